@@ -1,0 +1,60 @@
+package vermilion.fixed
+
+/** Every number format of the lane, once. Meaning and rounding: `docs/architecture.md`, "Number formats".
+  *
+  * The C++ model has the same names in `sim/model/formats.h`; a test compares both.
+  */
+object Formats {
+
+  /** Bits of a length or backlog, in bytes or packets: U27, to 64 MiB and beyond. */
+  val LenBits = 27
+
+  /** Fraction bits of an average: U27.16. */
+  val AvgFrac = 16
+  val AvgBits = LenBits + AvgFrac
+
+  /** Bits of a probability: U1.32, 1.0 = 2^32 exactly. */
+  val ProbFrac = 32
+  val ProbBits = ProbFrac + 1
+
+  /** Bits of the position within a curve segment: U1.24. */
+  val PosFrac = 24
+  val PosBits = PosFrac + 1
+
+  /** Bits of the spacing accumulator: U2.32. */
+  val SpaceBits = ProbFrac + 2
+
+  /** Average weight: mantissa U9, 256 = 1.0 at exponent 0; W = m 2^-(8+e). */
+  val WeightMantBits = 9
+  val WeightExpBits = 5
+
+  /** Greatest number of decisions of one queue in flight between reading and writing an average. */
+  val EwmaStages = 6
+
+  /** Scaled reciprocals: mantissa and right shift. */
+  val LambdaMantBits = 16
+  val InvMantBits = 18
+  val SizeMantBits = 16
+  val CostMantBits = 18
+  val ShiftBits = 6
+
+  /** Idle exponent x = t lambda, U6.10. */
+  val IdleFrac = 10
+  val IdleBits = 16
+
+  /** Size ratio L / L_mean, U8.12. */
+  val RatioFrac = 12
+  val RatioBits = 20
+
+  /** Time in nanoseconds, 78 hours before it wraps. */
+  val TimeBits = 48
+
+  /** Shaper credit clock, U40.16 ns. */
+  val ShaperFrac = 16
+
+  /** Packet lengths in bytes, to 16 KiB. */
+  val PktLenBits = 14
+
+  /** Bytes of a buffer cell. */
+  val CellBytes = 64
+}

@@ -1,0 +1,48 @@
+package vermilion.lane
+
+import chisel3.util.log2Ceil
+
+/** What decides a lane's area. Nothing here can be changed by a register.
+  *
+  * @param dataBits      width of every AXI-Stream, 64, 128 or 512
+  * @param inputs        number of AXI-Stream inputs, at least 1
+  * @param queues        number of queues, 2 to 1024
+  * @param cells         64-byte cells in the shared buffer, a power of two
+  * @param maxFrameBytes longest frame stored; longer ones are counted and dropped whole
+  */
+case class LaneParams(
+    dataBits: Int = 64,
+    inputs: Int = 1,
+    queues: Int = 16,
+    cells: Int = 4096,
+    maxFrameBytes: Int = 9728
+) {
+  require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
+  require(inputs >= 1 && inputs <= 16, s"inputs is $inputs; legal are 1 to 16")
+  require(queues >= 2 && queues <= 1024, s"queues is $queues; legal are 2 to 1024")
+  require(
+    cells >= 256 && cells <= 1048576 && (cells & (cells - 1)) == 0,
+    s"cells is $cells; legal are powers of two from 256 to 1048576"
+  )
+  require(
+    maxFrameBytes >= 1522 && maxFrameBytes <= 16320,
+    s"maxFrameBytes is $maxFrameBytes; legal are 1522 to 16320"
+  )
+
+  val queueBits: Int = log2Ceil(queues)
+  val cellBits: Int = log2Ceil(cells)
+  val inputBits: Int = log2Ceil(inputs).max(1)
+
+  /** Bits that count the cells of one packet. */
+  val chainBits: Int = log2Ceil(16320 / 64 + 2)
+}
+
+/** Builds that are tested and supported. */
+object LaneParams {
+  val lab: LaneParams = LaneParams()
+  val nic10g: LaneParams = LaneParams(dataBits = 64, inputs = 2)
+  val nic25g: LaneParams = LaneParams(dataBits = 128, inputs = 2)
+  val nic100g: LaneParams = LaneParams(dataBits = 512, inputs = 2, cells = 16384)
+  val byName: Map[String, LaneParams] =
+    Map("lab" -> lab, "nic10g" -> nic10g, "nic25g" -> nic25g, "nic100g" -> nic100g)
+}

@@ -1,0 +1,105 @@
+package vermilion.stream
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.Formats._
+import vermilion.lane.LaneParams
+
+/** One AXI-Stream beat; `keep` is contiguous from lane 0 and full but on the last beat. `bad` counts at `last`. */
+class AxisBeat(val dataBits: Int) extends Bundle {
+  val data = UInt(dataBits.W)
+  val keep = UInt((dataBits / 8).W)
+  val last = Bool()
+  val bad = Bool()
+}
+
+/** Colours (drop precedences) of RFC 2597, in the order AFx1, AFx2, AFx3. */
+object Colour {
+  val Count = 3
+  val Green = 0
+  val Yellow = 1
+  val Red = 2
+}
+
+/** What a packet's headers say. Byte offsets count from the frame's first byte. */
+class Headers extends Bundle {
+  val isIp4 = Bool()
+  val isIp6 = Bool()
+  val l3Offset = UInt(6.W) // 14, 18 or 22: start of the IP header
+  val dscp = UInt(6.W)
+  val ecn = UInt(2.W)
+  val ttl = UInt(8.W)
+  val proto = UInt(8.W) // transport protocol, behind IPv6 extension headers
+  val hasPorts = Bool() // TCP or UDP, first fragment, ports within the frame
+  val srcPort = UInt(16.W)
+  val dstPort = UInt(16.W)
+  val isTcp = Bool() // hasPorts, and sequence number and flags within the frame
+  val tcpFlags = UInt(8.W)
+  val tcpSeq = UInt(32.W)
+}
+
+/** One beat a frame, from ingress to the policy pipeline. `cells` cells hang from `headCell`; 0 means none was taken. */
+class PacketMeta(p: LaneParams) extends Bundle {
+  val input = UInt(p.inputBits.W)
+  val lenBytes = UInt(PktLenBits.W) // saturating
+  val headCell = UInt(p.cellBits.W)
+  val cells = UInt(p.chainBits.W)
+  val bad = Bool() // came with bad set, or ran into a reset
+  val noBuffer = Bool() // no free cell, or longer than maxFrameBytes
+  val headers = new Headers
+}
+
+/** Verdict codes, `docs/architecture.md`. */
+object Verdict {
+  val Enqueue = 0
+  val Mark = 1
+  val Early = 2
+  val Forced = 3
+  val Tail = 4
+  val NoBuffer = 5
+  val Bad = 6
+  val Bits = 3
+}
+
+/** A chain of linked cells that goes back to the free list. */
+class Chain(p: LaneParams) extends Bundle {
+  val head = UInt(p.cellBits.W)
+  val cells = UInt(p.chainBits.W) // at least 1
+}
+
+/** What a queued packet carries to the way out. */
+class Descriptor(p: LaneParams) extends Bundle {
+  val headCell = UInt(p.cellBits.W)
+  val cells = UInt(p.chainBits.W)
+  val lenBytes = UInt(PktLenBits.W)
+  val colour = UInt(2.W)
+  val arrival = UInt(TimeBits.W) // ns at the decision
+  val isIp4 = Bool()
+  val isIp6 = Bool()
+  val l3Offset = UInt(6.W)
+  val setCe = Bool()
+  val setDscp = Bool()
+  val dscp = UInt(6.W)
+}
+
+/** A packet to put at the tail of a queue. */
+class EnqueueRequest(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W)
+  val descriptor = new Descriptor(p)
+}
+
+/** A packet that has left its queue for the wire. */
+class Departure(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W)
+  val colour = UInt(2.W)
+  val lenBytes = UInt(PktLenBits.W)
+  val arrival = UInt(TimeBits.W)
+}
+
+/** A write of one 64-byte cell, and of the link that leads to it from the packet's cell before. */
+class CellWrite(p: LaneParams) extends Bundle {
+  val cell = UInt(p.cellBits.W)
+  val data = UInt((CellBytes * 8).W) // byte 0 of the frame in bits 7..0
+  val hasPrevious = Bool()
+  val previous = UInt(p.cellBits.W)
+}
