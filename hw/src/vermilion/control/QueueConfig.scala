@@ -1,0 +1,55 @@
+package vermilion.control
+
+import chisel3._
+import vermilion.fixed.Formats._
+import vermilion.stream.Colour
+
+/** A number m 2^-s as the host programs it. */
+class Scaled(mantBits: Int, shiftBits: Int) extends Bundle {
+  val mant = UInt(mantBits.W)
+  val shift = UInt(shiftBits.W)
+}
+
+/** One drop or mark curve, `docs/architecture.md`, "Curve record". Widths as in [[vermilion.fixed.Formats]]. */
+class CurveConfig extends Bundle {
+  val on = Bool()
+  val minTh = UInt(LenBits.W)
+  val maxTh = UInt(LenBits.W)
+  val endTh = UInt(LenBits.W)
+  val inv1 = new Scaled(InvMantBits, ShiftBits)
+  val slope1 = UInt(ProbBits.W)
+  val inv2 = new Scaled(InvMantBits, ShiftBits)
+  val base2 = UInt(ProbBits.W)
+  val slope2 = UInt(ProbBits.W)
+  val square2 = UInt(ProbBits.W)
+}
+
+/** The curves of one colour: for drops, and for marks where these have thresholds of their own. */
+class ColourConfig extends Bundle {
+  val drop = new CurveConfig
+  val ecnOwn = Bool()
+  val ecn = new CurveConfig
+}
+
+/** Spacing of early drops, `docs/architecture.md`. */
+object Spacing {
+  val Geometric = 0
+  val Uniform = 1
+  val Wait = 2
+}
+
+/** All that the policy pipeline must know of one queue; committed as a whole between two packets. */
+class PolicyConfig extends Bundle {
+  val unitPackets = Bool()
+  val updateDepart = Bool()
+  val ecn = Bool()
+  val spacing = UInt(2.W)
+  val masks = Vec(Colour.Count, UInt(Colour.Count.W))
+  val weight = Vec(EwmaStages, new Scaled(WeightMantBits, WeightExpBits))
+  val lambda = new Scaled(LambdaMantBits, ShiftBits)
+  val sizeWeight = Bool()
+  val invMeanLen = new Scaled(SizeMantBits, ShiftBits)
+  val limitBytes = UInt(LenBits.W)
+  val limitPackets = UInt(LenBits.W)
+  val colours = Vec(Colour.Count, new ColourConfig)
+}

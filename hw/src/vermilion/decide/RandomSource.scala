@@ -1,0 +1,34 @@
+package vermilion.decide
+
+import chisel3._
+import chisel3.util._
+
+/** xoshiro128++ 1.0 (Blackman and Vigna, ACM TOMS 47, 2021): 32 fresh bits a draw, period 2^128 - 1.
+  *
+  * State step and output are adds, rotations and exclusive ors. `draw` holds the number for the present draw; `next`
+  * takes it. A seed of all zeros is not a state of the generator and is replaced by the reset state.
+  */
+class RandomSource extends Module {
+  val io = IO(new Bundle {
+    val next = Input(Bool())
+    val draw = Output(UInt(32.W))
+    val seed = Flipped(Valid(UInt(128.W)))
+  })
+  private val resetState = Seq("h9e3779b9", "h243f6a88", "hb7e15162", "hdeadbeef")
+  private val s = RegInit(VecInit(resetState.map(_.U(32.W))))
+  private def rotateLeft(x: UInt, k: Int): UInt = Cat(x(31 - k, 0), x(31, 32 - k))
+
+  io.draw := rotateLeft(s(0) + s(3), 7) + s(0)
+  when(io.next) {
+    val t = (s(1) << 9)(31, 0)
+    val x2 = s(2) ^ s(0)
+    val x3 = s(3) ^ s(1)
+    s(1) := s(1) ^ x2
+    s(0) := s(0) ^ x3
+    s(2) := x2 ^ t
+    s(3) := rotateLeft(x3, 11)
+  }
+  when(io.seed.valid && io.seed.bits.orR) {
+    s := VecInit(Seq.tabulate(4)(i => io.seed.bits(32 * i + 31, 32 * i)))
+  }
+}

@@ -1,0 +1,22 @@
+package vermilion.fixed
+
+import chisel3._
+import chisel3.util._
+
+/** The only ways to make a number narrower. The model's functions of the same names are in `sim/model/formats.h`. */
+object Arithmetic {
+
+  /** `x` or the greatest value of `bits` bits. */
+  def saturate(x: UInt, bits: Int): UInt =
+    if (x.getWidth <= bits) x.pad(bits)
+    else Mux(x(x.getWidth - 1, bits).orR, Fill(bits, 1.U(1.W)), x(bits - 1, 0))
+
+  /** `x` or `limit`, whichever is less, in `bits` bits; `limit` must fit. */
+  def saturateAt(x: UInt, limit: BigInt, bits: Int): UInt = {
+    require(limit.bitLength <= bits, s"limit $limit does not fit $bits bits")
+    Mux(x > limit.U, limit.U(bits.W), x.pad(bits)(bits - 1, 0))
+  }
+
+  /** The low `bits` bits; for free-running counters, where a wrap is meant. */
+  def wrap(x: UInt, bits: Int): UInt = x.pad(bits)(bits - 1, 0)
+}

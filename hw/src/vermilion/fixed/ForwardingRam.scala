@@ -1,0 +1,51 @@
+package vermilion.fixed
+
+import chisel3._
+import chisel3.util._
+
+/** A RAM with one write port and any number of read ports that always returns the newest data.
+  *
+  * A read addressed in clock t gives in clock t+1 what all writes up to and including clock t left there: a write of the
+  * same clock is held in a register and chosen over the array's output. A record that is read in clock t, changed and
+  * written back in clock t+1 can therefore be read again in clock t+1: one update a clock, same address included.
+  * Each read port costs one copy of the array. Contents after reset are undefined; [[SweepInit]] clears them.
+  *
+  * @param depth number of records
+  * @param gen   type of a record
+  */
+class ForwardingRam[T <: Data](depth: Int, gen: T) {
+  private val addressBits = log2Ceil(depth).max(1)
+  private val writeEnable = Wire(Bool())
+  private val writeAddress = Wire(UInt(addressBits.W))
+  private val writeData = Wire(gen.cloneType)
+  writeEnable := false.B
+  writeAddress := 0.U
+  writeData := DontCare
+
+  /** Drives the write port; the last connection in program order wins. */
+  def write(enable: Bool, address: UInt, data: T): Unit = {
+    when(enable) {
+      writeEnable := true.B
+      writeAddress := address
+      writeData := data
+    }
+  }
+
+  /** Adds a read port; the result belongs to the address of the clock before. */
+  def read(address: UInt): T = {
+    val array = SyncReadMem(depth, UInt(gen.getWidth.W))
+    when(writeEnable) { array.write(writeAddress, writeData.asUInt) }
+    val hit = RegNext(writeEnable && writeAddress === address)
+    val held = RegNext(writeData)
+    Mux(hit, held, array.read(address).asTypeOf(gen))
+  }
+}
+
+/** Walks all addresses once after reset; `done` falls only at reset. */
+class SweepInit(depth: Int) {
+  private val bits = log2Ceil(depth).max(1)
+  private val counter = RegInit(0.U((bits + 1).W))
+  val done: Bool = counter === depth.U
+  val address: UInt = counter(bits - 1, 0)
+  when(!done) { counter := counter + 1.U }
+}
