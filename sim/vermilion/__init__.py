@@ -1,0 +1,1 @@
+"""Vermilion's command line, configuration and builds."""
