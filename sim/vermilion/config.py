@@ -1,0 +1,300 @@
+"""The configuration file: TOML, read strictly. Fields, defaults and ranges: `docs/configuration.md`.
+
+`load(path)` gives a `Config` in which every legality rule holds, or raises `UserError` with one sentence that names the
+file, the field, the value and what would be legal. Fixed-point values come later, from `quantise.py`.
+"""
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, ValidationError, model_validator
+
+from . import units
+from .units import Amount
+
+LEN_MAX = 2**27 - 1
+RATE_MIN, RATE_MAX = 64_000, 200_000_000_000
+COLOURS = ("green", "yellow", "red")
+MASKS = {"red": (7, 7, 7), "wred": (7, 7, 7), "rio-c": (1, 3, 7), "rio-2": (1, 7, 7), "rio-dc": (1, 2, 4)}
+
+
+class UserError(Exception):
+    """What the user can put right; the command line prints it and ends with status 2."""
+
+
+def number(low, high, text, whole=False):
+    """A validator for a bare number; `text` is the range in words."""
+
+    def parse(raw):
+        good = isinstance(raw, int if whole else (int, float)) and not isinstance(raw, bool)
+        if not good or not low <= raw <= high:
+            raise ValueError(f"is {units.shown(raw)}; legal is {text}")
+        return raw
+
+    return BeforeValidator(parse)
+
+
+def amount(low, high, unit=None):
+    """A validator for an amount within a range; with `unit` fixed, or left to the queue."""
+    text = f"{Amount(low, unit)} to {Amount(high, unit)}"
+
+    def parse(raw):
+        value = units.amount(raw)
+        if unit and value.unit not in (None, unit):
+            raise ValueError(f"is {units.shown(raw)}; legal is {text}")
+        if not low <= value.value <= high:
+            raise ValueError(f"is {units.shown(raw)}; legal is {text}")
+        return Amount(value.value, unit or value.unit)
+
+    return BeforeValidator(parse)
+
+
+def rate_in_range(raw):
+    value = units.rate(raw)
+    if not RATE_MIN <= value <= RATE_MAX:
+        raise ValueError(f"is {units.shown(raw)}; legal is 64kbit to 200Gbit")
+    return value
+
+
+Rate = Annotated[int, BeforeValidator(rate_in_range)]
+Burst = Annotated[Amount, amount(0, 10**8, "byte")]
+Threshold = Annotated[Amount, amount(0, LEN_MAX)]
+Probability = Annotated[float, number(0, 1, "0 to 1")]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class Port(Strict):
+    rate: Rate
+    burst: Burst = Amount(0, "byte")
+
+
+class Average(Strict):
+    kind: Literal["red", "wred", "rio-c", "rio-2", "rio-dc"] = "red"
+    weight: Annotated[float, number(2**-15, 1, "2^-15 (0.0000306) to 1")] = 0.002
+    unit: Literal["byte", "packet"] = "byte"
+    idle_packet: Annotated[Amount, amount(64, 9600, "byte")] = Amount(1000, "byte")
+    update: Literal["arrival", "both"] = "arrival"
+
+
+class Curve(Strict):
+    """A drop or ECN curve. `end` belongs to exred; where it is left out it is the queue's limit."""
+
+    curve: Literal["tail", "red", "gentle", "exred"]
+    min: Threshold | None = None
+    max: Threshold | None = None
+    p: Probability | None = None
+    end: Threshold | None = None
+
+    @model_validator(mode="after")
+    def fields_fit_the_curve(self):
+        given = [name for name in ("min", "max", "p", "end") if getattr(self, name) is not None]
+        needed = [] if self.curve == "tail" else ["min", "max", "p"]
+        for name in needed:
+            if name not in given:
+                raise ValueError(f'has no {name}; curve "{self.curve}" needs {", ".join(needed)}')
+        for name in given:
+            if name not in needed and (name, self.curve) != ("end", "exred"):
+                raise ValueError(f'has {name}, which curve "{self.curve}" does not take')
+        if needed and self.min.value > self.max.value:
+            raise ValueError(f"has min {self.min} above max {self.max}; legal is min up to max")
+        if self.curve == "gentle" and 2 * self.max.value > LEN_MAX:
+            raise ValueError(f"has max {self.max}; gentle ends at twice max, so legal is up to {LEN_MAX // 2}")
+        if self.curve == "gentle" and self.max.value == 0:
+            raise ValueError("has max 0; gentle needs max above 0")
+        return self
+
+
+class EcnCurve(Curve):
+    curve: Literal["red", "gentle", "exred"] = "red"
+
+
+class DropCurve(Curve):
+    ecn: EcnCurve | None = None
+
+
+TAIL = DropCurve(curve="tail")
+Code = Annotated[int, BeforeValidator(units.dscp)]
+
+
+class Codes(Strict):
+    """DSCPs with the colours named, for code points whose RFC 2597 colour is not wanted."""
+
+    green: list[Code] = []
+    yellow: list[Code] = []
+    red: list[Code] = []
+
+
+def codes(raw):
+    """A list takes the colours of RFC 2597 (AFx2 yellow, AFx3 red, everything else green)."""
+    if not isinstance(raw, list):
+        return raw
+    out = {colour: [] for colour in COLOURS}
+    for item in raw:
+        code = units.dscp(item)
+        out[COLOURS[units.AF_COLOUR.get(code, 0)]].append(code)
+    return out
+
+
+class Queue(Strict):
+    name: str
+    index: Annotated[int, number(0, 4095, "0 to 4095", whole=True)] | None = None
+    default: StrictBool = False
+    dscp: Annotated[Codes, BeforeValidator(codes)] = Codes()
+    limit: Annotated[Amount, amount(1, LEN_MAX, "byte")] | None = None
+    limit_packets: Annotated[Amount, amount(1, LEN_MAX, "packet")] | None = None
+    average: Average = Average()
+    spacing: Literal["geometric", "uniform", "wait"] = "geometric"
+    size_weight: Annotated[Amount, amount(64, 9600, "byte")] | None = None
+    ecn: StrictBool = False
+    green: DropCurve = TAIL
+    yellow: DropCurve = TAIL
+    red: DropCurve = TAIL
+    priority: Annotated[int, number(0, 7, "0 to 7, higher goes first", whole=True)] | None = None
+    quantum: Annotated[Amount, amount(64, 65535, "byte")] | None = None
+    rate: Rate | None = None
+    burst: Burst | None = None
+
+    def end_of(self, curve: Curve) -> int | None:
+        """ExRED's K: `end`, or the queue's limit in the average's unit."""
+        limit = self.limit_packets if self.average.unit == "packet" else self.limit
+        chosen = curve.end or limit
+        return chosen.value if chosen else None
+
+    @model_validator(mode="after")
+    def fields_fit_each_other(self):
+        if self.priority is not None and self.quantum is not None:
+            raise ValueError("has both priority and quantum; a queue is either strict (priority) or shares (quantum)")
+        if self.burst is not None and self.rate is None:
+            raise ValueError("has burst but no rate; burst belongs to a queue's own rate")
+        for colour in COLOURS:
+            drop = getattr(self, colour)
+            if drop.ecn and not self.ecn:
+                raise ValueError(f"has {colour}.ecn, but ecn is not true; set ecn = true")
+            self._check(colour, drop)
+            if drop.ecn:
+                self._check(f"{colour}.ecn", drop.ecn)
+        return self
+
+    def _check(self, where: str, curve: Curve):
+        unit = self.average.unit
+        for name in ("min", "max", "end"):
+            value = getattr(curve, name)
+            if value is not None and value.unit not in (None, unit):
+                raise ValueError(f'has {where}.{name} {value}, but average.unit is "{unit}"; legal are {unit}s')
+        if curve.curve != "exred":
+            return
+        end = self.end_of(curve)
+        if end is None:
+            raise ValueError(f"has {where} exred with no end; give end, or the queue a limit in {unit}s")
+        low, high = curve.min.value, curve.max.value
+        if not low < high < end:
+            raise ValueError(f"has {where} min {low}, max {high}, end {end}; exred needs min < max < end")
+        if units.Fraction(str(curve.p)) * (end - low) > high - low:
+            raise ValueError(
+                f"has {where}.p {curve.p}; exred with these thresholds takes 0 to {(high - low) / (end - low):.6g}"
+            )
+
+
+class Config(Strict):
+    port: Port
+    queue: list[Queue] = []
+    seed: Annotated[int, number(1, 2**32 - 1, "1 to 4294967295", whole=True)] = 1
+
+
+def sentence(error: dict, raw: dict) -> str:
+    """One pydantic error as a sentence: where, what, what would be right."""
+    loc, model, node, names = list(error["loc"]), Config, raw, []
+    for part in loc:
+        if isinstance(part, int):
+            node = node[part] if isinstance(node, list) and part < len(node) else {}
+            if names and names[-1] == "queue":
+                name = node.get("name") if isinstance(node, dict) else None
+                names[-1] = f'queue "{name}"' if isinstance(name, str) else f"queue number {part}"
+            continue
+        names.append(part)
+        node = node.get(part, {}) if isinstance(node, dict) else {}
+    models = {"port": Port, "queue": Queue, "average": Average, "dscp": Codes, "ecn": EcnCurve}
+    models |= {colour: DropCurve for colour in COLOURS}
+    parents = [part for part in loc[:-1] if isinstance(part, str)]
+    model = models.get(parents[-1], Config) if parents else Config
+    where = ", ".join(part for part in names if part.startswith("queue ")) or ""
+    rest = ".".join(part for part in names if not part.startswith("queue "))
+    where = ", ".join(part for part in (where, rest) if part) or "the file"
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        near = difflib.get_close_matches(names[-1], model.model_fields, 1)
+        hint = f'did you mean "{near[0]}"?' if near else f"legal are {', '.join(model.model_fields)}"
+        return f"{where} is no key of Vermilion's; {hint}"
+    if kind == "missing":
+        return f"{where} is missing"
+    if kind == "literal_error":
+        near = difflib.get_close_matches(str(error["input"]), error["ctx"]["expected"].replace("'", "").split(", "), 1)
+        legal = error["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
+        return f"{where} is {units.shown(error['input'])}; legal are {legal}"
+    if kind == "value_error":
+        return f"{where} {error['ctx']['error']}"
+    shown = units.shown(error["input"]) if not isinstance(error["input"], (dict, list)) else "a table or list"
+    return f"{where} is {shown}; {error['msg'][0].lower()}{error['msg'][1:]}"
+
+
+def parse(raw: dict, build_queues: int = 16) -> Config:
+    """A configuration from a parsed file, with the default queue added and queue numbers given."""
+    try:
+        config = Config.model_validate(raw)
+    except ValidationError as error:
+        raise UserError(sentence(error.errors()[0], raw)) from None
+    return place(config, build_queues)
+
+
+def place(config: Config, build_queues: int) -> Config:
+    """Numbers every queue, adds a default queue where none is named, and checks what concerns several queues."""
+    queues = list(config.queue)
+    zero = [q for q in queues if any(0 in getattr(q.dscp, colour) for colour in COLOURS)]
+    marked = [q for q in queues if q.default]
+    if len(marked) > 1:
+        raise UserError(f'queues "{marked[0].name}" and "{marked[1].name}" both have default = true; one may')
+    if not marked and not zero:
+        queues.append(Queue(name="default", default=True, limit=Amount(100_000, "byte")))
+    elif not marked:
+        queues = [q.model_copy(update={"default": True}) if q is zero[0] else q for q in queues]
+    names, owner, used = set(), {}, {}
+    explicit = {q.index for q in queues if q.index is not None}
+    free = (n for n in range(4096) if n not in explicit)
+    placed = []
+    for q in queues:
+        q = q.model_copy(update={"index": next(free) if q.index is None else q.index})
+        if q.name in names:
+            raise UserError(f'queue "{q.name}" is there twice; each queue needs a name of its own')
+        names.add(q.name)
+        if q.index in used:
+            raise UserError(f'queues "{used[q.index]}" and "{q.name}" both have index {q.index}; each needs its own')
+        used[q.index] = q.name
+        if q.index >= build_queues:
+            raise UserError(f'queue "{q.name}" has number {q.index}; this build has queues 0 to {build_queues - 1}')
+        for colour in COLOURS:
+            for code in getattr(q.dscp, colour):
+                if code in owner:
+                    both = f'queues "{owner[code]}" and "{q.name}"' if owner[code] != q.name else f'queue "{q.name}" twice'
+                    raise UserError(f"DSCP {units.dscp_name(code)} ({code}) is claimed by {both}; one may")
+                owner[code] = q.name
+        placed.append(q)
+    placed.sort(key=lambda q: q.index)
+    return config.model_copy(update={"queue": placed})
+
+
+def load(path: str | Path, build_queues: int = 16) -> Config:
+    """Reads and checks a file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        return parse(tomllib.loads(text), build_queues)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: is not TOML: {error}") from None
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None

@@ -1,0 +1,97 @@
+"""Amounts, rates and DSCPs as people write them. Every parser raises ValueError with the legal form in the sentence.
+
+KB, MB, GB are powers of 1000; KiB, MiB, GiB of 1024. Rates are bits a second, powers of 1000.
+"""
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+BYTE_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+RATE_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+
+# RFC 2474, 2597, 3246, 5865, 8622.
+DSCP_NAMES = {"CS%d" % n: 8 * n for n in range(8)}
+DSCP_NAMES |= {"AF%d%d" % (c, p): 8 * c + 2 * p for c in (1, 2, 3, 4) for p in (1, 2, 3)}
+DSCP_NAMES |= {"EF": 46, "VA": 44, "LE": 1, "DEFAULT": 0, "BE": 0}
+# Drop precedence of the Assured Forwarding code points; every other code point is green.
+AF_COLOUR = {8 * c + 2 * p: p - 1 for c in (1, 2, 3, 4) for p in (1, 2, 3)}
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number of bytes or packets; `unit` is None for a bare number, which takes its queue's unit."""
+
+    value: int
+    unit: str | None = None
+
+    def __str__(self):
+        if self.unit == "packet":
+            return f"{self.value}p"
+        if self.unit is None:
+            return str(self.value)
+        for name, size in (("MB", 10**6), ("KB", 10**3)):
+            if self.value and self.value % size == 0:
+                return f"{self.value // size}{name}"
+        return f"{self.value}B"
+
+
+def _whole(number: str, scale: int, text: object) -> int:
+    exact = Fraction(number) * scale
+    if exact.denominator != 1:
+        raise ValueError(f'is "{text}", which is no whole number')
+    return int(exact)
+
+
+def amount(raw: object) -> Amount:
+    """`"200KB"`, `"64KiB"`, `"1000B"`, `"60p"` or a bare whole number."""
+    if isinstance(raw, Amount):
+        return raw
+    if isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0:
+        return Amount(raw)
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)", raw.strip()) if isinstance(raw, str) else None
+    unit = found[2].upper() if found else ""
+    if found and unit in ("P", "PKT", "PACKETS"):
+        return Amount(_whole(found[1], 1, raw), "packet")
+    if found and unit in BYTE_UNITS:
+        return Amount(_whole(found[1], BYTE_UNITS[unit], raw), "byte" if unit else None)
+    raise ValueError(f'is {shown(raw)}; legal are amounts such as "200KB", "64KiB", "1500B" or "60p"')
+
+
+def rate(raw: object) -> int:
+    """`"10Gbit"`, `"700kbit"`, `"2Mbit/s"` or bits a second as a number."""
+    if isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0:
+        return raw
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMG]?)(?:bit|b|bps)?(?:/s)?", raw.strip()) if isinstance(raw, str) else None
+    if not found:
+        raise ValueError(f'is {shown(raw)}; legal are rates such as "64kbit", "2Mbit" or "10Gbit"')
+    return _whole(found[1], RATE_UNITS[found[2].upper()], raw)
+
+
+def dscp(raw: object) -> int:
+    """A code point's name or number."""
+    if isinstance(raw, str) and raw.strip().upper() in DSCP_NAMES:
+        return DSCP_NAMES[raw.strip().upper()]
+    if isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw <= 63:
+        return raw
+    raise ValueError(f"holds {shown(raw)}; legal are 0 to 63 and names such as AF11 to AF43, EF, CS0 to CS7, default")
+
+
+def dscp_name(code: int) -> str:
+    """The usual name of a code point, or its number."""
+    return next((name for name, value in DSCP_NAMES.items() if value == code), str(code))
+
+
+def shown(raw: object) -> str:
+    """A value as its writer would recognise it."""
+    if isinstance(raw, bool):
+        return str(raw).lower()
+    return f'"{raw}"' if isinstance(raw, str) else str(raw)
+
+
+def rate_text(bits: int | float) -> str:
+    """Bits a second in the largest unit that keeps the number above 1."""
+    for name, size in (("Gbit", 10**9), ("Mbit", 10**6), ("kbit", 10**3)):
+        if bits >= size:
+            return f"{bits / size:.6g}{name}"
+    return f"{bits:.6g}bit"
