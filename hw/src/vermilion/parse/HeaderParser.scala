@@ -1,0 +1,118 @@
+package vermilion.parse
+
+import chisel3._
+import chisel3.util._
+import vermilion.stream.Headers
+
+/** The first bytes of a frame: byte 0 in bits 7..0; only the first `bytes` of them belong to the frame. */
+class FrameHead extends Bundle {
+  val data = UInt((HeaderParser.HeadBytes * 8).W)
+  val bytes = UInt(8.W) // min(frame length, 128)
+}
+
+object HeaderParser {
+
+  /** How far into a frame the parser looks: two cells. */
+  val HeadBytes = 128
+
+  /** IPv6 extension headers it walks over. */
+  val MaxExtensions = 4
+
+  /** Clocks from `in` to `out`. */
+  val Latency = MaxExtensions + 3
+}
+
+/** Reads Ethernet, VLAN tags, IP and the start of the transport header out of a frame's first 128 bytes.
+  *
+  * One frame a clock, always; `out` comes `Latency` clocks after `in`, in order. There is no loop and no state, so headers that lie
+  * about lengths cannot hang it; whatever does not lie wholly within the frame *and* its first 128 bytes is not looked at.
+  *
+  *   - Tags: none, 0x8100, or 0x8100/0x88a8 before 0x8100. A third tag or a lone 0x88a8 is not IP.
+  *   - IPv4 (RFC 791): version 4, IHL at least 5, header with options inside; else not IP. The header checksum and total length are not checked.
+  *   - IPv6 (RFC 8200): version 6 and 40 bytes inside, else not IP. Up to four of hop-by-hop, routing, destination options, fragment and
+  *     AH (RFC 4302) are passed over; at a fifth, or one not wholly inside, `proto` is that header's own number.
+  *   - Ports: TCP or UDP, not a later fragment, 4 bytes inside. TCP sequence and flags: 14 bytes inside.
+  *
+  * What is not there reads 0; a frame that is not IP reads 0 everywhere but `l3Offset` = 14.
+  */
+class HeaderParser extends Module {
+  import HeaderParser._
+
+  val io = IO(new Bundle {
+    val in = Flipped(Valid(new FrameHead))
+    val out = Valid(new Headers)
+  })
+
+  private def byteAt(data: UInt, i: Int): UInt = data(8 * i + 7, 8 * i)
+  private def wordAt(data: UInt, i: Int): UInt = Cat(byteAt(data, i), byteAt(data, i + 1))
+
+  // ---- Stage 1: pass the tags, put the IP header at byte 0 -------------------------------------------------------
+  private val head = io.in.bits.data
+  private val tagC0 = wordAt(head, 12) === 0x8100.U
+  private val tagS0 = wordAt(head, 12) === 0x88a8.U
+  private val tagC1 = wordAt(head, 16) === 0x8100.U
+  private val tags = Mux((tagC0 || tagS0) && tagC1, 2.U(2.W), Mux(tagC0, 1.U(2.W), 0.U(2.W)))
+  private val offset = 14.U(8.W) + Cat(tags, 0.U(2.W))
+
+  private val s1 = Reg(new IpWindow)
+  private val s1Type = Reg(UInt(16.W))
+  private val s1Valid = RegNext(io.in.valid, false.B)
+  private def afterTags(f: Int => UInt): UInt = Mux(tags === 2.U, f(22), Mux(tags === 1.U, f(18), f(14)))
+  s1.data := afterTags(o => head(8 * HeadBytes - 1, 8 * o).pad(IpWindow.Bytes * 8))
+  s1Type := afterTags(o => wordAt(head, o - 2))
+  s1.bytes := Mux(io.in.bits.bytes > offset, io.in.bits.bytes - offset, 0.U)
+  s1.l3Offset := offset
+
+  // ---- Stage 2: the fixed IP header ---------------------------------------------------------------------------
+  private val ip = s1.data
+  private val version = ip(7, 4)
+  private val ihl = ip(3, 0)
+  private val is4 = s1Type === 0x0800.U && version === 4.U && ihl >= 5.U && s1.bytes >= Cat(ihl, 0.U(2.W))
+  private val is6 = s1Type === 0x86dd.U && version === 6.U && s1.bytes >= 40.U
+  private val traffic = Mux(is6, Cat(ip(3, 0), ip(15, 12)), ip(15, 8))
+
+  private val first = Wire(new Walk)
+  first.window := s1
+  first.isIp4 := is4
+  first.isIp6 := is6
+  first.traffic := traffic
+  first.ttl := Mux(is6, byteAt(ip, 7), byteAt(ip, 8))
+  first.position := Mux(is6, 10.U, ihl)
+  first.number := Mux(is6, byteAt(ip, 6), byteAt(ip, 9))
+  first.laterFragment := is4 && (wordAt(ip, 6)(12, 0) =/= 0.U)
+  first.stopped := !is6
+
+  // ---- Stages 3 to 6: one extension header each ---------------------------------------------------------------
+  private val walked = (0 until MaxExtensions).foldLeft(RegNext(first))((before, _) => RegNext(before.step))
+  private val walkedValid = ShiftRegister(s1Valid, MaxExtensions + 1, false.B, true.B)
+
+  // ---- Stage 7: the transport header --------------------------------------------------------------------------
+  private val w = walked
+  private val isIp = w.isIp4 || w.isIp6
+  private val start = Cat(0.U(1.W), w.position, 0.U(2.W)) // bytes from the IP header's first
+  private val hasPorts =
+    isIp && !w.laterFragment && (w.number === 6.U || w.number === 17.U) && start +& 4.U <= w.window.bytes
+  private val isTcp = hasPorts && w.number === 6.U && start +& 14.U <= w.window.bytes
+  private val ports = w.window.wordAt(w.position)
+  private val sequence = w.window.wordAt(w.position + 1.U)
+  private val offsetAndFlags = w.window.wordAt(w.position + 3.U)
+
+  private val result = Wire(new Headers)
+  private def only(condition: Bool, value: UInt): UInt = Mux(condition, value, 0.U)
+  result.isIp4 := w.isIp4
+  result.isIp6 := w.isIp6
+  result.l3Offset := Mux(isIp, w.window.l3Offset, 14.U)
+  result.dscp := only(isIp, w.traffic(7, 2))
+  result.ecn := only(isIp, w.traffic(1, 0))
+  result.ttl := only(isIp, w.ttl)
+  result.proto := only(isIp, w.number)
+  result.hasPorts := hasPorts
+  result.srcPort := only(hasPorts, ports(31, 16))
+  result.dstPort := only(hasPorts, ports(15, 0))
+  result.isTcp := isTcp
+  result.tcpSeq := only(isTcp, sequence)
+  result.tcpFlags := only(isTcp, offsetAndFlags(23, 16))
+
+  io.out.valid := RegNext(walkedValid, false.B)
+  io.out.bits := RegNext(result)
+}

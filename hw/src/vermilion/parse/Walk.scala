@@ -1,0 +1,67 @@
+package vermilion.parse
+
+import chisel3._
+import chisel3.util._
+
+object IpWindow {
+
+  /** 128 bytes less the shortest Ethernet header, rounded up to words. */
+  val Bytes = 116
+}
+
+/** What follows the tags, at byte 0; only the first `bytes` belong to the frame. */
+class IpWindow extends Bundle {
+  val data = UInt((IpWindow.Bytes * 8).W)
+  val bytes = UInt(8.W)
+  val l3Offset = UInt(6.W)
+
+  /** The 32-bit big-endian word at a word index; past the window it reads 0. */
+  def wordAt(index: UInt): UInt = {
+    val words = Seq.tabulate(32)(i =>
+      if (4 * i + 3 < IpWindow.Bytes) Cat((0 to 3).map(k => data(32 * i + 8 * k + 7, 32 * i + 8 * k))) else 0.U(32.W)
+    )
+    VecInit(words)(index(4, 0))
+  }
+}
+
+/** State of the walk over IPv6 extension headers (RFC 8200 section 4): the next header is `number`, at word `position`. */
+class Walk extends Bundle {
+  val window = new IpWindow
+  val isIp4 = Bool()
+  val isIp6 = Bool()
+  val traffic = UInt(8.W) // TOS or traffic class
+  val ttl = UInt(8.W)
+  val position = UInt(5.W) // words from the IP header's first; the window ends within 29
+  val number = UInt(8.W)
+  val laterFragment = Bool()
+  val stopped = Bool()
+
+  /** One header further, or this one unchanged when it is no extension header or does not lie wholly in the window.
+    *
+    * A length that lies outside the window needs no check of its own: the shortest extension header has 8 bytes.
+    */
+  def step: Walk = {
+    val word = window.wordAt(position)
+    val lengthField = word(23, 16)
+    val inEights = number === 0.U || number === 43.U || number === 60.U
+    val isFragment = number === 44.U
+    val isAh = number === 51.U
+    val words = Mux(isFragment, 2.U(10.W), Mux(isAh, lengthField +& 2.U, Cat(lengthField +& 1.U, 0.U(1.W))))
+    val end = position +& words
+    val passes = !stopped && (inEights || isFragment || isAh) && end <= window.bytes(7, 2)
+    val fragmentOffset = word(15, 3)
+
+    val next = WireDefault(this)
+    when(passes) {
+      next.position := end(4, 0)
+      next.number := word(31, 24)
+      when(isFragment && fragmentOffset =/= 0.U) {
+        next.laterFragment := true.B
+        next.stopped := true.B // what follows is payload
+      }
+    }.otherwise {
+      next.stopped := true.B
+    }
+    next
+  }
+}

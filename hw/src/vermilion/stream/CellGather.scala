@@ -1,0 +1,78 @@
+package vermilion.stream
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.Formats._
+
+/** Up to 64 bytes of a frame. Bytes past the frame's end are undefined. */
+class GatheredCell extends Bundle {
+  val data = UInt((CellBytes * 8).W)
+  val first = Bool() // the frame's cell 0
+  val second = Bool() // the frame's cell 1
+  val last = Bool()
+  val bad = Bool() // counts at last
+  val lenBytes = UInt(PktLenBits.W) // the frame's bytes up to this cell's end, saturating
+}
+
+/** Puts AXI-Stream beats together into 64-byte cells; a frame always begins a new cell.
+  *
+  * Latency: two clocks from the beat that completes a cell to the cell. Rate: a beat a clock.
+  * A beat whose `keep` breaks the contract (a hole, no byte at all, or not full before the last) makes the frame bad;
+  * a beat before the last counts as full whatever `keep` says.
+  * It does not check lengths and drops nothing.
+  */
+class CellGather(dataBits: Int) extends Module {
+  val io = IO(new Bundle {
+    val in = Flipped(Decoupled(new AxisBeat(dataBits)))
+    val out = Decoupled(new GatheredCell)
+  })
+
+  private val beatBytes = dataBits / 8
+  private val beats = CellBytes / beatBytes
+  private val advance = !io.out.valid || io.out.ready
+  io.in.ready := advance
+
+  // ---- Stage 1: the beat, its bytes counted -------------------------------------------------------------------
+  private val keep = io.in.bits.keep
+  private val ends = VecInit(Seq.tabulate(beatBytes)(i => keep(i) && (if (i + 1 < beatBytes) !keep(i + 1) else true.B)))
+  private val badKeep = Mux(io.in.bits.last, PopCount(ends) =/= 1.U || !keep(0), !keep.andR)
+  private val s1Valid = RegEnable(io.in.valid, false.B, advance)
+  private val s1Beat = RegEnable(io.in.bits, advance)
+  private val s1BadKeep = RegEnable(badKeep, advance)
+  private val s1Bytes = RegEnable(
+    Mux(io.in.bits.last, OHToUInt(ends.asUInt) +& 1.U, beatBytes.U),
+    advance
+  )
+
+  // ---- Stage 2: its place in the cell -------------------------------------------------------------------------
+  private val slot = RegInit(0.U(log2Ceil(beats).max(1).W))
+  private val cellIndex = RegInit(0.U(2.W)) // 0, 1, then 2 for all others
+  private val length = RegInit(0.U(PktLenBits.W))
+  private val frameBad = RegInit(false.B)
+
+  private val take = s1Valid && advance
+  private val complete = s1Beat.last || slot === (beats - 1).U
+  private val sum = length +& s1Bytes
+  private val lengthNow = Mux(sum(PktLenBits), ((1 << PktLenBits) - 1).U, sum(PktLenBits - 1, 0))
+  private val badNow = frameBad || s1BadKeep
+
+  private val slots = Reg(Vec(beats, UInt(dataBits.W)))
+  private val cell = Reg(new GatheredCell)
+  private val cellValid = RegInit(false.B)
+  when(advance) { cellValid := take && complete }
+  when(take) {
+    if (beats == 1) slots(0) := s1Beat.data else slots(slot) := s1Beat.data
+    slot := Mux(complete, 0.U, slot + 1.U)
+    length := Mux(s1Beat.last, 0.U, lengthNow)
+    frameBad := !s1Beat.last && badNow
+    when(complete) { cellIndex := Mux(s1Beat.last, 0.U, Mux(cellIndex === 2.U, 2.U, cellIndex + 1.U)) }
+    cell.first := cellIndex === 0.U
+    cell.second := cellIndex === 1.U
+    cell.last := s1Beat.last
+    cell.bad := badNow || s1Beat.bad
+    cell.lenBytes := lengthNow
+  }
+  io.out.valid := cellValid
+  io.out.bits := cell
+  io.out.bits.data := slots.asUInt
+}

@@ -1,0 +1,54 @@
+package vermilion.stream
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.Formats._
+
+/** A cell on the way out: byte 0 in bits 7..0. All but a frame's last cell have 64 bytes. */
+class OutCell extends Bundle {
+  val data = UInt((CellBytes * 8).W)
+  val first = Bool()
+  val last = Bool()
+  val bytes = UInt(7.W) // 1 to 64; counts at last, taken as 64 before it
+}
+
+/** Cells to AXI-Stream beats, `keep` contiguous, `bad` never set.
+  *
+  * No gap between the beats of a cell, nor between cells or frames while cells are there: the next cell is taken on the clock of the last beat.
+  * Latency: one clock. It does not check that `bytes` is at least 1: 0 gives one beat with an empty `keep`.
+  */
+class Serializer(dataBits: Int) extends Module {
+  val io = IO(new Bundle {
+    val in = Flipped(Decoupled(new OutCell))
+    val out = Decoupled(new AxisBeat(dataBits))
+  })
+
+  private val beatBytes = dataBits / 8
+  private val beats = CellBytes / beatBytes
+
+  private val busy = RegInit(false.B)
+  private val data = Reg(UInt((CellBytes * 8).W))
+  private val last = Reg(Bool())
+  private val left = Reg(UInt(7.W)) // bytes of this cell not yet sent
+
+  private val lastBeat = left <= beatBytes.U
+  io.in.ready := !busy || (io.out.ready && lastBeat)
+  when(io.in.fire) {
+    busy := true.B
+    data := io.in.bits.data
+    last := io.in.bits.last
+    left := Mux(io.in.bits.last, io.in.bits.bytes, CellBytes.U)
+  }.elsewhen(io.out.fire) {
+    busy := !lastBeat
+    if (beats > 1) {
+      data := data >> dataBits
+      left := left - beatBytes.U
+    }
+  }
+
+  io.out.valid := busy
+  io.out.bits.data := data(dataBits - 1, 0)
+  io.out.bits.keep := VecInit(Seq.tabulate(beatBytes)(i => left > i.U)).asUInt
+  io.out.bits.last := last && lastBeat
+  io.out.bits.bad := false.B
+}
