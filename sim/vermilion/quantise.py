@@ -1,0 +1,256 @@
+"""From a configuration to the numbers the hardware holds, and how far these are from what was asked.
+
+Formats and rounding are those of `docs/architecture.md`, "Number formats"; the record that `hardware()` gives is written
+down in `docs/hardware-configuration.md`. Everything is worked out in exact fractions; the one function that is not
+rational, log2 of the idle decay, is a double, 2^-40 exact where 2^-17 is kept.
+
+A scaled number is `m 2^-s` with the mantissa normalised, that is with its top bit set, unless s is at its least or greatest.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .config import COLOURS, LEN_MAX, MASKS, Config, Curve, Queue
+
+WEIGHT_MANT, WEIGHT_EXP_MAX, STAGES = 9, 31, 6
+LAMBDA_MANT, INV_MANT, SIZE_MANT, COST_MANT, SHIFT_MAX = 16, 18, 16, 18, 63
+AVG_FRAC, IDLE_FRAC, POS_FRAC, PROB_FRAC, RATIO_FRAC, SHAPER_FRAC = 16, 10, 24, 32, 12, 16
+SPACINGS = {"geometric": 0, "uniform": 1, "wait": 2}
+
+
+def exact(number: int | float) -> Fraction:
+    """The decimal number a person wrote, not the double beside it."""
+    return Fraction(repr(number))
+
+
+def nearest(x: Fraction) -> int:
+    """Rounds to nearest, halves up."""
+    return math.floor(x + Fraction(1, 2))
+
+
+def scaled(x: Fraction, bits: int, shift_max: int = SHIFT_MAX) -> tuple[int, int]:
+    """(m, s) with m 2^-s nearest to x, m of `bits` bits, s of 0 to `shift_max`; saturates at the greatest m."""
+    top = 2**bits
+    if x <= 0:
+        return 0, 0
+    shift = 0
+    while shift < shift_max and nearest(x * 2 ** (shift + 1)) < top:
+        shift += 1
+    return min(nearest(x * 2**shift), top - 1), shift
+
+
+def value(pair: tuple[int, int], offset: int = 0) -> Fraction:
+    """m 2^-(s + offset)."""
+    return Fraction(pair[0], 2 ** (pair[1] + offset))
+
+
+def weight(w: Fraction) -> tuple[int, int]:
+    """m U9, e U5 with w = m 2^-(8+e); 1.0 is (256, 0). Within 2^-9 for every w in [2^-15, 1]."""
+    if w == 1:
+        return 256, 0
+    mant, shift = scaled(w * 256, WEIGHT_MANT, WEIGHT_EXP_MAX)
+    return (256, 0) if shift == 0 else (mant, shift)
+
+
+def weights(w: Fraction) -> list[tuple[int, int]]:
+    """W[n] = 1 - (1-w)^n, n = 1..6: the step over n decisions at once."""
+    return [weight(1 - (1 - w) ** n) for n in range(1, STAGES + 1)]
+
+
+def idle_lambda(w: Fraction, packet_bytes: int, rate: int) -> tuple[int, int]:
+    """-log2(1-w)/s a nanosecond with 10 fraction bits; s = the time of one packet at `rate`. At w = 1 the greatest there is."""
+    if w == 1:
+        return 2**LAMBDA_MANT - 1, 0
+    time_ns = Fraction(8 * packet_bytes * 10**9, rate)
+    decay = Fraction(-math.log1p(-float(w)) / math.log(2))
+    return scaled(decay / time_ns * 2**IDLE_FRAC, LAMBDA_MANT)
+
+
+def probability(p: Fraction) -> int:
+    """U1.32; 1.0 is exactly 2^32."""
+    return nearest(p * 2**PROB_FRAC)
+
+
+def inverse(width: int) -> tuple[int, int]:
+    """For y = (a - th) / width: a has 16 fraction bits and y 24, so m 2^-s = 2^8 / width."""
+    return scaled(Fraction(2 ** (POS_FRAC - AVG_FRAC), width), INV_MANT) if width else (0, 0)
+
+
+def thresholds(curve: Curve, queue: Queue) -> tuple[int, int, int]:
+    """min, max and the end from where on p is 1."""
+    low, high = curve.min.value, curve.max.value
+    return low, high, {"red": high, "gentle": 2 * high, "exred": queue.end_of(curve)}[curve.curve]
+
+
+def polynomial(curve: Curve, queue: Queue) -> tuple[Fraction, Fraction, Fraction]:
+    """base, b1, b2 of the second segment, exact, in y = (a - max) / (end - max).
+
+    Gentle: p = maxP + (1-maxP) y. ExRED (k_l, k_h, K): maxP + s x + a2 x^2 with x = y (K-k_h), s = maxP/(k_h-k_l) and
+    a2 = ((k_h-k_l) - (K-k_l) maxP) / ((k_h-k_l) (K-k_h)^2).
+    """
+    low, high, end = thresholds(curve, queue)
+    top = exact(curve.p)
+    if curve.curve == "red":
+        return Fraction(0), Fraction(0), Fraction(0)
+    if curve.curve == "gentle":
+        return top, 1 - top, Fraction(0)
+    return top, top * (end - high) / (high - low), (high - low - (end - low) * top) / (high - low)
+
+
+def curve_record(curve: Curve | None, queue: Queue) -> dict:
+    """The register values of one curve; "on" 0 for tail drop."""
+    if curve is None or curve.curve == "tail":
+        return {"on": 0, "min": 0, "max": 0, "end": 0} | {
+            "inv1": [0, 0], "b1_1": 0, "inv2": [0, 0], "base2": 0, "b1_2": 0, "b2_2": 0
+        }  # fmt: skip
+    low, high, end = thresholds(curve, queue)
+    base, b1, b2 = map(probability, polynomial(curve, queue))
+    return {
+        "on": 1,
+        "min": low,
+        "max": high,
+        "end": end,
+        "inv1": list(inverse(high - low)),
+        "b1_1": probability(exact(curve.p)),
+        "inv2": list(inverse(end - high)),
+        "base2": base,
+        "b1_2": b1,
+        "b2_2": b2,
+    }
+
+
+def cost(rate: int | None) -> tuple[int, int]:
+    """Nanoseconds a byte as m 2^-s; (0, 0) is unshaped. A packet's cost with 16 fraction bits is (L m 2^16) >> s."""
+    return scaled(Fraction(8 * 10**9, rate), COST_MANT) if rate else (0, 0)
+
+
+def burst_ns(bytes_: int, rate: int | None) -> int:
+    """The time in which `rate` sends the burst."""
+    return nearest(Fraction(8 * 10**9 * bytes_, rate)) if rate else 0
+
+
+def size_weight(mean: int) -> tuple[int, int]:
+    """r = L / L_mean with 12 fraction bits: m 2^-s = 2^12 / L_mean."""
+    return scaled(Fraction(2**RATIO_FRAC, mean), SIZE_MANT)
+
+
+DEFAULT_QUANTUM, DEFAULT_BURST = 1522, 3044
+
+
+def queue_record(queue: Queue, port_rate: int) -> dict:
+    w = exact(queue.average.weight)
+    return {
+        "index": queue.index,
+        "name": queue.name,
+        "weight": [list(pair) for pair in weights(w)],
+        "lambda": list(idle_lambda(w, queue.average.idle_packet.value, min(queue.rate or port_rate, port_rate))),
+        "masks": list(MASKS[queue.average.kind]),
+        "unit_packets": int(queue.average.unit == "packet"),
+        "update_depart": int(queue.average.update == "both"),
+        "spacing": SPACINGS[queue.spacing],
+        "size_weight": [1, *size_weight(queue.size_weight.value)] if queue.size_weight else [0, 0, 0],
+        "ecn": int(queue.ecn),
+        "limit_bytes": queue.limit.value if queue.limit else LEN_MAX,
+        "limit_packets": queue.limit_packets.value if queue.limit_packets else LEN_MAX,
+        "strict": int(queue.priority is not None),
+        "priority": queue.priority or 0,
+        "quantum": queue.quantum.value if queue.quantum else DEFAULT_QUANTUM,
+        "cost": list(cost(queue.rate)),
+        "burst_ns": burst_ns(queue.burst.value if queue.burst else DEFAULT_BURST, queue.rate),
+        "curves": [
+            {
+                "drop": curve_record(getattr(queue, colour), queue),
+                "ecn_own": int(getattr(queue, colour).ecn is not None),
+                "ecn": curve_record(getattr(queue, colour).ecn, queue),
+            }
+            for colour in COLOURS
+        ],
+    }
+
+
+def hardware(config: Config) -> dict:
+    """The whole record that harness and model read."""
+    fallback = next(q.index for q in config.queue if q.default)
+    table = [[fallback, 0] for _ in range(64)]
+    for queue in config.queue:
+        for number, colour in enumerate(COLOURS):
+            for code in getattr(queue.dscp, colour):
+                table[code] = [queue.index, number]
+    rate = config.port.rate
+    return {
+        "port": {"rate": rate, "cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate)},
+        "queues": [queue_record(queue, rate) for queue in config.queue],
+        "dscp": table,
+        "fallback": [fallback, 0],
+        "seed": config.seed,
+    }
+
+
+def effective(spacing: str, p: Fraction) -> Fraction:
+    """The long-run early-drop rate at a steady p: 1 / the mean gap, exact for R uniform on [0, 1).
+
+    uniform: P(gap > k) = max(0, 1 - k p).   wait: 1 while k p < 1, then max(0, 2 - k p).
+    """
+    if spacing == "geometric" or p == 0 or p >= 1:
+        return min(p, Fraction(1))
+
+    def sum_above(top: int, begin: int) -> Fraction:  # sum over k from `begin` of max(0, top - k p)
+        count = math.ceil(top / p) - begin
+        return top * count - p * (Fraction(count * (2 * begin + count - 1), 2)) if count > 0 else Fraction(0)
+
+    if spacing == "uniform":
+        return 1 / sum_above(1, 0)
+    begin = math.ceil(1 / p)
+    return 1 / (begin + sum_above(2, begin))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One value as asked and as the hardware has it."""
+
+    queue: str
+    field: str
+    asked: str
+    real: str
+    error: float  # relative
+
+
+def line(queue: str, field: str, asked: Fraction, real: Fraction, text=lambda x: f"{float(x):.6g}") -> Line:
+    return Line(queue, field, text(asked), text(real), float((real - asked) / asked) if asked else 0.0)
+
+
+def report(config: Config) -> list[Line]:
+    """Every value that rounding may move."""
+    from .units import rate_text
+
+    def speed(name, field, rate):
+        return line(name, field, Fraction(rate), Fraction(8 * 10**9) / value(cost(rate)), lambda x: rate_text(float(x)))
+
+    lines = [speed("port", "rate", config.port.rate)]
+    for q in config.queue:
+        w = exact(q.average.weight)
+        lines.append(line(q.name, "average.weight", w, value(weight(w), 8)))
+        if w < 1:
+            rate = min(q.rate or config.port.rate, config.port.rate)
+            half = Fraction(1, 10**6) * 2**IDLE_FRAC
+            asked = Fraction(8 * 10**9 * q.average.idle_packet.value, rate) / Fraction(-math.log2(1 - float(w)))
+            real = 1 / value(idle_lambda(w, q.average.idle_packet.value, rate))
+            lines.append(line(q.name, "idle half-life, ms", asked / 10**6, real * half))
+        for colour in COLOURS:
+            drop = getattr(q, colour)
+            for where, curve in ((colour, drop), (f"{colour}.ecn", drop.ecn)):
+                if curve is None or curve.curve == "tail":
+                    continue
+                low, high, _ = thresholds(curve, q)
+                p = exact(curve.p)
+                lines.append(line(q.name, f"{where}.p", p, Fraction(probability(p), 2**PROB_FRAC)))
+                if high > low:
+                    slope = value(inverse(high - low), 8) * Fraction(probability(p), 2**PROB_FRAC)
+                    lines.append(line(q.name, f"{where} slope", p / (high - low), slope))
+        if q.size_weight:
+            real = 2**RATIO_FRAC / value(size_weight(q.size_weight.value))
+            lines.append(line(q.name, "size_weight", Fraction(q.size_weight.value), real))
+        if q.rate:
+            lines.append(speed(q.name, "rate", q.rate))
+    return lines
