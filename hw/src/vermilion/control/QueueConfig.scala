@@ -38,18 +38,28 @@ object Spacing {
   val Wait = 2
 }
 
-/** All that the policy pipeline must know of one queue; committed as a whole between two packets. */
-class PolicyConfig extends Bundle {
+/** What the averages of a queue need. */
+class AverageConfig extends Bundle {
   val unitPackets = Bool()
   val updateDepart = Bool()
-  val ecn = Bool()
-  val spacing = UInt(2.W)
   val masks = Vec(Colour.Count, UInt(Colour.Count.W))
   val weight = Vec(EwmaStages, new Scaled(WeightMantBits, WeightExpBits))
   val lambda = new Scaled(LambdaMantBits, ShiftBits)
+}
+
+/** What the verdict of a queue needs beside the curves. */
+class DecideConfig extends Bundle {
+  val ecn = Bool()
+  val spacing = UInt(2.W)
   val sizeWeight = Bool()
   val invMeanLen = new Scaled(SizeMantBits, ShiftBits)
   val limitBytes = UInt(LenBits.W)
   val limitPackets = UInt(LenBits.W)
+}
+
+/** All that the policy pipeline must know of one queue; committed as a whole between two packets. */
+class PolicyConfig extends Bundle {
+  val average = new AverageConfig
+  val decide = new DecideConfig
   val colours = Vec(Colour.Count, new ColourConfig)
 }

@@ -1,0 +1,102 @@
+package vermilion.average
+
+import chisel3._
+import chisel3.util._
+import vermilion.control.Scaled
+import vermilion.fixed.Formats._
+import vermilion.fixed.{ForwardingRam, SweepInit}
+import vermilion.lane.LaneParams
+import vermilion.stream.Colour
+
+/** One refresh of a queue's averages. Estimator e is changed only where `update(e)`. */
+class AverageRequest(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W)
+  val update = Vec(Colour.Count, Bool())
+  val length = Vec(Colour.Count, UInt(LenBits.W)) // masked backlog, bytes or packets
+  val idleNs = Vec(Colour.Count, UInt(TimeBits.W)) // used where length is 0
+  val lambda = new Scaled(LambdaMantBits, ShiftBits)
+  val weight = Vec(EwmaStages, new Scaled(WeightMantBits, WeightExpBits))
+}
+
+/** The queue averages of all colours, one refresh a clock, the same queue back to back included.
+  *
+  * {{{
+  *   length > 0:  avg <- avg + W[n] (length - avg),   W[n] = 1 - (1-w)^n
+  *   length = 0:  avg <- avg (1-w)^(t/s)
+  * }}}
+  * (Floyd and Jacobson 1993; P4 eq. 7.) The multiply takes longer than a clock, so refresh j starts from the newest
+  * average that is written, which is n refreshes of the same queue and estimator ago, n = 1..6: a look-ahead of Floyd's loop
+  * with the lengths between taken as the present one. Nothing is lost when n > 1, w = 1 is exact at any pace, and below
+  * one refresh in six clocks per queue n = 1. A masked length of 0 means that nothing of the estimator's colours is in
+  * the pipeline, so n = 1 there always.
+  *
+  * RAM: one average per queue and estimator, U27.16. Rounding: the product is shifted right towards minus infinity.
+  * Latency [[AverageUnit.Latency]] clocks. Not here: which colours count (masks), the unit of the length.
+  */
+class AverageUnit(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val request = Flipped(Valid(new AverageRequest(p)))
+    val average = Output(Vec(Colour.Count, UInt(AvgBits.W)))
+    val ahead = Output(Vec(Colour.Count, UInt(3.W))) // n, for the trace
+    val liveQueue = Input(UInt(p.queueBits.W)) // for the control port
+    val live = Output(Vec(Colour.Count, UInt(AvgBits.W))) // one clock later
+    val ready = Output(Bool())
+  })
+  import AverageUnit._
+  private val sweep = new SweepInit(p.queues)
+  io.ready := sweep.done
+
+  /** The request as it stands in each stage; stage 0 is the input. */
+  private val request = Seq.iterate(io.request, Latency + 1)(r => RegNext(r))
+  private val valid = request.map(_.valid)
+
+  for (e <- 0 until Colour.Count) {
+    val average = new ForwardingRam(p.queues, UInt(AvgBits.W))
+
+    // -- stages 0 to 5: how much an idle spell takes away --
+    val idleAge = Module(new IdleAge)
+    idleAge.io.idleNs := io.request.bits.idleNs(e)
+    idleAge.io.lambda := io.request.bits.lambda
+
+    // -- stage 4: read, and count the refreshes that are on their way --
+    val atRead = request(ReadStage)
+    val inFlight = (ReadStage + 1 until Latency).map { k =>
+      valid(k) && request(k).bits.update(e) && request(k).bits.queue === atRead.bits.queue
+    }
+    val s5Ahead = RegNext(PopCount(inFlight) +& 1.U)(2, 0)
+    val s5Base = average.read(atRead.bits.queue)
+
+    // -- stage 5: operands --
+    val s5 = request(ReadStage + 1).bits
+    val s5Idle = s5.length(e) === 0.U
+    val s5Weight = MuxLookup(s5Ahead, s5.weight(0))((1 to EwmaStages).map(n => n.U -> s5.weight(n - 1)))
+    val difference = Cat(s5.length(e), 0.U(AvgFrac.W)).zext - s5Base.zext
+    val s6Left = RegNext(Mux(s5Idle, s5Base.zext.pad(AvgBits + 1), difference(AvgBits, 0).asSInt))
+    val s6Right = RegNext(Mux(s5Idle, idleAge.io.factor, s5Weight.mant.pad(18)))
+    val s6Shift = RegNext(Mux(s5Idle, 17.U +& idleAge.io.halvings, 8.U +& s5Weight.shift.pad(6)))
+    val s6Addend = RegNext(Mux(s5Idle, 0.U, s5Base))
+
+    // -- stages 6 to 8: multiply (operand, product and output registers) --
+    val s8Product = RegNext(RegNext(s6Left * s6Right.zext))
+    val s8Shift = RegNext(RegNext(s6Shift))
+    val s9Change = RegNext((s8Product >> s8Shift)(AvgBits, 0).asSInt)
+    val s9Addend = RegNext(RegNext(RegNext(s6Addend)))
+
+    // -- stage 9: add; stage 10: write --
+    val s10Average = RegNext((s9Addend.zext + s9Change)(AvgBits - 1, 0))
+    val last = request(Latency)
+    average.write(last.valid && last.bits.update(e), last.bits.queue, s10Average)
+    average.write(!sweep.done, sweep.address, 0.U)
+
+    io.average(e) := s10Average
+    io.ahead(e) := ShiftRegister(s5Ahead, Latency - ReadStage - 1)
+    io.live(e) := average.read(io.liveQueue)
+  }
+}
+
+object AverageUnit {
+  val ReadStage = 4
+
+  /** From request to average; also the write of the average. */
+  val Latency: Int = ReadStage + EwmaStages
+}

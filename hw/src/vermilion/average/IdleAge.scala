@@ -1,0 +1,41 @@
+package vermilion.average
+
+import chisel3._
+import chisel3.util._
+import vermilion.control.Scaled
+import vermilion.fixed.Arithmetic.saturate
+import vermilion.fixed.Formats._
+
+/** How far an average decays in an idle spell: (1-w)^(t/s) = 2^-(t lambda) (Floyd and Jacobson 1993, section 4).
+  *
+  * x = (t m) >> s, U6.10, saturating; the factor is `rom(fraction) 2^-integer` with rom(i) = round(2^17 2^(-i/1024)).
+  * The fraction is truncated to 10 bits, so the factor is at most 0.07 % too large (2^(1/1024) - 1).
+  * At saturation (x over 63.999) a U27.16 average is 0.
+  *
+  * Latency [[IdleAge.Latency]] clocks, one result a clock.
+  */
+class IdleAge extends Module {
+  val io = IO(new Bundle {
+    val idleNs = Input(UInt(TimeBits.W))
+    val lambda = Input(new Scaled(LambdaMantBits, ShiftBits))
+    val factor = Output(UInt(18.W)) // U1.17
+    val halvings = Output(UInt(6.W))
+  })
+  private val s1Time = RegNext(io.idleNs)
+  private val s1Lambda = RegNext(io.lambda)
+  private val s2Product = RegNext(s1Time * s1Lambda.mant)
+  private val s2Shift = RegNext(s1Lambda.shift)
+  private val s3Product = RegNext(s2Product)
+  private val s3Shift = RegNext(s2Shift)
+  private val s4Exponent = RegNext(saturate(s3Product >> s3Shift, IdleBits))
+  private val rom = VecInit(IdleAge.rom.map(_.U(18.W)))
+  io.factor := RegNext(rom(s4Exponent(IdleFrac - 1, 0)))
+  io.halvings := RegNext(s4Exponent(IdleBits - 1, IdleFrac))
+}
+
+object IdleAge {
+  val Latency = 5
+
+  /** round(2^17 2^(-i/1024)), i = 0..1023; no entry lies near enough to a half for a double to round it wrongly. */
+  val rom: Seq[Int] = Seq.tabulate(1024)(i => math.round(131072.0 * math.pow(2.0, -i / 1024.0)).toInt)
+}

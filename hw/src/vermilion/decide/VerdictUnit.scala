@@ -1,0 +1,90 @@
+package vermilion.decide
+
+import chisel3._
+import chisel3.util._
+import vermilion.control.Spacing
+import vermilion.fixed.Formats._
+import vermilion.fixed.{ForwardingRam, SweepInit}
+import vermilion.lane.LaneParams
+import vermilion.stream.Verdict
+
+/** What a verdict hangs on. The flags are in the order in which they are asked. */
+class VerdictInputs extends Bundle {
+  val bad = Bool()
+  val noBuffer = Bool()
+  val overLimit = Bool()
+  val overEnd = Bool() // average over the end of the drop curve
+  val canMark = Bool() // ECT or CE, and the queue does ECN
+  val spacing = UInt(2.W)
+  val probability = UInt(ProbBits.W)
+  val draw = UInt(32.W)
+}
+
+/** Spacing of early drops and the verdict, one a clock.
+  *
+  * {{{
+  *   geometric: early = draw < p
+  *   uniform:   S <- S + p, early = S >= R
+  *   wait:      S <- S + p, early = S >= 1 + R
+  *   p = 1: early. After an early or forced verdict S <- 0, R <- draw. p = 0: S <- 0.
+  * }}}
+  * The accumulator S stands for Floyd's product count p (Floyd and Jacobson 1993, method 2), equal while p is steady; its
+  * one-clock loop is an add and a compare. R is drawn at first use. Frames that are bad, without buffer or over the limit
+  * leave S and R alone. State per queue and colour in RAM.
+  *
+  * Timing: `address` in clock t, `inputs` and result in clock t+1.
+  */
+class VerdictUnit(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val queue = Input(UInt(p.queueBits.W))
+    val colour = Input(UInt(2.W))
+    val inputs = Flipped(Valid(new VerdictInputs))
+    val verdict = Output(UInt(Verdict.Bits.W))
+    val ready = Output(Bool())
+  })
+  private class State extends Bundle {
+    val armed = Bool() // R has been drawn
+    val sum = UInt(SpaceBits.W)
+    val threshold = UInt(32.W)
+  }
+  private val depth = p.queues * 4
+  private val ram = new ForwardingRam(depth, new State)
+  private val sweep = new SweepInit(depth)
+  io.ready := sweep.done
+
+  private val address = Cat(io.queue, io.colour)
+  private val old = ram.read(address)
+  private val in = io.inputs.bits
+  private val one = (BigInt(1) << ProbFrac).U(SpaceBits.W)
+
+  private val threshold = Mux(old.armed, old.threshold, in.draw)
+  private val sumWide = old.sum +& in.probability
+  private val sum = Mux(sumWide(SpaceBits), Fill(SpaceBits, 1.U(1.W)), sumWide(SpaceBits - 1, 0))
+  private val target = Mux(in.spacing === Spacing.Wait.U, one + threshold, threshold.pad(SpaceBits))
+  private val certain = in.probability(ProbFrac)
+  private val never = in.probability === 0.U
+  private val spacedEarly = sum >= target
+  private val geometric = in.spacing === Spacing.Geometric.U
+  private val early = !never && (certain || Mux(geometric, in.draw < in.probability, spacedEarly))
+
+  private val ignored = in.bad || in.noBuffer || in.overLimit
+  private val restart = in.overEnd || early
+  private val next = Wire(new State)
+  next.armed := true.B
+  next.threshold := Mux(restart, in.draw, threshold)
+  next.sum := Mux(restart || never, 0.U, sum)
+  ram.write(io.inputs.valid && !ignored && (!geometric || in.overEnd), RegNext(address), next)
+  ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
+
+  io.verdict := MuxCase(
+    Verdict.Enqueue.U,
+    Seq(
+      in.bad -> Verdict.Bad.U,
+      in.noBuffer -> Verdict.NoBuffer.U,
+      in.overLimit -> Verdict.Tail.U,
+      in.overEnd -> Verdict.Forced.U,
+      (early && in.canMark) -> Verdict.Mark.U,
+      early -> Verdict.Early.U
+    )
+  )
+}
