@@ -1,0 +1,79 @@
+/* What the host programs into a lane, value for value as the registers hold it: mantissas, shifts, fixed point.
+ * Formats: docs/architecture.md, "Number formats". Plain C, so that ctypes and ns-3 can fill it. */
+#ifndef VERMILION_CONFIG_H
+#define VERMILION_CONFIG_H
+
+#include <stdint.h>
+
+#define VM_COLOURS 3
+#define VM_STAGES 6
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A factor m 2^-s. A weight is m 2^-(8+s). */
+typedef struct {
+  uint32_t m;
+  uint32_t s;
+} VmScaled;
+
+/* One drop or ECN curve: see curve.h. `on` 0: p is 0 at any average. */
+typedef struct {
+  uint32_t on;
+  uint32_t min_th, max_th, end_th; /* U27 */
+  VmScaled inv1;                   /* 2^8 / (max_th - min_th) */
+  uint64_t b1_1;                   /* U1.32 */
+  VmScaled inv2;                   /* 2^8 / (end_th - max_th) */
+  uint64_t base2, b1_2, b2_2;      /* U1.32 */
+} VmCurve;
+
+/* The curves of one colour. `ecn_own`: ECT and CE packets of a queue with `ecn` take p from `ecn`. */
+typedef struct {
+  VmCurve drop;
+  uint32_t ecn_own;
+  VmCurve ecn;
+} VmColour;
+
+enum { VM_GEOMETRIC = 0, VM_UNIFORM = 1, VM_WAIT = 2 };
+
+typedef struct {
+  VmScaled weight[VM_STAGES]; /* W[1..6] = 1-(1-w)^n */
+  VmScaled lambda;            /* -log2(1-w)/s per ns, U?.10 */
+  uint32_t masks[VM_COLOURS]; /* bit c: the estimator counts colour c */
+  uint32_t unit_packets;      /* averages count packets, else bytes */
+  uint32_t update_depart;     /* averages also step on departures */
+  uint32_t spacing;           /* VM_GEOMETRIC, VM_UNIFORM, VM_WAIT */
+  uint32_t size_on;           /* p is weighted by L / L_mean */
+  VmScaled size;              /* 2^12 / L_mean */
+  uint32_t ecn;               /* mark ECT packets instead of dropping them early */
+  uint32_t limit_bytes, limit_packets;
+  uint32_t strict, priority; /* strict queues go first, the greatest priority of all first */
+  uint32_t quantum;          /* bytes a round, deficit round robin */
+  VmScaled cost;             /* ns per byte, U?.16; m = 0: not shaped */
+  uint64_t burst_ns;
+  VmColour colour[VM_COLOURS];
+} VmQueue;
+
+/* Where a DSCP goes. `set_dscp` 0..63 rewrites it on the way out, -1 leaves it. */
+typedef struct {
+  uint32_t queue, colour;
+  int32_t set_dscp;
+} VmClass;
+
+typedef struct {
+  uint32_t queue_count;
+  const VmQueue *queues;
+  VmClass dscp[64];
+  VmClass fallback; /* frames that are not IP; its set_dscp is ignored */
+  VmScaled port_cost;
+  uint64_t port_burst_ns;
+  uint32_t buffer_cells;    /* cells of 64 bytes; 0: never out of cells */
+  uint32_t max_frame_bytes; /* longer frames are `nobuf`; 0: 16383 */
+  uint64_t seed;            /* expanded by splitmix64, see random.h */
+} VmConfig;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

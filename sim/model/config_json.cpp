@@ -1,0 +1,169 @@
+#include "config_json.h"
+
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "formats.h"
+
+namespace vermilion {
+
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void refuse(const std::string& where, const std::string& what) { throw ConfigError(where + ": " + what + "."); }
+
+// An object of the file with the way to it; says which keys it knows.
+class Object {
+ public:
+  Object(const json& j, std::string where, std::initializer_list<const char*> keys) : j_(j), where_(std::move(where)) {
+    if (!j.is_object()) refuse(where_, "must be an object");
+    const std::set<std::string> known(keys.begin(), keys.end());
+    for (const auto& [key, value] : j.items())
+      if (!known.contains(key)) refuse(where_, "unknown key \"" + key + "\"");
+  }
+  bool has(const char* key) const { return j_.contains(key); }
+  std::string at(const char* key) const { return where_ + "." + key; }
+  const json& get(const char* key) const {
+    if (!has(key)) refuse(where_, std::string("key \"") + key + "\" is missing");
+    return j_[key];
+  }
+  const json& list(const char* key, std::size_t size) const {
+    const json& v = get(key);
+    if (!v.is_array() || v.size() != size) refuse(at(key), "must be a list of " + std::to_string(size));
+    return v;
+  }
+  u64 number(const char* key, u64 top) const { return numberOf(get(key), at(key), top); }
+  u32 small(const char* key, u64 top) const { return static_cast<u32>(number(key, top)); }
+
+  static u64 numberOf(const json& v, const std::string& where, u64 top) {
+    if (v.is_boolean() && top == 1) return v.get<bool>();
+    if (!v.is_number_unsigned() || v.get<u64>() > top)
+      refuse(where, "is " + v.dump() + ", must be an integer from 0 to " + std::to_string(top));
+    return v.get<u64>();
+  }
+
+ private:
+  const json& j_;
+  std::string where_;
+};
+
+VmScaled scaledOf(const json& v, const std::string& where, int mantBits, int shiftBits) {
+  if (!v.is_array() || v.size() != 2) refuse(where, "must be [mantissa, shift]");
+  return {static_cast<u32>(Object::numberOf(v[0], where + "[0]", maxOf(mantBits))),
+          static_cast<u32>(Object::numberOf(v[1], where + "[1]", maxOf(shiftBits)))};
+}
+
+VmScaled scaled(const Object& o, const char* key, int mantBits) { return scaledOf(o.get(key), o.at(key), mantBits, ShiftBits); }
+
+VmCurve curveOf(const json& j, const std::string& where) {
+  const Object o(j, where, {"on", "min", "max", "end", "inv1", "b1_1", "inv2", "base2", "b1_2", "b2_2"});
+  VmCurve c{};
+  c.on = o.small("on", 1);
+  if (!c.on) return c;
+  c.min_th = o.small("min", maxOf(LenBits));
+  c.max_th = o.small("max", maxOf(LenBits));
+  c.end_th = o.small("end", maxOf(LenBits));
+  if (c.min_th > c.max_th || c.max_th > c.end_th) refuse(where, "needs min <= max <= end");
+  c.inv1 = scaled(o, "inv1", InvMantBits);
+  c.b1_1 = o.number("b1_1", maxOf(ProbBits));
+  c.inv2 = scaled(o, "inv2", InvMantBits);
+  c.base2 = o.number("base2", maxOf(ProbBits));
+  c.b1_2 = o.number("b1_2", maxOf(ProbBits));
+  c.b2_2 = o.number("b2_2", maxOf(ProbBits));
+  return c;
+}
+
+VmColour colourOf(const json& j, const std::string& where) {
+  const Object o(j, where, {"drop", "ecn_own", "ecn"});
+  VmColour c{};
+  c.drop = curveOf(o.get("drop"), o.at("drop"));
+  c.ecn_own = o.small("ecn_own", 1);
+  if (c.ecn_own || o.has("ecn")) c.ecn = curveOf(o.get("ecn"), o.at("ecn"));
+  return c;
+}
+
+VmQueue queueOf(const Object& o) {
+  VmQueue q{};
+  const json& weights = o.list("weight", EwmaStages);
+  for (std::size_t i = 0; i < EwmaStages; i++)
+    q.weight[i] = scaledOf(weights[i], o.at("weight") + "[" + std::to_string(i) + "]", WeightMantBits, WeightExpBits);
+  q.lambda = scaled(o, "lambda", LambdaMantBits);
+  const json& masks = o.list("masks", Colours);
+  for (std::size_t c = 0; c < Colours; c++) {
+    q.masks[c] = static_cast<u32>(Object::numberOf(masks[c], o.at("masks"), maxOf(Colours)));
+    if ((q.masks[c] >> c & 1) == 0) refuse(o.at("masks"), "the mask of colour " + std::to_string(c) + " must hold that colour");
+  }
+  q.unit_packets = o.small("unit_packets", 1);
+  q.update_depart = o.small("update_depart", 1);
+  q.spacing = o.small("spacing", VM_WAIT);
+  const json& size = o.list("size_weight", 3);
+  q.size_on = static_cast<u32>(Object::numberOf(size[0], o.at("size_weight"), 1));
+  q.size = scaledOf(json::array({size[1], size[2]}), o.at("size_weight"), SizeMantBits, ShiftBits);
+  q.ecn = o.small("ecn", 1);
+  q.limit_bytes = o.small("limit_bytes", maxOf(LenBits));
+  q.limit_packets = o.small("limit_packets", maxOf(LenBits));
+  q.strict = o.small("strict", 1);
+  q.priority = o.small("priority", maxOf(12));
+  q.quantum = o.small("quantum", maxOf(LenBits));
+  if (!q.strict && q.quantum == 0) refuse(o.at("quantum"), "is 0, a queue of the round robin needs at least 1 byte");
+  q.cost = scaled(o, "cost", CostMantBits);
+  q.burst_ns = o.number("burst_ns", maxOf(TimeBits));
+  const json& curves = o.list("curves", Colours);
+  for (std::size_t c = 0; c < Colours; c++) q.colour[c] = colourOf(curves[c], o.at("curves") + "[" + std::to_string(c) + "]");
+  return q;
+}
+
+VmClass classOf(const json& v, const std::string& where, u64 queues) {
+  if (!v.is_array() || v.size() < 2 || v.size() > 3) refuse(where, "must be [queue, colour] or [queue, colour, new DSCP]");
+  VmClass c{};
+  c.queue = static_cast<u32>(Object::numberOf(v[0], where + ", queue", queues - 1));
+  c.colour = static_cast<u32>(Object::numberOf(v[1], where + ", colour", Colours - 1));
+  c.set_dscp = v.size() == 3 ? static_cast<std::int32_t>(Object::numberOf(v[2], where + ", new DSCP", 63)) : -1;
+  return c;
+}
+
+}  // namespace
+
+LoadedConfig readConfig(const std::string& text) {
+  json j;
+  try {
+    j = json::parse(text);
+  } catch (const json::parse_error& e) {
+    throw ConfigError(std::string("configuration is not JSON: ") + e.what());
+  }
+  const Object o(j, "configuration", {"port", "queues", "dscp", "default", "seed", "buffer_cells", "max_frame_bytes"});
+  LoadedConfig out;
+  out.config = {};
+  const json& queues = o.get("queues");
+  if (!queues.is_array() || queues.empty()) refuse(o.at("queues"), "must be a list of at least one queue");
+  std::set<u32> seen;
+  for (std::size_t i = 0; i < queues.size(); i++) {
+    const Object q(queues[i], "queues[" + std::to_string(i) + "]",
+                   {"index", "name", "weight", "lambda", "masks", "unit_packets", "update_depart", "spacing", "size_weight",
+                    "ecn", "limit_bytes", "limit_packets", "strict", "priority", "quantum", "cost", "burst_ns", "curves"});
+    const u32 index = q.small("index", 4095);
+    if (!seen.insert(index).second) refuse(q.at("index"), "queue " + std::to_string(index) + " is there twice");
+    if (out.queues.size() <= index) {
+      out.queues.resize(index + 1);
+      out.names.resize(index + 1);
+    }
+    out.queues[index] = queueOf(q);
+    if (q.has("name") && q.get("name").is_string()) out.names[index] = q.get("name").get<std::string>();
+  }
+  const json& dscp = o.list("dscp", 64);
+  for (std::size_t i = 0; i < 64; i++) out.config.dscp[i] = classOf(dscp[i], "dscp[" + std::to_string(i) + "]", out.queues.size());
+  out.config.fallback = classOf(o.get("default"), "default", out.queues.size());
+  const Object port(o.get("port"), "port", {"cost", "burst_ns"});
+  out.config.port_cost = scaled(port, "cost", CostMantBits);
+  out.config.port_burst_ns = port.number("burst_ns", maxOf(TimeBits));
+  out.config.seed = o.number("seed", ~u64{0});
+  if (o.has("buffer_cells")) out.config.buffer_cells = o.small("buffer_cells", maxOf(LenBits));
+  if (o.has("max_frame_bytes")) out.config.max_frame_bytes = o.small("max_frame_bytes", maxOf(PktLenBits));
+  out.config.queue_count = static_cast<u32>(out.queues.size());
+  out.config.queues = out.queues.data();
+  return out;
+}
+
+}  // namespace vermilion

@@ -1,0 +1,53 @@
+// One decision: averages, curve, spacing, one verdict, in the order of docs/architecture.md, "The verdict":
+//
+//   bad       the frame came with bad set
+//   nobuf     no cell, or too long
+//   tail      backlog of all colours before this packet + this packet over limit_bytes or limit_packets
+//   forced    drop curve on and the colour's average at its end or over it; for ECT and CE packets too
+//   mark      spacing says early, the queue has ecn and the packet is ECT or CE
+//   early     spacing says early
+//   enqueue
+//
+// p comes from the drop curve; for an ECT or CE packet of a queue with ecn from the ecn curve where the colour has ecn_own. Over
+// the end of the ecn curve p is 1, which is a mark and not forced. Size weighting, where on, comes before spacing.
+//
+// What touches what: bad and nobuf change no average, no S, no R. tail updates averages, leaves S and R. forced updates
+// averages, restarts spacing. Every frame has had one draw, which is the trace's `draw`.
+//
+// The reported avg is the arriving colour's own, after its update: the one that was compared. p is that of the curve after size
+// weighting, also for tail; 2^32 for forced; 0 for bad and nobuf. S is the accumulator after the decision.
+#pragma once
+
+#include <vector>
+
+#include "average.h"
+#include "records.h"
+#include "spacing.h"
+
+namespace vermilion {
+
+using Arrival = VmArrival;
+using Departure = VmDeparture;
+using Decision = VmDecision;
+
+class DecisionModel {
+ public:
+  explicit DecisionModel(std::vector<VmQueue> queues);
+  // Queue, colour and n must be in range: see `legal`.
+  Decision decide(const Arrival& a);
+  void depart(const Departure& d);
+  bool legal(u32 queue, u32 colour, const u32 n[Colours]) const;
+  u64 average(u32 queue, u32 colour) const { return state_[queue].average[colour].value(); }
+  const VmQueue& queue(u32 index) const { return queues_[index]; }
+  u32 queueCount() const { return static_cast<u32>(queues_.size()); }
+
+ private:
+  struct State {
+    Estimator average[Colours];
+    SpacingState spacing[Colours];
+  };
+  std::vector<VmQueue> queues_;
+  std::vector<State> state_;
+};
+
+}  // namespace vermilion

@@ -1,0 +1,68 @@
+// Every number format of the lane, for the model. The names and values are those of
+// hw/src/vermilion/fixed/Formats.scala; sim/tests/test_model_formats.py compares both files.
+// Meaning and rounding: docs/architecture.md, "Number formats".
+//
+// Integers only, nowhere a double. Narrowing happens through saturate() and truncate() alone.
+#pragma once
+
+#include <cstdint>
+
+namespace vermilion {
+
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using i64 = std::int64_t;
+using u128 = unsigned __int128;
+using i128 = __int128;
+
+constexpr int LenBits = 27;  // U27, bytes or packets
+constexpr int AvgFrac = 16;  // U27.16
+constexpr int AvgBits = LenBits + AvgFrac;
+constexpr int ProbFrac = 32;  // U1.32, 1.0 = 2^32 exactly
+constexpr int ProbBits = ProbFrac + 1;
+constexpr int PosFrac = 24;  // U1.24, position within a curve segment
+constexpr int PosBits = PosFrac + 1;
+constexpr int SpaceBits = ProbFrac + 2;  // U2.32, spacing accumulator
+constexpr int WeightMantBits = 9;        // W = m 2^-(8+e), 256 = 1.0 at e = 0
+constexpr int WeightExpBits = 5;
+constexpr int EwmaStages = 6;  // same-queue decisions in flight, at most
+constexpr int LambdaMantBits = 16;
+constexpr int InvMantBits = 18;
+constexpr int SizeMantBits = 16;
+constexpr int CostMantBits = 18;
+constexpr int ShiftBits = 6;
+constexpr int IdleFrac = 10;  // U6.10, idle exponent
+constexpr int IdleBits = 16;
+constexpr int RatioFrac = 12;  // U8.12, L / L_mean
+constexpr int RatioBits = 20;
+constexpr int TimeBits = 48;     // ns
+constexpr int ShaperFrac = 16;   // U40.16 ns
+constexpr int PktLenBits = 14;   // bytes of a packet
+constexpr int CellBytes = 64;    // bytes of a buffer cell
+constexpr int AgeRomFrac = 17;   // ROM[i] = round(2^17 2^(-i/1024)), U1.17
+constexpr int HeaderWindow = 128;  // bytes of a frame the parser looks at
+constexpr int Colours = 3;
+
+constexpr u64 ProbOne = u64{1} << ProbFrac;
+constexpr u64 PosOne = u64{1} << PosFrac;
+
+constexpr u64 maxOf(int bits) { return (u64{1} << bits) - 1; }
+
+// The greatest value of `bits` bits where x is above it.
+constexpr u64 saturate(u128 x, int bits) { return x > maxOf(bits) ? maxOf(bits) : static_cast<u64>(x); }
+
+// `top` where x is above it: for formats whose greatest value is 1.0 and not all ones.
+constexpr u64 saturateAt(u128 x, u64 top) { return x > top ? top : static_cast<u64>(x); }
+
+// As saturate(), and 0 for negative values.
+constexpr u64 saturateSigned(i128 x, int bits) { return x < 0 ? 0 : saturate(static_cast<u128>(x), bits); }
+
+// The low `bits` bits.
+constexpr u64 truncate(u128 x, int bits) { return static_cast<u64>(x) & maxOf(bits); }
+
+// A scaled value (x m) >> s, not narrowed: x to 64 bits, m to 18.
+constexpr u128 scale(u64 x, u32 m, u32 s) { return (static_cast<u128>(x) * m) >> s; }
+
+}  // namespace vermilion

@@ -1,0 +1,87 @@
+#include "parser.h"
+
+#include <algorithm>
+
+namespace vermilion {
+
+namespace {
+
+constexpr u32 HopByHop = 0, Tcp = 6, Udp = 17, Routing = 43, Fragment = 44, Authentication = 51, Destination = 60;
+
+// The bytes of a frame that may be looked at.
+struct Window {
+  const u8* data;
+  u32 size;
+  bool has(u32 offset, u32 bytes) const { return offset + bytes <= size; }
+  u32 u8At(u32 i) const { return data[i]; }
+  u32 u16At(u32 i) const { return u32{data[i]} << 8 | data[i + 1]; }
+  u32 u32At(u32 i) const { return u16At(i) << 16 | u16At(i + 2); }
+};
+
+void transport(const Window& w, u32 at, Headers& h) {
+  if ((h.proto != Tcp && h.proto != Udp) || !w.has(at, 4)) return;
+  h.has_ports = 1;
+  h.src_port = w.u16At(at);
+  h.dst_port = w.u16At(at + 2);
+  if (h.proto != Tcp || !w.has(at, 14)) return;
+  h.is_tcp = 1;
+  h.tcp_seq = w.u32At(at + 4);
+  h.tcp_flags = w.u8At(at + 13);
+}
+
+void ip4(const Window& w, u32 at, Headers& h) {
+  if (!w.has(at, 20)) return;
+  const u32 words = w.u8At(at) & 15;
+  if (w.u8At(at) >> 4 != 4 || words < 5 || !w.has(at, 4 * words)) return;
+  h.is_ip4 = 1;
+  h.l3_offset = at;
+  h.dscp = w.u8At(at + 1) >> 2;
+  h.ecn = w.u8At(at + 1) & 3;
+  h.ttl = w.u8At(at + 8);
+  h.proto = w.u8At(at + 9);
+  if ((w.u16At(at + 6) & 0x1fff) == 0) transport(w, at + 4 * words, h);
+}
+
+void ip6(const Window& w, u32 at, Headers& h) {
+  if (!w.has(at, 40) || w.u8At(at) >> 4 != 6) return;
+  const u32 trafficClass = w.u16At(at) >> 4 & 0xff;
+  h.is_ip6 = 1;
+  h.l3_offset = at;
+  h.dscp = trafficClass >> 2;
+  h.ecn = trafficClass & 3;
+  h.ttl = w.u8At(at + 7);
+  h.proto = w.u8At(at + 6);
+  for (u32 next = at + 40;;) {
+    const u32 type = h.proto;
+    if (type == Fragment) {
+      if (!w.has(next, 4)) return;
+      h.proto = w.u8At(next);
+      if (w.u16At(next + 2) >> 3 != 0) return;
+      next += 8;
+    } else if (type == HopByHop || type == Routing || type == Destination || type == Authentication) {
+      if (!w.has(next, 2)) return;
+      h.proto = w.u8At(next);
+      next += type == Authentication ? 4 * (w.u8At(next + 1) + 2) : 8 * (w.u8At(next + 1) + 1);
+    } else {
+      return transport(w, next, h);
+    }
+  }
+}
+
+}  // namespace
+
+Headers parse(const u8* frame, u32 lenBytes) {
+  Headers h{};
+  const Window w{frame, std::min(lenBytes, u32{HeaderWindow})};
+  u32 at = 14;
+  if (!w.has(0, at)) return h;
+  if (w.u16At(12) == 0x88a8 && w.has(16, 2) && w.u16At(16) == 0x8100) at = 22;
+  if (w.u16At(12) == 0x8100) at = 18;
+  if (!w.has(at - 2, 2)) return h;
+  const u32 etherType = w.u16At(at - 2);
+  if (etherType == 0x0800) ip4(w, at, h);
+  if (etherType == 0x86dd) ip6(w, at, h);
+  return h;
+}
+
+}  // namespace vermilion

@@ -1,0 +1,70 @@
+/* What goes in and out of the model, one record a packet. Plain C, filled by the RTL's trace, ctypes and ns-3. */
+#ifndef VERMILION_RECORDS_H
+#define VERMILION_RECORDS_H
+
+#include <stdint.h>
+
+#include "config.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { VM_ENQUEUE = 0, VM_MARK = 1, VM_EARLY = 2, VM_FORCED = 3, VM_TAIL = 4, VM_NOBUF = 5, VM_BAD = 6, VM_VERDICTS = 7 };
+
+/* What a decision saw. Backlogs are those before the packet. */
+typedef struct {
+  uint64_t time; /* ns */
+  uint32_t queue, colour, len_bytes;
+  uint32_t ecn; /* the two ECN bits, 0 where not IP */
+  uint32_t bad, no_buffer;
+  uint32_t backlog_bytes[VM_COLOURS], backlog_packets[VM_COLOURS];
+  uint32_t n[VM_COLOURS]; /* per estimator, 1..6, see average.h; read where the estimator is updated */
+  uint64_t last_departure[VM_COLOURS];
+  uint32_t draw;
+} VmArrival;
+
+/* A packet that left its queue. Backlogs are those after it. */
+typedef struct {
+  uint64_t time;
+  uint32_t queue, colour;
+  uint32_t backlog_bytes[VM_COLOURS], backlog_packets[VM_COLOURS];
+  uint32_t n[VM_COLOURS];
+} VmDeparture;
+
+/* See decide.h for what is reported with which verdict. */
+typedef struct {
+  uint32_t verdict;
+  uint64_t avg; /* U27.16 */
+  uint64_t p;   /* U1.32 */
+  uint64_t sum; /* U2.32 */
+} VmDecision;
+
+/* See parser.h. */
+typedef struct {
+  uint32_t is_ip4, is_ip6;
+  uint32_t l3_offset; /* 14, 18, 22 */
+  uint32_t dscp, ecn, ttl, proto;
+  uint32_t has_ports, src_port, dst_port;
+  uint32_t is_tcp, tcp_flags, tcp_seq;
+} VmHeaders;
+
+/* A frame that left the lane. */
+typedef struct {
+  uint64_t time, arrival; /* ns */
+  uint64_t id;            /* 0 for the first frame that came in, bad and dropped ones counted */
+  uint32_t queue, colour, len_bytes;
+  uint32_t ce_written;
+} VmSent;
+
+/* Packets and bytes of one (queue, colour). */
+typedef struct {
+  uint64_t packets[VM_VERDICTS], bytes[VM_VERDICTS]; /* by verdict; arrived is their sum */
+  uint64_t ce_written_packets, ce_written_bytes;     /* of `mark`, those that were not CE already; counted when sent */
+  uint64_t sent_packets, sent_bytes;
+} VmCounters;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

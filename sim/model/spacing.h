@@ -1,0 +1,36 @@
+// How early drops are spread over packets, per (queue, colour).
+//
+//   geometric   early when draw < p                        long-run rate p
+//   uniform     S <- S + p, early when S >= R              about 2 p (Floyd, Jacobson, RED 1993, method 2)
+//   wait        S <- S + p, early when S >= 1 + R          about 0.67 p (ns-2, ns-3)
+//   after an early verdict S <- 0, R <- draw
+//
+// Formats: p U1.32, S U2.32 saturating, R and draw U32.
+// One draw a decision serves both the geometric comparison and the new R.
+//
+// Decided here, and the same in the RTL:
+//   p >= 1.0       always early, in every mode: S <- 0, R <- draw
+//   p = 0          never early, S <- 0, R stays
+//   forced drop    S <- 0, R <- draw
+//   tail, nobuf, bad   S and R stay
+//   R not yet valid (after reset or commit): the first comparison takes this decision's draw as R, and keeps it
+//   geometric with 0 < p < 1 reads and writes neither S nor R
+#pragma once
+
+#include "formats.h"
+
+namespace vermilion {
+
+struct SpacingState {
+  u64 sum = 0;  // S, U2.32
+  u32 r = 0;    // R, U32
+  bool rValid = false;
+};
+
+// True: early. `mode` is VM_GEOMETRIC, VM_UNIFORM or VM_WAIT.
+bool spacingStep(SpacingState& state, u32 mode, u64 p, u32 draw);
+
+// What a forced drop does.
+void spacingRestart(SpacingState& state, u32 draw);
+
+}  // namespace vermilion

@@ -1,0 +1,161 @@
+#include "vermilion_model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "config_json.h"
+#include "curve.h"
+#include "decide.h"
+#include "lane_model.h"
+#include "parser.h"
+#include "random.h"
+#include "rewrite.h"
+
+using namespace vermilion;
+
+struct VmModel {
+  DecisionModel decisions;
+};
+struct VmLane {
+  LaneModel lane;
+};
+struct VmConfigFile {
+  LoadedConfig loaded;
+};
+
+static bool inRange(const VmClass& c, u32 queues) { return c.queue < queues && c.colour < u32{Colours} && c.set_dscp < 64; }
+
+static bool usable(const VmConfig* c) { return c != nullptr && c->queues != nullptr && c->queue_count != 0; }
+
+static bool usableLane(const VmConfig* c) {
+  if (!usable(c) || c->max_frame_bytes > maxOf(PktLenBits) || !inRange(c->fallback, c->queue_count)) return false;
+  for (u32 i = 0; i < c->queue_count; i++)
+    for (u32 m : c->queues[i].masks)
+      if (m > maxOf(Colours)) return false;
+  return std::all_of(c->dscp, c->dscp + 64, [c](const VmClass& k) { return inRange(k, c->queue_count); });
+}
+
+extern "C" {
+
+VmModel* vm_create(const VmConfig* c) {
+  return usable(c) ? new VmModel{DecisionModel({c->queues, c->queues + c->queue_count})} : nullptr;
+}
+
+void vm_destroy(VmModel* model) { delete model; }
+
+int vm_decide(VmModel* m, const VmArrival* a, VmDecision* d) {
+  const bool untouched = a->bad || a->no_buffer;
+  static const u32 one[Colours] = {1, 1, 1};
+  if (!m->decisions.legal(a->queue, a->colour, untouched ? one : a->n)) return -1;
+  *d = m->decisions.decide(*a);
+  return 0;
+}
+
+int vm_depart(VmModel* m, const VmDeparture* d) {
+  if (!m->decisions.legal(d->queue, d->colour, d->n)) return -1;
+  m->decisions.depart(*d);
+  return 0;
+}
+
+int vm_average(const VmModel* m, uint32_t queue, uint32_t colour, uint64_t* avg) {
+  if (queue >= m->decisions.queueCount() || colour >= u32{Colours}) return -1;
+  *avg = m->decisions.average(queue, colour);
+  return 0;
+}
+
+VmLane* vm_lane_create(const VmConfig* c) { return usableLane(c) ? new VmLane{LaneModel(*c)} : nullptr; }
+
+void vm_lane_destroy(VmLane* lane) { delete lane; }
+
+int vm_lane_arrive(VmLane* l, uint64_t time, const uint8_t* frame, uint32_t lenBytes, uint32_t bad, VmArrival* seen,
+                   VmDecision* d) {
+  if (time > maxOf(TimeBits)) return -1;
+  *d = l->lane.arrive(time, frame, lenBytes, bad != 0, seen);
+  return 0;
+}
+
+void vm_lane_advance(VmLane* l, uint64_t time) { l->lane.advance(std::min(time, maxOf(TimeBits))); }
+
+uint64_t vm_lane_drain(VmLane* l) { return l->lane.drain(); }
+
+int vm_lane_take(VmLane* l, VmSent* sent, uint8_t* bytes, uint32_t room) {
+  auto& frames = l->lane.sent();
+  if (frames.empty()) return 0;
+  const SentFrame& f = frames.front();
+  if (f.bytes.size() > room) return -1;
+  *sent = f.record;
+  std::copy(f.bytes.begin(), f.bytes.end(), bytes);
+  frames.pop_front();
+  return 1;
+}
+
+int vm_lane_counters(const VmLane* l, uint32_t queue, uint32_t colour, VmCounters* counters) {
+  if (queue >= l->lane.decisions().queueCount() || colour >= u32{Colours}) return -1;
+  *counters = l->lane.counters(queue, colour);
+  return 0;
+}
+
+VmConfigFile* vm_config_read(const char* json, char* error, size_t room) {
+  try {
+    return new VmConfigFile{readConfig(json)};
+  } catch (const std::exception& e) {
+    if (room != 0) {
+      const std::string text = e.what();
+      const size_t size = std::min(text.size(), room - 1);
+      std::memcpy(error, text.data(), size);
+      error[size] = 0;
+    }
+    return nullptr;
+  }
+}
+
+const VmConfig* vm_config_get(const VmConfigFile* file) { return &file->loaded.config; }
+
+void vm_config_destroy(VmConfigFile* file) { delete file; }
+
+uint64_t vm_average_step(uint64_t avg, uint32_t q, VmScaled weight) { return averageStep(avg, q, weight); }
+
+uint64_t vm_average_age(uint64_t avg, uint64_t idleNs, VmScaled lambda) { return averageAge(avg, idleExponent(idleNs, lambda)); }
+
+uint32_t vm_age_rom(uint32_t index) { return ageRom()[truncate(index, IdleFrac)]; }
+
+uint64_t vm_curve_probability(const VmCurve* curve, uint64_t avg, uint32_t* over) {
+  const CurveValue v = curveProbability(*curve, avg);
+  *over = v.over;
+  return v.p;
+}
+
+uint64_t vm_size_weighted(uint64_t p, uint32_t lenBytes, VmScaled size) { return sizeWeighted(p, lenBytes, size); }
+
+uint32_t vm_spacing_step(uint64_t* sum, uint32_t* r, uint32_t* rValid, uint32_t mode, uint64_t p, uint32_t draw) {
+  SpacingState s{*sum, *r, *rValid != 0};
+  const bool early = spacingStep(s, mode, p, draw);
+  *sum = s.sum;
+  *r = s.r;
+  *rValid = s.rValid;
+  return early;
+}
+
+void vm_parse(const uint8_t* frame, uint32_t lenBytes, VmHeaders* headers) { *headers = parse(frame, lenBytes); }
+
+uint32_t vm_rewrite(uint8_t* frame, const VmHeaders* h, uint32_t setCe, uint32_t setDscp, uint32_t dscp) {
+  return rewrite(frame, *h, setCe != 0, setDscp != 0, static_cast<u32>(truncate(dscp, 6)));
+}
+
+uint32_t vm_checksum(uint32_t checksum, uint32_t before, uint32_t after) {
+  return checksumUpdate(static_cast<u16>(checksum), static_cast<u16>(before), static_cast<u16>(after));
+}
+
+void vm_random_seed(uint64_t seed, uint32_t words[4]) { RandomSource(seed).state(words); }
+
+int vm_random_draw(uint32_t words[4], uint32_t* draw) {
+  RandomSource source(0);
+  if (!source.setState(words)) return -1;
+  *draw = source.draw();
+  source.state(words);
+  return 0;
+}
+
+}  // extern "C"

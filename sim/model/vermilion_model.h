@@ -1,0 +1,63 @@
+/* The C interface of the model, for ctypes, ns-3 and test benches.
+ *
+ * Build: g++ -std=c++20 -O2 -fPIC -shared sim/model/(all).cpp -o libvermilion_model.so    (config_json.cpp: nlohmann-json3-dev)
+ * Functions that return int give 0 when done and -1 when an argument was refused: then nothing has changed.
+ * Handles are not shared between threads. No C++ exception leaves these functions. */
+#ifndef VERMILION_MODEL_H
+#define VERMILION_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "records.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Decisions: what the RTL's trace is replayed in. Only config->queues and queue_count are read. NULL where refused. */
+typedef struct VmModel VmModel;
+VmModel *vm_create(const VmConfig *config);
+void vm_destroy(VmModel *model);
+int vm_decide(VmModel *model, const VmArrival *arrival, VmDecision *decision);
+int vm_depart(VmModel *model, const VmDeparture *departure);
+int vm_average(const VmModel *model, uint32_t queue, uint32_t colour, uint64_t *avg);
+
+/* The stand-alone lane, lane_model.h. */
+typedef struct VmLane VmLane;
+VmLane *vm_lane_create(const VmConfig *config);
+void vm_lane_destroy(VmLane *lane);
+int vm_lane_arrive(VmLane *lane, uint64_t time, const uint8_t *frame, uint32_t len_bytes, uint32_t bad, VmArrival *seen,
+                   VmDecision *decision); /* seen may be NULL */
+void vm_lane_advance(VmLane *lane, uint64_t time);
+uint64_t vm_lane_drain(VmLane *lane);
+/* Takes the next sent frame. 1: taken, 0: none, -1: `room` is too small and nothing was taken. */
+int vm_lane_take(VmLane *lane, VmSent *sent, uint8_t *bytes, uint32_t room);
+int vm_lane_counters(const VmLane *lane, uint32_t queue, uint32_t colour, VmCounters *counters);
+
+/* A configuration from hardware JSON, config_json.h. NULL: refused, and `error` says why. */
+typedef struct VmConfigFile VmConfigFile;
+VmConfigFile *vm_config_read(const char *json, char *error, size_t room);
+const VmConfig *vm_config_get(const VmConfigFile *file);
+void vm_config_destroy(VmConfigFile *file);
+
+/* The blocks by themselves. */
+uint64_t vm_average_step(uint64_t avg, uint32_t q, VmScaled weight);
+uint64_t vm_average_age(uint64_t avg, uint64_t idle_ns, VmScaled lambda);
+uint32_t vm_age_rom(uint32_t index); /* 0..1023 */
+uint64_t vm_curve_probability(const VmCurve *curve, uint64_t avg, uint32_t *over);
+uint64_t vm_size_weighted(uint64_t p, uint32_t len_bytes, VmScaled size);
+/* State in and out: S, R, R valid. 1: early. */
+uint32_t vm_spacing_step(uint64_t *sum, uint32_t *r, uint32_t *r_valid, uint32_t mode, uint64_t p, uint32_t draw);
+void vm_parse(const uint8_t *frame, uint32_t len_bytes, VmHeaders *headers);
+uint32_t vm_rewrite(uint8_t *frame, const VmHeaders *headers, uint32_t set_ce, uint32_t set_dscp, uint32_t dscp);
+uint32_t vm_checksum(uint32_t checksum, uint32_t before, uint32_t after);
+/* The four words of a seed; a draw steps them. -1: all words are 0. */
+void vm_random_seed(uint64_t seed, uint32_t words[4]);
+int vm_random_draw(uint32_t words[4], uint32_t *draw);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
