@@ -1,0 +1,189 @@
+"""Builds what a run needs, and nothing twice: each step is skipped while the content it was made from is the same.
+
+    Chisel --mill--> <preset>/sv/*.sv --verilator, g++--> <preset>/vermilion-sim     sim/model/*.cpp --g++--> libvermilion_model.so
+
+Everything lies in `.vermilion/build/`. A step's inputs (file contents and its command line) are hashed into `<output>.made`.
+"""
+
+import fcntl
+import hashlib
+import os
+import subprocess
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from .config import UserError
+
+ROOT = Path(__file__).resolve().parents[2]
+HOME = ROOT / ".vermilion"
+BUILD = HOME / "build"
+PREFIX = "Vlane"  # C++ class of the Verilated lane, whatever the module is called
+CXX_FLAGS = ["-O2", "-std=gnu++20", "-Wall", "-Wextra"]
+MAKE_VARIABLES = [
+    "CFG_CXXFLAGS_PCH_I=-include",
+    "CFG_CXXFLAGS_STD=-std=gnu++20",
+    "CFG_LDLIBS_THREADS=-pthread",
+    "CFG_CXXFLAGS_COROUTINES=-fcoroutines",
+]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The elaboration parameters of `LaneParams.scala`, for the harness's compiler; a test compares both."""
+
+    data_bits: int = 64
+    inputs: int = 1
+    queues: int = 16
+    cells: int = 4096
+    max_frame_bytes: int = 9728
+
+    def defines(self) -> list[str]:
+        return [f"-DVM_{name.upper()}={number}" for name, number in vars(self).items()]
+
+
+PRESETS = {
+    "lab": Preset(),
+    "nic10g": Preset(inputs=2),
+    "nic25g": Preset(data_bits=128, inputs=2),
+    "nic100g": Preset(data_bits=512, inputs=2, cells=16384),
+}
+
+
+class BuildError(Exception):
+    """A tool failed: a fault of the project or the machine, not of the user's input."""
+
+
+def quiet(_text: str):
+    """A `say` that says nothing."""
+
+
+def run(command: list, log: Path, cwd: Path = ROOT, env: dict | None = None):
+    """Runs a tool with all it prints in `log`; a failure shows the log's end."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as out:
+        try:
+            done = subprocess.run(
+                [str(c) for c in command], stdout=out, stderr=out, stdin=subprocess.DEVNULL, cwd=cwd, env=env
+            )
+        except FileNotFoundError:
+            raise BuildError(f"{command[0]} is not installed") from None
+    if done.returncode:
+        tail = "\n".join(log.read_text(errors="replace").splitlines()[-30:])
+        raise BuildError(f"{command[0]} failed (status {done.returncode}), log {log}:\n{tail}")
+
+
+def digest(paths, *words) -> str:
+    """One hash over names and contents of files, and words."""
+    sha = hashlib.sha256()
+    for path in sorted(paths):
+        sha.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for word in words:
+        sha.update(str(word).encode() + b"\0")
+    return sha.hexdigest()
+
+
+@contextmanager
+def locked():
+    """One build at a time in a checkout."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with (BUILD / "lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def step(output: Path, key: str, say, text: str, action):
+    """Runs `action` unless `output` was made under the same key."""
+    stamp = output.with_name(output.name + ".made")
+    if output.exists() and stamp.exists() and stamp.read_text() == key:
+        return
+    stamp.unlink(missing_ok=True)
+    say(text)
+    action()
+    if not output.exists():
+        raise BuildError(f"building {output} ended without an error and without that file")
+    stamp.write_text(key)
+
+
+def mill_environment() -> dict:
+    return os.environ | {"MILL_OUTPUT_DIR": str(HOME / "mill")}
+
+
+def mill(*arguments: str) -> list[str]:
+    return ["mill", "--no-server", "--ticker", "false", *arguments]
+
+
+def files(folder: str, *patterns: str) -> list[Path]:
+    return [path for pattern in patterns for path in (ROOT / folder).rglob(pattern) if path.is_file()]
+
+
+def system_verilog(preset: str, say=quiet) -> Path:
+    """The folder with the lane's SystemVerilog."""
+    folder = BUILD / preset / "sv"
+    key = digest([ROOT / "build.sc", *files("hw/src", "*.scala")], preset)
+
+    def action():
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.glob("*.sv"):
+            old.unlink()
+        command = mill("hw.runMain", "vermilion.lane.EmitLane", preset, str(folder))
+        run(command, BUILD / preset / "chisel.log", env=mill_environment())
+        if not list(folder.glob("*.sv")):
+            raise BuildError(f"EmitLane wrote no .sv file; log {BUILD / preset / 'chisel.log'}")
+
+    step(folder, key, say, f"Chisel to SystemVerilog, preset {preset}", action)
+    return folder
+
+
+def top_module(folder: Path) -> str:
+    """The module to simulate: the only file's stem, or the one that `top.txt` names."""
+    named, sources = folder / "top.txt", sorted(folder.glob("*.sv"))
+    if named.exists():
+        return named.read_text().strip()
+    return sources[0].stem if len(sources) == 1 else "Lane"
+
+
+def simulator(preset: str, waves: str = "", say=quiet) -> Path:
+    """The simulator's program; `waves` is "", "vcd" or "fst", each a program of its own because tracing slows."""
+    if preset not in PRESETS:
+        raise UserError(f"--preset is {preset}; legal are {', '.join(PRESETS)}")
+    cpp = sorted(files("sim/harness", "*.cpp") + files("sim/model", "*.cpp"))
+    if not files("sim/harness", "*.cpp"):
+        raise BuildError("sim/harness holds no C++ yet, so there is no simulator to build")
+    with locked():
+        folder = system_verilog(preset, say)
+        work = BUILD / preset / ("obj-" + waves if waves else "obj")
+        program = BUILD / preset / ("vermilion-sim-" + waves if waves else "vermilion-sim")
+        sources = sorted(folder.glob("*.sv"))
+        defines = PRESETS[preset].defines() + [f'-DVM_PRESET=\\"{preset}\\"']
+        defines += [f"-DVM_WAVES_{waves.upper()}"] if waves else []
+        verilate = ["verilator", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "fast"]
+        # The lane's own assertions stay on in every simulation.
+        verilate += ["--assert", "-Wno-fatal", "--prefix", PREFIX, "--top-module", top_module(folder)]
+        verilate += ["--Mdir", work, "-o", program]
+        verilate += {"vcd": ["--trace"], "fst": ["--trace-fst"]}.get(waves, [])
+        verilate += ["-CFLAGS", " ".join(["-I" + str(ROOT / "sim/model"), "-I" + str(ROOT / "sim/harness"), *defines])]
+        verilate += ["-LDFLAGS", "-lpcap -pthread" + (" -llz4 -lz" if waves == "fst" else "")]
+        key = digest(sources + files("sim/harness", "*.cpp", "*.h") + files("sim/model", "*.cpp", "*.h"), *verilate)
+
+        def action():
+            work.mkdir(parents=True, exist_ok=True)
+            run([*verilate, *sources, *cpp], work / "verilator.log")
+            command = ["make", "-C", work, "-f", f"{PREFIX}.mk", f"-j{os.cpu_count() or 1}", "OPT_FAST=-O2", "OPT_GLOBAL=-O2"]
+            run([*command, *MAKE_VARIABLES], work / "make.log")
+
+        step(program, key, say, f"SystemVerilog to a simulator, preset {preset}" + (f", {waves}" if waves else ""), action)
+    return program
+
+
+def model_library(say=quiet) -> Path:
+    """The bit-exact model as a shared library with a C interface."""
+    library = BUILD / "libvermilion_model.so"
+    sources = sorted(files("sim/model", "*.cpp"))
+    if not sources:
+        raise BuildError("sim/model holds no C++ yet")
+    command = ["g++", *CXX_FLAGS, "-shared", "-fPIC", "-o", library, *sources]
+    with locked():
+        key = digest(files("sim/model", "*.cpp", "*.h"), *command)
+        step(library, key, say, "the model", lambda: run(command, BUILD / "model.log"))
+    return library
