@@ -61,7 +61,7 @@ class HeaderParser extends Module {
   s1.data := afterTags(o => head(8 * HeadBytes - 1, 8 * o).pad(IpWindow.Bytes * 8))
   s1Type := afterTags(o => wordAt(head, o - 2))
   s1.bytes := Mux(io.in.bits.bytes > offset, io.in.bits.bytes - offset, 0.U)
-  s1.l3Offset := offset
+  s1.l3Offset := offset(5, 0)
 
   // ---- Stage 2: the fixed IP header ---------------------------------------------------------------------------
   private val ip = s1.data

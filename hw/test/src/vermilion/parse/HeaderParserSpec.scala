@@ -1,0 +1,77 @@
+package vermilion.parse
+
+import chisel3._
+import chisel3.simulator.scalatest.ChiselSim
+import org.scalatest.funsuite.AnyFunSuite
+import scala.collection.mutable
+import scala.util.Random
+import vermilion.Bits
+
+class HeaderParserSpec extends AnyFunSuite with ChiselSim {
+
+  /** Hand-made frames whose answers are known without the reference. */
+  private val ethernet = Array.fill(12)(0)
+  private val tcp4 = ethernet ++ Array(8, 0) ++ Array(0x45, 0xb9, 0, 40, 0, 0, 0x40, 0, 63, 6, 0, 0) ++ Array.fill(8)(1) ++
+    Array(0x12, 0x34, 0x56, 0x78, 1, 2, 3, 4, 9, 9, 9, 9, 0x50, 0x12, 0, 0, 0, 0, 0, 0)
+  private val known = Seq(
+    tcp4 -> HeaderReference(true, false, 14, 46, 1, 63, 6, true, 0x1234, 0x5678, true, 0x12, 0x01020304L),
+    tcp4.take(47) -> HeaderReference(true, false, 14, 46, 1, 63, 6, true, 0x1234, 0x5678),
+    tcp4.take(37) -> HeaderReference(true, false, 14, 46, 1, 63, 6),
+    tcp4.take(33) -> HeaderReference(),
+    Array(7) -> HeaderReference()
+  )
+
+  test("one frame a clock, with and without gaps: headers are the reference's, in order, after the stated latency") {
+    simulate(new HeaderParser) { dut =>
+      val seed = 20260711L
+      println(s"HeaderParserSpec seed $seed")
+      val random = new Random(seed)
+      val frames = new RandomFrame(random)
+      val expected = mutable.Queue[(Int, HeaderReference, Seq[Int])]()
+      val seen = mutable.Map[String, Int]().withDefaultValue(0)
+      val total = 4000
+      var sent = 0
+      var got = 0
+      var clock = 0
+      dut.io.in.valid.poke(false.B)
+      while (got < total) {
+        val send = sent < total && (sent < total / 2 || random.nextInt(3) != 0)
+        dut.io.in.valid.poke(send.B)
+        val frame = if (sent < known.size) known(sent)._1 else frames.next()
+        if (send) {
+          val reference = HeaderReference.parse(frame)
+          if (sent < known.size) assert(reference == known(sent)._2, "the reference itself")
+          // Bytes past the frame's end are junk, as they are in a reused cell.
+          val junk = Array.fill(128)(random.nextInt(256))
+          dut.io.in.bits.data.poke(Bits.pack((frame ++ junk.drop(frame.length.min(128))).take(128).toSeq).U)
+          dut.io.in.bits.bytes.poke(frame.length.min(128).U)
+          expected.enqueue((clock, reference, frame.toSeq))
+          sent += 1
+        }
+        if (dut.io.out.valid.peek().litToBoolean) {
+          val (at, reference, bytes) = expected.dequeue()
+          assert(clock - at == HeaderParser.Latency)
+          val headers = PeekHeaders(dut.io.out.bits)
+          assert(headers == reference, s"frame $got: ${bytes.map(b => f"$b%02x").mkString}")
+          for (
+            (name, is) <- Seq(
+              "ip4" -> headers.isIp4,
+              "ip6" -> headers.isIp6,
+              "ip6 with ports behind extensions" -> (headers.isIp6 && headers.hasPorts),
+              "tcp" -> headers.isTcp,
+              "no ip" -> !(headers.isIp4 || headers.isIp6),
+              "ip6 stopped at an extension" -> (headers.isIp6 && Set(0, 43, 44, 51, 60)(headers.proto)),
+              "two tags" -> (headers.l3Offset == 22)
+            ) if is
+          ) seen(name) += 1
+          got += 1
+        }
+        dut.clock.step()
+        clock += 1
+      }
+      assert(expected.isEmpty)
+      println(seen)
+      assert(seen.size == 7 && seen.values.forall(_ > 50), seen)
+    }
+  }
+}
