@@ -1,0 +1,35 @@
+package vermilion.queue
+
+import chisel3._
+import chisel3.util._
+import vermilion.lane.LaneParams
+import vermilion.stream.Chain
+
+/** A FIFO of freed chains that can never refuse: as deep as there are cells, and every chain holds at least one.
+  *
+  * RAM: cells x (cell, count), 1W 1R. A push is readable one clock later. `popped` follows `pop` by one clock;
+  * `pop` is legal only with `available`.
+  */
+class ChainBank(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val push = Flipped(Valid(new Chain(p)))
+    val available = Output(Bool())
+    val pop = Input(Bool())
+    val popped = Output(new Chain(p))
+  })
+
+  private val memory = SyncReadMem(p.cells, new Chain(p))
+  private val pushed = RegInit(0.U((p.cellBits + 1).W))
+  private val taken = RegInit(0.U((p.cellBits + 1).W))
+
+  when(io.push.valid) {
+    memory.write(pushed(p.cellBits - 1, 0), io.push.bits)
+    pushed := pushed + 1.U
+  }
+  when(io.pop) { taken := taken + 1.U }
+  io.available := pushed =/= taken
+  io.popped := memory.read(taken(p.cellBits - 1, 0), io.pop)
+
+  assert(!io.pop || io.available, "a chain was taken from an empty bank")
+  assert(pushed - taken <= p.cells.U, "more chains are free than there are cells")
+}

@@ -1,0 +1,74 @@
+package vermilion.queue
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.Formats._
+import vermilion.lane.LaneParams
+import vermilion.stream.{Chain, Descriptor}
+
+/** A cell of a packet on its way out. */
+class CellBeat(p: LaneParams) extends Bundle {
+  val data = UInt((CellBytes * 8).W) // byte 0 in bits 7..0
+  val first = Bool()
+  val last = Bool()
+  val validBytes = UInt(7.W) // 1 to 64; 64 but at `last`
+  val descriptor = new Descriptor(p)
+}
+
+/** Reads a packet's cells in order, one a clock as the way out takes them, and then gives the chain back.
+  *
+  * The link of the cell in hand is read together with its bytes, so the next address is known when the cell is handed over;
+  * behind a packet's last cell the next descriptor's head cell takes its place, and packets follow without a bubble.
+  * While `cell` waits the same address is read again, which holds the RAM's outputs without a register of 512 bits; the chain is freed only
+  * when its last cell has been taken, so what is read again cannot change.
+  *
+  * Latency: descriptor to first cell 1 clock. `freed` comes in the clock in which the last cell is taken.
+  * It does not look at the bytes; `cells` must be ceil(lenBytes / 64), which is asserted.
+  */
+class PacketReader(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val packet = Flipped(Decoupled(new Descriptor(p)))
+    val readAddress = Output(UInt(p.cellBits.W))
+    val readData = Input(UInt((CellBytes * 8).W))
+    val readLink = Input(UInt(p.cellBits.W))
+    val cell = Decoupled(new CellBeat(p))
+    val freed = Valid(new Chain(p))
+  })
+
+  private val valid = RegInit(false.B)
+  private val address = RegInit(0.U(p.cellBits.W))
+  private val first = RegInit(false.B)
+  private val remaining = RegInit(0.U(p.chainBits.W)) // cells of the packet, this one included
+  private val descriptor = Reg(new Descriptor(p))
+
+  private val last = remaining === 1.U
+  private val advance = !valid || io.cell.ready
+  private val startPacket = !valid || last
+  io.packet.ready := advance && startPacket
+
+  private val nextAddress = Mux(startPacket, io.packet.bits.headCell, io.readLink)
+  io.readAddress := Mux(advance, nextAddress, address)
+  when(advance) {
+    valid := !startPacket || io.packet.valid
+    address := nextAddress
+    first := startPacket
+    remaining := Mux(startPacket, io.packet.bits.cells, remaining - 1.U)
+    when(startPacket) { descriptor := io.packet.bits }
+  }
+
+  private val tailBytes = descriptor.lenBytes(5, 0)
+  io.cell.valid := valid
+  io.cell.bits.data := io.readData
+  io.cell.bits.first := first
+  io.cell.bits.last := last
+  io.cell.bits.validBytes := Mux(last && tailBytes =/= 0.U, tailBytes, CellBytes.U)
+  io.cell.bits.descriptor := descriptor
+  io.freed.valid := io.cell.fire && last
+  io.freed.bits.head := descriptor.headCell
+  io.freed.bits.cells := descriptor.cells
+
+  assert(
+    !io.packet.fire || io.packet.bits.cells === (io.packet.bits.lenBytes +& (CellBytes - 1).U) >> 6,
+    "a packet's cells do not match its length"
+  )
+}
