@@ -56,7 +56,7 @@ void Estimator::push(u64 avg, u64 now) {
 void Estimator::arrive(const VmQueue& queue, u32 q, int n, u64 now, u64 lastDeparture) {
   const u64 base = value(n);
   if (q != 0) return push(averageStep(base, q, queue.weight[n - 1]), now);
-  const u64 since = lastDeparture > time(n) ? lastDeparture : time(n);
+  const u64 since = lastDeparture > time(1) ? lastDeparture : time(1);
   push(averageAge(base, idleExponent(now > since ? now - since : 0, queue.lambda)), now);
 }
 

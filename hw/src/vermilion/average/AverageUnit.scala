@@ -3,6 +3,7 @@ package vermilion.average
 import chisel3._
 import chisel3.util._
 import vermilion.control.Scaled
+import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.fixed.{ForwardingRam, SweepInit}
 import vermilion.lane.LaneParams
@@ -11,6 +12,7 @@ import vermilion.stream.Colour
 /** One refresh of a queue's averages. Estimator e is changed only where `update(e)`. */
 class AverageRequest(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
+  val refresh = Bool() // at a departure: a length of 0 is averaged like any other
   val update = Vec(Colour.Count, Bool())
   val length = Vec(Colour.Count, UInt(LenBits.W)) // masked backlog, bytes or packets
   val idleNs = Vec(Colour.Count, UInt(TimeBits.W)) // used where length is 0
@@ -22,13 +24,13 @@ class AverageRequest(p: LaneParams) extends Bundle {
   *
   * {{{
   *   length > 0:  avg <- avg + W[n] (length - avg),   W[n] = 1 - (1-w)^n
-  *   length = 0:  avg <- avg (1-w)^(t/s)
+  *   length = 0:  avg <- avg (1-w)^(t/s)      (an arrival; at a departure the first line holds for 0 as well)
   * }}}
   * (Floyd and Jacobson 1993; P4 eq. 7.) The multiply takes longer than a clock, so refresh j starts from the newest
   * average that is written, which is n refreshes of the same queue and estimator ago, n = 1..6: a look-ahead of Floyd's loop
   * with the lengths between taken as the present one. Nothing is lost when n > 1, w = 1 is exact at any pace, and below
-  * one refresh in six clocks per queue n = 1. A masked length of 0 means that nothing of the estimator's colours is in
-  * the pipeline, so n = 1 there always.
+  * one refresh in six clocks per queue n = 1. A masked length of 0 on an arrival means that no packet
+  * of the estimator's colours is in the pipeline, so n = 1 there (unless refreshes at departures are on).
   *
   * RAM: one average per queue and estimator, U27.16. Rounding: the product is shifted right towards minus infinity.
   * Latency [[AverageUnit.Latency]] clocks. Not here: which colours count (masks), the unit of the length.
@@ -47,7 +49,7 @@ class AverageUnit(p: LaneParams) extends Module {
   io.ready := sweep.done
 
   /** The request as it stands in each stage; stage 0 is the input. */
-  private val request = Seq.iterate(io.request, Latency + 1)(r => RegNext(r))
+  private val request = Seq.iterate[Valid[AverageRequest]](io.request, Latency + 1)(r => Delay(r))
   private val valid = request.map(_.valid)
 
   for (e <- 0 until Colour.Count) {
@@ -63,33 +65,33 @@ class AverageUnit(p: LaneParams) extends Module {
     val inFlight = (ReadStage + 1 until Latency).map { k =>
       valid(k) && request(k).bits.update(e) && request(k).bits.queue === atRead.bits.queue
     }
-    val s5Ahead = RegNext(PopCount(inFlight) +& 1.U)(2, 0)
+    val s5Ahead = Delay((PopCount(inFlight) +& 1.U).pad(3)(2, 0))
     val s5Base = average.read(atRead.bits.queue)
 
     // -- stage 5: operands --
     val s5 = request(ReadStage + 1).bits
-    val s5Idle = s5.length(e) === 0.U
+    val s5Idle = s5.length(e) === 0.U && !s5.refresh
     val s5Weight = MuxLookup(s5Ahead, s5.weight(0))((1 to EwmaStages).map(n => n.U -> s5.weight(n - 1)))
     val difference = Cat(s5.length(e), 0.U(AvgFrac.W)).zext - s5Base.zext
-    val s6Left = RegNext(Mux(s5Idle, s5Base.zext.pad(AvgBits + 1), difference(AvgBits, 0).asSInt))
-    val s6Right = RegNext(Mux(s5Idle, idleAge.io.factor, s5Weight.mant.pad(18)))
-    val s6Shift = RegNext(Mux(s5Idle, 17.U +& idleAge.io.halvings, 8.U +& s5Weight.shift.pad(6)))
-    val s6Addend = RegNext(Mux(s5Idle, 0.U, s5Base))
+    val s6Left = Delay(Mux(s5Idle, s5Base.zext.pad(AvgBits + 1), difference(AvgBits, 0).asSInt))
+    val s6Right = Delay(Mux(s5Idle, idleAge.io.factor, s5Weight.mant.pad(18)))
+    val s6Shift = Delay(Mux(s5Idle, 17.U +& idleAge.io.halvings, 8.U +& s5Weight.shift.pad(6)))
+    val s6Addend = Delay(Mux(s5Idle, 0.U, s5Base))
 
     // -- stages 6 to 8: multiply (operand, product and output registers) --
-    val s8Product = RegNext(RegNext(s6Left * s6Right.zext))
-    val s8Shift = RegNext(RegNext(s6Shift))
-    val s9Change = RegNext((s8Product >> s8Shift)(AvgBits, 0).asSInt)
-    val s9Addend = RegNext(RegNext(RegNext(s6Addend)))
+    val s8Product = Delay(Delay(s6Left * s6Right.zext))
+    val s8Shift = Delay(Delay(s6Shift))
+    val s9Change = Delay((s8Product >> s8Shift)(AvgBits, 0).asSInt)
+    val s9Addend = Delay(Delay(Delay(s6Addend)))
 
     // -- stage 9: add; stage 10: write --
-    val s10Average = RegNext((s9Addend.zext + s9Change)(AvgBits - 1, 0))
+    val s10Average = Delay((s9Addend.zext + s9Change)(AvgBits - 1, 0))
     val last = request(Latency)
     average.write(last.valid && last.bits.update(e), last.bits.queue, s10Average)
     average.write(!sweep.done, sweep.address, 0.U)
 
     io.average(e) := s10Average
-    io.ahead(e) := ShiftRegister(s5Ahead, Latency - ReadStage - 1)
+    io.ahead(e) := Delay(s5Ahead, Latency - ReadStage - 1)
     io.live(e) := average.read(io.liveQueue)
   }
 }

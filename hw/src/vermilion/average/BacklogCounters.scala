@@ -2,6 +2,7 @@ package vermilion.average
 
 import chisel3._
 import chisel3.util._
+import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Arithmetic, ForwardingRam, SweepInit}
 import vermilion.lane.LaneParams
@@ -67,7 +68,7 @@ class BacklogCounters(p: LaneParams) extends Module {
   private val inNow = in.read(io.query)
   in.write(io.add.valid, io.add.bits.queue, counted(inNow, io.add.bits.colour, io.add.bits.lenBytes))
 
-  private val refusal = RegNext(io.refused)
+  private val refusal = Delay(io.refused)
   private val refusedOld = refused.read(io.refused.bits.queue)
   private val refusedNow = refused.read(io.query)
   refused.write(
@@ -76,7 +77,7 @@ class BacklogCounters(p: LaneParams) extends Module {
     counted(refusedOld, refusal.bits.colour, refusal.bits.lenBytes)
   )
 
-  private val departure = RegNext(io.departed)
+  private val departure = Delay(io.departed)
   private val outOld = out.read(io.departed.bits.queue)
   private val outNow = out.read(io.query)
   private val leftOld = left.read(io.departed.bits.queue)

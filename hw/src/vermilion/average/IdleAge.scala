@@ -4,6 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.control.Scaled
 import vermilion.fixed.Arithmetic.saturate
+import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 
 /** How far an average decays in an idle spell: (1-w)^(t/s) = 2^-(t lambda) (Floyd and Jacobson 1993, section 4).
@@ -21,16 +22,16 @@ class IdleAge extends Module {
     val factor = Output(UInt(18.W)) // U1.17
     val halvings = Output(UInt(6.W))
   })
-  private val s1Time = RegNext(io.idleNs)
-  private val s1Lambda = RegNext(io.lambda)
-  private val s2Product = RegNext(s1Time * s1Lambda.mant)
-  private val s2Shift = RegNext(s1Lambda.shift)
-  private val s3Product = RegNext(s2Product)
-  private val s3Shift = RegNext(s2Shift)
-  private val s4Exponent = RegNext(saturate(s3Product >> s3Shift, IdleBits))
+  private val s1Time = Delay(io.idleNs)
+  private val s1Lambda = Delay(io.lambda)
+  private val s2Product = Delay(s1Time * s1Lambda.mant)
+  private val s2Shift = Delay(s1Lambda.shift)
+  private val s3Product = Delay(s2Product)
+  private val s3Shift = Delay(s2Shift)
+  private val s4Exponent = Delay(saturate(s3Product >> s3Shift, IdleBits))
   private val rom = VecInit(IdleAge.rom.map(_.U(18.W)))
-  io.factor := RegNext(rom(s4Exponent(IdleFrac - 1, 0)))
-  io.halvings := RegNext(s4Exponent(IdleBits - 1, IdleFrac))
+  io.factor := Delay(rom(s4Exponent(IdleFrac - 1, 0)))
+  io.halvings := Delay(s4Exponent(IdleBits - 1, IdleFrac))
 }
 
 object IdleAge {

@@ -4,6 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.control.CurveConfig
 import vermilion.fixed.Arithmetic.saturateAt
+import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 
 /** A drop or mark curve: none, RED, gentle RED (P3) or ExRED's second-order polynomial (P4), by coefficients alone.
@@ -32,29 +33,29 @@ class CurveUnit extends Module {
   private val below = !c.on || io.average < fixed(c.minTh)
   private val second = io.average >= fixed(c.maxTh)
   private val over = c.on && !below && io.average >= fixed(c.endTh)
-  private val s1Distance = RegNext(Mux(second, io.average - fixed(c.maxTh), io.average - fixed(c.minTh)))
-  private val s1Inverse = RegNext(Mux(second, c.inv2, c.inv1))
-  private val s1Base = RegNext(Mux(second, c.base2, 0.U))
-  private val s1Slope = RegNext(Mux(second, c.slope2, c.slope1))
-  private val s1Square = RegNext(Mux(second, c.square2, 0.U))
+  private val s1Distance = Delay(Mux(second, io.average - fixed(c.maxTh), io.average - fixed(c.minTh)))
+  private val s1Inverse = Delay(Mux(second, c.inv2, c.inv1))
+  private val s1Base = Delay(Mux(second, c.base2, 0.U))
+  private val s1Slope = Delay(Mux(second, c.slope2, c.slope1))
+  private val s1Square = Delay(Mux(second, c.square2, 0.U))
 
   // -- stages 1 to 4: y --
-  private val s3Product = RegNext(RegNext(s1Distance * s1Inverse.mant))
-  private val s4Shifted = RegNext(s3Product >> ShiftRegister(s1Inverse.shift, 2))
-  private val s5Position = RegNext(saturateAt(s4Shifted, BigInt(1) << PosFrac, PosBits))
+  private val s3Product = Delay(Delay(s1Distance * s1Inverse.mant))
+  private val s4Shifted = Delay(s3Product >> Delay(s1Inverse.shift, 2))
+  private val s5Position = Delay(saturateAt(s4Shifted, BigInt(1) << PosFrac, PosBits))
 
   // -- stages 5 to 7: t = slope + square y --
-  private val s7Square = RegNext(RegNext(s5Position * ShiftRegister(s1Square, 4)))
-  private val s8Slope = RegNext(saturateAt(ShiftRegister(s1Slope, 6) +& (s7Square >> PosFrac), one, ProbBits))
+  private val s7Square = Delay(Delay(s5Position * Delay(s1Square, 4)))
+  private val s8Slope = Delay(saturateAt(Delay(s1Slope, 6) +& (s7Square >> PosFrac), one, ProbBits))
 
   // -- stages 8 to 10: p = base + t y --
-  private val s10Rise = RegNext(RegNext(s8Slope * ShiftRegister(s5Position, 3)))
-  private val s11Sum = RegNext(saturateAt(ShiftRegister(s1Base, 9) +& (s10Rise >> PosFrac), one, ProbBits))
+  private val s10Rise = Delay(Delay(s8Slope * Delay(s5Position, 3)))
+  private val s11Sum = Delay(saturateAt(Delay(s1Base, 9) +& (s10Rise >> PosFrac), one, ProbBits))
 
   private val atEnd = CurveUnit.Latency
-  io.overEnd := ShiftRegister(over, atEnd)
+  io.overEnd := Delay(over, atEnd)
   io.probability := Mux(
-    ShiftRegister(below, atEnd),
+    Delay(below, atEnd),
     0.U,
     Mux(io.overEnd, one.U(ProbBits.W), s11Sum)
   )

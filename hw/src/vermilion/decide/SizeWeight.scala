@@ -4,6 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.control.Scaled
 import vermilion.fixed.Arithmetic.{saturate, saturateAt}
+import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 
 /** A drop probability in proportion to the packet's size: p' = p L / L_mean (Floyd and Jacobson 1993, section 4).
@@ -19,13 +20,13 @@ class SizeWeight extends Module {
     val probability = Input(UInt(ProbBits.W))
     val weighted = Output(UInt(ProbBits.W))
   })
-  private val ratioProduct = RegNext(io.lenBytes * io.invMeanLen.mant)
-  private val ratio = RegNext(saturate(ratioProduct >> RegNext(io.invMeanLen.shift), RatioBits))
+  private val ratioProduct = Delay(io.lenBytes * io.invMeanLen.mant)
+  private val ratio = Delay(saturate(ratioProduct >> Delay(io.invMeanLen.shift), RatioBits))
   private val factor = Mux(io.enable, ratio, (1 << RatioFrac).U)
-  private val s1Probability = RegNext(io.probability)
-  private val s1Factor = RegNext(factor)
-  private val s2Product = RegNext(s1Probability * s1Factor)
-  io.weighted := RegNext(saturateAt(s2Product >> RatioFrac, BigInt(1) << ProbFrac, ProbBits))
+  private val s1Probability = Delay(io.probability)
+  private val s1Factor = Delay(factor)
+  private val s2Product = Delay(s1Probability * s1Factor)
+  io.weighted := Delay(saturateAt(s2Product >> RatioFrac, BigInt(1) << ProbFrac, ProbBits))
 }
 
 object SizeWeight {

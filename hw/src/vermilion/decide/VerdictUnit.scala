@@ -3,6 +3,7 @@ package vermilion.decide
 import chisel3._
 import chisel3.util._
 import vermilion.control.Spacing
+import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.fixed.{ForwardingRam, SweepInit}
 import vermilion.lane.LaneParams
@@ -68,12 +69,21 @@ class VerdictUnit(p: LaneParams) extends Module {
   private val early = !never && (certain || Mux(geometric, in.draw < in.probability, spacedEarly))
 
   private val ignored = in.bad || in.noBuffer || in.overLimit
-  private val restart = in.overEnd || early
-  private val next = Wire(new State)
-  next.armed := true.B
-  next.threshold := Mux(restart, in.draw, threshold)
-  next.sum := Mux(restart || never, 0.U, sum)
-  ram.write(io.inputs.valid && !ignored && (!geometric || in.overEnd), RegNext(address), next)
+  private val restart = in.overEnd || certain || (!geometric && !never && spacedEarly)
+  private val accumulate = !geometric && !never
+  private val next = WireInit(old)
+  when(restart) {
+    next.armed := true.B
+    next.threshold := in.draw
+    next.sum := 0.U
+  }.elsewhen(never) {
+    next.sum := 0.U
+  }.elsewhen(accumulate) {
+    next.armed := true.B
+    next.threshold := threshold
+    next.sum := sum
+  }
+  ram.write(io.inputs.valid && !ignored, Delay(address), next)
   ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
 
   io.verdict := MuxCase(
