@@ -1,0 +1,116 @@
+#include "capture_reader.h"
+
+#include <pcap/pcap.h>
+#include <pcap/sll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace vermilion {
+
+namespace {
+
+constexpr i64 HourNs = 3600LL * 1'000'000'000;
+constexpr u32 EthernetBytes = 14, SllBytes = 16, Sll2Bytes = 20;
+constexpr u8 OwnAddress[6] = {2, 0, 0, 0, 0, 1};
+
+// Ethernet, and what is re-framed as Ethernet.
+bool isRaw(int link) { return link == DLT_RAW || link == DLT_IPV4 || link == DLT_IPV6; }
+bool isKnown(int link) { return link == DLT_EN10MB || link == DLT_LINUX_SLL || link == DLT_LINUX_SLL2 || isRaw(link); }
+
+}  // namespace
+
+CaptureReader::CaptureReader(const std::string& name, u32 maxFrameBytes) : maxFrameBytes_(maxFrameBytes) {
+  std::FILE* file = std::fopen(name.c_str(), "rb");
+  if (file == nullptr) throw InputError(name + ": cannot be read: " + std::strerror(errno));
+  std::fseek(file, 0, SEEK_END);
+  fileBytes_ = static_cast<u64>(std::max(0L, std::ftell(file)));
+  std::rewind(file);
+  char error[PCAP_ERRBUF_SIZE] = "";
+  capture_ = pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, error);
+  if (capture_ == nullptr) {
+    std::fclose(file);
+    throw InputError(name + ": is not a capture (" + error + "); legal are pcap and pcapng files");
+  }
+  link_ = pcap_datalink(capture_);
+  if (isKnown(link_)) return;
+  const char* text = pcap_datalink_val_to_description(link_);
+  const std::string what = "link type " + std::to_string(link_) + (text ? std::string(" (") + text + ")" : "");
+  pcap_close(capture_);
+  throw InputError(name + ": " + what + " is not carried; legal are Ethernet, Linux cooked and raw IP");
+}
+
+CaptureReader::~CaptureReader() { pcap_close(capture_); }
+
+u64 CaptureReader::bytesRead() const { return static_cast<u64>(std::max(0L, std::ftell(pcap_file(capture_)))); }
+
+u64 CaptureReader::timeOf(i64 stampNs) {
+  if (frames_ == 0) startNs_ = originNs_ = stampNs;
+  const i64 last = static_cast<i64>(last_);
+  const i64 step = stampNs - originNs_ - last;
+  if (step < 0) warnings_["time_back"]++;
+  if (step > HourNs) warnings_["time_jump"]++;
+  if (step < -HourNs) originNs_ = stampNs - last;
+  if (step > HourNs) originNs_ = stampNs - last - HourNs;
+  last_ += static_cast<u64>(std::clamp(step, i64{0}, HourNs));
+  return last_;
+}
+
+void CaptureReader::reframe(Frame& frame, const u8* data, u32 size) {
+  u32 head = 0, type = 0x88b5;
+  const u8* address = OwnAddress;
+  if (link_ == DLT_LINUX_SLL && size >= SllBytes) {
+    head = SllBytes;
+    type = data[14] << 8 | data[15];
+    if (data[4] == 0 && data[5] == 6) address = data + 6;
+  } else if (link_ == DLT_LINUX_SLL2 && size >= Sll2Bytes) {
+    head = Sll2Bytes;
+    type = data[0] << 8 | data[1];
+    if (data[11] == 6) address = data + 12;
+  } else if (isRaw(link_) && size != 0) {
+    if (data[0] >> 4 == 4) type = 0x0800;
+    if (data[0] >> 4 == 6) type = 0x86dd;
+  }
+  frame.bytes = {2, 0, 0, 0, 0, 2};
+  frame.bytes.insert(frame.bytes.end(), address, address + 6);
+  frame.bytes.push_back(static_cast<u8>(type >> 8));
+  frame.bytes.push_back(static_cast<u8>(type));
+  frame.bytes.insert(frame.bytes.end(), data + head, data + size);
+  frame.wireLen += EthernetBytes - head;
+  warnings_["reframed"]++;
+}
+
+std::optional<Frame> CaptureReader::next() {
+  pcap_pkthdr* header;
+  const u8* data;
+  for (;;) {
+    const int status = pcap_next_ex(capture_, &header, &data);
+    if (status != 1) {
+      if (status == PCAP_ERROR) warnings_["cut_off"] = 1;
+      if (frames_ == 0) warnings_["empty"] = 1;
+      return std::nullopt;
+    }
+    // Seconds of a damaged pcapng have up to 64 bits; 250 years either way are enough.
+    const i64 seconds = std::clamp<i64>(header->ts.tv_sec, -4'000'000'000, 8'000'000'000);
+    Frame frame;
+    frame.wireLen = std::max(header->len, header->caplen);
+    if (link_ == DLT_EN10MB) {
+      frame.bytes.assign(data, data + header->caplen);
+    } else {
+      reframe(frame, data, header->caplen);
+    }
+    if (frame.bytes.empty()) {
+      warnings_["zero_length"]++;
+      continue;
+    }
+    frame.time = timeOf(seconds * 1'000'000'000 + header->ts.tv_usec);
+    frame.id = frames_++;
+    if (header->caplen < header->len) warnings_["snapped"]++;
+    if (frame.bytes.size() < EthernetBytes) warnings_["runt"]++;
+    if (frame.bytes.size() > maxFrameBytes_) warnings_["oversize"]++;
+    return frame;
+  }
+}
+
+}  // namespace vermilion

@@ -1,0 +1,54 @@
+// Captures in: pcap and pcapng, micro- and nanoseconds, by libpcap; one frame at a time, so that size does not matter.
+//
+// Refused (InputError): not a capture, unreadable, a link type other than Ethernet, Linux cooked (SLL, SLL2) and raw IP.
+//
+// Carried with a counted warning:
+//   empty           no frame in it
+//   cut_off         ends within a record, or a record is damaged; read as far as it goes
+//   snapped         captured shorter than it was on the wire; carried as captured, the length on the wire goes to the output
+//   reframed        no Ethernet header of its own: given one, see below; the capture's own pseudo-header is taken off
+//   time_back       earlier than the frame before: takes that one's time. Back by over an hour: the clock was set, and
+//                   the times after it count from there
+//   time_jump       over an hour later than the frame before: the silence is shortened to an hour
+//   runt            below 14 bytes, no whole Ethernet header; carried
+//   oversize        longer than the lane stores; carried, the lane drops it whole (`nobuf`)
+//   zero_length     no byte at all; left out, since a stream cannot carry it
+//
+// The header of re-framed packets: destination 02:00:00:00:00:02, source 02:00:00:00:00:01 (SLL, SLL2: the sender's address where
+// it has 6 bytes), type from the cooked header, or 0x0800 and 0x86dd by the IP version, 0x88b5 (local experimental) if neither.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "frame.h"
+
+struct pcap;
+
+namespace vermilion {
+
+class CaptureReader {
+ public:
+  explicit CaptureReader(const std::string& name, u32 maxFrameBytes);
+  ~CaptureReader();
+  CaptureReader(const CaptureReader&) = delete;
+
+  std::optional<Frame> next();
+  const Warnings& warnings() const { return warnings_; }
+  i64 startNs() const { return startNs_; }  // of the first frame, since 1970
+  u64 fileBytes() const { return fileBytes_; }
+  u64 bytesRead() const;
+
+ private:
+  u64 timeOf(i64 stampNs);
+  void reframe(Frame& frame, const u8* data, u32 size);
+
+  pcap* capture_;
+  int link_;
+  u32 maxFrameBytes_;
+  u64 fileBytes_ = 0, frames_ = 0, last_ = 0;
+  i64 startNs_ = 0, originNs_ = 0;
+  Warnings warnings_;
+};
+
+}  // namespace vermilion

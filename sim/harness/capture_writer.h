@@ -1,0 +1,25 @@
+// Captures out: pcapng with nanoseconds (draft-ietf-opsawg-pcapng), one Ethernet interface, little-endian.
+//
+// libpcap cannot write pcapng. Three block types are enough: section header, interface description with if_tsresol = 9,
+// enhanced packet. The file appears under its name at keep(), whole.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "atomic_file.h"
+
+namespace vermilion {
+
+class CaptureWriter {
+ public:
+  explicit CaptureWriter(const std::string& name);
+  void write(i64 timeNs, const std::vector<u8>& bytes, u32 wireLen);  // timeNs since 1970
+  void keep() { file_.keep(); }
+
+ private:
+  void block(u32 type, const std::vector<u8>& body);
+  AtomicFile file_;
+};
+
+}  // namespace vermilion
