@@ -239,6 +239,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   io.enqueue.valid := packet && admitted
   io.enqueue.bits.queue := done.bits.entry.queue
   private val d = io.enqueue.bits.descriptor
+  d.queue := done.bits.entry.queue
   d.headCell := done.bits.meta.headCell
   d.cells := done.bits.meta.cells
   d.lenBytes := done.bits.meta.lenBytes

@@ -69,6 +69,7 @@ class Chain(p: LaneParams) extends Bundle {
 
 /** What a queued packet carries to the way out. */
 class Descriptor(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W)
   val headCell = UInt(p.cellBits.W)
   val cells = UInt(p.chainBits.W)
   val lenBytes = UInt(PktLenBits.W)

@@ -1,0 +1,133 @@
+package vermilion.lane
+
+import chisel3._
+import chisel3.util._
+import vermilion.classify.ClassWrite
+import vermilion.fixed.Formats._
+import vermilion.policy._
+import vermilion.queue._
+import vermilion.rewrite._
+import vermilion.schedule._
+import vermilion.stream._
+
+/** What a control port tells a lane, and what it can see of it. */
+class LaneConfiguration(p: LaneParams) extends Bundle {
+  val commit = Flipped(Decoupled(new PolicyCommit(p)))
+  val service = Flipped(Valid(new QueueService(p)))
+  val portShaper = Flipped(Valid(new ShaperConfig))
+  val classWrite = Flipped(Valid(new ClassWrite(p)))
+  val seed = Flipped(Valid(UInt(128.W)))
+  val departureUpdates = Input(Bool())
+  val liveQueue = Input(UInt(p.queueBits.W))
+  val live = Output(Vec(Colour.Count, UInt(AvgBits.W)))
+}
+
+/** The datapath of a lane: wires only.
+  *
+  * {{{
+  *   in(i) -> Ingress -+-> cells ------------> CellBuffer --> PacketReader -> HeaderRewrite -> Serializer -> out
+  *                     |                         ^ free           ^
+  *                     +-> metas -> PolicyPipeline -> EgressQueues
+  * }}}
+  * `now` is the time in ns; it may jump, but never goes back. `busy` is low when nothing but an arrival or the time in
+  * `wake` can change anything.
+  */
+class LaneCore(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val now = Input(UInt(TimeBits.W))
+    val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits))))
+    val out = Decoupled(new AxisBeat(p.dataBits))
+    val configuration = new LaneConfiguration(p)
+    val decision = Valid(new Decision(p))
+    val departed = Valid(new Departure(p))
+    val ceWritten = Valid(new Departure(p))
+    val freeCells = Output(UInt((p.cellBits + 1).W))
+    val wake = Valid(UInt(TimeBits.W))
+    val busy = Output(Bool())
+  })
+  private val ingress = Seq.tabulate(p.inputs)(i => Module(new Ingress(p, i, canStall = p.inputs > 1)))
+  private val arbiter = Module(new IngressArbiter(p))
+  private val policy = Module(new PolicyPipeline(p))
+  private val queues = Module(new EgressQueues(p))
+  private val buffer = Module(new CellBuffer(p))
+  private val free = Module(new FreeList(p))
+  private val reader = Module(new PacketReader(p))
+  private val rewrite = Module(new HeaderRewrite(p))
+  private val serializer = Module(new Serializer(p.dataBits))
+
+  // -- in --
+  for ((each, i) <- ingress.zipWithIndex) {
+    each.io.in <> io.in(i)
+    each.io.alloc <> arbiter.io.inputs(i).alloc
+    arbiter.io.inputs(i).write <> each.io.write
+    arbiter.io.inputs(i).meta <> each.io.meta
+  }
+  arbiter.io.alloc <> free.io.cell
+  buffer.io.write.valid := arbiter.io.write.valid
+  buffer.io.write.bits := arbiter.io.write.bits
+  arbiter.io.write.ready := true.B
+
+  // -- decide --
+  policy.io.now := io.now
+  // A commit holds metas back for the length of the pipeline; they wait here, so that no input is stalled by it.
+  policy.io.meta <> Queue(arbiter.io.meta, LaneCore.MetasDuringCommit)
+  policy.io.departed := queues.io.departed
+  policy.io.commit <> io.configuration.commit
+  policy.io.classWrite := io.configuration.classWrite
+  policy.io.seed := io.configuration.seed
+  policy.io.departureUpdates := io.configuration.departureUpdates
+  policy.io.liveQueue := io.configuration.liveQueue
+  io.configuration.live := policy.io.live
+
+  // -- queue and schedule --
+  queues.io.now := io.now
+  queues.io.enqueue := policy.io.enqueue
+  queues.io.configure := io.configuration.service
+  queues.io.configurePort := io.configuration.portShaper
+  free.io.freedByPolicy := policy.io.refused
+  free.io.freedByReader := reader.io.freed
+  buffer.io.walk <> free.io.walk
+
+  // -- out --
+  reader.io.packet <> queues.io.descriptor
+  buffer.io.readAddress := reader.io.readAddress
+  reader.io.readData := buffer.io.readData
+  reader.io.readLink := buffer.io.readLink
+  rewrite.io.in.valid := reader.io.cell.valid
+  reader.io.cell.ready := rewrite.io.in.ready
+  rewrite.io.in.bits.descriptor := reader.io.cell.bits.descriptor
+  rewrite.io.in.bits.cell.data := reader.io.cell.bits.data
+  rewrite.io.in.bits.cell.first := reader.io.cell.bits.first
+  rewrite.io.in.bits.cell.last := reader.io.cell.bits.last
+  rewrite.io.in.bits.cell.bytes := reader.io.cell.bits.validBytes
+  serializer.io.in.valid := rewrite.io.out.valid
+  rewrite.io.out.ready := serializer.io.in.ready
+  serializer.io.in.bits := rewrite.io.out.bits.cell
+  io.out <> serializer.io.out
+
+  io.decision := policy.io.decision
+  io.departed := queues.io.departed
+  private val edited = rewrite.io.out.bits
+  io.ceWritten.valid := rewrite.io.out.fire && edited.cell.first && edited.ceWritten
+  io.ceWritten.bits.queue := edited.descriptor.queue
+  io.ceWritten.bits.colour := edited.descriptor.colour
+  io.ceWritten.bits.lenBytes := edited.descriptor.lenBytes
+  io.ceWritten.bits.arrival := edited.descriptor.arrival
+  io.freeCells := free.io.freeCells
+
+  // Beats inside ingress are seen by the frame's meta at the latest; until then the frame counts as under way.
+  private val frames = RegInit(0.U(16.W))
+  private val begun = PopCount(VecInit(io.in.map(i => i.fire && i.bits.last)))
+  frames := frames + begun - policy.io.meta.fire
+  private val open = RegInit(VecInit.fill(p.inputs)(false.B))
+  for (i <- 0 until p.inputs) when(io.in(i).fire) { open(i) := !io.in(i).bits.last }
+  io.wake := queues.io.wake
+  io.busy := frames =/= 0.U || open.asUInt.orR || policy.io.busy || queues.io.busy || reader.io.cell.valid ||
+    rewrite.io.out.valid || rewrite.io.in.valid || serializer.io.out.valid || io.configuration.commit.valid
+}
+
+object LaneCore {
+
+  /** Metas that may wait while a commit empties the pipeline: one a clock. */
+  val MetasDuringCommit = 64
+}
