@@ -1,0 +1,33 @@
+package vermilion.lane
+
+import chisel3.RawModule
+import circt.stage.ChiselStage
+import vermilion.policy.PolicyPipeline
+
+/** Writes one block's SystemVerilog for the cocotb benches: `EmitBlock BLOCK PRESET DIRECTORY`. */
+object EmitBlock extends App {
+  private val blocks: Map[String, LaneParams => RawModule] = Map(
+    "PolicyPipeline" -> (p => new PolicyPipeline(p)),
+    "LaneCore" -> (p => new LaneCore(p))
+  )
+  args match {
+    case Array(block, preset, directory) if blocks.contains(block) && LaneParams.byName.contains(preset) =>
+      ChiselStage.emitSystemVerilogFile(
+        blocks(block)(LaneParams.byName(preset)),
+        Array("--target-dir", directory, "--split-verilog"),
+        EmitOptions.firtool
+      )
+    case _ =>
+      System.err.println(
+        s"usage: EmitBlock BLOCK PRESET DIRECTORY; BLOCK one of ${blocks.keys.mkString(", ")}, " +
+          s"PRESET one of ${LaneParams.byName.keys.toSeq.sorted.mkString(", ")}"
+      )
+      sys.exit(2)
+  }
+}
+
+/** How every SystemVerilog of the project is written. */
+object EmitOptions {
+  val firtool: Array[String] =
+    Array("--lowering-options=disallowLocalVariables", "--disable-all-randomization", "--strip-debug-info")
+}
