@@ -169,10 +169,25 @@ def simulator(preset: str, waves: str = "", say=quiet) -> Path:
         def action():
             work.mkdir(parents=True, exist_ok=True)
             run([*verilate, *sources, *cpp], work / "verilator.log")
-            command = ["make", "-C", work, "-f", f"{PREFIX}.mk", f"-j{os.cpu_count() or 1}", "OPT_FAST=-O2", "OPT_GLOBAL=-O2"]
+            command = [
+                "make",
+                "-C",
+                work,
+                "-f",
+                f"{PREFIX}.mk",
+                f"-j{os.cpu_count() or 1}",
+                "OPT_FAST=-O2",
+                "OPT_GLOBAL=-O2",
+            ]
             run([*command, *MAKE_VARIABLES], work / "make.log")
 
-        step(program, key, say, f"SystemVerilog to a simulator, preset {preset}" + (f", {waves}" if waves else ""), action)
+        step(
+            program,
+            key,
+            say,
+            f"SystemVerilog to a simulator, preset {preset}" + (f", {waves}" if waves else ""),
+            action,
+        )
     return program
 
 

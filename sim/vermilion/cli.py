@@ -1,1 +1,243 @@
-def main(): print("stub")
+"""The command line. Exit status: 0 done, 1 a tool or test failed, 2 the user's input is at fault (one sentence, nothing written)."""
+
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from . import build
+from .config import RATE_MAX, RATE_MIN, UserError
+
+DEFAULT_CONFIG = build.ROOT / "sim" / "configs" / "default.toml"
+DEFAULT_CAPTURE = build.ROOT / "sim" / "captures" / "default.pcapng"
+
+
+def console():
+    from rich.console import Console
+
+    screen = Console(highlight=False)
+    return screen if screen.is_terminal else Console(highlight=False, width=130)
+
+
+def say(text: str):
+    click.echo(text)
+
+
+@contextmanager
+def working():
+    """Gives a `say` for build steps that shows what runs and how long it took."""
+    import time
+
+    from rich.console import Console
+
+    screen, running = Console(stderr=True, highlight=False), []
+
+    def finish():
+        if running:
+            text, began, status = running.pop()
+            status.stop()
+            screen.print(f"built {text} in {time.monotonic() - began:.0f} s", markup=False)
+
+    def begin(text):
+        finish()
+        running.append((text, time.monotonic(), screen.status(f"building {text}")))
+        running[-1][2].start()
+        if not screen.is_terminal:
+            screen.print(f"building {text} ...", markup=False)
+
+    try:
+        yield begin
+        finish()
+    finally:
+        for _, _, status in running:
+            status.stop()
+
+
+def parse_rate(_context, _parameter, raw):
+    from . import units
+
+    if raw is None:
+        return None
+    try:
+        value = units.rate(int(raw) if raw.isdigit() else raw)
+    except ValueError as error:
+        raise UserError(f"--rate {error}") from None
+    if not RATE_MIN <= value <= RATE_MAX:
+        raise UserError(f"--rate is {raw}; legal is 64kbit to 200Gbit")
+    return value
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def cli():
+    """Vermilion: DiffServ marking and active queue management in hardware, simulated."""
+
+
+@cli.command()
+@click.argument("capture", required=False)
+@click.option("--config", "config_file", metavar="FILE", help="Configuration; default sim/configs/default.toml.")
+@click.option("--engine", type=click.Choice(["rtl", "model"]), default="rtl", show_default=True)
+@click.option(
+    "--preset", type=click.Choice(list(build.PRESETS)), default="lab", show_default=True, help="Build of the lane."
+)
+@click.option("--rate", callback=parse_rate, metavar="R", help='Back to back at a line rate, such as "1Gbit".')
+@click.option("--speed", type=float, metavar="X", help="The capture's own pace, X times as fast (default 1).")
+@click.option("--seed", type=int, metavar="N", help="Seed of the random source; default the configuration's.")
+@click.option("--out", metavar="OUT.pcapng", help="The packets that came out.")
+@click.option("--json", "json_file", metavar="STATS.json", help="Counters and the run's figures.")
+@click.option("--trace", metavar="TRACE", help="Every decision.")
+@click.option("--report", metavar="REPORT.html", help="One page with the plots.")
+@click.option("--vcd", metavar="FILE", help="Waveform as VCD.")
+@click.option("--fst", metavar="FILE", help="Waveform as FST.")
+def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file, trace, report, vcd, fst):
+    """Sends a capture through the lane."""
+    from . import config as configuration
+    from . import quantise, show, simulate
+
+    if rate is not None and speed is not None:
+        raise UserError("--rate and --speed are both given; one sets the pace")
+    if vcd and fst:
+        raise UserError("--vcd and --fst are both given; one run writes one waveform")
+    if speed is not None and not 1e-6 <= speed <= 1e6:
+        raise UserError(f"--speed is {speed}; legal is 0.000001 to 1000000")
+    if seed is not None and not 1 <= seed < 2**32:
+        raise UserError(f"--seed is {seed}; legal is 1 to 4294967295")
+    if (vcd or fst) and engine == "model":
+        raise UserError("--engine model has no waveform; take --engine rtl")
+    source = Path(capture) if capture else DEFAULT_CAPTURE
+    if not capture and not source.exists():
+        raise UserError("no CAPTURE is given and this checkout has none of its own; give a pcap or pcapng file")
+    simulate.check_capture(source)
+    shape = build.PRESETS[preset]
+    config = configuration.load(config_file or DEFAULT_CONFIG, shape.queues)
+    if seed is not None:
+        config = config.model_copy(update={"seed": seed})
+    record = quantise.hardware(config) | {"buffer_cells": shape.cells, "max_frame_bytes": shape.max_frame_bytes}
+
+    with simulate.Outputs() as outputs:
+        work = build.BUILD / "runs"
+        work.mkdir(parents=True, exist_ok=True)
+        words = outputs.add("--config-words", str(work / "last-words.json"))
+        stats = outputs.add("--json", json_file or str(work / "last-stats.json"))
+        command = ["--in", source, "--config-words", words, "--engine", engine, "--stats-json", stats]
+        places = {
+            "--out": out,
+            "--trace": trace or (str(work / "last-trace") if report else None),
+            "--vcd": vcd,
+            "--fst": fst,
+        }
+        for option, target in places.items():
+            place = outputs.add(option, target)
+            command += [option, place] if place else []
+        page = outputs.add("--report", report)
+        command += ["--rate", rate] if rate is not None else ["--speed", 1 if speed is None else speed]
+        simulate.write_words(record, words)
+        with working() as note:
+            program = build.simulator(preset, "vcd" if vcd else "fst" if fst else "", note)
+        warnings = show.with_progress(lambda progress, warn: simulate.run(program, command, progress, warn))
+        result = json.loads(stats.read_text())
+        if page:
+            try:
+                from . import report as pages
+            except ImportError:
+                raise UserError("--report is not built yet; leave it out") from None
+            pages.write(page, config, record, result, command[command.index("--trace") + 1])
+    for warning in warnings:
+        click.echo(f"vermilion: warning: {warning}", err=True)
+    show.statistics(console(), config, result)
+    disagreed = result.get("replay", {}).get("decisions", 0) - result.get("replay", {}).get("agreed", 0)
+    if disagreed:
+        raise build.BuildError(f"the model disagrees on {disagreed} decisions: a defect of Vermilion's")
+
+
+@cli.command()
+@click.argument("file")
+@click.option("--queues", type=click.IntRange(2, 1024), default=16, show_default=True, help="Queues of the build.")
+@click.option("--json", "json_file", metavar="FILE", help="The hardware's record, docs/hardware-configuration.md.")
+def check(file, queues, json_file):
+    """Prints a configuration as asked and as the hardware has it."""
+    from . import config as configuration
+    from . import quantise, show, simulate
+
+    config = configuration.load(file, queues)
+    with simulate.Outputs() as outputs:
+        place = outputs.add("--json", json_file)
+        if place:
+            simulate.write_words(quantise.hardware(config), place)
+    show.configuration(console(), config)
+
+
+@cli.command()
+@click.argument("file")
+@click.option("-o", "--output", required=True, metavar="PICTURE", help="PNG, SVG or PDF, by its ending.")
+def curves(file, output):
+    """Draws a configuration's drop curves."""
+    from . import config as configuration
+    from . import simulate
+
+    kind = Path(output).suffix.lower().lstrip(".")
+    if kind not in ("png", "svg", "pdf"):
+        raise UserError(f"-o {output}: has no known ending; legal are .png, .svg and .pdf")
+    config = configuration.load(file, 4096)
+    from . import curves as picture
+
+    with simulate.Outputs() as outputs:
+        picture.draw(config, outputs.add("-o", output), kind)
+    say(f"wrote {output}")
+
+
+@cli.command()
+@click.option(
+    "--preset", "presets", type=click.Choice(list(build.PRESETS)), multiple=True, help="Default: every width."
+)
+@click.option("--packets", type=click.IntRange(100, 10_000_000), default=20_000, show_default=True)
+def bench(presets, packets):
+    """Measures clocks per decision, latency and the simulation's own pace."""
+    from . import show
+    from .bench import measure
+
+    with working() as note:
+        programs = {name: build.simulator(name, "", note) for name in presets or ("nic10g", "nic25g", "nic100g")}
+    show.bench(console(), measure(programs, packets))
+
+
+@cli.command()
+@click.option("-o", "--output", metavar="FOLDER", help="Default .vermilion/build/regs.")
+def regs(output):
+    """Writes the register map as HTML and Markdown."""
+    from .registers import generate
+
+    for path in generate(Path(output) if output else build.BUILD / "regs"):
+        say(f"wrote {path}")
+
+
+@cli.command()
+@click.argument("parts", nargs=-1)
+def test(parts):
+    """Runs every test, or the PARTS named."""
+    from . import suite
+
+    for part in parts:
+        if part not in suite.parts():
+            raise UserError(f"test {part}: is no part; legal are {', '.join(suite.parts())}")
+    sys.exit(suite.run(parts, say))
+
+
+def main():
+    try:
+        sys.exit(cli.main(prog_name="vermilion", standalone_mode=False))
+    except click.ClickException as error:
+        click.echo(f"vermilion: {' '.join(error.format_message().split())}", err=True)
+        sys.exit(2)
+    except UserError as error:
+        click.echo(f"vermilion: {error}", err=True)
+        sys.exit(2)
+    except build.BuildError as error:
+        click.echo(f"vermilion: {error}", err=True)
+        sys.exit(1)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)

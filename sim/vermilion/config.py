@@ -279,7 +279,9 @@ def place(config: Config, build_queues: int) -> Config:
         for colour in COLOURS:
             for code in getattr(q.dscp, colour):
                 if code in owner:
-                    both = f'queues "{owner[code]}" and "{q.name}"' if owner[code] != q.name else f'queue "{q.name}" twice'
+                    both = (
+                        f'queues "{owner[code]}" and "{q.name}"' if owner[code] != q.name else f'queue "{q.name}" twice'
+                    )
                     raise UserError(f"DSCP {units.dscp_name(code)} ({code}) is claimed by {both}; one may")
                 owner[code] = q.name
         placed.append(q)

@@ -179,10 +179,10 @@ def hardware(config: Config) -> dict:
                 table[code] = [queue.index, number]
     rate = config.port.rate
     return {
-        "port": {"rate": rate, "cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate)},
+        "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate)},
         "queues": [queue_record(queue, rate) for queue in config.queue],
         "dscp": table,
-        "fallback": [fallback, 0],
+        "default": [fallback, 0],
         "seed": config.seed,
     }
 
@@ -231,7 +231,7 @@ def report(config: Config) -> list[Line]:
     for q in config.queue:
         w = exact(q.average.weight)
         lines.append(line(q.name, "average.weight", w, value(weight(w), 8)))
-        if w < 1:
+        if w < 1 and any(getattr(q, colour).curve != "tail" for colour in COLOURS):
             rate = min(q.rate or config.port.rate, config.port.rate)
             half = Fraction(1, 10**6) * 2**IDLE_FRAC
             asked = Fraction(8 * 10**9 * q.average.idle_packet.value, rate) / Fraction(-math.log2(1 - float(w)))

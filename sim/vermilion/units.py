@@ -62,7 +62,9 @@ def rate(raw: object) -> int:
     """`"10Gbit"`, `"700kbit"`, `"2Mbit/s"` or bits a second as a number."""
     if isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0:
         return raw
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMG]?)(?:bit|b|bps)?(?:/s)?", raw.strip()) if isinstance(raw, str) else None
+    found = (
+        re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMG]?)(?:bit|b|bps)?(?:/s)?", raw.strip()) if isinstance(raw, str) else None
+    )
     if not found:
         raise ValueError(f'is {shown(raw)}; legal are rates such as "64kbit", "2Mbit" or "10Gbit"')
     return _whole(found[1], RATE_UNITS[found[2].upper()], raw)

@@ -1,0 +1,191 @@
+"""The configuration file: what is read, and the sentence for every fault."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from vermilion import config, units
+from vermilion.build import ROOT
+
+PORT = '[port]\nrate = "1Gbit"\n'
+QUEUE = PORT + '[[queue]]\nname = "a"\n'
+
+
+def curve(text):
+    return QUEUE + f"green = {{ {text} }}\n"
+
+
+# What is wrong, and the words that the sentence must hold.
+FAULTS = {
+    "typo in a key": (QUEUE + 'limmit = "3KB"', ['queue "a"', "limmit", 'did you mean "limit"']),
+    "typo at the top": ("prot = 1\n" + PORT, ["prot", 'did you mean "port"']),
+    "typo in a curve": (curve('curve = "red", min = 1, maxx = 2, p = 0.1'), ["green.maxx", 'did you mean "max"']),
+    "typo in an average": (QUEUE + "average = { wieght = 0.1 }", ["average.wieght", 'did you mean "weight"']),
+    "no port": ("seed = 1", ["port is missing"]),
+    "no port rate": ("[port]", ["port.rate is missing"]),
+    "no queue name": (PORT + "[[queue]]\nlimit = 100", ["queue number 0", "name is missing"]),
+    "rate of 0": ("[port]\nrate = 0", ["port.rate is 0", "64kbit to 200Gbit"]),
+    "rate too high": ('[port]\nrate = "201Gbit"', ["port.rate", "201Gbit", "64kbit to 200Gbit"]),
+    "rate too low": ('[port]\nrate = "63kbit"', ["63kbit", "64kbit to 200Gbit"]),
+    "rate unreadable": ('[port]\nrate = "fast"', ['port.rate is "fast"', "10Gbit"]),
+    "rate with a fraction of a bit": ('[port]\nrate = "64000.5"', ["no whole number"]),
+    "rate is true": ("[port]\nrate = true", ["port.rate is true"]),
+    "min above max": (
+        curve('curve = "red", min = "50KB", max = "25KB", p = 0.1'),
+        ["green", "min 50KB above max 25KB"],
+    ),
+    "p of 1.5": (curve('curve = "red", min = 1, max = 2, p = 1.5'), ["green.p is 1.5", "0 to 1"]),
+    "p below 0": (curve('curve = "red", min = 1, max = 2, p = -0.1'), ["green.p is -0.1", "0 to 1"]),
+    "p not a number": (curve('curve = "red", min = 1, max = 2, p = nan'), ["green.p is nan", "0 to 1"]),
+    "p left out": (curve('curve = "red", min = 1, max = 2'), ["green has no p"]),
+    "unknown curve": (
+        curve('curve = "reed", min = 1, max = 2, p = 0.1'),
+        ['green.curve is "reed"', "tail, red, gentle, exred"],
+    ),
+    "tail with min": (curve('curve = "tail", min = 1'), ["green has min", "tail"]),
+    "red with end": (curve('curve = "red", min = 1, max = 2, end = 3, p = 0.1'), ["green has end", "red"]),
+    "threshold past the format": (
+        curve('curve = "red", min = 1, max = "200MB", p = 0.1'),
+        ["green.max", "0 to 134217727"],
+    ),
+    "threshold below 0": (curve('curve = "red", min = -1, max = 2, p = 0.1'), ["green.min is -1"]),
+    "packets where bytes count": (curve('curve = "red", min = "1p", max = "2p", p = 0.1'), ["green.min 1p", '"byte"']),
+    "bytes where packets count": (
+        QUEUE + 'average = { unit = "packet" }\ngreen = { curve = "red", min = "1KB", max = "2KB", p = 0.1 }',
+        ["green.min 1KB", '"packet"'],
+    ),
+    "gentle past the format": (curve('curve = "gentle", min = 1, max = "100MB", p = 0.1'), ["gentle", "67108863"]),
+    "exred without end": (curve('curve = "exred", min = 1, max = 2, p = 0.1'), ["exred", "give end"]),
+    "exred end below max": (curve('curve = "exred", min = 1, max = 5, end = 4, p = 0.1'), ["min < max < end"]),
+    "exred p too high": (
+        curve('curve = "exred", min = 10, max = 30, end = 100, p = 0.3'),
+        ["green.p 0.3", "0 to 0.222222"],
+    ),
+    "ecn curve without ecn": (
+        curve('curve = "red", min = 1, max = 2, p = 0.1, ecn = { min = 1, max = 1, p = 1 }'),
+        ["green.ecn", "set ecn = true"],
+    ),
+    "ecn curve wrong": (
+        QUEUE + 'ecn = true\ngreen = { curve = "tail", ecn = { min = 3, max = 1, p = 1 } }',
+        ["green.ecn has min 3 above max 1"],
+    ),
+    "weight 0": (QUEUE + "average = { weight = 0 }", ["average.weight is 0", "2^-15"]),
+    "weight above 1": (QUEUE + "average = { weight = 1.01 }", ["average.weight is 1.01", "to 1"]),
+    "unknown average": (QUEUE + 'average = { kind = "rio" }', ['average.kind is "rio"', "rio-dc"]),
+    "unknown spacing": (QUEUE + 'spacing = "even"', ['spacing is "even"', "geometric, uniform, wait"]),
+    "ecn as a word": (QUEUE + 'ecn = "yes"', ['ecn is "yes"', "boolean"]),
+    "limit 0": (QUEUE + "limit = 0", ["limit is 0", "1B to"]),
+    "limit in packets": (QUEUE + 'limit = "10p"', ['limit is "10p"']),
+    "amount unreadable": (QUEUE + 'limit = "10 stones"', ['limit is "10 stones"', '"200KB"']),
+    "unknown DSCP": (QUEUE + 'dscp = ["AF14"]', ['dscp holds "AF14"', "AF11 to AF43"]),
+    "DSCP 64": (QUEUE + "dscp = [64]", ["dscp holds 64", "0 to 63"]),
+    "DSCP not a list": (QUEUE + "dscp = 10", ['queue "a", dscp is 10']),
+    "DSCP of two queues": (
+        QUEUE + 'dscp = ["AF11"]\n[[queue]]\nname = "b"\ndscp = [10]',
+        ["DSCP AF11 (10)", 'queues "a" and "b"'],
+    ),
+    "DSCP twice in a queue": (QUEUE + 'dscp = ["AF11", 10]', ["DSCP AF11 (10)", '"a" twice']),
+    "queue number past the build's": (QUEUE + "index = 16", ['queue "a" has number 16', "0 to 15"]),
+    "queue number twice": (QUEUE + 'index = 2\n[[queue]]\nname = "b"\nindex = 2', ['"a" and "b"', "index 2"]),
+    "queue number below 0": (QUEUE + "index = -1", ["index is -1"]),
+    "queue name twice": (QUEUE + '[[queue]]\nname = "a"', ['queue "a" is there twice']),
+    "two default queues": (
+        QUEUE + 'default = true\n[[queue]]\nname = "b"\ndefault = true',
+        ['"a" and "b"', "default = true"],
+    ),
+    "strict and sharing": (QUEUE + "priority = 1\nquantum = 1500", ["priority and quantum"]),
+    "priority 8": (QUEUE + "priority = 8", ["priority is 8", "0 to 7"]),
+    "quantum 10": (QUEUE + "quantum = 10", ["quantum is 10", "64B to"]),
+    "burst without rate": (QUEUE + 'burst = "3KB"', ["burst but no rate"]),
+    "seed 0": ("seed = 0\n" + PORT, ["seed is 0", "1 to 4294967295"]),
+    "port is a number": ("port = 3", ["port is 3"]),
+    "queue is a table": (PORT + '[queue]\nname = "a"', ["queue is a table"]),
+    "queue is a list of numbers": ("queue = [1]\n" + PORT, ["queue number 0"]),
+    "not TOML": ("port = \n[x]", ["is not TOML", "line 1"]),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_is_refused_with_one_sentence(fault, tmp_path):
+    text, words = FAULTS[fault]
+    path = tmp_path / "case.toml"
+    path.write_text(text)
+    with pytest.raises(config.UserError) as caught:
+        config.load(path)
+    sentence = str(caught.value)
+    assert sentence.startswith(f"{path}: ") and "\n" not in sentence
+    for word in words:
+        assert word in sentence, sentence
+
+
+def test_every_key_cut_short_is_refused_by_its_full_name():
+    for name in ("limit_packets", "spacing", "average", "size_weight", "priority", "quantum"):
+        with pytest.raises(config.UserError, match=f'did you mean "{name}"'):
+            config.parse({"port": {"rate": 10**6}, "queue": [{"name": "a", name[:-1]: 1}]})
+
+
+def test_a_faulty_file_ends_with_status_2_and_no_traceback(tmp_path):
+    path = tmp_path / "case.toml"
+    path.write_text(curve('curve = "red", min = 1, max = 2, p = 1.5'))
+    for command in (["check", path], ["curves", path, "-o", tmp_path / "out.png"], ["check", tmp_path / "absent.toml"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "vermilion", *map(str, command)], capture_output=True, text=True, cwd=ROOT / "sim"
+        )
+        assert done.returncode == 2 and "Traceback" not in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_amounts():
+    for text, value, unit in (
+        ("200KB", 200_000, "byte"),
+        ("64KiB", 65536, "byte"),
+        ("60p", 60, "packet"),
+        ("2.5KB", 2500, "byte"),
+    ):
+        assert units.amount(text) == units.Amount(value, unit)
+    assert units.amount(17) == units.Amount(17, None)
+    assert units.amount("17") == units.Amount(17, None)
+
+
+def test_rates():
+    for text, value in (
+        ("10Gbit", 10**10),
+        ("700kbit", 700_000),
+        ("2Mbit/s", 2 * 10**6),
+        (64000, 64000),
+        ("1.5Mbit", 1_500_000),
+    ):
+        assert units.rate(text) == value
+
+
+def test_dscp_names():
+    assert [units.dscp(x) for x in ("AF11", "AF12", "AF13", "AF21", "AF43", "EF", "default", "CS6")] == [
+        10,
+        12,
+        14,
+        18,
+        38,
+        46,
+        0,
+        48,
+    ]
+
+
+def test_named_colours_override_those_of_the_code_point():
+    raw = {"port": {"rate": 10**6}, "queue": [{"name": "a", "dscp": {"red": ["CS1", "AF11"]}}]}
+    assert config.parse(raw).queue[0].dscp.red == [8, 10]
+
+
+def test_a_queue_for_the_rest_is_added_only_where_none_is_named():
+    names = lambda *queues: [q.name for q in config.parse({"port": {"rate": 10**6}, "queue": list(queues)}).queue]
+    assert names() == ["default"]
+    assert names({"name": "a"}) == ["a", "default"]
+    assert names({"name": "a", "dscp": [0]}) == ["a"]
+    assert names({"name": "a", "default": True}) == ["a"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "sim/configs").glob("*.toml")), ids=lambda p: p.name)
+def test_shipped_configurations_are_legal(path: Path):
+    config.load(path)

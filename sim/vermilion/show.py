@@ -1,0 +1,116 @@
+"""What the commands print: tables and progress bars, nothing else.
+
+`statistics` reads the run's JSON: `queues`, each with `name` and per colour the counters of `OUTCOMES`, each `{packets, bytes}`;
+`replay` `{decisions, agreed}`; `clocks`, `packets_per_second`. What is missing is left out.
+"""
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from . import quantise, units
+from .config import COLOURS, Config
+
+OUTCOMES = ("arrived", "sent", "marked", "ce_written", "early", "forced", "tail", "nobuf", "bad")
+
+
+def table(title: str, left: list[str], right: list[str]) -> Table:
+    made = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for name in left:
+        made.add_column(name)
+    for name in right:
+        made.add_column(name, justify="right")
+    return made
+
+
+def percent(error: float) -> str:
+    return f"{100 * error:+.2g} %" if abs(error) >= 5e-7 else "0"
+
+
+def configuration(screen, config: Config):
+    """`vermilion check`: values asked and real, then curves with their effective drop rates."""
+    values = table("Values", ["queue", "field"], ["asked", "hardware", "error"])
+    for item in quantise.report(config):
+        values.add_row(item.queue, item.field, item.asked, item.real, percent(item.error))
+    screen.print(values)
+    rates = table(
+        "Curves", ["queue", "colour", "curve", "spacing"], ["min", "max", "end", "p at max", "early rate at p", "/ p"]
+    )
+    for q in config.queue:
+        for colour in COLOURS:
+            drop = getattr(q, colour)
+            for where, curve in ((colour, drop), (f"{colour}, ECN", drop.ecn)):
+                if curve is None:
+                    continue
+                if curve.curve == "tail":
+                    rates.add_row(q.name, where, "tail", "", "", "", "", "", "", "")
+                    continue
+                low, high, end = quantise.thresholds(curve, q)
+                p = quantise.exact(curve.p)
+                rate = quantise.effective(q.spacing, p)
+                ratio = f"{float(rate / p):.3f}" if p else ""
+                cells = [q.name, where, curve.curve, q.spacing, str(low), str(high), str(end), f"{curve.p:g}"]
+                rates.add_row(*cells, f"{float(rate):.4g}", ratio)
+    screen.print(rates)
+    queues = table("Queues", ["number", "name", "DSCPs", "service"], ["limit", "rate"])
+    for q in config.queue:
+        codes = ", ".join(units.dscp_name(code) for colour in COLOURS for code in getattr(q.dscp, colour))
+        codes += (", " if codes else "") + "all others" if q.default else ""
+        quantum = q.quantum.value if q.quantum else quantise.DEFAULT_QUANTUM
+        service = f"strict, priority {q.priority}" if q.priority is not None else f"round robin, {quantum} B"
+        limit = " and ".join(str(x) for x in (q.limit, q.limit_packets) if x) or "none"
+        queues.add_row(str(q.index), q.name, codes, service, limit, units.rate_text(q.rate) if q.rate else "")
+    screen.print(queues)
+    screen.print(legal(), style="dim")
+
+
+def legal() -> str:
+    return (
+        "Legal: weight 2^-15 to 1; p 0 to 1; thresholds and limits 0 to 134217727; rates 64kbit to 200Gbit; "
+        "quantum 64 to 65535 B; priority 0 to 7; min up to max; exred p up to (max-min)/(end-min)."
+    )
+
+
+def with_progress(action) -> list[str]:
+    """Runs `action(progress, warn)` under a progress bar; gives the warnings."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    warnings = []
+    bar = Progress(
+        TextColumn("packets"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=Console(stderr=True)
+    )
+    with bar:
+        task = bar.add_task("packets", total=None)
+        action(lambda done, total: bar.update(task, completed=done, total=total), warnings.append)
+    return warnings
+
+
+def statistics(screen, config: Config, result: dict):
+    """The table per queue and colour, and the run's figures."""
+    counts = table("Packets", ["queue", "colour"], [name.replace("_", " ") for name in OUTCOMES])
+    for queue in result.get("queues", []):
+        for number, colour in enumerate(COLOURS):
+            per = queue.get("colours", [{}] * 3)[number]
+            numbers = [per.get(name, {}).get("packets", 0) for name in OUTCOMES]
+            if any(numbers):
+                counts.add_row(
+                    str(queue.get("name", queue.get("index"))), colour, *(f"{n:,}" if n else "" for n in numbers)
+                )
+    screen.print(counts)
+    replay = result.get("replay")
+    if replay:
+        screen.print(f"model agrees on {replay['agreed']} of {replay['decisions']} decisions")
+    figures = [f"{result['clocks']:,} clocks"] if "clocks" in result else []
+    figures += [f"{result['packets_per_second']:,.0f} packets/s simulated"] if "packets_per_second" in result else []
+    if figures:
+        screen.print(", ".join(figures))
+
+
+def bench(screen, rows: list[dict]):
+    names = ["clocks_per_decision", "bubbles", "latency_verdict_clocks", "latency_total_clocks"]
+    names += ["clocks_per_second", "packets_per_second"]
+    made = table("Bench", ["preset", "frame", "queues"], [name.replace("_", " ") for name in names])
+    for row in rows:
+        cells = [row.get(name, "") for name in names]
+        made.add_row(row["preset"], str(row["frame"]), row["to"], *(f"{c:,.4g}" if c != "" else "" for c in cells))
+    screen.print(made)

@@ -1,0 +1,111 @@
+"""One run of the simulator's program: its command line, its progress, its outputs put in place only when it succeeded.
+
+The program, `vermilion-sim` (sources in `sim/harness`), is called as
+
+    vermilion-sim --in CAPTURE --config-words FILE --engine rtl|model [--rate BITS_PER_SECOND | --speed FACTOR]
+                  --stats-json FILE [--out FILE] [--trace FILE] [--vcd FILE | --fst FILE]
+
+`--config-words` is the record of `docs/hardware-configuration.md`. On standard output it prints lines:
+`progress DONE TOTAL` (packets), `warning TEXT`, `error TEXT`. Status 0: done; 2: the user's input is at fault (`error` says
+how); anything else: a defect.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from .build import BuildError
+from .config import UserError
+
+
+class Outputs:
+    """Files that appear under their names all together at the end, or not at all."""
+
+    def __init__(self):
+        self.pairs: list[tuple[Path, Path]] = []
+
+    def add(self, option: str, target: str | None) -> Path | None:
+        """A place to write instead of `target`, in the same folder; refuses what cannot be written."""
+        if target is None:
+            return None
+        path = Path(target)
+        if path.is_dir():
+            raise UserError(f"{option} {path}: is a folder; give a file's name")
+        if any(final == path for _, final in self.pairs):
+            raise UserError(f"{option} {path}: is already the output of another option; give a name of its own")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise UserError(f"{option} {path}: cannot be written: Permission denied")
+        try:
+            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        except OSError as error:
+            raise UserError(f"{option} {path}: cannot be written: {error.strerror}") from None
+        os.close(handle)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        self.pairs.append((Path(name), path))
+        return Path(name)
+
+    def keep(self):
+        for temporary, final in self.pairs:
+            temporary.replace(final)
+        self.pairs = []
+
+    def drop(self):
+        for temporary, _ in self.pairs:
+            temporary.unlink(missing_ok=True)
+        self.pairs = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        self.drop() if kind else self.keep()
+
+
+def check_capture(path: Path):
+    """What can be refused before anything is built; the program looks closer."""
+    try:
+        with path.open("rb") as handle:
+            magic = handle.read(4)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    known = {"a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a"}
+    if magic.hex() not in known:
+        raise UserError(f"{path}: is not a capture; legal are pcap and pcapng files")
+
+
+def run(program: Path, arguments: list, on_progress, on_warning) -> None:
+    """Runs the program; `on_progress(done, total)` and `on_warning(text)` are called as its lines come."""
+    refusal, rest = None, []
+    with tempfile.TemporaryFile("w+") as errors:
+        with subprocess.Popen(
+            [str(a) for a in (program, *arguments)], stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process:
+            try:
+                for text in process.stdout:
+                    word, _, tail = text.rstrip("\n").partition(" ")
+                    if word == "progress":
+                        done, total = map(int, tail.split())
+                        on_progress(done, total)
+                    elif word == "warning":
+                        on_warning(tail)
+                    elif word == "error":
+                        refusal = tail
+                    else:
+                        rest.append(text)
+            except BaseException:
+                process.kill()
+                raise
+        if process.returncode == 2 and refusal:
+            raise UserError(refusal)
+        if process.returncode:
+            errors.seek(0)
+            tail = "".join(rest[-10:]) + errors.read()[-3000:]
+            raise BuildError(f"{program.name} ended with status {process.returncode}\n{refusal or ''}{tail}")
+
+
+def write_words(record: dict, path: Path):
+    path.write_text(json.dumps(record, separators=(",", ":")) + "\n")

@@ -1,0 +1,126 @@
+"""`vermilion test`: formatters, pytest of the Python side, ScalaTest, cocotb; ends with the line `N passed, N failed`.
+
+Every part counts what its own tool reports; a part whose tool fails without a count is one failure.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import build
+
+LOGS = build.HOME / "test"
+
+
+@dataclass
+class Count:
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+
+def execute(command: list, log: Path) -> int:
+    with log.open("w") as out:
+        done = subprocess.run(
+            [str(c) for c in command],
+            stdout=out,
+            stderr=out,
+            stdin=subprocess.DEVNULL,
+            cwd=build.ROOT,
+            env=build.mill_environment(),
+        )
+    return done.returncode
+
+
+def formatter(command: list, log: Path) -> Count:
+    return Count(1, 0) if execute(command, log) == 0 else Count(0, 1)
+
+
+def junit(path: Path) -> Count:
+    """Sums over all suites of a JUnit file; skipped tests are neither passed nor failed."""
+    total = Count()
+    for suite in ElementTree.parse(path).getroot().iter("testsuite"):
+        bad = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+        skipped = int(suite.get("skipped", 0))
+        total.failed += bad
+        total.skipped += skipped
+        total.passed += int(suite.get("tests", 0)) - bad - skipped
+    return total
+
+
+def pytest(folder: str, log: Path) -> Count:
+    tests = list((build.ROOT / folder).rglob("test_*.py"))
+    if not tests:
+        log.write_text(f"{folder} holds no test_*.py\n")
+        return Count()
+    result = log.with_suffix(".xml")
+    result.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder, f"--junitxml={result}"]
+    status = execute(command, log)
+    if not result.exists():
+        return Count(0, 1)
+    count = junit(result)
+    return Count(count.passed, 1, count.skipped) if status and not count.failed else count
+
+
+def scala(log: Path) -> Count:
+    if not build.files("hw/test", "*.scala"):
+        log.write_text("hw/test holds no tests\n")
+        return Count()
+    status = execute(build.mill("hw.test"), log)
+    count = scalatest(log.read_text(errors="replace"))
+    return Count(count.passed, 1) if status and not count.failed else count
+
+
+def scalatest(text: str) -> Count:
+    """Sums ScalaTest's closing lines; an aborted suite is a failure."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    count = Count()
+    for passed, failed in re.findall(r"Tests: succeeded (\d+), failed (\d+)", plain):
+        count.passed += int(passed)
+        count.failed += int(failed)
+    for aborted in re.findall(r"Suites: completed \d+, aborted (\d+)", plain):
+        count.failed += int(aborted)
+    return count
+
+
+def parts() -> dict:
+    """Name and action of each part, in the order in which they run."""
+    cpp = [p for folder in ("sim", "sw_driver") for p in build.files(folder, "*.cpp", "*.h")]
+    python = [folder for folder in ("sim", "cocotb_tests", "fpga") if build.files(folder, "*.py")]
+    out = {"format-scala": lambda log: formatter(build.mill("hw.checkFormat"), log)}
+    out["format-scala-tests"] = lambda log: formatter(build.mill("hw.test.checkFormat"), log)
+    if cpp:
+        out["format-cpp"] = lambda log: formatter(["clang-format", "--dry-run", "-Werror", *cpp], log)
+    out["format-python"] = lambda log: formatter(
+        [sys.executable, "-m", "black", "-q", "--check", "--diff", *python], log
+    )
+    out["python"] = lambda log: pytest("sim/tests", log)
+    out["scala"] = scala
+    out["cocotb"] = lambda log: pytest("cocotb_tests", log)
+    return out
+
+
+def run(only: tuple[str, ...], say) -> int:
+    """Runs the parts, all of them or those named; returns the exit status."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    total, chosen = Count(), {name: part for name, part in parts().items() if not only or name in only}
+    for number, (name, part) in enumerate(chosen.items(), 1):
+        say(f"[{number}/{len(chosen)}] {name} ...")
+        began, log = time.monotonic(), LOGS / f"{name}.log"
+        count = part(log)
+        skipped = f", {count.skipped} skipped" if count.skipped else ""
+        took = f"{time.monotonic() - began:.0f} s"
+        say(f"[{number}/{len(chosen)}] {name}: {count.passed} passed, {count.failed} failed{skipped}, {took}")
+        if count.failed:
+            say("\n".join("    " + text for text in log.read_text(errors="replace").splitlines()[-40:]))
+            say(f"    all of it: {os.path.relpath(log)}")
+        total.passed += count.passed
+        total.failed += count.failed
+    say(f"{total.passed} passed, {total.failed} failed")
+    return 1 if total.failed or not total.passed else 0
