@@ -50,7 +50,7 @@ typedef struct {
   uint32_t limit_bytes, limit_packets;
   uint32_t strict, priority; /* strict queues go first, the greatest priority of all first */
   uint32_t quantum;          /* bytes a round, deficit round robin */
-  VmScaled cost;             /* ns per byte, U?.16; m = 0: not shaped */
+  VmScaled cost;             /* ns per byte; m = 0: not shaped */
   uint64_t burst_ns;
   VmColour colour[VM_COLOURS];
 } VmQueue;

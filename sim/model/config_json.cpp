@@ -133,7 +133,7 @@ LoadedConfig readConfig(const std::string& text) {
   } catch (const json::parse_error& e) {
     throw ConfigError(std::string("configuration is not JSON: ") + e.what());
   }
-  const Object o(j, "configuration", {"port", "queues", "dscp", "default", "seed", "buffer_cells", "max_frame_bytes"});
+  const Object o(j, "configuration", {"port", "queues", "dscp", "fallback", "seed", "buffer_cells", "max_frame_bytes"});
   LoadedConfig out;
   out.config = {};
   const json& queues = o.get("queues");
@@ -154,8 +154,8 @@ LoadedConfig readConfig(const std::string& text) {
   }
   const json& dscp = o.list("dscp", 64);
   for (std::size_t i = 0; i < 64; i++) out.config.dscp[i] = classOf(dscp[i], "dscp[" + std::to_string(i) + "]", out.queues.size());
-  out.config.fallback = classOf(o.get("default"), "default", out.queues.size());
-  const Object port(o.get("port"), "port", {"cost", "burst_ns"});
+  out.config.fallback = classOf(o.get("fallback"), "fallback", out.queues.size());
+  const Object port(o.get("port"), "port", {"rate", "cost", "burst_ns"});
   out.config.port_cost = scaled(port, "cost", CostMantBits);
   out.config.port_burst_ns = port.number("burst_ns", maxOf(TimeBits));
   out.config.seed = o.number("seed", ~u64{0});

@@ -10,7 +10,7 @@
 //
 // Formats: a U27.16, thresholds U27, compared with all fraction bits.
 //   y = ((a - th) m) >> s                U1.24, saturating at 1.0
-//   t = b1 + ((b2 y) >> 24)              U2.32, cannot overflow
+//   t = b1 + ((b2 y) >> 24)              U1.32, saturating at 1.0
 //   p = base + ((y t) >> 24)             U1.32, saturating at 1.0
 // Every shift truncates. With exact tables p is below the real curve by less than 3 2^-24; the tables' own error is the host's.
 //

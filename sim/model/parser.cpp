@@ -6,6 +6,7 @@ namespace vermilion {
 
 namespace {
 
+constexpr int MaxExtensions = 4;
 constexpr u32 HopByHop = 0, Tcp = 6, Udp = 17, Routing = 43, Fragment = 44, Authentication = 51, Destination = 60;
 
 // The bytes of a frame that may be looked at.
@@ -42,6 +43,23 @@ void ip4(const Window& w, u32 at, Headers& h) {
   if ((w.u16At(at + 6) & 0x1fff) == 0) transport(w, at + 4 * words, h);
 }
 
+// Of an extension header at `at`, RFC 8200 section 4; 0: it is none, or its length is not there.
+u32 extensionBytes(const Window& w, u32 at, u32 number) {
+  if (!w.has(at, 2)) return 0;
+  switch (number) {
+    case HopByHop:
+    case Routing:
+    case Destination:
+      return 8 * (w.u8At(at + 1) + 1);
+    case Fragment:
+      return 8;
+    case Authentication:
+      return 4 * (w.u8At(at + 1) + 2);
+    default:
+      return 0;
+  }
+}
+
 void ip6(const Window& w, u32 at, Headers& h) {
   if (!w.has(at, 40) || w.u8At(at) >> 4 != 6) return;
   const u32 trafficClass = w.u16At(at) >> 4 & 0xff;
@@ -51,32 +69,29 @@ void ip6(const Window& w, u32 at, Headers& h) {
   h.ecn = trafficClass & 3;
   h.ttl = w.u8At(at + 7);
   h.proto = w.u8At(at + 6);
-  for (u32 next = at + 40;;) {
-    const u32 type = h.proto;
-    if (type == Fragment) {
-      if (!w.has(next, 4)) return;
-      h.proto = w.u8At(next);
-      if (w.u16At(next + 2) >> 3 != 0) return;
-      next += 8;
-    } else if (type == HopByHop || type == Routing || type == Destination || type == Authentication) {
-      if (!w.has(next, 2)) return;
-      h.proto = w.u8At(next);
-      next += type == Authentication ? 4 * (w.u8At(next + 1) + 2) : 8 * (w.u8At(next + 1) + 1);
-    } else {
-      return transport(w, next, h);
-    }
+  u32 next = at + 40;
+  for (int i = 0; i < MaxExtensions; i++) {
+    const u32 size = extensionBytes(w, next, h.proto);
+    if (size == 0 || !w.has(next, size)) break;
+    const bool laterFragment = h.proto == Fragment && w.u16At(next + 2) >> 3 != 0;
+    h.proto = w.u8At(next);
+    if (laterFragment) return;
+    next += size;
   }
+  transport(w, next, h);
 }
 
 }  // namespace
 
 Headers parse(const u8* frame, u32 lenBytes) {
   Headers h{};
+  h.l3_offset = 14;
   const Window w{frame, std::min(lenBytes, u32{HeaderWindow})};
   u32 at = 14;
   if (!w.has(0, at)) return h;
-  if (w.u16At(12) == 0x88a8 && w.has(16, 2) && w.u16At(16) == 0x8100) at = 22;
-  if (w.u16At(12) == 0x8100) at = 18;
+  const u32 outer = w.u16At(12);
+  if (outer == 0x8100) at = 18;
+  if ((outer == 0x8100 || outer == 0x88a8) && w.has(16, 2) && w.u16At(16) == 0x8100) at = 22;
   if (!w.has(at - 2, 2)) return h;
   const u32 etherType = w.u16At(at - 2);
   if (etherType == 0x0800) ip4(w, at, h);

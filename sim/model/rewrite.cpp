@@ -12,7 +12,7 @@ u16 checksumUpdate(u16 checksum, u16 before, u16 after) {
 bool rewrite(u8* frame, const Headers& h, bool setCe, bool setDscp, u32 dscp) {
   if (!h.is_ip4 && !h.is_ip6) return false;
   const u32 old = h.dscp << 2 | h.ecn;
-  const u32 traffic = (setDscp ? dscp : h.dscp) << 2 | (setCe ? 3 : h.ecn);
+  const u32 traffic = (setDscp ? dscp : h.dscp) << 2 | (setCe && h.ecn != 0 ? 3 : h.ecn);
   if (traffic == old) return false;
   u8* const ip = frame + h.l3_offset;
   if (h.is_ip4) {

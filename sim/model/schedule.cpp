@@ -7,7 +7,7 @@ namespace vermilion {
 void Shaper::sent(u64 now, u32 lenBytes) {
   if (cost_.m == 0) return;
   const u64 earliest = (now > burstNs_ ? now - burstNs_ : 0) << ShaperFrac;
-  next_ = std::max(next_, earliest) + static_cast<u64>(scale(lenBytes, cost_.m, cost_.s));
+  next_ = std::max(next_, earliest) + static_cast<u64>(scale(u64{lenBytes} << ShaperFrac, cost_.m, cost_.s));
 }
 
 Scheduler::Scheduler(const VmConfig& config) : port_(config.port_cost, config.port_burst_ns) {

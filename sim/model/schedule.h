@@ -3,7 +3,8 @@
 //
 // Shaper, a virtual clock in U40.16 ns:
 //   may send when now >= next
-//   after L bytes: next = max(next, now - burst) + cost(L), cost = (L m) >> s        (cost m = 0: always)
+//   after L bytes: next = max(next, now - burst) + cost(L), cost = (L m 2^16) >> s   (m = 0: always)
+//   m 2^-s is ns per byte, m U18; at 64 kb/s that is 125000
 // now - burst is not below 0. With burst 0 every packet rounds up to a whole nanosecond; a burst of 1 ns keeps the fractions.
 //
 // A queue is eligible when it holds a packet and its shaper lets it send. Of the strict queues the eligible one with the

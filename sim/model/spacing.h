@@ -9,12 +9,12 @@
 // One draw a decision serves both the geometric comparison and the new R.
 //
 // Decided here, and the same in the RTL:
-//   p >= 1.0       always early, in every mode: S <- 0, R <- draw
-//   p = 0          never early, S <- 0, R stays
-//   forced drop    S <- 0, R <- draw
+//   p >= 1.0           always early, in every mode
+//   p = 0              never early, S <- 0, R stays
+//   forced drop        S <- 0, R <- draw, in every mode
 //   tail, nobuf, bad   S and R stay
-//   R not yet valid (after reset or commit): the first comparison takes this decision's draw as R, and keeps it
-//   geometric with 0 < p < 1 reads and writes neither S nor R
+//   R not yet valid (after reset or commit): the first decision that comes here, whatever its p, takes its own draw as R
+//   geometric reads and writes neither S nor R
 #pragma once
 
 #include "formats.h"

@@ -1,0 +1,197 @@
+"""The model of sim/model as a shared library, for the tests: builds it once a session, names its C structs and functions."""
+
+import ctypes
+import hashlib
+import os
+import subprocess
+import tempfile
+from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
+from functools import cache
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parents[1] / "model"
+COLOURS, STAGES = 3, 6
+ENQUEUE, MARK, EARLY, FORCED, TAIL, NOBUF, BAD = range(7)
+GEOMETRIC, UNIFORM, WAIT = range(3)
+ONE = 2**32
+LEN_MAX = 2**27 - 1
+
+
+def record(name, **fields):
+    return type(name, (Structure,), {"_fields_": list(fields.items())})
+
+
+u32, u64 = c_uint32, c_uint64
+Scaled = record("Scaled", m=u32, s=u32)
+Curve = record(
+    "Curve",
+    on=u32,
+    min_th=u32,
+    max_th=u32,
+    end_th=u32,
+    inv1=Scaled,
+    b1_1=u64,
+    inv2=Scaled,
+    base2=u64,
+    b1_2=u64,
+    b2_2=u64,
+)
+Colour = record("Colour", drop=Curve, ecn_own=u32, ecn=Curve)
+Queue = record(
+    "Queue",
+    **{"weight": Scaled * STAGES, "lambda": Scaled, "masks": u32 * COLOURS, "unit_packets": u32, "update_depart": u32},
+    **{"spacing": u32, "size_on": u32, "size": Scaled, "ecn": u32, "limit_bytes": u32, "limit_packets": u32},
+    **{"strict": u32, "priority": u32, "quantum": u32, "cost": Scaled, "burst_ns": u64, "colour": Colour * COLOURS},
+)
+Class = record("Class", queue=u32, colour=u32, set_dscp=c_int32)
+Config = record(
+    "Config",
+    **{"queue_count": u32, "queues": POINTER(Queue), "dscp": Class * 64, "fallback": Class, "port_cost": Scaled},
+    **{"port_burst_ns": u64, "buffer_cells": u32, "max_frame_bytes": u32, "seed": u64},
+)
+Arrival = record(
+    "Arrival",
+    **{"time": u64, "queue": u32, "colour": u32, "len_bytes": u32, "ecn": u32, "bad": u32, "no_buffer": u32},
+    **{"backlog_bytes": u32 * COLOURS, "backlog_packets": u32 * COLOURS, "n": u32 * COLOURS},
+    **{"last_departure": u64 * COLOURS, "draw": u32},
+)
+Departure = record(
+    "Departure",
+    **{"time": u64, "queue": u32, "colour": u32, "backlog_bytes": u32 * COLOURS, "backlog_packets": u32 * COLOURS},
+    n=u32 * COLOURS,
+)
+Decision = record("Decision", verdict=u32, avg=u64, p=u64, sum=u64)
+HEADER_FIELDS = (
+    "is_ip4 is_ip6 l3_offset dscp ecn ttl proto has_ports src_port dst_port is_tcp tcp_flags tcp_seq".split()
+)
+Headers = record("Headers", **dict.fromkeys(HEADER_FIELDS, u32))
+Sent = record("Sent", time=u64, arrival=u64, id=u64, queue=u32, colour=u32, len_bytes=u32, ce_written=u32)
+Counters = record(
+    "Counters",
+    **{"packets": u64 * 7, "bytes": u64 * 7, "ce_written_packets": u64, "ce_written_bytes": u64},
+    **{"sent_packets": u64, "sent_bytes": u64},
+)
+
+P = c_void_p
+SIGNATURES = {
+    "vm_create": (P, [POINTER(Config)]),
+    "vm_destroy": (None, [P]),
+    "vm_decide": (c_int, [P, POINTER(Arrival), POINTER(Decision)]),
+    "vm_depart": (c_int, [P, POINTER(Departure)]),
+    "vm_average": (c_int, [P, u32, u32, POINTER(u64)]),
+    "vm_lane_create": (P, [POINTER(Config)]),
+    "vm_lane_destroy": (None, [P]),
+    "vm_lane_arrive": (c_int, [P, u64, c_char_p, u32, u32, POINTER(Arrival), POINTER(Decision)]),
+    "vm_lane_advance": (None, [P, u64]),
+    "vm_lane_drain": (u64, [P]),
+    "vm_lane_take": (c_int, [P, POINTER(Sent), c_void_p, u32]),
+    "vm_lane_counters": (c_int, [P, u32, u32, POINTER(Counters)]),
+    "vm_config_read": (P, [c_char_p, c_char_p, c_size_t]),
+    "vm_config_get": (POINTER(Config), [P]),
+    "vm_config_destroy": (None, [P]),
+    "vm_average_step": (u64, [u64, u32, Scaled]),
+    "vm_average_age": (u64, [u64, u64, Scaled]),
+    "vm_age_rom": (u32, [u32]),
+    "vm_curve_probability": (u64, [POINTER(Curve), u64, POINTER(u32)]),
+    "vm_size_weighted": (u64, [u64, u32, Scaled]),
+    "vm_spacing_step": (u32, [POINTER(u64), POINTER(u32), POINTER(u32), u32, u64, u32]),
+    "vm_parse": (None, [c_char_p, u32, POINTER(Headers)]),
+    "vm_rewrite": (u32, [c_void_p, POINTER(Headers), u32, u32, u32]),
+    "vm_checksum": (u32, [u32, u32, u32]),
+    "vm_random_seed": (None, [u64, POINTER(u32 * 4)]),
+    "vm_random_draw": (c_int, [POINTER(u32 * 4), POINTER(u32)]),
+}
+
+
+@cache
+def library():
+    """Compiled from the sources as they are; kept in the temporary folder under the hash of these."""
+    sources = sorted(SOURCES.glob("*.cpp"))
+    digest = hashlib.sha256(b"".join(f.read_bytes() for f in sorted(SOURCES.iterdir()) if f.is_file())).hexdigest()[:16]
+    target = Path(tempfile.gettempdir()) / f"vermilion-model-{os.getuid()}-{digest}.so"
+    if not target.exists():
+        part = target.with_suffix(f".{os.getpid()}")
+        flags = ["-std=c++20", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
+        subprocess.run([os.environ.get("CXX", "g++"), *flags, *map(str, sources), "-o", str(part)], check=True)
+        part.rename(target)
+    lib = ctypes.CDLL(str(target))
+    for name, (result, arguments) in SIGNATURES.items():
+        function = getattr(lib, name)
+        function.restype, function.argtypes = result, arguments
+    return lib
+
+
+def scaled(x, bits, shift_max=63):
+    """The pair (m, s) nearest to the fraction x, mantissa of `bits` bits."""
+    shift = 0
+    while shift < shift_max and round(x * 2 ** (shift + 1)) < 2**bits:
+        shift += 1
+    return Scaled(round(x * 2**shift), shift)
+
+
+def red_curve(low, high, top, end=None, b1=0, b2=0):
+    """RED with end = high; else a second segment top + y (b1 + b2 y). Probabilities are fractions."""
+    end = high if end is None else end
+    inverse = lambda width: scaled(256 / width, 18) if width else Scaled(0, 0)
+    whole = lambda p: round(p * ONE)
+    return Curve(
+        1, low, high, end, inverse(high - low), whole(top), inverse(end - high), whole(top), whole(b1), whole(b2)
+    )
+
+
+def queue(masks=(1, 2, 4), weight=1, curves=(), spacing=GEOMETRIC, **fields):
+    """A queue in packets, without limits, that counts as `masks` say."""
+    q = Queue(unit_packets=1, spacing=spacing, limit_bytes=LEN_MAX, limit_packets=LEN_MAX, quantum=1522)
+    q.masks = (u32 * COLOURS)(*masks)
+    q.weight = (Scaled * STAGES)(*(scaled(256 * (1 - (1 - weight) ** n), 9, 31) for n in range(1, STAGES + 1)))
+    if weight == 1:
+        q.weight = (Scaled * STAGES)(*([Scaled(256, 0)] * STAGES))
+    for c, curve in enumerate(curves):
+        q.colour[c].drop = curve
+    for name, value in fields.items():
+        setattr(q, name, value)
+    return q
+
+
+class Model:
+    """Decisions of one or more queues."""
+
+    def __init__(self, *queues):
+        self.queues = (Queue * len(queues))(*queues)
+        self.lib = library()
+        self.handle = self.lib.vm_create(byref(Config(queue_count=len(queues), queues=self.queues)))
+        assert self.handle
+
+    def __del__(self):
+        self.lib.vm_destroy(self.handle)
+
+    def decide(self, colour=0, packets=(0, 0, 0), draw=0, n=(1, 1, 1), departed=(0, 0, 0), status=0, **fields):
+        a = Arrival(colour=colour, draw=draw, **{"len_bytes": 1000, **fields})
+        for c in range(COLOURS):
+            a.backlog_packets[c], a.backlog_bytes[c] = packets[c], packets[c] * 1000
+            a.n[c], a.last_departure[c] = n[c], departed[c]
+        d = Decision()
+        assert self.lib.vm_decide(self.handle, byref(a), byref(d)) == status
+        return d
+
+    def depart(self, colour, packets, time, queue=0):
+        d = Departure(time=time, queue=queue, colour=colour)
+        for c in range(COLOURS):
+            d.backlog_packets[c], d.backlog_bytes[c], d.n[c] = packets[c], packets[c] * 1000, 1
+        assert self.lib.vm_depart(self.handle, byref(d)) == 0
+
+    def averages(self, queue=0):
+        value, out = u64(), []
+        for c in range(COLOURS):
+            assert self.lib.vm_average(self.handle, queue, c, byref(value)) == 0
+            out.append(value.value)
+        return out
+
+
+def draws(seed):
+    """The random source, as an endless iterator."""
+    words, draw = (u32 * 4)(), u32()
+    library().vm_random_seed(seed, byref(words))
+    while True:
+        assert library().vm_random_draw(byref(words), byref(draw)) == 0
+        yield draw.value

@@ -1,0 +1,145 @@
+"""Averages against exact rational arithmetic."""
+
+import random
+from fractions import Fraction
+from math import floor
+
+import pytest
+from model_bindings import LEN_MAX, Model, Scaled, library, queue, scaled
+
+AVG_MAX = 2**43 - 1
+
+
+def test_step_is_the_exact_step_rounded_down():
+    rng = random.Random(1)
+    for _ in range(5000):
+        avg, q = rng.randrange(2 ** rng.randint(1, 43)), rng.randrange(2 ** rng.randint(1, 27))
+        m, e = rng.randint(1, 256), rng.randrange(32)
+        exact = avg + Fraction(m, 2 ** (8 + e)) * (q * 2**16 - avg)
+        assert library().vm_average_step(avg, q, Scaled(m, e)) == floor(exact)
+
+
+def test_step_saturates_where_a_weight_is_above_one():
+    assert library().vm_average_step(0, LEN_MAX, Scaled(511, 0)) == AVG_MAX
+    assert library().vm_average_step(AVG_MAX, 0, Scaled(511, 0)) == 0
+
+
+def test_age_rom_is_exactly_rounded():
+    """n = round(2^17 2^(-i/1024)) says (2n-1)^1024 <= 2^(18 1024 - i) < (2n+1)^1024."""
+    for i in range(1024):
+        n, edge = library().vm_age_rom(i), 2 ** (18 * 1024 - i)
+        assert (2 * n - 1) ** 1024 <= edge < (2 * n + 1) ** 1024
+
+
+@pytest.mark.parametrize("w", [Fraction(1, 500), Fraction(12, 10000), Fraction(1, 50), Fraction(1, 4)])
+@pytest.mark.parametrize("m", [0, 1, 2, 7, 50, 400])
+def test_idle_ageing_is_1_minus_w_to_the_m(w, m):
+    """s = 1200 ns a packet. The header states 0.07 % and two last places; the table's lambda adds m log2(1-w) 2^-16."""
+    from math import log2
+
+    step_ns, avg = 1200, 1000 << 16
+    halvings = -log2(1 - float(w))
+    got = library().vm_average_age(avg, m * step_ns, scaled(halvings / step_ns * 1024, 16))
+    exact = avg * (1 - w) ** m
+    assert abs(got - exact) <= exact * (Fraction(7, 10000) + Fraction(halvings * m) / 2**16) + 2
+
+
+def test_ageing_ends_at_zero_and_never_grows():
+    lam, last = Scaled(40000, 20), AVG_MAX
+    for t in range(0, 2**27, 2**17 + 1):
+        now = library().vm_average_age(AVG_MAX, t, lam)
+        assert now <= last
+        last = now
+    assert library().vm_average_age(AVG_MAX, 2**48 - 1, lam) == 0
+    assert library().vm_average_age(AVG_MAX, 0, lam) == AVG_MAX
+
+
+def floyd(avg, q, w):
+    return avg + floor(Fraction(w.m, 2 ** (8 + w.s)) * (q * 2**16 - avg))
+
+
+MASKS = {"WRED": (7, 7, 7), "RIO-C": (1, 3, 7), "two-precedence RIO": (1, 7, 7), "RIO-DC": (1, 2, 4)}
+
+
+@pytest.mark.parametrize("kind", MASKS)
+def test_averages_are_those_of_the_definitions_on_the_same_arrivals(kind):
+    """Each estimator follows the backlog of its own colours, and only arrivals of these colours refresh it."""
+    rng = random.Random(2)
+    q = queue(masks=MASKS[kind], weight=Fraction(1, 50))
+    model, want = Model(q), [0, 0, 0]
+    for _ in range(2000):
+        colour, packets = rng.randrange(3), [rng.randint(1, 60) for _ in range(3)]
+        d = model.decide(colour, packets, draw=rng.randrange(2**32))
+        for e, mask in enumerate(MASKS[kind]):
+            if mask >> colour & 1:
+                want[e] = floyd(want[e], sum(packets[c] for c in range(3) if mask >> c & 1), q.weight[0])
+        assert d.avg == want[colour]
+        assert model.averages() == want
+
+
+def test_variants_are_told_apart_on_the_same_arrivals():
+    rng = random.Random(3)
+    arrivals = [(rng.randrange(3), [rng.randint(1, 60) for _ in range(3)]) for _ in range(500)]
+    seen = set()
+    for masks in MASKS.values():
+        model = Model(queue(masks=masks, weight=Fraction(1, 50)))
+        for colour, packets in arrivals:
+            model.decide(colour, packets)
+        seen.add(tuple(model.averages()))
+    assert len(seen) == len(MASKS)
+
+
+def test_look_ahead_starts_from_the_average_n_decisions_back():
+    rng = random.Random(4)
+    q = queue(masks=(7, 7, 7), weight=Fraction(1, 50))
+    model, history = Model(q), [0] * 8
+    for _ in range(500):
+        n, packets = rng.randint(1, 6), rng.randint(1, 100)
+        d = model.decide(0, (packets, 0, 0), n=(n, n, n))
+        history.append(floyd(history[-n], packets, q.weight[n - 1]))
+        assert d.avg == history[-1]
+
+
+def test_at_a_steady_backlog_look_ahead_is_floyds_average_decimated():
+    """W[n] = 1-(1-w)^n: after the same number of decisions both are within the weights' rounding."""
+    w = Fraction(1, 50)
+    one, six = Model(queue(weight=w)), Model(queue(weight=w))
+    for _ in range(300):
+        a = one.decide(0, (100, 0, 0)).avg
+        b = six.decide(0, (100, 0, 0), n=(6, 6, 6)).avg
+    assert abs(a - b) <= 100 * 2**16 // 100
+
+
+def test_idle_ages_from_the_later_of_departure_and_update():
+    q = queue(weight=Fraction(1, 50))
+    setattr(q, "lambda", Scaled(40000, 15))
+    lam = getattr(q, "lambda")
+    for update, departed, now in [(1000, 5000, 90000), (5000, 1000, 90000), (5000, 1000, 4000), (5000, 95000, 90000)]:
+        model = Model(q)
+        before = model.decide(0, (50, 0, 0), time=update).avg
+        aged = model.decide(0, (0, 9, 9), time=now, departed=(departed, 10**6, 10**6)).avg
+        assert aged == library().vm_average_age(before, max(0, now - max(update, departed)), lam)
+        again = model.decide(0, (0, 0, 0), time=now + 700, departed=(departed, 0, 0)).avg
+        assert again == library().vm_average_age(aged, max(0, now + 700 - max(now, departed)), lam)
+
+
+def test_departures_step_only_where_asked_and_also_to_an_empty_queue():
+    for on in (0, 1):
+        q = queue(masks=(1, 3, 7), weight=Fraction(1, 50), update_depart=on)
+        model = Model(q)
+        for c in range(3):
+            model.decide(c, (10, 10, 10))
+        before = model.averages()
+        model.depart(1, (0, 0, 5), time=99)
+        after = [before[0], floyd(before[1], 0, q.weight[0]), floyd(before[2], 5, q.weight[0])]
+        assert model.averages() == (after if on else before)
+
+
+def test_bytes_are_counted_where_the_queue_counts_bytes():
+    assert Model(queue(unit_packets=0)).decide(0, (7, 0, 0)).avg == 7000 << 16
+    assert Model(queue(unit_packets=1)).decide(0, (7, 0, 0)).avg == 7 << 16
+
+
+@pytest.mark.parametrize("n", [0, 7])
+def test_an_impossible_look_ahead_is_refused(n):
+    Model(queue()).decide(0, (1, 0, 0), n=(n, 1, 1), status=-1)
