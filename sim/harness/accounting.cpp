@@ -1,0 +1,122 @@
+#include "accounting.h"
+
+#include <algorithm>
+
+#include "rewrite.h"
+
+namespace vermilion {
+
+static bool isIp(const VmHeaders& h) { return h.is_ip4 || h.is_ip6; }
+
+static const VmClass& classOf(const VmConfig& config, const VmHeaders& h) {
+  return isIp(h) ? config.dscp[h.dscp] : config.fallback;
+}
+
+std::vector<u8> expectedBytes(const VmConfig& config, const Packet& packet, bool* ceWritten) {
+  std::vector<u8> bytes = packet.frame->bytes;
+  const bool mark = packet.verdict == VM_MARK;
+  const i64 dscp = isIp(packet.headers) ? classOf(config, packet.headers).set_dscp : -1;
+  *ceWritten = mark && packet.headers.ecn != 0 && packet.headers.ecn != 3;
+  rewrite(bytes.data(), packet.headers, mark, dscp >= 0, static_cast<u32>(std::max<i64>(dscp, 0)));
+  return bytes;
+}
+
+Accounting::Accounting(const VmConfig& config, u32 inputs, Sent sent)
+    : config_(config), sent_(std::move(sent)), inputs_(inputs), queues_(config.queue_count) {}
+
+void Accounting::error(const std::string& text) {
+  errors_++;
+  if (first_.empty()) first_ = text;
+}
+
+void Accounting::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) {
+  Packet p;
+  p.headers = parse(frame->bytes.data(), static_cast<u32>(frame->bytes.size()));
+  p.lenBytes = static_cast<u32>(saturate(frame->bytes.size(), PktLenBits));
+  p.queue = classOf(config_, p.headers).queue;
+  p.colour = classOf(config_, p.headers).colour;
+  p.frame = std::move(frame);
+  p.inClock = clock;
+  inputs_[input].push_back(std::move(p));
+  underWay_++;
+}
+
+Packet Accounting::decided(const RtlDecision& d, u64 clock) {
+  if (d.input >= inputs_.size() || inputs_[d.input].empty()) {
+    error("a verdict at " + std::to_string(d.seen.time) + " ns for input " + std::to_string(d.input) + ", which has no frame waiting for one");
+    return {};
+  }
+  Packet p = std::move(inputs_[d.input].front());
+  inputs_[d.input].pop_front();
+  const std::string name = "frame " + std::to_string(p.frame->id);
+  const auto expect = [&](const char* what, u64 got, u64 wanted) {
+    if (got != wanted)
+      error(name + ": the lane says " + what + " " + std::to_string(got) + ", the frame has " + std::to_string(wanted));
+  };
+  expect("queue", d.seen.queue, p.queue);
+  expect("colour", d.seen.colour, p.colour);
+  expect("length", d.seen.len_bytes, p.lenBytes);
+  expect("ECN", d.seen.ecn, p.headers.ecn);
+  expect("bad", d.seen.bad, 0);
+  p.queue = std::min(d.seen.queue, config_.queue_count - 1);
+  p.colour = std::min(d.seen.colour, u32{Colours - 1});
+  p.verdict = std::min(d.verdict, u32{VM_BAD});
+  p.decided = d.seen.time;
+  p.decidedClock = clock;
+  if (p.verdict == VM_ENQUEUE || p.verdict == VM_MARK) {
+    queues_[p.queue].push_back(p);
+  } else {
+    underWay_--;
+  }
+  return p;
+}
+
+void Accounting::departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now) {
+  if (queue >= queues_.size() || queues_[queue].empty()) {
+    error("a departure at " + std::to_string(now) + " ns from queue " + std::to_string(queue) + ", which is empty");
+    return;
+  }
+  Packet p = std::move(queues_[queue].front());
+  queues_[queue].pop_front();
+  if (colour != p.colour || lenBytes != p.lenBytes || arrival != p.decided)
+    error("frame " + std::to_string(p.frame->id) + ": left queue " + std::to_string(queue) + " with another colour, length or arrival time");
+  p.left = now;
+  left_.push_back(std::move(p));
+  match();
+}
+
+void Accounting::wire(std::vector<u8> bytes, u64 firstBeatClock) {
+  wire_.push_back({std::move(bytes), firstBeatClock});
+  match();
+}
+
+void Accounting::match() {
+  while (!left_.empty() && !wire_.empty()) {
+    Packet& p = left_.front();
+    p.outClock = wire_.front().clock;
+    const std::vector<u8>& got = wire_.front().bytes;
+    bool ceWritten;
+    const std::vector<u8> wanted = expectedBytes(config_, p, &ceWritten);
+    if (got != wanted) {
+      const auto at = std::mismatch(got.begin(), got.begin() + static_cast<i64>(std::min(got.size(), wanted.size())), wanted.begin());
+      error("frame " + std::to_string(p.frame->id) + ": came out with " + std::to_string(got.size()) + " bytes of " +
+            std::to_string(wanted.size()) + ", the first wrong one at " + std::to_string(at.first - got.begin()));
+    }
+    sent_(p, got);
+    left_.pop_front();
+    wire_.pop_front();
+    underWay_--;
+  }
+}
+
+void Accounting::finish() {
+  const auto lost = [&](const std::deque<Packet>& packets, const std::string& where) {
+    for (const Packet& p : packets) error("frame " + std::to_string(p.frame->id) + ": still " + where + " at the end");
+  };
+  for (const auto& packets : inputs_) lost(packets, "without a verdict");
+  for (const auto& packets : queues_) lost(packets, "in its queue");
+  lost(left_, "not on the wire");
+  for (std::size_t i = 0; i < wire_.size(); i++) error("a frame came out that no queue gave");
+}
+
+}  // namespace vermilion

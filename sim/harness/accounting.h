@@ -1,0 +1,69 @@
+// Every frame that goes in has one fate, and what comes out is what went in.
+//
+//   input   -> verdict     in order on each input; length, queue, colour and ECN bits are those that the model's parser finds
+//   verdict -> departure   in order in each queue, admitted frames only
+//   departure -> wire      in order; byte for byte the frame that went in, with the header edits of the model's rewrite()
+//
+// At the end nothing may be left on the way. Every breach is counted, and the first one is kept as a sentence.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frame.h"
+#include "parser.h"
+#include "records.h"
+#include "replay.h"
+
+namespace vermilion {
+
+// A frame in the lane, with all that is known of it so far. Clocks count from the start; RTL only.
+struct Packet {
+  std::shared_ptr<const Frame> frame;
+  VmHeaders headers{};
+  u32 queue = 0, colour = 0, lenBytes = 0, verdict = 0;
+  u64 decided = 0, left = 0;                              // ns
+  u64 inClock = 0, decidedClock = 0, outClock = 0;        // last beat in, verdict, first beat out
+};
+
+class Accounting {
+ public:
+  // `sent` is called for each frame on the wire, with the bytes that came out.
+  using Sent = std::function<void(const Packet&, const std::vector<u8>&)>;
+  Accounting(const VmConfig& config, u32 inputs, Sent sent);
+
+  void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock);
+  Packet decided(const RtlDecision& decision, u64 clock);
+  void departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now);
+  void wire(std::vector<u8> bytes, u64 firstBeatClock);
+  // Counts what has neither left nor been dropped.
+  void finish();
+
+  u64 errors() const { return errors_; }
+  const std::string& firstError() const { return first_; }
+  bool empty() const { return underWay_ == 0; }
+
+ private:
+  struct Wire {
+    std::vector<u8> bytes;
+    u64 clock;
+  };
+  void match();
+  void error(const std::string& text);
+
+  const VmConfig& config_;
+  Sent sent_;
+  std::vector<std::deque<Packet>> inputs_, queues_;
+  std::deque<Packet> left_;
+  std::deque<Wire> wire_;
+  u64 underWay_ = 0, errors_ = 0;
+  std::string first_;
+};
+
+// What the frame must look like on the wire.
+std::vector<u8> expectedBytes(const VmConfig& config, const Packet& packet, bool* ceWritten);
+
+}  // namespace vermilion

@@ -1,0 +1,85 @@
+#include "options.h"
+
+#include <charconv>
+
+namespace vermilion {
+
+const char* usage() {
+  return "vermilion-sim --in CAPTURE --config-words FILE [--engine rtl|model] [--rate BITS_PER_SECOND | --speed FACTOR]\n"
+         "              [--seed N] [--out OUT.pcapng] [--stats-json FILE] [--trace FILE] [--vcd FILE | --fst FILE] [--stalls]\n"
+         "vermilion-sim --bench --frame-bytes N --packets N [--spread one|random] [--config-words FILE] [--stats-json FILE]\n";
+}
+
+namespace {
+
+template <class T>
+T number(const std::string& option, const std::string& text, T low, T high, const char* legal) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || !(value >= low && value <= high))
+    throw InputError(option + " is " + text + "; legal is " + legal);
+  return value;
+}
+
+bool choice(const std::string& option, const std::string& text, const std::string& no, const std::string& yes) {
+  if (text != no && text != yes) throw InputError(option + " is " + text + "; legal are " + no + " and " + yes);
+  return text == yes;
+}
+
+}  // namespace
+
+Options parseOptions(int count, char** words) {
+  Options o;
+  bool paced = false;
+  for (int i = 1; i < count; i++) {
+    const std::string option = words[i];
+    if (option == "--bench") {
+      o.bench = true;
+      continue;
+    }
+    if (option == "--stalls") {
+      o.stalls = true;
+      continue;
+    }
+    if (option == "--progress") continue;  // always printed
+    if (i + 1 >= count) throw InputError(option + ": no such option, or its value is missing");
+    const std::string value = words[++i];
+    if (option == "--in") {
+      o.in = value;
+    } else if (option == "--config-words" || option == "--config") {
+      o.config = value;
+    } else if (option == "--out") {
+      o.out = value;
+    } else if (option == "--stats-json") {
+      o.statsJson = value;
+    } else if (option == "--trace") {
+      o.trace = value;
+    } else if (option == "--vcd" || option == "--fst") {
+      o.waves = value;
+    } else if (option == "--engine") {
+      o.model = choice(option, value, "rtl", "model");
+    } else if (option == "--rate") {
+      o.rate = number(option, value, 64e3, 200e9, "64000 to 200000000000 bits a second");
+    } else if (option == "--speed") {
+      o.speed = number(option, value, 1e-6, 1e6, "0.000001 to 1000000");
+      paced = true;
+    } else if (option == "--seed") {
+      o.seed = number<u64>(option, value, 0, ~u64{0}, "0 to 2^64-1");
+    } else if (option == "--frame-bytes") {
+      o.frameBytes = number<u32>(option, value, 14, 65535, "14 to 65535");
+    } else if (option == "--packets") {
+      o.packets = number<u32>(option, value, 1, 100'000'000, "1 to 100000000");
+    } else if (option == "--spread") {
+      o.spreadRandom = choice(option, value, "one", "random");
+    } else {
+      throw InputError(option + ": no such option");
+    }
+  }
+  if (o.rate && paced) throw InputError("--rate and --speed are both given; one sets the pace");
+  if (!o.bench && (o.in.empty() || o.config.empty())) throw InputError("--in and --config-words are needed, or --bench");
+  if (o.model && (o.bench || !o.waves.empty())) throw InputError("--engine model has no clocks: no --bench and no waveform");
+  return o;
+}
+
+}  // namespace vermilion

@@ -1,0 +1,103 @@
+#include "results.h"
+
+#include <algorithm>
+#include <bit>
+#include <nlohmann/json.hpp>
+
+namespace vermilion {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+// The lower bound of a value's class: three bits below the leading one are kept.
+u64 classOf(u64 ns) {
+  const int drop = std::max(0, static_cast<int>(std::bit_width(ns)) - 4);
+  return ns >> drop << drop;
+}
+
+Json pair(u64 packets, u64 bytes) { return {{"packets", packets}, {"bytes", bytes}}; }
+
+Json colourJson(const VmCounters& c) {
+  u64 packets = 0, bytes = 0;
+  for (int v = 0; v < VM_VERDICTS; v++) {
+    packets += c.packets[v];
+    bytes += c.bytes[v];
+  }
+  Json j;
+  j["arrived"] = pair(packets, bytes);
+  j["enqueued"] = pair(c.packets[VM_ENQUEUE] + c.packets[VM_MARK], c.bytes[VM_ENQUEUE] + c.bytes[VM_MARK]);
+  j["marked"] = pair(c.packets[VM_MARK], c.bytes[VM_MARK]);
+  j["ce_written"] = pair(c.ce_written_packets, c.ce_written_bytes);
+  for (int v = VM_EARLY; v < VM_VERDICTS; v++) j[VerdictNames[v]] = pair(c.packets[v], c.bytes[v]);
+  j["sent"] = pair(c.sent_packets, c.sent_bytes);
+  return j;
+}
+
+}  // namespace
+
+Results::Results(const VmConfig& config, std::vector<std::string> names) : names_(std::move(names)), queues_(config.queue_count) {
+  names_.resize(config.queue_count);
+}
+
+void Results::decided(const Arrival& seen, u64 average, u64 probability, u32 verdict) {
+  packets_++;
+  bytes_ += seen.len_bytes;
+  Queue& q = queues_[seen.queue];
+  q.counters[seen.colour].packets[verdict]++;
+  q.counters[seen.colour].bytes[verdict] += seen.len_bytes;
+  Sample s{seen.time, average, probability, seen.queue, seen.colour, 0, 0, verdict};
+  for (int c = 0; c < Colours; c++) {
+    s.backlogBytes += seen.backlog_bytes[c];
+    s.backlogPackets += seen.backlog_packets[c];
+  }
+  q.highestBytes = std::max<u64>(q.highestBytes, s.backlogBytes);
+  q.highestPackets = std::max<u64>(q.highestPackets, s.backlogPackets);
+  samples_.add(s);
+  if (verdict != VM_ENQUEUE) events_.add(s);
+}
+
+void Results::sent(const Packet& p, bool ceWritten) {
+  Queue& q = queues_[p.queue];
+  VmCounters& c = q.counters[p.colour];
+  c.sent_packets++;
+  c.sent_bytes += p.lenBytes;
+  c.ce_written_packets += ceWritten;
+  c.ce_written_bytes += ceWritten ? p.lenBytes : 0;
+  const u64 latency = p.left - std::min(p.left, p.decided);
+  q.latency[classOf(latency)]++;
+  q.latencyMax = std::max(q.latencyMax, latency);
+}
+
+Json Results::list(const Decimator<Sample>& samples) {
+  Json j = Json::array();
+  for (const Sample& s : samples.kept())
+    j.push_back({s.time, s.queue, s.colour, static_cast<double>(s.average) / (1 << AvgFrac), s.backlogBytes, s.backlogPackets,
+                 static_cast<double>(s.probability) / static_cast<double>(ProbOne), s.verdict});
+  return j;
+}
+
+void Results::write(Json& json) const {
+  json["packets"] = packets_;
+  json["bytes"] = bytes_;
+  Json& queues = json["queues"] = Json::array();
+  for (std::size_t i = 0; i < queues_.size(); i++) {
+    const Queue& q = queues_[i];
+    Json colours = Json::array(), latency = Json::array();
+    for (const VmCounters& c : q.counters) colours.push_back(colourJson(c));
+    for (const auto& [from, count] : q.latency) latency.push_back({from, count});
+    queues.push_back({{"index", i},
+                      {"name", names_[i].empty() ? std::to_string(i) : names_[i]},
+                      {"colours", colours},
+                      {"latency", latency},
+                      {"latency_max_ns", q.latencyMax},
+                      {"highest_backlog_bytes", q.highestBytes},
+                      {"highest_backlog_packets", q.highestPackets}});
+  }
+  json["sample_every"] = samples_.every();
+  json["event_every"] = events_.every();
+  json["samples"] = list(samples_);
+  json["events"] = list(events_);
+}
+
+}  // namespace vermilion

@@ -1,0 +1,75 @@
+// What a run found, as JSON. Names of the file `--stats-json`:
+//
+//   engine, preset, packets, bytes, clocks (RTL), seconds (of the lane's time), wall_seconds, packets_per_second and
+//   clocks_per_second (of simulation), capture_start_ns
+//   queues[]   index, name, colours[3] of counters {packets, bytes}: arrived, enqueued (`marked` among them), marked (CE chosen),
+//              ce_written, early, forced, tail, nobuf, bad, sent;
+//              latency: histogram [[from_ns, packets], ...] of decision to departure, 8 classes an octave, empty ones left out;
+//              latency_max_ns, highest_backlog_bytes, highest_backlog_packets (before an arrival, all colours)
+//   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, verdict], every k-th decision, k
+//              such that at most 12,000 remain; the average in bytes or packets, the backlog of the whole queue before the packet
+//   events[]   the same for marks and drops only, at most 8,000
+//   sample_every, event_every    k of each
+//   replay     decisions, agreed, refreshes, first_disagreement (RTL)
+//   accounting errors, first_error
+//   warnings   {name: count}, names in capture_reader.h and `input_stalled_clocks`
+#pragma once
+
+#include <array>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "accounting.h"
+#include "records.h"
+
+namespace vermilion {
+
+// Keeps every k-th of a stream; k doubles when there is no more room.
+template <class T>
+class Decimator {
+ public:
+  explicit Decimator(std::size_t room) : room_(room) {}
+  void add(const T& item) {
+    if (seen_++ % every_ != 0) return;
+    kept_.push_back(item);
+    if (kept_.size() < room_) return;
+    for (std::size_t i = 0; 2 * i < kept_.size(); i++) kept_[i] = kept_[2 * i];
+    kept_.resize((kept_.size() + 1) / 2);
+    every_ *= 2;
+  }
+  const std::vector<T>& kept() const { return kept_; }
+  u64 every() const { return every_; }
+
+ private:
+  std::size_t room_;
+  u64 seen_ = 0, every_ = 1;
+  std::vector<T> kept_;
+};
+
+class Results {
+ public:
+  Results(const VmConfig& config, std::vector<std::string> names);
+  void decided(const Arrival& seen, u64 average, u64 probability, u32 verdict);
+  void sent(const Packet& packet, bool ceWritten);
+  u64 packets() const { return packets_; }
+  void write(nlohmann::ordered_json& json) const;
+
+ private:
+  struct Sample {
+    u64 time, average, probability;
+    u32 queue, colour, backlogBytes, backlogPackets, verdict;
+  };
+  struct Queue {
+    std::array<VmCounters, Colours> counters{};
+    std::map<u64, u64> latency;
+    u64 latencyMax = 0, highestBytes = 0, highestPackets = 0;
+  };
+  static nlohmann::ordered_json list(const Decimator<Sample>& samples);
+  std::vector<std::string> names_;
+  std::vector<Queue> queues_;
+  u64 packets_ = 0, bytes_ = 0;
+  Decimator<Sample> samples_{12000}, events_{8000};
+};
+
+}  // namespace vermilion
