@@ -25,6 +25,9 @@ object Ingress {
   * `canStall` = false ties `in.ready` to 1 and relies on `write` and `meta` being taken at once (one input only; an assertion watches).
   * With `canStall` = true `in.ready` falls only while `write` or `meta` is held back long enough to fill the small queues here.
   *
+  * It does not remember a reset: what is left of a frame that a reset cut comes as a frame of its own. The first `CellsAhead` clocks after
+  * reset with several inputs at full rate may find no cell held ready.
+  *
   * Latency: 3 clocks from a beat to its cell's write, about 11 from tlast to meta. Rate: a beat a clock; at 512 bits a 64-byte frame a clock.
   */
 class Ingress(p: LaneParams, input: Int, canStall: Boolean) extends Module {

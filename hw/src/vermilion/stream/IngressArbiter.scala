@@ -24,20 +24,26 @@ class IngressArbiter(p: LaneParams) extends Module {
     val meta = Decoupled(new PacketMeta(p))
   })
 
-  private val writes = Module(new RRArbiter(new CellWrite(p), p.inputs))
-  private val metas = Module(new RRArbiter(new PacketMeta(p), p.inputs))
-  private val turns = Module(new RRArbiter(Bool(), p.inputs)) // who takes the next free cell
+  if (p.inputs == 1) {
+    io.write <> io.inputs(0).write
+    io.meta <> io.inputs(0).meta
+    io.inputs(0).alloc <> io.alloc
+  } else {
+    val writes = Module(new RRArbiter(new CellWrite(p), p.inputs))
+    val metas = Module(new RRArbiter(new PacketMeta(p), p.inputs))
+    val turns = Module(new RRArbiter(Bool(), p.inputs)) // who takes the next free cell
 
-  for ((each, i) <- io.inputs.zipWithIndex) {
-    writes.io.in(i) <> each.write
-    metas.io.in(i) <> each.meta
-    turns.io.in(i).valid := each.alloc.ready
-    turns.io.in(i).bits := false.B
-    each.alloc.valid := turns.io.in(i).fire
-    each.alloc.bits := io.alloc.bits
+    for ((each, i) <- io.inputs.zipWithIndex) {
+      writes.io.in(i) <> each.write
+      metas.io.in(i) <> each.meta
+      turns.io.in(i).valid := each.alloc.ready
+      turns.io.in(i).bits := false.B
+      each.alloc.valid := turns.io.in(i).fire
+      each.alloc.bits := io.alloc.bits
+    }
+    io.write <> writes.io.out
+    io.meta <> metas.io.out
+    turns.io.out.ready := io.alloc.valid
+    io.alloc.ready := turns.io.out.valid
   }
-  io.write <> writes.io.out
-  io.meta <> metas.io.out
-  turns.io.out.ready := io.alloc.valid
-  io.alloc.ready := turns.io.out.valid
 }

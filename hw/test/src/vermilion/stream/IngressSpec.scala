@@ -66,6 +66,15 @@ class IngressSpec extends AnyFunSuite with ChiselSim {
           beats(n % p.inputs).enqueue((g, k == groups.size - 1, f.bad, f.badKeep))
         expected(n % p.inputs).enqueue(f)
       }
+      // Silence first, in which each ingress fills its little store of free cells.
+      for (i <- 0 until p.inputs) dut.io.in(i).valid.poke(false.B)
+      for (_ <- 0 until 2 * Ingress.CellsAhead * p.inputs if !phase.mayStarve) {
+        dut.io.alloc.valid.poke(true.B)
+        dut.io.alloc.bits.poke(free.head.U)
+        if (dut.io.alloc.ready.peek().litToBoolean) held += free.dequeue()
+        allocOffered = false
+        dut.clock.step()
+      }
       val beatsInAll = beats.map(_.size).max
       val offered = Array.fill(p.inputs)(false)
       var metas = 0
