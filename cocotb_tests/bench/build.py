@@ -1,0 +1,58 @@
+"""Elaborates one block, builds it with Verilator and runs a cocotb module on it.
+
+The Verilator of the virtual environment is used (`VERILATOR_ROOT`, see sim/vermilion/build.py). Built models are kept by the
+hash of the SystemVerilog, so a second run only simulates.
+"""
+
+import hashlib
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from cocotb_tools.runner import get_runner
+
+ROOT = Path(__file__).resolve().parents[2]
+WORK = ROOT / ".vermilion" / "cocotb"
+
+
+def mill() -> list[str]:
+    """The command that runs Mill; `VERMILION_MILL` names another one than the project's own."""
+    return [os.environ.get("VERMILION_MILL", str(ROOT / ".vermilion" / "mill")), "--no-server"]
+
+
+def emit(block: str, preset: str) -> Path:
+    """The folder with `block`'s SystemVerilog in the build `preset`, elaborated anew when a Chisel source has changed."""
+    sources = sorted((ROOT / "hw" / "src").rglob("*.scala")) + [ROOT / "build.sc"]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+    folder = WORK / f"{block}-{preset}-{digest}"
+    if not (folder / "filelist.f").exists():
+        command = [*mill(), "hw.runMain", "vermilion.lane.EmitBlock", block, preset, str(folder)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{block} did not elaborate:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+    return folder
+
+
+def run(block: str, module: str, preset: str = "lab", **environment: str) -> None:
+    """Runs every cocotb test of `module` on `block`; raises when one of them fails."""
+    folder = emit(block, preset)
+    runner = get_runner("verilator")
+    verilated = folder / "obj"
+    runner.build(
+        sources=sorted(folder.glob("*.sv")),
+        hdl_toplevel=block,
+        build_dir=verilated,
+        build_args=["--assert", "-Wno-fatal", "-O3", "--x-assign", "fast"],
+    )
+    results = runner.test(
+        hdl_toplevel=block,
+        test_module=module,
+        build_dir=verilated,
+        test_dir=folder,
+        extra_env={**environment, "PYTHONPATH": os.pathsep.join([str(ROOT / "cocotb_tests"), str(ROOT / "sim"), str(ROOT / "sim/tests")])},
+    )
+    text = Path(results).read_text()
+    failed = re.findall(r"<(?:failure|error)", text)
+    if failed or "<testcase" not in text:
+        raise AssertionError(f"{len(failed)} cocotb tests of {module} failed; see {results}")

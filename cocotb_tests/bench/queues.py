@@ -1,0 +1,84 @@
+"""Random queue configurations: any legal register values, and enough of the sensible ones that every verdict is met."""
+
+import model_bindings as mb
+
+
+def scaled(m: int, s: int):
+    return mb.Scaled(m=m, s=s)
+
+
+def weight_table(w: float):
+    """W[1..6] = 1-(1-w)^n as mantissa and exponent."""
+    table = []
+    for n in range(1, 7):
+        value, exponent = 1 - (1 - w) ** n, 0
+        while value < 0.5 and exponent < 31:
+            value, exponent = value * 2, exponent + 1
+        table.append(scaled(min(256, round(value * 256)), exponent))
+    return table
+
+
+def curve(random, top: int):
+    """A curve from threshold to threshold, below `top`, of any kind."""
+    low = random.randrange(0, top)
+    high = low + random.randrange(0, top)
+    end = high + random.choice([0, random.randrange(0, top)])
+
+    def inverse(width):
+        shift = 0
+        while width and (1 << (shift + 1)) * 256 // width < (1 << 18) and shift < 63:
+            shift += 1
+        return scaled(min((1 << 18) - 1, (256 << shift) // width) if width else 0, shift)
+
+    at_high = random.choice([0, 2**32, random.randrange(2**32), random.randrange(2**28)])
+    rest = 2**32 - at_high
+    slope = random.randrange(rest + 1)
+    return mb.Curve(
+        on=random.random() < 0.85, min_th=low, max_th=high, end_th=end, inv1=inverse(high - low), b1_1=at_high,
+        inv2=inverse(end - high), base2=at_high, b1_2=slope, b2_2=rest - slope,
+    )  # fmt: skip
+
+
+MASKS = {"red": (7, 7, 7), "rio-c": (1, 3, 7), "rio-2": (1, 7, 7), "rio-dc": (1, 2, 4)}
+
+
+def queue(random, top: int, unit_packets: bool, departures: bool = False):
+    """A queue whose lengths move below about `top` units."""
+    weight = random.choice([1.0, 0.5, 0.2, 0.02, 0.002])
+    record = mb.Queue(
+        weight=(mb.Scaled * 6)(*weight_table(weight)),
+        masks=(mb.u32 * 3)(*random.choice(list(MASKS.values()))),
+        unit_packets=unit_packets, update_depart=departures, spacing=random.randrange(3),
+        size_on=random.random() < 0.3, size=scaled(random.randrange(1, 1 << 16), random.randrange(4, 20)),
+        ecn=random.random() < 0.6, limit_bytes=random.choice([2**27 - 1, 20000]), limit_packets=random.choice([2**27 - 1, 40]),
+    )  # fmt: skip
+    setattr(record, "lambda", scaled(random.randrange(1 << 16), random.randrange(10, 40)))
+    for c in range(3):
+        record.colour[c] = mb.Colour(drop=curve(random, top), ecn_own=random.random() < 0.5, ecn=curve(random, top))
+    return record
+
+
+def bundle(queue_record) -> dict:
+    """The record as the Chisel bundle `PolicyConfig`."""
+
+    def pair(x):
+        return {"mant": x.m, "shift": x.s}
+
+    def one(x):
+        return {
+            "on": x.on, "minTh": x.min_th, "maxTh": x.max_th, "endTh": x.end_th, "inv1": pair(x.inv1), "slope1": x.b1_1,
+            "inv2": pair(x.inv2), "base2": x.base2, "slope2": x.b1_2, "square2": x.b2_2,
+        }  # fmt: skip
+
+    q = queue_record
+    return {
+        "average": {
+            "unitPackets": q.unit_packets, "updateDepart": q.update_depart, "masks": list(q.masks),
+            "weight": [pair(w) for w in q.weight], "lambda": pair(getattr(q, "lambda")),
+        },
+        "decide": {
+            "ecn": q.ecn, "spacing": q.spacing, "sizeWeight": q.size_on, "invMeanLen": pair(q.size),
+            "limitBytes": q.limit_bytes, "limitPackets": q.limit_packets,
+        },
+        "colours": [{"drop": one(c.drop), "ecnOwn": c.ecn_own, "ecn": one(c.ecn)} for c in q.colour],
+    }  # fmt: skip

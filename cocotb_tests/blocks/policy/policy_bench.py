@@ -1,0 +1,162 @@
+"""Bench of the policy pipeline: random configurations and arrivals in, each decision replayed in the model."""
+
+import os
+import random as randomness
+from collections import Counter, deque
+
+import cocotb
+import model_bindings as mb
+from bench import queues
+from bench.bundle import plain, ports
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge
+
+NAMES = "refresh queue colour lenBytes ecn bad noBuffer time draw probability verdict".split()
+
+
+class Bench:
+    """One pipeline, its model and what is queued behind it (a plain FIFO a queue, served at random)."""
+
+    def __init__(self, dut, seed: int, unit_packets: bool, departures: bool):
+        self.dut, self.random = dut, randomness.Random(seed)
+        dut._log.info(f"seed {seed}")
+        self.top = 60 if unit_packets else 30000
+        self.configs = (mb.Queue * 16)(
+            *(queues.queue(self.random, self.top, unit_packets, departures and self.random.random() < 0.5) for _ in range(16))
+        )
+        self.model = mb.library().vm_create(mb.Config(queue_count=16, queues=self.configs))
+        assert self.model, "the model refused the configuration"
+        self.fifo = [deque() for _ in range(16)]
+        self.now, self.sent, self.decided = 1000, 0, Counter()
+        self.ahead = Counter()
+        self.departures = departures
+
+    async def start(self):
+        dut = self.dut
+        cocotb.start_soon(Clock(dut.clock, 4, unit="ns").start())
+        for name in "io_meta_valid io_departed_valid io_commit_valid io_classWrite_valid io_seed_valid".split():
+            getattr(dut, name).value = 0
+        dut.io_now.value = self.now
+        dut.io_departureUpdates.value = self.departures
+        dut.reset.value = 1
+        for _ in range(4):
+            await FallingEdge(dut.clock)
+        dut.reset.value = 0
+        for dscp in range(65):
+            ports(dut, "io_classWrite_bits", {"address": dscp, "entry": {"queue": dscp % 16, "colour": dscp // 16, "setDscp": 0}})
+            dut.io_classWrite_valid.value = 1
+            await FallingEdge(dut.clock)
+        dut.io_classWrite_valid.value = 0
+        for index, record in enumerate(self.configs):
+            ports(dut, "io_commit_bits", {"queue": index, "config": queues.bundle(record)})
+            dut.io_commit_valid.value = 1
+            while not int(dut.io_commit_ready.value):
+                await FallingEdge(dut.clock)
+            await FallingEdge(dut.clock)
+        dut.io_commit_valid.value = 0
+
+    def offer(self, pace: float, spread: int):
+        """Puts a packet at the input with probability `pace`, to one of the first `spread` queues."""
+        r = self.random
+        valid = r.random() < pace
+        bad, no_buffer = r.random() < 0.02, r.random() < 0.02
+        headers = {"isIp4": 1, "isIp6": 0, "dscp": r.randrange(spread) + 16 * r.randrange(3), "ecn": r.randrange(4)}
+        meta = {"lenBytes": r.choice([60, 64, 1514, r.randrange(14, 9000)]), "headCell": 1, "cells": 1, "bad": bad}
+        ports(self.dut, "io_meta_bits", {**meta, "noBuffer": no_buffer, "headers": headers})
+        self.dut.io_meta_valid.value = valid
+
+    def depart(self, pace: float):
+        """Takes the oldest packet of a random queue with probability `pace`."""
+        ready = [q for q in range(16) if self.fifo[q]]
+        go = bool(ready) and self.random.random() < pace
+        if go:
+            queue = self.random.choice(ready)
+            colour, length = self.fifo[queue].popleft()
+            ports(self.dut, "io_departed_bits", {"queue": queue, "colour": colour, "lenBytes": length, "arrival": 0})
+        self.dut.io_departed_valid.value = go
+
+    def value(self, name: str) -> int:
+        return int(getattr(self.dut, f"io_decision_bits_{name}").value)
+
+    def check(self):
+        """Replays the decision that stands at the output."""
+        if not int(self.dut.io_decision_valid.value):
+            return
+        seen = {name: self.value(name) for name in NAMES}
+        three = range(3)
+        common = dict(
+            time=seen["time"], queue=seen["queue"], colour=seen["colour"],
+            backlog_bytes=(mb.u32 * 3)(*(self.value(f"backlog_{c}_bytes") for c in three)),
+            backlog_packets=(mb.u32 * 3)(*(self.value(f"backlog_{c}_packets") for c in three)),
+            n=(mb.u32 * 3)(*(self.value(f"ahead_{c}") for c in three)),
+        )  # fmt: skip
+        library = mb.library()
+        if seen["refresh"]:
+            assert library.vm_depart(self.model, mb.byref(mb.Departure(**common))) == 0
+            return
+        arrival = mb.Arrival(
+            **common, len_bytes=seen["lenBytes"], ecn=seen["ecn"], bad=seen["bad"], no_buffer=seen["noBuffer"], draw=seen["draw"],
+            last_departure=(mb.u64 * 3)(*(self.value(f"lastDeparture_{c}") for c in three)),
+        )  # fmt: skip
+        decision = mb.Decision()
+        assert library.vm_decide(self.model, mb.byref(arrival), mb.byref(decision)) == 0, plain(arrival)
+        context = f"{seen} {plain(arrival)} model {plain(decision)} config {plain(self.configs[seen['queue']])}"
+        assert seen["verdict"] == decision.verdict, context
+        if decision.verdict not in (mb.BAD, mb.NOBUF):
+            average = self.value(f"average_{seen['colour']}")
+            if self.configs[seen["queue"]].masks[seen["colour"]] >> seen["colour"] & 1:
+                assert average == decision.avg, f"average {average}: {context}"
+            assert seen["probability"] == decision.p, context
+            self.ahead[max(arrival.n)] += 1
+        self.decided[decision.verdict] += 1
+        if decision.verdict in (mb.ENQUEUE, mb.MARK):
+            assert int(self.dut.io_enqueue_valid.value)
+            self.fifo[seen["queue"]].append((seen["colour"], seen["lenBytes"]))
+
+    async def play(self, clocks: int, arrive: float, leave: float, spread: int = 16, jump: float = 0.0):
+        for _ in range(clocks):
+            self.offer(arrive, spread)
+            self.depart(leave)
+            self.now += 4 if self.random.random() >= jump else self.random.choice([1000, 10**6, 10**10])
+            self.dut.io_now.value = self.now
+            await FallingEdge(self.dut.clock)
+            self.sent += int(self.dut.io_meta_valid.value) and int(self.dut.io_meta_ready.value)
+            self.check()
+
+    async def finish(self):
+        await self.play(60, 0, 0)
+        await self.play(60, 0, 0)
+        assert sum(self.decided.values()) == self.sent, "a packet has had no verdict, or two"
+        mb.library().vm_destroy(self.model)
+
+
+@cocotb.test()
+@cocotb.parametrize(unit_packets=[False, True], departures=[False, True])
+async def decisions_at_every_pace_are_the_models(dut, unit_packets, departures):
+    seed = int(os.environ.get("VERMILION_SEED", "1")) * 4 + 2 * unit_packets + departures
+    bench = Bench(dut, seed, unit_packets, departures)
+    await bench.start()
+    for _ in range(3):
+        await bench.play(600, 1.0, 0.5, spread=1)
+        await bench.play(600, 1.0, 0.6, spread=2)
+        await bench.play(600, 1.0, 0.8)
+        await bench.play(1000, 0.1, 0.2, jump=0.02)
+        await bench.play(1500, 0.02, 0.05, jump=0.05)
+    await bench.finish()
+    dut._log.info(f"verdicts {dict(bench.decided)}, look-ahead {dict(bench.ahead)}")
+    assert all(bench.decided[v] for v in range(7)), "not every verdict was met"
+    assert bench.ahead[1] and bench.ahead[6], "not every look-ahead was met"
+
+
+@cocotb.test()
+async def one_decision_a_clock_to_one_queue(dut):
+    bench = Bench(dut, 7, True, False)
+    await bench.start()
+    before = 0
+    while before < 20:
+        await bench.play(20, 0.0, 0.0)
+        before += 20
+    start = bench.sent
+    await bench.play(500, 1.0, 0.9, spread=1)
+    assert bench.sent - start == 500, "the pipeline held a packet back"
+    await bench.finish()

@@ -1,0 +1,7 @@
+"""The policy pipeline against the bit-exact model: every decision of random traffic at random and at full pace."""
+
+from bench.build import run
+
+
+def test_policy_pipeline_decides_as_the_model_does():
+    run("PolicyPipeline", "blocks.policy.policy_bench")
