@@ -1,23 +1,246 @@
-"""`vermilion regs`: the register map as HTML and Markdown, from its one SystemRDL source in `hw/regs`."""
+"""The register map, from its one source `hw/regs/vermilion.rdl`: constants for Scala and C++, Markdown and HTML.
 
+`python -m vermilion.registers` writes the committed files anew; with `--check` it writes nothing and fails if one is stale.
+A register is named by its path, array indices left out: `shadow.colour[].curve[].min_th` is ShadowColourCurveMinTh.
+"""
+
+import re
+import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import build
 from .config import UserError
 
+SOURCE = build.ROOT / "hw" / "regs" / "vermilion.rdl"
+HEAD = "Generated from hw/regs/vermilion.rdl by sim/vermilion/registers.py. Do not edit."
+
+
+@dataclass
+class Field:
+    name: str
+    high: int
+    low: int
+    access: str
+    reset: int | None
+    desc: str
+
+
+@dataclass
+class Register:
+    path: list[str]
+    address: int
+    dims: list[tuple[str, int, int]]  # (index name, count, stride)
+    desc: str
+    fields: list[Field]
+    groups: list[tuple[str, str]] = field(default_factory=list)  # (path, description) of what it stands in
+
+    @property
+    def words(self) -> list[str]:
+        return [word for part in self.path for word in part.split("_")]
+
+    @property
+    def title(self) -> str:
+        return "".join(word.capitalize() for word in self.words)
+
+    @property
+    def snake(self) -> str:
+        return "_".join(self.words)
+
+    @property
+    def mask(self) -> int:
+        return sum((1 << (f.high + 1)) - (1 << f.low) for f in self.fields)
+
+    @property
+    def shown_path(self) -> str:
+        counts = {name: count for name, count, _ in self.dims}
+        return ".".join(part + (f"[{counts[part]}]" if part in counts else "") for part in self.path)
+
+
+def camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def description(node) -> str:
+    return re.sub(r"\s+", " ", node.get_property("desc") or "").strip()
+
+
+def access(node) -> str:
+    if node.get_property("onwrite") is not None:
+        return "rw1c"
+    return {"rw": "rw", "r": "ro", "w": "wo"}[node.get_property("sw").name]
+
+
+def read_source() -> tuple[str, list[Register]]:
+    from systemrdl import RDLCompiler
+    from systemrdl.node import RegNode
+
+    compiler = RDLCompiler()
+    compiler.compile_file(str(SOURCE))
+    top = compiler.elaborate("vermilion").top
+    found = []
+
+    def visit(node, path, base, dims, groups):
+        path = [*path, node.inst_name]
+        base += node.raw_address_offset
+        if node.is_array:
+            dims = [*dims, (node.inst_name, node.array_dimensions[0], node.array_stride)]
+        if isinstance(node, RegNode):
+            fields = [
+                Field(f.inst_name, f.high, f.low, access(f), f.get_property("reset"), description(f))
+                for f in node.fields()
+            ]
+            found.append(Register(path, base, dims, description(node), fields, groups))
+        else:
+            shown = ".".join(path)
+            for child in node.children(unroll=False):
+                visit(child, path, base, dims, [*groups, (shown, description(node))])
+
+    for child in top.children(unroll=False):
+        visit(child, [], 0, [], [])
+    return description(top), sorted(found, key=lambda r: r.address)
+
+
+def scala(_intro: str, registers: list[Register]) -> str:
+    lines = [
+        f"// {HEAD}",
+        "package vermilion.control",
+        "",
+        "import chisel3._",
+        "",
+        "/** Addresses and fields of the registers; what they mean: `docs/registers.md`. */",
+        "object RegisterMap {",
+        "",
+        "  /** Bits `high` to `low` of a register. */",
+        "  final case class Field(high: Int, low: Int) {",
+        "    def apply(word: UInt): UInt = word(high, low)",
+        "  }",
+        "",
+        "  /** A register, or an array of them: `X()` or `X(i, j)` is the address, `mask` has a 1 for every bit in use. */",
+        "  sealed class Register(base: Int, val mask: BigInt, strides: Int*) {",
+        "    def apply(index: Int*): Int = {",
+        '      require(index.size == strides.size, s"${index.size} indices given, ${strides.size} needed")',
+        "      base + index.zip(strides).map { case (i, stride) => i * stride }.sum",
+        "    }",
+        "  }",
+    ]
+    for r in registers:
+        strides = "".join(f", 0x{stride:x}" for _, _, stride in r.dims)
+        head = f'object {r.title} extends Register(0x{r.address:04x}, BigInt("{r.mask:x}", 16){strides})'
+        if [f.name for f in r.fields] == ["value"]:
+            lines += ["", f"  {head}"]
+        else:
+            lines += ["", f"  {head} {{"]
+            lines += [f"    val {camel(f.name)} = Field({f.high}, {f.low})" for f in r.fields]
+            lines += ["  }"]
+    return "\n".join([*lines, "}", ""])
+
+
+def cpp(_intro: str, registers: list[Register]) -> str:
+    lines = [
+        f"// {HEAD}",
+        "// Byte addresses of the registers as functions of their indices, and their fields. Meaning: docs/registers.md.",
+        "#pragma once",
+        "",
+        "#include <cstdint>",
+        "",
+        "namespace vermilion::registers {",
+        "",
+        "struct Field {",
+        "  unsigned high, low;",
+        "  constexpr uint32_t mask() const { return uint32_t(((uint64_t{2} << (high - low)) - 1) << low); }",
+        "  constexpr uint32_t put(uint32_t value) const { return (value << low) & mask(); }",
+        "  constexpr uint32_t get(uint32_t word) const { return (word & mask()) >> low; }",
+        "};",
+        "",
+    ]
+    for r in registers:
+        names = "ijk"[: len(r.dims)]
+        args = ", ".join(f"uint32_t {n}" for n in names)
+        sums = "".join(f" + 0x{stride:x} * {n}" for n, (_, _, stride) in zip(names, r.dims))
+        lines.append(f"constexpr uint32_t {r.snake}({args}) {{ return 0x{r.address:04x}{sums}; }}")
+        lines += [
+            f"constexpr Field k{r.title}{camel('_' + f.name)}{{{f.high}, {f.low}}};"
+            for f in r.fields
+            if f.name != "value"
+        ]
+    return "\n".join([*lines, "", "}  // namespace vermilion::registers", ""])
+
+
+def markdown(intro: str, registers: list[Register]) -> str:
+    lines = ["# Registers", "", f"<!-- {HEAD} -->", "", intro, ""]
+    lines += ["Access: ro read only, rw read and write, wo write only, rw1c writing 1 clears. i, j: array indices.", ""]
+    shown = set()
+    table = False
+    for r in registers:
+        for path, text in r.groups:
+            if path not in shown:
+                shown.add(path)
+                lines += ["", f"## {path}", text, ""]
+                table = False
+        if not table:
+            lines += ["| address | register | bits | access | meaning |", "| --- | --- | --- | --- | --- |"]
+            table = True
+        address = f"0x{r.address:04X}" + "".join(f" + 0x{s:X} {n}" for n, (_, _, s) in zip("ijk", r.dims))
+        single = len(r.fields) == 1 and r.fields[0].name in ("value", "go")
+        reset = lambda f: f" Reads 0x{f.reset:X}." if f.reset and f.access == "ro" else ""
+        first = r.fields[0]
+        bits = f"{first.high}:{first.low}" if single else ""
+        lines.append(f"| {address} | `{r.shown_path}` | {bits} | {first.access if single else ''} | {r.desc} |")
+        if not single:
+            for f in r.fields:
+                bits = f"{f.high}:{f.low}" if f.high != f.low else str(f.low)
+                lines.append(f"| | `.{f.name}` | {bits} | {f.access} | {f.desc}{reset(f)} |")
+    return "\n".join([*lines, ""])
+
+
+GENERATED = {
+    build.ROOT / "hw" / "src" / "vermilion" / "control" / "RegisterMap.scala": scala,
+    build.ROOT / "sim" / "harness" / "register_map.h": cpp,
+    build.ROOT / "docs" / "registers.md": markdown,
+}
+
+
+def stale() -> list[Path]:
+    """The committed files that are not what the source gives."""
+    source = read_source()
+    return [path for path, make in GENERATED.items() if not path.is_file() or path.read_text() != make(*source)]
+
+
+def write():
+    source = read_source()
+    for path, make in GENERATED.items():
+        path.write_text(make(*source))
+
 
 def generate(folder: Path) -> list[Path]:
-    sources = sorted(build.files("hw/regs", "*.rdl"))
-    if not sources:
-        raise build.BuildError("hw/regs holds no .rdl file yet")
+    """`vermilion regs`: Markdown and HTML in `folder`."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"-o {folder}: is a file; give a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / "registers.md").write_text(markdown(*read_source()))
     except OSError as error:
         raise UserError(f"-o {folder}: cannot be written: {error.strerror}") from None
-    out = []
-    for kind, target in (("html", folder / "html"), ("markdown", folder / "registers.md")):
-        build.run(["peakrdl", kind, *sources, "-o", target], build.BUILD / f"peakrdl-{kind}.log")
-        out.append(target)
-    return out
+    build.run(["peakrdl", "html", SOURCE, "-o", folder / "html"], build.BUILD / "peakrdl-html.log")
+    return [folder / "html", folder / "registers.md"]
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["--check"]:
+        late = stale()
+        for path in late:
+            print(
+                f"{path.relative_to(build.ROOT)} is not what hw/regs/vermilion.rdl gives; run python -m vermilion.registers"
+            )
+        return 1 if late else 0
+    if arguments:
+        print(f"{' '.join(arguments)}: the only option is --check")
+        return 2
+    write()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,275 @@
+// Generated from hw/regs/vermilion.rdl by sim/vermilion/registers.py. Do not edit.
+package vermilion.control
+
+import chisel3._
+
+/** Addresses and fields of the registers; what they mean: `docs/registers.md`. */
+object RegisterMap {
+
+  /** Bits `high` to `low` of a register. */
+  final case class Field(high: Int, low: Int) {
+    def apply(word: UInt): UInt = word(high, low)
+  }
+
+  /** A register, or an array of them: `X()` or `X(i, j)` is the address, `mask` has a 1 for every bit in use. */
+  sealed class Register(base: Int, val mask: BigInt, strides: Int*) {
+    def apply(index: Int*): Int = {
+      require(index.size == strides.size, s"${index.size} indices given, ${strides.size} needed")
+      base + index.zip(strides).map { case (i, stride) => i * stride }.sum
+    }
+  }
+
+  object BlockType extends Register(0x0000, BigInt("ffffffff", 16)) {
+    val block = Field(15, 0)
+    val vendor = Field(31, 16)
+  }
+
+  object Version extends Register(0x0004, BigInt("ffffffff", 16)) {
+    val minor = Field(15, 0)
+    val major = Field(31, 16)
+  }
+
+  object NextBlock extends Register(0x0008, BigInt("ffffffff", 16)) {
+    val offset = Field(31, 0)
+  }
+
+  object Queues extends Register(0x0010, BigInt("ffffffff", 16))
+
+  object Cells extends Register(0x0014, BigInt("ffffffff", 16))
+
+  object DataBits extends Register(0x0018, BigInt("ffffffff", 16))
+
+  object Inputs extends Register(0x001c, BigInt("ffffffff", 16))
+
+  object EwmaStages extends Register(0x0020, BigInt("ffffffff", 16))
+
+  object MaxFrameBytes extends Register(0x0024, BigInt("ffffffff", 16))
+
+  object Control extends Register(0x0040, BigInt("3", 16)) {
+    val departureUpdates = Field(0, 0)
+    val clearStatistics = Field(1, 1)
+  }
+
+  object Status extends Register(0x0044, BigInt("10f", 16)) {
+    val busy = Field(0, 0)
+    val commitPending = Field(1, 1)
+    val snapshotPending = Field(2, 2)
+    val clearPending = Field(3, 3)
+    val badQueue = Field(8, 8)
+  }
+
+  object Seed extends Register(0x0050, BigInt("ffffffff", 16), 0x4)
+
+  object PortCost extends Register(0x0060, BigInt("3f03ffff", 16)) {
+    val mant = Field(17, 0)
+    val shift = Field(29, 24)
+  }
+
+  object PortBurstLow extends Register(0x0064, BigInt("ffffffff", 16))
+
+  object PortBurstHigh extends Register(0x0068, BigInt("ff", 16))
+
+  object ClassAddress extends Register(0x0070, BigInt("7f", 16)) {
+    val address = Field(6, 0)
+  }
+
+  object ClassEntry extends Register(0x0074, BigInt("13f30fff", 16)) {
+    val queue = Field(11, 0)
+    val colour = Field(17, 16)
+    val dscp = Field(25, 20)
+    val setDscp = Field(28, 28)
+  }
+
+  object QueueSelect extends Register(0x0080, BigInt("fff", 16)) {
+    val queue = Field(11, 0)
+  }
+
+  object Commit extends Register(0x0084, BigInt("1", 16)) {
+    val go = Field(0, 0)
+  }
+
+  object Snapshot extends Register(0x0088, BigInt("1", 16)) {
+    val go = Field(0, 0)
+  }
+
+  object ShadowFlags extends Register(0x0100, BigInt("7770f7f", 16)) {
+    val unitPackets = Field(0, 0)
+    val updateDepart = Field(1, 1)
+    val ecn = Field(2, 2)
+    val sizeWeight = Field(3, 3)
+    val spacing = Field(5, 4)
+    val strict = Field(6, 6)
+    val priority = Field(11, 8)
+    val maskGreen = Field(18, 16)
+    val maskYellow = Field(22, 20)
+    val maskRed = Field(26, 24)
+  }
+
+  object ShadowLimitBytes extends Register(0x0104, BigInt("7ffffff", 16))
+
+  object ShadowLimitPackets extends Register(0x0108, BigInt("7ffffff", 16))
+
+  object ShadowLambda extends Register(0x010c, BigInt("3f00ffff", 16)) {
+    val mant = Field(15, 0)
+    val shift = Field(29, 24)
+  }
+
+  object ShadowInvMeanLen extends Register(0x0110, BigInt("3f00ffff", 16)) {
+    val mant = Field(15, 0)
+    val shift = Field(29, 24)
+  }
+
+  object ShadowWeight extends Register(0x0114, BigInt("1f0001ff", 16), 0x4) {
+    val mant = Field(8, 0)
+    val shift = Field(28, 24)
+  }
+
+  object ShadowQuantum extends Register(0x012c, BigInt("3ffff", 16))
+
+  object ShadowCost extends Register(0x0130, BigInt("3f03ffff", 16)) {
+    val mant = Field(17, 0)
+    val shift = Field(29, 24)
+  }
+
+  object ShadowBurstLow extends Register(0x0134, BigInt("ffffffff", 16))
+
+  object ShadowBurstHigh extends Register(0x0138, BigInt("ff", 16))
+
+  object ShadowColourCurveFlags extends Register(0x0200, BigInt("f01", 16), 0x100, 0x40) {
+    val on = Field(0, 0)
+    val slope1One = Field(8, 8)
+    val base2One = Field(9, 9)
+    val slope2One = Field(10, 10)
+    val square2One = Field(11, 11)
+  }
+
+  object ShadowColourCurveMinTh extends Register(0x0204, BigInt("7ffffff", 16), 0x100, 0x40)
+
+  object ShadowColourCurveMaxTh extends Register(0x0208, BigInt("7ffffff", 16), 0x100, 0x40)
+
+  object ShadowColourCurveEndTh extends Register(0x020c, BigInt("7ffffff", 16), 0x100, 0x40)
+
+  object ShadowColourCurveInv1 extends Register(0x0210, BigInt("3f03ffff", 16), 0x100, 0x40) {
+    val mant = Field(17, 0)
+    val shift = Field(29, 24)
+  }
+
+  object ShadowColourCurveSlope1 extends Register(0x0214, BigInt("ffffffff", 16), 0x100, 0x40)
+
+  object ShadowColourCurveInv2 extends Register(0x0218, BigInt("3f03ffff", 16), 0x100, 0x40) {
+    val mant = Field(17, 0)
+    val shift = Field(29, 24)
+  }
+
+  object ShadowColourCurveBase2 extends Register(0x021c, BigInt("ffffffff", 16), 0x100, 0x40)
+
+  object ShadowColourCurveSlope2 extends Register(0x0220, BigInt("ffffffff", 16), 0x100, 0x40)
+
+  object ShadowColourCurveSquare2 extends Register(0x0224, BigInt("ffffffff", 16), 0x100, 0x40)
+
+  object ShadowColourEcnOwn extends Register(0x0280, BigInt("1", 16), 0x100) {
+    val own = Field(0, 0)
+  }
+
+  object WindowColourArrivedPacketsLow extends Register(0x1000, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourArrivedPacketsHigh extends Register(0x1004, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourArrivedBytesLow extends Register(0x1008, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourArrivedBytesHigh extends Register(0x100c, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourEnqueuedPacketsLow extends Register(0x1010, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourEnqueuedPacketsHigh extends Register(0x1014, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourEnqueuedBytesLow extends Register(0x1018, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourEnqueuedBytesHigh extends Register(0x101c, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourEarlyPacketsLow extends Register(0x1020, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourEarlyPacketsHigh extends Register(0x1024, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourEarlyBytesLow extends Register(0x1028, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourEarlyBytesHigh extends Register(0x102c, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourForcedPacketsLow extends Register(0x1030, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourForcedPacketsHigh extends Register(0x1034, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourForcedBytesLow extends Register(0x1038, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourForcedBytesHigh extends Register(0x103c, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourTailPacketsLow extends Register(0x1040, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourTailPacketsHigh extends Register(0x1044, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourTailBytesLow extends Register(0x1048, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourTailBytesHigh extends Register(0x104c, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourNobufPacketsLow extends Register(0x1050, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourNobufPacketsHigh extends Register(0x1054, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourNobufBytesLow extends Register(0x1058, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourNobufBytesHigh extends Register(0x105c, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourBadPacketsLow extends Register(0x1060, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourBadPacketsHigh extends Register(0x1064, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourBadBytesLow extends Register(0x1068, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourBadBytesHigh extends Register(0x106c, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourCeChosenPacketsLow extends Register(0x1070, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourCeChosenPacketsHigh extends Register(0x1074, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourCeChosenBytesLow extends Register(0x1078, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourCeChosenBytesHigh extends Register(0x107c, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourCeWrittenPacketsLow extends Register(0x1080, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourCeWrittenPacketsHigh extends Register(0x1084, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourCeWrittenBytesLow extends Register(0x1088, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourCeWrittenBytesHigh extends Register(0x108c, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourSentPacketsLow extends Register(0x1090, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourSentPacketsHigh extends Register(0x1094, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourSentBytesLow extends Register(0x1098, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourSentBytesHigh extends Register(0x109c, BigInt("ffffffff", 16), 0x100)
+
+  object WindowLatencyLow extends Register(0x1400, BigInt("ffffffff", 16), 0x8)
+
+  object WindowLatencyHigh extends Register(0x1404, BigInt("ffffffff", 16), 0x8)
+
+  object WindowBacklogBytes extends Register(0x1500, BigInt("ffffffff", 16))
+
+  object WindowBacklogPackets extends Register(0x1504, BigInt("ffffffff", 16))
+
+  object WindowMaxBytes extends Register(0x1508, BigInt("ffffffff", 16))
+
+  object WindowMaxPackets extends Register(0x150c, BigInt("ffffffff", 16))
+
+  object WindowAverageLow extends Register(0x1510, BigInt("ffffffff", 16), 0x8)
+
+  object WindowAverageHigh extends Register(0x1514, BigInt("ffffffff", 16), 0x8)
+
+  object WindowTimeLow extends Register(0x1528, BigInt("ffffffff", 16))
+
+  object WindowTimeHigh extends Register(0x152c, BigInt("ffffffff", 16))
+
+  object WindowQueue extends Register(0x1530, BigInt("ffffffff", 16))
+}
