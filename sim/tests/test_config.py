@@ -74,7 +74,7 @@ FAULTS = {
     "weight above 1": (QUEUE + "average = { weight = 1.01 }", ["average.weight is 1.01", "to 1"]),
     "unknown average": (QUEUE + 'average = { kind = "rio" }', ['average.kind is "rio"', "rio-dc"]),
     "unknown spacing": (QUEUE + 'spacing = "even"', ['spacing is "even"', "geometric, uniform, wait"]),
-    "ecn as a word": (QUEUE + 'ecn = "yes"', ['ecn is "yes"', "boolean"]),
+    "ecn as a word": (QUEUE + 'ecn = "yes"', ['ecn is "yes"', "true and false"]),
     "limit 0": (QUEUE + "limit = 0", ["limit is 0", "1B to"]),
     "limit in packets": (QUEUE + 'limit = "10p"', ['limit is "10p"']),
     "amount unreadable": (QUEUE + 'limit = "10 stones"', ['limit is "10 stones"', '"200KB"']),

@@ -66,8 +66,8 @@ def run(command: list, log: Path, cwd: Path = ROOT, env: dict | None = None):
             done = subprocess.run(
                 [str(c) for c in command], stdout=out, stderr=out, stdin=subprocess.DEVNULL, cwd=cwd, env=env
             )
-        except FileNotFoundError:
-            raise BuildError(f"{command[0]} is not installed") from None
+        except OSError as error:
+            raise BuildError(f"{command[0]} cannot be started: {error.strerror}") from None
     if done.returncode:
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-30:])
         raise BuildError(f"{command[0]} failed (status {done.returncode}), log {log}:\n{tail}")

@@ -238,8 +238,10 @@ def sentence(error: dict, raw: dict) -> str:
         return f"{where} is {units.shown(error['input'])}; legal are {legal}"
     if kind == "value_error":
         return f"{where} {error['ctx']['error']}"
+    legal = {"bool_type": "true and false", "list_type": "a list", "string_type": "text in quotes"}
+    legal |= {"model_type": "a table", "dict_type": "a table", "model_attributes_type": "a table"}
     shown = units.shown(error["input"]) if not isinstance(error["input"], (dict, list)) else "a table or list"
-    return f"{where} is {shown}; {error['msg'][0].lower()}{error['msg'][1:]}"
+    return f"{where} is {shown}; legal is {legal.get(kind, error['msg'])}"
 
 
 def parse(raw: dict, build_queues: int = 16) -> Config:

@@ -25,16 +25,20 @@ class Count:
 
 
 def execute(command: list, log: Path) -> int:
+    """Runs a tool with all it prints in `log`; a tool that cannot be started has failed."""
     with log.open("w") as out:
-        done = subprocess.run(
-            [str(c) for c in command],
-            stdout=out,
-            stderr=out,
-            stdin=subprocess.DEVNULL,
-            cwd=build.ROOT,
-            env=build.mill_environment(),
-        )
-    return done.returncode
+        try:
+            return subprocess.run(
+                [str(c) for c in command],
+                stdout=out,
+                stderr=out,
+                stdin=subprocess.DEVNULL,
+                cwd=build.ROOT,
+                env=build.mill_environment(),
+            ).returncode
+        except OSError as error:
+            out.write(f"{command[0]}: {error.strerror}\n")
+            return 127
 
 
 def formatter(command: list, log: Path) -> Count:
