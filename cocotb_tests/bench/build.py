@@ -11,14 +11,10 @@ import subprocess
 from pathlib import Path
 
 from cocotb_tools.runner import get_runner
+from vermilion.build import mill, mill_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / ".vermilion" / "cocotb"
-
-
-def mill() -> list[str]:
-    """The command that runs Mill; `VERMILION_MILL` names another one than the project's own."""
-    return [os.environ.get("VERMILION_MILL", str(ROOT / ".vermilion" / "mill")), "--no-server"]
 
 
 def emit(block: str, preset: str) -> Path:
@@ -27,8 +23,8 @@ def emit(block: str, preset: str) -> Path:
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     folder = WORK / f"{block}-{preset}-{digest}"
     if not (folder / "filelist.f").exists():
-        command = [*mill(), "hw.runMain", "vermilion.lane.EmitBlock", block, preset, str(folder)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        command = mill("hw.runMain", "vermilion.lane.EmitBlock", block, preset, str(folder))
+        done = subprocess.run(command, cwd=ROOT, env=mill_environment(), capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"{block} did not elaborate:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
     return folder
