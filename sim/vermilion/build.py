@@ -8,6 +8,7 @@ Everything lies in `.vermilion/build/`. A step's inputs (file contents and its c
 import fcntl
 import hashlib
 import os
+import re
 import subprocess
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -136,11 +137,15 @@ def system_verilog(preset: str, say=quiet) -> Path:
 
 
 def top_module(folder: Path) -> str:
-    """The module to simulate: the only file's stem, or the one that `top.txt` names."""
-    named, sources = folder / "top.txt", sorted(folder.glob("*.sv"))
-    if named.exists():
-        return named.read_text().strip()
-    return sources[0].stem if len(sources) == 1 else "Lane"
+    """The module to simulate: the one of the folder's files that no other file instantiates."""
+    texts = {path.stem: path.read_text() for path in sorted(folder.glob("*.sv"))}
+    used = {
+        name for text in texts.values() for name in re.findall(r"^\s+(\w+) (?:#\(.*?\) )?\w+ \(", text, re.M | re.S)
+    }
+    tops = [name for name, text in texts.items() if name not in used and re.search(rf"^module {name}\b", text, re.M)]
+    if len(tops) != 1:
+        raise BuildError(f"{folder} holds {len(tops)} modules that could be the top: {', '.join(tops) or 'none'}")
+    return tops[0]
 
 
 def simulator(preset: str, waves: str = "", say=quiet) -> Path:

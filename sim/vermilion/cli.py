@@ -224,6 +224,14 @@ def test(parts):
     sys.exit(suite.run(parts, say))
 
 
+@cli.command("format")
+def reformat():
+    """Formats Scala, C++ and Python as the tests want it."""
+    from . import suite
+
+    sys.exit(suite.reformat(say))
+
+
 def main():
     try:
         sys.exit(cli.main(prog_name="vermilion", standalone_mode=False))
