@@ -102,10 +102,12 @@ class QueueManager(p: LaneParams) extends Module {
   e1Ref.lenBytes := e1.descriptor.lenBytes
   private val e1Empty = !nonEmpty(e1.queue) || (t1Empties && t1Queue === e1.queue)
 
-  for ((tail, read, address) <- Seq(
+  for (
+    (tail, read, address) <- Seq(
       (tailForEnqueue, io.enqueue.valid, io.enqueue.bits.queue),
       (tailForTake, io.peek.valid, io.peek.bits)
-    )) {
+    )
+  ) {
     tail.io.write := e1Valid
     tail.io.writeAddress := e1.queue
     tail.io.writeData := e1Ref.cell

@@ -152,7 +152,9 @@ class Scheduler(p: LaneParams) extends Module {
   private val queueTime = Mux(eligible.orR, 0.U, queueShaper.io.earliest.bits)
   private val portTime = Mux(portBlocked, portShaper.io.earliest.bits, 0.U)
   private val quiet = state === State.Level && !settling
-  io.wake.valid := waiting && quiet && queueKnown && portKnown && (portBlocked || !eligible.orR)
-  io.wake.bits := Mux(queueTime > portTime, queueTime, portTime)
+  private val wakeTime = Mux(queueTime > portTime, queueTime, portTime)
+  private val stuck = portBlocked || !eligible.orR
+  io.wake.valid := waiting && quiet && stuck && queueKnown && portKnown && wakeTime > io.now
+  io.wake.bits := wakeTime
   io.busy := !quiet || (waiting && !io.wake.valid)
 }
