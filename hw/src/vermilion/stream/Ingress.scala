@@ -65,7 +65,10 @@ class Ingress(p: LaneParams, input: Int, canStall: Boolean) extends Module {
   gather.io.in.valid := io.in.valid
   gather.io.in.bits := io.in.bits
   io.in.ready := (if (canStall) gather.io.in.ready else true.B)
-  assert(!io.in.valid || gather.io.in.ready || canStall.B, "a beat was lost: write or meta was held back without canStall")
+  assert(
+    !io.in.valid || gather.io.in.ready || canStall.B,
+    "a beat was lost: write or meta was held back without canStall"
+  )
 
   // ---- Cells: take one, link it to the one before ---------------------------------------------------------------
   private val stopped = Reg(Bool()) // no more of this frame is written

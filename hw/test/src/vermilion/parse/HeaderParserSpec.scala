@@ -11,8 +11,9 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
 
   /** Hand-made frames whose answers are known without the reference. */
   private val ethernet = Array.fill(12)(0)
-  private val tcp4 = ethernet ++ Array(8, 0) ++ Array(0x45, 0xb9, 0, 40, 0, 0, 0x40, 0, 63, 6, 0, 0) ++ Array.fill(8)(1) ++
-    Array(0x12, 0x34, 0x56, 0x78, 1, 2, 3, 4, 9, 9, 9, 9, 0x50, 0x12, 0, 0, 0, 0, 0, 0)
+  private val tcp4 =
+    ethernet ++ Array(8, 0) ++ Array(0x45, 0xb9, 0, 40, 0, 0, 0x40, 0, 63, 6, 0, 0) ++ Array.fill(8)(1) ++
+      Array(0x12, 0x34, 0x56, 0x78, 1, 2, 3, 4, 9, 9, 9, 9, 0x50, 0x12, 0, 0, 0, 0, 0, 0)
   private val known = Seq(
     tcp4 -> HeaderReference(true, false, 14, 46, 1, 63, 6, true, 0x1234, 0x5678, true, 0x12, 0x01020304L),
     tcp4.take(47) -> HeaderReference(true, false, 14, 46, 1, 63, 6, true, 0x1234, 0x5678),

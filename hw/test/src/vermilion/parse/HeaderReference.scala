@@ -53,7 +53,9 @@ object HeaderReference {
       else walk(base, at + size, u8(at), left - 1)
     }
 
-    if (u16(typeAt) == 0x0800 && ip + 20 <= limit && u8(ip) / 16 == 4 && u8(ip) % 16 >= 5 && ip + u8(ip) % 16 * 4 <= limit)
+    if (
+      u16(typeAt) == 0x0800 && ip + 20 <= limit && u8(ip) / 16 == 4 && u8(ip) % 16 >= 5 && ip + u8(ip) % 16 * 4 <= limit
+    )
       transport(
         HeaderReference(isIp4 = true, l3Offset = ip, dscp = u8(ip + 1) / 4, ecn = u8(ip + 1) % 4, ttl = u8(ip + 8)),
         ip + u8(ip) % 16 * 4,

@@ -9,7 +9,9 @@ import vermilion.Bits
 import vermilion.lane.LaneParams
 
 class HeaderRewriteSpec extends AnyFunSuite with ChiselSim {
-  private def sum(words: Seq[Int]): Int = words.foldLeft(0) { (a, b) => val s = a + b; (s & 0xffff) + (s >> 16) }
+  private def sum(words: Seq[Int]): Int = words.foldLeft(0) { (a, b) =>
+    val s = a + b; (s & 0xffff) + (s >> 16)
+  }
   private def words(bytes: Seq[Int]): Seq[Int] = bytes.grouped(2).map(p => p(0) * 256 + p(1)).toSeq
 
   private case class Job(
@@ -73,7 +75,9 @@ class HeaderRewriteSpec extends AnyFunSuite with ChiselSim {
     Job(bytes.toSeq, random.nextInt(4) != 0, version, offset, ce, dscp, off)
   }
 
-  test("only the TOS word and its checksum change, a wrong checksum stays as wrong, CE only over ECT; with random stalls and at full rate") {
+  test(
+    "only the TOS word and its checksum change, a wrong checksum stays as wrong, CE only over ECT; with random stalls and at full rate"
+  ) {
     simulate(new HeaderRewrite(LaneParams.lab)) { dut =>
       val seed = 3168L
       println(s"HeaderRewriteSpec seed $seed")

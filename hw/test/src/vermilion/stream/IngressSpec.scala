@@ -29,7 +29,8 @@ class IngressSpec extends AnyFunSuite with ChiselSim {
     val f = new RandomFrame(r).next(300)
     Frame(f, bad = r.nextInt(8) == 0, badKeep = r.nextInt(16) == 0)
   }
-  private def long(r: Random): Frame = sized(Seq(1521, 1522, 1523, 1600, 1601, 3000, 16383, 16384, 20000)(r.nextInt(9)))(r)
+  private def long(r: Random): Frame =
+    sized(Seq(1521, 1522, 1523, 1600, 1601, 3000, 16383, 16384, 20000)(r.nextInt(9)))(r)
 
   private def run(p: LaneParams, seed: Long): Unit = simulate(new IngressBench(p)) { dut =>
     println(s"IngressSpec ${p.dataBits} bits, ${p.inputs} inputs, seed $seed")
@@ -170,7 +171,8 @@ class IngressSpec extends AnyFunSuite with ChiselSim {
 
   private def lastBeatSize(f: Frame, beatBytes: Int): Int = (f.bytes.length - 1) % beatBytes + 1
 
-  private val what = "every frame gives one meta with its headers, bytes and verdict flags after its cells, and no cell is lost"
+  private val what =
+    "every frame gives one meta with its headers, bytes and verdict flags after its cells, and no cell is lost"
   for ((bits, inputs) <- Seq((64, 1), (128, 2), (512, 1), (512, 3)))
     test(s"$bits bits, $inputs inputs: $what") {
       run(LaneParams(dataBits = bits, inputs = inputs, cells = 256, maxFrameBytes = 1600), seed = 1000 + bits + inputs)

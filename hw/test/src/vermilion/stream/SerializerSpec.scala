@@ -17,7 +17,14 @@ class SerializerSpec extends AnyFunSuite with ChiselSim {
     dut.reset.poke(true.B)
     dut.clock.step()
     dut.reset.poke(false.B)
-    for ((name, source, sink) <- Seq(("full rate", 1.0, 1.0), ("slow source", 0.3, 1.0), ("slow sink", 1.0, 0.5), ("both", 0.5, 0.5))) {
+    for (
+      (name, source, sink) <- Seq(
+        ("full rate", 1.0, 1.0),
+        ("slow source", 0.3, 1.0),
+        ("slow sink", 1.0, 0.5),
+        ("both", 0.5, 0.5)
+      )
+    ) {
       val frames = Seq.fill(150)(Seq.fill(1 + random.nextInt(400))(random.nextInt(256)))
       val cells = mutable.Queue[(Seq[Int], Boolean, Boolean)]()
       val expected = mutable.Queue[Beat]()
