@@ -12,8 +12,9 @@ static u64 squareRoot(u128 x) {
   return root;
 }
 
-// 2^(-1/2), 2^(-1/4) .. 2^(-1/1024) as U2.62 by square roots, multiplied as the bits of i say. Ten truncations lose less than
-// 2^-57, and no entry lies that near to a rounding edge: the test compares all 1024 with whole powers in big integers.
+// 2^(-1/2), 2^(-1/4) .. 2^(-1/1024) as U2.62 by square roots, multiplied as the bits of i say. Ten truncations lose
+// less than 2^-57, and no entry lies that near to a rounding edge: the test compares all 1024 with whole powers in big
+// integers.
 static std::array<u32, 1 << IdleFrac> makeRom() {
   constexpr int frac = 62;
   u64 power[IdleFrac];  // power[k] = 2^(-2^k/1024)

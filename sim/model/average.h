@@ -4,27 +4,30 @@
 //   age    avg <- base 2^-x, x = t lambda            lambda = -log2(1-w)/s per ns, so 2^-x = (1-w)^(t/s)
 //
 // Source: Floyd, Jacobson, RED (1993), sections 4 and 11; the look-ahead is docs/architecture.md, "Average".
-// `base` is the average as it stood after the n-th last decision that updated this estimator: n - 1 younger ones were still
-// under way in the RTL when this one read. n = 1 is Floyd's average exactly.
+// `base` is the average as it stood after the n-th last decision that updated this estimator: n - 1 younger ones were
+// still under way in the RTL when this one read. n = 1 is Floyd's average exactly.
 //
 // Formats
 //   q              U27, bytes or packets as they are (a packet counts 1), saturating
 //   avg            U27.16
-//   step           d = q 2^16 - base, signed; avg = base + ((d m) >> (8+e)), arithmetic shift, to minus infinity; saturating
+//   step           d = q 2^16 - base, signed; avg = base + ((d m) >> (8+e)), shifted to minus infinity; saturating
 //                  (a weight above 1.0 can be written in U9 and overshoots)
 //   x              (t m) >> s, U6.10, saturating at 63.999
 //   age            ((base ROM[x mod 1024]) >> 17) >> (x div 1024), both shifts truncate
 //   ROM[i]         round(2^17 2^(-i/1024)), U1.17, ROM[0] = 2^17
 // Error of ageing against 2^-x with x as programmed: the exponent's last place and ROM's, together under
-// 2^-10 ln 2 + 2^-17 < 0.07 % of the average (too large by the first, either way by the second), and 2 2^-16 lost by truncation.
+// 2^-10 ln 2 + 2^-17 < 0.07 % of the average (too large by the first, either way by the second), and 2 2^-16 lost by
+// truncation.
 //
 // When (decided here, the same in the RTL)
-//   An arrival of colour c updates exactly the estimators whose mask holds c; bad and nobuf frames update none.
-//   Masked backlog before the arrival 0: age, no step. t = now - max(last departure of a masked colour, time of `base`),
-//   0 where negative. Else step.
-//   A departure of colour c, where the queue has update_depart, steps the estimators whose mask holds c with the backlog
-//   after it, also where that is 0; no draw.
-//   Each update's own time is kept with its average.
+//   - An arrival of colour c updates exactly the estimators whose mask holds c; bad and nobuf frames update none.
+//   - Masked backlog before the arrival 0: age, no step; t = now - max(last departure of a masked colour, last
+//     update of this estimator), 0 where negative. Else step. The last update is the latest of all, also where its
+//     average is not `base` yet.
+//   - A departure of colour c, where the queue has update_depart, steps the estimators whose mask holds c with the
+//     backlog after it, also where that is 0; no draw.
+// What is lost: a step whose base is older than an ageing still under way (n > 1, the first packets behind an idle
+// spell, closer together than the pipeline is long) starts from the average before the spell.
 #pragma once
 
 #include <array>
@@ -44,22 +47,20 @@ u32 idleExponent(u64 idleNs, VmScaled lambda);
 
 u64 averageAge(u64 avg, u32 exponent);
 
-// One estimator: its latest averages, youngest first, with the times they were made at.
+// One estimator: its latest averages and the time of the last update.
 class Estimator {
  public:
-  u64 value(int n = 1) const { return ring_[(head_ + Depth + 1 - n) % Depth].avg; }
-  u64 time(int n = 1) const { return ring_[(head_ + Depth + 1 - n) % Depth].time; }
+  u64 value(int n = 1) const { return ring_[(head_ + Depth + 1 - n) % Depth]; }
+  u64 updated() const { return updated_; }
   void arrive(const VmQueue& queue, u32 q, int n, u64 now, u64 lastDeparture);
   void depart(const VmQueue& queue, u32 q, int n, u64 now);
 
  private:
   static constexpr int Depth = 8;  // at least EwmaStages
-  struct Entry {
-    u64 avg = 0, time = 0;
-  };
   void push(u64 avg, u64 now);
-  std::array<Entry, Depth> ring_;
+  std::array<u64, Depth> ring_{};
   int head_ = 0;
+  u64 updated_ = 0;
 };
 
 }  // namespace vermilion

@@ -12,7 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-[[noreturn]] void refuse(const std::string& where, const std::string& what) { throw ConfigError(where + ": " + what + "."); }
+[[noreturn]] void refuse(const std::string& where, const std::string& what) {
+  throw ConfigError(where + ": " + what + ".");
+}
 
 // An object of the file with the way to it; says which keys it knows.
 class Object {
@@ -55,7 +57,9 @@ VmScaled scaledOf(const json& v, const std::string& where, int mantBits, int shi
           static_cast<u32>(Object::numberOf(v[1], where + "[1]", maxOf(shiftBits)))};
 }
 
-VmScaled scaled(const Object& o, const char* key, int mantBits) { return scaledOf(o.get(key), o.at(key), mantBits, ShiftBits); }
+VmScaled scaled(const Object& o, const char* key, int mantBits) {
+  return scaledOf(o.get(key), o.at(key), mantBits, ShiftBits);
+}
 
 VmCurve curveOf(const json& j, const std::string& where) {
   const Object o(j, where, {"on", "min", "max", "end", "inv1", "b1_1", "inv2", "base2", "b1_2", "b2_2"});
@@ -93,7 +97,8 @@ VmQueue queueOf(const Object& o) {
   const json& masks = o.list("masks", Colours);
   for (std::size_t c = 0; c < Colours; c++) {
     q.masks[c] = static_cast<u32>(Object::numberOf(masks[c], o.at("masks"), maxOf(Colours)));
-    if ((q.masks[c] >> c & 1) == 0) refuse(o.at("masks"), "the mask of colour " + std::to_string(c) + " must hold that colour");
+    if ((q.masks[c] >> c & 1) == 0)
+      refuse(o.at("masks"), "the mask of colour " + std::to_string(c) + " must hold that colour");
   }
   q.unit_packets = o.small("unit_packets", 1);
   q.update_depart = o.small("update_depart", 1);
@@ -111,12 +116,14 @@ VmQueue queueOf(const Object& o) {
   q.cost = scaled(o, "cost", CostMantBits);
   q.burst_ns = o.number("burst_ns", maxOf(TimeBits));
   const json& curves = o.list("curves", Colours);
-  for (std::size_t c = 0; c < Colours; c++) q.colour[c] = colourOf(curves[c], o.at("curves") + "[" + std::to_string(c) + "]");
+  for (std::size_t c = 0; c < Colours; c++)
+    q.colour[c] = colourOf(curves[c], o.at("curves") + "[" + std::to_string(c) + "]");
   return q;
 }
 
 VmClass classOf(const json& v, const std::string& where, u64 queues) {
-  if (!v.is_array() || v.size() < 2 || v.size() > 3) refuse(where, "must be [queue, colour] or [queue, colour, new DSCP]");
+  if (!v.is_array() || v.size() < 2 || v.size() > 3)
+    refuse(where, "must be [queue, colour] or [queue, colour, new DSCP]");
   VmClass c{};
   c.queue = static_cast<u32>(Object::numberOf(v[0], where + ", queue", queues - 1));
   c.colour = static_cast<u32>(Object::numberOf(v[1], where + ", colour", Colours - 1));
@@ -133,16 +140,17 @@ LoadedConfig readConfig(const std::string& text) {
   } catch (const json::parse_error& e) {
     throw ConfigError(std::string("configuration is not JSON: ") + e.what());
   }
-  const Object o(j, "configuration", {"port", "queues", "dscp", "fallback", "seed", "buffer_cells", "max_frame_bytes"});
+  const Object o(j, "configuration", {"port", "queues", "dscp", "default", "seed", "buffer_cells", "max_frame_bytes"});
   LoadedConfig out;
   out.config = {};
   const json& queues = o.get("queues");
   if (!queues.is_array() || queues.empty()) refuse(o.at("queues"), "must be a list of at least one queue");
   std::set<u32> seen;
   for (std::size_t i = 0; i < queues.size(); i++) {
-    const Object q(queues[i], "queues[" + std::to_string(i) + "]",
-                   {"index", "name", "weight", "lambda", "masks", "unit_packets", "update_depart", "spacing", "size_weight",
-                    "ecn", "limit_bytes", "limit_packets", "strict", "priority", "quantum", "cost", "burst_ns", "curves"});
+    const Object q(
+        queues[i], "queues[" + std::to_string(i) + "]",
+        {"index", "name", "weight", "lambda", "masks", "unit_packets", "update_depart", "spacing", "size_weight", "ecn",
+         "limit_bytes", "limit_packets", "strict", "priority", "quantum", "cost", "burst_ns", "curves"});
     const u32 index = q.small("index", 4095);
     if (!seen.insert(index).second) refuse(q.at("index"), "queue " + std::to_string(index) + " is there twice");
     if (out.queues.size() <= index) {
@@ -153,8 +161,9 @@ LoadedConfig readConfig(const std::string& text) {
     if (q.has("name") && q.get("name").is_string()) out.names[index] = q.get("name").get<std::string>();
   }
   const json& dscp = o.list("dscp", 64);
-  for (std::size_t i = 0; i < 64; i++) out.config.dscp[i] = classOf(dscp[i], "dscp[" + std::to_string(i) + "]", out.queues.size());
-  out.config.fallback = classOf(o.get("fallback"), "fallback", out.queues.size());
+  for (std::size_t i = 0; i < 64; i++)
+    out.config.dscp[i] = classOf(dscp[i], "dscp[" + std::to_string(i) + "]", out.queues.size());
+  out.config.fallback = classOf(o.get("default"), "default", out.queues.size());
   const Object port(o.get("port"), "port", {"rate", "cost", "burst_ns"});
   out.config.port_cost = scaled(port, "cost", CostMantBits);
   out.config.port_burst_ns = port.number("burst_ns", maxOf(TimeBits));

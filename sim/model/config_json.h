@@ -1,17 +1,19 @@
-// The hardware configuration, as JSON (docs/hardware-configuration.md): what the host would write to the registers. Whoever writes this file has turned rates and
-// probabilities into the formats; here only ranges are checked, so that nothing is narrowed in silence.
+// The hardware configuration, as JSON (docs/hardware-configuration.md): what the host would write to the registers.
+// Whoever writes this file has turned rates and probabilities into the formats; here only ranges are checked, so that
+// nothing is narrowed in silence.
 //
-//   {"port": {"rate", "cost": [m, s], "burst_ns": B},
-//    "queues": [{"index", "name", "weight": [[m, e] x6], "lambda": [m, s], "masks": [3], "unit_packets", "update_depart",
-//                "spacing", "size_weight": [on, m, s], "ecn", "limit_bytes", "limit_packets", "strict", "priority", "quantum",
-//                "cost": [m, s], "burst_ns",
+//   {"port": {"rate", "cost": [m, s], "burst_ns"},
+//    "queues": [{"index", "name", "weight": [[m, e] x6], "lambda": [m, s], "masks": [3],
+//                "unit_packets", "update_depart", "spacing", "size_weight": [on, m, s], "ecn",
+//                "limit_bytes", "limit_packets", "strict", "priority", "quantum", "cost": [m, s], "burst_ns",
 //                "curves": [{"drop": CURVE, "ecn_own", "ecn": CURVE} x3]}],
-//    "dscp": [[queue, colour] or [queue, colour, new DSCP] x64], "fallback": [queue, colour], "seed": N}
+//    "dscp": [[queue, colour] or [queue, colour, new DSCP] x64],
+//    "default": [queue, colour], "seed": N}
 //   CURVE = {"on", "min", "max", "end", "inv1": [m, s], "b1_1", "inv2": [m, s], "base2", "b1_2", "b2_2"}
 //
-// Optional: "buffer_cells", "max_frame_bytes" (0 where absent, see config.h); "name"; "rate"; a CURVE with "on" 0 may leave out the
-// rest; "ecn" may be absent where "ecn_own" is 0. Other keys are refused. Switches may be 0/1 or false/true. Queues may come in
-// any order, each index once; indices left out are drop-tail queues nobody can reach.
+// Optional: "buffer_cells", "max_frame_bytes" (0 where absent, see config.h); "name"; "rate"; a CURVE with "on" 0 may
+// leave out the rest; "ecn" may be absent where "ecn_own" is 0. Other keys are refused. Switches may be 0/1 or
+// false/true. Queues may come in any order, each index once; indices left out are drop-tail queues nobody can reach.
 #pragma once
 
 #include <stdexcept>

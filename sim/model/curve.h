@@ -12,7 +12,8 @@
 //   y = ((a - th) m) >> s                U1.24, saturating at 1.0
 //   t = b1 + ((b2 y) >> 24)              U1.32, saturating at 1.0
 //   p = base + ((y t) >> 24)             U1.32, saturating at 1.0
-// Every shift truncates. With exact tables p is below the real curve by less than 3 2^-24; the tables' own error is the host's.
+// Every shift truncates. With exact tables p is below the real curve by less than 3 2^-24; the tables' own error is the
+// host's.
 //
 // Size weighting: r = (L m) >> s, U8.12 saturating; p' = (p r) >> 12, saturating at 1.0. It scales p from the two
 // segments; the p of an average over the end is 1 for a packet of any length.

@@ -9,7 +9,9 @@ namespace vermilion {
 
 DecisionModel::DecisionModel(std::vector<VmQueue> queues) : queues_(std::move(queues)), state_(queues_.size()) {}
 
-static bool counts(u32 mask, u32 colour) { return mask >> colour & 1; }
+static bool counts(u32 mask, u32 colour) {
+  return mask >> colour & 1;
+}
 
 static u32 maskedBacklog(const VmQueue& q, u32 mask, const u32 bytes[Colours], const u32 packets[Colours]) {
   u64 sum = 0;
@@ -48,8 +50,8 @@ Decision DecisionModel::decide(const Arrival& a) {
     u64 departed = 0;
     for (u32 c = 0; c < Colours; c++)
       if (counts(mask, c)) departed = std::max(departed, a.last_departure[c]);
-    state.average[e].arrive(q, maskedBacklog(q, mask, a.backlog_bytes, a.backlog_packets), static_cast<int>(a.n[e]), a.time,
-                            departed);
+    state.average[e].arrive(q, maskedBacklog(q, mask, a.backlog_bytes, a.backlog_packets), static_cast<int>(a.n[e]),
+                            a.time, departed);
   }
 
   const VmColour& profile = q.colour[a.colour];

@@ -8,14 +8,15 @@
 //   early     spacing says early
 //   enqueue
 //
-// p comes from the drop curve; for an ECT or CE packet of a queue with ecn from the ecn curve where the colour has ecn_own. Over
-// the end of the ecn curve p is 1, which is a mark and not forced. Size weighting, where on, comes before spacing.
+// p comes from the drop curve; for an ECT or CE packet of a queue with ecn from the ecn curve where the colour has
+// ecn_own. Over the end of the ecn curve p is 1, which is a mark and not forced. Size weighting, where on, comes before
+// spacing.
 //
 // What touches what: bad and nobuf change no average, no S, no R. tail updates averages, leaves S and R. forced updates
 // averages, restarts spacing. Every frame has had one draw, which is the trace's `draw`.
 //
-// The reported avg is the arriving colour's own, after its update: the one that was compared. p is that of the curve after size
-// weighting, also for tail; 2^32 for forced; 0 for bad and nobuf. S is the accumulator after the decision.
+// The reported avg is the arriving colour's own, after its update: the one that was compared. p is that of the curve
+// after size weighting, also for tail; 2^32 for forced; 0 for bad and nobuf. S is the accumulator after the decision.
 #pragma once
 
 #include <vector>

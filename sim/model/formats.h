@@ -37,32 +37,44 @@ constexpr int IdleFrac = 10;  // U6.10, idle exponent
 constexpr int IdleBits = 16;
 constexpr int RatioFrac = 12;  // U8.12, L / L_mean
 constexpr int RatioBits = 20;
-constexpr int TimeBits = 48;     // ns
-constexpr int ShaperFrac = 16;   // U40.16 ns
-constexpr int PktLenBits = 14;   // bytes of a packet
-constexpr int CellBytes = 64;    // bytes of a buffer cell
-constexpr int AgeRomFrac = 17;   // ROM[i] = round(2^17 2^(-i/1024)), U1.17
+constexpr int TimeBits = 48;       // ns
+constexpr int ShaperFrac = 16;     // U40.16 ns
+constexpr int PktLenBits = 14;     // bytes of a packet
+constexpr int CellBytes = 64;      // bytes of a buffer cell
+constexpr int AgeRomFrac = 17;     // ROM[i] = round(2^17 2^(-i/1024)), U1.17
 constexpr int HeaderWindow = 128;  // bytes of a frame the parser looks at
 constexpr int Colours = 3;
 
 constexpr u64 ProbOne = u64{1} << ProbFrac;
 constexpr u64 PosOne = u64{1} << PosFrac;
 
-constexpr u64 maxOf(int bits) { return (u64{1} << bits) - 1; }
+constexpr u64 maxOf(int bits) {
+  return (u64{1} << bits) - 1;
+}
 
 // The greatest value of `bits` bits where x is above it.
-constexpr u64 saturate(u128 x, int bits) { return x > maxOf(bits) ? maxOf(bits) : static_cast<u64>(x); }
+constexpr u64 saturate(u128 x, int bits) {
+  return x > maxOf(bits) ? maxOf(bits) : static_cast<u64>(x);
+}
 
 // `top` where x is above it: for formats whose greatest value is 1.0 and not all ones.
-constexpr u64 saturateAt(u128 x, u64 top) { return x > top ? top : static_cast<u64>(x); }
+constexpr u64 saturateAt(u128 x, u64 top) {
+  return x > top ? top : static_cast<u64>(x);
+}
 
 // As saturate(), and 0 for negative values.
-constexpr u64 saturateSigned(i128 x, int bits) { return x < 0 ? 0 : saturate(static_cast<u128>(x), bits); }
+constexpr u64 saturateSigned(i128 x, int bits) {
+  return x < 0 ? 0 : saturate(static_cast<u128>(x), bits);
+}
 
 // The low `bits` bits.
-constexpr u64 truncate(u128 x, int bits) { return static_cast<u64>(x) & maxOf(bits); }
+constexpr u64 truncate(u128 x, int bits) {
+  return static_cast<u64>(x) & maxOf(bits);
+}
 
 // A scaled value (x m) >> s, not narrowed: x to 64 bits, m to 18.
-constexpr u128 scale(u64 x, u32 m, u32 s) { return (static_cast<u128>(x) * m) >> s; }
+constexpr u128 scale(u64 x, u32 m, u32 s) {
+  return (static_cast<u128>(x) * m) >> s;
+}
 
 }  // namespace vermilion

@@ -7,7 +7,9 @@
 
 namespace vermilion {
 
-static u64 cellsOf(u64 lenBytes) { return (lenBytes + CellBytes - 1) / CellBytes; }
+static u64 cellsOf(u64 lenBytes) {
+  return (lenBytes + CellBytes - 1) / CellBytes;
+}
 
 LaneModel::LaneModel(const VmConfig& config)
     : config_(config),

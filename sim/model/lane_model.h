@@ -1,12 +1,13 @@
-// The stand-alone engine: a whole lane in one event loop, from frames with arrival times to frames with departure times.
+// The stand-alone engine: a whole lane in one event loop, from frames with arrival times to frames with departure
+// times.
 //
 //   arrive: send what leaves until then -> parse -> classify -> cells -> draw -> decide -> queue
 //   leave:  schedule -> rewrite -> out
 //
-// It is the RTL with no pipeline: n is always 1, a backlog is what it is at the instant. So it gives the RTL's output where
-// decisions of a queue are further apart than the pipeline is long. A packet leaves its queue, and its backlog and cells, at
-// the instant it is picked; a packet that leaves at the instant another arrives has left before. Times that go back are taken
-// as the latest time seen. Lengths saturate at 2^14-1 bytes, for backlog, counters and shapers.
+// It is the RTL with no pipeline: n is always 1, a backlog is what it is at the instant. So it gives the RTL's output
+// where decisions of a queue are further apart than the pipeline is long. A packet leaves its queue, and its backlog
+// and cells, at the instant it is picked; a packet that leaves at the instant another arrives has left before. Times
+// that go back are taken as the latest time seen. Lengths saturate at 2^14-1 bytes, for backlog, counters and shapers.
 //
 // The frames themselves are kept whole: what comes out is what came in, but for header edits.
 #pragma once

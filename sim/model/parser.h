@@ -1,16 +1,17 @@
 // What a frame's headers say: the same fields as `Headers` in hw/src/vermilion/stream/Bundles.scala.
 //
-// Understood: Ethernet II; one tag 0x8100 (IEEE 802.1Q); 0x8100 or 0x88a8 followed by 0x8100 (802.1ad); IPv4 (RFC 791) with options; IPv6
-// (RFC 8200) with the extension headers 0 hop-by-hop, 43 routing, 60 destination, 44 fragment, 51 authentication (RFC 4302);
-// TCP (RFC 9293) and UDP (RFC 768).
+// Understood: Ethernet II; one tag 0x8100 (IEEE 802.1Q); 0x8100 or 0x88a8 followed by 0x8100 (802.1ad); IPv4 (RFC 791)
+// with options; IPv6 (RFC 8200) with the extension headers 0 hop-by-hop, 43 routing, 60 destination, 44 fragment, 51
+// authentication (RFC 4302); TCP (RFC 9293) and UDP (RFC 768).
 //
 // Only bytes inside the frame and inside its first 128 are looked at; what does not lie there wholly is not known:
-//   IPv4: not IP unless version is 4, ihl at least 5 and the whole header there. IPv6: not IP unless version is 6 and 40 bytes there.
-//   Up to four extension headers are passed; the walk ends at a fifth, or one not wholly there, and `proto` is its number.
-//   A fragment other than the first ends the walk behind its fragment header; it has no ports.
+//   - IPv4: not IP unless version is 4, ihl at least 5 and the whole header there.
+//   - IPv6: not IP unless version is 6 and 40 bytes there.
+//   - Up to four extension headers are passed; a fifth, or one not wholly there, ends the walk: `proto` is its number.
+//   - A fragment other than the first ends the walk behind its fragment header; it has no ports.
 //   has_ports: TCP or UDP, first fragment, 4 bytes of it there. is_tcp: has_ports, TCP and 14 bytes of it there.
-// Lengths in the headers are not believed and not read, but for ihl and those of extension headers. Fields not known are 0;
-// l3_offset of a frame that is not IP is 14.
+// Lengths in the headers are not believed and not read, but for ihl and those of extension headers. Fields not known
+// are 0; l3_offset of a frame that is not IP is 14.
 #pragma once
 
 #include "formats.h"

@@ -1,4 +1,5 @@
-// The random source: xoshiro128++ 1.0 (Blackman, Vigna, "Scrambled linear pseudorandom number generators", ACM TOMS 2021).
+// The random source: xoshiro128++ 1.0 (Blackman, Vigna, "Scrambled linear pseudorandom number generators", ACM TOMS
+// 2021).
 //
 //   draw = rotl(s0 + s3, 7) + s0            U32
 //   t = s1 << 9; s2 ^= s0; s3 ^= s1; s1 ^= s2; s0 ^= s3; s2 ^= t; s3 = rotl(s3, 11)
@@ -6,8 +7,9 @@
 // 128 bits of state, period 2^128 - 1, additions, rotations and exclusive ors only. One step for every meta that enters
 // the policy pipeline, whatever its verdict; nothing else steps it. The draw is taken from the state before its step.
 //
-// The host turns a 64-bit seed into the four words with splitmix64 (Steele, Lea, Flood, OOPSLA 2014): first output's low
-// half s0, high half s1, second output's low half s2, high half s3. The state of all zeros is a fixed point and refused.
+// The host turns a 64-bit seed into the four words with splitmix64 (Steele, Lea, Flood, OOPSLA 2014): first output's
+// low half s0, high half s1, second output's low half s2, high half s3. The state of all zeros is a fixed point and
+// refused.
 #pragma once
 
 #include "formats.h"

@@ -10,7 +10,16 @@
 extern "C" {
 #endif
 
-enum { VM_ENQUEUE = 0, VM_MARK = 1, VM_EARLY = 2, VM_FORCED = 3, VM_TAIL = 4, VM_NOBUF = 5, VM_BAD = 6, VM_VERDICTS = 7 };
+enum {
+  VM_ENQUEUE = 0,
+  VM_MARK = 1,
+  VM_EARLY = 2,
+  VM_FORCED = 3,
+  VM_TAIL = 4,
+  VM_NOBUF = 5,
+  VM_BAD = 6,
+  VM_VERDICTS = 7
+};
 
 /* What a decision saw. Backlogs are those before the packet. */
 typedef struct {

@@ -4,8 +4,8 @@
 //   m, m' the header's first 16 bits (version, ihl, DSCP, ECN) before and after
 //
 // CE is written over ECT(0) and ECT(1) alone: Not-ECT and CE stay what they are.
-// The checksum is never computed over the header: one that was wrong on arrival stays wrong by the same amount. Where nothing
-// changes the frame is left as it is, checksum included. IPv6 has no checksum to update.
+// The checksum is never computed over the header: one that was wrong on arrival stays wrong by the same amount. Where
+// nothing changes the frame is left as it is, checksum included. IPv6 has no checksum to update.
 #pragma once
 
 #include "formats.h"

@@ -1,14 +1,16 @@
-// Which queue sends next: strict priority, then deficit round robin (Shreedhar, Varghese, SIGCOMM 1995), under a shaper per
-// queue and one for the port.
+// Which queue sends next: strict priority, then deficit round robin (Shreedhar, Varghese, SIGCOMM 1995), under a shaper
+// per queue and one for the port.
 //
 // Shaper, a virtual clock in U40.16 ns:
 //   may send when now >= next
 //   after L bytes: next = max(next, now - burst) + cost(L), cost = (L m 2^16) >> s   (m = 0: always)
 //   m 2^-s is ns per byte, m U18; at 64 kb/s that is 125000
-// now - burst is not below 0. With burst 0 every packet rounds up to a whole nanosecond; a burst of 1 ns keeps the fractions.
+// now - burst is not below 0. With burst 0 every packet rounds up to a whole nanosecond; a burst of 1 ns keeps the
+// fractions.
 //
-// A queue is eligible when it holds a packet and its shaper lets it send. Of the strict queues the eligible one with the
-// greatest priority goes first, of equals the one with the smallest number. If none is, the round robin over the others, in ascending order:
+// A queue is eligible when it holds a packet and its shaper lets it send. Of the strict queues the eligible one with
+// the greatest priority goes first, of equals the one with the smallest number. If none is, the round robin over the
+// others, in ascending order:
 //   come to an eligible queue     deficit += quantum, once a visit
 //   deficit >= head's length      it sends, deficit -= length, the pointer stays
 //   else, or not eligible         the pointer moves on; the deficit is kept

@@ -4,7 +4,9 @@
 
 namespace vermilion {
 
-void spacingRestart(SpacingState& s, u32 draw) { s = {0, draw, true}; }
+void spacingRestart(SpacingState& s, u32 draw) {
+  s = {0, draw, true};
+}
 
 bool spacingStep(SpacingState& s, u32 mode, u64 p, u32 draw) {
   if (mode == VM_GEOMETRIC) return draw < p;  // p = 1.0 is above every draw

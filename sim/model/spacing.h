@@ -13,8 +13,8 @@
 //   p = 0              never early, S <- 0, R stays
 //   forced drop        S <- 0, R <- draw, in every mode
 //   tail, nobuf, bad   S and R stay
-//   R not yet valid (after reset or commit): the first decision that comes here, whatever its p, takes its own draw as R
-//   geometric reads and writes neither S nor R
+//   R not yet valid    the first decision that comes here, whatever its p, takes its own draw as R
+//   geometric          reads and writes neither S nor R
 #pragma once
 
 #include "formats.h"

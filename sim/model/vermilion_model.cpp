@@ -25,9 +25,13 @@ struct VmConfigFile {
   LoadedConfig loaded;
 };
 
-static bool inRange(const VmClass& c, u32 queues) { return c.queue < queues && c.colour < u32{Colours} && c.set_dscp < 64; }
+static bool inRange(const VmClass& c, u32 queues) {
+  return c.queue < queues && c.colour < u32{Colours} && c.set_dscp < 64;
+}
 
-static bool usable(const VmConfig* c) { return c != nullptr && c->queues != nullptr && c->queue_count != 0; }
+static bool usable(const VmConfig* c) {
+  return c != nullptr && c->queues != nullptr && c->queue_count != 0;
+}
 
 static bool usableLane(const VmConfig* c) {
   if (!usable(c) || c->max_frame_bytes > maxOf(PktLenBits) || !inRange(c->fallback, c->queue_count)) return false;
@@ -43,7 +47,9 @@ VmModel* vm_create(const VmConfig* c) {
   return usable(c) ? new VmModel{DecisionModel({c->queues, c->queues + c->queue_count})} : nullptr;
 }
 
-void vm_destroy(VmModel* model) { delete model; }
+void vm_destroy(VmModel* model) {
+  delete model;
+}
 
 int vm_decide(VmModel* m, const VmArrival* a, VmDecision* d) {
   const bool untouched = a->bad || a->no_buffer;
@@ -65,9 +71,13 @@ int vm_average(const VmModel* m, uint32_t queue, uint32_t colour, uint64_t* avg)
   return 0;
 }
 
-VmLane* vm_lane_create(const VmConfig* c) { return usableLane(c) ? new VmLane{LaneModel(*c)} : nullptr; }
+VmLane* vm_lane_create(const VmConfig* c) {
+  return usableLane(c) ? new VmLane{LaneModel(*c)} : nullptr;
+}
 
-void vm_lane_destroy(VmLane* lane) { delete lane; }
+void vm_lane_destroy(VmLane* lane) {
+  delete lane;
+}
 
 int vm_lane_arrive(VmLane* l, uint64_t time, const uint8_t* frame, uint32_t lenBytes, uint32_t bad, VmArrival* seen,
                    VmDecision* d) {
@@ -76,9 +86,13 @@ int vm_lane_arrive(VmLane* l, uint64_t time, const uint8_t* frame, uint32_t lenB
   return 0;
 }
 
-void vm_lane_advance(VmLane* l, uint64_t time) { l->lane.advance(std::min(time, maxOf(TimeBits))); }
+void vm_lane_advance(VmLane* l, uint64_t time) {
+  l->lane.advance(std::min(time, maxOf(TimeBits)));
+}
 
-uint64_t vm_lane_drain(VmLane* l) { return l->lane.drain(); }
+uint64_t vm_lane_drain(VmLane* l) {
+  return l->lane.drain();
+}
 
 int vm_lane_take(VmLane* l, VmSent* sent, uint8_t* bytes, uint32_t room) {
   auto& frames = l->lane.sent();
@@ -111,15 +125,25 @@ VmConfigFile* vm_config_read(const char* json, char* error, size_t room) {
   }
 }
 
-const VmConfig* vm_config_get(const VmConfigFile* file) { return &file->loaded.config; }
+const VmConfig* vm_config_get(const VmConfigFile* file) {
+  return &file->loaded.config;
+}
 
-void vm_config_destroy(VmConfigFile* file) { delete file; }
+void vm_config_destroy(VmConfigFile* file) {
+  delete file;
+}
 
-uint64_t vm_average_step(uint64_t avg, uint32_t q, VmScaled weight) { return averageStep(avg, q, weight); }
+uint64_t vm_average_step(uint64_t avg, uint32_t q, VmScaled weight) {
+  return averageStep(avg, q, weight);
+}
 
-uint64_t vm_average_age(uint64_t avg, uint64_t idleNs, VmScaled lambda) { return averageAge(avg, idleExponent(idleNs, lambda)); }
+uint64_t vm_average_age(uint64_t avg, uint64_t idleNs, VmScaled lambda) {
+  return averageAge(avg, idleExponent(idleNs, lambda));
+}
 
-uint32_t vm_age_rom(uint32_t index) { return ageRom()[truncate(index, IdleFrac)]; }
+uint32_t vm_age_rom(uint32_t index) {
+  return ageRom()[truncate(index, IdleFrac)];
+}
 
 uint64_t vm_curve_probability(const VmCurve* curve, uint64_t avg, uint32_t* over) {
   const CurveValue v = curveProbability(*curve, avg);
@@ -127,7 +151,9 @@ uint64_t vm_curve_probability(const VmCurve* curve, uint64_t avg, uint32_t* over
   return v.p;
 }
 
-uint64_t vm_size_weighted(uint64_t p, uint32_t lenBytes, VmScaled size) { return sizeWeighted(p, lenBytes, size); }
+uint64_t vm_size_weighted(uint64_t p, uint32_t lenBytes, VmScaled size) {
+  return sizeWeighted(p, lenBytes, size);
+}
 
 uint32_t vm_spacing_step(uint64_t* sum, uint32_t* r, uint32_t* rValid, uint32_t mode, uint64_t p, uint32_t draw) {
   SpacingState s{*sum, *r, *rValid != 0};
@@ -138,7 +164,9 @@ uint32_t vm_spacing_step(uint64_t* sum, uint32_t* r, uint32_t* rValid, uint32_t 
   return early;
 }
 
-void vm_parse(const uint8_t* frame, uint32_t lenBytes, VmHeaders* headers) { *headers = parse(frame, lenBytes); }
+void vm_parse(const uint8_t* frame, uint32_t lenBytes, VmHeaders* headers) {
+  *headers = parse(frame, lenBytes);
+}
 
 uint32_t vm_rewrite(uint8_t* frame, const VmHeaders* h, uint32_t setCe, uint32_t setDscp, uint32_t dscp) {
   return rewrite(frame, *h, setCe != 0, setDscp != 0, static_cast<u32>(truncate(dscp, 6)));
@@ -148,7 +176,9 @@ uint32_t vm_checksum(uint32_t checksum, uint32_t before, uint32_t after) {
   return checksumUpdate(static_cast<u16>(checksum), static_cast<u16>(before), static_cast<u16>(after));
 }
 
-void vm_random_seed(uint64_t seed, uint32_t words[4]) { RandomSource(seed).state(words); }
+void vm_random_seed(uint64_t seed, uint32_t words[4]) {
+  RandomSource(seed).state(words);
+}
 
 int vm_random_draw(uint32_t words[4], uint32_t* draw) {
   RandomSource source(0);

@@ -1,8 +1,8 @@
 /* The C interface of the model, for ctypes, ns-3 and test benches.
  *
- * Build: g++ -std=c++20 -O2 -fPIC -shared sim/model/(all).cpp -o libvermilion_model.so    (config_json.cpp: nlohmann-json3-dev)
- * Functions that return int give 0 when done and -1 when an argument was refused: then nothing has changed.
- * Handles are not shared between threads. No C++ exception leaves these functions. */
+ * Build: g++ -std=c++20 -O2 -fPIC -shared sim/model/(all).cpp -o libvermilion_model.so    (config_json.cpp:
+ * nlohmann-json3-dev) Functions that return int give 0 when done and -1 when an argument was refused: then nothing has
+ * changed. Handles are not shared between threads. No C++ exception leaves these functions. */
 #ifndef VERMILION_MODEL_H
 #define VERMILION_MODEL_H
 

@@ -143,3 +143,13 @@ def test_bytes_are_counted_where_the_queue_counts_bytes():
 @pytest.mark.parametrize("n", [0, 7])
 def test_an_impossible_look_ahead_is_refused(n):
     Model(queue()).decide(0, (1, 0, 0), n=(n, 1, 1), status=-1)
+
+
+def test_idle_time_counts_from_the_last_update_also_where_its_average_is_not_the_base():
+    q = queue(weight=Fraction(1, 50), update_depart=1)
+    setattr(q, "lambda", Scaled(40000, 12))
+    model = Model(q)
+    base = model.decide(0, (50, 0, 0), time=1000).avg
+    model.depart(0, (0, 0, 0), time=2000)
+    aged = model.decide(0, (0, 0, 0), time=2004, n=(2, 1, 1), departed=(1990, 0, 0)).avg
+    assert aged == library().vm_average_age(base, 4, getattr(q, "lambda"))

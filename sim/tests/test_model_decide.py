@@ -117,7 +117,10 @@ def test_size_weight_is_in_proportion():
     mean = scaled(Fraction(4096, 1000), 16)
     for length in (64, 500, 1000, 1500, 9000):
         got = library().vm_size_weighted(ONE // 100, length, mean)
-        assert abs(got - ONE // 100 * Fraction(length, 1000)) <= ONE // 100 * (Fraction(length, 2**16 * 1000) + Fraction(1, 4096)) + 1
+        assert (
+            abs(got - ONE // 100 * Fraction(length, 1000))
+            <= ONE // 100 * (Fraction(length, 2**16 * 1000) + Fraction(1, 4096)) + 1
+        )
     assert library().vm_size_weighted(ONE // 2, 16383, mean) == ONE
 
 
@@ -236,7 +239,9 @@ def test_measured_rate_over_each_curve_is_the_documented_one():
     for name, (curve, _) in CURVES.items():
         for average in (5, 12, 20, 29, 45, 70, 100):
             model, p, packets = Model(queue(curves=[curve] * 3)), exact(name, Fraction(average)), 4000
-            hits = sum(model.decide(packets=(average, 0, 0), draw=next(source)).verdict != ENQUEUE for _ in range(packets))
+            hits = sum(
+                model.decide(packets=(average, 0, 0), draw=next(source)).verdict != ENQUEUE for _ in range(packets)
+            )
             assert abs(hits - packets * p) <= 3.29 * sqrt(packets * p * (1 - p))
 
 

@@ -1,0 +1,184 @@
+"""Parser and rewrite of the model, on frames built by hand and on noise."""
+
+import random
+import struct
+from ctypes import byref, create_string_buffer
+
+import pytest
+from model_bindings import HEADER_FIELDS, Headers, library
+
+IP4, IP6, CTAG, STAG = b"\x08\x00", b"\x86\xdd", b"\x81\x00", b"\x88\xa8"
+MACS = bytes(12)
+TCP = struct.pack(">HHIIBBHHH", 1234, 443, 0xDEADBEEF, 7, 0x50, 0x18, 100, 0, 0)
+NO_IP = {**dict.fromkeys(HEADER_FIELDS, 0), "l3_offset": 14}
+
+
+def parse(frame):
+    h = Headers()
+    library().vm_parse(frame, len(frame), byref(h))
+    return {name: getattr(h, name) for name in HEADER_FIELDS}
+
+
+def checksum(header):
+    total = sum(struct.unpack(f">{len(header) // 2}H", header))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def ip4(payload=TCP, proto=6, tos=0xB9, options=b"", fragment=0, version=4, words=None):
+    words = 5 + len(options) // 4 if words is None else words
+    size = 20 + len(options) + len(payload)
+    head = struct.pack(
+        ">BBHHHBBHII", version << 4 | words, tos, size, 1, fragment, 61, proto, 0, 0x0A000001, 0x0A000002
+    )
+    head += options
+    return head[:10] + struct.pack(">H", checksum(head)) + head[12:] + payload
+
+
+def ip6(payload=TCP, following=6, traffic=0xB9, version=6):
+    return (
+        struct.pack(">IHBB", version << 28 | traffic << 20 | 0xABCDE, len(payload), following, 59) + bytes(32) + payload
+    )
+
+
+def extension(kind, following, words=2):
+    """An extension header of `words` 32-bit words."""
+    length = words - 2 if kind == 51 else words // 2 - 1
+    return bytes([following, length]) + bytes(4 * words - 2)
+
+
+WANT = {"dscp": 46, "ecn": 1, "has_ports": 1, "src_port": 1234, "dst_port": 443, "is_tcp": 1, "tcp_flags": 0x18}
+
+
+def expect(frame, **want):
+    got = parse(frame)
+    assert {name: got[name] for name in want} == want
+
+
+@pytest.mark.parametrize(
+    "tags, offset",
+    [(b"", 14), (CTAG + b"\0\1", 18), (STAG + b"\0\2" + CTAG + b"\0\1", 22), (CTAG + b"\0\2" + CTAG + b"\0\1", 22)],
+)
+def test_tags_and_both_ip_versions(tags, offset):
+    expect(MACS + tags + IP4 + ip4(), **WANT, tcp_seq=0xDEADBEEF, l3_offset=offset, is_ip4=1, is_ip6=0, ttl=61, proto=6)
+    expect(MACS + tags + IP6 + ip6(), **WANT, tcp_seq=0xDEADBEEF, l3_offset=offset, is_ip4=0, is_ip6=1, ttl=59, proto=6)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"",
+        MACS,
+        MACS + b"\x08\x06" + bytes(50),
+        MACS + STAG + b"\0\1" + IP4 + ip4(),
+        MACS + (CTAG + b"\0\1") * 3 + IP4 + ip4(),
+        MACS + IP4 + ip4(version=6),
+        MACS + IP6 + ip6(version=4),
+        MACS + IP4 + ip4(words=4),
+        MACS + IP4 + ip4(payload=b"", words=6),
+        MACS + IP4 + ip4()[:19],
+        MACS + IP6 + ip6()[:39],
+        MACS + CTAG + b"\0",
+    ],
+)
+def test_what_is_not_ip_reads_zero(frame):
+    assert parse(frame) == NO_IP
+
+
+def test_ip4_options_fragments_and_short_transport():
+    expect(MACS + IP4 + ip4(options=bytes(40)), **WANT)
+    expect(MACS + IP4 + ip4(fragment=0x2000), **WANT)
+    expect(MACS + IP4 + ip4(fragment=1), is_ip4=1, proto=6, has_ports=0, is_tcp=0, src_port=0)
+    expect(MACS + IP4 + ip4(payload=TCP[:13]), has_ports=1, dst_port=443, is_tcp=0, tcp_seq=0)
+    expect(MACS + IP4 + ip4(payload=TCP[:3]), has_ports=0, src_port=0)
+    expect(MACS + IP4 + ip4(proto=17), has_ports=1, is_tcp=0)
+    expect(MACS + IP4 + ip4(proto=50), has_ports=0, proto=50)
+
+
+def test_ip6_extension_headers_are_walked():
+    chain = b"".join([extension(0, 43), extension(43, 60, 4), extension(60, 51), extension(51, 6, 3)])
+    expect(MACS + IP6 + ip6(chain + TCP, 0), **WANT, proto=6)
+    expect(MACS + IP6 + ip6(chain[:-12] + extension(51, 0, 3) + extension(0, 6) + TCP, 0), proto=0, has_ports=0)
+    expect(MACS + IP6 + ip6(bytes([6, 0, 0, 1]) + bytes(4) + TCP, 44), **WANT)
+    expect(MACS + IP6 + ip6(bytes([6, 0, 0, 8]) + bytes(4) + TCP, 44), proto=6, has_ports=0)
+    expect(MACS + IP6 + ip6(bytes([6, 255]) + bytes(60), 0), proto=0, has_ports=0, is_ip6=1)
+    expect(MACS + IP6 + ip6(b"\x06", 0), proto=0, has_ports=0)
+
+
+def test_nothing_behind_128_bytes_is_looked_at():
+    room = 128 - 14 - 40
+    for words, ports, tcp in [(14, 1, 1), (16, 1, 0), (18, 0, 0)]:
+        frame = MACS + IP6 + ip6(extension(0, 6, words) + TCP, 0)
+        assert 4 * words <= room
+        expect(frame, proto=6, has_ports=ports, is_tcp=tcp)
+
+
+def test_noise_and_cut_frames_never_crash_and_never_read_past_the_end():
+    """Every answer depends on the frame's own bytes alone: what lies behind it in memory changes nothing."""
+    rng = random.Random(6)
+    good = [MACS + IP4 + ip4(options=bytes(8)), MACS + IP6 + ip6(extension(0, 44) + bytes([6] + [0] * 7) + TCP, 0)]
+    good += [MACS + STAG + b"\0\1" + CTAG + b"\0\2" + f[12:] for f in good]
+    for _ in range(20000):
+        frame = bytearray(rng.choice(good) if rng.random() < 0.8 else rng.randbytes(rng.randrange(200)))
+        for _ in range(rng.randrange(4)):
+            if frame:
+                frame[rng.randrange(len(frame))] = rng.randrange(256)
+        frame = bytes(frame[: rng.randrange(len(frame) + 1)])
+        a, b = Headers(), Headers()
+        library().vm_parse(frame + bytes(200), len(frame), byref(a))
+        library().vm_parse(frame + b"\x06\x00\x45\x81\x00" * 40, len(frame), byref(b))
+        assert bytes(a) == bytes(b)
+        assert a.has_ports or not (a.is_tcp or a.src_port or a.dst_port)
+        assert a.is_ip4 + a.is_ip6 <= 1 and a.dscp < 64 and a.ecn < 4
+
+
+def rewrite(frame, ce=0, set_dscp=0, dscp=0):
+    h, room = Headers(), create_string_buffer(frame, len(frame))
+    library().vm_parse(frame, len(frame), byref(h))
+    changed = library().vm_rewrite(room, byref(h), ce, set_dscp, dscp)
+    assert bool(changed) == (room.raw != frame)
+    return room.raw
+
+
+def test_rewrite_updates_the_checksum_as_a_full_computation_would():
+    rng = random.Random(7)
+    for _ in range(3000):
+        packet = bytearray(ip4(tos=rng.randrange(256), options=rng.randbytes(4 * rng.randrange(11))))
+        wrong = rng.choice([0, 0, rng.randrange(1, 0xFFFF)])
+        header = 4 * (packet[0] & 15)
+        stored = struct.unpack(">H", packet[10:12])[0] ^ wrong
+        packet[10:12] = struct.pack(">H", stored)
+        before = checksum(bytes(packet[:header]))
+        dscp, ce = rng.randrange(64), rng.randrange(2)
+        out = rewrite(MACS + IP4 + bytes(packet), ce, 1, dscp)[14:]
+        ecn = 3 if ce and packet[1] & 3 else packet[1] & 3
+        assert out[1] == dscp << 2 | ecn
+        assert out[:1] + out[2:10] + out[12:] == bytes(packet[:1] + packet[2:10] + packet[12:])
+        assert checksum(out[:header]) % 0xFFFF == before % 0xFFFF  # right stays right, wrong stays wrong by as much
+        assert (before == 0) == (wrong == 0)
+
+
+def test_ce_is_written_over_ect_alone():
+    for tos, want in [(0xB8, 0xB8), (0xB9, 0xBB), (0xBA, 0xBB), (0xBB, 0xBB)]:
+        assert rewrite(MACS + IP4 + ip4(tos=tos), ce=1)[15] == want
+        out = rewrite(MACS + IP6 + ip6(traffic=tos), ce=1)
+        assert (out[14] & 15) << 4 | out[15] >> 4 == want
+
+
+def test_ip6_rewrite_keeps_version_and_flow_label():
+    out = rewrite(MACS + IP6 + ip6(), set_dscp=1, dscp=10)
+    assert out[14:18] == struct.pack(">I", 6 << 28 | (10 << 2 | 1) << 20 | 0xABCDE)
+    assert out[18:] == (MACS + IP6 + ip6())[18:]
+
+
+def test_unchanged_and_other_frames_keep_every_byte():
+    odd = bytearray(ip4())
+    odd[10:12] = b"\xff\xff"
+    for frame in (MACS + IP4 + bytes(odd), MACS + b"\x08\x06" + bytes(range(46)), MACS):
+        assert rewrite(frame, ce=0, set_dscp=1, dscp=46) == frame
+
+
+def test_checksum_examples_of_rfc_1624():
+    """Section 4: HC 0xDD2F, m 0x5555 to 0x3285 gives 0x0000."""
+    assert library().vm_checksum(0xDD2F, 0x5555, 0x3285) == 0x0000
