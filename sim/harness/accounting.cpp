@@ -6,7 +6,9 @@
 
 namespace vermilion {
 
-static bool isIp(const VmHeaders& h) { return h.is_ip4 || h.is_ip6; }
+static bool isIp(const VmHeaders& h) {
+  return h.is_ip4 || h.is_ip6;
+}
 
 static const VmClass& classOf(const VmConfig& config, const VmHeaders& h) {
   return isIp(h) ? config.dscp[h.dscp] : config.fallback;
@@ -43,7 +45,8 @@ void Accounting::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 cloc
 
 Packet Accounting::decided(const RtlDecision& d, u64 clock) {
   if (d.input >= inputs_.size() || inputs_[d.input].empty()) {
-    error("a verdict at " + std::to_string(d.seen.time) + " ns for input " + std::to_string(d.input) + ", which has no frame waiting for one");
+    error("a verdict at " + std::to_string(d.seen.time) + " ns for input " + std::to_string(d.input) +
+          ", which has no frame waiting for one");
     return {};
   }
   Packet p = std::move(inputs_[d.input].front());
@@ -79,7 +82,8 @@ void Accounting::departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 
   Packet p = std::move(queues_[queue].front());
   queues_[queue].pop_front();
   if (colour != p.colour || lenBytes != p.lenBytes || arrival != p.decided)
-    error("frame " + std::to_string(p.frame->id) + ": left queue " + std::to_string(queue) + " with another colour, length or arrival time");
+    error("frame " + std::to_string(p.frame->id) + ": left queue " + std::to_string(queue) +
+          " with another colour, length or arrival time");
   p.left = now;
   left_.push_back(std::move(p));
   match();
@@ -98,7 +102,8 @@ void Accounting::match() {
     bool ceWritten;
     const std::vector<u8> wanted = expectedBytes(config_, p, &ceWritten);
     if (got != wanted) {
-      const auto at = std::mismatch(got.begin(), got.begin() + static_cast<i64>(std::min(got.size(), wanted.size())), wanted.begin());
+      const auto at = std::mismatch(got.begin(), got.begin() + static_cast<i64>(std::min(got.size(), wanted.size())),
+                                    wanted.begin());
       error("frame " + std::to_string(p.frame->id) + ": came out with " + std::to_string(got.size()) + " bytes of " +
             std::to_string(wanted.size()) + ", the first wrong one at " + std::to_string(at.first - got.begin()));
     }

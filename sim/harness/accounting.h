@@ -25,8 +25,8 @@ struct Packet {
   std::shared_ptr<const Frame> frame;
   VmHeaders headers{};
   u32 queue = 0, colour = 0, lenBytes = 0, verdict = 0;
-  u64 decided = 0, left = 0;                              // ns
-  u64 inClock = 0, decidedClock = 0, outClock = 0;        // last beat in, verdict, first beat out
+  u64 decided = 0, left = 0;                        // ns
+  u64 inClock = 0, decidedClock = 0, outClock = 0;  // last beat in, verdict, first beat out
 };
 
 class Accounting {
@@ -39,6 +39,7 @@ class Accounting {
   Packet decided(const RtlDecision& decision, u64 clock);
   void departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now);
   void wire(std::vector<u8> bytes, u64 firstBeatClock);
+  void error(const std::string& text);
   // Counts what has neither left nor been dropped.
   void finish();
 
@@ -52,7 +53,6 @@ class Accounting {
     u64 clock;
   };
   void match();
-  void error(const std::string& text);
 
   const VmConfig& config_;
   Sent sent_;

@@ -12,7 +12,8 @@ class AtomicFile {
  public:
   explicit AtomicFile(std::string name) : name_(std::move(name)), part_(name_ + ".part") {
     file_ = std::fopen(part_.c_str(), "wb");
-    if (file_ == nullptr) throw InputError(name_ + ": cannot be written; give a file in a folder that can be written to");
+    if (file_ == nullptr)
+      throw InputError(name_ + ": cannot be written; give a file in a folder that can be written to");
   }
   ~AtomicFile() {
     if (file_ == nullptr) return;
@@ -22,7 +23,8 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
 
   void write(const void* bytes, std::size_t size) {
-    if (std::fwrite(bytes, 1, size, file_) != size) throw InputError(name_ + ": cannot be written to its end; is the disk full?");
+    if (std::fwrite(bytes, 1, size, file_) != size)
+      throw InputError(name_ + ": cannot be written to its end; is the disk full?");
   }
   void write(const std::string& text) { write(text.data(), text.size()); }
   void keep() {

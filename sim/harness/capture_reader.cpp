@@ -16,8 +16,12 @@ constexpr u32 EthernetBytes = 14, SllBytes = 16, Sll2Bytes = 20;
 constexpr u8 OwnAddress[6] = {2, 0, 0, 0, 0, 1};
 
 // Ethernet, and what is re-framed as Ethernet.
-bool isRaw(int link) { return link == DLT_RAW || link == DLT_IPV4 || link == DLT_IPV6; }
-bool isKnown(int link) { return link == DLT_EN10MB || link == DLT_LINUX_SLL || link == DLT_LINUX_SLL2 || isRaw(link); }
+bool isRaw(int link) {
+  return link == DLT_RAW || link == DLT_IPV4 || link == DLT_IPV6;
+}
+bool isKnown(int link) {
+  return link == DLT_EN10MB || link == DLT_LINUX_SLL || link == DLT_LINUX_SLL2 || isRaw(link);
+}
 
 }  // namespace
 
@@ -41,9 +45,13 @@ CaptureReader::CaptureReader(const std::string& name, u32 maxFrameBytes) : maxFr
   throw InputError(name + ": " + what + " is not carried; legal are Ethernet, Linux cooked and raw IP");
 }
 
-CaptureReader::~CaptureReader() { pcap_close(capture_); }
+CaptureReader::~CaptureReader() {
+  pcap_close(capture_);
+}
 
-u64 CaptureReader::bytesRead() const { return static_cast<u64>(std::max(0L, std::ftell(pcap_file(capture_)))); }
+u64 CaptureReader::bytesRead() const {
+  return static_cast<u64>(std::max(0L, std::ftell(pcap_file(capture_))));
+}
 
 u64 CaptureReader::timeOf(i64 stampNs) {
   if (frames_ == 0) startNs_ = originNs_ = stampNs;

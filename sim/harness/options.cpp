@@ -5,9 +5,12 @@
 namespace vermilion {
 
 const char* usage() {
-  return "vermilion-sim --in CAPTURE --config-words FILE [--engine rtl|model] [--rate BITS_PER_SECOND | --speed FACTOR]\n"
-         "              [--seed N] [--out OUT.pcapng] [--stats-json FILE] [--trace FILE] [--vcd FILE | --fst FILE] [--stalls]\n"
-         "vermilion-sim --bench --frame-bytes N --packets N [--spread one|random] [--config-words FILE] [--stats-json FILE]\n";
+  return "vermilion-sim --in CAPTURE --config-words FILE [--engine rtl|model] [--rate BITS_PER_SECOND | --speed "
+         "FACTOR]\n"
+         "              [--seed N] [--out OUT.pcapng] [--stats-json FILE] [--trace FILE] [--vcd FILE | --fst FILE] "
+         "[--stalls]\n"
+         "vermilion-sim --bench --frame-bytes N --packets N [--spread one|random] [--config-words FILE] [--stats-json "
+         "FILE]\n";
 }
 
 namespace {
@@ -77,8 +80,10 @@ Options parseOptions(int count, char** words) {
     }
   }
   if (o.rate && paced) throw InputError("--rate and --speed are both given; one sets the pace");
-  if (!o.bench && (o.in.empty() || o.config.empty())) throw InputError("--in and --config-words are needed, or --bench");
-  if (o.model && (o.bench || !o.waves.empty())) throw InputError("--engine model has no clocks: no --bench and no waveform");
+  if (!o.bench && (o.in.empty() || o.config.empty()))
+    throw InputError("--in and --config-words are needed, or --bench");
+  if (o.model && (o.bench || !o.waves.empty()))
+    throw InputError("--engine model has no clocks: no --bench and no waveform");
   return o;
 }
 

@@ -10,10 +10,10 @@ namespace vermilion {
 
 struct Options {
   std::string in, config, out, statsJson, trace, waves;
-  bool model = false;            // --engine model
-  std::optional<double> rate;    // bits/s of frame bytes, back to back; else the capture's own times
-  double speed = 1;              // times as fast as the capture
-  std::optional<u64> seed;       // in place of the configuration's
+  bool model = false;          // --engine model
+  std::optional<double> rate;  // bits/s of frame bytes, back to back; else the capture's own times
+  double speed = 1;            // times as fast as the capture
+  std::optional<u64> seed;     // in place of the configuration's
   bool bench = false;
   u32 frameBytes = 64, packets = 20000;
   bool spreadRandom = false;  // --spread random: over all DSCPs; one: all packets the same

@@ -9,7 +9,8 @@ namespace vermilion {
 
 const char* const VerdictNames[VM_VERDICTS] = {"enqueue", "mark", "early", "forced", "tail", "nobuf", "bad"};
 
-Replay::Replay(const VmConfig& config) : model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)) {}
+Replay::Replay(const VmConfig& config)
+    : model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)) {}
 
 void Replay::check(const RtlDecision& rtl) {
   const Arrival& a = rtl.seen;
@@ -39,17 +40,20 @@ void Replay::disagree(const RtlDecision& rtl, const Decision& model) {
   const Arrival& a = rtl.seen;
   char text[300];
   std::snprintf(text, sizeof text,
-                "decision %" PRIu64 " at %" PRIu64 " ns, input %u, queue %u, colour %u, %u bytes, ecn %u, bad %u, no_buffer %u, "
+                "decision %" PRIu64 " at %" PRIu64
+                " ns, input %u, queue %u, colour %u, %u bytes, ecn %u, bad %u, no_buffer %u, "
                 "draw 0x%08x",
                 decisions_ - 1, a.time, rtl.input, a.queue, a.colour, a.len_bytes, a.ecn, a.bad, a.no_buffer, a.draw);
   first_ = text;
   for (int c = 0; c < Colours; c++) {
-    std::snprintf(text, sizeof text, "; colour %d: backlog %u bytes %u packets, last departure %" PRIu64 ", n %u, average %" PRIu64,
-                  c, a.backlog_bytes[c], a.backlog_packets[c], a.last_departure[c], a.n[c], rtl.average[c]);
+    std::snprintf(text, sizeof text,
+                  "; colour %d: backlog %u bytes %u packets, last departure %" PRIu64 ", n %u, average %" PRIu64, c,
+                  a.backlog_bytes[c], a.backlog_packets[c], a.last_departure[c], a.n[c], rtl.average[c]);
     first_ += text;
   }
-  std::snprintf(text, sizeof text, "; RTL p %" PRIu64 " verdict %u; model average %" PRIu64 " p %" PRIu64 " verdict %u%s",
-                rtl.probability, rtl.verdict, model.avg, model.p, model.verdict,
+  std::snprintf(text, sizeof text,
+                "; RTL p %" PRIu64 " verdict %u; model average %" PRIu64 " p %" PRIu64 " verdict %u%s", rtl.probability,
+                rtl.verdict, model.avg, model.p, model.verdict,
                 model.verdict == VM_VERDICTS ? " (queue, colour or n out of range)" : "");
   first_ += text;
 }

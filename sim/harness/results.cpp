@@ -16,7 +16,9 @@ u64 classOf(u64 ns) {
   return ns >> drop << drop;
 }
 
-Json pair(u64 packets, u64 bytes) { return {{"packets", packets}, {"bytes", bytes}}; }
+Json pair(u64 packets, u64 bytes) {
+  return {{"packets", packets}, {"bytes", bytes}};
+}
 
 Json colourJson(const VmCounters& c) {
   u64 packets = 0, bytes = 0;
@@ -36,7 +38,8 @@ Json colourJson(const VmCounters& c) {
 
 }  // namespace
 
-Results::Results(const VmConfig& config, std::vector<std::string> names) : names_(std::move(names)), queues_(config.queue_count) {
+Results::Results(const VmConfig& config, std::vector<std::string> names)
+    : names_(std::move(names)), queues_(config.queue_count) {
   names_.resize(config.queue_count);
 }
 
@@ -72,8 +75,8 @@ void Results::sent(const Packet& p, bool ceWritten) {
 Json Results::list(const Decimator<Sample>& samples) {
   Json j = Json::array();
   for (const Sample& s : samples.kept())
-    j.push_back({s.time, s.queue, s.colour, static_cast<double>(s.average) / (1 << AvgFrac), s.backlogBytes, s.backlogPackets,
-                 static_cast<double>(s.probability) / static_cast<double>(ProbOne), s.verdict});
+    j.push_back({s.time, s.queue, s.colour, static_cast<double>(s.average) / (1 << AvgFrac), s.backlogBytes,
+                 s.backlogPackets, static_cast<double>(s.probability) / static_cast<double>(ProbOne), s.verdict});
   return j;
 }
 

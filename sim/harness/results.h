@@ -12,7 +12,9 @@
 //   sample_every, event_every    k of each
 //   replay     decisions, agreed, refreshes, first_disagreement (RTL)
 //   accounting errors, first_error
-//   warnings   {name: count}, names in capture_reader.h and `input_stalled_clocks`
+//   warnings   {name: count}, names in capture_reader.h
+//   input_stalled_clocks    clocks in which an input was not ready for a beat (RTL)
+//   lane_start_ns           lane time at which the capture starts; all times here are lane time
 #pragma once
 
 #include <array>
@@ -53,6 +55,7 @@ class Results {
   void decided(const Arrival& seen, u64 average, u64 probability, u32 verdict);
   void sent(const Packet& packet, bool ceWritten);
   u64 packets() const { return packets_; }
+  const VmCounters& counters(u32 queue, u32 colour) const { return queues_[queue].counters[colour]; }
   void write(nlohmann::ordered_json& json) const;
 
  private:

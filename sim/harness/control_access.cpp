@@ -1,0 +1,154 @@
+#include "control_access.h"
+
+#include <stdexcept>
+
+#include "random.h"
+#include "register_map.h"
+
+namespace vermilion {
+
+namespace reg = registers;
+
+namespace {
+
+constexpr u32 PatienceClocks = 100'000;
+
+u32 scaled(VmScaled x) {
+  return x.m | x.s << 24;
+}
+u32 low(u64 x) {
+  return static_cast<u32>(x);
+}
+u32 high(u64 x) {
+  return static_cast<u32>(x >> 32);
+}
+
+void curveWrites(std::vector<RegisterWrite>& out, u32 colour, u32 kind, const VmCurve& c) {
+  out.push_back({reg::shadow_colour_curve_flags(colour, kind),
+                 reg::kShadowColourCurveFlagsOn.put(c.on) | reg::kShadowColourCurveFlagsSlope1One.put(high(c.b1_1)) |
+                     reg::kShadowColourCurveFlagsBase2One.put(high(c.base2)) |
+                     reg::kShadowColourCurveFlagsSlope2One.put(high(c.b1_2)) |
+                     reg::kShadowColourCurveFlagsSquare2One.put(high(c.b2_2))});
+  out.push_back({reg::shadow_colour_curve_min_th(colour, kind), c.min_th});
+  out.push_back({reg::shadow_colour_curve_max_th(colour, kind), c.max_th});
+  out.push_back({reg::shadow_colour_curve_end_th(colour, kind), c.end_th});
+  out.push_back({reg::shadow_colour_curve_inv1(colour, kind), scaled(c.inv1)});
+  out.push_back({reg::shadow_colour_curve_slope1(colour, kind), low(c.b1_1)});
+  out.push_back({reg::shadow_colour_curve_inv2(colour, kind), scaled(c.inv2)});
+  out.push_back({reg::shadow_colour_curve_base2(colour, kind), low(c.base2)});
+  out.push_back({reg::shadow_colour_curve_slope2(colour, kind), low(c.b1_2)});
+  out.push_back({reg::shadow_colour_curve_square2(colour, kind), low(c.b2_2)});
+}
+
+void queueWrites(std::vector<RegisterWrite>& out, u32 index, const VmQueue& q) {
+  out.push_back({reg::shadow_flags(),
+                 reg::kShadowFlagsUnitPackets.put(q.unit_packets) | reg::kShadowFlagsUpdateDepart.put(q.update_depart) |
+                     reg::kShadowFlagsEcn.put(q.ecn) | reg::kShadowFlagsSizeWeight.put(q.size_on) |
+                     reg::kShadowFlagsSpacing.put(q.spacing) | reg::kShadowFlagsStrict.put(q.strict) |
+                     reg::kShadowFlagsPriority.put(q.priority) | reg::kShadowFlagsMaskGreen.put(q.masks[0]) |
+                     reg::kShadowFlagsMaskYellow.put(q.masks[1]) | reg::kShadowFlagsMaskRed.put(q.masks[2])});
+  out.push_back({reg::shadow_limit_bytes(), q.limit_bytes});
+  out.push_back({reg::shadow_limit_packets(), q.limit_packets});
+  out.push_back({reg::shadow_lambda(), scaled(q.lambda)});
+  out.push_back({reg::shadow_inv_mean_len(), scaled(q.size)});
+  for (u32 n = 0; n < VM_STAGES; n++) out.push_back({reg::shadow_weight(n), scaled(q.weight[n])});
+  out.push_back({reg::shadow_quantum(), q.quantum});
+  out.push_back({reg::shadow_cost(), scaled(q.cost)});
+  out.push_back({reg::shadow_burst_low(), low(q.burst_ns)});
+  out.push_back({reg::shadow_burst_high(), high(q.burst_ns)});
+  for (u32 c = 0; c < VM_COLOURS; c++) {
+    curveWrites(out, c, 0, q.colour[c].drop);
+    curveWrites(out, c, 1, q.colour[c].ecn);
+    out.push_back({reg::shadow_colour_ecn_own(c), q.colour[c].ecn_own});
+  }
+  out.push_back({reg::queue_select(), index});
+  out.push_back({reg::commit(), 1});
+}
+
+void classWrites(std::vector<RegisterWrite>& out, u32 address, const VmClass& c) {
+  out.push_back({reg::class_address(), address});
+  const bool set = c.set_dscp >= 0;
+  out.push_back({reg::class_entry(), reg::kClassEntryQueue.put(c.queue) | reg::kClassEntryColour.put(c.colour) |
+                                         reg::kClassEntryDscp.put(set ? static_cast<u32>(c.set_dscp) : 0) |
+                                         reg::kClassEntrySetDscp.put(set)});
+}
+
+}  // namespace
+
+std::vector<RegisterWrite> registerWrites(const VmConfig& config) {
+  std::vector<RegisterWrite> out;
+  u32 departureUpdates = 0;
+  for (u32 i = 0; i < config.queue_count; i++) {
+    queueWrites(out, i, config.queues[i]);
+    departureUpdates |= config.queues[i].update_depart;
+  }
+  out.push_back({reg::control(), reg::kControlDepartureUpdates.put(departureUpdates)});
+  for (u32 d = 0; d < 64; d++) classWrites(out, d, config.dscp[d]);
+  classWrites(out, 64, config.fallback);
+  out.push_back({reg::port_cost(), scaled(config.port_cost)});
+  out.push_back({reg::port_burst_low(), low(config.port_burst_ns)});
+  out.push_back({reg::port_burst_high(), high(config.port_burst_ns)});
+  u32 words[4];
+  RandomSource(config.seed).state(words);
+  for (u32 i = 0; i < 4; i++) out.push_back({reg::seed(i), words[i]});
+  return out;
+}
+
+void ControlAccess::hang(u32 waited, const char* what, u32 address) const {
+  if (waited < PatienceClocks) return;
+  throw std::runtime_error(std::string("the control port hangs at a ") + what + " of address " +
+                           std::to_string(address));
+}
+
+void ControlAccess::write(u32 address, u32 value) {
+  bool addressTaken = false, dataTaken = false, done = false;
+  for (u32 waited = 0; !done; waited++) {
+    hang(waited, "write", address);
+    lane_.setWrite(!addressTaken, address, !dataTaken, value);
+    clock_([&] {
+      addressTaken |= lane_.writeAddressReady();
+      dataTaken |= lane_.writeDataReady();
+      done = lane_.writeDone();
+    });
+  }
+  lane_.setWrite(false, 0, false, 0);
+}
+
+u32 ControlAccess::read(u32 address) {
+  bool addressTaken = false, done = false;
+  u32 data = 0;
+  for (u32 waited = 0; !done; waited++) {
+    hang(waited, "read", address);
+    lane_.setRead(!addressTaken, address);
+    clock_([&] {
+      addressTaken |= lane_.readAddressReady();
+      done = lane_.readDone(data);
+    });
+  }
+  lane_.setRead(false, 0);
+  return data;
+}
+
+void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]) {
+  control.write(reg::queue_select(), queue);
+  control.write(reg::snapshot(), 1);
+  while (reg::kStatusSnapshotPending.get(control.read(reg::status())) != 0) {
+  }
+  for (u32 c = 0; c < u32{Colours}; c++) {
+    const auto pair = [&](u64 out[2], u32 address) {
+      for (u32 i = 0; i < 2; i++) out[i] = control.read(address + 8 * i) | u64{control.read(address + 8 * i + 4)} << 32;
+    };
+    pair(colours[c].arrived, reg::window_colour_arrived_packets_low(c));
+    pair(colours[c].enqueued, reg::window_colour_enqueued_packets_low(c));
+    pair(colours[c].early, reg::window_colour_early_packets_low(c));
+    pair(colours[c].forced, reg::window_colour_forced_packets_low(c));
+    pair(colours[c].tail, reg::window_colour_tail_packets_low(c));
+    pair(colours[c].nobuf, reg::window_colour_nobuf_packets_low(c));
+    pair(colours[c].bad, reg::window_colour_bad_packets_low(c));
+    pair(colours[c].marked, reg::window_colour_ce_chosen_packets_low(c));
+    pair(colours[c].ceWritten, reg::window_colour_ce_written_packets_low(c));
+    pair(colours[c].sent, reg::window_colour_sent_packets_low(c));
+  }
+}
+
+}  // namespace vermilion

@@ -1,0 +1,40 @@
+// Register access as a host does it, over AXI4-Lite, one access at a time; and a whole configuration in register writes.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "config.h"
+#include "verilated_lane.h"
+
+namespace vermilion {
+
+struct RegisterWrite {
+  u32 address, value;
+};
+
+// All of a configuration, in the order of docs/registers.md: shadow and commit for each queue, then classes, port, seed.
+std::vector<RegisterWrite> registerWrites(const VmConfig& config);
+
+class ControlAccess {
+ public:
+  // `clock` runs the lane by one clock and calls `look` after outputs have settled.
+  using Clock = std::function<void(const std::function<void()>& look)>;
+  ControlAccess(VerilatedLane& lane, Clock clock) : lane_(lane), clock_(std::move(clock)) {}
+  void write(u32 address, u32 value);
+  u32 read(u32 address);
+
+ private:
+  void hang(u32 waited, const char* what, u32 address) const;
+  VerilatedLane& lane_;
+  Clock clock_;
+};
+
+// The lane's own counters of one (queue, colour), from the window after a snapshot of that queue.
+struct LaneCounters {
+  u64 arrived[2], enqueued[2], early[2], forced[2], tail[2], nobuf[2], bad[2], marked[2], ceWritten[2],
+      sent[2];  // packets, bytes
+};
+void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]);
+
+}  // namespace vermilion

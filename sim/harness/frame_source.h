@@ -1,0 +1,32 @@
+// Where frames come from, with the time at which their first byte reaches the lane.
+//
+//   capture, --speed X    (time in the capture) / X
+//   capture, --rate R     back to back: each begins when the one before has ended at R bits/s of frame bytes (as shapers
+//                         count: no preamble, gap or FCS)
+//   bench                 all at time 0, so back to back at the width of the stream
+//
+// The lane's 48-bit nanoseconds hold 78 hours; a run whose frames need more than half of them is refused.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "capture_reader.h"
+#include "options.h"
+
+namespace vermilion {
+
+class FrameSource {
+ public:
+  virtual ~FrameSource() = default;
+  virtual std::shared_ptr<const Frame> next() = 0;  // null at the end; Frame::time is lane time
+  virtual u64 done() const = 0;                     // of total(), for progress
+  virtual u64 total() const = 0;
+  virtual i64 startNs() const { return 0; }  // since 1970, of the lane's StartNs
+  virtual Warnings warnings() const { return {}; }
+};
+
+std::unique_ptr<FrameSource> captureSource(const Options& options);
+std::unique_ptr<FrameSource> benchSource(const Options& options);
+
+}  // namespace vermilion

@@ -1,0 +1,165 @@
+#include "lane_driver.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace vermilion {
+
+namespace {
+
+constexpr u32 ResetClocks = 8, WaitingFrames = 4096;
+constexpr u64 RestClocks = 4;               // not busy for so long before a jump
+constexpr u64 PatienceClocks = 10'000'000;  // then the lane hangs
+
+u64 ontoGrid(u64 ns) {
+  return (ns + ClockNs - 1) / ClockNs * ClockNs;
+}
+
+u32 inputOf(const Frame& frame) {
+  u32 sum = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(12, frame.bytes.size()); i++) sum = sum * 31 + frame.bytes[i];
+  return (sum >> 3) % Inputs;
+}
+
+}  // namespace
+
+LaneDriver::LaneDriver(VerilatedLane& lane, LaneListener& listener, bool stalls, bool oneInput)
+    : lane_(lane),
+      listener_(listener),
+      control_(lane, [this](const std::function<void()>& look) { clock(look); }),
+      stalls_(stalls),
+      oneInput_(oneInput),
+      inputs_(Inputs) {}
+
+void LaneDriver::clock(const std::function<void()>& look) {
+  lane_.setTime(now_);
+  outReady_ = !stalls_ || random_() % 2 != 0;
+  lane_.setOutputReady(outReady_);
+  lane_.settle();
+  if (look) look();
+  sample();
+  lane_.edge();
+  clocks_++;
+  now_ += ClockNs;
+}
+
+void LaneDriver::start(const VmConfig& config) {
+  lane_.reset(true);
+  for (u32 i = 0; i < ResetClocks; i++) clock(nullptr);
+  lane_.reset(false);
+  for (const RegisterWrite& w : registerWrites(config)) control_.write(w.address, w.value);
+  while (lane_.busy()) clock(nullptr);
+  now_ = std::max(now_, StartNs);
+  startClock_ = clocks_;
+  quiet_ = resting_ = 0;
+}
+
+void LaneDriver::present() {
+  for (u32 i = 0; i < Inputs; i++) {
+    Input& in = inputs_[i];
+    if (in.shown) continue;  // AXI: valid stays until ready
+    if (in.frames.empty() || (stalls_ && random_() % 4 == 0)) {
+      lane_.setInput(i, nullptr);
+      continue;
+    }
+    const std::vector<u8>& bytes = in.frames.front()->bytes;
+    const std::size_t size = std::min<std::size_t>(BeatBytes, bytes.size() - in.offset);
+    std::memset(in.beat.data, 0, BeatBytes);
+    std::memcpy(in.beat.data, bytes.data() + in.offset, size);
+    in.beat.keep = ~u64{0} >> (64 - size);
+    in.beat.last = in.offset + size == bytes.size();
+    lane_.setInput(i, &in.beat);
+    in.shown = true;
+  }
+}
+
+void LaneDriver::sample() {
+  quiet_++;
+  resting_ = lane_.busy() ? 0 : resting_ + 1;
+  RtlDecision d;
+  if (lane_.decision(d)) {
+    listener_.decided(d, clocks_);
+    quiet_ = 0;
+  }
+  Left left;
+  if (lane_.departed(left)) {
+    listener_.departed(left, now_);
+    quiet_ = 0;
+  }
+  takeOutput();
+  for (u32 i = 0; i < Inputs; i++) {
+    Input& in = inputs_[i];
+    if (!in.shown) continue;
+    resting_ = 0;
+    if (!lane_.inputReady(i)) {
+      stalledClocks_++;
+      continue;
+    }
+    quiet_ = 0;
+    in.shown = false;
+    in.offset += BeatBytes;
+    if (!in.beat.last) continue;
+    listener_.arrived(i, std::move(in.frames.front()), clocks_);
+    in.frames.pop_front();
+    in.offset = 0;
+  }
+}
+
+void LaneDriver::takeOutput() {
+  Beat beat;
+  if (!lane_.output(beat) || !outReady_) return;
+  quiet_ = 0;
+  if (out_.empty()) outClock_ = clocks_;
+  u32 size = 0;
+  while (size < BeatBytes && (beat.keep >> size & 1) != 0) size++;
+  const bool whole = size == BeatBytes;
+  if ((!whole && beat.keep >> size != 0) || size == 0 || (!whole && !beat.last))
+    listener_.breach("a beat came out with gaps in keep");
+  if (beat.last && beat.bad) listener_.breach("a frame came out with bad set");
+  out_.insert(out_.end(), beat.data, beat.data + size);
+  if (!beat.last) return;
+  listener_.wire(std::move(out_), outClock_);
+  out_.clear();
+}
+
+void LaneDriver::fill(FrameSource& source) {
+  for (;;) {
+    if (!next_ && !sourceEnded_) {
+      next_ = source.next();
+      sourceEnded_ = !next_;
+    }
+    if (!next_ || next_->time > now_) return;
+    Input& in = inputs_[oneInput_ ? 0 : inputOf(*next_)];
+    if (in.frames.size() >= WaitingFrames) return;
+    in.frames.push_back(std::move(next_));
+    next_ = nullptr;
+  }
+}
+
+bool LaneDriver::jump() {
+  u64 to = next_ ? next_->time : ~u64{0}, wake;
+  if (lane_.wake(wake)) to = std::min(to, wake);
+  if (to == ~u64{0}) return false;
+  now_ = std::max(now_, ontoGrid(to));
+  return true;
+}
+
+void LaneDriver::run(FrameSource& source, const std::function<void()>& progress) {
+  for (;;) {
+    fill(source);
+    const bool waiting =
+        std::any_of(inputs_.begin(), inputs_.end(), [](const Input& in) { return !in.frames.empty(); });
+    if (!waiting && resting_ >= RestClocks && !jump()) break;
+    fill(source);
+    present();
+    clock(nullptr);
+    if ((clocks_ & 1023) == 0) progress();
+    if (quiet_ > PatienceClocks) {
+      listener_.breach("nothing has moved for " + std::to_string(PatienceClocks) + " clocks at " +
+                       std::to_string(now_) + " ns");
+      break;
+    }
+  }
+}
+
+}  // namespace vermilion

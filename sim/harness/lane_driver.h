@@ -1,0 +1,76 @@
+// Runs the Verilated lane clock by clock: frames to beats, beats to frames, verdicts and departures to whoever listens.
+//
+// Time goes on by 4 ns a clock. Where the lane is not busy and no beat waits, the clock still counts one but time jumps to the
+// earlier of the next frame and the lane's `wake`, on the 4 ns grid, so that nothing happens at another time than without
+// the jump.
+//
+// A frame takes the input that its two MAC addresses choose, so a conversation keeps its order; it starts at the first
+// clock at or after its time, or behind the frame before it on that input.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "control_access.h"
+#include "frame_source.h"
+#include "verilated_lane.h"
+
+namespace vermilion {
+
+// What the driver tells; `clock` counts from the start of the program, `now` is lane time.
+struct LaneListener {
+  virtual ~LaneListener() = default;
+  virtual void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) = 0;  // its last beat is in
+  virtual void decided(const RtlDecision& decision, u64 clock) = 0;
+  virtual void departed(const Left& left, u64 now) = 0;
+  virtual void wire(std::vector<u8> bytes, u64 firstBeatClock) = 0;
+  virtual void breach(const std::string& text) = 0;  // of the stream's rules, or nothing moves any more
+};
+
+class LaneDriver {
+ public:
+  LaneDriver(VerilatedLane& lane, LaneListener& listener, bool stalls, bool oneInput);
+
+  void start(const VmConfig& config);  // reset and registers
+  // Until all of `source` is in and nothing is under way; `progress` is called now and then.
+  void run(FrameSource& source, const std::function<void()>& progress);
+  ControlAccess& control() { return control_; }
+
+  u64 clocks() const { return clocks_; }
+  u64 runClocks() const { return clocks_ - startClock_; }  // since the first frame was due
+  u64 now() const { return now_; }
+  u64 stalledClocks() const { return stalledClocks_; }  // an input had a beat and was not ready
+
+ private:
+  struct Input {
+    std::deque<std::shared_ptr<const Frame>> frames;
+    std::size_t offset = 0;  // of the beat in the first frame
+    Beat beat;
+    bool shown = false;
+  };
+  void clock(const std::function<void()>& look);
+  void present();
+  void sample();
+  void takeOutput();
+  void fill(FrameSource& source);
+  bool jump();  // false: nothing is left to wait for
+
+  VerilatedLane& lane_;
+  LaneListener& listener_;
+  ControlAccess control_;
+  bool stalls_, oneInput_;
+  std::mt19937 random_{1};
+  std::vector<Input> inputs_;
+  std::shared_ptr<const Frame> next_;  // read from the source, not yet due
+  bool sourceEnded_ = false, outReady_ = false;
+  std::vector<u8> out_;
+  u64 outClock_ = 0;
+  u64 clocks_ = 0, startClock_ = 0, now_ = 0, stalledClocks_ = 0;
+  u64 quiet_ = 0;    // clocks without a beat, a verdict or a departure
+  u64 resting_ = 0;  // clocks for which the lane has not been busy
+};
+
+}  // namespace vermilion

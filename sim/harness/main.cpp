@@ -1,0 +1,87 @@
+// vermilion-sim: a capture through the lane, by the RTL or by the model alone.
+//
+// On standard output: `progress DONE TOTAL`, `warning TEXT`, `error TEXT`. Exit status 0: done; 1: a defect of the lane (the outputs are
+// written all the same, to look at); 2: the input is at fault, one `error` says how, nothing is written.
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "build_shape.h"
+#include "run.h"
+
+using namespace vermilion;
+using Json = nlohmann::ordered_json;
+
+static LoadedConfig load(const Options& o) {
+  if (o.config.empty()) return benchConfig();
+  std::ifstream file(o.config);
+  if (!file)
+    throw InputError(o.config + ": cannot be read; give the hardware's record (docs/hardware-configuration.md)");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  try {
+    LoadedConfig loaded = readConfig(text);
+    if (loaded.config.queue_count > VM_QUEUES)
+      throw InputError(o.config + ": has " + std::to_string(loaded.config.queue_count) + " queues, this build " +
+                       std::to_string(VM_QUEUES));
+    return loaded;
+  } catch (const ConfigError& e) {
+    throw InputError(o.config + ": " + e.what());
+  }
+}
+
+static int run(const Options& o) {
+  LoadedConfig loaded = load(o);
+  if (o.seed) loaded.config.seed = *o.seed;
+  loaded.config.buffer_cells = VM_CELLS;
+  loaded.config.max_frame_bytes = VM_MAX_FRAME_BYTES;
+  const auto source = o.bench ? benchSource(o) : captureSource(o);
+  std::optional<AtomicFile> stats;
+  if (!o.statsJson.empty()) stats.emplace(o.statsJson);
+  Recorder recorder(o, loaded, *source);
+
+  Json json;
+  json["engine"] = o.model ? "model" : "rtl";
+  json["preset"] = VM_PRESET;
+  const auto began = std::chrono::steady_clock::now();
+  const u64 defects = o.model ? runModel(loaded, *source, recorder, json) : runRtl(o, loaded, *source, recorder, json);
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  recorder.progress(true);
+
+  Warnings warnings = source->warnings();
+  json["wall_seconds"] = wall;
+  json["packets_per_second"] = static_cast<double>(recorder.results().packets()) / wall;
+  json["capture_start_ns"] = source->startNs();
+  json["lane_start_ns"] = StartNs;
+  json["warnings"] = warnings;
+  recorder.results().write(json);
+  recorder.keep();
+  if (stats) {
+    stats->write(json.dump() + "\n");
+    stats->keep();
+  }
+  for (const auto& [name, count] : warnings)
+    std::printf("warning %s: %llu\n", name.c_str(), static_cast<unsigned long long>(count));
+  if (defects == 0) return 0;
+  const Json replay = json.value("replay", Json::object());
+  const std::string disagreement = replay.value("first_disagreement", std::string());
+  if (!disagreement.empty()) std::printf("error the model disagrees: %s\n", disagreement.c_str());
+  const std::string unaccounted = json["accounting"]["first_error"];
+  if (!unaccounted.empty()) std::printf("error not accounted for: %s\n", unaccounted.c_str());
+  return 1;
+}
+
+int main(int count, char** words) {
+  try {
+    return run(parseOptions(count, words));
+  } catch (const InputError& e) {
+    std::printf("error %s\n", e.what());
+    return 2;
+  } catch (const std::exception& e) {
+    std::printf("error %s\n", e.what());
+    return 1;
+  }
+}

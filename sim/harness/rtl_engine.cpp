@@ -1,0 +1,141 @@
+// --engine rtl and --bench: the Verilated lane, with replay and accounting always on.
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "lane_driver.h"
+#include "run.h"
+
+namespace vermilion {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Clocks of all verdicts, and how long frames took.
+struct Timing {
+  u64 decisions = 0, firstDecision = 0, lastDecision = 0, firstLength = 0;
+  u64 toVerdict[2] = {~u64{0}, 0}, toWire[2] = {~u64{0}, 0};  // least and most
+  static void add(u64 span[2], u64 clocks) {
+    span[0] = std::min(span[0], clocks);
+    span[1] = std::max(span[1], clocks);
+  }
+};
+
+class RtlRun : public LaneListener {
+ public:
+  RtlRun(const VmConfig& config, Recorder& recorder)
+      : replay(config),
+        accounting(config, Inputs, [this](const Packet& p, const std::vector<u8>& bytes) { onWire(p, bytes); }),
+        config_(config),
+        recorder_(recorder) {}
+
+  void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) override {
+    accounting.arrived(input, std::move(frame), clock);
+  }
+  void decided(const RtlDecision& d, u64 clock) override {
+    replay.check(d);
+    recorder_.decided(d);
+    if (d.refresh) return;
+    const Packet p = accounting.decided(d, clock);
+    if (timing.decisions++ == 0) timing.firstDecision = clock;
+    timing.lastDecision = clock;
+    if (p.frame) Timing::add(timing.toVerdict, clock - p.inClock);
+  }
+  void departed(const Left& left, u64 now) override {
+    accounting.departed(left.queue, left.colour, left.lenBytes, left.arrival, now);
+  }
+  void wire(std::vector<u8> bytes, u64 firstBeatClock) override { accounting.wire(std::move(bytes), firstBeatClock); }
+  void breach(const std::string& text) override { accounting.error(text); }
+
+  Replay replay;
+  Accounting accounting;
+  Timing timing;
+
+ private:
+  void onWire(const Packet& p, const std::vector<u8>& bytes) {
+    bool ceWritten;
+    expectedBytes(config_, p, &ceWritten);
+    recorder_.sent(p, ceWritten, bytes);
+    Timing::add(timing.toWire, p.outClock - p.inClock);
+  }
+  const VmConfig& config_;
+  Recorder& recorder_;
+};
+
+// The lane's registers against what the harness saw.
+void compareCounters(LaneDriver& driver, const VmConfig& config, const Results& results, Accounting& accounting) {
+  for (u32 q = 0; q < config.queue_count; q++) {
+    LaneCounters lane[Colours];
+    snapshot(driver.control(), q, lane);
+    for (u32 c = 0; c < u32{Colours}; c++) {
+      const VmCounters& seen = results.counters(q, c);
+      const auto compare = [&](const char* name, const u64 got[2], u64 packets, u64 bytes) {
+        if (got[0] != packets || got[1] != bytes)
+          accounting.error("queue " + std::to_string(q) + ", colour " + std::to_string(c) + ": the lane counts " +
+                           name + " as " + std::to_string(got[0]) + " packets, " + std::to_string(got[1]) +
+                           " bytes, seen were " + std::to_string(packets) + " and " + std::to_string(bytes));
+      };
+      u64 packets = 0, bytes = 0;
+      for (int v = 0; v < VM_VERDICTS; v++) {
+        packets += seen.packets[v];
+        bytes += seen.bytes[v];
+      }
+      const auto verdict = [&](const char* name, const u64 got[2], int v) {
+        compare(name, got, seen.packets[v], seen.bytes[v]);
+      };
+      compare("arrived", lane[c].arrived, packets, bytes);
+      compare("enqueued", lane[c].enqueued, seen.packets[VM_ENQUEUE] + seen.packets[VM_MARK],
+              seen.bytes[VM_ENQUEUE] + seen.bytes[VM_MARK]);
+      verdict("ce_chosen", lane[c].marked, VM_MARK);
+      verdict("early", lane[c].early, VM_EARLY);
+      verdict("forced", lane[c].forced, VM_FORCED);
+      verdict("tail", lane[c].tail, VM_TAIL);
+      verdict("nobuf", lane[c].nobuf, VM_NOBUF);
+      verdict("bad", lane[c].bad, VM_BAD);
+      compare("sent", lane[c].sent, seen.sent_packets, seen.sent_bytes);
+      compare("ce_written", lane[c].ceWritten, seen.ce_written_packets, seen.ce_written_bytes);
+    }
+  }
+}
+
+// Names of the file of --bench; latencies are the least seen, that is of a lane with nothing ahead.
+void benchJson(const Options& o, const Timing& t, Json& json) {
+  const u64 beats = (o.frameBytes + BeatBytes - 1) / BeatBytes;
+  const u64 span = t.lastDecision - t.firstDecision;
+  json["clocks_per_decision"] =
+      t.decisions > 1 ? static_cast<double>(span) / static_cast<double>(t.decisions - 1) : 0.0;
+  json["bubbles"] = t.decisions == 0 ? 0 : span - (t.decisions - 1) * beats;  // clocks lost against the line
+  json["latency_verdict_clocks"] = t.toVerdict[0];
+  json["latency_verdict_clocks_max"] = t.toVerdict[1];
+  json["latency_total_clocks"] = t.toWire[0];
+  json["latency_total_clocks_max"] = t.toWire[1];
+}
+
+}  // namespace
+
+u64 runRtl(const Options& o, const LoadedConfig& loaded, FrameSource& source, Recorder& recorder, Json& json) {
+  const VmConfig& config = loaded.config;
+  VerilatedLane lane(o.waves);
+  RtlRun run(config, recorder);
+  LaneDriver driver(lane, run, o.stalls, o.bench);
+  driver.start(config);
+  const auto began = std::chrono::steady_clock::now();
+  driver.run(source, [&] { recorder.progress(); });
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  run.accounting.finish();
+  json["clocks"] = driver.runClocks();
+  json["seconds"] = static_cast<double>(driver.now() - StartNs) / 1e9;
+  json["clocks_per_second"] = static_cast<double>(driver.runClocks()) / std::max(wall, 1e-9);
+  json["input_stalled_clocks"] = driver.stalledClocks();
+  compareCounters(driver, config, recorder.results(), run.accounting);
+  if (o.bench) benchJson(o, run.timing, json);
+  json["replay"] = {{"decisions", run.replay.decisions()},
+                    {"agreed", run.replay.agreed()},
+                    {"refreshes", run.replay.refreshes()},
+                    {"first_disagreement", run.replay.firstDisagreement()}};
+  json["accounting"] = {{"errors", run.accounting.errors()}, {"first_error", run.accounting.firstError()}};
+  return run.accounting.errors() + run.replay.decisions() - run.replay.agreed();
+}
+
+}  // namespace vermilion

@@ -1,0 +1,42 @@
+// One run of either engine: frames in, and everything that is known at the end.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "capture_writer.h"
+#include "config_json.h"
+#include "frame_source.h"
+#include "results.h"
+#include "trace_writer.h"
+
+namespace vermilion {
+
+// What both engines feed: counters, trace, output capture, progress lines.
+class Recorder {
+ public:
+  Recorder(const Options& options, const LoadedConfig& loaded, FrameSource& source);
+  void decided(const RtlDecision& decision);
+  void sent(const Packet& packet, bool ceWritten, const std::vector<u8>& bytes);
+  void progress(bool last = false);
+  void keep();
+  Results& results() { return results_; }
+
+ private:
+  FrameSource& source_;
+  Results results_;
+  std::optional<CaptureWriter> out_;
+  std::optional<TraceWriter> trace_;
+  u64 shown_ = 0;
+};
+
+// Each fills `json` and returns the number of defects it found: disagreements, frames unaccounted for.
+u64 runRtl(const Options& options, const LoadedConfig& loaded, FrameSource& source, Recorder& recorder,
+           nlohmann::ordered_json& json);
+u64 runModel(const LoadedConfig& loaded, FrameSource& source, Recorder& recorder, nlohmann::ordered_json& json);
+
+// All DSCPs over all queues, no early drops, nothing shaped: what --bench takes without a configuration.
+LoadedConfig benchConfig();
+
+}  // namespace vermilion

@@ -1,0 +1,202 @@
+#include "verilated_lane.h"
+
+#include <verilated.h>
+
+#include <cstring>
+
+#include "Vlane.h"
+
+#if defined(VM_WAVES_VCD)
+#include <verilated_vcd_c.h>
+using Waves = VerilatedVcdC;
+#elif defined(VM_WAVES_FST)
+#include <verilated_fst_c.h>
+using Waves = VerilatedFstC;
+#endif
+
+namespace vermilion {
+
+struct VerilatedLane::Ports {
+  VerilatedContext context;
+  Vlane top{&context};
+#if defined(VM_WAVES_VCD) || defined(VM_WAVES_FST)
+  std::unique_ptr<Waves> waves;
+  u64 waveTime = 0;  // ps; a clock is 4 ns also where the lane's own time jumps
+  void dump() {
+    if (waves) waves->dump(waveTime);
+    waveTime += ClockNs * 500;
+  }
+#else
+  void dump() {}
+#endif
+};
+
+// One case an input; VM_INPUTS is at most 4 in all presets.
+#define VM_INPUT_1(X) X(0)
+#define VM_INPUT_2(X) VM_INPUT_1(X) X(1)
+#define VM_INPUT_3(X) VM_INPUT_2(X) X(2)
+#define VM_INPUT_4(X) VM_INPUT_3(X) X(3)
+#define VM_JOIN(a, b) a##b
+#define VM_INPUT_N(n) VM_JOIN(VM_INPUT_, n)
+#define VM_EACH_INPUT VM_INPUT_N(VM_INPUTS)
+
+VerilatedLane::VerilatedLane(const std::string& waves) : ports_(std::make_unique<Ports>()) {
+#if defined(VM_WAVES_VCD) || defined(VM_WAVES_FST)
+  if (!waves.empty()) {
+    ports_->context.traceEverOn(true);
+    ports_->waves = std::make_unique<Waves>();
+    ports_->top.trace(ports_->waves.get(), 99);
+    ports_->waves->open(waves.c_str());
+    if (!ports_->waves->isOpen())
+      throw InputError(waves + ": cannot be written; give a file in a folder that can be written to");
+  }
+#else
+  if (!waves.empty())
+    throw InputError(waves +
+                     ": this build of the simulator has no waveforms; build it with VM_WAVES_VCD or VM_WAVES_FST");
+#endif
+  auto& top = ports_->top;
+  top.clock = 0;
+  top.io_control_b_ready = 1;
+  top.io_control_r_ready = 1;
+  top.io_control_w_bits_strb = 15;
+  setWrite(false, 0, false, 0);
+  setRead(false, 0);
+  for (u32 i = 0; i < Inputs; i++) setInput(i, nullptr);
+  setOutputReady(false);
+}
+
+VerilatedLane::~VerilatedLane() {
+  ports_->top.final();
+#if defined(VM_WAVES_VCD) || defined(VM_WAVES_FST)
+  if (ports_->waves) ports_->waves->close();
+#endif
+}
+
+void VerilatedLane::reset(bool on) {
+  ports_->top.reset = on;
+}
+void VerilatedLane::setTime(u64 ns) {
+  ports_->top.io_now = ns;
+}
+void VerilatedLane::setOutputReady(bool ready) {
+  ports_->top.io_out_ready = ready;
+}
+
+void VerilatedLane::setInput(u32 input, const Beat* beat) {
+  auto& top = ports_->top;
+#define VM_SET(i)                                                   \
+  if (input == i) {                                                 \
+    top.io_in_##i##_valid = beat != nullptr;                        \
+    if (beat == nullptr) return;                                    \
+    static_assert(sizeof top.io_in_##i##_bits_data == BeatBytes);   \
+    std::memcpy(&top.io_in_##i##_bits_data, beat->data, BeatBytes); \
+    top.io_in_##i##_bits_keep = beat->keep;                         \
+    top.io_in_##i##_bits_last = beat->last;                         \
+    top.io_in_##i##_bits_bad = beat->bad;                           \
+  }
+  VM_EACH_INPUT(VM_SET)
+}
+
+bool VerilatedLane::inputReady(u32 input) const {
+#define VM_READY(i) \
+  if (input == i) return ports_->top.io_in_##i##_ready;
+  VM_EACH_INPUT(VM_READY)
+  return false;
+}
+
+void VerilatedLane::settle() {
+  ports_->top.clock = 0;
+  ports_->top.eval();
+  ports_->dump();
+}
+
+void VerilatedLane::edge() {
+  ports_->top.clock = 1;
+  ports_->top.eval();
+  ports_->dump();
+}
+
+bool VerilatedLane::output(Beat& beat) const {
+  const auto& top = ports_->top;
+  if (!top.io_out_valid) return false;
+  std::memcpy(beat.data, &top.io_out_bits_data, BeatBytes);
+  beat.keep = top.io_out_bits_keep;
+  beat.last = top.io_out_bits_last;
+  beat.bad = top.io_out_bits_bad;
+  return true;
+}
+
+bool VerilatedLane::decision(RtlDecision& d) const {
+  const auto& top = ports_->top;
+  if (!top.io_decision_valid) return false;
+  d.refresh = top.io_decision_bits_refresh;
+  d.input = top.io_decision_bits_input;
+  d.seen.queue = top.io_decision_bits_queue;
+  d.seen.colour = top.io_decision_bits_colour;
+  d.seen.len_bytes = top.io_decision_bits_lenBytes;
+  d.seen.ecn = top.io_decision_bits_ecn;
+  d.seen.bad = top.io_decision_bits_bad;
+  d.seen.no_buffer = top.io_decision_bits_noBuffer;
+  d.seen.time = top.io_decision_bits_time;
+  d.seen.draw = top.io_decision_bits_draw;
+#define VM_COLOUR(c)                                                      \
+  d.seen.backlog_bytes[c] = top.io_decision_bits_backlog_##c##_bytes;     \
+  d.seen.backlog_packets[c] = top.io_decision_bits_backlog_##c##_packets; \
+  d.seen.last_departure[c] = top.io_decision_bits_lastDeparture_##c;      \
+  d.seen.n[c] = top.io_decision_bits_ahead_##c;                           \
+  d.average[c] = top.io_decision_bits_average_##c;
+  VM_COLOUR(0) VM_COLOUR(1) VM_COLOUR(2) d.probability = top.io_decision_bits_probability;
+  d.verdict = top.io_decision_bits_verdict;
+  return true;
+}
+
+bool VerilatedLane::departed(Left& left) const {
+  const auto& top = ports_->top;
+  if (!top.io_departed_valid) return false;
+  left = {top.io_departed_bits_queue, top.io_departed_bits_colour, top.io_departed_bits_lenBytes,
+          top.io_departed_bits_arrival};
+  return true;
+}
+
+bool VerilatedLane::wake(u64& ns) const {
+  ns = ports_->top.io_wake_bits;
+  return ports_->top.io_wake_valid;
+}
+
+bool VerilatedLane::busy() const {
+  return ports_->top.io_busy;
+}
+
+void VerilatedLane::setWrite(bool addressValid, u32 address, bool dataValid, u32 data) {
+  auto& top = ports_->top;
+  top.io_control_aw_valid = addressValid;
+  top.io_control_aw_bits = address;
+  top.io_control_w_valid = dataValid;
+  top.io_control_w_bits_data = data;
+}
+
+void VerilatedLane::setRead(bool addressValid, u32 address) {
+  ports_->top.io_control_ar_valid = addressValid;
+  ports_->top.io_control_ar_bits = address;
+}
+
+bool VerilatedLane::writeAddressReady() const {
+  return ports_->top.io_control_aw_ready;
+}
+bool VerilatedLane::writeDataReady() const {
+  return ports_->top.io_control_w_ready;
+}
+bool VerilatedLane::writeDone() const {
+  return ports_->top.io_control_b_valid;
+}
+bool VerilatedLane::readAddressReady() const {
+  return ports_->top.io_control_ar_ready;
+}
+
+bool VerilatedLane::readDone(u32& data) const {
+  data = ports_->top.io_control_r_bits_data;
+  return ports_->top.io_control_r_valid;
+}
+
+}  // namespace vermilion

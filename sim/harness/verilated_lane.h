@@ -1,0 +1,58 @@
+// The Verilated lane's ports, and nothing else: the only file pair that knows their names.
+//
+// A clock is: set inputs, settle(), look at outputs, edge().
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "build_shape.h"
+#include "replay.h"
+
+namespace vermilion {
+
+struct Beat {
+  alignas(8) u8 data[BeatBytes] = {};
+  u64 keep = 0;
+  bool last = false, bad = false;
+};
+
+struct Left {
+  u32 queue, colour, lenBytes;
+  u64 arrival;
+};
+
+class VerilatedLane {
+ public:
+  explicit VerilatedLane(const std::string& waves);  // name of the waveform, may be empty
+  ~VerilatedLane();
+
+  void reset(bool on);
+  void setTime(u64 ns);
+  void setInput(u32 input, const Beat* beat);  // null: none
+  void setOutputReady(bool ready);
+  void settle();
+  void edge();
+
+  bool inputReady(u32 input) const;
+  bool output(Beat& beat) const;
+  bool decision(RtlDecision& decision) const;
+  bool departed(Left& left) const;
+  bool wake(u64& ns) const;
+  bool busy() const;
+
+  // AXI4-Lite; every channel by itself.
+  void setWrite(bool addressValid, u32 address, bool dataValid, u32 data);
+  void setRead(bool addressValid, u32 address);
+  bool writeAddressReady() const;
+  bool writeDataReady() const;
+  bool writeDone() const;
+  bool readAddressReady() const;
+  bool readDone(u32& data) const;
+
+ private:
+  struct Ports;
+  std::unique_ptr<Ports> ports_;
+};
+
+}  // namespace vermilion
