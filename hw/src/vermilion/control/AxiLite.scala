@@ -1,0 +1,85 @@
+package vermilion.control
+
+import chisel3._
+import chisel3.util._
+
+/** Data and byte strobes of a write. */
+class AxiLiteWriteData extends Bundle {
+  val data = UInt(32.W)
+  val strb = UInt(4.W)
+}
+
+/** Data and response of a read. */
+class AxiLiteReadData extends Bundle {
+  val data = UInt(32.W)
+  val resp = UInt(2.W)
+}
+
+/** AXI4-Lite of 32 data bits, as the slave sees it; `Flipped` for a master. Protection bits are left out: nothing uses them. */
+class AxiLite(val addressBits: Int) extends Bundle {
+  val aw = Flipped(Decoupled(UInt(addressBits.W)))
+  val w = Flipped(Decoupled(new AxiLiteWriteData))
+  val b = Decoupled(UInt(2.W))
+  val ar = Flipped(Decoupled(UInt(addressBits.W)))
+  val r = Decoupled(new AxiLiteReadData)
+}
+
+/** A register write that has arrived: for one clock, with its strobes as a mask of bits. */
+class RegisterWrite(addressBits: Int) extends Bundle {
+  val address = UInt(addressBits.W)
+  val data = UInt(32.W)
+  val mask = UInt(32.W)
+}
+
+/** The bus side of a register file: AXI4-Lite to one write or one read a clock at most.
+  *
+  * Address and data of a write may come in any order and any distance; either waits for the other. `hold` keeps writes
+  * from being done, and so from being answered. A write without strobes is answered and not shown. All answers are OKAY.
+  * `readData` belongs to `readAddress` two clocks before: time for one RAM and one register. Reads and writes do not wait
+  * for each other. Addresses are of words: their lowest two bits are dropped.
+  */
+class AxiLiteSlave(addressBits: Int) extends Module {
+  val io = IO(new Bundle {
+    val axi = new AxiLite(addressBits)
+    val hold = Input(Bool())
+    val write = Valid(new RegisterWrite(addressBits))
+    val readAddress = Output(UInt(addressBits.W))
+    val readData = Input(UInt(32.W))
+  })
+  private def wordOf(address: UInt) = Cat(address(addressBits - 1, 2), 0.U(2.W))
+
+  // -- writes --
+  private val aw = Queue(io.axi.aw, 1)
+  private val w = Queue(io.axi.w, 1)
+  private val answered = RegInit(true.B) // no answer is waiting
+  private val doWrite = aw.valid && w.valid && answered && !io.hold
+  aw.ready := doWrite
+  w.ready := doWrite
+  io.axi.b.valid := !answered
+  io.axi.b.bits := 0.U
+  when(doWrite) { answered := false.B }.elsewhen(io.axi.b.fire) { answered := true.B }
+  io.write.valid := doWrite && w.bits.strb.orR
+  io.write.bits.address := wordOf(aw.bits)
+  io.write.bits.data := w.bits.data
+  io.write.bits.mask := FillInterleaved(8, w.bits.strb)
+
+  // -- reads: address, two clocks, answer --
+  private object State extends ChiselEnum { val Idle, Look, Take, Answer = Value }
+  private val state = RegInit(State.Idle)
+  private val address = RegEnable(wordOf(io.axi.ar.bits), io.axi.ar.fire)
+  private val data = RegEnable(io.readData, state === State.Answer && RegNext(state) =/= State.Answer)
+  io.readAddress := address
+  io.axi.ar.ready := state === State.Idle
+  io.axi.r.valid := false.B
+  io.axi.r.bits.data := data
+  io.axi.r.bits.resp := 0.U
+  switch(state) {
+    is(State.Idle) { when(io.axi.ar.valid) { state := State.Look } }
+    is(State.Look) { state := State.Take }
+    is(State.Take) { state := State.Answer }
+    is(State.Answer) {
+      io.axi.r.valid := RegNext(state) === State.Answer
+      when(io.axi.r.fire) { state := State.Idle }
+    }
+  }
+}

@@ -1,0 +1,197 @@
+package vermilion.control
+
+import chisel3._
+import chisel3.util._
+import vermilion.control.{RegisterMap => R}
+import vermilion.fixed.Formats._
+import vermilion.lane.{LaneConfiguration, LaneParams}
+import vermilion.stats.StatisticsWindow
+import vermilion.stream.Colour
+
+/** The host's side of a lane: AXI4-Lite to the registers of `hw/regs/vermilion.rdl` (`docs/registers.md`).
+  *
+  * All of a queue's configuration is written to one shadow record, and reaches the lane as a whole with COMMIT. While the
+  * lane has not taken it (it waits for a gap between packets, at most the pipeline's length), writes are held back, so the
+  * record cannot change under the commit. The scheduler's part goes out in the clock in which the policy's is taken.
+  * Registers are flip-flops, about 2300 bits, whatever the number of queues; they cannot tell what a queue has now.
+  *
+  * A read answers 4 clocks after its address. A register's bits outside its fields read as 0.
+  */
+class ControlPort(p: LaneParams) extends Module {
+  import ControlPort._
+  val io = IO(new Bundle {
+    val axi = new AxiLite(AddressBits)
+    val lane = Flipped(new LaneConfiguration(p))
+    val statistics = Flipped(new StatisticsWindow(p))
+    val busy = Input(Bool())
+  })
+  private val slave = Module(new AxiLiteSlave(AddressBits))
+  slave.io.axi <> io.axi
+  private val write = slave.io.write
+  private def written(address: Int): Bool = write.valid && write.bits.address === address.U
+
+  // -- registers: every one that is asked for here also enters the read multiplexer --
+  private val readable = scala.collection.mutable.ArrayBuffer.empty[(Int, UInt)]
+
+  private def show(address: Int, value: UInt): Unit = readable += address -> value
+
+  /** A register that the host writes and reads, as it will be after the present clock's write, and as it is. */
+  private class Stored(of: R.Register, index: Int*) {
+    val address: Int = of(index: _*)
+    private val bits = RegInit(0.U(of.mask.bitLength.W))
+    private val merged = (bits.pad(32) & ~write.bits.mask) | (write.bits.data & write.bits.mask)
+    val next: UInt = (merged & of.mask.U(32.W))(of.mask.bitLength - 1, 0)
+    when(written(address)) { bits := next }
+    val now: UInt = bits.pad(32)
+    show(address, now)
+  }
+  private def stored(of: R.Register, index: Int*): UInt = new Stored(of, index: _*).now
+
+  private def factor(to: Scaled, of: R.Register, index: Int*): Unit = {
+    val word = stored(of, index: _*)
+    to.mant := word(to.mant.getWidth - 1, 0)
+    to.shift := word(FactorShiftLow + to.shift.getWidth - 1, FactorShiftLow)
+  }
+
+  // -- identification and capabilities --
+  show(R.BlockType(), "h564d0001".U)
+  show(R.Version(), "h00010000".U)
+  show(R.NextBlock(), 0.U)
+  show(R.Queues(), p.queues.U)
+  show(R.Cells(), p.cells.U)
+  show(R.DataBits(), p.dataBits.U)
+  show(R.Inputs(), p.inputs.U)
+  show(R.EwmaStages(), EwmaStages.U)
+  show(R.MaxFrameBytes(), p.maxFrameBytes.U)
+
+  // -- what goes to the lane as it is written --
+  private val departureUpdates = RegInit(false.B)
+  private val clear = RegInit(false.B)
+  when(written(R.Control())) {
+    when(write.bits.mask(R.Control.departureUpdates.low)) { departureUpdates := R.Control.departureUpdates(write.bits.data) }
+  }
+  clear := written(R.Control()) && write.bits.mask(0) && R.Control.clearStatistics(write.bits.data).asBool
+  show(R.Control(), departureUpdates)
+  io.lane.departureUpdates := departureUpdates
+  io.statistics.clear := clear
+
+  /** One clock after a write to `address`: the registers hold what was written. */
+  private def after(address: Int): Bool = RegNext(written(address), false.B)
+
+  private val seed = Seq.tabulate(4)(i => stored(R.Seed, i))
+  io.lane.seed.valid := after(R.Seed(3))
+  io.lane.seed.bits := Cat(seed.reverse)
+
+  private val portCost = stored(R.PortCost)
+  io.lane.portShaper.bits.costMant := R.PortCost.mant(portCost)
+  io.lane.portShaper.bits.costShift := R.PortCost.shift(portCost)
+  private val portBurstLow = stored(R.PortBurstLow)
+  io.lane.portShaper.bits.burstNs := Cat(stored(R.PortBurstHigh)(7, 0), portBurstLow)
+  io.lane.portShaper.valid := after(R.PortBurstHigh())
+
+  private def exists(queue: UInt): Bool = queue < p.queues.U
+  private val classAddress = stored(R.ClassAddress)
+  private val classEntry = stored(R.ClassEntry)
+  private val classGo = after(R.ClassEntry())
+  private val classAddressExists = R.ClassAddress.address(classAddress) <= 64.U
+  io.lane.classWrite.valid := classGo && exists(R.ClassEntry.queue(classEntry)) && classAddressExists
+  io.lane.classWrite.bits.address := R.ClassAddress.address(classAddress)
+  io.lane.classWrite.bits.entry.queue := R.ClassEntry.queue(classEntry)(p.queueBits - 1, 0)
+  io.lane.classWrite.bits.entry.colour := R.ClassEntry.colour(classEntry)
+  io.lane.classWrite.bits.entry.setDscp := R.ClassEntry.setDscp(classEntry)
+  io.lane.classWrite.bits.entry.dscp := R.ClassEntry.dscp(classEntry)
+
+  // -- the shadow record --
+  private val config = io.lane.commit.bits.config
+  private val flags = stored(R.ShadowFlags)
+  config.average.unitPackets := R.ShadowFlags.unitPackets(flags)
+  config.average.updateDepart := R.ShadowFlags.updateDepart(flags)
+  config.average.masks(Colour.Green) := R.ShadowFlags.maskGreen(flags)
+  config.average.masks(Colour.Yellow) := R.ShadowFlags.maskYellow(flags)
+  config.average.masks(Colour.Red) := R.ShadowFlags.maskRed(flags)
+  for (n <- 0 until EwmaStages) factor(config.average.weight(n), R.ShadowWeight, n)
+  factor(config.average.lambda, R.ShadowLambda)
+  config.decide.ecn := R.ShadowFlags.ecn(flags)
+  config.decide.spacing := R.ShadowFlags.spacing(flags)
+  config.decide.sizeWeight := R.ShadowFlags.sizeWeight(flags)
+  factor(config.decide.invMeanLen, R.ShadowInvMeanLen)
+  config.decide.limitBytes := stored(R.ShadowLimitBytes)(LenBits - 1, 0)
+  config.decide.limitPackets := stored(R.ShadowLimitPackets)(LenBits - 1, 0)
+
+  for (c <- 0 until Colour.Count; (curve, k) <- Seq(config.colours(c).drop, config.colours(c).ecn).zipWithIndex) {
+    val switches = stored(R.ShadowColourCurveFlags, c, k)
+    curve.on := R.ShadowColourCurveFlags.on(switches)
+    curve.minTh := stored(R.ShadowColourCurveMinTh, c, k)(LenBits - 1, 0)
+    curve.maxTh := stored(R.ShadowColourCurveMaxTh, c, k)(LenBits - 1, 0)
+    curve.endTh := stored(R.ShadowColourCurveEndTh, c, k)(LenBits - 1, 0)
+    factor(curve.inv1, R.ShadowColourCurveInv1, c, k)
+    factor(curve.inv2, R.ShadowColourCurveInv2, c, k)
+    curve.slope1 := Cat(R.ShadowColourCurveFlags.slope1One(switches), stored(R.ShadowColourCurveSlope1, c, k))
+    curve.base2 := Cat(R.ShadowColourCurveFlags.base2One(switches), stored(R.ShadowColourCurveBase2, c, k))
+    curve.slope2 := Cat(R.ShadowColourCurveFlags.slope2One(switches), stored(R.ShadowColourCurveSlope2, c, k))
+    curve.square2 := Cat(R.ShadowColourCurveFlags.square2One(switches), stored(R.ShadowColourCurveSquare2, c, k))
+  }
+  for (c <- 0 until Colour.Count) config.colours(c).ecnOwn := stored(R.ShadowColourEcnOwn, c)(0)
+
+  private val service = io.lane.service.bits
+  service.strict := R.ShadowFlags.strict(flags)
+  service.priority := R.ShadowFlags.priority(flags)
+  service.quantum := stored(R.ShadowQuantum)(17, 0)
+  private val cost = stored(R.ShadowCost)
+  service.shaper.costMant := R.ShadowCost.mant(cost)
+  service.shaper.costShift := R.ShadowCost.shift(cost)
+  private val burstLow = stored(R.ShadowBurstLow)
+  service.shaper.burstNs := Cat(stored(R.ShadowBurstHigh)(7, 0), burstLow)
+
+  // -- commit and snapshot of the selected queue --
+  private val selected = R.QueueSelect.queue(stored(R.QueueSelect))
+  private val selectedQueue = selected(p.queueBits - 1, 0)
+  private val committing = RegInit(false.B)
+  when(io.lane.commit.fire) { committing := false.B }
+  when(written(R.Commit()) && exists(selected)) { committing := true.B }
+  slave.io.hold := committing
+  io.lane.commit.valid := committing
+  io.lane.commit.bits.queue := selectedQueue
+  io.lane.service.valid := io.lane.commit.fire
+  service.queue := selectedQueue
+
+  io.lane.liveQueue := selectedQueue
+  io.statistics.live := io.lane.live
+  io.statistics.snapshot.valid := after(R.Snapshot()) && exists(selected)
+  io.statistics.snapshot.bits := selectedQueue
+
+  private val badQueue = RegInit(false.B)
+  private val badNow = ((written(R.Commit()) || written(R.Snapshot())) && !exists(selected)) ||
+    (classGo && !exists(R.ClassEntry.queue(classEntry)))
+  when(badNow) { badQueue := true.B }
+    .elsewhen(written(R.Status()) && R.Status.badQueue(write.bits.data & write.bits.mask).asBool) { badQueue := false.B }
+  show(
+    R.Status(),
+    Cat(
+      badQueue,
+      0.U((R.Status.badQueue.low - R.Status.clearPending.high - 1).W),
+      io.statistics.clearing,
+      io.statistics.snapshotting,
+      committing,
+      io.busy
+    )
+  )
+
+  // -- read: the multiplexer is registered once, the window is two clocks behind its index --
+  private val address = slave.io.readAddress
+  private val value = RegNext(
+    MuxLookup(address, 0.U(32.W))(readable.map { case (at, x) => at.U(AddressBits.W) -> x.pad(32) }.toSeq)
+  )
+  private val inWindow = address >= WindowBase.U && address < (WindowBase + WindowBytes).U
+  io.statistics.index := (address - WindowBase.U)(StatisticsWindow.IndexBits + 1, 2)
+  slave.io.readData := Mux(RegNext(RegNext(inWindow)), io.statistics.word, RegNext(value))
+}
+
+object ControlPort {
+
+  /** 16 MiB of address space. */
+  val AddressBits = 24
+  private val FactorShiftLow = R.PortCost.shift.low
+  private val WindowBase = R.WindowColourArrivedPacketsLow(0)
+  private val WindowBytes = StatisticsWindow.Words * 4
+}
