@@ -25,13 +25,15 @@ class QueueService(p: LaneParams) extends Bundle {
   * Eligible: not empty and not blocked by its shaper. Nothing is granted while the port is blocked.
   *
   * Clocks of a grant, 4 in all: Level (highest strict priority, registered), Pick (search, registered), Look (queue head, deficit, quantum
-  * are read), Decide (take, or end the visit). After a grant that some shaper charges it waits 6 more for the charge to settle.
+  * are read), Decide (take, or end the visit). After a grant that some shaper charges it waits 5 more for the charge to settle.
   *
   * RAMs: `quantum`, queues x 18, 1W (configure) 1R; `deficit`, queues x 19, 1W 1R, both used by this machine alone. Bits
   * `configured`, `inDebt` make their initialisation unnecessary: an unconfigured queue has quantum 2048, no priority, no shaper.
   *
   * `wake` is the first ns at which something can be sent, when packets wait and nothing can be sent at this one.
   * `busy` says that something is going on or may be: when it is low, only time or an enqueue can change anything.
+  * Growth with queues, yet to be flattened: the bits a queue (strict, priority, four flags) are registers, and the search for the highest
+  * priority is a tree over all queues in one clock.
   * It does not count the bytes a wire adds to a frame, and does not look into packets.
   */
 class Scheduler(p: LaneParams) extends Module {

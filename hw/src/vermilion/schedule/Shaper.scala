@@ -31,7 +31,7 @@ object Shaper {
   * 200 Gb/s is 0.04 ns, (167772, 22). Above 2^17 a mantissa is within 2^-18 of any rate; rounding takes at most 2^-16 ns a packet.
   *
   * `blocked` is pessimistic: it rises at once with a charge to a shaped entry and falls only when a stage has seen now >= next.
-  * So nothing is sent too early; a sender waits 6 clocks (`settling`) for the answer to its own charge. Who stays blocked is
+  * So nothing is sent too early; a sender waits 5 clocks (`settling`) for the answer to its own charge. Who stays blocked is
   * looked at in turn by a scan, one entry a clock, that jumps over entries not blocked or without a packet (`interesting`). An entry is thus
   * released at most `entries` + 4 clocks late, which costs no rate when burstNs is longer than that.
   *

@@ -7,7 +7,7 @@ import scala.collection.mutable
 import scala.util.Random
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
-import vermilion.stream.{Chain, CellWrite, Descriptor}
+import vermilion.stream.{CellWrite, Chain, Descriptor}
 
 import chisel3.util._
 

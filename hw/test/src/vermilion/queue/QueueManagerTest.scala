@@ -21,7 +21,8 @@ class QueueManagerTest extends AnyFlatSpec with ChiselSim {
     var sent, received = 0
 
     def clock(enqueueTo: Option[Int], peek: Option[Int], mayTake: Boolean): Unit = {
-      val offered = enqueueTo.filter(_ => free.nonEmpty).map(q => q -> Packet(free.dequeue(), 1 + random.nextInt(16000)))
+      val offered =
+        enqueueTo.filter(_ => free.nonEmpty).map(q => q -> Packet(free.dequeue(), 1 + random.nextInt(16000)))
       dut.io.enqueue.valid.poke(offered.isDefined.B)
       offered.foreach { case (q, packet) =>
         sent += 1
@@ -72,7 +73,14 @@ class QueueManagerTest extends AnyFlatSpec with ChiselSim {
     val random = bench.random
     // (chance of an enqueue, of a peek, of a take, queues used): among them one queue at one of each a clock.
     val phases =
-      Seq((1.0, 1.0, 1.0, 1), (0.5, 1.0, 1.0, 1), (0.9, 0.9, 0.9, 2), (0.5, 0.6, 0.7, p.queues), (1.0, 0.3, 1.0, 3), (0.3, 1.0, 0.9, 3))
+      Seq(
+        (1.0, 1.0, 1.0, 1),
+        (0.5, 1.0, 1.0, 1),
+        (0.9, 0.9, 0.9, 2),
+        (0.5, 0.6, 0.7, p.queues),
+        (1.0, 0.3, 1.0, 3),
+        (0.3, 1.0, 0.9, 3)
+      )
     def some(chance: Double, queues: Int) = Option.when(random.nextDouble() < chance)(random.nextInt(queues))
     for ((enqueue, peek, take, most) <- phases; queues = most.min(p.queues); _ <- 0 until 1200)
       bench.clock(some(enqueue, queues), some(peek, queues), random.nextDouble() < take)

@@ -52,7 +52,7 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
 
   private case class Left(queue: Int, lenBytes: Int, now: Long, clock: Long)
 
-  private class Bench(dut: EgressQueues, seed: Int) {
+  private class Bench(dut: EgressQueues, p: LaneParams, seed: Int) {
     val random = new Random(seed)
     val free = mutable.Queue.from(0 until p.cells)
     val queued = Array.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // cell, length
@@ -144,9 +144,9 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
 
   behavior of "EgressQueues"
 
-  it should "serve strict priorities first and share the rest by quantum, exactly as the reference" in
+  private def followsReference(p: LaneParams): Unit =
     simulate(new EgressQueues(p)) { dut =>
-      val bench = new Bench(dut, 3)
+      val bench = new Bench(dut, p, 3)
       val random = bench.random
       var lastOfRound = p.queues - 1
       for (round <- 0 until 4) {
@@ -188,9 +188,14 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
       }
     }
 
+  it should "serve strict priorities first and share the rest by quantum, exactly as the reference" in
+    followsReference(p)
+
+  it should "do so with 40 queues, where the search has two levels" in followsReference(p.copy(queues = 40))
+
   it should "hold every shaper to its rate, to the nanosecond, from 64 kb/s to 200 Gb/s" in
     simulate(new EgressQueues(p)) { dut =>
-      val bench = new Bench(dut, 4)
+      val bench = new Bench(dut, p, 4)
       val random = bench.random
       for (
         (rate, s) <- Seq(
@@ -215,8 +220,12 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
         var next = BigInt(0)
         for (d <- bench.left) {
           val may = (next + 65535) >> 16
-          assert(BigInt(d.now) == may.max(bench.left.head.now), s"a packet left at ${d.now} ns, at $rate b/s it may at $may")
-          next = next.max(BigInt((d.now - s.burstNs).max(0)) << 16) + ((BigInt(d.lenBytes) * s.costMant << 16) >> s.costShift)
+          assert(
+            BigInt(d.now) == may.max(bench.left.head.now),
+            s"a packet left at ${d.now} ns, at $rate b/s it may at $may"
+          )
+          next = next
+            .max(BigInt((d.now - s.burstNs).max(0)) << 16) + ((BigInt(d.lenBytes) * s.costMant << 16) >> s.costShift)
         }
         // The long-run rate, the burst apart.
         val steady = bench.left.dropWhile(_.now == bench.left.head.now).dropRight(1)
@@ -230,7 +239,7 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
 
   it should "shape queues and port together, and leave a shaped queue's share to the others" in
     simulate(new EgressQueues(p)) { dut =>
-      val bench = new Bench(dut, 5)
+      val bench = new Bench(dut, p, 5)
       val random = bench.random
       // Port 1 Gb/s; a strict queue held to 100 Mb/s, two queues that share the rest 1 : 3, one of 50 Mb/s.
       val services = Map(
@@ -250,7 +259,8 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
       val span = (bench.left.last.now - from).toDouble
       def rate(q: Int) = bench.left.drop(100).filter(_.queue == q).map(_.lenBytes).sum * 8e3 / span // Mb/s
       val rates = services.keys.map(q => q -> rate(q)).toMap
-      def near(q: Int, mbps: Double) = assert((rates(q) / mbps - 1).abs < 0.03, s"queue $q: ${rates(q)} Mb/s, not $mbps: $rates")
+      def near(q: Int, mbps: Double) =
+        assert((rates(q) / mbps - 1).abs < 0.03, s"queue $q: ${rates(q)} Mb/s, not $mbps: $rates")
       near(0, 100)
       near(9, 50)
       near(3, 850 / 4.0)
@@ -260,7 +270,8 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
         var next = BigInt(0)
         for (d <- bench.left if q < 0 || d.queue == q) {
           assert((BigInt(d.now) << 16) >= next, s"queue $q sent too early")
-          next = next.max(BigInt((d.now - s.burstNs).max(0)) << 16) + ((BigInt(d.lenBytes) * s.costMant << 16) >> s.costShift)
+          next = next
+            .max(BigInt((d.now - s.burstNs).max(0)) << 16) + ((BigInt(d.lenBytes) * s.costMant << 16) >> s.costShift)
         }
       }
       bench.drain()
@@ -268,19 +279,28 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
 
   it should "lose and reorder nothing when packets and the way out come and go at random" in
     simulate(new EgressQueues(p)) { dut =>
-      val bench = new Bench(dut, 6)
+      val bench = new Bench(dut, p, 6)
       val random = bench.random
       for (phase <- 0 until 8) {
         for (q <- 0 until p.queues)
           bench.configure(
             q,
-            Service(random.nextInt(4) == 0, random.nextInt(16), 512 << random.nextInt(5), random.nextInt(2) * 1000, 8, random.nextInt(1000).toLong)
+            Service(
+              random.nextInt(4) == 0,
+              random.nextInt(16),
+              512 << random.nextInt(5),
+              random.nextInt(2) * 1000,
+              8,
+              random.nextInt(1000).toLong
+            )
           )
         bench.configurePort(Service(costMant = random.nextInt(2) * 500, costShift = 10, burstNs = 100))
         val (arrive, ready) = (Seq(0.05, 0.2, 1.0)(phase % 3), Seq(1.0, 0.5, 0.1)(phase / 3))
         for (_ <- 0 until 1200) {
           bench.now += random.nextInt(8)
-          val enqueue = Option.when(random.nextDouble() < arrive && bench.free.nonEmpty)(random.nextInt(p.queues) -> (1 + random.nextInt(3000)))
+          val enqueue = Option.when(random.nextDouble() < arrive && bench.free.nonEmpty)(
+            random.nextInt(p.queues) -> (1 + random.nextInt(3000))
+          )
           bench.clock(enqueue, random.nextDouble() < ready)
         }
       }
