@@ -43,7 +43,7 @@ class Bench:
             await FallingEdge(dut.clock)
         dut.reset.value = 0
         for dscp in range(65):
-            ports(dut, "io_classWrite_bits", {"address": dscp, "entry": {"queue": dscp % 16, "colour": dscp // 16, "setDscp": 0}})
+            ports(dut, "io_classWrite_bits", {"address": dscp, "entry": {"queue": dscp % 16, "colour": dscp // 16 % 4, "setDscp": 0}})
             dut.io_classWrite_valid.value = 1
             await FallingEdge(dut.clock)
         dut.io_classWrite_valid.value = 0
