@@ -112,3 +112,11 @@ def test_junit_files_are_counted(tmp_path):
     path = tmp_path / "j.xml"
     path.write_text('<testsuites><testsuite tests="9" failures="1" errors="1" skipped="2"/></testsuites>')
     assert suite.junit(path) == suite.Count(5, 2, 2)
+
+
+def test_a_run_that_finds_a_defect_keeps_its_outputs(tmp_path):
+    with pytest.raises(simulate.Defect, match="disagrees"):
+        with simulate.Outputs() as outputs:
+            place = outputs.add("--trace", str(tmp_path / "trace"))
+            simulate.run(program(tmp_path, f"echo t > {place}; echo error the model disagrees; exit 1"), [], None, None)
+    assert (tmp_path / "trace").read_text() == "t\n"

@@ -1,6 +1,8 @@
 """The picture of `vermilion curves`: every queue's drop and ECN curves, evaluated with the hardware's integers."""
 
-from . import quantise
+import os
+
+from . import build, quantise
 from .config import COLOURS, Config
 
 INK = {"green": "#2e7d32", "yellow": "#c79100", "red": "#c62828"}
@@ -38,6 +40,7 @@ def points(record: dict, top: int) -> tuple[list[float], list[float]]:
 
 def draw(config: Config, path, kind: str):
     """Writes the picture, one panel a queue that has a curve."""
+    os.environ.setdefault("MPLCONFIGDIR", str(build.HOME / "matplotlib"))
     import matplotlib
 
     matplotlib.use("agg")

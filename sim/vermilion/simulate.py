@@ -7,7 +7,7 @@ The program, `vermilion-sim` (sources in `sim/harness`), is called as
 
 `--config-words` is the record of `docs/hardware-configuration.md`. On standard output it prints lines:
 `progress DONE TOTAL` (packets), `warning TEXT`, `error TEXT`. Status 0: done; 2: the user's input is at fault (`error` says
-how); anything else: a defect.
+how); 1 with an `error`: the run ended but found a defect of the lane, outputs written; anything else: it broke.
 """
 
 import json
@@ -18,6 +18,10 @@ from pathlib import Path
 
 from .build import BuildError
 from .config import UserError
+
+
+class Defect(BuildError):
+    """The run went to its end and found lane and model, or lane and accounts, apart; its outputs are kept to look at."""
 
 
 class Outputs:
@@ -62,7 +66,7 @@ class Outputs:
         return self
 
     def __exit__(self, kind, *_):
-        self.drop() if kind else self.keep()
+        self.keep() if kind is None or issubclass(kind, Defect) else self.drop()
 
 
 def check_capture(path: Path):
@@ -101,6 +105,8 @@ def run(program: Path, arguments: list, on_progress, on_warning) -> None:
                 raise
         if process.returncode == 2 and refusal:
             raise UserError(refusal)
+        if process.returncode == 1 and refusal:
+            raise Defect(f"a defect of Vermilion's: {refusal}")
         if process.returncode:
             errors.seek(0)
             tail = "".join(rest[-10:]) + errors.read()[-3000:]
