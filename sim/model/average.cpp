@@ -51,13 +51,14 @@ u64 averageAge(u64 avg, u32 x) {
 
 void Estimator::push(u64 avg, u64 now) {
   head_ = (head_ + 1) % Depth;
-  ring_[head_] = {avg, now};
+  ring_[head_] = avg;
+  updated_ = now;
 }
 
 void Estimator::arrive(const VmQueue& queue, u32 q, int n, u64 now, u64 lastDeparture) {
   const u64 base = value(n);
   if (q != 0) return push(averageStep(base, q, queue.weight[n - 1]), now);
-  const u64 since = lastDeparture > time(1) ? lastDeparture : time(1);
+  const u64 since = lastDeparture > updated_ ? lastDeparture : updated_;
   push(averageAge(base, idleExponent(now > since ? now - since : 0, queue.lambda)), now);
 }
 
