@@ -71,7 +71,7 @@ class ControlPort(p: LaneParams) extends Module {
     when(write.bits.mask(R.Control.departureUpdates.low)) { departureUpdates := R.Control.departureUpdates(write.bits.data) }
   }
   clear := written(R.Control()) && write.bits.mask(0) && R.Control.clearStatistics(write.bits.data).asBool
-  show(R.Control(), departureUpdates)
+  show(R.Control(), Cat(0.U(1.W), departureUpdates)) // clear_statistics reads as 0
   io.lane.departureUpdates := departureUpdates
   io.statistics.clear := clear
 

@@ -59,7 +59,8 @@ object StatisticsWindow {
   * In every snapshot  arrived = enqueued + early + forced + tail + nobuf + bad  for each colour, and over the colours
   * enqueued = sent + backlog  if nothing was queued at the last clear. Counters wrap at 2^64.
   *
-  * Events count one clock after they are shown; a departure in the clock of an enqueue does not lower that enqueue's
+  * Events count two clocks after they are shown, so a snapshot or clear is as of two clocks before it is asked for, for all
+  * RAMs alike. A departure in the clock of an enqueue does not lower that enqueue's
   * high-water mark. Latency is `now - arrival` when the departure is shown, in 1 ns steps, modulo 2^48 ns.
   * `ready` is low for 32 clocks a queue after reset; events until then are lost.
   */

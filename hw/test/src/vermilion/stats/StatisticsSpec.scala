@@ -1,0 +1,169 @@
+package vermilion.stats
+
+import chisel3._
+import chisel3.simulator.scalatest.ChiselSim
+import org.scalatest.flatspec.AnyFlatSpec
+import scala.collection.mutable
+import scala.util.Random
+import vermilion.lane.LaneParams
+
+/** Random events, up to one of each kind in every clock, most of them to one queue, against maps of integers. */
+class StatisticsSpec extends AnyFlatSpec with ChiselSim {
+  private val p = LaneParams(queues = 5)
+  private val Names = Seq("arrived", "enqueued", "early", "forced", "tail", "nobuf", "bad", "ce_chosen", "ce_written", "sent")
+
+  private class Bench(dut: Statistics) {
+    val random = new Random(11)
+    var now = BigInt(1) << 40
+    var packets, bytes = mutable.Map.empty[(Int, Int, Int), BigInt].withDefaultValue(BigInt(0))
+    var latency = mutable.Map.empty[(Int, Int), BigInt].withDefaultValue(BigInt(0))
+    var maxBytes, maxPackets = mutable.Map.empty[Int, BigInt].withDefaultValue(BigInt(0))
+    val queued = Seq.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // colour, length
+
+    private def add(queue: Int, colour: Int, kind: Int, len: Int): Unit = {
+      packets((queue, colour, kind)) += 1
+      bytes((queue, colour, kind)) += len
+    }
+
+    /** Counts what one clock shows; `load` is the chance of each event. A departure comes before an enqueue of its clock. */
+    def clock(load: Double, hot: Double): Unit = {
+      def chance(x: Double) = random.nextDouble() < x
+      def anyQueue = if (chance(hot)) 2 else random.nextInt(p.queues)
+      val gone = Some(anyQueue).filter(q => queued(q).nonEmpty && chance(load * 0.8))
+      dut.io.now.poke(now.U)
+      dut.io.departed.valid.poke(gone.isDefined.B)
+      val leaving = gone.map(q => q -> queued(q).dequeue())
+      for ((q, (colour, len)) <- leaving) {
+        val age = if (chance(0.1)) BigInt(random.nextInt(2)) else BigInt(random.nextInt(40), random)
+        dut.io.departed.bits.queue.poke(q.U)
+        dut.io.departed.bits.colour.poke(colour.U)
+        dut.io.departed.bits.lenBytes.poke(len.U)
+        dut.io.departed.bits.arrival.poke((now - age).U)
+        add(q, colour, 9, len)
+        latency((q, if (age == 0) 0 else (age.bitLength - 1).min(31))) += 1
+      }
+      val decides = chance(load)
+      dut.io.decision.valid.poke(decides.B)
+      if (decides) {
+        val (q, colour, len, verdict) = (anyQueue, random.nextInt(3), 14 + random.nextInt(9000), random.nextInt(7))
+        val refresh = chance(0.1)
+        val d = dut.io.decision.bits
+        d.refresh.poke(refresh.B)
+        d.queue.poke(q.U)
+        d.colour.poke(colour.U)
+        d.lenBytes.poke(len.U)
+        d.verdict.poke(verdict.U)
+        if (!refresh) {
+          add(q, colour, 0, len)
+          add(q, colour, if (verdict <= 1) 1 else verdict, len)
+          if (verdict == 1) add(q, colour, 7, len)
+          if (verdict <= 1) {
+            queued(q) += colour -> len
+            // A departure of the same clock still counts as queued.
+            val same = leaving.filter(_._1 == q).map(_._2._2)
+            maxBytes(q) = maxBytes(q).max(queued(q).map(_._2).sum + same.getOrElse(0))
+            maxPackets(q) = maxPackets(q).max(queued(q).size + same.size)
+          }
+        }
+      }
+      val writes = chance(load)
+      dut.io.ceWritten.valid.poke(writes.B)
+      if (writes) {
+        val (q, colour, len) = (anyQueue, random.nextInt(3), 14 + random.nextInt(9000))
+        dut.io.ceWritten.bits.queue.poke(q.U)
+        dut.io.ceWritten.bits.colour.poke(colour.U)
+        dut.io.ceWritten.bits.lenBytes.poke(len.U)
+        add(q, colour, 8, len)
+      }
+      dut.clock.step()
+      now += 1
+    }
+
+    def word(index: Int): BigInt = {
+      dut.io.window.index.poke(index.U)
+      clock(0.7, 0.5) // reading must not mind what goes on
+      clock(0.7, 0.5)
+      dut.io.window.word.peek().litValue
+    }
+    def long(index: Int): BigInt = word(index) + (word(index + 1) << 32)
+
+    /** A snapshot in full traffic holds exactly what was shown up to two clocks before its request. */
+    def check(queue: Int, load: Double): Unit = {
+      val (packetsThen, bytesThen, latencyThen) = (packets.toMap, bytes.toMap, latency.toMap)
+      val (maxThen, maxPacketsThen, queuedThen) = (maxBytes(queue), maxPackets(queue), queued(queue).toSeq)
+      clock(load, 0.9)
+      val nowThen = now
+      for (c <- 0 until 3) dut.io.window.live(c).poke(((BigInt(5 + c) << 40) + queue).U)
+      dut.io.window.snapshot.valid.poke(true.B)
+      dut.io.window.snapshot.bits.poke(queue.U)
+      clock(load, 0.9)
+      dut.io.window.snapshot.valid.poke(false.B)
+      for (c <- 0 until 3) dut.io.window.live(c).poke(0.U)
+      var clocks = 0
+      while (dut.io.window.snapshotting.peek().litToBoolean) {
+        clock(load, 0.9)
+        clocks += 1
+        assert(clocks < 400, "the snapshot does not end")
+      }
+      for (c <- 0 until 3; k <- Names.indices) {
+        val at = 64 * c + 4 * k
+        assert(long(at) == packetsThen.getOrElse((queue, c, k), BigInt(0)), s"packets ${Names(k)}, queue $queue, colour $c")
+        assert(long(at + 2) == bytesThen.getOrElse((queue, c, k), BigInt(0)), s"bytes ${Names(k)}, queue $queue, colour $c")
+      }
+      for (bin <- 0 until 32)
+        assert(long(256 + 2 * bin) == latencyThen.getOrElse((queue, bin), BigInt(0)), s"latency bin $bin of queue $queue")
+      assert(word(320) == queuedThen.map(_._2).sum && word(321) == queuedThen.size, s"backlog of queue $queue")
+      assert(word(322) == maxThen && word(323) == maxPacketsThen, s"high-water marks of queue $queue")
+      for (c <- 0 until 3) assert(long(324 + 2 * c) == (BigInt(5 + c) << 40) + queue, s"average $c of queue $queue")
+      assert(long(330) == nowThen && word(332) == queue)
+      for (unused <- Seq(40, 63, 333, 383, 192)) assert(word(unused) == 0, s"word $unused")
+    }
+
+    def clear(): Unit = {
+      dut.io.window.clear.poke(true.B)
+      clock(0, 0)
+      dut.io.window.clear.poke(false.B)
+      clock(0, 0)
+      packets.clear()
+      bytes.clear()
+      latency.clear()
+      maxBytes.clear()
+      maxPackets.clear()
+    }
+  }
+
+  behavior of "Statistics"
+
+  it should "count every event of every clock, and snapshot and clear in one clock" in simulate(new Statistics(p)) { dut =>
+    dut.reset.poke(true.B)
+    dut.clock.step(2)
+    dut.reset.poke(false.B)
+    val bench = new Bench(dut)
+    import bench._
+    var clocks = 0
+    while (!dut.io.ready.peek().litToBoolean) {
+      clock(0, 0)
+      clocks += 1
+      assert(clocks <= 32 * p.queues + 2)
+    }
+    for (q <- 0 until p.queues) check(q, 1.0) // also: nothing is left of what the RAMs held before reset
+    for (_ <- 0 until 1500) clock(1.0, 0.9)
+    for (q <- Seq(2, 0, 2, 4)) check(q, 1.0)
+    for (_ <- 0 until 500) clock(0.3, 0.5)
+    check(2, 0.3)
+    // A clear at full load: tidying up must wait, counts are right at once.
+    clear()
+    assert(dut.io.window.clearing.peek().litToBoolean)
+    for (_ <- 0 until 200) clock(1.0, 0.9)
+    for (q <- Seq(2, 1)) check(q, 1.0)
+    // Let it end, clear again: the other epoch, records of before the first clear must not come back.
+    clocks = 0
+    while (dut.io.window.clearing.peek().litToBoolean) {
+      clock(0.1, 0.5)
+      clocks += 1
+      assert(clocks < 3000, "tidying up does not end")
+    }
+    clear()
+    for (q <- 0 until p.queues) check(q, 0.5)
+  }
+}
