@@ -9,7 +9,7 @@ import model_bindings as mb
 from bench import queues
 from bench.bundle import plain, ports
 from cocotb.clock import Clock
-from cocotb.triggers import FallingEdge
+from cocotb.triggers import FallingEdge, ReadOnly
 
 NAMES = "refresh queue colour lenBytes ecn bad noBuffer time draw probability verdict".split()
 
@@ -30,6 +30,7 @@ class Bench:
         self.now, self.sent, self.decided = 1000, 0, Counter()
         self.ahead = Counter()
         self.departures = departures
+        self.held = False  # a packet stands at the input and has not been taken
 
     async def start(self):
         dut = self.dut
@@ -115,12 +116,16 @@ class Bench:
 
     async def play(self, clocks: int, arrive: float, leave: float, spread: int = 16, jump: float = 0.0):
         for _ in range(clocks):
-            self.offer(arrive, spread)
+            if not self.held:
+                self.offer(arrive, spread)
             self.depart(leave)
             self.now += 4 if self.random.random() >= jump else self.random.choice([1000, 10**6, 10**10])
             self.dut.io_now.value = self.now
+            await ReadOnly()
+            taken = int(self.dut.io_meta_valid.value) and int(self.dut.io_meta_ready.value)
+            self.held = int(self.dut.io_meta_valid.value) and not taken
+            self.sent += taken
             await FallingEdge(self.dut.clock)
-            self.sent += int(self.dut.io_meta_valid.value) and int(self.dut.io_meta_ready.value)
             self.check()
 
     async def finish(self):

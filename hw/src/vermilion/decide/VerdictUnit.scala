@@ -27,7 +27,7 @@ class VerdictInputs extends Bundle {
   *   geometric: early = draw < p
   *   uniform:   S <- S + p, early = S >= R
   *   wait:      S <- S + p, early = S >= 1 + R
-  *   p = 1: early. After an early or forced verdict S <- 0, R <- draw. p = 0: S <- 0.
+  *   p = 1: early. p = 0: S <- 0. After an early verdict of the last two, and a forced one of any, S <- 0, R <- draw.
   * }}}
   * The accumulator S stands for Floyd's product count p (Floyd and Jacobson 1993, method 2), equal while p is steady; its
   * one-clock loop is an add and a compare. R is drawn at first use. Frames that are bad, without buffer or over the limit
@@ -69,21 +69,12 @@ class VerdictUnit(p: LaneParams) extends Module {
   private val early = !never && (certain || Mux(geometric, in.draw < in.probability, spacedEarly))
 
   private val ignored = in.bad || in.noBuffer || in.overLimit
-  private val restart = in.overEnd || certain || (!geometric && !never && spacedEarly)
-  private val accumulate = !geometric && !never
-  private val next = WireInit(old)
-  when(restart) {
-    next.armed := true.B
-    next.threshold := in.draw
-    next.sum := 0.U
-  }.elsewhen(never) {
-    next.sum := 0.U
-  }.elsewhen(accumulate) {
-    next.armed := true.B
-    next.threshold := threshold
-    next.sum := sum
-  }
-  ram.write(io.inputs.valid && !ignored, Delay(address), next)
+  private val restart = in.overEnd || early
+  private val next = Wire(new State)
+  next.armed := true.B
+  next.threshold := Mux(restart, in.draw, threshold)
+  next.sum := Mux(restart || never, 0.U, sum)
+  ram.write(io.inputs.valid && !ignored && (!geometric || in.overEnd), Delay(address), next)
   ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
 
   io.verdict := MuxCase(
