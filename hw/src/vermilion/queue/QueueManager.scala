@@ -132,6 +132,10 @@ class QueueManager(p: LaneParams) extends Module {
     when(e1Empty) { fresh(e1.queue) := true.B }
   }
 
+  // Simulators read the new value on a collision; a RAM need not.
+  private val newest = tailForEnqueue.io.readData
+  assert(!(io.take && e1Valid && !e1Empty && newest === t1Head.cell), "`next` is read in the clock of its write")
+  assert(!(io.take && e1Valid && e1Ref.cell === t1Head.cell), "a descriptor is read in the clock of its write")
   assert(!io.take || io.head.valid, "a packet was taken from an empty queue")
   assert(!io.taken.valid || io.taken.bits.descriptor.cells =/= 0.U, "a packet without cells was queued")
   assert(

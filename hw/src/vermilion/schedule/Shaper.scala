@@ -81,7 +81,8 @@ class Shaper(val entries: Int) extends Module {
   chargeClock.io.readEnable := s0Valid
   chargeClock.io.readAddress := s0Entry
 
-  private val s1Valid = RegNext(s0Valid, false.B)
+  private val s0Replaced = io.configure.valid && io.configure.bits.entry === s0Entry // its record is being written
+  private val s1Valid = RegNext(s0Valid && !s0Replaced, false.B)
   private val s1Entry = RegNext(s0Entry)
   private val s1Len = RegNext(io.charge.bits.lenBytes)
   private val s1Stamped = RegNext(stamped(s0Entry))
