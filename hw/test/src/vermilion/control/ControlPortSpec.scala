@@ -1,0 +1,195 @@
+package vermilion.control
+
+import chisel3._
+import chisel3.simulator.scalatest.ChiselSim
+import org.scalatest.flatspec.AnyFlatSpec
+import scala.collection.mutable
+import scala.util.Random
+import vermilion.control.{RegisterMap => R}
+import vermilion.lane.LaneParams
+
+/** AXI4-Lite with random stalls on all five channels; the lane's side takes a commit when told. */
+class ControlPortSpec extends AnyFlatSpec with ChiselSim {
+  private val p = LaneParams(queues = 10, inputs = 2)
+
+  private class Host(dut: ControlPort, stall: Double) {
+    val random = new Random(7)
+    var takeCommit = true
+    val commits, services, classes, seeds, ports, snapshots = mutable.ArrayBuffer.empty[BigInt]
+    var clears = 0
+    private def value(x: Data): BigInt = x.peek().litValue
+
+    /** What the lane sees in this clock. */
+    def clock(): Unit = {
+      val lane = dut.io.lane
+      lane.commit.ready.poke((takeCommit && random.nextDouble() >= stall).B)
+      if (value(lane.commit.valid) == 1 && value(lane.commit.ready) == 1) commits += value(lane.commit.bits.queue)
+      if (value(lane.service.valid) == 1) services += value(lane.service.bits.quantum)
+      if (value(lane.classWrite.valid) == 1)
+        classes += value(lane.classWrite.bits.address) * 100 + value(lane.classWrite.bits.entry.queue)
+      if (value(lane.seed.valid) == 1) seeds += value(lane.seed.bits)
+      if (value(lane.portShaper.valid) == 1) ports += value(lane.portShaper.bits.burstNs)
+      if (value(dut.io.statistics.snapshot.valid) == 1) snapshots += value(dut.io.statistics.snapshot.bits)
+      if (value(dut.io.statistics.clear) == 1) clears += 1
+      dut.clock.step()
+    }
+
+    /** Runs until all of the given channels have had their handshake; each begins after a stall of its own. */
+    private def handshakes(limit: Int, each: (() => Boolean, Boolean => Unit)*): Boolean = {
+      val open = each.to(mutable.ArrayBuffer)
+      val waits = mutable.Map(each.map(_ -> (if (stall > 0) random.nextInt((stall * 12).toInt + 1) else 0)): _*)
+      var clocks = 0
+      while (open.nonEmpty && clocks < limit) {
+        each.foreach { case e @ (_, drive) => drive(open.contains(e) && waits(e) == 0) }
+        val fired = open.filter(e => waits(e) == 0 && e._1())
+        clock()
+        open --= fired
+        each.foreach(e => if (waits(e) > 0) waits(e) -= 1)
+        clocks += 1
+      }
+      each.foreach(_._2(false))
+      open.isEmpty
+    }
+
+    /** True if answered within `limit` clocks. */
+    def write(address: Int, data: BigInt, strb: Int = 15, limit: Int = 200): Boolean = {
+      val axi = dut.io.axi
+      axi.aw.bits.poke(address.U)
+      axi.w.bits.data.poke((data & 0xffffffffL).U)
+      axi.w.bits.strb.poke(strb.U)
+      handshakes(
+        limit,
+        (() => value(axi.aw.ready) == 1, (on: Boolean) => axi.aw.valid.poke(on.B)),
+        (() => value(axi.w.ready) == 1, (on: Boolean) => axi.w.valid.poke(on.B)),
+        (() => value(axi.b.valid) == 1, (on: Boolean) => axi.b.ready.poke(on.B))
+      )
+    }
+    def read(address: Int): BigInt = {
+      val axi = dut.io.axi
+      axi.ar.bits.poke(address.U)
+      var data = BigInt(-1)
+      assert(
+        handshakes(
+          200,
+          (() => value(axi.ar.ready) == 1, (on: Boolean) => axi.ar.valid.poke(on.B)),
+          (
+            () => {
+              val valid = value(axi.r.valid) == 1
+              if (valid) data = value(axi.r.bits.data)
+              valid
+            },
+            (on: Boolean) => axi.r.ready.poke(on.B)
+          )
+        ),
+        s"no answer to a read of $address"
+      )
+      assert(value(axi.r.bits.resp) == 0)
+      data
+    }
+  }
+
+  private val stored: Seq[(Int, BigInt)] =
+    Seq(R.PortCost, R.PortBurstLow, R.PortBurstHigh, R.ClassAddress, R.ClassEntry, R.QueueSelect).map(r => r() -> r.mask) ++
+      Seq(R.ShadowFlags, R.ShadowLimitBytes, R.ShadowLimitPackets, R.ShadowLambda, R.ShadowInvMeanLen, R.ShadowQuantum)
+        .map(r => r() -> r.mask) ++
+      Seq(R.ShadowCost, R.ShadowBurstLow, R.ShadowBurstHigh).map(r => r() -> r.mask) ++
+      (0 until 6).map(i => R.ShadowWeight(i) -> R.ShadowWeight.mask) ++ (0 until 4).map(i => R.Seed(i) -> R.Seed.mask) ++
+      (for {
+        c <- 0 until 3
+        k <- 0 until 2
+        r <- Seq(
+          R.ShadowColourCurveFlags,
+          R.ShadowColourCurveMinTh,
+          R.ShadowColourCurveMaxTh,
+          R.ShadowColourCurveEndTh,
+          R.ShadowColourCurveInv1,
+          R.ShadowColourCurveSlope1,
+          R.ShadowColourCurveInv2,
+          R.ShadowColourCurveBase2,
+          R.ShadowColourCurveSlope2,
+          R.ShadowColourCurveSquare2
+        )
+      } yield r(c, k) -> r.mask) ++ (0 until 3).map(c => R.ShadowColourEcnOwn(c) -> R.ShadowColourEcnOwn.mask)
+
+  behavior of "ControlPort"
+
+  it should "keep what is written under any stalls and strobes, and commit the shadow as a whole" in
+    simulate(new ControlPort(p)) { dut =>
+      dut.reset.poke(true.B)
+      dut.clock.step(2)
+      dut.reset.poke(false.B)
+      for (stall <- Seq(0.0, 0.6)) {
+        val host = new Host(dut, stall)
+        import host._
+        assert(read(R.BlockType()) == 0x564d0001L && read(R.Version()) == 0x10000 && read(R.NextBlock()) == 0)
+        assert(read(R.Queues()) == 10 && read(R.Cells()) == 4096 && read(R.DataBits()) == 64)
+        assert(read(R.Inputs()) == 2 && read(R.EwmaStages()) == 6 && read(R.MaxFrameBytes()) == 9728)
+        for (hole <- Seq(0x0c, 0x8c, 0xf00, 0x1600, 0xfffffc)) {
+          assert(write(hole, 0xffffffffL))
+          assert(read(hole) == 0, s"at $hole")
+        }
+
+        // random writes with random strobes against a map
+        val expected = mutable.Map(stored.map { case (at, _) => at -> read(at) }: _*)
+        for (_ <- 0 until 2; (at, mask) <- random.shuffle(stored)) {
+          val data = BigInt(32, random)
+          val strb = random.nextInt(16)
+          assert(write(at, data, strb))
+          val bits = (0 until 4).filter(i => ((strb >> i) & 1) == 1).map(i => BigInt(0xff) << (8 * i)).sum
+          expected(at) = ((expected(at) & (BigInt("ffffffff", 16) ^ bits)) | (data & bits)) & mask
+        }
+        for ((at, value) <- expected) assert(read(at) == value, f"at 0x$at%x")
+        assert(write(R.Status(), 0x100)) // some of the random class entries named missing queues
+        assert(commits.isEmpty && services.isEmpty, "the shadow was shown without a commit")
+
+        // commit: held back by the lane, later writes wait, the record is that of the commit
+        assert(write(R.QueueSelect(), 9) && write(R.ShadowQuantum(), 1234) && write(R.ShadowLimitBytes(), 777))
+        takeCommit = false
+        assert(write(R.Commit(), 1))
+        assert((read(R.Status()) & 2) == 2, "pending commit not shown")
+        assert(!write(R.ShadowLimitBytes(), 888, limit = 40), "a write was answered while a commit was pending")
+        assert(dut.io.lane.commit.bits.config.decide.limitBytes.peek().litValue == 777)
+        takeCommit = true
+        dut.io.axi.b.ready.poke(true.B)
+        for (_ <- 0 until 30) clock()
+        dut.io.axi.b.ready.poke(false.B)
+        assert(commits.toSeq == Seq(BigInt(9)) && services.toSeq == Seq(BigInt(1234)))
+        assert(read(R.ShadowLimitBytes()) == 888, "the waiting write was lost")
+        assert((read(R.Status()) & 0x102) == 0)
+
+        // every field reaches its place in the record
+        val lane = dut.io.lane.commit.bits.config
+        for (c <- 0 until 3; k <- 0 until 2) {
+          assert(write(R.ShadowColourCurveFlags(c, k), 0x401) && write(R.ShadowColourCurveSlope2(c, k), 16 * c + k))
+          val curve = if (k == 0) lane.colours(c).drop else lane.colours(c).ecn
+          clock()
+          assert(curve.slope2.peek().litValue == (BigInt(1) << 32) + 16 * c + k && curve.on.peek().litValue == 1)
+        }
+        assert(write(R.ShadowWeight(5), (3 << 24) + 200) && write(R.ShadowLambda(), (41L << 24) + 65535))
+        assert(lane.average.weight(5).mant.peek().litValue == 200 && lane.average.weight(5).shift.peek().litValue == 3)
+        assert(lane.average.lambda.mant.peek().litValue == 65535 && lane.average.lambda.shift.peek().litValue == 41)
+
+        // things past the build are ignored and flagged, until cleared
+        assert(write(R.QueueSelect(), 10) && write(R.Commit(), 1) && write(R.Snapshot(), 1))
+        assert((read(R.Status()) & 0x102) == 0x100 && commits.size == 1 && snapshots.isEmpty)
+        assert(write(R.Status(), 0x100) && read(R.Status()) == 0)
+        val before = classes.size
+        assert(write(R.ClassAddress(), 46) && write(R.ClassEntry(), 10) && read(R.Status()) == 0x100)
+        assert(write(R.Status(), 0x100) && write(R.ClassEntry(), 9))
+        clock()
+        assert(classes.drop(before).toSeq == Seq(BigInt(4609)))
+
+        seeds.clear()
+        for (i <- 0 until 4) assert(write(R.Seed(i), i + 1))
+        clock()
+        assert(seeds.toSeq == Seq((BigInt(4) << 96) + (BigInt(3) << 64) + (BigInt(2) << 32) + 1))
+        ports.clear()
+        assert(write(R.PortBurstLow(), 5) && write(R.PortBurstHigh(), 1))
+        clock()
+        assert(ports.toSeq == Seq((BigInt(1) << 32) + 5))
+        assert(write(R.QueueSelect(), 3) && write(R.Snapshot(), 1) && write(R.Control(), 3))
+        clock()
+        assert(snapshots.toSeq == Seq(BigInt(3)) && clears == 1 && read(R.Control()) == 1)
+      }
+    }
+}
