@@ -68,7 +68,9 @@ class ControlPort(p: LaneParams) extends Module {
   private val departureUpdates = RegInit(false.B)
   private val clear = RegInit(false.B)
   when(written(R.Control())) {
-    when(write.bits.mask(R.Control.departureUpdates.low)) { departureUpdates := R.Control.departureUpdates(write.bits.data) }
+    when(write.bits.mask(R.Control.departureUpdates.low)) {
+      departureUpdates := R.Control.departureUpdates(write.bits.data)
+    }
   }
   clear := written(R.Control()) && write.bits.mask(0) && R.Control.clearStatistics(write.bits.data).asBool
   show(R.Control(), Cat(0.U(1.W), departureUpdates)) // clear_statistics reads as 0
@@ -164,7 +166,9 @@ class ControlPort(p: LaneParams) extends Module {
   private val badNow = ((written(R.Commit()) || written(R.Snapshot())) && !exists(selected)) ||
     (classGo && !exists(R.ClassEntry.queue(classEntry)))
   when(badNow) { badQueue := true.B }
-    .elsewhen(written(R.Status()) && R.Status.badQueue(write.bits.data & write.bits.mask).asBool) { badQueue := false.B }
+    .elsewhen(written(R.Status()) && R.Status.badQueue(write.bits.data & write.bits.mask).asBool) {
+      badQueue := false.B
+    }
   show(
     R.Status(),
     Cat(

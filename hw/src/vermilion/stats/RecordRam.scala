@@ -40,7 +40,8 @@ class RecordRam[T <: Data](queues: Int, slots: Int, gen: T, control: RecordContr
     val data = raw(width - 1, 0).asTypeOf(gen)
     Mux(raw(width) === control.epoch, data, cleared(data))
   }
-  private def addressOf(queue: UInt, slot: UInt): UInt = Cat(queue, slot.pad(slotBits)(slotBits - 1, 0))(addressBits - 1, 0)
+  private def addressOf(queue: UInt, slot: UInt): UInt =
+    Cat(queue, slot.pad(slotBits)(slotBits - 1, 0))(addressBits - 1, 0)
   private def write(enable: Bool, address: UInt, record: T): Unit =
     ram.write(enable, address, Cat(control.epoch, record.asUInt))
 

@@ -1,0 +1,27 @@
+"""The register map: generated files are those of the source, and nothing overlaps."""
+
+from itertools import product
+
+from vermilion import registers
+
+
+def test_generated_files_are_up_to_date():
+    assert registers.stale() == []
+
+
+def test_no_two_registers_share_an_address_and_none_is_undescribed():
+    seen = {}
+    _, found = registers.read_source()
+    for register in found:
+        assert register.desc, register.shown_path
+        for index in product(*(range(count) for _, count, _ in register.dims)):
+            address = register.address + sum(i * stride for i, (_, _, stride) in zip(index, register.dims))
+            assert address % 4 == 0 and address < 1 << 24
+            assert address not in seen, f"{register.shown_path} and {seen[address]}"
+            seen[address] = register.shown_path
+
+
+def test_html_and_markdown_are_written(tmp_path):
+    html, page = registers.generate(tmp_path / "regs")
+    assert (html / "index.html").is_file()
+    assert "`shadow.colour[3].curve[2].min_th`" in page.read_text()
