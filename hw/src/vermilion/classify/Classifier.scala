@@ -13,6 +13,12 @@ class ClassEntry(p: LaneParams) extends Bundle {
   val dscp = UInt(6.W)
 }
 
+/** A write of the table; address 0 to 63 is the DSCP, 64 the entry of frames without IP. */
+class ClassWrite(p: LaneParams) extends Bundle {
+  val address = UInt(7.W)
+  val entry = new ClassEntry(p)
+}
+
 /** DSCP to queue and colour (RFC 2474 section 3, RFC 2597): a table of 64 entries, and an entry for frames without IP.
   *
   * Combinational. A colour of 3 in the table is taken as red, so that any table content is harmless.
@@ -21,12 +27,7 @@ class Classifier(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val headers = Input(new Headers)
     val entry = Output(new ClassEntry(p))
-
-    /** Address 0 to 63 is the DSCP, 64 the entry of frames without IP. */
-    val write = Flipped(Valid(new Bundle {
-      val address = UInt(7.W)
-      val entry = new ClassEntry(p)
-    }))
+    val write = Flipped(Valid(new ClassWrite(p)))
   })
   private val table = RegInit(VecInit(Seq.fill(64)(0.U.asTypeOf(new ClassEntry(p)))))
   private val other = RegInit(0.U.asTypeOf(new ClassEntry(p)))

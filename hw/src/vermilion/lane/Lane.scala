@@ -1,0 +1,52 @@
+package vermilion.lane
+
+import chisel3._
+import chisel3.util._
+import vermilion.control.{AxiLite, ControlPort}
+import vermilion.fixed.Formats._
+import vermilion.policy.Decision
+import vermilion.stats.Statistics
+import vermilion.stream._
+
+/** A lane with its registers and statistics: the stand-alone block.
+  *
+  * Streams are AXI-Stream, `control` is AXI4-Lite (`docs/registers.md`), `now` the time in ns. `decision` and `departed` are
+  * the trace that a simulation replays in the bit-exact model; a build that leaves them open pays nothing for them.
+  * `busy` is low when nothing but an arrival, a register access or the time in `wake` can change anything; after a reset it
+  * stays high until the RAMs are cleared, and inputs are not to be driven before.
+  */
+class Lane(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val now = Input(UInt(TimeBits.W))
+    val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits))))
+    val out = Decoupled(new AxisBeat(p.dataBits))
+    val control = new AxiLite(ControlPort.AddressBits)
+    val decision = Valid(new Decision(p))
+    val departed = Valid(new Departure(p))
+    val freeCells = Output(UInt((p.cellBits + 1).W))
+    val wake = Valid(UInt(TimeBits.W))
+    val busy = Output(Bool())
+  })
+  private val core = Module(new LaneCore(p))
+  private val statistics = Module(new Statistics(p))
+  private val control = Module(new ControlPort(p))
+
+  core.io.now := io.now
+  core.io.in <> io.in
+  io.out <> core.io.out
+  control.io.axi <> io.control
+  core.io.configuration <> control.io.lane
+  control.io.busy := core.io.busy
+  statistics.io.window <> control.io.statistics
+
+  statistics.io.now := io.now
+  statistics.io.decision := core.io.decision
+  statistics.io.departed := core.io.departed
+  statistics.io.ceWritten := core.io.ceWritten
+
+  io.decision := core.io.decision
+  io.departed := core.io.departed
+  io.freeCells := core.io.freeCells
+  io.wake := core.io.wake
+  io.busy := core.io.busy || !statistics.io.ready
+}
