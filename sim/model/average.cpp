@@ -49,21 +49,33 @@ u64 averageAge(u64 avg, u32 x) {
   return static_cast<u64>((u128{avg} * ageRom()[fraction]) >> AgeRomFrac) >> (x >> IdleFrac);
 }
 
-void Estimator::push(u64 avg, u64 now) {
+void Estimator::push(Update update, u64 now) {
   head_ = (head_ + 1) % Depth;
-  ring_[head_] = avg;
+  ring_[head_] = update;
   updated_ = now;
+}
+
+bool Estimator::followsAgeing(int n, u64 now) {
+  for (int k = 1; k < n; k++) {
+    if (!back(k).aged) continue;
+    push({averageAge(value(n), back(k).exponent)}, now);
+    return true;
+  }
+  return false;
 }
 
 void Estimator::arrive(const VmQueue& queue, u32 q, int n, u64 now, u64 lastDeparture) {
   const u64 base = value(n);
-  if (q != 0) return push(averageStep(base, q, queue.weight[n - 1]), now);
-  const u64 since = lastDeparture > updated_ ? lastDeparture : updated_;
-  push(averageAge(base, idleExponent(now > since ? now - since : 0, queue.lambda)), now);
+  if (q == 0) {
+    const u64 since = lastDeparture > updated_ ? lastDeparture : updated_;
+    const u32 exponent = idleExponent(now > since ? now - since : 0, queue.lambda);
+    return push({averageAge(base, exponent), true, exponent}, now);
+  }
+  if (!followsAgeing(n, now)) push({averageStep(base, q, queue.weight[n - 1])}, now);
 }
 
 void Estimator::depart(const VmQueue& queue, u32 q, int n, u64 now) {
-  push(averageStep(value(n), q, queue.weight[n - 1]), now);
+  if (!followsAgeing(n, now)) push({averageStep(value(n), q, queue.weight[n - 1])}, now);
 }
 
 }  // namespace vermilion

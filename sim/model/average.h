@@ -26,8 +26,8 @@
 //     average is not `base` yet.
 //   - A departure of colour c, where the queue has update_depart, steps the estimators whose mask holds c with the
 //     backlog after it, also where that is 0; no draw.
-// What is lost: a step whose base is older than an ageing still under way (n > 1, the first packets behind an idle
-// spell, closer together than the pipeline is long) starts from the average before the spell.
+//   - Where one of the n - 1 updates under way is such an ageing, this update ages its base by the same x instead of
+//     stepping, so that an idle spell is never forgotten. It hands this on to nobody.
 #pragma once
 
 #include <array>
@@ -50,15 +50,22 @@ u64 averageAge(u64 avg, u32 exponent);
 // One estimator: its latest averages and the time of the last update.
 class Estimator {
  public:
-  u64 value(int n = 1) const { return ring_[(head_ + Depth + 1 - n) % Depth]; }
+  u64 value(int n = 1) const { return back(n).avg; }
   u64 updated() const { return updated_; }
   void arrive(const VmQueue& queue, u32 q, int n, u64 now, u64 lastDeparture);
   void depart(const VmQueue& queue, u32 q, int n, u64 now);
 
  private:
   static constexpr int Depth = 8;  // at least EwmaStages
-  void push(u64 avg, u64 now);
-  std::array<u64, Depth> ring_{};
+  struct Update {
+    u64 avg = 0;
+    bool aged = false;  // by an idle spell of its own
+    u32 exponent = 0;   // of that
+  };
+  const Update& back(int n) const { return ring_[(head_ + Depth + 1 - n) % Depth]; }
+  void push(Update update, u64 now);
+  bool followsAgeing(int n, u64 now);
+  std::array<Update, Depth> ring_{};
   int head_ = 0;
   u64 updated_ = 0;
 };

@@ -28,9 +28,9 @@ class AverageRequest(p: LaneParams) extends Bundle {
   * }}}
   * (Floyd and Jacobson 1993; P4 eq. 7.) The multiply takes longer than a clock, so refresh j starts from the newest
   * average that is written, which is n refreshes of the same queue and estimator ago, n = 1..6: a look-ahead of Floyd's loop
-  * with the lengths between taken as the present one. Nothing is lost when n > 1, w = 1 is exact at any pace, and below
-  * one refresh in six clocks per queue n = 1. A masked length of 0 on an arrival means that no packet
-  * of the estimator's colours is in the pipeline, so n = 1 there (unless refreshes at departures are on).
+  * with the lengths between taken as the present one. w = 1 is exact at any pace, and below one refresh in six clocks per
+  * queue n = 1 and the average is Floyd's. A refresh whose base is older than an ageing that is still under way takes that
+  * ageing instead of its own step, so that an idle spell is never forgotten; at most five packets step later for it.
   *
   * RAM: one average per queue and estimator, U27.16. Rounding: the product is shifted right towards minus infinity.
   * Latency [[AverageUnit.Latency]] clocks. Not here: which colours count (masks), the unit of the length.
@@ -55,9 +55,18 @@ class AverageUnit(p: LaneParams) extends Module {
   for (e <- 0 until Colour.Count) {
     val average = new ForwardingRam(p.queues, UInt(AvgBits.W))
 
+    // -- stage 0: does this refresh age, or is one that does still ahead of it, unwritten? --
+    val s0 = io.request.bits
+    val s0Ages = s0.length(e) === 0.U && !s0.refresh
+    val ages = Seq.iterate(valid(0) && s0.update(e) && s0Ages, EwmaStages)(Delay(_))
+    val behind = (1 until EwmaStages).map(k => ages(k) && request(k).bits.queue === s0.queue)
+    val s0Idle = s0Ages || behind.reduce(_ || _)
+    val spell = (1 until EwmaStages).map(k => request(k).bits.idleNs(e))
+    val s0IdleNs = Mux(s0Ages, s0.idleNs(e), PriorityMux(behind :+ true.B, spell :+ s0.idleNs(e)))
+
     // -- stages 0 to 5: how much an idle spell takes away --
     val idleAge = Module(new IdleAge)
-    idleAge.io.idleNs := io.request.bits.idleNs(e)
+    idleAge.io.idleNs := s0IdleNs
     idleAge.io.lambda := io.request.bits.lambda
 
     // -- stage 4: read, and count the refreshes that are on their way --
@@ -70,7 +79,7 @@ class AverageUnit(p: LaneParams) extends Module {
 
     // -- stage 5: operands --
     val s5 = request(ReadStage + 1).bits
-    val s5Idle = s5.length(e) === 0.U && !s5.refresh
+    val s5Idle = Delay(s0Idle, ReadStage + 1)
     val s5Weight = MuxLookup(s5Ahead, s5.weight(0))((1 to EwmaStages).map(n => n.U -> s5.weight(n - 1)))
     val difference = Cat(s5.length(e), 0.U(AvgFrac.W)).zext - s5Base.zext
     val s6Left = Delay(Mux(s5Idle, s5Base.zext.pad(AvgBits + 1), difference(AvgBits, 0).asSInt))
