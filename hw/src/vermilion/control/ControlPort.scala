@@ -13,7 +13,7 @@ import vermilion.stream.Colour
   * All of a queue's configuration is written to one shadow record, and reaches the lane as a whole with COMMIT. While the
   * lane has not taken it (it waits for a gap between packets, at most the pipeline's length), writes are held back, so the
   * record cannot change under the commit. The scheduler's part goes out in the clock in which the policy's is taken.
-  * Registers are flip-flops, about 2300 bits, whatever the number of queues; they cannot tell what a queue has now.
+  * Registers are flip-flops, about 2100 bits, whatever the number of queues; they cannot tell what a queue has now.
   *
   * A read answers 4 clocks after its address. A register's bits outside its fields read as 0.
   */
