@@ -7,6 +7,7 @@
 #include <string>
 
 #include "build_shape.h"
+#include "frame.h"
 #include "replay.h"
 
 namespace vermilion {
