@@ -10,7 +10,8 @@ void Shaper::sent(u64 now, u32 lenBytes) {
   next_ = std::max(next_, earliest) + static_cast<u64>(scale(u64{lenBytes} << ShaperFrac, cost_.m, cost_.s));
 }
 
-Scheduler::Scheduler(const VmConfig& config) : port_(config.port_cost, config.port_burst_ns) {
+Scheduler::Scheduler(const VmConfig& config)
+    : port_(config.port_cost, config.port_burst_ns), last_(config.queue_count - 1) {
   for (u32 i = 0; i < config.queue_count; i++) {
     const VmQueue& q = config.queues[i];
     queues_.push_back({q.strict != 0, q.priority, q.quantum, 0, Shaper(q.cost, q.burst_ns)});
@@ -28,19 +29,21 @@ int Scheduler::pickStrict(u64 now, const std::vector<u32>& headBytes) const {
 }
 
 int Scheduler::pickRound(u64 now, const std::vector<u32>& headBytes) {
-  u32 idle = 0;  // queues passed since one was eligible
-  while (idle <= queues_.size()) {
-    Queue& q = queues_[pointer_];
-    if (!q.strict && headBytes[pointer_] != 0 && q.shaper.open(now) && q.quantum != 0) {
-      idle = 0;
-      if (!granted_) q.deficit += q.quantum;
-      granted_ = true;
-      if (q.deficit >= headBytes[pointer_]) return static_cast<int>(pointer_);
-    } else {
-      idle++;
-    }
-    pointer_ = (pointer_ + 1) % static_cast<u32>(queues_.size());
-    granted_ = false;
+  const u32 count = static_cast<u32>(queues_.size());
+  const auto eligible = [&](u32 i) { return !queues_[i].strict && headBytes[i] != 0 && queues_[i].shaper.open(now); };
+  bool any = false;
+  for (u32 i = 0; i < count; i++) any = any || eligible(i);
+  while (any) {
+    const bool stay = visiting_ && eligible(last_);
+    u32 i = last_;
+    if (!stay) do
+        i = (i + 1) % count;
+      while (!eligible(i));
+    Queue& q = queues_[i];
+    last_ = i;
+    if (!stay && q.deficit < headBytes[i]) q.deficit += std::max<u32>(q.quantum, CellBytes);
+    visiting_ = q.deficit >= headBytes[i];
+    if (visiting_) return static_cast<int>(i);
   }
   return -1;
 }
@@ -53,7 +56,10 @@ int Scheduler::pick(u64 now, const std::vector<u32>& headBytes) {
 
 void Scheduler::sent(u64 now, u32 queue, u32 lenBytes, bool emptied) {
   Queue& q = queues_[queue];
-  if (!q.strict) q.deficit = emptied ? 0 : q.deficit - lenBytes;
+  if (!q.strict) {
+    q.deficit = emptied ? 0 : q.deficit - lenBytes;
+    visiting_ = !emptied;
+  }
   q.shaper.sent(now, lenBytes);
   port_.sent(now, lenBytes);
 }

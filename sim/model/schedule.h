@@ -10,11 +10,12 @@
 //
 // A queue is eligible when it holds a packet and its shaper lets it send. Of the strict queues the eligible one with
 // the greatest priority goes first, of equals the one with the smallest number. If none is, the round robin over the
-// others, in ascending order:
-//   come to an eligible queue     deficit += quantum, once a visit
-//   deficit >= head's length      it sends, deficit -= length, the pointer stays
-//   else, or not eligible         the pointer moves on; the deficit is kept
-//   the queue empties             deficit = 0
+// others, upwards from the queue last visited:
+//   a visit begins                deficit += quantum if it is less than the head's length; a quantum below 64 counts as 64
+//   deficit >= head's length      the queue sends, deficit -= length, the visit goes on
+//   else, or not eligible         the visit ends; the deficit is kept
+//   the queue empties             deficit = 0, the visit ends
+// Where nothing is eligible nothing moves.
 #pragma once
 
 #include <vector>
@@ -59,8 +60,8 @@ class Scheduler {
   int pickRound(u64 now, const std::vector<u32>& headBytes);
   std::vector<Queue> queues_;
   Shaper port_;
-  u32 pointer_ = 0;
-  bool granted_ = false;  // the queue at the pointer has had this visit's quantum
+  u32 last_;               // queue last visited
+  bool visiting_ = false;  // that visit goes on
 };
 
 }  // namespace vermilion
