@@ -12,6 +12,14 @@ const char* const VerdictNames[VM_VERDICTS] = {"enqueue", "mark", "early", "forc
 Replay::Replay(const VmConfig& config)
     : model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)) {}
 
+// Of the estimators that colour's arrival or departure updates.
+bool Replay::sameAverages(const RtlDecision& rtl) const {
+  const Arrival& a = rtl.seen;
+  for (u32 e = 0; e < u32{Colours}; e++)
+    if ((model_.queue(a.queue).masks[e] >> a.colour & 1) && model_.average(a.queue, e) != rtl.average[e]) return false;
+  return true;
+}
+
 void Replay::check(const RtlDecision& rtl) {
   const Arrival& a = rtl.seen;
   static const u32 one[Colours] = {1, 1, 1};
@@ -24,11 +32,16 @@ void Replay::check(const RtlDecision& rtl) {
     std::copy_n(a.backlog_packets, Colours, d.backlog_packets);
     std::copy_n(a.n, Colours, d.n);
     if (legal) model_.depart(d);
+    if (legal && (!model_.queue(a.queue).update_depart || sameAverages(rtl))) {
+      refreshesAgreed_++;
+    } else if (first_.empty()) {
+      disagree(rtl, {rtl.verdict, legal ? model_.average(a.queue, a.colour) : 0, rtl.probability, 0});
+    }
     return;
   }
   decisions_++;
   const Decision d = legal ? model_.decide(a) : Decision{VM_VERDICTS, 0, 0, 0};
-  const bool same = d.avg == rtl.average[std::min(a.colour, u32{Colours - 1})] && d.p == rtl.probability;
+  const bool same = legal && d.avg == rtl.average[a.colour] && d.p == rtl.probability && sameAverages(rtl);
   if (d.verdict == rtl.verdict && (untouched || same)) {
     agreed_++;
   } else if (first_.empty()) {
@@ -40,10 +53,11 @@ void Replay::disagree(const RtlDecision& rtl, const Decision& model) {
   const Arrival& a = rtl.seen;
   char text[300];
   std::snprintf(text, sizeof text,
-                "decision %" PRIu64 " at %" PRIu64
+                "%s %" PRIu64 " at %" PRIu64
                 " ns, input %u, queue %u, colour %u, %u bytes, ecn %u, bad %u, no_buffer %u, "
                 "draw 0x%08x",
-                decisions_ - 1, a.time, rtl.input, a.queue, a.colour, a.len_bytes, a.ecn, a.bad, a.no_buffer, a.draw);
+                rtl.refresh ? "refresh" : "decision", (rtl.refresh ? refreshes_ : decisions_) - 1, a.time, rtl.input,
+                a.queue, a.colour, a.len_bytes, a.ecn, a.bad, a.no_buffer, a.draw);
   first_ = text;
   for (int c = 0; c < Colours; c++) {
     std::snprintf(text, sizeof text,

@@ -1,7 +1,8 @@
 // Every decision of the RTL, replayed in the model: the same average, probability and verdict, bit for bit, or it is a defect.
 //
 // The replay takes what the RTL saw (backlogs, idle times, look-ahead, draw) and keeps averages and spacing of its own, in
-// the order of decisions. Not compared, since neither is used: average and probability of bad and nobuf frames.
+// the order of decisions. Compared are the averages that the decision updated, the arriving colour's own, probability and verdict;
+// at a refresh the averages. Not compared, since neither is used: average and probability of bad and nobuf frames.
 #pragma once
 
 #include <string>
@@ -30,12 +31,14 @@ class Replay {
   u64 decisions() const { return decisions_; }
   u64 agreed() const { return agreed_; }
   u64 refreshes() const { return refreshes_; }
+  u64 refreshesAgreed() const { return refreshesAgreed_; }
   const std::string& firstDisagreement() const { return first_; }
 
  private:
+  bool sameAverages(const RtlDecision& rtl) const;
   void disagree(const RtlDecision& rtl, const Decision& model);
   DecisionModel model_;
-  u64 decisions_ = 0, agreed_ = 0, refreshes_ = 0;
+  u64 decisions_ = 0, agreed_ = 0, refreshes_ = 0, refreshesAgreed_ = 0;
   std::string first_;
 };
 

@@ -10,7 +10,7 @@
 //              such that at most 12,000 remain; the average in bytes or packets, the backlog of the whole queue before the packet
 //   events[]   the same for marks and drops only, at most 8,000
 //   sample_every, event_every    k of each
-//   replay     decisions, agreed, refreshes, first_disagreement (RTL)
+//   replay     decisions, agreed, refreshes, refreshes_agreed, first_disagreement (RTL)
 //   accounting errors, first_error
 //   warnings   {name: count}, names in capture_reader.h
 //   input_stalled_clocks    clocks in which an input was not ready for a beat (RTL)

@@ -133,9 +133,11 @@ u64 runRtl(const Options& o, const LoadedConfig& loaded, FrameSource& source, Re
   json["replay"] = {{"decisions", run.replay.decisions()},
                     {"agreed", run.replay.agreed()},
                     {"refreshes", run.replay.refreshes()},
+                    {"refreshes_agreed", run.replay.refreshesAgreed()},
                     {"first_disagreement", run.replay.firstDisagreement()}};
   json["accounting"] = {{"errors", run.accounting.errors()}, {"first_error", run.accounting.firstError()}};
-  return run.accounting.errors() + run.replay.decisions() - run.replay.agreed();
+  return run.accounting.errors() + run.replay.decisions() - run.replay.agreed() + run.replay.refreshes() -
+         run.replay.refreshesAgreed();
 }
 
 }  // namespace vermilion
