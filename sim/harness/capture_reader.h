@@ -4,7 +4,7 @@
 //
 // Carried with a counted warning:
 //   empty           no frame in it
-//   cut_off         ends within a record, or a record is damaged; read as far as it goes
+//   cut_off         ends within a record, or libpcap cannot go on (a damaged record, a second link type); read as far as it goes
 //   snapped         captured shorter than it was on the wire; carried as captured, the length on the wire goes to the output
 //   reframed        no Ethernet header of its own: given one, see below; the capture's own pseudo-header is taken off
 //   time_back       earlier than the frame before: takes that one's time. Back by over an hour: the clock was set, and

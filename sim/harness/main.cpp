@@ -74,14 +74,22 @@ static int run(const Options& o) {
   return 1;
 }
 
+// One line of plain text, whatever a file put into the message.
+static void printError(const std::string& message) {
+  std::string text = message.substr(0, 4000);
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || static_cast<unsigned char>(c) > '~') c = '?';
+  std::printf("error %s\n", text.c_str());
+}
+
 int main(int count, char** words) {
   try {
     return run(parseOptions(count, words));
   } catch (const InputError& e) {
-    std::printf("error %s\n", e.what());
+    printError(e.what());
     return 2;
   } catch (const std::exception& e) {
-    std::printf("error %s\n", e.what());
+    printError(e.what());
     return 1;
   }
 }
