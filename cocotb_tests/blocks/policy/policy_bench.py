@@ -22,7 +22,10 @@ class Bench:
         dut._log.info(f"seed {seed}")
         self.top = 20 if unit_packets else 30000
         self.configs = (mb.Queue * 16)(
-            *(queues.queue(self.random, self.top, unit_packets, departures and self.random.random() < 0.5) for _ in range(16))
+            *(
+                queues.queue(self.random, self.top, unit_packets, departures and self.random.random() < 0.5)
+                for _ in range(16)
+            )
         )
         self.model = mb.library().vm_create(mb.Config(queue_count=16, queues=self.configs))
         assert self.model, "the model refused the configuration"
@@ -44,7 +47,11 @@ class Bench:
             await FallingEdge(dut.clock)
         dut.reset.value = 0
         for dscp in range(65):
-            ports(dut, "io_classWrite_bits", {"address": dscp, "entry": {"queue": dscp % 16, "colour": dscp // 16 % 4, "setDscp": 0}})
+            ports(
+                dut,
+                "io_classWrite_bits",
+                {"address": dscp, "entry": {"queue": dscp % 16, "colour": dscp // 16 % 4, "setDscp": 0}},
+            )
             dut.io_classWrite_valid.value = 1
             await FallingEdge(dut.clock)
         dut.io_classWrite_valid.value = 0
