@@ -1,0 +1,245 @@
+"""The report of a run: one HTML file that needs nothing else.
+
+`write(page, config, record, stats, trace)` takes the configuration, the hardware's record (docs/hardware-configuration.md),
+the run's JSON (sim/harness/results.h) and the trace (sim/harness/trace_writer.h; may be None). Files of this package:
+`points` what was measured on the curves, `plots` the figures, `tables` the tables, `style.css` the looks; here stands the page.
+"""
+
+from html import escape
+from pathlib import Path
+
+from ..config import Config
+from . import plots, points, tables
+
+WARNINGS = {
+    "empty": "the capture has no frame",
+    "cut_off": "the capture ends within a record, or a record is damaged; it was read as far as it goes",
+    "snapped": "frames captured shorter than they were; carried as captured",
+    "reframed": "packets without an Ethernet header; given one",
+    "time_back": "frames earlier than the one before; taken at that one's time",
+    "time_jump": "frames over an hour after the one before; the silence was shortened to an hour",
+    "runt": "frames below 14 bytes; carried",
+    "oversize": "frames longer than the lane stores; dropped whole (no buffer)",
+    "zero_length": "frames without a byte; left out",
+}
+
+
+class Page:
+    """Headings, with the table of contents they make."""
+
+    def __init__(self):
+        self.body: list[str] = []
+        self.contents: list[tuple[str, str, list]] = []
+
+    def section(self, name: str, title: str):
+        self.contents.append((name, title, []))
+        self.body.append(f'<h2 id="{name}">{escape(title)}</h2>')
+
+    def part(self, name: str, title: str):
+        self.contents[-1][2].append((name, title))
+        self.body.append(f'<h3 id="{name}">{escape(title)}</h3>')
+
+    def text(self, text: str, kind: str = ""):
+        self.body.append(f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>")
+
+    def figure(self, name: str, caption: str, height: float, draw):
+        svg = plots.figure(name, escape(caption, quote=True), height, draw)
+        self.body.append(f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>")
+
+    def details(self, title: str, inner: str):
+        self.body.append(f"<details><summary>{escape(title)}</summary>{inner}</details>")
+
+    def html(self, title: str) -> str:
+        def link(name, text):
+            return f'<a href="#{name}">{escape(text)}</a>'
+
+        items = []
+        for name, text, parts in self.contents:
+            inner = "".join(f"<li>{link(*part)}</li>" for part in parts)
+            items.append(f"<li>{link(name, text)}{f'<ul>{inner}</ul>' if inner else ''}</li>")
+        style = Path(__file__).with_name("style.css").read_text()
+        return (
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
+            f"<title>{escape(title)}</title><style>\n{style}</style></head><body>\n<h1>{escape(title)}</h1>"
+            f'<nav aria-label="Contents"><ul>{"".join(items)}</ul></nav>\n<main>\n'
+            + "\n".join(self.body)
+            + "\n</main></body></html>\n"
+        )
+
+
+def write(page, config: Config, record: dict, stats: dict, trace=None):
+    """Writes the report to `page`."""
+    made = Page()
+    summary(made, stats)
+    busy = [q for q in stats.get("queues", []) if any(arrived(c) for c in q.get("colours", []))]
+    verdicts(made, stats)
+    if busy:
+        over_time(made, config, record, stats, busy)
+    curves(made, config, record, points.collect(record, stats, trace), trace)
+    latency(made, [q for q in busy if q.get("latency")])
+    configuration(made, config, record)
+    Path(page).write_text(made.html("Vermilion: report of a run"), encoding="utf-8")
+
+
+def arrived(per: dict) -> int:
+    return per.get("arrived", {}).get("packets", 0)
+
+
+def summary(made: Page, stats: dict):
+    made.section("summary", "Summary")
+    replay, account = stats.get("replay"), stats.get("accounting", {})
+    if replay:
+        wrong = replay["agreed"] != replay["decisions"]
+        made.text(
+            f"model agrees on {replay['agreed']} of {replay['decisions']} decisions",
+            "verdict wrong" if wrong else "verdict",
+        )
+        if replay.get("first_disagreement"):
+            made.text(f"First disagreement: {replay['first_disagreement']}", "wrong")
+    else:
+        made.text("The model made these decisions itself (--engine model), so there is no replay to compare with.")
+    if account.get("errors"):
+        made.text(f"{account['errors']:,} frames are not accounted for. First: {account.get('first_error')}", "wrong")
+    elif account:
+        made.text("Every frame is accounted for, byte for byte.")
+    names = [("engine", ""), ("preset", ""), ("packets", ",d"), ("bytes", ",d"), ("seconds", ".6g"), ("clocks", ",d")]
+    names += [("input_stalled_clocks", ",d"), ("wall_seconds", ".3g"), ("packets_per_second", ",.0f")]
+    names += [("clocks_per_second", ",.0f")]
+    text = {
+        "engine": "engine",
+        "preset": "build of the lane",
+        "packets": "packets decided on",
+        "bytes": "bytes decided on",
+        "seconds": "time in the lane, s",
+        "input_stalled_clocks": "clocks in which an input had to wait",
+        "wall_seconds": "time simulated in, s",
+        "packets_per_second": "packets simulated a second",
+        "clocks_per_second": "clocks simulated a second",
+    }
+    rows = [[text.get(n, n), format(stats[n], form)] for n, form in names if n in stats]
+    made.body.append(tables.table(["what"], ["figure"], rows))
+    if stats.get("warnings"):
+        made.part("warnings", "Warnings")
+        rows = [[n, WARNINGS.get(n, ""), f"{count:,}"] for n, count in stats["warnings"].items()]
+        made.body.append(tables.table(["warning", "meaning"], ["count"], rows))
+
+
+def verdicts(made: Page, stats: dict):
+    made.section("verdicts", "Verdicts")
+    seen = tables.counters(stats)
+    rows = []
+    for queue, colour, per in seen:
+        fates = {name: per.get(name, {}).get("packets", 0) for name in plots.FATES}
+        fates["enqueued"] -= fates["marked"]
+        if sum(fates.values()):
+            rows.append((str(queue["name"]), colour, fates))
+    if not rows:
+        made.text("No packet came to any queue.")
+        return
+    caption = "Verdicts per queue and colour, in percent of the packets that arrived there."
+    made.figure("verdict-bars", caption, 0.9 + 0.27 * len(rows), lambda f: plots.verdict_bars(f, rows))
+    made.text("Packets:")
+    made.body.append(tables.verdicts(stats, "packets"))
+    made.text("Bytes:")
+    made.body.append(tables.verdicts(stats, "bytes"))
+
+
+def over_time(made: Page, config: Config, record: dict, stats: dict, busy: list[dict]):
+    made.section("time", "Queues over time")
+    every, sampled = stats.get("event_every", 1), stats.get("sample_every", 1)
+    made.text(
+        "Backlog is that of the whole queue before each packet; the average is that which the packet was judged by, its own "
+        "included. Dotted lines are min and max of a colour's drop curve. Marks, early and forced drops stand on the average, "
+        "tail and no-buffer drops on the backlog, in the packet's colour."
+    )
+    made.text(
+        f"Drawn are {nth(sampled)} and {nth(every, 'mark and drop')}; evenly spaced ones of these where a queue "
+        f"has more than {plots.LINES_MAX:,} and {plots.EVENTS_MAX:,}.",
+        "note",
+    )
+    kept = {q["index"]: q for q in record["queues"]}
+    asked = {q.index: q for q in config.queue}
+    for q in busy:
+        index = q["index"]
+        samples = [s for s in stats.get("samples", []) if s[1] == index]
+        events = [e for e in stats.get("events", []) if e[1] == index]
+        made.part(f"time-{index}", str(q["name"]))
+        if index not in kept or not samples + events:
+            made.text("Packets came, but none of them is among the samples.")
+            continue
+        unit = asked[index].average.unit
+        caption = f"Queue {q['name']}: backlog, averages and verdicts over time, in {unit}s."
+        start = stats.get("lane_start_ns", 0)
+        made.figure(
+            f"plot-time-{index}",
+            caption,
+            3.2,
+            lambda f, i=index, s=samples, e=events: plots.over_time(f, asked[i], kept[i], s, e, start),
+        )
+
+
+def nth(every: int, what: str = "decision") -> str:
+    return f"every {what}" if every == 1 else f"one {what} in {every:,}"
+
+
+def curves(made: Page, config: Config, record: dict, binned: dict, trace):
+    made.section("curves", "Drop curves and operating points")
+    kept = {q["index"]: q for q in record["queues"]}
+    curved = [q for q in config.queue if any(c[k]["on"] for c in kept[q.index]["curves"] for k in ("drop", "ecn"))]
+    if not curved:
+        made.text("No queue has a curve; all drop at their limits only.")
+        return
+    made.text(
+        "Lines are the curves as the hardware evaluates them. Points are what happened: decisions are put in classes of the "
+        "average, and each class of at least ten gives one point, at its mean average and its share of early drops, marks "
+        "and forced drops. Bars are binomial 99.9 % intervals (Clopper and Pearson). They take p as steady: a fast-moving "
+        "average carries the spacing from one class into the next, and uniform and wait spacing scatter less than the bars say."
+    )
+    if any(q.size_weight for q in curved):
+        made.text(
+            "Queues with size_weight scale p by each packet's length; the line is that of a packet of the mean length."
+        )
+    if trace is None:
+        made.text(
+            "Without a trace the points are those of the samples; colours with an ECN curve of their own have none."
+        )
+    for q in curved:
+        made.part(f"curve-{q.index}", q.name)
+        own = any(c["ecn_own"] for c in kept[q.index]["curves"])
+        caption = f"Queue {q.name} ({q.average.kind}, {q.spacing} spacing): share of packets over the average in {q.average.unit}s."
+        caption += " Dashed and diamonds: ECT and CE packets, by their own ECN curve." if own else ""
+        if not any(key[0] == q.index for key in binned):
+            caption += " No packet was judged by these curves."
+        made.figure(
+            f"plot-curve-{q.index}", caption, 3.0, lambda f, q=q: plots.drop_curves(f, q, kept[q.index], binned)
+        )
+    if binned:
+        made.details("Operating points as numbers", tables.operating_points(config, binned))
+
+
+def latency(made: Page, queues: list[dict]):
+    made.section("latency", "Latency")
+    if not queues:
+        made.text("No packet left.")
+        return
+    rows = [(str(q["name"]), q["latency"]) for q in queues]
+    caption = (
+        "Time from decision to departure, share of each queue's departed packets per class of an eighth of an octave."
+    )
+    made.figure("plot-latency", caption, 0.5 + 1.25 * len(rows), lambda f: plots.latency(f, rows))
+    made.body.append(tables.latencies(queues))
+    made.text("Quantiles are the upper ends of their classes, at most an eighth too long.", "note")
+
+
+def configuration(made: Page, config: Config, record: dict):
+    made.section("configuration", "Configuration")
+    made.part("configuration-queues", "Queues")
+    made.body.append(tables.queues(config))
+    made.part("configuration-values", "Values as asked and as the hardware has them")
+    made.body.append(tables.values(config))
+    made.part("configuration-curves", "Curves")
+    made.text("Thresholds are in the unit of the queue's average; end is where p is 1 from there on.", "note")
+    made.body.append(tables.drop_curves(config))
+    made.details("Every field as asked, defaults filled in", tables.as_asked(config))
+    made.details("The hardware's registers", tables.as_held(record))
