@@ -1,0 +1,129 @@
+"""The simulator's program from end to end: every frame has one fate, every decision is replayed, bad input is refused."""
+
+import json
+import random
+import shutil
+import struct
+import subprocess
+
+import pytest
+
+from vermilion import build, config, quantise
+
+IP4 = bytes.fromhex("45000028000000004006000001020304050607080050005100000000000000005002000000000000")
+
+
+@pytest.fixture(scope="session")
+def program():
+    if not (shutil.which("mill") and shutil.which("verilator")):
+        pytest.skip("no Mill or Verilator: run through ./vermilion test")
+    return build.simulator("lab")
+
+
+@pytest.fixture(scope="session")
+def words(tmp_path_factory):
+    path = tmp_path_factory.mktemp("config") / "words.json"
+    path.write_text(json.dumps(quantise.hardware(config.load(build.ROOT / "sim/configs/default.toml", 16))))
+    return path
+
+
+def pcap(path, frames, link=1, cut=0):
+    """`frames`: (ns, bytes, bytes on the wire)."""
+    out = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, link)
+    for ns, data, wire in frames:
+        out += struct.pack("<IIII", ns // 10**9, ns % 10**9, len(data), wire) + data
+    path.write_bytes(out[: len(out) - cut])
+    return path
+
+
+def mixed(count):
+    """All default classes, VLAN and QinQ tags, wrong lengths, headers cut short, long frames; bursts and pauses."""
+    rng, time, frames = random.Random(7), 0, []
+    for _ in range(count):
+        data = rng.randbytes(12) + rng.choice([b"", b"", b"\x81\0\0\1", b"\x88\xa8\0\1\x81\0\0\2"])
+        dscp = rng.choice([0, 10, 12, 14, 18, 20, 22, 26, 28, 30, 34, 36, 38, 46])
+        header = bytearray(IP4[:20])
+        header[0] = rng.choice([0x45] * 8 + [0x46, 0x4F, 0x40, 0x55])
+        header[1] = dscp << 2 | rng.randrange(4)
+        header[2:4], header[9], header[10:12] = (
+            rng.randbytes(2),
+            rng.choice([6, 17]),
+            rng.choice([b"\xff\xff", rng.randbytes(2)]),
+        )
+        six = struct.pack(">IHBB", 6 << 28 | header[1] << 20, 0, rng.choice([0, 6, 17, 43, 44, 51, 60]), 64) + bytes(32)
+        data += rng.choice([b"\x08\0" + header, b"\x86\xdd" + six, b"\x08\x06"]) + rng.randbytes(
+            rng.choice([0, 60, 500, 1400])
+        )
+        data = data[: rng.choice([14, 30, 40])] if rng.random() < 0.05 else data
+        data += bytes(9600) if rng.random() < 0.005 else b""
+        time += rng.choice([0, 0, 1000, 10**6, rng.randrange(4 * 10**6)])
+        frames.append((time, data, len(data)))
+    return frames
+
+
+def run(program, *arguments):
+    done = subprocess.run([str(a) for a in (program, *arguments)], capture_output=True, text=True, timeout=300)
+    lines = [text for text in done.stdout.splitlines() if not text.startswith("progress")]
+    return done.returncode, lines
+
+
+@pytest.mark.parametrize("pace", [[], ["--rate", "1000000000", "--stalls"], ["--speed", "30"]])
+def test_every_frame_has_one_fate_and_every_decision_is_replayed(program, words, tmp_path, pace):
+    source, stats = pcap(tmp_path / "in.pcap", mixed(1500)), tmp_path / "stats.json"
+    status, lines = run(
+        program, "--in", source, "--config-words", words, "--stats-json", stats, "--out", tmp_path / "o", *pace
+    )
+    result = json.loads(stats.read_text())
+    assert status == 0, lines
+    assert result["accounting"]["errors"] == 0 and result["input_stalled_clocks"] == 0
+    assert result["replay"]["agreed"] == result["replay"]["decisions"] == 1500
+    colours = [colour for queue in result["queues"] for colour in queue["colours"]]
+    count = {name: sum(c[name]["packets"] for c in colours) for name in colours[0]}
+    assert count["arrived"] == 1500
+    assert 1500 == count["sent"] + sum(count[name] for name in ("early", "forced", "tail", "nobuf", "bad"))
+    assert count["sent"] and count["forced"] + count["early"]  # the run was a test of something
+    status, lines = run(
+        program, "--in", tmp_path / "o", "--config-words", words, "--engine", "model", "--stats-json", stats
+    )
+    assert status == 0 and json.loads(stats.read_text())["packets"] == count["sent"]
+
+
+@pytest.mark.parametrize(
+    "name, frames, link, cut, warnings",
+    [
+        ("empty", [], 1, 0, {"empty": 1}),
+        ("cut", [(0, bytes(60), 60)] * 3, 1, 7, {"cut_off": 1}),
+        ("snapped", [(0, bytes(60), 1500)], 1, 0, {"snapped": 1}),
+        ("raw IP", [(0, IP4, 40)], 101, 0, {"reframed": 1}),
+        ("cooked", [(0, bytes.fromhex("0000000100060a0b0c0d0e0f00000800") + IP4, 56)], 113, 0, {"reframed": 1}),
+        ("back", [(5, bytes(60), 60), (3, bytes(60), 60)], 1, 0, {"time_back": 1}),
+        ("years", [(0, bytes(60), 60), (10**17, bytes(60), 60)], 1, 0, {"time_jump": 1}),
+        ("runt", [(0, bytes(5), 5)], 1, 0, {"runt": 1}),
+        ("long", [(0, bytes(20000), 20000)], 1, 0, {"oversize": 1}),
+    ],
+)
+@pytest.mark.parametrize("engine", ["rtl", "model"])
+def test_odd_captures_run_with_counted_warnings(program, words, tmp_path, name, frames, link, cut, warnings, engine):
+    stats = tmp_path / "stats.json"
+    source = pcap(tmp_path / "in.pcap", frames, link, cut)
+    status, lines = run(program, "--in", source, "--config-words", words, "--engine", engine, "--stats-json", stats)
+    assert status == 0, lines
+    assert json.loads(stats.read_text())["warnings"] == warnings
+
+
+def test_what_is_no_input_is_refused_in_one_sentence_and_writes_nothing(program, words, tmp_path):
+    good, text = pcap(tmp_path / "good.pcap", [(0, bytes(60), 60)]), tmp_path / "text.pcap"
+    text.write_text("no capture")
+    bad_link = pcap(tmp_path / "link.pcap", [(0, bytes(60), 60)], link=147)
+    for source, file, more in [
+        (text, words, []),
+        (bad_link, words, []),
+        (tmp_path / "missing", words, []),
+        (good, good, []),
+        (good, words, ["--rate", "0"]),
+        (good, words, ["--trace", tmp_path / "no" / "folder"]),
+    ]:
+        out = tmp_path / "out.pcapng"
+        status, lines = run(program, "--in", source, "--config-words", file, "--out", out, *more)
+        assert status == 2 and len(lines) == 1 and lines[0].startswith("error "), lines
+        assert not list(tmp_path.glob("out.pcapng*"))
