@@ -1,0 +1,138 @@
+"""`vermilion run` as its user meets it: captures through the RTL, every decision agreed, every byte accounted for; bad input refused."""
+
+import json
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CAPTURES = ROOT.parent / "shared" / "captures"
+REAL = ["netflix", "teams", "gnutella", "reddit", "wechat"]
+
+
+def vermilion(*arguments):
+    """Runs the command line in this Python; returns status, standard output and standard error."""
+    done = subprocess.run(
+        [sys.executable, "-m", "vermilion", *map(str, arguments)],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def environment():
+    import os
+
+    return os.environ | {"PYTHONPATH": str(ROOT / "sim"), "COLUMNS": "160"}
+
+
+def run(tmp_path, *arguments):
+    """A run that must succeed; returns its statistics."""
+    stats = tmp_path / "stats.json"
+    status, out, err = vermilion("run", *arguments, "--json", stats)
+    assert status == 0, out + err
+    return json.loads(stats.read_text())
+
+
+def check(stats):
+    """What must hold after any run of the RTL."""
+    replay, accounting = stats["replay"], stats["accounting"]
+    assert replay["decisions"] == replay["agreed"] > 0, replay
+    assert accounting["errors"] == 0, accounting
+    total = {"arrived": 0}
+    for queue in stats["queues"]:
+        for colour in queue["colours"]:
+            for kind in ("packets", "bytes"):
+                lost = sum(colour[name][kind] for name in ("early", "forced", "tail", "nobuf", "bad"))
+                assert colour["arrived"][kind] == colour["enqueued"][kind] + lost, colour
+                assert colour["enqueued"][kind] == colour["sent"][kind], "something stayed in a queue"
+            total["arrived"] += colour["arrived"]["packets"]
+    assert total["arrived"] == stats["packets"]
+
+
+def test_the_shipped_capture_runs_without_arguments(tmp_path):
+    stats = run(tmp_path)
+    check(stats)
+    colours = [colour for queue in stats["queues"] for colour in queue["colours"]]
+    for name in ("early", "forced", "tail", "marked", "ce_written"):
+        assert sum(colour[name]["packets"] for colour in colours) > 0, f"the shipped capture shows no {name}"
+
+
+@pytest.mark.parametrize("speed", [1, 20])
+@pytest.mark.parametrize("name", REAL)
+def test_every_decision_on_real_traffic_is_the_models(tmp_path, name, speed):
+    capture = CAPTURES / f"{name}.pcap"
+    if not capture.exists():
+        pytest.skip(f"the real captures are not on this machine ({capture.name})")
+    check(run(tmp_path, capture, "--speed", speed, "--out", tmp_path / "out.pcapng"))
+
+
+def pcap(*frames, link=1, magic=0xA1B2C3D4):
+    """A microsecond pcap of (seconds, bytes, length on the wire)."""
+    head = struct.pack("<IHHiIII", magic, 2, 4, 0, 0, 65535, link)
+    body = b""
+    for seconds, data, length in frames:
+        body += struct.pack("<IIII", int(seconds), int(seconds % 1 * 1e6), len(data), length) + data
+    return head + body
+
+
+FRAME = (
+    bytes(12) + b"\x08\x00" + bytes([0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]) + bytes(26)
+)
+
+REFUSED = {
+    "not-a-capture": b"this is no capture at all, just text",
+    "unknown-link-type": pcap((1, FRAME, 60), link=147),
+}
+ODD = {
+    "cut-off": pcap((1, FRAME, 60), (2, FRAME, 60))[:-20],
+    "snapped": pcap((1, FRAME, 1500), (2, FRAME, 60)),
+    "backwards": pcap((5, FRAME, 60), (3, FRAME, 60), (4, FRAME, 60)),
+    "years": pcap((5, FRAME, 60), (500000000, FRAME, 60)),
+    "runt": pcap((1, FRAME[:14], 14), (2, FRAME[:10], 10), (3, FRAME, 60)),
+    "giant": pcap((1, FRAME + bytes(9540), 9600), (2, FRAME, 60)),
+    "raw-ip": pcap((1, FRAME[14:], 46), link=101),
+    "lying-lengths": pcap(
+        (1, FRAME[:16] + b"\xff\xff" + FRAME[18:], 60),
+        (2, FRAME[:14] + b"\x4f" + FRAME[15:], 60),
+        (3, FRAME[:14] + b"\x41" + FRAME[15:], 60),
+        (4, FRAME[:20], 20),
+        (5, FRAME[:12] + b"\x81\x00", 14),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_capture_is_refused_with_a_sentence(tmp_path, name):
+    capture, out = tmp_path / "in.pcap", tmp_path / "out.pcapng"
+    capture.write_bytes(REFUSED[name])
+    status, stdout, err = vermilion("run", capture, "--out", out)
+    assert status == 2 and "Traceback" not in err and err.strip(), err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_captures_run_and_every_frame_has_its_verdict(tmp_path, name):
+    capture = tmp_path / "in.pcap"
+    capture.write_bytes(ODD[name])
+    stats = run(tmp_path, capture)
+    check(stats)
+    if name in ("cut-off", "snapped", "backwards", "years", "runt"):
+        assert stats["warnings"], "nobody was warned"
+
+
+def test_an_empty_capture_is_a_run_with_a_warning(tmp_path):
+    capture = tmp_path / "in.pcap"
+    capture.write_bytes(pcap())
+    stats = run(tmp_path, capture)
+    assert stats["packets"] == 0 and stats["warnings"]
+
+
+def test_an_output_that_cannot_be_written_is_refused(tmp_path):
+    status, _, err = vermilion("run", "--out", tmp_path / "missing" / "out.pcapng")
+    assert status == 2 and "Traceback" not in err, err
