@@ -5,7 +5,6 @@ hash of the SystemVerilog, so a second run only simulates.
 """
 
 import hashlib
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -46,10 +45,7 @@ def run(block: str, module: str, preset: str = "lab", **environment: str) -> Non
         test_module=module,
         build_dir=verilated,
         test_dir=folder,
-        extra_env={
-            **environment,
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "cocotb_tests"), str(ROOT / "sim"), str(ROOT / "sim/tests")]),
-        },
+        extra_env=environment,
     )
     text = Path(results).read_text()
     failed = re.findall(r"<(?:failure|error)", text)

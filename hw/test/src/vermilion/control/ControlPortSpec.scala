@@ -89,11 +89,15 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
   }
 
   private val stored: Seq[(Int, BigInt)] =
-    Seq(R.PortCost, R.PortBurstLow, R.PortBurstHigh, R.ClassAddress, R.ClassEntry, R.QueueSelect).map(r => r() -> r.mask) ++
+    Seq(R.PortCost, R.PortBurstLow, R.PortBurstHigh, R.ClassAddress, R.ClassEntry, R.QueueSelect).map(r =>
+      r() -> r.mask
+    ) ++
       Seq(R.ShadowFlags, R.ShadowLimitBytes, R.ShadowLimitPackets, R.ShadowLambda, R.ShadowInvMeanLen, R.ShadowQuantum)
         .map(r => r() -> r.mask) ++
       Seq(R.ShadowCost, R.ShadowBurstLow, R.ShadowBurstHigh).map(r => r() -> r.mask) ++
-      (0 until 6).map(i => R.ShadowWeight(i) -> R.ShadowWeight.mask) ++ (0 until 4).map(i => R.Seed(i) -> R.Seed.mask) ++
+      (0 until 6).map(i => R.ShadowWeight(i) -> R.ShadowWeight.mask) ++ (0 until 4).map(i =>
+        R.Seed(i) -> R.Seed.mask
+      ) ++
       (for {
         c <- 0 until 3
         k <- 0 until 2

@@ -10,7 +10,8 @@ import vermilion.lane.LaneParams
 /** Random events, up to one of each kind in every clock, most of them to one queue, against maps of integers. */
 class StatisticsSpec extends AnyFlatSpec with ChiselSim {
   private val p = LaneParams(queues = 5)
-  private val Names = Seq("arrived", "enqueued", "early", "forced", "tail", "nobuf", "bad", "ce_chosen", "ce_written", "sent")
+  private val Names =
+    Seq("arrived", "enqueued", "early", "forced", "tail", "nobuf", "bad", "ce_chosen", "ce_written", "sent")
 
   private class Bench(dut: Statistics) {
     val random = new Random(11)
@@ -107,11 +108,20 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
       }
       for (c <- 0 until 3; k <- Names.indices) {
         val at = 64 * c + 4 * k
-        assert(long(at) == packetsThen.getOrElse((queue, c, k), BigInt(0)), s"packets ${Names(k)}, queue $queue, colour $c")
-        assert(long(at + 2) == bytesThen.getOrElse((queue, c, k), BigInt(0)), s"bytes ${Names(k)}, queue $queue, colour $c")
+        assert(
+          long(at) == packetsThen.getOrElse((queue, c, k), BigInt(0)),
+          s"packets ${Names(k)}, queue $queue, colour $c"
+        )
+        assert(
+          long(at + 2) == bytesThen.getOrElse((queue, c, k), BigInt(0)),
+          s"bytes ${Names(k)}, queue $queue, colour $c"
+        )
       }
       for (bin <- 0 until 32)
-        assert(long(256 + 2 * bin) == latencyThen.getOrElse((queue, bin), BigInt(0)), s"latency bin $bin of queue $queue")
+        assert(
+          long(256 + 2 * bin) == latencyThen.getOrElse((queue, bin), BigInt(0)),
+          s"latency bin $bin of queue $queue"
+        )
       assert(word(320) == queuedThen.map(_._2).sum && word(321) == queuedThen.size, s"backlog of queue $queue")
       assert(word(322) == maxThen && word(323) == maxPacketsThen, s"high-water marks of queue $queue")
       for (c <- 0 until 3) assert(long(324 + 2 * c) == (BigInt(5 + c) << 40) + queue, s"average $c of queue $queue")
@@ -134,36 +144,37 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
 
   behavior of "Statistics"
 
-  it should "count every event of every clock, and snapshot and clear in one clock" in simulate(new Statistics(p)) { dut =>
-    dut.reset.poke(true.B)
-    dut.clock.step(2)
-    dut.reset.poke(false.B)
-    val bench = new Bench(dut)
-    import bench._
-    var clocks = 0
-    while (!dut.io.ready.peek().litToBoolean) {
-      clock(0, 0)
-      clocks += 1
-      assert(clocks <= 32 * p.queues + 2)
-    }
-    for (q <- 0 until p.queues) check(q, 1.0) // also: nothing is left of what the RAMs held before reset
-    for (_ <- 0 until 1500) clock(1.0, 0.9)
-    for (q <- Seq(2, 0, 2, 4)) check(q, 1.0)
-    for (_ <- 0 until 500) clock(0.3, 0.5)
-    check(2, 0.3)
-    // A clear at full load: tidying up must wait, counts are right at once.
-    clear()
-    assert(dut.io.window.clearing.peek().litToBoolean)
-    for (_ <- 0 until 200) clock(1.0, 0.9)
-    for (q <- Seq(2, 1)) check(q, 1.0)
-    // Let it end, clear again: the other epoch, records of before the first clear must not come back.
-    clocks = 0
-    while (dut.io.window.clearing.peek().litToBoolean) {
-      clock(0.1, 0.5)
-      clocks += 1
-      assert(clocks < 3000, "tidying up does not end")
-    }
-    clear()
-    for (q <- 0 until p.queues) check(q, 0.5)
+  it should "count every event of every clock, and snapshot and clear in one clock" in simulate(new Statistics(p)) {
+    dut =>
+      dut.reset.poke(true.B)
+      dut.clock.step(2)
+      dut.reset.poke(false.B)
+      val bench = new Bench(dut)
+      import bench._
+      var clocks = 0
+      while (!dut.io.ready.peek().litToBoolean) {
+        clock(0, 0)
+        clocks += 1
+        assert(clocks <= 32 * p.queues + 2)
+      }
+      for (q <- 0 until p.queues) check(q, 1.0) // also: nothing is left of what the RAMs held before reset
+      for (_ <- 0 until 1500) clock(1.0, 0.9)
+      for (q <- Seq(2, 0, 2, 4)) check(q, 1.0)
+      for (_ <- 0 until 500) clock(0.3, 0.5)
+      check(2, 0.3)
+      // A clear at full load: tidying up must wait, counts are right at once.
+      clear()
+      assert(dut.io.window.clearing.peek().litToBoolean)
+      for (_ <- 0 until 200) clock(1.0, 0.9)
+      for (q <- Seq(2, 1)) check(q, 1.0)
+      // Let it end, clear again: the other epoch, records of before the first clear must not come back.
+      clocks = 0
+      while (dut.io.window.clearing.peek().litToBoolean) {
+        clock(0.1, 0.5)
+        clocks += 1
+        assert(clocks < 3000, "tidying up does not end")
+      }
+      clear()
+      for (q <- 0 until p.queues) check(q, 0.5)
   }
 }
