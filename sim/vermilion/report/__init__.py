@@ -149,13 +149,14 @@ def over_time(made: Page, config: Config, record: dict, stats: dict, busy: list[
     made.section("time", "Queues over time")
     every, sampled = stats.get("event_every", 1), stats.get("sample_every", 1)
     made.text(
-        "Backlog is that of the whole queue before each packet; the average is that which the packet was judged by, its own "
-        "included. Dotted lines are min and max of a colour's drop curve. Marks, early and forced drops stand on the average, "
+        "Backlog is that of the whole queue before each packet; the average is the packet's colour's, after its update, "
+        "as compared with the thresholds. Dotted lines are min and max of a colour's drop curve. Marks, early and forced "
+        "drops stand on the average, "
         "tail and no-buffer drops on the backlog, in the packet's colour."
     )
     made.text(
-        f"Drawn are {nth(sampled)} and {nth(every, 'mark and drop')}; evenly spaced ones of these where a queue "
-        f"has more than {plots.LINES_MAX:,} and {plots.EVENTS_MAX:,}.",
+        f"Lines: {nth(sampled)}. Marks: {nth(every, 'mark and drop')}. In a queue with more than {plots.LINES_MAX:,} points a "
+        f"line or {plots.EVENTS_MAX:,} marks, evenly spaced ones are drawn.",
         "note",
     )
     kept = {q["index"]: q for q in record["queues"]}
@@ -193,7 +194,7 @@ def curves(made: Page, config: Config, record: dict, binned: dict, trace):
     made.text(
         "Lines are the curves as the hardware evaluates them. Points are what happened: decisions are put in classes of the "
         "average, and each class of at least ten gives one point, at its mean average and its share of early drops, marks "
-        "and forced drops. Bars are binomial 99.9 % intervals (Clopper and Pearson). They take p as steady: a fast-moving "
+        "and forced drops. Bars are binomial 99.9 % intervals (Clopper and Pearson). They take p as steady: a fast-moving "
         "average carries the spacing from one class into the next, and uniform and wait spacing scatter less than the bars say."
     )
     if any(q.size_weight for q in curved):
@@ -207,7 +208,8 @@ def curves(made: Page, config: Config, record: dict, binned: dict, trace):
     for q in curved:
         made.part(f"curve-{q.index}", q.name)
         own = any(c["ecn_own"] for c in kept[q.index]["curves"])
-        caption = f"Queue {q.name} ({q.average.kind}, {q.spacing} spacing): share of packets over the average in {q.average.unit}s."
+        caption = f"Queue {q.name} ({q.average.kind}, {q.spacing} spacing): share of packets over the average"
+        caption += f" in {q.average.unit}s."
         caption += " Dashed and diamonds: ECT and CE packets, by their own ECN curve." if own else ""
         if not any(key[0] == q.index for key in binned):
             caption += " No packet was judged by these curves."
