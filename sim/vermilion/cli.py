@@ -11,6 +11,7 @@ from . import build
 from .config import RATE_MAX, RATE_MIN, UserError
 
 DEFAULT_CONFIG = build.ROOT / "sim" / "configs" / "default.toml"
+DEFAULT_REPORT = build.HOME / "report.html"
 DEFAULT_CAPTURE = build.ROOT / "sim" / "captures" / "default.pcapng"
 
 
@@ -87,7 +88,9 @@ def cli():
 @click.option("--out", metavar="OUT.pcapng", help="The packets that came out.")
 @click.option("--json", "json_file", metavar="STATS.json", help="Counters and the run's figures.")
 @click.option("--trace", metavar="TRACE", help="Every decision.")
-@click.option("--report", metavar="REPORT.html", help="One page with the plots.")
+@click.option(
+    "--report", metavar="REPORT.html", help="One page with the plots; without a CAPTURE .vermilion/report.html."
+)
 @click.option("--vcd", metavar="FILE", help="Waveform as VCD.")
 @click.option("--fst", metavar="FILE", help="Waveform as FST.")
 def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file, trace, report, vcd, fst):
@@ -106,6 +109,8 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
     if (vcd or fst) and engine == "model":
         raise UserError("--engine model has no waveform; take --engine rtl")
     source = Path(capture) if capture else DEFAULT_CAPTURE
+    if not capture and engine == "rtl":
+        report = report or str(DEFAULT_REPORT)
     if not capture and not source.exists():
         raise UserError("no CAPTURE is given and this checkout has none of its own; give a pcap or pcapng file")
     simulate.check_capture(source)
@@ -138,14 +143,14 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
         warnings = show.with_progress(lambda progress, warn: simulate.run(program, command, progress, warn))
         result = json.loads(stats.read_text())
         if page:
-            try:
-                from . import report as pages
-            except ImportError:
-                raise UserError("--report is not built yet; leave it out") from None
+            from . import report as pages
+
             pages.write(page, config, record, result, command[command.index("--trace") + 1])
     for warning in warnings:
         click.echo(f"vermilion: warning: {warning}", err=True)
     show.statistics(console(), config, result)
+    if report:
+        click.echo(f"report: {report}")
     disagreed = result.get("replay", {}).get("decisions", 0) - result.get("replay", {}).get("agreed", 0)
     if disagreed:
         raise build.BuildError(f"the model disagrees on {disagreed} decisions: a defect of Vermilion's")
