@@ -5,3 +5,7 @@ from bench.build import run
 
 def test_policy_pipeline_decides_as_the_model_does():
     run("PolicyPipeline", "blocks.policy.policy_bench")
+
+
+def test_drop_rates_over_each_curve_are_the_documented_ones():
+    run("PolicyPipeline", "blocks.policy.rates_bench")
