@@ -33,6 +33,8 @@ class Bench:
         self.now, self.sent, self.decided = 1000, 0, Counter()
         self.ahead = Counter()
         self.departures = departures
+        self.words = (mb.u32 * 4)()  # state of the model's random source
+        mb.library().vm_random_seed(seed, mb.byref(self.words))
         self.held = False  # a packet stands at the input and has not been taken
 
     async def start(self):
@@ -46,6 +48,10 @@ class Bench:
         for _ in range(4):
             await FallingEdge(dut.clock)
         dut.reset.value = 0
+        dut.io_seed_bits.value = sum(word << 32 * i for i, word in enumerate(self.words))
+        dut.io_seed_valid.value = 1
+        await FallingEdge(dut.clock)
+        dut.io_seed_valid.value = 0
         for dscp in range(65):
             ports(
                 dut,
@@ -102,6 +108,9 @@ class Bench:
         if seen["refresh"]:
             assert library.vm_depart(self.model, mb.byref(mb.Departure(**common))) == 0
             return
+        draw = mb.u32()
+        library.vm_random_draw(mb.byref(self.words), mb.byref(draw))
+        assert seen["draw"] == draw.value, "the draws are not those of the seed"
         arrival = mb.Arrival(
             **common, len_bytes=seen["lenBytes"], ecn=seen["ecn"], bad=seen["bad"], no_buffer=seen["noBuffer"], draw=seen["draw"],
             last_departure=(mb.u64 * 3)(*(self.value(f"lastDeparture_{c}") for c in three)),
