@@ -218,6 +218,25 @@ def regs(output):
 
 
 @cli.command()
+@click.option("--seed", type=click.IntRange(1, 2**32 - 1), default=1, show_default=True)
+@click.option("--publish", is_flag=True, help="Write docs/results/random-source.md and .json.")
+def battery(seed, publish):
+    """Puts the random source through dieharder, some GB and many minutes of it."""
+    from . import battery as tests
+
+    with click.progressbar(length=len(tests.TESTS), label="dieharder", file=sys.stderr) as bar:
+        result = tests.run(seed, lambda done, total: bar.update(done - bar.pos))
+    if publish:
+        tests.publish(result)
+    verdicts = [row["verdict"] for row in result["rows"]]
+    size = result["bytes"] / tests.GIGABYTE
+    counts = ", ".join(f"{verdicts.count(name)} {name}" for name in ("passed", "weak", "failed"))
+    click.echo(f"{size:.1f} GB of draws, {len(verdicts)} p-values: {counts}")
+    if "failed" in verdicts:
+        raise build.BuildError("the random source fails a test")
+
+
+@cli.command()
 @click.argument("parts", nargs=-1)
 def test(parts):
     """Runs every test, or the PARTS named."""
