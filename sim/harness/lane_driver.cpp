@@ -3,23 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "pace.h"
+
 namespace vermilion {
 
 namespace {
 
-constexpr u32 ResetClocks = 8, WaitingFrames = 4096;
-constexpr u64 RestClocks = 4;               // not busy for so long before a jump
+constexpr u32 ResetClocks = 8;
 constexpr u64 PatienceClocks = 10'000'000;  // then the lane hangs
-
-u64 ontoGrid(u64 ns) {
-  return (ns + ClockNs - 1) / ClockNs * ClockNs;
-}
-
-u32 inputOf(const Frame& frame) {
-  u32 sum = 0;
-  for (std::size_t i = 0; i < std::min<std::size_t>(12, frame.bytes.size()); i++) sum = sum * 31 + frame.bytes[i];
-  return (sum >> 3) % Inputs;
-}
 
 }  // namespace
 

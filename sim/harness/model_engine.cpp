@@ -1,66 +1,121 @@
-// --engine model: the stand-alone lane of sim/model, without clocks.
-//
-// A frame arrives when its last beat would: its time rounded up to a clock, or the end of the frame before, and a clock a beat.
+// --engine model: the lane of sim/model clock by clock, driven as lane_driver.cpp drives the Verilated one.
 #include <algorithm>
 #include <deque>
 #include <nlohmann/json.hpp>
 
+#include "accounting.h"
 #include "build_shape.h"
-#include "lane_model.h"
-#include "rewrite.h"
+#include "clocked_lane.h"
+#include "pace.h"
 #include "run.h"
 
 namespace vermilion {
 
-u64 runModel(const LoadedConfig& loaded, FrameSource& source, Recorder& recorder, nlohmann::ordered_json& json) {
-  VmConfig config = loaded.config;
-  LaneModel lane(config);
-  u64 errors = 0, free = 0;
-  std::deque<Packet> underWay;  // by id; those whose fate is known are emptied from the front
-  u64 firstId = 0;
-  const auto takeSent = [&] {
-    for (; !lane.sent().empty(); lane.sent().pop_front()) {
-      const SentFrame& s = lane.sent().front();
-      Packet& p = underWay[s.record.id - firstId];
-      p.left = s.record.time;
-      p.decided = s.record.arrival;
-      bool ceWritten;
-      if (!p.frame || s.bytes != expectedBytes(config, p, &ceWritten)) errors++;
-      if (p.frame) recorder.sent(p, s.record.ce_written != 0, s.bytes);
-      p.frame = nullptr;
+static_assert(ClockNs == LaneClockNs);
+
+namespace {
+
+class ModelRun {
+ public:
+  ModelRun(const VmConfig& config, Recorder& recorder)
+      : config_(config), recorder_(recorder), lane_(config, {BeatBytes, Inputs, VM_CELLS}) {}
+
+  void run(FrameSource& source) {
+    next_ = source.next();
+    for (;;) {
+      fill(source);
+      if (!lane_.waiting() && resting_ >= RestClocks && !jump()) return;
+      fill(source);
+      clock();
     }
-    while (!underWay.empty() && !underWay.front().frame) {
-      underWay.pop_front();
-      firstId++;
-    }
-  };
-  while (const auto frame = source.next()) {
-    const u32 size = static_cast<u32>(frame->bytes.size());
-    const u64 start = std::max(free, (frame->time + ClockNs - 1) / ClockNs * ClockNs);
-    free = start + (size + BeatBytes - 1) / BeatBytes * ClockNs;
-    RtlDecision d;
-    const Decision made = lane.arrive(free, frame->bytes.data(), size, false, &d.seen);
-    d.average[d.seen.colour] = made.avg;
-    d.probability = made.p;
-    d.verdict = made.verdict;
-    recorder.decided(d);
-    Packet p;
-    p.headers = parse(frame->bytes.data(), size);
-    p.queue = d.seen.queue;
-    p.colour = d.seen.colour;
-    p.lenBytes = d.seen.len_bytes;
-    p.verdict = made.verdict;
-    if (made.verdict == VM_ENQUEUE || made.verdict == VM_MARK) p.frame = frame;
-    underWay.push_back(std::move(p));
-    takeSent();
-    recorder.progress();
   }
-  const u64 end = lane.drain();
-  takeSent();
-  errors += underWay.size();
-  json["seconds"] = static_cast<double>(end > StartNs ? end - StartNs : 0) / 1e9;
-  json["accounting"] = {{"errors", errors},
-                        {"first_error", errors ? "a frame came out of the model wrong, or not at all" : ""}};
+  u64 now() const { return now_; }
+  u64 clocks() const { return clocks_; }
+  u64 left() const { return underWay_.size(); }
+
+ private:
+  Packet& packet(u64 id) { return underWay_[id - firstId_]; }
+
+  void fill(FrameSource& source) {
+    for (; next_ && next_->time <= now_; next_ = source.next()) {
+      const std::vector<u8>& bytes = next_->bytes;
+      const u32 size = static_cast<u32>(bytes.size()), input = inputOf(*next_);
+      if (lane_.waiting(input) >= WaitingFrames) return;
+      lane_.arrive(input, firstId_ + underWay_.size(), bytes.data(), size);
+      Packet p;
+      p.headers = parse(bytes.data(), size);
+      p.frame = next_;
+      underWay_.push_back(std::move(p));
+      recorder_.progress();
+    }
+  }
+
+  bool jump() {
+    u64 to = next_ ? next_->time : ~u64{0}, wake;
+    if (lane_.wake(wake)) to = std::min(to, wake);
+    if (to == ~u64{0}) return false;
+    now_ = std::max(now_, ontoGrid(to));
+    return true;
+  }
+
+  void clock() {
+    const bool waiting = lane_.waiting();
+    lane_.clock(now_);
+    resting_ = waiting || lane_.busy() ? 0 : resting_ + 1;
+    if (lane_.decided()) decided(*lane_.decided());
+    if (lane_.departed()) packet(lane_.departed()->id).left = lane_.departed()->time;
+    if (lane_.sent()) {
+      Packet& p = packet(*lane_.sent());
+      bool ceWritten;
+      const std::vector<u8> bytes = expectedBytes(config_, p, &ceWritten);
+      recorder_.sent(p, ceWritten, bytes);
+      finish(p);
+    }
+    clocks_++;
+    now_ += ClockNs;
+  }
+
+  void decided(const ClockedLane::Decided& made) {
+    RtlDecision d;
+    d.refresh = made.refresh;
+    d.input = made.input;
+    d.seen = made.seen;
+    std::copy_n(made.averages, Colours, d.average);
+    d.probability = made.decision.p;
+    d.verdict = made.decision.verdict;
+    recorder_.decided(d);
+    if (made.refresh) return;
+    Packet& p = packet(made.id);
+    p.queue = made.seen.queue;
+    p.colour = made.seen.colour;
+    p.lenBytes = made.seen.len_bytes;
+    p.verdict = made.decision.verdict;
+    p.decided = made.seen.time;
+    if (p.verdict != VM_ENQUEUE && p.verdict != VM_MARK) finish(p);
+  }
+
+  void finish(Packet& p) {
+    p.frame = nullptr;
+    for (; !underWay_.empty() && !underWay_.front().frame; firstId_++) underWay_.pop_front();
+  }
+
+  const VmConfig& config_;
+  Recorder& recorder_;
+  ClockedLane lane_;
+  std::shared_ptr<const Frame> next_;
+  std::deque<Packet> underWay_;  // by id; those whose fate is known are emptied from the front
+  u64 firstId_ = 0, now_ = StartNs, clocks_ = 0, resting_ = 0;
+};
+
+}  // namespace
+
+u64 runModel(const LoadedConfig& loaded, FrameSource& source, Recorder& recorder, nlohmann::ordered_json& json) {
+  ModelRun run(loaded.config, recorder);
+  run.run(source);
+  const u64 errors = run.left();
+  json["clocks"] = run.clocks();
+  json["seconds"] = static_cast<double>(run.now() - StartNs) / 1e9;
+  json["accounting"] = {{"errors", errors}, {"first_error", errors ? "a frame did not come out of the model" : ""}};
   return errors;
 }
 

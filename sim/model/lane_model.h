@@ -1,5 +1,5 @@
-// The stand-alone engine: a whole lane in one event loop, from frames with arrival times to frames with departure
-// times.
+// A lane for other simulators: one event loop, from frames with arrival times to frames with departure times. The lane
+// with the RTL's own times is clocked_lane.h.
 //
 //   arrive: send what leaves until then -> parse -> classify -> cells -> draw -> decide -> queue
 //   leave:  schedule -> rewrite -> out

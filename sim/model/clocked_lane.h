@@ -1,0 +1,167 @@
+// A whole lane clock by clock, from frames on its inputs to frames on the wire: the decisions of decide.h, the numbers
+// of the RTL's pipelines (timing.h), and no bytes. It gives the RTL's decisions, departures and their times.
+//
+//   frames -> beats -> cells -> metas -> one decision a clock -> queues -> scheduler -> reader -> rewrite -> beats out
+//
+// A decision is made in the clock in which the RTL takes its meta; that it is known only `timing::Verdict` clocks later
+// shows in when its packet is queued, or given back. It sees the backlogs of the RTL at that clock, and each average as
+// many updates late as the RTL's pipeline holds.
+//
+// Frames that come while others are on an input wait there. The output is always ready.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "clocked_free.h"
+#include "clocked_schedule.h"
+#include "decide.h"
+#include "parser.h"
+#include "random.h"
+#include "timing.h"
+
+namespace vermilion {
+
+class ClockedLane {
+ public:
+  // A decision, or averages refreshed at a departure (no packet; then `decision` is empty).
+  struct Decided {
+    u64 id;
+    u32 input;
+    bool refresh;
+    Arrival seen;
+    Decision decision;
+    u64 averages[Colours];
+  };
+  struct Departed {
+    u64 id, time;
+  };
+
+  ClockedLane(const VmConfig& config, LaneShape shape);  // copies it
+
+  // Frame `id` comes on an input, behind those that wait there; its first beat can be in the next clock.
+  void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes);
+  void clock(u64 now);
+
+  // What the clock brought; each goes away with the next.
+  const std::optional<Decided>& decided() const { return decided_; }
+  const std::optional<Departed>& departed() const { return departed_; }
+  const std::optional<u64>& sent() const { return sent_; }  // this frame's last beat is out
+
+  bool waiting() const;  // frames or beats have not come in yet
+  std::size_t waiting(u32 input) const { return inputs_[input].frames.size(); }
+  bool busy() const { return busy_; }  // in that clock: as the RTL's port
+  bool wake(u64& ns) const { return scheduler_.wake(now_, waits_, ns); }
+
+ private:
+  struct Packet {
+    u64 id = 0;
+    Headers headers{};
+    u32 lenBytes = 0;  // saturated
+    u32 input = 0, queue = 0, colour = 0, cells = 0;
+    bool noBuffer = false;
+  };
+  struct Coming {
+    u64 id;
+    Headers headers;
+    u32 left, lenBytes;
+  };
+  struct GatheredCell {
+    u32 lenBytes = 0;
+    bool first = false, second = false, last = false;
+  };
+  struct Step {
+    bool hasWrite, isEnd;
+    Packet packet;
+  };
+  // Ingress.scala and CellGather.scala.
+  struct Input {
+    std::deque<Coming> frames;  // on the wire; the first may be partly in
+    std::deque<Packet> inside;  // all beats in, not yet a meta
+    bool shown = false;
+    u32 beatBytes = 0;  // of the beat in gather's first stage, 0: none
+    bool beatLast = false;
+    u32 slot = 0, cellIndex = 0, length = 0, taken = 0;
+    bool cellValid = false, stopped = false;
+    GatheredCell cell;
+    std::deque<Step> steps;
+    std::deque<Packet> ends;
+    std::deque<u64> headers;  // clocks at which they stand in the queue
+    bool open = false;
+  };
+  struct Due {
+    u64 clock;
+    Packet packet;
+    u64 arrival;
+  };
+  struct Leaving {
+    Packet packet;
+    u64 arrival;
+  };
+  struct Queue {
+    std::deque<Leaving> packets;
+    u32 backlogBytes[Colours] = {}, backlogPackets[Colours] = {};
+    u64 lastDeparture[Colours] = {};
+  };
+  struct Update {
+    u64 clock;
+    u32 queue, colour;
+    bool refresh;
+  };
+  // A cell on its way out; `bytes` 0: none.
+  struct OutCell {
+    u32 bytes = 0;
+    bool last = false;
+    u64 id = 0;
+  };
+
+  void gather(Input& in, bool cellTaken);
+  void stepInputs();
+  void countDeparture();
+  void decide();
+  void refresh();
+  Arrival look(u32 queue, u32 colour, u32 lenBytes);
+  void transmit();
+  void give(Queue& q, const Packet& p);
+
+  VmConfig config_;
+  std::vector<VmQueue> profiles_;
+  LaneShape shape_;
+  DecisionModel decisions_;
+  ClockedScheduler scheduler_;
+  ClockedFreeCells cells_;
+  RandomSource random_;
+  bool departureUpdates_ = false;
+  u64 clock_ = 0, now_ = 0;
+
+  std::vector<Input> inputs_;
+  u32 lastWrite_ = 0, lastMeta_ = 0;
+  std::vector<u8> writes_, metas_;
+  std::deque<Packet> metaQueue_;
+  u64 frames_ = 0;  // last beat in, meta not yet taken
+  u64 lastToken_ = 0;
+  std::deque<Packet> refreshes_;
+  std::deque<Update> updates_;  // of the last clocks
+  std::deque<Due> admitted_, refused_;
+
+  std::vector<Queue> queues_;
+  Flags waits_, single_;
+  std::vector<u32> headBytes_;
+  std::optional<Due> listing_;
+  std::optional<Leaving> taken_, counted_;
+  std::deque<Leaving> chosen_;
+
+  bool reading_ = false;
+  u32 readLeft_ = 0;  // cells of the packet being read, this one included
+  Packet read_;
+  OutCell edit1_, edit2_, sending_;
+  u32 sendLeft_ = 0;  // bytes of that cell
+
+  std::optional<Decided> decided_;
+  std::optional<Departed> departed_;
+  std::optional<u64> sent_;
+  bool busy_ = false;
+};
+
+}  // namespace vermilion

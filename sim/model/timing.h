@@ -1,0 +1,41 @@
+// How long the RTL takes, in clocks, for the lane that is modelled clock by clock (clocked_lane.h).
+// Each number stands in the named file below hw/src/vermilion; a change there needs one here, and test_engines.py sees it.
+#pragma once
+
+#include "formats.h"
+
+namespace vermilion {
+
+constexpr u64 LaneClockNs = 4;  // 250 MHz
+
+// The elaboration parameters that timing depends on: lane/LaneParams.scala.
+struct LaneShape {
+  u32 beatBytes = 8;  // dataBits / 8: 8, 16 or 64
+  u32 inputs = 1;
+  u32 cells = 4096;
+};
+
+namespace timing {
+
+// parse/HeaderParser.scala, Latency; and a clock each for the register before it and the queue behind it
+constexpr u64 Headers = 7 + 1 + 1;
+// policy/PolicyPipeline.scala, Latency: averages 13 (3 + average/AverageUnit.scala), a clock, curve 11
+// (curve/CurveUnit.scala), size weight 3 (decide/SizeWeight.scala), verdict 1 (decide/VerdictUnit.scala)
+constexpr u64 Verdict = 13 + 1 + 11 + 3 + 1;
+// average/BacklogCounters.scala: a verdict's refusal is counted one clock later
+constexpr u64 Refusal = Verdict + 1;
+// average/AverageUnit.scala: updates under way when a later one reads, EwmaStages - 1
+constexpr u64 Averaging = EwmaStages - 1;
+// schedule/Shaper.scala: a charge runs through s1..s5
+constexpr int ChargeFloor = 2, ChargeWritten = 4, ChargeDone = 5;
+
+constexpr u32 StepsDepth = 2;    // stream/Ingress.scala, `steps`
+constexpr u32 MetaDepth = 16;    // stream/Ingress.scala, MetaDepth
+constexpr u32 CellsAhead = 4;    // stream/Ingress.scala, CellsAhead
+constexpr u32 CellsReady = 4;    // queue/FreeList.scala, `ready`
+constexpr u32 ChainsDepth = 3;   // queue/FreeList.scala, `chains`
+constexpr u32 PolicyMetas = 64;  // lane/LaneCore.scala, MetasDuringCommit
+constexpr u32 ChosenDepth = 4;   // schedule/EgressQueues.scala, Ahead
+
+}  // namespace timing
+}  // namespace vermilion
