@@ -52,6 +52,7 @@ def publish(result: dict) -> None:
     text = "# The random source under dieharder\n\n"
     text += f"Made by `./vermilion battery --seed {result['seed']} --publish`. {result['bytes'] / GIGABYTE:.1f} GB of draws (xoshiro128++), "
     text += f"{len(verdicts)} p-values: {verdicts.count('passed')} passed, {verdicts.count('weak')} weak, {verdicts.count('failed')} failed.\n\n"
+    text += "The rows of sts_serial come from one stretch of draws each and so move together; a weak p is one in a hundred of any source's.\n\n"
     text += "| test | n-tuple | samples | runs | p | verdict |\n| --- | ---: | ---: | ---: | ---: | --- |\n"
     for row in result["rows"]:
         text += f"| {row['test']} | {row['ntuple']} | {row['samples']} | {row['runs']} | {row['p']:.6f} | {row['verdict']} |\n"
