@@ -10,7 +10,8 @@ void spacingRestart(SpacingState& s, u32 draw) {
 
 bool spacingStep(SpacingState& s, u32 mode, u64 p, u32 draw) {
   if (mode == VM_GEOMETRIC) return draw < p;  // p = 1.0 is above every draw
-  if (!s.rValid) {
+  const bool first = !s.rValid;
+  if (first) {
     s.r = draw;
     s.rValid = true;
   }
@@ -20,7 +21,7 @@ bool spacingStep(SpacingState& s, u32 mode, u64 p, u32 draw) {
   }
   s.sum = saturate(u128{s.sum} + p, SpaceBits);
   const bool early = p >= ProbOne || s.sum >= s.r + (mode == VM_WAIT ? ProbOne : 0);
-  if (early) spacingRestart(s, draw);
+  if (early) s = {0, draw, !first};  // a draw that was R itself is not used twice
   return early;
 }
 

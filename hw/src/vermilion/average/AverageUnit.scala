@@ -28,7 +28,7 @@ class AverageRequest(p: LaneParams) extends Bundle {
   * }}}
   * (Floyd and Jacobson 1993; P4 eq. 7.) The multiply takes longer than a clock, so refresh j starts from the newest
   * average that is written, which is n refreshes of the same queue and estimator ago, n = 1..6: a look-ahead of Floyd's loop
-  * with the lengths between taken as the present one. w = 1 is exact at any pace, and below one refresh in six clocks per
+  * with the lengths between taken as the present one. w = 1 is exact at any pace, but as said below, and below one refresh in six clocks per
   * queue n = 1 and the average is Floyd's. A refresh whose base is older than an ageing that is still under way takes that
   * ageing instead of its own step, so that an idle spell is never forgotten; at most five packets step later for it.
   *

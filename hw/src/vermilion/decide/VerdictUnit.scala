@@ -71,7 +71,7 @@ class VerdictUnit(p: LaneParams) extends Module {
   private val ignored = in.bad || in.noBuffer || in.overLimit
   private val restart = in.overEnd || early
   private val next = Wire(new State)
-  next.armed := true.B
+  next.armed := old.armed || in.overEnd || !early // this draw has already decided: the next packet draws R
   next.threshold := Mux(restart, in.draw, threshold)
   next.sum := Mux(restart || never, 0.U, sum)
   ram.write(io.inputs.valid && !ignored && (!geometric || in.overEnd), Delay(address), next)

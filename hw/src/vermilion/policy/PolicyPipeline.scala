@@ -97,6 +97,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val departures = Module(new Queue(new Departure(p), 8))
   departures.io.enq.valid := io.departed.valid && io.departureUpdates
   departures.io.enq.bits := io.departed.bits
+  assert(!departures.io.enq.valid || departures.io.enq.ready, "a refresh at a departure was lost")
   private val ready = backlog.io.ready && averages.io.ready && verdicts.io.ready
   private val committing = io.commit.valid
   private val takeDeparture = departures.io.deq.valid && ready && !committing
