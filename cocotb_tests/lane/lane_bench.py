@@ -1,6 +1,7 @@
-"""Bench of the lane's datapath: random frames on every input at once, random stalls, backpressure, few cells.
+"""Bench of the lane's datapath: random frames on every input at once, random stalls, backpressure.
 
-Queues are told apart by the frame's DSCP, and a frame carries its number, so order within a queue and every byte can be checked at the output.
+Queues are told apart by the frame's DSCP, and a frame carries its number, so every byte can be checked at the output, and with one input
+the order within a queue. Not here: running out of cells, bad frames, commits under traffic, curves, marks.
 """
 
 import os
