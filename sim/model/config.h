@@ -69,7 +69,7 @@ typedef struct {
   VmScaled port_cost;
   uint64_t port_burst_ns;
   uint32_t buffer_cells;    /* cells of 64 bytes; 0: never out of cells */
-  uint32_t max_frame_bytes; /* longer frames are `nobuf`; 0: 16383 */
+  uint32_t max_frame_bytes; /* longer frames are `nobuf`; 0: 65535 */
   uint64_t seed;            /* expanded by splitmix64, see random.h */
 } VmConfig;
 

@@ -7,7 +7,7 @@
 // It is the RTL with no pipeline: n is always 1, a backlog is what it is at the instant. So it gives the RTL's output
 // where decisions of a queue are further apart than the pipeline is long. A packet leaves its queue, and its backlog
 // and cells, at the instant it is picked; a packet that leaves at the instant another arrives has left before. Times
-// that go back are taken as the latest time seen. Lengths saturate at 2^14-1 bytes, for backlog, counters and shapers.
+// that go back are taken as the latest time seen. Lengths saturate at 2^16-1 bytes, for backlog, counters and shapers.
 //
 // The frames themselves are kept whole: what comes out is what came in, but for header edits.
 #pragma once

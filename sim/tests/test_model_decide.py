@@ -121,7 +121,7 @@ def test_size_weight_is_in_proportion():
             abs(got - ONE // 100 * Fraction(length, 1000))
             <= ONE // 100 * (Fraction(length, 2**16 * 1000) + Fraction(1, 4096)) + 1
         )
-    assert library().vm_size_weighted(ONE // 2, 16383, mean) == ONE
+    assert library().vm_size_weighted(ONE // 2, 65535, mean) == ONE
 
 
 def drop_count(spacing, p, packets, seed=1):

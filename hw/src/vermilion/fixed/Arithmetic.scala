@@ -19,4 +19,13 @@ object Arithmetic {
 
   /** The low `bits` bits; for free-running counters, where a wrap is meant. */
   def wrap(x: UInt, bits: Int): UInt = x.pad(bits)(bits - 1, 0)
+
+  /** Serial-number order (RFC 1982): `a` is at or behind `b`, both of the same width and less than half its range apart. */
+  def reached(a: UInt, b: UInt): Bool = {
+    require(a.getWidth == b.getWidth, s"widths are ${a.getWidth} and ${b.getWidth}; they must be the same")
+    !(a - b)(a.getWidth - 1)
+  }
+
+  /** `a - b` where `a` is behind `b` in that order, else 0: the time since `b`, or none if the clock was set back. */
+  def elapsed(a: UInt, b: UInt): UInt = Mux(reached(a, b), a - b, 0.U)
 }

@@ -52,8 +52,8 @@ object Formats {
   /** Shaper credit clock, U40.16 ns. */
   val ShaperFrac = 16
 
-  /** Packet lengths in bytes, to 16 KiB. */
-  val PktLenBits = 14
+  /** Packet lengths in bytes, to 64 KiB: a segment that an offloading host captures. */
+  val PktLenBits = 16
 
   /** Bytes of a buffer cell. */
   val CellBytes = 64

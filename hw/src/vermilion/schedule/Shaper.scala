@@ -103,7 +103,7 @@ class Shaper(val entries: Int) extends Module {
 
   private val s4Valid = RegNext(s3Valid, false.B)
   private val s4Entry = RegNext(s3Entry)
-  private val s4Cost = RegNext(((s3Product << ShaperFrac) >> s3Shift).asUInt) // 48 bits, so U40.16 holds every cost
+  private val s4Cost = RegNext(((s3Product << ShaperFrac) >> s3Shift).asUInt) // 50 bits, so U40.16 holds every cost
   require(PktLenBits + CostMantBits + ShaperFrac <= CostBits)
   private val s4Base = RegNext(Mux(s3Clock > s3Floor, s3Clock, s3Floor))
 
