@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "clocked_free.h"
+#include "clocked_ingress.h"
 #include "clocked_schedule.h"
 #include "decide.h"
-#include "parser.h"
 #include "random.h"
 #include "timing.h"
 
@@ -41,7 +41,7 @@ class ClockedLane {
   ClockedLane(const VmConfig& config, LaneShape shape);  // copies it
 
   // Frame `id` comes on an input, behind those that wait there; its first beat can be in the next clock.
-  void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes);
+  void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes) { ingress_.arrive(input, id, frame, lenBytes); }
   void clock(u64 now);
 
   // What the clock brought; each goes away with the next.
@@ -49,47 +49,13 @@ class ClockedLane {
   const std::optional<Departed>& departed() const { return departed_; }
   const std::optional<u64>& sent() const { return sent_; }  // this frame's last beat is out
 
-  bool waiting() const;  // frames or beats have not come in yet
-  std::size_t waiting(u32 input) const { return inputs_[input].frames.size(); }
+  bool waiting() const { return ingress_.waiting(); }  // frames or beats have not come in yet
+  std::size_t waiting(u32 input) const { return ingress_.waiting(input); }
   bool busy() const { return busy_; }  // in that clock: as the RTL's port
   bool wake(u64& ns) const { return scheduler_.wake(now_, waits_, ns); }
 
  private:
-  struct Packet {
-    u64 id = 0;
-    Headers headers{};
-    u32 lenBytes = 0;  // saturated
-    u32 input = 0, queue = 0, colour = 0, cells = 0;
-    bool noBuffer = false;
-  };
-  struct Coming {
-    u64 id;
-    Headers headers;
-    u32 left, lenBytes;
-  };
-  struct GatheredCell {
-    u32 lenBytes = 0;
-    bool first = false, second = false, last = false;
-  };
-  struct Step {
-    bool hasWrite, isEnd;
-    Packet packet;
-  };
-  // Ingress.scala and CellGather.scala.
-  struct Input {
-    std::deque<Coming> frames;  // on the wire; the first may be partly in
-    std::deque<Packet> inside;  // all beats in, not yet a meta
-    bool shown = false;
-    u32 beatBytes = 0;  // of the beat in gather's first stage, 0: none
-    bool beatLast = false;
-    u32 slot = 0, cellIndex = 0, length = 0, taken = 0;
-    bool cellValid = false, stopped = false;
-    GatheredCell cell;
-    std::deque<Step> steps;
-    std::deque<Packet> ends;
-    std::deque<u64> headers;  // clocks at which they stand in the queue
-    bool open = false;
-  };
+  using Packet = ClockedPacket;
   struct Due {
     u64 clock;
     Packet packet;
@@ -116,8 +82,6 @@ class ClockedLane {
     u64 id = 0;
   };
 
-  void gather(Input& in, bool cellTaken);
-  void stepInputs();
   void countDeparture();
   void decide();
   void refresh();
@@ -131,13 +95,11 @@ class ClockedLane {
   DecisionModel decisions_;
   ClockedScheduler scheduler_;
   ClockedFreeCells cells_;
+  ClockedIngress ingress_;
   RandomSource random_;
   bool departureUpdates_ = false;
   u64 clock_ = 0, now_ = 0;
 
-  std::vector<Input> inputs_;
-  u32 lastWrite_ = 0, lastMeta_ = 0;
-  std::vector<u8> writes_, metas_;
   std::deque<Packet> metaQueue_;
   u64 frames_ = 0;  // last beat in, meta not yet taken
   u64 lastToken_ = 0;

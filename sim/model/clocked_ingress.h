@@ -1,0 +1,85 @@
+// The inputs of a lane clock by clock: CellGather.scala, Ingress.scala and IngressArbiter.scala.
+//
+//   frames -> beats -> cells, each with a free cell and a turn at the write port -> one meta a frame, when its headers are parsed
+//
+// No bytes: a frame is its length and its headers. Frames that come while others are on an input wait there.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "clocked_free.h"
+#include "parser.h"
+#include "timing.h"
+
+namespace vermilion {
+
+// A frame that is in; queue and colour are the decision's.
+struct ClockedPacket {
+  u64 id = 0;
+  Headers headers{};
+  u32 lenBytes = 0;  // saturated
+  u32 input = 0, queue = 0, colour = 0, cells = 0;
+  bool noBuffer = false;
+};
+
+class ClockedIngress {
+ public:
+  ClockedIngress(LaneShape shape, u32 maxFrameBytes, ClockedFreeCells& cells);
+
+  // Frame `id` comes on an input, behind those that wait there; its first beat can be in the next clock.
+  void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes);
+  // `metaRoom`: the policy's queue takes a meta in this clock.
+  void clock(u64 clock, bool metaRoom);
+
+  // What the clock brought.
+  const std::optional<ClockedPacket>& meta() const { return meta_; }
+  u32 ended() const { return ended_; }  // frames whose last beat came in
+
+  bool waiting() const;  // frames or beats have not come in yet
+  std::size_t waiting(u32 input) const { return inputs_[input].frames.size(); }
+  bool open() const;  // between a frame's first and last beat
+
+ private:
+  struct Coming {
+    u64 id;
+    Headers headers;
+    u32 left, lenBytes;
+  };
+  struct GatheredCell {
+    u32 lenBytes = 0;
+    bool first = false, second = false, last = false;
+  };
+  struct Step {
+    bool hasWrite, isEnd;
+    ClockedPacket packet;
+  };
+  struct Input {
+    std::deque<Coming> frames;         // on the wire; the first may be partly in
+    std::deque<ClockedPacket> inside;  // all beats in, not yet a meta
+    u32 beatBytes = 0;                 // of the beat in gather's first stage, 0: none
+    bool beatLast = false;
+    u32 slot = 0, cellIndex = 0, length = 0, taken = 0;
+    bool cellValid = false, stopped = false;
+    GatheredCell cell;
+    std::deque<Step> steps;
+    std::deque<ClockedPacket> ends;
+    std::deque<u64> headers;  // clocks at which they stand in the queue
+    bool open = false;
+  };
+  void gather(Input& in, bool cellTaken);
+  void stepInputs(bool metaRoom);
+
+  LaneShape shape_;
+  u32 maxFrameBytes_;
+  ClockedFreeCells& cells_;
+  u64 clock_ = 0;
+  std::vector<Input> inputs_;
+  u32 lastWrite_ = 0, lastMeta_ = 0;
+  std::vector<u8> writes_, metas_;
+  std::optional<ClockedPacket> meta_;
+  u32 ended_ = 0;
+};
+
+}  // namespace vermilion
