@@ -74,7 +74,7 @@ void LaneDriver::sample() {
   }
   Left left;
   if (lane_.departed(left)) {
-    listener_.departed(left, now_);
+    listener_.departed(left, now_, clocks_);
     quiet_ = 0;
   }
   takeOutput();

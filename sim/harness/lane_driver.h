@@ -25,7 +25,7 @@ struct LaneListener {
   virtual ~LaneListener() = default;
   virtual void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) = 0;  // its last beat is in
   virtual void decided(const RtlDecision& decision, u64 clock) = 0;
-  virtual void departed(const Left& left, u64 now) = 0;
+  virtual void departed(const Left& left, u64 now, u64 clock) = 0;
   virtual void wire(std::vector<u8> bytes, u64 firstBeatClock) = 0;
   virtual void breach(const std::string& text) = 0;  // of the stream's rules, or nothing moves any more
 };

@@ -36,6 +36,8 @@ constexpr Field kStatusCommitPending{1, 1};
 constexpr Field kStatusSnapshotPending{2, 2};
 constexpr Field kStatusClearPending{3, 3};
 constexpr Field kStatusBadQueue{8, 8};
+constexpr uint32_t refreshes_skipped() { return 0x0048; }
+constexpr Field kRefreshesSkippedCount{31, 0};
 constexpr uint32_t seed(uint32_t i) { return 0x0050 + 0x4 * i; }
 constexpr uint32_t port_cost() { return 0x0060; }
 constexpr Field kPortCostMant{17, 0};

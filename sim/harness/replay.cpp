@@ -5,12 +5,30 @@
 #include <cstdio>
 #include <vector>
 
+#include "timing.h"
+
 namespace vermilion {
 
 const char* const VerdictNames[VM_VERDICTS] = {"enqueue", "mark", "early", "forced", "tail", "nobuf", "bad"};
 
+// Of a refresh that changes nothing, or a packet that does not, the look-ahead has no meaning.
+static bool sameSeen(const Arrival& a, const Arrival& b, bool packet, bool updates) {
+  bool same = !packet || (a.draw == b.draw && a.queued_bytes == b.queued_bytes && a.queued_packets == b.queued_packets);
+  for (u32 c = 0; c < u32{Colours}; c++)
+    same = same && a.backlog_bytes[c] == b.backlog_bytes[c] && a.backlog_packets[c] == b.backlog_packets[c] &&
+           a.last_departure[c] == b.last_departure[c] && (!updates || a.n[c] == b.n[c]);
+  return same;
+}
+
 Replay::Replay(const VmConfig& config)
-    : model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)) {}
+    : queueCount_(config.queue_count),
+      view_(config),
+      model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)) {}
+
+void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
+  if (queue < queueCount_ && colour < u32{Colours})
+    view_.departed(clock, truncate(now, TimeBits), queue, colour, lenBytes);
+}
 
 // Of the estimators that colour's arrival or departure updates.
 bool Replay::sameAverages(const RtlDecision& rtl) const {
@@ -20,55 +38,65 @@ bool Replay::sameAverages(const RtlDecision& rtl) const {
   return true;
 }
 
-void Replay::check(const RtlDecision& rtl) {
+void Replay::check(const RtlDecision& rtl, u64 clock) {
   const Arrival& a = rtl.seen;
-  static const u32 one[Colours] = {1, 1, 1};
-  const bool untouched = !rtl.refresh && (a.bad || a.no_buffer);
-  const bool legal = model_.legal(a.queue, a.colour, untouched ? one : a.n);
+  const u64 slot = clock - timing::Verdict;
+  (rtl.refresh ? refreshes_ : decisions_)++;
+  if (a.queue >= queueCount_ || a.colour >= u32{Colours}) {
+    if (first_.empty()) disagree(rtl, {}, {VM_VERDICTS, 0, 0, 0});
+    return;
+  }
   if (rtl.refresh) {
-    refreshes_++;
+    const Arrival seen = view_.refresh(slot, a.time, a.queue, a.colour);
+    const bool updates = model_.queue(a.queue).update_depart != 0;
     Departure d{a.time, a.queue, a.colour, {}, {}, {}};
-    std::copy_n(a.backlog_bytes, Colours, d.backlog_bytes);
-    std::copy_n(a.backlog_packets, Colours, d.backlog_packets);
-    std::copy_n(a.n, Colours, d.n);
-    if (legal) model_.depart(d);
-    if (legal && (!model_.queue(a.queue).update_depart || sameAverages(rtl))) {
+    std::copy_n(seen.backlog_bytes, Colours, d.backlog_bytes);
+    std::copy_n(seen.backlog_packets, Colours, d.backlog_packets);
+    std::copy_n(seen.n, Colours, d.n);
+    model_.depart(d);
+    if (sameSeen(a, seen, false, updates) && (!updates || sameAverages(rtl))) {
       refreshesAgreed_++;
     } else if (first_.empty()) {
-      disagree(rtl, {rtl.verdict, legal ? model_.average(a.queue, a.colour) : 0, rtl.probability, 0});
+      disagree(rtl, seen, {rtl.verdict, model_.average(a.queue, a.colour), rtl.probability, 0});
     }
     return;
   }
-  decisions_++;
-  const Decision d = legal ? model_.decide(a) : Decision{VM_VERDICTS, 0, 0, 0};
-  const bool same = legal && d.avg == rtl.average[a.colour] && d.p == rtl.probability && sameAverages(rtl);
-  if (d.verdict == rtl.verdict && (untouched || same)) {
+  Arrival seen = view_.packet(slot, a.time, a.queue, a.colour, a.len_bytes, a.bad != 0, a.no_buffer != 0);
+  seen.ecn = a.ecn;
+  view_.limit(slot, seen);
+  const bool untouched = a.bad || a.no_buffer;
+  const Decision d = model_.decide(seen);
+  if (d.verdict == VM_ENQUEUE || d.verdict == VM_MARK) view_.admitted(slot, seen);
+  const bool same = untouched || (d.avg == rtl.average[a.colour] && d.p == rtl.probability && sameAverages(rtl));
+  if (d.verdict == rtl.verdict && same && sameSeen(a, seen, true, !untouched)) {
     agreed_++;
   } else if (first_.empty()) {
-    disagree(rtl, d);
+    disagree(rtl, seen, d);
   }
 }
 
-void Replay::disagree(const RtlDecision& rtl, const Decision& model) {
+void Replay::disagree(const RtlDecision& rtl, const Arrival& seen, const Decision& model) {
   const Arrival& a = rtl.seen;
-  char text[300];
+  char text[400];
   std::snprintf(text, sizeof text,
                 "%s %" PRIu64 " at %" PRIu64
-                " ns, input %u, queue %u, colour %u, %u bytes, ecn %u, bad %u, no_buffer %u, "
-                "draw 0x%08x",
+                " ns, input %u, queue %u, colour %u, %u bytes, ecn %u, bad %u, no_buffer %u; RTL and model: "
+                "draw 0x%08x 0x%08x, queued %u %u bytes %u %u packets",
                 rtl.refresh ? "refresh" : "decision", (rtl.refresh ? refreshes_ : decisions_) - 1, a.time, rtl.input,
-                a.queue, a.colour, a.len_bytes, a.ecn, a.bad, a.no_buffer, a.draw);
+                a.queue, a.colour, a.len_bytes, a.ecn, a.bad, a.no_buffer, a.draw, seen.draw, a.queued_bytes,
+                seen.queued_bytes, a.queued_packets, seen.queued_packets);
   first_ = text;
-  for (int c = 0; c < Colours; c++) {
+  for (u32 c = 0; c < u32{Colours}; c++) {
+    const u64 average = model.verdict == VM_VERDICTS ? 0 : model_.average(a.queue, c);
     std::snprintf(text, sizeof text,
-                  "; colour %d: backlog %u bytes %u packets, last departure %" PRIu64 ", n %u, average %" PRIu64, c,
-                  a.backlog_bytes[c], a.backlog_packets[c], a.last_departure[c], a.n[c], rtl.average[c]);
+                  "; colour %u: backlog %u %u bytes %u %u packets, last departure %" PRIu64 " %" PRIu64
+                  ", n %u %u, average %" PRIu64 " %" PRIu64,
+                  c, a.backlog_bytes[c], seen.backlog_bytes[c], a.backlog_packets[c], seen.backlog_packets[c],
+                  a.last_departure[c], seen.last_departure[c], a.n[c], seen.n[c], rtl.average[c], average);
     first_ += text;
   }
-  std::snprintf(text, sizeof text,
-                "; RTL p %" PRIu64 " verdict %u; model average %" PRIu64 " p %" PRIu64 " verdict %u%s", rtl.probability,
-                rtl.verdict, model.avg, model.p, model.verdict,
-                model.verdict == VM_VERDICTS ? " (queue, colour or n out of range)" : "");
+  std::snprintf(text, sizeof text, "; p %" PRIu64 " %" PRIu64 ", verdict %u %u%s", rtl.probability, model.p,
+                rtl.verdict, model.verdict, model.verdict == VM_VERDICTS ? " (queue or colour out of range)" : "");
   first_ += text;
 }
 

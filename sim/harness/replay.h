@@ -1,17 +1,19 @@
 // Every decision of the RTL, replayed in the model: the same average, probability and verdict, bit for bit, or it is a defect.
 //
-// The replay takes what the RTL saw (backlogs, idle times, look-ahead, draw) and keeps averages and spacing of its own, in
-// the order of decisions. Compared are the averages that the decision updated, the arriving colour's own, probability and verdict;
-// at a refresh the averages. Not compared, since neither is used: average and probability of bad and nobuf frames.
+// The replay takes from the RTL which packet was decided in which clock, and which departed; all else it works out itself:
+// backlogs, idle times, look-ahead and draw (pipeline_view.h), averages, spacing, limit. Compared are all of these, the
+// averages that the decision updated, the arriving colour's own, probability and verdict; at a refresh what it saw and the
+// averages. Not compared, since neither is used: average and probability of bad and nobuf frames.
 #pragma once
 
 #include <string>
 
 #include "decide.h"
+#include "pipeline_view.h"
 
 namespace vermilion {
 
-// A decision as the RTL's trace port has it: `Decision` in hw/src/vermilion/policy/PolicyPipeline.scala.
+// A decision as the RTL's trace port has it: `Decision` in hw/src/vermilion/policy/Bundles.scala.
 struct RtlDecision {
   bool refresh = false;  // averages brought up to date at a departure; no packet
   u32 input = 0;
@@ -26,7 +28,9 @@ extern const char* const VerdictNames[VM_VERDICTS];
 class Replay {
  public:
   explicit Replay(const VmConfig& config);
-  void check(const RtlDecision& rtl);
+  // Both in the order of clocks; `clock` is the one in which it stood at the lane's port.
+  void check(const RtlDecision& rtl, u64 clock);
+  void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
 
   u64 decisions() const { return decisions_; }
   u64 agreed() const { return agreed_; }
@@ -36,7 +40,9 @@ class Replay {
 
  private:
   bool sameAverages(const RtlDecision& rtl) const;
-  void disagree(const RtlDecision& rtl, const Decision& model);
+  void disagree(const RtlDecision& rtl, const Arrival& seen, const Decision& model);
+  u32 queueCount_;
+  PipelineView view_;
   DecisionModel model_;
   u64 decisions_ = 0, agreed_ = 0, refreshes_ = 0, refreshesAgreed_ = 0;
   std::string first_;

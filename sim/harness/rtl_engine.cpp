@@ -34,7 +34,7 @@ class RtlRun : public LaneListener {
     accounting.arrived(input, std::move(frame), clock);
   }
   void decided(const RtlDecision& d, u64 clock) override {
-    replay.check(d);
+    replay.check(d, clock);
     recorder_.decided(d);
     if (d.refresh) return;
     const Packet p = accounting.decided(d, clock);
@@ -42,7 +42,8 @@ class RtlRun : public LaneListener {
     timing.lastDecision = clock;
     if (p.frame) Timing::add(timing.toVerdict, clock - p.inClock);
   }
-  void departed(const Left& left, u64 now) override {
+  void departed(const Left& left, u64 now, u64 clock) override {
+    replay.departed(clock, now, left.queue, left.colour, left.lenBytes);
     accounting.departed(left.queue, left.colour, left.lenBytes, left.arrival, now);
   }
   void wire(std::vector<u8> bytes, u64 firstBeatClock) override { accounting.wire(std::move(bytes), firstBeatClock); }

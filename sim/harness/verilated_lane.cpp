@@ -140,6 +140,8 @@ bool VerilatedLane::decision(RtlDecision& d) const {
   d.seen.no_buffer = top.io_decision_bits_noBuffer;
   d.seen.time = top.io_decision_bits_time;
   d.seen.draw = top.io_decision_bits_draw;
+  d.seen.queued_bytes = top.io_decision_bits_queued_bytes;
+  d.seen.queued_packets = top.io_decision_bits_queued_packets;
 #define VM_COLOUR(c)                                                      \
   d.seen.backlog_bytes[c] = top.io_decision_bits_backlog_##c##_bytes;     \
   d.seen.backlog_packets[c] = top.io_decision_bits_backlog_##c##_packets; \

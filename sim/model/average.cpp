@@ -1,5 +1,7 @@
 #include "average.h"
 
+#include <algorithm>
+
 namespace vermilion {
 
 // floor(sqrt(x)), bit by bit.
@@ -64,11 +66,10 @@ bool Estimator::followsAgeing(int n, u64 now) {
   return false;
 }
 
-void Estimator::arrive(const VmQueue& queue, u32 q, int n, u64 now, u64 lastDeparture) {
+void Estimator::arrive(const VmQueue& queue, u32 q, int n, u64 now, u64 idleNs) {
   const u64 base = value(n);
   if (q == 0) {
-    const u64 since = lastDeparture > updated_ ? lastDeparture : updated_;
-    const u32 exponent = idleExponent(now > since ? now - since : 0, queue.lambda);
+    const u32 exponent = idleExponent(std::min(idleNs, truncate(u128{now} - updated_, TimeBits)), queue.lambda);
     return push({averageAge(base, exponent), true, exponent}, now);
   }
   if (!followsAgeing(n, now)) push({averageStep(base, q, queue.weight[n - 1])}, now);

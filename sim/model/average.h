@@ -21,9 +21,10 @@
 //
 // When (decided here, the same in the RTL)
 //   - An arrival of colour c updates exactly the estimators whose mask holds c; bad and nobuf frames update none.
-//   - Masked backlog before the arrival 0: age, no step; t = now - max(last departure of a masked colour, last
-//     update of this estimator), 0 where negative. Else step. The last update is the latest of all, also where its
-//     average is not `base` yet.
+//   - Masked backlog before the arrival 0: age, no step; t is the time since the last departure of a masked colour or
+//     the last update of this estimator, whichever is shorter, each modulo 2^48 ns. Else step. The last update is the
+//     latest of all, also where its average is not `base` yet. A clock set back makes t long: an average of an empty
+//     queue starts from 0, and nothing else happens.
 //   - A departure of colour c, where the queue has update_depart, steps the estimators whose mask holds c with the
 //     backlog after it, also where that is 0; no draw.
 //   - Where one of the n - 1 updates under way is such an ageing, this update ages its base by the same x instead of
@@ -52,7 +53,8 @@ class Estimator {
  public:
   u64 value(int n = 1) const { return back(n).avg; }
   u64 updated() const { return updated_; }
-  void arrive(const VmQueue& queue, u32 q, int n, u64 now, u64 lastDeparture);
+  // `idleNs`: since the last departure of a colour that counts, modulo 2^48.
+  void arrive(const VmQueue& queue, u32 q, int n, u64 now, u64 idleNs);
   void depart(const VmQueue& queue, u32 q, int n, u64 now);
 
  private:

@@ -3,9 +3,8 @@
 //
 //   frames -> beats -> cells -> metas -> one decision a clock -> queues -> scheduler -> reader -> rewrite -> beats out
 //
-// A decision is made in the clock in which the RTL takes its meta; that it is known only `timing::Verdict` clocks later
-// shows in when its packet is queued, or given back. It sees the backlogs of the RTL at that clock, and each average as
-// many updates late as the RTL's pipeline holds.
+// Averages are updated in the clock in which the RTL takes a meta, and its verdict falls `timing::Verdict` clocks later,
+// where the RTL's pipeline ends; what each sees of the packets before it is pipeline_view.h.
 //
 // Frames that come while others are on an input wait there. The output is always ready.
 #pragma once
@@ -18,7 +17,7 @@
 #include "clocked_ingress.h"
 #include "clocked_schedule.h"
 #include "decide.h"
-#include "random.h"
+#include "pipeline_view.h"
 #include "timing.h"
 
 namespace vermilion {
@@ -56,24 +55,18 @@ class ClockedLane {
 
  private:
   using Packet = ClockedPacket;
-  struct Due {
+  // In the pipeline; `clock` is that of its slot.
+  struct Deciding {
     u64 clock;
     Packet packet;
-    u64 arrival;
+    Arrival seen;
+    Pending pending;
+    u64 averages[Colours];
+    bool refresh;
   };
   struct Leaving {
     Packet packet;
     u64 arrival;
-  };
-  struct Queue {
-    std::deque<Leaving> packets;
-    u32 backlogBytes[Colours] = {}, backlogPackets[Colours] = {};
-    u64 lastDeparture[Colours] = {};
-  };
-  struct Update {
-    u64 clock;
-    u32 queue, colour;
-    bool refresh;
   };
   // A cell on its way out; `bytes` 0: none.
   struct OutCell {
@@ -82,12 +75,9 @@ class ClockedLane {
     u64 id = 0;
   };
 
-  void countDeparture();
-  void decide();
-  void refresh();
-  Arrival look(u32 queue, u32 colour, u32 lenBytes);
+  void takeSlot();
+  void conclude();
   void transmit();
-  void give(Queue& q, const Packet& p);
 
   VmConfig config_;
   std::vector<VmQueue> profiles_;
@@ -96,22 +86,19 @@ class ClockedLane {
   ClockedScheduler scheduler_;
   ClockedFreeCells cells_;
   ClockedIngress ingress_;
-  RandomSource random_;
+  PipelineView view_;
   bool departureUpdates_ = false;
   u64 clock_ = 0, now_ = 0;
 
   std::deque<Packet> metaQueue_;
   u64 frames_ = 0;  // last beat in, meta not yet taken
-  u64 lastToken_ = 0;
   std::deque<Packet> refreshes_;
-  std::deque<Update> updates_;  // of the last clocks
-  std::deque<Due> admitted_, refused_;
+  std::deque<Deciding> deciding_;
 
-  std::vector<Queue> queues_;
+  std::vector<std::deque<Leaving>> queues_;
   Flags waits_, single_;
   std::vector<u32> headBytes_;
-  std::optional<Due> listing_;
-  std::optional<Leaving> taken_, counted_;
+  std::optional<Leaving> listing_, taken_;
   std::deque<Leaving> chosen_;
 
   bool reading_ = false;

@@ -20,15 +20,6 @@ static u32 maskedBacklog(const VmQueue& q, u32 mask, const u32 bytes[Colours], c
   return static_cast<u32>(saturate(sum, LenBits));
 }
 
-static bool overLimit(const VmQueue& q, const Arrival& a) {
-  u64 bytes = a.len_bytes, packets = 1;
-  for (u32 c = 0; c < Colours; c++) {
-    bytes += a.backlog_bytes[c];
-    packets += a.backlog_packets[c];
-  }
-  return bytes > q.limit_bytes || packets > q.limit_packets;
-}
-
 bool DecisionModel::legal(u32 queue, u32 colour, const u32 n[Colours]) const {
   if (queue >= queues_.size() || colour >= u32{Colours}) return false;
   for (u32 e = 0; e < Colours; e++)
@@ -36,43 +27,50 @@ bool DecisionModel::legal(u32 queue, u32 colour, const u32 n[Colours]) const {
   return true;
 }
 
-Decision DecisionModel::decide(const Arrival& a) {
+Pending DecisionModel::observe(const Arrival& a) {
   const VmQueue& q = queues_[a.queue];
   State& state = state_[a.queue];
-  SpacingState& spacing = state.spacing[a.colour];
+  Pending seen{a.queue, a.colour, a.ecn, a.draw, a.len_bytes, a.bad != 0, a.no_buffer != 0, false, 0, 0};
   if (a.bad || a.no_buffer) {
-    return {static_cast<u32>(a.bad ? VM_BAD : VM_NOBUF), state.average[a.colour].value(), 0, spacing.sum};
+    seen.avg = state.average[a.colour].value();
+    return seen;
   }
-
   for (u32 e = 0; e < Colours; e++) {
     const u32 mask = q.masks[e];
     if (!counts(mask, a.colour)) continue;
-    u64 departed = 0;
+    u64 idleNs = maxOf(TimeBits);
     for (u32 c = 0; c < Colours; c++)
-      if (counts(mask, c)) departed = std::max(departed, a.last_departure[c]);
+      if (counts(mask, c)) idleNs = std::min(idleNs, truncate(u128{a.time} - a.last_departure[c], TimeBits));
     state.average[e].arrive(q, maskedBacklog(q, mask, a.backlog_bytes, a.backlog_packets), static_cast<int>(a.n[e]),
-                            a.time, departed);
+                            a.time, idleNs);
   }
-
   const VmColour& profile = q.colour[a.colour];
+  seen.avg = state.average[a.colour].value();
+  const CurveValue drop = curveProbability(profile.drop, seen.avg);
   const bool markable = q.ecn && a.ecn != 0;
-  const u64 avg = state.average[a.colour].value();
-  const CurveValue drop = curveProbability(profile.drop, avg);
-  const CurveValue own = markable && profile.ecn_own && !drop.over ? curveProbability(profile.ecn, avg) : drop;
-  const u64 p = q.size_on && !own.over ? sizeWeighted(own.p, a.len_bytes, q.size) : own.p;
+  const CurveValue own = markable && profile.ecn_own && !drop.over ? curveProbability(profile.ecn, seen.avg) : drop;
+  seen.over = drop.over;
+  seen.p = q.size_on && !own.over ? sizeWeighted(own.p, a.len_bytes, q.size) : own.p;
+  return seen;
+}
 
+Decision DecisionModel::conclude(const Pending& seen, u32 queuedBytes, u32 queuedPackets) {
+  const VmQueue& q = queues_[seen.queue];
+  SpacingState& spacing = state_[seen.queue].spacing[seen.colour];
   u32 verdict;
-  if (overLimit(q, a)) {
+  if (seen.bad || seen.no_buffer) {
+    verdict = seen.bad ? VM_BAD : VM_NOBUF;
+  } else if (u64{queuedBytes} + seen.len_bytes > q.limit_bytes || u64{queuedPackets} + 1 > q.limit_packets) {
     verdict = VM_TAIL;
-  } else if (drop.over) {
-    spacingRestart(spacing, a.draw);
+  } else if (seen.over) {
+    spacingRestart(spacing, seen.draw);
     verdict = VM_FORCED;
-  } else if (spacingStep(spacing, q.spacing, p, a.draw)) {
-    verdict = markable ? VM_MARK : VM_EARLY;
+  } else if (spacingStep(spacing, q.spacing, seen.p, seen.draw)) {
+    verdict = q.ecn && seen.ecn != 0 ? VM_MARK : VM_EARLY;
   } else {
     verdict = VM_ENQUEUE;
   }
-  return {verdict, avg, p, spacing.sum};
+  return {verdict, seen.avg, seen.p, spacing.sum};
 }
 
 void DecisionModel::depart(const Departure& d) {

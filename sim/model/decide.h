@@ -2,7 +2,7 @@
 //
 //   bad       the frame came with bad set
 //   nobuf     no cell, or too long
-//   tail      backlog of all colours before this packet + this packet over limit_bytes or limit_packets
+//   tail      what is queued before this packet + this packet over limit_bytes or limit_packets
 //   forced    drop curve on and the colour's average at its end or over it; for ECT and CE packets too
 //   mark      spacing says early, the queue has ecn and the packet is ECT or CE
 //   early     spacing says early
@@ -31,11 +31,22 @@ using Arrival = VmArrival;
 using Departure = VmDeparture;
 using Decision = VmDecision;
 
+// A decision under way: averages are updated, the verdict is still to come.
+struct Pending {
+  u32 queue, colour, ecn, draw, len_bytes;
+  bool bad, no_buffer;
+  bool over;  // the drop curve's end
+  u64 avg, p;
+};
+
 class DecisionModel {
  public:
   explicit DecisionModel(std::vector<VmQueue> queues);
   // Queue, colour and n must be in range: see `legal`.
-  Decision decide(const Arrival& a);
+  Decision decide(const Arrival& a) { return conclude(observe(a), a.queued_bytes, a.queued_packets); }
+  // The two halves of it, each in the order of packets: first the averages, later spacing and the limit.
+  Pending observe(const Arrival& a);
+  Decision conclude(const Pending& seen, u32 queuedBytes, u32 queuedPackets);
   void depart(const Departure& d);
   bool legal(u32 queue, u32 colour, const u32 n[Colours]) const;
   u64 average(u32 queue, u32 colour) const { return state_[queue].average[colour].value(); }

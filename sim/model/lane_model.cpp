@@ -36,6 +36,8 @@ Arrival LaneModel::look(u32 queue, u32 colour, u32 lenBytes) const {
     a.backlog_packets[c] = q.backlogPackets[c];
     a.last_departure[c] = q.lastDeparture[c];
     a.n[c] = 1;
+    a.queued_bytes += q.backlogBytes[c];
+    a.queued_packets += q.backlogPackets[c];
   }
   return a;
 }

@@ -21,7 +21,8 @@ enum {
   VM_VERDICTS = 7
 };
 
-/* What a decision saw. Backlogs are those before the packet. */
+/* What a decision saw. Backlogs are those before the packet: by colour for the averages, as it came in, and in all for
+ * the limit, at its verdict (see pipeline_view.h). */
 typedef struct {
   uint64_t time; /* ns */
   uint32_t queue, colour, len_bytes;
@@ -31,6 +32,7 @@ typedef struct {
   uint32_t n[VM_COLOURS]; /* per estimator, 1..6, see average.h; read where the estimator is updated */
   uint64_t last_departure[VM_COLOURS];
   uint32_t draw;
+  uint32_t queued_bytes, queued_packets;
 } VmArrival;
 
 /* A packet that left its queue. Backlogs are those after it. */

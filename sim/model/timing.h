@@ -22,8 +22,13 @@ constexpr u64 Headers = 7 + 1 + 1;
 // policy/PolicyPipeline.scala, Latency: averages 13 (3 + average/AverageUnit.scala), a clock, curve 11
 // (curve/CurveUnit.scala), size weight 3 (decide/SizeWeight.scala), verdict 1 (decide/VerdictUnit.scala)
 constexpr u64 Verdict = 13 + 1 + 11 + 3 + 1;
-// average/BacklogCounters.scala: a verdict's refusal is counted one clock later
-constexpr u64 Refusal = Verdict + 1;
+// The verdict's one-clock loop, a clock before the verdict stands at the port
+constexpr u64 Decide = Verdict - 1;
+// decide/QueueLimit.scala: departures this many clocks before that count in the limit
+constexpr u64 LimitLag = 3;
+// average/BacklogCounters.scala: from a packet's slot to the first slot whose averages see it admitted
+constexpr u64 Admission = Verdict + 1;
+constexpr u32 Refreshes = 16;  // policy/SlotSource.scala, Refreshes
 // average/AverageUnit.scala: updates under way when a later one reads, EwmaStages - 1
 constexpr u64 Averaging = EwmaStages - 1;
 // schedule/Shaper.scala: a charge runs through s1..s5

@@ -53,7 +53,7 @@ Arrival = record(
     "Arrival",
     **{"time": u64, "queue": u32, "colour": u32, "len_bytes": u32, "ecn": u32, "bad": u32, "no_buffer": u32},
     **{"backlog_bytes": u32 * COLOURS, "backlog_packets": u32 * COLOURS, "n": u32 * COLOURS},
-    **{"last_departure": u64 * COLOURS, "draw": u32},
+    **{"last_departure": u64 * COLOURS, "draw": u32, "queued_bytes": u32, "queued_packets": u32},
 )
 Departure = record(
     "Departure",
@@ -170,6 +170,7 @@ class Model:
         for c in range(COLOURS):
             a.backlog_packets[c], a.backlog_bytes[c] = packets[c], packets[c] * 1000
             a.n[c], a.last_departure[c] = n[c], departed[c]
+        a.queued_bytes, a.queued_packets = sum(a.backlog_bytes), sum(a.backlog_packets)
         d = Decision()
         assert self.lib.vm_decide(self.handle, byref(a), byref(d)) == status
         return d

@@ -114,13 +114,29 @@ def test_idle_ages_from_the_later_of_departure_and_update():
     q = queue(weight=Fraction(1, 50))
     setattr(q, "lambda", Scaled(40000, 15))
     lam = getattr(q, "lambda")
-    for update, departed, now in [(1000, 5000, 90000), (5000, 1000, 90000), (5000, 1000, 4000), (5000, 95000, 90000)]:
+    wrap = 2**48
+    times = [
+        (1000, 5000, 90000),
+        (5000, 1000, 90000),
+        (wrap - 1000, wrap - 500, 700),
+        (wrap - 500, wrap - 1000, wrap - 5),
+    ]
+    for update, departed, now in times:
         model = Model(q)
         before = model.decide(0, (50, 0, 0), time=update).avg
-        aged = model.decide(0, (0, 9, 9), time=now, departed=(departed, 10**6, 10**6)).avg
-        assert aged == library().vm_average_age(before, max(0, now - max(update, departed)), lam)
+        aged = model.decide(0, (0, 9, 9), time=now, departed=(departed, now - 1, now - 1)).avg
+        idle = (now - max(update, departed)) % wrap  # red and yellow do not count
+        assert aged == library().vm_average_age(before, idle, lam)
         again = model.decide(0, (0, 0, 0), time=now + 700, departed=(departed, 0, 0)).avg
-        assert again == library().vm_average_age(aged, max(0, now + 700 - max(now, departed)), lam)
+        assert again == library().vm_average_age(aged, 700, lam)
+
+
+def test_a_clock_set_back_empties_the_average_of_an_empty_queue():
+    q = queue(weight=Fraction(1, 50))
+    setattr(q, "lambda", Scaled(40000, 15))
+    model = Model(q)
+    assert model.decide(0, (50, 0, 0), time=10**9).avg > 0
+    assert model.decide(0, (0, 0, 0), time=10**9 - 1).avg == 0
 
 
 def test_departures_step_only_where_asked_and_also_to_an_empty_queue():

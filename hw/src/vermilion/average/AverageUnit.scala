@@ -3,6 +3,7 @@ package vermilion.average
 import chisel3._
 import chisel3.util._
 import vermilion.control.Scaled
+import vermilion.fixed.Arithmetic.saturateSigned
 import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.fixed.{ForwardingRam, SweepInit}
@@ -13,6 +14,7 @@ import vermilion.stream.Colour
 class AverageRequest(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val refresh = Bool() // at a departure: a length of 0 is averaged like any other
+  val look = Bool() // changes nothing: the average as it is, aged where length is 0
   val update = Vec(Colour.Count, Bool())
   val length = Vec(Colour.Count, UInt(LenBits.W)) // masked backlog, bytes or packets
   val idleNs = Vec(Colour.Count, UInt(TimeBits.W)) // used where length is 0
@@ -32,7 +34,8 @@ class AverageRequest(p: LaneParams) extends Bundle {
   * queue n = 1 and the average is Floyd's. A refresh whose base is older than an ageing that is still under way takes that
   * ageing instead of its own step, so that an idle spell is never forgotten; at most five packets step later for it.
   *
-  * RAM: one average per queue and estimator, U27.16. Rounding: the product is shifted right towards minus infinity.
+  * RAM: one average per queue and estimator, U27.16. Rounding: the product is shifted right towards minus infinity, the sum
+  * saturates (a weight above 1.0 can be written into its 9 bits, and overshoots).
   * Latency [[AverageUnit.Latency]] clocks. Not here: which colours count (masks), the unit of the length.
   */
 class AverageUnit(p: LaneParams) extends Module {
@@ -40,8 +43,6 @@ class AverageUnit(p: LaneParams) extends Module {
     val request = Flipped(Valid(new AverageRequest(p)))
     val average = Output(Vec(Colour.Count, UInt(AvgBits.W)))
     val ahead = Output(Vec(Colour.Count, UInt(3.W))) // n, for the trace
-    val liveQueue = Input(UInt(p.queueBits.W)) // for the control port
-    val live = Output(Vec(Colour.Count, UInt(AvgBits.W))) // one clock later
     val ready = Output(Bool())
   })
   import AverageUnit._
@@ -83,25 +84,26 @@ class AverageUnit(p: LaneParams) extends Module {
     val s5Weight = MuxLookup(s5Ahead, s5.weight(0))((1 to EwmaStages).map(n => n.U -> s5.weight(n - 1)))
     val difference = Cat(s5.length(e), 0.U(AvgFrac.W)).zext - s5Base.zext
     val s6Left = Delay(Mux(s5Idle, s5Base.zext.pad(AvgBits + 1), difference(AvgBits, 0).asSInt))
-    val s6Right = Delay(Mux(s5Idle, idleAge.io.factor, s5Weight.mant.pad(18)))
+    val s6Right = Delay(Mux(s5Idle, idleAge.io.factor, Mux(s5.look, 0.U, s5Weight.mant.pad(18))))
     val s6Shift = Delay(Mux(s5Idle, 17.U +& idleAge.io.halvings, 8.U +& s5Weight.shift.pad(6)))
     val s6Addend = Delay(Mux(s5Idle, 0.U, s5Base))
 
     // -- stages 6 to 8: multiply (operand, product and output registers) --
     val s8Product = Delay(Delay(s6Left * s6Right.zext))
     val s8Shift = Delay(Delay(s6Shift))
-    val s9Change = Delay((s8Product >> s8Shift)(AvgBits, 0).asSInt)
+    val s9Change = Delay((s8Product >> s8Shift)(AvgBits + 1, 0).asSInt)
     val s9Addend = Delay(Delay(Delay(s6Addend)))
 
     // -- stage 9: add; stage 10: write --
-    val s10Average = Delay((s9Addend.zext + s9Change)(AvgBits - 1, 0))
+    val s9Sum = Wire(SInt((AvgBits + 3).W))
+    s9Sum := s9Addend.zext +& s9Change
+    val s10Average = Delay(saturateSigned(s9Sum, AvgBits))
     val last = request(Latency)
     average.write(last.valid && last.bits.update(e), last.bits.queue, s10Average)
     average.write(!sweep.done, sweep.address, 0.U)
 
     io.average(e) := s10Average
     io.ahead(e) := Delay(s5Ahead, Latency - ReadStage - 1)
-    io.live(e) := average.read(io.liveQueue)
   }
 }
 

@@ -28,78 +28,63 @@ class Counted(p: LaneParams) extends Bundle {
   val lenBytes = UInt(PktLenBits.W)
 }
 
-/** Backlog of every queue and colour as `in - refused - out`.
+/** Backlog of every queue and colour for the averages, as `in - out`: what has been admitted and has not left.
   *
-  * Three free-running tallies, each in a RAM with a single writer: `in` is written when a packet enters the policy
-  * pipeline, `refused` when its verdict is a drop, `out` when it leaves its queue. A packet in flight is thus counted from
-  * the first clock, and given back if it is dropped. Tallies wrap at 2^27; their difference is right while a queue holds
-  * less than that.
+  * Two free-running tallies, each in a RAM with a single writer: `in` is written when a packet is admitted, `out` when it leaves
+  * its queue. Tallies wrap at 2^27; their difference is right while a queue holds less than that. A packet on its way to its
+  * verdict does not count yet ([[vermilion.decide.QueueLimit]] keeps the limit exact all the same): were it counted, a
+  * stream of refused packets would hold the average up by itself (docs/decisions/0002).
   *
-  * Timing: `query` in clock t, result and `add` in clock t+1; the result is the backlog before the packet itself.
-  * Departures and refusals may come every clock, for any queue. `ready` is low for `queues` clocks after reset.
+  * Timing: `query` in clock t, result in clock t+1. An admission or departure shown in clock t is in the result of a
+  * query from clock t+1 on. Both may come every clock, for any queue. `ready` is low for `queues` clocks after reset.
   */
 class BacklogCounters(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val query = Input(UInt(p.queueBits.W))
-    val add = Flipped(Valid(new Counted(p))) // one clock after its query
-    val refused = Flipped(Valid(new Counted(p)))
+    val admitted = Flipped(Valid(new Counted(p)))
     val departed = Flipped(Valid(new Departure(p)))
     val backlog = Output(Vec(Colour.Count, new Tally))
-    val lastDeparture = Output(Vec(Colour.Count, UInt(TimeBits.W)))
+    val lastDeparture = Output(Vec(Colour.Count, UInt(TimeBits.W))) // `now` when it was shown; 0: never
     val ready = Output(Bool())
   })
   private val tallies = Vec(Colour.Count, new Tally)
   private val times = Vec(Colour.Count, UInt(TimeBits.W))
   private val sweep = new SweepInit(p.queues)
   private val in = new ForwardingRam(p.queues, tallies)
-  private val refused = new ForwardingRam(p.queues, tallies)
   private val out = new ForwardingRam(p.queues, tallies)
   private val left = new ForwardingRam(p.queues, times)
   io.ready := sweep.done
 
-  /** The tallies with one more packet of `colour`. */
-  private def counted(old: Vec[Tally], colour: UInt, lenBytes: UInt): Vec[Tally] = {
-    val next = WireInit(old)
-    for (c <- 0 until Colour.Count) when(colour === c.U) { next(c) := old(c).plus(lenBytes) }
-    next
+  /** `old` with the element of `colour` changed. */
+  private def changed[T <: Data](old: Vec[T], colour: UInt)(next: T => T): Vec[T] = {
+    val result = WireInit(old)
+    for (c <- 0 until Colour.Count) when(colour === c.U) { result(c) := next(old(c)) }
+    result
   }
 
-  private val inNow = in.read(io.query)
-  in.write(io.add.valid, io.add.bits.queue, counted(inNow, io.add.bits.colour, io.add.bits.lenBytes))
-
-  private val refusal = Delay(io.refused)
-  private val refusedOld = refused.read(io.refused.bits.queue)
-  private val refusedNow = refused.read(io.query)
-  refused.write(
-    refusal.valid,
-    refusal.bits.queue,
-    counted(refusedOld, refusal.bits.colour, refusal.bits.lenBytes)
-  )
+  private val admission = Delay(io.admitted)
+  private val inOld = in.read(io.admitted.bits.queue)
+  private val inNext = changed(inOld, admission.bits.colour)(_.plus(admission.bits.lenBytes))
+  in.write(admission.valid, admission.bits.queue, inNext)
 
   private val departure = Delay(io.departed)
   private val outOld = out.read(io.departed.bits.queue)
-  private val outNow = out.read(io.query)
-  private val leftOld = left.read(io.departed.bits.queue)
-  private val leftNow = left.read(io.query)
-  private val leftNext = WireInit(leftOld)
-  for (c <- 0 until Colour.Count) when(departure.bits.colour === c.U) { leftNext(c) := io.now }
-  out.write(
-    departure.valid,
-    departure.bits.queue,
-    counted(outOld, departure.bits.colour, departure.bits.lenBytes)
-  )
-  left.write(departure.valid, departure.bits.queue, leftNext)
+  private val outNext = changed(outOld, departure.bits.colour)(_.plus(departure.bits.lenBytes))
+  out.write(departure.valid, departure.bits.queue, outNext)
 
-  private val zeroTallies = 0.U.asTypeOf(tallies)
-  Seq(in, refused, out).foreach(_.write(!sweep.done, sweep.address, zeroTallies))
+  private val leftOld = left.read(io.departed.bits.queue)
+  private val departureTime = Delay(io.now)
+  left.write(departure.valid, departure.bits.queue, changed(leftOld, departure.bits.colour)(_ => departureTime))
+
+  Seq(in, out).foreach(_.write(!sweep.done, sweep.address, 0.U.asTypeOf(tallies)))
   left.write(!sweep.done, sweep.address, 0.U.asTypeOf(times))
 
+  private val inNow = in.read(io.query)
+  private val outNow = out.read(io.query)
   for (c <- 0 until Colour.Count) {
-    val bytes = inNow(c).bytes - refusedNow(c).bytes - outNow(c).bytes
-    val packets = inNow(c).packets - refusedNow(c).packets - outNow(c).packets
-    io.backlog(c).bytes := Arithmetic.wrap(bytes, LenBits)
-    io.backlog(c).packets := Arithmetic.wrap(packets, LenBits)
+    io.backlog(c).bytes := Arithmetic.wrap(inNow(c).bytes - outNow(c).bytes, LenBits)
+    io.backlog(c).packets := Arithmetic.wrap(inNow(c).packets - outNow(c).packets, LenBits)
   }
-  io.lastDeparture := leftNow
+  io.lastDeparture := left.read(io.query)
 }

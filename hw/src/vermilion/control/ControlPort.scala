@@ -11,7 +11,7 @@ import vermilion.stream.Colour
 /** The host's side of a lane: AXI4-Lite to the registers of `hw/regs/vermilion.rdl` (`docs/registers.md`).
   *
   * All of a queue's configuration is written to one shadow record, and reaches the lane as a whole with COMMIT. While the
-  * lane has not taken it (it waits for a gap between packets, at most the pipeline's length), writes are held back, so the
+  * lane has not taken it (it passes the policy pipeline like a packet, about 15 clocks), writes are held back, so the
   * record cannot change under the commit. The scheduler's part goes out in the clock in which the policy's is taken.
   * Registers are flip-flops, about 2100 bits, whatever the number of queues; they cannot tell what a queue has now.
   *
@@ -149,6 +149,7 @@ class ControlPort(p: LaneParams) extends Module {
   private val selected = R.QueueSelect.queue(stored(R.QueueSelect))
   private val selectedQueue = selected(p.queueBits - 1, 0)
   private val committing = RegInit(false.B)
+  private val snapshotPending = Wire(Bool())
   when(io.lane.commit.fire) { committing := false.B }
   when(written(R.Commit()) && exists(selected)) { committing := true.B }
   slave.io.hold := committing
@@ -157,10 +158,27 @@ class ControlPort(p: LaneParams) extends Module {
   io.lane.service.valid := io.lane.commit.fire
   service.queue := selectedQueue
 
-  io.lane.liveQueue := selectedQueue
-  io.statistics.live := io.lane.live
-  io.statistics.snapshot.valid := after(R.Snapshot()) && exists(selected)
-  io.statistics.snapshot.bits := selectedQueue
+  // A snapshot first looks the averages up; when they have come, all counters are copied as of one clock.
+  private val looking = RegInit(false.B) // asked, or waiting for the answer
+  private val asked = RegInit(false.B)
+  private val snapshotQueue = Reg(UInt(p.queueBits.W))
+  when(written(R.Snapshot()) && exists(selected) && !snapshotPending) {
+    looking := true.B
+    asked := true.B
+    snapshotQueue := selectedQueue
+  }
+  when(io.lane.look.fire) { asked := false.B }
+  when(io.lane.live.valid) { looking := false.B }
+  io.lane.look.valid := asked
+  io.lane.look.bits := snapshotQueue
+  io.statistics.live := io.lane.live.bits
+  io.statistics.snapshot.valid := io.lane.live.valid
+  io.statistics.snapshot.bits := snapshotQueue
+  snapshotPending := looking || io.statistics.snapshotting
+
+  private val skipped = RegInit(0.U(32.W))
+  when(io.lane.refreshSkipped && !skipped.andR) { skipped := skipped + 1.U }
+  show(R.RefreshesSkipped(), skipped)
 
   private val badQueue = RegInit(false.B)
   private val badNow = ((written(R.Commit()) || written(R.Snapshot())) && !exists(selected)) ||
@@ -175,7 +193,7 @@ class ControlPort(p: LaneParams) extends Module {
       badQueue,
       0.U((R.Status.badQueue.low - R.Status.clearPending.high - 1).W),
       io.statistics.clearing,
-      io.statistics.snapshotting,
+      snapshotPending,
       committing,
       io.busy
     )

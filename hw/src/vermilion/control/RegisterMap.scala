@@ -58,6 +58,10 @@ object RegisterMap {
     val badQueue = Field(8, 8)
   }
 
+  object RefreshesSkipped extends Register(0x0048, BigInt("ffffffff", 16)) {
+    val count = Field(31, 0)
+  }
+
   object Seed extends Register(0x0050, BigInt("ffffffff", 16), 0x4)
 
   object PortCost extends Register(0x0060, BigInt("3f03ffff", 16)) {

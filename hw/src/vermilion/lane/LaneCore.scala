@@ -18,8 +18,9 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   val classWrite = Flipped(Valid(new ClassWrite(p)))
   val seed = Flipped(Valid(UInt(128.W)))
   val departureUpdates = Input(Bool())
-  val liveQueue = Input(UInt(p.queueBits.W))
-  val live = Output(Vec(Colour.Count, UInt(AvgBits.W)))
+  val look = Flipped(Decoupled(UInt(p.queueBits.W))) // asks for a queue's averages
+  val live = Valid(Vec(Colour.Count, UInt(AvgBits.W))) // the answer
+  val refreshSkipped = Output(Bool()) // a departure refreshed no average: all slots went to packets
 }
 
 /** The datapath of a lane: wires only.
@@ -76,8 +77,9 @@ class LaneCore(p: LaneParams) extends Module {
   policy.io.classWrite := io.configuration.classWrite
   policy.io.seed := io.configuration.seed
   policy.io.departureUpdates := io.configuration.departureUpdates
-  policy.io.liveQueue := io.configuration.liveQueue
+  policy.io.look <> io.configuration.look
   io.configuration.live := policy.io.live
+  io.configuration.refreshSkipped := policy.io.refreshSkipped
 
   // -- queue and schedule --
   queues.io.now := io.now

@@ -51,6 +51,10 @@ class PacketMeta(p: LaneParams) extends Bundle {
 
 /** Verdict codes, `docs/architecture.md`. */
 object Verdict {
+
+  /** Does the packet go into its queue? */
+  def admits(verdict: UInt): Bool = verdict === Enqueue.U || verdict === Mark.U
+
   val Enqueue = 0
   val Mark = 1
   val Early = 2

@@ -1,0 +1,87 @@
+package vermilion.decide
+
+import chisel3._
+import vermilion.average.Tally
+import vermilion.fixed.Delay
+import vermilion.fixed.Arithmetic.wrap
+import vermilion.fixed.Formats._
+import vermilion.fixed.{ForwardingRam, SweepInit}
+import vermilion.lane.LaneParams
+import vermilion.stream.Departure
+
+/** A queue's own limit, exact at one packet a clock: is there room for this packet behind all that were admitted before?
+  *
+  * Two free-running totals a queue, bytes and packets, each in a RAM with one writer: `admitted`, written by the verdict,
+  * and `left`, written at departures. With L the packet's length
+  * {{{
+  *   over = admitted - left + L > limit     <=>     bound - admitted < 0,   bound = left + limit - L
+  * }}}
+  * `bound` is worked out a clock ahead, so the one-clock loop through `admit` holds a subtraction and an addition beside each
+  * other. Totals have two bits more than a length, so the sign is right for every limit and length.
+  *
+  * Only what was admitted counts: a packet on its way to a refusal takes no room from those behind it, and none is admitted
+  * over the limit. A departure counts from three clocks after it; until then the packet still takes its room.
+  *
+  * Timing: `ahead` in clock t, `request` in t+1, `over` and `admit` in t+2, `queued` in t+3. `ready` is low for `queues`
+  * clocks after reset.
+  */
+class QueueLimit(p: LaneParams) extends Module {
+  import QueueLimit.TotalBits
+  val io = IO(new Bundle {
+    val departed = Flipped(chisel3.util.Valid(new Departure(p)))
+    val ahead = Input(UInt(p.queueBits.W)) // the request's queue, a clock before it
+    val request = Input(new Bundle {
+      val queue = UInt(p.queueBits.W)
+      val lenBytes = UInt(PktLenBits.W)
+      val limitBytes = UInt(LenBits.W)
+      val limitPackets = UInt(LenBits.W)
+    })
+    val over = Output(Bool())
+    val admit = Input(Bool())
+    val queued = Output(new Tally) // before this packet
+    val ready = Output(Bool())
+  })
+  private class Total extends Bundle {
+    val bytes = UInt(TotalBits.W)
+    val packets = UInt(TotalBits.W)
+    def plus(lenBytes: UInt): Total = {
+      val sum = Wire(new Total)
+      sum.bytes := bytes + lenBytes
+      sum.packets := packets + 1.U
+      sum
+    }
+  }
+  private val sweep = new SweepInit(p.queues)
+  private val admitted = new ForwardingRam(p.queues, new Total)
+  private val left = new ForwardingRam(p.queues, new Total)
+  io.ready := sweep.done
+
+  // -- departures --
+  private val departure = Delay(io.departed)
+  left.write(departure.valid, departure.bits.queue, left.read(io.departed.bits.queue).plus(departure.bits.lenBytes))
+
+  // -- a clock ahead: how far `admitted` may count --
+  private val s1Left = left.read(io.ahead)
+  private val request = io.request
+  private val s2Bytes = Delay(wrap(s1Left.bytes +& request.limitBytes - request.lenBytes, TotalBits))
+  private val s2Packets = Delay(wrap(s1Left.packets +& request.limitPackets - 1.U, TotalBits))
+
+  // -- the loop --
+  private val s2Admitted = admitted.read(request.queue)
+  private def negative(x: UInt): Bool = wrap(x, TotalBits)(TotalBits - 1)
+  io.over := negative(s2Bytes - s2Admitted.bytes) || negative(s2Packets - s2Admitted.packets)
+  admitted.write(io.admit, Delay(request.queue), s2Admitted.plus(Delay(request.lenBytes)))
+
+  private val s3Admitted = Delay(s2Admitted)
+  private val s3Left = Delay(s1Left, 2)
+  io.queued.bytes := wrap(s3Admitted.bytes - s3Left.bytes, LenBits)
+  io.queued.packets := wrap(s3Admitted.packets - s3Left.packets, LenBits)
+
+  Seq(admitted, left).foreach(_.write(!sweep.done, sweep.address, 0.U.asTypeOf(new Total)))
+}
+
+object QueueLimit {
+
+  /** Bits of a free-running total: a length, a sign, and a bit for limit plus length. */
+  val TotalBits: Int = LenBits + 2
+}

@@ -1,0 +1,57 @@
+package vermilion.policy
+
+import chisel3._
+import vermilion.average.Tally
+import vermilion.classify.ClassEntry
+import vermilion.control.PolicyConfig
+import vermilion.fixed.Formats._
+import vermilion.lane.LaneParams
+import vermilion.stream._
+
+/** Everything that a decision saw and gave, for the statistics and for the bit-exact replay. */
+class Decision(p: LaneParams) extends Bundle {
+  val refresh = Bool() // not a packet: averages refreshed at a departure
+  val input = UInt(p.inputBits.W)
+  val queue = UInt(p.queueBits.W)
+  val colour = UInt(2.W)
+  val lenBytes = UInt(PktLenBits.W)
+  val ecn = UInt(2.W)
+  val bad = Bool()
+  val noBuffer = Bool()
+  val time = UInt(TimeBits.W)
+  val backlog = Vec(Colour.Count, new Tally) // what the averages saw
+  val lastDeparture = Vec(Colour.Count, UInt(TimeBits.W))
+  val ahead = Vec(Colour.Count, UInt(3.W))
+  val draw = UInt(32.W)
+  val average = Vec(Colour.Count, UInt(AvgBits.W))
+  val probability = UInt(ProbBits.W)
+  val queued = new Tally // what the limit saw
+  val verdict = UInt(Verdict.Bits.W)
+}
+
+/** A queue's configuration, to be taken as a whole. */
+class PolicyCommit(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W)
+  val config = new PolicyConfig
+}
+
+/** What a slot of the pipeline carries. */
+object Slot extends ChiselEnum {
+  val Packet, // a packet that wants a verdict
+  Refresh, // a departure that refreshes averages
+  Look, // the host reads a queue's averages, aged to this moment
+  Commit // a queue's configuration: each stage takes its part when this passes
+  = Value
+}
+
+/** One slot on its way through the pipeline. */
+class Token(p: LaneParams) extends Bundle {
+  val slot = Slot()
+  val meta = new PacketMeta(p)
+  val entry = new ClassEntry(p)
+  val time = UInt(TimeBits.W)
+  val draw = UInt(32.W)
+  def isPacket: Bool = slot === Slot.Packet
+  def counted: Bool = isPacket && !meta.bad && !meta.noBuffer
+  def isEct: Bool = (meta.headers.isIp4 || meta.headers.isIp6) && meta.headers.ecn =/= 0.U
+}

@@ -1,0 +1,77 @@
+package vermilion.policy
+
+import chisel3._
+import chisel3.util._
+import vermilion.classify._
+import vermilion.decide.RandomSource
+import vermilion.fixed.Formats._
+import vermilion.lane.LaneParams
+import vermilion.stream._
+
+/** Fills the pipeline's slots, one a clock: commit, then look, then packet, then refresh.
+  *
+  * A commit or a look comes from the host and takes one slot, so metas wait for at most one clock in the several that a
+  * register access takes. Packets go before refreshes: averages that also step on departures use the slots that packets leave
+  * free. Of departures that find [[SlotSource.Refreshes]] waiting the refresh is left out (`skipped`); the average then
+  * steps a little less often, and nothing else changes.
+  *
+  * Combinational from the inputs to `token`. Nothing is taken while `enable` is low.
+  */
+class SlotSource(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val enable = Input(Bool())
+    val now = Input(UInt(TimeBits.W))
+    val commit = Flipped(Decoupled(UInt(p.queueBits.W)))
+    val look = Flipped(Decoupled(UInt(p.queueBits.W)))
+    val meta = Flipped(Decoupled(new PacketMeta(p)))
+    val departed = Flipped(Valid(new Departure(p)))
+    val departureUpdates = Input(Bool())
+    val skipped = Output(Bool())
+    val classWrite = Flipped(Valid(new ClassWrite(p)))
+    val seed = Flipped(Valid(UInt(128.W)))
+    val token = Valid(new Token(p))
+    val waiting = Output(Bool()) // refreshes
+  })
+  private val classifier = Module(new Classifier(p))
+  private val random = Module(new RandomSource)
+  classifier.io.write <> io.classWrite
+  classifier.io.headers := io.meta.bits.headers
+  random.io.seed <> io.seed
+  random.io.next := io.meta.fire
+
+  private val refreshes = Module(new Queue(new Departure(p), SlotSource.Refreshes))
+  refreshes.io.enq.valid := io.departed.valid && io.departureUpdates
+  refreshes.io.enq.bits := io.departed.bits
+  io.skipped := refreshes.io.enq.valid && !refreshes.io.enq.ready
+  io.waiting := refreshes.io.deq.valid
+
+  io.commit.ready := io.enable
+  io.look.ready := io.enable && !io.commit.valid
+  io.meta.ready := io.look.ready && !io.look.valid
+  refreshes.io.deq.ready := io.meta.ready && !io.meta.valid
+
+  private val token = io.token.bits
+  io.token.valid := io.commit.fire || io.look.fire || io.meta.fire || refreshes.io.deq.fire
+  token.slot := Slot.Packet
+  token.meta := io.meta.bits
+  token.entry := classifier.io.entry
+  token.time := io.now
+  token.draw := random.io.draw
+  when(io.commit.valid) {
+    token.slot := Slot.Commit
+    token.entry.queue := io.commit.bits
+  }.elsewhen(io.look.valid) {
+    token.slot := Slot.Look
+    token.entry.queue := io.look.bits
+  }.elsewhen(!io.meta.valid) {
+    token.slot := Slot.Refresh
+    token.entry.queue := refreshes.io.deq.bits.queue
+    token.entry.colour := refreshes.io.deq.bits.colour
+  }
+}
+
+object SlotSource {
+
+  /** Departures whose refresh may wait. */
+  val Refreshes = 16
+}

@@ -1,0 +1,86 @@
+#include "pipeline_view.h"
+
+#include "timing.h"
+
+namespace vermilion {
+
+PipelineView::PipelineView(const VmConfig& config)
+    : profiles_(config.queues, config.queues + config.queue_count), queues_(config.queue_count), random_(config.seed) {}
+
+void PipelineView::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
+  departures_.push_back({clock, queue, colour, lenBytes, now});
+  leaving_.push_back({clock, queue, colour, lenBytes, now});
+}
+
+Arrival PipelineView::look(u64 clock, u64 now, u32 queue, u32 colour) {
+  for (; !admissions_.empty() && admissions_.front().clock + timing::Admission <= clock; admissions_.pop_front()) {
+    const Event& e = admissions_.front();
+    queues_[e.queue].bytes[e.colour] += e.lenBytes;
+    queues_[e.queue].packets[e.colour]++;
+  }
+  for (; !departures_.empty() && departures_.front().clock < clock; departures_.pop_front()) {
+    const Event& e = departures_.front();
+    Queue& q = queues_[e.queue];
+    q.bytes[e.colour] -= e.lenBytes;
+    q.packets[e.colour]--;
+    q.lastDeparture[e.colour] = e.now;
+  }
+  while (!updates_.empty() && updates_.front().clock + timing::Averaging < clock) updates_.pop_front();
+
+  Arrival a{};
+  a.time = now;
+  a.queue = queue;
+  a.colour = colour;
+  const Queue& q = queues_[queue];
+  for (u32 c = 0; c < u32{Colours}; c++) {
+    a.backlog_bytes[c] = q.bytes[c];
+    a.backlog_packets[c] = q.packets[c];
+    a.last_departure[c] = q.lastDeparture[c];
+    a.n[c] = 1;
+  }
+  for (const Update& u : updates_)
+    for (u32 e = 0; e < u32{Colours}; e++)
+      if (u.queue == queue) a.n[e] += u.mask >> e & 1;
+  return a;
+}
+
+void PipelineView::update(u64 clock, u32 queue, u32 colour) {
+  u32 mask = 0;
+  for (u32 e = 0; e < u32{Colours}; e++) mask |= (profiles_[queue].masks[e] >> colour & 1) << e;
+  updates_.push_back({clock, queue, mask});
+}
+
+Arrival PipelineView::packet(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes, bool bad, bool noBuffer) {
+  Arrival a = look(clock, now, queue, colour);
+  a.len_bytes = lenBytes;
+  a.bad = bad;
+  a.no_buffer = noBuffer;
+  a.draw = random_.draw();
+  if (!bad && !noBuffer) update(clock, queue, colour);
+  return a;
+}
+
+Arrival PipelineView::refresh(u64 clock, u64 now, u32 queue, u32 colour) {
+  const Arrival a = look(clock, now, queue, colour);
+  if (profiles_[queue].update_depart) update(clock, queue, colour);
+  return a;
+}
+
+void PipelineView::limit(u64 tokenClock, Arrival& seen) {
+  const u64 clock = tokenClock + timing::Decide;
+  for (; !leaving_.empty() && leaving_.front().clock + timing::LimitLag <= clock; leaving_.pop_front()) {
+    const Event& e = leaving_.front();
+    queues_[e.queue].totalBytes -= e.lenBytes;
+    queues_[e.queue].totalPackets--;
+  }
+  seen.queued_bytes = queues_[seen.queue].totalBytes;
+  seen.queued_packets = queues_[seen.queue].totalPackets;
+}
+
+void PipelineView::admitted(u64 tokenClock, const Arrival& seen) {
+  admissions_.push_back({tokenClock, seen.queue, seen.colour, seen.len_bytes, 0});
+  queues_[seen.queue].totalBytes += seen.len_bytes;
+  queues_[seen.queue].totalPackets++;
+}
+
+}  // namespace vermilion

@@ -1,0 +1,63 @@
+// What a decision in the RTL's pipeline sees of those before it: backlogs, last departures, updates under way, the total
+// that its limit is compared with, and its draw. Fed with what happened when, by the clocked lane and by the replay alike.
+//
+//   a token enters in clock t           average/BacklogCounters.scala: admissions whose verdict came by clock t - Admission,
+//                                       departures up to clock t - 1
+//   its averages                        average/AverageUnit.scala: n - 1 updates of the same estimator in the `Averaging`
+//                                       clocks before t are still under way
+//   its verdict in clock t + Decide     decide/QueueLimit.scala: all admissions before it, departures up to
+//                                       LimitLag clocks before
+//   its draw                            one a packet, in order
+//
+// Clocks may start anywhere, but each kind of event comes in the order of clocks.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "config.h"
+#include "decide.h"
+#include "random.h"
+
+namespace vermilion {
+
+class PipelineView {
+ public:
+  explicit PipelineView(const VmConfig& config);
+
+  // A packet left its queue, shown in `clock`, when the lane's time was `now`.
+  void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
+  // What a token that enters in `clock` sees. A packet's takes a draw; bad and nobuf ones and a refresh of a queue that does
+  // not update at departures change no average.
+  Arrival packet(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes, bool bad, bool noBuffer);
+  Arrival refresh(u64 clock, u64 now, u32 queue, u32 colour);
+  // The total that the verdict of a packet of that token is compared with.
+  void limit(u64 tokenClock, Arrival& seen);
+  void admitted(u64 tokenClock, const Arrival& seen);
+
+ private:
+  struct Event {
+    u64 clock;
+    u32 queue, colour, lenBytes;
+    u64 now;
+  };
+  struct Update {
+    u64 clock;
+    u32 queue, mask;  // estimators
+  };
+  struct Queue {
+    u32 bytes[Colours] = {}, packets[Colours] = {};  // as averages see them
+    u64 lastDeparture[Colours] = {};
+    u32 totalBytes = 0, totalPackets = 0;  // as the limit sees them
+  };
+  Arrival look(u64 clock, u64 now, u32 queue, u32 colour);
+  void update(u64 clock, u32 queue, u32 colour);
+
+  std::vector<VmQueue> profiles_;
+  std::vector<Queue> queues_;
+  std::deque<Event> admissions_, departures_, leaving_;  // not yet counted; the last for the limit
+  std::deque<Update> updates_;                           // of the last clocks
+  RandomSource random_;
+};
+
+}  // namespace vermilion
