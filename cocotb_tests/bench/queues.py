@@ -45,10 +45,13 @@ MASKS = {"red": (7, 7, 7), "rio-c": (1, 3, 7), "rio-2": (1, 7, 7), "rio-dc": (1,
 def queue(random, top: int, unit_packets: bool, departures: bool = False):
     """A queue whose lengths move below about `top` units."""
     weight = random.choice([1.0, 0.5, 0.2, 0.02, 0.002])
+    table = weight_table(weight)
+    if random.random() < 0.1:  # what no host writes: weights above 1 overshoot and saturate
+        table = [scaled(random.randrange(512), random.randrange(32) if random.random() < 0.5 else 0) for _ in table]
     record = mb.Queue(
-        weight=(mb.Scaled * 6)(*weight_table(weight)),
+        weight=(mb.Scaled * 6)(*table),
         masks=(mb.u32 * 3)(*random.choice(list(MASKS.values()))),
-        unit_packets=unit_packets, update_depart=departures, spacing=random.randrange(3),
+        unit_packets=unit_packets, update_depart=departures, spacing=random.randrange(4),
         size_on=random.random() < 0.3, size=scaled(random.randrange(1, 1 << 16), random.randrange(4, 20)),
         ecn=random.random() < 0.6, limit_bytes=random.choice([2**27 - 1, 20000]), limit_packets=random.choice([2**27 - 1, 40]),
     )  # fmt: skip

@@ -48,6 +48,7 @@ class DecisionModel {
   Pending observe(const Arrival& a);
   Decision conclude(const Pending& seen, u32 queuedBytes, u32 queuedPackets);
   void depart(const Departure& d);
+  void configure(u32 queue, const VmQueue& record) { queues_[queue] = record; }
   bool legal(u32 queue, u32 colour, const u32 n[Colours]) const;
   u64 average(u32 queue, u32 colour) const { return state_[queue].average[colour].value(); }
   const VmQueue& queue(u32 index) const { return queues_[index]; }

@@ -51,6 +51,12 @@ void vm_destroy(VmModel* model) {
   delete model;
 }
 
+int vm_configure(VmModel* m, uint32_t queue, const VmQueue* record) {
+  if (queue >= m->decisions.queueCount()) return -1;
+  m->decisions.configure(queue, *record);
+  return 0;
+}
+
 int vm_decide(VmModel* m, const VmArrival* a, VmDecision* d) {
   const bool untouched = a->bad || a->no_buffer;
   static const u32 one[Colours] = {1, 1, 1};

@@ -20,6 +20,8 @@ extern "C" {
 typedef struct VmModel VmModel;
 VmModel *vm_create(const VmConfig *config);
 void vm_destroy(VmModel *model);
+/* What a commit does: another configuration for one queue, from its next decision on. -1: no such queue. */
+int vm_configure(VmModel *model, uint32_t queue, const VmQueue *record);
 int vm_decide(VmModel *model, const VmArrival *arrival, VmDecision *decision);
 int vm_depart(VmModel *model, const VmDeparture *departure);
 int vm_average(const VmModel *model, uint32_t queue, uint32_t colour, uint64_t *avg);

@@ -76,6 +76,7 @@ P = c_void_p
 SIGNATURES = {
     "vm_create": (P, [POINTER(Config)]),
     "vm_destroy": (None, [P]),
+    "vm_configure": (c_int, [P, u32, POINTER(Queue)]),
     "vm_decide": (c_int, [P, POINTER(Arrival), POINTER(Decision)]),
     "vm_depart": (c_int, [P, POINTER(Departure)]),
     "vm_average": (c_int, [P, u32, u32, POINTER(u64)]),

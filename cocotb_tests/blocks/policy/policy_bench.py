@@ -11,7 +11,9 @@ from bench.bundle import plain, ports
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 
-NAMES = "refresh queue colour lenBytes ecn bad noBuffer time draw probability verdict".split()
+NAMES = "refresh queue colour lenBytes ecn bad noBuffer time draw queued_bytes queued_packets probability verdict".split()
+COMMITTED = 16  # clocks from the taking of a commit to where its slot would have a verdict
+LIMIT_LAG = 4  # a departure counts in the limit of verdicts that stand at the port so many clocks later
 
 
 class Bench:
@@ -36,11 +38,19 @@ class Bench:
         self.words = (mb.u32 * 4)()  # state of the model's random source
         mb.library().vm_random_seed(seed, mb.byref(self.words))
         self.held = False  # a packet stands at the input and has not been taken
+        self.clock = 0
+        self.leaving = deque()  # (clock, queue, bytes): departures that the limit does not see yet
+        self.queued = [[0, 0] for _ in range(16)]  # bytes, packets as the limit sees them
+        self.commits = deque()  # (clock, queue, record)
+        self.commit = None  # being offered
+        self.recommits = 0
+        self.left_at = 0  # time of the last departure
 
     async def start(self):
         dut = self.dut
         cocotb.start_soon(Clock(dut.clock, 4, unit="ns").start())
-        for name in "io_meta_valid io_departed_valid io_commit_valid io_classWrite_valid io_seed_valid".split():
+        valids = "io_meta_valid io_departed_valid io_commit_valid io_look_valid io_classWrite_valid io_seed_valid"
+        for name in valids.split():
             getattr(dut, name).value = 0
         dut.io_now.value = self.now
         dut.io_departureUpdates.value = self.departures
@@ -79,21 +89,31 @@ class Bench:
         ports(self.dut, "io_meta_bits", {**meta, "noBuffer": no_buffer, "headers": headers})
         self.dut.io_meta_valid.value = valid
 
-    def depart(self, pace: float):
+    def depart(self, pace: float) -> bool:
         """Takes the oldest packet of a random queue with probability `pace`."""
         ready = [q for q in range(16) if self.fifo[q]]
         go = bool(ready) and self.random.random() < pace
         if go:
             queue = self.random.choice(ready)
             colour, length = self.fifo[queue].popleft()
+            self.leaving.append((self.clock, queue, length))
             ports(self.dut, "io_departed_bits", {"queue": queue, "colour": colour, "lenBytes": length, "arrival": 0})
         self.dut.io_departed_valid.value = go
+        return go
 
     def value(self, name: str) -> int:
         return int(getattr(self.dut, f"io_decision_bits_{name}").value)
 
     def check(self):
-        """Replays the decision that stands at the output."""
+        """Replays the decision that stands at the output, in clock `self.clock`."""
+        while self.commits and self.commits[0][0] <= self.clock:
+            _, queue, record = self.commits.popleft()
+            self.configs[queue] = record
+            mb.library().vm_configure(self.model, queue, mb.byref(record))
+        while self.leaving and self.leaving[0][0] + LIMIT_LAG <= self.clock:
+            _, queue, length = self.leaving.popleft()
+            self.queued[queue][0] -= length
+            self.queued[queue][1] -= 1
         if not int(self.dut.io_decision_valid.value):
             return
         seen = {name: self.value(name) for name in NAMES}
@@ -113,8 +133,11 @@ class Bench:
         assert seen["draw"] == draw.value, "the draws are not those of the seed"
         arrival = mb.Arrival(
             **common, len_bytes=seen["lenBytes"], ecn=seen["ecn"], bad=seen["bad"], no_buffer=seen["noBuffer"], draw=seen["draw"],
+            queued_bytes=seen["queued_bytes"], queued_packets=seen["queued_packets"],
             last_departure=(mb.u64 * 3)(*(self.value(f"lastDeparture_{c}") for c in three)),
         )  # fmt: skip
+        queued = self.queued[seen["queue"]]
+        assert [seen["queued_bytes"], seen["queued_packets"]] == queued, f"the limit saw another queue: {seen} {queued}"
         decision = mb.Decision()
         assert library.vm_decide(self.model, mb.byref(arrival), mb.byref(decision)) == 0, plain(arrival)
         context = f"{seen} {plain(arrival)} model {plain(decision)} config {plain(self.configs[seen['queue']])}"
@@ -129,19 +152,40 @@ class Bench:
         if decision.verdict in (mb.ENQUEUE, mb.MARK):
             assert int(self.dut.io_enqueue_valid.value)
             self.fifo[seen["queue"]].append((seen["colour"], seen["lenBytes"]))
+            queued[0] += seen["lenBytes"]
+            queued[1] += 1
+            limits = self.configs[seen["queue"]]
+            assert queued[0] <= limits.limit_bytes and queued[1] <= limits.limit_packets, "over the limit"
 
-    async def play(self, clocks: int, arrive: float, leave: float, spread: int = 16, jump: float = 0.0):
+    def recommit(self, chance: float):
+        """Now and then gives a random queue another configuration, under traffic."""
+        if self.commit is None and self.random.random() < chance:
+            unit_packets, departures = self.configs[0].unit_packets, self.departures
+            record = queues.queue(self.random, self.top, unit_packets, departures and self.random.random() < 0.5)
+            self.commit = (self.random.randrange(16), record)
+            ports(self.dut, "io_commit_bits", {"queue": self.commit[0], "config": queues.bundle(record)})
+        self.dut.io_commit_valid.value = self.commit is not None
+
+    async def play(self, clocks: int, arrive: float, leave: float, spread: int = 16, jump: float = 0.0, commit: float = 0.0):
         for _ in range(clocks):
+            self.recommit(commit)
             if not self.held:
                 self.offer(arrive, spread)
-            self.depart(leave)
+            departs = self.depart(leave)
             self.now += 4 if self.random.random() >= jump else self.random.choice([1000, 10**6, 10**10])
             self.dut.io_now.value = self.now
+            if departs:
+                self.left_at = self.now
             await ReadOnly()
             taken = int(self.dut.io_meta_valid.value) and int(self.dut.io_meta_ready.value)
             self.held = int(self.dut.io_meta_valid.value) and not taken
             self.sent += taken
+            if self.commit and int(self.dut.io_commit_ready.value):
+                self.commits.append((self.clock + COMMITTED, *self.commit))
+                self.commit = None
+                self.recommits += 1
             await FallingEdge(self.dut.clock)
+            self.clock += 1
             self.check()
 
     async def finish(self):
@@ -159,7 +203,7 @@ async def decisions_at_every_pace_are_the_models(dut, unit_packets, departures):
     await bench.start()
     for _ in range(3):
         for spread in (1, 2, 16):
-            await bench.play(600, 1.0, 0.6, spread)
+            await bench.play(600, 1.0, 0.6, spread, commit=0.02)
             await bench.play(300, 0.3, 0.1, spread)
         await bench.play(1000, 0.1, 0.2, jump=0.02)
         await bench.play(1500, 0.02, 0.05, jump=0.05)
@@ -167,6 +211,7 @@ async def decisions_at_every_pace_are_the_models(dut, unit_packets, departures):
     dut._log.info(f"verdicts {dict(bench.decided)}, look-ahead {dict(bench.ahead)}")
     assert all(bench.decided[v] for v in range(7)), "not every verdict was met"
     assert bench.ahead[1] and bench.ahead[6], "not every look-ahead was met"
+    assert bench.recommits > 20, "too few configurations were changed under traffic"
 
 
 @cocotb.test()
@@ -180,4 +225,74 @@ async def one_decision_a_clock_to_one_queue(dut):
     start = bench.sent
     await bench.play(500, 1.0, 0.9, spread=1)
     assert bench.sent - start == 500, "the pipeline held a packet back"
+    await bench.finish()
+
+
+def short_queue(dut, **fields):
+    """A bench whose queue 0 is as `fields` say, in packets."""
+    bench = Bench(dut, 8, True, False)
+    record = mb.queue(**{"masks": (7, 7, 7), "weight": 1, **fields})
+    bench.configs[0] = record
+    mb.library().vm_configure(bench.model, 0, mb.byref(record))
+    return bench
+
+
+async def served(bench, clocks: int, every: int) -> int:
+    """A packet a clock into queue 0, one out of it every so many clocks where there is one; how many came out."""
+    out = 0
+    for clock in range(clocks):
+        waiting = len(bench.fifo[0])
+        await bench.play(1, 1.0, 1.0 if clock % every == 0 else 0.0, spread=1)
+        out += clock % every == 0 and waiting > 0
+    return out
+
+
+@cocotb.test()
+@cocotb.parametrize(limit=[1, 5, 20])
+async def a_packet_a_clock_into_a_short_queue_leaves_at_the_ports_rate(dut, limit):
+    """Refused packets take no room from those behind them, however short the queue is."""
+    bench = short_queue(dut, limit_packets=limit)
+    await bench.start()
+    await served(bench, 60, 8)
+    out = await served(bench, 1600, 8)
+    dut._log.info(f"limit {limit}: {out} of 200 turns used")
+    assert out >= 198
+    await bench.finish()
+
+
+@cocotb.test()
+async def a_packet_a_clock_over_a_step_of_five_packets_leaves_most_turns_used(dut):
+    """Averages see a packet only when it is admitted, 30 clocks late: the queue swings round the step but lives."""
+    bench = short_queue(dut, curves=[mb.red_curve(5, 5, 1)] * 3)
+    await bench.start()
+    await served(bench, 60, 8)
+    out = await served(bench, 1600, 8)
+    dut._log.info(f"{out} of 200 turns used")
+    assert out >= 150
+    await bench.finish()
+
+
+@cocotb.test()
+async def a_look_sees_the_average_aged_to_its_moment(dut):
+    lam = mb.Scaled(40000, 20)
+    bench = short_queue(dut, weight=0.5, **{"lambda": lam})
+    await bench.start()
+    await bench.play(40, 1.0, 0.0, spread=1)
+    await bench.play(400, 0.0, 1.0, spread=1)
+    assert not any(bench.fifo)
+    stored = mb.u64()
+    assert mb.library().vm_average(bench.model, 0, 0, mb.byref(stored)) == 0 and stored.value > 0
+    for later in (0, 1000, 100000, 10**9):
+        bench.now += later
+        dut.io_look_valid.value, dut.io_look_bits.value = 1, 0
+        await bench.play(1, 0, 0)
+        dut.io_look_valid.value = 0
+        idle = bench.now - bench.left_at
+        for _ in range(40):
+            if int(dut.io_live_valid.value):
+                break
+            await bench.play(1, 0, 0)
+        got = [int(getattr(dut, f"io_live_bits_{e}").value) for e in range(3)]
+        assert got == [mb.library().vm_average_age(stored.value, idle, lam)] * 3, f"idle for {idle} ns: {got}"
+    assert got == [0, 0, 0]
     await bench.finish()

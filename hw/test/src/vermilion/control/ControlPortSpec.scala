@@ -8,15 +8,16 @@ import scala.util.Random
 import vermilion.control.{RegisterMap => R}
 import vermilion.lane.LaneParams
 
-/** AXI4-Lite with random stalls on all five channels; the lane's side takes a commit when told. */
+/** AXI4-Lite with random stalls on all five channels; the lane's side takes a commit when told, and answers a look some clocks later. */
 class ControlPortSpec extends AnyFlatSpec with ChiselSim {
   private val p = LaneParams(queues = 10, inputs = 2)
 
   private class Host(dut: ControlPort, stall: Double) {
     val random = new Random(7)
-    var takeCommit = true
+    var takeCommit, takeLook = true
     val commits, services, classes, seeds, ports, snapshots = mutable.ArrayBuffer.empty[BigInt]
     var clears = 0
+    private var answer = -1 // clocks until the averages come
     private def value(x: Data): BigInt = x.peek().litValue
 
     /** What the lane sees in this clock. */
@@ -29,8 +30,15 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         classes += value(lane.classWrite.bits.address) * 100 + value(lane.classWrite.bits.entry.queue)
       if (value(lane.seed.valid) == 1) seeds += value(lane.seed.bits)
       if (value(lane.portShaper.valid) == 1) ports += value(lane.portShaper.bits.burstNs)
-      if (value(dut.io.statistics.snapshot.valid) == 1) snapshots += value(dut.io.statistics.snapshot.bits)
       if (value(dut.io.statistics.clear) == 1) clears += 1
+      lane.look.ready.poke((takeLook && random.nextDouble() >= stall).B)
+      lane.live.valid.poke((answer == 0).B)
+      if (value(dut.io.statistics.snapshot.valid) == 1) snapshots += value(dut.io.statistics.snapshot.bits)
+      if (answer >= 0) answer -= 1
+      if (value(lane.look.valid) == 1 && value(lane.look.ready) == 1) {
+        assert(answer < 0, "a look was repeated")
+        answer = 14
+      }
       dut.clock.step()
     }
 
@@ -191,9 +199,21 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         assert(write(R.PortBurstLow(), 5) && write(R.PortBurstHigh(), 1))
         clock()
         assert(ports.toSeq == Seq((BigInt(1) << 32) + 5))
-        assert(write(R.QueueSelect(), 3) && write(R.Snapshot(), 1) && write(R.Control(), 3))
+        // A snapshot waits for the averages of the queue that was selected then, and shows that it does.
+        takeLook = false
+        assert(write(R.QueueSelect(), 3) && write(R.Snapshot(), 1) && write(R.QueueSelect(), 4))
+        assert((read(R.Status()) & 4) == 4 && snapshots.isEmpty)
+        takeLook = true
+        for (_ <- 0 until 100) clock()
+        assert(snapshots.toSeq == Seq(BigInt(3)) && (read(R.Status()) & 4) == 0)
+        assert(write(R.Control(), 3))
         clock()
-        assert(snapshots.toSeq == Seq(BigInt(3)) && clears == 1 && read(R.Control()) == 1)
+        assert(clears == 1 && read(R.Control()) == 1)
+
+        dut.io.lane.refreshSkipped.poke(true.B)
+        for (_ <- 0 until 5) clock()
+        dut.io.lane.refreshSkipped.poke(false.B)
+        assert(read(R.RefreshesSkipped()) == 5)
       }
     }
 }
