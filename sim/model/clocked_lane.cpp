@@ -131,7 +131,8 @@ void ClockedLane::clock(u64 now) {
   busy_ = busy_ || !deciding_.empty();
 
   // What changes below is seen in the next clock.
-  const bool room = chosen_.size() < timing::ChosenDepth;
+  const bool room = chosen_.empty() || (chosen_.size() < timing::ChosenDepth &&
+                                        cellsOf(chosen_.front().packet.lenBytes) < timing::LoopCells);
   const int taken = scheduler_.clock(now, waits_, headBytes_, single_, room);
   transmit();
   ingress_.clock(clock_, metaRoom);

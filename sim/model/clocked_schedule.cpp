@@ -1,44 +1,47 @@
 #include "clocked_schedule.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "timing.h"
 
 namespace vermilion {
 
-static constexpr u128 Never = ~u64{0};  // all ones of the virtual clock
-static_assert(TimeBits + ShaperFrac == 64);
+constexpr int ClockBits = TimeBits + ShaperFrac;
+static_assert(ClockBits == 64);  // a u64 wraps as the virtual clock does
 
 static bool any(const Flags& flags) {
   return std::any_of(flags.begin(), flags.end(), [](u8 f) { return f != 0; });
 }
 
-static u64 wholeNs(u128 next) {
-  return static_cast<u64>((next + maxOf(ShaperFrac)) >> ShaperFrac);
+// Serial-number order; formats.h reached() is for less than 64 bits.
+static bool before(u64 a, u64 b) {
+  return (a - b) >> (ClockBits - 1) != 0;
+}
+
+bool ClockedShaper::Due::paid(u64 now) const {
+  const u64 ahead = next - (now << ShaperFrac);
+  return ahead == 0 || ahead >> debtBits != 0;
 }
 
 ClockedShaper::ClockedShaper(u32 entries)
-    : entries_(entries),
-      blocked_(entries),
-      interestingBefore_(entries),
-      last_(std::max(entries, 2u) - 1),
-      least_(Never) {}
+    : entries_(entries), blocked_(entries), interestingBefore_(entries), last_(std::max(entries, 2u) - 1) {}
 
 void ClockedShaper::configure(u32 entry, VmScaled cost, u64 burstNs) {
-  entries_[entry] = {cost, burstNs, 0};
+  entries_[entry] = {cost, burstNs, false, {}};
 }
 
 ClockedShaper::Scanned ClockedShaper::choose(const Flags& interesting) const {
   const u32 count = static_cast<u32>(entries_.size());
   for (u32 i = last_ + 1; i < count; i++)
-    if (candidate(interesting, i)) return {true, false, i, 0};
+    if (candidate(interesting, i)) return {true, false, i, {}};
   for (u32 i = 0; i < count; i++)
-    if (candidate(interesting, i)) return {true, true, i, 0};
+    if (candidate(interesting, i)) return {true, true, i, {}};
   return {};
 }
 
 bool ClockedShaper::earliest(const Flags& interesting, u64& ns) const {
-  ns = wholeNs(result_);
+  ns = truncate((u128{result_} + maxOf(ShaperFrac)) >> ShaperFrac, TimeBits);
   return resultValid_ && choose(interesting).valid;
 }
 
@@ -50,17 +53,19 @@ void ClockedShaper::clock(u64 now, int charged, u32 lenBytes, const Flags& inter
   const Scanned p0 = choose(interesting);
   const bool inFlight = (s0 && s0Entry == p2_.entry) || (stage_ != 0 && charged_ == p2_.entry);
   const bool p2Valid = p2_.valid && blocked_[p2_.entry] && !inFlight;
-  const bool p2Release = p2Valid && now >= wholeNs(p2_.next);
+  const bool p2Release = p2Valid && p2_.due.paid(now);
   const bool disturbed = p2Release || s0 || settling() || interesting != interestingBefore_;
   if (p2_.wrapped) {
     if (whole_) {
       result_ = least_;
-      resultValid_ = true;
+      resultValid_ = leastValid_;
     }
-    least_ = p2Valid ? p2_.next : Never;
+    least_ = p2_.due.next;
+    leastValid_ = p2Valid;
     whole_ = true;
-  } else if (p2Valid && p2_.next < least_) {
-    least_ = p2_.next;
+  } else if (p2Valid && (!leastValid_ || before(p2_.due.next, least_))) {
+    least_ = p2_.due.next;
+    leastValid_ = true;
   }
   if (disturbed || disturbed1_ || disturbed2_) whole_ = resultValid_ = false;
   disturbed2_ = disturbed1_;
@@ -70,13 +75,18 @@ void ClockedShaper::clock(u64 now, int charged, u32 lenBytes, const Flags& inter
   // the charge
   if (stage_ == timing::ChargeFloor) {
     const Entry& e = entries_[charged_];
-    const u128 floor = u128{now > e.burstNs ? now - e.burstNs : 0} << ShaperFrac;
-    chargedNext_ =
-        std::min(Never, std::max(e.next, floor) + scale(u64{chargedBytes_} << ShaperFrac, e.cost.m, e.cost.s));
+    const u64 clock = now << ShaperFrac, burst = e.burstNs << ShaperFrac, age = clock - e.due.next;
+    const bool ahead = before(clock, e.due.next);
+    const u64 base = !e.stamped || (!ahead && age > burst) ? clock - burst : ahead ? clock : e.due.next;
+    const u64 cost = static_cast<u64>(scale(u64{chargedBytes_} << ShaperFrac, e.cost.m, e.cost.s));
+    chargedDue_ = {base + cost, static_cast<u32>(std::bit_width(cost))};
   }
-  if (stage_ == timing::ChargeWritten) entries_[charged_].next = chargedNext_;
+  if (stage_ == timing::ChargeWritten) {
+    entries_[charged_].due = chargedDue_;
+    entries_[charged_].stamped = true;
+  }
   if (p2Release) blocked_[p2_.entry] = 0;
-  if (stage_ == timing::ChargeDone && now >= wholeNs(chargedNext_)) blocked_[charged_] = 0;
+  if (stage_ == timing::ChargeDone && chargedDue_.paid(now)) blocked_[charged_] = 0;
   if (stage_ != 0) stage_ = stage_ == timing::ChargeDone ? 0 : stage_ + 1;
   if (s0) {
     blocked_[s0Entry] = 1;
@@ -87,7 +97,7 @@ void ClockedShaper::clock(u64 now, int charged, u32 lenBytes, const Flags& inter
 
   p2_ = p1_;
   p2_.wrapped = p1_.valid && p1_.wrapped;
-  p2_.next = entries_[p1_.entry].next;
+  p2_.due = entries_[p1_.entry].due;
   p1_ = p0;
   if (p0.valid) last_ = p0.entry;
 }
@@ -175,11 +185,11 @@ bool ClockedScheduler::wake(u64 now, const Flags& waiting, u64& ns) const {
   const bool portBlocked = portShaper_.blocked()[0], sendable = anyEligible(waiting);
   const bool quiet = state_ == State::Level && !queueShaper_.settling() && !portShaper_.settling();
   if (!any(waiting) || !quiet || (!portBlocked && sendable)) return false;
-  u64 queueTime = 0, portTime = 0;
+  u64 queueTime = now, portTime = now;
   if (!sendable && !queueShaper_.earliest(waiting, queueTime)) return false;
   if (portBlocked && !portShaper_.earliest({1}, portTime)) return false;
-  ns = std::max(queueTime, portTime);
-  return ns > now;
+  ns = reached(queueTime, portTime, TimeBits) ? queueTime : portTime;
+  return !reached(now, ns, TimeBits);
 }
 
 bool ClockedScheduler::busy(u64 now, const Flags& waiting) const {

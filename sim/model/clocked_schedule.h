@@ -2,6 +2,7 @@
 //
 // The choice is that of schedule.h; here it takes the RTL's four clocks, a charge takes five to settle, and a blocked
 // entry is released when the shaper's scan, one entry a clock, finds it due. Outputs belong to the state before `clock`.
+// Times are in serial-number order, so that they may wrap.
 #pragma once
 
 #include <vector>
@@ -27,15 +28,22 @@ class ClockedShaper {
   void clock(u64 now, int charged, u32 lenBytes, const Flags& interesting);
 
  private:
+  // A time in U48.16 ns, and the bits of the cost that led there: a debt of more bits counts as paid.
+  struct Due {
+    u64 next = 0;
+    u32 debtBits = 0;
+    bool paid(u64 now) const;
+  };
   struct Entry {
     VmScaled cost{};
     u64 burstNs = 0;
-    u128 next = 0;  // U48.16 ns
+    bool stamped = false;  // `due` holds a value
+    Due due;
   };
   struct Scanned {
     bool valid = false, wrapped = false;
     u32 entry = 0;
-    u128 next = 0;
+    Due due;
   };
   bool candidate(const Flags& interesting, u32 i) const { return blocked_[i] && interesting[i]; }
   Scanned choose(const Flags& interesting) const;
@@ -43,11 +51,11 @@ class ClockedShaper {
   Flags blocked_, interestingBefore_;
   int stage_ = 0;  // of the one charge that can be under way
   u32 charged_ = 0, chargedBytes_ = 0;
-  u128 chargedNext_ = 0;
+  Due chargedDue_;
   u32 last_;  // entry last scanned
   Scanned p1_, p2_;
-  u128 least_, result_ = 0;
-  bool whole_ = false, resultValid_ = false, disturbed1_ = false, disturbed2_ = false;
+  u64 least_ = 0, result_ = 0;
+  bool leastValid_ = false, whole_ = false, resultValid_ = false, disturbed1_ = false, disturbed2_ = false;
 };
 
 class ClockedScheduler {

@@ -2,7 +2,9 @@
 
 import math
 import random
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from vermilion import config, curves, quantise
@@ -190,3 +192,29 @@ def test_masks_and_classes_of_the_record():
     assert [record["dscp"][code] for code in (10, 12, 14)] == [[0, 0], [0, 1], [0, 2]]
     assert record["dscp"][0] == [1, 0] and record["default"] == [1, 0]
     assert record["queues"][1]["name"] == "default"
+
+
+def test_no_burst_is_shorter_than_the_scheduler_may_be_late_or_longer_than_its_register():
+    for queues in (1, 16, 1024):
+        least = 4 * (queues + 64)
+        for rate in (64_000, 10**9, 2 * 10**11):
+            assert quantise.burst_ns(0, rate, queues) == least
+            assert quantise.burst_ns(rate // 8, rate, queues) == 10**9
+    assert quantise.burst_ns(10**8, 64_000, 16) == 2**40 - 1
+    assert quantise.burst_ns(3044, None, 16) == 0
+
+
+def test_the_lateness_is_the_one_the_shaper_states():
+    root = Path(__file__).resolve().parents[2]
+    held = re.search(r"entries \+ (\d+)", (root / "hw/src/vermilion/schedule/Shaper.scala").read_text())
+    assert int(held[1]) == quantise.LATENESS_CLOCKS
+    held = re.search(r"LaneClockNs = (\d+)", (root / "sim/model/timing.h").read_text())
+    assert int(held[1]) == quantise.CLOCK_NS
+
+
+def test_check_shows_a_burst_that_was_raised_and_no_other():
+    raw = {"port": {"rate": "10Gbit"}, "queue": [{"name": "a", "default": True, "rate": "100Gbit"}]}
+    shown = {(item.queue, item.field): item.real for item in quantise.report(config.parse(raw))}
+    assert shown[("port", "burst, ns")] == shown[("a", "burst, ns")] == "260"
+    raw["port"]["burst"] = raw["queue"][0]["burst"] = "1MB"
+    assert not any(item.field == "burst, ns" for item in quantise.report(config.parse(raw)))

@@ -125,9 +125,19 @@ def cost(rate: int | None) -> tuple[int, int]:
     return scaled(Fraction(8 * 10**9, rate), COST_MANT) if rate else (0, 0)
 
 
-def burst_ns(bytes_: int, rate: int | None) -> int:
-    """The time in which `rate` sends the burst."""
-    return nearest(Fraction(8 * 10**9 * bytes_, rate)) if rate else 0
+CLOCK_NS, LATENESS_CLOCKS = 4, 64  # LaneClockNs of sim/model/timing.h, latenessClocks of schedule/Shaper.scala
+
+
+def least_burst_ns(queues: int) -> int:
+    """As late as the scheduler may serve what is due; a burst shorter than that would cost rate."""
+    return CLOCK_NS * (queues + LATENESS_CLOCKS)
+
+
+def burst_ns(bytes_: int, rate: int | None, queues: int) -> int:
+    """The time in which `rate` sends the burst, at least `least_burst_ns` and at most what 40 bits hold (18 minutes)."""
+    if not rate:
+        return 0
+    return min(max(nearest(Fraction(8 * 10**9 * bytes_, rate)), least_burst_ns(queues)), 2**40 - 1)
 
 
 def size_weight(mean: int) -> tuple[int, int]:
@@ -138,7 +148,7 @@ def size_weight(mean: int) -> tuple[int, int]:
 DEFAULT_QUANTUM, DEFAULT_BURST = 1522, 3044
 
 
-def queue_record(queue: Queue, port_rate: int) -> dict:
+def queue_record(queue: Queue, port_rate: int, queues: int) -> dict:
     w = exact(queue.average.weight)
     return {
         "index": queue.index,
@@ -157,7 +167,7 @@ def queue_record(queue: Queue, port_rate: int) -> dict:
         "priority": queue.priority or 0,
         "quantum": queue.quantum.value if queue.quantum else DEFAULT_QUANTUM,
         "cost": list(cost(queue.rate)),
-        "burst_ns": burst_ns(queue.burst.value if queue.burst else DEFAULT_BURST, queue.rate),
+        "burst_ns": burst_ns(queue.burst.value if queue.burst else DEFAULT_BURST, queue.rate, queues),
         "curves": [
             {
                 "drop": curve_record(getattr(queue, colour), queue),
@@ -177,10 +187,10 @@ def hardware(config: Config) -> dict:
         for number, colour in enumerate(COLOURS):
             for code in getattr(queue.dscp, colour):
                 table[code] = [queue.index, number]
-    rate = config.port.rate
+    rate, queues = config.port.rate, len(config.queue)
     return {
-        "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate)},
-        "queues": [queue_record(queue, rate) for queue in config.queue],
+        "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate, queues)},
+        "queues": [queue_record(queue, rate, queues) for queue in config.queue],
         "dscp": table,
         "default": [fallback, 0],
         "seed": config.seed,
@@ -227,7 +237,11 @@ def report(config: Config) -> list[Line]:
     def speed(name, field, rate):
         return line(name, field, Fraction(rate), Fraction(8 * 10**9) / value(cost(rate)), lambda x: rate_text(float(x)))
 
-    lines = [speed("port", "rate", config.port.rate)]
+    def burst(name, bytes_, rate):  # where the hardware's is another
+        asked, real = Fraction(8 * 10**9 * bytes_, rate), burst_ns(bytes_, rate, len(config.queue))
+        return [line(name, "burst, ns", asked, Fraction(real))] if real != nearest(asked) else []
+
+    lines = [speed("port", "rate", config.port.rate), *burst("port", config.port.burst.value, config.port.rate)]
     for q in config.queue:
         w = exact(q.average.weight)
         lines.append(line(q.name, "average.weight", w, value(weight(w), 8)))
@@ -253,4 +267,5 @@ def report(config: Config) -> list[Line]:
             lines.append(line(q.name, "size_weight", Fraction(q.size_weight.value), real))
         if q.rate:
             lines.append(speed(q.name, "rate", q.rate))
+            lines += burst(q.name, q.burst.value if q.burst else DEFAULT_BURST, q.rate)
     return lines

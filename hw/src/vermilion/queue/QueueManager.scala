@@ -2,6 +2,7 @@ package vermilion.queue
 
 import chisel3._
 import chisel3.util._
+import vermilion.fixed.ForwardingRam
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.stream._
@@ -59,10 +60,9 @@ class QueueManager(p: LaneParams) extends Module {
     val lenBytes = UInt(PktLenBits.W)
   }
 
-  private val tailForEnqueue = Module(new ForwardingRam(UInt(p.cellBits.W), p.queues))
-  private val tailForTake = Module(new ForwardingRam(UInt(p.cellBits.W), p.queues))
-  private val headE = Module(new ForwardingRam(new PacketRef, p.queues))
-  private val headD = Module(new ForwardingRam(new PacketRef, p.queues))
+  private val tail = new ForwardingRam(p.queues, UInt(p.cellBits.W))
+  private val headE = new ForwardingRam(p.queues, new PacketRef)
+  private val headD = new ForwardingRam(p.queues, new PacketRef)
   private val next = SyncReadMem(p.cells, new PacketRef)
   private val descriptors = SyncReadMem(p.cells, new Descriptor(p))
   private val nonEmpty = RegInit(VecInit.fill(p.queues)(false.B))
@@ -76,11 +76,11 @@ class QueueManager(p: LaneParams) extends Module {
   private val t2Queue = RegNext(t1Queue)
   private val t2Next = Wire(new PacketRef)
 
-  private val t1Followed = Mux(t2Valid && t2Queue === t1Queue, t2Next, headD.io.readData)
-  private val t1Head = Mux(fresh(t1Queue), headE.io.readData, t1Followed)
+  private val t1Followed = Mux(t2Valid && t2Queue === t1Queue, t2Next, headD.read(io.peek.bits))
+  private val t1Head = Mux(fresh(t1Queue), headE.read(io.peek.bits), t1Followed)
   io.head.valid := t1Valid && nonEmpty(t1Queue)
   io.head.lenBytes := t1Head.lenBytes
-  io.head.last := t1Head.cell === tailForTake.io.readData
+  io.head.last := t1Head.cell === tail.read(io.peek.bits)
   private val t1Empties = io.take && io.head.last
 
   // ---- take, stage 2: the successor becomes the head
@@ -88,11 +88,7 @@ class QueueManager(p: LaneParams) extends Module {
   io.taken.valid := t2Valid
   io.taken.bits.queue := t2Queue
   io.taken.bits.descriptor := descriptors.read(t1Head.cell, io.take)
-  headD.io.write := t2Valid
-  headD.io.writeAddress := t2Queue
-  headD.io.writeData := t2Next
-  headD.io.readEnable := io.peek.valid
-  headD.io.readAddress := io.peek.bits
+  headD.write(t2Valid, t2Queue, t2Next)
 
   // ---- enqueue, stage 1: the tail is known
   private val e1Valid = RegNext(io.enqueue.valid, false.B)
@@ -102,25 +98,11 @@ class QueueManager(p: LaneParams) extends Module {
   e1Ref.lenBytes := e1.descriptor.lenBytes
   private val e1Empty = !nonEmpty(e1.queue) || (t1Empties && t1Queue === e1.queue)
 
-  for (
-    (tail, read, address) <- Seq(
-      (tailForEnqueue, io.enqueue.valid, io.enqueue.bits.queue),
-      (tailForTake, io.peek.valid, io.peek.bits)
-    )
-  ) {
-    tail.io.write := e1Valid
-    tail.io.writeAddress := e1.queue
-    tail.io.writeData := e1Ref.cell
-    tail.io.readEnable := read
-    tail.io.readAddress := address
-  }
-  headE.io.write := e1Valid && e1Empty
-  headE.io.writeAddress := e1.queue
-  headE.io.writeData := e1Ref
-  headE.io.readEnable := io.peek.valid
-  headE.io.readAddress := io.peek.bits
+  private val e1Tail = tail.read(io.enqueue.bits.queue)
+  tail.write(e1Valid, e1.queue, e1Ref.cell)
+  headE.write(e1Valid && e1Empty, e1.queue, e1Ref)
   when(e1Valid) { descriptors.write(e1Ref.cell, e1.descriptor) }
-  when(e1Valid && !e1Empty) { next.write(tailForEnqueue.io.readData, e1Ref) }
+  when(e1Valid && !e1Empty) { next.write(e1Tail, e1Ref) }
 
   // ---- the two bits a queue; the enqueue stands last and so wins
   when(io.take) {
@@ -133,8 +115,7 @@ class QueueManager(p: LaneParams) extends Module {
   }
 
   // Simulators read the new value on a collision; a RAM need not.
-  private val newest = tailForEnqueue.io.readData
-  assert(!(io.take && e1Valid && !e1Empty && newest === t1Head.cell), "`next` is read in the clock of its write")
+  assert(!(io.take && e1Valid && !e1Empty && e1Tail === t1Head.cell), "`next` is read in the clock of its write")
   assert(!(io.take && e1Valid && e1Ref.cell === t1Head.cell), "a descriptor is read in the clock of its write")
   assert(!io.take || io.head.valid, "a packet was taken from an empty queue")
   assert(!io.taken.valid || io.taken.bits.descriptor.cells =/= 0.U, "a packet without cells was queued")

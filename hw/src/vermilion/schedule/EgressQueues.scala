@@ -9,13 +9,17 @@ import vermilion.stream._
 
 /** Queues and their scheduler: packets in by queue, packets out in the order of the wire. Wires only, and a short queue of descriptors.
   *
-  * `descriptor` feeds a `PacketReader`. Up to `Ahead` packets are chosen before the reader asks for them, so that it never waits between two
-  * packets; a packet counts as departed (`departed`) when it is chosen.
+  * `descriptor` feeds a `PacketReader`. A packet counts as departed (`departed`) when it is chosen. The next is chosen before the reader asks
+  * for it, so that the reader never waits between two packets for anything but the scheduler's pace; but no more than that needs: one packet
+  * beside the one in the reader, and a second where that one has fewer than `LoopCells` cells, as many as a choice takes clocks. So
+  * behind the packet being read there is departed but unread at most one packet, or two of which the first is shorter than 8 cells:
+  * 448 bytes and one longest frame.
   * Latency: enqueue of a packet to an empty lane to `departed` 7 clocks, to `descriptor` 8.
   * `busy` is low when only time (see `wake`) or an enqueue can change anything here.
   */
 class EgressQueues(p: LaneParams) extends Module {
-  private val Ahead = 4
+  private val Ahead = 2
+  private val LoopCells = 8
 
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
@@ -40,7 +44,7 @@ class EgressQueues(p: LaneParams) extends Module {
   scheduler.io.now := io.now
   scheduler.io.configure := io.configure
   scheduler.io.configurePort := io.configurePort
-  scheduler.io.room := chosen.io.enq.ready
+  scheduler.io.room := chosen.io.count === 0.U || (chosen.io.enq.ready && chosen.io.deq.bits.cells < LoopCells.U)
 
   chosen.io.enq.valid := queues.io.taken.valid
   chosen.io.enq.bits := queues.io.taken.bits.descriptor

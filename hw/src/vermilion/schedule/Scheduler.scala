@@ -2,6 +2,7 @@ package vermilion.schedule
 
 import chisel3._
 import chisel3.util._
+import vermilion.fixed.Arithmetic
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.queue.QueueHead
@@ -30,7 +31,8 @@ class QueueService(p: LaneParams) extends Bundle {
   * RAMs: `quantum`, queues x 18, 1W (configure) 1R; `deficit`, queues x 19, 1W 1R, both used by this machine alone. Bits
   * `configured`, `inDebt` make their initialisation unnecessary: an unconfigured queue has quantum 2048, no priority, no shaper.
   *
-  * `wake` is the first ns at which something can be sent, when packets wait and nothing can be sent at this one.
+  * `wake` is the first ns at which something can be sent, when packets wait and nothing can be sent at this one; it lies less than
+  * half the range of time ahead.
   * `busy` says that something is going on or may be: when it is low, only time or an enqueue can change anything.
   * Growth with queues, yet to be flattened: the bits a queue (strict, priority, four flags) are registers, and the search for the highest
   * priority is a tree over all queues in one clock.
@@ -151,12 +153,12 @@ class Scheduler(p: LaneParams) extends Module {
   private val waiting = io.nonEmpty.orR
   private val queueKnown = eligible.orR || queueShaper.io.earliest.valid
   private val portKnown = !portBlocked || portShaper.io.earliest.valid
-  private val queueTime = Mux(eligible.orR, 0.U, queueShaper.io.earliest.bits)
-  private val portTime = Mux(portBlocked, portShaper.io.earliest.bits, 0.U)
+  private val queueTime = Mux(eligible.orR, io.now, queueShaper.io.earliest.bits)
+  private val portTime = Mux(portBlocked, portShaper.io.earliest.bits, io.now)
   private val quiet = state === State.Level && !settling
-  private val wakeTime = Mux(queueTime > portTime, queueTime, portTime)
+  private val wakeTime = Mux(Arithmetic.reached(queueTime, portTime), queueTime, portTime)
   private val stuck = portBlocked || !eligible.orR
-  io.wake.valid := waiting && quiet && stuck && queueKnown && portKnown && wakeTime > io.now
+  io.wake.valid := waiting && quiet && stuck && queueKnown && portKnown && !Arithmetic.reached(io.now, wakeTime)
   io.wake.bits := wakeTime
   io.busy := !quiet || (waiting && !io.wake.valid)
 }

@@ -7,16 +7,6 @@ import scala.collection.mutable
 import scala.util.Random
 import vermilion.lane.LaneParams
 
-/** What a test asks of one queue. */
-case class Service(
-    strict: Boolean = false,
-    priority: Int = 0,
-    quantum: Int = 2000,
-    costMant: Int = 0,
-    costShift: Int = 0,
-    burstNs: Long = 0
-)
-
 /** Strict priority and deficit round robin as the papers write them, on queues that are all filled before. */
 class ReferenceScheduler(services: Seq[Service], queues: Seq[mutable.Queue[Int]], start: Int) {
   private val deficit = mutable.ArrayBuffer.fill(queues.size)(0)
@@ -50,103 +40,11 @@ class ReferenceScheduler(services: Seq[Service], queues: Seq[mutable.Queue[Int]]
 class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
   private val p = LaneParams(cells = 1024)
 
-  private case class Left(queue: Int, lenBytes: Int, now: Long, clock: Long)
-
-  private class Bench(dut: EgressQueues, p: LaneParams, seed: Int) {
-    val random = new Random(seed)
-    val free = mutable.Queue.from(0 until p.cells)
-    val queued = Array.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // cell, length
-    val leaving = mutable.Queue.empty[Int] // cells in the order of departure
-    val left = mutable.ArrayBuffer.empty[Left]
-    var now, clocks = 0L
-    var sent, received = 0
-    dut.io.descriptor.ready.poke(true.B)
-
-    def configure(queue: Int, s: Service): Unit = {
-      val c = dut.io.configure
-      c.valid.poke(true.B)
-      c.bits.queue.poke(queue.U)
-      c.bits.strict.poke(s.strict.B)
-      c.bits.priority.poke(s.priority.U)
-      c.bits.quantum.poke(s.quantum.U)
-      shaper(c.bits.shaper, s)
-      clock()
-      c.valid.poke(false.B)
-    }
-
-    def configurePort(s: Service): Unit = {
-      dut.io.configurePort.valid.poke(true.B)
-      shaper(dut.io.configurePort.bits, s)
-      clock()
-      dut.io.configurePort.valid.poke(false.B)
-    }
-
-    private def shaper(c: ShaperConfig, s: Service): Unit = {
-      c.costMant.poke(s.costMant.U)
-      c.costShift.poke(s.costShift.U)
-      c.burstNs.poke(s.burstNs.U)
-    }
-
-    def clock(enqueue: Option[(Int, Int)] = None, ready: Boolean = true): Unit = {
-      dut.io.now.poke(now.U)
-      dut.io.enqueue.valid.poke(enqueue.isDefined.B)
-      enqueue.foreach { case (q, len) =>
-        val cell = free.dequeue()
-        sent += 1
-        queued(q).enqueue(cell -> len)
-        dut.io.enqueue.bits.queue.poke(q.U)
-        dut.io.enqueue.bits.descriptor.headCell.poke(cell.U)
-        dut.io.enqueue.bits.descriptor.lenBytes.poke(len.U)
-        dut.io.enqueue.bits.descriptor.cells.poke(((len + 63) / 64).U)
-      }
-      dut.io.descriptor.ready.poke(ready.B)
-      if (dut.io.departed.valid.peek().litToBoolean) {
-        val q = dut.io.departed.bits.queue.peek().litValue.toInt
-        val (cell, len) = queued(q).dequeue()
-        dut.io.departed.bits.lenBytes.expect(len.U)
-        leaving.enqueue(cell)
-        left.append(Left(q, len, now, clocks))
-      }
-      if (ready && dut.io.descriptor.valid.peek().litToBoolean) {
-        val cell = leaving.dequeue()
-        dut.io.descriptor.bits.headCell.expect(cell.U)
-        free.enqueue(cell)
-        received += 1
-      }
-      dut.clock.step()
-      clocks += 1
-    }
-
-    def busy: Boolean = dut.io.busy.peek().litToBoolean
-
-    /** A clock in which time stands still, or, when only time can help, a jump to where it does. */
-    def clockOrJump(enqueue: Option[(Int, Int)] = None): Unit = {
-      if (enqueue.isEmpty && !busy && dut.io.wake.valid.peek().litToBoolean) {
-        val wake = dut.io.wake.bits.peek().litValue.toLong
-        assert(wake > now, s"wake at $wake, but it is $now")
-        now = wake
-      }
-      clock(enqueue)
-    }
-
-    def drain(): Unit = {
-      var patience = 0
-      while (received < sent) {
-        val before = received
-        clockOrJump()
-        patience = if (received == before) patience + 1 else 0
-        assert(patience < 3000, s"nothing leaves, ${sent - received} packets stay")
-      }
-      for (_ <- 0 until 10) clock()
-      assert(!busy && queued.forall(_.isEmpty) && free.size == p.cells)
-    }
-  }
-
   behavior of "EgressQueues"
 
   private def followsReference(p: LaneParams): Unit =
     simulate(new EgressQueues(p)) { dut =>
-      val bench = new Bench(dut, p, 3)
+      val bench = new EgressBench(dut, p, 3)
       val random = bench.random
       var lastOfRound = p.queues - 1
       for (round <- 0 until 4) {
@@ -195,7 +93,7 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
 
   it should "hold every shaper to its rate, to the nanosecond, from 64 kb/s to 200 Gb/s" in
     simulate(new EgressQueues(p)) { dut =>
-      val bench = new Bench(dut, p, 4)
+      val bench = new EgressBench(dut, p, 4)
       val random = bench.random
       for (
         (rate, s) <- Seq(
@@ -217,15 +115,14 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
         }
         bench.drain()
         // Every packet leaves at the first ns at which it may.
-        var next = BigInt(0)
+        val reference = new ReferenceShaper(s)
         for (d <- bench.left) {
-          val may = (next + 65535) >> 16
+          val may = reference.mayAt
           assert(
             BigInt(d.now) == may.max(bench.left.head.now),
             s"a packet left at ${d.now} ns, at $rate b/s it may at $may"
           )
-          next = next
-            .max(BigInt((d.now - s.burstNs).max(0)) << 16) + ((BigInt(d.lenBytes) * s.costMant << 16) >> s.costShift)
+          reference.sent(d.now, d.lenBytes)
         }
         // The long-run rate, the burst apart.
         val steady = bench.left.dropWhile(_.now == bench.left.head.now).dropRight(1)
@@ -239,7 +136,7 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
 
   it should "shape queues and port together, and leave a shaped queue's share to the others" in
     simulate(new EgressQueues(p)) { dut =>
-      val bench = new Bench(dut, p, 5)
+      val bench = new EgressBench(dut, p, 5)
       val random = bench.random
       // Port 1 Gb/s; a strict queue held to 100 Mb/s, two queues that share the rest 1 : 3, one of 50 Mb/s.
       val services = Map(
@@ -267,11 +164,10 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
       near(4, 850 * 3 / 4.0)
       // Nobody ever left before its time.
       for ((q, s) <- services.toSeq.filter(_._2.costMant != 0) :+ (-1 -> port)) {
-        var next = BigInt(0)
+        val reference = new ReferenceShaper(s)
         for (d <- bench.left if q < 0 || d.queue == q) {
-          assert((BigInt(d.now) << 16) >= next, s"queue $q sent too early")
-          next = next
-            .max(BigInt((d.now - s.burstNs).max(0)) << 16) + ((BigInt(d.lenBytes) * s.costMant << 16) >> s.costShift)
+          assert(d.now >= reference.mayAt, s"queue $q sent too early")
+          reference.sent(d.now, d.lenBytes)
         }
       }
       bench.drain()
@@ -279,7 +175,7 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
 
   it should "lose and reorder nothing when packets and the way out come and go at random" in
     simulate(new EgressQueues(p)) { dut =>
-      val bench = new Bench(dut, p, 6)
+      val bench = new EgressBench(dut, p, 6)
       val random = bench.random
       for (phase <- 0 until 8) {
         for (q <- 0 until p.queues)
@@ -306,5 +202,33 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
       }
       bench.drain()
       assert(bench.received > 1200)
+    }
+
+  it should "choose no further ahead than stated, and yet never keep the reader waiting for more than its own pace" in
+    simulate(new EgressQueues(p)) { dut =>
+      val seed = 7
+      info(s"seed $seed")
+      for (cells <- Seq(1, 2, 4, 5, 7, 8, 24)) {
+        val bench = new EgressBench(dut, p, seed)
+        var reading, idle, clocks = 0
+        while (bench.received < 200) {
+          val ready = reading == 0
+          val before = bench.received
+          val enqueue = Option.when(bench.queued.map(_.size).sum < 30)(bench.random.nextInt(3) -> cells * 64)
+          bench.clockOfFour(enqueue, ready)
+          if (bench.received > before) reading = cells - 1
+          else if (reading > 0) reading -= 1
+          else if (bench.received >= 20) idle += 1
+          assert(bench.leaving.size <= (if (cells < 8) 2 else 1), "chosen too far ahead")
+          clocks += 1
+        }
+        // A choice every 4 clocks, but for visits that send nothing; longer packets follow each other without a gap.
+        val expected = 180 * (4 - cells).max(0) * 21 / 20
+        assert(
+          idle <= expected + 4,
+          s"packets of $cells cells: the reader was idle for $idle clocks, $expected is the pace"
+        )
+        bench.drain()
+      }
     }
 }

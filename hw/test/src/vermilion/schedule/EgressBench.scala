@@ -1,0 +1,140 @@
+package vermilion.schedule
+
+import chisel3._
+import chisel3.simulator.PeekPokeAPI._
+import scala.collection.mutable
+import scala.util.Random
+import vermilion.lane.LaneParams
+
+/** What a test asks of one queue. */
+case class Service(
+    strict: Boolean = false,
+    priority: Int = 0,
+    quantum: Int = 2000,
+    costMant: Int = 0,
+    costShift: Int = 0,
+    burstNs: Long = 0
+)
+
+/** A departure. */
+case class Left(queue: Int, lenBytes: Int, now: Long, clock: Long)
+
+/** Feeds an `EgressQueues` and checks that what leaves a queue is what came, in order, and that descriptors follow departures.
+  * `now` may be of any size; the ports see its low 48 bits.
+  */
+class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int) {
+  val random = new Random(seed)
+  val free = mutable.Queue.from(0 until p.cells)
+  val queued = Array.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // cell, length
+  val leaving = mutable.Queue.empty[Int] // cells in the order of departure
+  val left = mutable.ArrayBuffer.empty[Left]
+  var now, clocks = 0L
+  var sent, received = 0
+  dut.io.descriptor.ready.poke(true.B)
+
+  def configure(queue: Int, s: Service): Unit = {
+    val c = dut.io.configure
+    c.valid.poke(true.B)
+    c.bits.queue.poke(queue.U)
+    c.bits.strict.poke(s.strict.B)
+    c.bits.priority.poke(s.priority.U)
+    c.bits.quantum.poke(s.quantum.U)
+    shaper(c.bits.shaper, s)
+    clock()
+    c.valid.poke(false.B)
+  }
+
+  def configurePort(s: Service): Unit = {
+    dut.io.configurePort.valid.poke(true.B)
+    shaper(dut.io.configurePort.bits, s)
+    clock()
+    dut.io.configurePort.valid.poke(false.B)
+  }
+
+  private def shaper(c: ShaperConfig, s: Service): Unit = {
+    c.costMant.poke(s.costMant.U)
+    c.costShift.poke(s.costShift.U)
+    c.burstNs.poke(s.burstNs.U)
+  }
+
+  def clock(enqueue: Option[(Int, Int)] = None, ready: Boolean = true): Unit = {
+    dut.io.now.poke((now & EgressBench.TimeMask).U)
+    dut.io.enqueue.valid.poke(enqueue.isDefined.B)
+    enqueue.foreach { case (q, len) =>
+      val cell = free.dequeue()
+      sent += 1
+      queued(q).enqueue(cell -> len)
+      dut.io.enqueue.bits.queue.poke(q.U)
+      dut.io.enqueue.bits.descriptor.headCell.poke(cell.U)
+      dut.io.enqueue.bits.descriptor.lenBytes.poke(len.U)
+      dut.io.enqueue.bits.descriptor.cells.poke(((len + 63) / 64).U)
+    }
+    dut.io.descriptor.ready.poke(ready.B)
+    if (dut.io.departed.valid.peek().litToBoolean) {
+      val q = dut.io.departed.bits.queue.peek().litValue.toInt
+      val (cell, len) = queued(q).dequeue()
+      dut.io.departed.bits.lenBytes.expect(len.U)
+      leaving.enqueue(cell)
+      left.append(Left(q, len, now, clocks))
+    }
+    if (ready && dut.io.descriptor.valid.peek().litToBoolean) {
+      val cell = leaving.dequeue()
+      dut.io.descriptor.bits.headCell.expect(cell.U)
+      free.enqueue(cell)
+      received += 1
+    }
+    dut.clock.step()
+    clocks += 1
+  }
+
+  def busy: Boolean = dut.io.busy.peek().litToBoolean
+
+  /** A clock in which time stands still, or, when only time can help, a jump to where it does. */
+  def clockOrJump(enqueue: Option[(Int, Int)] = None): Unit = {
+    if (enqueue.isEmpty) skipSilence(1)
+    clock(enqueue)
+  }
+
+  /** Jumps, when only time can help, to the first tick of `tick` ns in which it does. */
+  def skipSilence(tick: Long): Unit = {
+    dut.io.now.poke((now & EgressBench.TimeMask).U)
+    if (!busy && dut.io.wake.valid.peek().litToBoolean) {
+      val ahead = (dut.io.wake.bits.peek().litValue.toLong - now) & EgressBench.TimeMask
+      assert(ahead > 0 && ahead < (1L << 47), s"wake is $ahead ns ahead, at $now")
+      now += (ahead + tick - 1) / tick * tick
+    }
+  }
+
+  /** A clock of 4 ns: `now` moves, and silence is skipped. */
+  def clockOfFour(enqueue: Option[(Int, Int)] = None, ready: Boolean = true): Unit = {
+    if (enqueue.isEmpty) skipSilence(4)
+    clock(enqueue, ready)
+    now += 4
+  }
+
+  def drain(): Unit = {
+    var patience = 0
+    while (received < sent) {
+      val before = received
+      clockOrJump()
+      patience = if (received == before) patience + 1 else 0
+      assert(patience < 3000, s"nothing leaves, ${sent - received} packets stay")
+    }
+    for (_ <- 0 until 10) clock()
+    assert(!busy && queued.forall(_.isEmpty) && free.size == p.cells)
+  }
+}
+
+object EgressBench {
+  val TimeMask: Long = (1L << 48) - 1
+}
+
+/** A shaper's due times as its head writes them down, exact and without a wrap. Times in ns, `next` in 2^-16 ns. */
+class ReferenceShaper(s: Service) {
+  private var next: Option[BigInt] = None
+  def mayAt: BigInt = next.fold(BigInt(0))(n => (n + 65535) >> 16)
+  def sent(now: Long, lenBytes: Int): Unit = {
+    val floor = BigInt(now - s.burstNs) << 16
+    next = Some(next.fold(floor)(_.max(floor)) + ((BigInt(lenBytes) * s.costMant << 16) >> s.costShift))
+  }
+}
