@@ -127,7 +127,8 @@ VmClass classOf(const json& v, const std::string& where, u64 queues) {
   VmClass c{};
   c.queue = static_cast<u32>(Object::numberOf(v[0], where + ", queue", queues - 1));
   c.colour = static_cast<u32>(Object::numberOf(v[1], where + ", colour", Colours - 1));
-  c.set_dscp = v.size() == 3 ? static_cast<std::int32_t>(Object::numberOf(v[2], where + ", new DSCP", 63)) : -1;
+  const bool set = v.size() == 3 && v[2] != -1;
+  c.set_dscp = set ? static_cast<std::int32_t>(Object::numberOf(v[2], where + ", new DSCP", 63)) : -1;
   return c;
 }
 

@@ -7,7 +7,7 @@
 //                "unit_packets", "update_depart", "spacing", "size_weight": [on, m, s], "ecn",
 //                "limit_bytes", "limit_packets", "strict", "priority", "quantum", "cost": [m, s], "burst_ns",
 //                "curves": [{"drop": CURVE, "ecn_own", "ecn": CURVE} x3]}],
-//    "dscp": [[queue, colour] or [queue, colour, new DSCP] x64],
+//    "dscp": [[queue, colour] or [queue, colour, new DSCP or -1] x64],
 //    "default": [queue, colour], "seed": N}
 //   CURVE = {"on", "min", "max", "end", "inv1": [m, s], "b1_1", "inv2": [m, s], "base2", "b1_2", "b2_2"}
 //

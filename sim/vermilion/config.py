@@ -140,11 +140,28 @@ def codes(raw):
     return out
 
 
+NewCode = Annotated[int, BeforeValidator(lambda raw: units.dscp(raw, "is"))]
+
+
+class Remark(Strict):
+    """The DSCP that packets of a colour leave with; None leaves theirs."""
+
+    green: NewCode | None = None
+    yellow: NewCode | None = None
+    red: NewCode | None = None
+
+
+def one_or_three(raw):
+    """A code point alone is that of all three colours."""
+    return raw if isinstance(raw, (dict, Remark)) else dict.fromkeys(COLOURS, units.dscp(raw, "is"))
+
+
 class Queue(Strict):
     name: str
     index: Annotated[int, number(0, 4095, "0 to 4095", whole=True)] | None = None
     default: StrictBool = False
     dscp: Annotated[Codes, BeforeValidator(codes)] = Codes()
+    remark: Annotated[Remark, BeforeValidator(one_or_three)] = Remark()
     limit: Annotated[Amount, amount(1, LEN_MAX, "byte")] | None = None
     limit_packets: Annotated[Amount, amount(1, LEN_MAX, "packet")] | None = None
     average: Average = Average()
@@ -218,7 +235,7 @@ def sentence(error: dict, raw: dict) -> str:
             continue
         names.append(part)
         node = node.get(part, {}) if isinstance(node, dict) else {}
-    models = {"port": Port, "queue": Queue, "average": Average, "dscp": Codes, "ecn": EcnCurve}
+    models = {"port": Port, "queue": Queue, "average": Average, "dscp": Codes, "remark": Remark, "ecn": EcnCurve}
     models |= {colour: DropCurve for colour in COLOURS}
     parents = [part for part in loc[:-1] if isinstance(part, str)]
     model = models.get(parents[-1], Config) if parents else Config

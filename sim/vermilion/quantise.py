@@ -179,20 +179,25 @@ def queue_record(queue: Queue, port_rate: int, queues: int) -> dict:
     }
 
 
+def class_entry(queue: Queue, colour: str) -> list[int]:
+    """[queue, colour, new DSCP]; -1 leaves the packet's DSCP."""
+    new = getattr(queue.remark, colour)
+    return [queue.index, COLOURS.index(colour), -1 if new is None else new]
+
+
 def hardware(config: Config) -> dict:
     """The whole record that harness and model read."""
-    fallback = next(q.index for q in config.queue if q.default)
-    table = [[fallback, 0] for _ in range(64)]
-    for queue in config.queue:
-        for number, colour in enumerate(COLOURS):
-            for code in getattr(queue.dscp, colour):
-                table[code] = [queue.index, number]
+    owner = {
+        code: (queue, colour) for queue in config.queue for colour in COLOURS for code in getattr(queue.dscp, colour)
+    }
+    rest = next(q for q in config.queue if q.default), "green"
+    table = [class_entry(*owner.get(code, rest)) for code in range(64)]
     rate, queues = config.port.rate, len(config.queue)
     return {
         "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate, queues)},
         "queues": [queue_record(queue, rate, queues) for queue in config.queue],
         "dscp": table,
-        "default": [fallback, 0],
+        "default": [rest[0].index, 0],
         "seed": config.seed,
     }
 

@@ -70,13 +70,13 @@ def rate(raw: object) -> int:
     return _whole(found[1], RATE_UNITS[found[2].upper()], raw)
 
 
-def dscp(raw: object) -> int:
-    """A code point's name or number."""
+def dscp(raw: object, verb: str = "holds") -> int:
+    """A code point's name or number; `verb` for the sentence: a list "holds" it, a field "is" it."""
     if isinstance(raw, str) and raw.strip().upper() in DSCP_NAMES:
         return DSCP_NAMES[raw.strip().upper()]
     if isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw <= 63:
         return raw
-    raise ValueError(f"holds {shown(raw)}; legal are 0 to 63 and names such as AF11 to AF43, EF, CS0 to CS7, default")
+    raise ValueError(f"{verb} {shown(raw)}; legal are 0 to 63 and names such as AF11 to AF43, EF, CS0 to CS7, default")
 
 
 def dscp_name(code: int) -> str:

@@ -5,7 +5,7 @@ from html import escape
 
 from .. import quantise, units
 from ..config import COLOURS, Config
-from ..show import OUTCOMES, percent
+from ..show import OUTCOMES, percent, remarks
 from .plots import INK, class_end, duration
 from .points import Binned
 
@@ -125,8 +125,10 @@ def queues(config: Config) -> str:
         average = f"{q.average.kind}, weight {q.average.weight:g}, {q.average.unit}s"
         rate = units.rate_text(q.rate) if q.rate else "not shaped"
         ecn = "yes" if q.ecn else "no"
-        rows.append([str(q.index), q.name, ", ".join(codes), average, q.spacing, ecn, service, limit, rate])
-    left = ["number", "name", "DSCPs", "average", "spacing", "ECN", "service", "limit", "rate"]
+        rows.append(
+            [str(q.index), q.name, ", ".join(codes), remarks(q) or "no", average, q.spacing, ecn, service, limit, rate]
+        )
+    left = ["number", "name", "DSCPs", "remarked", "average", "spacing", "ECN", "service", "limit", "rate"]
     return table(left, [], rows)
 
 
