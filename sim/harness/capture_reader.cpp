@@ -7,11 +7,14 @@
 #include <cerrno>
 #include <cstring>
 
+#include "header_check.h"
+
 namespace vermilion {
 
 namespace {
 
-constexpr i64 HourNs = 3600LL * 1'000'000'000;
+constexpr i64 HourNs = 3600LL * 1'000'000'000, DayNs = static_cast<i64>(GapMaxNs);
+constexpr i64 StampMaxSeconds = 4'500'000'000;  // the difference of two stamps fits 63 bits of nanoseconds
 constexpr u32 EthernetBytes = 14, SllBytes = 16, Sll2Bytes = 20;
 constexpr u8 OwnAddress[6] = {2, 0, 0, 0, 0, 1};
 
@@ -58,10 +61,10 @@ u64 CaptureReader::timeOf(i64 stampNs) {
   const i64 last = static_cast<i64>(last_);
   const i64 step = stampNs - originNs_ - last;
   if (step < 0) warnings_["time_back"]++;
-  if (step > HourNs) warnings_["time_jump"]++;
+  if (step > DayNs) warnings_["time_jump"]++;
   if (step < -HourNs) originNs_ = stampNs - last;
-  if (step > HourNs) originNs_ = stampNs - last - HourNs;
-  last_ += static_cast<u64>(std::clamp(step, i64{0}, HourNs));
+  if (step > DayNs) originNs_ = stampNs - last - DayNs;
+  last_ += static_cast<u64>(std::clamp(step, i64{0}, DayNs));
   return last_;
 }
 
@@ -99,8 +102,8 @@ std::optional<Frame> CaptureReader::next() {
       if (frames_ == 0) warnings_["empty"] = 1;
       return std::nullopt;
     }
-    // Seconds of a damaged pcapng have up to 64 bits; 250 years either way are enough.
-    const i64 seconds = std::clamp<i64>(header->ts.tv_sec, -4'000'000'000, 8'000'000'000);
+    // Seconds of a damaged pcapng have up to 64 bits; 142 years either way are enough.
+    const i64 seconds = std::clamp<i64>(header->ts.tv_sec, -StampMaxSeconds, StampMaxSeconds);
     Frame frame;
     frame.wireLen = std::max(header->len, header->caplen);
     if (link_ == DLT_EN10MB) {
@@ -117,6 +120,7 @@ std::optional<Frame> CaptureReader::next() {
     if (header->caplen < header->len) warnings_["snapped"]++;
     if (frame.bytes.size() < EthernetBytes) warnings_["runt"]++;
     if (frame.bytes.size() > maxFrameBytes_) warnings_["oversize"]++;
+    if (const char* name = headerWarning(frame)) warnings_[name]++;
     return frame;
   }
 }

@@ -9,8 +9,12 @@
 //   reframed        no Ethernet header of its own: given one, see below; the capture's own pseudo-header is taken off
 //   time_back       earlier than the frame before: takes that one's time. Back by over an hour: the clock was set, and
 //                   the times after it count from there
-//   time_jump       over an hour later than the frame before: the silence is shortened to an hour
+//   time_jump       over 24 hours later than the frame before, in the capture or, slowed down by --speed, in the lane: the silence
+//                   is shortened to 24 hours. The lane orders its 48-bit times as serial numbers (RFC 1982), which tell
+//                   earlier from later up to 39 hours apart: what waits or idles across a silence must stay below that
 //   runt            below 14 bytes, no whole Ethernet header; carried
+//   cut_header      the captured bytes end within a VLAN tag or an IP header; carried, not as IP; header_check.h
+//   ip_length       an IP header's lengths contradict the frame's; carried, the lane does not read them; header_check.h
 //   oversize        longer than the lane stores; carried, the lane drops it whole (`nobuf`)
 //   zero_length     no byte at all; left out, since a stream cannot carry it
 //
@@ -26,6 +30,8 @@
 struct pcap;
 
 namespace vermilion {
+
+constexpr u64 GapMaxNs = 24ULL * 3600 * 1'000'000'000;
 
 class CaptureReader {
  public:

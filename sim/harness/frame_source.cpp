@@ -9,6 +9,8 @@ namespace vermilion {
 
 namespace {
 
+constexpr u64 LongestNs = 100ULL * 365 * 24 * 3600 * 1'000'000'000;  // so that sums fit 63 bits
+
 class CaptureSource : public FrameSource {
  public:
   explicit CaptureSource(const Options& o) : options_(o), reader_(o.in, VM_MAX_FRAME_BYTES) {}
@@ -16,25 +18,41 @@ class CaptureSource : public FrameSource {
   std::shared_ptr<const Frame> next() override {
     std::optional<Frame> frame = reader_.next();
     if (!frame) return nullptr;
-    long double ns = frame->time / static_cast<long double>(options_.speed);
     if (options_.rate) {
-      ns = static_cast<long double>(bytes_) * 8e9L / *options_.rate;
+      frame->time = static_cast<u64>(static_cast<long double>(bytes_) * 8e9L / *options_.rate);
       bytes_ += frame->bytes.size();
+    } else {
+      frame->time = atSpeed(frame->time);
     }
-    if (ns > static_cast<long double>(maxOf(TimeBits) / 2))
-      throw InputError(options_.in + ": lasts longer than 39 hours at this pace; take a greater --speed or --rate");
-    frame->time = StartNs + static_cast<u64>(ns);
+    if (frame->time > LongestNs) throw InputError(options_.in + ": lasts longer than a century at this pace");
+    frame->time += StartNs;
     return std::make_shared<const Frame>(std::move(*frame));
   }
   u64 done() const override { return std::min(reader_.bytesRead(), total()); }
   u64 total() const override { return reader_.fileBytes(); }
   i64 startNs() const override { return reader_.startNs(); }
-  Warnings warnings() const override { return reader_.warnings(); }
+  Warnings warnings() const override {
+    Warnings all = reader_.warnings();
+    if (jumps_ != 0) all["time_jump"] += jumps_;
+    return all;
+  }
 
  private:
+  // Silences that --speed has made longer than the lane takes are cut once more.
+  u64 atSpeed(u64 captured) {
+    const long double ns = captured / static_cast<long double>(options_.speed);
+    if (ns - before_ > GapMaxNs) {
+      cut_ += ns - before_ - GapMaxNs;
+      jumps_++;
+    }
+    before_ = ns;
+    return static_cast<u64>(ns - cut_);
+  }
+
   const Options& options_;
   CaptureReader reader_;
-  u64 bytes_ = 0;
+  u64 bytes_ = 0, jumps_ = 0;
+  long double before_ = 0, cut_ = 0;  // ns at this speed: of the frame before; taken out so far
 };
 
 // UDP over IPv4 as far as it fits. Random DSCPs come from a generator of fixed seed: every run is the same.

@@ -5,7 +5,8 @@
 //                         count: no preamble, gap or FCS)
 //   bench                 all at time 0, so back to back at the width of the stream
 //
-// The lane's 48-bit nanoseconds hold 78 hours; a run whose frames need more than half of them is refused.
+// Lane time has 64 bits here and in all outputs; the lane itself keeps it modulo 2^48 ns (78 hours). So a run may last as long as
+// it wants (a century is refused), but no silence is longer than 24 hours: see time_jump in capture_reader.h.
 #pragma once
 
 #include <memory>

@@ -23,7 +23,7 @@ LaneDriver::LaneDriver(VerilatedLane& lane, LaneListener& listener, bool stalls,
       inputs_(Inputs) {}
 
 void LaneDriver::clock(const std::function<void()>& look) {
-  lane_.setTime(now_);
+  lane_.setTime(wrapped(now_));
   outReady_ = !stalls_ || random_() % 2 != 0;
   lane_.setOutputReady(outReady_);
   lane_.settle();
@@ -129,7 +129,7 @@ void LaneDriver::fill(FrameSource& source) {
 
 bool LaneDriver::jump() {
   u64 to = next_ ? next_->time : ~u64{0}, wake;
-  if (lane_.wake(wake)) to = std::min(to, wake);
+  if (lane_.wake(wake)) to = std::min(to, unwrapped(wake, now_));
   if (to == ~u64{0}) return false;
   now_ = std::max(now_, ontoGrid(to));
   return true;

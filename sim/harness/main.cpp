@@ -1,7 +1,8 @@
 // vermilion-sim: a capture through the lane, by the RTL or by the model alone.
 //
-// On standard output: `progress DONE TOTAL`, `warning TEXT`, `error TEXT`. Exit status 0: done; 1: a defect of the lane (the outputs are
-// written all the same, to look at); 2: the input is at fault, one `error` says how, nothing is written.
+// On standard output: `progress DONE TOTAL`, `warning TEXT`, `error TEXT`. Exit status 0: done; 1: a defect of the lane, one `error` for
+// each kind says which (the outputs are written all the same, to look at); 2: the input is at fault, one `error` says how, nothing is
+// written; 3: the program itself failed, nothing is written.
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -34,6 +35,7 @@ static LoadedConfig load(const Options& o) {
 }
 
 static int run(const Options& o) {
+  StartNs = o.startNs;
   LoadedConfig loaded = load(o);
   if (o.seed) loaded.config.seed = *o.seed;
   loaded.config.buffer_cells = VM_CELLS;
@@ -70,7 +72,9 @@ static int run(const Options& o) {
   const std::string disagreement = replay.value("first_disagreement", std::string());
   if (!disagreement.empty()) std::printf("error the model disagrees: %s\n", disagreement.c_str());
   const std::string unaccounted = json["accounting"]["first_error"];
-  if (!unaccounted.empty()) std::printf("error not accounted for: %s\n", unaccounted.c_str());
+  if (!unaccounted.empty()) std::printf("error accounting: %s\n", unaccounted.c_str());
+  if (disagreement.empty() && unaccounted.empty())
+    std::printf("error %llu defects\n", static_cast<unsigned long long>(defects));
   return 1;
 }
 
@@ -83,6 +87,10 @@ static void printError(const std::string& message) {
 }
 
 int main(int count, char** words) {
+  if (count == 2 && (words[1] == std::string("--help") || words[1] == std::string("-h"))) {
+    std::fputs(usage(), stdout);
+    return 0;
+  }
   try {
     return run(parseOptions(count, words));
   } catch (const InputError& e) {
@@ -90,6 +98,6 @@ int main(int count, char** words) {
     return 2;
   } catch (const std::exception& e) {
     printError(e.what());
-    return 1;
+    return 3;
   }
 }

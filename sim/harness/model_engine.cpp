@@ -52,7 +52,7 @@ class ModelRun {
 
   bool jump() {
     u64 to = next_ ? next_->time : ~u64{0}, wake;
-    if (lane_.wake(wake)) to = std::min(to, wake);
+    if (lane_.wake(wake)) to = std::min(to, unwrapped(wake, now_));
     if (to == ~u64{0}) return false;
     now_ = std::max(now_, ontoGrid(to));
     return true;
@@ -60,10 +60,10 @@ class ModelRun {
 
   void clock() {
     const bool waiting = lane_.waiting();
-    lane_.clock(now_);
+    lane_.clock(wrapped(now_));
     resting_ = waiting || lane_.busy() ? 0 : resting_ + 1;
     if (lane_.decided()) decided(*lane_.decided());
-    if (lane_.departed()) packet(lane_.departed()->id).left = lane_.departed()->time;
+    if (lane_.departed()) packet(lane_.departed()->id).left = unwrapped(lane_.departed()->time, now_);
     if (lane_.sent()) {
       Packet& p = packet(*lane_.sent());
       bool ceWritten;

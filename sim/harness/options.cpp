@@ -9,6 +9,7 @@ const char* usage() {
          "FACTOR]\n"
          "              [--seed N] [--out OUT.pcapng] [--stats-json FILE] [--trace FILE] [--vcd FILE | --fst FILE] "
          "[--stalls]\n"
+         "              [--start-ns NS]   for tests: lane time of the first frame, such as shortly before 2^48\n"
          "vermilion-sim --bench --frame-bytes N --packets N [--spread one|random] [--config-words FILE] [--stats-json "
          "FILE]\n";
 }
@@ -69,6 +70,8 @@ Options parseOptions(int count, char** words) {
       paced = true;
     } else if (option == "--seed") {
       o.seed = number<u64>(option, value, 0, ~u64{0}, "0 to 2^64-1");
+    } else if (option == "--start-ns") {
+      o.startNs = number<u64>(option, value, o.startNs, u64{1} << 60, "1000000 to 2^60");
     } else if (option == "--frame-bytes") {
       o.frameBytes = number<u32>(option, value, 14, 65535, "14 to 65535");
     } else if (option == "--packets") {

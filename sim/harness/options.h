@@ -17,6 +17,7 @@ struct Options {
   bool bench = false;
   u32 frameBytes = 64, packets = 20000;
   bool spreadRandom = false;  // --spread random: over all DSCPs; one: all packets the same
+  u64 startNs = 1'000'000;    // --start-ns: lane time of the first frame
   bool stalls = false;        // --stalls: random gaps in the input, random backpressure
 };
 

@@ -1,4 +1,5 @@
-// When and where a frame starts, the same for both engines: see lane_driver.h.
+// When and where a frame starts, the same for both engines: see lane_driver.h. And lane time, which has 64 bits in the harness and in
+// all outputs, and modulo 2^48 ns, in serial-number order, in the lane.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +14,17 @@ constexpr std::size_t WaitingFrames = 4096;  // on one input; then no more are r
 
 inline u64 ontoGrid(u64 ns) {
   return (ns + ClockNs - 1) / ClockNs * ClockNs;
+}
+
+// What the lane is given as its time.
+inline u64 wrapped(u64 ns) {
+  return truncate(ns, TimeBits);
+}
+
+// The time nearest to `near` that the lane calls `lane`.
+inline u64 unwrapped(u64 lane, u64 near) {
+  const u64 ahead = wrapped(lane - near);
+  return reached(lane, near, TimeBits) ? near + ahead : near - wrapped(near - lane);
 }
 
 inline u32 inputOf(const Frame& frame) {

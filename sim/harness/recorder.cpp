@@ -2,20 +2,22 @@
 #include <cstdio>
 
 #include "build_shape.h"
+#include "pace.h"
 #include "run.h"
 
 namespace vermilion {
 
 Recorder::Recorder(const Options& options, const LoadedConfig& loaded, FrameSource& source)
-    : source_(source), results_(loaded.config, loaded.names) {
+    : source_(source), results_(loaded.config, loaded.names), time_(StartNs) {
   if (!options.out.empty()) out_.emplace(options.out);
   if (!options.trace.empty()) trace_.emplace(options.trace);
 }
 
 void Recorder::decided(const RtlDecision& d) {
-  if (trace_) trace_->write(d);
+  time_ = unwrapped(d.seen.time, time_);
+  if (trace_) trace_->write(d, time_);
   if (d.refresh) return;
-  results_.decided(d.seen, d.average[d.seen.colour], d.probability, d.verdict);
+  results_.decided(d.seen, time_, d.average[d.seen.colour], d.probability, d.verdict);
 }
 
 void Recorder::sent(const Packet& p, bool ceWritten, const std::vector<u8>& bytes) {

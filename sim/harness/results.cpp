@@ -4,6 +4,8 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
+#include "pace.h"
+
 namespace vermilion {
 
 using Json = nlohmann::ordered_json;
@@ -43,13 +45,13 @@ Results::Results(const VmConfig& config, std::vector<std::string> names)
   names_.resize(config.queue_count);
 }
 
-void Results::decided(const Arrival& seen, u64 average, u64 probability, u32 verdict) {
+void Results::decided(const Arrival& seen, u64 time, u64 average, u64 probability, u32 verdict) {
   packets_++;
   bytes_ += seen.len_bytes;
   Queue& q = queues_[seen.queue];
   q.counters[seen.colour].packets[verdict]++;
   q.counters[seen.colour].bytes[verdict] += seen.len_bytes;
-  Sample s{seen.time, average, probability, seen.queue, seen.colour, 0, 0, verdict};
+  Sample s{time, average, probability, seen.queue, seen.colour, 0, 0, verdict};
   for (int c = 0; c < Colours; c++) {
     s.backlogBytes += seen.backlog_bytes[c];
     s.backlogPackets += seen.backlog_packets[c];
@@ -67,7 +69,7 @@ void Results::sent(const Packet& p, bool ceWritten) {
   c.sent_bytes += p.lenBytes;
   c.ce_written_packets += ceWritten;
   c.ce_written_bytes += ceWritten ? p.lenBytes : 0;
-  const u64 latency = p.left - std::min(p.left, p.decided);
+  const u64 latency = wrapped(p.left - p.decided);
   q.latency[classOf(latency)]++;
   q.latencyMax = std::max(q.latencyMax, latency);
 }

@@ -14,7 +14,7 @@
 //   accounting errors, first_error
 //   warnings   {name: count}, names in capture_reader.h
 //   input_stalled_clocks    clocks in which an input was not ready for a beat (RTL)
-//   lane_start_ns           lane time at which the capture starts; all times here are lane time
+//   lane_start_ns           lane time at which the capture starts; all times here are lane time, of 64 bits
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@ class Decimator {
 class Results {
  public:
   Results(const VmConfig& config, std::vector<std::string> names);
-  void decided(const Arrival& seen, u64 average, u64 probability, u32 verdict);
+  void decided(const Arrival& seen, u64 time, u64 average, u64 probability, u32 verdict);
   void sent(const Packet& packet, bool ceWritten);
   u64 packets() const { return packets_; }
   const VmCounters& counters(u32 queue, u32 colour) const { return queues_[queue].counters[colour]; }

@@ -29,6 +29,7 @@ class Recorder {
   std::optional<CaptureWriter> out_;
   std::optional<TraceWriter> trace_;
   u64 shown_ = 0;
+  u64 time_;  // of the last decision, all 64 bits
 };
 
 // Each fills `json` and returns the number of defects it found: disagreements, frames unaccounted for.

@@ -1,7 +1,7 @@
 // Every decision, a line of CSV each, with all that it saw: enough to replay it in the model. A first line names the columns.
 //
 //   refresh                 1: averages brought up to date at a departure, no packet
-//   time                    ns
+//   time                    ns, 64 bits; last_departure as the lane has it, modulo 2^48
 //   queued                  what the limit saw before the packet
 //   backlog, ahead          what the averages saw before the packet (after the departure); n of the look-ahead; per colour 0, 1, 2
 //   average_0.. (U27.16)    all three, those of this decision updated
@@ -26,9 +26,9 @@ class TraceWriter {
         head += std::string(",") + field + "_" + std::to_string(c);
     file_.write(head + "\n");
   }
-  void write(const RtlDecision& d) {
+  void write(const RtlDecision& d, u64 time) {
     const Arrival& a = d.seen;
-    std::string line = std::to_string(a.time);
+    std::string line = std::to_string(time);
     for (u64 v :
          {u64{d.refresh}, u64{d.input}, u64{a.queue}, u64{a.colour}, u64{a.len_bytes}, u64{a.ecn}, u64{a.bad},
           u64{a.no_buffer}, u64{a.draw}, u64{a.queued_bytes}, u64{a.queued_packets}, d.probability, u64{d.verdict}})

@@ -36,6 +36,43 @@ def pcap(path, frames, link=1, cut=0):
     return path
 
 
+MACS = bytes(12)
+
+
+def ip4(size, total=None, ihl=5, tag=b""):
+    """A frame with `size` bytes behind its Ethernet header."""
+    head = struct.pack(">BBH", 0x40 | ihl, 0, size if total is None else total) + IP4[4:20]
+    return MACS + tag + b"\x08\0" + (head + bytes(max(0, size - 20)))[:size]
+
+
+def ip6(size, payload=None):
+    head = struct.pack(">IHBB", 6 << 28, max(0, size - 40) if payload is None else payload, 17, 64) + bytes(32)
+    return MACS + b"\x86\xdd" + (head + bytes(max(0, size - 40)))[:size]
+
+
+TAG = b"\x81\0\0\1"
+LIES = [ip4(100, total=101), ip4(100, total=95), ip4(100, total=19), ip4(100, total=0), ip4(100, total=65535)]
+LIES += [
+    ip4(100, ihl=4),
+    ip4(100, ihl=0),
+    ip4(40, ihl=15),
+    ip4(100, total=40, ihl=11),
+    ip4(100, total=100, tag=TAG)[:117],
+]
+LIES += [ip6(100, payload=61), ip6(100, payload=55), ip6(100, payload=65535)]
+# In full; with the frame check sequence; filled up to 60, 64 and 68 bytes; with options; IPv6 alike, and a jumbogram.
+TRUTHS = [
+    ip4(1000),
+    ip4(100, total=96),
+    ip4(46, total=28),
+    ip4(46, total=28, tag=TAG),
+    ip4(54, total=20),
+    ip4(60, ihl=15),
+]
+TRUTHS += [ip6(100), ip6(100, payload=56), ip6(54, payload=1), ip6(100, payload=0), bytes(60)]
+CUT = [ip4(0), ip4(19), ip4(10, tag=TAG), ip4(1, tag=b"\x88\xa8\0\1" + TAG), ip6(39), ip6(1)]
+
+
 def mixed(count):
     """All default classes, VLAN and QinQ tags, wrong lengths, headers cut short, long frames; bursts and pauses."""
     rng, time, frames = random.Random(7), 0, []
@@ -98,6 +135,15 @@ def test_every_frame_has_one_fate_and_every_decision_is_replayed(program, words,
         ("cooked", [(0, bytes.fromhex("0000000100060a0b0c0d0e0f00000800") + IP4, 56)], 113, 0, {"reframed": 1}),
         ("back", [(5, bytes(60), 60), (3, bytes(60), 60)], 1, 0, {"time_back": 1}),
         ("years", [(0, bytes(60), 60), (10**17, bytes(60), 60)], 1, 0, {"time_jump": 1}),
+        ("a day", [(0, bytes(60), 60), (24 * 3600 * 10**9, bytes(60), 60)], 1, 0, {}),
+        ("back by years", [(10**17, bytes(60), 60), (0, bytes(60), 60), (1, bytes(60), 60)], 1, 0, {"time_back": 1}),
+        ("no byte", [(0, b"", 60), (0, bytes(60), 60)], 1, 0, {"zero_length": 1}),
+        ("no type", [(0, MACS + b"\x81\0", 14), (0, MACS + b"\x81\0\0\1\x81\0", 18)], 1, 0, {"cut_header": 2}),
+        ("lies", [(0, frame, len(frame)) for frame in LIES], 1, 0, {"ip_length": len(LIES)}),
+        ("truths", [(0, frame, len(frame)) for frame in TRUTHS], 1, 0, {}),
+        ("cut headers", [(0, frame, len(frame)) for frame in CUT], 1, 0, {"cut_header": len(CUT)}),
+        ("snapped, not lying", [(0, TRUTHS[0][:40], len(TRUTHS[0]))], 1, 0, {"snapped": 1}),
+        ("snapped within options", [(0, ip4(300, ihl=15)[:50], 314)], 1, 0, {"snapped": 1, "cut_header": 1}),
         ("runt", [(0, bytes(5), 5)], 1, 0, {"runt": 1}),
         ("long", [(0, bytes(20000), 20000)], 1, 0, {"oversize": 1}),
     ],
