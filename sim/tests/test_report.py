@@ -178,7 +178,7 @@ def test_a_disagreement_and_a_lost_frame_are_told(tmp_path):
     report.write(tmp_path / "page", *setting(), stats, None)
     text = (tmp_path / "page").read_text()
     assert '<p class="verdict wrong">model agrees on 49 of 50 decisions</p>' in text
-    assert "average &lt;off&gt; at 17 ns" in text and "2 frames are not accounted for" in text
+    assert "average &lt;off&gt; at 17 ns" in text and "The accounting of frames has 2 errors" in text
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,21 @@ from rich.table import Table
 from . import quantise, units
 from .config import COLOURS, Config
 
+# What the simulator warns of (sim/harness/capture_reader.h), in words.
+WARNINGS = {
+    "empty": "the capture has no frame",
+    "cut_off": "the capture ends within a record, or a record is damaged; it was read as far as it goes",
+    "snapped": "frames captured shorter than they were; carried as captured",
+    "reframed": "packets without an Ethernet header; given one",
+    "time_back": "frames earlier than the one before; taken at that one's time",
+    "time_jump": "silences of more than 24 hours; shortened to 24 hours",
+    "runt": "frames below 14 bytes; carried",
+    "cut_header": "frames that end within a VLAN tag or an IP header; carried, not as IP",
+    "ip_length": "frames whose IP header has lengths that do not fit the frame; carried",
+    "oversize": "frames longer than the lane stores; dropped whole (no buffer)",
+    "zero_length": "frames without a byte; left out",
+}
+
 OUTCOMES = ("arrived", "sent", "marked", "ce_written", "early", "forced", "tail", "nobuf", "bad")
 
 
@@ -51,16 +66,26 @@ def configuration(screen, config: Config):
                 cells = [q.name, where, curve.curve, q.spacing, str(low), str(high), str(end), f"{curve.p:g}"]
                 rates.add_row(*cells, f"{float(rate):.4g}", ratio)
     screen.print(rates)
-    queues = table("Queues", ["number", "name", "DSCPs", "service"], ["limit", "rate"])
+    queues = table("Queues", ["number", "name", "DSCPs", "remarked", "service"], ["limit", "rate"])
     for q in config.queue:
         codes = ", ".join(units.dscp_name(code) for colour in COLOURS for code in getattr(q.dscp, colour))
         codes += (", " if codes else "") + "all others" if q.default else ""
         quantum = q.quantum.value if q.quantum else quantise.DEFAULT_QUANTUM
         service = f"strict, priority {q.priority}" if q.priority is not None else f"round robin, {quantum} B"
         limit = " and ".join(str(x) for x in (q.limit, q.limit_packets) if x) or "none"
-        queues.add_row(str(q.index), q.name, codes, service, limit, units.rate_text(q.rate) if q.rate else "")
+        queues.add_row(
+            str(q.index), q.name, codes, remarks(q), service, limit, units.rate_text(q.rate) if q.rate else ""
+        )
     screen.print(queues)
     screen.print(legal(), style="dim")
+
+
+def remarks(queue) -> str:
+    """Which colours leave with which DSCP."""
+    new = {colour: getattr(queue.remark, colour) for colour in COLOURS}
+    if None not in new.values() and len(set(new.values())) == 1:
+        return f"all to {units.dscp_name(new['green'])}"
+    return ", ".join(f"{colour} to {units.dscp_name(code)}" for colour, code in new.items() if code is not None)
 
 
 def legal() -> str:
@@ -70,22 +95,40 @@ def legal() -> str:
     )
 
 
-def with_progress(action) -> list[str]:
-    """Runs `action(progress, warn)` under a progress bar; gives the warnings."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+def failures(result: dict) -> list[str]:
+    """A sentence for each kind of defect that a run found in the lane; none after a good run."""
+    replay, account, found = result.get("replay", {}), result.get("accounting", {}), []
+    first = f" First: {replay['first_disagreement']}" if replay.get("first_disagreement") else ""
+    for name, agreed in (("decisions", "agreed"), ("refreshes", "refreshes_agreed")):
+        wrong = replay.get(name, 0) - replay.get(agreed, 0)
+        if wrong:
+            found.append(f"The model disagrees on {wrong:,} of {replay[name]:,} {name}.{first}")
+            first = ""
+    if account.get("errors"):
+        found.append(f"The accounting of frames has {account['errors']:,} errors. First: {account.get('first_error')}")
+    return found
 
-    warnings = []
+
+def with_progress(action, warnings: list[str]):
+    """Runs `action(progress, warn)` under a progress bar over the capture's bytes; appends to `warnings` as they come."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
     bar = Progress(
-        TextColumn("packets"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=Console(stderr=True)
+        TextColumn("simulating"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), console=Console(stderr=True)
     )
     with bar:
-        task = bar.add_task("packets", total=None)
+        task = bar.add_task("simulating", total=None)
         action(lambda done, total: bar.update(task, completed=done, total=total), warnings.append)
-    return warnings
 
 
-def statistics(screen, config: Config, result: dict):
+def warning(text: str) -> str:
+    """`NAME: COUNT` of the program with the name's meaning."""
+    name, _, count = text.partition(": ")
+    return f"{text} ({WARNINGS[name]})" if name in WARNINGS and count else text
+
+
+def statistics(screen, result: dict):
     """The table per queue and colour, and the run's figures."""
     counts = table("Packets", ["queue", "colour"], [name.replace("_", " ") for name in OUTCOMES])
     for queue in result.get("queues", []):

@@ -6,8 +6,8 @@ The program, `vermilion-sim` (sources in `sim/harness`), is called as
                   --stats-json FILE [--out FILE] [--trace FILE] [--vcd FILE | --fst FILE]
 
 `--config-words` is the record of `docs/hardware-configuration.md`. On standard output it prints lines:
-`progress DONE TOTAL` (packets), `warning TEXT`, `error TEXT`. Status 0: done; 2: the user's input is at fault (`error` says
-how); 1 with an `error`: the run ended but found a defect of the lane, outputs written; anything else: it broke.
+`progress DONE TOTAL` (bytes of the capture), `warning TEXT`, `error TEXT`. Status 0: done; 2: the user's input is at fault (`error`
+says how); 1 with an `error`: the run ended but found a defect of the lane, outputs written; anything else: it broke.
 """
 
 import json

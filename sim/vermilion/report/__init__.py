@@ -9,19 +9,9 @@ from html import escape
 from pathlib import Path
 
 from ..config import Config
+from ..show import WARNINGS
+from ..show import failures as failures_of
 from . import plots, points, tables
-
-WARNINGS = {
-    "empty": "the capture has no frame",
-    "cut_off": "the capture ends within a record, or a record is damaged; it was read as far as it goes",
-    "snapped": "frames captured shorter than they were; carried as captured",
-    "reframed": "packets without an Ethernet header; given one",
-    "time_back": "frames earlier than the one before; taken at that one's time",
-    "time_jump": "frames over an hour after the one before; the silence was shortened to an hour",
-    "runt": "frames below 14 bytes; carried",
-    "oversize": "frames longer than the lane stores; dropped whole (no buffer)",
-    "zero_length": "frames without a byte; left out",
-}
 
 
 class Page:
@@ -30,6 +20,7 @@ class Page:
     def __init__(self):
         self.body: list[str] = []
         self.contents: list[tuple[str, str, list]] = []
+        self.failures: list[str] = []
 
     def section(self, name: str, title: str):
         self.contents.append((name, title, []))
@@ -57,20 +48,24 @@ class Page:
         for name, text, parts in self.contents:
             inner = "".join(f"<li>{link(*part)}</li>" for part in parts)
             items.append(f"<li>{link(name, text)}{f'<ul>{inner}</ul>' if inner else ''}</li>")
+        alarm = "".join(f"<p>{escape(text)}</p>" for text in self.failures)
+        if alarm:
+            alarm = f'<section class="alarm" role="alert"><h2>This run found a defect of Vermilion\'s</h2>{alarm}</section>\n'
         style = Path(__file__).with_name("style.css").read_text()
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
-            f"<title>{escape(title)}</title><style>\n{style}</style></head><body>\n<h1>{escape(title)}</h1>"
+            f"<title>{escape(title)}</title><style>\n{style}</style></head><body>\n<h1>{escape(title)}</h1>\n{alarm}"
             f'<nav aria-label="Contents"><ul>{"".join(items)}</ul></nav>\n<main>\n'
             + "\n".join(self.body)
             + "\n</main></body></html>\n"
         )
 
 
-def write(page, config: Config, record: dict, stats: dict, trace=None):
-    """Writes the report to `page`."""
+def write(page, config: Config, record: dict, stats: dict, trace=None, failures: list[str] | None = None):
+    """Writes the report to `page`; `failures` of the run, above all else, default those that `stats` tell of."""
     made = Page()
+    made.failures = failures_of(stats) if failures is None else failures
     summary(made, stats)
     busy = [q for q in stats.get("queues", []) if any(arrived(c) for c in q.get("colours", []))]
     verdicts(made, stats)
@@ -100,7 +95,9 @@ def summary(made: Page, stats: dict):
     else:
         made.text("The model made these decisions itself (--engine model), so there is no replay to compare with.")
     if account.get("errors"):
-        made.text(f"{account['errors']:,} frames are not accounted for. First: {account.get('first_error')}", "wrong")
+        made.text(
+            f"The accounting of frames has {account['errors']:,} errors. First: {account.get('first_error')}", "wrong"
+        )
     elif account:
         made.text("Every frame is accounted for, byte for byte.")
     names = [("engine", ""), ("preset", ""), ("packets", ",d"), ("bytes", ",d"), ("seconds", ".6g"), ("clocks", ",d")]
