@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
 #include "frame.h"
@@ -11,6 +12,10 @@ namespace vermilion {
 class AtomicFile {
  public:
   explicit AtomicFile(std::string name) : name_(std::move(name)), part_(name_ + ".part") {
+    // Renaming onto a device would take it from the whole machine.
+    std::error_code none;
+    if (std::filesystem::exists(name_, none) && !std::filesystem::is_regular_file(name_, none))
+      throw InputError(name_ + ": is no regular file; give a file's name");
     file_ = std::fopen(part_.c_str(), "wb");
     if (file_ == nullptr)
       throw InputError(name_ + ": cannot be written; give a file in a folder that can be written to");

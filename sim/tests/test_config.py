@@ -24,6 +24,15 @@ FAULTS = {
     "typo in an average": (QUEUE + "average = { wieght = 0.1 }", ["average.wieght", 'did you mean "weight"']),
     "no port": ("seed = 1", ["port is missing"]),
     "no port rate": ("[port]", ["port.rate is missing"]),
+    "empty queue name": (QUEUE.replace('"a"', '" "'), ["queue", "name is ' '", "1 to 64 printable"]),
+    "queue name of two lines": (QUEUE.replace('"a"', '"a\\nb"'), ["name is 'a\\nb'", "1 to 64 printable"]),
+    "two lines in a value": (QUEUE + 'limit = "1\\n2"', ['limit is "1?2"']),
+    "queue name without end": (QUEUE.replace('"a"', f'"{"a" * 65}"'), ["name is 'aaa", "1 to 64 printable"]),
+    "queue name is a list": (PORT + "[[queue]]\nname = [1]", ["name is a list", "text in quotes"]),
+    "port is a list": ("port = []", ["port is a list", "legal is a table"]),
+    "nested without end": ("a = " + "[" * 5000 + "]" * 5000, ["nested too deeply"]),
+    "a date": (QUEUE + "limit = 2020-01-01", ["limit is 2020-01-01"]),
+    "rate as a float": ("[port]\nrate = 1e9", ["port.rate is 1000000000.0", '"10Gbit"']),
     "no queue name": (PORT + "[[queue]]\nlimit = 100", ["queue number 0", "name is missing"]),
     "rate of 0": ("[port]\nrate = 0", ["port.rate is 0", "64kbit to 200Gbit"]),
     "rate too high": ('[port]\nrate = "201Gbit"', ["port.rate", "201Gbit", "64kbit to 200Gbit"]),
@@ -135,6 +144,19 @@ def test_a_faulty_file_ends_with_status_2_and_no_traceback(tmp_path):
         assert done.returncode == 2 and "Traceback" not in done.stderr
         assert len(done.stderr.strip().splitlines()) == 1
     assert not (tmp_path / "out.png").exists()
+
+
+def test_a_byte_order_mark_is_no_fault(tmp_path):
+    path = tmp_path / "case.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + PORT.encode())
+    assert config.load(path).port.rate == 10**9
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    path = tmp_path / "case.toml"
+    path.write_bytes(b"\0\1\xff")
+    with pytest.raises(config.UserError, match="no UTF-8 text"):
+        config.load(path)
 
 
 def test_amounts():

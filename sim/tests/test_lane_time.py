@@ -29,7 +29,7 @@ def decided(tmp_path, engine, gaps, *arguments):
     assert stats["packets"] == len(times)
     at = [sample[0] for sample in stats["samples"]]
     for seen, out in zip(at, stamps(tmp_path / "out.pcapng"), strict=True):
-        assert 0 <= out - EPOCH - (seen - stats["lane_start_ns"]) < 1000
+        assert 0 <= out - EPOCH - (seen - stats["lane_start_ns"]) < 10**6  # behind another at 2 Mbit/s
     return [t - at[0] for t in at], stats
 
 

@@ -78,24 +78,40 @@ def cli():
 @cli.command()
 @click.argument("capture", required=False)
 @click.option("--config", "config_file", metavar="FILE", help="Configuration; default sim/configs/default.toml.")
-@click.option("--engine", type=click.Choice(["rtl", "model"]), default="rtl", show_default=True)
+@click.option(
+    "--engine",
+    type=click.Choice(["rtl", "model"]),
+    default="rtl",
+    show_default=True,
+    help="The hardware in simulation, checked against the model; or the model alone, ten times as fast, same output.",
+)
 @click.option(
     "--preset", type=click.Choice(list(build.PRESETS)), default="lab", show_default=True, help="Build of the lane."
 )
 @click.option("--rate", callback=parse_rate, metavar="R", help='Back to back at a line rate, such as "1Gbit".')
 @click.option("--speed", type=float, metavar="X", help="The capture's own pace, X times as fast (default 1).")
 @click.option("--seed", type=int, metavar="N", help="Seed of the random source; default the configuration's.")
-@click.option("--out", metavar="OUT.pcapng", help="The packets that came out.")
-@click.option("--json", "json_file", metavar="STATS.json", help="Counters and the run's figures.")
-@click.option("--trace", metavar="TRACE", help="Every decision.")
+@click.option("--out", metavar="OUT.pcapng", help="The packets that came out, as a capture.")
+@click.option(
+    "--json",
+    "json_file",
+    metavar="STATS.json",
+    help="Counters and the run's figures, as JSON; names in sim/harness/results.h.",
+)
+@click.option(
+    "--trace", metavar="TRACE.csv", help="Every decision with all that it saw, as CSV; sim/harness/trace_writer.h."
+)
 @click.option(
     "--report", metavar="REPORT.html", help="One page with the plots; without a CAPTURE .vermilion/report.html."
 )
-@click.option("--vcd", metavar="FILE", help="Waveform as VCD.")
-@click.option("--fst", metavar="FILE", help="Waveform as FST.")
+@click.option("--vcd", metavar="FILE", help="Waveform as VCD (a build of its own; large).")
+@click.option("--fst", metavar="FILE", help="Waveform as FST (a build of its own).")
 @click.option("--start-ns", type=click.IntRange(10**6, 2**60), hidden=True)  # for tests: lane time of the first frame
 def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file, trace, report, vcd, fst, start_ns):
-    """Sends a capture through the lane."""
+    """Sends a CAPTURE (pcap, pcapng) through the lane; without one, the project's own.
+
+    Prints what became of the packets of each queue and colour.
+    """
     from . import config as configuration
     from . import quantise, show, simulate
 
@@ -109,27 +125,27 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
         raise UserError(f"--seed is {seed}; legal is 1 to 4294967295")
     if (vcd or fst) and engine == "model":
         raise UserError("--engine model has no waveform; take --engine rtl")
-    source = Path(capture) if capture else DEFAULT_CAPTURE
-    if not capture and engine == "rtl":
-        report = report or str(DEFAULT_REPORT)
-    if not capture and not source.exists():
+    source = DEFAULT_CAPTURE if capture is None else Path(capture)
+    if capture is None and engine == "rtl" and report is None:
+        report = str(DEFAULT_REPORT)
+    if capture is None and not source.exists():
         raise UserError("no CAPTURE is given and this checkout has none of its own; give a pcap or pcapng file")
     simulate.check_capture(source)
     shape = build.PRESETS[preset]
-    config = configuration.load(config_file or DEFAULT_CONFIG, shape.queues)
+    config = configuration.load(DEFAULT_CONFIG if config_file is None else config_file, shape.queues)
     if seed is not None:
         config = config.model_copy(update={"seed": seed})
     record = quantise.hardware(config) | {"buffer_cells": shape.cells, "max_frame_bytes": shape.max_frame_bytes}
 
-    with simulate.Outputs() as outputs:
+    with simulate.Outputs(source, config_file or DEFAULT_CONFIG) as outputs:
         work = build.BUILD / "runs"
         work.mkdir(parents=True, exist_ok=True)
         words = outputs.add("--config-words", str(work / "last-words.json"))
-        stats = outputs.add("--json", json_file or str(work / "last-stats.json"))
+        stats = outputs.add("--json", str(work / "last-stats.json") if json_file is None else json_file)
         command = ["--in", source, "--config-words", words, "--engine", engine, "--stats-json", stats]
         places = {
             "--out": out,
-            "--trace": trace or (str(work / "last-trace") if report else None),
+            "--trace": str(work / "last-trace") if trace is None and report else trace,
             "--vcd": vcd,
             "--fst": fst,
         }
@@ -167,12 +183,12 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
 @click.option("--queues", type=click.IntRange(2, 1024), default=16, show_default=True, help="Queues of the build.")
 @click.option("--json", "json_file", metavar="FILE", help="The hardware's record, docs/hardware-configuration.md.")
 def check(file, queues, json_file):
-    """Prints a configuration as asked and as the hardware has it."""
+    """Prints a configuration FILE as asked and as the hardware has it."""
     from . import config as configuration
     from . import quantise, show, simulate
 
     config = configuration.load(file, queues)
-    with simulate.Outputs() as outputs:
+    with simulate.Outputs(file) as outputs:
         place = outputs.add("--json", json_file)
         if place:
             simulate.write_words(quantise.hardware(config), place)
@@ -183,7 +199,7 @@ def check(file, queues, json_file):
 @click.argument("file")
 @click.option("-o", "--output", required=True, metavar="PICTURE", help="PNG, SVG or PDF, by its ending.")
 def curves(file, output):
-    """Draws a configuration's drop curves."""
+    """Draws the drop curves of a configuration FILE."""
     from . import config as configuration
     from . import simulate
 
@@ -193,7 +209,7 @@ def curves(file, output):
     config = configuration.load(file, 4096)
     from . import curves as picture
 
-    with simulate.Outputs() as outputs:
+    with simulate.Outputs(file) as outputs:
         picture.draw(config, outputs.add("-o", output), kind)
     say(f"wrote {output}")
 
@@ -202,9 +218,11 @@ def curves(file, output):
 @click.option(
     "--preset", "presets", type=click.Choice(list(build.PRESETS)), multiple=True, help="Default: every width."
 )
-@click.option("--packets", type=click.IntRange(100, 10_000_000), default=20_000, show_default=True)
+@click.option(
+    "--packets", type=click.IntRange(100, 10_000_000), default=20_000, show_default=True, help="Frames of each length."
+)
 def bench(presets, packets):
-    """Measures clocks per decision, latency and the simulation's own pace."""
+    """Measures clocks a decision, latency and pace."""
     from . import show
     from .bench import measure
 
@@ -227,7 +245,7 @@ def regs(output):
 @click.option("--seed", type=click.IntRange(1, 2**32 - 1), default=1, show_default=True)
 @click.option("--publish", is_flag=True, help="Write docs/results/random-source.md and .json.")
 def battery(seed, publish):
-    """Puts the random source through dieharder, some GB and many minutes of it."""
+    """Puts the random source through dieharder (some minutes)."""
     from . import battery as tests
 
     with click.progressbar(length=len(tests.TESTS), label="dieharder", file=sys.stderr) as bar:
@@ -265,8 +283,14 @@ def reformat():
 def main():
     try:
         sys.exit(cli.main(prog_name="vermilion", standalone_mode=False))
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        sys.exit(0)
     except click.ClickException as error:
-        click.echo(f"vermilion: {' '.join(error.format_message().split())}", err=True)
+        context = getattr(error, "ctx", None)
+        more = f" See: {context.command_path} --help" if context else ""
+        text = " ".join(error.format_message().split())
+        click.echo(f"vermilion: {text}{'' if text.endswith(('.', '?')) else '.'}{more}", err=True)
         sys.exit(2)
     except UserError as error:
         click.echo(f"vermilion: {error}", err=True)

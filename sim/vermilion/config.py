@@ -156,8 +156,15 @@ def one_or_three(raw):
     return raw if isinstance(raw, (dict, Remark)) else dict.fromkeys(COLOURS, units.dscp(raw, "is"))
 
 
+def queue_name(raw):
+    """A name for tables and sentences: one line, not too long."""
+    if isinstance(raw, str) and not (0 < len(raw.strip()) and len(raw) <= 64 and raw.isprintable()):
+        raise ValueError(f"is {ascii(raw[:64])}; legal are 1 to 64 printable characters")
+    return raw
+
+
 class Queue(Strict):
-    name: str
+    name: Annotated[str, BeforeValidator(queue_name)]
     index: Annotated[int, number(0, 4095, "0 to 4095", whole=True)] | None = None
     default: StrictBool = False
     dscp: Annotated[Codes, BeforeValidator(codes)] = Codes()
@@ -257,7 +264,7 @@ def sentence(error: dict, raw: dict) -> str:
         return f"{where} {error['ctx']['error']}"
     legal = {"bool_type": "true and false", "list_type": "a list", "string_type": "text in quotes"}
     legal |= {"model_type": "a table", "dict_type": "a table", "model_attributes_type": "a table"}
-    shown = units.shown(error["input"]) if not isinstance(error["input"], (dict, list)) else "a table or list"
+    shown = {dict: "a table", list: "a list"}.get(type(error["input"])) or units.shown(error["input"])
     return f"{where} is {shown}; legal is {legal.get(kind, error['msg'])}"
 
 
@@ -311,11 +318,18 @@ def place(config: Config, build_queues: int) -> Config:
 def load(path: str | Path, build_queues: int = 16) -> Config:
     """Reads and checks a file."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+            raise UserError("is a device or a pipe; give a file's name")
+        text = Path(path).read_text(encoding="utf-8-sig")
         return parse(tomllib.loads(text), build_queues)
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: is not TOML: it is no UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: is not TOML: {error}") from None
+    except RecursionError:
+        raise UserError(f"{path}: is nested too deeply; nothing of Vermilion's is more than four deep") from None
     except UserError as error:
-        raise UserError(f"{path}: {error}") from None
+        plain = "".join(c if c.isprintable() else "?" for c in str(error))  # one line, whatever the file put into it
+        raise UserError(f"{path}: {plain}") from None

@@ -25,18 +25,26 @@ class Defect(BuildError):
 
 
 class Outputs:
-    """Files that appear under their names all together at the end, or not at all."""
+    """Files that appear under their names all together at the end, or not at all. None of `inputs` may be one of them."""
 
-    def __init__(self):
+    def __init__(self, *inputs: str | Path):
         self.pairs: list[tuple[Path, Path]] = []
+        self.inputs = {Path(os.path.realpath(name)) for name in inputs}
 
     def add(self, option: str, target: str | None) -> Path | None:
         """A place to write instead of `target`, in the same folder; refuses what cannot be written."""
         if target is None:
             return None
-        path = Path(target)
+        if not target:
+            raise UserError(f"{option} is empty; give a file's name")
+        path = Path(os.path.realpath(target))  # a link stays, what it points to is replaced
         if path.is_dir():
             raise UserError(f"{option} {path}: is a folder; give a file's name")
+        # Putting a file in place of a device (/dev/null, say) would take it from the whole machine.
+        if path.exists() and not path.is_file():
+            raise UserError(f"{option} {path}: is a device or a pipe; give a file's name")
+        if path in self.inputs:
+            raise UserError(f"{option} {path}: is the input of this command; give a name of its own")
         if any(final == path for _, final in self.pairs):
             raise UserError(f"{option} {path}: is already the output of another option; give a name of its own")
         if path.exists() and not os.access(path, os.W_OK):
@@ -71,11 +79,15 @@ class Outputs:
 
 def check_capture(path: Path):
     """What can be refused before anything is built; the program looks closer."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise UserError(f"{path}: is a device or a pipe; give a file's name")
     try:
         with path.open("rb") as handle:
             magic = handle.read(4)
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    if magic[:2] == b"\x1f\x8b":
+        raise UserError(f"{path}: is compressed; unpack it first, with gunzip")
     known = {"a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a"}
     if magic.hex() not in known:
         raise UserError(f"{path}: is not a capture; legal are pcap and pcapng files")

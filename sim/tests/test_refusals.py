@@ -1,0 +1,80 @@
+"""The command line on what it cannot take: one sentence, status 2, no traceback, and nothing written or overwritten."""
+
+import gzip
+import os
+import sys
+
+import pytest
+from vermilion import cli
+
+CONFIG = '[port]\nrate = "1Mbit"\n'
+
+
+def command(monkeypatch, capfd, *words):
+    """Status, standard output, standard error."""
+    monkeypatch.setattr(sys, "argv", ["vermilion", *map(str, words)])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    return end.value.code or 0, *capfd.readouterr()
+
+
+# The folder holds in.pcapng (a copy of the shipped capture), in.toml, short (2 bytes), packed.gz, a pipe, a link to in.pcapng.
+REFUSED = {
+    "the capture as output": ("run in.pcapng --out in.pcapng", "input of this command"),
+    "the capture as output, through a link": ("run in.pcapng --out link", "input of this command"),
+    "the output as capture, through a link": ("run link --json in.pcapng", "input of this command"),
+    "the configuration as output": ("check in.toml --json in.toml", "input of this command"),
+    "the run's configuration as output": ("run in.pcapng --config in.toml --report in.toml", "input of this command"),
+    "a pipe as output": ("run in.pcapng --out pipe", "device or a pipe"),
+    "a pipe as capture": ("run pipe", "device or a pipe"),
+    "a pipe as configuration": ("check pipe", "device or a pipe"),
+    "one file for two outputs": ("run in.pcapng --out a --json ./a", "already the output"),
+    "an output without a name": ("run in.pcapng --out=", "--out is empty"),
+    "a capture without a name": ("run EMPTY", "cannot be read"),
+    "a configuration without a name": ("run in.pcapng --config=", "cannot be read"),
+    "a folder as capture": ("run .", "Is a directory"),
+    "a folder as output": ("run in.pcapng --out .", "is a folder"),
+    "a folder that is not there": ("run in.pcapng --out no/out", "No such file"),
+    "a compressed capture": ("run packed.gz", "gunzip"),
+    "a capture of two bytes": ("run short", "is not a capture"),
+    "a capture as configuration": ("run in.pcapng --config in.pcapng", "no UTF-8 text"),
+    "two paces": ("run in.pcapng --rate 1Gbit --speed 2", "one sets the pace"),
+    "no pace": ("run in.pcapng --speed nan", "--speed is nan"),
+    "two waveforms": ("run in.pcapng --vcd a --fst b", "one waveform"),
+    "a waveform of the model": ("run in.pcapng --engine model --vcd a", "no waveform"),
+    "a picture of no kind": ("curves in.toml -o a.bmp", ".png, .svg and .pdf"),
+    "an unknown option": ("run in.pcapng --otu a", "vermilion run --help"),
+    "a missing argument": ("check", "vermilion check --help"),
+    "an unknown command": ("rnu", "rnu"),
+    "one capture too many": ("run in.pcapng in.pcapng", "unexpected extra argument"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_with_one_sentence_and_nothing_changes(tmp_path, monkeypatch, capfd, name):
+    (tmp_path / "in.pcapng").write_bytes(cli.DEFAULT_CAPTURE.read_bytes())
+    (tmp_path / "in.toml").write_text(CONFIG)
+    (tmp_path / "short").write_bytes(b"\x0a\x0d")
+    (tmp_path / "packed.gz").write_bytes(gzip.compress(b"capture"))
+    (tmp_path / "link").symlink_to("in.pcapng")
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.chdir(tmp_path)
+    look = lambda: {p.name: p.lstat()[:2] + p.lstat()[6:9:2] for p in tmp_path.iterdir()}
+    before = look()
+    words, sentence = REFUSED[name]
+    status, out, err = command(monkeypatch, capfd, *("" if word == "EMPTY" else word for word in words.split()))
+    assert status == 2 and sentence in err, err
+    assert err.count("\n") == 1 and err.startswith("vermilion: ") and not out
+    assert look() == before
+
+
+def test_an_output_through_a_link_is_written_where_it_points(tmp_path, monkeypatch, capfd):
+    (tmp_path / "in.toml").write_text(CONFIG)
+    (tmp_path / "link").symlink_to("words.json")
+    assert command(monkeypatch, capfd, "check", tmp_path / "in.toml", "--json", tmp_path / "link")[0] == 0
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "words.json").read_text().startswith("{")
+
+
+def test_no_command_at_all_shows_the_help(monkeypatch, capfd):
+    status, out, err = command(monkeypatch, capfd)
+    assert status == 0 and "Commands:" in out and len(out.splitlines()) > 10 and not err
