@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 from vermilion import config, quantise, report
-from vermilion.report import points
+from vermilion.report import plots, points
 
 NASTY = '<b>"q" & $x_1$</b>'
 ASKED = {
@@ -160,6 +160,24 @@ def test_the_page_says_what_the_run_found(written):
     assert re.search(r"average\.weight</td><td[^>]*>0\.02</td><td[^>]*>0\.0200195<", text)
 
 
+def test_a_line_breaks_in_silences_only():
+    steady = [float(i) for i in range(100)]
+    assert plots.broken(steady, steady, 100)[0] == steady
+    times, values = plots.broken(steady[:30] + steady[60:], [1.0] * 70, 100)
+    assert times[30] == 60 and math.isnan(values[30]) and len(times) == 71
+    assert sum(map(math.isnan, values)) == 1 and not math.isnan(values[31])
+    sparse = [0.0, 30.0, 60.0, 90.0]  # always so: no silence
+    assert plots.broken(sparse, sparse, 100) == (sparse, sparse)
+    assert plots.broken([5.0], [1.0], 0) == ([5.0], [1.0]) and plots.broken([], [], 1) == ([], [])
+
+
+def test_failures_come_above_all_and_the_run_is_named(tmp_path):
+    about = [("capture", "<in>.pcap")]
+    report.write(tmp_path / "page", *setting(), run_json(traffic(50)), None, ["all is lost & <more>"], about)
+    text = (tmp_path / "page").read_text()
+    assert text.index("all is lost &amp; &lt;more&gt;") < text.index("<nav") and "&lt;in&gt;.pcap" in text
+
+
 def test_names_are_text_and_nothing_is_fetched(written):
     text = written.read_text()
     assert "<b>" not in text and "&lt;b&gt;" in text and "$x_1$" in text
@@ -250,6 +268,16 @@ def test_a_browser_draws_every_plot(browser, written):
 def test_a_browser_draws_a_run_without_packets(browser, tmp_path):
     report.write(tmp_path / "page.html", *setting(), run_json([]), None)
     assert [plot["name"] for plot in opened(browser, tmp_path / "page.html")] == ["plot-curve-0", "plot-curve-1"]
+
+
+def test_on_a_small_screen_only_plots_and_tables_scroll_sideways(browser, written):
+    size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    plots_seen = opened(browser, written)
+    wide = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert wide[0] <= wide[1] == 390
+    assert all(plot["width"] > 600 and plot["inside"] == plot["paths"] for plot in plots_seen)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

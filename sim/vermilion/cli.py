@@ -113,7 +113,7 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
     Prints what became of the packets of each queue and colour.
     """
     from . import config as configuration
-    from . import quantise, show, simulate
+    from . import quantise, show, simulate, units
 
     if rate is not None and speed is not None:
         raise UserError("--rate and --speed are both given; one sets the pace")
@@ -168,7 +168,14 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
         if page:
             from . import report as pages
 
-            pages.write(page, config, record, result, command[command.index("--trace") + 1], failures)
+            pace = (
+                f"back to back at {units.rate_text(rate)}/s"
+                if rate is not None
+                else f"the capture's own, times {speed or 1:g}"
+            )
+            about = [("capture", str(source)), ("configuration", str(config_file or DEFAULT_CONFIG)), ("pace", pace)]
+            about += [("seed", str(config.seed))]
+            pages.write(page, config, record, result, command[command.index("--trace") + 1], failures, about)
     for warning in warnings:
         click.echo(f"vermilion: warning: {show.warning(warning)}", err=True)
     show.statistics(console(), result)

@@ -26,6 +26,7 @@ WARNINGS = {
 }
 
 OUTCOMES = ("arrived", "sent", "marked", "ce_written", "early", "forced", "tail", "nobuf", "bad")
+OUTCOME_TEXT = {"marked": "CE chosen", "ce_written": "CE written", "nobuf": "no buffer"}
 
 
 def table(title: str, left: list[str], right: list[str]) -> Table:
@@ -130,7 +131,7 @@ def warning(text: str) -> str:
 
 def statistics(screen, result: dict):
     """The table per queue and colour, and the run's figures."""
-    counts = table("Packets", ["queue", "colour"], [name.replace("_", " ") for name in OUTCOMES])
+    counts = table("Packets", ["queue", "colour"], [OUTCOME_TEXT.get(name, name) for name in OUTCOMES])
     for queue in result.get("queues", []):
         for number, colour in enumerate(COLOURS):
             per = queue.get("colours", [{}] * 3)[number]
@@ -143,6 +144,8 @@ def statistics(screen, result: dict):
     replay = result.get("replay")
     if replay:
         screen.print(f"model agrees on {replay['agreed']} of {replay['decisions']} decisions")
+    if result.get("accounting", {}).get("errors") == 0:
+        screen.print("every frame is accounted for")
     figures = [f"{result['clocks']:,} clocks"] if "clocks" in result else []
     figures += [f"{result['packets_per_second']:,.0f} packets/s simulated"] if "packets_per_second" in result else []
     if figures:

@@ -35,7 +35,9 @@ class Page:
 
     def figure(self, name: str, caption: str, height: float, draw):
         svg = plots.figure(name, escape(caption, quote=True), height, draw)
-        self.body.append(f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>")
+        self.body.append(
+            f'<figure><div class="plot">{svg}</div>' f"<figcaption>{escape(caption)}</figcaption></figure>"
+        )
 
     def details(self, title: str, inner: str):
         self.body.append(f"<details><summary>{escape(title)}</summary>{inner}</details>")
@@ -62,11 +64,15 @@ class Page:
         )
 
 
-def write(page, config: Config, record: dict, stats: dict, trace=None, failures: list[str] | None = None):
-    """Writes the report to `page`; `failures` of the run, above all else, default those that `stats` tell of."""
+def write(page, config: Config, record: dict, stats: dict, trace=None, failures=None, about=()):
+    """Writes the report to `page`.
+
+    `failures`: sentences that come above all else, by default those that `stats` tell of. `about`: pairs (what, text) such as the
+    capture's name, for the summary.
+    """
     made = Page()
     made.failures = failures_of(stats) if failures is None else failures
-    summary(made, stats)
+    summary(made, stats, about)
     busy = [q for q in stats.get("queues", []) if any(arrived(c) for c in q.get("colours", []))]
     verdicts(made, stats)
     if busy:
@@ -81,7 +87,7 @@ def arrived(per: dict) -> int:
     return per.get("arrived", {}).get("packets", 0)
 
 
-def summary(made: Page, stats: dict):
+def summary(made: Page, stats: dict, about):
     made.section("summary", "Summary")
     replay, account = stats.get("replay"), stats.get("accounting", {})
     if replay:
@@ -114,6 +120,8 @@ def summary(made: Page, stats: dict):
         "packets_per_second": "packets simulated a second",
         "clocks_per_second": "clocks simulated a second",
     }
+    if about:
+        made.body.append(tables.table(["what", "which"], [], [list(pair) for pair in about]))
     rows = [[text.get(n, n), format(stats[n], form)] for n, form in names if n in stats]
     made.body.append(tables.table(["what"], ["figure"], rows))
     if stats.get("warnings"):
@@ -147,7 +155,7 @@ def over_time(made: Page, config: Config, record: dict, stats: dict, busy: list[
     every, sampled = stats.get("event_every", 1), stats.get("sample_every", 1)
     made.text(
         "Backlog is that of the whole queue before each packet; the average is the packet's colour's, after its update, "
-        "as compared with the thresholds. Dotted lines are min and max of a colour's drop curve. Marks, early and forced "
+        "as compared with the thresholds. Lines break where the queue had no packet for long. Dotted lines are min and max of a colour's drop curve. Marks, early and forced "
         "drops stand on the average, "
         "tail and no-buffer drops on the backlog, in the packet's colour."
     )
@@ -169,11 +177,12 @@ def over_time(made: Page, config: Config, record: dict, stats: dict, busy: list[
         unit = asked[index].average.unit
         caption = f"Queue {q['name']}: backlog, averages and verdicts over time, in {unit}s."
         start = stats.get("lane_start_ns", 0)
+        longest = max(s[0] for s in stats.get("samples", []) + stats.get("events", [])) - start
         made.figure(
             f"plot-time-{index}",
             caption,
             3.2,
-            lambda f, i=index, s=samples, e=events: plots.over_time(f, asked[i], kept[i], s, e, start),
+            lambda f, i=index, s=samples, e=events: plots.over_time(f, asked[i], kept[i], s, e, start, longest),
         )
 
 

@@ -93,25 +93,45 @@ def plain(number: float, _position=None) -> str:
     return f"{number:g}"
 
 
-def over_time(figure_, queue, record: dict, samples: list, events: list, start_ns: int):
-    """Backlog, averages and verdicts of one queue. `queue` is the configuration's; samples and events are this queue's."""
+def broken(times: list[float], values: list[float], span: float) -> tuple[list[float], list[float]]:
+    """The line with a break in every silence: longer than a 25th of `span` and 20 times the median step."""
+    steps = [b - a for a, b in zip(times, times[1:])]
+    least = max(span / 25, 20 * sorted(steps)[len(steps) // 2]) if steps else 0
+    out_times, out_values = times[:1], values[:1]
+    for step, time, value in zip(steps, times[1:], values[1:]):
+        if step > least:
+            out_times.append(time)
+            out_values.append(float("nan"))
+        out_times.append(time)
+        out_values.append(value)
+    return out_times, out_values
+
+
+def over_time(figure_, queue, record: dict, samples: list, events: list, start_ns: int, longest_ns: int):
+    """Backlog, averages and verdicts of one queue, on a time axis as long as the run.
+
+    `queue` is the configuration's; samples and events are this queue's.
+    """
     packets = bool(record["unit_packets"])
-    scale, unit = scaled_time(max(s[0] for s in samples + events) - start_ns)
+    scale, unit = scaled_time(longest_ns)
+    span = max(longest_ns, 1) / scale
     axis = figure_.subplots()
     kept = thinned(samples, LINES_MAX)
     axis.plot(
-        *zip(*(((s[0] - start_ns) / scale, s[5 if packets else 4]) for s in kept)),
+        *broken([(s[0] - start_ns) / scale for s in kept], [s[5 if packets else 4] for s in kept], span),
         color=_TEXT, alpha=0.45, linewidth=0.8, label="backlog, whole queue",
     )  # fmt: skip
     for number, colour in enumerate(COLOURS):
         own = thinned([s for s in samples if s[2] == number], LINES_MAX)
         if own:
-            line = [((s[0] - start_ns) / scale, s[3]) for s in own]
+            line = broken([(s[0] - start_ns) / scale for s in own], [s[3] for s in own], span)
             few = {"marker": ".", "markersize": 3} if len(own) < 30 else {}
-            axis.plot(*zip(*line), color=INK[colour], linewidth=1.5, label=f"average, {colour}", **few)
+            axis.plot(*line, color=INK[colour], linewidth=1.5, label=f"average, {colour}", **few)
             drop = record["curves"][number]["drop"]
             for threshold in {drop["min"], drop["max"]} if drop["on"] else ():
                 axis.axhline(threshold, color=INK[colour], linewidth=0.9, linestyle=":")
+    if any(curve["drop"]["on"] for curve in record["curves"]):
+        axis.plot([], [], color=_TEXT, linewidth=0.9, linestyle=":", label="min and max")
     for code, (name, marker) in VERDICT_MARKS.items():
         labelled = False
         of_kind = [e for e in events if e[7] == code]
@@ -126,6 +146,7 @@ def over_time(figure_, queue, record: dict, samples: list, events: list, start_n
                     labelled = True
     axis.yaxis.set_major_formatter(plain)
     axis.set(xlabel=f"time since the first frame, {unit}", ylabel="packets" if packets else "bytes")
+    axis.set_xlim(-0.01 * span, 1.01 * span)
     axis.set_ylim(bottom=0)
     axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 

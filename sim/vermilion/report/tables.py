@@ -5,7 +5,7 @@ from html import escape
 
 from .. import quantise, units
 from ..config import COLOURS, Config
-from ..show import OUTCOMES, percent, remarks
+from ..show import OUTCOME_TEXT, OUTCOMES, percent, remarks
 from .plots import INK, class_end, duration
 from .points import Binned
 
@@ -44,7 +44,7 @@ def verdicts(stats: dict, what: str) -> str:
     for queue, colour, per in counters(stats):
         numbers = [per.get(name, {}).get(what, 0) for name in OUTCOMES]
         rows.append([str(queue["name"]), coloured(colour), *(f"{n:,}" if n else "" for n in numbers)])
-    return table(["queue", "colour"], [name.replace("_", " ") for name in OUTCOMES], rows)
+    return table(["queue", "colour"], [OUTCOME_TEXT.get(name, name) for name in OUTCOMES], rows)
 
 
 def quantile(classes: list, share: float) -> int:
@@ -71,7 +71,7 @@ def latencies(queues: list[dict]) -> str:
         "99.9 % within",
         "longest",
         "highest backlog, bytes",
-        "packets",
+        "highest backlog, packets",
     ]
     return table(["queue"], right, rows)
 
