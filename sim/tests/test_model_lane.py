@@ -233,7 +233,7 @@ def test_the_shipped_configuration_fills_the_model():
                 assert [mine.drop.min_th, mine.drop.b1_1, mine.drop.b2_2] == [
                     theirs["drop"][k] for k in ("min", "b1_1", "b2_2")
                 ]
-    assert [[k.queue, k.colour] for k in c.dscp] == config["dscp"]
+    assert [[k.queue, k.colour, k.set_dscp] for k in c.dscp] == config["dscp"]
     library().vm_config_destroy(file)
 
 
