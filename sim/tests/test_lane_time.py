@@ -55,9 +55,9 @@ def test_a_silence_that_speed_makes_longer_than_a_day_is_cut_as_well(tmp_path):
 
 
 @pytest.mark.parametrize("engine", ["rtl", "model"])
-def test_wraps_that_lie_behind_change_nothing(tmp_path, engine):
+def test_wraps_before_and_within_a_run_change_nothing(tmp_path, engine):
     out, found = {}, {}
-    for start in (10**6, 3 * WRAP + 10**6):
+    for start in (10**6, 3 * WRAP + 10**6, WRAP - 4 * 10**9):
         stats = run(tmp_path, SHIPPED, "--engine", engine, "--out", tmp_path / "out.pcapng", "--start-ns", start)
         assert stats["lane_start_ns"] == start
         for name in ("samples", "events"):
