@@ -52,4 +52,8 @@ object LaneParams {
   val nic100g: LaneParams = LaneParams(dataBits = 512, inputs = 2, cells = 16384, stallable = Seq(false, true))
   val byName: Map[String, LaneParams] =
     Map("lab" -> lab, "nic10g" -> nic10g, "nic25g" -> nic25g, "nic100g" -> nic100g)
+
+  /** For benches: buffers that a few frames fill. */
+  val forBenches: Map[String, LaneParams] =
+    byName ++ Seq("lab", "nic100g").map(name => s"$name-few-cells" -> byName(name).copy(cells = 256))
 }
