@@ -167,7 +167,9 @@ class Bench:
                 self.partial = b""
 
     def decided(self):
-        bits = {name: int(getattr(self.dut, f"io_decision_bits_{name}").value) for name in ("lenBytes", "queue", "verdict")}
+        bits = {
+            name: int(getattr(self.dut, f"io_decision_bits_{name}").value) for name in ("lenBytes", "queue", "verdict")
+        }
         source = int(self.dut.io_decision_bits_input.value) if self.inputs > 1 else 0
         assert self.inside[source], f"clock {self.clocks}: a verdict for input {source}, which has no frame"
         f = self.inside[source].popleft()
@@ -179,9 +181,9 @@ class Bench:
             self.queued.setdefault(bits["queue"], deque()).append(f)
 
     def left(self, data: bytes):
-        assert any(q and q[0].data == data for q in self.queued.values()), (
-            f"clock {self.clocks}: what came out is not at the head of any queue"
-        )
+        assert any(
+            q and q[0].data == data for q in self.queued.values()
+        ), f"clock {self.clocks}: what came out is not at the head of any queue"
         next(q for q in self.queued.values() if q and q[0].data == data).popleft()
         self.fates["sent"] += 1
 

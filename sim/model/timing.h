@@ -40,7 +40,7 @@ constexpr u32 MetaDepth = 16;    // stream/Ingress.scala, MetaDepth
 constexpr u32 CellsAhead = 4;    // stream/Ingress.scala, CellsAhead
 constexpr u32 CellsReady = 4;    // queue/FreeList.scala, `ready`
 constexpr u32 ChainsDepth = 3;   // queue/FreeList.scala, `chains`
-constexpr u32 PolicyMetas = 64;  // lane/LaneCore.scala, MetasDuringCommit
+constexpr u32 PolicyMetas = 64;  // lane/LaneCore.scala, PolicyMetas
 constexpr u32 ChosenDepth = 2;   // schedule/EgressQueues.scala, Ahead
 constexpr u32 LoopCells = 8;     // schedule/EgressQueues.scala, LoopCells
 

@@ -36,7 +36,6 @@ def test_presets_are_those_of_the_rtl():
     text = scala("lane/LaneParams.scala")
     words = {"dataBits": "data_bits", "maxFrameBytes": "max_frame_bytes"}
 
-
     def fields(inside):
         numbers = {words.get(n, n): int(v) for n, v in re.findall(r"(\w+)(?:: Int)? = (\d+)", inside)}
         flags = re.search(r"stallable(?:: Seq\[Boolean\])? = Seq\((.*?)\)", inside)

@@ -99,7 +99,9 @@ def statistics(screen, config: Config, result: dict):
     screen.print(counts)
     for number, lost in enumerate(result.get("lost", [])):
         if lost["packets"]:
-            screen.print(f"input {number} lost {lost['packets']:,} frames, {lost['bytes']:,} bytes: no place in the lane")
+            screen.print(
+                f"input {number} lost {lost['packets']:,} frames, {lost['bytes']:,} bytes: no place in the lane"
+            )
     replay = result.get("replay")
     if replay:
         screen.print(f"model agrees on {replay['agreed']} of {replay['decisions']} decisions")

@@ -11,7 +11,9 @@ from bench.bundle import plain, ports
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 
-NAMES = "refresh queue colour lenBytes ecn bad noBuffer time draw queued_bytes queued_packets probability verdict".split()
+NAMES = (
+    "refresh queue colour lenBytes ecn bad noBuffer time draw queued_bytes queued_packets probability verdict".split()
+)
 COMMITTED = 16  # clocks from the taking of a commit to where its slot would have a verdict
 LIMIT_LAG = 4  # a departure counts in the limit of verdicts that stand at the port so many clocks later
 
@@ -166,7 +168,9 @@ class Bench:
             ports(self.dut, "io_commit_bits", {"queue": self.commit[0], "config": queues.bundle(record)})
         self.dut.io_commit_valid.value = self.commit is not None
 
-    async def play(self, clocks: int, arrive: float, leave: float, spread: int = 16, jump: float = 0.0, commit: float = 0.0):
+    async def play(
+        self, clocks: int, arrive: float, leave: float, spread: int = 16, jump: float = 0.0, commit: float = 0.0
+    ):
         for _ in range(clocks):
             self.recommit(commit)
             if not self.held:

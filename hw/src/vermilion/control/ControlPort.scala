@@ -201,12 +201,12 @@ class ControlPort(p: LaneParams) extends Module {
   )
 
   // -- frames left out; a read of the lowest word takes the others along --
-  private val looking = RegNext(io.axi.ar.fire, false.B)
+  private val addressed = RegNext(io.axi.ar.fire, false.B)
   for (i <- 0 until p.inputs) {
     val counters = Module(new LossCounters)
     counters.io.lost := io.lost(i)
     counters.io.clear := clear
-    counters.io.take := looking && slave.io.readAddress === R.LostFramesLow(i).U
+    counters.io.take := addressed && slave.io.readAddress === R.LostFramesLow(i).U
     show(R.LostFramesLow(i), counters.io.frames(31, 0))
     show(R.LostFramesHigh(i), counters.io.taken.frames(63, 32))
     show(R.LostBytesLow(i), counters.io.taken.bytes(31, 0))

@@ -80,8 +80,8 @@ class LaneCore(p: LaneParams) extends Module {
 
   // -- decide --
   policy.io.now := io.now
-  // A commit holds metas back for the length of the pipeline; they wait here.
-  policy.io.meta <> Queue(arbiter.io.meta, LaneCore.MetasDuringCommit)
+  // A commit takes a slot of the pipeline; what it holds back waits here.
+  policy.io.meta <> Queue(arbiter.io.meta, LaneCore.PolicyMetas)
   policy.io.departed := queues.io.departed
   policy.io.commit <> io.configuration.commit
   policy.io.classWrite := io.configuration.classWrite
@@ -140,6 +140,6 @@ class LaneCore(p: LaneParams) extends Module {
 
 object LaneCore {
 
-  /** Metas that may wait while a commit empties the pipeline: one a clock. */
-  val MetasDuringCommit = 64
+  /** Metas that may wait for a slot of the policy pipeline. */
+  val PolicyMetas = 64
 }
