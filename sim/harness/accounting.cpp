@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pace.h"
 #include "rewrite.h"
 
 namespace vermilion {
@@ -24,7 +25,7 @@ std::vector<u8> expectedBytes(const VmConfig& config, const Packet& packet, bool
 }
 
 Accounting::Accounting(const VmConfig& config, u32 inputs, Sent sent)
-    : config_(config), sent_(std::move(sent)), inputs_(inputs), queues_(config.queue_count) {}
+    : config_(config), sent_(std::move(sent)), inputs_(inputs), queues_(config.queue_count), lost_(inputs) {}
 
 void Accounting::error(const std::string& text) {
   errors_++;
@@ -41,6 +42,24 @@ void Accounting::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 cloc
   p.inClock = clock;
   inputs_[input].push_back(std::move(p));
   underWay_++;
+}
+
+void Accounting::lost(u32 input, u32 lenBytes, u64 clock) {
+  std::deque<Packet>& waiting = inputs_[input];
+  const auto at =
+      std::find_if(waiting.begin(), waiting.end(), [&](const Packet& p) { return p.inClock + LostClocks == clock; });
+  if (at == waiting.end()) {
+    error("input " + std::to_string(input) + " shows a lost frame in clock " + std::to_string(clock) +
+          ", but none ended " + std::to_string(LostClocks) + " clocks before");
+    return;
+  }
+  if (lenBytes != at->lenBytes)
+    error("frame " + std::to_string(at->frame->id) + ": lost with " + std::to_string(lenBytes) + " bytes of " +
+          std::to_string(at->lenBytes));
+  waiting.erase(at);
+  lost_[input].frames++;
+  lost_[input].bytes += lenBytes;
+  underWay_--;
 }
 
 Packet Accounting::decided(const RtlDecision& d, u64 clock) {

@@ -1,6 +1,7 @@
 // Every frame that goes in has one fate, and what comes out is what went in.
 //
-//   input   -> verdict     in order on each input; length, queue, colour and ECN bits are those that the model's parser finds
+//   input   -> lost        left out whole, and counted: found by the clock of its last beat; length
+//   input   -> verdict     in order on each input, those that were not lost; length, queue, colour and ECN bits are those that the model's parser finds
 //   verdict -> departure   in order in each queue, admitted frames only
 //   departure -> wire      in order; byte for byte the frame that went in, with the header edits of the model's rewrite()
 //
@@ -29,6 +30,10 @@ struct Packet {
   u64 inClock = 0, decidedClock = 0, outClock = 0;  // last beat in, verdict, first beat out
 };
 
+struct Lost {
+  u64 frames = 0, bytes = 0;  // a frame counts at most 65535 bytes
+};
+
 class Accounting {
  public:
   // `sent` is called for each frame on the wire, with the bytes that came out.
@@ -36,6 +41,7 @@ class Accounting {
   Accounting(const VmConfig& config, u32 inputs, Sent sent);
 
   void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock);
+  void lost(u32 input, u32 lenBytes, u64 clock);
   Packet decided(const RtlDecision& decision, u64 clock);
   void departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now);
   void wire(std::vector<u8> bytes, u64 firstBeatClock);
@@ -46,6 +52,7 @@ class Accounting {
   u64 errors() const { return errors_; }
   const std::string& firstError() const { return first_; }
   bool empty() const { return underWay_ == 0; }
+  const std::vector<Lost>& lost() const { return lost_; }  // one an input
 
  private:
   struct Wire {
@@ -57,6 +64,7 @@ class Accounting {
   const VmConfig& config_;
   Sent sent_;
   std::vector<std::deque<Packet>> inputs_, queues_;
+  std::vector<Lost> lost_;
   std::deque<Packet> left_;
   std::deque<Wire> wire_;
   u64 underWay_ = 0, errors_ = 0;

@@ -10,6 +10,9 @@
 #ifndef VM_INPUTS
 #define VM_INPUTS 1
 #endif
+#ifndef VM_STALLABLE
+#define VM_STALLABLE 0
+#endif
 #ifndef VM_QUEUES
 #define VM_QUEUES 16
 #endif
@@ -27,7 +30,8 @@ namespace vermilion {
 
 constexpr u32 BeatBytes = VM_DATA_BITS / 8;
 constexpr u32 Inputs = VM_INPUTS;
-constexpr u64 ClockNs = 4;  // 250 MHz
+constexpr u32 Stallable = VM_STALLABLE;  // bit i: input i can be stalled
+constexpr u64 ClockNs = 4;               // 250 MHz
 
 // Lane time of the first frame: what comes before is for reset and registers. Tests move it (--start-ns) before anything runs.
 inline u64 StartNs = 1'000'000;

@@ -129,6 +129,15 @@ u32 ControlAccess::read(u32 address) {
   return data;
 }
 
+Lost lostFrames(ControlAccess& control, u32 input) {
+  Lost lost;
+  lost.frames = control.read(reg::lost_frames_low(input));  // takes the other words along
+  lost.frames |= u64{control.read(reg::lost_frames_high(input))} << 32;
+  lost.bytes = control.read(reg::lost_bytes_low(input));
+  lost.bytes |= u64{control.read(reg::lost_bytes_high(input))} << 32;
+  return lost;
+}
+
 void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]) {
   control.write(reg::queue_select(), queue);
   control.write(reg::snapshot(), 1);

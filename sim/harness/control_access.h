@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "accounting.h"
 #include "config.h"
 #include "verilated_lane.h"
 
@@ -36,5 +37,8 @@ struct LaneCounters {
       sent[2];  // packets, bytes
 };
 void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]);
+
+// An input's count of frames that it left out, as of one clock.
+Lost lostFrames(ControlAccess& control, u32 input);
 
 }  // namespace vermilion

@@ -80,6 +80,10 @@ void LaneDriver::sample() {
   takeOutput();
   for (u32 i = 0; i < Inputs; i++) {
     Input& in = inputs_[i];
+    u32 lenBytes;
+    if (lane_.lost(i, lenBytes)) listener_.lost(i, lenBytes, clocks_);
+    if ((Stallable >> i & 1) == 0 && !lane_.inputReady(i))
+      listener_.breach("input " + std::to_string(i) + " cannot be stalled and was not ready");
     if (!in.shown) continue;
     resting_ = 0;
     if (!lane_.inputReady(i)) {

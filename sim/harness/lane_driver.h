@@ -24,6 +24,7 @@ namespace vermilion {
 struct LaneListener {
   virtual ~LaneListener() = default;
   virtual void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) = 0;  // its last beat is in
+  virtual void lost(u32 input, u32 lenBytes, u64 clock) = 0;  // a frame was left out, LostClocks after its last beat
   virtual void decided(const RtlDecision& decision, u64 clock) = 0;
   virtual void departed(const Left& left, u64 now, u64 clock) = 0;
   virtual void wire(std::vector<u8> bytes, u64 firstBeatClock) = 0;
@@ -42,7 +43,7 @@ class LaneDriver {
   u64 clocks() const { return clocks_; }
   u64 runClocks() const { return clocks_ - startClock_; }  // since the first frame was due
   u64 now() const { return now_; }
-  u64 stalledClocks() const { return stalledClocks_; }  // an input had a beat and was not ready
+  u64 stalledClocks() const { return stalledClocks_; }  // an input that can be stalled had a beat and was not ready
 
  private:
   struct Input {

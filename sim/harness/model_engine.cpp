@@ -18,7 +18,7 @@ namespace {
 class ModelRun {
  public:
   ModelRun(const VmConfig& config, Recorder& recorder)
-      : config_(config), recorder_(recorder), lane_(config, {BeatBytes, Inputs, VM_CELLS}) {}
+      : config_(config), recorder_(recorder), lane_(config, {BeatBytes, Inputs, Stallable, VM_CELLS}) {}
 
   void run(FrameSource& source) {
     next_ = source.next();
@@ -62,6 +62,10 @@ class ModelRun {
     const bool waiting = lane_.waiting();
     lane_.clock(wrapped(now_));
     resting_ = waiting || lane_.busy() ? 0 : resting_ + 1;
+    for (const ClockedLane::Lost& l : lane_.lost()) {
+      recorder_.results().lost(l.input, l.lenBytes);
+      finish(packet(l.id));
+    }
     if (lane_.decided()) decided(*lane_.decided());
     if (lane_.departed()) packet(lane_.departed()->id).left = unwrapped(lane_.departed()->time, now_);
     if (lane_.sent()) {

@@ -106,6 +106,10 @@ constexpr uint32_t shadow_colour_curve_slope2(uint32_t i, uint32_t j) { return 0
 constexpr uint32_t shadow_colour_curve_square2(uint32_t i, uint32_t j) { return 0x0224 + 0x100 * i + 0x40 * j; }
 constexpr uint32_t shadow_colour_ecn_own(uint32_t i) { return 0x0280 + 0x100 * i; }
 constexpr Field kShadowColourEcnOwnOwn{0, 0};
+constexpr uint32_t lost_frames_low(uint32_t i) { return 0x0800 + 0x10 * i; }
+constexpr uint32_t lost_frames_high(uint32_t i) { return 0x0804 + 0x10 * i; }
+constexpr uint32_t lost_bytes_low(uint32_t i) { return 0x0808 + 0x10 * i; }
+constexpr uint32_t lost_bytes_high(uint32_t i) { return 0x080c + 0x10 * i; }
 constexpr uint32_t window_colour_arrived_packets_low(uint32_t i) { return 0x1000 + 0x100 * i; }
 constexpr uint32_t window_colour_arrived_packets_high(uint32_t i) { return 0x1004 + 0x100 * i; }
 constexpr uint32_t window_colour_arrived_bytes_low(uint32_t i) { return 0x1008 + 0x100 * i; }

@@ -74,6 +74,12 @@ void Results::sent(const Packet& p, bool ceWritten) {
   q.latencyMax = std::max(q.latencyMax, latency);
 }
 
+void Results::lost(u32 input, u32 lenBytes) {
+  if (lost_.size() <= input) lost_.resize(input + 1);
+  lost_[input].frames++;
+  lost_[input].bytes += lenBytes;
+}
+
 Json Results::list(const Decimator<Sample>& samples) {
   Json j = Json::array();
   for (const Sample& s : samples.kept())
@@ -85,6 +91,7 @@ Json Results::list(const Decimator<Sample>& samples) {
 void Results::write(Json& json) const {
   json["packets"] = packets_;
   json["bytes"] = bytes_;
+  for (const Lost& l : lost_) json["lost"].push_back(pair(l.frames, l.bytes));
   Json& queues = json["queues"] = Json::array();
   for (std::size_t i = 0; i < queues_.size(); i++) {
     const Queue& q = queues_[i];

@@ -10,10 +10,11 @@
 //              such that at most 12,000 remain; the average in bytes or packets, the backlog of the whole queue before the packet
 //   events[]   the same for marks and drops only, at most 8,000
 //   sample_every, event_every    k of each
+//   lost[]     per input {packets, bytes}: frames that the input left out, so without a verdict and in no queue; absent where there are none
 //   replay     decisions, agreed, refreshes, refreshes_agreed, first_disagreement (RTL)
 //   accounting errors, first_error
 //   warnings   {name: count}, names in capture_reader.h
-//   input_stalled_clocks    clocks in which an input was not ready for a beat (RTL)
+//   input_stalled_clocks    clocks in which an input that can be stalled was not ready for a beat (RTL)
 //   lane_start_ns           lane time at which the capture starts; all times here are lane time, of 64 bits
 #pragma once
 
@@ -54,6 +55,7 @@ class Results {
   Results(const VmConfig& config, std::vector<std::string> names);
   void decided(const Arrival& seen, u64 time, u64 average, u64 probability, u32 verdict);
   void sent(const Packet& packet, bool ceWritten);
+  void lost(u32 input, u32 lenBytes);
   u64 packets() const { return packets_; }
   const VmCounters& counters(u32 queue, u32 colour) const { return queues_[queue].counters[colour]; }
   void write(nlohmann::ordered_json& json) const;
@@ -71,6 +73,7 @@ class Results {
   static nlohmann::ordered_json list(const Decimator<Sample>& samples);
   std::vector<std::string> names_;
   std::vector<Queue> queues_;
+  std::vector<Lost> lost_;  // up to the last input that lost a frame
   u64 packets_ = 0, bytes_ = 0;
   Decimator<Sample> samples_{12000}, events_{8000};
 };

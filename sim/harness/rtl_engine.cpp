@@ -33,6 +33,10 @@ class RtlRun : public LaneListener {
   void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) override {
     accounting.arrived(input, std::move(frame), clock);
   }
+  void lost(u32 input, u32 lenBytes, u64 clock) override {
+    accounting.lost(input, lenBytes, clock);
+    recorder_.results().lost(input, lenBytes);
+  }
   void decided(const RtlDecision& d, u64 clock) override {
     replay.check(d, clock);
     recorder_.decided(d);
@@ -66,6 +70,12 @@ class RtlRun : public LaneListener {
 
 // The lane's registers against what the harness saw.
 void compareCounters(LaneDriver& driver, const VmConfig& config, const Results& results, Accounting& accounting) {
+  for (u32 i = 0; i < Inputs; i++) {
+    const Lost lane = lostFrames(driver.control(), i), seen = accounting.lost()[i];
+    if (lane.frames != seen.frames || lane.bytes != seen.bytes)
+      accounting.error("input " + std::to_string(i) + ": the lane counts " + std::to_string(lane.frames) +
+                       " lost frames, seen were " + std::to_string(seen.frames) + ", or other bytes");
+  }
   for (u32 q = 0; q < config.queue_count; q++) {
     LaneCounters lane[Colours];
     snapshot(driver.control(), q, lane);

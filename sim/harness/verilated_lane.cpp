@@ -161,6 +161,16 @@ bool VerilatedLane::departed(Left& left) const {
   return true;
 }
 
+bool VerilatedLane::lost(u32 input, u32& lenBytes) const {
+#define VM_LOST(i)                               \
+  if (input == i) {                              \
+    lenBytes = ports_->top.io_lost_##i##_bits;   \
+    return ports_->top.io_lost_##i##_valid != 0; \
+  }
+  VM_EACH_INPUT(VM_LOST)
+  return false;
+}
+
 bool VerilatedLane::wake(u64& ns) const {
   ns = ports_->top.io_wake_bits;
   return ports_->top.io_wake_valid;

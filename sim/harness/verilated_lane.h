@@ -39,6 +39,7 @@ class VerilatedLane {
   bool output(Beat& beat) const;
   bool decision(RtlDecision& decision) const;
   bool departed(Left& left) const;
+  bool lost(u32 input, u32& lenBytes) const;  // a frame that was left out
   bool wake(u64& ns) const;
   bool busy() const;
 

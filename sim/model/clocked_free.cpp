@@ -2,19 +2,21 @@
 
 namespace vermilion {
 
-int roundRobin(u32& lastGrant, const std::vector<u8>& asks) {
-  const u32 count = static_cast<u32>(asks.size());
-  for (u32 k = 1; k <= count; k++) {
-    const u32 i = (lastGrant + k) % count;
-    if (!asks[i]) continue;
-    lastGrant = i;
-    return static_cast<int>(i);
+int InputTurns::next(const std::vector<u8>& asks) {
+  for (u32 group = 0; group < 2; group++) {
+    for (u32 k = 1; k <= shape_.inputs; k++) {
+      const u32 i = (last_[group] + k) % shape_.inputs;
+      if (!asks[i] || (shape_.stallable >> i & 1) != group) continue;
+      last_[group] = i;
+      return static_cast<int>(i);
+    }
   }
   return -1;
 }
 
 ClockedFreeCells::ClockedFreeCells(LaneShape shape)
     : unused_(shape.cells - timing::CellsReady - shape.inputs * timing::CellsAhead),
+      turns_(shape),
       held_(shape.inputs, timing::CellsAhead),
       taken_(shape.inputs) {}
 
@@ -26,7 +28,7 @@ void ClockedFreeCells::clock() {
   if (ready_ != 0) {
     std::vector<u8> asks(held_.size());
     for (std::size_t i = 0; i < held_.size(); i++) asks[i] = held_[i] < timing::CellsAhead;
-    const int to = roundRobin(lastTurn_, asks);
+    const int to = turns_.next(asks);
     if (to >= 0) {
       held_[static_cast<u32>(to)]++;
       ready_--;

@@ -11,12 +11,25 @@
 
 namespace vermilion {
 
+// Turns of several inputs at one thing, as IngressArbiter.scala gives them: those that cannot be stalled go first, each
+// group round robin as Chisel's RRArbiter, the next above the last that was granted, or the first.
+class InputTurns {
+ public:
+  explicit InputTurns(LaneShape shape) : shape_(shape) {}
+  int next(const std::vector<u8>& asks);  // the input whose turn it is; -1: nobody asks
+
+ private:
+  LaneShape shape_;
+  u32 last_[2] = {};  // of those that cannot be stalled, and of those that can
+};
+
 class ClockedFreeCells {
  public:
   // As after reset and a while of rest: counted out are only the cells that are held ready.
   explicit ClockedFreeCells(LaneShape shape);
   // For the clock that `clock` ends.
   bool available(u32 input) const { return held_[input] != 0; }
+  bool left() const { return ready_ != 0; }  // for whichever input
   void take(u32 input) { taken_[input] = 1; }
   void freedByPolicy(u32 cells) { pushed_[0] = cells; }
   void freedByReader(u32 cells) { pushed_[1] = cells; }
@@ -27,12 +40,10 @@ class ClockedFreeCells {
   u32 pushed_[2] = {};                 // in this clock; 0: none
   u32 popped_ = 0;                     // chain read from a bank in the clock before; 0: none
   bool turn_ = false;
-  u32 unused_, remaining_ = 0, ready_ = timing::CellsReady, lastTurn_ = 0;
+  u32 unused_, remaining_ = 0, ready_ = timing::CellsReady;
+  InputTurns turns_;
   std::vector<u32> held_;
   std::vector<u8> taken_;
 };
-
-// Round robin as Chisel's RRArbiter: the next above the last that was granted, or the first; -1: nobody asks.
-int roundRobin(u32& lastGrant, const std::vector<u8>& asks);
 
 }  // namespace vermilion

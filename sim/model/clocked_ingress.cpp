@@ -9,6 +9,8 @@ ClockedIngress::ClockedIngress(LaneShape shape, u32 maxFrameBytes, ClockedFreeCe
       maxFrameBytes_(maxFrameBytes),
       cells_(cells),
       inputs_(shape.inputs),
+      writeTurns_(shape),
+      metaTurns_(shape),
       writes_(shape.inputs),
       metas_(shape.inputs) {}
 
@@ -22,13 +24,6 @@ bool ClockedIngress::waiting() const {
 
 bool ClockedIngress::open() const {
   return std::any_of(inputs_.begin(), inputs_.end(), [](const Input& in) { return in.open; });
-}
-
-void ClockedIngress::clock(u64 clock, bool metaRoom) {
-  clock_ = clock;
-  meta_.reset();
-  ended_ = 0;
-  stepInputs(metaRoom);
 }
 
 // A clock of one input's gather: the cell goes on, the beat in stage 1 joins a cell, the next beat comes in.
@@ -63,50 +58,65 @@ void ClockedIngress::gather(Input& in, bool cellTaken) {
   ended_++;
 }
 
-void ClockedIngress::stepInputs(bool metaRoom) {
+// The cell that gather offers: taken from the free list and sent to the buffer, or not, or it waits.
+bool ClockedIngress::takeCell(u32 input) {
+  Input& in = inputs_[input];
+  const GatheredCell& c = in.cell;
+  const bool placeFree = in.places < timing::MetaDepth, room = in.writes < timing::WritesAhead;
+  const bool leaveOut = c.first ? !stallable(input) && !placeFree : in.leavingOut;
+  const bool wanted = !leaveOut && (c.first || !in.stopped) && c.lenBytes <= maxFrameBytes_;
+  const bool cell = cells_.available(input);
+  if (stallable(input) && ((c.first && !placeFree) || (wanted && (!room || (!cell && cells_.left()))))) return false;
+
+  const bool got = wanted && room && cell;
+  if (got) cells_.take(input);
+  in.leavingOut = leaveOut;
+  in.stopped = !got;
+  in.taken = (c.first ? 0 : in.taken) + got;
+  in.writes += got;
+  in.places += c.first && !leaveOut;
+  if (!leaveOut && (c.second || (c.first && c.last))) in.headers.push_back(clock_ + timing::Headers);
+  if (!c.last) return true;
+  ClockedPacket p = in.inside.front();
+  in.inside.pop_front();
+  p.input = input;
+  p.cells = in.taken;
+  p.noBuffer = !got;
+  if (leaveOut) {
+    lost_.push_back(p);
+  } else {
+    in.finished.push_back(p);
+  }
+  return true;
+}
+
+void ClockedIngress::clock(u64 clock, bool metaRoom) {
+  clock_ = clock;
+  meta_.reset();
+  lost_.clear();
+  ended_ = 0;
   for (u32 i = 0; i < shape_.inputs; i++) {
     const Input& in = inputs_[i];
-    const bool endRoom = in.ends.size() < timing::MetaDepth;
-    writes_[i] = !in.steps.empty() && in.steps.front().hasWrite && (!in.steps.front().isEnd || endRoom);
-    metas_[i] = !in.ends.empty() && !in.headers.empty() && in.headers.front() <= clock_;
+    writes_[i] = in.writes != 0;
+    metas_[i] = !in.finished.empty() && !in.headers.empty() && in.headers.front() <= clock_ &&
+                in.written >= in.finished.front().cells;
   }
-  const int writer = roundRobin(lastWrite_, writes_);
-  const int metaOf = metaRoom ? roundRobin(lastMeta_, metas_) : -1;
+  const int writer = writeTurns_.next(writes_);
+  const int metaOf = metaRoom ? metaTurns_.next(metas_) : -1;
   for (u32 i = 0; i < shape_.inputs; i++) {
     Input& in = inputs_[i];
-    const bool stepRoom = in.steps.size() < timing::StepsDepth, endRoom = in.ends.size() < timing::MetaDepth;
-    std::optional<ClockedPacket> ended;
-    if (!in.steps.empty()) {
-      const Step& s = in.steps.front();
-      if ((!s.isEnd || endRoom) && (writer == static_cast<int>(i) || !s.hasWrite)) {
-        if (s.isEnd) ended = s.packet;
-        in.steps.pop_front();
-      }
+    // A place that becomes free in this clock can be had in the next.
+    const bool taken = in.cellValid && takeCell(i);
+    if (writer == static_cast<int>(i)) {
+      in.writes--;
+      in.written++;
     }
     if (metaOf == static_cast<int>(i)) {
-      meta_ = in.ends.front();
-      in.ends.pop_front();
+      meta_ = in.finished.front();
+      in.finished.pop_front();
       in.headers.pop_front();
-    }
-    if (ended) in.ends.push_back(*ended);
-    const bool taken = in.cellValid && stepRoom;
-    if (taken) {
-      const GatheredCell& c = in.cell;
-      const bool wanted = (c.first || !in.stopped) && c.lenBytes <= maxFrameBytes_;
-      const bool got = wanted && cells_.available(i);
-      if (got) cells_.take(i);
-      in.stopped = !got;
-      in.taken = (c.first ? 0 : in.taken) + got;
-      if (c.second || (c.first && c.last)) in.headers.push_back(clock_ + timing::Headers);
-      Step s{got, c.last, {}};
-      if (c.last) {
-        s.packet = in.inside.front();
-        in.inside.pop_front();
-        s.packet.input = i;
-        s.packet.cells = in.taken;
-        s.packet.noBuffer = !got;
-      }
-      if (got || c.last) in.steps.push_back(s);
+      in.written -= meta_->cells;
+      in.places--;
     }
     gather(in, taken);
   }

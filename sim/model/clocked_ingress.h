@@ -2,6 +2,9 @@
 //
 //   frames -> beats -> cells, each with a free cell and a turn at the write port -> one meta a frame, when its headers are parsed
 //
+// A frame of an input that cannot be stalled is lost where its first cell finds no place for its meta; it has no beat that
+// waits. An input that can be stalled waits for a place, for the write port and for a cell. There is no reset here.
+//
 // No bytes: a frame is its length and its headers. Frames that come while others are on an input wait there.
 #pragma once
 
@@ -35,6 +38,7 @@ class ClockedIngress {
 
   // What the clock brought.
   const std::optional<ClockedPacket>& meta() const { return meta_; }
+  const std::vector<ClockedPacket>& lost() const { return lost_; }
   u32 ended() const { return ended_; }  // frames whose last beat came in
 
   bool waiting() const;  // frames or beats have not come in yet
@@ -51,34 +55,34 @@ class ClockedIngress {
     u32 lenBytes = 0;
     bool first = false, second = false, last = false;
   };
-  struct Step {
-    bool hasWrite, isEnd;
-    ClockedPacket packet;
-  };
   struct Input {
     std::deque<Coming> frames;         // on the wire; the first may be partly in
     std::deque<ClockedPacket> inside;  // all beats in, not yet a meta
     u32 beatBytes = 0;                 // of the beat in gather's first stage, 0: none
     bool beatLast = false;
     u32 slot = 0, cellIndex = 0, length = 0, taken = 0;
-    bool cellValid = false, stopped = false;
+    bool cellValid = false, stopped = false, leavingOut = false;
     GatheredCell cell;
-    std::deque<Step> steps;
-    std::deque<ClockedPacket> ends;
+    u32 places = 0;   // for metas, taken
+    u32 writes = 0;   // cells that wait for the write port
+    u32 written = 0;  // cells in the buffer, from those of the next meta on
+    std::deque<ClockedPacket> finished;
     std::deque<u64> headers;  // clocks at which they stand in the queue
     bool open = false;
   };
   void gather(Input& in, bool cellTaken);
-  void stepInputs(bool metaRoom);
+  bool takeCell(u32 input);  // false: it waits
+  bool stallable(u32 input) const { return (shape_.stallable >> input & 1) != 0; }
 
   LaneShape shape_;
   u32 maxFrameBytes_;
   ClockedFreeCells& cells_;
   u64 clock_ = 0;
   std::vector<Input> inputs_;
-  u32 lastWrite_ = 0, lastMeta_ = 0;
+  InputTurns writeTurns_, metaTurns_;
   std::vector<u8> writes_, metas_;
   std::optional<ClockedPacket> meta_;
+  std::vector<ClockedPacket> lost_;
   u32 ended_ = 0;
 };
 

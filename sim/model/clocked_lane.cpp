@@ -121,6 +121,7 @@ void ClockedLane::clock(u64 now) {
   decided_.reset();
   departed_.reset();
   sent_.reset();
+  lost_.clear();
   busy_ = frames_ != 0 || !refreshes_.empty() || !deciding_.empty() || listing_ || taken_ || !chosen_.empty() ||
           reading_ || edit2_.bytes != 0 || sending_.bytes != 0 || scheduler_.busy(now, waits_) || ingress_.open();
   const auto listed = std::exchange(listing_, std::nullopt);
@@ -138,6 +139,10 @@ void ClockedLane::clock(u64 now) {
   ingress_.clock(clock_, metaRoom);
   if (ingress_.meta()) metaQueue_.push_back(*ingress_.meta());
   frames_ += ingress_.ended();
+  for (const Packet& p : ingress_.lost()) {
+    lost_.push_back({p.id, p.input, p.lenBytes});
+    frames_--;
+  }
   cells_.clock();
   if (taken_) {
     const Packet& p = taken_->packet;

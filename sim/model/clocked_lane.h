@@ -36,6 +36,10 @@ class ClockedLane {
   struct Departed {
     u64 id, time;
   };
+  struct Lost {
+    u64 id;
+    u32 input, lenBytes;
+  };
 
   ClockedLane(const VmConfig& config, LaneShape shape);  // copies it
 
@@ -46,6 +50,7 @@ class ClockedLane {
   // What the clock brought; each goes away with the next.
   const std::optional<Decided>& decided() const { return decided_; }
   const std::optional<Departed>& departed() const { return departed_; }
+  const std::vector<Lost>& lost() const { return lost_; }   // frames that inputs left out
   const std::optional<u64>& sent() const { return sent_; }  // this frame's last beat is out
 
   bool waiting() const { return ingress_.waiting(); }  // frames or beats have not come in yet
@@ -110,6 +115,7 @@ class ClockedLane {
   std::optional<Decided> decided_;
   std::optional<Departed> departed_;
   std::optional<u64> sent_;
+  std::vector<Lost> lost_;
   bool busy_ = false;
 };
 

@@ -12,6 +12,7 @@ constexpr u64 LaneClockNs = 4;  // 250 MHz
 struct LaneShape {
   u32 beatBytes = 8;  // dataBits / 8: 8, 16 or 64
   u32 inputs = 1;
+  u32 stallable = 0;  // bit i: input i can be stalled
   u32 cells = 4096;
 };
 
@@ -34,12 +35,12 @@ constexpr u64 Averaging = EwmaStages - 1;
 // schedule/Shaper.scala: a charge runs through s1..s5
 constexpr int ChargeFloor = 2, ChargeWritten = 4, ChargeDone = 5;
 
-constexpr u32 StepsDepth = 2;    // stream/Ingress.scala, `steps`
+constexpr u32 WritesAhead = 2;   // stream/Ingress.scala, WritesAhead
 constexpr u32 MetaDepth = 16;    // stream/Ingress.scala, MetaDepth
 constexpr u32 CellsAhead = 4;    // stream/Ingress.scala, CellsAhead
 constexpr u32 CellsReady = 4;    // queue/FreeList.scala, `ready`
 constexpr u32 ChainsDepth = 3;   // queue/FreeList.scala, `chains`
-constexpr u32 PolicyMetas = 64;  // lane/LaneCore.scala, MetasDuringCommit
+constexpr u32 PolicyMetas = 64;  // lane/LaneCore.scala, PolicyMetas
 constexpr u32 ChosenDepth = 2;   // schedule/EgressQueues.scala, Ahead
 constexpr u32 LoopCells = 8;     // schedule/EgressQueues.scala, LoopCells
 

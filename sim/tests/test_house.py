@@ -35,9 +35,16 @@ def test_formats_are_those_of_the_rtl():
 def test_presets_are_those_of_the_rtl():
     text = scala("lane/LaneParams.scala")
     words = {"dataBits": "data_bits", "maxFrameBytes": "max_frame_bytes"}
-    fields = lambda inside: {words.get(n, n): int(v) for n, v in re.findall(r"(\w+)(?:: Int)? = (\d+)", inside)}
+
+    def fields(inside):
+        numbers = {words.get(n, n): int(v) for n, v in re.findall(r"(\w+)(?:: Int)? = (\d+)", inside)}
+        flags = re.search(r"stallable(?:: Seq\[Boolean\])? = Seq\((.*?)\)", inside)
+        if flags:
+            numbers["stallable"] = sum((flag == "true") << i for i, flag in enumerate(flags[1].split(", ")))
+        return numbers
+
     default = fields(re.search(r"case class LaneParams\((.*?)\n\)", text, re.S)[1])
-    presets = dict(re.findall(r"val (\w+): LaneParams = LaneParams\((.*?)\)", text))
+    presets = dict(re.findall(r"val (\w+): LaneParams = LaneParams\((.*)\)\n", text))
     assert presets.keys() == build.PRESETS.keys()
     for name, inside in presets.items():
         assert vars(build.PRESETS[name]) == default | fields(inside), name

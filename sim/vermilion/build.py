@@ -35,6 +35,7 @@ class Preset:
 
     data_bits: int = 64
     inputs: int = 1
+    stallable: int = 0  # bit i: input i can be stalled
     queues: int = 16
     cells: int = 4096
     max_frame_bytes: int = 9728
@@ -45,9 +46,9 @@ class Preset:
 
 PRESETS = {
     "lab": Preset(),
-    "nic10g": Preset(inputs=2),
-    "nic25g": Preset(data_bits=128, inputs=2),
-    "nic100g": Preset(data_bits=512, inputs=2, cells=16384),
+    "nic10g": Preset(inputs=2, stallable=0b10),
+    "nic25g": Preset(data_bits=128, inputs=2, stallable=0b10),
+    "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
 }
 
 

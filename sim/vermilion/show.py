@@ -1,7 +1,7 @@
 """What the commands print: tables and progress bars, nothing else.
 
 `statistics` reads the run's JSON: `queues`, each with `name` and per colour the counters of `OUTCOMES`, each `{packets, bytes}`;
-`replay` `{decisions, agreed}`; `clocks`, `packets_per_second`. What is missing is left out.
+`lost` `[{packets, bytes}]`, one an input; `replay` `{decisions, agreed}`; `clocks`, `packets_per_second`. What is missing is left out.
 """
 
 from rich.box import SIMPLE_HEAD
@@ -141,6 +141,11 @@ def statistics(screen, result: dict):
                     str(queue.get("name", queue.get("index"))), colour, *(f"{n:,}" if n else "" for n in numbers)
                 )
     screen.print(counts)
+    for number, lost in enumerate(result.get("lost", [])):
+        if lost["packets"]:
+            screen.print(
+                f"input {number} lost {lost['packets']:,} frames, {lost['bytes']:,} bytes: no place in the lane"
+            )
     replay = result.get("replay")
     if replay:
         screen.print(f"model agrees on {replay['agreed']} of {replay['decisions']} decisions")

@@ -6,7 +6,7 @@ import vermilion.control.{RegisterMap => R}
 import vermilion.fixed.Formats._
 import vermilion.lane.{LaneConfiguration, LaneParams}
 import vermilion.stats.StatisticsWindow
-import vermilion.stream.Colour
+import vermilion.stream.{Colour, LossCounters}
 
 /** The host's side of a lane: AXI4-Lite to the registers of `hw/regs/vermilion.rdl` (`docs/registers.md`).
   *
@@ -24,6 +24,7 @@ class ControlPort(p: LaneParams) extends Module {
     val lane = Flipped(new LaneConfiguration(p))
     val statistics = Flipped(new StatisticsWindow(p))
     val busy = Input(Bool())
+    val lost = Input(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
   })
   private val slave = Module(new AxiLiteSlave(AddressBits))
   slave.io.axi <> io.axi
@@ -198,6 +199,19 @@ class ControlPort(p: LaneParams) extends Module {
       io.busy
     )
   )
+
+  // -- frames left out; a read of the lowest word takes the others along --
+  private val addressed = RegNext(io.axi.ar.fire, false.B)
+  for (i <- 0 until p.inputs) {
+    val counters = Module(new LossCounters)
+    counters.io.lost := io.lost(i)
+    counters.io.clear := clear
+    counters.io.take := addressed && slave.io.readAddress === R.LostFramesLow(i).U
+    show(R.LostFramesLow(i), counters.io.frames(31, 0))
+    show(R.LostFramesHigh(i), counters.io.taken.frames(63, 32))
+    show(R.LostBytesLow(i), counters.io.taken.bytes(31, 0))
+    show(R.LostBytesHigh(i), counters.io.taken.bytes(63, 32))
+  }
 
   // -- read: the multiplexer is registered once, the window is two clocks behind its index --
   private val address = slave.io.readAddress

@@ -175,6 +175,14 @@ object RegisterMap {
     val own = Field(0, 0)
   }
 
+  object LostFramesLow extends Register(0x0800, BigInt("ffffffff", 16), 0x10)
+
+  object LostFramesHigh extends Register(0x0804, BigInt("ffffffff", 16), 0x10)
+
+  object LostBytesLow extends Register(0x0808, BigInt("ffffffff", 16), 0x10)
+
+  object LostBytesHigh extends Register(0x080c, BigInt("ffffffff", 16), 0x10)
+
   object WindowColourArrivedPacketsLow extends Register(0x1000, BigInt("ffffffff", 16), 0x100)
 
   object WindowColourArrivedPacketsHigh extends Register(0x1004, BigInt("ffffffff", 16), 0x100)

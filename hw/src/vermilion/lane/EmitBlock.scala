@@ -11,16 +11,16 @@ object EmitBlock extends App {
     "LaneCore" -> (p => new LaneCore(p))
   )
   args match {
-    case Array(block, preset, directory) if blocks.contains(block) && LaneParams.byName.contains(preset) =>
+    case Array(block, preset, directory) if blocks.contains(block) && LaneParams.forBenches.contains(preset) =>
       ChiselStage.emitSystemVerilogFile(
-        blocks(block)(LaneParams.byName(preset)),
+        blocks(block)(LaneParams.forBenches(preset)),
         Array("--target-dir", directory, "--split-verilog"),
         EmitOptions.firtool
       )
     case _ =>
       System.err.println(
         s"usage: EmitBlock BLOCK PRESET DIRECTORY; BLOCK one of ${blocks.keys.mkString(", ")}, " +
-          s"PRESET one of ${LaneParams.byName.keys.toSeq.sorted.mkString(", ")}"
+          s"PRESET one of ${LaneParams.forBenches.keys.toSeq.sorted.mkString(", ")}"
       )
       sys.exit(2)
   }

@@ -10,10 +10,11 @@ import vermilion.stream._
 
 /** A lane with its registers and statistics: the stand-alone block.
   *
-  * Streams are AXI-Stream, `control` is AXI4-Lite (`docs/registers.md`), `now` the time in ns. `decision` and `departed` are
-  * the trace that a simulation replays in the bit-exact model; a build that leaves them open pays nothing for them.
+  * Streams are AXI-Stream, `control` is AXI4-Lite (`docs/registers.md`), `now` the time in ns. `decision`, `departed`
+  * and `lost` (see [[LaneCore]]) are the trace that a simulation replays in the bit-exact model; a build that leaves them open pays
+  * nothing for them.
   * `busy` is low when nothing but an arrival, a register access or the time in `wake` can change anything; after a reset it
-  * stays high until the RAMs are cleared, and inputs are not to be driven before.
+  * stays high until the RAMs are cleared. What an input that cannot be stalled brings before is lost and counted.
   */
 class Lane(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -23,6 +24,7 @@ class Lane(p: LaneParams) extends Module {
     val control = new AxiLite(ControlPort.AddressBits)
     val decision = Valid(new Decision(p))
     val departed = Valid(new Departure(p))
+    val lost = Output(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
     val freeCells = Output(UInt((p.cellBits + 1).W))
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
@@ -32,11 +34,13 @@ class Lane(p: LaneParams) extends Module {
   private val control = Module(new ControlPort(p))
 
   core.io.now := io.now
+  core.io.ready := statistics.io.ready
   core.io.in <> io.in
   io.out <> core.io.out
   control.io.axi <> io.control
   core.io.configuration <> control.io.lane
   control.io.busy := core.io.busy
+  control.io.lost := core.io.lost
   statistics.io.window <> control.io.statistics
 
   statistics.io.now := io.now
@@ -46,6 +50,7 @@ class Lane(p: LaneParams) extends Module {
 
   io.decision := core.io.decision
   io.departed := core.io.departed
+  io.lost := core.io.lost
   io.freeCells := core.io.freeCells
   io.wake := core.io.wake
   io.busy := core.io.busy || !statistics.io.ready

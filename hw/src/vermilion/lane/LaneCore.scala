@@ -32,11 +32,16 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   * }}}
   * `now` is the time in ns; it may jump, but never goes back. `busy` is low when nothing but an arrival or the time in
   * `wake` can change anything.
+  *
+  * After a reset the inputs open when `ready` and the policy pipeline's tables are clear: what can be stalled waits until then, what cannot
+  * is left out and shown on `lost`. `lost(i)` shows each left-out frame's length, `Ingress.LostLatency` clocks after its last beat.
   */
 class LaneCore(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
+    val ready = Input(Bool()) // who listens to the events below can take them
     val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits))))
+    val lost = Output(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
     val out = Decoupled(new AxisBeat(p.dataBits))
     val configuration = new LaneConfiguration(p)
     val decision = Valid(new Decision(p))
@@ -46,7 +51,7 @@ class LaneCore(p: LaneParams) extends Module {
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
   })
-  private val ingress = Seq.tabulate(p.inputs)(i => Module(new Ingress(p, i, canStall = p.inputs > 1)))
+  private val ingress = Seq.tabulate(p.inputs)(i => Module(new Ingress(p, i)))
   private val arbiter = Module(new IngressArbiter(p))
   private val policy = Module(new PolicyPipeline(p))
   private val queues = Module(new EgressQueues(p))
@@ -57,9 +62,14 @@ class LaneCore(p: LaneParams) extends Module {
   private val serializer = Module(new Serializer(p.dataBits))
 
   // -- in --
+  private val running = RegInit(false.B)
+  when(io.ready && policy.io.meta.ready) { running := true.B }
   for ((each, i) <- ingress.zipWithIndex) {
     each.io.in <> io.in(i)
+    each.io.running := running
+    io.lost(i) := each.io.lost
     each.io.alloc <> arbiter.io.inputs(i).alloc
+    each.io.cellsLeft := arbiter.io.inputs(i).cellsLeft
     arbiter.io.inputs(i).write <> each.io.write
     arbiter.io.inputs(i).meta <> each.io.meta
   }
@@ -70,8 +80,8 @@ class LaneCore(p: LaneParams) extends Module {
 
   // -- decide --
   policy.io.now := io.now
-  // A commit holds metas back for the length of the pipeline; they wait here, so that no input is stalled by it.
-  policy.io.meta <> Queue(arbiter.io.meta, LaneCore.MetasDuringCommit)
+  // A commit takes a slot of the pipeline; what it holds back waits here.
+  policy.io.meta <> Queue(arbiter.io.meta, LaneCore.PolicyMetas)
   policy.io.departed := queues.io.departed
   policy.io.commit <> io.configuration.commit
   policy.io.classWrite := io.configuration.classWrite
@@ -117,10 +127,10 @@ class LaneCore(p: LaneParams) extends Module {
   io.ceWritten.bits.arrival := edited.descriptor.arrival
   io.freeCells := free.io.freeCells
 
-  // Beats inside ingress are seen by the frame's meta at the latest; until then the frame counts as under way.
+  // Beats inside ingress are seen by the frame's meta or loss at the latest; until then the frame counts as under way.
   private val frames = RegInit(0.U(16.W))
-  private val begun = PopCount(VecInit(io.in.map(i => i.fire && i.bits.last)))
-  frames := frames + begun - policy.io.meta.fire
+  private val ended = PopCount(VecInit(io.in.map(i => i.fire && i.bits.last)))
+  frames := frames + ended - policy.io.meta.fire - PopCount(io.lost.map(_.valid))
   private val open = RegInit(VecInit.fill(p.inputs)(false.B))
   for (i <- 0 until p.inputs) when(io.in(i).fire) { open(i) := !io.in(i).bits.last }
   io.wake := queues.io.wake
@@ -130,6 +140,6 @@ class LaneCore(p: LaneParams) extends Module {
 
 object LaneCore {
 
-  /** Metas that may wait while a commit empties the pipeline: one a clock. */
-  val MetasDuringCommit = 64
+  /** Metas that may wait for a slot of the policy pipeline. */
+  val PolicyMetas = 64
 }

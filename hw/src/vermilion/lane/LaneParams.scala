@@ -9,13 +9,16 @@ import chisel3.util.log2Ceil
   * @param queues        number of queues, 2 to 1024
   * @param cells         64-byte cells in the shared buffer, a power of two
   * @param maxFrameBytes longest frame stored; longer ones are counted and dropped whole
+  * @param stallable     for each input, whether `ready` may fall. The receive side of a port cannot be stalled: its `ready` is always 1, it goes
+  *                      before the inputs that can wait, and what finds no place is left out as a whole frame and counted
   */
 case class LaneParams(
     dataBits: Int = 64,
     inputs: Int = 1,
     queues: Int = 16,
     cells: Int = 4096,
-    maxFrameBytes: Int = 9728
+    maxFrameBytes: Int = 9728,
+    stallable: Seq[Boolean] = Seq(false)
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
   require(inputs >= 1 && inputs <= 16, s"inputs is $inputs; legal are 1 to 16")
@@ -28,6 +31,10 @@ case class LaneParams(
     maxFrameBytes >= 1522 && maxFrameBytes <= 16320,
     s"maxFrameBytes is $maxFrameBytes; legal are 1522 to 16320"
   )
+  require(
+    stallable.size == inputs,
+    s"stallable has ${stallable.size} entries for $inputs inputs; legal is one entry for each input, true if it can be stalled"
+  )
 
   val queueBits: Int = log2Ceil(queues)
   val cellBits: Int = log2Ceil(cells)
@@ -37,12 +44,16 @@ case class LaneParams(
   val chainBits: Int = log2Ceil(16320 / 64 + 2)
 }
 
-/** Builds that are tested and supported. */
+/** Builds that are tested and supported. The `nic` ones: input 0 is the port's receive side, input 1 the host. */
 object LaneParams {
   val lab: LaneParams = LaneParams()
-  val nic10g: LaneParams = LaneParams(dataBits = 64, inputs = 2)
-  val nic25g: LaneParams = LaneParams(dataBits = 128, inputs = 2)
-  val nic100g: LaneParams = LaneParams(dataBits = 512, inputs = 2, cells = 16384)
+  val nic10g: LaneParams = LaneParams(dataBits = 64, inputs = 2, stallable = Seq(false, true))
+  val nic25g: LaneParams = LaneParams(dataBits = 128, inputs = 2, stallable = Seq(false, true))
+  val nic100g: LaneParams = LaneParams(dataBits = 512, inputs = 2, cells = 16384, stallable = Seq(false, true))
   val byName: Map[String, LaneParams] =
     Map("lab" -> lab, "nic10g" -> nic10g, "nic25g" -> nic25g, "nic100g" -> nic100g)
+
+  /** For benches: buffers that a few frames fill. */
+  val forBenches: Map[String, LaneParams] =
+    byName ++ Seq("lab", "nic100g").map(name => s"$name-few-cells" -> byName(name).copy(cells = 256))
 }

@@ -11,6 +11,7 @@ class GatheredCell extends Bundle {
   val second = Bool() // the frame's cell 1
   val last = Bool()
   val bad = Bool() // counts at last
+  val cut = Bool() // of a frame whose beginning went with a reset
   val lenBytes = UInt(PktLenBits.W) // the frame's bytes up to this cell's end, saturating
 }
 
@@ -24,6 +25,7 @@ class GatheredCell extends Bundle {
 class CellGather(dataBits: Int) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new AxisBeat(dataBits)))
+    val cut = Input(Bool()) // goes with `in`, the same for all beats of a frame
     val out = Decoupled(new GatheredCell)
   })
 
@@ -38,6 +40,7 @@ class CellGather(dataBits: Int) extends Module {
   private val badKeep = Mux(io.in.bits.last, PopCount(ends) =/= 1.U || !keep(0), !keep.andR)
   private val s1Valid = RegEnable(io.in.valid, false.B, advance)
   private val s1Beat = RegEnable(io.in.bits, advance)
+  private val s1Cut = RegEnable(io.cut, advance)
   private val s1BadKeep = RegEnable(badKeep, advance)
   private val s1Bytes = RegEnable(
     Mux(io.in.bits.last, OHToUInt(ends.asUInt) +& 1.U, beatBytes.U),
@@ -69,6 +72,7 @@ class CellGather(dataBits: Int) extends Module {
     cell.first := cellIndex === 0.U
     cell.second := cellIndex === 1.U
     cell.last := s1Beat.last
+    cell.cut := s1Cut
     cell.bad := badNow || s1Beat.bad
     cell.lenBytes := lengthNow
   }

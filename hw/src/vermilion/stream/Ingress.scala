@@ -8,36 +8,54 @@ import vermilion.parse.{FrameHead, HeaderParser}
 
 object Ingress {
 
-  /** Frames whose meta may wait, for the parser or for the policy pipeline. */
+  /** Frames whose meta may wait, for the parser or for the policy pipeline; each has its place from its first cell on. */
   val MetaDepth = 16
 
   /** Free cells held ready, so that inputs that share one free list do not take its turns for emptiness. */
   val CellsAhead = 4
+
+  /** Cells that may wait for the write port. */
+  val WritesAhead = 2
+
+  /** Clocks from a frame's last beat to `lost`. */
+  val LostLatency = 2
 }
 
-/** One input: frames become 64-byte cells in the shared buffer and one `PacketMeta` each.
+/** One input: frames become 64-byte cells in the shared buffer and one `PacketMeta` each, or are left out whole and shown on `lost`.
   *
-  * A cell is taken from `alloc` for every 64 bytes, or what remains at tlast, and written at once with the link from the cell before.
+  * A cell is taken from `alloc` for every 64 bytes, or what remains at tlast, and written with the link from the cell before.
   * When none is free, or the frame outgrows `maxFrameBytes`, nothing more of that frame is written and its meta says `noBuffer`;
   * cells taken until then stay in the meta (`headCell`, `cells`) for the policy to free. `cells` = 0: none was taken.
-  * A frame with `bad` is written like any other. Every frame gets exactly one meta, in order, and never before its last write is done.
+  * A frame with `bad` is written like any other. Metas come in the order of the frames, each after its last write is done.
   *
-  * `canStall` = false ties `in.ready` to 1 and relies on `write` and `meta` being taken at once (one input only; an assertion watches).
-  * With `canStall` = true `in.ready` falls only while `write` or `meta` is held back long enough to fill the small queues here.
+  * Left out, without a cell and without a meta, is a frame
+  *   - whose beginning went with a reset, `cut`: two registers outlive the reset and know that a frame was under way;
+  *   - that begins (its first cell is complete) before `running`, on an input that cannot be stalled;
+  *   - whose first cell finds all `MetaDepth` places for metas taken, on an input that cannot be stalled.
   *
-  * It does not remember a reset: what is left of a frame that a reset cut comes as a frame of its own. The first `CellsAhead` clocks after
-  * reset with several inputs at full rate may find no cell held ready.
+  * `lost` shows it with its length, `LostLatency` clocks after its last beat; of a cut frame the bytes behind the reset.
+  *
+  * What cannot be stalled has `ready` = 1 always, in reset too, where beats vanish. A cell that finds no place to wait for the write port
+  * is not taken, and its frame becomes `noBuffer`. What can be stalled has `ready` = 0 in reset and until `running`, and waits for a
+  * place for its meta, for the write port, and for a cell while other inputs take all that the free list gives (`cellsLeft`).
+  *
+  * It does not know whether the source was reset too: then the first frame behind the reset is taken for the rest of the one that was cut.
+  * When power comes, the two registers must be 0, as an FPGA's are; else the first frame may be left out.
   *
   * Latency: 3 clocks from a beat to its cell's write, about 11 from tlast to meta. Rate: a beat a clock; at 512 bits a 64-byte frame a clock.
   */
-class Ingress(p: LaneParams, input: Int, canStall: Boolean) extends Module {
+class Ingress(p: LaneParams, input: Int) extends Module {
   require(input >= 0 && input < p.inputs, s"input is $input; legal are 0 to ${p.inputs - 1}")
+  private val canStall = p.stallable(input)
 
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new AxisBeat(p.dataBits)))
+    val running = Input(Bool()) // rises once after reset: metas are taken from now on
     val alloc = Flipped(Decoupled(UInt(p.cellBits.W)))
+    val cellsLeft = Input(Bool()) // the free list has a cell, for whichever input
     val write = Decoupled(new CellWrite(p))
     val meta = Decoupled(new PacketMeta(p))
+    val lost = Valid(UInt(PktLenBits.W)) // saturating
   })
 
   /** What is known of a frame at its end; the headers join it later. */
@@ -49,90 +67,96 @@ class Ingress(p: LaneParams, input: Int, canStall: Boolean) extends Module {
     val noBuffer = Bool()
   }
 
-  /** A cell on its way to the buffer (or not), and the frame's end with it. */
-  private class Step extends Bundle {
-    val hasWrite = Bool()
-    val write = new CellWrite(p)
-    val isEnd = Bool()
-    val end = new FrameEnd
-  }
-
   private val gather = Module(new CellGather(p.dataBits))
   private val free = Queue(io.alloc, Ingress.CellsAhead)
-  private val steps = Module(new Queue(new Step, 2))
+  private val writes = Module(new Queue(new CellWrite(p), Ingress.WritesAhead))
   private val cell = gather.io.out
 
-  gather.io.in.valid := io.in.valid
+  // ---- Beats, and what a reset leaves of them ------------------------------------------------------------------
+  private val mayCome = if (canStall) io.running && !reset.asBool else true.B
+  io.in.ready := (if (canStall) gather.io.in.ready && mayCome else true.B)
+  gather.io.in.valid := io.in.valid && mayCome
   gather.io.in.bits := io.in.bits
-  io.in.ready := (if (canStall) gather.io.in.ready else true.B)
-  assert(
-    !io.in.valid || gather.io.in.ready || canStall.B,
-    "a beat was lost: write or meta was held back without canStall"
-  )
 
-  // ---- Cells: take one, link it to the one before ---------------------------------------------------------------
+  private val open = Reg(Bool()) // between a frame's first and last beat; no reset clears it
+  private val cut = Reg(Bool()) // the frame on the wire was open when the reset came
+  private val openNext = Mux(io.in.fire, !io.in.bits.last, open)
+  open := openNext
+  when(reset.asBool) { cut := openNext }.elsewhen(io.in.fire && io.in.bits.last) { cut := false.B }
+  gather.io.cut := cut
+
+  // ---- Frames: a place for the meta, or left out ----------------------------------------------------------------
+  private val places = RegInit(0.U(log2Ceil(Ingress.MetaDepth + 1).W)) // taken
+  private val placeFree = places =/= Ingress.MetaDepth.U
+  private val leavingOut = Reg(Bool())
+  private val barred = cell.bits.cut || (if (canStall) false.B else !io.running || !placeFree)
+  private val leaveOut = Mux(cell.bits.first, barred, leavingOut)
+  private val begins = cell.fire && cell.bits.first && !leaveOut
+  private val ends = cell.fire && cell.bits.last && !leaveOut
+  when(cell.fire) { leavingOut := leaveOut }
+  places := places + begins - io.meta.fire
+  io.lost.valid := cell.fire && cell.bits.last && leaveOut && !reset.asBool
+  io.lost.bits := cell.bits.lenBytes
+
+  // ---- Cells: take one, link it to the one before, write it -----------------------------------------------------
   private val stopped = Reg(Bool()) // no more of this frame is written
   private val headCell = Reg(UInt(p.cellBits.W))
   private val previous = Reg(UInt(p.cellBits.W))
   private val taken = Reg(UInt(p.chainBits.W))
 
   private val tooLong = cell.bits.lenBytes > p.maxFrameBytes.U
-  private val wanted = (cell.bits.first || !stopped) && !tooLong
-  private val got = wanted && free.valid
+  private val wanted = !leaveOut && (cell.bits.first || !stopped) && !tooLong
+  private val got = wanted && free.valid && writes.io.enq.ready
   private val takenBefore = Mux(cell.bits.first, 0.U, taken)
   private val takenNow = takenBefore + got
   private val headNow = Mux(cell.bits.first, free.bits, headCell)
 
-  cell.ready := steps.io.enq.ready
-  free.ready := cell.fire && wanted
+  private val waits = (cell.bits.first && !placeFree) ||
+    (wanted && (!writes.io.enq.ready || (!free.valid && io.cellsLeft)))
+  cell.ready := (if (canStall) leaveOut || !waits else true.B)
+  free.ready := cell.fire && got
   when(cell.fire) {
     stopped := !got
     headCell := headNow
     taken := takenNow
     when(got) { previous := free.bits }
   }
+  writes.io.enq.valid := cell.fire && got
+  writes.io.enq.bits.cell := free.bits
+  writes.io.enq.bits.data := cell.bits.data
+  writes.io.enq.bits.hasPrevious := !cell.bits.first
+  writes.io.enq.bits.previous := previous
+  io.write <> writes.io.deq
 
-  steps.io.enq.valid := cell.valid && (got || cell.bits.last)
-  steps.io.enq.bits.hasWrite := got
-  steps.io.enq.bits.write.cell := free.bits
-  steps.io.enq.bits.write.data := cell.bits.data
-  steps.io.enq.bits.write.hasPrevious := !cell.bits.first
-  steps.io.enq.bits.write.previous := previous
-  steps.io.enq.bits.isEnd := cell.bits.last
-  steps.io.enq.bits.end.lenBytes := cell.bits.lenBytes
-  steps.io.enq.bits.end.headCell := headNow
-  steps.io.enq.bits.end.cells := takenNow
-  steps.io.enq.bits.end.bad := cell.bits.bad
-  steps.io.enq.bits.end.noBuffer := !got
-
-  // ---- Write, and let the frame's end follow -------------------------------------------------------------------
-  private val ends = Module(new Queue(new FrameEnd, Ingress.MetaDepth))
-  private val step = steps.io.deq
-  private val endRoom = !step.bits.isEnd || ends.io.enq.ready
-  io.write.valid := step.valid && step.bits.hasWrite && endRoom
-  io.write.bits := step.bits.write
-  step.ready := endRoom && (io.write.ready || !step.bits.hasWrite)
-  ends.io.enq.valid := step.fire && step.bits.isEnd
-  ends.io.enq.bits := step.bits.end
+  // ---- The frame's end -------------------------------------------------------------------------------------------
+  private val finished = Module(new Queue(new FrameEnd, Ingress.MetaDepth))
+  finished.io.enq.valid := ends
+  finished.io.enq.bits.lenBytes := cell.bits.lenBytes
+  finished.io.enq.bits.headCell := headNow
+  finished.io.enq.bits.cells := takenNow
+  finished.io.enq.bits.bad := cell.bits.bad
+  finished.io.enq.bits.noBuffer := !got
+  assert(!ends || finished.io.enq.ready, "a frame's end had no place")
 
   // ---- Headers: parsed when two cells or the whole frame are in -----------------------------------------------
-  // Frames in front of the join: those in `ends`, two in `steps`, one still coming.
   private val parser = Module(new HeaderParser)
-  private val headers = Module(new Queue(new Headers, Ingress.MetaDepth + 3))
+  private val headers = Module(new Queue(new Headers, Ingress.MetaDepth))
   private val firstCell = RegEnable(cell.bits.data, cell.fire && cell.bits.first)
   private val head = Wire(new FrameHead)
   head.data := Mux(cell.bits.first, cell.bits.data, Cat(cell.bits.data, firstCell))
   head.bytes := Mux(cell.bits.lenBytes > HeaderParser.HeadBytes.U, HeaderParser.HeadBytes.U, cell.bits.lenBytes(7, 0))
-  private val parse = cell.fire && (cell.bits.second || (cell.bits.first && cell.bits.last))
+  private val parse = cell.fire && !leaveOut && (cell.bits.second || (cell.bits.first && cell.bits.last))
   parser.io.in.valid := RegNext(parse, false.B)
   parser.io.in.bits := RegEnable(head, parse)
   headers.io.enq.valid := parser.io.out.valid
   headers.io.enq.bits := parser.io.out.bits
   assert(!headers.io.enq.valid || headers.io.enq.ready, "parsed headers were lost")
 
-  // ---- Join -----------------------------------------------------------------------------------------------------
-  private val end = ends.io.deq
-  io.meta.valid := end.valid && headers.io.deq.valid
+  // ---- Join: end, headers, and all cells written ------------------------------------------------------------------
+  private val end = finished.io.deq
+  private val written = RegInit(0.U((p.chainBits + log2Ceil(Ingress.MetaDepth)).W)) // cells, from the next meta's on
+  written := written + io.write.fire - Mux(io.meta.fire, end.bits.cells, 0.U)
+  io.meta.valid := end.valid && headers.io.deq.valid && written >= end.bits.cells
   end.ready := io.meta.fire
   headers.io.deq.ready := io.meta.fire
   io.meta.bits.input := input.U

@@ -4,10 +4,13 @@ import chisel3._
 import chisel3.util._
 import vermilion.lane.LaneParams
 
-/** Joins the ingresses of a lane: one free list, one write port, one policy pipeline, each shared round robin.
+/** Joins the ingresses of a lane: one free list, one write port, one policy pipeline.
+  *
+  * Inputs that cannot be stalled go before those that can; within each of the two groups turns go round robin, only to an input that asks.
+  * So what can wait waits, without end if the others leave no clock free.
   *
   * Combinational, so a meta that its ingress gives after its last write still comes after it here. Cells of different inputs interleave
-  * freely; links are explicit. A turn goes only to an input that asks, so no turn is wasted: with one input this is wires.
+  * freely; links are explicit. With one input this is wires.
   */
 class IngressArbiter(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -15,6 +18,7 @@ class IngressArbiter(p: LaneParams) extends Module {
       p.inputs,
       new Bundle {
         val alloc = Decoupled(UInt(p.cellBits.W))
+        val cellsLeft = Output(Bool())
         val write = Flipped(Decoupled(new CellWrite(p)))
         val meta = Flipped(Decoupled(new PacketMeta(p)))
       }
@@ -24,26 +28,39 @@ class IngressArbiter(p: LaneParams) extends Module {
     val meta = Decoupled(new PacketMeta(p))
   })
 
-  if (p.inputs == 1) {
-    io.write <> io.inputs(0).write
-    io.meta <> io.inputs(0).meta
-    io.inputs(0).alloc <> io.alloc
-  } else {
-    val writes = Module(new RRArbiter(new CellWrite(p), p.inputs))
-    val metas = Module(new RRArbiter(new PacketMeta(p), p.inputs))
-    val turns = Module(new RRArbiter(Bool(), p.inputs)) // who takes the next free cell
-
-    for ((each, i) <- io.inputs.zipWithIndex) {
-      writes.io.in(i) <> each.write
-      metas.io.in(i) <> each.meta
-      turns.io.in(i).valid := each.alloc.ready
-      turns.io.in(i).bits := false.B
-      each.alloc.valid := turns.io.in(i).fire
-      each.alloc.bits := io.alloc.bits
+  private def roundRobin[T <: Data](asks: Seq[DecoupledIO[T]]): DecoupledIO[T] =
+    if (asks.size == 1) asks.head
+    else {
+      val arbiter = Module(new RRArbiter(chiselTypeOf(asks.head.bits), asks.size))
+      arbiter.io.in.zip(asks).foreach { case (to, from) => to <> from }
+      arbiter.io.out
     }
-    io.write <> writes.io.out
-    io.meta <> metas.io.out
-    turns.io.out.ready := io.alloc.valid
-    io.alloc.ready := turns.io.out.valid
+
+  private def join[T <: Data](asks: Seq[DecoupledIO[T]]): DecoupledIO[T] = {
+    val (canWait, cannotWait) = asks.zip(p.stallable).partition(_._2)
+    val groups = Seq(cannotWait, canWait).filter(_.nonEmpty).map(group => roundRobin(group.map(_._1)))
+    if (groups.size == 1) groups.head
+    else {
+      val first = Module(new Arbiter(chiselTypeOf(asks.head.bits), groups.size))
+      first.io.in.zip(groups).foreach { case (to, from) => to <> from }
+      first.io.out
+    }
   }
+
+  io.write <> join(io.inputs.map(_.write))
+  io.meta <> join(io.inputs.map(_.meta))
+
+  // Who takes the next free cell.
+  private val turns = io.inputs.map { each =>
+    val ask = Wire(Decoupled(Bool()))
+    ask.valid := each.alloc.ready
+    ask.bits := false.B
+    each.alloc.valid := ask.fire
+    each.alloc.bits := io.alloc.bits
+    each.cellsLeft := io.alloc.valid
+    ask
+  }
+  private val turn = join(turns)
+  turn.ready := io.alloc.valid
+  io.alloc.ready := turn.valid
 }

@@ -10,7 +10,7 @@ import vermilion.lane.LaneParams
 
 /** AXI4-Lite with random stalls on all five channels; the lane's side takes a commit when told, and answers a look some clocks later. */
 class ControlPortSpec extends AnyFlatSpec with ChiselSim {
-  private val p = LaneParams(queues = 10, inputs = 2)
+  private val p = LaneParams(queues = 10, inputs = 2, stallable = Seq(false, true))
 
   private class Host(dut: ControlPort, stall: Double) {
     val random = new Random(7)
@@ -18,11 +18,20 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
     val commits, services, classes, seeds, ports, snapshots = mutable.ArrayBuffer.empty[BigInt]
     var clears = 0
     private var answer = -1 // clocks until the averages come
+    val losses = mutable.Queue.empty[(Int, Int)] // input and length of frames to lose, one a clock
+    val lost = Array.fill(p.inputs)((BigInt(0), BigInt(0))) // frames and bytes
     private def value(x: Data): BigInt = x.peek().litValue
 
     /** What the lane sees in this clock. */
     def clock(): Unit = {
       val lane = dut.io.lane
+      dut.io.lost.foreach(_.valid.poke(false.B))
+      if (losses.nonEmpty) {
+        val (input, lenBytes) = losses.dequeue()
+        dut.io.lost(input).valid.poke(true.B)
+        dut.io.lost(input).bits.poke(lenBytes.U)
+        lost(input) = (lost(input)._1 + 1, lost(input)._2 + lenBytes)
+      }
       lane.commit.ready.poke((takeCommit && random.nextDouble() >= stall).B)
       if (value(lane.commit.valid) == 1 && value(lane.commit.ready) == 1) commits += value(lane.commit.bits.queue)
       if (value(lane.service.valid) == 1) services += value(lane.service.bits.quantum)
@@ -191,6 +200,25 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         clock()
         assert(classes.drop(before).toSeq == Seq(BigInt(4609)))
 
+        // lost frames: the lowest word takes the other three along, whatever is lost meanwhile
+        def lostNow(i: Int) = {
+          val low = read(R.LostFramesLow(i))
+          val words = Seq(R.LostFramesHigh, R.LostBytesLow, R.LostBytesHigh).map(r => read(r(i)))
+          (low + (words.head << 32), words(1) + (words(2) << 32))
+        }
+        for (_ <- 0 until 20) losses.enqueue((0, 65535), (1, 1 + random.nextInt(1518)))
+        while (losses.nonEmpty) clock()
+        for (i <- 0 until p.inputs) assert(lostNow(i) == lost(i), s"input $i")
+        for (_ <- 0 until 70000) losses.enqueue((0, 65535)) // bytes beyond 32 bits
+        for (_ <- 0 until 20) {
+          val (before, seen, after) = (lost(0), lostNow(0), lost(0))
+          assert(seen._1 > before._1 && seen._1 <= after._1 && seen._1 < 70000, "the frames were not counted live")
+          assert(seen._2 - before._2 == 65535 * (seen._1 - before._1), "frames and bytes are not of one clock")
+        }
+        while (losses.nonEmpty) clock()
+        assert(lostNow(0) == lost(0) && lost(0)._2 > (BigInt(1) << 32) && lostNow(1) == lost(1))
+        assert(read(R.LostFramesLow(2)) == 0, "an input that the build does not have")
+
         seeds.clear()
         for (i <- 0 until 4) assert(write(R.Seed(i), i + 1))
         clock()
@@ -209,6 +237,10 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         assert(write(R.Control(), 3))
         clock()
         assert(clears == 1 && read(R.Control()) == 1)
+        for (i <- 0 until p.inputs) {
+          lost(i) = (0, 0)
+          assert(lostNow(i) == lost(i), "clear_statistics does not clear the lost frames")
+        }
 
         val skipped = read(R.RefreshesSkipped())
         dut.io.lane.refreshSkipped.poke(true.B)

@@ -2,23 +2,29 @@ package vermilion.stream
 
 import chisel3._
 import chisel3.util._
+import vermilion.fixed.Formats.PktLenBits
 import vermilion.lane.LaneParams
 
 /** All of a lane's ingresses behind their arbiter, as the lane has them. */
 class IngressBench(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits))))
+    val running = Input(Bool())
     val alloc = Flipped(Decoupled(UInt(p.cellBits.W)))
     val write = Decoupled(new CellWrite(p))
     val meta = Decoupled(new PacketMeta(p))
+    val lost = Output(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
   })
   private val arbiter = Module(new IngressArbiter(p))
   for (i <- 0 until p.inputs) {
-    val ingress = Module(new Ingress(p, i, canStall = p.inputs > 1))
+    val ingress = Module(new Ingress(p, i))
     ingress.io.in <> io.in(i)
+    ingress.io.running := io.running
     ingress.io.alloc <> arbiter.io.inputs(i).alloc
+    ingress.io.cellsLeft := arbiter.io.inputs(i).cellsLeft
     arbiter.io.inputs(i).write <> ingress.io.write
     arbiter.io.inputs(i).meta <> ingress.io.meta
+    io.lost(i) := ingress.io.lost
   }
   arbiter.io.alloc <> io.alloc
   io.write <> arbiter.io.write
