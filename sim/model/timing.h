@@ -42,7 +42,7 @@ constexpr u32 CellsReady = 4;    // queue/FreeList.scala, `ready`
 constexpr u32 ChainsDepth = 3;   // queue/FreeList.scala, `chains`
 constexpr u32 PolicyMetas = 64;  // lane/LaneCore.scala, PolicyMetas
 constexpr u32 ChosenDepth = 2;   // schedule/EgressQueues.scala, Ahead
-constexpr u32 LoopCells = 8;     // schedule/EgressQueues.scala, LoopCells
+constexpr u32 LoopCells = 12;    // schedule/EgressQueues.scala, LoopCells
 
 }  // namespace timing
 }  // namespace vermilion

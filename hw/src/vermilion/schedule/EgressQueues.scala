@@ -11,15 +11,15 @@ import vermilion.stream._
   *
   * `descriptor` feeds a `PacketReader`. A packet counts as departed (`departed`) when it is chosen. The next is chosen before the reader asks
   * for it, so that the reader never waits between two packets for anything but the scheduler's pace; but no more than that needs: one packet
-  * beside the one in the reader, and a second where that one has fewer than `LoopCells` cells, as many as a choice takes clocks. So
-  * behind the packet being read there is departed but unread at most one packet, or two of which the first is shorter than 8 cells:
-  * 448 bytes and one longest frame.
+  * beside the one in the reader, and a second where that one has fewer than `LoopCells` cells, as many as a choice and the end of a visit take clocks. So
+  * behind the packet being read there is departed but unread at most one packet, or two of which the first is shorter than 12 cells:
+  * 704 bytes and one longest frame.
   * Latency: enqueue of a packet to an empty lane to `departed` 7 clocks, to `descriptor` 8.
   * `busy` is low when only time (see `wake`) or an enqueue can change anything here.
   */
 class EgressQueues(p: LaneParams) extends Module {
   private val Ahead = 2
-  private val LoopCells = 8
+  private val LoopCells = 12
 
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
