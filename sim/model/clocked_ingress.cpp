@@ -14,8 +14,8 @@ ClockedIngress::ClockedIngress(LaneShape shape, u32 maxFrameBytes, ClockedFreeCe
       writes_(shape.inputs),
       metas_(shape.inputs) {}
 
-void ClockedIngress::arrive(u32 input, u64 id, const u8* frame, u32 lenBytes) {
-  inputs_[input].frames.push_back({id, parse(frame, lenBytes), lenBytes, lenBytes});
+void ClockedIngress::arrive(u32 input, u64 id, const u8* frame, u32 lenBytes, bool bad) {
+  inputs_[input].frames.push_back({id, parse(frame, lenBytes), lenBytes, lenBytes, bad});
 }
 
 bool ClockedIngress::waiting() const {
@@ -52,6 +52,7 @@ void ClockedIngress::gather(Input& in, bool cellTaken) {
   ClockedPacket p;
   p.id = f.id;
   p.headers = f.headers;
+  p.bad = f.bad;
   p.lenBytes = static_cast<u32>(saturate(f.lenBytes, PktLenBits));
   in.inside.push_back(p);
   in.frames.pop_front();

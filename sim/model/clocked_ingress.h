@@ -24,7 +24,7 @@ struct ClockedPacket {
   Headers headers{};
   u32 lenBytes = 0;  // saturated
   u32 input = 0, queue = 0, colour = 0, cells = 0;
-  bool noBuffer = false;
+  bool noBuffer = false, bad = false;
 };
 
 class ClockedIngress {
@@ -32,7 +32,7 @@ class ClockedIngress {
   ClockedIngress(LaneShape shape, u32 maxFrameBytes, ClockedFreeCells& cells);
 
   // Frame `id` comes on an input, behind those that wait there; its first beat can be in the next clock.
-  void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes);
+  void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes, bool bad);
   // `metaRoom`: the policy's queue takes a meta in this clock.
   void clock(u64 clock, bool metaRoom);
 
@@ -50,6 +50,7 @@ class ClockedIngress {
     u64 id;
     Headers headers;
     u32 left, lenBytes;
+    bool bad;
   };
   struct GatheredCell {
     u32 lenBytes = 0;

@@ -39,7 +39,7 @@ void ClockedLane::takeSlot() {
     const VmClass& target = ip ? config_.dscp[p.headers.dscp] : config_.fallback;
     p.queue = target.queue;
     p.colour = target.colour;
-    d.seen = view_.packet(clock_, now_, p.queue, p.colour, p.lenBytes, false, p.noBuffer);
+    d.seen = view_.packet(clock_, now_, p.queue, p.colour, p.lenBytes, p.bad, p.noBuffer);
     d.seen.ecn = p.headers.ecn;
     d.pending = decisions_.observe(d.seen);
   } else if (!refreshes_.empty()) {

@@ -44,7 +44,9 @@ class ClockedLane {
   ClockedLane(const VmConfig& config, LaneShape shape);  // copies it
 
   // Frame `id` comes on an input, behind those that wait there; its first beat can be in the next clock.
-  void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes) { ingress_.arrive(input, id, frame, lenBytes); }
+  void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes, bool bad = false) {
+    ingress_.arrive(input, id, frame, lenBytes, bad);
+  }
   void clock(u64 now);
 
   // What the clock brought; each goes away with the next.

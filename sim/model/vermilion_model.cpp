@@ -8,7 +8,7 @@
 #include "config_json.h"
 #include "curve.h"
 #include "decide.h"
-#include "lane_model.h"
+#include "lane_session.h"
 #include "parser.h"
 #include "random.h"
 #include "rewrite.h"
@@ -19,7 +19,7 @@ struct VmModel {
   DecisionModel decisions;
 };
 struct VmLane {
-  LaneModel lane;
+  LaneSession lane;
 };
 struct VmConfigFile {
   LoadedConfig loaded;
@@ -78,7 +78,7 @@ int vm_average(const VmModel* m, uint32_t queue, uint32_t colour, uint64_t* avg)
 }
 
 VmLane* vm_lane_create(const VmConfig* c) {
-  return usableLane(c) ? new VmLane{LaneModel(*c)} : nullptr;
+  return usableLane(c) ? new VmLane{LaneSession(*c)} : nullptr;
 }
 
 void vm_lane_destroy(VmLane* lane) {
@@ -87,13 +87,13 @@ void vm_lane_destroy(VmLane* lane) {
 
 int vm_lane_arrive(VmLane* l, uint64_t time, const uint8_t* frame, uint32_t lenBytes, uint32_t bad, VmArrival* seen,
                    VmDecision* d) {
-  if (time > maxOf(TimeBits)) return -1;
+  if (lenBytes == 0) return -1;
   *d = l->lane.arrive(time, frame, lenBytes, bad != 0, seen);
   return 0;
 }
 
 void vm_lane_advance(VmLane* l, uint64_t time) {
-  l->lane.advance(std::min(time, maxOf(TimeBits)));
+  l->lane.advance(time);
 }
 
 uint64_t vm_lane_drain(VmLane* l) {
@@ -112,7 +112,7 @@ int vm_lane_take(VmLane* l, VmSent* sent, uint8_t* bytes, uint32_t room) {
 }
 
 int vm_lane_counters(const VmLane* l, uint32_t queue, uint32_t colour, VmCounters* counters) {
-  if (queue >= l->lane.decisions().queueCount() || colour >= u32{Colours}) return -1;
+  if (queue >= l->lane.queueCount() || colour >= u32{Colours}) return -1;
   *counters = l->lane.counters(queue, colour);
   return 0;
 }

@@ -26,7 +26,7 @@ int vm_decide(VmModel *model, const VmArrival *arrival, VmDecision *decision);
 int vm_depart(VmModel *model, const VmDeparture *departure);
 int vm_average(const VmModel *model, uint32_t queue, uint32_t colour, uint64_t *avg);
 
-/* The stand-alone lane, lane_model.h. */
+/* A lane of one input, lane_session.h. Frames have at least one byte. */
 typedef struct VmLane VmLane;
 VmLane *vm_lane_create(const VmConfig *config);
 void vm_lane_destroy(VmLane *lane);

@@ -1,0 +1,116 @@
+#include "lane_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rewrite.h"
+
+namespace vermilion {
+
+static constexpr u64 RestClocks = 4;  // not busy for so long before time jumps
+
+static u64 ontoGrid(u64 ns) {
+  return (ns + LaneClockNs - 1) / LaneClockNs * LaneClockNs;
+}
+
+static LaneShape shapeOf(const VmConfig& c) {
+  return {CellBytes, 1, 0, c.buffer_cells != 0 ? c.buffer_cells : 1u << 20};
+}
+
+LaneSession::LaneSession(const VmConfig& config)
+    : config_(config),
+      profiles_(config.queues, config.queues + config.queue_count),
+      lane_(config, shapeOf(config)),
+      counters_(config.queue_count * Colours) {
+  config_.queues = profiles_.data();
+}
+
+bool LaneSession::resting() const {
+  return resting_ >= RestClocks && !lane_.waiting();
+}
+
+void LaneSession::clock() {
+  const bool waiting = lane_.waiting();
+  lane_.clock(now_);
+  resting_ = waiting || lane_.busy() ? 0 : resting_ + 1;
+  if (lane_.decided() && !lane_.decided()->refresh) decided();
+  if (lane_.departed()) {
+    Inside& frame = inside(lane_.departed()->id);
+    frame.record.time = lane_.departed()->time;
+    VmCounters& count = counters_[frame.record.queue * Colours + frame.record.colour];
+    count.sent_packets++;
+    count.sent_bytes += frame.record.len_bytes;
+  }
+  if (lane_.sent()) sentFrame(*lane_.sent());
+  now_ += LaneClockNs;
+}
+
+void LaneSession::decided() {
+  const ClockedLane::Decided& d = *lane_.decided();
+  Inside& frame = inside(d.id);
+  const Arrival& a = d.seen;
+  VmCounters& count = counters_[a.queue * Colours + a.colour];
+  count.packets[d.decision.verdict]++;
+  count.bytes[d.decision.verdict] += a.len_bytes;
+  frame.mark = d.decision.verdict == VM_MARK;
+  frame.record = {0, a.time, d.id, a.queue, a.colour, a.len_bytes, frame.mark && a.ecn != 3};
+  if (d.decision.verdict == VM_ENQUEUE || frame.mark) return;
+  frame.bytes.clear();
+  release();
+}
+
+void LaneSession::sentFrame(u64 id) {
+  Inside& frame = inside(id);
+  const VmClass& target = config_.dscp[frame.headers.dscp];
+  const bool ip = frame.headers.is_ip4 || frame.headers.is_ip6;
+  const i32 dscp = ip ? target.set_dscp : -1;
+  rewrite(frame.bytes.data(), frame.headers, frame.mark, dscp >= 0, static_cast<u32>(std::max(dscp, 0)));
+  VmCounters& count = counters_[frame.record.queue * Colours + frame.record.colour];
+  count.ce_written_packets += frame.record.ce_written;
+  count.ce_written_bytes += frame.record.ce_written ? frame.record.len_bytes : 0;
+  lastSent_ = frame.record.time;
+  sent_.push_back({frame.record, std::exchange(frame.bytes, {})});
+  release();
+}
+
+// A frame in the lane has bytes.
+void LaneSession::release() {
+  for (; !inside_.empty() && inside_.front().bytes.empty(); firstId_++) inside_.pop_front();
+}
+
+Decision LaneSession::arrive(u64 time, const u8* frame, u32 lenBytes, bool bad, Arrival* seen) {
+  advance(time);
+  const u64 id = firstId_ + inside_.size();
+  inside_.push_back({{}, parse(frame, lenBytes), false, {frame, frame + lenBytes}});
+  lane_.arrive(0, id, frame, lenBytes, bad);
+  resting_ = 0;
+  do clock();
+  while (!lane_.decided() || lane_.decided()->refresh || lane_.decided()->id != id);
+  if (seen != nullptr) *seen = lane_.decided()->seen;
+  return lane_.decided()->decision;
+}
+
+void LaneSession::advance(u64 time) {
+  while (now_ < time) {
+    u64 wake;
+    if (!resting()) {
+      clock();
+    } else if (lane_.wake(wake) && wake < time) {
+      now_ = std::max(now_, ontoGrid(wake));
+      clock();
+    } else {
+      now_ = ontoGrid(time);
+    }
+  }
+}
+
+u64 LaneSession::drain() {
+  for (u64 wake;;) {
+    while (!resting()) clock();
+    if (!lane_.wake(wake)) return lastSent_;
+    now_ = std::max(now_, ontoGrid(wake));
+    resting_ = 0;
+  }
+}
+
+}  // namespace vermilion
