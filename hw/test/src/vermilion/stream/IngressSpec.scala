@@ -64,7 +64,7 @@ class IngressSpec extends AnyFunSuite with ChiselSim {
       writeReady = 1.0; metaReady = 1.0; freeOffered = 1.0
       for (_ <- 0 until 4 * Ingress.CellsAhead * p.inputs) clock()
       source = phase.source; writeReady = phase.write; metaReady = phase.meta; freeOffered = phase.free
-      // Runts take a cell a beat: two inputs that cannot be stalled bring more than the one write port takes.
+      // Runts take a cell and a meta a beat: two inputs that cannot be stalled bring more than one of each in a clock.
       val crowded = p.stallable.count(!_) > 1 && !phase.lineRate
       mayStarve = phase.write < 1 || phase.free < 1 || crowded
       val (clocksBefore, metasBefore, lostBefore) = (clocks, metas, lost)
@@ -83,7 +83,7 @@ class IngressSpec extends AnyFunSuite with ChiselSim {
         val writes = frames.map(f => (f.bytes.length + 63) / 64).sum
         assert(took <= writes.max(perInput.max) + 40, s"${phase.name}: $took clocks")
       }
-      if (phase.meta > 0.5) assert(lost == lostBefore, phase.name)
+      if (phase.meta > 0.5 && !crowded) assert(lost == lostBefore, phase.name)
       if (phase.meta < 0.5 && !p.stallable.head) assert(lost - lostBefore > 50, "too few metas were refused")
       if (phase.free < 1) assert(starved - starvedBefore > 20, "cells did not run out")
       seenLost += lost - lostBefore
