@@ -149,6 +149,15 @@ def top_module(folder: Path) -> str:
     return tops[0]
 
 
+def forget_missing_headers(work: Path):
+    """Makes `make` compile anew what was compiled with a header that is gone, where it would stop for want of it."""
+    for dependencies in work.glob("*.d"):
+        named = [Path(name) for name in dependencies.read_text().replace("\\\n", " ").split() if name.startswith("/")]
+        if not all(path.exists() for path in named if path.suffix == ".h"):
+            dependencies.with_suffix(".o").unlink(missing_ok=True)
+            dependencies.unlink()
+
+
 def simulator(preset: str, waves: str = "", say=quiet) -> Path:
     """The simulator's program; `waves` is "", "vcd" or "fst", each a program of its own because tracing slows."""
     if preset not in PRESETS:
@@ -175,6 +184,7 @@ def simulator(preset: str, waves: str = "", say=quiet) -> Path:
         def action():
             work.mkdir(parents=True, exist_ok=True)
             run([*verilate, *sources, *cpp], work / "verilator.log")
+            forget_missing_headers(work)
             command = [
                 "make",
                 "-C",
