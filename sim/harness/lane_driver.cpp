@@ -24,6 +24,7 @@ LaneDriver::LaneDriver(VerilatedLane& lane, LaneListener& listener, bool stalls,
 
 void LaneDriver::clock(const std::function<void()>& look) {
   lane_.setTime(wrapped(now_));
+  listener_.time(clocks_, now_);
   outReady_ = !stalls_ || random_() % 2 != 0;
   lane_.setOutputReady(outReady_);
   lane_.settle();

@@ -23,6 +23,7 @@ namespace vermilion {
 // What the driver tells; `clock` counts from the start of the program, `now` is lane time.
 struct LaneListener {
   virtual ~LaneListener() = default;
+  virtual void time(u64 clock, u64 now) = 0;                                           // of every clock, first
   virtual void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) = 0;  // its last beat is in
   virtual void lost(u32 input, u32 lenBytes, u64 clock) = 0;  // a frame was left out, LostClocks after its last beat
   virtual void decided(const RtlDecision& decision, u64 clock) = 0;

@@ -13,7 +13,9 @@ const char* const VerdictNames[VM_VERDICTS] = {"enqueue", "mark", "early", "forc
 
 // Of a refresh that changes nothing, or a packet that does not, the look-ahead has no meaning.
 static bool sameSeen(const Arrival& a, const Arrival& b, bool packet, bool updates) {
-  bool same = !packet || (a.draw == b.draw && a.queued_bytes == b.queued_bytes && a.queued_packets == b.queued_packets);
+  bool same =
+      a.time == b.time &&
+      (!packet || (a.draw == b.draw && a.queued_bytes == b.queued_bytes && a.queued_packets == b.queued_packets));
   for (u32 c = 0; c < u32{Colours}; c++)
     same = same && a.backlog_bytes[c] == b.backlog_bytes[c] && a.backlog_packets[c] == b.backlog_packets[c] &&
            a.last_departure[c] == b.last_departure[c] && (!updates || a.n[c] == b.n[c]);
@@ -47,9 +49,9 @@ void Replay::check(const RtlDecision& rtl, u64 clock) {
     return;
   }
   if (rtl.refresh) {
-    const Arrival seen = view_.refresh(slot, a.time, a.queue, a.colour);
+    const Arrival seen = view_.refresh(slot, timeAt(slot), a.queue, a.colour);
     const bool updates = model_.queue(a.queue).update_depart != 0;
-    Departure d{a.time, a.queue, a.colour, {}, {}, {}};
+    Departure d{seen.time, a.queue, a.colour, {}, {}, {}};
     std::copy_n(seen.backlog_bytes, Colours, d.backlog_bytes);
     std::copy_n(seen.backlog_packets, Colours, d.backlog_packets);
     std::copy_n(seen.n, Colours, d.n);
@@ -61,7 +63,7 @@ void Replay::check(const RtlDecision& rtl, u64 clock) {
     }
     return;
   }
-  Arrival seen = view_.packet(slot, a.time, a.queue, a.colour, a.len_bytes, a.bad != 0, a.no_buffer != 0);
+  Arrival seen = view_.packet(slot, timeAt(slot), a.queue, a.colour, a.len_bytes, a.bad != 0, a.no_buffer != 0);
   seen.ecn = a.ecn;
   view_.limit(slot, seen);
   const bool untouched = a.bad || a.no_buffer;

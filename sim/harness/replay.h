@@ -1,6 +1,6 @@
 // Every decision of the RTL, replayed in the model: the same average, probability and verdict, bit for bit, or it is a defect.
 //
-// The replay takes from the RTL which packet was decided in which clock, and which departed; all else it works out itself:
+// The replay takes from the RTL which packet was decided in which clock, and which departed; all else it works out itself: times,
 // backlogs, idle times, look-ahead and draw (pipeline_view.h), averages, spacing, limit. Compared are all of these, the
 // averages that the decision updated, the arriving colour's own, probability and verdict; at a refresh what it saw and the
 // averages. Not compared, since neither is used: average and probability of bad and nobuf frames.
@@ -28,6 +28,8 @@ extern const char* const VerdictNames[VM_VERDICTS];
 class Replay {
  public:
   explicit Replay(const VmConfig& config);
+  // The lane's time in every clock, before what that clock brings.
+  void time(u64 clock, u64 now) { times_[clock % Times] = truncate(now, TimeBits); }
   // Both in the order of clocks; `clock` is the one in which it stood at the lane's port.
   void check(const RtlDecision& rtl, u64 clock);
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
@@ -41,6 +43,9 @@ class Replay {
  private:
   bool sameAverages(const RtlDecision& rtl) const;
   void disagree(const RtlDecision& rtl, const Arrival& seen, const Decision& model);
+  static constexpr u64 Times = 128;  // more clocks than the pipeline has
+  u64 timeAt(u64 clock) const { return times_[clock % Times]; }
+  u64 times_[Times] = {};
   u32 queueCount_;
   PipelineView view_;
   DecisionModel model_;

@@ -30,6 +30,7 @@ class RtlRun : public LaneListener {
         config_(config),
         recorder_(recorder) {}
 
+  void time(u64 clock, u64 now) override { replay.time(clock, now); }
   void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) override {
     accounting.arrived(input, std::move(frame), clock);
   }

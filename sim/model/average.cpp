@@ -57,26 +57,35 @@ void Estimator::push(Update update, u64 now) {
   updated_ = now;
 }
 
-bool Estimator::followsAgeing(int n, u64 now) {
+bool Estimator::spells(int n, u64& sumNs) const {
+  bool any = false;
+  sumNs = 0;
   for (int k = 1; k < n; k++) {
-    if (!back(k).aged) continue;
-    push({averageAge(value(n), back(k).exponent)}, now);
-    return true;
+    any = any || back(k).aged;
+    sumNs += back(k).aged ? back(k).spellNs : 0;
   }
-  return false;
+  return any;
+}
+
+static u64 aged(u64 base, u64 idleNs, const VmQueue& queue) {
+  return averageAge(base, idleExponent(saturate(idleNs, TimeBits), queue.lambda));
 }
 
 void Estimator::arrive(const VmQueue& queue, u32 q, int n, u64 now, u64 idleNs) {
-  const u64 base = value(n);
+  u64 under;
+  const bool follows = spells(n, under);
   if (q == 0) {
-    const u32 exponent = idleExponent(std::min(idleNs, truncate(u128{now} - updated_, TimeBits)), queue.lambda);
-    return push({averageAge(base, exponent), true, exponent}, now);
+    const u64 own = std::min(idleNs, truncate(u128{now} - updated_, TimeBits));
+    return push({aged(value(n), own + under, queue), true, own}, now);
   }
-  if (!followsAgeing(n, now)) push({averageStep(base, q, queue.weight[n - 1])}, now);
+  if (follows) return push({aged(value(n), under, queue)}, now);
+  push({averageStep(value(n), q, queue.weight[n - 1])}, now);
 }
 
 void Estimator::depart(const VmQueue& queue, u32 q, int n, u64 now) {
-  if (!followsAgeing(n, now)) push({averageStep(value(n), q, queue.weight[n - 1])}, now);
+  u64 under;
+  const bool follows = spells(n, under);
+  push({follows ? aged(value(n), under, queue) : averageStep(value(n), q, queue.weight[n - 1])}, now);
 }
 
 }  // namespace vermilion

@@ -27,8 +27,9 @@
 //     queue starts from 0, and nothing else happens.
 //   - A departure of colour c, where the queue has update_depart, steps the estimators whose mask holds c with the
 //     backlog after it, also where that is 0; no draw.
-//   - Where one of the n - 1 updates under way is such an ageing, this update ages its base by the same x instead of
-//     stepping, so that an idle spell is never forgotten. It hands this on to nobody.
+//   - The spells t of the n - 1 updates under way are not in `base` yet: they follow each other, so this update adds them
+//     to its own and ages its base by all of them, with its own lambda; where it has a backlog it does so instead of
+//     stepping, as long as such a spell is under way. So no idle spell is ever forgotten. It hands on its own spell alone.
 #pragma once
 
 #include <array>
@@ -62,11 +63,12 @@ class Estimator {
   struct Update {
     u64 avg = 0;
     bool aged = false;  // by an idle spell of its own
-    u32 exponent = 0;   // of that
+    u64 spellNs = 0;    // that
   };
   const Update& back(int n) const { return ring_[(head_ + Depth + 1 - n) % Depth]; }
   void push(Update update, u64 now);
-  bool followsAgeing(int n, u64 now);
+  // Of the n - 1 updates under way; false: none is an ageing.
+  bool spells(int n, u64& sumNs) const;
   std::array<Update, Depth> ring_{};
   int head_ = 0;
   u64 updated_ = 0;

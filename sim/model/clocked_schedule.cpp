@@ -42,7 +42,7 @@ ClockedShaper::Scanned ClockedShaper::choose(const Flags& interesting) const {
 
 bool ClockedShaper::earliest(const Flags& interesting, u64& ns) const {
   ns = truncate((u128{result_} + maxOf(ShaperFrac)) >> ShaperFrac, TimeBits);
-  return resultValid_ && choose(interesting).valid;
+  return resultValid_ && choose(interesting).valid && interesting == interestingBefore_;
 }
 
 void ClockedShaper::clock(u64 now, int charged, u32 lenBytes, const Flags& interesting) {

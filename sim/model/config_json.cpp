@@ -110,11 +110,11 @@ VmQueue queueOf(const Object& o) {
   q.limit_bytes = o.small("limit_bytes", maxOf(LenBits));
   q.limit_packets = o.small("limit_packets", maxOf(LenBits));
   q.strict = o.small("strict", 1);
-  q.priority = o.small("priority", maxOf(12));
-  q.quantum = o.small("quantum", maxOf(LenBits));
+  q.priority = o.small("priority", maxOf(4));
+  q.quantum = o.small("quantum", maxOf(18));
   if (!q.strict && q.quantum == 0) refuse(o.at("quantum"), "is 0, a queue of the round robin needs at least 1 byte");
   q.cost = scaled(o, "cost", CostMantBits);
-  q.burst_ns = o.number("burst_ns", maxOf(TimeBits));
+  q.burst_ns = o.number("burst_ns", maxOf(40));
   const json& curves = o.list("curves", Colours);
   for (std::size_t c = 0; c < Colours; c++)
     q.colour[c] = colourOf(curves[c], o.at("curves") + "[" + std::to_string(c) + "]");
@@ -167,7 +167,7 @@ LoadedConfig readConfig(const std::string& text) {
   out.config.fallback = classOf(o.get("default"), "default", out.queues.size());
   const Object port(o.get("port"), "port", {"rate", "cost", "burst_ns"});
   out.config.port_cost = scaled(port, "cost", CostMantBits);
-  out.config.port_burst_ns = port.number("burst_ns", maxOf(TimeBits));
+  out.config.port_burst_ns = port.number("burst_ns", maxOf(40));
   out.config.seed = o.number("seed", ~u64{0});
   if (o.has("buffer_cells")) out.config.buffer_cells = o.small("buffer_cells", maxOf(LenBits));
   if (o.has("max_frame_bytes")) out.config.max_frame_bytes = o.small("max_frame_bytes", maxOf(PktLenBits));

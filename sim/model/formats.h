@@ -39,7 +39,7 @@ constexpr int IdleBits = 16;
 constexpr int RatioFrac = 12;  // U8.12, L / L_mean
 constexpr int RatioBits = 20;
 constexpr int TimeBits = 48;       // ns
-constexpr int ShaperFrac = 16;     // U40.16 ns
+constexpr int ShaperFrac = 16;     // of ns: shapers, markers: U48.16
 constexpr int PktLenBits = 16;     // bytes of a packet
 constexpr int CellBytes = 64;      // bytes of a buffer cell
 constexpr int AgeRomFrac = 17;     // ROM[i] = round(2^17 2^(-i/1024)), U1.17
@@ -76,11 +76,6 @@ constexpr u64 truncate(u128 x, int bits) {
 // Serial-number order (RFC 1982): a is at or behind b, less than half the range of `bits` bits apart.
 constexpr bool reached(u64 a, u64 b, int bits) {
   return truncate(u128{a} - b, bits) >> (bits - 1) == 0;
-}
-
-// a - b where a is behind b in that order, else 0.
-constexpr u64 elapsed(u64 a, u64 b, int bits) {
-  return reached(a, b, bits) ? truncate(u128{a} - b, bits) : 0;
 }
 
 // A scaled value (x m) >> s, not narrowed: x to 64 bits, m to 18.

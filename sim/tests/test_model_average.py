@@ -169,3 +169,38 @@ def test_idle_time_counts_from_the_last_update_also_where_its_average_is_not_the
     model.depart(0, (0, 0, 0), time=2000)
     aged = model.decide(0, (0, 0, 0), time=2004, n=(2, 1, 1), departed=(1990, 0, 0)).avg
     assert aged == library().vm_average_age(base, 4, getattr(q, "lambda"))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_idle_spell_is_forgotten_whatever_is_under_way(seed):
+    """Bursts at an empty queue, as close as a clock: each average is the first one aged by all the time since."""
+    from math import log2
+
+    rng = random.Random(seed)
+    q = queue(weight=Fraction(1, 50))
+    setattr(q, "lambda", Scaled(40000, 25))  # halves in 860 us
+    model, time = Model(q), 10**6
+    first = model.decide(0, (30000, 0, 0), time=time).avg
+    start, times = time, [time]
+    time += 1000  # the first is written
+    for _ in range(400):
+        time += rng.choice([4, 4, 4, 8, 40, 4000, 400_000]) if rng.random() < 0.9 else 2_000_000
+        n = 1 + sum(time - 20 <= past < time for past in times)
+        got = model.decide(0, (0, 0, 0), time=time, n=(n, 1, 1), departed=(start, 0, 0)).avg
+        exact = first * 2 ** (-(time - start) * 40000 / 2**25 / 1024)
+        # Each ageing may lose up to a 1024th of a halving.
+        assert (
+            -0.01 < log2((got + 1000) / (exact + 1000)) < len(times) / 1024 + 0.01
+        ), f"after {time - start} ns, n {n}: {got}, exact {exact}"
+        times.append(time)
+
+
+def test_a_packet_with_a_backlog_takes_the_spells_under_way_and_not_a_step():
+    q = queue(weight=Fraction(1, 50))
+    setattr(q, "lambda", Scaled(40000, 12))
+    model = Model(q)
+    base = model.decide(0, (50, 0, 0), time=1000).avg
+    model.decide(0, (0, 0, 0), time=1900, departed=(1100, 0, 0))  # 800 ns
+    model.decide(0, (0, 0, 0), time=1904, n=(2, 1, 1), departed=(1100, 0, 0))  # 4 ns more
+    got = model.decide(0, (7, 0, 0), time=1908, n=(3, 1, 1), departed=(1100, 0, 0)).avg
+    assert got == library().vm_average_age(base, 804, getattr(q, "lambda"))

@@ -300,3 +300,31 @@ async def a_look_sees_the_average_aged_to_its_moment(dut):
         assert got == [mb.library().vm_average_age(stored.value, idle, lam)] * 3, f"idle for {idle} ns: {got}"
     assert got == [0, 0, 0]
     await bench.finish()
+
+
+@cocotb.test()
+@cocotb.parametrize(pace=[1, 2, 5, 8])
+async def a_burst_behind_silence_sees_the_whole_spell(dut, pace):
+    """Not against the model: every average of the burst is at most the old one aged by the silence."""
+    lam = mb.Scaled(40000, 25)  # halves in 860 us
+    bench = short_queue(dut, weight=0.02, **{"lambda": lam})
+    await bench.start()
+    await bench.play(600, 1.0, 0.0, spread=1)
+    await bench.play(900, 0.0, 1.0, spread=1)
+    assert not any(bench.fifo)
+    old = mb.u64()
+    assert mb.library().vm_average(bench.model, 0, 0, mb.byref(old)) == 0
+    for silence in (10**6, 10**7):  # 1.2 and 12 halvings
+        bench.now += silence
+        most = old.value * 2 ** (-silence * 40000 / 2**25 / 1024) * 1.03 + 2
+        seen = 0
+        for clock in range(28 * pace + 32):
+            await bench.play(1, 1.0 if clock % pace == 0 and clock < 28 * pace else 0.0, 0.0, spread=1)
+            if int(dut.io_decision_valid.value) and bench.value("backlog_0_packets") == 0:
+                seen += 1
+                assert max(bench.value(f"average_{e}") for e in range(3)) <= most, f"packet {seen} forgot the silence"
+        await bench.play(40, 0.0, 1.0, spread=1)
+        await bench.play(60, 0.0, 1.0, spread=1)
+        assert seen >= 3
+        assert mb.library().vm_average(bench.model, 0, 0, mb.byref(old)) == 0
+    await bench.finish()

@@ -3,7 +3,7 @@ package vermilion.average
 import chisel3._
 import chisel3.util._
 import vermilion.control.Scaled
-import vermilion.fixed.Arithmetic.saturateSigned
+import vermilion.fixed.Arithmetic.{saturate, saturateSigned}
 import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.fixed.{ForwardingRam, SweepInit}
@@ -30,9 +30,12 @@ class AverageRequest(p: LaneParams) extends Bundle {
   * }}}
   * (Floyd and Jacobson 1993; P4 eq. 7.) The multiply takes longer than a clock, so refresh j starts from the newest
   * average that is written, which is n refreshes of the same queue and estimator ago, n = 1..6: a look-ahead of Floyd's loop
-  * with the lengths between taken as the present one. w = 1 is exact at any pace, but as said below, and below one refresh in six clocks per
-  * queue n = 1 and the average is Floyd's. A refresh whose base is older than an ageing that is still under way takes that
-  * ageing instead of its own step, so that an idle spell is never forgotten; at most five packets step later for it.
+  * with the lengths between taken as the present one. Below one refresh in six clocks per queue n = 1 and the loop is Floyd's.
+  *
+  * Idle spells of refreshes that are still under way are not in the base yet, so a refresh adds them to its own (they follow
+  * each other and do not overlap) and ages its base by all of them. One with a length does the same, instead of a step of
+  * its own, as long as such a spell is under way; at most five packets step later for it. So no spell is ever forgotten.
+  * All are aged with the newest refresh's lambda.
   *
   * RAM: one average per queue and estimator, U27.16. Rounding: the product is shifted right towards minus infinity, the sum
   * saturates (a weight above 1.0 can be written into its 9 bits, and overshoots).
@@ -50,7 +53,11 @@ class AverageUnit(p: LaneParams) extends Module {
   io.ready := sweep.done
 
   /** The request as it stands in each stage; stage 0 is the input. */
-  private val request = Seq.iterate[Valid[AverageRequest]](io.request, Latency + 1)(r => Delay(r))
+  private val request = Seq.iterate[Valid[AverageRequest]](io.request, Latency + 1) { r =>
+    val next = Delay(r)
+    next.valid := r.valid && !reset.asBool
+    next
+  }
   private val valid = request.map(_.valid)
 
   for (e <- 0 until Colour.Count) {
@@ -62,8 +69,8 @@ class AverageUnit(p: LaneParams) extends Module {
     val ages = Seq.iterate(valid(0) && s0.update(e) && s0Ages, EwmaStages)(Delay(_))
     val behind = (1 until EwmaStages).map(k => ages(k) && request(k).bits.queue === s0.queue)
     val s0Idle = s0Ages || behind.reduce(_ || _)
-    val spell = (1 until EwmaStages).map(k => request(k).bits.idleNs(e))
-    val s0IdleNs = Mux(s0Ages, s0.idleNs(e), PriorityMux(behind :+ true.B, spell :+ s0.idleNs(e)))
+    val spells = behind.zipWithIndex.map { case (counts, k) => Mux(counts, request(k + 1).bits.idleNs(e), 0.U) }
+    val s0IdleNs = saturate(VecInit(spells :+ Mux(s0Ages, s0.idleNs(e), 0.U)).reduceTree(_ +& _), TimeBits)
 
     // -- stages 0 to 5: how much an idle spell takes away --
     val idleAge = Module(new IdleAge)

@@ -33,7 +33,7 @@ class VerdictInputs extends Bundle {
   * one-clock loop is an add and a compare. R is drawn at first use. Frames that are bad, without buffer or over the limit
   * leave S and R alone. State per queue and colour in RAM.
   *
-  * Timing: `address` in clock t, `inputs` and result in clock t+1.
+  * Timing: `queue` and `colour` in clock t, `inputs` and result in clock t+1.
   */
 class VerdictUnit(p: LaneParams) extends Module {
   val io = IO(new Bundle {

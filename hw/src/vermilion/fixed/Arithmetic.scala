@@ -29,7 +29,4 @@ object Arithmetic {
     require(a.getWidth == b.getWidth, s"widths are ${a.getWidth} and ${b.getWidth}; they must be the same")
     !(a - b)(a.getWidth - 1)
   }
-
-  /** `a - b` where `a` is behind `b` in that order, else 0: the time since `b`, or none if the clock was set back. */
-  def elapsed(a: UInt, b: UInt): UInt = Mux(reached(a, b), a - b, 0.U)
 }

@@ -49,7 +49,7 @@ object Formats {
   /** Time in nanoseconds, 78 hours before it wraps. */
   val TimeBits = 48
 
-  /** Shaper credit clock, U40.16 ns. */
+  /** Fraction bits of ns in shapers and markers: U48.16. */
   val ShaperFrac = 16
 
   /** Packet lengths in bytes, to 64 KiB: a segment that an offloading host captures. */

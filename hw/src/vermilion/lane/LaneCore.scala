@@ -30,7 +30,7 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   *                     |                         ^ free           ^
   *                     +-> metas -> PolicyPipeline -> EgressQueues
   * }}}
-  * `now` is the time in ns; it may jump, but never goes back. `busy` is low when nothing but an arrival or the time in
+  * `now` is the time in ns; it may jump, and be set back (architecture.md, "Times"). `busy` is low when nothing but an arrival or the time in
   * `wake` can change anything.
   *
   * After a reset the inputs open when `ready` and the policy pipeline's tables are clear: what can be stalled waits until then, what cannot

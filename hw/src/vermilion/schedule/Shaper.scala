@@ -203,7 +203,7 @@ class Shaper(val entries: Int) extends Module {
     whole := false.B
     resultValid := false.B
   }
-  io.earliest.valid := resultValid && candidates.orR
+  io.earliest.valid := resultValid && candidates.orR && RegNext(io.interesting) === io.interesting
   io.earliest.bits := result(ClockBits - 1, ShaperFrac) + result(ShaperFrac - 1, 0).orR
 
   assert((s0Entry < entries.U((bits + 1).W)) || !io.charge.valid, "no such shaper entry")
