@@ -19,7 +19,15 @@ struct Window {
   u32 u32At(u32 i) const { return u16At(i) << 16 | u16At(i + 2); }
 };
 
-void transport(const Window& w, u32 at, Headers& h) {
+void addresses(const Window& w, u32 at, u32 words, Headers& h) {
+  for (u32 i = 0; i < words; i++) {
+    h.src_addr[words - 1 - i] = w.u32At(at + 4 * i);
+    h.dst_addr[words - 1 - i] = w.u32At(at + 4 * (words + i));
+  }
+}
+
+// `end`: where the packet ends by its IP length.
+void transport(const Window& w, u32 at, u32 end, Headers& h) {
   if ((h.proto != Tcp && h.proto != Udp) || !w.has(at, 4)) return;
   h.has_ports = 1;
   h.src_port = w.u16At(at);
@@ -28,6 +36,9 @@ void transport(const Window& w, u32 at, Headers& h) {
   h.is_tcp = 1;
   h.tcp_seq = w.u32At(at + 4);
   h.tcp_flags = w.u8At(at + 13);
+  const u32 headerWords = w.u8At(at + 12) >> 4;
+  const u32 payload = at + 4 * headerWords;
+  h.tcp_payload = headerWords >= 5 && payload < end && (w.size == HeaderWindow || payload < w.size);
 }
 
 void ip4(const Window& w, u32 at, Headers& h) {
@@ -40,7 +51,8 @@ void ip4(const Window& w, u32 at, Headers& h) {
   h.ecn = w.u8At(at + 1) & 3;
   h.ttl = w.u8At(at + 8);
   h.proto = w.u8At(at + 9);
-  if ((w.u16At(at + 6) & 0x1fff) == 0) transport(w, at + 4 * words, h);
+  addresses(w, at + 12, 1, h);
+  if ((w.u16At(at + 6) & 0x1fff) == 0) transport(w, at + 4 * words, at + w.u16At(at + 2), h);
 }
 
 // Of an extension header at `at`, RFC 8200 section 4; 0: it is none, or its length is not there.
@@ -69,6 +81,7 @@ void ip6(const Window& w, u32 at, Headers& h) {
   h.ecn = trafficClass & 3;
   h.ttl = w.u8At(at + 7);
   h.proto = w.u8At(at + 6);
+  addresses(w, at + 8, 4, h);
   u32 next = at + 40;
   for (int i = 0; i < MaxExtensions; i++) {
     const u32 size = extensionBytes(w, next, h.proto);
@@ -78,7 +91,7 @@ void ip6(const Window& w, u32 at, Headers& h) {
     if (laterFragment) return;
     next += size;
   }
-  transport(w, next, h);
+  transport(w, next, at + 40 + w.u16At(at + 4), h);
 }
 
 }  // namespace

@@ -10,8 +10,12 @@
 //   - Up to four extension headers are passed; a fifth, or one not wholly there, ends the walk: `proto` is its number.
 //   - A fragment other than the first ends the walk behind its fragment header; it has no ports.
 //   has_ports: TCP or UDP, first fragment, 4 bytes of it there. is_tcp: has_ports, TCP and 14 bytes of it there.
-// Lengths in the headers are not believed and not read, but for ihl and those of extension headers. Fields not known
-// are 0; l3_offset of a frame that is not IP is 14.
+//   tcp_payload: is_tcp, data offset at least 5, and the packet ends behind the TCP header: by its IP length (total
+//   length; payload length + 40), and by the frame where that is shorter than 128 bytes. Of a longer frame the IP length
+//   is believed. An IP length of 0 (jumbograms, some offloads) is no payload, and padding of the frame is none. A first
+//   fragment is judged by its own length.
+// No other length in the headers is believed or read, but for ihl and those of extension headers. Fields not known are
+// 0; l3_offset of a frame that is not IP is 14.
 #pragma once
 
 #include "formats.h"

@@ -58,6 +58,8 @@ typedef struct {
   uint32_t dscp, ecn, ttl, proto;
   uint32_t has_ports, src_port, dst_port;
   uint32_t is_tcp, tcp_flags, tcp_seq;
+  uint32_t tcp_payload;
+  uint32_t src_addr[4], dst_addr[4]; /* least significant word first: IPv4 in [0] */
 } VmHeaders;
 
 /* A frame that left the lane. */

@@ -8,6 +8,7 @@
 #include "config_json.h"
 #include "curve.h"
 #include "decide.h"
+#include "flow_marker.h"
 #include "lane_session.h"
 #include "parser.h"
 #include "random.h"
@@ -20,6 +21,9 @@ struct VmModel {
 };
 struct VmLane {
   LaneSession lane;
+};
+struct VmFlowMarker {
+  FlowMarker marker;
 };
 struct VmConfigFile {
   LoadedConfig loaded;
@@ -191,6 +195,23 @@ int vm_random_draw(uint32_t words[4], uint32_t* draw) {
   if (!source.setState(words)) return -1;
   *draw = source.draw();
   source.state(words);
+  return 0;
+}
+
+VmFlowMarker* vm_flow_create(uint32_t flows, const uint32_t seed[4]) {
+  if (flows < 256 || flows > 65536 || (flows & (flows - 1)) != 0) return nullptr;
+  if ((seed[0] | seed[1] | seed[2] | seed[3]) == 0) return nullptr;
+  return new VmFlowMarker{FlowMarker(flows, seed)};
+}
+
+void vm_flow_destroy(VmFlowMarker* marker) {
+  delete marker;
+}
+
+int vm_flow_step(VmFlowMarker* m, uint64_t time, uint32_t queue, const VmHeaders* h, const VmFlowConfig* c,
+                 VmFlowAnswer* answer) {
+  if (queue >= FlowMarker::QueueLimit || c->kind > VM_FLOW_ADAPTIVE) return -1;
+  *answer = m->marker.step(time, queue, *h, *c);
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "config.h"
+#include "flow_records.h"
 #include "records.h"
 
 #ifdef __cplusplus
@@ -58,6 +59,14 @@ uint32_t vm_checksum(uint32_t checksum, uint32_t before, uint32_t after);
 /* The four words of a seed; a draw steps them. -1: all words are 0. */
 void vm_random_seed(uint64_t seed, uint32_t words[4]);
 int vm_random_draw(uint32_t words[4], uint32_t *draw);
+
+/* The per-flow markers, flow_marker.h, one packet a step. NULL: `flows` is not a power of two from 256 to 65536, or the
+ * seed (the state of the random source, not the host's seed) is all 0. -1: a queue of 2^15 or more, a kind above 3. */
+typedef struct VmFlowMarker VmFlowMarker;
+VmFlowMarker *vm_flow_create(uint32_t flows, const uint32_t seed[4]);
+void vm_flow_destroy(VmFlowMarker *marker);
+int vm_flow_step(VmFlowMarker *marker, uint64_t time, uint32_t queue, const VmHeaders *headers, const VmFlowConfig *config,
+                 VmFlowAnswer *answer);
 
 #ifdef __cplusplus
 }

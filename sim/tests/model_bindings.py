@@ -61,16 +61,22 @@ Departure = record(
     n=u32 * COLOURS,
 )
 Decision = record("Decision", verdict=u32, avg=u64, p=u64, sum=u64)
-HEADER_FIELDS = (
-    "is_ip4 is_ip6 l3_offset dscp ecn ttl proto has_ports src_port dst_port is_tcp tcp_flags tcp_seq".split()
-)
-Headers = record("Headers", **dict.fromkeys(HEADER_FIELDS, u32))
+HEADER_FIELDS = "is_ip4 is_ip6 l3_offset dscp ecn ttl proto has_ports src_port dst_port is_tcp tcp_flags tcp_seq tcp_payload".split()
+Headers = record("Headers", **dict.fromkeys(HEADER_FIELDS, u32), src_addr=u32 * 4, dst_addr=u32 * 4)
 Sent = record("Sent", time=u64, arrival=u64, id=u64, queue=u32, colour=u32, len_bytes=u32, ce_written=u32)
 Counters = record(
     "Counters",
     **{"packets": u64 * 7, "bytes": u64 * 7, "ce_written_packets": u64, "ce_written_bytes": u64},
     **{"sent_packets": u64, "sent_bytes": u64},
 )
+FlowConfig = record(
+    "FlowConfig",
+    **{"kind": u32, "alpha_eighths": u32, "initial_average": u32, "start_credits": u32, "recovery_credits": u32},
+    **{"increase_by_factor": u32, "ack_green": u32, "idle_age": u32, "half_open_age": u32},
+)
+FlowState = record("FlowState", raised=u32, average=u32, burst=u32, highest_seq=u32, credits=u32)
+FLOW_EVENTS = "adopted collision aged_out displaced table_full loss jump probe".split()
+FlowAnswer = record("FlowAnswer", colour=u32, has_state=u32, state=FlowState, **dict.fromkeys(FLOW_EVENTS, u32))
 
 P = c_void_p
 SIGNATURES = {
@@ -101,6 +107,9 @@ SIGNATURES = {
     "vm_checksum": (u32, [u32, u32, u32]),
     "vm_random_seed": (None, [u64, POINTER(u32 * 4)]),
     "vm_random_draw": (c_int, [POINTER(u32 * 4), POINTER(u32)]),
+    "vm_flow_create": (P, [u32, POINTER(u32 * 4)]),
+    "vm_flow_destroy": (None, [P]),
+    "vm_flow_step": (c_int, [P, u64, u32, POINTER(Headers), POINTER(FlowConfig), POINTER(FlowAnswer)]),
 }
 
 

@@ -106,6 +106,58 @@ def test_ip6_extension_headers_are_walked():
     expect(MACS + IP6 + ip6(b"\x06", 0), proto=0, has_ports=0)
 
 
+@pytest.mark.parametrize("tags", [b"", STAG + b"\0\1" + CTAG + b"\0\1"])
+def test_addresses(tags):
+    got = Headers()
+    frame = MACS + tags + IP4 + ip4()
+    library().vm_parse(frame, len(frame), byref(got))
+    assert (list(got.src_addr), list(got.dst_addr)) == ([0x0A000001, 0, 0, 0], [0x0A000002, 0, 0, 0])
+    plain = ip6()
+    frame = MACS + tags + IP6 + plain[:8] + bytes(range(1, 33)) + plain[40:]
+    library().vm_parse(frame, len(frame), byref(got))
+    assert list(got.src_addr) == [0x0D0E0F10, 0x090A0B0C, 0x05060708, 0x01020304]
+    assert list(got.dst_addr) == [0x1D1E1F20, 0x191A1B1C, 0x15161718, 0x11121314]
+
+
+def claim(packet, size):
+    """The packet with another IP length: of the whole packet, in both versions."""
+    if packet[0] >> 4 == 4:
+        return packet[:2] + struct.pack(">H", size) + packet[4:]
+    return packet[:4] + struct.pack(">H", size - 40) + packet[6:]
+
+
+@pytest.mark.parametrize("build, etype", [(ip4, IP4), (ip6, IP6)])
+def test_tcp_payload_is_what_the_ip_length_holds_behind_the_tcp_header(build, etype):
+    def payload(packet, tail=b""):
+        return parse(MACS + etype + packet + tail)["tcp_payload"]
+
+    segment = lambda words, size: TCP[:12] + bytes([words << 4]) + TCP[13:] + bytes(size)
+    bare = build(payload=TCP)
+    size = len(bare)
+    assert payload(build(payload=TCP + b"x")) == 1 and payload(bare) == 0
+    assert payload(bare, tail=bytes(10)) == 0, "padding is no payload"
+    assert payload(claim(build(payload=TCP + bytes(10)), size)) == 0, "behind the IP length"
+    assert payload(claim(bare, size + 1)) == 0, "a length that the frame does not hold"
+    assert payload(claim(bare, size + 1), tail=bytes(128)) == 1, "a frame whose end is not seen"
+    assert payload(claim(bare, size), tail=bytes(128)) == 0
+    assert payload(claim(bare, 65535), tail=bytes(128)) == 1
+    assert payload(build(payload=segment(7, 8))) == 0 and payload(build(payload=segment(7, 9))) == 1
+    assert payload(build(payload=segment(15, 40))) == 0 and payload(build(payload=segment(15, 41))) == 1
+    for words in range(5):
+        assert payload(build(payload=segment(words, 9))) == 0, "no legal data offset"
+    if build is ip4:
+        assert payload(claim(build(payload=TCP + bytes(200)), 0)) == 0
+        assert (
+            payload(ip4(payload=TCP + b"x", fragment=0x2000)) == 1 and payload(ip4(payload=TCP + b"x", fragment=1)) == 0
+        )
+        assert (
+            payload(ip4(payload=TCP, options=bytes(8))) == 0 and payload(ip4(payload=TCP + b"x", options=bytes(8))) == 1
+        )
+    else:
+        head = extension(0, 6, 4)
+        assert payload(ip6(head + TCP, 0)) == 0 and payload(ip6(head + TCP + b"x", 0)) == 1
+
+
 def test_nothing_behind_128_bytes_is_looked_at():
     room = 128 - 14 - 40
     for words, ports, tcp in [(14, 1, 1), (16, 1, 0), (18, 0, 0)]:

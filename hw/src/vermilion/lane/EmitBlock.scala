@@ -2,12 +2,14 @@ package vermilion.lane
 
 import chisel3.RawModule
 import circt.stage.ChiselStage
+import vermilion.flow.FlowMarker
 import vermilion.policy.PolicyPipeline
 
 /** Writes one block's SystemVerilog for the cocotb benches: `EmitBlock BLOCK PRESET DIRECTORY`. */
 object EmitBlock extends App {
   private val blocks: Map[String, LaneParams => RawModule] = Map(
     "PolicyPipeline" -> (p => new PolicyPipeline(p)),
+    "FlowMarker" -> (p => new FlowMarker(p.queueBits, 256)), // few sets, so that flows collide
     "LaneCore" -> (p => new LaneCore(p))
   )
   args match {

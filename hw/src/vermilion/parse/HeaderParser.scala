@@ -32,6 +32,10 @@ object HeaderParser {
   *   - IPv6 (RFC 8200): version 6 and 40 bytes inside, else not IP. Up to four of hop-by-hop, routing, destination options, fragment and
   *     AH (RFC 4302) are passed over; at a fifth, or one not wholly inside, `proto` is that header's own number.
   *   - Ports: TCP or UDP, not a later fragment, 4 bytes inside. TCP sequence and flags: 14 bytes inside.
+  *   - TCP payload: the segment ends by the IP length (RFC 791 total length, RFC 8200 payload length + 40) behind its header
+  *     (RFC 9293 data offset, at least 5), and so does a frame that ends within the 128 bytes. Of a longer frame the IP length
+  *     is believed. An IP length of 0 (jumbograms, and what some offloads leave in captures) is no payload; padding of
+  *     the frame is none. A first fragment is judged by its own length.
   *
   * What is not there reads 0; a frame that is not IP reads 0 everywhere but `l3Offset` = 14.
   */
@@ -60,6 +64,7 @@ class HeaderParser extends Module {
   private def afterTags(f: Int => UInt): UInt = Mux(tags === 2.U, f(22), Mux(tags === 1.U, f(18), f(14)))
   s1.data := afterTags(o => head(8 * HeadBytes - 1, 8 * o).pad(IpWindow.Bytes * 8))
   s1Type := afterTags(o => wordAt(head, o - 2))
+  s1.whole := io.in.bits.bytes >= HeadBytes.U
   s1.bytes := Mux(io.in.bits.bytes > offset, io.in.bits.bytes - offset, 0.U)
   s1.l3Offset := offset(5, 0)
 
@@ -77,6 +82,7 @@ class HeaderParser extends Module {
   first.isIp6 := is6
   first.traffic := traffic
   first.ttl := Mux(is6, byteAt(ip, 7), byteAt(ip, 8))
+  first.packetWords := s1.packetWords(Mux(is6, wordAt(ip, 4) +& 40.U, wordAt(ip, 2)))
   first.position := Mux(is6, 10.U, ihl)
   first.number := Mux(is6, byteAt(ip, 6), byteAt(ip, 9))
   first.laterFragment := is4 && (wordAt(ip, 6)(12, 0) =/= 0.U)
@@ -96,6 +102,8 @@ class HeaderParser extends Module {
   private val ports = w.window.wordAt(w.position)
   private val sequence = w.window.wordAt(w.position + 1.U)
   private val offsetAndFlags = w.window.wordAt(w.position + 3.U)
+  private val dataOffset = offsetAndFlags(31, 28)
+  private val room = Mux(w.packetWords > w.position, w.packetWords - w.position, 0.U) // words of the segment
 
   private val result = Wire(new Headers)
   private def only(condition: Bool, value: UInt): UInt = Mux(condition, value, 0.U)
@@ -112,6 +120,11 @@ class HeaderParser extends Module {
   result.isTcp := isTcp
   result.tcpSeq := only(isTcp, sequence)
   result.tcpFlags := only(isTcp, offsetAndFlags(23, 16))
+  result.tcpPayload := isTcp && dataOffset >= 5.U && room > dataOffset
+  private def address(at4: Int, at6: Int): UInt =
+    Mux(w.isIp6, w.window.bytesAt(at6, 16), only(w.isIp4, w.window.bytesAt(at4, 4)).pad(128))
+  result.srcAddr := address(12, 8)
+  result.dstAddr := address(16, 24)
 
   io.out.valid := RegNext(walkedValid, false.B)
   io.out.bits := RegNext(result)

@@ -2,6 +2,7 @@ package vermilion.parse
 
 import chisel3._
 import chisel3.util._
+import vermilion.fixed.Arithmetic.saturate
 
 object IpWindow {
 
@@ -14,6 +15,7 @@ class IpWindow extends Bundle {
   val data = UInt((IpWindow.Bytes * 8).W)
   val bytes = UInt(8.W)
   val l3Offset = UInt(6.W)
+  val whole = Bool() // the frame does not end within the parser's 128 bytes
 
   /** The 32-bit big-endian word at a word index; past the window it reads 0. */
   def wordAt(index: UInt): UInt = {
@@ -21,6 +23,19 @@ class IpWindow extends Bundle {
       if (4 * i + 3 < IpWindow.Bytes) Cat((0 to 3).map(k => data(32 * i + 8 * k + 7, 32 * i + 8 * k))) else 0.U(32.W)
     )
     VecInit(words)(index(4, 0))
+  }
+
+  /** Bytes `from` to `from + count - 1` as one big-endian number. */
+  def bytesAt(from: Int, count: Int): UInt = Cat((from until from + count).map(k => data(8 * k + 7, 8 * k)))
+
+  /** Words, begun ones counted, from the IP header's first byte to where its packet ends by `lengthBytes` and by the frame;
+    * 63 stands for that and more, so for every end that no TCP header can reach (29 + 15 words).
+    */
+  def packetWords(lengthBytes: UInt): UInt = {
+    def words(bytes: UInt): UInt = saturate((bytes +& 3.U) >> 2, 6)
+    val frame = Mux(whole, 63.U, words(bytes))
+    val claimed = words(lengthBytes)
+    Mux(claimed < frame, claimed, frame)
   }
 }
 
@@ -31,6 +46,7 @@ class Walk extends Bundle {
   val isIp6 = Bool()
   val traffic = UInt(8.W) // TOS or traffic class
   val ttl = UInt(8.W)
+  val packetWords = UInt(6.W) // IpWindow.packetWords
   val position = UInt(5.W) // words from the IP header's first; the window ends within 29
   val number = UInt(8.W)
   val laterFragment = Bool()

@@ -36,6 +36,9 @@ class Headers extends Bundle {
   val isTcp = Bool() // hasPorts, and sequence number and flags within the frame
   val tcpFlags = UInt(8.W)
   val tcpSeq = UInt(32.W)
+  val tcpPayload = Bool() // isTcp, and the segment holds at least one byte (HeaderParser)
+  val srcAddr = UInt(128.W) // IPv4 in the low 32 bits
+  val dstAddr = UInt(128.W)
 }
 
 /** One beat a frame, from ingress to the policy pipeline. `cells` cells hang from `headCell`; 0 means none was taken. */

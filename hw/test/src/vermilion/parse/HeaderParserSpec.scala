@@ -14,10 +14,21 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
   private val tcp4 =
     ethernet ++ Array(8, 0) ++ Array(0x45, 0xb9, 0, 40, 0, 0, 0x40, 0, 63, 6, 0, 0) ++ Array.fill(8)(1) ++
       Array(0x12, 0x34, 0x56, 0x78, 1, 2, 3, 4, 9, 9, 9, 9, 0x50, 0x12, 0, 0, 0, 0, 0, 0)
+  private val addressed = HeaderReference(true, false, 14, 46, 1, 63, 6, srcAddr = 0x01010101, dstAddr = 0x01010101)
+  private val ported = addressed.copy(hasPorts = true, srcPort = 0x1234, dstPort = 0x5678)
+  private val segment = ported.copy(isTcp = true, tcpFlags = 0x12, tcpSeq = 0x01020304L)
+  private val oneByte = tcp4.updated(17, 41)
   private val known = Seq(
-    tcp4 -> HeaderReference(true, false, 14, 46, 1, 63, 6, true, 0x1234, 0x5678, true, 0x12, 0x01020304L),
-    tcp4.take(47) -> HeaderReference(true, false, 14, 46, 1, 63, 6, true, 0x1234, 0x5678),
-    tcp4.take(37) -> HeaderReference(true, false, 14, 46, 1, 63, 6),
+    tcp4 -> segment,
+    (tcp4 ++ Array(1, 2, 3, 4, 5, 6)) -> segment, // padding is no payload
+    oneByte -> segment, // a length that lies
+    (oneByte :+ 7) -> segment.copy(tcpPayload = true),
+    tcp4.updated(46, 0x60) -> segment,
+    tcp4.updated(46, 0x40).updated(17, 44) -> segment, // no legal data offset
+    (oneByte ++ Array.fill(90)(0)) -> segment.copy(tcpPayload = true),
+    (oneByte.updated(46, 0xf0) ++ Array.fill(90)(0)) -> segment,
+    tcp4.take(47) -> ported,
+    tcp4.take(37) -> addressed,
     tcp4.take(33) -> HeaderReference(),
     Array(7) -> HeaderReference()
   )
@@ -60,6 +71,8 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
               "ip6" -> headers.isIp6,
               "ip6 with ports behind extensions" -> (headers.isIp6 && headers.hasPorts),
               "tcp" -> headers.isTcp,
+              "tcp with payload" -> headers.tcpPayload,
+              "tcp without" -> (headers.isTcp && !headers.tcpPayload),
               "no ip" -> !(headers.isIp4 || headers.isIp6),
               "ip6 stopped at an extension" -> (headers.isIp6 && Set(0, 43, 44, 51, 60)(headers.proto)),
               "two tags" -> (headers.l3Offset == 22)
@@ -72,7 +85,7 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
       }
       assert(expected.isEmpty)
       println(seen)
-      assert(seen.size == 7 && seen.values.forall(_ > 50), seen)
+      assert(seen.size == 9 && seen.values.forall(_ > 50), seen)
     }
   }
 }

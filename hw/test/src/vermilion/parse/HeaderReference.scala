@@ -14,7 +14,10 @@ case class HeaderReference(
     dstPort: Int = 0,
     isTcp: Boolean = false,
     tcpFlags: Int = 0,
-    tcpSeq: Long = 0
+    tcpSeq: Long = 0,
+    tcpPayload: Boolean = false,
+    srcAddr: BigInt = 0,
+    dstAddr: BigInt = 0
 )
 
 object HeaderReference {
@@ -30,6 +33,14 @@ object HeaderReference {
     }
     val ip = typeAt + 2
 
+    def number(at: Int, count: Int): BigInt = (at until at + count).foldLeft(BigInt(0))((n, i) => n * 256 + u8(i))
+
+    /** Where the IP packet ends, by its own word and, where the frame is shorter than 128 bytes, by the frame. */
+    def packetEnd: Int = {
+      val claimed = if (u16(typeAt) == 0x0800) ip + u16(ip + 2) else ip + 40 + u16(ip + 4)
+      if (frame.length < 128) claimed.min(frame.length) else claimed
+    }
+
     def transport(base: HeaderReference, at: Int, proto: Int, later: Boolean): HeaderReference = {
       val named = base.copy(proto = proto)
       if (later || (proto != 6 && proto != 17) || at + 4 > limit) named
@@ -37,7 +48,12 @@ object HeaderReference {
         val ported = named.copy(hasPorts = true, srcPort = u16(at), dstPort = u16(at + 2))
         if (proto != 6 || at + 14 > limit) ported
         else
-          ported.copy(isTcp = true, tcpFlags = u8(at + 13), tcpSeq = u16(at + 4).toLong * 65536 + u16(at + 6))
+          ported.copy(
+            isTcp = true,
+            tcpFlags = u8(at + 13),
+            tcpSeq = u16(at + 4).toLong * 65536 + u16(at + 6),
+            tcpPayload = u8(at + 12) / 16 >= 5 && packetEnd > at + u8(at + 12) / 16 * 4
+          )
       }
     }
 
@@ -57,7 +73,8 @@ object HeaderReference {
       u16(typeAt) == 0x0800 && ip + 20 <= limit && u8(ip) / 16 == 4 && u8(ip) % 16 >= 5 && ip + u8(ip) % 16 * 4 <= limit
     )
       transport(
-        HeaderReference(isIp4 = true, l3Offset = ip, dscp = u8(ip + 1) / 4, ecn = u8(ip + 1) % 4, ttl = u8(ip + 8)),
+        HeaderReference(isIp4 = true, l3Offset = ip, dscp = u8(ip + 1) / 4, ecn = u8(ip + 1) % 4, ttl = u8(ip + 8))
+          .copy(srcAddr = number(ip + 12, 4), dstAddr = number(ip + 16, 4)),
         ip + u8(ip) % 16 * 4,
         u8(ip + 9),
         later = u16(ip + 6) % 8192 != 0
@@ -65,6 +82,7 @@ object HeaderReference {
     else if (u16(typeAt) == 0x86dd && ip + 40 <= limit && u8(ip) / 16 == 6) {
       val traffic = u16(ip) / 16 % 256
       val base = HeaderReference(isIp6 = true, l3Offset = ip, dscp = traffic / 4, ecn = traffic % 4, ttl = u8(ip + 7))
+        .copy(srcAddr = number(ip + 8, 16), dstAddr = number(ip + 24, 16))
       walk(base, ip + 40, u8(ip + 6), 4)
     } else HeaderReference()
   }

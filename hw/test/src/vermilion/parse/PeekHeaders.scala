@@ -18,6 +18,9 @@ object PeekHeaders extends PeekPokeAPI {
     h.dstPort.peek().litValue.toInt,
     h.isTcp.peek().litToBoolean,
     h.tcpFlags.peek().litValue.toInt,
-    h.tcpSeq.peek().litValue.toLong
+    h.tcpSeq.peek().litValue.toLong,
+    h.tcpPayload.peek().litToBoolean,
+    h.srcAddr.peek().litValue,
+    h.dstAddr.peek().litValue
   )
 }

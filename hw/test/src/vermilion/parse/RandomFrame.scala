@@ -59,7 +59,13 @@ class RandomFrame(random: Random) {
       case 1 | 2 | 3 => (0x0800, ip4())
       case _         => (0x86dd, ip6())
     }
-    val whole = bytes(12) ++ tags() ++ pair(etherType) ++ l3 ++ bytes(20 + random.nextInt(40))
+    val l4 = bytes(20 + random.nextInt(40))
+    if (random.nextInt(4) != 0) l4(12) = l4(12) % 16 + 16 * pick(5, 5, 5, 6, 8, 10, random.nextInt(16))
+    // IP lengths: true, a little off, or noise.
+    val claim = l3.length + l4.length + pick(0, 0, random.nextInt(80) - 40)
+    if (etherType == 0x0800 && l3.length >= 20 && random.nextInt(4) != 0) pair(claim.max(0)).copyToArray(l3, 2)
+    if (etherType == 0x86dd && l3.length >= 40 && random.nextInt(4) != 0) pair((claim - 40).max(0)).copyToArray(l3, 4)
+    val whole = bytes(12) ++ tags() ++ pair(etherType) ++ l3 ++ l4
     val length = random.nextInt(3) match {
       case 0 => 1 + random.nextInt(whole.length)
       case _ => whole.length

@@ -1,0 +1,256 @@
+"""Bench of the per-flow marker (256 entries, 64 sets): random packets, each answer compared with the model's, clock by clock."""
+
+import os
+import random as randomness
+from collections import Counter, deque
+
+import cocotb
+import model_bindings as mb
+from bench.bundle import ports
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge
+from flow_bench import ACK, SYN, TICK, Model, config, headers, toeplitz
+
+LATENCY = 8
+QUEUES = 16
+RESET_SEED = (0x9E3779B9, 0x243F6A88, 0xB7E15162, 0xDEADBEEF)  # RandomSource.scala
+STATE = {"raised": "raised", "average": "average", "burst": "burst", "highestSeq": "highest_seq", "credits": "credits"}
+EVENTS = {"agedOut": "aged_out", "tableFull": "table_full"}
+EVENTS |= {name: name for name in "adopted collision displaced loss jump probe".split()}
+
+
+def number(words) -> int:
+    return sum(word << 32 * i for i, word in enumerate(words))
+
+
+class Bench:
+    def __init__(self, dut, seed: int):
+        dut._log.info(f"seed {seed}")
+        self.dut, self.random = dut, randomness.Random(seed)
+        self.model = Model(256, RESET_SEED)
+        self.expected = deque()  # per clock: None or the model's answer, and what it was of
+        self.time, self.met, self.streak = 0, Counter(), 0
+        self.next = {}  # sequence number of each flow
+        self.handles = {}
+
+    def handle(self, name: str):
+        if name not in self.handles:
+            self.handles[name] = getattr(self.dut, name, None)
+        return self.handles[name]
+
+    async def start(self):
+        dut = self.dut
+        cocotb.start_soon(Clock(dut.clock, 4, unit="ns").start())
+        dut.io_request_valid.value, dut.io_seed_valid.value, dut.reset.value = 0, 0, 1
+        for _ in range(4):
+            await FallingEdge(dut.clock)
+        dut.reset.value = 0
+        await self.settle()
+
+    async def settle(self):
+        """Waits until the table is cleared."""
+        clocks = 0
+        while not int(self.dut.io_ready.value):
+            await FallingEdge(self.dut.clock)
+            clocks += 1
+            assert clocks < 200, "never ready"
+        assert clocks == 10 + 64, f"ready after {clocks} clocks"
+
+    async def reseed(self, words):
+        """A new seed between packets: the table is empty after it."""
+        self.dut.io_seed_valid.value, self.dut.io_seed_bits.value = 1, number(words)
+        await self.clock(None)
+        self.dut.io_seed_valid.value = 0
+        for _ in range(10 + 64):
+            assert not int(self.dut.io_ready.value)
+            await self.clock(None)
+        assert int(self.dut.io_ready.value)
+        self.model = Model(256, words)
+
+    async def clock(self, packet):
+        """One clock with a packet (headers, configuration, queue) or None at the request."""
+        dut = self.dut
+        dut.io_request_valid.value = packet is not None
+        answer = None
+        if packet is not None:
+            h, c, queue = packet
+            self.drive(h, c, queue)
+            answer = self.model.step(h, c, self.time, queue)
+        self.expected.append((answer, packet, self.time))
+        await FallingEdge(dut.clock)
+        if len(self.expected) >= LATENCY:
+            self.check(*self.expected.popleft())
+
+    def drive(self, h, c, queue):
+        values = {
+            "queue": queue, "time": self.time,
+            "headers": {
+                "isIp4": h.is_ip4, "isIp6": h.is_ip6, "isTcp": h.is_tcp, "tcpFlags": h.tcp_flags, "tcpSeq": h.tcp_seq,
+                "tcpPayload": h.tcp_payload, "srcPort": h.src_port, "dstPort": h.dst_port, "hasPorts": h.has_ports,
+                "srcAddr": number(h.src_addr), "dstAddr": number(h.dst_addr),
+            },
+            "config": {
+                "kind": c.kind, "alphaEighths": c.alpha_eighths, "initialAverage": c.initial_average,
+                "startCredits": c.start_credits, "recoveryCredits": c.recovery_credits, "ackGreen": c.ack_green,
+                "increaseByFactor": c.increase_by_factor, "idleAge": c.idle_age, "halfOpenAge": c.half_open_age,
+            },
+        }  # fmt: skip
+        ports(self.dut, "io_request_bits", values)
+
+    def value(self, name: str) -> int:
+        return int(self.handle(f"io_answer_{name}").value)
+
+    def check(self, answer, packet, time):
+        assert self.value("valid") == (answer is not None), "an answer too early, too late or lost"
+        if answer is None:
+            return
+        got = {"colour": self.value("bits_colour"), "hasState": self.value("bits_hasState")}
+        want = {"colour": answer.colour, "hasState": answer.has_state}
+        for port, name in EVENTS.items():
+            got[port], want[port] = self.value(f"bits_events_{port}"), getattr(answer, name)
+            self.met[port] += want[port]
+        for port, name in STATE.items():
+            got[port], want[port] = self.value(f"bits_state_{port}"), getattr(answer.state, name)
+        h, c, queue = packet
+        where = (
+            f"time {time} queue {queue} seq {h.tcp_seq} flags {h.tcp_flags} payload {h.tcp_payload} ports {h.src_port}"
+        )
+        assert got == want, f"{where}: got {got}, model {want}"
+        self.met[("green", "yellow", "red")[want["colour"]]] += 1
+        self.met["raised"] += want["raised"]
+
+    async def finish(self):
+        for _ in range(2 * LATENCY):
+            await self.clock(None)
+        self.dut._log.info(f"met {dict(self.met)}")
+
+    def configs(self, kinds=range(4)):
+        r = self.random
+        return [
+            config(
+                kind=r.choice(list(kinds)), alpha_eighths=r.choice([*range(9), r.randrange(16)]), increase_by_factor=r.randrange(2),
+                initial_average=r.choice([0, 0, 1, 100, 700, 7 * 256, r.randrange(2000), r.randrange(2**24), 2**24 - 1]),
+                start_credits=r.choice([0, 1, 5, 255]), recovery_credits=r.choice([0, 1, 5, 255]),
+                ack_green=r.randrange(2), idle_age=r.choice([0, 1, 100, 65535]), half_open_age=r.choice([0, 1, 10, 65535]),
+            )
+            for _ in range(QUEUES)
+        ]  # fmt: skip
+
+    def packet(self, configs, flows: int, wild: float):
+        """A packet of one of the first `flows` flows of all queues, out of order or odd with probability `wild`."""
+        r = self.random
+        flow = r.randrange(flows)
+        queue, ip6 = flow % QUEUES, flow >> 4 & 1
+        name = ((flow << 64 * ip6) + 1, 2, flow & 7, 443)
+        seq = self.next[flow] = self.next.get(flow, r.choice([0, 2**32 - 5000])) + r.choice([1, 1000, 1460])
+        flags, payload = ACK, 1
+        if r.random() < wild:
+            kind = r.randrange(4)
+            if kind == 0:
+                flags, payload = r.choice([SYN, SYN | ACK, r.randrange(256)]), r.randrange(2)
+            elif kind == 1:
+                payload = 0
+            else:
+                seq -= r.choice([0, 1000, 3000, 2**30, 2**31, 2**30 - 1, r.randrange(2**32)])
+        h = headers(seq, payload, flags, name, ip6)
+        if r.random() < wild / 20:
+            h.is_tcp = h.tcp_payload = h.tcp_flags = h.tcp_seq = 0
+        return h, configs[queue], queue
+
+    async def play(self, configs, clocks: int, flows: int, pace: float, wild: float, jump: float = 0.0):
+        for _ in range(clocks):
+            self.time = (
+                self.time + (4 if self.random.random() >= jump else self.random.choice([1, 2, 9, 200]) * TICK)
+            ) % 2**48
+            packet = self.packet(configs, flows, wild) if self.random.random() < pace else None
+            await self.clock(packet)
+
+
+@cocotb.test()
+@cocotb.parametrize(kinds=[(1,), (2,), (3,), (0, 1, 2, 3)])
+async def answers_are_the_models_for_any_mixture_of_flows(dut, kinds):
+    bench = Bench(dut, int(os.environ.get("VERMILION_SEED", "1")) * 100 + sum(kinds))
+    await bench.start()
+    for _ in range(2):
+        for flows in (1, 2, 3, 8, 300, 3000):
+            configs = bench.configs(kinds)
+            await bench.play(configs, 250, flows, 1.0, 0.1)
+            await bench.play(configs, 100, flows, 0.6, 0.4, 0.02)
+            await bench.play(configs, 60, flows, 1.0, 0.2, 0.5)
+    await bench.finish()
+    needed = set(EVENTS) | {"yellow"}
+    needed |= {"raised", "red"} if kinds != (2,) else set()
+    needed |= {"green"} if kinds != (3,) else set()
+    assert all(bench.met[name] > 5 for name in needed - ({"probe"} if kinds == (2,) else set())), dict(bench.met)
+
+
+@cocotb.test()
+async def one_flow_in_every_clock(dut):
+    """Long runs without losses and with many, no idle clock: each step of the loop depends on the one before."""
+    bench = Bench(dut, 4)
+    await bench.start()
+    for n in range(9):
+        for by_factor in (0, 1):
+            c = config(
+                alpha_eighths=n, increase_by_factor=by_factor, initial_average=bench.random.choice([0, 3, 300, 1792])
+            )
+            for k in range(160):
+                seq = 1000 * k if bench.random.random() < (0.97 if k < 100 else 0.6) else 1000 * (k - 3)
+                await bench.clock((headers(seq, flags=ACK if k else SYN), c, 0))
+    await bench.finish()
+    assert bench.met["red"] > 100 and bench.met["green"] > 100 and bench.met["raised"] > 100
+
+
+@cocotb.test()
+async def one_set_in_every_clock(dut):
+    """Flows of one set alone, made and displaced and aged in neighbouring clocks."""
+    bench = Bench(dut, 5)
+    await bench.start()
+    names = ((bench.random.getrandbits(32), 1, bench.random.getrandbits(16), 443) for _ in range(5000))
+    flows = [name for name in names if toeplitz(name, RESET_SEED, 6) == 0][:6]
+    configs = [config(idle_age=i, half_open_age=h, initial_average=512) for i, h in ((0, 0), (3, 1), (60, 60), (60, 0))]
+    for c in configs:
+        for k in range(800):
+            r = bench.random
+            bench.time += r.choice([4, 4, 4, TICK, 2 * TICK]) if k % 200 < 100 else 4
+            packet = headers(k * 10, flags=r.choice([SYN, ACK, ACK]), flow=r.choice(flows))
+            await bench.clock((packet, c, 0) if r.random() < 0.95 else None)
+    await bench.finish()
+    assert all(bench.met[name] > 20 for name in "collision agedOut displaced tableFull adopted".split()), dict(
+        bench.met
+    )
+
+
+@cocotb.test()
+async def a_new_seed_empties_the_table(dut):
+    bench = Bench(dut, 6)
+    await bench.start()
+    configs = bench.configs((1,))
+    for words in ((1, 2, 3, 4), (2**32 - 1, 0, 7, 9), (0, 0, 0, 1)):
+        await bench.play(configs, 300, 300, 1.0, 0.1)
+        await bench.reseed(words)
+    await bench.play(configs, 300, 300, 1.0, 0.1)
+    await bench.finish()
+
+
+@cocotb.test()
+async def packets_before_ready_are_yellow_and_make_no_state(dut):
+    bench = Bench(dut, 7)
+    await bench.start()
+    dut.io_seed_valid.value, dut.io_seed_bits.value = 1, 5
+    await bench.clock(None)
+    dut.io_seed_valid.value = 0
+    bench.drive(headers(1, flags=SYN), config(), 3)
+    for clock in range(70):
+        dut.io_request_valid.value = clock < 60
+        await FallingEdge(dut.clock)
+        if clock >= LATENCY - 1 and clock < 60 + LATENCY - 1:
+            assert bench.value("valid") and bench.value("bits_colour") == 1 and not bench.value("bits_hasState")
+            assert not any(bench.value(f"bits_events_{name}") for name in EVENTS)
+    for _ in range(40):
+        await FallingEdge(dut.clock)
+    bench.model, bench.expected = Model(256, (5, 0, 0, 0)), deque()
+    for k in range(5):
+        await bench.clock((headers(k + 1, flow=(1, 2, 3, 4)), config(), 3))
+    await bench.finish()
+    assert bench.met["adopted"] == 1

@@ -1,0 +1,119 @@
+package vermilion.flow
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.Formats.TimeBits
+import vermilion.stream.Headers
+
+/** Number formats of the per-flow markers; the model's are in `sim/model/flow_marker.h`. */
+object FlowFormats {
+
+  /** A_Y and A_0 in packets, U16.8. */
+  val AverageFrac = 8
+  val AverageBits = 16 + AverageFrac
+
+  /** L_Y in packets, saturating. */
+  val BurstBits = 17
+  val CreditBits = 8
+
+  /** alpha in eighths. */
+  val AlphaBits = 4
+
+  /** Ages count ticks of 2^22 ns (4.19 ms); the clock of 48 bits has 26 bits of them. */
+  val TickShift = 22
+  val TickBits = TimeBits - TickShift
+  val AgeBits = 16
+}
+
+/** Which rules mark a queue's packets. */
+object FlowKind {
+  val None = 0 // NM: all yellow
+  val ThreeColour = 1 // 3CPM
+  val Web = 2 // WPM: the green rules alone
+  val Adaptive = 3 // APM: the red rules alone
+  val Bits = 2
+}
+
+/** The marker of one queue (`docs/flow-markers.md`). */
+class FlowConfig extends Bundle {
+  import FlowFormats._
+  val kind = UInt(FlowKind.Bits.W)
+  val alphaEighths = UInt(AlphaBits.W) // alpha = n/8, n = 0..8; more counts as 8
+  val initialAverage = UInt(AverageBits.W) // A_0
+  val startCredits = UInt(CreditBits.W) // N_s
+  val recoveryCredits = UInt(CreditBits.W) // N_a
+  val increaseByFactor = Bool() // A_Y / (1 - alpha), else 2 (A_Y + 1)
+  val ackGreen = Bool() // TCP packets without payload and without SYN: green, else yellow
+  val idleAge = UInt(AgeBits.W) // ticks
+  val halfOpenAge = UInt(AgeBits.W) // ticks
+
+  def greenRules: Bool = kind === FlowKind.ThreeColour.U || kind === FlowKind.Web.U
+  def redRules: Bool = kind === FlowKind.ThreeColour.U || kind === FlowKind.Adaptive.U
+}
+
+/** What tells flows apart. A direction of a connection is a flow, and so is the same direction in another queue. */
+class FlowKey(queueBits: Int) extends Bundle {
+  val isIp6 = Bool()
+  val queue = UInt(queueBits.W)
+  val dstPort = UInt(16.W)
+  val srcPort = UInt(16.W)
+  val dstAddr = UInt(128.W)
+  val srcAddr = UInt(128.W)
+}
+
+/** A packet to mark. */
+class FlowRequest(queueBits: Int) extends Bundle {
+  val queue = UInt(queueBits.W)
+  val time = UInt(TimeBits.W) // ns, not before that of the request before
+  val headers = new Headers
+  val config = new FlowConfig
+}
+
+/** A lookup in the table, for a packet that makes or uses state. */
+class FlowLookup(queueBits: Int) extends Bundle {
+  val key = new FlowKey(queueBits)
+  val syn = Bool()
+  val tick = UInt(FlowFormats.TickBits.W)
+  val idleAge = UInt(FlowFormats.AgeBits.W)
+  val halfOpenAge = UInt(FlowFormats.AgeBits.W)
+}
+
+/** Where a flow's state is. */
+class FlowPlace(indexBits: Int) extends Bundle {
+  val found = Bool() // an entry: its own, or one it was given
+  val fresh = Bool() // the entry has been given now; what lies in it is not this flow's
+  val index = UInt(indexBits.W)
+  val collision = Bool() // a new flow found all four ways of its set taken by others
+  val agedOut = Bool() // the entry's former state, its own or another flow's, had aged out
+  val displaced = Bool() // a half-open entry, not aged, was given away
+}
+
+/** What happened, one bit a counter. */
+class FlowEvents extends Bundle {
+  val adopted = Bool() // state made by a data packet
+  val collision = Bool() // FlowPlace
+  val agedOut = Bool()
+  val displaced = Bool()
+  val tableFull = Bool() // no state made, packet yellow
+  val loss = Bool() // SN <= SN_h: taken for a retransmission
+  val jump = Bool() // SN at least 2^30 away from SN_h: state made anew
+  val probe = Bool() // marked red
+}
+
+/** What lies in the table of states for a flow. */
+class FlowState extends Bundle {
+  import FlowFormats._
+  val raised = Bool() // A_Y is average / (1 - alpha), see FlowLoop
+  val average = UInt(AverageBits.W)
+  val burst = UInt(BurstBits.W) // L_Y
+  val highestSeq = UInt(32.W) // SN_h
+  val credits = UInt(CreditBits.W)
+}
+
+/** The colour, and for traces the flow's state after the packet; it reads 0 where the packet has no state. */
+class FlowAnswer extends Bundle {
+  val colour = UInt(2.W)
+  val hasState = Bool()
+  val state = new FlowState
+  val events = new FlowEvents
+}

@@ -1,0 +1,38 @@
+// Marks the packets of TCP flows by the state of their flow: 3CPM, WPM, APM or none (Neglia, Bianchi, Sottile, "A new
+// Three Color Marker for TCP flows"), as hw/src/vermilion/flow/FlowMarker.scala does; theory: docs/flow-markers.md.
+//
+//   SN <= SN_h (a loss):  A_Y <- (1-alpha) A_Y + alpha L_Y, L_Y <- 0, credits <- N_a, green
+//   else:                 SN_h <- SN, L_Y <- L_Y + 1;  L_Y > A_Y: red, A_Y <- increase(A_Y), L_Y <- 0
+//                                                      else green while credits last (one less), then yellow
+//
+// alpha = n/8. A_Y is `average` (U16.8), or 8 average / (8-n) where the state is `raised`: increase by A_Y / (1-alpha)
+// sets that bit alone. Rounding: a loss floors to 2^-8; a raised average grows by a factor of few bits, floored term by
+// term, and 2^-8; all saturate.
+#pragma once
+
+#include <vector>
+
+#include "flow_records.h"
+#include "flow_table.h"
+#include "parser.h"
+
+namespace vermilion {
+
+class FlowMarker {
+ public:
+  static constexpr int AverageFrac = 8;
+  static constexpr int AverageBits = 16 + AverageFrac;
+  static constexpr int BurstBits = 17;
+  static constexpr int CreditBits = 8;
+  static constexpr u32 QueueLimit = 1 << 15;
+
+  FlowMarker(u32 flows, const u32 seed[4]);
+  // Times in ns, modulo 2^48; queue below QueueLimit.
+  VmFlowAnswer step(u64 time, u32 queue, const Headers& h, const VmFlowConfig& c);
+
+ private:
+  FlowTable table_;
+  std::vector<VmFlowState> states_;
+};
+
+}  // namespace vermilion

@@ -1,0 +1,61 @@
+#include "flow_table.h"
+
+#include <bit>
+
+#include "random.h"
+
+namespace vermilion {
+
+FlowTable::FlowTable(u32 flows, const u32 seed[4])
+    : setBits_(static_cast<u32>(std::countr_zero(flows)) - 2), entries_(flows) {
+  RandomSource source(0);
+  source.setState(seed);
+  for (int i = 0; i < 10; i++) key_[i] = source.draw();
+}
+
+u32 FlowTable::set(const FlowName& name) const {
+  u32 index = 0;
+  for (u32 j = 0; j < setBits_; j++) {
+    u32 sum = 0;
+    for (int i = 0; i < 10; i++) {
+      const u64 pair = u64{key_[i + 1]} << 32 | key_[i];
+      sum ^= static_cast<u32>(truncate(pair >> j, 32)) & name.words[i];
+    }
+    index |= static_cast<u32>(std::popcount(sum) & 1) << j;
+  }
+  return index;
+}
+
+FlowPlace FlowTable::lookup(const FlowName& name, bool syn, u64 tick, u32 idleAge, u32 halfOpenAge) {
+  const u32 base = Ways * set(name);
+  const auto aged = [&](const Entry& e) {
+    return elapsed(tick, e.tick, TickBits) > (e.halfOpen ? halfOpenAge : idleAge);
+  };
+  const auto lowest = [&](auto property) {
+    int way = 0;
+    while (way < Ways && !property(entries_[base + way])) way++;
+    return way;
+  };
+  FlowPlace p{};
+  int way = lowest([&](const Entry& e) { return e.valid && e.name == name; });
+  const bool own = way < Ways;
+  p.fresh = !own || aged(entries_[base + way]);
+  if (own) {
+    p.agedOut = p.fresh;
+  } else if ((way = lowest([&](const Entry& e) { return !e.valid; })) == Ways) {
+    p.collision = true;
+    if ((way = lowest(aged)) < Ways)
+      p.agedOut = true;
+    else if ((way = lowest([&](const Entry& e) { return e.halfOpen; })) < Ways)
+      p.displaced = true;
+    else
+      return p;
+  }
+  p.found = true;
+  p.index = base + static_cast<u32>(way);
+  Entry& e = entries_[p.index];
+  e = Entry{true, p.fresh || (syn && e.halfOpen), tick, name};
+  return p;
+}
+
+}  // namespace vermilion
