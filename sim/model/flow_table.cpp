@@ -54,7 +54,7 @@ FlowPlace FlowTable::lookup(const FlowName& name, bool syn, u64 tick, u32 idleAg
   p.found = true;
   p.index = base + static_cast<u32>(way);
   Entry& e = entries_[p.index];
-  e = Entry{true, p.fresh || (syn && e.halfOpen), tick, name};
+  e = Entry{true, !own || (syn && e.halfOpen), tick, name};
   return p;
 }
 

@@ -6,7 +6,7 @@
 //          ..302 queue, 303 IPv6
 //   set    bit j = parity(name & (key >> j)), a Toeplitz hash (Krawczyk, CRYPTO 1994)
 //
-// A lookup is by a packet that needs state: its own entry, not aged; else it is given, half-open: its own aged entry; a
+// A lookup is by a packet that needs state: its own entry, made anew where it has aged; else it is given, half-open: a
 // free way; one that has aged out; a half-open one (of several the lowest); else there is none and nothing changes.
 // Half-open: no data packet has come behind the one that made the entry. Aged: more ticks than idleAge, or halfOpenAge
 // where half-open, by the looking packet's ages; a tick is 2^22 ns, of 26 bits in serial-number order.

@@ -65,8 +65,8 @@ int vm_random_draw(uint32_t words[4], uint32_t *draw);
 typedef struct VmFlowMarker VmFlowMarker;
 VmFlowMarker *vm_flow_create(uint32_t flows, const uint32_t seed[4]);
 void vm_flow_destroy(VmFlowMarker *marker);
-int vm_flow_step(VmFlowMarker *marker, uint64_t time, uint32_t queue, const VmHeaders *headers, const VmFlowConfig *config,
-                 VmFlowAnswer *answer);
+int vm_flow_step(VmFlowMarker *marker, uint64_t time, uint32_t queue, const VmHeaders *headers,
+                 const VmFlowConfig *config, VmFlowAnswer *answer);
 
 #ifdef __cplusplus
 }

@@ -267,6 +267,15 @@ def test_ages(half_open):
                 assert not events(model.step(headers(7), c, start))
 
 
+def test_a_flow_that_is_slow_from_the_start_is_settled_by_its_second_packet():
+    """Packets further apart than the half-open age, nearer than the idle age: one adoption, then state is kept."""
+    model, c = Model(), config()
+    seen = [
+        events(model.step(headers(k, k > 0, ACK if k else SYN), c, k * (c.half_open_age + 1) * TICK)) for k in range(8)
+    ]
+    assert seen == [set(), {"adopted", "aged_out"}] + [set()] * 6
+
+
 @pytest.mark.parametrize("seed", [(1, 2, 3, 4), (2**32 - 1, 0, 0, 5)])
 def test_flows_that_look_alike_spread_over_the_table(seed):
     """1,024 settled flows in 4,096 entries: chance leaves about 4 of them without an entry, whatever their names have in common."""

@@ -18,9 +18,9 @@ object FlowTable {
   * compares whole names, so a flow never meets another's state. Every lookup is by a packet that needs state, and ends so:
   *
   *   1. Its own entry, not aged: found. The packet's tick is kept. A data packet clears the half-open bit, a SYN leaves it.
-  *   1. Its own entry, aged: given anew, half-open.
+  *   1. Its own entry, aged: given anew. The half-open bit as in 1, so that a flow that is slow from the start is settled too.
   *   1. A way of its set is free: given, half-open.
-  *   1. A way has aged out: given, half-open. (More than one, as in 3 and 5: the lowest way.)
+  *   1. A way has aged out: given, half-open. (Of several, here as in 3 and 5, the lowest.)
   *   1. A way is half-open: given, half-open.
   *   1. Else the set is full: nothing found, nothing changed. A flow with two data packets is not evicted while it is fresh.
   *
@@ -131,13 +131,15 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
     }
     now
   }
+  private val s3Ahead2 = Delay(ahead(1), 2)
+  private val s3Ahead3 = Delay(ahead(2), 2)
   private val s3Ways = s3Entries.zipWithIndex.map { case (entry, w) =>
     val seen = Wire(new Way)
     seen.valid := entry.valid
     seen.hit := entry.valid && entry.key.asUInt === lookup(3).key.asUInt
     seen.halfOpen := entry.halfOpen
     seen.aged := older(lookup(3), entry.tick, Mux(entry.halfOpen, lookup(3).halfOpenAge, lookup(3).idleAge))
-    takeIn(takeIn(seen, w, Delay(ahead(2), 2), outcome6), w, Delay(ahead(1), 2), outcome5)
+    takeIn(takeIn(seen, w, s3Ahead3, outcome6), w, s3Ahead2, outcome5)
   }
 
   // ---- Clock 4: choose --------------------------------------------------------------------------------------------
@@ -155,7 +157,7 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   private val found = choice.orR
   private val s4 = Wire(new Outcome)
   s4.written := valid(4) && found
-  s4.halfOpen := Mux(live, lookup(4).syn && (hits & halfOpen).orR, true.B)
+  s4.halfOpen := Mux(own, lookup(4).syn && (hits & halfOpen).orR, true.B)
   s4.place.found := found
   s4.place.fresh := !live
   s4.place.index := Cat(set(4), PriorityEncoder(choice))
