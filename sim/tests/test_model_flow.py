@@ -2,6 +2,8 @@
 
 import random
 import re
+import struct
+from ctypes import byref
 from fractions import Fraction
 from pathlib import Path
 
@@ -298,6 +300,29 @@ def test_flows_that_collide_under_one_seed_do_not_under_another():
     assert len(crowd) == 60 and settled(Model(256, seed), c, crowd) == crowd[:4]
     shares = [len(settled(Model(256, (s + 1, 7, 7, 7)), c, crowd)) for s in range(20)]
     assert min(shares) >= 50, shares
+
+
+@pytest.mark.parametrize("name", "gnutella netflix reddit teams wechat".split())
+def test_real_connections_get_five_green_first(name):
+    """Every flow of a real capture with five data packets behind its SYN, or seen without one."""
+    path = PAGE.parents[2] / "shared" / "captures" / f"{name}.pcap"
+    if not path.exists():
+        pytest.skip(f"{path} is missing")
+    data, at, model, c, flows = path.read_bytes(), 24, Model(), config(), {}
+    while at + 16 <= len(data):
+        seconds, micros, size, _ = struct.unpack_from("<IIII", data, at)
+        frame, h = data[at + 16 : at + 16 + size], Headers()
+        at += 16 + size
+        library().vm_parse(frame, len(frame), byref(h))
+        answer = model.step(h, c, seconds * 10**9 + micros * 1000)
+        key = (*h.src_addr, *h.dst_addr, h.src_port, h.dst_port)
+        if h.tcp_flags & SYN:
+            flows[key] = []
+        elif answer.has_state:
+            flows.setdefault(key, []).append(answer.colour)
+    long = [colours for colours in flows.values() if len(colours) >= 5]
+    assert len(long) >= 20 and all(colours[:5] == [GREEN] * 5 for colours in long)
+    assert sum(colours.count(RED) for colours in long) > 20
 
 
 def test_what_is_refused():

@@ -41,7 +41,7 @@ object FlowMarker {
   */
 class FlowMarker(queueBits: Int, flows: Int = 4096) extends Module {
   val io = IO(new Bundle {
-    val seed = Flipped(Valid(UInt(128.W))) // empties the table; 0 is ignored by the generator
+    val seed = Flipped(Valid(UInt(128.W))) // a new key, an empty table; 0: a key from the generator as it stands
     val request = Flipped(Valid(new FlowRequest(queueBits)))
     val answer = Valid(new FlowAnswer)
     val ready = Output(Bool())

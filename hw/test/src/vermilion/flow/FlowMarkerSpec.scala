@@ -1,0 +1,26 @@
+package vermilion.flow
+
+import circt.stage.ChiselStage
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What can be built. What it does is tested against the model in `cocotb_tests/blocks/flow`. */
+class FlowMarkerSpec extends AnyFunSuite {
+  private def elaborate(queueBits: Int, flows: Int): String = ChiselStage.emitCHIRRTL(new FlowMarker(queueBits, flows))
+
+  test("tables of 256 to 65,536 entries are built, with one state for each entry and four ways of a quarter of them") {
+    for ((queueBits, flows) <- Seq(1 -> 256, 4 -> 4096, 10 -> 65536)) {
+      val text = elaborate(queueBits, flows)
+      assert("smem s6Read_array : UInt<82>\\s*\\[(\\d+)]".r.findAllMatchIn(text).map(_.group(1).toInt).toSeq == Seq(flows))
+      val ways = s"smem s3Entries_array\\w* : UInt<${1 + 1 + 26 + 289 + queueBits}>\\s*\\[(\\d+)]".r
+      assert(ways.findAllMatchIn(text).map(_.group(1).toInt).toSeq == Seq.fill(4)(flows / 4))
+    }
+  }
+
+  test("other sizes are refused with a sentence") {
+    for (flows <- Seq(0, 128, 300, 131072)) {
+      val thrown = intercept[Exception](elaborate(4, flows))
+      val all = Iterator.iterate[Throwable](thrown)(_.getCause).takeWhile(_ != null).map(_.toString).mkString(" ")
+      assert(all.contains(s"flows is $flows; legal are powers of two from 256 to 65536"))
+    }
+  }
+}
