@@ -29,7 +29,8 @@ u32 FlowTable::set(const FlowName& name) const {
 FlowPlace FlowTable::lookup(const FlowName& name, bool syn, u64 tick, u32 idleAge, u32 halfOpenAge) {
   const u32 base = Ways * set(name);
   const auto aged = [&](const Entry& e) {
-    return elapsed(tick, e.tick, TickBits) > (e.halfOpen ? halfOpenAge : idleAge);
+    return reached(tick, e.tick, TickBits) &&
+           truncate(u128{tick} - e.tick, TickBits) > (e.halfOpen ? halfOpenAge : idleAge);
   };
   const auto lowest = [&](auto property) {
     int way = 0;

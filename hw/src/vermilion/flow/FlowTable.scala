@@ -2,7 +2,7 @@ package vermilion.flow
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.Arithmetic.elapsed
+import vermilion.fixed.Arithmetic.reached
 import vermilion.fixed.{Delay, ForwardingRam}
 
 object FlowTable {
@@ -25,7 +25,7 @@ object FlowTable {
   *   1. Else the set is full: nothing found, nothing changed. A flow with two data packets is not evicted while it is fresh.
   *
   * Half-open: no data packet has come behind the one (SYN or data) that made the entry. So floods of SYNs, scans or single packets
-  * take half-open entries from each other and nothing from anyone else. Aged: `elapsed > idleAge`, or `> halfOpenAge` where half-open,
+  * take half-open entries from each other and nothing from anyone else. Aged: more than `idleAge`, or `halfOpenAge` where half-open,
   * by the looking packet's ages, in ticks of 2^22 ns, by serial-number order: an entry from the future (the clock was set back) is young.
   *
   * RAM: four ways of entries, read latency 1, one write port each.
@@ -102,7 +102,7 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   private val lookup = Seq.iterate(io.lookup.bits, Latency + 1)(Delay(_))
   private val valid = Seq.iterate(io.lookup.valid && io.ready, Latency + 1)(RegNext(_, false.B))
   private val set = Seq.iterate(hash.io.set, Latency + 1)(Delay(_))
-  private def older(now: FlowLookup, tick: UInt, age: UInt): Bool = elapsed(now.tick, tick) > age
+  private def older(now: FlowLookup, tick: UInt, age: UInt): Bool = reached(now.tick, tick) && (now.tick - tick) > age
 
   // ---- Clock 1: compare with the three ahead, address the RAM ---------------------------------------------------
   private val ways = Seq.fill(Ways)(new ForwardingRam(sets, new Entry))
