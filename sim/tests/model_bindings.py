@@ -37,11 +37,20 @@ Curve = record(
     b2_2=u64,
 )
 Colour = record("Colour", drop=Curve, ecn_own=u32, ecn=Curve)
+Marker = record(
+    "Marker",
+    **{"kind": u32, "colour_aware": u32, "packet_bytes": u32, "cost": Scaled * 2, "burst_ns": u64 * 2, "out_colour": u32},
+    **{"low_ns": u64, "high_ns": u64, "demote": Scaled, "promote": Scaled, "drop": u32, "yellow_ns": u64},
+    drop_colours=u32,
+)
+Marked = record("Marked", colour=u32, policed=u32, level=u64)
+NO_MARKER, LEAF, SRTCM, TRTCM, REDP, FLOW = range(6)
 Queue = record(
     "Queue",
     **{"weight": Scaled * STAGES, "lambda": Scaled, "masks": u32 * COLOURS, "unit_packets": u32, "update_depart": u32},
     **{"spacing": u32, "size_on": u32, "size": Scaled, "ecn": u32, "limit_bytes": u32, "limit_packets": u32},
     **{"strict": u32, "priority": u32, "quantum": u32, "cost": Scaled, "burst_ns": u64, "colour": Colour * COLOURS},
+    marker=Marker,
 )
 Class = record("Class", queue=u32, colour=u32, set_dscp=c_int32)
 Config = record(
@@ -90,6 +99,10 @@ SIGNATURES = {
     "vm_config_read": (P, [c_char_p, c_char_p, c_size_t]),
     "vm_config_get": (POINTER(Config), [P]),
     "vm_config_destroy": (None, [P]),
+    "vm_marker_create": (P, []),
+    "vm_marker_destroy": (None, [P]),
+    "vm_marker_configure": (None, [P]),
+    "vm_marker_mark": (None, [P, POINTER(Marker), u64, u32, u32, u32, POINTER(Marked)]),
     "vm_average_step": (u64, [u64, u32, Scaled]),
     "vm_average_age": (u64, [u64, u64, Scaled]),
     "vm_age_rom": (u32, [u32]),

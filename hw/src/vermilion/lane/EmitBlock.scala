@@ -2,11 +2,13 @@ package vermilion.lane
 
 import chisel3.RawModule
 import circt.stage.ChiselStage
+import vermilion.mark.TokenMarker
 import vermilion.policy.PolicyPipeline
 
 /** Writes one block's SystemVerilog for the cocotb benches: `EmitBlock BLOCK PRESET DIRECTORY`. */
 object EmitBlock extends App {
   private val blocks: Map[String, LaneParams => RawModule] = Map(
+    "TokenMarker" -> (p => new TokenMarker(p)),
     "PolicyPipeline" -> (p => new PolicyPipeline(p)),
     "LaneCore" -> (p => new LaneCore(p))
   )
