@@ -47,6 +47,12 @@ class AverageConfig extends Bundle {
   val lambda = new Scaled(LambdaMantBits, ShiftBits)
 }
 
+/** The DSCP that a colour leaves with. */
+class Remark extends Bundle {
+  val on = Bool()
+  val dscp = UInt(6.W)
+}
+
 /** What the verdict of a queue needs beside the curves. */
 class DecideConfig extends Bundle {
   val ecn = Bool()
@@ -55,6 +61,7 @@ class DecideConfig extends Bundle {
   val invMeanLen = new Scaled(SizeMantBits, ShiftBits)
   val limitBytes = UInt(LenBits.W)
   val limitPackets = UInt(LenBits.W)
+  val remark = Vec(Colour.Count, new Remark)
 }
 
 /** Kinds of markers, `sim/model/token_marker.h`. */
@@ -87,6 +94,7 @@ class MarkConfig extends Bundle {
 
 /** All that the policy pipeline must know of one queue; committed as a whole between two packets. */
 class PolicyConfig extends Bundle {
+  val mark = new MarkConfig
   val average = new AverageConfig
   val decide = new DecideConfig
   val colours = Vec(Colour.Count, new ColourConfig)
