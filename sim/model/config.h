@@ -71,19 +71,20 @@ typedef struct {
   uint64_t burst_ns;
   VmColour colour[VM_COLOURS];
   VmMarker marker;
+  uint32_t remark;                  /* bit c: packets of colour c leave with remark_dscp[c] */
+  uint32_t remark_dscp[VM_COLOURS]; /* 0..63 */
 } VmQueue;
 
-/* Where a DSCP goes. `set_dscp` 0..63 rewrites it on the way out, -1 leaves it. */
+/* Where a DSCP goes. */
 typedef struct {
   uint32_t queue, colour;
-  int32_t set_dscp;
 } VmClass;
 
 typedef struct {
   uint32_t queue_count;
   const VmQueue *queues;
   VmClass dscp[64];
-  VmClass fallback; /* frames that are not IP; its set_dscp is ignored */
+  VmClass fallback; /* frames that are not IP */
   VmScaled port_cost;
   uint64_t port_burst_ns;
   uint32_t buffer_cells;    /* cells of 64 bytes; 0: never out of cells */

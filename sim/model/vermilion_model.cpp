@@ -30,7 +30,7 @@ struct VmConfigFile {
 };
 
 static bool inRange(const VmClass& c, u32 queues) {
-  return c.queue < queues && c.colour < u32{Colours} && c.set_dscp < 64;
+  return c.queue < queues && c.colour < u32{Colours};
 }
 
 static bool usable(const VmConfig* c) {

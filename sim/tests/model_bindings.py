@@ -5,13 +5,13 @@ import hashlib
 import os
 import subprocess
 import tempfile
-from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[1] / "model"
 COLOURS, STAGES = 3, 6
-ENQUEUE, MARK, EARLY, FORCED, TAIL, NOBUF, BAD = range(7)
+ENQUEUE, MARK, EARLY, FORCED, TAIL, NOBUF, BAD, POLICED = range(8)
 GEOMETRIC, UNIFORM, WAIT = range(3)
 ONE = 2**32
 LEN_MAX = 2**27 - 1
@@ -50,9 +50,9 @@ Queue = record(
     **{"weight": Scaled * STAGES, "lambda": Scaled, "masks": u32 * COLOURS, "unit_packets": u32, "update_depart": u32},
     **{"spacing": u32, "size_on": u32, "size": Scaled, "ecn": u32, "limit_bytes": u32, "limit_packets": u32},
     **{"strict": u32, "priority": u32, "quantum": u32, "cost": Scaled, "burst_ns": u64, "colour": Colour * COLOURS},
-    marker=Marker,
+    **{"marker": Marker, "remark": u32, "remark_dscp": u32 * COLOURS},
 )
-Class = record("Class", queue=u32, colour=u32, set_dscp=c_int32)
+Class = record("Class", queue=u32, colour=u32)
 Config = record(
     "Config",
     **{"queue_count": u32, "queues": POINTER(Queue), "dscp": Class * 64, "fallback": Class, "port_cost": Scaled},
@@ -60,7 +60,7 @@ Config = record(
 )
 Arrival = record(
     "Arrival",
-    **{"time": u64, "queue": u32, "colour": u32, "len_bytes": u32, "ecn": u32, "bad": u32, "no_buffer": u32},
+    **{"time": u64, "queue": u32, "colour": u32, "len_bytes": u32, "ecn": u32, "bad": u32, "no_buffer": u32, "policed": u32},
     **{"backlog_bytes": u32 * COLOURS, "backlog_packets": u32 * COLOURS, "n": u32 * COLOURS},
     **{"last_departure": u64 * COLOURS, "draw": u32, "queued_bytes": u32, "queued_packets": u32},
 )
@@ -77,7 +77,7 @@ Headers = record("Headers", **dict.fromkeys(HEADER_FIELDS, u32))
 Sent = record("Sent", time=u64, arrival=u64, id=u64, queue=u32, colour=u32, len_bytes=u32, ce_written=u32)
 Counters = record(
     "Counters",
-    **{"packets": u64 * 7, "bytes": u64 * 7, "ce_written_packets": u64, "ce_written_bytes": u64},
+    **{"packets": u64 * 8, "bytes": u64 * 8, "ce_written_packets": u64, "ce_written_bytes": u64},
     **{"sent_packets": u64, "sent_bytes": u64},
 )
 

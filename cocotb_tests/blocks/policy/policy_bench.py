@@ -68,7 +68,7 @@ class Bench:
             ports(
                 dut,
                 "io_classWrite_bits",
-                {"address": dscp, "entry": {"queue": dscp % 16, "colour": dscp // 16 % 4, "setDscp": 0}},
+                {"address": dscp, "entry": {"queue": dscp % 16, "colour": dscp // 16 % 4}},
             )
             dut.io_classWrite_valid.value = 1
             await FallingEdge(dut.clock)
