@@ -5,6 +5,7 @@ import random as randomness
 
 import cocotb
 import model_bindings as mb
+from bench import markers
 from bench.bundle import plain, ports
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
@@ -13,51 +14,11 @@ LATENCY = 7  # TokenMarker.Latency
 WRAP = 2**48
 
 
-def scaled(random, bits):
-    return mb.Scaled(random.randrange(2**bits), random.randrange(64))
-
-
-def marker(random, kind):
-    """Any register values, most of them such that the bucket is neither always full nor always empty."""
-    burst = [random.randrange(2 ** random.randrange(1, 45)) for _ in range(2)]
-    if kind == mb.SRTCM:
-        burst[1] += burst[0]
-    sensible = random.random() < 0.8
-    m = mb.Marker(
-        kind=kind, colour_aware=random.randrange(2), packet_bytes=random.choice([0, 0, random.randrange(1, 2**16)]),
-        out_colour=random.randrange(3), drop=random.choice([0, 2**16, random.randrange(2**16)]),
-        yellow_ns=random.randrange(2 ** random.randrange(1, 45)), drop_colours=random.choice([0, 0, random.randrange(8)]),
-    )  # fmt: skip
-    for i in range(2):
-        if sensible:
-            burst[i] = min(burst[i], 2**24)
-            m.cost[i] = mb.Scaled(random.randrange(2**12), random.randrange(4, 16))
-        else:
-            m.cost[i] = scaled(random, 18)
-        m.burst_ns[i] = burst[i] % 2**44
-    m.low_ns, m.high_ns = (random.randrange(max(1, burst[0])) % 2**44 for _ in range(2))
-    width = max(1, burst[0]).bit_length()
-    shift = max(0, min(63, 44 - width + random.randrange(-2, 4)))
-    m.demote, m.promote = (mb.Scaled(random.randrange(2**18), shift) for _ in range(2))
-    return m
-
-
-def bundle(m) -> dict:
-    """The record as the Chisel bundle `MarkConfig`."""
-    pair = lambda x: {"mant": x.m, "shift": x.s}
-    return {
-        "kind": m.kind, "colourAware": m.colour_aware, "packetBytes": m.packet_bytes, "cost": [pair(c) for c in m.cost],
-        "burstNs": list(m.burst_ns), "outColour": m.out_colour, "lowNs": m.low_ns, "highNs": m.high_ns,
-        "demote": pair(m.demote), "promote": pair(m.promote), "drop": m.drop, "yellowNs": m.yellow_ns,
-        "dropColours": m.drop_colours,
-    }  # fmt: skip
-
-
 class Bench:
     def __init__(self, dut, seed: int):
         self.dut, self.random = dut, randomness.Random(seed)
         dut._log.info(f"seed {seed}")
-        self.configs = [marker(self.random, kind % 6) for kind in range(16)]
+        self.configs = [markers.marker(self.random, kind % 6) for kind in range(16)]
         self.models = [mb.library().vm_marker_create() for _ in range(16)]
         self.now = self.random.choice([10**9, WRAP - 50_000])
         self.waiting = []  # (clock, what is expected, context)
@@ -77,7 +38,7 @@ class Bench:
     async def tick(self, request=None):
         """One clock, with a request or none; the configuration of the request before stands beside it."""
         dut, r = self.dut, self.random
-        ports(dut, "io_config", bundle(self.next_config))
+        ports(dut, "io_config", markers.bundle(self.next_config))
         dut.io_request_valid.value = request is not None
         if request is not None:
             queue, commit = request
@@ -87,7 +48,7 @@ class Bench:
             }  # fmt: skip
             ports(dut, "io_request_bits", packet)
             if commit:
-                self.configs[queue] = marker(r, r.randrange(6))
+                self.configs[queue] = markers.marker(r, r.randrange(6))
                 mb.library().vm_marker_configure(self.models[queue])
             else:
                 self.expect(queue, packet)
