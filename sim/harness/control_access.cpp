@@ -45,11 +45,11 @@ void markerWrites(std::vector<RegisterWrite>& out, const VmMarker& m) {
     out.push_back({lowAddress, low(x)});
     out.push_back({highAddress, high(x)});
   };
-  out.push_back({reg::shadow_marker_flags(),
-                 reg::kShadowMarkerFlagsKind.put(m.kind) | reg::kShadowMarkerFlagsColourAware.put(m.colour_aware) |
-                     reg::kShadowMarkerFlagsOutColour.put(m.out_colour) |
-                     reg::kShadowMarkerFlagsDropColours.put(m.drop_colours) |
-                     reg::kShadowMarkerFlagsPacketBytes.put(m.packet_bytes)});
+  out.push_back({reg::shadow_marker_flags(), reg::kShadowMarkerFlagsKind.put(m.kind) |
+                                                 reg::kShadowMarkerFlagsColourAware.put(m.colour_aware) |
+                                                 reg::kShadowMarkerFlagsOutColour.put(m.out_colour) |
+                                                 reg::kShadowMarkerFlagsDropColours.put(m.drop_colours) |
+                                                 reg::kShadowMarkerFlagsPacketBytes.put(m.packet_bytes)});
   for (u32 i = 0; i < 2; i++) {
     out.push_back({reg::shadow_marker_cost(i), scaled(m.cost[i])});
     wide(reg::shadow_marker_burst_low(i), reg::shadow_marker_burst_high(i), m.burst_ns[i]);

@@ -31,10 +31,9 @@ class TraceWriter {
   void write(const RtlDecision& d, u64 time) {
     const Arrival& a = d.seen;
     std::string line = std::to_string(time);
-    for (u64 v :
-         {u64{d.refresh}, u64{d.input}, u64{a.queue}, u64{a.colour}, u64{a.len_bytes}, u64{a.ecn}, u64{a.bad},
-          u64{a.no_buffer}, u64{a.draw}, u64{a.queued_bytes}, u64{a.queued_packets}, d.probability, u64{d.verdict},
-          u64{d.mark.colour}, u64{d.mark.draw}, u64{d.mark.policed}, d.mark.level})
+    for (u64 v : {u64{d.refresh}, u64{d.input}, u64{a.queue}, u64{a.colour}, u64{a.len_bytes}, u64{a.ecn}, u64{a.bad},
+                  u64{a.no_buffer}, u64{a.draw}, u64{a.queued_bytes}, u64{a.queued_packets}, d.probability,
+                  u64{d.verdict}, u64{d.mark.colour}, u64{d.mark.draw}, u64{d.mark.policed}, d.mark.level})
       line += "," + std::to_string(v);
     for (int c = 0; c < Colours; c++)
       for (u64 v : {u64{a.backlog_bytes[c]}, u64{a.backlog_packets[c]}, a.last_departure[c], u64{a.n[c]}, d.average[c]})

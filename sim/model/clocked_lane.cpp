@@ -140,8 +140,9 @@ void ClockedLane::clock(u64 now) {
   departed_.reset();
   sent_.reset();
   lost_.clear();
-  busy_ = frames_ != 0 || !refreshes_.empty() || !marking_.empty() || !deciding_.empty() || listing_ || taken_ || !chosen_.empty() ||
-          reading_ || edit2_.bytes != 0 || sending_.bytes != 0 || scheduler_.busy(now, waits_) || ingress_.open();
+  busy_ = frames_ != 0 || !refreshes_.empty() || !marking_.empty() || !deciding_.empty() || listing_ || taken_ ||
+          !chosen_.empty() || reading_ || edit2_.bytes != 0 || sending_.bytes != 0 || scheduler_.busy(now, waits_) ||
+          ingress_.open();
   const auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool metaRoom = metaQueue_.size() < timing::PolicyMetas;

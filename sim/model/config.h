@@ -40,11 +40,11 @@ enum { VM_NO_MARKER = 0, VM_LEAF = 1, VM_SRTCM = 2, VM_TRTCM = 3, VM_REDP = 4, V
 /* A queue's marker; see token_marker.h. Fields that its kind does not read are ignored. */
 typedef struct {
   uint32_t kind;
-  uint32_t colour_aware; /* srTCM, trTCM */
-  uint32_t packet_bytes; /* what every packet counts as, in bytes; 0: its own length */
-  VmScaled cost[2];      /* of buckets A and B: ns per byte */
-  uint64_t burst_ns[2];  /* their depth as time; srTCM's B: CBS + EBS */
-  uint32_t out_colour;   /* leaf: colour out of profile */
+  uint32_t colour_aware;    /* srTCM, trTCM */
+  uint32_t packet_bytes;    /* what every packet counts as, in bytes; 0: its own length */
+  VmScaled cost[2];         /* of buckets A and B: ns per byte */
+  uint64_t burst_ns[2];     /* their depth as time; srTCM's B: CBS + EBS */
+  uint32_t out_colour;      /* leaf: colour out of profile */
   uint64_t low_ns, high_ns; /* REDP: T_L, T_H as time */
   VmScaled demote, promote; /* REDP: span of the draw r16: ((r16 m) 2^26) >> s, U48.16 ns */
   uint32_t drop;            /* REDP: P_drop, U1.16 */

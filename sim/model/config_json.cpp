@@ -90,8 +90,8 @@ VmColour colourOf(const json& j, const std::string& where) {
 
 VmMarker markerOf(const json& j, const std::string& where) {
   const Object o(j, where,
-                 {"kind", "colour_aware", "packet_bytes", "cost", "burst_ns", "out_colour", "low_ns", "high_ns", "demote",
-                  "promote", "drop", "yellow_ns", "drop_colours"});
+                 {"kind", "colour_aware", "packet_bytes", "cost", "burst_ns", "out_colour", "low_ns", "high_ns",
+                  "demote", "promote", "drop", "yellow_ns", "drop_colours"});
   VmMarker m{};
   m.kind = o.small("kind", VM_FLOW);
   if (m.kind == VM_NO_MARKER) return m;
@@ -180,8 +180,9 @@ LoadedConfig readConfig(const std::string& text) {
   for (std::size_t i = 0; i < queues.size(); i++) {
     const Object q(
         queues[i], "queues[" + std::to_string(i) + "]",
-        {"index", "name", "weight", "lambda", "masks", "unit_packets", "update_depart", "spacing", "size_weight", "ecn",
-         "limit_bytes", "limit_packets", "strict", "priority", "quantum", "cost", "burst_ns", "curves", "marker", "remark"});
+        {"index",   "name",        "weight",   "lambda",      "masks",         "unit_packets", "update_depart",
+         "spacing", "size_weight", "ecn",      "limit_bytes", "limit_packets", "strict",       "priority",
+         "quantum", "cost",        "burst_ns", "curves",      "marker",        "remark"});
     const u32 index = q.small("index", 4095);
     if (!seen.insert(index).second) refuse(q.at("index"), "queue " + std::to_string(index) + " is there twice");
     if (out.queues.size() <= index) {

@@ -30,8 +30,8 @@ bool DecisionModel::legal(u32 queue, u32 colour, const u32 n[Colours]) const {
 Pending DecisionModel::observe(const Arrival& a) {
   const VmQueue& q = queues_[a.queue];
   State& state = state_[a.queue];
-  Pending seen{a.queue, a.colour, a.ecn, a.draw, a.len_bytes, a.bad != 0, a.no_buffer != 0, a.policed != 0,
-               false,   0,        0};
+  Pending seen{a.queue,        a.colour, a.ecn, a.draw, a.len_bytes, a.bad != 0, a.no_buffer != 0,
+               a.policed != 0, false,    0,     0};
   if (a.bad || a.no_buffer || a.policed) {
     seen.avg = state.average[a.colour].value();
     return seen;

@@ -45,8 +45,8 @@ Marked TokenMarker::mark(const VmMarker& m, u64 timeNs, u32 colour, u32 lenBytes
       takes[1] = out == 0;
       break;
     case VM_REDP: {
-      const bool yellowSeen = yellowSeen_ && reached(lastYellow_, timeNs - m.yellow_ns, TimeBits) &&
-                              reached(timeNs, lastYellow_, TimeBits);
+      const bool yellowSeen =
+          yellowSeen_ && reached(lastYellow_, timeNs - m.yellow_ns, TimeBits) && reached(timeNs, lastYellow_, TimeBits);
       if (colour == 0) {
         dropped = level[0] < low && !yellowSeen && truncate(draw, 16) < m.drop;
         out = !covered[0] || level[0] + span < low ? 1 : 0;

@@ -39,7 +39,14 @@ Curve = record(
 Colour = record("Colour", drop=Curve, ecn_own=u32, ecn=Curve)
 Marker = record(
     "Marker",
-    **{"kind": u32, "colour_aware": u32, "packet_bytes": u32, "cost": Scaled * 2, "burst_ns": u64 * 2, "out_colour": u32},
+    **{
+        "kind": u32,
+        "colour_aware": u32,
+        "packet_bytes": u32,
+        "cost": Scaled * 2,
+        "burst_ns": u64 * 2,
+        "out_colour": u32,
+    },
     **{"low_ns": u64, "high_ns": u64, "demote": Scaled, "promote": Scaled, "drop": u32, "yellow_ns": u64},
     drop_colours=u32,
 )
@@ -60,7 +67,16 @@ Config = record(
 )
 Arrival = record(
     "Arrival",
-    **{"time": u64, "queue": u32, "colour": u32, "len_bytes": u32, "ecn": u32, "bad": u32, "no_buffer": u32, "policed": u32},
+    **{
+        "time": u64,
+        "queue": u32,
+        "colour": u32,
+        "len_bytes": u32,
+        "ecn": u32,
+        "bad": u32,
+        "no_buffer": u32,
+        "policed": u32,
+    },
     **{"backlog_bytes": u32 * COLOURS, "backlog_packets": u32 * COLOURS, "n": u32 * COLOURS},
     **{"last_departure": u64 * COLOURS, "draw": u32, "queued_bytes": u32, "queued_packets": u32},
 )

@@ -195,8 +195,8 @@ def test_frames_without_room_too_long_bad_or_empty():
 
 
 def test_classes_colours_and_remarking():
-    config = record(queue(0), queue(1, limit_packets=0))
-    config["dscp"][10] = [0, 2, 12]
+    config = record(queue(0, remark=[-1, -1, 12]), queue(1, limit_packets=0))
+    config["dscp"][10] = [0, 2]
     lane = Lane(config)
     assert lane.arrive(0, frame(8, 100)) == TAIL
     assert lane.arrive(0, MACS + IP6 + ip6(traffic=10 << 2)) == ENQUEUE

@@ -149,7 +149,11 @@ def test_every_packet_gets_the_colour_of_the_documents_arithmetic(name):
         model, reference, time = Model(config), Reference(config), rng.randrange(2**40)
         for _ in range(1500):
             time += rng.choice([0, 0, 1, gap // 2, gap, 2 * gap, rng.randrange(1, 100 * gap)])
-            colour, length, draw = rng.randrange(3), rng.choice([64, 1500, rng.randrange(14, 9600)]), rng.getrandbits(32)
+            colour, length, draw = (
+                rng.randrange(3),
+                rng.choice([64, 1500, rng.randrange(14, 9600)]),
+                rng.getrandbits(32),
+            )
             got = model.mark(time, colour, length, draw)
             assert (got.colour, bool(got.policed)) == reference.mark(time, colour, length, draw)
             assert got.level <= config.burst_ns[0] << 16

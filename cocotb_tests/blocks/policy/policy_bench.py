@@ -16,6 +16,7 @@ NAMES = (
     "mark_time mark_colour mark_draw mark_policed mark_level"
 ).split()
 COMMITTED = 16  # clocks from the taking of a commit to where its slot would have a verdict
+MARK = 7  # PolicyPipeline.Mark: clocks from a slot to stage 0, where it sees its queue
 LIMIT_LAG = 4  # a departure counts in the limit of verdicts that stand at the port so many clocks later
 
 
@@ -313,7 +314,7 @@ async def a_look_sees_the_average_aged_to_its_moment(dut):
         dut.io_look_valid.value, dut.io_look_bits.value = 1, 0
         await bench.play(1, 0, 0)
         dut.io_look_valid.value = 0
-        idle = bench.now - bench.left_at
+        idle = bench.now + 4 * MARK - bench.left_at
         for _ in range(40):
             if int(dut.io_live_valid.value):
                 break

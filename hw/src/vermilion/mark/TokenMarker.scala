@@ -159,7 +159,11 @@ class TokenMarker(p: LaneParams) extends Module {
   }).asUInt.orR
   // A takes whatever its kind lets through it: green, and behind trTCM's peak yellow too.
   private val takesA = MuxLookup(s6Config.kind, outcome === green)(
-    Seq(MarkerKind.Leaf.U -> covered(0), MarkerKind.TrTcm.U -> (outcome =/= red), MarkerKind.Redp.U -> (outcome === green && !dropped))
+    Seq(
+      MarkerKind.Leaf.U -> covered(0),
+      MarkerKind.TrTcm.U -> (outcome =/= red),
+      MarkerKind.Redp.U -> (outcome === green && !dropped)
+    )
   )
   private val takesB = MuxLookup(s6Config.kind, false.B)(
     Seq(MarkerKind.SrTcm.U -> (outcome =/= red), MarkerKind.TrTcm.U -> (outcome === green))
