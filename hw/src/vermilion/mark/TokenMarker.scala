@@ -63,7 +63,11 @@ class TokenMarker(p: LaneParams) extends Module {
   private val ram = new ForwardingRam(p.queues, new State)
   io.ready := sweep.done
 
-  private val requests = Seq.iterate[Valid[MarkRequest]](io.request, Loop + 1)(Delay(_))
+  private val requests = Seq.iterate[Valid[MarkRequest]](io.request, Loop + 1) { r =>
+    val next = Delay(r)
+    next.valid := r.valid && !reset.asBool
+    next
+  }
   private def since1[T <: Data](x: T, stage: Int): T = Delay(x, stage - 1)
   private val config = io.config
 
