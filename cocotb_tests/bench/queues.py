@@ -1,6 +1,7 @@
 """Random queue configurations: any legal register values, and enough of the sensible ones that every verdict is met."""
 
 import model_bindings as mb
+from bench import markers
 
 
 def scaled(m: int, s: int):
@@ -56,6 +57,9 @@ def queue(random, top: int, unit_packets: bool, departures: bool = False):
         ecn=random.random() < 0.6, limit_bytes=random.choice([2**27 - 1, 20000]), limit_packets=random.choice([2**27 - 1, 40]),
     )  # fmt: skip
     setattr(record, "lambda", scaled(random.randrange(1 << 16), random.randrange(10, 40)))
+    if random.random() < 0.7:
+        record.marker = markers.marker(random, random.randrange(6))
+    record.remark, record.remark_dscp = random.randrange(8), (mb.u32 * 3)(*(random.randrange(64) for _ in range(3)))
     for c in range(3):
         record.colour[c] = mb.Colour(drop=curve(random, top), ecn_own=random.random() < 0.5, ecn=curve(random, top))
     return record
@@ -75,6 +79,7 @@ def bundle(queue_record) -> dict:
 
     q = queue_record
     return {
+        "mark": markers.bundle(q.marker),
         "average": {
             "unitPackets": q.unit_packets, "updateDepart": q.update_depart, "masks": list(q.masks),
             "weight": [pair(w) for w in q.weight], "lambda": pair(getattr(q, "lambda")),
@@ -82,6 +87,7 @@ def bundle(queue_record) -> dict:
         "decide": {
             "ecn": q.ecn, "spacing": q.spacing, "sizeWeight": q.size_on, "invMeanLen": pair(q.size),
             "limitBytes": q.limit_bytes, "limitPackets": q.limit_packets,
+            "remark": [{"on": q.remark >> c & 1, "dscp": q.remark_dscp[c]} for c in range(3)],
         },
         "colours": [{"drop": one(c.drop), "ecnOwn": c.ecn_own, "ecn": one(c.ecn)} for c in q.colour],
     }  # fmt: skip

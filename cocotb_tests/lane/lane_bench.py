@@ -71,7 +71,7 @@ class Bench:
         for _ in range(reset_clocks):
             await self.clock(pace, 1.0, reset=True)
         for dscp in range(65):
-            entry = {"queue": dscp % 4, "colour": 0, "setDscp": 0, "dscp": 0}
+            entry = {"queue": dscp % 4, "colour": 0}
             ports(dut, f"{CONFIGURATION}_classWrite_bits", {"address": dscp, "entry": entry})
             dut.io_configuration_classWrite_valid.value = 1
             await self.clock(pace, 1.0)

@@ -18,9 +18,8 @@ static const VmClass& classOf(const VmConfig& config, const VmHeaders& h) {
 std::vector<u8> expectedBytes(const VmConfig& config, const Packet& packet, bool* ceWritten) {
   std::vector<u8> bytes = packet.frame->bytes;
   const bool mark = packet.verdict == VM_MARK;
-  const i64 dscp = isIp(packet.headers) ? classOf(config, packet.headers).set_dscp : -1;
   *ceWritten = mark && packet.headers.ecn != 0 && packet.headers.ecn != 3;
-  rewrite(bytes.data(), packet.headers, mark, dscp >= 0, static_cast<u32>(std::max<i64>(dscp, 0)));
+  rewrite(bytes.data(), packet.headers, config.queues[packet.queue], packet.colour, mark);
   return bytes;
 }
 
@@ -76,7 +75,7 @@ Packet Accounting::decided(const RtlDecision& d, u64 clock) {
       error(name + ": the lane says " + what + " " + std::to_string(got) + ", the frame has " + std::to_string(wanted));
   };
   expect("queue", d.seen.queue, p.queue);
-  expect("colour", d.seen.colour, p.colour);
+  expect("colour out of the classifier", d.mark.colour, p.colour);
   expect("length", d.seen.len_bytes, p.lenBytes);
   expect("ECN", d.seen.ecn, p.headers.ecn);
   expect("bad", d.seen.bad, 0);

@@ -40,6 +40,28 @@ void curveWrites(std::vector<RegisterWrite>& out, u32 colour, u32 kind, const Vm
   out.push_back({reg::shadow_colour_curve_square2(colour, kind), low(c.b2_2)});
 }
 
+void markerWrites(std::vector<RegisterWrite>& out, const VmMarker& m) {
+  const auto wide = [&](u32 lowAddress, u32 highAddress, u64 x) {
+    out.push_back({lowAddress, low(x)});
+    out.push_back({highAddress, high(x)});
+  };
+  out.push_back({reg::shadow_marker_flags(), reg::kShadowMarkerFlagsKind.put(m.kind) |
+                                                 reg::kShadowMarkerFlagsColourAware.put(m.colour_aware) |
+                                                 reg::kShadowMarkerFlagsOutColour.put(m.out_colour) |
+                                                 reg::kShadowMarkerFlagsDropColours.put(m.drop_colours) |
+                                                 reg::kShadowMarkerFlagsPacketBytes.put(m.packet_bytes)});
+  for (u32 i = 0; i < 2; i++) {
+    out.push_back({reg::shadow_marker_cost(i), scaled(m.cost[i])});
+    wide(reg::shadow_marker_burst_low(i), reg::shadow_marker_burst_high(i), m.burst_ns[i]);
+  }
+  wide(reg::shadow_marker_low_threshold_low(), reg::shadow_marker_low_threshold_high(), m.low_ns);
+  wide(reg::shadow_marker_high_threshold_low(), reg::shadow_marker_high_threshold_high(), m.high_ns);
+  out.push_back({reg::shadow_marker_demote(), scaled(m.demote)});
+  out.push_back({reg::shadow_marker_promote(), scaled(m.promote)});
+  out.push_back({reg::shadow_marker_drop(), m.drop});
+  wide(reg::shadow_marker_yellow_low(), reg::shadow_marker_yellow_high(), m.yellow_ns);
+}
+
 void queueWrites(std::vector<RegisterWrite>& out, u32 index, const VmQueue& q) {
   out.push_back({reg::shadow_flags(),
                  reg::kShadowFlagsUnitPackets.put(q.unit_packets) | reg::kShadowFlagsUpdateDepart.put(q.update_depart) |
@@ -61,16 +83,17 @@ void queueWrites(std::vector<RegisterWrite>& out, u32 index, const VmQueue& q) {
     curveWrites(out, c, 1, q.colour[c].ecn);
     out.push_back({reg::shadow_colour_ecn_own(c), q.colour[c].ecn_own});
   }
+  markerWrites(out, q.marker);
+  for (u32 c = 0; c < VM_COLOURS; c++)
+    out.push_back({reg::shadow_marker_remark(c), reg::kShadowMarkerRemarkDscp.put(q.remark_dscp[c]) |
+                                                     reg::kShadowMarkerRemarkOn.put(q.remark >> c & 1)});
   out.push_back({reg::queue_select(), index});
   out.push_back({reg::commit(), 1});
 }
 
 void classWrites(std::vector<RegisterWrite>& out, u32 address, const VmClass& c) {
   out.push_back({reg::class_address(), address});
-  const bool set = c.set_dscp >= 0;
-  out.push_back({reg::class_entry(), reg::kClassEntryQueue.put(c.queue) | reg::kClassEntryColour.put(c.colour) |
-                                         reg::kClassEntryDscp.put(set ? static_cast<u32>(c.set_dscp) : 0) |
-                                         reg::kClassEntrySetDscp.put(set)});
+  out.push_back({reg::class_entry(), reg::kClassEntryQueue.put(c.queue) | reg::kClassEntryColour.put(c.colour)});
 }
 
 }  // namespace
@@ -91,6 +114,8 @@ std::vector<RegisterWrite> registerWrites(const VmConfig& config) {
   u32 words[4];
   RandomSource(config.seed).state(words);
   for (u32 i = 0; i < 4; i++) out.push_back({reg::seed(i), words[i]});
+  RandomSource(config.seed, 1).state(words);
+  for (u32 i = 0; i < 4; i++) out.push_back({reg::mark_seed(i), words[i]});
   return out;
 }
 
@@ -154,10 +179,17 @@ void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]) 
     pair(colours[c].tail, reg::window_colour_tail_packets_low(c));
     pair(colours[c].nobuf, reg::window_colour_nobuf_packets_low(c));
     pair(colours[c].bad, reg::window_colour_bad_packets_low(c));
+    pair(colours[c].policed, reg::window_colour_policed_packets_low(c));
     pair(colours[c].marked, reg::window_colour_ce_chosen_packets_low(c));
     pair(colours[c].ceWritten, reg::window_colour_ce_written_packets_low(c));
     pair(colours[c].sent, reg::window_colour_sent_packets_low(c));
   }
+}
+
+u64 markedPackets(ControlAccess& control, u32 in, u32 out) {
+  const u32 index = 4 * in + out;
+  const u64 lowWord = control.read(reg::window_marked_low(index));
+  return lowWord | u64{control.read(reg::window_marked_high(index))} << 32;
 }
 
 }  // namespace vermilion

@@ -33,10 +33,12 @@ class ControlAccess {
 
 // The lane's own counters of one (queue, colour), from the window after a snapshot of that queue.
 struct LaneCounters {
-  u64 arrived[2], enqueued[2], early[2], forced[2], tail[2], nobuf[2], bad[2], marked[2], ceWritten[2],
+  u64 arrived[2], enqueued[2], early[2], forced[2], tail[2], nobuf[2], bad[2], policed[2], marked[2], ceWritten[2],
       sent[2];  // packets, bytes
 };
 void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]);
+// Of that snapshot: packets that came with one colour and were given another by the queue's marker.
+u64 markedPackets(ControlAccess& control, u32 in, u32 out);
 
 // An input's count of frames that it left out, as of one clock.
 Lost lostFrames(ControlAccess& control, u32 input);

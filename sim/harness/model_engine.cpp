@@ -87,6 +87,7 @@ class ModelRun {
     std::copy_n(made.averages, Colours, d.average);
     d.probability = made.decision.p;
     d.verdict = made.decision.verdict;
+    d.mark = made.mark;
     recorder_.decided(d);
     if (made.refresh) return;
     Packet& p = packet(made.id);

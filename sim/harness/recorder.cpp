@@ -17,7 +17,7 @@ void Recorder::decided(const RtlDecision& d) {
   time_ = unwrapped(d.seen.time, time_);
   if (trace_) trace_->write(d, time_);
   if (d.refresh) return;
-  results_.decided(d.seen, time_, d.average[d.seen.colour], d.probability, d.verdict);
+  results_.decided(d.seen, d.mark, time_, d.average[d.seen.colour], d.probability, d.verdict);
 }
 
 void Recorder::sent(const Packet& p, bool ceWritten, const std::vector<u8>& bytes) {
@@ -55,8 +55,8 @@ LoadedConfig benchConfig() {
   VmConfig& c = out.config;
   c.queue_count = VM_QUEUES;
   c.queues = out.queues.data();
-  for (u32 d = 0; d < 64; d++) c.dscp[d] = {d % VM_QUEUES, d % Colours, -1};
-  c.fallback = {0, 0, -1};
+  for (u32 d = 0; d < 64; d++) c.dscp[d] = {d % VM_QUEUES, d % Colours};
+  c.fallback = {0, 0};
   c.seed = 1;
   return out;
 }

@@ -49,14 +49,13 @@ constexpr Field kClassAddressAddress{6, 0};
 constexpr uint32_t class_entry() { return 0x0074; }
 constexpr Field kClassEntryQueue{11, 0};
 constexpr Field kClassEntryColour{17, 16};
-constexpr Field kClassEntryDscp{25, 20};
-constexpr Field kClassEntrySetDscp{28, 28};
 constexpr uint32_t queue_select() { return 0x0080; }
 constexpr Field kQueueSelectQueue{11, 0};
 constexpr uint32_t commit() { return 0x0084; }
 constexpr Field kCommitGo{0, 0};
 constexpr uint32_t snapshot() { return 0x0088; }
 constexpr Field kSnapshotGo{0, 0};
+constexpr uint32_t mark_seed(uint32_t i) { return 0x0090 + 0x4 * i; }
 constexpr uint32_t shadow_flags() { return 0x0100; }
 constexpr Field kShadowFlagsUnitPackets{0, 0};
 constexpr Field kShadowFlagsUpdateDepart{1, 1};
@@ -85,6 +84,33 @@ constexpr Field kShadowCostMant{17, 0};
 constexpr Field kShadowCostShift{29, 24};
 constexpr uint32_t shadow_burst_low() { return 0x0134; }
 constexpr uint32_t shadow_burst_high() { return 0x0138; }
+constexpr uint32_t shadow_marker_flags() { return 0x0140; }
+constexpr Field kShadowMarkerFlagsKind{2, 0};
+constexpr Field kShadowMarkerFlagsColourAware{4, 4};
+constexpr Field kShadowMarkerFlagsOutColour{9, 8};
+constexpr Field kShadowMarkerFlagsDropColours{14, 12};
+constexpr Field kShadowMarkerFlagsPacketBytes{31, 16};
+constexpr uint32_t shadow_marker_cost(uint32_t i) { return 0x0144 + 0x4 * i; }
+constexpr Field kShadowMarkerCostMant{17, 0};
+constexpr Field kShadowMarkerCostShift{29, 24};
+constexpr uint32_t shadow_marker_burst_low(uint32_t i) { return 0x014c + 0x8 * i; }
+constexpr uint32_t shadow_marker_burst_high(uint32_t i) { return 0x0150 + 0x8 * i; }
+constexpr uint32_t shadow_marker_low_threshold_low() { return 0x015c; }
+constexpr uint32_t shadow_marker_low_threshold_high() { return 0x0160; }
+constexpr uint32_t shadow_marker_high_threshold_low() { return 0x0164; }
+constexpr uint32_t shadow_marker_high_threshold_high() { return 0x0168; }
+constexpr uint32_t shadow_marker_demote() { return 0x016c; }
+constexpr Field kShadowMarkerDemoteMant{17, 0};
+constexpr Field kShadowMarkerDemoteShift{29, 24};
+constexpr uint32_t shadow_marker_promote() { return 0x0170; }
+constexpr Field kShadowMarkerPromoteMant{17, 0};
+constexpr Field kShadowMarkerPromoteShift{29, 24};
+constexpr uint32_t shadow_marker_drop() { return 0x0174; }
+constexpr uint32_t shadow_marker_yellow_low() { return 0x0178; }
+constexpr uint32_t shadow_marker_yellow_high() { return 0x017c; }
+constexpr uint32_t shadow_marker_remark(uint32_t i) { return 0x0180 + 0x4 * i; }
+constexpr Field kShadowMarkerRemarkDscp{5, 0};
+constexpr Field kShadowMarkerRemarkOn{8, 8};
 constexpr uint32_t shadow_colour_curve_flags(uint32_t i, uint32_t j) { return 0x0200 + 0x100 * i + 0x40 * j; }
 constexpr Field kShadowColourCurveFlagsOn{0, 0};
 constexpr Field kShadowColourCurveFlagsSlope1One{8, 8};
@@ -150,6 +176,10 @@ constexpr uint32_t window_colour_sent_packets_low(uint32_t i) { return 0x1090 + 
 constexpr uint32_t window_colour_sent_packets_high(uint32_t i) { return 0x1094 + 0x100 * i; }
 constexpr uint32_t window_colour_sent_bytes_low(uint32_t i) { return 0x1098 + 0x100 * i; }
 constexpr uint32_t window_colour_sent_bytes_high(uint32_t i) { return 0x109c + 0x100 * i; }
+constexpr uint32_t window_colour_policed_packets_low(uint32_t i) { return 0x10a0 + 0x100 * i; }
+constexpr uint32_t window_colour_policed_packets_high(uint32_t i) { return 0x10a4 + 0x100 * i; }
+constexpr uint32_t window_colour_policed_bytes_low(uint32_t i) { return 0x10a8 + 0x100 * i; }
+constexpr uint32_t window_colour_policed_bytes_high(uint32_t i) { return 0x10ac + 0x100 * i; }
 constexpr uint32_t window_latency_low(uint32_t i) { return 0x1400 + 0x8 * i; }
 constexpr uint32_t window_latency_high(uint32_t i) { return 0x1404 + 0x8 * i; }
 constexpr uint32_t window_backlog_bytes() { return 0x1500; }
@@ -161,5 +191,7 @@ constexpr uint32_t window_average_high(uint32_t i) { return 0x1514 + 0x8 * i; }
 constexpr uint32_t window_time_low() { return 0x1528; }
 constexpr uint32_t window_time_high() { return 0x152c; }
 constexpr uint32_t window_queue() { return 0x1530; }
+constexpr uint32_t window_marked_low(uint32_t i) { return 0x1540 + 0x8 * i; }
+constexpr uint32_t window_marked_high(uint32_t i) { return 0x1544 + 0x8 * i; }
 
 }  // namespace vermilion::registers

@@ -9,7 +9,7 @@
 
 namespace vermilion {
 
-const char* const VerdictNames[VM_VERDICTS] = {"enqueue", "mark", "early", "forced", "tail", "nobuf", "bad"};
+const char* const VerdictNames[VM_VERDICTS] = {"enqueue", "mark", "early", "forced", "tail", "nobuf", "bad", "policed"};
 
 // Of a refresh that changes nothing, or a packet that does not, the look-ahead has no meaning.
 static bool sameSeen(const Arrival& a, const Arrival& b, bool packet, bool updates) {
@@ -24,6 +24,7 @@ static bool sameSeen(const Arrival& a, const Arrival& b, bool packet, bool updat
 
 Replay::Replay(const VmConfig& config)
     : queueCount_(config.queue_count),
+      marks_(config),
       view_(config),
       model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)) {}
 
@@ -45,7 +46,7 @@ void Replay::check(const RtlDecision& rtl, u64 clock) {
   const u64 slot = clock - timing::Verdict;
   (rtl.refresh ? refreshes_ : decisions_)++;
   if (a.queue >= queueCount_ || a.colour >= u32{Colours}) {
-    if (first_.empty()) disagree(rtl, {}, {VM_VERDICTS, 0, 0, 0});
+    if (first_.empty()) disagree(rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
     return;
   }
   if (rtl.refresh) {
@@ -59,25 +60,36 @@ void Replay::check(const RtlDecision& rtl, u64 clock) {
     if (sameSeen(a, seen, false, updates) && (!updates || sameAverages(rtl))) {
       refreshesAgreed_++;
     } else if (first_.empty()) {
-      disagree(rtl, seen, {rtl.verdict, model_.average(a.queue, a.colour), rtl.probability, 0});
+      disagree(rtl, {}, seen, {rtl.verdict, model_.average(a.queue, a.colour), rtl.probability, 0});
     }
     return;
   }
-  Arrival seen = view_.packet(slot, timeAt(slot), a.queue, a.colour, a.len_bytes, a.bad != 0, a.no_buffer != 0);
+  const bool sound = !a.bad && !a.no_buffer;
+  if (rtl.mark.colour >= u32{Colours}) {
+    if (first_.empty()) disagree(rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
+    return;
+  }
+  const VmMark mark = marks_.mark(timeAt(slot - timing::Mark), a.queue, rtl.mark.colour, a.len_bytes, sound);
+  const bool untouched = !sound || mark.policed;
+  Arrival seen = view_.packet(slot, timeAt(slot), a.queue, mark.marked, a.len_bytes, !untouched);
   seen.ecn = a.ecn;
+  seen.bad = a.bad;
+  seen.no_buffer = a.no_buffer;
+  seen.policed = mark.policed;
   view_.limit(slot, seen);
-  const bool untouched = a.bad || a.no_buffer;
   const Decision d = model_.decide(seen);
   if (d.verdict == VM_ENQUEUE || d.verdict == VM_MARK) view_.admitted(slot, seen);
   const bool same = untouched || (d.avg == rtl.average[a.colour] && d.p == rtl.probability && sameAverages(rtl));
-  if (d.verdict == rtl.verdict && same && sameSeen(a, seen, true, !untouched)) {
+  const bool sameMark = mark.draw == rtl.mark.draw && mark.time == rtl.mark.time && mark.marked == a.colour &&
+                        (!sound || (mark.policed == rtl.mark.policed && mark.level == rtl.mark.level));
+  if (d.verdict == rtl.verdict && same && sameMark && sameSeen(a, seen, true, !untouched)) {
     agreed_++;
   } else if (first_.empty()) {
-    disagree(rtl, seen, d);
+    disagree(rtl, mark, seen, d);
   }
 }
 
-void Replay::disagree(const RtlDecision& rtl, const Arrival& seen, const Decision& model) {
+void Replay::disagree(const RtlDecision& rtl, const VmMark& mark, const Arrival& seen, const Decision& model) {
   const Arrival& a = rtl.seen;
   char text[400];
   std::snprintf(text, sizeof text,
@@ -88,6 +100,12 @@ void Replay::disagree(const RtlDecision& rtl, const Arrival& seen, const Decisio
                 a.queue, a.colour, a.len_bytes, a.ecn, a.bad, a.no_buffer, a.draw, seen.draw, a.queued_bytes,
                 seen.queued_bytes, a.queued_packets, seen.queued_packets);
   first_ = text;
+  std::snprintf(text, sizeof text,
+                "; marker at %" PRIu64 " ns, colour %u to %u %u, policed %u %u, level %" PRIu64 " %" PRIu64
+                ", draw 0x%08x 0x%08x",
+                rtl.mark.time, rtl.mark.colour, a.colour, mark.marked, rtl.mark.policed, mark.policed, rtl.mark.level,
+                mark.level, rtl.mark.draw, mark.draw);
+  first_ += text;
   for (u32 c = 0; c < u32{Colours}; c++) {
     const u64 average = model.verdict == VM_VERDICTS ? 0 : model_.average(a.queue, c);
     std::snprintf(text, sizeof text,

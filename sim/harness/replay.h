@@ -1,14 +1,16 @@
 // Every decision of the RTL, replayed in the model: the same average, probability and verdict, bit for bit, or it is a defect.
 //
-// The replay takes from the RTL which packet was decided in which clock, and which departed; all else it works out itself: times,
-// backlogs, idle times, look-ahead and draw (pipeline_view.h), averages, spacing, limit. Compared are all of these, the
+// The replay takes from the RTL which packet was decided in which clock, and which departed; all else it works out itself:
+// times, colours and buckets (mark_stage.h), backlogs, idle times, look-ahead and draw (pipeline_view.h), averages, spacing,
+// limit. Compared are all of these, the
 // averages that the decision updated, the arriving colour's own, probability and verdict; at a refresh what it saw and the
-// averages. Not compared, since neither is used: average and probability of bad and nobuf frames.
+// averages. Not compared, since neither is used: average and probability of bad, nobuf and policed frames.
 #pragma once
 
 #include <string>
 
 #include "decide.h"
+#include "mark_stage.h"
 #include "pipeline_view.h"
 
 namespace vermilion {
@@ -21,6 +23,7 @@ struct RtlDecision {
   u64 average[Colours] = {};
   u64 probability = 0;
   u32 verdict = 0;
+  VmMark mark{};
 };
 
 extern const char* const VerdictNames[VM_VERDICTS];
@@ -42,11 +45,12 @@ class Replay {
 
  private:
   bool sameAverages(const RtlDecision& rtl) const;
-  void disagree(const RtlDecision& rtl, const Arrival& seen, const Decision& model);
+  void disagree(const RtlDecision& rtl, const VmMark& mark, const Arrival& seen, const Decision& model);
   static constexpr u64 Times = 128;  // more clocks than the pipeline has
   u64 timeAt(u64 clock) const { return times_[clock % Times]; }
   u64 times_[Times] = {};
   u32 queueCount_;
+  MarkStage marks_;
   PipelineView view_;
   DecisionModel model_;
   u64 decisions_ = 0, agreed_ = 0, refreshes_ = 0, refreshesAgreed_ = 0;

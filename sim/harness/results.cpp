@@ -45,10 +45,11 @@ Results::Results(const VmConfig& config, std::vector<std::string> names)
   names_.resize(config.queue_count);
 }
 
-void Results::decided(const Arrival& seen, u64 time, u64 average, u64 probability, u32 verdict) {
+void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict) {
   packets_++;
   bytes_ += seen.len_bytes;
   Queue& q = queues_[seen.queue];
+  q.marked[mark.colour][seen.colour]++;
   q.counters[seen.colour].packets[verdict]++;
   q.counters[seen.colour].bytes[verdict] += seen.len_bytes;
   Sample s{time, average, probability, seen.queue, seen.colour, 0, 0, verdict};
@@ -101,6 +102,7 @@ void Results::write(Json& json) const {
     queues.push_back({{"index", i},
                       {"name", names_[i].empty() ? std::to_string(i) : names_[i]},
                       {"colours", colours},
+                      {"colours_in_out", q.marked},
                       {"latency", latency},
                       {"latency_max_ns", q.latencyMax},
                       {"highest_backlog_bytes", q.highestBytes},

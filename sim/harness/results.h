@@ -3,7 +3,8 @@
 //   engine, preset, packets, bytes, clocks (RTL), seconds (of the lane's time), wall_seconds, packets_per_second and
 //   clocks_per_second (of simulation), capture_start_ns
 //   queues[]   index, name, colours[3] of counters {packets, bytes}: arrived, enqueued (`marked` among them), marked (CE chosen),
-//              ce_written, early, forced, tail, nobuf, bad, sent;
+//              ce_written, early, forced, tail, nobuf, bad, policed, sent; colours are those behind the queue's marker;
+//              colours_in_out [3][3]: packets by the colour they came with and the one their marker gave;
 //              latency: histogram [[from_ns, packets], ...] of decision to departure, 8 classes an octave, empty ones left out;
 //              latency_max_ns, highest_backlog_bytes, highest_backlog_packets (before an arrival, all colours)
 //   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, verdict], every k-th decision, k
@@ -53,10 +54,11 @@ class Decimator {
 class Results {
  public:
   Results(const VmConfig& config, std::vector<std::string> names);
-  void decided(const Arrival& seen, u64 time, u64 average, u64 probability, u32 verdict);
+  void decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict);
   void sent(const Packet& packet, bool ceWritten);
   void lost(u32 input, u32 lenBytes);
   u64 packets() const { return packets_; }
+  u64 marked(u32 queue, u32 in, u32 out) const { return queues_[queue].marked[in][out]; }
   const VmCounters& counters(u32 queue, u32 colour) const { return queues_[queue].counters[colour]; }
   void write(nlohmann::ordered_json& json) const;
 
@@ -67,6 +69,7 @@ class Results {
   };
   struct Queue {
     std::array<VmCounters, Colours> counters{};
+    u64 marked[Colours][Colours] = {};  // packets, by colour before and behind the marker
     std::map<u64, u64> latency;
     u64 latencyMax = 0, highestBytes = 0, highestPackets = 0;
   };

@@ -80,6 +80,12 @@ void compareCounters(LaneDriver& driver, const VmConfig& config, const Results& 
   for (u32 q = 0; q < config.queue_count; q++) {
     LaneCounters lane[Colours];
     snapshot(driver.control(), q, lane);
+    for (u32 in = 0; in < u32{Colours}; in++)
+      for (u32 out = 0; out < u32{Colours}; out++)
+        if (const u64 got = markedPackets(driver.control(), in, out); got != results.marked(q, in, out))
+          accounting.error("queue " + std::to_string(q) + ": the lane counts " + std::to_string(got) +
+                           " packets marked from colour " + std::to_string(in) + " to " + std::to_string(out) +
+                           ", seen were " + std::to_string(results.marked(q, in, out)));
     for (u32 c = 0; c < u32{Colours}; c++) {
       const VmCounters& seen = results.counters(q, c);
       const auto compare = [&](const char* name, const u64 got[2], u64 packets, u64 bytes) {
@@ -105,6 +111,7 @@ void compareCounters(LaneDriver& driver, const VmConfig& config, const Results& 
       verdict("tail", lane[c].tail, VM_TAIL);
       verdict("nobuf", lane[c].nobuf, VM_NOBUF);
       verdict("bad", lane[c].bad, VM_BAD);
+      verdict("policed", lane[c].policed, VM_POLICED);
       compare("sent", lane[c].sent, seen.sent_packets, seen.sent_bytes);
       compare("ce_written", lane[c].ceWritten, seen.ce_written_packets, seen.ce_written_bytes);
     }

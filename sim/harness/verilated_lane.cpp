@@ -140,6 +140,10 @@ bool VerilatedLane::decision(RtlDecision& d) const {
   d.seen.no_buffer = top.io_decision_bits_noBuffer;
   d.seen.time = top.io_decision_bits_time;
   d.seen.draw = top.io_decision_bits_draw;
+  d.seen.policed = top.io_decision_bits_mark_policed;
+  d.mark = {top.io_decision_bits_mark_time,   top.io_decision_bits_mark_level,
+            top.io_decision_bits_mark_colour, d.seen.colour,
+            top.io_decision_bits_mark_draw,   top.io_decision_bits_mark_policed};
   d.seen.queued_bytes = top.io_decision_bits_queued_bytes;
   d.seen.queued_packets = top.io_decision_bits_queued_packets;
 #define VM_COLOUR(c)                                                      \

@@ -18,6 +18,7 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape)
       cells_(shape),
       ingress_(shape, config.max_frame_bytes == 0 ? static_cast<u32>(maxOf(PktLenBits)) : config.max_frame_bytes,
                cells_),
+      marks_(config),
       view_(config),
       queues_(config.queue_count),
       waits_(config.queue_count),
@@ -30,7 +31,7 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape)
 // A packet, or else a refresh.
 void ClockedLane::takeSlot() {
   Deciding d{};
-  d.clock = clock_;
+  d.clock = clock_ + timing::Mark;
   if (!metaQueue_.empty()) {
     Packet& p = d.packet = metaQueue_.front();
     metaQueue_.pop_front();
@@ -38,32 +39,49 @@ void ClockedLane::takeSlot() {
     const bool ip = p.headers.is_ip4 || p.headers.is_ip6;
     const VmClass& target = ip ? config_.dscp[p.headers.dscp] : config_.fallback;
     p.queue = target.queue;
-    p.colour = target.colour;
-    d.seen = view_.packet(clock_, now_, p.queue, p.colour, p.lenBytes, p.bad, p.noBuffer);
-    d.seen.ecn = p.headers.ecn;
-    d.pending = decisions_.observe(d.seen);
+    d.mark = marks_.mark(now_, p.queue, target.colour, p.lenBytes, !p.bad && !p.noBuffer);
+    p.colour = d.mark.marked;
   } else if (!refreshes_.empty()) {
     d.refresh = true;
     d.packet = refreshes_.front();
     refreshes_.pop_front();
-    const Arrival& a = d.seen = view_.refresh(clock_, now_, d.packet.queue, d.packet.colour);
+  } else {
+    return;
+  }
+  marking_.push_back(d);
+}
+
+// It has its colour and comes to its queue.
+void ClockedLane::observe() {
+  if (marking_.empty() || marking_.front().clock != clock_) return;
+  Deciding& d = marking_.front();
+  const Packet& p = d.packet;
+  if (d.refresh) {
+    const Arrival& a = d.seen = view_.refresh(clock_, now_, p.queue, p.colour);
     Departure left{a.time, a.queue, a.colour, {}, {}, {}};
     std::copy_n(a.backlog_bytes, Colours, left.backlog_bytes);
     std::copy_n(a.backlog_packets, Colours, left.backlog_packets);
     std::copy_n(a.n, Colours, left.n);
     decisions_.depart(left);
   } else {
-    return;
+    const bool counted = !p.bad && !p.noBuffer && !d.mark.policed;
+    d.seen = view_.packet(clock_, now_, p.queue, p.colour, p.lenBytes, counted);
+    d.seen.ecn = p.headers.ecn;
+    d.seen.bad = p.bad;
+    d.seen.no_buffer = p.noBuffer;
+    d.seen.policed = d.mark.policed;
+    d.pending = decisions_.observe(d.seen);
   }
-  for (u32 e = 0; e < u32{Colours}; e++) d.averages[e] = decisions_.average(d.packet.queue, e);
+  for (u32 e = 0; e < u32{Colours}; e++) d.averages[e] = decisions_.average(p.queue, e);
   deciding_.push_back(d);
+  marking_.pop_front();
 }
 
 // The verdict stands at the port; its packet is listed in the next clock, or its cells go back in this one.
 void ClockedLane::conclude() {
   if (deciding_.empty() || deciding_.front().clock + timing::Verdict != clock_) return;
   Deciding& d = deciding_.front();
-  decided_ = Decided{d.packet.id, d.packet.input, d.refresh, {}, {}, {}};
+  decided_ = Decided{d.packet.id, d.packet.input, d.refresh, {}, {}, {}, d.mark};
   if (!d.refresh) {
     view_.limit(d.clock, d.seen);
     decided_->decision = decisions_.conclude(d.pending, d.seen.queued_bytes, d.seen.queued_packets);
@@ -122,14 +140,16 @@ void ClockedLane::clock(u64 now) {
   departed_.reset();
   sent_.reset();
   lost_.clear();
-  busy_ = frames_ != 0 || !refreshes_.empty() || !deciding_.empty() || listing_ || taken_ || !chosen_.empty() ||
-          reading_ || edit2_.bytes != 0 || sending_.bytes != 0 || scheduler_.busy(now, waits_) || ingress_.open();
+  busy_ = frames_ != 0 || !refreshes_.empty() || !marking_.empty() || !deciding_.empty() || listing_ || taken_ ||
+          !chosen_.empty() || reading_ || edit2_.bytes != 0 || sending_.bytes != 0 || scheduler_.busy(now, waits_) ||
+          ingress_.open();
   const auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool metaRoom = metaQueue_.size() < timing::PolicyMetas;
   takeSlot();
+  observe();
   conclude();
-  busy_ = busy_ || !deciding_.empty();
+  busy_ = busy_ || !marking_.empty() || !deciding_.empty();
 
   // What changes below is seen in the next clock.
   const bool room = chosen_.empty() || (chosen_.size() < timing::ChosenDepth &&

@@ -17,6 +17,7 @@
 #include "clocked_ingress.h"
 #include "clocked_schedule.h"
 #include "decide.h"
+#include "mark_stage.h"
 #include "pipeline_view.h"
 #include "timing.h"
 
@@ -24,7 +25,7 @@ namespace vermilion {
 
 class ClockedLane {
  public:
-  // A decision, or averages refreshed at a departure (no packet; then `decision` is empty).
+  // A decision, or averages refreshed at a departure (no packet; then `decision` and `mark` are empty).
   struct Decided {
     u64 id;
     u32 input;
@@ -32,6 +33,7 @@ class ClockedLane {
     Arrival seen;
     Decision decision;
     u64 averages[Colours];
+    VmMark mark;
   };
   struct Departed {
     u64 id, time;
@@ -62,10 +64,11 @@ class ClockedLane {
 
  private:
   using Packet = ClockedPacket;
-  // In the pipeline; `clock` is that of its slot.
+  // In the pipeline; `clock` is that in which it comes to its queue, `Mark` clocks behind its slot.
   struct Deciding {
     u64 clock;
     Packet packet;
+    VmMark mark;
     Arrival seen;
     Pending pending;
     u64 averages[Colours];
@@ -83,6 +86,7 @@ class ClockedLane {
   };
 
   void takeSlot();
+  void observe();
   void conclude();
   void transmit();
 
@@ -93,6 +97,7 @@ class ClockedLane {
   ClockedScheduler scheduler_;
   ClockedFreeCells cells_;
   ClockedIngress ingress_;
+  MarkStage marks_;
   PipelineView view_;
   bool departureUpdates_ = false;
   u64 clock_ = 0, now_ = 0;
@@ -100,7 +105,7 @@ class ClockedLane {
   std::deque<Packet> metaQueue_;
   u64 frames_ = 0;  // last beat in, meta not yet taken
   std::deque<Packet> refreshes_;
-  std::deque<Deciding> deciding_;
+  std::deque<Deciding> marking_, deciding_;
 
   std::vector<std::deque<Leaving>> queues_;
   Flags waits_, single_;

@@ -35,6 +35,23 @@ typedef struct {
   VmCurve ecn;
 } VmColour;
 
+enum { VM_NO_MARKER = 0, VM_LEAF = 1, VM_SRTCM = 2, VM_TRTCM = 3, VM_REDP = 4, VM_FLOW = 5 };
+
+/* A queue's marker; see token_marker.h. Fields that its kind does not read are ignored. */
+typedef struct {
+  uint32_t kind;
+  uint32_t colour_aware;    /* srTCM, trTCM */
+  uint32_t packet_bytes;    /* what every packet counts as, in bytes; 0: its own length */
+  VmScaled cost[2];         /* of buckets A and B: ns per byte */
+  uint64_t burst_ns[2];     /* their depth as time; srTCM's B: CBS + EBS */
+  uint32_t out_colour;      /* leaf: colour out of profile */
+  uint64_t low_ns, high_ns; /* REDP: T_L, T_H as time */
+  VmScaled demote, promote; /* REDP: span of the draw r16: ((r16 m) 2^26) >> s, U48.16 ns */
+  uint32_t drop;            /* REDP: P_drop, U1.16 */
+  uint64_t yellow_ns;       /* REDP: how long a yellow packet keeps the dropper off */
+  uint32_t drop_colours;    /* bit c: packets that leave with colour c are dropped */
+} VmMarker;
+
 enum { VM_GEOMETRIC = 0, VM_UNIFORM = 1, VM_WAIT = 2 };
 
 typedef struct {
@@ -53,19 +70,21 @@ typedef struct {
   VmScaled cost;             /* ns per byte; m = 0: not shaped */
   uint64_t burst_ns;
   VmColour colour[VM_COLOURS];
+  VmMarker marker;
+  uint32_t remark;                  /* bit c: packets of colour c leave with remark_dscp[c] */
+  uint32_t remark_dscp[VM_COLOURS]; /* 0..63 */
 } VmQueue;
 
-/* Where a DSCP goes. `set_dscp` 0..63 rewrites it on the way out, -1 leaves it. */
+/* Where a DSCP goes. */
 typedef struct {
   uint32_t queue, colour;
-  int32_t set_dscp;
 } VmClass;
 
 typedef struct {
   uint32_t queue_count;
   const VmQueue *queues;
   VmClass dscp[64];
-  VmClass fallback; /* frames that are not IP; its set_dscp is ignored */
+  VmClass fallback; /* frames that are not IP */
   VmScaled port_cost;
   uint64_t port_burst_ns;
   uint32_t buffer_cells;    /* cells of 64 bytes; 0: never out of cells */

@@ -88,6 +88,31 @@ VmColour colourOf(const json& j, const std::string& where) {
   return c;
 }
 
+VmMarker markerOf(const json& j, const std::string& where) {
+  const Object o(j, where,
+                 {"kind", "colour_aware", "packet_bytes", "cost", "burst_ns", "out_colour", "low_ns", "high_ns",
+                  "demote", "promote", "drop", "yellow_ns", "drop_colours"});
+  VmMarker m{};
+  m.kind = o.small("kind", VM_FLOW);
+  if (m.kind == VM_NO_MARKER) return m;
+  m.colour_aware = o.small("colour_aware", 1);
+  m.packet_bytes = o.small("packet_bytes", maxOf(PktLenBits));
+  const json &costs = o.list("cost", 2), &bursts = o.list("burst_ns", 2);
+  for (std::size_t i = 0; i < 2; i++) {
+    m.cost[i] = scaledOf(costs[i], o.at("cost") + "[" + std::to_string(i) + "]", CostMantBits, ShiftBits);
+    m.burst_ns[i] = Object::numberOf(bursts[i], o.at("burst_ns"), maxOf(BurstBits));
+  }
+  m.out_colour = o.small("out_colour", Colours - 1);
+  m.low_ns = o.number("low_ns", maxOf(BurstBits));
+  m.high_ns = o.number("high_ns", maxOf(BurstBits));
+  m.demote = scaled(o, "demote", CostMantBits);
+  m.promote = scaled(o, "promote", CostMantBits);
+  m.drop = o.small("drop", maxOf(MarkDrawBits) + 1);
+  m.yellow_ns = o.number("yellow_ns", maxOf(BurstBits));
+  m.drop_colours = o.small("drop_colours", maxOf(Colours));
+  return m;
+}
+
 VmQueue queueOf(const Object& o) {
   VmQueue q{};
   const json& weights = o.list("weight", EwmaStages);
@@ -118,17 +143,22 @@ VmQueue queueOf(const Object& o) {
   const json& curves = o.list("curves", Colours);
   for (std::size_t c = 0; c < Colours; c++)
     q.colour[c] = colourOf(curves[c], o.at("curves") + "[" + std::to_string(c) + "]");
+  if (o.has("marker")) q.marker = markerOf(o.get("marker"), o.at("marker"));
+  if (!o.has("remark")) return q;
+  const json& remark = o.list("remark", Colours);
+  for (std::size_t c = 0; c < Colours; c++) {
+    if (remark[c] == -1) continue;
+    q.remark |= 1u << c;
+    q.remark_dscp[c] = static_cast<u32>(Object::numberOf(remark[c], o.at("remark"), 63));
+  }
   return q;
 }
 
 VmClass classOf(const json& v, const std::string& where, u64 queues) {
-  if (!v.is_array() || v.size() < 2 || v.size() > 3)
-    refuse(where, "must be [queue, colour] or [queue, colour, new DSCP]");
+  if (!v.is_array() || v.size() != 2) refuse(where, "must be [queue, colour]");
   VmClass c{};
   c.queue = static_cast<u32>(Object::numberOf(v[0], where + ", queue", queues - 1));
   c.colour = static_cast<u32>(Object::numberOf(v[1], where + ", colour", Colours - 1));
-  const bool set = v.size() == 3 && v[2] != -1;
-  c.set_dscp = set ? static_cast<std::int32_t>(Object::numberOf(v[2], where + ", new DSCP", 63)) : -1;
   return c;
 }
 
@@ -150,8 +180,9 @@ LoadedConfig readConfig(const std::string& text) {
   for (std::size_t i = 0; i < queues.size(); i++) {
     const Object q(
         queues[i], "queues[" + std::to_string(i) + "]",
-        {"index", "name", "weight", "lambda", "masks", "unit_packets", "update_depart", "spacing", "size_weight", "ecn",
-         "limit_bytes", "limit_packets", "strict", "priority", "quantum", "cost", "burst_ns", "curves"});
+        {"index",   "name",        "weight",   "lambda",      "masks",         "unit_packets", "update_depart",
+         "spacing", "size_weight", "ecn",      "limit_bytes", "limit_packets", "strict",       "priority",
+         "quantum", "cost",        "burst_ns", "curves",      "marker",        "remark"});
     const u32 index = q.small("index", 4095);
     if (!seen.insert(index).second) refuse(q.at("index"), "queue " + std::to_string(index) + " is there twice");
     if (out.queues.size() <= index) {

@@ -30,8 +30,9 @@ bool DecisionModel::legal(u32 queue, u32 colour, const u32 n[Colours]) const {
 Pending DecisionModel::observe(const Arrival& a) {
   const VmQueue& q = queues_[a.queue];
   State& state = state_[a.queue];
-  Pending seen{a.queue, a.colour, a.ecn, a.draw, a.len_bytes, a.bad != 0, a.no_buffer != 0, false, 0, 0};
-  if (a.bad || a.no_buffer) {
+  Pending seen{a.queue,        a.colour, a.ecn, a.draw, a.len_bytes, a.bad != 0, a.no_buffer != 0,
+               a.policed != 0, false,    0,     0};
+  if (a.bad || a.no_buffer || a.policed) {
     seen.avg = state.average[a.colour].value();
     return seen;
   }
@@ -60,6 +61,8 @@ Decision DecisionModel::conclude(const Pending& seen, u32 queuedBytes, u32 queue
   u32 verdict;
   if (seen.bad || seen.no_buffer) {
     verdict = seen.bad ? VM_BAD : VM_NOBUF;
+  } else if (seen.policed) {
+    verdict = VM_POLICED;
   } else if (u64{queuedBytes} + seen.len_bytes > q.limit_bytes || u64{queuedPackets} + 1 > q.limit_packets) {
     verdict = VM_TAIL;
   } else if (seen.over) {

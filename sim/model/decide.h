@@ -2,6 +2,7 @@
 //
 //   bad       the frame came with bad set
 //   nobuf     no cell, or too long
+//   policed   dropped by the queue's marker
 //   tail      what is queued before this packet + this packet over limit_bytes or limit_packets
 //   forced    drop curve on and the colour's average at its end or over it; for ECT and CE packets too
 //   mark      spacing says early, the queue has ecn and the packet is ECT or CE
@@ -12,11 +13,11 @@
 // ecn_own. Over the end of the ecn curve p is 1, which is a mark and not forced. Size weighting, where on, comes before
 // spacing.
 //
-// What touches what: bad and nobuf change no average, no S, no R. tail updates averages, leaves S and R. forced updates
+// What touches what: bad, nobuf and policed change no average, no S, no R. tail updates averages, leaves S and R. forced updates
 // averages, restarts spacing. Every frame has had one draw, which is the trace's `draw`.
 //
 // The reported avg is the arriving colour's own, after its update: the one that was compared. p is that of the curve
-// after size weighting, also for tail; 2^32 for forced; 0 for bad and nobuf. S is the accumulator after the decision.
+// after size weighting, also for tail; 2^32 for forced; 0 for bad, nobuf and policed. S is the accumulator after the decision.
 #pragma once
 
 #include <vector>
@@ -34,7 +35,7 @@ using Decision = VmDecision;
 // A decision under way: averages are updated, the verdict is still to come.
 struct Pending {
   u32 queue, colour, ecn, draw, len_bytes;
-  bool bad, no_buffer;
+  bool bad, no_buffer, policed;
   bool over;  // the drop curve's end
   u64 avg, p;
 };

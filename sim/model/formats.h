@@ -13,7 +13,6 @@ using u8 = std::uint8_t;
 using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
-using i32 = std::int32_t;
 using i64 = std::int64_t;
 using u128 = unsigned __int128;
 using i128 = __int128;
@@ -41,6 +40,9 @@ constexpr int RatioBits = 20;
 constexpr int TimeBits = 48;       // ns
 constexpr int ShaperFrac = 16;     // of ns: shapers, markers: U48.16
 constexpr int PktLenBits = 16;     // bytes of a packet
+constexpr int BurstBits = 44;      // ns: depth of a marker's bucket
+constexpr int MarkDrawBits = 16;   // each of a marker's two random numbers
+constexpr int SpanShift = 26;      // of REDP's random span
 constexpr int CellBytes = 64;      // bytes of a buffer cell
 constexpr int AgeRomFrac = 17;     // ROM[i] = round(2^17 2^(-i/1024)), U1.17
 constexpr int HeaderWindow = 128;  // bytes of a frame the parser looks at
@@ -50,7 +52,7 @@ constexpr u64 ProbOne = u64{1} << ProbFrac;
 constexpr u64 PosOne = u64{1} << PosFrac;
 
 constexpr u64 maxOf(int bits) {
-  return (u64{1} << bits) - 1;
+  return bits >= 64 ? ~u64{0} : (u64{1} << bits) - 1;
 }
 
 // The greatest value of `bits` bits where x is above it.

@@ -61,10 +61,7 @@ void LaneSession::decided() {
 
 void LaneSession::sentFrame(u64 id) {
   Inside& frame = inside(id);
-  const VmClass& target = config_.dscp[frame.headers.dscp];
-  const bool ip = frame.headers.is_ip4 || frame.headers.is_ip6;
-  const i32 dscp = ip ? target.set_dscp : -1;
-  rewrite(frame.bytes.data(), frame.headers, frame.mark, dscp >= 0, static_cast<u32>(std::max(dscp, 0)));
+  rewrite(frame.bytes.data(), frame.headers, profiles_[frame.record.queue], frame.record.colour, frame.mark);
   VmCounters& count = counters_[frame.record.queue * Colours + frame.record.colour];
   count.ce_written_packets += frame.record.ce_written;
   count.ce_written_bytes += frame.record.ce_written ? frame.record.len_bytes : 0;

@@ -50,13 +50,11 @@ void PipelineView::update(u64 clock, u32 queue, u32 colour) {
   updates_.push_back({clock, queue, mask});
 }
 
-Arrival PipelineView::packet(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes, bool bad, bool noBuffer) {
+Arrival PipelineView::packet(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes, bool counted) {
   Arrival a = look(clock, now, queue, colour);
   a.len_bytes = lenBytes;
-  a.bad = bad;
-  a.no_buffer = noBuffer;
   a.draw = random_.draw();
-  if (!bad && !noBuffer) update(clock, queue, colour);
+  if (counted) update(clock, queue, colour);
   return a;
 }
 

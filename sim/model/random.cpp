@@ -12,7 +12,8 @@ static u64 splitmix64(u64& x) {
 }
 
 // Two successive splitmix64 outputs are never both 0, so a seed never gives the refused state.
-RandomSource::RandomSource(u64 seed) {
+RandomSource::RandomSource(u64 seed, int which) {
+  for (int skipped = 0; skipped < 2 * which; skipped++) splitmix64(seed);
   const u64 a = splitmix64(seed), b = splitmix64(seed);
   s_[0] = static_cast<u32>(truncate(a, 32));
   s_[1] = static_cast<u32>(a >> 32);

@@ -4,8 +4,8 @@
 //   draw = rotl(s0 + s3, 7) + s0            U32
 //   t = s1 << 9; s2 ^= s0; s3 ^= s1; s1 ^= s2; s0 ^= s3; s2 ^= t; s3 = rotl(s3, 11)
 //
-// 128 bits of state, period 2^128 - 1, additions, rotations and exclusive ors only. One step for every meta that enters
-// the policy pipeline, whatever its verdict; nothing else steps it. The draw is taken from the state before its step.
+// 128 bits of state, period 2^128 - 1, additions, rotations and exclusive ors only. One step for every packet that enters
+// the policy pipeline, whatever its verdict; nothing else steps it. Markers have a second source of the same kind. The draw is taken from the state before its step.
 //
 // The host turns a 64-bit seed into the four words with splitmix64 (Steele, Lea, Flood, OOPSLA 2014): first output's
 // low half s0, high half s1, second output's low half s2, high half s3. The state of all zeros is a fixed point and
@@ -18,7 +18,8 @@ namespace vermilion {
 
 class RandomSource {
  public:
-  explicit RandomSource(u64 seed);
+  // `which`: 0 the verdicts' source, 1 the markers', from splitmix64's outputs 2 which and 2 which + 1.
+  explicit RandomSource(u64 seed, int which = 0);
   // False, and nothing changed, where all words are 0.
   bool setState(const u32 words[4]);
   void state(u32 words[4]) const;

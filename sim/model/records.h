@@ -18,8 +18,18 @@ enum {
   VM_TAIL = 4,
   VM_NOBUF = 5,
   VM_BAD = 6,
-  VM_VERDICTS = 7
+  VM_POLICED = 7,
+  VM_VERDICTS = 8
 };
+
+/* What a queue's marker saw and gave; see token_marker.h. */
+typedef struct {
+  uint64_t time;   /* ns */
+  uint64_t level;  /* of bucket A before the packet, U48.16 ns */
+  uint32_t colour; /* as it came */
+  uint32_t marked; /* as it goes on */
+  uint32_t draw, policed;
+} VmMark;
 
 /* What a decision saw. Backlogs are those before the packet: by colour for the averages, as it came in, and in all for
  * the limit, at its verdict (see pipeline_view.h). */
@@ -27,7 +37,7 @@ typedef struct {
   uint64_t time; /* ns */
   uint32_t queue, colour, len_bytes;
   uint32_t ecn; /* the two ECN bits, 0 where not IP */
-  uint32_t bad, no_buffer;
+  uint32_t bad, no_buffer, policed;
   uint32_t backlog_bytes[VM_COLOURS], backlog_packets[VM_COLOURS];
   uint32_t n[VM_COLOURS]; /* per estimator, 1..6, see average.h; read where the estimator is updated */
   uint64_t last_departure[VM_COLOURS];

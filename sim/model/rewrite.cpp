@@ -28,4 +28,8 @@ bool rewrite(u8* frame, const Headers& h, bool setCe, bool setDscp, u32 dscp) {
   return true;
 }
 
+bool rewrite(u8* frame, const Headers& h, const VmQueue& q, u32 colour, bool setCe) {
+  return rewrite(frame, h, setCe, (q.remark >> colour & 1) != 0, q.remark_dscp[colour]);
+}
+
 }  // namespace vermilion

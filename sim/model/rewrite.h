@@ -17,5 +17,7 @@ u16 checksumUpdate(u16 checksum, u16 before, u16 after);
 
 // `h` must be what parse() said of this frame. Frames that are not IP stay. True: a byte has changed.
 bool rewrite(u8* frame, const Headers& h, bool setCe, bool setDscp, u32 dscp);
+// As a packet of `colour` leaves queue `q`.
+bool rewrite(u8* frame, const Headers& h, const VmQueue& q, u32 colour, bool setCe);
 
 }  // namespace vermilion

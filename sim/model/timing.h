@@ -20,7 +20,9 @@ namespace timing {
 
 // parse/HeaderParser.scala, Latency; and a clock each for the register before it and the queue behind it
 constexpr u64 Headers = 7 + 1 + 1;
-// policy/PolicyPipeline.scala, Latency: averages 13 (3 + average/AverageUnit.scala), a clock, curve 11
+// mark/TokenMarker.scala, Latency: from a slot to its queue
+constexpr u64 Mark = 7;
+// policy/PolicyPipeline.scala, Latency, from there: averages 13 (3 + average/AverageUnit.scala), a clock, curve 11
 // (curve/CurveUnit.scala), size weight 3 (decide/SizeWeight.scala), verdict 1 (decide/VerdictUnit.scala)
 constexpr u64 Verdict = 13 + 1 + 11 + 3 + 1;
 // The verdict's one-clock loop, a clock before the verdict stands at the port

@@ -13,11 +13,15 @@
 #include "parser.h"
 #include "random.h"
 #include "rewrite.h"
+#include "token_marker.h"
 
 using namespace vermilion;
 
 struct VmModel {
   DecisionModel decisions;
+};
+struct VmTokenMarker {
+  TokenMarker marker;
 };
 struct VmLane {
   LaneSession lane;
@@ -30,7 +34,7 @@ struct VmConfigFile {
 };
 
 static bool inRange(const VmClass& c, u32 queues) {
-  return c.queue < queues && c.colour < u32{Colours} && c.set_dscp < 64;
+  return c.queue < queues && c.colour < u32{Colours};
 }
 
 static bool usable(const VmConfig* c) {
@@ -141,6 +145,24 @@ const VmConfig* vm_config_get(const VmConfigFile* file) {
 
 void vm_config_destroy(VmConfigFile* file) {
   delete file;
+}
+
+VmTokenMarker* vm_marker_create() {
+  return new VmTokenMarker;
+}
+
+void vm_marker_destroy(VmTokenMarker* marker) {
+  delete marker;
+}
+
+void vm_marker_configure(VmTokenMarker* marker) {
+  marker->marker.configure();
+}
+
+void vm_marker_mark(VmTokenMarker* marker, const VmMarker* config, uint64_t time, uint32_t colour, uint32_t lenBytes,
+                    uint32_t draw, VmMarked* marked) {
+  const Marked m = marker->marker.mark(*config, time, colour, lenBytes, draw);
+  *marked = {m.colour, m.policed, m.level};
 }
 
 uint64_t vm_average_step(uint64_t avg, uint32_t q, VmScaled weight) {

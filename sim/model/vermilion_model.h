@@ -45,6 +45,18 @@ VmConfigFile *vm_config_read(const char *json, char *error, size_t room);
 const VmConfig *vm_config_get(const VmConfigFile *file);
 void vm_config_destroy(VmConfigFile *file);
 
+/* A token bucket marker by itself; see token_marker.h. `level` is bucket A's before the packet, U48.16 ns. */
+typedef struct VmTokenMarker VmTokenMarker;
+typedef struct {
+  uint32_t colour, policed;
+  uint64_t level;
+} VmMarked;
+VmTokenMarker *vm_marker_create(void);
+void vm_marker_destroy(VmTokenMarker *marker);
+void vm_marker_configure(VmTokenMarker *marker); /* full buckets, as at a commit */
+void vm_marker_mark(VmTokenMarker *marker, const VmMarker *config, uint64_t time, uint32_t colour, uint32_t len_bytes,
+                    uint32_t draw, VmMarked *marked);
+
 /* The blocks by themselves. */
 uint64_t vm_average_step(uint64_t avg, uint32_t q, VmScaled weight);
 uint64_t vm_average_age(uint64_t avg, uint64_t idle_ns, VmScaled lambda);

@@ -5,13 +5,13 @@ import hashlib
 import os
 import subprocess
 import tempfile
-from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[1] / "model"
 COLOURS, STAGES = 3, 6
-ENQUEUE, MARK, EARLY, FORCED, TAIL, NOBUF, BAD = range(7)
+ENQUEUE, MARK, EARLY, FORCED, TAIL, NOBUF, BAD, POLICED = range(8)
 GEOMETRIC, UNIFORM, WAIT = range(3)
 ONE = 2**32
 LEN_MAX = 2**27 - 1
@@ -37,13 +37,29 @@ Curve = record(
     b2_2=u64,
 )
 Colour = record("Colour", drop=Curve, ecn_own=u32, ecn=Curve)
+Marker = record(
+    "Marker",
+    **{
+        "kind": u32,
+        "colour_aware": u32,
+        "packet_bytes": u32,
+        "cost": Scaled * 2,
+        "burst_ns": u64 * 2,
+        "out_colour": u32,
+    },
+    **{"low_ns": u64, "high_ns": u64, "demote": Scaled, "promote": Scaled, "drop": u32, "yellow_ns": u64},
+    drop_colours=u32,
+)
+Marked = record("Marked", colour=u32, policed=u32, level=u64)
+NO_MARKER, LEAF, SRTCM, TRTCM, REDP, FLOW = range(6)
 Queue = record(
     "Queue",
     **{"weight": Scaled * STAGES, "lambda": Scaled, "masks": u32 * COLOURS, "unit_packets": u32, "update_depart": u32},
     **{"spacing": u32, "size_on": u32, "size": Scaled, "ecn": u32, "limit_bytes": u32, "limit_packets": u32},
     **{"strict": u32, "priority": u32, "quantum": u32, "cost": Scaled, "burst_ns": u64, "colour": Colour * COLOURS},
+    **{"marker": Marker, "remark": u32, "remark_dscp": u32 * COLOURS},
 )
-Class = record("Class", queue=u32, colour=u32, set_dscp=c_int32)
+Class = record("Class", queue=u32, colour=u32)
 Config = record(
     "Config",
     **{"queue_count": u32, "queues": POINTER(Queue), "dscp": Class * 64, "fallback": Class, "port_cost": Scaled},
@@ -51,7 +67,16 @@ Config = record(
 )
 Arrival = record(
     "Arrival",
-    **{"time": u64, "queue": u32, "colour": u32, "len_bytes": u32, "ecn": u32, "bad": u32, "no_buffer": u32},
+    **{
+        "time": u64,
+        "queue": u32,
+        "colour": u32,
+        "len_bytes": u32,
+        "ecn": u32,
+        "bad": u32,
+        "no_buffer": u32,
+        "policed": u32,
+    },
     **{"backlog_bytes": u32 * COLOURS, "backlog_packets": u32 * COLOURS, "n": u32 * COLOURS},
     **{"last_departure": u64 * COLOURS, "draw": u32, "queued_bytes": u32, "queued_packets": u32},
 )
@@ -66,7 +91,7 @@ Headers = record("Headers", **dict.fromkeys(HEADER_FIELDS, u32), src_addr=u32 * 
 Sent = record("Sent", time=u64, arrival=u64, id=u64, queue=u32, colour=u32, len_bytes=u32, ce_written=u32)
 Counters = record(
     "Counters",
-    **{"packets": u64 * 7, "bytes": u64 * 7, "ce_written_packets": u64, "ce_written_bytes": u64},
+    **{"packets": u64 * 8, "bytes": u64 * 8, "ce_written_packets": u64, "ce_written_bytes": u64},
     **{"sent_packets": u64, "sent_bytes": u64},
 )
 FlowConfig = record(
@@ -96,6 +121,10 @@ SIGNATURES = {
     "vm_config_read": (P, [c_char_p, c_char_p, c_size_t]),
     "vm_config_get": (POINTER(Config), [P]),
     "vm_config_destroy": (None, [P]),
+    "vm_marker_create": (P, []),
+    "vm_marker_destroy": (None, [P]),
+    "vm_marker_configure": (None, [P]),
+    "vm_marker_mark": (None, [P, POINTER(Marker), u64, u32, u32, u32, POINTER(Marked)]),
     "vm_average_step": (u64, [u64, u32, Scaled]),
     "vm_average_age": (u64, [u64, u64, Scaled]),
     "vm_age_rom": (u32, [u32]),

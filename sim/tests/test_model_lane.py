@@ -175,7 +175,7 @@ def test_every_frame_is_sent_or_counted_byte_for_byte():
         last[s.queue] = s.id
     total = Counter()
     for _, _, c in lane.counters():
-        total.update({v: c.packets[v] for v in range(7)})
+        total.update({v: c.packets[v] for v in range(8)})
         assert c.sent_packets == c.packets[0] + c.packets[1]
         assert c.sent_bytes == c.bytes[0] + c.bytes[1]
         written -= c.ce_written_packets
@@ -195,8 +195,8 @@ def test_frames_without_room_too_long_bad_or_empty():
 
 
 def test_classes_colours_and_remarking():
-    config = record(queue(0), queue(1, limit_packets=0))
-    config["dscp"][10] = [0, 2, 12]
+    config = record(queue(0, remark=[-1, -1, 12]), queue(1, limit_packets=0))
+    config["dscp"][10] = [0, 2]
     lane = Lane(config)
     assert lane.arrive(0, frame(8, 100)) == TAIL
     assert lane.arrive(0, MACS + IP6 + ip6(traffic=10 << 2)) == ENQUEUE
@@ -236,7 +236,7 @@ def test_the_shipped_configuration_fills_the_model():
                 assert [mine.drop.min_th, mine.drop.b1_1, mine.drop.b2_2] == [
                     theirs["drop"][k] for k in ("min", "b1_1", "b2_2")
                 ]
-    assert [[k.queue, k.colour, k.set_dscp] for k in c.dscp] == config["dscp"]
+    assert [[k.queue, k.colour] for k in c.dscp] == config["dscp"]
     library().vm_config_destroy(file)
 
 

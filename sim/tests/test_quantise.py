@@ -189,8 +189,8 @@ def test_masks_and_classes_of_the_record():
     }
     record = quantise.hardware(config.parse(raw))
     assert record["queues"][0]["masks"] == [1, 3, 7]
-    assert [record["dscp"][code] for code in (10, 12, 14)] == [[0, 0, -1], [0, 1, -1], [0, 2, -1]]
-    assert record["dscp"][0] == [1, 0, -1] and record["default"] == [1, 0]
+    assert [record["dscp"][code] for code in (10, 12, 14)] == [[0, 0], [0, 1], [0, 2]]
+    assert record["dscp"][0] == [1, 0] and record["default"] == [1, 0]
     assert record["queues"][1]["name"] == "default"
 
 

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 
 from .build import BUILD, CXX_FLAGS, ROOT
-from .config import UserError
+from .fields import UserError
 
 TESTS = [0, 1, 2, 3, 4, 8, 9, 10, 11, 12, 13, 15, 16, 17, 100, 101, 102, 202, 203, 204, 205, 206, 208, 209]
 PAGE = ROOT / "docs" / "results" / "random-source.md"

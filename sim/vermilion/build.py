@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .config import UserError
+from .fields import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / ".vermilion"

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from . import build
-from .config import RATE_MAX, RATE_MIN, UserError
+from .fields import RATE_MAX, RATE_MIN, UserError
 
 DEFAULT_CONFIG = build.ROOT / "sim" / "configs" / "default.toml"
 DEFAULT_REPORT = build.HOME / "report.html"

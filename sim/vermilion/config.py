@@ -9,63 +9,14 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, ValidationError, model_validator
+from pydantic import BeforeValidator, StrictBool, ValidationError, model_validator
 
 from . import units
+from .fields import COLOURS, LEN_MAX, Burst, Probability, Rate, Strict, Threshold, UserError, amount, number
+from .markers import Marker
 from .units import Amount
 
-LEN_MAX = 2**27 - 1
-RATE_MIN, RATE_MAX = 64_000, 200_000_000_000
-COLOURS = ("green", "yellow", "red")
 MASKS = {"red": (7, 7, 7), "wred": (7, 7, 7), "rio-c": (1, 3, 7), "rio-2": (1, 7, 7), "rio-dc": (1, 2, 4)}
-
-
-class UserError(Exception):
-    """What the user can put right; the command line prints it and ends with status 2."""
-
-
-def number(low, high, text, whole=False):
-    """A validator for a bare number; `text` is the range in words."""
-
-    def parse(raw):
-        good = isinstance(raw, int if whole else (int, float)) and not isinstance(raw, bool)
-        if not good or not low <= raw <= high:
-            raise ValueError(f"is {units.shown(raw)}; legal is {text}")
-        return raw
-
-    return BeforeValidator(parse)
-
-
-def amount(low, high, unit=None):
-    """A validator for an amount within a range; with `unit` fixed, or left to the queue."""
-    text = f"{Amount(low, unit)} to {Amount(high, unit)}"
-
-    def parse(raw):
-        value = units.amount(raw)
-        if unit and value.unit not in (None, unit):
-            raise ValueError(f"is {units.shown(raw)}; legal is {text}")
-        if not low <= value.value <= high:
-            raise ValueError(f"is {units.shown(raw)}; legal is {text}")
-        return Amount(value.value, unit or value.unit)
-
-    return BeforeValidator(parse)
-
-
-def rate_in_range(raw):
-    value = units.rate(raw)
-    if not RATE_MIN <= value <= RATE_MAX:
-        raise ValueError(f"is {units.shown(raw)}; legal is 64kbit to 200Gbit")
-    return value
-
-
-Rate = Annotated[int, BeforeValidator(rate_in_range)]
-Burst = Annotated[Amount, amount(0, 10**8, "byte")]
-Threshold = Annotated[Amount, amount(0, LEN_MAX)]
-Probability = Annotated[float, number(0, 1, "0 to 1")]
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
 
 class Port(Strict):
@@ -227,6 +178,7 @@ class Queue(Strict):
 class Config(Strict):
     port: Port
     queue: list[Queue] = []
+    marker: list[Marker] = []
     seed: Annotated[int, number(1, 2**32 - 1, "1 to 4294967295", whole=True)] = 1
 
 
@@ -236,13 +188,15 @@ def sentence(error: dict, raw: dict) -> str:
     for part in loc:
         if isinstance(part, int):
             node = node[part] if isinstance(node, list) and part < len(node) else {}
-            if names and names[-1] == "queue":
-                name = node.get("name") if isinstance(node, dict) else None
-                names[-1] = f'queue "{name}"' if isinstance(name, str) else f"queue number {part}"
+            if names and names[-1] in ("queue", "marker"):
+                key = {"queue": "name", "marker": "queue"}[names[-1]]
+                name, of = node.get(key) if isinstance(node, dict) else None, " of" if names[-1] == "marker" else ""
+                names[-1] += f'{of} "{name}"' if isinstance(name, str) else f" number {part}"
             continue
         names.append(part)
         node = node.get(part, {}) if isinstance(node, dict) else {}
     models = {"port": Port, "queue": Queue, "average": Average, "dscp": Codes, "remark": Remark, "ecn": EcnCurve}
+    models["marker"] = Marker
     models |= {colour: DropCurve for colour in COLOURS}
     parents = [part for part in loc[:-1] if isinstance(part, str)]
     model = models.get(parents[-1], Config) if parents else Config
@@ -312,6 +266,14 @@ def place(config: Config, build_queues: int) -> Config:
                 owner[code] = q.name
         placed.append(q)
     placed.sort(key=lambda q: q.index)
+    marked = set()
+    for marker in config.marker:
+        if marker.queue not in names:
+            known = ", ".join(f'"{name}"' for name in sorted(names))
+            raise UserError(f'the marker of "{marker.queue}" has no queue; queues are {known}')
+        if marker.queue in marked:
+            raise UserError(f'queue "{marker.queue}" has two markers; one may')
+        marked.add(marker.queue)
     return config.model_copy(update={"queue": placed})
 
 

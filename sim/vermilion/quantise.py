@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .config import COLOURS, LEN_MAX, MASKS, Config, Curve, Queue
+from .marker_words import buckets, marker_record
+from .markers import Marker
 
 WEIGHT_MANT, WEIGHT_EXP_MAX, STAGES = 9, 31, 6
 LAMBDA_MANT, INV_MANT, SIZE_MANT, COST_MANT, SHIFT_MAX = 16, 18, 16, 18, 63
@@ -148,7 +150,7 @@ def size_weight(mean: int) -> tuple[int, int]:
 DEFAULT_QUANTUM, DEFAULT_BURST = 1522, 3044
 
 
-def queue_record(queue: Queue, port_rate: int, queues: int) -> dict:
+def queue_record(queue: Queue, port_rate: int, queues: int, marker: Marker | None) -> dict:
     w = exact(queue.average.weight)
     return {
         "index": queue.index,
@@ -176,28 +178,26 @@ def queue_record(queue: Queue, port_rate: int, queues: int) -> dict:
             }
             for colour in COLOURS
         ],
+        "marker": marker_record(marker),
+        "remark": [-1 if code is None else code for code in (getattr(queue.remark, colour) for colour in COLOURS)],
     }
-
-
-def class_entry(queue: Queue, colour: str) -> list[int]:
-    """[queue, colour, new DSCP]; -1 leaves the packet's DSCP."""
-    new = getattr(queue.remark, colour)
-    return [queue.index, COLOURS.index(colour), -1 if new is None else new]
 
 
 def hardware(config: Config) -> dict:
     """The whole record that harness and model read."""
-    owner = {
-        code: (queue, colour) for queue in config.queue for colour in COLOURS for code in getattr(queue.dscp, colour)
-    }
-    rest = next(q for q in config.queue if q.default), "green"
-    table = [class_entry(*owner.get(code, rest)) for code in range(64)]
+    rest = next(q.index for q in config.queue if q.default)
+    table = [[rest, 0] for _ in range(64)]
+    for queue in config.queue:
+        for number, colour in enumerate(COLOURS):
+            for code in getattr(queue.dscp, colour):
+                table[code] = [queue.index, number]
+    markers = {m.queue: m for m in config.marker}
     rate, queues = config.port.rate, len(config.queue)
     return {
         "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate, queues)},
-        "queues": [queue_record(queue, rate, queues) for queue in config.queue],
+        "queues": [queue_record(q, rate, queues, markers.get(q.name)) for q in config.queue],
         "dscp": table,
-        "default": [rest[0].index, 0],
+        "default": [rest, 0],
         "seed": config.seed,
     }
 
@@ -273,4 +273,11 @@ def report(config: Config) -> list[Line]:
         if q.rate:
             lines.append(speed(q.name, "rate", q.rate))
             lines += burst(q.name, q.burst.value if q.burst else DEFAULT_BURST, q.rate)
+    for m in config.marker:
+        names = {"srtcm": ["cir"], "trtcm": ["pir", "cir"]}.get(m.kind, ["rate"])
+        for name, (rate, _) in zip(names, buckets(m), strict=False):
+            lines.append(speed(m.queue, f"marker.{name}", rate))
+        if m.p_drop:
+            real = Fraction(marker_record(m)["drop"], 2**16)
+            lines.append(line(m.queue, "marker.p_drop", exact(m.p_drop), real))
     return lines

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import build
-from .config import UserError
+from .fields import UserError
 
 SOURCE = build.ROOT / "hw" / "regs" / "vermilion.rdl"
 HEAD = "Generated from hw/regs/vermilion.rdl by sim/vermilion/registers.py. Do not edit."

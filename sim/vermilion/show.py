@@ -7,7 +7,7 @@
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from . import quantise, units
+from . import marker_words, quantise, units
 from .config import COLOURS, Config
 
 # What the simulator warns of (sim/harness/capture_reader.h), in words.
@@ -25,7 +25,7 @@ WARNINGS = {
     "zero_length": "frames without a byte; left out",
 }
 
-OUTCOMES = ("arrived", "sent", "marked", "ce_written", "early", "forced", "tail", "nobuf", "bad")
+OUTCOMES = ("arrived", "sent", "marked", "ce_written", "early", "forced", "tail", "nobuf", "bad", "policed")
 OUTCOME_TEXT = {"marked": "CE chosen", "ce_written": "CE written", "nobuf": "no buffer"}
 
 
@@ -78,7 +78,20 @@ def configuration(screen, config: Config):
             str(q.index), q.name, codes, remarks(q), service, limit, units.rate_text(q.rate) if q.rate else ""
         )
     screen.print(queues)
+    if config.marker:
+        screen.print(marker_table(config))
     screen.print(legal(), style="dim")
+
+
+def marker_table(config: Config) -> Table:
+    """Each marker's buckets as asked, and what happens with its colours."""
+    made = table("Markers", ["queue", "kind", "bucket A", "bucket B", "in between", "drops"], [])
+    for m in config.marker:
+        cells = [f"{units.rate_text(rate)}, {depth:,} B" if rate else "" for rate, depth in marker_words.buckets(m)]
+        redp = f"low {m.low}, high {m.high}, p_drop {m.p_drop or 0:g}" if m.kind == "redp" else ""
+        aware = "colour-aware" if m.colour_aware else ""
+        made.add_row(m.queue, m.kind, *cells, redp or aware, ", ".join(m.drop))
+    return made
 
 
 def remarks(queue) -> str:
@@ -146,6 +159,15 @@ def statistics(screen, result: dict):
             screen.print(
                 f"input {number} lost {lost['packets']:,} frames, {lost['bytes']:,} bytes: no place in the lane"
             )
+    marked = table("Markers", ["queue", "came"], [f"left {colour}" for colour in COLOURS])
+    for queue in result.get("queues", []):
+        matrix = queue.get("colours_in_out", [])
+        if any(n for i, row in enumerate(matrix) for o, n in enumerate(row) if i != o):
+            for colour, row in zip(COLOURS, matrix, strict=True):
+                if any(row):
+                    marked.add_row(str(queue["name"]), colour, *(f"{n:,}" if n else "" for n in row))
+    if marked.row_count:
+        screen.print(marked)
     replay = result.get("replay")
     if replay:
         screen.print(f"model agrees on {replay['agreed']} of {replay['decisions']} decisions")

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from .build import BuildError
-from .config import UserError
+from .fields import UserError
 
 
 class Defect(BuildError):

@@ -70,6 +70,17 @@ def rate(raw: object) -> int:
     return _whole(found[1], RATE_UNITS[found[2].upper()], raw)
 
 
+def duration(raw: object) -> int:
+    """`"100ms"`, `"5us"`, `"20ns"` or `"1.5s"`, in ns."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|ms|us|ns)", raw.strip()) if isinstance(raw, str) else None
+    if not found:
+        raise ValueError(f'is {shown(raw)}; legal are times such as "100ms", "5us" or "1.5s"')
+    ns = _whole(found[1], {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}[found[2]], raw)
+    if ns > 3600 * 10**9:
+        raise ValueError(f"is {shown(raw)}; legal is up to 3600s")
+    return ns
+
+
 def dscp(raw: object, verb: str = "holds") -> int:
     """A code point's name or number; `verb` for the sentence: a list "holds" it, a field "is" it."""
     if isinstance(raw, str) and raw.strip().upper() in DSCP_NAMES:

@@ -12,9 +12,11 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 
 NAMES = (
-    "refresh queue colour lenBytes ecn bad noBuffer time draw queued_bytes queued_packets probability verdict".split()
-)
+    "refresh queue colour lenBytes ecn bad noBuffer time draw queued_bytes queued_packets probability verdict "
+    "mark_time mark_colour mark_draw mark_policed mark_level"
+).split()
 COMMITTED = 16  # clocks from the taking of a commit to where its slot would have a verdict
+MARK = 7  # PolicyPipeline.Mark: clocks from a slot to stage 0, where it sees its queue
 LIMIT_LAG = 4  # a departure counts in the limit of verdicts that stand at the port so many clocks later
 
 
@@ -37,15 +39,17 @@ class Bench:
         self.now, self.sent, self.decided = 1000, 0, Counter()
         self.ahead = Counter()
         self.departures = departures
-        self.words = (mb.u32 * 4)()  # state of the model's random source
+        self.words, self.mark_words = (mb.u32 * 4)(), (mb.u32 * 4)()  # states of the model's random sources
         mb.library().vm_random_seed(seed, mb.byref(self.words))
+        mb.library().vm_random_seed(seed + 1, mb.byref(self.mark_words))
+        self.markers = [mb.library().vm_marker_create() for _ in range(16)]
         self.held = False  # a packet stands at the input and has not been taken
         self.clock = 0
         self.leaving = deque()  # (clock, queue, bytes): departures that the limit does not see yet
         self.queued = [[0, 0] for _ in range(16)]  # bytes, packets as the limit sees them
         self.commits = deque()  # (clock, queue, record)
         self.commit = None  # being offered
-        self.recommits = 0
+        self.recommits, self.remarked = 0, 0
         self.left_at = 0  # time of the last departure
 
     async def start(self):
@@ -60,7 +64,8 @@ class Bench:
         for _ in range(4):
             await FallingEdge(dut.clock)
         dut.reset.value = 0
-        dut.io_seed_bits.value = sum(word << 32 * i for i, word in enumerate(self.words))
+        dut.io_seed_bits_decide.value = sum(word << 32 * i for i, word in enumerate(self.words))
+        dut.io_seed_bits_mark.value = sum(word << 32 * i for i, word in enumerate(self.mark_words))
         dut.io_seed_valid.value = 1
         await FallingEdge(dut.clock)
         dut.io_seed_valid.value = 0
@@ -68,7 +73,7 @@ class Bench:
             ports(
                 dut,
                 "io_classWrite_bits",
-                {"address": dscp, "entry": {"queue": dscp % 16, "colour": dscp // 16 % 4, "setDscp": 0}},
+                {"address": dscp, "entry": {"queue": dscp % 16, "colour": dscp // 16 % 4}},
             )
             dut.io_classWrite_valid.value = 1
             await FallingEdge(dut.clock)
@@ -112,6 +117,7 @@ class Bench:
             _, queue, record = self.commits.popleft()
             self.configs[queue] = record
             mb.library().vm_configure(self.model, queue, mb.byref(record))
+            mb.library().vm_marker_configure(self.markers[queue])
         while self.leaving and self.leaving[0][0] + LIMIT_LAG <= self.clock:
             _, queue, length = self.leaving.popleft()
             self.queued[queue][0] -= length
@@ -133,8 +139,10 @@ class Bench:
         draw = mb.u32()
         library.vm_random_draw(mb.byref(self.words), mb.byref(draw))
         assert seen["draw"] == draw.value, "the draws are not those of the seed"
+        self.check_mark(seen)
         arrival = mb.Arrival(
-            **common, len_bytes=seen["lenBytes"], ecn=seen["ecn"], bad=seen["bad"], no_buffer=seen["noBuffer"], draw=seen["draw"],
+            **common, len_bytes=seen["lenBytes"], ecn=seen["ecn"], bad=seen["bad"], no_buffer=seen["noBuffer"],
+            policed=seen["mark_policed"], draw=seen["draw"],
             queued_bytes=seen["queued_bytes"], queued_packets=seen["queued_packets"],
             last_departure=(mb.u64 * 3)(*(self.value(f"lastDeparture_{c}") for c in three)),
         )  # fmt: skip
@@ -144,7 +152,7 @@ class Bench:
         assert library.vm_decide(self.model, mb.byref(arrival), mb.byref(decision)) == 0, plain(arrival)
         context = f"{seen} {plain(arrival)} model {plain(decision)} config {plain(self.configs[seen['queue']])}"
         assert seen["verdict"] == decision.verdict, context
-        if decision.verdict not in (mb.BAD, mb.NOBUF):
+        if decision.verdict not in (mb.BAD, mb.NOBUF, mb.POLICED):
             average = self.value(f"average_{seen['colour']}")
             if self.configs[seen["queue"]].masks[seen["colour"]] >> seen["colour"] & 1:
                 assert average == decision.avg, f"average {average}: {context}"
@@ -158,6 +166,20 @@ class Bench:
             queued[1] += 1
             limits = self.configs[seen["queue"]]
             assert queued[0] <= limits.limit_bytes and queued[1] <= limits.limit_packets, "over the limit"
+
+    def check_mark(self, seen):
+        """The colour that the queue's marker gave, and what it saw."""
+        draw, want = mb.u32(), mb.Marked(colour=seen["mark_colour"])
+        mb.library().vm_random_draw(mb.byref(self.mark_words), mb.byref(draw))
+        assert seen["mark_draw"] == draw.value, "the markers' draws are not those of the seed"
+        if not seen["bad"] and not seen["noBuffer"]:
+            mb.library().vm_marker_mark(
+                self.markers[seen["queue"]], mb.byref(self.configs[seen["queue"]].marker), seen["mark_time"],
+                seen["mark_colour"], seen["lenBytes"], seen["mark_draw"], mb.byref(want),
+            )  # fmt: skip
+        got = (seen["colour"], seen["mark_policed"], seen["mark_level"])
+        assert got == (want.colour, want.policed, want.level), f"RTL {got}, model {plain(want)}: {seen}"
+        self.remarked += seen["colour"] != seen["mark_colour"]
 
     def recommit(self, chance: float):
         """Now and then gives a random queue another configuration, under traffic."""
@@ -213,7 +235,8 @@ async def decisions_at_every_pace_are_the_models(dut, unit_packets, departures):
         await bench.play(1500, 0.02, 0.05, jump=0.05)
     await bench.finish()
     dut._log.info(f"verdicts {dict(bench.decided)}, look-ahead {dict(bench.ahead)}")
-    assert all(bench.decided[v] for v in range(7)), "not every verdict was met"
+    assert all(bench.decided[v] for v in range(8)), "not every verdict was met"
+    assert bench.remarked > 100, "too few packets changed colour"
     assert bench.ahead[1] and bench.ahead[6], "not every look-ahead was met"
     assert bench.recommits > 20, "too few configurations were changed under traffic"
 
@@ -291,7 +314,7 @@ async def a_look_sees_the_average_aged_to_its_moment(dut):
         dut.io_look_valid.value, dut.io_look_bits.value = 1, 0
         await bench.play(1, 0, 0)
         dut.io_look_valid.value = 0
-        idle = bench.now - bench.left_at
+        idle = bench.now + 4 * MARK - bench.left_at
         for _ in range(40):
             if int(dut.io_live_valid.value):
                 break

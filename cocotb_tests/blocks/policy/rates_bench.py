@@ -88,7 +88,7 @@ class Bench:
         """Commits a queue's configuration and sends all frames without IP to it."""
         dut = self.dut
         ports(dut, "io_commit_bits", {"queue": index, "config": queues.bundle(record)})
-        ports(dut, "io_classWrite_bits", {"address": 64, "entry": {"queue": index, "colour": 0, "setDscp": 0}})
+        ports(dut, "io_classWrite_bits", {"address": 64, "entry": {"queue": index, "colour": 0}})
         dut.io_commit_valid.value, dut.io_classWrite_valid.value = 1, 1
         await FallingEdge(dut.clock)
         dut.io_classWrite_valid.value = 0

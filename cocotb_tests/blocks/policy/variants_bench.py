@@ -50,7 +50,7 @@ async def each_variants_averages_are_those_of_its_definition(dut):
         await FallingEdge(dut.clock)
     for index, variant in enumerate(COUNTED):
         for colour in range(3):
-            entry = {"queue": index, "colour": colour, "setDscp": 0}
+            entry = {"queue": index, "colour": colour}
             ports(dut, "io_classWrite_bits", {"address": 3 * index + colour, "entry": entry})
             dut.io_classWrite_valid.value = 1
             await FallingEdge(dut.clock)

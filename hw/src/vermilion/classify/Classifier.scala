@@ -5,12 +5,10 @@ import chisel3.util._
 import vermilion.lane.LaneParams
 import vermilion.stream._
 
-/** Where a packet belongs: the queue (class), the colour it is treated with, and the DSCP it leaves with. */
+/** Where a packet belongs: the queue (class), and the colour it comes with. */
 class ClassEntry(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val colour = UInt(2.W)
-  val setDscp = Bool() // write `dscp` on the way out
-  val dscp = UInt(6.W)
 }
 
 /** A write of the table; address 0 to 63 is the DSCP, 64 the entry of frames without IP. */

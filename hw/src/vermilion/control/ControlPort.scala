@@ -81,9 +81,9 @@ class ControlPort(p: LaneParams) extends Module {
   /** One clock after a write to `address`: the registers hold what was written. */
   private def after(address: Int): Bool = RegNext(written(address), false.B)
 
-  private val seed = Seq.tabulate(4)(i => stored(R.Seed, i))
-  io.lane.seed.valid := after(R.Seed(3))
-  io.lane.seed.bits := Cat(seed.reverse)
+  io.lane.seed.bits.decide := Cat(Seq.tabulate(4)(i => stored(R.Seed, i)).reverse)
+  io.lane.seed.bits.mark := Cat(Seq.tabulate(4)(i => stored(R.MarkSeed, i)).reverse)
+  io.lane.seed.valid := after(R.MarkSeed(3))
 
   private val portCost = stored(R.PortCost)
   io.lane.portShaper.bits.costMant := R.PortCost.mant(portCost)
@@ -101,8 +101,6 @@ class ControlPort(p: LaneParams) extends Module {
   io.lane.classWrite.bits.address := R.ClassAddress.address(classAddress)
   io.lane.classWrite.bits.entry.queue := R.ClassEntry.queue(classEntry)(p.queueBits - 1, 0)
   io.lane.classWrite.bits.entry.colour := R.ClassEntry.colour(classEntry)
-  io.lane.classWrite.bits.entry.setDscp := R.ClassEntry.setDscp(classEntry)
-  io.lane.classWrite.bits.entry.dscp := R.ClassEntry.dscp(classEntry)
 
   // -- the shadow record --
   private val config = io.lane.commit.bits.config
@@ -120,6 +118,33 @@ class ControlPort(p: LaneParams) extends Module {
   factor(config.decide.invMeanLen, R.ShadowInvMeanLen)
   config.decide.limitBytes := stored(R.ShadowLimitBytes)(LenBits - 1, 0)
   config.decide.limitPackets := stored(R.ShadowLimitPackets)(LenBits - 1, 0)
+
+  private val mark = config.mark
+  private val markFlags = stored(R.ShadowMarkerFlags)
+  private def wide(low: R.Register, high: R.Register, index: Int*): UInt = {
+    val lowWord = stored(low, index: _*)
+    Cat(stored(high, index: _*)(BurstBits - 33, 0), lowWord)
+  }
+  mark.kind := R.ShadowMarkerFlags.kind(markFlags)
+  mark.colourAware := R.ShadowMarkerFlags.colourAware(markFlags)
+  mark.outColour := R.ShadowMarkerFlags.outColour(markFlags)
+  mark.dropColours := R.ShadowMarkerFlags.dropColours(markFlags)
+  mark.packetBytes := R.ShadowMarkerFlags.packetBytes(markFlags)
+  for (i <- 0 until 2) {
+    factor(mark.cost(i), R.ShadowMarkerCost, i)
+    mark.burstNs(i) := wide(R.ShadowMarkerBurstLow, R.ShadowMarkerBurstHigh, i)
+  }
+  mark.lowNs := wide(R.ShadowMarkerLowThresholdLow, R.ShadowMarkerLowThresholdHigh)
+  mark.highNs := wide(R.ShadowMarkerHighThresholdLow, R.ShadowMarkerHighThresholdHigh)
+  factor(mark.demote, R.ShadowMarkerDemote)
+  factor(mark.promote, R.ShadowMarkerPromote)
+  mark.drop := stored(R.ShadowMarkerDrop)(MarkDrawBits, 0)
+  mark.yellowNs := wide(R.ShadowMarkerYellowLow, R.ShadowMarkerYellowHigh)
+  for (c <- 0 until Colour.Count) {
+    val remark = stored(R.ShadowMarkerRemark, c)
+    config.decide.remark(c).on := R.ShadowMarkerRemark.on(remark)
+    config.decide.remark(c).dscp := R.ShadowMarkerRemark.dscp(remark)
+  }
 
   for (c <- 0 until Colour.Count; (curve, k) <- Seq(config.colours(c).drop, config.colours(c).ecn).zipWithIndex) {
     val switches = stored(R.ShadowColourCurveFlags, c, k)

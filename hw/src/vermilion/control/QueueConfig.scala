@@ -47,6 +47,12 @@ class AverageConfig extends Bundle {
   val lambda = new Scaled(LambdaMantBits, ShiftBits)
 }
 
+/** The DSCP that a colour leaves with. */
+class Remark extends Bundle {
+  val on = Bool()
+  val dscp = UInt(6.W)
+}
+
 /** What the verdict of a queue needs beside the curves. */
 class DecideConfig extends Bundle {
   val ecn = Bool()
@@ -55,10 +61,40 @@ class DecideConfig extends Bundle {
   val invMeanLen = new Scaled(SizeMantBits, ShiftBits)
   val limitBytes = UInt(LenBits.W)
   val limitPackets = UInt(LenBits.W)
+  val remark = Vec(Colour.Count, new Remark)
+}
+
+/** Kinds of markers, `sim/model/token_marker.h`. */
+object MarkerKind {
+  val None = 0
+  val Leaf = 1
+  val SrTcm = 2
+  val TrTcm = 3
+  val Redp = 4
+  val Flow = 5
+  val Bits = 3
+}
+
+/** A queue's marker; which fields count depends on the kind ([[vermilion.mark.TokenMarker]]). */
+class MarkConfig extends Bundle {
+  val kind = UInt(MarkerKind.Bits.W)
+  val colourAware = Bool()
+  val packetBytes = UInt(PktLenBits.W) // what every packet counts as; 0: its own length
+  val cost = Vec(2, new Scaled(CostMantBits, ShiftBits)) // of buckets A and B: ns a byte
+  val burstNs = Vec(2, UInt(BurstBits.W)) // srTCM's B: CBS + EBS
+  val outColour = UInt(2.W) // leaf, out of profile
+  val lowNs = UInt(BurstBits.W) // REDP's T_L and T_H as time
+  val highNs = UInt(BurstBits.W)
+  val demote = new Scaled(CostMantBits, ShiftBits) // REDP: T_L / MAX_demo and (b - T_H) / MAX_promo
+  val promote = new Scaled(CostMantBits, ShiftBits)
+  val drop = UInt((MarkDrawBits + 1).W) // REDP's P_drop, U1.16
+  val yellowNs = UInt(BurstBits.W) // REDP: how long a yellow packet keeps the dropper off
+  val dropColours = UInt(Colour.Count.W) // packets that leave with these colours are dropped
 }
 
 /** All that the policy pipeline must know of one queue; committed as a whole between two packets. */
 class PolicyConfig extends Bundle {
+  val mark = new MarkConfig
   val average = new AverageConfig
   val decide = new DecideConfig
   val colours = Vec(Colour.Count, new ColourConfig)

@@ -77,11 +77,9 @@ object RegisterMap {
     val address = Field(6, 0)
   }
 
-  object ClassEntry extends Register(0x0074, BigInt("13f30fff", 16)) {
+  object ClassEntry extends Register(0x0074, BigInt("30fff", 16)) {
     val queue = Field(11, 0)
     val colour = Field(17, 16)
-    val dscp = Field(25, 20)
-    val setDscp = Field(28, 28)
   }
 
   object QueueSelect extends Register(0x0080, BigInt("fff", 16)) {
@@ -95,6 +93,8 @@ object RegisterMap {
   object Snapshot extends Register(0x0088, BigInt("1", 16)) {
     val go = Field(0, 0)
   }
+
+  object MarkSeed extends Register(0x0090, BigInt("ffffffff", 16), 0x4)
 
   object ShadowFlags extends Register(0x0100, BigInt("7770f7f", 16)) {
     val unitPackets = Field(0, 0)
@@ -138,6 +138,52 @@ object RegisterMap {
   object ShadowBurstLow extends Register(0x0134, BigInt("ffffffff", 16))
 
   object ShadowBurstHigh extends Register(0x0138, BigInt("ff", 16))
+
+  object ShadowMarkerFlags extends Register(0x0140, BigInt("ffff7317", 16)) {
+    val kind = Field(2, 0)
+    val colourAware = Field(4, 4)
+    val outColour = Field(9, 8)
+    val dropColours = Field(14, 12)
+    val packetBytes = Field(31, 16)
+  }
+
+  object ShadowMarkerCost extends Register(0x0144, BigInt("3f03ffff", 16), 0x4) {
+    val mant = Field(17, 0)
+    val shift = Field(29, 24)
+  }
+
+  object ShadowMarkerBurstLow extends Register(0x014c, BigInt("ffffffff", 16), 0x8)
+
+  object ShadowMarkerBurstHigh extends Register(0x0150, BigInt("fff", 16), 0x8)
+
+  object ShadowMarkerLowThresholdLow extends Register(0x015c, BigInt("ffffffff", 16))
+
+  object ShadowMarkerLowThresholdHigh extends Register(0x0160, BigInt("fff", 16))
+
+  object ShadowMarkerHighThresholdLow extends Register(0x0164, BigInt("ffffffff", 16))
+
+  object ShadowMarkerHighThresholdHigh extends Register(0x0168, BigInt("fff", 16))
+
+  object ShadowMarkerDemote extends Register(0x016c, BigInt("3f03ffff", 16)) {
+    val mant = Field(17, 0)
+    val shift = Field(29, 24)
+  }
+
+  object ShadowMarkerPromote extends Register(0x0170, BigInt("3f03ffff", 16)) {
+    val mant = Field(17, 0)
+    val shift = Field(29, 24)
+  }
+
+  object ShadowMarkerDrop extends Register(0x0174, BigInt("1ffff", 16))
+
+  object ShadowMarkerYellowLow extends Register(0x0178, BigInt("ffffffff", 16))
+
+  object ShadowMarkerYellowHigh extends Register(0x017c, BigInt("fff", 16))
+
+  object ShadowMarkerRemark extends Register(0x0180, BigInt("13f", 16), 0x4) {
+    val dscp = Field(5, 0)
+    val on = Field(8, 8)
+  }
 
   object ShadowColourCurveFlags extends Register(0x0200, BigInt("f01", 16), 0x100, 0x40) {
     val on = Field(0, 0)
@@ -263,6 +309,14 @@ object RegisterMap {
 
   object WindowColourSentBytesHigh extends Register(0x109c, BigInt("ffffffff", 16), 0x100)
 
+  object WindowColourPolicedPacketsLow extends Register(0x10a0, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourPolicedPacketsHigh extends Register(0x10a4, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourPolicedBytesLow extends Register(0x10a8, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourPolicedBytesHigh extends Register(0x10ac, BigInt("ffffffff", 16), 0x100)
+
   object WindowLatencyLow extends Register(0x1400, BigInt("ffffffff", 16), 0x8)
 
   object WindowLatencyHigh extends Register(0x1404, BigInt("ffffffff", 16), 0x8)
@@ -284,4 +338,8 @@ object RegisterMap {
   object WindowTimeHigh extends Register(0x152c, BigInt("ffffffff", 16))
 
   object WindowQueue extends Register(0x1530, BigInt("ffffffff", 16))
+
+  object WindowMarkedLow extends Register(0x1540, BigInt("ffffffff", 16), 0x8)
+
+  object WindowMarkedHigh extends Register(0x1544, BigInt("ffffffff", 16), 0x8)
 }

@@ -13,6 +13,7 @@ import vermilion.stream.Verdict
 class VerdictInputs extends Bundle {
   val bad = Bool()
   val noBuffer = Bool()
+  val policed = Bool()
   val overLimit = Bool()
   val overEnd = Bool() // average over the end of the drop curve
   val canMark = Bool() // ECT or CE, and the queue does ECN
@@ -30,7 +31,7 @@ class VerdictInputs extends Bundle {
   *   p = 1: early. p = 0: S <- 0. After an early verdict of the last two, and a forced one of any, S <- 0, R <- draw.
   * }}}
   * The accumulator S stands for Floyd's product count p (Floyd and Jacobson 1993, method 2), equal while p is steady; its
-  * one-clock loop is an add and a compare. R is drawn at first use. Frames that are bad, without buffer or over the limit
+  * one-clock loop is an add and a compare. R is drawn at first use. Frames that are bad, without buffer, policed or over the limit
   * leave S and R alone. State per queue and colour in RAM.
   *
   * Timing: `queue` and `colour` in clock t, `inputs` and result in clock t+1.
@@ -68,7 +69,7 @@ class VerdictUnit(p: LaneParams) extends Module {
   private val geometric = in.spacing === Spacing.Geometric.U
   private val early = !never && (certain || Mux(geometric, in.draw < in.probability, spacedEarly))
 
-  private val ignored = in.bad || in.noBuffer || in.overLimit
+  private val ignored = in.bad || in.noBuffer || in.policed || in.overLimit
   private val restart = in.overEnd || early
   private val next = Wire(new State)
   next.armed := old.armed || in.overEnd || !early // this draw has already decided: the next packet draws R
@@ -82,6 +83,7 @@ class VerdictUnit(p: LaneParams) extends Module {
     Seq(
       in.bad -> Verdict.Bad.U,
       in.noBuffer -> Verdict.NoBuffer.U,
+      in.policed -> Verdict.Policed.U,
       in.overLimit -> Verdict.Tail.U,
       in.overEnd -> Verdict.Forced.U,
       (early && in.canMark) -> Verdict.Mark.U,

@@ -52,6 +52,13 @@ object Formats {
   /** Fraction bits of ns in shapers and markers: U48.16. */
   val ShaperFrac = 16
 
+  /** A marker's bucket depth or level in whole ns: 64 MiB at 64 kb/s. */
+  val BurstBits = 44
+
+  /** Bits of each of a marker's two random numbers, and the shift of REDP's span. */
+  val MarkDrawBits = 16
+  val SpanShift = 26
+
   /** Packet lengths in bytes, to 64 KiB: a segment that an offloading host captures. */
   val PktLenBits = 16
 

@@ -3,11 +3,13 @@ package vermilion.lane
 import chisel3.RawModule
 import circt.stage.ChiselStage
 import vermilion.flow.FlowMarker
+import vermilion.mark.TokenMarker
 import vermilion.policy.PolicyPipeline
 
 /** Writes one block's SystemVerilog for the cocotb benches: `EmitBlock BLOCK PRESET DIRECTORY`. */
 object EmitBlock extends App {
   private val blocks: Map[String, LaneParams => RawModule] = Map(
+    "TokenMarker" -> (p => new TokenMarker(p)),
     "PolicyPipeline" -> (p => new PolicyPipeline(p)),
     "FlowMarker" -> (p => new FlowMarker(p.queueBits, 256)), // few sets, so that flows collide
     "LaneCore" -> (p => new LaneCore(p))

@@ -16,7 +16,7 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   val service = Flipped(Valid(new QueueService(p)))
   val portShaper = Flipped(Valid(new ShaperConfig))
   val classWrite = Flipped(Valid(new ClassWrite(p)))
-  val seed = Flipped(Valid(UInt(128.W)))
+  val seed = Flipped(Valid(new Seeds))
   val departureUpdates = Input(Bool())
   val look = Flipped(Decoupled(UInt(p.queueBits.W))) // asks for a queue's averages
   val live = Valid(Vec(Colour.Count, UInt(AvgBits.W))) // the answer

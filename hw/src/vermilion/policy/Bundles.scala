@@ -27,6 +27,16 @@ class Decision(p: LaneParams) extends Bundle {
   val probability = UInt(ProbBits.W)
   val queued = new Tally // what the limit saw
   val verdict = UInt(Verdict.Bits.W)
+  val mark = new MarkTrace
+}
+
+/** What a packet's marker saw and gave; `colour` of the decision is the one it gave. */
+class MarkTrace extends Bundle {
+  val time = UInt(TimeBits.W)
+  val colour = UInt(2.W) // as it came
+  val draw = UInt(32.W)
+  val policed = Bool()
+  val level = UInt((TimeBits + ShaperFrac).W) // of bucket A before the packet, U48.16 ns
 }
 
 /** A queue's configuration, to be taken as a whole. */
@@ -51,7 +61,13 @@ class Token(p: LaneParams) extends Bundle {
   val entry = new ClassEntry(p)
   val time = UInt(TimeBits.W)
   val draw = UInt(32.W)
+  val mark = new MarkTrace
   def isPacket: Bool = slot === Slot.Packet
-  def counted: Bool = isPacket && !meta.bad && !meta.noBuffer
+
+  /** A packet as it should be: it is marked. */
+  def sound: Bool = isPacket && !meta.bad && !meta.noBuffer
+
+  /** A packet that comes to its queue: averages count it. */
+  def counted: Bool = sound && !mark.policed
   def isEct: Bool = (meta.headers.isIp4 || meta.headers.isIp6) && meta.headers.ecn =/= 0.U
 }

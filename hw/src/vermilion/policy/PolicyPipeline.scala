@@ -11,22 +11,23 @@ import vermilion.fixed.Arithmetic.saturate
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
 import vermilion.lane.LaneParams
+import vermilion.mark.TokenMarker
 import vermilion.stream._
 
 /** From a packet's meta to its verdict, one a clock, never stalled inside.
   *
   * {{{
-  *  stage  0        1         2       3 ....... 13      14 ...... 25     26..28     29
-  *         classify backlog   mask    average           curve            spacing    admit
-  *         (slot)             idle                                       limit
-  *                                                                       verdict
+  *         classify  marker |  stage  0        1         2       3 ....... 13      14 ...... 25     26..28     29
+  *         (slot)           |         coloured backlog   mask    average           curve            spacing    admit
+  *         m0 ........ m7   |                            idle                                       limit
+  *                                                                                                  verdict
   * }}}
-  * Averages see the backlog as it is admitted when the packet comes in (stage 0), at most [[PolicyPipeline.Latency]] + 1 verdicts
-  * ago; the queue's limit is compared at the verdict and is exact.
+  * A packet gets its colour from its queue's marker before anything asks for it. Averages see the backlog as it is admitted in
+  * stage 0, at most [[PolicyPipeline.Latency]] + 1 verdicts ago; the queue's limit is compared at the verdict and is exact.
   *
   * A commit travels as a slot of its own: each stage's configuration changes when the slot passes, so every packet sees all of
   * the old or all of the new, nothing is emptied and no packet waits. `commit` is taken when the slot has passed the last of
-  * these stages; `live` answers `look` [[PolicyPipeline.AverageDone]] + 1 clocks after it was taken.
+  * these stages; `live` answers `look` [[PolicyPipeline.Mark]] + [[PolicyPipeline.AverageDone]] clocks after it was taken.
   */
 class PolicyPipeline(p: LaneParams) extends Module {
   import PolicyPipeline._
@@ -41,7 +42,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
 
     val commit = Flipped(Decoupled(new PolicyCommit(p)))
     val classWrite = Flipped(Valid(new ClassWrite(p)))
-    val seed = Flipped(Valid(UInt(128.W)))
+    val seed = Flipped(Valid(new Seeds))
     val departureUpdates = Input(Bool()) // some queue refreshes its averages on departures
     val refreshSkipped = Output(Bool()) // a departure's refresh found no place
     val look = Flipped(Decoupled(UInt(p.queueBits.W))) // asks for a queue's averages
@@ -56,12 +57,14 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val limit = Module(new QueueLimit(p))
   private val verdicts = Module(new VerdictUnit(p))
 
+  private val marker = Module(new TokenMarker(p))
+  private val markConfig = SyncReadMem(p.queues, new MarkConfig)
   private val averageConfig = SyncReadMem(p.queues, new AverageConfig)
   private val decideConfig = SyncReadMem(p.queues, new DecideConfig)
   private val curveConfig = Seq.fill(Colour.Count)(SyncReadMem(p.queues, new ColourConfig))
 
-  // -- stage 0: what the slot carries --
-  private val ready = backlog.io.ready && averages.io.ready && limit.io.ready && verdicts.io.ready
+  // -- stage m0: what the slot carries --
+  private val ready = marker.io.ready && backlog.io.ready && averages.io.ready && limit.io.ready && verdicts.io.ready
   private val committing = RegInit(false.B) // the commit's slot is on its way
   slots.io.enable := ready
   slots.io.now := io.now
@@ -74,22 +77,45 @@ class PolicyPipeline(p: LaneParams) extends Module {
   slots.io.classWrite := io.classWrite
   slots.io.seed := io.seed
   io.refreshSkipped := slots.io.skipped
-  private val token = slots.io.token
 
-  private val stages = Seq.iterate(token, Latency + 1) { t =>
+  private def pipeline(first: Valid[Token], length: Int): Seq[Valid[Token]] = Seq.iterate(first, length + 1) { t =>
     val next = Reg(Valid(new Token(p)))
     next.valid := t.valid && !reset.asBool
     next.bits := t.bits
     next
   }
-  private def carries(stage: Int, slot: Slot.Type): Bool = stages(stage).valid && stages(stage).bits.slot === slot
-  io.busy := token.valid || stages.tail.map(_.valid).reduce(_ || _) || slots.io.waiting || !ready
+  private val marking = pipeline(slots.io.token, Mark)
+  private val slot = marking.head
 
-  // -- a commit passes the two stages at which configuration is read --
-  when(carries(0, Slot.Commit)) {
-    averageConfig.write(io.commit.bits.queue, io.commit.bits.config.average)
+  // -- stages m0 to m7: the packet's colour --
+  marker.io.request.valid := slot.valid && (slot.bits.sound || slot.bits.slot === Slot.Commit)
+  marker.io.request.bits.queue := slot.bits.entry.queue
+  marker.io.request.bits.colour := slot.bits.entry.colour
+  marker.io.request.bits.lenBytes := slot.bits.meta.lenBytes
+  marker.io.request.bits.time := slot.bits.mark.time
+  marker.io.request.bits.draw := slot.bits.mark.draw
+  marker.io.request.bits.commit := slot.bits.slot === Slot.Commit
+  marker.io.config := markConfig.read(slot.bits.entry.queue)
+
+  // -- stage 0: it comes to its queue --
+  private val token = Wire(Valid(new Token(p)))
+  token := marking(Mark)
+  token.bits.time := io.now
+  when(marking(Mark).bits.sound) {
+    token.bits.entry.colour := marker.io.marked.colour
+    token.bits.mark.policed := marker.io.marked.policed
+    token.bits.mark.level := marker.io.marked.level
+  }
+  private val stages = pipeline(token, Latency)
+  private def carries(stage: Int, slot: Slot.Type): Bool = stages(stage).valid && stages(stage).bits.slot === slot
+  io.busy := (marking ++ stages).map(_.valid).reduce(_ || _) || slots.io.waiting || !ready
+
+  // -- a commit passes the stages at which configuration is read --
+  when(slot.valid && slot.bits.slot === Slot.Commit) {
+    markConfig.write(io.commit.bits.queue, io.commit.bits.config.mark)
     committing := true.B
   }
+  when(carries(0, Slot.Commit)) { averageConfig.write(io.commit.bits.queue, io.commit.bits.config.average) }
   io.commit.ready := carries(AverageDone, Slot.Commit)
   when(io.commit.ready) {
     decideConfig.write(io.commit.bits.queue, io.commit.bits.config.decide)
@@ -183,6 +209,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   verdicts.io.inputs.valid := deciding
   verdicts.io.inputs.bits.bad := stages(Decide).bits.meta.bad
   verdicts.io.inputs.bits.noBuffer := stages(Decide).bits.meta.noBuffer
+  verdicts.io.inputs.bits.policed := stages(Decide).bits.mark.policed
   verdicts.io.inputs.bits.overLimit := limit.io.over
   verdicts.io.inputs.bits.overEnd := since14(dropOver, Decide)
   verdicts.io.inputs.bits.canMark := since14(s14CanMark, Decide)
@@ -210,8 +237,9 @@ class PolicyPipeline(p: LaneParams) extends Module {
   d.isIp6 := headers.isIp6
   d.l3Offset := headers.l3Offset
   d.setCe := verdict === Verdict.Mark.U
-  d.setDscp := done.entry.setDscp
-  d.dscp := done.entry.dscp
+  private val remark = since14(s14Decide.remark(s14.entry.colour), Latency)
+  d.setDscp := remark.on
+  d.dscp := remark.dscp
   io.refused.valid := decided && !admitted && done.meta.cells =/= 0.U
   io.refused.bits.head := done.meta.headCell
   io.refused.bits.cells := done.meta.cells
@@ -239,9 +267,13 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.probability := Delay(size.io.weighted)
   out.queued := limit.io.queued
   out.verdict := verdict
+  out.mark := done.mark
 }
 
 object PolicyPipeline {
+
+  /** Clocks from the slot to stage 0. */
+  val Mark: Int = TokenMarker.Latency
 
   /** The stage in which the averages stand ready. */
   val AverageDone: Int = 3 + AverageUnit.Latency
@@ -252,6 +284,6 @@ object PolicyPipeline {
   /** The stage of the verdict's one-clock loop. */
   val Decide: Int = CurveDone + SizeWeight.Latency
 
-  /** Clocks from meta to verdict. */
+  /** Clocks from stage 0 to verdict. */
   val Latency: Int = Decide + 1
 }

@@ -28,7 +28,7 @@ class SlotSource(p: LaneParams) extends Module {
     val departureUpdates = Input(Bool())
     val skipped = Output(Bool())
     val classWrite = Flipped(Valid(new ClassWrite(p)))
-    val seed = Flipped(Valid(UInt(128.W)))
+    val seed = Flipped(Valid(new Seeds))
     val token = Valid(new Token(p))
     val waiting = Output(Bool()) // refreshes
   })
@@ -36,8 +36,12 @@ class SlotSource(p: LaneParams) extends Module {
   private val random = Module(new RandomSource)
   classifier.io.write <> io.classWrite
   classifier.io.headers := io.meta.bits.headers
-  random.io.seed <> io.seed
-  random.io.next := io.meta.fire
+  private val markRandom = Module(new RandomSource)
+  for ((source, seed) <- Seq(random -> io.seed.bits.decide, markRandom -> io.seed.bits.mark)) {
+    source.io.seed.valid := io.seed.valid
+    source.io.seed.bits := seed
+    source.io.next := io.meta.fire
+  }
 
   private val refreshes = Module(new Queue(new Departure(p), SlotSource.Refreshes))
   refreshes.io.enq.valid := io.departed.valid && io.departureUpdates
@@ -57,6 +61,10 @@ class SlotSource(p: LaneParams) extends Module {
   token.entry := classifier.io.entry
   token.time := io.now
   token.draw := random.io.draw
+  token.mark := 0.U.asTypeOf(new MarkTrace)
+  token.mark.time := io.now
+  token.mark.colour := classifier.io.entry.colour
+  token.mark.draw := markRandom.io.draw
   when(io.commit.valid) {
     token.slot := Slot.Commit
     token.entry.queue := io.commit.bits
@@ -68,6 +76,12 @@ class SlotSource(p: LaneParams) extends Module {
     token.entry.queue := refreshes.io.deq.bits.queue
     token.entry.colour := refreshes.io.deq.bits.colour
   }
+}
+
+/** States of the two random sources: of verdicts, and of markers. */
+class Seeds extends Bundle {
+  val decide = UInt(128.W)
+  val mark = UInt(128.W)
 }
 
 object SlotSource {

@@ -51,12 +51,13 @@ object StatisticsWindow {
   * Events, at most one a clock of each kind: a decision (refreshes are no events), a departure, a CE written. Each kind has
   * RAMs of its own, so that each RAM has one writer; they are [[RecordRam]]s:
   * {{{
-  *   decision   arrived (queue, colour)    outcome (queue, colour, 1 enqueued .. 6 bad)    ceChosen (queue, colour)
+  *   decision   arrived (queue, colour)    outcome (queue, colour, 1 enqueued .. 7 policed)    ceChosen (queue, colour)
+  *              marked (queue, colour in, colour out)
   *              in (queue): bytes, packets, their greatest excess over out
   *   departure  sent (queue, colour)       latency (queue, log2 of ns)                     out (queue): bytes, packets
   *   rewrite    ceWritten (queue, colour)
   * }}}
-  * In every snapshot  arrived = enqueued + early + forced + tail + nobuf + bad  for each colour, and over the colours
+  * In every snapshot  arrived = enqueued + early + forced + tail + nobuf + bad + policed  for each colour, and over the colours
   * enqueued = sent + backlog  if nothing was queued at the last clear. Counters wrap at 2^64.
   *
   * Events count two clocks after they are shown, so a snapshot or clear is as of two clocks before it is asked for, for all
@@ -113,6 +114,7 @@ class Statistics(p: LaneParams) extends Module {
   private val ceChosen = counts(4)
   private val ceWritten = counts(4)
   private val sent = counts(4)
+  private val marked = new RecordRam(p.queues, 16, UInt(64.W), control)(_ => 0.U(64.W))
   private val latency = new RecordRam(p.queues, Bins, UInt(64.W), control)(_ => 0.U(64.W))
 
   // A clear leaves the backlog: it is what is there.
@@ -124,7 +126,7 @@ class Statistics(p: LaneParams) extends Module {
   }
   private val in = new RecordRam(p.queues, 2, new Passed, control)(withoutMax)
   private val out = new RecordRam(p.queues, 2, new Passed, control)(withoutMax)
-  private val all = Seq(arrived, outcome, ceChosen, ceWritten, sent, latency, in, out)
+  private val all = Seq(arrived, outcome, ceChosen, ceWritten, sent, marked, latency, in, out)
 
   private val walking = all.map(_.walking).reduce(_ || _)
   private val sweeping = all.map(_.sweeping).reduce(_ || _)
@@ -147,6 +149,7 @@ class Statistics(p: LaneParams) extends Module {
   private val kind = Mux(verdict === Verdict.Enqueue.U, Verdict.Mark.U, verdict) // a mark is an enqueue
   counted(arrived, decided.valid, decided.bits, decided.bits.colour)
   counted(outcome, decided.valid, decided.bits, Cat(decided.bits.colour, kind))
+  marked.event(decided.valid, decided.bits.queue, Cat(RegNext(d.mark.colour), decided.bits.colour))(_ + 1.U)
   counted(ceChosen, decided.valid && verdict === Verdict.Mark.U, decided.bits, decided.bits.colour)
   counted(ceWritten, written.valid, written.bits, written.bits.colour)
   counted(sent, departed.valid, departed.bits, departed.bits.colour)
@@ -179,15 +182,18 @@ class Statistics(p: LaneParams) extends Module {
   private val s1 = RegNext(index)
   private val colour = index(7, 6)
   private val rows =
-    Seq(arrived.atSnapshot(colour), outcome.atSnapshot(Cat(colour, index(4, 2)))) ++
+    Seq(arrived.atSnapshot(colour), outcome.atSnapshot(Cat(colour, Mux(index(5), Verdict.Policed.U, index(4, 2))))) ++
       Seq(ceChosen, ceWritten, sent).map(_.atSnapshot(colour))
   private val row = MuxLookup(s1(5, 2), 0.U.asTypeOf(new Count))(
-    Seq(0.U -> rows(0)) ++ (1 to 6).map(_.U -> rows(1)) ++ Seq(7.U -> rows(2), 8.U -> rows(3), 9.U -> rows(4))
+    Seq(0.U -> rows(0)) ++ (1 to 6).map(_.U -> rows(1)) ++
+      Seq(7.U -> rows(2), 8.U -> rows(3), 9.U -> rows(4), 10.U -> rows(1))
   )
   private val rowWords = VecInit(row.packets(31, 0), row.packets(63, 32), row.bytes(31, 0), row.bytes(63, 32))
   private val latencyRow = latency.atSnapshot(index(5, 1))
+  private val markedRow = marked.atSnapshot((index(5, 1) - (MarkedWord / 2).U)(3, 0))
   private val inRow = in.atSnapshot(0.U)
   private val outRow = out.atSnapshot(0.U)
+  private def half(x: UInt): UInt = Mux(s1(0), x(63, 32), x(31, 0))
   private def halves(x: UInt): Seq[UInt] = Seq(x(31, 0), x(x.getWidth - 1, 32).pad(32))
   private val gauges = Seq(
     wrapped(inRow.bytes - outRow.bytes),
@@ -199,7 +205,10 @@ class Statistics(p: LaneParams) extends Module {
   io.window.word := RegNext(
     MuxLookup(s1(8, 6), 0.U(32.W))(
       (0 until Colour.Count).map(c => c.U -> rowWords(s1(1, 0))) ++
-        Seq(4.U -> Mux(s1(0), latencyRow(63, 32), latencyRow(31, 0)), 5.U -> gauge)
+        Seq(
+          4.U -> half(latencyRow),
+          5.U -> Mux(s1(5, 0) >= MarkedWord.U, half(markedRow), gauge)
+        )
     )
   )
 }
@@ -208,4 +217,7 @@ object Statistics {
 
   /** Bins of the latency histogram: bin k is 2^k to 2^(k+1)-1 ns. */
   val Bins = 32
+
+  /** Word of the window's last block at which the matrix of marks begins. */
+  private val MarkedWord = 16
 }

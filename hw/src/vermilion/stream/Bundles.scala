@@ -65,6 +65,7 @@ object Verdict {
   val Tail = 4
   val NoBuffer = 5
   val Bad = 6
+  val Policed = 7
   val Bits = 3
 }
 

@@ -1,0 +1,200 @@
+package vermilion.mark
+
+import chisel3._
+import chisel3.util._
+import vermilion.control.{MarkConfig, MarkerKind}
+import vermilion.fixed.Arithmetic.reached
+import vermilion.fixed.Formats._
+import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
+import vermilion.lane.LaneParams
+import vermilion.stream.Colour
+
+/** A packet that wants its colour. */
+class MarkRequest(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W)
+  val colour = UInt(2.W)
+  val lenBytes = UInt(PktLenBits.W)
+  val time = UInt(TimeBits.W)
+  val draw = UInt(32.W) // upper half: demotion or promotion, lower half: REDP's dropper
+  val commit = Bool() // not a packet: the queue's buckets begin anew, full
+}
+
+/** A packet's colour out of a marker, and what it saw. */
+class Marked extends Bundle {
+  val colour = UInt(2.W)
+  val policed = Bool() // to be dropped
+  val level = UInt((TimeBits + ShaperFrac).W) // of bucket A before, U48.16 ns of its rate; 0 without a bucket
+}
+
+/** Token bucket markers, one packet a clock, the same bucket back to back included: leaf, srTCM, trTCM, REDP with dropper.
+  *
+  * A bucket is the time z at which it would have been empty (U48.16 ns, modulo 2^48 ns): level T = now - z, at most the burst b.
+  * Filling needs no arithmetic, taking is z + cost. So the one-clock loop holds comparisons and additions of z with times
+  * that were worked out ahead of it (now - b, now - cost, now - T_L + span), all beside each other, and a selection:
+  * {{{
+  *   z in [now - b, now]?    T >= cost  <=>  z <= now - cost      z + cost
+  *   T < T_L - span  <=>  z > now - T_L + span                    (REDP, P0 eq. 1: the draw is in the span)
+  *   E >= cost       <=>  zB <= zA - cost                         (srTCM: B holds committed and excess tokens together)
+  * }}}
+  * A z outside the window (after a commit, a clock set back, or 39 h without a packet) counts as a full bucket.
+  * Semantics, kind by kind: `sim/model/token_marker.h`, of the same stem and bit-exact. Rates within 2^-17, costs rounded down to 2^-16 ns.
+  *
+  * {{{
+  *   stage 0 request   1 config   2 operands   3 product   4 shifted   5 times   6 loop   7 result
+  * }}}
+  * RAM: queues x (z A, z B, last yellow, flags). `config` is the queue's, one clock after the request. `ready` is low for `queues`
+  * clocks after reset. Latency [[TokenMarker.Latency]] clocks.
+  */
+class TokenMarker(p: LaneParams) extends Module {
+  import TokenMarker._
+  val io = IO(new Bundle {
+    val request = Flipped(Valid(new MarkRequest(p)))
+    val config = Input(new MarkConfig) // one clock later
+    val marked = Output(new Marked)
+    val ready = Output(Bool())
+  })
+  private class State extends Bundle {
+    val live = Bool()
+    val z = Vec(2, UInt(ClockBits.W))
+    val yellowSeen = Bool()
+    val lastYellow = UInt(TimeBits.W)
+  }
+  private val sweep = new SweepInit(p.queues)
+  private val ram = new ForwardingRam(p.queues, new State)
+  io.ready := sweep.done
+
+  private val requests = Seq.iterate[Valid[MarkRequest]](io.request, Loop + 1) { r =>
+    val next = Delay(r)
+    next.valid := r.valid && !reset.asBool
+    next
+  }
+  private def since1[T <: Data](x: T, stage: Int): T = Delay(x, stage - 1)
+  private val config = io.config
+
+  // -- stages 1 to 4: what the packet costs, and REDP's random span --
+  private val units = Mux(config.packetBytes === 0.U, requests(1).bits.lenBytes, config.packetBytes)
+  private val s4Cost = config.cost.map { cost =>
+    val s3Product = Delay(Delay(units) * Delay(cost.mant))
+    Delay(fit((s3Product << ShaperFrac) >> Delay(cost.shift, 2)))
+  }
+  private val s1Odds = Mux(requests(1).bits.colour === Colour.Green.U, config.demote, config.promote)
+  private val s3Random = Delay(Delay(requests(1).bits.draw(31, 16)) * Delay(s1Odds.mant))
+  private val s4Span = Delay(fit((s3Random << SpanShift) >> Delay(s1Odds.shift, 2)))
+
+  // -- stage 4: times to compare with --
+  private val s4Now = Cat(requests(4).bits.time, 0.U(ShaperFrac.W))
+  private def ns(x: UInt): UInt = Cat(x.pad(TimeBits), 0.U(ShaperFrac.W))
+  private val s4Burst = since1(config.burstNs, 4).map(ns)
+  private val s4Low = ns(since1(config.lowNs, 4))
+  private val s4High = ns(since1(config.highNs, 4))
+  private val s5Now = Delay(s4Now)
+  private val s5Cost = s4Cost.map(Delay(_))
+  private val s5Floor = s4Burst.map(burst => Delay(s4Now - burst))
+  private val s5Covering = s4Cost.map(cost => Delay(s4Now - cost))
+  private val s5LowTime = Delay(s4Now - s4Low)
+  private val s5DemoteTime = Delay(s4Now - s4Low + s4Span)
+  private val s5PromoteTime = Delay(s4Now - s4High - s4Span)
+  private val s5QuietTime = Delay(requests(4).bits.time - since1(config.yellowNs, 4))
+
+  // -- stage 5: what does not hang on the bucket's state --
+  private val s5 = requests(5).bits
+  private val s6Now = Delay(s5Now)
+  private val s6Cost = s5Cost.map(Delay(_))
+  private val s6Floor = s5Floor.map(Delay(_))
+  private val s6Covering = s5Covering.map(Delay(_))
+  private val s6FloorTaken = s5Floor.zip(s5Cost).map { case (floor, cost) => Delay(floor + cost) }
+  private val s6FullCovers = s5Floor.zip(s5Covering).map { case (floor, time) => Delay(reached(time, floor)) }
+  private val s6FloorLessCost = Delay(s5Floor(0) - s5Cost(0))
+  private val s6FloorPlusCost = Delay(s5Floor(1) + s5Cost(0))
+  private val s6FullExcess = Delay(reached(s5Floor(0) - s5Cost(0), s5Floor(1)))
+  private val s6LowTime = Delay(s5LowTime)
+  private val s6DemoteTime = Delay(s5DemoteTime)
+  private val s6PromoteTime = Delay(s5PromoteTime)
+  private val s6FullLow = Delay(!reached(s5LowTime, s5Floor(0)))
+  private val s6FullDemotes = Delay(!reached(s5DemoteTime, s5Floor(0)))
+  private val s6FullPromotes = Delay(!reached(s5Floor(0), s5PromoteTime))
+  private val s6QuietTime = Delay(s5QuietTime)
+  private val s6Unlucky = Delay(s5.draw(MarkDrawBits - 1, 0) < since1(config.drop, 5))
+
+  // -- stage 6: the loop --
+  private val s6 = requests(Loop)
+  private val s6Config = since1(config, Loop)
+  private val old = ram.read(s5.queue)
+  private val z = old.z
+  private val within = (0 until 2).map(i => old.live && reached(z(i), s6Floor(i)) && reached(s6Now, z(i)))
+  private val covered = (0 until 2).map(i => Mux(within(i), reached(s6Covering(i), z(i)), s6FullCovers(i)))
+  private val excess = Mux(
+    within(0),
+    Mux(within(1), reached(z(0) - s6Cost(0), z(1)), reached(z(0), s6FloorPlusCost)),
+    Mux(within(1), reached(s6FloorLessCost, z(1)), s6FullExcess)
+  )
+  private val isLow = Mux(within(0), !reached(s6LowTime, z(0)), s6FullLow)
+  private val demotes = Mux(within(0), !reached(s6DemoteTime, z(0)), s6FullDemotes)
+  private val promotes = Mux(within(0), !reached(z(0), s6PromoteTime), s6FullPromotes)
+  private val yellowSeen = old.yellowSeen && reached(old.lastYellow, s6QuietTime) &&
+    reached(s6.bits.time, old.lastYellow)
+
+  private val green = Colour.Green.U(2.W)
+  private val yellow = Colour.Yellow.U(2.W)
+  private val red = Colour.Red.U(2.W)
+  private val colour = s6.bits.colour
+  private val worst = Mux(s6Config.colourAware, colour, green)
+  private val dropped = s6Config.kind === MarkerKind.Redp.U && colour === green && isLow && !yellowSeen && s6Unlucky
+  private val greenWins = covered(0) && worst === green
+  private val outcome = MuxLookup(s6Config.kind, colour)(
+    Seq(
+      MarkerKind.Leaf.U -> Mux(covered(0), green, Mux(s6Config.outColour === 3.U, red, s6Config.outColour)),
+      MarkerKind.SrTcm.U -> Mux(greenWins, green, Mux(excess && worst =/= red, yellow, red)),
+      MarkerKind.TrTcm.U -> Mux(
+        worst === red || !covered(0),
+        red,
+        Mux(worst === yellow || !covered(1), yellow, green)
+      ),
+      MarkerKind.Redp.U -> MuxLookup(colour, red)(
+        Seq(
+          green -> Mux(!dropped && (!covered(0) || demotes), yellow, green),
+          yellow -> Mux(covered(0) && promotes, green, yellow)
+        )
+      )
+    )
+  )
+  private val hasBuckets = VecInit(Seq(MarkerKind.Leaf, MarkerKind.SrTcm, MarkerKind.TrTcm, MarkerKind.Redp).map { k =>
+    s6Config.kind === k.U
+  }).asUInt.orR
+  // A takes whatever its kind lets through it: green, and behind trTCM's peak yellow too.
+  private val takesA = MuxLookup(s6Config.kind, outcome === green)(
+    Seq(
+      MarkerKind.Leaf.U -> covered(0),
+      MarkerKind.TrTcm.U -> (outcome =/= red),
+      MarkerKind.Redp.U -> (outcome === green && !dropped)
+    )
+  )
+  private val takesB = MuxLookup(s6Config.kind, false.B)(
+    Seq(MarkerKind.SrTcm.U -> (outcome =/= red), MarkerKind.TrTcm.U -> (outcome === green))
+  )
+  private val next = Wire(new State)
+  next.live := !s6.bits.commit
+  for ((takes, i) <- Seq(takesA, takesB).zipWithIndex)
+    next.z(i) := Mux(within(i), Mux(takes, z(i) + s6Cost(i), z(i)), Mux(takes, s6FloorTaken(i), s6Floor(i)))
+  next.yellowSeen := (old.yellowSeen || colour === yellow) && !s6.bits.commit
+  next.lastYellow := Mux(colour === yellow, s6.bits.time, old.lastYellow)
+  ram.write(s6.valid && (hasBuckets || s6.bits.commit), s6.bits.queue, next)
+  ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
+
+  // -- stage 7: result --
+  private val s7Z = Delay(Mux(within(0), z(0), s6Floor(0)))
+  private val s7Has = Delay(hasBuckets)
+  io.marked.colour := Delay(Mux(hasBuckets, outcome, colour))
+  io.marked.policed := Delay(hasBuckets && (dropped || (s6Config.dropColours >> outcome)(0)))
+  io.marked.level := Mux(s7Has, Delay(s6Now) - s7Z, 0.U)
+
+  private def fit(x: UInt): UInt = vermilion.fixed.Arithmetic.saturate(x, ClockBits)
+}
+
+object TokenMarker {
+
+  /** Bits of a virtual time, U48.16 ns. */
+  val ClockBits: Int = TimeBits + ShaperFrac
+  private val Loop = 6
+  val Latency: Int = Loop + 1
+}

@@ -1,0 +1,25 @@
+// What comes between the classifier and the queue: each queue's marker, one packet at a time, and its random source.
+#pragma once
+
+#include <vector>
+
+#include "random.h"
+#include "records.h"
+#include "token_marker.h"
+
+namespace vermilion {
+
+class MarkStage {
+ public:
+  explicit MarkStage(const VmConfig& config);
+  // A packet that the classifier gave `colour`; `sound`: neither bad nor without buffer, so that it is marked. Every packet
+  // takes a draw. The answer is the trace's record.
+  VmMark mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, bool sound);
+
+ private:
+  std::vector<VmMarker> profiles_;
+  std::vector<TokenMarker> markers_;
+  RandomSource random_;
+};
+
+}  // namespace vermilion

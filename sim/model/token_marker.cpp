@@ -1,0 +1,72 @@
+#include "token_marker.h"
+
+#include <algorithm>
+
+namespace vermilion {
+
+static_assert(TimeBits + ShaperFrac == 64, "times are U48.16 in 64 bits, modulo 2^64");
+
+static bool atOrBehind(u64 a, u64 b) {
+  return reached(a, b, 64);
+}
+
+Marked TokenMarker::mark(const VmMarker& m, u64 timeNs, u32 colour, u32 lenBytes, u32 draw) {
+  const u64 now = timeNs << ShaperFrac;
+  const u32 units = m.packet_bytes != 0 ? m.packet_bytes : lenBytes;
+  u64 z[2], cost[2], level[2];
+  for (int i = 0; i < 2; i++) {
+    const u64 floor = now - (m.burst_ns[i] << ShaperFrac);
+    cost[i] = static_cast<u64>(scale(u64{units} << ShaperFrac, m.cost[i].m, m.cost[i].s));
+    const bool within = live_ && atOrBehind(z_[i], floor) && atOrBehind(now, z_[i]);
+    z[i] = within ? z_[i] : floor;
+    level[i] = now - z[i];
+  }
+  const VmScaled& odds = colour == 0 ? m.demote : m.promote;
+  const u64 span = static_cast<u64>((u128{draw >> 16} * odds.m << SpanShift) >> odds.s);
+  const u64 low = m.low_ns << ShaperFrac, high = m.high_ns << ShaperFrac;
+
+  u32 out = colour;
+  bool takes[2] = {}, dropped = false;
+  const bool covered[2] = {level[0] >= cost[0], level[1] >= cost[1]};
+  const u32 worst = m.colour_aware ? colour : 0;
+  switch (m.kind) {
+    case VM_LEAF:
+      out = covered[0] ? 0 : std::min(m.out_colour, 2u);
+      takes[0] = covered[0];
+      break;
+    case VM_SRTCM:
+      out = worst == 0 && covered[0] ? 0 : worst <= 1 && atOrBehind(level[1] - level[0], cost[0]) ? 1 : 2;
+      takes[0] = out == 0;
+      takes[1] = out <= 1;
+      break;
+    case VM_TRTCM:
+      out = worst == 2 || !covered[0] ? 2 : worst == 1 || !covered[1] ? 1 : 0;
+      takes[0] = out <= 1;
+      takes[1] = out == 0;
+      break;
+    case VM_REDP: {
+      const bool yellowSeen =
+          yellowSeen_ && reached(lastYellow_, timeNs - m.yellow_ns, TimeBits) && reached(timeNs, lastYellow_, TimeBits);
+      if (colour == 0) {
+        dropped = level[0] < low && !yellowSeen && truncate(draw, 16) < m.drop;
+        out = !covered[0] || level[0] + span < low ? 1 : 0;
+      } else if (colour == 1) {
+        out = covered[0] && level[0] > high + span ? 0 : 1;
+      }
+      takes[0] = out == 0 && !dropped;
+      if (dropped) out = 0;
+      break;
+    }
+    default:
+      return {colour, false, 0};
+  }
+  for (int i = 0; i < 2; i++) z_[i] = takes[i] ? z[i] + cost[i] : z[i];
+  if (colour == 1) {
+    yellowSeen_ = true;
+    lastYellow_ = truncate(timeNs, TimeBits);
+  }
+  live_ = true;
+  return {out, dropped || (m.drop_colours >> out & 1) != 0, level[0]};
+}
+
+}  // namespace vermilion

@@ -1,0 +1,57 @@
+// Markers that work with token buckets: leaf, srTCM (RFC 2697), trTCM (RFC 2698), REDP with its combined dropper (P0).
+//
+// A bucket is kept as the time z at which it would have been empty, in U48.16 ns modulo 2^48 ns, so that filling it needs
+// no arithmetic at all and taking tokens is one addition:
+//
+//   level   T = now - z, as time: the tokens are T times the rate
+//   full    T is at most the burst b; where now - z is not in [0, b] (also after a clock set back, or 39 h of silence) it is b
+//   cost    c of a packet: (L m 2^16) >> s with m 2^-s ns a byte; L is its length, or the same for every packet
+//   take    where T >= c: z <- max(z, now - b) + c
+//
+// A bucket starts full, and with each commit.
+//
+//   leaf    A: rate, burst.            T_A >= c: green, takes A.   else: the out-of-profile colour
+//   srTCM   A: CIR, CBS. B: CIR, CBS + EBS, which holds committed and excess tokens together: both fill at CIR, one behind
+//           the other, so E = T_B - T_A (RFC 2697 section 3)
+//           green if T_A >= c: takes A, B.   yellow if T_B - T_A >= c: takes B.   else red
+//   trTCM   A: PIR, PBS. B: CIR, CBS (RFC 2698 section 3)
+//           red if T_A < c.   yellow if T_B < c: takes A.   else green: takes A, B
+//   colour-aware (sr, tr): a packet that comes yellow is at best yellow, one that comes red is red and takes nothing
+//   REDP    A: R, b (P0 section II, eq. 1). T as above, r uniform on [0, 1):
+//           green   in the demotion region (T < T_L), no yellow seen for longer than the meter's time, u < P_drop: dropped
+//                   T < c, or T < T_L - r T_L / MAX_demo: yellow.   else green: takes A
+//           yellow  T >= c and T > T_H + r (b - T_H) / MAX_promo: green, takes A.   else yellow
+//           red     red
+//           r T_L / MAX is the span ((r16 m) 2^26) >> s, U48.16, worked out ahead of the bucket's loop
+//
+// The draw's upper 16 bits are r, its lower 16 bits u. A frame that is bad or has no buffer takes no tokens and keeps its
+// colour. Last, where the outgoing colour's action is drop, the packet is policed.
+#pragma once
+
+#include <vector>
+
+#include "config.h"
+#include "formats.h"
+
+namespace vermilion {
+
+struct Marked {
+  u32 colour;
+  bool policed;
+  u64 level;  // T_A as it was before, U48.16 ns; 0 where the marker has no bucket
+};
+
+class TokenMarker {
+ public:
+  void configure() { live_ = yellowSeen_ = false; }
+  // A packet of `colour` at `timeNs`.
+  Marked mark(const VmMarker& m, u64 timeNs, u32 colour, u32 lenBytes, u32 draw);
+
+ private:
+  bool live_ = false;  // buckets have been used since they were configured
+  u64 z_[2] = {};
+  bool yellowSeen_ = false;
+  u64 lastYellow_ = 0;
+};
+
+}  // namespace vermilion

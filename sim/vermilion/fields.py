@@ -1,0 +1,60 @@
+"""What the tables of the configuration file are made of: strict tables, and fields that say what would be legal."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from . import units
+from .units import Amount
+
+LEN_MAX = 2**27 - 1
+RATE_MIN, RATE_MAX = 64_000, 200_000_000_000
+COLOURS = ("green", "yellow", "red")
+
+
+class UserError(Exception):
+    """What the user can put right; the command line prints it and ends with status 2."""
+
+
+def number(low, high, text, whole=False):
+    """A validator for a bare number; `text` is the range in words."""
+
+    def parse(raw):
+        good = isinstance(raw, int if whole else (int, float)) and not isinstance(raw, bool)
+        if not good or not low <= raw <= high:
+            raise ValueError(f"is {units.shown(raw)}; legal is {text}")
+        return raw
+
+    return BeforeValidator(parse)
+
+
+def amount(low, high, unit=None):
+    """A validator for an amount within a range; with `unit` fixed, or left to the queue."""
+    text = f"{Amount(low, unit)} to {Amount(high, unit)}"
+
+    def parse(raw):
+        value = units.amount(raw)
+        if unit and value.unit not in (None, unit):
+            raise ValueError(f"is {units.shown(raw)}; legal is {text}")
+        if not low <= value.value <= high:
+            raise ValueError(f"is {units.shown(raw)}; legal is {text}")
+        return Amount(value.value, unit or value.unit)
+
+    return BeforeValidator(parse)
+
+
+def rate_in_range(raw):
+    value = units.rate(raw)
+    if not RATE_MIN <= value <= RATE_MAX:
+        raise ValueError(f"is {units.shown(raw)}; legal is 64kbit to 200Gbit")
+    return value
+
+
+Rate = Annotated[int, BeforeValidator(rate_in_range)]
+Burst = Annotated[Amount, amount(0, 10**8, "byte")]
+Threshold = Annotated[Amount, amount(0, LEN_MAX)]
+Probability = Annotated[float, number(0, 1, "0 to 1")]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)

@@ -1,0 +1,110 @@
+"""The `[[marker]]` tables: what gives a queue's packets their colour. Fields and defaults: `docs/configuration.md`.
+
+Kinds and their fields: leaf (P0, P2), srTCM (RFC 2697), trTCM (RFC 2698), REDP with its combined dropper (P0). A bucket or
+threshold in packets counts each packet as `packet` bytes, and the rate fills it accordingly.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, StrictBool, model_validator
+
+from . import units
+from .fields import COLOURS, Probability, Rate, Strict, amount
+from .units import Amount
+
+BURST_MAX = 64 * 2**20
+Depth = Annotated[Amount, amount(1, BURST_MAX)]
+Level = Annotated[Amount, amount(0, BURST_MAX)]
+Duration = Annotated[int, BeforeValidator(units.duration)]
+
+# Fields of each kind: needed, and with a default.
+FIELDS = {
+    "leaf": (("rate", "burst"), ("out",)),
+    "srtcm": (("cir", "cbs", "ebs"), ("colour_aware",)),
+    "trtcm": (("cir", "cbs", "pir", "pbs"), ("colour_aware",)),
+    "redp": (("rate", "bucket", "low", "high"), ("max_demote", "max_promote", "p_drop", "meter")),
+}
+COMMON = ("queue", "kind", "packet", "drop")
+DEPTHS = ("burst", "cbs", "ebs", "pbs", "bucket", "low", "high")
+
+
+class Marker(Strict):
+    queue: str
+    kind: Literal["leaf", "srtcm", "trtcm", "redp"]
+    packet: Annotated[Amount, amount(64, 9600, "byte")] | None = None
+    drop: list[Literal["green", "yellow", "red"]] = []
+    rate: Rate | None = None
+    burst: Depth | None = None
+    out: Literal["yellow", "red"] | None = None
+    cir: Rate | None = None
+    cbs: Level | None = None
+    ebs: Level | None = None
+    pir: Rate | None = None
+    pbs: Depth | None = None
+    colour_aware: StrictBool | None = None
+    bucket: Depth | None = None
+    low: Level | None = None
+    high: Level | None = None
+    max_demote: Probability | None = None
+    max_promote: Probability | None = None
+    p_drop: Probability | None = None
+    meter: Duration | None = None
+
+    @model_validator(mode="after")
+    def fields_fit_the_kind(self):
+        needed, optional = FIELDS[self.kind]
+        for name in needed:
+            if getattr(self, name) is None:
+                raise ValueError(f'has no {name}; kind "{self.kind}" needs {", ".join(needed)}')
+        for name in type(self).model_fields:
+            if name not in (*needed, *optional, *COMMON) and getattr(self, name) is not None:
+                raise ValueError(
+                    f'has {name}, which kind "{self.kind}" does not take; it takes {", ".join(needed + optional)}'
+                )
+        self._check_units()
+        if self.kind == "srtcm" and self.cbs.value + self.ebs.value == 0:
+            raise ValueError("has cbs and ebs 0; RFC 2697 needs one of them above 0")
+        if self.kind == "trtcm" and self.pir < self.cir:
+            raise ValueError(
+                f"has pir {units.rate_text(self.pir)} below cir {units.rate_text(self.cir)}; RFC 2698 needs pir from cir up"
+            )
+        if self.kind == "redp":
+            self._check_thresholds()
+        return self
+
+    def _check_units(self):
+        given = {name: getattr(self, name) for name in DEPTHS if getattr(self, name) is not None}
+        kinds = {value.unit or "byte" for value in given.values() if value.value or value.unit}
+        if len(kinds) > 1:
+            text = ", ".join(f"{name} {value}" for name, value in given.items())
+            raise ValueError(f"has {text}; all are bytes or all are packets")
+        if self.packet is not None and kinds != {"packet"}:
+            raise ValueError(
+                f"has packet {self.packet}, but its buckets are in bytes; packet belongs to buckets in packets"
+            )
+        for name, value in given.items():
+            if self.in_bytes(value) > BURST_MAX:
+                raise ValueError(f"has {name} {value} of {self.packet_bytes} B; legal is up to {BURST_MAX} B in all")
+
+    def _check_thresholds(self):
+        low, high, bucket = self.low, self.high, self.bucket
+        if not low.value <= high.value <= bucket.value:
+            raise ValueError(f"has low {low}, high {high}, bucket {bucket}; REDP needs low up to high up to bucket")
+        for name in ("max_demote", "max_promote"):
+            if getattr(self, name) == 0:
+                raise ValueError(f"has {name} 0; legal is above 0 to 1")
+
+    @property
+    def packet_bytes(self) -> int:
+        """What every packet counts as; 0: its own length."""
+        if not any(getattr(self, name) is not None and getattr(self, name).unit == "packet" for name in DEPTHS):
+            return 0
+        return self.packet.value if self.packet else 1000
+
+    def in_bytes(self, depth: Amount) -> int:
+        return depth.value * (self.packet_bytes if depth.unit == "packet" else 1)
+
+    @property
+    def dropped(self) -> int:
+        """Bit c: packets that get colour c are dropped."""
+        return sum(1 << COLOURS.index(colour) for colour in set(self.drop))
