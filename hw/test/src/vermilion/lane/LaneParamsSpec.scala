@@ -63,7 +63,8 @@ class LaneParamsSpec extends AnyFunSuite {
     )
     for (p <- LaneParams.byName.values.toSeq ++ ends) {
       val text = ChiselStage.emitCHIRRTL(new LaneCore(p))
-      assert(text.contains(s"in : { flip ready") || text.contains("module LaneCore"), p)
+      for (port <- Seq(s"data : UInt<${p.dataBits}>", s"freeCells : UInt<${p.cellBits + 1}>"))
+        assert(text.contains(port), s"no $port with $p")
     }
   }
 }
