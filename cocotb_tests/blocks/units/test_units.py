@@ -1,6 +1,13 @@
 """Each block of the policy pipeline by itself, in one build: against the bit-exact model, or plain bookkeeping, at a vector a clock."""
 
-from bench.build import run
+import pytest
+from bench.build import emit, run
+from blocks.units.unkind_rams import make_unkind
+
+
+@pytest.fixture(autouse=True, scope="module")
+def rams_that_forward_nothing():
+    assert make_unkind(emit("PolicyBlocks", "lab")) == 5
 
 
 def test_idle_age_curve_size_weight_and_classes_are_the_models():
