@@ -125,7 +125,7 @@ def cost(rate: int | None) -> tuple[int, int]:
     return scaled(Fraction(8 * 10**9, rate), COST_MANT) if rate else (0, 0)
 
 
-CLOCK_NS, LATENESS_CLOCKS = 4, 64  # LaneClockNs of sim/model/timing.h, latenessClocks of schedule/Shaper.scala
+CLOCK_NS, LATENESS_CLOCKS = 4, 64  # LaneClockNs of sim/model/timing.h, latenessClocks of schedule/DueTime.scala
 
 
 def least_burst_ns(queues: int) -> int:

@@ -8,7 +8,7 @@ import vermilion.lane.LaneParams
 /** Shapers under a clock that runs, wraps and is set back. Rates as a wire would see them, 4 ns a clock. */
 class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
   private val p = LaneParams(cells = 1024)
-  private val leastBurstNs = 4L * Shaper.latenessClocks(p.queues) // what the quantiser makes of a burst of 0
+  private val leastBurstNs = 4L * DueTime.latenessClocks(p.queues) // what the quantiser makes of a burst of 0
 
   /** As `quantise.cost`: the greatest mantissa below 2^18. */
   private def shaped(rate: Double, burstNs: Long): Service = {
@@ -21,7 +21,7 @@ class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
   }
   private def burstNs(bytes: Int, rate: Double) = math.round(8e9 * bytes / rate)
 
-  behavior of "Shaper"
+  behavior of "Shapers"
 
   it should "hold port and queue to the rate within 0.1 %, from 64 kb/s to 200 Gb/s, with a burst of 0 and the default" in
     simulate(new EgressQueues(p)) { dut =>
