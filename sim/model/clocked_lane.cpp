@@ -123,7 +123,7 @@ void ClockedLane::clock(u64 now) {
   sent_.reset();
   lost_.clear();
   busy_ = frames_ != 0 || !refreshes_.empty() || !deciding_.empty() || listing_ || taken_ || !chosen_.empty() ||
-          reading_ || edit2_.bytes != 0 || sending_.bytes != 0 || scheduler_.busy(now, waits_) || ingress_.open();
+          reading_ || edit2_.bytes != 0 || sending_.bytes != 0 || listed || ingress_.open();
   const auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool metaRoom = metaQueue_.size() < timing::PolicyMetas;
@@ -132,9 +132,10 @@ void ClockedLane::clock(u64 now) {
   busy_ = busy_ || !deciding_.empty();
 
   // What changes below is seen in the next clock.
-  const bool room = chosen_.empty() || (chosen_.size() < timing::ChosenDepth &&
-                                        cellsOf(chosen_.front().packet.lenBytes) < timing::LoopCells);
-  const int taken = scheduler_.clock(now, waits_, headBytes_, single_, room);
+  std::optional<ClockedScheduler::Enqueued> enqueued;
+  if (listed) enqueued = {listed->packet.queue, listed->packet.lenBytes};
+  const int taken = scheduler_.clock(now, enqueued, aheadCells_ < timing::AheadCells);
+  busy_ = busy_ || scheduler_.busy();
   transmit();
   ingress_.clock(clock_, metaRoom);
   if (ingress_.meta()) metaQueue_.push_back(*ingress_.meta());

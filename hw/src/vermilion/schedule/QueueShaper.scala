@@ -11,7 +11,8 @@ import vermilion.lane.LaneParams
   * One charge at a time: s1 operands, s2 floor and product, s3 shift, s4 write, s5 compare, which lasts from `done` until
   * `finish`; `paid` says then whether the queue may send on at once. s4 waits a clock for a `configure`.
   *
-  * Parked queues are looked at in turn, all queues one a clock whether parked or not (q0 address, q1 read, q2 compare), while `mayRelease`.
+  * Parked queues are looked at in turn, all queues one a clock whether parked or not (q0 address, q1 read, q2 compare), while `mayRelease`, and
+  * from 0 on where nobody was parked before.
   * One that is due leaves with `released`, so at most `queues` + 4 clocks late if nobody waits for anything else; `scanned` names it two
   * clocks before. A queue whose charge is under way is passed over.
   *
@@ -94,9 +95,12 @@ class QueueShaper(p: LaneParams) extends Module {
   configs.write(io.configure.valid, io.configure.bits.queue, io.configure.bits.shaper)
 
   // ---- parked queues
+  private val count = RegInit(0.U((p.queueBits + 1).W))
   private val q0 = RegInit(0.U(p.queueBits.W))
-  private val running = io.mayRelease && sweep.done
-  when(running) { q0 := Mux(q0 === (p.queues - 1).U, 0.U, q0 + 1.U) }
+  private val running = io.mayRelease && io.anyParked
+  when(!io.anyParked) {
+    q0 := 0.U
+  }.elsewhen(running) { q0 := Mux(q0 === (p.queues - 1).U, 0.U, q0 + 1.U) }
   io.scanned := q0
   private val q1Valid = RegNext(running, false.B)
   private val q1 = Delay(q0)
@@ -118,7 +122,6 @@ class QueueShaper(p: LaneParams) extends Module {
   parked.write(io.park, parkedQueue, !parkedBefore)
   freed.write(!sweep.done, sweep.address, false.B)
   freed.write(release, q2, !q2Freed)
-  private val count = RegInit(0.U((p.queueBits + 1).W))
   count := count + io.park - release
   io.anyParked := count =/= 0.U
 
