@@ -19,10 +19,7 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape)
       ingress_(shape, config.max_frame_bytes == 0 ? static_cast<u32>(maxOf(PktLenBits)) : config.max_frame_bytes,
                cells_),
       view_(config),
-      queues_(config.queue_count),
-      waits_(config.queue_count),
-      single_(config.queue_count),
-      headBytes_(config.queue_count) {
+      queues_(config.queue_count) {
   config_.queues = profiles_.data();
   for (const VmQueue& q : profiles_) departureUpdates_ |= q.update_depart != 0;
 }
@@ -113,6 +110,7 @@ void ClockedLane::transmit() {
   if (!reading_) return;
   read_ = chosen_.front().packet;
   readLeft_ = cellsOf(read_.lenBytes);
+  aheadCells_ -= readLeft_;
   chosen_.pop_front();
 }
 
@@ -123,7 +121,7 @@ void ClockedLane::clock(u64 now) {
   sent_.reset();
   lost_.clear();
   busy_ = frames_ != 0 || !refreshes_.empty() || !deciding_.empty() || listing_ || taken_ || !chosen_.empty() ||
-          reading_ || edit2_.bytes != 0 || sending_.bytes != 0 || listed || ingress_.open();
+          reading_ || edit2_.bytes != 0 || sending_.bytes != 0 || ingress_.open();
   const auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool metaRoom = metaQueue_.size() < timing::PolicyMetas;
@@ -153,23 +151,13 @@ void ClockedLane::clock(u64 now) {
     if (departureUpdates_ && refreshRoom) refreshes_.push_back(p);
     taken_.reset();
   }
-  const auto list = [&](u32 queue) {
-    const auto& packets = queues_[queue];
-    waits_[queue] = !packets.empty();
-    single_[queue] = packets.size() == 1;
-    headBytes_[queue] = packets.empty() ? 0 : packets.front().packet.lenBytes;
-  };
   if (taken >= 0) {
     auto& packets = queues_[static_cast<u32>(taken)];
     taken_ = packets.front();
     packets.pop_front();
-    list(static_cast<u32>(taken));
+    aheadCells_ += cellsOf(taken_->packet.lenBytes);
   }
-  if (listed) {
-    const u32 queue = listed->packet.queue;
-    queues_[queue].push_back(*listed);
-    list(queue);
-  }
+  if (listed) queues_[listed->packet.queue].push_back(*listed);
   clock_++;
 }
 
