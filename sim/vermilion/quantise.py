@@ -128,6 +128,11 @@ def cost(rate: int | None) -> tuple[int, int]:
 CLOCK_NS, LATENESS_CLOCKS = 4, 64  # LaneClockNs of sim/model/timing.h, latenessClocks of schedule/DueTime.scala
 
 
+def queue_count(config: Config) -> int:
+    """Up to the highest number that is configured: so many are looked at by the shaper of the queues."""
+    return 1 + max(queue.index for queue in config.queue)
+
+
 def least_burst_ns(queues: int) -> int:
     """As late as the scheduler may serve what is due; a burst shorter than that would cost rate."""
     return CLOCK_NS * (queues + LATENESS_CLOCKS)
@@ -192,7 +197,7 @@ def hardware(config: Config) -> dict:
     }
     rest = next(q for q in config.queue if q.default), "green"
     table = [class_entry(*owner.get(code, rest)) for code in range(64)]
-    rate, queues = config.port.rate, len(config.queue)
+    rate, queues = config.port.rate, queue_count(config)
     return {
         "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate, queues)},
         "queues": [queue_record(queue, rate, queues) for queue in config.queue],
@@ -243,7 +248,7 @@ def report(config: Config) -> list[Line]:
         return line(name, field, Fraction(rate), Fraction(8 * 10**9) / value(cost(rate)), lambda x: rate_text(float(x)))
 
     def burst(name, bytes_, rate):  # where the hardware's is another
-        asked, real = Fraction(8 * 10**9 * bytes_, rate), burst_ns(bytes_, rate, len(config.queue))
+        asked, real = Fraction(8 * 10**9 * bytes_, rate), burst_ns(bytes_, rate, queue_count(config))
         return [line(name, "burst, ns", asked, Fraction(real))] if real != nearest(asked) else []
 
     lines = [speed("port", "rate", config.port.rate), *burst("port", config.port.burst.value, config.port.rate)]

@@ -11,9 +11,9 @@ import vermilion.lane.LaneParams
   * One charge at a time: s1 operands, s2 floor and product, s3 shift, s4 write, s5 compare, which lasts from `done` until
   * `finish`; `paid` says then whether the queue may send on at once. s4 waits a clock for a `configure`.
   *
-  * Parked queues are looked at in turn, all queues one a clock whether parked or not (q0 address, q1 read, q2 compare), while `mayRelease`, and
-  * from 0 on where nobody was parked before.
-  * One that is due leaves with `released`, so at most `queues` + 4 clocks late if nobody waits for anything else; `scanned` names it two
+  * Parked queues are looked at in turn, from 0 to the highest that was ever configured, one a clock whether parked or not (q0 address, q1 read,
+  * q2 compare), while `mayRelease`, and from 0 on where nobody was parked before.
+  * One that is due leaves with `released`, so at most that number + 4 clocks late if nobody waits for anything else; `scanned` names it two
   * clocks before. A queue whose charge is under way is passed over.
   *
   * `earliest` is the least due time of the parked, in whole ns rounded up, valid once a whole turn has passed with nothing changed.
@@ -97,10 +97,12 @@ class QueueShaper(p: LaneParams) extends Module {
   // ---- parked queues
   private val count = RegInit(0.U((p.queueBits + 1).W))
   private val q0 = RegInit(0.U(p.queueBits.W))
+  private val highest = RegInit(0.U(p.queueBits.W)) // that was ever configured
+  when(io.configure.valid && io.configure.bits.queue > highest) { highest := io.configure.bits.queue }
   private val running = io.mayRelease && io.anyParked
   when(!io.anyParked) {
     q0 := 0.U
-  }.elsewhen(running) { q0 := Mux(q0 === (p.queues - 1).U, 0.U, q0 + 1.U) }
+  }.elsewhen(running) { q0 := Mux(q0 === highest, 0.U, q0 + 1.U) }
   io.scanned := q0
   private val q1Valid = RegNext(running, false.B)
   private val q1 = Delay(q0)
