@@ -46,7 +46,7 @@ class ClockedPortShaper {
 
 class ClockedQueueShaper {
  public:
-  explicit ClockedQueueShaper(u32 queues) : queues_(queues) {}
+  explicit ClockedQueueShaper(u32 queues) : queues_(queues < 2 ? 2 : queues) {}  // its turn is never shorter
   void configure(u32 queue, VmScaled cost, u64 burstNs);
   bool shaped(u32 queue) const { return queues_[queue].cost.m != 0; }
 

@@ -53,6 +53,23 @@ class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
       }
     }
 
+  it should "do so for queue 0 when it is the only one that was ever configured" in
+    simulate(new EgressQueues(p)) { dut =>
+      val seed = 15
+      info(s"seed $seed")
+      val bench = new EgressBench(dut, p, seed)
+      val s = shaped(1e9, 0)
+      bench.configure(0, s)
+      while (bench.left.size < 300)
+        bench.clockOrJump(Option.when(bench.queued(0).size < 3)(0 -> (64 + bench.random.nextInt(1455))))
+      bench.drain()
+      val reference = new ReferenceShaper(s)
+      for (d <- bench.left) {
+        assert(BigInt(d.now) == reference.mayAt.max(bench.left.head.now))
+        reference.sent(d.now, d.lenBytes)
+      }
+    }
+
   it should "hold sixteen queues to their rates at once" in
     simulate(new EgressQueues(p)) { dut =>
       val seed = 12
