@@ -41,8 +41,8 @@ constexpr u32 CellsAhead = 4;    // stream/Ingress.scala, CellsAhead
 constexpr u32 CellsReady = 4;    // queue/FreeList.scala, `ready`
 constexpr u32 ChainsDepth = 3;   // queue/FreeList.scala, `chains`
 constexpr u32 PolicyMetas = 64;  // lane/LaneCore.scala, MetasDuringCommit
-constexpr u32 AheadCells = 4;     // schedule/EgressQueues.scala, AheadCells
-constexpr u32 ShortBytes = 512;   // schedule/PortShaper.scala, ShortBytes
+constexpr u32 AheadCells = 4;    // schedule/EgressQueues.scala, AheadCells
+constexpr u32 ShortBytes = 512;  // schedule/PortShaper.scala, ShortBytes
 
 }  // namespace timing
 }  // namespace vermilion

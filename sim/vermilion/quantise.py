@@ -139,7 +139,7 @@ def least_burst_ns(queues: int) -> int:
 
 
 def burst_ns(bytes_: int, rate: int | None, queues: int) -> int:
-    """The time in which `rate` sends the burst, at least `least_burst_ns` and at most what 40 bits hold (18 minutes)."""
+    """The time in which `rate` sends the burst; at least `least_burst_ns`, at most what 40 bits hold (18 minutes)."""
     if not rate:
         return 0
     return min(max(nearest(Fraction(8 * 10**9 * bytes_, rate)), least_burst_ns(queues)), 2**40 - 1)

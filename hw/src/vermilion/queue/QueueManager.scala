@@ -29,10 +29,10 @@ class TakenPacket(p: LaneParams) extends Bundle {
   *
   * One enqueue a clock, always accepted, and one packet taken a clock, to any mixture of queues.
   *
-  * The first packet of a queue is known to the scheduler alone: it comes from `awake` when a packet finds its queue idle, and from
-  * `successor` when a packet is taken. A queue is idle from reset, or from `asleep` on; between `awake` and `asleep` the scheduler owns it, and a
-  * packet that comes is chained behind the newest (`joined` says so) even if all others have been taken. `asleep` comes in the clock
-  * behind the take of the last packet: `emptied` asks there whether another has come meanwhile, and `refilled` answers that it has.
+  * The first packet of a queue is known to the scheduler alone: it comes from `awake` when a packet finds its queue asleep, and from
+  * `successor` when a packet is taken. A queue sleeps from reset on. Once awake, it is the scheduler's, and a packet that comes is chained
+  * behind the newest (`joined` says so) even if all others have been taken. It falls asleep in the clock behind the take of its last packet:
+  * `emptied` asks for that with the take, and `refilled` answers if another packet has come meanwhile, and the queue stays awake.
   *
   * RAM | depth | holds | written by
   * --- | --- | --- | ---

@@ -11,8 +11,8 @@ import vermilion.lane.LaneParams
   * One charge at a time: s1 operands, s2 floor and product, s3 shift, s4 write, s5 compare, which lasts from `done` until
   * `finish`; `paid` says then whether the queue may send on at once. s4 waits a clock for a `configure`.
   *
-  * Parked queues are looked at in turn, from 0 to the highest that was ever configured, at least two, one a clock whether parked or not (q0 address, q1 read,
-  * q2 compare), while `mayRelease`, and from 0 on where nobody was parked before.
+  * Parked queues are looked at in turn, from 0 to the highest that was ever configured, at least two, one a clock whether parked or
+  * not (q0 address, q1 read, q2 compare), while `mayRelease`, and from 0 on where nobody was parked before.
   * One that is due leaves with `released`, so at most that number + 4 clocks late if nobody waits for anything else; `scanned` names it two
   * clocks before. A queue whose charge is under way is passed over.
   *
@@ -97,7 +97,8 @@ class QueueShaper(p: LaneParams) extends Module {
   // ---- parked queues
   private val count = RegInit(0.U((p.queueBits + 1).W))
   private val q0 = RegInit(0.U(p.queueBits.W))
-  private val highest = RegInit(1.U(p.queueBits.W)) // that was ever configured; a look takes two clocks, so one queue alone is none
+  // That was ever configured. A look takes two clocks, so the turn has at least two queues.
+  private val highest = RegInit(1.U(p.queueBits.W))
   when(io.configure.valid && io.configure.bits.queue > highest) { highest := io.configure.bits.queue }
   private val running = io.mayRelease && io.anyParked
   when(!io.anyParked) {

@@ -28,8 +28,8 @@ class ListedQueue(p: LaneParams) extends Bundle {
   * taken and that the queue stays first. The next clock's choice may be the queue behind, or the packet behind: both come
   * straight from RAM then (`entries` and `links`, or the queue manager's `successor`). So one packet a clock leaves whatever the mixture is.
   *
-  * `more` says that the queue holds a packet behind the first, as of the clock before: made from RAM when a queue or packet comes first, kept up to
-  * date by `joined`. `moved` says that the queue was configured since it joined and belongs elsewhere, or may.
+  * `more` says that the queue holds a packet behind the first, as of the clock before: made from RAM when a queue or packet comes
+  * first, kept up to date by `joined`. `moved` says that the queue was configured since it joined and belongs elsewhere, or may.
   *
   * RAMs: `entries`, queues x (packet, deficit), 1W (store) 2R by two copies (the queue behind the chosen; `parkedQueue` for who
   * keeps queues aside); `links`, queues x queue, 1W (push) 1R. Lists hold no counts: who is last is known by `tails`.

@@ -214,7 +214,10 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
         }
         // The end of a visit takes a clock, which shows with short packets; it comes every 2048 bytes.
         val visits = if (cells < 3) 200 * cells * 64 / 2048 else 0
-        assert(idle <= 2 * visits + 6, s"packets of $cells cells: the reader was idle for $idle clocks in $visits visits")
+        assert(
+          idle <= 2 * visits + 6,
+          s"packets of $cells cells: the reader was idle for $idle clocks in $visits visits"
+        )
         bench.drain()
       }
     }
@@ -249,7 +252,10 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
             most = most.max(bench.queued.map(_.size).sum)
           }
           // With the port at exactly this pace, what came early waits; without, the queues stay short.
-          assert(most < (if (shaped) 100 else 40), s"$name, port ${if (shaped) "shaped" else "open"}: $most packets wait")
+          assert(
+            most < (if (shaped) 100 else 40),
+            s"$name, port ${if (shaped) "shaped" else "open"}: $most packets wait"
+          )
           bench.drain()
           // From full queues.
           for (_ <- 0 until 600) bench.clockOfFour(Some(target() -> 64), ready = false)
@@ -298,7 +304,10 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
           noted(enqueue)
           for (d <- bench.left.drop(before)) {
             for (q <- 0 until p.queues if level(q) < level(d.queue); since <- heads(q))
-              assert(bench.clocks - since <= 8, s"queue ${d.queue} sends while $q waits since ${bench.clocks - since} clocks")
+              assert(
+                bench.clocks - since <= 8,
+                s"queue ${d.queue} sends while $q waits since ${bench.clocks - since} clocks"
+              )
             heads(d.queue) = Option.when(bench.queued(d.queue).nonEmpty)(bench.clocks)
             checked += 1
             // Shreedhar and Varghese: one that is backlogged is within a quantum and a packet of its share.
@@ -307,7 +316,9 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
               if (before >= early) sent(d.queue) += d.lenBytes
             }
           }
-          val rounds = (8 until p.queues).map(q => (sent(q).toDouble / services(q).quantum, longest.toDouble / services(q).quantum))
+          val rounds = (8 until p.queues).map(q =>
+            (sent(q).toDouble / services(q).quantum, longest.toDouble / services(q).quantum)
+          )
           val (most, least) = (rounds.maxBy(_._1), rounds.minBy(_._1))
           assert(most._1 - least._1 <= 1 + most._2 + least._2, s"rounds of each: ${rounds.map(_._1)}")
         }
