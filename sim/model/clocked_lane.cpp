@@ -20,10 +20,7 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape)
                cells_),
       marks_(config),
       view_(config),
-      queues_(config.queue_count),
-      waits_(config.queue_count),
-      single_(config.queue_count),
-      headBytes_(config.queue_count) {
+      queues_(config.queue_count) {
   config_.queues = profiles_.data();
   for (const VmQueue& q : profiles_) departureUpdates_ |= q.update_depart != 0;
 }
@@ -131,6 +128,7 @@ void ClockedLane::transmit() {
   if (!reading_) return;
   read_ = chosen_.front().packet;
   readLeft_ = cellsOf(read_.lenBytes);
+  aheadCells_ -= readLeft_;
   chosen_.pop_front();
 }
 
@@ -141,8 +139,7 @@ void ClockedLane::clock(u64 now) {
   sent_.reset();
   lost_.clear();
   busy_ = frames_ != 0 || !refreshes_.empty() || !marking_.empty() || !deciding_.empty() || listing_ || taken_ ||
-          !chosen_.empty() || reading_ || edit2_.bytes != 0 || sending_.bytes != 0 || scheduler_.busy(now, waits_) ||
-          ingress_.open();
+          !chosen_.empty() || reading_ || edit2_.bytes != 0 || sending_.bytes != 0 || ingress_.open();
   const auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool metaRoom = metaQueue_.size() < timing::PolicyMetas;
@@ -152,9 +149,10 @@ void ClockedLane::clock(u64 now) {
   busy_ = busy_ || !marking_.empty() || !deciding_.empty();
 
   // What changes below is seen in the next clock.
-  const bool room = chosen_.empty() || (chosen_.size() < timing::ChosenDepth &&
-                                        cellsOf(chosen_.front().packet.lenBytes) < timing::LoopCells);
-  const int taken = scheduler_.clock(now, waits_, headBytes_, single_, room);
+  std::optional<ClockedScheduler::Enqueued> enqueued;
+  if (listed) enqueued = {listed->packet.queue, listed->packet.lenBytes};
+  const int taken = scheduler_.clock(now, enqueued, aheadCells_ < timing::AheadCells);
+  busy_ = busy_ || scheduler_.busy();
   transmit();
   ingress_.clock(clock_, metaRoom);
   if (ingress_.meta()) metaQueue_.push_back(*ingress_.meta());
@@ -172,23 +170,13 @@ void ClockedLane::clock(u64 now) {
     if (departureUpdates_ && refreshRoom) refreshes_.push_back(p);
     taken_.reset();
   }
-  const auto list = [&](u32 queue) {
-    const auto& packets = queues_[queue];
-    waits_[queue] = !packets.empty();
-    single_[queue] = packets.size() == 1;
-    headBytes_[queue] = packets.empty() ? 0 : packets.front().packet.lenBytes;
-  };
   if (taken >= 0) {
     auto& packets = queues_[static_cast<u32>(taken)];
     taken_ = packets.front();
     packets.pop_front();
-    list(static_cast<u32>(taken));
+    aheadCells_ += cellsOf(taken_->packet.lenBytes);
   }
-  if (listed) {
-    const u32 queue = listed->packet.queue;
-    queues_[queue].push_back(*listed);
-    list(queue);
-  }
+  if (listed) queues_[listed->packet.queue].push_back(*listed);
   clock_++;
 }
 

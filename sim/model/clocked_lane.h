@@ -60,7 +60,7 @@ class ClockedLane {
   bool waiting() const { return ingress_.waiting(); }  // frames or beats have not come in yet
   std::size_t waiting(u32 input) const { return ingress_.waiting(input); }
   bool busy() const { return busy_; }  // in that clock: as the RTL's port
-  bool wake(u64& ns) const { return scheduler_.wake(now_, waits_, ns); }
+  bool wake(u64& ns) const { return scheduler_.wake(now_, ns); }
 
  private:
   using Packet = ClockedPacket;
@@ -108,10 +108,9 @@ class ClockedLane {
   std::deque<Deciding> marking_, deciding_;
 
   std::vector<std::deque<Leaving>> queues_;
-  Flags waits_, single_;
-  std::vector<u32> headBytes_;
   std::optional<Leaving> listing_, taken_;
   std::deque<Leaving> chosen_;
+  u32 aheadCells_ = 0;  // chosen and not yet with the reader
 
   bool reading_ = false;
   u32 readLeft_ = 0;  // cells of the packet being read, this one included

@@ -34,7 +34,7 @@ constexpr u64 Admission = Verdict + 1;
 constexpr u32 Refreshes = 16;  // policy/SlotSource.scala, Refreshes
 // average/AverageUnit.scala: updates under way when a later one reads, EwmaStages - 1
 constexpr u64 Averaging = EwmaStages - 1;
-// schedule/Shaper.scala: a charge runs through s1..s5
+// schedule/QueueShaper.scala: a charge runs through s1..s5
 constexpr int ChargeFloor = 2, ChargeWritten = 4, ChargeDone = 5;
 
 constexpr u32 WritesAhead = 2;   // stream/Ingress.scala, WritesAhead
@@ -42,9 +42,9 @@ constexpr u32 MetaDepth = 16;    // stream/Ingress.scala, MetaDepth
 constexpr u32 CellsAhead = 4;    // stream/Ingress.scala, CellsAhead
 constexpr u32 CellsReady = 4;    // queue/FreeList.scala, `ready`
 constexpr u32 ChainsDepth = 3;   // queue/FreeList.scala, `chains`
-constexpr u32 PolicyMetas = 64;  // lane/LaneCore.scala, PolicyMetas
-constexpr u32 ChosenDepth = 2;   // schedule/EgressQueues.scala, Ahead
-constexpr u32 LoopCells = 12;    // schedule/EgressQueues.scala, LoopCells
+constexpr u32 PolicyMetas = 64;  // lane/LaneCore.scala, MetasDuringCommit
+constexpr u32 AheadCells = 4;    // schedule/EgressQueues.scala, AheadCells
+constexpr u32 ShortBytes = 512;  // schedule/PortShaper.scala, ShortBytes
 
 }  // namespace timing
 }  // namespace vermilion

@@ -49,6 +49,19 @@ average = { kind = "red", weight = 0.1 }
 green   = { curve = "red", min = "5KB", max = "15KB", p = 0.2 }
 """
 
+# One queue, shaped: its shaper has nobody else to look at.
+ALONE = """
+[port]
+rate = "10Gbit"
+
+[[queue]]
+name    = "all"
+default = true
+dscp    = ["default"]
+limit   = "30KB"
+rate    = "2Mbit"
+"""
+
 
 def same(tmp_path, capture, *arguments):
     """Both engines; returns the counters, which agree."""
@@ -81,7 +94,7 @@ def test_both_engines_are_one_on_real_traffic(tmp_path, name, speed):
 
 
 @pytest.mark.parametrize("pace", [("--speed", 1), ("--rate", 15_000_000_000)], ids=["slow", "at-wire-rate"])
-@pytest.mark.parametrize("config", [OPEN, SHAPED], ids=["open", "shaped"])
+@pytest.mark.parametrize("config", [OPEN, SHAPED, ALONE], ids=["open", "shaped", "alone"])
 def test_both_engines_are_one_under_other_configurations(tmp_path, config, pace):
     file = tmp_path / "config.toml"
     file.write_text(config)

@@ -206,7 +206,7 @@ def test_no_burst_is_shorter_than_the_scheduler_may_be_late_or_longer_than_its_r
 
 def test_the_lateness_is_the_one_the_shaper_states():
     root = Path(__file__).resolve().parents[2]
-    held = re.search(r"entries \+ (\d+)", (root / "hw/src/vermilion/schedule/Shaper.scala").read_text())
+    held = re.search(r"entries \+ (\d+)", (root / "hw/src/vermilion/schedule/DueTime.scala").read_text())
     assert int(held[1]) == quantise.LATENESS_CLOCKS
     held = re.search(r"LaneClockNs = (\d+)", (root / "sim/model/timing.h").read_text())
     assert int(held[1]) == quantise.CLOCK_NS

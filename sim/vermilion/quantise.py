@@ -127,7 +127,12 @@ def cost(rate: int | None) -> tuple[int, int]:
     return scaled(Fraction(8 * 10**9, rate), COST_MANT) if rate else (0, 0)
 
 
-CLOCK_NS, LATENESS_CLOCKS = 4, 64  # LaneClockNs of sim/model/timing.h, latenessClocks of schedule/Shaper.scala
+CLOCK_NS, LATENESS_CLOCKS = 4, 64  # LaneClockNs of sim/model/timing.h, latenessClocks of schedule/DueTime.scala
+
+
+def queue_count(config: Config) -> int:
+    """Up to the highest number that is configured: so many are looked at by the shaper of the queues."""
+    return 1 + max(queue.index for queue in config.queue)
 
 
 def least_burst_ns(queues: int) -> int:
@@ -136,7 +141,7 @@ def least_burst_ns(queues: int) -> int:
 
 
 def burst_ns(bytes_: int, rate: int | None, queues: int) -> int:
-    """The time in which `rate` sends the burst, at least `least_burst_ns` and at most what 40 bits hold (18 minutes)."""
+    """The time in which `rate` sends the burst; at least `least_burst_ns`, at most what 40 bits hold (18 minutes)."""
     if not rate:
         return 0
     return min(max(nearest(Fraction(8 * 10**9 * bytes_, rate)), least_burst_ns(queues)), 2**40 - 1)
@@ -192,7 +197,7 @@ def hardware(config: Config) -> dict:
             for code in getattr(queue.dscp, colour):
                 table[code] = [queue.index, number]
     markers = {m.queue: m for m in config.marker}
-    rate, queues = config.port.rate, len(config.queue)
+    rate, queues = config.port.rate, queue_count(config)
     return {
         "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate, queues)},
         "queues": [queue_record(q, rate, queues, markers.get(q.name)) for q in config.queue],
@@ -243,7 +248,7 @@ def report(config: Config) -> list[Line]:
         return line(name, field, Fraction(rate), Fraction(8 * 10**9) / value(cost(rate)), lambda x: rate_text(float(x)))
 
     def burst(name, bytes_, rate):  # where the hardware's is another
-        asked, real = Fraction(8 * 10**9 * bytes_, rate), burst_ns(bytes_, rate, len(config.queue))
+        asked, real = Fraction(8 * 10**9 * bytes_, rate), burst_ns(bytes_, rate, queue_count(config))
         return [line(name, "burst, ns", asked, Fraction(real))] if real != nearest(asked) else []
 
     lines = [speed("port", "rate", config.port.rate), *burst("port", config.port.burst.value, config.port.rate)]

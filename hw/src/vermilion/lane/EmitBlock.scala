@@ -1,7 +1,11 @@
 package vermilion.lane
 
-import chisel3.RawModule
+import chisel3._
 import circt.stage.ChiselStage
+import vermilion.average.{AverageUnit, BacklogCounters, IdleAge}
+import vermilion.classify.Classifier
+import vermilion.curve.CurveUnit
+import vermilion.decide.{QueueLimit, SizeWeight, VerdictUnit}
 import vermilion.flow.FlowMarker
 import vermilion.mark.TokenMarker
 import vermilion.policy.PolicyPipeline
@@ -10,24 +14,56 @@ import vermilion.policy.PolicyPipeline
 object EmitBlock extends App {
   private val blocks: Map[String, LaneParams => RawModule] = Map(
     "TokenMarker" -> (p => new TokenMarker(p)),
+    "PolicyBlocks" -> (p => new PolicyBlocks(p)),
     "PolicyPipeline" -> (p => new PolicyPipeline(p)),
     "FlowMarker" -> (p => new FlowMarker(p.queueBits, 256)), // few sets, so that flows collide
     "LaneCore" -> (p => new LaneCore(p))
   )
+
+  /** Builds at the ends of what is legal. */
+  private val atTheEnds = Map(
+    "odd" -> LaneParams(
+      dataBits = 128,
+      inputs = 3,
+      queues = 2,
+      cells = 256,
+      maxFrameBytes = 16320,
+      stallable = Seq(false, true, true)
+    ),
+    "many-queues" -> LaneParams(dataBits = 128, queues = 1024, cells = 256)
+  )
+  private val presets = LaneParams.forBenches ++ atTheEnds
   args match {
-    case Array(block, preset, directory) if blocks.contains(block) && LaneParams.forBenches.contains(preset) =>
+    case Array(block, preset, directory) if blocks.contains(block) && presets.contains(preset) =>
       ChiselStage.emitSystemVerilogFile(
-        blocks(block)(LaneParams.forBenches(preset)),
+        blocks(block)(presets(preset)),
         Array("--target-dir", directory, "--split-verilog"),
         EmitOptions.firtool
       )
     case _ =>
       System.err.println(
         s"usage: EmitBlock BLOCK PRESET DIRECTORY; BLOCK one of ${blocks.keys.mkString(", ")}, " +
-          s"PRESET one of ${LaneParams.forBenches.keys.toSeq.sorted.mkString(", ")}"
+          s"PRESET one of ${presets.keys.toSeq.sorted.mkString(", ")}"
       )
       sys.exit(2)
   }
+}
+
+/** The blocks of the policy pipeline side by side, none wired to another, so that one build serves the benches of all. */
+class PolicyBlocks(p: LaneParams) extends Module {
+  private def open(name: String, block: Data): Unit = {
+    val port = IO(chiselTypeOf(block))
+    port.suggestName(name)
+    port <> block
+  }
+  open("classifier", Module(new Classifier(p)).io)
+  open("backlog", Module(new BacklogCounters(p)).io)
+  open("idleAge", Module(new IdleAge).io)
+  open("average", Module(new AverageUnit(p)).io)
+  open("curve", Module(new CurveUnit).io)
+  open("size", Module(new SizeWeight).io)
+  open("limit", Module(new QueueLimit(p)).io)
+  open("verdict", Module(new VerdictUnit(p)).io)
 }
 
 /** How every SystemVerilog of the project is written. */

@@ -7,19 +7,19 @@ import vermilion.lane.LaneParams
 import vermilion.queue.QueueManager
 import vermilion.stream._
 
-/** Queues and their scheduler: packets in by queue, packets out in the order of the wire. Wires only, and a short queue of descriptors.
+/** Queues and their scheduler: packets in by queue, packets out in the order of the wire. Wires, and a short queue of descriptors.
   *
   * `descriptor` feeds a `PacketReader`. A packet counts as departed (`departed`) when it is chosen. The next is chosen before the reader asks
-  * for it, so that the reader never waits between two packets for anything but the scheduler's pace; but no more than that needs: one packet
-  * beside the one in the reader, and a second where that one has fewer than `LoopCells` cells, as many as a choice and the end of a visit take clocks. So
-  * behind the packet being read there is departed but unread at most one packet, or two of which the first is shorter than 12 cells:
-  * 704 bytes and one longest frame.
-  * Latency: enqueue of a packet to an empty lane to `departed` 7 clocks, to `descriptor` 8.
+  * for it, so that the reader never waits between two packets for anything but the scheduler's pace; but no further ahead than that
+  * needs: while fewer than `AheadCells` cells wait for the reader, as many as a choice takes clocks. So behind the packet being
+  * read there are departed but unread at most 3 cells, 192 bytes, and one longest frame.
+  *
+  * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `descriptor` 5; if its queue is shaped, up to `queues` + 6 more.
   * `busy` is low when only time (see `wake`) or an enqueue can change anything here.
+  * For the first `queues` clocks after reset nothing may be queued or configured.
   */
 class EgressQueues(p: LaneParams) extends Module {
-  private val Ahead = 2
-  private val LoopCells = 12
+  private val AheadCells = 4
 
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
@@ -34,17 +34,30 @@ class EgressQueues(p: LaneParams) extends Module {
 
   private val queues = Module(new QueueManager(p))
   private val scheduler = Module(new Scheduler(p))
-  private val chosen = Module(new Queue(new Descriptor(p), Ahead))
+  private val chosen = Module(new Queue(new Descriptor(p), AheadCells))
 
   queues.io.enqueue := io.enqueue
-  queues.io.peek := scheduler.io.peek
+  queues.io.serve := scheduler.io.serve
   queues.io.take := scheduler.io.take
-  scheduler.io.nonEmpty := queues.io.nonEmpty
-  scheduler.io.head := queues.io.head
+  queues.io.emptied := scheduler.io.emptied
+  queues.io.look := scheduler.io.look
+  scheduler.io.awake := queues.io.awake
+  scheduler.io.joined := queues.io.joined
+  scheduler.io.refilled := queues.io.refilled
+  scheduler.io.successor := queues.io.successor
+  scheduler.io.newestServed := queues.io.newestServed
+  scheduler.io.newest := queues.io.newest
   scheduler.io.now := io.now
   scheduler.io.configure := io.configure
   scheduler.io.configurePort := io.configurePort
-  scheduler.io.room := chosen.io.count === 0.U || (chosen.io.enq.ready && chosen.io.deq.bits.cells < LoopCells.U)
+
+  // Cells of the packets chosen and not yet with the reader.
+  private val ahead = RegInit(0.U((p.chainBits + 1).W))
+  private val takenCells = ((scheduler.io.serve.packet.lenBytes +& (CellBytes - 1).U) >> 6).asUInt
+  private val aheadNext =
+    ahead +& Mux(scheduler.io.take, takenCells, 0.U) - Mux(io.descriptor.fire, io.descriptor.bits.cells, 0.U)
+  ahead := aheadNext(p.chainBits, 0)
+  scheduler.io.room := ahead < AheadCells.U
 
   chosen.io.enq.valid := queues.io.taken.valid
   chosen.io.enq.bits := queues.io.taken.bits.descriptor

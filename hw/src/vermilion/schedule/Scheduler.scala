@@ -2,163 +2,228 @@ package vermilion.schedule
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.Arithmetic
+import vermilion.fixed.{Arithmetic, Delay, ForwardingRam, SweepInit}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
-import vermilion.queue.QueueHead
+import vermilion.queue.{PacketRef, QueueHead}
 
 /** How a queue is served. Written whole, one queue a clock. */
 class QueueService(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val strict = Bool()
-  val priority = UInt(4.W) // among strict queues, higher first
+  val priority = UInt(4.W) // among strict queues, higher first; above 7 counts as 7
   val quantum = UInt(18.W) // bytes a round, for the others; below 64 counts as 64
   val shaper = new ShaperConfig
 }
 
+/** What of it the choice needs. */
+class ServiceRecord extends Bundle {
+  val strict = Bool()
+  val priority = UInt(3.W)
+  val quantum = UInt(18.W)
+  val shaped = Bool()
+}
+
+object Scheduler {
+
+  /** Bits of a deficit: less than quantum + longest packet. */
+  val DeficitBits = 19
+  val DefaultQuantum = 2048
+}
+
 /** Chooses the next packet: strict priority first, deficit round robin over the rest, each queue and the port shaped.
   *
-  * Strict queues: the highest priority that has an eligible queue; of equals the smallest number.
-  * The others: the round goes upwards from the queue last visited. A visit adds the quantum if the deficit is less than the
-  * head packet, and lasts while the deficit covers the head. That is Shreedhar and Varghese's rule (there a visit always begins with too small a
-  * deficit), and also keeps a queue that its shaper cut short from hoarding. An emptied queue's deficit is 0. So deficit < quantum + longest packet.
-  * A quantum less than the longest packet works, at the price of visits that send nothing.
-  * Eligible: not empty and not blocked by its shaper. Nothing is granted while the port is blocked.
+  * A queue that may send stands in the list of its level (`ServiceLists`): 8 strict ones and the round. It joins at the end when it
+  * awakes or its shaper lets it go, and leaves when it holds no packet or its shaper blocks it.
   *
-  * Clocks of a grant, 4 in all: Level (highest strict priority, registered), Pick (search, registered), Look (queue head, deficit, quantum
-  * are read), Decide (take, or end the visit). After a grant that some shaper charges it waits 5 more for the charge to settle.
+  * Strict: the first of the highest list sends until it leaves. So of equals who came first goes first (and not who has the smallest number).
+  * Round: deficit round robin (Shreedhar and Varghese). A queue joins with a quantum; the first sends while its deficit covers its packet; then
+  * it goes to the end with another quantum. A queue that falls empty loses its deficit, one that its shaper blocks keeps it.
+  * So deficit < quantum + longest packet. A quantum less than the longest packet works, at the price of visits that send nothing.
   *
-  * RAMs: `quantum`, queues x 18, 1W (configure) 1R; `deficit`, queues x 19, 1W 1R, both used by this machine alone. Bits
-  * `configured`, `inDebt` make their initialisation unnecessary: an unconfigured queue has quantum 2048, no priority, no shaper.
+  * Pace: a packet every clock, to any mixture of queues, but for
+  *  - the end of a visit: one clock that chooses nothing, if other queues stand in the round, else three;
+  *  - a shaped queue's packet: 6 clocks in which nothing else is chosen, as the shaper must say who is next;
+  *  - a queue whose last packet goes while another comes: it joins again, 4 clocks later.
   *
-  * `wake` is the first ns at which something can be sent, when packets wait and nothing can be sent at this one; it lies less than
-  * half the range of time ahead.
+  * Joining takes a clock behind the event (J), and so the earliest choice is 3 clocks behind the packet's enqueue. At most one queue joins a
+  * clock. Who wants to goes in this order: awakened queues, which cannot wait; those that were `refilled`; the one that its
+  * shaper blocks, to be parked; those that it releases; the one whose visit is over. Each of the others waits where it stands. In the long
+  * run no more queues join than packets are sent, visits that send nothing apart.
+  * A shaped queue that awakes is parked first, and let go when its turn in the shaper comes.
+  *
+  * Nothing moves in the lists while the port is closed or the way out has no room.
+  * A queue configured while it is listed joins anew when it comes first.
+  *
+  * RAMs: `service`, queues x 23 b, 1W (configure) 2R by two copies. No register a queue.
+  * `wake` is the first ns at which something can be sent or released, when packets wait and nothing can be at this one.
   * `busy` says that something is going on or may be: when it is low, only time or an enqueue can change anything.
-  * Growth with queues, yet to be flattened: the bits a queue (strict, priority, four flags) are registers, and the search for the highest
-  * priority is a tree over all queues in one clock.
   * It does not count the bytes a wire adds to a frame, and does not look into packets.
   */
 class Scheduler(p: LaneParams) extends Module {
+  import Scheduler._
+
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val configure = Flipped(Valid(new QueueService(p)))
     val configurePort = Flipped(Valid(new ShaperConfig))
-    val nonEmpty = Input(UInt(p.queues.W))
-    val peek = Valid(UInt(p.queueBits.W))
-    val head = Input(new QueueHead)
+    val awake = Flipped(Valid(new QueueHead(p)))
+    val joined = Flipped(Valid(UInt(p.queueBits.W)))
+    val refilled = Flipped(Valid(new QueueHead(p)))
+    val serve = Output(new QueueHead(p))
     val take = Output(Bool())
-    val room = Input(Bool()) // the way out can hold one more packet; must not fall but by a take
+    val emptied = Output(Bool())
+    val successor = Input(new PacketRef(p))
+    val newestServed = Input(UInt(p.cellBits.W))
+    val look = Output(Vec(2, UInt(p.queueBits.W)))
+    val newest = Input(Vec(2, UInt(p.cellBits.W)))
+    val room = Input(Bool()) // the way out can hold one more packet
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
   })
 
-  private val DeficitBits = 19
-  private val DefaultQuantum = 2048
-
-  private val queueShaper = Module(new Shaper(p.queues))
-  private val portShaper = Module(new Shaper(1))
-  private val eligible = io.nonEmpty & ~queueShaper.io.blocked
-  private val portBlocked = portShaper.io.blocked.asBool
-  private val settling = queueShaper.io.settling || portShaper.io.settling
+  private val lists = Module(new ServiceLists(p))
+  private val shaper = Module(new QueueShaper(p))
+  private val port = Module(new PortShaper)
 
   // ---- configuration
-  private val configured = RegInit(VecInit.fill(p.queues)(false.B))
-  private val strict = RegInit(VecInit.fill(p.queues)(false.B))
-  private val priority = RegInit(VecInit.fill(p.queues)(0.U(4.W)))
-  private val quantum = SyncReadMem(p.queues, UInt(18.W))
-  when(io.configure.valid) {
-    val c = io.configure.bits
-    configured(c.queue) := true.B
-    strict(c.queue) := c.strict
-    priority(c.queue) := c.priority
-    quantum.write(c.queue, Mux(c.quantum < CellBytes.U, CellBytes.U, c.quantum))
-  }
+  private val service = new ForwardingRam(p.queues, new ServiceRecord)
+  private val sweep = new SweepInit(p.queues)
+  private val unconfigured = Wire(new ServiceRecord)
+  unconfigured.strict := false.B
+  unconfigured.priority := 0.U
+  unconfigured.quantum := DefaultQuantum.U
+  unconfigured.shaped := false.B
+  private val configured = Wire(new ServiceRecord)
+  configured.strict := io.configure.bits.strict
+  configured.priority := Arithmetic.saturate(io.configure.bits.priority, 3)
+  configured.quantum := Mux(io.configure.bits.quantum < CellBytes.U, CellBytes.U, io.configure.bits.quantum)
+  configured.shaped := io.configure.bits.shaper.costMant =/= 0.U
+  service.write(!sweep.done, sweep.address, unconfigured)
+  service.write(io.configure.valid, io.configure.bits.queue, configured)
 
-  private object State extends ChiselEnum { val Level, Pick, Look, Decide = Value }
-  private val state = RegInit(State.Level)
-
-  // ---- Level: the highest strict priority among the eligible. The key has a 1 on top when there is any.
-  private val keys = (0 until p.queues).map(q => Mux(eligible(q) && strict(q), 1.U(1.W) ## priority(q), 0.U(5.W)))
-  private val topKey = RegNext(VecInit(keys).reduceTree((a, b) => Mux(a > b, a, b)))
-  private val anyStrict = topKey(4)
-
-  // ---- Pick
-  private val roundLast = RegInit((p.queues - 1).U(p.queueBits.W))
-  private val visiting = RegInit(false.B) // the visit of queue roundLast goes on
-  private val atLevel = VecInit((0 until p.queues).map { q =>
-    eligible(q) && strict(q) === anyStrict && (!anyStrict || priority(q) === topKey(3, 0))
-  }).asUInt
-  private val stay = !anyStrict && visiting && atLevel(roundLast)
-  private val fromStart = (p.queues - 1).U(p.queueBits.W)
-  private val (searched, _) = RoundRobinPick(atLevel, Mux(anyStrict, fromStart, roundLast))
-  private val queue = RegEnable(Mux(stay, roundLast, searched), state === State.Pick)
-  private val queueStrict = RegEnable(anyStrict, state === State.Pick)
-  private val newVisit = RegEnable(!stay, state === State.Pick)
-
-  // ---- Look
-  private val looking = state === State.Look
-  io.peek.valid := looking
-  io.peek.bits := queue
-  private val deficit = SyncReadMem(p.queues, UInt(DeficitBits.W))
-  private val inDebt = RegInit(VecInit.fill(p.queues)(false.B)) // deficit holds a value
-  private val deficitRead = deficit.read(queue, looking)
-  private val quantumRead = quantum.read(queue, looking)
-
-  // ---- Decide
-  private val deciding = state === State.Decide
-  private val before = Mux(inDebt(queue), deficitRead, 0.U)
-  private val added = Mux(configured(queue), quantumRead, DefaultQuantum.U)
-  private val short = before < io.head.lenBytes
-  private val credited = before +& Mux(newVisit && short, added, 0.U)
-  private val covered = credited >= io.head.lenBytes
-  private val left = Mux(covered, credited - io.head.lenBytes, credited)
-  private val grant = deciding && io.head.valid && (queueStrict || covered)
+  // ---- choice
+  private val refills = Module(new Queue(new QueueHead(p), 2))
+  private val first = lists.io.chosen.bits
+  private val round = lists.io.level === Level.Round.U
+  private val covered = !round || first.deficit >= first.head.packet.lenBytes
+  private val settleLevel = Reg(UInt(Level.Bits.W))
+  private val holdsFirst = RegInit(false.B) // the queue that is charged still stands first
+  private val mayServe =
+    lists.io.chosen.valid && !shaper.io.charging && refills.io.count === 0.U && io.room && port.io.open
+  private val stays = covered && !lists.io.moved
+  private val grant = mayServe && stays
+  private val emptied = grant && !lists.io.more
+  private val joinsAnew = Wire(Bool())
+  private val parks = Wire(Bool())
+  io.serve := first.head
   io.take := grant
-  private val roundDecision = deciding && io.head.valid && !queueStrict
-  when(roundDecision) {
-    deficit.write(queue, left(DeficitBits - 1, 0))
-    inDebt(queue) := !(covered && io.head.last)
-    roundLast := queue
-    visiting := covered && !io.head.last
+  io.emptied := emptied
+  lists.io.keep := grant && lists.io.more
+  lists.io.pop := emptied || joinsAnew || parks
+  lists.io.deficitLeft := Arithmetic.wrap(first.deficit - first.head.packet.lenBytes, DeficitBits)
+  when(grant) {
+    settleLevel := lists.io.level
+    holdsFirst := lists.io.more
   }
-  assert(!roundDecision || left(DeficitBits) === 0.U, "a deficit does not fit")
-
-  // ---- the machine
-  private val mayGrant = eligible.orR && !portBlocked && !settling && io.room
-  switch(state) {
-    is(State.Level) { when(mayGrant) { state := State.Pick } }
-    is(State.Pick) { state := Mux(atLevel.orR && !portBlocked && io.room, State.Look, State.Level) }
-    is(State.Look) { state := State.Decide }
-    is(State.Decide) { state := State.Level }
-  }
+  lists.io.hold.valid := shaper.io.charging
+  lists.io.hold.bits := settleLevel
+  lists.io.joined := io.joined
+  lists.io.configured.valid := io.configure.valid
+  lists.io.configured.bits := io.configure.bits.queue
+  lists.io.successor := io.successor
+  lists.io.newestServed := io.newestServed
+  lists.io.behindService := service.read(lists.io.behind)
+  io.look(0) := lists.io.behind
+  lists.io.behindNewest := io.newest(0)
 
   // ---- shapers
-  for (shaper <- Seq(queueShaper, portShaper)) {
-    shaper.io.now := io.now
-    shaper.io.charge.valid := grant
-    shaper.io.charge.bits.lenBytes := io.head.lenBytes
+  shaper.io.now := io.now
+  shaper.io.configure := io.configure
+  shaper.io.queue := first.head.queue
+  shaper.io.lenBytes := first.head.packet.lenBytes
+  shaper.io.charge := grant && lists.io.shaped
+  port.io.now := io.now
+  port.io.configure := io.configurePort
+  port.io.charge.valid := grant
+  port.io.charge.bits := first.head.packet.lenBytes
+  private val blocks = shaper.io.done && holdsFirst && !shaper.io.paid
+  shaper.io.finish := !blocks || parks
+
+  // Released queues wait here; the shaper stops in time.
+  private val releases = Module(new Queue(new ListedQueue(p), 4))
+  shaper.io.mayRelease := releases.io.count <= 1.U
+  lists.io.parkedQueue := shaper.io.scanned
+  private val q2Entry = Delay(lists.io.parked)
+  releases.io.enq.valid := shaper.io.released.valid
+  releases.io.enq.bits := q2Entry
+  assert(!releases.io.enq.valid || releases.io.enq.ready, "a released queue found no place")
+  assert(!releases.io.enq.valid || q2Entry.head.queue === shaper.io.released.bits, "the wrong queue is released")
+
+  refills.io.enq.valid := io.refilled.valid
+  refills.io.enq.bits := io.refilled.bits
+  assert(!refills.io.enq.valid || refills.io.enq.ready, "a refilled queue found no place")
+
+  // ---- who joins
+  private class Joining extends Bundle {
+    val entry = new ListedQueue(p)
+    val add = Bool() // a quantum
+    val mayPark = Bool() // if the queue is shaped
+    val mustPark = Bool()
   }
-  queueShaper.io.charge.bits.entry := queue
-  queueShaper.io.interesting := io.nonEmpty
-  queueShaper.io.configure.valid := io.configure.valid
-  queueShaper.io.configure.bits.entry := io.configure.bits.queue
-  queueShaper.io.configure.bits.config := io.configure.bits.shaper
-  portShaper.io.charge.bits.entry := 0.U
-  portShaper.io.interesting := io.nonEmpty.orR
-  portShaper.io.configure.valid := io.configurePort.valid
-  portShaper.io.configure.bits.entry := 0.U
-  portShaper.io.configure.bits.config := io.configurePort.bits
+  private val event = Wire(Valid(new Joining))
+  refills.io.deq.ready := !io.awake.valid
+  private val afterRefills = !io.awake.valid && !refills.io.deq.valid
+  parks := blocks && afterRefills
+  releases.io.deq.ready := afterRefills && !blocks
+  joinsAnew := mayServe && !stays && afterRefills && !blocks && !releases.io.deq.valid
+  event.valid := io.awake.valid || refills.io.deq.valid || blocks || releases.io.deq.valid || joinsAnew
+  event.bits.entry := first
+  event.bits.add := !round || !covered
+  event.bits.mayPark := false.B
+  event.bits.mustPark := false.B
+  when(!round) { event.bits.entry.deficit := 0.U }
+  when(io.awake.valid || refills.io.deq.valid) {
+    event.bits.entry.head := Mux(io.awake.valid, io.awake.bits, refills.io.deq.bits)
+    event.bits.entry.deficit := 0.U
+    event.bits.add := true.B
+    event.bits.mayPark := true.B
+  }.elsewhen(blocks) {
+    event.bits.add := false.B
+    event.bits.mustPark := true.B
+  }.elsewhen(releases.io.deq.valid) {
+    event.bits.entry := releases.io.deq.bits
+    event.bits.add := releases.io.deq.bits.deficit < releases.io.deq.bits.head.packet.lenBytes
+  }
+
+  // ---- J: it joins
+  private val jValid = RegNext(event.valid, false.B)
+  private val j = Delay(event.bits)
+  private val jQueue = event.bits.entry.head.queue
+  private val jService = service.read(jQueue)
+  private val jParks = j.mustPark || (j.mayPark && jService.shaped)
+  io.look(1) := jQueue
+  shaper.io.parkNext := jQueue
+  shaper.io.park := jValid && jParks
+  lists.io.store.valid := jValid
+  lists.io.store.bits.head := j.entry.head
+  private val credited = j.entry.deficit +& Mux(j.add && !jParks, jService.quantum, 0.U)
+  lists.io.store.bits.deficit := credited(DeficitBits - 1, 0)
+  lists.io.push := !jParks
+  lists.io.pushService := jService
+  lists.io.pushMore := j.entry.head.packet.cell =/= io.newest(1)
+  assert(!jValid || credited(DeficitBits) === 0.U, "a deficit does not fit")
 
   // ---- when to come back
-  private val waiting = io.nonEmpty.orR
-  private val queueKnown = eligible.orR || queueShaper.io.earliest.valid
-  private val portKnown = !portBlocked || portShaper.io.earliest.valid
-  private val queueTime = Mux(eligible.orR, io.now, queueShaper.io.earliest.bits)
-  private val portTime = Mux(portBlocked, portShaper.io.earliest.bits, io.now)
-  private val quiet = state === State.Level && !settling
-  private val wakeTime = Mux(Arithmetic.reached(queueTime, portTime), queueTime, portTime)
-  private val stuck = portBlocked || !eligible.orR
-  io.wake.valid := waiting && quiet && stuck && queueKnown && portKnown && !Arithmetic.reached(io.now, wakeTime)
+  private val listed = lists.io.chosen.valid
+  private val quiet = !shaper.io.charging && port.io.settled && !jValid && !event.valid && !io.refilled.valid
+  private val closed = listed && !port.io.open
+  private val stuck = closed || !listed
+  private val known = !shaper.io.anyParked || shaper.io.earliest.valid
+  private val sooner = shaper.io.anyParked && !(closed && Arithmetic.reached(shaper.io.earliest.bits, port.io.due))
+  private val wakeTime = Mux(sooner, shaper.io.earliest.bits, port.io.due)
+  private val waiting = listed || shaper.io.anyParked
+  io.wake.valid := waiting && quiet && stuck && known && !Arithmetic.reached(io.now, wakeTime)
   io.wake.bits := wakeTime
   io.busy := !quiet || (waiting && !io.wake.valid)
 }

@@ -22,7 +22,7 @@ case class Left(queue: Int, lenBytes: Int, now: Long, clock: Long)
 /** Feeds an `EgressQueues` and checks that what leaves a queue is what came, in order, and that descriptors follow departures.
   * `now` may be of any size; the ports see its low 48 bits.
   */
-class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int) {
+class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = false) {
   val random = new Random(seed)
   val free = mutable.Queue.from(0 until p.cells)
   val queued = Array.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // cell, length
@@ -86,6 +86,9 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int) {
     dut.clock.step()
     clocks += 1
   }
+
+  // The RAMs are swept after reset.
+  if (!swept) for (_ <- 0 until p.queues + 2) clock()
 
   def busy: Boolean = dut.io.busy.peek().litToBoolean
 

@@ -7,33 +7,33 @@ import scala.collection.mutable
 import scala.util.Random
 import vermilion.lane.LaneParams
 
-/** Strict priority and deficit round robin as the papers write them, on queues that are all filled before. */
-class ReferenceScheduler(services: Seq[Service], queues: Seq[mutable.Queue[Int]], start: Int) {
-  private val deficit = mutable.ArrayBuffer.fill(queues.size)(0)
-  private var pointer = start
-  private var credited = false
+/** Strict priority and deficit round robin as the papers write them; the round is a list of active queues. */
+class ReferenceScheduler(services: Seq[Service]) {
+  private val packets = services.map(_ => mutable.Queue.empty[Int])
+  private val lists = Seq.fill(9)(mutable.Queue.empty[Int])
+  private val deficit = mutable.ArrayBuffer.fill(services.size)(0)
+  private def level(q: Int) = if (services(q).strict) 7 - services(q).priority.min(7) else 8
 
-  def next(): Option[Int] = {
-    val strict = queues.indices.filter(q => services(q).strict && queues(q).nonEmpty)
-    if (strict.nonEmpty) Some(strict.maxBy(q => (services(q).priority, -q)))
-    else if (queues.forall(_.isEmpty)) None
-    else {
-      while (true) {
-        if (!services(pointer).strict && queues(pointer).nonEmpty) {
-          if (!credited) deficit(pointer) += services(pointer).quantum
-          credited = true
-          if (deficit(pointer) >= queues(pointer).head) return Some(pointer)
-        }
-        pointer = (pointer + 1) % queues.size
-        credited = false
-      }
-      None
+  def enqueue(q: Int, lenBytes: Int): Unit = {
+    if (packets(q).isEmpty) {
+      lists(level(q)).enqueue(q)
+      deficit(q) = services(q).quantum
     }
+    packets(q).enqueue(lenBytes)
   }
 
-  def sent(q: Int): Unit = {
-    val len = queues(q).dequeue()
-    if (!services(q).strict) deficit(q) = if (queues(q).isEmpty) 0 else deficit(q) - len
+  /** The queue that sends next, one packet. */
+  def send(): Int = {
+    val list = lists.find(_.nonEmpty).get
+    while (!services(list.head).strict && deficit(list.head) < packets(list.head).head) {
+      val q = list.dequeue()
+      deficit(q) += services(q).quantum
+      list.enqueue(q)
+    }
+    val q = list.head
+    deficit(q) -= packets(q).dequeue()
+    if (packets(q).isEmpty) list.dequeue()
+    q
   }
 }
 
@@ -46,7 +46,6 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
     simulate(new EgressQueues(p)) { dut =>
       val bench = new EgressBench(dut, p, 3)
       val random = bench.random
-      var lastOfRound = p.queues - 1
       for (round <- 0 until 4) {
         val services = Seq.tabulate(p.queues) { q =>
           if (round > 0 && random.nextInt(3) == 0) Service(strict = true, priority = random.nextInt(4))
@@ -59,11 +58,11 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
         for (_ <- 0 until 100) bench.clock()
         assert(bench.left.size == 1)
         bench.left.clear()
-        val lengths = Seq.fill(p.queues)(mutable.Queue.empty[Int])
+        val reference = new ReferenceScheduler(services)
         for (_ <- 0 until 700) {
           val q = if (round == 0) random.nextInt(4) else random.nextInt(p.queues)
           val len = 64 + random.nextInt(1455)
-          lengths(q).enqueue(len)
+          reference.enqueue(q, len)
           bench.clock(Some(q -> len))
         }
         for (_ <- 0 until 20) bench.clock()
@@ -71,25 +70,17 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
         bench.configurePort(Service())
         bench.drain()
         assert(bench.left.size == 700)
-        // The packet that closed the port emptied queue 0: if that is in the round, the round goes on behind it.
-        if (!services.head.strict) lastOfRound = 0
-        val reference = new ReferenceScheduler(services, lengths, (lastOfRound + 1) % p.queues)
         bench.left.zipWithIndex.foreach { case (departure, i) =>
-          val expected = reference.next().get
-          assert(departure.queue == expected, s"packet $i of round $round")
-          if (!services(expected).strict) lastOfRound = expected
-          reference.sent(expected)
+          assert(departure.queue == reference.send(), s"packet $i of round $round")
         }
-        val gaps = bench.left.zip(bench.left.tail).map { case (a, b) => b.clock - a.clock }
-        assert(gaps.min == 4, "a grant every 4 clocks")
         bench.left.clear()
       }
     }
 
-  it should "serve strict priorities first and share the rest by quantum, exactly as the reference" in
+  it should "serve strict priorities first and share the rest by quantum, packet by packet as the reference" in
     followsReference(p)
 
-  it should "do so with 40 queues, where the search has two levels" in followsReference(p.copy(queues = 40))
+  it should "do so with 40 queues" in followsReference(p.copy(queues = 40))
 
   it should "hold every shaper to its rate, to the nanosecond, from 64 kb/s to 200 Gb/s" in
     simulate(new EgressQueues(p)) { dut =>
@@ -204,31 +195,134 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
       assert(bench.received > 1200)
     }
 
-  it should "choose no further ahead than stated, and yet never keep the reader waiting for more than its own pace" in
+  it should "choose no further ahead than stated, and yet leave the reader no gap" in
     simulate(new EgressQueues(p)) { dut =>
       val seed = 7
       info(s"seed $seed")
-      for (cells <- Seq(1, 2, 4, 5, 8, 11, 12, 24)) {
-        val bench = new EgressBench(dut, p, seed)
-        var reading, idle, clocks = 0
+      for ((cells, i) <- Seq(1, 2, 3, 4, 5, 24).zipWithIndex) {
+        val bench = new EgressBench(dut, p, seed, swept = i > 0)
+        for (_ <- 0 until 100) bench.clockOfFour(Some(bench.random.nextInt(3) -> cells * 64), ready = false)
+        var reading, idle = 0
         while (bench.received < 200) {
-          val ready = reading == 0
           val before = bench.received
-          val enqueue = Option.when(bench.queued.map(_.size).sum < 30)(bench.random.nextInt(3) -> cells * 64)
-          bench.clockOfFour(enqueue, ready)
+          val hungry = Option.when(bench.queued.map(_.size).sum < 100)(bench.random.nextInt(3) -> cells * 64)
+          bench.clockOfFour(hungry, ready = reading == 0)
           if (bench.received > before) reading = cells - 1
           else if (reading > 0) reading -= 1
-          else if (bench.received >= 20) idle += 1
-          assert(bench.leaving.size <= (if (cells < 12) 2 else 1), "chosen too far ahead")
-          clocks += 1
+          else idle += 1
+          assert((bench.leaving.size - 1) * cells < 4, "chosen too far ahead")
         }
-        // 4 clocks a choice, and 4 a visit's end, which comes every 2048 bytes; what is longer follows without a gap.
-        val pace = 4 + 4 * cells * 64 / 2048.0
-        val expected = (180 * (pace - cells)).max(0.0).toInt
+        // The end of a visit takes a clock, which shows with short packets; it comes every 2048 bytes.
+        val visits = if (cells < 3) 200 * cells * 64 / 2048 else 0
         assert(
-          idle <= expected + 4,
-          s"packets of $cells cells: the reader was idle for $idle clocks, $expected is the pace"
+          idle <= 2 * visits + 6,
+          s"packets of $cells cells: the reader was idle for $idle clocks in $visits visits"
         )
+        bench.drain()
+      }
+    }
+
+  for (queues <- Seq(16, 1024))
+    it should s"send 64-byte packets at 148.81 Mpps, to one or all of $queues queues" in {
+      val wide = LaneParams(queues = queues, cells = 4096)
+      simulate(new EgressQueues(wide)) { dut =>
+        val seed = 8
+        info(s"seed $seed")
+        val bench = new EgressBench(dut, wide, seed)
+        val random = bench.random
+        // 100 Gb/s with 20 bytes between frames: the port costs 84 / 64 of a byte's time.
+        val port = Service(costMant = 215040, costShift = 21, burstNs = 4L * DueTime.latenessClocks(queues))
+        val shares = Seq[(String, Int => Service)](
+          "all in one queue" -> (_ => Service(quantum = 1522)),
+          "the round" -> (_ => Service(quantum = 1522)),
+          "one strict level" -> (_ => Service(strict = true, priority = 3)),
+          "all levels" -> (q => if (q % 3 == 0) Service(quantum = 1522) else Service(strict = true, priority = q % 8))
+        )
+        for ((name, service) <- shares; shaped <- Seq(false, true)) {
+          for (q <- 0 until queues) bench.configure(q, service(q))
+          bench.configurePort(if (shaped) port else Service())
+          def target() = if (name.startsWith("all in")) 5 else random.nextInt(queues)
+          var credit, most = 0.0
+          val clocks = 3000
+          for (_ <- 0 until clocks) {
+            credit += 0.59524 // 148.81 Mpps at 250 MHz
+            val arrives = credit >= 1
+            if (arrives) credit -= 1
+            bench.clockOfFour(Option.when(arrives)(target() -> 64))
+            most = most.max(bench.queued.map(_.size).sum)
+          }
+          // With the port at exactly this pace, what came early waits; without, the queues stay short.
+          assert(
+            most < (if (shaped) 100 else 40),
+            s"$name, port ${if (shaped) "shaped" else "open"}: $most packets wait"
+          )
+          bench.drain()
+          // From full queues.
+          for (_ <- 0 until 600) bench.clockOfFour(Some(target() -> 64), ready = false)
+          val (before, from) = (bench.left.size, bench.clocks)
+          while (bench.left.size < before + 500) bench.clockOfFour()
+          val pace = 500.0 / (bench.clocks - from)
+          assert(pace > (if (shaped) 0.594 else 0.9), s"$name, port ${if (shaped) "shaped" else "open"}: $pace a clock")
+          bench.drain()
+        }
+      }
+    }
+
+  it should "never let a higher level wait for more than what is chosen, and share fairly among those that have packets" in
+    simulate(new EgressQueues(p)) { dut =>
+      val seed = 9
+      info(s"seed $seed")
+      for (round <- 0 until 3) {
+        val bench = new EgressBench(dut, p, seed + round, swept = round > 0)
+        val random = bench.random
+        val services = Seq.tabulate(p.queues)(q =>
+          if (q < 8) Service(strict = true, priority = q / 2) else Service(quantum = 1600 + random.nextInt(3000))
+        )
+        services.zipWithIndex.foreach { case (s, q) => bench.configure(q, s) }
+        bench.configurePort(Service())
+        def level(q: Int) = if (services(q).strict) 7 - services(q).priority else 8
+        val heads = Array.fill[Option[Long]](p.queues)(None) // since when the queue has a packet to send
+        val sent = Array.fill(p.queues)(0L)
+        val longest = if (round == 0) 64 else 1500
+        def length() = 64 + random.nextInt(longest - 63)
+        def noted(enqueue: Option[(Int, Int)]) =
+          enqueue.foreach { case (q, _) => if (heads(q).isEmpty) heads(q) = Some(bench.clocks) }
+        // The queues of the round are filled while the way out waits, and never run empty then. Strict queues come and go.
+        for (_ <- 0 until 6; q <- 8 until p.queues) {
+          bench.clock(Some(q -> length()), ready = false)
+          noted(Some(q -> 0))
+        }
+        val early = bench.left.size
+        bench.left.foreach(d => heads(d.queue) = Some(bench.clocks))
+        var checked = 0
+        for (_ <- 0 until 6000) {
+          val thirsty = (8 until p.queues).minBy(bench.queued(_).size)
+          val to = if (bench.queued(thirsty).size < 5 || random.nextInt(6) > 0) thirsty else random.nextInt(8)
+          val enqueue = Option.when(bench.free.size > 8 && bench.queued(to).size < 10)(to -> length())
+          val before = bench.left.size
+          bench.clock(enqueue, ready = random.nextInt(3) == 0)
+          noted(enqueue)
+          for (d <- bench.left.drop(before)) {
+            for (q <- 0 until p.queues if level(q) < level(d.queue); since <- heads(q))
+              assert(
+                bench.clocks - since <= 8,
+                s"queue ${d.queue} sends while $q waits since ${bench.clocks - since} clocks"
+              )
+            heads(d.queue) = Option.when(bench.queued(d.queue).nonEmpty)(bench.clocks)
+            checked += 1
+            // Shreedhar and Varghese: one that is backlogged is within a quantum and a packet of its share.
+            if (level(d.queue) == 8) {
+              assert(bench.queued(d.queue).nonEmpty, "a queue of the round ran empty, which the test is not for")
+              if (before >= early) sent(d.queue) += d.lenBytes
+            }
+          }
+          val rounds = (8 until p.queues).map(q =>
+            (sent(q).toDouble / services(q).quantum, longest.toDouble / services(q).quantum)
+          )
+          val (most, least) = (rounds.maxBy(_._1), rounds.minBy(_._1))
+          assert(most._1 - least._1 <= 1 + most._2 + least._2, s"rounds of each: ${rounds.map(_._1)}")
+        }
+        assert(checked > 500)
         bench.drain()
       }
     }

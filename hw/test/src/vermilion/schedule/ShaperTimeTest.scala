@@ -8,7 +8,7 @@ import vermilion.lane.LaneParams
 /** Shapers under a clock that runs, wraps and is set back. Rates as a wire would see them, 4 ns a clock. */
 class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
   private val p = LaneParams(cells = 1024)
-  private val leastBurstNs = 4L * Shaper.latenessClocks(p.queues) // what the quantiser makes of a burst of 0
+  private val leastBurstNs = 4L * DueTime.latenessClocks(p.queues) // what the quantiser makes of a burst of 0
 
   /** As `quantise.cost`: the greatest mantissa below 2^18. */
   private def shaped(rate: Double, burstNs: Long): Service = {
@@ -21,7 +21,7 @@ class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
   }
   private def burstNs(bytes: Int, rate: Double) = math.round(8e9 * bytes / rate)
 
-  behavior of "Shaper"
+  behavior of "Shapers"
 
   it should "hold port and queue to the rate within 0.1 %, from 64 kb/s to 200 Gb/s, with a burst of 0 and the default" in
     simulate(new EgressQueues(p)) { dut =>
@@ -50,6 +50,23 @@ class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
           s"$rate b/s, ${if (port) "port" else "queue"}, burst $burst, ${if (fixed) "" else "from "}$shortest B"
         assert((measured / rate - 1).abs < 2e-5 + lateness, s"$what: $measured b/s over ${steady.size} packets")
         while (bench.received < bench.sent) bench.clockOfFour()
+      }
+    }
+
+  it should "do so for queue 0 when it is the only one that was ever configured" in
+    simulate(new EgressQueues(p)) { dut =>
+      val seed = 15
+      info(s"seed $seed")
+      val bench = new EgressBench(dut, p, seed)
+      val s = shaped(1e9, 0)
+      bench.configure(0, s)
+      while (bench.left.size < 300)
+        bench.clockOrJump(Option.when(bench.queued(0).size < 3)(0 -> (64 + bench.random.nextInt(1455))))
+      bench.drain()
+      val reference = new ReferenceShaper(s)
+      for (d <- bench.left) {
+        assert(BigInt(d.now) == reference.mayAt.max(bench.left.head.now))
+        reference.sent(d.now, d.lenBytes)
       }
     }
 

@@ -1,0 +1,182 @@
+"""Bench of the pipelines without state: IdleAge, CurveUnit, SizeWeight, and the Classifier's table; a vector a clock.
+
+The first three against the bit-exact model, over register values that a host would write and over any others; the table against a dict.
+"""
+
+import cocotb
+import model_bindings as mb
+from bench import queues
+from bench.bundle import plain, ports
+from blocks.units.stream import any_size, start, through
+from cocotb.triggers import FallingEdge, ReadOnly
+
+LATENCY = {"idleAge": 5, "curve": 11, "size": 5}
+SIZE_EARLY = 2  # clocks from the length to the probability
+AVERAGE_MAX = 2**43 - 1
+
+
+@cocotb.test()
+async def an_idle_spell_takes_away_what_the_model_says(dut):
+    random = await start(dut, 1)
+    library = mb.library()
+    vectors = [(i, 1, 0) for i in range(1024)]  # every entry of the table
+    for _ in range(5000):
+        m, s = any_size(random, 16), random.randrange(64)
+        wanted = random.randrange(66 << 10)  # an exponent, up to over the saturation at 64
+        t = (wanted << s) // m if m and random.random() < 0.8 else any_size(random, 48)
+        vectors.append((min(t, 2**48 - 1), m, s))
+    seen = set()
+
+    def drive(vectors, k):
+        if k < len(vectors):
+            t, m, s = vectors[k]
+            ports(dut, "idleAge", {"idleNs": t, "lambda": {"mant": m, "shift": s}})
+
+    def look(vector):
+        t, m, s = vector
+        factor, halvings = int(dut.idleAge_factor.value), int(dut.idleAge_halvings.value)
+        if m == 1 and s == 0 and t < 1024:
+            assert (factor, halvings) == (library.vm_age_rom(t), 0), vector
+        for average in (AVERAGE_MAX, random.getrandbits(43)):
+            aged = average * factor >> 17 >> halvings
+            assert aged == library.vm_average_age(average, t, mb.Scaled(m, s)), (vector, factor, halvings)
+        seen.add((factor, halvings))
+
+    await through(dut, vectors, LATENCY["idleAge"], drive, look)
+    assert {h for _, h in seen} == set(range(64)), "not every number of halvings was met"
+
+
+def wild(random):
+    """Any register values, sense or none."""
+    th, p = (lambda: any_size(random, 27)), (lambda: any_size(random, 33))
+    inverse = lambda: mb.Scaled(any_size(random, 18), random.randrange(64))
+    return mb.Curve(
+        on=random.random() < 0.9, min_th=th(), max_th=th(), end_th=th(), inv1=inverse(), b1_1=p(), inv2=inverse(),
+        base2=p(), b1_2=p(), b2_2=p(),
+    )  # fmt: skip
+
+
+def step(random):
+    """A step: all three thresholds are one."""
+    at = any_size(random, 27)
+    return mb.Curve(on=1, min_th=at, max_th=at, end_th=at)
+
+
+def certain(random):
+    """A segment that is at p = 1 exactly, or reaches it, before its end."""
+    low = random.randrange(1 << 20)
+    flat = mb.Curve(
+        on=1, min_th=low, max_th=low, end_th=low + (1 << 20), inv2=mb.Scaled(random.getrandbits(18), 8),
+        base2=2**32 - random.choice([0, 1, 2**20]), b1_2=random.choice([0, 1, 2**32]),
+    )  # fmt: skip
+    return flat
+
+
+@cocotb.test()
+async def a_probability_is_the_models_for_any_register_values(dut):
+    random = await start(dut, 2)
+    library = mb.library()
+    vectors = []
+    for k in range(1100):
+        top = 1 << random.randrange(2, 26)
+        curve = (wild, step, certain, queues.curve)[k % 4](*((random, top) if k % 4 == 3 else (random,)))
+        corners = {0, AVERAGE_MAX, random.getrandbits(43)}
+        for th in (curve.min_th, curve.max_th, curve.end_th):
+            corners |= {(th << 16) - 1, th << 16, (th << 16) + 1, (th << 16) + random.getrandbits(16)}
+        low, end = sorted((curve.min_th << 16, curve.end_th << 16))
+        corners |= {random.randint(low, end) for _ in range(3)}
+        vectors += [(curve, a) for a in sorted(corners) if 0 <= a <= AVERAGE_MAX]
+    random.shuffle(vectors)
+    kinds = {"0": 0, "1 within": 0, "1 over the end": 0, "between": 0}
+
+    def pair(x):
+        return {"mant": x.m, "shift": x.s}
+
+    def drive(vectors, k):
+        if k < len(vectors):
+            c, average = vectors[k]
+            record = {
+                "on": c.on, "minTh": c.min_th, "maxTh": c.max_th, "endTh": c.end_th, "inv1": pair(c.inv1),
+                "slope1": c.b1_1, "inv2": pair(c.inv2), "base2": c.base2, "slope2": c.b1_2, "square2": c.b2_2,
+            }  # fmt: skip
+            ports(dut, "curve", {"average": average, "curve": record})
+
+    def look(vector):
+        curve, average = vector
+        over = mb.u32()
+        expected = library.vm_curve_probability(mb.byref(curve), average, mb.byref(over))
+        got = int(dut.curve_probability.value), int(dut.curve_overEnd.value)
+        assert got == (
+            expected,
+            over.value,
+        ), f"average {average} on {plain(curve)}: {got}, model {expected} {over.value}"
+        assert got[0] <= mb.ONE
+        kinds["1 over the end" if over.value else {0: "0", mb.ONE: "1 within"}.get(expected, "between")] += 1
+
+    await through(dut, vectors, LATENCY["curve"], drive, look)
+    dut._log.info(f"{len(vectors)} points, probabilities {kinds}")
+    assert min(kinds.values()) > 300, "some kind of probability was hardly met"
+
+
+@cocotb.test()
+async def a_probability_is_weighted_by_size_as_in_the_model(dut):
+    random = await start(dut, 3)
+    library = mb.library()
+    vectors = []
+    for _ in range(6000):
+        length, m = any_size(random, 16), any_size(random, 16)
+        s = random.choice([random.randrange(64), max(0, (length * m).bit_length() - random.randrange(8, 22))])
+        p = random.choice([mb.ONE, mb.ONE - 1, any_size(random, 32)])
+        vectors.append((length, m, s, random.random() < 0.8, p))
+    kinds = {"off": 0, "1": 0, "0": 0, "between": 0}
+
+    def drive(vectors, k):
+        if k < len(vectors):
+            length, m, s, _, _ = vectors[k]
+            ports(dut, "size", {"lenBytes": length, "invMeanLen": {"mant": m, "shift": s}})
+        if SIZE_EARLY <= k < len(vectors) + SIZE_EARLY:
+            *_, on, p = vectors[k - SIZE_EARLY]
+            ports(dut, "size", {"enable": on, "probability": p})
+
+    def look(vector):
+        length, m, s, on, p = vector
+        expected = library.vm_size_weighted(p, length, mb.Scaled(m, s)) if on else p
+        got = int(dut.size_weighted.value)
+        assert got == expected, (vector, got, expected)
+        kinds["off" if not on else {0: "0", mb.ONE: "1"}.get(expected, "between")] += 1
+
+    await through(dut, vectors, LATENCY["size"], drive, look)
+    assert min(kinds.values()) > 300, kinds
+
+
+@cocotb.test()
+async def every_code_point_gives_what_was_last_written_to_it_and_no_other(dut):
+    random = await start(dut, 4)
+    table = {}
+
+    async def write(address):
+        entry = {"queue": random.randrange(16), "colour": random.randrange(4)}
+        ports(dut, "classifier_write_bits", {"address": address, "entry": entry})
+        dut.classifier_write_valid.value = 1
+        await FallingEdge(dut.clock)
+        ports(dut, "classifier_write_bits", {"address": random.randrange(65), "entry": {"queue": random.randrange(16)}})
+        dut.classifier_write_valid.value = 0
+        table[address] = entry | {"colour": min(entry["colour"], 2)}  # 3 is taken as red
+
+    async def check(dscp, is_ip4, is_ip6):
+        ports(dut, "classifier_headers", {"isIp4": is_ip4, "isIp6": is_ip6, "dscp": dscp})
+        await ReadOnly()
+        expected = table[dscp if is_ip4 or is_ip6 else 64]
+        got = {name: int(getattr(dut, f"classifier_entry_{name}").value) for name in expected}
+        assert got == expected, f"DSCP {dscp}, IPv4 {is_ip4}, IPv6 {is_ip6}: {got}, written {expected}"
+        await FallingEdge(dut.clock)
+
+    for address in random.sample(range(65), 65):
+        await write(address)
+    for _ in range(3):
+        for address in random.sample(range(65), 20):
+            await write(address)
+        for dscp in random.sample(range(64), 64):
+            for ip in ((1, 0), (0, 1), (0, 0)):
+                await check(dscp, *ip)
+    assert len({str(entry) for entry in table.values()}) > 25

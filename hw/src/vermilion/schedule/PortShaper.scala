@@ -1,0 +1,78 @@
+package vermilion.schedule
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.{Arithmetic, Delay}
+import vermilion.fixed.Formats._
+
+/** Shapes the port: may a packet be sent in this clock? The virtual time is that of `DueTime`.
+  *
+  * A charge takes 4 clocks to be worked out, p1 multiply, p2 shift, p3 add, p4 compare. Until then a packet of up to `ShortBytes` is
+  * taken to cost as much as `ShortBytes` (`reserve`), and behind a longer one nothing may be sent. So nothing is ever sent too early, and short
+  * packets may follow each other every clock as soon as there is credit for what is under way. A burst of
+  * `DueTime.latenessClocks` is enough for that at every rate: where a packet's time is shorter than the 5 clocks of a charge, `ShortBytes`
+  * cost little against it.
+  *
+  * `open` is worked out from registers alone. `due` is the first ns at which it opens, valid when no charge is under way.
+  * A configure starts afresh with the full burst and forgets what is under way. Without a cost it is always open.
+  */
+class PortShaper extends Module {
+  private val ShortBytes = 512
+
+  val io = IO(new Bundle {
+    val now = Input(UInt(TimeBits.W))
+    val configure = Flipped(Valid(new ShaperConfig))
+    val charge = Flipped(Valid(UInt(PktLenBits.W))) // bytes
+    val open = Output(Bool())
+    val settled = Output(Bool())
+    val due = Output(UInt(TimeBits.W))
+  })
+
+  private val config = RegInit(0.U.asTypeOf(new ShaperConfig))
+  private val shaped = config.costMant =/= 0.U
+  private val burst = DueTime.clock40(config.burstNs)
+  private val nowClock = DueTime.clock(io.now)
+  private val shortCost =
+    Delay(((config.costMant << (log2Ceil(ShortBytes) + ShaperFrac)) >> config.costShift).asUInt)
+
+  // ---- the charge
+  private val charging = io.charge.valid && shaped
+  private val short = io.charge.bits <= ShortBytes.U
+  private val p = Seq.fill(4)(RegInit(false.B))
+  p.head := charging
+  p.zip(p.tail).foreach { case (before, after) => after := before }
+  private val p4Short = Delay(short, 4)
+  private val p1Len = Delay(io.charge.bits)
+  private val p2Product = Delay(p1Len * config.costMant)
+  private val p3Cost = Delay(((p2Product << ShaperFrac) >> config.costShift).asUInt)
+  private val due = RegInit(0.U.asTypeOf(new DueTime))
+  when(p(2)) { due := DueTime.after(DueTime.base(due.next, nowClock, burst), p3Cost) }
+
+  // ---- what is under way
+  private val reserve = RegInit(0.U((shortCost.getWidth + 3).W))
+  private val longs = RegInit(0.U(3.W))
+  private val added = Mux(charging && short, shortCost, 0.U)
+  private val settledCost = Mux(p(3) && p4Short, shortCost, 0.U)
+  reserve := Arithmetic.wrap(reserve + added - settledCost, reserve.getWidth)
+  longs := longs + (charging && !short) - (p(3) && !p4Short)
+  private val underWay = VecInit(p).asUInt.orR
+
+  // ---- credit, as of the clock before
+  private val age = nowClock - due.next
+  private val behind = Delay(!age(DueTime.ClockBits - 1))
+  private val credit = Delay(Mux(age > burst, burst, age))
+  private val paid = Delay(due.paid(io.now))
+  io.open := !shaped || (longs === 0.U && Mux(underWay, behind && credit >= reserve, paid))
+  io.settled := !underWay
+  io.due := due.wholeNs
+
+  when(io.configure.valid) {
+    config := io.configure.bits
+    due.next := nowClock - DueTime.clock40(io.configure.bits.burstNs)
+    due.debtBits := 0.U
+    paid := true.B
+    p.foreach(_ := false.B)
+    reserve := 0.U
+    longs := 0.U
+  }
+}

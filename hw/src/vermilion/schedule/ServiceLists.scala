@@ -1,0 +1,161 @@
+package vermilion.schedule
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.{Delay, ForwardingRam}
+import vermilion.lane.LaneParams
+import vermilion.queue.{PacketRef, QueueHead}
+
+/** Where a queue stands: strict levels from 0, the highest, to 7, and the round. */
+object Level {
+  val Round = 8
+  val Count = 9
+  val Bits = log2Ceil(Count)
+
+  def apply(service: ServiceRecord): UInt = Mux(service.strict, 7.U(Bits.W) - service.priority, Round.U(Bits.W))
+}
+
+/** A queue with its first packet and what it may still send in this visit. */
+class ListedQueue(p: LaneParams) extends Bundle {
+  val head = new QueueHead(p)
+  val deficit = UInt(Scheduler.DeficitBits.W) // means nothing in a strict level
+}
+
+/** The queues that may send, in nine lists, one a level; a queue is in at most one.
+  *
+  * The first of each list stands in registers, with its first packet and the number of the queue behind it; all others in RAM, linked.
+  * `chosen` is the first of the highest list, in the same clock: nothing is searched. `pop` takes it off; `keep` says that its packet was
+  * taken and that the queue stays first. The next clock's choice may be the queue behind, or the packet behind: both come
+  * straight from RAM then (`entries` and `links`, or the queue manager's `successor`). So one packet a clock leaves whatever the mixture is.
+  *
+  * `more` says that the queue holds a packet behind the first, as of the clock before: made from RAM when a queue or packet comes
+  * first, kept up to date by `joined`. `moved` says that the queue was configured since it joined and belongs elsewhere, or may.
+  *
+  * RAMs: `entries`, queues x (packet, deficit), 1W (store) 2R by two copies (the queue behind the chosen; `parkedQueue` for who
+  * keeps queues aside); `links`, queues x queue, 1W (push) 1R. Lists hold no counts: who is last is known by `tails`.
+  *
+  * A push shows in `chosen` in the next clock. It does not judge who may send.
+  */
+class ServiceLists(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val store = Flipped(Valid(new ListedQueue(p)))
+    val push = Input(Bool()) // what is stored joins the list of its level, at the end
+    val pushService = Input(new ServiceRecord)
+    val pushMore = Input(Bool())
+    val hold = Flipped(Valid(UInt(Level.Bits.W))) // `chosen` is of this level
+    val chosen = Valid(new ListedQueue(p))
+    val level = Output(UInt(Level.Bits.W))
+    val more = Output(Bool())
+    val shaped = Output(Bool())
+    val moved = Output(Bool())
+    val pop = Input(Bool())
+    val keep = Input(Bool())
+    val deficitLeft = Input(UInt(Scheduler.DeficitBits.W)) // with keep
+    val joined = Flipped(Valid(UInt(p.queueBits.W)))
+    val configured = Flipped(Valid(UInt(p.queueBits.W)))
+    val behind = Output(UInt(p.queueBits.W)) // looked up by others too; their answers in the next clock:
+    val behindService = Input(new ServiceRecord)
+    val behindNewest = Input(UInt(p.cellBits.W))
+    val successor = Input(new PacketRef(p))
+    val newestServed = Input(UInt(p.cellBits.W))
+    val parkedQueue = Input(UInt(p.queueBits.W))
+    val parked = Output(new ListedQueue(p)) // a clock later
+  })
+
+  private class First extends Bundle {
+    val head = new QueueHead(p)
+    val behind = UInt(p.queueBits.W)
+    val more, shaped, moved = Bool()
+  }
+  private class Stored extends Bundle {
+    val packet = new PacketRef(p)
+    val deficit = UInt(Scheduler.DeficitBits.W)
+  }
+
+  private val valid = RegInit(VecInit.fill(Level.Count)(false.B))
+  private val firsts = Reg(Vec(Level.Count, new First))
+  private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the round
+  private val tails = Reg(Vec(Level.Count, UInt(p.queueBits.W)))
+  private val entries = new ForwardingRam(p.queues, new Stored)
+  private val links = new ForwardingRam(p.queues, UInt(p.queueBits.W))
+
+  // ---- what comes out of RAM in this clock, for the level served in the last one
+  private val lastLevel = Delay(io.level)
+  private val kept = RegNext(io.keep, false.B)
+  private val lastAlone = Wire(Bool())
+  private val arrived = RegNext(io.pop && !lastAlone, false.B)
+  private val arrivedEntry = entries.read(io.behind)
+  private val arrivedQueue = Delay(io.behind)
+  private val arrivedBehind = links.read(io.behind)
+  private val coming = Wire(new First)
+  coming := firsts(lastLevel)
+  when(arrived) {
+    coming.head.queue := arrivedQueue
+    coming.head.packet := arrivedEntry.packet
+    coming.behind := arrivedBehind
+    coming.more := arrivedEntry.packet.cell =/= io.behindNewest
+    coming.shaped := io.behindService.shaped
+    coming.moved := Level(io.behindService) =/= lastLevel
+  }.otherwise {
+    coming.head.packet := io.successor
+    coming.more := io.successor.cell =/= io.newestServed
+  }
+  private val comes = arrived || kept
+
+  // ---- choice
+  io.level := Mux(io.hold.valid, io.hold.bits, PriorityEncoder(valid))
+  private val first = Mux(comes && lastLevel === io.level, coming, firsts(io.level))
+  private val roundDeficit = Mux(arrived && lastLevel === Level.Round.U, arrivedEntry.deficit, deficit)
+  io.chosen.valid := valid(io.level)
+  io.chosen.bits.head := first.head
+  io.chosen.bits.deficit := roundDeficit
+  io.more := first.more
+  io.shaped := first.shaped
+  io.moved := first.moved
+  io.behind := first.behind
+  lastAlone := tails(io.level) === first.head.queue
+
+  // ---- a push
+  private val pushed = io.store.bits
+  private val pushLevel = Level(io.pushService)
+  private val stored = Wire(new Stored)
+  stored.packet := pushed.head.packet
+  stored.deficit := pushed.deficit
+  entries.write(io.store.valid, pushed.head.queue, stored)
+  private val pushing = io.store.valid && io.push
+  links.write(pushing && valid(pushLevel), tails(pushLevel), pushed.head.queue)
+  when(pushing) { tails(pushLevel) := pushed.head.queue }
+
+  private def is(other: Valid[UInt], queue: UInt): Bool = other.valid && other.bits === queue
+  private val ofServed = Wire(UInt(Scheduler.DeficitBits.W))
+  ofServed := Mux(io.keep && io.level === Level.Round.U, io.deficitLeft, roundDeficit)
+  deficit := ofServed
+  for (level <- 0 until Level.Count) {
+    val here = Mux(comes && lastLevel === level.U, coming, firsts(level))
+    val alone = tails(level) === here.head.queue
+    val popHere = io.pop && io.level === level.U
+    val pushHere = pushing && pushLevel === level.U
+    firsts(level) := here
+    firsts(level).more := here.more || is(io.joined, here.head.queue)
+    firsts(level).moved := here.moved || is(io.configured, here.head.queue)
+    when(pushHere && (!valid(level) || (popHere && alone))) {
+      valid(level) := true.B
+      firsts(level).head := pushed.head
+      firsts(level).more := io.pushMore || is(io.joined, pushed.head.queue)
+      firsts(level).shaped := io.pushService.shaped
+      firsts(level).moved := is(io.configured, pushed.head.queue)
+      if (level == Level.Round) deficit := pushed.deficit
+    }.otherwise {
+      when(popHere && alone) { valid(level) := false.B }
+      when(pushHere && alone) { firsts(level).behind := pushed.head.queue }
+    }
+  }
+
+  private val parkedEntry = entries.read(io.parkedQueue)
+  io.parked.head.queue := Delay(io.parkedQueue)
+  io.parked.head.packet := parkedEntry.packet
+  io.parked.deficit := parkedEntry.deficit
+
+  assert(!(io.pop && io.keep), "a queue is kept and taken off at once")
+  assert(!((io.pop || io.keep) && !io.chosen.valid), "nothing is there to be served")
+}

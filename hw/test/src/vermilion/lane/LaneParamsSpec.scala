@@ -1,0 +1,70 @@
+package vermilion.lane
+
+import chisel3._
+import circt.stage.ChiselStage
+import org.scalatest.funsuite.AnyFunSuite
+import vermilion.fixed.{Arithmetic, Delay}
+import vermilion.stream.Ingress
+
+/** What no build can have is refused before there is any hardware, in one sentence with the field, its value and what is legal. */
+class LaneParamsSpec extends AnyFunSuite {
+
+  /** A field, how to set it, values that are legal and values that are not, and the words for what is legal. */
+  private case class Field(name: String, legal: Seq[Int], illegal: Seq[Int], words: String)(val set: Int => LaneParams)
+  private val whole = LaneParams()
+  private val fields = Seq(
+    Field("dataBits", Seq(64, 128, 512), Seq(-64, 0, 8, 32, 63, 65, 256, 1024), "64, 128 and 512")(v =>
+      whole.copy(dataBits = v)
+    ),
+    Field("inputs", Seq(1, 3, 16), Seq(-1, 0, 17), "1 to 16")(v =>
+      whole.copy(inputs = v, stallable = Seq.fill(v)(true))
+    ),
+    Field("queues", Seq(2, 3, 40, 1024), Seq(-1, 0, 1, 1025), "2 to 1024")(v => whole.copy(queues = v)),
+    Field(
+      "cells",
+      Seq(256, 1048576),
+      Seq(-256, 0, 128, 255, 257, 3000, 2097152, Int.MinValue),
+      "powers of two from 256 to 1048576"
+    )(v => whole.copy(cells = v)),
+    Field("maxFrameBytes", Seq(1522, 9999, 16320), Seq(-1, 0, 1521, 16321), "1522 to 16320")(v =>
+      whole.copy(maxFrameBytes = v)
+    )
+  )
+
+  private def refusal(make: => Any): String = intercept[IllegalArgumentException](make).getMessage
+
+  test("every field refuses each illegal value by its name, value and range, and takes the ends of the range") {
+    for (field <- fields) {
+      for (value <- field.legal) field.set(value)
+      for (value <- field.illegal)
+        assert(refusal(field.set(value)) == s"requirement failed: ${field.name} is $value; legal are ${field.words}")
+    }
+    for ((inputs, entries) <- Seq((1, 0), (1, 2), (3, 2)))
+      assert(
+        refusal(whole.copy(inputs = inputs, stallable = Seq.fill(entries)(true)))
+          .contains(s"stallable has $entries entries for $inputs inputs; legal is one entry for each input")
+      )
+  }
+
+  test("a block that is asked for what does not fit refuses it with the value") {
+    val wide = UInt(8.W)
+    assert(refusal(Delay(wide, -1)).endsWith("clocks is -1; legal are 0 and more"))
+    assert(refusal(Arithmetic.saturateAt(wide, 16, 4)).endsWith("limit 16 does not fit 4 bits"))
+    assert(refusal(Arithmetic.reached(wide, UInt(5.W))).endsWith("widths are 8 and 5; they must be the same"))
+    assert(
+      refusal(ChiselStage.emitCHIRRTL(new Ingress(whole, 1))).endsWith("input is 1; legal are 0 to 0")
+    )
+  }
+
+  test("every supported build, and the ends of the ranges, elaborate") {
+    val ends = Seq(
+      LaneParams(dataBits = 512, inputs = 1, queues = 3, cells = 256, maxFrameBytes = 1522, stallable = Seq(true)),
+      LaneParams(inputs = 16, queues = 2, cells = 256, stallable = Seq.fill(16)(true))
+    )
+    for (p <- LaneParams.byName.values.toSeq ++ ends) {
+      val text = ChiselStage.emitCHIRRTL(new LaneCore(p))
+      for (port <- Seq(s"data : UInt<${p.dataBits}>", s"freeCells : UInt<${p.cellBits + 1}>"))
+        assert(text.contains(port), s"no $port with $p")
+    }
+  }
+}

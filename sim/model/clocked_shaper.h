@@ -1,0 +1,87 @@
+// The shapers as the RTL runs them, one call a clock: DueTime.scala, PortShaper.scala and QueueShaper.scala.
+//
+// Times are U48.16 ns in serial-number order, so that they may wrap. Outputs belong to the state before `clock`.
+#pragma once
+
+#include <vector>
+
+#include "config.h"
+#include "formats.h"
+
+namespace vermilion {
+
+// When something may send again, and the bits of the cost that led there: a debt of more bits counts as paid.
+struct DueTime {
+  u64 next = 0;
+  u32 debtBits = 0;
+
+  bool paid(u64 now) const;
+  u64 wholeNs() const;
+  // After a packet of that cost, from next, but not before now - burst and not behind now.
+  DueTime charged(u64 now, u64 burstNs, u64 cost) const;
+  static DueTime fresh(u64 now, u64 burstNs) { return {(now - burstNs) << ShaperFrac, 0}; }
+};
+
+class ClockedPortShaper {
+ public:
+  ClockedPortShaper(VmScaled cost, u64 burstNs);
+  bool open() const;
+  bool settled() const { return !(p_[0].valid || p_[1].valid || p_[2].valid || p_[3].valid); }
+  u64 due() const { return due_.wholeNs(); }
+  void clock(u64 now, bool charge, u32 lenBytes);
+
+ private:
+  struct Stage {
+    bool valid = false;
+    u32 lenBytes = 0;
+  };
+  VmScaled cost_;
+  u64 burstNs_, shortCost_;
+  DueTime due_;
+  Stage p_[4];
+  u64 reserve_ = 0, longs_ = 0;
+  u64 credit_;
+  bool behind_ = true, paid_ = true;
+};
+
+class ClockedQueueShaper {
+ public:
+  explicit ClockedQueueShaper(u32 queues) : queues_(queues < 2 ? 2 : queues) {}  // its turn is never shorter
+  void configure(u32 queue, VmScaled cost, u64 burstNs);
+  bool shaped(u32 queue) const { return queues_[queue].cost.m != 0; }
+
+  bool charging() const { return stage_ != 0; }
+  bool done() const { return stage_ == 5; }
+  bool paid(u64 now) const { return chargedDue_.paid(now); }
+  bool anyParked() const { return parked_ != 0; }
+  int released(u64 now) const;  // the queue let go in this clock, or -1
+  bool earliest(u64& ns) const;
+  // `charge` and `park` are queues, or -1.
+  void clock(u64 now, int charge, u32 lenBytes, bool finish, int park, bool mayRelease);
+
+ private:
+  struct Queue {
+    VmScaled cost{};
+    u64 burstNs = 0;
+    bool stamped = false;  // charged since configured
+    DueTime due;
+    bool parked = false;
+  };
+  struct Look {
+    bool valid = false, waits = false;
+    u32 queue = 0;
+    bool stamped = false;
+    DueTime due;
+  };
+  bool waits() const { return q2_.waits && !(charging() && charged_ == q2_.queue); }
+
+  std::vector<Queue> queues_;
+  u32 stage_ = 0, charged_ = 0, chargedBytes_ = 0;
+  DueTime chargedDue_;
+  u32 parked_ = 0, q0_ = 0;
+  Look q1_, q2_;
+  DueTime least_, result_;
+  bool leastValid_ = false, resultValid_ = false, whole_ = false, disturbed1_ = false, disturbed2_ = false;
+};
+
+}  // namespace vermilion
