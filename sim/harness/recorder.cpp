@@ -10,7 +10,7 @@ namespace vermilion {
 Recorder::Recorder(const Options& options, const LoadedConfig& loaded, FrameSource& source)
     : source_(source), results_(loaded.config, loaded.names), time_(StartNs) {
   if (!options.out.empty()) out_.emplace(options.out);
-  if (!options.trace.empty()) trace_.emplace(options.trace);
+  if (!options.trace.empty()) trace_.emplace(options.trace, loaded.config);
 }
 
 void Recorder::decided(const RtlDecision& d) {
