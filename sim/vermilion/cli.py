@@ -1,6 +1,11 @@
-"""The command line. Exit status: 0 done, 1 a tool or test failed, 2 the user's input is at fault (one sentence, nothing written)."""
+"""The command line.
+
+Exit status: 0 done, 1 a tool or test failed, 2 the user's input is at fault (one sentence, nothing written), 130 or 143 stopped by
+SIGINT (Ctrl-C) or SIGTERM (one sentence; a run leaves no program and no unfinished file behind).
+"""
 
 import json
+import signal
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -290,7 +295,20 @@ def reformat():
     sys.exit(suite.reformat(say))
 
 
+class Stopped(BaseException):
+    """A signal asked the command to end."""
+
+
+def stop(number, _frame):
+    """Ends the command as an error does, so that programs it runs end first and unfinished outputs go; once is enough."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
+    raise Stopped(number)
+
+
 def main():
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, stop)
     try:
         sys.exit(cli.main(prog_name="vermilion", standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:
@@ -308,7 +326,11 @@ def main():
     except build.BuildError as error:
         click.echo(f"vermilion: {error}", err=True)
         sys.exit(1)
-    except (click.exceptions.Abort, KeyboardInterrupt):
+    except Stopped as stopped:
+        number = stopped.args[0]
+        click.echo(f"vermilion: stopped by {signal.Signals(number).name}, nothing is written", err=True)
+        sys.exit(128 + number)
+    except click.exceptions.Abort:
         sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
