@@ -28,7 +28,7 @@ bool isKnown(int link) {
 
 }  // namespace
 
-CaptureReader::CaptureReader(const std::string& name, u32 maxFrameBytes) : maxFrameBytes_(maxFrameBytes) {
+CaptureReader::CaptureReader(const std::string& name, u32 maxFrameBytes) : name_(name), maxFrameBytes_(maxFrameBytes) {
   std::FILE* file = std::fopen(name.c_str(), "rb");
   if (file == nullptr) throw InputError(name + ": cannot be read: " + std::strerror(errno));
   std::fseek(file, 0, SEEK_END);
@@ -92,13 +92,26 @@ void CaptureReader::reframe(Frame& frame, const u8* data, u32 size) {
   warnings_["reframed"]++;
 }
 
+// Whole files that libpcap cannot read on in would lose their frames without a word; a damaged record is a warning. Only
+// libpcap's text tells one from the other.
+void CaptureReader::stopped() {
+  const std::string error = pcap_geterr(capture_);
+  for (const char* what : {"an interface has a type", "an interface has a snapshot length"})
+    if (error.find(what) != std::string::npos)
+      throw InputError(name_ + ": behind frame " + std::to_string(frames_ + leftOut_) + ", before byte " +
+                       std::to_string(bytesRead()) + ", " + error +
+                       "; legal are files whose interfaces all have one link type and one snapshot length: split it by "
+                       "interface, one file each");
+  warnings_["cut_off"] = 1;
+}
+
 std::optional<Frame> CaptureReader::next() {
   pcap_pkthdr* header;
   const u8* data;
   for (;;) {
     const int status = pcap_next_ex(capture_, &header, &data);
     if (status != 1) {
-      if (status == PCAP_ERROR) warnings_["cut_off"] = 1;
+      if (status == PCAP_ERROR) stopped();
       if (frames_ == 0) warnings_["empty"] = 1;
       return std::nullopt;
     }
@@ -113,6 +126,7 @@ std::optional<Frame> CaptureReader::next() {
     }
     if (frame.bytes.empty()) {
       warnings_["zero_length"]++;
+      leftOut_++;
       continue;
     }
     frame.time = timeOf(seconds * 1'000'000'000 + header->ts.tv_usec);

@@ -1,10 +1,13 @@
 // Captures in: pcap and pcapng, micro- and nanoseconds, by libpcap; one frame at a time, so that size does not matter.
 //
-// Refused (InputError): not a capture, unreadable, a link type other than Ethernet, Linux cooked (SLL, SLL2) and raw IP.
+// Refused (InputError): not a capture, unreadable, a link type other than Ethernet, Linux cooked (SLL, SLL2) and raw IP; a pcapng
+// file whose interfaces have different link types or snapshot lengths, which is valid, but libpcap stops there. Such a file is
+// refused where the second of them is met, which may be behind many frames.
 //
 // Carried with a counted warning:
 //   empty           no frame in it
-//   cut_off         ends within a record, or libpcap cannot go on (a damaged record, a second link type); read as far as it goes
+//   cut_off         ends within a record, or a record is damaged (libpcap takes a section of another byte order for that, too);
+//                   read as far as it goes
 //   snapped         captured shorter than it was on the wire; carried as captured, the length on the wire goes to the output
 //   reframed        no Ethernet header of its own: given one, see below; the capture's own pseudo-header is taken off
 //   time_back       earlier than the frame before: takes that one's time. Back by over an hour: the clock was set, and
@@ -47,12 +50,14 @@ class CaptureReader {
 
  private:
   u64 timeOf(i64 stampNs);
+  void stopped();  // by an error; refuses a file that is not damaged
   void reframe(Frame& frame, const u8* data, u32 size);
 
+  std::string name_;
   pcap* capture_;
   int link_;
   u32 maxFrameBytes_;
-  u64 fileBytes_ = 0, frames_ = 0, last_ = 0;
+  u64 fileBytes_ = 0, frames_ = 0, leftOut_ = 0, last_ = 0;
   i64 startNs_ = 0, originNs_ = 0;
   Warnings warnings_;
 };

@@ -52,11 +52,7 @@ void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 ave
   q.marked[mark.colour][seen.colour]++;
   q.counters[seen.colour].packets[verdict]++;
   q.counters[seen.colour].bytes[verdict] += seen.len_bytes;
-  Sample s{time, average, probability, seen.queue, seen.colour, 0, 0, verdict};
-  for (int c = 0; c < Colours; c++) {
-    s.backlogBytes += seen.backlog_bytes[c];
-    s.backlogPackets += seen.backlog_packets[c];
-  }
+  const Sample s{time, average, probability, seen.queue, seen.colour, seen.queued_bytes, seen.queued_packets, verdict};
   q.highestBytes = std::max<u64>(q.highestBytes, s.backlogBytes);
   q.highestPackets = std::max<u64>(q.highestPackets, s.backlogPackets);
   samples_.add(s);

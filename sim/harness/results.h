@@ -6,9 +6,11 @@
 //              ce_written, early, forced, tail, nobuf, bad, policed, sent; colours are those behind the queue's marker;
 //              colours_in_out [3][3]: packets by the colour they came with and the one their marker gave;
 //              latency: histogram [[from_ns, packets], ...] of decision to departure, 8 classes an octave, empty ones left out;
-//              latency_max_ns, highest_backlog_bytes, highest_backlog_packets (before an arrival, all colours)
+//              latency_max_ns, highest_backlog_bytes, highest_backlog_packets: queued before a
+//              packet, all colours, as the limit saw it at the verdict
 //   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, verdict], every k-th decision, k
-//              such that at most 12,000 remain; the average in bytes or packets, the backlog of the whole queue before the packet
+//              such that at most 12,000 remain; the average in bytes or packets, the backlog what the limit saw at the verdict:
+//              all that is queued before the packet. The averages see an older backlog (docs/architecture.md), which is in --trace
 //   events[]   the same for marks and drops only, at most 8,000
 //   sample_every, event_every    k of each
 //   lost[]     per input {packets, bytes}: frames that the input left out, so without a verdict and in no queue; absent where there are none

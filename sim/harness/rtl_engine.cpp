@@ -118,8 +118,8 @@ void compareCounters(LaneDriver& driver, const VmConfig& config, const Results& 
   }
 }
 
-// Names of the file of --bench; latencies are the least seen, that is of a lane with nothing ahead.
-void benchJson(const Options& o, const Timing& t, Json& json) {
+// Names of the file of --bench; latencies are the least seen, that is of a lane with nothing ahead; `verdicts` {name: packets}.
+void benchJson(const Options& o, const Timing& t, const VmConfig& config, const Results& results, Json& json) {
   const u64 beats = (o.frameBytes + BeatBytes - 1) / BeatBytes;
   const u64 span = t.lastDecision - t.firstDecision;
   json["clocks_per_decision"] =
@@ -129,6 +129,12 @@ void benchJson(const Options& o, const Timing& t, Json& json) {
   json["latency_verdict_clocks_max"] = t.toVerdict[1];
   json["latency_total_clocks"] = t.toWire[0];
   json["latency_total_clocks_max"] = t.toWire[1];
+  for (int v = 0; v < VM_VERDICTS; v++) {
+    u64 packets = 0;
+    for (u32 q = 0; q < config.queue_count; q++)
+      for (u32 c = 0; c < u32{Colours}; c++) packets += results.counters(q, c).packets[v];
+    json["verdicts"][VerdictNames[v]] = packets;
+  }
 }
 
 }  // namespace
@@ -148,7 +154,7 @@ u64 runRtl(const Options& o, const LoadedConfig& loaded, FrameSource& source, Re
   json["clocks_per_second"] = static_cast<double>(driver.runClocks()) / std::max(wall, 1e-9);
   json["input_stalled_clocks"] = driver.stalledClocks();
   compareCounters(driver, config, recorder.results(), run.accounting);
-  if (o.bench) benchJson(o, run.timing, json);
+  if (o.bench) benchJson(o, run.timing, config, recorder.results(), json);
   json["replay"] = {{"decisions", run.replay.decisions()},
                     {"agreed", run.replay.agreed()},
                     {"refreshes", run.replay.refreshes()},

@@ -6,11 +6,18 @@
 //   came, policed           colour before the queue's marker; 1: the marker drops it
 //   level                   of the marker's bucket A before the packet, U48.16 ns of its rate
 //   backlog, ahead          what the averages saw before the packet (after the departure); n of the look-ahead; per colour 0, 1, 2
-//   average_0.. (U27.16)    all three, those of this decision updated
+//   average_0.. (U27.16)    of each estimator, after its update
 //   probability (U1.32)     verdict: code of docs/architecture.md
+//
+// Empty is what has no meaning, so that both engines write the same file:
+//   a refresh               input, len_bytes, ecn, bad, no_buffer, draw, queued, probability, verdict, all of the marker
+//   a bad or nobuf frame    probability, policed, level; a policed one: probability
+//   ahead_c, average_c      where the line updates estimator c not: its mask lacks the colour, a bad, nobuf or policed frame, a
+//                           refresh of a queue that does not update at departures
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "atomic_file.h"
 #include "replay.h"
@@ -19,7 +26,8 @@ namespace vermilion {
 
 class TraceWriter {
  public:
-  explicit TraceWriter(const std::string& name) : file_(name) {
+  TraceWriter(const std::string& name, const VmConfig& config)
+      : file_(name), queues_(config.queues, config.queues + config.queue_count) {
     std::string head =
         "time,refresh,input,queue,colour,len_bytes,ecn,bad,no_buffer,draw,queued_bytes,queued_packets,probability,"
         "verdict,came,mark_draw,policed,level";
@@ -30,20 +38,45 @@ class TraceWriter {
   }
   void write(const RtlDecision& d, u64 time) {
     const Arrival& a = d.seen;
-    std::string line = std::to_string(time);
-    for (u64 v : {u64{d.refresh}, u64{d.input}, u64{a.queue}, u64{a.colour}, u64{a.len_bytes}, u64{a.ecn}, u64{a.bad},
-                  u64{a.no_buffer}, u64{a.draw}, u64{a.queued_bytes}, u64{a.queued_packets}, d.probability,
-                  u64{d.verdict}, u64{d.mark.colour}, u64{d.mark.draw}, u64{d.mark.policed}, d.mark.level})
-      line += "," + std::to_string(v);
-    for (int c = 0; c < Colours; c++)
-      for (u64 v : {u64{a.backlog_bytes[c]}, u64{a.backlog_packets[c]}, a.last_departure[c], u64{a.n[c]}, d.average[c]})
-        line += "," + std::to_string(v);
-    file_.write(line + "\n");
+    const bool packet = !d.refresh, sound = packet && !a.bad && !a.no_buffer, taken = sound && !d.mark.policed;
+    line_ = std::to_string(time);
+    add(d.refresh);
+    add(d.input, packet);
+    add(a.queue);
+    add(a.colour);
+    for (u64 v : {a.len_bytes, a.ecn, a.bad, a.no_buffer, a.draw, a.queued_bytes, a.queued_packets}) add(v, packet);
+    add(d.probability, taken);
+    add(d.verdict, packet);
+    add(d.mark.colour, packet);
+    add(d.mark.draw, packet);
+    add(d.mark.policed, sound);
+    add(d.mark.level, sound);
+    for (u32 c = 0; c < u32{Colours}; c++) {
+      const bool updated = updates(a, c, taken, d.refresh);
+      add(a.backlog_bytes[c]);
+      add(a.backlog_packets[c]);
+      add(a.last_departure[c]);
+      add(a.n[c], updated);
+      add(d.average[c], updated);
+    }
+    file_.write(line_ + "\n");
   }
   void keep() { file_.keep(); }
 
  private:
+  bool updates(const Arrival& a, u32 estimator, bool taken, bool refresh) const {
+    if (a.queue >= queues_.size()) return false;  // a defect, which the replay reports
+    const VmQueue& q = queues_[a.queue];
+    return (taken || (refresh && q.update_depart)) && (q.masks[estimator] >> a.colour & 1);
+  }
+  void add(u64 value, bool meant = true) {
+    line_ += ',';
+    if (meant) line_ += std::to_string(value);
+  }
+
   AtomicFile file_;
+  std::vector<VmQueue> queues_;
+  std::string line_;
 };
 
 }  // namespace vermilion

@@ -1,7 +1,12 @@
 """`--engine model` is the lane without the RTL: the same output capture, to the byte and the nanosecond, and the same counters."""
 
+import csv
+import io
+import random
+
 import pytest
-from test_run import CAPTURES, REAL, ROOT, run
+from test_run import CAPTURES, FRAME, REAL, ROOT, check, run
+from test_simulator import pcap
 
 SHIPPED = ROOT / "sim" / "captures" / "default.pcapng"
 
@@ -16,7 +21,7 @@ default = true
 dscp    = ["default"]
 limit   = "30KB"
 average = { kind = "red", weight = 0.02, update = "both" }
-green   = { curve = "gentle", min = "2KB", max = "10KB", p = 0.1 }
+green   = { curve = "gentle", min = 0, max = "1KB", p = 0.2 }
 """
 
 # Shapers on several queues and on the port: who is released when depends on where their scans stand.
@@ -63,25 +68,38 @@ rate    = "2Mbit"
 """
 
 
-def same(tmp_path, capture, *arguments):
-    """Both engines; returns the counters, which agree."""
+def same(tmp_path, capture, *arguments, traced=False):
+    """Both engines, which agree; returns the RTL's figures and, where asked, the trace."""
     got = {}
     for engine in ("rtl", "model"):
-        out = tmp_path / f"{engine}.pcapng"
-        stats = run(tmp_path, capture, "--engine", engine, "--out", out, *arguments)
-        got[engine] = (out.read_bytes(), stats["queues"], stats["seconds"], stats["clocks"])
-    (rtl, counters, *times), (model, modelled, *modelled_times) = got["rtl"], got["model"]
-    assert modelled == counters
-    assert modelled_times == times
+        out, trace = tmp_path / f"{engine}.pcapng", tmp_path / f"{engine}.csv"
+        more = ["--trace", trace] if traced else []
+        stats = run(tmp_path, capture, "--engine", engine, "--out", out, *more, *arguments)
+        figures = [stats["queues"], stats["seconds"], stats["clocks"], stats.get("lost")]
+        got[engine] = (out.read_bytes(), figures, trace.read_text() if traced else "", stats)
+    (rtl, figures, rtl_trace, stats), (model, modelled, model_trace, _) = got["rtl"], got["model"]
+    check(stats)
+    assert modelled == figures
     assert model == rtl, f"the captures differ, {len(model)} and {len(rtl)} bytes"
-    return counters
+    for number, (one, other) in enumerate(zip(rtl_trace.splitlines(), model_trace.splitlines()), 1):
+        assert one == other, f"line {number} of the traces"
+    assert rtl_trace == model_trace
+    return stats, rtl_trace
+
+
+def total(stats, outcome):
+    return sum(c[outcome]["packets"] for q in stats["queues"] for c in q["colours"])
 
 
 @pytest.mark.parametrize("speed", [1, 20])
 def test_both_engines_are_one_on_the_shipped_capture(tmp_path, speed):
-    counters = same(tmp_path, SHIPPED, "--speed", speed)
+    stats, trace = same(tmp_path, SHIPPED, "--speed", speed, traced=speed == 20)
     if speed == 20:  # the buffer runs out of cells, too
-        assert sum(c["nobuf"]["packets"] for q in counters for c in q["colours"]) > 0
+        assert total(stats, "nobuf") > 0
+        rows = list(csv.DictReader(io.StringIO(trace)))
+        for row in rows:  # RIO: a colour's packet leaves some averages alone; a frame without cells all of them
+            assert row["no_buffer"] == "0" or row["ahead_0"] == row["average_2"] == row["probability"] == ""
+        assert any(row["average_0"] == "" != row["average_2"] for row in rows)
 
 
 @pytest.mark.parametrize("speed", [1, 20])
@@ -98,5 +116,35 @@ def test_both_engines_are_one_on_real_traffic(tmp_path, name, speed):
 def test_both_engines_are_one_under_other_configurations(tmp_path, config, pace):
     file = tmp_path / "config.toml"
     file.write_text(config)
-    counters = same(tmp_path, SHIPPED, "--config", file, "--seed", 7, *pace)
-    assert sum(c["sent"]["packets"] for q in counters for c in q["colours"]) > 0
+    at_wire_rate, refreshed = pace[0] == "--rate", config == OPEN
+    stats, trace = same(tmp_path, SHIPPED, "--config", file, "--seed", 7, *pace, traced=refreshed)
+    assert total(stats, "sent") > 0
+    if refreshed:
+        assert stats["replay"]["refreshes"] == stats["replay"]["refreshes_agreed"] > 0
+        rows = [row for row in csv.DictReader(io.StringIO(trace)) if row["refresh"] == "1"]
+        assert len(rows) == stats["replay"]["refreshes"]
+        assert all(row["verdict"] == row["len_bytes"] == row["draw"] == "" != row["average_0"] for row in rows)
+    if at_wire_rate:
+        assert total(stats, "early") > 0
+
+
+def mixed_inputs(path):
+    """Frames for both inputs of a `nic` preset: runts of one beat, of which a cell each fills the write port, and whole ones."""
+    rng, frames = random.Random(3), []
+    for number in range(3000):
+        address = rng.randbytes(12)
+        whole = address + FRAME[12:] + bytes(rng.randrange(0, 900))
+        data = address[:8] if number % 50 < 35 else whole
+        frames.append((number * 200, data, len(data)))
+    return pcap(path, frames)
+
+
+def test_both_engines_are_one_with_two_inputs_of_which_the_host_waits(tmp_path):
+    nic = ("--preset", "nic10g", "--seed", 7)
+    stats, _ = same(tmp_path, SHIPPED, *nic, "--speed", 10)
+    assert total(stats, "sent") > 0
+    capture = mixed_inputs(tmp_path / "in.pcap")
+    same(tmp_path, capture, *nic, "--speed", 1, traced=True)
+    stats, _ = same(tmp_path, capture, *nic, "--rate", 100_000_000_000, traced=True)  # the inputs together: 32 Gbit/s
+    assert stats["input_stalled_clocks"] > 0, "the host was never stalled"
+    assert total(stats, "sent") > 0

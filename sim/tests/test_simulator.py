@@ -173,3 +173,18 @@ def test_what_is_no_input_is_refused_in_one_sentence_and_writes_nothing(program,
         status, lines = run(program, "--in", source, "--config-words", file, "--out", out, *more)
         assert status == 2 and len(lines) == 1 and lines[0].startswith("error "), lines
         assert not list(tmp_path.glob("out.pcapng*"))
+
+
+@pytest.mark.parametrize("spread", ["one", "random"])
+def test_the_bench_loses_no_clock_and_every_stage_works(program, tmp_path, spread):
+    stats = tmp_path / "stats.json"
+    arguments = ["--bench", "--frame-bytes", 64, "--packets", 2000, "--spread", spread, "--stats-json", stats]
+    status, lines = run(program, *arguments)
+    assert status == 0, lines
+    result = json.loads(stats.read_text())
+    verdicts = result["verdicts"]
+    assert result["bubbles"] == 0 and result["clocks_per_decision"] == 64 / 8
+    assert sum(verdicts.values()) == 2000 and result["replay"]["agreed"] == 2000
+    assert {name for name, count in verdicts.items() if count} == {"enqueue", "early"}  # so no nobuf
+    # Uniform spacing at p = 1/16: a drop every (16 + 1) / 2 packets; more where packets wait, fewer as averages start from 0.
+    assert 2000 / 12 < verdicts["early"] < 2000 / 6

@@ -1,7 +1,8 @@
 """`vermilion bench`: frames of each length back to back, one line a (preset, length, destination).
 
 The program is called as `vermilion-sim --bench --frame-bytes N --packets N --spread one|random --stats-json FILE` and writes
-`clocks_per_decision`, `bubbles`, `latency_verdict_clocks`, `latency_total_clocks`, `clocks_per_second`, `packets_per_second`.
+`clocks_per_decision`, `bubbles`, `latency_verdict_clocks`, `latency_total_clocks`, `clocks_per_second`, `packets_per_second`, and
+`verdicts` {name: packets}: bubbles say something only while few frames are `nobuf`, which skip averages, curves and spacing.
 """
 
 import json

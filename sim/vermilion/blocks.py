@@ -1,6 +1,7 @@
 """The table of every block, `docs/blocks.md`: `python -m vermilion.blocks` writes it, a test keeps it fresh.
 
-What a file does is the first sentence of its first Scaladoc (or C++ head comment), so the table can say nothing else than the code.
+What a file does is the first sentence of the Scaladoc of the class it is named after (a file of several others: their names) or of
+its C++ head comment, so the table can say nothing else than the code. A C++ header and its .cpp are one line.
 """
 
 import re
@@ -26,7 +27,7 @@ def sentence(text: str) -> str:
 
 
 def scala(path: Path) -> str:
-    """The first sentence about the file's main class: that named like the file, else the first documented one."""
+    """The first sentence about the class named like the file; a file of several others gives their names."""
     text = path.read_text()
     comments = re.findall(
         r"/\*\*((?:(?!\*/).)*)\*/\s*(?:final |sealed |abstract |case |private )*(?:class|object|trait) (\w+)",
@@ -34,13 +35,29 @@ def scala(path: Path) -> str:
         re.S,
     )
     named = [comment for comment, name in comments if name == path.stem]
-    return sentence(max(named, key=len) if named else comments[0][0]) if comments else ""
+    if named or not comments:
+        return sentence(max(named, key=len)) if named else ""
+    if len(comments) == 1:
+        return sentence(comments[0][0])
+    return "Holds " + ", ".join(f"`{name}`" for _, name in comments) + "."
 
 
 def cplusplus(path: Path) -> str:
     """The first sentence of a C++ file's head."""
     head = re.match(r"(?:(?://.*\n)+|/\*.*?\*/)", path.read_text(), re.S)
     return sentence(re.sub(r"^//", "", head.group(0), flags=re.M).strip("/*")) if head else ""
+
+
+def cplusplus_rows(folder: str) -> list[str]:
+    """A line for each header with the .cpp of its name, and for each .cpp that has no header."""
+    files = {p.name: p for p in (ROOT / folder).iterdir() if p.suffix in (".h", ".cpp")}
+    out = []
+    for stem in sorted({Path(name).stem for name in files}):
+        pair = [files[name] for name in (f"{stem}.h", f"{stem}.cpp") if name in files]
+        links = ", ".join(f"[{p.name}](../{p.relative_to(ROOT)})" for p in pair)
+        lines = " + ".join(str(len(p.read_text().splitlines())) for p in pair)
+        out.append(f"| {links} | {lines} | {cplusplus(pair[0])} |")
+    return out
 
 
 def rows(folder: str, pattern: str, describe) -> list[str]:
@@ -57,8 +74,8 @@ def page() -> str:
     assert {p.name for p in (ROOT / source).iterdir()} == set(ORDER), "ORDER does not name every package"
     tables = [(f"`hw/.../{name}`", rows(f"{source}/{name}", "*.scala", scala)) for name in ORDER]
     tables += [
-        ("`sim/model`", rows("sim/model", "*.h", cplusplus)),
-        ("`sim/harness`", rows("sim/harness", "*.h", cplusplus)),
+        ("`sim/model`", cplusplus_rows("sim/model")),
+        ("`sim/harness`", cplusplus_rows("sim/harness")),
     ]
     for title, table in tables:
         text += f"## {title}\n\n| file | lines | what it does |\n| --- | ---: | --- |\n" + "\n".join(table) + "\n\n"

@@ -1,6 +1,11 @@
-"""The command line. Exit status: 0 done, 1 a tool or test failed, 2 the user's input is at fault (one sentence, nothing written)."""
+"""The command line.
+
+Exit status: 0 done, 1 a tool or test failed, 2 the user's input is at fault (one sentence, nothing written), 130 or 143 stopped by
+SIGINT (Ctrl-C) or SIGTERM (one sentence; a run leaves no program and no unfinished file behind).
+"""
 
 import json
+import signal
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -135,7 +140,10 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
     config = configuration.load(DEFAULT_CONFIG if config_file is None else config_file, shape.queues)
     if seed is not None:
         config = config.model_copy(update={"seed": seed})
-    record = quantise.hardware(config) | {"buffer_cells": shape.cells, "max_frame_bytes": shape.max_frame_bytes}
+    record = quantise.hardware(config, shape.queues) | {
+        "buffer_cells": shape.cells,
+        "max_frame_bytes": shape.max_frame_bytes,
+    }
 
     with simulate.Outputs(source, config_file or DEFAULT_CONFIG) as outputs:
         work = build.BUILD / "runs"
@@ -198,8 +206,8 @@ def check(file, queues, json_file):
     with simulate.Outputs(file) as outputs:
         place = outputs.add("--json", json_file)
         if place:
-            simulate.write_words(quantise.hardware(config), place)
-    show.configuration(console(), config)
+            simulate.write_words(quantise.hardware(config, queues), place)
+    show.configuration(console(), config, queues)
 
 
 @cli.command()
@@ -287,7 +295,20 @@ def reformat():
     sys.exit(suite.reformat(say))
 
 
+class Stopped(BaseException):
+    """A signal asked the command to end."""
+
+
+def stop(number, _frame):
+    """Ends the command as an error does, so that programs it runs end first and unfinished outputs go; once is enough."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
+    raise Stopped(number)
+
+
 def main():
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, stop)
     try:
         sys.exit(cli.main(prog_name="vermilion", standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:
@@ -305,7 +326,11 @@ def main():
     except build.BuildError as error:
         click.echo(f"vermilion: {error}", err=True)
         sys.exit(1)
-    except (click.exceptions.Abort, KeyboardInterrupt):
+    except Stopped as stopped:
+        number = stopped.args[0]
+        click.echo(f"vermilion: stopped by {signal.Signals(number).name}, nothing is written", err=True)
+        sys.exit(128 + number)
+    except click.exceptions.Abort:
         sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()

@@ -42,10 +42,10 @@ def percent(error: float) -> str:
     return f"{100 * error:+.2g} %" if abs(error) >= 5e-7 else "0"
 
 
-def configuration(screen, config: Config):
+def configuration(screen, config: Config, build_queues: int = quantise.DEFAULT_QUEUES):
     """`vermilion check`: values asked and real, then curves with their effective drop rates."""
     values = table("Values", ["queue", "field"], ["asked", "hardware", "error"])
-    for item in quantise.report(config):
+    for item in quantise.report(config, build_queues):
         values.add_row(item.queue, item.field, item.asked, item.real, percent(item.error))
     screen.print(values)
     rates = table(
@@ -182,8 +182,10 @@ def statistics(screen, result: dict):
 def bench(screen, rows: list[dict]):
     names = ["clocks_per_decision", "bubbles", "latency_verdict_clocks", "latency_total_clocks"]
     names += ["clocks_per_second", "packets_per_second"]
-    made = table("Bench", ["preset", "frame", "queues"], [name.replace("_", " ") for name in names])
+    made = table("Bench", ["preset", "frame", "queues"], [*(name.replace("_", " ") for name in names), "verdicts"])
     for row in rows:
         cells = [row.get(name, "") for name in names]
-        made.add_row(row["preset"], str(row["frame"]), row["to"], *(f"{c:,.4g}" if c != "" else "" for c in cells))
+        mix = ", ".join(f"{count:,} {name}" for name, count in row.get("verdicts", {}).items() if count)
+        figures = [f"{c:,.4g}" if c != "" else "" for c in cells]
+        made.add_row(row["preset"], str(row["frame"]), row["to"], *figures, mix)
     screen.print(made)

@@ -68,6 +68,9 @@ class Outputs:
     def drop(self):
         for temporary, _ in self.pairs:
             temporary.unlink(missing_ok=True)
+            Path(f"{temporary}.part").unlink(
+                missing_ok=True
+            )  # of a program that was stopped (sim/harness/atomic_file.h)
         self.pairs = []
 
     def __enter__(self):

@@ -154,7 +154,7 @@ def over_time(made: Page, config: Config, record: dict, stats: dict, busy: list[
     made.section("time", "Queues over time")
     every, sampled = stats.get("event_every", 1), stats.get("sample_every", 1)
     made.text(
-        "Backlog is that of the whole queue before each packet; the average is the packet's colour's, after its update, "
+        "Backlog is what was queued of all colours before each packet, as the limit saw it at the verdict (an average sees it some clocks older); the average is the packet's colour's, after its update, "
         "as compared with the thresholds. Lines break where the queue had no packet for long. Dotted lines are min and max of a colour's drop curve. Marks, early and forced "
         "drops stand on the average, "
         "tail and no-buffer drops on the backlog, in the packet's colour."

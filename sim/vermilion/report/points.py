@@ -99,8 +99,8 @@ def from_trace(path: Path):
         refresh, queue, colour, verdict, ecn = (at[n] for n in ("refresh", "queue", "colour", "verdict", "ecn"))
         average = [at[f"average_{c}"] for c in range(len(COLOURS))]
         for row in rows:
-            if row[refresh] == "0":
-                own = int(row[colour])
+            own = int(row[colour])
+            if row[refresh] == "0" and row[average[own]]:  # a frame that updates no average has none
                 yield int(row[queue]), own, int(row[average[own]]) / 2**AVG_FRAC, int(row[verdict]), int(row[ecn])
 
 
