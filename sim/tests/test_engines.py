@@ -124,7 +124,7 @@ def test_both_engines_are_one_under_other_configurations(tmp_path, config, pace)
         rows = [row for row in csv.DictReader(io.StringIO(trace)) if row["refresh"] == "1"]
         assert len(rows) == stats["replay"]["refreshes"]
         assert all(row["verdict"] == row["len_bytes"] == row["draw"] == "" != row["average_0"] for row in rows)
-    if at_wire_rate:
+    if at_wire_rate and config != ALONE:  # which has no curve
         assert total(stats, "early") > 0
 
 

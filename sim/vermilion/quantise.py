@@ -136,7 +136,7 @@ def queue_count(config: Config) -> int:
 
 
 def least_burst_ns(queues: int) -> int:
-    """As late as the scheduler of a build of `queues` may serve what is due; a burst shorter than that would cost rate."""
+    """As late as the scheduler may serve what is due; a burst shorter than that would cost rate."""
     return CLOCK_NS * (queues + LATENESS_CLOCKS)
 
 
@@ -153,7 +153,6 @@ def size_weight(mean: int) -> tuple[int, int]:
 
 
 DEFAULT_QUANTUM, DEFAULT_BURST = 1522, 3044
-DEFAULT_QUEUES = 16  # of the build, where it is not known
 
 
 def queue_record(queue: Queue, port_rate: int, queues: int, marker: Marker | None) -> dict:
@@ -189,8 +188,8 @@ def queue_record(queue: Queue, port_rate: int, queues: int, marker: Marker | Non
     }
 
 
-def hardware(config: Config, queues: int = DEFAULT_QUEUES) -> dict:
-    """The whole record that harness and model read; `queues` are those of the build, whose scheduler serves them in turn."""
+def hardware(config: Config) -> dict:
+    """The whole record that harness and model read."""
     rest = next(q.index for q in config.queue if q.default)
     table = [[rest, 0] for _ in range(64)]
     for queue in config.queue:
@@ -198,7 +197,7 @@ def hardware(config: Config, queues: int = DEFAULT_QUEUES) -> dict:
             for code in getattr(queue.dscp, colour):
                 table[code] = [queue.index, number]
     markers = {m.queue: m for m in config.marker}
-    rate = config.port.rate
+    rate, queues = config.port.rate, queue_count(config)
     return {
         "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate, queues)},
         "queues": [queue_record(q, rate, queues, markers.get(q.name)) for q in config.queue],
@@ -241,15 +240,15 @@ def line(queue: str, field: str, asked: Fraction, real: Fraction, text=lambda x:
     return Line(queue, field, text(asked), text(real), float((real - asked) / asked) if asked else 0.0)
 
 
-def report(config: Config, queues: int = DEFAULT_QUEUES) -> list[Line]:
-    """Every value that rounding may move, in a build of `queues`."""
+def report(config: Config) -> list[Line]:
+    """Every value that rounding may move."""
     from .units import rate_text
 
     def speed(name, field, rate):
         return line(name, field, Fraction(rate), Fraction(8 * 10**9) / value(cost(rate)), lambda x: rate_text(float(x)))
 
     def burst(name, bytes_, rate):  # where the hardware's is another
-        asked, real = Fraction(8 * 10**9 * bytes_, rate), burst_ns(bytes_, rate, queues)
+        asked, real = Fraction(8 * 10**9 * bytes_, rate), burst_ns(bytes_, rate, queue_count(config))
         return [line(name, "burst, ns", asked, Fraction(real))] if real != nearest(asked) else []
 
     lines = [speed("port", "rate", config.port.rate), *burst("port", config.port.burst.value, config.port.rate)]

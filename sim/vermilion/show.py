@@ -42,10 +42,10 @@ def percent(error: float) -> str:
     return f"{100 * error:+.2g} %" if abs(error) >= 5e-7 else "0"
 
 
-def configuration(screen, config: Config, build_queues: int = quantise.DEFAULT_QUEUES):
+def configuration(screen, config: Config):
     """`vermilion check`: values asked and real, then curves with their effective drop rates."""
     values = table("Values", ["queue", "field"], ["asked", "hardware", "error"])
-    for item in quantise.report(config, build_queues):
+    for item in quantise.report(config):
         values.add_row(item.queue, item.field, item.asked, item.real, percent(item.error))
     screen.print(values)
     rates = table(
