@@ -25,6 +25,11 @@ def marker(random, kind):
         else:
             m.cost[i] = scaled(random, 18)
         m.burst_ns[i] = burst[i] % 2**44
+    m.flow = mb.FlowConfig(
+        kind=random.randrange(4), alpha_eighths=random.randrange(9), initial_average=random.randrange(2**11),
+        start_credits=random.randrange(8), recovery_credits=random.randrange(8), ack_green=random.randrange(2),
+        increase_by_factor=random.randrange(2), idle_age=random.choice([1, 14305]), half_open_age=random.choice([1, 715]),
+    )  # fmt: skip
     m.low_ns, m.high_ns = (random.randrange(max(1, burst[0])) % 2**44 for _ in range(2))
     width = max(1, burst[0]).bit_length()
     shift = max(0, min(63, 44 - width + random.randrange(-2, 4)))
@@ -40,4 +45,10 @@ def bundle(m) -> dict:
         "burstNs": list(m.burst_ns), "outColour": m.out_colour, "lowNs": m.low_ns, "highNs": m.high_ns,
         "demote": pair(m.demote), "promote": pair(m.promote), "drop": m.drop, "yellowNs": m.yellow_ns,
         "dropColours": m.drop_colours,
+        "flow": {
+            "kind": m.flow.kind, "alphaEighths": m.flow.alpha_eighths, "initialAverage": m.flow.initial_average,
+            "startCredits": m.flow.start_credits, "recoveryCredits": m.flow.recovery_credits,
+            "increaseByFactor": m.flow.increase_by_factor, "ackGreen": m.flow.ack_green,
+            "idleAge": m.flow.idle_age, "halfOpenAge": m.flow.half_open_age,
+        },
     }  # fmt: skip

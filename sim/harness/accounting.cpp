@@ -81,7 +81,7 @@ Packet Accounting::decided(const RtlDecision& d, u64 clock) {
   expect("bad", d.seen.bad, 0);
   p.queue = std::min(d.seen.queue, config_.queue_count - 1);
   p.colour = std::min(d.seen.colour, u32{Colours - 1});
-  p.verdict = std::min(d.verdict, u32{VM_BAD});
+  p.verdict = std::min(d.verdict, u32{VM_POLICED});
   p.decided = d.seen.time;
   p.decidedClock = clock;
   if (p.verdict == VM_ENQUEUE || p.verdict == VM_MARK) {

@@ -59,6 +59,16 @@ void markerWrites(std::vector<RegisterWrite>& out, const VmMarker& m) {
   out.push_back({reg::shadow_marker_demote(), scaled(m.demote)});
   out.push_back({reg::shadow_marker_promote(), scaled(m.promote)});
   out.push_back({reg::shadow_marker_drop(), m.drop});
+  const VmFlowConfig& f = m.flow;
+  out.push_back({reg::shadow_marker_flow(),
+                 reg::kShadowMarkerFlowKind.put(f.kind) | reg::kShadowMarkerFlowByFactor.put(f.increase_by_factor) |
+                     reg::kShadowMarkerFlowAckGreen.put(f.ack_green) |
+                     reg::kShadowMarkerFlowAlpha.put(f.alpha_eighths) |
+                     reg::kShadowMarkerFlowStartCredits.put(f.start_credits) |
+                     reg::kShadowMarkerFlowRecoveryCredits.put(f.recovery_credits)});
+  out.push_back({reg::shadow_marker_flow_average(), f.initial_average});
+  out.push_back({reg::shadow_marker_flow_ages(), reg::kShadowMarkerFlowAgesIdle.put(f.idle_age) |
+                                                     reg::kShadowMarkerFlowAgesHalfOpen.put(f.half_open_age)});
   wide(reg::shadow_marker_yellow_low(), reg::shadow_marker_yellow_high(), m.yellow_ns);
 }
 
@@ -114,6 +124,8 @@ std::vector<RegisterWrite> registerWrites(const VmConfig& config) {
   u32 words[4];
   RandomSource(config.seed).state(words);
   for (u32 i = 0; i < 4; i++) out.push_back({reg::seed(i), words[i]});
+  RandomSource(config.seed, 2).state(words);
+  for (u32 i = 0; i < 4; i++) out.push_back({reg::flow_seed(i), words[i]});
   RandomSource(config.seed, 1).state(words);
   for (u32 i = 0; i < 4; i++) out.push_back({reg::mark_seed(i), words[i]});
   return out;

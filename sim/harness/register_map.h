@@ -27,6 +27,7 @@ constexpr uint32_t data_bits() { return 0x0018; }
 constexpr uint32_t inputs() { return 0x001c; }
 constexpr uint32_t ewma_stages() { return 0x0020; }
 constexpr uint32_t max_frame_bytes() { return 0x0024; }
+constexpr uint32_t flows() { return 0x0028; }
 constexpr uint32_t control() { return 0x0040; }
 constexpr Field kControlDepartureUpdates{0, 0};
 constexpr Field kControlClearStatistics{1, 1};
@@ -56,6 +57,9 @@ constexpr Field kCommitGo{0, 0};
 constexpr uint32_t snapshot() { return 0x0088; }
 constexpr Field kSnapshotGo{0, 0};
 constexpr uint32_t mark_seed(uint32_t i) { return 0x0090 + 0x4 * i; }
+constexpr uint32_t flow_seed(uint32_t i) { return 0x00a0 + 0x4 * i; }
+constexpr uint32_t flow_events(uint32_t i) { return 0x00c0 + 0x4 * i; }
+constexpr Field kFlowEventsCount{31, 0};
 constexpr uint32_t shadow_flags() { return 0x0100; }
 constexpr Field kShadowFlagsUnitPackets{0, 0};
 constexpr Field kShadowFlagsUpdateDepart{1, 1};
@@ -111,6 +115,17 @@ constexpr uint32_t shadow_marker_yellow_high() { return 0x017c; }
 constexpr uint32_t shadow_marker_remark(uint32_t i) { return 0x0180 + 0x4 * i; }
 constexpr Field kShadowMarkerRemarkDscp{5, 0};
 constexpr Field kShadowMarkerRemarkOn{8, 8};
+constexpr uint32_t shadow_marker_flow() { return 0x018c; }
+constexpr Field kShadowMarkerFlowKind{1, 0};
+constexpr Field kShadowMarkerFlowByFactor{2, 2};
+constexpr Field kShadowMarkerFlowAckGreen{3, 3};
+constexpr Field kShadowMarkerFlowAlpha{7, 4};
+constexpr Field kShadowMarkerFlowStartCredits{15, 8};
+constexpr Field kShadowMarkerFlowRecoveryCredits{23, 16};
+constexpr uint32_t shadow_marker_flow_average() { return 0x0190; }
+constexpr uint32_t shadow_marker_flow_ages() { return 0x0194; }
+constexpr Field kShadowMarkerFlowAgesIdle{15, 0};
+constexpr Field kShadowMarkerFlowAgesHalfOpen{31, 16};
 constexpr uint32_t shadow_colour_curve_flags(uint32_t i, uint32_t j) { return 0x0200 + 0x100 * i + 0x40 * j; }
 constexpr Field kShadowColourCurveFlagsOn{0, 0};
 constexpr Field kShadowColourCurveFlagsSlope1One{8, 8};

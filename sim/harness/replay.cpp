@@ -22,6 +22,11 @@ static bool sameSeen(const Arrival& a, const Arrival& b, bool packet, bool updat
   return same;
 }
 
+static bool sameFlow(const VmFlowState& a, const VmFlowState& b) {
+  return a.raised == b.raised && a.average == b.average && a.burst == b.burst && a.highest_seq == b.highest_seq &&
+         a.credits == b.credits;
+}
+
 Replay::Replay(const VmConfig& config)
     : queueCount_(config.queue_count),
       marks_(config),
@@ -41,7 +46,7 @@ bool Replay::sameAverages(const RtlDecision& rtl) const {
   return true;
 }
 
-void Replay::check(const RtlDecision& rtl, u64 clock) {
+void Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   const Arrival& a = rtl.seen;
   const u64 slot = clock - timing::Verdict;
   (rtl.refresh ? refreshes_ : decisions_)++;
@@ -69,7 +74,7 @@ void Replay::check(const RtlDecision& rtl, u64 clock) {
     if (first_.empty()) disagree(rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
     return;
   }
-  const VmMark mark = marks_.mark(timeAt(slot - timing::Mark), a.queue, rtl.mark.colour, a.len_bytes, sound);
+  const VmMark mark = marks_.mark(timeAt(slot - timing::Mark), a.queue, rtl.mark.colour, a.len_bytes, headers, sound);
   const bool untouched = !sound || mark.policed;
   Arrival seen = view_.packet(slot, timeAt(slot), a.queue, mark.marked, a.len_bytes, !untouched);
   seen.ecn = a.ecn;
@@ -81,7 +86,7 @@ void Replay::check(const RtlDecision& rtl, u64 clock) {
   if (d.verdict == VM_ENQUEUE || d.verdict == VM_MARK) view_.admitted(slot, seen);
   const bool same = untouched || (d.avg == rtl.average[a.colour] && d.p == rtl.probability && sameAverages(rtl));
   const bool sameMark = mark.draw == rtl.mark.draw && mark.time == rtl.mark.time && mark.marked == a.colour &&
-                        (!sound || (mark.policed == rtl.mark.policed && mark.level == rtl.mark.level));
+                        (!sound || (mark.policed == rtl.mark.policed && mark.level == rtl.mark.level && mark.has_flow == rtl.mark.has_flow && sameFlow(mark.flow, rtl.mark.flow)));
   if (d.verdict == rtl.verdict && same && sameMark && sameSeen(a, seen, true, !untouched)) {
     agreed_++;
   } else if (first_.empty()) {

@@ -39,10 +39,10 @@ class RtlRun : public LaneListener {
     recorder_.results().lost(input, lenBytes);
   }
   void decided(const RtlDecision& d, u64 clock) override {
-    replay.check(d, clock);
+    const Packet p = d.refresh ? Packet{} : accounting.decided(d, clock);
+    replay.check(d, p.headers, clock);
     recorder_.decided(d);
     if (d.refresh) return;
-    const Packet p = accounting.decided(d, clock);
     if (timing.decisions++ == 0) timing.firstDecision = clock;
     timing.lastDecision = clock;
     if (p.frame) Timing::add(timing.toVerdict, clock - p.inClock);

@@ -143,7 +143,11 @@ bool VerilatedLane::decision(RtlDecision& d) const {
   d.seen.policed = top.io_decision_bits_mark_policed;
   d.mark = {top.io_decision_bits_mark_time,   top.io_decision_bits_mark_level,
             top.io_decision_bits_mark_colour, d.seen.colour,
-            top.io_decision_bits_mark_draw,   top.io_decision_bits_mark_policed};
+            top.io_decision_bits_mark_draw,   top.io_decision_bits_mark_policed,
+            top.io_decision_bits_mark_hasFlow,
+            {top.io_decision_bits_mark_flow_raised, top.io_decision_bits_mark_flow_average,
+             top.io_decision_bits_mark_flow_burst, top.io_decision_bits_mark_flow_highestSeq,
+             top.io_decision_bits_mark_flow_credits}};
   d.seen.queued_bytes = top.io_decision_bits_queued_bytes;
   d.seen.queued_packets = top.io_decision_bits_queued_packets;
 #define VM_COLOUR(c)                                                      \

@@ -36,7 +36,7 @@ void ClockedLane::takeSlot() {
     const bool ip = p.headers.is_ip4 || p.headers.is_ip6;
     const VmClass& target = ip ? config_.dscp[p.headers.dscp] : config_.fallback;
     p.queue = target.queue;
-    d.mark = marks_.mark(now_, p.queue, target.colour, p.lenBytes, !p.bad && !p.noBuffer);
+    d.mark = marks_.mark(now_, p.queue, target.colour, p.lenBytes, p.headers, !p.bad && !p.noBuffer);
     p.colour = d.mark.marked;
   } else if (!refreshes_.empty()) {
     d.refresh = true;

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "flow_records.h"
+
 #define VM_COLOURS 3
 #define VM_STAGES 6
 
@@ -50,6 +52,7 @@ typedef struct {
   uint32_t drop;            /* REDP: P_drop, U1.16 */
   uint64_t yellow_ns;       /* REDP: how long a yellow packet keeps the dropper off */
   uint32_t drop_colours;    /* bit c: packets that leave with colour c are dropped */
+  VmFlowConfig flow;        /* VM_FLOW */
 } VmMarker;
 
 enum { VM_GEOMETRIC = 0, VM_UNIFORM = 1, VM_WAIT = 2 };
@@ -90,6 +93,7 @@ typedef struct {
   uint32_t buffer_cells;    /* cells of 64 bytes; 0: never out of cells */
   uint32_t max_frame_bytes; /* longer frames are `nobuf`; 0: 65535 */
   uint64_t seed;            /* expanded by splitmix64, see random.h */
+  uint32_t flows;           /* places of the flow markers' table; 0: 4096 */
 } VmConfig;
 
 #ifdef __cplusplus

@@ -88,13 +88,35 @@ VmColour colourOf(const json& j, const std::string& where) {
   return c;
 }
 
+VmFlowConfig flowOf(const json& j, const std::string& where) {
+  const Object o(j, where,
+                 {"kind", "alpha_eighths", "initial_average", "start_credits", "recovery_credits", "increase_by_factor",
+                  "ack_green", "idle_age", "half_open_age"});
+  VmFlowConfig c{};
+  c.kind = o.small("kind", VM_FLOW_ADAPTIVE);
+  c.alpha_eighths = o.small("alpha_eighths", 8);
+  c.initial_average = o.small("initial_average", maxOf(24));
+  c.start_credits = o.small("start_credits", maxOf(8));
+  c.recovery_credits = o.small("recovery_credits", maxOf(8));
+  c.increase_by_factor = o.small("increase_by_factor", 1);
+  c.ack_green = o.small("ack_green", 1);
+  c.idle_age = o.small("idle_age", maxOf(16));
+  c.half_open_age = o.small("half_open_age", maxOf(16));
+  return c;
+}
+
 VmMarker markerOf(const json& j, const std::string& where) {
   const Object o(j, where,
                  {"kind", "colour_aware", "packet_bytes", "cost", "burst_ns", "out_colour", "low_ns", "high_ns",
-                  "demote", "promote", "drop", "yellow_ns", "drop_colours"});
+                  "demote", "promote", "drop", "yellow_ns", "drop_colours", "flow"});
   VmMarker m{};
   m.kind = o.small("kind", VM_FLOW);
   if (m.kind == VM_NO_MARKER) return m;
+  m.drop_colours = o.small("drop_colours", maxOf(Colours));
+  if (m.kind == VM_FLOW) {
+    m.flow = flowOf(o.get("flow"), o.at("flow"));
+    return m;
+  }
   m.colour_aware = o.small("colour_aware", 1);
   m.packet_bytes = o.small("packet_bytes", maxOf(PktLenBits));
   const json &costs = o.list("cost", 2), &bursts = o.list("burst_ns", 2);
@@ -109,7 +131,6 @@ VmMarker markerOf(const json& j, const std::string& where) {
   m.promote = scaled(o, "promote", CostMantBits);
   m.drop = o.small("drop", maxOf(MarkDrawBits) + 1);
   m.yellow_ns = o.number("yellow_ns", maxOf(BurstBits));
-  m.drop_colours = o.small("drop_colours", maxOf(Colours));
   return m;
 }
 
@@ -171,7 +192,7 @@ LoadedConfig readConfig(const std::string& text) {
   } catch (const json::parse_error& e) {
     throw ConfigError(std::string("configuration is not JSON: ") + e.what());
   }
-  const Object o(j, "configuration", {"port", "queues", "dscp", "default", "seed", "buffer_cells", "max_frame_bytes"});
+  const Object o(j, "configuration", {"port", "queues", "dscp", "default", "seed", "buffer_cells", "max_frame_bytes", "flows"});
   LoadedConfig out;
   out.config = {};
   const json& queues = o.get("queues");
@@ -202,6 +223,7 @@ LoadedConfig readConfig(const std::string& text) {
   out.config.seed = o.number("seed", ~u64{0});
   if (o.has("buffer_cells")) out.config.buffer_cells = o.small("buffer_cells", maxOf(LenBits));
   if (o.has("max_frame_bytes")) out.config.max_frame_bytes = o.small("max_frame_bytes", maxOf(PktLenBits));
+  if (o.has("flows")) out.config.flows = o.small("flows", 65536);
   out.config.queue_count = static_cast<u32>(out.queues.size());
   out.config.queues = out.queues.data();
   return out;

@@ -1,16 +1,40 @@
 #include "mark_stage.h"
 
+#include <array>
+
 namespace vermilion {
 
-MarkStage::MarkStage(const VmConfig& config) : markers_(config.queue_count), random_(config.seed, 1) {
+static std::array<u32, 4> flowSeed(u64 seed) {
+  std::array<u32, 4> words;
+  RandomSource(seed, 2).state(words.data());
+  return words;
+}
+
+MarkStage::MarkStage(const VmConfig& config)
+    : markers_(config.queue_count),
+      flows_(config.flows != 0 ? config.flows : 4096, flowSeed(config.seed).data()),
+      random_(config.seed, 1) {
   for (u32 i = 0; i < config.queue_count; i++) profiles_.push_back(config.queues[i].marker);
 }
 
-VmMark MarkStage::mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, bool sound) {
+VmMark MarkStage::mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, const Headers& headers, bool sound) {
   const u32 draw = random_.draw();
-  Marked out{colour, false, 0};
-  if (sound) out = markers_[queue].mark(profiles_[queue], timeNs, colour, lenBytes, draw);
-  return {timeNs, out.level, colour, out.colour, draw, out.policed};
+  const VmMarker& m = profiles_[queue];
+  VmMark out{timeNs, 0, colour, colour, draw, 0, 0, {}};
+  if (!sound) return out;
+  if (m.kind == VM_FLOW) {
+    const VmFlowAnswer a = flows_.step(timeNs, queue, headers, m.flow);
+    out.marked = a.colour;
+    out.policed = m.drop_colours >> a.colour & 1;
+    out.has_flow = a.has_state;
+    out.flow = a.state;
+    return out;
+  }
+  const Marked marked = markers_[queue].mark(m, timeNs, colour, lenBytes, draw);
+  out.level = marked.level;
+  out.marked = marked.colour;
+  out.policed = marked.policed;
+  return out;
 }
 
 }  // namespace vermilion

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "flow_marker.h"
 #include "random.h"
 #include "records.h"
 #include "token_marker.h"
@@ -13,12 +14,13 @@ class MarkStage {
  public:
   explicit MarkStage(const VmConfig& config);
   // A packet that the classifier gave `colour`; `sound`: neither bad nor without buffer, so that it is marked. Every packet
-  // takes a draw. The answer is the trace's record.
-  VmMark mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, bool sound);
+  // takes a draw. The answer is the trace's record. `timeNs` is that of its slot.
+  VmMark mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, const Headers& headers, bool sound);
 
  private:
   std::vector<VmMarker> profiles_;
   std::vector<TokenMarker> markers_;
+  FlowMarker flows_;
   RandomSource random_;
 };
 

@@ -18,7 +18,7 @@ namespace vermilion {
 
 class RandomSource {
  public:
-  // `which`: 0 the verdicts' source, 1 the markers', from splitmix64's outputs 2 which and 2 which + 1.
+  // `which`: 0 the verdicts' source, 1 the markers', 2 the seed of the flow table's key, from splitmix64's outputs 2 which and 2 which + 1.
   explicit RandomSource(u64 seed, int which = 0);
   // False, and nothing changed, where all words are 0.
   bool setState(const u32 words[4]);

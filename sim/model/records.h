@@ -29,6 +29,8 @@ typedef struct {
   uint32_t colour; /* as it came */
   uint32_t marked; /* as it goes on */
   uint32_t draw, policed;
+  uint32_t has_flow; /* the packet's flow has state, which after the packet is: */
+  VmFlowState flow;
 } VmMark;
 
 /* What a decision saw. Backlogs are those before the packet: by colour for the averages, as it came in, and in all for

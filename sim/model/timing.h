@@ -20,8 +20,8 @@ namespace timing {
 
 // parse/HeaderParser.scala, Latency; and a clock each for the register before it and the queue behind it
 constexpr u64 Headers = 7 + 1 + 1;
-// mark/TokenMarker.scala, Latency: from a slot to its queue
-constexpr u64 Mark = 7;
+// policy/PolicyPipeline.scala, Mark: from a slot to its queue, a clock and flow/FlowMarker.scala
+constexpr u64 Mark = 1 + 8;
 // policy/PolicyPipeline.scala, Latency, from there: averages 13 (3 + average/AverageUnit.scala), a clock, curve 11
 // (curve/CurveUnit.scala), size weight 3 (decide/SizeWeight.scala), verdict 1 (decide/VerdictUnit.scala)
 constexpr u64 Verdict = 13 + 1 + 11 + 3 + 1;

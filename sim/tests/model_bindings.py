@@ -37,6 +37,12 @@ Curve = record(
     b2_2=u64,
 )
 Colour = record("Colour", drop=Curve, ecn_own=u32, ecn=Curve)
+FlowConfig = record(
+    "FlowConfig",
+    **{"kind": u32, "alpha_eighths": u32, "initial_average": u32, "start_credits": u32, "recovery_credits": u32},
+    **{"increase_by_factor": u32, "ack_green": u32, "idle_age": u32, "half_open_age": u32},
+)
+FlowState = record("FlowState", raised=u32, average=u32, burst=u32, highest_seq=u32, credits=u32)
 Marker = record(
     "Marker",
     **{
@@ -48,7 +54,7 @@ Marker = record(
         "out_colour": u32,
     },
     **{"low_ns": u64, "high_ns": u64, "demote": Scaled, "promote": Scaled, "drop": u32, "yellow_ns": u64},
-    drop_colours=u32,
+    **{"drop_colours": u32, "flow": FlowConfig},
 )
 Marked = record("Marked", colour=u32, policed=u32, level=u64)
 NO_MARKER, LEAF, SRTCM, TRTCM, REDP, FLOW = range(6)
@@ -63,7 +69,7 @@ Class = record("Class", queue=u32, colour=u32)
 Config = record(
     "Config",
     **{"queue_count": u32, "queues": POINTER(Queue), "dscp": Class * 64, "fallback": Class, "port_cost": Scaled},
-    **{"port_burst_ns": u64, "buffer_cells": u32, "max_frame_bytes": u32, "seed": u64},
+    **{"port_burst_ns": u64, "buffer_cells": u32, "max_frame_bytes": u32, "seed": u64, "flows": u32},
 )
 Arrival = record(
     "Arrival",
@@ -94,12 +100,6 @@ Counters = record(
     **{"packets": u64 * 8, "bytes": u64 * 8, "ce_written_packets": u64, "ce_written_bytes": u64},
     **{"sent_packets": u64, "sent_bytes": u64},
 )
-FlowConfig = record(
-    "FlowConfig",
-    **{"kind": u32, "alpha_eighths": u32, "initial_average": u32, "start_credits": u32, "recovery_credits": u32},
-    **{"increase_by_factor": u32, "ack_green": u32, "idle_age": u32, "half_open_age": u32},
-)
-FlowState = record("FlowState", raised=u32, average=u32, burst=u32, highest_seq=u32, credits=u32)
 FLOW_EVENTS = "adopted collision aged_out displaced table_full loss jump probe".split()
 FlowAnswer = record("FlowAnswer", colour=u32, has_state=u32, state=FlowState, **dict.fromkeys(FLOW_EVENTS, u32))
 

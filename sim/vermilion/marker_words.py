@@ -3,9 +3,10 @@
 from fractions import Fraction
 
 from .fields import COLOURS
-from .markers import Marker
+from .markers import TICK_NS, Marker
 
 KINDS = {"leaf": 1, "srtcm": 2, "trtcm": 3, "redp": 4}
+FLOW, FLOW_KINDS = 5, {"nm": 0, "3cpm": 1, "wpm": 2, "apm": 3}
 BURST_MAX = 2**44 - 1
 COST_MANT, DRAW_BITS, SPAN_SHIFT = 18, 16, 26
 
@@ -32,11 +33,31 @@ def buckets(m: Marker) -> list[tuple[int, int]]:
     return [(m.rate, depth("burst" if m.kind == "leaf" else "bucket")), (0, 0)]
 
 
+def flow_record(m: Marker) -> dict:
+    """`VmFlowConfig` (sim/model/flow_records.h); the defaults are P1's, ages 60 s and 3 s."""
+    from .quantise import exact, nearest
+
+    given = lambda name, default: default if getattr(m, name) is None else getattr(m, name)
+    return {
+        "kind": FLOW_KINDS[m.kind],
+        "alpha_eighths": int(8 * given("alpha", 0.5)),
+        "initial_average": nearest(exact(given("a0", 7)) * 2**8),
+        "start_credits": given("ns", 5),
+        "recovery_credits": given("na", 5),
+        "increase_by_factor": int(m.increase == "factor"),
+        "ack_green": int(m.ack == "green"),
+        "idle_age": round(given("idle", 60 * 10**9) / TICK_NS),
+        "half_open_age": round(given("half_open", 3 * 10**9) / TICK_NS),
+    }
+
+
 def marker_record(m: Marker | None) -> dict:
     from .quantise import cost, exact, probability
 
     if m is None:
         return {"kind": 0}
+    if m.by_flow:
+        return {"kind": FLOW, "drop_colours": m.dropped, "flow": flow_record(m)}
     filled = buckets(m)
     record = {
         "kind": KINDS[m.kind],

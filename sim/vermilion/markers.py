@@ -1,6 +1,7 @@
 """The `[[marker]]` tables: what gives a queue's packets their colour. Fields and defaults: `docs/configuration.md`.
 
-Kinds and their fields: leaf (P0, P2), srTCM (RFC 2697), trTCM (RFC 2698), REDP with its combined dropper (P0). A bucket or
+Kinds and their fields: leaf (P0, P2), srTCM (RFC 2697), trTCM (RFC 2698), REDP with its combined dropper (P0); by flow 3CPM,
+WPM, APM and none (P1). A bucket or
 threshold in packets counts each packet as `packet` bytes, and the rate fills it accordingly.
 """
 
@@ -9,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, StrictBool, model_validator
 
 from . import units
-from .fields import COLOURS, Probability, Rate, Strict, amount
+from .fields import COLOURS, Probability, Rate, Strict, amount, number
 from .units import Amount
 
 BURST_MAX = 64 * 2**20
@@ -17,11 +18,17 @@ Depth = Annotated[Amount, amount(1, BURST_MAX)]
 Level = Annotated[Amount, amount(0, BURST_MAX)]
 Duration = Annotated[int, BeforeValidator(units.duration)]
 
+TICK_NS = 2**22  # in which the flow table counts ages
+
 # Fields of each kind: needed, and with a default.
 FIELDS = {
     "leaf": (("rate", "burst"), ("out",)),
     "srtcm": (("cir", "cbs", "ebs"), ("colour_aware",)),
     "trtcm": (("cir", "cbs", "pir", "pbs"), ("colour_aware",)),
+    "3cpm": ((), ("alpha", "a0", "ns", "na", "increase", "ack", "idle", "half_open")),
+    "wpm": ((), ("ns", "na", "ack", "idle", "half_open")),
+    "apm": ((), ("alpha", "a0", "increase", "idle", "half_open")),
+    "nm": ((), ()),
     "redp": (("rate", "bucket", "low", "high"), ("max_demote", "max_promote", "p_drop", "meter")),
 }
 COMMON = ("queue", "kind", "packet", "drop")
@@ -30,7 +37,7 @@ DEPTHS = ("burst", "cbs", "ebs", "pbs", "bucket", "low", "high")
 
 class Marker(Strict):
     queue: str
-    kind: Literal["leaf", "srtcm", "trtcm", "redp"]
+    kind: Literal["leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm", "nm"]
     packet: Annotated[Amount, amount(64, 9600, "byte")] | None = None
     drop: list[Literal["green", "yellow", "red"]] = []
     rate: Rate | None = None
@@ -49,6 +56,14 @@ class Marker(Strict):
     max_promote: Probability | None = None
     p_drop: Probability | None = None
     meter: Duration | None = None
+    alpha: Annotated[float, number(0.125, 1, "0.125 to 1 in steps of 0.125")] | None = None
+    a0: Annotated[float, number(0, 65535, "0 to 65535 packets")] | None = None
+    ns: Annotated[int, number(0, 255, "0 to 255 packets", whole=True)] | None = None
+    na: Annotated[int, number(0, 255, "0 to 255 packets", whole=True)] | None = None
+    increase: Literal["double", "factor"] | None = None
+    ack: Literal["yellow", "green"] | None = None
+    idle: Duration | None = None
+    half_open: Duration | None = None
 
     @model_validator(mode="after")
     def fields_fit_the_kind(self):
@@ -59,7 +74,7 @@ class Marker(Strict):
         for name in type(self).model_fields:
             if name not in (*needed, *optional, *COMMON) and getattr(self, name) is not None:
                 raise ValueError(
-                    f'has {name}, which kind "{self.kind}" does not take; it takes {", ".join(needed + optional)}'
+                    f'has {name}, which kind "{self.kind}" does not take; it takes {", ".join(needed + optional) or "nothing but packet and drop"}'
                 )
         self._check_units()
         if self.kind == "srtcm" and self.cbs.value + self.ebs.value == 0:
@@ -70,6 +85,7 @@ class Marker(Strict):
             )
         if self.kind == "redp":
             self._check_thresholds()
+        self._check_flow()
         return self
 
     def _check_units(self):
@@ -85,6 +101,20 @@ class Marker(Strict):
         for name, value in given.items():
             if self.in_bytes(value) > BURST_MAX:
                 raise ValueError(f"has {name} {value} of {self.packet_bytes} B; legal is up to {BURST_MAX} B in all")
+
+    def _check_flow(self):
+        if self.alpha is not None and self.alpha * 8 != int(self.alpha * 8):
+            raise ValueError(f"has alpha {self.alpha}; legal is 0.125 to 1 in steps of 0.125")
+        if self.alpha == 1 and self.increase == "factor":
+            raise ValueError('has alpha 1 with increase "factor", which divides by 1 - alpha; legal is alpha up to 0.875')
+        for name in ("idle", "half_open"):
+            ns = getattr(self, name)
+            if ns is not None and not TICK_NS <= ns <= 65535 * TICK_NS:
+                raise ValueError(f"has {name} {ns / 10**9:g}s; legal is 5ms to 274s")
+
+    @property
+    def by_flow(self) -> bool:
+        return self.kind in ("3cpm", "wpm", "apm", "nm")
 
     def _check_thresholds(self):
         low, high, bucket = self.low, self.high, self.bucket

@@ -279,6 +279,8 @@ def report(config: Config) -> list[Line]:
             lines.append(speed(q.name, "rate", q.rate))
             lines += burst(q.name, q.burst.value if q.burst else DEFAULT_BURST, q.rate)
     for m in config.marker:
+        if m.by_flow:
+            continue
         names = {"srtcm": ["cir"], "trtcm": ["pir", "cir"]}.get(m.kind, ["rate"])
         for name, (rate, _) in zip(names, buckets(m), strict=False):
             lines.append(speed(m.queue, f"marker.{name}", rate))

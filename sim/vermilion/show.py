@@ -87,11 +87,22 @@ def marker_table(config: Config) -> Table:
     """Each marker's buckets as asked, and what happens with its colours."""
     made = table("Markers", ["queue", "kind", "bucket A", "bucket B", "in between", "drops"], [])
     for m in config.marker:
+        if m.by_flow:
+            made.add_row(m.queue, m.kind, "by flow", "", flow_text(m), ", ".join(m.drop))
+            continue
         cells = [f"{units.rate_text(rate)}, {depth:,} B" if rate else "" for rate, depth in marker_words.buckets(m)]
         redp = f"low {m.low}, high {m.high}, p_drop {m.p_drop or 0:g}" if m.kind == "redp" else ""
         aware = "colour-aware" if m.colour_aware else ""
         made.add_row(m.queue, m.kind, *cells, redp or aware, ", ".join(m.drop))
     return made
+
+
+def flow_text(m) -> str:
+    """A flow marker's figures as the hardware has them."""
+    f = marker_words.flow_record(m)
+    green = f"ns {f['start_credits']}, na {f['recovery_credits']}"
+    red = f"alpha {f['alpha_eighths'] / 8:g}, a0 {f['initial_average'] / 256:g}"
+    return {"3cpm": f"{green}, {red}", "wpm": green, "apm": red, "nm": "all yellow"}[m.kind]
 
 
 def remarks(queue) -> str:

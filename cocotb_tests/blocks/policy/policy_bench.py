@@ -13,10 +13,11 @@ from cocotb.triggers import FallingEdge, ReadOnly
 
 NAMES = (
     "refresh queue colour lenBytes ecn bad noBuffer time draw queued_bytes queued_packets probability verdict "
-    "mark_time mark_colour mark_draw mark_policed mark_level"
+    "mark_time mark_colour mark_draw mark_policed mark_level "
+    "mark_hasFlow mark_flow_raised mark_flow_average mark_flow_burst mark_flow_highestSeq mark_flow_credits"
 ).split()
 COMMITTED = 16  # clocks from the taking of a commit to where its slot would have a verdict
-MARK = 7  # PolicyPipeline.Mark: clocks from a slot to stage 0, where it sees its queue
+MARK = 9  # PolicyPipeline.Mark: clocks from a slot to stage 0, where it sees its queue
 LIMIT_LAG = 4  # a departure counts in the limit of verdicts that stand at the port so many clocks later
 
 
@@ -42,6 +43,11 @@ class Bench:
         self.words, self.mark_words = (mb.u32 * 4)(), (mb.u32 * 4)()  # states of the model's random sources
         mb.library().vm_random_seed(seed, mb.byref(self.words))
         mb.library().vm_random_seed(seed + 1, mb.byref(self.mark_words))
+        self.flow_words = (mb.u32 * 4)()
+        mb.library().vm_random_seed(seed + 2, mb.byref(self.flow_words))
+        self.flows = mb.library().vm_flow_create(4096, mb.byref(self.flow_words))
+        self.entered = deque()  # headers of the packets on their way, in order
+        self.offered, self.sequences = None, Counter()
         self.markers = [mb.library().vm_marker_create() for _ in range(16)]
         self.held = False  # a packet stands at the input and has not been taken
         self.clock = 0
@@ -49,7 +55,7 @@ class Bench:
         self.queued = [[0, 0] for _ in range(16)]  # bytes, packets as the limit sees them
         self.commits = deque()  # (clock, queue, record)
         self.commit = None  # being offered
-        self.recommits, self.remarked = 0, 0
+        self.recommits, self.remarked, self.by_flow = 0, 0, Counter()
         self.left_at = 0  # time of the last departure
 
     async def start(self):
@@ -65,6 +71,7 @@ class Bench:
             await FallingEdge(dut.clock)
         dut.reset.value = 0
         dut.io_seed_bits_decide.value = sum(word << 32 * i for i, word in enumerate(self.words))
+        dut.io_seed_bits_flow.value = sum(word << 32 * i for i, word in enumerate(self.flow_words))
         dut.io_seed_bits_mark.value = sum(word << 32 * i for i, word in enumerate(self.mark_words))
         dut.io_seed_valid.value = 1
         await FallingEdge(dut.clock)
@@ -92,9 +99,24 @@ class Bench:
         valid = r.random() < pace
         bad, no_buffer = r.random() < 0.02, r.random() < 0.02
         headers = {"isIp4": 1, "isIp6": 0, "dscp": r.randrange(spread) + 16 * r.randrange(3), "ecn": r.randrange(4)}
+        headers |= self.segment()
         meta = {"lenBytes": r.choice([60, 64, 1514, r.randrange(14, 9000)]), "headCell": 1, "cells": 1, "bad": bad}
         ports(self.dut, "io_meta_bits", {**meta, "noBuffer": no_buffer, "headers": headers})
         self.dut.io_meta_valid.value = valid
+
+    def segment(self) -> dict:
+        """A TCP segment of one of a few flows, mostly the next of its flow; remembered as the model wants it."""
+        r, port = self.random, self.random.randrange(6)
+        if r.random() < 0.8:
+            self.sequences[port] += 1000
+        sequence = self.sequences[port] % 2**32
+        fields = dict(srcPort=port, dstPort=80, isTcp=r.random() < 0.9, tcpSeq=sequence, tcpPayload=r.random() < 0.9)
+        fields |= dict(tcpFlags=r.choice([16] * 9 + [2]), hasPorts=1, proto=6, srcAddr=7 << 64 | port, dstAddr=9)
+        h = mb.Headers(is_ip4=1, has_ports=1, src_port=port, dst_port=80, is_tcp=fields["isTcp"], tcp_seq=sequence)
+        h.tcp_flags, h.tcp_payload = fields["tcpFlags"], fields["tcpPayload"]
+        h.src_addr[0], h.src_addr[2], h.dst_addr[0] = port, 7, 9
+        self.offered = h
+        return fields
 
     def depart(self, pace: float) -> bool:
         """Takes the oldest packet of a random queue with probability `pace`."""
@@ -170,15 +192,26 @@ class Bench:
     def check_mark(self, seen):
         """The colour that the queue's marker gave, and what it saw."""
         draw, want = mb.u32(), mb.Marked(colour=seen["mark_colour"])
+        headers, marker, flow = self.entered.popleft(), self.configs[seen["queue"]].marker, mb.FlowAnswer()
         mb.library().vm_random_draw(mb.byref(self.mark_words), mb.byref(draw))
         assert seen["mark_draw"] == draw.value, "the markers' draws are not those of the seed"
-        if not seen["bad"] and not seen["noBuffer"]:
+        sound = not seen["bad"] and not seen["noBuffer"]
+        if sound and marker.kind == mb.FLOW:
+            step = mb.library().vm_flow_step
+            assert step(self.flows, seen["mark_time"], seen["queue"], mb.byref(headers), mb.byref(marker.flow), mb.byref(flow)) == 0
+            want = mb.Marked(colour=flow.colour, policed=marker.drop_colours >> flow.colour & 1)
+            self.by_flow[flow.colour] += 1
+        elif sound:
             mb.library().vm_marker_mark(
-                self.markers[seen["queue"]], mb.byref(self.configs[seen["queue"]].marker), seen["mark_time"],
+                self.markers[seen["queue"]], mb.byref(marker), seen["mark_time"],
                 seen["mark_colour"], seen["lenBytes"], seen["mark_draw"], mb.byref(want),
             )  # fmt: skip
         got = (seen["colour"], seen["mark_policed"], seen["mark_level"])
         assert got == (want.colour, want.policed, want.level), f"RTL {got}, model {plain(want)}: {seen}"
+        state = flow.state
+        state = (flow.has_state, state.raised, state.average, state.burst, state.highest_seq, state.credits)
+        names = "hasFlow flow_raised flow_average flow_burst flow_highestSeq flow_credits"
+        assert state == tuple(seen[f"mark_{name}"] for name in names.split()), f"model {plain(flow)}: {seen}"
         self.remarked += seen["colour"] != seen["mark_colour"]
 
     def recommit(self, chance: float):
@@ -206,6 +239,8 @@ class Bench:
             taken = int(self.dut.io_meta_valid.value) and int(self.dut.io_meta_ready.value)
             self.held = int(self.dut.io_meta_valid.value) and not taken
             self.sent += taken
+            if taken:
+                self.entered.append(self.offered)
             if self.commit and int(self.dut.io_commit_ready.value):
                 self.commits.append((self.clock + COMMITTED, *self.commit))
                 self.commit = None
@@ -237,6 +272,7 @@ async def decisions_at_every_pace_are_the_models(dut, unit_packets, departures):
     dut._log.info(f"verdicts {dict(bench.decided)}, look-ahead {dict(bench.ahead)}")
     assert all(bench.decided[v] for v in range(8)), "not every verdict was met"
     assert bench.remarked > 100, "too few packets changed colour"
+    assert all(bench.by_flow[c] for c in range(3)), f"flow markers gave {dict(bench.by_flow)}"
     assert bench.ahead[1] and bench.ahead[6], "not every look-ahead was met"
     assert bench.recommits > 20, "too few configurations were changed under traffic"
 

@@ -81,7 +81,7 @@ class Bench:
         for _ in range(4):
             await FallingEdge(dut.clock)
         dut.reset.value = 0
-        for _ in range(80):
+        for _ in range(1200):
             await FallingEdge(dut.clock)
 
     async def commit(self, index: int, record):

@@ -46,7 +46,7 @@ async def each_variants_averages_are_those_of_its_definition(dut):
     for _ in range(4):
         await FallingEdge(dut.clock)
     dut.reset.value = 0
-    for _ in range(80):
+    for _ in range(1200):
         await FallingEdge(dut.clock)
     for index, variant in enumerate(COUNTED):
         for colour in range(3):

@@ -4,6 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.control.{RegisterMap => R}
 import vermilion.fixed.Formats._
+import vermilion.flow.FlowFormats
 import vermilion.lane.{LaneConfiguration, LaneParams}
 import vermilion.stats.StatisticsWindow
 import vermilion.stream.{Colour, LossCounters}
@@ -64,6 +65,7 @@ class ControlPort(p: LaneParams) extends Module {
   show(R.Inputs(), p.inputs.U)
   show(R.EwmaStages(), EwmaStages.U)
   show(R.MaxFrameBytes(), p.maxFrameBytes.U)
+  show(R.Flows(), p.flows.U)
 
   // -- what goes to the lane as it is written --
   private val departureUpdates = RegInit(false.B)
@@ -83,6 +85,7 @@ class ControlPort(p: LaneParams) extends Module {
 
   io.lane.seed.bits.decide := Cat(Seq.tabulate(4)(i => stored(R.Seed, i)).reverse)
   io.lane.seed.bits.mark := Cat(Seq.tabulate(4)(i => stored(R.MarkSeed, i)).reverse)
+  io.lane.seed.bits.flow := Cat(Seq.tabulate(4)(i => stored(R.FlowSeed, i)).reverse)
   io.lane.seed.valid := after(R.MarkSeed(3))
 
   private val portCost = stored(R.PortCost)
@@ -139,6 +142,17 @@ class ControlPort(p: LaneParams) extends Module {
   factor(mark.demote, R.ShadowMarkerDemote)
   factor(mark.promote, R.ShadowMarkerPromote)
   mark.drop := stored(R.ShadowMarkerDrop)(MarkDrawBits, 0)
+  private val flowFlags = stored(R.ShadowMarkerFlow)
+  mark.flow.kind := R.ShadowMarkerFlow.kind(flowFlags)
+  mark.flow.alphaEighths := R.ShadowMarkerFlow.alpha(flowFlags)
+  mark.flow.increaseByFactor := R.ShadowMarkerFlow.byFactor(flowFlags)
+  mark.flow.ackGreen := R.ShadowMarkerFlow.ackGreen(flowFlags)
+  mark.flow.startCredits := R.ShadowMarkerFlow.startCredits(flowFlags)
+  mark.flow.recoveryCredits := R.ShadowMarkerFlow.recoveryCredits(flowFlags)
+  mark.flow.initialAverage := stored(R.ShadowMarkerFlowAverage)(FlowFormats.AverageBits - 1, 0)
+  private val flowAges = stored(R.ShadowMarkerFlowAges)
+  mark.flow.idleAge := R.ShadowMarkerFlowAges.idle(flowAges)
+  mark.flow.halfOpenAge := R.ShadowMarkerFlowAges.halfOpen(flowAges)
   mark.yellowNs := wide(R.ShadowMarkerYellowLow, R.ShadowMarkerYellowHigh)
   for (c <- 0 until Colour.Count) {
     val remark = stored(R.ShadowMarkerRemark, c)
@@ -205,6 +219,23 @@ class ControlPort(p: LaneParams) extends Module {
   private val skipped = RegInit(0.U(32.W))
   when(io.lane.refreshSkipped && !skipped.andR) { skipped := skipped + 1.U }
   show(R.RefreshesSkipped(), skipped)
+
+  private val events = io.lane.flowEvents.bits
+  private val counted = Seq(
+    events.adopted,
+    events.collision,
+    events.agedOut,
+    events.displaced,
+    events.tableFull,
+    events.loss,
+    events.jump,
+    events.probe
+  )
+  for ((event, i) <- counted.zipWithIndex) {
+    val count = RegInit(0.U(32.W))
+    when(io.lane.flowEvents.valid && event && !count.andR) { count := count + 1.U }
+    show(R.FlowEvents(i), count)
+  }
 
   private val badQueue = RegInit(false.B)
   private val badNow = ((written(R.Commit()) || written(R.Snapshot())) && !exists(selected)) ||

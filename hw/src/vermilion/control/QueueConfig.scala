@@ -2,6 +2,7 @@ package vermilion.control
 
 import chisel3._
 import vermilion.fixed.Formats._
+import vermilion.flow.FlowConfig
 import vermilion.stream.Colour
 
 /** A number m 2^-s as the host programs it. */
@@ -90,6 +91,7 @@ class MarkConfig extends Bundle {
   val drop = UInt((MarkDrawBits + 1).W) // REDP's P_drop, U1.16
   val yellowNs = UInt(BurstBits.W) // REDP: how long a yellow packet keeps the dropper off
   val dropColours = UInt(Colour.Count.W) // packets that leave with these colours are dropped
+  val flow = new FlowConfig // kind 5
 }
 
 /** All that the policy pipeline must know of one queue; committed as a whole between two packets. */

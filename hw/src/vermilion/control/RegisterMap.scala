@@ -45,6 +45,8 @@ object RegisterMap {
 
   object MaxFrameBytes extends Register(0x0024, BigInt("ffffffff", 16))
 
+  object Flows extends Register(0x0028, BigInt("ffffffff", 16))
+
   object Control extends Register(0x0040, BigInt("3", 16)) {
     val departureUpdates = Field(0, 0)
     val clearStatistics = Field(1, 1)
@@ -95,6 +97,12 @@ object RegisterMap {
   }
 
   object MarkSeed extends Register(0x0090, BigInt("ffffffff", 16), 0x4)
+
+  object FlowSeed extends Register(0x00a0, BigInt("ffffffff", 16), 0x4)
+
+  object FlowEvents extends Register(0x00c0, BigInt("ffffffff", 16), 0x4) {
+    val count = Field(31, 0)
+  }
 
   object ShadowFlags extends Register(0x0100, BigInt("7770f7f", 16)) {
     val unitPackets = Field(0, 0)
@@ -183,6 +191,22 @@ object RegisterMap {
   object ShadowMarkerRemark extends Register(0x0180, BigInt("13f", 16), 0x4) {
     val dscp = Field(5, 0)
     val on = Field(8, 8)
+  }
+
+  object ShadowMarkerFlow extends Register(0x018c, BigInt("ffffff", 16)) {
+    val kind = Field(1, 0)
+    val byFactor = Field(2, 2)
+    val ackGreen = Field(3, 3)
+    val alpha = Field(7, 4)
+    val startCredits = Field(15, 8)
+    val recoveryCredits = Field(23, 16)
+  }
+
+  object ShadowMarkerFlowAverage extends Register(0x0190, BigInt("ffffff", 16))
+
+  object ShadowMarkerFlowAges extends Register(0x0194, BigInt("ffffffff", 16)) {
+    val idle = Field(15, 0)
+    val halfOpen = Field(31, 16)
   }
 
   object ShadowColourCurveFlags extends Register(0x0200, BigInt("f01", 16), 0x100, 0x40) {

@@ -4,6 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.classify.ClassWrite
 import vermilion.fixed.Formats._
+import vermilion.flow.FlowEvents
 import vermilion.policy._
 import vermilion.queue._
 import vermilion.rewrite._
@@ -20,6 +21,7 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   val departureUpdates = Input(Bool())
   val look = Flipped(Decoupled(UInt(p.queueBits.W))) // asks for a queue's averages
   val live = Valid(Vec(Colour.Count, UInt(AvgBits.W))) // the answer
+  val flowEvents = Valid(new FlowEvents)
   val refreshSkipped = Output(Bool()) // a departure refreshed no average: all slots went to packets
 }
 
@@ -90,6 +92,7 @@ class LaneCore(p: LaneParams) extends Module {
   policy.io.look <> io.configuration.look
   io.configuration.live := policy.io.live
   io.configuration.refreshSkipped := policy.io.refreshSkipped
+  io.configuration.flowEvents := policy.io.flowEvents
 
   // -- queue and schedule --
   queues.io.now := io.now

@@ -11,6 +11,7 @@ import chisel3.util.log2Ceil
   * @param maxFrameBytes longest frame stored; longer ones are counted and dropped whole
   * @param stallable     for each input, whether `ready` may fall. The receive side of a port cannot be stalled: its `ready` is always 1, it goes
   *                      before the inputs that can wait, and what finds no place is left out as a whole frame and counted
+  * @param flows         flows that the flow markers' table holds, a power of two
   */
 case class LaneParams(
     dataBits: Int = 64,
@@ -18,7 +19,8 @@ case class LaneParams(
     queues: Int = 16,
     cells: Int = 4096,
     maxFrameBytes: Int = 9728,
-    stallable: Seq[Boolean] = Seq(false)
+    stallable: Seq[Boolean] = Seq(false),
+    flows: Int = 4096
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
   require(inputs >= 1 && inputs <= 16, s"inputs is $inputs; legal are 1 to 16")
@@ -34,6 +36,11 @@ case class LaneParams(
   require(
     stallable.size == inputs,
     s"stallable has ${stallable.size} entries for $inputs inputs; legal is one entry for each input, true if it can be stalled"
+  )
+
+  require(
+    flows >= 256 && flows <= 65536 && (flows & (flows - 1)) == 0,
+    s"flows is $flows; legal are powers of two from 256 to 65536"
   )
 
   val queueBits: Int = log2Ceil(queues)

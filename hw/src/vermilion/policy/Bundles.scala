@@ -5,6 +5,7 @@ import vermilion.average.Tally
 import vermilion.classify.ClassEntry
 import vermilion.control.PolicyConfig
 import vermilion.fixed.Formats._
+import vermilion.flow.FlowState
 import vermilion.lane.LaneParams
 import vermilion.stream._
 
@@ -37,6 +38,8 @@ class MarkTrace extends Bundle {
   val draw = UInt(32.W)
   val policed = Bool()
   val level = UInt((TimeBits + ShaperFrac).W) // of bucket A before the packet, U48.16 ns
+  val hasFlow = Bool() // the packet's flow has state
+  val flow = new FlowState // after the packet
 }
 
 /** A queue's configuration, to be taken as a whole. */

@@ -10,6 +10,7 @@ import vermilion.decide._
 import vermilion.fixed.Arithmetic.saturate
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
+import vermilion.flow.{FlowEvents, FlowMarker, FlowState}
 import vermilion.lane.LaneParams
 import vermilion.mark.TokenMarker
 import vermilion.stream._
@@ -19,7 +20,7 @@ import vermilion.stream._
   * {{{
   *         classify  marker |  stage  0        1         2       3 ....... 13      14 ...... 25     26..28     29
   *         (slot)           |         coloured backlog   mask    average           curve            spacing    admit
-  *         m0 ........ m7   |                            idle                                       limit
+  *         m0 ........ m9   |                            idle                                       limit
   *                                                                                                  verdict
   * }}}
   * A packet gets its colour from its queue's marker before anything asks for it. Averages see the backlog as it is admitted in
@@ -45,6 +46,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
     val seed = Flipped(Valid(new Seeds))
     val departureUpdates = Input(Bool()) // some queue refreshes its averages on departures
     val refreshSkipped = Output(Bool()) // a departure's refresh found no place
+    val flowEvents = Valid(new FlowEvents)
     val look = Flipped(Decoupled(UInt(p.queueBits.W))) // asks for a queue's averages
     val live = Valid(Vec(Colour.Count, UInt(AvgBits.W))) // aged to the moment of the look
   })
@@ -58,13 +60,14 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val verdicts = Module(new VerdictUnit(p))
 
   private val marker = Module(new TokenMarker(p))
+  private val flows = Module(new FlowMarker(p.queueBits, p.flows))
   private val markConfig = SyncReadMem(p.queues, new MarkConfig)
   private val averageConfig = SyncReadMem(p.queues, new AverageConfig)
   private val decideConfig = SyncReadMem(p.queues, new DecideConfig)
   private val curveConfig = Seq.fill(Colour.Count)(SyncReadMem(p.queues, new ColourConfig))
 
   // -- stage m0: what the slot carries --
-  private val ready = marker.io.ready && backlog.io.ready && averages.io.ready && limit.io.ready && verdicts.io.ready
+  private val ready = marker.io.ready && flows.io.ready && backlog.io.ready && averages.io.ready && limit.io.ready && verdicts.io.ready
   private val committing = RegInit(false.B) // the commit's slot is on its way
   slots.io.enable := ready
   slots.io.now := io.now
@@ -87,7 +90,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val marking = pipeline(slots.io.token, Mark)
   private val slot = marking.head
 
-  // -- stages m0 to m7: the packet's colour --
+  // -- stages m0 to m9: the packet's colour, by buckets or by its flow --
   marker.io.request.valid := slot.valid && (slot.bits.sound || slot.bits.slot === Slot.Commit)
   marker.io.request.bits.queue := slot.bits.entry.queue
   marker.io.request.bits.colour := slot.bits.entry.colour
@@ -95,16 +98,33 @@ class PolicyPipeline(p: LaneParams) extends Module {
   marker.io.request.bits.time := slot.bits.mark.time
   marker.io.request.bits.draw := slot.bits.mark.draw
   marker.io.request.bits.commit := slot.bits.slot === Slot.Commit
-  marker.io.config := markConfig.read(slot.bits.entry.queue)
+  private val m1Config = markConfig.read(slot.bits.entry.queue)
+  private val m1ByFlow = marking(1).valid && marking(1).bits.sound && m1Config.kind === MarkerKind.Flow.U
+  marker.io.config := m1Config
+  flows.io.seed.valid := io.seed.valid
+  flows.io.seed.bits := io.seed.bits.flow
+  flows.io.request.valid := m1ByFlow
+  flows.io.request.bits.queue := marking(1).bits.entry.queue
+  flows.io.request.bits.time := marking(1).bits.mark.time
+  flows.io.request.bits.headers := marking(1).bits.meta.headers
+  flows.io.request.bits.config := m1Config.flow
+  private val flow = flows.io.answer.bits
+  io.flowEvents.valid := flows.io.answer.valid
+  io.flowEvents.bits := flow.events
+  private val byBucket = Delay(marker.io.marked, Mark - TokenMarker.Latency)
+  private val byFlow = Delay(m1ByFlow, FlowMarker.Latency)
+  private val flowPoliced = (Delay(m1Config.dropColours, FlowMarker.Latency) >> flow.colour)(0)
 
   // -- stage 0: it comes to its queue --
   private val token = Wire(Valid(new Token(p)))
   token := marking(Mark)
   token.bits.time := io.now
   when(marking(Mark).bits.sound) {
-    token.bits.entry.colour := marker.io.marked.colour
-    token.bits.mark.policed := marker.io.marked.policed
-    token.bits.mark.level := marker.io.marked.level
+    token.bits.entry.colour := Mux(byFlow, flow.colour, byBucket.colour)
+    token.bits.mark.policed := Mux(byFlow, flowPoliced, byBucket.policed)
+    token.bits.mark.level := byBucket.level
+    token.bits.mark.hasFlow := byFlow && flow.hasState
+    token.bits.mark.flow := Mux(byFlow, flow.state, 0.U.asTypeOf(new FlowState))
   }
   private val stages = pipeline(token, Latency)
   private def carries(stage: Int, slot: Slot.Type): Bool = stages(stage).valid && stages(stage).bits.slot === slot
@@ -273,7 +293,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
 object PolicyPipeline {
 
   /** Clocks from the slot to stage 0. */
-  val Mark: Int = TokenMarker.Latency
+  val Mark: Int = 1 + FlowMarker.Latency
 
   /** The stage in which the averages stand ready. */
   val AverageDone: Int = 3 + AverageUnit.Latency

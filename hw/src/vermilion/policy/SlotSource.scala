@@ -78,10 +78,11 @@ class SlotSource(p: LaneParams) extends Module {
   }
 }
 
-/** States of the two random sources: of verdicts, and of markers. */
+/** States of the random sources: of verdicts, of markers, and of the key under which flows are hashed. */
 class Seeds extends Bundle {
   val decide = UInt(128.W)
   val mark = UInt(128.W)
+  val flow = UInt(128.W) // of the flow table's hash
 }
 
 object SlotSource {
