@@ -19,6 +19,9 @@
 #ifndef VM_CELLS
 #define VM_CELLS 4096
 #endif
+#ifndef VM_FLOWS
+#define VM_FLOWS 4096
+#endif
 #ifndef VM_MAX_FRAME_BYTES
 #define VM_MAX_FRAME_BYTES 9728
 #endif

@@ -60,12 +60,12 @@ void markerWrites(std::vector<RegisterWrite>& out, const VmMarker& m) {
   out.push_back({reg::shadow_marker_promote(), scaled(m.promote)});
   out.push_back({reg::shadow_marker_drop(), m.drop});
   const VmFlowConfig& f = m.flow;
-  out.push_back({reg::shadow_marker_flow(),
-                 reg::kShadowMarkerFlowKind.put(f.kind) | reg::kShadowMarkerFlowByFactor.put(f.increase_by_factor) |
-                     reg::kShadowMarkerFlowAckGreen.put(f.ack_green) |
-                     reg::kShadowMarkerFlowAlpha.put(f.alpha_eighths) |
-                     reg::kShadowMarkerFlowStartCredits.put(f.start_credits) |
-                     reg::kShadowMarkerFlowRecoveryCredits.put(f.recovery_credits)});
+  out.push_back({reg::shadow_marker_flow(), reg::kShadowMarkerFlowKind.put(f.kind) |
+                                                reg::kShadowMarkerFlowByFactor.put(f.increase_by_factor) |
+                                                reg::kShadowMarkerFlowAckGreen.put(f.ack_green) |
+                                                reg::kShadowMarkerFlowAlpha.put(f.alpha_eighths) |
+                                                reg::kShadowMarkerFlowStartCredits.put(f.start_credits) |
+                                                reg::kShadowMarkerFlowRecoveryCredits.put(f.recovery_credits)});
   out.push_back({reg::shadow_marker_flow_average(), f.initial_average});
   out.push_back({reg::shadow_marker_flow_ages(), reg::kShadowMarkerFlowAgesIdle.put(f.idle_age) |
                                                      reg::kShadowMarkerFlowAgesHalfOpen.put(f.half_open_age)});

@@ -40,6 +40,7 @@ static int run(const Options& o) {
   if (o.seed) loaded.config.seed = *o.seed;
   loaded.config.buffer_cells = VM_CELLS;
   loaded.config.max_frame_bytes = VM_MAX_FRAME_BYTES;
+  loaded.config.flows = VM_FLOWS;
   const auto source = o.bench ? benchSource(o) : captureSource(o);
   std::optional<AtomicFile> stats;
   if (!o.statsJson.empty()) stats.emplace(o.statsJson);

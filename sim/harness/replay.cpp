@@ -86,7 +86,8 @@ void Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   if (d.verdict == VM_ENQUEUE || d.verdict == VM_MARK) view_.admitted(slot, seen);
   const bool same = untouched || (d.avg == rtl.average[a.colour] && d.p == rtl.probability && sameAverages(rtl));
   const bool sameMark = mark.draw == rtl.mark.draw && mark.time == rtl.mark.time && mark.marked == a.colour &&
-                        (!sound || (mark.policed == rtl.mark.policed && mark.level == rtl.mark.level && mark.has_flow == rtl.mark.has_flow && sameFlow(mark.flow, rtl.mark.flow)));
+                        (!sound || (mark.policed == rtl.mark.policed && mark.level == rtl.mark.level &&
+                                    mark.has_flow == rtl.mark.has_flow && sameFlow(mark.flow, rtl.mark.flow)));
   if (d.verdict == rtl.verdict && same && sameMark && sameSeen(a, seen, true, !untouched)) {
     agreed_++;
   } else if (first_.empty()) {

@@ -141,9 +141,12 @@ bool VerilatedLane::decision(RtlDecision& d) const {
   d.seen.time = top.io_decision_bits_time;
   d.seen.draw = top.io_decision_bits_draw;
   d.seen.policed = top.io_decision_bits_mark_policed;
-  d.mark = {top.io_decision_bits_mark_time,   top.io_decision_bits_mark_level,
-            top.io_decision_bits_mark_colour, d.seen.colour,
-            top.io_decision_bits_mark_draw,   top.io_decision_bits_mark_policed,
+  d.mark = {top.io_decision_bits_mark_time,
+            top.io_decision_bits_mark_level,
+            top.io_decision_bits_mark_colour,
+            d.seen.colour,
+            top.io_decision_bits_mark_draw,
+            top.io_decision_bits_mark_policed,
             top.io_decision_bits_mark_hasFlow,
             {top.io_decision_bits_mark_flow_raised, top.io_decision_bits_mark_flow_average,
              top.io_decision_bits_mark_flow_burst, top.io_decision_bits_mark_flow_highestSeq,

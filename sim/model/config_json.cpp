@@ -192,7 +192,8 @@ LoadedConfig readConfig(const std::string& text) {
   } catch (const json::parse_error& e) {
     throw ConfigError(std::string("configuration is not JSON: ") + e.what());
   }
-  const Object o(j, "configuration", {"port", "queues", "dscp", "default", "seed", "buffer_cells", "max_frame_bytes", "flows"});
+  const Object o(j, "configuration",
+                 {"port", "queues", "dscp", "default", "seed", "buffer_cells", "max_frame_bytes", "flows"});
   LoadedConfig out;
   out.config = {};
   const json& queues = o.get("queues");

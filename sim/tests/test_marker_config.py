@@ -35,12 +35,18 @@ WRONG = {
     "peak below committed": ("trtcm", {"pir": "500kbit"}, "needs pir from cir up"),
     "both bursts 0": ("srtcm", {"cbs": 0, "ebs": 0}, "needs one of them above 0"),
     "a missing queue": ("leaf", {"queue": "af9"}, 'has no queue; queues are "af1"'),
-    "an unknown kind": ("red", {"rate": "1Mbit"}, "legal are leaf, srtcm, trtcm, redp"),
+    "an unknown kind": ("red", {"rate": "1Mbit"}, "legal are leaf, srtcm, trtcm, redp, 3cpm, wpm, apm, nm"),
     "a probability of 2": ("redp", {"p_drop": 2}, "0 to 1"),
     "no chance at all": ("redp", {"max_demote": 0}, "above 0 to 1"),
     "a typo": ("leaf", {"brust": "1KB"}, 'did you mean "burst"'),
     "a time without a unit": ("redp", {"meter": 100}, 'such as "100ms"'),
     "packets where bytes are": ("leaf", {"packet": "1000B"}, "packet belongs to buckets in packets"),
+    "an alpha between eighths": ("3cpm", {"alpha": 0.3}, "in steps of 0.125"),
+    "an alpha that leaves nothing to divide by": ("3cpm", {"alpha": 1, "increase": "factor"}, "alpha up to 0.875"),
+    "too many credits": ("wpm", {"ns": 256}, "0 to 255 packets"),
+    "credits where none are": ("apm", {"ns": 5}, 'which kind "apm" does not take'),
+    "a rate where there is no bucket": ("nm", {"rate": "1Mbit"}, "nothing but packet and drop"),
+    "an age beyond the table's": ("3cpm", {"idle": "300s"}, "5ms to 274s"),
     "a colour that is none": ("leaf", {"drop": ["blue"]}, "green, yellow, red"),
 }
 
@@ -52,6 +58,17 @@ def test_is_refused_in_one_sentence(case):
         parse(kind, **fields)
     text = str(error.value)
     assert words in text and "\n" not in text and "af" in text
+
+
+def test_flow_markers_have_the_papers_defaults():
+    one = record("3cpm")
+    assert one["kind"] == 5
+    assert one["flow"] == {
+        "kind": 1, "alpha_eighths": 4, "initial_average": 7 * 256, "start_credits": 5, "recovery_credits": 5,
+        "increase_by_factor": 0, "ack_green": 0, "idle_age": 14305, "half_open_age": 715,
+    }  # fmt: skip
+    assert [record(kind)["flow"]["kind"] for kind in ("nm", "wpm", "apm")] == [0, 2, 3]
+    assert record("apm", alpha=0.25, a0=2.5, increase="factor")["flow"]["initial_average"] == 640
 
 
 def test_two_markers_of_one_queue_are_refused():

@@ -37,7 +37,7 @@ ASKED = {
         {"name": "silent", "dscp": ["EF"], "limit": "6KB"},
     ],
 }  # fmt: skip
-FATES = ("enqueued", "mark", "early", "forced", "tail", "nobuf", "bad")
+FATES = ("enqueued", "mark", "early", "forced", "tail", "nobuf", "bad", "policed")
 
 
 def setting():

@@ -48,7 +48,7 @@ def check(stats):
     for queue in stats["queues"]:
         for colour in queue["colours"]:
             for kind in ("packets", "bytes"):
-                lost = sum(colour[name][kind] for name in ("early", "forced", "tail", "nobuf", "bad"))
+                lost = sum(colour[name][kind] for name in ("early", "forced", "tail", "nobuf", "bad", "policed"))
                 assert colour["arrived"][kind] == colour["enqueued"][kind] + lost, colour
                 assert colour["enqueued"][kind] == colour["sent"][kind], "something stayed in a queue"
             total["arrived"] += colour["arrived"]["packets"]

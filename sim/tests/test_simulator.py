@@ -117,7 +117,7 @@ def test_every_frame_has_one_fate_and_every_decision_is_replayed(program, words,
     colours = [colour for queue in result["queues"] for colour in queue["colours"]]
     count = {name: sum(c[name]["packets"] for c in colours) for name in colours[0]}
     assert count["arrived"] == 1500
-    assert 1500 == count["sent"] + sum(count[name] for name in ("early", "forced", "tail", "nobuf", "bad"))
+    assert 1500 == count["sent"] + sum(count[name] for name in ("early", "forced", "tail", "nobuf", "bad", "policed"))
     assert count["sent"] and count["forced"] + count["early"]  # the run was a test of something
     status, lines = run(
         program, "--in", tmp_path / "o", "--config-words", words, "--engine", "model", "--stats-json", stats

@@ -39,6 +39,7 @@ class Preset:
     queues: int = 16
     cells: int = 4096
     max_frame_bytes: int = 9728
+    flows: int = 4096
 
     def defines(self) -> list[str]:
         return [f"-DVM_{name.upper()}={number}" for name, number in vars(self).items()]

@@ -106,7 +106,9 @@ class Marker(Strict):
         if self.alpha is not None and self.alpha * 8 != int(self.alpha * 8):
             raise ValueError(f"has alpha {self.alpha}; legal is 0.125 to 1 in steps of 0.125")
         if self.alpha == 1 and self.increase == "factor":
-            raise ValueError('has alpha 1 with increase "factor", which divides by 1 - alpha; legal is alpha up to 0.875')
+            raise ValueError(
+                'has alpha 1 with increase "factor", which divides by 1 - alpha; legal is alpha up to 0.875'
+            )
         for name in ("idle", "half_open"):
             ns = getattr(self, name)
             if ns is not None and not TICK_NS <= ns <= 65535 * TICK_NS:

@@ -21,9 +21,17 @@ FATES = {
     "tail": "#a8324a",
     "nobuf": "#8c8c8c",
     "bad": "#c46aa8",
+    "policed": "#4b5d67",
 }
 FATE_TEXT = {"enqueued": "enqueued, unmarked", "marked": "enqueued, CE chosen", "nobuf": "no buffer"}
-VERDICT_MARKS = {1: ("mark", "^"), 2: ("early", "x"), 3: ("forced", "v"), 4: ("tail", "_"), 5: ("no buffer", "s")}
+VERDICT_MARKS = {
+    1: ("mark", "^"),
+    2: ("early", "x"),
+    3: ("forced", "v"),
+    4: ("tail", "_"),
+    5: ("no buffer", "s"),
+    7: ("policed", "D"),
+}
 LINES_MAX, EVENTS_MAX = 2500, 900  # points of a line, verdicts drawn, each a queue
 FEW = 10  # an operating point of fewer decisions says nothing and is not drawn
 FAMILIES = {"red": "RED", "gentle": "gentle RED", "exred": "ExRED"}

@@ -67,7 +67,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val curveConfig = Seq.fill(Colour.Count)(SyncReadMem(p.queues, new ColourConfig))
 
   // -- stage m0: what the slot carries --
-  private val ready = marker.io.ready && flows.io.ready && backlog.io.ready && averages.io.ready && limit.io.ready && verdicts.io.ready
+  private val ready =
+    marker.io.ready && flows.io.ready && backlog.io.ready && averages.io.ready && limit.io.ready && verdicts.io.ready
   private val committing = RegInit(false.B) // the commit's slot is on its way
   slots.io.enable := ready
   slots.io.now := io.now
