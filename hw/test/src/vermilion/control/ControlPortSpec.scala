@@ -37,7 +37,7 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
       if (value(lane.service.valid) == 1) services += value(lane.service.bits.quantum)
       if (value(lane.classWrite.valid) == 1)
         classes += value(lane.classWrite.bits.address) * 100 + value(lane.classWrite.bits.entry.queue)
-      if (value(lane.seed.valid) == 1) seeds += value(lane.seed.bits)
+      if (value(lane.seed.valid) == 1) seeds ++= lane.seed.bits.elements.values.map(value)
       if (value(lane.portShaper.valid) == 1) ports += value(lane.portShaper.bits.burstNs)
       if (value(dut.io.statistics.clear) == 1) clears += 1
       lane.look.ready.poke((takeLook && random.nextDouble() >= stall).B)
@@ -220,9 +220,13 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         assert(read(R.LostFramesLow(2)) == 0, "an input that the build does not have")
 
         seeds.clear()
-        for (i <- 0 until 4) assert(write(R.Seed(i), i + 1))
+        for (i <- 0 until 4) assert(write(R.Seed(i), i + 1) && write(R.FlowSeed(i), i + 21))
         clock()
-        assert(seeds.toSeq == Seq((BigInt(4) << 96) + (BigInt(3) << 64) + (BigInt(2) << 32) + 1))
+        assert(seeds.isEmpty, "a seed was applied before the last one was written")
+        for (i <- 0 until 4) assert(write(R.MarkSeed(i), i + 11))
+        clock()
+        def words(first: Int) = (0 until 4).map(i => BigInt(first + i) << (32 * i)).sum
+        assert(seeds.toSet == Set(words(1), words(11), words(21)) && seeds.size == 3)
         ports.clear()
         assert(write(R.PortBurstLow(), 5) && write(R.PortBurstHigh(), 1))
         clock()
