@@ -222,7 +222,7 @@ def seeded(dut, number: int) -> Bench:
 
 
 @cocotb.test()
-@cocotb.parametrize(limit=[FREE, 10], take=[1.0, 0.4])
+@cocotb.parametrize(limit=[FREE, 3], take=[1.0, 0.4])
 async def frames_leave_as_they_came_or_are_counted(dut, limit, take):
     bench = seeded(dut, round(take * 10) + (limit == FREE))
     await bench.start(limit)
@@ -234,7 +234,7 @@ async def frames_leave_as_they_came_or_are_counted(dut, limit, take):
             await bench.clock(pace, take)
     await bench.finish()
     assert bench.fates["lost"] == 0 and bench.fates[mb.BAD]
-    if limit == 10 and take < 1:
+    if limit == 3 and take < 1:
         assert bench.fates[mb.TAIL], "the limit was never met"
     if limit == FREE and take < 1:
         assert bench.fates[mb.NOBUF], "the cells never ran out"

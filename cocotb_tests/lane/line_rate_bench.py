@@ -1,8 +1,8 @@
 """Bench of the datapath at a frame a clock: 64-byte frames back to back at 512 bits, and a decision in every clock.
 
 Counts clocks, not time. With a short limit most frames are refused and their cells come back as fast as they are taken; without one the
-cells run out, and frames that find none are decided (`nobuf`) in every clock as well. The way out takes what it can, a grant every four
-clocks. Every frame's fate is checked as in lane_bench.
+cells run out, and frames that find none are decided (`nobuf`) in every clock as well. The way out takes a beat in
+four clocks. Every frame's fate is checked as in lane_bench.
 """
 
 import os
@@ -37,7 +37,7 @@ async def a_frame_a_clock_has_a_decision_in_every_clock(dut, spread, limit):
         bench.waiting[0].append(Frame(data, False))
     began = bench.clocks
     while bench.waiting[0]:
-        await bench.clock(1.0, 1.0)
+        await bench.clock(1.0, 0.25)
     assert bench.clocks - began == FRAMES, "an input that cannot be stalled was stalled"
     await bench.finish()
     at = bench.decisions
