@@ -3,8 +3,9 @@
 //
 //   frames -> beats -> cells -> metas -> one decision a clock -> queues -> scheduler -> reader -> rewrite -> beats out
 //
-// Averages are updated in the clock in which the RTL takes a meta, and its verdict falls `timing::Verdict` clocks later,
-// where the RTL's pipeline ends; what each sees of the packets before it is pipeline_view.h.
+// A meta takes a slot and is marked; `timing::Mark` clocks later it comes to its queue and averages are updated, and its
+// verdict falls `timing::Verdict` clocks behind that, where the RTL's pipeline ends. What each sees of the packets before
+// it is pipeline_view.h.
 //
 // Frames that come while others are on an input wait there. The output is always ready.
 #pragma once

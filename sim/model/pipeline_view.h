@@ -1,7 +1,7 @@
 // What a decision in the RTL's pipeline sees of those before it: backlogs, last departures, updates under way, the total
 // that its limit is compared with, and its draw. Fed with what happened when, by the clocked lane and by the replay alike.
 //
-//   a token is marked, clock t         average/BacklogCounters.scala: admissions whose verdict came by clock t - Admission,
+//   a token comes to its queue, clock t average/BacklogCounters.scala: admissions whose verdict came by clock t - Admission,
 //                                       departures up to clock t - 1
 //   its averages                        average/AverageUnit.scala: n - 1 updates of the same estimator in the `Averaging`
 //                                       clocks before t are still under way

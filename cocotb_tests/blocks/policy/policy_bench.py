@@ -6,9 +6,8 @@ from collections import Counter, deque
 
 import cocotb
 import model_bindings as mb
-from bench import queues
+from bench import pipeline, queues
 from bench.bundle import plain, ports
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 
 NAMES = (
@@ -60,16 +59,7 @@ class Bench:
 
     async def start(self):
         dut = self.dut
-        cocotb.start_soon(Clock(dut.clock, 4, unit="ns").start())
-        valids = "io_meta_valid io_departed_valid io_commit_valid io_look_valid io_classWrite_valid io_seed_valid"
-        for name in valids.split():
-            getattr(dut, name).value = 0
-        dut.io_now.value = self.now
-        dut.io_departureUpdates.value = self.departures
-        dut.reset.value = 1
-        for _ in range(4):
-            await FallingEdge(dut.clock)
-        dut.reset.value = 0
+        await pipeline.reset(dut, self.now, self.departures)
         dut.io_seed_bits_decide.value = sum(word << 32 * i for i, word in enumerate(self.words))
         dut.io_seed_bits_flow.value = sum(word << 32 * i for i, word in enumerate(self.flow_words))
         dut.io_seed_bits_mark.value = sum(word << 32 * i for i, word in enumerate(self.mark_words))
@@ -86,12 +76,7 @@ class Bench:
             await FallingEdge(dut.clock)
         dut.io_classWrite_valid.value = 0
         for index, record in enumerate(self.configs):
-            ports(dut, "io_commit_bits", {"queue": index, "config": queues.bundle(record)})
-            dut.io_commit_valid.value = 1
-            while not int(dut.io_commit_ready.value):
-                await FallingEdge(dut.clock)
-            await FallingEdge(dut.clock)
-        dut.io_commit_valid.value = 0
+            await pipeline.commit(dut, index, record)
 
     def offer(self, pace: float, spread: int):
         """Puts a packet at the input with probability `pace`, to one of the first `spread` queues."""

@@ -10,9 +10,8 @@ from math import ceil, sqrt
 
 import cocotb
 import model_bindings as mb
-from bench import queues
+from bench import pipeline
 from bench.bundle import ports
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
 PACKETS = 40000
@@ -72,30 +71,16 @@ class Bench:
         self.verdicts: list[int] = []
 
     async def start(self):
-        dut = self.dut
-        cocotb.start_soon(Clock(dut.clock, 4, unit="ns").start())
-        valids = "io_meta_valid io_departed_valid io_commit_valid io_look_valid io_classWrite_valid io_seed_valid"
-        for name in valids.split():
-            getattr(dut, name).value = 0
-        dut.io_departureUpdates.value, dut.io_now.value, dut.reset.value = 0, 1000, 1
-        for _ in range(4):
-            await FallingEdge(dut.clock)
-        dut.reset.value = 0
-        for _ in range(1200):
-            await FallingEdge(dut.clock)
+        await pipeline.reset(self.dut)
 
     async def commit(self, index: int, record):
         """Commits a queue's configuration and sends all frames without IP to it."""
-        dut = self.dut
-        ports(dut, "io_commit_bits", {"queue": index, "config": queues.bundle(record)})
-        ports(dut, "io_classWrite_bits", {"address": 64, "entry": {"queue": index, "colour": 0}})
-        dut.io_commit_valid.value, dut.io_classWrite_valid.value = 1, 1
-        await FallingEdge(dut.clock)
-        dut.io_classWrite_valid.value = 0
-        for _ in range(45):  # the pipeline empties, then the commit is taken
-            self.look()
-            await FallingEdge(dut.clock)
-        dut.io_commit_valid.value = 0
+        entry = {"queue": index, "colour": 0}
+        ports(self.dut, "io_classWrite_bits", {"address": 64, "entry": entry})
+        self.dut.io_classWrite_valid.value = 1
+        await FallingEdge(self.dut.clock)
+        self.dut.io_classWrite_valid.value = 0
+        await pipeline.commit(self.dut, index, record, self.look)
 
     def look(self):
         if self.dut.io_decision_valid.value:

@@ -12,9 +12,8 @@ from math import floor
 
 import cocotb
 import model_bindings as mb
-from bench import queues
+from bench import pipeline
 from bench.bundle import ports
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
 COUNTED = {
@@ -38,16 +37,7 @@ async def each_variants_averages_are_those_of_its_definition(dut):
     seed = int(os.environ.get("VERMILION_SEED", "1"))
     dut._log.info(f"seed {seed}")
     random = randomness.Random(seed)
-    cocotb.start_soon(Clock(dut.clock, 4, unit="ns").start())
-    valids = "io_meta_valid io_departed_valid io_commit_valid io_look_valid io_classWrite_valid io_seed_valid"
-    for name in valids.split():
-        getattr(dut, name).value = 0
-    dut.io_departureUpdates.value, dut.io_now.value, dut.reset.value = 0, 1000, 1
-    for _ in range(4):
-        await FallingEdge(dut.clock)
-    dut.reset.value = 0
-    for _ in range(1200):
-        await FallingEdge(dut.clock)
+    await pipeline.reset(dut)
     for index, variant in enumerate(COUNTED):
         for colour in range(3):
             entry = {"queue": index, "colour": colour}
@@ -55,12 +45,7 @@ async def each_variants_averages_are_those_of_its_definition(dut):
             dut.io_classWrite_valid.value = 1
             await FallingEdge(dut.clock)
         dut.io_classWrite_valid.value = 0
-        ports(dut, "io_commit_bits", {"queue": index, "config": queues.bundle(record(variant))})
-        dut.io_commit_valid.value = 1
-        while not int(dut.io_commit_ready.value):
-            await FallingEdge(dut.clock)
-        await FallingEdge(dut.clock)
-        dut.io_commit_valid.value = 0
+        await pipeline.commit(dut, index, record(variant))
 
     weight = record("WRED").weight[0]
     step = Fraction(weight.m, 2 ** (8 + weight.s))

@@ -12,9 +12,9 @@ import vermilion.stream.{Colour, LossCounters}
 /** The host's side of a lane: AXI4-Lite to the registers of `hw/regs/vermilion.rdl` (`docs/registers.md`).
   *
   * All of a queue's configuration is written to one shadow record, and reaches the lane as a whole with COMMIT. While the
-  * lane has not taken it (it passes the policy pipeline like a packet, about 15 clocks), writes are held back, so the
+  * lane has not taken it (it passes the policy pipeline like a packet, about 25 clocks), writes are held back, so the
   * record cannot change under the commit. The scheduler's part goes out in the clock in which the policy's is taken.
-  * Registers are flip-flops, about 2100 bits, whatever the number of queues; they cannot tell what a queue has now.
+  * Registers are flip-flops, about 2800 bits, whatever the number of queues; they cannot tell what a queue has now.
   *
   * A read answers 4 clocks after its address. A register's bits outside its fields read as 0.
   */
