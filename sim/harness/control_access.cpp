@@ -175,6 +175,10 @@ Lost lostFrames(ControlAccess& control, u32 input) {
   return lost;
 }
 
+u32 flowEvents(ControlAccess& control, u32 event) {
+  return control.read(reg::flow_events(event));
+}
+
 void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]) {
   control.write(reg::queue_select(), queue);
   control.write(reg::snapshot(), 1);

@@ -40,6 +40,9 @@ void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]);
 // Of that snapshot: packets that came with one colour and were given another by the queue's marker.
 u64 markedPackets(ControlAccess& control, u32 in, u32 out);
 
+// How often one of the events of flow_book.h has happened to flows since reset.
+u32 flowEvents(ControlAccess& control, u32 event);
+
 // An input's count of frames that it left out, as of one clock.
 Lost lostFrames(ControlAccess& control, u32 input);
 

@@ -88,9 +88,9 @@ class ModelRun {
     d.probability = made.decision.p;
     d.verdict = made.decision.verdict;
     d.mark = made.mark;
-    recorder_.decided(d);
-    if (made.refresh) return;
+    if (made.refresh) return recorder_.decided(d, {});
     Packet& p = packet(made.id);
+    recorder_.decided(d, p.headers);
     p.queue = made.seen.queue;
     p.colour = made.seen.colour;
     p.lenBytes = made.seen.len_bytes;
@@ -120,6 +120,9 @@ u64 runModel(const LoadedConfig& loaded, FrameSource& source, Recorder& recorder
   const u64 errors = run.left();
   json["clocks"] = run.clocks();
   json["seconds"] = static_cast<double>(run.now() - StartNs) / 1e9;
+  u64 events[FlowEvents];
+  for (u32 i = 0; i < FlowEvents; i++) events[i] = saturate(recorder.results().flowEvents(i), 32);
+  json["flow_events"] = flowEventJson(events);
   json["accounting"] = {{"errors", errors}, {"first_error", errors ? "a frame did not come out of the model" : ""}};
   return errors;
 }

@@ -15,9 +15,10 @@ Recorder::Recorder(const Options& options, const LoadedConfig& loaded, FrameSour
   if (!options.trace.empty()) trace_.emplace(options.trace, loaded.config);
 }
 
-void Recorder::decided(const RtlDecision& d) {
+void Recorder::decided(const RtlDecision& d, const Headers& headers) {
   time_ = unwrapped(d.seen.time, time_);
-  if (trace_) trace_->write(d, time_);
+  const std::optional<u32> flow = d.refresh ? std::nullopt : results_.flow(d.seen, headers, d.mark);
+  if (trace_) trace_->write(d, time_, flow);
   if (d.refresh) return;
   results_.decided(d.seen, d.mark, time_, d.average[d.seen.colour], d.probability, d.verdict);
 }

@@ -46,13 +46,13 @@ bool Replay::sameAverages(const RtlDecision& rtl) const {
   return true;
 }
 
-void Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
+u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   const Arrival& a = rtl.seen;
   const u64 slot = clock - timing::Verdict;
   (rtl.refresh ? refreshes_ : decisions_)++;
   if (a.queue >= queueCount_ || a.colour >= u32{Colours}) {
     if (first_.empty()) disagree(rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
-    return;
+    return 0;
   }
   if (rtl.refresh) {
     const Arrival seen = view_.refresh(slot, timeAt(slot), a.queue, a.colour);
@@ -67,12 +67,12 @@ void Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
     } else if (first_.empty()) {
       disagree(rtl, {}, seen, {rtl.verdict, model_.average(a.queue, a.colour), rtl.probability, 0});
     }
-    return;
+    return 0;
   }
   const bool sound = !a.bad && !a.no_buffer;
   if (rtl.mark.colour >= u32{Colours}) {
     if (first_.empty()) disagree(rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
-    return;
+    return 0;
   }
   const VmMark mark = marks_.mark(timeAt(slot - timing::Mark), a.queue, rtl.mark.colour, a.len_bytes, headers, sound);
   const bool untouched = !sound || mark.policed;
@@ -93,6 +93,7 @@ void Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   } else if (first_.empty()) {
     disagree(rtl, mark, seen, d);
   }
+  return mark.flow_events;
 }
 
 void Replay::disagree(const RtlDecision& rtl, const VmMark& mark, const Arrival& seen, const Decision& model) {

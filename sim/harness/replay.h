@@ -35,7 +35,8 @@ class Replay {
   void time(u64 clock, u64 now) { times_[clock % Times] = truncate(now, TimeBits); }
   // Both in the order of clocks; `clock` is the one in which it stood at the lane's port.
   // `headers` are those of the packet, as the model's parser finds them.
-  void check(const RtlDecision& rtl, const Headers& headers, u64 clock);
+  // Returns the events of the packet's flow (`flow_events` in records.h), which the RTL only counts.
+  u32 check(const RtlDecision& rtl, const Headers& headers, u64 clock);
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
 
   u64 decisions() const { return decisions_; }

@@ -38,11 +38,18 @@ Json colourJson(const VmCounters& c) {
   return j;
 }
 
+const char* kindOf(const VmMarker& m) {
+  static const char* const Kinds[] = {"", "leaf", "srtcm", "trtcm", "redp"};
+  static const char* const FlowKinds[] = {"nm", "3cpm", "wpm", "apm"};
+  return m.kind == VM_FLOW ? FlowKinds[m.flow.kind & 3] : Kinds[std::min(m.kind, u32{VM_REDP})];
+}
+
 }  // namespace
 
 Results::Results(const VmConfig& config, std::vector<std::string> names)
     : names_(std::move(names)), queues_(config.queue_count) {
   names_.resize(config.queue_count);
+  for (u32 i = 0; i < config.queue_count; i++) queues_[i].marker = config.queues[i].marker;
 }
 
 void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict) {
@@ -57,6 +64,17 @@ void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 ave
   q.highestPackets = std::max<u64>(q.highestPackets, s.backlogPackets);
   samples_.add(s);
   if (verdict != VM_ENQUEUE) events_.add(s);
+}
+
+std::optional<u32> Results::flow(const Arrival& seen, const Headers& headers, const VmMark& mark) {
+  for (u32 i = 0; i < FlowEvents; i++) queues_[seen.queue].flowEvents[i] += mark.flow_events >> i & 1;
+  return flows_.packet(seen, headers, mark);
+}
+
+u64 Results::flowEvents(u32 event) const {
+  u64 sum = 0;
+  for (const Queue& q : queues_) sum += q.flowEvents[event];
+  return sum;
 }
 
 void Results::sent(const Packet& p, bool ceWritten) {
@@ -103,6 +121,11 @@ void Results::write(Json& json) const {
                       {"latency_max_ns", q.latencyMax},
                       {"highest_backlog_bytes", q.highestBytes},
                       {"highest_backlog_packets", q.highestPackets}});
+    if (q.marker.kind == VM_NO_MARKER) continue;
+    Json& marker = queues.back()["marker"] = {{"kind", kindOf(q.marker)}};
+    if (q.marker.kind != VM_FLOW || q.marker.flow.kind == VM_FLOW_NONE) continue;
+    marker["flow_events"] = flowEventJson(q.flowEvents);
+    flows_.write(marker, static_cast<u32>(i), q.marker.flow.alpha_eighths);
   }
   json["sample_every"] = samples_.every();
   json["event_every"] = events_.every();

@@ -5,6 +5,8 @@
 //   queues[]   index, name, colours[3] of counters {packets, bytes}: arrived, enqueued (`marked` among them), marked (CE chosen),
 //              ce_written, early, forced, tail, nobuf, bad, policed, sent; colours are those behind the queue's marker;
 //              colours_in_out [3][3]: packets by the colour they came with and the one their marker gave;
+//              marker: {kind}, absent where there is none; by flow also flow_events as below, of this queue and by the model, and
+//              what flow_book.h says of its flows;
 //              latency: histogram [[from_ns, packets], ...] of decision to departure, 8 classes an octave, empty ones left out;
 //              latency_max_ns, highest_backlog_bytes, highest_backlog_packets: queued before a
 //              packet, all colours, as the limit saw it at the verdict
@@ -14,6 +16,9 @@
 //   events[]   the same for marks and drops only, at most 8,000
 //   sample_every, event_every    k of each
 //   lost[]     per input {packets, bytes}: frames that the input left out, so without a verdict and in no queue; absent where there are none
+//   flow_events {adopted, collision, aged_out, displaced, table_full, loss, jump, probe}: what happened to the flows of all
+//              flow markers (docs/flow-markers.md, "The table"), each at most 2^32-1: read from the RTL's registers, and there
+//              an error of the accounting where the model counts otherwise; with --engine model its own count
 //   replay     decisions, agreed, refreshes, refreshes_agreed, first_disagreement (RTL)
 //   accounting errors, first_error
 //   warnings   {name: count}, names in capture_reader.h
@@ -27,6 +32,7 @@
 #include <vector>
 
 #include "accounting.h"
+#include "flow_book.h"
 #include "records.h"
 
 namespace vermilion {
@@ -57,10 +63,13 @@ class Results {
  public:
   Results(const VmConfig& config, std::vector<std::string> names);
   void decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict);
+  // A packet's flow, counted; its number where it has one.
+  std::optional<u32> flow(const Arrival& seen, const Headers& headers, const VmMark& mark);
   void sent(const Packet& packet, bool ceWritten);
   void lost(u32 input, u32 lenBytes);
   u64 packets() const { return packets_; }
   u64 marked(u32 queue, u32 in, u32 out) const { return queues_[queue].marked[in][out]; }
+  u64 flowEvents(u32 event) const;
   const VmCounters& counters(u32 queue, u32 colour) const { return queues_[queue].counters[colour]; }
   void write(nlohmann::ordered_json& json) const;
 
@@ -71,6 +80,8 @@ class Results {
   };
   struct Queue {
     std::array<VmCounters, Colours> counters{};
+    VmMarker marker{};
+    u64 flowEvents[FlowEvents] = {};
     u64 marked[Colours][Colours] = {};  // packets, by colour before and behind the marker
     std::map<u64, u64> latency;
     u64 latencyMax = 0, highestBytes = 0, highestPackets = 0;
@@ -78,6 +89,7 @@ class Results {
   static nlohmann::ordered_json list(const Decimator<Sample>& samples);
   std::vector<std::string> names_;
   std::vector<Queue> queues_;
+  FlowBook flows_;
   std::vector<Lost> lost_;  // up to the last input that lost a frame
   u64 packets_ = 0, bytes_ = 0;
   Decimator<Sample> samples_{12000}, events_{8000};

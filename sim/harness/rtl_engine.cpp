@@ -38,10 +38,11 @@ class RtlRun : public LaneListener {
     accounting.lost(input, lenBytes, clock);
     recorder_.results().lost(input, lenBytes);
   }
-  void decided(const RtlDecision& d, u64 clock) override {
+  void decided(const RtlDecision& made, u64 clock) override {
+    RtlDecision d = made;
     const Packet p = d.refresh ? Packet{} : accounting.decided(d, clock);
-    replay.check(d, p.headers, clock);
-    recorder_.decided(d);
+    d.mark.flow_events = replay.check(d, p.headers, clock);
+    recorder_.decided(d, p.headers);
     if (d.refresh) return;
     if (timing.decisions++ == 0) timing.firstDecision = clock;
     timing.lastDecision = clock;
@@ -118,6 +119,19 @@ void compareCounters(LaneDriver& driver, const VmConfig& config, const Results& 
   }
 }
 
+// The lane's count of what happened to flows against the replay's; its own goes into the JSON.
+Json compareFlowEvents(LaneDriver& driver, const Results& results, Accounting& accounting) {
+  u64 lane[FlowEvents];
+  for (u32 i = 0; i < FlowEvents; i++) {
+    lane[i] = flowEvents(driver.control(), i);
+    const u64 seen = saturate(results.flowEvents(i), 32);
+    if (lane[i] != seen)
+      accounting.error("flow markers: the lane counts " + std::to_string(lane[i]) + " events \"" + FlowEventNames[i] +
+                       "\", the model " + std::to_string(seen));
+  }
+  return flowEventJson(lane);
+}
+
 // Names of the file of --bench; latencies are the least seen, that is of a lane with nothing ahead; `verdicts` {name: packets}.
 void benchJson(const Options& o, const Timing& t, const VmConfig& config, const Results& results, Json& json) {
   const u64 beats = (o.frameBytes + BeatBytes - 1) / BeatBytes;
@@ -154,6 +168,7 @@ u64 runRtl(const Options& o, const LoadedConfig& loaded, FrameSource& source, Re
   json["clocks_per_second"] = static_cast<double>(driver.runClocks()) / std::max(wall, 1e-9);
   json["input_stalled_clocks"] = driver.stalledClocks();
   compareCounters(driver, config, recorder.results(), run.accounting);
+  json["flow_events"] = compareFlowEvents(driver, recorder.results(), run.accounting);
   if (o.bench) benchJson(o, run.timing, config, recorder.results(), json);
   json["replay"] = {{"decisions", run.replay.decisions()},
                     {"agreed", run.replay.agreed()},

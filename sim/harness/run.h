@@ -17,7 +17,7 @@ namespace vermilion {
 class Recorder {
  public:
   Recorder(const Options& options, const LoadedConfig& loaded, FrameSource& source);
-  void decided(const RtlDecision& decision);
+  void decided(const RtlDecision& decision, const Headers& headers);  // of the packet, as the model's parser finds them
   void sent(const Packet& packet, bool ceWritten, const std::vector<u8>& bytes);
   void progress(bool last = false);
   void keep();

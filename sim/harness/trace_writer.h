@@ -5,21 +5,29 @@
 //   queued                  what the limit saw before the packet
 //   came, policed           colour before the queue's marker; 1: the marker drops it
 //   level                   of the marker's bucket A before the packet, U48.16 ns of its rate
+//   flow                    number of the packet's flow, flow_book.h: 0 for the first that a flow marker met
+//   flow_average, flow_raised, flow_burst, flow_credits, flow_seq
+//                           the flow's state after the packet: A_Y (U16.8; where raised 8 / (8-n) of it), L_Y, credits, SN_h
+//   flow_events             what happened to the flow at this packet, names of the JSON's flow_events with spaces between; not in the
+//                           RTL's decision: from the replay there, and compared with the RTL's counters at the end
 //   backlog, ahead          what the averages saw before the packet (after the departure); n of the look-ahead; per colour 0, 1, 2
 //   average_0.. (U27.16)    of each estimator, after its update
 //   probability (U1.32)     verdict: code of docs/architecture.md
 //
 // Empty is what has no meaning, so that both engines write the same file:
+//   no flow                 flow and flow_events; where the table has no place for it the state
 //   a refresh               input, len_bytes, ecn, bad, no_buffer, draw, queued, probability, verdict, all of the marker
 //   a bad or nobuf frame    probability, policed, level; a policed one: probability
 //   ahead_c, average_c      where the line updates estimator c not: its mask lacks the colour, a bad, nobuf or policed frame, a
 //                           refresh of a queue that does not update at departures
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "atomic_file.h"
+#include "flow_book.h"
 #include "replay.h"
 
 namespace vermilion {
@@ -30,13 +38,13 @@ class TraceWriter {
       : file_(name), queues_(config.queues, config.queues + config.queue_count) {
     std::string head =
         "time,refresh,input,queue,colour,len_bytes,ecn,bad,no_buffer,draw,queued_bytes,queued_packets,probability,"
-        "verdict,came,mark_draw,policed,level";
+        "verdict,came,mark_draw,policed,level,flow,flow_average,flow_raised,flow_burst,flow_credits,flow_seq,flow_events";
     for (int c = 0; c < Colours; c++)
       for (const char* field : {"backlog_bytes", "backlog_packets", "last_departure", "ahead", "average"})
         head += std::string(",") + field + "_" + std::to_string(c);
     file_.write(head + "\n");
   }
-  void write(const RtlDecision& d, u64 time) {
+  void write(const RtlDecision& d, u64 time, std::optional<u32> flow) {
     const Arrival& a = d.seen;
     const bool packet = !d.refresh, sound = packet && !a.bad && !a.no_buffer, taken = sound && !d.mark.policed;
     line_ = std::to_string(time);
@@ -51,6 +59,10 @@ class TraceWriter {
     add(d.mark.draw, packet);
     add(d.mark.policed, sound);
     add(d.mark.level, sound);
+    add(flow.value_or(0), flow.has_value());
+    const VmFlowState& s = d.mark.flow;
+    for (u64 v : {s.average, s.raised, s.burst, s.credits, s.highest_seq}) add(v, sound && d.mark.has_flow);
+    addEvents(d.mark.flow_events);
     for (u32 c = 0; c < u32{Colours}; c++) {
       const bool updated = updates(a, c, taken, d.refresh);
       add(a.backlog_bytes[c]);
@@ -72,6 +84,17 @@ class TraceWriter {
   void add(u64 value, bool meant = true) {
     line_ += ',';
     if (meant) line_ += std::to_string(value);
+  }
+
+  void addEvents(u32 events) {
+    const char* between = ",";
+    if (events == 0) line_ += between;
+    for (u32 i = 0; i < FlowEvents; i++)
+      if (events >> i & 1) {
+        line_ += between;
+        line_ += FlowEventNames[i];
+        between = " ";
+      }
   }
 
   AtomicFile file_;

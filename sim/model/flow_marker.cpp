@@ -21,15 +21,6 @@ Rules rulesOf(const VmFlowConfig& c) {
           c.kind == VM_FLOW_THREE_COLOUR || c.kind == VM_FLOW_ADAPTIVE, std::min(c.alpha_eighths, 8u)};
 }
 
-FlowName nameOf(u32 queue, const Headers& h) {
-  FlowName name{};
-  std::copy(h.src_addr, h.src_addr + 4, name.words.begin());
-  std::copy(h.dst_addr, h.dst_addr + 4, name.words.begin() + 4);
-  name.words[8] = h.dst_port << 16 | h.src_port;
-  name.words[9] = h.is_ip6 << 15 | queue;
-  return name;
-}
-
 // The factor of few bits near 1/(1-alpha), floored term by term, and 2^-8.
 u64 grown(u64 a, u32 n) {
   switch (n) {
@@ -93,6 +84,15 @@ u32 lost(VmFlowState& s, const Rules& r) {
 
 }  // namespace
 
+FlowName flowName(u32 queue, const Headers& h) {
+  FlowName name{};
+  std::copy(h.src_addr, h.src_addr + 4, name.words.begin());
+  std::copy(h.dst_addr, h.dst_addr + 4, name.words.begin() + 4);
+  name.words[8] = h.dst_port << 16 | h.src_port;
+  name.words[9] = h.is_ip6 << 15 | queue;
+  return name;
+}
+
 FlowMarker::FlowMarker(u32 flows, const u32 seed[4]) : table_(flows, seed), states_(flows) {}
 
 VmFlowAnswer FlowMarker::step(u64 time, u32 queue, const Headers& h, const VmFlowConfig& c) {
@@ -107,7 +107,7 @@ VmFlowAnswer FlowMarker::step(u64 time, u32 queue, const Headers& h, const VmFlo
   }
 
   const u64 tick = truncate(time, TimeBits) >> FlowTable::TickShift;
-  const FlowPlace p = table_.lookup(nameOf(queue, h), syn, tick, c.idle_age, c.half_open_age);
+  const FlowPlace p = table_.lookup(flowName(queue, h), syn, tick, c.idle_age, c.half_open_age);
   a.collision = p.collision;
   a.aged_out = p.agedOut;
   a.displaced = p.displaced;

@@ -18,6 +18,9 @@
 
 namespace vermilion {
 
+// Of a TCP segment in a queue.
+FlowName flowName(u32 queue, const Headers& headers);
+
 class FlowMarker {
  public:
   static constexpr int AverageFrac = 8;

@@ -20,7 +20,7 @@ MarkStage::MarkStage(const VmConfig& config)
 VmMark MarkStage::mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, const Headers& headers, bool sound) {
   const u32 draw = random_.draw();
   const VmMarker& m = profiles_[queue];
-  VmMark out{timeNs, 0, colour, colour, draw, 0, 0, {}};
+  VmMark out{timeNs, 0, colour, colour, draw, 0, 0, {}, 0};
   if (!sound) return out;
   if (m.kind == VM_FLOW) {
     const VmFlowAnswer a = flows_.step(timeNs, queue, headers, m.flow);
@@ -28,6 +28,8 @@ VmMark MarkStage::mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, const He
     out.policed = m.drop_colours >> a.colour & 1;
     out.has_flow = a.has_state;
     out.flow = a.state;
+    out.flow_events = a.adopted | a.collision << 1 | a.aged_out << 2 | a.displaced << 3 | a.table_full << 4 |
+                      a.loss << 5 | a.jump << 6 | a.probe << 7;
     return out;
   }
   const Marked marked = markers_[queue].mark(m, timeNs, colour, lenBytes, draw);

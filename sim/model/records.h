@@ -31,6 +31,7 @@ typedef struct {
   uint32_t draw, policed;
   uint32_t has_flow; /* the packet's flow has state, which after the packet is: */
   VmFlowState flow;
+  uint32_t flow_events; /* bit i: event i of the register flow_events; 0 from the RTL, whose decision has none */
 } VmMark;
 
 /* What a decision saw. Backlogs are those before the packet: by colour for the averages, as it came in, and in all for

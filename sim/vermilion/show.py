@@ -1,7 +1,7 @@
 """What the commands print: tables and progress bars, nothing else.
 
 `statistics` reads the run's JSON: `queues`, each with `name` and per colour the counters of `OUTCOMES`, each `{packets, bytes}`;
-`lost` `[{packets, bytes}]`, one an input; `replay` `{decisions, agreed}`; `clocks`, `packets_per_second`. What is missing is left out.
+`marker` `{kind, flows, flow_events}` where it has one; `lost` `[{packets, bytes}]`, one an input; `flow_events` in all; `replay` `{decisions, agreed}`; `clocks`, `packets_per_second`. What is missing is left out.
 """
 
 from rich.box import SIMPLE_HEAD
@@ -26,6 +26,10 @@ WARNINGS = {
 }
 
 OUTCOMES = ("arrived", "sent", "marked", "ce_written", "early", "forced", "tail", "nobuf", "bad", "policed")
+# What happens to the flows of flow markers (docs/flow-markers.md, "The table"), in the order of the register flow_events.
+FLOW_EVENTS = ("adopted", "collision", "aged_out", "displaced", "table_full", "loss", "jump", "probe")
+EVENT_TEXT = dict(zip(FLOW_EVENTS, FLOW_EVENTS))
+EVENT_TEXT |= {"aged_out": "aged out", "displaced": "half-open displaced", "table_full": "table full"}
 OUTCOME_TEXT = {"marked": "CE chosen", "ce_written": "CE written", "nobuf": "no buffer"}
 
 
@@ -179,6 +183,9 @@ def statistics(screen, result: dict):
                     marked.add_row(str(queue["name"]), colour, *(f"{n:,}" if n else "" for n in row))
     if marked.row_count:
         screen.print(marked)
+    flows = flow_table(result)
+    if flows.row_count:
+        screen.print(flows)
     replay = result.get("replay")
     if replay:
         screen.print(f"model agrees on {replay['agreed']} of {replay['decisions']} decisions")
@@ -188,6 +195,22 @@ def statistics(screen, result: dict):
     figures += [f"{result['packets_per_second']:,.0f} packets/s simulated"] if "packets_per_second" in result else []
     if figures:
         screen.print(", ".join(figures))
+
+
+def flow_table(result: dict) -> Table:
+    """What happened to the flows of each queue with 3CPM, WPM or APM, and in all as the engine counts it."""
+    made = table("Flow markers", ["queue", "kind"], ["flows", *EVENT_TEXT.values()])
+    for queue in result.get("queues", []):
+        marker = queue.get("marker", {})
+        if "flow_events" in marker:
+            counts = [marker["flows"], *(marker["flow_events"][name] for name in FLOW_EVENTS)]
+            made.add_row(str(queue["name"]), marker["kind"], *(f"{n:,}" if n else "" for n in counts))
+    total = result.get("flow_events", {})
+    if made.row_count and total:
+        what = "registers" if result.get("engine") == "rtl" else "model"
+        counts = [total[name] for name in FLOW_EVENTS]
+        made.add_row("all", what, "", *(f"{n:,}" if n else "" for n in counts))
+    return made
 
 
 def bench(screen, rows: list[dict]):

@@ -2,7 +2,8 @@
 
 `write(page, config, record, stats, trace)` takes the configuration, the hardware's record (docs/hardware-configuration.md),
 the run's JSON (sim/harness/results.h) and the trace (sim/harness/trace_writer.h; may be None). Files of this package:
-`points` what was measured on the curves, `plots` the figures, `tables` the tables, `style.css` the looks; here stands the page.
+`points` what was measured on the curves, `plots` the figures, `tables` the tables, `markers` the section on markers with
+`marker_points` and `marker_plots`, `style.css` the looks; here stands the page.
 """
 
 from html import escape
@@ -11,7 +12,7 @@ from pathlib import Path
 from ..config import Config
 from ..show import WARNINGS
 from ..show import failures as failures_of
-from . import plots, points, tables
+from . import markers, plots, points, tables
 
 
 class Page:
@@ -77,6 +78,7 @@ def write(page, config: Config, record: dict, stats: dict, trace=None, failures=
     verdicts(made, stats)
     if busy:
         over_time(made, config, record, stats, busy)
+    markers.section(made, config, stats, trace)
     curves(made, config, record, points.collect(record, stats, trace), trace)
     latency(made, [q for q in busy if q.get("latency")])
     configuration(made, config, record)
