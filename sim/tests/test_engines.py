@@ -75,7 +75,7 @@ def same(tmp_path, capture, *arguments, traced=False):
         out, trace = tmp_path / f"{engine}.pcapng", tmp_path / f"{engine}.csv"
         more = ["--trace", trace] if traced else []
         stats = run(tmp_path, capture, "--engine", engine, "--out", out, *more, *arguments)
-        figures = [stats["queues"], stats["seconds"], stats["clocks"], stats.get("lost")]
+        figures = [stats["queues"], stats["seconds"], stats["clocks"], stats.get("lost"), stats["flow_events"]]
         got[engine] = (out.read_bytes(), figures, trace.read_text() if traced else "", stats)
     (rtl, figures, rtl_trace, stats), (model, modelled, model_trace, _) = got["rtl"], got["model"]
     check(stats)

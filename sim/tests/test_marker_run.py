@@ -1,6 +1,10 @@
 """Markers in a whole lane: colours decide queueing, counters and the DSCP on the wire, in RTL and model alike."""
 
+import struct
+
 from test_engines import SHIPPED, same
+from test_simulator import pcap
+from vermilion import show
 
 CONFIG = """
 [port]
@@ -101,3 +105,65 @@ def test_both_engines_mark_alike_and_every_marker_acts(tmp_path):
     for q in queues.values():
         arrived = sum(c["arrived"]["packets"] for c in q["colours"])
         assert arrived == sum(map(sum, q["colours_in_out"]))
+
+
+FLOWS = """
+[port]
+rate = "10Gbit"
+
+[[queue]]
+name    = "flows"
+default = true
+limit   = "1MB"
+
+[[queue]]
+name    = "other"
+dscp    = ["AF11"]
+limit   = "1MB"
+
+[[marker]]
+queue = "flows"
+kind  = "3cpm"
+idle  = "400ms"
+
+[[marker]]
+queue = "other"
+kind  = "wpm"
+"""
+
+
+def segment(flow, seq, flags=16, payload=1, dscp=0):
+    """A frame of TCP flow number `flow`."""
+    ports = struct.pack(">HHIIBBHHH", 1024 + flow % 50000, 80, seq % 2**32, 0, 0x50, flags, 9000, 0, 0)
+    ip = struct.pack(">BBHHHBBHII", 0x45, 4 * dscp, 40 + payload, 0, 0, 64, 6, 0, 0x0A000000 + flow, 0x0A000001)
+    return bytes(12) + b"\x08\0" + ip + ports + bytes(payload)
+
+
+def crowd():
+    """SYNs that are pushed out, more flows than the table takes, losses, a jump, and flows that come back too late."""
+    for flow in range(10000, 12000):
+        yield segment(flow, 1, flags=2, payload=0)
+    for flow in range(4500):
+        yield from (segment(flow, 1000), segment(flow, 2000))
+    for seq in (*range(3000, 30000, 1000), 5000, 2**31 + 100000):
+        yield from (segment(7, seq), segment(7, seq, dscp=10))
+
+
+def test_every_event_of_flows_is_counted_alike_by_registers_model_and_trace(tmp_path):
+    frames = [(number * 10_000, data, len(data)) for number, data in enumerate(crowd())]
+    frames += [(10**9 + number * 10_000, data, len(data)) for number, data in enumerate(segment(f, 9000) for f in range(50))]
+    (tmp_path / "flows.toml").write_text(FLOWS)
+    capture = pcap(tmp_path / "in.pcap", frames)
+    stats, trace = same(tmp_path, capture, "--config", tmp_path / "flows.toml", traced=True)
+    total = stats["flow_events"]  # the RTL's registers
+    print(total)
+    assert list(total) == list(show.FLOW_EVENTS) and min(total.values()) > 0
+    for name, count in total.items():
+        assert count == sum(q["marker"]["flow_events"][name] for q in stats["queues"])
+        assert count == sum(name in line.split(",")[24].split() for line in trace.splitlines()[1:])
+    assert total["collision"] >= total["table_full"] + total["displaced"]
+    flows, other = (q["marker"] for q in stats["queues"])
+    assert (flows["flows"], other["flows"]) == (6500, 1) and len(flows["busiest"]) == 12
+    assert flows["busiest"][0]["from"] == "10.0.0.7:1031" and flows["busiest"][0]["to"] == "10.0.0.1:80"
+    full = [line.split(",") for line in trace.splitlines() if "table_full" in line]
+    assert all(row[18] and row[19:24] == [""] * 5 for row in full)  # it has a number, and no state

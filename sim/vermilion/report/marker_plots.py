@@ -10,6 +10,14 @@ from .plots import _TEXT, EVENTS_MAX, FATES, FEW, INK, LINES_MAX, broken, plain,
 HATCH = {"green": "", "yellow": "////", "red": "xxxx", "dropped by the marker": "...."}
 AREA = INK | {"dropped by the marker": FATES["policed"]}
 SHAPE = {"green": "o", "yellow": "^", "red": "x"}
+EVENT_MARKS = {
+    "probe": ("D", INK["red"]),
+    "loss": ("x", "#8d6cc9"),
+    "adopted": ("s", "#e39a35"),
+    "jump": ("*", "#a8324a"),
+}
+EVENT_TEXT = {"probe": "red: a probe", "loss": "loss seen", "adopted": "adopted", "jump": "jump"}
+LINE = FATES["enqueued"]
 REGIONS = {"demotion": INK["yellow"], "balanced": "#8c8c8c", "promotion": INK["green"]}
 
 
@@ -83,6 +91,7 @@ def tokens(figure_, m, seen: found.MarkerSeen, depth: int, bucket: str):
     if gone:
         axis.plot(
             [p[0] / scale for p in gone], [p[1] for p in gone], "D", color=FATES["policed"], markersize=3.5,
+            markeredgecolor=_TEXT, markeredgewidth=0.4,
             label="dropped by the marker",
         )  # fmt: skip
     axis.axhline(depth, color=_TEXT, linestyle=":", linewidth=0.9, label=f"depth, {bucket}")
@@ -127,26 +136,27 @@ def flows(figure_, m, seen: found.MarkerSeen, names: dict[int, str]):
         points = thinned(flow.points.kept, LINES_MAX)
         times = [p[0] / scale for p in points]
         if m.kind == "wpm":
-            axis.plot(times, [p[3] for p in points], color="#5b8fc0", linewidth=1.3, drawstyle="steps-post")
+            axis.plot(times, [p[3] for p in points], color=LINE, linewidth=1.3, drawstyle="steps-post")
         else:
             axis.plot(times, [p[2] for p in points], color=_TEXT, alpha=0.5, linewidth=0.9)
-            axis.plot(times, [p[1] for p in points], color="#5b8fc0", linewidth=1.6, drawstyle="steps-post")
-        level = 3 if m.kind == "wpm" else 1
+            axis.plot(times, [p[1] for p in points], color=LINE, linewidth=1.6, drawstyle="steps-post")
         greens = [p[0] / scale for p in thinned(flow.points.kept, EVENTS_MAX) if p[4] == 0]
         axis.plot(greens, [0.04] * len(greens), "|", color=INK["green"], transform=axis.get_xaxis_transform())
         for event, (shape, ink) in EVENT_MARKS.items():
             own = [e for e in flow.events.kept if e[1] == event]
-            heights = [e[2] if level == 1 else 0 for e in own]
-            axis.plot([e[0] / scale for e in own], heights, shape, color=ink, markersize=6, markerfacecolor="none")
+            on = {"transform": axis.get_xaxis_transform()} if m.kind == "wpm" else {}
+            heights = [0.9 if on else e[2] for e in own]
+            axis.plot([e[0] / scale for e in own], heights, shape, color=ink, markersize=6, markerfacecolor="none", **on)
         axis.set_title(names.get(number, f"flow {number}"), loc="left")
         axis.set_ylabel("packets")
-        axis.set_ylim(bottom=0)
+        highest = max(p[3] if m.kind == "wpm" else max(p[1], p[2]) for p in points)
+        axis.set_ylim(0, 1.18 * max(highest, 1))
         axis.yaxis.set_major_formatter(plain)
     last = panels[-1]
     if m.kind == "wpm":
-        last.plot([], [], color="#5b8fc0", linewidth=1.3, label="credits")
+        last.plot([], [], color=LINE, linewidth=1.3, label="credits")
     else:
-        last.plot([], [], color="#5b8fc0", linewidth=1.6, label="A_Y")
+        last.plot([], [], color=LINE, linewidth=1.6, label="A_Y")
         last.plot([], [], color=_TEXT, alpha=0.5, linewidth=0.9, label="L_Y")
     if m.kind != "apm":
         last.plot([], [], "|", color=INK["green"], label="green packet")
@@ -156,7 +166,3 @@ def flows(figure_, m, seen: found.MarkerSeen, names: dict[int, str]):
     last.set_xlabel(f"time since the first frame, {unit}")
     last.set_xlim(-0.01 * seen.edges[-1] / scale, 1.01 * seen.edges[-1] / scale)
     last.legend(loc="upper center", bbox_to_anchor=(0.5, -0.35), ncol=7)
-
-
-EVENT_MARKS = {"probe": ("D", INK["red"]), "loss": ("x", "#8d6cc9"), "adopted": ("s", "#e39a35"), "jump": ("*", "#a8324a")}
-EVENT_TEXT = {"probe": "red: a probe", "loss": "loss seen", "adopted": "adopted", "jump": "jump"}

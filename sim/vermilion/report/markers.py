@@ -9,20 +9,20 @@ from ..show import EVENT_TEXT, FLOW_EVENTS
 from . import marker_plots, marker_points, plots, tables
 
 KINDS = {
-    "leaf": "leaf (P0, P2)",
+    "leaf": "leaf marker",
     "srtcm": "srTCM (RFC 2697)",
     "trtcm": "trTCM (RFC 2698)",
-    "redp": "REDP (P0)",
-    "3cpm": "3CPM (P1)",
-    "wpm": "WPM (P1)",
-    "apm": "APM (P1)",
-    "nm": "none, all yellow (P1)",
+    "redp": "REDP (random early demotion and promotion)",
+    "3cpm": "3CPM (green and red by TCP flow)",
+    "wpm": "WPM (green by TCP flow)",
+    "apm": "APM (red by TCP flow)",
+    "nm": "no flow marker, all yellow",
 }
 BUCKET = {
     "leaf": "the bucket",
     "redp": "the bucket",
-    "srtcm": "the committed bucket C; the excess bucket E is not in the trace",
-    "trtcm": "the peak bucket P; the committed bucket C is not in the trace",
+    "srtcm": "the committed bucket (the trace has no excess bucket)",
+    "trtcm": "the peak bucket (the trace has no committed bucket)",
 }
 
 
@@ -95,7 +95,7 @@ def in_out(stats: dict) -> str:
     ]
     policed = [stats["colours"][c].get("policed", {}).get("packets", 0) for c in range(len(COLOURS))]
     if any(policed):
-        rows.append(["dropped by the marker", *(f"{n:,}" if n else "" for n in policed), f"{sum(policed):,}"])
+        rows.append(["of these dropped", *(f"{n:,}" if n else "" for n in policed), f"{sum(policed):,}"])
     return tables.table(["came"], [*(f"left {colour}" for colour in COLOURS), "in all"], rows)
 
 
@@ -116,7 +116,7 @@ def tokens(made, queue, m, seen):
         return
     depth = marker_words.buckets(m)[0][1]
     units = f" Every packet counts as {m.packet_bytes:,} bytes." if m.packet_bytes else ""
-    caption = f"Queue {queue.name}: tokens that each packet met, {BUCKET[m.kind]}.{units}"
+    caption = f"Queue {queue.name}: tokens in {BUCKET[m.kind]}, as each packet met them.{units}"
     if m.kind == "redp":
         caption += " In the demotion region green packets may turn yellow, in the promotion region yellow ones green."
     made.figure(
@@ -142,7 +142,7 @@ def tokens(made, queue, m, seen):
 def redp(made, queue, m, seen):
     caption = (
         f"Queue {queue.name}: share of green packets demoted and of yellow ones promoted over the level of tokens; points are "
-        "classes of at least ten packets with binomial 99.9 % intervals, lines eq. (1) of P0. Left out are packets that the tokens "
+        "classes of at least ten packets with binomial 99.9 % intervals, lines REDP's eq. (1) (docs/markers.md). Left out are packets that the tokens "
         "do not cover, which are never green, and those that the combined dropper took."
     )
     made.figure(f"plot-shares-{queue.index}", caption, 3.2, lambda f: marker_plots.shares(f, m, seen))
@@ -193,10 +193,10 @@ def flow_table(made, m, marker: dict):
     rows = []
     for flow in marker["busiest"]:
         counts = [*flow["packets"], flow["losses"], flow["probes"]]
-        state = ["", ""] if m.kind == "wpm" else [f"{flow['average']:.6g}", f"{flow['burst']:,}"]
+        state = [] if m.kind == "wpm" else [f"{flow['average']:.6g}", f"{flow['burst']:,}"]
         ends = [str(flow["flow"]), flow["from"], flow["to"], f"{sum(flow['packets']):,}"]
         rows.append([*ends, *(f"{n:,}" if n else "" for n in counts), *state])
-    right = ["packets", *COLOURS, "losses", "probes", "last A_Y", "last L_Y"]
+    right = ["packets", *COLOURS, "losses", "probes", *([] if m.kind == "wpm" else ["last A_Y", "last L_Y"])]
     made.body.append(tables.table(["flow", "from", "to"], right, rows))
     more = marker["flows"] - len(rows)
     text = "Packets without payload belong to no flow."
