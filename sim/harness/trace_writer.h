@@ -38,7 +38,8 @@ class TraceWriter {
       : file_(name), queues_(config.queues, config.queues + config.queue_count) {
     std::string head =
         "time,refresh,input,queue,colour,len_bytes,ecn,bad,no_buffer,draw,queued_bytes,queued_packets,probability,"
-        "verdict,came,mark_draw,policed,level,flow,flow_average,flow_raised,flow_burst,flow_credits,flow_seq,flow_events";
+        "verdict,came,mark_draw,policed,level,flow,flow_average,flow_raised,flow_burst,flow_credits,flow_seq,flow_"
+        "events";
     for (int c = 0; c < Colours; c++)
       for (const char* field : {"backlog_bytes", "backlog_packets", "last_departure", "ahead", "average"})
         head += std::string(",") + field + "_" + std::to_string(c);

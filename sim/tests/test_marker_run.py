@@ -151,7 +151,9 @@ def crowd():
 
 def test_every_event_of_flows_is_counted_alike_by_registers_model_and_trace(tmp_path):
     frames = [(number * 10_000, data, len(data)) for number, data in enumerate(crowd())]
-    frames += [(10**9 + number * 10_000, data, len(data)) for number, data in enumerate(segment(f, 9000) for f in range(50))]
+    frames += [
+        (10**9 + number * 10_000, data, len(data)) for number, data in enumerate(segment(f, 9000) for f in range(50))
+    ]
     (tmp_path / "flows.toml").write_text(FLOWS)
     capture = pcap(tmp_path / "in.pcap", frames)
     stats, trace = same(tmp_path, capture, "--config", tmp_path / "flows.toml", traced=True)

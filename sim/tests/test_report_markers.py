@@ -236,7 +236,6 @@ def test_the_terminal_shows_flow_markers(shown):
     assert "Flow markers" not in printed(bare)
 
 
-
 def test_a_browser_draws_every_figure_and_cuts_no_label(browser, shown):  # noqa: F811
     plots = {plot["name"]: plot for plot in opened(browser, shown.page)}
     least = {f"plot-colours-{i}": 8 for i in range(7)} | {f"plot-tokens-{i}": 60 for i in range(4)}

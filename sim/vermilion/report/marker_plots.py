@@ -110,9 +110,7 @@ def shares(figure_, m, seen: found.MarkerSeen):
         ("green packets demoted", (0, low), found.demotion, seen.demoted, "yellow"),
         ("yellow packets promoted", (high, depth), found.promotion, seen.promoted, "green"),
     ):
-        axis.plot(
-            ends, [rule(m, level) for level in ends], color=INK[colour], linewidth=1.4, label=f"eq. (1): {name}"
-        )
+        axis.plot(ends, [rule(m, level) for level in ends], color=INK[colour], linewidth=1.4, label=f"eq. (1): {name}")
         bins = binned.filled(FEW)
         if bins:
             limits = [b.interval for b in bins]
@@ -123,7 +121,9 @@ def shares(figure_, m, seen: found.MarkerSeen):
                 markersize=4.5, markerfacecolor="none", elinewidth=0.9, capsize=2.5, label=f"measured: {name}",
             )  # fmt: skip
     axis.xaxis.set_major_formatter(plain)
-    axis.set(xlim=(0, 1.02 * depth), ylim=(0, 1.02), xlabel="tokens before the packet, bytes", ylabel="share of packets")
+    axis.set(
+        xlim=(0, 1.02 * depth), ylim=(0, 1.02), xlabel="tokens before the packet, bytes", ylabel="share of packets"
+    )
     below(axis, 2)
 
 
@@ -146,7 +146,9 @@ def flows(figure_, m, seen: found.MarkerSeen, names: dict[int, str]):
             own = [e for e in flow.events.kept if e[1] == event]
             on = {"transform": axis.get_xaxis_transform()} if m.kind == "wpm" else {}
             heights = [0.9 if on else e[2] for e in own]
-            axis.plot([e[0] / scale for e in own], heights, shape, color=ink, markersize=6, markerfacecolor="none", **on)
+            axis.plot(
+                [e[0] / scale for e in own], heights, shape, color=ink, markersize=6, markerfacecolor="none", **on
+            )
         axis.set_title(names.get(number, f"flow {number}"), loc="left")
         axis.set_ylabel("packets")
         highest = max(p[3] if m.kind == "wpm" else max(p[1], p[2]) for p in points)

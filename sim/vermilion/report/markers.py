@@ -105,7 +105,9 @@ def colours(seen) -> str:
     rows = []
     for i in range(marker_points.SPANS):
         if any(column[i] for column in columns):
-            rows.append([f"{seen.edges[i] / scale:.4g}", *(f"{column[i]:,}" if column[i] else "" for column in columns)])
+            rows.append(
+                [f"{seen.edges[i] / scale:.4g}", *(f"{column[i]:,}" if column[i] else "" for column in columns)]
+            )
     names = [f"{way} {colour}" for way in ("came", "left") for colour in COLOURS] + ["dropped"]
     return tables.table([f"from, {unit}"], names, rows)
 
