@@ -36,7 +36,7 @@ std::size_t FlowBook::Hash::operator()(const FlowName& name) const {
 }
 
 std::optional<u32> FlowBook::packet(const VmArrival& seen, const Headers& headers, const VmMark& mark) {
-  if (!mark.has_flow && mark.flow_events == 0) return {};
+  if (seen.bad || seen.no_buffer || (!mark.has_flow && mark.flow_events == 0)) return {};
   const FlowName name = flowName(seen.queue, headers);
   auto at = numbers_.find(name);
   if (at == numbers_.end()) {

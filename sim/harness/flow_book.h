@@ -1,6 +1,6 @@
 // The flows that the flow markers met, in the order in which the first packet of each was decided: that is their number, the same
 // in both engines. A packet is one of a flow's where the marker asked its table for the flow's state, found or not: TCP with
-// payload or a SYN, in a queue with 3CPM, WPM or APM (docs/flow-markers.md). So acknowledgements belong to none.
+// payload or a SYN, neither bad nor without a buffer, in a queue with 3CPM, WPM or APM (docs/flow-markers.md). So acknowledgements belong to none.
 //
 // Kept for each: packets by colour, losses and probes, and the state it had last. The first `Most` flows have a number; later
 // ones are counted in their queue's events and nowhere else, so that a scan does not take all memory.

@@ -17,7 +17,7 @@
 // Empty is what has no meaning, so that both engines write the same file:
 //   no flow                 flow and flow_events; where the table has no place for it the state
 //   a refresh               input, len_bytes, ecn, bad, no_buffer, draw, queued, probability, verdict, all of the marker
-//   a bad or nobuf frame    probability, policed, level; a policed one: probability
+//   a bad or nobuf frame    probability, policed, level, flow...; a policed one: probability
 //   ahead_c, average_c      where the line updates estimator c not: its mask lacks the colour, a bad, nobuf or policed frame, a
 //                           refresh of a queue that does not update at departures
 #pragma once
@@ -38,8 +38,8 @@ class TraceWriter {
       : file_(name), queues_(config.queues, config.queues + config.queue_count) {
     std::string head =
         "time,refresh,input,queue,colour,len_bytes,ecn,bad,no_buffer,draw,queued_bytes,queued_packets,probability,"
-        "verdict,came,mark_draw,policed,level,flow,flow_average,flow_raised,flow_burst,flow_credits,flow_seq,flow_"
-        "events";
+        "verdict,came,mark_draw,policed,level,"
+        "flow,flow_average,flow_raised,flow_burst,flow_credits,flow_seq,flow_events";
     for (int c = 0; c < Colours; c++)
       for (const char* field : {"backlog_bytes", "backlog_packets", "last_departure", "ahead", "average"})
         head += std::string(",") + field + "_" + std::to_string(c);

@@ -7,7 +7,7 @@ from ..config import COLOURS
 from . import marker_points as found
 from .plots import _TEXT, EVENTS_MAX, FATES, FEW, INK, LINES_MAX, broken, plain, scaled_time, thinned
 
-HATCH = {"green": "", "yellow": "////", "red": "xxxx", "dropped by the marker": "...."}
+HATCH = {"green": "", "yellow": "////", "red": "xxxx", "dropped by the marker": "\\\\\\\\"}
 AREA = INK | {"dropped by the marker": FATES["policed"]}
 SHAPE = {"green": "o", "yellow": "^", "red": "x"}
 EVENT_MARKS = {

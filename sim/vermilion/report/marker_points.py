@@ -18,6 +18,9 @@ from .points import Binned
 SPANS, KEPT, FLOWS = 48, 6000, 4
 POLICED = 7  # the verdict
 LEVEL_FRAC, AVERAGE_FRAC = 16, 8
+COLUMNS = (
+    "time len_bytes came colour verdict level flow flow_average flow_raised flow_burst flow_credits flow_events".split()
+)
 
 
 class Decimated:
@@ -97,11 +100,11 @@ def collect(markers: dict[int, Marker], stats: dict, trace) -> dict[int, MarkerS
         at = {name: i for i, name in enumerate(next(rows, []))}
         if "flow" not in at:
             return {}
-        queue, refresh = at["queue"], at["refresh"]
+        queue, refresh, used = at["queue"], at["refresh"], [(name, at[name]) for name in COLUMNS]
         for row in rows:
             if row[refresh] == "0" and int(row[queue]) in out:
                 index = int(row[queue])
-                packet(out[index], markers[index], {name: row[i] for name, i in at.items()}, start, longest)
+                packet(out[index], markers[index], {name: row[i] for name, i in used}, start, longest)
     return out
 
 

@@ -35,7 +35,8 @@ def section(made, config: Config, stats: dict, trace):
     made.section("markers", "Markers")
     made.text(
         "Each marker gives its queue's packets their colour before averages, curves and counters ask for it. Rates are of frames "
-        "that came in, by colour; what the queue dropped later is among those that left the marker."
+        "that came in, by colour; what the queue dropped later is among those that left the marker. Figures draw evenly spaced packets where there are many; "
+        "their tables count all."
     )
     seen = marker_points.collect(markers, stats, trace)
     if not seen:
@@ -185,7 +186,9 @@ def flow_figure(made, queue, m, marker: dict, seen):
     ]
     if rows:
         heads = [["flow", f"time, {unit}", "event"], ["A_Y behind it", "L_Y behind it"]]
-        made.details("Events of these flows", tables.table(*heads, [row for _, row in sorted(rows)]))
+        every = max(flow.events.every for flow in seen.flows.values())
+        title = "Events of these flows" + (f", of some flows one in {every:,}" if every > 1 else "")
+        made.details(title, tables.table(*heads, [row for _, row in sorted(rows)]))
 
 
 def flow_table(made, m, marker: dict):
@@ -201,7 +204,7 @@ def flow_table(made, m, marker: dict):
     right = ["packets", *COLOURS, "losses", "probes", *([] if m.kind == "wpm" else ["last A_Y", "last L_Y"])]
     made.body.append(tables.table(["flow", "from", "to"], right, rows))
     more = marker["flows"] - len(rows)
-    text = "Packets without payload belong to no flow."
+    text = "Packets without payload belong to no flow, SYNs aside."
     if more > 0:
         text = f"These are the {len(rows)} flows with most packets; {more:,} more are not shown. {text}"
     made.text(text, "note")
