@@ -138,7 +138,7 @@ def flows(figure_, m, seen: found.MarkerSeen, names: dict[int, str]):
         if m.kind == "wpm":
             axis.plot(times, [p[3] for p in points], color=LINE, linewidth=1.3, drawstyle="steps-post")
         else:
-            axis.plot(times, [p[2] for p in points], color=_TEXT, alpha=0.5, linewidth=0.9)
+            axis.plot(times, [p[2] for p in points], color=_TEXT, alpha=0.5, linewidth=0.9, drawstyle="steps-post")
             axis.plot(times, [p[1] for p in points], color=LINE, linewidth=1.6, drawstyle="steps-post")
         greens = [p[0] / scale for p in thinned(flow.points.kept, EVENTS_MAX) if p[4] == 0]
         axis.plot(greens, [0.04] * len(greens), "|", color=INK["green"], transform=axis.get_xaxis_transform())

@@ -168,7 +168,7 @@ def label(flow: dict) -> str:
 
 def flow_figure(made, queue, m, marker: dict, seen):
     shown = [f for f in marker["busiest"] if f["flow"] in seen.flows and seen.flows[f["flow"]].points.kept]
-    what = "credits left" if m.kind == "wpm" else "A_Y (steps) and L_Y (saw teeth)"
+    what = "credits left" if m.kind == "wpm" else "A_Y (thick) and L_Y (thin)"
     caption = f"Queue {queue.name}: {what} after each packet of the {len(shown)} flows with most packets"
     caption += "." if marker["flows"] == len(shown) else f", of {marker['flows']:,}."
     caption += "" if m.kind == "wpm" else " Where L_Y passes A_Y the packet is red, a probe; a loss sets A_Y anew."
