@@ -1,7 +1,6 @@
 #include "frame_source.h"
 
 #include <algorithm>
-#include <random>
 
 #include "build_shape.h"
 
@@ -55,42 +54,10 @@ class CaptureSource : public FrameSource {
   long double before_ = 0, cut_ = 0;  // ns at this speed: of the frame before; taken out so far
 };
 
-// UDP over IPv4 as far as it fits. Random DSCPs come from a generator of fixed seed: every run is the same.
-class BenchSource : public FrameSource {
- public:
-  explicit BenchSource(const Options& o) : options_(o) {
-    static const u8 head[] = {2, 0, 0, 0,  0,  2, 2, 0,  0, 0, 0, 1,  8, 0, 0x45, 0,    0, 50,   0,
-                              0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,    0x20, 0, 0x20, 1};
-    bytes_.assign(o.frameBytes, 0);
-    std::copy_n(head, std::min(sizeof head, bytes_.size()), bytes_.begin());
-  }
-  std::shared_ptr<const Frame> next() override {
-    if (made_ == options_.packets) return nullptr;
-    Frame frame;
-    frame.id = made_++;
-    frame.time = StartNs;
-    frame.wireLen = options_.frameBytes;
-    frame.bytes = bytes_;
-    if (options_.spreadRandom && bytes_.size() > 15) frame.bytes[15] = static_cast<u8>(random_() << 2);
-    return std::make_shared<const Frame>(std::move(frame));
-  }
-  u64 done() const override { return made_; }
-  u64 total() const override { return options_.packets; }
-
- private:
-  const Options& options_;
-  std::mt19937 random_{1};
-  std::vector<u8> bytes_;
-  u64 made_ = 0;
-};
-
 }  // namespace
 
 std::unique_ptr<FrameSource> captureSource(const Options& o) {
   return std::make_unique<CaptureSource>(o);
-}
-std::unique_ptr<FrameSource> benchSource(const Options& o) {
-  return std::make_unique<BenchSource>(o);
 }
 
 }  // namespace vermilion

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "bench.h"
 #include "build_shape.h"
 #include "run.h"
 

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace vermilion {
@@ -10,8 +11,9 @@ const char* usage() {
          "              [--seed N] [--out OUT.pcapng] [--stats-json FILE] [--trace FILE] [--vcd FILE | --fst FILE] "
          "[--stalls]\n"
          "              [--start-ns NS]   for tests: lane time of the first frame, such as shortly before 2^48\n"
-         "vermilion-sim --bench --frame-bytes N --packets N [--spread one|random] [--config-words FILE] [--stats-json "
-         "FILE]\n";
+         "vermilion-sim --bench --frame-bytes N --packets N [--spread one|random] [--marker KIND] "
+         "[--config-words FILE]\n"
+         "              [--stats-json FILE]   KIND: none, leaf, srtcm, trtcm, redp, 3cpm, wpm, apm, or mixed\n";
 }
 
 namespace {
@@ -78,6 +80,11 @@ Options parseOptions(int count, char** words) {
       o.packets = number<u32>(option, value, 1, 100'000'000, "1 to 100000000");
     } else if (option == "--spread") {
       o.spreadRandom = choice(option, value, "one", "random");
+    } else if (option == "--marker") {
+      if (std::find(MarkerNames.begin(), MarkerNames.end(), value) == MarkerNames.end())
+        throw InputError("--marker is " + value +
+                         "; legal are none, leaf, srtcm, trtcm, redp, 3cpm, wpm, apm and mixed");
+      o.marker = value;
     } else {
       throw InputError(option + ": no such option");
     }

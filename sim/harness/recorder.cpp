@@ -1,9 +1,7 @@
-// What both engines feed (run.h), and the configuration of --bench.
+// What both engines feed (run.h).
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
-#include "build_shape.h"
 #include "pace.h"
 #include "run.h"
 
@@ -41,58 +39,6 @@ void Recorder::progress(bool last) {
 void Recorder::keep() {
   if (out_) out_->keep();
   if (trace_) trace_->keep();
-}
-
-// m 2^-s nearest to x, m of `bits` bits with its top bit set.
-static VmScaled scaled(double x, int bits) {
-  int exponent;
-  const double mantissa = std::frexp(x, &exponent);  // [0.5, 1)
-  u32 m = static_cast<u32>(std::lround(std::ldexp(mantissa, bits)));
-  int shift = bits - exponent;
-  if (m >> bits) {
-    m >>= 1;
-    shift--;
-  }
-  return {m, static_cast<u32>(shift)};
-}
-
-LoadedConfig benchConfig(const Options& o) {
-  constexpr u32 Large = (1u << LenBits) - 1;
-  constexpr double Weight = 1.0 / 512;
-  const u32 cells = std::max(1u, (o.frameBytes + CellBytes - 1) / CellBytes);
-  const u32 limit = std::max(1u, VM_CELLS / 2 / cells / (o.spreadRandom ? VM_QUEUES : 1));
-  const double packetNs = static_cast<double>(ClockNs * ((o.frameBytes + BeatBytes - 1) / BeatBytes));
-
-  LoadedConfig out{};
-  VmQueue q{};
-  for (int n = 1; n <= EwmaStages; n++) {
-    q.weight[n - 1] = scaled(1 - std::pow(1 - Weight, n), 9);
-    q.weight[n - 1].s -= 8;
-  }
-  q.lambda = scaled(-std::log2(1 - Weight) / packetNs * 1024, 16);
-  for (u32& m : q.masks) m = 7;
-  q.unit_packets = 1;
-  q.spacing = VM_UNIFORM;
-  q.limit_bytes = Large;
-  q.limit_packets = limit;
-  q.quantum = 16384;
-  VmCurve curve{};
-  curve.on = 1;
-  curve.end_th = limit;
-  curve.inv2 = scaled(256.0 / limit, 18);
-  curve.base2 = ProbOne / 16;
-  curve.b1_2 = ProbOne - curve.base2;
-  for (VmColour& colour : q.colour) colour.drop = curve;
-  out.queues.assign(VM_QUEUES, q);
-  out.names.resize(VM_QUEUES);
-  for (u32 i = 0; i < VM_QUEUES; i++) out.names[i] = std::to_string(i);
-  VmConfig& c = out.config;
-  c.queue_count = VM_QUEUES;
-  c.queues = out.queues.data();
-  for (u32 d = 0; d < 64; d++) c.dscp[d] = {d % VM_QUEUES, d % Colours};
-  c.fallback = {0, 0};
-  c.seed = 1;
-  return out;
 }
 
 }  // namespace vermilion

@@ -132,7 +132,8 @@ Json compareFlowEvents(LaneDriver& driver, const Results& results, Accounting& a
   return flowEventJson(lane);
 }
 
-// Names of the file of --bench; latencies are the least seen, that is of a lane with nothing ahead; `verdicts` {name: packets}.
+// Names of the file of --bench; latencies are the least seen, that is of a lane with nothing ahead; `verdicts` {name: packets};
+// `marked`: packets by the colour that their marker gave, green first.
 void benchJson(const Options& o, const Timing& t, const VmConfig& config, const Results& results, Json& json) {
   const u64 beats = (o.frameBytes + BeatBytes - 1) / BeatBytes;
   const u64 span = t.lastDecision - t.firstDecision;
@@ -149,6 +150,11 @@ void benchJson(const Options& o, const Timing& t, const VmConfig& config, const 
       for (u32 c = 0; c < u32{Colours}; c++) packets += results.counters(q, c).packets[v];
     json["verdicts"][VerdictNames[v]] = packets;
   }
+  u64 gave[Colours] = {};
+  for (u32 q = 0; q < config.queue_count; q++)
+    for (u32 in = 0; in < u32{Colours}; in++)
+      for (u32 c = 0; c < u32{Colours}; c++) gave[c] += results.marked(q, in, c);
+  json["marked"] = gave;
 }
 
 }  // namespace

@@ -37,12 +37,4 @@ u64 runRtl(const Options& options, const LoadedConfig& loaded, FrameSource& sour
            nlohmann::ordered_json& json);
 u64 runModel(const LoadedConfig& loaded, FrameSource& source, Recorder& recorder, nlohmann::ordered_json& json);
 
-// What --bench takes without a configuration: all DSCPs over all queues, every stage at work on every frame, nothing shaped.
-//
-//   averages   of packets, w = 1/512, idle ageing by the time a frame takes on the stream
-//   curve      p = 1/16 at an empty queue and a line to 1 at the limit (the upper part of gentle RED), uniform spacing: some early
-//              drops at every pace, and where the scheduler is slower than the stream the curve holds the queue below its limit
-//   limit      in packets, together half of the buffer's cells, so that these never run out: a `nobuf` frame would skip the rest
-LoadedConfig benchConfig(const Options& options);
-
 }  // namespace vermilion
