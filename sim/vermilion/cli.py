@@ -231,16 +231,20 @@ def curves(file, output):
     "--preset", "presets", type=click.Choice(list(build.PRESETS)), multiple=True, help="Default: every width."
 )
 @click.option(
-    "--packets", type=click.IntRange(100, 10_000_000), default=20_000, show_default=True, help="Frames of each length."
+    "--packets", type=click.IntRange(100, 10_000_000), default=20_000, show_default=True, help="Frames of each row."
 )
-def bench(presets, packets):
+@click.option("--publish", is_flag=True, help="Write docs/results/bench.md.")
+def bench(presets, packets, publish):
     """Measures clocks a decision, latency and pace."""
+    from . import bench as measured
     from . import show
-    from .bench import measure
 
     with working() as note:
         programs = {name: build.simulator(name, "", note) for name in presets or ("nic10g", "nic25g", "nic100g")}
-    show.bench(console(), measure(programs, packets))
+    rows = measured.measure(programs, packets)
+    if publish:
+        measured.publish(rows, packets, presets)
+    show.bench(console(), rows)
 
 
 @cli.command()
