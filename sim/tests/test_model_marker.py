@@ -211,26 +211,35 @@ def test_long_run_shares_are_the_rates(kind, rate):
         assert abs(real / peak - 1) < Fraction(1, 1000)
 
 
-def test_tokens_are_conserved_exactly_over_a_million_packets():
-    """What went out green never costs more than the first fill and the time since, and no token is lost below the brim."""
-    rng = random.Random(5)
-    rate, burst = 10**9, 10**6
-    config = marker(LEAF, (rate, rate), (burst, 0), out_colour=RED)
+@pytest.mark.parametrize("name", KINDS)
+def test_tokens_are_conserved_exactly_over_a_million_packets(name):
+    """Whole numbers of 2^-16 ns: a bucket holds what it was filled with and has not given, to the last token; nothing is lost below the brim."""
+    rng, kind = random.Random(5), KINDS[name]
+    rate, depth, second = 10**9, 10**6, 400_000
+    config = marker(kind, (rate, rate // 2), (depth, depth + second if kind == SRTCM else second), out_colour=RED)
+    config.low_ns, config.high_ns, config.demote, config.promote = 250_000, 750_000, span(500_000), span(500_000)
+    config.cost[1] = config.cost[0] if kind == SRTCM else config.cost[1]
     model, time, spent = Model(config), 0, 0
-    expected = burst << 16
+    a, b = depth << 16, second << 16  # srTCM: committed and excess tokens
     for _ in range(1_000_000):
-        gap = rng.choice([0, 400, 4000, 8000])
-        length = rng.randrange(64, 1519)
+        gap, length, colour = rng.choice([0, 400, 4000, 8000]), rng.randrange(64, 1519), rng.randrange(2)
         time += gap
-        expected = min(burst << 16, expected + (gap << 16))
-        got = model.mark(time, GREEN, length)
-        assert got.level == expected
-        if got.colour == GREEN:
-            price = (length << 16) * config.cost[0].m >> config.cost[0].s
-            expected -= price
-            spent += price
-        assert expected >= 0
-    assert spent <= (burst + time) << 16
+        over = max(0, a + (gap << 16) - (depth << 16))
+        a += (gap << 16) - over
+        b = min(second << 16, b + (over if kind == SRTCM else gap << 16))
+        got = model.mark(time, colour, length, rng.getrandbits(32))
+        assert got.level == a
+        price, other = ((length << 16) * c.m >> c.s for c in config.cost)
+        if kind == SRTCM:
+            assert got.colour == (GREEN if a >= price else YELLOW if b >= price else RED)
+        elif kind == TRTCM:
+            assert got.colour == (RED if a < price else YELLOW if b < other else GREEN)
+        taken = price * (got.colour <= YELLOW if kind == TRTCM else got.colour == GREEN)
+        a -= taken
+        b -= price if kind == SRTCM and got.colour == YELLOW else other if kind == TRTCM and got.colour == GREEN else 0
+        spent += taken
+        assert a >= 0 and b >= 0
+    assert spent <= (depth + time) << 16
 
 
 LEVELS = range(0, 60, 3)
