@@ -120,7 +120,20 @@ def spaced(packets, gap=10**6):
     return packets
 
 
-DISTANCES = [0, 1, 2**30 - 1, 2**30, 2**30 + 1, 2**31 - 1, 2**31, 2**31 + 1, 3 * 2**30 - 1, 3 * 2**30, 3 * 2**30 + 1, 2**32 - 1]
+DISTANCES = [
+    0,
+    1,
+    2**30 - 1,
+    2**30,
+    2**30 + 1,
+    2**31 - 1,
+    2**31,
+    2**31 + 1,
+    3 * 2**30 - 1,
+    3 * 2**30,
+    3 * 2**30 + 1,
+    2**32 - 1,
+]
 
 
 def test_sequence_numbers_that_jump(program, tmp_path):  # noqa: F811

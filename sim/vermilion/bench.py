@@ -39,26 +39,41 @@ def measure(programs: dict, packets: int) -> list[dict]:
 
 INTRODUCTION = """# Clocks of the lane
 
-Made by `./vermilion bench {presets}--packets {packets} --publish`. Frames back to back on one input, every decision replayed in the model and
-agreed, every frame accounted for, the lane's counters those of the harness. What is sent and configured: `sim/harness/bench.h`.
+Frames back to back on one input, every decision replayed in the model and agreed, every frame accounted for, the lane's counters those of the
+harness. What is sent and configured: `sim/harness/bench.h`. The figures are kept in [bench.json](bench.json).
 
 * `bubbles`: clocks lost against line rate. `lost`: frames left out by the input or `nobuf`, which would skip averages, curves and spacing.
 * Latencies are the least seen, in clocks from tlast: to the verdict, to the first beat out.
 * Queues have a curve from p = 1/16 at an empty queue, uniform spacing, and a limit of half of the buffer's cells. Not measured: shaped
   queues ([limits](../limits.md), scheduler).
+* Flows: `one` TCP flow, so the same queue, bucket, set of the flow table and state in every clock, or 1,024 at `random` over all queues.
+* Markers, 64 bytes: one kind in all queues, or `mixed`: the seven in turn, colour-aware and by factor from the second turn on. One
+  segment in 16 is sent again (`losses`). `policed`: REDP's dropper.
 """
-
-MARKED = """
-### Markers, 64 bytes
-
-`one`: one TCP flow, so the same queue, bucket, set of the flow table and state in every clock. `random`: 1,024 flows over all queues, the seven kinds in
-turn, colour-aware and by factor from the second turn on. One segment in 16 is sent again. `policed`: REDP's dropper.
-"""
+PLAIN = [
+    "flows",
+    "frame",
+    "clocks per decision",
+    "bubbles",
+    "lost",
+    "to the verdict",
+    "to the first beat out",
+    "enqueued",
+    "early",
+]
+MARKED = ["flows", "marker", *PLAIN[2:6], "green", "yellow", "red", "policed", "early", "losses", "probes"]
 
 
 def cells(row: dict) -> list:
-    lost = row["verdicts"]["nobuf"] + sum(each["packets"] for each in row.get("lost", []))
-    return [f"{row['clocks_per_decision']:g}", row["bubbles"], lost, row["latency_verdict_clocks"]]
+    """A row of the page: of `PLAIN` without a marker, else of `MARKED`."""
+    verdicts, events = row["verdicts"], row["flow_events"]
+    lost = verdicts["nobuf"] + sum(each["packets"] for each in row.get("lost", []))
+    shared = [f"{row['clocks_per_decision']:g}", row["bubbles"], lost, row["latency_verdict_clocks"]]
+    if row["marker"] == "none":
+        ends = [row["latency_total_clocks"], verdicts["enqueue"], verdicts["early"]]
+        return [row["spread"], row["frame"], *shared, *ends]
+    ends = [*row["marked"], verdicts["policed"], verdicts["early"], events["loss"], events["probe"]]
+    return [row["spread"], row["marker"], *shared, *ends]
 
 
 def table(head: list[str], words: int, rows: list[list]) -> str:
@@ -68,28 +83,19 @@ def table(head: list[str], words: int, rows: list[list]) -> str:
     return line(head) + line(["---"] * words + ["---:"] * (len(head) - words)) + "".join(map(line, rows))
 
 
-def page(rows: list[dict], packets: int, named: tuple[str, ...]) -> str:
-    text = INTRODUCTION.format(presets="".join(f"--preset {name} " for name in named), packets=packets)
-    shared = ["clocks per decision", "bubbles", "lost", "to the verdict"]
-    for preset in dict.fromkeys(row["preset"] for row in rows):
-        mine = [row for row in rows if row["preset"] == preset]
-        text += f"\n## {build.PRESETS[preset].data_bits} bits, `{preset}`, {packets:,} packets a row\n\n"
-        plain = [
-            [row["spread"], row["frame"], *cells(row), row["latency_total_clocks"]]
-            + [row["verdicts"][name] for name in ("enqueue", "early")]
-            for row in mine
-            if row["marker"] == "none"
-        ]
-        text += table(["flows", "frame", *shared, "to the first beat out", "enqueued", "early"], 1, plain) + MARKED + "\n"
-        marked = [
-            [row["spread"], row["marker"], *cells(row), *row["marked"], row["verdicts"]["policed"], row["verdicts"]["early"]]
-            + [row["flow_events"][name] for name in ("loss", "probe")]
-            for row in mine
-            if row["marker"] != "none"
-        ]
-        text += table(["flows", "marker", *shared, *"green yellow red policed early losses probes".split()], 2, marked)
-    return text
+def section(preset: str, packets: int, plain: list[list], marked: list[list]) -> str:
+    text = f"\n## {build.PRESETS[preset].data_bits} bits: `./vermilion bench --preset {preset} --packets {packets} --publish`\n\n"
+    return text + table(PLAIN, 1, plain) + "\n" + table(MARKED, 2, marked)
 
 
-def publish(rows: list[dict], packets: int, named: tuple[str, ...]) -> None:
-    PAGE.write_text(page(rows, packets, named))
+def publish(rows: list[dict], packets: int) -> None:
+    """Writes the page and, beside it, the same as JSON; presets that were not measured now stay as they were."""
+    kept = PAGE.with_suffix(".json")
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    for preset in {row["preset"] for row in rows}:
+        mine = [(row["marker"] == "none", cells(row)) for row in rows if row["preset"] == preset]
+        plain, marked = ([row for kind, row in mine if kind == want] for want in (True, False))
+        known[preset] = {"packets": packets, "plain": plain, "marked": marked}
+    ordered = {preset: known[preset] for preset in reversed(build.PRESETS) if preset in known}
+    kept.write_text(json.dumps(ordered, indent=1) + "\n")
+    PAGE.write_text(INTRODUCTION + "".join(section(preset, **figures) for preset, figures in ordered.items()))

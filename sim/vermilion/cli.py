@@ -233,7 +233,7 @@ def curves(file, output):
 @click.option(
     "--packets", type=click.IntRange(100, 10_000_000), default=20_000, show_default=True, help="Frames of each row."
 )
-@click.option("--publish", is_flag=True, help="Write docs/results/bench.md.")
+@click.option("--publish", is_flag=True, help="Write docs/results/bench.md and .json.")
 def bench(presets, packets, publish):
     """Measures clocks a decision, latency and pace."""
     from . import bench as measured
@@ -243,7 +243,7 @@ def bench(presets, packets, publish):
         programs = {name: build.simulator(name, "", note) for name in presets or ("nic10g", "nic25g", "nic100g")}
     rows = measured.measure(programs, packets)
     if publish:
-        measured.publish(rows, packets, presets)
+        measured.publish(rows, packets)
     show.bench(console(), rows)
 
 

@@ -13,7 +13,13 @@ from cocotb.triggers import FallingEdge
 
 LATENCY = 7  # TokenMarker.Latency
 WRAP = 2**48
-EDGES = (2**44 - 1, 2**47 - 1, 2**47, 2**47 + 1, WRAP - 1)  # longest burst; half of time's round; a clock set back by 1 ns
+EDGES = (
+    2**44 - 1,
+    2**47 - 1,
+    2**47,
+    2**47 + 1,
+    WRAP - 1,
+)  # longest burst; half of time's round; a clock set back by 1 ns
 
 
 class Bench:
@@ -115,7 +121,11 @@ async def every_colour_and_level_is_the_models(dut):
         base = r.randrange(16)
         for _ in range(1000):
             queue = (base + r.randrange(spread)) % 16
-            await bench.tick((queue, markers.marker(r, r.randrange(6)) if r.random() < 0.003 else None) if r.random() < pace else None)
+            await bench.tick(
+                (queue, markers.marker(r, r.randrange(6)) if r.random() < 0.003 else None)
+                if r.random() < pace
+                else None
+            )
     await finish(bench)
     kinds = {kind: len({s for s in bench.seen if s[0] == kind}) for kind in range(6)}
     dut._log.info(f"kinds and the different outcomes that were met: {kinds}")
@@ -129,7 +139,9 @@ def tight(r, kind):
     m.cost[0], m.cost[1] = cost[0], cost[0] if kind == mb.SRTCM else cost[1]
     for i in range(2):
         units = m.packet_bytes or 1500
-        m.burst_ns[i] = min(int(units * m.cost[i].m / 2 ** m.cost[i].s * r.choice([1, 1, 2, 3, r.uniform(0.5, 5)])) + 1, 2**42)
+        m.burst_ns[i] = min(
+            int(units * m.cost[i].m / 2 ** m.cost[i].s * r.choice([1, 1, 2, 3, r.uniform(0.5, 5)])) + 1, 2**42
+        )
     m.burst_ns[1] += m.burst_ns[0] if kind == mb.SRTCM else 0
     m.low_ns, m.high_ns = (int(m.burst_ns[0] * r.random()) for _ in range(2))
     shift = max(0, 43 - m.burst_ns[0].bit_length() + r.randrange(3))
@@ -157,6 +169,8 @@ async def colours_are_the_models_where_spacing_hurts_most(dut):
             wraps += bench.now < before
     await finish(bench)
     met = {k: len({s for s in bench.seen if s[0] == k}) for k in (mb.LEAF, mb.SRTCM, mb.TRTCM, mb.REDP)}
-    dut._log.info(f"{packets} packets, {wraps} wraps of time, {dict(bench.edges)} at the edge; kinds and the different outcomes that were met: {met}")
+    dut._log.info(
+        f"{packets} packets, {wraps} wraps of time, {dict(bench.edges)} at the edge; kinds and the different outcomes that were met: {met}"
+    )
     assert wraps > 500 and min(bench.edges["covered"], bench.edges["short"]) > 2000, (wraps, bench.edges)
     assert all(met[k] >= 6 for k in met), met

@@ -1,0 +1,39 @@
+"""`--bench`: under every marker no clock is lost, each marker acts, and the page holds what was measured."""
+
+import json
+import subprocess
+
+import pytest
+from marker_traffic import program  # noqa: F401  (a fixture)
+
+from vermilion import bench
+
+
+@pytest.mark.parametrize("marker", [*bench.MARKERS, "mixed"])
+def test_every_marker_loses_no_clock_and_acts(program, tmp_path, marker):  # noqa: F811
+    stats, spread = tmp_path / "stats.json", "random" if marker == "mixed" else "one"
+    command = [program, "--bench", "--frame-bytes", "64", "--packets", "3000", "--spread", spread, "--marker", marker]
+    done = subprocess.run([*command, "--stats-json", stats], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    figures = json.loads(stats.read_text())
+    assert figures["bubbles"] == 0 and figures["replay"]["agreed"] == 3000 and "lost" not in figures
+    assert figures["verdicts"]["nobuf"] == 0 and sum(figures["marked"]) == 3000
+    colours = {"leaf": [0, 2], "redp": [0, 1], "wpm": [0, 1], "apm": [1, 2]}.get(marker, [0, 1, 2])
+    assert [c for c in range(3) if figures["marked"][c]] == colours
+    events = figures["flow_events"]
+    assert (events["loss"] > 30) == (marker in ("3cpm", "wpm", "apm", "mixed"))
+    assert (events["probe"] > 10) == (marker in ("3cpm", "apm", "mixed"))
+    if marker == "redp":
+        assert figures["verdicts"]["policed"] > 30
+    assert events["table_full"] == events["collision"] == 0
+
+
+def test_the_page_keeps_what_was_not_measured_now(program, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(bench, "PAGE", tmp_path / "bench.md")
+    monkeypatch.setattr(bench, "SHAPES", [(64, "one", "none"), (64, "random", "mixed")])
+    rows = bench.measure({"lab": program}, 200)
+    bench.publish([row | {"preset": "nic10g"} for row in rows], 100)
+    bench.publish(rows, 200)
+    text = (tmp_path / "bench.md").read_text()
+    assert "--preset nic10g --packets 100 " in text and "--preset lab --packets 200 " in text
+    assert text.count("| one | 64 | 8 | 0 | 0 |") == text.count("| random | mixed | 8 | 0 | 0 |") == 2
