@@ -22,7 +22,7 @@ def test_every_marker_loses_no_clock_and_acts(program, tmp_path, marker):  # noq
     assert [c for c in range(3) if figures["marked"][c]] == colours
     events = figures["flow_events"]
     assert (events["loss"] > 30) == (marker in ("3cpm", "wpm", "apm", "mixed"))
-    assert (events["probe"] > 10) == (marker in ("3cpm", "apm", "mixed"))
+    assert (events["probe"] > 0) == (marker in ("3cpm", "apm", "mixed"))
     if marker == "redp":
         assert figures["verdicts"]["policed"] > 30
     assert events["table_full"] == events["collision"] == 0
