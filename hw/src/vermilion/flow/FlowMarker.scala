@@ -12,6 +12,24 @@ object FlowMarker {
   val Latency = 8
 }
 
+/** The ports of a marker by flow. */
+abstract class FlowMarking(queueBits: Int) extends Module {
+  val io = IO(new Bundle {
+    val seed = Flipped(Valid(UInt(128.W))) // a new key, an empty table; 0: a key from the generator as it stands
+    val request = Flipped(Valid(new FlowRequest(queueBits)))
+    val answer = Valid(new FlowAnswer)
+    val ready = Output(Bool())
+  })
+}
+
+/** Stands where a build has no markers by flow: every packet yellow, no state, same latency. */
+class NoFlowMarker(queueBits: Int) extends FlowMarking(queueBits) {
+  io.ready := true.B
+  io.answer.valid := Delay(io.request.valid && !reset.asBool, FlowMarker.Latency)
+  io.answer.bits := 0.U.asTypeOf(new FlowAnswer)
+  io.answer.bits.colour := Colour.Yellow.U
+}
+
 /** Marks the packets of TCP flows by the state of their flow: 3CPM, WPM, APM or none (P1), chosen by the packet's `FlowConfig`.
   *
   * {{{
@@ -39,13 +57,7 @@ object FlowMarker {
   *   5     address the RAM of states         7  the loop: state or that just ahead -> next state, colour;  8  answer, RAM written
   * }}}
   */
-class FlowMarker(queueBits: Int, flows: Int = 4096) extends Module {
-  val io = IO(new Bundle {
-    val seed = Flipped(Valid(UInt(128.W))) // a new key, an empty table; 0: a key from the generator as it stands
-    val request = Flipped(Valid(new FlowRequest(queueBits)))
-    val answer = Valid(new FlowAnswer)
-    val ready = Output(Bool())
-  })
+class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBits) {
   import FlowFormats._
   import FlowMarker.Latency
 

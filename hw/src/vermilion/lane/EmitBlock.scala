@@ -70,4 +70,12 @@ class PolicyBlocks(p: LaneParams) extends Module {
 object EmitOptions {
   val firtool: Array[String] =
     Array("--lowering-options=disallowLocalVariables", "--disable-all-randomization", "--strip-debug-info")
+
+  /** For synthesis with open Yosys, which knows no packed arrays, and without the assertions. */
+  val area: Array[String] = Array(
+    "--lowering-options=disallowLocalVariables,disallowPackedArrays",
+    "--disable-all-randomization",
+    "--strip-debug-info",
+    "--default-layer-specialization=disable"
+  )
 }

@@ -1,6 +1,7 @@
 package vermilion.lane
 
 import chisel3.util.log2Ceil
+import vermilion.mark.TokenKind
 
 /** What decides a lane's area. Nothing here can be changed by a register.
   *
@@ -11,7 +12,10 @@ import chisel3.util.log2Ceil
   * @param maxFrameBytes longest frame stored; longer ones are counted and dropped whole
   * @param stallable     for each input, whether `ready` may fall. The receive side of a port cannot be stalled: its `ready` is always 1, it goes
   *                      before the inputs that can wait, and what finds no place is left out as a whole frame and counted
-  * @param flows         flows that the flow markers' table holds, a power of two
+  * @param flows         flows that the flow markers' table holds, a power of two; 0: no flow markers, a packet that is to be marked by its
+  *                      flow is yellow
+  * @param tokenKinds    token bucket markers built in; a packet that is to be marked by another kind keeps its colour. The model has all:
+  *                      what the simulator builds has all too
   */
 case class LaneParams(
     dataBits: Int = 64,
@@ -20,7 +24,8 @@ case class LaneParams(
     cells: Int = 4096,
     maxFrameBytes: Int = 9728,
     stallable: Seq[Boolean] = Seq(false),
-    flows: Int = 4096
+    flows: Int = 4096,
+    tokenKinds: Set[TokenKind] = TokenKind.all
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
   require(inputs >= 1 && inputs <= 16, s"inputs is $inputs; legal are 1 to 16")
@@ -39,8 +44,8 @@ case class LaneParams(
   )
 
   require(
-    flows >= 256 && flows <= 65536 && (flows & (flows - 1)) == 0,
-    s"flows is $flows; legal are powers of two from 256 to 65536"
+    flows == 0 || flows >= 256 && flows <= 65536 && (flows & (flows - 1)) == 0,
+    s"flows is $flows; legal are 0 (no flow markers) and powers of two from 256 to 65536"
   )
 
   val queueBits: Int = log2Ceil(queues)

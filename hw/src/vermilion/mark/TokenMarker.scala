@@ -43,7 +43,7 @@ class Marked extends Bundle {
   *   stage 0 request   1 config   2 operands   3 product   4 shifted   5 times   6 loop   7 result
   * }}}
   * RAM: queues x (z A, z B, last yellow, flags). `config` is the queue's, one clock after the request. `ready` is low for `queues`
-  * clocks after reset. Latency [[TokenMarker.Latency]] clocks.
+  * clocks after reset. Latency [[TokenMarker.Latency]] clocks, whatever `LaneParams.tokenKinds` leaves out.
   */
 class TokenMarker(p: LaneParams) extends Module {
   import TokenMarker._
@@ -139,39 +139,38 @@ class TokenMarker(p: LaneParams) extends Module {
   private val red = Colour.Red.U(2.W)
   private val colour = s6.bits.colour
   private val worst = Mux(s6Config.colourAware, colour, green)
-  private val dropped = s6Config.kind === MarkerKind.Redp.U && colour === green && isLow && !yellowSeen && s6Unlucky
+  private val built = TokenKind.all.toSeq.sortBy(_.code).filter(p.tokenKinds(_))
+
+  /** A choice by kind among those built in. */
+  private def byKind[T <: Data](otherwise: T)(cases: (TokenKind, T)*): T =
+    MuxLookup(s6Config.kind, otherwise)(cases.collect { case (k, x) if built.contains(k) => k.code.U -> x })
+  private val redps = s6Config.kind === MarkerKind.Redp.U && built.contains(TokenKind.Redp).B
+  private val dropped = redps && colour === green && isLow && !yellowSeen && s6Unlucky
   private val greenWins = covered(0) && worst === green
-  private val outcome = MuxLookup(s6Config.kind, colour)(
-    Seq(
-      MarkerKind.Leaf.U -> Mux(covered(0), green, Mux(s6Config.outColour === 3.U, red, s6Config.outColour)),
-      MarkerKind.SrTcm.U -> Mux(greenWins, green, Mux(excess && worst =/= red, yellow, red)),
-      MarkerKind.TrTcm.U -> Mux(
-        worst === red || !covered(0),
-        red,
-        Mux(worst === yellow || !covered(1), yellow, green)
-      ),
-      MarkerKind.Redp.U -> MuxLookup(colour, red)(
-        Seq(
-          green -> Mux(!dropped && (!covered(0) || demotes), yellow, green),
-          yellow -> Mux(covered(0) && promotes, green, yellow)
-        )
+  private val outcome = byKind(colour)(
+    TokenKind.Leaf -> Mux(covered(0), green, Mux(s6Config.outColour === 3.U, red, s6Config.outColour)),
+    TokenKind.SrTcm -> Mux(greenWins, green, Mux(excess && worst =/= red, yellow, red)),
+    TokenKind.TrTcm -> Mux(
+      worst === red || !covered(0),
+      red,
+      Mux(worst === yellow || !covered(1), yellow, green)
+    ),
+    TokenKind.Redp -> MuxLookup(colour, red)(
+      Seq(
+        green -> Mux(!dropped && (!covered(0) || demotes), yellow, green),
+        yellow -> Mux(covered(0) && promotes, green, yellow)
       )
     )
   )
-  private val hasBuckets = VecInit(Seq(MarkerKind.Leaf, MarkerKind.SrTcm, MarkerKind.TrTcm, MarkerKind.Redp).map { k =>
-    s6Config.kind === k.U
-  }).asUInt.orR
+  private val hasBuckets = built.map(_.code.U === s6Config.kind).fold(false.B)(_ || _)
   // A takes whatever its kind lets through it: green, and behind trTCM's peak yellow too.
-  private val takesA = MuxLookup(s6Config.kind, outcome === green)(
-    Seq(
-      MarkerKind.Leaf.U -> covered(0),
-      MarkerKind.TrTcm.U -> (outcome =/= red),
-      MarkerKind.Redp.U -> (outcome === green && !dropped)
-    )
+  private val takesA = byKind(outcome === green)(
+    TokenKind.Leaf -> covered(0),
+    TokenKind.TrTcm -> (outcome =/= red),
+    TokenKind.Redp -> (outcome === green && !dropped)
   )
-  private val takesB = MuxLookup(s6Config.kind, false.B)(
-    Seq(MarkerKind.SrTcm.U -> (outcome =/= red), MarkerKind.TrTcm.U -> (outcome === green))
-  )
+  private val takesB =
+    byKind(false.B)(TokenKind.SrTcm -> (outcome =/= red), TokenKind.TrTcm -> (outcome === green))
   private val next = Wire(new State)
   next.live := !s6.bits.commit
   for ((takes, i) <- Seq(takesA, takesB).zipWithIndex)

@@ -10,7 +10,7 @@ import vermilion.decide._
 import vermilion.fixed.Arithmetic.saturate
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
-import vermilion.flow.{FlowEvents, FlowMarker, FlowState}
+import vermilion.flow.{FlowEvents, FlowMarker, FlowState, NoFlowMarker}
 import vermilion.lane.LaneParams
 import vermilion.mark.TokenMarker
 import vermilion.stream._
@@ -60,7 +60,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val verdicts = Module(new VerdictUnit(p))
 
   private val marker = Module(new TokenMarker(p))
-  private val flows = Module(new FlowMarker(p.queueBits, p.flows))
+  private val flows = Module(if (p.flows == 0) new NoFlowMarker(p.queueBits) else new FlowMarker(p.queueBits, p.flows))
   private val markConfig = SyncReadMem(p.queues, new MarkConfig)
   private val averageConfig = SyncReadMem(p.queues, new AverageConfig)
   private val decideConfig = SyncReadMem(p.queues, new DecideConfig)

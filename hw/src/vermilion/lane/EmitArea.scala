@@ -1,0 +1,36 @@
+package vermilion.lane
+
+import chisel3._
+import circt.stage.ChiselStage
+import vermilion.flow.FlowMarker
+import vermilion.mark.{TokenKind, TokenMarker}
+
+/** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`; the preset is nic10g. */
+object EmitArea extends App {
+  private val p = LaneParams.nic10g
+  private val kinds = TokenKind.all.toSeq.map(kind => kind.toString.toLowerCase -> kind)
+  private val noToken = p.copy(tokenKinds = Set.empty)
+  private val designs: Map[String, () => RawModule] = Map(
+    "token" -> (() => new TokenMarker(p)),
+    "flow-4096" -> (() => new FlowMarker(p.queueBits, 4096)),
+    "flow-65536" -> (() => new FlowMarker(p.queueBits, 65536)),
+    "lane" -> (() => new Lane(p)),
+    "lane-without-token" -> (() => new Lane(noToken)),
+    "lane-without-flow" -> (() => new Lane(p.copy(flows = 0))),
+    "lane-without-markers" -> (() => new Lane(noToken.copy(flows = 0)))
+  ) ++ kinds.map { case (name, kind) => s"token-$name" -> (() => new TokenMarker(p.copy(tokenKinds = Set(kind)))) }
+  args match {
+    case Array(directory, chosen @ _*) if chosen.nonEmpty && chosen.forall(designs.contains) =>
+      for (name <- chosen)
+        ChiselStage.emitSystemVerilogFile(
+          designs(name)(),
+          Array("--target-dir", s"$directory/$name", "--split-verilog"),
+          EmitOptions.area
+        )
+    case _ =>
+      System.err.println(
+        s"usage: EmitArea DIRECTORY DESIGN...; DESIGN one of ${designs.keys.toSeq.sorted.mkString(", ")}"
+      )
+      sys.exit(2)
+  }
+}
