@@ -248,6 +248,31 @@ def bench(presets, packets, publish):
 
 
 @cli.command()
+@click.argument("designs", nargs=-1)
+@click.option("--json", "json_file", metavar="FILE", help="The figures as JSON.")
+@click.option("--publish", is_flag=True, help="Write docs/results/area.md and fpga/resources.toml.")
+def area(designs, json_file, publish):
+    """Estimates the LUTs, registers and memories of every block and lane, or the DESIGNS named (whole lanes: minutes each)."""
+    from . import area as estimate
+    from . import simulate
+
+    for name in designs:
+        if name not in estimate.DESIGNS:
+            raise UserError(f"area {name}: is no design; legal are {', '.join(estimate.DESIGNS)}")
+    if publish and designs:
+        raise UserError("--publish writes every design; name none")
+    with simulate.Outputs() as outputs:
+        place = outputs.add("--json", json_file)
+        with working() as note:
+            result = estimate.measure(designs or tuple(estimate.DESIGNS), note)
+        if place:
+            place.write_text(json.dumps(result, indent=1) + "\n")
+    if publish:
+        estimate.publish(result)
+    estimate.show(console(), result)
+
+
+@cli.command()
 @click.option("-o", "--output", metavar="FOLDER", help="Default .vermilion/build/regs.")
 def regs(output):
     """Writes the register map as HTML and Markdown."""

@@ -1,0 +1,49 @@
+"""Synthesises one design with open Yosys for `vermilion area`: FOLDER with .sv files, TOP, FAMILY (xcup or xc7), OUT.json.
+
+OUT holds `cells` {type: number} and `memories` [[name, depth, width, is a ROM]].
+
+Chisel leaves open what a read sees that meets a write to its address, but firtool's Verilog reads the new word. Yosys would add logic for
+that; Vivado by default does not (UG901, RW_ADDR_COLLISION). So memories are told here that such a read is undefined, as Chisel has it.
+"""
+
+import collections
+import json
+import sys
+from pathlib import Path
+
+from pyosys import libyosys as yosys
+
+
+def main(folder: str, top: str, family: str, out: str):
+    """Synthesises one design and writes its cells and memories."""
+    from pyosys import libyosys as yosys
+
+    design = yosys.Design()
+    flow = f"synth_xilinx -family {family} -noiopad -noclkbuf -flatten -top {top} -run"
+    files = " ".join(str(path) for path in sorted(Path(folder).glob("*.sv")))
+    yosys.run_pass(f"read_verilog -sv {files}", design)
+    yosys.run_pass(f"{flow} begin:map_memory", design)
+    memories = []
+    for cell in (cell for module in design.modules_.values() for cell in module.cells_.values()):
+        if cell.type.str() != "$mem_v2":
+            continue
+
+        def parameter(name):
+            return cell.getParam(yosys.IdString(f"\\{name}"))
+
+        writers = parameter("WR_PORTS").as_int()
+        clocked = parameter("RD_CLK_ENABLE").as_string()  # a bit a read port; the masks have one a read and write port
+        undefined = "".join(bit * writers for bit in clocked)
+        if "1" in undefined:
+            cell.setParam(yosys.IdString("\\RD_TRANSPARENCY_MASK"), yosys.Const("0" * len(undefined)))
+            cell.setParam(yosys.IdString("\\RD_COLLISION_X_MASK"), yosys.Const(undefined))
+        rom = writers == 0
+        memories.append([cell.name.str().lstrip("\\"), parameter("SIZE").as_int(), parameter("WIDTH").as_int(), rom])
+    yosys.run_pass(f"{flow} map_memory:", design)
+    module = design.top_module()
+    cells = collections.Counter(cell.type.str().lstrip("\\") for cell in module.cells_.values())
+    Path(out).write_text(json.dumps({"cells": cells, "memories": memories}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,36 @@
+"""The area of the small blocks stays what `fpga/resources.toml` says; the lanes are the command's own affair (minutes each)."""
+
+import pytest
+from vermilion import area
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return area.measure(area.SMALL)
+
+
+@pytest.mark.parametrize("design", area.SMALL)
+def test_area_is_as_pinned(measured, design):
+    pins = area.pins()
+    for figure, pinned in pins[design].items():
+        found = measured[design][figure]
+        assert (
+            abs(found - pinned) <= pins["tolerance"] * pinned
+        ), f"{design}: {figure} is {found}, pinned {pinned}; if that is meant, run `./vermilion area --publish`"
+
+
+def test_pins_are_of_designs_that_there_are():
+    assert {"tolerance", *area.SMALL} <= set(area.pins()) <= {"tolerance", *area.DESIGNS}
+
+
+def test_cells_are_counted_as_said():
+    cells = {"LUT1": 1, "LUT6": 2, "RAM32M16": 1, "SRL16E": 3, "FDRE": 4, "FDSE": 1, "RAMB36E2": 2, "RAMB18E2": 1}
+    memories = [["state", 16, 10, False], ["table", 1024, 18, True]]
+    row = area.figures(cells | {"DSP48E2": 5, "INV": 9, "CARRY4": 7}, memories)
+    assert (row["lut"], row["lutram"], row["srl"], row["ff"]) == (1 + 2 + 8 + 3, 8, 3, 5)
+    assert (row["bram"], row["uram"], row["dsp"], row["memory_bits"]) == (2.5, 0, 5, 160)
+
+
+def test_cell_that_cannot_be_counted_is_refused():
+    with pytest.raises(area.build.BuildError, match="RAM512X1S"):
+        area.figures({"RAM512X1S": 1}, [])

@@ -1,0 +1,208 @@
+"""`vermilion area`: what blocks and whole lanes cost in an UltraScale+ device, estimated with open Yosys.
+
+    EmitArea.scala --firtool--> SystemVerilog --synth_xilinx -family xcup--> cells
+
+    LUT    LUT1 to LUT6, memories in LUTs (a RAM32M16 or RAM64M8 is eight) and shift registers; inverters are no LUTs
+    FF     FDRE and the like. xcup packs no registers into multipliers: `ff_in_dsp` says how many of them an xc7 build of the design,
+           which does, has fewer; the small designs alone are built so, in a lane it stays 0
+    BRAM   RAMB36E2 as 1, RAMB18E2 as a half, without output registers; URAM: URAM288; DSP: DSP48E2
+    bits   of all memories as they are written down, ROMs left out
+
+A design whose SystemVerilog has not changed is not synthesised again. `fpga/resources.toml` pins the figures; a test holds the small
+designs against it. This module's `main` is the program that holds Yosys, one a synthesis.
+"""
+
+import importlib.metadata
+import json
+import sys
+import tomllib
+from pathlib import Path
+
+from . import build
+
+PAGE = build.ROOT / "docs" / "results" / "area.md"
+PINS = build.ROOT / "fpga" / "resources.toml"
+WORK = build.BUILD / "area"
+PROGRAM = build.ROOT / "fpga" / "area" / "synthesise.py"
+
+# Name in EmitArea.scala: top module, what it is, whether an xc7 build counts registers in multipliers
+DESIGNS = {
+    "token": ("TokenMarker", "token bucket markers, all four, 16 queues", True),
+    "token-leaf": ("TokenMarker", "with the leaf marker alone", True),
+    "token-srtcm": ("TokenMarker", "with srTCM alone", True),
+    "token-trtcm": ("TokenMarker", "with trTCM alone", True),
+    "token-redp": ("TokenMarker", "with REDP and its dropper alone", True),
+    "flow-4096": ("FlowMarker", "flow markers, 4,096 flows", True),
+    "flow-65536": ("FlowMarker", "flow markers, 65,536 flows", False),
+    "lane": ("Lane", "the whole lane", False),
+    "lane-without-token": ("Lane", "without token bucket markers", False),
+    "lane-without-flow": ("Lane", "without flow markers", False),
+    "lane-without-markers": ("Lane", "without any marker", False),
+}
+SMALL = ("token", "flow-4096")  # what the test synthesises
+FIGURES = ("lut", "lutram", "srl", "ff", "ff_in_dsp", "bram", "uram", "dsp", "memory_bits")
+XCKU3P = {"lut": 162_720, "ff": 325_440, "bram": 360, "uram": 48, "dsp": 1_368}  # DS922
+LUTRAM = {"RAM32M16": 8, "RAM64M8": 8, "RAM32M": 4, "RAM64M": 4, "RAM64X1D": 2, "RAM128X1D": 4, "RAM32X1D": 2}
+
+
+def figures(cells: dict, memories: list) -> dict:
+    """The figures of a netlist: `cells` {type: number}, `memories` [name, depth, width, is ROM]."""
+    strange = [name for name in cells if name.startswith("RAM") and not name.startswith("RAMB") and name not in LUTRAM]
+    if strange:
+        raise build.BuildError(f"the netlist holds {', '.join(strange)}, which vermilion/area.py cannot count")
+    lutram = sum(cells.get(name, 0) * luts for name, luts in LUTRAM.items())
+    srl = cells.get("SRL16E", 0) + cells.get("SRLC32E", 0)
+    return {
+        "lut": sum(cells.get(f"LUT{n}", 0) for n in range(1, 7)) + lutram + srl,
+        "lutram": lutram,
+        "srl": srl,
+        "ff": sum(count for name, count in cells.items() if name in ("FDRE", "FDSE", "FDCE", "FDPE")),
+        "bram": cells.get("RAMB36E2", 0) + cells.get("RAMB18E2", 0) / 2,
+        "uram": cells.get("URAM288", 0),
+        "dsp": cells.get("DSP48E2", 0) + cells.get("DSP48E1", 0),
+        "memory_bits": sum(depth * width for _, depth, width, rom in memories if not rom),
+    }
+
+
+def system_verilog(names: list[str], say=build.quiet):
+    """Writes the designs named, those of one Chisel run."""
+    sources = digest_of_sources()
+    old = [name for name in names if not is_fresh(WORK / name / "sv.made", sources)]
+    if not old:
+        return
+    say("Chisel to SystemVerilog")
+    for name in old:
+        for file in (WORK / name).glob("*.sv"):
+            file.unlink()
+    command = build.mill("hw.runMain", "vermilion.lane.EmitArea", str(WORK), *old)
+    build.run(command, build.BUILD / "area-chisel.log", env=build.mill_environment())
+    for name in old:
+        (WORK / name / "sv.made").write_text(sources)
+
+
+def digest_of_sources() -> str:
+    return build.digest([build.ROOT / "build.sc", *build.files("hw/src", "*.scala")])
+
+
+def is_fresh(stamp: Path, key: str) -> bool:
+    return stamp.exists() and stamp.read_text() == key
+
+
+def synthesise(name: str, family: str, say) -> dict:
+    """Cells and memories of a design, in a Yosys of its own."""
+    folder, top = WORK / name, DESIGNS[name][0]
+    out = folder / f"{family}.json"
+    key = build.digest([*folder.glob("*.sv"), PROGRAM], tool_version(), family)
+    command = [sys.executable, PROGRAM, folder, top, family, out]
+    build.step(out, key, say, f"{name} for {family}", lambda: build.run(command, folder / f"{family}.log"))
+    return json.loads(out.read_text())
+
+
+def tool_version() -> str:
+    try:
+        return importlib.metadata.version("pyosys")
+    except importlib.metadata.PackageNotFoundError:
+        raise build.BuildError("area needs Yosys as a Python package: pip install pyosys") from None
+
+
+def measure(names, say=build.quiet) -> dict:
+    """{design: figures} of the designs named."""
+    tool_version()
+    with build.locked():
+        system_verilog(list(names), say)
+    out = {}
+    for name in names:
+        made = synthesise(name, "xcup", say)
+        out[name] = figures(made["cells"], made["memories"]) | {"ff_in_dsp": 0}
+        if DESIGNS[name][2] and out[name]["dsp"]:
+            packed = synthesise(name, "xc7", say)
+            out[name]["ff_in_dsp"] = out[name]["ff"] - figures(packed["cells"], packed["memories"])["ff"]
+    return {name: {figure: out[name][figure] for figure in FIGURES} for name in out}
+
+
+def savings(result: dict) -> dict:
+    """What leaving markers out saves a lane, as far as the lanes were measured."""
+    return {
+        name: {figure: result["lane"][figure] - result[name][figure] for figure in FIGURES}
+        for name in result
+        if name.startswith("lane-") and "lane" in result
+    }
+
+
+def number(value) -> str:
+    return f"{value:,.1f}" if value % 1 else f"{value:,.0f}"
+
+
+def show(screen, result: dict):
+    """The table on the screen."""
+    from .show import table
+
+    made = table("Area, estimated", ["design", "what"], [name.replace("_", " ") for name in FIGURES])
+    for name, row in result.items():
+        made.add_row(name, DESIGNS[name][1], *(number(row[figure]) for figure in FIGURES))
+    for name, row in savings(result).items():
+        made.add_row("", f"saved {DESIGNS[name][1]}", *(number(row[figure]) for figure in FIGURES))
+    screen.print(made)
+
+
+def publish(result: dict):
+    """Writes the page and the pins, of every design."""
+
+    def line(title, row):
+        return f"| {title} | " + " | ".join(number(row[figure]) for figure in FIGURES) + " |"
+
+    head = "| | LUT | of it LUTRAM | of it SRL | FF | of it in DSPs | BRAM36 | URAM | DSP | memory bits |\n"
+    head += "| --- | " + " | ".join(["---:"] * len(FIGURES)) + " |\n"
+    blocks = [line(DESIGNS[name][1], result[name]) for name in result if not name.startswith("lane")]
+    lanes = [line(DESIGNS[name][1], result[name]) for name in result if name.startswith("lane")]
+    saved = [line(DESIGNS[name][1], row) for name, row in savings(result).items()]
+    whole = result["lane"]
+    share = ", ".join(
+        f"{number(whole[name])} {name.upper()} of {number(most)} ({100 * whole[name] / most:.1f} %)"
+        for name, most in XCKU3P.items()
+        if whole[name]
+    )
+    PAGE.write_text(f"""# Area
+
+`./vermilion area --publish`; how each column is counted stands in `sim/vermilion/area.py`. Yosys {tool_version()}, `synth_xilinx -family xcup
+-noiopad -noclkbuf -flatten`; lanes are the preset nic10g: 64 bits, two inputs, 16 queues, 4,096 cells, 4,096 flows. A test holds the first
+and the sixth row against `fpga/resources.toml`.
+
+An estimate with open tools, no result of a device's own: against published Vivado figures this flow's LUTs are 11 to 18 % high, its flip-flops 1
+to 4 % low, and output registers of block RAMs are never used. It packs no registers into multipliers; how many an xc7 build packs
+stands in "of it in DSPs", for the single blocks alone. It was not placed, routed or run in a device.
+
+## Single blocks
+
+{head}{chr(10).join(blocks)}
+
+The token bucket markers share buckets, products and the loop, so the four together cost less than the sum of four builds with one each.
+A flow marker's block RAMs hold whole flow names, 321 bits an entry in four ways, and 82 bits of state. 65,536 flows do not
+fit an XCKU3P as they are mapped here: it has 360 block RAMs, and 48 UltraRAMs that Yosys does not take for them.
+
+## The whole lane
+
+{head}{chr(10).join(lanes)}
+
+The lane takes {share} of an XCKU3P.
+The target is 16,000 LUT.
+
+## What leaving them out saves the lane
+
+More than the blocks alone: what feeds them goes too (addresses and ports of each packet on the way to the flow markers; configuration).
+
+{head}{chr(10).join(saved)}
+""")
+    text = "# Area of each design of sim/vermilion/area.py, written by `./vermilion area --publish`, held by sim/tests/test_area.py.\n"
+    text += (
+        "# A change that costs or saves more than the tolerance shows here, in the same commit.\n\ntolerance = 0.02\n"
+    )
+    for name, row in result.items():
+        text += f"\n[{name}]\n" + "".join(f"{figure} = {row[figure]:g}\n" for figure in FIGURES if row[figure] < 1e6)
+        text += "".join(f"{figure} = {int(row[figure])}\n" for figure in FIGURES if row[figure] >= 1e6)
+    PINS.write_text(text)
+
+
+def pins() -> dict:
+    """What `fpga/resources.toml` holds."""
+    return tomllib.loads(PINS.read_text())
