@@ -33,7 +33,7 @@ void Accounting::error(const std::string& text) {
 
 void Accounting::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) {
   Packet p;
-  p.headers = parse(frame->bytes.data(), static_cast<u32>(frame->bytes.size()));
+  p.headers = parse(frame->bytes.data(), static_cast<u32>(frame->bytes.size()), config_.ttl_option);
   p.lenBytes = static_cast<u32>(saturate(frame->bytes.size(), PktLenBits));
   p.queue = classOf(config_, p.headers).queue;
   p.colour = classOf(config_, p.headers).colour;

@@ -97,6 +97,10 @@ void queueWrites(std::vector<RegisterWrite>& out, u32 index, const VmQueue& q) {
   for (u32 c = 0; c < VM_COLOURS; c++)
     out.push_back({reg::shadow_marker_remark(c), reg::kShadowMarkerRemarkDscp.put(q.remark_dscp[c]) |
                                                      reg::kShadowMarkerRemarkOn.put(q.remark >> c & 1)});
+  out.push_back({reg::shadow_distance(), reg::kShadowDistanceOption.put(q.distance.option) |
+                                             reg::kShadowDistanceInfer.put(q.distance.infer) |
+                                             reg::kShadowDistanceShare.put(q.distance.share) |
+                                             reg::kShadowDistanceRemoveOption.put(q.remove_ttl_option)});
   out.push_back({reg::queue_select(), index});
   out.push_back({reg::commit(), 1});
 }
@@ -118,6 +122,8 @@ std::vector<RegisterWrite> registerWrites(const VmConfig& config) {
   out.push_back({reg::control(), reg::kControlDepartureUpdates.put(departureUpdates)});
   for (u32 d = 0; d < 64; d++) classWrites(out, d, config.dscp[d]);
   classWrites(out, 64, config.fallback);
+  out.push_back({reg::ttl_option(), reg::kTtlOptionIp4.put(config.ttl_option.ip4) |
+                                        reg::kTtlOptionIp6.put(config.ttl_option.ip6)});
   out.push_back({reg::port_cost(), scaled(config.port_cost)});
   out.push_back({reg::port_burst_low(), low(config.port_burst_ns)});
   out.push_back({reg::port_burst_high(), high(config.port_burst_ns)});

@@ -43,7 +43,7 @@ class ModelRun {
       if (lane_.waiting(input) >= WaitingFrames) return;
       lane_.arrive(input, firstId_ + underWay_.size(), bytes.data(), size);
       Packet p;
-      p.headers = parse(bytes.data(), size);
+      p.headers = parse(bytes.data(), size, config_.ttl_option);
       p.frame = next_;
       underWay_.push_back(std::move(p));
       recorder_.progress();

@@ -39,6 +39,9 @@ constexpr Field kStatusClearPending{3, 3};
 constexpr Field kStatusBadQueue{8, 8};
 constexpr uint32_t refreshes_skipped() { return 0x0048; }
 constexpr Field kRefreshesSkippedCount{31, 0};
+constexpr uint32_t ttl_option() { return 0x004c; }
+constexpr Field kTtlOptionIp4{7, 0};
+constexpr Field kTtlOptionIp6{15, 8};
 constexpr uint32_t seed(uint32_t i) { return 0x0050 + 0x4 * i; }
 constexpr uint32_t port_cost() { return 0x0060; }
 constexpr Field kPortCostMant{17, 0};
@@ -88,6 +91,11 @@ constexpr Field kShadowCostMant{17, 0};
 constexpr Field kShadowCostShift{29, 24};
 constexpr uint32_t shadow_burst_low() { return 0x0134; }
 constexpr uint32_t shadow_burst_high() { return 0x0138; }
+constexpr uint32_t shadow_distance() { return 0x013c; }
+constexpr Field kShadowDistanceOption{0, 0};
+constexpr Field kShadowDistanceInfer{1, 1};
+constexpr Field kShadowDistanceShare{2, 2};
+constexpr Field kShadowDistanceRemoveOption{8, 8};
 constexpr uint32_t shadow_marker_flags() { return 0x0140; }
 constexpr Field kShadowMarkerFlagsKind{2, 0};
 constexpr Field kShadowMarkerFlagsColourAware{4, 4};

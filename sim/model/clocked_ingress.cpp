@@ -4,9 +4,11 @@
 
 namespace vermilion {
 
-ClockedIngress::ClockedIngress(LaneShape shape, u32 maxFrameBytes, ClockedFreeCells& cells)
+ClockedIngress::ClockedIngress(LaneShape shape, u32 maxFrameBytes, VmOptionTypes types,
+                               ClockedFreeCells& cells)
     : shape_(shape),
       maxFrameBytes_(maxFrameBytes),
+      types_(types),
       cells_(cells),
       inputs_(shape.inputs),
       writeTurns_(shape),
@@ -15,7 +17,7 @@ ClockedIngress::ClockedIngress(LaneShape shape, u32 maxFrameBytes, ClockedFreeCe
       metas_(shape.inputs) {}
 
 void ClockedIngress::arrive(u32 input, u64 id, const u8* frame, u32 lenBytes, bool bad) {
-  inputs_[input].frames.push_back({id, parse(frame, lenBytes), lenBytes, lenBytes, bad});
+  inputs_[input].frames.push_back({id, parse(frame, lenBytes, types_), lenBytes, lenBytes, bad});
 }
 
 bool ClockedIngress::waiting() const {

@@ -29,7 +29,7 @@ struct ClockedPacket {
 
 class ClockedIngress {
  public:
-  ClockedIngress(LaneShape shape, u32 maxFrameBytes, ClockedFreeCells& cells);
+  ClockedIngress(LaneShape shape, u32 maxFrameBytes, VmOptionTypes types, ClockedFreeCells& cells);
 
   // Frame `id` comes on an input, behind those that wait there; its first beat can be in the next clock.
   void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes, bool bad);
@@ -77,6 +77,7 @@ class ClockedIngress {
 
   LaneShape shape_;
   u32 maxFrameBytes_;
+  VmOptionTypes types_;
   ClockedFreeCells& cells_;
   u64 clock_ = 0;
   std::vector<Input> inputs_;

@@ -17,7 +17,7 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape)
       scheduler_(config),
       cells_(shape),
       ingress_(shape, config.max_frame_bytes == 0 ? static_cast<u32>(maxOf(PktLenBits)) : config.max_frame_bytes,
-               cells_),
+               config.ttl_option, cells_),
       marks_(config),
       view_(config),
       queues_(config.queue_count) {

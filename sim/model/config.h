@@ -57,6 +57,11 @@ typedef struct {
 
 enum { VM_GEOMETRIC = 0, VM_UNIFORM = 1, VM_WAIT = 2 };
 
+/* What a packet's distance is taken from; see distance.h. */
+typedef struct {
+  uint32_t option, infer, share;
+} VmDistance;
+
 typedef struct {
   VmScaled weight[VM_STAGES]; /* W[1..6] = 1-(1-w)^n */
   VmScaled lambda;            /* -log2(1-w)/s per ns, U?.10 */
@@ -76,7 +81,14 @@ typedef struct {
   VmMarker marker;
   uint32_t remark;                  /* bit c: packets of colour c leave with remark_dscp[c] */
   uint32_t remark_dscp[VM_COLOURS]; /* 0..63 */
+  VmDistance distance;
+  uint32_t remove_ttl_option; /* on the way out */
 } VmQueue;
+
+/* Types of the TTL option, docs/ttl-option.md; 0: none. */
+typedef struct {
+  uint32_t ip4, ip6;
+} VmOptionTypes;
 
 /* Where a DSCP goes. */
 typedef struct {
@@ -94,6 +106,7 @@ typedef struct {
   uint32_t max_frame_bytes; /* longer frames are `nobuf`; 0: 65535 */
   uint64_t seed;            /* expanded by splitmix64, see random.h */
   uint32_t flows;           /* places of the flow markers' table; 0: 4096 */
+  VmOptionTypes ttl_option;
 } VmConfig;
 
 #ifdef __cplusplus

@@ -134,6 +134,12 @@ VmMarker markerOf(const json& j, const std::string& where) {
   return m;
 }
 
+VmDistance distanceOf(const json& v, const std::string& where) {
+  if (!v.is_array() || v.size() != 3) refuse(where, "must be [option, infer, share]");
+  const auto on = [&](std::size_t i) { return static_cast<u32>(Object::numberOf(v[i], where, 1)); };
+  return {on(0), on(1), on(2)};
+}
+
 VmQueue queueOf(const Object& o) {
   VmQueue q{};
   const json& weights = o.list("weight", EwmaStages);
@@ -165,6 +171,8 @@ VmQueue queueOf(const Object& o) {
   for (std::size_t c = 0; c < Colours; c++)
     q.colour[c] = colourOf(curves[c], o.at("curves") + "[" + std::to_string(c) + "]");
   if (o.has("marker")) q.marker = markerOf(o.get("marker"), o.at("marker"));
+  if (o.has("distance")) q.distance = distanceOf(o.get("distance"), o.at("distance"));
+  if (o.has("remove_ttl_option")) q.remove_ttl_option = o.small("remove_ttl_option", 1);
   if (!o.has("remark")) return q;
   const json& remark = o.list("remark", Colours);
   for (std::size_t c = 0; c < Colours; c++) {
@@ -193,7 +201,7 @@ LoadedConfig readConfig(const std::string& text) {
     throw ConfigError(std::string("configuration is not JSON: ") + e.what());
   }
   const Object o(j, "configuration",
-                 {"port", "queues", "dscp", "default", "seed", "buffer_cells", "max_frame_bytes", "flows"});
+                 {"port", "queues", "dscp", "default", "seed", "buffer_cells", "max_frame_bytes", "flows", "ttl_option"});
   LoadedConfig out;
   out.config = {};
   const json& queues = o.get("queues");
@@ -204,7 +212,8 @@ LoadedConfig readConfig(const std::string& text) {
         queues[i], "queues[" + std::to_string(i) + "]",
         {"index",   "name",        "weight",   "lambda",      "masks",         "unit_packets", "update_depart",
          "spacing", "size_weight", "ecn",      "limit_bytes", "limit_packets", "strict",       "priority",
-         "quantum", "cost",        "burst_ns", "curves",      "marker",        "remark"});
+         "quantum", "cost",        "burst_ns", "curves",      "marker",        "remark",
+         "distance", "remove_ttl_option"});
     const u32 index = q.small("index", 4095);
     if (!seen.insert(index).second) refuse(q.at("index"), "queue " + std::to_string(index) + " is there twice");
     if (out.queues.size() <= index) {
@@ -225,6 +234,10 @@ LoadedConfig readConfig(const std::string& text) {
   if (o.has("buffer_cells")) out.config.buffer_cells = o.small("buffer_cells", maxOf(LenBits));
   if (o.has("max_frame_bytes")) out.config.max_frame_bytes = o.small("max_frame_bytes", maxOf(PktLenBits));
   if (o.has("flows")) out.config.flows = o.small("flows", 65536);
+  if (o.has("ttl_option")) {
+    const Object types(o.get("ttl_option"), "ttl_option", {"ip4", "ip6"});
+    out.config.ttl_option = {types.small("ip4", 255), types.small("ip6", 255)};
+  }
   out.config.queue_count = static_cast<u32>(out.queues.size());
   out.config.queues = out.queues.data();
   return out;

@@ -78,7 +78,7 @@ void LaneSession::release() {
 Decision LaneSession::arrive(u64 time, const u8* frame, u32 lenBytes, bool bad, Arrival* seen) {
   advance(time);
   const u64 id = firstId_ + inside_.size();
-  inside_.push_back({{}, parse(frame, lenBytes), false, {frame, frame + lenBytes}});
+  inside_.push_back({{}, parse(frame, lenBytes, config_.ttl_option), false, {frame, frame + lenBytes}});
   lane_.arrive(0, id, frame, lenBytes, bad);
   resting_ = 0;
   do clock();

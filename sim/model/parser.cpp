@@ -7,6 +7,7 @@ namespace vermilion {
 namespace {
 
 constexpr int MaxExtensions = 4;
+constexpr u32 OptionBytes = 4, OptionSearchBytes = 12;
 constexpr u32 HopByHop = 0, Tcp = 6, Udp = 17, Routing = 43, Fragment = 44, Authentication = 51, Destination = 60;
 
 // The bytes of a frame that may be looked at.
@@ -41,7 +42,31 @@ void transport(const Window& w, u32 at, u32 end, Headers& h) {
   h.tcp_payload = headerWords >= 5 && payload < end && (w.size == HeaderWindow || payload < w.size);
 }
 
-void ip4(const Window& w, u32 at, Headers& h) {
+// Among `bytes` of options at `at`.
+void ttlOption(const Window& w, u32 at, u32 bytes, u32 type, Headers& h) {
+  const u32 end = std::min(bytes, OptionSearchBytes), single = h.is_ip6 ? 0 : 1;
+  if (type <= 1) return;
+  for (u32 i = 0; i + OptionBytes <= end;) {
+    const u32 kind = w.u8At(at + i), field = w.u8At(at + i + 1);
+    if (kind == single) {
+      i++;
+      continue;
+    }
+    const u32 length = h.is_ip6 ? field + 2 : field;
+    if (!h.is_ip6 && (kind == 0 || length < 2)) return;
+    if (kind == type) {
+      if (length != OptionBytes) return;
+      h.has_ttl_option = 1;
+      h.initial_ttl = w.u8At(at + i + 2);
+      h.final_ttl = w.u8At(at + i + 3);
+      h.ttl_option_at = i;
+      return;
+    }
+    i += length;
+  }
+}
+
+void ip4(const Window& w, u32 at, u32 optionType, Headers& h) {
   if (!w.has(at, 20)) return;
   const u32 words = w.u8At(at) & 15;
   if (w.u8At(at) >> 4 != 4 || words < 5 || !w.has(at, 4 * words)) return;
@@ -52,6 +77,7 @@ void ip4(const Window& w, u32 at, Headers& h) {
   h.ttl = w.u8At(at + 8);
   h.proto = w.u8At(at + 9);
   addresses(w, at + 12, 1, h);
+  ttlOption(w, at + 20, 4 * words - 20, optionType, h);
   if ((w.u16At(at + 6) & 0x1fff) == 0) transport(w, at + 4 * words, at + w.u16At(at + 2), h);
 }
 
@@ -72,7 +98,7 @@ u32 extensionBytes(const Window& w, u32 at, u32 number) {
   }
 }
 
-void ip6(const Window& w, u32 at, Headers& h) {
+void ip6(const Window& w, u32 at, u32 optionType, Headers& h) {
   if (!w.has(at, 40) || w.u8At(at) >> 4 != 6) return;
   const u32 trafficClass = w.u16At(at) >> 4 & 0xff;
   h.is_ip6 = 1;
@@ -83,6 +109,8 @@ void ip6(const Window& w, u32 at, Headers& h) {
   h.proto = w.u8At(at + 6);
   addresses(w, at + 8, 4, h);
   u32 next = at + 40;
+  const u32 first = extensionBytes(w, next, h.proto);
+  if (h.proto == HopByHop && first != 0 && w.has(next, first)) ttlOption(w, next + 2, first - 2, optionType, h);
   for (int i = 0; i < MaxExtensions; i++) {
     const u32 size = extensionBytes(w, next, h.proto);
     if (size == 0 || !w.has(next, size)) break;
@@ -96,7 +124,7 @@ void ip6(const Window& w, u32 at, Headers& h) {
 
 }  // namespace
 
-Headers parse(const u8* frame, u32 lenBytes) {
+Headers parse(const u8* frame, u32 lenBytes, VmOptionTypes types) {
   Headers h{};
   h.l3_offset = 14;
   const Window w{frame, std::min(lenBytes, u32{HeaderWindow})};
@@ -107,8 +135,8 @@ Headers parse(const u8* frame, u32 lenBytes) {
   if ((outer == 0x8100 || outer == 0x88a8) && w.has(16, 2) && w.u16At(16) == 0x8100) at = 22;
   if (!w.has(at - 2, 2)) return h;
   const u32 etherType = w.u16At(at - 2);
-  if (etherType == 0x0800) ip4(w, at, h);
-  if (etherType == 0x86dd) ip6(w, at, h);
+  if (etherType == 0x0800) ip4(w, at, types.ip4, h);
+  if (etherType == 0x86dd) ip6(w, at, types.ip6, h);
   return h;
 }
 

@@ -16,6 +16,11 @@
 //   fragment is judged by its own length.
 // No other length in the headers is believed or read, but for ihl and those of extension headers. Fields not known are
 // 0; l3_offset of a frame that is not IP is 14.
+//
+// TTL option (docs/ttl-option.md), by the types given: looked for in the first 12 bytes of the IPv4 options, or of the
+// options of a hop-by-hop header that stands first and is wholly there. Padding and other options are passed. The first
+// of the type decides: it is there if its length is right and it lies wholly within the options and those 12 bytes. An
+// IPv4 end of options or a length below 2 ends the search. Types 0 and 1 are padding: then there is none.
 #pragma once
 
 #include "formats.h"
@@ -25,6 +30,6 @@ namespace vermilion {
 
 using Headers = VmHeaders;
 
-Headers parse(const u8* frame, u32 lenBytes);
+Headers parse(const u8* frame, u32 lenBytes, VmOptionTypes types);
 
 }  // namespace vermilion

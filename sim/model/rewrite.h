@@ -6,6 +6,9 @@
 // CE is written over ECT(0) and ECT(1) alone: Not-ECT and CE stay what they are.
 // The checksum is never computed over the header: one that was wrong on arrival stays wrong by the same amount. Where
 // nothing changes the frame is left as it is, checksum included. IPv6 has no checksum to update.
+//
+// The TTL option (docs/ttl-option.md), where it is to go: its four bytes become padding, and the length stays. IPv4: four
+// NOPs, the checksum as above. IPv6: a PadN of four bytes.
 #pragma once
 
 #include "formats.h"
@@ -16,7 +19,7 @@ namespace vermilion {
 u16 checksumUpdate(u16 checksum, u16 before, u16 after);
 
 // `h` must be what parse() said of this frame. Frames that are not IP stay. True: a byte has changed.
-bool rewrite(u8* frame, const Headers& h, bool setCe, bool setDscp, u32 dscp);
+bool rewrite(u8* frame, const Headers& h, bool setCe, bool setDscp, u32 dscp, bool removeOption);
 // As a packet of `colour` leaves queue `q`.
 bool rewrite(u8* frame, const Headers& h, const VmQueue& q, u32 colour, bool setCe);
 

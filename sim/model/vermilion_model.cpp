@@ -8,6 +8,7 @@
 #include "config_json.h"
 #include "curve.h"
 #include "decide.h"
+#include "distance.h"
 #include "flow_marker.h"
 #include "lane_session.h"
 #include "parser.h"
@@ -196,12 +197,17 @@ uint32_t vm_spacing_step(uint64_t* sum, uint32_t* r, uint32_t* rValid, uint32_t 
   return early;
 }
 
-void vm_parse(const uint8_t* frame, uint32_t lenBytes, VmHeaders* headers) {
-  *headers = parse(frame, lenBytes);
+void vm_parse(const uint8_t* frame, uint32_t lenBytes, VmOptionTypes types, VmHeaders* headers) {
+  *headers = parse(frame, lenBytes, types);
 }
 
-uint32_t vm_rewrite(uint8_t* frame, const VmHeaders* h, uint32_t setCe, uint32_t setDscp, uint32_t dscp) {
-  return rewrite(frame, *h, setCe != 0, setDscp != 0, static_cast<u32>(truncate(dscp, 6)));
+uint32_t vm_rewrite(uint8_t* frame, const VmHeaders* h, uint32_t setCe, uint32_t setDscp, uint32_t dscp,
+                    uint32_t removeOption) {
+  return rewrite(frame, *h, setCe != 0, setDscp != 0, static_cast<u32>(truncate(dscp, 6)), removeOption != 0);
+}
+
+uint32_t vm_distance(const VmHeaders* headers, const VmDistance* from) {
+  return distance(*headers, *from);
 }
 
 uint32_t vm_checksum(uint32_t checksum, uint32_t before, uint32_t after) {

@@ -65,8 +65,10 @@ uint64_t vm_curve_probability(const VmCurve *curve, uint64_t avg, uint32_t *over
 uint64_t vm_size_weighted(uint64_t p, uint32_t len_bytes, VmScaled size);
 /* State in and out: S, R, R valid. 1: early. */
 uint32_t vm_spacing_step(uint64_t *sum, uint32_t *r, uint32_t *r_valid, uint32_t mode, uint64_t p, uint32_t draw);
-void vm_parse(const uint8_t *frame, uint32_t len_bytes, VmHeaders *headers);
-uint32_t vm_rewrite(uint8_t *frame, const VmHeaders *headers, uint32_t set_ce, uint32_t set_dscp, uint32_t dscp);
+void vm_parse(const uint8_t *frame, uint32_t len_bytes, VmOptionTypes types, VmHeaders *headers);
+uint32_t vm_rewrite(uint8_t *frame, const VmHeaders *headers, uint32_t set_ce, uint32_t set_dscp, uint32_t dscp,
+                    uint32_t remove_option);
+uint32_t vm_distance(const VmHeaders *headers, const VmDistance *from); /* distance.h */
 uint32_t vm_checksum(uint32_t checksum, uint32_t before, uint32_t after);
 /* The four words of a seed; a draw steps them. -1: all words are 0. */
 void vm_random_seed(uint64_t seed, uint32_t words[4]);

@@ -58,18 +58,22 @@ Marker = record(
 )
 Marked = record("Marked", colour=u32, policed=u32, level=u64)
 NO_MARKER, LEAF, SRTCM, TRTCM, REDP, FLOW = range(6)
+Distance = record("Distance", option=u32, infer=u32, share=u32)
+OptionTypes = record("OptionTypes", ip4=u32, ip6=u32)
+TTL_OPTION = OptionTypes(158, 0x1E)
 Queue = record(
     "Queue",
     **{"weight": Scaled * STAGES, "lambda": Scaled, "masks": u32 * COLOURS, "unit_packets": u32, "update_depart": u32},
     **{"spacing": u32, "size_on": u32, "size": Scaled, "ecn": u32, "limit_bytes": u32, "limit_packets": u32},
     **{"strict": u32, "priority": u32, "quantum": u32, "cost": Scaled, "burst_ns": u64, "colour": Colour * COLOURS},
-    **{"marker": Marker, "remark": u32, "remark_dscp": u32 * COLOURS},
+    **{"marker": Marker, "remark": u32, "remark_dscp": u32 * COLOURS, "distance": Distance, "remove_ttl_option": u32},
 )
 Class = record("Class", queue=u32, colour=u32)
 Config = record(
     "Config",
     **{"queue_count": u32, "queues": POINTER(Queue), "dscp": Class * 64, "fallback": Class, "port_cost": Scaled},
     **{"port_burst_ns": u64, "buffer_cells": u32, "max_frame_bytes": u32, "seed": u64, "flows": u32},
+    ttl_option=OptionTypes,
 )
 Arrival = record(
     "Arrival",
@@ -92,7 +96,10 @@ Departure = record(
     n=u32 * COLOURS,
 )
 Decision = record("Decision", verdict=u32, avg=u64, p=u64, sum=u64)
-HEADER_FIELDS = "is_ip4 is_ip6 l3_offset dscp ecn ttl proto has_ports src_port dst_port is_tcp tcp_flags tcp_seq tcp_payload".split()
+HEADER_FIELDS = (
+    "is_ip4 is_ip6 l3_offset dscp ecn ttl proto has_ports src_port dst_port is_tcp tcp_flags tcp_seq tcp_payload "
+    "has_ttl_option initial_ttl final_ttl ttl_option_at"
+).split()
 Headers = record("Headers", **dict.fromkeys(HEADER_FIELDS, u32), src_addr=u32 * 4, dst_addr=u32 * 4)
 Sent = record("Sent", time=u64, arrival=u64, id=u64, queue=u32, colour=u32, len_bytes=u32, ce_written=u32)
 Counters = record(
@@ -131,8 +138,9 @@ SIGNATURES = {
     "vm_curve_probability": (u64, [POINTER(Curve), u64, POINTER(u32)]),
     "vm_size_weighted": (u64, [u64, u32, Scaled]),
     "vm_spacing_step": (u32, [POINTER(u64), POINTER(u32), POINTER(u32), u32, u64, u32]),
-    "vm_parse": (None, [c_char_p, u32, POINTER(Headers)]),
-    "vm_rewrite": (u32, [c_void_p, POINTER(Headers), u32, u32, u32]),
+    "vm_parse": (None, [c_char_p, u32, OptionTypes, POINTER(Headers)]),
+    "vm_rewrite": (u32, [c_void_p, POINTER(Headers), u32, u32, u32, u32]),
+    "vm_distance": (u32, [POINTER(Headers), POINTER(Distance)]),
     "vm_checksum": (u32, [u32, u32, u32]),
     "vm_random_seed": (None, [u64, POINTER(u32 * 4)]),
     "vm_random_draw": (c_int, [POINTER(u32 * 4), POINTER(u32)]),

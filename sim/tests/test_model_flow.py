@@ -313,7 +313,7 @@ def test_real_connections_get_five_green_first(name):
         seconds, micros, size, _ = struct.unpack_from("<IIII", data, at)
         frame, h = data[at + 16 : at + 16 + size], Headers()
         at += 16 + size
-        library().vm_parse(frame, len(frame), byref(h))
+        library().vm_parse(frame, len(frame), OptionTypes(), byref(h))
         answer = model.step(h, c, seconds * 10**9 + micros * 1000)
         key = (*h.src_addr, *h.dst_addr, h.src_port, h.dst_port)
         if h.tcp_flags & SYN:

@@ -5,7 +5,7 @@ import struct
 from ctypes import byref, create_string_buffer
 
 import pytest
-from model_bindings import HEADER_FIELDS, Headers, library
+from model_bindings import HEADER_FIELDS, TTL_OPTION, Headers, library
 
 IP4, IP6, CTAG, STAG = b"\x08\x00", b"\x86\xdd", b"\x81\x00", b"\x88\xa8"
 MACS = bytes(12)
@@ -15,7 +15,7 @@ NO_IP = {**dict.fromkeys(HEADER_FIELDS, 0), "l3_offset": 14}
 
 def parse(frame):
     h = Headers()
-    library().vm_parse(frame, len(frame), byref(h))
+    library().vm_parse(frame, len(frame), TTL_OPTION, byref(h))
     return {name: getattr(h, name) for name in HEADER_FIELDS}
 
 
@@ -110,11 +110,11 @@ def test_ip6_extension_headers_are_walked():
 def test_addresses(tags):
     got = Headers()
     frame = MACS + tags + IP4 + ip4()
-    library().vm_parse(frame, len(frame), byref(got))
+    library().vm_parse(frame, len(frame), TTL_OPTION, byref(got))
     assert (list(got.src_addr), list(got.dst_addr)) == ([0x0A000001, 0, 0, 0], [0x0A000002, 0, 0, 0])
     plain = ip6()
     frame = MACS + tags + IP6 + plain[:8] + bytes(range(1, 33)) + plain[40:]
-    library().vm_parse(frame, len(frame), byref(got))
+    library().vm_parse(frame, len(frame), TTL_OPTION, byref(got))
     assert list(got.src_addr) == [0x0D0E0F10, 0x090A0B0C, 0x05060708, 0x01020304]
     assert list(got.dst_addr) == [0x1D1E1F20, 0x191A1B1C, 0x15161718, 0x11121314]
 
@@ -178,8 +178,8 @@ def test_noise_and_cut_frames_never_crash_and_never_read_past_the_end():
                 frame[rng.randrange(len(frame))] = rng.randrange(256)
         frame = bytes(frame[: rng.randrange(len(frame) + 1)])
         a, b = Headers(), Headers()
-        library().vm_parse(frame + bytes(200), len(frame), byref(a))
-        library().vm_parse(frame + b"\x06\x00\x45\x81\x00" * 40, len(frame), byref(b))
+        library().vm_parse(frame + bytes(200), len(frame), TTL_OPTION, byref(a))
+        library().vm_parse(frame + b"\x06\x00\x45\x81\x00" * 40, len(frame), TTL_OPTION, byref(b))
         assert bytes(a) == bytes(b)
         assert a.has_ports or not (a.is_tcp or a.src_port or a.dst_port)
         assert a.is_ip4 + a.is_ip6 <= 1 and a.dscp < 64 and a.ecn < 4
@@ -187,8 +187,8 @@ def test_noise_and_cut_frames_never_crash_and_never_read_past_the_end():
 
 def rewrite(frame, ce=0, set_dscp=0, dscp=0):
     h, room = Headers(), create_string_buffer(frame, len(frame))
-    library().vm_parse(frame, len(frame), byref(h))
-    changed = library().vm_rewrite(room, byref(h), ce, set_dscp, dscp)
+    library().vm_parse(frame, len(frame), TTL_OPTION, byref(h))
+    changed = library().vm_rewrite(room, byref(h), ce, set_dscp, dscp, 0)
     assert bool(changed) == (room.raw != frame)
     return room.raw
 

@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, StrictBool, ValidationError, model_validator
 
 from . import units
-from .fields import COLOURS, LEN_MAX, Burst, Probability, Rate, Strict, Threshold, UserError, amount, number
+from .fields import COLOURS, LEN_MAX, Burst, Probability, Rate, Strict, Threshold, UserError
+from .fields import amount, number, option_type
 from .markers import Marker
 from .units import Amount
 
@@ -91,6 +92,21 @@ def codes(raw):
     return out
 
 
+class TtlOption(Strict):
+    """Types under which the lane knows the TTL option (docs/ttl-option.md)."""
+
+    ip4: Annotated[int, option_type({148: "router alert"})] = 158
+    ip6: Annotated[int, option_type({5: "router alert"})] = 0x1E
+
+
+class Distance(Strict):
+    """What a packet's distance is taken from."""
+
+    option: StrictBool = True
+    infer: StrictBool = True
+    share: StrictBool = False
+
+
 NewCode = Annotated[int, BeforeValidator(lambda raw: units.dscp(raw, "is"))]
 
 
@@ -133,6 +149,8 @@ class Queue(Strict):
     quantum: Annotated[Amount, amount(64, 65535, "byte")] | None = None
     rate: Rate | None = None
     burst: Burst | None = None
+    distance: Distance = Distance()
+    ttl_option: Literal["keep", "remove"] = "keep"
 
     def end_of(self, curve: Curve) -> int | None:
         """ExRED's K: `end`, or the queue's limit in the average's unit."""
@@ -180,6 +198,7 @@ class Config(Strict):
     queue: list[Queue] = []
     marker: list[Marker] = []
     seed: Annotated[int, number(1, 2**32 - 1, "1 to 4294967295", whole=True)] = 1
+    ttl_option: TtlOption = TtlOption()
 
 
 def sentence(error: dict, raw: dict) -> str:
@@ -196,7 +215,7 @@ def sentence(error: dict, raw: dict) -> str:
         names.append(part)
         node = node.get(part, {}) if isinstance(node, dict) else {}
     models = {"port": Port, "queue": Queue, "average": Average, "dscp": Codes, "remark": Remark, "ecn": EcnCurve}
-    models["marker"] = Marker
+    models |= {"marker": Marker, "distance": Distance, "ttl_option": TtlOption}
     models |= {colour: DropCurve for colour in COLOURS}
     parents = [part for part in loc[:-1] if isinstance(part, str)]
     model = models.get(parents[-1], Config) if parents else Config

@@ -56,5 +56,18 @@ Threshold = Annotated[Amount, amount(0, LEN_MAX)]
 Probability = Annotated[float, number(0, 1, "0 to 1")]
 
 
+def option_type(reserved: dict[int, str]):
+    """A validator for a type byte of an IP option; 0 and 1 are padding, `reserved` have the TTL option's length."""
+
+    def parse(raw):
+        whole = isinstance(raw, int) and not isinstance(raw, bool)
+        if not whole or not 2 <= raw <= 255 or raw in reserved:
+            other = "".join(f", but {number} ({name})" for number, name in reserved.items())
+            raise ValueError(f"is {units.shown(raw)}; legal is 2 to 255{other}")
+        return raw
+
+    return BeforeValidator(parse)
+
+
 class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)

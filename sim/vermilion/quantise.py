@@ -184,6 +184,8 @@ def queue_record(queue: Queue, port_rate: int, queues: int, marker: Marker | Non
             for colour in COLOURS
         ],
         "marker": marker_record(marker),
+        "distance": [int(queue.distance.option), int(queue.distance.infer), int(queue.distance.share)],
+        "remove_ttl_option": int(queue.ttl_option == "remove"),
         "remark": [-1 if code is None else code for code in (getattr(queue.remark, colour) for colour in COLOURS)],
     }
 
@@ -204,6 +206,7 @@ def hardware(config: Config) -> dict:
         "dscp": table,
         "default": [rest, 0],
         "seed": config.seed,
+        "ttl_option": {"ip4": config.ttl_option.ip4, "ip6": config.ttl_option.ip6},
     }
 
 

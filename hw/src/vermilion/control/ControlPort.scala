@@ -95,6 +95,10 @@ class ControlPort(p: LaneParams) extends Module {
   io.lane.portShaper.bits.burstNs := Cat(stored(R.PortBurstHigh)(7, 0), portBurstLow)
   io.lane.portShaper.valid := after(R.PortBurstHigh())
 
+  private val optionTypes = stored(R.TtlOption)
+  io.lane.ttlOption.ip4 := R.TtlOption.ip4(optionTypes)
+  io.lane.ttlOption.ip6 := R.TtlOption.ip6(optionTypes)
+
   private def exists(queue: UInt): Bool = queue < p.queues.U
   private val classAddress = stored(R.ClassAddress)
   private val classEntry = stored(R.ClassEntry)
@@ -121,6 +125,12 @@ class ControlPort(p: LaneParams) extends Module {
   factor(config.decide.invMeanLen, R.ShadowInvMeanLen)
   config.decide.limitBytes := stored(R.ShadowLimitBytes)(LenBits - 1, 0)
   config.decide.limitPackets := stored(R.ShadowLimitPackets)(LenBits - 1, 0)
+
+  private val distance = stored(R.ShadowDistance)
+  config.distance.option := R.ShadowDistance.option(distance)
+  config.distance.infer := R.ShadowDistance.infer(distance)
+  config.distance.share := R.ShadowDistance.share(distance)
+  config.decide.removeOption := R.ShadowDistance.removeOption(distance)
 
   private val mark = config.mark
   private val markFlags = stored(R.ShadowMarkerFlags)

@@ -63,6 +63,14 @@ class DecideConfig extends Bundle {
   val limitBytes = UInt(LenBits.W)
   val limitPackets = UInt(LenBits.W)
   val remark = Vec(Colour.Count, new Remark)
+  val removeOption = Bool() // the TTL option becomes padding on the way out
+}
+
+/** What a packet's distance is taken from ([[vermilion.victim.Distance]]). */
+class DistanceConfig extends Bundle {
+  val option = Bool() // the initial TTL of the TTL option
+  val infer = Bool() // where there is none: the least usual initial TTL not below the packet's
+  val share = Bool() // the share of the path that is covered, not the hops
 }
 
 /** Kinds of markers, `sim/model/token_marker.h`. */
@@ -97,6 +105,7 @@ class MarkConfig extends Bundle {
 /** All that the policy pipeline must know of one queue; committed as a whole between two packets. */
 class PolicyConfig extends Bundle {
   val mark = new MarkConfig
+  val distance = new DistanceConfig
   val average = new AverageConfig
   val decide = new DecideConfig
   val colours = Vec(Colour.Count, new ColourConfig)

@@ -64,6 +64,11 @@ object RegisterMap {
     val count = Field(31, 0)
   }
 
+  object TtlOption extends Register(0x004c, BigInt("ffff", 16)) {
+    val ip4 = Field(7, 0)
+    val ip6 = Field(15, 8)
+  }
+
   object Seed extends Register(0x0050, BigInt("ffffffff", 16), 0x4)
 
   object PortCost extends Register(0x0060, BigInt("3f03ffff", 16)) {
@@ -146,6 +151,13 @@ object RegisterMap {
   object ShadowBurstLow extends Register(0x0134, BigInt("ffffffff", 16))
 
   object ShadowBurstHigh extends Register(0x0138, BigInt("ff", 16))
+
+  object ShadowDistance extends Register(0x013c, BigInt("107", 16)) {
+    val option = Field(0, 0)
+    val infer = Field(1, 1)
+    val share = Field(2, 2)
+    val removeOption = Field(8, 8)
+  }
 
   object ShadowMarkerFlags extends Register(0x0140, BigInt("ffff7317", 16)) {
     val kind = Field(2, 0)

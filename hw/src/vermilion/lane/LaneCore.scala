@@ -5,6 +5,7 @@ import chisel3.util._
 import vermilion.classify.ClassWrite
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowEvents
+import vermilion.parse.TtlOptionTypes
 import vermilion.policy._
 import vermilion.queue._
 import vermilion.rewrite._
@@ -19,6 +20,7 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   val classWrite = Flipped(Valid(new ClassWrite(p)))
   val seed = Flipped(Valid(new Seeds))
   val departureUpdates = Input(Bool())
+  val ttlOption = Input(new TtlOptionTypes)
   val look = Flipped(Decoupled(UInt(p.queueBits.W))) // asks for a queue's averages
   val live = Valid(Vec(Colour.Count, UInt(AvgBits.W))) // the answer
   val flowEvents = Valid(new FlowEvents)
@@ -69,6 +71,7 @@ class LaneCore(p: LaneParams) extends Module {
   for ((each, i) <- ingress.zipWithIndex) {
     each.io.in <> io.in(i)
     each.io.running := running
+    each.io.types := io.configuration.ttlOption
     io.lost(i) := each.io.lost
     each.io.alloc <> arbiter.io.inputs(i).alloc
     each.io.cellsLeft := arbiter.io.inputs(i).cellsLeft

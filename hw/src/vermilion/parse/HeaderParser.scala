@@ -36,6 +36,8 @@ object HeaderParser {
   *     (RFC 9293 data offset, at least 5), and so does a frame that ends within the 128 bytes. Of a longer frame the IP length
   *     is believed. An IP length of 0 (jumbograms, and what some offloads leave in captures) is no payload; padding of
   *     the frame is none. A first fragment is judged by its own length.
+  *   - TTL option (docs/ttl-option.md): looked for beside the walk over extension headers, in the first 12 bytes of the IPv4 options, or of
+  *     the options of a hop-by-hop header that stands first and lies wholly inside ([[TtlOptionWalk]]). About 300 LUTs.
   *
   * What is not there reads 0; a frame that is not IP reads 0 everywhere but `l3Offset` = 14.
   */
@@ -44,6 +46,7 @@ class HeaderParser extends Module {
 
   val io = IO(new Bundle {
     val in = Flipped(Valid(new FrameHead))
+    val types = Input(new TtlOptionTypes)
     val out = Valid(new Headers)
   })
 
@@ -87,9 +90,20 @@ class HeaderParser extends Module {
   first.number := Mux(is6, byteAt(ip, 6), byteAt(ip, 9))
   first.laterFragment := is4 && (wordAt(ip, 6)(12, 0) =/= 0.U)
   first.stopped := !is6
+  private val options4 = Mux(ihl > 8.U, TtlOption.SearchBytes.U, Cat((ihl - 5.U)(1, 0), 0.U(2.W)))
+  private val hopLength = byteAt(ip, 41)
+  private val hopWhole = byteAt(ip, 6) === 0.U && hopLength +& 6.U <= s1.bytes(7, 3)
+  private val options6 = Mux(!hopWhole, 0.U, Mux(hopLength === 0.U, 6.U, TtlOption.SearchBytes.U))
+  first.option.end := Mux(is6, options6, Mux(is4, options4, 0.U))
+  first.option.next := 0.U
+  first.option.found := false.B
+  first.option.at := 0.U
+  first.initialTtl := 0.U
+  first.finalTtl := 0.U
 
-  // ---- Stages 3 to 6: one extension header each ---------------------------------------------------------------
-  private val walked = (0 until MaxExtensions).foldLeft(RegNext(first))((before, _) => RegNext(before.step))
+  // ---- Stages 3 to 6: one extension header each, and the TTL option -------------------------------------------
+  private val walked =
+    (0 until MaxExtensions).foldLeft(RegNext(first))((before, i) => RegNext(before.step.search(i, io.types)))
   private val walkedValid = ShiftRegister(s1Valid, MaxExtensions + 1, false.B, true.B)
 
   // ---- Stage 7: the transport header --------------------------------------------------------------------------
@@ -123,6 +137,10 @@ class HeaderParser extends Module {
   result.tcpPayload := isTcp && dataOffset >= 5.U && room > dataOffset
   private def address(at4: Int, at6: Int): UInt =
     Mux(w.isIp6, w.window.bytesAt(at6, 16), only(w.isIp4, w.window.bytesAt(at4, 4)).pad(128))
+  result.hasTtlOption := w.option.found
+  result.initialTtl := w.initialTtl
+  result.finalTtl := w.finalTtl
+  result.ttlOptionAt := w.option.at
   result.srcAddr := address(12, 8)
   result.dstAddr := address(16, 24)
 

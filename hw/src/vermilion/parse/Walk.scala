@@ -51,6 +51,29 @@ class Walk extends Bundle {
   val number = UInt(8.W)
   val laterFragment = Bool()
   val stopped = Bool()
+  val option = new TtlOptionWalk
+  val initialTtl = UInt(8.W)
+  val finalTtl = UInt(8.W)
+
+  /** Byte `i` of the options that [[TtlOptionWalk]] looks at. */
+  def optionByte(i: Int): UInt = {
+    def at(byte: Int) = window.data(8 * byte + 7, 8 * byte)
+    Mux(isIp6, at(TtlOption.Ip6Start + i), at(TtlOption.Ip4Start + i))
+  }
+
+  /** The search for the TTL option goes one of its steps further; behind the last it takes the option's values. */
+  def search(index: Int, types: TtlOptionTypes): Walk = {
+    val next = WireDefault(this)
+    if (index < TtlOption.Steps) {
+      next.option := option.step(index, isIp6, types, optionByte)
+    } else {
+      def value(byte: Int): UInt =
+        Mux1H((0 until TtlOption.Places).map(i => (option.found && option.at === i.U) -> optionByte(i + byte)))
+      next.initialTtl := value(2)
+      next.finalTtl := value(3)
+    }
+    next
+  }
 
   /** One header further, or this one unchanged when it is no extension header or does not lie wholly in the window.
     *

@@ -261,6 +261,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val remark = since14(s14Decide.remark(s14.entry.colour), Latency)
   d.setDscp := remark.on
   d.dscp := remark.dscp
+  d.removeOption := headers.hasTtlOption && since14(s14Decide.removeOption, Latency)
+  d.ttlOptionAt := headers.ttlOptionAt
   io.refused.valid := decided && !admitted && done.meta.cells =/= 0.U
   io.refused.bits.head := done.meta.headCell
   io.refused.bits.cells := done.meta.cells

@@ -3,6 +3,7 @@ package vermilion.rewrite
 import chisel3._
 import chisel3.util._
 import vermilion.lane.LaneParams
+import vermilion.parse.TtlOption
 import vermilion.stream.{Descriptor, OutCell}
 
 /** A cell to send and the packet it belongs to. */
@@ -19,13 +20,18 @@ class EditedCell(p: LaneParams) extends Bundle {
   val dscpWritten = Bool() // the DSCP got another value
 }
 
-/** Writes the DSCP (RFC 2474) and CE (RFC 3168) into a packet's first cell; all other cells pass untouched.
+/** Writes the DSCP (RFC 2474) and CE (RFC 3168) into a packet's first cell, and pads over a TTL option (docs/ttl-option.md) in its first
+  * two; all other cells pass untouched.
   *
   * CE is written only over ECT(0) or ECT(1): Not-ECT and CE stay what they are. In IPv4 the header checksum follows by RFC 1624, eqn. 3,
   * {{{ HC' = ~(~HC + ~m + m') }}} in ones' complement, m the 16-bit word of version, IHL and TOS: a checksum that was wrong is wrong by as
   * much as before. When nothing changes no byte is touched (eqn. 3 would turn 0xffff into 0). IPv6 has no checksum to mend.
   *
-  * Two pipeline stages, a cell a clock. It trusts the descriptor: that an IP header lies at `l3Offset` (14, 18 or 22) was the parser's finding.
+  * Padding is four NOPs in IPv4, with the checksum as above, and a PadN of four bytes in IPv6. The IPv4 option always lies in the first cell;
+  * that of IPv6 begins 56 to 72 bytes into the frame, so it may lie in the second or across both. About 550 LUTs, most of them to find its bytes.
+  *
+  * Two pipeline stages, a cell a clock. It trusts the descriptor: that an IP header lies at `l3Offset` (14, 18 or 22), and an option behind it, were the parser's
+  * findings.
   */
 class HeaderRewrite(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -49,6 +55,20 @@ class HeaderRewrite(p: LaneParams) extends Module {
   private val newTraffic = Cat(newDscp, traffic(1, 0) | Fill(2, ce))
   private val after = Mux(d.isIp6, Cat(before(15, 12), newTraffic, before(3, 0)), Cat(before(15, 8), newTraffic))
 
+  // The option's first byte, counted from the frame's; its bytes as two words of the IPv4 checksum.
+  private val second = RegInit(false.B)
+  when(io.in.fire) { second := io.in.bits.cell.first && !io.in.bits.cell.last }
+  private val remove = d.removeOption && (d.isIp4 || d.isIp6) && (io.in.bits.cell.first || second)
+  private val optionStart = d.l3Offset +& Mux(d.isIp6, TtlOption.Ip6Start.U, TtlOption.Ip4Start.U) +& d.ttlOptionAt
+  private val option = Mux1H((0 until TtlOption.Places).map { place =>
+    def words(at: Int): UInt = {
+      val from = at + TtlOption.Ip4Start + place
+      val pairs = Seq(word(io.in.bits.cell.data, from), word(io.in.bits.cell.data, from + 2))
+      Cat(if (place % 2 == 0) pairs else pairs.map(pair => Cat(pair(7, 0), pair(15, 8))))
+    }
+    (d.ttlOptionAt === place.U) -> select(d.l3Offset, words)
+  })
+
   private val s1Ready = Wire(Bool())
   private val s1Valid = RegInit(false.B)
   private val s1 = RegEnable(io.in.bits, io.in.fire)
@@ -57,25 +77,42 @@ class HeaderRewrite(p: LaneParams) extends Module {
   private val s1Ce = RegEnable(ce, io.in.fire)
   private val s1Dscp = RegEnable(isIp && newDscp =/= traffic(7, 2), io.in.fire)
   private val s1Checksum = RegEnable(select(d.l3Offset, at => word(io.in.bits.cell.data, at + 10)), io.in.fire)
+  private val s1Remove = RegEnable(remove, io.in.fire)
+  private val s1Start = RegEnable(optionStart, io.in.fire)
+  private val s1Option = RegEnable(option, io.in.fire)
   io.in.ready := !s1Valid || s1Ready
   when(io.in.ready) { s1Valid := io.in.valid }
 
   // ---- Stage 2: the checksum, and both words into place ----------------------------------------------------------
-  private def onesAdd(a: UInt, b: UInt): UInt = {
-    val sum = a +& b
-    sum(15, 0) + sum(16)
-  }
   private val s1Changed = s1Ce || s1Dscp
-  private val s1NewChecksum = ~onesAdd(onesAdd(~s1Checksum, ~s1Before), s1After)
+  private val s1Pads4 = s1Remove && s1.descriptor.isIp4
+  private def ifPads(words: UInt): UInt = Mux(s1Pads4, words, 0.U(16.W))
+  private val s1Sum = ((~s1Checksum +& ~s1Before) +& (s1After +& ifPads(0x0202.U))) +&
+    (ifPads(~s1Option(31, 16)) +& ifPads(~s1Option(15, 0)))
+  private val s1Folded = s1Sum(15, 0) +& (s1Sum >> 16)
+  private val s1NewChecksum = ~(s1Folded(15, 0) + s1Folded(16))
+  private val s1NewSum = s1Changed || s1Pads4
+
+  /** Byte `i` of the cell where it belongs to the option. */
+  private def padded(i: Int, byte: UInt): UInt = {
+    def startsAt(start: Int): Bool =
+      if (start >= HeaderRewrite.FirstStart && start <= HeaderRewrite.LastStart) s1Remove && s1Start === start.U
+      else false.B
+    val nth = (0 until TtlOption.Bytes).map(n => Mux(s1.cell.first, startsAt(i - n), startsAt(64 + i - n)))
+    val pad6 = Mux(nth(0), 1.U(8.W), Mux(nth(1), (TtlOption.Bytes - 2).U(8.W), 0.U(8.W)))
+    Mux(VecInit(nth).asUInt.orR, Mux(s1.descriptor.isIp4, 1.U, pad6), byte)
+  }
   private val s1Edited = VecInit(Seq.tabulate(64) { i =>
-    val old = s1.cell.data(8 * i + 7, 8 * i)
+    val old = padded(i, s1.cell.data(8 * i + 7, 8 * i))
     Offsets.foldLeft(old) { (byte, at) =>
-      val here = s1Changed && s1.descriptor.l3Offset === at.U
+      val there = s1.cell.first && s1.descriptor.l3Offset === at.U
+      val here = s1Changed && there
+      val sumHere = s1NewSum && there && s1.descriptor.isIp4
       i - at match {
         case 0  => Mux(here, s1After(15, 8), byte)
         case 1  => Mux(here, s1After(7, 0), byte)
-        case 10 => Mux(here && s1.descriptor.isIp4, s1NewChecksum(15, 8), byte)
-        case 11 => Mux(here && s1.descriptor.isIp4, s1NewChecksum(7, 0), byte)
+        case 10 => Mux(sumHere, s1NewChecksum(15, 8), byte)
+        case 11 => Mux(sumHere, s1NewChecksum(7, 0), byte)
         case _  => byte
       }
     }
@@ -94,4 +131,11 @@ class HeaderRewrite(p: LaneParams) extends Module {
   }
   io.out.valid := s2Valid
   io.out.bits := s2
+}
+
+object HeaderRewrite {
+
+  /** Where a TTL option can begin, in bytes from the frame's first: IPv4 without tags, to IPv6 behind two. */
+  val FirstStart: Int = 14 + TtlOption.Ip4Start
+  val LastStart: Int = 22 + TtlOption.Ip6Start + TtlOption.Places - 1
 }

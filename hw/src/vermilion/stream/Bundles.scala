@@ -37,6 +37,10 @@ class Headers extends Bundle {
   val tcpFlags = UInt(8.W)
   val tcpSeq = UInt(32.W)
   val tcpPayload = Bool() // isTcp, and the segment holds at least one byte (HeaderParser)
+  val hasTtlOption = Bool() // well formed; the TTL may still be above its initial TTL
+  val initialTtl = UInt(8.W)
+  val finalTtl = UInt(8.W) // 0: not known
+  val ttlOptionAt = UInt(4.W) // its first byte, 0 to 8 bytes into the options (parse/TtlOption.scala)
   val srcAddr = UInt(128.W) // IPv4 in the low 32 bits
   val dstAddr = UInt(128.W)
 }
@@ -89,6 +93,8 @@ class Descriptor(p: LaneParams) extends Bundle {
   val setCe = Bool()
   val setDscp = Bool()
   val dscp = UInt(6.W)
+  val removeOption = Bool() // the TTL option, which begins ttlOptionAt bytes into the options
+  val ttlOptionAt = UInt(4.W)
 }
 
 /** A packet to put at the tail of a queue. */

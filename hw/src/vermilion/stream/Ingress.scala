@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
-import vermilion.parse.{FrameHead, HeaderParser}
+import vermilion.parse.{FrameHead, HeaderParser, TtlOptionTypes}
 
 object Ingress {
 
@@ -50,6 +50,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
 
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new AxisBeat(p.dataBits)))
+    val types = Input(new TtlOptionTypes)
     val running = Input(Bool()) // rises once after reset: metas are taken from now on
     val alloc = Flipped(Decoupled(UInt(p.cellBits.W)))
     val cellsLeft = Input(Bool()) // the free list has a cell, for whichever input
@@ -146,6 +147,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   head.data := Mux(cell.bits.first, cell.bits.data, Cat(cell.bits.data, firstCell))
   head.bytes := Mux(cell.bits.lenBytes > HeaderParser.HeadBytes.U, HeaderParser.HeadBytes.U, cell.bits.lenBytes(7, 0))
   private val parse = cell.fire && !leaveOut && (cell.bits.second || (cell.bits.first && cell.bits.last))
+  parser.io.types := io.types
   parser.io.in.valid := RegNext(parse, false.B)
   parser.io.in.bits := RegEnable(head, parse)
   headers.io.enq.valid := parser.io.out.valid

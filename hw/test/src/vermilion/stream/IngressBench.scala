@@ -20,6 +20,7 @@ class IngressBench(p: LaneParams) extends Module {
     val ingress = Module(new Ingress(p, i))
     ingress.io.in <> io.in(i)
     ingress.io.running := io.running
+    ingress.io.types := 0.U.asTypeOf(chiselTypeOf(ingress.io.types))
     ingress.io.alloc <> arbiter.io.inputs(i).alloc
     ingress.io.cellsLeft := arbiter.io.inputs(i).cellsLeft
     arbiter.io.inputs(i).write <> ingress.io.write

@@ -1,0 +1,86 @@
+package vermilion.victim
+
+import chisel3._
+import chisel3.util._
+import vermilion.control.DistanceConfig
+import vermilion.fixed.Arithmetic.saturate
+import vermilion.fixed.Delay
+import vermilion.stream.Headers
+
+object Distance {
+  val Bits = 6
+  val Max: Int = (1 << Bits) - 1
+
+  /** Hops that a path is taken to have where its final TTL is not known. */
+  val AssumedPathHops = 16
+
+  /** Initial TTLs in use. */
+  val UsualTtls: Seq[Int] = Seq(32, 64, 128, 255)
+
+  /** Quotient bits a clock. */
+  private val BitsPerStage = 2
+  require(Bits % BitsPerStage == 0)
+
+  /** Clocks from the inputs to `distance`. */
+  val Latency: Int = 1 + Bits / BitsPerStage
+}
+
+/** How far a packet has come: the distance d of DDRED (paper P3, section IV), 0 to 63. The packet with the smallest pays.
+  *
+  *   - Initial TTL: that of the TTL option, where `option` is on, the packet has it, and it is not below the packet's TTL; else, with
+  *     `infer`, the least of 32, 64, 128 and 255 that is not below it. Where neither gives one, and where there is no IP: d = 63.
+  *   - Hops: d = initial - TTL, at most 63.
+  *   - With `share`, the share of the path covered in 64ths, {{{ d = floor(64 (initial - TTL) / (initial - final)) }}} at most 63. It needs an option
+  *     whose final TTL is not 0 and below the initial one; of a packet without, the path counts as 16 hops long, so d = 4 hops.
+  *
+  * A packet a clock, `distance` comes `Latency` clocks later; `config` belongs to the packet beside it. The division is restoring, of numbers of
+  * 8 bits, two bits of the quotient a clock. No stalls, no state.
+  */
+class Distance extends Module {
+  import Distance._
+  val io = IO(new Bundle {
+    val headers = Input(new Headers)
+    val config = Input(new DistanceConfig)
+    val distance = Output(UInt(Bits.W))
+  })
+  private val h = io.headers
+
+  // -- which initial TTL, how many hops, how long a path --
+  private val isIp = h.isIp4 || h.isIp6
+  private val byOption = isIp && io.config.option && h.hasTtlOption && h.initialTtl >= h.ttl
+  private val known = byOption || (isIp && io.config.infer)
+  private val inferred = UsualTtls.init.foldRight(UsualTtls.last.U(8.W))((usual, more) => Mux(h.ttl <= usual.U, usual.U, more))
+  private val initial = Mux(byOption, h.initialTtl, inferred)
+  private val pathKnown = byOption && h.finalTtl =/= 0.U && h.finalTtl < initial
+
+  private val hops = Delay(initial - h.ttl)
+  private val path = Delay(Mux(pathKnown, initial - h.finalTtl, AssumedPathHops.U))
+  private val byShare = Delay(io.config.share)
+  private val far = Delay(!known)
+
+  // -- 64 hops / path: a bit at a time, the highest first --
+  private class Division extends Bundle {
+    val rest = UInt(8.W) // below `path`
+    val path = UInt(8.W)
+    val quotient = UInt(Bits.W)
+    def step: Division = {
+      val doubled = Cat(rest, 0.U(1.W))
+      val one = doubled >= path
+      val next = Wire(new Division)
+      next.path := path
+      next.rest := Mux(one, doubled - path, doubled)(7, 0)
+      next.quotient := Cat(quotient(Bits - 2, 0), one)
+      next
+    }
+  }
+  private val start = Wire(new Division)
+  start.rest := hops
+  start.path := path
+  start.quotient := 0.U
+  private val divided = (0 until Bits / BitsPerStage).foldLeft(start) { (before, _) =>
+    Delay((0 until BitsPerStage).foldLeft(before)((d, _) => d.step))
+  }
+  private val direct = Delay(Mux(far || (byShare && hops >= path), Max.U, saturate(hops, Bits)), Latency - 1)
+  private val divides = Delay(byShare && !far && hops < path, Latency - 1)
+  io.distance := Mux(divides, divided.quotient, direct)
+}
