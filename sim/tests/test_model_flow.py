@@ -11,7 +11,7 @@ import pytest
 from flow_bench import (
     ACK, FIN, GREEN, RED, RST, SYN, TICK, YELLOW, Model, Paper, average, config, events, headers, toeplitz
 )  # fmt: skip
-from model_bindings import Headers, library, u32
+from model_bindings import Headers, OptionTypes, library, u32
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "flow-markers.md"
 COLOUR = {"green": GREEN, "yellow": YELLOW, "red": RED}

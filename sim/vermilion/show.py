@@ -82,9 +82,22 @@ def configuration(screen, config: Config):
             str(q.index), q.name, codes, remarks(q), service, limit, units.rate_text(q.rate) if q.rate else ""
         )
     screen.print(queues)
+    screen.print(distance_table(config))
     if config.marker:
         screen.print(marker_table(config))
     screen.print(legal(), style="dim")
+
+
+def distance_table(config: Config) -> Table:
+    """What each queue takes a packet's distance from, and what becomes of the TTL option."""
+    types = config.ttl_option
+    title = f"Distance; TTL option: IPv4 type {types.ip4} (0x{types.ip4:02x}), IPv6 type 0x{types.ip6:02x}"
+    made = table(title, ["queue", "initial TTL from", "distance", "TTL option"], [])
+    for q in config.queue:
+        sources = [name for name, on in (("option", q.distance.option), ("inference", q.distance.infer)) if on]
+        scale = "share of the path, 64ths" if q.distance.share else "hops"
+        made.add_row(q.name, ", then ".join(sources) or "nothing", scale if sources else "63", q.ttl_option)
+    return made
 
 
 def marker_table(config: Config) -> Table:
@@ -138,17 +151,28 @@ def failures(result: dict) -> list[str]:
     return found
 
 
-def with_progress(action, warnings: list[str]):
+def with_progress(action, warnings: list[str], label: str = "simulating"):
     """Runs `action(progress, warn)` under a progress bar over the capture's bytes; appends to `warnings` as they come."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     bar = Progress(
-        TextColumn("simulating"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), console=Console(stderr=True)
+        TextColumn(label), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), console=Console(stderr=True)
     )
     with bar:
-        task = bar.add_task("simulating", total=None)
+        task = bar.add_task(label, total=None)
         action(lambda done, total: bar.update(task, completed=done, total=total), warnings.append)
+
+
+def ttl_option(screen, counts: dict[str, int]):
+    """`vermilion ttl-option`: what became of the packets."""
+    from .ttl_option import REASONS
+
+    made = table("TTL option", ["packets that"], ["count"])
+    for name, text in REASONS.items():
+        if counts.get(name) or name == "added":
+            made.add_row(text, f"{counts.get(name, 0):,}")
+    screen.print(made)
 
 
 def warning(text: str) -> str:

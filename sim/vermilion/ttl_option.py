@@ -5,10 +5,14 @@
     IPv6   a hop-by-hop header of eight bytes; where there is one, eight bytes at the start of its options, which keeps the alignment
            of the others. Payload length and next header follow. TCP and UDP checksums cover none of this.
 
-The packets come and go as scapy reads and libpcap's nanosecond format keeps them. A packet that cannot take the option is
-passed as it is, and counted by the reason.
+A packet that cannot take the option is passed as it is, and counted by the reason (`REASONS`).
+
+Captures are read by scapy: pcap and pcapng, stamps of any resolution; comments and interface names are not carried over, and of a
+pcapng file of several sections all interfaces must be alike. They are written as pcap with nanoseconds, stamps before 1970 or
+behind 2106 refused. What is damaged is read as far as it goes, with a warning.
 """
 
+import logging
 import struct
 from collections import Counter
 from dataclasses import dataclass
@@ -20,6 +24,7 @@ ETHERNET, RAW, SLL, IP4_RAW, IP6_RAW, SLL2 = 1, 101, 113, 228, 229, 276
 LINKS = {ETHERNET, RAW, 12, 14, SLL, IP4_RAW, IP6_RAW, SLL2}
 USUAL = (32, 64, 128, 255)
 PROGRESS_STEP = 512
+FRAME_MAX = 65535  # what scapy reads
 
 REASONS = {
     "added": "option added",
@@ -162,6 +167,26 @@ def add(link: int, frame: bytes, wire_bytes: int, wanted: Wanted) -> tuple[str, 
     return reason, frame[:at] + packet if reason == "added" else frame
 
 
+class Notes(logging.Handler):
+    """What scapy says of a damaged file; it goes on as if the file ended there."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts = []
+
+    def emit(self, record):
+        self.texts.append(record.getMessage())
+
+    def __enter__(self):
+        self.log = logging.getLogger("scapy.runtime")
+        self.before = self.log.handlers[:], self.log.propagate
+        self.log.handlers[:], self.log.propagate = [self], False
+        return self
+
+    def __exit__(self, *_):
+        self.log.handlers[:], self.log.propagate = self.before
+
+
 def packets(source: Path):
     """(link type, ns since 1970, length on the wire, frame, bytes read so far) of each packet of a pcap or pcapng file."""
     from scapy.error import Scapy_Exception
@@ -170,6 +195,8 @@ def packets(source: Path):
     try:
         with RawPcapReader(str(source)) as reader:
             for frame, about in reader:
+                if len(frame) >= FRAME_MAX:
+                    raise UserError(f"{source}: has a frame of {FRAME_MAX} bytes or more; legal is up to {FRAME_MAX - 1}")
                 if isinstance(reader, RawPcapNgReader):
                     stamp = ((about.tshigh or 0) << 32 | (about.tslow or 0)) * 10**9 // int(about.tsresol or 10**6)
                     link = about.linktype
@@ -177,12 +204,24 @@ def packets(source: Path):
                     stamp = about.sec * 10**9 + about.usec * (1 if reader.nano else 1000)
                     link = reader.linktype
                 yield link, stamp, about.wirelen or len(frame), frame, reader.f.tell()
-    except (Scapy_Exception, struct.error, EOFError, ValueError) as error:
-        raise UserError(f"{source}: is no whole capture: {error}; legal are pcap and pcapng files") from None
+    except (Scapy_Exception, struct.error, EOFError, ValueError, OverflowError) as error:
+        raise UserError(f"{source}: is damaged: {error}; legal are pcap and pcapng files") from None
+    except OSError as error:
+        raise UserError(f"{source}: cannot be read: {error.strerror or error}") from None
 
 
-def convert(source: Path, target: Path, wanted: Wanted, on_progress) -> Counter:
+def convert(source: Path, target: Path, wanted: Wanted, on_progress, warn) -> Counter:
     """Writes the capture anew; `on_progress(done, total)` in bytes of the input. Gives packets by `REASONS`."""
+    with Notes() as notes:
+        counts = copy(source, target, wanted, on_progress)
+    if notes.texts:
+        warn(f"the capture is damaged, read as far as it goes ({notes.texts[0].strip()})")
+    if not counts:
+        warn("the capture has no frame")
+    return counts
+
+
+def copy(source: Path, target: Path, wanted: Wanted, on_progress) -> Counter:
     from scapy.utils import RawPcapWriter
 
     counts, total, writer, first = Counter(), source.stat().st_size, None, None
@@ -197,6 +236,8 @@ def convert(source: Path, target: Path, wanted: Wanted, on_progress) -> Counter:
                 writer.write_header(None)
             if link != first:
                 raise UserError(f"{source}: has link types {first} and {link}; split it by interface, one file each")
+            if not 0 <= stamp < 2**32 * 10**9:
+                raise UserError(f"{source}: packet {number} is stamped outside 1970 to 2106; legal is what pcap can hold")
             reason, out = add(link, frame, max(wire, len(frame)), wanted)
             counts[reason] += 1
             longer = len(out) - len(frame)

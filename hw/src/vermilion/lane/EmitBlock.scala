@@ -8,13 +8,17 @@ import vermilion.curve.CurveUnit
 import vermilion.decide.{QueueLimit, SizeWeight, VerdictUnit}
 import vermilion.flow.FlowMarker
 import vermilion.mark.TokenMarker
+import vermilion.parse.HeaderParser
 import vermilion.policy.PolicyPipeline
+import vermilion.rewrite.HeaderRewrite
+import vermilion.victim.Distance
 
 /** Writes one block's SystemVerilog for the cocotb benches: `EmitBlock BLOCK PRESET DIRECTORY`. */
 object EmitBlock extends App {
   private val blocks: Map[String, LaneParams => RawModule] = Map(
     "TokenMarker" -> (p => new TokenMarker(p)),
     "PolicyBlocks" -> (p => new PolicyBlocks(p)),
+    "ByteBlocks" -> (p => new ByteBlocks(p)),
     "PolicyPipeline" -> (p => new PolicyPipeline(p)),
     "FlowMarker" -> (p => new FlowMarker(p.queueBits, 256)), // few sets, so that flows collide
     "LaneCore" -> (p => new LaneCore(p))
@@ -49,13 +53,24 @@ object EmitBlock extends App {
   }
 }
 
-/** The blocks of the policy pipeline side by side, none wired to another, so that one build serves the benches of all. */
-class PolicyBlocks(p: LaneParams) extends Module {
-  private def open(name: String, block: Data): Unit = {
+/** Blocks side by side, none wired to another, so that one build serves the benches of all. */
+abstract class SideBySide extends Module {
+  protected def open(name: String, block: Data): Unit = {
     val port = IO(chiselTypeOf(block))
     port.suggestName(name)
     port <> block
   }
+}
+
+/** What reads and writes headers, and what is made of them at once. */
+class ByteBlocks(p: LaneParams) extends SideBySide {
+  open("parser", Module(new HeaderParser).io)
+  open("distance", Module(new Distance).io)
+  open("rewrite", Module(new HeaderRewrite(p)).io)
+}
+
+/** The blocks of the policy pipeline. */
+class PolicyBlocks(p: LaneParams) extends SideBySide {
   open("classifier", Module(new Classifier(p)).io)
   open("backlog", Module(new BacklogCounters(p)).io)
   open("idleAge", Module(new IdleAge).io)
