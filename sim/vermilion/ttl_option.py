@@ -194,6 +194,7 @@ def packets(source: Path):
 
     try:
         with RawPcapReader(str(source)) as reader:
+            end = reader.f.tell()
             for frame, about in reader:
                 if len(frame) >= FRAME_MAX:
                     raise UserError(f"{source}: has a frame of {FRAME_MAX} bytes or more; legal is up to {FRAME_MAX - 1}")
@@ -201,9 +202,14 @@ def packets(source: Path):
                     stamp = ((about.tshigh or 0) << 32 | (about.tslow or 0)) * 10**9 // int(about.tsresol or 10**6)
                     link = about.linktype
                 else:
+                    if len(frame) < about.caplen:
+                        break  # cut off; scapy has said so
                     stamp = about.sec * 10**9 + about.usec * (1 if reader.nano else 1000)
                     link = reader.linktype
-                yield link, stamp, about.wirelen or len(frame), frame, reader.f.tell()
+                end = reader.f.tell()
+                yield link, stamp, about.wirelen or len(frame), frame, end
+            if not isinstance(reader, RawPcapNgReader) and end != reader.f.tell():  # less than a record's head, of which scapy says nothing
+                logging.getLogger("scapy.runtime").warning("it ends within a record")
     except (Scapy_Exception, struct.error, EOFError, ValueError, OverflowError) as error:
         raise UserError(f"{source}: is damaged: {error}; legal are pcap and pcapng files") from None
     except OSError as error:
