@@ -60,6 +60,8 @@ def queue(random, top: int, unit_packets: bool, departures: bool = False):
     if random.random() < 0.7:
         record.marker = markers.marker(random, random.randrange(6))
     record.remark, record.remark_dscp = random.randrange(8), (mb.u32 * 3)(*(random.randrange(64) for _ in range(3)))
+    record.distance = mb.Distance(*(random.randrange(2) for _ in range(3)))
+    record.remove_ttl_option = random.randrange(2)
     for c in range(3):
         record.colour[c] = mb.Colour(drop=curve(random, top), ecn_own=random.random() < 0.5, ecn=curve(random, top))
     return record
@@ -80,6 +82,7 @@ def bundle(queue_record) -> dict:
     q = queue_record
     return {
         "mark": markers.bundle(q.marker),
+        "distance": {"option": q.distance.option, "infer": q.distance.infer, "share": q.distance.share},
         "average": {
             "unitPackets": q.unit_packets, "updateDepart": q.update_depart, "masks": list(q.masks),
             "weight": [pair(w) for w in q.weight], "lambda": pair(getattr(q, "lambda")),
@@ -88,6 +91,7 @@ def bundle(queue_record) -> dict:
             "ecn": q.ecn, "spacing": q.spacing, "sizeWeight": q.size_on, "invMeanLen": pair(q.size),
             "limitBytes": q.limit_bytes, "limitPackets": q.limit_packets,
             "remark": [{"on": q.remark >> c & 1, "dscp": q.remark_dscp[c]} for c in range(3)],
+            "removeOption": q.remove_ttl_option,
         },
         "colours": [{"drop": one(c.drop), "ecnOwn": c.ecn_own, "ecn": one(c.ecn)} for c in q.colour],
     }  # fmt: skip

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "distance.h"
 #include "timing.h"
 
 namespace vermilion {
@@ -15,7 +16,8 @@ const char* const VerdictNames[VM_VERDICTS] = {"enqueue", "mark", "early", "forc
 static bool sameSeen(const Arrival& a, const Arrival& b, bool packet, bool updates) {
   bool same =
       a.time == b.time &&
-      (!packet || (a.draw == b.draw && a.queued_bytes == b.queued_bytes && a.queued_packets == b.queued_packets));
+      (!packet || (a.draw == b.draw && a.distance == b.distance && a.queued_bytes == b.queued_bytes &&
+                                          a.queued_packets == b.queued_packets));
   for (u32 c = 0; c < u32{Colours}; c++)
     same = same && a.backlog_bytes[c] == b.backlog_bytes[c] && a.backlog_packets[c] == b.backlog_packets[c] &&
            a.last_departure[c] == b.last_departure[c] && (!updates || a.n[c] == b.n[c]);
@@ -81,6 +83,7 @@ u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   seen.bad = a.bad;
   seen.no_buffer = a.no_buffer;
   seen.policed = mark.policed;
+  seen.distance = distance(headers, model_.queue(a.queue).distance);
   view_.limit(slot, seen);
   const Decision d = model_.decide(seen);
   if (d.verdict == VM_ENQUEUE || d.verdict == VM_MARK) view_.admitted(slot, seen);
@@ -112,7 +115,7 @@ void Replay::disagree(const RtlDecision& rtl, const VmMark& mark, const Arrival&
                 ", draw 0x%08x 0x%08x",
                 rtl.mark.time, rtl.mark.colour, a.colour, mark.marked, rtl.mark.policed, mark.policed, rtl.mark.level,
                 mark.level, rtl.mark.draw, mark.draw);
-  first_ += text;
+  first_ += text + ("; distance " + std::to_string(a.distance)) + " " + std::to_string(seen.distance);
   for (u32 c = 0; c < u32{Colours}; c++) {
     const u64 average = model.verdict == VM_VERDICTS ? 0 : model_.average(a.queue, c);
     std::snprintf(text, sizeof text,

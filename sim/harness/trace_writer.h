@@ -3,6 +3,7 @@
 //   refresh                 1: averages brought up to date at a departure, no packet
 //   time                    ns, 64 bits; last_departure as the lane has it, modulo 2^48
 //   queued                  what the limit saw before the packet
+//   distance                how far the packet has come, 0 to 63: sim/model/distance.h
 //   came, policed           colour before the queue's marker; 1: the marker drops it
 //   level                   of the marker's bucket A before the packet, U48.16 ns of its rate
 //   flow                    number of the packet's flow, flow_book.h: 0 for the first that a flow marker met
@@ -16,7 +17,8 @@
 //
 // Empty is what has no meaning, so that both engines write the same file:
 //   no flow                 flow and flow_events; where the table has no place for it the state
-//   a refresh               input, len_bytes, ecn, bad, no_buffer, draw, queued, probability, verdict, all of the marker
+//   a refresh               input, len_bytes, ecn, bad, no_buffer, draw, queued, probability, verdict, distance, all of the
+//                           marker
 //   a bad or nobuf frame    probability, policed, level, flow...; a policed one: probability
 //   ahead_c, average_c      where the line updates estimator c not: its mask lacks the colour, a bad, nobuf or policed frame, a
 //                           refresh of a queue that does not update at departures
@@ -38,7 +40,7 @@ class TraceWriter {
       : file_(name), queues_(config.queues, config.queues + config.queue_count) {
     std::string head =
         "time,refresh,input,queue,colour,len_bytes,ecn,bad,no_buffer,draw,queued_bytes,queued_packets,probability,"
-        "verdict,came,mark_draw,policed,level,"
+        "verdict,distance,came,mark_draw,policed,level,"
         "flow,flow_average,flow_raised,flow_burst,flow_credits,flow_seq,flow_events";
     for (int c = 0; c < Colours; c++)
       for (const char* field : {"backlog_bytes", "backlog_packets", "last_departure", "ahead", "average"})
@@ -56,6 +58,7 @@ class TraceWriter {
     for (u64 v : {a.len_bytes, a.ecn, a.bad, a.no_buffer, a.draw, a.queued_bytes, a.queued_packets}) add(v, packet);
     add(d.probability, taken);
     add(d.verdict, packet);
+    add(a.distance, packet);
     add(d.mark.colour, packet);
     add(d.mark.draw, packet);
     add(d.mark.policed, sound);

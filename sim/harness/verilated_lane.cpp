@@ -140,6 +140,7 @@ bool VerilatedLane::decision(RtlDecision& d) const {
   d.seen.no_buffer = top.io_decision_bits_noBuffer;
   d.seen.time = top.io_decision_bits_time;
   d.seen.draw = top.io_decision_bits_draw;
+  d.seen.distance = top.io_decision_bits_distance;
   d.seen.policed = top.io_decision_bits_mark_policed;
   d.mark = {top.io_decision_bits_mark_time,
             top.io_decision_bits_mark_level,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "distance.h"
+
 namespace vermilion {
 
 static u32 cellsOf(u32 lenBytes) {
@@ -67,6 +69,7 @@ void ClockedLane::observe() {
     d.seen.bad = p.bad;
     d.seen.no_buffer = p.noBuffer;
     d.seen.policed = d.mark.policed;
+    d.seen.distance = distance(p.headers, profiles_[p.queue].distance);
     d.pending = decisions_.observe(d.seen);
   }
   for (u32 e = 0; e < u32{Colours}; e++) d.averages[e] = decisions_.average(p.queue, e);

@@ -46,6 +46,7 @@ typedef struct {
   uint64_t last_departure[VM_COLOURS];
   uint32_t draw;
   uint32_t queued_bytes, queued_packets;
+  uint32_t distance; /* distance.h */
 } VmArrival;
 
 /* A packet that left its queue. Backlogs are those after it. */

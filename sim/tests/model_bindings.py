@@ -89,6 +89,7 @@ Arrival = record(
     },
     **{"backlog_bytes": u32 * COLOURS, "backlog_packets": u32 * COLOURS, "n": u32 * COLOURS},
     **{"last_departure": u64 * COLOURS, "draw": u32, "queued_bytes": u32, "queued_packets": u32},
+    distance=u32,
 )
 Departure = record(
     "Departure",

@@ -11,7 +11,7 @@ from bench.bundle import plain, ports
 from cocotb.triggers import FallingEdge, ReadOnly
 
 NAMES = (
-    "refresh queue colour lenBytes ecn bad noBuffer time draw queued_bytes queued_packets probability verdict "
+    "refresh queue colour lenBytes ecn bad noBuffer time draw queued_bytes queued_packets probability verdict distance "
     "mark_time mark_colour mark_draw mark_policed mark_level "
     "mark_hasFlow mark_flow_raised mark_flow_average mark_flow_burst mark_flow_highestSeq mark_flow_credits"
 ).split()
@@ -55,6 +55,7 @@ class Bench:
         self.commits = deque()  # (clock, queue, record)
         self.commit = None  # being offered
         self.recommits, self.remarked, self.by_flow = 0, 0, Counter()
+        self.distances = set()
         self.left_at = 0  # time of the last departure
 
     async def start(self):
@@ -98,6 +99,9 @@ class Bench:
         fields = dict(srcPort=port, dstPort=80, isTcp=r.random() < 0.9, tcpSeq=sequence, tcpPayload=r.random() < 0.9)
         fields |= dict(tcpFlags=r.choice([16] * 9 + [2]), hasPorts=1, proto=6, srcAddr=7 << 64 | port, dstAddr=9)
         h = mb.Headers(is_ip4=1, has_ports=1, src_port=port, dst_port=80, is_tcp=fields["isTcp"], tcp_seq=sequence)
+        far = {"ttl": r.randrange(256), "hasTtlOption": r.randrange(2), "initialTtl": r.randrange(256), "finalTtl": r.randrange(256)}
+        h.ttl, h.has_ttl_option, h.initial_ttl, h.final_ttl = far.values()
+        fields |= far | {"ttlOptionAt": r.randrange(9)}
         h.tcp_flags, h.tcp_payload = fields["tcpFlags"], fields["tcpPayload"]
         h.src_addr[0], h.src_addr[2], h.dst_addr[0] = port, 7, 9
         self.offered = h
@@ -180,6 +184,9 @@ class Bench:
         headers, marker, flow = self.entered.popleft(), self.configs[seen["queue"]].marker, mb.FlowAnswer()
         mb.library().vm_random_draw(mb.byref(self.mark_words), mb.byref(draw))
         assert seen["mark_draw"] == draw.value, "the markers' draws are not those of the seed"
+        come = mb.library().vm_distance(mb.byref(headers), mb.byref(self.configs[seen["queue"]].distance))
+        assert seen["distance"] == come, f"model {come}: {plain(headers)} {plain(self.configs[seen['queue']].distance)}"
+        self.distances.add(come)
         sound = not seen["bad"] and not seen["noBuffer"]
         if sound and marker.kind == mb.FLOW:
             step = mb.library().vm_flow_step
@@ -263,6 +270,7 @@ async def decisions_at_every_pace_are_the_models(dut, unit_packets, departures):
             await bench.play(300, 0.3, 0.1, spread)
         await bench.play(1000, 0.1, 0.2, jump=0.02)
         await bench.play(1500, 0.02, 0.05, jump=0.05)
+    assert len(bench.distances) > 60
     await bench.finish()
     dut._log.info(f"verdicts {dict(bench.decided)}, look-ahead {dict(bench.ahead)}")
     assert all(bench.decided[v] for v in range(8)), "not every verdict was met"

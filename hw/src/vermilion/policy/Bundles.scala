@@ -8,6 +8,7 @@ import vermilion.fixed.Formats._
 import vermilion.flow.FlowState
 import vermilion.lane.LaneParams
 import vermilion.stream._
+import vermilion.victim.Distance
 
 /** Everything that a decision saw and gave, for the statistics and for the bit-exact replay. */
 class Decision(p: LaneParams) extends Bundle {
@@ -27,6 +28,7 @@ class Decision(p: LaneParams) extends Bundle {
   val average = Vec(Colour.Count, UInt(AvgBits.W))
   val probability = UInt(ProbBits.W)
   val queued = new Tally // what the limit saw
+  val distance = UInt(Distance.Bits.W)
   val verdict = UInt(Verdict.Bits.W)
   val mark = new MarkTrace
 }
@@ -65,6 +67,7 @@ class Token(p: LaneParams) extends Bundle {
   val time = UInt(TimeBits.W)
   val draw = UInt(32.W)
   val mark = new MarkTrace
+  val distance = UInt(Distance.Bits.W) // from stage 0 on
   def isPacket: Bool = slot === Slot.Packet
 
   /** A packet as it should be: it is marked. */

@@ -14,6 +14,7 @@ import vermilion.flow.{FlowEvents, FlowMarker, FlowState, NoFlowMarker}
 import vermilion.lane.LaneParams
 import vermilion.mark.TokenMarker
 import vermilion.stream._
+import vermilion.victim.Distance
 
 /** From a packet's meta to its verdict, one a clock, never stalled inside.
   *
@@ -61,7 +62,9 @@ class PolicyPipeline(p: LaneParams) extends Module {
 
   private val marker = Module(new TokenMarker(p))
   private val flows = Module(if (p.flows == 0) new NoFlowMarker(p.queueBits) else new FlowMarker(p.queueBits, p.flows))
+  private val distance = Module(new Distance)
   private val markConfig = SyncReadMem(p.queues, new MarkConfig)
+  private val distanceConfig = SyncReadMem(p.queues, new DistanceConfig)
   private val averageConfig = SyncReadMem(p.queues, new AverageConfig)
   private val decideConfig = SyncReadMem(p.queues, new DecideConfig)
   private val curveConfig = Seq.fill(Colour.Count)(SyncReadMem(p.queues, new ColourConfig))
@@ -116,9 +119,14 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val byFlow = Delay(m1ByFlow, FlowMarker.Latency)
   private val flowPoliced = (Delay(m1Config.dropColours, FlowMarker.Latency) >> flow.colour)(0)
 
+  // -- stages m1 to m5: how far it has come --
+  distance.io.headers := marking(1).bits.meta.headers
+  distance.io.config := distanceConfig.read(slot.bits.entry.queue)
+
   // -- stage 0: it comes to its queue --
   private val token = Wire(Valid(new Token(p)))
   token := marking(Mark)
+  token.bits.distance := Delay(distance.io.distance, Mark - 1 - Distance.Latency)
   token.bits.time := io.now
   when(marking(Mark).bits.sound) {
     token.bits.entry.colour := Mux(byFlow, flow.colour, byBucket.colour)
@@ -134,6 +142,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   // -- a commit passes the stages at which configuration is read --
   when(slot.valid && slot.bits.slot === Slot.Commit) {
     markConfig.write(io.commit.bits.queue, io.commit.bits.config.mark)
+    distanceConfig.write(io.commit.bits.queue, io.commit.bits.config.distance)
     committing := true.B
   }
   when(carries(0, Slot.Commit)) { averageConfig.write(io.commit.bits.queue, io.commit.bits.config.average) }
@@ -289,6 +298,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.average := Delay(s14Averages, Latency - AverageDone - 1)
   out.probability := Delay(size.io.weighted)
   out.queued := limit.io.queued
+  out.distance := done.distance
   out.verdict := verdict
   out.mark := done.mark
 }

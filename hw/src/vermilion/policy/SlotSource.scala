@@ -61,6 +61,7 @@ class SlotSource(p: LaneParams) extends Module {
   token.entry := classifier.io.entry
   token.time := io.now
   token.draw := random.io.draw
+  token.distance := 0.U
   token.mark := 0.U.asTypeOf(new MarkTrace)
   token.mark.time := io.now
   token.mark.colour := classifier.io.entry.colour
