@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from vermilion import config, units
+from vermilion import config, quantise, units
 from vermilion.build import ROOT
 
 PORT = '[port]\nrate = "1Gbit"\n'
@@ -111,6 +111,15 @@ FAULTS = {
     "port is a number": ("port = 3", ["port is 3"]),
     "queue is a table": (PORT + '[queue]\nname = "a"', ["queue is a table"]),
     "queue is a list of numbers": ("queue = [1]\n" + PORT, ["queue number 0"]),
+    "distance is a number": (QUEUE + "distance = 3", ['queue "a"', "distance is 3", "a table"]),
+    "typo in a distance": (QUEUE + "distance = { infar = true }", ["distance.infar", 'did you mean "infer"']),
+    "distance as a number": (QUEUE + "distance = { share = 1 }", ["distance.share is 1", "true and false"]),
+    "unknown fate of the option": (QUEUE + 'ttl_option = "drop"', ['ttl_option is "drop"', "keep, remove"]),
+    "option type 1": (PORT + "[ttl_option]\nip4 = 1", ["ttl_option.ip4 is 1", "2 to 255", "148"]),
+    "option type 256": (PORT + "[ttl_option]\nip6 = 256", ["ttl_option.ip6 is 256", "2 to 255"]),
+    "router alert": (PORT + "[ttl_option]\nip6 = 5", ["ttl_option.ip6 is 5", "router alert"]),
+    "option type as a word": (PORT + '[ttl_option]\nip4 = "9e"', ['ttl_option.ip4 is "9e"', "2 to 255"]),
+    "typo in an option type": (PORT + "[ttl_option]\nipv6 = 30", ["ttl_option.ipv6", 'did you mean "ip6"']),
     "not TOML": ("port = \n[x]", ["is not TOML", "line 1"]),
 }
 
@@ -198,6 +207,19 @@ def test_dscp_names():
 def test_named_colours_override_those_of_the_code_point():
     raw = {"port": {"rate": 10**6}, "queue": [{"name": "a", "dscp": {"red": ["CS1", "AF11"]}}]}
     assert config.parse(raw).queue[0].dscp.red == [8, 10]
+
+
+def test_distance_and_option_reach_the_hardware_and_are_shown(tmp_path):
+    text = '[[queue]]\nname = "b"\ndistance = { infer = false, share = true }\nttl_option = "remove"\n'
+    file = tmp_path / "c.toml"
+    file.write_text(QUEUE + text + "[ttl_option]\nip4 = 222\n")
+    record = quantise.hardware(config.load(file))
+    assert record["ttl_option"] == {"ip4": 222, "ip6": 30}
+    shown = [(queue["distance"], queue["remove_ttl_option"]) for queue in record["queues"]]
+    assert shown == [([1, 1, 0], 0), ([1, 0, 1], 1), ([1, 1, 0], 0)]
+    done = subprocess.run([sys.executable, "-m", "vermilion", "check", file], capture_output=True, text=True, cwd=ROOT / "sim")
+    for words in ("IPv4 type 222 (0xde)", "IPv6 type 0x1e", "option, then inference", "share of the path", "remove", "keep"):
+        assert words in done.stdout, words
 
 
 def test_a_queue_for_the_rest_is_added_only_where_none_is_named():

@@ -106,9 +106,8 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
   }
 
   private val stored: Seq[(Int, BigInt)] =
-    Seq(R.PortCost, R.PortBurstLow, R.PortBurstHigh, R.ClassAddress, R.ClassEntry, R.QueueSelect).map(r =>
-      r() -> r.mask
-    ) ++
+    Seq(R.PortCost, R.PortBurstLow, R.PortBurstHigh, R.ClassAddress, R.ClassEntry, R.QueueSelect, R.TtlOption, R.ShadowDistance)
+      .map(r => r() -> r.mask) ++
       Seq(R.ShadowFlags, R.ShadowLimitBytes, R.ShadowLimitPackets, R.ShadowLambda, R.ShadowInvMeanLen, R.ShadowQuantum)
         .map(r => r() -> r.mask) ++
       Seq(R.ShadowCost, R.ShadowBurstLow, R.ShadowBurstHigh).map(r => r() -> r.mask) ++
@@ -218,6 +217,12 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         while (losses.nonEmpty) clock()
         assert(lostNow(0) == lost(0) && lost(0)._2 > (BigInt(1) << 32) && lostNow(1) == lost(1))
         assert(read(R.LostFramesLow(2)) == 0, "an input that the build does not have")
+
+        assert(write(R.TtlOption(), 0x1e9e) && write(R.ShadowDistance(), 0x105))
+        val told = dut.io.lane.commit.bits.config
+        assert(value(dut.io.lane.ttlOption.ip4) == 0x9e && value(dut.io.lane.ttlOption.ip6) == 0x1e)
+        assert(value(told.distance.option) == 1 && value(told.distance.infer) == 0 && value(told.distance.share) == 1)
+        assert(value(told.decide.removeOption) == 1)
 
         seeds.clear()
         for (i <- 0 until 4) assert(write(R.Seed(i), i + 1) && write(R.FlowSeed(i), i + 21))
