@@ -28,7 +28,7 @@ class EditedCell(p: LaneParams) extends Bundle {
   * much as before. When nothing changes no byte is touched (eqn. 3 would turn 0xffff into 0). IPv6 has no checksum to mend.
   *
   * Padding is four NOPs in IPv4, with the checksum as above, and a PadN of four bytes in IPv6. The IPv4 option always lies in the first cell;
-  * that of IPv6 begins 56 to 72 bytes into the frame, so it may lie in the second or across both. About 550 LUTs, most of them to find its bytes.
+  * that of IPv6 begins 56 to 72 bytes into the frame, so it may lie in the second or across both. About 490 LUTs, most of them to find its bytes.
   *
   * Two pipeline stages, a cell a clock. It trusts the descriptor: that an IP header lies at `l3Offset` (14, 18 or 22), and an option behind it, were the parser's
   * findings.
