@@ -122,8 +122,8 @@ std::vector<RegisterWrite> registerWrites(const VmConfig& config) {
   out.push_back({reg::control(), reg::kControlDepartureUpdates.put(departureUpdates)});
   for (u32 d = 0; d < 64; d++) classWrites(out, d, config.dscp[d]);
   classWrites(out, 64, config.fallback);
-  out.push_back({reg::ttl_option(), reg::kTtlOptionIp4.put(config.ttl_option.ip4) |
-                                        reg::kTtlOptionIp6.put(config.ttl_option.ip6)});
+  out.push_back({reg::ttl_option(),
+                 reg::kTtlOptionIp4.put(config.ttl_option.ip4) | reg::kTtlOptionIp6.put(config.ttl_option.ip6)});
   out.push_back({reg::port_cost(), scaled(config.port_cost)});
   out.push_back({reg::port_burst_low(), low(config.port_burst_ns)});
   out.push_back({reg::port_burst_high(), high(config.port_burst_ns)});

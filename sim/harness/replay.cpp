@@ -15,9 +15,8 @@ const char* const VerdictNames[VM_VERDICTS] = {"enqueue", "mark", "early", "forc
 // Of a refresh that changes nothing, or a packet that does not, the look-ahead has no meaning.
 static bool sameSeen(const Arrival& a, const Arrival& b, bool packet, bool updates) {
   bool same =
-      a.time == b.time &&
-      (!packet || (a.draw == b.draw && a.distance == b.distance && a.queued_bytes == b.queued_bytes &&
-                                          a.queued_packets == b.queued_packets));
+      a.time == b.time && (!packet || (a.draw == b.draw && a.distance == b.distance &&
+                                       a.queued_bytes == b.queued_bytes && a.queued_packets == b.queued_packets));
   for (u32 c = 0; c < u32{Colours}; c++)
     same = same && a.backlog_bytes[c] == b.backlog_bytes[c] && a.backlog_packets[c] == b.backlog_packets[c] &&
            a.last_departure[c] == b.last_departure[c] && (!updates || a.n[c] == b.n[c]);

@@ -4,8 +4,7 @@
 
 namespace vermilion {
 
-ClockedIngress::ClockedIngress(LaneShape shape, u32 maxFrameBytes, VmOptionTypes types,
-                               ClockedFreeCells& cells)
+ClockedIngress::ClockedIngress(LaneShape shape, u32 maxFrameBytes, VmOptionTypes types, ClockedFreeCells& cells)
     : shape_(shape),
       maxFrameBytes_(maxFrameBytes),
       types_(types),

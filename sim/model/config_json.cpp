@@ -200,20 +200,26 @@ LoadedConfig readConfig(const std::string& text) {
   } catch (const json::parse_error& e) {
     throw ConfigError(std::string("configuration is not JSON: ") + e.what());
   }
-  const Object o(j, "configuration",
-                 {"port", "queues", "dscp", "default", "seed", "buffer_cells", "max_frame_bytes", "flows", "ttl_option"});
+  const Object o(
+      j, "configuration",
+      {"port", "queues", "dscp", "default", "seed", "buffer_cells", "max_frame_bytes", "flows", "ttl_option"});
   LoadedConfig out;
   out.config = {};
   const json& queues = o.get("queues");
   if (!queues.is_array() || queues.empty()) refuse(o.at("queues"), "must be a list of at least one queue");
   std::set<u32> seen;
   for (std::size_t i = 0; i < queues.size(); i++) {
-    const Object q(
-        queues[i], "queues[" + std::to_string(i) + "]",
-        {"index",   "name",        "weight",   "lambda",      "masks",         "unit_packets", "update_depart",
-         "spacing", "size_weight", "ecn",      "limit_bytes", "limit_packets", "strict",       "priority",
-         "quantum", "cost",        "burst_ns", "curves",      "marker",        "remark",
-         "distance", "remove_ttl_option"});
+    const Object q(queues[i], "queues[" + std::to_string(i) + "]", {"index",         "name",
+                                                                    "weight",        "lambda",
+                                                                    "masks",         "unit_packets",
+                                                                    "update_depart", "spacing",
+                                                                    "size_weight",   "ecn",
+                                                                    "limit_bytes",   "limit_packets",
+                                                                    "strict",        "priority",
+                                                                    "quantum",       "cost",
+                                                                    "burst_ns",      "curves",
+                                                                    "marker",        "remark",
+                                                                    "distance",      "remove_ttl_option"});
     const u32 index = q.small("index", 4095);
     if (!seen.insert(index).second) refuse(q.at("index"), "queue " + std::to_string(index) + " is there twice");
     if (out.queues.size() <= index) {

@@ -73,8 +73,9 @@ typedef struct {
   uint32_t has_ports, src_port, dst_port;
   uint32_t is_tcp, tcp_flags, tcp_seq;
   uint32_t tcp_payload;
-  uint32_t has_ttl_option, initial_ttl, final_ttl; /* well formed; the TTL may be above initial_ttl; final_ttl 0: not known */
-  uint32_t ttl_option_at;                          /* 0..8, bytes into the options */
+  uint32_t has_ttl_option, initial_ttl,
+      final_ttl;                     /* well formed; the TTL may be above initial_ttl; final_ttl 0: not known */
+  uint32_t ttl_option_at;            /* 0..8, bytes into the options */
   uint32_t src_addr[4], dst_addr[4]; /* least significant word first: IPv4 in [0] */
 } VmHeaders;
 

@@ -217,8 +217,17 @@ def test_distance_and_option_reach_the_hardware_and_are_shown(tmp_path):
     assert record["ttl_option"] == {"ip4": 222, "ip6": 30}
     shown = [(queue["distance"], queue["remove_ttl_option"]) for queue in record["queues"]]
     assert shown == [([1, 1, 0], 0), ([1, 0, 1], 1), ([1, 1, 0], 0)]
-    done = subprocess.run([sys.executable, "-m", "vermilion", "check", file], capture_output=True, text=True, cwd=ROOT / "sim")
-    for words in ("IPv4 type 222 (0xde)", "IPv6 type 0x1e", "option, then inference", "share of the path", "remove", "keep"):
+    done = subprocess.run(
+        [sys.executable, "-m", "vermilion", "check", file], capture_output=True, text=True, cwd=ROOT / "sim"
+    )
+    for words in (
+        "IPv4 type 222 (0xde)",
+        "IPv6 type 0x1e",
+        "option, then inference",
+        "share of the path",
+        "remove",
+        "keep",
+    ):
         assert words in done.stdout, words
 
 

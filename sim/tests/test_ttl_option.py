@@ -112,7 +112,9 @@ def test_fragments_stay_fragments():
     assert reason == "added" and Ether(after)[IP].flags == "MF" and after[34] & 0x80, "the option is copied"
     later = bytes(Ether() / IPv6() / IPv6ExtHdrFragment(offset=9, nh=17) / bytes(16))
     reason, after = add(ETHERNET, later, len(later), WANTED)
-    assert reason == "added" and Ether(after)[IPv6ExtHdrHopByHop].nh == 44 and Ether(after)[IPv6ExtHdrFragment].offset == 9
+    assert (
+        reason == "added" and Ether(after)[IPv6ExtHdrHopByHop].nh == 44 and Ether(after)[IPv6ExtHdrFragment].offset == 9
+    )
 
 
 def test_noise_is_never_an_exception():

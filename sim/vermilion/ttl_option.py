@@ -197,7 +197,9 @@ def packets(source: Path):
             end = reader.f.tell()
             for frame, about in reader:
                 if len(frame) >= FRAME_MAX:
-                    raise UserError(f"{source}: has a frame of {FRAME_MAX} bytes or more; legal is up to {FRAME_MAX - 1}")
+                    raise UserError(
+                        f"{source}: has a frame of {FRAME_MAX} bytes or more; legal is up to {FRAME_MAX - 1}"
+                    )
                 if isinstance(reader, RawPcapNgReader):
                     stamp = ((about.tshigh or 0) << 32 | (about.tslow or 0)) * 10**9 // int(about.tsresol or 10**6)
                     link = about.linktype
@@ -208,7 +210,9 @@ def packets(source: Path):
                     link = reader.linktype
                 end = reader.f.tell()
                 yield link, stamp, about.wirelen or len(frame), frame, end
-            if not isinstance(reader, RawPcapNgReader) and end != reader.f.tell():  # less than a record's head, of which scapy says nothing
+            if (
+                not isinstance(reader, RawPcapNgReader) and end != reader.f.tell()
+            ):  # less than a record's head, of which scapy says nothing
                 logging.getLogger("scapy.runtime").warning("it ends within a record")
     except (Scapy_Exception, struct.error, EOFError, ValueError, OverflowError) as error:
         raise UserError(f"{source}: is damaged: {error}; legal are pcap and pcapng files") from None
@@ -243,7 +247,9 @@ def copy(source: Path, target: Path, wanted: Wanted, on_progress) -> Counter:
             if link != first:
                 raise UserError(f"{source}: has link types {first} and {link}; split it by interface, one file each")
             if not 0 <= stamp < 2**32 * 10**9:
-                raise UserError(f"{source}: packet {number} is stamped outside 1970 to 2106; legal is what pcap can hold")
+                raise UserError(
+                    f"{source}: packet {number} is stamped outside 1970 to 2106; legal is what pcap can hold"
+                )
             reason, out = add(link, frame, max(wire, len(frame)), wanted)
             counts[reason] += 1
             longer = len(out) - len(frame)

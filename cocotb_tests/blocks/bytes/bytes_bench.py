@@ -79,12 +79,16 @@ def vectors(random):
     for gone, path in itertools.product(range(256), range(1, 256)):
         if gone <= path or random.random() < 0.05:
             initial = random.randrange(max(gone, min(path + 1, 255)), 256)
-            yield dict(is_ip4=1, has_ttl_option=1, initial_ttl=initial, ttl=initial - gone, final_ttl=max(initial - path, 0)), (1, 1, 1)
+            yield dict(
+                is_ip4=1, has_ttl_option=1, initial_ttl=initial, ttl=initial - gone, final_ttl=max(initial - path, 0)
+            ), (1, 1, 1)
     for ttl, switches in itertools.product(range(256), itertools.product((0, 1), repeat=3)):
         yield dict(is_ip6=1, ttl=ttl), switches
     for _ in range(20_000):
         ip = random.choice([{}, {"is_ip4": 1}, {"is_ip6": 1}, {"is_ip4": 1}])
-        ttls = {name: random.choice([0, 64, 255, random.randrange(256)]) for name in ("ttl", "initial_ttl", "final_ttl")}
+        ttls = {
+            name: random.choice([0, 64, 255, random.randrange(256)]) for name in ("ttl", "initial_ttl", "final_ttl")
+        }
         yield ip | ttls | {"has_ttl_option": random.randrange(2)}, [random.randrange(2) for _ in range(3)]
 
 
@@ -92,7 +96,11 @@ def vectors(random):
 async def distances_are_the_models_at_a_packet_a_clock(dut):
     random = await start(dut, 2)
     library, waiting, seen = mb.library(), deque(), Counter()
-    names = {name: of_model for name, of_model in FIELDS.items() if of_model in "is_ip4 is_ip6 ttl has_ttl_option initial_ttl final_ttl".split()}
+    names = {
+        name: of_model
+        for name, of_model in FIELDS.items()
+        if of_model in "is_ip4 is_ip6 ttl has_ttl_option initial_ttl final_ttl".split()
+    }
     for vector in itertools.chain(vectors(random), [None] * DISTANCE_LATENCY):
         if vector:
             fields, (option, infer, share) = vector
@@ -127,7 +135,10 @@ class Job:
         room = create_string_buffer(self.frame, len(self.frame))
         mb.library().vm_rewrite(room, byref(h), ce, set_dscp, dscp, remove)
         start = h.l3_offset + (20 if h.is_ip4 else 42) + h.ttl_option_at
-        self.kind = (h.is_ip4, "none" if not remove else "first" if start + 4 <= CELL else "second" if start >= CELL else "both")
+        self.kind = (
+            h.is_ip4,
+            "none" if not remove else "first" if start + 4 <= CELL else "second" if start >= CELL else "both",
+        )
         self.wanted = [room.raw[i : i + CELL] for i in range(0, len(self.frame), CELL)]
         self.ce = (ce and h.ecn in (1, 2), set_dscp and (h.is_ip4 or h.is_ip6) and dscp != h.dscp)
 

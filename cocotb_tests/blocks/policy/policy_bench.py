@@ -99,7 +99,12 @@ class Bench:
         fields = dict(srcPort=port, dstPort=80, isTcp=r.random() < 0.9, tcpSeq=sequence, tcpPayload=r.random() < 0.9)
         fields |= dict(tcpFlags=r.choice([16] * 9 + [2]), hasPorts=1, proto=6, srcAddr=7 << 64 | port, dstAddr=9)
         h = mb.Headers(is_ip4=1, has_ports=1, src_port=port, dst_port=80, is_tcp=fields["isTcp"], tcp_seq=sequence)
-        far = {"ttl": r.randrange(256), "hasTtlOption": r.randrange(2), "initialTtl": r.randrange(256), "finalTtl": r.randrange(256)}
+        far = {
+            "ttl": r.randrange(256),
+            "hasTtlOption": r.randrange(2),
+            "initialTtl": r.randrange(256),
+            "finalTtl": r.randrange(256),
+        }
         h.ttl, h.has_ttl_option, h.initial_ttl, h.final_ttl = far.values()
         fields |= far | {"ttlOptionAt": r.randrange(9)}
         h.tcp_flags, h.tcp_payload = fields["tcpFlags"], fields["tcpPayload"]

@@ -49,7 +49,8 @@ class Distance extends Module {
   private val isIp = h.isIp4 || h.isIp6
   private val byOption = isIp && io.config.option && h.hasTtlOption && h.initialTtl >= h.ttl
   private val known = byOption || (isIp && io.config.infer)
-  private val inferred = UsualTtls.init.foldRight(UsualTtls.last.U(8.W))((usual, more) => Mux(h.ttl <= usual.U, usual.U, more))
+  private val inferred =
+    UsualTtls.init.foldRight(UsualTtls.last.U(8.W))((usual, more) => Mux(h.ttl <= usual.U, usual.U, more))
   private val initial = Mux(byOption, h.initialTtl, inferred)
   private val pathKnown = byOption && h.finalTtl =/= 0.U && h.finalTtl < initial
 

@@ -106,7 +106,16 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
   }
 
   private val stored: Seq[(Int, BigInt)] =
-    Seq(R.PortCost, R.PortBurstLow, R.PortBurstHigh, R.ClassAddress, R.ClassEntry, R.QueueSelect, R.TtlOption, R.ShadowDistance)
+    Seq(
+      R.PortCost,
+      R.PortBurstLow,
+      R.PortBurstHigh,
+      R.ClassAddress,
+      R.ClassEntry,
+      R.QueueSelect,
+      R.TtlOption,
+      R.ShadowDistance
+    )
       .map(r => r() -> r.mask) ++
       Seq(R.ShadowFlags, R.ShadowLimitBytes, R.ShadowLimitPackets, R.ShadowLambda, R.ShadowInvMeanLen, R.ShadowQuantum)
         .map(r => r() -> r.mask) ++
