@@ -229,9 +229,13 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
 
         assert(write(R.TtlOption(), 0x1e9e) && write(R.ShadowDistance(), 0x105))
         val told = dut.io.lane.commit.bits.config
-        assert(value(dut.io.lane.ttlOption.ip4) == 0x9e && value(dut.io.lane.ttlOption.ip6) == 0x1e)
-        assert(value(told.distance.option) == 1 && value(told.distance.infer) == 0 && value(told.distance.share) == 1)
-        assert(value(told.decide.removeOption) == 1)
+        assert(dut.io.lane.ttlOption.ip4.peek().litValue == 0x9e && dut.io.lane.ttlOption.ip6.peek().litValue == 0x1e)
+        assert(
+          told.distance.option.peek().litValue == 1 && told.distance.infer.peek().litValue == 0 && told.distance.share
+            .peek()
+            .litValue == 1
+        )
+        assert(told.decide.removeOption.peek().litValue == 1)
 
         seeds.clear()
         for (i <- 0 until 4) assert(write(R.Seed(i), i + 1) && write(R.FlowSeed(i), i + 21))
