@@ -147,7 +147,8 @@ def test_the_dropper_acts_only_in_the_demotion_region_and_while_no_yellow_came()
     assert not model.mark(START, GREEN, 100, 0).policed  # 15 packets: not below the threshold
     assert model.mark(START, GREEN, 1000, 0).policed  # below
     level = model.mark(START, RED, 1000, 0).level
-    assert model.mark(START, GREEN, 1000, 0).level == level  # a dropped packet takes nothing
+    assert model.mark(START, GREEN, 1000, 0xFFFF0000).policed  # and would have left green, by its r
+    assert model.mark(START, RED, 1000, 0).level == level  # a dropped packet takes nothing
     model.mark(START, YELLOW, 1000, 0)
     assert not model.mark(START + METER, GREEN, 1000, 0xFFFF0000).policed
     assert model.mark(START + METER + 1, GREEN, 1000, 0xFFFF0000).policed
