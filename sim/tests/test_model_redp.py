@@ -210,20 +210,29 @@ def test_redp_settles_in_the_region_of_its_load_from_any_level_and_a_plain_bucke
     assert plain
 
 
-def share(kind):
-    """Six UDP flows of equal rate, one after the other at even distances; how many packets of each are demoted."""
+def share(kind, phase):
+    """Six UDP flows of equal rate, together 1.5 R, each at its phase of their period; the packets of each that are demoted, of 16,666."""
     flows, config = 6, redp(out_colour=YELLOW)
-    config.kind = kind
+    config.kind, period = kind, 6 * PACKET * 2 // 3
     model, draws, demoted = Model(config), lane_draws(4), [0] * flows
-    for k in range(100_000):
-        time = k * PACKET * 2 // 3  # together 1.5 times the rate
-        demoted[k % flows] += model.mark(time, GREEN, 1000, next(draws)).colour == YELLOW
-    return min(demoted), max(demoted)
+    for k in range(16_666):
+        for flow in range(flows):
+            out = model.mark(k * period + phase(flow, period), GREEN, 1000, next(draws))
+            demoted[flow] += out.colour == YELLOW
+    print(f"seed 4, demoted: {demoted}")
+    return demoted
 
 
-def test_redp_demotes_flows_of_equal_rate_and_evenly_spread_phase_equally_where_a_plain_bucket_does_not():
-    low, high = share(REDP)
-    plain_low, plain_high = share(LEAF)
-    print(f"REDP {low}..{high}, plain bucket {plain_low}..{plain_high} of 16666")
-    assert high <= 1.05 * low
-    assert plain_high > 1.3 * plain_low
+def test_flows_of_equal_rate_and_evenly_spread_phase_are_demoted_equally_where_a_plain_bucket_takes_two_of_six():
+    even = lambda flow, period: flow * period // 6
+    demoted, plain = share(REDP, even), share(LEAF, even)
+    assert max(demoted) <= 1.05 * min(demoted)
+    assert sum(number > 16_000 for number in plain) == 2 and sum(number == 0 for number in plain) == 4
+
+
+def test_flows_of_equal_rate_that_come_all_at_once_are_demoted_by_their_place_in_the_burst_but_none_is_spared_or_starved():
+    """Each packet meets fewer tokens than the one before it: the last flow has half as many again as the first."""
+    at_once = lambda flow, period: 0
+    demoted, plain = share(REDP, at_once), share(LEAF, at_once)
+    assert demoted == sorted(demoted) and 1.3 < demoted[-1] / demoted[0] < 1.6
+    assert sum(number > 16_000 for number in plain) == 2 and sum(number == 0 for number in plain) == 4
