@@ -66,7 +66,7 @@ def average(state, c):
 def toeplitz(flow, seed, bits):
     """The set of an IPv4 flow in queue 0, from the definition."""
     words, draw, key = (u32 * 4)(*seed), u32(), 0
-    for i in range(10):
+    for i in range(11):
         library().vm_random_draw(byref(words), byref(draw))
         key |= draw.value << 32 * i
     src, dst, src_port, dst_port = flow

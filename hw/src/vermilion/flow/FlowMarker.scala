@@ -88,6 +88,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   private val lookup = table.io.lookup.bits
   lookup.key.isIp6 := h.isIp6
   lookup.key.queue := in.queue
+  lookup.key.vlan := h.vlan
   lookup.key.srcAddr := h.srcAddr
   lookup.key.dstAddr := h.dstAddr
   lookup.key.srcPort := h.srcPort
