@@ -86,6 +86,7 @@ class Results {
     std::map<u64, u64> latency;
     u64 latencyMax = 0, highestBytes = 0, highestPackets = 0;
   };
+  Queue& queue(u32 index);  // throws where the run has no such queue
   static nlohmann::ordered_json list(const Decimator<Sample>& samples);
   std::vector<std::string> names_;
   std::vector<Queue> queues_;

@@ -48,6 +48,7 @@ Marker = record(
     **{
         "kind": u32,
         "colour_aware": u32,
+        "ip_length": u32,
         "packet_bytes": u32,
         "cost": Scaled * 2,
         "burst_ns": u64 * 2,
@@ -131,7 +132,7 @@ SIGNATURES = {
     "vm_config_destroy": (None, [P]),
     "vm_marker_create": (P, []),
     "vm_marker_destroy": (None, [P]),
-    "vm_marker_configure": (None, [P]),
+    "vm_marker_bytes": (u32, [POINTER(Marker), POINTER(Headers), u32]),
     "vm_marker_mark": (None, [P, POINTER(Marker), u64, u32, u32, u32, POINTER(Marked)]),
     "vm_average_step": (u64, [u64, u32, Scaled]),
     "vm_average_age": (u64, [u64, u64, Scaled]),

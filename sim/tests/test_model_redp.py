@@ -143,6 +143,7 @@ def test_the_dropper_rests_for_the_meters_time_behind_a_yellow_packet_that_came(
 
 def test_the_dropper_acts_only_in_the_demotion_region_and_while_no_yellow_came():
     model = Model(redp(drop=65536, yellow_ns=METER))
+    model.fill()
     assert not model.mark(START, GREEN, 45_000, 0).policed  # 60 packets: not in the region
     assert not model.mark(START, GREEN, 100, 0).policed  # 15 packets: not below the threshold
     assert model.mark(START, GREEN, 1000, 0).policed  # below

@@ -57,7 +57,8 @@ class Books:
         self.b.fill(over if self.c.kind == SRTCM else units)
 
     def mark(self, colour, length, draw):
-        """(colour, policed) by RFC 2697, RFC 2698 and P0; the accounts as the packet leaves them."""
+        """(colour, policed) by RFC 2697, RFC 2698 and P0; the accounts as the packet leaves them. The first packet starts the meter."""
+        self.yellow = self.time if self.yellow is None else self.yellow
         c, a, b = self.c, self.a, self.b
         price, other = ((length << 16) * each.m >> each.s for each in c.cost)
         best = colour if c.colour_aware else GREEN
@@ -83,7 +84,7 @@ class Books:
                 self.yellow = self.time
                 out = GREEN if a.covers(price) and a.level > high + reach else YELLOW
             else:
-                rest = self.yellow is not None and self.time - self.yellow <= c.yellow_ns
+                rest = self.time - self.yellow <= c.yellow_ns
                 dropped = a.level < low and not rest and draw % 2**16 < c.drop
                 out = GREEN if dropped or (a.covers(price) and a.level >= low - reach) else YELLOW
         self.dropped += dropped

@@ -34,8 +34,10 @@ class Model:
         self.lib.vm_marker_destroy(self.handle)
 
     def fill(self):
-        """Full buckets and no yellow seen, as at a commit."""
-        self.lib.vm_marker_configure(self.handle)
+        """A marker anew, full, at time 0: the first packet counts as a yellow one, so a meter runs from there."""
+        self.lib.vm_marker_destroy(self.handle)
+        self.handle = self.lib.vm_marker_create()
+        self.mark(0, GREEN, 0)
 
     def mark(self, time, colour, length, draw=0):
         out = Marked()
@@ -65,7 +67,7 @@ class Reference:
         first, second = config.burst_ns[0], config.burst_ns[1]
         self.a = Bucket(first)
         self.b = Bucket(second - first if config.kind == SRTCM else second)
-        self.yellow = None
+        self.yellow = None  # when the last one came; the first packet counts as one
 
     def cost(self, i, length):
         units = self.c.packet_bytes or length
@@ -73,6 +75,7 @@ class Reference:
 
     def mark(self, time, colour, length, draw):
         elapsed = 0 if self.last is None else time - self.last
+        self.yellow = time if self.last is None else self.yellow
         self.last = time
         over = self.a.fill(elapsed)
         self.b.fill(over if self.c.kind == SRTCM else elapsed)
@@ -114,7 +117,7 @@ class Reference:
         odds = self.c.demote if colour == GREEN else self.c.promote
         span = Fraction((draw >> 16) * odds.m << 26 >> odds.s, 2**16)
         if colour == GREEN:
-            metered = self.yellow is not None and time - self.yellow <= self.c.yellow_ns
+            metered = time - self.yellow <= self.c.yellow_ns
             if tokens < low and not metered and draw % 2**16 < self.c.drop:
                 return GREEN, True
             green = tokens >= cost and not tokens < low - span

@@ -62,6 +62,7 @@ def marker_record(m: Marker | None) -> dict:
     record = {
         "kind": KINDS[m.kind],
         "colour_aware": int(bool(m.colour_aware)),
+        "ip_length": int(m.ip_length and not m.packet_bytes),
         "packet_bytes": m.packet_bytes,
         "cost": [list(cost(rate or None)) for rate, _ in filled],
         "burst_ns": [time_ns(depth, rate) if rate else 0 for rate, depth in filled],

@@ -22,14 +22,14 @@ TICK_NS = 2**22  # in which the flow table counts ages
 
 # Fields of each kind: needed, and with a default.
 FIELDS = {
-    "leaf": (("rate", "burst"), ("out",)),
-    "srtcm": (("cir", "cbs", "ebs"), ("colour_aware",)),
-    "trtcm": (("cir", "cbs", "pir", "pbs"), ("colour_aware",)),
+    "leaf": (("rate", "burst"), ("out", "length")),
+    "srtcm": (("cir", "cbs", "ebs"), ("colour_aware", "length")),
+    "trtcm": (("cir", "cbs", "pir", "pbs"), ("colour_aware", "length")),
     "3cpm": ((), ("alpha", "a0", "ns", "na", "increase", "ack", "idle", "half_open")),
     "wpm": ((), ("ns", "na", "ack", "idle", "half_open")),
     "apm": ((), ("alpha", "a0", "increase", "idle", "half_open")),
     "nm": ((), ()),
-    "redp": (("rate", "bucket", "low", "high"), ("max_demote", "max_promote", "p_drop", "meter")),
+    "redp": (("rate", "bucket", "low", "high"), ("max_demote", "max_promote", "p_drop", "meter", "length")),
 }
 COMMON = ("queue", "kind", "packet", "drop")
 DEPTHS = ("burst", "cbs", "ebs", "pbs", "bucket", "low", "high")
@@ -49,6 +49,7 @@ class Marker(Strict):
     pir: Rate | None = None
     pbs: Depth | None = None
     colour_aware: StrictBool | None = None
+    length: Literal["ip", "frame"] | None = None
     bucket: Depth | None = None
     low: Level | None = None
     high: Level | None = None
@@ -98,6 +99,10 @@ class Marker(Strict):
             raise ValueError(
                 f"has packet {self.packet}, but its buckets are in bytes; packet belongs to buckets in packets"
             )
+        if self.length is not None and kinds == {"packet"}:
+            raise ValueError(
+                f'has length "{self.length}", but its buckets are in packets, where all packets count the same; length belongs to buckets in bytes'
+            )
         for name, value in given.items():
             if self.in_bytes(value) > BURST_MAX:
                 raise ValueError(f"has {name} {value} of {self.packet_bytes} B; legal is up to {BURST_MAX} B in all")
@@ -132,6 +137,11 @@ class Marker(Strict):
         if not any(getattr(self, name) is not None and getattr(self, name).unit == "packet" for name in DEPTHS):
             return 0
         return self.packet.value if self.packet else 1000
+
+    @property
+    def ip_length(self) -> bool:
+        """Buckets are filled with bytes of IP packets (RFC 2697, RFC 2698 section 2), not of frames."""
+        return self.length == "ip" if self.length else self.kind in ("srtcm", "trtcm")
 
     def in_bytes(self, depth: Amount) -> int:
         return depth.value * (self.packet_bytes if depth.unit == "packet" else 1)

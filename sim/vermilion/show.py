@@ -102,15 +102,17 @@ def distance_table(config: Config) -> Table:
 
 def marker_table(config: Config) -> Table:
     """Each marker's buckets as asked, and what happens with its colours."""
-    made = table("Markers", ["queue", "kind", "bucket A", "bucket B", "in between", "drops"], [])
+    made = table("Markers", ["queue", "kind", "bucket A", "bucket B", "counts", "in between", "drops"], [])
     for m in config.marker:
         if m.by_flow:
-            made.add_row(m.queue, m.kind, "by flow", "", flow_text(m), ", ".join(m.drop))
+            made.add_row(m.queue, m.kind, "by flow", "", "", flow_text(m), ", ".join(m.drop))
             continue
         cells = [f"{units.rate_text(rate)}, {depth:,} B" if rate else "" for rate, depth in marker_words.buckets(m)]
         redp = f"low {m.low}, high {m.high}, p_drop {m.p_drop or 0:g}" if m.kind == "redp" else ""
         aware = "colour-aware" if m.colour_aware else ""
-        made.add_row(m.queue, m.kind, *cells, redp or aware, ", ".join(m.drop))
+        bytes_of = "IP packet" if m.ip_length else "frame"
+        counts = f"{m.packet_bytes:,} B each" if m.packet_bytes else f"bytes of the {bytes_of}"
+        made.add_row(m.queue, m.kind, *cells, counts, redp or aware, ", ".join(m.drop))
     return made
 
 

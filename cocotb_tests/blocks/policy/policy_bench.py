@@ -107,6 +107,9 @@ class Bench:
         }
         h.ttl, h.has_ttl_option, h.initial_ttl, h.final_ttl = far.values()
         fields |= far | {"ttlOptionAt": r.randrange(9)}
+        place = {"vlan": r.randrange(2) << r.randrange(24), "l3Offset": r.choice([14, 18, 22]), "ipBytes": r.choice([0, 40, 1500, r.randrange(2**16)])}
+        h.vlan, h.l3_offset, h.ip_bytes = place.values()
+        fields |= place
         h.tcp_flags, h.tcp_payload = fields["tcpFlags"], fields["tcpPayload"]
         h.src_addr[0], h.src_addr[2], h.dst_addr[0] = port, 7, 9
         self.offered = h
@@ -133,7 +136,6 @@ class Bench:
             _, queue, record = self.commits.popleft()
             self.configs[queue] = record
             mb.library().vm_configure(self.model, queue, mb.byref(record))
-            mb.library().vm_marker_configure(self.markers[queue])
         while self.leaving and self.leaving[0][0] + LIMIT_LAG <= self.clock:
             _, queue, length = self.leaving.popleft()
             self.queued[queue][0] -= length
@@ -211,7 +213,8 @@ class Bench:
         elif sound:
             mb.library().vm_marker_mark(
                 self.markers[seen["queue"]], mb.byref(marker), seen["mark_time"],
-                seen["mark_colour"], seen["lenBytes"], seen["mark_draw"], mb.byref(want),
+                seen["mark_colour"], mb.library().vm_marker_bytes(mb.byref(marker), mb.byref(headers), seen["lenBytes"]),
+                seen["mark_draw"], mb.byref(want),
             )  # fmt: skip
         got = (seen["colour"], seen["mark_policed"], seen["mark_level"])
         assert got == (want.colour, want.policed, want.level), f"RTL {got}, model {plain(want)}: {seen}"
