@@ -107,8 +107,8 @@ VmFlowConfig flowOf(const json& j, const std::string& where) {
 
 VmMarker markerOf(const json& j, const std::string& where) {
   const Object o(j, where,
-                 {"kind", "colour_aware", "ip_length", "packet_bytes", "cost", "burst_ns", "out_colour", "low_ns", "high_ns",
-                  "demote", "promote", "drop", "yellow_ns", "drop_colours", "flow"});
+                 {"kind", "colour_aware", "ip_length", "packet_bytes", "cost", "burst_ns", "out_colour", "low_ns",
+                  "high_ns", "demote", "promote", "drop", "yellow_ns", "drop_colours", "flow"});
   VmMarker m{};
   m.kind = o.small("kind", VM_FLOW);
   if (m.kind == VM_NO_MARKER) return m;

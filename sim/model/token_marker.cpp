@@ -51,8 +51,7 @@ Marked TokenMarker::mark(const VmMarker& m, u64 timeNs, u32 colour, u32 bytes, u
       break;
     case VM_REDP: {
       const bool yellowSeen =
-          !same ||
-          (reached(lastYellow_, timeNs - m.yellow_ns, TimeBits) && reached(timeNs, lastYellow_, TimeBits));
+          !same || (reached(lastYellow_, timeNs - m.yellow_ns, TimeBits) && reached(timeNs, lastYellow_, TimeBits));
       if (colour == 0) {
         dropped = level[0] < low && !yellowSeen && truncate(draw, 16) < m.drop;
         out = !covered[0] || level[0] + span < low ? 1 : 0;

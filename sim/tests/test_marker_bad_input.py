@@ -232,7 +232,11 @@ def test_extension_headers(program, tmp_path):  # noqa: F811
 def test_tags_and_queues(program, tmp_path):  # noqa: F811
     """A VLAN makes another flow and so does a queue; each of two tags counts, priorities do not, and ID 0 is no VLAN."""
     packets = []
-    tags = [b"", *(CTAG + bytes([0, vlan]) for vlan in (1, 2)), *(STAG + bytes([0, s]) + CTAG + bytes([0, c]) for s in (1, 3) for c in (1, 2, 4))]
+    tags = [
+        b"",
+        *(CTAG + bytes([0, vlan]) for vlan in (1, 2)),
+        *(STAG + bytes([0, s]) + CTAG + bytes([0, c]) for s in (1, 3) for c in (1, 2, 4)),
+    ]
     for k in range(200):
         for queue in range(3):
             tag = tags[k % len(tags)]

@@ -98,9 +98,7 @@ FIELDS = {
 def test_the_green_rate_is_the_committed_rate_of_ip_bytes(program, tmp_path, kind):  # noqa: F811
     """2 Mbit/s of bare acknowledgements, 40 bytes in a frame of 60 or tagged 64, to 1 Mbit/s: half go green, by both engines alike."""
     head = struct.pack(">BBHHHBBHII", 0x45, 0, 40, 0, 0, 64, 6, 0, 1, 2)
-    frames = [
-        (10**6 + k * 160_000, MACS + (ONE if k % 2 else NONE) + IP4 + head + bytes(26)) for k in range(12_000)
-    ]
+    frames = [(10**6 + k * 160_000, MACS + (ONE if k % 2 else NONE) + IP4 + head + bytes(26)) for k in range(12_000)]
     text = TEXT.format(kind=kind, fields=FIELDS[kind])
     figures, _ = lane(program, tmp_path, frames, text)
     alone, _ = lane(program, tmp_path, frames, text, engine="model")

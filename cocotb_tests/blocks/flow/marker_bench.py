@@ -160,9 +160,7 @@ class Bench:
 
     async def play(self, configs, clocks: int, flows: int, pace: float, wild: float, jump: float = 0.0):
         for _ in range(clocks):
-            self.time = (
-                self.time + (4 if self.random.random() >= jump else self.random.choice(JUMPS) * TICK)
-            ) % 2**48
+            self.time = (self.time + (4 if self.random.random() >= jump else self.random.choice(JUMPS) * TICK)) % 2**48
             packet = self.packet(configs, flows, wild) if self.random.random() < pace else None
             await self.clock(packet)
 

@@ -66,7 +66,9 @@ class Bench:
                 self.expect(queue, packet)
                 self.length = r.choice([64, 1500, 1500, r.randrange(2**16)])
                 offset = r.choice([14, 18, 22])
-                said = r.choice([0, 40, self.length - offset, self.length - offset + r.randrange(-2, 3), r.randrange(2**16)])
+                said = r.choice(
+                    [0, 40, self.length - offset, self.length - offset + r.randrange(-2, 3), r.randrange(2**16)]
+                )
                 self.headers = mb.Headers(l3_offset=offset, ip_bytes=min(max(0, said), 65535))
             self.next_config = self.configs[queue]
         step = r.choice([0, 4, 4, 4, 40, r.randrange(20_000)]) if gap is None else gap()

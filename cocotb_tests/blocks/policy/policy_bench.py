@@ -107,7 +107,11 @@ class Bench:
         }
         h.ttl, h.has_ttl_option, h.initial_ttl, h.final_ttl = far.values()
         fields |= far | {"ttlOptionAt": r.randrange(9)}
-        place = {"vlan": r.randrange(2) << r.randrange(24), "l3Offset": r.choice([14, 18, 22]), "ipBytes": r.choice([0, 40, 1500, r.randrange(2**16)])}
+        place = {
+            "vlan": 0x5A0F03 * (port % 2),
+            "l3Offset": r.choice([14, 18, 22]),
+            "ipBytes": r.choice([0, 40, 1500, r.randrange(2**16)]),
+        }
         h.vlan, h.l3_offset, h.ip_bytes = place.values()
         fields |= place
         h.tcp_flags, h.tcp_payload = fields["tcpFlags"], fields["tcpPayload"]

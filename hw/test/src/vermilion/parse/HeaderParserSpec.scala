@@ -14,7 +14,8 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
   private val tcp4 =
     ethernet ++ Array(8, 0) ++ Array(0x45, 0xb9, 0, 40, 0, 0, 0x40, 0, 63, 6, 0, 0) ++ Array.fill(8)(1) ++
       Array(0x12, 0x34, 0x56, 0x78, 1, 2, 3, 4, 9, 9, 9, 9, 0x50, 0x12, 0, 0, 0, 0, 0, 0)
-  private val addressed = HeaderReference(true, false, 14, 46, 1, 63, 6, ipBytes = 40, srcAddr = 0x01010101, dstAddr = 0x01010101)
+  private val addressed =
+    HeaderReference(true, false, 14, 46, 1, 63, 6, ipBytes = 40, srcAddr = 0x01010101, dstAddr = 0x01010101)
   private val ported = addressed.copy(hasPorts = true, srcPort = 0x1234, dstPort = 0x5678)
   private val segment = ported.copy(isTcp = true, tcpFlags = 0x12, tcpSeq = 0x01020304L)
   private val oneByte = tcp4.updated(17, 41)
