@@ -100,8 +100,8 @@ def test_the_green_rate_is_the_committed_rate_of_ip_bytes(program, tmp_path, kin
     head = struct.pack(">BBHHHBBHII", 0x45, 0, 40, 0, 0, 64, 6, 0, 1, 2)
     frames = [(10**6 + k * 160_000, MACS + (ONE if k % 2 else NONE) + IP4 + head + bytes(26)) for k in range(12_000)]
     text = TEXT.format(kind=kind, fields=FIELDS[kind])
-    figures, _ = lane(program, tmp_path, frames, text)
-    alone, _ = lane(program, tmp_path, frames, text, engine="model")
+    figures = lane(program, tmp_path, frames, text)
+    alone = lane(program, tmp_path, frames, text, engine="model")
     assert figures["queues"][0]["colours_in_out"] == alone["queues"][0]["colours_in_out"]
     green = figures["queues"][0]["colours_in_out"][0][0]
     rate = (green * 40 - 2000) * 8 / (12_000 * 160e-6)
