@@ -169,4 +169,6 @@ def test_every_event_of_flows_is_counted_alike_by_registers_model_and_trace(tmp_
     assert (flows["flows"], other["flows"]) == (6500, 1) and len(flows["busiest"]) == 12
     assert flows["busiest"][0]["from"] == "10.0.0.7:1031" and flows["busiest"][0]["to"] == "10.0.0.1:80"
     full = [line.split(",") for line in trace.splitlines() if "table_full" in line]
-    assert all(row[18] and row[19:24] == [""] * 5 for row in full)  # it has a number, and no state
+    number = at - 6  # the flow's number, five columns of state, what happened
+    assert trace.splitlines()[0].split(",")[number] == "flow"
+    assert all(row[number] and row[number + 1 : at] == [""] * 5 for row in full)  # it has a number, and no state
