@@ -74,6 +74,16 @@ def toeplitz(flow, seed, bits):
     return sum((name & key >> j).bit_count() % 2 << j for j in range(bits))
 
 
+def settled(model, c, flows, time=0):
+    """Opens each flow and sends four packets of it; those that got state."""
+    have = []
+    for flow in flows:
+        answers = [model.step(headers(s, s > 0, SYN if s == 0 else ACK, flow), c, time) for s in range(5)]
+        if answers[-1].has_state:
+            have.append(flow)
+    return have
+
+
 @dataclass
 class PaperFlow:
     credits: int

@@ -68,11 +68,8 @@ class Bench:
         await FallingEdge(dut.clock)
         dut.io_seed_valid.value = 0
         for dscp in range(65):
-            ports(
-                dut,
-                "io_classWrite_bits",
-                {"address": dscp, "entry": {"queue": dscp % 16, "colour": dscp // 16 % 4}},
-            )
+            entry = {"queue": dscp % 16, "colour": dscp // 16 % 4}
+            ports(dut, "io_classWrite_bits", {"address": dscp, "entry": entry})
             dut.io_classWrite_valid.value = 1
             await FallingEdge(dut.clock)
         dut.io_classWrite_valid.value = 0
@@ -107,13 +104,8 @@ class Bench:
         }
         h.ttl, h.has_ttl_option, h.initial_ttl, h.final_ttl = far.values()
         fields |= far | {"ttlOptionAt": r.randrange(9)}
-        place = {
-            "vlan": 0x5A0F03 * (port % 2),
-            "l3Offset": r.choice([14, 18, 22]),
-            "ipBytes": r.choice([0, 40, 1500, r.randrange(2**16)]),
-        }
-        h.vlan, h.l3_offset, h.ip_bytes = place.values()
-        fields |= place
+        h.vlan, h.l3_offset, h.ip_bytes = 0x5A0F03 * (port % 2), r.choice([14, 18, 22]), r.choice([0, 40, 1500, 65535])
+        fields |= {"vlan": h.vlan, "l3Offset": h.l3_offset, "ipBytes": h.ip_bytes}
         h.tcp_flags, h.tcp_payload = fields["tcpFlags"], fields["tcpPayload"]
         h.src_addr[0], h.src_addr[2], h.dst_addr[0] = port, 7, 9
         self.offered = h
