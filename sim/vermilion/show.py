@@ -7,7 +7,7 @@
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from . import marker_words, quantise, units
+from . import marker_values, marker_words, markers, quantise, units
 from .config import COLOURS, Config
 
 # What the simulator warns of (sim/harness/capture_reader.h), in words.
@@ -85,6 +85,8 @@ def configuration(screen, config: Config):
     screen.print(distance_table(config))
     if config.marker:
         screen.print(marker_table(config))
+        for note in (note for m in config.marker for note in marker_values.marker_notes(m)):
+            screen.print(f"Note: {note}.", markup=False)
     screen.print(legal(), style="dim")
 
 
@@ -117,11 +119,13 @@ def marker_table(config: Config) -> Table:
 
 
 def flow_text(m) -> str:
-    """A flow marker's figures as the hardware has them."""
-    f = marker_words.flow_record(m)
-    green = f"ns {f['start_credits']}, na {f['recovery_credits']}"
-    red = f"alpha {f['alpha_eighths'] / 8:g}, a0 {f['initial_average'] / 256:g}"
-    return {"3cpm": f"{green}, {red}", "wpm": green, "apm": red, "nm": "all yellow"}[m.kind]
+    """A flow marker's figures as asked and its switches; as held: `marker_values`."""
+    if m.kind == "nm":
+        return "all yellow"
+    takes = [name for group in markers.FIELDS[m.kind] for name in group]
+    names = {"increase": "increase {}", "ack": "packets of no payload {}", "half_open": "half open {}"}
+    text = lambda name: marker_values.seconds(m.given(name)) if name in ("idle", "half_open") else m.given(name)
+    return ", ".join(names.get(name, name + " {}").format(text(name)) for name in takes)
 
 
 def remarks(queue) -> str:
