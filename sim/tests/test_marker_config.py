@@ -29,12 +29,12 @@ def parse(kind, **fields):
 WRONG = {
     "low above high": ("redp", {"low": "50p"}, "low 50p, high 45p, bucket 60p"),
     "high above the bucket": ("redp", {"high": "61p"}, "bucket 60p"),
-    "mixed units": ("redp", {"low": "15KB"}, "all are bytes or all are packets"),
+    "mixed units": ("redp", {"low": "15KB"}, "legal are all in bytes or all in packets"),
     "a rate too low": ("leaf", {"rate": "10kbit"}, "64kbit to 200Gbit"),
     "a rate too high": ("leaf", {"rate": "201Gbit"}, "64kbit to 200Gbit"),
     "a burst of nothing": ("leaf", {"burst": 0}, "has burst 0; legal is 60B to 64MiB, or 1p up"),
     "a burst too deep": ("leaf", {"burst": "65MiB"}, 'burst is "65MiB"; legal are amounts up to 64MiB'),
-    "a burst below 0": ("leaf", {"burst": "-1B"}, 'burst is "-1B"; legal are amounts up to 64MiB'),
+    "a burst below 0": ("leaf", {"burst": "-1B"}, 'marker of "af1", burst is "-1B"; legal are amounts up to 64MiB'),
     "a burst that no frame fits": ("leaf", {"burst": "59B"}, "has burst 59B, in which no packet fits; legal is 60B"),
     "a burst of no packet": ("leaf", {"burst": "0p"}, "has burst 0; legal is 60B to 64MiB, or 1p up"),
     "a committed burst that no frame fits": ("srtcm", {"cbs": 1}, "has cbs 1B, in which no packet fits; legal is 60B"),
@@ -56,7 +56,11 @@ WRONG = {
     "a probability of 2": ("redp", {"p_drop": 2}, "0 to 1"),
     "no chance at all": ("redp", {"max_demote": 0}, "above 0 to 1"),
     "a typo": ("leaf", {"brust": "1KB"}, 'did you mean "burst"'),
-    "bare numbers are bytes": ("redp", {"bucket": 60, "low": 15}, "bucket 60B, low 15B, high 45p; all are bytes or"),
+    "bare numbers are bytes": (
+        "redp",
+        {"bucket": 60, "low": 15},
+        "bucket 60B, low 15B, high 45p; legal are all in bytes or",
+    ),
     "a MAX too small for its register": ("redp", {"max_demote": 1e-300}, "legal is 9.75e-06 to 1"),
     "a chance that rounds to none": ("redp", {"p_drop": 0.000005}, "has p_drop 5e-06, which rounds to 0"),
     "a chance that is no number": ("redp", {"p_drop": float("nan")}, "legal is 0 to 1"),
@@ -71,13 +75,14 @@ WRONG = {
     "an alpha that leaves nothing to divide by": ("3cpm", {"alpha": 1, "increase": "factor"}, "alpha up to 0.875"),
     "too many credits": ("wpm", {"ns": 256}, "0 to 255 packets"),
     "credits where none are": ("apm", {"ns": 5}, 'which kind "apm" does not take'),
-    "a rate where there is no bucket": ("nm", {"rate": "1Mbit"}, "nothing but packet and drop"),
+    "a rate where there is no bucket": ("nm", {"rate": "1Mbit"}, 'which kind "nm" does not take; it takes drop'),
+    "a packet where there is no bucket": ("wpm", {"packet": "1KB"}, "it takes ns, na, ack, idle, half_open, drop"),
     "an age beyond the table's": ("3cpm", {"idle": "300s"}, 'idle is "300s"; legal are times from 5ms to 274s'),
     "an age below the table's": ("wpm", {"half_open": "4ms"}, 'half_open is "4ms"; legal are times from 5ms to 274s'),
     "half open for longer than idle": (
         "3cpm",
         {"half_open": "61s"},
-        "has half_open 61s above idle 60s; legal is 5ms up",
+        "has half_open 61s above idle 60s; legal is 5ms to 60s",
     ),
     "an average that rounds to none": ("apm", {"a0": 0.001}, "has a0 0.001, which rounds to 0 in 2^-8; legal is 0, or"),
     "a colour that is none": ("leaf", {"drop": ["blue"]}, "green, yellow, red"),
@@ -118,6 +123,22 @@ def test_flow_markers_have_the_papers_defaults():
     }  # fmt: skip
     assert [record(kind)["flow"]["kind"] for kind in ("nm", "wpm", "apm")] == [0, 2, 3]
     assert record("apm", alpha=0.25, a0=2.5, increase="factor")["flow"]["initial_average"] == 640
+
+
+@pytest.mark.parametrize(
+    "marker, words",
+    [
+        ({"queue": "af1", "kind": "nm"}, "marker is a table; legal is a list of tables, each headed [[marker]]"),
+        ([{"kind": "nm"}], "marker number 1, queue is missing"),
+        ([{"queue": 1, "kind": "nm"}], "marker number 1, queue is 1; legal is text in quotes"),
+        ([{"queue": "af1"}], 'marker of "af1", kind is missing'),
+        ([7], "marker number 1 is 7; legal is a table"),
+    ],
+)
+def test_what_is_no_list_of_tables_is_told_where(marker, words):
+    with pytest.raises(UserError) as error:
+        config.parse({"port": {"rate": "10Mbit"}, "queue": [QUEUE], "marker": marker})
+    assert words in str(error.value)
 
 
 def test_two_markers_of_one_queue_are_refused():
@@ -281,7 +302,7 @@ def test_check_shows_every_value_of_a_marker_as_asked_and_as_held():
     shown = lambda kind, field: (seen[kind][field].asked, seen[kind][field].real)
     assert shown("leaf", "rate")[0] == "13Gbit" and 0 < abs(seen["leaf"]["rate"].error) < 1e-5
     assert shown("leaf", "burst") == ("1000B", "1001B")
-    assert shown("redp", "low") == ("1p", "1.17188p") and abs(seen["redp"]["low"].error - 0.171875) < 1e-6
+    assert shown("redp", "low") == ("1p", "1.17188p") and abs(seen["redp"]["low"].error - 0.171875) < 1e-5
     assert shown("redp", "p_drop") == ("1e-05", "1.52588e-05") and shown("redp", "meter") == ("5us", "5us")
     assert shown("redp", "max_demote")[0] == "0.5" and abs(seen["redp"]["max_demote"].error) < 1e-5
     assert shown("3cpm", "a0") == ("0.003", "0.00390625") and abs(seen["3cpm"]["a0"].error - 0.302083) < 1e-5

@@ -170,10 +170,8 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
         except simulate.Defect as found:  # the outputs tell of it: they are kept, and the failure comes last
             defect = found
         result = json.loads(stats.read_text())
-        failures = show.failures(result) or ([str(defect)] if defect else [])
+        failures, unwritten = show.failures(result) or ([str(defect)] if defect else []), None
         if page:
-            from . import report as pages
-
             pace = (
                 f"back to back at {units.rate_text(rate)}/s"
                 if rate is not None
@@ -181,14 +179,44 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
             )
             about = [("capture", str(source)), ("configuration", str(config_file or DEFAULT_CONFIG)), ("pace", pace)]
             about += [("seed", str(config.seed))]
-            pages.write(page, config, record, result, command[command.index("--trace") + 1], failures, about)
+            traced = outputs.final(command[command.index("--trace") + 1])
+            outputs.keep(but=page)  # whatever becomes of the page
+            unwritten = write_report(page, config, record, result, traced, failures, about)
+            if unwritten:
+                outputs.drop()
     for warning in warnings:
         click.echo(f"vermilion: warning: {show.warning(warning)}", err=True)
     show.statistics(console(), result)
-    if report:
+    if report and not unwritten:
         click.echo(f"report: {report}")
     if failures:
-        raise build.BuildError("\n  ".join(["this run found a defect of Vermilion's, please report it:", *failures]))
+        also = [unwritten] if unwritten else []
+        raise build.BuildError(
+            "\n  ".join(["this run found a defect of Vermilion's, please report it:", *failures, *also])
+        )
+    if unwritten:
+        raise build.BuildError(unwritten)
+
+
+def write_report(*arguments) -> str | None:
+    """Writes the page; where that fails, a sentence that says so: the run's figures are worth more than their picture."""
+    kept = "the run's other outputs are in place"
+    try:
+        from . import report as pages
+
+        pages.write(*arguments)
+    except OSError as error:
+        return f"the report cannot be written: {error.strerror or error}; {kept}"
+    except Stopped as stopped:
+        stopped.left = f"the report is not written, {kept}"
+        raise
+    except Exception as error:
+        import traceback
+
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        what = f"{type(error).__name__}: {error}, in {Path(at.filename).name} line {at.lineno}"
+        return f"the report is not written, which is a defect of Vermilion's, please report it ({what}); {kept}"
+    return None
 
 
 @cli.command()
@@ -326,7 +354,9 @@ cli.add_command(ttl_option)
 
 
 class Stopped(BaseException):
-    """A signal asked the command to end."""
+    """A signal asked the command to end; `left`: what becomes of its outputs."""
+
+    left = "nothing is written"
 
 
 def stop(number, _frame):
@@ -358,7 +388,7 @@ def main():
         sys.exit(1)
     except Stopped as stopped:
         number = stopped.args[0]
-        click.echo(f"vermilion: stopped by {signal.Signals(number).name}, nothing is written", err=True)
+        click.echo(f"vermilion: stopped by {signal.Signals(number).name}, {stopped.left}", err=True)
         sys.exit(128 + number)
     except click.exceptions.Abort:
         sys.exit(130)

@@ -20,16 +20,9 @@ from .formats import (
 )
 from .marker_words import depths_ns, marker_record, span, spans
 from .markers import BUCKETS, FIELDS, Marker
+from .units import time_text
 
 RATES = ("rate", "cir", "pir")
-
-
-def seconds(ns: Fraction) -> str:
-    """A time in the largest unit that keeps the number above 1."""
-    for name, size in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
-        if ns >= size:
-            return f"{float(ns / size):.6g}{name}"
-    return f"{float(ns):.6g}ns"
 
 
 def marker_lines(m: Marker) -> list[Line]:
@@ -49,7 +42,7 @@ def marker_lines(m: Marker) -> list[Line]:
             lines.append(shown(name, exact(m.given(name)), width / (value(span(asked)) * 2**MARK_SPAN_SHIFT)))
     record = marker_record(m)
     lines.append(shown("p_drop", exact(m.given("p_drop")), Fraction(record["drop"], 2**MARK_DRAW)))
-    lines.append(shown("meter", m.given("meter"), record["yellow_ns"], seconds))
+    lines.append(shown("meter", m.given("meter"), record["yellow_ns"], time_text))
     return lines
 
 
@@ -64,7 +57,7 @@ def flow_lines(m: Marker) -> list[Line]:
         "idle": Fraction(held["idle_age"] * FLOW_TICK_NS),
         "half_open": Fraction(held["half_open_age"] * FLOW_TICK_NS),
     }
-    form = {"idle": (seconds,), "half_open": (seconds,)}
+    form = {"idle": (time_text,), "half_open": (time_text,)}
     return [
         line(m.queue, f"marker.{name}", exact(m.given(name)), real[name], *form.get(name, ()))
         for name in FIELDS[m.kind][1]

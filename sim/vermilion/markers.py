@@ -62,7 +62,7 @@ FIELDS = {
     "nm": ((), ()),
     "redp": (("rate", "bucket", "low", "high"), ("max_demote", "max_promote", "p_drop", "meter", "length")),
 }
-COMMON = ("queue", "kind", "packet", "drop")
+COMMON = ("queue", "kind", "drop")  # and packet, where there is a bucket
 DEPTHS = ("burst", "cbs", "ebs", "pbs", "bucket", "low", "high")
 BUCKETS = ("burst", "cbs", "ebs", "pbs", "bucket")
 DEFAULTS = {"out": "red", "colour_aware": False, "max_demote": 0.5, "max_promote": 0.5, "p_drop": 0, "meter": 10**8}
@@ -94,8 +94,8 @@ class Marker(Strict):
     meter: Annotated[int, duration(0, 3600 * 10**9, "0ns to 3600s")] | None = None
     alpha: Annotated[float, number(0.125, 1, "0.125 to 1 in steps of 0.125")] | None = None
     a0: Annotated[float, number(0, 65535, "0 to 65535 packets")] | None = None
-    ns: Annotated[int, number(0, 255, "0 to 255 packets", whole=True)] | None = None
-    na: Annotated[int, number(0, 255, "0 to 255 packets", whole=True)] | None = None
+    ns: Annotated[int, number(0, 255, "0 to 255 packets, whole", whole=True)] | None = None
+    na: Annotated[int, number(0, 255, "0 to 255 packets, whole", whole=True)] | None = None
     increase: Literal["double", "factor"] | None = None
     ack: Literal["yellow", "green"] | None = None
     idle: Age | None = None
@@ -107,16 +107,17 @@ class Marker(Strict):
         for name in needed:
             if getattr(self, name) is None:
                 raise ValueError(f'has no {name}; kind "{self.kind}" needs {", ".join(needed)}')
+        taken = [*needed, *optional] + ([] if self.by_flow else ["packet"])
         for name in type(self).model_fields:
-            if name not in (*needed, *optional, *COMMON) and getattr(self, name) is not None:
+            if name not in (*taken, *COMMON) and getattr(self, name) is not None:
                 raise ValueError(
-                    f'has {name}, which kind "{self.kind}" does not take; it takes {", ".join(needed + optional) or "nothing but packet and drop"}'
+                    f'has {name}, which kind "{self.kind}" does not take; it takes {", ".join([*taken, "drop"])}'
                 )
         self._check_units()
         self._check_buckets()
         if self.kind == "trtcm" and self.pir < self.cir:
             raise ValueError(
-                f"has pir {units.rate_text(self.pir)} below cir {units.rate_text(self.cir)}; RFC 2698 needs pir from cir up"
+                f"has pir {units.rate_text(self.pir)} below cir {units.rate_text(self.cir)}; RFC 2698 needs pir from cir up to 200Gbit"
             )
         if self.kind == "redp":
             self._check_redp()
@@ -130,10 +131,10 @@ class Marker(Strict):
         kinds = {value.unit or "byte" for value in given.values() if value.value or value.unit}
         if len(kinds) > 1:
             text = ", ".join(f"{name} {Amount(value.value, value.unit or 'byte')}" for name, value in given.items())
-            raise ValueError(f"has {text}; all are bytes or all are packets")
+            raise ValueError(f"has {text}; legal are all in bytes or all in packets")
         if self.packet is not None and kinds != {"packet"}:
             raise ValueError(
-                f"has packet {self.packet}, but its buckets are in bytes; packet belongs to buckets in packets"
+                f"has packet {self.packet}, but its buckets are in bytes; packet belongs to buckets in packets such as 60p"
             )
         if self.length is not None and kinds == {"packet"}:
             raise ValueError(
@@ -165,7 +166,9 @@ class Marker(Strict):
     def _check_redp(self):
         low, high, bucket = self.low, self.high, self.bucket
         if not low.value <= high.value <= bucket.value:
-            raise ValueError(f"has low {low}, high {high}, bucket {bucket}; REDP needs low up to high up to bucket")
+            raise ValueError(
+                f"has low {low}, high {high}, bucket {bucket}; REDP needs low up to high up to bucket, and bucket up to {DEPTH_MAX_TEXT}"
+            )
         ns = {name: depth_ns(self.in_bytes(getattr(self, name)), self.rate) for name in ("low", "high", "bucket")}
         for name, width in (("max_demote", ns["low"]), ("max_promote", ns["bucket"] - ns["high"])):
             asked = exact(self.given(name))
@@ -193,8 +196,8 @@ class Marker(Strict):
                 f"has a0 {self.a0:g}, which rounds to 0 in 2^-{FLOW_AVERAGE_FRAC}; legal is 0, or 0.00196 to 65535"
             )
         if self.given("half_open") > self.given("idle"):
-            half, idle = (f"{self.given(name) / 10**9:g}s" for name in ("half_open", "idle"))
-            raise ValueError(f"has half_open {half} above idle {idle}; legal is 5ms up to idle")
+            half, idle = (units.time_text(self.given(name)) for name in ("half_open", "idle"))
+            raise ValueError(f"has half_open {half} above idle {idle}; legal is 5ms to {idle}")
 
     def _check_drop(self):
         for colour in self.drop:

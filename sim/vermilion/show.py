@@ -86,7 +86,7 @@ def configuration(screen, config: Config):
     if config.marker:
         screen.print(marker_table(config))
         for note in (note for m in config.marker for note in marker_values.marker_notes(m)):
-            screen.print(f"Note: {note}.", markup=False)
+            screen.print(f"Note: {note}.", markup=False, soft_wrap=True)
     screen.print(legal(), style="dim")
 
 
@@ -124,7 +124,7 @@ def flow_text(m) -> str:
         return "all yellow"
     takes = [name for group in markers.FIELDS[m.kind] for name in group]
     names = {"increase": "increase {}", "ack": "packets of no payload {}", "half_open": "half open {}"}
-    text = lambda name: marker_values.seconds(m.given(name)) if name in ("idle", "half_open") else m.given(name)
+    text = lambda name: units.time_text(m.given(name)) if name in ("idle", "half_open") else m.given(name)
     return ", ".join(names.get(name, name + " {}").format(text(name)) for name in takes)
 
 
