@@ -37,10 +37,11 @@ WRONG = {
     "a burst below 0": ("leaf", {"burst": "-1B"}, 'marker of "af1", burst is "-1B"; legal are amounts up to 64MiB'),
     "a burst that no frame fits": ("leaf", {"burst": "59B"}, "has burst 59B, in which no packet fits; legal is 60B"),
     "a burst of no packet": ("leaf", {"burst": "0p"}, "has burst 0; legal is 60B to 64MiB, or 1p up"),
-    "a committed burst that no frame fits": ("srtcm", {"cbs": 1}, "has cbs 1B, in which no packet fits; legal is 60B"),
-    "an excess burst that no frame fits": ("srtcm", {"ebs": 59}, "has ebs 59B, in which no packet fits; legal is 60B"),
-    "no committed burst": ("trtcm", {"cbs": 0}, "has cbs 0, which RFC 2698 needs above 0; legal is 60B to 64MiB"),
-    "no peak burst": ("trtcm", {"pbs": 0}, "has pbs 0, which RFC 2698 needs above 0; legal is 60B to 64MiB"),
+    "a committed burst that no frame fits": ("srtcm", {"cbs": 1}, "has cbs 1B, in which no packet fits; legal is 20B"),
+    "an excess burst that no frame fits": ("srtcm", {"ebs": 19}, "has ebs 19B, in which no packet fits; legal is 20B"),
+    "a burst that no frame fits, of frames": ("trtcm", {"pbs": 59, "length": "frame"}, "fits; legal is 60B to 64MiB"),
+    "no committed burst": ("trtcm", {"cbs": 0}, "has cbs 0, which RFC 2698 needs above 0; legal is 20B to 64MiB"),
+    "no peak burst": ("trtcm", {"pbs": 0}, "has pbs 0, which RFC 2698 needs above 0; legal is 20B to 64MiB"),
     "a bucket that no frame fits": ("redp", {"bucket": 9, "low": 0, "high": 9}, "has bucket 9B, in which no packet"),
     "a bucket of packets too deep": (
         "redp",
@@ -332,7 +333,9 @@ def test_the_tables_of_check_tell_a_markers_switches_and_shallow_buckets():
         assert words in text, words
     assert "increase" not in printed("wpm") and "no payload" not in printed("apm")
     assert "is less than" not in printed("leaf") and "is less than" not in printed("leaf", burst="1p")
-    note = printed("trtcm", pbs="1521B")
-    assert (
-        'marker of "af1": pbs 1521B is less than the longest frame, 1522 B' in note and note.count("is less than") == 1
-    )
+    for length, longest in (("ip", "IP packet, 1500 B"), ("frame", "frame, 1522 B")):
+        note = printed("trtcm", pbs="1499B", length=length)
+        assert (
+            f'marker of "af1": pbs 1499B is less than the longest {longest}' in note and note.count("is less than") == 1
+        )
+    assert "is less than" not in printed("trtcm", pbs="1500B")

@@ -67,8 +67,9 @@ def flow_lines(m: Marker) -> list[Line]:
 
 def marker_notes(m: Marker) -> list[str]:
     """What is legal and seldom meant, a sentence each."""
+    what = "IP packet" if m.ip_length else "frame"
     return [
-        f'marker of "{m.queue}": {name} {getattr(m, name)} is less than the longest frame, {m.longest} B; '
+        f'marker of "{m.queue}": {name} {getattr(m, name)} is less than the longest {what}, {m.longest} B; '
         f"a packet longer than the bucket never fits in it, however long it waits"
         for name in BUCKETS
         if getattr(m, name) is not None and 0 < m.in_bytes(getattr(m, name)) < m.longest

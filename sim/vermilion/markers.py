@@ -17,8 +17,9 @@ from .units import Amount
 
 DEPTH_MAX, DEPTH_MAX_TEXT = 64 * 2**20, "64MiB"  # bytes
 AGE_MAX, SPAN_MAX_NS = 65535 * FLOW_TICK_NS, (2**COST_MANT - 1) << MARK_SPAN_SHIFT
-# Ethernet without FCS, as the lane counts it: no frame is shorter (runts aside); most are at most as long as the longest with two VLAN tags.
-SHORTEST_FRAME, LONGEST_FRAME = 60, 1522
+# What a packet can count as, in bytes, by `length`: frames as the lane counts them, without FCS, from Ethernet's least (runts aside) to the longest
+# with two VLAN tags; IP packets from a bare IPv4 header to Ethernet's 1500.
+SHORTEST, LONGEST = {"frame": 60, "ip": 20}, {"frame": 1522, "ip": 1500}
 
 
 def depth(raw):
@@ -156,11 +157,11 @@ class Marker(Strict):
             value = getattr(self, name)
             if value is None or (value.value == 0 and self.kind == "srtcm"):
                 continue
-            legal = f"legal is {SHORTEST_FRAME}B to {DEPTH_MAX_TEXT}, or 1p up"
+            legal = f"legal is {SHORTEST[self.given('length')]}B to {DEPTH_MAX_TEXT}, or 1p up"
             if value.value == 0:
                 rule = ", which RFC 2698 needs above 0" if self.kind == "trtcm" else ""
                 raise ValueError(f"has {name} 0{rule}; {legal}")
-            if self.packet_bytes == 0 and value.value < SHORTEST_FRAME:
+            if self.packet_bytes == 0 and value.value < SHORTEST[self.given("length")]:
                 raise ValueError(f"has {name} {Amount(value.value, 'byte')}, in which no packet fits; {legal}")
 
     def _check_redp(self):
@@ -232,6 +233,8 @@ class Marker(Strict):
         asked = getattr(self, name)
         if asked is not None:
             return asked
+        if name == "length":
+            return "ip" if self.kind in ("srtcm", "trtcm") else "frame"
         return min(DEFAULTS[name], self.given("idle")) if name == "half_open" else DEFAULTS[name]
 
     def rate_of(self, name: str) -> int:
@@ -241,7 +244,7 @@ class Marker(Strict):
     @property
     def longest(self) -> int:
         """The most that a packet counts as, jumbo frames aside."""
-        return self.packet_bytes or LONGEST_FRAME
+        return self.packet_bytes or LONGEST[self.given("length")]
 
     @property
     def packet_bytes(self) -> int:
@@ -253,7 +256,7 @@ class Marker(Strict):
     @property
     def ip_length(self) -> bool:
         """Buckets are filled with bytes of IP packets (RFC 2697, RFC 2698 section 2), not of frames."""
-        return self.length == "ip" if self.length else self.kind in ("srtcm", "trtcm")
+        return self.given("length") == "ip"
 
     def in_bytes(self, depth: Amount) -> int:
         return depth.value * (self.packet_bytes if depth.unit == "packet" else 1)

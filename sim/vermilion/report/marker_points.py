@@ -128,7 +128,7 @@ def packet(seen: MarkerSeen, m: Marker, row: dict, start: int, longest: int):
 
 
 def tokens(seen: MarkerSeen, level: int, mark: tuple, span: int, size: int):
-    """`level` in 2^-16 ns, as traced; `size`: what the packet counts as, in bytes."""
+    """`level` in 2^-16 ns, as traced; `size`: what the packet counts as, in bytes, or more (the trace has no length of IP packets)."""
     time, came, left, dropped = mark
     mant, shift = seen.held["cost"][0]
     held = level / 2**SHAPER_FRAC / float(value((mant, shift)))

@@ -137,7 +137,7 @@ def as_asked(config: Config) -> str:
     """Every field of the file, defaults filled in."""
     every = config.model_dump(exclude_none=True)
     for m, fields in zip(config.marker, every["marker"]):
-        fields |= {name: m.given(name) for name in FIELDS[m.kind][1]}
+        fields |= {name: m.given(name) for name in FIELDS[m.kind][1] if name != "length" or not m.packet_bytes}
     text = json.dumps(every, indent=1, default=str)
     return f"<pre>{escape(text)}</pre>"
 
