@@ -9,6 +9,7 @@ import vermilion.decide.{QueueLimit, SizeWeight, VerdictUnit}
 import vermilion.flow.FlowMarker
 import vermilion.mark.TokenMarker
 import vermilion.policy.PolicyPipeline
+import vermilion.victim.{VictimParams, VictimPipeline}
 
 /** Writes one block's SystemVerilog for the cocotb benches: `EmitBlock BLOCK PRESET DIRECTORY`. */
 object EmitBlock extends App {
@@ -17,6 +18,7 @@ object EmitBlock extends App {
     "PolicyBlocks" -> (p => new PolicyBlocks(p)),
     "PolicyPipeline" -> (p => new PolicyPipeline(p)),
     "FlowMarker" -> (p => new FlowMarker(p.queueBits, 256)), // few sets, so that flows collide
+    "VictimPipeline" -> (p => new VictimPipeline(VictimParams(p.queues, p.cells, p.queues))),
     "LaneCore" -> (p => new LaneCore(p))
   )
 
