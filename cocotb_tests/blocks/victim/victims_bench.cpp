@@ -2,7 +2,7 @@
 // overlap) the brute force of Victims get the same packets and takes. The bench plays the scheduler: it knows a queue's first packet
 // only from what the block has said.
 //
-//   victims_bench SCENARIO SEED     prints one line of figures a run, "ok" at the end; exits 1 with the first difference
+//   victims_bench SCENARIO SEED CELLS     prints one line of figures a run, "ok" at the end; exits 1 with the first difference
 //
 // An audit of its own follows every outcome with plain lists: who leaves stood there and was not first, takes come in order, cells come back
 // once each and all of them.
@@ -24,6 +24,7 @@ using namespace vermilion;
 
 namespace {
 
+constexpr u64 Latency = 6;  // VictimPipeline.scala
 u64 clocks = 0;
 
 [[noreturn]] void fail(const std::string& what) {
@@ -123,6 +124,7 @@ class Bench {
       freeCells_ -= arrival->cells;
       tally.arrivals++;
       under_.push_back(*arrival);
+      since_.push_back(clocks);
       dut_->io_arrival_bits_queue = arrival->queue;
       dut_->io_arrival_bits_cell = arrival->cell;
       dut_->io_arrival_bits_cells = arrival->cells;
@@ -218,6 +220,8 @@ class Bench {
   void settle(const VictimOutcome& o) {
     const VictimArrival a = under_.front();
     under_.pop_front();
+    if (clocks - since_.front() != Latency) fail("an outcome comes at another time");
+    since_.pop_front();
     const bool contest = a.action == VictimArrival::Contest;
     const bool lost = contest && !o.enqueued;
     tally.contests += contest, tally.evicted += o.evicted, tally.victimMarked += o.victimMarked;
@@ -262,6 +266,7 @@ class Bench {
   std::unordered_map<u32, VictimArrival> live_;  // by head cell
   std::unordered_map<u32, bool> marked_;
   std::deque<VictimArrival> under_;
+  std::deque<u64> since_;  // the clocks in which they came
   std::deque<VictimOutcome> expected_;
   std::optional<VictimArrival> s5_[5];
   std::optional<ClockedVictims::Take> taken_;
