@@ -99,10 +99,15 @@ class LaneCore(p: LaneParams) extends Module {
 
   // -- queue and schedule --
   queues.io.now := io.now
-  queues.io.enqueue := policy.io.enqueue
+  queues.io.enqueue := policy.io.enqueue // with the victim search, what follows takes its place
   queues.io.configure := io.configuration.service
   queues.io.configurePort := io.configuration.portShaper
   free.io.freedByPolicy := policy.io.refused
+  for ((decides, settles) <- policy.contests.zip(queues.contests)) {
+    settles.arrival := decides.arrival
+    decides.outcome := settles.outcome
+    free.io.freedByPolicy := settles.freed
+  }
   free.io.freedByReader := reader.io.freed
   buffer.io.walk <> free.io.walk
 

@@ -14,6 +14,8 @@ import vermilion.mark.TokenKind
   *                      before the inputs that can wait, and what finds no place is left out as a whole frame and counted
   * @param flows         flows that the flow markers' table holds, a power of two; 0: no flow markers, a packet that is to be marked by its
   *                      flow is yellow
+  * @param victims       queues 0 to victims - 1 can drop the nearest packet instead of the arriving one (victim/VictimPipeline.scala), a power of
+  *                      two; 0: none can, and nothing of it is built. It makes a verdict 6 clocks later
   * @param tokenKinds    token bucket markers built in; a packet that is to be marked by another kind keeps its colour. The model has all:
   *                      what the simulator builds has all too
   */
@@ -25,6 +27,7 @@ case class LaneParams(
     maxFrameBytes: Int = 9728,
     stallable: Seq[Boolean] = Seq(false),
     flows: Int = 4096,
+    victims: Int = 0,
     tokenKinds: Set[TokenKind] = TokenKind.all
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
@@ -46,6 +49,11 @@ case class LaneParams(
   require(
     flows == 0 || flows >= 256 && flows <= 65536 && (flows & (flows - 1)) == 0,
     s"flows is $flows; legal are 0 (no flow markers) and powers of two from 256 to 65536"
+  )
+
+  require(
+    victims == 0 || victims >= 1 && victims <= queues && (victims & (victims - 1)) == 0,
+    s"victims is $victims; legal are 0 (no victim search) and powers of two up to the $queues queues"
   )
 
   val queueBits: Int = log2Ceil(queues)

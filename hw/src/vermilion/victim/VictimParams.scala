@@ -3,6 +3,7 @@ package vermilion.victim
 import chisel3._
 import chisel3.util._
 import vermilion.fixed.Formats._
+import vermilion.lane.LaneParams
 import vermilion.stream.Colour
 
 /** What decides the area of the victim search.
@@ -27,6 +28,12 @@ case class VictimParams(queues: Int, cells: Int, indexed: Int, distanceBits: Int
   val bitmapBits: Int = Colour.Count * distances
 
   val listBits: Int = log2Ceil(indexed).max(1) + distanceBits + 2
+}
+
+object VictimParams {
+
+  /** Those of a lane; of one without the search only the types count. */
+  def of(p: LaneParams): VictimParams = VictimParams(p.queues, p.cells, p.victims.max(1))
 }
 
 /** Who goes first: the smallest distance, then the worst class. Rank order is `distance` first, then `slot` = 2 - class.

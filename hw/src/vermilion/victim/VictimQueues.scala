@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.Delay
 import vermilion.lane.LaneParams
-import vermilion.queue.{PacketRef, QueueHead, TakenPacket}
+import vermilion.queue.{PacketRef, QueuePorts}
 import vermilion.stream.{Chain, Descriptor}
 
 /** A packet for its queue, or one that is lost already: all pass here, so that their order holds. */
@@ -30,26 +30,15 @@ class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
 class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
   require(v.queues == p.queues && v.cells == p.cells, s"the victim search is built for ${v.queues} queues and ${v.cells} cells")
 
-  val io = IO(new Bundle {
+  val io = IO(new QueuePorts(p) {
     val arrival = Flipped(Valid(new ArrivalRequest(p, v)))
     val outcome = Valid(new Outcome(v))
     val settled = Output(new Descriptor(p))
     val freed = Valid(new Chain(p))
-    val awake = Valid(new QueueHead(p))
-    val joined = Valid(UInt(p.queueBits.W))
-    val serve = Input(new QueueHead(p))
-    val take = Input(Bool())
-    val emptied = Input(Bool())
-    val successor = Output(new PacketRef(p))
-    val newestServed = Output(UInt(p.cellBits.W))
-    val refilled = Valid(new QueueHead(p))
-    val taken = Valid(new TakenPacket(p))
-    val look = Input(Vec(2, UInt(p.queueBits.W)))
-    val newest = Output(Vec(2, UInt(p.cellBits.W)))
     val busy = Output(Bool()) // a packet is on its way through
   })
 
-  private val Stages = 5
+  private val Stages = VictimQueues.Latency - 1
   private val pipeline = Module(new VictimPipeline(v))
   private val descriptors = SyncReadMem(p.cells, new Descriptor(p))
 
@@ -119,4 +108,10 @@ class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
     !io.taken.valid || taken.headCell === Delay(io.serve.packet.cell),
     "a descriptor does not belong to its head cell"
   )
+}
+
+object VictimQueues {
+
+  /** Clocks from an arrival to its outcome. */
+  val Latency = 6
 }

@@ -109,6 +109,7 @@ class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
           b.descriptor.cells.poke(((len + 63) / 64).U)
           b.descriptor.lenBytes.poke(len.U)
           b.descriptor.arrival.poke(packet.arrival.U)
+          b.descriptor.setCe.poke(false.B)
           b.descriptor.colour.poke(random.nextInt(3).U)
           b.distance.poke(random.nextInt(16).U)
           b.ect.poke(random.nextBoolean().B)
