@@ -69,6 +69,7 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& arrival, const st
   const u32 queue = s5_.arrival.queue, cell = s5_.arrival.cell;
   if (ports_.enqueued) {
     const u32 newest = queues_[queue].newest;
+    if (cell >= packets_.size()) packets_.resize(cell + 1);
     packets_[cell] = {s5_.arrival, newest, 0, decided_.marked};
     if (!ports_.awake) packets_[newest].behind = cell;
     queues_[queue].newest = cell;
@@ -141,6 +142,8 @@ void ClockedVictims::evaluate() {
   decided_.blind = contest && s5_.wants && !pays_;
   ports_.enqueued = decided_.enqueued;
   ports_.enqueuedMarked = decided_.marked;
+  if (pays_) ports_.victim = decided_.cell;
+  ports_.evicts = decided_.evicted;
   ports_.awake = decided_.enqueued && (!queues_[a.queue].awake || (asleep && t1_->queue == a.queue));
 }
 

@@ -20,6 +20,8 @@ class ClockedVictims {
   // What the block says in a clock. It does not hang on what comes in the same clock.
   struct Ports {
     bool enqueued = false, enqueuedMarked = false, awake = false;  // the packet of five clocks before
+    std::optional<u32> victim;                                     // who is evicted or marked for it: gone, or not, at the clock's end
+    bool evicts = false;
     std::optional<VictimOutcome> outcome;                          // of that of six clocks before
     struct Freed {
       u32 cell, cells;
@@ -70,7 +72,7 @@ class ClockedVictims {
   void evaluate();
 
   VictimShape shape_;
-  std::vector<Packet> packets_;  // by head cell
+  std::vector<Packet> packets_;  // by head cell; grows where names are greater than the shape says
   std::vector<Queue> queues_;
   std::vector<std::deque<u32>> lists_;  // oldest first
   Stage s1_, s2_, s3_, s4_, s5_;
