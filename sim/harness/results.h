@@ -15,10 +15,10 @@
 //              consumed_slots: the sum of their distances, the hops that were travelled for nothing;
 //              contests, blind: decisions in which another packet could have paid; those in which the arriving one paid because the
 //              search had turned void (docs/decisions/0006-victims-by-distance.md); absent where the queue has no contests
-//   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, verdict], every k-th decision, k
+//   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, ruling], every k-th decision, k
 //              such that at most 12,000 remain; the average in bytes or packets, the backlog what the limit saw at the verdict:
 //              all that is queued before the packet. The averages see an older backlog (docs/architecture.md), which is in --trace
-//   events[]   the same for marks and drops only, at most 8,000
+//   events[]   the same for marks and drops (as policy ruled) only, at most 8,000
 //   sample_every, event_every    k of each
 //   lost[]     per input {packets, bytes}: frames that the input left out, so without a verdict and in no queue; absent where there are none
 //   flow_events {adopted, collision, aged_out, displaced, table_full, loss, jump, probe}: what happened to the flows of all
