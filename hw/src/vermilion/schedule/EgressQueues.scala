@@ -41,6 +41,7 @@ class EgressQueues(p: LaneParams) extends Module {
     val arrival = Flipped(Valid(new ArrivalRequest(p, VictimParams.of(p))))
     val outcome = Valid(new Outcome(VictimParams.of(p)))
     val freed = Valid(new Chain(p))
+    val ready = Output(Bool()) // until then after reset nothing may come
   }))
 
   private val arriving = Wire(Bool()) // a packet is on its way into its queue
@@ -55,6 +56,7 @@ class EgressQueues(p: LaneParams) extends Module {
       manager.io.arrival := ports.arrival
       ports.outcome := manager.io.outcome
       ports.freed := manager.io.freed
+      ports.ready := manager.io.ready
       arriving := ports.arrival.valid || manager.io.busy
       manager.io
   }

@@ -26,7 +26,7 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
   * tail (3 copies) | lists | newest cell | push
   * link (2 copies) | cells | the packet behind in its list | push
   *
-  * After reset the bitmaps are swept for `indexed` clocks; nothing may be pushed in that time.
+  * After reset the bitmaps are swept, and who owns the heads, for as many clocks as there are lists; nothing may be pushed until `ready`.
   * Longest path: link RAM, candidate, link RAM: two choices and a compare of a cell with the list's tail.
   * It does not know the order of packets of different lists.
   */
@@ -42,7 +42,7 @@ class DistanceLists(v: VictimParams) extends Module {
     val promote = Flipped(Valid(new QueuedRef(v))) // p0
     val promoteQueue = Input(UInt(log2Ceil(v.indexed).max(1).W)) // p0
     val promoteListed = Input(Bool()) // p1: the packet stood in a list
-    val ready = Output(Bool()) // the sweep is done
+    val ready = Output(Bool()) // the sweeps are done
   })
 
   private class Head extends Bundle {
@@ -59,7 +59,7 @@ class DistanceLists(v: VictimParams) extends Module {
   private val sweep = new SweepInit(v.indexed)
   byArrivals.write(!sweep.done, sweep.address, 0.U)
   byPromotions.write(!sweep.done, sweep.address, 0.U)
-  io.ready := sweep.done
+  io.ready := sweep.done && heads.ready
 
   private def choose(pick: Bool, one: Head, other: Head) = Mux(pick, one.asUInt, other.asUInt).asTypeOf(new Head)
 

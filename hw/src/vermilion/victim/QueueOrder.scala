@@ -71,7 +71,11 @@ class QueueOrder(v: VictimParams) extends Module {
   private val enqueuedPrevious, unlinkedPrevious = new ForwardingRam(v.cells, new Previous)
   private val enqueuedNextBit, unlinkedNextBit = new ForwardingRam(v.cells, Bool())
   private val enqueuedPreviousBit, unlinkedPreviousBit = new ForwardingRam(v.cells, Bool())
-  io.ready := sweep.done
+  // Each reader has its own copy of the bits; they begin alike.
+  private val bitSweep = new SweepInit(v.cells)
+  for (bits <- Seq(enqueuedNextBit, unlinkedNextBit, enqueuedPreviousBit, unlinkedPreviousBit))
+    bits.write(!bitSweep.done, bitSweep.address, false.B)
+  io.ready := sweep.done && bitSweep.done
 
   // ---- take: t1 is the clock behind it
   private val t1Valid = RegNext(io.take, false.B)
@@ -134,7 +138,7 @@ class QueueOrder(v: VictimParams) extends Module {
 
   for (i <- 0 until 2) io.newest(i) := newest.read(io.look(i)).cell
 
-  assert(!io.enqueue.valid || sweep.done, "a packet was queued within the first clocks after reset")
+  assert(!io.enqueue.valid || io.ready, "a packet was queued within the first clocks after reset")
   assert(!io.enqueue.valid || io.enqueue.bits.cell === e1Cell, "another cell is enqueued than was announced")
   assert(!io.unlink || io.enqueue.valid, "an unlink comes without an enqueue")
   assert(!io.unlink || !io.victimPromoted, "a queue's first packet is unlinked")

@@ -2,7 +2,7 @@ package vermilion.victim
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.{Delay, ForwardingRam}
+import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
 
 /** A RAM with several write ports that always returns the newest data: a bank a writer, and who wrote last.
   *
@@ -11,7 +11,8 @@ import vermilion.fixed.{Delay, ForwardingRam}
   *   owner(a) = bits_0(a) ^ bits_1(a) ^ ..
   * }}}
   * A writer makes itself the owner by writing the bits that it lacks: its own number ^ the bits of all others. So it must read those, and
-  * names its address one clock ahead of the write. Nothing needs clearing after reset: a record is undefined until its first write.
+  * names its address one clock ahead of the write. A record is undefined until its first write. The owner bits are cleared after reset, one
+  * record a clock, until `ready`, before which nothing may be written: each reader has its own copy of them, and copies must agree.
   *
   * Timing as [[ForwardingRam]]: a read addressed in clock t gives in t+1 what all writes up to and including clock t left.
   * Two writers must not write one address in the same clock, which is asserted.
@@ -21,6 +22,9 @@ class SharedRam[T <: Data](depth: Int, gen: T, writers: Int) {
   private val ownerBits = log2Ceil(writers)
   private val banks = Seq.fill(writers)(new ForwardingRam(depth, gen))
   private val owners = Seq.fill(writers)(new ForwardingRam(depth, UInt(ownerBits.W)))
+  private val sweep = new SweepInit(depth)
+  owners.foreach(_.write(!sweep.done, sweep.address, 0.U))
+  val ready: Bool = sweep.done
   private var written = Seq.empty[(Bool, UInt)]
 
   /** The write port of one writer, to be called once for each: `address` is of the clock before `enable` and `data`. */

@@ -54,7 +54,7 @@ class VictimPipeline(v: VictimParams) extends Module {
     val takenMarked = Output(Bool()) // a clock behind the take: the packet was marked where it stood
     val look = Input(Vec(2, UInt(v.queueBits.W)))
     val newest = Output(Vec(2, UInt(v.cellBits.W)))
-    val ready = Output(Bool()) // the sweep after reset is done
+    val ready = Output(Bool()) // the sweeps after reset are done
   })
 
   private val order = Module(new QueueOrder(v))
@@ -67,7 +67,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   }
   private val records = new ForwardingRam(v.cells, new Record)
   private val marks = new SharedRam(v.cells, Bool(), 2)
-  io.ready := order.io.ready && lists.io.ready
+  io.ready := order.io.ready && lists.io.ready && marks.ready
 
   private def indexQueue(queue: UInt) = queue.pad(log2Ceil(v.indexed).max(1))(log2Ceil(v.indexed).max(1) - 1, 0)
   private def isIndexed(queue: UInt) = if (v.indexed == v.queues) true.B else queue < v.indexed.U

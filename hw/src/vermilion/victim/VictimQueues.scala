@@ -25,7 +25,7 @@ class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
   * `taken.descriptor.setCe` is set also for a packet that was marked where it stood, or when it came.
   *
   * RAM: descriptors, cells x descriptor by head cell, written when a packet is enqueued; and those of VictimPipeline.
-  * For max(queues, indexed) clocks after reset nothing may come. It keeps no byte counts.
+  * After reset nothing may come until `ready`, for as many clocks as there are cells, or lists by distance. It keeps no byte counts.
   */
 class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
   require(v.queues == p.queues && v.cells == p.cells, s"the victim search is built for ${v.queues} queues and ${v.cells} cells")
@@ -36,6 +36,7 @@ class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
     val settled = Output(new Descriptor(p))
     val freed = Valid(new Chain(p))
     val busy = Output(Bool()) // a packet is on its way through
+    val ready = Output(Bool())
   })
 
   private val Stages = VictimQueues.Latency - 1
@@ -96,6 +97,7 @@ class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
   private val stages = RegInit(0.U((Stages + 1).W))
   stages := stages(Stages - 1, 0) ## io.arrival.valid
   io.busy := stages.orR
+  io.ready := pipeline.io.ready
 
   // Simulators read the new value on a collision; a RAM need not.
   assert(
