@@ -73,7 +73,8 @@ object LaneParams {
   val byName: Map[String, LaneParams] =
     Map("lab" -> lab, "nic10g" -> nic10g, "nic25g" -> nic25g, "nic100g" -> nic100g)
 
-  /** For benches: buffers that a few frames fill. */
+  /** For benches: buffers that a few frames fill, and a frame a clock with the victim search in some of the queues. */
   val forBenches: Map[String, LaneParams] =
-    byName ++ Seq("lab", "nic100g").map(name => s"$name-few-cells" -> byName(name).copy(cells = 256))
+    byName ++ Seq("lab", "nic100g").map(name => s"$name-few-cells" -> byName(name).copy(cells = 256)) +
+      ("nic100g-victims" -> nic100g.copy(cells = 1024, victims = 4))
 }
