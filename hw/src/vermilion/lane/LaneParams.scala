@@ -75,6 +75,6 @@ object LaneParams {
 
   /** For benches: buffers that a few frames fill, and a frame a clock with the victim search in some of the queues. */
   val forBenches: Map[String, LaneParams] =
-    byName ++ Seq("lab", "nic100g").map(name => s"$name-few-cells" -> byName(name).copy(cells = 256)) +
+    byName ++ Seq("lab", "nic100g").map(name => s"$name-few-cells" -> byName(name).copy(cells = 256, victims = 0)) +
       ("nic100g-victims" -> nic100g.copy(cells = 1024, victims = 4))
 }
