@@ -17,7 +17,7 @@ static const VmClass& classOf(const VmConfig& config, const VmHeaders& h) {
 
 std::vector<u8> expectedBytes(const VmConfig& config, const Packet& packet, bool* ceWritten) {
   std::vector<u8> bytes = packet.frame->bytes;
-  const bool mark = packet.verdict == VM_MARK;
+  const bool mark = packet.ce;
   *ceWritten = mark && packet.headers.ecn != 0 && packet.headers.ecn != 3;
   rewrite(bytes.data(), packet.headers, config.queues[packet.queue], packet.colour, mark);
   return bytes;
@@ -84,12 +84,31 @@ Packet Accounting::decided(const RtlDecision& d, u64 clock) {
   p.verdict = std::min(d.verdict, u32{VM_POLICED});
   p.decided = d.seen.time;
   p.decidedClock = clock;
-  if (p.verdict == VM_ENQUEUE || p.verdict == VM_MARK) {
+  p.ce = p.verdict == VM_MARK;
+  p.cell = d.cell;
+  if (d.contest.held) pay(p, d.contest.outcome);
+  if (admits(p.verdict)) {
     queues_[p.queue].push_back(p);
   } else {
     underWay_--;
   }
   return p;
+}
+
+void Accounting::pay(const Packet& arriving, const VictimOutcome& o) {
+  if (!o.evicted && !o.victimMarked) return;
+  std::deque<Packet>& queue = queues_[arriving.queue];
+  const auto victim = std::find_if(queue.begin(), queue.end(), [&](const Packet& p) { return p.cell == o.cell; });
+  const std::string name = "frame " + std::to_string(arriving.frame->id);
+  if (victim == queue.end() || victim == queue.begin())
+    return error(name + ": another is to pay for it that is first of its queue, or not in it");
+  if (victim->lenBytes != o.lenBytes || victim->colour != o.colour || (o.victimMarked && victim->ce) ||
+      (o.evicted && o.victimMarked))
+    error(name + ": who pays for it has another length or colour, or has paid before");
+  victim->ce = true;
+  if (!o.evicted) return;
+  queue.erase(victim);
+  underWay_--;
 }
 
 void Accounting::departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now) {

@@ -2,6 +2,7 @@
 //
 //   input   -> lost        left out whole, and counted: found by the clock of its last beat; length
 //   input   -> verdict     in order on each input, those that were not lost; length, queue, colour and ECN bits are those that the model's parser finds
+//   verdict -> evicted     who paid for another: it stood in that queue, not first, with the length and colour that the lane says
 //   verdict -> departure   in order in each queue, admitted frames only
 //   departure -> wire      in order; byte for byte the frame that went in, with the header edits of the model's rewrite()
 //
@@ -26,6 +27,8 @@ struct Packet {
   std::shared_ptr<const Frame> frame;
   VmHeaders headers{};
   u32 queue = 0, colour = 0, lenBytes = 0, verdict = 0;
+  bool ce = false;                                  // to leave with CE
+  u32 cell = 0;                                     // names it in the RTL
   u64 decided = 0, left = 0;                        // ns
   u64 inClock = 0, decidedClock = 0, outClock = 0;  // last beat in, verdict, first beat out
 };
@@ -60,6 +63,7 @@ class Accounting {
     u64 clock;
   };
   void match();
+  void pay(const Packet& arriving, const VictimOutcome& outcome);
 
   const VmConfig& config_;
   Sent sent_;

@@ -22,6 +22,9 @@
 #ifndef VM_FLOWS
 #define VM_FLOWS 4096
 #endif
+#ifndef VM_VICTIMS
+#define VM_VICTIMS 0
+#endif
 #ifndef VM_MAX_FRAME_BYTES
 #define VM_MAX_FRAME_BYTES 9728
 #endif

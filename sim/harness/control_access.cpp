@@ -101,7 +101,9 @@ void queueWrites(std::vector<RegisterWrite>& out, u32 index, const VmQueue& q) {
   out.push_back({reg::shadow_distance(), reg::kShadowDistanceOption.put(q.distance.option) |
                                              reg::kShadowDistanceInfer.put(q.distance.infer) |
                                              reg::kShadowDistanceShare.put(q.distance.share) |
-                                             reg::kShadowDistanceRemoveOption.put(q.remove_ttl_option)});
+                                             reg::kShadowDistanceRemoveOption.put(q.remove_ttl_option) |
+                                             reg::kShadowDistanceNearest.put(q.nearest) |
+                                             reg::kShadowDistanceByColour.put(q.by_colour)});
   out.push_back({reg::queue_select(), index});
   out.push_back({reg::commit(), 1});
 }
@@ -206,7 +208,13 @@ void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]) 
     pair(colours[c].marked, reg::window_colour_ce_chosen_packets_low(c));
     pair(colours[c].ceWritten, reg::window_colour_ce_written_packets_low(c));
     pair(colours[c].sent, reg::window_colour_sent_packets_low(c));
+    pair(colours[c].evicted, reg::window_colour_evicted_packets_low(c));
   }
+}
+
+u64 lostByDistance(ControlAccess& control, u32 distance) {
+  const u64 lowWord = control.read(reg::window_lost_distance_low(distance));
+  return lowWord | u64{control.read(reg::window_lost_distance_high(distance))} << 32;
 }
 
 u64 markedPackets(ControlAccess& control, u32 in, u32 out) {

@@ -34,11 +34,13 @@ class ControlAccess {
 // The lane's own counters of one (queue, colour), from the window after a snapshot of that queue.
 struct LaneCounters {
   u64 arrived[2], enqueued[2], early[2], forced[2], tail[2], nobuf[2], bad[2], policed[2], marked[2], ceWritten[2],
-      sent[2];  // packets, bytes
+      sent[2], evicted[2];  // packets, bytes
 };
 void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]);
 // Of that snapshot: packets that came with one colour and were given another by the queue's marker.
 u64 markedPackets(ControlAccess& control, u32 in, u32 out);
+// Of that snapshot: packets of a distance that the queue lost.
+u64 lostByDistance(ControlAccess& control, u32 distance);
 
 // How often one of the events of flow_book.h has happened to flows since reset.
 u32 flowEvents(ControlAccess& control, u32 event);

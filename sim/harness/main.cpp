@@ -29,6 +29,11 @@ static LoadedConfig load(const Options& o) {
     if (loaded.config.queue_count > VM_QUEUES)
       throw InputError(o.config + ": has " + std::to_string(loaded.config.queue_count) + " queues, this build " +
                        std::to_string(VM_QUEUES));
+    for (u32 i = VM_VICTIMS; i < loaded.config.queue_count; i++)
+      if (loaded.config.queues[i].nearest)
+        throw InputError(o.config + ": queue " + std::to_string(i) + " is to drop the nearest packet, " +
+                         (VM_VICTIMS == 0 ? std::string("which this build cannot")
+                                          : "which this build can in queues 0 to " + std::to_string(VM_VICTIMS - 1)));
     return loaded;
   } catch (const ConfigError& e) {
     throw InputError(o.config + ": " + e.what());

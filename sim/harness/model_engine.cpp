@@ -18,7 +18,7 @@ namespace {
 class ModelRun {
  public:
   ModelRun(const VmConfig& config, Recorder& recorder)
-      : config_(config), recorder_(recorder), lane_(config, {BeatBytes, Inputs, Stallable, VM_CELLS}) {}
+      : config_(config), recorder_(recorder), lane_(config, {BeatBytes, Inputs, Stallable, VM_CELLS, VM_VICTIMS}) {}
 
   void run(FrameSource& source) {
     next_ = source.next();
@@ -88,6 +88,7 @@ class ModelRun {
     d.probability = made.decision.p;
     d.verdict = made.decision.verdict;
     d.mark = made.mark;
+    d.contest = made.contest;
     if (made.refresh) return recorder_.decided(d, {});
     Packet& p = packet(made.id);
     recorder_.decided(d, p.headers);
@@ -96,11 +97,20 @@ class ModelRun {
     p.lenBytes = made.seen.len_bytes;
     p.verdict = made.decision.verdict;
     p.decided = made.seen.time;
-    if (p.verdict != VM_ENQUEUE && p.verdict != VM_MARK) finish(p);
+    p.ce = p.verdict == VM_MARK;
+    const VictimOutcome& o = made.contest.outcome;
+    if (o.victimMarked) packet(made.victim).ce = true;
+    if (o.evicted) packet(made.victim).frame = nullptr;
+    if (!admits(p.verdict)) p.frame = nullptr;
+    forget();
   }
 
   void finish(Packet& p) {
     p.frame = nullptr;
+    forget();
+  }
+
+  void forget() {
     for (; !underWay_.empty() && !underWay_.front().frame; firstId_++) underWay_.pop_front();
   }
 

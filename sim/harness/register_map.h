@@ -28,6 +28,7 @@ constexpr uint32_t inputs() { return 0x001c; }
 constexpr uint32_t ewma_stages() { return 0x0020; }
 constexpr uint32_t max_frame_bytes() { return 0x0024; }
 constexpr uint32_t flows() { return 0x0028; }
+constexpr uint32_t victims() { return 0x002c; }
 constexpr uint32_t control() { return 0x0040; }
 constexpr Field kControlDepartureUpdates{0, 0};
 constexpr Field kControlClearStatistics{1, 1};
@@ -96,6 +97,8 @@ constexpr Field kShadowDistanceOption{0, 0};
 constexpr Field kShadowDistanceInfer{1, 1};
 constexpr Field kShadowDistanceShare{2, 2};
 constexpr Field kShadowDistanceRemoveOption{8, 8};
+constexpr Field kShadowDistanceNearest{16, 16};
+constexpr Field kShadowDistanceByColour{17, 17};
 constexpr uint32_t shadow_marker_flags() { return 0x0140; }
 constexpr Field kShadowMarkerFlagsKind{2, 0};
 constexpr Field kShadowMarkerFlagsColourAware{4, 4};
@@ -204,6 +207,10 @@ constexpr uint32_t window_colour_policed_packets_low(uint32_t i) { return 0x10a0
 constexpr uint32_t window_colour_policed_packets_high(uint32_t i) { return 0x10a4 + 0x100 * i; }
 constexpr uint32_t window_colour_policed_bytes_low(uint32_t i) { return 0x10a8 + 0x100 * i; }
 constexpr uint32_t window_colour_policed_bytes_high(uint32_t i) { return 0x10ac + 0x100 * i; }
+constexpr uint32_t window_colour_evicted_packets_low(uint32_t i) { return 0x10b0 + 0x100 * i; }
+constexpr uint32_t window_colour_evicted_packets_high(uint32_t i) { return 0x10b4 + 0x100 * i; }
+constexpr uint32_t window_colour_evicted_bytes_low(uint32_t i) { return 0x10b8 + 0x100 * i; }
+constexpr uint32_t window_colour_evicted_bytes_high(uint32_t i) { return 0x10bc + 0x100 * i; }
 constexpr uint32_t window_latency_low(uint32_t i) { return 0x1400 + 0x8 * i; }
 constexpr uint32_t window_latency_high(uint32_t i) { return 0x1404 + 0x8 * i; }
 constexpr uint32_t window_backlog_bytes() { return 0x1500; }
@@ -217,5 +224,7 @@ constexpr uint32_t window_time_high() { return 0x152c; }
 constexpr uint32_t window_queue() { return 0x1530; }
 constexpr uint32_t window_marked_low(uint32_t i) { return 0x1540 + 0x8 * i; }
 constexpr uint32_t window_marked_high(uint32_t i) { return 0x1544 + 0x8 * i; }
+constexpr uint32_t window_lost_distance_low(uint32_t i) { return 0x1600 + 0x8 * i; }
+constexpr uint32_t window_lost_distance_high(uint32_t i) { return 0x1604 + 0x8 * i; }
 
 }  // namespace vermilion::registers

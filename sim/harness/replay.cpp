@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "build_shape.h"
 #include "distance.h"
 #include "timing.h"
 
@@ -30,13 +31,36 @@ static bool sameFlow(const VmFlowState& a, const VmFlowState& b) {
 
 Replay::Replay(const VmConfig& config)
     : queueCount_(config.queue_count),
+      victims_({config.queue_count, VM_CELLS, std::min<u32>(VM_VICTIMS, config.queue_count)}),
       marks_(config),
-      view_(config),
+      view_(config, timing::settling(VM_VICTIMS)),
       model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)) {}
 
 void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
   if (queue < queueCount_ && colour < u32{Colours})
     view_.departed(clock, truncate(now, TimeBits), queue, colour, lenBytes);
+  victims_.departed(queue, clock);
+}
+
+// What became of the packet, as the RTL says, from which the model goes on.
+bool Replay::settle(const RtlDecision& rtl, const Arrival& seen, u32 ruling, u64 clock) {
+  const bool held = VM_VICTIMS != 0 && contested(model_.queue(seen.queue), ruling);
+  VictimOutcome outcome = rtl.contest.outcome;
+  if (!held) outcome = {};
+  if (!held) outcome.enqueued = admits(ruling);
+  if (held || admits(ruling)) view_.reserved(seen);
+  if (outcome.enqueued) view_.admitted(clock - timing::settling(VM_VICTIMS) - timing::Verdict, seen);
+  if (outcome.evicted && outcome.colour < u32{Colours})
+    view_.evicted(clock, timeAt(clock), seen.queue, outcome.colour, outcome.lenBytes);
+  if (held && (outcome.evicted || !outcome.enqueued))
+    view_.lost(clock, seen.queue, outcome.evicted ? outcome.lenBytes : seen.len_bytes);
+  victims_.decided(atQueues(model_.queue(seen.queue), seen, ruling, rtl.cell, 1), rtl.contest.outcome, clock);
+  return rtl.contest.ruling == ruling && rtl.contest.held == held && rtl.verdict == verdictOf(ruling, held, outcome);
+}
+
+void Replay::finish() {
+  victims_.finish();
+  if (first_.empty()) first_ = victims_.first();
 }
 
 // Of the estimators that colour's arrival or departure updates.
@@ -49,7 +73,7 @@ bool Replay::sameAverages(const RtlDecision& rtl) const {
 
 u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   const Arrival& a = rtl.seen;
-  const u64 slot = clock - timing::Verdict;
+  const u64 slot = clock - timing::settling(VM_VICTIMS) - timing::Verdict;
   (rtl.refresh ? refreshes_ : decisions_)++;
   if (a.queue >= queueCount_ || a.colour >= u32{Colours}) {
     if (first_.empty()) disagree(rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
@@ -85,12 +109,12 @@ u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   seen.distance = distance(headers, model_.queue(a.queue).distance);
   view_.limit(slot, seen);
   const Decision d = model_.decide(seen);
-  if (d.verdict == VM_ENQUEUE || d.verdict == VM_MARK) view_.admitted(slot, seen);
+  const bool settled = settle(rtl, seen, d.verdict, clock);
   const bool same = untouched || (d.avg == rtl.average[a.colour] && d.p == rtl.probability && sameAverages(rtl));
   const bool sameMark = mark.draw == rtl.mark.draw && mark.time == rtl.mark.time && mark.marked == a.colour &&
                         (!sound || (mark.policed == rtl.mark.policed && mark.level == rtl.mark.level &&
                                     mark.has_flow == rtl.mark.has_flow && sameFlow(mark.flow, rtl.mark.flow)));
-  if (d.verdict == rtl.verdict && same && sameMark && sameSeen(a, seen, true, !untouched)) {
+  if (settled && same && sameMark && sameSeen(a, seen, true, !untouched)) {
     agreed_++;
   } else if (first_.empty()) {
     disagree(rtl, mark, seen, d);
@@ -124,8 +148,8 @@ void Replay::disagree(const RtlDecision& rtl, const VmMark& mark, const Arrival&
                   a.last_departure[c], seen.last_departure[c], a.n[c], seen.n[c], rtl.average[c], average);
     first_ += text;
   }
-  std::snprintf(text, sizeof text, "; p %" PRIu64 " %" PRIu64 ", verdict %u %u%s", rtl.probability, model.p,
-                rtl.verdict, model.verdict, model.verdict == VM_VERDICTS ? " (queue or colour out of range)" : "");
+  std::snprintf(text, sizeof text, "; p %" PRIu64 " %" PRIu64 ", verdict %u, ruling %u %u%s", rtl.probability, model.p,
+                rtl.verdict, rtl.contest.ruling, model.verdict, model.verdict == VM_VERDICTS ? " (queue or colour out of range)" : "");
   first_ += text;
 }
 

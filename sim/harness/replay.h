@@ -4,14 +4,17 @@
 // times, colours and buckets (mark_stage.h), backlogs, idle times, look-ahead and draw (pipeline_view.h), averages, spacing,
 // limit. Compared are all of these, the
 // averages that the decision updated, the arriving colour's own, probability and verdict; at a refresh what it saw and the
-// averages. Not compared, since neither is used: average and probability of bad, nobuf and policed frames.
+// averages. Who pays in a contest is taken from the RTL for what follows, and compared some clocks later, when all packets that were
+// sent before are known (victim_check.h). Not compared, since neither is used: average and probability of bad, nobuf and policed frames.
 #pragma once
 
 #include <string>
 
+#include "contest.h"
 #include "decide.h"
 #include "mark_stage.h"
 #include "pipeline_view.h"
+#include "victim_check.h"
 
 namespace vermilion {
 
@@ -24,6 +27,8 @@ struct RtlDecision {
   u64 probability = 0;
   u32 verdict = 0;
   VmMark mark{};
+  Contest contest{};
+  u32 cell = 0;  // names the packet, as contest.outcome.cell does; RTL only
 };
 
 extern const char* const VerdictNames[VM_VERDICTS];
@@ -32,7 +37,12 @@ class Replay {
  public:
   explicit Replay(const VmConfig& config);
   // The lane's time in every clock, before what that clock brings.
-  void time(u64 clock, u64 now) { times_[clock % Times] = truncate(now, TimeBits); }
+  void time(u64 clock, u64 now) {
+    times_[clock % Times] = truncate(now, TimeBits);
+    victims_.clock(clock);
+  }
+  // Behind the last clock.
+  void finish();
   // Both in the order of clocks; `clock` is the one in which it stood at the lane's port.
   // `headers` are those of the packet, as the model's parser finds them.
   // Returns the events of the packet's flow (`flow_events` in records.h), which the RTL only counts.
@@ -40,18 +50,20 @@ class Replay {
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
 
   u64 decisions() const { return decisions_; }
-  u64 agreed() const { return agreed_; }
+  u64 agreed() const { return agreed_ - victims_.wrong(); }
   u64 refreshes() const { return refreshes_; }
   u64 refreshesAgreed() const { return refreshesAgreed_; }
   const std::string& firstDisagreement() const { return first_; }
 
  private:
+  bool settle(const RtlDecision& rtl, const Arrival& seen, u32 ruling, u64 clock);
   bool sameAverages(const RtlDecision& rtl) const;
   void disagree(const RtlDecision& rtl, const VmMark& mark, const Arrival& seen, const Decision& model);
   static constexpr u64 Times = 128;  // more clocks than the pipeline has
   u64 timeAt(u64 clock) const { return times_[clock % Times]; }
   u64 times_[Times] = {};
   u32 queueCount_;
+  VictimCheck victims_;
   MarkStage marks_;
   PipelineView view_;
   DecisionModel model_;

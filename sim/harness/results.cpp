@@ -32,10 +32,11 @@ Json colourJson(const VmCounters& c) {
   Json j;
   j["arrived"] = pair(packets, bytes);
   j["enqueued"] = pair(c.packets[VM_ENQUEUE] + c.packets[VM_MARK], c.bytes[VM_ENQUEUE] + c.bytes[VM_MARK]);
-  j["marked"] = pair(c.packets[VM_MARK], c.bytes[VM_MARK]);
+  j["marked"] = pair(c.packets[VM_MARK] + c.victim_marked_packets, c.bytes[VM_MARK] + c.victim_marked_bytes);
   j["ce_written"] = pair(c.ce_written_packets, c.ce_written_bytes);
   for (int v = VM_EARLY; v < VM_VERDICTS; v++) j[VerdictNames[v]] = pair(c.packets[v], c.bytes[v]);
   j["sent"] = pair(c.sent_packets, c.sent_bytes);
+  j["evicted"] = pair(c.evicted_packets, c.evicted_bytes);
   return j;
 }
 
@@ -50,7 +51,10 @@ const char* kindOf(const VmMarker& m) {
 Results::Results(const VmConfig& config, std::vector<std::string> names)
     : names_(std::move(names)), queues_(config.queue_count) {
   names_.resize(config.queue_count);
-  for (u32 i = 0; i < config.queue_count; i++) queues_[i].marker = config.queues[i].marker;
+  for (u32 i = 0; i < config.queue_count; i++) {
+    queues_[i].marker = config.queues[i].marker;
+    queues_[i].nearest = config.queues[i].nearest != 0;
+  }
 }
 
 Results::Queue& Results::queue(u32 index) {
@@ -59,18 +63,30 @@ Results::Queue& Results::queue(u32 index) {
                            std::to_string(queues_.size() - 1));
 }
 
-void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict) {
+void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict,
+                      const Contest& contest) {
   packets_++;
   bytes_ += seen.len_bytes;
   Queue& q = queue(seen.queue);
   q.marked[mark.colour][seen.colour]++;
   q.counters[seen.colour].packets[verdict]++;
   q.counters[seen.colour].bytes[verdict] += seen.len_bytes;
-  const Sample s{time, average, probability, seen.queue, seen.colour, seen.queued_bytes, seen.queued_packets, verdict};
+  const VictimOutcome& o = contest.outcome;
+  const bool evicted = contest.held && o.evicted;
+  if (contest.held && (o.evicted || o.victimMarked)) {
+    VmCounters& c = q.counters[std::min(o.colour, u32{Colours - 1})];
+    (o.evicted ? c.evicted_packets : c.victim_marked_packets)++;
+    (o.evicted ? c.evicted_bytes : c.victim_marked_bytes) += o.lenBytes;
+  }
+  q.contests += contest.held;
+  q.blind += contest.held && o.blind;
+  if (evicted || verdict == VM_EARLY || verdict == VM_FORCED || verdict == VM_TAIL)
+    q.lostByDistance[(evicted ? o.distance : seen.distance) % Distances]++;
+  const Sample s{time, average, probability, seen.queue, seen.colour, seen.queued_bytes, seen.queued_packets, contest.ruling};
   q.highestBytes = std::max<u64>(q.highestBytes, s.backlogBytes);
   q.highestPackets = std::max<u64>(q.highestPackets, s.backlogPackets);
   samples_.add(s);
-  if (verdict != VM_ENQUEUE) events_.add(s);
+  if (contest.ruling != VM_ENQUEUE) events_.add(s);
 }
 
 std::optional<u32> Results::flow(const Arrival& seen, const Headers& headers, const VmMark& mark) {
@@ -111,6 +127,19 @@ Json Results::list(const Decimator<Sample>& samples) {
   return j;
 }
 
+void Results::losses(const Queue& q, Json& json) {
+  u64 slots = 0;
+  Json& list = json["lost_by_distance"] = Json::array();
+  for (u64 d = 0; d < Distances; d++) {
+    slots += d * q.lostByDistance[d];
+    if (q.lostByDistance[d] != 0) list.push_back({d, q.lostByDistance[d]});
+  }
+  json["consumed_slots"] = slots;
+  if (!q.nearest) return;
+  json["contests"] = q.contests;
+  json["blind"] = q.blind;
+}
+
 void Results::write(Json& json) const {
   json["packets"] = packets_;
   json["bytes"] = bytes_;
@@ -129,6 +158,7 @@ void Results::write(Json& json) const {
                       {"latency_max_ns", q.latencyMax},
                       {"highest_backlog_bytes", q.highestBytes},
                       {"highest_backlog_packets", q.highestPackets}});
+    losses(q, queues.back());
     if (q.marker.kind == VM_NO_MARKER) continue;
     Json& marker = queues.back()["marker"] = {{"kind", kindOf(q.marker)}};
     if (q.marker.kind != VM_FLOW || q.marker.flow.kind == VM_FLOW_NONE) continue;

@@ -3,17 +3,22 @@
 //   engine, preset, packets, bytes, clocks (RTL), seconds (of the lane's time), wall_seconds, packets_per_second and
 //   clocks_per_second (of simulation), capture_start_ns
 //   queues[]   index, name, colours[3] of counters {packets, bytes}: arrived, enqueued (`marked` among them), marked (CE chosen),
-//              ce_written, early, forced, tail, nobuf, bad, policed, sent; colours are those behind the queue's marker;
+//              ce_written, early, forced, tail, nobuf, bad, policed, sent, evicted (enqueued, and taken out again for a packet that
+//              came later); colours are those behind the queue's marker;
 //              colours_in_out [3][3]: packets by the colour they came with and the one their marker gave;
 //              marker: {kind}, absent where there is none; by flow also flow_events as below, of this queue and by the model, and
 //              what flow_book.h says of its flows;
 //              latency: histogram [[from_ns, packets], ...] of decision to departure, 8 classes an octave, empty ones left out;
 //              latency_max_ns, highest_backlog_bytes, highest_backlog_packets: queued before a
 //              packet, all colours, as the limit saw it at the verdict
-//   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, verdict], every k-th decision, k
+//              lost_by_distance [[distance, packets], ...] of the packets that the queue lost: early, forced, tail and evicted;
+//              consumed_slots: the sum of their distances, the hops that were travelled for nothing;
+//              contests, blind: decisions in which another packet could have paid; those in which the arriving one paid because the
+//              search had turned void (docs/decisions/0006-victims-by-distance.md); absent where the queue has no contests
+//   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, ruling], every k-th decision, k
 //              such that at most 12,000 remain; the average in bytes or packets, the backlog what the limit saw at the verdict:
 //              all that is queued before the packet. The averages see an older backlog (docs/architecture.md), which is in --trace
-//   events[]   the same for marks and drops only, at most 8,000
+//   events[]   the same for marks and drops (as policy ruled) only, at most 8,000
 //   sample_every, event_every    k of each
 //   lost[]     per input {packets, bytes}: frames that the input left out, so without a verdict and in no queue; absent where there are none
 //   flow_events {adopted, collision, aged_out, displaced, table_full, loss, jump, probe}: what happened to the flows of all
@@ -36,6 +41,8 @@
 #include "records.h"
 
 namespace vermilion {
+
+constexpr u32 Distances = 64;
 
 // Keeps every k-th of a stream; k doubles when there is no more room.
 template <class T>
@@ -62,7 +69,8 @@ class Decimator {
 class Results {
  public:
   Results(const VmConfig& config, std::vector<std::string> names);
-  void decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict);
+  void decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict,
+               const Contest& contest);
   // A packet's flow, counted; its number where it has one.
   std::optional<u32> flow(const Arrival& seen, const Headers& headers, const VmMark& mark);
   void sent(const Packet& packet, bool ceWritten);
@@ -70,6 +78,7 @@ class Results {
   u64 packets() const { return packets_; }
   u64 marked(u32 queue, u32 in, u32 out) const { return queues_[queue].marked[in][out]; }
   u64 flowEvents(u32 event) const;
+  u64 lostByDistance(u32 queue, u32 distance) const { return queues_[queue].lostByDistance[distance]; }
   const VmCounters& counters(u32 queue, u32 colour) const { return queues_[queue].counters[colour]; }
   void write(nlohmann::ordered_json& json) const;
 
@@ -85,8 +94,12 @@ class Results {
     u64 marked[Colours][Colours] = {};  // packets, by colour before and behind the marker
     std::map<u64, u64> latency;
     u64 latencyMax = 0, highestBytes = 0, highestPackets = 0;
+    bool nearest = false;
+    u64 contests = 0, blind = 0;
+    std::array<u64, Distances> lostByDistance{};
   };
   Queue& queue(u32 index);  // throws where the run has no such queue
+  static void losses(const Queue& queue, nlohmann::ordered_json& json);
   static nlohmann::ordered_json list(const Decimator<Sample>& samples);
   std::vector<std::string> names_;
   std::vector<Queue> queues_;

@@ -87,6 +87,11 @@ void compareCounters(LaneDriver& driver, const VmConfig& config, const Results& 
           accounting.error("queue " + std::to_string(q) + ": the lane counts " + std::to_string(got) +
                            " packets marked from colour " + std::to_string(in) + " to " + std::to_string(out) +
                            ", seen were " + std::to_string(results.marked(q, in, out)));
+    for (u32 d = 0; VM_VICTIMS != 0 && d < Distances; d++)
+      if (const u64 got = lostByDistance(driver.control(), d); got != results.lostByDistance(q, d))
+        accounting.error("queue " + std::to_string(q) + ": the lane counts " + std::to_string(got) +
+                         " packets lost of distance " + std::to_string(d) + ", seen were " +
+                         std::to_string(results.lostByDistance(q, d)));
     for (u32 c = 0; c < u32{Colours}; c++) {
       const VmCounters& seen = results.counters(q, c);
       const auto compare = [&](const char* name, const u64 got[2], u64 packets, u64 bytes) {
@@ -106,13 +111,15 @@ void compareCounters(LaneDriver& driver, const VmConfig& config, const Results& 
       compare("arrived", lane[c].arrived, packets, bytes);
       compare("enqueued", lane[c].enqueued, seen.packets[VM_ENQUEUE] + seen.packets[VM_MARK],
               seen.bytes[VM_ENQUEUE] + seen.bytes[VM_MARK]);
-      verdict("ce_chosen", lane[c].marked, VM_MARK);
+      compare("ce_chosen", lane[c].marked, seen.packets[VM_MARK] + seen.victim_marked_packets,
+              seen.bytes[VM_MARK] + seen.victim_marked_bytes);
       verdict("early", lane[c].early, VM_EARLY);
       verdict("forced", lane[c].forced, VM_FORCED);
       verdict("tail", lane[c].tail, VM_TAIL);
       verdict("nobuf", lane[c].nobuf, VM_NOBUF);
       verdict("bad", lane[c].bad, VM_BAD);
       verdict("policed", lane[c].policed, VM_POLICED);
+      compare("evicted", lane[c].evicted, seen.evicted_packets, seen.evicted_bytes);
       compare("sent", lane[c].sent, seen.sent_packets, seen.sent_bytes);
       compare("ce_written", lane[c].ceWritten, seen.ce_written_packets, seen.ce_written_bytes);
     }
@@ -169,6 +176,7 @@ u64 runRtl(const Options& o, const LoadedConfig& loaded, FrameSource& source, Re
   driver.run(source, [&] { recorder.progress(); });
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   run.accounting.finish();
+  run.replay.finish();
   json["clocks"] = driver.runClocks();
   json["seconds"] = static_cast<double>(driver.now() - StartNs) / 1e9;
   json["clocks_per_second"] = static_cast<double>(driver.runClocks()) / std::max(wall, 1e-9);

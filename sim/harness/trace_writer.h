@@ -4,6 +4,10 @@
 //   time                    ns, 64 bits; last_departure as the lane has it, modulo 2^48
 //   queued                  what the limit saw before the packet
 //   distance                how far the packet has come, 0 to 63: sim/model/distance.h
+//   ruling                  what policy said, a code as verdict: sim/model/contest.h
+//   blind, evicted, victim_marked, victim_colour, victim_bytes, victim_distance
+//                           of a contest: 1, the arriving packet paid as the search had turned void; 1, a queued one was dropped, or
+//                           marked; who that was
 //   came, policed           colour before the queue's marker; 1: the marker drops it
 //   level                   of the marker's bucket A before the packet, U48.16 ns of its rate
 //   flow                    number of the packet's flow, flow_book.h: 0 for the first that a flow marker met
@@ -19,6 +23,7 @@
 //   no flow                 flow and flow_events; where the table has no place for it the state
 //   a refresh               input, len_bytes, ecn, bad, no_buffer, draw, queued, probability, verdict, distance, all of the
 //                           marker
+//   no contest              blind, evicted, victim_...; where the arriving packet paid the latter three
 //   a bad or nobuf frame    probability, policed, level, flow...; a policed one: probability
 //   ahead_c, average_c      where the line updates estimator c not: its mask lacks the colour, a bad, nobuf or policed frame, a
 //                           refresh of a queue that does not update at departures
@@ -40,7 +45,7 @@ class TraceWriter {
       : file_(name), queues_(config.queues, config.queues + config.queue_count) {
     std::string head =
         "time,refresh,input,queue,colour,len_bytes,ecn,bad,no_buffer,draw,queued_bytes,queued_packets,probability,"
-        "verdict,distance,came,mark_draw,policed,level,"
+        "verdict,distance,ruling,blind,evicted,victim_marked,victim_colour,victim_bytes,victim_distance,came,mark_draw,policed,level,"
         "flow,flow_average,flow_raised,flow_burst,flow_credits,flow_seq,flow_events";
     for (int c = 0; c < Colours; c++)
       for (const char* field : {"backlog_bytes", "backlog_packets", "last_departure", "ahead", "average"})
@@ -59,6 +64,10 @@ class TraceWriter {
     add(d.probability, taken);
     add(d.verdict, packet);
     add(a.distance, packet);
+    add(d.contest.ruling, packet);
+    const VictimOutcome& o = d.contest.outcome;
+    for (u64 v : {o.blind, o.evicted, o.victimMarked}) add(v, packet && d.contest.held);
+    for (u64 v : {o.colour, o.lenBytes, o.distance}) add(v, packet && d.contest.held && (o.evicted || o.victimMarked));
     add(d.mark.colour, packet);
     add(d.mark.draw, packet);
     add(d.mark.policed, sound);

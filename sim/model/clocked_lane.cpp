@@ -21,10 +21,12 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape)
       ingress_(shape, config.max_frame_bytes == 0 ? static_cast<u32>(maxOf(PktLenBits)) : config.max_frame_bytes,
                config.ttl_option, cells_),
       marks_(config),
-      view_(config),
+      view_(config, timing::settling(shape.victims)),
       queues_(config.queue_count) {
   config_.queues = profiles_.data();
   for (const VmQueue& q : profiles_) departureUpdates_ |= q.update_depart != 0;
+  if (shape.victims == 0) return;
+  victims_.emplace(VictimShape{config.queue_count, shape.cells, std::min(shape.victims, config.queue_count)});
 }
 
 // A packet, or else a refresh.
@@ -77,25 +79,82 @@ void ClockedLane::observe() {
   marking_.pop_front();
 }
 
-// The verdict stands at the port; its packet is listed in the next clock, or its cells go back in this one.
-void ClockedLane::conclude() {
+// Policy has spoken.
+void ClockedLane::rule() {
+  ruled_.reset();
   if (deciding_.empty() || deciding_.front().clock + timing::Verdict != clock_) return;
-  Deciding& d = deciding_.front();
-  decided_ = Decided{d.packet.id, d.packet.input, d.refresh, {}, {}, {}, d.mark};
+  Settling s{clock_, deciding_.front(), {}};
+  deciding_.pop_front();
+  if (!s.deciding.refresh) {
+    Arrival& seen = s.deciding.seen;
+    view_.limit(s.deciding.clock, seen);
+    s.decision = decisions_.conclude(s.deciding.pending, seen.queued_bytes, seen.queued_packets);
+    const u32 ruling = s.decision.verdict;
+    s.contest = victims_ && contested(profiles_[seen.queue], ruling);
+    if (s.contest || admits(ruling)) view_.reserved(seen);
+    if (victims_) {
+      // A name rests for longer than a packet that has gone is spoken of.
+      if (names_.size() < 64) names_.push_back(nameCount_++);
+      s.name = names_.front();
+      names_.pop_front();
+      ruled_ = atQueues(profiles_[seen.queue], seen, ruling, s.name, s.deciding.packet.cells);
+    }
+  }
+  settling_.push_back(s);
+}
+
+// It is known what became of it. Without the victim search its packet is listed in the next clock, or its cells go back in this one.
+void ClockedLane::settle() {
+  if (settling_.empty() || settling_.front().clock + timing::settling(shape_.victims) != clock_) return;
+  Settling& s = settling_.front();
+  const Deciding& d = s.deciding;
+  const Arrival& a = d.seen;
+  decided_ = Decided{d.packet.id, d.packet.input, d.refresh, a, s.decision, {}, d.mark, {}, s.victim};
+  std::copy_n(d.averages, Colours, decided_->averages);
   if (!d.refresh) {
-    view_.limit(d.clock, d.seen);
-    decided_->decision = decisions_.conclude(d.pending, d.seen.queued_bytes, d.seen.queued_packets);
-    const u32 verdict = decided_->decision.verdict;
-    if (verdict == VM_ENQUEUE || verdict == VM_MARK) {
-      view_.admitted(d.clock, d.seen);
-      listing_ = Leaving{d.packet, d.seen.time};
+    const u32 ruling = s.decision.verdict;
+    VictimOutcome outcome{};
+    outcome.enqueued = admits(ruling);
+    if (victims_) outcome = *victims_->ports().outcome;
+    decided_->contest = {ruling, s.contest, outcome};
+    decided_->decision.verdict = verdictOf(ruling, s.contest, outcome);
+    if (outcome.enqueued) view_.admitted(d.clock, a);
+    if (outcome.evicted) view_.evicted(clock_, now_, a.queue, outcome.colour, outcome.lenBytes);
+    if (s.contest && (outcome.evicted || !outcome.enqueued))
+      view_.lost(clock_, a.queue, outcome.evicted ? outcome.lenBytes : a.len_bytes);
+    if (victims_) {
+      if (!outcome.enqueued) names_.push_back(s.name);
+      if (victims_->ports().freed) cells_.freedByPolicy(victims_->ports().freed->cells);
+    } else if (outcome.enqueued) {
+      listing_ = Leaving{d.packet};
     } else {
       cells_.freedByPolicy(d.packet.cells);
     }
   }
-  decided_->seen = d.seen;
-  std::copy_n(d.averages, Colours, decided_->averages);
-  deciding_.pop_front();
+  settling_.pop_front();
+}
+
+// The queues' part of the victim search, at the end of a clock: who has come in is in its queue, who was taken is not.
+void ClockedLane::contest(int taken) {
+  const ClockedVictims::Ports& ports = victims_->ports();
+  if (ports.victim) {
+    const auto s = std::find_if(settling_.begin(), settling_.end(), [&](const Settling& x) { return x.clock + 5 == clock_; });
+    auto& packets = queues_[s->deciding.seen.queue];
+    const auto victim =
+        std::find_if(packets.begin(), packets.end(), [&](const Leaving& x) { return x.name == *ports.victim; });
+    s->victim = victim->packet.id;
+    if (ports.evicts) {
+      scheduler_.evict(s->deciding.seen.queue, static_cast<std::size_t>(victim - packets.begin()));
+      names_.push_back(victim->name);
+      packets.erase(victim);
+    }
+  }
+  std::optional<ClockedVictims::Take> take;
+  if (taken >= 0) {
+    take = {static_cast<u32>(taken), taken_->name, scheduler_.emptied()};
+    names_.push_back(taken_->name);
+  }
+  victims_->clock(ruled_, take);
 }
 
 // PacketReader, HeaderRewrite and Serializer, from the way out backwards.
@@ -141,14 +200,18 @@ void ClockedLane::clock(u64 now) {
   departed_.reset();
   sent_.reset();
   lost_.clear();
-  busy_ = frames_ != 0 || !refreshes_.empty() || !marking_.empty() || !deciding_.empty() || listing_ || taken_ ||
+  busy_ = frames_ != 0 || !refreshes_.empty() || !marking_.empty() || !deciding_.empty() || !settling_.empty() || listing_ || taken_ ||
           !chosen_.empty() || reading_ || edit2_.bytes != 0 || sending_.bytes != 0 || ingress_.open();
-  const auto listed = std::exchange(listing_, std::nullopt);
+  auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool metaRoom = metaQueue_.size() < timing::PolicyMetas;
   takeSlot();
   observe();
-  conclude();
+  rule();
+  if (victims_ && victims_->ports().enqueued)
+    for (const Settling& s : settling_)
+      if (s.clock + 5 == clock_) listed = Leaving{s.deciding.packet, s.name};
+  settle();
   busy_ = busy_ || !marking_.empty() || !deciding_.empty();
 
   // What changes below is seen in the next clock.
@@ -180,6 +243,7 @@ void ClockedLane::clock(u64 now) {
     aheadCells_ += cellsOf(taken_->packet.lenBytes);
   }
   if (listed) queues_[listed->packet.queue].push_back(*listed);
+  if (victims_) contest(taken);
   clock_++;
 }
 

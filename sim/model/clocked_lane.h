@@ -5,7 +5,8 @@
 //
 // A meta takes a slot and is marked; `timing::Mark` clocks later it comes to its queue and averages are updated, and its
 // verdict falls `timing::Verdict` clocks behind that, where the RTL's pipeline ends. What each sees of the packets before
-// it is pipeline_view.h.
+// it is pipeline_view.h. Where the victim search is built, it takes 6 clocks more until it is known who pays (clocked_victims.h): a decision
+// is shown then, and a packet can be sent 4 clocks later than without.
 //
 // Frames that come while others are on an input wait there. The output is always ready.
 #pragma once
@@ -17,6 +18,8 @@
 #include "clocked_free.h"
 #include "clocked_ingress.h"
 #include "clocked_schedule.h"
+#include "clocked_victims.h"
+#include "contest.h"
 #include "decide.h"
 #include "mark_stage.h"
 #include "pipeline_view.h"
@@ -35,6 +38,8 @@ class ClockedLane {
     Decision decision;
     u64 averages[Colours];
     VmMark mark;
+    Contest contest;
+    u64 victim;  // who was evicted or marked in this one's stead
   };
   struct Departed {
     u64 id, time;
@@ -75,9 +80,18 @@ class ClockedLane {
     u64 averages[Colours];
     bool refresh;
   };
+  // It has its ruling; `clock` is that of the verdict.
+  struct Settling {
+    u64 clock;
+    Deciding deciding;
+    Decision decision;
+    bool contest = false;
+    u32 name = 0;    // of the packet in victims_
+    u64 victim = 0;  // the id of who pays for it
+  };
   struct Leaving {
     Packet packet;
-    u64 arrival;
+    u32 name = 0;
   };
   // A cell on its way out; `bytes` 0: none.
   struct OutCell {
@@ -88,7 +102,9 @@ class ClockedLane {
 
   void takeSlot();
   void observe();
-  void conclude();
+  void rule();
+  void settle();
+  void contest(int taken);
   void transmit();
 
   VmConfig config_;
@@ -107,6 +123,12 @@ class ClockedLane {
   u64 frames_ = 0;  // last beat in, meta not yet taken
   std::deque<Packet> refreshes_;
   std::deque<Deciding> marking_, deciding_;
+  std::deque<Settling> settling_;
+
+  std::optional<ClockedVictims> victims_;
+  std::optional<VictimArrival> ruled_;  // in this clock
+  std::deque<u32> names_;               // free ones, the longest free first
+  u32 nameCount_ = 0;
 
   std::vector<std::deque<Leaving>> queues_;
   std::optional<Leaving> listing_, taken_;

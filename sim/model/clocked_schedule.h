@@ -19,6 +19,12 @@ class ClockedScheduler {
   explicit ClockedScheduler(const VmConfig& config);
   // One clock; the number of the queue whose first packet is taken in it, or -1. `enqueued` came in the clock before.
   int clock(u64 now, const std::optional<Enqueued>& enqueued, bool room);
+  bool emptied() const { return emptied_.has_value(); }  // that packet was taken as its queue's last
+  // In the clock that was, behind all that it brought, a packet was taken out of the middle.
+  void evict(u32 queue, std::size_t place) {
+    std::deque<u32>& packets = queues_[queue].packets;
+    packets.erase(packets.begin() + static_cast<std::ptrdiff_t>(place));
+  }
   // The port `busy` in the clock that was.
   bool busy() const { return busy_; }
   // The port `wake` as it stands, when nothing is going on.

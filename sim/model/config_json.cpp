@@ -174,6 +174,11 @@ VmQueue queueOf(const Object& o) {
   if (o.has("marker")) q.marker = markerOf(o.get("marker"), o.at("marker"));
   if (o.has("distance")) q.distance = distanceOf(o.get("distance"), o.at("distance"));
   if (o.has("remove_ttl_option")) q.remove_ttl_option = o.small("remove_ttl_option", 1);
+  if (o.has("victim")) {
+    const json& victim = o.list("victim", 2);
+    q.nearest = static_cast<u32>(Object::numberOf(victim[0], o.at("victim"), 1));
+    q.by_colour = static_cast<u32>(Object::numberOf(victim[1], o.at("victim"), 1));
+  }
   if (!o.has("remark")) return q;
   const json& remark = o.list("remark", Colours);
   for (std::size_t c = 0; c < Colours; c++) {
@@ -220,7 +225,8 @@ LoadedConfig readConfig(const std::string& text) {
                                                                     "quantum",       "cost",
                                                                     "burst_ns",      "curves",
                                                                     "marker",        "remark",
-                                                                    "distance",      "remove_ttl_option"});
+                                                                    "distance",      "remove_ttl_option",
+                                                                    "victim"});
     const u32 index = q.small("index", 4095);
     if (!seen.insert(index).second) refuse(q.at("index"), "queue " + std::to_string(index) + " is there twice");
     if (out.queues.size() <= index) {

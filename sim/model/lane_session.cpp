@@ -14,7 +14,8 @@ static u64 ontoGrid(u64 ns) {
 }
 
 static LaneShape shapeOf(const VmConfig& c) {
-  return {CellBytes, 1, 0, c.buffer_cells != 0 ? c.buffer_cells : 1u << 20};
+  const bool nearest = std::any_of(c.queues, c.queues + c.queue_count, [](const VmQueue& q) { return q.nearest != 0; });
+  return {CellBytes, 1, 0, c.buffer_cells != 0 ? c.buffer_cells : 1u << 20, nearest ? c.queue_count : 0};
 }
 
 LaneSession::LaneSession(const VmConfig& config)
@@ -54,8 +55,17 @@ void LaneSession::decided() {
   count.bytes[d.decision.verdict] += a.len_bytes;
   frame.mark = d.decision.verdict == VM_MARK;
   frame.record = {0, a.time, d.id, a.queue, a.colour, a.len_bytes, frame.mark && a.ecn != 3};
-  if (d.decision.verdict == VM_ENQUEUE || frame.mark) return;
-  frame.bytes.clear();
+  if (!admits(d.decision.verdict)) frame.bytes.clear();
+  if (d.contest.outcome.evicted || d.contest.outcome.victimMarked) {
+    const VictimOutcome& o = d.contest.outcome;
+    Inside& victim = inside(d.victim);
+    VmCounters& lost = counters_[a.queue * Colours + o.colour];
+    (o.evicted ? lost.evicted_packets : lost.victim_marked_packets)++;
+    (o.evicted ? lost.evicted_bytes : lost.victim_marked_bytes) += o.lenBytes;
+    victim.mark = true;
+    victim.record.ce_written = victim.headers.ecn != 3;
+    if (o.evicted) victim.bytes.clear();
+  }
   release();
 }
 

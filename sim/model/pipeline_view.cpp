@@ -4,16 +4,27 @@
 
 namespace vermilion {
 
-PipelineView::PipelineView(const VmConfig& config)
-    : profiles_(config.queues, config.queues + config.queue_count), queues_(config.queue_count), random_(config.seed) {}
+PipelineView::PipelineView(const VmConfig& config, u64 settling)
+    : settling_(settling),
+      profiles_(config.queues, config.queues + config.queue_count),
+      queues_(config.queue_count),
+      random_(config.seed) {}
 
 void PipelineView::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
   departures_.push_back({clock, queue, colour, lenBytes, now});
   leaving_.push_back({clock, queue, colour, lenBytes, now});
 }
 
+void PipelineView::evicted(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
+  departures_.push_back({clock, queue, colour, lenBytes, now, true});
+}
+
+void PipelineView::lost(u64 clock, u32 queue, u32 lenBytes) {
+  leaving_.push_back({clock, queue, 0, lenBytes, 0});
+}
+
 Arrival PipelineView::look(u64 clock, u64 now, u32 queue, u32 colour) {
-  for (; !admissions_.empty() && admissions_.front().clock + timing::Admission <= clock; admissions_.pop_front()) {
+  for (; !admissions_.empty() && admissions_.front().clock + timing::Admission + settling_ <= clock; admissions_.pop_front()) {
     const Event& e = admissions_.front();
     queues_[e.queue].bytes[e.colour] += e.lenBytes;
     queues_[e.queue].packets[e.colour]++;
@@ -23,7 +34,7 @@ Arrival PipelineView::look(u64 clock, u64 now, u32 queue, u32 colour) {
     Queue& q = queues_[e.queue];
     q.bytes[e.colour] -= e.lenBytes;
     q.packets[e.colour]--;
-    q.lastDeparture[e.colour] = e.now;
+    (e.evicted ? q.lastEviction : q.lastDeparture)[e.colour] = e.now;
   }
   while (!updates_.empty() && updates_.front().clock + timing::Averaging < clock) updates_.pop_front();
 
@@ -35,7 +46,8 @@ Arrival PipelineView::look(u64 clock, u64 now, u32 queue, u32 colour) {
   for (u32 c = 0; c < u32{Colours}; c++) {
     a.backlog_bytes[c] = q.bytes[c];
     a.backlog_packets[c] = q.packets[c];
-    a.last_departure[c] = q.lastDeparture[c];
+    const bool evicted = truncate(u128{now} - q.lastEviction[c], TimeBits) < truncate(u128{now} - q.lastDeparture[c], TimeBits);
+    a.last_departure[c] = evicted ? q.lastEviction[c] : q.lastDeparture[c];
     a.n[c] = 1;
   }
   for (const Update& u : updates_)
@@ -77,6 +89,9 @@ void PipelineView::limit(u64 tokenClock, Arrival& seen) {
 
 void PipelineView::admitted(u64 tokenClock, const Arrival& seen) {
   admissions_.push_back({tokenClock, seen.queue, seen.colour, seen.len_bytes, 0});
+}
+
+void PipelineView::reserved(const Arrival& seen) {
   queues_[seen.queue].totalBytes += seen.len_bytes;
   queues_[seen.queue].totalPackets++;
 }

@@ -1,12 +1,12 @@
 // What a decision in the RTL's pipeline sees of those before it: backlogs, last departures, updates under way, the total
 // that its limit is compared with, and its draw. Fed with what happened when, by the clocked lane and by the replay alike.
 //
-//   a token comes to its queue, clock t average/BacklogCounters.scala: admissions whose verdict came by clock t - Admission,
-//                                       departures up to clock t - 1
+//   a token comes to its queue, clock t average/BacklogCounters.scala: admissions whose token came by clock t - Admission (and
+//                                       - settling), departures and evictions up to clock t - 1
 //   its averages                        average/AverageUnit.scala: n - 1 updates of the same estimator in the `Averaging`
 //                                       clocks before t are still under way
-//   its verdict in clock t + Decide     decide/QueueLimit.scala: all admissions before it, departures up to
-//                                       LimitLag clocks before
+//   its verdict in clock t + Decide     decide/QueueLimit.scala: all admissions and contests before it, departures and packets that
+//                                       contests have cost up to LimitLag clocks before
 //   its draw                            one a packet, in order
 //
 // Clocks may start anywhere, but each kind of event comes in the order of clocks.
@@ -23,7 +23,7 @@ namespace vermilion {
 
 class PipelineView {
  public:
-  explicit PipelineView(const VmConfig& config);
+  explicit PipelineView(const VmConfig& config, u64 settling = 0);
 
   // A packet left its queue, shown in `clock`, when the lane's time was `now`.
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
@@ -33,13 +33,20 @@ class PipelineView {
   Arrival refresh(u64 clock, u64 now, u32 queue, u32 colour);
   // The total that the verdict of a packet of that token is compared with.
   void limit(u64 tokenClock, Arrival& seen);
+  // It takes its room: it is admitted, or goes into a contest, at its verdict.
+  void reserved(const Arrival& seen);
+  // It is in its queue, in the clock in which that is known.
   void admitted(u64 tokenClock, const Arrival& seen);
+  // What a contest has cost, in the clock in which that is known: who was evicted; the length of who was, or of the arriving packet.
+  void evicted(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
+  void lost(u64 clock, u32 queue, u32 lenBytes);
 
  private:
   struct Event {
     u64 clock;
     u32 queue, colour, lenBytes;
     u64 now;
+    bool evicted = false;
   };
   struct Update {
     u64 clock;
@@ -47,12 +54,13 @@ class PipelineView {
   };
   struct Queue {
     u32 bytes[Colours] = {}, packets[Colours] = {};  // as averages see them
-    u64 lastDeparture[Colours] = {};
+    u64 lastDeparture[Colours] = {}, lastEviction[Colours] = {};
     u32 totalBytes = 0, totalPackets = 0;  // as the limit sees them
   };
   Arrival look(u64 clock, u64 now, u32 queue, u32 colour);
   void update(u64 clock, u32 queue, u32 colour);
 
+  u64 settling_;
   std::vector<VmQueue> profiles_;
   std::vector<Queue> queues_;
   std::deque<Event> admissions_, departures_, leaving_;  // not yet counted; the last for the limit

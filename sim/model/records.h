@@ -91,9 +91,11 @@ typedef struct {
 
 /* Packets and bytes of one (queue, colour). */
 typedef struct {
-  uint64_t packets[VM_VERDICTS], bytes[VM_VERDICTS]; /* by verdict; arrived is their sum */
+  uint64_t packets[VM_VERDICTS], bytes[VM_VERDICTS]; /* by verdict, what became of it; arrived is their sum */
   uint64_t ce_written_packets, ce_written_bytes;     /* of `mark`, those that were not CE already; counted when sent */
   uint64_t sent_packets, sent_bytes;
+  uint64_t evicted_packets, evicted_bytes;             /* of this colour, taken out of the queue in another's stead */
+  uint64_t victim_marked_packets, victim_marked_bytes; /* of this colour, CE chosen while queued in another's stead */
 } VmCounters;
 
 #ifdef __cplusplus

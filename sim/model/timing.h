@@ -14,6 +14,7 @@ struct LaneShape {
   u32 inputs = 1;
   u32 stallable = 0;  // bit i: input i can be stalled
   u32 cells = 4096;
+  u32 victims = 0;  // queues with the victim search
 };
 
 namespace timing {
@@ -29,7 +30,11 @@ constexpr u64 Verdict = 13 + 1 + 11 + 3 + 1;
 constexpr u64 Decide = Verdict - 1;
 // decide/QueueLimit.scala: departures this many clocks before that count in the limit
 constexpr u64 LimitLag = 3;
-// average/BacklogCounters.scala: from a packet's slot to the first slot whose averages see it admitted
+// victim/VictimQueues.scala, Latency: from there until it is known who pays, where the search is built
+constexpr u64 settling(u32 victims) {
+  return victims != 0 ? 6 : 0;
+}
+// average/BacklogCounters.scala: from a packet's slot to the first slot whose averages see it admitted, and settling
 constexpr u64 Admission = Verdict + 1;
 constexpr u32 Refreshes = 16;  // policy/SlotSource.scala, Refreshes
 // average/AverageUnit.scala: updates under way when a later one reads, EwmaStages - 1

@@ -68,6 +68,7 @@ Queue = record(
     **{"spacing": u32, "size_on": u32, "size": Scaled, "ecn": u32, "limit_bytes": u32, "limit_packets": u32},
     **{"strict": u32, "priority": u32, "quantum": u32, "cost": Scaled, "burst_ns": u64, "colour": Colour * COLOURS},
     **{"marker": Marker, "remark": u32, "remark_dscp": u32 * COLOURS, "distance": Distance, "remove_ttl_option": u32},
+    **{"nearest": u32, "by_colour": u32},
 )
 Class = record("Class", queue=u32, colour=u32)
 Config = record(
@@ -107,7 +108,8 @@ Sent = record("Sent", time=u64, arrival=u64, id=u64, queue=u32, colour=u32, len_
 Counters = record(
     "Counters",
     **{"packets": u64 * 8, "bytes": u64 * 8, "ce_written_packets": u64, "ce_written_bytes": u64},
-    **{"sent_packets": u64, "sent_bytes": u64},
+    **{"sent_packets": u64, "sent_bytes": u64, "evicted_packets": u64, "evicted_bytes": u64},
+    **{"victim_marked_packets": u64, "victim_marked_bytes": u64},
 )
 FLOW_EVENTS = "adopted collision aged_out displaced table_full loss jump probe".split()
 FlowAnswer = record("FlowAnswer", colour=u32, has_state=u32, state=FlowState, **dict.fromkeys(FLOW_EVENTS, u32))

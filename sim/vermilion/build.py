@@ -40,13 +40,14 @@ class Preset:
     cells: int = 4096
     max_frame_bytes: int = 9728
     flows: int = 4096
+    victims: int = 0
 
     def defines(self) -> list[str]:
         return [f"-DVM_{name.upper()}={number}" for name, number in vars(self).items()]
 
 
 PRESETS = {
-    "lab": Preset(),
+    "lab": Preset(victims=16),
     "nic10g": Preset(inputs=2, stallable=0b10),
     "nic25g": Preset(data_bits=128, inputs=2, stallable=0b10),
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),

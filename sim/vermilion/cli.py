@@ -98,7 +98,7 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
         raise UserError("no CAPTURE is given and this checkout has none of its own; give a pcap or pcapng file")
     simulate.check_capture(source)
     shape = build.PRESETS[preset]
-    config = configuration.load(DEFAULT_CONFIG if config_file is None else config_file, shape.queues)
+    config = configuration.load(DEFAULT_CONFIG if config_file is None else config_file, shape.queues, shape.victims)
     if seed is not None:
         config = config.model_copy(update={"seed": seed})
     record = quantise.hardware(config) | {"buffer_cells": shape.cells, "max_frame_bytes": shape.max_frame_bytes}
@@ -182,13 +182,14 @@ def write_report(*arguments) -> str | None:
 @cli.command()
 @click.argument("file")
 @click.option("--queues", type=click.IntRange(2, 1024), default=16, show_default=True, help="Queues of the build.")
+@click.option("--victims", type=click.IntRange(0, 1024), help="Queues that can drop the nearest packet. Default: all.")
 @click.option("--json", "json_file", metavar="FILE", help="The hardware's record, docs/hardware-configuration.md.")
-def check(file, queues, json_file):
+def check(file, queues, victims, json_file):
     """Prints a configuration FILE as asked and as the hardware has it."""
     from . import config as configuration
     from . import quantise, show, simulate
 
-    config = configuration.load(file, queues)
+    config = configuration.load(file, queues, victims)
     with simulate.Outputs(file) as outputs:
         place = outputs.add("--json", json_file)
         if place:

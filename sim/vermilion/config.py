@@ -151,6 +151,8 @@ class Queue(Strict):
     burst: Burst | None = None
     distance: Distance = Distance()
     ttl_option: Literal["keep", "remove"] = "keep"
+    victim: Literal["arriving", "nearest"] = "arriving"
+    victim_by_colour: StrictBool = False
 
     def end_of(self, curve: Curve) -> int | None:
         """ExRED's K: `end`, or the queue's limit in the average's unit."""
@@ -164,6 +166,8 @@ class Queue(Strict):
             raise ValueError("has both priority and quantum; a queue is either strict (priority) or shares (quantum)")
         if self.burst is not None and self.rate is None:
             raise ValueError("has burst but no rate; burst belongs to a queue's own rate")
+        if self.victim_by_colour and self.victim != "nearest":
+            raise ValueError('has victim_by_colour but drops the arriving packet; it belongs to victim = "nearest"')
         for colour in COLOURS:
             drop = getattr(self, colour)
             if drop.ecn and not self.ecn:
@@ -244,17 +248,17 @@ def sentence(error: dict, raw: dict) -> str:
     return f"{where} is {shown}; legal is {legal.get(kind, error['msg'])}"
 
 
-def parse(raw: dict, build_queues: int = 16) -> Config:
+def parse(raw: dict, build_queues: int = 16, build_victims: int | None = None) -> Config:
     """A configuration from a parsed file, with the default queue added and queue numbers given."""
     try:
         config = Config.model_validate(raw)
     except ValidationError as error:
         raise UserError(sentence(error.errors()[0], raw)) from None
-    return place(config, build_queues)
+    return place(config, build_queues, build_queues if build_victims is None else build_victims)
 
 
-def place(config: Config, build_queues: int) -> Config:
-    """Numbers every queue, adds a default queue where none is named, and checks what concerns several queues."""
+def place(config: Config, build_queues: int, build_victims: int) -> Config:
+    """Numbers every queue, adds a default queue where none is named, and checks what concerns several queues, and the build."""
     queues = list(config.queue)
     zero = [q for q in queues if any(0 in getattr(q.dscp, colour) for colour in COLOURS)]
     marked = [q for q in queues if q.default]
@@ -278,6 +282,10 @@ def place(config: Config, build_queues: int) -> Config:
         used[q.index] = q.name
         if q.index >= build_queues:
             raise UserError(f'queue "{q.name}" has number {q.index}; this build has queues 0 to {build_queues - 1}')
+        if q.victim == "nearest" and q.index >= build_victims:
+            able = f"can drop the nearest packet in queues 0 to {build_victims - 1}"
+            able = able if build_victims else "can only drop the arriving packet"
+            raise UserError(f'queue "{q.name}", number {q.index}, has victim = "nearest"; this build {able}')
         for colour in COLOURS:
             for code in getattr(q.dscp, colour):
                 if code in owner:
@@ -299,13 +307,13 @@ def place(config: Config, build_queues: int) -> Config:
     return config.model_copy(update={"queue": placed})
 
 
-def load(path: str | Path, build_queues: int = 16) -> Config:
+def load(path: str | Path, build_queues: int = 16, build_victims: int | None = None) -> Config:
     """Reads and checks a file."""
     try:
         if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
             raise UserError("is a device or a pipe; give a file's name")
         text = Path(path).read_text(encoding="utf-8-sig")
-        return parse(tomllib.loads(text), build_queues)
+        return parse(tomllib.loads(text), build_queues, build_victims)
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -25,7 +25,7 @@ WARNINGS = {
     "zero_length": "frames without a byte; left out",
 }
 
-OUTCOMES = ("arrived", "sent", "marked", "ce_written", "early", "forced", "tail", "nobuf", "bad", "policed")
+OUTCOMES = ("arrived", "sent", "marked", "ce_written", "early", "forced", "tail", "nobuf", "bad", "policed", "evicted")
 # What happens to the flows of flow markers (docs/flow-markers.md, "The table"), in the order of the register flow_events.
 FLOW_EVENTS = ("adopted", "collision", "aged_out", "displaced", "table_full", "loss", "jump", "probe")
 EVENT_TEXT = dict(zip(FLOW_EVENTS, FLOW_EVENTS))
@@ -94,11 +94,13 @@ def distance_table(config: Config) -> Table:
     """What each queue takes a packet's distance from, and what becomes of the TTL option."""
     types = config.ttl_option
     title = f"Distance; TTL option: IPv4 type {types.ip4} (0x{types.ip4:02x}), IPv6 type 0x{types.ip6:02x}"
-    made = table(title, ["queue", "initial TTL from", "distance", "TTL option"], [])
+    made = table(title, ["queue", "initial TTL from", "distance", "TTL option", "who is dropped"], [])
     for q in config.queue:
         sources = [name for name, on in (("option", q.distance.option), ("inference", q.distance.infer)) if on]
         scale = "share of the path, 64ths" if q.distance.share else "hops"
-        made.add_row(q.name, ", then ".join(sources) or "nothing", scale if sources else "63", q.ttl_option)
+        victim = "the nearest" if q.victim == "nearest" else "who arrives"
+        victim += ", of its colour or worse" if q.victim_by_colour else ""
+        made.add_row(q.name, ", then ".join(sources) or "nothing", scale if sources else "63", q.ttl_option, victim)
     return made
 
 
@@ -213,6 +215,9 @@ def statistics(screen, result: dict):
                     marked.add_row(str(queue["name"]), colour, *(f"{n:,}" if n else "" for n in row))
     if marked.row_count:
         screen.print(marked)
+    losses = loss_table(result)
+    if losses.row_count:
+        screen.print(losses)
     flows = flow_table(result)
     if flows.row_count:
         screen.print(flows)
@@ -225,6 +230,31 @@ def statistics(screen, result: dict):
     figures += [f"{result['packets_per_second']:,.0f} packets/s simulated"] if "packets_per_second" in result else []
     if figures:
         screen.print(", ".join(figures))
+
+
+def loss_rows(result: dict) -> list[list[str]]:
+    """Of each queue that lost a packet: how far those had come, and how often another paid than the arriving one."""
+    rows = []
+    for queue in result.get("queues", []):
+        lost = sum(packets for _, packets in queue.get("lost_by_distance", []))
+        if not lost:
+            continue
+        slots = queue["consumed_slots"]
+        evicted = sum(per["evicted"]["packets"] for per in queue["colours"])
+        counts = [lost, evicted, slots, *(queue[name] for name in ("contests", "blind") if name in queue)]
+        cells = [f"{n:,}" for n in counts] + [""] * (5 - len(counts))
+        rows.append([str(queue["name"]), *cells[:2], f"{slots / lost:.3g}", *cells[2:]])
+    return rows
+
+
+LOSSES = ["lost", "of them evicted", "mean distance", "consumed slots", "contests", "blind"]
+
+
+def loss_table(result: dict) -> Table:
+    made = table("Losses by distance", ["queue"], LOSSES)
+    for row in loss_rows(result):
+        made.add_row(*row)
+    return made
 
 
 def flow_table(result: dict) -> Table:

@@ -1,7 +1,7 @@
-"""Bench of BacklogCounters and QueueLimit against plain bookkeeping: an admission, a departure and a question in every clock.
+"""Bench of BacklogCounters and QueueLimit against plain bookkeeping: an admission, a departure, an eviction and a question in every clock.
 
 BacklogCounters: a question in clock t is answered in t + 1 by what was shown up to t - 1. QueueLimit: a verdict in clock t sees every
-packet admitted up to t - 1 and every departure shown up to t - 3, and is never wrong about it: it refuses what does not fit and nothing else.
+packet admitted up to t - 1 and every departure and lost contest shown up to t - 3, and is never wrong about it: it refuses what does not fit and nothing else.
 """
 
 from collections import Counter, deque
@@ -36,6 +36,18 @@ class Fifos:
         return {"queue": queue, "colour": colour, "lenBytes": length, "arrival": 0}
 
 
+    def evict(self, chance, here):
+        """Takes a packet out of the middle."""
+        waiting = [queue for queue in here if len(self.queues[queue]) > 1]
+        if not waiting or self.random.random() >= chance:
+            return None
+        queue = self.random.choice(waiting)
+        place = self.random.randrange(1, len(self.queues[queue]))
+        colour, length = self.queues[queue][place]
+        del self.queues[queue][place]
+        return {"queue": queue, "colour": colour, "lenBytes": length}
+
+
 def length(random):
     return random.choice([60, 64, 1514, 65535, 65535, any_size(random, 16)])
 
@@ -51,7 +63,7 @@ async def backlog_is_what_was_admitted_and_has_not_left(dut):
     random = await start(dut, 30)
     await until_ready(dut, dut.backlog_ready, QUEUES)
     fifos = Fifos(random)
-    bytes_, packets, left = ([[0] * 3 for _ in range(QUEUES)] for _ in range(3))
+    bytes_, packets, left, thrown = ([[0] * 3 for _ in range(QUEUES)] for _ in range(4))
     passed, seen = Counter(), Counter()
     answer, admitted = None, None
     now = random.getrandbits(48)
@@ -68,10 +80,11 @@ async def backlog_is_what_was_admitted_and_has_not_left(dut):
             colour = 0 if full and random.random() < 0.95 else random.randrange(3)
             size = 65535 if full else length(random)
             admitted = {"queue": random.choice(here), "colour": colour, "lenBytes": size}
-        departed = fifos.leave(leave, here)
+        departed, evicted = fifos.leave(leave, here), fifos.evict(0.2, here)
         dut.backlog_now.value, dut.backlog_query.value = now, question
         show(dut, "backlog_admitted", admitted)
         show(dut, "backlog_departed", departed)
+        show(dut, "backlog_evicted", evicted)
         await ReadOnly()
         if answer:
             at, *expected = answer
@@ -81,17 +94,20 @@ async def backlog_is_what_was_admitted_and_has_not_left(dut):
                     [f"backlog_{c}_bytes" for c in range(3)],
                     [f"backlog_{c}_packets" for c in range(3)],
                     [f"lastDeparture_{c}" for c in range(3)],
+                    [f"lastEviction_{c}" for c in range(3)],
                 )
             ]
             assert got == expected, f"clock {clock}, queue {at}: {got}, booked {expected}"
             seen["nothing" if not any(expected[1]) else "something"] += 1
         # As it is before the events of this clock.
-        answer = (question, list(bytes_[question]), list(packets[question]), list(left[question]))
-        if departed:
-            queue, colour, size = departed["queue"], departed["colour"], departed["lenBytes"]
-            bytes_[queue][colour] -= size
-            packets[queue][colour] -= 1
-            left[queue][colour] = now
+        answer = (question, *(list(books[question]) for books in (bytes_, packets, left, thrown)))
+        for gone, times in ((departed, left), (evicted, thrown)):
+            if gone:
+                queue, colour, size = gone["queue"], gone["colour"], gone["lenBytes"]
+                bytes_[queue][colour] -= size
+                packets[queue][colour] -= 1
+                times[queue][colour] = now
+        seen["an eviction"] += bool(evicted)
         if admitted:
             queue, colour, size = (admitted[name] for name in ("queue", "colour", "lenBytes"))
             fifos.add(queue, colour, size)
@@ -101,7 +117,7 @@ async def backlog_is_what_was_admitted_and_has_not_left(dut):
         await FallingEdge(dut.clock)
     dut._log.info(f"{dict(seen)}, at most {max(passed.values())} bytes of a queue and colour")
     assert max(passed.values()) > WRAP, "no total wrapped"
-    assert len(seen) == 3 and min(seen.values()) > 300
+    assert len(seen) == 4 and min(seen.values()) > 300
 
 
 class Limit:
@@ -134,8 +150,9 @@ class Limit:
         if asked:
             names = ("queue", "lenBytes", "limitBytes", "limitPackets")
             ports(dut, "limit_request", dict(zip(names, asked)))
-        departed = self.fifos.leave(leave, here)
+        departed, lost = self.fifos.leave(leave, here), self.fifos.evict(0.1, here)
         show(dut, "limit_departed", departed)
+        show(dut, "limit_lost", lost)
         while self.leaving and self.leaving[0][0] + LEFT_LAG <= self.clock:
             _, queue, size = self.leaving.popleft()
             self.queued[queue][0] -= size
@@ -162,10 +179,10 @@ class Limit:
             got = [int(dut.limit_queued_bytes.value), int(dut.limit_queued_packets.value)]
             assert got == self.before, f"clock {self.clock}: queued {got}, booked {self.before}"
         self.before = before
-        if departed:
-            self.leaving.append((self.clock, departed["queue"], departed["lenBytes"]))
-            self.real[departed["queue"]][0] -= departed["lenBytes"]
-            self.real[departed["queue"]][1] -= 1
+        for gone in filter(None, (departed, lost)):
+            self.leaving.append((self.clock, gone["queue"], gone["lenBytes"]))
+            self.real[gone["queue"]][0] -= gone["lenBytes"]
+            self.real[gone["queue"]][1] -= 1
         if admitted:
             self.fifos.add(queue, 0, size)
             for books in (self.queued, self.real):

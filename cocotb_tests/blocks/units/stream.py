@@ -8,8 +8,8 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 
 VALIDS = (
-    "classifier_write_valid backlog_admitted_valid backlog_departed_valid average_request_valid limit_departed_valid "
-    "limit_admit verdict_inputs_valid"
+    "classifier_write_valid backlog_admitted_valid backlog_departed_valid backlog_evicted_valid average_request_valid limit_departed_valid "
+    "limit_admit limit_lost_valid verdict_inputs_valid"
 ).split()
 
 

@@ -138,7 +138,7 @@ def verdicts(made: Page, stats: dict):
     rows = []
     for queue, colour, per in seen:
         fates = {name: per.get(name, {}).get("packets", 0) for name in plots.FATES}
-        fates["enqueued"] -= fates["marked"]
+        fates["enqueued"] -= fates["marked"] + fates["evicted"]
         if sum(fates.values()):
             rows.append((str(queue["name"]), colour, fates))
     if not rows:
@@ -150,6 +150,14 @@ def verdicts(made: Page, stats: dict):
     made.body.append(tables.verdicts(stats, "packets"))
     made.text("Bytes:")
     made.body.append(tables.verdicts(stats, "bytes"))
+    if tables.loss_rows(stats):
+        made.part("losses", "Losses by distance")
+        made.text(
+            "Packets that a queue lost: dropped early, forced or at the limit, or evicted in another's stead. Consumed slots are the sum "
+            "of their distances: the hops that were travelled for nothing. A contest is a drop or mark in which another packet may pay; it is "
+            "blind where the arriving packet paid because the search had turned void."
+        )
+        made.body.append(tables.losses(stats))
 
 
 def over_time(made: Page, config: Config, record: dict, stats: dict, busy: list[dict]):

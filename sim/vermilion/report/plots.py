@@ -22,6 +22,7 @@ FATES = {
     "nobuf": "#8c8c8c",
     "bad": "#c46aa8",
     "policed": "#4b5d67",
+    "evicted": "#b98b6b",
 }
 FATE_TEXT = {"enqueued": "enqueued, unmarked", "marked": "enqueued, CE chosen", "nobuf": "no buffer"}
 VERDICT_MARKS = {

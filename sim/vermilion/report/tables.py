@@ -6,7 +6,7 @@ from html import escape
 from .. import quantise, units
 from ..config import COLOURS, Config
 from ..markers import FIELDS
-from ..show import OUTCOME_TEXT, OUTCOMES, percent, remarks
+from ..show import LOSSES, OUTCOME_TEXT, OUTCOMES, loss_rows, percent, remarks
 from .plots import INK, class_end, duration
 from .points import Binned
 
@@ -46,6 +46,10 @@ def verdicts(stats: dict, what: str) -> str:
         numbers = [per.get(name, {}).get(what, 0) for name in OUTCOMES]
         rows.append([str(queue["name"]), coloured(colour), *(f"{n:,}" if n else "" for n in numbers)])
     return table(["queue", "colour"], [OUTCOME_TEXT.get(name, name) for name in OUTCOMES], rows)
+
+
+def losses(stats: dict) -> str:
+    return table(["queue"], LOSSES, loss_rows(stats))
 
 
 def quantile(classes: list, share: float) -> int:

@@ -32,8 +32,10 @@ class Counted(p: LaneParams) extends Bundle {
   *
   * Two free-running tallies, each in a RAM with a single writer: `in` is written when a packet is admitted, `out` when it leaves
   * its queue. Tallies wrap at 2^27; their difference is right while a queue holds less than that. A packet on its way to its
-  * verdict does not count yet ([[vermilion.decide.QueueLimit]] keeps the limit exact all the same): were it counted, a
+  * verdict, or in a contest for its place, does not count yet ([[vermilion.decide.QueueLimit]] keeps the limit exact all the same): were it counted, a
   * stream of refused packets would hold the average up by itself (docs/decisions/0002).
+  *
+  * In builds with the victim search, packets that were evicted are a third tally, with a writer of its own.
   *
   * Timing: `query` in clock t, result in clock t+1. An admission or departure shown in clock t is in the result of a
   * query from clock t+1 on. Both may come every clock, for any queue. `ready` is low for `queues` clocks after reset.
@@ -44,8 +46,10 @@ class BacklogCounters(p: LaneParams) extends Module {
     val query = Input(UInt(p.queueBits.W))
     val admitted = Flipped(Valid(new Counted(p)))
     val departed = Flipped(Valid(new Departure(p)))
+    val evicted = Flipped(Valid(new Counted(p)))
     val backlog = Output(Vec(Colour.Count, new Tally))
     val lastDeparture = Output(Vec(Colour.Count, UInt(TimeBits.W))) // `now` when it was shown; 0: never
+    val lastEviction = Output(Vec(Colour.Count, UInt(TimeBits.W))) // as lastDeparture
     val ready = Output(Bool())
   })
   private val tallies = Vec(Colour.Count, new Tally)
@@ -87,4 +91,30 @@ class BacklogCounters(p: LaneParams) extends Module {
     io.backlog(c).packets := Arithmetic.wrap(inNow(c).packets - outNow(c).packets, LenBits)
   }
   io.lastDeparture := left.read(io.query)
+
+  io.lastEviction := 0.U.asTypeOf(times)
+  if (p.victims != 0) {
+    val evicted = new ForwardingRam(p.queues, tallies)
+    val evictedAt = new ForwardingRam(p.queues, times)
+    val eviction = Delay(io.evicted)
+    val e = eviction.bits
+    evicted.write(
+      eviction.valid,
+      e.queue,
+      changed(evicted.read(io.evicted.bits.queue), e.colour)(_.plus(e.lenBytes))
+    )
+    evictedAt.write(
+      eviction.valid,
+      e.queue,
+      changed(evictedAt.read(io.evicted.bits.queue), e.colour)(_ => departureTime)
+    )
+    evicted.write(!sweep.done, sweep.address, 0.U.asTypeOf(tallies))
+    evictedAt.write(!sweep.done, sweep.address, 0.U.asTypeOf(times))
+    val evictedNow = evicted.read(io.query)
+    for (c <- 0 until Colour.Count) {
+      io.backlog(c).bytes := Arithmetic.wrap(inNow(c).bytes - outNow(c).bytes - evictedNow(c).bytes, LenBits)
+      io.backlog(c).packets := Arithmetic.wrap(inNow(c).packets - outNow(c).packets - evictedNow(c).packets, LenBits)
+    }
+    io.lastEviction := evictedAt.read(io.query)
+  }
 }

@@ -66,6 +66,7 @@ class ControlPort(p: LaneParams) extends Module {
   show(R.EwmaStages(), EwmaStages.U)
   show(R.MaxFrameBytes(), p.maxFrameBytes.U)
   show(R.Flows(), p.flows.U)
+  show(R.Victims(), p.victims.U)
 
   // -- what goes to the lane as it is written --
   private val departureUpdates = RegInit(false.B)
@@ -131,6 +132,8 @@ class ControlPort(p: LaneParams) extends Module {
   config.distance.infer := R.ShadowDistance.infer(distance)
   config.distance.share := R.ShadowDistance.share(distance)
   config.decide.removeOption := R.ShadowDistance.removeOption(distance)
+  config.decide.nearest := R.ShadowDistance.nearest(distance)
+  config.decide.byColour := R.ShadowDistance.byColour(distance)
 
   private val mark = config.mark
   private val markFlags = stored(R.ShadowMarkerFlags)

@@ -47,6 +47,8 @@ object RegisterMap {
 
   object Flows extends Register(0x0028, BigInt("ffffffff", 16))
 
+  object Victims extends Register(0x002c, BigInt("ffffffff", 16))
+
   object Control extends Register(0x0040, BigInt("3", 16)) {
     val departureUpdates = Field(0, 0)
     val clearStatistics = Field(1, 1)
@@ -152,11 +154,13 @@ object RegisterMap {
 
   object ShadowBurstHigh extends Register(0x0138, BigInt("ff", 16))
 
-  object ShadowDistance extends Register(0x013c, BigInt("107", 16)) {
+  object ShadowDistance extends Register(0x013c, BigInt("30107", 16)) {
     val option = Field(0, 0)
     val infer = Field(1, 1)
     val share = Field(2, 2)
     val removeOption = Field(8, 8)
+    val nearest = Field(16, 16)
+    val byColour = Field(17, 17)
   }
 
   object ShadowMarkerFlags extends Register(0x0140, BigInt("ffff7337", 16)) {
@@ -354,6 +358,14 @@ object RegisterMap {
 
   object WindowColourPolicedBytesHigh extends Register(0x10ac, BigInt("ffffffff", 16), 0x100)
 
+  object WindowColourEvictedPacketsLow extends Register(0x10b0, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourEvictedPacketsHigh extends Register(0x10b4, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourEvictedBytesLow extends Register(0x10b8, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourEvictedBytesHigh extends Register(0x10bc, BigInt("ffffffff", 16), 0x100)
+
   object WindowLatencyLow extends Register(0x1400, BigInt("ffffffff", 16), 0x8)
 
   object WindowLatencyHigh extends Register(0x1404, BigInt("ffffffff", 16), 0x8)
@@ -379,4 +391,8 @@ object RegisterMap {
   object WindowMarkedLow extends Register(0x1540, BigInt("ffffffff", 16), 0x8)
 
   object WindowMarkedHigh extends Register(0x1544, BigInt("ffffffff", 16), 0x8)
+
+  object WindowLostDistanceLow extends Register(0x1600, BigInt("ffffffff", 16), 0x8)
+
+  object WindowLostDistanceHigh extends Register(0x1604, BigInt("ffffffff", 16), 0x8)
 }

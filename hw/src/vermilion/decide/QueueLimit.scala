@@ -1,7 +1,7 @@
 package vermilion.decide
 
 import chisel3._
-import vermilion.average.Tally
+import vermilion.average.{Counted, Tally}
 import vermilion.fixed.Delay
 import vermilion.fixed.Arithmetic.wrap
 import vermilion.fixed.Formats._
@@ -20,7 +20,9 @@ import vermilion.stream.Departure
   * other. Totals have two bits more than a length, so the sign is right for every limit and length.
   *
   * Only what was admitted counts: a packet on its way to a refusal takes no room from those behind it, and none is admitted
-  * over the limit. A departure counts from three clocks after it; until then the packet still takes its room.
+  * over the limit. A departure counts from three clocks after it; until then the packet still takes its room. A packet that goes into a
+  * contest is admitted; `lost` shows the length of who lost it, which counts from three clocks later, in a third total with a writer of its
+  * own (only in builds with the victim search).
   *
   * Timing: `ahead` in clock t, `request` in t+1, `over` and `admit` in t+2, `queued` in t+3. `ready` is low for `queues`
   * clocks after reset.
@@ -38,6 +40,7 @@ class QueueLimit(p: LaneParams) extends Module {
     })
     val over = Output(Bool())
     val admit = Input(Bool())
+    val lost = Flipped(chisel3.util.Valid(new Counted(p)))
     val queued = Output(new Tally) // before this packet
     val ready = Output(Bool())
   })
@@ -61,7 +64,21 @@ class QueueLimit(p: LaneParams) extends Module {
   left.write(departure.valid, departure.bits.queue, left.read(io.departed.bits.queue).plus(departure.bits.lenBytes))
 
   // -- a clock ahead: how far `admitted` may count --
-  private val s1Left = left.read(io.ahead)
+  private val s1Left = {
+    val departed = left.read(io.ahead)
+    if (p.victims == 0) departed
+    else {
+      val gone = new ForwardingRam(p.queues, new Total)
+      val loss = Delay(io.lost)
+      gone.write(loss.valid, loss.bits.queue, gone.read(io.lost.bits.queue).plus(loss.bits.lenBytes))
+      gone.write(!sweep.done, sweep.address, 0.U.asTypeOf(new Total))
+      val lost = gone.read(io.ahead)
+      val both = Wire(new Total)
+      both.bytes := wrap(departed.bytes + lost.bytes, TotalBits)
+      both.packets := wrap(departed.packets + lost.packets, TotalBits)
+      both
+    }
+  }
   private val request = io.request
   private val s2Bytes = Delay(wrap(s1Left.bytes +& request.limitBytes - request.lenBytes, TotalBits))
   private val s2Packets = Delay(wrap(s1Left.packets +& request.limitPackets - 1.U, TotalBits))

@@ -11,7 +11,7 @@ import vermilion.mark.TokenMarker
 import vermilion.parse.HeaderParser
 import vermilion.policy.PolicyPipeline
 import vermilion.rewrite.HeaderRewrite
-import vermilion.victim.Distance
+import vermilion.victim.{Distance, VictimParams, VictimPipeline}
 
 /** Writes one block's SystemVerilog for the cocotb benches: `EmitBlock BLOCK PRESET DIRECTORY`. */
 object EmitBlock extends App {
@@ -19,8 +19,9 @@ object EmitBlock extends App {
     "TokenMarker" -> (p => new TokenMarker(p)),
     "PolicyBlocks" -> (p => new PolicyBlocks(p)),
     "ByteBlocks" -> (p => new ByteBlocks(p)),
-    "PolicyPipeline" -> (p => new PolicyPipeline(p)),
+    "PolicyPipeline" -> (p => new PolicyPipeline(p.copy(victims = 0))),
     "FlowMarker" -> (p => new FlowMarker(p.queueBits, 256)), // few sets, so that flows collide
+    "VictimPipeline" -> (p => new VictimPipeline(VictimParams(p.queues, p.cells, p.queues))),
     "LaneCore" -> (p => new LaneCore(p))
   )
 

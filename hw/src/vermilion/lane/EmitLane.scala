@@ -2,12 +2,12 @@ package vermilion.lane
 
 import circt.stage.ChiselStage
 
-/** Writes a lane's SystemVerilog, one file a module: `EmitLane PRESET DIRECTORY`. */
+/** Writes a lane's SystemVerilog, one file a module: `EmitLane PRESET DIRECTORY`; benches have some presets more. */
 object EmitLane extends App {
   args match {
-    case Array(preset, directory) if LaneParams.byName.contains(preset) =>
+    case Array(preset, directory) if LaneParams.forBenches.contains(preset) =>
       ChiselStage.emitSystemVerilogFile(
-        new Lane(LaneParams.byName(preset)),
+        new Lane(LaneParams.forBenches(preset)),
         Array("--target-dir", directory, "--split-verilog"),
         EmitOptions.firtool
       )

@@ -37,7 +37,7 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   * `now` is the time in ns; it may jump, and be set back (architecture.md, "Times"). `busy` is low when nothing but an arrival or the time in
   * `wake` can change anything.
   *
-  * After a reset the inputs open when `ready` and the policy pipeline's tables are clear: what can be stalled waits until then, what cannot
+  * After a reset the inputs open when `ready` and the tables of policy pipeline and victim search are clear: what can be stalled waits until then, what cannot
   * is left out and shown on `lost`. `lost(i)` shows each left-out frame's length, `Ingress.LostLatency` clocks after its last beat.
   */
 class LaneCore(p: LaneParams) extends Module {
@@ -67,7 +67,8 @@ class LaneCore(p: LaneParams) extends Module {
 
   // -- in --
   private val running = RegInit(false.B)
-  when(io.ready && policy.io.meta.ready) { running := true.B }
+  private val queuesReady = queues.contests.map(_.ready).getOrElse(true.B)
+  when(io.ready && policy.io.meta.ready && queuesReady) { running := true.B }
   for ((each, i) <- ingress.zipWithIndex) {
     each.io.in <> io.in(i)
     each.io.running := running
@@ -99,10 +100,15 @@ class LaneCore(p: LaneParams) extends Module {
 
   // -- queue and schedule --
   queues.io.now := io.now
-  queues.io.enqueue := policy.io.enqueue
+  queues.io.enqueue := policy.io.enqueue // with the victim search, what follows takes its place
   queues.io.configure := io.configuration.service
   queues.io.configurePort := io.configuration.portShaper
   free.io.freedByPolicy := policy.io.refused
+  for ((decides, settles) <- policy.contests.zip(queues.contests)) {
+    settles.arrival := decides.arrival
+    decides.outcome := settles.outcome
+    free.io.freedByPolicy := settles.freed
+  }
   free.io.freedByReader := reader.io.freed
   buffer.io.walk <> free.io.walk
 
@@ -140,7 +146,7 @@ class LaneCore(p: LaneParams) extends Module {
   private val open = RegInit(VecInit.fill(p.inputs)(false.B))
   for (i <- 0 until p.inputs) when(io.in(i).fire) { open(i) := !io.in(i).bits.last }
   io.wake := queues.io.wake
-  io.busy := frames =/= 0.U || open.asUInt.orR || policy.io.busy || queues.io.busy || reader.io.cell.valid ||
+  io.busy := !queuesReady || frames =/= 0.U || open.asUInt.orR || policy.io.busy || queues.io.busy || reader.io.cell.valid ||
     rewrite.io.out.valid || rewrite.io.in.valid || serializer.io.out.valid || io.configuration.commit.valid
 }
 

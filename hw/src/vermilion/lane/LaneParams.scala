@@ -14,6 +14,8 @@ import vermilion.mark.TokenKind
   *                      before the inputs that can wait, and what finds no place is left out as a whole frame and counted
   * @param flows         flows that the flow markers' table holds, a power of two; 0: no flow markers, a packet that is to be marked by its
   *                      flow is yellow
+  * @param victims       queues 0 to victims - 1 can drop the nearest packet instead of the arriving one (victim/VictimPipeline.scala), a power of
+  *                      two; 0: none can, and nothing of it is built. It makes a verdict 6 clocks later
   * @param tokenKinds    token bucket markers built in; a packet that is to be marked by another kind keeps its colour. The model has all:
   *                      what the simulator builds has all too
   */
@@ -25,6 +27,7 @@ case class LaneParams(
     maxFrameBytes: Int = 9728,
     stallable: Seq[Boolean] = Seq(false),
     flows: Int = 4096,
+    victims: Int = 0,
     tokenKinds: Set[TokenKind] = TokenKind.all
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
@@ -48,6 +51,11 @@ case class LaneParams(
     s"flows is $flows; legal are 0 (no flow markers) and powers of two from 256 to 65536"
   )
 
+  require(
+    victims == 0 || victims >= 1 && victims <= queues && (victims & (victims - 1)) == 0,
+    s"victims is $victims; legal are 0 (no victim search) and powers of two up to the $queues queues"
+  )
+
   val queueBits: Int = log2Ceil(queues)
   val cellBits: Int = log2Ceil(cells)
   val inputBits: Int = log2Ceil(inputs).max(1)
@@ -58,14 +66,15 @@ case class LaneParams(
 
 /** Builds that are tested and supported. The `nic` ones: input 0 is the port's receive side, input 1 the host. */
 object LaneParams {
-  val lab: LaneParams = LaneParams()
+  val lab: LaneParams = LaneParams(victims = 16)
   val nic10g: LaneParams = LaneParams(dataBits = 64, inputs = 2, stallable = Seq(false, true))
   val nic25g: LaneParams = LaneParams(dataBits = 128, inputs = 2, stallable = Seq(false, true))
   val nic100g: LaneParams = LaneParams(dataBits = 512, inputs = 2, cells = 16384, stallable = Seq(false, true))
   val byName: Map[String, LaneParams] =
     Map("lab" -> lab, "nic10g" -> nic10g, "nic25g" -> nic25g, "nic100g" -> nic100g)
 
-  /** For benches: buffers that a few frames fill. */
+  /** For benches: buffers that a few frames fill, and a frame a clock with the victim search in some of the queues. */
   val forBenches: Map[String, LaneParams] =
-    byName ++ Seq("lab", "nic100g").map(name => s"$name-few-cells" -> byName(name).copy(cells = 256))
+    byName ++ Seq("lab", "nic100g").map(name => s"$name-few-cells" -> byName(name).copy(cells = 256, victims = 0)) +
+      ("nic100g-victims" -> nic100g.copy(cells = 1024, victims = 4))
 }

@@ -1,6 +1,7 @@
 package vermilion.policy
 
 import chisel3._
+import chisel3.util.Valid
 import vermilion.average.Tally
 import vermilion.classify.ClassEntry
 import vermilion.control.PolicyConfig
@@ -8,7 +9,7 @@ import vermilion.fixed.Formats._
 import vermilion.flow.FlowState
 import vermilion.lane.LaneParams
 import vermilion.stream._
-import vermilion.victim.Distance
+import vermilion.victim.{ArrivalRequest, Distance, Outcome, VictimParams}
 
 /** Everything that a decision saw and gave, for the statistics and for the bit-exact replay. */
 class Decision(p: LaneParams) extends Bundle {
@@ -29,8 +30,18 @@ class Decision(p: LaneParams) extends Bundle {
   val probability = UInt(ProbBits.W)
   val queued = new Tally // what the limit saw
   val distance = UInt(Distance.Bits.W)
-  val verdict = UInt(Verdict.Bits.W)
+  val verdict = UInt(Verdict.Bits.W) // what became of the packet
   val mark = new MarkTrace
+  val ruling = UInt(Verdict.Bits.W) // what policy said of it; another one than the verdict only where another packet paid
+  val contest = Bool() // it or another packet of its queue had to pay
+  val headCell = UInt(p.cellBits.W) // names the packet, as `outcome.victim.cell` does
+  val outcome = new Outcome(VictimParams.of(p)) // means something where `contest` is set
+}
+
+/** Packets on their way into the queues, and what became of them `VictimQueues.Latency` clocks later. */
+class ContestPorts(p: LaneParams) extends Bundle {
+  val arrival = Valid(new ArrivalRequest(p, VictimParams.of(p)))
+  val outcome = Flipped(Valid(new Outcome(VictimParams.of(p))))
 }
 
 /** What a packet's marker saw and gave; `colour` of the decision is the one it gave. */

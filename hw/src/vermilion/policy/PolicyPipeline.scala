@@ -7,14 +7,14 @@ import vermilion.classify._
 import vermilion.control._
 import vermilion.curve._
 import vermilion.decide._
-import vermilion.fixed.Arithmetic.saturate
+import vermilion.fixed.Arithmetic.{saturate, wrap}
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
 import vermilion.flow.{FlowEvents, FlowMarker, FlowState, NoFlowMarker}
 import vermilion.lane.LaneParams
 import vermilion.mark.TokenMarker
 import vermilion.stream._
-import vermilion.victim.Distance
+import vermilion.victim._
 
 /** From a packet's meta to its verdict, one a clock, never stalled inside.
   *
@@ -51,6 +51,10 @@ class PolicyPipeline(p: LaneParams) extends Module {
     val look = Flipped(Decoupled(UInt(p.queueBits.W))) // asks for a queue's averages
     val live = Valid(Vec(Colour.Count, UInt(AvgBits.W))) // aged to the moment of the look
   })
+
+  /** In builds with the victim search, in place of `enqueue` and `refused`. */
+  val contests = Option.when(p.victims != 0)(IO(new ContestPorts(p)))
+  private val settle = settling(p)
 
   private val slots = Module(new SlotSource(p))
   private val backlog = Module(new BacklogCounters(p))
@@ -138,7 +142,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   }
   private val stages = pipeline(token, Latency)
   private def carries(stage: Int, slot: Slot.Type): Bool = stages(stage).valid && stages(stage).bits.slot === slot
-  io.busy := (marking ++ stages).map(_.valid).reduce(_ || _) || slots.io.waiting || !ready
+  private val unsettled = Wire(Bool())
+  io.busy := (marking ++ stages).map(_.valid).reduce(_ || _) || slots.io.waiting || !ready || unsettled
 
   // -- a commit passes the stages at which configuration is read --
   when(slot.valid && slot.bits.slot === Slot.Commit) {
@@ -160,6 +165,10 @@ class PolicyPipeline(p: LaneParams) extends Module {
   backlog.io.now := io.now
   backlog.io.query := token.bits.entry.queue
   backlog.io.departed := io.departed
+  private val s1LastDeparture = VecInit(Seq.tabulate(Colour.Count) { c =>
+    val (departed, evicted) = (backlog.io.lastDeparture(c), backlog.io.lastEviction(c))
+    if (p.victims == 0) departed else Mux(wrap(s1.time - evicted, TimeBits) < wrap(s1.time - departed, TimeBits), evicted, departed)
+  })
 
   private val lastUpdate = new ForwardingRam(p.queues, Vec(Colour.Count, UInt(TimeBits.W)))
   private val s1LastUpdate = lastUpdate.read(token.bits.entry.queue)
@@ -175,7 +184,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   // -- stage 2: masked lengths and idle spells --
   // A time is taken as at most 2^48 ns ago. A clock set back makes a spell long, which empties the average of an empty queue.
   private val s2Backlog = Delay(backlog.io.backlog)
-  private val s2LastDeparture = Delay(backlog.io.lastDeparture)
+  private val s2LastDeparture = Delay(s1LastDeparture)
   private val s2LastUpdate = Delay(s1LastUpdate)
   private val s2Config = Delay(s1Config)
   private val s2Update = Delay(s1Update)
@@ -247,15 +256,19 @@ class PolicyPipeline(p: LaneParams) extends Module {
   verdicts.io.inputs.bits.spacing := since14(s14Decide.spacing, Decide)
   verdicts.io.inputs.bits.probability := size.io.weighted
   verdicts.io.inputs.bits.draw := stages(Decide).bits.draw
-  limit.io.admit := deciding && Verdict.admits(verdicts.io.verdict)
+  private val ruled = verdicts.io.verdict
+  private val somebodyPays = ruled === Verdict.Early.U || ruled === Verdict.Forced.U || ruled === Verdict.Mark.U
+  private val contest = if (p.victims == 0) false.B else somebodyPays && since14(s14Decide.nearest, Decide)
+  limit.io.admit := deciding && (Verdict.admits(ruled) || contest)
 
-  // -- last stage: admit or give the cells back --
+  // -- last stage: admit or give the cells back, or let the queues say who pays --
   private val done = stages(Latency).bits
-  private val verdict = Delay(verdicts.io.verdict)
+  private val ruling = Delay(ruled)
+  private val contested = Delay(contest)
   private val decided = carries(Latency, Slot.Packet)
-  private val admitted = decided && Verdict.admits(verdict)
+  private val admitted = decided && Verdict.admits(ruling) && !contested
   private val headers = done.meta.headers
-  io.enqueue.valid := admitted
+  io.enqueue.valid := admitted && (p.victims == 0).B
   io.enqueue.bits.queue := done.entry.queue
   private val d = io.enqueue.bits.descriptor
   d.queue := done.entry.queue
@@ -267,22 +280,57 @@ class PolicyPipeline(p: LaneParams) extends Module {
   d.isIp4 := headers.isIp4
   d.isIp6 := headers.isIp6
   d.l3Offset := headers.l3Offset
-  d.setCe := verdict === Verdict.Mark.U
+  d.setCe := admitted && ruling === Verdict.Mark.U
   private val remark = since14(s14Decide.remark(s14.entry.colour), Latency)
   d.setDscp := remark.on
   d.dscp := remark.dscp
   d.removeOption := headers.hasTtlOption && since14(s14Decide.removeOption, Latency)
   d.ttlOptionAt := headers.ttlOptionAt
-  io.refused.valid := decided && !admitted && done.meta.cells =/= 0.U
+  io.refused.valid := decided && !admitted && done.meta.cells =/= 0.U && (p.victims == 0).B
   io.refused.bits.head := done.meta.headCell
   io.refused.bits.cells := done.meta.cells
-  backlog.io.admitted.valid := admitted
-  backlog.io.admitted.bits.queue := done.entry.queue
-  backlog.io.admitted.bits.colour := done.entry.colour
-  backlog.io.admitted.bits.lenBytes := done.meta.lenBytes
 
-  private val out = io.decision.bits
-  io.decision.valid := decided || carries(Latency, Slot.Refresh)
+  // -- settled: it is known who is in the queue; in builds without the victim search at once --
+  private val leaving = decided || carries(Latency, Slot.Refresh)
+  private val leavingLater = Seq.iterate(leaving, settle + 1)(RegNext(_, false.B))
+  private val outcome = Wire(new Outcome(VictimParams.of(p)))
+  private val settledContest = Delay(contested && decided, settle)
+  private val own = Wire(new Counted(p))
+  own.queue := done.entry.queue
+  own.colour := done.entry.colour
+  own.lenBytes := done.meta.lenBytes
+  private val settled = Delay(own, settle)
+  private val victim = WireInit(settled)
+  victim.colour := outcome.victim.colour
+  victim.lenBytes := outcome.victim.lenBytes
+  contests match {
+    case None =>
+      outcome := 0.U.asTypeOf(outcome)
+      backlog.io.admitted.valid := admitted
+      backlog.io.evicted.valid := false.B
+      limit.io.lost.valid := false.B
+    case Some(ports) =>
+      val arrival = ports.arrival.bits
+      ports.arrival.valid := decided
+      arrival.descriptor := d
+      arrival.distance := done.distance
+      arrival.ect := done.isEct
+      arrival.action := Mux(contested, Action.Contest.U, Mux(admitted, Action.Admit.U, Action.Refuse.U))
+      arrival.byColour := since14(s14Decide.byColour, Latency)
+      arrival.mayMark := since14(s14Decide.ecn, Latency) && ruling =/= Verdict.Forced.U
+      outcome := ports.outcome.bits
+      backlog.io.admitted.valid := ports.outcome.valid && outcome.enqueued
+      backlog.io.evicted.valid := ports.outcome.valid && outcome.evicted
+      limit.io.lost.valid := ports.outcome.valid && settledContest && (outcome.evicted || !outcome.enqueued)
+      assert(!ports.outcome.valid || leavingLater.last, "an outcome comes at another time than the decision")
+  }
+  backlog.io.admitted.bits := settled
+  backlog.io.evicted.bits := victim
+  limit.io.lost.bits := Mux(outcome.evicted, victim, settled)
+
+  private val out = Wire(new Decision(p))
+  io.decision.valid := leavingLater.last
+  unsettled := leavingLater.tail.foldLeft(false.B)(_ || _)
   out.refresh := done.slot === Slot.Refresh
   out.input := done.meta.input
   out.queue := done.entry.queue
@@ -300,8 +348,17 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.probability := Delay(size.io.weighted)
   out.queued := limit.io.queued
   out.distance := done.distance
-  out.verdict := verdict
+  out.verdict := ruling
   out.mark := done.mark
+  out.ruling := ruling
+  out.contest := contested
+  out.headCell := done.meta.headCell
+  out.outcome := 0.U.asTypeOf(out.outcome)
+  io.decision.bits := Delay(out, settle)
+  io.decision.bits.outcome := outcome
+  when(settledContest && outcome.enqueued) {
+    io.decision.bits.verdict := Mux(outcome.marked, Verdict.Mark.U, Verdict.Enqueue.U)
+  }
 }
 
 object PolicyPipeline {
@@ -320,4 +377,7 @@ object PolicyPipeline {
 
   /** Clocks from stage 0 to verdict. */
   val Latency: Int = Decide + 1
+
+  /** Clocks from verdict to decision: how long it takes to find who pays. */
+  def settling(p: LaneParams): Int = if (p.victims == 0) 0 else VictimQueues.Latency
 }

@@ -25,6 +25,23 @@ class TakenPacket(p: LaneParams) extends Bundle {
   val descriptor = new Descriptor(p)
 }
 
+/** What all queues show a scheduler; timing as [[QueueManager]] says. */
+abstract class QueuePorts(p: LaneParams) extends Bundle {
+  val awake = Valid(new QueueHead(p))
+  val joined = Valid(UInt(p.queueBits.W))
+  // The packet that may be taken, whether it is, and whether the taker thinks it the last.
+  val serve = Input(new QueueHead(p))
+  val take = Input(Bool())
+  val emptied = Input(Bool())
+  val successor = Output(new PacketRef(p)) // valid where serve was not the last
+  val newestServed = Output(UInt(p.cellBits.W))
+  val refilled = Valid(new QueueHead(p)) // the queue that was emptied holds a packet again
+  val taken = Valid(new TakenPacket(p))
+  // Two more looks at a queue's newest packet, a clock later.
+  val look = Input(Vec(2, UInt(p.queueBits.W)))
+  val newest = Output(Vec(2, UInt(p.cellBits.W)))
+}
+
 /** All queues: a queue is a list of packets, a packet is named by its head cell.
   *
   * One enqueue a clock, always accepted, and one packet taken a clock, to any mixture of queues.
@@ -50,21 +67,8 @@ class TakenPacket(p: LaneParams) extends Bundle {
   * Latency: enqueue to `awake` or `joined` 1 clock; `take` to `successor`, `newestServed`, `taken`, `refilled` 1. It keeps no byte counts.
   */
 class QueueManager(p: LaneParams) extends Module {
-  val io = IO(new Bundle {
+  val io = IO(new QueuePorts(p) {
     val enqueue = Flipped(Valid(new EnqueueRequest(p)))
-    val awake = Valid(new QueueHead(p))
-    val joined = Valid(UInt(p.queueBits.W))
-    // The packet that may be taken, whether it is, and whether the taker thinks it the last.
-    val serve = Input(new QueueHead(p))
-    val take = Input(Bool())
-    val emptied = Input(Bool())
-    val successor = Output(new PacketRef(p)) // valid where serve was not the last
-    val newestServed = Output(UInt(p.cellBits.W))
-    val refilled = Valid(new QueueHead(p)) // the queue that was emptied holds a packet again
-    val taken = Valid(new TakenPacket(p))
-    // Two more looks at a queue's newest packet, a clock later.
-    val look = Input(Vec(2, UInt(p.queueBits.W)))
-    val newest = Output(Vec(2, UInt(p.cellBits.W)))
   })
 
   private val newest = new ForwardingRam(p.queues, UInt(p.cellBits.W))

@@ -4,8 +4,9 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
-import vermilion.queue.QueueManager
+import vermilion.queue.{QueueManager, QueuePorts}
 import vermilion.stream._
+import vermilion.victim.{ArrivalRequest, Outcome, VictimParams, VictimQueues}
 
 /** Queues and their scheduler: packets in by queue, packets out in the order of the wire. Wires, and a short queue of descriptors.
   *
@@ -13,6 +14,9 @@ import vermilion.stream._
   * for it, so that the reader never waits between two packets for anything but the scheduler's pace; but no further ahead than that
   * needs: while fewer than `AheadCells` cells wait for the reader, as many as a choice takes clocks. So behind the packet being
   * read there are departed but unread at most 3 cells, 192 bytes, and one longest frame.
+  *
+  * In builds with the victim search every arriving packet comes here, and `outcome` says what became of it ([[VictimQueues]]); `departed` is 4
+  * clocks later then.
   *
   * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `descriptor` 5; if its queue is shaped, up to `queues` + 6 more.
   * `busy` is low when only time (see `wake`) or an enqueue can change anything here.
@@ -23,7 +27,7 @@ class EgressQueues(p: LaneParams) extends Module {
 
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
-    val enqueue = Flipped(Valid(new EnqueueRequest(p)))
+    val enqueue = Flipped(Valid(new EnqueueRequest(p))) // in builds without the victim search
     val configure = Flipped(Valid(new QueueService(p)))
     val configurePort = Flipped(Valid(new ShaperConfig))
     val descriptor = Decoupled(new Descriptor(p))
@@ -32,21 +36,43 @@ class EgressQueues(p: LaneParams) extends Module {
     val busy = Output(Bool())
   })
 
-  private val queues = Module(new QueueManager(p))
+  /** In builds with the victim search, in place of `enqueue`. */
+  val contests = Option.when(p.victims != 0)(IO(new Bundle {
+    val arrival = Flipped(Valid(new ArrivalRequest(p, VictimParams.of(p))))
+    val outcome = Valid(new Outcome(VictimParams.of(p)))
+    val freed = Valid(new Chain(p))
+    val ready = Output(Bool()) // until then after reset nothing may come
+  }))
+
+  private val arriving = Wire(Bool()) // a packet is on its way into its queue
+  private val queues: QueuePorts = contests match {
+    case None =>
+      val manager = Module(new QueueManager(p))
+      manager.io.enqueue := io.enqueue
+      arriving := io.enqueue.valid || RegNext(io.enqueue.valid, false.B)
+      manager.io
+    case Some(ports) =>
+      val manager = Module(new VictimQueues(p, VictimParams.of(p)))
+      manager.io.arrival := ports.arrival
+      ports.outcome := manager.io.outcome
+      ports.freed := manager.io.freed
+      ports.ready := manager.io.ready
+      arriving := ports.arrival.valid || manager.io.busy
+      manager.io
+  }
   private val scheduler = Module(new Scheduler(p))
   private val chosen = Module(new Queue(new Descriptor(p), AheadCells))
 
-  queues.io.enqueue := io.enqueue
-  queues.io.serve := scheduler.io.serve
-  queues.io.take := scheduler.io.take
-  queues.io.emptied := scheduler.io.emptied
-  queues.io.look := scheduler.io.look
-  scheduler.io.awake := queues.io.awake
-  scheduler.io.joined := queues.io.joined
-  scheduler.io.refilled := queues.io.refilled
-  scheduler.io.successor := queues.io.successor
-  scheduler.io.newestServed := queues.io.newestServed
-  scheduler.io.newest := queues.io.newest
+  queues.serve := scheduler.io.serve
+  queues.take := scheduler.io.take
+  queues.emptied := scheduler.io.emptied
+  queues.look := scheduler.io.look
+  scheduler.io.awake := queues.awake
+  scheduler.io.joined := queues.joined
+  scheduler.io.refilled := queues.refilled
+  scheduler.io.successor := queues.successor
+  scheduler.io.newestServed := queues.newestServed
+  scheduler.io.newest := queues.newest
   scheduler.io.now := io.now
   scheduler.io.configure := io.configure
   scheduler.io.configurePort := io.configurePort
@@ -59,18 +85,17 @@ class EgressQueues(p: LaneParams) extends Module {
   ahead := aheadNext(p.chainBits, 0)
   scheduler.io.room := ahead < AheadCells.U
 
-  chosen.io.enq.valid := queues.io.taken.valid
-  chosen.io.enq.bits := queues.io.taken.bits.descriptor
+  chosen.io.enq.valid := queues.taken.valid
+  chosen.io.enq.bits := queues.taken.bits.descriptor
   io.descriptor <> chosen.io.deq
   assert(!chosen.io.enq.valid || chosen.io.enq.ready, "a packet was taken with no place for it")
 
-  io.departed.valid := queues.io.taken.valid
-  io.departed.bits.queue := queues.io.taken.bits.queue
-  io.departed.bits.colour := queues.io.taken.bits.descriptor.colour
-  io.departed.bits.lenBytes := queues.io.taken.bits.descriptor.lenBytes
-  io.departed.bits.arrival := queues.io.taken.bits.descriptor.arrival
+  io.departed.valid := queues.taken.valid
+  io.departed.bits.queue := queues.taken.bits.queue
+  io.departed.bits.colour := queues.taken.bits.descriptor.colour
+  io.departed.bits.lenBytes := queues.taken.bits.descriptor.lenBytes
+  io.departed.bits.arrival := queues.taken.bits.descriptor.arrival
 
   io.wake := scheduler.io.wake
-  private val arriving = RegNext(io.enqueue.valid, false.B)
-  io.busy := scheduler.io.busy || io.enqueue.valid || arriving || queues.io.taken.valid || chosen.io.deq.valid
+  io.busy := scheduler.io.busy || arriving || queues.taken.valid || chosen.io.deq.valid
 }

@@ -6,6 +6,7 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.policy.Decision
 import vermilion.stream._
+import vermilion.victim.Distance
 
 /** Packets and bytes, 64 bits each. */
 class Count extends Bundle {
@@ -42,28 +43,32 @@ class StatisticsWindow(p: LaneParams) extends Bundle {
 object StatisticsWindow {
 
   /** 32-bit words of the window; its layout is that of `window` in `hw/regs/vermilion.rdl`. */
-  val Words = 384
+  val Words = 512
   val IndexBits = 9
 }
 
 /** Counters per queue and colour, backlog, high-water marks and the latency histogram of every queue, all in RAM.
+  *
+  * Builds with the victim search count by distance, too, and who was evicted. A packet that a queue loses is one that is dropped early,
+  * forced or at the limit, or evicted; a decision loses at most one.
   *
   * Events, at most one a clock of each kind: a decision (refreshes are no events), a departure, a CE written. Each kind has
   * RAMs of its own, so that each RAM has one writer; they are [[RecordRam]]s:
   * {{{
   *   decision   arrived (queue, colour)    outcome (queue, colour, 1 enqueued .. 7 policed)    ceChosen (queue, colour)
   *              marked (queue, colour in, colour out)
-  *              in (queue): bytes, packets, their greatest excess over out
+  *              evicted (queue, colour of the victim)    lostDistance (queue, distance of the packet that it lost)
+  *              in (queue): bytes, packets, less those evicted; their greatest excess over out
   *   departure  sent (queue, colour)       latency (queue, log2 of ns)                     out (queue): bytes, packets
   *   rewrite    ceWritten (queue, colour)
   * }}}
   * In every snapshot  arrived = enqueued + early + forced + tail + nobuf + bad + policed  for each colour, and over the colours
-  * enqueued = sent + backlog  if nothing was queued at the last clear. Counters wrap at 2^64.
+  * enqueued = sent + evicted + backlog  if nothing was queued at the last clear. Counters wrap at 2^64.
   *
   * Events count two clocks after they are shown, so a snapshot or clear is as of two clocks before it is asked for, for all
   * RAMs alike. A departure in the clock of an enqueue does not lower that enqueue's
   * high-water mark. Latency is `now - arrival` when the departure is shown, in 1 ns steps, modulo 2^48 ns.
-  * `ready` is low for 32 clocks a queue after reset; events until then are lost.
+  * `ready` is low for 32 clocks a queue, with the victim search 64, after reset; events until then are lost.
   */
 class Statistics(p: LaneParams) extends Module {
   import Statistics._
@@ -93,6 +98,19 @@ class Statistics(p: LaneParams) extends Module {
   private val d = io.decision.bits
   private val decided = event(io.decision.valid && !d.refresh, d.queue, d.colour, d.lenBytes)
   private val verdict = RegNext(d.verdict)
+  private val searched = p.victims != 0
+  private val outcome = d.outcome
+  private def victimEvent(flag: Bool): Valid[Event] = event(
+    if (searched) io.decision.valid && d.contest && flag else false.B,
+    d.queue,
+    outcome.victim.colour,
+    outcome.victim.lenBytes
+  )
+  private val evicted = victimEvent(outcome.evicted)
+  private val victimMarked = victimEvent(outcome.victimMarked)
+  private val dropped = Seq(Verdict.Early, Verdict.Forced, Verdict.Tail).map(d.verdict === _.U).reduce(_ || _)
+  private val lostDistance = RegNext(Mux(d.contest && outcome.evicted, outcome.victim.distance, d.distance))
+  private val loses = RegNext(io.decision.valid && !d.refresh && (dropped || (d.contest && outcome.evicted)), false.B)
   private val departed =
     event(io.departed.valid, io.departed.bits.queue, io.departed.bits.colour, io.departed.bits.lenBytes)
   private val written =
@@ -110,7 +128,7 @@ class Statistics(p: LaneParams) extends Module {
   private val zeroCount = (_: Count) => 0.U.asTypeOf(new Count)
   private def counts(slots: Int) = new RecordRam(p.queues, slots, new Count, control)(zeroCount)
   private val arrived = counts(4)
-  private val outcome = counts(32)
+  private val outcomes = counts(32)
   private val ceChosen = counts(4)
   private val ceWritten = counts(4)
   private val sent = counts(4)
@@ -126,7 +144,11 @@ class Statistics(p: LaneParams) extends Module {
   }
   private val in = new RecordRam(p.queues, 2, new Passed, control)(withoutMax)
   private val out = new RecordRam(p.queues, 2, new Passed, control)(withoutMax)
-  private val all = Seq(arrived, outcome, ceChosen, ceWritten, sent, marked, latency, in, out)
+  private val evictions = Option.when(searched)(counts(4))
+  private val distances = Option.when(searched)(
+    new RecordRam(p.queues, 1 << Distance.Bits, UInt(64.W), control)(_ => 0.U(64.W))
+  )
+  private val all = Seq(arrived, outcomes, ceChosen, ceWritten, sent, marked, latency, in, out) ++ evictions ++ distances
 
   private val walking = all.map(_.walking).reduce(_ || _)
   private val sweeping = all.map(_.sweeping).reduce(_ || _)
@@ -148,9 +170,17 @@ class Statistics(p: LaneParams) extends Module {
     ram.event(valid, e.queue, slot)(_.plus(RegNext(e.lenBytes)))
   private val kind = Mux(verdict === Verdict.Enqueue.U, Verdict.Mark.U, verdict) // a mark is an enqueue
   counted(arrived, decided.valid, decided.bits, decided.bits.colour)
-  counted(outcome, decided.valid, decided.bits, Cat(decided.bits.colour, kind))
+  counted(outcomes, decided.valid, decided.bits, Cat(decided.bits.colour, kind))
   marked.event(decided.valid, decided.bits.queue, Cat(RegNext(d.mark.colour), decided.bits.colour))(_ + 1.U)
-  counted(ceChosen, decided.valid && verdict === Verdict.Mark.U, decided.bits, decided.bits.colour)
+  private val chosen = Mux(victimMarked.valid, victimMarked.bits, decided.bits)
+  counted(
+    ceChosen,
+    victimMarked.valid || (decided.valid && verdict === Verdict.Mark.U),
+    chosen,
+    chosen.colour
+  )
+  for (ram <- evictions) counted(ram, evicted.valid, evicted.bits, evicted.bits.colour)
+  for (ram <- distances) ram.event(loses, decided.bits.queue, lostDistance)(_ + 1.U)
   counted(ceWritten, written.valid, written.bits, written.bits.colour)
   counted(sent, departed.valid, departed.bits, departed.bits.colour)
   latency.event(departed.valid, departed.bits.queue, bin)(_ + 1.U)
@@ -160,8 +190,9 @@ class Statistics(p: LaneParams) extends Module {
   private val gone = out.look(decided.bits.queue, 0.U)
   in.event(enqueued, decided.bits.queue, 0.U) { old =>
     val next = Wire(new Passed)
-    next.bytes := old.bytes + RegNext(decided.bits.lenBytes)
-    next.packets := old.packets + 1.U
+    val leaves = RegNext(evicted.valid)
+    next.bytes := old.bytes + RegNext(decided.bits.lenBytes) - Mux(leaves, RegNext(evicted.bits.lenBytes), 0.U)
+    next.packets := old.packets + !leaves
     next.maxBytes := larger(old.maxBytes, wrapped(next.bytes - gone.bytes))
     next.maxPackets := larger(old.maxPackets, wrapped(next.packets - gone.packets))
     next
@@ -182,11 +213,12 @@ class Statistics(p: LaneParams) extends Module {
   private val s1 = RegNext(index)
   private val colour = index(7, 6)
   private val rows =
-    Seq(arrived.atSnapshot(colour), outcome.atSnapshot(Cat(colour, Mux(index(5), Verdict.Policed.U, index(4, 2))))) ++
+    Seq(arrived.atSnapshot(colour), outcomes.atSnapshot(Cat(colour, Mux(index(5), Verdict.Policed.U, index(4, 2))))) ++
       Seq(ceChosen, ceWritten, sent).map(_.atSnapshot(colour))
   private val row = MuxLookup(s1(5, 2), 0.U.asTypeOf(new Count))(
     Seq(0.U -> rows(0)) ++ (1 to 6).map(_.U -> rows(1)) ++
-      Seq(7.U -> rows(2), 8.U -> rows(3), 9.U -> rows(4), 10.U -> rows(1))
+      Seq(7.U -> rows(2), 8.U -> rows(3), 9.U -> rows(4), 10.U -> rows(1)) ++
+      evictions.map(11.U -> _.atSnapshot(colour))
   )
   private val rowWords = VecInit(row.packets(31, 0), row.packets(63, 32), row.bytes(31, 0), row.bytes(63, 32))
   private val latencyRow = latency.atSnapshot(index(5, 1))
@@ -208,7 +240,10 @@ class Statistics(p: LaneParams) extends Module {
         Seq(
           4.U -> half(latencyRow),
           5.U -> Mux(s1(5, 0) >= MarkedWord.U, half(markedRow), gauge)
-        )
+        ) ++ distances.toSeq.flatMap { ram =>
+          val row = half(ram.atSnapshot(index(6, 1)))
+          Seq(6.U -> row, 7.U -> row)
+        }
     )
   )
 }

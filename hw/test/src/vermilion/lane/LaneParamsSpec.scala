@@ -28,7 +28,13 @@ class LaneParamsSpec extends AnyFunSuite {
     )(v => whole.copy(cells = v)),
     Field("maxFrameBytes", Seq(1522, 9999, 16320), Seq(-1, 0, 1521, 16321), "1522 to 16320")(v =>
       whole.copy(maxFrameBytes = v)
-    )
+    ),
+    Field(
+      "victims",
+      Seq(0, 1, 2, 16),
+      Seq(-1, 3, 12, 17, 32),
+      "0 (no victim search) and powers of two up to the 16 queues"
+    )(v => whole.copy(victims = v))
   )
 
   private def refusal(make: => Any): String = intercept[IllegalArgumentException](make).getMessage
@@ -59,6 +65,7 @@ class LaneParamsSpec extends AnyFunSuite {
   test("every supported build, and the ends of the ranges, elaborate") {
     val ends = Seq(
       LaneParams(dataBits = 512, inputs = 1, queues = 3, cells = 256, maxFrameBytes = 1522, stallable = Seq(true)),
+      LaneParams(queues = 3, cells = 256, victims = 2),
       LaneParams(inputs = 16, queues = 2, cells = 256, stallable = Seq.fill(16)(true))
     )
     for (p <- LaneParams.byName.values.toSeq ++ ends) {

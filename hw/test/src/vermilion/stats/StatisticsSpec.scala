@@ -9,15 +9,14 @@ import vermilion.lane.LaneParams
 
 /** Random events, up to one of each kind in every clock, most of them to one queue, against maps of integers. */
 class StatisticsSpec extends AnyFlatSpec with ChiselSim {
-  private val p = LaneParams(queues = 5)
   private val Names =
-    Seq("arrived", "enqueued", "early", "forced", "tail", "nobuf", "bad", "ce_chosen", "ce_written", "sent")
+    Seq("arrived", "enqueued", "early", "forced", "tail", "nobuf", "bad", "ce_chosen", "ce_written", "sent", "policed", "evicted")
 
-  private class Bench(dut: Statistics) {
+  private class Bench(dut: Statistics, p: LaneParams) {
     val random = new Random(11)
     var now = BigInt(1) << 40
     var packets, bytes = mutable.Map.empty[(Int, Int, Int), BigInt].withDefaultValue(BigInt(0))
-    var latency = mutable.Map.empty[(Int, Int), BigInt].withDefaultValue(BigInt(0))
+    var lost, latency = mutable.Map.empty[(Int, Int), BigInt].withDefaultValue(BigInt(0))
     var maxBytes, maxPackets = mutable.Map.empty[Int, BigInt].withDefaultValue(BigInt(0))
     val queued = Seq.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // colour, length
 
@@ -54,6 +53,27 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
         d.colour.poke(colour.U)
         d.lenBytes.poke(len.U)
         d.verdict.poke(verdict.U)
+        val distance = random.nextInt(64)
+        d.distance.poke(distance.U)
+        // In a contest somebody of the middle pays: he is marked or goes.
+        val pays = p.victims != 0 && !refresh && verdict == 0 && queued(q).size > 1 && chance(0.4)
+        val stays = chance(0.3)
+        d.contest.poke(((pays || chance(0.3)) && !refresh).B)
+        d.outcome.evicted.poke((pays && !stays).B)
+        d.outcome.victimMarked.poke((pays && stays).B)
+        if (pays) {
+          val (place, far) = (1 + random.nextInt(queued(q).size - 1), random.nextInt(64))
+          val (victimColour, victimLen) = queued(q)(place)
+          d.outcome.victim.colour.poke(victimColour.U)
+          d.outcome.victim.lenBytes.poke(victimLen.U)
+          d.outcome.victim.distance.poke(far.U)
+          add(q, victimColour, if (stays) 7 else 11, victimLen)
+          if (!stays) {
+            queued(q).remove(place)
+            lost((q, far)) += 1
+          }
+        }
+        if (!refresh && Seq(2, 3, 4).contains(verdict)) lost((q, distance)) += 1
         if (!refresh) {
           add(q, colour, 0, len)
           add(q, colour, if (verdict <= 1) 1 else verdict, len)
@@ -91,6 +111,7 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
     /** A snapshot in full traffic holds exactly what was shown up to two clocks before its request. */
     def check(queue: Int, load: Double): Unit = {
       val (packetsThen, bytesThen, latencyThen) = (packets.toMap, bytes.toMap, latency.toMap)
+      val lostThen = lost.toMap
       val (maxThen, maxPacketsThen, queuedThen) = (maxBytes(queue), maxPackets(queue), queued(queue).toSeq)
       clock(load, 0.9)
       val nowThen = now
@@ -122,11 +143,15 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
           long(256 + 2 * bin) == latencyThen.getOrElse((queue, bin), BigInt(0)),
           s"latency bin $bin of queue $queue"
         )
+      for (d <- 0 until 64) {
+        val counted = if (p.victims == 0) BigInt(0) else lostThen.getOrElse((queue, d), BigInt(0))
+        assert(long(384 + 2 * d) == counted, s"lost of distance $d of queue $queue")
+      }
       assert(word(320) == queuedThen.map(_._2).sum && word(321) == queuedThen.size, s"backlog of queue $queue")
       assert(word(322) == maxThen && word(323) == maxPacketsThen, s"high-water marks of queue $queue")
       for (c <- 0 until 3) assert(long(324 + 2 * c) == (BigInt(5 + c) << 40) + queue, s"average $c of queue $queue")
       assert(long(330) == nowThen && word(332) == queue)
-      for (unused <- Seq(40, 63, 333, 383, 192)) assert(word(unused) == 0, s"word $unused")
+      for (unused <- Seq(48, 63, 333, 383, 192)) assert(word(unused) == 0, s"word $unused")
     }
 
     def clear(): Unit = {
@@ -137,6 +162,7 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
       packets.clear()
       bytes.clear()
       latency.clear()
+      lost.clear()
       maxBytes.clear()
       maxPackets.clear()
     }
@@ -144,18 +170,20 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
 
   behavior of "Statistics"
 
-  it should "count every event of every clock, and snapshot and clear in one clock" in simulate(new Statistics(p)) {
-    dut =>
+  for ((what, p) <- Seq("" -> LaneParams(queues = 5), ", with the victim search" -> LaneParams(queues = 5, victims = 4)))
+    it should s"count every event of every clock, and snapshot and clear in one clock$what" in counts(p)
+
+  private def counts(p: LaneParams): Unit = simulate(new Statistics(p)) { dut =>
       dut.reset.poke(true.B)
       dut.clock.step(2)
       dut.reset.poke(false.B)
-      val bench = new Bench(dut)
+      val bench = new Bench(dut, p)
       import bench._
       var clocks = 0
       while (!dut.io.ready.peek().litToBoolean) {
         clock(0, 0)
         clocks += 1
-        assert(clocks <= 32 * p.queues + 2)
+        assert(clocks <= (if (p.victims == 0) 32 else 64) * p.queues + 2)
       }
       for (q <- 0 until p.queues) check(q, 1.0) // also: nothing is left of what the RAMs held before reset
       for (_ <- 0 until 1500) clock(1.0, 0.9)

@@ -1,0 +1,67 @@
+"""The victim search against its models: the Verilated block under a C++ bench, as Python is too slow for a million operations."""
+
+import os
+import re
+import subprocess
+
+import pytest
+from bench.build import ROOT, emit
+from vermilion.build import MAKE_VARIABLES
+
+HERE = ROOT / "cocotb_tests/blocks/victim"
+MODEL = ROOT / "sim/model"
+CELLS = {"lab-few-cells": 256, "nic100g": 16384}
+SEED = 20260101
+
+
+def program(preset: str, folder=None):
+    """The bench with VictimPipeline in the build `preset`; `folder` holds other SystemVerilog for it."""
+    folder = folder or emit("VictimPipeline", preset)
+    work = folder / "bench"
+    sources = [HERE / "victims_bench.cpp", MODEL / "victims.cpp", MODEL / "clocked_victims.cpp"]
+    verilate = ["verilator", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "-Wno-fatal"]
+    verilate += ["--prefix", "VVictimPipeline", "--top-module", "VictimPipeline", "--Mdir", work, "-o", work / "victims_bench"]
+    verilate += ["-CFLAGS", f"-I{MODEL}", *sorted(folder.glob("*.sv")), *sources]
+    make = ["make", "-C", work, "-f", "VVictimPipeline.mk", f"-j{os.cpu_count()}", "OPT_FAST=-O2", "OPT_GLOBAL=-O2"]
+    for command in (verilate, [*make, *MAKE_VARIABLES]):
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return work / "victims_bench"
+
+
+def run(bench, scenario: str, preset: str):
+    return subprocess.run([bench, scenario, str(SEED), str(CELLS[preset])], capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize(
+    "scenario, preset",
+    [("spaced", "lab-few-cells"), ("spaced", "nic100g"), ("full-pace", "lab-few-cells"), ("line-rate", "nic100g")],
+)
+def test_victims_survivors_order_and_clocks_are_the_models(scenario, preset):
+    done = run(program(preset), scenario, preset)
+    print(done.stdout)
+    assert done.returncode == 0 and "\nok " in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
+
+
+# What must be caught, a fault of each kind: where it is put, what stands there, and what it is made.
+FAULTS = {
+    "a packet that becomes first is evicted": ("VictimPipeline", r"_order_io_victimPromoted \| ", ""),
+    "a marked packet leaves the lists twice": ("DistanceLists", r"& io_promoteListed\b", ""),
+    "the newest of before keeps its old link": ("QueueOrder", r"e1Newest_cell == victim\b", "1'h0"),
+    "an unlinked packet's neighbour is not told": ("QueueOrder", r"~before_nextBit", "before_nextBit"),
+    "a list that is emptied while it grows is lost": ("DistanceLists", r"s5Cell \| io_push_valid", "s5Cell | 1'h0 & io_push_valid"),
+    "the arriving packet's cells are freed twice": ("VictimPipeline", r"evicted \? s5Cell : ", ""),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_each_kind_is_caught(fault, tmp_path):
+    block, stands, made = FAULTS[fault]
+    for source in emit("VictimPipeline", "lab-few-cells").glob("*.sv"):
+        text = source.read_text()
+        if source.stem == block:
+            text, times = re.subn(stands, made, text)
+            assert times, f"{stands} does not stand in {source}"
+        (tmp_path / source.name).write_text(text)
+    done = run(program("lab-few-cells", tmp_path), "full-pace", "lab-few-cells")
+    assert done.returncode != 0, done.stdout[-2000:]

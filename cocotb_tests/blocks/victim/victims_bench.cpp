@@ -1,0 +1,149 @@
+// VictimPipeline against its models, clock by clock, at the pace of C++: the Verilated block, ClockedVictims and (where operations do not
+// overlap) the brute force of Victims get the same packets and takes. The bench plays the scheduler: it knows a queue's first packet
+// only from what the block has said.
+//
+//   victims_bench SCENARIO SEED CELLS     prints one line of figures a run, "ok" at the end; exits 1 with the first difference
+//
+// An audit of its own follows every outcome with plain lists: who leaves stood there and was not first, takes come in order, cells come back
+// once each and all of them.
+#include "victims_bench.h"
+
+namespace {
+
+struct Mix {
+  const char* name;
+  u32 queues, distances, colours;
+  double contest, refuse, ect;
+  bool byColour, mayMark;
+  std::size_t target;  // queue lengths wander below it
+};
+
+VictimArrival draw(Bench& b, const Mix& mix) {
+  const double kind = static_cast<double>(b.pick(1000)) / 1000;
+  const u32 action = kind < mix.contest                ? VictimArrival::Contest
+                     : kind < mix.contest + mix.refuse ? VictimArrival::Refuse
+                                                       : VictimArrival::Admit;
+  VictimArrival a = b.packet(static_cast<u32>(b.pick(mix.queues)), action, static_cast<u32>(b.pick(mix.distances)),
+                             static_cast<u32>(b.pick(mix.colours)));
+  a.lenBytes = static_cast<u32>(1 + b.pick(1500));
+  a.cells = (a.lenBytes + CellBytes - 1) / CellBytes;
+  a.ect = b.chance(mix.ect);
+  a.byColour = mix.byColour, a.mayMark = mix.mayMark;
+  return a;
+}
+
+void print(const char* name, const Tally& t, u64 spent) {
+  std::printf("%-22s clocks %llu arrivals %llu contests %llu evicted %llu marked-there %llu arriving %llu arriving-marked %llu "
+              "blind %llu taken %llu\n",
+              name, static_cast<unsigned long long>(spent), static_cast<unsigned long long>(t.arrivals),
+              static_cast<unsigned long long>(t.contests), static_cast<unsigned long long>(t.evicted),
+              static_cast<unsigned long long>(t.victimMarked), static_cast<unsigned long long>(t.arrivingLost),
+              static_cast<unsigned long long>(t.arrivingMarked), static_cast<unsigned long long>(t.blind),
+              static_cast<unsigned long long>(t.taken));
+}
+
+const Mix mixes[] = {
+    {"few distances", 3, 4, 3, 0.5, 0.1, 0, false, false, 12},
+    {"one distance", 2, 1, 1, 0.5, 0, 0, false, false, 40},
+    {"many distances", 2, 64, 3, 0.5, 0.1, 0, false, false, 100},
+    {"by colour", 2, 8, 3, 0.6, 0, 0, true, false, 60},
+    {"marks", 2, 16, 3, 0.6, 0.1, 0.5, true, true, 60},
+    {"long queues", 1, 64, 3, 0.3, 0, 0.1, true, false, 3000},
+    {"short queues", 16, 8, 3, 0.7, 0.1, 0.2, true, true, 3},
+};
+
+// Operations as close as they may come without seeing each other: an arrival every 5 clocks, a take every 2.
+void spaced(const VictimShape& shape, u64 seed, u64 operations) {
+  for (const Mix& mix : mixes) {
+    Bench b(shape, seed);
+    b.spaced = true;
+    const u64 before = clocks;
+    for (u64 i = 0; i < operations / std::size(mixes); i++) {
+      const u32 q = static_cast<u32>(b.pick(mix.queues));
+      const bool full = b.length(q) >= std::min<std::size_t>(mix.target, shape.cells / 2) || !b.hasRoom();
+      if (b.hasRoom() && b.chance(full ? 0.45 : 0.6)) {
+        b.clock(draw(b, mix), {});
+        b.idle(5);
+      } else {
+        b.clock({}, q);
+        b.idle(1);
+      }
+    }
+    b.drain();
+    print(mix.name, b.tally, clocks - before);
+  }
+}
+
+// Everything at once, as fast as it goes, with stalls: against the clocked model.
+void fullPace(const VictimShape& shape, u64 seed, u64 each) {
+  const double paces[][2] = {{1, 1}, {1, 0.5}, {0.6, 0.6}, {0.6, 1}, {1, 0.05}, {0.3, 0.3}};
+  for (const Mix& mix : mixes) {
+    Bench b(shape, seed);
+    const u64 before = clocks;
+    for (const auto& pace : paces) {
+      bool stalled = false;
+      for (u64 i = 0; i < each; i++) {
+        if (b.chance(0.02)) stalled = !stalled && pace[1] < 1;
+        const bool arrives = b.hasRoom() && b.chance(pace[0]);
+        const u32 q = static_cast<u32>(b.pick(mix.queues));
+        const bool full = b.length(q) > mix.target;
+        b.clock(arrives ? std::optional(draw(b, mix)) : std::nullopt,
+                (full || (!stalled && b.chance(pace[1]))) ? std::optional(q) : std::nullopt);
+      }
+    }
+    b.drain();
+    print(mix.name, b.tally, clocks - before);
+  }
+}
+
+// A contest at every arrival, all in one queue that starts with `length` packets.
+void lineRate(const VictimShape& shape, u64 seed, std::size_t length, bool everyClock, bool takes, bool allEqual) {
+  Tally sum;
+  u64 spent = 0;
+  Bench b(shape, seed);
+  double credit = 0, takeCredit = 0;
+  const auto distance = [&] { return allEqual ? 7 : static_cast<u32>(b.pick(64)); };
+  const double pace = everyClock ? 1 : 1 / 1.68;
+  while (spent < 30000) {
+    while (b.length(0) < length) b.clock(b.packet(0, VictimArrival::Admit, distance()), {}), b.idle(6);
+    b.tally = {};
+    const u64 before = clocks;
+    for (u64 i = 0; i < 3000 && b.length(0) > length / 2; i++) {
+      credit += pace, takeCredit += takes ? 1 / 1.68 : 0;
+      const bool arrives = credit >= 1 && b.hasRoom();
+      const bool taking = takeCredit >= 1;
+      credit -= arrives, takeCredit -= taking;
+      b.clock(arrives ? std::optional(b.packet(0, VictimArrival::Contest, distance())) : std::nullopt,
+              taking ? std::optional(0u) : std::nullopt);
+    }
+    spent += clocks - before;
+    b.idle(8);
+    sum.arrivals += b.tally.arrivals, sum.contests += b.tally.contests, sum.evicted += b.tally.evicted;
+    sum.arrivingLost += b.tally.arrivingLost, sum.blind += b.tally.blind, sum.taken += b.tally.taken;
+  }
+  b.drain();
+  char name[80];
+  std::snprintf(name, sizeof name, "%zu %s %s %s", length, everyClock ? "every-clock" : "1.68-clocks", takes ? "takes" : "no-takes",
+                allEqual ? "equal" : "random");
+  print(name, sum, spent);
+  if (sum.arrivals != sum.contests || sum.evicted + sum.arrivingLost != sum.contests) fail("contests without a loser");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) return std::fprintf(stderr, "usage: victims_bench SCENARIO SEED CELLS\n"), 2;
+  const std::string scenario = argv[1];
+  const u64 seed = std::strtoull(argv[2], nullptr, 10);
+  VictimShape shape;
+  shape.cells = static_cast<u32>(std::strtoul(argv[3], nullptr, 10));
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  if (scenario == "spaced") spaced(shape, seed, 1000000);
+  if (scenario == "full-pace") fullPace(shape, seed, 20000);
+  if (scenario == "line-rate")
+    for (std::size_t length : {64, 512, 4096})
+      for (bool everyClock : {true, false})
+        for (bool takes : {false, true})
+          for (bool allEqual : {true, false}) lineRate(shape, seed, length, everyClock, takes, allEqual);
+  std::printf("ok %llu clocks\n", static_cast<unsigned long long>(clocks));
+}

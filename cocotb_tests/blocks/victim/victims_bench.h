@@ -1,0 +1,274 @@
+// The bench of victims_bench.cpp: the Verilated VictimPipeline and its models side by side, one clock a call, and an audit that follows every
+// outcome with plain lists. The first difference ends the program.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <list>
+#include <memory>
+#include <random>
+#include <string>
+#include <unordered_map>
+
+#include "VVictimPipeline.h"
+#include "clocked_victims.h"
+#include "verilated.h"
+
+using namespace vermilion;
+
+namespace {
+
+constexpr u64 Latency = 6;  // VictimPipeline.scala
+u64 clocks = 0;
+
+[[noreturn]] void fail(const std::string& what) {
+  std::printf("clock %llu: %s\n", static_cast<unsigned long long>(clocks), what.c_str());
+  std::exit(1);
+}
+
+void same(u64 rtl, u64 model, const char* what) {
+  if (rtl != model) fail(std::string(what) + " is " + std::to_string(rtl) + ", the model says " + std::to_string(model));
+}
+
+struct Tally {
+  u64 arrivals = 0, contests = 0, evicted = 0, victimMarked = 0, arrivingLost = 0, arrivingMarked = 0, blind = 0, taken = 0;
+};
+
+class Bench {
+ public:
+  Bench(const VictimShape& shape, u64 seed)
+      : random(seed), shape_(shape), model_(shape), brute_(shape), queues_(shape.queues) {
+    for (u32 i = 0; i < shape.cells; i++) names_.push_back(i);
+    dut_->reset = 1;
+    edge();
+    edge();
+    dut_->reset = 0;
+    do edge();
+    while (!dut_->io_ready);
+    freeCells_ = shape.cells;
+  }
+
+  std::mt19937_64 random;
+  Tally tally;
+  bool spaced = false;  // operations do not overlap: the brute force must agree
+
+  u64 pick(u64 below) { return random() % below; }
+  bool chance(double p) { return static_cast<double>(random() >> 11) * 0x1p-53 < p; }
+  bool hasRoom() const { return !names_.empty(); }
+  std::size_t length(u32 queue) const { return queues_[queue].audit.size(); }
+  bool canTake(u32 queue) const { return queues_[queue].first.has_value(); }
+
+  // A packet with a fresh name. Names that came back last go first as often as not, to provoke what a stale link would do.
+  VictimArrival packet(u32 queue, u32 action, u32 distance, u32 colour = 0) {
+    VictimArrival a{queue, 0, 1, 64, colour, distance, false, action, false, false};
+    const bool newest = chance(0.5);
+    a.cell = newest ? names_.back() : names_.front();
+    newest ? names_.pop_back() : names_.pop_front();
+    return a;
+  }
+
+  // One clock.
+  void clock(const std::optional<VictimArrival>& arrival, std::optional<u32> takeFrom) {
+    // what the block says
+    const ClockedVictims::Ports& m = model_.ports();
+    same(dut_->io_awake, m.awake, "awake");
+    same(dut_->io_enqueued, m.enqueued, "enqueued");
+    if (m.enqueued) same(dut_->io_enqueuedMarked, m.enqueuedMarked, "enqueuedMarked");
+    same(dut_->io_refilled, m.refilled, "refilled");
+    same(dut_->io_outcome_valid, m.outcome.has_value(), "outcome.valid");
+    same(dut_->io_freed_valid, m.freed.has_value(), "freed.valid");
+    if (m.outcome) {
+      same(dut_->io_outcome_bits_enqueued, m.outcome->enqueued, "outcome.enqueued");
+      same(dut_->io_outcome_bits_marked, m.outcome->marked, "outcome.marked");
+      same(dut_->io_outcome_bits_blind, m.outcome->blind, "outcome.blind");
+      same(dut_->io_outcome_bits_evicted, m.outcome->evicted, "outcome.evicted");
+      same(dut_->io_outcome_bits_victimMarked, m.outcome->victimMarked, "outcome.victimMarked");
+      if (m.outcome->evicted || m.outcome->victimMarked) {
+        same(dut_->io_outcome_bits_victim_cell, m.outcome->cell, "victim.cell");
+        same(dut_->io_outcome_bits_victim_lenBytes, m.outcome->lenBytes, "victim.lenBytes");
+        same(dut_->io_outcome_bits_victim_colour, m.outcome->colour, "victim.colour");
+        same(dut_->io_outcome_bits_victim_distance, m.outcome->distance, "victim.distance");
+      }
+    }
+    if (m.freed) {
+      same(dut_->io_freed_bits_cell, m.freed->cell, "freed.cell");
+      same(dut_->io_freed_bits_cells, m.freed->cells, "freed.cells");
+    }
+    if (m.promoted) same(dut_->io_successor_cell, m.successor, "successor");
+    if (taken_) {
+      same(dut_->io_newestServed, m.newestServed, "newestServed");
+      same(dut_->io_takenMarked, m.takenMarked, "takenMarked");
+    }
+    if (m.outcome) settle(*m.outcome);
+    if (m.freed) giveBack(m.freed->cell, m.freed->cells);
+    if (taken_) leave(m.takenMarked);
+    if (m.promoted) {
+      Queue& q = queues_[taken_->queue];
+      q.first = m.successor;
+      q.more = m.successor != m.newestServed;
+      if (q.audit.empty() || q.audit.front() != m.successor) fail("the successor is not the next in order");
+    } else if (taken_ && !queues_[taken_->queue].audit.empty()) {
+      fail("a queue with packets has no first");
+    }
+
+    // what comes in
+    dut_->io_arrival_valid = arrival.has_value();
+    if (arrival) {
+      if (spaced) expected_.push_back(brute_.arrive(*arrival));
+      live_[arrival->cell] = *arrival;
+      freeCells_ -= arrival->cells;
+      tally.arrivals++;
+      under_.push_back(*arrival);
+      since_.push_back(clocks);
+      dut_->io_arrival_bits_queue = arrival->queue;
+      dut_->io_arrival_bits_cell = arrival->cell;
+      dut_->io_arrival_bits_cells = arrival->cells;
+      dut_->io_arrival_bits_lenBytes = arrival->lenBytes;
+      dut_->io_arrival_bits_colour = arrival->colour;
+      dut_->io_arrival_bits_distance = arrival->distance;
+      dut_->io_arrival_bits_ect = arrival->ect;
+      dut_->io_arrival_bits_action = arrival->action;
+      dut_->io_arrival_bits_byColour = arrival->byColour;
+      dut_->io_arrival_bits_mayMark = arrival->mayMark;
+    }
+    std::optional<ClockedVictims::Take> take;
+    if (takeFrom && queues_[*takeFrom].first) {
+      Queue& q = queues_[*takeFrom];
+      take = {*takeFrom, *q.first, !q.more};
+      q.first.reset();
+      if (spaced) {
+        const auto expected = brute_.take(*takeFrom);
+        if (!expected || expected->cell != take->cell) fail("another packet leaves than the brute force says");
+        expectMark_ = expected->marked;
+      }
+      dut_->io_serveQueue = take->queue;
+      dut_->io_serveCell = take->cell;
+      dut_->io_emptied = take->emptied;
+    }
+    dut_->io_take = take.has_value();
+    // A packet that has come shows to the taker in the next clock.
+    if (m.enqueued) {
+      const VictimArrival& a = s5_[4].value();
+      Queue& q = queues_[a.queue];
+      if (m.awake) q.first = a.cell;
+      q.more = !m.awake;
+    }
+    for (int i = 4; i > 0; i--) s5_[i] = s5_[i - 1];
+    s5_[0] = arrival;
+    model_.clock(arrival, take);
+    taken_ = take;
+    edge();
+  }
+
+  void idle(int n) {
+    for (int i = 0; i < n; i++) clock({}, {});
+  }
+
+  // Everything leaves; nothing may be missing.
+  void drain() {
+    idle(8);
+    for (u32 q = 0; q < shape_.queues; q++)
+      while (!queues_[q].audit.empty()) {
+        if (!canTake(q)) fail("a queue holds packets and nobody may take them");
+        clock({}, q);
+        clock({}, {});
+      }
+    idle(8);
+    if (freeCells_ != shape_.cells || names_.size() != shape_.cells || !live_.empty() || !under_.empty())
+      fail("at rest not every cell is back");
+  }
+
+ private:
+  struct Queue {
+    std::list<u32> audit;  // cells, oldest first
+    std::optional<u32> first;
+    bool more = false;  // the taker knows of a packet behind
+  };
+
+  void edge() {
+    dut_->clock = 0;
+    dut_->eval();
+    dut_->clock = 1;
+    dut_->eval();
+    clocks++;
+  }
+
+  void giveBack(u32 cell, u32 cells) {
+    const auto packet = live_.find(cell);
+    if (packet == live_.end()) fail("a cell comes back twice");
+    if (packet->second.cells != cells) fail("not all of a packet's cells come back");
+    freeCells_ += cells;
+    live_.erase(packet);
+    names_.push_back(cell);
+  }
+
+  void leave(bool marked) {
+    Queue& q = queues_[taken_->queue];
+    if (q.audit.empty() || q.audit.front() != taken_->cell) fail("a packet leaves out of order");
+    if (marked != (marked_.erase(taken_->cell) != 0)) fail("a mark is lost or wrong");
+    if (spaced && marked != expectMark_) fail("a mark differs from the brute force's");
+    q.audit.pop_front();
+    tally.taken++;
+    giveBack(taken_->cell, live_.at(taken_->cell).cells);
+  }
+
+  void settle(const VictimOutcome& o) {
+    const VictimArrival a = under_.front();
+    under_.pop_front();
+    if (clocks - since_.front() != Latency) fail("an outcome comes at another time");
+    since_.pop_front();
+    const bool contest = a.action == VictimArrival::Contest;
+    const bool lost = contest && !o.enqueued;
+    tally.contests += contest, tally.evicted += o.evicted, tally.victimMarked += o.victimMarked;
+    tally.arrivingLost += lost, tally.arrivingMarked += o.marked, tally.blind += o.blind;
+    if (o.evicted + o.victimMarked + o.marked + lost != contest) fail("not exactly one packet pays");
+    if (a.action != VictimArrival::Contest && o.enqueued != (a.action == VictimArrival::Admit)) fail("admitted and refused");
+    Queue& q = queues_[a.queue];
+    if (o.enqueued) q.audit.push_back(a.cell);
+    if (o.marked) marked_[a.cell] = true;
+    if (o.evicted || o.victimMarked) {
+      if (q.audit.empty() || q.audit.front() == o.cell) fail("a first packet is the victim");
+      const VictimArrival& v = live_.at(o.cell);
+      if (v.queue != a.queue || v.lenBytes != o.lenBytes || v.colour != o.colour || v.distance != o.distance)
+        fail("the victim is not who it says");
+      if (a.byColour && v.byColour && v.colour < a.colour) fail("a better colour pays");
+      if (v.distance > a.distance) fail("the victim is further than the arriving packet");
+      if (marked_.count(o.cell)) fail("a packet pays twice");
+      if (o.victimMarked) marked_[o.cell] = true;
+    }
+    if (o.evicted) {
+      // Victims stand near the front of long queues as often as not, so look from there.
+      auto at = q.audit.begin();
+      while (at != q.audit.end() && *at != o.cell) ++at;
+      if (at == q.audit.end()) fail("the victim is not in the queue");
+      q.audit.erase(at);
+    }
+    if (spaced) {
+      const VictimOutcome e = expected_.front();
+      expected_.pop_front();
+      if (std::memcmp(&e.cell, &o.cell, 4 * sizeof(u32)) != 0 || e.enqueued != o.enqueued || e.marked != o.marked ||
+          e.evicted != o.evicted || e.victimMarked != o.victimMarked || o.blind)
+        fail("the brute force says otherwise: cell " + std::to_string(o.cell) + " pays instead of " + std::to_string(e.cell));
+    }
+  }
+
+  VictimShape shape_;
+  std::unique_ptr<VVictimPipeline> dut_ = std::make_unique<VVictimPipeline>();
+  ClockedVictims model_;
+  Victims brute_;
+  std::vector<Queue> queues_;
+  std::deque<u32> names_;
+  std::unordered_map<u32, VictimArrival> live_;  // by head cell
+  std::unordered_map<u32, bool> marked_;
+  std::deque<VictimArrival> under_;
+  std::deque<u64> since_;  // the clocks in which they came
+  std::deque<VictimOutcome> expected_;
+  std::optional<VictimArrival> s5_[5];
+  std::optional<ClockedVictims::Take> taken_;
+  bool expectMark_ = false;
+  u64 freeCells_ = 0;
+};
+
+}  // namespace

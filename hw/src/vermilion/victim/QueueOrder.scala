@@ -1,0 +1,146 @@
+package vermilion.victim
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
+import vermilion.fixed.Formats._
+
+/** All queues as doubly linked lists, so that a packet can be taken out of the middle.
+  *
+  * The ways in and out and their clocks are those of `queue/QueueManager`: one enqueue a clock, one packet taken a clock, to any queues; and
+  * one unlink a clock, always of the queue that is enqueued to in the same clock: first the append, then the unlink. So who is unlinked
+  * has a packet behind it, a queue's newest packet never changes by an unlink, and what the scheduler knows of a queue stays true.
+  * A queue's first packet belongs to the scheduler and must not be unlinked. A packet becomes first by `awake`, or a clock behind a take
+  * (`promoted`); one that becomes first in the very clock of its unlink stays (`victimPromoted` says so).
+  *
+  * Both links have two writers, the enqueue and the unlink, with a bank each. The enqueue's write to a packet's links is always the first
+  * since the packet came, so two bits a link tell whose counts: the enqueue's where they are equal. The enqueue makes them equal by writing its own,
+  * the unlink makes them differ by writing its own. The unlink knows the enqueue's bit of its neighbours without reading it, as links
+  * carry it along (`Next.previousBit`, `Previous.nextBit`): it never changes while the packet is queued.
+  *
+  * RAM | depth | holds | written by
+  * --- | --- | --- | ---
+  * newest (4 copies) | queues | newest packet's cell and bit | enqueue
+  * woken, slept | queues | one bit; they differ where the queue is awake | enqueue; asleep
+  * next (2 banks x 2 copies) | cells | the packet behind: cell, length, rank, bit | enqueue; unlink
+  * previous (2 banks) | cells | the packet before: cell, bit | enqueue; unlink
+  * bits (2 x 2 banks) | cells | one bit | enqueue; unlink
+  *
+  * Timing: `enqueueQueue`, `enqueueCell` and `victim` are of the clock before `enqueue` and `unlink`. All else as QueueManager says.
+  * A cell must not be enqueued again within two clocks of the take or unlink of its packet.
+  * Longest path: next RAM through the choice of banks to `successor`, two choices more than QueueManager's.
+  */
+class QueueOrder(v: VictimParams) extends Module {
+  val io = IO(new Bundle {
+    val enqueueQueue = Input(UInt(v.queueBits.W))
+    val enqueueCell = Input(UInt(v.cellBits.W))
+    val victim = Input(UInt(v.cellBits.W))
+    val enqueue = Flipped(Valid(new QueuedRef(v))) // bits need not be held back by valid
+    val unlink = Input(Bool())
+    val victimPromoted = Output(Bool()) // with `promoted`: it is the packet that may be unlinked in this clock
+    val awake = Output(Bool()) // the enqueued packet is its queue's first
+    // The packet that may be taken, whether it is, and whether the taker thinks it the last.
+    val serveQueue = Input(UInt(v.queueBits.W))
+    val serveCell = Input(UInt(v.cellBits.W))
+    val take = Input(Bool())
+    val emptied = Input(Bool())
+    val successor = Output(new QueuedRef(v)) // a clock later, as all below
+    val promoted = Output(Bool()) // the successor is its queue's first from now on
+    val promotedQueue = Output(UInt(v.queueBits.W))
+    val newestServed = Output(UInt(v.cellBits.W))
+    val refilled = Output(Bool())
+    val look = Input(Vec(2, UInt(v.queueBits.W)))
+    val newest = Output(Vec(2, UInt(v.cellBits.W)))
+    val ready = Output(Bool()) // the sweep is done
+  })
+
+  private class Next extends Bundle {
+    val ref = new QueuedRef(v)
+    val previousBit = Bool()
+  }
+  private class Previous extends Bundle {
+    val cell = UInt(v.cellBits.W)
+    val nextBit = Bool()
+  }
+
+  private val newest = new ForwardingRam(v.queues, new Previous)
+  private val woken = new ForwardingRam(v.queues, Bool())
+  private val slept = new ForwardingRam(v.queues, Bool())
+  private val sweep = new SweepInit(v.queues)
+  private val enqueuedNext, unlinkedNext = new ForwardingRam(v.cells, new Next)
+  private val enqueuedPrevious, unlinkedPrevious = new ForwardingRam(v.cells, new Previous)
+  private val enqueuedNextBit, unlinkedNextBit = new ForwardingRam(v.cells, Bool())
+  private val enqueuedPreviousBit, unlinkedPreviousBit = new ForwardingRam(v.cells, Bool())
+  // Each reader has its own copy of the bits; they begin alike.
+  private val bitSweep = new SweepInit(v.cells)
+  for (bits <- Seq(enqueuedNextBit, unlinkedNextBit, enqueuedPreviousBit, unlinkedPreviousBit))
+    bits.write(!bitSweep.done, bitSweep.address, false.B)
+  io.ready := sweep.done && bitSweep.done
+
+  // ---- take: t1 is the clock behind it
+  private val t1Valid = RegNext(io.take, false.B)
+  private val t1Queue = Delay(io.serveQueue)
+  private val t1Cell = Delay(io.serveCell)
+  private val t1Emptied = RegNext(io.take && io.emptied, false.B)
+  private val servedNewest = newest.read(io.serveQueue)
+  private val t1Last = servedNewest.cell === t1Cell
+  private val asleep = t1Emptied && t1Last
+  private val byEnqueue = enqueuedNext.read(io.serveCell).ref
+  private val byUnlink = unlinkedNext.read(io.serveCell).ref
+  private val byEnqueueCounts = enqueuedNextBit.read(io.serveCell) === unlinkedNextBit.read(io.serveCell)
+  io.successor := Mux(byEnqueueCounts, byEnqueue.asUInt, byUnlink.asUInt).asTypeOf(new QueuedRef(v))
+  io.newestServed := servedNewest.cell
+  io.promoted := t1Valid && !t1Last
+  io.promotedQueue := t1Queue
+  io.refilled := t1Emptied && !t1Last
+  slept.write(!sweep.done, sweep.address, false.B)
+  slept.write(asleep, t1Queue, !slept.read(io.serveQueue))
+
+  // ---- enqueue: e1 knows the newest packet and whether the queue sleeps; falling asleep in this clock comes first
+  private val e1Queue = Delay(io.enqueueQueue)
+  private val e1Cell = Delay(io.enqueueCell)
+  private val e1Newest = newest.read(io.enqueueQueue)
+  private val e1Woken = woken.read(io.enqueueQueue)
+  private val e1Sleeps = e1Woken === slept.read(io.enqueueQueue) || (asleep && t1Queue === e1Queue)
+  private val nextBit = unlinkedNextBit.read(io.enqueueCell)
+  private val previousBit = unlinkedPreviousBit.read(io.enqueueCell)
+  private val asNext = Wire(new Next)
+  asNext.ref := io.enqueue.bits
+  asNext.previousBit := previousBit
+  private val asPrevious = Wire(new Previous)
+  asPrevious.cell := e1Cell
+  asPrevious.nextBit := nextBit
+  newest.write(io.enqueue.valid, e1Queue, asPrevious)
+  enqueuedNext.write(io.enqueue.valid && !e1Sleeps, e1Newest.cell, asNext)
+  enqueuedPrevious.write(io.enqueue.valid, e1Cell, e1Newest)
+  enqueuedNextBit.write(io.enqueue.valid, e1Cell, nextBit)
+  enqueuedPreviousBit.write(io.enqueue.valid, e1Cell, previousBit)
+  woken.write(!sweep.done, sweep.address, false.B)
+  woken.write(io.enqueue.valid && e1Sleeps, e1Queue, !e1Woken)
+  io.awake := io.enqueue.valid && e1Sleeps
+
+  // ---- unlink: the victim's neighbours are joined; behind the newest of before stands the packet enqueued in this clock
+  private val victim = Delay(io.victim)
+  private val nextCounts = enqueuedNextBit.read(io.victim) === unlinkedNextBit.read(io.victim)
+  private val previousCounts = enqueuedPreviousBit.read(io.victim) === unlinkedPreviousBit.read(io.victim)
+  private val readNext = Mux(nextCounts, enqueuedNext.read(io.victim).asUInt, unlinkedNext.read(io.victim).asUInt)
+  private val before =
+    Mux(previousCounts, enqueuedPrevious.read(io.victim).asUInt, unlinkedPrevious.read(io.victim).asUInt)
+      .asTypeOf(new Previous)
+  private val behind = Mux(e1Newest.cell === victim, asNext.asUInt, readNext).asTypeOf(new Next)
+  unlinkedNext.write(io.unlink, before.cell, behind)
+  unlinkedNextBit.write(io.unlink, before.cell, !before.nextBit)
+  unlinkedPrevious.write(io.unlink, behind.ref.cell, before)
+  unlinkedPreviousBit.write(io.unlink, behind.ref.cell, !behind.previousBit)
+
+  // Compared with both banks, so that the choice comes late.
+  io.victimPromoted := io.promoted && Mux(byEnqueueCounts, byEnqueue.cell === victim, byUnlink.cell === victim)
+
+  for (i <- 0 until 2) io.newest(i) := newest.read(io.look(i)).cell
+
+  assert(!io.enqueue.valid || io.ready, "a packet was queued within the first clocks after reset")
+  assert(!io.enqueue.valid || io.enqueue.bits.cell === e1Cell, "another cell is enqueued than was announced")
+  assert(!io.unlink || io.enqueue.valid, "an unlink comes without an enqueue")
+  assert(!io.unlink || !io.victimPromoted, "a queue's first packet is unlinked")
+  assert(!io.unlink || !e1Sleeps, "a packet is unlinked from a queue that sleeps")
+}

@@ -1,0 +1,50 @@
+package vermilion.victim
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
+
+/** A RAM with several write ports that always returns the newest data: a bank a writer, and who wrote last.
+  *
+  * Each writer has a bank of its own with one write port, and beside it a bank of owner bits. The newest data is in the bank of writer
+  * {{{
+  *   owner(a) = bits_0(a) ^ bits_1(a) ^ ..
+  * }}}
+  * A writer makes itself the owner by writing the bits that it lacks: its own number ^ the bits of all others. So it must read those, and
+  * names its address one clock ahead of the write. A record is undefined until its first write. The owner bits are cleared after reset, one
+  * record a clock, until `ready`, before which nothing may be written: each reader has its own copy of them, and copies must agree.
+  *
+  * Timing as [[ForwardingRam]]: a read addressed in clock t gives in t+1 what all writes up to and including clock t left.
+  * Two writers must not write one address in the same clock, which is asserted.
+  * RAMs, for W writers and R reads: W data banks in R copies; W banks of owner bits in R + W - 1 copies.
+  */
+class SharedRam[T <: Data](depth: Int, gen: T, writers: Int) {
+  private val ownerBits = log2Ceil(writers)
+  private val banks = Seq.fill(writers)(new ForwardingRam(depth, gen))
+  private val owners = Seq.fill(writers)(new ForwardingRam(depth, UInt(ownerBits.W)))
+  private val sweep = new SweepInit(depth)
+  owners.foreach(_.write(!sweep.done, sweep.address, 0.U))
+  val ready: Bool = sweep.done
+  private var written = Seq.empty[(Bool, UInt)]
+
+  /** The write port of one writer, to be called once for each: `address` is of the clock before `enable` and `data`. */
+  def write(writer: Int, address: UInt, enable: Bool, data: T): Unit = {
+    val others = owners.indices.filter(_ != writer).map(owners(_).read(address)).reduce(_ ^ _)
+    val at = Delay(address)
+    banks(writer).write(enable, at, data)
+    owners(writer).write(enable, at, others ^ writer.U(ownerBits.W))
+    for ((otherEnable, otherAt) <- written)
+      assert(!(enable && otherEnable && at === otherAt), "two writers write one record at once")
+    written = written :+ ((enable, at))
+  }
+
+  /** Adds a read port; the result belongs to the address of the clock before. */
+  def read(address: UInt): T = {
+    val owner = owners.map(_.read(address)).reduce(_ ^ _)
+    val data = banks.map(_.read(address))
+    val newest = Wire(gen.cloneType)
+    newest := data.head
+    for (i <- 1 until writers) when(owner === i.U) { newest := data(i) }
+    newest
+  }
+}

@@ -1,0 +1,182 @@
+package vermilion.victim
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.{Arithmetic, Delay, ForwardingRam}
+import vermilion.fixed.Formats._
+import vermilion.stream.Colour
+
+/** Decides who goes when a packet must go, and keeps the queues: DDRED's RED form and ECN form (`algorithms.md`, 3).
+  *
+  * All arriving packets, whatever their fate, pass six stages in step, one a clock, so their order holds and at most one chain of cells is
+  * freed a clock. The time does not depend on queue lengths.
+  * {{{
+  *   s0  the queue's bitmap is addressed
+  *   s1  each four distances' lowest, of the classes that may lose
+  *   s2  the lowest rank
+  *   s3  is the arriving packet nearer? Else that list's head is addressed
+  *   s4  the victim is known; its neighbours, link and record are addressed
+  *   s5  everything is written, or nothing
+  * }}}
+  * A contest costs exactly one packet: the queued one with the smallest distance, of equals the oldest; but the arriving one if its distance is smaller
+  * still, or if no other may lose. With `byColour`, of equal distance the worst colour first, and then the oldest. With
+  * `mayMark`, who loses and is ECT stays and is marked CE instead. A marked packet has paid, and can be no victim any more.
+  *
+  * The choice is made ahead and checked in s5. Where it has turned void the arriving packet pays (`blind`): when the victim has become its queue's
+  * first since s3, or when its list was emptied since s0 by contests up to four clocks ahead or promotions. Contests of the same list one behind the other find
+  * its next packet each, every clock.
+  *
+  * What a search does not see: a queue's first packet, which is the scheduler's and never a victim; what is enqueued from s0 on, by packets
+  * one to five clocks ahead, if its distance is smaller than all seen; queues from `indexed` on, where the arriving packet pays.
+  * If a queue's `byColour` changes, packets queued before keep the class that they were queued with: none counts as green.
+  *
+  * Latency: `awake`, `joined` 5 clocks; `outcome`, `freed` 6. A packet can be taken from the clock on in which `awake` says so.
+  * RAMs: those of [[QueueOrder]] and [[DistanceLists]]; `records`, cells x (length, colour, ECT); `marks`, cells x 1 b, a [[SharedRam]].
+  * A cell may come again in the clock behind its return (`freed`, or the take of its packet).
+  * Longest path: s5, next RAM through the compare with the victim (becomes first?) to the write enables.
+  */
+class VictimPipeline(v: VictimParams) extends Module {
+  val io = IO(new Bundle {
+    val arrival = Flipped(Valid(new Arrival(v)))
+    val outcome = Valid(new Outcome(v))
+    val freed = Valid(new FreedChain(v))
+    // As the ports of QueueManager.
+    val enqueued = Output(Bool()) // s5: the packet of five clocks ago is enqueued
+    val enqueuedMarked = Output(Bool()) // and must be marked CE
+    val awake = Output(Bool()) // s5: and it woke its queue
+    val serveQueue = Input(UInt(v.queueBits.W))
+    val serveCell = Input(UInt(v.cellBits.W))
+    val take = Input(Bool())
+    val emptied = Input(Bool())
+    val successor = Output(new QueuedRef(v))
+    val newestServed = Output(UInt(v.cellBits.W))
+    val refilled = Output(Bool())
+    val takenMarked = Output(Bool()) // a clock behind the take: the packet was marked where it stood
+    val look = Input(Vec(2, UInt(v.queueBits.W)))
+    val newest = Output(Vec(2, UInt(v.cellBits.W)))
+    val ready = Output(Bool()) // the sweeps after reset are done
+  })
+
+  private val order = Module(new QueueOrder(v))
+  private val lists = Module(new DistanceLists(v))
+  private val lowest = Module(new LowestRank(v))
+  private class Record extends Bundle {
+    val lenBytes = UInt(PktLenBits.W)
+    val colour = UInt(2.W)
+    val ect = Bool()
+  }
+  private val records = new ForwardingRam(v.cells, new Record)
+  private val marks = new SharedRam(v.cells, Bool(), 2)
+  io.ready := order.io.ready && lists.io.ready && marks.ready
+
+  private def indexQueue(queue: UInt) = queue.pad(log2Ceil(v.indexed).max(1))(log2Ceil(v.indexed).max(1) - 1, 0)
+  private def isIndexed(queue: UInt) = if (v.indexed == v.queues) true.B else queue < v.indexed.U
+
+  // ---- s0 to s2
+  private val valid = Wire(Vec(6, Bool()))
+  private val at = Wire(Vec(6, new Arrival(v)))
+  valid(0) := io.arrival.valid
+  at(0) := io.arrival.bits
+  for (s <- 1 to 5) {
+    valid(s) := RegNext(valid(s - 1), false.B)
+    at(s) := Delay(at(s - 1))
+  }
+  lists.io.look := indexQueue(at(0).queue)
+  private val mayLose = VecInit.tabulate(v.bitmapBits)(i => at(1).mayLose(i % Colour.Count)).asUInt
+  private val contests = at(1).action === Action.Contest.U && isIndexed(at(1).queue)
+  lowest.io.bitmap := lists.io.looked & mayLose & Fill(v.bitmapBits, contests)
+
+  // ---- s3
+  private val s3Wants = lowest.io.found && at(3).distance >= lowest.io.rank.distance
+  private val s5Wants = Delay(s3Wants, 2)
+  private val s5Distance = Delay(lowest.io.rank.distance, 2)
+  lists.io.pick.valid := valid(3) && s3Wants
+  lists.io.pick.bits.queue := indexQueue(at(3).queue)
+  lists.io.pick.bits.rank := lowest.io.rank
+
+  // ---- s4
+  private val s5Candidate = RegNext(lists.io.candidate.valid, false.B)
+  private val s5Cell = Delay(lists.io.candidate.bits)
+  private val record = records.read(lists.io.candidate.bits)
+  order.io.victim := lists.io.candidate.bits
+  order.io.enqueueQueue := at(4).queue
+  order.io.enqueueCell := at(4).cell
+  lists.io.pushList.queue := indexQueue(at(4).queue)
+  lists.io.pushList.rank := at(4).rank
+
+  // ---- s5
+  private val p1Promoted = RegNext(order.io.promoted, false.B)
+  private val p1Cell = Delay(order.io.successor.cell)
+  private val isFirst = order.io.victimPromoted || (p1Promoted && p1Cell === s5Cell)
+  private val contest = at(5).action === Action.Contest.U
+  private val pays = s5Candidate && !isFirst // a queued packet does
+  private val victimMarked = pays && at(5).mayMark && record.ect
+  private val evicted = pays && !(at(5).mayMark && record.ect)
+  private val marked = contest && !pays && at(5).mayMark && at(5).ect
+  private val lost = at(5).action === Action.Refuse.U || (contest && !pays && !marked)
+  private val enqueued = valid(5) && !lost
+  order.io.enqueue.valid := enqueued
+  order.io.enqueue.bits.cell := at(5).cell
+  order.io.enqueue.bits.lenBytes := at(5).lenBytes
+  order.io.enqueue.bits.rank := at(5).rank
+  order.io.unlink := evicted
+  lists.io.pop := pays
+  lists.io.push.valid := enqueued && !order.io.awake && !marked && isIndexed(at(5).queue)
+  lists.io.push.bits := at(5).cell
+  private val own = Wire(new Record)
+  own.lenBytes := at(5).lenBytes
+  own.colour := at(5).colour
+  own.ect := at(5).ect
+  records.write(enqueued, at(5).cell, own)
+  marks.write(0, at(4).cell, enqueued, marked)
+  marks.write(1, lists.io.candidate.bits, victimMarked, true.B)
+
+  // ---- take and promotion
+  order.io.serveQueue := io.serveQueue
+  order.io.serveCell := io.serveCell
+  order.io.take := io.take
+  order.io.emptied := io.emptied
+  order.io.look := io.look
+  lists.io.promote.valid := order.io.promoted && isIndexed(order.io.promotedQueue)
+  lists.io.promote.bits := order.io.successor
+  lists.io.promoteQueue := indexQueue(order.io.promotedQueue)
+  lists.io.promoteListed := !marks.read(order.io.successor.cell)
+  io.takenMarked := marks.read(io.serveCell)
+  io.successor := order.io.successor
+  io.newestServed := order.io.newestServed
+  io.refilled := order.io.refilled
+  io.newest := order.io.newest
+  io.enqueued := enqueued
+  io.enqueuedMarked := marked
+  io.awake := order.io.awake
+
+  // ---- what is told
+  private val outcome = Wire(new Outcome(v))
+  outcome.enqueued := enqueued
+  outcome.marked := marked
+  outcome.blind := contest && s5Wants && !pays
+  outcome.evicted := evicted
+  outcome.victimMarked := victimMarked
+  outcome.victim.queue := at(5).queue
+  outcome.victim.cell := s5Cell
+  outcome.victim.lenBytes := record.lenBytes
+  outcome.victim.colour := record.colour
+  outcome.victim.distance := s5Distance
+  io.outcome.valid := RegNext(valid(5), false.B)
+  io.outcome.bits := Delay(outcome)
+  private val freed = Wire(new FreedChain(v))
+  freed.cell := Mux(evicted, s5Cell, at(5).cell)
+  private val victimCells = ((record.lenBytes +& (CellBytes - 1).U) >> log2Ceil(CellBytes)).asUInt
+  freed.cells := Mux(evicted, Arithmetic.saturate(victimCells, v.chainBits), at(5).cells)
+  io.freed.valid := RegNext(evicted || (valid(5) && lost && at(5).cells =/= 0.U), false.B)
+  io.freed.bits := Delay(freed)
+
+  assert(!io.arrival.valid || io.arrival.bits.cells =/= 0.U || io.arrival.bits.action === Action.Refuse.U,
+    "a packet without cells can only be refused")
+}
+
+/** A chain of linked cells that goes back to the free list: `stream/Chain`, of a build that may be smaller than a lane. */
+class FreedChain(v: VictimParams) extends Bundle {
+  val cell = UInt(v.cellBits.W)
+  val cells = UInt(v.chainBits.W)
+}

@@ -1,0 +1,119 @@
+package vermilion.victim
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.Delay
+import vermilion.lane.LaneParams
+import vermilion.queue.{PacketRef, QueuePorts}
+import vermilion.stream.{Chain, Descriptor}
+
+/** A packet for its queue, or one that is lost already: all pass here, so that their order holds. */
+class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
+  val descriptor = new Descriptor(p) // its queue, cells, length and colour are the packet's; cells is 0 if it holds none
+  val distance = UInt(v.distanceBits.W)
+  val ect = Bool()
+  val action = UInt(Action.Bits.W)
+  val byColour = Bool()
+  val mayMark = Bool()
+}
+
+/** All queues of a lane, with contests: takes the place of `queue/QueueManager` in front of the same scheduler.
+  *
+  * Every arriving packet comes here with its action: admit, refuse or contest ([[VictimPipeline]], which says who goes and when).
+  * `outcome` says what became of it, in order, and `settled` is the packet's own descriptor, in the same clock.
+  * The ports to the scheduler are QueueManager's, name by name and clock by clock, `awake` and `joined` 5 clocks behind the arrival.
+  * `taken.descriptor.setCe` is set also for a packet that was marked where it stood, or when it came.
+  *
+  * RAM: descriptors, cells x descriptor by head cell, written when a packet is enqueued; and those of VictimPipeline.
+  * After reset nothing may come until `ready`, for as many clocks as there are cells, or lists by distance. It keeps no byte counts.
+  */
+class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
+  require(v.queues == p.queues && v.cells == p.cells, s"the victim search is built for ${v.queues} queues and ${v.cells} cells")
+
+  val io = IO(new QueuePorts(p) {
+    val arrival = Flipped(Valid(new ArrivalRequest(p, v)))
+    val outcome = Valid(new Outcome(v))
+    val settled = Output(new Descriptor(p))
+    val freed = Valid(new Chain(p))
+    val busy = Output(Bool()) // a packet is on its way through
+    val ready = Output(Bool())
+  })
+
+  private val Stages = VictimQueues.Latency - 1
+  private val pipeline = Module(new VictimPipeline(v))
+  private val descriptors = SyncReadMem(p.cells, new Descriptor(p))
+
+  private val request = io.arrival.bits
+  pipeline.io.arrival.valid := io.arrival.valid
+  pipeline.io.arrival.bits.queue := request.descriptor.queue
+  pipeline.io.arrival.bits.cell := request.descriptor.headCell
+  pipeline.io.arrival.bits.cells := request.descriptor.cells
+  pipeline.io.arrival.bits.lenBytes := request.descriptor.lenBytes
+  pipeline.io.arrival.bits.colour := request.descriptor.colour
+  pipeline.io.arrival.bits.distance := request.distance
+  pipeline.io.arrival.bits.ect := request.ect
+  pipeline.io.arrival.bits.action := request.action
+  pipeline.io.arrival.bits.byColour := request.byColour
+  pipeline.io.arrival.bits.mayMark := request.mayMark
+
+  private val s5 = Delay(request.descriptor, Stages)
+  private val queued = Wire(new Descriptor(p))
+  queued := s5
+  queued.setCe := s5.setCe || pipeline.io.enqueuedMarked
+  when(pipeline.io.enqueued) { descriptors.write(queued.headCell, queued) }
+  io.awake.valid := pipeline.io.awake
+  io.awake.bits.queue := s5.queue
+  io.awake.bits.packet.cell := s5.headCell
+  io.awake.bits.packet.lenBytes := s5.lenBytes
+  io.joined.valid := pipeline.io.enqueued && !pipeline.io.awake
+  io.joined.bits := s5.queue
+
+  private val successor = Wire(new PacketRef(p))
+  successor.cell := pipeline.io.successor.cell
+  successor.lenBytes := pipeline.io.successor.lenBytes
+  private val t1Queue = Delay(io.serve.queue)
+  pipeline.io.serveQueue := io.serve.queue
+  pipeline.io.serveCell := io.serve.packet.cell
+  pipeline.io.take := io.take
+  pipeline.io.emptied := io.emptied
+  pipeline.io.look := io.look
+  io.successor := successor
+  io.newestServed := pipeline.io.newestServed
+  io.newest := pipeline.io.newest
+  io.refilled.valid := pipeline.io.refilled
+  io.refilled.bits.queue := t1Queue
+  io.refilled.bits.packet := successor
+  private val taken = descriptors.read(io.serve.packet.cell, io.take)
+  io.taken.valid := RegNext(io.take, false.B)
+  io.taken.bits.queue := t1Queue
+  io.taken.bits.descriptor := taken
+  io.taken.bits.descriptor.setCe := taken.setCe || pipeline.io.takenMarked
+
+  io.outcome := pipeline.io.outcome
+  io.settled := Delay(s5)
+  io.freed.valid := pipeline.io.freed.valid
+  io.freed.bits.head := pipeline.io.freed.bits.cell
+  io.freed.bits.cells := pipeline.io.freed.bits.cells
+  private val stages = RegInit(0.U((Stages + 1).W))
+  stages := stages(Stages - 1, 0) ## io.arrival.valid
+  io.busy := stages.orR
+  io.ready := pipeline.io.ready
+
+  // Simulators read the new value on a collision; a RAM need not.
+  assert(
+    !(io.take && pipeline.io.enqueued && queued.headCell === io.serve.packet.cell),
+    "a descriptor is read in the clock of its write"
+  )
+  assert(!io.arrival.valid || pipeline.io.ready, "a packet came within the first clocks after reset")
+  assert(!io.arrival.valid || request.descriptor.queue < p.queues.U(log2Ceil(p.queues + 1).W), "no such queue")
+  assert(
+    !io.taken.valid || taken.headCell === Delay(io.serve.packet.cell),
+    "a descriptor does not belong to its head cell"
+  )
+}
+
+object VictimQueues {
+
+  /** Clocks from an arrival to its outcome. */
+  val Latency = 6
+}

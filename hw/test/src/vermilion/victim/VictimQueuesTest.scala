@@ -1,0 +1,143 @@
+package vermilion.victim
+
+import chisel3._
+import chisel3.util._
+import chisel3.simulator.scalatest.ChiselSim
+import org.scalatest.flatspec.AnyFlatSpec
+import scala.collection.mutable
+import scala.util.Random
+import vermilion.fixed.Formats._
+import vermilion.lane.LaneParams
+import vermilion.queue.TakenPacket
+import vermilion.schedule.Scheduler
+import vermilion.stream.Chain
+
+/** The victim queues in front of the scheduler, wired as EgressQueues wires QueueManager. */
+class VictimEgress(p: LaneParams, v: VictimParams) extends Module {
+  val io = IO(new Bundle {
+    val arrival = Flipped(Valid(new ArrivalRequest(p, v)))
+    val room = Input(Bool())
+    val outcome = Valid(new Outcome(v))
+    val settledCell = Output(UInt(p.cellBits.W))
+    val freed = Valid(new Chain(p))
+    val taken = Valid(new TakenPacket(p))
+    val busy = Output(Bool())
+    val ready = Output(Bool())
+  })
+  private val queues = Module(new VictimQueues(p, v))
+  private val scheduler = Module(new Scheduler(p))
+  queues.io.arrival := io.arrival
+  queues.io.serve := scheduler.io.serve
+  queues.io.take := scheduler.io.take
+  queues.io.emptied := scheduler.io.emptied
+  queues.io.look := scheduler.io.look
+  scheduler.io.awake := queues.io.awake
+  scheduler.io.joined := queues.io.joined
+  scheduler.io.refilled := queues.io.refilled
+  scheduler.io.successor := queues.io.successor
+  scheduler.io.newestServed := queues.io.newestServed
+  scheduler.io.newest := queues.io.newest
+  scheduler.io.now := 0.U
+  scheduler.io.configure.valid := false.B
+  scheduler.io.configure.bits := DontCare
+  scheduler.io.configurePort.valid := false.B
+  scheduler.io.configurePort.bits := DontCare
+  scheduler.io.room := io.room
+  io.outcome := queues.io.outcome
+  io.settledCell := queues.io.settled.headCell
+  io.freed := queues.io.freed
+  io.taken := queues.io.taken
+  io.ready := queues.io.ready
+  io.busy := queues.io.busy || scheduler.io.busy
+}
+
+/** Random packets at full pace through the real scheduler, against plain Scala queues that follow the outcomes. */
+class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
+  private case class Packet(queue: Int, cell: Int, lenBytes: Int, arrival: Int)
+
+  private def runs(p: LaneParams, indexed: Int): Unit =
+    simulate(new VictimEgress(p, VictimParams(p.queues, p.cells, indexed))) { dut =>
+      val seed = 6
+      info(s"seed $seed")
+      val random = new Random(seed)
+      val free = mutable.Queue.from(random.shuffle((0 until p.cells).toList))
+      val queues = Array.fill(p.queues)(mutable.ArrayBuffer.empty[Packet])
+      val under = mutable.Queue.empty[(Packet, Int)]
+      val marked = mutable.Set.empty[Int]
+      var evicted, marks, left, refused = 0
+
+      def clock(arrives: Boolean, room: Boolean): Unit = {
+        if (dut.io.outcome.valid.peek().litToBoolean) {
+          val (packet, action) = under.dequeue()
+          val o = dut.io.outcome.bits
+          dut.io.settledCell.expect(packet.cell.U)
+          if (o.enqueued.peek().litToBoolean) queues(packet.queue) += packet else refused += 1
+          if (o.marked.peek().litToBoolean) marked += packet.cell
+          val victim = o.victim.cell.peek().litValue.toInt
+          val place = queues(packet.queue).indexWhere(_.cell == victim)
+          if (o.evicted.peek().litToBoolean) {
+            assert(action == Action.Contest && place > 0)
+            dut.io.freed.valid.expect(true.B)
+            dut.io.freed.bits.head.expect(victim.U)
+            dut.io.freed.bits.cells.expect(((queues(packet.queue)(place).lenBytes + 63) / 64).U)
+            queues(packet.queue).remove(place)
+            evicted += 1
+          }
+          if (o.victimMarked.peek().litToBoolean) {
+            assert(action == Action.Contest && place > 0 && marked.add(victim))
+            marks += 1
+          }
+        }
+        if (dut.io.freed.valid.peek().litToBoolean) free.prepend(dut.io.freed.bits.head.peek().litValue.toInt)
+        if (dut.io.taken.valid.peek().litToBoolean) {
+          val d = dut.io.taken.bits.descriptor
+          val packet = queues(dut.io.taken.bits.queue.peek().litValue.toInt).remove(0)
+          d.headCell.expect(packet.cell.U)
+          d.lenBytes.expect(packet.lenBytes.U)
+          d.arrival.expect(packet.arrival.U)
+          d.setCe.expect(marked.remove(packet.cell).B)
+          free.append(packet.cell)
+          left += 1
+        }
+        val comes = arrives && free.nonEmpty
+        dut.io.arrival.valid.poke(comes.B)
+        if (comes) {
+          val len = 1 + random.nextInt(1500)
+          val packet = Packet(random.nextInt(p.queues.min(3)), free.dequeue(), len, random.nextInt(1 << 30))
+          val action = if (random.nextInt(5) < 3) Action.Contest else random.nextInt(2)
+          val b = dut.io.arrival.bits
+          b.descriptor.queue.poke(packet.queue.U)
+          b.descriptor.headCell.poke(packet.cell.U)
+          b.descriptor.cells.poke(((len + 63) / 64).U)
+          b.descriptor.lenBytes.poke(len.U)
+          b.descriptor.arrival.poke(packet.arrival.U)
+          b.descriptor.setCe.poke(false.B)
+          b.descriptor.colour.poke(random.nextInt(3).U)
+          b.distance.poke(random.nextInt(16).U)
+          b.ect.poke(random.nextBoolean().B)
+          b.action.poke(action.U)
+          b.byColour.poke((packet.queue == 1).B)
+          b.mayMark.poke((packet.queue == 1).B)
+          under.enqueue((packet, action))
+        }
+        dut.io.room.poke(room.B)
+        dut.clock.step()
+      }
+
+      while (!dut.io.ready.peek().litToBoolean) dut.clock.step() // the sweeps
+      for ((arrive, take) <- Seq((1.0, 0.1), (0.6, 0.1), (1.0, 0.25), (0.2, 0.5)); _ <- 0 until 1000)
+        clock(random.nextDouble() < arrive, random.nextDouble() < take)
+      for (_ <- 0 until 8) clock(false, false)
+      while (queues.exists(_.nonEmpty)) clock(false, true)
+      for (_ <- 0 until 8) clock(false, true)
+      dut.io.busy.expect(false.B)
+      assert(free.toSet.size == p.cells && under.isEmpty && marked.isEmpty)
+      assert(evicted > 200 && marks > 50 && left > 300 && refused > 500, s"$evicted $marks $left $refused")
+    }
+
+  behavior of "VictimQueues"
+
+  it should "keep the order of what stays, with the scheduler, and give every cell back" in runs(LaneParams(cells = 256), 16)
+
+  it should "do so where only some queues have lists" in runs(LaneParams(cells = 256, queues = 3), 2)
+}

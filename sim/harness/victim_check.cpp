@@ -1,0 +1,85 @@
+#include "victim_check.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "timing.h"
+
+namespace vermilion {
+
+static constexpr u64 Settling = timing::settling(1), Enqueueing = Settling - 1;
+
+VictimCheck::VictimCheck(const VictimShape& shape) : on_(shape.indexed != 0), victims_(shape), queues_(shape.queues) {}
+
+void VictimCheck::decided(const VictimArrival& arrival, const VictimOutcome& shown, u64 lane) {
+  if (!on_) return;
+  Slot& slot = slots_[(lane - Settling) % Slots];
+  slot.arrival = arrival;
+  slot.shown = shown;
+}
+
+// A packet is shown a clock behind its take.
+void VictimCheck::departed(u32 queue, u64 lane) {
+  if (on_ && queue < queues_.size()) slots_[(lane - 1) % Slots].taken = queue;
+}
+
+void VictimCheck::clock(u64 lane) {
+  lane_ = lane;
+  if (on_ && lane >= Slots) run(lane - Lag);
+}
+
+void VictimCheck::finish() {
+  for (u64 i = 0; i < Slots; i++) clock(lane_ + 1);
+}
+
+void VictimCheck::run(u64 clock) {
+  try {
+    const ClockedVictims::Ports& ports = victims_.ports();
+    const Slot& enqueueing = slots_[(clock - Enqueueing) % Slots];
+    Slot& slot = slots_[clock % Slots];
+    std::optional<ClockedVictims::Take> take;
+    if (slot.taken) {
+      std::deque<u32>& queue = queues_[*slot.taken];
+      if (queue.empty()) throw std::logic_error("a packet was sent from a queue that the model holds empty");
+      // That it is the last is the search's to find; the scheduler's own opinion changes nothing here.
+      take = {*slot.taken, queue.front(), true};
+      queue.pop_front();
+    }
+    if (ports.enqueued) queues_[enqueueing.arrival->queue].push_back(enqueueing.arrival->cell);
+    if (ports.evicts) std::erase(queues_[enqueueing.arrival->queue], *ports.victim);
+    victims_.clock(slot.arrival, take);
+    // Of the clock that comes next.
+    Slot& settled = slots_[(clock + 1 - Settling) % Slots];
+    if (victims_.ports().outcome) compare(settled, *victims_.ports().outcome);
+    settled = {};
+  } catch (const std::logic_error& e) {
+    on_ = false;
+    wrong_++;
+    if (first_.empty()) first_ = std::string("victim search: ") + e.what();
+  }
+}
+
+void VictimCheck::compare(const Slot& contest, const VictimOutcome& model) {
+  const VictimArrival& a = *contest.arrival;
+  const VictimOutcome& rtl = contest.shown;
+  const bool held = a.action == VictimArrival::Contest, paid = model.evicted || model.victimMarked;
+  const bool same = rtl.enqueued == model.enqueued && rtl.evicted == model.evicted &&
+                    rtl.victimMarked == model.victimMarked && rtl.blind == model.blind &&
+                    (!held || rtl.marked == model.marked) &&
+                    (!paid || (rtl.cell == model.cell && rtl.lenBytes == model.lenBytes && rtl.colour == model.colour &&
+                               rtl.distance == model.distance));
+  if (same) return;
+  wrong_++;
+  if (!first_.empty()) return;
+  const auto text = [](const VictimOutcome& o) {
+    return std::string(o.enqueued ? "enqueued" : "lost") + (o.marked ? ", marked" : "") + (o.blind ? ", blind" : "") +
+           (o.evicted ? ", evicted" : "") + (o.victimMarked ? ", victim marked" : "") + ", cell " +
+           std::to_string(o.cell) + ", " + std::to_string(o.lenBytes) + " bytes, colour " + std::to_string(o.colour) +
+           ", distance " + std::to_string(o.distance);
+  };
+  first_ = "queue " + std::to_string(a.queue) + ", a packet of " + std::to_string(a.lenBytes) + " bytes, distance " +
+           std::to_string(a.distance) + ", action " + std::to_string(a.action) + "; RTL: " + text(rtl) +
+           "; model: " + text(model);
+}
+
+}  // namespace vermilion

@@ -1,0 +1,46 @@
+// Who pays in each contest of the RTL, worked out by the model of the victim search (clocked_victims.h) and compared.
+//
+// An outcome hangs on what is taken from its queue while the contest is under way, and a decision is shown only at its end. So the model runs
+// `Lag` clocks behind the lane, when all that it needs has been shown. Clocks are the lane's; each of the calls comes in their order.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "clocked_victims.h"
+
+namespace vermilion {
+
+class VictimCheck {
+ public:
+  explicit VictimCheck(const VictimShape& shape);  // indexed 0: there is nothing to check
+  // A clock begins: what came before has been shown.
+  void clock(u64 lane);
+  void decided(const VictimArrival& arrival, const VictimOutcome& shown, u64 lane);
+  void departed(u32 queue, u64 lane);
+  void finish();
+  u64 wrong() const { return wrong_; }
+  const std::string& first() const { return first_; }
+
+ private:
+  static constexpr u64 Lag = 7, Slots = 16;
+  struct Slot {
+    std::optional<VictimArrival> arrival;
+    VictimOutcome shown{};
+    std::optional<u32> taken;  // from this queue
+  };
+  void run(u64 clock);
+  void compare(const Slot& contest, const VictimOutcome& outcome);
+
+  bool on_;
+  ClockedVictims victims_;
+  std::vector<std::deque<u32>> queues_;  // names of packets, in order
+  std::array<Slot, Slots> slots_{};      // by clock
+  u64 lane_ = 0, wrong_ = 0;
+  std::string first_;
+};
+
+}  // namespace vermilion

@@ -1,0 +1,51 @@
+// Between policy and victim search: which rulings let the nearest packet pay, and what becomes of the arriving one.
+//
+//   ruling   what policy says of the arriving packet (decide.h)
+//   verdict  what became of it; counters and traces have this one
+//
+// In a queue with `nearest`, an early or forced drop and an early mark are a contest (victims.h) that costs exactly one packet: one of
+// the queue, or the arriving one. A packet over the queue's limit is not asked for: there is no room, and it is dropped itself.
+//
+//   contest      another packet pays        the arriving one pays
+//   verdict      enqueue                    mark, where it may be marked, else the ruling
+//
+// Who pays is marked instead of dropped where the queue has ecn, the packet is ECT or CE, and the ruling is not `forced`.
+// PolicyPipeline.scala, "settled".
+#pragma once
+
+#include "decide.h"
+#include "victims.h"
+
+namespace vermilion {
+
+inline bool contested(const VmQueue& queue, u32 ruling) {
+  return queue.nearest && (ruling == VM_EARLY || ruling == VM_FORCED || ruling == VM_MARK);
+}
+
+inline bool admits(u32 verdict) {
+  return verdict == VM_ENQUEUE || verdict == VM_MARK;
+}
+
+// The packet as it goes to the queues. `cell` names it until it has gone.
+inline VictimArrival atQueues(const VmQueue& queue, const Arrival& seen, u32 ruling, u32 cell, u32 cells) {
+  const u32 action = contested(queue, ruling) ? VictimArrival::Contest
+                     : admits(ruling)         ? VictimArrival::Admit
+                                              : VictimArrival::Refuse;
+  return {seen.queue,    cell,   cells,
+          seen.len_bytes, seen.colour, seen.distance,
+          seen.ecn != 0, action, queue.by_colour != 0, queue.ecn != 0 && ruling != VM_FORCED};
+}
+
+inline u32 verdictOf(u32 ruling, bool contest, const VictimOutcome& outcome) {
+  if (!contest || !outcome.enqueued) return ruling;
+  return outcome.marked ? VM_MARK : VM_ENQUEUE;
+}
+
+// What the trace says of a decision beside its verdict.
+struct Contest {
+  u32 ruling = VM_ENQUEUE;
+  bool held = false;  // else the rest means nothing
+  VictimOutcome outcome{};
+};
+
+}  // namespace vermilion

@@ -1,0 +1,170 @@
+"""Drops of the nearest packet through the whole lane: both engines are one, who pays is who should, the counters say so, and hops are saved."""
+
+import csv
+import io
+import random
+
+import pytest
+from test_engines import SHIPPED, same, total
+from test_run import check, run, vermilion
+from test_simulator import pcap
+
+CODES = {"plain": [10, 12, 14], "ecn": [18, 20, 22], "coloured": [26, 28, 30], "arriving": [34, 36, 38]}
+
+CONFIG = """
+[port]
+rate = "%s"
+
+[[queue]]
+name = "plain"
+dscp = ["AF11", "AF12", "AF13"]
+limit = "60KB"
+victim = "nearest"
+average = { kind = "red", weight = 0.02 }
+green = { curve = "gentle", min = "5KB", max = "20KB", p = 0.2 }
+yellow = { curve = "red", min = "5KB", max = "20KB", p = 0.2 }
+red = { curve = "red", min = "1KB", max = "10KB", p = 0.5 }
+
+[[queue]]
+name = "ecn"
+dscp = ["AF21", "AF22", "AF23"]
+limit_packets = "200 packets"
+victim = "nearest"
+ecn = true
+spacing = "uniform"
+average = { kind = "wred", weight = 0.1, unit = "packet", update = "both" }
+green = { curve = "gentle", min = 5, max = 40, p = 0.3 }
+yellow = { curve = "red", min = 5, max = 60, p = 0.3 }
+red = { curve = "red", min = 5, max = 20, p = 0.3 }
+
+[[queue]]
+name = "coloured"
+dscp = ["AF31", "AF32", "AF33"]
+limit = "60KB"
+victim = "nearest"
+victim_by_colour = true
+ecn = true
+average = { kind = "rio-dc", weight = 0.05 }
+green = { curve = "gentle", min = "5KB", max = "20KB", p = 0.2 }
+yellow = { curve = "gentle", min = "3KB", max = "15KB", p = 0.3 }
+red = { curve = "gentle", min = "1KB", max = "10KB", p = 0.5 }
+
+[[queue]]
+name = "arriving"
+dscp = ["AF41", "AF42", "AF43"]
+limit = "60KB"
+average = { kind = "red", weight = 0.02 }
+green = { curve = "gentle", min = "5KB", max = "20KB", p = 0.2 }
+yellow = { curve = "gentle", min = "5KB", max = "20KB", p = 0.2 }
+red = { curve = "gentle", min = "5KB", max = "20KB", p = 0.2 }
+
+[[queue]]
+name = "rest"
+default = true
+limit = "20KB"
+"""
+
+
+def ip(rng, code, distance, payload):
+    """A UDP packet that has come `distance` hops, from a sender that begins with 64."""
+    head = bytearray(bytes([0x45, code << 2 | rng.choice((0, 0, 1, 2, 3))]) + (28 + payload).to_bytes(2, "big"))
+    head += bytes([0, 0, 0, 0, 64 - distance, 17, 0, 0]) + rng.randbytes(8)
+    words = sum(int.from_bytes(head[i : i + 2], "big") for i in range(0, 20, 2))
+    words = (words & 0xFFFF) + (words >> 16)
+    head[10:12] = (0xFFFF - ((words & 0xFFFF) + (words >> 16))).to_bytes(2, "big")
+    return bytes(head) + bytes(4) + (8 + payload).to_bytes(2, "big") + bytes(2 + payload)
+
+
+def traffic(path, seed, count, classes=tuple(CODES), longest=1400):
+    """Frames that come in bursts to classes and colours, from near and far."""
+    rng, frames, now = random.Random(seed), [], 0
+    codes = [rng.choice(CODES[rng.choice(classes)]) for _ in range(8)]
+    for number in range(count):
+        if number % 97 == 0:
+            codes = [rng.choice(CODES[rng.choice(classes)]) for _ in range(8)]
+            now += rng.choice((0, 100, 200_000))
+        payload = rng.choice((0, 18, rng.randrange(longest), longest))
+        packet = ip(rng, rng.choice(codes), rng.choice((1, 2, 5, 9, rng.randrange(32))), payload)
+        frame = bytes(12) + b"\x08\0" + packet
+        now += rng.randrange(1500)
+        frames.append((now, frame, len(frame)))
+    return pcap(path, frames)
+
+
+@pytest.mark.parametrize(
+    "seed, longest, rate, pace",
+    [
+        (1, 1400, "2Gbit", ("--speed", 1)),
+        (2, 1400, "7Gbit", ("--rate", 15_000_000_000)),
+        (3, 40, "150Mbit", ("--speed", 1)),
+        (4, 40, "7Gbit", ("--rate", 15_000_000_000)),
+    ],
+    ids=["mixed", "mixed-at-wire-rate", "short", "short-at-wire-rate"],
+)
+def test_both_engines_are_one_where_the_nearest_pays(tmp_path, seed, longest, rate, pace):
+    file = tmp_path / "config.toml"
+    file.write_text(CONFIG % rate)
+    capture = traffic(tmp_path / "in.pcap", seed, 6000, longest=longest)
+    stats, trace = same(tmp_path, capture, "--config", file, *pace, traced=True)
+    queues = {q["name"]: q for q in stats["queues"]}
+    rows = [row for row in csv.DictReader(io.StringIO(trace)) if row["evicted"]]
+    evicted = [row for row in rows if row["evicted"] == "1"]
+    marked = [row for row in rows if row["victim_marked"] == "1"]
+    blind = [row for row in rows if row["blind"] == "1"]
+    print({"contests": len(rows), "evicted": len(evicted), "marked": len(marked), "blind": len(blind)})
+    assert len(evicted) > 100 and len(marked) > 20
+    assert all(int(row["victim_distance"]) <= int(row["distance"]) for row in evicted + marked)
+    for row in evicted + marked:  # who arrives is in, in the other's stead
+        assert row["verdict"] == "0" and row["ruling"] in "123" and row["blind"] == "0"
+    coloured = [row for row in evicted + marked if row["queue"] == "2"]
+    assert coloured and all(row["victim_colour"] >= row["colour"] for row in coloured)
+    assert all(row["ruling"] != "3" for row in marked), "a forced drop is never a mark"
+    for name, queue in queues.items():
+        assert ("contests" in queue) == (name in ("plain", "ecn", "coloured"))
+        lost = sum(packets for _, packets in queue["lost_by_distance"])
+        names = ("early", "forced", "tail", "evicted")
+        assert lost == sum(per[kind]["packets"] for per in queue["colours"] for kind in names)
+        assert queue["consumed_slots"] == sum(d * packets for d, packets in queue["lost_by_distance"])
+
+
+def test_hops_are_saved(tmp_path):
+    """The same traffic through the same curves, with the arriving packet and with the nearest: as many losses, fewer hops each."""
+    capture, mean = traffic(tmp_path / "in.pcap", 5, 8000, classes=("plain",)), {}
+    for victim in ("arriving", "nearest"):
+        file = tmp_path / f"{victim}.toml"
+        file.write_text((CONFIG % "3Gbit").replace('"nearest"', f'"{victim}"').replace("victim_by_colour = true", ""))
+        stats = run(tmp_path, capture, "--config", file, "--engine", "model")
+        queue = stats["queues"][0]
+        lost = sum(packets for _, packets in queue["lost_by_distance"])
+        assert lost > 500
+        mean[victim] = queue["consumed_slots"] / lost
+    print(mean)
+    assert mean["nearest"] < 0.6 * mean["arriving"]
+
+
+def test_the_shipped_capture_goes_through_with_contests(tmp_path):
+    text = (SHIPPED.parents[1] / "configs" / "default.toml").read_text()
+    file = tmp_path / "config.toml"
+    file.write_text(text.replace("[[queue]]", '[[queue]]\nvictim = "nearest"'))
+    for speed in (1, 20):
+        stats, _ = same(tmp_path, SHIPPED, "--config", file, "--speed", speed)
+    assert total(stats, "evicted") > 0 and total(stats, "nobuf") > 0
+
+
+def test_a_build_without_the_search_says_so(tmp_path):
+    file = tmp_path / "config.toml"
+    file.write_text(CONFIG % "1Gbit")
+    status, out, err = vermilion("run", SHIPPED, "--preset", "nic10g", "--engine", "model", "--config", file)
+    assert status == 2 and 'queue "plain", number 0, has victim = "nearest"' in err, out + err
+    assert "this build can only drop the arriving packet" in err
+    status, out, err = vermilion("check", file, "--victims", 2)
+    assert status == 2 and 'queue "coloured", number 2' in err and "in queues 0 to 1" in err, out + err
+    status, out, err = vermilion("check", file)
+    assert status == 0 and "the nearest, of its colour or worse" in out, out + err
+
+
+def test_stalled_beats_change_nothing_that_is_checked(tmp_path):
+    """The simulator's own program with random stalls: replay, outcomes and accounting hold."""
+    file = tmp_path / "config.toml"
+    file.write_text(CONFIG % "5Gbit")
+    check(run(tmp_path, traffic(tmp_path / "in.pcap", 9, 3000), "--config", file, "--rate", 8_000_000_000))
