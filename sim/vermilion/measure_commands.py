@@ -1,7 +1,8 @@
-"""The commands that measure and publish in docs/results: `bench`, `area`, `battery`, `fairness`. The work is in the modules of these names."""
+"""The commands that measure and publish in docs/results: `bench`, `area`, `battery`, `fairness`, `distance-drops`. The work is in the modules of these names."""
 
 import json
 import sys
+from pathlib import Path
 
 import click
 
@@ -91,4 +92,25 @@ def fairness(publish):
     made = show.table("Most demoted flow over least demoted", measured.HEADS[:1], measured.HEADS[1:])
     for row in rows:
         made.add_row(row["pattern"], *measured.cells(row))
+    console().print(made)
+
+
+@click.command("distance-drops")
+@click.argument("captures", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--publish", is_flag=True, help="Write docs/results/distance-drops.md and .json.")
+def distance_drops(captures, publish):
+    """Measures on CAPTURES what dropping the nearest packet saves, beside plain RED; without one the shipped capture is used."""
+    from . import distance_drops as measured
+    from . import show
+
+    captures = captures or (measured.SHIPPED,)
+    with working() as note:
+        program = build.simulator("lab", "", note)
+    with click.progressbar(length=len(measured.WEIGHTS) * len(captures), file=sys.stderr) as bar:
+        rows = measured.compare(program, captures, progress=lambda done: bar.update(done - bar.pos))
+    if publish:
+        measured.publish(rows)
+    made = show.table("Losses by distance", ["capture"], ["weight", *measured.HEADS])
+    for row in rows:
+        made.add_row(row["capture"], str(row["weight"]), *measured.cells(row))
     console().print(made)
