@@ -102,7 +102,8 @@ void queueWrites(std::vector<RegisterWrite>& out, u32 index, const VmQueue& q) {
                                              reg::kShadowDistanceShare.put(q.distance.share) |
                                              reg::kShadowDistanceRemoveOption.put(q.remove_ttl_option) |
                                              reg::kShadowDistanceNearest.put(q.nearest) |
-                                             reg::kShadowDistanceByColour.put(q.by_colour)});
+                                             reg::kShadowDistanceByColour.put(q.by_colour) |
+                                             reg::kShadowDistanceLast.put(q.last)});
   out.push_back({reg::queue_select(), index});
   out.push_back({reg::commit(), 1});
 }

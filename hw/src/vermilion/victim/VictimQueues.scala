@@ -15,6 +15,8 @@ class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
   val action = UInt(Action.Bits.W)
   val byColour = Bool()
   val mayMark = Bool()
+  val last = UInt(TailWindow.CountBits.W)
+  val asLong = Bool()
 }
 
 /** All queues of a lane, with contests: takes the place of `queue/QueueManager` in front of the same scheduler.
@@ -55,6 +57,8 @@ class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
   pipeline.io.arrival.bits.action := request.action
   pipeline.io.arrival.bits.byColour := request.byColour
   pipeline.io.arrival.bits.mayMark := request.mayMark
+  pipeline.io.arrival.bits.last := request.last
+  pipeline.io.arrival.bits.asLong := request.asLong
 
   private val s5 = Delay(request.descriptor, Stages)
   private val queued = Wire(new Descriptor(p))
