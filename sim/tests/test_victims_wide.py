@@ -66,13 +66,7 @@ def engines(program, folder, text, frames):
 @pytest.mark.parametrize("port", ["3Gbit", "40Gbit", "95Gbit"])
 def test_both_engines_are_one_at_a_frame_a_clock(program, tmp_path, port, seed):
     print("seed", seed)
-    rng, frames = random.Random(seed), []
-    raw = tomllib.loads(CONFIG % port)
-    for number in range(12000):
-        if number % 1500 == 0:
-            near = rng.random() < 0.3
-        frames.append((number, short(rng, classes, near), 60))
-    stats, rows = engines(program, tmp_path, raw, frames, "--rate", 200_000_000_000)
+    stats, rows = engines(program, tmp_path, CONFIG % port, floods(seed))
     contests = [row for row in rows if row["evicted"]]
     counts = {name: sum(row[name] == "1" for row in contests) for name in ("evicted", "victim_marked", "blind")}
     print(port, {"contests": len(contests)} | counts)
