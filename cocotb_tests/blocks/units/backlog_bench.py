@@ -175,6 +175,7 @@ class Limit:
             assert (
                 int(dut.limit_over.value) == over
             ), f"clock {self.clock}: over is {not over}, {deciding}, queued {before}"
+            assert int(dut.limit_overBytes.value) == (room[0] < 0), f"clock {self.clock}: over by bytes, {deciding}, queued {before}"
         if self.before:
             got = [int(dut.limit_queued_bytes.value), int(dut.limit_queued_packets.value)]
             assert got == self.before, f"clock {self.clock}: queued {got}, booked {self.before}"
