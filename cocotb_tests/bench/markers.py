@@ -15,6 +15,7 @@ def marker(random, kind):
     sensible = random.random() < 0.8
     m = mb.Marker(
         kind=kind, colour_aware=random.randrange(2), packet_bytes=random.choice([0, 0, random.randrange(1, 2**16)]),
+        ip_length=random.randrange(2),
         out_colour=random.randrange(3), drop=random.choice([0, 2**16, random.randrange(2**16)]),
         yellow_ns=random.randrange(2 ** random.randrange(1, 45)), drop_colours=random.choice([0, 0, random.randrange(8)]),
     )  # fmt: skip
@@ -41,7 +42,7 @@ def bundle(m) -> dict:
     """The record as the Chisel bundle `MarkConfig`."""
     pair = lambda x: {"mant": x.m, "shift": x.s}
     return {
-        "kind": m.kind, "colourAware": m.colour_aware, "packetBytes": m.packet_bytes, "cost": [pair(c) for c in m.cost],
+        "kind": m.kind, "colourAware": m.colour_aware, "ipLength": m.ip_length, "packetBytes": m.packet_bytes, "cost": [pair(c) for c in m.cost],
         "burstNs": list(m.burst_ns), "outColour": m.out_colour, "lowNs": m.low_ns, "highNs": m.high_ns,
         "demote": pair(m.demote), "promote": pair(m.promote), "drop": m.drop, "yellowNs": m.yellow_ns,
         "dropColours": m.drop_colours,

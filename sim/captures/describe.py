@@ -14,12 +14,17 @@ NAMES = AF | {46: "EF", 44: "VA", 8: "CS1", 0: "default"}
 ECN = ["not ECT", "ECT(1)", "ECT(0)", "CE"]
 
 
-def read(path):
-    """(nanoseconds, length on the wire, frame) of each packet."""
+def raw(path):
+    """(nanoseconds, length on the wire, bytes) of each packet."""
     with RawPcapNgReader(str(path)) as packets:
         for frame, about in packets:
             ticks = (about.tshigh << 32) + about.tslow
-            yield ticks * 10**9 // int(about.tsresol), about.wirelen, Ether(frame)
+            yield ticks * 10**9 // int(about.tsresol), about.wirelen, frame
+
+
+def read(path):
+    """(nanoseconds, length on the wire, frame) of each packet."""
+    return ((ns, length, Ether(frame)) for ns, length, frame in raw(path))
 
 
 def traffic_class(frame):

@@ -27,7 +27,7 @@ static VmScaled scaled(double x, int bits) {
 }
 
 // `offered`: ns a byte of what comes to the queue.
-VmMarker marker(const std::string& name, bool other, double offered, u32 frameBytes) {
+VmMarker marker(const std::string& name, bool aware, bool other, double offered, u32 frameBytes) {
   VmMarker m{};
   const auto bucket = [&](int i, double share, double packets) {
     const double cost = offered / share;
@@ -38,7 +38,7 @@ VmMarker marker(const std::string& name, bool other, double offered, u32 frameBy
     m.kind = VM_FLOW;
     m.flow = {kind, 4, 7 << 8, 5, 5, other, other, 14305, 715};
   };
-  m.colour_aware = other;
+  m.colour_aware = aware;
   m.out_colour = 2;
   if (name == "leaf") {
     m.kind = VM_LEAF;
@@ -69,6 +69,10 @@ VmMarker marker(const std::string& name, bool other, double offered, u32 frameBy
   return m;
 }
 
+u32 colourOf(u32 dscp) {
+  return dscp % Colours;
+}
+
 class BenchSource : public FrameSource {
  public:
   explicit BenchSource(const Options& o) : options_(o) {
@@ -89,7 +93,7 @@ class BenchSource : public FrameSource {
     const u32 payload = std::max(options_.frameBytes, Headers + 1) - Headers;
     const bool again = random_() % 16 == 0;
     if (!again) sequence_[flow] += payload;
-    put(frame.bytes, 15, flow % 64 << 2, 1);
+    put(frame.bytes, 15, dscp(flow) << 2, 1);
     put(frame.bytes, 34, 0x2000 + flow, 2);
     put(frame.bytes, 38, sequence_[flow] - (again ? 3 * payload : 0), 4);
     return std::make_shared<const Frame>(std::move(frame));
@@ -98,7 +102,17 @@ class BenchSource : public FrameSource {
   u64 total() const override { return options_.packets; }
 
  private:
-  static constexpr u32 Flows = 1024, Headers = 54;
+  static constexpr u32 Flows = 1024, Headers = 54, Phase = 256;
+  // All of queue 0, where one flow meets a marker.
+  u32 dscp(u32 flow) {
+    if (options_.spreadRandom || options_.marker == "none") return flow % 64;
+    const u32 of8 = static_cast<u32>(random_() % 8);
+    const bool busy = made_ / Phase % 2 == 0;  // 3/4 green and 1/8 of the others; then yellow and red with 1/8 green
+    const u32 colour = busy ? (of8 < 6 ? 0 : of8 - 5) : of8 == 0 ? 0 : 1 + of8 % 2;
+    for (u32 d = 0; d < 64; d += VM_QUEUES)
+      if (colourOf(d) == colour) return d;
+    return 0;
+  }
   static void put(std::vector<u8>& bytes, std::size_t at, u32 value, std::size_t size) {
     for (std::size_t i = 0; i < size && at + i < bytes.size(); i++)
       bytes[at + i] = static_cast<u8>(value >> 8 * (size - 1 - i));
@@ -143,15 +157,16 @@ LoadedConfig benchConfig(const Options& o) {
   const double offered = packetNs / o.frameBytes * (o.spreadRandom ? VM_QUEUES : 1);
   for (u32 i = 0; i < VM_QUEUES; i++) {
     const bool mixed = o.marker == "mixed";
+    const bool other = mixed && i >= u32{Kinds};
     out.queues[i].marker =
-        marker(mixed ? MarkerNames[1 + i % Kinds] : o.marker, mixed && i >= u32{Kinds}, offered, o.frameBytes);
+        marker(mixed ? MarkerNames[1 + i % Kinds] : o.marker, other || !mixed, other, offered, o.frameBytes);
   }
   out.names.resize(VM_QUEUES);
   for (u32 i = 0; i < VM_QUEUES; i++) out.names[i] = std::to_string(i);
   VmConfig& c = out.config;
   c.queue_count = VM_QUEUES;
   c.queues = out.queues.data();
-  for (u32 d = 0; d < 64; d++) c.dscp[d] = {d % VM_QUEUES, d % Colours};
+  for (u32 d = 0; d < 64; d++) c.dscp[d] = {d % VM_QUEUES, colourOf(d)};
   c.fallback = {0, 0};
   c.seed = 1;
   return out;

@@ -47,6 +47,7 @@ void markerWrites(std::vector<RegisterWrite>& out, const VmMarker& m) {
   };
   out.push_back({reg::shadow_marker_flags(), reg::kShadowMarkerFlagsKind.put(m.kind) |
                                                  reg::kShadowMarkerFlagsColourAware.put(m.colour_aware) |
+                                                 reg::kShadowMarkerFlagsIpLength.put(m.ip_length) |
                                                  reg::kShadowMarkerFlagsOutColour.put(m.out_colour) |
                                                  reg::kShadowMarkerFlagsDropColours.put(m.drop_colours) |
                                                  reg::kShadowMarkerFlagsPacketBytes.put(m.packet_bytes)});

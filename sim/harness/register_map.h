@@ -103,6 +103,7 @@ constexpr Field kShadowDistanceLast{28, 24};
 constexpr uint32_t shadow_marker_flags() { return 0x0140; }
 constexpr Field kShadowMarkerFlagsKind{2, 0};
 constexpr Field kShadowMarkerFlagsColourAware{4, 4};
+constexpr Field kShadowMarkerFlagsIpLength{5, 5};
 constexpr Field kShadowMarkerFlagsOutColour{9, 8};
 constexpr Field kShadowMarkerFlagsDropColours{14, 12};
 constexpr Field kShadowMarkerFlagsPacketBytes{31, 16};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "pace.h"
 
@@ -56,11 +57,17 @@ Results::Results(const VmConfig& config, std::vector<std::string> names)
   }
 }
 
+Results::Queue& Results::queue(u32 index) {
+  if (index < queues_.size()) return queues_[index];
+  throw std::runtime_error("the lane named queue " + std::to_string(index) + "; the run has queues 0 to " +
+                           std::to_string(queues_.size() - 1));
+}
+
 void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict,
                       const Contest& contest) {
   packets_++;
   bytes_ += seen.len_bytes;
-  Queue& q = queues_[seen.queue];
+  Queue& q = queue(seen.queue);
   q.marked[mark.colour][seen.colour]++;
   q.counters[seen.colour].packets[verdict]++;
   q.counters[seen.colour].bytes[verdict] += seen.len_bytes;
@@ -83,7 +90,8 @@ void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 ave
 }
 
 std::optional<u32> Results::flow(const Arrival& seen, const Headers& headers, const VmMark& mark) {
-  for (u32 i = 0; i < FlowEvents; i++) queues_[seen.queue].flowEvents[i] += mark.flow_events >> i & 1;
+  Queue& q = queue(seen.queue);
+  for (u32 i = 0; i < FlowEvents; i++) q.flowEvents[i] += mark.flow_events >> i & 1;
   return flows_.packet(seen, headers, mark);
 }
 
@@ -94,7 +102,7 @@ u64 Results::flowEvents(u32 event) const {
 }
 
 void Results::sent(const Packet& p, bool ceWritten) {
-  Queue& q = queues_[p.queue];
+  Queue& q = queue(p.queue);
   VmCounters& c = q.counters[p.colour];
   c.sent_packets++;
   c.sent_bytes += p.lenBytes;

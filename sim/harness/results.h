@@ -98,6 +98,7 @@ class Results {
     u64 contests = 0, blind = 0;
     std::array<u64, Distances> lostByDistance{};
   };
+  Queue& queue(u32 index);  // throws where the run has no such queue
   static void losses(const Queue& queue, nlohmann::ordered_json& json);
   static nlohmann::ordered_json list(const Decimator<Sample>& samples);
   std::vector<std::string> names_;

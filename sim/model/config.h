@@ -43,6 +43,7 @@ enum { VM_NO_MARKER = 0, VM_LEAF = 1, VM_SRTCM = 2, VM_TRTCM = 3, VM_REDP = 4, V
 typedef struct {
   uint32_t kind;
   uint32_t colour_aware;    /* srTCM, trTCM */
+  uint32_t ip_length;       /* a packet's own length is that of its IP packet (parser.h, ipBytes), else of its frame */
   uint32_t packet_bytes;    /* what every packet counts as, in bytes; 0: its own length */
   VmScaled cost[2];         /* of buckets A and B: ns per byte */
   uint64_t burst_ns[2];     /* their depth as time; srTCM's B: CBS + EBS */

@@ -107,8 +107,8 @@ VmFlowConfig flowOf(const json& j, const std::string& where) {
 
 VmMarker markerOf(const json& j, const std::string& where) {
   const Object o(j, where,
-                 {"kind", "colour_aware", "packet_bytes", "cost", "burst_ns", "out_colour", "low_ns", "high_ns",
-                  "demote", "promote", "drop", "yellow_ns", "drop_colours", "flow"});
+                 {"kind", "colour_aware", "ip_length", "packet_bytes", "cost", "burst_ns", "out_colour", "low_ns",
+                  "high_ns", "demote", "promote", "drop", "yellow_ns", "drop_colours", "flow"});
   VmMarker m{};
   m.kind = o.small("kind", VM_FLOW);
   if (m.kind == VM_NO_MARKER) return m;
@@ -118,6 +118,7 @@ VmMarker markerOf(const json& j, const std::string& where) {
     return m;
   }
   m.colour_aware = o.small("colour_aware", 1);
+  m.ip_length = o.small("ip_length", 1);
   m.packet_bytes = o.small("packet_bytes", maxOf(PktLenBits));
   const json &costs = o.list("cost", 2), &bursts = o.list("burst_ns", 2);
   for (std::size_t i = 0; i < 2; i++) {

@@ -89,7 +89,8 @@ FlowName flowName(u32 queue, const Headers& h) {
   std::copy(h.src_addr, h.src_addr + 4, name.words.begin());
   std::copy(h.dst_addr, h.dst_addr + 4, name.words.begin() + 4);
   name.words[8] = h.dst_port << 16 | h.src_port;
-  name.words[9] = h.is_ip6 << 15 | queue;
+  name.words[9] = h.is_ip6 << 15 | queue | h.vlan << 16;
+  name.words[10] = h.vlan >> 16;
   return name;
 }
 

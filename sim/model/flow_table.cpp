@@ -1,5 +1,6 @@
 #include "flow_table.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "random.h"
@@ -10,14 +11,14 @@ FlowTable::FlowTable(u32 flows, const u32 seed[4])
     : setBits_(static_cast<u32>(std::countr_zero(flows)) - 2), entries_(flows) {
   RandomSource source(0);
   source.setState(seed);
-  for (int i = 0; i < 10; i++) key_[i] = source.draw();
+  for (int i = 0; i < FlowName::Words; i++) key_[i] = source.draw();
 }
 
 u32 FlowTable::set(const FlowName& name) const {
   u32 index = 0;
   for (u32 j = 0; j < setBits_; j++) {
     u32 sum = 0;
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < FlowName::Words; i++) {
       const u64 pair = u64{key_[i + 1]} << 32 | key_[i];
       sum ^= static_cast<u32>(truncate(pair >> j, 32)) & name.words[i];
     }
@@ -29,8 +30,8 @@ u32 FlowTable::set(const FlowName& name) const {
 FlowPlace FlowTable::lookup(const FlowName& name, bool syn, u64 tick, u32 idleAge, u32 halfOpenAge) {
   const u32 base = Ways * set(name);
   const auto aged = [&](const Entry& e) {
-    return reached(tick, e.tick, TickBits) &&
-           truncate(u128{tick} - e.tick, TickBits) > (e.halfOpen ? halfOpenAge : idleAge);
+    const u64 age = truncate(u128{tick} - e.tick, TickBits);
+    return age > (e.data < Settled ? halfOpenAge : idleAge) && age < (1 << TickBits) - FutureTicks;
   };
   const auto lowest = [&](auto property) {
     int way = 0;
@@ -47,7 +48,7 @@ FlowPlace FlowTable::lookup(const FlowName& name, bool syn, u64 tick, u32 idleAg
     p.collision = true;
     if ((way = lowest(aged)) < Ways)
       p.agedOut = true;
-    else if ((way = lowest([&](const Entry& e) { return e.halfOpen; })) < Ways)
+    else if ((way = lowest([&](const Entry& e) { return e.data < Settled; })) < Ways)
       p.displaced = true;
     else
       return p;
@@ -55,7 +56,9 @@ FlowPlace FlowTable::lookup(const FlowName& name, bool syn, u64 tick, u32 idleAg
   p.found = true;
   p.index = base + static_cast<u32>(way);
   Entry& e = entries_[p.index];
-  e = Entry{true, !own || (syn && e.halfOpen), tick, name};
+  const bool anew = !own || (p.fresh && (syn || e.data == Settled));
+  const u32 data = anew ? 0 : e.data;
+  e = Entry{true, syn ? data : std::min(data + 1, Settled), tick, name};
   return p;
 }
 

@@ -32,7 +32,7 @@ VmMark MarkStage::mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, const He
                       a.loss << 5 | a.jump << 6 | a.probe << 7;
     return out;
   }
-  const Marked marked = markers_[queue].mark(m, timeNs, colour, lenBytes, draw);
+  const Marked marked = markers_[queue].mark(m, timeNs, colour, countedBytes(m, headers, lenBytes), draw);
   out.level = marked.level;
   out.marked = marked.colour;
   out.policed = marked.policed;

@@ -72,6 +72,7 @@ void ip4(const Window& w, u32 at, u32 optionType, Headers& h) {
   if (w.u8At(at) >> 4 != 4 || words < 5 || !w.has(at, 4 * words)) return;
   h.is_ip4 = 1;
   h.l3_offset = at;
+  h.ip_bytes = w.u16At(at + 2);
   h.dscp = w.u8At(at + 1) >> 2;
   h.ecn = w.u8At(at + 1) & 3;
   h.ttl = w.u8At(at + 8);
@@ -103,6 +104,8 @@ void ip6(const Window& w, u32 at, u32 optionType, Headers& h) {
   const u32 trafficClass = w.u16At(at) >> 4 & 0xff;
   h.is_ip6 = 1;
   h.l3_offset = at;
+  const u32 payload = w.u16At(at + 4);
+  h.ip_bytes = payload == 0 ? 0 : std::min(payload + 40, 0xffffu);
   h.dscp = trafficClass >> 2;
   h.ecn = trafficClass & 3;
   h.ttl = w.u8At(at + 7);
@@ -119,7 +122,7 @@ void ip6(const Window& w, u32 at, u32 optionType, Headers& h) {
     if (laterFragment) return;
     next += size;
   }
-  transport(w, next, at + 40 + w.u16At(at + 4), h);
+  transport(w, next, at + 40 + payload, h);
 }
 
 }  // namespace
@@ -137,7 +140,16 @@ Headers parse(const u8* frame, u32 lenBytes, VmOptionTypes types) {
   const u32 etherType = w.u16At(at - 2);
   if (etherType == 0x0800) ip4(w, at, types.ip4, h);
   if (etherType == 0x86dd) ip6(w, at, types.ip6, h);
+  const auto vlanAt = [&](u32 tag) { return w.u16At(tag + 2) & 0xfff; };
+  if (!h.is_ip4 && !h.is_ip6) return h;
+  if (at == 18) h.vlan = vlanAt(12);
+  if (at == 22) h.vlan = vlanAt(12) << 12 | vlanAt(16);
   return h;
+}
+
+u32 ipBytes(const Headers& h, u32 lenBytes) {
+  const u32 room = lenBytes > h.l3_offset ? lenBytes - h.l3_offset : 0;
+  return h.ip_bytes == 0 ? room : std::min(h.ip_bytes, room);
 }
 
 }  // namespace vermilion

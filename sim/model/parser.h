@@ -14,6 +14,8 @@
 //   length; payload length + 40), and by the frame where that is shorter than 128 bytes. Of a longer frame the IP length
 //   is believed. An IP length of 0 (jumbograms, some offloads) is no payload, and padding of the frame is none. A first
 //   fragment is judged by its own length.
+// ip_bytes: total length; payload length + 40; as it stands, whatever the frame holds. A field of 0 says nothing: 0.
+// vlan: the IDs (IEEE 802.1Q) of both tags, of the one tag, or 0; priority and DEI are not read.
 // No other length in the headers is believed or read, but for ihl and those of extension headers. Fields not known are
 // 0; l3_offset of a frame that is not IP is 14.
 //
@@ -31,5 +33,9 @@ namespace vermilion {
 using Headers = VmHeaders;
 
 Headers parse(const u8* frame, u32 lenBytes, VmOptionTypes types);
+
+// Bytes of the IP packet in a frame: ip_bytes, at most what lies behind the Ethernet header and its tags; all of that where
+// ip_bytes does not say. Of a frame that is not IP what lies behind its first 14 bytes.
+u32 ipBytes(const Headers& headers, u32 lenBytes);
 
 }  // namespace vermilion

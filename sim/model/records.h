@@ -69,6 +69,8 @@ typedef struct {
 typedef struct {
   uint32_t is_ip4, is_ip6;
   uint32_t l3_offset; /* 14, 18, 22 */
+  uint32_t vlan;      /* VLAN IDs, 12 bits each, the inner or only one low; 0: no tag, or a priority tag */
+  uint32_t ip_bytes;  /* length of the IP packet by its header, U16 saturating; 0: not said, or not IP */
   uint32_t dscp, ecn, ttl, proto;
   uint32_t has_ports, src_port, dst_port;
   uint32_t is_tcp, tcp_flags, tcp_seq;

@@ -10,14 +10,19 @@ static bool atOrBehind(u64 a, u64 b) {
   return reached(a, b, 64);
 }
 
-Marked TokenMarker::mark(const VmMarker& m, u64 timeNs, u32 colour, u32 lenBytes, u32 draw) {
+u32 countedBytes(const VmMarker& m, const Headers& headers, u32 lenBytes) {
+  if (m.packet_bytes != 0) return m.packet_bytes;
+  return m.ip_length ? ipBytes(headers, lenBytes) : lenBytes;
+}
+
+Marked TokenMarker::mark(const VmMarker& m, u64 timeNs, u32 colour, u32 bytes, u32 draw) {
   const u64 now = timeNs << ShaperFrac;
-  const u32 units = m.packet_bytes != 0 ? m.packet_bytes : lenBytes;
+  const bool same = kind_ == m.kind;
   u64 z[2], cost[2], level[2];
   for (int i = 0; i < 2; i++) {
     const u64 floor = now - (m.burst_ns[i] << ShaperFrac);
-    cost[i] = static_cast<u64>(scale(u64{units} << ShaperFrac, m.cost[i].m, m.cost[i].s));
-    const bool within = live_ && atOrBehind(z_[i], floor) && atOrBehind(now, z_[i]);
+    cost[i] = static_cast<u64>(scale(u64{bytes} << ShaperFrac, m.cost[i].m, m.cost[i].s));
+    const bool within = same && atOrBehind(z_[i], floor) && atOrBehind(now, z_[i]);
     z[i] = within ? z_[i] : floor;
     level[i] = now - z[i];
   }
@@ -46,7 +51,7 @@ Marked TokenMarker::mark(const VmMarker& m, u64 timeNs, u32 colour, u32 lenBytes
       break;
     case VM_REDP: {
       const bool yellowSeen =
-          yellowSeen_ && reached(lastYellow_, timeNs - m.yellow_ns, TimeBits) && reached(timeNs, lastYellow_, TimeBits);
+          !same || (reached(lastYellow_, timeNs - m.yellow_ns, TimeBits) && reached(timeNs, lastYellow_, TimeBits));
       if (colour == 0) {
         dropped = level[0] < low && !yellowSeen && truncate(draw, 16) < m.drop;
         out = !covered[0] || level[0] + span < low ? 1 : 0;
@@ -61,11 +66,8 @@ Marked TokenMarker::mark(const VmMarker& m, u64 timeNs, u32 colour, u32 lenBytes
       return {colour, false, 0};
   }
   for (int i = 0; i < 2; i++) z_[i] = takes[i] ? z[i] + cost[i] : z[i];
-  if (colour == 1) {
-    yellowSeen_ = true;
-    lastYellow_ = truncate(timeNs, TimeBits);
-  }
-  live_ = true;
+  if (!same || colour == 1) lastYellow_ = truncate(timeNs, TimeBits);
+  kind_ = m.kind;
   return {out, dropped || (m.drop_colours >> out & 1) != 0, level[0]};
 }
 

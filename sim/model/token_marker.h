@@ -4,11 +4,14 @@
 // no arithmetic at all and taking tokens is one addition:
 //
 //   level   T = now - z, as time: the tokens are T times the rate
-//   full    T is at most the burst b; where now - z is not in [0, b] (also after a clock set back, or 39 h of silence) it is b
-//   cost    c of a packet: (L m 2^16) >> s with m 2^-s ns a byte; L is its length, or the same for every packet
+//   full    T is at most the burst b; where z is not in [now - b, now], in serial-number order of 78 h, it is b. So a silence
+//           longer than b fills the bucket, but one that ends within b behind a multiple of 78 h 11 min counts as what it is
+//           longer than that; a clock set back takes that time's tokens, and if there are fewer the bucket is full
+//   cost    c of a packet: (L m 2^16) >> s with m 2^-s ns a byte; L is its length (countedBytes), or the same for every packet
 //   take    where T >= c: z <- max(z, now - b) + c
 //
-// A bucket starts full, and with each commit.
+// With the buckets stands the kind that filled them. A packet that finds another kind's, or none, starts anew: full
+// buckets, and the meter as if a yellow packet had just come. A change of rates or bursts of the same kind keeps z.
 //
 //   leaf    A: rate, burst.            T_A >= c: green, takes A.   else: the out-of-profile colour
 //   srTCM   A: CIR, CBS. B: CIR, CBS + EBS, which holds committed and excess tokens together: both fill at CIR, one behind
@@ -32,6 +35,7 @@
 
 #include "config.h"
 #include "formats.h"
+#include "parser.h"
 
 namespace vermilion {
 
@@ -41,16 +45,17 @@ struct Marked {
   u64 level;  // T_A as it was before, U48.16 ns; 0 where the marker has no bucket
 };
 
+// What a packet counts as: its frame, or with ip_length its IP packet; or the same as every other.
+u32 countedBytes(const VmMarker& m, const Headers& headers, u32 lenBytes);
+
 class TokenMarker {
  public:
-  void configure() { live_ = yellowSeen_ = false; }
-  // A packet of `colour` at `timeNs`.
-  Marked mark(const VmMarker& m, u64 timeNs, u32 colour, u32 lenBytes, u32 draw);
+  // A packet of `colour` at `timeNs` that counts as so many bytes.
+  Marked mark(const VmMarker& m, u64 timeNs, u32 colour, u32 bytes, u32 draw);
 
  private:
-  bool live_ = false;  // buckets have been used since they were configured
+  u32 kind_ = VM_NO_MARKER;  // that filled the buckets
   u64 z_[2] = {};
-  bool yellowSeen_ = false;
   u64 lastYellow_ = 0;
 };
 

@@ -156,13 +156,14 @@ void vm_marker_destroy(VmTokenMarker* marker) {
   delete marker;
 }
 
-void vm_marker_configure(VmTokenMarker* marker) {
-  marker->marker.configure();
+uint32_t vm_marker_bytes(const VmMarker* config, const VmHeaders* headers, uint32_t lenBytes) {
+  return countedBytes(*config, *headers, lenBytes);
 }
 
 void vm_marker_mark(VmTokenMarker* marker, const VmMarker* config, uint64_t time, uint32_t colour, uint32_t lenBytes,
                     uint32_t draw, VmMarked* marked) {
-  const Marked m = marker->marker.mark(*config, time, colour, lenBytes, draw);
+  const u32 bytes = config->packet_bytes != 0 ? config->packet_bytes : lenBytes;
+  const Marked m = marker->marker.mark(*config, time, colour, bytes, draw);
   *marked = {m.colour, m.policed, m.level};
 }
 

@@ -53,9 +53,9 @@ typedef struct {
 } VmMarked;
 VmTokenMarker *vm_marker_create(void);
 void vm_marker_destroy(VmTokenMarker *marker);
-void vm_marker_configure(VmTokenMarker *marker); /* full buckets, as at a commit */
+uint32_t vm_marker_bytes(const VmMarker *config, const VmHeaders *headers, uint32_t len_bytes); /* countedBytes */
 void vm_marker_mark(VmTokenMarker *marker, const VmMarker *config, uint64_t time, uint32_t colour, uint32_t len_bytes,
-                    uint32_t draw, VmMarked *marked);
+                    uint32_t draw, VmMarked *marked); /* len_bytes: where config has no packet_bytes */
 
 /* The blocks by themselves. */
 uint64_t vm_average_step(uint64_t avg, uint32_t q, VmScaled weight);

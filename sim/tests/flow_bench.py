@@ -66,12 +66,22 @@ def average(state, c):
 def toeplitz(flow, seed, bits):
     """The set of an IPv4 flow in queue 0, from the definition."""
     words, draw, key = (u32 * 4)(*seed), u32(), 0
-    for i in range(10):
+    for i in range(11):
         library().vm_random_draw(byref(words), byref(draw))
         key |= draw.value << 32 * i
     src, dst, src_port, dst_port = flow
     name = src | dst << 128 | src_port << 256 | dst_port << 272
     return sum((name & key >> j).bit_count() % 2 << j for j in range(bits))
+
+
+def settled(model, c, flows, time=0):
+    """Opens each flow and sends four packets of it; those that got state."""
+    have = []
+    for flow in flows:
+        answers = [model.step(headers(s, s > 0, SYN if s == 0 else ACK, flow), c, time) for s in range(5)]
+        if answers[-1].has_state:
+            have.append(flow)
+    return have
 
 
 @dataclass

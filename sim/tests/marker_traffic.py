@@ -7,10 +7,11 @@ import struct
 import subprocess
 
 import pytest
+from test_capture import describe
 from test_run import CAPTURES, check
 from test_simulator import pcap
 
-from vermilion import build, config, quantise
+from vermilion import build, cli, config, quantise
 
 COLOURS = ("green", "yellow", "red")
 
@@ -40,15 +41,8 @@ def real(name):
 
 
 def shipped():
-    """Of sim/captures/default.pcapng, as sim/captures/make_capture.py writes it."""
-    data, at, frames = (build.ROOT / "sim/captures/default.pcapng").read_bytes(), 0, []
-    while at < len(data):
-        kind, size = struct.unpack_from("<II", data, at)
-        if kind == 6:
-            _, high, low, length, _ = struct.unpack_from("<IIIII", data, at + 8)
-            frames.append((high << 32 | low, data[at + 28 : at + 28 + length]))
-        at += size
-    return frames
+    """(ns, frame) of the shipped capture."""
+    return [(ns, frame) for ns, _, frame in describe.raw(cli.DEFAULT_CAPTURE)]
 
 
 def toml(queues, markers, port="100Gbit"):

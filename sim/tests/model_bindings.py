@@ -48,6 +48,7 @@ Marker = record(
     **{
         "kind": u32,
         "colour_aware": u32,
+        "ip_length": u32,
         "packet_bytes": u32,
         "cost": Scaled * 2,
         "burst_ns": u64 * 2,
@@ -99,7 +100,7 @@ Departure = record(
 )
 Decision = record("Decision", verdict=u32, avg=u64, p=u64, sum=u64)
 HEADER_FIELDS = (
-    "is_ip4 is_ip6 l3_offset dscp ecn ttl proto has_ports src_port dst_port is_tcp tcp_flags tcp_seq tcp_payload "
+    "is_ip4 is_ip6 l3_offset vlan ip_bytes dscp ecn ttl proto has_ports src_port dst_port is_tcp tcp_flags tcp_seq tcp_payload "
     "has_ttl_option initial_ttl final_ttl ttl_option_at"
 ).split()
 Headers = record("Headers", **dict.fromkeys(HEADER_FIELDS, u32), src_addr=u32 * 4, dst_addr=u32 * 4)
@@ -133,7 +134,7 @@ SIGNATURES = {
     "vm_config_destroy": (None, [P]),
     "vm_marker_create": (P, []),
     "vm_marker_destroy": (None, [P]),
-    "vm_marker_configure": (None, [P]),
+    "vm_marker_bytes": (u32, [POINTER(Marker), POINTER(Headers), u32]),
     "vm_marker_mark": (None, [P, POINTER(Marker), u64, u32, u32, u32, POINTER(Marked)]),
     "vm_average_step": (u64, [u64, u32, Scaled]),
     "vm_average_age": (u64, [u64, u64, Scaled]),

@@ -1,10 +1,13 @@
 """`--bench`: under every marker no clock is lost, each marker acts, and the page holds what was measured."""
 
+import csv
 import json
 import subprocess
+from itertools import islice
 
 import pytest
 from marker_traffic import program  # noqa: F401  (a fixture)
+from token_marker_bench import lane_draws
 
 from vermilion import bench
 
@@ -18,13 +21,20 @@ def test_every_marker_loses_no_clock_and_acts(program, tmp_path, marker):  # noq
     figures = json.loads(stats.read_text())
     assert figures["bubbles"] == 0 and figures["replay"]["agreed"] == 3000 and "lost" not in figures
     assert figures["verdicts"]["nobuf"] == 0 and sum(figures["marked"]) == 3000
-    colours = {"leaf": [0, 2], "redp": [0, 1], "wpm": [0, 1], "apm": [1, 2]}.get(marker, [0, 1, 2])
+    colours = {"leaf": [0, 2], "wpm": [0, 1], "apm": [1, 2]}.get(marker, [0, 1, 2])
     assert [c for c in range(3) if figures["marked"][c]] == colours
+    moved = figures["queues"][0]["colours_in_out"]
+    if marker != "mixed":
+        assert min(map(sum, moved)) > 500  # it met every colour
+    if marker in ("srtcm", "trtcm"):
+        assert min(moved[0]) > 30 and moved[1][0] == moved[2][0] == moved[2][1] == 0
+    if marker == "redp":
+        assert min(moved[0][1], moved[1][0]) > 30 and moved[2][:2] == [0, 0]
     events = figures["flow_events"]
     assert (events["loss"] > 30) == (marker in ("3cpm", "wpm", "apm", "mixed"))
     assert (events["probe"] > 0) == (marker in ("3cpm", "apm", "mixed"))
     if marker == "redp":
-        assert figures["verdicts"]["policed"] > 30
+        assert figures["verdicts"]["policed"] > 10
     assert events["table_full"] == events["collision"] == 0
 
 
@@ -37,3 +47,13 @@ def test_the_page_keeps_what_was_not_measured_now(program, tmp_path, monkeypatch
     text = (tmp_path / "bench.md").read_text()
     assert "--preset nic10g --packets 100 " in text and "--preset lab --packets 200 " in text
     assert text.count("| one | 64 | 8 | 0 | 0 |") == text.count("| random | mixed | 8 | 0 | 0 |") == 2
+
+
+def test_markers_draw_what_the_tests_of_redp_draw(program, tmp_path):  # noqa: F811
+    """eq. (1) is measured in sim/tests/test_model_redp.py with the lane's own source, without the lane."""
+    trace = tmp_path / "trace"
+    command = [program, "--bench", "--packets", "300", "--marker", "redp", "--trace", trace]
+    subprocess.run([*command, "--stats-json", tmp_path / "stats"], capture_output=True, check=True)
+    with trace.open() as file:
+        drawn = [int(row["mark_draw"]) for row in csv.DictReader(file) if row["refresh"] == "0"]
+    assert len(drawn) == 300 and drawn == list(islice(lane_draws(1), 300))  # the bench's seed

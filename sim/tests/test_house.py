@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from vermilion import build, config, quantise, simulate, suite
+from vermilion import build, config, formats, simulate, suite
 
 
 def scala(name):
@@ -13,23 +13,25 @@ def scala(name):
 def test_formats_are_those_of_the_rtl():
     held = dict(re.findall(r"val (\w+) = (\d+)\b", scala("fixed/Formats.scala")))
     for name, number in {
-        "AvgFrac": quantise.AVG_FRAC,
-        "ProbFrac": quantise.PROB_FRAC,
-        "PosFrac": quantise.POS_FRAC,
-        "WeightMantBits": quantise.WEIGHT_MANT,
-        "EwmaStages": quantise.STAGES,
-        "LambdaMantBits": quantise.LAMBDA_MANT,
-        "InvMantBits": quantise.INV_MANT,
-        "SizeMantBits": quantise.SIZE_MANT,
-        "CostMantBits": quantise.COST_MANT,
-        "IdleFrac": quantise.IDLE_FRAC,
-        "RatioFrac": quantise.RATIO_FRAC,
-        "ShaperFrac": quantise.SHAPER_FRAC,
+        "AvgFrac": formats.AVG_FRAC,
+        "ProbFrac": formats.PROB_FRAC,
+        "PosFrac": formats.POS_FRAC,
+        "WeightMantBits": formats.WEIGHT_MANT,
+        "EwmaStages": formats.STAGES,
+        "LambdaMantBits": formats.LAMBDA_MANT,
+        "InvMantBits": formats.INV_MANT,
+        "SizeMantBits": formats.SIZE_MANT,
+        "CostMantBits": formats.COST_MANT,
+        "IdleFrac": formats.IDLE_FRAC,
+        "RatioFrac": formats.RATIO_FRAC,
+        "ShaperFrac": formats.SHAPER_FRAC,
+        "MarkDrawBits": formats.MARK_DRAW,
+        "SpanShift": formats.MARK_SPAN_SHIFT,
     }.items():
         assert int(held[name]) == number, name
     assert 2 ** int(held["LenBits"]) - 1 == config.LEN_MAX
-    assert 2 ** int(held["ShiftBits"]) - 1 == quantise.SHIFT_MAX
-    assert 2 ** int(held["WeightExpBits"]) - 1 == quantise.WEIGHT_EXP_MAX
+    assert 2 ** int(held["ShiftBits"]) - 1 == formats.SHIFT_MAX
+    assert 2 ** int(held["WeightExpBits"]) - 1 == formats.WEIGHT_EXP_MAX
 
 
 def test_presets_are_those_of_the_rtl():

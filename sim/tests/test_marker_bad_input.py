@@ -53,7 +53,7 @@ def segment(source=1, seq=0, payload=100, flags=ACK, ns=0, six=False, tag=b"", q
     packet = tcp(seq, payload, flags, ports)
     following, packet = dress(packet) if dress else (6, packet)
     body = ip6(packet, source, following, dscp=queue) if six else ip4(packet, source, dscp=queue)
-    return Packet(MACS + tag + body, (source, six, ports, queue), seq, payload, flags, queue, ns)
+    return Packet(MACS + tag + body, (source, six, ports, queue, tag), seq, payload, flags, queue, ns)
 
 
 def other(body, ns=0):
@@ -65,7 +65,7 @@ class Rules:
     """Colours and events of a sequence of packets, flows without end of room."""
 
     def __init__(self, configs):
-        self.configs, self.paper, self.last, self.half_open = configs, Paper(), {}, {}
+        self.configs, self.paper, self.last, self.data = configs, Paper(), {}, {}
         self.events = Counter()
 
     def colour(self, p):
@@ -76,12 +76,14 @@ class Rules:
         if p.flags & RST or not (syn or p.payload):
             return self.paper.step(key, h, c)
         if key in flows:
-            if p.ns - self.last[key] > (c.half_open_age if self.half_open[key] else c.idle_age) * TICK:
+            settled = self.data[key] >= 4
+            if p.ns - self.last[key] > (c.idle_age if settled else c.half_open_age) * TICK:
                 del flows[key]
                 self.events["aged_out"] += 1
-            self.half_open[key] = self.half_open[key] and bool(syn)
+                self.data[key] *= not settled and not syn
         else:
-            self.half_open[key] = True
+            self.data[key] = 0
+        self.data[key] += not syn
         self.last[key] = p.ns
         if not syn:
             ahead = (p.seq - flows[key].highest + 2**31) % 2**32 - 2**31 if key in flows else 0
@@ -228,13 +230,21 @@ def test_extension_headers(program, tmp_path):  # noqa: F811
 
 
 def test_tags_and_queues(program, tmp_path):  # noqa: F811
-    """A VLAN does not make another flow, a queue does."""
+    """A VLAN makes another flow and so does a queue; each of two tags counts, priorities do not, and ID 0 is no VLAN."""
     packets = []
+    tags = [
+        b"",
+        *(CTAG + bytes([0, vlan]) for vlan in (1, 2)),
+        *(STAG + bytes([0, s]) + CTAG + bytes([0, c]) for s in (1, 3) for c in (1, 2, 4)),
+    ]
     for k in range(200):
         for queue in range(3):
-            tag = [b"", CTAG + b"\0\1", CTAG + b"\0\2", STAG + b"\0\3" + CTAG + b"\0\4"][k % 4]
-            seq = 100 * (k if k % 17 < 14 else k - 5)
-            packets.append(segment(1, seq, tag=tag, queue=queue, six=k % 2 > 0))
+            tag = tags[k % len(tags)]
+            priority = 0x20 * (k % 8)  # the same VLAN
+            dressed = tag[:2] + bytes([priority]) + tag[3:] if tag else [b"", CTAG + bytes([priority, 0])][k % 2]
+            seq = 100 * (k if k % 17 < 14 else k - 30)
+            packets.append(segment(1, seq, tag=dressed, queue=queue, six=k % 2 > 0))
+            packets[-1].key = (*packets[-1].key[:4], tag)
     judge(program, tmp_path, spaced(packets), kinds=("3cpm", "wpm", "apm"))
 
 
@@ -259,7 +269,7 @@ def test_half_open_and_idle_flows_age(program, tmp_path):  # noqa: F811
     for source in range(1, 41):
         start, gap = source * 10**7, [2.9, 3.1, 59.5, 60.5, 0.5][source % 5]
         flags = [SYN, ACK][source % 2]
-        for k in range(6):
+        for k in range(9):
             data = k > source % 3
             ns = start + int(k * gap * SECOND)
             packets.append(segment(source, 100 * k, 100 * data, ACK if data else flags, ns))
@@ -284,8 +294,8 @@ def test_one_flow_back_to_back_at_line_rate(program, tmp_path):  # noqa: F811
 def flooded(rng, flood, established=60, every=10):
     """Settled flows first, then `flood` with one of their packets behind `every` of it."""
     sources = range(1, established + 1)
-    packets = [segment(s, 100 * k, 100 * (k > 0), ACK if k else SYN) for k in range(3) for s in sources]
-    seq = dict.fromkeys(sources, 200)
+    packets = [segment(s, 100 * k, 100 * (k > 0), ACK if k else SYN) for k in range(5) for s in sources]
+    seq = dict.fromkeys(sources, 400)
     for number, p in enumerate(flood):
         packets.append(p)
         if number % every == 0:

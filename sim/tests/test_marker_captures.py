@@ -11,7 +11,7 @@ from ctypes import byref
 
 import pytest
 from marker_traffic import COLOURS, lane, program, real, toml  # noqa: F401  (program is a fixture)
-from model_bindings import Headers, library
+from model_bindings import Headers, OptionTypes, library
 from test_run import REAL
 
 CAPTURES = [*REAL, "shipped"]
@@ -83,7 +83,7 @@ def with_dscp(frame, h, dscp):
 def parsed(frames):
     for ns, frame in frames:
         h = Headers()
-        library().vm_parse(frame, len(frame), byref(h))
+        library().vm_parse(frame, len(frame), OptionTypes(), byref(h))
         yield ns, frame, h
 
 

@@ -106,6 +106,35 @@ def test_ip6_extension_headers_are_walked():
     expect(MACS + IP6 + ip6(b"\x06", 0), proto=0, has_ports=0)
 
 
+@pytest.mark.parametrize(
+    "tags, vlan",
+    [
+        (b"", 0),
+        (CTAG + b"\xe0\0", 0),
+        (CTAG + b"\xff\xfe", 0xFFE),
+        (STAG + b"\x1a\xbc" + CTAG + b"\xf1\x23", 0xABC123),
+        (CTAG + b"\0\0" + CTAG + b"\0\7", 7),
+        (CTAG + b"\0\7" + CTAG + b"\0\0", 7 << 12),
+    ],
+)
+def test_vlan_ids_of_both_tags(tags, vlan):
+    expect(MACS + tags + IP4 + ip4(), vlan=vlan)
+    expect(MACS + tags + IP6 + ip6(), vlan=vlan)
+
+
+def test_length_of_the_ip_packet_is_what_its_header_says():
+    for tags in (b"", CTAG + b"\0\1"):
+        for pad in (0, 6, 90):
+            expect(MACS + tags + IP4 + ip4() + bytes(pad), ip_bytes=20 + len(TCP))
+            expect(MACS + tags + IP6 + ip6() + bytes(pad), ip_bytes=40 + len(TCP))
+    claim4 = lambda n: MACS + IP4 + ip4()[:2] + struct.pack(">H", n) + ip4()[4:]
+    claim6 = lambda n: MACS + IP6 + ip6()[:4] + struct.pack(">H", n) + ip6()[6:]
+    for n in (0, 1, 40, 1500, 65535):
+        expect(claim4(n), ip_bytes=n)
+    for n, want in ((0, 0), (1, 41), (1500, 1540), (65495, 65535), (65535, 65535)):
+        expect(claim6(n), ip_bytes=want)
+
+
 @pytest.mark.parametrize("tags", [b"", STAG + b"\0\1" + CTAG + b"\0\1"])
 def test_addresses(tags):
     got = Headers()

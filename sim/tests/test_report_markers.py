@@ -13,10 +13,12 @@ import pytest
 from flow_bench import Paper
 from scapy.layers.inet import IP, TCP
 from scapy.layers.inet6 import IPv6
+from marker_traffic import lane, program, toml  # noqa: F401
 from test_capture import packets
 from test_engines import SHIPPED, same
 from test_report import browser, opened  # noqa: F401: a fixture
 from test_run import ROOT
+from test_simulator import MACS
 from vermilion import config, marker_words, quantise, report, show
 from vermilion.report import marker_points
 
@@ -198,6 +200,21 @@ def test_tokens_are_those_of_a_bucket_and_redps_shares_those_of_eq_1(shown):
     assert sum(number(row[2]) for row in shares[1:]) == sum(
         b.decisions for binned in (redp.demoted, redp.promoted) for b in binned.filled()
     )
+
+
+@pytest.mark.parametrize("low, high", [(0, 1501), (1501, 1501), (0, 0), (60, 1500)])
+def test_a_report_stands_the_edges_of_redps_regions(tmp_path, program, low, high):  # noqa: F811
+    """A threshold at the bucket's end leaves no region to share out; the bucket's depth in whole ns is a little above what was asked."""
+    fields = {"kind": "redp", "rate": "3Mbit", "bucket": 1501, "low": low, "high": high, "max_promote": 1.0}
+    text = toml([("af1", '["AF11", "AF12"]'), ("rest", None)], {"af1": fields})
+    frames = [(n * 10**8, MACS + b"\x08\0" + bytes([0x45, (10, 12)[n % 2] << 2]) + bytes(98)) for n in range(400)]
+    stats, rows = lane(program, tmp_path, frames, text, engine="model", traced=True)
+    asked = config.load(tmp_path / "c.toml")
+    seen = marker_points.collect({0: asked.marker[0]}, stats, tmp_path / "trace")[0]
+    assert max(level for _, level, *_ in seen.levels.kept) > 1501 - 0.01
+    assert (sum(b.decisions for b in seen.promoted.bins) > 100) == (high < 1501)
+    report.write(tmp_path / "page.html", asked, quantise.hardware(asked), stats, tmp_path / "trace")
+    assert 'id="plot-shares-0"' in (tmp_path / "page.html").read_text()
 
 
 def test_without_a_trace_counters_stay_and_a_sentence_says_what_is_missing(shown):

@@ -38,6 +38,7 @@ DESIGNS = {
     "lane-without-token": ("Lane", "without token bucket markers", False),
     "lane-without-flow": ("Lane", "without flow markers", False),
     "lane-without-markers": ("Lane", "without any marker", False),
+    "lane-with-victims": ("Lane", "with the victim search in all 16 queues", False),
 }
 SMALL = ("token", "flow-4096")  # what the test synthesises
 FIGURES = ("lut", "lutram", "srl", "ff", "ff_in_dsp", "bram", "uram", "dsp", "memory_bits")
@@ -125,8 +126,16 @@ def savings(result: dict) -> dict:
     return {
         name: {figure: result["lane"][figure] - result[name][figure] for figure in FIGURES}
         for name in result
-        if name.startswith("lane-") and "lane" in result
+        if name.startswith("lane-without") and "lane" in result
     }
+
+
+def additions(result: dict) -> dict:
+    """What the victim search adds to a lane."""
+    if not {"lane", "lane-with-victims"} <= set(result):
+        return {}
+    more = {figure: result["lane-with-victims"][figure] - result["lane"][figure] for figure in FIGURES}
+    return {"lane-with-victims": more}
 
 
 def number(value) -> str:
@@ -142,6 +151,8 @@ def show(screen, result: dict):
         made.add_row(name, DESIGNS[name][1], *(number(row[figure]) for figure in FIGURES))
     for name, row in savings(result).items():
         made.add_row("", f"saved {DESIGNS[name][1]}", *(number(row[figure]) for figure in FIGURES))
+    for name, row in additions(result).items():
+        made.add_row("", f"added {DESIGNS[name][1]}", *(number(row[figure]) for figure in FIGURES))
     screen.print(made)
 
 
@@ -156,6 +167,8 @@ def publish(result: dict):
     blocks = [line(DESIGNS[name][1], result[name]) for name in result if not name.startswith("lane")]
     lanes = [line(DESIGNS[name][1], result[name]) for name in result if name.startswith("lane")]
     saved = [line(DESIGNS[name][1], row) for name, row in savings(result).items()]
+    added = [line(DESIGNS[name][1], row) for name, row in additions(result).items()]
+    entry = result["flow-4096"]["memory_bits"] // 4096
     whole = result["lane"]
     share = ", ".join(
         f"{number(whole[name])} {name.upper()} of {number(most)} ({100 * whole[name] / most:.1f} %)"
@@ -177,7 +190,7 @@ stands in "of it in DSPs", for the single blocks alone. It was not placed, route
 {head}{chr(10).join(blocks)}
 
 The token bucket markers share buckets, products and the loop, so the four together cost less than the sum of four builds with one each.
-A flow marker's block RAMs hold whole flow names, 321 bits an entry in four ways, and 82 bits of state. 65,536 flows do not
+A flow marker's block RAMs hold whole flow names with their age in four ways, and the state: {entry} bits a flow in all. 65,536 flows do not
 fit an XCKU3P as they are mapped here: it has 360 block RAMs, and 48 UltraRAMs that Yosys does not take for them.
 
 ## The whole lane
@@ -192,6 +205,10 @@ The target is 16,000 LUT.
 More than the blocks alone: what feeds them goes too (addresses and ports of each packet on the way to the flow markers; configuration).
 
 {head}{chr(10).join(saved)}
+
+## What the victim search (DDRED) adds to the lane
+
+{head}{chr(10).join(added)}
 """)
     text = "# Area of each design of sim/vermilion/area.py, written by `./vermilion area --publish`, held by sim/tests/test_area.py.\n"
     text += (

@@ -47,8 +47,8 @@ harness. What is sent and configured: `sim/harness/bench.h`. The figures are kep
 * Queues have a curve from p = 1/16 at an empty queue, uniform spacing, and a limit of half of the buffer's cells. Not measured: shaped
   queues ([limits](../limits.md), scheduler).
 * Flows: `one` TCP flow, so the same queue, bucket, set of the flow table and state in every clock, or 1,024 at `random` over all queues.
-* Markers, 64 bytes: one kind in all queues, or `mixed`: the seven in turn, colour-aware and by factor from the second turn on. One
-  segment in 16 is sent again (`losses`). `policed`: REDP's dropper.
+* Markers, 64 bytes: one kind in all queues, colour-aware, or `mixed`: the seven in turn, colour-aware and by factor from the second
+  turn on. Frames come in all three colours. One segment in 16 is sent again (`losses`). `policed`: REDP's dropper.
 """
 PLAIN = [
     "flows",

@@ -7,59 +7,19 @@ SIGINT (Ctrl-C) or SIGTERM (one sentence; a run leaves no program and no unfinis
 import json
 import signal
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from . import build
 from .fields import RATE_MAX, RATE_MIN, UserError
+from .measure_commands import area, battery, bench, fairness
+from .screen import console, say, working
 from .ttl_option_command import ttl_option
 
 DEFAULT_CONFIG = build.ROOT / "sim" / "configs" / "default.toml"
 DEFAULT_REPORT = build.HOME / "report.html"
 DEFAULT_CAPTURE = build.ROOT / "sim" / "captures" / "default.pcapng"
-
-
-def console():
-    from rich.console import Console
-
-    screen = Console(highlight=False)
-    return screen if screen.is_terminal else Console(highlight=False, width=130)
-
-
-def say(text: str):
-    click.echo(text)
-
-
-@contextmanager
-def working():
-    """Gives a `say` for build steps that shows what runs and how long it took."""
-    import time
-
-    from rich.console import Console
-
-    screen, running = Console(stderr=True, highlight=False), []
-
-    def finish():
-        if running:
-            text, began, status = running.pop()
-            status.stop()
-            screen.print(f"built {text} in {time.monotonic() - began:.0f} s", markup=False)
-
-    def begin(text):
-        finish()
-        running.append((text, time.monotonic(), screen.status(f"building {text}")))
-        running[-1][2].start()
-        if not screen.is_terminal:
-            screen.print(f"building {text} ...", markup=False)
-
-    try:
-        yield begin
-        finish()
-    finally:
-        for _, _, status in running:
-            status.stop()
 
 
 def parse_rate(_context, _parameter, raw):
@@ -170,10 +130,8 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
         except simulate.Defect as found:  # the outputs tell of it: they are kept, and the failure comes last
             defect = found
         result = json.loads(stats.read_text())
-        failures = show.failures(result) or ([str(defect)] if defect else [])
+        failures, unwritten = show.failures(result) or ([str(defect)] if defect else []), None
         if page:
-            from . import report as pages
-
             pace = (
                 f"back to back at {units.rate_text(rate)}/s"
                 if rate is not None
@@ -181,14 +139,44 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
             )
             about = [("capture", str(source)), ("configuration", str(config_file or DEFAULT_CONFIG)), ("pace", pace)]
             about += [("seed", str(config.seed))]
-            pages.write(page, config, record, result, command[command.index("--trace") + 1], failures, about)
+            traced = outputs.final(command[command.index("--trace") + 1])
+            outputs.keep(but=page)  # whatever becomes of the page
+            unwritten = write_report(page, config, record, result, traced, failures, about)
+            if unwritten:
+                outputs.drop()
     for warning in warnings:
         click.echo(f"vermilion: warning: {show.warning(warning)}", err=True)
     show.statistics(console(), result)
-    if report:
+    if report and not unwritten:
         click.echo(f"report: {report}")
     if failures:
-        raise build.BuildError("\n  ".join(["this run found a defect of Vermilion's, please report it:", *failures]))
+        also = [unwritten] if unwritten else []
+        raise build.BuildError(
+            "\n  ".join(["this run found a defect of Vermilion's, please report it:", *failures, *also])
+        )
+    if unwritten:
+        raise build.BuildError(unwritten)
+
+
+def write_report(*arguments) -> str | None:
+    """Writes the page; where that fails, a sentence that says so: the run's figures are worth more than their picture."""
+    kept = "the run's other outputs are in place"
+    try:
+        from . import report as pages
+
+        pages.write(*arguments)
+    except OSError as error:
+        return f"the report cannot be written: {error.strerror or error}; {kept}"
+    except Stopped as stopped:
+        stopped.left = f"the report is not written, {kept}"
+        raise
+    except Exception as error:
+        import traceback
+
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        what = f"{type(error).__name__}: {error}, in {Path(at.filename).name} line {at.lineno}"
+        return f"the report is not written, which is a defect of Vermilion's, please report it ({what}); {kept}"
+    return None
 
 
 @cli.command()
@@ -229,52 +217,6 @@ def curves(file, output):
 
 
 @cli.command()
-@click.option(
-    "--preset", "presets", type=click.Choice(list(build.PRESETS)), multiple=True, help="Default: every width."
-)
-@click.option(
-    "--packets", type=click.IntRange(100, 10_000_000), default=20_000, show_default=True, help="Frames of each row."
-)
-@click.option("--publish", is_flag=True, help="Write docs/results/bench.md and .json.")
-def bench(presets, packets, publish):
-    """Measures clocks a decision, latency and pace."""
-    from . import bench as measured
-    from . import show
-
-    with working() as note:
-        programs = {name: build.simulator(name, "", note) for name in presets or ("nic10g", "nic25g", "nic100g")}
-    rows = measured.measure(programs, packets)
-    if publish:
-        measured.publish(rows, packets)
-    show.bench(console(), rows)
-
-
-@cli.command()
-@click.argument("designs", nargs=-1)
-@click.option("--json", "json_file", metavar="FILE", help="The figures as JSON.")
-@click.option("--publish", is_flag=True, help="Write docs/results/area.md and fpga/resources.toml.")
-def area(designs, json_file, publish):
-    """Estimates the LUTs, registers and memories of every block and lane, or the DESIGNS named (whole lanes: minutes each)."""
-    from . import area as estimate
-    from . import simulate
-
-    for name in designs:
-        if name not in estimate.DESIGNS:
-            raise UserError(f"area {name}: is no design; legal are {', '.join(estimate.DESIGNS)}")
-    if publish and designs:
-        raise UserError("--publish writes every design; name none")
-    with simulate.Outputs() as outputs:
-        place = outputs.add("--json", json_file)
-        with working() as note:
-            result = estimate.measure(designs or tuple(estimate.DESIGNS), note)
-        if place:
-            place.write_text(json.dumps(result, indent=1) + "\n")
-    if publish:
-        estimate.publish(result)
-    estimate.show(console(), result)
-
-
-@cli.command()
 @click.option("-o", "--output", metavar="FOLDER", help="Default .vermilion/build/regs.")
 def regs(output):
     """Writes the register map as HTML and Markdown."""
@@ -282,25 +224,6 @@ def regs(output):
 
     for path in generate(Path(output) if output else build.BUILD / "regs"):
         say(f"wrote {path}")
-
-
-@cli.command()
-@click.option("--seed", type=click.IntRange(1, 2**32 - 1), default=1, show_default=True)
-@click.option("--publish", is_flag=True, help="Write docs/results/random-source.md and .json.")
-def battery(seed, publish):
-    """Puts the random source through dieharder (some minutes)."""
-    from . import battery as tests
-
-    with click.progressbar(length=len(tests.TESTS), label="dieharder", file=sys.stderr) as bar:
-        result = tests.run(seed, lambda done, total: bar.update(done - bar.pos))
-    if publish:
-        tests.publish(result)
-    verdicts = [row["verdict"] for row in result["rows"]]
-    size = result["bytes"] / tests.GIGABYTE
-    counts = ", ".join(f"{verdicts.count(name)} {name}" for name in ("passed", "weak", "failed"))
-    click.echo(f"{size:.1f} GB of draws, {len(verdicts)} p-values: {counts}")
-    if "failed" in verdicts:
-        raise build.BuildError("the random source fails a test")
 
 
 @cli.command()
@@ -323,11 +246,14 @@ def reformat():
     sys.exit(suite.reformat(say))
 
 
-cli.add_command(ttl_option)
+for command in (area, battery, bench, fairness, ttl_option):
+    cli.add_command(command)
 
 
 class Stopped(BaseException):
-    """A signal asked the command to end."""
+    """A signal asked the command to end; `left`: what becomes of its outputs."""
+
+    left = "nothing is written"
 
 
 def stop(number, _frame):
@@ -359,7 +285,7 @@ def main():
         sys.exit(1)
     except Stopped as stopped:
         number = stopped.args[0]
-        click.echo(f"vermilion: stopped by {signal.Signals(number).name}, nothing is written", err=True)
+        click.echo(f"vermilion: stopped by {signal.Signals(number).name}, {stopped.left}", err=True)
         sys.exit(128 + number)
     except click.exceptions.Abort:
         sys.exit(130)

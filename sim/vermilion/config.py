@@ -216,7 +216,7 @@ def sentence(error: dict, raw: dict) -> str:
             if names and names[-1] in ("queue", "marker"):
                 key = {"queue": "name", "marker": "queue"}[names[-1]]
                 name, of = node.get(key) if isinstance(node, dict) else None, " of" if names[-1] == "marker" else ""
-                names[-1] += f'{of} "{name}"' if isinstance(name, str) else f" number {part}"
+                names[-1] += f'{of} "{name}"' if isinstance(name, str) else f" number {part + 1}"
             continue
         names.append(part)
         node = node.get(part, {}) if isinstance(node, dict) else {}
@@ -225,8 +225,9 @@ def sentence(error: dict, raw: dict) -> str:
     models |= {colour: DropCurve for colour in COLOURS}
     parents = [part for part in loc[:-1] if isinstance(part, str)]
     model = models.get(parents[-1], Config) if parents else Config
-    where = ", ".join(part for part in names if part.startswith("queue ")) or ""
-    rest = ".".join(part for part in names if not part.startswith("queue "))
+    tables = ("queue ", "marker ")
+    where = ", ".join(part for part in names if part.startswith(tables)) or ""
+    rest = ".".join(part for part in names if not part.startswith(tables))
     where = ", ".join(part for part in (where, rest) if part) or "the file"
     kind = error["type"]
     if kind == "extra_forbidden":
@@ -242,6 +243,8 @@ def sentence(error: dict, raw: dict) -> str:
     if kind == "value_error":
         return f"{where} {error['ctx']['error']}"
     legal = {"bool_type": "true and false", "list_type": "a list", "string_type": "text in quotes"}
+    if names[-1] in ("queue", "marker") and len(names) == 1:
+        legal["list_type"] = f"a list of tables, each headed [[{names[-1]}]]"
     legal |= {"model_type": "a table", "dict_type": "a table", "model_attributes_type": "a table"}
     shown = {dict: "a table", list: "a list"}.get(type(error["input"])) or units.shown(error["input"])
     return f"{where} is {shown}; legal is {legal.get(kind, error['msg'])}"

@@ -1,50 +1,33 @@
 """From a configuration to the numbers the hardware holds, and how far these are from what was asked.
 
-Formats and rounding are those of `docs/architecture.md`, "Number formats"; the record that `hardware()` gives is written
+Formats and rounding: `formats.py`; markers: `marker_words.py`, `marker_values.py`. The record that `hardware()` gives is written
 down in `docs/hardware-configuration.md`. Everything is worked out in exact fractions; the one function that is not
 rational, log2 of the idle decay, is a double, 2^-40 exact where 2^-17 is kept.
-
-A scaled number is `m 2^-s` with the mantissa normalised, that is with its top bit set, unless s is at its least or greatest.
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from .config import COLOURS, LEN_MAX, MASKS, Config, Curve, Queue
-from .marker_words import buckets, marker_record
+from .formats import AVG_FRAC, IDLE_FRAC, INV_MANT, LAMBDA_MANT, POS_FRAC, PROB_FRAC, RATIO_FRAC, SIZE_MANT, STAGES
+from .formats import (
+    WEIGHT_EXP_MAX,
+    WEIGHT_MANT,
+    Line,
+    cost,
+    exact,
+    line,
+    nearest,
+    probability,
+    rate_line,
+    scaled,
+    value,
+)
+from .marker_values import marker_lines
+from .marker_words import marker_record
 from .markers import Marker
 
-WEIGHT_MANT, WEIGHT_EXP_MAX, STAGES = 9, 31, 6
-LAMBDA_MANT, INV_MANT, SIZE_MANT, COST_MANT, SHIFT_MAX = 16, 18, 16, 18, 63
-AVG_FRAC, IDLE_FRAC, POS_FRAC, PROB_FRAC, RATIO_FRAC, SHAPER_FRAC = 16, 10, 24, 32, 12, 16
 SPACINGS = {"geometric": 0, "uniform": 1, "wait": 2}
-
-
-def exact(number: int | float) -> Fraction:
-    """The decimal number a person wrote, not the double beside it."""
-    return Fraction(repr(number))
-
-
-def nearest(x: Fraction) -> int:
-    """Rounds to nearest, halves up."""
-    return math.floor(x + Fraction(1, 2))
-
-
-def scaled(x: Fraction, bits: int, shift_max: int = SHIFT_MAX) -> tuple[int, int]:
-    """(m, s) with m 2^-s nearest to x, m of `bits` bits, s of 0 to `shift_max`; saturates at the greatest m."""
-    top = 2**bits
-    if x <= 0:
-        return 0, 0
-    shift = 0
-    while shift < shift_max and nearest(x * 2 ** (shift + 1)) < top:
-        shift += 1
-    return min(nearest(x * 2**shift), top - 1), shift
-
-
-def value(pair: tuple[int, int], offset: int = 0) -> Fraction:
-    """m 2^-(s + offset)."""
-    return Fraction(pair[0], 2 ** (pair[1] + offset))
 
 
 def weight(w: Fraction) -> tuple[int, int]:
@@ -67,11 +50,6 @@ def idle_lambda(w: Fraction, packet_bytes: int, rate: int) -> tuple[int, int]:
     time_ns = Fraction(8 * packet_bytes * 10**9, rate)
     decay = Fraction(-math.log1p(-float(w)) / math.log(2))
     return scaled(decay / time_ns * 2**IDLE_FRAC, LAMBDA_MANT)
-
-
-def probability(p: Fraction) -> int:
-    """U1.32; 1.0 is exactly 2^32."""
-    return nearest(p * 2**PROB_FRAC)
 
 
 def inverse(width: int) -> tuple[int, int]:
@@ -120,11 +98,6 @@ def curve_record(curve: Curve | None, queue: Queue) -> dict:
         "b1_2": b1,
         "b2_2": b2,
     }
-
-
-def cost(rate: int | None) -> tuple[int, int]:
-    """Nanoseconds a byte as m 2^-s; (0, 0) is unshaped. A packet's cost with 16 fraction bits is (L m 2^16) >> s."""
-    return scaled(Fraction(8 * 10**9, rate), COST_MANT) if rate else (0, 0)
 
 
 CLOCK_NS, LATENESS_CLOCKS = 4, 64  # LaneClockNs of sim/model/timing.h, latenessClocks of schedule/DueTime.scala
@@ -229,33 +202,14 @@ def effective(spacing: str, p: Fraction) -> Fraction:
     return 1 / (begin + sum_above(2, begin))
 
 
-@dataclass(frozen=True)
-class Line:
-    """One value as asked and as the hardware has it."""
-
-    queue: str
-    field: str
-    asked: str
-    real: str
-    error: float  # relative
-
-
-def line(queue: str, field: str, asked: Fraction, real: Fraction, text=lambda x: f"{float(x):.6g}") -> Line:
-    return Line(queue, field, text(asked), text(real), float((real - asked) / asked) if asked else 0.0)
-
-
 def report(config: Config) -> list[Line]:
     """Every value that rounding may move."""
-    from .units import rate_text
-
-    def speed(name, field, rate):
-        return line(name, field, Fraction(rate), Fraction(8 * 10**9) / value(cost(rate)), lambda x: rate_text(float(x)))
 
     def burst(name, bytes_, rate):  # where the hardware's is another
         asked, real = Fraction(8 * 10**9 * bytes_, rate), burst_ns(bytes_, rate, queue_count(config))
         return [line(name, "burst, ns", asked, Fraction(real))] if real != nearest(asked) else []
 
-    lines = [speed("port", "rate", config.port.rate), *burst("port", config.port.burst.value, config.port.rate)]
+    lines = [rate_line("port", "rate", config.port.rate), *burst("port", config.port.burst.value, config.port.rate)]
     for q in config.queue:
         w = exact(q.average.weight)
         lines.append(line(q.name, "average.weight", w, value(weight(w), 8)))
@@ -280,15 +234,8 @@ def report(config: Config) -> list[Line]:
             real = 2**RATIO_FRAC / value(size_weight(q.size_weight.value))
             lines.append(line(q.name, "size_weight", Fraction(q.size_weight.value), real))
         if q.rate:
-            lines.append(speed(q.name, "rate", q.rate))
+            lines.append(rate_line(q.name, "rate", q.rate))
             lines += burst(q.name, q.burst.value if q.burst else DEFAULT_BURST, q.rate)
     for m in config.marker:
-        if m.by_flow:
-            continue
-        names = {"srtcm": ["cir"], "trtcm": ["pir", "cir"]}.get(m.kind, ["rate"])
-        for name, (rate, _) in zip(names, buckets(m), strict=False):
-            lines.append(speed(m.queue, f"marker.{name}", rate))
-        if m.p_drop:
-            real = Fraction(marker_record(m)["drop"], 2**16)
-            lines.append(line(m.queue, "marker.p_drop", exact(m.p_drop), real))
+        lines += marker_lines(m)
     return lines

@@ -7,7 +7,7 @@
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from . import marker_words, quantise, units
+from . import marker_values, marker_words, markers, quantise, units
 from .config import COLOURS, Config
 
 # What the simulator warns of (sim/harness/capture_reader.h), in words.
@@ -85,6 +85,8 @@ def configuration(screen, config: Config):
     screen.print(distance_table(config))
     if config.marker:
         screen.print(marker_table(config))
+        for note in (note for m in config.marker for note in marker_values.marker_notes(m)):
+            screen.print(f"Note: {note}.", markup=False, soft_wrap=True)
     screen.print(legal(), style="dim")
 
 
@@ -105,24 +107,28 @@ def distance_table(config: Config) -> Table:
 
 def marker_table(config: Config) -> Table:
     """Each marker's buckets as asked, and what happens with its colours."""
-    made = table("Markers", ["queue", "kind", "bucket A", "bucket B", "in between", "drops"], [])
+    made = table("Markers", ["queue", "kind", "bucket A", "bucket B", "counts", "in between", "drops"], [])
     for m in config.marker:
         if m.by_flow:
-            made.add_row(m.queue, m.kind, "by flow", "", flow_text(m), ", ".join(m.drop))
+            made.add_row(m.queue, m.kind, "by flow", "", "", flow_text(m), ", ".join(m.drop))
             continue
         cells = [f"{units.rate_text(rate)}, {depth:,} B" if rate else "" for rate, depth in marker_words.buckets(m)]
         redp = f"low {m.low}, high {m.high}, p_drop {m.p_drop or 0:g}" if m.kind == "redp" else ""
         aware = "colour-aware" if m.colour_aware else ""
-        made.add_row(m.queue, m.kind, *cells, redp or aware, ", ".join(m.drop))
+        bytes_of = "IP packet" if m.ip_length else "frame"
+        counts = f"{m.packet_bytes:,} B each" if m.packet_bytes else f"bytes of the {bytes_of}"
+        made.add_row(m.queue, m.kind, *cells, counts, redp or aware, ", ".join(m.drop))
     return made
 
 
 def flow_text(m) -> str:
-    """A flow marker's figures as the hardware has them."""
-    f = marker_words.flow_record(m)
-    green = f"ns {f['start_credits']}, na {f['recovery_credits']}"
-    red = f"alpha {f['alpha_eighths'] / 8:g}, a0 {f['initial_average'] / 256:g}"
-    return {"3cpm": f"{green}, {red}", "wpm": green, "apm": red, "nm": "all yellow"}[m.kind]
+    """A flow marker's figures as asked and its switches; as held: `marker_values`."""
+    if m.kind == "nm":
+        return "all yellow"
+    takes = [name for group in markers.FIELDS[m.kind] for name in group]
+    names = {"increase": "increase {}", "ack": "packets of no payload {}", "half_open": "half open {}"}
+    text = lambda name: units.time_text(m.given(name)) if name in ("idle", "half_open") else m.given(name)
+    return ", ".join(names.get(name, name + " {}").format(text(name)) for name in takes)
 
 
 def remarks(queue) -> str:

@@ -25,7 +25,8 @@ class Defect(BuildError):
 
 
 class Outputs:
-    """Files that appear under their names all together at the end, or not at all. None of `inputs` may be one of them."""
+    """Files that appear under their names all together at the end, or not at all (`keep` puts some in place before). None of `inputs`
+    may be one of them."""
 
     def __init__(self, *inputs: str | Path):
         self.pairs: list[tuple[Path, Path]] = []
@@ -60,10 +61,16 @@ class Outputs:
         self.pairs.append((Path(name), path))
         return Path(name)
 
-    def keep(self):
+    def keep(self, but: Path | None = None):
+        """Puts all in place, or all but one, which is still being written."""
         for temporary, final in self.pairs:
-            temporary.replace(final)
-        self.pairs = []
+            if temporary != but:
+                temporary.replace(final)
+        self.pairs = [pair for pair in self.pairs if pair[0] == but]
+
+    def final(self, place: Path) -> Path:
+        """Where an output will stand that `add` gave a place to."""
+        return next(final for temporary, final in self.pairs if temporary == place)
 
     def drop(self):
         for temporary, _ in self.pairs:

@@ -108,3 +108,11 @@ def rate_text(bits: int | float) -> str:
         if bits >= size:
             return f"{bits / size:.6g}{name}"
     return f"{bits:.6g}bit"
+
+
+def time_text(ns) -> str:
+    """A time in the largest unit that keeps the number above 1."""
+    for name, size in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
+        if ns >= size:
+            return f"{float(ns / size):.6g}{name}"
+    return f"{float(ns):.6g}ns"

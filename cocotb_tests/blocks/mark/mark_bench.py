@@ -32,6 +32,7 @@ class Bench:
         self.left = [0] * 16  # of each queue: level of bucket A behind its last packet, U48.16 ns
         self.waiting = []  # (clock, what is expected, context)
         self.clock, self.seen, self.edges, self.length = 0, set(), Counter(), 64
+        self.headers = mb.Headers(l3_offset=14)  # of the next packet, as `length` is
         self.next_config = mb.Marker()
 
     async def start(self):
@@ -52,32 +53,41 @@ class Bench:
         dut.io_request_valid.value = request is not None
         if request is not None:
             queue, config = request
-            commit = config is not None
-            packet = {
-                "queue": queue, "colour": r.randrange(3), "lenBytes": self.length,
-                "time": self.now, "draw": r.getrandbits(32), "commit": commit,
-            }  # fmt: skip
-            ports(dut, "io_request_bits", packet)
-            if commit:
+            if config is not None:  # no packet: from now on this is the queue's marker
                 self.configs[queue] = config
-                mb.library().vm_marker_configure(self.models[queue])
+                dut.io_request_valid.value = 0
             else:
+                packet = {
+                    "queue": queue, "colour": r.randrange(3), "lenBytes": self.length,
+                    "l3Offset": self.headers.l3_offset, "ipBytes": self.headers.ip_bytes,
+                    "time": self.now, "draw": r.getrandbits(32),
+                }  # fmt: skip
+                ports(dut, "io_request_bits", packet)
                 self.expect(queue, packet)
+                self.length = r.choice([64, 1500, 1500, r.randrange(2**16)])
+                offset = r.choice([14, 18, 22])
+                said = r.choice(
+                    [0, 40, self.length - offset, self.length - offset + r.randrange(-2, 3), r.randrange(2**16)]
+                )
+                self.headers = mb.Headers(l3_offset=offset, ip_bytes=min(max(0, said), 65535))
             self.next_config = self.configs[queue]
-            self.length = r.choice([64, 1500, 1500, r.randrange(2**16)])
         step = r.choice([0, 4, 4, 4, 40, r.randrange(20_000)]) if gap is None else gap()
         self.now = (self.now + step) % WRAP
         await FallingEdge(dut.clock)
         self.clock += 1
         self.check()
 
+    def counted(self, config) -> int:
+        """What the next packet counts as."""
+        return mb.library().vm_marker_bytes(mb.byref(config), mb.byref(self.headers), self.length)
+
     def expect(self, queue, packet):
         config, marked = self.configs[queue], mb.Marked()
         mb.library().vm_marker_mark(
-            self.models[queue], mb.byref(config), packet["time"], packet["colour"], packet["lenBytes"], packet["draw"],
+            self.models[queue], mb.byref(config), packet["time"], packet["colour"], self.counted(config), packet["draw"],
             mb.byref(marked),
         )  # fmt: skip
-        price = ((config.packet_bytes or packet["lenBytes"]) << 16) * config.cost[0].m >> config.cost[0].s
+        price = (self.counted(config) << 16) * config.cost[0].m >> config.cost[0].s
         if config.kind in (mb.LEAF, mb.SRTCM, mb.TRTCM, mb.REDP):  # covered, or short of it, by less than a nanosecond
             self.edges["covered" if marked.level >= price else "short"] += abs(marked.level - price) < 2**16
         took = marked.colour == 0 or (config.kind == mb.TRTCM and marked.colour == 1)
@@ -89,7 +99,7 @@ class Bench:
         """A gap at which something changes, or one ns beside it: no time at all, bucket A just covers the next packet, reaches a threshold
         or its brim, the dropper's meter runs out, a bucket is too old to be known."""
         r, c = self.random, self.configs[queue]
-        price = ((c.packet_bytes or self.length) << 16) * c.cost[0].m >> c.cost[0].s
+        price = (self.counted(c) << 16) * c.cost[0].m >> c.cost[0].s
         level = r.choice([price, price, 2 * price, c.low_ns << 16, c.high_ns << 16, c.burst_ns[0] << 16])
         until = max(0, -((self.left[queue] - level) >> 16)) if level < WRAP << 16 else 0
         kind = r.random()

@@ -68,11 +68,8 @@ class Bench:
         await FallingEdge(dut.clock)
         dut.io_seed_valid.value = 0
         for dscp in range(65):
-            ports(
-                dut,
-                "io_classWrite_bits",
-                {"address": dscp, "entry": {"queue": dscp % 16, "colour": dscp // 16 % 4}},
-            )
+            entry = {"queue": dscp % 16, "colour": dscp // 16 % 4}
+            ports(dut, "io_classWrite_bits", {"address": dscp, "entry": entry})
             dut.io_classWrite_valid.value = 1
             await FallingEdge(dut.clock)
         dut.io_classWrite_valid.value = 0
@@ -107,6 +104,8 @@ class Bench:
         }
         h.ttl, h.has_ttl_option, h.initial_ttl, h.final_ttl = far.values()
         fields |= far | {"ttlOptionAt": r.randrange(9)}
+        h.vlan, h.l3_offset, h.ip_bytes = 0x5A0F03 * (port % 2), r.choice([14, 18, 22]), r.choice([0, 40, 1500, 65535])
+        fields |= {"vlan": h.vlan, "l3Offset": h.l3_offset, "ipBytes": h.ip_bytes}
         h.tcp_flags, h.tcp_payload = fields["tcpFlags"], fields["tcpPayload"]
         h.src_addr[0], h.src_addr[2], h.dst_addr[0] = port, 7, 9
         self.offered = h
@@ -133,7 +132,6 @@ class Bench:
             _, queue, record = self.commits.popleft()
             self.configs[queue] = record
             mb.library().vm_configure(self.model, queue, mb.byref(record))
-            mb.library().vm_marker_configure(self.markers[queue])
         while self.leaving and self.leaving[0][0] + LIMIT_LAG <= self.clock:
             _, queue, length = self.leaving.popleft()
             self.queued[queue][0] -= length
@@ -211,7 +209,8 @@ class Bench:
         elif sound:
             mb.library().vm_marker_mark(
                 self.markers[seen["queue"]], mb.byref(marker), seen["mark_time"],
-                seen["mark_colour"], seen["lenBytes"], seen["mark_draw"], mb.byref(want),
+                seen["mark_colour"], mb.library().vm_marker_bytes(mb.byref(marker), mb.byref(headers), seen["lenBytes"]),
+                seen["mark_draw"], mb.byref(want),
             )  # fmt: skip
         got = (seen["colour"], seen["mark_policed"], seen["mark_level"])
         assert got == (want.colour, want.policed, want.level), f"RTL {got}, model {plain(want)}: {seen}"

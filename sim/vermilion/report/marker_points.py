@@ -12,12 +12,11 @@ from pathlib import Path
 
 from .. import marker_words
 from ..config import COLOURS
+from ..formats import FLOW_AVERAGE_FRAC, SHAPER_FRAC, value
 from ..markers import Marker
-from .points import Binned
+from .points import POLICED, Binned
 
 SPANS, KEPT, FLOWS = 48, 6000, 4
-POLICED = 7  # the verdict
-LEVEL_FRAC, AVERAGE_FRAC = 16, 8
 COLUMNS = (
     "time len_bytes came colour verdict level flow flow_average flow_raised flow_burst flow_credits flow_events".split()
 )
@@ -49,6 +48,7 @@ class FlowSeen:
 @dataclass
 class MarkerSeen:
     edges: list[float]  # of the spans, ns since the run's start
+    held: dict  # the marker's registers
     came: list[list[int]] = field(default_factory=lambda: [[0] * SPANS for _ in COLOURS])  # bytes
     left: list[list[int]] = field(default_factory=lambda: [[0] * SPANS for _ in COLOURS])
     dropped: list[int] = field(default_factory=lambda: [0] * SPANS)
@@ -60,15 +60,15 @@ class MarkerSeen:
 
 
 def demotion(m: Marker, level: float) -> float:
-    """Eq. (1) of P0 for a green packet, in bytes."""
+    """Eq. (1) of P0 for a green packet, in bytes; 0 at T_L and above, so always where T_L is 0."""
     low = m.in_bytes(m.low)
-    return (low - level) / low * (0.5 if m.max_demote is None else m.max_demote) if level < low else 0.0
+    return (low - level) / low * m.given("max_demote") if level < low else 0.0
 
 
 def promotion(m: Marker, level: float) -> float:
-    """Eq. (1) of P0 for a yellow packet, in bytes."""
+    """Eq. (1) of P0 for a yellow packet, in bytes; 0 at T_H and below, so always where T_H is the depth."""
     high, depth = m.in_bytes(m.high), m.in_bytes(m.bucket)
-    return (level - high) / (depth - high) * (0.5 if m.max_promote is None else m.max_promote) if level > high else 0.0
+    return (min(level, depth) - high) / (depth - high) * m.given("max_promote") if high < min(level, depth) else 0.0
 
 
 def cuts(low: int, high: int, parts: int = 5) -> list[float]:
@@ -88,7 +88,8 @@ def collect(markers: dict[int, Marker], stats: dict, trace) -> dict[int, MarkerS
     start, longest = stats.get("lane_start_ns", 0), max(longest_ns(stats), 1)
     out = {}
     for index, m in markers.items():
-        seen = out[index] = MarkerSeen([longest * i / SPANS for i in range(SPANS + 1)])
+        edges = [longest * i / SPANS for i in range(SPANS + 1)]
+        seen = out[index] = MarkerSeen(edges, marker_words.marker_record(m))
         if m.kind == "redp":
             low, high, depth = (m.in_bytes(x) for x in (m.low, m.high, m.bucket))
             seen.demoted, seen.promoted = Binned(cuts(0, low)), Binned(cuts(high, depth))
@@ -115,26 +116,29 @@ def packet(seen: MarkerSeen, m: Marker, row: dict, start: int, longest: int):
     seen.came[came][span] += size
     (seen.dropped if dropped else seen.left[left])[span] += size
     if row["level"] and not m.by_flow:
-        tokens(seen, m, int(row["level"]), (time, came, left, dropped), span, m.packet_bytes or size)
+        tokens(seen, int(row["level"]), (time, came, left, dropped), span, m.packet_bytes or size)
     flow = seen.flows.get(int(row["flow"])) if row["flow"] else None
     if flow and row["flow_average"]:
-        eighths = marker_words.flow_record(m)["alpha_eighths"]
+        eighths = seen.held["flow"]["alpha_eighths"]
         whole = 8 / (8 - eighths) if row["flow_raised"] == "1" and eighths < 8 else 1
-        state = (int(row["flow_average"]) / 2**AVERAGE_FRAC * whole, int(row["flow_burst"]))
+        state = (int(row["flow_average"]) / 2**FLOW_AVERAGE_FRAC * whole, int(row["flow_burst"]))
         flow.points.add((time, *state, int(row["flow_credits"]), left))
         for event in row["flow_events"].split():
             flow.events.add((time, event, *state))
 
 
-def tokens(seen: MarkerSeen, m: Marker, level: int, mark: tuple, span: int, size: int):
+def tokens(seen: MarkerSeen, level: int, mark: tuple, span: int, size: int):
+    """`level` in 2^-16 ns, as traced; `size`: what the packet counts as, in bytes, or more (the trace has no length of IP packets)."""
     time, came, left, dropped = mark
-    held = level / 2**LEVEL_FRAC * marker_words.buckets(m)[0][0] / 8e9
+    mant, shift = seen.held["cost"][0]
+    held = level / 2**SHAPER_FRAC / float(value((mant, shift)))
     seen.levels.add((time, held, left, dropped))
     counts = seen.level_spans[span] or [0, 0.0, held, held]
     seen.level_spans[span] = [counts[0] + 1, counts[1] + held, min(counts[2], held), max(counts[3], held)]
-    if m.kind != "redp" or held < size:
+    covered = level >= (size << SHAPER_FRAC) * mant >> shift
+    if seen.demoted is None or not covered:
         return
-    if came == 0 and held < m.in_bytes(m.low) and not (dropped and left == 0):
+    if came == 0 and level < seen.held["low_ns"] << SHAPER_FRAC and not (dropped and left == 0):
         seen.demoted.add(held, left == 1)
-    if came == 1 and held > m.in_bytes(m.high):
+    if came == 1 and level > seen.held["high_ns"] << SHAPER_FRAC:
         seen.promoted.add(held, left == 0)

@@ -3,7 +3,7 @@
 Each curve's average is cut into bins (below min, five from min to max, three from max to the end, above the end). A bin's
 rate is hits / decisions with its Clopper-Pearson interval. A decision belongs to the curve that gave its probability: the
 ECN curve for ECT and CE packets of a colour that has one of its own, else the drop curve. Left out are decisions that no
-curve made: `tail`, `nobuf`, `bad`, and forced drops of packets that follow an ECN curve.
+curve made: `tail`, `nobuf`, `bad`, `policed`, and forced drops of packets that follow an ECN curve.
 
 All decisions are taken from the trace. Without a trace it is the samples in the run's JSON, which do not tell ECT from
 not-ECT, so that colours with an ECN curve of their own get no points.
@@ -18,7 +18,7 @@ from pathlib import Path
 from ..config import COLOURS
 from ..quantise import AVG_FRAC
 
-ENQUEUE, MARK, EARLY, FORCED, TAIL, NOBUF, BAD = range(7)
+ENQUEUE, MARK, EARLY, FORCED, TAIL, NOBUF, BAD, POLICED = range(8)  # verdicts, docs/architecture.md
 CONFIDENCE = 0.999
 
 
@@ -73,7 +73,7 @@ def collect(record: dict, stats: dict, trace) -> dict[tuple[int, int, str], Binn
     out: dict[tuple[int, int, str], Binned] = {}
     whole = trace is not None and Path(trace).is_file()
     for queue, colour, average, verdict, ecn in from_trace(Path(trace)) if whole else from_samples(stats):
-        if queue not in queues or verdict in (TAIL, NOBUF, BAD):
+        if queue not in queues or verdict in (TAIL, NOBUF, BAD, POLICED):
             continue
         curves = queues[queue]["curves"][colour]
         own = bool(queues[queue]["ecn"] and curves["ecn_own"])

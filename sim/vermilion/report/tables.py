@@ -5,6 +5,7 @@ from html import escape
 
 from .. import quantise, units
 from ..config import COLOURS, Config
+from ..markers import FIELDS
 from ..show import LOSSES, OUTCOME_TEXT, OUTCOMES, loss_rows, percent, remarks
 from .plots import INK, class_end, duration
 from .points import Binned
@@ -138,7 +139,10 @@ def queues(config: Config) -> str:
 
 def as_asked(config: Config) -> str:
     """Every field of the file, defaults filled in."""
-    text = json.dumps(config.model_dump(exclude_none=True), indent=1, default=str)
+    every = config.model_dump(exclude_none=True)
+    for m, fields in zip(config.marker, every["marker"]):
+        fields |= {name: m.given(name) for name in FIELDS[m.kind][1] if name != "length" or not m.packet_bytes}
+    text = json.dumps(every, indent=1, default=str)
     return f"<pre>{escape(text)}</pre>"
 
 

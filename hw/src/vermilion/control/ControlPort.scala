@@ -144,6 +144,7 @@ class ControlPort(p: LaneParams) extends Module {
   }
   mark.kind := R.ShadowMarkerFlags.kind(markFlags)
   mark.colourAware := R.ShadowMarkerFlags.colourAware(markFlags)
+  mark.ipLength := R.ShadowMarkerFlags.ipLength(markFlags)
   mark.outColour := R.ShadowMarkerFlags.outColour(markFlags)
   mark.dropColours := R.ShadowMarkerFlags.dropColours(markFlags)
   mark.packetBytes := R.ShadowMarkerFlags.packetBytes(markFlags)

@@ -91,6 +91,7 @@ object MarkerKind {
 class MarkConfig extends Bundle {
   val kind = UInt(MarkerKind.Bits.W)
   val colourAware = Bool()
+  val ipLength = Bool() // a packet's length is that of its IP packet, else of its frame
   val packetBytes = UInt(PktLenBits.W) // what every packet counts as; 0: its own length
   val cost = Vec(2, new Scaled(CostMantBits, ShiftBits)) // of buckets A and B: ns a byte
   val burstNs = Vec(2, UInt(BurstBits.W)) // srTCM's B: CBS + EBS

@@ -164,9 +164,10 @@ object RegisterMap {
     val last = Field(28, 24)
   }
 
-  object ShadowMarkerFlags extends Register(0x0140, BigInt("ffff7317", 16)) {
+  object ShadowMarkerFlags extends Register(0x0140, BigInt("ffff7337", 16)) {
     val kind = Field(2, 0)
     val colourAware = Field(4, 4)
+    val ipLength = Field(5, 5)
     val outColour = Field(9, 8)
     val dropColours = Field(14, 12)
     val packetBytes = Field(31, 16)

@@ -23,6 +23,9 @@ object FlowFormats {
   val TickShift = 22
   val TickBits = TimeBits - TickShift
   val AgeBits = 16
+
+  /** A tick that seems this close to a whole round old lies ahead: the clock was set back by up to 2^15 ticks (137 s). */
+  val FutureBits = 15
 }
 
 /** Which rules mark a queue's packets. */
@@ -51,8 +54,9 @@ class FlowConfig extends Bundle {
   def redRules: Bool = kind === FlowKind.ThreeColour.U || kind === FlowKind.Adaptive.U
 }
 
-/** What tells flows apart. A direction of a connection is a flow, and so is the same direction in another queue. */
+/** What tells flows apart. A direction of a connection is a flow, and so is the same direction in another queue or VLAN. */
 class FlowKey(queueBits: Int) extends Bundle {
+  val vlan = UInt(24.W) // Headers.vlan
   val isIp6 = Bool()
   val queue = UInt(queueBits.W)
   val dstPort = UInt(16.W)

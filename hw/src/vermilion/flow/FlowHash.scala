@@ -7,23 +7,23 @@ import vermilion.decide.RandomSource
 object FlowHash {
 
   /** Bits of a flow's name as it is hashed; the queue number has 15 of them in every build. */
-  val InputBits = 128 + 128 + 16 + 16 + 15 + 1
-  val KeyWords = 10
+  val InputBits = 128 + 128 + 16 + 16 + 15 + 1 + 24
+  val KeyWords = 11
 
-  /** Bits 0..127 source, ..255 destination, ..271 source port, ..287 destination port, ..302 queue, 303 IPv6. */
-  def input(k: FlowKey): UInt = Cat(k.isIp6, k.queue.pad(15), k.dstPort, k.srcPort, k.dstAddr, k.srcAddr)
+  /** Bits 0..127 source, ..255 destination, ..271 source port, ..287 destination port, ..302 queue, 303 IPv6, ..327 VLAN IDs. */
+  def input(k: FlowKey): UInt = Cat(k.vlan, k.isIp6, k.queue.pad(15), k.dstPort, k.srcPort, k.dstAddr, k.srcAddr)
 }
 
 /** Which set of the table a flow belongs to: a Toeplitz hash (Krawczyk, CRYPTO 1994; as in receive-side scaling) under a secret key.
   *
   * {{{
-  *   bit j of the set = parity(input & (key >> j)),   key = ten draws of xoshiro128++ from the seed, first draw lowest
+  *   bit j of the set = parity(input & (key >> j)),   key = eleven draws of xoshiro128++ from the seed, first draw lowest
   * }}}
   * For any two flows chosen without knowing the key, the chance that they share a set is one in the number of sets; so no list of
   * addresses made outside collides more than chance has it. With a known key it is no protection.
   *
-  * Combinational from `flow` to `set`: one level of AND, XOR over 304 bits. A seed is taken with `seed.valid`; it and a reset draw a new
-  * key, and `ready` is low for the ten clocks that takes.
+  * Combinational from `flow` to `set`: one level of AND, XOR over 328 bits. A seed is taken with `seed.valid`; it and a reset draw a new
+  * key, and `ready` is low for the eleven clocks that takes.
   */
 class FlowHash(queueBits: Int, setBits: Int) extends Module {
   require(queueBits <= 15, s"queueBits is $queueBits; legal are 1 to 15")

@@ -51,7 +51,7 @@ class NoFlowMarker(queueBits: Int) extends FlowMarking(queueBits) {
   *   - No room in the flow's set ([[FlowTable]]): yellow, SYN or not. Not TCP, a later fragment, a cut TCP header: yellow.
   *
   * One packet a clock, any mixture of flows, the same in every clock too. `request` in clock t, `answer` in t + [[FlowMarker.Latency]].
-  * While `ready` is low (after reset, after a seed) packets are marked as if the table were full, uncounted.
+  * While `ready` is low (after reset, after a seed) packets are marked as if the table were full, and counted so.
   * {{{
   *   0..4  the table finds the entry         6  RAM's output, or the state two ahead, to registers; what a fresh entry will hold
   *   5     address the RAM of states         7  the loop: state or that just ahead -> next state, colour;  8  answer, RAM written
@@ -88,6 +88,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   private val lookup = table.io.lookup.bits
   lookup.key.isIp6 := h.isIp6
   lookup.key.queue := in.queue
+  lookup.key.vlan := h.vlan
   lookup.key.srcAddr := h.srcAddr
   lookup.key.dstAddr := h.dstAddr
   lookup.key.srcPort := h.srcPort
@@ -204,7 +205,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   answer.events.collision := s7Place.valid && place.collision
   answer.events.agedOut := s7Place.valid && place.agedOut
   answer.events.displaced := s7Place.valid && place.displaced
-  answer.events.tableFull := s7Place.valid && !place.found
+  answer.events.tableFull := valid(7) && s7.uses && !has
   answer.events.loss := has && !begin && loss
   answer.events.jump := has && !place.fresh && !s7.syn && jump
   answer.events.probe := has && colour === Colour.Red.U

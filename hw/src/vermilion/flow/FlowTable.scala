@@ -2,11 +2,14 @@ package vermilion.flow
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.Arithmetic.reached
+import vermilion.fixed.Arithmetic.wrap
 import vermilion.fixed.{Delay, ForwardingRam}
 
 object FlowTable {
   val Ways = 4
+
+  /** Bits of an entry's count of data packets; the top one stands for four and more: settled. */
+  val CountBits = 3
 
   /** Clocks from lookup to place. */
   val Latency = 5
@@ -14,19 +17,21 @@ object FlowTable {
 
 /** Who has which entry: a four-way set-associative table of whole flow names, one lookup a clock, any mixture of flows.
   *
-  * An entry keeps the flow's name (addresses, ports, IP version, queue), the tick of its last packet and a half-open bit. A lookup
-  * compares whole names, so a flow never meets another's state. Every lookup is by a packet that needs state, and ends so:
+  * An entry keeps the flow's name (addresses, ports, IP version, queue, VLAN IDs), the tick of its last packet and a count of its data packets, to
+  * four. A lookup compares whole names, so a flow never meets another's state. Every lookup is by a packet that needs state, and ends so:
   *
-  *   1. Its own entry, not aged: found. The packet's tick is kept. A data packet clears the half-open bit, a SYN leaves it.
-  *   1. Its own entry, aged: given anew. The half-open bit as in 1, so that a flow that is slow from the start is settled too.
-  *   1. A way of its set is free: given, half-open.
-  *   1. A way has aged out: given, half-open. (Of several, here as in 3 and 5, the lowest.)
-  *   1. A way is half-open: given, half-open.
-  *   1. Else the set is full: nothing found, nothing changed. A flow with two data packets is not evicted while it is fresh.
+  *   1. Its own entry, not aged: found. The packet's tick is kept. A data packet is counted, a SYN leaves the count.
+  *   1. Its own entry, aged: given anew. A SYN begins the count anew, and so does any packet where it was full; else it goes on, so that
+  *      a flow that is slow from the start is settled too.
+  *   1. A way of its set is free: given; the count begins.
+  *   1. A way has aged out: given; the count begins. (Of several, here as in 3 and 5, the lowest.)
+  *   1. A way is half-open: given; the count begins.
+  *   1. Else the set is full: nothing found, nothing changed. A flow with four data packets is not evicted while it is fresh.
   *
-  * Half-open: no data packet has come behind the one (SYN or data) that made the entry. So floods of SYNs, scans or single packets
-  * take half-open entries from each other and nothing from anyone else. Aged: more than `idleAge`, or `halfOpenAge` where half-open,
-  * by the looking packet's ages, in ticks of 2^22 ns, by serial-number order: an entry from the future (the clock was set back) is young.
+  * Half-open: fewer than four data packets. So floods of SYNs, scans and flows of up to three packets take half-open entries from each
+  * other and from flows that have just begun, and nothing from anyone else. Aged: more than `idleAge`, or `halfOpenAge` where half-open, by the
+  * looking packet's ages, in ticks of 2^22 ns, modulo 2^26 of them (78 h); but an age in the last 2^15 ticks (137 s) of that round is a
+  * tick that lies ahead, as a clock set back leaves it, and is young.
   *
   * RAM: four ways of entries, read latency 1, one write port each.
   * {{{
@@ -35,7 +40,7 @@ object FlowTable {
   *         2  RAM's output to registers     5  place at the output, entry written: seen by a lookup that is in clock 1
   * }}}
   * Taking in needs no wide compare in the loop: whether a lookup has the same set, the same name, and which age it sees in the
-  * three ahead of it is worked out in clock 1. The loop holds four-bit logic alone.
+  * three ahead of it is worked out in clock 1. The loop holds logic of a few bits a way alone.
   *
   * After reset and after a new seed (which empties the table) `ready` is low while the key is drawn and the entries are cleared; lookups
   * are ignored then.
@@ -46,6 +51,7 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
     s"flows is $flows; legal are powers of two from 256 to 65536"
   )
   import FlowTable._
+  import FlowFormats.{FutureBits, TickBits}
   private val sets = flows / Ways
   private val setBits = log2Ceil(sets)
   private val wayBits = log2Ceil(Ways)
@@ -59,7 +65,7 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
 
   private class Entry extends Bundle {
     val valid = Bool()
-    val halfOpen = Bool()
+    val count = UInt(CountBits.W)
     val tick = UInt(FlowFormats.TickBits.W)
     val key = new FlowKey(queueBits)
   }
@@ -68,9 +74,10 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   private class Way extends Bundle {
     val valid = Bool()
     val hit = Bool()
-    val halfOpen = Bool()
+    val count = UInt(CountBits.W)
     val aged = Bool()
   }
+  private def settled(count: UInt): Bool = count(CountBits - 1)
 
   /** What a lookup knows of one ahead of it. */
   private class Ahead extends Bundle {
@@ -84,7 +91,7 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   private class Outcome extends Bundle {
     val place = new FlowPlace(log2Ceil(flows))
     val written = Bool()
-    val halfOpen = Bool()
+    val count = UInt(CountBits.W)
     def way: UInt = place.index(wayBits - 1, 0)
   }
 
@@ -102,7 +109,10 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   private val lookup = Seq.iterate(io.lookup.bits, Latency + 1)(Delay(_))
   private val valid = Seq.iterate(io.lookup.valid && io.ready, Latency + 1)(RegNext(_, false.B))
   private val set = Seq.iterate(hash.io.set, Latency + 1)(Delay(_))
-  private def older(now: FlowLookup, tick: UInt, age: UInt): Bool = reached(now.tick, tick) && (now.tick - tick) > age
+  private def older(now: FlowLookup, tick: UInt, age: UInt): Bool = {
+    val since = now.tick - tick
+    since > age && !since(TickBits - 1, FutureBits).andR
+  }
 
   // ---- Clock 1: compare with the three ahead, address the RAM ---------------------------------------------------
   private val ways = Seq.fill(Ways)(new ForwardingRam(sets, new Entry))
@@ -126,8 +136,8 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
     when(a.sameSet && o.written && o.way === w.U) {
       now.valid := true.B
       now.hit := a.sameFlow
-      now.halfOpen := o.halfOpen
-      now.aged := Mux(o.halfOpen, a.stale, a.idle)
+      now.count := o.count
+      now.aged := Mux(settled(o.count), a.idle, a.stale)
     }
     now
   }
@@ -137,8 +147,8 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
     val seen = Wire(new Way)
     seen.valid := entry.valid
     seen.hit := entry.valid && entry.key.asUInt === lookup(3).key.asUInt
-    seen.halfOpen := entry.halfOpen
-    seen.aged := older(lookup(3), entry.tick, Mux(entry.halfOpen, lookup(3).halfOpenAge, lookup(3).idleAge))
+    seen.count := entry.count
+    seen.aged := older(lookup(3), entry.tick, Mux(settled(entry.count), lookup(3).idleAge, lookup(3).halfOpenAge))
     takeIn(takeIn(seen, w, s3Ahead3, outcome6), w, s3Ahead2, outcome5)
   }
 
@@ -149,7 +159,7 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   private val hits = which(w => w.valid && w.hit)
   private val free = which(!_.valid)
   private val aged = which(w => w.valid && w.aged)
-  private val halfOpen = which(w => w.valid && w.halfOpen)
+  private val halfOpen = which(w => w.valid && !settled(w.count))
   private val own = hits.orR
   private val live = (hits & ~aged).orR
   private val choice =
@@ -157,7 +167,11 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   private val found = choice.orR
   private val s4 = Wire(new Outcome)
   s4.written := valid(4) && found
-  s4.halfOpen := Mux(own, lookup(4).syn && (hits & halfOpen).orR, true.B)
+  private def counted(way: Way): UInt = {
+    val kept = Mux(way.aged && (lookup(4).syn || settled(way.count)), 0.U, way.count)
+    Mux(lookup(4).syn || settled(kept), kept, wrap(kept + 1.U, CountBits))
+  }
+  s4.count := Mux(own, Mux1H(hits, s4Ways.map(counted)), !lookup(4).syn)
   s4.place.found := found
   s4.place.fresh := !live
   s4.place.index := Cat(set(4), PriorityEncoder(choice))
@@ -169,7 +183,7 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   // ---- Clock 5: write ---------------------------------------------------------------------------------------------
   private val entry = Wire(new Entry)
   entry.valid := true.B
-  entry.halfOpen := outcome5.halfOpen
+  entry.count := outcome5.count
   entry.tick := lookup(5).tick
   entry.key := lookup(5).key
   for ((way, w) <- ways.zipWithIndex) {

@@ -17,7 +17,8 @@ object EmitArea extends App {
     "lane" -> (() => new Lane(p)),
     "lane-without-token" -> (() => new Lane(noToken)),
     "lane-without-flow" -> (() => new Lane(p.copy(flows = 0))),
-    "lane-without-markers" -> (() => new Lane(noToken.copy(flows = 0)))
+    "lane-without-markers" -> (() => new Lane(noToken.copy(flows = 0))),
+    "lane-with-victims" -> (() => new Lane(p.copy(victims = p.queues)))
   ) ++ kinds.map { case (name, kind) => s"token-$name" -> (() => new TokenMarker(p.copy(tokenKinds = Set(kind)))) }
   args match {
     case Array(directory, chosen @ _*) if chosen.nonEmpty && chosen.forall(designs.contains) =>

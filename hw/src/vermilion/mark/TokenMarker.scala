@@ -3,7 +3,7 @@ package vermilion.mark
 import chisel3._
 import chisel3.util._
 import vermilion.control.{MarkConfig, MarkerKind}
-import vermilion.fixed.Arithmetic.reached
+import vermilion.fixed.Arithmetic.{reached, wrap}
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
 import vermilion.lane.LaneParams
@@ -13,10 +13,11 @@ import vermilion.stream.Colour
 class MarkRequest(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val colour = UInt(2.W)
-  val lenBytes = UInt(PktLenBits.W)
+  val lenBytes = UInt(PktLenBits.W) // of the frame
+  val l3Offset = UInt(6.W) // and where its IP packet begins and how long that is (Headers)
+  val ipBytes = UInt(PktLenBits.W)
   val time = UInt(TimeBits.W)
   val draw = UInt(32.W) // upper half: demotion or promotion, lower half: REDP's dropper
-  val commit = Bool() // not a packet: the queue's buckets begin anew, full
 }
 
 /** A packet's colour out of a marker, and what it saw. */
@@ -30,19 +31,23 @@ class Marked extends Bundle {
   *
   * A bucket is the time z at which it would have been empty (U48.16 ns, modulo 2^48 ns): level T = now - z, at most the burst b.
   * Filling needs no arithmetic, taking is z + cost. So the one-clock loop holds comparisons and additions of z with times
-  * that were worked out ahead of it (now - b, now - cost, now - T_L + span), all beside each other, and a selection:
+  * that were worked out ahead of it (now - b, now - cost, now - T_L + span), all beside each other, and a selection. Only srTCM's excess
+  * takes two steps in the loop, zA - cost and then the comparison with zB:
   * {{{
   *   z in [now - b, now]?    T >= cost  <=>  z <= now - cost      z + cost
   *   T < T_L - span  <=>  z > now - T_L + span                    (REDP, P0 eq. 1: the draw is in the span)
   *   E >= cost       <=>  zB <= zA - cost                         (srTCM: B holds committed and excess tokens together)
   * }}}
-  * A z outside the window (after a commit, a clock set back, or 39 h without a packet) counts as a full bucket.
+  * A z outside the window [now - b, now], compared modulo 78 h, counts as a full bucket; docs/markers.md says what that makes of long silences
+  * and of a clock that was set back. With each queue's buckets the RAM keeps the kind that filled them. A packet that finds another kind's
+  * begins anew: full buckets, and a meter as if a yellow packet had just come, so that REDP's dropper is off until it has run once. A commit by
+  * itself changes nothing.
   * Semantics, kind by kind: `sim/model/token_marker.h`, of the same stem and bit-exact. Rates within 2^-17, costs rounded down to 2^-16 ns.
   *
   * {{{
   *   stage 0 request   1 config   2 operands   3 product   4 shifted   5 times   6 loop   7 result
   * }}}
-  * RAM: queues x (z A, z B, last yellow, flags). `config` is the queue's, one clock after the request. `ready` is low for `queues`
+  * RAM: queues x (kind, z A, z B, last yellow). `config` is the queue's, one clock after the request. `ready` is low for `queues`
   * clocks after reset. Latency [[TokenMarker.Latency]] clocks, whatever `LaneParams.tokenKinds` leaves out.
   */
 class TokenMarker(p: LaneParams) extends Module {
@@ -54,9 +59,8 @@ class TokenMarker(p: LaneParams) extends Module {
     val ready = Output(Bool())
   })
   private class State extends Bundle {
-    val live = Bool()
+    val kind = UInt(MarkerKind.Bits.W) // whose they are; 0 after reset
     val z = Vec(2, UInt(ClockBits.W))
-    val yellowSeen = Bool()
     val lastYellow = UInt(TimeBits.W)
   }
   private val sweep = new SweepInit(p.queues)
@@ -72,7 +76,12 @@ class TokenMarker(p: LaneParams) extends Module {
   private val config = io.config
 
   // -- stages 1 to 4: what the packet costs, and REDP's random span --
-  private val units = Mux(config.packetBytes === 0.U, requests(1).bits.lenBytes, config.packetBytes)
+  private val s0 = io.request.bits
+  private val s1Room = Delay(Mux(s0.lenBytes > s0.l3Offset, wrap(s0.lenBytes - s0.l3Offset, PktLenBits), 0.U))
+  private val s1Ip = requests(1).bits.ipBytes // 0: not known
+  private val s1IpBytes = Mux(s1Ip =/= 0.U && s1Ip < s1Room, s1Ip, s1Room)
+  private val s1Bytes = Mux(config.ipLength, s1IpBytes, requests(1).bits.lenBytes)
+  private val units = Mux(config.packetBytes === 0.U, s1Bytes, config.packetBytes)
   private val s4Cost = config.cost.map { cost =>
     val s3Product = Delay(Delay(units) * Delay(cost.mant))
     Delay(fit((s3Product << ShaperFrac) >> Delay(cost.shift, 2)))
@@ -121,7 +130,8 @@ class TokenMarker(p: LaneParams) extends Module {
   private val s6Config = since1(config, Loop)
   private val old = ram.read(s5.queue)
   private val z = old.z
-  private val within = (0 until 2).map(i => old.live && reached(z(i), s6Floor(i)) && reached(s6Now, z(i)))
+  private val same = old.kind === s6Config.kind
+  private val within = (0 until 2).map(i => same && reached(z(i), s6Floor(i)) && reached(s6Now, z(i)))
   private val covered = (0 until 2).map(i => Mux(within(i), reached(s6Covering(i), z(i)), s6FullCovers(i)))
   private val excess = Mux(
     within(0),
@@ -131,8 +141,8 @@ class TokenMarker(p: LaneParams) extends Module {
   private val isLow = Mux(within(0), !reached(s6LowTime, z(0)), s6FullLow)
   private val demotes = Mux(within(0), !reached(s6DemoteTime, z(0)), s6FullDemotes)
   private val promotes = Mux(within(0), !reached(z(0), s6PromoteTime), s6FullPromotes)
-  private val yellowSeen = old.yellowSeen && reached(old.lastYellow, s6QuietTime) &&
-    reached(s6.bits.time, old.lastYellow)
+  private val yellowSeen =
+    !same || (reached(old.lastYellow, s6QuietTime) && reached(s6.bits.time, old.lastYellow))
 
   private val green = Colour.Green.U(2.W)
   private val yellow = Colour.Yellow.U(2.W)
@@ -172,12 +182,11 @@ class TokenMarker(p: LaneParams) extends Module {
   private val takesB =
     byKind(false.B)(TokenKind.SrTcm -> (outcome =/= red), TokenKind.TrTcm -> (outcome === green))
   private val next = Wire(new State)
-  next.live := !s6.bits.commit
+  next.kind := s6Config.kind
   for ((takes, i) <- Seq(takesA, takesB).zipWithIndex)
     next.z(i) := Mux(within(i), Mux(takes, z(i) + s6Cost(i), z(i)), Mux(takes, s6FloorTaken(i), s6Floor(i)))
-  next.yellowSeen := (old.yellowSeen || colour === yellow) && !s6.bits.commit
-  next.lastYellow := Mux(colour === yellow, s6.bits.time, old.lastYellow)
-  ram.write(s6.valid && (hasBuckets || s6.bits.commit), s6.bits.queue, next)
+  next.lastYellow := Mux(!same || colour === yellow, s6.bits.time, old.lastYellow)
+  ram.write(s6.valid && hasBuckets, s6.bits.queue, next)
   ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
 
   // -- stage 7: result --

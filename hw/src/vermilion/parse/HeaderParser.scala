@@ -2,6 +2,7 @@ package vermilion.parse
 
 import chisel3._
 import chisel3.util._
+import vermilion.fixed.Arithmetic.saturate
 import vermilion.stream.Headers
 
 /** The first bytes of a frame: byte 0 in bits 7..0; only the first `bytes` of them belong to the frame. */
@@ -28,6 +29,7 @@ object HeaderParser {
   * about lengths cannot hang it; whatever does not lie wholly within the frame *and* its first 128 bytes is not looked at.
   *
   *   - Tags: none, 0x8100, or 0x8100/0x88a8 before 0x8100. A third tag or a lone 0x88a8 is not IP.
+  *   - VLAN IDs (IEEE 802.1Q): of both tags, of the one tag, or 0. Priority and DEI are not read.
   *   - IPv4 (RFC 791): version 4, IHL at least 5, header with options inside; else not IP. The header checksum and total length are not checked.
   *   - IPv6 (RFC 8200): version 6 and 40 bytes inside, else not IP. Up to four of hop-by-hop, routing, destination options, fragment and
   *     AH (RFC 4302) are passed over; at a fifth, or one not wholly inside, `proto` is that header's own number.
@@ -36,6 +38,7 @@ object HeaderParser {
   *     (RFC 9293 data offset, at least 5), and so does a frame that ends within the 128 bytes. Of a longer frame the IP length
   *     is believed. An IP length of 0 (jumbograms, and what some offloads leave in captures) is no payload; padding of
   *     the frame is none. A first fragment is judged by its own length.
+  *   - Length of the IP packet: total length, or payload length + 40; believed as it stands, whatever the frame holds. A field of 0 says nothing.
   *   - TTL option (docs/ttl-option.md): looked for beside the walk over extension headers, in the first 12 bytes of the IPv4 options, or of
   *     the options of a hop-by-hop header that stands first and lies wholly inside ([[TtlOptionWalk]]). About 190 LUTs.
   *
@@ -70,6 +73,8 @@ class HeaderParser extends Module {
   s1.whole := io.in.bits.bytes >= HeadBytes.U
   s1.bytes := Mux(io.in.bits.bytes > offset, io.in.bits.bytes - offset, 0.U)
   s1.l3Offset := offset(5, 0)
+  private val outerVlan = wordAt(head, 14)(11, 0)
+  s1.vlan := Mux(tags === 2.U, Cat(outerVlan, wordAt(head, 18)(11, 0)), Mux(tags === 1.U, outerVlan, 0.U))
 
   // ---- Stage 2: the fixed IP header ---------------------------------------------------------------------------
   private val ip = s1.data
@@ -83,9 +88,12 @@ class HeaderParser extends Module {
   first.window := s1
   first.isIp4 := is4
   first.isIp6 := is6
+  private val payload6 = wordAt(ip, 4)
+  private val bytes6 = Mux(payload6 === 0.U, 0.U, saturate(payload6 +& 40.U, 16))
+  first.ipBytes := Mux(is6, bytes6, Mux(is4, wordAt(ip, 2), 0.U))
   first.traffic := traffic
   first.ttl := Mux(is6, byteAt(ip, 7), byteAt(ip, 8))
-  first.packetWords := s1.packetWords(Mux(is6, wordAt(ip, 4) +& 40.U, wordAt(ip, 2)))
+  first.packetWords := s1.packetWords(Mux(is6, payload6 +& 40.U, wordAt(ip, 2)))
   first.position := Mux(is6, 10.U, ihl)
   first.number := Mux(is6, byteAt(ip, 6), byteAt(ip, 9))
   first.laterFragment := is4 && (wordAt(ip, 6)(12, 0) =/= 0.U)
@@ -124,6 +132,8 @@ class HeaderParser extends Module {
   result.isIp4 := w.isIp4
   result.isIp6 := w.isIp6
   result.l3Offset := Mux(isIp, w.window.l3Offset, 14.U)
+  result.vlan := only(isIp, w.window.vlan)
+  result.ipBytes := w.ipBytes
   result.dscp := only(isIp, w.traffic(7, 2))
   result.ecn := only(isIp, w.traffic(1, 0))
   result.ttl := only(isIp, w.ttl)

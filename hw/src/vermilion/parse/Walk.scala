@@ -15,6 +15,7 @@ class IpWindow extends Bundle {
   val data = UInt((IpWindow.Bytes * 8).W)
   val bytes = UInt(8.W)
   val l3Offset = UInt(6.W)
+  val vlan = UInt(24.W) // Headers.vlan
   val whole = Bool() // the frame does not end within the parser's 128 bytes
 
   /** The 32-bit big-endian word at a word index; past the window it reads 0. */
@@ -44,6 +45,7 @@ class Walk extends Bundle {
   val window = new IpWindow
   val isIp4 = Bool()
   val isIp6 = Bool()
+  val ipBytes = UInt(16.W) // Headers.ipBytes
   val traffic = UInt(8.W) // TOS or traffic class
   val ttl = UInt(8.W)
   val packetWords = UInt(6.W) // IpWindow.packetWords

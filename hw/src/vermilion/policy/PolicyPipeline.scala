@@ -99,13 +99,14 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val slot = marking.head
 
   // -- stages m0 to m9: the packet's colour, by buckets or by its flow --
-  marker.io.request.valid := slot.valid && (slot.bits.sound || slot.bits.slot === Slot.Commit)
+  marker.io.request.valid := slot.valid && slot.bits.sound
   marker.io.request.bits.queue := slot.bits.entry.queue
   marker.io.request.bits.colour := slot.bits.entry.colour
   marker.io.request.bits.lenBytes := slot.bits.meta.lenBytes
+  marker.io.request.bits.l3Offset := slot.bits.meta.headers.l3Offset
+  marker.io.request.bits.ipBytes := slot.bits.meta.headers.ipBytes
   marker.io.request.bits.time := slot.bits.mark.time
   marker.io.request.bits.draw := slot.bits.mark.draw
-  marker.io.request.bits.commit := slot.bits.slot === Slot.Commit
   private val m1Config = markConfig.read(slot.bits.entry.queue)
   private val m1ByFlow = marking(1).valid && marking(1).bits.sound && m1Config.kind === MarkerKind.Flow.U
   marker.io.config := m1Config

@@ -26,6 +26,8 @@ class Headers extends Bundle {
   val isIp4 = Bool()
   val isIp6 = Bool()
   val l3Offset = UInt(6.W) // 14, 18 or 22: start of the IP header
+  val vlan = UInt(24.W) // VLAN IDs, 12 bits each: inner or only tag low, outer tag high; 0: no tag, or a priority tag
+  val ipBytes = UInt(16.W) // length of the IP packet as its header has it, saturating; 0: not said, or not IP
   val dscp = UInt(6.W)
   val ecn = UInt(2.W)
   val ttl = UInt(8.W)

@@ -18,6 +18,7 @@ class TokenKindSpec extends AnyFunSuite with ChiselSim {
     val config = dut.io.config
     config.cost.foreach { cost => cost.mant.poke(1); cost.shift.poke(0) }
     config.burstNs.foreach(_.poke(0))
+    config.ipLength.poke(false)
     config.packetBytes.poke(0)
     config.outColour.poke(Colour.Yellow)
     config.colourAware.poke(false)
@@ -29,7 +30,8 @@ class TokenKindSpec extends AnyFunSuite with ChiselSim {
       dut.io.request.bits.lenBytes.poke(1000)
       dut.io.request.bits.time.poke(1000000)
       dut.io.request.bits.draw.poke(0)
-      dut.io.request.bits.commit.poke(false)
+      dut.io.request.bits.l3Offset.poke(14)
+      dut.io.request.bits.ipBytes.poke(0)
       dut.clock.step()
       dut.io.request.valid.poke(false)
       config.kind.poke(kind)

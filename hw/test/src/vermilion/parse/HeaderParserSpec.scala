@@ -14,19 +14,23 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
   private val tcp4 =
     ethernet ++ Array(8, 0) ++ Array(0x45, 0xb9, 0, 40, 0, 0, 0x40, 0, 63, 6, 0, 0) ++ Array.fill(8)(1) ++
       Array(0x12, 0x34, 0x56, 0x78, 1, 2, 3, 4, 9, 9, 9, 9, 0x50, 0x12, 0, 0, 0, 0, 0, 0)
-  private val addressed = HeaderReference(true, false, 14, 46, 1, 63, 6, srcAddr = 0x01010101, dstAddr = 0x01010101)
+  private val addressed =
+    HeaderReference(true, false, 14, 46, 1, 63, 6, ipBytes = 40, srcAddr = 0x01010101, dstAddr = 0x01010101)
   private val ported = addressed.copy(hasPorts = true, srcPort = 0x1234, dstPort = 0x5678)
   private val segment = ported.copy(isTcp = true, tcpFlags = 0x12, tcpSeq = 0x01020304L)
   private val oneByte = tcp4.updated(17, 41)
   private val known = Seq(
     tcp4 -> segment,
     (tcp4 ++ Array(1, 2, 3, 4, 5, 6)) -> segment, // padding is no payload
-    oneByte -> segment, // a length that lies
-    (oneByte :+ 7) -> segment.copy(tcpPayload = true),
+    oneByte -> segment.copy(ipBytes = 41), // a length that lies
+    (oneByte :+ 7) -> segment.copy(ipBytes = 41, tcpPayload = true),
     tcp4.updated(46, 0x60) -> segment,
-    tcp4.updated(46, 0x40).updated(17, 44) -> segment, // no legal data offset
-    (oneByte ++ Array.fill(90)(0)) -> segment.copy(tcpPayload = true),
-    (oneByte.updated(46, 0xf0) ++ Array.fill(90)(0)) -> segment,
+    tcp4.updated(46, 0x40).updated(17, 44) -> segment.copy(ipBytes = 44), // no legal data offset
+    (oneByte ++ Array.fill(90)(0)) -> segment.copy(ipBytes = 41, tcpPayload = true),
+    (oneByte.updated(46, 0xf0) ++ Array.fill(90)(0)) -> segment.copy(ipBytes = 41),
+    (tcp4.take(12) ++ Array(0x88, 0xa8, 0xfa, 0xbc, 0x81, 0, 0x31, 0x23) ++ tcp4.drop(12)) -> segment
+      .copy(l3Offset = 22, vlan = 0xabc123),
+    (tcp4.take(12) ++ Array(0x81, 0, 0xff, 0xfe) ++ tcp4.drop(12)) -> segment.copy(l3Offset = 18, vlan = 0xffe),
     tcp4.take(47) -> ported,
     tcp4.take(37) -> addressed,
     tcp4.take(33) -> HeaderReference(),

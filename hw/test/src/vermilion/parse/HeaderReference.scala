@@ -16,6 +16,8 @@ case class HeaderReference(
     tcpFlags: Int = 0,
     tcpSeq: Long = 0,
     tcpPayload: Boolean = false,
+    vlan: Int = 0,
+    ipBytes: Int = 0,
     srcAddr: BigInt = 0,
     dstAddr: BigInt = 0
 )
@@ -32,6 +34,11 @@ object HeaderReference {
       case _                           => 12
     }
     val ip = typeAt + 2
+    def vlan: Int = typeAt match {
+      case 20 => u16(14) % 4096 * 4096 + u16(18) % 4096
+      case 16 => u16(14) % 4096
+      case _  => 0
+    }
 
     def number(at: Int, count: Int): BigInt = (at until at + count).foldLeft(BigInt(0))((n, i) => n * 256 + u8(i))
 
@@ -74,6 +81,7 @@ object HeaderReference {
     )
       transport(
         HeaderReference(isIp4 = true, l3Offset = ip, dscp = u8(ip + 1) / 4, ecn = u8(ip + 1) % 4, ttl = u8(ip + 8))
+          .copy(vlan = vlan, ipBytes = u16(ip + 2))
           .copy(srcAddr = number(ip + 12, 4), dstAddr = number(ip + 16, 4)),
         ip + u8(ip) % 16 * 4,
         u8(ip + 9),
@@ -82,6 +90,7 @@ object HeaderReference {
     else if (u16(typeAt) == 0x86dd && ip + 40 <= limit && u8(ip) / 16 == 6) {
       val traffic = u16(ip) / 16 % 256
       val base = HeaderReference(isIp6 = true, l3Offset = ip, dscp = traffic / 4, ecn = traffic % 4, ttl = u8(ip + 7))
+        .copy(vlan = vlan, ipBytes = if (u16(ip + 4) == 0) 0 else (u16(ip + 4) + 40).min(65535))
         .copy(srcAddr = number(ip + 8, 16), dstAddr = number(ip + 24, 16))
       walk(base, ip + 40, u8(ip + 6), 4)
     } else HeaderReference()

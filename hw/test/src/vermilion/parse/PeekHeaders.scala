@@ -20,6 +20,8 @@ object PeekHeaders extends PeekPokeAPI {
     h.tcpFlags.peek().litValue.toInt,
     h.tcpSeq.peek().litValue.toLong,
     h.tcpPayload.peek().litToBoolean,
+    h.vlan.peek().litValue.toInt,
+    h.ipBytes.peek().litValue.toInt,
     h.srcAddr.peek().litValue,
     h.dstAddr.peek().litValue
   )

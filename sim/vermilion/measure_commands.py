@@ -1,0 +1,94 @@
+"""The commands that measure and publish in docs/results: `bench`, `area`, `battery`, `fairness`. The work is in the modules of these names."""
+
+import json
+import sys
+
+import click
+
+from . import build
+from .fields import UserError
+from .screen import console, working
+
+
+@click.command()
+@click.option(
+    "--preset", "presets", type=click.Choice(list(build.PRESETS)), multiple=True, help="Default: every width."
+)
+@click.option(
+    "--packets", type=click.IntRange(100, 10_000_000), default=20_000, show_default=True, help="Frames of each row."
+)
+@click.option("--publish", is_flag=True, help="Write docs/results/bench.md and .json.")
+def bench(presets, packets, publish):
+    """Measures clocks a decision, latency and pace."""
+    from . import bench as measured
+    from . import show
+
+    with working() as note:
+        programs = {name: build.simulator(name, "", note) for name in presets or ("nic10g", "nic25g", "nic100g")}
+    rows = measured.measure(programs, packets)
+    if publish:
+        measured.publish(rows, packets)
+    show.bench(console(), rows)
+
+
+@click.command()
+@click.argument("designs", nargs=-1)
+@click.option("--json", "json_file", metavar="FILE", help="The figures as JSON.")
+@click.option("--publish", is_flag=True, help="Write docs/results/area.md and fpga/resources.toml.")
+def area(designs, json_file, publish):
+    """Estimates the LUTs, registers and memories of every block and lane, or the DESIGNS named (whole lanes: minutes each)."""
+    from . import area as estimate
+    from . import simulate
+
+    for name in designs:
+        if name not in estimate.DESIGNS:
+            raise UserError(f"area {name}: is no design; legal are {', '.join(estimate.DESIGNS)}")
+    if publish and designs:
+        raise UserError("--publish writes every design; name none")
+    with simulate.Outputs() as outputs:
+        place = outputs.add("--json", json_file)
+        with working() as note:
+            result = estimate.measure(designs or tuple(estimate.DESIGNS), note)
+        if place:
+            place.write_text(json.dumps(result, indent=1) + "\n")
+    if publish:
+        estimate.publish(result)
+    estimate.show(console(), result)
+
+
+@click.command()
+@click.option("--seed", type=click.IntRange(1, 2**32 - 1), default=1, show_default=True)
+@click.option("--publish", is_flag=True, help="Write docs/results/random-source.md and .json.")
+def battery(seed, publish):
+    """Puts the random source through dieharder (some minutes)."""
+    from . import battery as tests
+
+    with click.progressbar(length=len(tests.TESTS), label="dieharder", file=sys.stderr) as bar:
+        result = tests.run(seed, lambda done, total: bar.update(done - bar.pos))
+    if publish:
+        tests.publish(result)
+    verdicts = [row["verdict"] for row in result["rows"]]
+    size = result["bytes"] / tests.GIGABYTE
+    counts = ", ".join(f"{verdicts.count(name)} {name}" for name in ("passed", "weak", "failed"))
+    click.echo(f"{size:.1f} GB of draws, {len(verdicts)} p-values: {counts}")
+    if "failed" in verdicts:
+        raise build.BuildError("the random source fails a test")
+
+
+@click.command()
+@click.option("--publish", is_flag=True, help="Write docs/results/redp-fairness.md and .json.")
+def fairness(publish):
+    """Measures how evenly REDP demotes flows of equal rate, by the phases of their packets."""
+    from . import fairness as measured
+    from . import show
+
+    with working() as note:
+        program = measured.program(note)
+    with click.progressbar(length=len(measured.PATTERNS) * len(measured.LOADS), file=sys.stderr) as bar:
+        rows = measured.measure(program, lambda done, _: bar.update(done - bar.pos))
+    if publish:
+        measured.publish(rows)
+    made = show.table("Most demoted flow over least demoted", measured.HEADS[:1], measured.HEADS[1:])
+    for row in rows:
+        made.add_row(row["pattern"], *measured.cells(row))
+    console().print(made)
