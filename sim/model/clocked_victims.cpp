@@ -108,7 +108,8 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& arrival, const st
   const std::size_t p1List = promotes ? listOf(packets_[p1_.cell]) : 0;
   const std::size_t s5List = list(queue, s5_.distance, s5_.slot);
   if (s4Picks && promotes && p1List == s4List) s4_.candidate = behindInList(p1List, p1_.cell);
-  if (s4Picks && s5_.valid && s5_.arrival.last == 0 && s5_.candidate && s5List == s4List) s4_.candidate = behindInList(s5List, *s5_.candidate);
+  if (s4Picks && s5_.valid && s5_.arrival.last == 0 && s5_.candidate && s5List == s4List)
+    s4_.candidate = behindInList(s5List, *s5_.candidate);
   if (promotes) popFront(p1List, p1_.cell);
   if (pays_) {
     if (s5_.arrival.last == 0) popFront(s5List, *s5_.candidate);

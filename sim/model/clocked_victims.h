@@ -20,9 +20,9 @@ class ClockedVictims {
   // What the block says in a clock. It does not hang on what comes in the same clock.
   struct Ports {
     bool enqueued = false, enqueuedMarked = false, awake = false;  // the packet of five clocks before
-    std::optional<u32> victim;                                     // who is evicted or marked for it: gone, or not, at the clock's end
+    std::optional<u32> victim;  // who is evicted or marked for it: gone, or not, at the clock's end
     bool evicts = false;
-    std::optional<VictimOutcome> outcome;                          // of that of six clocks before
+    std::optional<VictimOutcome> outcome;  // of that of six clocks before
     struct Freed {
       u32 cell, cells;
     };
@@ -64,9 +64,14 @@ class ClockedVictims {
     bool valid = false;
     u32 queue = 0, cell = 0;
   };
-  std::size_t list(u32 queue, u32 distance, u32 slot) const { return (queue * shape_.distances + distance) * Slots + slot; }
+  std::size_t list(u32 queue, u32 distance, u32 slot) const {
+    return (queue * shape_.distances + distance) * Slots + slot;
+  }
   std::size_t listOf(const Packet& p) const { return list(p.arrival.queue, p.arrival.distance, rankSlot(p.arrival)); }
-  bool promotedFromList() const { return p1_.valid && p1_.queue < shape_.indexed && !packets_[p1_.cell].marked && packets_[p1_.cell].arrival.last == 0; }
+  bool promotedFromList() const {
+    return p1_.valid && p1_.queue < shape_.indexed && !packets_[p1_.cell].marked &&
+           packets_[p1_.cell].arrival.last == 0;
+  }
   void findLowest(Stage& s1) const;
   void findInWindow(Stage& s1, u32 mildest) const;
   bool windowHolds(const Queue& queue, u32 cell) const;

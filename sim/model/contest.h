@@ -34,7 +34,8 @@ inline VictimArrival atQueues(const VmQueue& queue, const Arrival& seen, u32 rul
   const u32 action = contested(queue, ruling) ? VictimArrival::Contest
                      : admits(ruling)         ? VictimArrival::Admit
                                               : VictimArrival::Refuse;
-  VictimArrival a{seen.queue, cell, cells, seen.len_bytes, seen.colour, seen.distance, seen.ecn != 0, action, false, false};
+  VictimArrival a{seen.queue,    cell,          cells,  seen.len_bytes, seen.colour,
+                  seen.distance, seen.ecn != 0, action, false,          false};
   a.byColour = queue.by_colour != 0;
   a.mayMark = queue.ecn != 0 && ruling != VM_FORCED;
   a.last = queue.nearest ? queue.last : 0;

@@ -38,8 +38,12 @@ struct VictimShape {
 
 // Rank slot: 0 is the worst class and goes first.
 constexpr u32 WorstColour = 2;
-inline u32 worstColour(u32 colour) { return colour > WorstColour ? WorstColour : colour; }
-inline u32 rankSlot(const VictimArrival& a) { return WorstColour - (a.byColour ? worstColour(a.colour) : 0); }
+inline u32 worstColour(u32 colour) {
+  return colour > WorstColour ? WorstColour : colour;
+}
+inline u32 rankSlot(const VictimArrival& a) {
+  return WorstColour - (a.byColour ? worstColour(a.colour) : 0);
+}
 
 class Victims {
  public:

@@ -178,7 +178,9 @@ def test_both_engines_are_one_where_the_nearest_pays(tmp_path, seed, longest, ra
 def test_both_engines_are_one_where_the_nearest_of_the_last_pays_for_a_tail_drop(tmp_path, seed, longest, rate, pace):
     file = tmp_path / "config.toml"
     file.write_text(TAILED % rate)
-    stats, trace = same(tmp_path, traffic(tmp_path / "in.pcap", seed, 6000, longest=longest), "--config", file, *pace, traced=True)
+    stats, trace = same(
+        tmp_path, traffic(tmp_path / "in.pcap", seed, 6000, longest=longest), "--config", file, *pace, traced=True
+    )
     check_tail_drops(csv.DictReader(io.StringIO(trace)))
     assert total(stats, "evicted") > 100
 

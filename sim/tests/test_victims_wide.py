@@ -47,7 +47,17 @@ def engines(program, folder, text, frames):
     capture, got = pcap(folder / "in.pcap", frames), {}
     for engine in ("rtl", "model"):
         names = {name: folder / f"{engine}.{name}" for name in ("out", "trace", "stats")}
-        command = [program, "--in", capture, "--config-words", folder / "words.json", "--engine", engine, "--rate", 200_000_000_000]
+        command = [
+            program,
+            "--in",
+            capture,
+            "--config-words",
+            folder / "words.json",
+            "--engine",
+            engine,
+            "--rate",
+            200_000_000_000,
+        ]
         command += ["--out", names["out"], "--trace", names["trace"], "--stats-json", names["stats"]]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout[-2000:]

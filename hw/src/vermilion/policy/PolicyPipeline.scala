@@ -167,7 +167,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   backlog.io.departed := io.departed
   private val s1LastDeparture = VecInit(Seq.tabulate(Colour.Count) { c =>
     val (departed, evicted) = (backlog.io.lastDeparture(c), backlog.io.lastEviction(c))
-    if (p.victims == 0) departed else Mux(wrap(s1.time - evicted, TimeBits) < wrap(s1.time - departed, TimeBits), evicted, departed)
+    if (p.victims == 0) departed
+    else Mux(wrap(s1.time - evicted, TimeBits) < wrap(s1.time - departed, TimeBits), evicted, departed)
   })
 
   private val lastUpdate = new ForwardingRam(p.queues, Vec(Colour.Count, UInt(TimeBits.W)))

@@ -101,7 +101,8 @@ class TailWindow(v: VictimParams) extends Module {
   next.entries(0) := io.append.bits
   for (i <- 1 until Places) {
     val behindGap = io.remove && hits.take(i).reduce(_ || _)
-    next.entries(i) := Mux(behindGap, s5Word.entries(i).asUInt, s5Word.entries(i - 1).asUInt).asTypeOf(new WindowEntry(v))
+    next.entries(i) := Mux(behindGap, s5Word.entries(i).asUInt, s5Word.entries(i - 1).asUInt)
+      .asTypeOf(new WindowEntry(v))
   }
   window.write(io.append.valid, Delay(io.queue), next)
 

@@ -199,8 +199,10 @@ class VictimPipeline(v: VictimParams) extends Module {
   io.freed.valid := RegNext(evicted || (valid(5) && lost && at(5).cells =/= 0.U), false.B)
   io.freed.bits := Delay(freed)
 
-  assert(!io.arrival.valid || io.arrival.bits.cells =/= 0.U || io.arrival.bits.action === Action.Refuse.U,
-    "a packet without cells can only be refused")
+  assert(
+    !io.arrival.valid || io.arrival.bits.cells =/= 0.U || io.arrival.bits.action === Action.Refuse.U,
+    "a packet without cells can only be refused"
+  )
 }
 
 /** A chain of linked cells that goes back to the free list: `stream/Chain`, of a build that may be smaller than a lane. */

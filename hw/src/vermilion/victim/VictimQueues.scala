@@ -9,7 +9,8 @@ import vermilion.stream.{Chain, Descriptor}
 
 /** A packet for its queue, or one that is lost already: all pass here, so that their order holds. */
 class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
-  val descriptor = new Descriptor(p) // its queue, cells, length and colour are the packet's; cells is 0 if it holds none
+  val descriptor =
+    new Descriptor(p) // its queue, cells, length and colour are the packet's; cells is 0 if it holds none
   val distance = UInt(v.distanceBits.W)
   val ect = Bool()
   val action = UInt(Action.Bits.W)
@@ -30,7 +31,10 @@ class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
   * After reset nothing may come until `ready`, for as many clocks as there are cells, or lists by distance. It keeps no byte counts.
   */
 class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
-  require(v.queues == p.queues && v.cells == p.cells, s"the victim search is built for ${v.queues} queues and ${v.cells} cells")
+  require(
+    v.queues == p.queues && v.cells == p.cells,
+    s"the victim search is built for ${v.queues} queues and ${v.cells} cells"
+  )
 
   val io = IO(new QueuePorts(p) {
     val arrival = Flipped(Valid(new ArrivalRequest(p, v)))
