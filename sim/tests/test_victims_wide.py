@@ -80,7 +80,7 @@ def test_both_engines_are_one_at_a_frame_a_clock(program, tmp_path, port, seed):
     contests = [row for row in rows if row["evicted"]]
     counts = {name: sum(row[name] == "1" for row in contests) for name in ("evicted", "victim_marked", "blind")}
     print(port, {"contests": len(contests)} | counts)
-    assert len(contests) > 500 and counts["evicted"] > 50 and (counts["blind"] > 0 or port == "3Gbit")
+    assert len(contests) > 400 and counts["evicted"] > 50 and (counts["blind"] > 0 or port == "3Gbit")
     for row in contests:
         if row["victim_distance"]:
             assert int(row["victim_distance"]) <= int(row["distance"]) and row["blind"] == "0"
