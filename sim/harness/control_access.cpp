@@ -98,12 +98,12 @@ void queueWrites(std::vector<RegisterWrite>& out, u32 index, const VmQueue& q) {
   for (u32 c = 0; c < VM_COLOURS; c++)
     out.push_back({reg::shadow_marker_remark(c), reg::kShadowMarkerRemarkDscp.put(q.remark_dscp[c]) |
                                                      reg::kShadowMarkerRemarkOn.put(q.remark >> c & 1)});
-  out.push_back({reg::shadow_distance(), reg::kShadowDistanceOption.put(q.distance.option) |
-                                             reg::kShadowDistanceInfer.put(q.distance.infer) |
-                                             reg::kShadowDistanceShare.put(q.distance.share) |
-                                             reg::kShadowDistanceRemoveOption.put(q.remove_ttl_option) |
-                                             reg::kShadowDistanceNearest.put(q.nearest) |
-                                             reg::kShadowDistanceByColour.put(q.by_colour)});
+  out.push_back({reg::shadow_distance(),
+                 reg::kShadowDistanceOption.put(q.distance.option) | reg::kShadowDistanceInfer.put(q.distance.infer) |
+                     reg::kShadowDistanceShare.put(q.distance.share) |
+                     reg::kShadowDistanceRemoveOption.put(q.remove_ttl_option) |
+                     reg::kShadowDistanceNearest.put(q.nearest) | reg::kShadowDistanceByColour.put(q.by_colour) |
+                     reg::kShadowDistanceLast.put(q.last)});
   out.push_back({reg::queue_select(), index});
   out.push_back({reg::commit(), 1});
 }

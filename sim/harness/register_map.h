@@ -99,6 +99,7 @@ constexpr Field kShadowDistanceShare{2, 2};
 constexpr Field kShadowDistanceRemoveOption{8, 8};
 constexpr Field kShadowDistanceNearest{16, 16};
 constexpr Field kShadowDistanceByColour{17, 17};
+constexpr Field kShadowDistanceLast{28, 24};
 constexpr uint32_t shadow_marker_flags() { return 0x0140; }
 constexpr Field kShadowMarkerFlagsKind{2, 0};
 constexpr Field kShadowMarkerFlagsColourAware{4, 4};

@@ -149,7 +149,8 @@ void Replay::disagree(const RtlDecision& rtl, const VmMark& mark, const Arrival&
     first_ += text;
   }
   std::snprintf(text, sizeof text, "; p %" PRIu64 " %" PRIu64 ", verdict %u, ruling %u %u%s", rtl.probability, model.p,
-                rtl.verdict, rtl.contest.ruling, model.verdict, model.verdict == VM_VERDICTS ? " (queue or colour out of range)" : "");
+                rtl.verdict, rtl.contest.ruling, model.verdict,
+                model.verdict == VM_VERDICTS ? " (queue or colour out of range)" : "");
   first_ += text;
 }
 

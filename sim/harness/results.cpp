@@ -82,7 +82,8 @@ void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 ave
   q.blind += contest.held && o.blind;
   if (evicted || verdict == VM_EARLY || verdict == VM_FORCED || verdict == VM_TAIL)
     q.lostByDistance[(evicted ? o.distance : seen.distance) % Distances]++;
-  const Sample s{time, average, probability, seen.queue, seen.colour, seen.queued_bytes, seen.queued_packets, contest.ruling};
+  const Sample s{time,        average,           probability,         seen.queue,
+                 seen.colour, seen.queued_bytes, seen.queued_packets, contest.ruling};
   q.highestBytes = std::max<u64>(q.highestBytes, s.backlogBytes);
   q.highestPackets = std::max<u64>(q.highestPackets, s.backlogPackets);
   samples_.add(s);

@@ -45,7 +45,8 @@ class TraceWriter {
       : file_(name), queues_(config.queues, config.queues + config.queue_count) {
     std::string head =
         "time,refresh,input,queue,colour,len_bytes,ecn,bad,no_buffer,draw,queued_bytes,queued_packets,probability,"
-        "verdict,distance,ruling,blind,evicted,victim_marked,victim_colour,victim_bytes,victim_distance,came,mark_draw,policed,level,"
+        "verdict,distance,ruling,blind,evicted,victim_marked,victim_colour,victim_bytes,victim_distance,came,mark_draw,"
+        "policed,level,"
         "flow,flow_average,flow_raised,flow_burst,flow_credits,flow_seq,flow_events";
     for (int c = 0; c < Colours; c++)
       for (const char* field : {"backlog_bytes", "backlog_packets", "last_departure", "ahead", "average"})

@@ -165,14 +165,10 @@ bool VerilatedLane::decision(RtlDecision& d) const {
   d.cell = top.io_decision_bits_headCell;
   d.contest.ruling = top.io_decision_bits_ruling;
   d.contest.held = top.io_decision_bits_contest;
-  d.contest.outcome = {top.io_decision_bits_outcome_enqueued != 0,
-                       top.io_decision_bits_outcome_marked != 0,
-                       top.io_decision_bits_outcome_blind != 0,
-                       top.io_decision_bits_outcome_evicted != 0,
-                       top.io_decision_bits_outcome_victimMarked != 0,
-                       top.io_decision_bits_outcome_victim_cell,
-                       top.io_decision_bits_outcome_victim_lenBytes,
-                       top.io_decision_bits_outcome_victim_colour,
+  d.contest.outcome = {top.io_decision_bits_outcome_enqueued != 0,     top.io_decision_bits_outcome_marked != 0,
+                       top.io_decision_bits_outcome_blind != 0,        top.io_decision_bits_outcome_evicted != 0,
+                       top.io_decision_bits_outcome_victimMarked != 0, top.io_decision_bits_outcome_victim_cell,
+                       top.io_decision_bits_outcome_victim_lenBytes,   top.io_decision_bits_outcome_victim_colour,
                        top.io_decision_bits_outcome_victim_distance};
   return true;
 }

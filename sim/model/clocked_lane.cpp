@@ -138,7 +138,8 @@ void ClockedLane::settle() {
 void ClockedLane::contest(int taken) {
   const ClockedVictims::Ports& ports = victims_->ports();
   if (ports.victim) {
-    const auto s = std::find_if(settling_.begin(), settling_.end(), [&](const Settling& x) { return x.clock + 5 == clock_; });
+    const auto s =
+        std::find_if(settling_.begin(), settling_.end(), [&](const Settling& x) { return x.clock + 5 == clock_; });
     auto& packets = queues_[s->deciding.seen.queue];
     const auto victim =
         std::find_if(packets.begin(), packets.end(), [&](const Leaving& x) { return x.name == *ports.victim; });
@@ -200,8 +201,9 @@ void ClockedLane::clock(u64 now) {
   departed_.reset();
   sent_.reset();
   lost_.clear();
-  busy_ = frames_ != 0 || !refreshes_.empty() || !marking_.empty() || !deciding_.empty() || !settling_.empty() || listing_ || taken_ ||
-          !chosen_.empty() || reading_ || edit2_.bytes != 0 || sending_.bytes != 0 || ingress_.open();
+  busy_ = frames_ != 0 || !refreshes_.empty() || !marking_.empty() || !deciding_.empty() || !settling_.empty() ||
+          listing_ || taken_ || !chosen_.empty() || reading_ || edit2_.bytes != 0 || sending_.bytes != 0 ||
+          ingress_.open();
   auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool metaRoom = metaQueue_.size() < timing::PolicyMetas;

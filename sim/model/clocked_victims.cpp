@@ -1,5 +1,6 @@
 #include "clocked_victims.h"
 
+#include <algorithm>
 #include <bit>
 #include <stdexcept>
 
@@ -22,6 +23,7 @@ void ClockedVictims::findLowest(Stage& s1) const {
   s1.found = false;
   if (s1.arrival.action != VictimArrival::Contest || s1.arrival.queue >= shape_.indexed) return;
   const u32 mildest = WorstColour - (s1.arrival.byColour ? worstColour(s1.arrival.colour) : 0);
+  if (s1.arrival.last != 0) return findInWindow(s1, mildest);
   u32 lowest = 64;
   for (u32 slot = 0; slot <= mildest; slot++) {
     const u32 distance = static_cast<u32>(std::countr_zero(queues_[s1.arrival.queue].bitmap[slot]));
@@ -29,6 +31,24 @@ void ClockedVictims::findLowest(Stage& s1) const {
     lowest = distance;
     s1.found = true, s1.distance = distance, s1.slot = slot;
   }
+}
+
+// Of equals the oldest, which stands last.
+void ClockedVictims::findInWindow(Stage& s1, u32 mildest) const {
+  const Queue& queue = queues_[s1.arrival.queue];
+  const std::size_t last = std::min<std::size_t>({s1.arrival.last, queue.behind, queue.window.size()});
+  for (std::size_t i = last; i-- > 0;) {
+    const VictimArrival& p = packets_[queue.window[i]].arrival;
+    const u32 slot = rankSlot(p);
+    if (p.last == 0 || slot > mildest) continue;
+    if (s1.found && p.distance * Slots + slot >= s1.distance * Slots + s1.slot) continue;
+    s1.found = true, s1.distance = p.distance, s1.slot = slot, s1.tailCell = p.cell;
+  }
+}
+
+bool ClockedVictims::windowHolds(const Queue& queue, u32 cell) const {
+  const auto last = queue.window.begin() + std::min<i64>(queue.behind, static_cast<i64>(queue.window.size()));
+  return std::find(queue.window.begin(), last, cell) != last;
 }
 
 // Links in the list are one packet deep here: `cell` is its first, or the one behind it.
@@ -64,7 +84,8 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& arrival, const st
 
   // s4: the head as it stood; then push, and what promotion and pop leave
   const std::size_t s4List = list(s4_.arrival.queue, s4_.distance, s4_.slot);
-  const bool s4Picks = s4_.valid && s4_.wants;
+  const bool s4Picks = s4_.valid && s4_.wants && s4_.arrival.last == 0;
+  if (s4_.valid && s4_.wants && s4_.arrival.last != 0) s4_.candidate = s4_.tailCell;
   if (s4Picks && !lists_[s4List].empty()) s4_.candidate = lists_[s4List].front();
   const u32 queue = s5_.arrival.queue, cell = s5_.arrival.cell;
   if (ports_.enqueued) {
@@ -73,16 +94,25 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& arrival, const st
     packets_[cell] = {s5_.arrival, newest, 0, decided_.marked};
     if (!ports_.awake) packets_[newest].behind = cell;
     queues_[queue].newest = cell;
-    if (!ports_.awake && !decided_.marked && queue < shape_.indexed) push(cell);
+    if (!ports_.awake && !decided_.marked && queue < shape_.indexed && s5_.arrival.last == 0) push(cell);
+    if (!ports_.awake && queue < shape_.indexed) {
+      std::deque<u32>& window = queues_[queue].window;
+      if (decided_.evicted) std::erase(window, decided_.cell);
+      window.push_front(cell);
+      if (window.size() > WindowPlaces) window.pop_back();
+      queues_[queue].behind += 1 - decided_.evicted;
+    }
   }
+  if (p1_.valid && p1_.queue < shape_.indexed) queues_[p1_.queue].behind--;
   const bool promotes = promotedFromList();
   const std::size_t p1List = promotes ? listOf(packets_[p1_.cell]) : 0;
   const std::size_t s5List = list(queue, s5_.distance, s5_.slot);
   if (s4Picks && promotes && p1List == s4List) s4_.candidate = behindInList(p1List, p1_.cell);
-  if (s4Picks && s5_.valid && s5_.candidate && s5List == s4List) s4_.candidate = behindInList(s5List, *s5_.candidate);
+  if (s4Picks && s5_.valid && s5_.arrival.last == 0 && s5_.candidate && s5List == s4List)
+    s4_.candidate = behindInList(s5List, *s5_.candidate);
   if (promotes) popFront(p1List, p1_.cell);
   if (pays_) {
-    popFront(s5List, *s5_.candidate);
+    if (s5_.arrival.last == 0) popFront(s5List, *s5_.candidate);
     if (decided_.evicted) unlink(*s5_.candidate);
     packets_[*s5_.candidate].marked |= decided_.victimMarked;
   }
@@ -126,20 +156,21 @@ void ClockedVictims::evaluate() {
   if (!s5_.valid) return;
 
   const VictimArrival& a = s5_.arrival;
-  const bool contest = a.action == VictimArrival::Contest;
+  const bool contest = a.action == VictimArrival::Contest, mayMark = a.mayMark && a.last == 0;
   const bool isFirst = s5_.candidate && ((ports_.promoted && ports_.successor == *s5_.candidate) ||
                                          (p1_.valid && p1_.cell == *s5_.candidate));
-  pays_ = s5_.candidate && !isFirst;
+  const bool stands = s5_.candidate && !isFirst && (a.last == 0 || windowHolds(queues_[a.queue], *s5_.candidate));
+  pays_ = stands && !(a.last != 0 && a.asLong && packets_[*s5_.candidate].arrival.lenBytes < a.lenBytes);
   if (pays_) {
     const VictimArrival& lost = packets_[*s5_.candidate].arrival;
-    decided_.victimMarked = a.mayMark && lost.ect;
+    decided_.victimMarked = mayMark && lost.ect;
     decided_.evicted = !decided_.victimMarked;
     decided_.cell = lost.cell, decided_.lenBytes = lost.lenBytes;
     decided_.colour = lost.colour, decided_.distance = lost.distance;
   }
-  decided_.marked = contest && !pays_ && a.mayMark && a.ect;
+  decided_.marked = contest && !pays_ && mayMark && a.ect;
   decided_.enqueued = a.action == VictimArrival::Admit || pays_ || decided_.marked;
-  decided_.blind = contest && s5_.wants && !pays_;
+  decided_.blind = contest && s5_.wants && !stands;
   ports_.enqueued = decided_.enqueued;
   ports_.enqueuedMarked = decided_.marked;
   if (pays_) ports_.victim = decided_.cell;

@@ -175,9 +175,10 @@ VmQueue queueOf(const Object& o) {
   if (o.has("distance")) q.distance = distanceOf(o.get("distance"), o.at("distance"));
   if (o.has("remove_ttl_option")) q.remove_ttl_option = o.small("remove_ttl_option", 1);
   if (o.has("victim")) {
-    const json& victim = o.list("victim", 2);
+    const json& victim = o.list("victim", 3);
     q.nearest = static_cast<u32>(Object::numberOf(victim[0], o.at("victim"), 1));
     q.by_colour = static_cast<u32>(Object::numberOf(victim[1], o.at("victim"), 1));
+    q.last = static_cast<u32>(Object::numberOf(victim[2], o.at("victim"), 16));
   }
   if (!o.has("remark")) return q;
   const json& remark = o.list("remark", Colours);

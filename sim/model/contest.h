@@ -4,7 +4,9 @@
 //   verdict  what became of it; counters and traces have this one
 //
 // In a queue with `nearest`, an early or forced drop and an early mark are a contest (victims.h) that costs exactly one packet: one of
-// the queue, or the arriving one. A packet over the queue's limit is not asked for: there is no room, and it is dropped itself.
+// the queue, or the arriving one. A packet over the queue's limit is lost itself. With `last` it is the other way round (the tail-drop form): a tail
+// drop is a contest among the last packets of the queue, and what the curve drops or marks is the arriving packet. Where its bytes do not
+// fit, a victim must be at least as long, so that the queue is never over its limit.
 //
 //   contest      another packet pays        the arriving one pays
 //   verdict      enqueue                    mark, where it may be marked, else the ruling
@@ -19,7 +21,8 @@
 namespace vermilion {
 
 inline bool contested(const VmQueue& queue, u32 ruling) {
-  return queue.nearest && (ruling == VM_EARLY || ruling == VM_FORCED || ruling == VM_MARK);
+  if (!queue.nearest) return false;
+  return queue.last != 0 ? ruling == VM_TAIL : ruling == VM_EARLY || ruling == VM_FORCED || ruling == VM_MARK;
 }
 
 inline bool admits(u32 verdict) {
@@ -31,9 +34,13 @@ inline VictimArrival atQueues(const VmQueue& queue, const Arrival& seen, u32 rul
   const u32 action = contested(queue, ruling) ? VictimArrival::Contest
                      : admits(ruling)         ? VictimArrival::Admit
                                               : VictimArrival::Refuse;
-  return {seen.queue,    cell,   cells,
-          seen.len_bytes, seen.colour, seen.distance,
-          seen.ecn != 0, action, queue.by_colour != 0, queue.ecn != 0 && ruling != VM_FORCED};
+  VictimArrival a{seen.queue,    cell,          cells,  seen.len_bytes, seen.colour,
+                  seen.distance, seen.ecn != 0, action, false,          false};
+  a.byColour = queue.by_colour != 0;
+  a.mayMark = queue.ecn != 0 && ruling != VM_FORCED;
+  a.last = queue.nearest ? queue.last : 0;
+  a.asLong = u64{seen.queued_bytes} + seen.len_bytes > queue.limit_bytes;
+  return a;
 }
 
 inline u32 verdictOf(u32 ruling, bool contest, const VictimOutcome& outcome) {

@@ -24,7 +24,8 @@ void PipelineView::lost(u64 clock, u32 queue, u32 lenBytes) {
 }
 
 Arrival PipelineView::look(u64 clock, u64 now, u32 queue, u32 colour) {
-  for (; !admissions_.empty() && admissions_.front().clock + timing::Admission + settling_ <= clock; admissions_.pop_front()) {
+  for (; !admissions_.empty() && admissions_.front().clock + timing::Admission + settling_ <= clock;
+       admissions_.pop_front()) {
     const Event& e = admissions_.front();
     queues_[e.queue].bytes[e.colour] += e.lenBytes;
     queues_[e.queue].packets[e.colour]++;
@@ -46,7 +47,8 @@ Arrival PipelineView::look(u64 clock, u64 now, u32 queue, u32 colour) {
   for (u32 c = 0; c < u32{Colours}; c++) {
     a.backlog_bytes[c] = q.bytes[c];
     a.backlog_packets[c] = q.packets[c];
-    const bool evicted = truncate(u128{now} - q.lastEviction[c], TimeBits) < truncate(u128{now} - q.lastDeparture[c], TimeBits);
+    const bool evicted =
+        truncate(u128{now} - q.lastEviction[c], TimeBits) < truncate(u128{now} - q.lastDeparture[c], TimeBits);
     a.last_departure[c] = evicted ? q.lastEviction[c] : q.lastDeparture[c];
     a.n[c] = 1;
   }

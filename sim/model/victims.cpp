@@ -11,18 +11,22 @@ VictimOutcome Victims::arrive(const VictimArrival& arrival) {
   if (arrival.action == VictimArrival::Refuse) return outcome;
   if (arrival.action == VictimArrival::Contest) {
     const u32 mildest = WorstColour - (arrival.byColour ? worstColour(arrival.colour) : 0);
+    const bool mayMark = arrival.mayMark && arrival.last == 0;
     auto victim = queue.end();
     const auto rank = [](const Packet& p) { return std::tuple(p.arrival.distance, rankSlot(p.arrival)); };
     for (auto p = queue.begin(); p != queue.end() && arrival.queue < shape_.indexed; ++p) {
       if (p == queue.begin() || p->marked || rankSlot(p->arrival) > mildest) continue;
+      if ((arrival.last == 0) != (p->arrival.last == 0)) continue;
+      if (arrival.last != 0 && static_cast<u32>(std::distance(p, queue.end())) > arrival.last) continue;
       if (victim == queue.end() || rank(*p) < rank(*victim)) victim = p;
     }
-    if (victim == queue.end() || arrival.distance < victim->arrival.distance) {
-      outcome.marked = arrival.mayMark && arrival.ect;
+    if (victim == queue.end() || arrival.distance < victim->arrival.distance ||
+        (arrival.asLong && victim->arrival.lenBytes < arrival.lenBytes)) {
+      outcome.marked = mayMark && arrival.ect;
       if (!outcome.marked) return outcome;
     } else {
       const VictimArrival& lost = victim->arrival;
-      outcome.victimMarked = arrival.mayMark && lost.ect;
+      outcome.victimMarked = mayMark && lost.ect;
       outcome.evicted = !outcome.victimMarked;
       outcome.cell = lost.cell, outcome.lenBytes = lost.lenBytes;
       outcome.colour = lost.colour, outcome.distance = lost.distance;

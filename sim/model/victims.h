@@ -4,7 +4,8 @@
 // A contest's victim is the queued packet with the smallest distance; of equal ones that of the worst class, then the oldest.
 // The class is the colour where the switch byColour is set, else 0 for all; with it only packets of the arriving one's colour
 // or a worse one may lose. The arriving packet loses if its distance is smaller, or if nobody else may. A queue's first packet may not:
-// it is the scheduler's already. With mayMark, a loser that is ECT stays and is marked CE, and is no candidate any more.
+// it is the scheduler's already. With last = n (the tail-drop form) only the queue's last n packets may lose, of those that came in that form, and with
+// asLong none that is shorter than the arriving one, which then loses itself. With mayMark, a loser that is ECT stays and is marked CE, and is no candidate any more.
 #pragma once
 
 #include <list>
@@ -21,6 +22,8 @@ struct VictimArrival {
   bool ect;
   u32 action;
   bool byColour, mayMark;
+  u32 last = 0;  // tail-drop form: only so many of the last packets may lose; 0: RED form
+  bool asLong = false;
 };
 
 struct VictimOutcome {
@@ -35,8 +38,12 @@ struct VictimShape {
 
 // Rank slot: 0 is the worst class and goes first.
 constexpr u32 WorstColour = 2;
-inline u32 worstColour(u32 colour) { return colour > WorstColour ? WorstColour : colour; }
-inline u32 rankSlot(const VictimArrival& a) { return WorstColour - (a.byColour ? worstColour(a.colour) : 0); }
+inline u32 worstColour(u32 colour) {
+  return colour > WorstColour ? WorstColour : colour;
+}
+inline u32 rankSlot(const VictimArrival& a) {
+  return WorstColour - (a.byColour ? worstColour(a.colour) : 0);
+}
 
 class Victims {
  public:

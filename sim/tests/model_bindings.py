@@ -68,7 +68,7 @@ Queue = record(
     **{"spacing": u32, "size_on": u32, "size": Scaled, "ecn": u32, "limit_bytes": u32, "limit_packets": u32},
     **{"strict": u32, "priority": u32, "quantum": u32, "cost": Scaled, "burst_ns": u64, "colour": Colour * COLOURS},
     **{"marker": Marker, "remark": u32, "remark_dscp": u32 * COLOURS, "distance": Distance, "remove_ttl_option": u32},
-    **{"nearest": u32, "by_colour": u32},
+    **{"nearest": u32, "by_colour": u32, "last": u32},
 )
 Class = record("Class", queue=u32, colour=u32)
 Config = record(

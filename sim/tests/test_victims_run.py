@@ -65,6 +65,49 @@ limit = "20KB"
 """
 
 
+# The tail-drop form.
+TAILED = """
+[port]
+rate = "%s"
+
+[[queue]]
+name = "bytes"
+dscp = ["AF11", "AF12", "AF13"]
+limit = "20KB"
+victim = "nearest"
+victim_window = 16
+
+[[queue]]
+name = "packets"
+dscp = ["AF21", "AF22", "AF23"]
+limit_packets = "30 packets"
+victim = "nearest"
+victim_window = 4
+victim_by_colour = true
+
+[[queue]]
+name = "curve too"
+dscp = ["AF31", "AF32", "AF33"]
+limit = "20KB"
+limit_packets = "100 packets"
+victim = "nearest"
+victim_window = 1
+ecn = true
+average = { weight = 0.01 }
+green = { curve = "gentle", min = "2KB", max = "15KB", p = 0.1 }
+
+[[queue]]
+name = "arriving"
+dscp = ["AF41", "AF42", "AF43"]
+limit = "20KB"
+
+[[queue]]
+name = "rest"
+default = true
+limit = "20KB"
+"""
+
+
 def ip(rng, code, distance, payload):
     """A UDP packet that has come `distance` hops, from a sender that begins with 64."""
     head = bytearray(bytes([0x45, code << 2 | rng.choice((0, 0, 1, 2, 3))]) + (28 + payload).to_bytes(2, "big"))
@@ -127,6 +170,37 @@ def test_both_engines_are_one_where_the_nearest_pays(tmp_path, seed, longest, ra
         assert queue["consumed_slots"] == sum(d * packets for d, packets in queue["lost_by_distance"])
 
 
+@pytest.mark.parametrize(
+    "seed, longest, rate, pace",
+    [(11, 1400, "2Gbit", ("--speed", 1)), (12, 40, "6Gbit", ("--rate", 15_000_000_000))],
+    ids=["mixed", "short-at-wire-rate"],
+)
+def test_both_engines_are_one_where_the_nearest_of_the_last_pays_for_a_tail_drop(tmp_path, seed, longest, rate, pace):
+    file = tmp_path / "config.toml"
+    file.write_text(TAILED % rate)
+    stats, trace = same(
+        tmp_path, traffic(tmp_path / "in.pcap", seed, 6000, longest=longest), "--config", file, *pace, traced=True
+    )
+    check_tail_drops(csv.DictReader(io.StringIO(trace)))
+    assert total(stats, "evicted") > 100
+
+
+def check_tail_drops(rows):
+    """Who pays for a tail drop, by the trace."""
+    rows = [row for row in rows if row["refresh"] == "0"]
+    contests = [row for row in rows if row["evicted"]]
+    evicted = [row for row in contests if row["evicted"] == "1"]
+    print({"contests": len(contests), "evicted": len(evicted), "blind": sum(row["blind"] == "1" for row in contests)})
+    assert all(row["ruling"] == "4" and row["victim_marked"] == "0" for row in contests)
+    assert {row["queue"] for row in contests} == {"0", "1", "2"}
+    assert all((row["ruling"] == "4") == bool(row["evicted"]) for row in rows if row["queue"] in "012")
+    for row in evicted:
+        assert row["verdict"] == "0" and int(row["victim_distance"]) <= int(row["distance"])
+        assert row["queue"] != "1" or row["victim_colour"] >= row["colour"]
+        assert row["queue"] != "0" or int(row["victim_bytes"]) >= int(row["len_bytes"])
+    assert all(row["verdict"] == "4" for row in contests if row["evicted"] == "0")
+
+
 def test_hops_are_saved(tmp_path):
     """The same traffic through the same curves, with the arriving packet and with the nearest: as many losses, fewer hops each."""
     capture, mean = traffic(tmp_path / "in.pcap", 5, 8000, classes=("plain",)), {}
@@ -161,6 +235,12 @@ def test_a_build_without_the_search_says_so(tmp_path):
     assert status == 2 and 'queue "coloured", number 2' in err and "in queues 0 to 1" in err, out + err
     status, out, err = vermilion("check", file)
     assert status == 0 and "the nearest, of its colour or worse" in out, out + err
+    file.write_text(TAILED % "1Gbit")
+    status, out, err = vermilion("check", file)
+    assert status == 0 and "the nearest of the last 16, at the limit" in out, out + err
+    file.write_text((TAILED % "1Gbit").replace("victim_window = 16", "victim_window = 17"))
+    status, out, err = vermilion("check", file)
+    assert status == 2 and "victim_window is 17" in err and "1 to 16 packets" in err, out + err
 
 
 def test_stalled_beats_change_nothing_that_is_checked(tmp_path):

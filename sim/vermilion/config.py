@@ -153,6 +153,7 @@ class Queue(Strict):
     ttl_option: Literal["keep", "remove"] = "keep"
     victim: Literal["arriving", "nearest"] = "arriving"
     victim_by_colour: StrictBool = False
+    victim_window: Annotated[int, number(1, 16, "1 to 16 packets", whole=True)] | None = None
 
     def end_of(self, curve: Curve) -> int | None:
         """ExRED's K: `end`, or the queue's limit in the average's unit."""
@@ -166,8 +167,9 @@ class Queue(Strict):
             raise ValueError("has both priority and quantum; a queue is either strict (priority) or shares (quantum)")
         if self.burst is not None and self.rate is None:
             raise ValueError("has burst but no rate; burst belongs to a queue's own rate")
-        if self.victim_by_colour and self.victim != "nearest":
-            raise ValueError('has victim_by_colour but drops the arriving packet; it belongs to victim = "nearest"')
+        for name in ("victim_by_colour", "victim_window"):
+            if getattr(self, name) and self.victim != "nearest":
+                raise ValueError(f'has {name} but drops the arriving packet; it belongs to victim = "nearest"')
         for colour in COLOURS:
             drop = getattr(self, colour)
             if drop.ecn and not self.ecn:

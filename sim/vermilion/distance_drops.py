@@ -1,8 +1,8 @@
-"""`vermilion distance-drops`: what is lost where the nearest packet pays, beside plain RED on the same capture.
+"""`vermilion distance-drops`: what is lost where the nearest packet pays, beside the arriving one, on the same capture.
 
 Each capture is sent back to back at 12.5 Mbit/s into a port of 10 Mbit/s with one queue, by the bit-exact model: once the arriving packet is
 lost, once the nearest. An average of weight w forgets in about 1 / w packets; where the capture is not many times as long, its transient is measured
-and not its rate of loss. So there is a table for each of two weights.
+and not its rate of loss. So the RED form stands with two weights.
 """
 
 import json
@@ -14,17 +14,32 @@ from . import build, config, quantise, simulate
 PAGE = build.ROOT / "docs" / "results" / "distance-drops.md"
 SHIPPED = build.ROOT / "sim" / "captures" / "default.pcapng"
 VICTIMS = ("arriving", "nearest")
-WEIGHTS = (0.02, 0.002)
 LOSSES = ("early", "forced", "tail", "evicted")
 CURVE = {"curve": "gentle", "min": 10, "max": 50, "p": 0.1}
-QUEUE = {"name": "all", "default": True, "limit_packets": "200 packets"} | dict.fromkeys(config.COLOURS, CURVE)
+ALL = {"name": "all", "default": True}
+RED = ALL | {"limit_packets": "200 packets"} | dict.fromkeys(config.COLOURS, CURVE)
+TAIL, WINDOW = ALL | {"limit_packets": "50 packets"}, 16
+
+
+def red(weight: float) -> tuple[dict, dict]:
+    """The queue with each of the two victims."""
+    queue = RED | {"average": {"weight": weight, "unit": "packet"}}
+    return queue, queue | {"victim": "nearest"}
+
+
+FORMS = {
+    "RED, weight 0.02": red(0.02),
+    "RED, weight 0.002": red(0.002),
+    "tail drop": (TAIL, TAIL | {"victim": "nearest", "victim_window": WINDOW}),
+}
+SETTLED = ("RED, weight 0.02", "tail drop")
 PORT, RATE = 10_000_000, 12_500_000
-HEADS = ("RED: lost", "kB", "mean d", "slots", "nearest: lost", "of them evicted", "kB", "mean d", "slots")
+HEADS = ("arriving: lost", "kB", "mean d", "slots", "nearest: lost", "of them evicted", "kB", "mean d", "slots")
 
 INTRODUCTION = """# What distance drops save
 
-Made by `./vermilion distance-drops --publish CAPTURE...`. Captures back to back at 12.5 Mbit/s into a port of 10 Mbit/s: one queue, gentle RED over packets
-(10, 50, 0.1), distances inferred from TTLs. First plain RED, which drops the arriving packet, then `victim = "nearest"` ([distance-drops.md](../distance-drops.md)).
+Made by `./vermilion distance-drops --publish CAPTURE...`. Captures back to back at 12.5 Mbit/s into a port of 10 Mbit/s: one queue, distances inferred from
+TTLs. First the arriving packet is lost, then the nearest: `victim = "nearest"` ([distance-drops.md](../distance-drops.md)).
 Consumed slots are the sum of distance times losses: the hops that were travelled for nothing. `default` is the project's own capture; the others
 are real traffic, with the TTLs that it came with, from the test data of the nDPI project, which is not shipped here.
 
@@ -32,16 +47,17 @@ A capture is not a reaction: its senders do not slow down. Who is nearest in the
 sends are acknowledgements. A lost acknowledgement frees less of the port's time than a lost segment, so more packets are lost where near ones are short
 (netflix, reddit, wechat); what is lost in bytes is about the same once the average has settled.
 """
-TRANSIENT = """
-With this weight an average forgets in 500 packets, a third of most of these captures: what is compared is how it rises from 0 and overshoots, and
-not what queues lose that are always full. Netflix loses more slots than with RED here: the queue keeps the long packets, the average of packets stays high
-for longer, and 42 kB more are lost than with RED. In the table above the two lose about the same bytes.
-"""
+TEXT = {
+    "RED, weight 0.02": "Gentle RED over packets (10, 50, 0.1).",
+    "RED, weight 0.002": """The same curve. With this weight an average forgets in 500 packets, a third of most of these captures: what is compared is how it rises from 0
+and overshoots, and not what queues lose that are always full. Netflix loses more slots with the nearest than with the arriving packet here: the queue keeps the long packets, the average
+of packets stays high for longer, and 42 kB more are lost. In the table above the two lose about the same bytes.""",
+    "tail drop": f"A limit of {TAIL['limit_packets']}; the nearest of the last {WINDOW} pays.",
+}
 
 
-def measure(program: Path, capture: Path, weight: float, victim: str) -> dict:
+def measure(program: Path, capture: Path, queue: dict) -> dict:
     """One run; packets in all, lost, evicted, bytes lost, consumed slots (hops)."""
-    queue = QUEUE | {"average": {"weight": weight, "unit": "packet"}, "victim": victim}
     asked = config.parse({"port": {"rate": PORT}, "queue": [queue]})
     with tempfile.TemporaryDirectory() as folder:
         words, stats = Path(folder) / "words.json", Path(folder) / "stats.json"
@@ -49,27 +65,24 @@ def measure(program: Path, capture: Path, weight: float, victim: str) -> dict:
         command = ["--in", capture, "--config-words", words, "--engine", "model", "--stats-json", stats, "--rate", RATE]
         simulate.run(program, command, lambda done, total: None, lambda text: None)
         found = json.loads(stats.read_text())
-    queue = found["queues"][0]
-    lost = {
-        what: {name: sum(per[name][what] for per in queue["colours"]) for name in LOSSES}
-        for what in ("packets", "bytes")
-    }
+    colours = found["queues"][0]["colours"]
+    lost = {what: {name: sum(per[name][what] for per in colours) for name in LOSSES} for what in ("packets", "bytes")}
     return {
         "packets": found["packets"],
         "lost": sum(lost["packets"].values()),
         "evicted": lost["packets"]["evicted"],
         "lost_bytes": sum(lost["bytes"].values()),
-        "consumed_slots": queue["consumed_slots"],
+        "consumed_slots": found["queues"][0]["consumed_slots"],
     }
 
 
-def compare(program: Path, captures: list[Path], weights=WEIGHTS, progress=lambda done: None) -> list[dict]:
-    """A row for each weight and capture, with the figures of both victims."""
+def compare(program: Path, captures: list[Path], forms=tuple(FORMS), progress=lambda done: None) -> list[dict]:
+    """A row for each form and capture, with the figures of both victims."""
     rows = []
-    for weight in weights:
+    for form in forms:
         for capture in captures:
-            row = {"weight": weight, "capture": capture.stem}
-            rows.append(row | {victim: measure(program, capture, weight, victim) for victim in VICTIMS})
+            figures = {name: measure(program, capture, queue) for name, queue in zip(VICTIMS, FORMS[form])}
+            rows.append({"form": form, "capture": capture.stem} | figures)
             progress(len(rows))
     return rows
 
@@ -89,11 +102,10 @@ def cells(row: dict) -> list[str]:
 def publish(rows: list[dict]):
     """Writes the page and its JSON."""
     text = INTRODUCTION
-    for weight in dict.fromkeys(row["weight"] for row in rows):
-        text += f"\n## Weight of the average {weight}\n"
-        text += TRANSIENT if weight == min(WEIGHTS) else ""
+    for form in dict.fromkeys(row["form"] for row in rows):
+        text += f"\n## {form[0].upper()}{form[1:]}\n\n{TEXT[form]}\n"
         text += f"\n| capture | packets | {' | '.join(HEADS)} |\n| --- |{' ---: |' * (len(HEADS) + 1)}\n"
-        for row in (row for row in rows if row["weight"] == weight):
+        for row in (row for row in rows if row["form"] == form):
             text += f"| {row['capture']} | {row['arriving']['packets']:,} | {' | '.join(cells(row))} |\n"
     PAGE.write_text(text)
     PAGE.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")

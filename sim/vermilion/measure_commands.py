@@ -99,18 +99,18 @@ def fairness(publish):
 @click.argument("captures", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--publish", is_flag=True, help="Write docs/results/distance-drops.md and .json.")
 def distance_drops(captures, publish):
-    """Measures on CAPTURES what dropping the nearest packet saves, beside plain RED; without one the shipped capture is used."""
+    """Measures on CAPTURES what dropping the nearest packet saves, beside the arriving one; without any, on the shipped one."""
     from . import distance_drops as measured
     from . import show
 
     captures = captures or (measured.SHIPPED,)
     with working() as note:
         program = build.simulator("lab", "", note)
-    with click.progressbar(length=len(measured.WEIGHTS) * len(captures), file=sys.stderr) as bar:
+    with click.progressbar(length=len(measured.FORMS) * len(captures), file=sys.stderr) as bar:
         rows = measured.compare(program, captures, progress=lambda done: bar.update(done - bar.pos))
     if publish:
         measured.publish(rows)
-    made = show.table("Losses by distance", ["capture"], ["weight", *measured.HEADS])
+    made = show.table("Losses by distance", ["capture"], ["form", *measured.HEADS])
     for row in rows:
-        made.add_row(row["capture"], str(row["weight"]), *measured.cells(row))
+        made.add_row(row["capture"], row["form"], *measured.cells(row))
     console().print(made)

@@ -159,7 +159,7 @@ def queue_record(queue: Queue, port_rate: int, queues: int, marker: Marker | Non
         "marker": marker_record(marker),
         "distance": [int(queue.distance.option), int(queue.distance.infer), int(queue.distance.share)],
         "remove_ttl_option": int(queue.ttl_option == "remove"),
-        "victim": [int(queue.victim == "nearest"), int(queue.victim_by_colour)],
+        "victim": [int(queue.victim == "nearest"), int(queue.victim_by_colour), queue.victim_window or 0],
         "remark": [-1 if code is None else code for code in (getattr(queue.remark, colour) for colour in COLOURS)],
     }
 

@@ -99,6 +99,7 @@ def distance_table(config: Config) -> Table:
         sources = [name for name, on in (("option", q.distance.option), ("inference", q.distance.infer)) if on]
         scale = "share of the path, 64ths" if q.distance.share else "hops"
         victim = "the nearest" if q.victim == "nearest" else "who arrives"
+        victim += f" of the last {q.victim_window}, at the limit" if q.victim_window else ""
         victim += ", of its colour or worse" if q.victim_by_colour else ""
         made.add_row(q.name, ", then ".join(sources) or "nothing", scale if sources else "63", q.ttl_option, victim)
     return made

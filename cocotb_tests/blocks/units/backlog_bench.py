@@ -35,7 +35,6 @@ class Fifos:
         colour, length = self.queues[queue].popleft()
         return {"queue": queue, "colour": colour, "lenBytes": length, "arrival": 0}
 
-
     def evict(self, chance, here):
         """Takes a packet out of the middle."""
         waiting = [queue for queue in here if len(self.queues[queue]) > 1]
@@ -175,6 +174,9 @@ class Limit:
             assert (
                 int(dut.limit_over.value) == over
             ), f"clock {self.clock}: over is {not over}, {deciding}, queued {before}"
+            assert int(dut.limit_overBytes.value) == (
+                room[0] < 0
+            ), f"clock {self.clock}: over by bytes, {deciding}, queued {before}"
         if self.before:
             got = [int(dut.limit_queued_bytes.value), int(dut.limit_queued_packets.value)]
             assert got == self.before, f"clock {self.clock}: queued {got}, booked {self.before}"

@@ -19,8 +19,28 @@ def program(preset: str, folder=None):
     folder = folder or emit("VictimPipeline", preset)
     work = folder / "bench"
     sources = [HERE / "victims_bench.cpp", MODEL / "victims.cpp", MODEL / "clocked_victims.cpp"]
-    verilate = ["verilator", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "-Wno-fatal"]
-    verilate += ["--prefix", "VVictimPipeline", "--top-module", "VictimPipeline", "--Mdir", work, "-o", work / "victims_bench"]
+    verilate = [
+        "verilator",
+        "--cc",
+        "--exe",
+        "-O3",
+        "--x-assign",
+        "fast",
+        "--x-initial",
+        "fast",
+        "--assert",
+        "-Wno-fatal",
+    ]
+    verilate += [
+        "--prefix",
+        "VVictimPipeline",
+        "--top-module",
+        "VictimPipeline",
+        "--Mdir",
+        work,
+        "-o",
+        work / "victims_bench",
+    ]
     verilate += ["-CFLAGS", f"-I{MODEL}", *sorted(folder.glob("*.sv")), *sources]
     make = ["make", "-C", work, "-f", "VVictimPipeline.mk", f"-j{os.cpu_count()}", "OPT_FAST=-O2", "OPT_GLOBAL=-O2"]
     for command in (verilate, [*make, *MAKE_VARIABLES]):
@@ -49,7 +69,11 @@ FAULTS = {
     "a marked packet leaves the lists twice": ("DistanceLists", r"& io_promoteListed\b", ""),
     "the newest of before keeps its old link": ("QueueOrder", r"e1Newest_cell == victim\b", "1'h0"),
     "an unlinked packet's neighbour is not told": ("QueueOrder", r"~before_nextBit", "before_nextBit"),
-    "a list that is emptied while it grows is lost": ("DistanceLists", r"s5Cell \| io_push_valid", "s5Cell | 1'h0 & io_push_valid"),
+    "a list that is emptied while it grows is lost": (
+        "DistanceLists",
+        r"s5Cell \| io_push_valid",
+        "s5Cell | 1'h0 & io_push_valid",
+    ),
     "the arriving packet's cells are freed twice": ("VictimPipeline", r"evicted \? s5Cell : ", ""),
 }
 

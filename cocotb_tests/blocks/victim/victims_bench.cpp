@@ -10,12 +10,15 @@
 
 namespace {
 
+constexpr u32 AnyForm = 99;
+
 struct Mix {
   const char* name;
   u32 queues, distances, colours;
   double contest, refuse, ect;
   bool byColour, mayMark;
   std::size_t target;  // queue lengths wander below it
+  u32 last = 0;        // tail-drop form among so many; AnyForm: a form of its own for each packet
 };
 
 VictimArrival draw(Bench& b, const Mix& mix) {
@@ -29,6 +32,9 @@ VictimArrival draw(Bench& b, const Mix& mix) {
   a.cells = (a.lenBytes + CellBytes - 1) / CellBytes;
   a.ect = b.chance(mix.ect);
   a.byColour = mix.byColour, a.mayMark = mix.mayMark;
+  const u32 forms[] = {0, 1, 5, 16};
+  a.last = mix.last == AnyForm ? forms[b.pick(4)] : mix.last;
+  a.asLong = a.last != 0 && b.chance(0.3);
   return a;
 }
 
@@ -50,6 +56,11 @@ const Mix mixes[] = {
     {"marks", 2, 16, 3, 0.6, 0.1, 0.5, true, true, 60},
     {"long queues", 1, 64, 3, 0.3, 0, 0.1, true, false, 3000},
     {"short queues", 16, 8, 3, 0.7, 0.1, 0.2, true, true, 3},
+    {"last 16", 2, 64, 3, 0.5, 0.1, 0.5, false, true, 60, 16},
+    {"last 5, equal", 2, 2, 3, 0.5, 0.1, 0, true, false, 20, 5},
+    {"last 1", 3, 64, 3, 0.5, 0.1, 0, false, false, 12, 1},
+    {"last 16, short queues", 8, 16, 3, 0.6, 0.1, 0, true, false, 4, 16},
+    {"forms that change", 2, 16, 3, 0.6, 0.1, 0.3, true, true, 40, AnyForm},
 };
 
 // Operations as close as they may come without seeing each other: an arrival every 5 clocks, a take every 2.

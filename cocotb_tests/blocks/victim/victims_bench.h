@@ -132,6 +132,8 @@ class Bench {
       dut_->io_arrival_bits_action = arrival->action;
       dut_->io_arrival_bits_byColour = arrival->byColour;
       dut_->io_arrival_bits_mayMark = arrival->mayMark;
+      dut_->io_arrival_bits_last = arrival->last;
+      dut_->io_arrival_bits_asLong = arrival->asLong;
     }
     std::optional<ClockedVictims::Take> take;
     if (takeFrom && queues_[*takeFrom].first) {
@@ -236,6 +238,8 @@ class Bench {
       if (a.byColour && v.byColour && v.colour < a.colour) fail("a better colour pays");
       if (v.distance > a.distance) fail("the victim is further than the arriving packet");
       if (marked_.count(o.cell)) fail("a packet pays twice");
+      if (a.last != 0 && (o.victimMarked || (a.asLong && v.lenBytes < a.lenBytes))) fail("the victim of a tail drop is marked, or too short");
+      if ((a.last != 0) != (v.last != 0)) fail("the victim came in the other form");
       if (o.victimMarked) marked_[o.cell] = true;
     }
     if (o.evicted) {

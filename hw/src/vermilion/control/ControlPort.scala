@@ -134,6 +134,7 @@ class ControlPort(p: LaneParams) extends Module {
   config.decide.removeOption := R.ShadowDistance.removeOption(distance)
   config.decide.nearest := R.ShadowDistance.nearest(distance)
   config.decide.byColour := R.ShadowDistance.byColour(distance)
+  config.decide.last := R.ShadowDistance.last(distance)
 
   private val mark = config.mark
   private val markFlags = stored(R.ShadowMarkerFlags)

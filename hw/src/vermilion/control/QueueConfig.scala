@@ -64,8 +64,12 @@ class DecideConfig extends Bundle {
   val limitPackets = UInt(LenBits.W)
   val remark = Vec(Colour.Count, new Remark)
   val removeOption = Bool() // the TTL option becomes padding on the way out
-  val nearest = Bool() // what is dropped or marked early, or dropped over the curve's end, is the nearest packet of the queue
+  val nearest =
+    Bool() // what is dropped or marked early, or dropped over the curve's end, is the nearest packet of the queue
   val byColour = Bool() // but only of the arriving packet's colour or a worse one
+  val last = UInt(
+    5.W
+  ) // not 0: instead, what is dropped at the limit is the nearest of so many of the last packets, at most 16
 }
 
 /** What a packet's distance is taken from ([[vermilion.victim.Distance]]). */

@@ -154,13 +154,14 @@ object RegisterMap {
 
   object ShadowBurstHigh extends Register(0x0138, BigInt("ff", 16))
 
-  object ShadowDistance extends Register(0x013c, BigInt("30107", 16)) {
+  object ShadowDistance extends Register(0x013c, BigInt("1f030107", 16)) {
     val option = Field(0, 0)
     val infer = Field(1, 1)
     val share = Field(2, 2)
     val removeOption = Field(8, 8)
     val nearest = Field(16, 16)
     val byColour = Field(17, 17)
+    val last = Field(28, 24)
   }
 
   object ShadowMarkerFlags extends Register(0x0140, BigInt("ffff7337", 16)) {

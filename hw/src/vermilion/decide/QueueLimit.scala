@@ -39,6 +39,7 @@ class QueueLimit(p: LaneParams) extends Module {
       val limitPackets = UInt(LenBits.W)
     })
     val over = Output(Bool())
+    val overBytes = Output(Bool()) // by its bytes
     val admit = Input(Bool())
     val lost = Flipped(chisel3.util.Valid(new Counted(p)))
     val queued = Output(new Tally) // before this packet
@@ -86,7 +87,8 @@ class QueueLimit(p: LaneParams) extends Module {
   // -- the loop --
   private val s2Admitted = admitted.read(request.queue)
   private def negative(x: UInt): Bool = wrap(x, TotalBits)(TotalBits - 1)
-  io.over := negative(s2Bytes - s2Admitted.bytes) || negative(s2Packets - s2Admitted.packets)
+  io.overBytes := negative(s2Bytes - s2Admitted.bytes)
+  io.over := io.overBytes || negative(s2Packets - s2Admitted.packets)
   admitted.write(io.admit, Delay(request.queue), s2Admitted.plus(Delay(request.lenBytes)))
 
   private val s3Admitted = Delay(s2Admitted)

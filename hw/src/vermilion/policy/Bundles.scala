@@ -32,7 +32,9 @@ class Decision(p: LaneParams) extends Bundle {
   val distance = UInt(Distance.Bits.W)
   val verdict = UInt(Verdict.Bits.W) // what became of the packet
   val mark = new MarkTrace
-  val ruling = UInt(Verdict.Bits.W) // what policy said of it; another one than the verdict only where another packet paid
+  val ruling = UInt(
+    Verdict.Bits.W
+  ) // what policy said of it; another one than the verdict only where another packet paid
   val contest = Bool() // it or another packet of its queue had to pay
   val headCell = UInt(p.cellBits.W) // names the packet, as `outcome.victim.cell` does
   val outcome = new Outcome(VictimParams.of(p)) // means something where `contest` is set

@@ -167,7 +167,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   backlog.io.departed := io.departed
   private val s1LastDeparture = VecInit(Seq.tabulate(Colour.Count) { c =>
     val (departed, evicted) = (backlog.io.lastDeparture(c), backlog.io.lastEviction(c))
-    if (p.victims == 0) departed else Mux(wrap(s1.time - evicted, TimeBits) < wrap(s1.time - departed, TimeBits), evicted, departed)
+    if (p.victims == 0) departed
+    else Mux(wrap(s1.time - evicted, TimeBits) < wrap(s1.time - departed, TimeBits), evicted, departed)
   })
 
   private val lastUpdate = new ForwardingRam(p.queues, Vec(Colour.Count, UInt(TimeBits.W)))
@@ -257,8 +258,11 @@ class PolicyPipeline(p: LaneParams) extends Module {
   verdicts.io.inputs.bits.probability := size.io.weighted
   verdicts.io.inputs.bits.draw := stages(Decide).bits.draw
   private val ruled = verdicts.io.verdict
-  private val somebodyPays = ruled === Verdict.Early.U || ruled === Verdict.Forced.U || ruled === Verdict.Mark.U
-  private val contest = if (p.victims == 0) false.B else somebodyPays && since14(s14Decide.nearest, Decide)
+  private val byCurve = ruled === Verdict.Early.U || ruled === Verdict.Forced.U || ruled === Verdict.Mark.U
+  private val tailForm = since14(s14Decide.last, Decide) =/= 0.U
+  private val contest =
+    if (p.victims == 0) false.B
+    else since14(s14Decide.nearest, Decide) && Mux(tailForm, ruled === Verdict.Tail.U, byCurve)
   limit.io.admit := deciding && (Verdict.admits(ruled) || contest)
 
   // -- last stage: admit or give the cells back, or let the queues say who pays --
@@ -318,6 +322,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
       arrival.action := Mux(contested, Action.Contest.U, Mux(admitted, Action.Admit.U, Action.Refuse.U))
       arrival.byColour := since14(s14Decide.byColour, Latency)
       arrival.mayMark := since14(s14Decide.ecn, Latency) && ruling =/= Verdict.Forced.U
+      arrival.last := Mux(since14(s14Decide.nearest, Latency), since14(s14Decide.last, Latency), 0.U)
+      arrival.asLong := Delay(limit.io.overBytes)
       outcome := ports.outcome.bits
       backlog.io.admitted.valid := ports.outcome.valid && outcome.enqueued
       backlog.io.evicted.valid := ports.outcome.valid && outcome.evicted

@@ -148,7 +148,8 @@ class Statistics(p: LaneParams) extends Module {
   private val distances = Option.when(searched)(
     new RecordRam(p.queues, 1 << Distance.Bits, UInt(64.W), control)(_ => 0.U(64.W))
   )
-  private val all = Seq(arrived, outcomes, ceChosen, ceWritten, sent, marked, latency, in, out) ++ evictions ++ distances
+  private val all =
+    Seq(arrived, outcomes, ceChosen, ceWritten, sent, marked, latency, in, out) ++ evictions ++ distances
 
   private val walking = all.map(_.walking).reduce(_ || _)
   private val sweeping = all.map(_.sweeping).reduce(_ || _)

@@ -36,7 +36,9 @@ class DistanceLists(v: VictimParams) extends Module {
     val looked = Output(UInt(v.bitmapBits.W)) // a clock later
     val pick = Flipped(Valid(new ListName(v))) // s3
     val candidate = Valid(UInt(v.cellBits.W)) // s4
-    val pop = Input(Bool()) // s5, the candidate of the clock before; legal only if that was valid and has not been promoted since
+    val pop = Input(
+      Bool()
+    ) // s5, the candidate of the clock before; legal only if that was valid and has not been promoted since
     val pushList = Input(new ListName(v)) // s4
     val push = Flipped(Valid(UInt(v.cellBits.W))) // s5
     val promote = Flipped(Valid(new QueuedRef(v))) // p0

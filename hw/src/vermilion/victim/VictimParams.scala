@@ -85,6 +85,10 @@ class Arrival(v: VictimParams) extends Bundle {
   val action = UInt(Action.Bits.W)
   val byColour = Bool() // the queue's switch: only packets of this colour or a worse one may be victims
   val mayMark = Bool() // the queue's switch: who loses a contest is marked if ECT
+  val last = UInt(
+    TailWindow.CountBits.W
+  ) // tail-drop form: only so many of the last packets may lose; 0: RED form, all may
+  val asLong = Bool() // tail-drop form: and only those that are not shorter than this packet
 
   def rank: Rank = {
     val rank = Wire(new Rank(v))
@@ -94,7 +98,9 @@ class Arrival(v: VictimParams) extends Bundle {
   }
 
   /** Rank slots whose packets may go in its stead. */
-  def mayLose: Vec[Bool] = VecInit(Seq.tabulate(Colour.Count)(slot => !byColour || slot.U <= (Colour.Count - 1).U - worst))
+  def mayLose: Vec[Bool] = VecInit(
+    Seq.tabulate(Colour.Count)(slot => !byColour || slot.U <= (Colour.Count - 1).U - worst)
+  )
 
   private def worst = Mux(colour > Colour.Red.U, Colour.Red.U, colour)
 }

@@ -6,7 +6,7 @@ import vermilion.fixed.{Arithmetic, Delay, ForwardingRam}
 import vermilion.fixed.Formats._
 import vermilion.stream.Colour
 
-/** Decides who goes when a packet must go, and keeps the queues: DDRED's RED form and ECN form (`algorithms.md`, 3).
+/** Decides who goes when a packet must go, and keeps the queues: DDRED's RED form, ECN form and tail-drop form (`algorithms.md`, 3).
   *
   * All arriving packets, whatever their fate, pass six stages in step, one a clock, so their order holds and at most one chain of cells is
   * freed a clock. The time does not depend on queue lengths.
@@ -22,6 +22,10 @@ import vermilion.stream.Colour
   * still, or if no other may lose. With `byColour`, of equal distance the worst colour first, and then the oldest. With
   * `mayMark`, who loses and is ECT stays and is marked CE instead. A marked packet has paid, and can be no victim any more.
   *
+  * With `last` = n above 0 (the tail-drop form) only the queue's last n packets may lose, the [[TailWindow]] finds who in s1 to s3, and
+  * nobody is marked; with `asLong` a victim shorter than the arriving packet stays, which pays itself. Packets of queues in this form are in no list,
+  * and packets that came while a queue was in the other form are no victims.
+  *
   * The choice is made ahead and checked in s5. Where it has turned void the arriving packet pays (`blind`): when the victim has become its queue's
   * first since s3, or when its list was emptied since s0 by contests up to four clocks ahead or promotions. Contests of the same list one behind the other find
   * its next packet each, every clock.
@@ -31,7 +35,7 @@ import vermilion.stream.Colour
   * If a queue's `byColour` changes, packets queued before keep the class that they were queued with: none counts as green.
   *
   * Latency: `awake`, `joined` 5 clocks; `outcome`, `freed` 6. A packet can be taken from the clock on in which `awake` says so.
-  * RAMs: those of [[QueueOrder]] and [[DistanceLists]]; `records`, cells x (length, colour, ECT); `marks`, cells x 1 b, a [[SharedRam]].
+  * RAMs: those of [[QueueOrder]] and [[DistanceLists]]; `records`, cells x (length, colour, ECT); `marks`, cells x 1 b, a [[SharedRam]]; `unlisted`, cells x 1 b.
   * A cell may come again in the clock behind its return (`freed`, or the take of its packet).
   * Longest path: s5, next RAM through the compare with the victim (becomes first?) to the write enables.
   */
@@ -60,6 +64,8 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val order = Module(new QueueOrder(v))
   private val lists = Module(new DistanceLists(v))
   private val lowest = Module(new LowestRank(v))
+  private val window = Module(new TailWindow(v))
+  private val unlisted = new ForwardingRam(v.cells, Bool())
   private class Record extends Bundle {
     val lenBytes = UInt(PktLenBits.W)
     val colour = UInt(2.W)
@@ -67,7 +73,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   }
   private val records = new ForwardingRam(v.cells, new Record)
   private val marks = new SharedRam(v.cells, Bool(), 2)
-  io.ready := order.io.ready && lists.io.ready && marks.ready
+  io.ready := order.io.ready && lists.io.ready && marks.ready && window.io.ready
 
   private def indexQueue(queue: UInt) = queue.pad(log2Ceil(v.indexed).max(1))(log2Ceil(v.indexed).max(1) - 1, 0)
   private def isIndexed(queue: UInt) = if (v.indexed == v.queues) true.B else queue < v.indexed.U
@@ -84,35 +90,47 @@ class VictimPipeline(v: VictimParams) extends Module {
   lists.io.look := indexQueue(at(0).queue)
   private val mayLose = VecInit.tabulate(v.bitmapBits)(i => at(1).mayLose(i % Colour.Count)).asUInt
   private val contests = at(1).action === Action.Contest.U && isIndexed(at(1).queue)
-  lowest.io.bitmap := lists.io.looked & mayLose & Fill(v.bitmapBits, contests)
+  private val tail = VecInit(at.map(_.last =/= 0.U))
+  lowest.io.bitmap := lists.io.looked & mayLose & Fill(v.bitmapBits, contests && !tail(1))
+  window.io.look := indexQueue(at(0).queue)
+  window.io.last := Mux(contests, at(1).last, 0.U)
+  window.io.mayLose := at(1).mayLose
 
   // ---- s3
-  private val s3Wants = lowest.io.found && at(3).distance >= lowest.io.rank.distance
+  private val s3Found = Mux(tail(3), window.io.found, lowest.io.found)
+  private val s3Distance = Mux(tail(3), window.io.nearest.rank.distance, lowest.io.rank.distance)
+  private val s3Wants = s3Found && at(3).distance >= s3Distance
   private val s5Wants = Delay(s3Wants, 2)
-  private val s5Distance = Delay(lowest.io.rank.distance, 2)
-  lists.io.pick.valid := valid(3) && s3Wants
+  private val s5Distance = Delay(s3Distance, 2)
+  lists.io.pick.valid := valid(3) && s3Wants && !tail(3)
   lists.io.pick.bits.queue := indexQueue(at(3).queue)
   lists.io.pick.bits.rank := lowest.io.rank
 
   // ---- s4
-  private val s5Candidate = RegNext(lists.io.candidate.valid, false.B)
-  private val s5Cell = Delay(lists.io.candidate.bits)
-  private val record = records.read(lists.io.candidate.bits)
-  order.io.victim := lists.io.candidate.bits
+  private val s4Candidate = Mux(tail(4), RegNext(valid(3) && s3Wants, false.B), lists.io.candidate.valid)
+  private val s4Cell = Mux(tail(4), Delay(window.io.nearest.cell), lists.io.candidate.bits)
+  private val s5Candidate = RegNext(s4Candidate, false.B)
+  private val s5Cell = Delay(s4Cell)
+  private val record = records.read(s4Cell)
+  order.io.victim := s4Cell
   order.io.enqueueQueue := at(4).queue
   order.io.enqueueCell := at(4).cell
   lists.io.pushList.queue := indexQueue(at(4).queue)
   lists.io.pushList.rank := at(4).rank
+  window.io.queue := indexQueue(at(4).queue)
 
   // ---- s5
   private val p1Promoted = RegNext(order.io.promoted, false.B)
   private val p1Cell = Delay(order.io.successor.cell)
   private val isFirst = order.io.victimPromoted || (p1Promoted && p1Cell === s5Cell)
   private val contest = at(5).action === Action.Contest.U
-  private val pays = s5Candidate && !isFirst // a queued packet does
-  private val victimMarked = pays && at(5).mayMark && record.ect
-  private val evicted = pays && !(at(5).mayMark && record.ect)
-  private val marked = contest && !pays && at(5).mayMark && at(5).ect
+  private val stands = s5Candidate && !isFirst && (!tail(5) || window.io.holds)
+  private val tooShort = tail(5) && at(5).asLong && record.lenBytes < at(5).lenBytes
+  private val pays = stands && !tooShort // a queued packet does
+  private val mayMark = at(5).mayMark && !tail(5)
+  private val victimMarked = pays && mayMark && record.ect
+  private val evicted = pays && !victimMarked
+  private val marked = contest && !pays && mayMark && at(5).ect
   private val lost = at(5).action === Action.Refuse.U || (contest && !pays && !marked)
   private val enqueued = valid(5) && !lost
   order.io.enqueue.valid := enqueued
@@ -120,16 +138,24 @@ class VictimPipeline(v: VictimParams) extends Module {
   order.io.enqueue.bits.lenBytes := at(5).lenBytes
   order.io.enqueue.bits.rank := at(5).rank
   order.io.unlink := evicted
-  lists.io.pop := pays
-  lists.io.push.valid := enqueued && !order.io.awake && !marked && isIndexed(at(5).queue)
+  private val joins = enqueued && !order.io.awake && isIndexed(at(5).queue)
+  lists.io.pop := pays && !tail(5)
+  lists.io.push.valid := joins && !marked && !tail(5)
   lists.io.push.bits := at(5).cell
+  window.io.append.valid := joins
+  window.io.append.bits.cell := at(5).cell
+  window.io.append.bits.rank := at(5).rank
+  window.io.append.bits.listed := !tail(5)
+  window.io.victim := s5Cell
+  window.io.remove := evicted
+  unlisted.write(enqueued, at(5).cell, tail(5))
   private val own = Wire(new Record)
   own.lenBytes := at(5).lenBytes
   own.colour := at(5).colour
   own.ect := at(5).ect
   records.write(enqueued, at(5).cell, own)
   marks.write(0, at(4).cell, enqueued, marked)
-  marks.write(1, lists.io.candidate.bits, victimMarked, true.B)
+  marks.write(1, s4Cell, victimMarked, true.B)
 
   // ---- take and promotion
   order.io.serveQueue := io.serveQueue
@@ -140,7 +166,9 @@ class VictimPipeline(v: VictimParams) extends Module {
   lists.io.promote.valid := order.io.promoted && isIndexed(order.io.promotedQueue)
   lists.io.promote.bits := order.io.successor
   lists.io.promoteQueue := indexQueue(order.io.promotedQueue)
-  lists.io.promoteListed := !marks.read(order.io.successor.cell)
+  lists.io.promoteListed := !marks.read(order.io.successor.cell) && !unlisted.read(order.io.successor.cell)
+  window.io.promoted := lists.io.promote.valid
+  window.io.promotedQueue := lists.io.promoteQueue
   io.takenMarked := marks.read(io.serveCell)
   io.successor := order.io.successor
   io.newestServed := order.io.newestServed
@@ -154,7 +182,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val outcome = Wire(new Outcome(v))
   outcome.enqueued := enqueued
   outcome.marked := marked
-  outcome.blind := contest && s5Wants && !pays
+  outcome.blind := contest && s5Wants && !stands
   outcome.evicted := evicted
   outcome.victimMarked := victimMarked
   outcome.victim.queue := at(5).queue
@@ -171,8 +199,10 @@ class VictimPipeline(v: VictimParams) extends Module {
   io.freed.valid := RegNext(evicted || (valid(5) && lost && at(5).cells =/= 0.U), false.B)
   io.freed.bits := Delay(freed)
 
-  assert(!io.arrival.valid || io.arrival.bits.cells =/= 0.U || io.arrival.bits.action === Action.Refuse.U,
-    "a packet without cells can only be refused")
+  assert(
+    !io.arrival.valid || io.arrival.bits.cells =/= 0.U || io.arrival.bits.action === Action.Refuse.U,
+    "a packet without cells can only be refused"
+  )
 }
 
 /** A chain of linked cells that goes back to the free list: `stream/Chain`, of a build that may be smaller than a lane. */

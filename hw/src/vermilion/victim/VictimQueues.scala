@@ -9,12 +9,15 @@ import vermilion.stream.{Chain, Descriptor}
 
 /** A packet for its queue, or one that is lost already: all pass here, so that their order holds. */
 class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
-  val descriptor = new Descriptor(p) // its queue, cells, length and colour are the packet's; cells is 0 if it holds none
+  val descriptor =
+    new Descriptor(p) // its queue, cells, length and colour are the packet's; cells is 0 if it holds none
   val distance = UInt(v.distanceBits.W)
   val ect = Bool()
   val action = UInt(Action.Bits.W)
   val byColour = Bool()
   val mayMark = Bool()
+  val last = UInt(TailWindow.CountBits.W)
+  val asLong = Bool()
 }
 
 /** All queues of a lane, with contests: takes the place of `queue/QueueManager` in front of the same scheduler.
@@ -28,7 +31,10 @@ class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
   * After reset nothing may come until `ready`, for as many clocks as there are cells, or lists by distance. It keeps no byte counts.
   */
 class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
-  require(v.queues == p.queues && v.cells == p.cells, s"the victim search is built for ${v.queues} queues and ${v.cells} cells")
+  require(
+    v.queues == p.queues && v.cells == p.cells,
+    s"the victim search is built for ${v.queues} queues and ${v.cells} cells"
+  )
 
   val io = IO(new QueuePorts(p) {
     val arrival = Flipped(Valid(new ArrivalRequest(p, v)))
@@ -55,6 +61,8 @@ class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
   pipeline.io.arrival.bits.action := request.action
   pipeline.io.arrival.bits.byColour := request.byColour
   pipeline.io.arrival.bits.mayMark := request.mayMark
+  pipeline.io.arrival.bits.last := request.last
+  pipeline.io.arrival.bits.asLong := request.asLong
 
   private val s5 = Delay(request.descriptor, Stages)
   private val queued = Wire(new Descriptor(p))

@@ -10,7 +10,20 @@ import vermilion.lane.LaneParams
 /** Random events, up to one of each kind in every clock, most of them to one queue, against maps of integers. */
 class StatisticsSpec extends AnyFlatSpec with ChiselSim {
   private val Names =
-    Seq("arrived", "enqueued", "early", "forced", "tail", "nobuf", "bad", "ce_chosen", "ce_written", "sent", "policed", "evicted")
+    Seq(
+      "arrived",
+      "enqueued",
+      "early",
+      "forced",
+      "tail",
+      "nobuf",
+      "bad",
+      "ce_chosen",
+      "ce_written",
+      "sent",
+      "policed",
+      "evicted"
+    )
 
   private class Bench(dut: Statistics, p: LaneParams) {
     val random = new Random(11)
@@ -170,39 +183,41 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
 
   behavior of "Statistics"
 
-  for ((what, p) <- Seq("" -> LaneParams(queues = 5), ", with the victim search" -> LaneParams(queues = 5, victims = 4)))
+  for (
+    (what, p) <- Seq("" -> LaneParams(queues = 5), ", with the victim search" -> LaneParams(queues = 5, victims = 4))
+  )
     it should s"count every event of every clock, and snapshot and clear in one clock$what" in counts(p)
 
   private def counts(p: LaneParams): Unit = simulate(new Statistics(p)) { dut =>
-      dut.reset.poke(true.B)
-      dut.clock.step(2)
-      dut.reset.poke(false.B)
-      val bench = new Bench(dut, p)
-      import bench._
-      var clocks = 0
-      while (!dut.io.ready.peek().litToBoolean) {
-        clock(0, 0)
-        clocks += 1
-        assert(clocks <= (if (p.victims == 0) 32 else 64) * p.queues + 2)
-      }
-      for (q <- 0 until p.queues) check(q, 1.0) // also: nothing is left of what the RAMs held before reset
-      for (_ <- 0 until 1500) clock(1.0, 0.9)
-      for (q <- Seq(2, 0, 2, 4)) check(q, 1.0)
-      for (_ <- 0 until 500) clock(0.3, 0.5)
-      check(2, 0.3)
-      // A clear at full load: tidying up must wait, counts are right at once.
-      clear()
-      assert(dut.io.window.clearing.peek().litToBoolean)
-      for (_ <- 0 until 200) clock(1.0, 0.9)
-      for (q <- Seq(2, 1)) check(q, 1.0)
-      // Let it end, clear again: the other epoch, records of before the first clear must not come back.
-      clocks = 0
-      while (dut.io.window.clearing.peek().litToBoolean) {
-        clock(0.1, 0.5)
-        clocks += 1
-        assert(clocks < 3000, "tidying up does not end")
-      }
-      clear()
-      for (q <- 0 until p.queues) check(q, 0.5)
+    dut.reset.poke(true.B)
+    dut.clock.step(2)
+    dut.reset.poke(false.B)
+    val bench = new Bench(dut, p)
+    import bench._
+    var clocks = 0
+    while (!dut.io.ready.peek().litToBoolean) {
+      clock(0, 0)
+      clocks += 1
+      assert(clocks <= (if (p.victims == 0) 32 else 64) * p.queues + 2)
+    }
+    for (q <- 0 until p.queues) check(q, 1.0) // also: nothing is left of what the RAMs held before reset
+    for (_ <- 0 until 1500) clock(1.0, 0.9)
+    for (q <- Seq(2, 0, 2, 4)) check(q, 1.0)
+    for (_ <- 0 until 500) clock(0.3, 0.5)
+    check(2, 0.3)
+    // A clear at full load: tidying up must wait, counts are right at once.
+    clear()
+    assert(dut.io.window.clearing.peek().litToBoolean)
+    for (_ <- 0 until 200) clock(1.0, 0.9)
+    for (q <- Seq(2, 1)) check(q, 1.0)
+    // Let it end, clear again: the other epoch, records of before the first clear must not come back.
+    clocks = 0
+    while (dut.io.window.clearing.peek().litToBoolean) {
+      clock(0.1, 0.5)
+      clocks += 1
+      assert(clocks < 3000, "tidying up does not end")
+    }
+    clear()
+    for (q <- 0 until p.queues) check(q, 0.5)
   }
 }

@@ -137,7 +137,10 @@ class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
 
   behavior of "VictimQueues"
 
-  it should "keep the order of what stays, with the scheduler, and give every cell back" in runs(LaneParams(cells = 256), 16)
+  it should "keep the order of what stays, with the scheduler, and give every cell back" in runs(
+    LaneParams(cells = 256),
+    16
+  )
 
   it should "do so where only some queues have lists" in runs(LaneParams(cells = 256, queues = 3), 2)
 }

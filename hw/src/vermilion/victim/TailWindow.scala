@@ -1,0 +1,110 @@
+package vermilion.victim
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
+
+/** A packet as the window of its queue holds it. */
+class WindowEntry(v: VictimParams) extends Bundle {
+  val cell = UInt(v.cellBits.W)
+  val rank = new Rank(v)
+  val listed = Bool() // it stands, or stood, in a list by distance, or has paid: no victim of the tail-drop form
+}
+
+object TailWindow {
+
+  /** Packets of a window. */
+  val Places = 16
+  val CountBits: Int = log2Ceil(Places + 1)
+}
+
+/** The last packets of every queue, newest first, for DDRED's tail-drop form (P3): the nearest of the last n is found in two clocks.
+  *
+  * A word a queue holds its last [[TailWindow.Places]] packets behind the first, exactly: an append moves all one place on, an eviction closes its gap.
+  * Beside it stands how many have ever joined behind a first, less those evicted; a second RAM counts how many became first.
+  * {{{
+  *   behind = joined - promoted      place i holds a packet that is still queued, and not first, if i < behind
+  * }}}
+  * Both counts wrap, with a bit more than there are cells. Packets that leave in order need no look at the window.
+  *
+  * Timing, in stages of [[VictimPipeline]]: `look` s0, `last` and `mayLose` s1, `found` and `nearest` s3; `queue` s4, `append`, `remove` and `holds` s5. A
+  * search sees what was there in s0; `holds` says in s5 whether `victim` still stands there, but for promotions of the last two clocks.
+  * RAM, one word a queue: window (2 copies), promoted (3 copies). After reset they are swept for `indexed` clocks.
+  * Longest path: window RAM, compare of 16 cells, the choice of what moves on.
+  */
+class TailWindow(v: VictimParams) extends Module {
+  import TailWindow._
+  private val queueBits = log2Ceil(v.indexed).max(1)
+  val io = IO(new Bundle {
+    val look = Input(UInt(queueBits.W))
+    val last = Input(UInt(CountBits.W)) // so many of the last packets may lose
+    val mayLose = Input(Vec(3, Bool())) // by slot of their rank
+    val found = Output(Bool())
+    val nearest = Output(new WindowEntry(v))
+    val queue = Input(UInt(queueBits.W))
+    val append = Flipped(Valid(new WindowEntry(v))) // behind a first packet
+    val victim = Input(UInt(v.cellBits.W))
+    val remove = Input(Bool()) // `victim` leaves the queue, with an append; it need not stand here
+    val holds = Output(Bool())
+    val promoted = Input(Bool()) // a packet became first
+    val promotedQueue = Input(UInt(queueBits.W))
+    val ready = Output(Bool())
+  })
+  private class Word extends Bundle {
+    val joined = UInt((v.cellBits + 1).W)
+    val entries = Vec(Places, new WindowEntry(v))
+  }
+  private val window = new ForwardingRam(v.indexed, new Word)
+  private val promotions = new ForwardingRam(v.indexed, UInt((v.cellBits + 1).W))
+  private val sweep = new SweepInit(v.indexed)
+  window.write(!sweep.done, sweep.address, 0.U.asTypeOf(new Word))
+  promotions.write(!sweep.done, sweep.address, 0.U)
+  io.ready := sweep.done
+
+  // ---- promotion: counted a clock later
+  private val promotedBefore = promotions.read(io.promotedQueue)
+  promotions.write(RegNext(io.promoted, false.B), Delay(io.promotedQueue), promotedBefore + 1.U)
+
+  // ---- search
+  private class Choice extends Bundle {
+    val valid = Bool()
+    val entry = new WindowEntry(v)
+  }
+
+  /** Of equal ranks the older one, which comes later. */
+  private def nearer(newer: Choice, older: Choice): Choice = {
+    val chosen = Wire(new Choice)
+    chosen := newer
+    when(older.valid && (!newer.valid || older.entry.rank.asUInt <= newer.entry.rank.asUInt)) { chosen := older }
+    chosen
+  }
+  private val s1Word = window.read(io.look)
+  private val s1Behind = (s1Word.joined - promotions.read(io.look))(v.cellBits, 0)
+  private val s1Choices = s1Word.entries.zipWithIndex.map { case (entry, i) =>
+    val choice = Wire(new Choice)
+    choice.valid := i.U < s1Behind && i.U < io.last && !entry.listed && io.mayLose(entry.rank.slot)
+    choice.entry := entry
+    choice
+  }
+  private val s2Choices = s1Choices.grouped(4).map(group => Delay(group.reduceLeft(nearer))).toSeq
+  private val s3Choice = Delay(s2Choices.reduceLeft(nearer))
+  io.found := s3Choice.valid
+  io.nearest := s3Choice.entry
+
+  // ---- append and remove
+  private val s5Word = window.read(io.queue)
+  private val s5Behind = (s5Word.joined - promotions.read(io.queue))(v.cellBits, 0)
+  private val hits = s5Word.entries.zipWithIndex.map { case (e, i) => i.U < s5Behind && e.cell === io.victim }
+  io.holds := hits.reduce(_ || _)
+  private val next = Wire(new Word)
+  next.joined := s5Word.joined + !io.remove
+  next.entries(0) := io.append.bits
+  for (i <- 1 until Places) {
+    val behindGap = io.remove && hits.take(i).reduce(_ || _)
+    next.entries(i) := Mux(behindGap, s5Word.entries(i).asUInt, s5Word.entries(i - 1).asUInt)
+      .asTypeOf(new WindowEntry(v))
+  }
+  window.write(io.append.valid, Delay(io.queue), next)
+
+  assert(!io.remove || io.append.valid, "a packet leaves the window without another that joins")
+}
