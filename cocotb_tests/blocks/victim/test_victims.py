@@ -74,6 +74,8 @@ FAULTS = {
         r"s5Cell \| io_push_valid",
         "s5Cell | 1'h0 & io_push_valid",
     ),
+    "a victim that has left the window pays": ("VictimPipeline", r"~writeData \| _window_io_holds\b", "1'h1"),
+    "the window counts who was evicted": ("TailWindow", r"~io_remove\b", "1'h1"),
     "the arriving packet's cells are freed twice": ("VictimPipeline", r"evicted \? s5Cell : ", ""),
 }
 
