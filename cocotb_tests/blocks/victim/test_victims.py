@@ -68,12 +68,14 @@ FAULTS = {
     "a packet that becomes first is evicted": ("VictimPipeline", r"_order_io_victimPromoted \| ", ""),
     "a marked packet leaves the lists twice": ("DistanceLists", r"& io_promoteListed\b", ""),
     "the newest of before keeps its old link": ("QueueOrder", r"e1Newest_cell == victim\b", "1'h0"),
-    "an unlinked packet's neighbour is not told": ("QueueOrder", r"~before_nextBit", "before_nextBit"),
+    "an unlinked packet's neighbour is not told": ("QueueOrder", r"io_unlink & ~\(_before", "io_unlink & (_before"),
     "a list that is emptied while it grows is lost": (
         "DistanceLists",
         r"s5Cell \| io_push_valid",
         "s5Cell | 1'h0 & io_push_valid",
     ),
+    "a victim that has left the window pays": ("VictimPipeline", r"~writeData \| _window_io_holds\b", "1'h1"),
+    "the window counts who was evicted": ("TailWindow", r"~io_remove\b", "1'h1"),
     "the arriving packet's cells are freed twice": ("VictimPipeline", r"evicted \? s5Cell : ", ""),
 }
 

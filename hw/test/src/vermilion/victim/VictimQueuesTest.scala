@@ -118,6 +118,8 @@ class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
           b.action.poke(action.U)
           b.byColour.poke((packet.queue == 1).B)
           b.mayMark.poke((packet.queue == 1).B)
+          b.last.poke((if (packet.queue == 2) 8 else 0).U)
+          b.asLong.poke(random.nextBoolean().B)
           under.enqueue((packet, action))
         }
         dut.io.room.poke(room.B)
