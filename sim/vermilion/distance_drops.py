@@ -40,7 +40,8 @@ INTRODUCTION = """# What distance drops save
 
 Made by `./vermilion distance-drops --publish CAPTURE...`. Captures back to back at 12.5 Mbit/s into a port of 10 Mbit/s: one queue, distances inferred from
 TTLs. First the arriving packet is lost, then the nearest: `victim = "nearest"` ([distance-drops.md](../distance-drops.md)).
-Consumed slots are the sum of distance times losses: the hops that were travelled for nothing. `default` is the project's own capture; the others
+Consumed slots are the sum of distance times losses: the hops that were travelled for nothing, as far as distances are true. What is no IP counts as 63 hops and link-local
+multicast as 31, which no packet travelled: all slots of `default` and nearly all of `gnutella` are such, a third of those of `wechat`, a quarter of those of `teams`. `default` is the project's own capture; the others
 are real traffic, with the TTLs that it came with, from the test data of the nDPI project, which is not shipped here.
 
 A capture is not a reaction: its senders do not slow down. Who is nearest in these captures is mostly the capturing host itself, with d = 0, and much of what it

@@ -2,10 +2,12 @@
 
 import os
 import re
+import shutil
 import subprocess
 
 import pytest
 from bench.build import ROOT, emit
+from blocks.units.unkind_rams import make_unkind
 from vermilion.build import MAKE_VARIABLES
 
 HERE = ROOT / "cocotb_tests/blocks/victim"
@@ -49,6 +51,13 @@ def program(preset: str, folder=None):
     return work / "victims_bench"
 
 
+def unkind(folder, garbled: str):
+    """A copy of the block whose RAMs give something else where an address is read while it is written: only forwarding makes it right."""
+    shutil.copytree(emit("VictimPipeline", "lab-few-cells"), folder, ignore=shutil.ignore_patterns("bench"))
+    assert make_unkind(folder, garbled) > 10
+    return folder
+
+
 def run(bench, scenario: str, preset: str):
     return subprocess.run([bench, scenario, str(SEED), str(CELLS[preset])], capture_output=True, text=True, timeout=300)
 
@@ -61,6 +70,25 @@ def test_victims_survivors_order_and_clocks_are_the_models(scenario, preset):
     done = run(program(preset), scenario, preset)
     print(done.stdout)
     assert done.returncode == 0 and "\nok " in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
+
+
+# The complement, and the lowest bit alone: of two bits that say which bank was written last the complement can read as another name of the same.
+@pytest.mark.parametrize("garbled", ["~W0_data", "W0_data ^ 1"])
+def test_nothing_counts_on_what_a_ram_gives_for_an_address_that_is_being_written(garbled, tmp_path):
+    bench = program("lab-few-cells", unkind(tmp_path / "sv", garbled))
+    for scenario in ("full-pace", "spaced"):
+        done = run(bench, scenario, "lab-few-cells")
+        assert done.returncode == 0 and "\nok " in done.stdout, done.stdout[-2000:]
+
+
+def test_a_block_that_forwards_nothing_is_caught(tmp_path):
+    folder, times = unkind(tmp_path / "sv", "~W0_data"), 0
+    for source in folder.glob("*.sv"):
+        text, here = re.subn(r"^( +)(\w+_hit(?:_\d+)?) <= [^;]*;", r"\1\2 <= 1'h0;", source.read_text(), flags=re.M)
+        source.write_text(text)
+        times += here
+    assert times > 30
+    assert run(program("lab-few-cells", folder), "full-pace", "lab-few-cells").returncode != 0
 
 
 # What must be caught, a fault of each kind: where it is put, what stands there, and what it is made.

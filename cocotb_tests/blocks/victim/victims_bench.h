@@ -11,6 +11,7 @@
 #include <random>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "VVictimPipeline.h"
 #include "clocked_victims.h"
@@ -41,6 +42,8 @@ class Bench {
   Bench(const VictimShape& shape, u64 seed)
       : random(seed), shape_(shape), model_(shape), brute_(shape), queues_(shape.queues) {
     for (u32 i = 0; i < shape.cells; i++) names_.push_back(i);
+    dut_->io_take = 0;
+    dut_->io_arrival_valid = 0;
     dut_->reset = 1;
     edge();
     edge();
@@ -220,6 +223,7 @@ class Bench {
     const VictimArrival a = under_.front();
     under_.pop_front();
     if (clocks - since_.front() != Latency) fail("an outcome comes at another time");
+    const u64 since = since_.front();
     since_.pop_front();
     const bool contest = a.action == VictimArrival::Contest;
     const bool lost = contest && !o.enqueued;
@@ -228,7 +232,10 @@ class Bench {
     if (o.evicted + o.victimMarked + o.marked + lost != contest) fail("not exactly one packet pays");
     if (a.action != VictimArrival::Contest && o.enqueued != (a.action == VictimArrival::Admit)) fail("admitted and refused");
     Queue& q = queues_[a.queue];
-    if (o.enqueued) q.audit.push_back(a.cell);
+    if (o.enqueued) {
+      q.audit.push_back(a.cell);
+      stands_[a.cell] = {clocks, ++settled_};
+    }
     if (o.marked) marked_[a.cell] = true;
     if (o.evicted || o.victimMarked) {
       if (q.audit.empty() || q.audit.front() == o.cell) fail("a first packet is the victim");
@@ -249,6 +256,7 @@ class Bench {
       if (at == q.audit.end()) fail("the victim is not in the queue");
       q.audit.erase(at);
     }
+    if (contest && a.last == 0) judge(a, o, since, q);
     if (spaced) {
       const VictimOutcome e = expected_.front();
       expected_.pop_front();
@@ -257,6 +265,31 @@ class Bench {
         fail("the brute force says otherwise: cell " + std::to_string(o.cell) + " pays instead of " + std::to_string(e.cell));
     }
   }
+
+  // The rule by itself, for contests as close as they come: whoever stood in the queue when the search began and still may pay is no better a victim
+  // than who paid, unless the search says that it was blind.
+  void judge(const VictimArrival& a, const VictimOutcome& o, u64 since, const Queue& q) {
+    const auto rank = [](const VictimArrival& p) { return std::pair(p.distance, 2 - (p.byColour ? std::min(p.colour, 2u) : 0u)); };
+    const bool another = o.evicted || o.victimMarked;
+    bool first = true;
+    for (const u32 cell : q.audit) {
+      if (std::exchange(first, false) || cell == a.cell || cell == o.cell || marked_.count(cell)) continue;
+      const VictimArrival& p = live_.at(cell);
+      const Stands stands = stands_.at(cell);
+      if (p.last != 0 || stands.clock > since + 1 || rank(p).second > rank(a).second) continue;
+      if (another) {
+        const VictimArrival& paid = live_.at(o.cell);
+        if (std::pair(rank(p), stands.order) < std::pair(rank(paid), stands_.at(o.cell).order))
+          fail("a nearer or older packet stands in the queue than who pays");
+      } else if (p.distance <= a.distance && !o.blind) {
+        fail("the arriving packet pays, a nearer one stands in the queue, and the search was not blind");
+      }
+    }
+  }
+
+  struct Stands {
+    u64 clock, order;  // when it came into its queue, and as which of all
+  };
 
   VictimShape shape_;
   std::unique_ptr<VVictimPipeline> dut_ = std::make_unique<VVictimPipeline>();
@@ -272,7 +305,8 @@ class Bench {
   std::optional<VictimArrival> s5_[5];
   std::optional<ClockedVictims::Take> taken_;
   bool expectMark_ = false;
-  u64 freeCells_ = 0;
+  u64 freeCells_ = 0, settled_ = 0;
+  std::unordered_map<u32, Stands> stands_;  // by head cell
 };
 
 }  // namespace

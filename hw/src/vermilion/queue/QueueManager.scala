@@ -61,8 +61,7 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   * Every RAM has one writer, and there is no register a queue. No packet counts are kept: a packet is its queue's last exactly when it is the
   * newest. After reset the bits are swept for `queues` clocks; nothing may be queued in that time.
   *
-  * A packet may be evicted later on by marking its descriptor: its cells but the head can go at once, and what names it stays
-  * linked until the scheduler reaches it. Nothing here or in the scheduler counts on a queue's packets being sent.
+  * Packets leave by the head only; queues whose packets can be evicted from the middle are `victim/VictimQueues`.
   *
   * Latency: enqueue to `awake` or `joined` 1 clock; `take` to `successor`, `newestServed`, `taken`, `refilled` 1. It keeps no byte counts.
   */

@@ -31,10 +31,10 @@ import vermilion.stream.Colour
   * its next packet each, every clock.
   *
   * What a search does not see: a queue's first packet, which is the scheduler's and never a victim; what is enqueued from s0 on, by packets
-  * one to five clocks ahead, if its distance is smaller than all seen; queues from `indexed` on, where the arriving packet pays.
+  * one to four clocks ahead, if its distance is smaller than all seen; queues from `indexed` on, where the arriving packet pays.
   * If a queue's `byColour` changes, packets queued before keep the class that they were queued with: none counts as green.
   *
-  * Latency: `awake`, `joined` 5 clocks; `outcome`, `freed` 6. A packet can be taken from the clock on in which `awake` says so.
+  * Latency: `awake`, `joined` 5 clocks; `outcome`, `freed` 6. A packet can be taken from the clock behind the one in which `awake` says so.
   * RAMs: those of [[QueueOrder]] and [[DistanceLists]]; `records`, cells x (length, colour, ECT); `marks`, cells x 1 b, a [[SharedRam]]; `unlisted`, cells x 1 b.
   * A cell may come again in the clock behind its return (`freed`, or the take of its packet).
   * Longest path: s5, next RAM through the compare with the victim (becomes first?) to the write enables.
