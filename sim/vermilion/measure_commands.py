@@ -1,4 +1,4 @@
-"""The commands that measure and publish in docs/results: `bench`, `area`, `battery`, `fairness`, `distance-drops`. The work is in the modules of these names."""
+"""The commands that measure and publish in docs/results: `bench`, `area`, `battery`, `fairness`, `distance-drops`; and `prove`. The work is in the modules of these names."""
 
 import json
 import sys
@@ -114,3 +114,33 @@ def distance_drops(captures, publish):
     for row in rows:
         made.add_row(row["capture"], row["form"], *measured.cells(row))
     console().print(made)
+
+
+@click.command()
+@click.argument("forms", nargs=-1)
+@click.option(
+    "--depth", type=click.IntRange(1, 200), default=14, show_default=True, help="Clocks from the first packet on."
+)
+@click.option("--cells", type=click.Choice(["4", "8"]), default="4", show_default=True, help="Cells of the build.")
+@click.option("--fault", help="Build a fault in, which must be found; names in sim/vermilion/prove.py.")
+@click.option("--unknown-rams", is_flag=True, help="What a RAM holds before its first write is unknown; else zeros.")
+def prove(forms, depth, cells, fault, unknown_rams):
+    """Proves to a depth that the victim search loses no cell and keeps every order, or one of its FORMS."""
+    from . import prove as proofs
+
+    for form in forms:
+        if form not in proofs.FORMS:
+            raise UserError(f"prove {form}: is no proof; legal are {', '.join(proofs.FORMS)}")
+    if fault and fault not in proofs.FAULTS:
+        raise UserError(f"--fault is {fault}; legal are {', '.join(proofs.FAULTS)}")
+    rams, wrong = "unknown" if unknown_rams else "zeros", []
+    for form in forms or proofs.FORMS:
+        with working() as note, click.progressbar(length=depth, label=form, file=sys.stderr) as bar:
+            shown = lambda clocks: bar.update(clocks - bar.pos)
+            result = proofs.prove(form, int(cells), depth, fault or "", rams, note, shown)
+        click.echo(f"{form}: {proofs.sentence(result)}")
+        if bool(result.failed) != bool(fault):
+            wrong.append(form)
+    if wrong:
+        what = f"the fault {fault} is not found in" if fault else "a property can fail in"
+        raise build.BuildError(f"{what} {', '.join(wrong)}")

@@ -62,7 +62,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   })
 
   private val order = Module(new QueueOrder(v))
-  private val lists = Module(new DistanceLists(v))
+  private[victim] val lists = Module(new DistanceLists(v))
   private val lowest = Module(new LowestRank(v))
   private val window = Module(new TailWindow(v))
   private val unlisted = new ForwardingRam(v.cells, Bool())

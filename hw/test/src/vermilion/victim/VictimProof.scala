@@ -1,0 +1,331 @@
+package vermilion.victim
+
+import chisel3._
+import chisel3.util._
+import chisel3.util.experimental.BoringUtils
+import _root_.circt.stage.ChiselStage
+import vermilion.fixed.Delay
+
+/** What a proof lets vary from packet to packet. */
+sealed trait ProofForm
+object ProofForm {
+  case object Red extends ProofForm // one class, two distances, no marks, lists by distance
+  case object Ecn extends ProofForm // and marks, and colours in one of two ways for the whole run
+  case object Tail extends ProofForm // only the last two packets may lose, those that are not shorter if the packet says so
+  case object Mixed extends ProofForm // any of all this, packet by packet
+  val all: Seq[ProofForm] = Seq(Red, Ecn, Tail, Mixed)
+}
+
+/** Low at power-on, high from the first edge on: a proof's reset, which no solver may choose. */
+class PowerOn extends ExtModule {
+  val clock = IO(Input(Clock()))
+  val running = IO(Output(Bool()))
+  setInline(
+    "PowerOn.sv",
+    "module PowerOn(input clock, output reg running = 1'b0);\n  always @(posedge clock) running <= 1'b1;\nendmodule\n"
+  )
+}
+
+/** What a proof checks of [[VictimPipeline]] on a small build, beside the assertions that stand in the blocks themselves.
+  *
+  * The inputs are free. Any packet comes in any clock from `ready` on, in any free cell, to any queue, with any action, distance, class; any queue
+  * that has a packet to give is served in any clock. What the surroundings never do is not made: an offer that is not legal is no offer. They promise:
+  *  - a packet has a cell that is not in use; a cell may come again in the clock behind its return, and a packet without cells is refused;
+  *  - the taker takes what the scheduler knows as a queue's first packet, one a clock, not before the clock behind `awake`;
+  *  - cells and queues come into first use in the order of their numbers. That loses nothing: both are names, and no logic orders them.
+  *
+  * Beside the block stand plain queues, arrays of packets in order, which follow what it tells. It is asserted that
+  *  - who leaves is its queue's oldest, the successor is the next, and it has its own length and mark; a queue is awake exactly when it holds a packet;
+  *  - a victim stands in its queue, is not first, has not paid yet; each contest costs exactly one packet;
+  *  - a cell comes back once, when its packet has gone, and at rest the cells in use are those of the queued packets;
+  *  - the bitmap that a search looks at has the bits of the queue's packets, in every clock; each packet is linked to the next;
+  *  - where no other packet came or went since s0, the victim is the one that looking at all packets finds: lists, bitmap and window agree with the queue.
+  */
+class VictimProof(v: VictimParams, form: ProofForm) extends RawModule {
+  val clock = IO(Input(Clock()))
+  val arrival = IO(Input(new Arrival(v)))
+  val arrives = IO(Input(Bool()))
+  val takeQueue = IO(Input(UInt(v.queueBits.W)))
+  val serves = IO(Input(Bool()))
+  val probe = IO(Input(UInt(v.cellBits.W)))
+  private val power = Module(new PowerOn)
+  power.clock := clock
+  withClockAndReset(clock, !power.running) { Module(new VictimChecks(v, form)).connect(this) }
+}
+
+private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
+  val io = IO(new Bundle {
+    val arrival = Flipped(Valid(new Arrival(v)))
+    val take = Flipped(Valid(UInt(v.queueBits.W)))
+    val probe = Input(UInt(v.cellBits.W))
+  })
+  def connect(top: VictimProof): Unit = {
+    io.arrival.valid := top.arrives
+    io.arrival.bits := top.arrival
+    io.take.valid := top.serves
+    io.take.bits := top.takeQueue
+    io.probe := top.probe
+  }
+  private val Outcomes = VictimQueues.Latency
+  private val LastPackets = 2 // n of the tail-drop form
+
+  private class Packet extends Bundle {
+    val cell = UInt(v.cellBits.W)
+    val rank = new Rank(v)
+    val isLong = Bool() // two cells, else one
+    val ect = Bool()
+    val marked = Bool()
+    val listed = Bool()
+  }
+  private class Plain extends Bundle {
+    val packets = Vec(v.cells, new Packet)
+    val length = UInt((v.cellBits + 1).W)
+    def empty: Bool = length === 0.U
+    def holds(i: Int): Bool = i.U < length
+    def cells: UInt =
+      packets.zipWithIndex.map { case (p, i) => Mux(holds(i), UIntToOH(p.cell, v.cells), 0.U) }.reduce(_ | _)
+  }
+
+  private val dut = Module(new VictimPipeline(v))
+
+  // ---- what may come
+  private val held, used = RegInit(0.U(v.cells.W))
+  private val usedQueues = RegInit(0.U(v.queues.W))
+  private val offered = io.arrival.bits
+  private val byColour = RegEnable(offered.byColour, reset.asBool)
+  private val a = WireDefault(offered)
+  private val isLong = offered.lenBytes(0)
+  a.lenBytes := Mux(isLong, 128.U, 64.U)
+  a.cells := Mux(offered.cells === 0.U, 0.U, Mux(isLong, 2.U, 1.U))
+  form match {
+    case ProofForm.Red =>
+      a.distance := offered.distance(0)
+      a.byColour := false.B
+      a.mayMark := false.B
+      a.last := 0.U
+    case ProofForm.Ecn =>
+      a.byColour := byColour
+      a.last := 0.U
+    case ProofForm.Tail =>
+      a.byColour := byColour
+      a.mayMark := false.B
+      a.last := LastPackets.U
+    case ProofForm.Mixed =>
+      a.last := Mux(offered.last(0), LastPackets.U, 0.U)
+  }
+  private def inOrder(used: UInt, name: UInt, names: Int) = ((used << 1).asUInt | 1.U)(names - 1, 0)(name)
+  private val hasCells = a.cells =/= 0.U
+  private val legal = dut.io.ready && a.action <= Action.Contest.U && a.colour < 3.U && a.queue < v.queues.U &&
+    (hasCells || a.action === Action.Refuse.U) && !(hasCells && held(a.cell)) &&
+    inOrder(used, a.cell, v.cells) && inOrder(usedQueues, a.queue, v.queues)
+  private val arrives = io.arrival.valid && legal
+  when(arrives) {
+    used := used | UIntToOH(a.cell, v.cells)
+    usedQueues := usedQueues | UIntToOH(a.queue, v.queues)
+  }
+  dut.io.arrival.valid := arrives
+  dut.io.arrival.bits := a
+  dut.io.look := VecInit(0.U, 0.U)
+
+  // ---- plain queues
+  private val plain = RegInit(VecInit(Seq.fill(v.queues)(0.U.asTypeOf(new Plain))))
+  private val o = dut.io.outcome.bits
+  private val told = dut.io.outcome.valid
+  private val s6 = Delay(a, Outcomes)
+  private val queue = s6.queue
+  private val before = plain(queue)
+  private val isVictim = VecInit(before.packets.zipWithIndex.map { case (packet, i) =>
+    before.holds(i) && packet.cell === o.victim.cell
+  })
+  private val place = PriorityEncoder(isVictim)
+  private val victim = before.packets(place)
+  private val paysThere = told && (o.evicted || o.victimMarked)
+  private val contest = s6.action === Action.Contest.U
+
+  private val afterOutcome = WireDefault(plain)
+  private val fresh = Wire(new Packet)
+  fresh.cell := s6.cell
+  fresh.rank := s6.rank
+  fresh.isLong := s6.lenBytes === 128.U
+  fresh.ect := s6.ect
+  fresh.marked := o.marked
+  fresh.listed := s6.last === 0.U
+  private val appended = WireDefault(before)
+  when(o.enqueued) {
+    appended.packets(before.length(v.cellBits - 1, 0)) := fresh
+    appended.length := before.length + 1.U
+  }
+  private def without(from: Plain, place: UInt): Plain = {
+    val rest = Wire(new Plain)
+    for (i <- 0 until v.cells) {
+      val behind = from.packets((i + 1).min(v.cells - 1))
+      rest.packets(i) := Mux(i.U >= place, behind.asUInt, from.packets(i).asUInt).asTypeOf(new Packet)
+    }
+    rest.length := from.length - 1.U
+    rest
+  }
+  when(told) {
+    afterOutcome(queue) := appended
+    when(o.evicted) { afterOutcome(queue) := without(appended, place) }
+    when(o.victimMarked) { afterOutcome(queue).packets(place).marked := true.B }
+  }
+
+  // ---- the taker: what the scheduler knows of each queue
+  private val first = Reg(Vec(v.queues, UInt(v.cellBits.W)))
+  private val known, more = RegInit(VecInit.fill(v.queues)(false.B))
+  private val taken = RegInit(false.B)
+  private val takenQueue = Delay(io.take.bits)
+  private val takenCell = Delay(dut.io.serveCell)
+  private val now = WireDefault(afterOutcome)
+  when(taken) { now(takenQueue) := without(afterOutcome(takenQueue), 0.U) }
+  plain := now
+  private val leaves = afterOutcome(takenQueue)
+  private val next = now(takenQueue)
+  private val follows = taken && !next.empty
+  private val firstNow = WireDefault(first)
+  private val knownNow = WireDefault(known)
+  private val moreNow = WireDefault(more)
+  when(follows) {
+    firstNow(takenQueue) := dut.io.successor.cell
+    knownNow(takenQueue) := true.B
+    moreNow(takenQueue) := dut.io.successor.cell =/= dut.io.newestServed
+  }
+  first := firstNow
+  known := knownNow
+  more := moreNow
+  private val take = io.take.valid && io.take.bits < v.queues.U && knownNow(io.take.bits)
+  taken := take
+  dut.io.take := take
+  dut.io.serveQueue := io.take.bits
+  dut.io.serveCell := Mux(take, firstNow(io.take.bits), io.probe) // without a take the successor of any cell may be read
+  dut.io.emptied := !moreNow(io.take.bits)
+  when(take) { known(io.take.bits) := false.B }
+  private val s5 = Delay(a, Outcomes - 1)
+  when(dut.io.enqueued) {
+    when(dut.io.awake) {
+      first(s5.queue) := s5.cell
+      known(s5.queue) := true.B
+    }
+    more(s5.queue) := !dut.io.awake
+  }
+
+  // ---- order
+  when(taken) {
+    assert(!leaves.empty && leaves.packets(0).cell === takenCell, "the packet taken is not its queue's oldest")
+    assert(dut.io.takenMarked === leaves.packets(0).marked, "a mark is lost or made up")
+    assert(dut.io.refilled === (follows && RegNext(dut.io.emptied)), "a refill is not told, or made up")
+  }
+  when(follows) {
+    assert(dut.io.successor.cell === next.packets(0).cell, "the successor is not the next packet")
+    assert((dut.io.successor.lenBytes === 128.U) === next.packets(0).isLong, "the successor has another length")
+  }
+  when(dut.io.enqueued) { assert(dut.io.awake === now(s5.queue).empty, "a queue sleeps with packets, or wakes twice") }
+
+  private val probed = Delay(io.probe)
+  for (q <- afterOutcome; i <- 0 until v.cells - 1) {
+    val links = !taken && q.holds(i + 1) && q.packets(i).cell === probed
+    assert(!links || dut.io.successor.cell === q.packets(i + 1).cell, "a packet is linked to another than the next")
+  }
+  for (q <- 0 until v.queues) {
+    assert(knownNow(q) === !now(q).empty, "the taker knows no packet of a queue, or one that is none")
+    assert(!knownNow(q) || firstNow(q) === now(q).packets(0).cell, "the taker knows another packet as first")
+    assert(!knownNow(q) || moreNow(q) === (now(q).length > 1.U), "the taker counts on more packets, or on less")
+  }
+
+  // ---- who pays
+  private val arrived = Seq.iterate(arrives, 11)(RegNext(_, false.B))
+  private val tookAgo = Seq.iterate(take, 8)(RegNext(_, false.B))
+  assert(told === arrived(Outcomes), "an outcome is late or missing")
+  when(told) {
+    val costs = o.evicted +& o.victimMarked +& (contest && o.marked) +& (contest && !o.enqueued)
+    assert(costs === contest.asUInt, "not exactly one packet pays for a contest")
+    assert(contest || o.enqueued === (s6.action === Action.Admit.U), "policy's admission or refusal is not kept")
+  }
+  when(paysThere) {
+    assert(isVictim.asUInt.orR && place =/= 0.U, "the victim does not stand in its queue, or is first")
+    assert(!victim.marked, "a packet pays twice")
+    assert(victim.rank.distance === o.victim.distance, "the victim has another distance than is told")
+    assert(victim.rank.distance <= s6.distance, "the victim is further than the arriving packet")
+    assert(o.victimMarked === (victim.ect && s6.mayMark && s6.last === 0.U), "marked for evicted, or evicted for marked")
+  }
+
+  // ---- the index: with nothing else on its way, all packets are looked at
+  private val alone = !arrived.slice(7, 11).reduce(_ || _) && !tookAgo.slice(2, 8).reduce(_ || _)
+  private val byWindow = s6.last =/= 0.U
+  private val candidates = before.packets.zipWithIndex.map { case (packet, i) =>
+    val inReach = !byWindow || i.U +& s6.last >= before.length
+    val may = i.U =/= 0.U && before.holds(i) && !packet.marked && s6.mayLose(packet.rank.slot) &&
+      queue < v.indexed.U && packet.listed === !byWindow && inReach
+    (may, packet.rank.asUInt, i.U(v.cellBits.W))
+  }
+  private val best = candidates.reduce { (one, other) =>
+    val otherWins = other._1 && (!one._1 || other._2 < one._2)
+    (one._1 || other._1, Mux(otherWins, other._2, one._2), Mux(otherWins, other._3, one._3))
+  }
+  private val tooShort = byWindow && s6.asLong && !before.packets(best._3).isLong && s6.lenBytes === 128.U
+  private val bestPays = best._1 && (best._2 >> 2).asUInt <= s6.distance && !tooShort
+  when(told && contest && alone) {
+    assert(paysThere === bestPays, "alone, the victim that there is was not found")
+    assert(!bestPays || place === best._3, "alone, another than the nearest and oldest pays")
+  }
+
+  // ---- the bitmap, as any clock's search sees it: a promotion is written in the second clock behind the take, and seen in the third
+  private class Promoted extends Bundle {
+    val valid = Bool()
+    val queue = UInt(v.queueBits.W)
+    val rank = new Rank(v)
+  }
+  private val promoted = Wire(new Promoted)
+  promoted.valid := follows && next.packets(0).listed && !next.packets(0).marked
+  promoted.queue := takenQueue
+  promoted.rank := next.packets(0).rank
+  private val promotedBefore = RegNext(promoted, 0.U.asTypeOf(new Promoted))
+  private val lookedAt = Delay(a.queue)
+  private def bit(present: Bool, rank: Rank) = Mux(present, rank.oneHot, 0.U)
+  private val indexed = now(lookedAt).packets.zipWithIndex.drop(1).map { case (packet, i) =>
+    bit(now(lookedAt).holds(i) && packet.listed && !packet.marked, packet.rank)
+  } ++ Seq(promoted, promotedBefore).map(p => bit(p.valid && p.queue === lookedAt, p.rank))
+  private val bitmap = BoringUtils.bore(dut.lists.io.looked)
+  assert(!RegNext(dut.io.ready, false.B) || bitmap === indexed.reduce(_ | _), "the bitmap is not that of the queue")
+
+  // ---- cells
+  private val freed = Mux(dut.io.freed.valid, UIntToOH(dut.io.freed.bits.cell, v.cells), 0.U)
+  private val sent = Mux(take, UIntToOH(dut.io.serveCell, v.cells), 0.U)
+  held := (held & ~(freed | sent)) | Mux(arrives && hasCells, UIntToOH(a.cell, v.cells), 0.U)
+  assert(((freed | sent) & ~held) === 0.U, "a cell comes back that is not in use")
+  assert((freed & sent) === 0.U, "a cell comes back twice")
+  private val standing = now.map(_.cells).reduce(_ | _)
+  assert((freed & standing) === 0.U, "a cell comes back while its packet is queued")
+  private val gone = Mux(o.evicted, victim.isLong, s6.lenBytes === 128.U)
+  assert(!dut.io.freed.valid || dut.io.freed.bits.cells === Mux(gone, 2.U, 1.U), "not all cells of a packet come back")
+  // Packets on their way have a cell; the outcome of the one in s6 is in `now`, or its cell comes back in this clock.
+  private val onTheWay = (1 until Outcomes).map { i => arrived(i) && Delay(hasCells, i) }
+  private val theirCells = (1 until Outcomes).map(i => Mux(onTheWay(i - 1), UIntToOH(Delay(a.cell, i), v.cells), 0.U))
+  assert(held === theirCells.fold(standing | freed)(_ | _), "a cell is lost, or used by nobody")
+  private val uses = PopCount(onTheWay) +& now.map(_.length).reduce(_ +& _) +& dut.io.freed.valid
+  assert(PopCount(held) === uses, "a cell is used twice")
+}
+
+/** Writes a proof's SystemVerilog: `EmitProof FORM CELLS DIRECTORY`. */
+object EmitProof extends App {
+  private val options = Array(
+    "--verification-flavor=immediate",
+    "--default-layer-specialization=enable",
+    "--lowering-options=disallowLocalVariables,disallowPackedArrays",
+    "--disable-all-randomization",
+    "--strip-debug-info"
+  )
+  private val forms = ProofForm.all.map(form => form.toString.toLowerCase -> form).toMap
+  args match {
+    case Array(form, cells, directory) if forms.contains(form) =>
+      val v = VictimParams(queues = 2, cells = cells.toInt, indexed = 2, distanceBits = 2)
+      ChiselStage.emitSystemVerilogFile(
+        new VictimProof(v, forms(form)),
+        Array("--target-dir", directory, "--split-verilog"),
+        options
+      )
+    case _ =>
+      System.err.println(s"usage: EmitProof FORM CELLS DIRECTORY; FORM one of ${forms.keys.toSeq.sorted.mkString(", ")}")
+      sys.exit(2)
+  }
+}

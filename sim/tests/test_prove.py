@@ -1,0 +1,37 @@
+"""The victim search is proved to a small depth, and each kind of fault is found; `./vermilion prove` goes deeper."""
+
+import pytest
+from vermilion import prove
+
+DEPTH = 10  # the first packet can be queued in clock 6, taken in 7, evicted in 12
+
+FOUND = {  # property and clock, the first in which the fault can show
+    "lost-cell": ("a cell is lost, or used by nobody", 13),
+    "doubled-cell": ("a cell is lost, or used by nobody", 13),
+    "order": ("the taker knows another packet as first", 8),
+    "unlink": ("the taker knows another packet as first", 13),
+    "bitmap-pop": ("the bitmap is not that of the queue", 13),
+    "bitmap-promotion": ("the bitmap is not that of the queue", 10),
+    "list-head": ("a packet is unlinked from a queue that sleeps", 12),
+}
+
+
+@pytest.mark.parametrize("form", ["red", "mixed"])
+def test_no_cell_is_lost_or_doubled_and_order_lists_and_bitmap_are_kept(form):
+    assert prove.prove(form, 4, DEPTH) == prove.Result(None, DEPTH)
+
+
+@pytest.mark.parametrize("fault", prove.FAULTS)
+def test_every_kind_of_fault_is_found(fault):
+    assert set(FOUND) == set(prove.FAULTS)
+    assert prove.prove("red", 4, 13, fault) == prove.Result(*FOUND[fault])
+
+
+def test_a_solver_without_a_plain_answer_proves_nothing():
+    done = f"No output asserted in {prove.SWEEP_CLOCKS + 3} frames. Resource limit reached"
+    assert prove.verdict(done, ["a"], 3) == prove.Result(None, 3)
+    failed = f'Output 1 of miter "proof" was asserted in frame {prove.SWEEP_CLOCKS}.'
+    assert prove.verdict(failed, ["a", "b"], 3) == prove.Result("b", 1)
+    for text in ("", "Networks are equivalent", done.replace("37", "36")):
+        with pytest.raises(prove.build.BuildError, match="without a result"):
+            prove.verdict(text, ["a"], 3)

@@ -1,0 +1,206 @@
+"""`vermilion prove`: bounded proofs of the victim search, docs/formal.md.
+
+    VictimProof.scala --firtool--> SystemVerilog --Yosys--> AIGER --yosys-abc: scorr, dc2, bmc3 (Glucose)--> no property can fail, or which and when
+
+A proof of depth n says: from reset on, whatever legal inputs come, no property fails in the first n clocks in which packets may come. It says
+nothing of later clocks. A fault is a change of the SystemVerilog that the same proof must find.
+"""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import build
+from .fields import UserError
+
+WORK = build.BUILD / "proofs"
+TOP = "VictimProof"
+# Clocks before a packet may come: reset, and the sweep of 32 lists (2 queues x 4 distances x 4 slots), the longest of all.
+SWEEP_CLOCKS = 34
+FORMS = {
+    "red": "one class, two distances, evictions",
+    "ecn": "four distances, marks, classes or not",
+    "tail": "tail-drop form: the last two packets",
+    "mixed": "all forms, packet by packet",
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A change of one module's text; `pattern` must match once."""
+
+    what: str
+    module: str
+    pattern: str
+    instead: str
+
+
+FAULTS = {
+    "lost-cell": Fault(
+        "an evicted packet's cell does not come back",
+        "VictimPipeline",
+        r"freed_valid_REG <= \w+ \|",
+        "freed_valid_REG <=",
+    ),
+    "doubled-cell": Fault(
+        "the winner's cell comes back in place of the loser's",
+        "VictimPipeline",
+        r"held_cell <= \w+ \? s5Cell : at_5_held_cell",
+        "held_cell <= at_5_held_cell",
+    ),
+    "order": Fault(
+        "the successor is read from the bank that does not count",
+        "QueueOrder",
+        r"(_io_successor_T_\d+ =\s+)byEnqueueCounts",
+        r"\1~byEnqueueCounts",
+    ),
+    "unlink": Fault(
+        "an evicted packet stays linked behind the one before",
+        "QueueOrder",
+        r"io_unlink & ~\(_before_T_(\d+)\[0\]\)",
+        r"io_unlink & (_before_T_\1[0])",
+    ),
+    "bitmap-pop": Fault(
+        "an eviction that empties a list leaves its bit",
+        "DistanceLists",
+        r"\(io_pop & ~after_valid",
+        "(1'h0 & ~after_valid",
+    ),
+    "bitmap-promotion": Fault(
+        "a promotion that empties a list leaves its bit", "DistanceLists", r"p1Valid & ~p1Behind_valid", "1'h0"
+    ),
+    "list-head": Fault(
+        "a list's head stays when it becomes its queue's first",
+        "DistanceLists",
+        r"p1Behind_hit \? p1Behind_held_1 : _p1Behind_array_ext_R0_data",
+        "p1Behind_held",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """`failed`: the property that can fail, or None; `clock`: the first in which it can, or how many hold."""
+
+    failed: str | None
+    clock: int
+
+
+def sentence(result: Result) -> str:
+    """A result in words."""
+    if result.failed:
+        return f"can fail in clock {result.clock}: {result.failed}"
+    return f"every property holds in the first {result.clock} clocks"
+
+
+def system_verilog(form: str, cells: int, say=build.quiet) -> Path:
+    """The folder with a proof's SystemVerilog as firtool writes it."""
+    folder = WORK / f"{form}-{cells}" / "sv"
+    key = build.digest(
+        [
+            build.ROOT / "build.sc",
+            *build.files("hw/src", "*.scala"),
+            *build.files("hw/test/src/vermilion/victim", "*.scala"),
+        ]
+    )
+
+    def action():
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.glob("*.sv"):
+            old.unlink()
+        command = build.mill("hw.test.runMain", "vermilion.victim.EmitProof", form, str(cells), str(folder))
+        build.run(command, folder.parent / "chisel.log", env=build.mill_environment())
+
+    with build.locked():
+        build.step(folder, key, say, f"Chisel to SystemVerilog, proof {form}, {cells} cells", action)
+    return folder
+
+
+def label(folder: Path, out: Path, fault: Fault | None) -> list[str]:
+    """Copies the files with every assertion named property_N, and the fault; the messages by N. Open Yosys knows no messages."""
+    out.mkdir(parents=True, exist_ok=True)
+    for old in out.glob("*"):
+        old.unlink()
+    messages = []
+
+    def name(found):
+        messages.append(found[2])
+        return f"property_{len(messages) - 1}: {found[1]};"
+
+    # The properties of the whole first: each that holds in a clock helps with those behind it.
+    for path in sorted(folder.glob("*.sv"), key=lambda path: (path.stem != "VictimChecks", path.stem)):
+        text = path.read_text()
+        if fault and path.stem == fault.module:
+            text, places = re.subn(fault.pattern, fault.instead, text)
+            if places != 1:
+                raise build.BuildError(f"the fault of {fault.module} fits {places} places of {path}")
+        text = re.sub(
+            r'\w+:\s*(assert\([^;]*?\))\s*else \$error\("Assertion failed: ([^;]*?)\\n"\);', name, text, flags=re.S
+        )
+        if "$error" in text or "assert__" in text:
+            raise build.BuildError(f"an assertion of {path} is written in a way that vermilion/prove.py does not know")
+        (out / path.name).write_text(text)
+    return messages
+
+
+def outputs(aiger: Path) -> list[int]:
+    """Property number of each output, from the symbols behind the circuit."""
+    names = re.findall(rb"^o(\d+) property_(\d+)$", aiger.read_bytes(), re.M)
+    return [number for _, number in sorted((int(place), int(number)) for place, number in names)]
+
+
+def abc() -> Path:
+    """The program yosys-abc, which comes with pyosys."""
+    found = importlib.util.find_spec("pyosys")
+    if not found:
+        raise build.BuildError("prove needs Yosys as a Python package: pip install pyosys")
+    return Path(list(found.submodule_search_locations)[0]) / "yosys-abc"
+
+
+def prove(
+    form: str, cells: int, depth: int, fault: str = "", rams: str = "zeros", say=build.quiet, progress=None
+) -> Result:
+    """Proves a form to a depth, with a fault or without; `progress` is told the clocks that hold."""
+    if form not in FORMS:
+        raise UserError(f"prove {form}: is no proof; legal are {', '.join(FORMS)}")
+    program = abc()
+    folder = system_verilog(form, cells, say)
+    work = WORK / f"{form}-{cells}" / "-".join(filter(None, (fault or "as-it-is", rams)))
+    messages = label(folder, work, FAULTS[fault] if fault else None)
+    aiger = work / "proof.aig"
+    build.run([sys.executable, "-m", "vermilion.aiger", work, TOP, aiger, rams], work / "yosys.log")
+    numbers = outputs(aiger)
+    if len(numbers) != len(messages):
+        raise build.BuildError(f"{len(messages)} properties were written and {len(numbers)} came through Yosys")
+    script = f"read_aiger {aiger}; scorr; dc2; scorr; bmc3 -g -v -F {SWEEP_CLOCKS + depth}"
+    return solve([program, "-c", script], [messages[number] for number in numbers], depth, progress)
+
+
+def solve(command: list, properties: list[str], depth: int, progress) -> Result:
+    """Runs the solver to its end and reads what it says."""
+    lines = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as solver:
+        try:
+            for line in solver.stdout:
+                lines.append(line)
+                frame = re.match(r"\s*(\d+) \+ :", line)
+                if frame and progress:
+                    progress(max(0, int(frame[1]) + 1 - SWEEP_CLOCKS))
+        except BaseException:
+            solver.kill()
+            raise
+    return verdict("".join(lines), properties, depth)
+
+
+def verdict(text: str, properties: list[str], depth: int) -> Result:
+    """What the solver's output says; anything else than a plain yes or no is an error."""
+    found = re.search(r"Output (\d+) of miter .* was asserted in frame (\d+)", text)
+    if found:
+        return Result(properties[int(found[1])], int(found[2]) + 1 - SWEEP_CLOCKS)
+    done = re.search(r"No output asserted in (\d+) frames", text)
+    if not done or int(done[1]) != SWEEP_CLOCKS + depth:
+        raise build.BuildError(f"the solver ended without a result:\n{text[-2000:]}")
+    return Result(None, depth)
