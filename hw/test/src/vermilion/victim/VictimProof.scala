@@ -11,7 +11,8 @@ sealed trait ProofForm
 object ProofForm {
   case object Red extends ProofForm // one class, two distances, no marks, lists by distance
   case object Ecn extends ProofForm // and marks, and colours in one of two ways for the whole run
-  case object Tail extends ProofForm // only the last two packets may lose, those that are not shorter if the packet says so
+  case object Tail
+      extends ProofForm // only the last two packets may lose, those that are not shorter if the packet says so
   case object Mixed extends ProofForm // any of all this, packet by packet
   val all: Seq[ProofForm] = Seq(Red, Ecn, Tail, Mixed)
 }
@@ -197,7 +198,11 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
   taken := take
   dut.io.take := take
   dut.io.serveQueue := io.take.bits
-  dut.io.serveCell := Mux(take, firstNow(io.take.bits), io.probe) // without a take the successor of any cell may be read
+  dut.io.serveCell := Mux(
+    take,
+    firstNow(io.take.bits),
+    io.probe
+  ) // without a take the successor of any cell may be read
   dut.io.emptied := !moreNow(io.take.bits)
   when(take) { known(io.take.bits) := false.B }
   private val s5 = Delay(a, Outcomes - 1)
@@ -246,7 +251,10 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
     assert(!victim.marked, "a packet pays twice")
     assert(victim.rank.distance === o.victim.distance, "the victim has another distance than is told")
     assert(victim.rank.distance <= s6.distance, "the victim is further than the arriving packet")
-    assert(o.victimMarked === (victim.ect && s6.mayMark && s6.last === 0.U), "marked for evicted, or evicted for marked")
+    assert(
+      o.victimMarked === (victim.ect && s6.mayMark && s6.last === 0.U),
+      "marked for evicted, or evicted for marked"
+    )
   }
 
   // ---- the index: with nothing else on its way, all packets are looked at
@@ -325,7 +333,9 @@ object EmitProof extends App {
         options
       )
     case _ =>
-      System.err.println(s"usage: EmitProof FORM CELLS DIRECTORY; FORM one of ${forms.keys.toSeq.sorted.mkString(", ")}")
+      System.err.println(
+        s"usage: EmitProof FORM CELLS DIRECTORY; FORM one of ${forms.keys.toSeq.sorted.mkString(", ")}"
+      )
       sys.exit(2)
   }
 }
