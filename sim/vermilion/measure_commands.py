@@ -119,7 +119,7 @@ def distance_drops(captures, publish):
 @click.command()
 @click.argument("forms", nargs=-1)
 @click.option(
-    "--depth", type=click.IntRange(1, 200), default=14, show_default=True, help="Clocks from the first packet on."
+    "--depth", type=click.IntRange(1, 200), default=13, show_default=True, help="Clocks from the first packet on."
 )
 @click.option("--cells", type=click.Choice(["4", "8"]), default="4", show_default=True, help="Cells of the build.")
 @click.option("--fault", help="Build a fault in, which must be found; names in sim/vermilion/prove.py.")
