@@ -1,6 +1,7 @@
-"""Synthesises one design with open Yosys for `vermilion area`: FOLDER with .sv files, TOP, FAMILY (xcup or xc7), OUT.json.
+"""Synthesises one design with open Yosys for `vermilion area` and `timing`: FOLDER with .sv or .v files, TOP, FAMILY (xcup or xc7), OUT.json.
 
-OUT holds `cells` {type: number} and `memories` [[name, depth, width, is a ROM]].
+OUT holds `cells` {type: number}, `memories` [[name, depth, width, is a ROM]] and `ports` {type: {port: [is an output, width]}}. Beside it stands the netlist,
+OUT.netlist (Verilog), its cells named by the nets that they drive.
 
 Chisel leaves open what a read sees that meets a write to its address, but firtool's Verilog reads the new word. Yosys would add logic for
 that; Vivado by default does not (UG901, RW_ADDR_COLLISION). So memories are told here that such a read is undefined, as Chisel has it.
@@ -20,7 +21,7 @@ def main(folder: str, top: str, family: str, out: str):
 
     design = yosys.Design()
     flow = f"synth_xilinx -family {family} -noiopad -noclkbuf -flatten -top {top} -run"
-    files = " ".join(str(path) for path in sorted(Path(folder).glob("*.sv")))
+    files = " ".join(str(path) for path in sorted([*Path(folder).glob("*.sv"), *Path(folder).glob("*.v")]))
     yosys.run_pass(f"read_verilog -sv {files}", design)
     yosys.run_pass(f"{flow} begin:map_memory", design)
     memories = []
@@ -42,7 +43,13 @@ def main(folder: str, top: str, family: str, out: str):
     yosys.run_pass(f"{flow} map_memory:", design)
     module = design.top_module()
     cells = collections.Counter(cell.type.str().lstrip("\\") for cell in module.cells_.values())
-    Path(out).write_text(json.dumps({"cells": cells, "memories": memories}, indent=1) + "\n")
+    ports = {}
+    for name in (name for name in cells if not name.startswith("$")):
+        wires = design.module(yosys.IdString("\\" + name)).wires_.values()
+        ports[name] = {wire.name.str().lstrip("\\"): [wire.port_output, wire.width] for wire in wires if wire.port_id}
+    yosys.run_pass("rename -wire", design)
+    yosys.run_pass(f"write_verilog -noattr -noexpr -defparam {Path(out).with_suffix('.netlist')}", design)
+    Path(out).write_text(json.dumps({"cells": cells, "memories": memories, "ports": ports}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -94,8 +94,14 @@ def synthesise(name: str, family: str, say) -> dict:
     folder, top = WORK / name, DESIGNS[name][0]
     out = folder / f"{family}.json"
     key = build.digest([*folder.glob("*.sv"), PROGRAM], tool_version(), family)
-    command = [sys.executable, PROGRAM, folder, top, family, out]
-    build.step(out, key, say, f"{name} for {family}", lambda: build.run(command, folder / f"{family}.log"))
+    build.step(out, key, say, f"{name} for {family}", lambda: synthesis(folder, top, family))
+    return json.loads(out.read_text())
+
+
+def synthesis(folder: Path, top: str, family: str) -> dict:
+    """What Yosys makes of the sources in a folder, there."""
+    out = folder / f"{family}.json"
+    build.run([sys.executable, PROGRAM, folder, top, family, out], folder / f"{family}.log")
     return json.loads(out.read_text())
 
 

@@ -58,6 +58,41 @@ def area(designs, json_file, publish):
 
 
 @click.command()
+@click.argument("designs", nargs=-1)
+@click.option("--paths", "count", type=click.IntRange(1, 1000), default=10, show_default=True, help="Paths to show.")
+@click.option("--anchor", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
+@click.option("--anchor-top", default="", help="Top module of the anchor: any Verilog core, measured beside.")
+@click.option("--anchor-clock", default="clk", show_default=True, help="Its clock.")
+@click.option("--json", "json_file", metavar="FILE", help="The paths as JSON.")
+@click.option("--publish", is_flag=True, help="Write docs/results/timing.md and .json.")
+def timing(designs, count, anchor, anchor_top, anchor_clock, json_file, publish):
+    """Estimates the longest paths of DESIGNS, those of `area` (whole lanes: minutes each); without any, of the small ones."""
+    from . import area as estimate
+    from . import simulate
+    from . import timing as measured
+
+    for name in designs:
+        if name not in estimate.DESIGNS:
+            raise UserError(f"timing {name}: is no design; legal are {', '.join(estimate.DESIGNS)}")
+    if bool(anchor) != bool(anchor_top):
+        raise UserError("--anchor and --anchor-top go together: its Verilog files and its top module")
+    result = {}
+    with simulate.Outputs() as outputs:
+        place = outputs.add("--json", json_file)
+        with working() as note:
+            for name in designs or estimate.SMALL:
+                result[name] = measured.paths(name, note)
+            if anchor:
+                result[anchor_top] = measured.anchor(list(anchor), anchor_top, anchor_clock, note)
+        if place:
+            place.write_text(json.dumps({name: found[:count] for name, found in result.items()}, indent=1) + "\n")
+    if publish:
+        measured.publish(result, count)
+    for name, found in result.items():
+        measured.show(console(), name, found, count)
+
+
+@click.command()
 @click.option("--seed", type=click.IntRange(1, 2**32 - 1), default=1, show_default=True)
 @click.option("--publish", is_flag=True, help="Write docs/results/random-source.md and .json.")
 def battery(seed, publish):

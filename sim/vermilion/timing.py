@@ -1,0 +1,169 @@
+"""`vermilion timing`: the longest paths of blocks and whole lanes, estimated with open Yosys and OpenSTA.
+
+    vermilion area's netlist  +  Liberty of published delays (liberty.py, fpga/timing/delays.toml)  --OpenSTA-->  paths
+
+No place and route: a net's delay is a function of its fan-out, fitted to published routed reports, to about 30 %, and the order of paths
+that lie close together is not kept. Multipliers count as registered on both sides, block RAMs have no output registers (Yosys takes none), a net
+with a large fan-out is not replicated, as Vivado would. Inputs and outputs count as registered outside.
+
+Paths between the bits of the same two registers are one here; registers are named by their Chisel signals.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+from . import area, build, liberty
+
+PAGE = build.ROOT / "docs" / "results" / "timing.md"
+DELAYS = build.ROOT / "fpga" / "timing" / "delays.toml"
+LIMIT_NS = 3.0  # of the estimate, for a clock of 4 ns
+ENDPOINTS = 3000  # looked at, so that the worst pairs of registers are all among them
+
+
+def paths(name: str, say=build.quiet) -> list[dict]:
+    """The longest path between every two registers of the design, the longest first."""
+    area.tool_version()
+    with build.locked():
+        area.system_verilog([name], say)
+    made = area.synthesise(name, "xcup", say)
+    return analyse(area.WORK / name, area.DESIGNS[name][0], made["ports"])
+
+
+def anchor(sources: list[Path], top: str, clock: str, say=build.quiet) -> list[dict]:
+    """The same for any Verilog core, as something known to hold the estimates against."""
+    folder = area.WORK / f"anchor-{top}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for source in sources:
+        shutil.copy(source, folder)
+    say(f"{top} for xcup")
+    return analyse(folder, top, area.synthesis(folder, top, "xcup")["ports"], clock)
+
+
+def analyse(folder: Path, top: str, ports: dict, clock: str = "clock") -> list[dict]:
+    """Runs OpenSTA on the netlist of `folder`."""
+    if not shutil.which("sta"):
+        raise build.BuildError("timing needs OpenSTA: apt-get install opensta")
+    delays = tomllib.loads(DELAYS.read_text())
+    try:
+        text = liberty.library(ports, delays)
+    except KeyError as e:
+        raise build.BuildError(f"the netlist holds {e.args[0]}, of which vermilion/liberty.py knows no delay") from None
+    (folder / "cells.lib").write_text(text)
+    netlist = (folder / "xcup.netlist").read_text()
+    (folder / "sta.v").write_text(re.sub(r"^  defparam .*;\n", "", netlist, flags=re.M))
+    outside = delays["register"]["clock_to_q"] + delays["net"]["first"]
+    (folder / "sta.tcl").write_text(
+        f"read_liberty {folder}/cells.lib\nread_verilog {folder}/sta.v\nlink_design {top}\n"
+        f"create_clock -name clock -period 4 [get_ports {clock}]\n"
+        f"set_input_delay -clock clock {outside} [all_inputs]\nset_output_delay -clock clock 0 [all_outputs]\n"
+        f"report_checks -path_delay max -format full -digits 3 -group_count {ENDPOINTS}\n"
+    )
+    run = subprocess.run(["sta", "-no_splash", "-exit", folder / "sta.tcl"], capture_output=True, text=True)
+    (folder / "sta.log").write_text(run.stdout + run.stderr)
+    found = parse(run.stdout, delays)
+    if run.returncode or not found:
+        raise build.BuildError(f"OpenSTA found no path; what it says is in {folder / 'sta.log'}")
+    return found
+
+
+def parse(text: str, delays: dict) -> list[dict]:
+    """The paths in OpenSTA's report, one for each pair of registers."""
+    best: dict[tuple[str, str], dict] = {}
+    for block in text.split("Startpoint: ")[1:]:
+        steps = [
+            (float(delay), register(cell), pin, kind)
+            for delay, cell, pin, kind in re.findall(r"^ *(-?[\d.]+) +[\d.]+ [v^] (\S+)/(\S+) \((\w+)\)$", block, re.M)
+        ]
+        arrival = re.search(r"^ +(-?[\d.]+)   data arrival time", block, re.M)
+        slack = re.search(r"(-?[\d.]+)   slack", block)
+        if not arrival or not slack:
+            continue
+        start = register(block.split(" ", 1)[0])
+        end = register(re.search(r"^Endpoint: (\S+)", block, re.M).group(1))
+        levels = [kind for _, _, _, kind in steps[1:] if re.match("LUT|MUXF|CARRY4", kind)]
+        ns = 4 - float(slack.group(1))
+        path = {
+            "ns": round(ns, 2),
+            "from": start,
+            "to": end,
+            "luts": sum(kind.startswith("LUT") for kind in levels),
+            "carries": sum(kind == "CARRY4" for kind in levels),
+            "logic_ns": round(logic(steps, delays), 2),
+            "through": [cell for _, cell, _, _ in steps[1:-1] if not cell.startswith("_")],
+        }
+        if (start, end) not in best or best[start, end]["ns"] < path["ns"]:
+            best[start, end] = path
+    return sorted(best.values(), key=lambda path: -path["ns"])
+
+
+def logic(steps: list, delays: dict) -> float:
+    """What of a path is cells and not nets."""
+    net = delays["net"]
+    return sum(delay if delay < net["first"] else min(delay, cell_delay(kind, delays)) for delay, _, _, kind in steps)
+
+
+def cell_delay(kind: str, delays: dict) -> float:
+    for pattern, group, key in (
+        ("LUT", "lut", "delay"),
+        ("MUXF", "lut", "mux"),
+        ("CARRY", "carry", "end"),
+        ("FD", "register", "clock_to_q"),
+        ("RAMB|URAM", "blockram", "clock_to_out"),
+        ("DSP", "multiplier", "clock_to_out"),
+        ("RAM|SRL", "lutram", "read"),
+    ):
+        if re.match(pattern, kind):
+            return delays[group][key]
+    return 0.0
+
+
+def register(cell: str) -> str:
+    """The Chisel name of a register or memory, from its cell's: `a.b.c_reg[3]\\FDRE` is a.b.c_reg."""
+    name = cell.split("\\")[0] or cell.replace("\\", "")
+    name = re.sub(r"_(FD[RSCP]E|LUT\d|CARRY4|MUXF\d|RAM\w+|SRL\w+|DSP48E2)(_\d+)?$", "", name)
+    name = re.sub(r"\.Memory\.\d+\.\d+.*$|_ext\.Memory.*$", "", name)
+    return re.sub(r"\[\d+\]$", "", name)
+
+
+def show(screen, name: str, found: list[dict], count: int):
+    """The table on the screen."""
+    from .show import table
+
+    made = table(f"Longest paths of {name}, estimated", ["from", "to"], ["ns", "of it logic", "LUTs", "carries"])
+    for path in found[:count]:
+        cells = (f"{path['ns']:.2f}", f"{path['logic_ns']:.2f}", str(path["luts"]), str(path["carries"]))
+        made.add_row(path["from"], path["to"], *cells)
+    screen.print(made)
+
+
+def publish(result: dict, count: int):
+    """Writes docs/results/timing.md and .json."""
+    parts = []
+    for name, found in result.items():
+        what = area.DESIGNS[name][1] if name in area.DESIGNS else "a public core, as an anchor"
+        over = sum(path["ns"] > LIMIT_NS for path in found)
+        parts.append(f"## {name}: {what}\n")
+        parts.append(f"Longest {found[0]['ns']:.2f} ns; {over} pairs of registers over {LIMIT_NS} ns.\n")
+        parts.append("| from | to | ns | of it logic | LUTs | carries |\n| --- | --- | ---: | ---: | ---: | ---: |")
+        parts += [
+            f"| `{p['from']}` | `{p['to']}` | {p['ns']:.2f} | {p['logic_ns']:.2f} | {p['luts']} | {p['carries']} |"
+            for p in found[:count]
+        ]
+        parts.append("")
+    body = "\n".join(parts)
+    PAGE.write_text(f"""# Timing
+
+`./vermilion timing --publish`; how it is made stands in `sim/vermilion/timing.py`, the delays and where they were published in
+`fpga/timing/delays.toml`. Yosys {area.tool_version()} and OpenSTA, cells of an UltraScale+ device in speed grade -2.
+
+**An estimate to about 30 %**: not placed, not routed; a net's delay is taken from its fan-out. The order of paths that lie close together says nothing. Wanted
+are {LIMIT_NS} ns, for a clock of 4 ns.
+
+{body}""")
+    short = {name: found[:count] for name, found in result.items()}
+    PAGE.with_suffix(".json").write_text(json.dumps(short, indent=1) + "\n")
