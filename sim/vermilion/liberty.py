@@ -111,15 +111,24 @@ def carry(cell: Cell, delays: dict):
 
 
 def lut_memory(cell: Cell, delays: dict):
-    """RAM in LUTs and shift registers: written at a clock, read by address at once."""
+    """RAM in LUTs and shift registers: written at a clock, read by address at once. What a write changes at an output is left out."""
     d = delays["lutram"]
     clock = cell.inputs("W?CLK")[0]
-    clocked(cell, [clock], {"setup": d["setup"], "clock_to_out": d["clock_to_out"]}, delays)
+    cell.clocks.add(clock)
+    letters = sorted(port[-1] for port in cell.inputs("ADDR[A-H]"))
+    written = cell.inputs(f"D[0-9]*|DI.*|WE|CE|ADDR{letters[-1] if letters else '-'}")
+    if not cell.name.startswith("SRL"):
+        written += cell.inputs("A[0-9]?")
+    for port in written:
+        cell.add(port, setup(clock, d["setup"]))
     ways = [("Q", "A[0-9]?"), ("SPO", "A[0-9]?"), ("DPO", "DPRA[0-9]?"), ("O", "A[0-9]?")]
-    ways += [(f"DO{letter}", f"ADDR{letter}") for letter in "ABCDEFGH"]
+    ways += [(f"DO{letter}", f"ADDR{letter}") for letter in letters]
     for out, address in ways:
         for port in cell.outputs(out):
             cell.add(port, arc(cell.related(cell.inputs(address)), d["read"], delays))
+    if cell.name.startswith("SRL"):
+        for port in cell.outputs("Q|Q31"):
+            cell.add(port, arc(f'related_pin : "{clock}";', d["clock_to_out"], delays, "rising_edge"))
 
 
 def library(ports: dict, delays: dict) -> str:

@@ -94,7 +94,7 @@ def parse(text: str, delays: dict) -> list[dict]:
             "luts": sum(kind.startswith("LUT") for kind in levels),
             "carries": sum(kind == "CARRY4" for kind in levels),
             "logic_ns": round(logic(steps, delays), 2),
-            "through": [cell for _, cell, _, _ in steps[1:-1] if not cell.startswith("_")],
+            "through": [cell for _, cell, _, _ in steps[2:-1] if not cell.startswith("_")],
         }
         if (start, end) not in best or best[start, end]["ns"] < path["ns"]:
             best[start, end] = path
@@ -126,7 +126,7 @@ def register(cell: str) -> str:
     """The Chisel name of a register or memory, from its cell's: `a.b.c_reg[3]\\FDRE` is a.b.c_reg."""
     name = cell.split("\\")[0] or cell.replace("\\", "")
     name = re.sub(r"_(FD[RSCP]E|LUT\d|CARRY4|MUXF\d|RAM\w+|SRL\w+|DSP48E2)(_\d+)?$", "", name)
-    name = re.sub(r"\.Memory\.\d+\.\d+.*$|_ext\.Memory.*$", "", name)
+    name = re.sub(r"(_ext\.Memory)?(\.\d+)+$", "", name)
     return re.sub(r"\[\d+\]$", "", name)
 
 

@@ -1,0 +1,81 @@
+"""Timing estimates on circuits whose paths can be added up by hand from fpga/timing/delays.toml."""
+
+import math
+import tomllib
+
+import pytest
+from vermilion import area, build, liberty, timing
+
+D = tomllib.loads(timing.DELAYS.read_text())
+
+
+def net(fanout):
+    return D["net"]["first"] + D["net"]["double"] * math.log2(fanout)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """Paths of small circuits, from one synthesis."""
+    source = tmp_path_factory.mktemp("timing") / "circuits.v"
+    source.write_text("""
+module circuits(input clk, input [255:0] in, output reg out);
+  reg direct_a, direct_b; always @(posedge clk) begin direct_a <= in[100]; direct_b <= direct_a; end
+  reg [35:0] wide; reg narrow; always @(posedge clk) begin wide <= in[35:0]; narrow <= ^wide; end
+  reg [15:0] x, y, sum; always @(posedge clk) begin x <= in[116:101]; y <= in[132:117]; sum <= x + y; end
+  reg [9:0] address; reg [31:0] data, written; reg [31:0] memory [0:1023];
+  always @(posedge clk) begin
+    address <= in[149:140]; written <= in[181:150]; data <= memory[address]; if (in[182]) memory[address] <= written;
+  end
+  reg [31:0] taken; always @(posedge clk) taken <= data;
+  reg hub; reg [15:0] spokes, shifted;
+  always @(posedge clk) begin hub <= in[190]; shifted <= in[206:191]; spokes <= shifted & {16{hub}}; end
+  always @(posedge clk) out <= direct_b ^ narrow ^ ^sum ^ ^taken ^ ^spokes;
+endmodule""")
+    return {(p["from"], p["to"]): p for p in timing.anchor([source], "circuits", "clk")}
+
+
+def test_register_to_register_is_a_register_and_a_net(measured):
+    assert measured["direct_a", "direct_b"]["ns"] == pytest.approx(D["register"]["clock_to_q"] + net(1), abs=0.011)
+
+
+def test_every_lut_costs_itself_and_its_net(measured):
+    path = measured["wide", "narrow"]
+    luts = path["luts"]
+    assert luts >= 2
+    assert path["ns"] == pytest.approx(D["register"]["clock_to_q"] + (luts + 1) * net(1) + luts * D["lut"]["delay"], abs=0.011)
+    assert path["logic_ns"] == pytest.approx(D["register"]["clock_to_q"] + luts * D["lut"]["delay"], abs=0.011)
+
+
+def test_carry_chain_costs_no_nets_within(measured):
+    path = max((measured[key] for key in (("x", "sum"), ("y", "sum")) if key in measured), key=lambda path: path["ns"])
+    cells = D["register"]["clock_to_q"] + D["lut"]["delay"] + D["carry"]["start"] + 2 * D["carry"]["pass"] + D["carry"]["end"]
+    assert path["carries"] == 4
+    assert path["ns"] == pytest.approx(cells + 3 * net(1), abs=0.06)  # which of x and y also feeds the chain is Yosys' choice
+
+
+def test_block_ram_without_output_register_is_slow(measured):
+    path = measured["memory", "taken"]
+    assert path["ns"] == pytest.approx(D["blockram"]["clock_to_out"] + net(1), abs=0.011)
+
+
+def test_fan_out_costs(measured):
+    path = measured["hub", "spokes"]
+    assert path["ns"] >= D["register"]["clock_to_q"] + net(16) - 0.011
+
+
+def test_cell_without_delay_is_named():
+    with pytest.raises(KeyError, match="GTYE4"):
+        liberty.library({"GTYE4": {"O": [True, 1]}}, D)
+
+
+def test_missing_program_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(timing.shutil, "which", lambda _: None)
+    with pytest.raises(build.BuildError, match="apt-get install opensta"):
+        timing.analyse(tmp_path, "top", {})
+
+
+@pytest.mark.parametrize("design", area.SMALL)
+def test_small_designs_have_paths_that_are_named(design):
+    found = timing.paths(design)
+    assert found[0]["ns"] == max(path["ns"] for path in found)
+    assert sum(path["from"].startswith("_") for path in found) < len(found) / 2
