@@ -50,7 +50,7 @@ def test_carry_chain_costs_no_nets_within(measured):
     path = max((measured[key] for key in (("x", "sum"), ("y", "sum")) if key in measured), key=lambda path: path["ns"])
     cells = D["register"]["clock_to_q"] + D["lut"]["delay"] + D["carry"]["start"] + 2 * D["carry"]["pass"] + D["carry"]["end"]
     assert path["carries"] == 4
-    assert path["ns"] == pytest.approx(cells + 3 * net(1), abs=0.06)  # which of x and y also feeds the chain is Yosys' choice
+    assert path["ns"] == pytest.approx(cells + 3 * net(1), abs=0.08)  # an operand feeds the LUT and the chain, so its net has a fan-out of 2 or 3
 
 
 def test_block_ram_without_output_register_is_slow(measured):
