@@ -163,17 +163,24 @@ def show(screen, result: dict):
 
 
 def publish(result: dict):
-    """Writes the page and the pins, of every design."""
+    """Writes the page and the pins: the designs measured now, and of the others what was published before."""
+    state = digest_of_sources()[:12]
+    before = {name: row for name, row in pins().items() if name in DESIGNS} if PINS.exists() else {}
+    result = {name: row | {"sources": state} for name, row in result.items()}
+    result = {name: result.get(name) or before[name] for name in DESIGNS if name in result or name in before}
+
+    def what(name):
+        return DESIGNS[name][1] + ("" if result[name].get("sources") == state else " *")
 
     def line(title, row):
         return f"| {title} | " + " | ".join(number(row[figure]) for figure in FIGURES) + " |"
 
     head = "| | LUT | of it LUTRAM | of it SRL | FF | of it in DSPs | BRAM36 | URAM | DSP | memory bits |\n"
     head += "| --- | " + " | ".join(["---:"] * len(FIGURES)) + " |\n"
-    blocks = [line(DESIGNS[name][1], result[name]) for name in result if not name.startswith("lane")]
-    lanes = [line(DESIGNS[name][1], result[name]) for name in result if name.startswith("lane")]
-    saved = [line(DESIGNS[name][1], row) for name, row in savings(result).items()]
-    added = [line(DESIGNS[name][1], row) for name, row in additions(result).items()]
+    blocks = [line(what(name), result[name]) for name in result if not name.startswith("lane")]
+    lanes = [line(what(name), result[name]) for name in result if name.startswith("lane")]
+    saved = [line(what(name), row) for name, row in savings(result).items()]
+    added = [line(what(name), row) for name, row in additions(result).items()]
     entry = result["flow-4096"]["memory_bits"] // 4096
     whole = result["lane"]
     share = ", ".join(
@@ -190,6 +197,8 @@ and the sixth row against `fpga/resources.toml`.
 An estimate with open tools, no result of a device's own: against published Vivado figures this flow's LUTs are 11 to 18 % high, its flip-flops 1
 to 4 % low, and output registers of block RAMs are never used. It packs no registers into multipliers; how many an xc7 build packs
 stands in "of it in DSPs", for the single blocks alone. It was not placed, routed or run in a device.
+
+Rows with a star are of an earlier state of the sources than the others (`fpga/resources.toml` says of which), and what they save is a difference between two states.
 
 ## Single blocks
 
@@ -221,7 +230,8 @@ More than the blocks alone: what feeds them goes too (addresses and ports of eac
         "# A change that costs or saves more than the tolerance shows here, in the same commit.\n\ntolerance = 0.02\n"
     )
     for name, row in result.items():
-        text += f"\n[{name}]\n" + "".join(f"{figure} = {row[figure]:g}\n" for figure in FIGURES if row[figure] < 1e6)
+        text += f'\n[{name}]\nsources = "{row.get("sources", "earlier")}"\n'
+        text += "".join(f"{figure} = {row[figure]:g}\n" for figure in FIGURES if row[figure] < 1e6)
         text += "".join(f"{figure} = {int(row[figure])}\n" for figure in FIGURES if row[figure] >= 1e6)
     PINS.write_text(text)
 

@@ -96,7 +96,10 @@ def clocked(cell: Cell, clocks: list[str], d: dict, delays: dict, enables: str =
             hard = re.fullmatch(enables, port) and "setup_enable" in d
             cell.add(port, setup(clocks[0], d["setup_enable"] if hard else d["setup"]))
     for port in cell.outputs():
-        cell.add(port, arc(f'related_pin : "{clocks[0]}";', d.get("clock_to_q", d.get("clock_to_out")), delays, "rising_edge"))
+        cell.add(
+            port,
+            arc(f'related_pin : "{clocks[0]}";', d.get("clock_to_q", d.get("clock_to_out")), delays, "rising_edge"),
+        )
 
 
 def carry(cell: Cell, delays: dict):
