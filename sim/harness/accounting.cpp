@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "distance.h"
 #include "pace.h"
 #include "rewrite.h"
 
@@ -21,6 +22,11 @@ std::vector<u8> expectedBytes(const VmConfig& config, const Packet& packet, bool
   *ceWritten = mark && packet.headers.ecn != 0 && packet.headers.ecn != 3;
   rewrite(bytes.data(), packet.headers, config.queues[packet.queue], packet.colour, mark);
   return bytes;
+}
+
+bool travelled(const VmConfig& config, const Packet& packet) {
+  const bool group = (packet.frame->bytes[0] & 1) != 0;  // IEEE 802.3: multicast or broadcast, so of IP, too
+  return !group && hasDistance(packet.headers, config.queues[packet.queue].distance);
 }
 
 Accounting::Accounting(const VmConfig& config, u32 inputs, Sent sent)
@@ -86,6 +92,7 @@ Packet Accounting::decided(const RtlDecision& d, u64 clock) {
   p.decidedClock = clock;
   p.ce = p.verdict == VM_MARK;
   p.cell = d.cell;
+  p.travelled = lostTravelled_ = travelled(config_, p);
   if (d.contest.held) pay(p, d.contest.outcome);
   if (admits(p.verdict)) {
     queues_[p.queue].push_back(p);
@@ -107,6 +114,7 @@ void Accounting::pay(const Packet& arriving, const VictimOutcome& o) {
     error(name + ": who pays for it has another length or colour, or has paid before");
   victim->ce = true;
   if (!o.evicted) return;
+  lostTravelled_ = victim->travelled;
   queue.erase(victim);
   underWay_--;
 }

@@ -28,6 +28,7 @@ struct Packet {
   VmHeaders headers{};
   u32 queue = 0, colour = 0, lenBytes = 0, verdict = 0;
   bool ce = false;                                  // to leave with CE
+  bool travelled = false;                           // its distance is known
   u32 cell = 0;                                     // names it in the RTL
   u64 decided = 0, left = 0;                        // ns
   u64 inClock = 0, decidedClock = 0, outClock = 0;  // last beat in, verdict, first beat out
@@ -46,6 +47,8 @@ class Accounting {
   void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock);
   void lost(u32 input, u32 lenBytes, u64 clock);
   Packet decided(const RtlDecision& decision, u64 clock);
+  // Whether the distance of the packet that this decision has cost is known.
+  bool lostTravelled() const { return lostTravelled_; }
   void departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now);
   void wire(std::vector<u8> bytes, u64 firstBeatClock);
   void error(const std::string& text);
@@ -71,9 +74,13 @@ class Accounting {
   std::vector<Lost> lost_;
   std::deque<Packet> left_;
   std::deque<Wire> wire_;
+  bool lostTravelled_ = false;
   u64 underWay_ = 0, errors_ = 0;
   std::string first_;
 };
+
+// Whether a frame has a distance that it has travelled (distance.h), by its headers and its Ethernet address.
+bool travelled(const VmConfig& config, const Packet& packet);
 
 // What the frame must look like on the wire.
 std::vector<u8> expectedBytes(const VmConfig& config, const Packet& packet, bool* ceWritten);

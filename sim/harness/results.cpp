@@ -64,7 +64,7 @@ Results::Queue& Results::queue(u32 index) {
 }
 
 void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict,
-                      const Contest& contest) {
+                      const Contest& contest, bool travelled) {
   packets_++;
   bytes_ += seen.len_bytes;
   Queue& q = queue(seen.queue);
@@ -80,8 +80,11 @@ void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 ave
   }
   q.contests += contest.held;
   q.blind += contest.held && o.blind;
-  if (evicted || verdict == VM_EARLY || verdict == VM_FORCED || verdict == VM_TAIL)
-    q.lostByDistance[(evicted ? o.distance : seen.distance) % Distances]++;
+  if (evicted || verdict == VM_EARLY || verdict == VM_FORCED || verdict == VM_TAIL) {
+    const u32 d = (evicted ? o.distance : seen.distance) % Distances;
+    q.lostByDistance[d]++;
+    q.lostTravelled[d] += travelled;
+  }
   const Sample s{time,        average,           probability,         seen.queue,
                  seen.colour, seen.queued_bytes, seen.queued_packets, contest.ruling};
   q.highestBytes = std::max<u64>(q.highestBytes, s.backlogBytes);
@@ -129,13 +132,15 @@ Json Results::list(const Decimator<Sample>& samples) {
 }
 
 void Results::losses(const Queue& q, Json& json) {
-  u64 slots = 0;
+  u64 slots = 0, others = 0;
   Json& list = json["lost_by_distance"] = Json::array();
   for (u64 d = 0; d < Distances; d++) {
-    slots += d * q.lostByDistance[d];
-    if (q.lostByDistance[d] != 0) list.push_back({d, q.lostByDistance[d]});
+    slots += d * q.lostTravelled[d];
+    others += q.lostByDistance[d] - q.lostTravelled[d];
+    if (q.lostTravelled[d] != 0) list.push_back({d, q.lostTravelled[d]});
   }
   json["consumed_slots"] = slots;
+  json["lost_without_distance"] = others;
   if (!q.nearest) return;
   json["contests"] = q.contests;
   json["blind"] = q.blind;

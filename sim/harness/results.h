@@ -11,8 +11,11 @@
 //              latency: histogram [[from_ns, packets], ...] of decision to departure, 8 classes an octave, empty ones left out;
 //              latency_max_ns, highest_backlog_bytes, highest_backlog_packets: queued before a
 //              packet, all colours, as the limit saw it at the verdict
-//              lost_by_distance [[distance, packets], ...] of the packets that the queue lost: early, forced, tail and evicted;
+//              lost_by_distance [[distance, packets], ...] of the packets that the queue lost (early, forced, tail and evicted) and
+//              whose distance is known: IP to one receiver, the initial TTL by option or inference (docs/distance-drops.md);
 //              consumed_slots: the sum of their distances, the hops that were travelled for nothing;
+//              lost_without_distance: packets that the queue lost besides, which the search takes for 63 hops or, link-local
+//              multicast, for 31 (the register lost_distance counts them there)
 //              contests, blind: decisions in which another packet could have paid; those in which the arriving one paid because the
 //              search had turned void (docs/decisions/0006-victims-by-distance.md); absent where the queue has no contests
 //   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, ruling], every k-th decision, k
@@ -70,7 +73,7 @@ class Results {
  public:
   Results(const VmConfig& config, std::vector<std::string> names);
   void decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict,
-               const Contest& contest);
+               const Contest& contest, bool travelled);
   // A packet's flow, counted; its number where it has one.
   std::optional<u32> flow(const Arrival& seen, const Headers& headers, const VmMark& mark);
   void sent(const Packet& packet, bool ceWritten);
@@ -96,7 +99,7 @@ class Results {
     u64 latencyMax = 0, highestBytes = 0, highestPackets = 0;
     bool nearest = false;
     u64 contests = 0, blind = 0;
-    std::array<u64, Distances> lostByDistance{};
+    std::array<u64, Distances> lostByDistance{}, lostTravelled{};  // all, by what they count as; those with a distance
   };
   Queue& queue(u32 index);  // throws where the run has no such queue
   static void losses(const Queue& queue, nlohmann::ordered_json& json);

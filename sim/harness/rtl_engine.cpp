@@ -42,7 +42,7 @@ class RtlRun : public LaneListener {
     RtlDecision d = made;
     const Packet p = d.refresh ? Packet{} : accounting.decided(d, clock);
     d.mark.flow_events = replay.check(d, p.headers, clock);
-    recorder_.decided(d, p.headers);
+    recorder_.decided(d, p.headers, accounting.lostTravelled());
     if (d.refresh) return;
     if (timing.decisions++ == 0) timing.firstDecision = clock;
     timing.lastDecision = clock;

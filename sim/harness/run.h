@@ -17,7 +17,8 @@ namespace vermilion {
 class Recorder {
  public:
   Recorder(const Options& options, const LoadedConfig& loaded, FrameSource& source);
-  void decided(const RtlDecision& decision, const Headers& headers);  // of the packet, as the model's parser finds them
+  // `headers` are the packet's, as the model's parser finds them; `travelled`: the distance of who is lost, if anybody is, is known.
+  void decided(const RtlDecision& decision, const Headers& headers, bool travelled);
   void sent(const Packet& packet, bool ceWritten, const std::vector<u8>& bytes);
   void progress(bool last = false);
   void keep();

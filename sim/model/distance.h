@@ -21,4 +21,8 @@ constexpr u32 DistanceBits = 6, DistanceMax = 63, AssumedPathHops = 16;
 
 u32 distance(const Headers& h, const VmDistance& from);
 
+// Whether that is a distance which the packet has travelled, and not one that it counts as: its initial TTL is known by option or
+// inference, and it goes to one receiver. Link-local multicast is sent with a TTL of 1, so 31 hops would be inferred.
+bool hasDistance(const Headers& h, const VmDistance& from);
+
 }  // namespace vermilion

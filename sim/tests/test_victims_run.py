@@ -164,7 +164,7 @@ def test_both_engines_are_one_where_the_nearest_pays(tmp_path, seed, longest, ra
     assert all(row["ruling"] != "3" for row in marked), "a forced drop is never a mark"
     for name, queue in queues.items():
         assert ("contests" in queue) == (name in ("plain", "ecn", "coloured"))
-        lost = sum(packets for _, packets in queue["lost_by_distance"])
+        lost = sum(packets for _, packets in queue["lost_by_distance"]) + queue["lost_without_distance"]
         names = ("early", "forced", "tail", "evicted")
         assert lost == sum(per[kind]["packets"] for per in queue["colours"] for kind in names)
         assert queue["consumed_slots"] == sum(d * packets for d, packets in queue["lost_by_distance"])

@@ -234,21 +234,23 @@ def statistics(screen, result: dict):
 
 
 def loss_rows(result: dict) -> list[list[str]]:
-    """Of each queue that lost a packet: how far those had come, and how often another paid than the arriving one."""
+    """Of each queue that lost a packet: how far those with a distance had come, and how often another paid than the arriving one."""
     rows = []
     for queue in result.get("queues", []):
-        lost = sum(packets for _, packets in queue.get("lost_by_distance", []))
-        if not lost:
+        known = sum(packets for _, packets in queue.get("lost_by_distance", []))
+        others = queue.get("lost_without_distance", 0)
+        if not known + others:
             continue
         slots = queue["consumed_slots"]
         evicted = sum(per["evicted"]["packets"] for per in queue["colours"])
-        counts = [lost, evicted, slots, *(queue[name] for name in ("contests", "blind") if name in queue)]
-        cells = [f"{n:,}" for n in counts] + [""] * (5 - len(counts))
-        rows.append([str(queue["name"]), *cells[:2], f"{slots / lost:.3g}", *cells[2:]])
+        mean = f"{slots / known:.3g}" if known else ""
+        counts = [slots, *(queue[name] for name in ("contests", "blind") if name in queue)]
+        cells = [f"{n:,}" for n in counts] + [""] * (3 - len(counts))
+        rows.append([str(queue["name"]), f"{known + others:,}", f"{evicted:,}", f"{others:,}", mean, *cells])
     return rows
 
 
-LOSSES = ["lost", "of them evicted", "mean distance", "consumed slots", "contests", "blind"]
+LOSSES = ["lost", "of them evicted", "without a distance", "mean distance", "consumed slots", "contests", "blind"]
 
 
 def loss_table(result: dict) -> Table:
