@@ -243,6 +243,55 @@ def test_a_build_without_the_search_says_so(tmp_path):
     assert status == 2 and "victim_window is 17" in err and "1 to 16 packets" in err, out + err
 
 
+MISUSED = """
+[port]
+rate = "1Gbit"
+
+[[queue]]
+name = "q"
+default = true
+limit = "20KB"
+victim = "nearest"
+%s
+"""
+CURVE = 'green = { curve = "red", min = "5KB", max = "10KB", p = 0.1 }'
+ECN_CURVE = 'ecn = true\ngreen = { curve = "tail", ecn = { min = "5KB", max = "10KB", p = 0.1 } }'
+
+
+@pytest.mark.parametrize(
+    "lines, note",
+    [
+        ("", "nothing contests"),
+        (CURVE, None),
+        (ECN_CURVE, None),
+        ("victim_window = 4", None),
+        (CURVE + "\ndistance = { option = false, infer = false }", "all distances are 63"),
+        (CURVE + "\ndistance = { option = false }", None),
+        (CURVE + "\ndistance = { infer = false }", None),
+    ],
+)
+def test_settings_that_do_nothing_are_noted(tmp_path, lines, note):
+    file = tmp_path / "config.toml"
+    file.write_text(MISUSED % lines)
+    status, out, err = vermilion("check", file)
+    assert status == 0 and ("Note:" in out) == (note is not None), out + err
+    assert note is None or f'Note: queue "q" has victim = "nearest"' in out and note in out
+    capture = traffic(tmp_path / "in.pcap", 1, 20)
+    status, out, err = vermilion("run", capture, "--config", file, "--engine", "model")
+    assert status == 0 and ("vermilion: note: queue" in err) == (note is not None), out + err
+    file.write_text((MISUSED % lines).replace('victim = "nearest"', "").replace("victim_window = 4", ""))
+    assert "Note:" not in vermilion("check", file)[1], "where the arriving packet is dropped there is nothing to say"
+
+
+def test_a_window_without_a_limit_is_refused(tmp_path):
+    file = tmp_path / "config.toml"
+    file.write_text((MISUSED % "victim_window = 4").replace('limit = "20KB"', ""))
+    status, out, err = vermilion("check", file)
+    assert status == 2 and 'queue "q"' in err and "victim_window 4" in err and "limit_packets, 1 to 134217727" in err, err
+    file.write_text((MISUSED % "victim_window = 4").replace('limit = "20KB"', 'limit_packets = "20p"'))
+    assert vermilion("check", file)[0] == 0
+
+
 def test_stalled_beats_change_nothing_that_is_checked(tmp_path):
     """The simulator's own program with random stalls: replay, outcomes and accounting hold."""
     file = tmp_path / "config.toml"

@@ -79,7 +79,7 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
     Prints what became of the packets of each queue and colour.
     """
     from . import config as configuration
-    from . import quantise, show, simulate, units
+    from . import quantise, show, simulate, units, victim_notes
 
     if rate is not None and speed is not None:
         raise UserError("--rate and --speed are both given; one sets the pace")
@@ -99,6 +99,8 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
     simulate.check_capture(source)
     shape = build.PRESETS[preset]
     config = configuration.load(DEFAULT_CONFIG if config_file is None else config_file, shape.queues, shape.victims)
+    for note in victim_notes.notes(config):
+        click.echo(f"vermilion: note: {note}", err=True)
     if seed is not None:
         config = config.model_copy(update={"seed": seed})
     record = quantise.hardware(config) | {"buffer_cells": shape.cells, "max_frame_bytes": shape.max_frame_bytes}

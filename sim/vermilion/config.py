@@ -170,6 +170,11 @@ class Queue(Strict):
         for name in ("victim_by_colour", "victim_window"):
             if getattr(self, name) and self.victim != "nearest":
                 raise ValueError(f'has {name} but drops the arriving packet; it belongs to victim = "nearest"')
+        if self.victim_window and not self.limit and not self.limit_packets:
+            raise ValueError(
+                f"has victim_window {self.victim_window}, which works at the queue's limit, and no limit; "
+                f"give limit, 1 to {LEN_MAX} bytes, or limit_packets, 1 to {LEN_MAX} packets"
+            )
         for colour in COLOURS:
             drop = getattr(self, colour)
             if drop.ecn and not self.ecn:

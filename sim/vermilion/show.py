@@ -7,7 +7,7 @@
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from . import marker_values, marker_words, markers, quantise, units
+from . import marker_values, marker_words, markers, quantise, units, victim_notes
 from .config import COLOURS, Config
 
 # What the simulator warns of (sim/harness/capture_reader.h), in words.
@@ -83,6 +83,8 @@ def configuration(screen, config: Config):
         )
     screen.print(queues)
     screen.print(distance_table(config))
+    for note in victim_notes.notes(config):
+        screen.print(f"Note: {note}.", markup=False, soft_wrap=True)
     if config.marker:
         screen.print(marker_table(config))
         for note in (note for m in config.marker for note in marker_values.marker_notes(m)):
