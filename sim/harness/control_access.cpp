@@ -212,15 +212,29 @@ void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]) 
   }
 }
 
+static u64 wide(ControlAccess& control, u32 low) {
+  const u64 lowWord = control.read(low);
+  return lowWord | u64{control.read(low + 4)} << 32;
+}
+
 u64 lostByDistance(ControlAccess& control, u32 distance) {
-  const u64 lowWord = control.read(reg::window_lost_distance_low(distance));
-  return lowWord | u64{control.read(reg::window_lost_distance_high(distance))} << 32;
+  return wide(control, reg::window_lost_distance_low(distance));
+}
+
+u64 victimsByDistance(ControlAccess& control, u32 distance) {
+  return wide(control, reg::window_victim_distance_low(distance));
+}
+
+u64 contests(ControlAccess& control) {
+  return wide(control, reg::window_contests_low());
+}
+
+u64 blindContests(ControlAccess& control) {
+  return wide(control, reg::window_blind_low());
 }
 
 u64 markedPackets(ControlAccess& control, u32 in, u32 out) {
-  const u32 index = 4 * in + out;
-  const u64 lowWord = control.read(reg::window_marked_low(index));
-  return lowWord | u64{control.read(reg::window_marked_high(index))} << 32;
+  return wide(control, reg::window_marked_low(4 * in + out));
 }
 
 }  // namespace vermilion

@@ -39,8 +39,12 @@ struct LaneCounters {
 void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]);
 // Of that snapshot: packets that came with one colour and were given another by the queue's marker.
 u64 markedPackets(ControlAccess& control, u32 in, u32 out);
-// Of that snapshot: packets of a distance that the queue lost.
+// Of that snapshot: packets of a distance that the queue lost; queued ones of that distance that paid in another's stead.
 u64 lostByDistance(ControlAccess& control, u32 distance);
+u64 victimsByDistance(ControlAccess& control, u32 distance);
+// Of that snapshot: decisions in which a queued packet could pay, and those of them in which the search had turned void.
+u64 contests(ControlAccess& control);
+u64 blindContests(ControlAccess& control);
 
 // How often one of the events of flow_book.h has happened to flows since reset.
 u32 flowEvents(ControlAccess& control, u32 event);

@@ -77,6 +77,7 @@ void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 ave
     VmCounters& c = q.counters[std::min(o.colour, u32{Colours - 1})];
     (o.evicted ? c.evicted_packets : c.victim_marked_packets)++;
     (o.evicted ? c.evicted_bytes : c.victim_marked_bytes) += o.lenBytes;
+    q.victimsByDistance[o.distance % Distances]++;
   }
   q.contests += contest.held;
   q.blind += contest.held && o.blind;
@@ -144,6 +145,9 @@ void Results::losses(const Queue& q, Json& json) {
   if (!q.nearest) return;
   json["contests"] = q.contests;
   json["blind"] = q.blind;
+  Json& victims = json["victims_by_distance"] = Json::array();
+  for (u64 d = 0; d < Distances; d++)
+    if (q.victimsByDistance[d] != 0) victims.push_back({d, q.victimsByDistance[d]});
 }
 
 void Results::write(Json& json) const {

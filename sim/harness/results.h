@@ -17,7 +17,9 @@
 //              lost_without_distance: packets that the queue lost besides, which the search takes for 63 hops or, link-local
 //              multicast, for 31 (the register lost_distance counts them there)
 //              contests, blind: decisions in which another packet could have paid; those in which the arriving one paid because the
-//              search had turned void (docs/decisions/0006-victims-by-distance.md); absent where the queue has no contests
+//              search had turned void (docs/decisions/0006-victims-by-distance.md);
+//              victims_by_distance [[distance, packets], ...] of the queued packets that paid, evicted or marked, by the distance that the
+//              search took them for; these three absent where the queue has no contests
 //   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, ruling], every k-th decision, k
 //              such that at most 12,000 remain; the average in bytes or packets, the backlog what the limit saw at the verdict:
 //              all that is queued before the packet. The averages see an older backlog (docs/architecture.md), which is in --trace
@@ -82,6 +84,9 @@ class Results {
   u64 marked(u32 queue, u32 in, u32 out) const { return queues_[queue].marked[in][out]; }
   u64 flowEvents(u32 event) const;
   u64 lostByDistance(u32 queue, u32 distance) const { return queues_[queue].lostByDistance[distance]; }
+  u64 victimsByDistance(u32 queue, u32 distance) const { return queues_[queue].victimsByDistance[distance]; }
+  u64 contests(u32 queue) const { return queues_[queue].contests; }
+  u64 blind(u32 queue) const { return queues_[queue].blind; }
   const VmCounters& counters(u32 queue, u32 colour) const { return queues_[queue].counters[colour]; }
   void write(nlohmann::ordered_json& json) const;
 
@@ -100,6 +105,7 @@ class Results {
     bool nearest = false;
     u64 contests = 0, blind = 0;
     std::array<u64, Distances> lostByDistance{}, lostTravelled{};  // all, by what they count as; those with a distance
+    std::array<u64, Distances> victimsByDistance{};
   };
   Queue& queue(u32 index);  // throws where the run has no such queue
   static void losses(const Queue& queue, nlohmann::ordered_json& json);

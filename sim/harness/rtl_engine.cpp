@@ -70,6 +70,23 @@ class RtlRun : public LaneListener {
   Recorder& recorder_;
 };
 
+// What the lane counts of contests, of the queue of the last snapshot.
+void compareContests(ControlAccess& control, u32 queue, const Results& results, Accounting& accounting) {
+  const auto compare = [&](const std::string& name, u64 lane, u64 seen) {
+    if (lane != seen)
+      accounting.error("queue " + std::to_string(queue) + ": the lane counts " + std::to_string(lane) + " " + name +
+                       ", seen were " + std::to_string(seen));
+  };
+  compare("contests", contests(control), results.contests(queue));
+  compare("blind contests", blindContests(control), results.blind(queue));
+  for (u32 d = 0; d < Distances; d++) {
+    compare("packets lost of distance " + std::to_string(d), lostByDistance(control, d),
+            results.lostByDistance(queue, d));
+    compare("victims of distance " + std::to_string(d), victimsByDistance(control, d),
+            results.victimsByDistance(queue, d));
+  }
+}
+
 // The lane's registers against what the harness saw.
 void compareCounters(LaneDriver& driver, const VmConfig& config, const Results& results, Accounting& accounting) {
   for (u32 i = 0; i < Inputs; i++) {
@@ -87,11 +104,7 @@ void compareCounters(LaneDriver& driver, const VmConfig& config, const Results& 
           accounting.error("queue " + std::to_string(q) + ": the lane counts " + std::to_string(got) +
                            " packets marked from colour " + std::to_string(in) + " to " + std::to_string(out) +
                            ", seen were " + std::to_string(results.marked(q, in, out)));
-    for (u32 d = 0; VM_VICTIMS != 0 && d < Distances; d++)
-      if (const u64 got = lostByDistance(driver.control(), d); got != results.lostByDistance(q, d))
-        accounting.error("queue " + std::to_string(q) + ": the lane counts " + std::to_string(got) +
-                         " packets lost of distance " + std::to_string(d) + ", seen were " +
-                         std::to_string(results.lostByDistance(q, d)));
+    if (VM_VICTIMS != 0) compareContests(driver.control(), q, results, accounting);
     for (u32 c = 0; c < u32{Colours}; c++) {
       const VmCounters& seen = results.counters(q, c);
       const auto compare = [&](const char* name, const u64 got[2], u64 packets, u64 bytes) {

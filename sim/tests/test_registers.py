@@ -21,6 +21,14 @@ def test_no_two_registers_share_an_address_and_none_is_undescribed():
             seen[address] = register.shown_path
 
 
+def test_the_lane_shows_the_version_of_its_map():
+    _, found = registers.read_source()
+    version = next(register for register in found if register.path == ["version"])
+    number = sum(field.reset << field.low for field in version.fields)
+    port = registers.build.ROOT / "hw" / "src" / "vermilion" / "control" / "ControlPort.scala"
+    assert f'show(R.Version(), "h{number:08x}".U)' in port.read_text()
+
+
 def test_html_and_markdown_are_written(tmp_path):
     html, page = registers.generate(tmp_path / "regs")
     assert (html / "index.html").is_file()

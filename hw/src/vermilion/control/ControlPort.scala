@@ -57,7 +57,7 @@ class ControlPort(p: LaneParams) extends Module {
 
   // -- identification and capabilities --
   show(R.BlockType(), "h564d0001".U)
-  show(R.Version(), "h00010000".U)
+  show(R.Version(), "h00010001".U)
   show(R.NextBlock(), 0.U)
   show(R.Queues(), p.queues.U)
   show(R.Cells(), p.cells.U)

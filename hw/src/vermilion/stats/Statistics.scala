@@ -29,6 +29,20 @@ class Passed extends Bundle {
   val maxPackets = UInt(LenBits.W)
 }
 
+/** Of one distance: packets that a queue lost, and those among its queued packets that paid, dropped or marked. A decision
+  * counts in one of its queue's records at most, so both stand in one word.
+  */
+class ByDistance extends Bundle {
+  val lost = UInt(64.W)
+  val victims = UInt(64.W)
+}
+
+/** Decisions in which a queued packet could pay, and those of them in which the search had turned void. */
+class Contests extends Bundle {
+  val held = UInt(64.W)
+  val blind = UInt(64.W)
+}
+
 /** The host's side of the statistics, as the statistics see it. */
 class StatisticsWindow(p: LaneParams) extends Bundle {
   val snapshot = Flipped(Valid(UInt(p.queueBits.W))) // ignored while `snapshotting`
@@ -43,21 +57,22 @@ class StatisticsWindow(p: LaneParams) extends Bundle {
 object StatisticsWindow {
 
   /** 32-bit words of the window; its layout is that of `window` in `hw/regs/vermilion.rdl`. */
-  val Words = 512
-  val IndexBits = 9
+  val Words = 1024
+  val IndexBits = 10
 }
 
 /** Counters per queue and colour, backlog, high-water marks and the latency histogram of every queue, all in RAM.
   *
-  * Builds with the victim search count by distance, too, and who was evicted. A packet that a queue loses is one that is dropped early,
-  * forced or at the limit, or evicted; a decision loses at most one.
+  * Builds with the victim search count by distance, too, who was evicted, and contests. A packet that a queue loses is one that is dropped early,
+  * forced or at the limit, or evicted; a decision loses at most one. A victim is a queued packet that was evicted or marked CE.
   *
   * Events, at most one a clock of each kind: a decision (refreshes are no events), a departure, a CE written. Each kind has
   * RAMs of its own, so that each RAM has one writer; they are [[RecordRam]]s:
   * {{{
   *   decision   arrived (queue, colour)    outcome (queue, colour, 1 enqueued .. 7 policed)    ceChosen (queue, colour)
   *              marked (queue, colour in, colour out)
-  *              evicted (queue, colour of the victim)    lostDistance (queue, distance of the packet that it lost)
+  *              evicted (queue, colour of the victim)    contests (queue): held, blind
+  *              distances (queue, distance of the packet that paid): lost, victims
   *              in (queue): bytes, packets, less those evicted; their greatest excess over out
   *   departure  sent (queue, colour)       latency (queue, log2 of ns)                     out (queue): bytes, packets
   *   rewrite    ceWritten (queue, colour)
@@ -109,8 +124,14 @@ class Statistics(p: LaneParams) extends Module {
   private val evicted = victimEvent(outcome.evicted)
   private val victimMarked = victimEvent(outcome.victimMarked)
   private val dropped = Seq(Verdict.Early, Verdict.Forced, Verdict.Tail).map(d.verdict === _.U).reduce(_ || _)
-  private val lostDistance = RegNext(Mux(d.contest && outcome.evicted, outcome.victim.distance, d.distance))
-  private val loses = RegNext(io.decision.valid && !d.refresh && (dropped || (d.contest && outcome.evicted)), false.B)
+  // One packet at most pays for a decision: a queued one, or the arriving one, which is lost unless it is marked.
+  private def shown(flag: Bool): Bool = RegNext(io.decision.valid && !d.refresh && flag, false.B)
+  private val victimPays = d.contest && (outcome.evicted || outcome.victimMarked)
+  private val payerDistance = RegNext(Mux(victimPays, outcome.victim.distance, d.distance))
+  private val loses = shown(Mux(victimPays, outcome.evicted, dropped))
+  private val hasVictim = shown(victimPays)
+  private val contested = shown(d.contest)
+  private val blind = RegNext(outcome.blind)
   private val departed =
     event(io.departed.valid, io.departed.bits.queue, io.departed.bits.colour, io.departed.bits.lenBytes)
   private val written =
@@ -146,10 +167,13 @@ class Statistics(p: LaneParams) extends Module {
   private val out = new RecordRam(p.queues, 2, new Passed, control)(withoutMax)
   private val evictions = Option.when(searched)(counts(4))
   private val distances = Option.when(searched)(
-    new RecordRam(p.queues, 1 << Distance.Bits, UInt(64.W), control)(_ => 0.U(64.W))
+    new RecordRam(p.queues, 1 << Distance.Bits, new ByDistance, control)(_ => 0.U.asTypeOf(new ByDistance))
+  )
+  private val contests = Option.when(searched)(
+    new RecordRam(p.queues, 2, new Contests, control)(_ => 0.U.asTypeOf(new Contests))
   )
   private val all =
-    Seq(arrived, outcomes, ceChosen, ceWritten, sent, marked, latency, in, out) ++ evictions ++ distances
+    Seq(arrived, outcomes, ceChosen, ceWritten, sent, marked, latency, in, out) ++ evictions ++ distances ++ contests
 
   private val walking = all.map(_.walking).reduce(_ || _)
   private val sweeping = all.map(_.sweeping).reduce(_ || _)
@@ -181,7 +205,18 @@ class Statistics(p: LaneParams) extends Module {
     chosen.colour
   )
   for (ram <- evictions) counted(ram, evicted.valid, evicted.bits, evicted.bits.colour)
-  for (ram <- distances) ram.event(loses, decided.bits.queue, lostDistance)(_ + 1.U)
+  for (ram <- distances) ram.event(loses || hasVictim, decided.bits.queue, payerDistance) { old =>
+    val next = Wire(new ByDistance)
+    next.lost := old.lost + RegNext(loses)
+    next.victims := old.victims + RegNext(hasVictim)
+    next
+  }
+  for (ram <- contests) ram.event(contested, decided.bits.queue, 0.U) { old =>
+    val next = Wire(new Contests)
+    next.held := old.held + 1.U
+    next.blind := old.blind + RegNext(blind)
+    next
+  }
   counted(ceWritten, written.valid, written.bits, written.bits.colour)
   counted(sent, departed.valid, departed.bits, departed.bits.colour)
   latency.event(departed.valid, departed.bits.queue, bin)(_ + 1.U)
@@ -234,16 +269,23 @@ class Statistics(p: LaneParams) extends Module {
     inRow.maxBytes,
     inRow.maxPackets
   ) ++ live.flatMap(halves) ++ halves(time) :+ queue
-  private val gauge = MuxLookup(s1(5, 0), 0.U(32.W))(gauges.zipWithIndex.map { case (x, i) => i.U -> x.pad(32) })
+  private val contestRows = contests.toSeq.flatMap { ram =>
+    val row = ram.atSnapshot(0.U)
+    (halves(row.held) ++ halves(row.blind)).zipWithIndex.map { case (x, i) => (ContestsWord + i).U -> x }
+  }
+  private val gauge = MuxLookup(s1(5, 0), 0.U(32.W))(
+    gauges.zipWithIndex.map { case (x, i) => i.U -> x.pad(32) } ++ contestRows
+  )
+  private val isMarked = s1(5, 0) >= MarkedWord.U && s1(5, 0) < ContestsWord.U
   io.window.word := RegNext(
-    MuxLookup(s1(8, 6), 0.U(32.W))(
+    MuxLookup(s1(9, 6), 0.U(32.W))(
       (0 until Colour.Count).map(c => c.U -> rowWords(s1(1, 0))) ++
         Seq(
           4.U -> half(latencyRow),
-          5.U -> Mux(s1(5, 0) >= MarkedWord.U, half(markedRow), gauge)
+          5.U -> Mux(isMarked, half(markedRow), gauge)
         ) ++ distances.toSeq.flatMap { ram =>
-          val row = half(ram.atSnapshot(index(6, 1)))
-          Seq(6.U -> row, 7.U -> row)
+          val row = ram.atSnapshot(index(6, 1))
+          Seq(6, 7).map(_.U -> half(row.lost)) ++ Seq(8, 9).map(_.U -> half(row.victims))
         }
     )
   )
@@ -254,6 +296,7 @@ object Statistics {
   /** Bins of the latency histogram: bin k is 2^k to 2^(k+1)-1 ns. */
   val Bins = 32
 
-  /** Word of the window's last block at which the matrix of marks begins. */
+  /** Words of the window's sixth block at which the matrix of marks and the contests begin. */
   private val MarkedWord = 16
+  private val ContestsWord = 40
 }

@@ -150,7 +150,7 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
       for (stall <- Seq(0.0, 0.6)) {
         val host = new Host(dut, stall)
         import host._
-        assert(read(R.BlockType()) == 0x564d0001L && read(R.Version()) == 0x10000 && read(R.NextBlock()) == 0)
+        assert(read(R.BlockType()) == 0x564d0001L && read(R.Version()) == 0x10001 && read(R.NextBlock()) == 0)
         assert(read(R.Queues()) == 10 && read(R.Cells()) == 4096 && read(R.DataBits()) == 64)
         assert(read(R.Inputs()) == 2 && read(R.EwmaStages()) == 6 && read(R.MaxFrameBytes()) == 9728)
         for (hole <- Seq(0x0c, 0x8c, 0xf00, 0x1600, 0xfffffc)) {

@@ -29,8 +29,8 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
     val random = new Random(11)
     var now = BigInt(1) << 40
     var packets, bytes = mutable.Map.empty[(Int, Int, Int), BigInt].withDefaultValue(BigInt(0))
-    var lost, latency = mutable.Map.empty[(Int, Int), BigInt].withDefaultValue(BigInt(0))
-    var maxBytes, maxPackets = mutable.Map.empty[Int, BigInt].withDefaultValue(BigInt(0))
+    var lost, victims, latency = mutable.Map.empty[(Int, Int), BigInt].withDefaultValue(BigInt(0))
+    var maxBytes, maxPackets, contests, blind = mutable.Map.empty[Int, BigInt].withDefaultValue(BigInt(0))
     val queued = Seq.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // colour, length
 
     private def add(queue: Int, colour: Int, kind: Int, len: Int): Unit = {
@@ -71,7 +71,12 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
         // In a contest somebody of the middle pays: he is marked or goes.
         val pays = p.victims != 0 && !refresh && verdict == 0 && queued(q).size > 1 && chance(0.4)
         val stays = chance(0.3)
-        d.contest.poke(((pays || chance(0.3)) && !refresh).B)
+        val contest = (pays || chance(0.3)) && !refresh
+        val void = !pays && chance(0.5)
+        d.contest.poke(contest.B)
+        d.outcome.blind.poke(void.B)
+        if (contest) contests(q) += 1
+        if (contest && void) blind(q) += 1
         d.outcome.evicted.poke((pays && !stays).B)
         d.outcome.victimMarked.poke((pays && stays).B)
         if (pays) {
@@ -81,6 +86,7 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
           d.outcome.victim.lenBytes.poke(victimLen.U)
           d.outcome.victim.distance.poke(far.U)
           add(q, victimColour, if (stays) 7 else 11, victimLen)
+          victims((q, far)) += 1
           if (!stays) {
             queued(q).remove(place)
             lost((q, far)) += 1
@@ -124,7 +130,8 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
     /** A snapshot in full traffic holds exactly what was shown up to two clocks before its request. */
     def check(queue: Int, load: Double): Unit = {
       val (packetsThen, bytesThen, latencyThen) = (packets.toMap, bytes.toMap, latency.toMap)
-      val lostThen = lost.toMap
+      val (lostThen, victimsThen) = (lost.toMap, victims.toMap)
+      val (contestsThen, blindThen) = (contests(queue), blind(queue))
       val (maxThen, maxPacketsThen, queuedThen) = (maxBytes(queue), maxPackets(queue), queued(queue).toSeq)
       clock(load, 0.9)
       val nowThen = now
@@ -156,15 +163,18 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
           long(256 + 2 * bin) == latencyThen.getOrElse((queue, bin), BigInt(0)),
           s"latency bin $bin of queue $queue"
         )
+      def searched(count: BigInt) = if (p.victims == 0) BigInt(0) else count
       for (d <- 0 until 64) {
-        val counted = if (p.victims == 0) BigInt(0) else lostThen.getOrElse((queue, d), BigInt(0))
-        assert(long(384 + 2 * d) == counted, s"lost of distance $d of queue $queue")
+        val (gone, paid) = (lostThen.getOrElse((queue, d), BigInt(0)), victimsThen.getOrElse((queue, d), BigInt(0)))
+        assert(long(384 + 2 * d) == searched(gone), s"lost of distance $d of queue $queue")
+        assert(long(512 + 2 * d) == searched(paid), s"victims of distance $d of queue $queue")
       }
+      assert(long(360) == searched(contestsThen) && long(362) == searched(blindThen), s"contests of queue $queue")
       assert(word(320) == queuedThen.map(_._2).sum && word(321) == queuedThen.size, s"backlog of queue $queue")
       assert(word(322) == maxThen && word(323) == maxPacketsThen, s"high-water marks of queue $queue")
       for (c <- 0 until 3) assert(long(324 + 2 * c) == (BigInt(5 + c) << 40) + queue, s"average $c of queue $queue")
       assert(long(330) == nowThen && word(332) == queue)
-      for (unused <- Seq(48, 63, 333, 383, 192)) assert(word(unused) == 0, s"word $unused")
+      for (unused <- Seq(48, 63, 333, 364, 383, 192, 640, 1023)) assert(word(unused) == 0, s"word $unused")
     }
 
     def clear(): Unit = {
@@ -176,6 +186,9 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
       bytes.clear()
       latency.clear()
       lost.clear()
+      victims.clear()
+      contests.clear()
+      blind.clear()
       maxBytes.clear()
       maxPackets.clear()
     }
