@@ -26,7 +26,8 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape)
   config_.queues = profiles_.data();
   for (const VmQueue& q : profiles_) departureUpdates_ |= q.update_depart != 0;
   if (shape.victims == 0) return;
-  victims_.emplace(VictimShape{config.queue_count, shape.cells, std::min(shape.victims, config.queue_count)});
+  // Names are given out from 0 on, so its records grow with the packets that are queued at once.
+  victims_.emplace(VictimShape{config.queue_count, 0, std::min(shape.victims, config.queue_count)});
 }
 
 // A packet, or else a refresh.
@@ -139,7 +140,7 @@ void ClockedLane::contest(int taken) {
   const ClockedVictims::Ports& ports = victims_->ports();
   if (ports.victim) {
     const auto s =
-        std::find_if(settling_.begin(), settling_.end(), [&](const Settling& x) { return x.clock + 5 == clock_; });
+        std::find_if(settling_.begin(), settling_.end(), [&](const Settling& x) { return x.clock + timing::Listing == clock_; });
     auto& packets = queues_[s->deciding.seen.queue];
     const auto victim =
         std::find_if(packets.begin(), packets.end(), [&](const Leaving& x) { return x.name == *ports.victim; });
@@ -212,7 +213,7 @@ void ClockedLane::clock(u64 now) {
   rule();
   if (victims_ && victims_->ports().enqueued)
     for (const Settling& s : settling_)
-      if (s.clock + 5 == clock_) listed = Leaving{s.deciding.packet, s.name};
+      if (s.clock + timing::Listing == clock_) listed = Leaving{s.deciding.packet, s.name};
   settle();
   busy_ = busy_ || !marking_.empty() || !deciding_.empty();
 

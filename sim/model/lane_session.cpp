@@ -64,7 +64,11 @@ void LaneSession::decided() {
     (o.evicted ? lost.evicted_bytes : lost.victim_marked_bytes) += o.lenBytes;
     victim.mark = true;
     victim.record.ce_written = victim.headers.ecn != 3;
-    if (o.evicted) victim.bytes.clear();
+    if (o.evicted) {
+      const VmSent& r = victim.record;
+      evicted_.push_back({now_, r.arrival, r.id, d.id, r.queue, r.colour, r.len_bytes});
+      victim.bytes.clear();
+    }
   }
   release();
 }

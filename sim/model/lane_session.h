@@ -9,7 +9,8 @@
 // second of two frames at one instant arrives behind the verdict of the first. Times are 64 bits of ns; the lane sees 48.
 //
 // Where a queue drops the nearest packet (contest.h) all queues have the search, and a verdict falls 6 clocks later. A frame that came in may be
-// evicted then, and never comes out; the counters say how many of which colour.
+// evicted then, and never comes out: evicted() names it, as who keeps its own record of what is queued must drop it, too. The counters
+// say how many of which colour.
 //
 // The frames themselves are kept whole: what comes out is what came in, but for header edits.
 #pragma once
@@ -36,6 +37,7 @@ class LaneSession {
   u64 drain();  // the time of the last departure
 
   std::deque<SentFrame>& sent() { return sent_; }
+  std::deque<VmEvicted>& evicted() { return evicted_; }  // in their order; to be taken, as those sent
   const VmCounters& counters(u32 queue, u32 colour) const { return counters_[queue * Colours + colour]; }
   u32 queueCount() const { return static_cast<u32>(counters_.size()) / Colours; }
 
@@ -60,6 +62,7 @@ class LaneSession {
   std::vector<VmCounters> counters_;
   std::deque<Inside> inside_;  // by id; those whose fate is known are emptied from the front
   std::deque<SentFrame> sent_;
+  std::deque<VmEvicted> evicted_;
   u64 firstId_ = 0, now_ = 0, resting_ = 0, lastSent_ = 0;
 };
 

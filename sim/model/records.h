@@ -89,6 +89,13 @@ typedef struct {
   uint32_t ce_written;
 } VmSent;
 
+/* A frame that was taken out of its queue again, as it pays for another that came later (contest.h). It never leaves. */
+typedef struct {
+  uint64_t time, arrival; /* ns; time: when the other's verdict fell */
+  uint64_t id, by;        /* as VmSent's; the one that it paid for */
+  uint32_t queue, colour, len_bytes;
+} VmEvicted;
+
 /* Packets and bytes of one (queue, colour). */
 typedef struct {
   uint64_t packets[VM_VERDICTS], bytes[VM_VERDICTS]; /* by verdict, what became of it; arrived is their sum */

@@ -120,6 +120,14 @@ int vm_lane_take(VmLane* l, VmSent* sent, uint8_t* bytes, uint32_t room) {
   return 1;
 }
 
+int vm_lane_evicted(VmLane* l, VmEvicted* evicted) {
+  auto& frames = l->lane.evicted();
+  if (frames.empty()) return 0;
+  *evicted = frames.front();
+  frames.pop_front();
+  return 1;
+}
+
 int vm_lane_counters(const VmLane* l, uint32_t queue, uint32_t colour, VmCounters* counters) {
   if (queue >= l->lane.queueCount() || colour >= u32{Colours}) return -1;
   *counters = l->lane.counters(queue, colour);

@@ -37,6 +37,9 @@ void vm_lane_advance(VmLane *lane, uint64_t time);
 uint64_t vm_lane_drain(VmLane *lane);
 /* Takes the next sent frame. 1: taken, 0: none, -1: `room` is too small and nothing was taken. */
 int vm_lane_take(VmLane *lane, VmSent *sent, uint8_t *bytes, uint32_t room);
+/* Takes the next evicted frame, in the order of evictions; an arrival costs one at most. 1: taken, 0: none. To be asked after
+ * each arrival where victim = nearest: the frame had verdict enqueue or mark, and is gone. */
+int vm_lane_evicted(VmLane *lane, VmEvicted *evicted);
 int vm_lane_counters(const VmLane *lane, uint32_t queue, uint32_t colour, VmCounters *counters);
 
 /* A configuration from hardware JSON, config_json.h. NULL: refused, and `error` says why. */

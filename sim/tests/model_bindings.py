@@ -105,6 +105,7 @@ HEADER_FIELDS = (
 ).split()
 Headers = record("Headers", **dict.fromkeys(HEADER_FIELDS, u32), src_addr=u32 * 4, dst_addr=u32 * 4)
 Sent = record("Sent", time=u64, arrival=u64, id=u64, queue=u32, colour=u32, len_bytes=u32, ce_written=u32)
+Evicted = record("Evicted", time=u64, arrival=u64, id=u64, by=u64, queue=u32, colour=u32, len_bytes=u32)
 Counters = record(
     "Counters",
     **{"packets": u64 * 8, "bytes": u64 * 8, "ce_written_packets": u64, "ce_written_bytes": u64},
@@ -128,6 +129,7 @@ SIGNATURES = {
     "vm_lane_advance": (None, [P, u64]),
     "vm_lane_drain": (u64, [P]),
     "vm_lane_take": (c_int, [P, POINTER(Sent), c_void_p, u32]),
+    "vm_lane_evicted": (c_int, [P, POINTER(Evicted)]),
     "vm_lane_counters": (c_int, [P, u32, u32, POINTER(Counters)]),
     "vm_config_read": (P, [c_char_p, c_char_p, c_size_t]),
     "vm_config_get": (POINTER(Config), [P]),

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from model_bindings import BAD, COLOURS, ENQUEUE, NOBUF, TAIL, Counters, Decision, Sent, library, scaled
+from model_bindings import BAD, COLOURS, ENQUEUE, NOBUF, TAIL, Counters, Decision, Evicted, Sent, library, scaled
 from test_model_headers import CTAG, IP4, IP6, MACS, checksum, ip4, ip6
 from vermilion.config import load
 from vermilion.quantise import cost, hardware
@@ -67,6 +67,15 @@ class Lane:
             if self.lib.vm_lane_take(self.handle, byref(sent), room, len(room)) != 1:
                 return out
             out.append((sent, string_at(room, max(sent.len_bytes, 0))))
+
+    def evicted(self):
+        """Records of the frames that were evicted since the last call."""
+        out = []
+        while True:
+            one = Evicted()
+            if self.lib.vm_lane_evicted(self.handle, byref(one)) != 1:
+                return out
+            out.append(one)
 
     def drain(self):
         self.lib.vm_lane_drain(self.handle)
