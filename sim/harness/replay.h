@@ -8,6 +8,7 @@
 // sent before are known (victim_check.h). Not compared, since neither is used: average and probability of bad, nobuf and policed frames.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "contest.h"
@@ -50,7 +51,8 @@ class Replay {
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
 
   u64 decisions() const { return decisions_; }
-  u64 agreed() const { return agreed_ - victims_.wrong(); }
+  // An outcome of a contest may be wrong where its decision disagrees as well, and counts twice; but no less than none agree.
+  u64 agreed() const { return agreed_ - std::min(agreed_, victims_.wrong()); }
   u64 refreshes() const { return refreshes_; }
   u64 refreshesAgreed() const { return refreshesAgreed_; }
   const std::string& firstDisagreement() const { return first_; }
