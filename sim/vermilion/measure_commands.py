@@ -132,23 +132,39 @@ def fairness(publish):
 
 @click.command("distance-drops")
 @click.argument("captures", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--json", "json_file", metavar="FILE", help="The rows as JSON.")
 @click.option("--publish", is_flag=True, help="Write docs/results/distance-drops.md and .json.")
-def distance_drops(captures, publish):
-    """Measures on CAPTURES what dropping the nearest packet saves, beside the arriving one; without any, on the shipped one."""
+def distance_drops(captures, json_file, publish):
+    """Measures on CAPTURES what dropping the nearest packet saves, beside the arriving one; without any, on the shipped one.
+
+    A capture that is too short for an average to settle is sent several times over; one that loses fewer than 100 packets is left out.
+    """
     from . import distance_drops as measured
-    from . import show
+    from . import show, simulate
 
     captures = captures or (measured.SHIPPED,)
-    with working() as note:
-        program = build.simulator("lab", "", note)
-    with click.progressbar(length=len(measured.FORMS) * len(captures), file=sys.stderr) as bar:
-        rows = measured.compare(program, captures, progress=lambda done: bar.update(done - bar.pos))
+    for capture in captures:
+        simulate.check_capture(capture)
+    with simulate.Outputs(*captures) as outputs:
+        place = outputs.add("--json", json_file)
+        with working() as note:
+            program = build.simulator("lab", "", note)
+        with click.progressbar(length=len(measured.FORMS) * len(captures), file=sys.stderr) as bar:
+            rows = measured.compare(program, captures, progress=lambda done: bar.update(done - bar.pos))
+        if place:
+            place.write_text(json.dumps(rows, indent=1) + "\n")
     if publish:
         measured.publish(rows)
-    made = show.table("Losses by distance", ["capture"], ["form", *measured.HEADS])
-    for row in rows:
-        made.add_row(row["capture"], row["form"], *measured.cells(row))
-    console().print(made)
+    screen = console()
+    for form in measured.FORMS:
+        made = show.table(f"Losses by distance: {form}", ["capture"], measured.HEADS)
+        for row in rows:
+            if row["form"] == form and measured.lost_enough(row):
+                made.add_row(row["capture"], *measured.cells(row))
+        if made.row_count:
+            screen.print(made)
+    if measured.left_out(rows):
+        screen.print(measured.left_out(rows), markup=False, soft_wrap=True)
 
 
 @click.command()
