@@ -139,8 +139,8 @@ void ClockedLane::settle() {
 void ClockedLane::contest(int taken) {
   const ClockedVictims::Ports& ports = victims_->ports();
   if (ports.victim) {
-    const auto s =
-        std::find_if(settling_.begin(), settling_.end(), [&](const Settling& x) { return x.clock + timing::Listing == clock_; });
+    const auto s = std::find_if(settling_.begin(), settling_.end(),
+                                [&](const Settling& x) { return x.clock + timing::Listing == clock_; });
     auto& packets = queues_[s->deciding.seen.queue];
     const auto victim =
         std::find_if(packets.begin(), packets.end(), [&](const Leaving& x) { return x.name == *ports.victim; });

@@ -50,9 +50,7 @@ def shown(tmp_path_factory):
     file = folder / "config.toml"
     file.write_text(CONFIG % "2Gbit")
     page = folder / "page.html"
-    stats = run(
-        folder, traffic(folder / "in.pcap", 1, 4000), "--config", file, "--engine", "model", "--report", page
-    )
+    stats = run(folder, traffic(folder / "in.pcap", 1, 4000), "--config", file, "--engine", "model", "--report", page)
     return stats, page
 
 

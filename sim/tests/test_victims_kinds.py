@@ -173,5 +173,7 @@ def test_both_engines_are_one_with_all_kinds_of_curves_and_frames(tmp_path, text
         assert {row["ruling"] for row in rows} == {"1", "2", "3"}
     else:
         assert {row["ruling"] for row in rows} == {"4"}
-        early = sum(c[name]["packets"] for q in stats["queues"][:2] for c in q["colours"] for name in ("early", "marked"))
+        early = sum(
+            c[name]["packets"] for q in stats["queues"][:2] for c in q["colours"] for name in ("early", "marked")
+        )
         assert early > 0, "the curve beside the tail-drop form did nothing"

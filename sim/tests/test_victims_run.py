@@ -287,7 +287,9 @@ def test_a_window_without_a_limit_is_refused(tmp_path):
     file = tmp_path / "config.toml"
     file.write_text((MISUSED % "victim_window = 4").replace('limit = "20KB"', ""))
     status, out, err = vermilion("check", file)
-    assert status == 2 and 'queue "q"' in err and "victim_window 4" in err and "limit_packets, 1 to 134217727" in err, err
+    assert (
+        status == 2 and 'queue "q"' in err and "victim_window 4" in err and "limit_packets, 1 to 134217727" in err
+    ), err
     file.write_text((MISUSED % "victim_window = 4").replace('limit = "20KB"', 'limit_packets = "20p"'))
     assert vermilion("check", file)[0] == 0
 

@@ -166,7 +166,12 @@ def cells(row: dict) -> list[str]:
         known = figures["lost"] - others
         out.append(f"{figures['lost']:,}")
         out += [f"{figures['evicted']:,}"] if victim == "nearest" else []
-        out += [f"{figures['lost_bytes'] / 1000:,.0f}", f"{others:,}", f"{slots / known:.2f}" if known else "", f"{slots:,}"]
+        out += [
+            f"{figures['lost_bytes'] / 1000:,.0f}",
+            f"{others:,}",
+            f"{slots / known:.2f}" if known else "",
+            f"{slots:,}",
+        ]
     return out
 
 

@@ -8,9 +8,7 @@ from .config import COLOURS, Config, Queue
 
 def rules_nothing(queue: Queue) -> bool:
     """No curve can drop or mark a packet."""
-    return all(
-        drop.curve == "tail" and drop.ecn is None for drop in (getattr(queue, colour) for colour in COLOURS)
-    )
+    return all(drop.curve == "tail" and drop.ecn is None for drop in (getattr(queue, colour) for colour in COLOURS))
 
 
 def of(queue: Queue):
