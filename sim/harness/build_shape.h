@@ -23,7 +23,7 @@
 #define VM_FLOWS 4096
 #endif
 #ifndef VM_VICTIMS
-#define VM_VICTIMS 0
+#define VM_VICTIMS 16
 #endif
 #ifndef VM_MAX_FRAME_BYTES
 #define VM_MAX_FRAME_BYTES 9728

@@ -1,0 +1,19 @@
+"""The replay's counts where all goes wrong: agreement is never below none, so it never reads as a very large number."""
+
+import subprocess
+
+from vermilion import build
+
+OBJECTS = "replay victim_check average clocked_victims curve decide distance flow_marker flow_table mark_stage parser"
+OBJECTS += " pipeline_view random spacing token_marker victims"
+
+
+def test_a_lone_departure_is_a_disagreement_and_no_negative_agreement(tmp_path):
+    folder, out = build.simulator("lab").parent / "obj", tmp_path / "lone_departure"
+    command = ["g++", "-std=gnu++20", *build.PRESETS["lab"].defines(), "-I", build.ROOT / "sim/model"]
+    command += ["-I", build.ROOT / "sim/harness", build.ROOT / "sim/tests/lone_departure.cpp", "-o", out]
+    command += [folder / f"{name}.o" for name in OBJECTS.split()]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    decisions, agreed, first = subprocess.run([out], capture_output=True, text=True).stdout.split(" ", 2)
+    assert (decisions, agreed) == ("0", "0") and "victim search" in first, first
