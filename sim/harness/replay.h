@@ -51,7 +51,7 @@ class Replay {
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
 
   u64 decisions() const { return decisions_; }
-  // An outcome of a contest may be wrong where its decision disagrees as well, and counts twice; but no less than none agree.
+  // A contest's outcome may be wrong where its decision disagrees as well; then it is taken off twice, but never below 0.
   u64 agreed() const { return agreed_ - std::min(agreed_, victims_.wrong()); }
   u64 refreshes() const { return refreshes_; }
   u64 refreshesAgreed() const { return refreshesAgreed_; }

@@ -34,7 +34,7 @@ constexpr u64 LimitLag = 3;
 constexpr u64 settling(u32 victims) {
   return victims != 0 ? 6 : 0;
 }
-// From there until the packet is in its queue and who pays for it is not, where the search is built
+// From there until the packet is in its queue and who pays is out of it, where the search is built: a clock before that is shown
 constexpr u64 Listing = settling(1) - 1;
 // average/BacklogCounters.scala: from a packet's slot to the first slot whose averages see it admitted, and settling
 constexpr u64 Admission = Verdict + 1;
