@@ -91,7 +91,7 @@ def bundle(queue_record) -> dict:
             "ecn": q.ecn, "spacing": q.spacing, "sizeWeight": q.size_on, "invMeanLen": pair(q.size),
             "limitBytes": q.limit_bytes, "limitPackets": q.limit_packets,
             "remark": [{"on": q.remark >> c & 1, "dscp": q.remark_dscp[c]} for c in range(3)],
-            "removeOption": q.remove_ttl_option,
+            "removeOption": q.remove_ttl_option, "nearest": q.nearest, "byColour": q.by_colour, "last": q.last,
         },
         "colours": [{"drop": one(c.drop), "ecnOwn": c.ecn_own, "ecn": one(c.ecn)} for c in q.colour],
     }  # fmt: skip

@@ -11,7 +11,7 @@ import cocotb
 import model_bindings as mb
 from bench.bundle import ports
 from cocotb.clock import Clock
-from lane.lane_bench import CONFIGURATION, FREE, Bench, Frame, frame
+from lane.datapath import CONFIGURATION, FREE, Bench, Frame, frame
 
 MAX_FRAME = int(os.environ.get("MAX_FRAME_BYTES", "9728"))
 

@@ -2,14 +2,14 @@
 
 Counts clocks, not time. With a short limit most frames are refused and their cells come back as fast as they are taken; without one the
 cells run out, and frames that find none are decided (`nobuf`) in every clock as well. The way out takes a beat in
-four clocks. Every frame's fate is checked as in lane_bench.
+four clocks. Every frame's fate is checked as in datapath.py.
 """
 
 import os
 
 import cocotb
 import model_bindings as mb
-from lane.lane_bench import FREE, Bench, Frame, frame
+from lane.datapath import FREE, Bench, Frame, frame
 
 FRAMES = 5000
 

@@ -1,4 +1,4 @@
-"""The lane's datapath as a whole, with 256 cells: frames in, frames out, nothing lost that was not counted."""
+"""The lane's datapath as a whole, with 256 cells: frames in, frames out, nothing lost that was not counted; with the victim search in 2 queues, too."""
 
 import pytest
 from bench.build import run
@@ -7,3 +7,8 @@ from bench.build import run
 @pytest.mark.parametrize("preset", ["lab-few-cells", "nic100g-few-cells"])
 def test_lane_keeps_every_byte_under_stalls_and_backpressure(preset):
     run("LaneCore", "lane.lane_bench", preset)
+
+
+@pytest.mark.parametrize("preset", ["lab-victims-few-cells", "nic100g-victims-few-cells"])
+def test_lane_with_victims_keeps_every_byte_under_stalls_and_backpressure(preset):
+    run("LaneCore", "lane.lane_bench", preset, VICTIMS="2")

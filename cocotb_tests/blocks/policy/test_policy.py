@@ -4,12 +4,12 @@ from bench.build import run
 
 
 def test_policy_pipeline_decides_as_the_model_does():
-    run("PolicyPipeline", "blocks.policy.policy_bench")
+    run("PolicyPipeline", "blocks.policy.policy_bench", "lab-without-victims")
 
 
 def test_drop_rates_over_each_curve_are_the_documented_ones():
-    run("PolicyPipeline", "blocks.policy.rates_bench")
+    run("PolicyPipeline", "blocks.policy.rates_bench", "lab-without-victims")
 
 
 def test_wred_rio_c_and_rio_dc_average_what_the_papers_say():
-    run("PolicyPipeline", "blocks.policy.variants_bench")
+    run("PolicyPipeline", "blocks.policy.variants_bench", "lab-without-victims")

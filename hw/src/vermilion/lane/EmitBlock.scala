@@ -19,7 +19,7 @@ object EmitBlock extends App {
     "TokenMarker" -> (p => new TokenMarker(p)),
     "PolicyBlocks" -> (p => new PolicyBlocks(p)),
     "ByteBlocks" -> (p => new ByteBlocks(p)),
-    "PolicyPipeline" -> (p => new PolicyPipeline(p.copy(victims = 0))),
+    "PolicyPipeline" -> (p => new PolicyPipeline(p)),
     "FlowMarker" -> (p => new FlowMarker(p.queueBits, 256)), // few sets, so that flows collide
     "VictimPipeline" -> (p => new VictimPipeline(VictimParams(p.queues, p.cells, p.queues))),
     "LaneCore" -> (p => new LaneCore(p))

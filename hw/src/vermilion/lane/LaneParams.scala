@@ -73,8 +73,15 @@ object LaneParams {
   val byName: Map[String, LaneParams] =
     Map("lab" -> lab, "nic10g" -> nic10g, "nic25g" -> nic25g, "nic100g" -> nic100g)
 
-  /** For benches: buffers that a few frames fill, and a frame a clock with the victim search in some of the queues. */
-  val forBenches: Map[String, LaneParams] =
-    byName ++ Seq("lab", "nic100g").map(name => s"$name-few-cells" -> byName(name).copy(cells = 256, victims = 0)) +
-      ("nic100g-victims" -> nic100g.copy(cells = 1024, victims = 4))
+  /** For benches: buffers that a few frames fill, without the victim search and with it in two of the queues; a frame a clock with the search in
+    * four; and the search left out.
+    */
+  val forBenches: Map[String, LaneParams] = {
+    val few = Seq("lab", "nic100g").map(name => name -> byName(name).copy(cells = 256, victims = 0))
+    byName ++
+      few.map { case (name, p) => s"$name-few-cells" -> p } ++
+      few.map { case (name, p) => s"$name-victims-few-cells" -> p.copy(victims = 2) } +
+      ("nic100g-victims" -> nic100g.copy(cells = 1024, victims = 4)) +
+      ("lab-without-victims" -> lab.copy(victims = 0))
+  }
 }

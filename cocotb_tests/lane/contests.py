@@ -1,0 +1,112 @@
+"""Benches of a lane with the victim search: frames from all distances, queues in every form of it, and an account of who pays.
+
+Of each contest: it costs exactly one packet. A victim is named by its head cell; it stands in the queue of the arriving one behind another,
+has its length, distance and colour, has not paid before, and is not further than the arriving packet. It leaves the queue and never comes
+out; or it was ECT and stays, and comes out with CE. Queues without the search (`VICTIMS` and above) take no victims.
+
+Not here: that the victim is the nearest of all (the block's own bench), nor how many contests are blind.
+"""
+
+import ctypes
+import os
+
+import model_bindings as mb
+from lane.datapath import FREE, Bench, Frame, frame
+
+VICTIMS = int(os.environ.get("VICTIMS", "0"))  # of LaneParams, of the build under test
+FORMS = ("red", "tail", "ecn", "arriving")
+DISTANCE = mb.Distance(option=0, infer=1, share=0)
+INITIAL_TTL = 128  # that is inferred from 65 to 128
+
+
+class DistantFrame(Frame):
+    """A frame with what its contests need."""
+
+    def __init__(self, data: bytes, bad: bool, distance: int, ecn: int):
+        super().__init__(data, bad)
+        self.distance, self.ecn = distance, ecn
+        self.cell, self.colour = None, None
+        self.paid = False  # marked CE, when it came or where it stood
+
+    def leaves(self) -> bytes:
+        if not self.paid:
+            return self.data
+        headers, data = mb.Headers(), ctypes.create_string_buffer(self.data, len(self.data))
+        mb.library().vm_parse(self.data, len(self.data), mb.OptionTypes(), headers)
+        mb.library().vm_rewrite(data, headers, 1, 0, 0, 0)
+        return data.raw
+
+
+class ContestBench(Bench):
+    def __init__(self, dut, seed: int):
+        super().__init__(dut, seed)
+        self.turn = seed % len(FORMS)
+
+    def entry(self, dscp: int) -> dict:
+        return {"queue": dscp % 4, "colour": dscp // 4 % 3}
+
+    def make(self, length: int, bad: bool) -> Frame:
+        random = self.random
+        distance, ecn = random.choice([random.randrange(64), 4]), random.randrange(4)
+        data = frame(self.number, random.randrange(12), length, random, ecn, INITIAL_TTL - distance)
+        return DistantFrame(data, bad, distance, ecn)
+
+    def record(self, limit_packets: int):
+        """A queue in the next form: RED, tail drop, ECN, or without contests, where only the limit drops."""
+        form = FORMS[self.turn % len(FORMS)]
+        self.turn += 1
+        curves = [mb.red_curve(0, 10, 0.5)] * 3 if form in ("red", "ecn") else []
+        fields = {"limit_bytes": FREE, "limit_packets": limit_packets, "distance": DISTANCE, "ecn": form == "ecn"}
+        fields |= {"nearest": form != "arriving", "by_colour": form != "arriving" and self.random.randrange(2)}
+        if form == "tail":
+            fields |= {"last": 1 + self.random.randrange(16), "limit_packets": min(limit_packets, 12)}
+        return mb.queue(masks=(7, 7, 7), curves=curves, **fields)
+
+    def peek(self, name: str) -> int:
+        return int(getattr(self.dut, f"io_decision_bits_{name}").value)
+
+    def decided(self):
+        f, bits = super().decided()
+        queue, verdict, ruling = bits["queue"], bits["verdict"], self.peek("ruling")
+        f.cell, f.colour = self.peek("headCell"), self.peek("colour")
+        f.paid = verdict == mb.MARK
+        if verdict not in (mb.BAD, mb.NOBUF):
+            assert self.peek("distance") == f.distance
+        if not self.peek("contest"):
+            assert verdict == ruling
+            return f, bits
+        evicted, marked = self.peek("outcome_evicted"), self.peek("outcome_victimMarked")
+        assert ruling in (mb.EARLY, mb.FORCED, mb.TAIL, mb.MARK)
+        if not evicted and not marked:
+            assert verdict == ruling, "nobody has paid"
+            self.fates["paid itself"] += 1
+            return f, bits
+        assert not (evicted and marked) and verdict == mb.ENQUEUE, "two have paid"
+        assert queue < VICTIMS, "a queue without the search had a victim"
+        line, cell = self.queued[queue], self.peek("outcome_victim_cell")
+        # A cell may be named again while its last packet is still on its way out, so the newest of that name.
+        at = next((i for i in reversed(range(len(line) - 1)) if line[i].cell == cell), 0)
+        assert at > 0, f"clock {self.clocks}: the victim is not in queue {queue}, or is its first packet"
+        victim = line[at]
+        told = [self.peek(f"outcome_victim_{name}") for name in ("lenBytes", "distance", "colour")]
+        assert told == [len(victim.data), victim.distance, victim.colour] and victim.distance <= f.distance
+        assert not victim.paid, "it has paid before"
+        self.fates[ruling, "evicted" if evicted else "marked"] += 1
+        if evicted:
+            del line[at]
+            self.fates["evicted"] += 1
+        else:
+            assert victim.ecn, "a packet that is not ECT was marked"
+            victim.paid = True
+            self.fates["marked in its queue"] += 1
+        return f, bits
+
+    def every_form_was_met(self, least: int):
+        """At least so many victims in each form."""
+        met = self.fates
+        forms = {
+            "RED": met[mb.EARLY, "evicted"] + met[mb.FORCED, "evicted"],
+            "tail drop": met[mb.TAIL, "evicted"],
+            "ECN": met["marked in its queue"],
+        }
+        assert min(forms.values()) >= least and met["paid itself"] >= least, f"{forms}, paid itself {met['paid itself']}"

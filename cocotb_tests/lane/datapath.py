@@ -1,0 +1,231 @@
+"""What every bench of the lane's datapath does: drives all inputs and the output, commits queues, and keeps account of every frame.
+
+Every frame has one fate, and the bench knows it: it is shown as lost, two clocks after its last beat; or it gets the next verdict of its
+input; and if that was `enqueue`, it is the next frame to come out of its queue, byte for byte. So order is kept per input and queue. At rest
+every cell is free but the four that each input holds ready. Input 0 cannot be stalled; its `ready` is 1 in every clock.
+Builds with the victim search: contests.py, which takes a frame that was evicted out of its queue.
+
+Not here: curves, what a verdict should have been (the policy's bench checks that).
+"""
+
+import random as randomness
+import struct
+from collections import Counter, deque
+
+import cocotb
+import model_bindings as mb
+from bench import queues
+from bench.bundle import ports
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, ReadOnly
+
+FREE = 2**27 - 1
+HELD_READY = 4  # cells an input holds: CellsAhead of Ingress.scala
+LOST_CLOCKS = 2  # LostLatency of Ingress.scala
+CONFIGURATION = "io_configuration"
+
+
+def frame(number: int, dscp: int, length: int, random, ecn: int = 0, ttl: int = 64) -> bytes:
+    """An IPv4 frame with its number behind the header."""
+    words = (0x45, dscp << 2 | ecn, length - 14, 0, ttl, 253, 0, bytes(8))
+    head = bytes(12) + b"\x08\x00" + struct.pack(">BBHIBBH8s", *words)
+    return head + struct.pack(">I", number) + random.randbytes(length - 38)
+
+
+class Frame:
+    def __init__(self, data: bytes, bad: bool):
+        self.data, self.bad = data, bad
+        self.at = 0  # bytes taken
+        self.since_reset = 0  # of these, behind the reset
+        self.ended = None  # clock of the last beat
+        self.cut = False
+
+    def leaves(self) -> bytes:
+        """As it must come out."""
+        return self.data
+
+
+class Bench:
+    def __init__(self, dut, seed: int):
+        self.dut, self.random = dut, randomness.Random(seed)
+        dut._log.info(f"seed {seed}")
+        self.inputs = 1 if not hasattr(dut, "io_in_1_valid") else 2
+        self.lanes = len(dut.io_out_bits_keep)
+        self.cells = 2 ** (len(dut.io_freeCells) - 1)
+        self.waiting = [deque() for _ in range(self.inputs)]  # frames, the first may be partly in
+        self.inside = [deque() for _ in range(self.inputs)]  # all beats in, no verdict
+        self.queued: dict[int, deque] = {}  # by queue: admitted frames
+        self.commits: deque = deque()  # (queue, record)
+        self.shown = None  # the one on the port
+        self.partial, self.holding = b"", [False] * self.inputs
+        self.fates, self.number, self.now, self.clocks, self.gone = Counter(), 0, 1000, 0, 0
+        self.stalled, self.dissolved = 0, 0  # the second: queued frames that a reset took
+
+    # ---- Configuration ----
+    def entry(self, dscp: int) -> dict:
+        return {"queue": dscp % 4, "colour": 0}
+
+    def record(self, limit_packets: int):
+        return mb.queue(limit_bytes=FREE, limit_packets=limit_packets)
+
+    async def start(self, limit_packets: int, pace: float = 0.0, reset_clocks: int = 4):
+        """Reset, classes and queues; with a pace, traffic goes on all the while."""
+        dut = self.dut
+        if not self.clocks:
+            cocotb.start_soon(Clock(dut.clock, 4, unit="ns").start())
+            for name in "service portShaper classWrite seed commit look".split():
+                getattr(dut, f"{CONFIGURATION}_{name}_valid").value = 0
+            dut.io_configuration_departureUpdates.value, dut.io_ready.value = 0, 1
+        for _ in range(reset_clocks):
+            await self.clock(pace, 1.0, reset=True)
+        for dscp in range(65):
+            ports(dut, f"{CONFIGURATION}_classWrite_bits", {"address": dscp, "entry": self.entry(dscp)})
+            dut.io_configuration_classWrite_valid.value = 1
+            await self.clock(pace, 1.0)
+        dut.io_configuration_classWrite_valid.value = 0
+        self.commits.extend((queue, self.record(limit_packets)) for queue in range(4))
+        while self.commits:
+            await self.clock(pace, 1.0)
+        if not pace:  # a frame that cannot wait would be lost before the lane opens
+            await self.rest()
+
+    async def rest(self):
+        for _ in range(60000):
+            await self.clock(1.0, 1.0)
+            if not any(self.waiting) and not any(self.inside) and not any(self.queued.values()):
+                if not int(self.dut.io_busy.value):
+                    return
+        raise AssertionError("the lane did not come to rest")
+
+    # ---- Traffic ----
+    def feed(self, source: int, length: int | None = None):
+        """One more frame for an input."""
+        random = self.random
+        length = length or random.choice([60, 64, 65, 128, 1514, random.randrange(42, 3000)])
+        self.waiting[source].append(self.make(length, random.random() < 0.1))
+        self.number += 1
+
+    def make(self, length: int, bad: bool) -> Frame:
+        return Frame(frame(self.number, self.random.randrange(4), length, self.random), bad)
+
+    def drive(self, i: int, pace: float):
+        if not self.holding[i] and self.waiting[i] and self.random.random() < pace:
+            f = self.waiting[i][0]
+            beat = f.data[f.at : f.at + self.lanes]
+            last = f.at + self.lanes >= len(f.data)
+            bits = {"data": int.from_bytes(beat, "little"), "keep": 2 ** len(beat) - 1, "last": last}
+            ports(self.dut, f"io_in_{i}_bits", bits | {"bad": last and f.bad})
+            self.holding[i] = True
+        getattr(self.dut, f"io_in_{i}_valid").value = self.holding[i]
+
+    async def clock(self, pace: float, take: float, reset: bool = False):
+        """One clock: a beat to each input with probability `pace`, the output ready with probability `take`."""
+        dut = self.dut
+        dut.reset.value = reset
+        for i in range(self.inputs):
+            self.drive(i, pace)
+        commit = bool(self.commits) and not reset
+        dut.io_configuration_commit_valid.value = commit
+        if commit and self.commits[0] is not self.shown:
+            self.shown = self.commits[0]
+            queue, record = self.shown
+            ports(dut, f"{CONFIGURATION}_commit_bits", {"queue": queue, "config": queues.bundle(record)})
+        dut.io_out_ready.value = self.random.random() < take
+        self.now += 4
+        dut.io_now.value = self.now
+        await ReadOnly()
+        if not reset:
+            self.look(commit)
+        for i in range(self.inputs):
+            self.accept(i, reset)
+        if reset:
+            self.forget()
+        self.clocks += 1
+        await FallingEdge(dut.clock)
+
+    # ---- Checks, clock by clock ----
+    def accept(self, i: int, reset: bool):
+        ready = int(getattr(self.dut, f"io_in_{i}_ready").value)
+        assert ready or i != 0, f"clock {self.clocks}: input 0 is not ready"
+        if not self.holding[i]:
+            return
+        self.stalled += not ready
+        if not ready:
+            return
+        self.holding[i] = False
+        f = self.waiting[i][0]
+        size = min(self.lanes, len(f.data) - f.at)
+        f.at += size
+        f.since_reset += 0 if reset else size
+        if f.at == len(f.data):
+            f.ended = self.clocks
+            self.inside[i].append(self.waiting[i].popleft())
+
+    def look(self, commit: bool):
+        dut = self.dut
+        if commit and int(dut.io_configuration_commit_ready.value):
+            self.commits.popleft()
+        for i in range(self.inputs):
+            if int(getattr(dut, f"io_lost_{i}_valid").value):
+                f = next((f for f in self.inside[i] if f.ended == self.clocks - LOST_CLOCKS), None)
+                assert f, f"clock {self.clocks}: input {i} lost a frame that did not end {LOST_CLOCKS} clocks ago"
+                assert i == 0 or f.cut, "an input that can be stalled lost a frame"
+                assert int(getattr(dut, f"io_lost_{i}_bits").value) == f.since_reset
+                self.inside[i].remove(f)
+                self.fates["lost"] += 1
+        if int(dut.io_decision_valid.value) and not int(dut.io_decision_bits_refresh.value):
+            self.decided()
+        if int(dut.io_out_ready.value) and int(dut.io_out_valid.value):
+            count = int(dut.io_out_bits_keep.value).bit_count()
+            self.partial += int(dut.io_out_bits_data.value).to_bytes(self.lanes, "little")[:count]
+            if int(dut.io_out_bits_last.value):
+                self.left(self.partial)
+                self.partial = b""
+
+    def decided(self):
+        bits = {
+            name: int(getattr(self.dut, f"io_decision_bits_{name}").value) for name in ("lenBytes", "queue", "verdict")
+        }
+        source = int(self.dut.io_decision_bits_input.value) if self.inputs > 1 else 0
+        assert self.inside[source], f"clock {self.clocks}: a verdict for input {source}, which has no frame"
+        f = self.inside[source].popleft()
+        assert bits["lenBytes"] == len(f.data), f"clock {self.clocks}: the verdict is of another frame"
+        assert not f.cut, "a frame that a reset cut has a verdict"
+        assert (bits["verdict"] == mb.BAD) == f.bad
+        self.fates[bits["verdict"]] += 1
+        if bits["verdict"] in (mb.ENQUEUE, mb.MARK):
+            self.queued.setdefault(bits["queue"], deque()).append(f)
+        return f, bits
+
+    def left(self, data: bytes):
+        assert any(
+            q and q[0].leaves() == data for q in self.queued.values()
+        ), f"clock {self.clocks}: what came out is not at the head of any queue"
+        next(q for q in self.queued.values() if q and q[0].leaves() == data).popleft()
+        self.fates["sent"] += 1
+
+    def forget(self):
+        """A clock of reset: what was in is gone, what is still coming is cut."""
+        self.gone += sum(map(len, self.inside))
+        for frames in self.inside:
+            frames.clear()
+        self.dissolved += sum(map(len, self.queued.values()))
+        self.queued, self.partial = {}, b""
+        self.commits.clear()
+        for frames in self.waiting:
+            if frames and frames[0].at:
+                frames[0].cut, frames[0].since_reset = True, 0
+
+    async def finish(self):
+        """Until the lane is at rest; then every frame has had its fate and every cell is back."""
+        await self.rest()
+        for _ in range(2 * self.cells):
+            await self.clock(1.0, 1.0)
+        free = int(self.dut.io_freeCells.value)
+        assert free == self.cells - HELD_READY * self.inputs, f"{free} of {self.cells} cells are free"
+        assert not self.partial and not int(self.dut.io_out_valid.value)
+        fates = self.fates["lost"] + sum(n for fate, n in self.fates.items() if isinstance(fate, int))
+        assert fates + self.gone == self.number, "a frame has no fate, or two"
+        came, left = self.fates[mb.ENQUEUE] + self.fates[mb.MARK], self.fates["sent"] + self.fates["evicted"]
+        assert came == left + self.dissolved, "a frame that was queued has no fate, or two"
+        self.dut._log.info(f"{self.number} frames, {dict(self.fates)}, {self.gone} gone, {self.stalled} stalls")
