@@ -48,14 +48,15 @@ class ContestBench(Bench):
     def make(self, length: int, bad: bool) -> Frame:
         random = self.random
         distance, ecn = random.choice([random.randrange(64), 4]), random.randrange(4)
-        data = frame(self.number, random.randrange(12), length, random, ecn, INITIAL_TTL - distance)
+        dscp = random.choice([0, 0, 1, 1, 2, 3]) + 4 * random.randrange(3)
+        data = frame(self.number, dscp, length, random, ecn, INITIAL_TTL - distance)
         return DistantFrame(data, bad, distance, ecn)
 
     def record(self, limit_packets: int):
         """A queue in the next form: RED, tail drop, ECN, or without contests, where only the limit drops."""
-        form = FORMS[self.turn % len(FORMS)]
+        form = FORMS[(self.turn + self.turn // 4) % len(FORMS)]  # another one for each queue, and behind each reset
         self.turn += 1
-        curves = [mb.red_curve(0, 10, 0.5)] * 3 if form in ("red", "ecn") else []
+        curves = [mb.red_curve(1, 16, 0.5)] * 3 if form in ("red", "ecn") else []
         fields = {"limit_bytes": FREE, "limit_packets": limit_packets, "distance": DISTANCE, "ecn": form == "ecn"}
         fields |= {"nearest": form != "arriving", "by_colour": form != "arriving" and self.random.randrange(2)}
         if form == "tail":
@@ -101,12 +102,8 @@ class ContestBench(Bench):
             self.fates["marked in its queue"] += 1
         return f, bits
 
-    def every_form_was_met(self, least: int):
-        """At least so many victims in each form."""
+    def least_met(self) -> int:
+        """Of all forms the one with the fewest victims; and of arriving packets that paid."""
         met = self.fates
-        forms = {
-            "RED": met[mb.EARLY, "evicted"] + met[mb.FORCED, "evicted"],
-            "tail drop": met[mb.TAIL, "evicted"],
-            "ECN": met["marked in its queue"],
-        }
-        assert min(forms.values()) >= least and met["paid itself"] >= least, f"{forms}, paid itself {met['paid itself']}"
+        red = met[mb.EARLY, "evicted"] + met[mb.FORCED, "evicted"]
+        return min(red, met[mb.TAIL, "evicted"], met["marked in its queue"], met["paid itself"])

@@ -108,8 +108,16 @@ class Bench:
     def make(self, length: int, bad: bool) -> Frame:
         return Frame(frame(self.number, self.random.randrange(4), length, self.random), bad)
 
+    def offers(self, i: int, pace: float) -> bool:
+        """Whether input `i` brings a beat now."""
+        return self.random.random() < pace
+
+    def takes(self, take: float) -> bool:
+        """Whether the port takes a beat now."""
+        return self.random.random() < take
+
     def drive(self, i: int, pace: float):
-        if not self.holding[i] and self.waiting[i] and self.random.random() < pace:
+        if not self.holding[i] and self.waiting[i] and self.offers(i, pace):
             f = self.waiting[i][0]
             beat = f.data[f.at : f.at + self.lanes]
             last = f.at + self.lanes >= len(f.data)
@@ -130,7 +138,7 @@ class Bench:
             self.shown = self.commits[0]
             queue, record = self.shown
             ports(dut, f"{CONFIGURATION}_commit_bits", {"queue": queue, "config": queues.bundle(record)})
-        dut.io_out_ready.value = self.random.random() < take
+        dut.io_out_ready.value = self.takes(take)
         self.now += 4
         dut.io_now.value = self.now
         await ReadOnly()

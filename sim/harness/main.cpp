@@ -19,7 +19,6 @@ using namespace vermilion;
 using Json = nlohmann::ordered_json;
 
 static LoadedConfig load(const Options& o) {
-  if (o.config.empty()) return benchConfig(o);
   std::ifstream file(o.config);
   if (!file)
     throw InputError(o.config + ": cannot be read; give the hardware's record (docs/hardware-configuration.md)");

@@ -1,6 +1,5 @@
 #include "options.h"
 
-#include <algorithm>
 #include <charconv>
 
 namespace vermilion {
@@ -11,9 +10,8 @@ const char* usage() {
          "              [--seed N] [--out OUT.pcapng] [--stats-json FILE] [--trace FILE] [--vcd FILE | --fst FILE] "
          "[--stalls]\n"
          "              [--start-ns NS]   for tests: lane time of the first frame, such as shortly before 2^48\n"
-         "vermilion-sim --bench --frame-bytes N --packets N [--spread one|random] [--marker KIND] "
-         "[--config-words FILE]\n"
-         "              [--stats-json FILE]   KIND: none, leaf, srtcm, trtcm, redp, 3cpm, wpm, apm, or mixed\n";
+         "vermilion-sim --bench --config-words FILE [--frame-bytes N] [--packets N] [--spread one|random] [--colours]\n"
+         "              [--stats-json FILE]\n";
 }
 
 namespace {
@@ -42,6 +40,10 @@ Options parseOptions(int count, char** words) {
     const std::string option = words[i];
     if (option == "--bench") {
       o.bench = true;
+      continue;
+    }
+    if (option == "--colours") {
+      o.colours = true;
       continue;
     }
     if (option == "--stalls") {
@@ -80,18 +82,13 @@ Options parseOptions(int count, char** words) {
       o.packets = number<u32>(option, value, 1, 100'000'000, "1 to 100000000");
     } else if (option == "--spread") {
       o.spreadRandom = choice(option, value, "one", "random");
-    } else if (option == "--marker") {
-      if (std::find(MarkerNames.begin(), MarkerNames.end(), value) == MarkerNames.end())
-        throw InputError("--marker is " + value +
-                         "; legal are none, leaf, srtcm, trtcm, redp, 3cpm, wpm, apm and mixed");
-      o.marker = value;
     } else {
       throw InputError(option + ": no such option");
     }
   }
   if (o.rate && paced) throw InputError("--rate and --speed are both given; one sets the pace");
-  if (!o.bench && (o.in.empty() || o.config.empty()))
-    throw InputError("--in and --config-words are needed, or --bench");
+  if ((!o.bench && o.in.empty()) || o.config.empty())
+    throw InputError("--in and --config-words are needed, or --bench and --config-words");
   if (o.model && (o.bench || !o.waves.empty()))
     throw InputError("--engine model has no clocks: no --bench and no waveform");
   return o;

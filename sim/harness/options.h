@@ -1,16 +1,12 @@
 // The program's command line. Numbers are checked here, files where they are opened.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 
 #include "frame.h"
 
 namespace vermilion {
-
-// Of --marker: what the bench marks with.
-inline constexpr std::array MarkerNames = {"none", "leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm", "mixed"};
 
 struct Options {
   std::string in, config, out, statsJson, trace, waves;
@@ -20,10 +16,10 @@ struct Options {
   std::optional<u64> seed;     // in place of the configuration's
   bool bench = false;
   u32 frameBytes = 64, packets = 20000;
-  bool spreadRandom = false;    // --spread random: 1,024 flows over all DSCPs; one: a single flow
-  std::string marker = "none";  // --marker: of the bench's queues
-  u64 startNs = 1'000'000;      // --start-ns: lane time of the first frame
-  bool stalls = false;          // --stalls: random gaps in the input, random backpressure
+  bool spreadRandom = false;  // --spread random: 1,024 flows over all DSCPs; one: a single flow
+  bool colours = false;       // --colours: the single flow comes in all colours of queue 0
+  u64 startNs = 1'000'000;    // --start-ns: lane time of the first frame
+  bool stalls = false;        // --stalls: random gaps in the input, random backpressure
 };
 
 Options parseOptions(int count, char** words);

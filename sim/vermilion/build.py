@@ -52,6 +52,7 @@ PRESETS = {
     "nic25g": Preset(data_bits=128, inputs=2, stallable=0b10),
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
 }
+FOR_BENCHES = {"nic100g-victims": Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4)}
 
 
 class BuildError(Exception):
@@ -162,7 +163,8 @@ def forget_missing_headers(work: Path):
 
 def simulator(preset: str, waves: str = "", say=quiet) -> Path:
     """The simulator's program; `waves` is "", "vcd" or "fst", each a program of its own because tracing slows."""
-    if preset not in PRESETS:
+    presets = FOR_BENCHES | PRESETS
+    if preset not in presets:
         raise UserError(f"--preset is {preset}; legal are {', '.join(PRESETS)}")
     cpp = sorted(files("sim/harness", "*.cpp") + files("sim/model", "*.cpp"))
     if not files("sim/harness", "*.cpp"):
@@ -172,7 +174,7 @@ def simulator(preset: str, waves: str = "", say=quiet) -> Path:
         work = BUILD / preset / ("obj-" + waves if waves else "obj")
         program = BUILD / preset / ("vermilion-sim-" + waves if waves else "vermilion-sim")
         sources = sorted(folder.glob("*.sv"))
-        defines = PRESETS[preset].defines() + [f'-DVM_PRESET=\\"{preset}\\"']
+        defines = presets[preset].defines() + [f'-DVM_PRESET=\\"{preset}\\"']
         defines += [f"-DVM_WAVES_{waves.upper()}"] if waves else []
         verilate = ["verilator", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "fast"]
         # The lane's own assertions stay on in every simulation.

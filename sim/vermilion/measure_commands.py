@@ -13,7 +13,11 @@ from .screen import console, working
 
 @click.command()
 @click.option(
-    "--preset", "presets", type=click.Choice(list(build.PRESETS)), multiple=True, help="Default: every width."
+    "--preset",
+    "presets",
+    type=click.Choice([*build.PRESETS, *build.FOR_BENCHES]),
+    multiple=True,
+    help="Default: every width.",
 )
 @click.option(
     "--packets", type=click.IntRange(100, 10_000_000), default=20_000, show_default=True, help="Frames of each row."

@@ -1,0 +1,113 @@
+"""How the lane stands in `vermilion bench`: every stage at work on every frame, in the registers' formats by `quantise.py`.
+
+Queues: all DSCPs over all queues, DSCP d to queue d modulo their number, in the colour d modulo 3 (the frames: `sim/harness/bench.h`).
+
+    averages   of packets, w = 1/512, idle ageing by the time a frame takes on the stream
+    curve      p = 1/16 at an empty queue and a line to 1 at the limit (the upper part of gentle RED), uniform spacing: some early
+               drops at every pace, and where the scheduler is slower than the stream the curve holds the queue below its limit
+    limit      in packets, together half of the buffer's cells, so that these never run out: a `nobuf` frame would skip the rest
+    markers    `none`, one kind in all queues, colour-aware, or `mixed`: the seven kinds in turn, queue 0 the first, colour-blind, and
+               from the second turn on colour-aware, the probing ones with increase by A_Y / (1 - alpha). Rates and depths by what
+               a queue is offered: committed 1/2, peak 3/4; CBS, PBS 20 packets, EBS 200; REDP with b 60, T_L 15, T_H 45 packets, MAX
+               1/2, P_drop 1/16 and a meter of one packet, so that its dropper acts. Flow markers have the paper's parameters.
+
+With the victim search, one queue and a port slower than the stream (`PORT`, share of the stream), so that contests have victims to find; w = 1:
+
+    red    forced over half of the limit: every arrival that may not stay contests, 9 of 10
+    ecn    p from 0 to 1 at half of the limit, then 1: early drops of what is not ECT, half of the frames, and marks of the others
+    tail   no curve: contests with the last 16 packets at the limit
+
+Nothing else is shaped.
+"""
+
+from fractions import Fraction
+
+from . import build, config, quantise
+
+CLOCK_NS, CELL_BYTES = 4, 64
+MARKERS = ("leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm")
+PORT = {"red": Fraction(1, 10), "ecn": Fraction(11, 20), "tail": Fraction(1, 10)}
+WINDOW = 16
+
+
+def frame_ns(shape: build.Preset, frame: int) -> int:
+    """The time of a frame on the stream."""
+    return CLOCK_NS * -(-frame // (shape.data_bits // 8))
+
+
+def marker(kind: str, again: bool, aware: bool, rate: int, frame: int, packet_ns: int) -> dict:
+    """A `[[marker]]` table; `rate`: what its queue is offered, bits/s; `packet_ns`: what a packet takes of it; `again`: the second turn of `mixed`."""
+    depth = lambda packets: f"{packets * frame}B"
+    flow = {"increase": "factor", "ack": "green"} if again else {}
+    buckets = {"length": "frame"}
+    fields = {
+        "leaf": buckets | {"rate": rate // 2, "burst": depth(20)},
+        "srtcm": buckets | {"cir": rate // 2, "cbs": depth(20), "ebs": depth(200), "colour_aware": aware},
+        "trtcm": buckets
+        | {"cir": rate // 2, "cbs": depth(20), "pir": rate * 3 // 4, "pbs": depth(20), "colour_aware": aware},
+        "redp": buckets
+        | {"rate": rate // 2, "bucket": depth(60), "low": depth(15), "high": depth(45)}
+        | {"p_drop": 1 / 16, "meter": f"{packet_ns}ns"},
+        "3cpm": flow,
+        "wpm": {name: flow[name] for name in flow if name == "ack"},
+        "apm": {name: flow[name] for name in flow if name == "increase"},
+    }
+    return {"kind": kind} | fields[kind]
+
+
+def curve(limit: int) -> dict:
+    """From p = 1/16 at an empty queue to 1 at the limit: no curve of the configuration's, so put into the record."""
+    first = Fraction(1, 16)
+    return {
+        "on": 1, "min": 0, "max": 0, "end": limit, "inv1": [0, 0], "b1_1": 0, "inv2": list(quantise.inverse(limit)),
+        "base2": quantise.probability(first), "b1_2": quantise.probability(1 - first), "b2_2": 0,
+    }  # fmt: skip
+
+
+def codes(queue: int, queues: int) -> dict:
+    return {
+        name: [d for d in range(64) if d % queues == queue and d % 3 == colour]
+        for colour, name in enumerate(config.COLOURS)
+    }
+
+
+def record(shape: build.Preset, frame: int, spread: str, kind: str) -> dict:
+    """The hardware's record; `spread` is `one` or `random`, `kind` a marker, `mixed` or `none`."""
+    queues = shape.queues
+    limit = max(1, shape.cells // 2 // -(-frame // CELL_BYTES) // (queues if spread == "random" else 1))
+    ns = frame_ns(shape, frame)
+    rate, share = 8 * 10**9 * frame // ns, queues if spread == "random" else 1
+    average = {"weight": 1 / 512, "unit": "packet", "idle_packet": min(max(frame, 64), 9600)}
+    each = {"limit_packets": f"{limit}p", "average": average, "spacing": "uniform", "quantum": 16384}
+    asked = {
+        "port": {"rate": rate},
+        "queue": [each | {"name": str(i), "dscp": codes(i, queues)} for i in range(queues)],
+        "marker": [],
+    }
+    for i in range(queues if kind != "none" else 0):
+        mixed, again = kind == "mixed", kind == "mixed" and i >= len(MARKERS)
+        one = MARKERS[i % len(MARKERS)] if mixed else kind
+        asked["marker"].append(
+            {"queue": str(i)} | marker(one, again, again or not mixed, rate // share, frame, ns * share)
+        )
+    words = quantise.hardware(config.parse(asked, queues))
+    for queue in words["queues"]:
+        queue["curves"] = [{"drop": curve(limit), "ecn_own": 0}] * len(config.COLOURS)
+    return words | {"port": {"cost": [0, 0], "burst_ns": 0}}
+
+
+def search(shape: build.Preset, frame: int, form: str) -> dict:
+    """The same for a queue with the victim search."""
+    limit = shape.cells // 2 // -(-frame // CELL_BYTES)
+    rate = 8 * 10**9 * frame // frame_ns(shape, frame)
+    queue = {"name": "0", "default": True, "limit_packets": f"{limit}p", "victim": "nearest"}
+    queue |= {"average": {"weight": 1, "unit": "packet"}}
+    half = limit // 2
+    if form == "red":
+        queue |= dict.fromkeys(config.COLOURS, {"curve": "red", "min": half, "max": half, "p": 1})
+    elif form == "ecn":
+        queue |= {"ecn": True} | dict.fromkeys(config.COLOURS, {"curve": "gentle", "min": 0, "max": half, "p": 1})
+    else:
+        queue |= {"victim_window": WINDOW}
+    asked = {"port": {"rate": int(rate * PORT[form]), "burst": f"{2 * frame}B"}, "queue": [queue]}
+    return quantise.hardware(config.parse(asked, shape.queues, shape.victims))
