@@ -29,6 +29,15 @@ def emit(block: str, preset: str) -> Path:
     return folder
 
 
+def lint(block: str, folder: Path) -> None:
+    """Raises where Verilator has anything to say of `block`'s SystemVerilog in `folder`."""
+    sources = map(str, sorted(folder.glob("*.sv")))
+    command = ["verilator", "--lint-only", "--assert", "--top-module", block, *sources]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode or "%" in done.stderr:
+        raise AssertionError(done.stderr[-4000:])
+
+
 def run(block: str, module: str, preset: str = "lab", **environment: str) -> None:
     """Runs every cocotb test of `module` on `block`; raises when one of them fails."""
     folder = emit(block, preset)

@@ -2,6 +2,8 @@
 #include "bench.h"
 
 #include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <vector>
 
@@ -16,19 +18,22 @@ class BenchSource : public FrameSource {
   explicit BenchSource(const Options& o) : options_(o) {
     static const u8 head[] = {2, 0, 0,  0, 0, 2, 2,  0, 0, 0, 0,    1, 8,    0, 0x45, 0, 0, 0, 0, 0, 0, 0, 64,   6,
                               0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0x20, 0, 0x20, 1, 0,    0, 0, 0, 0, 0, 0, 0, 0x50, 16};
-    bytes_.assign(o.frameBytes, 0);
+    bytes_.assign(o.imix ? 1518 : o.frameBytes, 0);
     std::copy_n(head, std::min(sizeof head, bytes_.size()), bytes_.begin());
-    put(bytes_, 16, std::min(o.frameBytes - 14, 65535u), 2);
   }
   std::shared_ptr<const Frame> next() override {
     if (made_ == options_.packets) return nullptr;
+    const u32 size = options_.imix ? imix() : options_.frameBytes;
     Frame frame;
     frame.id = made_++;
-    frame.time = StartNs;
-    frame.wireLen = options_.frameBytes;
+    frame.time = StartNs + static_cast<u64>(wireNs_);
+    if (options_.lineRate) wireNs_ += (size + WireOverhead) * 8e9 / (*options_.lineRate * options_.load);
+    frame.wireLen = size;
     frame.bytes = bytes_;
+    frame.bytes.resize(size);
+    put(frame.bytes, 16, std::min(size - 14, 65535u), 2);
     const u32 flow = options_.spreadRandom ? static_cast<u32>(random_() % Flows) : 0;
-    const u32 payload = std::max(options_.frameBytes, Headers + 1) - Headers;
+    const u32 payload = std::max(size, Headers + 1) - Headers;
     const bool again = random_() % 16 == 0;
     if (!again) sequence_[flow] += payload;
     put(frame.bytes, 15, dscp(flow) << 2 | Ect0 * (farAway_() % 2), 1);
@@ -41,7 +46,7 @@ class BenchSource : public FrameSource {
   u64 total() const override { return options_.packets; }
 
  private:
-  static constexpr u32 Flows = 1024, Headers = 54, Phase = 256, Ect0 = 2, InitialTtl = 128;
+  static constexpr u32 Flows = 1024, Headers = 54, Phase = 256, Ect0 = 2, InitialTtl = 128, WireOverhead = 24;
   u32 dscp(u32 flow) {
     if (!options_.colours) return flow % 64;
     const u32 of8 = static_cast<u32>(random_() % 8);
@@ -51,12 +56,19 @@ class BenchSource : public FrameSource {
       if (d % Colours == colour) return d;
     return 0;
   }
+  // Each twelve frames in an order of their own.
+  u32 imix() {
+    if (made_ % mix_.size() == 0) std::shuffle(mix_.begin(), mix_.end(), random_);
+    return mix_[made_ % mix_.size()];
+  }
   static void put(std::vector<u8>& bytes, std::size_t at, u32 value, std::size_t size) {
     for (std::size_t i = 0; i < size && at + i < bytes.size(); i++)
       bytes[at + i] = static_cast<u8>(value >> 8 * (size - 1 - i));
   }
   const Options& options_;
   std::mt19937 random_{1}, farAway_{2};
+  std::array<u32, 12> mix_ = {64, 64, 64, 64, 64, 64, 64, 594, 594, 594, 594, 1518};
+  double wireNs_ = 0;  // of the next frame
   std::vector<u8> bytes_;
   std::vector<u32> sequence_ = std::vector<u32>(Flows);
   u64 made_ = 0;
@@ -66,6 +78,57 @@ class BenchSource : public FrameSource {
 
 std::unique_ptr<FrameSource> benchSource(const Options& o) {
   return std::make_unique<BenchSource>(o);
+}
+
+void BenchTiming::Span::add(u64 now) {
+  if (count++ == 0) first = now;
+  last = now;
+}
+
+u64 BenchTiming::Span::clocks() const {
+  return (last - first) / ClockNs;
+}
+
+void BenchTiming::arrived(const Frame& frame, u64 now) {
+  arrivals_.add(now);
+  const u64 beats = (frame.bytes.size() + BeatBytes - 1) / BeatBytes;
+  const u64 due = frame.time / ClockNs + beats;
+  behind_ = now / ClockNs > due ? now / ClockNs - due : 0;
+}
+
+void BenchTiming::decided(u64 now, std::optional<u64> latency) {
+  decisions_.add(now);
+  if (latency) toVerdict_[*latency]++;
+}
+
+void BenchTiming::write(const Options& o, nlohmann::ordered_json& json) const {
+  const auto each = [](const Span& s) {
+    return s.count > 1 ? static_cast<double>(s.clocks()) / static_cast<double>(s.count - 1) : 0.0;
+  };
+  const u64 beats = (o.frameBytes + BeatBytes - 1) / BeatBytes, took = decisions_.clocks();
+  const u64 line = o.lineRate ? arrivals_.clocks() : decisions_.count == 0 ? 0 : (decisions_.count - 1) * beats;
+  json["clocks_per_decision"] = each(decisions_);
+  json["bubbles"] = o.lineRate && took < line ? 0 : took - line;
+  if (o.lineRate) {
+    json["offered_clocks"] = each(arrivals_);
+    json["behind_clocks"] = behind_;
+  }
+  const auto latency = [&](const char* name, const char* list, const Histogram& seen) {
+    u64 all = 0, below = 0;
+    for (const auto& [clocks, count] : seen) all += count;
+    const auto at = [&](u64 part) {  // the least that `part` % are not above
+      below = 0;
+      for (const auto& [clocks, count] : seen)
+        if ((below += count) * 100 >= part * all) return clocks;
+      return u64{0};
+    };
+    const u64 least = seen.empty() ? 0 : seen.begin()->first, most = seen.empty() ? 0 : seen.rbegin()->first;
+    json[name] = least;
+    json[std::string(name) + "_max"] = most;
+    json[list] = {least, at(50), at(99), most};
+  };
+  latency("latency_verdict_clocks", "latency_verdict", toVerdict_);
+  latency("latency_total_clocks", "latency_total", toWire_);
 }
 
 }  // namespace vermilion

@@ -8,12 +8,46 @@
 //                     yellow or red, so that they fill and REDP promotes
 //   Sequence numbers move on; one segment in 16 is sent again, behind 3 others. TTLs are those of 0 to 63 hops from 128, and half of the
 //   frames are ECT(0), both at random.
+//
+//   --line-rate R     not back to back: as a port of R bits/s brings them, times `--load` (0 to 1). On the wire a frame takes 24 bytes more than in the
+//                     lane: preamble 8, FCS 4, gap 12. `--imix`: frames of 64, 594 and 1,518 bytes, 7:4:1, in random order
 #pragma once
 
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+
 #include "frame_source.h"
+#include "options.h"
 
 namespace vermilion {
 
 std::unique_ptr<FrameSource> benchSource(const Options& options);
+
+// Paces and latencies of a run, in clocks; latencies from a frame's last beat.
+class BenchTiming {
+ public:
+  void arrived(const Frame& frame, u64 now);
+  void decided(u64 now, std::optional<u64> latency);
+  void sent(u64 latency) { toWire_[latency]++; }
+  // clocks_per_decision
+  // bubbles                  clocks lost against the line: decisions take longer than the frames
+  // offered_clocks, behind_clocks   with --line-rate: clocks a frame, and how late the last one came in as the stream's width did not take them faster
+  // latency_verdict_clocks, latency_total_clocks    the least, that is of a lane with nothing ahead; ..._max the most
+  // latency_verdict, latency_total                  least, median, 99 %, most
+  void write(const Options& options, nlohmann::ordered_json& json) const;
+
+ private:
+  using Histogram = std::map<u64, u64>;
+  struct Span {
+    u64 count = 0, first = 0, last = 0;  // ns
+    void add(u64 now);
+    u64 clocks() const;
+  };
+  Span arrivals_, decisions_;
+  u64 behind_ = 0;
+  Histogram toVerdict_, toWire_;
+};
 
 }  // namespace vermilion

@@ -11,7 +11,7 @@ const char* usage() {
          "[--stalls]\n"
          "              [--start-ns NS]   for tests: lane time of the first frame, such as shortly before 2^48\n"
          "vermilion-sim --bench --config-words FILE [--frame-bytes N] [--packets N] [--spread one|random] [--colours]\n"
-         "              [--stats-json FILE]\n";
+         "              [--line-rate BITS_PER_SECOND [--load SHARE]] [--imix] [--stats-json FILE]\n";
 }
 
 namespace {
@@ -44,6 +44,10 @@ Options parseOptions(int count, char** words) {
     }
     if (option == "--colours") {
       o.colours = true;
+      continue;
+    }
+    if (option == "--imix") {
+      o.imix = true;
       continue;
     }
     if (option == "--stalls") {
@@ -80,6 +84,10 @@ Options parseOptions(int count, char** words) {
       o.frameBytes = number<u32>(option, value, 14, 65535, "14 to 65535");
     } else if (option == "--packets") {
       o.packets = number<u32>(option, value, 1, 100'000'000, "1 to 100000000");
+    } else if (option == "--line-rate") {
+      o.lineRate = number(option, value, 64e3, 200e9, "64000 to 200000000000 bits a second");
+    } else if (option == "--load") {
+      o.load = number(option, value, 0.01, 1.0, "0.01 to 1");
     } else if (option == "--spread") {
       o.spreadRandom = choice(option, value, "one", "random");
     } else {

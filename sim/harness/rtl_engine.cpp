@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "bench.h"
 #include "lane_driver.h"
 #include "run.h"
 
@@ -12,16 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Clocks of all verdicts, and how long frames took.
-struct Timing {
-  u64 decisions = 0, firstDecision = 0, lastDecision = 0, firstLength = 0;
-  u64 toVerdict[2] = {~u64{0}, 0}, toWire[2] = {~u64{0}, 0};  // least and most
-  static void add(u64 span[2], u64 clocks) {
-    span[0] = std::min(span[0], clocks);
-    span[1] = std::max(span[1], clocks);
-  }
-};
-
 class RtlRun : public LaneListener {
  public:
   RtlRun(const VmConfig& config, Recorder& recorder)
@@ -30,8 +22,12 @@ class RtlRun : public LaneListener {
         config_(config),
         recorder_(recorder) {}
 
-  void time(u64 clock, u64 now) override { replay.time(clock, now); }
+  void time(u64 clock, u64 now) override {
+    replay.time(clock, now);
+    now_ = now;
+  }
   void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) override {
+    timing.arrived(*frame, now_);
     accounting.arrived(input, std::move(frame), clock);
   }
   void lost(u32 input, u32 lenBytes, u64 clock) override {
@@ -44,9 +40,7 @@ class RtlRun : public LaneListener {
     d.mark.flow_events = replay.check(d, p.headers, clock);
     recorder_.decided(d, p.headers, accounting.lostTravelled());
     if (d.refresh) return;
-    if (timing.decisions++ == 0) timing.firstDecision = clock;
-    timing.lastDecision = clock;
-    if (p.frame) Timing::add(timing.toVerdict, clock - p.inClock);
+    timing.decided(now_, p.frame ? std::optional(clock - p.inClock) : std::nullopt);
   }
   void departed(const Left& left, u64 now, u64 clock) override {
     replay.departed(clock, now, left.queue, left.colour, left.lenBytes);
@@ -57,17 +51,18 @@ class RtlRun : public LaneListener {
 
   Replay replay;
   Accounting accounting;
-  Timing timing;
+  BenchTiming timing;
 
  private:
   void onWire(const Packet& p, const std::vector<u8>& bytes) {
     bool ceWritten;
     expectedBytes(config_, p, &ceWritten);
     recorder_.sent(p, ceWritten, bytes);
-    Timing::add(timing.toWire, p.outClock - p.inClock);
+    timing.sent(p.outClock - p.inClock);
   }
   const VmConfig& config_;
   Recorder& recorder_;
+  u64 now_ = 0;
 };
 
 // What the lane counts of contests, of the queue of the last snapshot.
@@ -152,18 +147,9 @@ Json compareFlowEvents(LaneDriver& driver, const Results& results, Accounting& a
   return flowEventJson(lane);
 }
 
-// Names of the file of --bench; latencies are the least seen, that is of a lane with nothing ahead; `verdicts` {name: packets};
-// `marked`: packets by the colour that their marker gave, green first.
-void benchJson(const Options& o, const Timing& t, const VmConfig& config, const Results& results, Json& json) {
-  const u64 beats = (o.frameBytes + BeatBytes - 1) / BeatBytes;
-  const u64 span = t.lastDecision - t.firstDecision;
-  json["clocks_per_decision"] =
-      t.decisions > 1 ? static_cast<double>(span) / static_cast<double>(t.decisions - 1) : 0.0;
-  json["bubbles"] = t.decisions == 0 ? 0 : span - (t.decisions - 1) * beats;  // clocks lost against the line
-  json["latency_verdict_clocks"] = t.toVerdict[0];
-  json["latency_verdict_clocks_max"] = t.toVerdict[1];
-  json["latency_total_clocks"] = t.toWire[0];
-  json["latency_total_clocks_max"] = t.toWire[1];
+// Names of the file of --bench beside those of BenchTiming: `verdicts` {name: packets}; `marked`: packets by the colour that their marker
+// gave, green first.
+void benchJson(const VmConfig& config, const Results& results, Json& json) {
   for (int v = 0; v < VM_VERDICTS; v++) {
     u64 packets = 0;
     for (u32 q = 0; q < config.queue_count; q++)
@@ -196,7 +182,10 @@ u64 runRtl(const Options& o, const LoadedConfig& loaded, FrameSource& source, Re
   json["input_stalled_clocks"] = driver.stalledClocks();
   compareCounters(driver, config, recorder.results(), run.accounting);
   json["flow_events"] = compareFlowEvents(driver, recorder.results(), run.accounting);
-  if (o.bench) benchJson(o, run.timing, config, recorder.results(), json);
+  if (o.bench) {
+    run.timing.write(o, json);
+    benchJson(config, recorder.results(), json);
+  }
   json["replay"] = {{"decisions", run.replay.decisions()},
                     {"agreed", run.replay.agreed()},
                     {"refreshes", run.replay.refreshes()},

@@ -1,4 +1,4 @@
-"""`--bench`: under every marker no clock is lost, each marker acts, and the page holds what was measured."""
+"""`--bench`: under every marker and form of the search no clock is lost, each acts, and the page holds what was measured."""
 
 import csv
 import json
@@ -9,16 +9,16 @@ import pytest
 from marker_traffic import program  # noqa: F401  (a fixture)
 from token_marker_bench import lane_draws
 
-from vermilion import bench
+from vermilion import bench, bench_config, build
+
+
+LAB = build.PRESETS["lab"]
 
 
 @pytest.mark.parametrize("marker", [*bench.MARKERS, "mixed"])
-def test_every_marker_loses_no_clock_and_acts(program, tmp_path, marker):  # noqa: F811
-    stats, spread = tmp_path / "stats.json", "random" if marker == "mixed" else "one"
-    command = [program, "--bench", "--frame-bytes", "64", "--packets", "3000", "--spread", spread, "--marker", marker]
-    done = subprocess.run([*command, "--stats-json", stats], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-    figures = json.loads(stats.read_text())
+def test_every_marker_loses_no_clock_and_acts(program, marker):  # noqa: F811
+    spread = "random" if marker == "mixed" else "one"
+    figures = bench.once(program, bench_config.record(LAB, 64, spread, marker), 64, spread, marker != "mixed", 3000)
     assert figures["bubbles"] == 0 and figures["replay"]["agreed"] == 3000 and "lost" not in figures
     assert figures["verdicts"]["nobuf"] == 0 and sum(figures["marked"]) == 3000
     colours = {"leaf": [0, 2], "wpm": [0, 1], "apm": [1, 2]}.get(marker, [0, 1, 2])
@@ -38,6 +38,17 @@ def test_every_marker_loses_no_clock_and_acts(program, tmp_path, marker):  # noq
     assert events["table_full"] == events["collision"] == 0
 
 
+@pytest.mark.parametrize("form", bench.FORMS)
+def test_every_form_of_the_search_loses_no_clock_and_nothing_that_no_contest_ruled(program, form):  # noqa: F811
+    figures = bench.once(program, bench_config.search(LAB, 64, form), 64, "one", False, 12000)
+    found = bench.contests(figures)
+    print(form, found, figures["verdicts"])
+    assert figures["bubbles"] == 0 and figures["replay"]["agreed"] == 12000 and "lost" not in figures
+    assert figures["verdicts"]["nobuf"] == 0 and found["not_ordered"] == 0 and found["contests"] > 1000
+    assert found["evicted"] > found["contests"] // 10 and (found["marked"] > 100) == (form == "ecn")
+    assert found["itself"] + found["evicted"] + found["marked"] == found["contests"]
+
+
 def test_the_page_keeps_what_was_not_measured_now(program, tmp_path, monkeypatch):  # noqa: F811
     monkeypatch.setattr(bench, "PAGE", tmp_path / "bench.md")
     monkeypatch.setattr(bench, "SHAPES", [(64, "one", "none"), (64, "random", "mixed")])
@@ -46,13 +57,15 @@ def test_the_page_keeps_what_was_not_measured_now(program, tmp_path, monkeypatch
     bench.publish(rows, 200)
     text = (tmp_path / "bench.md").read_text()
     assert "--preset nic10g --packets 100 " in text and "--preset lab --packets 200 " in text
+    assert text.count("| red | 8 | 0 | 0 |") == 2
     assert text.count("| one | 64 | 8 | 0 | 0 |") == text.count("| random | mixed | 8 | 0 | 0 |") == 2
 
 
 def test_markers_draw_what_the_tests_of_redp_draw(program, tmp_path):  # noqa: F811
     """eq. (1) is measured in sim/tests/test_model_redp.py with the lane's own source, without the lane."""
-    trace = tmp_path / "trace"
-    command = [program, "--bench", "--packets", "300", "--marker", "redp", "--trace", trace]
+    trace, words = tmp_path / "trace", tmp_path / "words"
+    words.write_text(json.dumps(bench_config.record(LAB, 64, "one", "redp")))
+    command = [program, "--bench", "--config-words", words, "--packets", "300", "--colours", "--trace", trace]
     subprocess.run([*command, "--stats-json", tmp_path / "stats"], capture_output=True, check=True)
     with trace.open() as file:
         drawn = [int(row["mark_draw"]) for row in csv.DictReader(file) if row["refresh"] == "0"]

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from vermilion import build, config, quantise
+from vermilion import bench_config, build, config, quantise
 
 IP4 = bytes.fromhex("45000028000000004006000001020304050607080050005100000000000000005002000000000000")
 
@@ -177,9 +177,10 @@ def test_what_is_no_input_is_refused_in_one_sentence_and_writes_nothing(program,
 
 @pytest.mark.parametrize("spread", ["one", "random"])
 def test_the_bench_loses_no_clock_and_every_stage_works(program, tmp_path, spread):
-    stats = tmp_path / "stats.json"
-    arguments = ["--bench", "--frame-bytes", 64, "--packets", 2000, "--spread", spread, "--stats-json", stats]
-    status, lines = run(program, *arguments)
+    stats, words = tmp_path / "stats.json", tmp_path / "words.json"
+    words.write_text(json.dumps(bench_config.record(build.PRESETS["lab"], 64, spread, "none")))
+    arguments = ["--frame-bytes", 64, "--packets", 2000, "--spread", spread, "--stats-json", stats]
+    status, lines = run(program, "--bench", "--config-words", words, *arguments)
     assert status == 0, lines
     result = json.loads(stats.read_text())
     verdicts = result["verdicts"]
