@@ -84,7 +84,9 @@ class LineRateBench(ContestBench):
         there, counted = self.present(ruled), self.peek("queued_packets")
         held = sum(clock > ruled - FREED_CLOCKS for clock in self.contests[-16:])
         freed = len(self.departures) - bisect_right(self.departures, ruled - FREED_CLOCKS)
-        assert there <= counted <= there + held + freed, f"{there} packets, {held} held, {freed} freed: {counted} counted"
+        assert (
+            there <= counted <= there + held + freed
+        ), f"{there} packets, {held} held, {freed} freed: {counted} counted"
         assert there <= LIMIT and held <= HELD_CLOCKS
         f, bits = super().decided()
         self.arrivals += 1

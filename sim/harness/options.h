@@ -16,13 +16,13 @@ struct Options {
   std::optional<u64> seed;     // in place of the configuration's
   bool bench = false;
   u32 frameBytes = 64, packets = 20000;
-  bool spreadRandom = false;  // --spread random: 1,024 flows over all DSCPs; one: a single flow
+  bool spreadRandom = false;       // --spread random: 1,024 flows over all DSCPs; one: a single flow
   std::optional<double> lineRate;  // --line-rate: of the bench's port, bits/s on the wire; else back to back
   double load = 1;                 // --load: share of it
   bool imix = false;               // --imix: frames of three lengths
-  bool colours = false;       // --colours: the single flow comes in all colours of queue 0
-  u64 startNs = 1'000'000;    // --start-ns: lane time of the first frame
-  bool stalls = false;        // --stalls: random gaps in the input, random backpressure
+  bool colours = false;            // --colours: the single flow comes in all colours of queue 0
+  u64 startNs = 1'000'000;         // --start-ns: lane time of the first frame
+  bool stalls = false;             // --stalls: random gaps in the input, random backpressure
 };
 
 Options parseOptions(int count, char** words);

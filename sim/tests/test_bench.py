@@ -11,7 +11,6 @@ from token_marker_bench import lane_draws
 
 from vermilion import bench, bench_config, build
 
-
 LAB = build.PRESETS["lab"]
 
 

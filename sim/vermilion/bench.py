@@ -22,13 +22,13 @@ SHAPES += [(64, "one", marker) for marker in MARKERS] + [(64, "random", "mixed")
 FORMS = ("red", "ecn", "tail")  # of the victim search
 
 
-def once(program: Path, words: dict, frame: int, spread: str, colours: bool, packets: int) -> dict:
+def once(program: Path, words: dict, frame: int, spread: str, colours: bool, packets: int, more: tuple = ()) -> dict:
     """The program's figures of one row; a disagreement of the model or a frame unaccounted for ends it as a defect."""
     with tempfile.TemporaryDirectory() as folder:
         record, stats = Path(folder) / "words.json", Path(folder) / "stats.json"
         record.write_text(json.dumps(words))
         arguments = ["--bench", "--config-words", record, "--frame-bytes", frame, "--packets", packets]
-        arguments += ["--spread", spread, *["--colours"] * colours, "--stats-json", stats]
+        arguments += ["--spread", spread, *["--colours"] * colours, "--stats-json", stats, *more]
         simulate.run(program, arguments, lambda *_: None, lambda *_: None)
         return json.loads(stats.read_text())
 

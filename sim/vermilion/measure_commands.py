@@ -20,20 +20,41 @@ from .screen import console, working
     help="Default: every width.",
 )
 @click.option(
-    "--packets", type=click.IntRange(100, 10_000_000), default=20_000, show_default=True, help="Frames of each row."
+    "--packets",
+    type=click.IntRange(100, 10_000_000),
+    default=20_000,
+    show_default=True,
+    help="Frames of each row; with --line-rate a tenth of the clocks.",
 )
-@click.option("--publish", is_flag=True, help="Write docs/results/bench.md and .json.")
-def bench(presets, packets, publish):
+@click.option(
+    "--line-rate",
+    is_flag=True,
+    help="Frames as a port brings them, at three loads, with the distribution of latencies.",
+)
+@click.option("--json", "json_file", metavar="FILE", help="The figures as JSON.")
+@click.option("--publish", is_flag=True, help="Write docs/results/bench.md, or line-rate.md, and .json.")
+def bench(presets, packets, line_rate, json_file, publish):
     """Measures clocks a decision, latency and pace."""
     from . import bench as measured
-    from . import show
+    from . import line_rate as paced
+    from . import show, simulate
 
-    with working() as note:
-        programs = {name: build.simulator(name, "", note) for name in presets or ("nic10g", "nic25g", "nic100g")}
-    rows = measured.measure(programs, packets)
-    if publish:
+    presets = presets or tuple(paced.PORTS)
+    for name in presets if line_rate else ():
+        if name not in paced.PORTS:
+            raise UserError(f"--preset {name}: stands for no port; with --line-rate legal are {', '.join(paced.PORTS)}")
+    with simulate.Outputs() as outputs:
+        place = outputs.add("--json", json_file)
+        with working() as note:
+            programs = {name: build.simulator(name, "", note) for name in presets}
+            rows = paced.measure(programs, 10 * packets, note) if line_rate else measured.measure(programs, packets)
+        if place:
+            place.write_text(json.dumps(rows, indent=1) + "\n")
+    if publish and line_rate:
+        paced.publish(rows)
+    elif publish:
         measured.publish(rows, packets)
-    show.bench(console(), rows)
+    (paced.show if line_rate else show.bench)(console(), rows)
 
 
 @click.command()

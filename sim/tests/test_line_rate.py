@@ -1,0 +1,37 @@
+"""`vermilion bench --line-rate`: frames come at the port's rate, none is lost but by the curve, and the page keeps what was not measured now."""
+
+import pytest
+from marker_traffic import program  # noqa: F401  (a fixture)
+
+from vermilion import line_rate
+
+
+@pytest.fixture(autouse=True)
+def a_port_for_lab(monkeypatch):
+    monkeypatch.setitem(line_rate.PORTS, "lab", line_rate.PORTS["nic10g"])
+
+
+@pytest.mark.parametrize("load", line_rate.LOADS)
+@pytest.mark.parametrize("frame", [60, "imix"])
+def test_a_port_at_line_rate_loses_no_clock_and_no_frame(program, frame, load):  # noqa: F811
+    row = line_rate.row("lab", program, frame, "one", load, 40000)
+    size = line_rate.MEAN_OF_MIX if frame == "imix" else frame
+    offered = (size + 24) * 8 / 10 / 4 / load
+    assert row["offered_clocks"] == pytest.approx(offered, rel=0.02 if frame == "imix" else 0.001)
+    assert (
+        row["bubbles"] <= 10 and row["not_ordered"] == 0 and row["early"] > 0
+    )  # a shorter frame's headers take longer
+    assert row["behind_clocks"] <= (0 if frame == 60 else 190)
+    for name in ("latency_verdict", "latency_total"):
+        assert row[name] == sorted(row[name]) and row[name][0] > 40
+    assert row["latency_verdict"][3] <= 64
+
+
+def test_the_page_keeps_what_was_not_measured_now(program, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(line_rate, "PAGE", tmp_path / "line-rate.md")
+    row = line_rate.row("lab", program, 60, "random", 1.0, 4000)
+    line_rate.publish([row | {"preset": "nic10g"}])
+    line_rate.publish([row | {"preset": "nic100g"}])
+    text = (tmp_path / "line-rate.md").read_text()
+    assert text.count("| random | 60 | 1 | 8.4 |") == 2
+    assert text.index("nic10g: 10 Gbit/s, 64 bits") < text.index("nic100g: 100 Gbit/s, 512 bits")

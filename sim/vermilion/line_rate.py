@@ -1,0 +1,97 @@
+"""`vermilion bench --line-rate`: frames as a port brings them, at its rate and below, and how long the lane takes for each.
+
+On the wire a frame takes 24 bytes more than in the lane: preamble 8, FCS 4, gap 12. So the shortest Ethernet frame, 64 bytes with its FCS, is one of 60
+bytes here, and comes at 148.8 Mpps at 100 Gbit/s. All at a clock of 250 MHz. What is sent: `sim/harness/bench.h`; how the lane stands: `bench_config.py`;
+figures of the program: `BenchTiming` in `sim/harness/bench.h`.
+"""
+
+import json
+from pathlib import Path
+
+from . import bench, bench_config, build
+
+PORTS = {"nic10g": 10_000_000_000, "nic25g": 25_000_000_000, "nic100g": 100_000_000_000}
+FRAMES = (60, 64, 65, 128, 594, 1518, 9018, "imix")
+SPREADS, LOADS = ("one", "random"), (0.5, 0.9, 1.0)
+LONGEST_OF_MIX, MEAN_OF_MIX, WIRE_OVERHEAD, CLOCK_NS = 1518, (7 * 64 + 4 * 594 + 1518) / 12, 24, 4
+PAGE = build.ROOT / "docs" / "results" / "line-rate.md"
+
+INTRODUCTION = """# The lane at line rate
+
+Made by `./vermilion bench --line-rate --publish`, the Verilated lane at 250 MHz, every decision replayed in the model and agreed, every frame accounted for. Frames come on
+one input as a port of the rate brings them, 24 bytes apart (preamble 8, FCS 4, gap 12); sizes are the lane's, without FCS, so 60 is the shortest Ethernet frame. `imix`: 64,
+594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve and no marker; the way out takes a beat in every clock.
+
+* `offered`, `decided`: clocks a frame as it came in, and a decision. `bubbles`: clocks by which the decisions took longer than the frames.
+* `late`: clocks by which the last frame came in behind its time, as the stream is narrower than the port (see below); the lane itself never stops an input.
+* `not ordered`: frames lost for want of a place, a cell or at a limit; curves drop some besides (`early`).
+* Latencies, clocks from a frame's last beat: least, median, 99 %, most; to the verdict, to the first beat out.
+
+A stream moves whole beats: 65 bytes take two of 512 bits, 2 clocks, and a port of 100 Gbit/s brings them every 1.78. So 512 bits at 250 MHz cannot carry that size at line rate, whatever stands behind.
+"""
+HEADS = ["flows", "frame", "load", "offered", "decided", "bubbles", "late", "not ordered", "early"]
+HEADS += ["to the verdict", "to the first beat out"]
+
+
+def packets_of(shape: build.Preset, port: int, frame, clocks: int) -> int:
+    """So many frames that a row takes about `clocks` clocks at full load."""
+    size = MEAN_OF_MIX if frame == "imix" else frame
+    each = max((size + WIRE_OVERHEAD) * 8e9 / port / CLOCK_NS, -(-size // (shape.data_bits // 8)))
+    return max(300, int(clocks / each))
+
+
+def row(preset: str, program: Path, frame, spread: str, load: float, clocks: int) -> dict:
+    shape, port, mixed = build.PRESETS[preset], PORTS[preset], frame == "imix"
+    words = bench_config.record(shape, LONGEST_OF_MIX if mixed else frame, spread, "none")
+    more = ("--line-rate", port, "--load", load, *["--imix"] * mixed)
+    packets = packets_of(shape, port, frame, clocks)
+    found = bench.once(program, words, 64 if mixed else frame, spread, False, packets, more)
+    verdicts = found["verdicts"]
+    lost = sum(each["packets"] for each in found.get("lost", []))
+    figures = {name: found[name] for name in ("clocks_per_decision", "offered_clocks", "bubbles", "behind_clocks")}
+    figures |= {"not_ordered": lost + verdicts["nobuf"] + verdicts["tail"], "early": verdicts["early"]}
+    figures |= {name: found[name] for name in ("latency_verdict", "latency_total")}
+    return {"preset": preset, "frame": frame, "spread": spread, "load": load, "packets": packets} | figures
+
+
+def measure(programs: dict, clocks: int, progress=lambda text: None) -> list[dict]:
+    rows = []
+    for preset, program in programs.items():
+        for spread in SPREADS:
+            for frame in FRAMES:
+                progress(f"{preset}: {frame} bytes, {spread}")
+                rows += [row(preset, program, frame, spread, load, clocks) for load in LOADS]
+    return rows
+
+
+def cells(row: dict) -> list[str]:
+    """What a row has below HEADS."""
+    figures = [f"{row['offered_clocks']:.4g}", f"{row['clocks_per_decision']:.4g}"]
+    figures += [f"{row[name]:,}" for name in ("bubbles", "behind_clocks", "not_ordered", "early")]
+    spans = [" / ".join(f"{clocks:,}" for clocks in row[name]) for name in ("latency_verdict", "latency_total")]
+    return [row["spread"], str(row["frame"]), f"{row['load']:g}", *figures, *spans]
+
+
+def publish(rows: list[dict]) -> None:
+    """Writes the page and, beside it, the same as JSON; presets that were not measured now stay as they were."""
+    kept = PAGE.with_suffix(".json")
+    known = json.loads(kept.read_text()) if kept.exists() else []
+    now = {row["preset"] for row in rows}
+    rows = [row for row in known if row["preset"] not in now] + rows
+    text = INTRODUCTION
+    for preset in PORTS:
+        mine = [cells(row) for row in rows if row["preset"] == preset]
+        if mine:
+            text += f"\n## {preset}: {PORTS[preset] // 10**9} Gbit/s, {build.PRESETS[preset].data_bits} bits\n\n"
+            text += bench.table(HEADS, 1, mine)
+    PAGE.write_text(text)
+    kept.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
+
+
+def show(screen, rows: list[dict]) -> None:
+    from .show import table
+
+    made = table("Line rate", ["preset", "flows"], HEADS[1:])
+    for row in rows:
+        made.add_row(row["preset"], *cells(row))
+    screen.print(made)
