@@ -46,6 +46,8 @@ class Frame:
 
 
 class Bench:
+    queues = (0, 1, 2, 3)
+
     def __init__(self, dut, seed: int):
         self.dut, self.random = dut, randomness.Random(seed)
         dut._log.info(f"seed {seed}")
@@ -63,7 +65,7 @@ class Bench:
 
     # ---- Configuration ----
     def entry(self, dscp: int) -> dict:
-        return {"queue": dscp % 4, "colour": 0}
+        return {"queue": self.queues[dscp % 4], "colour": 0}
 
     def record(self, limit_packets: int):
         return mb.queue(limit_bytes=FREE, limit_packets=limit_packets)
@@ -83,7 +85,7 @@ class Bench:
             dut.io_configuration_classWrite_valid.value = 1
             await self.clock(pace, 1.0)
         dut.io_configuration_classWrite_valid.value = 0
-        self.commits.extend((queue, self.record(limit_packets)) for queue in range(4))
+        self.commits.extend((queue, self.record(limit_packets)) for queue in self.queues)
         while self.commits:
             await self.clock(pace, 1.0)
         if not pace:  # a frame that cannot wait would be lost before the lane opens

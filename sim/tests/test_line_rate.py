@@ -33,5 +33,5 @@ def test_the_page_keeps_what_was_not_measured_now(program, tmp_path, monkeypatch
     line_rate.publish([row | {"preset": "nic10g"}])
     line_rate.publish([row | {"preset": "nic100g"}])
     text = (tmp_path / "line-rate.md").read_text()
-    assert text.count("| random | 60 | 1 | 8.4 |") == 2
+    assert text.count("| random | 60 | 1 | 16.8 |") == 2
     assert text.index("nic10g: 10 Gbit/s, 64 bits") < text.index("nic100g: 100 Gbit/s, 512 bits")
