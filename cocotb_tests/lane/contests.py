@@ -58,12 +58,12 @@ class ContestBench(Bench):
         """A queue in the next form: RED, tail drop, ECN, or without contests, where only the limit drops."""
         form = FORMS[(self.turn + self.turn // 4) % len(FORMS)]  # another one for each queue, and behind each reset
         self.turn += 1
-        curves = [mb.red_curve(1, 16, 0.5)] * 3 if form in ("red", "ecn") else []
+        curve = {"red": mb.red_curve(1, 16, 0.5), "ecn": mb.red_curve(1, 8, 0.5, end=100, b1=0.5)}.get(form)
         fields = {"limit_bytes": FREE, "limit_packets": limit_packets, "distance": DISTANCE, "ecn": form == "ecn"}
         fields |= {"nearest": form != "arriving", "by_colour": form != "arriving" and self.random.randrange(2)}
         if form == "tail":
             fields |= {"last": 1 + self.random.randrange(16), "limit_packets": min(limit_packets, 12)}
-        return mb.queue(masks=(7, 7, 7), curves=curves, **fields)
+        return mb.queue(masks=(7, 7, 7), curves=[curve] * 3 if curve else [], **fields)
 
     def peek(self, name: str) -> int:
         return int(getattr(self.dut, f"io_decision_bits_{name}").value)

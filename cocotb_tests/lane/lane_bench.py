@@ -89,7 +89,7 @@ async def contests_of_every_form_cost_one_packet_each(dut, commits):
             for waiting, source in zip(bench.waiting, range(bench.inputs)):
                 if len(waiting) < 4:
                     bench.feed(source, bench.random.choice([60, 64, 64, 65, 200]))
-            if not bench.commits and bench.random.random() < (0.03 if commits else 0.001):
+            if not bench.commits and bench.random.random() < (0.03 if commits else 0.003):
                 bench.commits.append((bench.random.choice(bench.queues), bench.record(bench.random.choice([FREE, 20]))))
             await bench.clock(pace, take)
         if bench.least_met() >= 30:
