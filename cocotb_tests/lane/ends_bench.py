@@ -43,8 +43,7 @@ class EndsBench(Bench):
         self.commits.extend((queue, self.record(limit_packets)) for queue in self.classes)
         while self.commits:
             await self.clock(0.0, 1.0)
-        for _ in range(50):
-            await self.clock(0.0, 1.0)
+        await self.rest()
 
     def feed(self, source: int):
         random = self.random

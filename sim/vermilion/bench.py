@@ -61,7 +61,8 @@ harness. What is sent: `sim/harness/bench.h`; how the lane stands: `sim/vermilio
 * Flows: `one` TCP flow, so the same queue, bucket, set of the flow table and state in every clock, or 1,024 at `random` over all queues.
 * Victim search, 64 bytes into one queue, distances at random: `red`, every arrival forced over half of the limit; `ecn`, half of the frames ECT, early drops and marks; `tail`,
   contests with the last 16 packets at the limit. The port is slower than the stream, so that queues stand: a tenth of it, and 55 % for `ecn`. A contest costs one packet: `evicted`
-  or CE-`marked` where it stands, or the arriving one (`itself`, lost or marked). `not ordered`: losses that no contest ruled. `blind`: share of contests, [decision 6](../decisions/0006-victims-by-distance.md).
+  or CE-`marked` where it stands, or the arriving one (`itself`, lost or marked). `not ordered`: losses that no contest ruled. `blind`: share of contests, [decision 6](../decisions/0006-victims-by-distance.md). Who stays in a queue that
+  contests all the time has come far, so most arriving packets are the nearest themselves.
 * Markers, 64 bytes: one kind in all queues, colour-aware, or `mixed`: the seven in turn, colour-aware and by factor from the second
   turn on. Frames come in all three colours. One segment in 16 is sent again (`losses`). `policed`: REDP's dropper.
 """
