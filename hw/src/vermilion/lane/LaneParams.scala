@@ -81,9 +81,8 @@ object LaneParams {
     byName ++ Map(
       "lab-few-cells" -> labFew,
       "nic100g-few-cells" -> nicFew,
-      "lab-victims-few-cells" -> labFew.copy(victims =
-        8
-      ), // opens 2,048 clocks after a reset, later than the rest of the lane
+      // Opens 2,048 clocks after a reset, later than the rest of the lane.
+      "lab-victims-few-cells" -> labFew.copy(victims = 8),
       "nic100g-victims-few-cells" -> nicFew.copy(victims = 2),
       "nic100g-victims" -> nic100g.copy(cells = 1024, victims = 4),
       "lab-without-victims" -> lab.copy(victims = 0)
