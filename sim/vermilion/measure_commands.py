@@ -47,7 +47,7 @@ def bench(presets, packets, line_rate, json_file, publish):
         place = outputs.add("--json", json_file)
         with working() as note:
             programs = {name: build.simulator(name, "", note) for name in presets}
-            rows = paced.measure(programs, 10 * packets, note) if line_rate else measured.measure(programs, packets)
+            rows = paced.measure(programs, 10 * packets) if line_rate else measured.measure(programs, packets)
         if place:
             place.write_text(json.dumps(rows, indent=1) + "\n")
     if publish and line_rate:
