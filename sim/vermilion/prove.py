@@ -226,7 +226,7 @@ def prove_block(
     work = WORK / "blocks" / name / "-".join((fault or "as-it-is", rams))
     aiger, properties = translate(folder, work, "Proof", proof.faults[fault] if fault else None, rams, unkind)
     result = solve(bounded(aiger, proof.start + depth), properties, depth, progress, proof.start)
-    if result.failed or not proof.unbounded:
+    if result.failed or not proof.closes:
         return result
     script = f"read_aiger {aiger}; scorr; dc2; scorr; orpos; pdr -T {PDR_SECONDS}"
     build.run([abc(), "-c", script], work / "pdr.log")

@@ -33,6 +33,7 @@ class QueueChecks(p: LaneParams) extends Module {
     def newest: Packet = packets((length - 1.U)(p.cellBits - 1, 0))
   }
   private val dut = Module(new QueueManager(p))
+  private def cellsOf(tag: UInt) = Mux(tag(0), 2.U(2.W), 1.U(2.W)) // any but 0
   private def isRef(ref: PacketRef, packet: Packet) = ref.cell === packet.cell && ref.lenBytes === packet.tag
 
   // ---- what comes: e1 is the clock behind
@@ -45,7 +46,7 @@ class QueueChecks(p: LaneParams) extends Module {
   dut.io.enqueue.bits := 0.U.asTypeOf(dut.io.enqueue.bits)
   dut.io.enqueue.bits.queue := free.queue
   dut.io.enqueue.bits.descriptor.headCell := free.cell
-  dut.io.enqueue.bits.descriptor.cells := 1.U
+  dut.io.enqueue.bits.descriptor.cells := cellsOf(free.tag)
   dut.io.enqueue.bits.descriptor.lenBytes := free.tag
   dut.io.enqueue.bits.descriptor.arrival := free.tag
   private val e1 = RegNext(comes, false.B)
@@ -139,6 +140,7 @@ class QueueChecks(p: LaneParams) extends Module {
     assert(wakes || dut.io.joined.bits === e1Queue, "a packet joins another queue")
   }
   assert(e1 || !(dut.io.awake.valid || dut.io.joined.valid), "a packet is told that never came")
+  assert(!taken || !known(takenQueue), "a queue's first packet is known before its last one is gone")
   for (q <- 0 until p.queues) {
     assert(dut.io.refilled.valid && takenQueue === q.U || knownNow(q) === !now(q).empty, "a packet is lost, or made up: the taker knows no first")
     assert(!knownNow(q) || isRef(firstNow(q), now(q).packets(0)), "the taker knows another packet as first")
@@ -148,8 +150,8 @@ class QueueChecks(p: LaneParams) extends Module {
     val looked = plain(Delay(free.look(i)))
     assert(looked.empty || dut.io.newest(i) === looked.newest.cell, "a look at the newest packet shows another")
   }
-  private def cellsOf(q: Plain) = Seq.tabulate(p.cells)(i => Mux(i.U < q.length, UIntToOH(q.packets(i).cell, p.cells), 0.U))
-  private val standing = now.flatMap(cellsOf).reduce(_ | _)
+  private def namesOf(q: Plain) = Seq.tabulate(p.cells)(i => Mux(i.U < q.length, UIntToOH(q.packets(i).cell, p.cells), 0.U))
+  private val standing = now.flatMap(namesOf).reduce(_ | _)
   private val entering = Mux(e1, UIntToOH(e1Packet.cell, p.cells), 0.U)
   private val leaving = Mux(taken, UIntToOH(takenCell, p.cells), 0.U)
   assert((standing | entering | leaving) === held, "a cell belongs to no packet, or to one that has left")
@@ -162,8 +164,13 @@ class QueueChecks(p: LaneParams) extends Module {
   private val next = Reg(Vec(p.cells, new Packet))
   private val tags = Reg(Vec(p.cells, UInt(TagBits.W)))
   private val heads = Reg(Vec(p.cells, UInt(p.cellBits.W)))
-  private val woken, slept = RegInit(VecInit.fill(p.queues)(false.B)) // each wake and each sleep turns a bit
-  when(taken && asked && !dut.io.refilled.valid) {
+  private val cells = Reg(Vec(p.cells, UInt(2.W)))
+  private val woken, slept = Reg(Vec(p.queues, Bool())) // each wake and each sleep turns a bit; swept behind reset
+  when(!ready) {
+    woken(started(p.queueBits - 1, 0)) := false.B
+    slept(started(p.queueBits - 1, 0)) := false.B
+  }
+  when(taken && asked && !dut.io.refilled.valid) { // it sleeps
     awake(takenQueue) := false.B
     slept(takenQueue) := !slept(takenQueue)
   }
@@ -176,7 +183,14 @@ class QueueChecks(p: LaneParams) extends Module {
     newest(e1Queue) := e1Packet.cell
     tags(e1Packet.cell) := e1Packet.tag
     heads(e1Packet.cell) := e1Packet.cell
+    cells(e1Packet.cell) := cellsOf(e1Packet.tag)
   }
+  private val asleep = taken && asked && !dut.io.refilled.valid
+  private val sleeps = woken(e1Queue) === slept(e1Queue) || (asleep && takenQueue === e1Queue)
+  private val link = next(takenCell)
+  assert(dut.io.newestServed === newest(takenQueue), "a read of the newest packet shows an older one")
+  assert(isRef(dut.io.successor, link), "a read of a link shows an older one")
+  assert(!e1 || dut.io.awake.valid === sleeps, "a read of a queue's bits shows older ones")
   for ((q, i) <- plain.zipWithIndex) {
     assert(awake(i) === !q.empty, "a queue is awake without a packet, or asleep with one")
     assert(awake(i) === (woken(i) =/= slept(i)), "a queue's two bits do not say whether it is awake")
@@ -184,6 +198,7 @@ class QueueChecks(p: LaneParams) extends Module {
     for (k <- 0 until p.cells) {
       assert(k.U >= q.length || tags(q.packets(k).cell) === q.packets(k).tag, "a packet has another's descriptor")
       assert(k.U >= q.length || heads(q.packets(k).cell) === q.packets(k).cell, "a descriptor has another head cell")
+      assert(k.U >= q.length || cells(q.packets(k).cell) === cellsOf(q.packets(k).tag), "a packet has other cells")
       if (k + 1 < p.cells) {
         val linked = next(q.packets(k).cell).asUInt === q.packets(k + 1).asUInt
         assert((k + 1).U >= q.length || linked, "a packet is linked to another than the next")
