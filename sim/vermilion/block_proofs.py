@@ -20,7 +20,12 @@ class Proof:
 
 
 QUEUES = {
-    "lost": Fault("a packet that joins is not linked", "QueueManager", r"e1Valid & ~e1Sleeps;(?=\s+wire)", "1'h0;"),
+    "lost": Fault(
+        "packets that join queue 1 are not linked",
+        "QueueManager",
+        r"e1Valid & ~e1Sleeps;(?=\s+wire)",
+        "e1Valid & ~e1Sleeps & ~e1_queue;",
+    ),
     "order": Fault(
         "a packet is linked behind its own queue's first",
         "QueueManager",
@@ -53,7 +58,7 @@ FREE_LIST = {
         "a chain is walked for one cell too many", "FreeList", r"_chains_io_deq_bits_cells - [23]'h1", "_chains_io_deq_bits_cells"
     ),
     "lost-chain": Fault(
-        "a chain that comes from a full bank is dropped", "FreeList", r"(room = .*?) < 3'h3", r"\1 < 3'h5"
+        "a chain of each way is fetched at once, and one kept", "FreeList", r"_banks_0_io_available & ~pickSecond", "_banks_0_io_available"
     ),
     "count": Fault(
         "of two chains that come at once one is counted",
@@ -61,6 +66,10 @@ FREE_LIST = {
         r"io_freedByReader_valid \? io_freedByReader_bits_cells",
         "io_freedByReader_valid & ~io_freedByPolicy_valid ? io_freedByReader_bits_cells",
     ),
+}
+
+# Only more cells than its output queue holds make a walk wait.
+FREE_LIST_8 = {
     "walk": Fault(
         "while the walk waits it goes on", "FreeList", r"io_walk_address = advance \? current : lastCell", "io_walk_address = current"
     ),
@@ -155,6 +164,7 @@ PROOFS = {
     ),
     "free-list": Proof("free list of 4 cells: no cell handed out twice, none lost, count right", 1, 14, False, FREE_LIST),
     "free-list-2": Proof("the same of 2 cells", 1, 14, True),
+    "free-list-8": Proof("the same of 8 cells, whose walks can wait", 1, 12, False, FREE_LIST_8),
     "reader": Proof("packet reader: cells in the order of the chain, which comes back once", 1, 10, True, READER),
     "rewrite": Proof("header rewrite: cells once and in order, no byte touched that is not edited", 1, 8, True, REWRITE),
     "gather-64": Proof("beats to cells, 64 bits: bytes once and in order, length, flags", 1, 12, True, GATHER),

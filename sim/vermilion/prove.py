@@ -23,6 +23,7 @@ WORK = build.BUILD / "proofs"
 TOP = "VictimProof"
 # Clocks before a packet may come: reset, and the sweep of 32 lists (2 queues x 4 distances x 4 slots), the longest of all.
 SWEEP_CLOCKS = 34
+VICTIM_DEPTH = 13
 # Longest search for an invariant of a block's proof that is said to close.
 PDR_SECONDS = 600
 FORMS = {
@@ -215,9 +216,15 @@ def block_system_verilog(say=build.quiet) -> Path:
 
 
 def prove_block(
-    name: str, depth: int | None = None, fault: str = "", rams: str = "zeros", say=build.quiet, progress=None
+    name: str,
+    depth: int | None = None,
+    fault: str = "",
+    rams: str = "zeros",
+    say=build.quiet,
+    progress=None,
+    closing: bool = True,
 ) -> Result:
-    """Proves a block to a depth, by default its own, and without a bound where its proof closes."""
+    """Proves a block to a depth, by default its own, and without a bound where its proof closes; not `closing`: to the depth only."""
     if name not in PROOFS:
         raise UserError(f"prove {name}: is no proof; legal are {', '.join(PROOFS)}")
     proof = PROOFS[name]
@@ -226,7 +233,7 @@ def prove_block(
     work = WORK / "blocks" / name / "-".join((fault or "as-it-is", rams))
     aiger, properties = translate(folder, work, "Proof", proof.faults[fault] if fault else None, rams, unkind)
     result = solve(bounded(aiger, proof.start + depth), properties, depth, progress, proof.start)
-    if result.failed or not proof.closes:
+    if result.failed or not (proof.closes and closing):
         return result
     script = f"read_aiger {aiger}; scorr; dc2; scorr; orpos; pdr -T {PDR_SECONDS}"
     build.run([abc(), "-c", script], work / "pdr.log")
@@ -237,6 +244,26 @@ def prove_block(
     if "Property proved." not in said:
         raise build.BuildError(f"the proof of {name} without a bound did not end in {PDR_SECONDS} s")
     return Result(None, depth, True)
+
+
+def listed() -> list[tuple[str, str]]:
+    """Every proof's name, and what it is about: the victim search's forms, then the blocks."""
+    return [(form, f"victim search, {what}") for form, what in FORMS.items()] + [(n, p.what) for n, p in PROOFS.items()]
+
+
+def faults_of(name: str) -> dict[str, Fault]:
+    return FAULTS if name in FORMS else PROOFS[name].faults
+
+
+def depth_of(name: str) -> int:
+    return VICTIM_DEPTH if name in FORMS else PROOFS[name].depth
+
+
+def run(name: str, depth: int, fault: str, rams: str, cells: int, say, progress) -> Result:
+    """Any proof by its name."""
+    if name in FORMS:
+        return prove(name, cells, depth, fault, rams, say, progress)
+    return prove_block(name, depth, fault, rams, say, progress)
 
 
 def solve(command: list, properties: list[str], depth: int, progress, start: int = SWEEP_CLOCKS) -> Result:
