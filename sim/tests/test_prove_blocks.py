@@ -8,7 +8,14 @@ from vermilion import prove
 from vermilion.block_proofs import PROOFS
 from vermilion.cli import cli
 
-CLOSE = ["axi-lite", "counters", "gather-512", "reader", "serializer-512", "serializer-64"]  # without a bound, in seconds
+CLOSE = [
+    "axi-lite",
+    "counters",
+    "gather-512",
+    "reader",
+    "serializer-512",
+    "serializer-64",
+]  # without a bound, in seconds
 DEEP = {"queues": 9, "free-list": 11, "scheduler": 5, "gather-64": 10}  # to a depth
 
 FOUND = {  # a fault of each kind: the property that fails, and the first clock in which it can

@@ -55,10 +55,16 @@ FREE_LIST = {
         "_chains_io_deq_bits_cells - 2'h1 - {1'h0, _chains_io_deq_bits_cells > 3'h1}",
     ),
     "doubled": Fault(
-        "a chain is walked for one cell too many", "FreeList", r"_chains_io_deq_bits_cells - [23]'h1", "_chains_io_deq_bits_cells"
+        "a chain is walked for one cell too many",
+        "FreeList",
+        r"_chains_io_deq_bits_cells - [23]'h1",
+        "_chains_io_deq_bits_cells",
     ),
     "lost-chain": Fault(
-        "a chain of each way is fetched at once, and one kept", "FreeList", r"_banks_0_io_available & ~pickSecond", "_banks_0_io_available"
+        "a chain of each way is fetched at once, and one kept",
+        "FreeList",
+        r"_banks_0_io_available & ~pickSecond",
+        "_banks_0_io_available",
     ),
     "count": Fault(
         "of two chains that come at once one is counted",
@@ -68,22 +74,28 @@ FREE_LIST = {
     ),
 }
 
-# Only more cells than its output queue holds make a walk wait.
-FREE_LIST_8 = {
-    "walk": Fault(
-        "while the walk waits it goes on", "FreeList", r"io_walk_address = advance \? current : lastCell", "io_walk_address = current"
+READER = {
+    "lost": Fault(
+        "the address goes on while the way out waits",
+        "PacketReader",
+        r"advance \? nextAddress : address",
+        "nextAddress",
+    ),
+    "valid": Fault(
+        "valid falls while the way out waits", "PacketReader", r"advance = ~valid \| io_cell_ready", "advance = 1'h1"
+    ),
+    "order": Fault(
+        "the second cell is the first again", "PacketReader", r": io_readLink", ": first ? address : io_readLink"
+    ),
+    "freed": Fault(
+        "a chain comes back while its last cell waits", "PacketReader", r"(io_freed_valid = )[^;]*;", r"\1valid & last;"
     ),
 }
 
-READER = {
-    "lost": Fault("the address goes on while the way out waits", "PacketReader", r"advance \? nextAddress : address", "nextAddress"),
-    "valid": Fault("valid falls while the way out waits", "PacketReader", r"advance = ~valid \| io_cell_ready", "advance = 1'h1"),
-    "order": Fault("the second cell is the first again", "PacketReader", r": io_readLink", ": first ? address : io_readLink"),
-    "freed": Fault("a chain comes back while its last cell waits", "PacketReader", r"(io_freed_valid = )[^;]*;", r"\1valid & last;"),
-}
-
 REWRITE = {
-    "valid": Fault("valid falls while the way out waits", "HeaderRewrite", r"s1Ready = ~s2Valid \| io_out_ready", "s1Ready = 1'h1"),
+    "valid": Fault(
+        "valid falls while the way out waits", "HeaderRewrite", r"s1Ready = ~s2Valid \| io_out_ready", "s1Ready = 1'h1"
+    ),
     "doubled": Fault("a cell stays behind", "HeaderRewrite", r"s2Valid <= s1Valid;", "s2Valid <= s1Valid | s2Valid;"),
     "byte": Fault(
         "an option is padded in the third cell too",
@@ -91,16 +103,27 @@ REWRITE = {
         r"second <= io_in_bits_cell_first & ~io_in_bits_cell_last",
         "second <= ~io_in_bits_cell_last",
     ),
-    "flags": Fault("another cell's end", "HeaderRewrite", r"s2_cell_last <= s1_cell_last", "s2_cell_last <= io_in_bits_cell_last"),
+    "flags": Fault(
+        "another cell's end", "HeaderRewrite", r"s2_cell_last <= s1_cell_last", "s2_cell_last <= io_in_bits_cell_last"
+    ),
 }
 
 GATHER = {
-    "valid": Fault("a cell that waits is overwritten", "CellGather", r"cellValid <= take & complete;", "cellValid <= 1'h0;"),
-    "order": Fault(
-        "a frame does not begin a new cell", "CellGather", r"slot <= complete \? 3'h0 : slot", "slot <= &slot ? 3'h0 : slot"
+    "valid": Fault(
+        "a cell that waits is overwritten", "CellGather", r"cellValid <= take & complete;", "cellValid <= 1'h0;"
     ),
-    "length": Fault("lengths run on from frame to frame", "CellGather", r"length <= s1Beat_last \? 16'h0 : ", "length <= "),
-    "bad": Fault("a frame with a hole in keep is good", "CellGather", r"badNow = frameBad \| s1BadKeep", "badNow = frameBad"),
+    "order": Fault(
+        "a frame does not begin a new cell",
+        "CellGather",
+        r"slot <= complete \? 3'h0 : slot",
+        "slot <= &slot ? 3'h0 : slot",
+    ),
+    "length": Fault(
+        "lengths run on from frame to frame", "CellGather", r"length <= s1Beat_last \? 16'h0 : ", "length <= "
+    ),
+    "bad": Fault(
+        "a frame with a hole in keep is good", "CellGather", r"badNow = frameBad \| s1BadKeep", "badNow = frameBad"
+    ),
 }
 
 SERIALIZER = {
@@ -108,23 +131,36 @@ SERIALIZER = {
         "valid falls while the way out waits", "Serializer", r"\(_GEN_0 \? left > 7'h8 : busy\)", "_GEN_0 & left > 7'h8"
     ),
     "payload": Fault("data go on while the way out waits", "Serializer", r"else if \(_GEN_0\) begin", "else begin"),
-    "last": Fault("every beat of the last cell has tlast", "Serializer", r"io_out_bits_last = last & lastBeat", "io_out_bits_last = last"),
+    "last": Fault(
+        "every beat of the last cell has tlast",
+        "Serializer",
+        r"io_out_bits_last = last & lastBeat",
+        "io_out_bits_last = last",
+    ),
     "keep": Fault("keep has a hole", "Serializer", r"left > 7'h2,", "left > 7'h4,"),
     "lost": Fault("a cell is taken over the last one", "Serializer", r"io_out_ready & lastBeat", "lastBeat"),
 }
 
 AXI_LITE = {
     "lost": Fault(
-        "a write is taken while the last answer waits, and not answered", "AxiLiteSlave", r"& answered & ~io_hold", "& ~io_hold"
+        "a write is taken while the last answer waits, and not answered",
+        "AxiLiteSlave",
+        r"& answered & ~io_hold",
+        "& ~io_hold",
     ),
     "held": Fault("a write is done though it is held", "AxiLiteSlave", r"& answered & ~io_hold", "& answered"),
     "doubled": Fault(
-        "a write is done twice", "AxiLiteSlave", r"(\.io_enq_bits  \(io_axi_aw_bits\),\s+\.io_deq_ready \()doWrite", r"\1doWrite & io_axi_b_ready"
+        "a write is done twice",
+        "AxiLiteSlave",
+        r"(\.io_enq_bits  \(io_axi_aw_bits\),\s+\.io_deq_ready \()doWrite",
+        r"\1doWrite & io_axi_b_ready",
     ),
     "answer": Fault(
         "a write's answer falls by itself", "AxiLiteSlave", r"io_axi_b_ready & ~answered \| answered", "1'h1"
     ),
-    "order": Fault("a read's address changes before its answer", "AxiLiteSlave", r"~_GEN & io_axi_ar_valid\)", "io_axi_ar_valid)"),
+    "order": Fault(
+        "a read's address changes before its answer", "AxiLiteSlave", r"~_GEN & io_axi_ar_valid\)", "io_axi_ar_valid)"
+    ),
     "reset": Fault("an answer outlives a reset", "AxiLiteSlave", r"answered <= 1'h1;", "answered <= answered;"),
 }
 
@@ -135,45 +171,71 @@ SCHEDULER = {
         r"kept <= io_keep;",
         "kept <= 1'h0;",
     ),
-    "lost": Fault("a queue that is refilled does not join", "Scheduler", r"\.io_enq_valid +\(io_refilled_valid\)", ".io_enq_valid (1'h0)"),
     "deficit": Fault(
-        "a packet of the round costs nothing", "Scheduler", r"_lists_io_chosen_bits_deficit - _GEN_0\)", "_lists_io_chosen_bits_deficit)"
+        "a packet of the round costs nothing",
+        "Scheduler",
+        r"_lists_io_chosen_bits_deficit - _GEN_0\)",
+        "_lists_io_chosen_bits_deficit)",
     ),
-    "quantum": Fault("a quantum is added to covered deficits too", "Scheduler", r": _event_bits_add_T \| ~covered\)", ": 1'h1)"),
+    "quantum": Fault(
+        "a quantum is added to covered deficits too", "Scheduler", r": _event_bits_add_T \| ~covered\)", ": 1'h1)"
+    ),
     "covered": Fault(
         "a packet is sent that its deficit does not cover",
         "Scheduler",
         r"_lists_io_chosen_bits_deficit >= _GEN_0",
         "_lists_io_chosen_bits_deficit >= 19'h40",
     ),
-    "doubled": Fault("a queue whose visit is over stays and joins", "Scheduler", r"emptied \| joinsAnew \| parks", "emptied | parks"),
+    "doubled": Fault(
+        "a queue whose visit is over stays and joins", "Scheduler", r"emptied \| joinsAnew \| parks", "emptied | parks"
+    ),
 }
 
 COUNTERS = {
-    "forwarding": Fault("of two events in a row one is lost", "RecordRamChecks", r"old_hit <= [^;]*;", "old_hit <= 1'h0;"),
+    "forwarding": Fault(
+        "of two events in a row one is lost", "RecordRamChecks", r"old_hit <= [^;]*;", "old_hit <= 1'h0;"
+    ),
     "snapshot": Fault(
         "a slot that changes during the walk is not saved first", "RecordRamChecks", r"~\(_save_T_4\[0\]\)", "1'h0"
     ),
-    "clear": Fault("a cleared record keeps its count", "RecordRamChecks", r"_old_T\[2\] == epoch \? _old_T\[1:0\] : 2'h0", "_old_T[1:0]"),
-    "tidy": Fault("tidying up after a clear overwrites an event", "RecordRamChecks", r"& ~walking & ~eventValid_REG", "& ~walking"),
+    "clear": Fault(
+        "a cleared record keeps its count",
+        "RecordRamChecks",
+        r"_old_T\[2\] == epoch \? _old_T\[1:0\] : 2'h0",
+        "_old_T[1:0]",
+    ),
+    "tidy": Fault(
+        "tidying up after a clear overwrites an event", "RecordRamChecks", r"& ~walking & ~eventValid_REG", "& ~walking"
+    ),
 }
 
 PROOFS = {
     "queues": Proof(
-        "queue manager: no packet lost or doubled, order of every queue, awake exactly when it holds one", 3, 9, False, QUEUES
+        "queue manager: no packet lost or doubled, order of every queue, awake exactly when it holds one",
+        3,
+        9,
+        False,
+        QUEUES,
     ),
-    "free-list": Proof("free list of 4 cells: no cell handed out twice, none lost, count right", 1, 14, False, FREE_LIST),
+    "free-list": Proof(
+        "free list of 4 cells: no cell handed out twice, none lost, count right", 1, 14, False, FREE_LIST
+    ),
     "free-list-2": Proof("the same of 2 cells", 1, 14, True),
-    "free-list-8": Proof("the same of 8 cells, whose walks can wait", 1, 12, False, FREE_LIST_8),
     "reader": Proof("packet reader: cells in the order of the chain, which comes back once", 1, 10, True, READER),
-    "rewrite": Proof("header rewrite: cells once and in order, no byte touched that is not edited", 1, 8, True, REWRITE),
+    "rewrite": Proof(
+        "header rewrite: cells once and in order, no byte touched that is not edited", 1, 8, True, REWRITE
+    ),
     "gather-64": Proof("beats to cells, 64 bits: bytes once and in order, length, flags", 1, 12, True, GATHER),
     "gather-512": Proof("beats to cells, 512 bits", 1, 12, True),
     "serializer-64": Proof("the way out, 64 bits: AXI-Stream, bytes once and in order", 1, 12, True, SERIALIZER),
     "serializer-512": Proof("the way out, 512 bits", 1, 12, True),
     "axi-lite": Proof("AXI4-Lite: one answer a request, in order, no write lost, reset", 1, 12, True, AXI_LITE),
     "scheduler": Proof(
-        "queues, lists, choice: every packet once, in order, strict priority, deficits, nothing rests", 9, 8, False, SCHEDULER
+        "queues, lists, choice: every packet once, in order, strict priority, deficits, nothing rests",
+        9,
+        8,
+        False,
+        SCHEDULER,
     ),
     "counters": Proof("record RAMs: each event counts once, a snapshot is of one clock", 5, 16, True, COUNTERS),
 }

@@ -68,7 +68,10 @@ class AxiLiteChecks extends Module {
   }
   assert(!axi.ar.fire || !reading, "a read is taken while another waits")
   assert(!axi.r.valid || reading, "a read is answered that was not asked, or twice")
-  assert(axi.r.valid === (reading && age === 4.U), "a read is answered at another time than 4 clocks behind its address")
+  assert(
+    axi.r.valid === (reading && age === 4.U),
+    "a read is answered at another time than 4 clocks behind its address"
+  )
   assert(!axi.r.valid || axi.r.bits.data === expectedData, "a read gives other data than the register had")
   assert(!reading || dut.io.readAddress === word(address), "a read looks at another address")
   assert(reading || axi.ar.ready, "a read is not taken though none waits")

@@ -13,7 +13,6 @@ import vermilion.stream._
 object BlockProofs {
   private def lane = new SmallLane(queues = 2, cells = 4)
   val all: Seq[(String, () => RawModule)] = Seq(
-    "free-list-8" -> (() => new Proof(new FreeListChecks(new SmallLane(queues = 2, cells = 8)))(_.free)),
     "free-list-2" -> (() => new Proof(new FreeListChecks(new SmallLane(queues = 2, cells = 2)))(_.free)),
     "queues" -> (() => new Proof(new QueueChecks(lane))(_.free)),
     "free-list" -> (() => new Proof(new FreeListChecks(lane))(_.free)),

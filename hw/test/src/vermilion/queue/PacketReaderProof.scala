@@ -59,7 +59,10 @@ class ReaderChecks(p: LaneParams) extends Module {
     val tail = packet.lenBytes(5, 0)
     assert(cell.bits.data === at, "a cell is read that is not the chain's next")
     assert(cell.bits.first === (number === 0.U) && cell.bits.last === last, "a packet begins or ends with another cell")
-    assert(cell.bits.validBytes === Mux(last && tail =/= 0.U, tail, CellBytes.U), "a cell counts other bytes than its packet has")
+    assert(
+      cell.bits.validBytes === Mux(last && tail =/= 0.U, tail, CellBytes.U),
+      "a cell counts other bytes than its packet has"
+    )
     assert(cell.bits.descriptor.asUInt === packet.asUInt, "a cell belongs to another packet")
   }
   assert(dut.io.freed.valid === (cell.fire && last), "a chain does not come back when its last cell is out, or twice")

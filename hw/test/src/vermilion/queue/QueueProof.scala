@@ -108,8 +108,10 @@ class QueueChecks(p: LaneParams) extends Module {
     more(told.bits.queue) := false.B
   }
   // A packet that finds its queue refilled in the same clock stands behind.
-  when(dut.io.refilled.valid) { more(dut.io.refilled.bits.queue) := dut.io.refilled.bits.packet.cell =/= dut.io.newestServed ||
-    (dut.io.joined.valid && dut.io.joined.bits === dut.io.refilled.bits.queue) }
+  when(dut.io.refilled.valid) {
+    more(dut.io.refilled.bits.queue) := dut.io.refilled.bits.packet.cell =/= dut.io.newestServed ||
+      (dut.io.joined.valid && dut.io.joined.bits === dut.io.refilled.bits.queue)
+  }
 
   // ---- cells
   held := (held & ~Mux(taken, UIntToOH(takenCell, p.cells), 0.U)) | Mux(comes, UIntToOH(free.cell, p.cells), 0.U)
@@ -127,7 +129,10 @@ class QueueChecks(p: LaneParams) extends Module {
   assert(!dut.io.refilled.valid || (taken && asked), "a refill is told of a queue that was not emptied")
   assert(!dut.io.refilled.valid || dut.io.refilled.bits.queue === takenQueue, "another queue is refilled")
   private val toldNext = follows || dut.io.refilled.valid
-  assert(!toldNext || (!now(takenQueue).empty && isRef(dut.io.successor, now(takenQueue).packets(0))), "the successor is not the next packet")
+  assert(
+    !toldNext || (!now(takenQueue).empty && isRef(dut.io.successor, now(takenQueue).packets(0))),
+    "the successor is not the next packet"
+  )
   assert(
     !dut.io.refilled.valid || isRef(dut.io.refilled.bits.packet, now(takenQueue).packets(0)),
     "a refilled queue shows another packet as its first"
@@ -136,13 +141,19 @@ class QueueChecks(p: LaneParams) extends Module {
     val wakes = dut.io.awake.valid
     assert(wakes =/= dut.io.joined.valid, "a packet is not told, or told twice")
     assert(wakes === now(e1Queue).empty, "a queue sleeps with packets, or wakes twice")
-    assert(!wakes || (dut.io.awake.bits.queue === e1Queue && isRef(dut.io.awake.bits.packet, e1Packet)), "another packet wakes a queue")
+    assert(
+      !wakes || (dut.io.awake.bits.queue === e1Queue && isRef(dut.io.awake.bits.packet, e1Packet)),
+      "another packet wakes a queue"
+    )
     assert(wakes || dut.io.joined.bits === e1Queue, "a packet joins another queue")
   }
   assert(e1 || !(dut.io.awake.valid || dut.io.joined.valid), "a packet is told that never came")
   assert(!taken || !known(takenQueue), "a queue's first packet is known before its last one is gone")
   for (q <- 0 until p.queues) {
-    assert(dut.io.refilled.valid && takenQueue === q.U || knownNow(q) === !now(q).empty, "a packet is lost, or made up: the taker knows no first")
+    assert(
+      dut.io.refilled.valid && takenQueue === q.U || knownNow(q) === !now(q).empty,
+      "a packet is lost, or made up: the taker knows no first"
+    )
     assert(!knownNow(q) || isRef(firstNow(q), now(q).packets(0)), "the taker knows another packet as first")
     assert(!knownNow(q) || moreNow(q) === (now(q).length > 1.U), "the taker counts on more packets, or on less")
   }
@@ -150,7 +161,8 @@ class QueueChecks(p: LaneParams) extends Module {
     val looked = plain(Delay(free.look(i)))
     assert(looked.empty || dut.io.newest(i) === looked.newest.cell, "a look at the newest packet shows another")
   }
-  private def namesOf(q: Plain) = Seq.tabulate(p.cells)(i => Mux(i.U < q.length, UIntToOH(q.packets(i).cell, p.cells), 0.U))
+  private def namesOf(q: Plain) =
+    Seq.tabulate(p.cells)(i => Mux(i.U < q.length, UIntToOH(q.packets(i).cell, p.cells), 0.U))
   private val standing = now.flatMap(namesOf).reduce(_ | _)
   private val entering = Mux(e1, UIntToOH(e1Packet.cell, p.cells), 0.U)
   private val leaving = Mux(taken, UIntToOH(takenCell, p.cells), 0.U)

@@ -80,15 +80,22 @@ class RewriteChecks(p: LaneParams) extends Module {
     val inTraffic = was.cell.first && (of.setCe || of.setDscp) && (i.U === of.l3Offset || i.U === of.l3Offset + 1.U)
     val inChecksum = was.cell.first && of.isIp4 && (i.U === of.l3Offset + 10.U || i.U === of.l3Offset + 11.U)
     def optionHere(at: Int) = start <= at.U && at.U < start + TtlOption.Bytes.U
-    val inOption = of.removeOption && ((was.cell.first && optionHere(i)) || (place2.second && optionHere(CellBytes + i)))
+    val inOption =
+      of.removeOption && ((was.cell.first && optionHere(i)) || (place2.second && optionHere(CellBytes + i)))
     val edits = of.setCe || of.setDscp || of.removeOption
     val mayChange = isIp && edits && (inTraffic || inChecksum || inOption)
     mayChange || out.cell.data(8 * i + 7, 8 * i) === was.cell.data(8 * i + 7, 8 * i)
   }
   when(dut.io.out.valid) {
-    assert(out.cell.first === was.cell.first && out.cell.last === was.cell.last, "a packet begins or ends with another cell")
+    assert(
+      out.cell.first === was.cell.first && out.cell.last === was.cell.last,
+      "a packet begins or ends with another cell"
+    )
     assert(out.cell.bytes === was.cell.bytes && out.descriptor.asUInt === of.asUInt, "a cell belongs to another packet")
     assert(same.reduce(_ && _), "a byte changes that is not to be edited")
-    assert(!(out.ceWritten || out.dscpWritten) || (was.cell.first && isIp), "an edit is told of a cell that has no IP header")
+    assert(
+      !(out.ceWritten || out.dscpWritten) || (was.cell.first && isIp),
+      "an edit is told of a cell that has no IP header"
+    )
   }
 }

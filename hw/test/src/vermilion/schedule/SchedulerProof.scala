@@ -125,7 +125,10 @@ class EgressChecks(p: LaneParams) extends Module {
   private val chosen = BoringUtils.bore(dut.scheduler.lists.io.chosen)
   private val inRound = BoringUtils.bore(dut.scheduler.lists.io.level) === Level.Round.U
   private val bound = Mux(quantum(chosen.bits.head.queue), 128.U, 64.U) +& 128.U
-  assert(!(chosen.valid && inRound) || chosen.bits.deficit < bound, "a deficit is not less than quantum and longest packet")
+  assert(
+    !(chosen.valid && inRound) || chosen.bits.deficit < bound,
+    "a deficit is not less than quantum and longest packet"
+  )
   assert(
     !(take && inRound) || chosen.bits.deficit >= chosen.bits.head.packet.lenBytes,
     "a packet of the round is sent that its deficit does not cover"

@@ -20,7 +20,9 @@ class RecordRamChecks(queues: Int, slots: Int, bits: Int) extends Module {
   private val epoch = RegInit(false.B)
   private val flipped, start = WireInit(false.B)
   private val queue = RegEnable(free.snapshotQueue, start)
-  private val ram = new RecordRam(queues, slots, UInt(bits.W), new RecordControl(epoch, flipped, start, queue))(_ => 0.U(bits.W))
+  private val ram = new RecordRam(queues, slots, UInt(bits.W), new RecordControl(epoch, flipped, start, queue))(_ =>
+    0.U(bits.W)
+  )
   start := free.snapshot && ram.ready && !ram.walking
   flipped := free.clear && ram.ready && !ram.walking && !start && !ram.sweeping
   when(flipped) { epoch := !epoch }
@@ -39,7 +41,10 @@ class RecordRamChecks(queues: Int, slots: Int, bits: Int) extends Module {
   }
   plain := now
   when(flipped) { plain := 0.U.asTypeOf(plain) }
-  assert(!RegNext(ram.ready, false.B) || looked === plain(Delay(free.lookQueue))(Delay(free.lookSlot)), "an event counts twice, or not at all")
+  assert(
+    !RegNext(ram.ready, false.B) || looked === plain(Delay(free.lookQueue))(Delay(free.lookSlot)),
+    "an event counts twice, or not at all"
+  )
 
   // ---- snapshot
   private val held = Reg(Vec(slots, UInt(bits.W)))
