@@ -16,7 +16,7 @@ CLOSE = [
     "serializer-512",
     "serializer-64",
 ]  # without a bound, in seconds
-DEEP = {"queues": 9, "free-list": 11, "scheduler": 5, "gather-64": 10}  # to a depth
+DEEP = {"queues": 9, "free-list": 11, "scheduler": 8, "gather-64": 10}  # to a depth
 
 FOUND = {  # a fault of each kind: the property that fails, and the first clock in which it can
     ("queues", "order"): ("a read of a link shows an older one", 5),
@@ -39,7 +39,8 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("axi-lite", "answer"): ("write answer: valid falls before ready", 5),
     ("axi-lite", "order"): ("a read looks at another address", 4),
     ("axi-lite", "reset"): ("a write has no answer, or two", 2),
-    ("scheduler", "order"): ("the packet that leaves is not its queue's oldest", 3),
+    ("scheduler", "order"): ("the packet that leaves is not its queue's oldest", 7),
+    ("scheduler", "covered"): ("a packet of the round is sent that its deficit does not cover", 5),
     ("counters", "forwarding"): ("an event counts twice, or not at all", 5),
     ("counters", "snapshot"): ("a snapshot is not as of one clock", 8),
 }

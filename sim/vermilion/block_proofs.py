@@ -171,15 +171,6 @@ SCHEDULER = {
         r"kept <= io_keep;",
         "kept <= 1'h0;",
     ),
-    "deficit": Fault(
-        "a packet of the round costs nothing",
-        "Scheduler",
-        r"_lists_io_chosen_bits_deficit - _GEN_0\)",
-        "_lists_io_chosen_bits_deficit)",
-    ),
-    "quantum": Fault(
-        "a quantum is added to covered deficits too", "Scheduler", r": _event_bits_add_T \| ~covered\)", ": 1'h1)"
-    ),
     "covered": Fault(
         "a packet is sent that its deficit does not cover",
         "Scheduler",
@@ -232,8 +223,8 @@ PROOFS = {
     "axi-lite": Proof("AXI4-Lite: one answer a request, in order, no write lost, reset", 1, 12, True, AXI_LITE),
     "scheduler": Proof(
         "queues, lists, choice: every packet once, in order, strict priority, deficits, nothing rests",
+        5,
         9,
-        8,
         False,
         SCHEDULER,
     ),
