@@ -177,9 +177,6 @@ SCHEDULER = {
         r"_lists_io_chosen_bits_deficit >= _GEN_0",
         "_lists_io_chosen_bits_deficit >= 19'h40",
     ),
-    "doubled": Fault(
-        "a queue whose visit is over stays and joins", "Scheduler", r"emptied \| joinsAnew \| parks", "emptied | parks"
-    ),
 }
 
 COUNTERS = {
