@@ -11,7 +11,6 @@ from vermilion.cli import cli
 CLOSE = [
     "axi-lite",
     "counters",
-    "gather-512",
     "reader",
     "serializer-512",
     "serializer-64",
