@@ -138,8 +138,8 @@ class EgressChecks(p: LaneParams) extends Module {
 object EgressChecks {
 
   /** Most clocks in which nothing leaves though a packet waits and there is room. */
-  val Patience = 10
+  val Patience = 4
 
   /** Clocks behind its enqueue, or its queue's last departure, after which a packet is in its list for certain. */
-  val Joining = 8
+  val Joining = 3
 }
