@@ -1,6 +1,6 @@
 """Writes a proof as AIGER with open Yosys, for `vermilion prove`: FOLDER with .sv files, TOP, OUT.aig, RAMS (zeros or unknown).
 
-Every assertion becomes an output that is 1 where it fails, named like its label. Registers and RAMs become flip-flops. RAMS says what stands
+Every assertion becomes an output that is 1 where it fails, named like its label, and its place among all. Registers and RAMs become flip-flops. RAMS says what stands
 in a RAM before its first write: zeros, or unknown bits, each copy's its own, which is what hardware has.
 """
 
@@ -19,8 +19,8 @@ def main(folder: str, top: str, out: str, rams: str):
         yosys.run_pass(each, design)
     module = design.top_module()
     assertions = [cell for cell in module.cells_.values() if cell.type.str() == "$assert"]
-    for cell in assertions:
-        name = cell.name.str().split(".")[-1].lstrip("\\")
+    for place, cell in enumerate(assertions):  # a module may be there more than once
+        name = cell.name.str().split(".")[-1].lstrip("\\") + f"_{place}"
         fails = module.addWire(yosys.IdString(f"\\{name}"), 1)
         fails.port_output = True
         holds = module.Not(yosys.IdString(f"\\{name}_not"), cell.getPort(yosys.IdString("\\A")))

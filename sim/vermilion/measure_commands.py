@@ -193,30 +193,44 @@ def distance_drops(captures, json_file, publish):
 
 
 @click.command()
-@click.argument("forms", nargs=-1)
+@click.argument("proofs", nargs=-1)
+@click.option("--list", "listed", is_flag=True, help="Names the proofs and their faults, and runs none.")
 @click.option(
-    "--depth", type=click.IntRange(1, 200), default=13, show_default=True, help="Clocks from the first packet on."
+    "--depth",
+    type=click.IntRange(1, 200),
+    help="Clocks from the first packet on. Default: 13 for the victim search, each block's own for the others.",
 )
-@click.option("--cells", type=click.Choice(["4", "8"]), default="4", show_default=True, help="Cells of the build.")
-@click.option("--fault", help="Build a fault in, which must be found; names in sim/vermilion/prove.py.")
+@click.option("--cells", type=click.Choice(["4", "8"]), default="4", show_default=True, help="Of the victim search.")
+@click.option("--fault", help="Build a fault in, which must be found; names by --list.")
 @click.option("--unknown-rams", is_flag=True, help="What a RAM holds before its first write is unknown; else zeros.")
-def prove(forms, depth, cells, fault, unknown_rams):
-    """Proves to a depth that the victim search loses no cell and keeps every order, or one of its FORMS."""
-    from . import prove as proofs
+def prove(proofs, listed, depth, cells, fault, unknown_rams):
+    """Proves the victim search to a depth, and single blocks to a depth or for ever; or only the PROOFS named."""
+    from . import prove as proving
 
-    for form in forms:
-        if form not in proofs.FORMS:
-            raise UserError(f"prove {form}: is no proof; legal are {', '.join(proofs.FORMS)}")
-    if fault and fault not in proofs.FAULTS:
-        raise UserError(f"--fault is {fault}; legal are {', '.join(proofs.FAULTS)}")
+    if listed:
+        for name, what in proving.listed():
+            click.echo(f"{name}: {what}")
+            faults = proving.faults_of(name)
+            click.echo(f"  faults: {', '.join(faults)}" if faults else "  faults: none of its own")
+        return
+    known = [name for name, _ in proving.listed()]
+    for name in proofs:
+        if name not in known:
+            raise UserError(f"prove {name}: is no proof; legal are {', '.join(known)}")
+    if fault and not proofs:
+        raise UserError("--fault needs the proof that it is to be built into; prove --list names both")
+    for name in proofs if fault else ():
+        if fault not in proving.faults_of(name):
+            raise UserError(f"--fault is {fault}; legal for {name} are {', '.join(proving.faults_of(name)) or 'none'}")
     rams, wrong = "unknown" if unknown_rams else "zeros", []
-    for form in forms or proofs.FORMS:
-        with working() as note, click.progressbar(length=depth, label=form, file=sys.stderr) as bar:
-            shown = lambda clocks: bar.update(clocks - bar.pos)
-            result = proofs.prove(form, int(cells), depth, fault or "", rams, note, shown)
-        click.echo(f"{form}: {proofs.sentence(result)}")
+    for name in proofs or known:
+        clocks = depth or proving.depth_of(name)
+        with working() as note, click.progressbar(length=clocks, label=name, file=sys.stderr) as bar:
+            shown = lambda done: bar.update(done - bar.pos)
+            result = proving.run(name, clocks, fault or "", rams, int(cells), note, shown)
+        click.echo(f"{name}: {proving.sentence(result)}")
         if bool(result.failed) != bool(fault):
-            wrong.append(form)
+            wrong.append(name)
     if wrong:
         what = f"the fault {fault} is not found in" if fault else "a property can fail in"
         raise build.BuildError(f"{what} {', '.join(wrong)}")

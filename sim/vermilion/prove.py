@@ -1,9 +1,10 @@
-"""`vermilion prove`: bounded proofs of the victim search, docs/formal.md.
+"""`vermilion prove`: proofs of the victim search, docs/formal.md, and of single blocks, docs/proofs/blocks.md.
 
-    VictimProof.scala --firtool--> SystemVerilog --Yosys--> AIGER --yosys-abc: scorr, dc2, bmc3 (Glucose)--> no property can fail, or which and when
+    *Proof.scala --firtool--> SystemVerilog --Yosys--> AIGER --yosys-abc: scorr, dc2, bmc3 (Glucose)--> no property can fail, or which and when
 
 A proof of depth n says: from reset on, whatever legal inputs come, no property fails in the first n clocks in which packets may come. It says
-nothing of later clocks. A fault is a change of the SystemVerilog that the same proof must find.
+nothing of later clocks. Where a block's proof is said to close, ABC's pdr (IC3) then finds an invariant, and no property fails in any clock.
+A fault is a change of the SystemVerilog that the same proof must find.
 """
 
 import importlib.util
@@ -14,28 +15,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import build
+from .block_proofs import PROOFS
+from .fault import Fault
 from .fields import UserError
 
 WORK = build.BUILD / "proofs"
 TOP = "VictimProof"
 # Clocks before a packet may come: reset, and the sweep of 32 lists (2 queues x 4 distances x 4 slots), the longest of all.
 SWEEP_CLOCKS = 34
+VICTIM_DEPTH = 13
+# Longest search for an invariant of a block's proof that is said to close.
+PDR_SECONDS = 600
 FORMS = {
     "red": "one class, two distances, evictions",
     "ecn": "four distances, marks, classes or not",
     "tail": "tail-drop form: the last two packets",
     "mixed": "all forms, packet by packet",
 }
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A change of one module's text; `pattern` must match once."""
-
-    what: str
-    module: str
-    pattern: str
-    instead: str
 
 
 FAULTS = {
@@ -83,16 +79,19 @@ FAULTS = {
 
 @dataclass(frozen=True)
 class Result:
-    """`failed`: the property that can fail, or None; `clock`: the first in which it can, or how many hold."""
+    """`failed`: the property that can fail, or None; `clock`: the first in which it can, or how many hold; `unbounded`: all do."""
 
     failed: str | None
     clock: int
+    unbounded: bool = False
 
 
 def sentence(result: Result) -> str:
     """A result in words."""
     if result.failed:
         return f"can fail in clock {result.clock}: {result.failed}"
+    if result.unbounded:
+        return "every property holds in every clock"
     return f"every property holds in the first {result.clock} clocks"
 
 
@@ -119,7 +118,19 @@ def system_verilog(form: str, cells: int, say=build.quiet) -> Path:
     return folder
 
 
-def label(folder: Path, out: Path, fault: Fault | None) -> list[str]:
+def unkind(ram: str) -> str:
+    """A RAM of firtool's that gives anything where it is read in the clock of a write to the same place, or is not read at all."""
+    return re.sub(
+        r"assign R0_data = _R0_en_d0 \? (Memory\[_R0_addr_d0\]|Memory\[1'h0\]) : (\d+)'bx;",
+        r"(* anyseq *) wire [\2-1:0] anything;\n"
+        r"  reg collides;\n"
+        r"  always @(posedge R0_clk) collides <= W0_en & W0_addr == R0_addr;\n"
+        r"  assign R0_data = _R0_en_d0 & ~collides ? \1 : anything;",
+        ram,
+    )
+
+
+def label(folder: Path, out: Path, fault: Fault | None, change=lambda text: text) -> list[str]:
     """Copies the files with every assertion named property_N, and the fault; the messages by N. Open Yosys knows no messages."""
     out.mkdir(parents=True, exist_ok=True)
     for old in out.glob("*"):
@@ -131,7 +142,7 @@ def label(folder: Path, out: Path, fault: Fault | None) -> list[str]:
         return f"property_{len(messages) - 1}: {found[1]};"
 
     # The properties of the whole first: each that holds in a clock helps with those behind it.
-    for path in sorted(folder.glob("*.sv"), key=lambda path: (path.stem != "VictimChecks", path.stem)):
+    for path in sorted(folder.glob("*.sv"), key=lambda path: (not path.stem.endswith("Checks"), path.stem)):
         text = path.read_text()
         if fault and path.stem == fault.module:
             text, places = re.subn(fault.pattern, fault.instead, text)
@@ -142,13 +153,13 @@ def label(folder: Path, out: Path, fault: Fault | None) -> list[str]:
         )
         if "$error" in text or "assert__" in text:
             raise build.BuildError(f"an assertion of {path} is written in a way that vermilion/prove.py does not know")
-        (out / path.name).write_text(text)
+        (out / path.name).write_text(change(text))
     return messages
 
 
 def outputs(aiger: Path) -> list[int]:
     """Property number of each output, from the symbols behind the circuit."""
-    names = re.findall(rb"^o(\d+) property_(\d+)$", aiger.read_bytes(), re.M)
+    names = re.findall(rb"^o(\d+) property_(\d+)_\d+$", aiger.read_bytes(), re.M)
     return [number for _, number in sorted((int(place), int(number)) for place, number in names)]
 
 
@@ -166,20 +177,96 @@ def prove(
     """Proves a form to a depth, with a fault or without; `progress` is told the clocks that hold."""
     if form not in FORMS:
         raise UserError(f"prove {form}: is no proof; legal are {', '.join(FORMS)}")
-    program = abc()
     folder = system_verilog(form, cells, say)
     work = WORK / f"{form}-{cells}" / "-".join(filter(None, (fault or "as-it-is", rams)))
-    messages = label(folder, work, FAULTS[fault] if fault else None)
+    aiger, properties = translate(folder, work, TOP, FAULTS[fault] if fault else None, rams)
+    return solve(bounded(aiger, SWEEP_CLOCKS + depth), properties, depth, progress)
+
+
+def translate(folder: Path, work: Path, top: str, fault: Fault | None, rams: str, change=lambda text: text):
+    """A proof as AIGER, with the property of each of its outputs."""
+    messages = label(folder, work, fault, change)
     aiger = work / "proof.aig"
-    build.run([sys.executable, "-m", "vermilion.aiger", work, TOP, aiger, rams], work / "yosys.log")
+    build.run([sys.executable, "-m", "vermilion.aiger", work, top, aiger, rams], work / "yosys.log")
     numbers = outputs(aiger)
-    if len(numbers) != len(messages):
-        raise build.BuildError(f"{len(messages)} properties were written and {len(numbers)} came through Yosys")
-    script = f"read_aiger {aiger}; scorr; dc2; scorr; bmc3 -g -v -F {SWEEP_CLOCKS + depth}"
-    return solve([program, "-c", script], [messages[number] for number in numbers], depth, progress)
+    if set(numbers) != set(range(len(messages))):
+        raise build.BuildError(f"{len(messages)} properties were written and {len(set(numbers))} came through Yosys")
+    return aiger, [messages[number] for number in numbers]
 
 
-def solve(command: list, properties: list[str], depth: int, progress) -> Result:
+def bounded(aiger: Path, frames: int) -> list:
+    return [abc(), "-c", f"read_aiger {aiger}; scorr; dc2; scorr; bmc3 -g -v -F {frames}"]
+
+
+def block_system_verilog(say=build.quiet) -> Path:
+    """The folder with a folder for each block's proof."""
+    folder = WORK / "blocks" / "sv"
+    sources = [path for path in build.files("hw/test/src", "*Proof*.scala") if path.parent.name != "victim"]
+    key = build.digest([build.ROOT / "build.sc", *build.files("hw/src", "*.scala"), *sources])
+
+    def action():
+        for old in folder.glob("*/*.sv"):
+            old.unlink()
+        command = build.mill("hw.test.runMain", "vermilion.formal.EmitBlockProofs", str(folder))
+        build.run(command, folder.parent / "chisel.log", env=build.mill_environment())
+
+    with build.locked():
+        build.step(folder, key, say, "Chisel to SystemVerilog, proofs of blocks", action)
+    return folder
+
+
+def prove_block(
+    name: str,
+    depth: int | None = None,
+    fault: str = "",
+    rams: str = "zeros",
+    say=build.quiet,
+    progress=None,
+    closing: bool = True,
+) -> Result:
+    """Proves a block to a depth, by default its own, and without a bound where its proof closes; not `closing`: to the depth only."""
+    if name not in PROOFS:
+        raise UserError(f"prove {name}: is no proof; legal are {', '.join(PROOFS)}")
+    proof = PROOFS[name]
+    depth = depth or proof.depth
+    folder = block_system_verilog(say) / name
+    work = WORK / "blocks" / name / "-".join((fault or "as-it-is", rams))
+    aiger, properties = translate(folder, work, "Proof", proof.faults[fault] if fault else None, rams, unkind)
+    result = solve(bounded(aiger, proof.start + depth), properties, depth, progress, proof.start)
+    if result.failed or not (proof.closes and closing):
+        return result
+    script = f"read_aiger {aiger}; scorr; dc2; scorr; orpos; pdr -T {PDR_SECONDS}"
+    build.run([abc(), "-c", script], work / "pdr.log")
+    said = (work / "pdr.log").read_text()
+    found = re.search(r"Output 0 of miter .* was asserted in frame (\d+)", said)
+    if found:
+        return Result("a property that the bounded run does not reach", int(found[1]) + 1 - proof.start)
+    if "Property proved." not in said:
+        raise build.BuildError(f"the proof of {name} without a bound did not end in {PDR_SECONDS} s")
+    return Result(None, depth, True)
+
+
+def listed() -> list[tuple[str, str]]:
+    """Every proof's name, and what it is about: the victim search's forms, then the blocks."""
+    return [(form, f"victim search, {what}") for form, what in FORMS.items()] + [(n, p.what) for n, p in PROOFS.items()]
+
+
+def faults_of(name: str) -> dict[str, Fault]:
+    return FAULTS if name in FORMS else PROOFS[name].faults
+
+
+def depth_of(name: str) -> int:
+    return VICTIM_DEPTH if name in FORMS else PROOFS[name].depth
+
+
+def run(name: str, depth: int, fault: str, rams: str, cells: int, say, progress) -> Result:
+    """Any proof by its name."""
+    if name in FORMS:
+        return prove(name, cells, depth, fault, rams, say, progress)
+    return prove_block(name, depth, fault, rams, say, progress)
+
+
+def solve(command: list, properties: list[str], depth: int, progress, start: int = SWEEP_CLOCKS) -> Result:
     """Runs the solver to its end and reads what it says."""
     lines = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as solver:
@@ -188,19 +275,19 @@ def solve(command: list, properties: list[str], depth: int, progress) -> Result:
                 lines.append(line)
                 frame = re.match(r"\s*(\d+) \+ :", line)
                 if frame and progress:
-                    progress(max(0, int(frame[1]) + 1 - SWEEP_CLOCKS))
+                    progress(max(0, int(frame[1]) + 1 - start))
         except BaseException:
             solver.kill()
             raise
-    return verdict("".join(lines), properties, depth)
+    return verdict("".join(lines), properties, depth, start)
 
 
-def verdict(text: str, properties: list[str], depth: int) -> Result:
+def verdict(text: str, properties: list[str], depth: int, start: int = SWEEP_CLOCKS) -> Result:
     """What the solver's output says; anything else than a plain yes or no is an error."""
     found = re.search(r"Output (\d+) of miter .* was asserted in frame (\d+)", text)
     if found:
-        return Result(properties[int(found[1])], int(found[2]) + 1 - SWEEP_CLOCKS)
+        return Result(properties[int(found[1])], int(found[2]) + 1 - start)
     done = re.search(r"No output asserted in (\d+) frames", text)
-    if not done or int(done[1]) != SWEEP_CLOCKS + depth:
+    if not done or int(done[1]) != start + depth:
         raise build.BuildError(f"the solver ended without a result:\n{text[-2000:]}")
     return Result(None, depth)

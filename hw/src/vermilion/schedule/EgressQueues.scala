@@ -60,7 +60,7 @@ class EgressQueues(p: LaneParams) extends Module {
       arriving := ports.arrival.valid || manager.io.busy
       manager.io
   }
-  private val scheduler = Module(new Scheduler(p))
+  private[schedule] val scheduler = Module(new Scheduler(p)) // proofs look inside
   private val chosen = Module(new Queue(new Descriptor(p), AheadCells))
 
   queues.serve := scheduler.io.serve

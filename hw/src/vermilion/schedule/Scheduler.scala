@@ -82,7 +82,7 @@ class Scheduler(p: LaneParams) extends Module {
     val busy = Output(Bool())
   })
 
-  private val lists = Module(new ServiceLists(p))
+  private[schedule] val lists = Module(new ServiceLists(p)) // proofs look inside
   private val shaper = Module(new QueueShaper(p))
   private val port = Module(new PortShaper)
 

@@ -1,0 +1,49 @@
+package vermilion.formal
+
+import _root_.circt.stage.ChiselStage
+import chisel3.RawModule
+import vermilion.control.AxiLiteChecks
+import vermilion.queue._
+import vermilion.rewrite.RewriteChecks
+import vermilion.schedule.EgressChecks
+import vermilion.stats.RecordRamChecks
+import vermilion.stream._
+
+/** The proofs of single blocks, each on a small build; `sim/vermilion/block_proofs.py` has the same names. */
+object BlockProofs {
+  private def lane = new SmallLane(queues = 2, cells = 4)
+  val all: Seq[(String, () => RawModule)] = Seq(
+    "free-list-2" -> (() => new Proof(new FreeListChecks(new SmallLane(queues = 2, cells = 2)))(_.free)),
+    "queues" -> (() => new Proof(new QueueChecks(lane))(_.free)),
+    "free-list" -> (() => new Proof(new FreeListChecks(lane))(_.free)),
+    "reader" -> (() => new Proof(new ReaderChecks(lane), resets = true)(_.free)),
+    "rewrite" -> (() => new Proof(new RewriteChecks(lane), resets = true)(_.free)),
+    "gather-64" -> (() => new Proof(new GatherChecks(64), resets = true)(_.free)),
+    "gather-512" -> (() => new Proof(new GatherChecks(512), resets = true)(_.free)),
+    "serializer-64" -> (() => new Proof(new SerializerChecks(64), resets = true)(_.free)),
+    "serializer-512" -> (() => new Proof(new SerializerChecks(512), resets = true)(_.free)),
+    "axi-lite" -> (() => new Proof(new AxiLiteChecks, resets = true)(_.free)),
+    "scheduler" -> (() => new Proof(new EgressChecks(lane))(_.free)),
+    "counters" -> (() => new Proof(new RecordRamChecks(queues = 2, slots = 2, bits = 2))(_.free))
+  )
+}
+
+/** Writes the SystemVerilog of every proof into a folder of its name: `EmitBlockProofs DIRECTORY`. */
+object EmitBlockProofs extends App {
+  val options: Array[String] = Array(
+    "--verification-flavor=immediate",
+    "--default-layer-specialization=enable",
+    "--lowering-options=disallowLocalVariables,disallowPackedArrays",
+    "--disable-all-randomization",
+    "--strip-debug-info"
+  )
+  args match {
+    case Array(directory) =>
+      for ((name, proof) <- BlockProofs.all)
+        ChiselStage
+          .emitSystemVerilogFile(proof(), Array("--target-dir", s"$directory/$name", "--split-verilog"), options)
+    case _ =>
+      System.err.println("usage: EmitBlockProofs DIRECTORY")
+      sys.exit(2)
+  }
+}

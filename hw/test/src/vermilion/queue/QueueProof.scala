@@ -1,0 +1,220 @@
+package vermilion.queue
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.Delay
+import vermilion.lane.LaneParams
+
+/** [[QueueManager]]: no packet is lost or doubled, each queue keeps its order, and it is awake exactly when it holds a packet or is about to sleep.
+  *
+  * Assumed: a packet has a cell that no queued packet has; it may be used again in the clock behind `taken`. Queues and cells are of the build.
+  * The taker takes only what the block told it, the first packet of a queue, and asks for sleep (`emptied`) when it knows of none behind, as
+  * `schedule/ServiceLists` does. Which packets come, to which queue, and who is taken when, is free, up to one of each a clock.
+  *
+  * Beside the block stand plain queues, arrays of packets in order. A packet is in its queue from the clock behind its enqueue on (e1).
+  */
+class QueueChecks(p: LaneParams) extends Module {
+  private val TagBits = 2 // stands for all else that a descriptor carries
+  val free = IO(Input(new Bundle {
+    val enqueues, takes = Bool()
+    val queue, takeQueue = UInt(p.queueBits.W)
+    val cell = UInt(p.cellBits.W)
+    val tag = UInt(TagBits.W)
+    val look = Vec(2, UInt(p.queueBits.W))
+  }))
+  private class Packet extends Bundle {
+    val cell = UInt(p.cellBits.W)
+    val tag = UInt(TagBits.W)
+  }
+  private class Plain extends Bundle {
+    val packets = Vec(p.cells, new Packet)
+    val length = UInt((p.cellBits + 1).W)
+    def empty: Bool = length === 0.U
+    def newest: Packet = packets((length - 1.U)(p.cellBits - 1, 0))
+  }
+  private val dut = Module(new QueueManager(p))
+  private def cellsOf(tag: UInt) = Mux(tag(0), 2.U(2.W), 1.U(2.W)) // any but 0
+  private def isRef(ref: PacketRef, packet: Packet) = ref.cell === packet.cell && ref.lenBytes === packet.tag
+
+  // ---- what comes: e1 is the clock behind
+  private val started = RegInit(0.U((p.queueBits + 1).W)) // the sweep behind reset
+  private val ready = started === p.queues.U
+  when(!ready) { started := started + 1.U }
+  private val held = RegInit(0.U(p.cells.W))
+  private val comes = free.enqueues && ready && !held(free.cell)
+  dut.io.enqueue.valid := comes
+  dut.io.enqueue.bits := 0.U.asTypeOf(dut.io.enqueue.bits)
+  dut.io.enqueue.bits.queue := free.queue
+  dut.io.enqueue.bits.descriptor.headCell := free.cell
+  dut.io.enqueue.bits.descriptor.cells := cellsOf(free.tag)
+  dut.io.enqueue.bits.descriptor.lenBytes := free.tag
+  dut.io.enqueue.bits.descriptor.arrival := free.tag
+  private val e1 = RegNext(comes, false.B)
+  private val e1Queue = Delay(free.queue)
+  private val e1Packet = Wire(new Packet)
+  e1Packet.cell := Delay(free.cell)
+  e1Packet.tag := Delay(free.tag)
+
+  // ---- plain queues, as of the end of the clock before
+  private val plain = RegInit(VecInit.fill(p.queues)(0.U.asTypeOf(new Plain)))
+  private val taken = RegInit(false.B)
+  private val takenQueue = Delay(free.takeQueue)
+  private val takenCell = Delay(dut.io.serve.packet.cell)
+  private val asked = RegInit(false.B) // for sleep
+  private def without(from: Plain): Plain = {
+    val rest = Wire(new Plain)
+    for (i <- 0 until p.cells) rest.packets(i) := from.packets((i + 1).min(p.cells - 1))
+    rest.length := from.length - 1.U
+    rest
+  }
+  private val leaves = plain(takenQueue)
+  private val now = WireDefault(plain) // without what was taken, before what comes
+  when(taken) { now(takenQueue) := without(leaves) }
+  private val after = WireDefault(now)
+  when(e1) {
+    after(e1Queue).packets(now(e1Queue).length(p.cellBits - 1, 0)) := e1Packet
+    after(e1Queue).length := now(e1Queue).length + 1.U
+  }
+  plain := after
+
+  // ---- the taker: what it knows of each queue
+  private val first = Reg(Vec(p.queues, new PacketRef(p)))
+  private val known, more = RegInit(VecInit.fill(p.queues)(false.B))
+  private val firstNow = WireDefault(first)
+  private val knownNow = WireDefault(known)
+  private val moreNow = WireDefault(more)
+  private val follows = taken && !asked
+  when(follows) {
+    firstNow(takenQueue) := dut.io.successor
+    knownNow(takenQueue) := true.B
+    moreNow(takenQueue) := dut.io.successor.cell =/= dut.io.newestServed
+  }
+  first := firstNow
+  known := knownNow
+  more := moreNow
+  private val take = free.takes && knownNow(free.takeQueue)
+  taken := take
+  asked := take && !moreNow(free.takeQueue)
+  dut.io.take := take
+  dut.io.serve.queue := free.takeQueue
+  dut.io.serve.packet := firstNow(free.takeQueue)
+  dut.io.emptied := !moreNow(free.takeQueue)
+  dut.io.look := free.look
+  when(take) { known(free.takeQueue) := false.B }
+  when(dut.io.joined.valid) { more(dut.io.joined.bits) := true.B }
+  for (told <- Seq(dut.io.awake, dut.io.refilled)) when(told.valid) {
+    known(told.bits.queue) := true.B
+    first(told.bits.queue) := told.bits.packet
+    more(told.bits.queue) := false.B
+  }
+  // A packet that finds its queue refilled in the same clock stands behind.
+  when(dut.io.refilled.valid) {
+    more(dut.io.refilled.bits.queue) := dut.io.refilled.bits.packet.cell =/= dut.io.newestServed ||
+      (dut.io.joined.valid && dut.io.joined.bits === dut.io.refilled.bits.queue)
+  }
+
+  // ---- cells
+  held := (held & ~Mux(taken, UIntToOH(takenCell, p.cells), 0.U)) | Mux(comes, UIntToOH(free.cell, p.cells), 0.U)
+
+  // ---- properties
+  assert(dut.io.taken.valid === taken, "a packet leaves that was not taken, or does not")
+  when(taken) {
+    val gone = dut.io.taken.bits
+    assert(!leaves.empty && leaves.packets(0).cell === takenCell, "the packet taken is not its queue's oldest")
+    assert(gone.queue === takenQueue && gone.descriptor.headCell === takenCell, "another packet leaves than was taken")
+    assert(gone.descriptor.arrival === leaves.packets(0).tag, "a packet leaves with another's descriptor")
+    assert(dut.io.newestServed === leaves.newest.cell, "another packet counts as the newest")
+    assert(follows || dut.io.refilled.valid === !now(takenQueue).empty, "a refill is not told, or made up")
+  }
+  assert(!dut.io.refilled.valid || (taken && asked), "a refill is told of a queue that was not emptied")
+  assert(!dut.io.refilled.valid || dut.io.refilled.bits.queue === takenQueue, "another queue is refilled")
+  private val toldNext = follows || dut.io.refilled.valid
+  assert(
+    !toldNext || (!now(takenQueue).empty && isRef(dut.io.successor, now(takenQueue).packets(0))),
+    "the successor is not the next packet"
+  )
+  assert(
+    !dut.io.refilled.valid || isRef(dut.io.refilled.bits.packet, now(takenQueue).packets(0)),
+    "a refilled queue shows another packet as its first"
+  )
+  when(e1) {
+    val wakes = dut.io.awake.valid
+    assert(wakes =/= dut.io.joined.valid, "a packet is not told, or told twice")
+    assert(wakes === now(e1Queue).empty, "a queue sleeps with packets, or wakes twice")
+    assert(
+      !wakes || (dut.io.awake.bits.queue === e1Queue && isRef(dut.io.awake.bits.packet, e1Packet)),
+      "another packet wakes a queue"
+    )
+    assert(wakes || dut.io.joined.bits === e1Queue, "a packet joins another queue")
+  }
+  assert(e1 || !(dut.io.awake.valid || dut.io.joined.valid), "a packet is told that never came")
+  assert(!taken || !known(takenQueue), "a queue's first packet is known before its last one is gone")
+  for (q <- 0 until p.queues) {
+    assert(
+      dut.io.refilled.valid && takenQueue === q.U || knownNow(q) === !now(q).empty,
+      "a packet is lost, or made up: the taker knows no first"
+    )
+    assert(!knownNow(q) || isRef(firstNow(q), now(q).packets(0)), "the taker knows another packet as first")
+    assert(!knownNow(q) || moreNow(q) === (now(q).length > 1.U), "the taker counts on more packets, or on less")
+  }
+  for (i <- 0 until 2) {
+    val looked = plain(Delay(free.look(i)))
+    assert(looked.empty || dut.io.newest(i) === looked.newest.cell, "a look at the newest packet shows another")
+  }
+  private def namesOf(q: Plain) =
+    Seq.tabulate(p.cells)(i => Mux(i.U < q.length, UIntToOH(q.packets(i).cell, p.cells), 0.U))
+  private val standing = now.flatMap(namesOf).reduce(_ | _)
+  private val entering = Mux(e1, UIntToOH(e1Packet.cell, p.cells), 0.U)
+  private val leaving = Mux(taken, UIntToOH(takenCell, p.cells), 0.U)
+  assert((standing | entering | leaving) === held, "a cell belongs to no packet, or to one that has left")
+  private val uses = now.map(_.length).reduce(_ +& _) +& e1 +& taken
+  assert(PopCount(held) === uses, "a cell is used twice")
+
+  // ---- what the RAMs hold, for every record. It follows from what the block told; with it the proof closes.
+  private val newest = Reg(Vec(p.queues, UInt(p.cellBits.W)))
+  private val awake = RegInit(VecInit.fill(p.queues)(false.B))
+  private val next = Reg(Vec(p.cells, new Packet))
+  private val tags = Reg(Vec(p.cells, UInt(TagBits.W)))
+  private val heads = Reg(Vec(p.cells, UInt(p.cellBits.W)))
+  private val cells = Reg(Vec(p.cells, UInt(2.W)))
+  private val woken, slept = Reg(Vec(p.queues, Bool())) // each wake and each sleep turns a bit; swept behind reset
+  when(!ready) {
+    woken(started(p.queueBits - 1, 0)) := false.B
+    slept(started(p.queueBits - 1, 0)) := false.B
+  }
+  when(taken && asked && !dut.io.refilled.valid) { // it sleeps
+    awake(takenQueue) := false.B
+    slept(takenQueue) := !slept(takenQueue)
+  }
+  when(dut.io.awake.valid) {
+    awake(e1Queue) := true.B
+    woken(e1Queue) := !woken(e1Queue)
+  }
+  when(dut.io.joined.valid) { next(newest(e1Queue)) := e1Packet }
+  when(e1) {
+    newest(e1Queue) := e1Packet.cell
+    tags(e1Packet.cell) := e1Packet.tag
+    heads(e1Packet.cell) := e1Packet.cell
+    cells(e1Packet.cell) := cellsOf(e1Packet.tag)
+  }
+  private val asleep = taken && asked && !dut.io.refilled.valid
+  private val sleeps = woken(e1Queue) === slept(e1Queue) || (asleep && takenQueue === e1Queue)
+  private val link = next(takenCell)
+  assert(dut.io.newestServed === newest(takenQueue), "a read of the newest packet shows an older one")
+  assert(isRef(dut.io.successor, link), "a read of a link shows an older one")
+  assert(!e1 || dut.io.awake.valid === sleeps, "a read of a queue's bits shows older ones")
+  for ((q, i) <- plain.zipWithIndex) {
+    assert(awake(i) === !q.empty, "a queue is awake without a packet, or asleep with one")
+    assert(awake(i) === (woken(i) =/= slept(i)), "a queue's two bits do not say whether it is awake")
+    assert(q.empty || newest(i) === q.newest.cell, "a queue's newest packet is another")
+    for (k <- 0 until p.cells) {
+      assert(k.U >= q.length || tags(q.packets(k).cell) === q.packets(k).tag, "a packet has another's descriptor")
+      assert(k.U >= q.length || heads(q.packets(k).cell) === q.packets(k).cell, "a descriptor has another head cell")
+      assert(k.U >= q.length || cells(q.packets(k).cell) === cellsOf(q.packets(k).tag), "a packet has other cells")
+      if (k + 1 < p.cells) {
+        val linked = next(q.packets(k).cell).asUInt === q.packets(k + 1).asUInt
+        assert((k + 1).U >= q.length || linked, "a packet is linked to another than the next")
+      }
+    }
+  }
+}

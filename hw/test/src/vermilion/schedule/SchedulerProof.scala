@@ -1,0 +1,145 @@
+package vermilion.schedule
+
+import chisel3._
+import chisel3.util._
+import chisel3.util.experimental.BoringUtils
+import vermilion.fixed.Delay
+import vermilion.fixed.Formats._
+import vermilion.formal.StreamRules
+import vermilion.lane.LaneParams
+
+/** [[EgressQueues]]: queues, lists and choice together. Every packet leaves once, in its queue's order; nothing rests while a packet may go; strict
+  * priority; a deficit never passes its bound.
+  *
+  * Assumed: a packet has a cell that no other has, from its enqueue to the clock behind its departure. Each queue is configured once, before packets
+  * come, in any way but a shaper's: strict with any priority, or in the round with a quantum of 64 or 128 bytes; a packet has 64 or 128.
+  * The port is not shaped. Which packets come, to which queue, and when the way out takes one, is free.
+  */
+class EgressChecks(p: LaneParams) extends Module {
+  private val n = p.cells
+  val free = IO(Input(new Bundle {
+    val enqueues, long, ready = Bool()
+    val queue = UInt(p.queueBits.W)
+    val cell = UInt(p.cellBits.W)
+    val strict, longQuantum = Bool()
+    val priority = UInt(3.W)
+  }))
+  private class Packet extends Bundle {
+    val cell = UInt(p.cellBits.W)
+    val long = Bool()
+  }
+  private class Plain extends Bundle {
+    val packets = Vec(n, new Packet)
+    val length = UInt((p.cellBits + 1).W)
+    def empty: Bool = length === 0.U
+  }
+  private val dut = Module(new EgressQueues(p))
+  dut.io.now := 0.U
+  dut.io.configurePort.valid := false.B
+  dut.io.configurePort.bits := 0.U.asTypeOf(dut.io.configurePort.bits)
+
+  // ---- configuration: sweeps, then queue by queue
+  private val started = RegInit(0.U((p.queueBits + 2).W))
+  private val ready = started === (2 * p.queues).U
+  when(!ready) { started := started + 1.U }
+  private val configures = !ready && started >= p.queues.U
+  private val configured = (started - p.queues.U)(p.queueBits - 1, 0)
+  private val strict = Reg(Vec(p.queues, Bool()))
+  private val quantum = Reg(Vec(p.queues, Bool())) // of 128 bytes
+  private val priority = Reg(Vec(p.queues, UInt(3.W)))
+  private val service = dut.io.configure.bits
+  dut.io.configure.valid := configures
+  service := 0.U.asTypeOf(service)
+  service.queue := configured
+  service.strict := free.strict
+  service.priority := free.priority
+  service.quantum := Mux(free.longQuantum, 128.U, 64.U)
+  when(configures) {
+    strict(configured) := free.strict
+    priority(configured) := free.priority
+    quantum(configured) := free.longQuantum
+  }
+
+  // ---- packets
+  private val held = RegInit(0.U(n.W))
+  private val comes = free.enqueues && ready && !held(free.cell)
+  private val d = dut.io.enqueue.bits.descriptor
+  dut.io.enqueue.valid := comes
+  dut.io.enqueue.bits := 0.U.asTypeOf(dut.io.enqueue.bits)
+  dut.io.enqueue.bits.queue := free.queue
+  d.queue := free.queue
+  d.headCell := free.cell
+  d.lenBytes := Mux(free.long, 128.U, 64.U)
+  d.cells := Mux(free.long, 2.U, 1.U)
+  d.arrival := free.cell
+  dut.io.descriptor.ready := free.ready
+  StreamRules.keeps("descriptors", dut.io.descriptor)
+
+  private val gone = dut.io.departed
+  private val goneQueue = gone.bits.queue
+  private val goneCell = gone.bits.arrival(p.cellBits - 1, 0)
+  held := (held & ~Mux(gone.valid, UIntToOH(goneCell, n), 0.U)) | Mux(comes, UIntToOH(free.cell, n), 0.U)
+
+  // ---- plain queues
+  private val plain = RegInit(VecInit.fill(p.queues)(0.U.asTypeOf(new Plain)))
+  private val now = WireDefault(plain)
+  private val leaves = plain(goneQueue)
+  when(gone.valid) {
+    for (i <- 0 until n) now(goneQueue).packets(i) := leaves.packets((i + 1).min(n - 1))
+    now(goneQueue).length := leaves.length - 1.U
+  }
+  private val after = WireDefault(now)
+  when(comes) {
+    val packet = after(free.queue).packets(now(free.queue).length(p.cellBits - 1, 0))
+    packet.cell := free.cell
+    packet.long := free.long
+    after(free.queue).length := now(free.queue).length + 1.U
+  }
+  plain := after
+  when(gone.valid) {
+    assert(goneQueue < p.queues.U && !leaves.empty, "a packet leaves an empty queue: it is doubled, or was never there")
+    assert(leaves.packets(0).cell === goneCell, "the packet that leaves is not its queue's oldest")
+    assert(gone.bits.lenBytes === Mux(leaves.packets(0).long, 128.U, 64.U), "a packet leaves with another length")
+  }
+
+  // ---- work: clocks in which a packet waits and there is room, and none leaves
+  private val room = BoringUtils.bore(dut.scheduler.io.room)
+  private val take = BoringUtils.bore(dut.scheduler.io.take)
+  private val Patience = EgressChecks.Patience
+  private val idle = RegInit(0.U(5.W))
+  private val waits = RegNext(plain.map(!_.empty).reduce(_ || _), false.B) && plain.map(!_.empty).reduce(_ || _)
+  when(take || gone.valid || !room || !waits) { idle := 0.U }.elsewhen(idle =/= 31.U) { idle := idle + 1.U }
+  assert(idle <= Patience.U, "nothing leaves though a packet waits: a queue is lost, or work is not conserved")
+
+  // ---- strict priority: who has waited for some clocks goes before every lower level
+  private val levels = VecInit.tabulate(p.queues)(q => Mux(strict(q), 7.U - priority(q), Level.Round.U(Level.Bits.W)))
+  private val since = RegInit(VecInit.fill(p.queues)(0.U(4.W)))
+  for (q <- 0 until p.queues) {
+    val leavesNow = gone.valid && goneQueue === q.U
+    since(q) := Mux(plain(q).empty || leavesNow, 0.U, Mux(since(q) === 15.U, since(q), since(q) + 1.U))
+    val lower = gone.valid && levels(goneQueue) > levels(q)
+    assert(!lower || since(q) < EgressChecks.Joining.U, "a packet goes before one of a higher level")
+  }
+
+  // ---- deficit: less than quantum and longest packet together
+  private val chosen = BoringUtils.bore(dut.scheduler.lists.io.chosen)
+  private val inRound = BoringUtils.bore(dut.scheduler.lists.io.level) === Level.Round.U
+  private val bound = Mux(quantum(chosen.bits.head.queue), 128.U, 64.U) +& 128.U
+  assert(
+    !(chosen.valid && inRound) || chosen.bits.deficit < bound,
+    "a deficit is not less than quantum and longest packet"
+  )
+  assert(
+    !(take && inRound) || chosen.bits.deficit >= chosen.bits.head.packet.lenBytes,
+    "a packet of the round is sent that its deficit does not cover"
+  )
+}
+
+object EgressChecks {
+
+  /** Most clocks in which nothing leaves though a packet waits and there is room. */
+  val Patience = 4
+
+  /** Clocks behind its enqueue, or its queue's last departure, after which a packet is in its list for certain. */
+  val Joining = 3
+}

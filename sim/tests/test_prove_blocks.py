@@ -1,0 +1,93 @@
+"""Single blocks are proved, and the faults built into them are found; `./vermilion prove` goes deeper and closes the slow ones."""
+
+import re
+
+import pytest
+from click.testing import CliRunner
+from vermilion import prove
+from vermilion.block_proofs import PROOFS
+from vermilion.cli import cli
+
+CLOSE = [
+    "axi-lite",
+    "counters",
+    "reader",
+    "serializer-512",
+    "serializer-64",
+]  # without a bound, in seconds
+DEEP = {"queues": 9, "free-list": 11, "scheduler": 7, "gather-64": 10}  # to a depth
+
+FOUND = {  # a fault of each kind: the property that fails, and the first clock in which it can
+    ("queues", "order"): ("a read of a link shows an older one", 5),
+    ("queues", "insomnia"): ("a queue sleeps with packets, or wakes twice", 5),
+    ("queues", "refill"): ("a packet is lost, or made up: the taker knows no first", 5),
+    ("free-list", "lost"): ("a cell is lost: it is free and is not offered", 11),
+    ("free-list", "doubled"): ("more cells were freed than handed out", 9),
+    ("free-list", "count"): ("the count of free cells is wrong", 6),
+    ("reader", "lost"): ("cells out: what is offered changes while it waits", 4),
+    ("reader", "freed"): ("a chain does not come back when its last cell is out, or twice", 3),
+    ("rewrite", "byte"): ("a byte changes that is not to be edited", 5),
+    ("gather-64", "order"): ("a byte of the cell is another one", 5),
+    ("gather-64", "bad"): ("a bad frame counts as good, or a good one as bad", 4),
+    ("serializer-64", "valid"): ("way out: valid falls before ready", 4),
+    ("serializer-64", "lost"): ("way out: what is offered changes while it waits", 4),
+    ("serializer-64", "last"): ("a frame ends at another beat than its last", 3),
+    ("serializer-64", "keep"): ("way out: keep has a hole", 3),
+    ("axi-lite", "lost"): ("a write is lost, done twice, or done while held", 5),
+    ("axi-lite", "held"): ("a write is lost, done twice, or done while held", 3),
+    ("axi-lite", "answer"): ("write answer: valid falls before ready", 5),
+    ("axi-lite", "order"): ("a read looks at another address", 4),
+    ("axi-lite", "reset"): ("a write has no answer, or two", 2),
+    ("scheduler", "order"): ("the packet that leaves is not its queue's oldest", 7),
+    ("scheduler", "covered"): ("a packet of the round is sent that its deficit does not cover", 5),
+    ("counters", "forwarding"): ("an event counts twice, or not at all", 5),
+    ("counters", "snapshot"): ("a snapshot is not as of one clock", 8),
+}
+
+
+@pytest.mark.parametrize("name", CLOSE)
+def test_the_properties_of_a_block_hold_in_every_clock(name):
+    assert prove.prove_block(name) == prove.Result(None, PROOFS[name].depth, True)
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_the_properties_of_a_block_hold_to_a_depth(name):
+    assert prove.prove_block(name, DEEP[name], closing=False) == prove.Result(None, DEEP[name])
+
+
+@pytest.mark.parametrize("name, fault", FOUND)
+def test_a_fault_is_found(name, fault):
+    assert prove.prove_block(name, fault=fault) == prove.Result(*FOUND[name, fault])
+
+
+def test_a_ram_that_is_read_and_written_at_once_gives_anything():
+    ram = "  assign R0_data = _R0_en_d0 ? Memory[_R0_addr_d0] : 93'bx;\n"
+    changed = prove.unkind(ram)
+    assert "wire [93-1:0] anything" in changed and "collides <= W0_en & W0_addr == R0_addr" in changed
+    assert prove.unkind("assign R0_data = R0_en ? Memory[R0_addr] : 5'bx;").count("anything") == 0  # no clock between
+
+
+def test_every_ram_with_a_clock_is_one_of_the_form_that_is_changed():
+    for path in prove.block_system_verilog().glob("*/*.sv"):
+        text = path.read_text()
+        assert ("_R0_addr_d0" in text) == (prove.unkind(text) != text), path
+
+
+def test_the_command_lists_proofs_with_their_faults_and_refuses_others():
+    listed = CliRunner().invoke(cli, ["prove", "--list"])
+    assert listed.exit_code == 0
+    for name, proof in PROOFS.items():
+        assert f"{name}: {proof.what}" in listed.output
+        assert all(fault in listed.output for fault in proof.faults)
+    for arguments, said in (
+        (["prove", "nothing"], "is no proof"),
+        (["prove", "--fault", "lost"], "needs the proof"),
+        (["prove", "reader", "--fault", "bitmap-pop"], "legal for reader are lost, valid, order, freed"),
+    ):
+        with pytest.raises(prove.UserError, match=said):
+            CliRunner().invoke(cli, arguments, catch_exceptions=False)
+
+
+def test_both_sides_name_the_same_proofs():
+    scala = (prove.build.ROOT / "hw/test/src/vermilion/formal/EmitBlockProofs.scala").read_text()
+    assert set(PROOFS) == set(re.findall(r'^ +"([a-z0-9-]+)" ->', scala, re.M))

@@ -1,0 +1,229 @@
+"""The proofs of single blocks, docs/proofs/blocks.md: what each is called, how far it goes, and the faults that it must find.
+
+The Scala side has the same names: hw/test/src/vermilion/formal/EmitBlockProofs.scala.
+"""
+
+from dataclasses import dataclass, field
+
+from .fault import Fault
+
+
+@dataclass(frozen=True)
+class Proof:
+    """`start`: clocks before anything may come (reset and sweeps); `depth`: clocks from then on; `closes`: then for every clock, too."""
+
+    what: str
+    start: int
+    depth: int
+    closes: bool
+    faults: dict[str, Fault] = field(default_factory=dict)
+
+
+QUEUES = {
+    "lost": Fault(
+        "packets that join queue 1 are not linked",
+        "QueueManager",
+        r"e1Valid & ~e1Sleeps;(?=\s+wire)",
+        "e1Valid & ~e1Sleeps & ~e1_queue;",
+    ),
+    "order": Fault(
+        "a packet is linked behind its own queue's first",
+        "QueueManager",
+        r"writeEnable_3 \? \(e1Newest_hit \? e1Newest_held : _e1Newest_array_ext_R0_data\)",
+        "writeEnable_3 ? t1Cell",
+    ),
+    "forwarding": Fault(
+        "the newest packet of the clock before is not seen",
+        "QueueManager",
+        r"e1Newest_hit <= e1Valid & writeAddress == io_enqueue_bits_queue",
+        "e1Newest_hit <= 1'h0",
+    ),
+    "insomnia": Fault("a queue never falls asleep", "QueueManager", r"asleep = t1Emptied & .*?;", "asleep = 1'h0;"),
+    "refill": Fault(
+        "a refill is not told",
+        "QueueManager",
+        r"io_refilled_valid = t1Emptied & io_newestServed_0 != t1Cell",
+        "io_refilled_valid = 1'h0",
+    ),
+}
+
+FREE_LIST = {
+    "lost": Fault(
+        "the last cell of a chain is not handed out",
+        "FreeList",
+        r"_chains_io_deq_bits_cells - 3'h1|_chains_io_deq_bits_cells - 2'h1",
+        "_chains_io_deq_bits_cells - 2'h1 - {1'h0, _chains_io_deq_bits_cells > 3'h1}",
+    ),
+    "doubled": Fault(
+        "a chain is walked for one cell too many",
+        "FreeList",
+        r"_chains_io_deq_bits_cells - [23]'h1",
+        "_chains_io_deq_bits_cells",
+    ),
+    "lost-chain": Fault(
+        "a chain of each way is fetched at once, and one kept",
+        "FreeList",
+        r"_banks_0_io_available & ~pickSecond",
+        "_banks_0_io_available",
+    ),
+    "count": Fault(
+        "of two chains that come at once one is counted",
+        "FreeList",
+        r"io_freedByReader_valid \? io_freedByReader_bits_cells",
+        "io_freedByReader_valid & ~io_freedByPolicy_valid ? io_freedByReader_bits_cells",
+    ),
+}
+
+READER = {
+    "lost": Fault(
+        "the address goes on while the way out waits",
+        "PacketReader",
+        r"advance \? nextAddress : address",
+        "nextAddress",
+    ),
+    "valid": Fault(
+        "valid falls while the way out waits", "PacketReader", r"advance = ~valid \| io_cell_ready", "advance = 1'h1"
+    ),
+    "order": Fault(
+        "the second cell is the first again", "PacketReader", r": io_readLink", ": first ? address : io_readLink"
+    ),
+    "freed": Fault(
+        "a chain comes back while its last cell waits", "PacketReader", r"(io_freed_valid = )[^;]*;", r"\1valid & last;"
+    ),
+}
+
+REWRITE = {
+    "valid": Fault(
+        "valid falls while the way out waits", "HeaderRewrite", r"s1Ready = ~s2Valid \| io_out_ready", "s1Ready = 1'h1"
+    ),
+    "doubled": Fault("a cell stays behind", "HeaderRewrite", r"s2Valid <= s1Valid;", "s2Valid <= s1Valid | s2Valid;"),
+    "byte": Fault(
+        "an option is padded in the third cell too",
+        "HeaderRewrite",
+        r"second <= io_in_bits_cell_first & ~io_in_bits_cell_last",
+        "second <= ~io_in_bits_cell_last",
+    ),
+    "flags": Fault(
+        "another cell's end", "HeaderRewrite", r"s2_cell_last <= s1_cell_last", "s2_cell_last <= io_in_bits_cell_last"
+    ),
+}
+
+GATHER = {
+    "valid": Fault(
+        "a cell that waits is overwritten", "CellGather", r"cellValid <= take & complete;", "cellValid <= 1'h0;"
+    ),
+    "order": Fault(
+        "a frame does not begin a new cell",
+        "CellGather",
+        r"slot <= complete \? 3'h0 : slot",
+        "slot <= &slot ? 3'h0 : slot",
+    ),
+    "length": Fault(
+        "lengths run on from frame to frame", "CellGather", r"length <= s1Beat_last \? 16'h0 : ", "length <= "
+    ),
+    "bad": Fault(
+        "a frame with a hole in keep is good", "CellGather", r"badNow = frameBad \| s1BadKeep", "badNow = frameBad"
+    ),
+}
+
+SERIALIZER = {
+    "valid": Fault(
+        "valid falls while the way out waits", "Serializer", r"\(_GEN_0 \? left > 7'h8 : busy\)", "_GEN_0 & left > 7'h8"
+    ),
+    "payload": Fault("data go on while the way out waits", "Serializer", r"else if \(_GEN_0\) begin", "else begin"),
+    "last": Fault(
+        "every beat of the last cell has tlast",
+        "Serializer",
+        r"io_out_bits_last = last & lastBeat",
+        "io_out_bits_last = last",
+    ),
+    "keep": Fault("keep has a hole", "Serializer", r"left > 7'h2,", "left > 7'h4,"),
+    "lost": Fault("a cell is taken over the last one", "Serializer", r"io_out_ready & lastBeat", "lastBeat"),
+}
+
+AXI_LITE = {
+    "lost": Fault(
+        "a write is taken while the last answer waits, and not answered",
+        "AxiLiteSlave",
+        r"& answered & ~io_hold",
+        "& ~io_hold",
+    ),
+    "held": Fault("a write is done though it is held", "AxiLiteSlave", r"& answered & ~io_hold", "& answered"),
+    "doubled": Fault(
+        "a write is done twice",
+        "AxiLiteSlave",
+        r"(\.io_enq_bits  \(io_axi_aw_bits\),\s+\.io_deq_ready \()doWrite",
+        r"\1doWrite & io_axi_b_ready",
+    ),
+    "answer": Fault(
+        "a write's answer falls by itself", "AxiLiteSlave", r"io_axi_b_ready & ~answered \| answered", "1'h1"
+    ),
+    "order": Fault(
+        "a read's address changes before its answer", "AxiLiteSlave", r"~_GEN & io_axi_ar_valid\)", "io_axi_ar_valid)"
+    ),
+    "reset": Fault("an answer outlives a reset", "AxiLiteSlave", r"answered <= 1'h1;", "answered <= answered;"),
+}
+
+SCHEDULER = {
+    "order": Fault(
+        "the next packet is the one before again",
+        "ServiceLists",
+        r"kept <= io_keep;",
+        "kept <= 1'h0;",
+    ),
+    "covered": Fault(
+        "a packet is sent that its deficit does not cover",
+        "Scheduler",
+        r"_lists_io_chosen_bits_deficit >= _GEN_0",
+        "_lists_io_chosen_bits_deficit >= 19'h40",
+    ),
+}
+
+COUNTERS = {
+    "forwarding": Fault(
+        "of two events in a row one is lost", "RecordRamChecks", r"old_hit <= [^;]*;", "old_hit <= 1'h0;"
+    ),
+    "snapshot": Fault(
+        "a slot that changes during the walk is not saved first", "RecordRamChecks", r"~\(_save_T_4\[0\]\)", "1'h0"
+    ),
+    "clear": Fault(
+        "a cleared record keeps its count",
+        "RecordRamChecks",
+        r"_old_T\[2\] == epoch \? _old_T\[1:0\] : 2'h0",
+        "_old_T[1:0]",
+    ),
+    "tidy": Fault(
+        "tidying up after a clear overwrites an event", "RecordRamChecks", r"& ~walking & ~eventValid_REG", "& ~walking"
+    ),
+}
+
+PROOFS = {
+    "queues": Proof(
+        "queue manager: no packet lost or doubled, order of every queue, awake exactly when it holds one",
+        3,
+        9,
+        False,
+        QUEUES,
+    ),
+    "free-list": Proof(
+        "free list of 4 cells: no cell handed out twice, none lost, count right", 1, 14, False, FREE_LIST
+    ),
+    "free-list-2": Proof("the same of 2 cells", 1, 14, True),
+    "reader": Proof("packet reader: cells in the order of the chain, which comes back once", 1, 10, True, READER),
+    "rewrite": Proof(
+        "header rewrite: cells once and in order, no byte touched that is not edited", 1, 8, True, REWRITE
+    ),
+    "gather-64": Proof("beats to cells, 64 bits: bytes once and in order, length, flags", 1, 12, True, GATHER),
+    "gather-512": Proof("beats to cells, 512 bits", 1, 12, True),
+    "serializer-64": Proof("the way out, 64 bits: AXI-Stream, bytes once and in order", 1, 12, True, SERIALIZER),
+    "serializer-512": Proof("the way out, 512 bits", 1, 12, True),
+    "axi-lite": Proof("AXI4-Lite: one answer a request, in order, no write lost, reset", 1, 12, True, AXI_LITE),
+    "scheduler": Proof(
+        "queues, lists, choice: every packet once, in order, strict priority, deficits, nothing rests",
+        5,
+        9,
+        False,
+        SCHEDULER,
+    ),
+    "counters": Proof("record RAMs: each event counts once, a snapshot is of one clock", 5, 16, True, COUNTERS),
+}
