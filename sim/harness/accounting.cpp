@@ -30,7 +30,12 @@ bool travelled(const VmConfig& config, const Packet& packet) {
 }
 
 Accounting::Accounting(const VmConfig& config, u32 inputs, Sent sent)
-    : config_(config), sent_(std::move(sent)), inputs_(inputs), queues_(config.queue_count), leftClock_(config.queue_count), lost_(inputs) {}
+    : config_(config),
+      sent_(std::move(sent)),
+      inputs_(inputs),
+      queues_(config.queue_count),
+      leftClock_(config.queue_count),
+      lost_(inputs) {}
 
 void Accounting::error(const std::string& text) {
   errors_++;

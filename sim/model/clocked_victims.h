@@ -74,9 +74,9 @@ class ClockedVictims {
   struct Stage {
     bool valid = false;
     VictimArrival arrival{};
-    std::array<Rank, 2> ranks{};                   // from s2 on: the lowest, the second lowest; in tail-drop form the one found
-    u32 tailCell = 0;                              // and who it is
-    std::array<bool, 2> wants{};                   // from s4 on: the arriving packet is not nearer
+    std::array<Rank, 2> ranks{};  // from s2 on: the lowest, the second lowest; in tail-drop form the one found
+    u32 tailCell = 0;             // and who it is
+    std::array<bool, 2> wants{};  // from s4 on: the arriving packet is not nearer
     std::array<std::optional<u32>, 2> heads = {};  // from s4 on: of the lists
     std::optional<u32> candidate = {};             // from s5 on
     Rank chosen{};                                 // its rank
@@ -99,9 +99,7 @@ class ClockedVictims {
   void findInWindow(Stage& s1, u32 mildest) const;
   std::size_t listOf(const Stage& s, const Rank& r) const { return list(s.arrival.queue, r.distance, r.slot); }
   // The list that loses its first by an eviction in s5.
-  bool popsFrom(std::size_t list) const {
-    return s5_.candidate && !s5_.tail() && listOf(s5_, s5_.chosen) == list;
-  }
+  bool popsFrom(std::size_t list) const { return s5_.candidate && !s5_.tail() && listOf(s5_, s5_.chosen) == list; }
   void seeHeads();
   void choose();
   std::optional<u32> chooseFrom(int which) const;

@@ -106,7 +106,11 @@ FAULTS = {
     "the window counts who was evicted": ("TailWindow", r"~io_remove\b", "1'h1"),
     "the arriving packet's cells are freed twice": ("VictimPipeline", r"evicted \? s5Cell : ", ""),
     "the second list is never asked": ("DistanceLists", r"goes_0_valid \| io_wants_1 & \(", "goes_0_valid | 1'h0 & ("),
-    "a list's second packet goes in place of its first": ("DistanceLists", r"inP1_0 = inP1_REG &", "inP1_0 = 1'h1 | inP1_REG &"),
+    "a list's second packet goes in place of its first": (
+        "DistanceLists",
+        r"inP1_0 = inP1_REG &",
+        "inP1_0 = 1'h1 | inP1_REG &",
+    ),
     "a packet that became first in p1 goes": ("DistanceLists", r"inP1_0 = inP1_REG &", "inP1_0 = 1'h0 & inP1_REG &"),
     "a packet that becomes first in p0 goes": ("DistanceLists", r"_goes_front_T_10\[0\]", "1'h0"),
     "an eviction does not replace the successor": ("QueueOrder", r"replaced = io_wins &", "replaced = 1'h0 &"),

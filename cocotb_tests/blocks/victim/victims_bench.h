@@ -17,13 +17,14 @@
 
 #include "VVictimPipeline.h"
 #include "clocked_victims.h"
+#include "timing.h"
 #include "verilated.h"
 
 using namespace vermilion;
 
 namespace {
 
-constexpr u64 Latency = 6;  // VictimPipeline.scala
+constexpr u64 Latency = timing::settling(1);
 u64 clocks = 0;
 
 [[noreturn]] void fail(const std::string& what) {
@@ -123,10 +124,10 @@ class Bench {
         becomesFirst_ = *next;
         if (m.evicts) ++next;
       }
-      const bool own = next == q.audit.end() && m.enqueued && s5_[4]->queue == taken_->queue;
+      const bool own = next == q.audit.end() && m.enqueued && s5_[Latency - 2]->queue == taken_->queue;
       if (!own && next == q.audit.end()) fail("a queue without packets has a first");
-      if ((own ? s5_[4]->cell : *next) != m.successor) fail("the successor is not the next in order");
-      becameFirst(m.successor, own ? *s5_[4] : live_.at(m.successor));
+      if ((own ? s5_[Latency - 2]->cell : *next) != m.successor) fail("the successor is not the next in order");
+      becameFirst(m.successor, own ? *s5_[Latency - 2] : live_.at(m.successor));
     } else if (taken_ && !queues_[taken_->queue].audit.empty()) {
       fail("a queue with packets has no first");
     }
@@ -170,12 +171,12 @@ class Bench {
     dut_->io_take = take.has_value();
     // A packet that has come shows to the taker in the next clock.
     if (m.enqueued) {
-      const VictimArrival& a = s5_[4].value();
+      const VictimArrival& a = s5_[Latency - 2].value();
       Queue& q = queues_[a.queue];
       if (m.awake) q.first = a.cell, becameFirst(a.cell, a);
       if (m.awake || m.joined) q.more = m.joined;
     }
-    for (int i = 4; i > 0; i--) s5_[i] = s5_[i - 1];
+    for (u64 i = Latency - 2; i > 0; i--) s5_[i] = s5_[i - 1];
     s5_[0] = arrival;
     model_.clock(arrival, take);
     taken_ = take;
@@ -321,12 +322,12 @@ class Bench {
   void judge(const VictimArrival& a, const VictimOutcome& o, u64 since, const Queue& q, const TwoRanks& seen) {
     const bool another = o.evicted || o.victimMarked;
     const auto headWasFirst = [&](const First& f) {
-      return f.queue == a.queue && f.rank == *seen[1] && (f.clock == since + 3 || f.clock == since + 4);
+      return f.queue == a.queue && f.rank == *seen[1] && f.clock + 3 >= since + Latency && f.clock + 1 < since + Latency;
     };
     if (o.blind && (another || !seen[1] || seen[1]->first > a.distance)) fail("a contest is blind without a reason");
     const bool headGone = o.blind && std::any_of(firsts_.begin(), firsts_.end(), headWasFirst);
     for (const u32 cell : q.audit) {
-      if (cell == a.cell || cell == o.cell || marked_.count(cell) || wasFirst(cell, since + 5)) continue;
+      if (cell == a.cell || cell == o.cell || marked_.count(cell) || wasFirst(cell, since + Latency - 1)) continue;
       const VictimArrival& p = live_.at(cell);
       const Stands stands = stands_.at(cell);
       if (p.last != 0 || stands.clock > since + 1 || rank(p).second > rank(a).second) continue;
@@ -362,7 +363,7 @@ class Bench {
   std::deque<VictimArrival> under_;
   std::deque<u64> since_;  // the clocks in which they came
   std::deque<VictimOutcome> expected_;
-  std::optional<VictimArrival> s5_[5];
+  std::optional<VictimArrival> s5_[Latency - 1];
   std::optional<ClockedVictims::Take> taken_;
   bool expectMark_ = false;
   u64 freeCells_ = 0, settled_ = 0;

@@ -167,7 +167,8 @@ class DistanceLists(v: VictimParams) extends Module {
   private val pushPromoted = io.isPromoted(4)
   private val afterListed = listed(after, Mux(s5Tail === s5Cell, pushPromoted, io.isPromoted(3)))
   private val secondListed = listed(second, Mux(s4Tail === s4Heads(0).cell, pushPromoted, io.isPromoted(2)))
-  private val inP1 = s4Heads.map(head => RegNext(io.promote.valid, false.B) && Delay(io.promote.bits.cell) === head.cell)
+  private val inP1 =
+    s4Heads.map(head => RegNext(io.promote.valid, false.B) && Delay(io.promote.bits.cell) === head.cell)
   private val none = 0.U.asTypeOf(new Head)
   private val goes = Seq.tabulate(2) { i =>
     val ahead = s5Valid && s5List.is(lists4(i))

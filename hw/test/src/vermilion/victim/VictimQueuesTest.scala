@@ -77,7 +77,8 @@ class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
           val victim = o.victim.cell.peek().litValue.toInt
           val place = queues(packet.queue).indexWhere(_.cell == victim)
           // The victim may have become first in the clock in which it went, but not in the tail-drop form.
-          def mayGo = action == Action.Contest && place >= 0 && (place > 0 || (tookFrom == packet.queue && tookFrom != 2))
+          def mayGo =
+            action == Action.Contest && place >= 0 && (place > 0 || (tookFrom == packet.queue && tookFrom != 2))
           if (o.evicted.peek().litToBoolean) {
             assert(mayGo)
             if (place == 0) first += 1
@@ -110,7 +111,8 @@ class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
         dut.io.arrival.valid.poke(comes.B)
         if (comes) {
           val len = 1 + random.nextInt(1500)
-          val packet = Packet(random.nextInt(if (distances == 1) 1 else 3), free.dequeue(), len, random.nextInt(1 << 30))
+          val packet =
+            Packet(random.nextInt(if (distances == 1) 1 else 3), free.dequeue(), len, random.nextInt(1 << 30))
           val action = if (random.nextInt(5) < 3) Action.Contest else random.nextInt(2)
           val b = dut.io.arrival.bits
           b.descriptor.queue.poke(packet.queue.U)
@@ -145,7 +147,10 @@ class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
       dut.io.busy.expect(false.B)
       assert(free.toSet.size == p.cells && under.isEmpty && marked.isEmpty)
       assert(evicted > 200 && marks > 50 && left > 300 && refused > 500, s"$evicted $marks $left $refused")
-      assert(first > 20 && ownFirst > 5, s"of victims that would have become first there were $first, $ownFirst of them alone")
+      assert(
+        first > 20 && ownFirst > 5,
+        s"of victims that would have become first there were $first, $ownFirst of them alone"
+      )
     }
 
   behavior of "VictimQueues"
