@@ -42,7 +42,7 @@ import vermilion.stream.Colour
   * clock of its enqueue if it became first in place of a victim.
   * RAMs: those of [[QueueOrder]] and [[DistanceLists]]; `records`, cells x (length, colour, ECT); `marks`, cells x 1 b, a [[SharedRam]]; `unlisted`, cells x 1 b.
   * A cell may come again in the clock behind its return (`freed`, or the take of its packet).
-  * Longest paths: s4, next RAM and link RAM, compare (becomes first?), choice of the victim, to the RAMs' addresses; s5, next RAM, compare with the
+  * Longest paths (docs/decisions/0006 has figures): s4, next RAM and link RAM, compare (becomes first?), choice of the victim, to the RAMs' addresses; s5, next RAM, compare with the
   * victim, the choice of the successor, to the scheduler.
   */
 class VictimPipeline(v: VictimParams) extends Module {
