@@ -137,9 +137,8 @@ void ClockedLane::settle() {
 
 // The packet that is enqueued in this clock, in a build with the victim search.
 ClockedLane::Settling* ClockedLane::enqueueing() {
-  const auto s = std::find_if(settling_.begin(), settling_.end(), [&](const Settling& x) {
-    return x.clock + timing::Listing == clock_;
-  });
+  const auto s = std::find_if(settling_.begin(), settling_.end(),
+                              [&](const Settling& x) { return x.clock + timing::Listing == clock_; });
   return s == settling_.end() ? nullptr : &*s;
 }
 
