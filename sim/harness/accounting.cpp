@@ -30,7 +30,12 @@ bool travelled(const VmConfig& config, const Packet& packet) {
 }
 
 Accounting::Accounting(const VmConfig& config, u32 inputs, Sent sent)
-    : config_(config), sent_(std::move(sent)), inputs_(inputs), queues_(config.queue_count), lost_(inputs) {}
+    : config_(config),
+      sent_(std::move(sent)),
+      inputs_(inputs),
+      queues_(config.queue_count),
+      leftClock_(config.queue_count),
+      lost_(inputs) {}
 
 void Accounting::error(const std::string& text) {
   errors_++;
@@ -107,7 +112,8 @@ void Accounting::pay(const Packet& arriving, const VictimOutcome& o) {
   std::deque<Packet>& queue = queues_[arriving.queue];
   const auto victim = std::find_if(queue.begin(), queue.end(), [&](const Packet& p) { return p.cell == o.cell; });
   const std::string name = "frame " + std::to_string(arriving.frame->id);
-  if (victim == queue.end() || victim == queue.begin())
+  const bool justFirst = leftClock_[arriving.queue] + 1 == arriving.decidedClock;
+  if (victim == queue.end() || (victim == queue.begin() && !justFirst))
     return error(name + ": another is to pay for it that is first of its queue, or not in it");
   if (victim->lenBytes != o.lenBytes || victim->colour != o.colour || (o.victimMarked && victim->ce) ||
       (o.evicted && o.victimMarked))
@@ -119,13 +125,14 @@ void Accounting::pay(const Packet& arriving, const VictimOutcome& o) {
   underWay_--;
 }
 
-void Accounting::departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now) {
+void Accounting::departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now, u64 clock) {
   if (queue >= queues_.size() || queues_[queue].empty()) {
     error("a departure at " + std::to_string(now) + " ns from queue " + std::to_string(queue) + ", which is empty");
     return;
   }
   Packet p = std::move(queues_[queue].front());
   queues_[queue].pop_front();
+  leftClock_[queue] = clock;
   if (colour != p.colour || lenBytes != p.lenBytes || arrival != p.decided)
     error("frame " + std::to_string(p.frame->id) + ": left queue " + std::to_string(queue) +
           " with another colour, length or arrival time");

@@ -2,7 +2,8 @@
 //
 //   input   -> lost        left out whole, and counted: found by the clock of its last beat; length
 //   input   -> verdict     in order on each input, those that were not lost; length, queue, colour and ECN bits are those that the model's parser finds
-//   verdict -> evicted     who paid for another: it stood in that queue, not first, with the length and colour that the lane says
+//   verdict -> evicted     who paid for another: it stood in that queue, not first, or first for no more than the one clock before the verdict, in which
+//                          an eviction wins; with the length and colour that the lane says
 //   verdict -> departure   in order in each queue, admitted frames only
 //   departure -> wire      in order; byte for byte the frame that went in, with the header edits of the model's rewrite()
 //
@@ -49,7 +50,7 @@ class Accounting {
   Packet decided(const RtlDecision& decision, u64 clock);
   // Whether the distance of the packet that this decision has cost is known.
   bool lostTravelled() const { return lostTravelled_; }
-  void departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now);
+  void departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now, u64 clock);
   void wire(std::vector<u8> bytes, u64 firstBeatClock);
   void error(const std::string& text);
   // Counts what has neither left nor been dropped.
@@ -71,6 +72,7 @@ class Accounting {
   const VmConfig& config_;
   Sent sent_;
   std::vector<std::deque<Packet>> inputs_, queues_;
+  std::vector<u64> leftClock_;  // of each queue's last departure
   std::vector<Lost> lost_;
   std::deque<Packet> left_;
   std::deque<Wire> wire_;

@@ -44,7 +44,7 @@ class RtlRun : public LaneListener {
   }
   void departed(const Left& left, u64 now, u64 clock) override {
     replay.departed(clock, now, left.queue, left.colour, left.lenBytes);
-    accounting.departed(left.queue, left.colour, left.lenBytes, left.arrival, now);
+    accounting.departed(left.queue, left.colour, left.lenBytes, left.arrival, now, clock);
   }
   void wire(std::vector<u8> bytes, u64 firstBeatClock) override { accounting.wire(std::move(bytes), firstBeatClock); }
   void breach(const std::string& text) override { accounting.error(text); }

@@ -3,11 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "timing.h"
-
 namespace vermilion {
-
-static constexpr u64 Settling = timing::settling(1), Enqueueing = Settling - 1;
 
 VictimCheck::VictimCheck(const VictimShape& shape) : on_(shape.indexed != 0), victims_(shape), queues_(shape.queues) {}
 
@@ -37,6 +33,9 @@ void VictimCheck::run(u64 clock) {
     const ClockedVictims::Ports& ports = victims_.ports();
     const Slot& enqueueing = slots_[(clock - Enqueueing) % Slots];
     Slot& slot = slots_[clock % Slots];
+    // Who is enqueued and who evicted comes before the take: it may be of the packet behind a victim that would have been first.
+    if (ports.enqueued) queues_[enqueueing.arrival->queue].push_back(enqueueing.arrival->cell);
+    if (ports.evicts) std::erase(queues_[enqueueing.arrival->queue], *ports.victim);
     std::optional<ClockedVictims::Take> take;
     if (slot.taken) {
       std::deque<u32>& queue = queues_[*slot.taken];
@@ -45,8 +44,6 @@ void VictimCheck::run(u64 clock) {
       take = {*slot.taken, queue.front(), true};
       queue.pop_front();
     }
-    if (ports.enqueued) queues_[enqueueing.arrival->queue].push_back(enqueueing.arrival->cell);
-    if (ports.evicts) std::erase(queues_[enqueueing.arrival->queue], *ports.victim);
     victims_.clock(slot.arrival, take);
     // Of the clock that comes next.
     Slot& settled = slots_[(clock + 1 - Settling) % Slots];

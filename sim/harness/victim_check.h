@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "clocked_victims.h"
+#include "timing.h"
 
 namespace vermilion {
 
@@ -26,7 +27,10 @@ class VictimCheck {
   const std::string& first() const { return first_; }
 
  private:
-  static constexpr u64 Lag = 7, Slots = 16;
+  static constexpr u64 Settling = timing::settling(1), Enqueueing = timing::Listing;
+  // An outcome is shown `Settling` clocks behind its arrival and used when the model comes to it, one clock before it shows its own; a take is
+  // shown a clock late.
+  static constexpr u64 Lag = Settling + 1, Slots = 2 * (Lag + 1);
   struct Slot {
     std::optional<VictimArrival> arrival;
     VictimOutcome shown{};

@@ -135,22 +135,44 @@ void ClockedLane::settle() {
   settling_.pop_front();
 }
 
-// The queues' part of the victim search, at the end of a clock: who has come in is in its queue, who was taken is not.
-void ClockedLane::contest(int taken) {
+// The packet that is enqueued in this clock, in a build with the victim search.
+ClockedLane::Settling* ClockedLane::enqueueing() {
+  const auto s = std::find_if(settling_.begin(), settling_.end(),
+                              [&](const Settling& x) { return x.clock + timing::Listing == clock_; });
+  return s == settling_.end() ? nullptr : &*s;
+}
+
+// Who pays for it is found in the queue; if evicted it is there no more.
+void ClockedLane::pay(Settling& winner) {
   const ClockedVictims::Ports& ports = victims_->ports();
-  if (ports.victim) {
-    const auto s = std::find_if(settling_.begin(), settling_.end(),
-                                [&](const Settling& x) { return x.clock + timing::Listing == clock_; });
-    auto& packets = queues_[s->deciding.seen.queue];
-    const auto victim =
-        std::find_if(packets.begin(), packets.end(), [&](const Leaving& x) { return x.name == *ports.victim; });
-    s->victim = victim->packet.id;
-    if (ports.evicts) {
-      scheduler_.evict(s->deciding.seen.queue, static_cast<std::size_t>(victim - packets.begin()));
-      names_.push_back(victim->name);
-      packets.erase(victim);
-    }
-  }
+  const u32 queue = winner.deciding.seen.queue;
+  auto& packets = queues_[queue];
+  const auto victim =
+      std::find_if(packets.begin(), packets.end(), [&](const Leaving& x) { return x.name == *ports.victim; });
+  winner.victim = victim->packet.id;
+  if (!ports.evicts) return;
+  scheduler_.evict(queue, static_cast<std::size_t>(victim - packets.begin()));
+  names_.push_back(victim->name);
+  packets.erase(victim);
+}
+
+// Before the scheduler chooses: a victim that the last take has made first gives its place to the packet behind it, even if that
+// comes in this clock. True if there was one.
+bool ClockedLane::payAsFirst(std::optional<Leaving>& listed) {
+  if (!victims_ || !victims_->ports().victim) return false;
+  Settling& winner = *enqueueing();
+  const u32 queue = winner.deciding.seen.queue;
+  if (queues_[queue].empty() || queues_[queue].front().name != *victims_->ports().victim) return false;
+  pay(winner);
+  if (!queues_[queue].empty()) return true;
+  queues_[queue].push_back(*listed);
+  scheduler_.fill(queue, listed->packet.lenBytes);
+  listed.reset();
+  return true;
+}
+
+// The queues' part of the victim search, at the end of a clock: who was taken is not in its queue.
+void ClockedLane::contest(int taken) {
   std::optional<ClockedVictims::Take> take;
   if (taken >= 0) {
     take = {static_cast<u32>(taken), taken_->name, scheduler_.emptied()};
@@ -211,13 +233,15 @@ void ClockedLane::clock(u64 now) {
   takeSlot();
   observe();
   rule();
-  if (victims_ && victims_->ports().enqueued)
-    for (const Settling& s : settling_)
-      if (s.clock + timing::Listing == clock_) listed = Leaving{s.deciding.packet, s.name};
+  if (victims_ && victims_->ports().enqueued) {
+    const Settling& s = *enqueueing();
+    listed = Leaving{s.deciding.packet, s.name};
+  }
   settle();
   busy_ = busy_ || !marking_.empty() || !deciding_.empty();
 
   // What changes below is seen in the next clock.
+  const bool paid = payAsFirst(listed);
   std::optional<ClockedScheduler::Enqueued> enqueued;
   if (listed) enqueued = {listed->packet.queue, listed->packet.lenBytes};
   const int taken = scheduler_.clock(now, enqueued, aheadCells_ < timing::AheadCells);
@@ -246,6 +270,7 @@ void ClockedLane::clock(u64 now) {
     aheadCells_ += cellsOf(taken_->packet.lenBytes);
   }
   if (listed) queues_[listed->packet.queue].push_back(*listed);
+  if (victims_ && victims_->ports().victim && !paid) pay(*enqueueing());
   if (victims_) contest(taken);
   clock_++;
 }

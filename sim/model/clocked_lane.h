@@ -104,6 +104,9 @@ class ClockedLane {
   void observe();
   void rule();
   void settle();
+  Settling* enqueueing();
+  void pay(Settling& winner);
+  bool payAsFirst(std::optional<Leaving>& listed);
   void contest(int taken);
   void transmit();
 

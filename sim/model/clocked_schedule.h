@@ -20,11 +20,13 @@ class ClockedScheduler {
   // One clock; the number of the queue whose first packet is taken in it, or -1. `enqueued` came in the clock before.
   int clock(u64 now, const std::optional<Enqueued>& enqueued, bool room);
   bool emptied() const { return emptied_.has_value(); }  // that packet was taken as its queue's last
-  // In the clock that was, behind all that it brought, a packet was taken out of the middle.
+  // In the clock that was, behind all that it brought, a packet was taken out of the middle; or, before the clock that comes, the first.
   void evict(u32 queue, std::size_t place) {
     std::deque<u32>& packets = queues_[queue].packets;
     packets.erase(packets.begin() + static_cast<std::ptrdiff_t>(place));
   }
+  // Before the clock that comes: a packet in the place of one that was evicted, its queue's only one.
+  void fill(u32 queue, u32 lenBytes) { queues_[queue].packets.push_back(lenBytes); }
   // The port `busy` in the clock that was.
   bool busy() const { return busy_; }
   // The port `wake` as it stands, when nothing is going on.

@@ -20,29 +20,35 @@ ClockedVictims::ClockedVictims(const VictimShape& shape)
 
 // s1 and s2: the bitmap as all writes of the clocks before have left it.
 void ClockedVictims::findLowest(Stage& s1) const {
-  s1.found = false;
+  s1.ranks = {};
   if (s1.arrival.action != VictimArrival::Contest || s1.arrival.queue >= shape_.indexed) return;
   const u32 mildest = WorstColour - (s1.arrival.byColour ? worstColour(s1.arrival.colour) : 0);
-  if (s1.arrival.last != 0) return findInWindow(s1, mildest);
-  u32 lowest = 64;
-  for (u32 slot = 0; slot <= mildest; slot++) {
-    const u32 distance = static_cast<u32>(std::countr_zero(queues_[s1.arrival.queue].bitmap[slot]));
-    if (distance >= lowest) continue;
-    lowest = distance;
-    s1.found = true, s1.distance = distance, s1.slot = slot;
+  if (s1.tail()) return findInWindow(s1, mildest);
+  std::array<u64, Slots> left = queues_[s1.arrival.queue].bitmap;
+  for (Rank& rank : s1.ranks) {
+    u32 lowest = 64;
+    for (u32 slot = 0; slot <= mildest; slot++) {
+      const u32 distance = static_cast<u32>(std::countr_zero(left[slot]));
+      if (distance >= lowest) continue;
+      lowest = distance;
+      rank = {true, distance, slot};
+    }
+    if (rank.found) left[rank.slot] &= ~(u64{1} << rank.distance);
   }
 }
 
 // Of equals the oldest, which stands last.
 void ClockedVictims::findInWindow(Stage& s1, u32 mildest) const {
   const Queue& queue = queues_[s1.arrival.queue];
+  Rank& rank = s1.ranks[0];
   const std::size_t last = std::min<std::size_t>({s1.arrival.last, queue.behind, queue.window.size()});
   for (std::size_t i = last; i-- > 0;) {
     const VictimArrival& p = packets_[queue.window[i]].arrival;
     const u32 slot = rankSlot(p);
-    if (p.last == 0 || slot > mildest) continue;
-    if (s1.found && p.distance * Slots + slot >= s1.distance * Slots + s1.slot) continue;
-    s1.found = true, s1.distance = p.distance, s1.slot = slot, s1.tailCell = p.cell;
+    if (!p.last || slot > mildest) continue;
+    if (rank.found && p.distance * Slots + slot >= rank.distance * Slots + rank.slot) continue;
+    rank = {true, p.distance, slot};
+    s1.tailCell = p.cell;
   }
 }
 
@@ -51,12 +57,51 @@ bool ClockedVictims::windowHolds(const Queue& queue, u32 cell) const {
   return std::find(queue.window.begin(), last, cell) != last;
 }
 
-// Links in the list are one packet deep here: `cell` is its first, or the one behind it.
+// `cell` is its list's first, or the one behind it.
 std::optional<u32> ClockedVictims::behindInList(std::size_t list, u32 cell) const {
   const std::deque<u32>& l = lists_[list];
   for (std::size_t i = 0; i < 2 && i < l.size(); i++)
     if (l[i] == cell) return i + 1 < l.size() ? std::optional(l[i + 1]) : std::nullopt;
-  throw std::logic_error("a candidate is not its list's first");
+  throw std::logic_error("a victim is not its list's first");
+}
+
+// s3: the packets ahead have been pushed in this clock, none has left; a list's head as it stood before has been seen.
+void ClockedVictims::seeHeads() {
+  for (std::size_t i = 0; i < s3_.heads.size(); i++) {
+    if (!s3_.ranks[i].found) continue;
+    const std::size_t list = listOf(s3_, s3_.ranks[i]);
+    if (popsFrom(list))
+      s3_.heads[i] = behindInList(list, *s5_.candidate);
+    else if (promotedFromList() && listOf(packets_[p1_.cell]) == list)
+      s3_.heads[i] = behindInList(list, p1_.cell);
+  }
+}
+
+// s4
+std::optional<u32> ClockedVictims::chooseFrom(int which) const {
+  const std::size_t list = listOf(s4_, s4_.ranks[which]);
+  const bool ahead = popsFrom(list);
+  std::optional<u32> front = ahead ? behindInList(list, *s5_.candidate) : s4_.heads[which];
+  const auto isFirst = [&](u32 cell) {
+    return (ports_.promoted && ports_.successor == cell) || (!ahead && p1_.valid && p1_.cell == cell);
+  };
+  while (front && isFirst(*front)) {
+    if (which == 1 && !ahead) return {};
+    const std::deque<u32>& l = lists_[list];
+    const auto next = std::find(l.begin(), l.end(), *front) + 1;
+    front = next != l.end() ? std::optional(*next) : std::nullopt;
+  }
+  return front;
+}
+
+void ClockedVictims::choose() {
+  if (s4_.tail()) {
+    if (s4_.wants[0]) s4_.candidate = s4_.tailCell, s4_.chosen = s4_.ranks[0];
+    return;
+  }
+  for (int which = 0; which < 2 && !s4_.candidate; which++)
+    if (s4_.wants[which]) s4_.candidate = chooseFrom(which), s4_.chosen = s4_.ranks[which];
+  s4_.emptied = s4_.wants[0] && s4_.wants[1] && !s4_.candidate;
 }
 
 void ClockedVictims::popFront(std::size_t list, u32 cell) {
@@ -82,11 +127,14 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& arrival, const st
   // s1: before anything is written
   findLowest(s1_);
 
-  // s4: the head as it stood; then push, and what promotion and pop leave
-  const std::size_t s4List = list(s4_.arrival.queue, s4_.distance, s4_.slot);
-  const bool s4Picks = s4_.valid && s4_.wants && s4_.arrival.last == 0;
-  if (s4_.valid && s4_.wants && s4_.arrival.last != 0) s4_.candidate = s4_.tailCell;
-  if (s4Picks && !lists_[s4List].empty()) s4_.candidate = lists_[s4List].front();
+  // s3: the heads as they stood
+  for (std::size_t i = 0; i < s3_.heads.size(); i++) {
+    if (!s3_.valid || s3_.tail() || !s3_.ranks[i].found) continue;
+    const std::deque<u32>& l = lists_[listOf(s3_, s3_.ranks[i])];
+    if (!l.empty()) s3_.heads[i] = l.front();
+  }
+
+  // push
   const u32 queue = s5_.arrival.queue, cell = s5_.arrival.cell;
   if (ports_.enqueued) {
     const u32 newest = queues_[queue].newest;
@@ -94,7 +142,7 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& arrival, const st
     packets_[cell] = {s5_.arrival, newest, 0, decided_.marked};
     if (!ports_.awake) packets_[newest].behind = cell;
     queues_[queue].newest = cell;
-    if (!ports_.awake && !decided_.marked && queue < shape_.indexed && s5_.arrival.last == 0) push(cell);
+    if (!ports_.awake && !decided_.marked && queue < shape_.indexed && !s5_.tail()) push(cell);
     if (!ports_.awake && queue < shape_.indexed) {
       std::deque<u32>& window = queues_[queue].window;
       if (decided_.evicted) std::erase(window, decided_.cell);
@@ -103,16 +151,14 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& arrival, const st
       queues_[queue].behind += 1 - decided_.evicted;
     }
   }
+
+  // what promotion and pop leave
+  if (s3_.valid && !s3_.tail()) seeHeads();
+  if (s4_.valid) choose();
   if (p1_.valid && p1_.queue < shape_.indexed) queues_[p1_.queue].behind--;
-  const bool promotes = promotedFromList();
-  const std::size_t p1List = promotes ? listOf(packets_[p1_.cell]) : 0;
-  const std::size_t s5List = list(queue, s5_.distance, s5_.slot);
-  if (s4Picks && promotes && p1List == s4List) s4_.candidate = behindInList(p1List, p1_.cell);
-  if (s4Picks && s5_.valid && s5_.arrival.last == 0 && s5_.candidate && s5List == s4List)
-    s4_.candidate = behindInList(s5List, *s5_.candidate);
-  if (promotes) popFront(p1List, p1_.cell);
+  if (promotedFromList()) popFront(listOf(packets_[p1_.cell]), p1_.cell);
   if (pays_) {
-    if (s5_.arrival.last == 0) popFront(s5List, *s5_.candidate);
+    if (!s5_.tail()) popFront(listOf(s5_, s5_.chosen), *s5_.candidate);
     if (decided_.evicted) unlink(*s5_.candidate);
     packets_[*s5_.candidate].marked |= decided_.victimMarked;
   }
@@ -122,7 +168,8 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& arrival, const st
   if (ports_.awake) queues_[queue].awake = true;
 
   // s3
-  s3_.wants = s3_.found && s3_.arrival.distance >= s3_.distance;
+  for (std::size_t i = 0; i < s3_.wants.size(); i++)
+    s3_.wants[i] = s3_.ranks[i].found && s3_.arrival.distance >= s3_.ranks[i].distance;
 
   // to the next clock
   p1_ = {ports_.promoted, t1_ ? t1_->queue : 0, ports_.successor};
@@ -156,11 +203,15 @@ void ClockedVictims::evaluate() {
   if (!s5_.valid) return;
 
   const VictimArrival& a = s5_.arrival;
-  const bool contest = a.action == VictimArrival::Contest, mayMark = a.mayMark && a.last == 0;
-  const bool isFirst = s5_.candidate && ((ports_.promoted && ports_.successor == *s5_.candidate) ||
-                                         (p1_.valid && p1_.cell == *s5_.candidate));
-  const bool stands = s5_.candidate && !isFirst && (a.last == 0 || windowHolds(queues_[a.queue], *s5_.candidate));
-  pays_ = stands && !(a.last != 0 && a.asLong && packets_[*s5_.candidate].arrival.lenBytes < a.lenBytes);
+  const bool contest = a.action == VictimArrival::Contest, mayMark = a.mayMark && !s5_.tail();
+  const bool becomesFirst = s5_.candidate && ports_.promoted && ports_.successor == *s5_.candidate;
+  const bool wasFirst = s5_.candidate && p1_.valid && p1_.cell == *s5_.candidate;
+  bool stands = s5_.candidate.has_value();
+  if (s5_.tail())
+    stands = stands && !becomesFirst && !wasFirst && windowHolds(queues_[a.queue], *s5_.candidate);
+  else
+    check(!wasFirst, "a victim became first before");
+  pays_ = stands && !(s5_.tail() && a.asLong && packets_[*s5_.candidate].arrival.lenBytes < a.lenBytes);
   if (pays_) {
     const VictimArrival& lost = packets_[*s5_.candidate].arrival;
     decided_.victimMarked = mayMark && lost.ect;
@@ -170,12 +221,19 @@ void ClockedVictims::evaluate() {
   }
   decided_.marked = contest && !pays_ && mayMark && a.ect;
   decided_.enqueued = a.action == VictimArrival::Admit || pays_ || decided_.marked;
-  decided_.blind = contest && s5_.wants && !stands;
+  decided_.blind = s5_.emptied || (s5_.candidate && !stands);
   ports_.enqueued = decided_.enqueued;
   ports_.enqueuedMarked = decided_.marked;
   if (pays_) ports_.victim = decided_.cell;
   ports_.evicts = decided_.evicted;
   ports_.awake = decided_.enqueued && (!queues_[a.queue].awake || (asleep && t1_->queue == a.queue));
+  ports_.joined = decided_.enqueued && !ports_.awake;
+  if (decided_.evicted && becomesFirst) {
+    // The packet behind the victim is first in its stead: the one that is enqueued in this clock, if the victim was the newest.
+    const bool own = ports_.newestServed == decided_.cell;
+    ports_.successor = own ? a.cell : packets_[decided_.cell].behind;
+    if (own) ports_.newestServed = a.cell, ports_.joined = false;
+  }
 }
 
 }  // namespace vermilion

@@ -1,5 +1,20 @@
 // The victim search as the RTL runs it, one call a clock: VictimPipeline.scala, DistanceLists.scala, TailWindow.scala and QueueOrder.scala, with what
 // a search does not see. Stages and names are those of VictimPipeline.scala. The rule itself stands in victims.h.
+//
+// What is seen when, for a packet that comes in clock t and pays, or has another pay, in clock t + 5 (RED form):
+//   t      which ranks the queue's packets have, but its first: the lowest and the second lowest that may lose. In the lists is who was enqueued before;
+//          a packet that became first leaves its list in the second clock behind the take, a victim in its t + 5.
+//   t + 3  whether a list holds anything; its oldest, the head. The victim of the packet two ahead is out by then, and who became first up to t + 2.
+//   t + 4  who goes: of the lowest rank's list the oldest that has not become first up to and including t + 4, and is no victim of the packet
+//          one ahead. If there is none, of the second's: its head; or, if the packet one ahead has its victim there, the oldest behind that. Not its
+//          head where that became first in t + 3 or t + 4.
+//   t + 5  the victim is out of the queue, or marked. If the take of t + 4 would make it the first, the packet behind it is first in its stead.
+// Who is pushed in a clock is seen behind another packet of its list in the same clock, in a list without any from the next on.
+// Who pays: the arriving packet by the rule, if its distance is smaller than the lowest's, or if the lowest's list was found empty and
+// there is no second or its distance is smaller than the second's; by being blind, if nobody of both lists can go. Else who was chosen in t + 4.
+//
+// Tail-drop form: the nearest of the last n as they stood in t. In t + 5 it must still stand among the last 16 and not have become first up to then
+// (the promotion wins); if it does not, the contest is blind.
 #pragma once
 
 #include <array>
@@ -19,7 +34,7 @@ class ClockedVictims {
   };
   // What the block says in a clock. It does not hang on what comes in the same clock.
   struct Ports {
-    bool enqueued = false, enqueuedMarked = false, awake = false;  // the packet of five clocks before
+    bool enqueued = false, enqueuedMarked = false, awake = false, joined = false;  // the packet of five clocks before
     std::optional<u32> victim;  // who is evicted or marked for it: gone, or not, at the clock's end
     bool evicts = false;
     std::optional<VictimOutcome> outcome;  // of that of six clocks before
@@ -52,13 +67,21 @@ class ClockedVictims {
     std::deque<u32> window;           // the last packets, newest first
     u32 behind = 0;                   // packets behind the first, but for promotions of this clock and the one before
   };
+  struct Rank {
+    bool found = false;
+    u32 distance = 0, slot = 0;
+  };
   struct Stage {
     bool valid = false;
     VictimArrival arrival{};
-    bool found = false;  // from s2 on
-    u32 distance = 0, slot = 0, tailCell = 0;
-    bool wants = false;                 // from s4 on
-    std::optional<u32> candidate = {};  // from s5 on
+    std::array<Rank, 2> ranks{};  // from s2 on: the lowest, the second lowest; in tail-drop form the one found
+    u32 tailCell = 0;             // and who it is
+    std::array<bool, 2> wants{};  // from s4 on: the arriving packet is not nearer
+    std::array<std::optional<u32>, 2> heads = {};  // from s4 on: of the lists
+    std::optional<u32> candidate = {};             // from s5 on
+    Rank chosen{};                                 // its rank
+    bool emptied = false;                          // none was left
+    bool tail() const { return arrival.last != 0; }
   };
   struct Promotion {
     bool valid = false;
@@ -74,6 +97,12 @@ class ClockedVictims {
   }
   void findLowest(Stage& s1) const;
   void findInWindow(Stage& s1, u32 mildest) const;
+  std::size_t listOf(const Stage& s, const Rank& r) const { return list(s.arrival.queue, r.distance, r.slot); }
+  // The list that loses its first by an eviction in s5.
+  bool popsFrom(std::size_t list) const { return s5_.candidate && !s5_.tail() && listOf(s5_, s5_.chosen) == list; }
+  void seeHeads();
+  void choose();
+  std::optional<u32> chooseFrom(int which) const;
   bool windowHolds(const Queue& queue, u32 cell) const;
   std::optional<u32> behindInList(std::size_t list, u32 cell) const;
   void popFront(std::size_t list, u32 cell);

@@ -27,7 +27,8 @@ struct VictimArrival {
 };
 
 struct VictimOutcome {
-  bool enqueued, marked, blind, evicted, victimMarked;
+  bool enqueued, marked, blind, evicted,
+      victimMarked;                      // blind: the arriving packet paid as the search had nobody left; never here
   u32 cell, lenBytes, colour, distance;  // of the victim, where evicted or victimMarked
 };
 

@@ -5,12 +5,13 @@ from vermilion import prove
 
 FOUND = {  # property and clock, the first in which the fault can show
     "lost-cell": ("a cell is lost, or used by nobody", 13),
-    "doubled-cell": ("a cell comes back twice", 13),
-    "order": ("the taker knows another packet as first", 8),
-    "unlink": ("the taker knows another packet as first", 13),
+    "doubled-cell": ("a cell comes back that is not in use", 13),
+    "order": ("a cell comes back that is not in use", 8),
+    "successor": ("two writers write one record at once", 13),
+    "unlink": ("a cell comes back twice", 13),
     "bitmap-pop": ("the bitmap is not that of the queue", 13),
     "bitmap-promotion": ("the bitmap is not that of the queue", 10),
-    "list-head": ("a packet is unlinked from a queue that sleeps", 12),
+    "list-head": ("two writers write one record at once", 12),
 }
 
 

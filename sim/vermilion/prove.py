@@ -50,8 +50,14 @@ FAULTS = {
     "order": Fault(
         "the successor is read from the bank that does not count",
         "QueueOrder",
-        r"(_io_successor_T_\d+ =\s+)byEnqueueCounts",
+        r"(_io_successor_T_\d+ =\s+replaced\s+\? \S+\s+: )byEnqueueCounts",
         r"\1~byEnqueueCounts",
+    ),
+    "successor": Fault(
+        "an evicted packet becomes first in the clock in which it goes",
+        "QueueOrder",
+        r"replaced = io_wins &",
+        "replaced = 1'h0 &",
     ),
     "unlink": Fault(
         "an evicted packet stays linked behind the one before",
@@ -62,8 +68,8 @@ FAULTS = {
     "bitmap-pop": Fault(
         "an eviction that empties a list leaves its bit",
         "DistanceLists",
-        r"\(io_pop & ~after_valid",
-        "(1'h0 & ~after_valid",
+        r"\(s5Valid & ~after_valid \?",
+        "(1'h0 & ~after_valid ?",
     ),
     "bitmap-promotion": Fault(
         "a promotion that empties a list leaves its bit", "DistanceLists", r"p1Valid & ~p1Behind_valid", "1'h0"

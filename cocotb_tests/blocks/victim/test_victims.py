@@ -102,9 +102,30 @@ FAULTS = {
         r"s5Cell \| io_push_valid",
         "s5Cell | 1'h0 & io_push_valid",
     ),
-    "a victim that has left the window pays": ("VictimPipeline", r"~writeData \| _window_io_holds\b", "1'h1"),
+    "a victim that has left the window pays": ("VictimPipeline", r"& _window_io_holds\b", ""),
     "the window counts who was evicted": ("TailWindow", r"~io_remove\b", "1'h1"),
     "the arriving packet's cells are freed twice": ("VictimPipeline", r"evicted \? s5Cell : ", ""),
+    "the second list is never asked": ("DistanceLists", r"goes_0_valid \| io_wants_1 & \(", "goes_0_valid | 1'h0 & ("),
+    "a list's second packet goes in place of its first": (
+        "DistanceLists",
+        r"inP1_0 = inP1_REG &",
+        "inP1_0 = 1'h1 | inP1_REG &",
+    ),
+    "a packet that became first in p1 goes": ("DistanceLists", r"inP1_0 = inP1_REG &", "inP1_0 = 1'h0 & inP1_REG &"),
+    "a packet that becomes first in p0 goes": ("DistanceLists", r"_goes_front_T_10\[0\]", "1'h0"),
+    "an eviction does not replace the successor": ("QueueOrder", r"replaced = io_wins &", "replaced = 1'h0 &"),
+    "the only packet has joined behind another": ("QueueOrder", r"ownPromoted = replaced", "ownPromoted = 1'h0"),
+    "link2 is written one packet late": (
+        "DistanceLists",
+        r"((?:third|after2)(?:_array_ext \([^;]*\.W0_data +\(|_held <= ))io_push_bits",
+        r"\1pushTail",
+    ),
+    "link2 of a packet that has left is written": ("DistanceLists", r"\) != pushTail", ") != ~pushTail"),
+    "an eviction leaves the bit of a list that it empties": (
+        "DistanceLists",
+        r"s5Valid & ~after_valid \?",
+        "1'h0 & ~after_valid ?",
+    ),
 }
 
 

@@ -2,6 +2,8 @@
 // outcome with plain lists. The first difference ends the program.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,13 +17,14 @@
 
 #include "VVictimPipeline.h"
 #include "clocked_victims.h"
+#include "timing.h"
 #include "verilated.h"
 
 using namespace vermilion;
 
 namespace {
 
-constexpr u64 Latency = 6;  // VictimPipeline.scala
+constexpr u64 Latency = timing::settling(1);
 u64 clocks = 0;
 
 [[noreturn]] void fail(const std::string& what) {
@@ -79,6 +82,7 @@ class Bench {
     same(dut_->io_awake, m.awake, "awake");
     same(dut_->io_enqueued, m.enqueued, "enqueued");
     if (m.enqueued) same(dut_->io_enqueuedMarked, m.enqueuedMarked, "enqueuedMarked");
+    same(dut_->io_joined, m.joined, "joined");
     same(dut_->io_refilled, m.refilled, "refilled");
     same(dut_->io_outcome_valid, m.outcome.has_value(), "outcome.valid");
     same(dut_->io_freed_valid, m.freed.has_value(), "freed.valid");
@@ -104,14 +108,26 @@ class Bench {
       same(dut_->io_newestServed, m.newestServed, "newestServed");
       same(dut_->io_takenMarked, m.takenMarked, "takenMarked");
     }
+    spared_.reset();
+    std::swap(spared_, becomesFirst_);
     if (m.outcome) settle(*m.outcome);
+    if (!since_.empty() && since_.back() + 1 == clocks) looked_.push_back(lowestTwo(under_.back()));
     if (m.freed) giveBack(m.freed->cell, m.freed->cells);
     if (taken_) leave(m.takenMarked);
     if (m.promoted) {
       Queue& q = queues_[taken_->queue];
       q.first = m.successor;
       q.more = m.successor != m.newestServed;
-      if (q.audit.empty() || q.audit.front() != m.successor) fail("the successor is not the next in order");
+      // Who is enqueued and evicted in this clock is told in the next.
+      auto next = q.audit.begin();
+      if (next != q.audit.end() && m.victim == *next) {
+        becomesFirst_ = *next;
+        if (m.evicts) ++next;
+      }
+      const bool own = next == q.audit.end() && m.enqueued && s5_[Latency - 2]->queue == taken_->queue;
+      if (!own && next == q.audit.end()) fail("a queue without packets has a first");
+      if ((own ? s5_[Latency - 2]->cell : *next) != m.successor) fail("the successor is not the next in order");
+      becameFirst(m.successor, own ? *s5_[Latency - 2] : live_.at(m.successor));
     } else if (taken_ && !queues_[taken_->queue].audit.empty()) {
       fail("a queue with packets has no first");
     }
@@ -155,12 +171,12 @@ class Bench {
     dut_->io_take = take.has_value();
     // A packet that has come shows to the taker in the next clock.
     if (m.enqueued) {
-      const VictimArrival& a = s5_[4].value();
+      const VictimArrival& a = s5_[Latency - 2].value();
       Queue& q = queues_[a.queue];
-      if (m.awake) q.first = a.cell;
-      q.more = !m.awake;
+      if (m.awake) q.first = a.cell, becameFirst(a.cell, a);
+      if (m.awake || m.joined) q.more = m.joined;
     }
-    for (int i = 4; i > 0; i--) s5_[i] = s5_[i - 1];
+    for (u64 i = Latency - 2; i > 0; i--) s5_[i] = s5_[i - 1];
     s5_[0] = arrival;
     model_.clock(arrival, take);
     taken_ = take;
@@ -206,6 +222,7 @@ class Bench {
     if (packet->second.cells != cells) fail("not all of a packet's cells come back");
     freeCells_ += cells;
     live_.erase(packet);
+    firstSince_.erase(cell);
     names_.push_back(cell);
   }
 
@@ -238,7 +255,7 @@ class Bench {
     }
     if (o.marked) marked_[a.cell] = true;
     if (o.evicted || o.victimMarked) {
-      if (q.audit.empty() || q.audit.front() == o.cell) fail("a first packet is the victim");
+      if (q.audit.empty() || (q.audit.front() == o.cell && spared_ != o.cell)) fail("a first packet is the victim");
       const VictimArrival& v = live_.at(o.cell);
       if (v.queue != a.queue || v.lenBytes != o.lenBytes || v.colour != o.colour || v.distance != o.distance)
         fail("the victim is not who it says");
@@ -256,7 +273,9 @@ class Bench {
       if (at == q.audit.end()) fail("the victim is not in the queue");
       q.audit.erase(at);
     }
-    if (contest && a.last == 0) judge(a, o, since, q);
+    const TwoRanks seen = looked_.front();
+    looked_.pop_front();
+    if (contest && a.last == 0) judge(a, o, since, q, seen);
     if (spaced) {
       const VictimOutcome e = expected_.front();
       expected_.pop_front();
@@ -266,14 +285,49 @@ class Bench {
     }
   }
 
-  // The rule by itself, for contests as close as they come: whoever stood in the queue when the search began and still may pay is no better a victim
-  // than who paid, unless the search says that it was blind.
-  void judge(const VictimArrival& a, const VictimOutcome& o, u64 since, const Queue& q) {
-    const auto rank = [](const VictimArrival& p) { return std::pair(p.distance, 2 - (p.byColour ? std::min(p.colour, 2u) : 0u)); };
+  using Rank = std::pair<u32, u32>;
+  using TwoRanks = std::array<std::optional<Rank>, 2>;
+  static Rank rank(const VictimArrival& p) { return {p.distance, 2 - (p.byColour ? std::min(p.colour, 2u) : 0u)}; }
+
+  void becameFirst(u32 cell, const VictimArrival& p) {
+    firstSince_[cell] = clocks;
+    firsts_.push_back({clocks, p.queue, rank(p)});
+    while (firsts_.front().clock + Latency < clocks) firsts_.pop_front();
+  }
+  // Not since before the clock.
+  bool wasFirst(u32 cell, u64 clock) const {
+    const auto since = firstSince_.find(cell);
+    return since != firstSince_.end() && since->second < clock;
+  }
+
+  // The two lowest ranks that a contest which came in the clock before could see, among who may lose.
+  TwoRanks lowestTwo(const VictimArrival& a) const {
+    TwoRanks lowest{};
+    if (a.action != VictimArrival::Contest || a.last != 0 || a.queue >= shape_.indexed) return lowest;
+    for (const u32 cell : queues_[a.queue].audit) {
+      const VictimArrival& p = live_.at(cell);
+      if (p.last != 0 || rank(p).second > rank(a).second || marked_.count(cell) || wasFirst(cell, clocks - 1)) continue;
+      if (!lowest[0] || rank(p) < *lowest[0])
+        lowest = {rank(p), lowest[0]};
+      else if (rank(p) != *lowest[0] && (!lowest[1] || rank(p) < *lowest[1]))
+        lowest[1] = rank(p);
+    }
+    return lowest;
+  }
+
+  // The rule by itself, for contests as close as they come: of all who stood in the queue when the search began and were not its first one clock
+  // before the end, nobody who still may pay is a better victim than who paid. A search that says it was blind must have been so: the two
+  // lowest ranks that it could see were both no further than the arriving packet, of the lower nobody is left, nor of the other, unless its
+  // head became first in one of the two clocks before.
+  void judge(const VictimArrival& a, const VictimOutcome& o, u64 since, const Queue& q, const TwoRanks& seen) {
     const bool another = o.evicted || o.victimMarked;
-    bool first = true;
+    const auto headWasFirst = [&](const First& f) {
+      return f.queue == a.queue && f.rank == *seen[1] && f.clock + 3 >= since + Latency && f.clock + 1 < since + Latency;
+    };
+    if (o.blind && (another || !seen[1] || seen[1]->first > a.distance)) fail("a contest is blind without a reason");
+    const bool headGone = o.blind && std::any_of(firsts_.begin(), firsts_.end(), headWasFirst);
     for (const u32 cell : q.audit) {
-      if (std::exchange(first, false) || cell == a.cell || cell == o.cell || marked_.count(cell)) continue;
+      if (cell == a.cell || cell == o.cell || marked_.count(cell) || wasFirst(cell, since + Latency - 1)) continue;
       const VictimArrival& p = live_.at(cell);
       const Stands stands = stands_.at(cell);
       if (p.last != 0 || stands.clock > since + 1 || rank(p).second > rank(a).second) continue;
@@ -281,12 +335,19 @@ class Bench {
         const VictimArrival& paid = live_.at(o.cell);
         if (std::pair(rank(p), stands.order) < std::pair(rank(paid), stands_.at(o.cell).order))
           fail("a nearer or older packet stands in the queue than who pays");
-      } else if (p.distance <= a.distance && !o.blind) {
+      } else if (o.blind) {
+        if (rank(p) == *seen[0] || (rank(p) == *seen[1] && !headGone)) fail("a search says that it is blind and could know better");
+      } else if (p.distance <= a.distance) {
         fail("the arriving packet pays, a nearer one stands in the queue, and the search was not blind");
       }
     }
   }
 
+  struct First {
+    u64 clock;
+    u32 queue;
+    Rank rank;
+  };
   struct Stands {
     u64 clock, order;  // when it came into its queue, and as which of all
   };
@@ -302,11 +363,15 @@ class Bench {
   std::deque<VictimArrival> under_;
   std::deque<u64> since_;  // the clocks in which they came
   std::deque<VictimOutcome> expected_;
-  std::optional<VictimArrival> s5_[5];
+  std::optional<VictimArrival> s5_[Latency - 1];
   std::optional<ClockedVictims::Take> taken_;
   bool expectMark_ = false;
   u64 freeCells_ = 0, settled_ = 0;
-  std::unordered_map<u32, Stands> stands_;  // by head cell
+  std::unordered_map<u32, Stands> stands_;   // by head cell
+  std::unordered_map<u32, u64> firstSince_;  // by head cell
+  std::deque<First> firsts_;                 // in the last clocks
+  std::deque<TwoRanks> looked_;              // of those under way
+  std::optional<u32> becomesFirst_, spared_; // a victim that stood first behind the take of this clock, of the one before
 };
 
 }  // namespace

@@ -10,35 +10,47 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
   * Packets join at a list's end (push) and leave at its head only: by an eviction (pop), or because the packet becomes its queue's first
   * (promotion), which makes it the queue's oldest and so its list's. One push, one pop and one promotion a clock, each to any list.
   *
-  * A promotion takes two clocks, p0 and p1. A search reads the bitmap (look to looked), and later the head of the list it has picked:
+  * A search reads the bitmap (look to looked), then the heads of two lists (the lowest rank and the second lowest), and says in s4 which packet
+  * goes. That is final: it is out of its list in the clock behind, s5. A promotion takes two clocks, p0 and p1, and is out of its list behind p1.
   * {{{
-  *   s3  pick              the head's address goes to RAM
-  *   s4  candidate         the head, or what the pop of the search ahead or the promotion in p1 leaves there
-  *   s5  pop               or not; `after` is the list's head then, and the candidate of a search one clock behind
+  *   s2  pick              the heads of both lists are addressed
+  *   s3                    each head, or what the search two ahead (s5) or the promotion in p1 leaves there: the first list's second and third are addressed
+  *   s4  candidate         the list's oldest that is neither promoted, up to p0 in this clock, nor the victim of the search ahead (s5)
+  *   s5                    it is popped; the two behind it are known
   * }}}
-  * The link behind a candidate is read in s4 and stands in s5, so candidates of one list follow each other every clock.
+  * Between s3 and s4 the first list can lose, at its front: the packet promoted now in p1, the one in p0 now, and the victim of the search one
+  * ahead. If that search's victim is of the same list, it stands behind the one in p1 and is gone; then it is the two packets behind it that matter,
+  * of which one may be in p0. Else it is the head, A1, its second and its third, of which the first two may be in p1 and p0: A1 or, where
+  * that is in one of them, A2, or, where both are, A3. More cannot go, so the first list is empty only if it really is.
+  * `link` is the packet behind in the list, `link2` the one behind that. The second list is asked only if the first was emptied since s0. Of
+  * it the head is known, and where the search ahead took its victim from it, the two behind that; a head that is in p1 or p0 leaves nothing.
+  *
   * Within a clock the order is push, promotion, pop. A push to a list that is being emptied finds it not empty and joins behind the packet that goes.
   *
   * RAM | depth | holds | written by
   * --- | --- | --- | ---
   * bitmaps (2 x 2 copies) | queues | 3 x distances bits; their exclusive or is the bitmap | push and pop; promotion
-  * heads | lists | head cell, or that the list is empty: a [[SharedRam]] | push to an empty list; pop; promotion
-  * tail (3 copies) | lists | newest cell | push
-  * link (2 copies) | cells | the packet behind in its list | push
+  * heads (3 copies) | lists | head cell, or that the list is empty: a [[SharedRam]] | push to an empty list; pop; promotion
+  * tail (4 copies) | lists | newest cell | push
+  * beforeTail | lists | the cell before the newest, which may have left | push
+  * link (3 copies) | cells | the packet behind in its list | push
+  * link2 (2 copies) | cells | the packet two behind in its list | push to a list that holds two
   *
   * After reset the bitmaps are swept, and who owns the heads, for as many clocks as there are lists; nothing may be pushed until `ready`.
-  * Longest path: link RAM, candidate, link RAM: two choices and a compare of a cell with the list's tail.
+  * `link2` of a packet that has left is not written: its cell may have come again, in another list.
+  * Longest path, from RAM to RAM: s4, link, the compare with the promoted packet, four choices, link again.
   * It does not know the order of packets of different lists.
   */
 class DistanceLists(v: VictimParams) extends Module {
   val io = IO(new Bundle {
     val look = Input(UInt(log2Ceil(v.indexed).max(1).W))
     val looked = Output(UInt(v.bitmapBits.W)) // a clock later
-    val pick = Flipped(Valid(new ListName(v))) // s3
-    val candidate = Valid(UInt(v.cellBits.W)) // s4
-    val pop = Input(
-      Bool()
-    ) // s5, the candidate of the clock before; legal only if that was valid and has not been promoted since
+    val pick = Input(Vec(2, new ListName(v))) // s2: the lowest rank's list, and the second lowest's
+    val wants = Input(Vec(2, Bool())) // s4: a packet of it may go; never the second's without the first's
+    val candidate = Valid(UInt(v.cellBits.W)) // s4: it goes
+    val ofSecond = Output(Bool()) // s4: it is of the second list
+    val asked = Output(Vec(QueueOrder.Asked, UInt(v.cellBits.W))) // s4: whether one of these is promoted (p0)
+    val isPromoted = Input(Vec(QueueOrder.Asked, Bool()))
     val pushList = Input(new ListName(v)) // s4
     val push = Flipped(Valid(UInt(v.cellBits.W))) // s5
     val promote = Flipped(Valid(new QueuedRef(v))) // p0
@@ -55,7 +67,8 @@ class DistanceLists(v: VictimParams) extends Module {
   private val lists = 1 << v.listBits
   private val heads = new SharedRam(lists, new Head, 3)
   private val tail = new ForwardingRam(lists, UInt(v.cellBits.W))
-  private val link = new ForwardingRam(v.cells, UInt(v.cellBits.W))
+  private val beforeTail = new ForwardingRam(lists, UInt(v.cellBits.W))
+  private val link, link2 = new ForwardingRam(v.cells, UInt(v.cellBits.W))
   private val byArrivals = new ForwardingRam(v.indexed, UInt(v.bitmapBits.W))
   private val byPromotions = new ForwardingRam(v.indexed, UInt(v.bitmapBits.W))
   private val sweep = new SweepInit(v.indexed)
@@ -63,7 +76,7 @@ class DistanceLists(v: VictimParams) extends Module {
   byPromotions.write(!sweep.done, sweep.address, 0.U)
   io.ready := sweep.done && heads.ready
 
-  private def choose(pick: Bool, one: Head, other: Head) = Mux(pick, one.asUInt, other.asUInt).asTypeOf(new Head)
+  private def choose[T <: Data](pick: Bool, one: T, other: T): T = Mux(pick, one.asUInt, other.asUInt).asTypeOf(one)
 
   io.looked := byArrivals.read(io.look) ^ byPromotions.read(io.look)
 
@@ -80,6 +93,9 @@ class DistanceLists(v: VictimParams) extends Module {
   heads.write(pusher, io.pushList.asUInt, pushToEmpty, alone)
   tail.write(io.push.valid, pushList.asUInt, io.push.bits)
   link.write(io.push.valid && !pushToEmpty, pushTail, io.push.bits)
+  beforeTail.write(io.push.valid, pushList.asUInt, pushTail)
+  private val pushToOne = heads.read(io.pushList.asUInt).cell === pushTail
+  link2.write(io.push.valid && !pushToEmpty && !pushToOne, beforeTail.read(io.pushList.asUInt), io.push.bits)
 
   /** The head of `list` when its first packet `first` has gone, whose link and whose list's tail are given. */
   private def behind(list: ListName, first: UInt, linkOfFirst: UInt, tailOfList: UInt): Head = {
@@ -87,6 +103,16 @@ class DistanceLists(v: VictimParams) extends Module {
     val head = Wire(new Head)
     head.valid := !last || (io.push.valid && pushList.is(list))
     head.cell := Mux(last, io.push.bits, linkOfFirst)
+    head
+  }
+
+  /** The packet behind that. */
+  private def twoBehind(list: ListName, first: UInt, linkOfFirst: UInt, link2OfFirst: UInt, tailOfList: UInt): Head = {
+    val last = tailOfList === first
+    val next = tailOfList === linkOfFirst
+    val head = Wire(new Head)
+    head.valid := !last && (!next || (io.push.valid && pushList.is(list)))
+    head.cell := Mux(next, io.push.bits, link2OfFirst)
     head
   }
 
@@ -100,33 +126,79 @@ class DistanceLists(v: VictimParams) extends Module {
     behind(p1List, Delay(io.promote.bits.cell), link.read(io.promote.bits.cell), tail.read(p0List.asUInt))
   private val p1Word = byPromotions.read(p0List.queue)
 
-  // ---- search and pop
-  private val s4Valid = RegNext(io.pick.valid, false.B)
-  private val s4List = Delay(io.pick.bits)
-  private val s4Head = heads.read(io.pick.bits.asUInt)
+  // ---- pop: the two behind the victim
+  private val s4Cell = io.candidate.bits
+  private val s4List = Wire(new ListName(v))
   private val s5Valid = RegNext(io.candidate.valid, false.B)
   private val s5List = Delay(s4List)
-  private val s5Cell = Delay(io.candidate.bits)
-  private val after = behind(s5List, s5Cell, link.read(io.candidate.bits), tail.read(s4List.asUInt))
-  private val sameAsAhead = s5Valid && RegNext(io.pick.bits.is(s4List))
-  private val sameAsPromoted = p1Valid && p1List.is(s4List)
-  private val candidate = choose(sameAsAhead, after, choose(sameAsPromoted, p1Behind, s4Head))
-  io.candidate.valid := s4Valid && candidate.valid
-  io.candidate.bits := candidate.cell
+  private val s5Cell = Delay(s4Cell)
+  private val s5Link = link.read(s4Cell)
+  private val s5Tail = tail.read(s4List.asUInt)
+  private val after = behind(s5List, s5Cell, s5Link, s5Tail)
+  private val after2 = twoBehind(s5List, s5Cell, s5Link, link2.read(s4Cell), s5Tail)
+
+  // ---- search, s3: the heads
+  private val s3Lists = Delay(io.pick)
+  private val s3Heads = VecInit(io.pick.zip(s3Lists).map { case (pick, list) =>
+    val promoted = p1Valid && p1List.is(list)
+    choose(s5Valid && s5List.is(list), after, choose(promoted, p1Behind, heads.read(pick.asUInt)))
+  })
+
+  // ---- search, s4: who goes
+  private class Listed extends Bundle {
+    val valid = Bool()
+    val cell = UInt(v.cellBits.W)
+    val promoted = Bool() // in p0
+  }
+  private val lists4 = Delay(s3Lists)
+  private val s4Heads = Delay(s3Heads)
+  private val s4Link = link.read(s3Heads(0).cell)
+  private val s4Tail = tail.read(s3Lists(0).asUInt)
+  private val second = behind(lists4(0), s4Heads(0).cell, s4Link, s4Tail)
+  private val third = twoBehind(lists4(0), s4Heads(0).cell, s4Link, link2.read(s3Heads(0).cell), s4Tail)
+  io.asked := VecInit(s4Heads(0).cell, s4Heads(1).cell, s4Link, s5Link, io.push.bits)
+  private def listed(head: Head, promoted: Bool): Listed = {
+    val packet = Wire(new Listed)
+    packet.valid := head.valid
+    packet.cell := head.cell
+    packet.promoted := promoted
+    packet
+  }
+  private val pushPromoted = io.isPromoted(4)
+  private val afterListed = listed(after, Mux(s5Tail === s5Cell, pushPromoted, io.isPromoted(3)))
+  private val secondListed = listed(second, Mux(s4Tail === s4Heads(0).cell, pushPromoted, io.isPromoted(2)))
+  private val inP1 =
+    s4Heads.map(head => RegNext(io.promote.valid, false.B) && Delay(io.promote.bits.cell) === head.cell)
+  private val none = 0.U.asTypeOf(new Head)
+  private val goes = Seq.tabulate(2) { i =>
+    val ahead = s5Valid && s5List.is(lists4(i))
+    val head = listed(s4Heads(i), io.isPromoted(i))
+    val (next, nextButOne) = if (i == 0) (secondListed, third) else (listed(none, false.B), none)
+    val front = choose(ahead, afterListed, choose(inP1(i), next, head))
+    val behindFront = choose(ahead, after2, choose(inP1(i), nextButOne, if (i == 0) second else none))
+    val packet = Wire(new Head)
+    packet.valid := io.wants(i) && (ahead || s4Heads(i).valid) && Mux(front.promoted, behindFront.valid, front.valid)
+    packet.cell := Mux(front.promoted, behindFront.cell, front.cell)
+    packet
+  }
+  io.candidate.valid := goes(0).valid || goes(1).valid
+  io.candidate.bits := Mux(goes(0).valid, goes(0).cell, goes(1).cell)
+  io.ofSecond := !goes(0).valid
+  s4List := choose(goes(0).valid, lists4(0), lists4(1))
 
   // A pop and a promotion from one list: the pop's packet was behind the other, so the list is as the pop leaves it.
-  heads.write(popper, s4List.asUInt, io.pop, after)
-  heads.write(promoter, p0List.asUInt, p1Valid && !(io.pop && p1List.is(s5List)), p1Behind)
+  heads.write(popper, s4List.asUInt, s5Valid, after)
+  heads.write(promoter, p0List.asUInt, p1Valid && !(s5Valid && p1List.is(s5List)), p1Behind)
   private val popBit = s5List.rank.oneHot
-  private val emptiedByPop = io.pop && !after.valid
+  private val emptiedByPop = s5Valid && !after.valid
   byArrivals.write(
-    io.push.valid || io.pop,
+    io.push.valid || s5Valid,
     pushList.queue,
     arrivalWord ^ (pushBit & ~bitmap & Fill(v.bitmapBits, io.push.valid)) ^ (popBit & Fill(v.bitmapBits, emptiedByPop))
   )
   byPromotions.write(p1Valid && !p1Behind.valid, p1List.queue, p1Word ^ p1List.rank.oneHot)
 
   assert(!io.push.valid || sweep.done, "a packet was indexed within the first clocks after reset")
-  assert(!io.pop || s5Valid, "nothing is there to be popped")
-  assert(!io.pop || s5List.queue === pushList.queue, "an eviction comes with an arrival of another queue")
+  assert(!s5Valid || (bitmap & popBit) =/= 0.U, "a packet goes that stands in no list")
+  assert(!s5Valid || s5List.queue === pushList.queue, "an eviction comes with an arrival of another queue")
 }

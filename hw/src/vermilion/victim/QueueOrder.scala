@@ -11,7 +11,10 @@ import vermilion.fixed.Formats._
   * one unlink a clock, always of the queue that is enqueued to in the same clock: first the append, then the unlink. So who is unlinked
   * has a packet behind it, a queue's newest packet never changes by an unlink, and what the scheduler knows of a queue stays true.
   * A queue's first packet belongs to the scheduler and must not be unlinked. A packet becomes first by `awake`, or a clock behind a take
-  * (`promoted`); one that becomes first in the very clock of its unlink stays (`victimPromoted` says so).
+  * (`promoted`). If the very packet of the unlink would become first in its clock (`victimPromoted`), the unlink wins where `wins` is set: the packet
+  * behind it, which there always is, becomes first in its stead. That may be the one that is enqueued in this clock, and then it is its queue's
+  * only one: `newestServed` names it, and it has not `joined` behind another. It may be taken in this very clock. Without `wins` the packet
+  * becomes first, and must not be unlinked.
   *
   * Both links have two writers, the enqueue and the unlink, with a bank each. The enqueue's write to a packet's links is always the first
   * since the packet came, so two bits a link tell whose counts: the enqueue's where they are equal. The enqueue makes them equal by writing its own,
@@ -28,7 +31,7 @@ import vermilion.fixed.Formats._
   *
   * Timing: `enqueueQueue`, `enqueueCell` and `victim` are of the clock before `enqueue` and `unlink`. All else as QueueManager says.
   * A cell must not be enqueued again within two clocks of the take or unlink of its packet.
-  * Longest path: next RAM through the choice of banks to `successor`, two choices more than QueueManager's.
+  * Longest path: next RAM, compare with the victim (both banks at once), the choice of `successor`: that compare and two choices more than QueueManager's.
   */
 class QueueOrder(v: VictimParams) extends Module {
   val io = IO(new Bundle {
@@ -37,8 +40,10 @@ class QueueOrder(v: VictimParams) extends Module {
     val victim = Input(UInt(v.cellBits.W))
     val enqueue = Flipped(Valid(new QueuedRef(v))) // bits need not be held back by valid
     val unlink = Input(Bool())
-    val victimPromoted = Output(Bool()) // with `promoted`: it is the packet that may be unlinked in this clock
+    val wins = Input(Bool()) // the unlink, which comes then, over the promotion of its packet
+    val victimPromoted = Output(Bool()) // in this clock, unless the unlink wins
     val awake = Output(Bool()) // the enqueued packet is its queue's first
+    val joined = Output(Bool()) // the enqueued packet stands behind another
     // The packet that may be taken, whether it is, and whether the taker thinks it the last.
     val serveQueue = Input(UInt(v.queueBits.W))
     val serveCell = Input(UInt(v.cellBits.W))
@@ -47,6 +52,8 @@ class QueueOrder(v: VictimParams) extends Module {
     val successor = Output(new QueuedRef(v)) // a clock later, as all below
     val promoted = Output(Bool()) // the successor is its queue's first from now on
     val promotedQueue = Output(UInt(v.queueBits.W))
+    val asked = Input(Vec(QueueOrder.Asked, UInt(v.cellBits.W))) // packets of the queue that is enqueued to:
+    val isPromoted = Output(Vec(QueueOrder.Asked, Bool())) // it is the one that is promoted
     val newestServed = Output(UInt(v.cellBits.W))
     val refilled = Output(Bool())
     val look = Input(Vec(2, UInt(v.queueBits.W)))
@@ -88,8 +95,6 @@ class QueueOrder(v: VictimParams) extends Module {
   private val byEnqueue = enqueuedNext.read(io.serveCell).ref
   private val byUnlink = unlinkedNext.read(io.serveCell).ref
   private val byEnqueueCounts = enqueuedNextBit.read(io.serveCell) === unlinkedNextBit.read(io.serveCell)
-  io.successor := Mux(byEnqueueCounts, byEnqueue.asUInt, byUnlink.asUInt).asTypeOf(new QueuedRef(v))
-  io.newestServed := servedNewest.cell
   io.promoted := t1Valid && !t1Last
   io.promotedQueue := t1Queue
   io.refilled := t1Emptied && !t1Last
@@ -118,29 +123,59 @@ class QueueOrder(v: VictimParams) extends Module {
   woken.write(!sweep.done, sweep.address, false.B)
   woken.write(io.enqueue.valid && e1Sleeps, e1Queue, !e1Woken)
   io.awake := io.enqueue.valid && e1Sleeps
+  private val ownPromoted = Wire(Bool())
+  io.joined := io.enqueue.valid && !e1Sleeps && !ownPromoted
 
   // ---- unlink: the victim's neighbours are joined; behind the newest of before stands the packet enqueued in this clock
   private val victim = Delay(io.victim)
   private val nextCounts = enqueuedNextBit.read(io.victim) === unlinkedNextBit.read(io.victim)
   private val previousCounts = enqueuedPreviousBit.read(io.victim) === unlinkedPreviousBit.read(io.victim)
-  private val readNext = Mux(nextCounts, enqueuedNext.read(io.victim).asUInt, unlinkedNext.read(io.victim).asUInt)
+  private val nextByEnqueue = enqueuedNext.read(io.victim)
+  private val nextByUnlink = unlinkedNext.read(io.victim)
   private val before =
     Mux(previousCounts, enqueuedPrevious.read(io.victim).asUInt, unlinkedPrevious.read(io.victim).asUInt)
       .asTypeOf(new Previous)
-  private val behind = Mux(e1Newest.cell === victim, asNext.asUInt, readNext).asTypeOf(new Next)
+  private val isNewest = e1Newest.cell === victim
+  private def chooseNext[T <: Data](enqueued: T, byEnqueue: T, byUnlink: T): T =
+    Mux(isNewest, enqueued.asUInt, Mux(nextCounts, byEnqueue.asUInt, byUnlink.asUInt)).asTypeOf(enqueued)
+  private val behind = chooseNext(asNext, nextByEnqueue, nextByUnlink)
   unlinkedNext.write(io.unlink, before.cell, behind)
   unlinkedNextBit.write(io.unlink, before.cell, !before.nextBit)
   unlinkedPrevious.write(io.unlink, behind.ref.cell, before)
   unlinkedPreviousBit.write(io.unlink, behind.ref.cell, !behind.previousBit)
 
-  // Compared with both banks, so that the choice comes late.
-  io.victimPromoted := io.promoted && Mux(byEnqueueCounts, byEnqueue.cell === victim, byUnlink.cell === victim)
+  // ---- who becomes first. All banks are compared at once, so that the choice comes late.
+  private def served(ofBank: QueuedRef => Bool) = Mux(byEnqueueCounts, ofBank(byEnqueue), ofBank(byUnlink))
+  io.victimPromoted := io.promoted && served(_.cell === victim)
+  private val replaced = io.wins && io.victimPromoted
+  ownPromoted := replaced && isNewest
+  io.successor := Mux(
+    replaced,
+    behind.ref.asUInt,
+    Mux(byEnqueueCounts, byEnqueue.asUInt, byUnlink.asUInt)
+  ).asTypeOf(new QueuedRef(v))
+  io.newestServed := Mux(ownPromoted, e1Cell, servedNewest.cell)
+  for ((cell, is) <- io.asked.zip(io.isPromoted)) {
+    val isBehind = chooseNext(cell === e1Cell, cell === nextByEnqueue.ref.cell, cell === nextByUnlink.ref.cell)
+    is := io.promoted && Mux(replaced, isBehind, served(_.cell === cell))
+  }
 
   for (i <- 0 until 2) io.newest(i) := newest.read(io.look(i)).cell
 
   assert(!io.enqueue.valid || io.ready, "a packet was queued within the first clocks after reset")
   assert(!io.enqueue.valid || io.enqueue.bits.cell === e1Cell, "another cell is enqueued than was announced")
   assert(!io.unlink || io.enqueue.valid, "an unlink comes without an enqueue")
-  assert(!io.unlink || !io.victimPromoted, "a queue's first packet is unlinked")
+  assert(!io.unlink || io.wins || !io.victimPromoted, "a queue's first packet is unlinked")
+  assert(
+    !(io.unlink && RegNext(io.promoted, false.B) && Delay(io.successor.cell) === victim),
+    "a packet is unlinked that became first before"
+  )
+  assert(!io.wins || io.unlink, "a promotion gives way to no unlink")
   assert(!io.unlink || !e1Sleeps, "a packet is unlinked from a queue that sleeps")
+}
+
+object QueueOrder {
+
+  /** Packets that can be asked for at once. */
+  val Asked = 5
 }

@@ -12,32 +12,38 @@ import vermilion.stream.Colour
   * freed a clock. The time does not depend on queue lengths.
   * {{{
   *   s0  the queue's bitmap is addressed
-  *   s1  each four distances' lowest, of the classes that may lose
-  *   s2  the lowest rank
-  *   s3  is the arriving packet nearer? Else that list's head is addressed
-  *   s4  the victim is known; its neighbours, link and record are addressed
-  *   s5  everything is written, or nothing
+  *   s1  each four distances' two lowest, of the classes that may lose
+  *   s2  the lowest rank and the second lowest; the heads of both lists are addressed
+  *   s3  is the arriving packet nearer? The second and third of the first list are addressed
+  *   s4  the victim is chosen, for good; its neighbours, links and record are addressed
+  *   s5  everything is written
   * }}}
   * A contest costs exactly one packet: the queued one with the smallest distance, of equals the oldest; but the arriving one if its distance is smaller
   * still, or if no other may lose. With `byColour`, of equal distance the worst colour first, and then the oldest. With
   * `mayMark`, who loses and is ECT stays and is marked CE instead. A marked packet has paid, and can be no victim any more.
   *
+  * The victim is the oldest packet of the lowest list that is still there in s4: not taken by contests ahead, not its queue's first by
+  * then. If the list has been emptied since s0, it is the second lowest list's, unless the arriving packet is nearer than that, or there was none: then it has
+  * lost by the rule. Nothing turns void in s5: if the victim would become its queue's first in that clock, the packet behind it does ([[QueueOrder]]).
+  * A contest is `blind`, and the arriving packet pays without having been compared with all that the bitmap showed, when the first list
+  * was emptied and of the second (which is not further than the arriving packet) nothing was left either, or its head became first since s3.
+  * Contests of the same list one behind the other find its next packet each, every clock ([[DistanceLists]]).
+  *
   * With `last` = n above 0 (the tail-drop form) only the queue's last n packets may lose, the [[TailWindow]] finds who in s1 to s3, and
   * nobody is marked; with `asLong` a victim shorter than the arriving packet stays, which pays itself. Packets of queues in this form are in no list,
-  * and packets that came while a queue was in the other form are no victims.
-  *
-  * The choice is made ahead and checked in s5. Where it has turned void the arriving packet pays (`blind`): when the victim has become its queue's
-  * first since s3, or when its list was emptied since s0 by contests up to four clocks ahead or promotions. Contests of the same list one behind the other find
-  * its next packet each, every clock.
+  * and packets that came while a queue was in the other form are no victims. In this form the choice of s3 is checked in s5, and a contest
+  * is `blind` when the victim has gone since s0, became first up to s5, or is not among the last sixteen any more.
   *
   * What a search does not see: a queue's first packet, which is the scheduler's and never a victim; what is enqueued from s0 on, by packets
-  * one to four clocks ahead, if its distance is smaller than all seen; queues from `indexed` on, where the arriving packet pays.
+  * one to four clocks ahead, if its rank is lower than all seen or its list was empty; queues from `indexed` on, where the arriving packet pays.
   * If a queue's `byColour` changes, packets queued before keep the class that they were queued with: none counts as green.
   *
-  * Latency: `awake`, `joined` 5 clocks; `outcome`, `freed` 6. A packet can be taken from the clock behind the one in which `awake` says so.
+  * Latency: `awake`, `joined` 5 clocks; `outcome`, `freed` 6. A packet can be taken from the clock behind the one in which `awake` says so; in the
+  * clock of its enqueue if it became first in place of a victim.
   * RAMs: those of [[QueueOrder]] and [[DistanceLists]]; `records`, cells x (length, colour, ECT); `marks`, cells x 1 b, a [[SharedRam]]; `unlisted`, cells x 1 b.
   * A cell may come again in the clock behind its return (`freed`, or the take of its packet).
-  * Longest path: s5, next RAM through the compare with the victim (becomes first?) to the write enables.
+  * Longest paths (docs/decisions/0006 has figures): s4, next RAM and link RAM, compare (becomes first?), choice of the victim, to the RAMs' addresses; s5, next RAM, compare with the
+  * victim, the choice of the successor, to the scheduler.
   */
 class VictimPipeline(v: VictimParams) extends Module {
   val io = IO(new Bundle {
@@ -48,6 +54,7 @@ class VictimPipeline(v: VictimParams) extends Module {
     val enqueued = Output(Bool()) // s5: the packet of five clocks ago is enqueued
     val enqueuedMarked = Output(Bool()) // and must be marked CE
     val awake = Output(Bool()) // s5: and it woke its queue
+    val joined = Output(Bool()) // s5: and it stands behind another
     val serveQueue = Input(UInt(v.queueBits.W))
     val serveCell = Input(UInt(v.cellBits.W))
     val take = Input(Bool())
@@ -96,20 +103,36 @@ class VictimPipeline(v: VictimParams) extends Module {
   window.io.last := Mux(contests, at(1).last, 0.U)
   window.io.mayLose := at(1).mayLose
 
+  // ---- s2
+  for ((list, rank) <- lists.io.pick.zip(lowest.io.rank)) {
+    list.queue := indexQueue(at(2).queue)
+    list.rank := rank
+  }
+
   // ---- s3
-  private val s3Found = Mux(tail(3), window.io.found, lowest.io.found)
-  private val s3Distance = Mux(tail(3), window.io.nearest.rank.distance, lowest.io.rank.distance)
-  private val s3Wants = s3Found && at(3).distance >= s3Distance
-  private val s5Wants = Delay(s3Wants, 2)
-  private val s5Distance = Delay(s3Distance, 2)
-  lists.io.pick.valid := valid(3) && s3Wants && !tail(3)
-  lists.io.pick.bits.queue := indexQueue(at(3).queue)
-  lists.io.pick.bits.rank := lowest.io.rank
+  private val s3Ranks = Delay(lowest.io.rank)
+  private val s3Found = Delay(lowest.io.found)
+  private val s3Wants = VecInit(s3Ranks.zip(s3Found).map { case (rank, found) =>
+    valid(3) && found && at(3).distance >= rank.distance
+  })
+  private val s3TailWants = valid(3) && tail(3) && window.io.found && at(3).distance >= window.io.nearest.rank.distance
 
   // ---- s4
-  private val s4Candidate = Mux(tail(4), RegNext(valid(3) && s3Wants, false.B), lists.io.candidate.valid)
+  private val s4Wants = Delay(s3Wants)
+  private val s4TailWants = RegNext(s3TailWants, false.B)
+  private val s4Ranks = Delay(s3Ranks)
+  lists.io.wants := s4Wants
+  order.io.asked := lists.io.asked
+  lists.io.isPromoted := order.io.isPromoted
   private val s4Cell = Mux(tail(4), Delay(window.io.nearest.cell), lists.io.candidate.bits)
-  private val s5Candidate = RegNext(s4Candidate, false.B)
+  private val s4Distance = Mux(
+    tail(4),
+    Delay(window.io.nearest.rank.distance),
+    Mux(lists.io.ofSecond, s4Ranks(1).distance, s4Ranks(0).distance)
+  )
+  private val s5Listed = RegNext(lists.io.candidate.valid, false.B)
+  private val s5Tail = RegNext(s4TailWants, false.B)
+  private val s5Emptied = Delay(s4Wants.reduce(_ && _) && !lists.io.candidate.valid)
   private val s5Cell = Delay(s4Cell)
   private val record = records.read(s4Cell)
   order.io.victim := s4Cell
@@ -124,9 +147,9 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val p1Cell = Delay(order.io.successor.cell)
   private val isFirst = order.io.victimPromoted || (p1Promoted && p1Cell === s5Cell)
   private val contest = at(5).action === Action.Contest.U
-  private val stands = s5Candidate && !isFirst && (!tail(5) || window.io.holds)
-  private val tooShort = tail(5) && at(5).asLong && record.lenBytes < at(5).lenBytes
-  private val pays = stands && !tooShort // a queued packet does
+  private val s5Holds = s5Tail && !isFirst && window.io.holds
+  private val tooShort = at(5).asLong && record.lenBytes < at(5).lenBytes
+  private val pays = s5Listed || (s5Holds && !tooShort) // a queued packet does
   private val mayMark = at(5).mayMark && !tail(5)
   private val victimMarked = pays && mayMark && record.ect
   private val evicted = pays && !victimMarked
@@ -138,8 +161,8 @@ class VictimPipeline(v: VictimParams) extends Module {
   order.io.enqueue.bits.lenBytes := at(5).lenBytes
   order.io.enqueue.bits.rank := at(5).rank
   order.io.unlink := evicted
+  order.io.wins := s5Listed && !victimMarked
   private val joins = enqueued && !order.io.awake && isIndexed(at(5).queue)
-  lists.io.pop := pays && !tail(5)
   lists.io.push.valid := joins && !marked && !tail(5)
   lists.io.push.bits := at(5).cell
   window.io.append.valid := joins
@@ -177,19 +200,20 @@ class VictimPipeline(v: VictimParams) extends Module {
   io.enqueued := enqueued
   io.enqueuedMarked := marked
   io.awake := order.io.awake
+  io.joined := order.io.joined
 
   // ---- what is told
   private val outcome = Wire(new Outcome(v))
   outcome.enqueued := enqueued
   outcome.marked := marked
-  outcome.blind := contest && s5Wants && !stands
+  outcome.blind := s5Emptied || (s5Tail && !s5Holds)
   outcome.evicted := evicted
   outcome.victimMarked := victimMarked
   outcome.victim.queue := at(5).queue
   outcome.victim.cell := s5Cell
   outcome.victim.lenBytes := record.lenBytes
   outcome.victim.colour := record.colour
-  outcome.victim.distance := s5Distance
+  outcome.victim.distance := Delay(s4Distance)
   io.outcome.valid := RegNext(valid(5), false.B)
   io.outcome.bits := Delay(outcome)
   private val freed = Wire(new FreedChain(v))
@@ -203,6 +227,8 @@ class VictimPipeline(v: VictimParams) extends Module {
     !io.arrival.valid || io.arrival.bits.cells =/= 0.U || io.arrival.bits.action === Action.Refuse.U,
     "a packet without cells can only be refused"
   )
+  assert(!(s5Listed && s5Tail), "a victim is chosen in both forms")
+  assert(!s5Listed || contest, "a victim is chosen without a contest")
 }
 
 /** A chain of linked cells that goes back to the free list: `stream/Chain`, of a build that may be smaller than a lane. */

@@ -2,7 +2,7 @@ package vermilion.victim
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.Delay
+import vermilion.fixed.{Delay, ForwardingRam}
 import vermilion.lane.LaneParams
 import vermilion.queue.{PacketRef, QueuePorts}
 import vermilion.stream.{Chain, Descriptor}
@@ -27,7 +27,8 @@ class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
   * The ports to the scheduler are QueueManager's, name by name and clock by clock, `awake` and `joined` 5 clocks behind the arrival.
   * `taken.descriptor.setCe` is set also for a packet that was marked where it stood, or when it came.
   *
-  * RAM: descriptors, cells x descriptor by head cell, written when a packet is enqueued; and those of VictimPipeline.
+  * RAM: descriptors, cells x descriptor by head cell, written when a packet is enqueued, in which clock it may already be taken if it became its
+  * queue's first in place of a victim; and those of VictimPipeline.
   * After reset nothing may come until `ready`, for as many clocks as there are cells, or lists by distance. It keeps no byte counts.
   */
 class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
@@ -47,7 +48,7 @@ class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
 
   private val Stages = VictimQueues.Latency - 1
   private val pipeline = Module(new VictimPipeline(v))
-  private val descriptors = SyncReadMem(p.cells, new Descriptor(p))
+  private val descriptors = new ForwardingRam(p.cells, new Descriptor(p))
 
   private val request = io.arrival.bits
   pipeline.io.arrival.valid := io.arrival.valid
@@ -68,12 +69,12 @@ class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
   private val queued = Wire(new Descriptor(p))
   queued := s5
   queued.setCe := s5.setCe || pipeline.io.enqueuedMarked
-  when(pipeline.io.enqueued) { descriptors.write(queued.headCell, queued) }
+  descriptors.write(pipeline.io.enqueued, queued.headCell, queued)
   io.awake.valid := pipeline.io.awake
   io.awake.bits.queue := s5.queue
   io.awake.bits.packet.cell := s5.headCell
   io.awake.bits.packet.lenBytes := s5.lenBytes
-  io.joined.valid := pipeline.io.enqueued && !pipeline.io.awake
+  io.joined.valid := pipeline.io.joined
   io.joined.bits := s5.queue
 
   private val successor = Wire(new PacketRef(p))
@@ -91,7 +92,7 @@ class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
   io.refilled.valid := pipeline.io.refilled
   io.refilled.bits.queue := t1Queue
   io.refilled.bits.packet := successor
-  private val taken = descriptors.read(io.serve.packet.cell, io.take)
+  private val taken = descriptors.read(io.serve.packet.cell)
   io.taken.valid := RegNext(io.take, false.B)
   io.taken.bits.queue := t1Queue
   io.taken.bits.descriptor := taken
@@ -107,11 +108,6 @@ class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
   io.busy := stages.orR
   io.ready := pipeline.io.ready
 
-  // Simulators read the new value on a collision; a RAM need not.
-  assert(
-    !(io.take && pipeline.io.enqueued && queued.headCell === io.serve.packet.cell),
-    "a descriptor is read in the clock of its write"
-  )
   assert(!io.arrival.valid || pipeline.io.ready, "a packet came within the first clocks after reset")
   assert(!io.arrival.valid || request.descriptor.queue < p.queues.U(log2Ceil(p.queues + 1).W), "no such queue")
   assert(

@@ -32,12 +32,13 @@ class PowerOn extends ExtModule {
   * The inputs are free. Any packet comes in any clock from `ready` on, in any free cell, to any queue, with any action, distance, class; any queue
   * that has a packet to give is served in any clock. What the surroundings never do is not made: an offer that is not legal is no offer. They promise:
   *  - a packet has a cell that is not in use; a cell may come again in the clock behind its return, and a packet without cells is refused;
-  *  - the taker takes what the scheduler knows as a queue's first packet, one a clock, not before the clock behind `awake`;
+  *  - the taker takes what the scheduler knows as a queue's first packet, one a clock, not before the clock behind `awake`, but for a
+  *    successor in its own clock;
   *  - cells and queues come into first use in the order of their numbers. That loses nothing: both are names, and no logic orders them.
   *
   * Beside the block stand plain queues, arrays of packets in order, which follow what it tells. It is asserted that
   *  - who leaves is its queue's oldest, the successor is the next, and it has its own length and mark; a queue is awake exactly when it holds a packet;
-  *  - a victim stands in its queue, is not first, has not paid yet; each contest costs exactly one packet;
+  *  - a victim stands in its queue, is not first, or would only have become it in that clock, has not paid yet; each contest costs exactly one packet;
   *  - a cell comes back once, when its packet has gone, and at rest the cells in use are those of the queued packets;
   *  - the bitmap that a search looks at has the bits of the queue's packets, in every clock; each packet is linked to the next;
   *  - where no other packet came or went since s0, the victim is the one that looking at all packets finds: lists, bitmap and window agree with the queue.
@@ -210,8 +211,9 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
     when(dut.io.awake) {
       first(s5.queue) := s5.cell
       known(s5.queue) := true.B
+      more(s5.queue) := false.B
     }
-    more(s5.queue) := !dut.io.awake
+    when(dut.io.joined) { more(s5.queue) := true.B }
   }
 
   // ---- order
@@ -220,9 +222,14 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
     assert(dut.io.takenMarked === leaves.packets(0).marked, "a mark is lost or made up")
     assert(dut.io.refilled === (follows && RegNext(dut.io.emptied)), "a refill is not told, or made up")
   }
-  when(follows) {
-    assert(dut.io.successor.cell === next.packets(0).cell, "the successor is not the next packet")
-    assert((dut.io.successor.lenBytes === 128.U) === next.packets(0).isLong, "the successor has another length")
+  // The packet that became first in the clock before; an eviction that came in that clock has been told in this one.
+  private val justFirst = RegNext(follows, false.B)
+  private val justFirstQueue = Delay(takenQueue)
+  private val successor = Delay(dut.io.successor)
+  private val promoted = afterOutcome(justFirstQueue).packets(0)
+  when(justFirst) {
+    assert(successor.cell === promoted.cell, "the successor is not the next packet")
+    assert((successor.lenBytes === 128.U) === promoted.isLong, "the successor has another length")
   }
   when(dut.io.enqueued) { assert(dut.io.awake === now(s5.queue).empty, "a queue sleeps with packets, or wakes twice") }
 
@@ -232,9 +239,11 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
     assert(!links || dut.io.successor.cell === q.packets(i + 1).cell, "a packet is linked to another than the next")
   }
   for (q <- 0 until v.queues) {
-    assert(knownNow(q) === !now(q).empty, "the taker knows no packet of a queue, or one that is none")
-    assert(!knownNow(q) || firstNow(q) === now(q).packets(0).cell, "the taker knows another packet as first")
-    assert(!knownNow(q) || moreNow(q) === (now(q).length > 1.U), "the taker counts on more packets, or on less")
+    val served = taken && takenQueue === q.U
+    val queued = afterOutcome(q)
+    assert(served || known(q) === !queued.empty, "the taker knows no packet of a queue, or one that is none")
+    assert(!known(q) || first(q) === queued.packets(0).cell, "the taker knows another packet as first")
+    assert(!known(q) || more(q) === (queued.length > 1.U), "the taker counts on more packets, or on less")
   }
 
   // ---- who pays
@@ -247,7 +256,9 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
     assert(contest || o.enqueued === (s6.action === Action.Admit.U), "policy's admission or refusal is not kept")
   }
   when(paysThere) {
-    assert(isVictim.asUInt.orR && place =/= 0.U, "the victim does not stand in its queue, or is first")
+    // A victim may have become first in the very clock in which it left; not in the tail-drop form.
+    val wins = justFirst && justFirstQueue === queue && s6.last === 0.U
+    assert(isVictim.asUInt.orR && (place =/= 0.U || wins), "the victim does not stand in its queue, or is first")
     assert(!victim.marked, "a packet pays twice")
     assert(victim.rank.distance === o.victim.distance, "the victim has another distance than is told")
     assert(victim.rank.distance <= s6.distance, "the victim is further than the arriving packet")
@@ -278,21 +289,12 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
   }
 
   // ---- the bitmap, as any clock's search sees it: a promotion is written in the second clock behind the take, and seen in the third
-  private class Promoted extends Bundle {
-    val valid = Bool()
-    val queue = UInt(v.queueBits.W)
-    val rank = new Rank(v)
-  }
-  private val promoted = Wire(new Promoted)
-  promoted.valid := follows && next.packets(0).listed && !next.packets(0).marked
-  promoted.queue := takenQueue
-  promoted.rank := next.packets(0).rank
-  private val promotedBefore = RegNext(promoted, 0.U.asTypeOf(new Promoted))
   private val lookedAt = Delay(a.queue)
   private def bit(present: Bool, rank: Rank) = Mux(present, rank.oneHot, 0.U)
-  private val indexed = now(lookedAt).packets.zipWithIndex.drop(1).map { case (packet, i) =>
-    bit(now(lookedAt).holds(i) && packet.listed && !packet.marked, packet.rank)
-  } ++ Seq(promoted, promotedBefore).map(p => bit(p.valid && p.queue === lookedAt, p.rank))
+  private val indexed = afterOutcome(lookedAt).packets.zipWithIndex.map { case (packet, i) =>
+    val behindFirst = if (i == 0) justFirst && justFirstQueue === lookedAt else true.B
+    bit(afterOutcome(lookedAt).holds(i) && packet.listed && !packet.marked && behindFirst, packet.rank)
+  }
   private val bitmap = BoringUtils.bore(dut.lists.io.looked)
   assert(!RegNext(dut.io.ready, false.B) || bitmap === indexed.reduce(_ | _), "the bitmap is not that of the queue")
 
