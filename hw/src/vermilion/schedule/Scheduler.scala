@@ -106,7 +106,7 @@ class Scheduler(p: LaneParams) extends Module {
   private val refills = Module(new Queue(new QueueHead(p), 2))
   private val first = lists.io.chosen.bits
   private val round = lists.io.level === Level.Round.U
-  private val covered = !round || first.deficit >= first.head.packet.lenBytes
+  private val covered = lists.io.covered
   private val settleLevel = Reg(UInt(Level.Bits.W))
   private val holdsFirst = RegInit(false.B) // the queue that is charged still stands first
   private val mayServe =
@@ -114,13 +114,15 @@ class Scheduler(p: LaneParams) extends Module {
   private val stays = covered && !lists.io.moved
   private val grant = mayServe && stays
   private val emptied = grant && !lists.io.more
-  private val joinsAnew = Wire(Bool())
+  private val mayJoin = Wire(Bool()) // nobody else joins
+  private val joinsAnew = mayServe && !stays && mayJoin
   private val parks = Wire(Bool())
   io.serve := first.head
   io.take := grant
   io.emptied := emptied
   lists.io.keep := grant && lists.io.more
-  lists.io.pop := emptied || joinsAnew || parks
+  lists.io.pop := (mayServe && Mux(stays, !lists.io.more, mayJoin)) || parks // emptied, joinsAnew or parks
+  lists.io.taken := grant
   lists.io.deficitLeft := Arithmetic.wrap(first.deficit - first.head.packet.lenBytes, DeficitBits)
   when(grant) {
     settleLevel := lists.io.level
@@ -176,7 +178,7 @@ class Scheduler(p: LaneParams) extends Module {
   private val afterRefills = !io.awake.valid && !refills.io.deq.valid
   parks := blocks && afterRefills
   releases.io.deq.ready := afterRefills && !blocks
-  joinsAnew := mayServe && !stays && afterRefills && !blocks && !releases.io.deq.valid
+  mayJoin := afterRefills && !blocks && !releases.io.deq.valid
   event.valid := io.awake.valid || refills.io.deq.valid || blocks || releases.io.deq.valid || joinsAnew
   event.bits.entry := first
   event.bits.add := !round || !covered
