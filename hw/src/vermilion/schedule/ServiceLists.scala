@@ -28,7 +28,7 @@ class ListedQueue(p: LaneParams) extends Bundle {
   * taken and that the queue stays first. The next clock's choice may be the queue behind, or the packet behind: both come
   * straight from RAM then (`entries` and `links`, or the queue manager's `successor`). So one packet a clock leaves whatever the mixture is.
   *
-  * The choice loops in one clock, so what does not hang on RAM is ready before: which list is the highest is worked out a clock ahead, for both
+  * The choice loops in one clock, so what does not hang on RAM is ready before: which list is served next is worked out a clock ahead, for both
   * cases, that the list served now falls empty and that it does not; and whether a deficit covers a packet is stored with the entry.
   *
   * `more` says that the queue holds a packet behind the first, as of the clock before: made from RAM when a queue or packet comes
@@ -46,7 +46,7 @@ class ServiceLists(p: LaneParams) extends Module {
     val push = Input(Bool()) // what is stored joins the list of its level, at the end
     val pushService = Input(new ServiceRecord)
     val pushMore = Input(Bool())
-    val hold = Flipped(Valid(UInt(Level.Bits.W))) // `chosen` is of this level
+    val hold = Input(Bool()) // `chosen` is of the same level in the next clock
     val chosen = Valid(new ListedQueue(p))
     val level = Output(UInt(Level.Bits.W))
     val covered = Output(Bool()) // of a strict level, or its deficit covers its packet
@@ -80,7 +80,7 @@ class ServiceLists(p: LaneParams) extends Module {
   }
 
   private val valid = RegInit(VecInit.fill(Level.Count)(false.B))
-  private val highest = RegInit(0.U(Level.Count.W)) // one hot: the first of `valid` that is set
+  private val served = RegInit(0.U(Level.Count.W)) // one hot: the first of `valid` that is set, unless it is held
   private val firsts = Reg(Vec(Level.Count, new First))
   private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the round
   private val tails = Reg(Vec(Level.Count, UInt(p.queueBits.W)))
@@ -88,7 +88,6 @@ class ServiceLists(p: LaneParams) extends Module {
   private val links = new ForwardingRam(p.queues, UInt(p.queueBits.W))
 
   // ---- what comes out of RAM in this clock, for the level served in the last one
-  private val served = Wire(UInt(Level.Count.W)) // one hot: `level`
   private val lastServed = Delay(served)
   private val lastLevel = Delay(io.level)
   private val lastRound = lastServed(Level.Round)
@@ -118,8 +117,6 @@ class ServiceLists(p: LaneParams) extends Module {
   private val comes = arrived || kept
 
   // ---- choice
-  private val heldLevel = UIntToOH(io.hold.bits, Level.Count)
-  served := Mux(io.hold.valid, heldLevel, highest)
   io.level := OHToUInt(served)
   private val same = (lastServed & served).orR
   private val fromEntries = arrived && same
@@ -164,11 +161,9 @@ class ServiceLists(p: LaneParams) extends Module {
   }).asUInt
   lastAlone := (alone & served).orR
   private val empties = io.pop && lastAlone // the list that is served
-  highest := Mux(
-    empties,
-    PriorityEncoderOH((valid.asUInt & ~served) | pushes),
-    PriorityEncoderOH(valid.asUInt | pushes)
-  )
+  private val highestBehind = PriorityEncoderOH((valid.asUInt & ~served) | pushes)
+  private val highest = PriorityEncoderOH(valid.asUInt | pushes)
+  served := Mux(io.hold, served, Mux(empties, highestBehind, highest))
 
   private def is(other: Valid[UInt], queue: UInt): Bool = other.valid && other.bits === queue
   private val ofServed = Wire(UInt(Scheduler.DeficitBits.W))
@@ -198,7 +193,7 @@ class ServiceLists(p: LaneParams) extends Module {
   io.parked.head.packet := parkedEntry.packet
   io.parked.deficit := parkedEntry.deficit
 
-  assert(highest === PriorityEncoderOH(valid.asUInt), "another list is the highest")
+  assert(RegNext(io.hold, false.B) || served === PriorityEncoderOH(valid.asUInt), "another list is the highest")
   assert(!(io.pop && io.keep), "a queue is kept and taken off at once")
   assert(!((io.pop || io.keep) && !io.chosen.valid), "nothing is there to be served")
 }
