@@ -34,6 +34,8 @@ DESIGNS = {
     "token-redp": ("TokenMarker", "with REDP and its dropper alone", True),
     "flow-4096": ("FlowMarker", "flow markers, 4,096 flows", True),
     "flow-65536": ("FlowMarker", "flow markers, 65,536 flows", False),
+    "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
+    "policy": ("PolicyPipeline", "everything that decides, markers included, 16 queues", False),
     "lane": ("Lane", "the whole lane", False),
     "lane-without-token": ("Lane", "without token bucket markers", False),
     "lane-without-flow": ("Lane", "without flow markers", False),

@@ -55,10 +55,10 @@ def analyse(folder: Path, top: str, ports: dict, clock: str = "clock") -> list[d
         raise build.BuildError(f"the netlist holds {e.args[0]}, of which vermilion/liberty.py knows no delay") from None
     (folder / "cells.lib").write_text(text)
     netlist = (folder / "xcup.netlist").read_text()
-    (folder / "sta.v").write_text(re.sub(r"^  defparam .*;\n", "", netlist, flags=re.M))
+    (folder / "sta.netlist").write_text(re.sub(r"^  defparam .*;\n", "", netlist, flags=re.M))
     outside = delays["register"]["clock_to_q"] + delays["net"]["first"]
     (folder / "sta.tcl").write_text(
-        f"read_liberty {folder}/cells.lib\nread_verilog {folder}/sta.v\nlink_design {top}\n"
+        f"read_liberty {folder}/cells.lib\nread_verilog {folder}/sta.netlist\nlink_design {top}\n"
         f"create_clock -name clock -period 4 [get_ports {clock}]\n"
         f"set_input_delay -clock clock {outside} [all_inputs]\nset_output_delay -clock clock 0 [all_outputs]\n"
         f"report_checks -path_delay max -format full -digits 3 -group_count {ENDPOINTS}\n"

@@ -4,6 +4,8 @@ import chisel3._
 import circt.stage.ChiselStage
 import vermilion.flow.FlowMarker
 import vermilion.mark.{TokenKind, TokenMarker}
+import vermilion.policy.PolicyPipeline
+import vermilion.schedule.EgressQueues
 
 /** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`; the preset is nic10g. */
 object EmitArea extends App {
@@ -14,6 +16,8 @@ object EmitArea extends App {
     "token" -> (() => new TokenMarker(p)),
     "flow-4096" -> (() => new FlowMarker(p.queueBits, 4096)),
     "flow-65536" -> (() => new FlowMarker(p.queueBits, 65536)),
+    "queues" -> (() => new EgressQueues(p)),
+    "policy" -> (() => new PolicyPipeline(p)),
     "lane" -> (() => new Lane(p)),
     "lane-without-token" -> (() => new Lane(noToken)),
     "lane-without-flow" -> (() => new Lane(p.copy(flows = 0))),

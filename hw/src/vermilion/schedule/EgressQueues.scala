@@ -2,6 +2,7 @@ package vermilion.schedule
 
 import chisel3._
 import chisel3.util._
+import vermilion.fixed.Arithmetic
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.queue.{QueueManager, QueuePorts}
@@ -80,9 +81,8 @@ class EgressQueues(p: LaneParams) extends Module {
   // Cells of the packets chosen and not yet with the reader.
   private val ahead = RegInit(0.U((p.chainBits + 1).W))
   private val takenCells = ((scheduler.io.serve.packet.lenBytes +& (CellBytes - 1).U) >> 6).asUInt
-  private val aheadNext =
-    ahead +& Mux(scheduler.io.take, takenCells, 0.U) - Mux(io.descriptor.fire, io.descriptor.bits.cells, 0.U)
-  ahead := aheadNext(p.chainBits, 0)
+  private val aheadLess = ahead - Mux(io.descriptor.fire, io.descriptor.bits.cells, 0.U)
+  ahead := Arithmetic.wrap(Mux(scheduler.io.take, aheadLess + takenCells, aheadLess), ahead.getWidth)
   scheduler.io.room := ahead < AheadCells.U
 
   chosen.io.enq.valid := queues.taken.valid

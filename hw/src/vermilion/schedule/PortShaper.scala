@@ -51,10 +51,12 @@ class PortShaper extends Module {
   // ---- what is under way
   private val reserve = RegInit(0.U((shortCost.getWidth + 3).W))
   private val longs = RegInit(0.U(3.W))
-  private val added = Mux(charging && short, shortCost, 0.U)
-  private val settledCost = Mux(p(3) && p4Short, shortCost, 0.U)
-  reserve := Arithmetic.wrap(reserve + added - settledCost, reserve.getWidth)
-  longs := longs + (charging && !short) - (p(3) && !p4Short)
+  // What is settled is known early, who is charged late: so that is chosen last.
+  private val reserveLess = Arithmetic.wrap(reserve - Mux(p(3) && p4Short, shortCost, 0.U), reserve.getWidth)
+  private val reserveMore = Arithmetic.wrap(reserveLess + shortCost, reserve.getWidth)
+  private val longsLess = longs - (p(3) && !p4Short)
+  reserve := Mux(charging && short, reserveMore, reserveLess)
+  longs := Mux(charging && !short, longsLess + 1.U, longsLess)
   private val underWay = VecInit(p).asUInt.orR
 
   // ---- credit, as of the clock before

@@ -30,6 +30,7 @@ class QueueShaper(p: LaneParams) extends Module {
     val lenBytes = Input(UInt(PktLenBits.W))
     val charge = Input(Bool())
     val charging = Output(Bool())
+    val chargingNext = Output(Bool()) // in the next clock
     val done = Output(Bool())
     val paid = Output(Bool())
     val finish = Input(Bool())
@@ -77,6 +78,7 @@ class QueueShaper(p: LaneParams) extends Module {
   private val s4Writes = stage === 4.U && !io.configure.valid
   private val s5Due = RegEnable(s4Due, stage === 4.U)
   io.charging := stage =/= 0.U
+  io.chargingNext := io.charge || (stage =/= 0.U && !(stage === 5.U && io.finish))
   io.done := stage === 5.U
   io.paid := s5Due.paid(io.now)
   when(io.charge) {

@@ -106,28 +106,25 @@ class Scheduler(p: LaneParams) extends Module {
   private val refills = Module(new Queue(new QueueHead(p), 2))
   private val first = lists.io.chosen.bits
   private val round = lists.io.level === Level.Round.U
-  private val covered = !round || first.deficit >= first.head.packet.lenBytes
-  private val settleLevel = Reg(UInt(Level.Bits.W))
+  private val covered = lists.io.covered
   private val holdsFirst = RegInit(false.B) // the queue that is charged still stands first
   private val mayServe =
     lists.io.chosen.valid && !shaper.io.charging && refills.io.count === 0.U && io.room && port.io.open
   private val stays = covered && !lists.io.moved
   private val grant = mayServe && stays
   private val emptied = grant && !lists.io.more
-  private val joinsAnew = Wire(Bool())
+  private val mayJoin = Wire(Bool()) // nobody else joins
+  private val joinsAnew = mayServe && !stays && mayJoin
   private val parks = Wire(Bool())
   io.serve := first.head
   io.take := grant
   io.emptied := emptied
   lists.io.keep := grant && lists.io.more
-  lists.io.pop := emptied || joinsAnew || parks
+  lists.io.pop := (mayServe && Mux(stays, !lists.io.more, mayJoin)) || parks // emptied, joinsAnew or parks
+  lists.io.taken := grant
   lists.io.deficitLeft := Arithmetic.wrap(first.deficit - first.head.packet.lenBytes, DeficitBits)
-  when(grant) {
-    settleLevel := lists.io.level
-    holdsFirst := lists.io.more
-  }
-  lists.io.hold.valid := shaper.io.charging
-  lists.io.hold.bits := settleLevel
+  when(grant) { holdsFirst := lists.io.more }
+  lists.io.hold := shaper.io.chargingNext
   lists.io.joined := io.joined
   lists.io.configured.valid := io.configure.valid
   lists.io.configured.bits := io.configure.bits.queue
@@ -176,25 +173,38 @@ class Scheduler(p: LaneParams) extends Module {
   private val afterRefills = !io.awake.valid && !refills.io.deq.valid
   parks := blocks && afterRefills
   releases.io.deq.ready := afterRefills && !blocks
-  joinsAnew := mayServe && !stays && afterRefills && !blocks && !releases.io.deq.valid
+  mayJoin := afterRefills && !blocks && !releases.io.deq.valid
   event.valid := io.awake.valid || refills.io.deq.valid || blocks || releases.io.deq.valid || joinsAnew
-  event.bits.entry := first
-  event.bits.add := !round || !covered
-  event.bits.mayPark := false.B
-  event.bits.mustPark := false.B
-  when(!round) { event.bits.entry.deficit := 0.U }
-  when(io.awake.valid || refills.io.deq.valid) {
-    event.bits.entry.head := Mux(io.awake.valid, io.awake.bits, refills.io.deq.bits)
-    event.bits.entry.deficit := 0.U
-    event.bits.add := true.B
-    event.bits.mayPark := true.B
-  }.elsewhen(blocks) {
-    event.bits.add := false.B
-    event.bits.mustPark := true.B
-  }.elsewhen(releases.io.deq.valid) {
-    event.bits.entry := releases.io.deq.bits
-    event.bits.add := releases.io.deq.bits.deficit < releases.io.deq.bits.head.packet.lenBytes
+  private def joining(head: QueueHead, deficit: UInt, add: Bool, mayPark: Boolean, mustPark: Boolean): Joining = {
+    val j = Wire(new Joining)
+    j.entry.head := head
+    j.entry.deficit := deficit
+    j.add := add
+    j.mayPark := mayPark.B
+    j.mustPark := mustPark.B
+    j
   }
+  private val firstDeficit = Mux(round, first.deficit, 0.U)
+  private val released = releases.io.deq.bits
+  private val releasedAdds = released.deficit < released.head.packet.lenBytes
+  // Who comes latest to be known is chosen last.
+  private def either(pick: Bool, one: Joining, other: Joining): Joining =
+    Mux(pick, one.asUInt, other.asUInt).asTypeOf(new Joining)
+  private val unblocked = either(
+    releases.io.deq.valid,
+    joining(released.head, released.deficit, releasedAdds, mayPark = false, mustPark = false),
+    joining(first.head, firstDeficit, !round || !covered, mayPark = false, mustPark = false)
+  )
+  private val waitingToJoin = either(
+    refills.io.deq.valid,
+    joining(refills.io.deq.bits, 0.U, true.B, mayPark = true, mustPark = false),
+    either(blocks, joining(first.head, firstDeficit, false.B, mayPark = false, mustPark = true), unblocked)
+  )
+  event.bits := either(
+    io.awake.valid,
+    joining(io.awake.bits, 0.U, true.B, mayPark = true, mustPark = false),
+    waitingToJoin
+  )
 
   // ---- J: it joins
   private val jValid = RegNext(event.valid, false.B)

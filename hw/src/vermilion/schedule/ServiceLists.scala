@@ -28,13 +28,17 @@ class ListedQueue(p: LaneParams) extends Bundle {
   * taken and that the queue stays first. The next clock's choice may be the queue behind, or the packet behind: both come
   * straight from RAM then (`entries` and `links`, or the queue manager's `successor`). So one packet a clock leaves whatever the mixture is.
   *
+  * The choice loops in one clock, so what does not hang on RAM is ready before: which list is served next is worked out a clock ahead, for both
+  * cases, that the list served now falls empty and that it does not; and whether a deficit covers a packet is stored with the entry.
+  *
   * `more` says that the queue holds a packet behind the first, as of the clock before: made from RAM when a queue or packet comes
   * first, kept up to date by `joined`. `moved` says that the queue was configured since it joined and belongs elsewhere, or may.
   *
-  * RAMs: `entries`, queues x (packet, deficit), 1W (store) 2R by two copies (the queue behind the chosen; `parkedQueue` for who
+  * RAMs: `entries`, queues x (packet, deficit, covered), 1W (store) 2R by two copies (the queue behind the chosen; `parkedQueue` for who
   * keeps queues aside); `links`, queues x queue, 1W (push) 1R. Lists hold no counts: who is last is known by `tails`.
   *
   * A push shows in `chosen` in the next clock. It does not judge who may send.
+  * Longest path: the queue manager's RAM, compare of a packet's length with the deficit, grant, `pop`, which list is the highest.
   */
 class ServiceLists(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -42,14 +46,16 @@ class ServiceLists(p: LaneParams) extends Module {
     val push = Input(Bool()) // what is stored joins the list of its level, at the end
     val pushService = Input(new ServiceRecord)
     val pushMore = Input(Bool())
-    val hold = Flipped(Valid(UInt(Level.Bits.W))) // `chosen` is of this level
+    val hold = Input(Bool()) // `chosen` is of the same level in the next clock
     val chosen = Valid(new ListedQueue(p))
     val level = Output(UInt(Level.Bits.W))
+    val covered = Output(Bool()) // of a strict level, or its deficit covers its packet
     val more = Output(Bool())
     val shaped = Output(Bool())
     val moved = Output(Bool())
     val pop = Input(Bool())
     val keep = Input(Bool())
+    val taken = Input(Bool()) // with keep, or the pop of a queue whose last packet goes
     val deficitLeft = Input(UInt(Scheduler.DeficitBits.W)) // with keep
     val joined = Flipped(Valid(UInt(p.queueBits.W)))
     val configured = Flipped(Valid(UInt(p.queueBits.W)))
@@ -70,9 +76,11 @@ class ServiceLists(p: LaneParams) extends Module {
   private class Stored extends Bundle {
     val packet = new PacketRef(p)
     val deficit = UInt(Scheduler.DeficitBits.W)
+    val covered = Bool() // the packet, by the deficit
   }
 
   private val valid = RegInit(VecInit.fill(Level.Count)(false.B))
+  private val served = RegInit(0.U(Level.Count.W)) // one hot: the first of `valid` that is set, unless it is held
   private val firsts = Reg(Vec(Level.Count, new First))
   private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the round
   private val tails = Reg(Vec(Level.Count, UInt(p.queueBits.W)))
@@ -80,40 +88,56 @@ class ServiceLists(p: LaneParams) extends Module {
   private val links = new ForwardingRam(p.queues, UInt(p.queueBits.W))
 
   // ---- what comes out of RAM in this clock, for the level served in the last one
+  private val lastServed = Delay(served)
   private val lastLevel = Delay(io.level)
+  private val lastRound = lastServed(Level.Round)
   private val kept = RegNext(io.keep, false.B)
   private val lastAlone = Wire(Bool())
   private val arrived = RegNext(io.pop && !lastAlone, false.B)
   private val arrivedEntry = entries.read(io.behind)
   private val arrivedQueue = Delay(io.behind)
   private val arrivedBehind = links.read(io.behind)
+  private val arrivedMore = arrivedEntry.packet.cell =/= io.behindNewest
+  private val arrivedMoved = Level(io.behindService) =/= lastLevel
+  private val keptMore = io.successor.cell =/= io.newestServed
+  private val lastFirst = Mux1H(lastServed, firsts)
   private val coming = Wire(new First)
-  coming := firsts(lastLevel)
+  coming := lastFirst
   when(arrived) {
     coming.head.queue := arrivedQueue
     coming.head.packet := arrivedEntry.packet
     coming.behind := arrivedBehind
-    coming.more := arrivedEntry.packet.cell =/= io.behindNewest
+    coming.more := arrivedMore
     coming.shaped := io.behindService.shaped
-    coming.moved := Level(io.behindService) =/= lastLevel
+    coming.moved := arrivedMoved
   }.otherwise {
     coming.head.packet := io.successor
-    coming.more := io.successor.cell =/= io.newestServed
+    coming.more := keptMore
   }
   private val comes = arrived || kept
 
   // ---- choice
-  io.level := Mux(io.hold.valid, io.hold.bits, PriorityEncoder(valid))
-  private val first = Mux(comes && lastLevel === io.level, coming, firsts(io.level))
-  private val roundDeficit = Mux(arrived && lastLevel === Level.Round.U, arrivedEntry.deficit, deficit)
-  io.chosen.valid := valid(io.level)
+  io.level := OHToUInt(served)
+  private val same = (lastServed & served).orR
+  private val fromEntries = arrived && same
+  private val fromQueue = kept && same
+  private val heldFirst = Mux1H(served, firsts)
+  private val first = Mux(comes && same, coming.asUInt, heldFirst.asUInt).asTypeOf(new First)
+  private val roundArrived = arrived && lastRound
+  private val roundDeficit = Mux(roundArrived, arrivedEntry.deficit, deficit)
+  private val heldCovered = deficit >= firsts(Level.Round).head.packet.lenBytes
+  private val keptCovered = deficit >= io.successor.lenBytes
+  io.chosen.valid := (valid.asUInt & served).orR
   io.chosen.bits.head := first.head
   io.chosen.bits.deficit := roundDeficit
-  io.more := first.more
+  // Each late answer meets one choice whose selects are early.
+  private def choose(ofEntries: Bool, ofQueue: Bool, held: Bool) =
+    (fromEntries && ofEntries) || (fromQueue && ofQueue) || (!(comes && same) && held)
+  io.covered := !served(Level.Round) || choose(arrivedEntry.covered, keptCovered, heldCovered)
+  io.more := choose(arrivedMore, keptMore, heldFirst.more)
+  io.moved := choose(arrivedMoved, lastFirst.moved, heldFirst.moved)
   io.shaped := first.shaped
-  io.moved := first.moved
   io.behind := first.behind
-  lastAlone := tails(io.level) === first.head.queue
 
   // ---- a push
   private val pushed = io.store.bits
@@ -121,24 +145,37 @@ class ServiceLists(p: LaneParams) extends Module {
   private val stored = Wire(new Stored)
   stored.packet := pushed.head.packet
   stored.deficit := pushed.deficit
+  stored.covered := pushed.deficit >= pushed.head.packet.lenBytes
   entries.write(io.store.valid, pushed.head.queue, stored)
   private val pushing = io.store.valid && io.push
   links.write(pushing && valid(pushLevel), tails(pushLevel), pushed.head.queue)
   when(pushing) { tails(pushLevel) := pushed.head.queue }
 
+  private val pushes = VecInit(Seq.tabulate(Level.Count)(level => pushing && pushLevel === level.U)).asUInt
+  private val heres = Seq.tabulate(Level.Count) { level =>
+    Mux(comes && lastServed(level), coming.asUInt, firsts(level).asUInt).asTypeOf(new First)
+  }
+  private val alone = VecInit(Seq.tabulate(Level.Count) { level =>
+    val queue = Mux(arrived && lastServed(level), arrivedQueue, firsts(level).head.queue)
+    tails(level) === queue
+  }).asUInt
+  lastAlone := (alone & served).orR
+  private val empties = io.pop && lastAlone // the list that is served
+  private val highestBehind = PriorityEncoderOH((valid.asUInt & ~served) | pushes)
+  private val highest = PriorityEncoderOH(valid.asUInt | pushes)
+  served := Mux(io.hold, served, Mux(empties, highestBehind, highest))
+
   private def is(other: Valid[UInt], queue: UInt): Bool = other.valid && other.bits === queue
   private val ofServed = Wire(UInt(Scheduler.DeficitBits.W))
-  ofServed := Mux(io.keep && io.level === Level.Round.U, io.deficitLeft, roundDeficit)
+  ofServed := Mux(io.taken && served(Level.Round), io.deficitLeft, roundDeficit)
   deficit := ofServed
   for (level <- 0 until Level.Count) {
-    val here = Mux(comes && lastLevel === level.U, coming, firsts(level))
-    val alone = tails(level) === here.head.queue
-    val popHere = io.pop && io.level === level.U
-    val pushHere = pushing && pushLevel === level.U
+    val here = heres(level)
+    val emptiesHere = empties && served(level)
     firsts(level) := here
     firsts(level).more := here.more || is(io.joined, here.head.queue)
     firsts(level).moved := here.moved || is(io.configured, here.head.queue)
-    when(pushHere && (!valid(level) || (popHere && alone))) {
+    when(pushes(level) && (!valid(level) || emptiesHere)) {
       valid(level) := true.B
       firsts(level).head := pushed.head
       firsts(level).more := io.pushMore || is(io.joined, pushed.head.queue)
@@ -146,8 +183,8 @@ class ServiceLists(p: LaneParams) extends Module {
       firsts(level).moved := is(io.configured, pushed.head.queue)
       if (level == Level.Round) deficit := pushed.deficit
     }.otherwise {
-      when(popHere && alone) { valid(level) := false.B }
-      when(pushHere && alone) { firsts(level).behind := pushed.head.queue }
+      when(emptiesHere) { valid(level) := false.B }
+      when(pushes(level) && alone(level)) { firsts(level).behind := pushed.head.queue }
     }
   }
 
@@ -156,6 +193,7 @@ class ServiceLists(p: LaneParams) extends Module {
   io.parked.head.packet := parkedEntry.packet
   io.parked.deficit := parkedEntry.deficit
 
+  assert(RegNext(io.hold, false.B) || served === PriorityEncoderOH(valid.asUInt), "another list is the highest")
   assert(!(io.pop && io.keep), "a queue is kept and taken off at once")
   assert(!((io.pop || io.keep) && !io.chosen.valid), "nothing is there to be served")
 }
