@@ -174,8 +174,8 @@ SCHEDULER = {
     "covered": Fault(
         "a packet is sent that its deficit does not cover",
         "Scheduler",
-        r"_lists_io_chosen_bits_deficit >= _GEN_0",
-        "_lists_io_chosen_bits_deficit >= 19'h40",
+        r"stays = _lists_io_covered & ",
+        "stays = ",
     ),
 }
 
