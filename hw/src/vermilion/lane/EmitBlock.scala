@@ -84,8 +84,11 @@ class PolicyBlocks(p: LaneParams) extends SideBySide {
 
 /** How every SystemVerilog of the project is written. */
 object EmitOptions {
-  val firtool: Array[String] =
+  private val plain: Array[String] =
     Array("--lowering-options=disallowLocalVariables", "--disable-all-randomization", "--strip-debug-info")
+
+  /** For simulation: the assertions stand in the modules themselves. */
+  val firtool: Array[String] = plain :+ "--default-layer-specialization=enable"
 
   /** For synthesis with open Yosys, which knows no packed arrays, and without the assertions. */
   val area: Array[String] = Array(

@@ -118,7 +118,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val s3TailWants = valid(3) && tail(3) && window.io.found && at(3).distance >= window.io.nearest.rank.distance
 
   // ---- s4
-  private val s4Wants = Delay(s3Wants)
+  private val s4Wants = VecInit(s3Wants.map(RegNext(_, false.B))) // a contest that a reset cuts off wants nothing
   private val s4TailWants = RegNext(s3TailWants, false.B)
   private val s4Ranks = Delay(s3Ranks)
   lists.io.wants := s4Wants
