@@ -4,14 +4,14 @@
 //
 //   victims_bench SCENARIO SEED CELLS [measure]   prints one line of figures a run, "ok" at the end; exits 1 with the first difference
 //
-// SCENARIO: spaced, full-pace; or line-rate, which prints the share of contests that are blind at the pace of a wire, and with no `measure` ends where
+// SCENARIO: spaced, full-pace, resets; or line-rate, which prints the share of contests that are blind at the pace of a wire, and with no `measure` ends where
 // one is over its bound.
 //
 // An audit of its own follows every outcome with plain lists: who leaves stood there and was not first, takes come in order, cells come back
 // once each and all of them.
-#include <sstream>
-
 #include "victims_bench.h"
+
+#include <sstream>
 
 #include "line_rate.h"
 
@@ -46,13 +46,14 @@ VictimArrival draw(Bench& b, const Mix& mix) {
 }
 
 void print(const char* name, const Tally& t, u64 spent) {
-  std::printf("%-22s clocks %llu arrivals %llu contests %llu evicted %llu marked-there %llu arriving %llu arriving-marked %llu "
-              "blind %llu taken %llu\n",
-              name, static_cast<unsigned long long>(spent), static_cast<unsigned long long>(t.arrivals),
-              static_cast<unsigned long long>(t.contests), static_cast<unsigned long long>(t.evicted),
-              static_cast<unsigned long long>(t.victimMarked), static_cast<unsigned long long>(t.arrivingLost),
-              static_cast<unsigned long long>(t.arrivingMarked), static_cast<unsigned long long>(t.blind),
-              static_cast<unsigned long long>(t.taken));
+  std::printf(
+      "%-22s clocks %llu arrivals %llu contests %llu evicted %llu marked-there %llu arriving %llu arriving-marked %llu "
+      "blind %llu taken %llu\n",
+      name, static_cast<unsigned long long>(spent), static_cast<unsigned long long>(t.arrivals),
+      static_cast<unsigned long long>(t.contests), static_cast<unsigned long long>(t.evicted),
+      static_cast<unsigned long long>(t.victimMarked), static_cast<unsigned long long>(t.arrivingLost),
+      static_cast<unsigned long long>(t.arrivingMarked), static_cast<unsigned long long>(t.blind),
+      static_cast<unsigned long long>(t.taken));
 }
 
 const Mix mixes[] = {
@@ -114,6 +115,24 @@ void fullPace(const VictimShape& shape, u64 seed, u64 each) {
   }
 }
 
+// Resets of one clock in the midst of everything: what was on its way is gone, and what comes behind meets empty queues.
+void resets(const VictimShape& shape, u64 seed, u64 times) {
+  auto block = std::make_unique<VVictimPipeline>();
+  Tally sum;
+  for (u64 i = 0; i < times; i++) {
+    Bench b(shape, seed + i, std::move(block), i == 0 ? 2 : 1);
+    const Mix& mix = mixes[i % std::size(mixes)];
+    const u64 until = 60 + b.pick(100);
+    for (u64 c = 0; c < until; c++)
+      b.clock(b.hasRoom() ? std::optional(draw(b, mix)) : std::nullopt,
+              b.chance(0.3) ? std::optional(static_cast<u32>(b.pick(mix.queues))) : std::nullopt);
+    if (i + 1 == times) b.drain();
+    sum.contests += b.tally.contests, sum.evicted += b.tally.evicted, sum.arrivals += b.tally.arrivals;
+    block = b.release();
+  }
+  print("resets of a clock", sum, clocks);
+}
+
 void lineRate(const VictimShape& shape, u64 seed, const Load& load, bool measure) {
   Tally sum;
   u64 spent = 0;
@@ -134,7 +153,8 @@ void lineRate(const VictimShape& shape, u64 seed, const Load& load, bool measure
       const bool arrives = credit >= 1 && b.hasRoom();
       const bool taking = takeCredit >= 1;
       credit -= arrives, takeCredit -= taking;
-      b.clock(arrives ? std::optional(packet(VictimArrival::Contest)) : std::nullopt, taking ? std::optional(0u) : std::nullopt);
+      b.clock(arrives ? std::optional(packet(VictimArrival::Contest)) : std::nullopt,
+              taking ? std::optional(0u) : std::nullopt);
     }
     spent += clocks - before;
     b.idle(8);
@@ -146,7 +166,8 @@ void lineRate(const VictimShape& shape, u64 seed, const Load& load, bool measure
   const double blind = static_cast<double>(sum.blind) / static_cast<double>(sum.contests);
   const std::string form = load.last != 0 ? "tail, last " + std::to_string(load.last) : "RED";
   std::printf("| %s | %zu | %g | %s | %s | %.2f %% |\n", form.c_str(), load.length, load.arrivals,
-              load.takes != 0 ? (std::ostringstream() << load.takes).str().c_str() : "none", load.equal ? "one" : "random", 100 * blind);
+              load.takes != 0 ? (std::ostringstream() << load.takes).str().c_str() : "none",
+              load.equal ? "one" : "random", 100 * blind);
   if (!measure && blind > load.bound) fail("more contests are blind than " + std::to_string(100 * load.bound) + " %");
 }
 
@@ -161,7 +182,11 @@ int main(int argc, char** argv) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   if (scenario == "spaced") spaced(shape, seed, 1000000);
   if (scenario == "full-pace") fullPace(shape, seed, 20000);
-  if (scenario == "line-rate") std::printf("| form | queue | an arrival each | a take each | distances | blind |\n| --- | ---: | ---: | ---: | --- | ---: |\n");
+  if (scenario == "resets") resets(shape, seed, 300);
+  if (scenario == "line-rate")
+    std::printf(
+        "| form | queue | an arrival each | a take each | distances | blind |\n| --- | ---: | ---: | ---: | --- | ---: "
+        "|\n");
   if (scenario == "line-rate")
     for (const Load& load : Loads) lineRate(shape, seed, load, argc > 4);
   std::printf("ok %llu clocks\n", static_cast<unsigned long long>(clocks));

@@ -33,28 +33,36 @@ u64 clocks = 0;
 }
 
 void same(u64 rtl, u64 model, const char* what) {
-  if (rtl != model) fail(std::string(what) + " is " + std::to_string(rtl) + ", the model says " + std::to_string(model));
+  if (rtl != model)
+    fail(std::string(what) + " is " + std::to_string(rtl) + ", the model says " + std::to_string(model));
 }
 
 struct Tally {
-  u64 arrivals = 0, contests = 0, evicted = 0, victimMarked = 0, arrivingLost = 0, arrivingMarked = 0, blind = 0, taken = 0;
+  u64 arrivals = 0, contests = 0, evicted = 0, victimMarked = 0, arrivingLost = 0, arrivingMarked = 0, blind = 0,
+      taken = 0;
 };
 
 class Bench {
  public:
-  Bench(const VictimShape& shape, u64 seed)
-      : random(seed), shape_(shape), model_(shape), brute_(shape), queues_(shape.queues) {
+  // On a block as it comes, or as another bench has left it: nothing may come behind the reset of what was on its way.
+  Bench(const VictimShape& shape, u64 seed, std::unique_ptr<VVictimPipeline> dut = std::make_unique<VVictimPipeline>(),
+        int resetClocks = 2)
+      : random(seed), shape_(shape), dut_(std::move(dut)), model_(shape), brute_(shape), queues_(shape.queues) {
     for (u32 i = 0; i < shape.cells; i++) names_.push_back(i);
     dut_->io_take = 0;
     dut_->io_arrival_valid = 0;
     dut_->reset = 1;
-    edge();
-    edge();
+    for (int i = 0; i < resetClocks; i++) edge();
     dut_->reset = 0;
-    do edge();
-    while (!dut_->io_ready);
+    do {
+      dut_->eval();
+      if (dut_->io_freed_valid || dut_->io_outcome_valid || dut_->io_enqueued || dut_->io_awake || dut_->io_refilled)
+        fail("something comes of what a reset has cut off");
+      edge();
+    } while (!dut_->io_ready);
     freeCells_ = shape.cells;
   }
+  std::unique_ptr<VVictimPipeline> release() { return std::move(dut_); }
 
   std::mt19937_64 random;
   Tally tally;
@@ -247,7 +255,8 @@ class Bench {
     tally.contests += contest, tally.evicted += o.evicted, tally.victimMarked += o.victimMarked;
     tally.arrivingLost += lost, tally.arrivingMarked += o.marked, tally.blind += o.blind;
     if (o.evicted + o.victimMarked + o.marked + lost != contest) fail("not exactly one packet pays");
-    if (a.action != VictimArrival::Contest && o.enqueued != (a.action == VictimArrival::Admit)) fail("admitted and refused");
+    if (a.action != VictimArrival::Contest && o.enqueued != (a.action == VictimArrival::Admit))
+      fail("admitted and refused");
     Queue& q = queues_[a.queue];
     if (o.enqueued) {
       q.audit.push_back(a.cell);
@@ -262,7 +271,8 @@ class Bench {
       if (a.byColour && v.byColour && v.colour < a.colour) fail("a better colour pays");
       if (v.distance > a.distance) fail("the victim is further than the arriving packet");
       if (marked_.count(o.cell)) fail("a packet pays twice");
-      if (a.last != 0 && (o.victimMarked || (a.asLong && v.lenBytes < a.lenBytes))) fail("the victim of a tail drop is marked, or too short");
+      if (a.last != 0 && (o.victimMarked || (a.asLong && v.lenBytes < a.lenBytes)))
+        fail("the victim of a tail drop is marked, or too short");
       if ((a.last != 0) != (v.last != 0)) fail("the victim came in the other form");
       if (o.victimMarked) marked_[o.cell] = true;
     }
@@ -281,7 +291,8 @@ class Bench {
       expected_.pop_front();
       if (std::memcmp(&e.cell, &o.cell, 4 * sizeof(u32)) != 0 || e.enqueued != o.enqueued || e.marked != o.marked ||
           e.evicted != o.evicted || e.victimMarked != o.victimMarked || o.blind)
-        fail("the brute force says otherwise: cell " + std::to_string(o.cell) + " pays instead of " + std::to_string(e.cell));
+        fail("the brute force says otherwise: cell " + std::to_string(o.cell) + " pays instead of " +
+             std::to_string(e.cell));
     }
   }
 
@@ -322,7 +333,8 @@ class Bench {
   void judge(const VictimArrival& a, const VictimOutcome& o, u64 since, const Queue& q, const TwoRanks& seen) {
     const bool another = o.evicted || o.victimMarked;
     const auto headWasFirst = [&](const First& f) {
-      return f.queue == a.queue && f.rank == *seen[1] && f.clock + 3 >= since + Latency && f.clock + 1 < since + Latency;
+      return f.queue == a.queue && f.rank == *seen[1] && f.clock + 3 >= since + Latency &&
+             f.clock + 1 < since + Latency;
     };
     if (o.blind && (another || !seen[1] || seen[1]->first > a.distance)) fail("a contest is blind without a reason");
     const bool headGone = o.blind && std::any_of(firsts_.begin(), firsts_.end(), headWasFirst);
@@ -336,7 +348,8 @@ class Bench {
         if (std::pair(rank(p), stands.order) < std::pair(rank(paid), stands_.at(o.cell).order))
           fail("a nearer or older packet stands in the queue than who pays");
       } else if (o.blind) {
-        if (rank(p) == *seen[0] || (rank(p) == *seen[1] && !headGone)) fail("a search says that it is blind and could know better");
+        if (rank(p) == *seen[0] || (rank(p) == *seen[1] && !headGone))
+          fail("a search says that it is blind and could know better");
       } else if (p.distance <= a.distance) {
         fail("the arriving packet pays, a nearer one stands in the queue, and the search was not blind");
       }
@@ -353,7 +366,7 @@ class Bench {
   };
 
   VictimShape shape_;
-  std::unique_ptr<VVictimPipeline> dut_ = std::make_unique<VVictimPipeline>();
+  std::unique_ptr<VVictimPipeline> dut_;
   ClockedVictims model_;
   Victims brute_;
   std::vector<Queue> queues_;
@@ -371,7 +384,8 @@ class Bench {
   std::unordered_map<u32, u64> firstSince_;  // by head cell
   std::deque<First> firsts_;                 // in the last clocks
   std::deque<TwoRanks> looked_;              // of those under way
-  std::optional<u32> becomesFirst_, spared_; // a victim that stood first behind the take of this clock, of the one before
+  std::optional<u32> becomesFirst_,
+      spared_;  // a victim that stood first behind the take of this clock, of the one before
 };
 
 }  // namespace
