@@ -1,4 +1,5 @@
-// What `victims_bench line-rate` runs: a contest at every arrival, all in one queue; and how many of them may be blind.
+// What `victims_bench line-rate` runs, all in one queue, and how many contests may be blind: a queue of fresh packets that drains with a contest at every
+// arrival; or one that stands, which admits below its length and contests from there on, so that its nearest packets have gone long ago.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +7,12 @@
 namespace vermilion {
 
 struct Load {
-  std::size_t length;      // the queue's, to begin with; it is filled up again at half
+  std::size_t length;      // the queue's, to begin with
   double arrivals, takes;  // clocks from one to the next; takes 0: none
   bool equal;              // all have one distance, else each any
   unsigned last;           // tail-drop form: so many of the last packets may lose; 0: RED form
   double bound;            // on the share of contests that are blind
+  bool stands = false;     // at its length; else it drains, and is filled up again at half
 };
 
 constexpr double Wire = 1.68;  // clocks at 250 MHz from packet to packet at 148.8 Mpps
@@ -77,6 +79,16 @@ constexpr Load Loads[] = {
     {512, Wire, 10 * Wire, false, 16, 0.0226},
     {512, Wire, Wire, true, 16, 0.8637},
     {512, Wire, Wire, false, 16, 0.1605},
+    {64, Wire, 2 * Wire, false, 0, 0.1586, true},
+    {64, Wire, 10 * Wire, false, 0, 0.0267, true},
+    {512, Wire, 2 * Wire, false, 0, 0.1407, true},
+    {512, Wire, 10 * Wire, false, 0, 0.0246, true},
+    {2000, Wire, 2 * Wire, false, 0, 0.1258, true},
+    {2000, Wire, 10 * Wire, false, 0, 0.0233, true},
+    {2000, 6, 12, false, 0, 0.002, true},
+    {512, Wire, 2 * Wire, false, 16, 0.6272, true},
+    {512, Wire, 10 * Wire, false, 16, 0.2297, true},
+    {512, 6, 12, false, 16, 0.002, true},
 };
 
 }  // namespace vermilion

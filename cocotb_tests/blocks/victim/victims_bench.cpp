@@ -148,13 +148,13 @@ void lineRate(const VictimShape& shape, u64 seed, const Load& load, bool measure
     while (b.length(0) < load.length) b.clock(packet(VictimArrival::Admit), {}), b.idle(6);
     b.tally = {};
     const u64 before = clocks;
-    for (u64 i = 0; i < 3000 && b.length(0) > load.length / 2; i++) {
+    for (u64 i = 0; i < (load.stands ? 30000 : 3000) && (load.stands || b.length(0) > load.length / 2); i++) {
       credit += 1 / load.arrivals, takeCredit += load.takes != 0 ? 1 / load.takes : 0;
       const bool arrives = credit >= 1 && b.hasRoom();
       const bool taking = takeCredit >= 1;
       credit -= arrives, takeCredit -= taking;
-      b.clock(arrives ? std::optional(packet(VictimArrival::Contest)) : std::nullopt,
-              taking ? std::optional(0u) : std::nullopt);
+      const u32 action = load.stands && b.length(0) < load.length ? VictimArrival::Admit : VictimArrival::Contest;
+      b.clock(arrives ? std::optional(packet(action)) : std::nullopt, taking ? std::optional(0u) : std::nullopt);
     }
     spent += clocks - before;
     b.idle(8);
@@ -162,11 +162,12 @@ void lineRate(const VictimShape& shape, u64 seed, const Load& load, bool measure
     sum.arrivingLost += b.tally.arrivingLost, sum.blind += b.tally.blind, sum.taken += b.tally.taken;
   }
   b.drain();
-  if (sum.arrivals != sum.contests || sum.evicted + sum.arrivingLost != sum.contests) fail("contests without a loser");
+  if ((!load.stands && sum.arrivals != sum.contests) || sum.evicted + sum.arrivingLost != sum.contests)
+    fail("contests without a loser");
   const double blind = static_cast<double>(sum.blind) / static_cast<double>(sum.contests);
   const std::string form = load.last != 0 ? "tail, last " + std::to_string(load.last) : "RED";
-  std::printf("| %s | %zu | %g | %s | %s | %.2f %% |\n", form.c_str(), load.length, load.arrivals,
-              load.takes != 0 ? (std::ostringstream() << load.takes).str().c_str() : "none",
+  std::printf("| %s | %zu%s | %g | %s | %s | %.2f %% |\n", form.c_str(), load.length, load.stands ? ", stands" : "",
+              load.arrivals, load.takes != 0 ? (std::ostringstream() << load.takes).str().c_str() : "none",
               load.equal ? "one" : "random", 100 * blind);
   if (!measure && blind > load.bound) fail("more contests are blind than " + std::to_string(100 * load.bound) + " %");
 }
