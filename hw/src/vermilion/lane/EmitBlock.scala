@@ -87,7 +87,10 @@ object EmitOptions {
   val firtool: Array[String] =
     Array("--lowering-options=disallowLocalVariables", "--disable-all-randomization", "--strip-debug-info")
 
-  /** For synthesis with open Yosys, which knows no packed arrays, and without the assertions. */
+  /** Without the assertions. */
+  val synthesis: Array[String] = firtool :+ "--default-layer-specialization=disable"
+
+  /** For synthesis with open Yosys, which knows no packed arrays. */
   val area: Array[String] = Array(
     "--lowering-options=disallowLocalVariables,disallowPackedArrays",
     "--disable-all-randomization",
