@@ -36,11 +36,11 @@ DESIGNS = {
     "flow-65536": ("FlowMarker", "flow markers, 65,536 flows", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
     "policy": ("PolicyPipeline", "everything that decides, markers included, 16 queues", False),
-    "lane": ("Lane", "the whole lane", False),
-    "lane-without-token": ("Lane", "without token bucket markers", False),
-    "lane-without-flow": ("Lane", "without flow markers", False),
-    "lane-without-markers": ("Lane", "without any marker", False),
-    "lane-with-victims": ("Lane", "with the victim search in all 16 queues", False),
+    "lane": ("LaneWithoutTrace", "the whole lane", False),
+    "lane-without-token": ("LaneWithoutTrace", "without token bucket markers", False),
+    "lane-without-flow": ("LaneWithoutTrace", "without flow markers", False),
+    "lane-without-markers": ("LaneWithoutTrace", "without any marker", False),
+    "lane-with-victims": ("LaneWithoutTrace", "with the victim search in all 16 queues", False),
 }
 SMALL = ("token", "flow-4096")  # what the test synthesises
 FIGURES = ("lut", "lutram", "srl", "ff", "ff_in_dsp", "bram", "uram", "dsp", "memory_bits")
@@ -193,7 +193,7 @@ def publish(result: dict):
     PAGE.write_text(f"""# Area
 
 `./vermilion area --publish`; how each column is counted stands in `sim/vermilion/area.py`. Yosys {tool_version()}, `synth_xilinx -family xcup
--noiopad -noclkbuf -flatten`; lanes are the preset nic10g: 64 bits, two inputs, 16 queues, 4,096 cells, 4,096 flows. A test holds the first
+-noiopad -noclkbuf -flatten`; lanes are the preset nic10g: 64 bits, two inputs, 16 queues, 4,096 cells, 4,096 flows, with the trace for simulations left open. A test holds the first
 and the sixth row against `fpga/resources.toml`.
 
 An estimate with open tools, no result of a device's own: against published Vivado figures this flow's LUTs are 11 to 18 % high, its flip-flops 1

@@ -1,4 +1,4 @@
-"""The commands that measure and publish in docs/results: `bench`, `area`, `timing`, `battery`, `fairness`, `distance-drops`; and `prove`. The work is in the modules of these names."""
+"""The commands that measure and publish in docs/results: `bench`, `area`, `timing`, `vivado`, `battery`, `fairness`, `distance-drops`; and `prove`. The work is in the modules of these names."""
 
 import json
 import sys
@@ -115,6 +115,31 @@ def timing(designs, count, anchor, anchor_top, anchor_clock, json_file, publish)
         measured.publish(result, count)
     for name, found in result.items():
         measured.show(console(), name, found, count)
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--preset", type=click.Choice(list(build.PRESETS)), default="nic10g", show_default=True)
+@click.option("--part", default="xcku3p-ffvb676-2-e", show_default=True)
+@click.option("--period", type=click.FloatRange(1, 100), default=4.0, show_default=True, help="Of the clock, in ns.")
+@click.option("--read", "reading", is_flag=True, help="Read the reports of a run that has ended in DIR.")
+@click.option("--publish", is_flag=True, help="With --read: write docs/results/vivado.md and .json.")
+def vivado(folder, preset, part, period, reading, publish):
+    """Writes a lane to DIR, ready for Vivado, or reads back what Vivado reported there. Vivado itself is yours to start."""
+    from . import area as estimate
+    from . import vivado as tool
+
+    if publish and not reading:
+        raise UserError("--publish needs --read: only what Vivado reported is published")
+    if not reading:
+        with working() as note:
+            command = tool.write(preset, folder, part, period, note)
+        click.echo(f"written to {folder}; there, or with {folder}/run.sh:\n{command}")
+        return
+    result = tool.read(folder)
+    if publish:
+        tool.publish(result, estimate.pins().get("lane") if result["preset"] == "nic10g" else None)
+    tool.show(console(), result)
 
 
 @click.command()

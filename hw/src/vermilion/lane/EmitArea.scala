@@ -1,11 +1,15 @@
 package vermilion.lane
 
 import chisel3._
+import chisel3.util.Decoupled
 import circt.stage.ChiselStage
+import vermilion.control.{AxiLite, ControlPort}
+import vermilion.fixed.Formats._
 import vermilion.flow.FlowMarker
 import vermilion.mark.{TokenKind, TokenMarker}
 import vermilion.policy.PolicyPipeline
 import vermilion.schedule.EgressQueues
+import vermilion.stream.AxisBeat
 
 /** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`; the preset is nic10g. */
 object EmitArea extends App {
@@ -18,11 +22,11 @@ object EmitArea extends App {
     "flow-65536" -> (() => new FlowMarker(p.queueBits, 65536)),
     "queues" -> (() => new EgressQueues(p)),
     "policy" -> (() => new PolicyPipeline(p)),
-    "lane" -> (() => new Lane(p)),
-    "lane-without-token" -> (() => new Lane(noToken)),
-    "lane-without-flow" -> (() => new Lane(p.copy(flows = 0))),
-    "lane-without-markers" -> (() => new Lane(noToken.copy(flows = 0))),
-    "lane-with-victims" -> (() => new Lane(p.copy(victims = p.queues)))
+    "lane" -> (() => new LaneWithoutTrace(p)),
+    "lane-without-token" -> (() => new LaneWithoutTrace(noToken)),
+    "lane-without-flow" -> (() => new LaneWithoutTrace(p.copy(flows = 0))),
+    "lane-without-markers" -> (() => new LaneWithoutTrace(noToken.copy(flows = 0))),
+    "lane-with-victims" -> (() => new LaneWithoutTrace(p.copy(victims = p.queues)))
   ) ++ kinds.map { case (name, kind) => s"token-$name" -> (() => new TokenMarker(p.copy(tokenKinds = Set(kind)))) }
   args match {
     case Array(directory, chosen @ _*) if chosen.nonEmpty && chosen.forall(designs.contains) =>
@@ -38,4 +42,19 @@ object EmitArea extends App {
       )
       sys.exit(2)
   }
+}
+
+/** A lane as it stands in a NIC: the trace that a simulation replays is left open, and costs nothing. */
+class LaneWithoutTrace(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val now = Input(UInt(TimeBits.W))
+    val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits))))
+    val out = Decoupled(new AxisBeat(p.dataBits))
+    val control = new AxiLite(ControlPort.AddressBits)
+  })
+  private val lane = Module(new Lane(p))
+  lane.io.now := io.now
+  lane.io.in <> io.in
+  io.out <> lane.io.out
+  lane.io.control <> io.control
 }

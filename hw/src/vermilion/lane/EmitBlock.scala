@@ -90,7 +90,10 @@ object EmitOptions {
   /** For simulation: the assertions stand in the modules themselves. */
   val firtool: Array[String] = plain :+ "--default-layer-specialization=enable"
 
-  /** For synthesis with open Yosys, which knows no packed arrays, and without the assertions. */
+  /** For synthesis: without the assertions. */
+  val synthesis: Array[String] = plain :+ "--default-layer-specialization=disable"
+
+  /** For synthesis with open Yosys, which knows no packed arrays. */
   val area: Array[String] = Array(
     "--lowering-options=disallowLocalVariables,disallowPackedArrays",
     "--disable-all-randomization",

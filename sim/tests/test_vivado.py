@@ -1,0 +1,171 @@
+"""The scripts for Vivado, run against stubs of its commands, and its reports read back. Vivado itself is never run here."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from click.testing import CliRunner
+from vermilion import build, vivado
+from vermilion.cli import cli
+from vermilion.fields import UserError
+
+STUBS = vivado.SCRIPT.with_name("stubs.tcl")
+UTILIZATION = """
+| Tool Version : Vivado v.2024.1 (lin64) Build 5076996
+| Device       : xcku3p-ffvb676-2-e
+
++-----------------+--------+------------+---------+------+--------+--------+--------+------+------------+
+|     Instance    | Module | Total LUTs | LUTRAMs | SRLs |   FFs  | RAMB36 | RAMB18 | URAM | DSP Blocks |
++-----------------+--------+------------+---------+------+--------+--------+--------+------+------------+
+| Lane            |  (top) |      12345 |     678 |   90 |  23456 |    100 |      7 |    0 |         11 |
+|   (Lane)        |  (top) |         45 |       0 |    0 |     56 |      0 |      0 |    0 |          0 |
+|   core          |   Core |      12300 |     678 |   90 |  23400 |    100 |      7 |    0 |         11 |
+|     policy      | Policy |       9000 |     100 |   90 |  12000 |     50 |      3 |    0 |         11 |
++-----------------+--------+------------+---------+------+--------+--------+--------+------+------------+
+"""
+TIMING = """
+    WNS(ns)      TNS(ns)  TNS Failing Endpoints  TNS Total Endpoints      WHS(ns)      THS(ns)  THS Failing Endpoints
+    -------      -------  ---------------------  -------------------      -------      -------  ---------------------
+     -0.123       -1.500                     17                54321        0.010        0.000                      0
+
+Slack (VIOLATED) :        -0.123ns  (required time - arrival time)
+  Source:                 core/queues/served_reg[3]/C
+                            (rising edge-triggered cell FDRE clocked by clock)
+  Destination:            core/queues/firsts_0_reg[5]/D
+  Logic Levels:           9  (CARRY8=1 LUT4=2 LUT6=6)
+
+Slack (MET) :             0.250ns  (required time - arrival time)
+  Source:                 core/policy/a_reg/C
+  Destination:            core/policy/b_reg/D
+  Logic Levels:           4  (LUT6=4)
+"""
+
+
+def run_script(tmp_path, text=None, **environment):
+    rtl = tmp_path / "rtl"
+    rtl.mkdir(exist_ok=True)
+    (rtl / "Lane.sv").write_text("module Lane(input clock, input reset); endmodule\n")
+    script = tmp_path / "build.tcl"
+    script.write_text(text or vivado.SCRIPT.read_text())
+    command = ["tclsh", STUBS, script, rtl, "Lane", vivado.PART, "4.0", tmp_path / "reports"]
+    return subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"} | environment)
+
+
+def test_script_runs_from_sources_to_reports(tmp_path):
+    done = run_script(tmp_path)
+    assert done.returncode == 0, done.stderr
+    order = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("stubs:")]
+    steps = [
+        "read_verilog",
+        "synth_design",
+        "create_clock",
+        "opt_design",
+        "place_design",
+        "route_design",
+        "report_timing_summary",
+    ]
+    assert [order.index(step) for step in steps] == sorted(order.index(step) for step in steps)
+    assert {path.name for path in (tmp_path / "reports").glob("*.rpt")} >= {"utilization.rpt", "timing.rpt"}
+
+
+def test_missed_period_is_a_failure(tmp_path):
+    assert run_script(tmp_path, SLACK="-0.2").returncode == 1
+
+
+@pytest.mark.parametrize(
+    "right, wrong, sentence",
+    [
+        ("-hierarchical -file", "-heirarchical -file", "report_utilization: no switch -heirarchical"),
+        ("-mode out_of_context", "-mod out_of_context", "synth_design: no switch -mod"),
+        ("route_design", "rout_design", "no command rout_design"),
+        ("read_verilog -sv $sources", "read_verilog -sv $rtl", "read_verilog: no file"),
+    ],
+)
+def test_misspelt_script_is_caught(tmp_path, right, wrong, sentence):
+    text = vivado.SCRIPT.read_text()
+    assert right in text
+    done = run_script(tmp_path, text.replace(right, wrong, 1))
+    assert done.returncode != 0 and sentence in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["rtl"], "1 arguments"),
+        (["rtl", "Lane", "part", "0.5", "out"], "PERIOD_NS is 0.5"),
+        (["nowhere", "Lane", "part", "4", "out"], "nowhere holds no .sv file"),
+    ],
+)
+def test_wrong_arguments_are_named(tmp_path, arguments, sentence):
+    command = ["tclsh", STUBS, vivado.SCRIPT, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2 and sentence in done.stderr
+
+
+@pytest.fixture
+def ended(tmp_path):
+    """A folder as a run leaves it."""
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "run.sh").write_text(
+        "# Preset nic10g of Vermilion, out of context.\nvivado -tclargs rtl Lane xcku3p-ffvb676-2-e 4 reports\n"
+    )
+    (tmp_path / "reports" / "utilization.rpt").write_text(UTILIZATION)
+    (tmp_path / "reports" / "timing.rpt").write_text(TIMING)
+    return tmp_path
+
+
+def test_reports_are_read_back(ended):
+    result = vivado.read(ended)
+    assert (result["device"], result["period_ns"], result["preset"]) == ("xcku3p-ffvb676-2-e", 4.0, "nic10g")
+    assert [(row["instance"], row["depth"], row["lut"]) for row in result["modules"]] == [
+        ("Lane", 0, 12345),
+        ("(Lane)", 1, 45),
+        ("core", 1, 12300),
+        ("policy", 2, 9000),
+    ]
+    assert result["modules"][0] | {"ff": 23456, "bram36": 100, "bram18": 7, "dsp": 11} == result["modules"][0]
+    assert (result["timing"]["wns_ns"], result["timing"]["failing"], result["timing"]["endpoints"]) == (
+        -0.123,
+        17,
+        54321,
+    )
+    assert [(path["slack_ns"], path["levels"]) for path in result["timing"]["paths"]] == [(-0.123, 9), (0.25, 4)]
+
+
+def test_page_shows_measured_and_estimated(ended):
+    text = vivado.page(vivado.read(ended), {"lut": 14_814, "ff": 23_000, "bram": 101.5, "dsp": 11})
+    assert "12,345" in text and "14,814 LUT" in text and "+20% off" in text and "-0.123 ns" in text
+
+
+@pytest.mark.parametrize("name", ["utilization.rpt", "timing.rpt"])
+def test_missing_or_broken_report_is_named(ended, name):
+    (ended / "reports" / name).write_text("nothing of the kind")
+    with pytest.raises(UserError, match="report|timing.rpt"):
+        vivado.read(ended)
+    (ended / "reports" / name).unlink()
+    with pytest.raises(UserError, match=f"{name} is not there"):
+        vivado.read(ended)
+
+
+def test_folder_is_ready_to_run(tmp_path, monkeypatch):
+    """As the command leaves it; Chisel's part is stood in for."""
+
+    def emit(command, log, env=None):
+        folder = command[command.index("nic10g") + 1]
+        shutil.copy(next((tmp_path / "source").glob("*.sv")), folder)
+
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "Lane.sv").write_text("module Lane(input clock, input reset); endmodule\n")
+    monkeypatch.setattr(build, "run", emit)
+    done = CliRunner().invoke(cli, ["vivado", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    words = (tmp_path / "out" / "run.sh").read_text().split("-tclargs ")[1].split()
+    command = ["tclsh", STUBS, "build.tcl", *words]
+    assert subprocess.run(command, cwd=tmp_path / "out", capture_output=True).returncode == 0
+    again = CliRunner().invoke(cli, ["vivado", str(tmp_path / "out")])
+    assert again.exit_code != 0 and "is not empty" in str(again.exception)
+
+
+def test_result_is_json(ended):
+    assert json.loads(json.dumps(vivado.read(ended)))["modules"][0]["instance"] == "Lane"

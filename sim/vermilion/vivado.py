@@ -1,0 +1,192 @@
+"""`vermilion vivado`: one lane for Vivado, ready to run, and its reports read back.
+
+    DIR/rtl/*.sv, DIR/build.tcl, DIR/run.sh   --Vivado, where it is installed-->   DIR/reports/*.rpt   --here-->   docs/results/vivado.md
+
+Vivado is not part of this project and never run by it: `run.sh` holds the one line to type. A page is written from reports only, never from
+anything estimated here.
+"""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+from . import build
+from .fields import UserError
+
+SCRIPT = build.ROOT / "fpga" / "vivado" / "build.tcl"
+PAGE = build.ROOT / "docs" / "results" / "vivado.md"
+PART = "xcku3p-ffvb676-2-e"
+# What a row of utilization.rpt's table by module counts, by its column in Vivado's words.
+COLUMNS = {
+    "lut": "Total LUTs",
+    "lutram": "LUTRAMs",
+    "srl": "SRLs",
+    "ff": "FFs",
+    "bram36": "RAMB36",
+    "bram18": "RAMB18",
+    "uram": "URAM",
+    "dsp": "DSP Blocks",
+}
+
+
+def write(preset: str, folder: Path, part: str, period: float, say=build.quiet) -> str:
+    """Fills `folder` and returns the command that runs Vivado there."""
+    if folder.exists() and any(folder.iterdir()):
+        raise UserError(f"{folder} is not empty; name a new folder")
+    rtl = folder / "rtl"
+    rtl.mkdir(parents=True)
+    with build.locked():
+        say(f"Chisel to SystemVerilog, preset {preset}")
+        command = build.mill("hw.runMain", "vermilion.lane.EmitLane", preset, str(rtl.resolve()), "synthesis")
+        build.run(command, build.BUILD / "vivado-chisel.log", env=build.mill_environment())
+    shutil.copy(SCRIPT, folder)
+    command = f"vivado -mode batch -source build.tcl -tclargs rtl {build.top_module(rtl)} {part} {period:g} reports"
+    run = folder / "run.sh"
+    run.write_text(
+        f'#!/bin/sh\n# Preset {preset} of Vermilion, out of context.\ncd "$(dirname "$0")" && exec {command}\n'
+    )
+    run.chmod(0o755)
+    return command
+
+
+def report(folder: Path, name: str) -> str:
+    path = folder / "reports" / name
+    if not path.is_file():
+        raise UserError(f"{path} is not there: has run.sh come to its end?")
+    return path.read_text(errors="replace")
+
+
+def header(text: str, field: str) -> str:
+    """A line of the head of a report, as `| Device : xcku3p-... |`."""
+    found = re.search(rf"^\|\s*{field}\s*:\s*(.*?)\s*\|?\s*$", text, re.M)
+    if not found:
+        raise UserError(f"the report has no line {field!r} in its head: it is none of Vivado's, or cut off")
+    return found.group(1)
+
+
+def utilization(text: str) -> list[dict]:
+    """The table by module of utilization.rpt: name, module, depth from 0, and the counts of COLUMNS."""
+    rows, heads = [], []
+    for line in text.splitlines():
+        if not line.startswith("|"):
+            continue
+        cells = line.split("|")[1:-1]
+        words = [cell.strip() for cell in cells]
+        if words[:2] == ["Instance", "Module"]:
+            heads = words
+        elif heads and len(words) == len(heads):
+            values = dict(zip(heads, words))
+            depth = (len(cells[0]) - len(cells[0].lstrip()) - 1) // 2
+            counts = {key: int(values[column]) for key, column in COLUMNS.items() if column in values}
+            rows.append({"instance": words[0], "module": words[1], "depth": depth} | counts)
+    if not rows:
+        raise UserError("utilization.rpt holds no table by module; build.tcl asks for one with -hierarchical")
+    return rows
+
+
+def timing(text: str) -> dict:
+    """Slacks and failing endpoints of timing.rpt's summary, and its longest paths."""
+    table = re.search(r"^\s*WNS\(ns\)\s+TNS\(ns\).*?\n[\s-]+\n\s*(.+)$", text, re.M)
+    if not table:
+        raise UserError("timing.rpt holds no design timing summary")
+    wns, tns, failing, total, whs, *_ = table.group(1).split()
+    paths = [
+        {"slack_ns": float(slack), "from": source, "to": target, "levels": int(levels)}
+        for slack, source, target, levels in re.findall(
+            r"^Slack \(\w+\) :\s+(-?[\d.]+)ns.*?\n\s+Source:\s+(\S+).*?\n\s+Destination:\s+(\S+).*?Logic Levels:\s+(\d+)",
+            text,
+            re.M | re.S,
+        )
+    ]
+    return {
+        "wns_ns": float(wns),
+        "tns_ns": float(tns),
+        "failing": int(failing),
+        "endpoints": int(total),
+        "whs_ns": float(whs),
+        "paths": sorted(paths, key=lambda path: path["slack_ns"])[:10],
+    }
+
+
+def read(folder: Path) -> dict:
+    """What the reports below `folder` say."""
+    used, timed = report(folder, "utilization.rpt"), report(folder, "timing.rpt")
+    run = folder / "run.sh"
+    if not run.is_file():
+        raise UserError(f"{run} is not there: {folder} was not written by `vermilion vivado`")
+    period = re.search(r"-tclargs rtl \S+ \S+ (\S+) reports", run.read_text())
+    preset = re.search(r"^# Preset (\S+) ", run.read_text(), re.M)
+    if not period or not preset:
+        raise UserError(f"{run} is not as `vermilion vivado` wrote it")
+    return {
+        "preset": preset.group(1),
+        "device": header(used, "Device"),
+        "tool": header(used, "Tool Version"),
+        "period_ns": float(period.group(1)),
+        "modules": utilization(used),
+        "timing": timing(timed),
+    }
+
+
+def page(result: dict, estimate: dict | None) -> str:
+    """The page, with the estimate of the same lane beside the measured row, where there is one."""
+    whole = result["modules"][0]
+    counts = [key for key in COLUMNS if key in whole]
+    head = "| | " + " | ".join(COLUMNS[key] for key in counts) + " |\n| --- |" + " ---: |" * len(counts)
+    rows = [
+        "| "
+        + "&nbsp;" * 2 * row["depth"]
+        + f"`{row['instance']}` | "
+        + " | ".join(f"{row[key]:,}" for key in counts)
+        + " |"
+        for row in result["modules"]
+        if row["depth"] <= 2
+    ]
+    beside = ""
+    if estimate:
+        beside = (
+            f"\nThe estimate of the same lane ([area](area.md)): {estimate['lut']:,} LUT, {estimate['ff']:,} FF, "
+            f"{estimate['bram']:g} BRAM36, {estimate['dsp']:,} DSP; so it is {estimate['lut'] / whole['lut'] - 1:+.0%} off in LUTs.\n"
+        )
+    slowest = "\n".join(
+        f"| `{path['from']}` | `{path['to']}` | {path['slack_ns']:.3f} | {path['levels']} |"
+        for path in result["timing"]["paths"]
+    )
+    t = result["timing"]
+    return f"""# The lane in Vivado
+
+Made by `./vermilion vivado --read DIR --publish` from the reports of `fpga/vivado/build.tcl`. {result['tool']}, {result['device']}, preset {result['preset']}, out of context, clock of
+{result['period_ns']:g} ns: worst slack {t['wns_ns']:.3f} ns (setup), {t['whs_ns']:.3f} ns (hold), {t['failing']:,} of {t['endpoints']:,} endpoints fail.
+
+{head}
+{chr(10).join(rows)}
+{beside}
+## Longest paths
+
+| from | to | slack, ns | levels |
+| --- | --- | ---: | ---: |
+{slowest}
+"""
+
+
+def publish(result: dict, estimate: dict | None):
+    """Writes docs/results/vivado.md and .json."""
+    PAGE.write_text(page(result, estimate))
+    PAGE.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
+
+
+def show(screen, result: dict):
+    """The table on the screen."""
+    from .show import table
+
+    t = result["timing"]
+    made = table(
+        f"{result['preset']} on {result['device']}, {result['period_ns']:g} ns: slack {t['wns_ns']:.3f} ns",
+        ["module"],
+        list(COLUMNS.values()),
+    )
+    for row in result["modules"]:
+        if row["depth"] <= 2:
+            made.add_row("  " * row["depth"] + row["instance"], *(f"{row.get(key, 0):,}" for key in COLUMNS))
+    screen.print(made)
