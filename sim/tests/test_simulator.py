@@ -27,6 +27,13 @@ def words(tmp_path_factory):
     return path
 
 
+def test_the_lanes_own_assertions_are_in_the_simulator(program):
+    sources = [path.read_text() for path in (build.BUILD / "lab" / "sv").glob("*.sv")]
+    assert sum(text.count("Assertion failed") for text in sources) > 30
+    compiled = "".join(path.read_text() for path in (build.BUILD / "lab" / "obj").glob("*.cpp"))
+    assert compiled.count("Assertion failed") > 30
+
+
 def pcap(path, frames, link=1, cut=0):
     """`frames`: (ns, bytes, bytes on the wire)."""
     out = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, link)

@@ -141,6 +141,11 @@ FAULTS = {
 }
 
 
+def test_the_blocks_own_assertions_are_in_the_bench():
+    text = "".join(path.read_text() for path in (program("lab-few-cells").parent).glob("*.cpp"))
+    assert text.count("Assertion failed") > 10
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_each_kind_is_caught(fault, tmp_path):
     block, stands, made, scenario = (*FAULTS[fault], "full-pace")[:4]
