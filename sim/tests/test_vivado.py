@@ -167,5 +167,10 @@ def test_folder_is_ready_to_run(tmp_path, monkeypatch):
     assert again.exit_code != 0 and "is not empty" in str(again.exception)
 
 
+def test_part_that_is_no_name_is_refused(tmp_path):
+    with pytest.raises(UserError, match="--part is 'x; y'"):
+        vivado.write("nic10g", tmp_path / "out", "x; y", 4.0)
+
+
 def test_result_is_json(ended):
     assert json.loads(json.dumps(vivado.read(ended)))["modules"][0]["instance"] == "Lane"

@@ -9,6 +9,7 @@ import click
 from . import build
 from .fields import UserError
 from .screen import console, working
+from .vivado import PART
 
 
 @click.command()
@@ -120,7 +121,7 @@ def timing(designs, count, anchor, anchor_top, anchor_clock, json_file, publish)
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--preset", type=click.Choice(list(build.PRESETS)), default="nic10g", show_default=True)
-@click.option("--part", default="xcku3p-ffvb676-2-e", show_default=True)
+@click.option("--part", default=PART, show_default=True)
 @click.option("--period", type=click.FloatRange(1, 100), default=4.0, show_default=True, help="Of the clock, in ns.")
 @click.option("--read", "reading", is_flag=True, help="Read the reports of a run that has ended in DIR.")
 @click.option("--publish", is_flag=True, help="With --read: write docs/results/vivado.md and .json.")

@@ -32,6 +32,8 @@ COLUMNS = {
 
 def write(preset: str, folder: Path, part: str, period: float, say=build.quiet) -> str:
     """Fills `folder` and returns the command that runs Vivado there."""
+    if not re.fullmatch(r"[\w-]+", part):
+        raise UserError(f"--part is {part!r}; legal are letters, digits, - and _, as in {PART}")
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty; name a new folder")
     rtl = folder / "rtl"
