@@ -1,5 +1,7 @@
 """Random queue configurations: any legal register values, and enough of the sensible ones that every verdict is met."""
 
+from fractions import Fraction
+
 import model_bindings as mb
 from bench import markers
 
@@ -31,12 +33,18 @@ def curve(random, top: int):
             shift += 1
         return scaled(min((1 << 18) - 1, (256 << shift) // width) if width else 0, shift)
 
+    def square(gained, width):
+        exact, shift = Fraction(gained, max(width, 1) << 16), 0
+        while gained and exact * (1 << (shift + 1)) < (1 << 18) and shift < 63:
+            shift += 1
+        return scaled(min((1 << 18) - 1, int(exact * (1 << shift))) if width else 0, shift)
+
     at_high = random.choice([0, 2**32, random.randrange(2**32), random.randrange(2**28)])
     rest = 2**32 - at_high
     slope = random.randrange(rest + 1)
     return mb.Curve(
         on=random.random() < 0.85, min_th=low, max_th=high, end_th=end, inv1=inverse(high - low), b1_1=at_high,
-        inv2=inverse(end - high), base2=at_high, b1_2=slope, b2_2=rest - slope,
+        inv2=inverse(end - high), base2=at_high, b1_2=slope, b2_2=square(rest - slope, end - high),
     )  # fmt: skip
 
 
@@ -67,16 +75,24 @@ def queue(random, top: int, unit_packets: bool, departures: bool = False):
     return record
 
 
+def pair(x):
+    return {"mant": x.m, "shift": x.s}
+
+
+def shape(x) -> dict:
+    """A curve's thresholds and coefficients as the Chisel bundle `CurveShape`."""
+    return {
+        "on": x.on, "minTh": x.min_th, "maxTh": x.max_th, "endTh": x.end_th, "slope1": x.b1_1,
+        "base2": x.base2, "slope2": x.b1_2, "square2": pair(x.b2_2),
+    }  # fmt: skip
+
+
 def bundle(queue_record) -> dict:
     """The record as the Chisel bundle `PolicyConfig`."""
 
-    def pair(x):
-        return {"mant": x.m, "shift": x.s}
-
     def one(x):
         return {
-            "on": x.on, "minTh": x.min_th, "maxTh": x.max_th, "endTh": x.end_th, "inv1": pair(x.inv1), "slope1": x.b1_1,
-            "inv2": pair(x.inv2), "base2": x.base2, "slope2": x.b1_2, "square2": x.b2_2,
+            "shape": shape(x), "inverses": [pair(x.inv1), pair(x.inv2)],
         }  # fmt: skip
 
     q = queue_record
@@ -87,9 +103,9 @@ def bundle(queue_record) -> dict:
             "unitPackets": q.unit_packets, "updateDepart": q.update_depart, "masks": list(q.masks),
             "weight": [pair(w) for w in q.weight], "lambda": pair(getattr(q, "lambda")),
         },
+        "size": {"on": q.size_on, "invMeanLen": pair(q.size)},
         "decide": {
-            "ecn": q.ecn, "spacing": q.spacing, "sizeWeight": q.size_on, "invMeanLen": pair(q.size),
-            "limitBytes": q.limit_bytes, "limitPackets": q.limit_packets,
+            "ecn": q.ecn, "spacing": q.spacing, "limitBytes": q.limit_bytes, "limitPackets": q.limit_packets,
             "remark": [{"on": q.remark >> c & 1, "dscp": q.remark_dscp[c]} for c in range(3)],
             "removeOption": q.remove_ttl_option, "nearest": q.nearest, "byColour": q.by_colour, "last": q.last,
         },

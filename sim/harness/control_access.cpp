@@ -27,8 +27,7 @@ void curveWrites(std::vector<RegisterWrite>& out, u32 colour, u32 kind, const Vm
   out.push_back({reg::shadow_colour_curve_flags(colour, kind),
                  reg::kShadowColourCurveFlagsOn.put(c.on) | reg::kShadowColourCurveFlagsSlope1One.put(high(c.b1_1)) |
                      reg::kShadowColourCurveFlagsBase2One.put(high(c.base2)) |
-                     reg::kShadowColourCurveFlagsSlope2One.put(high(c.b1_2)) |
-                     reg::kShadowColourCurveFlagsSquare2One.put(high(c.b2_2))});
+                     reg::kShadowColourCurveFlagsSlope2One.put(high(c.b1_2))});
   out.push_back({reg::shadow_colour_curve_min_th(colour, kind), c.min_th});
   out.push_back({reg::shadow_colour_curve_max_th(colour, kind), c.max_th});
   out.push_back({reg::shadow_colour_curve_end_th(colour, kind), c.end_th});
@@ -37,7 +36,7 @@ void curveWrites(std::vector<RegisterWrite>& out, u32 colour, u32 kind, const Vm
   out.push_back({reg::shadow_colour_curve_inv2(colour, kind), scaled(c.inv2)});
   out.push_back({reg::shadow_colour_curve_base2(colour, kind), low(c.base2)});
   out.push_back({reg::shadow_colour_curve_slope2(colour, kind), low(c.b1_2)});
-  out.push_back({reg::shadow_colour_curve_square2(colour, kind), low(c.b2_2)});
+  out.push_back({reg::shadow_colour_curve_square2(colour, kind), scaled(c.b2_2)});
 }
 
 void markerWrites(std::vector<RegisterWrite>& out, const VmMarker& m) {

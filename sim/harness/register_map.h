@@ -144,7 +144,6 @@ constexpr Field kShadowColourCurveFlagsOn{0, 0};
 constexpr Field kShadowColourCurveFlagsSlope1One{8, 8};
 constexpr Field kShadowColourCurveFlagsBase2One{9, 9};
 constexpr Field kShadowColourCurveFlagsSlope2One{10, 10};
-constexpr Field kShadowColourCurveFlagsSquare2One{11, 11};
 constexpr uint32_t shadow_colour_curve_min_th(uint32_t i, uint32_t j) { return 0x0204 + 0x100 * i + 0x40 * j; }
 constexpr uint32_t shadow_colour_curve_max_th(uint32_t i, uint32_t j) { return 0x0208 + 0x100 * i + 0x40 * j; }
 constexpr uint32_t shadow_colour_curve_end_th(uint32_t i, uint32_t j) { return 0x020c + 0x100 * i + 0x40 * j; }
@@ -158,6 +157,8 @@ constexpr Field kShadowColourCurveInv2Shift{29, 24};
 constexpr uint32_t shadow_colour_curve_base2(uint32_t i, uint32_t j) { return 0x021c + 0x100 * i + 0x40 * j; }
 constexpr uint32_t shadow_colour_curve_slope2(uint32_t i, uint32_t j) { return 0x0220 + 0x100 * i + 0x40 * j; }
 constexpr uint32_t shadow_colour_curve_square2(uint32_t i, uint32_t j) { return 0x0224 + 0x100 * i + 0x40 * j; }
+constexpr Field kShadowColourCurveSquare2Mant{17, 0};
+constexpr Field kShadowColourCurveSquare2Shift{29, 24};
 constexpr uint32_t shadow_colour_ecn_own(uint32_t i) { return 0x0280 + 0x100 * i; }
 constexpr Field kShadowColourEcnOwnOwn{0, 0};
 constexpr uint32_t lost_frames_low(uint32_t i) { return 0x0800 + 0x10 * i; }

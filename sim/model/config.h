@@ -27,7 +27,8 @@ typedef struct {
   VmScaled inv1;                   /* 2^8 / (max_th - min_th) */
   uint64_t b1_1;                   /* U1.32 */
   VmScaled inv2;                   /* 2^8 / (end_th - max_th) */
-  uint64_t base2, b1_2, b2_2;      /* U1.32 */
+  uint64_t base2, b1_2;            /* U1.32 */
+  VmScaled b2_2;                   /* 2^16 b2 / (end_th - max_th) */
 } VmCurve;
 
 /* The curves of one colour. `ecn_own`: ECT and CE packets of a queue with `ecn` take p from `ecn`. */

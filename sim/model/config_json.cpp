@@ -75,7 +75,7 @@ VmCurve curveOf(const json& j, const std::string& where) {
   c.inv2 = scaled(o, "inv2", InvMantBits);
   c.base2 = o.number("base2", maxOf(ProbBits));
   c.b1_2 = o.number("b1_2", maxOf(ProbBits));
-  c.b2_2 = o.number("b2_2", maxOf(ProbBits));
+  c.b2_2 = scaled(o, "b2_2", InvMantBits);
   return c;
 }
 

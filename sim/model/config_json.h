@@ -9,7 +9,7 @@
 //                "curves": [{"drop": CURVE, "ecn_own", "ecn": CURVE} x3]}],
 //    "dscp": [[queue, colour] or [queue, colour, new DSCP or -1] x64],
 //    "default": [queue, colour], "seed": N}
-//   CURVE = {"on", "min", "max", "end", "inv1": [m, s], "b1_1", "inv2": [m, s], "base2", "b1_2", "b2_2"}
+//   CURVE = {"on", "min", "max", "end", "inv1": [m, s], "b1_1", "inv2": [m, s], "base2", "b1_2", "b2_2": [m, s]}
 //
 // Optional: "buffer_cells", "max_frame_bytes" (0 where absent, see config.h); "name"; "rate"; a CURVE with "on" 0 may
 // leave out the rest; "ecn" may be absent where "ecn_own" is 0. Other keys are refused. Switches may be 0/1 or

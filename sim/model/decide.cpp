@@ -47,11 +47,12 @@ Pending DecisionModel::observe(const Arrival& a) {
   }
   const VmColour& profile = q.colour[a.colour];
   seen.avg = state.average[a.colour].value();
-  const CurveValue drop = curveProbability(profile.drop, seen.avg);
+  const u32 ratio = q.size_on ? sizeRatio(a.len_bytes, q.size) : RatioOne;
+  const CurveValue drop = curveProbability(profile.drop, seen.avg, ratio);
   const bool markable = q.ecn && a.ecn != 0;
-  const CurveValue own = markable && profile.ecn_own && !drop.over ? curveProbability(profile.ecn, seen.avg) : drop;
+  const CurveValue own = markable && profile.ecn_own && !drop.over ? curveProbability(profile.ecn, seen.avg, ratio) : drop;
   seen.over = drop.over;
-  seen.p = q.size_on && !own.over ? sizeWeighted(own.p, a.len_bytes, q.size) : own.p;
+  seen.p = own.p;
   return seen;
 }
 

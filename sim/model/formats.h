@@ -22,8 +22,7 @@ constexpr int AvgFrac = 16;  // U27.16
 constexpr int AvgBits = LenBits + AvgFrac;
 constexpr int ProbFrac = 32;  // U1.32, 1.0 = 2^32 exactly
 constexpr int ProbBits = ProbFrac + 1;
-constexpr int PosFrac = 24;  // U1.24, position within a curve segment
-constexpr int PosBits = PosFrac + 1;
+constexpr int PosFrac = 24;  // U8.24, position within a curve segment, weighted by size
 constexpr int SpaceBits = ProbFrac + 2;  // U2.32, spacing accumulator
 constexpr int WeightMantBits = 9;        // W = m 2^-(8+e), 256 = 1.0 at e = 0
 constexpr int WeightExpBits = 5;
@@ -37,6 +36,7 @@ constexpr int IdleFrac = 10;  // U6.10, idle exponent
 constexpr int IdleBits = 16;
 constexpr int RatioFrac = 12;  // U8.12, L / L_mean
 constexpr int RatioBits = 20;
+constexpr int WayBits = RatioBits - RatioFrac + PosFrac;
 constexpr int TimeBits = 48;       // ns
 constexpr int ShaperFrac = 16;     // of ns: shapers, markers: U48.16
 constexpr int PktLenBits = 16;     // bytes of a packet
@@ -49,7 +49,7 @@ constexpr int HeaderWindow = 128;  // bytes of a frame the parser looks at
 constexpr int Colours = 3;
 
 constexpr u64 ProbOne = u64{1} << ProbFrac;
-constexpr u64 PosOne = u64{1} << PosFrac;
+constexpr u32 RatioOne = u32{1} << RatioFrac;
 
 constexpr u64 maxOf(int bits) {
   return bits >= 64 ? ~u64{0} : (u64{1} << bits) - 1;

@@ -23,9 +23,9 @@ namespace timing {
 constexpr u64 Headers = 7 + 1 + 1;
 // policy/PolicyPipeline.scala, Mark: from a slot to its queue, a clock and flow/FlowMarker.scala
 constexpr u64 Mark = 1 + 8;
-// policy/PolicyPipeline.scala, Latency, from there: averages 13 (3 + average/AverageUnit.scala), a clock, curve 11
-// (curve/CurveUnit.scala), size weight 3 (decide/SizeWeight.scala), verdict 1 (decide/VerdictUnit.scala)
-constexpr u64 Verdict = 13 + 1 + 11 + 3 + 1;
+// policy/PolicyPipeline.scala, Latency, from there: averages 13 (3 + average/AverageUnit.scala), a clock, curve 8
+// (curve/CurveUnit.scala), verdict 1 (decide/VerdictUnit.scala)
+constexpr u64 Verdict = 13 + 1 + 8 + 1;
 // The verdict's one-clock loop, a clock before the verdict stands at the port
 constexpr u64 Decide = Verdict - 1;
 // decide/QueueLimit.scala: departures this many clocks before that count in the limit

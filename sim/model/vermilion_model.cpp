@@ -187,14 +187,14 @@ uint32_t vm_age_rom(uint32_t index) {
   return ageRom()[truncate(index, IdleFrac)];
 }
 
-uint64_t vm_curve_probability(const VmCurve* curve, uint64_t avg, uint32_t* over) {
-  const CurveValue v = curveProbability(*curve, avg);
+uint64_t vm_curve_probability(const VmCurve* curve, uint64_t avg, uint32_t ratio, uint32_t* over) {
+  const CurveValue v = curveProbability(*curve, avg, ratio);
   *over = v.over;
   return v.p;
 }
 
-uint64_t vm_size_weighted(uint64_t p, uint32_t lenBytes, VmScaled size) {
-  return sizeWeighted(p, lenBytes, size);
+uint32_t vm_size_ratio(uint32_t lenBytes, VmScaled size) {
+  return sizeRatio(lenBytes, size);
 }
 
 uint32_t vm_spacing_step(uint64_t* sum, uint32_t* r, uint32_t* rValid, uint32_t mode, uint64_t p, uint32_t draw) {

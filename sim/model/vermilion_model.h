@@ -64,8 +64,8 @@ void vm_marker_mark(VmTokenMarker *marker, const VmMarker *config, uint64_t time
 uint64_t vm_average_step(uint64_t avg, uint32_t q, VmScaled weight);
 uint64_t vm_average_age(uint64_t avg, uint64_t idle_ns, VmScaled lambda);
 uint32_t vm_age_rom(uint32_t index); /* 0..1023 */
-uint64_t vm_curve_probability(const VmCurve *curve, uint64_t avg, uint32_t *over);
-uint64_t vm_size_weighted(uint64_t p, uint32_t len_bytes, VmScaled size);
+uint64_t vm_curve_probability(const VmCurve *curve, uint64_t avg, uint32_t ratio, uint32_t *over);
+uint32_t vm_size_ratio(uint32_t len_bytes, VmScaled size);
 /* State in and out: S, R, R valid. 1: early. */
 uint32_t vm_spacing_step(uint64_t *sum, uint32_t *r, uint32_t *r_valid, uint32_t mode, uint64_t p, uint32_t draw);
 void vm_parse(const uint8_t *frame, uint32_t len_bytes, VmOptionTypes types, VmHeaders *headers);

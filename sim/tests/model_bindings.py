@@ -2,10 +2,12 @@
 
 import ctypes
 import hashlib
+import math
 import os
 import subprocess
 import tempfile
 from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -34,7 +36,7 @@ Curve = record(
     inv2=Scaled,
     base2=u64,
     b1_2=u64,
-    b2_2=u64,
+    b2_2=Scaled,
 )
 Colour = record("Colour", drop=Curve, ecn_own=u32, ecn=Curve)
 FlowConfig = record(
@@ -141,8 +143,8 @@ SIGNATURES = {
     "vm_average_step": (u64, [u64, u32, Scaled]),
     "vm_average_age": (u64, [u64, u64, Scaled]),
     "vm_age_rom": (u32, [u32]),
-    "vm_curve_probability": (u64, [POINTER(Curve), u64, POINTER(u32)]),
-    "vm_size_weighted": (u64, [u64, u32, Scaled]),
+    "vm_curve_probability": (u64, [POINTER(Curve), u64, u32, POINTER(u32)]),
+    "vm_size_ratio": (u32, [u32, Scaled]),
     "vm_spacing_step": (u32, [POINTER(u64), POINTER(u32), POINTER(u32), u32, u64, u32]),
     "vm_parse": (None, [c_char_p, u32, OptionTypes, POINTER(Headers)]),
     "vm_rewrite": (u32, [c_void_p, POINTER(Headers), u32, u32, u32, u32]),
@@ -174,21 +176,22 @@ def library():
     return lib
 
 
-def scaled(x, bits, shift_max=63):
-    """The pair (m, s) nearest to the fraction x, mantissa of `bits` bits."""
+def scaled(x, bits, shift_max=63, rounded=round):
+    """The pair (m, s) nearest to the fraction x, or rounded otherwise, mantissa of `bits` bits."""
     shift = 0
-    while shift < shift_max and round(x * 2 ** (shift + 1)) < 2**bits:
+    while shift < shift_max and rounded(x * 2 ** (shift + 1)) < 2**bits:
         shift += 1
-    return Scaled(round(x * 2**shift), shift)
+    return Scaled(rounded(x * 2**shift), shift)
 
 
 def red_curve(low, high, top, end=None, b1=0, b2=0):
     """RED with end = high; else a second segment top + y (b1 + b2 y). Probabilities are fractions."""
     end = high if end is None else end
-    inverse = lambda width: scaled(256 / width, 18) if width else Scaled(0, 0)
+    part = lambda whole, width: scaled(Fraction(whole) / width, 18, rounded=math.floor) if width else Scaled(0, 0)
+    inverse = lambda width: part(256, width)
     whole = lambda p: round(p * ONE)
     return Curve(
-        1, low, high, end, inverse(high - low), whole(top), inverse(end - high), whole(top), whole(b1), whole(b2)
+        1, low, high, end, inverse(high - low), whole(top), inverse(end - high), whole(top), whole(b1), part(b2 * 2**16, end - high)
     )
 
 

@@ -31,6 +31,9 @@ from model_bindings import (
 )
 
 
+RATIO_ONE = 4096
+
+
 def exred(low, high, end, top):
     """s and a2 of P4 in the normalised position of the second segment."""
     slope = Fraction(top) * (end - high) / (high - low)
@@ -44,9 +47,9 @@ STEP = red_curve(20, 20, 1)
 CURVES = {"RED": (RED, 30), "gentle": (GENTLE, 60), "ExRED": (EXRED, 100), "step": (STEP, 20)}
 
 
-def value(curve, avg):
+def value(curve, avg, ratio=RATIO_ONE):
     over = u32()
-    p = library().vm_curve_probability(byref(curve), avg, byref(over))
+    p = library().vm_curve_probability(byref(curve), avg, ratio, byref(over))
     return p, over.value
 
 
@@ -116,12 +119,14 @@ def test_tail_drop_curve_is_zero_everywhere():
 def test_size_weight_is_in_proportion():
     mean = scaled(Fraction(4096, 1000), 16)
     for length in (64, 500, 1000, 1500, 9000):
-        got = library().vm_size_weighted(ONE // 100, length, mean)
-        assert (
-            abs(got - ONE // 100 * Fraction(length, 1000))
-            <= ONE // 100 * (Fraction(length, 2**16 * 1000) + Fraction(1, 4096)) + 1
-        )
-    assert library().vm_size_weighted(ONE // 2, 65535, mean) == ONE
+        ratio = library().vm_size_ratio(length, mean)
+        assert abs(Fraction(ratio, RATIO_ONE) - Fraction(length, 1000)) <= Fraction(length, 2**16 * 1000) + Fraction(1, 4096)
+        for curve, end in CURVES.values():
+            for avg in range(0, end << 16, 40009):
+                whole, weighted = value(curve, avg)[0], value(curve, avg, ratio)[0]
+                assert abs(weighted - min(ONE, whole * Fraction(ratio, RATIO_ONE))) <= 3 * 2**8 * (1 + ratio // RATIO_ONE)
+            assert value(curve, end << 16, ratio) == (ONE, 1), "over the end p is 1 for a packet of any length"
+    assert value(GENTLE, 45 << 16, library().vm_size_ratio(65535, mean)) == (ONE, 0)
 
 
 def drop_count(spacing, p, packets, seed=1):

@@ -151,7 +151,7 @@ def test_a_shaped_queue_does_not_hold_up_the_others():
 def test_every_frame_is_sent_or_counted_byte_for_byte():
     rng = random.Random(8)
     curve = {"on": 1, "min": 2, "max": 10, "end": 12, "inv1": [2**17, 12], "b1_1": 2**31, "inv2": [2**17, 10]}
-    curve |= {"base2": 2**31, "b1_2": 2**31, "b2_2": 0}
+    curve |= {"base2": 2**31, "b1_2": 2**31, "b2_2": [0, 0]}
     curves = [{"drop": curve, "ecn_own": 0}] * 3
     queues = [queue(i, curves=curves, ecn=1, limit_packets=15, spacing=i % 3, update_depart=i % 2) for i in range(8)]
     lane, came, verdicts, time = Lane(record(*queues, buffer_cells=600)), {}, Counter(), 0
@@ -220,7 +220,7 @@ def test_classes_colours_and_remarking():
 
 def test_the_same_seed_gives_the_same_run():
     curve = {"on": 1, "min": 0, "max": 100, "end": 100, "inv1": [2**17, 16], "b1_1": 2**31, "inv2": [0, 0]}
-    curve |= {"base2": 0, "b1_2": 0, "b2_2": 0}
+    curve |= {"base2": 0, "b1_2": 0, "b2_2": [0, 0]}
 
     def run(seed):
         lane = Lane(record(queue(0, curves=[{"drop": curve, "ecn_own": 0}] * 3), seed=seed))
@@ -242,7 +242,7 @@ def test_the_shipped_configuration_fills_the_model():
         for mine, theirs in zip(got.colour, q["curves"]):
             assert mine.drop.on == theirs["drop"]["on"]
             if mine.drop.on:
-                assert [mine.drop.min_th, mine.drop.b1_1, mine.drop.b2_2] == [
+                assert [mine.drop.min_th, mine.drop.b1_1, [mine.drop.b2_2.m, mine.drop.b2_2.s]] == [
                     theirs["drop"][k] for k in ("min", "b1_1", "b2_2")
                 ]
     assert [[k.queue, k.colour] for k in c.dscp] == config["dscp"]

@@ -61,7 +61,7 @@ def test_every_width_has_a_normalised_inverse():
     ]:
         pair = quantise.inverse(width)
         assert in_format(pair, 18) and pair[0] >= 2**17
-        assert abs(quantise.value(pair) * width / 256 - 1) <= Fraction(1, 2**18)
+        assert 0 <= 1 - quantise.value(pair) * width / 256 <= Fraction(1, 2**17)
 
 
 def test_size_weight_is_within_a_32768th():
@@ -85,9 +85,9 @@ def test_idle_decay_of_weight_one_is_the_greatest_there_is():
     assert quantise.idle_lambda(Fraction(1), 1000, 10**9) == (65535, 0)
 
 
-# The host rounds p's to 2^-33 each and 1/width to 2^-18 of itself; the hardware truncates the position to 2^-24 and two products.
+# The host rounds p's to 2^-33 each and 1/width down by up to 2^-17 of itself; the hardware truncates the position to 2^-24 and two products.
 def bound(slope: Fraction) -> Fraction:
-    return slope * (Fraction(1, 2**18) + Fraction(2, 2**24)) + Fraction(4, 2**32)
+    return slope * (Fraction(1, 2**17) + Fraction(2, 2**24)) + Fraction(4, 2**32)
 
 
 def exact_curve(low, high, end, top, kind, a):

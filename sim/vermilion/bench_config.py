@@ -60,7 +60,7 @@ def curve(limit: int) -> dict:
     first = Fraction(1, 16)
     return {
         "on": 1, "min": 0, "max": 0, "end": limit, "inv1": [0, 0], "b1_1": 0, "inv2": list(quantise.inverse(limit)),
-        "base2": quantise.probability(first), "b1_2": quantise.probability(1 - first), "b2_2": 0,
+        "base2": quantise.probability(first), "b1_2": quantise.probability(1 - first), "b2_2": [0, 0],
     }  # fmt: skip
 
 

@@ -6,26 +6,25 @@ from . import build, quantise
 from .config import COLOURS, Config
 
 INK = {"green": "#2e7d32", "yellow": "#c79100", "red": "#c62828"}
-AVG_ONE, ONE, POS_ONE = 2**quantise.AVG_FRAC, 2**quantise.PROB_FRAC, 2**quantise.POS_FRAC
+AVG_ONE, ONE = 2**quantise.AVG_FRAC, 2**quantise.PROB_FRAC
+WAY_MAX = 2 ** (quantise.POS_FRAC + 8) - 1  # U8.24
 
 
 def integer_probability(record: dict, average: int) -> int:
     """`p` (U1.32) of an average (U27.16), bit by bit as docs/architecture.md has it."""
 
-    def position(th, inv):
-        return min(((average - th * AVG_ONE) * inv[0]) >> inv[1], POS_ONE)
-
-    def polynomial(y, base, b1, b2):
-        t = b1 + ((b2 * y) >> quantise.POS_FRAC)
+    def segment(th, inv, base, b1, b2):
+        distance = average - th * AVG_ONE
+        y = min((distance * inv[0]) >> inv[1], WAY_MAX)
+        t = min(b1 + min((distance * b2[0]) >> b2[1], ONE), ONE)
         return min(base + ((y * t) >> quantise.POS_FRAC), ONE)
 
     if not record["on"] or average < record["min"] * AVG_ONE:
         return 0
     if average < record["max"] * AVG_ONE:
-        return polynomial(position(record["min"], record["inv1"]), 0, record["b1_1"], 0)
+        return segment(record["min"], record["inv1"], 0, record["b1_1"], (0, 0))
     if average < record["end"] * AVG_ONE:
-        y = position(record["max"], record["inv2"])
-        return polynomial(y, record["base2"], record["b1_2"], record["b2_2"])
+        return segment(record["max"], record["inv2"], record["base2"], record["b1_2"], record["b2_2"])
     return ONE
 
 

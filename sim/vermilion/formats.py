@@ -25,15 +25,15 @@ def nearest(x: Fraction) -> int:
     return math.floor(x + Fraction(1, 2))
 
 
-def scaled(x: Fraction, bits: int, shift_max: int = SHIFT_MAX) -> tuple[int, int]:
-    """(m, s) with m 2^-s nearest to x, m of `bits` bits, s of 0 to `shift_max`; saturates at the greatest m."""
-    top = 2**bits
+def scaled(x: Fraction, bits: int, shift_max: int = SHIFT_MAX, rounded=None) -> tuple[int, int]:
+    """(m, s) with m 2^-s nearest to x, or rounded otherwise, m of `bits` bits, s of 0 to `shift_max`; saturates at the greatest m."""
+    top, rounded = 2**bits, rounded or nearest
     if x <= 0:
         return 0, 0
     shift = 0
-    while shift < shift_max and nearest(x * 2 ** (shift + 1)) < top:
+    while shift < shift_max and rounded(x * 2 ** (shift + 1)) < top:
         shift += 1
-    return min(nearest(x * 2**shift), top - 1), shift
+    return min(rounded(x * 2**shift), top - 1), shift
 
 
 def value(pair: tuple[int, int], offset: int = 0) -> Fraction:

@@ -53,8 +53,13 @@ def idle_lambda(w: Fraction, packet_bytes: int, rate: int) -> tuple[int, int]:
 
 
 def inverse(width: int) -> tuple[int, int]:
-    """For y = (a - th) / width: a has 16 fraction bits and y 24, so m 2^-s = 2^8 / width."""
-    return scaled(Fraction(2 ** (POS_FRAC - AVG_FRAC), width), INV_MANT) if width else (0, 0)
+    """For y = (a - th) / width: a has 16 fraction bits and y 24, so m 2^-s = 2^8 / width; rounded down, so that y stays below 1."""
+    return scaled(Fraction(2 ** (POS_FRAC - AVG_FRAC), width), INV_MANT, rounded=math.floor) if width else (0, 0)
+
+
+def square(gained: Fraction, width: int) -> tuple[int, int]:
+    """For z = gained (a - th) / width: a has 16 fraction bits and z 32, so m 2^-s = 2^16 gained / width; rounded down, as `inverse`."""
+    return scaled(gained * 2 ** (PROB_FRAC - AVG_FRAC) / width, INV_MANT, rounded=math.floor) if width and gained else (0, 0)
 
 
 def thresholds(curve: Curve, queue: Queue) -> tuple[int, int, int]:
@@ -82,10 +87,10 @@ def curve_record(curve: Curve | None, queue: Queue) -> dict:
     """The register values of one curve; "on" 0 for tail drop."""
     if curve is None or curve.curve == "tail":
         return {"on": 0, "min": 0, "max": 0, "end": 0} | {
-            "inv1": [0, 0], "b1_1": 0, "inv2": [0, 0], "base2": 0, "b1_2": 0, "b2_2": 0
+            "inv1": [0, 0], "b1_1": 0, "inv2": [0, 0], "base2": 0, "b1_2": 0, "b2_2": [0, 0]
         }  # fmt: skip
     low, high, end = thresholds(curve, queue)
-    base, b1, b2 = map(probability, polynomial(curve, queue))
+    base, b1, b2 = polynomial(curve, queue)
     return {
         "on": 1,
         "min": low,
@@ -94,9 +99,9 @@ def curve_record(curve: Curve | None, queue: Queue) -> dict:
         "inv1": list(inverse(high - low)),
         "b1_1": probability(exact(curve.p)),
         "inv2": list(inverse(end - high)),
-        "base2": base,
-        "b1_2": b1,
-        "b2_2": b2,
+        "base2": probability(base),
+        "b1_2": probability(b1),
+        "b2_2": list(square(b2, end - high)),
     }
 
 

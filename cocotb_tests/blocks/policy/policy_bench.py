@@ -15,7 +15,7 @@ NAMES = (
     "mark_time mark_colour mark_draw mark_policed mark_level "
     "mark_hasFlow mark_flow_raised mark_flow_average mark_flow_burst mark_flow_highestSeq mark_flow_credits"
 ).split()
-COMMITTED = 16  # clocks from the taking of a commit to where its slot would have a verdict
+COMMITTED = 10  # clocks from the taking of a commit to where its slot would have a verdict
 MARK = 9  # PolicyPipeline.Mark: clocks from a slot to stage 0, where it sees its queue
 LIMIT_LAG = 4  # a departure counts in the limit of verdicts that stand at the port so many clocks later
 

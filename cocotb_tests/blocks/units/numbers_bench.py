@@ -1,4 +1,4 @@
-"""Bench of the pipelines without state: IdleAge, CurveUnit, SizeWeight, and the Classifier's table; a vector a clock.
+"""Bench of the pipelines without state: IdleAge, CurveUnit, SizeRatio, and the Classifier's table; a vector a clock.
 
 The first three against the bit-exact model, over register values that a host would write and over any others; the table against a dict.
 """
@@ -10,8 +10,9 @@ from bench.bundle import plain, ports
 from blocks.units.stream import any_size, start, through
 from cocotb.triggers import FallingEdge, ReadOnly
 
-LATENCY = {"idleAge": 5, "curve": 11, "size": 5}
-SIZE_EARLY = 2  # clocks from the length to the probability
+CURVE_EARLY = 3  # clocks from inverses and ratio to the average
+LATENCY = {"idleAge": 5, "curve": CURVE_EARLY + 8, "size": 4}
+RATIO_ONE = 4096
 AVERAGE_MAX = 2**43 - 1
 
 
@@ -52,7 +53,7 @@ def wild(random):
     inverse = lambda: mb.Scaled(any_size(random, 18), random.randrange(64))
     return mb.Curve(
         on=random.random() < 0.9, min_th=th(), max_th=th(), end_th=th(), inv1=inverse(), b1_1=p(), inv2=inverse(),
-        base2=p(), b1_2=p(), b2_2=p(),
+        base2=p(), b1_2=p(), b2_2=inverse(),
     )  # fmt: skip
 
 
@@ -74,76 +75,86 @@ def certain(random):
 
 @cocotb.test()
 async def a_probability_is_the_models_for_any_register_values(dut):
+    """Drop and mark curve side by side, every corner of both; a packet's size weighted or not."""
     random = await start(dut, 2)
     library = mb.library()
     vectors = []
     for k in range(1100):
         top = 1 << random.randrange(2, 26)
-        curve = (wild, step, certain, queues.curve)[k % 4](*((random, top) if k % 4 == 3 else (random,)))
+        curves = [(wild, step, certain, queues.curve)[k % 4](*((random, top) if k % 4 == 3 else (random,))) for _ in (0, 1)]
+        ratio = random.choice([RATIO_ONE, RATIO_ONE, any_size(random, 20)])
         corners = {0, AVERAGE_MAX, random.getrandbits(43)}
-        for th in (curve.min_th, curve.max_th, curve.end_th):
-            corners |= {(th << 16) - 1, th << 16, (th << 16) + 1, (th << 16) + random.getrandbits(16)}
-        low, end = sorted((curve.min_th << 16, curve.end_th << 16))
-        corners |= {random.randint(low, end) for _ in range(3)}
-        vectors += [(curve, a) for a in sorted(corners) if 0 <= a <= AVERAGE_MAX]
+        for curve in curves:
+            for th in (curve.min_th, curve.max_th, curve.end_th):
+                corners |= {(th << 16) - 1, th << 16, (th << 16) + 1, (th << 16) + random.getrandbits(16)}
+            low, end = sorted((curve.min_th << 16, curve.end_th << 16))
+            corners |= {random.randint(low, end) for _ in range(3)}
+        vectors += [(curves, ratio, a, random.random() < 0.5) for a in sorted(corners) if 0 <= a <= AVERAGE_MAX]
     random.shuffle(vectors)
-    kinds = {"0": 0, "1 within": 0, "1 over the end": 0, "between": 0}
-
-    def pair(x):
-        return {"mant": x.m, "shift": x.s}
+    kinds = {"0": 0, "1 within": 0, "1 over the end": 0, "between": 0, "marked": 0}
+    forced = {}
 
     def drive(vectors, k):
         if k < len(vectors):
-            c, average = vectors[k]
-            record = {
-                "on": c.on, "minTh": c.min_th, "maxTh": c.max_th, "endTh": c.end_th, "inv1": pair(c.inv1),
-                "slope1": c.b1_1, "inv2": pair(c.inv2), "base2": c.base2, "slope2": c.b1_2, "square2": c.b2_2,
-            }  # fmt: skip
-            ports(dut, "curve", {"average": average, "curve": record})
+            (drop, mark), ratio, *_ = vectors[k]
+            ports(dut, "curve", {
+                "ratio": ratio, "dropInverses": [queues.pair(drop.inv1), queues.pair(drop.inv2)],
+                "markInverses": [queues.pair(mark.inv1), queues.pair(mark.inv2)],
+            })  # fmt: skip
+        if CURVE_EARLY <= k < len(vectors) + CURVE_EARLY:
+            (drop, mark), _, average, may_mark = vectors[k - CURVE_EARLY]
+            ports(dut, "curve", {
+                "average": average, "drop": queues.shape(drop), "mark": queues.shape(mark), "mayMark": may_mark,
+            })  # fmt: skip
+        forced[k - 1] = int(dut.curve_forced.value)  # a clock behind the average
 
     def look(vector):
-        curve, average = vector
+        (drop, mark), ratio, average, may_mark = vector
         over = mb.u32()
-        expected = library.vm_curve_probability(mb.byref(curve), average, mb.byref(over))
-        got = int(dut.curve_probability.value), int(dut.curve_overEnd.value)
-        assert got == (
-            expected,
-            over.value,
-        ), f"average {average} on {plain(curve)}: {got}, model {expected} {over.value}"
-        assert got[0] <= mb.ONE
+        expected = library.vm_curve_probability(mb.byref(drop), average, ratio, mb.byref(over))
+        forces = over.value
+        by_mark = may_mark and not forces
+        if by_mark:
+            expected = library.vm_curve_probability(mb.byref(mark), average, ratio, mb.byref(over))
+        got = int(dut.curve_probability.value)
+        assert got == expected, (
+            f"average {average}, ratio {ratio}, on {plain(drop)} {plain(mark)} {may_mark}: {got}, model {expected}"
+        )
+        seen.append(forces)
+        assert got <= mb.ONE
         kinds["1 over the end" if over.value else {0: "0", mb.ONE: "1 within"}.get(expected, "between")] += 1
+        kinds["marked"] += by_mark
 
+    seen = []
     await through(dut, vectors, LATENCY["curve"], drive, look)
     dut._log.info(f"{len(vectors)} points, probabilities {kinds}")
     assert min(kinds.values()) > 300, "some kind of probability was hardly met"
+    shown = [forced[k + CURVE_EARLY + 0] for k in range(len(vectors))]
+    assert shown == seen, "`forced` is not the drop curve's end"
 
 
 @cocotb.test()
-async def a_probability_is_weighted_by_size_as_in_the_model(dut):
+async def a_packets_size_over_the_mean_is_the_models(dut):
     random = await start(dut, 3)
     library = mb.library()
     vectors = []
     for _ in range(6000):
         length, m = any_size(random, 16), any_size(random, 16)
         s = random.choice([random.randrange(64), max(0, (length * m).bit_length() - random.randrange(8, 22))])
-        p = random.choice([mb.ONE, mb.ONE - 1, any_size(random, 32)])
-        vectors.append((length, m, s, random.random() < 0.8, p))
-    kinds = {"off": 0, "1": 0, "0": 0, "between": 0}
+        vectors.append((length, m, s, random.random() < 0.8))
+    kinds = {"off": 0, "most": 0, "0": 0, "between": 0}
 
     def drive(vectors, k):
         if k < len(vectors):
-            length, m, s, _, _ = vectors[k]
-            ports(dut, "size", {"lenBytes": length, "invMeanLen": {"mant": m, "shift": s}})
-        if SIZE_EARLY <= k < len(vectors) + SIZE_EARLY:
-            *_, on, p = vectors[k - SIZE_EARLY]
-            ports(dut, "size", {"enable": on, "probability": p})
+            length, m, s, on = vectors[k]
+            ports(dut, "size", {"lenBytes": length, "config": {"on": on, "invMeanLen": {"mant": m, "shift": s}}})
 
     def look(vector):
-        length, m, s, on, p = vector
-        expected = library.vm_size_weighted(p, length, mb.Scaled(m, s)) if on else p
-        got = int(dut.size_weighted.value)
+        length, m, s, on = vector
+        expected = library.vm_size_ratio(length, mb.Scaled(m, s)) if on else RATIO_ONE
+        got = int(dut.size_ratio.value)
         assert got == expected, (vector, got, expected)
-        kinds["off" if not on else {0: "0", mb.ONE: "1"}.get(expected, "between")] += 1
+        kinds["off" if not on else {0: "0", 2**20 - 1: "most"}.get(expected, "between")] += 1
 
     await through(dut, vectors, LATENCY["size"], drive, look)
     assert min(kinds.values()) > 300, kinds

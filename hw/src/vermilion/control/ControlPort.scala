@@ -122,8 +122,8 @@ class ControlPort(p: LaneParams) extends Module {
   factor(config.average.lambda, R.ShadowLambda)
   config.decide.ecn := R.ShadowFlags.ecn(flags)
   config.decide.spacing := R.ShadowFlags.spacing(flags)
-  config.decide.sizeWeight := R.ShadowFlags.sizeWeight(flags)
-  factor(config.decide.invMeanLen, R.ShadowInvMeanLen)
+  config.size.on := R.ShadowFlags.sizeWeight(flags)
+  factor(config.size.invMeanLen, R.ShadowInvMeanLen)
   config.decide.limitBytes := stored(R.ShadowLimitBytes)(LenBits - 1, 0)
   config.decide.limitPackets := stored(R.ShadowLimitPackets)(LenBits - 1, 0)
 
@@ -177,16 +177,17 @@ class ControlPort(p: LaneParams) extends Module {
 
   for (c <- 0 until Colour.Count; (curve, k) <- Seq(config.colours(c).drop, config.colours(c).ecn).zipWithIndex) {
     val switches = stored(R.ShadowColourCurveFlags, c, k)
-    curve.on := R.ShadowColourCurveFlags.on(switches)
-    curve.minTh := stored(R.ShadowColourCurveMinTh, c, k)(LenBits - 1, 0)
-    curve.maxTh := stored(R.ShadowColourCurveMaxTh, c, k)(LenBits - 1, 0)
-    curve.endTh := stored(R.ShadowColourCurveEndTh, c, k)(LenBits - 1, 0)
-    factor(curve.inv1, R.ShadowColourCurveInv1, c, k)
-    factor(curve.inv2, R.ShadowColourCurveInv2, c, k)
-    curve.slope1 := Cat(R.ShadowColourCurveFlags.slope1One(switches), stored(R.ShadowColourCurveSlope1, c, k))
-    curve.base2 := Cat(R.ShadowColourCurveFlags.base2One(switches), stored(R.ShadowColourCurveBase2, c, k))
-    curve.slope2 := Cat(R.ShadowColourCurveFlags.slope2One(switches), stored(R.ShadowColourCurveSlope2, c, k))
-    curve.square2 := Cat(R.ShadowColourCurveFlags.square2One(switches), stored(R.ShadowColourCurveSquare2, c, k))
+    val shape = curve.shape
+    shape.on := R.ShadowColourCurveFlags.on(switches)
+    shape.minTh := stored(R.ShadowColourCurveMinTh, c, k)(LenBits - 1, 0)
+    shape.maxTh := stored(R.ShadowColourCurveMaxTh, c, k)(LenBits - 1, 0)
+    shape.endTh := stored(R.ShadowColourCurveEndTh, c, k)(LenBits - 1, 0)
+    shape.slope1 := Cat(R.ShadowColourCurveFlags.slope1One(switches), stored(R.ShadowColourCurveSlope1, c, k))
+    shape.base2 := Cat(R.ShadowColourCurveFlags.base2One(switches), stored(R.ShadowColourCurveBase2, c, k))
+    shape.slope2 := Cat(R.ShadowColourCurveFlags.slope2One(switches), stored(R.ShadowColourCurveSlope2, c, k))
+    factor(shape.square2, R.ShadowColourCurveSquare2, c, k)
+    factor(curve.inverses(0), R.ShadowColourCurveInv1, c, k)
+    factor(curve.inverses(1), R.ShadowColourCurveInv2, c, k)
   }
   for (c <- 0 until Colour.Count) config.colours(c).ecnOwn := stored(R.ShadowColourEcnOwn, c)(0)
 

@@ -11,18 +11,27 @@ class Scaled(mantBits: Int, shiftBits: Int) extends Bundle {
   val shift = UInt(shiftBits.W)
 }
 
-/** One drop or mark curve, `docs/architecture.md`, "Curve record". Widths as in [[vermilion.fixed.Formats]]. */
-class CurveConfig extends Bundle {
+/** Thresholds and coefficients of a drop or mark curve, `docs/architecture.md`, "Curve record". Widths as in [[vermilion.fixed.Formats]]. */
+class CurveShape extends Bundle {
   val on = Bool()
   val minTh = UInt(LenBits.W)
   val maxTh = UInt(LenBits.W)
   val endTh = UInt(LenBits.W)
-  val inv1 = new Scaled(InvMantBits, ShiftBits)
   val slope1 = UInt(ProbBits.W)
-  val inv2 = new Scaled(InvMantBits, ShiftBits)
   val base2 = UInt(ProbBits.W)
   val slope2 = UInt(ProbBits.W)
-  val square2 = UInt(ProbBits.W)
+  val square2 = new Scaled(InvMantBits, ShiftBits)
+}
+
+/** One over the width of each of a curve's two segments. */
+object CurveInverses {
+  def apply(): Vec[Scaled] = Vec(2, new Scaled(InvMantBits, ShiftBits))
+}
+
+/** One drop or mark curve. */
+class CurveConfig extends Bundle {
+  val shape = new CurveShape
+  val inverses = CurveInverses()
 }
 
 /** The curves of one colour: for drops, and for marks where these have thresholds of their own. */
@@ -48,6 +57,12 @@ class AverageConfig extends Bundle {
   val lambda = new Scaled(LambdaMantBits, ShiftBits)
 }
 
+/** Does a packet's size weight its probability, and one over the mean size. */
+class SizeConfig extends Bundle {
+  val on = Bool()
+  val invMeanLen = new Scaled(SizeMantBits, ShiftBits)
+}
+
 /** The DSCP that a colour leaves with. */
 class Remark extends Bundle {
   val on = Bool()
@@ -58,8 +73,6 @@ class Remark extends Bundle {
 class DecideConfig extends Bundle {
   val ecn = Bool()
   val spacing = UInt(2.W)
-  val sizeWeight = Bool()
-  val invMeanLen = new Scaled(SizeMantBits, ShiftBits)
   val limitBytes = UInt(LenBits.W)
   val limitPackets = UInt(LenBits.W)
   val remark = Vec(Colour.Count, new Remark)
@@ -114,6 +127,7 @@ class PolicyConfig extends Bundle {
   val mark = new MarkConfig
   val distance = new DistanceConfig
   val average = new AverageConfig
+  val size = new SizeConfig
   val decide = new DecideConfig
   val colours = Vec(Colour.Count, new ColourConfig)
 }

@@ -227,12 +227,11 @@ object RegisterMap {
     val halfOpen = Field(31, 16)
   }
 
-  object ShadowColourCurveFlags extends Register(0x0200, BigInt("f01", 16), 0x100, 0x40) {
+  object ShadowColourCurveFlags extends Register(0x0200, BigInt("701", 16), 0x100, 0x40) {
     val on = Field(0, 0)
     val slope1One = Field(8, 8)
     val base2One = Field(9, 9)
     val slope2One = Field(10, 10)
-    val square2One = Field(11, 11)
   }
 
   object ShadowColourCurveMinTh extends Register(0x0204, BigInt("7ffffff", 16), 0x100, 0x40)
@@ -257,7 +256,10 @@ object RegisterMap {
 
   object ShadowColourCurveSlope2 extends Register(0x0220, BigInt("ffffffff", 16), 0x100, 0x40)
 
-  object ShadowColourCurveSquare2 extends Register(0x0224, BigInt("ffffffff", 16), 0x100, 0x40)
+  object ShadowColourCurveSquare2 extends Register(0x0224, BigInt("3f03ffff", 16), 0x100, 0x40) {
+    val mant = Field(17, 0)
+    val shift = Field(29, 24)
+  }
 
   object ShadowColourEcnOwn extends Register(0x0280, BigInt("1", 16), 0x100) {
     val own = Field(0, 0)

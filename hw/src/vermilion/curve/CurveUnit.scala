@@ -1,66 +1,119 @@
 package vermilion.curve
 
 import chisel3._
-import chisel3.util._
-import vermilion.control.CurveConfig
-import vermilion.fixed.Arithmetic.saturateAt
+import vermilion.control.{CurveInverses, CurveShape, Scaled}
+import vermilion.fixed.Arithmetic.{saturate, saturateAt}
 import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 
-/** A drop or mark curve: none, RED, gentle RED (P3) or ExRED's second-order polynomial (P4), by coefficients alone.
+/** The drop curve or the mark curve of a packet's colour, weighted by the packet's size: none, RED, gentle RED (P3) or ExRED's
+  * second-order polynomial (P4), by coefficients alone.
   *
   * {{{
   *   a < minTh:           p = 0
-  *   minTh <= a < maxTh:  p = slope1 y,                          y = (a - minTh) inv1
-  *   maxTh <= a < endTh:  p = base2 + y (slope2 + square2 y),    y = (a - maxTh) inv2
-  *   a >= endTh:          p = 1, and overEnd
+  *   minTh <= a < maxTh:  p = slope1 y,                     y = (a - minTh) inv1 r
+  *   maxTh <= a < endTh:  p = base2 r + (slope2 + z) y,     y = (a - maxTh) inv2 r,   z = (a - maxTh) square2
+  *   a >= endTh:          p = 1, and overEnd, for a packet of any size
   * }}}
-  * y is U1.24, p is U1.32 with 1.0 exact; every product is truncated and every sum saturates at 1.0, so a steep slope can
-  * not wrap into a small probability. No division: the host programs reciprocals. Latency [[CurveUnit.Latency]] clocks.
+  * r is the packet's size over the mean size, U8.12 ([[vermilion.decide.SizeRatio]]), or 1. y is U8.24, z and p are U1.32 with 1.0 exact;
+  * every product is truncated and every sum saturates at 1.0, so a steep slope can not wrap into a small probability. No division: the
+  * host programs reciprocals. So two multiplications follow each other, and no more:
+  * {{{
+  *   -3..-1  inv r, of both segments of both curves    1..3  (a - th) square2, (a - th) (inv r)    5..7  (slope + z) y
+  *    0      the segment, of both curves at once       4     shift: z, y; 2..5 base r              8     sum
+  * }}}
+  * A packet that can be marked takes the mark curve, if it has one and the average is not over the end of the drop curve.
+  *
+  * Timing: inverses and `ratio` in clock t - [[CurveUnit.Early]], `average`, `drop`, `mark`, `mayMark` in t, `forced` (the average is over the end
+  * of the drop curve) a clock later, `probability` in t + [[CurveUnit.Latency]]; all but `forced` from a register. One a clock.
   */
 class CurveUnit extends Module {
+  import CurveUnit._
   val io = IO(new Bundle {
+    val dropInverses = Input(CurveInverses())
+    val markInverses = Input(CurveInverses())
+    val ratio = Input(UInt(RatioBits.W))
     val average = Input(UInt(AvgBits.W))
-    val curve = Input(new CurveConfig)
+    val drop = Input(new CurveShape)
+    val mark = Input(new CurveShape)
+    val mayMark = Input(Bool()) // by the mark curve
+    val forced = Output(Bool())
     val probability = Output(UInt(ProbBits.W))
-    val overEnd = Output(Bool())
   })
   private val one = BigInt(1) << ProbFrac
-  private val c = io.curve
-  private def fixed(threshold: UInt): UInt = Cat(threshold, 0.U(AvgFrac.W))
 
-  // -- stage 0: segment --
-  private val below = !c.on || io.average < fixed(c.minTh)
-  private val second = io.average >= fixed(c.maxTh)
-  private val over = c.on && !below && io.average >= fixed(c.endTh)
-  private val s1Distance = Delay(Mux(second, io.average - fixed(c.maxTh), io.average - fixed(c.minTh)))
-  private val s1Inverse = Delay(Mux(second, c.inv2, c.inv1))
-  private val s1Base = Delay(Mux(second, c.base2, 0.U))
-  private val s1Slope = Delay(Mux(second, c.slope2, c.slope1))
-  private val s1Square = Delay(Mux(second, c.square2, 0.U))
+  // -- clocks -3 to 0: inv r --
+  private class Inverse extends Bundle {
+    val mant = UInt((InvMantBits + RatioBits).W)
+    val shift = UInt(ShiftBits.W)
+  }
+  private val ratio = Delay(io.ratio)
+  private val s0Inverses = Seq(io.dropInverses, io.markInverses).map(_.map { inverse =>
+    val scaled = Wire(new Inverse)
+    scaled.mant := Delay(Delay(Delay(inverse.mant) * ratio))
+    scaled.shift := Delay(inverse.shift, Early)
+    scaled
+  })
 
-  // -- stages 1 to 4: y --
-  private val s3Product = Delay(Delay(s1Distance * s1Inverse.mant))
-  private val s4Shifted = Delay(s3Product >> Delay(s1Inverse.shift, 2))
-  private val s5Position = Delay(saturateAt(s4Shifted, BigInt(1) << PosFrac, PosBits))
+  // -- clock 0: where is the average, on either curve? --
+  private class Segment extends Bundle {
+    val below = Bool()
+    val second = Bool()
+    val over = Bool()
+  }
+  private def from(threshold: UInt): SInt = io.average.zext - (threshold << AvgFrac).zext
+  private def look(c: CurveShape): (Segment, UInt) = {
+    val segment = Wire(new Segment)
+    val (first, second) = (from(c.minTh), from(c.maxTh))
+    segment.below := !c.on || first < 0.S
+    segment.second := second >= 0.S
+    segment.over := !segment.below && from(c.endTh) >= 0.S
+    (segment, Mux(segment.second, second.asUInt, first.asUInt)(AvgBits - 1, 0))
+  }
+  private val (drop, dropDistance) = look(io.drop)
+  private val (mark, markDistance) = look(io.mark)
+  private val byMark = io.mayMark && !drop.over
+  private val s1ByMark = Delay(byMark)
+  private val s1Segment = Delay(Mux(byMark, mark, drop))
+  private val s1Distance = Delay(Mux(byMark, markDistance, dropDistance))
+  private val (inverseOfDrop, inverseOfMark) =
+    (VecInit(s0Inverses(0))(drop.second), VecInit(s0Inverses(1))(mark.second))
+  private val s1Inverse = Delay(Mux(byMark, inverseOfMark, inverseOfDrop))
+  private val s1Square = Delay(Mux(byMark, io.mark.square2, io.drop.square2))
+  io.forced := Delay(drop.over)
 
-  // -- stages 5 to 7: t = slope + square y --
-  private val s7Square = Delay(Delay(s5Position * Delay(s1Square, 4)))
-  private val s8Slope = Delay(saturateAt(Delay(s1Slope, 6) +& (s7Square >> PosFrac), one, ProbBits))
+  // -- clock 1: what is not needed at once --
+  private val s1Drop = Delay(io.drop)
+  private val s1Mark = Delay(io.mark)
+  private def chosen(field: CurveShape => UInt): UInt = Mux(s1ByMark, field(s1Mark), field(s1Drop))
+  private val s1Second = s1Segment.second
+  private val s2Base = Delay(Mux(s1Second, chosen(_.base2), 0.U))
+  private val s2Slope = Delay(Mux(s1Second, chosen(_.slope2), chosen(_.slope1)))
 
-  // -- stages 8 to 10: p = base + t y --
-  private val s10Rise = Delay(Delay(s8Slope * Delay(s5Position, 3)))
-  private val s11Sum = Delay(saturateAt(Delay(s1Base, 9) +& (s10Rise >> PosFrac), one, ProbBits))
+  private val s4Second = Delay(s1Second, 3)
 
-  private val atEnd = CurveUnit.Latency
-  io.overEnd := Delay(over, atEnd)
-  io.probability := Mux(
-    Delay(below, atEnd),
-    0.U,
-    Mux(io.overEnd, one.U(ProbBits.W), s11Sum)
-  )
+  // -- clocks 1 to 5: z, y (operand, product and output registers; shift) --
+  private val s3Rise = Delay(Delay(s1Distance * s1Square.mant))
+  private val s4Rise = Delay(s3Rise >> Delay(s1Square.shift, 2))
+  private val s3Way = Delay(Delay(s1Distance * s1Inverse.mant)) >> RatioFrac
+  private val s4Way = Delay(s3Way >> Delay(s1Inverse.shift, 2))
+  private val s4Square = Mux(s4Second, saturateAt(s4Rise, one, ProbBits), 0.U)
+  private val s5Slope = Delay(saturateAt(Delay(s2Slope, 2) +& s4Square, one, ProbBits))
+  private val s5Way = Delay(saturate(s4Way, WayBits))
+
+  // -- clocks 2 to 8: p --
+  private val s4Base = Delay(Delay(s2Base * Delay(io.ratio, Early + 2)))
+  private val s7Rise = Delay(Delay(s5Slope * s5Way)) >> PosFrac
+  private val s7Segment = Delay(s1Segment, 6)
+  private val within = saturateAt((Delay(s4Base, 3) >> RatioFrac) +& s7Rise, one, ProbBits)
+  io.probability := Delay(Mux(s7Segment.below, 0.U, Mux(s7Segment.over, one.U(ProbBits.W), within)))
 }
 
 object CurveUnit {
-  val Latency = 11
+
+  /** Clocks from inverses and ratio to average. */
+  val Early = 3
+
+  /** Clocks from average to probability. */
+  val Latency = 8
 }

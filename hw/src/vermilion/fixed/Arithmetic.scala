@@ -14,7 +14,8 @@ object Arithmetic {
   /** `x` or `limit`, whichever is less, in `bits` bits; `limit` must fit. */
   def saturateAt(x: UInt, limit: BigInt, bits: Int): UInt = {
     require(limit.bitLength <= bits, s"limit $limit does not fit $bits bits")
-    Mux(x > limit.U, limit.U(bits.W), x.pad(bits)(bits - 1, 0))
+    val over = if (limit.bitCount == 1) (x >> limit.lowestSetBit).orR else x > limit.U
+    Mux(over, limit.U(bits.W), x.pad(bits)(bits - 1, 0))
   }
 
   /** As [[saturate]], and 0 for negative values. */

@@ -17,9 +17,8 @@ object Formats {
   val ProbFrac = 32
   val ProbBits = ProbFrac + 1
 
-  /** Bits of the position within a curve segment: U1.24. */
+  /** Fraction bits of the position within a curve segment: U8.24, weighted by the packet's size. */
   val PosFrac = 24
-  val PosBits = PosFrac + 1
 
   /** Bits of the spacing accumulator: U2.32. */
   val SpaceBits = ProbFrac + 2
@@ -45,6 +44,7 @@ object Formats {
   /** Size ratio L / L_mean, U8.12. */
   val RatioFrac = 12
   val RatioBits = 20
+  val WayBits = RatioBits - RatioFrac + PosFrac
 
   /** Time in nanoseconds, 78 hours before it wraps. */
   val TimeBits = 48

@@ -5,7 +5,7 @@ import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, BacklogCounters, IdleAge}
 import vermilion.classify.Classifier
 import vermilion.curve.CurveUnit
-import vermilion.decide.{QueueLimit, SizeWeight, VerdictUnit}
+import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.flow.FlowMarker
 import vermilion.mark.TokenMarker
 import vermilion.parse.HeaderParser
@@ -77,7 +77,7 @@ class PolicyBlocks(p: LaneParams) extends SideBySide {
   open("idleAge", Module(new IdleAge).io)
   open("average", Module(new AverageUnit(p)).io)
   open("curve", Module(new CurveUnit).io)
-  open("size", Module(new SizeWeight).io)
+  open("size", Module(new SizeRatio).io)
   open("limit", Module(new QueueLimit(p)).io)
   open("verdict", Module(new VerdictUnit(p)).io)
 }

@@ -19,9 +19,9 @@ import vermilion.victim._
 /** From a packet's meta to its verdict, one a clock, never stalled inside.
   *
   * {{{
-  *         classify  marker |  stage  0        1         2       3 ....... 13      14 ...... 25     26..28     29
+  *         classify  marker |  stage  0        1         2       3 ....... 13      14 ...... 21     22         23
   *         (slot)           |         coloured backlog   mask    average           curve            spacing    admit
-  *         m0 ........ m9   |                            idle                                       limit
+  *         m0 ........ m9   |                            idle    6 .. 10 size                       limit
   *                                                                                                  verdict
   * }}}
   * A packet gets its colour from its queue's marker before anything asks for it. Averages see the backlog as it is admitted in
@@ -60,7 +60,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val backlog = Module(new BacklogCounters(p))
   private val averages = Module(new AverageUnit(p))
   private val curve = Module(new CurveUnit)
-  private val size = Module(new SizeWeight)
+  private val size = Module(new SizeRatio)
   private val limit = Module(new QueueLimit(p))
   private val verdicts = Module(new VerdictUnit(p))
 
@@ -70,8 +70,10 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val markConfig = SyncReadMem(p.queues, new MarkConfig)
   private val distanceConfig = SyncReadMem(p.queues, new DistanceConfig)
   private val averageConfig = SyncReadMem(p.queues, new AverageConfig)
+  private val sizeConfig = SyncReadMem(p.queues, new SizeConfig)
   private val decideConfig = SyncReadMem(p.queues, new DecideConfig)
-  private val curveConfig = Seq.fill(Colour.Count)(SyncReadMem(p.queues, new ColourConfig))
+  private val inverses = Seq.fill(Colour.Count)(SyncReadMem(p.queues, new ColourInverses))
+  private val shapes = Seq.fill(Colour.Count)(SyncReadMem(p.queues, new ColourShapes))
 
   // -- stage m0: what the slot carries --
   private val ready =
@@ -153,9 +155,13 @@ class PolicyPipeline(p: LaneParams) extends Module {
   }
   when(carries(0, Slot.Commit)) { averageConfig.write(io.commit.bits.queue, io.commit.bits.config.average) }
   io.commit.ready := carries(AverageDone, Slot.Commit)
+  when(carries(RatioRead, Slot.Commit)) { sizeConfig.write(io.commit.bits.queue, io.commit.bits.config.size) }
+  for ((colour, c) <- io.commit.bits.config.colours.zipWithIndex) {
+    when(carries(InverseRead, Slot.Commit)) { inverses(c).write(io.commit.bits.queue, ColourInverses(colour)) }
+    when(carries(ShapeRead, Slot.Commit)) { shapes(c).write(io.commit.bits.queue, ColourShapes(colour)) }
+  }
   when(io.commit.ready) {
     decideConfig.write(io.commit.bits.queue, io.commit.bits.config.decide)
-    for (c <- 0 until Colour.Count) curveConfig(c).write(io.commit.bits.queue, io.commit.bits.config.colours(c))
     committing := false.B
   }
 
@@ -215,27 +221,29 @@ class PolicyPipeline(p: LaneParams) extends Module {
   io.live.valid := carries(AverageDone, Slot.Look)
   io.live.bits := averages.io.average
 
-  // -- stage 14: the colour's own average meets its curve --
+  // -- stages 6 to 10: the packet's size; stages 10 to 14: its colour's curves --
+  size.io.lenBytes := stages(RatioRead + 1).bits.meta.lenBytes
+  size.io.config := sizeConfig.read(stages(RatioRead).bits.entry.queue)
+  private def ofColour[T <: Data](memories: Seq[SyncReadMem[T]], read: Int): T =
+    VecInit(memories.map(_.read(stages(read).bits.entry.queue)))(stages(read + 1).bits.entry.colour)
+  private val inversesRead = ofColour(inverses, InverseRead)
+  curve.io.dropInverses := inversesRead.drop
+  curve.io.markInverses := inversesRead.ecn
+  curve.io.ratio := size.io.ratio
+  private val s14Shapes = Delay(ofColour(shapes, ShapeRead))
+
+  // -- stage 14: the colour's own average meets its curves --
   private val s14 = stages(AverageDone + 1).bits
   private val s14Averages = Delay(averages.io.average)
-  private val s14Average = s14Averages(s14.entry.colour)
   private val s14Decide = decideConfig.read(stages(AverageDone).bits.entry.queue)
-  private val s14Curves = VecInit(curveConfig.map(_.read(stages(AverageDone).bits.entry.queue)))
-  private val s14Colour = s14Curves(s14.entry.colour)
   private val s14CanMark = s14Decide.ecn && s14.isEct
-  curve.io.average := s14Average
-  private val dropOver = s14Colour.drop.on && s14Average >= Cat(s14Colour.drop.endTh, 0.U(AvgFrac.W)) &&
-    s14Average >= Cat(s14Colour.drop.minTh, 0.U(AvgFrac.W))
-  curve.io.curve := Mux(s14CanMark && s14Colour.ecnOwn && !dropOver, s14Colour.ecn, s14Colour.drop)
+  curve.io.average := Delay(averages.io.average(stages(AverageDone).bits.entry.colour))
+  curve.io.drop := s14Shapes.drop
+  curve.io.mark := s14Shapes.ecn
+  curve.io.mayMark := s14CanMark && s14Shapes.ecnOwn
 
-  // -- stages 25 to 28: weight by size, space, compare with the limit, decide --
+  // -- stages 15 to 23: space, compare with the limit, decide --
   private def since14[T <: Data](x: T, stage: Int): T = Delay(x, stage - AverageDone - 1)
-  size.io.lenBytes := stages(CurveDone - SizeWeight.Early).bits.meta.lenBytes
-  size.io.invMeanLen := since14(s14Decide.invMeanLen, CurveDone - SizeWeight.Early)
-  // A probability of 1 from over the end of a curve is not weighted.
-  size.io.enable := since14(s14Decide.sizeWeight, CurveDone) && !curve.io.overEnd
-  size.io.probability := curve.io.probability
-
   private val before = stages(Decide - 1).bits
   limit.io.departed := io.departed
   limit.io.ahead := stages(Decide - 2).bits.entry.queue
@@ -252,10 +260,10 @@ class PolicyPipeline(p: LaneParams) extends Module {
   verdicts.io.inputs.bits.noBuffer := stages(Decide).bits.meta.noBuffer
   verdicts.io.inputs.bits.policed := stages(Decide).bits.mark.policed
   verdicts.io.inputs.bits.overLimit := limit.io.over
-  verdicts.io.inputs.bits.overEnd := since14(dropOver, Decide)
+  verdicts.io.inputs.bits.overEnd := Delay(curve.io.forced, Decide - AverageDone - 2)
   verdicts.io.inputs.bits.canMark := since14(s14CanMark, Decide)
   verdicts.io.inputs.bits.spacing := since14(s14Decide.spacing, Decide)
-  verdicts.io.inputs.bits.probability := size.io.weighted
+  verdicts.io.inputs.bits.probability := curve.io.probability
   verdicts.io.inputs.bits.draw := stages(Decide).bits.draw
   private val ruled = verdicts.io.verdict
   private val byCurve = ruled === Verdict.Early.U || ruled === Verdict.Forced.U || ruled === Verdict.Mark.U
@@ -351,7 +359,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.ahead := Delay(averages.io.ahead, Latency - AverageDone)
   out.draw := done.draw
   out.average := Delay(s14Averages, Latency - AverageDone - 1)
-  out.probability := Delay(size.io.weighted)
+  out.probability := Delay(curve.io.probability)
   out.queued := limit.io.queued
   out.distance := done.distance
   out.verdict := ruling
@@ -375,11 +383,13 @@ object PolicyPipeline {
   /** The stage in which the averages stand ready. */
   val AverageDone: Int = 3 + AverageUnit.Latency
 
-  /** The stage in which the curve's probability stands ready. */
-  val CurveDone: Int = AverageDone + 1 + CurveUnit.Latency
+  /** The stages in which configuration is read for what weights a packet by its size, and for its curves. */
+  val InverseRead: Int = AverageDone - CurveUnit.Early
+  val RatioRead: Int = InverseRead - SizeRatio.Latency
+  val ShapeRead: Int = AverageDone - 1
 
-  /** The stage of the verdict's one-clock loop. */
-  val Decide: Int = CurveDone + SizeWeight.Latency
+  /** The stage of the verdict's one-clock loop, in which the probability stands ready. */
+  val Decide: Int = AverageDone + 1 + CurveUnit.Latency
 
   /** Clocks from stage 0 to verdict. */
   val Latency: Int = Decide + 1

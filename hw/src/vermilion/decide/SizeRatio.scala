@@ -1,0 +1,27 @@
+package vermilion.decide
+
+import chisel3._
+import vermilion.control.SizeConfig
+import vermilion.fixed.Arithmetic.saturate
+import vermilion.fixed.Delay
+import vermilion.fixed.Formats._
+
+/** A packet's size over the mean size, by which its drop probability is weighted (Floyd and Jacobson 1993, section 4).
+  *
+  * r = (L m) >> s is U8.12, saturating; 1 where the queue does not weight. Latency [[SizeRatio.Latency]] clocks, one a clock.
+  */
+class SizeRatio extends Module {
+  val io = IO(new Bundle {
+    val lenBytes = Input(UInt(PktLenBits.W))
+    val config = Input(new SizeConfig)
+    val ratio = Output(UInt(RatioBits.W))
+  })
+  private val inverse = io.config.invMeanLen
+  private val s3Product = Delay(Delay(Delay(io.lenBytes) * Delay(inverse.mant)))
+  private val s3Ratio = saturate(s3Product >> Delay(inverse.shift, 3), RatioBits)
+  io.ratio := Delay(Mux(Delay(io.config.on, 3), s3Ratio, (1 << RatioFrac).U))
+}
+
+object SizeRatio {
+  val Latency = 4
+}
