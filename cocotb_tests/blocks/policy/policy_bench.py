@@ -332,7 +332,7 @@ async def a_packet_a_clock_into_a_short_queue_leaves_at_the_ports_rate(dut, limi
 
 @cocotb.test()
 async def a_packet_a_clock_over_a_step_of_five_packets_leaves_most_turns_used(dut):
-    """Averages see a packet only when it is admitted, 30 clocks late: the queue swings round the step but lives."""
+    """Averages see a packet only when it is admitted, 24 clocks late: the queue swings round the step but lives."""
     bench = short_queue(dut, curves=[mb.red_curve(5, 5, 1)] * 3)
     await bench.start()
     await served(bench, 60, 8)

@@ -115,6 +115,8 @@ class Bench:
 
     def drive(self, vectors, k):
         request = vectors[k] if k < len(vectors) else None
+        after = vectors[k + 1] if k + 1 < len(vectors) else None
+        self.dut.average_next.value = after.queue if after else self.random.randrange(QUEUES)
         self.dut.average_request_valid.value = request is not None
         if request is None:  # what is not valid may be anything
             ports(self.dut, "average_request_bits", {"update": [1, 1, 1], "queue": self.random.randrange(QUEUES)})

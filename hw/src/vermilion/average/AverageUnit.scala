@@ -39,10 +39,11 @@ class AverageRequest(p: LaneParams) extends Bundle {
   *
   * RAM: one average per queue and estimator, U27.16. Rounding: the product is shifted right towards minus infinity, the sum
   * saturates (a weight above 1.0 can be written into its 9 bits, and overshoots).
-  * Latency [[AverageUnit.Latency]] clocks. Not here: which colours count (masks), the unit of the length.
+  * Latency [[AverageUnit.Latency]] clocks; `next` comes a clock before its request. Not here: which colours count (masks), the unit of the length.
   */
 class AverageUnit(p: LaneParams) extends Module {
   val io = IO(new Bundle {
+    val next = Input(UInt(p.queueBits.W)) // the queue of the request that comes a clock later
     val request = Flipped(Valid(new AverageRequest(p)))
     val average = Output(Vec(Colour.Count, UInt(AvgBits.W)))
     val ahead = Output(Vec(Colour.Count, UInt(3.W))) // n, for the trace
@@ -59,6 +60,8 @@ class AverageUnit(p: LaneParams) extends Module {
     next
   }
   private val valid = request.map(_.valid)
+  private val sameAsNext = request.map(_.bits.queue === io.next)
+  private val same = Delay(sameAsNext(0)) // as the one just ahead
 
   for (e <- 0 until Colour.Count) {
     val average = new ForwardingRam(p.queues, UInt(AvgBits.W))
@@ -67,10 +70,15 @@ class AverageUnit(p: LaneParams) extends Module {
     val s0 = io.request.bits
     val s0Ages = s0.length(e) === 0.U && !s0.refresh
     val ages = Seq.iterate(valid(0) && s0.update(e) && s0Ages, EwmaStages)(Delay(_))
-    val behind = (1 until EwmaStages).map(k => ages(k) && request(k).bits.queue === s0.queue)
-    val s0Idle = s0Ages || behind.reduce(_ || _)
-    val spells = behind.zipWithIndex.map { case (counts, k) => Mux(counts, request(k + 1).bits.idleNs(e), 0.U) }
-    val s0IdleNs = saturate(VecInit(spells :+ Mux(s0Ages, s0.idleNs(e), 0.U)).reduceTree(_ +& _), TimeBits)
+    // All but the one just ahead are summed up a clock before.
+    val older = (1 until EwmaStages - 1).map(k => ages(k) && sameAsNext(k))
+    def spells(which: Seq[(Bool, UInt)]): UInt =
+      VecInit(which.map { case (counts, idleNs) => Mux(counts, idleNs, 0.U) }).reduceTree(_ +& _)
+    val s0OlderNs = Delay(spells(older.zipWithIndex.map { case (counts, k) => (counts, request(k + 1).bits.idleNs(e)) }))
+    val justAhead = ages(1) && same
+    val s0Idle = s0Ages || justAhead || Delay(older.reduce(_ || _))
+    val s0Spells = spells(Seq((s0Ages, s0.idleNs(e)), (justAhead, request(1).bits.idleNs(e))))
+    val s0IdleNs = saturate(s0Spells +& s0OlderNs, TimeBits)
 
     // -- stages 0 to 5: how much an idle spell takes away --
     val idleAge = Module(new IdleAge)

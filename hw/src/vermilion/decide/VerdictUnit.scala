@@ -30,9 +30,9 @@ class VerdictInputs extends Bundle {
   *   wait:      S <- S + p, early = S >= 1 + R
   *   p = 1: early. p = 0: S <- 0. After an early verdict of the last two, and a forced one of any, S <- 0, R <- draw.
   * }}}
-  * The accumulator S stands for Floyd's product count p (Floyd and Jacobson 1993, method 2), equal while p is steady; its
-  * one-clock loop is an add and a compare. R is drawn at first use. Frames that are bad, without buffer, policed or over the limit
-  * leave S and R alone. State per queue and colour in RAM.
+  * The accumulator S stands for Floyd's product count p (Floyd and Jacobson 1993, method 2), equal while p is steady. R is drawn at first use.
+  * Frames that are bad, without buffer, policed or over the limit leave S and R alone. State per queue and colour in RAM: S - R, so that the
+  * one-clock loop is one addition whose sign is the answer. At S = 0 it stands as ~R, and the 1 that is missing goes in with the next p.
   *
   * Timing: `queue` and `colour` in clock t, `inputs` and result in clock t+1.
   */
@@ -45,9 +45,10 @@ class VerdictUnit(p: LaneParams) extends Module {
     val ready = Output(Bool())
   })
   private class State extends Bundle {
-    val armed = Bool() // R has been drawn
-    val sum = UInt(SpaceBits.W)
-    val threshold = UInt(32.W)
+    val armed = Bool() // R has been drawn; else S = 0
+    val excess = SInt((SpaceBits + 1).W) // S - R, or one less where `begins`
+    val begins = Bool()
+    val start = UInt(32.W) // ~R
   }
   private val depth = p.queues * 4
   private val ram = new ForwardingRam(depth, new State)
@@ -57,15 +58,19 @@ class VerdictUnit(p: LaneParams) extends Module {
   private val address = Cat(io.queue, io.colour)
   private val old = ram.read(address)
   private val in = io.inputs.bits
-  private val one = (BigInt(1) << ProbFrac).U(SpaceBits.W)
 
-  private val threshold = Mux(old.armed, old.threshold, in.draw)
-  private val sumWide = old.sum +& in.probability
-  private val sum = Mux(sumWide(SpaceBits), Fill(SpaceBits, 1.U(1.W)), sumWide(SpaceBits - 1, 0))
-  private val target = Mux(in.spacing === Spacing.Wait.U, one + threshold, threshold.pad(SpaceBits))
+  /** S - R at S = 0, less 1. */
+  private def atStart(start: UInt): SInt = Cat(Fill(SpaceBits + 1 - 32, 1.U(1.W)), start).asSInt
+
+  private val start = Mux(old.armed, old.start, ~in.draw)
+  private val begins = !old.armed || old.begins
+  private val excess = Mux(old.armed, old.excess, atStart(~in.draw))
+  // One carry chain: the lowest bits are `begins` twice, whose carry is the 1 that is missing. S stays below 2, so this never overflows.
+  private val sum = ((Cat(excess, begins) + Cat(in.probability.pad(SpaceBits + 1), begins)) >> 1)(SpaceBits, 0).asSInt
   private val certain = in.probability(ProbFrac)
   private val never = in.probability === 0.U
-  private val spacedEarly = sum >= target
+  private val overOne = sum(SpaceBits - 1, ProbFrac).orR
+  private val spacedEarly = sum >= 0.S && (in.spacing =/= Spacing.Wait.U || overOne)
   private val geometric = in.spacing === Spacing.Geometric.U
   private val early = !never && (certain || Mux(geometric, in.draw < in.probability, spacedEarly))
 
@@ -73,8 +78,9 @@ class VerdictUnit(p: LaneParams) extends Module {
   private val restart = in.overEnd || early
   private val next = Wire(new State)
   next.armed := old.armed || in.overEnd || !early // this draw has already decided: the next packet draws R
-  next.threshold := Mux(restart, in.draw, threshold)
-  next.sum := Mux(restart || never, 0.U, sum)
+  next.start := Mux(restart, ~in.draw, start)
+  next.begins := restart || never
+  next.excess := Mux(restart, atStart(~in.draw), Mux(never, atStart(start), sum))
   ram.write(io.inputs.valid && !ignored && (!geometric || in.overEnd), Delay(address), next)
   ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
 

@@ -192,13 +192,17 @@ class PolicyPipeline(p: LaneParams) extends Module {
   // A time is taken as at most 2^48 ns ago. A clock set back makes a spell long, which empties the average of an empty queue.
   private val s2Backlog = Delay(backlog.io.backlog)
   private val s2LastDeparture = Delay(s1LastDeparture)
-  private val s2LastUpdate = Delay(s1LastUpdate)
   private val s2Config = Delay(s1Config)
   private val s2Update = Delay(s1Update)
   private val s2 = stages(2)
-  private def age(since: UInt): UInt = (s2.bits.time - since)(TimeBits - 1, 0)
-  private def shorter(a: UInt, b: UInt): UInt = Mux(a < b, a, b)
+  private def s1Age(since: UInt): UInt = wrap(s1.time - since, TimeBits)
+  private val s2Left = Delay(VecInit(s1LastDeparture.map(s1Age)))
+  private val s2Updated = Delay(VecInit(s1LastUpdate.map(s1Age)))
+  private val notLonger = Seq.tabulate(Colour.Count, Colour.Count) { (a, b) => // each pair is compared once, for all estimators
+    if (a == b) true.B else if (a < b) s2Left(a) <= s2Left(b) else false.B
+  }
   private val s3Request = Reg(Valid(new AverageRequest(p)))
+  averages.io.next := s2.bits.entry.queue
   s3Request.valid := s2.valid && !reset.asBool
   s3Request.bits.queue := s2.bits.entry.queue
   s3Request.bits.refresh := s2.bits.slot === Slot.Refresh
@@ -210,10 +214,17 @@ class PolicyPipeline(p: LaneParams) extends Module {
     val lengths = Seq.tabulate(Colour.Count) { c =>
       Mux(mask(c), Mux(s2Config.unitPackets, s2Backlog(c).packets, s2Backlog(c).bytes), 0.U)
     }
-    val left = Seq.tabulate(Colour.Count)(c => Mux(mask(c), age(s2LastDeparture(c)), Fill(TimeBits, 1.U(1.W))))
+    // The shortest of the masked colours' times and of that since the last update, chosen by compares beside each other.
+    val shortest = Seq.tabulate(Colour.Count) { c =>
+      val others = (0 until Colour.Count).filter(_ != c).map { o =>
+        !mask(o) || (if (c < o) notLonger(c)(o) else !notLonger(o)(c))
+      }
+      mask(c) && others.reduce(_ && _) && s2Left(c) < s2Updated(e)
+    }
     s3Request.bits.update(e) := s2Update(e)
     s3Request.bits.length(e) := saturate(lengths.reduce(_ +& _), LenBits)
-    s3Request.bits.idleNs(e) := (left :+ age(s2LastUpdate(e))).reduce(shorter(_, _))
+    val which = Mux(shortest(0), 0.U(2.W), Mux(shortest(1), 1.U, Mux(shortest(2), 2.U, 3.U)))
+    s3Request.bits.idleNs(e) := VecInit(s2Left :+ s2Updated(e))(which)
   }
 
   // -- stages 3 to 13: averages --
