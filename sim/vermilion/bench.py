@@ -19,6 +19,7 @@ PAGE = build.ROOT / "docs" / "results" / "bench.md"
 # Frame bytes, spread, marker.
 SHAPES = [(frame, "one", "none") for frame in FRAMES] + [(64, "random", "none")]
 SHAPES += [(64, "one", marker) for marker in MARKERS] + [(64, "random", "mixed")]
+SHORT = [shape for shape in SHAPES if shape[0] == 64]  # for builds for benches with all algorithms
 FORMS = ("red", "ecn", "tail")  # of the victim search
 
 
@@ -34,11 +35,11 @@ def once(program: Path, words: dict, frame: int, spread: str, colours: bool, pac
 
 
 def measure(programs: dict, packets: int) -> list[dict]:
-    """A row for each preset and shape: builds for benches have only those of the search."""
+    """A row for each preset and shape: builds for benches have frames of 64 bytes only, or those of the search alone."""
     rows = []
     for preset, program in programs.items():
         shape = build.FOR_BENCHES.get(preset) or build.PRESETS[preset]
-        for frame, spread, marker in SHAPES if preset in build.PRESETS else ():
+        for frame, spread, marker in SHAPES if preset in build.PRESETS else SHORT if "-all" in preset else ():
             words = bench_config.record(shape, frame, spread, marker)
             figures = once(program, words, frame, spread, marker != "none" and spread == "one", packets)
             to = spread if marker == "none" else f"{spread}, {marker}"
@@ -124,7 +125,8 @@ def table(head: list[str], words: int, rows: list[list]) -> str:
 
 def section(preset: str, packets: int, **tables: list[list]) -> str:
     shape = build.FOR_BENCHES.get(preset) or build.PRESETS[preset]
-    search = f", {shape.cells:,} cells, the search in {shape.victims} queues" if preset in build.FOR_BENCHES else ""
+    queues = f", {shape.queues:,} queues, {shape.cells:,} cells, the search in {shape.victims} of them"
+    search = queues if preset in build.FOR_BENCHES else ""
     text = f"\n## {shape.data_bits} bits{search}: `./vermilion bench --preset {preset} --packets {packets} --publish`\n"
     heads = {"plain": (PLAIN, 1), "marked": (MARKED, 2), "searched": (SEARCHED, 1)}
     return text + "".join("\n" + table(*heads[name], rows) for name, rows in tables.items() if rows)

@@ -1,6 +1,7 @@
 """How the lane stands in `vermilion bench`: every stage at work on every frame, in the registers' formats by `quantise.py`.
 
-Queues: all DSCPs over all queues, DSCP d to queue d modulo their number, in the colour d modulo 3 (the frames: `sim/harness/bench.h`).
+Queues: sixteen, as far apart as the build has them; all DSCPs over them, DSCP d to the one d modulo 16, in the colour d modulo 3 (the frames:
+`sim/harness/bench.h`).
 
     averages   of packets, w = 1/512, idle ageing by the time a frame takes on the stream
     curve      p = 1/16 at an empty queue and a line to 1 at the limit (the upper part of gentle RED), uniform spacing: some early
@@ -25,6 +26,7 @@ from fractions import Fraction
 from . import build, config, quantise
 
 CLOCK_NS, CELL_BYTES = 4, 64
+QUEUES = 16
 MARKERS = ("leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm")
 PORT = {"red": Fraction(1, 10), "ecn": Fraction(11, 20), "tail": Fraction(1, 10)}
 WINDOW = 16
@@ -73,7 +75,7 @@ def codes(queue: int, queues: int) -> dict:
 
 def record(shape: build.Preset, frame: int, spread: str, kind: str) -> dict:
     """The hardware's record; `spread` is `one` or `random`, `kind` a marker, `mixed` or `none`."""
-    queues = shape.queues
+    queues = min(shape.queues, QUEUES)
     limit = max(1, shape.cells // 2 // -(-frame // CELL_BYTES) // (queues if spread == "random" else 1))
     ns = frame_ns(shape, frame)
     rate, share = 8 * 10**9 * frame // ns, queues if spread == "random" else 1
@@ -81,7 +83,7 @@ def record(shape: build.Preset, frame: int, spread: str, kind: str) -> dict:
     each = {"limit_packets": f"{limit}p", "average": average, "spacing": "uniform", "quantum": 16384}
     asked = {
         "port": {"rate": rate},
-        "queue": [each | {"name": str(i), "dscp": codes(i, queues)} for i in range(queues)],
+        "queue": [each | {"name": str(i), "index": i * (shape.queues // queues), "dscp": codes(i, queues)} for i in range(queues)],
         "marker": [],
     }
     for i in range(queues if kind != "none" else 0):
@@ -90,7 +92,7 @@ def record(shape: build.Preset, frame: int, spread: str, kind: str) -> dict:
         asked["marker"].append(
             {"queue": str(i)} | marker(one, again, again or not mixed, rate // share, frame, ns * share)
         )
-    words = quantise.hardware(config.parse(asked, queues))
+    words = quantise.hardware(config.parse(asked, shape.queues))
     for queue in words["queues"]:
         queue["curves"] = [{"drop": curve(limit), "ecn_own": 0}] * len(config.COLOURS)
     return words | {"port": {"cost": [0, 0], "burst_ns": 0}}

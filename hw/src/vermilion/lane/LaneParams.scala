@@ -73,8 +73,8 @@ object LaneParams {
   val byName: Map[String, LaneParams] =
     Map("lab" -> lab, "nic10g" -> nic10g, "nic25g" -> nic25g, "nic100g" -> nic100g)
 
-  /** For benches: buffers that a few frames fill, without the victim search and with it in some of the queues; a frame a clock with the search; and
-    * the search left out.
+  /** For benches: buffers that a few frames fill, without the victim search and with it in some of the queues; a frame a clock with the search;
+    * all algorithms in 16 and in 1,024 queues; and the search left out.
     */
   val forBenches: Map[String, LaneParams] = {
     val (labFew, nicFew) = (lab.copy(cells = 256, victims = 0), nic100g.copy(cells = 256))
@@ -85,6 +85,8 @@ object LaneParams {
       "lab-victims-few-cells" -> labFew.copy(victims = 8),
       "nic100g-victims-few-cells" -> nicFew.copy(victims = 2),
       "nic100g-victims" -> nic100g.copy(cells = 1024, victims = 4),
+      "nic100g-all" -> nic100g.copy(victims = 16),
+      "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
       "lab-without-victims" -> lab.copy(victims = 0)
     )
   }
