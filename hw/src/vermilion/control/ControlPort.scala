@@ -3,6 +3,7 @@ package vermilion.control
 import chisel3._
 import chisel3.util._
 import vermilion.control.{RegisterMap => R}
+import vermilion.fixed.ConstantTable
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowFormats
 import vermilion.lane.{LaneConfiguration, LaneParams}

@@ -2,7 +2,7 @@ package vermilion.control
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.{Delay, SweepInit}
+import vermilion.fixed.{ConstantTable, Delay, SweepInit}
 
 /** The registers that a host writes and reads back: a word each in a RAM, and beside it flip-flops where the lane must see all at once.
   *
@@ -82,21 +82,4 @@ object RegisterFile {
   val Words = 512
   private val IndexBits = log2Ceil(Words)
   private val RowBits = 4
-}
-
-/** Constants looked up by index: a tree of multiplexers in which equal parts stand once. */
-object ConstantTable {
-  def apply(values: Seq[BigInt], width: Int)(index: UInt): UInt = {
-    require(isPow2(values.size), s"${values.size} constants; legal are powers of two")
-    val made = scala.collection.mutable.Map.empty[Seq[BigInt], UInt]
-    def part(of: Seq[BigInt]): UInt = made.getOrElseUpdate(
-      of,
-      if (of.distinct.size == 1) of.head.U(width.W)
-      else {
-        val (low, high) = of.splitAt(of.size / 2)
-        Mux(index(log2Ceil(of.size) - 1), part(high), part(low))
-      }
-    )
-    part(values)
-  }
 }

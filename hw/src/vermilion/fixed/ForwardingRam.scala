@@ -31,13 +31,18 @@ class ForwardingRam[T <: Data](depth: Int, gen: T) {
     }
   }
 
-  /** Adds a read port; the result belongs to the address of the clock before. */
-  def read(address: UInt): T = {
+  /** Adds a read port that forwards nothing: what it gives is undefined if the record is written in the clock of the address. */
+  def glance(address: UInt): T = {
     val array = SyncReadMem(depth, UInt(gen.getWidth.W))
     when(writeEnable) { array.write(writeAddress, writeData.asUInt) }
+    array.read(address).asTypeOf(gen)
+  }
+
+  /** Adds a read port; the result belongs to the address of the clock before. */
+  def read(address: UInt): T = {
     val hit = RegNext(writeEnable && writeAddress === address)
     val held = RegNext(writeData)
-    Mux(hit, held, array.read(address).asTypeOf(gen))
+    Mux(hit, held, glance(address))
   }
 }
 
