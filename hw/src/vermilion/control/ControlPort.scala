@@ -259,7 +259,7 @@ class ControlPort(p: LaneParams) extends Module {
       io.statistics.clearing,
       snapshotPending,
       committing,
-      io.busy
+      RegNext(io.busy, true.B)
     )
   )
 

@@ -57,7 +57,10 @@ class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
 
   /** The register of this address is written now. */
   def written(address: Int): Bool = {
-    require(address < 4 * Words && address % 4 == 0, s"address is $address; legal are multiples of 4 below ${4 * Words}")
+    require(
+      address < 4 * Words && address % 4 == 0,
+      s"address is $address; legal are multiples of 4 below ${4 * Words}"
+    )
     s3Rows(address / 4 >> RowBits) && s3Columns(address / 4 & (1 << RowBits) - 1)
   }
 

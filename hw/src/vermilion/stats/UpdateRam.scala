@@ -13,6 +13,7 @@ import vermilion.fixed.{Delay, ForwardingRam}
   * event, while `visiting`. That of the reset finds all records 0; `ready` rises with its end, and events before that are lost.
   *
   * An array of more than 4,096 bits is declared as deep as a block RAM is anyway, 512: synthesis puts shallower ones into LUTs.
+  * A deeper one than 4,096 records is cut into arrays that are each one block RAM.
   *
   * @param depth    records
   * @param width    bits of a record
@@ -20,7 +21,8 @@ import vermilion.fixed.{Delay, ForwardingRam}
   */
 class UpdateRam(depth: Int, width: Int, visitAll: Bool) {
   private val addressBits = log2Ceil(depth)
-  private val ram = new ForwardingRam(if (depth * width > UpdateRam.LutBits) depth.max(512) else depth, UInt(width.W))
+  private val arrayDepth = if (depth * width > UpdateRam.LutBits) depth.max(512) else depth
+  private val ram = new ForwardingRam(arrayDepth, UInt(width.W), UpdateRam.slice(depth))
   val ready: Bool = RegInit(false.B)
   val visiting: Bool = RegInit(true.B)
   private val visit = RegInit(0.U(addressBits.W))
@@ -59,4 +61,7 @@ class UpdateRam(depth: Int, width: Int, visitAll: Bool) {
 
 object UpdateRam {
   private val LutBits = 4096
+
+  /** How wide a block RAM of 32,768 bits is in so many records, where it is narrower than a byte. */
+  private def slice(depth: Int): Int = if (depth <= 4096) Int.MaxValue else (32768 >> log2Ceil(depth)).max(1)
 }

@@ -71,7 +71,9 @@ object WindowProgram {
        )
      else Seq(marked.copy(to = ceChosen))) ++
       Seq(of(Verdict.Enqueue).copy(to = word(colour, field, 1), adds = true, total = true)) ++
-      Shown.toSeq.sorted.map { case (verdict, place) => of(verdict).copy(to = word(colour, field, place), adds = true) } :+
+      Shown.toSeq.sorted.map { case (verdict, place) =>
+        of(verdict).copy(to = word(colour, field, place), adds = true)
+      } :+
       Step(Nothing, to = word(colour, field, 0), adds = true, total = true)
   }
   private def eachColour(source: Source.Value, place: Int, slot: Int => Int): Seq[Step] =

@@ -61,9 +61,8 @@ class WindowWriter(searched: Boolean, start: Bool) {
   /** A source: `word` gives its bits for the slot of the clock before, by a function that takes a word out of a record. */
   def source(name: Source.Value, word: (UInt => UInt) => UInt): Unit = {
     def choose(record: UInt): UInt = {
-      val halves = Seq.tabulate((record.getWidth + 31) / 32)(i =>
-        record((32 * i + 31).min(record.getWidth - 1), 32 * i).pad(32)
-      )
+      val halves =
+        Seq.tabulate((record.getWidth + 31) / 32)(i => record((32 * i + 31).min(record.getWidth - 1), 32 * i).pad(32))
       if (halves.size > 2) Mux(s2.field, Mux(s2Half, halves(3), halves(2)), Mux(s2Half, halves(1), halves(0)))
       else Mux(s2Half, halves(1), halves(0))
     }
