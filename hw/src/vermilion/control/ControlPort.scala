@@ -18,7 +18,8 @@ import vermilion.stream.{Colour, LossCounters}
   * What is written reads back from a RAM ([[RegisterFile]]); what the lane must see is in flip-flops, about 2800 bits, whatever the number of
   * queues; they cannot tell what a queue has now.
   *
-  * A write takes effect 3 clocks after it is done, and the next access waits for that. A read answers 4 clocks after its address.
+  * A write is answered in the clock in which the lane sees it, 4 clocks after address and data have come. A read answers 4 clocks after its
+  * address, and waits for a write under way.
   * A register's bits outside its fields read as 0. After a reset writes wait, unanswered, for [[RegisterFile.Words]] clocks.
   */
 class ControlPort(p: LaneParams) extends Module {
@@ -39,11 +40,13 @@ class ControlPort(p: LaneParams) extends Module {
   private val shown = scala.collection.mutable.Map.empty[Int, UInt]
   private def show(address: Int, value: UInt): Unit = shown += address -> value
 
-  // A read waits until the write before it has reached its register, a write for the clock in which a read looks into the file.
+  // An answer and the next read wait until a write has reached its register, a write for the clock in which a read looks into the file.
   private val accepted = RegNext(io.axi.ar.fire, false.B)
   slave.io.axi <> io.axi
   slave.io.axi.ar.valid := io.axi.ar.valid && !file.moving
   io.axi.ar.ready := slave.io.axi.ar.ready && !file.moving
+  io.axi.b.valid := slave.io.axi.b.valid && !file.moving
+  slave.io.axi.b.ready := io.axi.b.ready && !file.moving
 
   private def factor(to: Scaled, of: R.Register, index: Int*): Unit = {
     val word = stored(of, index: _*)

@@ -51,9 +51,6 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
       dut.clock.step()
     }
 
-    /** Runs until what was written is in its register, and what that sets off has been seen. */
-    def settle(): Unit = for (_ <- 0 until 5) clock()
-
     /** Runs until all of the given channels have had their handshake; each begins after a stall of its own. */
     private def handshakes(limit: Int, each: (() => Boolean, Boolean => Unit)*): Boolean = {
       val open = each.to(mutable.ArrayBuffer)
@@ -181,7 +178,6 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         assert(write(R.Commit(), 1))
         assert((read(R.Status()) & 2) == 2, "pending commit not shown")
         assert(!write(R.ShadowLimitBytes(), 888, limit = 40), "a write was answered while a commit was pending")
-        settle()
         assert(dut.io.lane.commit.bits.config.decide.limitBytes.peek().litValue == 777)
         takeCommit = true
         dut.io.axi.b.ready.poke(true.B)
@@ -196,11 +192,10 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         for (c <- 0 until 3; k <- 0 until 2) {
           assert(write(R.ShadowColourCurveFlags(c, k), 0x401) && write(R.ShadowColourCurveSlope2(c, k), 16 * c + k))
           val curve = if (k == 0) lane.colours(c).drop else lane.colours(c).ecn
-          settle()
+          clock()
           assert(curve.slope2.peek().litValue == (BigInt(1) << 32) + 16 * c + k && curve.on.peek().litValue == 1)
         }
         assert(write(R.ShadowWeight(5), (3 << 24) + 200) && write(R.ShadowLambda(), (41L << 24) + 65535))
-        settle()
         assert(lane.average.weight(5).mant.peek().litValue == 200 && lane.average.weight(5).shift.peek().litValue == 3)
         assert(lane.average.lambda.mant.peek().litValue == 65535 && lane.average.lambda.shift.peek().litValue == 41)
 
@@ -211,7 +206,7 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         val before = classes.size
         assert(write(R.ClassAddress(), 46) && write(R.ClassEntry(), 10) && read(R.Status()) == 0x100)
         assert(write(R.Status(), 0x100) && write(R.ClassEntry(), 9))
-        settle()
+        clock()
         assert(classes.drop(before).toSeq == Seq(BigInt(4609)))
 
         // lost frames: the lowest word takes the other three along, whatever is lost meanwhile
@@ -234,7 +229,6 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         assert(read(R.LostFramesLow(2)) == 0, "an input that the build does not have")
 
         assert(write(R.TtlOption(), 0x1e9e) && write(R.ShadowDistance(), 0x105))
-        settle()
         val told = dut.io.lane.commit.bits.config
         assert(dut.io.lane.ttlOption.ip4.peek().litValue == 0x9e && dut.io.lane.ttlOption.ip6.peek().litValue == 0x1e)
         assert(
@@ -246,15 +240,15 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
 
         seeds.clear()
         for (i <- 0 until 4) assert(write(R.Seed(i), i + 1) && write(R.FlowSeed(i), i + 21))
-        settle()
+        clock()
         assert(seeds.isEmpty, "a seed was applied before the last one was written")
         for (i <- 0 until 4) assert(write(R.MarkSeed(i), i + 11))
-        settle()
+        clock()
         def words(first: Int) = (0 until 4).map(i => BigInt(first + i) << (32 * i)).sum
         assert(seeds.toSet == Set(words(1), words(11), words(21)) && seeds.size == 3)
         ports.clear()
         assert(write(R.PortBurstLow(), 5) && write(R.PortBurstHigh(), 1))
-        settle()
+        clock()
         assert(ports.toSeq == Seq((BigInt(1) << 32) + 5))
         // A snapshot waits for the averages of the queue that was selected then, and shows that it does.
         takeLook = false
@@ -264,7 +258,7 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         for (_ <- 0 until 100) clock()
         assert(snapshots.toSeq == Seq(BigInt(3)) && (read(R.Status()) & 4) == 0)
         assert(write(R.Control(), 3))
-        settle()
+        clock()
         assert(clears == 1 && read(R.Control()) == 1)
         for (i <- 0 until p.inputs) {
           lost(i) = (0, 0)
