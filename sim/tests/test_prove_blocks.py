@@ -40,8 +40,8 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("axi-lite", "reset"): ("a write has no answer, or two", 2),
     ("scheduler", "order"): ("the packet that leaves is not its queue's oldest", 7),
     ("scheduler", "covered"): ("a packet of the round is sent that its deficit does not cover", 5),
-    ("counters", "forwarding"): ("an event counts twice, or not at all", 5),
-    ("counters", "snapshot"): ("a snapshot is not as of one clock", 8),
+    ("counters", "forwarding"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),
+    ("counters", "snapshot"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),
 }
 
 

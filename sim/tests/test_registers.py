@@ -26,7 +26,7 @@ def test_the_lane_shows_the_version_of_its_map():
     version = next(register for register in found if register.path == ["version"])
     number = sum(field.reset << field.low for field in version.fields)
     port = registers.build.ROOT / "hw" / "src" / "vermilion" / "control" / "ControlPort.scala"
-    assert f'show(R.Version(), "h{number:08x}".U)' in port.read_text()
+    assert f'R.Version() -> BigInt("{number:08x}", 16)' in port.read_text()
 
 
 def test_html_and_markdown_are_written(tmp_path):

@@ -189,11 +189,14 @@ COUNTERS = {
     "clear": Fault(
         "a cleared record keeps its count",
         "RecordRamChecks",
-        r"_old_T\[2\] == epoch \? _old_T\[1:0\] : 2'h0",
-        "_old_T[1:0]",
+        r"\(_old_T\[2\] & old_REG\) == epoch & old_REG \?",
+        "old_REG ?",
     ),
     "tidy": Fault(
-        "tidying up after a clear overwrites an event", "RecordRamChecks", r"& ~walking & ~eventValid_REG", "& ~walking"
+        "tidying up after a clear takes the place of an event",
+        "RecordRamChecks",
+        r"target = counts \? (\{free_queue, free_slot\}) : visit;",
+        r"target = visiting ? visit : \1;",
     ),
 }
 

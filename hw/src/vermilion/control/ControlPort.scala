@@ -3,6 +3,7 @@ package vermilion.control
 import chisel3._
 import chisel3.util._
 import vermilion.control.{RegisterMap => R}
+import vermilion.fixed.ConstantTable
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowFormats
 import vermilion.lane.{LaneConfiguration, LaneParams}
@@ -14,9 +15,12 @@ import vermilion.stream.{Colour, LossCounters}
   * All of a queue's configuration is written to one shadow record, and reaches the lane as a whole with COMMIT. While the
   * lane has not taken it (it passes the policy pipeline like a packet, about 25 clocks), writes are held back, so the
   * record cannot change under the commit. The scheduler's part goes out in the clock in which the policy's is taken.
-  * Registers are flip-flops, about 2800 bits, whatever the number of queues; they cannot tell what a queue has now.
+  * What is written reads back from a RAM ([[RegisterFile]]); what the lane must see is in flip-flops, about 2800 bits, whatever the number of
+  * queues; they cannot tell what a queue has now.
   *
-  * A read answers 4 clocks after its address. A register's bits outside its fields read as 0.
+  * A write is answered in the clock in which the lane sees it, 4 clocks after address and data have come. A read answers 4 clocks after its
+  * address, and waits for a write under way.
+  * A register's bits outside its fields read as 0. After a reset writes wait, unanswered, for [[RegisterFile.Words]] clocks.
   */
 class ControlPort(p: LaneParams) extends Module {
   import ControlPort._
@@ -28,26 +32,21 @@ class ControlPort(p: LaneParams) extends Module {
     val lost = Input(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
   })
   private val slave = Module(new AxiLiteSlave(AddressBits))
+  private val file = new RegisterFile(slave.io.write, slave.io.readAddress)
+  private def written(address: Int): Bool = file.written(address)
+  private def stored(of: R.Register, index: Int*): UInt = file.register(of(index: _*), of.mask)
+
+  // What is not kept in the register file: every word that is shown enters the read multiplexer.
+  private val shown = scala.collection.mutable.Map.empty[Int, UInt]
+  private def show(address: Int, value: UInt): Unit = shown += address -> value
+
+  // An answer and the next read wait until a write has reached its register, a write for the clock in which a read looks into the file.
+  private val accepted = RegNext(io.axi.ar.fire, false.B)
   slave.io.axi <> io.axi
-  private val write = slave.io.write
-  private def written(address: Int): Bool = write.valid && write.bits.address === address.U
-
-  // -- registers: every one that is asked for here also enters the read multiplexer --
-  private val readable = scala.collection.mutable.ArrayBuffer.empty[(Int, UInt)]
-
-  private def show(address: Int, value: UInt): Unit = readable += address -> value
-
-  /** A register that the host writes and reads, as it will be after the present clock's write, and as it is. */
-  private class Stored(of: R.Register, index: Int*) {
-    val address: Int = of(index: _*)
-    private val bits = RegInit(0.U(of.mask.bitLength.W))
-    private val merged = (bits.pad(32) & ~write.bits.mask) | (write.bits.data & write.bits.mask)
-    val next: UInt = (merged & of.mask.U(32.W))(of.mask.bitLength - 1, 0)
-    when(written(address)) { bits := next }
-    val now: UInt = bits.pad(32)
-    show(address, now)
-  }
-  private def stored(of: R.Register, index: Int*): UInt = new Stored(of, index: _*).now
+  slave.io.axi.ar.valid := io.axi.ar.valid && !file.moving
+  io.axi.ar.ready := slave.io.axi.ar.ready && !file.moving
+  io.axi.b.valid := slave.io.axi.b.valid && !file.moving
+  slave.io.axi.b.ready := io.axi.b.ready && !file.moving
 
   private def factor(to: Scaled, of: R.Register, index: Int*): Unit = {
     val word = stored(of, index: _*)
@@ -56,29 +55,25 @@ class ControlPort(p: LaneParams) extends Module {
   }
 
   // -- identification and capabilities --
-  show(R.BlockType(), "h564d0001".U)
-  show(R.Version(), "h00010001".U)
-  show(R.NextBlock(), 0.U)
-  show(R.Queues(), p.queues.U)
-  show(R.Cells(), p.cells.U)
-  show(R.DataBits(), p.dataBits.U)
-  show(R.Inputs(), p.inputs.U)
-  show(R.EwmaStages(), EwmaStages.U)
-  show(R.MaxFrameBytes(), p.maxFrameBytes.U)
-  show(R.Flows(), p.flows.U)
-  show(R.Victims(), p.victims.U)
+  private val constants: Map[Int, BigInt] = Map(
+    R.BlockType() -> BigInt("564d0001", 16),
+    R.Version() -> BigInt("00010001", 16),
+    R.NextBlock() -> 0,
+    R.Queues() -> p.queues,
+    R.Cells() -> p.cells,
+    R.DataBits() -> p.dataBits,
+    R.Inputs() -> p.inputs,
+    R.EwmaStages() -> EwmaStages,
+    R.MaxFrameBytes() -> p.maxFrameBytes,
+    R.Flows() -> p.flows,
+    R.Victims() -> p.victims
+  )
 
   // -- what goes to the lane as it is written --
-  private val departureUpdates = RegInit(false.B)
-  private val clear = RegInit(false.B)
-  when(written(R.Control())) {
-    when(write.bits.mask(R.Control.departureUpdates.low)) {
-      departureUpdates := R.Control.departureUpdates(write.bits.data)
-    }
-  }
-  clear := written(R.Control()) && write.bits.mask(0) && R.Control.clearStatistics(write.bits.data).asBool
-  show(R.Control(), Cat(0.U(1.W), departureUpdates)) // clear_statistics reads as 0
-  io.lane.departureUpdates := departureUpdates
+  file.keep(R.Control(), BigInt(1) << R.Control.departureUpdates.low) // clear_statistics reads as 0
+  io.lane.departureUpdates :=
+    RegEnable(R.Control.departureUpdates(file.word), 0.U(1.W), written(R.Control())).asBool
+  private val clear = RegNext(written(R.Control()) && R.Control.clearStatistics(file.raw).asBool, false.B)
   io.statistics.clear := clear
 
   /** One clock after a write to `address`: the registers hold what was written. */
@@ -208,7 +203,7 @@ class ControlPort(p: LaneParams) extends Module {
   private val snapshotPending = Wire(Bool())
   when(io.lane.commit.fire) { committing := false.B }
   when(written(R.Commit()) && exists(selected)) { committing := true.B }
-  slave.io.hold := committing
+  slave.io.hold := committing || file.moving || file.clearing || accepted
   io.lane.commit.valid := committing
   io.lane.commit.bits.queue := selectedQueue
   io.lane.service.valid := io.lane.commit.fire
@@ -257,7 +252,7 @@ class ControlPort(p: LaneParams) extends Module {
   private val badNow = ((written(R.Commit()) || written(R.Snapshot())) && !exists(selected)) ||
     (classGo && !exists(R.ClassEntry.queue(classEntry)))
   when(badNow) { badQueue := true.B }
-    .elsewhen(written(R.Status()) && R.Status.badQueue(write.bits.data & write.bits.mask).asBool) {
+    .elsewhen(written(R.Status()) && R.Status.badQueue(file.raw).asBool) {
       badQueue := false.B
     }
   show(
@@ -268,31 +263,38 @@ class ControlPort(p: LaneParams) extends Module {
       io.statistics.clearing,
       snapshotPending,
       committing,
-      io.busy
+      RegNext(io.busy, true.B)
     )
   )
 
   // -- frames left out; a read of the lowest word takes the others along --
-  private val addressed = RegNext(io.axi.ar.fire, false.B)
   for (i <- 0 until p.inputs) {
     val counters = Module(new LossCounters)
     counters.io.lost := io.lost(i)
     counters.io.clear := clear
-    counters.io.take := addressed && slave.io.readAddress === R.LostFramesLow(i).U
+    counters.io.take := accepted && slave.io.readAddress === R.LostFramesLow(i).U
     show(R.LostFramesLow(i), counters.io.frames(31, 0))
     show(R.LostFramesHigh(i), counters.io.taken.frames(63, 32))
     show(R.LostBytesLow(i), counters.io.taken.bytes(31, 0))
     show(R.LostBytesHigh(i), counters.io.taken.bytes(63, 32))
   }
 
-  // -- read: the multiplexer is registered once, the window is two clocks behind its index --
+  // -- read: the multiplexer is registered once, the file one clock and the window two clocks behind their index --
+  file.close()
   private val address = slave.io.readAddress
+  private def page(at: UInt): UInt = at >> PageBits
+  private val identity = Seq.tabulate(1 << IdentityBits)(i => constants.getOrElse(4 * i, BigInt(0)))
+  private val others = shown.toSeq.sortBy(_._1).groupBy(_._1 >> PageBits).toSeq.map { case (number, words) =>
+    val choices = words.map { case (at, x) => ((at >> 2) & PageWords - 1).U -> x.pad(32) }
+    Mux(page(address) === number.U, MuxLookup(address(PageBits - 1, 2), 0.U(32.W))(choices), 0.U)
+  }
   private val value = RegNext(
-    MuxLookup(address, 0.U(32.W))(readable.map { case (at, x) => at.U(AddressBits.W) -> x.pad(32) }.toSeq)
+    others.reduce(_ | _) |
+      Mux((address >> IdentityBits + 2) === 0.U, ConstantTable(identity, 32)(address(IdentityBits + 1, 2)), 0.U)
   )
   private val inWindow = address >= WindowBase.U && address < (WindowBase + WindowBytes).U
   io.statistics.index := (address - WindowBase.U)(StatisticsWindow.IndexBits + 1, 2)
-  slave.io.readData := Mux(RegNext(RegNext(inWindow)), io.statistics.word, RegNext(value))
+  slave.io.readData := Mux(RegNext(RegNext(inWindow)), io.statistics.word, RegNext(value) | file.readWord)
 }
 
 object ControlPort {
@@ -302,4 +304,7 @@ object ControlPort {
   private val FactorShiftLow = R.PortCost.shift.low
   private val WindowBase = R.WindowColourArrivedPacketsLow(0)
   private val WindowBytes = StatisticsWindow.Words * 4
+  private val PageBits = 8
+  private val PageWords = (1 << PageBits) / 4
+  private val IdentityBits = 4
 }

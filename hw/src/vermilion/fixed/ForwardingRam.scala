@@ -12,8 +12,9 @@ import chisel3.util._
   *
   * @param depth number of records
   * @param gen   type of a record
+  * @param slice bits of a record that share an array: arrays as wide as one block RAM of this depth need no multiplexer behind them
   */
-class ForwardingRam[T <: Data](depth: Int, gen: T) {
+class ForwardingRam[T <: Data](depth: Int, gen: T, slice: Int = Int.MaxValue) {
   private val addressBits = log2Ceil(depth).max(1)
   private val writeEnable = Wire(Bool())
   private val writeAddress = Wire(UInt(addressBits.W))
@@ -31,13 +32,27 @@ class ForwardingRam[T <: Data](depth: Int, gen: T) {
     }
   }
 
+  /** Adds a read port that forwards nothing: what it gives is undefined if the record is written in the clock of the address. */
+  def glance(address: UInt): T = {
+    val width = gen.getWidth
+    if (slice >= width) {
+      val array = SyncReadMem(depth, UInt(width.W))
+      when(writeEnable) { array.write(writeAddress, writeData.asUInt) }
+      array.read(address).asTypeOf(gen)
+    } else
+      Cat((0 until width by slice).map { low =>
+        val bits = (low + slice).min(width) - low
+        val array = SyncReadMem(depth, UInt(bits.W))
+        when(writeEnable) { array.write(writeAddress, writeData.asUInt(low + bits - 1, low)) }
+        array.read(address)
+      }.reverse).asTypeOf(gen)
+  }
+
   /** Adds a read port; the result belongs to the address of the clock before. */
   def read(address: UInt): T = {
-    val array = SyncReadMem(depth, UInt(gen.getWidth.W))
-    when(writeEnable) { array.write(writeAddress, writeData.asUInt) }
     val hit = RegNext(writeEnable && writeAddress === address)
     val held = RegNext(writeData)
-    Mux(hit, held, array.read(address).asTypeOf(gen))
+    Mux(hit, held, glance(address))
   }
 }
 

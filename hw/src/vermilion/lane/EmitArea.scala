@@ -8,7 +8,9 @@ import vermilion.fixed.Formats._
 import vermilion.flow.FlowMarker
 import vermilion.mark.{TokenKind, TokenMarker}
 import vermilion.policy.PolicyPipeline
+import vermilion.rewrite.HeaderRewrite
 import vermilion.schedule.EgressQueues
+import vermilion.stats.Statistics
 import vermilion.stream.AxisBeat
 
 /** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`; the preset is nic10g. */
@@ -21,6 +23,11 @@ object EmitArea extends App {
     "flow-4096" -> (() => new FlowMarker(p.queueBits, 4096)),
     "flow-65536" -> (() => new FlowMarker(p.queueBits, 65536)),
     "queues" -> (() => new EgressQueues(p)),
+    "rewrite" -> (() => new HeaderRewrite(p)),
+    "statistics" -> (() => new Statistics(p)),
+    "statistics-1024" -> (() => new Statistics(p.copy(queues = 1024))),
+    "control" -> (() => new ControlPort(p)),
+    "control-1024" -> (() => new ControlPort(p.copy(queues = 1024))),
     "policy" -> (() => new PolicyPipeline(p)),
     "lane" -> (() => new LaneWithoutTrace(p)),
     "lane-without-token" -> (() => new LaneWithoutTrace(noToken)),

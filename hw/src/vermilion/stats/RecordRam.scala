@@ -2,116 +2,80 @@ package vermilion.stats
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.{ForwardingRam, SweepInit}
+import vermilion.fixed.Delay
 
-/** What all record RAMs of a statistics block do together, so that one snapshot or clear means one clock for all.
+/** What all record RAMs of a statistics block are told, so that one snapshot or clear means one clock for all.
   *
-  * @param epoch   flips at a clear; a record that carries the other value counts as cleared
+  * @param epoch   flips at a clear; a record that carries the other value counts as 0
   * @param flipped `epoch` has just flipped: stale records should be tidied up
-  * @param start   a snapshot begins: it holds all writes up to and including this clock's
-  * @param queue   the queue of the snapshot, from the clock after `start` until it ends
+  * @param start   a snapshot begins: it is of all writes up to and including this clock's
+  * @param walking from the clock after `start` until the snapshot has been read
+  * @param queue   the queue of the snapshot, while `walking`
+  * @param slot    the slot that is looked at; each RAM takes the bits it needs
   */
-class RecordControl(val epoch: Bool, val flipped: Bool, val start: Bool, val queue: UInt)
+class RecordControl(
+    val epoch: Bool,
+    val flipped: Bool,
+    val start: Bool,
+    val walking: Bool,
+    val queue: UInt,
+    val slot: UInt
+)
 
-/** A RAM of records, `slots` a queue, that count events, one a clock, and can be copied per queue as of one clock.
+/** A RAM of records, `slots` a queue, that count events, one a clock, and can be read per queue as of one clock.
   *
-  * '''Event''': read in clock t, `step` and write back in clock t+1; same-record events every clock are exact
-  * ([[vermilion.fixed.ForwardingRam]]).
+  * A record is `fields` counters of `bits` bits, which wrap; an event adds an amount to each ([[UpdateRam]]).
   *
-  * '''Clear''': a record holds the epoch in which it was written, and reads as `cleared` in another. So a clear takes one
-  * clock. A sweep then rewrites stale records in clocks without an event; the next clear must wait for it (`sweeping`).
+  * '''Clear''': a record holds the epoch in which it was written, and counts as 0 in another. So a clear takes one clock. A visit then
+  * rewrites stale records in clocks without an event; the next clear must wait for it (`sweeping`).
   *
-  * '''Snapshot''': a walk copies the queue's slots into a window, one in two clocks. An event that is about to change a
-  * slot not yet copied first puts the old value into the window (which holds the walk up by that much, at most once a
-  * slot). So the window holds all slots as of the clock of `start`. It keeps them until the next snapshot.
+  * '''Snapshot''': as long as `walking`, the first write to a slot of the snapshot's queue saves what the slot held. So a read gives the saved
+  * record where there is one, else the present one, and needs no forwarding: a slot that is written in the clock of the read has been saved.
   *
-  * Arrays, each with one writer: records, 2 reads (event, walk or sweep); window, `slots` deep. After reset all records
-  * are written with 0, one a clock, until `ready`; events before that are lost.
+  * Arrays, each with one writer: records, 2 reads (event, snapshot); saved records, `slots` deep, in LUTs.
   */
-class RecordRam[T <: Data](queues: Int, slots: Int, gen: T, control: RecordControl)(cleared: T => T) {
+class RecordRam(queues: Int, slots: Int, fields: Int, control: RecordControl, bits: Int = 64) {
   require(slots >= 2 && isPow2(slots), s"slots is $slots; legal are powers of two from 2")
   private val slotBits = log2Ceil(slots)
-  private val depth = queues * slots
-  private val addressBits = log2Ceil(depth)
-  private val width = gen.getWidth
-  private val ram = new ForwardingRam(depth, UInt((width + 1).W))
+  private val width = fields * bits
+  private val ram = new UpdateRam(queues * slots, width + 1, control.flipped)
+  val ready: Bool = ram.ready
+  val sweeping: Bool = ram.visiting && ready
 
-  private def recordOf(raw: UInt): T = {
-    val data = raw(width - 1, 0).asTypeOf(gen)
-    Mux(raw(width) === control.epoch, data, cleared(data))
-  }
+  private def isFresh(raw: UInt): Bool = raw(width) === control.epoch
+  private def fieldsOf(raw: UInt, keep: Bool): UInt = raw(width - 1, 0) & Fill(width, keep)
   private def addressOf(queue: UInt, slot: UInt): UInt =
-    Cat(queue, slot.pad(slotBits)(slotBits - 1, 0))(addressBits - 1, 0)
-  private def write(enable: Bool, address: UInt, record: T): Unit =
-    ram.write(enable, address, Cat(control.epoch, record.asUInt))
+    Cat(queue, slot.pad(slotBits)(slotBits - 1, 0))(log2Ceil(queues * slots) - 1, 0)
 
-  private val init = new SweepInit(depth)
-  val ready: Bool = init.done
+  // -- what the first write since the snapshot's clock overwrote --
+  private val eventOld = WireInit(0.U(width.W))
+  private val eventSlot = ram.address(slotBits - 1, 0)
+  private val isSaved = RegInit(0.U(slots.W))
+  private val saved = Mem(slots, UInt(width.W))
+  private val save = control.walking && ram.valid && (ram.address >> slotBits).asUInt === control.queue &&
+    !isSaved(eventSlot)
+  when(save) { saved.write(eventSlot, eventOld) }
+  isSaved := Mux(control.start, 0.U, isSaved | Mux(save, UIntToOH(eventSlot, slots), 0.U))
 
-  private val side = Wire(UInt(addressBits.W))
-  private val sideRecord = recordOf(ram.read(side))
-  private val eventValid = WireInit(false.B)
-  private val eventAddress = WireInit(0.U(addressBits.W))
-  private val eventOld = WireInit(0.U.asTypeOf(gen))
-
-  // -- snapshot: phase 0 looks a slot up, phase 1 copies it --
-  val walking: Bool = RegInit(false.B)
-  private val phase = RegInit(false.B)
-  private val slot = RegInit(0.U(slotBits.W))
-  private val copied = RegInit(0.U(slots.W))
-  private val window = SyncReadMem(slots, UInt(width.W))
-  private val eventSlot = eventAddress(slotBits - 1, 0)
-  private val save = walking && eventValid && (eventAddress >> slotBits).asUInt === control.queue && !copied(eventSlot)
-  private val copy = walking && phase && !save && !copied(slot)
-  when(save || copy) {
-    window.write(Mux(save, eventSlot, slot), Mux(save, eventOld, sideRecord).asUInt)
-    copied := copied | UIntToOH(Mux(save, eventSlot, slot), slots)
-  }
-
-  // -- sweep after a clear, in clocks that neither an event nor a snapshot needs --
-  val sweeping: Bool = RegInit(false.B)
-  private val sweep = RegInit(0.U(addressBits.W))
-  private val tidy = sweeping && phase && !walking && !eventValid
-  side := Mux(walking, addressOf(control.queue, slot), sweep)
-
-  when(control.start) {
-    walking := true.B
-    phase := false.B
-    slot := 0.U
-    copied := 0.U
-  }.otherwise {
-    phase := (walking || sweeping) && !phase
-    when(walking && phase && !save) {
-      slot := slot + 1.U
-      when(slot === (slots - 1).U) { walking := false.B }
+  /** Adds to the counters of `queue` and `slot` whenever `enable`; `amounts`, the first field's first, are those of one clock later. To be
+    * called once.
+    */
+  def event(enable: Bool, queue: UInt, slot: UInt)(amounts: UInt*): Unit = {
+    require(amounts.size == fields, s"${amounts.size} amounts for $fields fields")
+    ram.update(enable, addressOf(queue, slot)) { (raw, isEvent) =>
+      val old = fieldsOf(raw, isFresh(raw))
+      eventOld := old
+      val sums = amounts.zipWithIndex.map { case (amount, i) =>
+        (old(bits * (i + 1) - 1, bits * i) + Mux(isEvent, amount, 0.U))(bits - 1, 0)
+      }
+      Cat(control.epoch +: sums.reverse)
     }
   }
-  when(control.flipped) {
-    sweeping := true.B
-    sweep := 0.U
-    phase := false.B
-  }.elsewhen(tidy) {
-    sweep := sweep + 1.U
-    when(sweep === (depth - 1).U) { sweeping := false.B }
-  }
-  write(tidy, sweep, sideRecord)
 
-  /** Applies `step` to the record of `queue` and `slot` whenever `enable`; `step` is wired up one clock after its event.
-    * To be called once.
-    */
-  def event(enable: Bool, queue: UInt, slot: UInt)(step: T => T): Unit = {
-    val address = addressOf(queue, slot)
-    val old = recordOf(ram.read(address))
-    eventValid := RegNext(enable, false.B)
-    eventAddress := RegNext(address)
-    eventOld := old
-    write(eventValid, eventAddress, step(old))
-    write(!init.done, init.address, 0.U.asTypeOf(gen))
-  }
+  private val look = ram.glance(addressOf(control.queue, control.slot))
+  private val lookSlot = Delay(control.slot.pad(slotBits)(slotBits - 1, 0))
 
-  /** Another read port: the record as of the end of the clock of the address, one clock later. */
-  def look(queue: UInt, slot: UInt): T = recordOf(ram.read(addressOf(queue, slot)))
-
-  /** A slot of the last snapshot, one clock later. */
-  def atSnapshot(slot: UInt): T = window.read(slot.pad(slotBits)(slotBits - 1, 0)).asTypeOf(gen)
+  /** Bits of the record at `control.slot` of the clock before, as of the snapshot's clock: those that `choose` takes of a record. */
+  def atStart(choose: UInt => UInt): UInt =
+    Mux(isSaved(lookSlot), choose(saved.read(lookSlot)), choose(fieldsOf(look, isFresh(look))))
 }

@@ -150,10 +150,11 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
       for (stall <- Seq(0.0, 0.6)) {
         val host = new Host(dut, stall)
         import host._
+        if (stall == 0) assert(write(R.QueueSelect(), 0, limit = RegisterFile.Words + 10), "writes do not begin")
         assert(read(R.BlockType()) == 0x564d0001L && read(R.Version()) == 0x10001 && read(R.NextBlock()) == 0)
         assert(read(R.Queues()) == 10 && read(R.Cells()) == 4096 && read(R.DataBits()) == 64)
         assert(read(R.Inputs()) == 2 && read(R.EwmaStages()) == 6 && read(R.MaxFrameBytes()) == 9728)
-        for (hole <- Seq(0x0c, 0x8c, 0xf00, 0x1600, 0xfffffc)) {
+        for (hole <- Seq(0x0c, 0x8c, 0x4fc, 0x500, 0xf00, 0x1600, 0xfffffc)) {
           assert(write(hole, 0xffffffffL))
           assert(read(hole) == 0, s"at $hole")
         }
@@ -269,6 +270,17 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         for (_ <- 0 until 5) clock()
         dut.io.lane.refreshSkipped.poke(false.B)
         assert(read(R.RefreshesSkipped()) == skipped + 5)
+
+        // After a reset every register is 0, at once and for good.
+        assert(write(R.ShadowBurstLow(), 99) && write(R.ShadowColourCurveMinTh(2, 1), 98))
+        dut.reset.poke(true.B)
+        dut.clock.step()
+        dut.reset.poke(false.B)
+        lost.indices.foreach(i => lost(i) = (0, 0))
+        def areZero() = for ((at, _) <- stored) assert(read(at) == 0, f"at 0x$at%x after a reset")
+        areZero()
+        assert(write(R.QueueSelect(), 0, limit = RegisterFile.Words + 10))
+        areZero()
       }
     }
 }

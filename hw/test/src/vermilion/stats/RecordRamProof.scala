@@ -6,30 +6,29 @@ import vermilion.fixed.Delay
 
 /** [[RecordRam]]: each event counts once, a snapshot is as of one clock, a clear loses nothing that comes behind it.
   *
-  * Assumed, as `Statistics` does it: no events until `ready`, no snapshot while one is walking, no clear while a snapshot begins or walks or
-  * the last one is tidied up. Events, one a clock, snapshots, clears and looks are free. Counts are modulo 2^bits.
+  * Assumed, as `Statistics` does it: no events until `ready`, no snapshot while one is being read, no clear while a snapshot begins or is read or
+  * the last clear is tidied up. Events, one a clock, snapshots of any length, clears and looks are free. Counts are modulo 2^bits.
   */
 class RecordRamChecks(queues: Int, slots: Int, bits: Int) extends Module {
   private val queueBits = log2Ceil(queues)
   private val slotBits = log2Ceil(slots)
   val free = IO(Input(new Bundle {
-    val counts, snapshot, clear = Bool()
-    val queue, snapshotQueue, lookQueue = UInt(queueBits.W)
-    val slot, lookSlot, index = UInt(slotBits.W)
+    val counts, snapshot, ends, clear = Bool()
+    val queue, snapshotQueue = UInt(queueBits.W)
+    val slot, lookSlot = UInt(slotBits.W)
   }))
-  private val epoch = RegInit(false.B)
+  private val epoch, walking = RegInit(false.B)
   private val flipped, start = WireInit(false.B)
   private val queue = RegEnable(free.snapshotQueue, start)
-  private val ram = new RecordRam(queues, slots, UInt(bits.W), new RecordControl(epoch, flipped, start, queue))(_ =>
-    0.U(bits.W)
-  )
-  start := free.snapshot && ram.ready && !ram.walking
-  flipped := free.clear && ram.ready && !ram.walking && !start && !ram.sweeping
+  private val control = new RecordControl(epoch, flipped, start, walking, queue, free.lookSlot)
+  private val ram = new RecordRam(queues, slots, 1, control, bits)
+  start := free.snapshot && ram.ready && !walking
+  walking := start || walking && !free.ends
+  flipped := free.clear && ram.ready && !walking && !start && !ram.sweeping
   when(flipped) { epoch := !epoch }
   private val counts = free.counts && ram.ready
-  ram.event(counts, free.queue, free.slot)(old => (old + 1.U)(bits - 1, 0))
-  private val looked = ram.look(free.lookQueue, free.lookSlot)
-  private val word = ram.atSnapshot(free.index)
+  ram.event(counts, free.queue, free.slot)(1.U)
+  private val word = ram.atStart(x => x)
 
   // ---- plain counters: an event counts one clock behind
   private val plain = RegInit(VecInit.fill(queues, slots)(0.U(bits.W)))
@@ -41,23 +40,12 @@ class RecordRamChecks(queues: Int, slots: Int, bits: Int) extends Module {
   }
   plain := now
   when(flipped) { plain := 0.U.asTypeOf(plain) }
-  assert(
-    !RegNext(ram.ready, false.B) || looked === plain(Delay(free.lookQueue))(Delay(free.lookSlot)),
-    "an event counts twice, or not at all"
-  )
 
-  // ---- snapshot
+  // ---- every look while a snapshot is read
   private val held = Reg(Vec(slots, UInt(bits.W)))
-  private val any = RegInit(false.B)
-  when(start) {
-    held := now(free.snapshotQueue)
-    any := true.B
-  }
-  private val readable = any && !ram.walking
-  assert(!RegNext(readable && !start, false.B) || word === held(Delay(free.index)), "a snapshot is not as of one clock")
-
-  // ---- both end: a snapshot needs two clocks a slot, and two more where an event saves a slot first
-  private val age = RegInit(0.U(log2Ceil(4 * slots + 2).W))
-  age := Mux(ram.walking, age + 1.U, 0.U)
-  assert(age <= (4 * slots).U, "a snapshot does not end")
+  when(start) { held := now(free.snapshotQueue) }
+  assert(
+    !RegNext(walking, false.B) || !walking || word === held(Delay(free.lookSlot)),
+    "a count is lost or doubled, or a snapshot is not as of one clock"
+  )
 }

@@ -1,0 +1,88 @@
+package vermilion.control
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.{ConstantTable, Delay, SweepInit}
+
+/** The registers that a host writes and reads back: a word each in a RAM, and beside it flip-flops where the lane must see all at once.
+  *
+  * The RAM holds what reads give, so the flip-flops need no read multiplexer; it also merges byte strobes, so each register takes one whole
+  * word and one enable.
+  * {{{
+  *   clock  0  `write`: bits outside the fields are cut off      2  the merged word is read back
+  *          1  into the RAM, byte by byte                        3  `written(x)`, `word`: the registers take it, seen from clock 4
+  * }}}
+  * `moving` is high in clocks 1 to 3: neither a write nor a read may begin then, so a read sees all writes answered before. `read` addresses in
+  * clock t give `readWord` in t+1; nothing may be written to the RAM (clock 1 of a write) in t.
+  *
+  * After a reset the RAM is cleared in [[RegisterFile.Words]] clocks; till then `clearing` is high, nothing may be written and `readWord` is 0.
+  */
+class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
+  import RegisterFile._
+  private val masks = scala.collection.mutable.Map.empty[Int, BigInt]
+  private val init = new SweepInit(Words)
+  private def isHere(address: UInt): Bool = (address >> (IndexBits + 2)).asUInt === 0.U
+  private def indexOf(address: UInt): UInt = address(IndexBits + 1, 2)
+
+  // -- clock 1 --
+  private val fields = Wire(UInt(32.W))
+  private val s1Valid = RegNext(write.valid && isHere(write.bits.address), false.B)
+  private val s1Index = RegNext(indexOf(write.bits.address))
+  private val s1Word = RegNext(write.bits.data & fields)
+  private val s1Strobes = RegNext(VecInit.tabulate(4)(i => write.bits.mask(8 * i)))
+  private val at = Mux(init.done, s1Index, init.address)
+  private val bytes = VecInit.tabulate(4)(i => Mux(init.done, s1Word(8 * i + 7, 8 * i), 0.U))
+  private val strobes = s1Strobes.map(strobe => !init.done || (s1Valid && strobe))
+  private def copy(address: UInt): UInt = {
+    val array = SyncReadMem(Words, Vec(4, UInt(8.W)))
+    array.write(at, bytes, strobes)
+    array.read(address).asUInt
+  }
+
+  // -- clocks 2 and 3 --
+  private val s2Valid = RegNext(s1Valid, false.B)
+  private val s2Index = RegNext(s1Index)
+  private val s3Rows = RegNext(Mux(s2Valid, UIntToOH(s2Index(IndexBits - 1, RowBits)), 0.U), 0.U)
+  private val s3Columns = RegNext(UIntToOH(s2Index(RowBits - 1, 0)))
+  private val s3Valid = RegNext(s2Valid, false.B)
+
+  /** What the register holds that is being written, its strobes heeded. */
+  val word: UInt = copy(s2Index)
+
+  /** As it was written, without the strobes' effect: for bits that are not kept. Those of bytes without a strobe are 0. */
+  val raw: UInt = Delay(write.bits.data & write.bits.mask, 3)
+
+  val moving: Bool = s1Valid || s2Valid || s3Valid
+  val clearing: Bool = !init.done
+
+  /** The register of this address is written now. */
+  def written(address: Int): Bool = {
+    require(
+      address < 4 * Words && address % 4 == 0,
+      s"address is $address; legal are multiples of 4 below ${4 * Words}"
+    )
+    s3Rows(address / 4 >> RowBits) && s3Columns(address / 4 & (1 << RowBits) - 1)
+  }
+
+  private val readHere = RegNext(isHere(read) && init.done, false.B)
+  val readWord: UInt = copy(indexOf(read)) & Fill(32, readHere)
+
+  /** Keeps these bits of an address for reads. */
+  def keep(address: Int, mask: BigInt): Unit = masks(address / 4) = mask
+
+  /** A register of flip-flops, as it is now. */
+  def register(address: Int, mask: BigInt): UInt = {
+    keep(address, mask)
+    RegEnable(word(mask.bitLength - 1, 0), 0.U(mask.bitLength.W), written(address)).pad(32)
+  }
+
+  /** To be called once, after all registers. */
+  def close(): Unit =
+    fields := ConstantTable(Seq.tabulate(Words)(masks.getOrElse(_, BigInt(0))), 32)(indexOf(write.bits.address))
+}
+
+object RegisterFile {
+  val Words = 512
+  private val IndexBits = log2Ceil(Words)
+  private val RowBits = 4
+}

@@ -1,0 +1,102 @@
+package vermilion.stats
+
+import vermilion.stream.{Colour, Verdict}
+import vermilion.victim.Distance
+
+/** What a snapshot writes into the window, count by count: a list of steps, from which [[WindowWriter]] makes a table.
+  *
+  * A step takes one 64-bit counter of a source, adds it to an accumulator or begins one with it, and shows one of both or nothing. That
+  * gives the counters that are sums of others, which no RAM needs to hold:
+  * {{{
+  *   arrived    every verdict          enqueued   not marked + marked          ceChosen   marked + queued packets marked
+  * }}}
+  * Groups of steps begin at powers of two with their first slot, where step and slot have bits in common: that makes the table small.
+  */
+object WindowProgram {
+
+  /** Where a counter comes from; `Nothing` is 0. */
+  object Source extends Enumeration {
+    val Nothing, Gauges, Outcomes, Marked, CeWritten, Sent, Latency, Victims, Distances, Contests = Value
+  }
+  import Source._
+
+  /** @param to    first of the window's two words, if it is shown
+    * @param adds  to the accumulator, which otherwise begins with it
+    * @param total shows the accumulator, with this counter in it
+    */
+  final case class Step(
+      source: Source.Value,
+      slot: Int = 0,
+      field: Int = 0,
+      to: Option[Int] = None,
+      adds: Boolean = false,
+      total: Boolean = false
+  )
+
+  /** Bins of the latency histogram: bin k is 2^k to 2^(k+1)-1 ns. */
+  val Bins = 32
+
+  /** Slots of `Outcomes` and `Victims`. */
+  def outcome(colour: Int, verdict: Int): Int = 8 * colour + verdict
+  def victim(isEvicted: Boolean, colour: Int): Int = (if (isEvicted) 4 else 0) + colour
+
+  private val Shown = Map( // verdicts that are a counter, and its place
+    Verdict.Early -> 2,
+    Verdict.Forced -> 3,
+    Verdict.Tail -> 4,
+    Verdict.NoBuffer -> 5,
+    Verdict.Bad -> 6,
+    Verdict.Policed -> 10
+  )
+  private val Colours = 0 until Colour.Count
+  private val Fields = 0 until 2 // packets, bytes
+  private def word(colour: Int, field: Int, place: Int) = Some(64 * colour + 4 * place + 2 * field)
+  private val LatencyWord = 256
+  private val GaugeWord = 320
+  private val Gauges64 = 7 // pairs of words
+  private val MarkedWord = 336
+  private val ContestsWord = 360
+  private val LostWord = 384
+  private val VictimsWord = 512
+
+  private def decisions(colour: Int, field: Int, searched: Boolean): Seq[Step] = {
+    def of(verdict: Int) = Step(Outcomes, outcome(colour, verdict), field)
+    val marked = of(Verdict.Mark)
+    val ceChosen = word(colour, field, 7)
+    (if (searched)
+       Seq(
+         Step(Victims, victim(isEvicted = false, colour), field),
+         marked.copy(to = ceChosen, adds = true, total = true),
+         marked
+       )
+     else Seq(marked.copy(to = ceChosen))) ++
+      Seq(of(Verdict.Enqueue).copy(to = word(colour, field, 1), adds = true, total = true)) ++
+      Shown.toSeq.sorted.map { case (verdict, place) =>
+        of(verdict).copy(to = word(colour, field, place), adds = true)
+      } :+
+      Step(Nothing, to = word(colour, field, 0), adds = true, total = true)
+  }
+  private def eachColour(source: Source.Value, place: Int, slot: Int => Int): Seq[Step] =
+    for (f <- Fields; c <- Colours) yield Step(source, slot(c), f, word(c, f, place))
+  private def row(source: Source.Value, slots: Int, first: Int, field: Int = 0): Seq[Step] =
+    Seq.tabulate(slots)(i => Step(source, i, field, Some(first + 2 * i)))
+
+  /** All steps, at the end those that do nothing and fill a group. */
+  def apply(searched: Boolean): Seq[Step] = {
+    val groups = Seq(
+      (for (f <- Fields; c <- Colours) yield decisions(c, f, searched)).flatten ++ row(Gauges, Gauges64, GaugeWord),
+      row(Latency, Bins, LatencyWord),
+      row(Marked, 12, MarkedWord),
+      eachColour(CeWritten, 8, identity) ++ eachColour(Sent, 9, identity)
+    ) ++ (if (!searched) Nil
+          else
+            Seq(
+              row(Distances, 1 << Distance.Bits, LostWord),
+              row(Distances, 1 << Distance.Bits, VictimsWord, field = 1),
+              eachColour(Victims, 11, victim(isEvicted = true, _)) ++
+                Fields.map(f => Step(Contests, 0, f, Some(ContestsWord + 2 * f)))
+            ))
+    def size(group: Seq[Step]) = Iterator.iterate(1)(2 * _).find(_ >= group.size).get
+    groups.sortBy(-size(_)).flatMap(group => group.padTo(size(group), Step(Nothing)))
+  }
+}

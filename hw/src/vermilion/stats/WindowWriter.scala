@@ -1,0 +1,100 @@
+package vermilion.stats
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.{ConstantTable, Delay}
+
+/** Fills the window with a snapshot: a word of 32 bits a clock, by the steps of [[WindowProgram]].
+  *
+  * {{{
+  *   clock 0  step and half      1  `slot` to the RAMs      2  a word of the source that is meant      3  accumulated, written
+  * }}}
+  * `walking` from the clock after `start` until the last word is written, 2 clocks a step and 4 more. The window is a RAM; words that no
+  * step writes read as 0.
+  */
+class WindowWriter(searched: Boolean, start: Bool) {
+  import WindowProgram._
+  private val program = WindowProgram(searched)
+  private val stepBits = log2Ceil(program.size)
+  private class Control extends Bundle {
+    val source = UInt(log2Ceil(Source.maxId).W)
+    val slot = UInt(WindowWriter.SlotBits.W)
+    val field = Bool()
+    val pair = UInt((StatisticsWindow.IndexBits - 1).W)
+    val shows, adds, total = Bool()
+  }
+  private val step = RegInit(0.U((stepBits + 1).W)) // and which half
+  private val busy = RegInit(false.B)
+  val walking: Bool = RegInit(false.B)
+  private def number(step: Step): BigInt = {
+    val bits = Seq(step.to.isDefined, step.adds, step.total).foldLeft(BigInt(0))((x, b) => 2 * x + (if (b) 1 else 0))
+    def push(x: BigInt, value: Int, width: Int) = (x << width) + value
+    val head = push(push(BigInt(0), step.source.id, log2Ceil(Source.maxId)), step.slot, WindowWriter.SlotBits)
+    push(push(head, step.field, 1), step.to.getOrElse(0) / 2, StatisticsWindow.IndexBits - 1) * 8 + bits
+  }
+  private val table = program.padTo(1 << stepBits, Step(Source.Nothing)).map(number)
+  private val isLast = step === (2 * program.size - 1).U
+  private val s1 = RegNext(ConstantTable(table, (new Control).getWidth)(step >> 1)).asTypeOf(new Control)
+  private val s1Half = RegNext(step(0))
+  private val s2 = Delay(s1)
+  private val s2Half = Delay(s1Half)
+  private val s3 = Delay(s2)
+  private val s3Half = Delay(s2Half)
+  private val s3Valid = ShiftRegister(busy, 3, false.B, true.B)
+  private val s3Last = Delay(isLast, 3)
+  when(busy) {
+    step := step + 1.U
+    when(isLast) { busy := false.B }
+  }
+  when(s3Valid && s3Last) { walking := false.B }
+  when(start) {
+    step := 0.U
+    busy := true.B
+    walking := true.B
+  }
+
+  /** The slot of the sources that is looked at. */
+  val slot: UInt = s1.slot
+
+  private val words = scala.collection.mutable.ArrayBuffer.empty[UInt]
+
+  /** A source: `word` gives its bits for the slot of the clock before, by a function that takes a word out of a record. */
+  def source(name: Source.Value, word: (UInt => UInt) => UInt): Unit = {
+    def choose(record: UInt): UInt = {
+      val halves =
+        Seq.tabulate((record.getWidth + 31) / 32)(i => record((32 * i + 31).min(record.getWidth - 1), 32 * i).pad(32))
+      if (halves.size > 2) Mux(s2.field, Mux(s2Half, halves(3), halves(2)), Mux(s2Half, halves(1), halves(0)))
+      else Mux(s2Half, halves(1), halves(0))
+    }
+    words += word(choose) & Fill(32, s2.source === name.id.U)
+  }
+
+  /** A source of single words, two a slot. */
+  def source(name: Source.Value, single: Seq[UInt]): Unit = {
+    val table = single.zipWithIndex.map { case (x, i) => i.U -> x.pad(32) }
+    words += MuxLookup(Cat(s2.slot, s2Half)(log2Ceil(single.size) - 1, 0), 0.U(32.W))(table) &
+      Fill(32, s2.source === name.id.U)
+  }
+
+  private val window = SyncReadMem(StatisticsWindow.Words, UInt(32.W))
+
+  /** A word of the window, two clocks later. To be called once, after all sources. */
+  def read(index: UInt): UInt = {
+    val word = RegNext(words.reduce(_ | _))
+    val held = Reg(Vec(2, UInt(32.W)))
+    val carry = Reg(Bool())
+    val sum = (held(s3Half) & Fill(32, s3.adds)) +& word + (carry && s3Half)
+    carry := sum(32)
+    held(s3Half) := sum(31, 0)
+    when(s3Valid && s3.shows) { window.write(Cat(s3.pair, s3Half), Mux(s3.total, sum(31, 0), word)) }
+    val written = program.flatMap(_.to).toSet
+    val pairs = Seq.tabulate(StatisticsWindow.Words / 2)(i => BigInt(if (written(2 * i)) 1 else 0))
+    RegNext(window.read(index) & Fill(32, RegNext(ConstantTable(pairs, 1)(index >> 1))))
+  }
+}
+
+object WindowWriter {
+
+  /** Bits of the largest source's slot. */
+  val SlotBits = 6
+}
