@@ -99,7 +99,9 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   lookup.halfOpenAge := in.config.halfOpenAge
   io.ready := table.io.ready
 
-  private val s5Place = table.io.place
+  private val s5Place = Wire(chiselTypeOf(table.io.place))
+  s5Place.bits := Delay(table.io.place.bits)
+  s5Place.valid := RegNext(table.io.place.valid, false.B)
   private val s6Place = Delay(s5Place)
   private val s7Place = Delay(s6Place)
   private def holds(p: Valid[FlowPlace]): Bool = p.valid && p.bits.found
