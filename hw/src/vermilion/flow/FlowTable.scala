@@ -43,7 +43,7 @@ object FlowTable {
   * sees in the three ahead of it is worked out in clock 1. So the RAM's word does not matter where a write meets a read. The loop holds
   * logic of a few bits a way alone.
   *
-  * After reset and after a new seed (which empties the table) `ready` is low while the key is drawn and the entries are cleared; lookups
+  * After reset and after a new seed (which empties the table) `ready` is low while the hash takes its key and the entries are cleared; lookups
   * are ignored then.
   */
 class FlowTable(queueBits: Int, flows: Int) extends Module {
@@ -95,10 +95,10 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
     val place = new FlowPlace(log2Ceil(flows))
   }
 
-  // ---- Clearing: the key is drawn (longer than the pipeline is deep), then every set is cleared -----------------
+  // ---- Clearing: the pipeline drains, then every set is cleared; beside it the hash takes its key ---------------
   private val hash = Module(new FlowHash(queueBits, setBits))
   private val cleared = RegInit(0.U((setBits + 1).W))
-  private val clearing = hash.io.ready && cleared =/= sets.U
+  private val clearing = hash.io.drained && cleared =/= sets.U
   when(clearing) { cleared := cleared + 1.U }
   when(io.seed.valid) { cleared := 0.U }
   io.ready := hash.io.ready && !clearing
@@ -166,10 +166,11 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   private val halfOpen = which(_.halfOpen)
   private val own = hits.orR
   private val live = (hits & ~aged).orR
-  private val given = Mux(free.orR, PriorityEncoderOH(free), Mux(aged.orR, PriorityEncoderOH(aged), PriorityEncoderOH(halfOpen)))
+  private val chosen =
+    Mux(free.orR, PriorityEncoderOH(free), Mux(aged.orR, PriorityEncoderOH(aged), PriorityEncoderOH(halfOpen)))
   private val found = own || free.orR || aged.orR || halfOpen.orR
   private val s3 = Wire(new Outcome)
-  s3.way := Mux(own, hits, given) & Fill(Ways, valid(3))
+  s3.way := Mux(own, hits, chosen) & Fill(Ways, valid(3))
   private def counted(way: Way): UInt = {
     val kept = Mux(way.aged && (lookup(3).syn || settled(way.count)), 0.U, way.count)
     Mux(lookup(3).syn || settled(kept), kept, wrap(kept + 1.U, CountBits))
