@@ -10,6 +10,10 @@ object FlowHash {
   val InputBits = 128 + 128 + 16 + 16 + 15 + 1 + 24
   val KeyWords = 11
 
+  /** Where in a word of 32 bits of the name its characters begin; of five bits at most, as a LUT's two memories of 32 bits have addresses. */
+  val Characters = Seq(0, 5, 10, 15, 20, 24, 28, 32)
+  val CharacterValues = 32
+
   /** Bits 0..127 source, ..255 destination, ..271 source port, ..287 destination port, ..302 queue, 303 IPv6, ..327 VLAN IDs. */
   def input(k: FlowKey): UInt = Cat(k.vlan, k.isIp6, k.queue.pad(15), k.dstPort, k.srcPort, k.dstAddr, k.srcAddr)
 }
@@ -22,8 +26,12 @@ object FlowHash {
   * For any two flows chosen without knowing the key, the chance that they share a set is one in the number of sets; so no list of
   * addresses made outside collides more than chance has it. With a known key it is no protection.
   *
-  * Combinational from `flow` to `set`: one level of AND, XOR over 328 bits. A seed is taken with `seed.valid`; it and a reset draw a new
-  * key, and `ready` is low for the eleven clocks that takes.
+  * The hash is linear, so it is the exclusive or of what each character of four or five bits gives by itself. That stands in a small memory
+  * for each character, written once for a key: half the logic of ANDs with the key.
+  *
+  * Combinational from `flow` to `set`: a read, then XOR over the characters. A seed is taken with `seed.valid`; it and a reset draw a new
+  * key, and `ready` is low for the 354 clocks that it takes to write the memories: two draws, then 32 clocks a word of the name.
+  * `drained` is low for the first 11 of these: longer than a lookup that has begun is on its way.
   */
 class FlowHash(queueBits: Int, setBits: Int) extends Module {
   require(queueBits <= 15, s"queueBits is $queueBits; legal are 1 to 15")
@@ -33,21 +41,46 @@ class FlowHash(queueBits: Int, setBits: Int) extends Module {
     val seed = Flipped(Valid(UInt(128.W)))
     val flow = Input(new FlowKey(queueBits))
     val set = Output(UInt(setBits.W))
+    val drained = Output(Bool())
     val ready = Output(Bool())
   })
 
+  // The key in two words: that of the word of the name whose memories are written, and the one above it.
   private val random = Module(new RandomSource)
-  private val drawn = RegInit(0.U(log2Ceil(KeyWords + 1).W))
-  private val key = Reg(UInt((32 * KeyWords).W))
+  private val loaded = RegInit(0.U(2.W))
+  private val written = RegInit(0.U(log2Ceil(KeyWords * CharacterValues + 1).W))
+  private val key = Reg(Vec(2, UInt(32.W)))
+  private val word = written >> log2Ceil(CharacterValues)
+  private val value = written(log2Ceil(CharacterValues) - 1, 0)
+  private val loading = loaded =/= 2.U
+  private val writing = !loading && !io.ready
+  private val last = writing && value.andR
+  io.ready := written === (KeyWords * CharacterValues).U
+  io.drained := written >= 9.U
   random.io.seed := io.seed
-  random.io.next := !io.ready
-  io.ready := drawn === KeyWords.U
-  when(!io.ready) {
-    drawn := drawn + 1.U
-    key := Cat(random.io.draw, key(32 * KeyWords - 1, 32))
+  random.io.next := loading || (last && word < (KeyWords - 2).U)
+  when(loading) { loaded := loaded + 1.U }
+  when(writing) { written := written + 1.U }
+  when(loading || last) {
+    key(0) := key(1)
+    key(1) := random.io.draw
   }
-  when(io.seed.valid) { drawn := 0.U }
+  when(io.seed.valid) {
+    loaded := 0.U
+    written := 0.U
+  }
 
-  private val flow = input(io.flow)
-  io.set := Cat((0 until setBits).reverse.map(j => (flow & key(j + InputBits - 1, j)).xorR))
+  private val flow = input(io.flow).pad(32 * KeyWords)
+  private def used(bit: Int): Boolean = bit < InputBits && !(bit >= 288 + queueBits && bit < 303)
+  private val shares = for {
+    i <- 0 until KeyWords
+    (from, to) <- Characters.zip(Characters.tail)
+    if (from until to).exists(b => used(32 * i + b))
+  } yield {
+    val memory = Mem(1 << (to - from), UInt(setBits.W))
+    val share = VecInit((0 until setBits).map(j => (value(to - from - 1, 0) & key.asUInt(to + j - 1, from + j)).xorR))
+    when(writing && word === i.U) { memory.write(value(to - from - 1, 0), share.asUInt) }
+    memory.read(flow(32 * i + to - 1, 32 * i + from))
+  }
+  io.set := shares.reduce(_ ^ _)
 }

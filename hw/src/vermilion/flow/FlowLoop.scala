@@ -25,59 +25,116 @@ import vermilion.fixed.Arithmetic.{saturate, wrap}
   * }}}
   * n = 8 has no 1/(1 - alpha): raised, it is not probed until a loss. A change of n or of the rule finds `raised` as it is;
   * 2 (A + 1) takes the average for A_Y and clears it.
+  *
+  * For the clock's sake the loop keeps beside the state what hangs on the state alone, not on n, which may change between two packets:
+  * {{{
+  *   excess     raised: 256 L - 1, else 256 L - A - 1       so a loss is floor((8 A + n (excess + 1)) / 8) for both
+  *   burstPlus  L + 1, saturating
+  * }}}
+  * A product by c = 0..8 is the sum of {0, 4, 8} x and {0, 1, 2, -1} x, each chosen within the adder that it goes into; the choice, [[FlowTerms]],
+  * is made a clock ahead.
   */
 object FlowLoop {
   import FlowFormats._
 
-  /** `c x`, c = 0..8, as one sum of two shifts. */
-  private def times(c: UInt, x: UInt): UInt = {
-    val width = x.getWidth + 4
-    val zero = 0.U(width.W)
-    val x1 = x.pad(width)
-    val Seq(x2, x4, x8) = Seq(1, 2, 3).map(k => wrap(x1 << k, width))
-    val first = MuxLookup(c, x8)(Seq(zero, x1, x2, x2, x4, x4, x4, x8).zipWithIndex.map { case (t, i) => i.U -> t })
-    val second = MuxLookup(c, zero)(Seq(3.U -> x1, 5.U -> x1, 6.U -> x2, 7.U -> ~x1))
-    wrap(first + second + (c === 7.U), width)
-  }
+  /** Of `excess`, two's complement. */
+  val ExcessBits: Int = BurstBits + AverageFrac + 1
 
   /** n, at most 8. */
-  def eighths(c: FlowConfig): UInt = Mux(c.alphaEighths > 8.U, 8.U, c.alphaEighths)
+  private def eighths(c: FlowConfig): UInt = Mux(c.alphaEighths > 8.U, 8.U, c.alphaEighths)
 
-  /** 8 - n where the state is not raised; what the average is multiplied with at a loss. */
-  private def keep(n: UInt): UInt = 8.U(4.W) - n
+  /** {0, 1, 2} x. */
+  private def first(c: Eighths, x: UInt): UInt =
+    MuxLookup(c.fours, 0.U(x.getWidth.W))(Seq(1.U -> x, 2.U -> wrap(x << 1, x.getWidth)))
 
-  /** Is L > A_Y, for L = `burst`? (8-n) L > 8 average, both with 8 fraction bits. */
-  def over(burst: UInt, s: FlowState, n: UInt): Bool =
-    times(Mux(s.raised, keep(n), 8.U), burst) > (s.average >> (AverageFrac - 3)).asUInt
+  /** The terms for a packet's configuration. */
+  def terms(config: FlowConfig): FlowTerms = {
+    val n = eighths(config)
+    val t = Wire(new FlowTerms)
+    def pick(bits: Int)(values: Int*): UInt = VecInit(values.map(_.U(bits.W)))(n)
+    t.alpha := Eighths(n)
+    t.keep := Eighths(8.U(4.W) - n)
+    t.unit := pick(3)(0, 0, 1, 3, 3, 4, 5, 7, 7)
+    t.shift := pick(2)(0, 0, 0, 0, 1, 1, 2, 3, 3)
+    t.small := pick(2)(0, 1, 2, 3, 0, 3, 0, 0, 0)
+    t.byFactor := config.increaseByFactor
+    t
+  }
 
-  /** A_Y after a loss, for the burst in `s`. */
-  def afterLoss(s: FlowState, n: UInt): UInt = {
-    val sum = times(Mux(s.raised, 8.U, keep(n)), s.average) +& (times(n, s.burst) << AverageFrac)
+  def plus(burst: UInt): UInt = saturate(burst +& 1.U, BurstBits)
+
+  def excess(s: FlowState): UInt = {
+    val less = ~Mux(s.raised, 0.U, s.average)
+    val whole = s.burst.pad(ExcessBits - AverageFrac) + Cat(3.U(2.W), less(AverageBits - 1, AverageFrac))
+    Cat(whole, less(AverageFrac - 1, 0))
+  }
+
+  /** The excess with one packet more. */
+  def excessPlus(s: FlowState, excess: UInt): UInt =
+    Cat(excess(ExcessBits - 1, AverageFrac) + !s.burst.andR, excess(AverageFrac - 1, 0))
+
+  /** The excess where L = 0. */
+  def excessAtRest(average: UInt, raised: Bool): UInt = Cat(3.U(2.W), ~Mux(raised, 0.U, average))
+
+  /** Is L > A_Y, for L = `burst`? The sign of 8 average - (8-n) L, or of 8 average - 8 L; to 1/32 of a packet, which is exact. */
+  def over(burst: UInt, s: FlowState, t: FlowTerms): Bool = {
+    val c = Mux(s.raised, t.keep, Eighths(8.U(4.W)))
+    val width = BurstBits + 4
+    val l = burst.pad(width)
+    val a = (s.average >> (AverageFrac - 3)).asUInt.pad(width)
+    val upper = a(width - 1, 2) - first(c, l)(width - 3, 0)
+    val less = MuxLookup(c.ones, 0.U(width.W))(Seq(1.U -> ~l, 2.U -> ~wrap(l << 1, width), 3.U -> l))
+    val borrow = c.ones(0) ^ c.ones(1)
+    val left = Cat(upper, a(1, 0), true.B) + Cat(less, borrow)
+    left(width)
+  }
+
+  /** A_Y after a loss: 8 average + n (excess + 1) = 8 average + first + second + n, or n + 1 where the second is an inverse. */
+  def afterLoss(s: FlowState, excess: UInt, t: FlowTerms): UInt = {
+    val width = AverageBits + 5
+    val y = Cat(Fill(width - ExcessBits, excess(ExcessBits - 1)), excess)
+    val upper = Cat(0.U(2.W), s.average, t.unit(2)) + first(t.alpha, y)(width - 3, 0)
+    val second = MuxLookup(t.alpha.ones, 0.U(width.W))(Seq(1.U -> y, 2.U -> wrap(y << 1, width), 3.U -> ~y))
+    val sum =
+      Cat(upper, t.unit(1, 0)) - ~second // one more than the sum; n = 0 has that one too many, in bits that are dropped
     saturate(sum >> 3, AverageBits)
   }
 
   /** The average and `raised` after a probe. */
-  def increase(average: UInt, raised: Bool, c: FlowConfig): (UInt, Bool) = {
-    val n = eighths(c)
+  def increase(average: UInt, raised: Bool, t: FlowTerms): (UInt, Bool) = {
     val a = average.pad(AverageBits + 4)
-    val terms = Seq(
-      Seq(0),
-      Seq(0, -3, -6),
-      Seq(0, -2, -4),
-      Seq(0, -1, -3),
-      Seq(1),
-      Seq(1, -1, -3),
-      Seq(2),
-      Seq(3),
-      Seq(3)
-    )
-    def term(which: Int): UInt = MuxLookup(n, 0.U(a.getWidth.W))(terms.zipWithIndex.collect {
-      case (shifts, i) if shifts.length > which =>
-        val k = shifts(which)
-        i.U -> (if (k < 0) (a >> -k).pad(a.getWidth) else wrap(a << k, a.getWidth))
-    })
-    val grown = saturate(term(0) +& term(1) +& (term(2) +& 1.U), AverageBits)
+    def small(shifts: Int*): UInt =
+      MuxLookup(t.small, 0.U(average.getWidth.W))(shifts.zipWithIndex.map { case (k, i) =>
+        (i + 1).U -> (average >> k).pad(average.getWidth)
+      })
+    val whole = MuxLookup(t.shift, a)((1 to 3).map(k => k.U -> wrap(a << k, a.getWidth)))
+    val grown = saturate(whole + ((small(3, 2, 1) +& small(6, 4, 3)) +& 1.U), AverageBits)
     val doubled = saturate((average +& (1 << AverageFrac).U) << 1, AverageBits)
-    (Mux(c.increaseByFactor, Mux(raised, grown, average), doubled), c.increaseByFactor)
+    (Mux(t.byFactor, Mux(raised, grown, average), doubled), t.byFactor)
   }
+}
+
+/** A factor c = 0..8 as two terms: {0, 4, 8} and {0, 1, 2, -1}. */
+class Eighths extends Bundle {
+  val fours = UInt(2.W)
+  val ones = UInt(2.W)
+}
+
+object Eighths {
+  def apply(c: UInt): Eighths = {
+    val e = Wire(new Eighths)
+    e.fours := (c +& 1.U)(3, 2)
+    e.ones := c(1, 0)
+    e
+  }
+}
+
+/** What a packet's alpha chooses in the loop. */
+class FlowTerms extends Bundle {
+  val alpha = new Eighths // n
+  val keep = new Eighths // 8 - n
+  val unit = UInt(3.W) // afterLoss: n - 1, or n where n is 3 or 7; 0 for 0
+  val shift = UInt(2.W) // increase: the greatest term
+  val small = UInt(2.W) // and which pair of small ones
+  val byFactor = Bool()
 }

@@ -2,7 +2,7 @@ package vermilion.flow
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.Arithmetic.{saturate, wrap}
+import vermilion.fixed.Arithmetic.wrap
 import vermilion.fixed.{Delay, ForwardingRam}
 import vermilion.stream.Colour
 
@@ -99,18 +99,20 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   lookup.halfOpenAge := in.config.halfOpenAge
   io.ready := table.io.ready
 
-  private val s5Place = table.io.place
+  private val s5Place = Wire(chiselTypeOf(table.io.place))
+  s5Place.bits := Delay(table.io.place.bits)
+  s5Place.valid := RegNext(table.io.place.valid, false.B)
   private val s6Place = Delay(s5Place)
   private val s7Place = Delay(s6Place)
   private def holds(p: Valid[FlowPlace]): Bool = p.valid && p.bits.found
   private val states = new ForwardingRam(flows, new FlowState)
 
-  /** The next state, as the RAM has it and with L_Y + 1 beside it, which spares the loop an adder. */
+  /** A state as the RAM has it, and beside it what the loop has no time for (FlowLoop). */
   private class Held extends Bundle {
     val state = new FlowState
     val burstPlus = UInt(BurstBits.W)
+    val excess = UInt(FlowLoop.ExcessBits.W)
   }
-  private def plus(burst: UInt): UInt = saturate(burst +& 1.U, BurstBits)
   private val s8 = Reg(new Held)
   private val s8Writes = Delay(holds(s7Place))
   private val s8Index = Delay(s7Place.bits.index)
@@ -120,14 +122,16 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   private val s6Held = Wire(new Held)
   private val s6Read = states.read(s5Place.bits.index)
   s6Held.state := Mux(s8Writes && s8Index === s6Place.bits.index, s8.state, s6Read)
-  s6Held.burstPlus := plus(s6Held.state.burst)
+  s6Held.burstPlus := FlowLoop.plus(s6Held.state.burst)
+  s6Held.excess := FlowLoop.excess(s6Held.state)
   private val s7Held = Delay(s6Held)
   private val s7Forward = Delay(holds(s7Place) && s7Place.bits.index === s6Place.bits.index)
 
+  private val s6Terms = FlowLoop.terms(s6.config)
   private val s6Begun = Wire(new FlowState)
   private val s6Counts = !s6.syn && s6.config.redRules
   private val s6Probe = s6Counts && s6.config.initialAverage < (1 << AverageFrac).U // 1 > A_0
-  private val (s6Average, s6Raised) = FlowLoop.increase(s6.config.initialAverage, false.B, s6.config)
+  private val (s6Average, s6Raised) = FlowLoop.increase(s6.config.initialAverage, false.B, s6Terms)
   private val s6Green = s6.config.greenRules && !s6.syn && !s6Probe && s6.config.startCredits =/= 0.U
   s6Begun.average := Mux(s6Probe, s6Average, s6.config.initialAverage)
   s6Begun.raised := s6Probe && s6Raised
@@ -135,6 +139,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   s6Begun.highestSeq := s6.seq
   s6Begun.credits := Mux(s6Green, wrap(s6.config.startCredits - 1.U, CreditBits), s6.config.startCredits)
   private val s7Begun = Delay(s6Begun)
+  private val s7BegunExcess = Delay(FlowLoop.excess(s6Begun))
   private val s7BegunProbe = Delay(s6Probe)
   private val s7BegunGreen = Delay(s6Green || (s6.config.greenRules && s6.syn))
 
@@ -142,14 +147,15 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   private val s7 = packet(7)
   private val held = Mux(s7Forward, s8, s7Held)
   private val old = held.state
-  private val n = Delay(FlowLoop.eighths(s6.config))
+  private val terms = Delay(s6Terms)
   private val red = Delay(s6.config.redRules)
   private val green = Delay(s6.config.greenRules)
   private val distance = s7.seq - old.highestSeq
   private val jump = distance(31) ^ distance(30)
   private val loss = distance(31) || !distance.orR
-  private val probe = red && FlowLoop.over(held.burstPlus, old, n)
-  private val (risen, raised) = FlowLoop.increase(old.average, old.raised, s7.config)
+  private val probe = red && FlowLoop.over(held.burstPlus, old, terms)
+  private val (risen, raised) = FlowLoop.increase(old.average, old.raised, terms)
+  private val lower = FlowLoop.afterLoss(old, held.excess, terms)
   private val credit = green && old.credits =/= 0.U
 
   private val next = Wire(new Held)
@@ -159,6 +165,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   when(begin) {
     next.state := s7Begun
     next.burstPlus := Mux(s7Begun.burst(0), 2.U, 1.U)
+    next.excess := s7BegunExcess
     when(s7BegunProbe) { colour := Colour.Red.U }.elsewhen(s7BegunGreen) { colour := Colour.Green.U }
   }.elsewhen(loss) {
     when(green) {
@@ -166,10 +173,11 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
       colour := Colour.Green.U
     }
     when(red) {
-      next.state.average := FlowLoop.afterLoss(old, n)
+      next.state.average := lower
       next.state.raised := false.B
       next.state.burst := 0.U
       next.burstPlus := 1.U
+      next.excess := FlowLoop.excessAtRest(lower, false.B)
     }
   }.otherwise {
     next.state.highestSeq := s7.seq
@@ -178,11 +186,13 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
       next.state.raised := raised
       next.state.burst := 0.U
       next.burstPlus := 1.U
+      next.excess := FlowLoop.excessAtRest(risen, raised)
       colour := Colour.Red.U
     }.otherwise {
       when(red) {
         next.state.burst := held.burstPlus
-        next.burstPlus := plus(held.burstPlus)
+        next.burstPlus := FlowLoop.plus(held.burstPlus)
+        next.excess := FlowLoop.excessPlus(old, held.excess)
       }
       when(credit) {
         next.state.credits := old.credits - 1.U

@@ -3,7 +3,7 @@ package vermilion.flow
 import chisel3._
 import chisel3.util._
 import vermilion.fixed.Arithmetic.wrap
-import vermilion.fixed.{Delay, ForwardingRam}
+import vermilion.fixed.Delay
 
 object FlowTable {
   val Ways = 4
@@ -12,7 +12,7 @@ object FlowTable {
   val CountBits = 3
 
   /** Clocks from lookup to place. */
-  val Latency = 5
+  val Latency = 4
 }
 
 /** Who has which entry: a four-way set-associative table of whole flow names, one lookup a clock, any mixture of flows.
@@ -33,16 +33,17 @@ object FlowTable {
   * looking packet's ages, in ticks of 2^22 ns, modulo 2^26 of them (78 h); but an age in the last 2^15 ticks (137 s) of that round is a
   * tick that lies ahead, as a clock set back leaves it, and is young.
   *
-  * RAM: four ways of entries, read latency 1, one write port each.
+  * RAM: four ways of entries, read latency 1, one write port each; a clear writes the bit `valid` alone.
   * {{{
-  *   clock 0  hash                          3  compare names and ages; take in what lookups 2 and 3 ahead have written
-  *         1  address the RAM               4  take in what the lookup just ahead has written; choose; (the one-clock loop)
-  *         2  RAM's output to registers     5  place at the output, entry written: seen by a lookup that is in clock 1
+  *   clock 0  hash                          3  take in what the lookup just ahead has written; choose; (the one-clock loop)
+  *         1  address the RAM               4  place at the output, entry written: seen by a lookup that comes to clock 1 behind that
+  *         2  RAM's output: compare names and ages; take in what lookups 3 and 2 ahead have written
   * }}}
-  * Taking in needs no wide compare in the loop: whether a lookup has the same set, the same name, and which age it sees in the
-  * three ahead of it is worked out in clock 1. The loop holds logic of a few bits a way alone.
+  * Taking in needs no wide compare in the loop and no wide forwarding: whether a lookup has the same set, the same name, and which age it
+  * sees in the three ahead of it is worked out in clock 1. So the RAM's word does not matter where a write meets a read. The loop holds
+  * logic of a few bits a way alone.
   *
-  * After reset and after a new seed (which empties the table) `ready` is low while the key is drawn and the entries are cleared; lookups
+  * After reset and after a new seed (which empties the table) `ready` is low while the hash takes its key and the entries are cleared; lookups
   * are ignored then.
   */
 class FlowTable(queueBits: Int, flows: Int) extends Module {
@@ -51,10 +52,9 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
     s"flows is $flows; legal are powers of two from 256 to 65536"
   )
   import FlowTable._
-  import FlowFormats.{FutureBits, TickBits}
+  import FlowFormats.{AgeBits, FutureBits, TickBits}
   private val sets = flows / Ways
   private val setBits = log2Ceil(sets)
-  private val wayBits = log2Ceil(Ways)
 
   val io = IO(new Bundle {
     val seed = Flipped(Valid(UInt(128.W)))
@@ -70,12 +70,13 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
     val key = new FlowKey(queueBits)
   }
 
-  /** A way as one lookup sees it. */
+  /** A way as one lookup sees it; all but `count` are 0 where it is not so. */
   private class Way extends Bundle {
-    val valid = Bool()
-    val hit = Bool()
-    val count = UInt(CountBits.W)
+    val free = Bool()
+    val hit = Bool() // this flow's
     val aged = Bool()
+    val halfOpen = Bool()
+    val count = UInt(CountBits.W)
   }
   private def settled(count: UInt): Bool = count(CountBits - 1)
 
@@ -89,16 +90,15 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
 
   /** How a lookup ended. */
   private class Outcome extends Bundle {
-    val place = new FlowPlace(log2Ceil(flows))
-    val written = Bool()
+    val way = UInt(Ways.W) // a bit a way: the one that it writes
     val count = UInt(CountBits.W)
-    def way: UInt = place.index(wayBits - 1, 0)
+    val place = new FlowPlace(log2Ceil(flows))
   }
 
-  // ---- Clearing: the key is drawn (longer than the pipeline is deep), then every set is cleared -----------------
+  // ---- Clearing: the pipeline drains, then every set is cleared; beside it the hash takes its key ---------------
   private val hash = Module(new FlowHash(queueBits, setBits))
   private val cleared = RegInit(0.U((setBits + 1).W))
-  private val clearing = hash.io.ready && cleared =/= sets.U
+  private val clearing = hash.io.drained && cleared =/= sets.U
   when(clearing) { cleared := cleared + 1.U }
   when(io.seed.valid) { cleared := 0.U }
   io.ready := hash.io.ready && !clearing
@@ -109,87 +109,91 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   private val lookup = Seq.iterate(io.lookup.bits, Latency + 1)(Delay(_))
   private val valid = Seq.iterate(io.lookup.valid && io.ready, Latency + 1)(RegNext(_, false.B))
   private val set = Seq.iterate(hash.io.set, Latency + 1)(Delay(_))
-  private def older(now: FlowLookup, tick: UInt, age: UInt): Bool = {
+
+  /** Is a tick over the age? Ages have fewer bits than ticks, so the upper ones need no subtraction. */
+  private def older(now: FlowLookup, tick: UInt): UInt => Bool = {
     val since = now.tick - tick
-    since > age && !since(TickBits - 1, FutureBits).andR
+    val ahead = since(TickBits - 1, FutureBits).andR
+    val far = since(TickBits - 1, AgeBits).orR
+    age => !ahead && (far || since(AgeBits - 1, 0) > age)
   }
 
   // ---- Clock 1: compare with the three ahead, address the RAM ---------------------------------------------------
-  private val ways = Seq.fill(Ways)(new ForwardingRam(sets, new Entry))
   private val ahead = (1 to 3).map { k =>
     val a = Wire(new Ahead)
+    val over = older(lookup(1), lookup(1 + k).tick)
     a.sameSet := valid(1 + k) && set(1 + k) === set(1)
     a.sameFlow := lookup(1 + k).key.asUInt === lookup(1).key.asUInt
-    a.idle := older(lookup(1), lookup(1 + k).tick, lookup(1).idleAge)
-    a.stale := older(lookup(1), lookup(1 + k).tick, lookup(1).halfOpenAge)
+    a.idle := over(lookup(1).idleAge)
+    a.stale := over(lookup(1).halfOpenAge)
     a
   }
 
-  // ---- Clock 2: the RAM's output --------------------------------------------------------------------------------
-  private val s3Entries = ways.map(way => Delay(way.read(set(1))))
-
-  // ---- Clock 3: compare -------------------------------------------------------------------------------------------
-  private val outcome5 = Reg(new Outcome)
-  private val outcome6 = Delay(outcome5)
+  // ---- Clock 2: the RAM's output is compared; what lookups 3 and 2 ahead have written is taken in ---------------
+  private val ways = Seq.fill(Ways)(SyncReadMem(sets, UInt((new Entry).getWidth.W)))
+  private val outcome4 = Reg(new Outcome)
+  private val outcome5 = Delay(outcome4)
   private def takeIn(seen: Way, w: Int, a: Ahead, o: Outcome): Way = {
     val now = WireDefault(seen)
-    when(a.sameSet && o.written && o.way === w.U) {
-      now.valid := true.B
+    when(a.sameSet && o.way(w)) {
+      now.free := false.B
       now.hit := a.sameFlow
-      now.count := o.count
       now.aged := Mux(settled(o.count), a.idle, a.stale)
+      now.halfOpen := !settled(o.count)
+      now.count := o.count
     }
     now
   }
-  private val s3Ahead2 = Delay(ahead(1), 2)
-  private val s3Ahead3 = Delay(ahead(2), 2)
-  private val s3Ways = s3Entries.zipWithIndex.map { case (entry, w) =>
+  private val s2Ways = ways.zipWithIndex.map { case (way, w) =>
+    val entry = way.read(set(1)).asTypeOf(new Entry)
     val seen = Wire(new Way)
-    seen.valid := entry.valid
-    seen.hit := entry.valid && entry.key.asUInt === lookup(3).key.asUInt
+    val age = Mux(settled(entry.count), lookup(2).idleAge, lookup(2).halfOpenAge)
+    seen.free := !entry.valid
+    seen.hit := entry.valid && entry.key.asUInt === lookup(2).key.asUInt
+    seen.aged := entry.valid && older(lookup(2), entry.tick)(age)
+    seen.halfOpen := entry.valid && !settled(entry.count)
     seen.count := entry.count
-    seen.aged := older(lookup(3), entry.tick, Mux(settled(entry.count), lookup(3).idleAge, lookup(3).halfOpenAge))
-    takeIn(takeIn(seen, w, s3Ahead3, outcome6), w, s3Ahead2, outcome5)
+    takeIn(takeIn(seen, w, Delay(ahead(2)), outcome5), w, Delay(ahead(1)), outcome4)
   }
 
-  // ---- Clock 4: choose --------------------------------------------------------------------------------------------
-  private val s4Ahead = Delay(ahead(0), 3)
-  private val s4Ways = s3Ways.zipWithIndex.map { case (way, w) => takeIn(Delay(way), w, s4Ahead, outcome5) }
-  private def which(property: Way => Bool): UInt = VecInit(s4Ways.map(property)).asUInt
-  private val hits = which(w => w.valid && w.hit)
-  private val free = which(!_.valid)
-  private val aged = which(w => w.valid && w.aged)
-  private val halfOpen = which(w => w.valid && !settled(w.count))
+  // ---- Clock 3: take in what the lookup just ahead has written, and choose --------------------------------------
+  private val s3Ahead = Delay(ahead(0), 2)
+  private val s3Ways = s2Ways.zipWithIndex.map { case (way, w) => takeIn(Delay(way), w, s3Ahead, outcome4) }
+  private def which(property: Way => Bool): UInt = VecInit(s3Ways.map(property)).asUInt
+  private val hits = which(_.hit) // one at most
+  private val free = which(_.free)
+  private val aged = which(_.aged)
+  private val halfOpen = which(_.halfOpen)
   private val own = hits.orR
   private val live = (hits & ~aged).orR
-  private val choice =
-    Mux(own, hits, Mux(free.orR, free, Mux(aged.orR, aged, halfOpen))) // the lowest of these
-  private val found = choice.orR
-  private val s4 = Wire(new Outcome)
-  s4.written := valid(4) && found
+  private val chosen =
+    Mux(free.orR, PriorityEncoderOH(free), Mux(aged.orR, PriorityEncoderOH(aged), PriorityEncoderOH(halfOpen)))
+  private val found = own || free.orR || aged.orR || halfOpen.orR
+  private val s3 = Wire(new Outcome)
+  s3.way := Mux(own, hits, chosen) & Fill(Ways, valid(3))
   private def counted(way: Way): UInt = {
-    val kept = Mux(way.aged && (lookup(4).syn || settled(way.count)), 0.U, way.count)
-    Mux(lookup(4).syn || settled(kept), kept, wrap(kept + 1.U, CountBits))
+    val kept = Mux(way.aged && (lookup(3).syn || settled(way.count)), 0.U, way.count)
+    Mux(lookup(3).syn || settled(kept), kept, wrap(kept + 1.U, CountBits))
   }
-  s4.count := Mux(own, Mux1H(hits, s4Ways.map(counted)), !lookup(4).syn)
-  s4.place.found := found
-  s4.place.fresh := !live
-  s4.place.index := Cat(set(4), PriorityEncoder(choice))
-  s4.place.collision := !own && !free.orR
-  s4.place.agedOut := Mux(own, !live, !free.orR && aged.orR)
-  s4.place.displaced := !own && !free.orR && !aged.orR && found
-  outcome5 := s4
+  s3.count := Mux(own, Mux1H(hits, s3Ways.map(counted)), !lookup(3).syn)
+  s3.place.found := found
+  s3.place.fresh := !live
+  s3.place.index := DontCare // from `way`, a clock later
+  s3.place.collision := !own && !free.orR
+  s3.place.agedOut := Mux(own, !live, !free.orR && aged.orR)
+  s3.place.displaced := !own && !free.orR && !aged.orR && found
+  outcome4 := s3
 
-  // ---- Clock 5: write ---------------------------------------------------------------------------------------------
+  // ---- Clock 4: write ---------------------------------------------------------------------------------------------
   private val entry = Wire(new Entry)
-  entry.valid := true.B
-  entry.count := outcome5.count
-  entry.tick := lookup(5).tick
-  entry.key := lookup(5).key
-  for ((way, w) <- ways.zipWithIndex) {
-    way.write(outcome5.written && outcome5.way === w.U, set(5), entry)
-    way.write(clearing, cleared(setBits - 1, 0), 0.U.asTypeOf(new Entry))
-  }
-  io.place.valid := valid(5)
-  io.place.bits := outcome5.place
+  entry.valid := !clearing
+  entry.count := outcome4.count
+  entry.tick := lookup(4).tick
+  entry.key := lookup(4).key
+  private val writeSet = Mux(clearing, cleared(setBits - 1, 0), set(4))
+  for ((way, w) <- ways.zipWithIndex)
+    when(clearing || outcome4.way(w)) { way.write(writeSet, entry.asUInt) }
+  io.place.valid := valid(4)
+  io.place.bits := outcome4.place
+  io.place.bits.index := Cat(set(4), OHToUInt(outcome4.way))
 }

@@ -32,11 +32,14 @@ class Marked extends Bundle {
   * A bucket is the time z at which it would have been empty (U48.16 ns, modulo 2^48 ns): level T = now - z, at most the burst b.
   * Filling needs no arithmetic, taking is z + cost. So the one-clock loop holds comparisons and additions of z with times
   * that were worked out ahead of it (now - b, now - cost, now - T_L + span), all beside each other, and a selection. Only srTCM's excess
-  * takes two steps in the loop, zA - cost and then the comparison with zB:
+  * takes two steps in the loop, zA - cost and then the comparison with zB. No packet needs the operands of two kinds, so kinds share comparisons:
   * {{{
   *   z in [now - b, now]?    T >= cost  <=>  z <= now - cost      z + cost
   *   T < T_L - span  <=>  z > now - T_L + span                    (REDP, P0 eq. 1: the draw is in the span)
   *   E >= cost       <=>  zB <= zA - cost                         (srTCM: B holds committed and excess tokens together)
+  *
+  *   edge       compared with zA: REDP's threshold with its span; srTCM, where B is full: now - bB + cost
+  *   covering B compared with zB: trTCM now - cost; srTCM, where A is full: now - bA - cost
   * }}}
   * A z outside the window [now - b, now], compared modulo 78 h, counts as a full bucket; docs/markers.md says what that makes of long silences
   * and of a clock that was set back. With each queue's buckets the RAM keeps the kind that filled them. A packet that finds another kind's
@@ -74,6 +77,7 @@ class TokenMarker(p: LaneParams) extends Module {
   }
   private def since1[T <: Data](x: T, stage: Int): T = Delay(x, stage - 1)
   private val config = io.config
+  private def is(kind: TokenKind, code: UInt): Bool = p.tokenKinds(kind).B && code === kind.code.U
 
   // -- stages 1 to 4: what the packet costs, and REDP's random span --
   private val s0 = io.request.bits
@@ -96,13 +100,22 @@ class TokenMarker(p: LaneParams) extends Module {
   private val s4Burst = since1(config.burstNs, 4).map(ns)
   private val s4Low = ns(since1(config.lowNs, 4))
   private val s4High = ns(since1(config.highNs, 4))
+  private val s4SrTcm = is(TokenKind.SrTcm, since1(config.kind, 4))
+  private val s4Green = requests(4).bits.colour === Colour.Green.U
+  private val s4Floor = s4Burst.map(s4Now - _)
+  private val s4Base = s4Now - Mux(s4SrTcm, s4Burst(1), Mux(s4Green, s4Low, s4High))
+  // The first time that is over REDP's threshold to demote, or over that to promote: base + span + 1, base - span.
+  private val s4Beside = Mux(s4SrTcm, s4Cost(0), Mux(s4Green, s4Span, ~s4Span))
+  private val s4Edge = (Cat(s4Base, true.B) + Cat(s4Beside, !s4SrTcm))(ClockBits, 1)
   private val s5Now = Delay(s4Now)
   private val s5Cost = s4Cost.map(Delay(_))
-  private val s5Floor = s4Burst.map(burst => Delay(s4Now - burst))
-  private val s5Covering = s4Cost.map(cost => Delay(s4Now - cost))
-  private val s5LowTime = Delay(s4Now - s4Low)
-  private val s5DemoteTime = Delay(s4Now - s4Low + s4Span)
-  private val s5PromoteTime = Delay(s4Now - s4High - s4Span)
+  private val s5Floor = s4Floor.map(Delay(_))
+  private val s5Covering = Seq(
+    Delay(s4Now - s4Cost(0)),
+    Delay(Mux(s4SrTcm, s4Floor(0), s4Now) - Mux(s4SrTcm, s4Cost(0), s4Cost(1)))
+  )
+  private val s5LowTime = Delay(s4Base) // of a green packet
+  private val s5Edge = Delay(s4Edge)
   private val s5QuietTime = Delay(requests(4).bits.time - since1(config.yellowNs, 4))
 
   // -- stage 5: what does not hang on the bucket's state --
@@ -113,17 +126,31 @@ class TokenMarker(p: LaneParams) extends Module {
   private val s6Covering = s5Covering.map(Delay(_))
   private val s6FloorTaken = s5Floor.zip(s5Cost).map { case (floor, cost) => Delay(floor + cost) }
   private val s6FullCovers = s5Floor.zip(s5Covering).map { case (floor, time) => Delay(reached(time, floor)) }
-  private val s6FloorLessCost = Delay(s5Floor(0) - s5Cost(0))
-  private val s6FloorPlusCost = Delay(s5Floor(1) + s5Cost(0))
-  private val s6FullExcess = Delay(reached(s5Floor(0) - s5Cost(0), s5Floor(1)))
   private val s6LowTime = Delay(s5LowTime)
-  private val s6DemoteTime = Delay(s5DemoteTime)
-  private val s6PromoteTime = Delay(s5PromoteTime)
+  private val s6Edge = Delay(s5Edge)
   private val s6FullLow = Delay(!reached(s5LowTime, s5Floor(0)))
-  private val s6FullDemotes = Delay(!reached(s5DemoteTime, s5Floor(0)))
-  private val s6FullPromotes = Delay(!reached(s5Floor(0), s5PromoteTime))
+  private val s6FullPast = Delay(reached(s5Floor(0), s5Edge))
   private val s6QuietTime = Delay(s5QuietTime)
-  private val s6Unlucky = Delay(s5.draw(MarkDrawBits - 1, 0) < since1(config.drop, 5))
+
+  // What the packet may do by its kind and colour.
+  private val s5Config = since1(config, 5)
+  private val Seq(s5Leaf, s5SrTcm, s5TrTcm, s5Redp) =
+    Seq(TokenKind.Leaf, TokenKind.SrTcm, TokenKind.TrTcm, TokenKind.Redp).map(is(_, s5Config.kind))
+  private val s5Worst = Mux(s5Config.colourAware, s5.colour, Colour.Green.U(2.W))
+  private val s5RedpMarks = s5Redp && (s5.colour === Colour.Green.U || s5.colour === Colour.Yellow.U)
+  private val s5Unlucky = s5.draw(MarkDrawBits - 1, 0) < s5Config.drop
+  private val s5LeafOut = Mux(s5Config.outColour === 3.U, Colour.Red.U(2.W), s5Config.outColour)
+  private val s5RedpOut = Mux(s5RedpMarks, Colour.Yellow.U(2.W), Colour.Red.U(2.W))
+  private val s6Has = Delay(s5Leaf || s5SrTcm || s5TrTcm || s5Redp)
+  private val s6SrTcm = Delay(s5SrTcm)
+  private val s6TrTcm = Delay(s5TrTcm)
+  private val s6Redp = Delay(s5RedpMarks)
+  private val s6MayTakeA = // if A covers it
+    Delay(s5Leaf || (s5SrTcm && s5Worst === Colour.Green.U) || (s5TrTcm && s5Worst =/= Colour.Red.U))
+  private val s6SrNotRed = Delay(s5SrTcm && s5Worst =/= Colour.Red.U)
+  private val s6TrGreen = Delay(s5TrTcm && s5Worst =/= Colour.Red.U && s5Worst =/= Colour.Yellow.U)
+  private val s6MayDrop = Delay(s5Redp && s5.colour === Colour.Green.U && s5Unlucky)
+  private val s6Else = Delay(Mux(s5Leaf, s5LeafOut, s5RedpOut)) // the colour of leaf and REDP where not green
 
   // -- stage 6: the loop --
   private val s6 = requests(Loop)
@@ -133,67 +160,39 @@ class TokenMarker(p: LaneParams) extends Module {
   private val same = old.kind === s6Config.kind
   private val within = (0 until 2).map(i => same && reached(z(i), s6Floor(i)) && reached(s6Now, z(i)))
   private val covered = (0 until 2).map(i => Mux(within(i), reached(s6Covering(i), z(i)), s6FullCovers(i)))
-  private val excess = Mux(
-    within(0),
-    Mux(within(1), reached(z(0) - s6Cost(0), z(1)), reached(z(0), s6FloorPlusCost)),
-    Mux(within(1), reached(s6FloorLessCost, z(1)), s6FullExcess)
-  )
+  private val past = Mux(within(0), reached(z(0), s6Edge), s6FullPast)
+  private val excess = Mux(within(0), Mux(within(1), reached(z(0) - s6Cost(0), z(1)), past), covered(1))
   private val isLow = Mux(within(0), !reached(s6LowTime, z(0)), s6FullLow)
-  private val demotes = Mux(within(0), !reached(s6DemoteTime, z(0)), s6FullDemotes)
-  private val promotes = Mux(within(0), !reached(z(0), s6PromoteTime), s6FullPromotes)
   private val yellowSeen =
     !same || (reached(old.lastYellow, s6QuietTime) && reached(s6.bits.time, old.lastYellow))
 
-  private val green = Colour.Green.U(2.W)
-  private val yellow = Colour.Yellow.U(2.W)
-  private val red = Colour.Red.U(2.W)
   private val colour = s6.bits.colour
-  private val worst = Mux(s6Config.colourAware, colour, green)
-  private val built = TokenKind.all.toSeq.sortBy(_.code).filter(p.tokenKinds(_))
-
-  /** A choice by kind among those built in. */
-  private def byKind[T <: Data](otherwise: T)(cases: (TokenKind, T)*): T =
-    MuxLookup(s6Config.kind, otherwise)(cases.collect { case (k, x) if built.contains(k) => k.code.U -> x })
-  private val redps = s6Config.kind === MarkerKind.Redp.U && built.contains(TokenKind.Redp).B
-  private val dropped = redps && colour === green && isLow && !yellowSeen && s6Unlucky
-  private val greenWins = covered(0) && worst === green
-  private val outcome = byKind(colour)(
-    TokenKind.Leaf -> Mux(covered(0), green, Mux(s6Config.outColour === 3.U, red, s6Config.outColour)),
-    TokenKind.SrTcm -> Mux(greenWins, green, Mux(excess && worst =/= red, yellow, red)),
-    TokenKind.TrTcm -> Mux(
-      worst === red || !covered(0),
-      red,
-      Mux(worst === yellow || !covered(1), yellow, green)
-    ),
-    TokenKind.Redp -> MuxLookup(colour, red)(
-      Seq(
-        green -> Mux(!dropped && (!covered(0) || demotes), yellow, green),
-        yellow -> Mux(covered(0) && promotes, green, yellow)
-      )
-    )
-  )
-  private val hasBuckets = built.map(_.code.U === s6Config.kind).fold(false.B)(_ || _)
+  // A green packet over its edge is demoted, a yellow one behind its own promoted: whatever is not past, and covered, leaves green.
+  private val dropped = s6MayDrop && isLow && !yellowSeen
   // A takes whatever its kind lets through it: green, and behind trTCM's peak yellow too.
-  private val takesA = byKind(outcome === green)(
-    TokenKind.Leaf -> covered(0),
-    TokenKind.TrTcm -> (outcome =/= red),
-    TokenKind.Redp -> (outcome === green && !dropped)
-  )
+  private val takesA = covered(0) && (s6MayTakeA || (s6Redp && !past && !dropped))
   private val takesB =
-    byKind(false.B)(TokenKind.SrTcm -> (outcome =/= red), TokenKind.TrTcm -> (outcome === green))
+    (s6SrTcm && takesA) || (s6SrNotRed && excess) || (s6TrGreen && covered(0) && covered(1))
+  private val isGreen = Mux(s6TrTcm, takesB, takesA || dropped)
+  private val isYellow = Mux(s6TrTcm, takesA, takesB) // where not green; of srTCM and trTCM
+  private val outcome = Mux(
+    isGreen,
+    Colour.Green.U(2.W),
+    Mux(s6SrTcm || s6TrTcm, Mux(isYellow, Colour.Yellow.U(2.W), Colour.Red.U(2.W)), s6Else)
+  )
   private val next = Wire(new State)
   next.kind := s6Config.kind
   for ((takes, i) <- Seq(takesA, takesB).zipWithIndex)
     next.z(i) := Mux(within(i), Mux(takes, z(i) + s6Cost(i), z(i)), Mux(takes, s6FloorTaken(i), s6Floor(i)))
-  next.lastYellow := Mux(!same || colour === yellow, s6.bits.time, old.lastYellow)
-  ram.write(s6.valid && hasBuckets, s6.bits.queue, next)
+  next.lastYellow := Mux(!same || colour === Colour.Yellow.U, s6.bits.time, old.lastYellow)
+  ram.write(s6.valid && s6Has, s6.bits.queue, next)
   ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
 
   // -- stage 7: result --
   private val s7Z = Delay(Mux(within(0), z(0), s6Floor(0)))
-  private val s7Has = Delay(hasBuckets)
-  io.marked.colour := Delay(Mux(hasBuckets, outcome, colour))
-  io.marked.policed := Delay(hasBuckets && (dropped || (s6Config.dropColours >> outcome)(0)))
+  private val s7Has = Delay(s6Has)
+  io.marked.colour := Delay(Mux(s6Has, outcome, colour))
+  io.marked.policed := Delay(s6Has && (dropped || (s6Config.dropColours >> outcome)(0)))
   io.marked.level := Mux(s7Has, Delay(s6Now) - s7Z, 0.U)
 
   private def fit(x: UInt): UInt = vermilion.fixed.Arithmetic.saturate(x, ClockBits)

@@ -13,7 +13,7 @@ class FlowMarkerSpec extends AnyFunSuite {
       assert(
         "smem s6Read_array : UInt<82>\\s*\\[(\\d+)]".r.findAllMatchIn(text).map(_.group(1).toInt).toSeq == Seq(flows)
       )
-      val ways = s"smem s3Entries_array\\w* : UInt<${1 + 3 + 26 + 313 + queueBits}>\\s*\\[(\\d+)]".r
+      val ways = s"smem ways_\\d+ : UInt<${1 + 3 + 26 + 313 + queueBits}>\\s*\\[(\\d+)]".r
       assert(ways.findAllMatchIn(text).map(_.group(1).toInt).toSeq == Seq.fill(4)(flows / 4))
     }
   }
