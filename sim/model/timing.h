@@ -20,7 +20,7 @@ struct LaneShape {
 namespace timing {
 
 // parse/HeaderParser.scala, Latency; and a clock each for the register before it and the queue behind it
-constexpr u64 Headers = 7 + 1 + 1;
+constexpr u64 Headers = 3 + 1 + 1;
 // policy/PolicyPipeline.scala, Mark: from a slot to its queue, a clock and flow/FlowMarker.scala
 constexpr u64 Mark = 1 + 8;
 // policy/PolicyPipeline.scala, Latency, from there: averages 13 (3 + average/AverageUnit.scala), a clock, curve 11

@@ -34,6 +34,7 @@ DESIGNS = {
     "token-redp": ("TokenMarker", "with REDP and its dropper alone", True),
     "flow-4096": ("FlowMarker", "flow markers, 4,096 flows", True),
     "flow-65536": ("FlowMarker", "flow markers, 65,536 flows", False),
+    "parser": ("HeaderParser", "the header parser", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
     "policy": ("PolicyPipeline", "everything that decides, markers included, 16 queues", False),
     "lane": ("LaneWithoutTrace", "the whole lane", False),
