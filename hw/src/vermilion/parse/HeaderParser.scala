@@ -80,7 +80,6 @@ class HeaderParser extends Module {
 
   private val is6Type = behindTags(at => wordAt(at - 2) === 0x86dd.U)
   private val outerVlan = wordAt(14)(11, 0)
-  private val wanted = Mux(is6Type, io.types.ip6, io.types.ip4)
   private val options = Seq.tabulate(TtlOption.SearchBytes)(i =>
     Mux(is6Type, behindTags(at => byteAt(at + TtlOption.Ip6Start + i)), behindTags(at => byteAt(at + TtlOption.Ip4Start + i)))
   )
@@ -95,7 +94,7 @@ class HeaderParser extends Module {
     val fixed = UInt(80.W) // the IP header's first 10 bytes
     val srcAddr, dstAddr = UInt(128.W)
     val extensions = Vec(Extension.Places, new ExtensionBytes)
-    val places = Vec(TtlOption.Places, new OptionPlace)
+    val wanted = UInt(8.W) // the option's type
     val options = Vec(TtlOption.SearchBytes, UInt(8.W))
     val words = Vec(Words, UInt(32.W))
   }
@@ -121,7 +120,7 @@ class HeaderParser extends Module {
     e.length := behindTags(at => byteAt(at + 41 + 8 * k))
     e.later := behindTags(at => wordAt(at + 42 + 8 * k)(15, 3) =/= 0.U)
   }
-  for ((place, i) <- s1In.places.zipWithIndex) place := OptionPlace(i, is6Type, wanted, options(i), options(i + 1))
+  s1In.wanted := Mux(is6Type, io.types.ip6, io.types.ip4)
   s1In.options := options
   for ((word, i) <- s1In.words.zipWithIndex) {
     val at = FirstWord + 4 * i
@@ -130,7 +129,7 @@ class HeaderParser extends Module {
   private val s1 = RegEnable(s1In, io.in.valid)
   private val s1Valid = RegNext(io.in.valid, false.B)
 
-  // ---- Stage 2: the fixed IP header; the first half of both walks ------------------------------------------------
+  // ---- Stage 2: the fixed IP header; the first half of the walk --------------------------------------------------
   private def ip(i: Int): UInt = s1.fixed(8 * i + 7, 8 * i)
   private def ipWord(i: Int): UInt = Cat(ip(i), ip(i + 1))
   private val version = ip(0)(7, 4)
@@ -159,7 +158,6 @@ class HeaderParser extends Module {
     val packetWords = UInt(6.W) // words, begun ones counted, until the packet ends by its length and the frame
     val portsEnd, tcpEnd = UInt(5.W)
     val walk = new Walk
-    val option = new TtlOptionWalk
     val optionEnd = UInt(4.W) // bytes of options that may be looked at
     val options = Vec(TtlOption.SearchBytes, UInt(8.W))
     val words = Vec(Words, UInt(32.W))
@@ -184,7 +182,6 @@ class HeaderParser extends Module {
   s2In.portsEnd := s1.portsEnd
   s2In.tcpEnd := s1.tcpEnd
   s2In.walk := start.step(extensions, first = true).step(extensions, first = false)
-  s2In.option := TtlOptionWalk.start.step(TtlOption.Steps.head, s1.places)
   private val options4 = Mux(ihl > 8.U, TtlOption.SearchBytes.U, Cat((ihl - 5.U)(1, 0), 0.U(2.W)))
   private val hopWhole = ip(6) === 0.U && extensions.head.eightsFits
   private val options6 = Mux(!hopWhole, 0.U, Mux(s1.extensions.head.length === 0.U, 6.U, TtlOption.SearchBytes.U))
@@ -193,13 +190,14 @@ class HeaderParser extends Module {
   s2In.words := s1.words
   private val s2 = RegEnable(s2In, s1Valid)
   private val s2Extensions = RegEnable(VecInit(extensions), s1Valid)
-  private val s2Places = RegEnable(s1.places, s1Valid)
+  private val places = Seq.tabulate(TtlOption.Places)(i => OptionPlace(s1.is6Type, s1.wanted, s1.options(i), s1.options(i + 1)))
+  private val s2Places = RegEnable(VecInit(places), s1Valid)
   private val s2Valid = RegNext(s1Valid, false.B)
 
-  // ---- Stage 3: the second half of both walks ------------------------------------------------------------------
+  // ---- Stage 3: the second half of the walk, the TTL option ------------------------------------------------------------------
   private val walked = s2.walk.step(s2Extensions, first = false).step(s2Extensions, first = false)
   private val s3 = RegEnable(s2, s2Valid)
-  private val s3Option = RegNext(s2.option.step(TtlOption.Steps(1), s2Places))
+  private val s3Option = RegNext(TtlOptionWalk(s2Places, s2.optionEnd)) // a bit a place
   private val s3Kind = RegNext(walked.kind)
   private val s3Passed = RegNext(walked.place =/= 0.U)
   private val s3Position = RegNext(Mux(s2.headers.isIp6, Cat(walked.place + 5.U, 0.U(1.W)), s2.ihl)) // words from the IP header's first
@@ -230,11 +228,10 @@ class HeaderParser extends Module {
   result.tcpSeq := only(isTcp, select(s3Index, 1, Words - 3)(word => word))
   result.tcpFlags := only(isTcp, offsetAndFlags(7, 0))
   result.tcpPayload := isTcp && dataOffset >= 5.U && room > dataOffset
-  private val hasOption = s3Option.matched && s3Option.at +& TtlOption.Bytes.U <= s3.optionEnd
   private def optionValue(byte: Int): UInt =
-    only(hasOption, VecInit(Seq.tabulate(TtlOption.Places)(i => s3.options(i + byte)))(s3Option.at))
-  result.hasTtlOption := hasOption
-  result.ttlOptionAt := only(hasOption, s3Option.at)
+    Mux1H(s3Option, Seq.tabulate(TtlOption.Places)(i => s3.options(i + byte)))
+  result.hasTtlOption := s3Option.orR
+  result.ttlOptionAt := OHToUInt(s3Option)
   result.initialTtl := optionValue(2)
   result.finalTtl := optionValue(3)
 

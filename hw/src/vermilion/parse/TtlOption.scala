@@ -23,9 +23,6 @@ object TtlOption {
 
   /** First bytes that the option can have within them. */
   val Places: Int = SearchBytes - Bytes + 1
-
-  /** Steps of the walk, a clock each, and the places that they go by. */
-  val Steps = Seq(0 until 5, 5 until Places)
 }
 
 /** What one place of the options says if an option begins there (RFC 791 section 3.1, RFC 8200 section 4.2).
@@ -35,47 +32,40 @@ object TtlOption {
   *   - An option of the wanted type ends it, too: `matches` if it has the right length.
   */
 class OptionPlace extends Bundle {
-  val next = UInt(4.W) // place of the next option; 15 stands for none
+  val goes = UInt((TtlOption.Places - 1).W) // bit i: the next option begins i + 1 places behind; none: not at any place
   val matches = Bool()
 }
 
 object OptionPlace {
-  def apply(place: Int, isIp6: Bool, wanted: UInt, kind: UInt, field: UInt): OptionPlace = {
+  def apply(isIp6: Bool, wanted: UInt, kind: UInt, field: UInt): OptionPlace = {
     val single = kind === Mux(isIp6, 0.U, 1.U)
-    val wrong = !isIp6 && (kind === 0.U || field(7, 1) === 0.U)
     val found = kind === wanted && kind(7, 1) =/= 0.U
-    val behind = field(3, 0) +& Mux(isIp6, (place + 2).U, place.U) // 15 + 10 at most
-    val far = field(7, 4) =/= 0.U || behind > 14.U
+    val size = field(3, 0) +& Mux(isIp6, 2.U, 0.U)
+    val passed = !found && field(7, 4) === 0.U && (isIp6 || kind =/= 0.U)
     val out = Wire(new OptionPlace)
-    out.next := Mux(single, (place + 1).U, Mux(wrong || found || far, 15.U, behind(3, 0)))
     out.matches := found && field === Mux(isIp6, (TtlOption.Bytes - 2).U, TtlOption.Bytes.U)
+    out.goes := VecInit(Seq.tabulate(TtlOption.Places - 1) {
+      case 0 => single
+      case i => passed && !single && size === (i + 1).U
+    }).asUInt
     out
   }
 }
 
-/** State of the walk over IPv4 options or hop-by-hop options in search of the TTL option.
+/** The walk over IPv4 options or hop-by-hop options in search of the TTL option.
   *
-  * The walk does not follow a pointer through the bytes: it goes by every place in turn and asks of each whether an option begins
-  * there. So it takes the same clocks whatever the options are, and no byte is selected by an address.
+  * It does not follow a pointer through the bytes: of every place is asked whether an option begins there, which one of the places before
+  * it must say. So it takes one clock whatever the options are, and no byte is selected by an address.
   *
-  * The first option of the wanted type decides and ends the walk. Whether it lies wholly within the options and their first 12
-  * bytes is for the caller to say (`at`).
+  * The first option of the wanted type decides and ends the walk; it counts if it lies wholly within the `end` bytes that may be looked at.
   */
-class TtlOptionWalk extends Bundle {
-  val next = UInt(4.W) // place of the next option; 15 stands for none
-  val matched = Bool()
-  val at = UInt(4.W) // its place, 0 if there is none
-
-  def step(range: Range, places: Seq[OptionPlace]): TtlOptionWalk = range.foldLeft(this) { (before, place) =>
-    val after = Wire(new TtlOptionWalk)
-    val here = before.next === place.U
-    after.next := Mux(here, places(place).next, before.next)
-    after.matched := before.matched || (here && places(place).matches)
-    after.at := Mux(here && places(place).matches, place.U, before.at)
-    after
-  }
-}
-
 object TtlOptionWalk {
-  def start: TtlOptionWalk = 0.U.asTypeOf(new TtlOptionWalk)
+
+  /** Bit p: the TTL option is there and begins at place p. At most one is set. */
+  def apply(places: Seq[OptionPlace], end: UInt): UInt = {
+    val begins = places.indices.foldLeft(Seq[Bool]()) { (before, place) =>
+      before :+ (if (place == 0) true.B else before.indices.map(p => before(p) && places(p).goes(place - p - 1)).reduce(_ || _))
+    }
+    VecInit(places.indices.map(p => begins(p) && places(p).matches && (p + TtlOption.Bytes).U <= end)).asUInt
+  }
 }
