@@ -73,8 +73,8 @@ class HeaderParser extends Module {
 
   /** `f` of where the IP header begins. */
   private def behindTags[T <: Data](f: Int => T): T = Mux(tags(1), f(22), Mux(tags(0), f(18), f(14)))
-  private def less(count: UInt, from: Int): UInt = Mux(count > from.U, count - from.U, 0.U)
-  private val untagged = less(bytes, 14)
+  private def less(count: UInt, from: UInt): UInt = Mux(count > from, count - from, 0.U)
+  private val untagged = less(bytes, 14.U)
   private val wordsBehind = untagged(6, 2) -& tags // bit 5: the frame ends within its tags
   private val ipBytes = Mux(wordsBehind(5), 0.U(7.W), Cat(wordsBehind(4, 0), untagged(1, 0)))
 
@@ -105,9 +105,9 @@ class HeaderParser extends Module {
   s1In.is6Type := is6Type
   s1In.whole := bytes >= HeadBytes.U
   s1In.bytes := ipBytes
-  s1In.units := less(ipBytes(6, 3), 5)
-  s1In.portsEnd := less(bytes, FirstWord)(6, 2)
-  s1In.tcpEnd := less(bytes, FirstWord + 10)(6, 2)
+  s1In.units := less(ipBytes(6, 3), 5.U)
+  s1In.portsEnd := less(bytes, FirstWord.U)(6, 2)
+  s1In.tcpEnd := less(bytes, (FirstWord + 10).U)(6, 2)
   s1In.fixed := behindTags(at => head(8 * at + 79, 8 * at))
   private def address(at4: Int, at6: Int): UInt = {
     def number(from: Int, count: Int) = behindTags(at => Cat((at + from until at + from + count).map(byteAt)))
@@ -153,9 +153,8 @@ class HeaderParser extends Module {
 
   private class Known extends Bundle {
     val headers = new Headers // without what s3 adds
-    val tags = UInt(2.W)
-    val ihl = UInt(4.W)
-    val packetWords = UInt(6.W) // words, begun ones counted, until the packet ends by its length and the frame
+    val start = UInt(5.W) // of the transport header in `words`, if the walk passes no header
+    val packetEnd = UInt(6.W) // first of `words` behind the packet, by its length and the frame; begun ones belong to it
     val portsEnd, tcpEnd = UInt(5.W)
     val walk = new Walk
     val optionEnd = UInt(4.W) // bytes of options that may be looked at
@@ -176,9 +175,8 @@ class HeaderParser extends Module {
   h.proto := either(ip(6), ip(9)) // of IPv6, if the walk passes no header
   h.srcAddr := Mux(is4 || is6, s1.srcAddr, 0.U)
   h.dstAddr := Mux(is4 || is6, s1.dstAddr, 0.U)
-  s2In.tags := s1.tags
-  s2In.ihl := ihl
-  s2In.packetWords := Mux(claimed < present, claimed, present)
+  s2In.start := Mux(s1.is6Type, 5.U(5.W), ihl - 5.U) + s1.tags
+  s2In.packetEnd := less(Mux(claimed < present, claimed, present) +& s1.tags, 5.U)(5, 0)
   s2In.portsEnd := s1.portsEnd
   s2In.tcpEnd := s1.tcpEnd
   s2In.walk := start.step(extensions, first = true).step(extensions, first = false)
@@ -197,37 +195,37 @@ class HeaderParser extends Module {
   // ---- Stage 3: the second half of the walk, the TTL option ------------------------------------------------------------------
   private val walked = s2.walk.step(s2Extensions, first = false).step(s2Extensions, first = false)
   private val s3 = RegEnable(s2, s2Valid)
-  private val s3Option = RegNext(TtlOptionWalk(s2Places, s2.optionEnd)) // a bit a place
+  private val s3Option = Reg(UInt(TtlOption.Places.W)) // a bit a place
+  s3Option := TtlOptionWalk(s2Places, s2.optionEnd)
   private val s3Kind = RegNext(walked.kind)
-  private val s3Passed = RegNext(walked.place =/= 0.U)
-  private val s3Position = RegNext(Mux(s2.headers.isIp6, Cat(walked.place + 5.U, 0.U(1.W)), s2.ihl)) // words from the IP header's first
-  // Of the transport header's first word, and of the last extension header, in `words`.
-  private val s3Index = RegNext(Mux(s2.headers.isIp6, Cat(walked.place, 0.U(1.W)) + 5.U, s2.ihl - 5.U) + s2.tags)
-  private val s3Last = RegNext(Cat(walked.last, 0.U(1.W)) + 5.U + s2.tags)
+  private val s3Place = RegNext(walked.place)
+  private val s3Last = RegNext(walked.last)
 
   // ---- Behind it: the transport header ----------------------------------------------------------------------------
+  private def behind(place: UInt): UInt = Cat(s3.start(4, 1) + place, s3.start(0)) // index of a word, two to a place
+  private val index = behind(s3Place)
   private def select(index: UInt, ahead: Int, last: Int)(part: UInt => UInt): UInt = {
     val of = s3.words.map(part)
     VecInit(Seq.tabulate(last + 1 - ahead)(i => of(i + ahead)))(index)
   }
   private val isTcpKind = s3Kind === NextHeader.Tcp.U
-  private val hasPorts = (isTcpKind || s3Kind === NextHeader.Udp.U) && s3Index < s3.portsEnd
-  private val isTcp = isTcpKind && s3Index < s3.tcpEnd
-  private val ports = select(s3Index, 0, Words - 2)(word => word)
-  private val offsetAndFlags = select(s3Index, 3, Words - 1)(_(31, 16))
+  private val hasPorts = (isTcpKind || s3Kind === NextHeader.Udp.U) && index < s3.portsEnd
+  private val isTcp = isTcpKind && index < s3.tcpEnd
+  private val ports = select(index, 0, Words - 2)(word => word)
+  private val offsetAndFlags = select(index, 3, Words - 1)(_(31, 16))
   private val dataOffset = offsetAndFlags(15, 12)
-  private val room = Mux(s3.packetWords > s3Position, s3.packetWords - s3Position, 0.U) // words of the segment
+  private val segment = less(s3.packetEnd, index) // words
   private def only(condition: Bool, value: UInt): UInt = Mux(condition, value, 0.U)
 
   private val result = WireDefault(s3.headers)
-  when(s3.headers.isIp6 && s3Passed) { result.proto := select(s3Last, 0, Words - 1)(_(31, 24)) }
+  when(s3Place =/= 0.U) { result.proto := select(behind(s3Last), 0, Words - 1)(_(31, 24)) }
   result.hasPorts := hasPorts
   result.srcPort := only(hasPorts, ports(31, 16))
   result.dstPort := only(hasPorts, ports(15, 0))
   result.isTcp := isTcp
-  result.tcpSeq := only(isTcp, select(s3Index, 1, Words - 3)(word => word))
+  result.tcpSeq := only(isTcp, select(index, 1, Words - 3)(word => word))
   result.tcpFlags := only(isTcp, offsetAndFlags(7, 0))
-  result.tcpPayload := isTcp && dataOffset >= 5.U && room > dataOffset
+  result.tcpPayload := isTcp && dataOffset >= 5.U && segment > dataOffset
   private def optionValue(byte: Int): UInt =
     Mux1H(s3Option, Seq.tabulate(TtlOption.Places)(i => s3.options(i + byte)))
   result.hasTtlOption := s3Option.orR
