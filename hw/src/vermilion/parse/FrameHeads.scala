@@ -45,15 +45,24 @@ class FrameHeads(inputs: Int, depth: Int) extends Module {
 
   // ---- The head: its first cell from the store, its second from the clock before ---------------------------------------
   private val skipped = 12 // bytes: addresses of Ethernet
-  private val firstCells = Mem(1 << inputBits, UInt(((CellBytes - skipped) * 8).W))
+  private class FirstCell extends Bundle {
+    val data = UInt(((CellBytes - skipped) * 8).W)
+    val start = new IpStart
+  }
+  private val firstCells = Mem(1 << inputBits, new FirstCell)
   private val cell = io.cell.bits
-  when(io.cell.valid && cell.first) { firstCells.write(cell.input, cell.data(8 * CellBytes - 1, 8 * skipped)) }
+  private val firstCell = Wire(new FirstCell)
+  firstCell.data := cell.data(8 * CellBytes - 1, 8 * skipped)
+  firstCell.start := IpStart(cell.data)
+  when(io.cell.valid && cell.first) { firstCells.write(cell.input, firstCell) }
   private val ends = io.cell.valid && cell.endsHead
   private val input = RegEnable(cell.input, ends)
   private val parser = Module(new HeaderParser)
   parser.io.types := io.types
   parser.io.in.valid := RegNext(ends, false.B)
-  parser.io.in.bits.data := Cat(RegEnable(cell.data, ends), firstCells.read(input), 0.U((8 * skipped).W))
+  private val kept = firstCells.read(input)
+  parser.io.in.bits.data := Cat(RegEnable(cell.data, ends), kept.data, 0.U((8 * skipped).W))
+  parser.io.in.bits.start := kept.start
   parser.io.in.bits.bytes := RegEnable(cell.bytes, ends)
 
   // ---- Headers: a place for each frame of each input ------------------------------------------------------------------

@@ -9,15 +9,38 @@ import vermilion.stream.Headers
 class FrameHead extends Bundle {
   val data = UInt((HeaderParser.HeadBytes * 8).W)
   val bytes = UInt(8.W) // min(frame length, 128)
+  val start = new IpStart // of `data`
+}
+
+/** Where the IP header begins by the frame's tags, and which it is by the type behind them. */
+class IpStart extends Bundle {
+  val tags = UInt(2.W)
+  val is4Type, is6Type = Bool()
+
+  /** `f` of the first byte of the IP header. */
+  def choose[T <: Data](f: Int => T): T = Mux(tags(1), f(22), Mux(tags(0), f(18), f(14)))
+}
+
+object IpStart {
+
+  /** Of a frame's first 24 bytes and more. */
+  def apply(data: UInt): IpStart = {
+    def wordAt(i: Int) = Cat(data(8 * i + 7, 8 * i), data(8 * i + 15, 8 * i + 8))
+    val tagC0 = wordAt(12) === 0x8100.U
+    val tagS0 = wordAt(12) === 0x88a8.U
+    val tagC1 = wordAt(16) === 0x8100.U
+    val out = Wire(new IpStart)
+    out.tags := Mux((tagC0 || tagS0) && tagC1, 2.U, Mux(tagC0, 1.U, 0.U))
+    out.is4Type := out.choose(at => wordAt(at - 2) === 0x0800.U)
+    out.is6Type := out.choose(at => wordAt(at - 2) === 0x86dd.U)
+    out
+  }
 }
 
 object HeaderParser {
 
   /** How far into a frame the parser looks: two cells. */
   val HeadBytes = 128
-
-  /** IPv6 extension headers it walks over. */
-  val MaxExtensions = 4
 
   /** Clocks from `in` to `out`. `in` comes from registers, `out` does not. */
   val Latency = 3
@@ -66,19 +89,14 @@ class HeaderParser extends Module {
   private val bytes = io.in.bits.bytes
   private def byteAt(i: Int): UInt = if (i < HeadBytes) head(8 * i + 7, 8 * i) else 0.U(8.W)
   private def wordAt(i: Int): UInt = Cat(byteAt(i), byteAt(i + 1))
-  private val tagC0 = wordAt(12) === 0x8100.U
-  private val tagS0 = wordAt(12) === 0x88a8.U
-  private val tagC1 = wordAt(16) === 0x8100.U
-  private val tags = Mux((tagC0 || tagS0) && tagC1, 2.U(2.W), Mux(tagC0, 1.U(2.W), 0.U(2.W)))
-
-  /** `f` of where the IP header begins. */
-  private def behindTags[T <: Data](f: Int => T): T = Mux(tags(1), f(22), Mux(tags(0), f(18), f(14)))
+  private val tags = io.in.bits.start.tags
+  private val is6Type = io.in.bits.start.is6Type
+  private def behindTags[T <: Data](f: Int => T): T = io.in.bits.start.choose(f)
   private def less(count: UInt, from: UInt): UInt = Mux(count > from, count - from, 0.U)
   private val untagged = less(bytes, 14.U)
   private val wordsBehind = untagged(6, 2) -& tags // bit 5: the frame ends within its tags
   private val ipBytes = Mux(wordsBehind(5), 0.U(7.W), Cat(wordsBehind(4, 0), untagged(1, 0)))
 
-  private val is6Type = behindTags(at => wordAt(at - 2) === 0x86dd.U)
   private val outerVlan = wordAt(14)(11, 0)
   private val options = Seq.tabulate(TtlOption.SearchBytes)(i =>
     Mux(is6Type, behindTags(at => byteAt(at + TtlOption.Ip6Start + i)), behindTags(at => byteAt(at + TtlOption.Ip4Start + i)))
@@ -93,6 +111,7 @@ class HeaderParser extends Module {
     val portsEnd, tcpEnd = UInt(5.W) // words that can be the first of 4, of 14 bytes within the frame
     val fixed = UInt(80.W) // the IP header's first 10 bytes
     val srcAddr, dstAddr = UInt(128.W)
+    val kind6 = UInt(NextHeader.Bits.W) // of the IPv6 header's next
     val extensions = Vec(Extension.Places, new ExtensionBytes)
     val wanted = UInt(8.W) // the option's type
     val options = Vec(TtlOption.SearchBytes, UInt(8.W))
@@ -101,7 +120,7 @@ class HeaderParser extends Module {
   private val s1In = Wire(new BehindTags)
   s1In.tags := tags
   s1In.vlan := Mux(tags(1), Cat(outerVlan, wordAt(18)(11, 0)), Mux(tags(0), outerVlan, 0.U))
-  s1In.is4Type := behindTags(at => wordAt(at - 2) === 0x0800.U)
+  s1In.is4Type := io.in.bits.start.is4Type
   s1In.is6Type := is6Type
   s1In.whole := bytes >= HeadBytes.U
   s1In.bytes := ipBytes
@@ -115,6 +134,7 @@ class HeaderParser extends Module {
   }
   s1In.srcAddr := address(12, 8)
   s1In.dstAddr := address(16, 24)
+  s1In.kind6 := behindTags(at => NextHeader.ip6(byteAt(at + 6)))
   for ((e, k) <- s1In.extensions.zipWithIndex) {
     e.following := behindTags(at => byteAt(at + 40 + 8 * k))
     e.length := behindTags(at => byteAt(at + 41 + 8 * k))
@@ -149,7 +169,7 @@ class HeaderParser extends Module {
   start.place := 0.U
   start.last := 0.U
   private val kind4 = Mux(ipWord(6)(12, 0) === 0.U, NextHeader.ip4(ip(9)), NextHeader.Other.U)
-  start.kind := either(NextHeader.ip6(ip(6)), kind4)
+  start.kind := Mux(s1.is6Type, s1.kind6, kind4) // where it is no IP after all, it is not asked what the walk says
 
   private class Known extends Bundle {
     val headers = new Headers // without what s3 adds
@@ -209,8 +229,9 @@ class HeaderParser extends Module {
     VecInit(Seq.tabulate(last + 1 - ahead)(i => of(i + ahead)))(index)
   }
   private val isTcpKind = s3Kind === NextHeader.Tcp.U
-  private val hasPorts = (isTcpKind || s3Kind === NextHeader.Udp.U) && index < s3.portsEnd
-  private val isTcp = isTcpKind && index < s3.tcpEnd
+  private val isIp = s3.headers.isIp4 || s3.headers.isIp6
+  private val hasPorts = isIp && (isTcpKind || s3Kind === NextHeader.Udp.U) && index < s3.portsEnd
+  private val isTcp = isIp && isTcpKind && index < s3.tcpEnd
   private val ports = select(index, 0, Words - 2)(word => word)
   private val offsetAndFlags = select(index, 3, Words - 1)(_(31, 16))
   private val dataOffset = offsetAndFlags(15, 12)
@@ -218,7 +239,7 @@ class HeaderParser extends Module {
   private def only(condition: Bool, value: UInt): UInt = Mux(condition, value, 0.U)
 
   private val result = WireDefault(s3.headers)
-  when(s3Place =/= 0.U) { result.proto := select(behind(s3Last), 0, Words - 1)(_(31, 24)) }
+  when(s3.headers.isIp6 && s3Place =/= 0.U) { result.proto := select(behind(s3Last), 0, Words - 1)(_(31, 24)) }
   result.hasPorts := hasPorts
   result.srcPort := only(hasPorts, ports(31, 16))
   result.dstPort := only(hasPorts, ports(15, 0))
@@ -235,4 +256,23 @@ class HeaderParser extends Module {
 
   io.out.valid := RegNext(s2Valid, false.B)
   io.out.bits := result
+}
+
+/** The parser with the tags looked at in the same clock, for benches. */
+class HeaderParserAlone extends Module {
+  val io = IO(new Bundle {
+    val in = Flipped(Valid(new Bundle {
+      val data = UInt((HeaderParser.HeadBytes * 8).W)
+      val bytes = UInt(8.W)
+    }))
+    val types = Input(new TtlOptionTypes)
+    val out = Valid(new Headers)
+  })
+  private val parser = Module(new HeaderParser)
+  parser.io.types := io.types
+  parser.io.in.valid := io.in.valid
+  parser.io.in.bits.data := io.in.bits.data
+  parser.io.in.bits.bytes := io.in.bits.bytes
+  parser.io.in.bits.start := IpStart(io.in.bits.data)
+  io.out := parser.io.out
 }
