@@ -1,6 +1,7 @@
 #include "clocked_ingress.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace vermilion {
 
@@ -10,10 +11,14 @@ ClockedIngress::ClockedIngress(LaneShape shape, u32 maxFrameBytes, VmOptionTypes
       types_(types),
       cells_(cells),
       inputs_(shape.inputs),
-      writeTurns_(shape),
+      cellTurns_(shape),
       metaTurns_(shape),
-      writes_(shape.inputs),
-      metas_(shape.inputs) {}
+      turns_(shape.inputs),
+      metas_(shape.inputs) {
+  u32 unstallable = 0;
+  for (u32 i = 0; i < shape.inputs; i++) unstallable += !stallable(i);
+  if (unstallable > 1) throw std::invalid_argument("the model knows lanes with one input that cannot be stalled");
+}
 
 void ClockedIngress::arrive(u32 input, u64 id, const u8* frame, u32 lenBytes, bool bad) {
   inputs_[input].frames.push_back({id, parse(frame, lenBytes, types_), lenBytes, lenBytes, bad});
@@ -60,24 +65,39 @@ void ClockedIngress::gather(Input& in, bool cellTaken) {
   ended_++;
 }
 
-// The cell that gather offers: taken from the free list and sent to the buffer, or not, or it waits.
-bool ClockedIngress::takeCell(u32 input) {
-  Input& in = inputs_[input];
+// The cell that passes goes to the buffer and past the parser.
+void ClockedIngress::pass(Input& in) {
+  in.written += in.passing->stored;
+  if (in.passing->endsHead) in.headers.push_back(clock_ + timing::Headers);
+  in.passing.reset();
+}
+
+// What becomes of the cell that gather offers.
+ClockedIngress::Fate ClockedIngress::fate(u32 input) const {
+  const Input& in = inputs_[input];
   const GatheredCell& c = in.cell;
-  const bool placeFree = in.places < timing::MetaDepth, room = in.writes < timing::WritesAhead;
+  const bool placeFree = in.places < timing::MetaDepth;
   const bool leaveOut = c.first ? !stallable(input) && !placeFree : in.leavingOut;
   const bool wanted = !leaveOut && (c.first || !in.stopped) && c.lenBytes <= maxFrameBytes_;
   const bool cell = cells_.available(input);
-  if (stallable(input) && ((c.first && !placeFree) || (wanted && (!room || (!cell && cells_.left()))))) return false;
+  const bool waits = stallable(input) && ((c.first && !placeFree) || (wanted && !cell && cells_.left()));
+  const bool stored = wanted && cell;
+  return {leaveOut, waits, stored, in.cellValid && !waits && !leaveOut && (c.first || c.second || stored)};
+}
 
-  const bool got = wanted && room && cell;
+// The cell that gather offers goes on, if there is room for it or it needs none.
+bool ClockedIngress::takeCell(u32 input, bool room) {
+  Input& in = inputs_[input];
+  const GatheredCell& c = in.cell;
+  const auto [leaveOut, waits, got, asks] = fate(input);
+  if (waits || (asks && !room)) return false;
+
   if (got) cells_.take(input);
   in.leavingOut = leaveOut;
   in.stopped = !got;
   in.taken = (c.first ? 0 : in.taken) + got;
-  in.writes += got;
   in.places += c.first && !leaveOut;
-  if (!leaveOut && (c.second || (c.first && c.last))) in.headers.push_back(clock_ + timing::Headers);
+  if (asks) in.passing = Passing{got, c.second || (c.first && c.last)};
   if (!c.last) return true;
   ClockedPacket p = in.inside.front();
   in.inside.pop_front();
@@ -99,20 +119,19 @@ void ClockedIngress::clock(u64 clock, bool metaRoom) {
   ended_ = 0;
   for (u32 i = 0; i < shape_.inputs; i++) {
     const Input& in = inputs_[i];
-    writes_[i] = in.writes != 0;
+    turns_[i] = waitsForTurn(i) ? in.passing.has_value() : in.cellValid && fate(i).asks;
     metas_[i] = !in.finished.empty() && !in.headers.empty() && in.headers.front() <= clock_ &&
                 in.written >= in.finished.front().cells;
   }
-  const int writer = writeTurns_.next(writes_);
+  const int turn = cellTurns_.next(turns_);
   const int metaOf = metaRoom ? metaTurns_.next(metas_) : -1;
   for (u32 i = 0; i < shape_.inputs; i++) {
     Input& in = inputs_[i];
     // A place that becomes free in this clock can be had in the next.
-    const bool taken = in.cellValid && takeCell(i);
-    if (writer == static_cast<int>(i)) {
-      in.writes--;
-      in.written++;
-    }
+    const bool hasTurn = turn == static_cast<int>(i);
+    if (hasTurn && waitsForTurn(i)) pass(in);
+    const bool taken = in.cellValid && takeCell(i, waitsForTurn(i) ? !in.passing : hasTurn);
+    if (in.passing && !waitsForTurn(i)) pass(in);
     if (metaOf == static_cast<int>(i)) {
       meta_ = in.finished.front();
       in.finished.pop_front();

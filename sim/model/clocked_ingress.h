@@ -1,9 +1,11 @@
 // The inputs of a lane clock by clock: CellGather.scala, Ingress.scala and IngressArbiter.scala.
 //
-//   frames -> beats -> cells, each with a free cell and a turn at the write port -> one meta a frame, when its headers are parsed
+//   frames -> beats -> cells, each with its turn and, unless none is free, a cell of the buffer -> one meta a frame, when its headers are parsed
+//
+// A turn is one at the write port and at the parser; a frame's first two cells have it even if no cell is free for them.
 //
 // A frame of an input that cannot be stalled is lost where its first cell finds no place for its meta; it has no beat that
-// waits. An input that can be stalled waits for a place, for the write port and for a cell. There is no reset here.
+// waits. An input that can be stalled waits for a place, for its turn and for a cell. There is no reset here.
 //
 // No bytes: a frame is its length and its headers. Frames that come while others are on an input wait there.
 #pragma once
@@ -56,6 +58,9 @@ class ClockedIngress {
     u32 lenBytes = 0;
     bool first = false, second = false, last = false;
   };
+  struct Passing {
+    bool stored, endsHead;
+  };
   struct Input {
     std::deque<Coming> frames;         // on the wire; the first may be partly in
     std::deque<ClockedPacket> inside;  // all beats in, not yet a meta
@@ -64,16 +69,25 @@ class ClockedIngress {
     u32 slot = 0, cellIndex = 0, length = 0, taken = 0;
     bool cellValid = false, stopped = false, leavingOut = false;
     GatheredCell cell;
-    u32 places = 0;   // for metas, taken
-    u32 writes = 0;   // cells that wait for the write port
-    u32 written = 0;  // cells in the buffer, from those of the next meta on
+    std::optional<Passing> passing;  // a cell that waits for its turn
+    u32 places = 0;                  // for metas, taken
+    u32 written = 0;                 // cells in the buffer, from those of the next meta on
     std::deque<ClockedPacket> finished;
     std::deque<u64> headers;  // clocks at which they stand in the queue
     bool open = false;
   };
   void gather(Input& in, bool cellTaken);
-  bool takeCell(u32 input);  // false: it waits
+  struct Fate {
+    bool leaveOut, waits, stored, asks;  // waits: for a place or a cell; asks: for its turn
+  };
+  Fate fate(u32 input) const;
+  bool takeCell(u32 input, bool room);  // false: it waits
+  void pass(Input& in);
   bool stallable(u32 input) const { return (shape_.stallable >> input & 1) != 0; }
+  // stream/Ingress.scala, cellsWaiting: a register behind gather
+  bool waitsForTurn(u32 input) const {
+    return stallable(input) && shape_.inputs > 1 && shape_.beatBytes < CellBytes;
+  }
 
   LaneShape shape_;
   u32 maxFrameBytes_;
@@ -81,8 +95,8 @@ class ClockedIngress {
   ClockedFreeCells& cells_;
   u64 clock_ = 0;
   std::vector<Input> inputs_;
-  InputTurns writeTurns_, metaTurns_;
-  std::vector<u8> writes_, metas_;
+  InputTurns cellTurns_, metaTurns_;
+  std::vector<u8> turns_, metas_;
   std::optional<ClockedPacket> meta_;
   std::vector<ClockedPacket> lost_;
   u32 ended_ = 0;

@@ -82,7 +82,7 @@ void ip4(const Window& w, u32 at, u32 optionType, Headers& h) {
   if ((w.u16At(at + 6) & 0x1fff) == 0) transport(w, at + 4 * words, at + w.u16At(at + 2), h);
 }
 
-// Of an extension header at `at`, RFC 8200 section 4; 0: it is none, or its length is not there.
+// Of an extension header at `at`, RFC 8200 section 4; 0: it is none, its length is not there, or it is an AH of no whole 8 bytes.
 u32 extensionBytes(const Window& w, u32 at, u32 number) {
   if (!w.has(at, 2)) return 0;
   switch (number) {
@@ -93,7 +93,7 @@ u32 extensionBytes(const Window& w, u32 at, u32 number) {
     case Fragment:
       return 8;
     case Authentication:
-      return 4 * (w.u8At(at + 1) + 2);
+      return w.u8At(at + 1) % 2 == 0 ? 4 * (w.u8At(at + 1) + 2) : 0;
     default:
       return 0;
   }

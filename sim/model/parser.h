@@ -7,7 +7,8 @@
 // Only bytes inside the frame and inside its first 128 are looked at; what does not lie there wholly is not known:
 //   - IPv4: not IP unless version is 4, ihl at least 5 and the whole header there.
 //   - IPv6: not IP unless version is 6 and 40 bytes there.
-//   - Up to four extension headers are passed; a fifth, or one not wholly there, ends the walk: `proto` is its number.
+//   - Up to four extension headers are passed; a fifth, one not wholly there, or an AH that is no multiple of 8 bytes, as it
+//     must be in IPv6 (RFC 4302 section 3.3.3.2.1), ends the walk: `proto` is its number.
 //   - A fragment other than the first ends the walk behind its fragment header; it has no ports.
 //   has_ports: TCP or UDP, first fragment, 4 bytes of it there. is_tcp: has_ports, TCP and 14 bytes of it there.
 //   tcp_payload: is_tcp, data offset at least 5, and the packet ends behind the TCP header: by its IP length (total

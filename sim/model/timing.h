@@ -19,8 +19,8 @@ struct LaneShape {
 
 namespace timing {
 
-// parse/HeaderParser.scala, Latency; and a clock each for the register before it and the queue behind it
-constexpr u64 Headers = 7 + 1 + 1;
+// parse/FrameHeads.scala, Latency: parse/HeaderParser.scala, and a clock each for the register before it and the store behind it
+constexpr u64 Headers = 3 + 1 + 1;
 // policy/PolicyPipeline.scala, Mark: from a slot to its queue, a clock and flow/FlowMarker.scala
 constexpr u64 Mark = 1 + 8;
 // policy/PolicyPipeline.scala, Latency, from there: averages 13 (3 + average/AverageUnit.scala), a clock, curve 8
@@ -44,7 +44,6 @@ constexpr u64 Averaging = EwmaStages - 1;
 // schedule/QueueShaper.scala: a charge runs through s1..s5
 constexpr int ChargeFloor = 2, ChargeWritten = 4, ChargeDone = 5;
 
-constexpr u32 WritesAhead = 2;   // stream/Ingress.scala, WritesAhead
 constexpr u32 MetaDepth = 16;    // stream/Ingress.scala, MetaDepth
 constexpr u32 CellsAhead = 4;    // stream/Ingress.scala, CellsAhead
 constexpr u32 CellsReady = 4;    // queue/FreeList.scala, `ready`

@@ -97,13 +97,16 @@ def test_ip4_options_fragments_and_short_transport():
 
 
 def test_ip6_extension_headers_are_walked():
-    chain = b"".join([extension(0, 43), extension(43, 60, 4), extension(60, 51), extension(51, 6, 3)])
+    chain = b"".join([extension(0, 43), extension(43, 60, 4), extension(60, 51), extension(51, 6, 4)])
     expect(MACS + IP6 + ip6(chain + TCP, 0), **WANT, proto=6)
-    expect(MACS + IP6 + ip6(chain[:-12] + extension(51, 0, 3) + extension(0, 6) + TCP, 0), proto=0, has_ports=0)
+    expect(MACS + IP6 + ip6(chain[:-16] + extension(51, 0, 4) + extension(0, 6) + TCP, 0), proto=0, has_ports=0)
     expect(MACS + IP6 + ip6(bytes([6, 0, 0, 1]) + bytes(4) + TCP, 44), **WANT)
     expect(MACS + IP6 + ip6(bytes([6, 0, 0, 8]) + bytes(4) + TCP, 44), proto=6, has_ports=0)
     expect(MACS + IP6 + ip6(bytes([6, 255]) + bytes(60), 0), proto=0, has_ports=0, is_ip6=1)
     expect(MACS + IP6 + ip6(b"\x06", 0), proto=0, has_ports=0)
+    for words in range(2, 14):  # AH is a multiple of 8 bytes, or it ends the walk
+        whole = words % 2 == 0
+        expect(MACS + IP6 + ip6(extension(51, 6, words) + TCP, 51), proto=6 if whole else 51, has_ports=int(whole))
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ DESIGNS = {
     "token-redp": ("TokenMarker", "with REDP and its dropper alone", True),
     "flow-4096": ("FlowMarker", "flow markers, 4,096 flows", True),
     "flow-65536": ("FlowMarker", "flow markers, 65,536 flows", False),
+    "parser": ("HeaderParser", "the header parser", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
     "rewrite": ("HeaderRewrite", "writes DSCP, CE and padding", False),
     "statistics": ("Statistics", "statistics, 16 queues", False),

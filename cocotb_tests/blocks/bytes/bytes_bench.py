@@ -19,7 +19,7 @@ FIELDS = {
     "tcpSeq": "tcp_seq", "tcpPayload": "tcp_payload", "hasTtlOption": "has_ttl_option", "initialTtl": "initial_ttl",
     "finalTtl": "final_ttl", "ttlOptionAt": "ttl_option_at",
 }  # fmt: skip
-PARSER_LATENCY, DISTANCE_LATENCY = 7, 4
+PARSER_LATENCY, DISTANCE_LATENCY = 3, 4
 HEAD, CELL = 128, 64
 
 

@@ -7,6 +7,7 @@ import vermilion.control.{AxiLite, ControlPort}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowMarker
 import vermilion.mark.{TokenKind, TokenMarker}
+import vermilion.parse.HeaderParser
 import vermilion.policy.PolicyPipeline
 import vermilion.rewrite.HeaderRewrite
 import vermilion.schedule.EgressQueues
@@ -22,6 +23,7 @@ object EmitArea extends App {
     "token" -> (() => new TokenMarker(p)),
     "flow-4096" -> (() => new FlowMarker(p.queueBits, 4096)),
     "flow-65536" -> (() => new FlowMarker(p.queueBits, 65536)),
+    "parser" -> (() => new HeaderParser),
     "queues" -> (() => new EgressQueues(p)),
     "rewrite" -> (() => new HeaderRewrite(p)),
     "statistics" -> (() => new Statistics(p)),

@@ -31,8 +31,8 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   *
   * {{{
   *   in(i) -> Ingress -+-> cells ------------> CellBuffer --> PacketReader -> HeaderRewrite -> Serializer -> out
-  *                     |                         ^ free           ^
-  *                     +-> metas -> PolicyPipeline -> EgressQueues
+  *      IngressArbiter +                         ^ free           ^
+  *                     +-> heads -> HeaderParser -> metas -> PolicyPipeline -> EgressQueues
   * }}}
   * `now` is the time in ns; it may jump, and be set back (architecture.md, "Times"). `busy` is low when nothing but an arrival or the time in
   * `wake` can change anything.
@@ -72,17 +72,15 @@ class LaneCore(p: LaneParams) extends Module {
   for ((each, i) <- ingress.zipWithIndex) {
     each.io.in <> io.in(i)
     each.io.running := running
-    each.io.types := io.configuration.ttlOption
     io.lost(i) := each.io.lost
     each.io.alloc <> arbiter.io.inputs(i).alloc
     each.io.cellsLeft := arbiter.io.inputs(i).cellsLeft
-    arbiter.io.inputs(i).write <> each.io.write
-    arbiter.io.inputs(i).meta <> each.io.meta
+    arbiter.io.inputs(i).cell <> each.io.cell
+    arbiter.io.inputs(i).end <> each.io.end
   }
+  arbiter.io.types := io.configuration.ttlOption
   arbiter.io.alloc <> free.io.cell
-  buffer.io.write.valid := arbiter.io.write.valid
-  buffer.io.write.bits := arbiter.io.write.bits
-  arbiter.io.write.ready := true.B
+  buffer.io.write := arbiter.io.write
 
   // -- decide --
   policy.io.now := io.now

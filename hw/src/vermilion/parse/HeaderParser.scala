@@ -9,6 +9,32 @@ import vermilion.stream.Headers
 class FrameHead extends Bundle {
   val data = UInt((HeaderParser.HeadBytes * 8).W)
   val bytes = UInt(8.W) // min(frame length, 128)
+  val start = new IpStart // of `data`
+}
+
+/** Where the IP header begins by the frame's tags, and which it is by the type behind them. */
+class IpStart extends Bundle {
+  val tags = UInt(2.W)
+  val is4Type, is6Type = Bool()
+
+  /** `f` of the first byte of the IP header. */
+  def choose[T <: Data](f: Int => T): T = Mux(tags(1), f(22), Mux(tags(0), f(18), f(14)))
+}
+
+object IpStart {
+
+  /** Of a frame's first 24 bytes and more. */
+  def apply(data: UInt): IpStart = {
+    def wordAt(i: Int) = Cat(data(8 * i + 7, 8 * i), data(8 * i + 15, 8 * i + 8))
+    val tagC0 = wordAt(12) === 0x8100.U
+    val tagS0 = wordAt(12) === 0x88a8.U
+    val tagC1 = wordAt(16) === 0x8100.U
+    val out = Wire(new IpStart)
+    out.tags := Mux((tagC0 || tagS0) && tagC1, 2.U, Mux(tagC0, 1.U, 0.U))
+    out.is4Type := out.choose(at => wordAt(at - 2) === 0x0800.U)
+    out.is6Type := out.choose(at => wordAt(at - 2) === 0x86dd.U)
+    out
+  }
 }
 
 object HeaderParser {
@@ -16,11 +42,12 @@ object HeaderParser {
   /** How far into a frame the parser looks: two cells. */
   val HeadBytes = 128
 
-  /** IPv6 extension headers it walks over. */
-  val MaxExtensions = 4
+  /** Clocks from `in` to `out`. `in` comes from registers, `out` does not. */
+  val Latency = 3
 
-  /** Clocks from `in` to `out`. */
-  val Latency = MaxExtensions + 3
+  /** 32-bit words at which a transport header, or a word of it, can begin: of bytes 34 to 127. */
+  val FirstWord = 34
+  val Words = 24
 }
 
 /** Reads Ethernet, VLAN tags, IP and the start of the transport header out of a frame's first 128 bytes.
@@ -32,7 +59,7 @@ object HeaderParser {
   *   - VLAN IDs (IEEE 802.1Q): of both tags, of the one tag, or 0. Priority and DEI are not read.
   *   - IPv4 (RFC 791): version 4, IHL at least 5, header with options inside; else not IP. The header checksum and total length are not checked.
   *   - IPv6 (RFC 8200): version 6 and 40 bytes inside, else not IP. Up to four of hop-by-hop, routing, destination options, fragment and
-  *     AH (RFC 4302) are passed over; at a fifth, or one not wholly inside, `proto` is that header's own number.
+  *     AH (RFC 4302) are passed over; at a fifth, one not wholly inside, or an AH that is no multiple of 8 bytes, `proto` is that header's own number.
   *   - Ports: TCP or UDP, not a later fragment, 4 bytes inside. TCP sequence and flags: 14 bytes inside.
   *   - TCP payload: the segment ends by the IP length (RFC 791 total length, RFC 8200 payload length + 40) behind its header
   *     (RFC 9293 data offset, at least 5), and so does a frame that ends within the 128 bytes. Of a longer frame the IP length
@@ -40,9 +67,13 @@ object HeaderParser {
   *     the frame is none. A first fragment is judged by its own length.
   *   - Length of the IP packet: total length, or payload length + 40; believed as it stands, whatever the frame holds. A field of 0 says nothing.
   *   - TTL option (docs/ttl-option.md): looked for beside the walk over extension headers, in the first 12 bytes of the IPv4 options, or of
-  *     the options of a hop-by-hop header that stands first and lies wholly inside ([[TtlOptionWalk]]). About 190 LUTs.
+  *     the options of a hop-by-hop header that stands first and lies wholly inside ([[TtlOptionWalk]]).
   *
   * What is not there reads 0; a frame that is not IP reads 0 everywhere but `l3Offset` = 14.
+  *
+  * Only the fixed IP header and what the two walks look at is moved to where it stands without tags. The words from byte 34 on stay where
+  * they are; the transport header's are selected from them at the end, so no register holds a shifted copy of the frame. Registers load only what
+  * is valid, which also keeps synthesis from making shift registers of LUTs out of the words.
   */
 class HeaderParser extends Module {
   import HeaderParser._
@@ -53,107 +84,195 @@ class HeaderParser extends Module {
     val out = Valid(new Headers)
   })
 
-  private def byteAt(data: UInt, i: Int): UInt = data(8 * i + 7, 8 * i)
-  private def wordAt(data: UInt, i: Int): UInt = Cat(byteAt(data, i), byteAt(data, i + 1))
-
-  // ---- Stage 1: pass the tags, put the IP header at byte 0 -------------------------------------------------------
+  // ---- Stage 1: pass the tags ---------------------------------------------------------------------------------
   private val head = io.in.bits.data
-  private val tagC0 = wordAt(head, 12) === 0x8100.U
-  private val tagS0 = wordAt(head, 12) === 0x88a8.U
-  private val tagC1 = wordAt(head, 16) === 0x8100.U
-  private val tags = Mux((tagC0 || tagS0) && tagC1, 2.U(2.W), Mux(tagC0, 1.U(2.W), 0.U(2.W)))
-  private val offset = 14.U(8.W) + Cat(tags, 0.U(2.W))
+  private val bytes = io.in.bits.bytes
+  private def byteAt(i: Int): UInt = if (i < HeadBytes) head(8 * i + 7, 8 * i) else 0.U(8.W)
+  private def wordAt(i: Int): UInt = Cat(byteAt(i), byteAt(i + 1))
+  private val tags = io.in.bits.start.tags
+  private val is6Type = io.in.bits.start.is6Type
+  private def behindTags[T <: Data](f: Int => T): T = io.in.bits.start.choose(f)
+  private def less(count: UInt, from: UInt): UInt = Mux(count > from, count - from, 0.U)
+  private val untagged = less(bytes, 14.U)
+  private val wordsBehind = untagged(6, 2) -& tags // bit 5: the frame ends within its tags
+  private val ipBytes = Mux(wordsBehind(5), 0.U(7.W), Cat(wordsBehind(4, 0), untagged(1, 0)))
 
-  private val s1 = Reg(new IpWindow)
-  private val s1Type = Reg(UInt(16.W))
+  private val outerVlan = wordAt(14)(11, 0)
+  private val options = Seq.tabulate(TtlOption.SearchBytes)(i =>
+    Mux(is6Type, behindTags(at => byteAt(at + TtlOption.Ip6Start + i)), behindTags(at => byteAt(at + TtlOption.Ip4Start + i)))
+  )
+
+  private class BehindTags extends Bundle {
+    val tags = UInt(2.W)
+    val vlan = UInt(24.W)
+    val is4Type, is6Type, whole = Bool()
+    val bytes = UInt(7.W) // from the IP header's first
+    val units = UInt(4.W) // of 8 bytes, behind an IPv6 header
+    val portsEnd, tcpEnd = UInt(5.W) // words that can be the first of 4, of 14 bytes within the frame
+    val fixed = UInt(80.W) // the IP header's first 10 bytes
+    val srcAddr, dstAddr = UInt(128.W)
+    val kind6 = UInt(NextHeader.Bits.W) // of the IPv6 header's next
+    val extensions = Vec(Extension.Places, new ExtensionBytes)
+    val wanted = UInt(8.W) // the option's type
+    val options = Vec(TtlOption.SearchBytes, UInt(8.W))
+    val words = Vec(Words, UInt(32.W))
+  }
+  private val s1In = Wire(new BehindTags)
+  s1In.tags := tags
+  s1In.vlan := Mux(tags(1), Cat(outerVlan, wordAt(18)(11, 0)), Mux(tags(0), outerVlan, 0.U))
+  s1In.is4Type := io.in.bits.start.is4Type
+  s1In.is6Type := is6Type
+  s1In.whole := bytes >= HeadBytes.U
+  s1In.bytes := ipBytes
+  s1In.units := less(ipBytes(6, 3), 5.U)
+  s1In.portsEnd := less(bytes, FirstWord.U)(6, 2)
+  s1In.tcpEnd := less(bytes, (FirstWord + 10).U)(6, 2)
+  s1In.fixed := behindTags(at => head(8 * at + 79, 8 * at))
+  private def address(at4: Int, at6: Int): UInt = {
+    def number(from: Int, count: Int) = behindTags(at => Cat((at + from until at + from + count).map(byteAt)))
+    Mux(is6Type, number(at6, 16), number(at4, 4))
+  }
+  s1In.srcAddr := address(12, 8)
+  s1In.dstAddr := address(16, 24)
+  s1In.kind6 := behindTags(at => NextHeader.ip6(byteAt(at + 6)))
+  for ((e, k) <- s1In.extensions.zipWithIndex) {
+    e.following := behindTags(at => byteAt(at + 40 + 8 * k))
+    e.length := behindTags(at => byteAt(at + 41 + 8 * k))
+    e.later := behindTags(at => wordAt(at + 42 + 8 * k)(15, 3) =/= 0.U)
+  }
+  s1In.wanted := Mux(is6Type, io.types.ip6, io.types.ip4)
+  s1In.options := options
+  for ((word, i) <- s1In.words.zipWithIndex) {
+    val at = FirstWord + 4 * i
+    word := Cat(wordAt(at), wordAt(at + 2))
+  }
+  private val s1 = RegEnable(s1In, io.in.valid)
   private val s1Valid = RegNext(io.in.valid, false.B)
-  private def afterTags(f: Int => UInt): UInt = Mux(tags === 2.U, f(22), Mux(tags === 1.U, f(18), f(14)))
-  s1.data := afterTags(o => head(8 * HeadBytes - 1, 8 * o).pad(IpWindow.Bytes * 8))
-  s1Type := afterTags(o => wordAt(head, o - 2))
-  s1.whole := io.in.bits.bytes >= HeadBytes.U
-  s1.bytes := Mux(io.in.bits.bytes > offset, io.in.bits.bytes - offset, 0.U)
-  s1.l3Offset := offset(5, 0)
-  private val outerVlan = wordAt(head, 14)(11, 0)
-  s1.vlan := Mux(tags === 2.U, Cat(outerVlan, wordAt(head, 18)(11, 0)), Mux(tags === 1.U, outerVlan, 0.U))
 
-  // ---- Stage 2: the fixed IP header ---------------------------------------------------------------------------
-  private val ip = s1.data
-  private val version = ip(7, 4)
-  private val ihl = ip(3, 0)
-  private val is4 = s1Type === 0x0800.U && version === 4.U && ihl >= 5.U && s1.bytes >= Cat(ihl, 0.U(2.W))
-  private val is6 = s1Type === 0x86dd.U && version === 6.U && s1.bytes >= 40.U
-  private val traffic = Mux(is6, Cat(ip(3, 0), ip(15, 12)), ip(15, 8))
+  // ---- Stage 2: the fixed IP header; the first half of the walk --------------------------------------------------
+  private def ip(i: Int): UInt = s1.fixed(8 * i + 7, 8 * i)
+  private def ipWord(i: Int): UInt = Cat(ip(i), ip(i + 1))
+  private val version = ip(0)(7, 4)
+  private val ihl = ip(0)(3, 0)
+  private val is4 = s1.is4Type && version === 4.U && ihl >= 5.U && s1.bytes >= Cat(ihl, 0.U(2.W))
+  private val is6 = s1.is6Type && version === 6.U && s1.bytes >= 40.U
+  private def either(at6: UInt, at4: UInt): UInt = Mux(is6, at6, Mux(is4, at4, 0.U))
 
-  private val first = Wire(new Walk)
-  first.window := s1
-  first.isIp4 := is4
-  first.isIp6 := is6
-  private val payload6 = wordAt(ip, 4)
-  private val bytes6 = Mux(payload6 === 0.U, 0.U, saturate(payload6 +& 40.U, 16))
-  first.ipBytes := Mux(is6, bytes6, Mux(is4, wordAt(ip, 2), 0.U))
-  first.traffic := traffic
-  first.ttl := Mux(is6, byteAt(ip, 7), byteAt(ip, 8))
-  first.packetWords := s1.packetWords(Mux(is6, payload6 +& 40.U, wordAt(ip, 2)))
-  first.position := Mux(is6, 10.U, ihl)
-  first.number := Mux(is6, byteAt(ip, 6), byteAt(ip, 9))
-  first.laterFragment := is4 && (wordAt(ip, 6)(12, 0) =/= 0.U)
-  first.stopped := !is6
+  private val payload6 = ipWord(4)
+  private val total6 = payload6 +& 40.U
+  private def words(count: UInt): UInt = saturate((count +& 3.U) >> 2, 6) // 63 is behind every TCP header: 29 + 15 words
+  private val claimed = words(Mux(s1.is6Type, total6, ipWord(2)))
+  private val present = Mux(s1.whole, 63.U, words(s1.bytes))
+
+  private val extensions = s1.extensions.zipWithIndex.map { case (e, k) => e.at(k, s1.units) }
+  private val start = Wire(new Walk)
+  start.place := 0.U
+  start.last := 0.U
+  private val kind4 = Mux(ipWord(6)(12, 0) === 0.U, NextHeader.ip4(ip(9)), NextHeader.Other.U)
+  start.kind := Mux(s1.is6Type, s1.kind6, kind4) // where it is no IP after all, it is not asked what the walk says
+
+  private class Known extends Bundle {
+    val headers = new Headers // without what s3 adds
+    val start = UInt(5.W) // of the transport header in `words`, if the walk passes no header
+    val packetEnd = UInt(6.W) // first of `words` behind the packet, by its length and the frame; begun ones belong to it
+    val portsEnd, tcpEnd = UInt(5.W)
+    val walk = new Walk
+    val optionEnd = UInt(4.W) // bytes of options that may be looked at
+    val options = Vec(TtlOption.SearchBytes, UInt(8.W))
+    val words = Vec(Words, UInt(32.W))
+  }
+  private val s2In = WireDefault(0.U.asTypeOf(new Known))
+  private val h = s2In.headers
+  h.isIp4 := is4
+  h.isIp6 := is6
+  h.l3Offset := 14.U(6.W) + Cat(Mux(is4 || is6, s1.tags, 0.U), 0.U(2.W))
+  h.vlan := Mux(is4 || is6, s1.vlan, 0.U)
+  h.ipBytes := either(Mux(payload6 === 0.U, 0.U, saturate(total6, 16)), ipWord(2))
+  private val traffic = either(Cat(ip(0)(3, 0), ip(1)(7, 4)), ip(1))
+  h.dscp := traffic(7, 2)
+  h.ecn := traffic(1, 0)
+  h.ttl := either(ip(7), ip(8))
+  h.proto := either(ip(6), ip(9)) // of IPv6, if the walk passes no header
+  h.srcAddr := Mux(is4 || is6, s1.srcAddr, 0.U)
+  h.dstAddr := Mux(is4 || is6, s1.dstAddr, 0.U)
+  s2In.start := Mux(s1.is6Type, 5.U(5.W), ihl - 5.U) + s1.tags
+  s2In.packetEnd := less(Mux(claimed < present, claimed, present) +& s1.tags, 5.U)(5, 0)
+  s2In.portsEnd := s1.portsEnd
+  s2In.tcpEnd := s1.tcpEnd
+  s2In.walk := start.step(extensions, first = true).step(extensions, first = false)
   private val options4 = Mux(ihl > 8.U, TtlOption.SearchBytes.U, Cat((ihl - 5.U)(1, 0), 0.U(2.W)))
-  private val hopLength = byteAt(ip, 41)
-  private val hopWhole = byteAt(ip, 6) === 0.U && hopLength +& 6.U <= s1.bytes(7, 3)
-  private val options6 = Mux(!hopWhole, 0.U, Mux(hopLength === 0.U, 6.U, TtlOption.SearchBytes.U))
-  first.option.end := Mux(is6, options6, Mux(is4, options4, 0.U))
-  first.option.next := 0.U
-  first.option.found := false.B
-  first.option.at := 0.U
-  first.initialTtl := 0.U
-  first.finalTtl := 0.U
+  private val hopWhole = ip(6) === 0.U && extensions.head.eightsFits
+  private val options6 = Mux(!hopWhole, 0.U, Mux(s1.extensions.head.length === 0.U, 6.U, TtlOption.SearchBytes.U))
+  s2In.optionEnd := either(options6, options4)
+  s2In.options := s1.options
+  s2In.words := s1.words
+  private val s2 = RegEnable(s2In, s1Valid)
+  private val s2Extensions = RegEnable(VecInit(extensions), s1Valid)
+  private val places = Seq.tabulate(TtlOption.Places)(i => OptionPlace(s1.is6Type, s1.wanted, s1.options(i), s1.options(i + 1)))
+  private val s2Places = RegEnable(VecInit(places), s1Valid)
+  private val s2Valid = RegNext(s1Valid, false.B)
 
-  // ---- Stages 3 to 6: one extension header each, and the TTL option -------------------------------------------
-  private val walked =
-    (0 until MaxExtensions).foldLeft(RegNext(first))((before, i) => RegNext(before.step.search(i, io.types)))
-  private val walkedValid = ShiftRegister(s1Valid, MaxExtensions + 1, false.B, true.B)
+  // ---- Stage 3: the second half of the walk, the TTL option ------------------------------------------------------------------
+  private val walked = s2.walk.step(s2Extensions, first = false).step(s2Extensions, first = false)
+  private val s3 = RegEnable(s2, s2Valid)
+  private val s3Option = Reg(UInt(TtlOption.Places.W)) // a bit a place
+  s3Option := TtlOptionWalk(s2Places, s2.optionEnd)
+  private val s3Kind = RegNext(walked.kind)
+  private val s3Place = RegNext(walked.place)
+  private val s3Last = RegNext(walked.last)
 
-  // ---- Stage 7: the transport header --------------------------------------------------------------------------
-  private val w = walked
-  private val isIp = w.isIp4 || w.isIp6
-  private val start = Cat(0.U(1.W), w.position, 0.U(2.W)) // bytes from the IP header's first
-  private val hasPorts =
-    isIp && !w.laterFragment && (w.number === 6.U || w.number === 17.U) && start +& 4.U <= w.window.bytes
-  private val isTcp = hasPorts && w.number === 6.U && start +& 14.U <= w.window.bytes
-  private val ports = w.window.wordAt(w.position)
-  private val sequence = w.window.wordAt(w.position + 1.U)
-  private val offsetAndFlags = w.window.wordAt(w.position + 3.U)
-  private val dataOffset = offsetAndFlags(31, 28)
-  private val room = Mux(w.packetWords > w.position, w.packetWords - w.position, 0.U) // words of the segment
-
-  private val result = Wire(new Headers)
+  // ---- Behind it: the transport header ----------------------------------------------------------------------------
+  private def behind(place: UInt): UInt = Cat(s3.start(4, 1) + place, s3.start(0)) // index of a word, two to a place
+  private val index = behind(s3Place)
+  private def select(index: UInt, ahead: Int, last: Int)(part: UInt => UInt): UInt = {
+    val of = s3.words.map(part)
+    VecInit(Seq.tabulate(last + 1 - ahead)(i => of(i + ahead)))(index)
+  }
+  private val isTcpKind = s3Kind === NextHeader.Tcp.U
+  private val isIp = s3.headers.isIp4 || s3.headers.isIp6
+  private val hasPorts = isIp && (isTcpKind || s3Kind === NextHeader.Udp.U) && index < s3.portsEnd
+  private val isTcp = isIp && isTcpKind && index < s3.tcpEnd
+  private val ports = select(index, 0, Words - 2)(word => word)
+  private val offsetAndFlags = select(index, 3, Words - 1)(_(31, 16))
+  private val dataOffset = offsetAndFlags(15, 12)
+  private val segment = less(s3.packetEnd, index) // words
   private def only(condition: Bool, value: UInt): UInt = Mux(condition, value, 0.U)
-  result.isIp4 := w.isIp4
-  result.isIp6 := w.isIp6
-  result.l3Offset := Mux(isIp, w.window.l3Offset, 14.U)
-  result.vlan := only(isIp, w.window.vlan)
-  result.ipBytes := w.ipBytes
-  result.dscp := only(isIp, w.traffic(7, 2))
-  result.ecn := only(isIp, w.traffic(1, 0))
-  result.ttl := only(isIp, w.ttl)
-  result.proto := only(isIp, w.number)
+
+  private val result = WireDefault(s3.headers)
+  when(s3.headers.isIp6 && s3Place =/= 0.U) { result.proto := select(behind(s3Last), 0, Words - 1)(_(31, 24)) }
   result.hasPorts := hasPorts
   result.srcPort := only(hasPorts, ports(31, 16))
   result.dstPort := only(hasPorts, ports(15, 0))
   result.isTcp := isTcp
-  result.tcpSeq := only(isTcp, sequence)
-  result.tcpFlags := only(isTcp, offsetAndFlags(23, 16))
-  result.tcpPayload := isTcp && dataOffset >= 5.U && room > dataOffset
-  private def address(at4: Int, at6: Int): UInt =
-    Mux(w.isIp6, w.window.bytesAt(at6, 16), only(w.isIp4, w.window.bytesAt(at4, 4)).pad(128))
-  result.hasTtlOption := w.option.found
-  result.initialTtl := w.initialTtl
-  result.finalTtl := w.finalTtl
-  result.ttlOptionAt := w.option.at
-  result.srcAddr := address(12, 8)
-  result.dstAddr := address(16, 24)
+  result.tcpSeq := only(isTcp, select(index, 1, Words - 3)(word => word))
+  result.tcpFlags := only(isTcp, offsetAndFlags(7, 0))
+  result.tcpPayload := isTcp && dataOffset >= 5.U && segment > dataOffset
+  private def optionValue(byte: Int): UInt =
+    Mux1H(s3Option, Seq.tabulate(TtlOption.Places)(i => s3.options(i + byte)))
+  result.hasTtlOption := s3Option.orR
+  result.ttlOptionAt := OHToUInt(s3Option)
+  result.initialTtl := optionValue(2)
+  result.finalTtl := optionValue(3)
 
-  io.out.valid := RegNext(walkedValid, false.B)
-  io.out.bits := RegNext(result)
+  io.out.valid := RegNext(s2Valid, false.B)
+  io.out.bits := result
+}
+
+/** The parser with the tags looked at in the same clock, for benches. */
+class HeaderParserAlone extends Module {
+  val io = IO(new Bundle {
+    val in = Flipped(Valid(new Bundle {
+      val data = UInt((HeaderParser.HeadBytes * 8).W)
+      val bytes = UInt(8.W)
+    }))
+    val types = Input(new TtlOptionTypes)
+    val out = Valid(new Headers)
+  })
+  private val parser = Module(new HeaderParser)
+  parser.io.types := io.types
+  parser.io.in.valid := io.in.valid
+  parser.io.in.bits.data := io.in.bits.data
+  parser.io.in.bits.bytes := io.in.bits.bytes
+  parser.io.in.bits.start := IpStart(io.in.bits.data)
+  io.out := parser.io.out
 }

@@ -23,51 +23,49 @@ object TtlOption {
 
   /** First bytes that the option can have within them. */
   val Places: Int = SearchBytes - Bytes + 1
-
-  /** Steps of the walk, each over as many of these places. */
-  val Steps = 3
-  require(Places % Steps == 0)
 }
 
-/** State of the walk over IPv4 options (RFC 791 section 3.1) or hop-by-hop options (RFC 8200 section 4.2) in search of the TTL option.
+/** What one place of the options says if an option begins there (RFC 791 section 3.1, RFC 8200 section 4.2).
   *
-  * The walk does not follow a pointer through the bytes: it goes by every place in turn and asks of each whether an option begins
-  * there, three places a clock. So it takes [[TtlOption.Steps]] clocks whatever the options are, and no byte is selected by an address.
-  *
-  *   - Padding of one byte (IPv4 type 1, IPv6 type 0) is passed, and so is every other option by its length. IPv4 type 0 ends the walk,
-  *     and so does an IPv4 length below 2.
-  *   - The first option of the wanted type decides and ends the walk: it is found if it has the right length and lies wholly within the
-  *     options and their first 12 bytes. Another behind it is not looked at.
+  *   - Padding of one byte (IPv4 type 1, IPv6 type 0) is passed, and so is every other option by its length.
+  *   - IPv4 type 0 ends the walk, and so does an IPv4 length below 2.
+  *   - An option of the wanted type ends it, too: `matches` if it has the right length.
   */
-class TtlOptionWalk extends Bundle {
-  val next = UInt(4.W) // place of the next option; 15 stands for none
-  val end = UInt(4.W) // bytes that may be looked at
-  val found = Bool()
-  val at = UInt(4.W) // its place
+class OptionPlace extends Bundle {
+  val goes = UInt((TtlOption.Places - 1).W) // bit i: the next option begins i + 1 places behind; none: not at any place
+  val matches = Bool()
+}
 
-  /** Looks at the places of one of the three steps; `byteAt` gives the bytes of the options. */
-  def step(index: Int, isIp6: Bool, types: TtlOptionTypes, byteAt: Int => UInt): TtlOptionWalk = {
-    val size = TtlOption.Places / TtlOption.Steps
-    val wanted = Mux(isIp6, types.ip6, types.ip4)
-    (index * size until (index + 1) * size).foldLeft(this) { (before, place) =>
-      val kind = byteAt(place)
-      val single = kind === Mux(isIp6, 0.U, 1.U)
-      val padding = kind(7, 1) === 0.U // single bytes, IPv4's end, IPv6's PadN
-      val field = byteAt(place + 1)
-      val length = Mux(isIp6, field +& 2.U, field)
-      val behind = length +& place.U
-      val wrong = !isIp6 && (kind === 0.U || (!single && field(7, 1) === 0.U))
-      val match1 = kind === wanted && !padding
-      val fits = length === TtlOption.Bytes.U && (place + TtlOption.Bytes).U <= end
+object OptionPlace {
+  def apply(isIp6: Bool, wanted: UInt, kind: UInt, field: UInt): OptionPlace = {
+    val single = kind === Mux(isIp6, 0.U, 1.U)
+    val found = kind === wanted && kind(7, 1) =/= 0.U
+    val size = field(3, 0) +& Mux(isIp6, 2.U, 0.U)
+    val passed = !found && field(7, 4) === 0.U && (isIp6 || kind =/= 0.U)
+    val out = Wire(new OptionPlace)
+    out.matches := found && field === Mux(isIp6, (TtlOption.Bytes - 2).U, TtlOption.Bytes.U)
+    out.goes := VecInit(Seq.tabulate(TtlOption.Places - 1) {
+      case 0 => single
+      case i => passed && !single && size === (i + 1).U
+    }).asUInt
+    out
+  }
+}
 
-      val after = Wire(new TtlOptionWalk)
-      after := before
-      when(before.next === place.U) {
-        after.next := Mux(single, (place + 1).U, Mux(wrong || match1 || behind > 14.U, 15.U, behind(3, 0)))
-        after.found := match1 && fits
-        after.at := Mux(match1 && fits, place.U, 0.U)
-      }
-      after
+/** The walk over IPv4 options or hop-by-hop options in search of the TTL option.
+  *
+  * It does not follow a pointer through the bytes: of every place is asked whether an option begins there, which one of the places before
+  * it must say. So it takes one clock whatever the options are, and no byte is selected by an address.
+  *
+  * The first option of the wanted type decides and ends the walk; it counts if it lies wholly within the `end` bytes that may be looked at.
+  */
+object TtlOptionWalk {
+
+  /** Bit p: the TTL option is there and begins at place p. At most one is set. */
+  def apply(places: Seq[OptionPlace], end: UInt): UInt = {
+    val begins = places.indices.foldLeft(Seq[Bool]()) { (before, place) =>
+      before :+ (if (place == 0) true.B else before.indices.map(p => before(p) && places(p).goes(place - p - 1)).reduce(_ || _))
     }
+    VecInit(places.indices.map(p => begins(p) && places(p).matches && (p + TtlOption.Bytes).U <= end)).asUInt
   }
 }

@@ -58,6 +58,25 @@ class PacketMeta(p: LaneParams) extends Bundle {
   val headers = new Headers
 }
 
+/** What an ingress says of a frame at its end; the headers join it in the arbiter. Fields as in [[PacketMeta]]. */
+class FrameEnd(p: LaneParams) extends Bundle {
+  val lenBytes = UInt(PktLenBits.W)
+  val headCell = UInt(p.cellBits.W)
+  val cells = UInt(p.chainBits.W)
+  val bad = Bool()
+  val noBuffer = Bool()
+  val parsed = Bool() // false: its head found no turn, and nothing is known of its headers
+}
+
+/** A cell that asks for its turn: it goes to the buffer, if there is room for it, and past the parser, if it is one of a frame's first two. */
+class IngressCell(p: LaneParams) extends Bundle {
+  val write = new CellWrite(p)
+  val stored = Bool()
+  val first = Bool() // these three as in PassingCell
+  val endsHead = Bool()
+  val headBytes = UInt(8.W)
+}
+
 /** Verdict codes, `docs/architecture.md`. */
 object Verdict {
 

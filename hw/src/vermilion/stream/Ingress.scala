@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
-import vermilion.parse.{FrameHead, HeaderParser, TtlOptionTypes}
+import vermilion.parse.HeaderParser
 
 object Ingress {
 
@@ -14,19 +14,25 @@ object Ingress {
   /** Free cells held ready, so that inputs that share one free list do not take its turns for emptiness. */
   val CellsAhead = 4
 
-  /** Cells that may wait for the write port. */
-  val WritesAhead = 2
+  /** Cells that may wait for their turn behind the gatherer. An input that cannot be stalled and is alone of its kind has its turn at once.
+    * Where there are more of the kind, two of each may wait. One of an input that can be stalled, while the beats of the next come in.
+    */
+  def cellsWaiting(p: LaneParams, input: Int): Int =
+    if (!p.stallable(input)) { if (p.stallable.count(!_) > 1) 2 else 0 }
+    else if (p.inputs > 1 && p.dataBits < 8 * CellBytes) 1
+    else 0
 
   /** Clocks from a frame's last beat to `lost`. */
   val LostLatency = 2
 }
 
-/** One input: frames become 64-byte cells in the shared buffer and one `PacketMeta` each, or are left out whole and shown on `lost`.
+/** One input: frames become 64-byte cells in the shared buffer and one word of their end each, or are left out whole and shown on `lost`.
   *
   * A cell is taken from `alloc` for every 64 bytes, or what remains at tlast, and written with the link from the cell before.
+  * A frame's first two cells have a turn even if they cannot be stored, as they are parsed on their way to the buffer ([[IngressArbiter]]).
   * When none is free, or the frame outgrows `maxFrameBytes`, nothing more of that frame is written and its meta says `noBuffer`;
   * cells taken until then stay in the meta (`headCell`, `cells`) for the policy to free. `cells` = 0: none was taken.
-  * A frame with `bad` is written like any other. Metas come in the order of the frames, each after its last write is done.
+  * A frame with `bad` is written like any other. Ends come in the order of the frames, each after its last write is done.
   *
   * Left out, without a cell and without a meta, is a frame
   *   - whose beginning went with a reset, `cut`: two registers outlive the reset and know that a frame was under way;
@@ -35,14 +41,15 @@ object Ingress {
   *
   * `lost` shows it with its length, `LostLatency` clocks after its last beat; of a cut frame the bytes behind the reset.
   *
-  * What cannot be stalled has `ready` = 1 always, in reset too, where beats vanish. A cell that finds no place to wait for the write port
-  * is not taken, and its frame becomes `noBuffer`. What can be stalled has `ready` = 0 in reset and until `running`, and waits for a
-  * place for its meta, for the write port, and for a cell while other inputs take all that the free list gives (`cellsLeft`).
+  * What cannot be stalled has `ready` = 1 always, in reset too, where beats vanish. Alone of its kind it has its turn in the same clock, always.
+  * Where there are more of them, two cells of each may wait; one that finds no place to wait is not taken, its frame becomes `noBuffer`, and
+  * if it was one of the first two, `parsed` is false. What can be stalled has `ready` = 0 in reset and until `running`, and waits for a
+  * place for its meta, for its turn, and for a cell while other inputs take all that the free list gives (`cellsLeft`).
   *
   * It does not know whether the source was reset too: then the first frame behind the reset is taken for the rest of the one that was cut.
   * When power comes, the two registers must be 0, as an FPGA's are; else the first frame may be left out.
   *
-  * Latency: 3 clocks from a beat to its cell's write, about 11 from tlast to meta. Rate: a beat a clock; at 512 bits a 64-byte frame a clock.
+  * Latency: 2 clocks from a beat to its cell's turn, 3 where cells may wait. Rate: a beat a clock; at 512 bits a 64-byte frame a clock.
   */
 class Ingress(p: LaneParams, input: Int) extends Module {
   require(input >= 0 && input < p.inputs, s"input is $input; legal are 0 to ${p.inputs - 1}")
@@ -50,27 +57,18 @@ class Ingress(p: LaneParams, input: Int) extends Module {
 
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new AxisBeat(p.dataBits)))
-    val types = Input(new TtlOptionTypes)
     val running = Input(Bool()) // rises once after reset: metas are taken from now on
     val alloc = Flipped(Decoupled(UInt(p.cellBits.W)))
     val cellsLeft = Input(Bool()) // the free list has a cell, for whichever input
-    val write = Decoupled(new CellWrite(p))
-    val meta = Decoupled(new PacketMeta(p))
+    val cell = Decoupled(new IngressCell(p))
+    val end = Decoupled(new FrameEnd(p))
     val lost = Valid(UInt(PktLenBits.W)) // saturating
   })
 
-  /** What is known of a frame at its end; the headers join it later. */
-  private class FrameEnd extends Bundle {
-    val lenBytes = UInt(PktLenBits.W)
-    val headCell = UInt(p.cellBits.W)
-    val cells = UInt(p.chainBits.W)
-    val bad = Bool()
-    val noBuffer = Bool()
-  }
-
   private val gather = Module(new CellGather(p.dataBits))
   private val free = Queue(io.alloc, Ingress.CellsAhead)
-  private val writes = Module(new Queue(new CellWrite(p), Ingress.WritesAhead))
+  private val passing = Wire(Decoupled(new IngressCell(p)))
+  private val waiting = Ingress.cellsWaiting(p, input)
   private val cell = gather.io.out
 
   // ---- Beats, and what a reset leaves of them ------------------------------------------------------------------
@@ -95,7 +93,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val begins = cell.fire && cell.bits.first && !leaveOut
   private val ends = cell.fire && cell.bits.last && !leaveOut
   when(cell.fire) { leavingOut := leaveOut }
-  places := places + begins - io.meta.fire
+  places := places + begins - io.end.fire
   io.lost.valid := cell.fire && cell.bits.last && leaveOut && !reset.asBool
   io.lost.bits := cell.bits.lenBytes
 
@@ -107,14 +105,17 @@ class Ingress(p: LaneParams, input: Int) extends Module {
 
   private val tooLong = cell.bits.lenBytes > p.maxFrameBytes.U
   private val wanted = !leaveOut && (cell.bits.first || !stopped) && !tooLong
-  private val got = wanted && free.valid && writes.io.enq.ready
+  private val store = wanted && free.valid
+  private val inHead = cell.bits.first || cell.bits.second
+  private val turnNeeded = !leaveOut && (inHead || store)
+  private val waits =
+    if (canStall) (cell.bits.first && !placeFree) || (wanted && !free.valid && io.cellsLeft) else false.B
+  private val got = store && passing.ready
   private val takenBefore = Mux(cell.bits.first, 0.U, taken)
   private val takenNow = takenBefore + got
   private val headNow = Mux(cell.bits.first, free.bits, headCell)
 
-  private val waits = (cell.bits.first && !placeFree) ||
-    (wanted && (!writes.io.enq.ready || (!free.valid && io.cellsLeft)))
-  cell.ready := (if (canStall) leaveOut || !waits else true.B)
+  cell.ready := (if (canStall) leaveOut || !(waits || (turnNeeded && !passing.ready)) else true.B)
   free.ready := cell.fire && got
   when(cell.fire) {
     stopped := !got
@@ -122,50 +123,45 @@ class Ingress(p: LaneParams, input: Int) extends Module {
     taken := takenNow
     when(got) { previous := free.bits }
   }
-  writes.io.enq.valid := cell.fire && got
-  writes.io.enq.bits.cell := free.bits
-  writes.io.enq.bits.data := cell.bits.data
-  writes.io.enq.bits.hasPrevious := !cell.bits.first
-  writes.io.enq.bits.previous := previous
-  io.write <> writes.io.deq
+
+  // Only where cells wait for their turn can one of the head find no place.
+  private val missedBefore = Reg(Bool())
+  private val missed = if (!canStall && waiting > 0) (!cell.bits.first && missedBefore) || (inHead && !passing.ready) else false.B
+  when(cell.fire) { missedBefore := missed }
+
+  passing.valid := cell.valid && turnNeeded && !waits
+  passing.bits.write.cell := free.bits
+  passing.bits.write.data := cell.bits.data
+  passing.bits.write.hasPrevious := !cell.bits.first
+  passing.bits.write.previous := previous
+  passing.bits.stored := store
+  passing.bits.first := cell.bits.first
+  passing.bits.endsHead := (cell.bits.second || (cell.bits.first && cell.bits.last)) && !missed
+  passing.bits.headBytes := Mux(
+    cell.bits.lenBytes > HeaderParser.HeadBytes.U,
+    HeaderParser.HeadBytes.U,
+    cell.bits.lenBytes(7, 0)
+  )
+  io.cell <> (if (waiting == 0) passing else Queue(passing, waiting, pipe = waiting == 1))
+  if (!canStall && waiting == 0) assert(!passing.valid || passing.ready, "an input that cannot wait found no turn")
 
   // ---- The frame's end -------------------------------------------------------------------------------------------
-  private val finished = Module(new Queue(new FrameEnd, Ingress.MetaDepth))
+  private val finished = Module(new Queue(new FrameEnd(p), Ingress.MetaDepth))
   finished.io.enq.valid := ends
   finished.io.enq.bits.lenBytes := cell.bits.lenBytes
   finished.io.enq.bits.headCell := headNow
   finished.io.enq.bits.cells := takenNow
   finished.io.enq.bits.bad := cell.bits.bad
   finished.io.enq.bits.noBuffer := !got
+  finished.io.enq.bits.parsed := !missed
   assert(!ends || finished.io.enq.ready, "a frame's end had no place")
 
-  // ---- Headers: parsed when two cells or the whole frame are in -----------------------------------------------
-  private val parser = Module(new HeaderParser)
-  private val headers = Module(new Queue(new Headers, Ingress.MetaDepth))
-  private val firstCell = RegEnable(cell.bits.data, cell.fire && cell.bits.first)
-  private val head = Wire(new FrameHead)
-  head.data := Mux(cell.bits.first, cell.bits.data, Cat(cell.bits.data, firstCell))
-  head.bytes := Mux(cell.bits.lenBytes > HeaderParser.HeadBytes.U, HeaderParser.HeadBytes.U, cell.bits.lenBytes(7, 0))
-  private val parse = cell.fire && !leaveOut && (cell.bits.second || (cell.bits.first && cell.bits.last))
-  parser.io.types := io.types
-  parser.io.in.valid := RegNext(parse, false.B)
-  parser.io.in.bits := RegEnable(head, parse)
-  headers.io.enq.valid := parser.io.out.valid
-  headers.io.enq.bits := parser.io.out.bits
-  assert(!headers.io.enq.valid || headers.io.enq.ready, "parsed headers were lost")
-
-  // ---- Join: end, headers, and all cells written ------------------------------------------------------------------
-  private val end = finished.io.deq
-  private val written = RegInit(0.U((p.chainBits + log2Ceil(Ingress.MetaDepth)).W)) // cells, from the next meta's on
-  written := written + io.write.fire - Mux(io.meta.fire, end.bits.cells, 0.U)
-  io.meta.valid := end.valid && headers.io.deq.valid && written >= end.bits.cells
-  end.ready := io.meta.fire
-  headers.io.deq.ready := io.meta.fire
-  io.meta.bits.input := input.U
-  io.meta.bits.lenBytes := end.bits.lenBytes
-  io.meta.bits.headCell := end.bits.headCell
-  io.meta.bits.cells := end.bits.cells
-  io.meta.bits.bad := end.bits.bad
-  io.meta.bits.noBuffer := end.bits.noBuffer
-  io.meta.bits.headers := headers.io.deq.bits
+  // Not before all its cells are written; those that did not wait are.
+  private val last = finished.io.deq
+  private val written = RegInit(0.U((p.chainBits + log2Ceil(Ingress.MetaDepth)).W)) // cells, from the next end's on
+  private val allWritten = if (waiting > 0) written >= last.bits.cells else true.B
+  written := written + (io.cell.fire && io.cell.bits.stored) - Mux(io.end.fire, last.bits.cells, 0.U)
+  io.end.valid := last.valid && allWritten
+  io.end.bits := last.bits
+  last.ready := io.end.ready && allWritten
 }

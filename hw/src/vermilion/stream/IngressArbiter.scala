@@ -3,14 +3,18 @@ package vermilion.stream
 import chisel3._
 import chisel3.util._
 import vermilion.lane.LaneParams
+import vermilion.parse.{FrameHeads, TtlOptionTypes}
 
-/** Joins the ingresses of a lane: one free list, one write port, one policy pipeline.
+/** Joins the ingresses of a lane: one free list, one write port, one parser, one policy pipeline.
   *
   * Inputs that cannot be stalled go before those that can; within each of the two groups turns go round robin, only to an input that asks.
   * So what can wait waits, without end if the others leave no clock free.
   *
+  * A cell's turn is one at the write port and at the parser ([[FrameHeads]]); one that is not stored, because no cell was free, has its turn for
+  * the parser alone. A frame's meta is its ingress's word of its end, joined by its headers.
+  *
   * Combinational, so a meta that its ingress gives after its last write still comes after it here. Cells of different inputs interleave
-  * freely; links are explicit. With one input this is wires.
+  * freely; links are explicit.
   */
 class IngressArbiter(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -19,12 +23,13 @@ class IngressArbiter(p: LaneParams) extends Module {
       new Bundle {
         val alloc = Decoupled(UInt(p.cellBits.W))
         val cellsLeft = Output(Bool())
-        val write = Flipped(Decoupled(new CellWrite(p)))
-        val meta = Flipped(Decoupled(new PacketMeta(p)))
+        val cell = Flipped(Decoupled(new IngressCell(p)))
+        val end = Flipped(Decoupled(new FrameEnd(p)))
       }
     )
+    val types = Input(new TtlOptionTypes)
     val alloc = Flipped(Decoupled(UInt(p.cellBits.W)))
-    val write = Decoupled(new CellWrite(p))
+    val write = Valid(new CellWrite(p))
     val meta = Decoupled(new PacketMeta(p))
   })
 
@@ -47,8 +52,51 @@ class IngressArbiter(p: LaneParams) extends Module {
     }
   }
 
-  io.write <> join(io.inputs.map(_.write))
-  io.meta <> join(io.inputs.map(_.meta))
+  /** An ask with the number of its input. */
+  private class Numbered[T <: Data](what: T) extends Bundle {
+    val input = UInt(p.inputBits.W)
+    val value = what.cloneType
+  }
+  private def numbered[T <: Data](ask: DecoupledIO[T], input: Int, may: Bool = true.B): DecoupledIO[Numbered[T]] = {
+    val out = Wire(Decoupled(new Numbered(chiselTypeOf(ask.bits))))
+    out.valid := ask.valid && may
+    out.bits.input := input.U
+    out.bits.value := ask.bits
+    ask.ready := out.ready && may
+    out
+  }
+
+  // Cells: to the buffer and past the parser.
+  private val cell = join(io.inputs.zipWithIndex.map { case (each, i) => numbered(each.cell, i) })
+  cell.ready := true.B
+  io.write.valid := cell.valid && cell.bits.value.stored
+  io.write.bits := cell.bits.value.write
+  private val heads = Module(new FrameHeads(p.inputs, Ingress.MetaDepth))
+  heads.io.types := io.types
+  heads.io.cell.valid := cell.valid
+  heads.io.cell.bits.input := cell.bits.input
+  heads.io.cell.bits.data := cell.bits.value.write.data
+  heads.io.cell.bits.first := cell.bits.value.first
+  heads.io.cell.bits.endsHead := cell.bits.value.endsHead
+  heads.io.cell.bits.bytes := cell.bits.value.headBytes
+
+  // Metas: where the headers are there, too.
+  private val end = join(io.inputs.zipWithIndex.map { case (each, i) =>
+    numbered(each.end, i, heads.io.waiting(i) || !each.end.bits.parsed)
+  })
+  private val notIp = WireDefault(0.U.asTypeOf(new Headers))
+  notIp.l3Offset := 14.U
+  heads.io.read := end.bits.input
+  heads.io.take := io.meta.fire && end.bits.value.parsed
+  end.ready := io.meta.ready
+  io.meta.valid := end.valid
+  io.meta.bits.input := end.bits.input
+  io.meta.bits.lenBytes := end.bits.value.lenBytes
+  io.meta.bits.headCell := end.bits.value.headCell
+  io.meta.bits.cells := end.bits.value.cells
+  io.meta.bits.bad := end.bits.value.bad
+  io.meta.bits.noBuffer := end.bits.value.noBuffer
+  io.meta.bits.headers := Mux(end.bits.value.parsed, heads.io.headers, notIp)
 
   // Who takes the next free cell.
   private val turns = io.inputs.map { each =>

@@ -38,7 +38,7 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
   )
 
   test("one frame a clock, with and without gaps: headers are the reference's, in order, after the stated latency") {
-    simulate(new HeaderParser) { dut =>
+    simulate(new HeaderParserAlone) { dut =>
       val seed = 20260711L
       println(s"HeaderParserSpec seed $seed")
       val random = new Random(seed)

@@ -68,7 +68,7 @@ object HeaderReference {
       val size = number match {
         case 0 | 43 | 60 => (u8(at + 1) + 1) * 8
         case 44          => 8
-        case 51          => (u8(at + 1) + 2) * 4
+        case 51          => if (u8(at + 1) % 2 == 0) (u8(at + 1) + 2) * 4 else 0 // RFC 4302: multiples of 8 bytes
         case _           => 0
       }
       if (size == 0 || left == 0 || at + 8 > limit || at + size > limit) transport(base, at, number, later = false)

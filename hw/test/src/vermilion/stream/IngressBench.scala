@@ -11,7 +11,7 @@ class IngressBench(p: LaneParams) extends Module {
     val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits))))
     val running = Input(Bool())
     val alloc = Flipped(Decoupled(UInt(p.cellBits.W)))
-    val write = Decoupled(new CellWrite(p))
+    val write = Valid(new CellWrite(p))
     val meta = Decoupled(new PacketMeta(p))
     val lost = Output(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
   })
@@ -20,14 +20,14 @@ class IngressBench(p: LaneParams) extends Module {
     val ingress = Module(new Ingress(p, i))
     ingress.io.in <> io.in(i)
     ingress.io.running := io.running
-    ingress.io.types := 0.U.asTypeOf(chiselTypeOf(ingress.io.types))
     ingress.io.alloc <> arbiter.io.inputs(i).alloc
     ingress.io.cellsLeft := arbiter.io.inputs(i).cellsLeft
-    arbiter.io.inputs(i).write <> ingress.io.write
-    arbiter.io.inputs(i).meta <> ingress.io.meta
+    arbiter.io.inputs(i).cell <> ingress.io.cell
+    arbiter.io.inputs(i).end <> ingress.io.end
     io.lost(i) := ingress.io.lost
   }
   arbiter.io.alloc <> io.alloc
-  io.write <> arbiter.io.write
+  io.write := arbiter.io.write
+  arbiter.io.types := 0.U.asTypeOf(chiselTypeOf(arbiter.io.types))
   io.meta <> arbiter.io.meta
 }

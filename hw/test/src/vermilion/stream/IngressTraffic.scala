@@ -22,12 +22,12 @@ class IngressTraffic(dut: IngressBench, p: LaneParams, random: Random) extends P
   private val beatBytes = p.dataBits / 8
   private val fullKeep = (BigInt(1) << beatBytes) - 1
 
-  /** Probability, in each clock, of: a beat on an input, readiness of `write` and of `meta`, an offer of a free cell. */
-  var source, writeReady, metaReady, freeOffered = 1.0
+  /** Probability, in each clock, of: a beat on an input, readiness of `meta`, an offer of a free cell. */
+  var source, metaReady, freeOffered = 1.0
   var running = true
   var reset = false
 
-  /** Frames may lack cells without being too long: cells or the write port are scarce. */
+  /** Frames may lack cells without being too long: cells or turns are scarce. */
   var mayStarve = false
 
   private class Flight(val frame: TestFrame) {
@@ -50,7 +50,7 @@ class IngressTraffic(dut: IngressBench, p: LaneParams, random: Random) extends P
   private val written = mutable.Map[Int, Seq[Int]]()
   private val next = mutable.Map[Int, Int]()
   private var allocOffered = false
-  var clocks, sent, metas, lost, vanished, starved, stalls, bytesIn, bytesOut = 0L
+  var clocks, sent, metas, lost, vanished, starved, unparsed, stalls, bytesIn, bytesOut = 0L
   refill()
 
   def send(input: Int, frame: TestFrame): Unit = wires(input).waiting += frame
@@ -72,14 +72,12 @@ class IngressTraffic(dut: IngressBench, p: LaneParams, random: Random) extends P
     allocOffered = !reset && free.nonEmpty && (allocOffered || random.nextDouble() < freeOffered)
     dut.io.alloc.valid.poke(allocOffered.B)
     if (allocOffered) dut.io.alloc.bits.poke(free.head.U)
-    val takesWrite = random.nextDouble() < writeReady
     val takesMeta = random.nextDouble() < metaReady
-    dut.io.write.ready.poke(takesWrite.B)
     dut.io.meta.ready.poke(takesMeta.B)
 
     wires.indices.foreach(judge)
     if (!reset && takesMeta && dut.io.meta.valid.peek().litToBoolean) checkMeta()
-    if (!reset && takesWrite && dut.io.write.valid.peek().litToBoolean) takeWrite()
+    if (!reset && dut.io.write.valid.peek().litToBoolean) takeWrite()
     wires.indices.foreach(accept)
     if (allocOffered && dut.io.alloc.ready.peek().litToBoolean) {
       held += free.dequeue()
@@ -166,7 +164,11 @@ class IngressTraffic(dut: IngressBench, p: LaneParams, random: Random) extends P
     val needed = (f.bytes.length + 63) / 64
     assert(m.lenBytes.peek().litValue.toInt == f.bytes.length.min(65535), where)
     assert(m.bad.peek().litToBoolean == (f.bad || (f.badKeep && (f.bytes.length - 1) % beatBytes > 0)), where)
-    assert(PeekHeaders(m.headers) == HeaderReference.parse(f.bytes), where)
+    // Where more than one input cannot be stalled, a frame's head may find no turn; then nothing is known of it.
+    val headers = PeekHeaders(m.headers)
+    val unread = noBuffer && cells < 2 && p.stallable.count(!_) > 1 && headers == HeaderReference()
+    assert(unread || headers == HeaderReference.parse(f.bytes), where)
+    if (unread && headers != HeaderReference.parse(f.bytes)) unparsed += 1
     if (f.bytes.length > p.maxFrameBytes) {
       assert(noBuffer && cells <= p.maxFrameBytes / 64, where)
       if (!mayStarve) assert(cells == p.maxFrameBytes / 64, where)

@@ -1,0 +1,88 @@
+package vermilion.parse
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.Formats.CellBytes
+import vermilion.stream.Headers
+
+/** A cell that passes to the buffer, as the parser sees it. */
+class PassingCell(inputBits: Int) extends Bundle {
+  val input = UInt(inputBits.W)
+  val data = UInt((CellBytes * 8).W) // byte 0 in bits 7..0
+  val first = Bool() // the frame's cell 0
+  val endsHead = Bool() // two cells or the whole frame are in with this one
+  val bytes = UInt(8.W) // min(frame length, 128), counts at `endsHead`
+}
+
+object FrameHeads {
+
+  /** Clocks from the cell that ends a frame's head to the clock in which its headers can be read. */
+  val Latency: Int = HeaderParser.Latency + 2
+}
+
+/** One parser for all inputs of a lane, and the headers that wait for their frames' ends.
+  *
+  * Cells of all inputs pass one a clock, so one parser that takes a frame a clock keeps up with them, whatever their sizes. Of each input
+  * the first cell of the frame that is coming in is kept, from its EtherType on.
+  *
+  * `waiting(i)`: headers of that many frames of input i can be read, and those of the oldest stand at `headers` while `read` = i. `take`
+  * removes them. At most `depth` frames an input may be between their first cell and `take`; an assertion holds it.
+  *
+  * Latency: [[FrameHeads.Latency]] clocks from `endsHead` to `waiting`.
+  */
+class FrameHeads(inputs: Int, depth: Int) extends Module {
+  require(depth >= 2 && isPow2(depth), s"depth is $depth; legal are powers of two from 2")
+  private val inputBits = log2Ceil(inputs).max(1)
+
+  val io = IO(new Bundle {
+    val types = Input(new TtlOptionTypes)
+    val cell = Flipped(Valid(new PassingCell(inputBits)))
+    val waiting = Output(Vec(inputs, Bool()))
+    val read = Input(UInt(inputBits.W))
+    val headers = Output(new Headers)
+    val take = Input(Bool()) // of input `read`
+  })
+
+  // ---- The head: its first cell from the store, its second from the clock before ---------------------------------------
+  private val skipped = 12 // bytes: addresses of Ethernet
+  private class FirstCell extends Bundle {
+    val data = UInt(((CellBytes - skipped) * 8).W)
+    val start = new IpStart
+  }
+  private val firstCells = Mem(1 << inputBits, new FirstCell)
+  private val cell = io.cell.bits
+  private val firstCell = Wire(new FirstCell)
+  firstCell.data := cell.data(8 * CellBytes - 1, 8 * skipped)
+  firstCell.start := IpStart(cell.data)
+  when(io.cell.valid && cell.first) { firstCells.write(cell.input, firstCell) }
+  private val ends = io.cell.valid && cell.endsHead
+  private val input = RegEnable(cell.input, ends)
+  private val parser = Module(new HeaderParser)
+  parser.io.types := io.types
+  parser.io.in.valid := RegNext(ends, false.B)
+  private val kept = firstCells.read(input)
+  parser.io.in.bits.data := Cat(RegEnable(cell.data, ends), kept.data, 0.U((8 * skipped).W))
+  parser.io.in.bits.start := kept.start
+  parser.io.in.bits.bytes := RegEnable(cell.bytes, ends)
+
+  // ---- Headers: a place for each frame of each input ------------------------------------------------------------------
+  private val placeBits = log2Ceil(depth)
+  private val store = Mem(1 << (inputBits + placeBits), new Headers)
+  private val parsedInput = ShiftRegister(input, HeaderParser.Latency)
+  private val next, oldest = RegInit(VecInit.fill(inputs)(0.U(placeBits.W)))
+  private val counts = RegInit(VecInit.fill(inputs)(0.U((placeBits + 1).W)))
+  private def of(each: Vec[UInt], input: UInt): UInt = if (inputs == 1) each.head else each(input)
+  private val parsed = parser.io.out.valid
+  when(parsed) { store.write(Cat(parsedInput, of(next, parsedInput)), parser.io.out.bits) }
+  for (i <- 0 until inputs) {
+    val comes = parsed && parsedInput === i.U
+    val goes = io.take && io.read === i.U
+    when(comes) { next(i) := next(i) + 1.U }
+    when(goes) { oldest(i) := oldest(i) + 1.U }
+    counts(i) := counts(i) + comes - goes
+    io.waiting(i) := counts(i) =/= 0.U
+    assert(!comes || counts(i) =/= depth.U, "parsed headers were lost")
+    assert(!goes || counts(i) =/= 0.U, "headers are taken that are not there")
+  }
+  io.headers := store.read(Cat(io.read, of(oldest, io.read)))
+}
