@@ -85,9 +85,7 @@ class ClockedIngress {
   void pass(Input& in);
   bool stallable(u32 input) const { return (shape_.stallable >> input & 1) != 0; }
   // stream/Ingress.scala, cellsWaiting: a register behind gather
-  bool waitsForTurn(u32 input) const {
-    return stallable(input) && shape_.inputs > 1 && shape_.beatBytes < CellBytes;
-  }
+  bool waitsForTurn(u32 input) const { return stallable(input) && shape_.inputs > 1 && shape_.beatBytes < CellBytes; }
 
   LaneShape shape_;
   u32 maxFrameBytes_;

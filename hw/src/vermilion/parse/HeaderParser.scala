@@ -99,7 +99,11 @@ class HeaderParser extends Module {
 
   private val outerVlan = wordAt(14)(11, 0)
   private val options = Seq.tabulate(TtlOption.SearchBytes)(i =>
-    Mux(is6Type, behindTags(at => byteAt(at + TtlOption.Ip6Start + i)), behindTags(at => byteAt(at + TtlOption.Ip4Start + i)))
+    Mux(
+      is6Type,
+      behindTags(at => byteAt(at + TtlOption.Ip6Start + i)),
+      behindTags(at => byteAt(at + TtlOption.Ip4Start + i))
+    )
   )
 
   private class BehindTags extends Bundle {
@@ -160,7 +164,8 @@ class HeaderParser extends Module {
 
   private val payload6 = ipWord(4)
   private val total6 = payload6 +& 40.U
-  private def words(count: UInt): UInt = saturate((count +& 3.U) >> 2, 6) // 63 is behind every TCP header: 29 + 15 words
+  private def words(count: UInt): UInt =
+    saturate((count +& 3.U) >> 2, 6) // 63 is behind every TCP header: 29 + 15 words
   private val claimed = words(Mux(s1.is6Type, total6, ipWord(2)))
   private val present = Mux(s1.whole, 63.U, words(s1.bytes))
 
@@ -174,7 +179,9 @@ class HeaderParser extends Module {
   private class Known extends Bundle {
     val headers = new Headers // without what s3 adds
     val start = UInt(5.W) // of the transport header in `words`, if the walk passes no header
-    val packetEnd = UInt(6.W) // first of `words` behind the packet, by its length and the frame; begun ones belong to it
+    val packetEnd = UInt(
+      6.W
+    ) // first of `words` behind the packet, by its length and the frame; begun ones belong to it
     val portsEnd, tcpEnd = UInt(5.W)
     val walk = new Walk
     val optionEnd = UInt(4.W) // bytes of options that may be looked at
@@ -208,7 +215,8 @@ class HeaderParser extends Module {
   s2In.words := s1.words
   private val s2 = RegEnable(s2In, s1Valid)
   private val s2Extensions = RegEnable(VecInit(extensions), s1Valid)
-  private val places = Seq.tabulate(TtlOption.Places)(i => OptionPlace(s1.is6Type, s1.wanted, s1.options(i), s1.options(i + 1)))
+  private val places =
+    Seq.tabulate(TtlOption.Places)(i => OptionPlace(s1.is6Type, s1.wanted, s1.options(i), s1.options(i + 1)))
   private val s2Places = RegEnable(VecInit(places), s1Valid)
   private val s2Valid = RegNext(s1Valid, false.B)
 

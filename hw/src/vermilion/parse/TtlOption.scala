@@ -64,7 +64,8 @@ object TtlOptionWalk {
   /** Bit p: the TTL option is there and begins at place p. At most one is set. */
   def apply(places: Seq[OptionPlace], end: UInt): UInt = {
     val begins = places.indices.foldLeft(Seq[Bool]()) { (before, place) =>
-      before :+ (if (place == 0) true.B else before.indices.map(p => before(p) && places(p).goes(place - p - 1)).reduce(_ || _))
+      before :+ (if (place == 0) true.B
+                 else before.indices.map(p => before(p) && places(p).goes(place - p - 1)).reduce(_ || _))
     }
     VecInit(places.indices.map(p => begins(p) && places(p).matches && (p + TtlOption.Bytes).U <= end)).asUInt
   }

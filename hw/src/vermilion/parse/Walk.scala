@@ -13,7 +13,8 @@ object NextHeader {
   val Udp = 5
   val Bits = 3
 
-  private val kinds = Seq(0 -> Eights, 43 -> Eights, 60 -> Eights, 44 -> Fragment, 51 -> Authentication, 6 -> Tcp, 17 -> Udp)
+  private val kinds =
+    Seq(0 -> Eights, 43 -> Eights, 60 -> Eights, 44 -> Fragment, 51 -> Authentication, 6 -> Tcp, 17 -> Udp)
   def ip6(number: UInt): UInt = Mux1H(kinds.map { case (n, kind) => (number === n.U) -> kind.U(Bits.W) })
   def ip4(number: UInt): UInt = Mux1H(kinds.drop(5).map { case (n, kind) => (number === n.U) -> kind.U(Bits.W) })
 }
@@ -28,7 +29,8 @@ class ExtensionBytes extends Bundle {
   def at(place: Int, room: UInt): Extension = {
     val out = Wire(new Extension)
     val eights = length(3, 0) +& (place + 1).U
-    val words = length(4, 1) +& (place + 1).U // of AH: 4 bytes each, 2 more than the length field says, which must be even
+    val words =
+      length(4, 1) +& (place + 1).U // of AH: 4 bytes each, 2 more than the length field says, which must be even
     out.following := NextHeader.ip6(following)
     out.eightsEnd := eights(3, 0)
     out.eightsFits := length(7, 4) === 0.U && eights <= room
@@ -76,7 +78,8 @@ class Walk extends Bundle {
     val here = if (first) 0.U else place
     val isFragment = kind === NextHeader.Fragment.U
     val isAh = kind === NextHeader.Authentication.U
-    val passes = (kind === NextHeader.Eights.U && e.eightsFits) || (isAh && e.authenticationFits) || (isFragment && e.fragmentFits)
+    val passes =
+      (kind === NextHeader.Eights.U && e.eightsFits) || (isAh && e.authenticationFits) || (isFragment && e.fragmentFits)
     val next = Wire(new Walk)
     next.place := place
     next.kind := kind

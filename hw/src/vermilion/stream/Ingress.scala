@@ -126,7 +126,8 @@ class Ingress(p: LaneParams, input: Int) extends Module {
 
   // Only where cells wait for their turn can one of the head find no place.
   private val missedBefore = Reg(Bool())
-  private val missed = if (!canStall && waiting > 0) (!cell.bits.first && missedBefore) || (inHead && !passing.ready) else false.B
+  private val missed =
+    if (!canStall && waiting > 0) (!cell.bits.first && missedBefore) || (inHead && !passing.ready) else false.B
   when(cell.fire) { missedBefore := missed }
 
   passing.valid := cell.valid && turnNeeded && !waits
