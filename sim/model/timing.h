@@ -22,7 +22,7 @@ namespace timing {
 // parse/FrameHeads.scala, Latency: parse/HeaderParser.scala, and a clock each for the register before it and the store behind it
 constexpr u64 Headers = 3 + 1 + 1;
 // policy/PolicyPipeline.scala, Mark: from a slot to its queue, a clock and flow/FlowMarker.scala
-constexpr u64 Mark = 1 + 8;
+constexpr u64 Mark = 1 + 7;
 // policy/PolicyPipeline.scala, Latency, from there: averages 13 (3 + average/AverageUnit.scala), a clock, curve 8
 // (curve/CurveUnit.scala), verdict 1 (decide/VerdictUnit.scala)
 constexpr u64 Verdict = 13 + 1 + 8 + 1;

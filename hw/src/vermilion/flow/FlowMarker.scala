@@ -9,7 +9,7 @@ import vermilion.stream.Colour
 object FlowMarker {
 
   /** Clocks from request to answer. */
-  val Latency = 8
+  val Latency = 7
 }
 
 /** The ports of a marker by flow. */
@@ -53,8 +53,8 @@ class NoFlowMarker(queueBits: Int) extends FlowMarking(queueBits) {
   * One packet a clock, any mixture of flows, the same in every clock too. `request` in clock t, `answer` in t + [[FlowMarker.Latency]].
   * While `ready` is low (after reset, after a seed) packets are marked as if the table were full, and counted so.
   * {{{
-  *   0..4  the table finds the entry         6  RAM's output, or the state two ahead, to registers; what a fresh entry will hold
-  *   5     address the RAM of states         7  the loop: state or that just ahead -> next state, colour;  8  answer, RAM written
+  *   0..3  the table finds the entry         5  RAM's output, or the state two ahead, to registers; what a fresh entry will hold
+  *   4     address the RAM of states         6  the loop: state or that just ahead -> next state, colour;  7  answer, RAM written
   * }}}
   */
 class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBits) {
@@ -81,7 +81,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   private val packet = Seq.iterate(s0, Latency)(Delay(_))
   private val valid = Seq.iterate(io.request.valid, Latency + 1)(RegNext(_, false.B))
 
-  // ---- Clocks 0 to 5: the table --------------------------------------------------------------------------------------
+  // ---- Clocks 0 to 4: the table --------------------------------------------------------------------------------------
   private val table = Module(new FlowTable(queueBits, flows))
   table.io.seed := io.seed
   table.io.lookup.valid := io.request.valid && s0.uses
@@ -99,11 +99,9 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   lookup.halfOpenAge := in.config.halfOpenAge
   io.ready := table.io.ready
 
-  private val s5Place = Wire(chiselTypeOf(table.io.place))
-  s5Place.bits := Delay(table.io.place.bits)
-  s5Place.valid := RegNext(table.io.place.valid, false.B)
+  private val s4Place = table.io.place
+  private val s5Place = Delay(s4Place)
   private val s6Place = Delay(s5Place)
-  private val s7Place = Delay(s6Place)
   private def holds(p: Valid[FlowPlace]): Bool = p.valid && p.bits.found
   private val states = new ForwardingRam(flows, new FlowState)
 
@@ -113,44 +111,44 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
     val burstPlus = UInt(BurstBits.W)
     val excess = UInt(FlowLoop.ExcessBits.W)
   }
-  private val s8 = Reg(new Held)
-  private val s8Writes = Delay(holds(s7Place))
-  private val s8Index = Delay(s7Place.bits.index)
+  private val s7 = Reg(new Held)
+  private val s7Writes = Delay(holds(s6Place))
+  private val s7Index = Delay(s6Place.bits.index)
 
-  // ---- Clock 6: the state, and what a fresh one would be ------------------------------------------------------------
+  // ---- Clock 5: the state, and what a fresh one would be ------------------------------------------------------------
+  private val s5 = packet(5)
+  private val s5Held = Wire(new Held)
+  private val s5Read = states.read(s4Place.bits.index)
+  s5Held.state := Mux(s7Writes && s7Index === s5Place.bits.index, s7.state, s5Read)
+  s5Held.burstPlus := FlowLoop.plus(s5Held.state.burst)
+  s5Held.excess := FlowLoop.excess(s5Held.state)
+  private val s6Held = Delay(s5Held)
+  private val s6Forward = Delay(holds(s6Place) && s6Place.bits.index === s5Place.bits.index)
+
+  private val s5Terms = FlowLoop.terms(s5.config)
+  private val s5Begun = Wire(new FlowState)
+  private val s5Counts = !s5.syn && s5.config.redRules
+  private val s5Probe = s5Counts && s5.config.initialAverage < (1 << AverageFrac).U // 1 > A_0
+  private val (s5Average, s5Raised) = FlowLoop.increase(s5.config.initialAverage, false.B, s5Terms)
+  private val s5Green = s5.config.greenRules && !s5.syn && !s5Probe && s5.config.startCredits =/= 0.U
+  s5Begun.average := Mux(s5Probe, s5Average, s5.config.initialAverage)
+  s5Begun.raised := s5Probe && s5Raised
+  s5Begun.burst := (s5Counts && !s5Probe).asUInt
+  s5Begun.highestSeq := s5.seq
+  s5Begun.credits := Mux(s5Green, wrap(s5.config.startCredits - 1.U, CreditBits), s5.config.startCredits)
+  private val s6Begun = Delay(s5Begun)
+  private val s6BegunExcess = Delay(FlowLoop.excess(s5Begun))
+  private val s6BegunProbe = Delay(s5Probe)
+  private val s6BegunGreen = Delay(s5Green || (s5.config.greenRules && s5.syn))
+
+  // ---- Clock 6: the loop ---------------------------------------------------------------------------------------------
   private val s6 = packet(6)
-  private val s6Held = Wire(new Held)
-  private val s6Read = states.read(s5Place.bits.index)
-  s6Held.state := Mux(s8Writes && s8Index === s6Place.bits.index, s8.state, s6Read)
-  s6Held.burstPlus := FlowLoop.plus(s6Held.state.burst)
-  s6Held.excess := FlowLoop.excess(s6Held.state)
-  private val s7Held = Delay(s6Held)
-  private val s7Forward = Delay(holds(s7Place) && s7Place.bits.index === s6Place.bits.index)
-
-  private val s6Terms = FlowLoop.terms(s6.config)
-  private val s6Begun = Wire(new FlowState)
-  private val s6Counts = !s6.syn && s6.config.redRules
-  private val s6Probe = s6Counts && s6.config.initialAverage < (1 << AverageFrac).U // 1 > A_0
-  private val (s6Average, s6Raised) = FlowLoop.increase(s6.config.initialAverage, false.B, s6Terms)
-  private val s6Green = s6.config.greenRules && !s6.syn && !s6Probe && s6.config.startCredits =/= 0.U
-  s6Begun.average := Mux(s6Probe, s6Average, s6.config.initialAverage)
-  s6Begun.raised := s6Probe && s6Raised
-  s6Begun.burst := (s6Counts && !s6Probe).asUInt
-  s6Begun.highestSeq := s6.seq
-  s6Begun.credits := Mux(s6Green, wrap(s6.config.startCredits - 1.U, CreditBits), s6.config.startCredits)
-  private val s7Begun = Delay(s6Begun)
-  private val s7BegunExcess = Delay(FlowLoop.excess(s6Begun))
-  private val s7BegunProbe = Delay(s6Probe)
-  private val s7BegunGreen = Delay(s6Green || (s6.config.greenRules && s6.syn))
-
-  // ---- Clock 7: the loop ---------------------------------------------------------------------------------------------
-  private val s7 = packet(7)
-  private val held = Mux(s7Forward, s8, s7Held)
+  private val held = Mux(s6Forward, s7, s6Held)
   private val old = held.state
-  private val terms = Delay(s6Terms)
-  private val red = Delay(s6.config.redRules)
-  private val green = Delay(s6.config.greenRules)
-  private val distance = s7.seq - old.highestSeq
+  private val terms = Delay(s5Terms)
+  private val red = Delay(s5.config.redRules)
+  private val green = Delay(s5.config.greenRules)
+  private val distance = s6.seq - old.highestSeq
   private val jump = distance(31) ^ distance(30)
   private val loss = distance(31) || !distance.orR
   private val probe = red && FlowLoop.over(held.burstPlus, old, terms)
@@ -161,15 +159,15 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   private val next = Wire(new Held)
   private val colour = WireDefault(Colour.Yellow.U(2.W))
   next := held
-  private val begin = s7Place.bits.fresh || s7.syn || jump
+  private val begin = s6Place.bits.fresh || s6.syn || jump
   when(begin) {
-    next.state := s7Begun
-    next.burstPlus := Mux(s7Begun.burst(0), 2.U, 1.U)
-    next.excess := s7BegunExcess
-    when(s7BegunProbe) { colour := Colour.Red.U }.elsewhen(s7BegunGreen) { colour := Colour.Green.U }
+    next.state := s6Begun
+    next.burstPlus := Mux(s6Begun.burst(0), 2.U, 1.U)
+    next.excess := s6BegunExcess
+    when(s6BegunProbe) { colour := Colour.Red.U }.elsewhen(s6BegunGreen) { colour := Colour.Green.U }
   }.elsewhen(loss) {
     when(green) {
-      next.state.credits := s7.config.recoveryCredits
+      next.state.credits := s6.config.recoveryCredits
       colour := Colour.Green.U
     }
     when(red) {
@@ -180,7 +178,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
       next.excess := FlowLoop.excessAtRest(lower, false.B)
     }
   }.otherwise {
-    next.state.highestSeq := s7.seq
+    next.state.highestSeq := s6.seq
     when(probe) {
       next.state.average := risen
       next.state.raised := raised
@@ -200,24 +198,24 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
       }
     }
   }
-  s8 := next
+  s7 := next
 
-  // ---- Clock 8: write and answer -------------------------------------------------------------------------------------
-  states.write(s8Writes, s8Index, s8.state)
-  private val has = holds(s7Place)
-  private val place = s7Place.bits
+  // ---- Clock 7: write and answer -------------------------------------------------------------------------------------
+  states.write(s7Writes, s7Index, s7.state)
+  private val has = holds(s6Place)
+  private val place = s6Place.bits
   private val answer = Wire(new FlowAnswer)
-  private val bare = s7.isTcp && !s7.uses && green && s7.config.ackGreen
+  private val bare = s6.isTcp && !s6.uses && green && s6.config.ackGreen
   answer.colour := Mux(has, colour, Mux(bare, Colour.Green.U, Colour.Yellow.U))
   answer.hasState := has
   answer.state := Mux(has, next.state, 0.U.asTypeOf(new FlowState))
-  answer.events.adopted := has && place.fresh && !s7.syn
-  answer.events.collision := s7Place.valid && place.collision
-  answer.events.agedOut := s7Place.valid && place.agedOut
-  answer.events.displaced := s7Place.valid && place.displaced
-  answer.events.tableFull := valid(7) && s7.uses && !has
+  answer.events.adopted := has && place.fresh && !s6.syn
+  answer.events.collision := s6Place.valid && place.collision
+  answer.events.agedOut := s6Place.valid && place.agedOut
+  answer.events.displaced := s6Place.valid && place.displaced
+  answer.events.tableFull := valid(6) && s6.uses && !has
   answer.events.loss := has && !begin && loss
-  answer.events.jump := has && !place.fresh && !s7.syn && jump
+  answer.events.jump := has && !place.fresh && !s6.syn && jump
   answer.events.probe := has && colour === Colour.Red.U
   io.answer.valid := valid(Latency)
   io.answer.bits := Delay(answer)

@@ -21,7 +21,7 @@ import vermilion.victim._
   * {{{
   *         classify  marker |  stage  0        1         2       3 ....... 13      14 ...... 21     22         23
   *         (slot)           |         coloured backlog   mask    average           curve            spacing    admit
-  *         m0 ........ m9   |                            idle    6 .. 10 size                       limit
+  *         m0 ........ m8   |                            idle    6 .. 10 size                       limit
   *                                                                                                  verdict
   * }}}
   * A packet gets its colour from its queue's marker before anything asks for it. Averages see the backlog as it is admitted in
@@ -100,7 +100,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val marking = pipeline(slots.io.token, Mark)
   private val slot = marking.head
 
-  // -- stages m0 to m9: the packet's colour, by buckets or by its flow --
+  // -- stages m0 to m8: the packet's colour, by buckets or by its flow --
   marker.io.request.valid := slot.valid && slot.bits.sound
   marker.io.request.bits.queue := slot.bits.entry.queue
   marker.io.request.bits.colour := slot.bits.entry.colour
