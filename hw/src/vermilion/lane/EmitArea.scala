@@ -21,6 +21,7 @@ object EmitArea extends App {
     "flow-4096" -> (() => new FlowMarker(p.queueBits, 4096)),
     "flow-65536" -> (() => new FlowMarker(p.queueBits, 65536)),
     "queues" -> (() => new EgressQueues(p)),
+    "queues-protected" -> (() => new EgressQueues(p.copy(protect = true))),
     "policy" -> (() => new PolicyPipeline(p)),
     "lane" -> (() => new LaneWithoutTrace(p)),
     "lane-without-token" -> (() => new LaneWithoutTrace(noToken)),
