@@ -35,6 +35,7 @@ DESIGNS = {
     "flow-4096": ("FlowMarker", "flow markers, 4,096 flows", True),
     "flow-65536": ("FlowMarker", "flow markers, 65,536 flows", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
+    "queues-protected": ("EgressQueues", "queues and scheduler with protected memories", False),
     "policy": ("PolicyPipeline", "everything that decides, markers included, 16 queues", False),
     "lane": ("LaneWithoutTrace", "the whole lane", False),
     "lane-without-token": ("LaneWithoutTrace", "without token bucket markers", False),

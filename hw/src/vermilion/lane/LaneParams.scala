@@ -96,8 +96,8 @@ object LaneParams {
       "nic100g-victims" -> nic100g.copy(cells = 1024, victims = 4),
       "lab-without-victims" -> lab.copy(victims = 0),
       "nic10g-protected" -> nic10g.copy(protect = true),
-      "lab-protected-few-cells" -> labFew.copy(protect = true),
-      "nic100g-protected-few-cells" -> nicFew.copy(protect = true)
+      "lab-protected-few-cells" -> labFew.copy(protect = true, flows = 0, tokenKinds = Set.empty),
+      "nic100g-protected-few-cells" -> nicFew.copy(protect = true, flows = 0, tokenKinds = Set.empty)
     )
   }
 }

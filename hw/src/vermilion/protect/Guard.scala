@@ -8,7 +8,9 @@ import vermilion.fixed.ForwardingRam
 class GuardPorts(count: Int) extends Bundle {
   val events = Output(Vec(count, new UpsetEvents))
   val ready = Output(Bool()) // all are cleared; until then nothing may be written but zeros
-  val failed = Input(Bool()) // a word was used that could not be corrected, in a clock before this one: nothing more may leave
+  val failed = Input(
+    Bool()
+  ) // a word was used that could not be corrected, in a clock before this one: nothing more may leave
 }
 
 /** The long-lived memories of a module: plain, or protected by [[ScrubbedRam]] in builds with `LaneParams.protect`.
@@ -79,6 +81,7 @@ class GuardedRam[T <: Data](depth: Int, gen: T, protect: Boolean, guards: Guards
     case None => (forwarding.map(_.read(address)).getOrElse(array.get.read(address, enable)), false.B)
     case Some(port) =>
       val ram = guards.add(Module(new ScrubbedRam(depth, gen.getWidth)))
+      unforwarded.foreach(name => ram.suggestName(s"${name}Ram"))
       ram.io.write.valid := port.valid
       ram.io.write.bits.address := port.bits.address
       ram.io.write.bits.data := port.bits.data.asUInt

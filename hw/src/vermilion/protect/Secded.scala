@@ -56,7 +56,9 @@ case class Secded(data: Int) {
 
   // ---- wires
   private def parities(word: UInt, of: Seq[Int]): UInt =
-    VecInit((0 until check).map(j => VecInit(of.indices.filter(i => (of(i) >> j & 1) == 1).map(word(_))).asUInt.xorR)).asUInt
+    VecInit(
+      (0 until check).map(j => VecInit(of.indices.filter(i => (of(i) >> j & 1) == 1).map(word(_))).asUInt.xorR)
+    ).asUInt
 
   def encode(data: UInt): UInt = {
     require(data.getWidth == this.data, s"data has ${data.getWidth} bits; the code is for ${this.data}")

@@ -5,7 +5,9 @@ import chisel3.util._
 
 /** Counts upsets of all memories of a lane; every counter stops at its greatest value. */
 class UpsetCounts extends Bundle {
-  val corrected = UInt(32.W) // words corrected as they were used; a word that is used twice before it is repaired counts twice
+  val corrected = UInt(
+    32.W
+  ) // words corrected as they were used; a word that is used twice before it is repaired counts twice
   val repaired = UInt(32.W) // words that the scrubber wrote back
   val uncorrectable = UInt(32.W) // words with two wrong bits that were used
   val beyondRepair = UInt(32.W) // times the scrubber came across such a word

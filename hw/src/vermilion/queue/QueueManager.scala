@@ -106,16 +106,14 @@ class QueueManager(p: LaneParams) extends Module {
   // ---- enqueue: e1 knows the newest packet and whether the queue sleeps; falling asleep in this clock comes first
   private val e1Valid = RegNext(io.enqueue.valid, false.B)
   private val e1 = RegNext(io.enqueue.bits)
-  private val e1Chains = WireDefault(false.B)
-  private val e1Newest = newest.read(io.enqueue.bits.queue, e1Chains)
+  private val e1Newest = newest.read(io.enqueue.bits.queue, e1Valid)
   private val e1Woken = woken.read(io.enqueue.bits.queue, e1Valid)
   private val e1Sleeps = e1Woken === slept.read(io.enqueue.bits.queue, e1Valid) || (asleep && t1Queue === e1.queue)
   private val e1Ref = Wire(new PacketRef(p))
   e1Ref.cell := e1.descriptor.headCell
   e1Ref.lenBytes := e1.descriptor.lenBytes
   newest.write(e1Valid, e1.queue, e1Ref.cell)
-  e1Chains := e1Valid && !e1Sleeps
-  next.write(e1Chains, e1Newest, e1Ref)
+  next.write(e1Valid && !e1Sleeps, e1Newest, e1Ref)
   descriptors.write(e1Valid, e1Ref.cell, e1.descriptor)
   woken.write(!sweep.done, sweep.address, false.B)
   woken.write(e1Valid && e1Sleeps, e1.queue, !e1Woken)
