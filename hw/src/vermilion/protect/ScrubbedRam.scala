@@ -87,8 +87,9 @@ class ScrubbedRam(depth: Int, dataBits: Int) extends Module {
   io.readData := Mux(hit, held, read.data)
   io.uncorrectable := !hit && read.uncorrectable
 
-  io.events.corrected := io.used && !hit && read.corrected
-  io.events.uncorrectable := io.used && !hit && read.uncorrectable
+  private val counts = io.used && !hit && !clearing // what was never written is no upset
+  io.events.corrected := counts && read.corrected
+  io.events.uncorrectable := counts && read.uncorrectable
   io.events.repaired := repairs
   io.events.beyondRepair := step === settles && hopeless
 }
