@@ -39,7 +39,12 @@ def lint(block: str, folder: Path) -> None:
 
 
 def run(
-    block: str, module: str, preset: str = "lab", folder: Path | None = None, plusargs: tuple[str, ...] = (), **environment: str
+    block: str,
+    module: str,
+    preset: str = "lab",
+    folder: Path | None = None,
+    plusargs: tuple[str, ...] = (),
+    **environment: str,
 ) -> None:
     """Runs every cocotb test of `module` on `block`, or on what stands in `folder`; raises when one of them fails."""
     folder = folder or emit(block, preset)

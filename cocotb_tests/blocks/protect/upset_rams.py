@@ -30,7 +30,13 @@ ARRAY = """module {name}(
   end
 endmodule
 """
-SEEN = "io_write_valid", "io_events_corrected", "io_events_repaired", "io_events_uncorrectable", "io_events_beyondRepair"
+SEEN = (
+    "io_write_valid",
+    "io_events_corrected",
+    "io_events_repaired",
+    "io_events_uncorrectable",
+    "io_events_beyondRepair",
+)
 
 # Each must be found out: what, and an expression of every ScrubbedRam with what stands in its place.
 FAULTS = {
@@ -40,7 +46,10 @@ FAULTS = {
     ),
     "nothing is put right where it stands": (r"(?<=fixed <= )[^;]*", "_array_ext_RW0_rdata"),
     "a word that is written back is not forwarded": (r"(?<=hit <= )writes", "io_write_valid"),
-    "the scrubber does not see what is written meanwhile": (r"(?<=step <= )_GEN\[step\]", "step == 2'h1 ? 2'h2 : _GEN[step]"),
+    "the scrubber does not see what is written meanwhile": (
+        r"(?<=step <= )_GEN\[step\]",
+        "step == 2'h1 ? 2'h2 : _GEN[step]",
+    ),
 }
 
 
@@ -97,7 +106,12 @@ class Eye:
         for name in path.split("."):
             ram = getattr(ram, name)
         self.seen, self.fault, array = ram.seen, ram.fault, ram.array_ext
-        self.memory, self.address, self.written, self.read = array.Memory, array.RW0_addr, array.RW0_wdata, array.lastRead
+        self.memory, self.address, self.written, self.read = (
+            array.Memory,
+            array.RW0_addr,
+            array.RW0_wdata,
+            array.lastRead,
+        )
         self.depth, self.width = len(self.memory), len(array.RW0_wdata)
         self.pending: dict[int, int] = {}  # by address: the word as it should be
         self.used: set[int] = set()  # of these, corrected on their way at least once
