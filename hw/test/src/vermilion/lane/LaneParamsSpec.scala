@@ -53,7 +53,8 @@ class LaneParamsSpec extends AnyFunSuite {
   }
 
   test("protected memories and the victim search are not built together") {
-    val words = "protect is true with 2 victims; the memories of the victim search are not protected, legal is victims = 0"
+    val words =
+      "protect is true with 2 victims; the memories of the victim search are not protected, legal is victims = 0"
     assert(refusal(whole.copy(victims = 2, protect = true)) == s"requirement failed: $words")
   }
 

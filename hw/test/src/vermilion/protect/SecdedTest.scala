@@ -34,8 +34,9 @@ class SecdedTest extends AnyFunSuite with ChiselSim {
     for (width <- 1 to 128) {
       val code = Secded(width)
       assert(code.columns.size == width && code.columns.distinct.size == width)
-      assert(code.columns.forall(c => Integer.bitCount(c) % 2 == 1 && Integer.bitCount(c) >= 3 && c < (1 << code.check)))
-      assert(code.columns.map(Integer.bitCount(_)).sliding(2).forall(w => w.head <= w.last))
+      val weights = code.columns.map(Integer.bitCount(_))
+      assert(weights.forall(w => w % 2 == 1 && w >= 3) && code.columns.forall(_ < (1 << code.check)))
+      assert(weights == weights.sorted)
       val rows = (0 until code.check).map(j => code.columns.count(c => (c >> j & 1) == 1))
       assert(rows.max - rows.min <= 2, s"rows of $width bits: $rows")
     }
@@ -62,7 +63,8 @@ class SecdedTest extends AnyFunSuite with ChiselSim {
     simulate(new Codes(widths)) { dut =>
       val random = new Random(seed)
       val flips = codes.map { code =>
-        random.shuffle(Seq(Seq.empty[Int]) ++ (0 until code.width).map(Seq(_)) ++ pairs(code.width).map(p => Seq(p._1, p._2)))
+        val two = pairs(code.width).map { case (a, b) => Seq(a, b) }
+        random.shuffle(Seq(Seq.empty[Int]) ++ (0 until code.width).map(Seq(_)) ++ two)
       }
       for (n <- 0 until flips.map(_.size).max) {
         val vectors = codes.zip(flips).map { case (code, all) => (BigInt(code.data, random), all(n % all.size)) }
