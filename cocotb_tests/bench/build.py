@@ -38,9 +38,16 @@ def lint(block: str, folder: Path) -> None:
         raise AssertionError(done.stderr[-4000:])
 
 
-def run(block: str, module: str, preset: str = "lab", **environment: str) -> None:
-    """Runs every cocotb test of `module` on `block`; raises when one of them fails."""
-    folder = emit(block, preset)
+def run(
+    block: str,
+    module: str,
+    preset: str = "lab",
+    folder: Path | None = None,
+    plusargs: tuple[str, ...] = (),
+    **environment: str,
+) -> None:
+    """Runs every cocotb test of `module` on `block`, or on what stands in `folder`; raises when one of them fails."""
+    folder = folder or emit(block, preset)
     runner = get_runner("verilator")
     verilated = folder / "obj"
     runner.build(
@@ -55,6 +62,7 @@ def run(block: str, module: str, preset: str = "lab", **environment: str) -> Non
         build_dir=verilated,
         test_dir=folder,
         extra_env=environment,
+        plusargs=list(plusargs),
     )
     text = Path(results).read_text()
     failed = re.findall(r"<(?:failure|error)", text)

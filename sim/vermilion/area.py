@@ -41,6 +41,7 @@ DESIGNS = {
     "statistics-1024": ("Statistics", "statistics, 1,024 queues", False),
     "control": ("ControlPort", "registers, 16 queues", False),
     "control-1024": ("ControlPort", "registers, 1,024 queues", False),
+    "queues-protected": ("EgressQueues", "queues and scheduler with protected memories", False),
     "policy": ("PolicyPipeline", "everything that decides, markers included, 16 queues", False),
     "lane": ("LaneWithoutTrace", "the whole lane", False),
     "lane-without-token": ("LaneWithoutTrace", "without token bucket markers", False),

@@ -30,6 +30,7 @@ object EmitArea extends App {
     "statistics-1024" -> (() => new Statistics(p.copy(queues = 1024))),
     "control" -> (() => new ControlPort(p)),
     "control-1024" -> (() => new ControlPort(p.copy(queues = 1024))),
+    "queues-protected" -> (() => new EgressQueues(p.copy(protect = true))),
     "policy" -> (() => new PolicyPipeline(p)),
     "lane" -> (() => new LaneWithoutTrace(p)),
     "lane-without-token" -> (() => new LaneWithoutTrace(noToken)),

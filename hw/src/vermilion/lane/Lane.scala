@@ -30,6 +30,10 @@ class Lane(p: LaneParams) extends Module {
     val busy = Output(Bool())
   })
   private val core = Module(new LaneCore(p))
+
+  /** In builds with `protect`; docs/soft-errors.md. */
+  val upsets = core.upsets.map(counts => IO(Output(chiselTypeOf(counts))))
+  upsets.zip(core.upsets).foreach { case (port, counts) => port := counts }
   private val statistics = Module(new Statistics(p))
   private val control = Module(new ControlPort(p))
 

@@ -7,6 +7,7 @@ import vermilion.fixed.Formats._
 import vermilion.flow.FlowEvents
 import vermilion.parse.TtlOptionTypes
 import vermilion.policy._
+import vermilion.protect.{UpsetCounters, UpsetCounts}
 import vermilion.queue._
 import vermilion.rewrite._
 import vermilion.schedule._
@@ -39,6 +40,8 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   *
   * After a reset the inputs open when `ready` and the tables of policy pipeline and victim search are clear: what can be stalled waits until then, what cannot
   * is left out and shown on `lost`. `lost(i)` shows each left-out frame's length, `Ingress.LostLatency` clocks after its last beat.
+  * In builds with `protect` the tables of the queues are cleared too. When `upsets.failed` rises, the inputs close, no packet is taken from a
+  * queue, and what is still on its way out is `bad`, until a reset (docs/soft-errors.md).
   */
 class LaneCore(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -55,6 +58,10 @@ class LaneCore(p: LaneParams) extends Module {
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
   })
+
+  /** In builds with `protect`. */
+  val upsets = Option.when(p.protect)(IO(Output(new UpsetCounts)))
+
   private val ingress = Seq.tabulate(p.inputs)(i => Module(new Ingress(p, i)))
   private val arbiter = Module(new IngressArbiter(p))
   private val policy = Module(new PolicyPipeline(p))
@@ -67,7 +74,8 @@ class LaneCore(p: LaneParams) extends Module {
 
   // -- in --
   private val running = RegInit(false.B)
-  private val queuesReady = queues.contests.map(_.ready).getOrElse(true.B)
+  private val guards = Seq(buffer.guard, free.guard, queues.guard).flatten
+  private val queuesReady = (queues.contests.map(_.ready) ++ guards.map(_.ready)).foldLeft(true.B)(_ && _)
   when(io.ready && policy.io.meta.ready && queuesReady) { running := true.B }
   for ((each, i) <- ingress.zipWithIndex) {
     each.io.in <> io.in(i)
@@ -109,6 +117,7 @@ class LaneCore(p: LaneParams) extends Module {
   }
   free.io.freedByReader := reader.io.freed
   buffer.io.walk <> free.io.walk
+  buffer.io.linkUsed := reader.io.linkUsed
 
   // -- out --
   reader.io.packet <> queues.io.descriptor
@@ -126,6 +135,16 @@ class LaneCore(p: LaneParams) extends Module {
   rewrite.io.out.ready := serializer.io.in.ready
   serializer.io.in.bits := rewrite.io.out.bits.cell
   io.out <> serializer.io.out
+  for (upset <- upsets) {
+    val counters = Module(new UpsetCounters(guards.map(_.events.size).sum))
+    counters.io.events := VecInit(guards.flatMap(_.events))
+    guards.foreach(_.failed := counters.io.failed)
+    upset := counters.io.counts
+    when(counters.io.failed) {
+      running := false.B
+      io.out.bits.bad := true.B
+    }
+  }
 
   io.decision := policy.io.decision
   io.departed := queues.io.departed

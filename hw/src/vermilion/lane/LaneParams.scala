@@ -16,6 +16,9 @@ import vermilion.mark.TokenKind
   *                      flow is yellow
   * @param victims       queues 0 to victims - 1 can drop the nearest packet instead of the arriving one (victim/VictimPipeline.scala), a power of
   *                      two; 0: none can, and nothing of it is built. It makes a verdict 6 clocks later
+  * @param protect       links, chains, descriptors and the queues' records are kept as codewords that correct one wrong bit and detect two, and are
+  *                      scrubbed (protect/ScrubbedRam.scala); no latency changes, but the lane opens only when all are cleared, `cells` clocks
+  *                      after a reset. Not with the victim search
   * @param tokenKinds    token bucket markers built in; a packet that is to be marked by another kind keeps its colour. The model has all:
   *                      what the simulator builds has all too
   */
@@ -28,6 +31,7 @@ case class LaneParams(
     stallable: Seq[Boolean] = Seq(false),
     flows: Int = 4096,
     victims: Int = 0,
+    protect: Boolean = false,
     tokenKinds: Set[TokenKind] = TokenKind.all
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
@@ -56,6 +60,11 @@ case class LaneParams(
     s"victims is $victims; legal are 0 (no victim search) and powers of two up to the $queues queues"
   )
 
+  require(
+    !protect || victims == 0,
+    s"protect is $protect with $victims victims; the memories of the victim search are not protected, legal is victims = 0"
+  )
+
   val queueBits: Int = log2Ceil(queues)
   val cellBits: Int = log2Ceil(cells)
   val inputBits: Int = log2Ceil(inputs).max(1)
@@ -74,7 +83,7 @@ object LaneParams {
     Map("lab" -> lab, "nic10g" -> nic10g, "nic25g" -> nic25g, "nic100g" -> nic100g)
 
   /** For benches: buffers that a few frames fill, without the victim search and with it in some of the queues; a frame a clock with the search;
-    * all algorithms in 16 and in 1,024 queues; and the search left out.
+    * all algorithms in 16 and in 1,024 queues; the search left out; and memories protected.
     */
   val forBenches: Map[String, LaneParams] = {
     val (labFew, nicFew) = (lab.copy(cells = 256, victims = 0), nic100g.copy(cells = 256))
@@ -87,7 +96,10 @@ object LaneParams {
       "nic100g-victims" -> nic100g.copy(cells = 1024, victims = 4),
       "nic100g-all" -> nic100g.copy(victims = 16),
       "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
-      "lab-without-victims" -> lab.copy(victims = 0)
+      "lab-without-victims" -> lab.copy(victims = 0),
+      "nic10g-protected" -> nic10g.copy(protect = true),
+      "lab-protected-few-cells" -> labFew.copy(protect = true, flows = 0, tokenKinds = Set.empty),
+      "nic100g-protected-few-cells" -> nicFew.copy(protect = true, flows = 0, tokenKinds = Set.empty)
     )
   }
 }

@@ -4,12 +4,14 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
+import vermilion.protect.Guards
 import vermilion.stream.CellWrite
 
-/** A read port: `data` belongs to the `address` of the clock before. */
+/** A read port: `data` belongs to the `address` of the clock before, and `used` to `data`. */
 class CellPort(p: LaneParams, width: Int) extends Bundle {
   val address = Output(UInt(p.cellBits.W))
   val data = Input(UInt(width.W))
+  val used = Output(Bool()) // whether anything hangs on the data; only builds with `protect` ask
 }
 
 /** The packets' bytes and the links that chain a packet's cells.
@@ -21,6 +23,8 @@ class CellPort(p: LaneParams, width: Int) extends Bundle {
   * Read latency 1. A read in the clock of a write to the same cell is undefined; it cannot happen,
   * because a cell is read only between its packet's verdict and its return, and written only while it belongs to no packet yet.
   * A chain's links must be written at least one clock before the chain is freed or enqueued.
+  *
+  * In builds with `protect` the links are codewords (`protect/ScrubbedRam`); the packets' bytes are not.
   */
 class CellBuffer(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -28,25 +32,27 @@ class CellBuffer(p: LaneParams) extends Module {
     val readAddress = Input(UInt(p.cellBits.W))
     val readData = Output(UInt((CellBytes * 8).W))
     val readLink = Output(UInt(p.cellBits.W))
+    val linkUsed = Input(Bool()) // whether anything hangs on it; only builds with `protect` ask
     val walk = Flipped(new CellPort(p, p.cellBits))
   })
 
   private val data = SyncReadMem(p.cells, UInt((CellBytes * 8).W))
-  private val readerLink = SyncReadMem(p.cells, UInt(p.cellBits.W))
-  private val walkerLink = SyncReadMem(p.cells, UInt(p.cellBits.W))
+  private val guards = new Guards(p.protect)
+  private val readerLink = guards.unforwarded("readerLink", p.cells, UInt(p.cellBits.W))
+  private val walkerLink = guards.unforwarded("walkerLink", p.cells, UInt(p.cellBits.W))
 
   when(io.write.valid) { data.write(io.write.bits.cell, io.write.bits.data) }
-  when(io.write.valid && io.write.bits.hasPrevious) {
-    readerLink.write(io.write.bits.previous, io.write.bits.cell)
-    walkerLink.write(io.write.bits.previous, io.write.bits.cell)
-  }
+  private val links = io.write.valid && io.write.bits.hasPrevious
+  for (link <- Seq(readerLink, walkerLink)) link.write(links, io.write.bits.previous, io.write.bits.cell)
 
   io.readData := data.read(io.readAddress)
-  io.readLink := readerLink.read(io.readAddress)
-  io.walk.data := walkerLink.read(io.walk.address)
+  io.readLink := readerLink.read(io.readAddress, io.linkUsed)
+  io.walk.data := walkerLink.read(io.walk.address, io.walk.used)
 
   assert(
     !(io.write.valid && io.write.bits.hasPrevious && io.write.bits.previous === io.write.bits.cell),
     "a cell is linked to itself"
   )
+
+  val guard = guards.ports()
 }

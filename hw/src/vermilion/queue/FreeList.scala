@@ -3,6 +3,7 @@ package vermilion.queue
 import chisel3._
 import chisel3.util._
 import vermilion.lane.LaneParams
+import vermilion.protect.Guards
 import vermilion.stream.Chain
 
 /** Hands out free cells, one a clock, and takes chains of them back, two a clock.
@@ -18,6 +19,7 @@ import vermilion.stream.Chain
   *
   * Latency: a freed single cell can be handed out again 4 clocks later. `freeCells` counts everything not handed out.
   * It does not check which cells come back; it asserts that no more come back than were handed out.
+  * In builds with `protect`: when a memory of the lane has failed, it hands out nothing more until a reset.
   */
 class FreeList(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -28,6 +30,7 @@ class FreeList(p: LaneParams) extends Module {
     val freeCells = Output(UInt((p.cellBits + 1).W))
   })
 
+  private val guards = new Guards(p.protect)
   private val banks = Seq.fill(2)(Module(new ChainBank(p)))
   banks.zip(Seq(io.freedByPolicy, io.freedByReader)).foreach { case (bank, freed) =>
     bank.io.push := freed
@@ -49,6 +52,10 @@ class FreeList(p: LaneParams) extends Module {
 
   private val ready = Module(new Queue(UInt(p.cellBits.W), 4))
   io.cell <> ready.io.deq
+  when(guards.failed) {
+    io.cell.valid := false.B
+    ready.io.deq.ready := false.B
+  }
 
   private val unused = RegInit(0.U((p.cellBits + 1).W)) // the reset counter
   private val allUsed = unused === p.cells.U
@@ -63,6 +70,7 @@ class FreeList(p: LaneParams) extends Module {
   ready.io.enq.bits := current
   chains.io.deq.ready := !walking && allUsed && ready.io.enq.ready
   io.walk.address := Mux(advance, current, lastCell)
+  io.walk.used := walking && advance
   when(advance) {
     lastCell := current
     when(walking) {
@@ -81,4 +89,6 @@ class FreeList(p: LaneParams) extends Module {
   free := freeNext(p.cellBits, 0)
   io.freeCells := free
   assert(freeNext <= p.cells.U, "more cells were freed than handed out")
+
+  val guard = guards.ports(banks.map(_.guard): _*)
 }

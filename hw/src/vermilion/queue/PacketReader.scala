@@ -31,6 +31,7 @@ class PacketReader(p: LaneParams) extends Module {
     val readAddress = Output(UInt(p.cellBits.W))
     val readData = Input(UInt((CellBytes * 8).W))
     val readLink = Input(UInt(p.cellBits.W))
+    val linkUsed = Output(Bool()) // in this clock
     val cell = Decoupled(new CellBeat(p))
     val freed = Valid(new Chain(p))
   })
@@ -48,6 +49,7 @@ class PacketReader(p: LaneParams) extends Module {
 
   private val nextAddress = Mux(startPacket, io.packet.bits.headCell, io.readLink)
   io.readAddress := Mux(advance, nextAddress, address)
+  io.linkUsed := advance && !startPacket
   when(advance) {
     valid := !startPacket || io.packet.valid
     address := nextAddress

@@ -2,9 +2,10 @@ package vermilion.queue
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
+import vermilion.fixed.{Delay, SweepInit}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
+import vermilion.protect.Guards
 import vermilion.stream._
 
 /** A packet in a queue: its name, the head cell, and its length. */
@@ -63,6 +64,9 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   *
   * Packets leave by the head only; queues whose packets can be evicted from the middle are `victim/VictimQueues`.
   *
+  * In builds with `protect` all of them are codewords (`protect/ScrubbedRam`). A packet whose descriptor cannot be told, or that is taken when a memory of the
+  * lane has failed, does not come out of `taken`, and nothing else after it until a reset. Nothing may be queued until `guard.ready` then.
+  *
   * Latency: enqueue to `awake` or `joined` 1 clock; `take` to `successor`, `newestServed`, `taken`, `refilled` 1. It keeps no byte counts.
   */
 class QueueManager(p: LaneParams) extends Module {
@@ -70,11 +74,12 @@ class QueueManager(p: LaneParams) extends Module {
     val enqueue = Flipped(Valid(new EnqueueRequest(p)))
   })
 
-  private val newest = new ForwardingRam(p.queues, UInt(p.cellBits.W))
-  private val woken = new ForwardingRam(p.queues, Bool())
-  private val slept = new ForwardingRam(p.queues, Bool())
-  private val next = new ForwardingRam(p.cells, new PacketRef(p))
-  private val descriptors = SyncReadMem(p.cells, new Descriptor(p))
+  private val guards = new Guards(p.protect)
+  private val newest = guards.ram(p.queues, UInt(p.cellBits.W))
+  private val woken = guards.ram(p.queues, Bool())
+  private val slept = guards.ram(p.queues, Bool())
+  private val next = guards.ram(p.cells, new PacketRef(p))
+  private val descriptors = guards.unforwarded("descriptors", p.cells, new Descriptor(p))
   private val sweep = new SweepInit(p.queues)
 
   // ---- take: t1 is the clock behind it
@@ -82,31 +87,34 @@ class QueueManager(p: LaneParams) extends Module {
   private val t1Queue = Delay(io.serve.queue)
   private val t1Cell = Delay(io.serve.packet.cell)
   private val t1Emptied = RegNext(io.take && io.emptied, false.B)
-  io.successor := next.read(io.serve.packet.cell)
-  io.newestServed := newest.read(io.serve.queue)
-  io.taken.valid := t1Valid
+  private val t1More = WireDefault(false.B) // a packet stood behind
+  io.successor := next.read(io.serve.packet.cell, t1More)
+  io.newestServed := newest.read(io.serve.queue, t1Valid)
+  private val (t1Descriptor, t1Unknown) = descriptors.check(io.serve.packet.cell, t1Valid, io.take)
+  io.taken.valid := t1Valid && !t1Unknown && !guards.failed
   io.taken.bits.queue := t1Queue
-  io.taken.bits.descriptor := descriptors.read(io.serve.packet.cell, io.take)
+  io.taken.bits.descriptor := t1Descriptor
   private val t1Last = io.newestServed === t1Cell
+  t1More := t1Valid && !t1Last
   private val asleep = t1Emptied && t1Last
   io.refilled.valid := t1Emptied && !t1Last
   io.refilled.bits.queue := t1Queue
   io.refilled.bits.packet := io.successor
   slept.write(!sweep.done, sweep.address, false.B)
-  slept.write(asleep, t1Queue, !slept.read(io.serve.queue))
+  slept.write(asleep, t1Queue, !slept.read(io.serve.queue, asleep))
 
   // ---- enqueue: e1 knows the newest packet and whether the queue sleeps; falling asleep in this clock comes first
   private val e1Valid = RegNext(io.enqueue.valid, false.B)
   private val e1 = RegNext(io.enqueue.bits)
-  private val e1Newest = newest.read(io.enqueue.bits.queue)
-  private val e1Woken = woken.read(io.enqueue.bits.queue)
-  private val e1Sleeps = e1Woken === slept.read(io.enqueue.bits.queue) || (asleep && t1Queue === e1.queue)
+  private val e1Newest = newest.read(io.enqueue.bits.queue, e1Valid)
+  private val e1Woken = woken.read(io.enqueue.bits.queue, e1Valid)
+  private val e1Sleeps = e1Woken === slept.read(io.enqueue.bits.queue, e1Valid) || (asleep && t1Queue === e1.queue)
   private val e1Ref = Wire(new PacketRef(p))
   e1Ref.cell := e1.descriptor.headCell
   e1Ref.lenBytes := e1.descriptor.lenBytes
   newest.write(e1Valid, e1.queue, e1Ref.cell)
   next.write(e1Valid && !e1Sleeps, e1Newest, e1Ref)
-  when(e1Valid) { descriptors.write(e1Ref.cell, e1.descriptor) }
+  descriptors.write(e1Valid, e1Ref.cell, e1.descriptor)
   woken.write(!sweep.done, sweep.address, false.B)
   woken.write(e1Valid && e1Sleeps, e1.queue, !e1Woken)
   io.awake.valid := e1Valid && e1Sleeps
@@ -115,7 +123,7 @@ class QueueManager(p: LaneParams) extends Module {
   io.joined.valid := e1Valid && !e1Sleeps
   io.joined.bits := e1.queue
 
-  for (i <- 0 until 2) io.newest(i) := newest.read(io.look(i))
+  for (i <- 0 until 2) io.newest(i) := newest.read(io.look(i), true.B)
 
   // Simulators read the new value on a collision; a RAM need not.
   assert(!(io.take && e1Valid && e1Ref.cell === io.serve.packet.cell), "a descriptor is read in the clock of its write")
@@ -126,4 +134,6 @@ class QueueManager(p: LaneParams) extends Module {
   )
   assert(!io.enqueue.valid || sweep.done, "a packet was queued within the first clocks after reset")
   assert(!io.enqueue.valid || io.enqueue.bits.queue < p.queues.U(log2Ceil(p.queues + 1).W), "no such queue")
+
+  val guard = guards.ports()
 }

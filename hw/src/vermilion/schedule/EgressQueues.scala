@@ -5,6 +5,7 @@ import chisel3.util._
 import vermilion.fixed.Arithmetic
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
+import vermilion.protect.{GuardPorts, Guards}
 import vermilion.queue.{QueueManager, QueuePorts}
 import vermilion.stream._
 import vermilion.victim.{ArrivalRequest, Outcome, VictimParams, VictimQueues}
@@ -45,11 +46,14 @@ class EgressQueues(p: LaneParams) extends Module {
     val ready = Output(Bool()) // until then after reset nothing may come
   }))
 
+  private val guards = new Guards(p.protect)
+  private var queuesGuard = Option.empty[GuardPorts]
   private val arriving = Wire(Bool()) // a packet is on its way into its queue
   private val queues: QueuePorts = contests match {
     case None =>
       val manager = Module(new QueueManager(p))
       manager.io.enqueue := io.enqueue
+      queuesGuard = manager.guard
       arriving := io.enqueue.valid || RegNext(io.enqueue.valid, false.B)
       manager.io
     case Some(ports) =>
@@ -83,7 +87,7 @@ class EgressQueues(p: LaneParams) extends Module {
   private val takenCells = ((scheduler.io.serve.packet.lenBytes +& (CellBytes - 1).U) >> 6).asUInt
   private val aheadLess = ahead - Mux(io.descriptor.fire, io.descriptor.bits.cells, 0.U)
   ahead := Arithmetic.wrap(Mux(scheduler.io.take, aheadLess + takenCells, aheadLess), ahead.getWidth)
-  scheduler.io.room := ahead < AheadCells.U
+  scheduler.io.room := ahead < AheadCells.U && !guards.failed
 
   chosen.io.enq.valid := queues.taken.valid
   chosen.io.enq.bits := queues.taken.bits.descriptor
@@ -98,4 +102,6 @@ class EgressQueues(p: LaneParams) extends Module {
 
   io.wake := scheduler.io.wake
   io.busy := scheduler.io.busy || arriving || queues.taken.valid || chosen.io.deq.valid
+
+  val guard = guards.ports(queuesGuard, scheduler.guard)
 }

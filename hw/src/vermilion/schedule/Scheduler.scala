@@ -5,6 +5,7 @@ import chisel3.util._
 import vermilion.fixed.{Arithmetic, Delay, ForwardingRam, SweepInit}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
+import vermilion.protect.Guards
 import vermilion.queue.{PacketRef, QueueHead}
 
 /** How a queue is served. Written whole, one queue a clock. */
@@ -236,4 +237,6 @@ class Scheduler(p: LaneParams) extends Module {
   io.wake.valid := waiting && quiet && stuck && known && !Arithmetic.reached(io.now, wakeTime)
   io.wake.bits := wakeTime
   io.busy := !quiet || (waiting && !io.wake.valid)
+
+  val guard = new Guards(p.protect).ports(lists.guard)
 }

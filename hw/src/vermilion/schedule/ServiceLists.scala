@@ -2,8 +2,9 @@ package vermilion.schedule
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.{Delay, ForwardingRam}
+import vermilion.fixed.Delay
 import vermilion.lane.LaneParams
+import vermilion.protect.Guards
 import vermilion.queue.{PacketRef, QueueHead}
 
 /** Where a queue stands: strict levels from 0, the highest, to 7, and the round. */
@@ -84,8 +85,9 @@ class ServiceLists(p: LaneParams) extends Module {
   private val firsts = Reg(Vec(Level.Count, new First))
   private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the round
   private val tails = Reg(Vec(Level.Count, UInt(p.queueBits.W)))
-  private val entries = new ForwardingRam(p.queues, new Stored)
-  private val links = new ForwardingRam(p.queues, UInt(p.queueBits.W))
+  private val guards = new Guards(p.protect)
+  private val entries = guards.ram(p.queues, new Stored)
+  private val links = guards.ram(p.queues, UInt(p.queueBits.W))
 
   // ---- what comes out of RAM in this clock, for the level served in the last one
   private val lastServed = Delay(served)
@@ -94,9 +96,9 @@ class ServiceLists(p: LaneParams) extends Module {
   private val kept = RegNext(io.keep, false.B)
   private val lastAlone = Wire(Bool())
   private val arrived = RegNext(io.pop && !lastAlone, false.B)
-  private val arrivedEntry = entries.read(io.behind)
+  private val arrivedEntry = entries.read(io.behind, arrived)
   private val arrivedQueue = Delay(io.behind)
-  private val arrivedBehind = links.read(io.behind)
+  private val arrivedBehind = links.read(io.behind, arrived)
   private val arrivedMore = arrivedEntry.packet.cell =/= io.behindNewest
   private val arrivedMoved = Level(io.behindService) =/= lastLevel
   private val keptMore = io.successor.cell =/= io.newestServed
@@ -188,7 +190,7 @@ class ServiceLists(p: LaneParams) extends Module {
     }
   }
 
-  private val parkedEntry = entries.read(io.parkedQueue)
+  private val parkedEntry = entries.read(io.parkedQueue, true.B)
   io.parked.head.queue := Delay(io.parkedQueue)
   io.parked.head.packet := parkedEntry.packet
   io.parked.deficit := parkedEntry.deficit
@@ -196,4 +198,6 @@ class ServiceLists(p: LaneParams) extends Module {
   assert(RegNext(io.hold, false.B) || served === PriorityEncoderOH(valid.asUInt), "another list is the highest")
   assert(!(io.pop && io.keep), "a queue is kept and taken off at once")
   assert(!((io.pop || io.keep) && !io.chosen.valid), "nothing is there to be served")
+
+  val guard = guards.ports()
 }

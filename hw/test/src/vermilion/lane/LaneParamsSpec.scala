@@ -52,6 +52,12 @@ class LaneParamsSpec extends AnyFunSuite {
       )
   }
 
+  test("protected memories and the victim search are not built together") {
+    val words =
+      "protect is true with 2 victims; the memories of the victim search are not protected, legal is victims = 0"
+    assert(refusal(whole.copy(victims = 2, protect = true)) == s"requirement failed: $words")
+  }
+
   test("a block that is asked for what does not fit refuses it with the value") {
     val wide = UInt(8.W)
     assert(refusal(Delay(wide, -1)).endsWith("clocks is -1; legal are 0 and more"))
@@ -66,6 +72,7 @@ class LaneParamsSpec extends AnyFunSuite {
     val ends = Seq(
       LaneParams(dataBits = 512, inputs = 1, queues = 3, cells = 256, maxFrameBytes = 1522, stallable = Seq(true)),
       LaneParams(queues = 3, cells = 256, victims = 2),
+      LaneParams(queues = 3, cells = 256, protect = true),
       LaneParams(inputs = 16, queues = 2, cells = 256, stallable = Seq.fill(16)(true))
     )
     for (p <- LaneParams.byName.values.toSeq ++ ends) {

@@ -30,6 +30,7 @@ class CellLoop(p: LaneParams) extends Module {
   freeList.io.walk <> buffer.io.walk
   buffer.io.write := io.write
   buffer.io.readAddress := reader.io.readAddress
+  buffer.io.linkUsed := reader.io.linkUsed
   reader.io.readData := buffer.io.readData
   reader.io.readLink := buffer.io.readLink
   reader.io.packet <> io.packet
