@@ -50,7 +50,8 @@ Pending DecisionModel::observe(const Arrival& a) {
   const u32 ratio = q.size_on ? sizeRatio(a.len_bytes, q.size) : RatioOne;
   const CurveValue drop = curveProbability(profile.drop, seen.avg, ratio);
   const bool markable = q.ecn && a.ecn != 0;
-  const CurveValue own = markable && profile.ecn_own && !drop.over ? curveProbability(profile.ecn, seen.avg, ratio) : drop;
+  const CurveValue own =
+      markable && profile.ecn_own && !drop.over ? curveProbability(profile.ecn, seen.avg, ratio) : drop;
   seen.over = drop.over;
   seen.p = own.p;
   return seen;

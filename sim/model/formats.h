@@ -22,7 +22,7 @@ constexpr int AvgFrac = 16;  // U27.16
 constexpr int AvgBits = LenBits + AvgFrac;
 constexpr int ProbFrac = 32;  // U1.32, 1.0 = 2^32 exactly
 constexpr int ProbBits = ProbFrac + 1;
-constexpr int PosFrac = 24;  // U8.24, position within a curve segment, weighted by size
+constexpr int PosFrac = 24;              // U8.24, position within a curve segment, weighted by size
 constexpr int SpaceBits = ProbFrac + 2;  // U2.32, spacing accumulator
 constexpr int WeightMantBits = 9;        // W = m 2^-(8+e), 256 = 1.0 at e = 0
 constexpr int WeightExpBits = 5;

@@ -191,7 +191,16 @@ def red_curve(low, high, top, end=None, b1=0, b2=0):
     inverse = lambda width: part(256, width)
     whole = lambda p: round(p * ONE)
     return Curve(
-        1, low, high, end, inverse(high - low), whole(top), inverse(end - high), whole(top), whole(b1), part(b2 * 2**16, end - high)
+        1,
+        low,
+        high,
+        end,
+        inverse(high - low),
+        whole(top),
+        inverse(end - high),
+        whole(top),
+        whole(b1),
+        part(b2 * 2**16, end - high),
     )
 
 

@@ -30,7 +30,6 @@ from model_bindings import (
     u32,
 )
 
-
 RATIO_ONE = 4096
 
 
@@ -120,11 +119,15 @@ def test_size_weight_is_in_proportion():
     mean = scaled(Fraction(4096, 1000), 16)
     for length in (64, 500, 1000, 1500, 9000):
         ratio = library().vm_size_ratio(length, mean)
-        assert abs(Fraction(ratio, RATIO_ONE) - Fraction(length, 1000)) <= Fraction(length, 2**16 * 1000) + Fraction(1, 4096)
+        assert abs(Fraction(ratio, RATIO_ONE) - Fraction(length, 1000)) <= Fraction(length, 2**16 * 1000) + Fraction(
+            1, 4096
+        )
         for curve, end in CURVES.values():
             for avg in range(0, end << 16, 40009):
                 whole, weighted = value(curve, avg)[0], value(curve, avg, ratio)[0]
-                assert abs(weighted - min(ONE, whole * Fraction(ratio, RATIO_ONE))) <= 3 * 2**8 * (1 + ratio // RATIO_ONE)
+                assert abs(weighted - min(ONE, whole * Fraction(ratio, RATIO_ONE))) <= 3 * 2**8 * (
+                    1 + ratio // RATIO_ONE
+                )
             assert value(curve, end << 16, ratio) == (ONE, 1), "over the end p is 1 for a packet of any length"
     assert value(GENTLE, 45 << 16, library().vm_size_ratio(65535, mean)) == (ONE, 0)
 

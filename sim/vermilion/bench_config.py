@@ -83,7 +83,10 @@ def record(shape: build.Preset, frame: int, spread: str, kind: str) -> dict:
     each = {"limit_packets": f"{limit}p", "average": average, "spacing": "uniform", "quantum": 16384}
     asked = {
         "port": {"rate": rate},
-        "queue": [each | {"name": str(i), "index": i * (shape.queues // queues), "dscp": codes(i, queues)} for i in range(queues)],
+        "queue": [
+            each | {"name": str(i), "index": i * (shape.queues // queues), "dscp": codes(i, queues)}
+            for i in range(queues)
+        ],
         "marker": [],
     }
     for i in range(queues if kind != "none" else 0):

@@ -59,7 +59,11 @@ def inverse(width: int) -> tuple[int, int]:
 
 def square(gained: Fraction, width: int) -> tuple[int, int]:
     """For z = gained (a - th) / width: a has 16 fraction bits and z 32, so m 2^-s = 2^16 gained / width; rounded down, as `inverse`."""
-    return scaled(gained * 2 ** (PROB_FRAC - AVG_FRAC) / width, INV_MANT, rounded=math.floor) if width and gained else (0, 0)
+    return (
+        scaled(gained * 2 ** (PROB_FRAC - AVG_FRAC) / width, INV_MANT, rounded=math.floor)
+        if width and gained
+        else (0, 0)
+    )
 
 
 def thresholds(curve: Curve, queue: Queue) -> tuple[int, int, int]:

@@ -81,7 +81,9 @@ async def a_probability_is_the_models_for_any_register_values(dut):
     vectors = []
     for k in range(1100):
         top = 1 << random.randrange(2, 26)
-        curves = [(wild, step, certain, queues.curve)[k % 4](*((random, top) if k % 4 == 3 else (random,))) for _ in (0, 1)]
+        curves = [
+            (wild, step, certain, queues.curve)[k % 4](*((random, top) if k % 4 == 3 else (random,))) for _ in (0, 1)
+        ]
         ratio = random.choice([RATIO_ONE, RATIO_ONE, any_size(random, 20)])
         corners = {0, AVERAGE_MAX, random.getrandbits(43)}
         for curve in curves:
@@ -117,9 +119,9 @@ async def a_probability_is_the_models_for_any_register_values(dut):
         if by_mark:
             expected = library.vm_curve_probability(mb.byref(mark), average, ratio, mb.byref(over))
         got = int(dut.curve_probability.value)
-        assert got == expected, (
-            f"average {average}, ratio {ratio}, on {plain(drop)} {plain(mark)} {may_mark}: {got}, model {expected}"
-        )
+        assert (
+            got == expected
+        ), f"average {average}, ratio {ratio}, on {plain(drop)} {plain(mark)} {may_mark}: {got}, model {expected}"
         seen.append(forces)
         assert got <= mb.ONE
         kinds["1 over the end" if over.value else {0: "0", mb.ONE: "1 within"}.get(expected, "between")] += 1

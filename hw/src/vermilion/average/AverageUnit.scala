@@ -74,7 +74,9 @@ class AverageUnit(p: LaneParams) extends Module {
     val older = (1 until EwmaStages - 1).map(k => ages(k) && sameAsNext(k))
     def spells(which: Seq[(Bool, UInt)]): UInt =
       VecInit(which.map { case (counts, idleNs) => Mux(counts, idleNs, 0.U) }).reduceTree(_ +& _)
-    val s0OlderNs = Delay(spells(older.zipWithIndex.map { case (counts, k) => (counts, request(k + 1).bits.idleNs(e)) }))
+    val s0OlderNs = Delay(spells(older.zipWithIndex.map { case (counts, k) =>
+      (counts, request(k + 1).bits.idleNs(e))
+    }))
     val justAhead = ages(1) && same
     val s0Idle = s0Ages || justAhead || Delay(older.reduce(_ || _))
     val s0Spells = spells(Seq((s0Ages, s0.idleNs(e)), (justAhead, request(1).bits.idleNs(e))))

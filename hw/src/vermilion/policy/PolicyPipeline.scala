@@ -198,8 +198,9 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private def s1Age(since: UInt): UInt = wrap(s1.time - since, TimeBits)
   private val s2Left = Delay(VecInit(s1LastDeparture.map(s1Age)))
   private val s2Updated = Delay(VecInit(s1LastUpdate.map(s1Age)))
-  private val notLonger = Seq.tabulate(Colour.Count, Colour.Count) { (a, b) => // each pair is compared once, for all estimators
-    if (a == b) true.B else if (a < b) s2Left(a) <= s2Left(b) else false.B
+  private val notLonger = Seq.tabulate(Colour.Count, Colour.Count) {
+    (a, b) => // each pair is compared once, for all estimators
+      if (a == b) true.B else if (a < b) s2Left(a) <= s2Left(b) else false.B
   }
   private val s3Request = Reg(Valid(new AverageRequest(p)))
   averages.io.next := s2.bits.entry.queue
