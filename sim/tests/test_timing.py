@@ -4,7 +4,7 @@ import math
 import tomllib
 
 import pytest
-from vermilion import area, build, liberty, timing
+from vermilion import area, build, liberty, netlist, timing
 
 D = tomllib.loads(timing.DELAYS.read_text())
 
@@ -89,3 +89,28 @@ def test_small_designs_have_paths_that_are_named(design):
     found = timing.paths(design)
     assert found[0]["ns"] == max(path["ns"] for path in found)
     assert sum(path["from"] == "(unnamed)" for path in found) < len(found) / 2
+
+
+def test_joined_assignments_are_taken_apart_for_sta():
+    text = """module m(a, y);
+  input [3:0] a;
+  wire [3:0] a;
+  output y;
+  wire y;
+  wire [5:2] \\w.x ;
+  assign { \\w.x [5:4], y } = { a[1:0], 1'h1 };
+  assign { \\w.x [3], \\w.x [2] } = 2'hx;
+  assign { y } = a[3];
+  assign y = a[0];
+  defparam cell.INIT = 1;
+endmodule
+"""
+    plain = netlist.for_sta(text)
+    assigns = [line.strip() for line in plain.splitlines() if "assign" in line]
+    assert assigns == [
+        "assign \\w.x [5] = a[1];", "assign \\w.x [4] = a[0];", "assign y  = 1'h1;",
+        "assign \\w.x [3] = 1'h0;", "assign \\w.x [2] = 1'h0;", "assign y  = a[3];", "assign y = a[0];",
+    ]  # fmt: skip
+    assert "defparam" not in plain
+    with pytest.raises(ValueError):
+        netlist.for_sta("  assign { a, b } = 3'h0;\n")

@@ -16,7 +16,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-from . import area, build, liberty
+from . import area, build, liberty, netlist
 
 PAGE = build.ROOT / "docs" / "results" / "timing.md"
 DELAYS = build.ROOT / "fpga" / "timing" / "delays.toml"
@@ -54,8 +54,7 @@ def analyse(folder: Path, top: str, ports: dict, clock: str = "clock") -> list[d
     except KeyError as e:
         raise build.BuildError(f"the netlist holds {e.args[0]}, of which vermilion/liberty.py knows no delay") from None
     (folder / "cells.lib").write_text(text)
-    netlist = (folder / "xcup.netlist").read_text()
-    (folder / "sta.netlist").write_text(re.sub(r"^  defparam .*;\n", "", netlist, flags=re.M))
+    (folder / "sta.netlist").write_text(netlist.for_sta((folder / "xcup.netlist").read_text()))
     outside = delays["register"]["clock_to_q"] + delays["net"]["first"]
     (folder / "sta.tcl").write_text(
         f"read_liberty {folder}/cells.lib\nread_verilog {folder}/sta.netlist\nlink_design {top}\n"
