@@ -44,7 +44,7 @@ object Formats {
   /** Size ratio L / L_mean, U8.12. */
   val RatioFrac = 12
   val RatioBits = 20
-  val WayBits = RatioBits - RatioFrac + PosFrac
+  val WayBits = PosFrac + 8
 
   /** Time in nanoseconds, 78 hours before it wraps. */
   val TimeBits = 48

@@ -198,10 +198,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private def s1Age(since: UInt): UInt = wrap(s1.time - since, TimeBits)
   private val s2Left = Delay(VecInit(s1LastDeparture.map(s1Age)))
   private val s2Updated = Delay(VecInit(s1LastUpdate.map(s1Age)))
-  private val notLonger = Seq.tabulate(Colour.Count, Colour.Count) {
-    (a, b) => // each pair is compared once, for all estimators
-      if (a == b) true.B else if (a < b) s2Left(a) <= s2Left(b) else false.B
-  }
+  private val spells = new IdleSpells(s2Left)
   private val s3Request = Reg(Valid(new AverageRequest(p)))
   averages.io.next := s2.bits.entry.queue
   s3Request.valid := s2.valid && !reset.asBool
@@ -215,17 +212,9 @@ class PolicyPipeline(p: LaneParams) extends Module {
     val lengths = Seq.tabulate(Colour.Count) { c =>
       Mux(mask(c), Mux(s2Config.unitPackets, s2Backlog(c).packets, s2Backlog(c).bytes), 0.U)
     }
-    // The shortest of the masked colours' times and of that since the last update, chosen by compares beside each other.
-    val shortest = Seq.tabulate(Colour.Count) { c =>
-      val others = (0 until Colour.Count).filter(_ != c).map { o =>
-        !mask(o) || (if (c < o) notLonger(c)(o) else !notLonger(o)(c))
-      }
-      mask(c) && others.reduce(_ && _) && s2Left(c) < s2Updated(e)
-    }
     s3Request.bits.update(e) := s2Update(e)
     s3Request.bits.length(e) := saturate(lengths.reduce(_ +& _), LenBits)
-    val which = Mux(shortest(0), 0.U(2.W), Mux(shortest(1), 1.U, Mux(shortest(2), 2.U, 3.U)))
-    s3Request.bits.idleNs(e) := VecInit(s2Left :+ s2Updated(e))(which)
+    s3Request.bits.idleNs(e) := spells.shortest(mask, s2Updated(e))
   }
 
   // -- stages 3 to 13: averages --
