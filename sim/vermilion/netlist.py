@@ -11,9 +11,7 @@ JOINED = re.compile(r"^(\s*)assign (\{.*?\}) = (.*);$", re.M)
 def for_sta(text: str) -> str:
     """The same netlist without parameters of cells, each concatenation's assignment taken apart bit by bit; x reads as 0."""
     text = re.sub(r"^  defparam .*;\n", "", text, flags=re.M)
-    spans = {
-        name.strip(): (int(high), int(low)) if high else None for high, low, name in DECLARED.findall(text)
-    }
+    spans = {name.strip(): (int(high), int(low)) if high else None for high, low, name in DECLARED.findall(text)}
 
     def bits(expression: str) -> list[str]:
         out = []

@@ -193,7 +193,8 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
           assert(write(R.ShadowColourCurveFlags(c, k), 0x401) && write(R.ShadowColourCurveSlope2(c, k), 16 * c + k))
           val curve = if (k == 0) lane.colours(c).drop else lane.colours(c).ecn
           clock()
-          assert(curve.shape.slope2.peek().litValue == (BigInt(1) << 32) + 16 * c + k && curve.shape.on.peek().litValue == 1)
+          assert(curve.shape.slope2.peek().litValue == (BigInt(1) << 32) + 16 * c + k)
+          assert(curve.shape.on.peek().litValue == 1)
         }
         assert(write(R.ShadowWeight(5), (3 << 24) + 200) && write(R.ShadowLambda(), (41L << 24) + 65535))
         assert(lane.average.weight(5).mant.peek().litValue == 200 && lane.average.weight(5).shift.peek().litValue == 3)
