@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import build
@@ -22,6 +22,7 @@ class Count:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    names: list[str] = field(default_factory=list)  # of tests that failed
 
 
 def execute(command: list, log: Path) -> int:
@@ -54,6 +55,9 @@ def junit(path: Path) -> Count:
         total.failed += bad
         total.skipped += skipped
         total.passed += int(suite.get("tests", 0)) - bad - skipped
+        for case in suite.iter("testcase"):
+            if case.find("failure") is not None or case.find("error") is not None:
+                total.names.append(f"{case.get('classname')}::{case.get('name')}")
     return total
 
 
@@ -90,6 +94,7 @@ def scalatest(text: str) -> Count:
         count.failed += int(failed)
     for aborted in re.findall(r"Suites: completed \d+, aborted (\d+)", plain):
         count.failed += int(aborted)
+    count.names = [name.strip() for name in re.findall(r"- (.*) \*\*\* FAILED \*\*\*", plain)]
     return count
 
 
@@ -152,5 +157,10 @@ def run(only: tuple[str, ...], say) -> int:
             say(f"    all of it: {os.path.relpath(log)}")
         total.passed += count.passed
         total.failed += count.failed
+        total.names += [
+            f"{name}: {each}" for each in count.names or [f"see {os.path.relpath(log)}"] * (count.failed > 0)
+        ]
+    for each in total.names:
+        say(f"failed: {each}")
     say(f"{total.passed} passed, {total.failed} failed")
     return 1 if total.failed or not total.passed else 0

@@ -268,18 +268,20 @@ async def decisions_at_every_pace_are_the_models(dut, unit_packets, departures):
     seed = int(os.environ.get("VERMILION_SEED", "1")) * 4 + 2 * unit_packets + departures
     bench = Bench(dut, seed, unit_packets, departures)
     await bench.start()
-    for _ in range(3):
+    rounds = 0
+    while rounds < 3 or rounds < 12 and not all(bench.by_flow[c] for c in range(3)):  # red of a flow marker is rare
         for spread in (1, 2, 16):
             await bench.play(600, 1.0, 0.6, spread, commit=0.02)
             await bench.play(300, 0.3, 0.1, spread)
         await bench.play(1000, 0.1, 0.2, jump=0.02)
         await bench.play(1500, 0.02, 0.05, jump=0.05)
+        rounds += 1
     assert len(bench.distances) > 60
     await bench.finish()
     dut._log.info(f"verdicts {dict(bench.decided)}, look-ahead {dict(bench.ahead)}")
     assert all(bench.decided[v] for v in range(8)), "not every verdict was met"
     assert bench.remarked > 100, "too few packets changed colour"
-    assert len(bench.by_flow) > 1, f"flow markers gave {dict(bench.by_flow)}"  # all three: blocks/flow
+    assert all(bench.by_flow[c] for c in range(3)), f"flow markers gave {dict(bench.by_flow)}"
     assert bench.ahead[1] and bench.ahead[6], "not every look-ahead was met"
     assert bench.recommits > 20, "too few configurations were changed under traffic"
 

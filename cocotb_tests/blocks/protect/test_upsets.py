@@ -33,4 +33,4 @@ def test_two_wrong_bits_stop_the_lane_and_a_reset_brings_every_cell_back():
 def test_a_fault_of_the_protection_is_found_out(fault):
     number = 1 + list(FAULTS).index(fault)
     with pytest.raises((AssertionError, SystemExit)):  # cocotb's runner exits where a test fails
-        upsets(LAB, ("+quiet",), UPSETS="60", FAULT=str(number))
+        upsets(LAB, ("+quiet",), FAULT=str(number))
