@@ -1,7 +1,7 @@
-"""Synthesises one design with open Yosys for `vermilion area` and `timing`: FOLDER with .sv or .v files, TOP, FAMILY (xcup or xc7), OUT.json.
+"""Synthesises one design with open Yosys for `vermilion area`, `timing` and `place`: FOLDER with .sv or .v files, TOP, FAMILY (xcup, xc7 or ecp5), OUT.json.
 
 OUT holds `cells` {type: number}, `memories` [[name, depth, width, is a ROM]] and `ports` {type: {port: [is an output, width]}}. Beside it stands the netlist,
-OUT.netlist (Verilog), its cells named by the nets that they drive.
+OUT.netlist (Verilog), its cells named by the nets that they drive; for ecp5 OUT.placeable (JSON of Yosys) as nextpnr reads it.
 
 Chisel leaves open what a read sees that meets a write to its address, but firtool's Verilog reads the new word. Yosys would add logic for
 that; Vivado by default does not (UG901, RW_ADDR_COLLISION). So memories are told here that such a read is undefined, as Chisel has it.
@@ -14,16 +14,23 @@ from pathlib import Path
 
 from pyosys import libyosys as yosys
 
+# The pass, and its step at which memories become those of the device.
+XILINX = "synth_xilinx -family {} -noiopad -noclkbuf -flatten"
+FLOWS = {
+    "xcup": (XILINX.format("xcup"), "map_memory"),
+    "xc7": (XILINX.format("xc7"), "map_memory"),
+    "ecp5": ("synth_ecp5", "map_ram"),
+}
+
 
 def main(folder: str, top: str, family: str, out: str):
     """Synthesises one design and writes its cells and memories."""
-    from pyosys import libyosys as yosys
-
     design = yosys.Design()
-    flow = f"synth_xilinx -family {family} -noiopad -noclkbuf -flatten -top {top} -run"
+    flow, memory_step = FLOWS[family]
+    flow += f" -top {top} -run"
     files = " ".join(str(path) for path in sorted([*Path(folder).glob("*.sv"), *Path(folder).glob("*.v")]))
     yosys.run_pass(f"read_verilog -sv {files}", design)
-    yosys.run_pass(f"{flow} begin:map_memory", design)
+    yosys.run_pass(f"{flow} begin:{memory_step}", design)
     memories = []
     for cell in (cell for module in design.modules_.values() for cell in module.cells_.values()):
         if cell.type.str() != "$mem_v2":
@@ -40,7 +47,7 @@ def main(folder: str, top: str, family: str, out: str):
             cell.setParam(yosys.IdString("\\RD_COLLISION_X_MASK"), yosys.Const(undefined))
         rom = writers == 0
         memories.append([cell.name.str().lstrip("\\"), parameter("SIZE").as_int(), parameter("WIDTH").as_int(), rom])
-    yosys.run_pass(f"{flow} map_memory:", design)
+    yosys.run_pass(f"{flow} {memory_step}:", design)
     module = design.top_module()
     cells = collections.Counter(cell.type.str().lstrip("\\") for cell in module.cells_.values())
     ports = {}
@@ -48,6 +55,8 @@ def main(folder: str, top: str, family: str, out: str):
         wires = design.module(yosys.IdString("\\" + name)).wires_.values()
         ports[name] = {wire.name.str().lstrip("\\"): [wire.port_output, wire.width] for wire in wires if wire.port_id}
     yosys.run_pass("rename -wire", design)
+    if family == "ecp5":
+        yosys.run_pass(f"write_json {Path(out).with_suffix('.placeable')}", design)
     yosys.run_pass(f"write_verilog -noattr -noexpr -defparam {Path(out).with_suffix('.netlist')}", design)
     Path(out).write_text(json.dumps({"cells": cells, "memories": memories, "ports": ports}, indent=1) + "\n")
 

@@ -37,6 +37,14 @@ def test_every_marker_loses_no_clock_and_acts(program, marker):  # noqa: F811
     assert events["table_full"] == events["collision"] == 0
 
 
+@pytest.mark.parametrize("marker", ["none", "mixed"])
+def test_the_model_alone_takes_the_same_clocks_and_rules_the_same(program, marker):  # noqa: F811
+    words = bench_config.record(LAB, 64, "random", marker)
+    rtl, model = (bench.once(program, words, 64, "random", False, 3000, ("--engine", way)) for way in ("rtl", "model"))
+    assert rtl["clocks"] == model["clocks"] > 24000 and rtl["queues"] == model["queues"]
+    assert rtl["cpu_seconds"] > 0 and model["cpu_seconds"] > 0
+
+
 @pytest.mark.parametrize("form", bench.FORMS)
 def test_every_form_of_the_search_loses_no_clock_and_nothing_that_no_contest_ruled(program, form):  # noqa: F811
     figures = bench.once(program, bench_config.search(LAB, 64, form), 64, "one", False, 12000)

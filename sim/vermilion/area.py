@@ -48,6 +48,19 @@ DESIGNS = {
     "lane-without-flow": ("LaneWithoutTrace", "without flow markers", False),
     "lane-without-markers": ("LaneWithoutTrace", "without any marker", False),
     "lane-with-victims": ("LaneWithoutTrace", "with the victim search in all 16 queues", False),
+    "lane-512": ("LaneWithoutTrace", "the whole lane at 512 bits, 16,384 cells", False),
+    "queues-64": ("LaneWithoutTrace", "64 queues", False),
+    "queues-256": ("LaneWithoutTrace", "256 queues", False),
+    "queues-1024": ("LaneWithoutTrace", "1,024 queues", False),
+    "cells-256": ("LaneWithoutTrace", "256 cells, 16 KiB", False),
+    "cells-16384": ("LaneWithoutTrace", "16,384 cells, 1 MiB", False),
+    "cells-32768": ("LaneWithoutTrace", "32,768 cells, 2 MiB", False),
+    "lane-ecp5": ("LaneBehindPins", "1,024 cells and flows, for `vermilion place`", False),
+}
+# Designs that differ from the lane in one number, by it; the lane itself stands among them.
+SCALES = {
+    "queues": {16: "lane", 64: "queues-64", 256: "queues-256", 1024: "queues-1024"},
+    "cells": {256: "cells-256", 4096: "lane", 16384: "cells-16384", 32768: "cells-32768"},
 }
 SMALL = ("token", "flow-4096")  # what the test synthesises
 FIGURES = ("lut", "lutram", "srl", "ff", "ff_in_dsp", "bram", "uram", "dsp", "memory_bits")
@@ -153,6 +166,18 @@ def additions(result: dict) -> dict:
     return {"lane-with-victims": more}
 
 
+def scale(kind: str, result: dict, what) -> str:
+    """What each size of a lane takes, and its LUTs beside those of the lane; of what was measured."""
+    head = ["LUT", "FF", "BRAM36", "DSP", "memory bits"]
+    text = f"| {kind} | LUT, of the lane's | {' | '.join(head)} |\n" + "| ---: " * (len(head) + 2) + "|\n"
+    for size, name in SCALES[kind].items():
+        if name in result and "lane" in result:
+            row, old = result[name], " *" * what(name).endswith("*")
+            values = [number(row[figure]) for figure in ("lut", "ff", "bram", "dsp", "memory_bits")]
+            text += f"| {size:,}{old} | {row['lut'] / result['lane']['lut']:.3f} | {' | '.join(values)} |\n"
+    return text
+
+
 def number(value) -> str:
     return f"{value:,.1f}" if value % 1 else f"{value:,.0f}"
 
@@ -186,7 +211,7 @@ def publish(result: dict):
 
     head = "| | LUT | of it LUTRAM | of it SRL | FF | of it in DSPs | BRAM36 | URAM | DSP | memory bits |\n"
     head += "| --- | " + " | ".join(["---:"] * len(FIGURES)) + " |\n"
-    blocks = [line(what(name), result[name]) for name in result if not name.startswith("lane")]
+    blocks = [line(what(name), result[name]) for name in result if DESIGNS[name][0] != "LaneWithoutTrace"]
     lanes = [line(what(name), result[name]) for name in result if name.startswith("lane")]
     saved = [line(what(name), row) for name, row in savings(result).items()]
     added = [line(what(name), row) for name, row in additions(result).items()]
@@ -223,6 +248,12 @@ fit an XCKU3P as they are mapped here: it has 360 block RAMs, and 48 UltraRAMs t
 
 The lane takes {share} of an XCKU3P.
 The target is 16,000 LUT.
+
+## Scale
+
+{chr(10).join(scale(kind, result, what) for kind in SCALES)}
+An XCKU3P has 12.7 Mbit of block RAM and 13.5 Mbit of UltraRAM. Yosys maps the cells' bytes to block RAM alone; UltraRAM would take 16,384 cells in 32 of its 48.
+No latency depends on either number.
 
 ## What leaving them out saves the lane
 

@@ -34,17 +34,19 @@ def once(program: Path, words: dict, frame: int, spread: str, colours: bool, pac
         return json.loads(stats.read_text())
 
 
-def measure(programs: dict, packets: int) -> list[dict]:
+def measure(programs: dict, packets: int, note=build.quiet) -> list[dict]:
     """A row for each preset and shape: builds for benches have frames of 64 bytes only, or those of the search alone."""
     rows = []
     for preset, program in programs.items():
         shape = build.FOR_BENCHES.get(preset) or build.PRESETS[preset]
         for frame, spread, marker in SHAPES if preset in build.PRESETS else SHORT if "-all" in preset else ():
             words = bench_config.record(shape, frame, spread, marker)
+            note(f"{preset}, {frame} bytes, {spread}, {marker}", "measuring", "measured")
             figures = once(program, words, frame, spread, marker != "none" and spread == "one", packets)
             to = spread if marker == "none" else f"{spread}, {marker}"
             rows.append({"preset": preset, "frame": frame, "spread": spread, "marker": marker, "to": to} | figures)
         for form in FORMS if shape.victims else ():
+            note(f"{preset}, 64 bytes, victims {form}", "measuring", "measured")
             figures = once(program, bench_config.search(shape, 64, form), 64, "one", False, packets)
             rows.append({"preset": preset, "frame": 64, "form": form, "to": f"one, {form}"} | figures)
     return rows

@@ -63,7 +63,7 @@ class BuildError(Exception):
     """A tool failed: a fault of the project or the machine, not of the user's input."""
 
 
-def quiet(_text: str):
+def quiet(*_words: str):
     """A `say` that says nothing."""
 
 

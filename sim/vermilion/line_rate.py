@@ -55,11 +55,12 @@ def row(preset: str, program: Path, frame, spread: str, load: float, clocks: int
     return {"preset": preset, "frame": frame, "spread": spread, "load": load, "packets": packets} | figures
 
 
-def measure(programs: dict, clocks: int) -> list[dict]:
+def measure(programs: dict, clocks: int, note=build.quiet) -> list[dict]:
     rows = []
     for preset, program in programs.items():
         for spread in SPREADS:
             for frame in FRAMES:
+                note(f"{preset}, {frame} bytes, {spread}", "measuring", "measured")
                 rows += [row(preset, program, frame, spread, load, clocks) for load in LOADS]
     return rows
 

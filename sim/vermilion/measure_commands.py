@@ -1,4 +1,4 @@
-"""The commands that measure and publish in docs/results: `bench`, `area`, `timing`, `vivado`, `battery`, `fairness`, `distance-drops`; and `prove`. The work is in the modules of these names."""
+"""The commands that measure and publish in docs/results: `bench`, `speed`, `area`, `timing`, `place`, `vivado`, `battery`, `fairness`, `distance-drops`; and `prove`. The work is in the modules of these names."""
 
 import json
 import sys
@@ -48,7 +48,9 @@ def bench(presets, packets, line_rate, json_file, publish):
         place = outputs.add("--json", json_file)
         with working() as note:
             programs = {name: build.simulator(name, "", note) for name in presets}
-            rows = paced.measure(programs, 10 * packets) if line_rate else measured.measure(programs, packets)
+            rows = (
+                paced.measure(programs, 10 * packets, note) if line_rate else measured.measure(programs, packets, note)
+            )
         if place:
             place.write_text(json.dumps(rows, indent=1) + "\n")
     if publish and line_rate:
@@ -56,6 +58,32 @@ def bench(presets, packets, line_rate, json_file, publish):
     elif publish:
         measured.publish(rows, packets)
     (paced.show if line_rate else show.bench)(console(), rows)
+
+
+@click.command()
+@click.option(
+    "--packets",
+    type=click.IntRange(10_000, 10_000_000),
+    default=100_000,
+    show_default=True,
+    help="Frames of 64 bytes; a tenth of 1,518; cocotb a hundredth of each.",
+)
+@click.option("--json", "json_file", metavar="FILE", help="The figures as JSON.")
+@click.option("--publish", is_flag=True, help="Write docs/results/speed.md and .json.")
+def speed(packets, json_file, publish):
+    """Measures how fast the RTL, the model and cocotb simulate, side by side."""
+    from . import simulate
+    from . import speed as measured
+
+    with simulate.Outputs() as outputs:
+        place = outputs.add("--json", json_file)
+        with working() as note:
+            rows = measured.measure(packets, note)
+        if place:
+            place.write_text(json.dumps(rows, indent=1) + "\n")
+    if publish:
+        measured.publish(rows, packets)
+    measured.show(console(), rows)
 
 
 @click.command()
@@ -116,6 +144,37 @@ def timing(designs, count, anchor, anchor_top, anchor_clock, json_file, publish)
         measured.publish(result, count)
     for name, found in result.items():
         measured.show(console(), name, found, count)
+
+
+@click.command()
+@click.option("--anchor", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
+@click.option("--anchor-top", default="", help="Top module of the anchor: any Verilog core, placed and routed too.")
+@click.option("--anchor-only", is_flag=True, help="Leave the lane out.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the placer.")
+@click.option("--json", "json_file", metavar="FILE", help="The figures as JSON.")
+@click.option("--publish", is_flag=True, help="Write docs/results/place.md and .json.")
+def place(anchor, anchor_top, anchor_only, seed, json_file, publish):
+    """Places and routes a lane in an ECP5 with open tools (an hour or more)."""
+    from . import place as measured
+    from . import simulate
+
+    if bool(anchor) != bool(anchor_top):
+        raise UserError("--anchor and --anchor-top go together: its Verilog files and its top module")
+    if anchor_only and not anchor:
+        raise UserError("--anchor-only needs --anchor: there would be nothing to do")
+    rows = {}
+    with simulate.Outputs() as outputs:
+        target = outputs.add("--json", json_file)
+        with working() as note:
+            if anchor:
+                rows["anchor"] = measured.anchor(list(anchor), anchor_top, seed, note)
+            if not anchor_only:
+                rows["lane"] = measured.lane(seed, note)
+        if target:
+            target.write_text(json.dumps(rows, indent=1) + "\n")
+    if publish:
+        measured.publish(rows)
+    measured.show(console(), rows)
 
 
 @click.command()

@@ -18,7 +18,7 @@ def say(text: str):
 
 @contextmanager
 def working():
-    """Gives a `say` for build steps that shows what runs and how long it took."""
+    """Gives a `say` for the steps of long work that shows what runs and how long it took; a step that is no build says what it is."""
     import time
 
     from rich.console import Console
@@ -29,14 +29,14 @@ def working():
         if running:
             text, began, status = running.pop()
             status.stop()
-            screen.print(f"built {text} in {time.monotonic() - began:.0f} s", markup=False)
+            screen.print(f"{text} in {time.monotonic() - began:.0f} s", markup=False)
 
-    def begin(text):
+    def begin(text, doing="building", done="built"):
         finish()
-        running.append((text, time.monotonic(), screen.status(f"building {text}")))
+        running.append((f"{done} {text}", time.monotonic(), screen.status(f"{doing} {text}")))
         running[-1][2].start()
         if not screen.is_terminal:
-            screen.print(f"building {text} ...", markup=False)
+            screen.print(f"{doing} {text} ...", markup=False)
 
     try:
         yield begin

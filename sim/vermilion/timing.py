@@ -20,6 +20,7 @@ from . import area, build, liberty, netlist
 
 PAGE = build.ROOT / "docs" / "results" / "timing.md"
 DELAYS = build.ROOT / "fpga" / "timing" / "delays.toml"
+WORDS = build.ROOT / "fpga" / "timing" / "paths.toml"  # what the longest paths do
 LIMIT_NS = 3.0  # of the estimate, for a clock of 4 ns
 ENDPOINTS = 30_000  # looked at, the worst first
 
@@ -135,6 +136,12 @@ def register(cell: str) -> str:
     return "(unnamed)" if re.fullmatch(r"_\d+_", name) else re.sub(r"\[\d+\]$", "", name)
 
 
+def does(path: dict, words: list[dict]) -> str:
+    """What a path works out, by the first entry of fpga/timing/paths.toml that fits both its ends; empty where none does."""
+    fits = (each["what"] for each in words if all(re.search(each[end], path[end]) for end in ("from", "to")))
+    return next(fits, "")
+
+
 def show(screen, name: str, found: list[dict], count: int):
     """The table on the screen."""
     from .show import table
@@ -149,6 +156,7 @@ def show(screen, name: str, found: list[dict], count: int):
 def publish(result: dict, count: int):
     """Writes docs/results/timing.md and .json: the designs measured now, and of the others what was published before."""
     state = area.digest_of_sources()[:12]
+    words = tomllib.loads(WORDS.read_text())["path"]
     data = PAGE.with_suffix(".json")
     rows = json.loads(data.read_text()) if data.exists() else {}
     for name, found in result.items():
@@ -167,9 +175,11 @@ def publish(result: dict, count: int):
         parts.append(
             f"Longest {row['paths'][0]['ns']:.2f} ns; {row['over']} pairs of module instances with a path over {LIMIT_NS} ns.\n"
         )
-        parts.append("| from | to | ns | of it logic | LUTs | carries |\n| --- | --- | ---: | ---: | ---: | ---: |")
+        parts.append(
+            "| from | to | ns | of it logic | LUTs | carries | what it does |\n| --- | --- | ---: | ---: | ---: | ---: | --- |"
+        )
         parts += [
-            f"| `{p['from']}` | `{p['to']}` | {p['ns']:.2f} | {p['logic_ns']:.2f} | {p['luts']} | {p['carries']} |"
+            f"| `{p['from']}` | `{p['to']}` | {p['ns']:.2f} | {p['logic_ns']:.2f} | {p['luts']} | {p['carries']} | {does(p, words)} |"
             for p in row["paths"]
         ]
         parts.append("")

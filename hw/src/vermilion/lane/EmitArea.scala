@@ -1,7 +1,8 @@
 package vermilion.lane
 
 import chisel3._
-import chisel3.util.Decoupled
+import chisel3.reflect.DataMirror
+import chisel3.util.{Cat, Decoupled}
 import circt.stage.ChiselStage
 import vermilion.control.{AxiLite, ControlPort}
 import vermilion.fixed.Formats._
@@ -14,7 +15,9 @@ import vermilion.schedule.EgressQueues
 import vermilion.stats.Statistics
 import vermilion.stream.AxisBeat
 
-/** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`; the preset is nic10g. */
+/** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`; the preset is nic10g, and
+  * nic100g for lane-512. lane-ecp5 is as large as fits an ECP5.
+  */
 object EmitArea extends App {
   private val p = LaneParams.nic10g
   private val kinds = TokenKind.all.toSeq.map(kind => kind.toString.toLowerCase -> kind)
@@ -36,8 +39,11 @@ object EmitArea extends App {
     "lane-without-token" -> (() => new LaneWithoutTrace(noToken)),
     "lane-without-flow" -> (() => new LaneWithoutTrace(p.copy(flows = 0))),
     "lane-without-markers" -> (() => new LaneWithoutTrace(noToken.copy(flows = 0))),
-    "lane-with-victims" -> (() => new LaneWithoutTrace(p.copy(victims = p.queues)))
-  ) ++ kinds.map { case (name, kind) => s"token-$name" -> (() => new TokenMarker(p.copy(tokenKinds = Set(kind)))) }
+    "lane-with-victims" -> (() => new LaneWithoutTrace(p.copy(victims = p.queues))),
+    "lane-512" -> (() => new LaneWithoutTrace(LaneParams.nic100g)),
+    "lane-ecp5" -> (() => new LaneBehindPins(p.copy(cells = 1024, flows = 1024)))
+  ) ++ Seq(64, 256, 1024).map(n => s"queues-$n" -> (() => new LaneWithoutTrace(p.copy(queues = n)))) ++
+    Seq(256, 16384, 32768).map(n => s"cells-$n" -> (() => new LaneWithoutTrace(p.copy(cells = n)))) ++ kinds.map { case (name, kind) => s"token-$name" -> (() => new TokenMarker(p.copy(tokenKinds = Set(kind)))) }
   args match {
     case Array(directory, chosen @ _*) if chosen.nonEmpty && chosen.forall(designs.contains) =>
       for (name <- chosen)
@@ -67,4 +73,26 @@ class LaneWithoutTrace(p: LaneParams) extends Module {
   lane.io.in <> io.in
   io.out <> lane.io.out
   lane.io.control <> io.control
+}
+
+/** The same between two long shift registers, with three pins in all: for placing it in a device that has fewer pins than a lane has ports. */
+class LaneBehindPins(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val in = Input(Bool())
+    val load = Input(Bool())
+    val out = Output(Bool())
+  })
+  private val lane = Module(new LaneWithoutTrace(p))
+  private val (inputs, outputs) = DataMirror.fullModulePorts(lane).collect {
+    case (name, port: Element) if !Seq("clock", "reset").contains(name) => port
+  }.partition(DataMirror.directionOf(_) == ActualDirection.Input)
+  private val shifted = Reg(UInt(inputs.map(_.getWidth).sum.W))
+  shifted := Cat(shifted(shifted.getWidth - 2, 0), io.in)
+  inputs.foldLeft(0) { case (at, port) =>
+    port := shifted(at + port.getWidth - 1, at).asTypeOf(port)
+    at + port.getWidth
+  }
+  private val seen = Reg(UInt(outputs.map(_.getWidth).sum.W))
+  seen := Mux(io.load, Cat(outputs.map(_.asUInt)), seen >> 1)
+  io.out := seen(0)
 }

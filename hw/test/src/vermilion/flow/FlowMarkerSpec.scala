@@ -11,7 +11,7 @@ class FlowMarkerSpec extends AnyFunSuite {
     for ((queueBits, flows) <- Seq(1 -> 256, 4 -> 4096, 10 -> 65536)) {
       val text = elaborate(queueBits, flows)
       assert(
-        "smem s6Read_array : UInt<82>\\s*\\[(\\d+)]".r.findAllMatchIn(text).map(_.group(1).toInt).toSeq == Seq(flows)
+        "smem s\\d+Read_array : UInt<82>\\s*\\[(\\d+)]".r.findAllMatchIn(text).map(_.group(1).toInt).toSeq == Seq(flows)
       )
       val ways = s"smem ways_\\d+ : UInt<${1 + 3 + 26 + 313 + queueBits}>\\s*\\[(\\d+)]".r
       assert(ways.findAllMatchIn(text).map(_.group(1).toInt).toSeq == Seq.fill(4)(flows / 4))
