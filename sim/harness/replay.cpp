@@ -73,14 +73,14 @@ bool Replay::sameAverages(const RtlDecision& rtl) const {
 
 u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   const Arrival& a = rtl.seen;
-  const u64 slot = clock - timing::settling(VM_VICTIMS) - timing::Verdict;
+  const u64 look = clock - timing::settling(VM_VICTIMS) - timing::Verdict;
   (rtl.refresh ? refreshes_ : decisions_)++;
   if (a.queue >= queueCount_ || a.colour >= u32{Colours}) {
     if (first_.empty()) disagree(rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
     return 0;
   }
   if (rtl.refresh) {
-    const Arrival seen = view_.refresh(slot, timeAt(slot), a.queue, a.colour);
+    const Arrival seen = view_.refresh(look, timeAt(look - timing::Look), a.queue, a.colour);
     const bool updates = model_.queue(a.queue).update_depart != 0;
     Departure d{seen.time, a.queue, a.colour, {}, {}, {}};
     std::copy_n(seen.backlog_bytes, Colours, d.backlog_bytes);
@@ -99,15 +99,15 @@ u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
     if (first_.empty()) disagree(rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
     return 0;
   }
-  const VmMark mark = marks_.mark(timeAt(slot - timing::Mark), a.queue, rtl.mark.colour, a.len_bytes, headers, sound);
+  const VmMark mark = marks_.mark(timeAt(look - timing::Look), a.queue, rtl.mark.colour, a.len_bytes, headers, sound);
   const bool untouched = !sound || mark.policed;
-  Arrival seen = view_.packet(slot, timeAt(slot), a.queue, mark.marked, a.len_bytes, !untouched);
+  Arrival seen = view_.packet(look, timeAt(look - timing::Look), a.queue, mark.marked, a.len_bytes, !untouched);
   seen.ecn = a.ecn;
   seen.bad = a.bad;
   seen.no_buffer = a.no_buffer;
   seen.policed = mark.policed;
   seen.distance = distance(headers, model_.queue(a.queue).distance);
-  view_.limit(slot, seen);
+  view_.limit(look, seen);
   const Decision d = model_.decide(seen);
   const bool settled = settle(rtl, seen, d.verdict, clock);
   const bool same = untouched || (d.avg == rtl.average[a.colour] && d.p == rtl.probability && sameAverages(rtl));

@@ -51,41 +51,19 @@ u64 averageAge(u64 avg, u32 x) {
   return static_cast<u64>((u128{avg} * ageRom()[fraction]) >> AgeRomFrac) >> (x >> IdleFrac);
 }
 
-void Estimator::push(Update update, u64 now) {
+void Estimator::push(u64 avg, u64 now) {
   head_ = (head_ + 1) % Depth;
-  ring_[head_] = update;
-  updated_ = now;
-}
-
-bool Estimator::spells(int n, u64& sumNs) const {
-  bool any = false;
-  sumNs = 0;
-  for (int k = 1; k < n; k++) {
-    any = any || back(k).aged;
-    sumNs += back(k).aged ? back(k).spellNs : 0;
-  }
-  return any;
-}
-
-static u64 aged(u64 base, u64 idleNs, const VmQueue& queue) {
-  return averageAge(base, idleExponent(saturate(idleNs, TimeBits), queue.lambda));
+  ring_[head_] = {avg, now};
 }
 
 void Estimator::arrive(const VmQueue& queue, u32 q, int n, u64 now, u64 idleNs) {
-  u64 under;
-  const bool follows = spells(n, under);
-  if (q == 0) {
-    const u64 own = std::min(idleNs, truncate(u128{now} - updated_, TimeBits));
-    return push({aged(value(n), own + under, queue), true, own}, now);
-  }
-  if (follows) return push({aged(value(n), under, queue)}, now);
-  push({averageStep(value(n), q, queue.weight[n - 1])}, now);
+  if (q != 0) return depart(queue, q, n, now);
+  const u64 spell = std::min(idleNs, truncate(u128{now} - back(n).time, TimeBits));
+  push(averageAge(value(n), idleExponent(spell, queue.lambda)), now);
 }
 
 void Estimator::depart(const VmQueue& queue, u32 q, int n, u64 now) {
-  u64 under;
-  const bool follows = spells(n, under);
-  push({follows ? aged(value(n), under, queue) : averageStep(value(n), q, queue.weight[n - 1])}, now);
+  push(averageStep(value(n), q, queue.weight[n - 1]), now);
 }
 
 }  // namespace vermilion

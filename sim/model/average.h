@@ -22,14 +22,12 @@
 // When (decided here, the same in the RTL)
 //   - An arrival of colour c updates exactly the estimators whose mask holds c; bad and nobuf frames update none.
 //   - Masked backlog before the arrival 0: age, no step; t is the time since the last departure of a masked colour or
-//     the last update of this estimator, whichever is shorter, each modulo 2^48 ns. Else step. The last update is the
-//     latest of all, also where its average is not `base` yet. A clock set back makes t long: an average of an empty
-//     queue starts from 0, and nothing else happens.
+//     the update that gave `base`, whichever is shorter, each modulo 2^48 ns. Else step. A clock set back makes t long:
+//     an average of an empty queue starts from 0, and nothing else happens. So the spells of updates under way lie within
+//     t, and an update with a backlog has none to take over: the packet that made the backlog came long enough before it
+//     to be in `base`.
 //   - A departure of colour c, where the queue has update_depart, steps the estimators whose mask holds c with the
 //     backlog after it, also where that is 0; no draw.
-//   - The spells t of the n - 1 updates under way are not in `base` yet: they follow each other, so this update adds them
-//     to its own and ages its base by all of them, with its own lambda; where it has a backlog it does so instead of
-//     stepping, as long as such a spell is under way. So no idle spell is ever forgotten. It hands on its own spell alone.
 #pragma once
 
 #include <array>
@@ -49,11 +47,10 @@ u32 idleExponent(u64 idleNs, VmScaled lambda);
 
 u64 averageAge(u64 avg, u32 exponent);
 
-// One estimator: its latest averages and the time of the last update.
+// One estimator: its latest averages and their times.
 class Estimator {
  public:
   u64 value(int n = 1) const { return back(n).avg; }
-  u64 updated() const { return updated_; }
   // `idleNs`: since the last departure of a colour that counts, modulo 2^48.
   void arrive(const VmQueue& queue, u32 q, int n, u64 now, u64 idleNs);
   void depart(const VmQueue& queue, u32 q, int n, u64 now);
@@ -61,17 +58,12 @@ class Estimator {
  private:
   static constexpr int Depth = 8;  // at least EwmaStages
   struct Update {
-    u64 avg = 0;
-    bool aged = false;  // by an idle spell of its own
-    u64 spellNs = 0;    // that
+    u64 avg = 0, time = 0;
   };
   const Update& back(int n) const { return ring_[(head_ + Depth + 1 - n) % Depth]; }
-  void push(Update update, u64 now);
-  // Of the n - 1 updates under way; false: none is an ageing.
-  bool spells(int n, u64& sumNs) const;
+  void push(u64 avg, u64 now);
   std::array<Update, Depth> ring_{};
   int head_ = 0;
-  u64 updated_ = 0;
 };
 
 }  // namespace vermilion

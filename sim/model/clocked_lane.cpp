@@ -33,7 +33,8 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape)
 // A packet, or else a refresh.
 void ClockedLane::takeSlot() {
   Deciding d{};
-  d.clock = clock_ + timing::Mark;
+  d.clock = clock_ + timing::Look;
+  d.time = now_;
   if (!metaQueue_.empty()) {
     Packet& p = d.packet = metaQueue_.front();
     metaQueue_.pop_front();
@@ -53,13 +54,13 @@ void ClockedLane::takeSlot() {
   marking_.push_back(d);
 }
 
-// It has its colour and comes to its queue.
+// Averages see its queue.
 void ClockedLane::observe() {
   if (marking_.empty() || marking_.front().clock != clock_) return;
   Deciding& d = marking_.front();
   const Packet& p = d.packet;
   if (d.refresh) {
-    const Arrival& a = d.seen = view_.refresh(clock_, now_, p.queue, p.colour);
+    const Arrival& a = d.seen = view_.refresh(clock_, d.time, p.queue, p.colour);
     Departure left{a.time, a.queue, a.colour, {}, {}, {}};
     std::copy_n(a.backlog_bytes, Colours, left.backlog_bytes);
     std::copy_n(a.backlog_packets, Colours, left.backlog_packets);
@@ -67,7 +68,7 @@ void ClockedLane::observe() {
     decisions_.depart(left);
   } else {
     const bool counted = !p.bad && !p.noBuffer && !d.mark.policed;
-    d.seen = view_.packet(clock_, now_, p.queue, p.colour, p.lenBytes, counted);
+    d.seen = view_.packet(clock_, d.time, p.queue, p.colour, p.lenBytes, counted);
     d.seen.ecn = p.headers.ecn;
     d.seen.bad = p.bad;
     d.seen.no_buffer = p.noBuffer;

@@ -3,8 +3,8 @@
 //
 //   frames -> beats -> cells -> metas -> one decision a clock -> queues -> scheduler -> reader -> rewrite -> beats out
 //
-// A meta takes a slot and is marked; `timing::Mark` clocks later it comes to its queue and averages are updated, and its
-// verdict falls `timing::Verdict` clocks behind that, where the RTL's pipeline ends. What each sees of the packets before
+// A meta takes a slot and is marked; `timing::Look` clocks later averages see its queue, and its verdict falls
+// `timing::Verdict` clocks behind that, where the RTL's pipeline ends. What each sees of the packets before
 // it is pipeline_view.h. Where the victim search is built, it takes 6 clocks more until it is known who pays (clocked_victims.h): a decision
 // is shown then, and a packet can be sent 4 clocks later than without.
 //
@@ -70,9 +70,9 @@ class ClockedLane {
 
  private:
   using Packet = ClockedPacket;
-  // In the pipeline; `clock` is that in which it comes to its queue, `Mark` clocks behind its slot.
+  // In the pipeline; `clock` is that in which its queue is looked up, `Look` clocks behind its slot.
   struct Deciding {
-    u64 clock;
+    u64 clock, time;  // `time` is that of the slot
     Packet packet;
     VmMark mark;
     Arrival seen;

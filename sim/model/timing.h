@@ -21,11 +21,12 @@ namespace timing {
 
 // parse/FrameHeads.scala, Latency: parse/HeaderParser.scala, and a clock each for the register before it and the store behind it
 constexpr u64 Headers = 3 + 1 + 1;
-// policy/PolicyPipeline.scala, Mark: from a slot to its queue, a clock and flow/FlowMarker.scala
-constexpr u64 Mark = 1 + 7;
-// policy/PolicyPipeline.scala, Latency, from there: averages 13 (3 + average/AverageUnit.scala), a clock, curve 8
-// (curve/CurveUnit.scala), verdict 1 (decide/VerdictUnit.scala)
-constexpr u64 Verdict = 13 + 1 + 8 + 1;
+// policy/PolicyPipeline.scala, Look: from a slot to what its averages see of the queue: the markers' 8 clocks (Mark) and one
+// more less average/QueueLook.scala
+constexpr u64 Look = 8 + 1 - 8;
+// policy/PolicyPipeline.scala, Latency, from there: the rest of the markers' clocks, averages 6 (average/AverageUnit.scala),
+// curve 8 (curve/CurveUnit.scala), verdict 1 (decide/VerdictUnit.scala)
+constexpr u64 Verdict = 8 - Look + 6 + 8 + 1;
 // The verdict's one-clock loop, a clock before the verdict stands at the port
 constexpr u64 Decide = Verdict - 1;
 // decide/QueueLimit.scala: departures this many clocks before that count in the limit

@@ -161,14 +161,15 @@ def test_an_impossible_look_ahead_is_refused(n):
     Model(queue()).decide(0, (1, 0, 0), n=(n, 1, 1), status=-1)
 
 
-def test_idle_time_counts_from_the_last_update_also_where_its_average_is_not_the_base():
+def test_idle_time_counts_from_the_update_that_gave_the_base_or_a_later_departure():
     q = queue(weight=Fraction(1, 50), update_depart=1)
     setattr(q, "lambda", Scaled(40000, 12))
-    model = Model(q)
-    base = model.decide(0, (50, 0, 0), time=1000).avg
-    model.depart(0, (0, 0, 0), time=2000)
-    aged = model.decide(0, (0, 0, 0), time=2004, n=(2, 1, 1), departed=(1990, 0, 0)).avg
-    assert aged == library().vm_average_age(base, 4, getattr(q, "lambda"))
+    for departed, idle in ((1990, 14), (900, 1004)):
+        model = Model(q)
+        base = model.decide(0, (50, 0, 0), time=1000).avg
+        model.depart(0, (0, 0, 0), time=2000)
+        aged = model.decide(0, (0, 0, 0), time=2004, n=(2, 1, 1), departed=(departed, 0, 0)).avg
+        assert aged == library().vm_average_age(base, idle, getattr(q, "lambda"))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -195,12 +196,13 @@ def test_no_idle_spell_is_forgotten_whatever_is_under_way(seed):
         times.append(time)
 
 
-def test_a_packet_with_a_backlog_takes_the_spells_under_way_and_not_a_step():
+def test_a_packet_with_a_backlog_steps_whatever_is_under_way():
+    """What made the backlog came long before it, and is in its base."""
     q = queue(weight=Fraction(1, 50))
     setattr(q, "lambda", Scaled(40000, 12))
     model = Model(q)
-    base = model.decide(0, (50, 0, 0), time=1000).avg
-    model.decide(0, (0, 0, 0), time=1900, departed=(1100, 0, 0))  # 800 ns
-    model.decide(0, (0, 0, 0), time=1904, n=(2, 1, 1), departed=(1100, 0, 0))  # 4 ns more
-    got = model.decide(0, (7, 0, 0), time=1908, n=(3, 1, 1), departed=(1100, 0, 0)).avg
-    assert got == library().vm_average_age(base, 804, getattr(q, "lambda"))
+    model.decide(0, (50, 0, 0), time=1000)
+    base = model.decide(0, (0, 0, 0), time=9000, departed=(1100, 0, 0)).avg
+    model.decide(0, (0, 0, 0), time=9088, departed=(1100, 0, 0))
+    got = model.decide(0, (7, 0, 0), time=9092, n=(2, 1, 1), departed=(1100, 0, 0)).avg
+    assert got == floyd(base, 7, q.weight[1])

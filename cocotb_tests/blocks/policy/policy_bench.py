@@ -16,7 +16,6 @@ NAMES = (
     "mark_hasFlow mark_flow_raised mark_flow_average mark_flow_burst mark_flow_highestSeq mark_flow_credits"
 ).split()
 COMMITTED = 10  # clocks from the taking of a commit to where its slot would have a verdict
-MARK = 9  # PolicyPipeline.Mark: clocks from a slot to stage 0, where it sees its queue
 LIMIT_LAG = 4  # a departure counts in the limit of verdicts that stand at the port so many clocks later
 
 
@@ -334,7 +333,7 @@ async def a_packet_a_clock_into_a_short_queue_leaves_at_the_ports_rate(dut, limi
 
 @cocotb.test()
 async def a_packet_a_clock_over_a_step_of_five_packets_leaves_most_turns_used(dut):
-    """Averages see a packet only when it is admitted, 24 clocks late: the queue swings round the step but lives."""
+    """Averages see a packet only when it is admitted, 23 clocks late: the queue swings round the step but lives."""
     bench = short_queue(dut, curves=[mb.red_curve(5, 5, 1)] * 3)
     await bench.start()
     await served(bench, 60, 8)
@@ -359,7 +358,7 @@ async def a_look_sees_the_average_aged_to_its_moment(dut):
         dut.io_look_valid.value, dut.io_look_bits.value = 1, 0
         await bench.play(1, 0, 0)
         dut.io_look_valid.value = 0
-        idle = bench.now + 4 * MARK - bench.left_at
+        idle = bench.now - bench.left_at
         for _ in range(40):
             if int(dut.io_live_valid.value):
                 break
@@ -385,12 +384,16 @@ async def a_burst_behind_silence_sees_the_whole_spell(dut, pace):
     for silence in (10**6, 10**7):  # 1.2 and 12 halvings
         bench.now += silence
         most = old.value * 2 ** (-silence * 40000 / 2**25 / 1024) * 1.03 + 2
-        seen = 0
+        seen = behind = 0
         for clock in range(28 * pace + 32):
             await bench.play(1, 1.0 if clock % pace == 0 and clock < 28 * pace else 0.0, 0.0, spread=1)
-            if int(dut.io_decision_valid.value) and not any(bench.value(f"backlog_{c}_packets") for c in range(3)):
-                seen += 1
-                assert max(bench.value(f"average_{e}") for e in range(3)) <= most, f"packet {seen} forgot the silence"
+            if not int(dut.io_decision_valid.value):
+                continue
+            backlog = sum(bench.value(f"backlog_{c}_packets") for c in range(3))
+            seen, behind = (seen, behind + 1) if backlog else (seen + 1, behind)
+            # Behind that each steps by W[n] of the way to the backlog, at most 0.114.
+            room = 2**16 * backlog * min(1, 0.12 * behind)
+            assert max(bench.value(f"average_{e}") for e in range(3)) <= most + room, f"packet {seen + behind} forgot"
         await bench.play(40, 0.0, 1.0, spread=1)
         await bench.play(60, 0.0, 1.0, spread=1)
         assert seen >= 3

@@ -1,7 +1,7 @@
 """Bench of the policy pipeline: packets close behind an idle spell, and a commit of another decay between them, replayed in the model.
 
-A packet behind an ageing that is under way takes that spell too, with the decay of its own configuration: the new one where the commit
-passed between the two.
+A packet behind an ageing that is under way ages its own base, by a spell that holds the other's, with the decay of its own configuration: the
+new one where the commit passed between the two.
 """
 
 import os

@@ -2,7 +2,7 @@ package vermilion.average
 
 import chisel3._
 
-/** How long a queue's estimators have been idle: the shortest of the times since the last departures of its colours and since its own last update.
+/** Which of a queue's colours has had a departure last, for any estimator's colours.
   *
   * Each two colours are compared once for all estimators, and all compares stand beside each other.
   *
@@ -12,15 +12,11 @@ class IdleSpells(left: Seq[UInt]) {
   private val colours = left.indices
   private val notLonger = colours.map(a => colours.map(b => if (a < b) left(a) <= left(b) else false.B))
 
-  /** In ns; colours outside of `mask` do not count. Where two are equal, either gives the same. */
-  def shortest(mask: UInt, updated: UInt): UInt = {
-    val least = colours.map { c =>
-      val others = colours.filter(_ != c).map { o =>
-        !mask(o) || (if (c < o) notLonger(c)(o) else !notLonger(o)(c))
-      }
-      mask(c) && others.reduce(_ && _) && left(c) < updated
+  /** One bit a colour, for the colour of `mask` with the shortest time; none where `mask` is empty. Of equal ones, the first. */
+  def shortest(mask: UInt): Seq[Bool] = colours.map { c =>
+    val others = colours.filter(_ != c).map { o =>
+      !mask(o) || (if (c < o) notLonger(c)(o) else !notLonger(o)(c))
     }
-    val which = least.zipWithIndex.foldRight(left.size.U) { case ((is, c), rest) => Mux(is, c.U, rest) }
-    VecInit(left :+ updated)(which)
+    mask(c) && others.reduce(_ && _)
   }
 }

@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util.Valid
 import vermilion.average.Tally
 import vermilion.classify.ClassEntry
-import vermilion.control.{ColourConfig, CurveInverses, CurveShape, PolicyConfig}
+import vermilion.control.{AverageConfig, ColourConfig, CurveInverses, CurveShape, PolicyConfig, Scaled}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowState
 import vermilion.lane.LaneParams
@@ -89,6 +89,23 @@ class Token(p: LaneParams) extends Bundle {
   /** A packet that comes to its queue: averages count it. */
   def counted: Bool = sound && !mark.policed
   def isEct: Bool = (meta.headers.isIp4 || meta.headers.isIp6) && meta.headers.ecn =/= 0.U
+}
+
+/** What averages need beside what they see of their queue ([[vermilion.average.LookConfig]]). */
+class StepConfig extends Bundle {
+  val updateDepart = Bool()
+  val masks = Vec(Colour.Count, UInt(Colour.Count.W))
+  val weight = Vec(EwmaStages, new Scaled(WeightMantBits, WeightExpBits))
+}
+
+object StepConfig {
+  def apply(c: AverageConfig): StepConfig = {
+    val part = Wire(new StepConfig)
+    part.updateDepart := c.updateDepart
+    part.masks := c.masks
+    part.weight := c.weight
+    part
+  }
 }
 
 /** What the curves of one colour are read for first: with the packet's size they become factors. */

@@ -19,13 +19,14 @@ import vermilion.victim._
 /** From a packet's meta to its verdict, one a clock, never stalled inside.
   *
   * {{{
-  *         classify  marker |  stage  0        1         2       3 ....... 13      14 ...... 21     22         23
-  *         (slot)           |         coloured backlog   mask    average           curve            spacing    admit
-  *         m0 ........ m8   |                            idle    6 .. 10 size                       limit
-  *                                                                                                  verdict
+  *   stage -8        -7 ..................... 0        1 ........ 5    6 ....... 13   14        15
+  *         slot      marker                   coloured base, average   curve          spacing   admit
+  *         classify  the queue's backlog and idle spell                               limit
+  *                                    -2 .. 2 size                                    verdict
   * }}}
-  * A packet gets its colour from its queue's marker before anything asks for it. Averages see the backlog as it is admitted in
-  * stage 0, at most [[PolicyPipeline.Latency]] + 1 verdicts ago; the queue's limit is compared at the verdict and is exact.
+  * A packet gets its colour from its queue's marker. Beside that it is looked up what averages see of the queue, which is no matter of colour:
+  * the backlog as it is admitted in stage -7, by packets that came [[PolicyPipeline.Latency]] + [[PolicyPipeline.Mark]] clocks and more before; the
+  * queue's limit is compared at the verdict and is exact.
   *
   * A commit travels as a slot of its own: each stage's configuration changes when the slot passes, so every packet sees all of
   * the old or all of the new, nothing is emptied and no packet waits. `commit` is taken when the slot has passed the last of
@@ -57,7 +58,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val settle = settling(p)
 
   private val slots = Module(new SlotSource(p))
-  private val backlog = Module(new BacklogCounters(p))
+  private val look = Module(new QueueLook(p))
   private val averages = Module(new AverageUnit(p))
   private val curve = Module(new CurveUnit)
   private val size = Module(new SizeRatio)
@@ -69,7 +70,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val distance = Module(new Distance)
   private val markConfig = SyncReadMem(p.queues, new MarkConfig)
   private val distanceConfig = SyncReadMem(p.queues, new DistanceConfig)
-  private val averageConfig = SyncReadMem(p.queues, new AverageConfig)
+  private val lookConfig = SyncReadMem(p.queues, new LookConfig)
+  private val stepConfig = SyncReadMem(p.queues, new StepConfig)
   private val sizeConfig = SyncReadMem(p.queues, new SizeConfig)
   private val decideConfig = SyncReadMem(p.queues, new DecideConfig)
   private val inverses = Seq.fill(Colour.Count)(SyncReadMem(p.queues, new ColourInverses))
@@ -77,7 +79,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
 
   // -- stage m0: what the slot carries --
   private val ready =
-    marker.io.ready && flows.io.ready && backlog.io.ready && averages.io.ready && limit.io.ready && verdicts.io.ready
+    marker.io.ready && flows.io.ready && look.io.ready && averages.io.ready && limit.io.ready && verdicts.io.ready
   private val committing = RegInit(false.B) // the commit's slot is on its way
   slots.io.enable := ready
   slots.io.now := io.now
@@ -134,7 +136,6 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val token = Wire(Valid(new Token(p)))
   token := marking(Mark)
   token.bits.distance := Delay(distance.io.distance, Mark - 1 - Distance.Latency)
-  token.bits.time := io.now
   when(marking(Mark).bits.sound) {
     token.bits.entry.colour := Mux(byFlow, flow.colour, byBucket.colour)
     token.bits.mark.policed := Mux(byFlow, flowPoliced, byBucket.policed)
@@ -143,7 +144,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
     token.bits.mark.flow := Mux(byFlow, flow.state, 0.U.asTypeOf(new FlowState))
   }
   private val stages = pipeline(token, Latency)
-  private def carries(stage: Int, slot: Slot.Type): Bool = stages(stage).valid && stages(stage).bits.slot === slot
+  private def at(stage: Int): Valid[Token] = if (stage < 0) marking(Mark + stage) else stages(stage)
+  private def carries(stage: Int, slot: Slot.Type): Bool = at(stage).valid && at(stage).bits.slot === slot
   private val unsettled = Wire(Bool())
   io.busy := (marking ++ stages).map(_.valid).reduce(_ || _) || slots.io.waiting || !ready || unsettled
 
@@ -153,8 +155,11 @@ class PolicyPipeline(p: LaneParams) extends Module {
     distanceConfig.write(io.commit.bits.queue, io.commit.bits.config.distance)
     committing := true.B
   }
-  when(carries(0, Slot.Commit)) { averageConfig.write(io.commit.bits.queue, io.commit.bits.config.average) }
-  io.commit.ready := carries(AverageDone, Slot.Commit)
+  when(carries(Look, Slot.Commit)) {
+    lookConfig.write(io.commit.bits.queue, LookConfig(io.commit.bits.config.average))
+  }
+  when(carries(0, Slot.Commit)) { stepConfig.write(io.commit.bits.queue, StepConfig(io.commit.bits.config.average)) }
+  io.commit.ready := carries(DecideRead, Slot.Commit)
   when(carries(RatioRead, Slot.Commit)) { sizeConfig.write(io.commit.bits.queue, io.commit.bits.config.size) }
   for ((colour, c) <- io.commit.bits.config.colours.zipWithIndex) {
     when(carries(InverseRead, Slot.Commit)) { inverses(c).write(io.commit.bits.queue, ColourInverses(colour)) }
@@ -165,93 +170,63 @@ class PolicyPipeline(p: LaneParams) extends Module {
     committing := false.B
   }
 
-  // -- stage 1: backlog before this packet --
-  private val s1 = stages(1).bits
-  private val s1Config = averageConfig.read(token.bits.entry.queue)
-  backlog.io.now := io.now
-  backlog.io.query := token.bits.entry.queue
-  backlog.io.departed := io.departed
-  private val s1LastDeparture = VecInit(Seq.tabulate(Colour.Count) { c =>
-    val (departed, evicted) = (backlog.io.lastDeparture(c), backlog.io.lastEviction(c))
-    if (p.victims == 0) departed
-    else Mux(wrap(s1.time - evicted, TimeBits) < wrap(s1.time - departed, TimeBits), evicted, departed)
-  })
+  // -- stages -7 to 1: what averages see of the queue --
+  look.io.now := io.now
+  look.io.departed := io.departed
+  look.io.queue := at(Look).bits.entry.queue
+  look.io.time := at(Look).bits.time
+  look.io.config := lookConfig.read(at(Look).bits.entry.queue)
 
-  private val lastUpdate = new ForwardingRam(p.queues, Vec(Colour.Count, UInt(TimeBits.W)))
-  private val s1LastUpdate = lastUpdate.read(token.bits.entry.queue)
+  // -- stage 1: which averages the packet changes --
+  private val s1 = stages(1).bits
+  private val s1Config = stepConfig.read(token.bits.entry.queue)
   private val s1Updates = s1.counted || (s1.slot === Slot.Refresh && s1Config.updateDepart)
   private val s1Update = VecInit(Seq.tabulate(Colour.Count) { e =>
     stages(1).valid && s1Updates && s1Config.masks(e)(s1.entry.colour)
   })
-  private val s1LastUpdateNext = VecInit(Seq.tabulate(Colour.Count)(e => Mux(s1Update(e), s1.time, s1LastUpdate(e))))
-  private val sweep = new SweepInit(p.queues)
-  lastUpdate.write(s1Update.asUInt.orR, s1.entry.queue, s1LastUpdateNext)
-  lastUpdate.write(!sweep.done, sweep.address, 0.U.asTypeOf(s1LastUpdateNext))
+  look.io.update := s1Update
 
-  // -- stage 2: masked lengths and idle spells --
-  // A time is taken as at most 2^48 ns ago. A clock set back makes a spell long, which empties the average of an empty queue.
-  private val s2Backlog = Delay(backlog.io.backlog)
-  private val s2LastDeparture = Delay(s1LastDeparture)
-  private val s2Config = Delay(s1Config)
-  private val s2Update = Delay(s1Update)
-  private val s2 = stages(2)
-  private def s1Age(since: UInt): UInt = wrap(s1.time - since, TimeBits)
-  private val s2Left = Delay(VecInit(s1LastDeparture.map(s1Age)))
-  private val s2Updated = Delay(VecInit(s1LastUpdate.map(s1Age)))
-  private val spells = new IdleSpells(s2Left)
-  private val s3Request = Reg(Valid(new AverageRequest(p)))
-  averages.io.next := s2.bits.entry.queue
-  s3Request.valid := s2.valid && !reset.asBool
-  s3Request.bits.queue := s2.bits.entry.queue
-  s3Request.bits.refresh := s2.bits.slot === Slot.Refresh
-  s3Request.bits.look := s2.bits.slot === Slot.Look
-  s3Request.bits.lambda := s2Config.lambda
-  s3Request.bits.weight := s2Config.weight
-  for (e <- 0 until Colour.Count) {
-    val mask = s2Config.masks(e)
-    val lengths = Seq.tabulate(Colour.Count) { c =>
-      Mux(mask(c), Mux(s2Config.unitPackets, s2Backlog(c).packets, s2Backlog(c).bytes), 0.U)
-    }
-    s3Request.bits.update(e) := s2Update(e)
-    s3Request.bits.length(e) := saturate(lengths.reduce(_ +& _), LenBits)
-    s3Request.bits.idleNs(e) := spells.shortest(mask, s2Updated(e))
-  }
-
-  // -- stages 3 to 13: averages --
-  averages.io.request := s3Request
+  // -- stages 0 to 6: averages --
+  averages.io.queue := token.bits.entry.queue
+  averages.io.request.valid := stages(1).valid
+  averages.io.request.bits.refresh := s1.slot === Slot.Refresh
+  averages.io.request.bits.look := s1.slot === Slot.Look
+  averages.io.request.bits.update := s1Update
+  averages.io.request.bits.seen := look.io.seen
+  averages.io.request.bits.weight := s1Config.weight
+  averages.io.colour := stages(AverageDone - 1).bits.entry.colour
   io.live.valid := carries(AverageDone, Slot.Look)
   io.live.bits := averages.io.average
 
-  // -- stages 6 to 10: the packet's size; stages 10 to 14: its colour's curves --
-  size.io.lenBytes := stages(RatioRead + 1).bits.meta.lenBytes
-  size.io.config := sizeConfig.read(stages(RatioRead).bits.entry.queue)
+  // -- stages -2 to 2: the packet's size; stages 2 to 6: its colour's curves --
+  size.io.lenBytes := at(RatioRead + 1).bits.meta.lenBytes
+  size.io.config := sizeConfig.read(at(RatioRead).bits.entry.queue)
   private def ofColour[T <: Data](memories: Seq[SyncReadMem[T]], read: Int): T =
     VecInit(memories.map(_.read(stages(read).bits.entry.queue)))(stages(read + 1).bits.entry.colour)
   private val inversesRead = ofColour(inverses, InverseRead)
   curve.io.dropInverses := inversesRead.drop
   curve.io.markInverses := inversesRead.ecn
   curve.io.ratio := size.io.ratio
-  private val s14Shapes = Delay(ofColour(shapes, ShapeRead))
+  private val s6Shapes = Delay(ofColour(shapes, ShapeRead))
 
-  // -- stage 14: the colour's own average meets its curves --
-  private val s14 = stages(AverageDone + 1).bits
-  private val s14Averages = Delay(averages.io.average)
-  private val s14Decide = decideConfig.read(stages(AverageDone).bits.entry.queue)
-  private val s14CanMark = s14Decide.ecn && s14.isEct
-  curve.io.average := Delay(averages.io.average(stages(AverageDone).bits.entry.colour))
-  curve.io.drop := s14Shapes.drop
-  curve.io.mark := s14Shapes.ecn
-  curve.io.mayMark := s14CanMark && s14Shapes.ecnOwn
+  // -- stage 6: the colour's own average meets its curves --
+  private val s6 = stages(AverageDone).bits
+  private val s6Decide = decideConfig.read(stages(DecideRead).bits.entry.queue)
+  private val s6CanMark = s6Decide.ecn && s6.isEct
+  curve.io.average := averages.io.own
+  curve.io.drop := s6Shapes.drop
+  curve.io.mark := s6Shapes.ecn
+  curve.io.mayMark := s6CanMark && s6Shapes.ecnOwn
 
-  // -- stages 15 to 23: space, compare with the limit, decide --
-  private def since14[T <: Data](x: T, stage: Int): T = Delay(x, stage - AverageDone - 1)
+  // -- stages 7 to 15: space, compare with the limit, decide --
+  private def since6[T <: Data](x: T, stage: Int): T = Delay(x, stage - AverageDone)
   private val before = stages(Decide - 1).bits
   limit.io.departed := io.departed
   limit.io.ahead := stages(Decide - 2).bits.entry.queue
   limit.io.request.queue := before.entry.queue
   limit.io.request.lenBytes := before.meta.lenBytes
-  limit.io.request.limitBytes := since14(s14Decide.limitBytes, Decide - 1)
-  limit.io.request.limitPackets := since14(s14Decide.limitPackets, Decide - 1)
+  limit.io.request.limitBytes := since6(s6Decide.limitBytes, Decide - 1)
+  limit.io.request.limitPackets := since6(s6Decide.limitPackets, Decide - 1)
 
   private val deciding = carries(Decide, Slot.Packet)
   verdicts.io.queue := before.entry.queue
@@ -261,17 +236,17 @@ class PolicyPipeline(p: LaneParams) extends Module {
   verdicts.io.inputs.bits.noBuffer := stages(Decide).bits.meta.noBuffer
   verdicts.io.inputs.bits.policed := stages(Decide).bits.mark.policed
   verdicts.io.inputs.bits.overLimit := limit.io.over
-  verdicts.io.inputs.bits.overEnd := Delay(curve.io.forced, Decide - AverageDone - 2)
-  verdicts.io.inputs.bits.canMark := since14(s14CanMark, Decide)
-  verdicts.io.inputs.bits.spacing := since14(s14Decide.spacing, Decide)
+  verdicts.io.inputs.bits.overEnd := Delay(curve.io.forced, Decide - AverageDone - 1)
+  verdicts.io.inputs.bits.canMark := since6(s6CanMark, Decide)
+  verdicts.io.inputs.bits.spacing := since6(s6Decide.spacing, Decide)
   verdicts.io.inputs.bits.probability := curve.io.probability
   verdicts.io.inputs.bits.draw := stages(Decide).bits.draw
   private val ruled = verdicts.io.verdict
   private val byCurve = ruled === Verdict.Early.U || ruled === Verdict.Forced.U || ruled === Verdict.Mark.U
-  private val tailForm = since14(s14Decide.last, Decide) =/= 0.U
+  private val tailForm = since6(s6Decide.last, Decide) =/= 0.U
   private val contest =
     if (p.victims == 0) false.B
-    else since14(s14Decide.nearest, Decide) && Mux(tailForm, ruled === Verdict.Tail.U, byCurve)
+    else since6(s6Decide.nearest, Decide) && Mux(tailForm, ruled === Verdict.Tail.U, byCurve)
   limit.io.admit := deciding && (Verdict.admits(ruled) || contest)
 
   // -- last stage: admit or give the cells back, or let the queues say who pays --
@@ -294,10 +269,10 @@ class PolicyPipeline(p: LaneParams) extends Module {
   d.isIp6 := headers.isIp6
   d.l3Offset := headers.l3Offset
   d.setCe := admitted && ruling === Verdict.Mark.U
-  private val remark = since14(s14Decide.remark(s14.entry.colour), Latency)
+  private val remark = since6(s6Decide.remark(s6.entry.colour), Latency)
   d.setDscp := remark.on
   d.dscp := remark.dscp
-  d.removeOption := headers.hasTtlOption && since14(s14Decide.removeOption, Latency)
+  d.removeOption := headers.hasTtlOption && since6(s6Decide.removeOption, Latency)
   d.ttlOptionAt := headers.ttlOptionAt
   io.refused.valid := decided && !admitted && done.meta.cells =/= 0.U && (p.victims == 0).B
   io.refused.bits.head := done.meta.headCell
@@ -319,8 +294,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   contests match {
     case None =>
       outcome := 0.U.asTypeOf(outcome)
-      backlog.io.admitted.valid := admitted
-      backlog.io.evicted.valid := false.B
+      look.io.admitted.valid := admitted
+      look.io.evicted.valid := false.B
       limit.io.lost.valid := false.B
     case Some(ports) =>
       val arrival = ports.arrival.bits
@@ -329,18 +304,18 @@ class PolicyPipeline(p: LaneParams) extends Module {
       arrival.distance := done.distance
       arrival.ect := done.isEct
       arrival.action := Mux(contested, Action.Contest.U, Mux(admitted, Action.Admit.U, Action.Refuse.U))
-      arrival.byColour := since14(s14Decide.byColour, Latency)
-      arrival.mayMark := since14(s14Decide.ecn, Latency) && ruling =/= Verdict.Forced.U
-      arrival.last := Mux(since14(s14Decide.nearest, Latency), since14(s14Decide.last, Latency), 0.U)
+      arrival.byColour := since6(s6Decide.byColour, Latency)
+      arrival.mayMark := since6(s6Decide.ecn, Latency) && ruling =/= Verdict.Forced.U
+      arrival.last := Mux(since6(s6Decide.nearest, Latency), since6(s6Decide.last, Latency), 0.U)
       arrival.asLong := Delay(limit.io.overBytes)
       outcome := ports.outcome.bits
-      backlog.io.admitted.valid := ports.outcome.valid && outcome.enqueued
-      backlog.io.evicted.valid := ports.outcome.valid && outcome.evicted
+      look.io.admitted.valid := ports.outcome.valid && outcome.enqueued
+      look.io.evicted.valid := ports.outcome.valid && outcome.evicted
       limit.io.lost.valid := ports.outcome.valid && settledContest && (outcome.evicted || !outcome.enqueued)
       assert(!ports.outcome.valid || leavingLater.last, "an outcome comes at another time than the decision")
   }
-  backlog.io.admitted.bits := settled
-  backlog.io.evicted.bits := victim
+  look.io.admitted.bits := settled
+  look.io.evicted.bits := victim
   limit.io.lost.bits := Mux(outcome.evicted, victim, settled)
 
   private val out = Wire(new Decision(p))
@@ -355,11 +330,11 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.bad := done.meta.bad
   out.noBuffer := done.meta.noBuffer
   out.time := done.time
-  out.backlog := Delay(s2Backlog, Latency - 2)
-  out.lastDeparture := Delay(s2LastDeparture, Latency - 2)
+  out.backlog := Delay(look.io.backlog, Latency - Look - 2)
+  out.lastDeparture := Delay(look.io.lastDeparture, Latency - Look - 2)
   out.ahead := Delay(averages.io.ahead, Latency - AverageDone)
   out.draw := done.draw
-  out.average := Delay(s14Averages, Latency - AverageDone - 1)
+  out.average := Delay(averages.io.average, Latency - AverageDone)
   out.probability := Delay(curve.io.probability)
   out.queued := limit.io.queued
   out.distance := done.distance
@@ -381,16 +356,21 @@ object PolicyPipeline {
   /** Clocks from the slot to stage 0. */
   val Mark: Int = 1 + FlowMarker.Latency
 
-  /** The stage in which the averages stand ready. */
-  val AverageDone: Int = 3 + AverageUnit.Latency
+  /** The stage in which the queue is looked up: what averages see of it stands ready in stage 1, beside their base. */
+  val Look: Int = 1 - QueueLook.Latency
+  require(Mark + Look > 0, "the queue would be looked up in the slot's own clock, or before")
 
-  /** The stages in which configuration is read for what weights a packet by its size, and for its curves. */
-  val InverseRead: Int = AverageDone - CurveUnit.Early
+  /** The stage in which the averages stand ready, and meet the curves. */
+  val AverageDone: Int = AverageUnit.Latency
+
+  /** The stages in which configuration is read for what weights a packet by its size, for its curves and for its verdict. */
+  val InverseRead: Int = AverageDone - 1 - CurveUnit.Early
   val RatioRead: Int = InverseRead - SizeRatio.Latency
-  val ShapeRead: Int = AverageDone - 1
+  val ShapeRead: Int = AverageDone - 2
+  val DecideRead: Int = AverageDone - 1
 
   /** The stage of the verdict's one-clock loop, in which the probability stands ready. */
-  val Decide: Int = AverageDone + 1 + CurveUnit.Latency
+  val Decide: Int = AverageDone + CurveUnit.Latency
 
   /** Clocks from stage 0 to verdict. */
   val Latency: Int = Decide + 1

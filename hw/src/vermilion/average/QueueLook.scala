@@ -1,0 +1,131 @@
+package vermilion.average
+
+import chisel3._
+import chisel3.util.{Mux1H, Valid}
+import vermilion.control.{AverageConfig, Scaled}
+import vermilion.fixed.Arithmetic.{saturate, wrap}
+import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
+import vermilion.fixed.Formats._
+import vermilion.lane.LaneParams
+import vermilion.stream.{Colour, Departure}
+
+/** What of a queue's configuration a look needs. */
+class LookConfig extends Bundle {
+  val unitPackets = Bool()
+  val masks = Vec(Colour.Count, UInt(Colour.Count.W))
+  val lambda = new Scaled(LambdaMantBits, ShiftBits)
+}
+
+object LookConfig {
+  def apply(c: AverageConfig): LookConfig = {
+    val part = Wire(new LookConfig)
+    part.unitPackets := c.unitPackets
+    part.masks := c.masks
+    part.lambda := c.lambda
+    part
+  }
+}
+
+/** What one estimator sees of its queue. */
+class Seen extends Bundle {
+  val length = UInt(LenBits.W) // masked backlog, bytes or packets
+  val factor = UInt(18.W) // of an average of this queue, were the length 0: IdleAge
+  val halvings = UInt(6.W)
+}
+
+/** What averages see of a queue, looked up before the packet's colour is known: the backlog of each estimator's colours, and how much an average
+  * decays if that is none.
+  *
+  * The spell of an empty queue is t = the shortest of the times since the last departure of each masked colour, and since the estimator's newest
+  * update that is written when this one reads its base ([[AverageUnit]]): the one that gave the base. So the spells of updates still under way
+  * need no summing up, as they lie within t.
+  *
+  * All times are ages modulo 2^48 ns, from `time` back. A clock set back makes a spell long, which empties the average of an empty queue. That the
+  * update lies within the time since the departure, `since`, is asked as `since` < update <= `time` on the circle of times, beside the
+  * subtractions.
+  * {{{
+  *   clock 0  queue, time          2  ages; config; backlog and departures for the trace     4..8  IdleAge
+  *         1  RAMs' output         3  length; spell; the estimators' updates, of six slots ahead
+  * }}}
+  * Latency [[QueueLook.Latency]] clocks, one a clock. What an update changes is told in clock [[QueueLook.Latency]] of its own look. RAM: besides
+  * [[BacklogCounters]], a time per queue and estimator. `ready` is low for `queues` clocks after reset.
+  */
+class QueueLook(p: LaneParams) extends Module {
+  import QueueLook._
+  val io = IO(new Bundle {
+    val now = Input(UInt(TimeBits.W))
+    val admitted = Flipped(Valid(new Counted(p)))
+    val departed = Flipped(Valid(new Departure(p)))
+    val evicted = Flipped(Valid(new Counted(p)))
+    val queue = Input(UInt(p.queueBits.W)) // in clock 0
+    val time = Input(UInt(TimeBits.W)) // in clock 0: not before the last departure that is seen
+    val config = Input(new LookConfig) // in clock 1
+    val backlog = Output(Vec(Colour.Count, new Tally)) // in clock 2
+    val lastDeparture = Output(Vec(Colour.Count, UInt(TimeBits.W))) // in clock 2; or eviction
+    val seen = Output(Vec(Colour.Count, new Seen)) // in clock Latency
+    val update = Input(Vec(Colour.Count, Bool())) // in clock Latency: this one's packet changes these averages
+    val ready = Output(Bool())
+  })
+  private val queue = Seq.iterate(io.queue, Latency + 1)(Delay(_))
+  private val time = Seq.iterate(io.time, Latency + 1)(Delay(_))
+  private val sweep = new SweepInit(p.queues)
+
+  // -- clock 0: address the RAMs --
+  private val counters = Module(new BacklogCounters(p))
+  counters.io.now := io.now
+  counters.io.query := io.queue
+  counters.io.admitted := io.admitted
+  counters.io.departed := io.departed
+  counters.io.evicted := io.evicted
+  io.ready := counters.io.ready && sweep.done
+
+  // -- clock 1: ages --
+  private def age(now: UInt, since: UInt): UInt = wrap(now - since, TimeBits)
+  private val s1Left = VecInit(Seq.tabulate(Colour.Count) { c =>
+    val (departed, evicted) = (counters.io.lastDeparture(c), counters.io.lastEviction(c))
+    if (p.victims == 0) departed else Mux(age(time(1), evicted) < age(time(1), departed), evicted, departed)
+  })
+  io.backlog := Delay(counters.io.backlog)
+  io.lastDeparture := Delay(s1Left)
+  private val s2Left = io.lastDeparture
+  private val s2Age = Delay(VecInit(s1Left.map(age(time(1), _))))
+
+  // -- clock 2: masks --
+  private val s2Config = Delay(io.config)
+  private val s2Ahead = s2Left.map(_ > time(2)) // it seems to lie ahead: the clock was set back, or came round
+  private val spells = new IdleSpells(s2Age)
+  private val s3Lambda = Delay(s2Config.lambda)
+  for (e <- 0 until Colour.Count) {
+    val mask = s2Config.masks(e)
+    val lengths = Seq.tabulate(Colour.Count) { c =>
+      Mux(mask(c), Mux(s2Config.unitPackets, io.backlog(c).packets, io.backlog(c).bytes), 0.U)
+    }
+    io.seen(e).length := Delay(saturate(lengths.reduce(_ +& _), LenBits), Latency - 2)
+
+    val which = spells.shortest(mask)
+    val s3Any = Delay(mask.orR)
+    val s3Age = Delay(Mux1H(which, s2Age))
+    val s3Since = Delay(Mux1H(which, s2Left))
+    val s3Ahead = Delay(Mux1H(which, s2Ahead))
+    val updates = new ForwardingRam(p.queues, UInt(TimeBits.W))
+    val s3Updated = updates.read(queue(2))
+    updates.write(io.update(e), queue(Latency), time(Latency))
+    updates.write(!sweep.done, sweep.address, 0.U)
+
+    // -- clock 3: the later of departure and update --
+    val (behind, past) = (s3Updated > s3Since, s3Updated <= time(3))
+    val byUpdate = !s3Any || Mux(s3Ahead, behind || past, behind && past)
+    val decay = Module(new IdleAge)
+    decay.io.idleNs := Mux(byUpdate, age(time(3), s3Updated), s3Age)
+    decay.io.lambda := s3Lambda
+    io.seen(e).factor := decay.io.factor
+    io.seen(e).halvings := decay.io.halvings
+  }
+}
+
+object QueueLook {
+
+  /** From queue to what its averages see. */
+  val Latency: Int = 3 + IdleAge.Latency
+  require(Latency - 2 == EwmaStages, "an update's time is seen with another average than its own")
+}
