@@ -64,11 +64,11 @@ class Bench:
         return r.choice([0, 1, mb.ONE - 1, mb.ONE, any_size(r, 32), r.getrandbits(32), r.getrandbits(29)])
 
     def drive(self, vectors, k):
-        """The address of slot k, a clock ahead of the inputs of slot k - 1."""
+        """The address of slot k beside the inputs of slot k - 2."""
         if k < len(vectors):
             queue, colour, *_ = vectors[k]
             ports(self.dut, "verdict", {"queue": queue, "colour": colour})
-        slot = vectors[k - 1] if 1 <= k <= len(vectors) else None
+        slot = vectors[k - 2] if 2 <= k <= len(vectors) + 1 else None
         self.dut.verdict_inputs_valid.value = slot is not None and slot[3] is not None
         if slot:
             ports(self.dut, "verdict_inputs_bits", slot[2])
@@ -79,7 +79,7 @@ class Bench:
         assert verdict is None or got == verdict, f"verdict {got}, model {verdict}: queue {queue} {colour} {inputs}"
 
     async def play(self, vectors):
-        await through(self.dut, vectors, 1, self.drive, self.look)
+        await through(self.dut, vectors, 2, self.drive, self.look)
 
 
 async def ready(dut, number):

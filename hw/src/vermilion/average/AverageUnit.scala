@@ -6,7 +6,7 @@ import vermilion.control.Scaled
 import vermilion.fixed.Arithmetic.saturateSigned
 import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
-import vermilion.fixed.{ForwardingRam, SweepInit}
+import vermilion.fixed.{ForwardingRam, ShiftDown, SweepInit}
 import vermilion.lane.LaneParams
 import vermilion.stream.Colour
 
@@ -84,7 +84,7 @@ class AverageUnit(p: LaneParams) extends Module {
     // -- clocks 2 to 4: multiply (operand, product and output registers), shift --
     val s4Product = Delay(Delay(s2Left * s2Right.zext))
     val s4Shift = Delay(Delay(s2Shift))
-    val s5Change = Delay((s4Product >> s4Shift)(AvgBits + 1, 0).asSInt)
+    val s5Change = Delay(ShiftDown.signed(s4Product, s4Shift, AvgBits + 2).asSInt)
     val s5Addend = Delay(Delay(Delay(s2Addend)))
 
     // -- clock 5: add; clock 6: write --

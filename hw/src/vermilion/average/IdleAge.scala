@@ -3,8 +3,7 @@ package vermilion.average
 import chisel3._
 import chisel3.util._
 import vermilion.control.Scaled
-import vermilion.fixed.Arithmetic.saturate
-import vermilion.fixed.Delay
+import vermilion.fixed.{Delay, ShiftDown}
 import vermilion.fixed.Formats._
 
 /** How far an average decays in an idle spell: (1-w)^(t/s) = 2^-(t lambda) (Floyd and Jacobson 1993, section 4).
@@ -28,7 +27,8 @@ class IdleAge extends Module {
   private val s2Shift = Delay(s1Lambda.shift)
   private val s3Product = Delay(s2Product)
   private val s3Shift = Delay(s2Shift)
-  private val s4Exponent = Delay(saturate(s3Product >> s3Shift, IdleBits))
+  private val s3Mask = Delay(ShiftDown.mask(s2Shift, TimeBits + LambdaMantBits, IdleBits))
+  private val s4Exponent = Delay(ShiftDown.saturated(s3Product, s3Shift, s3Mask, IdleBits))
   private val rom = VecInit(IdleAge.rom.map(_.U(18.W)))
   io.factor := Delay(rom(s4Exponent(IdleFrac - 1, 0)))
   io.halvings := Delay(s4Exponent(IdleBits - 1, IdleFrac))

@@ -2,8 +2,8 @@ package vermilion.curve
 
 import chisel3._
 import vermilion.control.{CurveInverses, CurveShape, Scaled}
-import vermilion.fixed.Arithmetic.{saturate, saturateAt}
-import vermilion.fixed.Delay
+import vermilion.fixed.Arithmetic.saturateAt
+import vermilion.fixed.{Delay, ShiftDown}
 import vermilion.fixed.Formats._
 
 /** The drop curve or the mark curve of a packet's colour, weighted by the packet's size: none, RED, gentle RED (P3) or ExRED's
@@ -94,12 +94,16 @@ class CurveUnit extends Module {
 
   // -- clocks 1 to 5: z, y (operand, product and output registers; shift) --
   private val s3Rise = Delay(Delay(s1Distance * s1Square.mant))
-  private val s4Rise = Delay(s3Rise >> Delay(s1Square.shift, 2))
+  private val s3RiseMask = Delay(ShiftDown.mask(Delay(s1Square.shift), AvgBits + InvMantBits, ProbFrac))
+  private val s3RiseOver = (s3Rise(AvgBits + InvMantBits - 1, ProbFrac) & s3RiseMask).orR
+  private val s4Rise =
+    Delay(Mux(s3RiseOver, one.U(ProbBits.W), ShiftDown(s3Rise, Delay(s1Square.shift, 2), ProbFrac).pad(ProbBits)))
   private val s3Way = Delay(Delay(s1Distance * s1Inverse.mant)) >> RatioFrac
-  private val s4Way = Delay(s3Way >> Delay(s1Inverse.shift, 2))
-  private val s4Square = Mux(s4Second, saturateAt(s4Rise, one, ProbBits), 0.U)
+  private val s3WayMask = Delay(ShiftDown.mask(Delay(s1Inverse.shift), s3Way.getWidth, WayBits))
+  private val s4Way = Delay(ShiftDown.saturated(s3Way, Delay(s1Inverse.shift, 2), s3WayMask, WayBits))
+  private val s4Square = Mux(s4Second, s4Rise, 0.U)
   private val s5Slope = Delay(saturateAt(Delay(s2Slope, 2) +& s4Square, one, ProbBits))
-  private val s5Way = Delay(saturate(s4Way, WayBits))
+  private val s5Way = Delay(s4Way)
 
   // -- clocks 2 to 8: p --
   private val s4Base = Delay(Delay(s2Base * Delay(io.ratio, Early + 2)))

@@ -17,7 +17,7 @@ import vermilion.stream.Departure
   *   over = admitted - left + L > limit     <=>     bound - admitted < 0,   bound = left + limit - L
   * }}}
   * `bound` is worked out a clock ahead, so the one-clock loop through `admit` holds a subtraction and an addition beside each
-  * other. Totals have two bits more than a length, so the sign is right for every limit and length.
+  * other. It begins and ends in registers: the RAM is read a clock before, and what the packet just ahead leaves is chosen over it behind the loop. Totals have two bits more than a length, so the sign is right for every limit and length.
   *
   * Only what was admitted counts: a packet on its way to a refusal takes no room from those behind it, and none is admitted
   * over the limit. A departure counts from three clocks after it; until then the packet still takes its room. A packet that goes into a
@@ -85,11 +85,14 @@ class QueueLimit(p: LaneParams) extends Module {
   private val s2Packets = Delay(wrap(s1Left.packets +& request.limitPackets - 1.U, TotalBits))
 
   // -- the loop --
-  private val s2Admitted = admitted.read(request.queue)
+  private val s2Admitted = Reg(new Total)
+  private val s2Next = s2Admitted.plus(Delay(request.lenBytes))
+  s2Admitted := admitted.read(io.ahead)
+  when(io.admit && Delay(request.queue) === request.queue) { s2Admitted := s2Next }
   private def negative(x: UInt): Bool = wrap(x, TotalBits)(TotalBits - 1)
   io.overBytes := negative(s2Bytes - s2Admitted.bytes)
   io.over := io.overBytes || negative(s2Packets - s2Admitted.packets)
-  admitted.write(io.admit, Delay(request.queue), s2Admitted.plus(Delay(request.lenBytes)))
+  admitted.write(io.admit, Delay(request.queue), s2Next)
 
   private val s3Admitted = Delay(s2Admitted)
   private val s3Left = Delay(s1Left, 2)

@@ -2,8 +2,7 @@ package vermilion.decide
 
 import chisel3._
 import vermilion.control.SizeConfig
-import vermilion.fixed.Arithmetic.saturate
-import vermilion.fixed.Delay
+import vermilion.fixed.{Delay, ShiftDown}
 import vermilion.fixed.Formats._
 
 /** A packet's size over the mean size, by which its drop probability is weighted (Floyd and Jacobson 1993, section 4).
@@ -18,7 +17,8 @@ class SizeRatio extends Module {
   })
   private val inverse = io.config.invMeanLen
   private val s3Product = Delay(Delay(Delay(io.lenBytes) * Delay(inverse.mant)))
-  private val s3Ratio = saturate(s3Product >> Delay(inverse.shift, 3), RatioBits)
+  private val s3Mask = Delay(ShiftDown.mask(Delay(inverse.shift, 2), PktLenBits + SizeMantBits, RatioBits))
+  private val s3Ratio = ShiftDown.saturated(s3Product, Delay(inverse.shift, 3), s3Mask, RatioBits)
   io.ratio := Delay(Mux(Delay(io.config.on, 3), s3Ratio, (1 << RatioFrac).U))
 }
 

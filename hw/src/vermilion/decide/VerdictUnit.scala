@@ -32,9 +32,10 @@ class VerdictInputs extends Bundle {
   * }}}
   * The accumulator S stands for Floyd's product count p (Floyd and Jacobson 1993, method 2), equal while p is steady. R is drawn at first use.
   * Frames that are bad, without buffer, policed or over the limit leave S and R alone. State per queue and colour in RAM: S - R, so that the
-  * one-clock loop is one addition whose sign is the answer. At S = 0 it stands as ~R, and the 1 that is missing goes in with the next p.
+  * one-clock loop is one addition whose sign is the answer. At S = 0 it stands as ~R, and the 1 that is missing goes in with the next p. The loop
+  * begins and ends in registers: the RAM is read a clock before it, and what the packet just ahead leaves is chosen over it behind the loop.
   *
-  * Timing: `queue` and `colour` in clock t, `inputs` and result in clock t+1.
+  * Timing: `queue` and `colour` in clock t, `inputs` and result in clock t+2.
   */
 class VerdictUnit(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -56,7 +57,8 @@ class VerdictUnit(p: LaneParams) extends Module {
   io.ready := sweep.done
 
   private val address = Cat(io.queue, io.colour)
-  private val old = ram.read(address)
+  private val ahead = Delay(Delay(address)) // of the packet whose inputs are there
+  private val old = Reg(new State)
   private val in = io.inputs.bits
 
   /** S - R at S = 0, less 1. */
@@ -81,7 +83,10 @@ class VerdictUnit(p: LaneParams) extends Module {
   next.start := Mux(restart, ~in.draw, start)
   next.begins := restart || never
   next.excess := Mux(restart, atStart(~in.draw), Mux(never, atStart(start), sum))
-  ram.write(io.inputs.valid && !ignored && (!geometric || in.overEnd), Delay(address), next)
+  private val writes = io.inputs.valid && !ignored && (!geometric || in.overEnd)
+  old := ram.read(address)
+  when(writes && ahead === Delay(address)) { old := next }
+  ram.write(writes, ahead, next)
   ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
 
   io.verdict := MuxCase(

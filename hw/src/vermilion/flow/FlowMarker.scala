@@ -122,8 +122,9 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   s5Held.state := Mux(s7Writes && s7Index === s5Place.bits.index, s7.state, s5Read)
   s5Held.burstPlus := FlowLoop.plus(s5Held.state.burst)
   s5Held.excess := FlowLoop.excess(s5Held.state)
-  private val s6Held = Delay(s5Held)
-  private val s6Forward = Delay(holds(s6Place) && s6Place.bits.index === s5Place.bits.index)
+  private val next = Wire(new Held) // of the packet just ahead: the loop ends in the register in which it begins
+  private val held = Reg(new Held)
+  held := Mux(holds(s6Place) && s6Place.bits.index === s5Place.bits.index, next, s5Held)
 
   private val s5Terms = FlowLoop.terms(s5.config)
   private val s5Begun = Wire(new FlowState)
@@ -143,7 +144,6 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
 
   // ---- Clock 6: the loop ---------------------------------------------------------------------------------------------
   private val s6 = packet(6)
-  private val held = Mux(s6Forward, s7, s6Held)
   private val old = held.state
   private val terms = Delay(s5Terms)
   private val red = Delay(s5.config.redRules)
@@ -156,7 +156,6 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   private val lower = FlowLoop.afterLoss(old, held.excess, terms)
   private val credit = green && old.credits =/= 0.U
 
-  private val next = Wire(new Held)
   private val colour = WireDefault(Colour.Yellow.U(2.W))
   next := held
   private val begin = s6Place.bits.fresh || s6.syn || jump

@@ -110,12 +110,24 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   private val valid = Seq.iterate(io.lookup.valid && io.ready, Latency + 1)(RegNext(_, false.B))
   private val set = Seq.iterate(hash.io.set, Latency + 1)(Delay(_))
 
-  /** Is a tick over the age? Ages have fewer bits than ticks, so the upper ones need no subtraction. */
+  /** The last tick that is over a lookup's age: `now - age - 1`. */
+  private class Edges extends Bundle {
+    val idle = UInt(TickBits.W)
+    val halfOpen = UInt(TickBits.W)
+  }
+  private val s0Edges = Wire(new Edges)
+  s0Edges.idle := io.lookup.bits.tick + ~io.lookup.bits.idleAge.pad(TickBits)
+  s0Edges.halfOpen := io.lookup.bits.tick + ~io.lookup.bits.halfOpenAge.pad(TickBits)
+  private val edges = Seq.iterate(s0Edges, 3)(Delay(_))
+
+  /** Is a tick over the age of that edge? Ages have fewer bits than ticks, so a tick of more bits is; else the distance to the edge has a sign. Both
+    * subtractions stand beside each other.
+    */
   private def older(now: FlowLookup, tick: UInt): UInt => Bool = {
     val since = now.tick - tick
     val ahead = since(TickBits - 1, FutureBits).andR
     val far = since(TickBits - 1, AgeBits).orR
-    age => !ahead && (far || since(AgeBits - 1, 0) > age)
+    edge => !ahead && (far || !(edge - tick)(TickBits - 1))
   }
 
   // ---- Clock 1: compare with the three ahead, address the RAM ---------------------------------------------------
@@ -124,8 +136,8 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
     val over = older(lookup(1), lookup(1 + k).tick)
     a.sameSet := valid(1 + k) && set(1 + k) === set(1)
     a.sameFlow := lookup(1 + k).key.asUInt === lookup(1).key.asUInt
-    a.idle := over(lookup(1).idleAge)
-    a.stale := over(lookup(1).halfOpenAge)
+    a.idle := over(edges(1).idle)
+    a.stale := over(edges(1).halfOpen)
     a
   }
 
@@ -147,10 +159,10 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   private val s2Ways = ways.zipWithIndex.map { case (way, w) =>
     val entry = way.read(set(1)).asTypeOf(new Entry)
     val seen = Wire(new Way)
-    val age = Mux(settled(entry.count), lookup(2).idleAge, lookup(2).halfOpenAge)
+    val edge = Mux(settled(entry.count), edges(2).idle, edges(2).halfOpen)
     seen.free := !entry.valid
     seen.hit := entry.valid && entry.key.asUInt === lookup(2).key.asUInt
-    seen.aged := entry.valid && older(lookup(2), entry.tick)(age)
+    seen.aged := entry.valid && older(lookup(2), entry.tick)(edge)
     seen.halfOpen := entry.valid && !settled(entry.count)
     seen.count := entry.count
     takeIn(takeIn(seen, w, Delay(ahead(2)), outcome5), w, Delay(ahead(1)), outcome4)

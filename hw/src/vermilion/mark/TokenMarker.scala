@@ -155,7 +155,7 @@ class TokenMarker(p: LaneParams) extends Module {
   // -- stage 6: the loop --
   private val s6 = requests(Loop)
   private val s6Config = since1(config, Loop)
-  private val old = ram.read(s5.queue)
+  private val old = Reg(new State) // read a clock ago, or what the packet just ahead has left
   private val z = old.z
   private val same = old.kind === s6Config.kind
   private val within = (0 until 2).map(i => same && reached(z(i), s6Floor(i)) && reached(s6Now, z(i)))
@@ -185,6 +185,7 @@ class TokenMarker(p: LaneParams) extends Module {
   for ((takes, i) <- Seq(takesA, takesB).zipWithIndex)
     next.z(i) := Mux(within(i), Mux(takes, z(i) + s6Cost(i), z(i)), Mux(takes, s6FloorTaken(i), s6Floor(i)))
   next.lastYellow := Mux(!same || colour === Colour.Yellow.U, s6.bits.time, old.lastYellow)
+  old := Mux(s6.valid && s6Has && s6.bits.queue === s5.queue, next, ram.read(requests(4).bits.queue))
   ram.write(s6.valid && s6Has, s6.bits.queue, next)
   ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
 

@@ -229,8 +229,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   limit.io.request.limitPackets := since6(s6Decide.limitPackets, Decide - 1)
 
   private val deciding = carries(Decide, Slot.Packet)
-  verdicts.io.queue := before.entry.queue
-  verdicts.io.colour := before.entry.colour
+  verdicts.io.queue := stages(Decide - 2).bits.entry.queue
+  verdicts.io.colour := stages(Decide - 2).bits.entry.colour
   verdicts.io.inputs.valid := deciding
   verdicts.io.inputs.bits.bad := stages(Decide).bits.meta.bad
   verdicts.io.inputs.bits.noBuffer := stages(Decide).bits.meta.noBuffer

@@ -1,0 +1,36 @@
+package vermilion.fixed
+
+import chisel3._
+import chisel3.util.{Cat, Fill}
+
+/** Shifts to the right by a variable distance of which few bits are kept: choices of one in four, the greatest distance first, so that each holds
+  * no more bits than can still be kept. (A shift written as an operator is built from choices of one in two at full width.)
+  *
+  * Whether a shifted number is greater than the bits that are kept is asked beside the shift, under a mask that the distance alone gives, a clock
+  * ahead: `x >> shift >= 2^bits` where x has a bit set at `bits + shift` or above.
+  */
+object ShiftDown {
+
+  /** The lowest `bits` bits of `x >> shift`. */
+  def apply(x: UInt, shift: UInt, bits: Int): UInt = filled(x, false.B, shift, bits)
+
+  /** The lowest `bits` bits of `x >> shift`, which copies the sign. */
+  def signed(x: SInt, shift: UInt, bits: Int): UInt = filled(x.asUInt, x(x.getWidth - 1), shift, bits)
+
+  private def filled(x: UInt, fill: Bool, shift: UInt, bits: Int): UInt =
+    (0 until shift.getWidth by 2).reverse.foldLeft(x) { (from, low) =>
+      val high = (low + 1).min(shift.getWidth - 1)
+      val (step, width) = (1 << low, bits + (1 << low) - 1)
+      val choices = 1 << (high - low + 1)
+      val all = Cat(Fill((width + (choices - 1) * step - from.getWidth).max(0), fill), from)
+      VecInit((0 until choices).map(n => all(n * step + width - 1, n * step)))(shift(high, low))
+    }
+
+  /** The mask for numbers of `width` bits of which `bits` are kept; for [[saturated]]. */
+  def mask(shift: UInt, width: Int, bits: Int): UInt =
+    VecInit((0 until width - bits).map(i => shift <= i.U)).asUInt
+
+  /** `x >> shift`, or the greatest value of `bits` bits where it is above that. `mask` is that of the shift. */
+  def saturated(x: UInt, shift: UInt, mask: UInt, bits: Int): UInt =
+    apply(x, shift, bits) | Fill(bits, (x(x.getWidth - 1, bits) & mask).orR)
+}
