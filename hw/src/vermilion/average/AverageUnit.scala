@@ -82,7 +82,9 @@ class AverageUnit(p: LaneParams) extends Module {
     val s2Addend = Delay(Mux(s1Idle, 0.U, s1Base))
 
     // -- clocks 2 to 4: multiply (operand, product and output registers), shift --
-    val s4Product = Delay(Delay(s2Left * s2Right.zext))
+    val s2Product = Wire(SInt((AvgBits + 1 + 19).W))
+    s2Product := s2Left * s2Right.zext
+    val s4Product = Delay(Delay(s2Product))
     val s4Shift = Delay(Delay(s2Shift))
     val s5Change = Delay(ShiftDown.signed(s4Product, s4Shift, AvgBits + 2).asSInt)
     val s5Addend = Delay(Delay(Delay(s2Addend)))

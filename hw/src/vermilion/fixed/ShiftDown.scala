@@ -17,14 +17,17 @@ object ShiftDown {
   /** The lowest `bits` bits of `x >> shift`, which copies the sign. */
   def signed(x: SInt, shift: UInt, bits: Int): UInt = filled(x.asUInt, x(x.getWidth - 1), shift, bits)
 
-  private def filled(x: UInt, fill: Bool, shift: UInt, bits: Int): UInt =
+  private def filled(x: UInt, fill: Bool, shift: UInt, bits: Int): UInt = {
+    require(x.isWidthKnown && shift.isWidthKnown, "a shifted number, or its shift, is of no known width")
     (0 until shift.getWidth by 2).reverse.foldLeft(x) { (from, low) =>
       val high = (low + 1).min(shift.getWidth - 1)
       val (step, width) = (1 << low, bits + (1 << low) - 1)
       val choices = 1 << (high - low + 1)
-      val all = Cat(Fill((width + (choices - 1) * step - from.getWidth).max(0), fill), from)
+      val missing = width + (choices - 1) * step - from.getWidth
+      val all = if (missing > 0) Cat(Fill(missing, fill), from) else from
       VecInit((0 until choices).map(n => all(n * step + width - 1, n * step)))(shift(high, low))
     }
+  }
 
   /** The mask for numbers of `width` bits of which `bits` are kept; for [[saturated]]. */
   def mask(shift: UInt, width: Int, bits: Int): UInt =
