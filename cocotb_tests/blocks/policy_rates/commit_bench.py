@@ -32,7 +32,7 @@ async def spells(dut, number: int, commit: float):
     bench.configs[0] = record
     mb.library().vm_configure(bench.model, 0, mb.byref(record))
     await bench.start()
-    for wait, gap in product(range(24, 34), range(2, 6)):
+    for wait, gap in product(range(22, 32), range(2, 6)):
         await bench.play(70, 0.6, 0.0, spread=1)
         await bench.play(40, 0.0, 1.0)
         while any(bench.fifo):
