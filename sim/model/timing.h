@@ -41,8 +41,8 @@ constexpr u64 Admission = Verdict + 1;
 constexpr u32 Refreshes = 16;  // policy/SlotSource.scala, Refreshes
 // average/AverageUnit.scala: updates under way when a later one reads, EwmaStages - 1
 constexpr u64 Averaging = EwmaStages - 1;
-// schedule/QueueShaper.scala: a charge runs through s1..s5
-constexpr int ChargeFloor = 2, ChargeWritten = 4, ChargeDone = 5;
+// schedule/QueueShaper.scala: a charge runs through s1..s5, and s6 where it blocks the queue
+constexpr u32 ChargeFloor = 2, ChargeWritten = 4, ChargeCompared = 5, ChargeBlocks = 6;
 
 constexpr u32 MetaDepth = 16;    // stream/Ingress.scala, MetaDepth
 constexpr u32 CellsAhead = 4;    // stream/Ingress.scala, CellsAhead

@@ -108,12 +108,14 @@ class QueueManager(p: LaneParams) extends Module {
   private val e1 = RegNext(io.enqueue.bits)
   private val e1Newest = newest.read(io.enqueue.bits.queue, e1Valid)
   private val e1Woken = woken.read(io.enqueue.bits.queue, e1Valid)
-  private val e1Sleeps = e1Woken === slept.read(io.enqueue.bits.queue, e1Valid) || (asleep && t1Queue === e1.queue)
+  private val e1Slept = e1Woken === slept.read(io.enqueue.bits.queue, e1Valid)
+  private val e1Sleeps = e1Slept || (asleep && t1Queue === e1.queue)
   private val e1Ref = Wire(new PacketRef(p))
   e1Ref.cell := e1.descriptor.headCell
   e1Ref.lenBytes := e1.descriptor.lenBytes
   newest.write(e1Valid, e1.queue, e1Ref.cell)
-  next.write(e1Valid && !e1Sleeps, e1Newest, e1Ref)
+  // Of a queue that falls asleep in this clock the newest is the packet taken before it, whose link nobody asks for any more.
+  next.write(e1Valid && !e1Slept, e1Newest, e1Ref)
   descriptors.write(e1Valid, e1Ref.cell, e1.descriptor)
   woken.write(!sweep.done, sweep.address, false.B)
   woken.write(e1Valid && e1Sleeps, e1.queue, !e1Woken)

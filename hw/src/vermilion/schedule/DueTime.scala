@@ -32,10 +32,11 @@ class DueTime extends Bundle {
   val next = UInt(DueTime.ClockBits.W)
   val debtBits = UInt(log2Ceil(DueTime.CostBits + 1).W)
 
-  def paid(now: UInt): Bool = {
-    val ahead = next - DueTime.clock(now)
-    ahead === 0.U || (ahead >> debtBits).orR
-  }
+  /** The bits of a debt that is none, to be kept a clock ahead for [[paid]]. */
+  def tooMuch: UInt = VecInit(Seq.tabulate(DueTime.ClockBits)(bit => debtBits <= bit.U)).asUInt
+
+  def paid(now: UInt, tooMuch: UInt): Bool =
+    next === DueTime.clock(now) || ((next - DueTime.clock(now)) & tooMuch).orR
 
   /** In whole ns, rounded up. */
   def wholeNs: UInt = next(DueTime.ClockBits - 1, ShaperFrac) + next(ShaperFrac - 1, 0).orR

@@ -85,8 +85,11 @@ class EgressQueues(p: LaneParams) extends Module {
   // Cells of the packets chosen and not yet with the reader.
   private val ahead = RegInit(0.U((p.chainBits + 1).W))
   private val takenCells = ((scheduler.io.serve.packet.lenBytes +& (CellBytes - 1).U) >> 6).asUInt
-  private val aheadLess = ahead - Mux(io.descriptor.fire, io.descriptor.bits.cells, 0.U)
-  ahead := Arithmetic.wrap(Mux(scheduler.io.take, aheadLess + takenCells, aheadLess), ahead.getWidth)
+  private def aheadWith(more: UInt): UInt = { // who takes and who is taken are known late
+    val less = Arithmetic.wrap(ahead + more - io.descriptor.bits.cells, ahead.getWidth)
+    Mux(io.descriptor.fire, less, Arithmetic.wrap(ahead + more, ahead.getWidth))
+  }
+  ahead := Mux(scheduler.io.take, aheadWith(takenCells), aheadWith(0.U))
   scheduler.io.room := ahead < AheadCells.U && !guards.failed
 
   chosen.io.enq.valid := queues.taken.valid

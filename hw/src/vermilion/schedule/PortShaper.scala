@@ -46,7 +46,12 @@ class PortShaper extends Module {
   private val p2Product = Delay(p1Len * config.costMant)
   private val p3Cost = Delay(((p2Product << ShaperFrac) >> config.costShift).asUInt)
   private val due = RegInit(0.U.asTypeOf(new DueTime))
-  when(p(2)) { due := DueTime.after(DueTime.base(due.next, nowClock, burst), p3Cost) }
+  private val tooMuch = Reg(UInt(DueTime.ClockBits.W))
+  private val charged = DueTime.after(DueTime.base(due.next, nowClock, burst), p3Cost)
+  when(p(2)) {
+    due := charged
+    tooMuch := charged.tooMuch
+  }
 
   // ---- what is under way
   private val reserve = RegInit(0.U((shortCost.getWidth + 3).W))
@@ -63,15 +68,15 @@ class PortShaper extends Module {
   private val age = nowClock - due.next
   private val behind = Delay(!age(DueTime.ClockBits - 1))
   private val credit = Delay(Mux(age > burst, burst, age))
-  private val paid = Delay(due.paid(io.now))
+  private val paid = Delay(due.paid(io.now, tooMuch))
   io.open := !shaped || (longs === 0.U && Mux(underWay, behind && credit >= reserve, paid))
-  io.settled := !underWay
-  io.due := due.wholeNs
+  io.settled := !underWay && !RegNext(io.configure.valid, false.B)
+  io.due := Delay(due.wholeNs)
 
   when(io.configure.valid) {
     config := io.configure.bits
     due.next := nowClock - DueTime.clock40(io.configure.bits.burstNs)
-    due.debtBits := 0.U
+    tooMuch := Fill(DueTime.ClockBits, 1.U(1.W))
     paid := true.B
     p.foreach(_ := false.B)
     reserve := 0.U
