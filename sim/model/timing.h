@@ -19,8 +19,9 @@ struct LaneShape {
 
 namespace timing {
 
-// parse/FrameHeads.scala, Latency: parse/HeaderParser.scala, and a clock each for the register before it and the store behind it
-constexpr u64 Headers = 3 + 1 + 1;
+// parse/FrameHeads.scala: from a head's last cell to the clock in which its meta can be chosen, parse/HeaderParser.scala and a clock for the register
+// before it. The meta stands at the policy pipeline in the clock behind that (stream/IngressArbiter.scala).
+constexpr u64 Headers = 3 + 1;
 // policy/PolicyPipeline.scala, Mark: from a slot to its queue, a clock and flow/FlowMarker.scala
 constexpr u64 Mark = 1 + 7;
 // policy/PolicyPipeline.scala, Latency, from there: averages 13 (3 + average/AverageUnit.scala), a clock, curve 8
@@ -48,7 +49,7 @@ constexpr u32 MetaDepth = 16;    // stream/Ingress.scala, MetaDepth
 constexpr u32 CellsAhead = 4;    // stream/Ingress.scala, CellsAhead
 constexpr u32 CellsReady = 4;    // queue/FreeList.scala, `ready`
 constexpr u32 ChainsDepth = 3;   // queue/FreeList.scala, `chains`
-constexpr u32 PolicyMetas = 64;  // lane/LaneCore.scala, MetasDuringCommit
+constexpr u32 MetasChosen = 2;   // stream/IngressArbiter.scala, Chosen
 constexpr u32 AheadCells = 4;    // schedule/EgressQueues.scala, AheadCells
 constexpr u32 ShortBytes = 512;  // schedule/PortShaper.scala, ShortBytes
 

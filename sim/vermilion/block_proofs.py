@@ -29,7 +29,7 @@ QUEUES = {
     "order": Fault(
         "a packet is linked behind its own queue's first",
         "QueueManager",
-        r"writeEnable_3 \? \(e1Newest_hit \? e1Newest_held : _e1Newest_array_ext_R0_data\)",
+        r"next_W0_data_TODO \? \(e1Newest_hit \? e1Newest_held : _e1Newest_array_ext_R0_data\)",
         "writeEnable_3 ? t1Cell",
     ),
     "forwarding": Fault(
@@ -42,7 +42,7 @@ QUEUES = {
     "refill": Fault(
         "a refill is not told",
         "QueueManager",
-        r"io_refilled_valid = t1Emptied & io_newestServed_0 != t1Cell",
+        r"io_refilled_valid = t1Emptied & t1Followed",
         "io_refilled_valid = 1'h0",
     ),
 }

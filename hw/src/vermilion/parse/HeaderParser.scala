@@ -116,6 +116,7 @@ class HeaderParser extends Module {
     val fixed = UInt(80.W) // the IP header's first 10 bytes
     val srcAddr, dstAddr = UInt(128.W)
     val kind6 = UInt(NextHeader.Bits.W) // of the IPv6 header's next; Other in IPv4
+    val hop = new Extension // at the first place
     val extensions = Vec(Extension.Places, new ExtensionBytes)
     val wanted = UInt(8.W) // the option's type
     val options = Vec(TtlOption.SearchBytes, UInt(8.W))
@@ -143,6 +144,7 @@ class HeaderParser extends Module {
     def bytesFrom(i: Int, f: Int => UInt) = behindTags(at => f(at + i + 8 * k))
     e := ExtensionBytes(k, bytesFrom(40, byteAt), bytesFrom(41, byteAt), bytesFrom(42, wordAt))
   }
+  s1In.hop := s1In.extensions.head.within(0, s1In.units)
   s1In.wanted := Mux(is6Type, io.types.ip6, io.types.ip4)
   s1In.options := options
   for ((word, i) <- s1In.words.zipWithIndex) {
@@ -171,7 +173,8 @@ class HeaderParser extends Module {
   private val claimed = Mux(s1.is6Type, words(payload6, 40), words(ipWord(2), 0))
   private val present = Mux(s1.whole, 63.U, words(s1.bytes.pad(8), 0))
 
-  private val extensions = s1.extensions.zipWithIndex.map { case (e, k) => e.within(k, s1.units) }
+  private val extensions =
+    s1.hop +: s1.extensions.zipWithIndex.tail.map { case (e, k) => e.within(k, s1.units) }
   private val kind4 = Mux(ipWord(6)(12, 0) === 0.U, NextHeader.ip4(ip(9)), NextHeader.Other.U)
   private val walk = Walk.start(s1.kind6).step(extensions, first = true).step(extensions, first = false)
 

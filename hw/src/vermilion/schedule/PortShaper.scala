@@ -44,14 +44,17 @@ class PortShaper extends Module {
   private val p4Short = Delay(short, 4)
   private val p1Len = Delay(io.charge.bits)
   private val p2Product = Delay(p1Len * config.costMant)
-  private val p3Cost = Delay(((p2Product << ShaperFrac) >> config.costShift).asUInt)
+  private val p2Cost = ((p2Product << ShaperFrac) >> config.costShift).asUInt
+  private val p3Cost = Delay(p2Cost)
+  private val p3CostLess = Delay((p2Cost.pad(DueTime.ClockBits) - burst)(DueTime.ClockBits - 1, 0))
+  private val p3Magnitude = Delay(CostMagnitude(p2Product))
   private val due = RegInit(0.U.asTypeOf(new DueTime))
-  private val tooMuch = Reg(UInt(DueTime.ClockBits.W))
-  private val charged = DueTime.after(DueTime.base(due.next, nowClock, burst), p3Cost)
-  when(p(2)) {
-    due := charged
-    tooMuch := charged.tooMuch
-  }
+  // The sum of each base that DueTime may choose is formed beside the choice.
+  private val age = nowClock - due.next
+  private val ahead = age(DueTime.ClockBits - 1)
+  private val tooOld = age > burst
+  private val charged = Mux(ahead, nowClock + p3Cost, Mux(tooOld, nowClock + p3CostLess, due.next + p3Cost))
+  when(p(2)) { due := DueTime.after(charged, p3Magnitude.costBits(config.costShift)) }
 
   // ---- what is under way
   private val reserve = RegInit(0.U((shortCost.getWidth + 3).W))
@@ -65,10 +68,9 @@ class PortShaper extends Module {
   private val underWay = VecInit(p).asUInt.orR
 
   // ---- credit, as of the clock before
-  private val age = nowClock - due.next
-  private val behind = Delay(!age(DueTime.ClockBits - 1))
-  private val credit = Delay(Mux(age > burst, burst, age))
-  private val paid = Delay(due.paid(io.now, tooMuch))
+  private val behind = Delay(!ahead)
+  private val credit = Delay(Mux(tooOld, burst, age))
+  private val paid = Delay(due.paid(io.now))
   io.open := !shaped || (longs === 0.U && Mux(underWay, behind && credit >= reserve, paid))
   io.settled := !underWay && !RegNext(io.configure.valid, false.B)
   io.due := Delay(due.wholeNs)
@@ -76,7 +78,7 @@ class PortShaper extends Module {
   when(io.configure.valid) {
     config := io.configure.bits
     due.next := nowClock - DueTime.clock40(io.configure.bits.burstNs)
-    tooMuch := Fill(DueTime.ClockBits, 1.U(1.W))
+    due.debtBits := 0.U
     paid := true.B
     p.foreach(_ := false.B)
     reserve := 0.U

@@ -74,11 +74,12 @@ class QueueShaper(p: LaneParams) extends Module {
   private val s3UseNow = Delay(s2Ahead)
   private val s4Cost = RegEnable(((s3Product << ShaperFrac) >> s3Shift).asUInt(DueTime.CostBits - 1, 0), stage === 3.U)
   private val s4Base = RegEnable(Mux(s3UseFloor, s3Floor, Mux(s3UseNow, s3Now, s3Next)), stage === 3.U)
-  private val s4Due = DueTime.after(s4Base, s4Cost)
+  private val s4Magnitude = RegEnable(CostMagnitude(s3Product), stage === 3.U)
+  private val s4Shift = RegEnable(s3Shift, stage === 3.U)
+  private val s4Due = DueTime.after(s4Base + s4Cost, s4Magnitude.costBits(s4Shift))
   private val s4Writes = stage === 4.U && !io.configure.valid
   private val s5Due = RegEnable(s4Due, stage === 4.U)
-  private val s5TooMuch = RegEnable(s4Due.tooMuch, stage === 4.U)
-  private val s5Ends = s5Due.paid(io.now, s5TooMuch) || !io.holdsFirst
+  private val s5Ends = s5Due.paid(io.now) || !io.holdsFirst
   io.charging := stage =/= 0.U
   io.chargingNext := io.charge ||
     (stage =/= 0.U && !(stage === 5.U && s5Ends) && !(stage === 6.U && io.parks))
@@ -122,8 +123,7 @@ class QueueShaper(p: LaneParams) extends Module {
   private val q2Freed = Delay(q1Freed)
   private val q2Record = Delay(q1Record)
   private val q2Due = q2Record.due
-  private val q2TooMuch = Delay(q1Record.due.tooMuch)
-  private val release = q2Waits && (!q2Record.stamped || q2Due.paid(io.now, q2TooMuch))
+  private val release = q2Waits && (!q2Record.stamped || q2Due.paid(io.now))
   io.released.valid := release
   io.released.bits := q2
   private val parkedBefore = parked.read(io.parkNext)
@@ -139,7 +139,7 @@ class QueueShaper(p: LaneParams) extends Module {
   private val least = RegInit(0.U.asTypeOf(Valid(new DueTime)))
   private val whole = RegInit(false.B) // this turn began at 0 and nothing has changed since
   private val result = RegInit(0.U.asTypeOf(Valid(UInt(TimeBits.W)))) // whole ns
-  private val disturbed = release || io.park || io.charge || io.charging || io.configure.valid
+  private val disturbed = release || io.park || io.charging || io.configure.valid
   when(q2Valid && q2 === 0.U) {
     least.valid := q2Waits
     least.bits := q2Due

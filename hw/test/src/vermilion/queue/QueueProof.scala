@@ -128,9 +128,8 @@ class QueueChecks(p: LaneParams) extends Module {
   }
   assert(!dut.io.refilled.valid || (taken && asked), "a refill is told of a queue that was not emptied")
   assert(!dut.io.refilled.valid || dut.io.refilled.bits.queue === takenQueue, "another queue is refilled")
-  private val toldNext = follows || dut.io.refilled.valid
   assert(
-    !toldNext || (!now(takenQueue).empty && isRef(dut.io.successor, now(takenQueue).packets(0))),
+    !follows || (!now(takenQueue).empty && isRef(dut.io.successor, now(takenQueue).packets(0))),
     "the successor is not the next packet"
   )
   assert(
