@@ -23,14 +23,14 @@ QUEUES = {
     "lost": Fault(
         "packets that join queue 1 are not linked",
         "QueueManager",
-        r"e1Valid & ~e1Sleeps;(?=\s+wire)",
-        "e1Valid & ~e1Sleeps & ~e1_queue;",
+        r"W0_en +\(e1Links\)",
+        "W0_en (e1Links & ~e1_queue)",
     ),
     "order": Fault(
         "a packet is linked behind its own queue's first",
         "QueueManager",
-        r"next_W0_data_TODO \? \(e1Newest_hit \? e1Newest_held : _e1Newest_array_ext_R0_data\)",
-        "writeEnable_3 ? t1Cell",
+        r"W0_addr +\(e1Newest\)",
+        "W0_addr (t1Cell)",
     ),
     "forwarding": Fault(
         "the newest packet of the clock before is not seen",
@@ -119,10 +119,10 @@ GATHER = {
         "slot <= &slot ? 3'h0 : slot",
     ),
     "length": Fault(
-        "lengths run on from frame to frame", "CellGather", r"length <= s1Beat_last \? 16'h0 : ", "length <= "
+        "lengths run on from frame to frame", "CellGather", r"length <= io_in_bits_last \? 16'h0 : ", "length <= "
     ),
     "bad": Fault(
-        "a frame with a hole in keep is good", "CellGather", r"badNow = frameBad \| s1BadKeep", "badNow = frameBad"
+        "a frame with a hole in keep is good", "CellGather", r"badNow =\s+frameBad\s+\|", "badNow = frameBad &"
     ),
 }
 

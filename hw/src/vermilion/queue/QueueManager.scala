@@ -121,7 +121,8 @@ class QueueManager(p: LaneParams) extends Module {
   t1Follower := Delay(e1Ref)
   newest.write(e1Valid, e1.queue, e1Ref.cell)
   // Of a queue that falls asleep in this clock the newest is the packet taken before it, whose link nobody asks for any more.
-  next.write(e1Valid && !e1Slept, e1Newest, e1Ref)
+  private val e1Links = e1Valid && !e1Slept
+  next.write(e1Links, e1Newest, e1Ref)
   descriptors.write(e1Valid, e1Ref.cell, e1.descriptor)
   woken.write(!sweep.done, sweep.address, false.B)
   woken.write(e1Valid && e1Sleeps, e1.queue, !e1Woken)
@@ -134,7 +135,7 @@ class QueueManager(p: LaneParams) extends Module {
   for (i <- 0 until 2) io.newest(i) := newest.read(io.look(i), true.B)
 
   // Simulators read the new value on a collision; a RAM need not.
-  private val linked = io.take && !io.emptied && e1Valid && !e1Slept && e1Newest === io.serve.packet.cell
+  private val linked = io.take && !io.emptied && e1Links && e1Newest === io.serve.packet.cell
   assert(!linked, "a link is read in the clock of its write")
   assert(!(io.take && e1Valid && e1Ref.cell === io.serve.packet.cell), "a descriptor is read in the clock of its write")
   assert(!io.taken.valid || io.taken.bits.descriptor.cells =/= 0.U, "a packet without cells was queued")

@@ -46,7 +46,9 @@ class PortShaper extends Module {
   private val p2Product = Delay(p1Len * config.costMant)
   private val p2Cost = ((p2Product << ShaperFrac) >> config.costShift).asUInt
   private val p3Cost = Delay(p2Cost)
-  private val p3CostLess = Delay((p2Cost.pad(DueTime.ClockBits) - burst)(DueTime.ClockBits - 1, 0))
+  // Not a difference: firtool 1.155 narrows one of two padded numbers and forgets its sign.
+  private val lessBurst = Delay(Arithmetic.wrap(~burst + 1.U, DueTime.ClockBits))
+  private val p3CostLess = Delay(Arithmetic.wrap(p2Cost + lessBurst, DueTime.ClockBits))
   private val p3Magnitude = Delay(CostMagnitude(p2Product))
   private val due = RegInit(0.U.asTypeOf(new DueTime))
   // The sum of each base that DueTime may choose is formed beside the choice.
