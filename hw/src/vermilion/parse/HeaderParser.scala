@@ -165,6 +165,7 @@ class HeaderParser extends Module {
 
   private val payload6 = ipWord(4)
   private val total6 = payload6 +& 40.U
+
   /** Bytes and `more` in words, begun ones too; 63 is behind every TCP header: 29 + 15 words. It is 63 for 256 bytes and more. */
   private def words(count: UInt, more: Int): UInt = {
     val low = saturate((count(7, 0) +& (more + 3).U) >> 2, 6)
