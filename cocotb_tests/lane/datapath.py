@@ -1,6 +1,6 @@
 """What every bench of the lane's datapath does: drives all inputs and the output, commits queues, and keeps account of every frame.
 
-Every frame has one fate, and the bench knows it: it is shown as lost, two clocks after its last beat; or it gets the next verdict of its
+Every frame has one fate, and the bench knows it: it is shown as lost, a clock after its last beat; or it gets the next verdict of its
 input; and if that was `enqueue`, it is the next frame to come out of its queue, byte for byte. So order is kept per input and queue. At rest
 every cell is free but the four that each input holds ready. Input 0 cannot be stalled; its `ready` is 1 in every clock.
 Builds with the victim search: contests.py, which takes a frame that was evicted out of its queue.
@@ -21,7 +21,7 @@ from cocotb.triggers import FallingEdge, ReadOnly
 
 FREE = 2**27 - 1
 HELD_READY = 4  # cells an input holds: CellsAhead of Ingress.scala
-LOST_CLOCKS = 2  # LostLatency of Ingress.scala
+LOST_CLOCKS = 1  # LostLatency of Ingress.scala
 CONFIGURATION = "io_configuration"
 
 

@@ -32,29 +32,25 @@ bool ClockedIngress::open() const {
   return std::any_of(inputs_.begin(), inputs_.end(), [](const Input& in) { return in.open; });
 }
 
-// A clock of one input's gather: the cell goes on, the beat in stage 1 joins a cell, the next beat comes in.
+// A clock of one input's gather: the cell goes on, the next beat joins one.
 void ClockedIngress::gather(Input& in, bool cellTaken) {
   const bool advance = !in.cellValid || cellTaken;
   if (!advance) return;
   in.cellValid = false;
-  if (in.beatBytes != 0) {
-    const u32 beats = CellBytes / shape_.beatBytes;
-    const bool complete = in.beatLast || in.slot == beats - 1;
-    const u32 length = static_cast<u32>(saturate(u64{in.length} + in.beatBytes, PktLenBits));
-    in.cell = {length, in.cellIndex == 0, in.cellIndex == 1, in.beatLast};
-    in.slot = complete ? 0 : in.slot + 1;
-    in.length = in.beatLast ? 0 : length;
-    if (complete) in.cellIndex = in.beatLast ? 0 : std::min(in.cellIndex + 1, 2u);
-    in.cellValid = complete;
-  }
-  in.beatBytes = 0;
   if (in.frames.empty()) return;
   Coming& f = in.frames.front();
-  in.beatBytes = std::min(shape_.beatBytes, f.left);
-  f.left -= in.beatBytes;
-  in.beatLast = f.left == 0;
-  in.open = !in.beatLast;
-  if (!in.beatLast) return;
+  const u32 bytes = std::min(shape_.beatBytes, f.left);
+  f.left -= bytes;
+  const bool last = f.left == 0;
+  const bool complete = last || in.slot == CellBytes / shape_.beatBytes - 1;
+  const u32 length = static_cast<u32>(saturate(u64{in.length} + bytes, PktLenBits));
+  in.cell = {length, in.cellIndex == 0, in.cellIndex == 1, last};
+  in.slot = complete ? 0 : in.slot + 1;
+  in.length = last ? 0 : length;
+  if (complete) in.cellIndex = last ? 0 : std::min(in.cellIndex + 1, 2u);
+  in.cellValid = complete;
+  in.open = !last;
+  if (!last) return;
   ClockedPacket p;
   p.id = f.id;
   p.headers = f.headers;
@@ -112,7 +108,7 @@ bool ClockedIngress::takeCell(u32 input, bool room) {
   return true;
 }
 
-void ClockedIngress::clock(u64 clock, bool metaRoom) {
+void ClockedIngress::clock(u64 clock, bool metaRoom, std::optional<u32> metaTaken) {
   clock_ = clock;
   meta_.reset();
   lost_.clear();
@@ -132,12 +128,12 @@ void ClockedIngress::clock(u64 clock, bool metaRoom) {
     if (hasTurn && waitsForTurn(i)) pass(in);
     const bool taken = in.cellValid && takeCell(i, waitsForTurn(i) ? !in.passing : hasTurn);
     if (in.passing && !waitsForTurn(i)) pass(in);
+    in.places -= metaTaken == i;
     if (metaOf == static_cast<int>(i)) {
       meta_ = in.finished.front();
       in.finished.pop_front();
       in.headers.pop_front();
       in.written -= meta_->cells;
-      in.places--;
     }
     gather(in, taken);
   }

@@ -35,8 +35,8 @@ class ClockedIngress {
 
   // Frame `id` comes on an input, behind those that wait there; its first beat can be in the next clock.
   void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes, bool bad);
-  // `metaRoom`: the policy's queue takes a meta in this clock.
-  void clock(u64 clock, bool metaRoom);
+  // `metaRoom`: a meta can be chosen in this clock; `metaTaken`: the policy pipeline takes one of this input.
+  void clock(u64 clock, bool metaRoom, std::optional<u32> metaTaken);
 
   // What the clock brought.
   const std::optional<ClockedPacket>& meta() const { return meta_; }
@@ -64,8 +64,6 @@ class ClockedIngress {
   struct Input {
     std::deque<Coming> frames;         // on the wire; the first may be partly in
     std::deque<ClockedPacket> inside;  // all beats in, not yet a meta
-    u32 beatBytes = 0;                 // of the beat in gather's first stage, 0: none
-    bool beatLast = false;
     u32 slot = 0, cellIndex = 0, length = 0, taken = 0;
     bool cellValid = false, stopped = false, leavingOut = false;
     GatheredCell cell;

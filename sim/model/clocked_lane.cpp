@@ -230,7 +230,8 @@ void ClockedLane::clock(u64 now) {
           ingress_.open();
   auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
-  const bool metaRoom = metaQueue_.size() < timing::PolicyMetas;
+  const bool metaRoom = metaQueue_.size() < timing::MetasChosen;
+  const std::optional<u32> metaTaken = metaQueue_.empty() ? std::nullopt : std::optional(metaQueue_.front().input);
   takeSlot();
   observe();
   rule();
@@ -248,7 +249,7 @@ void ClockedLane::clock(u64 now) {
   const int taken = scheduler_.clock(now, enqueued, aheadCells_ < timing::AheadCells);
   busy_ = busy_ || scheduler_.busy();
   transmit();
-  ingress_.clock(clock_, metaRoom);
+  ingress_.clock(clock_, metaRoom, metaTaken);
   if (ingress_.meta()) metaQueue_.push_back(*ingress_.meta());
   frames_ += ingress_.ended();
   for (const Packet& p : ingress_.lost()) {

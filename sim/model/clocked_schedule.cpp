@@ -49,7 +49,7 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   const bool grant = mayServe && covered;
 
   // who joins
-  const bool blocks = shaper_.done() && holdsFirst_ && !shaper_.paid(now);
+  const bool blocks = shaper_.blocks();
   const bool afterRefills = awake < 0 && refills_.empty();
   const bool parks = blocks && afterRefills;
   const bool joinsAnew = mayServe && !covered && afterRefills && !blocks && releases_.empty();
@@ -82,7 +82,7 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   const int charge = grant && shaper_.shaped(first) ? static_cast<int>(first) : -1;
   const int released = shaper_.released(now);
   const bool mayRelease = releases_.size() <= ReleasesBusy;
-  shaper_.clock(now, charge, firstBytes, !blocks || parks, park, mayRelease);
+  shaper_.clock(now, charge, firstBytes, {holdsFirst_, parks}, park, mayRelease);
   port_.clock(now, grant, firstBytes);
 
   // lists

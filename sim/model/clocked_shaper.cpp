@@ -79,7 +79,7 @@ bool ClockedQueueShaper::earliest(u64& ns) const {
   return resultValid_;
 }
 
-void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, bool finish, int park, bool mayRelease) {
+void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, Charged charged, int park, bool mayRelease) {
   const int free = released(now);
   const bool disturbed = free >= 0 || park >= 0 || charge >= 0 || charging();
 
@@ -135,8 +135,10 @@ void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, bool finish, i
     stage_ = 1;
     charged_ = static_cast<u32>(charge);
     chargedBytes_ = lenBytes;
-  } else if (stage_ == timing::ChargeDone) {
-    if (finish) stage_ = 0;
+  } else if (stage_ == timing::ChargeCompared) {
+    stage_ = chargedDue_.paid(now) || !charged.holdsFirst ? 0 : timing::ChargeBlocks;
+  } else if (stage_ == timing::ChargeBlocks) {
+    if (charged.parks) stage_ = 0;
   } else if (stage_ != 0) {
     stage_++;
   }

@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "formats.h"
+#include "timing.h"
 
 namespace vermilion {
 
@@ -51,13 +52,15 @@ class ClockedQueueShaper {
   bool shaped(u32 queue) const { return queues_[queue].cost.m != 0; }
 
   bool charging() const { return stage_ != 0; }
-  bool done() const { return stage_ == 5; }
-  bool paid(u64 now) const { return chargedDue_.paid(now); }
+  bool blocks() const { return stage_ == timing::ChargeBlocks; }
   bool anyParked() const { return parked_ != 0; }
   int released(u64 now) const;  // the queue let go in this clock, or -1
   bool earliest(u64& ns) const;
+  struct Charged {
+    bool holdsFirst, parks;  // the queue that is charged
+  };
   // `charge` and `park` are queues, or -1.
-  void clock(u64 now, int charge, u32 lenBytes, bool finish, int park, bool mayRelease);
+  void clock(u64 now, int charge, u32 lenBytes, Charged charged, int park, bool mayRelease);
 
  private:
   struct Queue {

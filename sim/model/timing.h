@@ -19,8 +19,9 @@ struct LaneShape {
 
 namespace timing {
 
-// parse/FrameHeads.scala, Latency: parse/HeaderParser.scala, and a clock each for the register before it and the store behind it
-constexpr u64 Headers = 3 + 1 + 1;
+// parse/FrameHeads.scala: from a head's last cell to the clock in which its meta can be chosen, parse/HeaderParser.scala and a clock for the register
+// before it. The meta stands at the policy pipeline in the clock behind that (stream/IngressArbiter.scala).
+constexpr u64 Headers = 3 + 1;
 // policy/PolicyPipeline.scala, Look: from a slot to what its averages see of the queue: the markers' 8 clocks (Mark) and one
 // more less average/QueueLook.scala
 constexpr u64 Look = 8 + 1 - 8;
@@ -42,14 +43,14 @@ constexpr u64 Admission = Verdict + 1;
 constexpr u32 Refreshes = 16;  // policy/SlotSource.scala, Refreshes
 // average/AverageUnit.scala: updates under way when a later one reads, EwmaStages - 1
 constexpr u64 Averaging = EwmaStages - 1;
-// schedule/QueueShaper.scala: a charge runs through s1..s5
-constexpr int ChargeFloor = 2, ChargeWritten = 4, ChargeDone = 5;
+// schedule/QueueShaper.scala: a charge runs through s1..s5, and s6 where it blocks the queue
+constexpr u32 ChargeFloor = 2, ChargeWritten = 4, ChargeCompared = 5, ChargeBlocks = 6;
 
 constexpr u32 MetaDepth = 16;    // stream/Ingress.scala, MetaDepth
 constexpr u32 CellsAhead = 4;    // stream/Ingress.scala, CellsAhead
 constexpr u32 CellsReady = 4;    // queue/FreeList.scala, `ready`
 constexpr u32 ChainsDepth = 3;   // queue/FreeList.scala, `chains`
-constexpr u32 PolicyMetas = 64;  // lane/LaneCore.scala, MetasDuringCommit
+constexpr u32 MetasChosen = 2;   // stream/IngressArbiter.scala, Chosen
 constexpr u32 AheadCells = 4;    // schedule/EgressQueues.scala, AheadCells
 constexpr u32 ShortBytes = 512;  // schedule/PortShaper.scala, ShortBytes
 

@@ -18,7 +18,7 @@ CLOSE = [
 DEEP = {"queues": 9, "free-list": 11, "scheduler": 7, "gather-64": 10}  # to a depth
 
 FOUND = {  # a fault of each kind: the property that fails, and the first clock in which it can
-    ("queues", "order"): ("a read of a link shows an older one", 5),
+    ("queues", "order"): ("a link is read in the clock of its write", 6),
     ("queues", "insomnia"): ("a queue sleeps with packets, or wakes twice", 5),
     ("queues", "refill"): ("a packet is lost, or made up: the taker knows no first", 5),
     ("free-list", "lost"): ("a cell is lost: it is free and is not offered", 11),
@@ -27,8 +27,8 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("reader", "lost"): ("cells out: what is offered changes while it waits", 4),
     ("reader", "freed"): ("a chain does not come back when its last cell is out, or twice", 3),
     ("rewrite", "byte"): ("a byte changes that is not to be edited", 5),
-    ("gather-64", "order"): ("a byte of the cell is another one", 5),
-    ("gather-64", "bad"): ("a bad frame counts as good, or a good one as bad", 4),
+    ("gather-64", "order"): ("a byte of the cell is another one", 4),
+    ("gather-64", "bad"): ("a bad frame counts as good, or a good one as bad", 3),
     ("serializer-64", "valid"): ("way out: valid falls before ready", 4),
     ("serializer-64", "lost"): ("way out: what is offered changes while it waits", 4),
     ("serializer-64", "last"): ("a frame ends at another beat than its last", 3),

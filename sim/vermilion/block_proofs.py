@@ -23,14 +23,14 @@ QUEUES = {
     "lost": Fault(
         "packets that join queue 1 are not linked",
         "QueueManager",
-        r"e1Valid & ~e1Sleeps;(?=\s+wire)",
-        "e1Valid & ~e1Sleeps & ~e1_queue;",
+        r"W0_en +\(e1Links\)",
+        "W0_en (e1Links & ~e1_queue)",
     ),
     "order": Fault(
         "a packet is linked behind its own queue's first",
         "QueueManager",
-        r"writeEnable_3 \? \(e1Newest_hit \? e1Newest_held : _e1Newest_array_ext_R0_data\)",
-        "writeEnable_3 ? t1Cell",
+        r"W0_addr +\(e1Newest\)",
+        "W0_addr (t1Cell)",
     ),
     "forwarding": Fault(
         "the newest packet of the clock before is not seen",
@@ -42,7 +42,7 @@ QUEUES = {
     "refill": Fault(
         "a refill is not told",
         "QueueManager",
-        r"io_refilled_valid = t1Emptied & io_newestServed_0 != t1Cell",
+        r"io_refilled_valid = t1Emptied & t1Followed",
         "io_refilled_valid = 1'h0",
     ),
 }
@@ -119,10 +119,10 @@ GATHER = {
         "slot <= &slot ? 3'h0 : slot",
     ),
     "length": Fault(
-        "lengths run on from frame to frame", "CellGather", r"length <= s1Beat_last \? 16'h0 : ", "length <= "
+        "lengths run on from frame to frame", "CellGather", r"length <= io_in_bits_last \? 16'h0 : ", "length <= "
     ),
     "bad": Fault(
-        "a frame with a hole in keep is good", "CellGather", r"badNow = frameBad \| s1BadKeep", "badNow = frameBad"
+        "a frame with a hole in keep is good", "CellGather", r"badNow =\s+frameBad\s+\|", "badNow = frameBad &"
     ),
 }
 

@@ -85,6 +85,7 @@ class LaneCore(p: LaneParams) extends Module {
     each.io.cellsLeft := arbiter.io.inputs(i).cellsLeft
     arbiter.io.inputs(i).cell <> each.io.cell
     arbiter.io.inputs(i).end <> each.io.end
+    each.io.metaTaken := arbiter.io.inputs(i).metaTaken
   }
   arbiter.io.types := io.configuration.ttlOption
   arbiter.io.alloc <> free.io.cell
@@ -92,8 +93,7 @@ class LaneCore(p: LaneParams) extends Module {
 
   // -- decide --
   policy.io.now := io.now
-  // A commit takes a slot of the pipeline; what it holds back waits here.
-  policy.io.meta <> Queue(arbiter.io.meta, LaneCore.PolicyMetas)
+  policy.io.meta <> arbiter.io.meta
   policy.io.departed := queues.io.departed
   policy.io.commit <> io.configuration.commit
   policy.io.classWrite := io.configuration.classWrite
@@ -158,17 +158,11 @@ class LaneCore(p: LaneParams) extends Module {
 
   // Beats inside ingress are seen by the frame's meta or loss at the latest; until then the frame counts as under way.
   private val frames = RegInit(0.U(16.W))
-  private val ended = PopCount(VecInit(io.in.map(i => i.fire && i.bits.last)))
+  private val ended = RegNext(PopCount(VecInit(io.in.map(i => i.fire && i.bits.last))), 0.U) // counted a clock later
   frames := frames + ended - policy.io.meta.fire - PopCount(io.lost.map(_.valid))
   private val open = RegInit(VecInit.fill(p.inputs)(false.B))
   for (i <- 0 until p.inputs) when(io.in(i).fire) { open(i) := !io.in(i).bits.last }
   io.wake := queues.io.wake
-  io.busy := !queuesReady || frames =/= 0.U || open.asUInt.orR || policy.io.busy || queues.io.busy || reader.io.cell.valid ||
+  io.busy := !queuesReady || frames =/= 0.U || ended =/= 0.U || open.asUInt.orR || policy.io.busy || queues.io.busy || reader.io.cell.valid ||
     rewrite.io.out.valid || rewrite.io.in.valid || serializer.io.out.valid || io.configuration.commit.valid
-}
-
-object LaneCore {
-
-  /** Metas that may wait for a slot of the policy pipeline. */
-  val PolicyMetas = 64
 }

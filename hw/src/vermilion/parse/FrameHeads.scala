@@ -12,11 +12,12 @@ class PassingCell(inputBits: Int) extends Bundle {
   val first = Bool() // the frame's cell 0
   val endsHead = Bool() // two cells or the whole frame are in with this one
   val bytes = UInt(8.W) // min(frame length, 128), counts at `endsHead`
+  val start = new IpStart // counts at `first`
 }
 
 object FrameHeads {
 
-  /** Clocks from the cell that ends a frame's head to the clock in which its headers can be read. */
+  /** Clocks from the cell that ends a frame's head to the clock in which its headers can be read. It is known a clock before that they can. */
   val Latency: Int = HeaderParser.Latency + 2
 }
 
@@ -25,10 +26,11 @@ object FrameHeads {
   * Cells of all inputs pass one a clock, so one parser that takes a frame a clock keeps up with them, whatever their sizes. Of each input
   * the first cell of the frame that is coming in is kept, from its EtherType on.
   *
-  * `waiting(i)`: headers of that many frames of input i can be read, and those of the oldest stand at `headers` while `read` = i. `take`
-  * removes them. At most `depth` frames an input may be between their first cell and `take`; an assertion holds it.
+  * `waiting(i)`: headers of frames of input i can be read from the next clock on; those of the oldest will stand at `place`, while `input` = i.
+  * `choose` removes them from those that wait; `headers` are those at the place `read`. At most `depth` frames an input may be between their
+  * first cell and the last clock in which they are read; their places are used in turn.
   *
-  * Latency: [[FrameHeads.Latency]] clocks from `endsHead` to `waiting`.
+  * Latency: [[FrameHeads.Latency]] clocks from `endsHead` to `headers`.
   */
 class FrameHeads(inputs: Int, depth: Int) extends Module {
   require(depth >= 2 && isPow2(depth), s"depth is $depth; legal are powers of two from 2")
@@ -38,9 +40,11 @@ class FrameHeads(inputs: Int, depth: Int) extends Module {
     val types = Input(new TtlOptionTypes)
     val cell = Flipped(Valid(new PassingCell(inputBits)))
     val waiting = Output(Vec(inputs, Bool()))
-    val read = Input(UInt(inputBits.W))
+    val input = Input(UInt(inputBits.W))
+    val place = Output(UInt((inputBits + log2Ceil(depth)).W))
+    val choose = Input(Bool()) // of `input`
+    val read = Input(UInt((inputBits + log2Ceil(depth)).W))
     val headers = Output(new Headers)
-    val take = Input(Bool()) // of input `read`
   })
 
   // ---- The head: its first cell from the store, its second from the clock before ---------------------------------------
@@ -53,7 +57,7 @@ class FrameHeads(inputs: Int, depth: Int) extends Module {
   private val cell = io.cell.bits
   private val firstCell = Wire(new FirstCell)
   firstCell.data := cell.data(8 * CellBytes - 1, 8 * skipped)
-  firstCell.start := IpStart(cell.data)
+  firstCell.start := cell.start
   when(io.cell.valid && cell.first) { firstCells.write(cell.input, firstCell) }
   private val ends = io.cell.valid && cell.endsHead
   private val input = RegEnable(cell.input, ends)
@@ -68,21 +72,25 @@ class FrameHeads(inputs: Int, depth: Int) extends Module {
   // ---- Headers: a place for each frame of each input ------------------------------------------------------------------
   private val placeBits = log2Ceil(depth)
   private val store = Mem(1 << (inputBits + placeBits), new Headers)
-  private val parsedInput = ShiftRegister(input, HeaderParser.Latency)
+  // A clock before its headers are parsed a frame can be chosen.
+  private val soon = ShiftRegister(parser.io.in.valid, HeaderParser.Latency - 1, false.B, true.B)
+  private val soonInput = ShiftRegister(input, HeaderParser.Latency - 1)
+  private val parsedInput = RegNext(soonInput)
   private val next, oldest = RegInit(VecInit.fill(inputs)(0.U(placeBits.W)))
   private val counts = RegInit(VecInit.fill(inputs)(0.U((placeBits + 1).W)))
   private def of(each: Vec[UInt], input: UInt): UInt = if (inputs == 1) each.head else each(input)
   private val parsed = parser.io.out.valid
   when(parsed) { store.write(Cat(parsedInput, of(next, parsedInput)), parser.io.out.bits) }
   for (i <- 0 until inputs) {
-    val comes = parsed && parsedInput === i.U
-    val goes = io.take && io.read === i.U
-    when(comes) { next(i) := next(i) + 1.U }
+    val comes = soon && soonInput === i.U
+    val goes = io.choose && io.input === i.U
+    when(parsed && parsedInput === i.U) { next(i) := next(i) + 1.U }
     when(goes) { oldest(i) := oldest(i) + 1.U }
     counts(i) := counts(i) + comes - goes
     io.waiting(i) := counts(i) =/= 0.U
     assert(!comes || counts(i) =/= depth.U, "parsed headers were lost")
-    assert(!goes || counts(i) =/= 0.U, "headers are taken that are not there")
+    assert(!goes || counts(i) =/= 0.U, "headers are chosen that are not there")
   }
-  io.headers := store.read(Cat(io.read, of(oldest, io.read)))
+  io.place := Cat(io.input, of(oldest, io.input))
+  io.headers := store.read(io.read)
 }

@@ -115,7 +115,8 @@ class HeaderParser extends Module {
     val portsEnd, tcpEnd = UInt(5.W) // words that can be the first of 4, of 14 bytes within the frame
     val fixed = UInt(80.W) // the IP header's first 10 bytes
     val srcAddr, dstAddr = UInt(128.W)
-    val kind6 = UInt(NextHeader.Bits.W) // of the IPv6 header's next
+    val kind6 = UInt(NextHeader.Bits.W) // of the IPv6 header's next; Other in IPv4
+    val hop = new Extension // at the first place
     val extensions = Vec(Extension.Places, new ExtensionBytes)
     val wanted = UInt(8.W) // the option's type
     val options = Vec(TtlOption.SearchBytes, UInt(8.W))
@@ -138,12 +139,12 @@ class HeaderParser extends Module {
   }
   s1In.srcAddr := address(12, 8)
   s1In.dstAddr := address(16, 24)
-  s1In.kind6 := behindTags(at => NextHeader.ip6(byteAt(at + 6)))
+  s1In.kind6 := Mux(is6Type, behindTags(at => NextHeader.ip6(byteAt(at + 6))), NextHeader.Other.U)
   for ((e, k) <- s1In.extensions.zipWithIndex) {
-    e.following := behindTags(at => byteAt(at + 40 + 8 * k))
-    e.length := behindTags(at => byteAt(at + 41 + 8 * k))
-    e.later := behindTags(at => wordAt(at + 42 + 8 * k)(15, 3) =/= 0.U)
+    def bytesFrom(i: Int, f: Int => UInt) = behindTags(at => f(at + i + 8 * k))
+    e := ExtensionBytes(k, bytesFrom(40, byteAt), bytesFrom(41, byteAt), bytesFrom(42, wordAt))
   }
+  s1In.hop := s1In.extensions.head.within(0, s1In.units)
   s1In.wanted := Mux(is6Type, io.types.ip6, io.types.ip4)
   s1In.options := options
   for ((word, i) <- s1In.words.zipWithIndex) {
@@ -164,24 +165,25 @@ class HeaderParser extends Module {
 
   private val payload6 = ipWord(4)
   private val total6 = payload6 +& 40.U
-  private def words(count: UInt): UInt =
-    saturate((count +& 3.U) >> 2, 6) // 63 is behind every TCP header: 29 + 15 words
-  private val claimed = words(Mux(s1.is6Type, total6, ipWord(2)))
-  private val present = Mux(s1.whole, 63.U, words(s1.bytes))
 
-  private val extensions = s1.extensions.zipWithIndex.map { case (e, k) => e.at(k, s1.units) }
-  private val start = Wire(new Walk)
-  start.place := 0.U
-  start.last := 0.U
+  /** Bytes and `more` in words, begun ones too; 63 is behind every TCP header: 29 + 15 words. It is 63 for 256 bytes and more. */
+  private def words(count: UInt, more: Int): UInt = {
+    val low = saturate((count(7, 0) +& (more + 3).U) >> 2, 6)
+    if (count.getWidth > 8) Mux(count(count.getWidth - 1, 8).orR, 63.U(6.W), low) else low
+  }
+  private val claimed = Mux(s1.is6Type, words(payload6, 40), words(ipWord(2), 0))
+  private val present = Mux(s1.whole, 63.U, words(s1.bytes.pad(8), 0))
+
+  private val extensions =
+    s1.hop +: s1.extensions.zipWithIndex.tail.map { case (e, k) => e.within(k, s1.units) }
   private val kind4 = Mux(ipWord(6)(12, 0) === 0.U, NextHeader.ip4(ip(9)), NextHeader.Other.U)
-  start.kind := Mux(s1.is6Type, s1.kind6, kind4) // where it is no IP after all, it is not asked what the walk says
+  private val walk = Walk.start(s1.kind6).step(extensions, first = true).step(extensions, first = false)
 
   private class Known extends Bundle {
     val headers = new Headers // without what s3 adds
     val start = UInt(5.W) // of the transport header in `words`, if the walk passes no header
-    val packetEnd = UInt(
-      6.W
-    ) // first of `words` behind the packet, by its length and the frame; begun ones belong to it
+    val claimed, present = UInt(6.W) // words from the IP header's first, by its length and in the frame
+    val tags = UInt(2.W)
     val portsEnd, tcpEnd = UInt(5.W)
     val walk = new Walk
     val optionEnd = UInt(4.W) // bytes of options that may be looked at
@@ -203,13 +205,16 @@ class HeaderParser extends Module {
   h.srcAddr := Mux(is4 || is6, s1.srcAddr, 0.U)
   h.dstAddr := Mux(is4 || is6, s1.dstAddr, 0.U)
   s2In.start := Mux(s1.is6Type, 5.U(5.W), ihl - 5.U) + s1.tags
-  s2In.packetEnd := less(Mux(claimed < present, claimed, present) +& s1.tags, 5.U)(5, 0)
+  s2In.claimed := claimed
+  s2In.present := present
+  s2In.tags := s1.tags
   s2In.portsEnd := s1.portsEnd
   s2In.tcpEnd := s1.tcpEnd
-  s2In.walk := start.step(extensions, first = true).step(extensions, first = false)
+  s2In.walk := walk // where it is no IP after all, it is not asked what the walk says
+  when(!s1.is6Type) { s2In.walk.kind := kind4 }
   private val options4 = Mux(ihl > 8.U, TtlOption.SearchBytes.U, Cat((ihl - 5.U)(1, 0), 0.U(2.W)))
   private val hopWhole = ip(6) === 0.U && extensions.head.eightsFits
-  private val options6 = Mux(!hopWhole, 0.U, Mux(s1.extensions.head.length === 0.U, 6.U, TtlOption.SearchBytes.U))
+  private val options6 = Mux(!hopWhole, 0.U, Mux(s1.extensions.head.single, 6.U, TtlOption.SearchBytes.U))
   s2In.optionEnd := either(options6, options4)
   s2In.options := s1.options
   s2In.words := s1.words
@@ -221,13 +226,16 @@ class HeaderParser extends Module {
   private val s2Valid = RegNext(s1Valid, false.B)
 
   // ---- Stage 3: the second half of the walk, the TTL option ------------------------------------------------------------------
-  private val walked = s2.walk.step(s2Extensions, first = false).step(s2Extensions, first = false)
+  private val walked = s2.walk.step(s2Extensions, first = false).lastStep(s2Extensions)
   private val s3 = RegEnable(s2, s2Valid)
   private val s3Option = Reg(UInt(TtlOption.Places.W)) // a bit a place
   s3Option := TtlOptionWalk(s2Places, s2.optionEnd)
   private val s3Kind = RegNext(walked.kind)
   private val s3Place = RegNext(walked.place)
   private val s3Last = RegNext(walked.last)
+  // First of `words` behind the packet; begun ones belong to it.
+  private val s3PacketEnd =
+    RegNext(less(Mux(s2.claimed < s2.present, s2.claimed, s2.present) +& s2.tags, 5.U)(5, 0))
 
   // ---- Behind it: the transport header ----------------------------------------------------------------------------
   private def behind(place: UInt): UInt = Cat(s3.start(4, 1) + place, s3.start(0)) // index of a word, two to a place
@@ -243,7 +251,7 @@ class HeaderParser extends Module {
   private val ports = select(index, 0, Words - 2)(word => word)
   private val offsetAndFlags = select(index, 3, Words - 1)(_(31, 16))
   private val dataOffset = offsetAndFlags(15, 12)
-  private val segment = less(s3.packetEnd, index) // words
+  private val segment = less(s3PacketEnd, index) // words
   private def only(condition: Bool, value: UInt): UInt = Mux(condition, value, 0.U)
 
   private val result = WireDefault(s3.headers)

@@ -34,7 +34,7 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   val serve = Input(new QueueHead(p))
   val take = Input(Bool())
   val emptied = Input(Bool())
-  val successor = Output(new PacketRef(p)) // valid where serve was not the last
+  val successor = Output(new PacketRef(p)) // valid where `emptied` was not asked for
   val newestServed = Output(UInt(p.cellBits.W))
   val refilled = Valid(new QueueHead(p)) // the queue that was emptied holds a packet again
   val taken = Valid(new TakenPacket(p))
@@ -78,7 +78,7 @@ class QueueManager(p: LaneParams) extends Module {
   private val newest = guards.ram(p.queues, UInt(p.cellBits.W))
   private val woken = guards.ram(p.queues, Bool())
   private val slept = guards.ram(p.queues, Bool())
-  private val next = guards.ram(p.cells, new PacketRef(p))
+  private val next = guards.unforwarded("next", p.cells, new PacketRef(p))
   private val descriptors = guards.unforwarded("descriptors", p.cells, new Descriptor(p))
   private val sweep = new SweepInit(p.queues)
 
@@ -96,10 +96,14 @@ class QueueManager(p: LaneParams) extends Module {
   io.taken.bits.descriptor := t1Descriptor
   private val t1Last = io.newestServed === t1Cell
   t1More := t1Valid && !t1Last
-  private val asleep = t1Emptied && t1Last
-  io.refilled.valid := t1Emptied && !t1Last
+  // Who asks for sleep has seen all packets of the clocks before, so only one that joins in the clock of the take can stand behind.
+  private val t1Followed = RegNext(io.joined.valid && io.joined.bits === io.serve.queue, false.B)
+  private val t1Follower = Wire(new PacketRef(p))
+  private val asleep = t1Emptied && !t1Followed
+  assert(!t1Emptied || t1Followed === !t1Last, "a queue is told empty that is not, or the reverse")
+  io.refilled.valid := t1Emptied && t1Followed
   io.refilled.bits.queue := t1Queue
-  io.refilled.bits.packet := io.successor
+  io.refilled.bits.packet := t1Follower
   slept.write(!sweep.done, sweep.address, false.B)
   slept.write(asleep, t1Queue, !slept.read(io.serve.queue, asleep))
 
@@ -108,12 +112,17 @@ class QueueManager(p: LaneParams) extends Module {
   private val e1 = RegNext(io.enqueue.bits)
   private val e1Newest = newest.read(io.enqueue.bits.queue, e1Valid)
   private val e1Woken = woken.read(io.enqueue.bits.queue, e1Valid)
-  private val e1Sleeps = e1Woken === slept.read(io.enqueue.bits.queue, e1Valid) || (asleep && t1Queue === e1.queue)
+  private val e1Slept = e1Woken === slept.read(io.enqueue.bits.queue, e1Valid)
+  private val e1IsTaken = RegNext(io.serve.queue === io.enqueue.bits.queue) // e1.queue is t1Queue
+  private val e1Sleeps = e1Slept || (asleep && e1IsTaken)
   private val e1Ref = Wire(new PacketRef(p))
   e1Ref.cell := e1.descriptor.headCell
   e1Ref.lenBytes := e1.descriptor.lenBytes
+  t1Follower := Delay(e1Ref)
   newest.write(e1Valid, e1.queue, e1Ref.cell)
-  next.write(e1Valid && !e1Sleeps, e1Newest, e1Ref)
+  // Of a queue that falls asleep in this clock the newest is the packet taken before it, whose link nobody asks for any more.
+  private val e1Links = e1Valid && !e1Slept
+  next.write(e1Links, e1Newest, e1Ref)
   descriptors.write(e1Valid, e1Ref.cell, e1.descriptor)
   woken.write(!sweep.done, sweep.address, false.B)
   woken.write(e1Valid && e1Sleeps, e1.queue, !e1Woken)
@@ -126,6 +135,8 @@ class QueueManager(p: LaneParams) extends Module {
   for (i <- 0 until 2) io.newest(i) := newest.read(io.look(i), true.B)
 
   // Simulators read the new value on a collision; a RAM need not.
+  private val linked = io.take && !io.emptied && e1Links && e1Newest === io.serve.packet.cell
+  assert(!linked, "a link is read in the clock of its write")
   assert(!(io.take && e1Valid && e1Ref.cell === io.serve.packet.cell), "a descriptor is read in the clock of its write")
   assert(!io.taken.valid || io.taken.bits.descriptor.cells =/= 0.U, "a packet without cells was queued")
   assert(

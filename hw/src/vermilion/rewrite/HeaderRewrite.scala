@@ -69,28 +69,31 @@ class HeaderRewrite(p: LaneParams) extends Module {
     (d.ttlOptionAt === place.U) -> select(d.l3Offset, words)
   })
 
+  // What of the checksum's sum is known without the new TOS.
+  private val checksum = select(d.l3Offset, at => word(io.in.bits.cell.data, at + 10))
+  private val pads4 = remove && d.isIp4
+  private def ifPads(words: UInt): UInt = Mux(pads4, words, 0.U(16.W))
+
   private val s1Ready = Wire(Bool())
   private val s1Valid = RegInit(false.B)
   private val s1 = RegEnable(io.in.bits, io.in.fire)
-  private val s1Before = RegEnable(before, io.in.fire)
   private val s1After = RegEnable(after, io.in.fire)
   private val s1Ce = RegEnable(ce, io.in.fire)
   private val s1Dscp = RegEnable(isIp && newDscp =/= traffic(7, 2), io.in.fire)
-  private val s1Checksum = RegEnable(select(d.l3Offset, at => word(io.in.bits.cell.data, at + 10)), io.in.fire)
+  private val s1HeaderSum = RegEnable((~checksum +& ~before) +& ifPads(0x0202.U), io.in.fire)
+  private val s1OptionSum = RegEnable(ifPads(~option(31, 16)) +& ifPads(~option(15, 0)), io.in.fire)
   private val s1Remove = RegEnable(remove, io.in.fire)
   private val s1Start = RegEnable(optionStart, io.in.fire)
-  private val s1Option = RegEnable(option, io.in.fire)
   io.in.ready := !s1Valid || s1Ready
   when(io.in.ready) { s1Valid := io.in.valid }
 
   // ---- Stage 2: the checksum, and both words into place ----------------------------------------------------------
   private val s1Changed = s1Ce || s1Dscp
   private val s1Pads4 = s1Remove && s1.descriptor.isIp4
-  private def ifPads(words: UInt): UInt = Mux(s1Pads4, words, 0.U(16.W))
-  private val s1Sum = ((~s1Checksum +& ~s1Before) +& (s1After +& ifPads(0x0202.U))) +&
-    (ifPads(~s1Option(31, 16)) +& ifPads(~s1Option(15, 0)))
+  private val s1Sum = (s1HeaderSum +& s1OptionSum) +& s1After
   private val s1Folded = s1Sum(15, 0) +& (s1Sum >> 16)
-  private val s1NewChecksum = ~(s1Folded(15, 0) + s1Folded(16))
+  private val s1FoldedMore = s1Sum(15, 0) + (s1Sum >> 16) + 1.U // chosen where the fold carries
+  private val s1NewChecksum = ~Mux(s1Folded(16), s1FoldedMore(15, 0), s1Folded(15, 0))
   private val s1NewSum = s1Changed || s1Pads4
 
   /** Byte `i` of the cell where it belongs to the option. */

@@ -33,8 +33,9 @@ class DueTime extends Bundle {
   val debtBits = UInt(log2Ceil(DueTime.CostBits + 1).W)
 
   def paid(now: UInt): Bool = {
-    val ahead = next - DueTime.clock(now)
-    ahead === 0.U || (ahead >> debtBits).orR
+    // Masked and not shifted: what the mask needs is there before the difference.
+    val tooMuch = VecInit(Seq.tabulate(DueTime.ClockBits)(bit => debtBits <= bit.U)).asUInt
+    next === DueTime.clock(now) || ((next - DueTime.clock(now)) & tooMuch).orR
   }
 
   /** In whole ns, rounded up. */
@@ -58,17 +59,34 @@ object DueTime {
   def clock(now: UInt): UInt = now ## 0.U(ShaperFrac.W)
   def clock40(ns: UInt): UInt = (ns ## 0.U(ShaperFrac.W)).pad(ClockBits)
 
-  /** `next`, but not before now - burst and not behind now. All as the virtual clock. */
-  def base(next: UInt, now: UInt, burst: UInt): UInt = {
-    val age = now - next
-    val ahead = age(ClockBits - 1)
-    Mux(ahead, now, Mux(age > burst, now - burst, next))
-  }
-
-  def after(base: UInt, cost: UInt): DueTime = {
+  def after(next: UInt, debtBits: UInt): DueTime = {
     val due = Wire(new DueTime)
-    due.next := Arithmetic.wrap(base + cost, ClockBits)
-    due.debtBits := Mux(cost.orR, Log2(cost) + 1.U, 0.U)
+    due.next := Arithmetic.wrap(next, ClockBits)
+    due.debtBits := debtBits
     due
+  }
+}
+
+/** Of a product of length and costMant the bits that say how long the cost is: the highest six that hold a one. */
+class CostMagnitude extends Bundle {
+  val group = UInt(3.W) // of six bits
+  val bits = UInt(6.W)
+
+  /** Bits of the cost: those of the product and `ShaperFrac`, less the shift. */
+  def costBits(shift: UInt): UInt = {
+    val low = Mux1H(PriorityEncoderOH(bits.asBools.reverse), (0 until 6).map(from => (6 - from + ShaperFrac).U))
+    val all = VecInit(Seq.tabulate(8)(g => (6 * g).U(6.W)))(group) +& low
+    Mux(bits.orR && all > shift, all - shift, 0.U)(log2Ceil(DueTime.CostBits + 1) - 1, 0)
+  }
+}
+
+object CostMagnitude {
+  def apply(product: UInt): CostMagnitude = {
+    val groups = (0 until product.getWidth by 6).map(low => product((low + 6).min(product.getWidth) - 1, low))
+    val highest = PriorityEncoderOH(groups.map(_.orR).reverse).reverse
+    val out = Wire(new CostMagnitude)
+    out.group := OHToUInt(highest)
+    out.bits := Mux1H(highest, groups.map(_.pad(6)))
+    out
   }
 }

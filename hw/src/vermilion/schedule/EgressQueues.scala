@@ -84,9 +84,14 @@ class EgressQueues(p: LaneParams) extends Module {
 
   // Cells of the packets chosen and not yet with the reader.
   private val ahead = RegInit(0.U((p.chainBits + 1).W))
-  private val takenCells = ((scheduler.io.serve.packet.lenBytes +& (CellBytes - 1).U) >> 6).asUInt
-  private val aheadLess = ahead - Mux(io.descriptor.fire, io.descriptor.bits.cells, 0.U)
-  ahead := Arithmetic.wrap(Mux(scheduler.io.take, aheadLess + takenCells, aheadLess), ahead.getWidth)
+  // Whether one is taken, which, and whether the reader takes one are known late: one adder behind each.
+  private val aheadLess = Arithmetic.wrap(ahead - io.descriptor.bits.cells, ahead.getWidth)
+  private def withTaken(cells: UInt): UInt = {
+    val bytes = Cat(cells, (CellBytes - 1).U(6.W)) +& scheduler.io.serve.packet.lenBytes
+    Arithmetic.wrap(bytes >> 6, ahead.getWidth)
+  }
+  private def whereTaken(cells: UInt): UInt = Mux(scheduler.io.take, withTaken(cells), cells)
+  ahead := Mux(io.descriptor.fire, whereTaken(aheadLess), whereTaken(ahead))
   scheduler.io.room := ahead < AheadCells.U && !guards.failed
 
   chosen.io.enq.valid := queues.taken.valid

@@ -44,9 +44,19 @@ class PortShaper extends Module {
   private val p4Short = Delay(short, 4)
   private val p1Len = Delay(io.charge.bits)
   private val p2Product = Delay(p1Len * config.costMant)
-  private val p3Cost = Delay(((p2Product << ShaperFrac) >> config.costShift).asUInt)
+  private val p2Cost = ((p2Product << ShaperFrac) >> config.costShift).asUInt
+  private val p3Cost = Delay(p2Cost)
+  // Not a difference: firtool 1.155 narrows one of two padded numbers and forgets its sign.
+  private val lessBurst = Delay(Arithmetic.wrap(~burst + 1.U, DueTime.ClockBits))
+  private val p3CostLess = Delay(Arithmetic.wrap(p2Cost + lessBurst, DueTime.ClockBits))
+  private val p3Magnitude = Delay(CostMagnitude(p2Product))
   private val due = RegInit(0.U.asTypeOf(new DueTime))
-  when(p(2)) { due := DueTime.after(DueTime.base(due.next, nowClock, burst), p3Cost) }
+  // The sum of each base that DueTime may choose is formed beside the choice.
+  private val age = nowClock - due.next
+  private val ahead = age(DueTime.ClockBits - 1)
+  private val tooOld = age > burst
+  private val charged = Mux(ahead, nowClock + p3Cost, Mux(tooOld, nowClock + p3CostLess, due.next + p3Cost))
+  when(p(2)) { due := DueTime.after(charged, p3Magnitude.costBits(config.costShift)) }
 
   // ---- what is under way
   private val reserve = RegInit(0.U((shortCost.getWidth + 3).W))
@@ -60,13 +70,12 @@ class PortShaper extends Module {
   private val underWay = VecInit(p).asUInt.orR
 
   // ---- credit, as of the clock before
-  private val age = nowClock - due.next
-  private val behind = Delay(!age(DueTime.ClockBits - 1))
-  private val credit = Delay(Mux(age > burst, burst, age))
+  private val behind = Delay(!ahead)
+  private val credit = Delay(Mux(tooOld, burst, age))
   private val paid = Delay(due.paid(io.now))
   io.open := !shaped || (longs === 0.U && Mux(underWay, behind && credit >= reserve, paid))
-  io.settled := !underWay
-  io.due := due.wholeNs
+  io.settled := !underWay && !RegNext(io.configure.valid, false.B)
+  io.due := Delay(due.wholeNs)
 
   when(io.configure.valid) {
     config := io.configure.bits

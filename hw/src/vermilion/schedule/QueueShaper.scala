@@ -8,8 +8,8 @@ import vermilion.lane.LaneParams
 
 /** Shapes the queues, each by the virtual time of `DueTime`, and keeps aside ("parks") who must wait.
   *
-  * One charge at a time: s1 operands, s2 floor and product, s3 shift, s4 write, s5 compare, which lasts from `done` until
-  * `finish`; `paid` says then whether the queue may send on at once. s4 waits a clock for a `configure`.
+  * One charge at a time: s1 operands, s2 floor and product, s3 shift, s4 write, s5 compare. There it ends if the queue may send on at once, or does
+  * not want to (`holdsFirst`); else it `blocks` from s6 on until `parks`. s4 waits a clock for a `configure`.
   *
   * Parked queues are looked at in turn, from 0 to the highest that was ever configured, at least two, one a clock whether parked or
   * not (q0 address, q1 read, q2 compare), while `mayRelease`, and from 0 on where nobody was parked before.
@@ -31,9 +31,9 @@ class QueueShaper(p: LaneParams) extends Module {
     val charge = Input(Bool())
     val charging = Output(Bool())
     val chargingNext = Output(Bool()) // in the next clock
-    val done = Output(Bool())
-    val paid = Output(Bool())
-    val finish = Input(Bool())
+    val holdsFirst = Input(Bool()) // the queue that is charged may send on
+    val blocks = Output(Bool()) // and must not: it waits to be parked
+    val parks = Input(Bool()) // now it is
     val parkNext = Input(UInt(p.queueBits.W)) // who `park` is for in the next clock
     val park = Input(Bool())
     val mayRelease = Input(Bool())
@@ -74,17 +74,22 @@ class QueueShaper(p: LaneParams) extends Module {
   private val s3UseNow = Delay(s2Ahead)
   private val s4Cost = RegEnable(((s3Product << ShaperFrac) >> s3Shift).asUInt(DueTime.CostBits - 1, 0), stage === 3.U)
   private val s4Base = RegEnable(Mux(s3UseFloor, s3Floor, Mux(s3UseNow, s3Now, s3Next)), stage === 3.U)
-  private val s4Due = DueTime.after(s4Base, s4Cost)
+  private val s4Magnitude = RegEnable(CostMagnitude(s3Product), stage === 3.U)
+  private val s4Shift = RegEnable(s3Shift, stage === 3.U)
+  private val s4Due = DueTime.after(s4Base + s4Cost, s4Magnitude.costBits(s4Shift))
   private val s4Writes = stage === 4.U && !io.configure.valid
   private val s5Due = RegEnable(s4Due, stage === 4.U)
+  private val s5Ends = s5Due.paid(io.now) || !io.holdsFirst
   io.charging := stage =/= 0.U
-  io.chargingNext := io.charge || (stage =/= 0.U && !(stage === 5.U && io.finish))
-  io.done := stage === 5.U
-  io.paid := s5Due.paid(io.now)
+  io.chargingNext := io.charge ||
+    (stage =/= 0.U && !(stage === 5.U && s5Ends) && !(stage === 6.U && io.parks))
+  io.blocks := stage === 6.U
   when(io.charge) {
     stage := 1.U
   }.elsewhen(stage === 5.U) {
-    when(io.finish) { stage := 0.U }
+    stage := Mux(s5Ends, 0.U, 6.U)
+  }.elsewhen(stage === 6.U) {
+    when(io.parks) { stage := 0.U }
   }.elsewhen(stage =/= 0.U && !(stage === 4.U && io.configure.valid)) { stage := stage + 1.U }
 
   private val fresh = 0.U.asTypeOf(new Record)
@@ -133,13 +138,16 @@ class QueueShaper(p: LaneParams) extends Module {
   // ---- the earliest of all that wait: least over one undisturbed turn
   private val least = RegInit(0.U.asTypeOf(Valid(new DueTime)))
   private val whole = RegInit(false.B) // this turn began at 0 and nothing has changed since
-  private val result = RegInit(0.U.asTypeOf(Valid(new DueTime)))
-  private val disturbed = release || io.park || io.charge || io.charging || io.configure.valid
+  private val result = RegInit(0.U.asTypeOf(Valid(UInt(TimeBits.W)))) // whole ns
+  private val disturbed = release || io.park || io.charging || io.configure.valid
   when(q2Valid && q2 === 0.U) {
     least.valid := q2Waits
     least.bits := q2Due
     whole := true.B
-    when(whole) { result := least }
+    when(whole) {
+      result.valid := least.valid
+      result.bits := least.bits.wholeNs
+    }
   }.elsewhen(q2Waits && !(least.valid && Arithmetic.reached(q2Due.next, least.bits.next))) {
     least.valid := true.B
     least.bits := q2Due
@@ -150,8 +158,7 @@ class QueueShaper(p: LaneParams) extends Module {
     whole := false.B
     result.valid := false.B
   }
-  io.earliest.valid := result.valid
-  io.earliest.bits := result.bits.wholeNs
+  io.earliest := result
 
   assert(!io.charge || !io.charging, "a charge came upon another")
   assert(sweep.done || !io.configure.valid, "a queue was configured within the first clocks after reset")

@@ -44,7 +44,7 @@ object Scheduler {
   *
   * Pace: a packet every clock, to any mixture of queues, but for
   *  - the end of a visit: one clock that chooses nothing, if other queues stand in the round, else three;
-  *  - a shaped queue's packet: 6 clocks in which nothing else is chosen, as the shaper must say who is next;
+  *  - a shaped queue's packet: 6 clocks in which nothing else is chosen, as the shaper must say who is next; 7 if that blocks the queue;
   *  - a queue whose last packet goes while another comes: it joins again, 4 clocks later.
   *
   * Joining takes a clock behind the event (J), and so the earliest choice is 3 clocks behind the packet's enqueue. At most one queue joins a
@@ -145,8 +145,9 @@ class Scheduler(p: LaneParams) extends Module {
   port.io.configure := io.configurePort
   port.io.charge.valid := grant
   port.io.charge.bits := first.head.packet.lenBytes
-  private val blocks = shaper.io.done && holdsFirst && !shaper.io.paid
-  shaper.io.finish := !blocks || parks
+  private val blocks = shaper.io.blocks
+  shaper.io.holdsFirst := holdsFirst
+  shaper.io.parks := parks
 
   // Released queues wait here; the shaper stops in time.
   private val releases = Module(new Queue(new ListedQueue(p), 4))
@@ -231,11 +232,12 @@ class Scheduler(p: LaneParams) extends Module {
   private val closed = listed && !port.io.open
   private val stuck = closed || !listed
   private val known = !shaper.io.anyParked || shaper.io.earliest.valid
-  private val sooner = shaper.io.anyParked && !(closed && Arithmetic.reached(shaper.io.earliest.bits, port.io.due))
-  private val wakeTime = Mux(sooner, shaper.io.earliest.bits, port.io.due)
+  private val earliest = shaper.io.earliest.bits
+  private val sooner = shaper.io.anyParked && !(closed && Arithmetic.reached(earliest, port.io.due))
+  private val come = Mux(sooner, Arithmetic.reached(io.now, earliest), Arithmetic.reached(io.now, port.io.due))
   private val waiting = listed || shaper.io.anyParked
-  io.wake.valid := waiting && quiet && stuck && known && !Arithmetic.reached(io.now, wakeTime)
-  io.wake.bits := wakeTime
+  io.wake.valid := waiting && quiet && stuck && known && !come
+  io.wake.bits := Mux(sooner, earliest, port.io.due)
   io.busy := !quiet || (waiting && !io.wake.valid)
 
   val guard = new Guards(p.protect).ports(lists.guard)

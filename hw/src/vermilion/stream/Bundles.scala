@@ -4,6 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
+import vermilion.parse.IpStart
 
 /** One AXI-Stream beat; `keep` is contiguous from lane 0 and full but on the last beat. `bad` counts at `last`. */
 class AxisBeat(val dataBits: Int) extends Bundle {
@@ -75,6 +76,7 @@ class IngressCell(p: LaneParams) extends Bundle {
   val first = Bool() // these three as in PassingCell
   val endsHead = Bool()
   val headBytes = UInt(8.W)
+  val start = new IpStart // counts at `first`
 }
 
 /** Verdict codes, `docs/architecture.md`. */

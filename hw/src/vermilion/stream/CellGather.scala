@@ -12,17 +12,18 @@ class GatheredCell extends Bundle {
   val last = Bool()
   val bad = Bool() // counts at last
   val cut = Bool() // of a frame whose beginning went with a reset
+  val tooLong = Bool() // lenBytes is over maxFrameBytes
   val lenBytes = UInt(PktLenBits.W) // the frame's bytes up to this cell's end, saturating
 }
 
 /** Puts AXI-Stream beats together into 64-byte cells; a frame always begins a new cell.
   *
-  * Latency: two clocks from the beat that completes a cell to the cell. Rate: a beat a clock.
+  * Latency: one clock from the beat that completes a cell to the cell. Rate: a beat a clock.
   * A beat whose `keep` breaks the contract (a hole, no byte at all, or not full before the last) makes the frame bad;
   * a beat before the last counts as full whatever `keep` says.
-  * It does not check lengths and drops nothing.
+  * It says which frames are longer than `maxFrameBytes`, and drops nothing.
   */
-class CellGather(dataBits: Int) extends Module {
+class CellGather(dataBits: Int, maxFrameBytes: Int) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new AxisBeat(dataBits)))
     val cut = Input(Bool()) // goes with `in`, the same for all beats of a frame
@@ -34,47 +35,43 @@ class CellGather(dataBits: Int) extends Module {
   private val advance = !io.out.valid || io.out.ready
   io.in.ready := advance
 
-  // ---- Stage 1: the beat, its bytes counted -------------------------------------------------------------------
-  private val keep = io.in.bits.keep
+  // ---- The beat, its bytes counted ------------------------------------------------------------------------------
+  private val beat = io.in.bits
+  private val keep = beat.keep
   private val ends = VecInit(Seq.tabulate(beatBytes)(i => keep(i) && (if (i + 1 < beatBytes) !keep(i + 1) else true.B)))
-  private val badKeep = Mux(io.in.bits.last, PopCount(ends) =/= 1.U || !keep(0), !keep.andR)
-  private val s1Valid = RegEnable(io.in.valid, false.B, advance)
-  private val s1Beat = RegEnable(io.in.bits, advance)
-  private val s1Cut = RegEnable(io.cut, advance)
-  private val s1BadKeep = RegEnable(badKeep, advance)
-  private val s1Bytes = RegEnable(
-    Mux(io.in.bits.last, OHToUInt(ends.asUInt) +& 1.U, beatBytes.U),
-    advance
-  )
+  private val hole = (keep >> 1 & ~keep(beatBytes - 2, 0)).orR || !keep(0)
+  private val badKeep = Mux(beat.last, hole, !keep.andR)
+  private val bytes = Mux(beat.last, OHToUInt(ends.asUInt) +& 1.U, beatBytes.U)
 
-  // ---- Stage 2: its place in the cell -------------------------------------------------------------------------
+  // ---- Its place in the cell --------------------------------------------------------------------------------------
   private val slot = RegInit(0.U(log2Ceil(beats).max(1).W))
   private val cellIndex = RegInit(0.U(2.W)) // 0, 1, then 2 for all others
   private val length = RegInit(0.U(PktLenBits.W))
   private val frameBad = RegInit(false.B)
 
-  private val take = s1Valid && advance
-  private val complete = s1Beat.last || slot === (beats - 1).U
-  private val sum = length +& s1Bytes
+  private val take = io.in.fire
+  private val complete = beat.last || slot === (beats - 1).U
+  private val sum = length +& bytes
   private val lengthNow = Mux(sum(PktLenBits), ((1 << PktLenBits) - 1).U, sum(PktLenBits - 1, 0))
-  private val badNow = frameBad || s1BadKeep
+  private val badNow = frameBad || badKeep
 
   private val slots = Reg(Vec(beats, UInt(dataBits.W)))
   private val cell = Reg(new GatheredCell)
   private val cellValid = RegInit(false.B)
   when(advance) { cellValid := take && complete }
   when(take) {
-    if (beats == 1) slots(0) := s1Beat.data else slots(slot) := s1Beat.data
+    if (beats == 1) slots(0) := beat.data else slots(slot) := beat.data
     slot := Mux(complete, 0.U, slot + 1.U)
-    length := Mux(s1Beat.last, 0.U, lengthNow)
-    frameBad := !s1Beat.last && badNow
-    when(complete) { cellIndex := Mux(s1Beat.last, 0.U, Mux(cellIndex === 2.U, 2.U, cellIndex + 1.U)) }
+    length := Mux(beat.last, 0.U, lengthNow)
+    frameBad := !beat.last && badNow
+    when(complete) { cellIndex := Mux(beat.last, 0.U, Mux(cellIndex === 2.U, 2.U, cellIndex + 1.U)) }
     cell.first := cellIndex === 0.U
     cell.second := cellIndex === 1.U
-    cell.last := s1Beat.last
-    cell.cut := s1Cut
-    cell.bad := badNow || s1Beat.bad
+    cell.last := beat.last
+    cell.cut := io.cut
+    cell.bad := badNow || beat.bad
     cell.lenBytes := lengthNow
+    cell.tooLong := lengthNow > maxFrameBytes.U
   }
   io.out.valid := cellValid
   io.out.bits := cell

@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
-import vermilion.parse.HeaderParser
+import vermilion.parse.{HeaderParser, IpStart}
 
 object Ingress {
 
@@ -23,7 +23,7 @@ object Ingress {
     else 0
 
   /** Clocks from a frame's last beat to `lost`. */
-  val LostLatency = 2
+  val LostLatency = 1
 }
 
 /** One input: frames become 64-byte cells in the shared buffer and one word of their end each, or are left out whole and shown on `lost`.
@@ -49,7 +49,7 @@ object Ingress {
   * It does not know whether the source was reset too: then the first frame behind the reset is taken for the rest of the one that was cut.
   * When power comes, the two registers must be 0, as an FPGA's are; else the first frame may be left out.
   *
-  * Latency: 2 clocks from a beat to its cell's turn, 3 where cells may wait. Rate: a beat a clock; at 512 bits a 64-byte frame a clock.
+  * Latency: 1 clock from a beat to its cell's turn, 2 where cells may wait. Rate: a beat a clock; at 512 bits a 64-byte frame a clock.
   */
 class Ingress(p: LaneParams, input: Int) extends Module {
   require(input >= 0 && input < p.inputs, s"input is $input; legal are 0 to ${p.inputs - 1}")
@@ -62,10 +62,11 @@ class Ingress(p: LaneParams, input: Int) extends Module {
     val cellsLeft = Input(Bool()) // the free list has a cell, for whichever input
     val cell = Decoupled(new IngressCell(p))
     val end = Decoupled(new FrameEnd(p))
+    val metaTaken = Input(Bool()) // the policy pipeline has taken one of its metas
     val lost = Valid(UInt(PktLenBits.W)) // saturating
   })
 
-  private val gather = Module(new CellGather(p.dataBits))
+  private val gather = Module(new CellGather(p.dataBits, p.maxFrameBytes))
   private val free = Queue(io.alloc, Ingress.CellsAhead)
   private val passing = Wire(Decoupled(new IngressCell(p)))
   private val waiting = Ingress.cellsWaiting(p, input)
@@ -93,7 +94,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val begins = cell.fire && cell.bits.first && !leaveOut
   private val ends = cell.fire && cell.bits.last && !leaveOut
   when(cell.fire) { leavingOut := leaveOut }
-  places := places + begins - io.end.fire
+  places := places + begins - io.metaTaken
   io.lost.valid := cell.fire && cell.bits.last && leaveOut && !reset.asBool
   io.lost.bits := cell.bits.lenBytes
 
@@ -103,8 +104,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val previous = Reg(UInt(p.cellBits.W))
   private val taken = Reg(UInt(p.chainBits.W))
 
-  private val tooLong = cell.bits.lenBytes > p.maxFrameBytes.U
-  private val wanted = !leaveOut && (cell.bits.first || !stopped) && !tooLong
+  private val wanted = !leaveOut && (cell.bits.first || !stopped) && !cell.bits.tooLong
   private val store = wanted && free.valid
   private val inHead = cell.bits.first || cell.bits.second
   private val turnNeeded = !leaveOut && (inHead || store)
@@ -138,6 +138,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   passing.bits.stored := store
   passing.bits.first := cell.bits.first
   passing.bits.endsHead := (cell.bits.second || (cell.bits.first && cell.bits.last)) && !missed
+  passing.bits.start := IpStart(cell.bits.data)
   passing.bits.headBytes := Mux(
     cell.bits.lenBytes > HeaderParser.HeadBytes.U,
     HeaderParser.HeadBytes.U,

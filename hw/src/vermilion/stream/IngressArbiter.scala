@@ -13,8 +13,9 @@ import vermilion.parse.{FrameHeads, TtlOptionTypes}
   * A cell's turn is one at the write port and at the parser ([[FrameHeads]]); one that is not stored, because no cell was free, has its turn for
   * the parser alone. A frame's meta is its ingress's word of its end, joined by its headers.
   *
-  * Combinational, so a meta that its ingress gives after its last write still comes after it here. Cells of different inputs interleave
-  * freely; links are explicit.
+  * Cells pass in the same clock; those of different inputs interleave freely, links are explicit. A meta is chosen while its headers are being
+  * written to their store, and comes out a clock later, read from there. Two that are chosen can wait here; where more must wait, as behind
+  * commits, ends wait in their ingress and headers in the store.
   */
 class IngressArbiter(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -25,6 +26,7 @@ class IngressArbiter(p: LaneParams) extends Module {
         val cellsLeft = Output(Bool())
         val cell = Flipped(Decoupled(new IngressCell(p)))
         val end = Flipped(Decoupled(new FrameEnd(p)))
+        val metaTaken = Output(Bool())
       }
     )
     val types = Input(new TtlOptionTypes)
@@ -79,6 +81,7 @@ class IngressArbiter(p: LaneParams) extends Module {
   heads.io.cell.bits.first := cell.bits.value.first
   heads.io.cell.bits.endsHead := cell.bits.value.endsHead
   heads.io.cell.bits.bytes := cell.bits.value.headBytes
+  heads.io.cell.bits.start := cell.bits.value.start
 
   // Metas: where the headers are there, too.
   private val end = join(io.inputs.zipWithIndex.map { case (each, i) =>
@@ -86,17 +89,29 @@ class IngressArbiter(p: LaneParams) extends Module {
   })
   private val notIp = WireDefault(0.U.asTypeOf(new Headers))
   notIp.l3Offset := 14.U
-  heads.io.read := end.bits.input
-  heads.io.take := io.meta.fire && end.bits.value.parsed
-  end.ready := io.meta.ready
-  io.meta.valid := end.valid
-  io.meta.bits.input := end.bits.input
-  io.meta.bits.lenBytes := end.bits.value.lenBytes
-  io.meta.bits.headCell := end.bits.value.headCell
-  io.meta.bits.cells := end.bits.value.cells
-  io.meta.bits.bad := end.bits.value.bad
-  io.meta.bits.noBuffer := end.bits.value.noBuffer
-  io.meta.bits.headers := Mux(end.bits.value.parsed, heads.io.headers, notIp)
+  private class Chosen extends Bundle {
+    val end = new Numbered(new FrameEnd(p))
+    val place = chiselTypeOf(heads.io.place)
+  }
+  private val chosen = Module(new Queue(new Chosen, IngressArbiter.Chosen))
+  heads.io.input := end.bits.input
+  heads.io.choose := end.fire && end.bits.value.parsed
+  end.ready := chosen.io.enq.ready
+  chosen.io.enq.valid := end.valid
+  chosen.io.enq.bits.end := end.bits
+  chosen.io.enq.bits.place := heads.io.place
+  private val meta = chosen.io.deq.bits.end
+  chosen.io.deq.ready := io.meta.ready
+  heads.io.read := chosen.io.deq.bits.place
+  io.meta.valid := chosen.io.deq.valid
+  io.meta.bits.input := meta.input
+  io.meta.bits.lenBytes := meta.value.lenBytes
+  io.meta.bits.headCell := meta.value.headCell
+  io.meta.bits.cells := meta.value.cells
+  io.meta.bits.bad := meta.value.bad
+  io.meta.bits.noBuffer := meta.value.noBuffer
+  io.meta.bits.headers := Mux(meta.value.parsed, heads.io.headers, notIp)
+  for ((each, i) <- io.inputs.zipWithIndex) each.metaTaken := io.meta.fire && meta.input === i.U
 
   // Who takes the next free cell.
   private val turns = io.inputs.map { each =>
@@ -111,4 +126,10 @@ class IngressArbiter(p: LaneParams) extends Module {
   private val turn = join(turns)
   turn.ready := io.alloc.valid
   io.alloc.ready := turn.valid
+}
+
+object IngressArbiter {
+
+  /** Metas that are chosen and may wait for a slot of the policy pipeline. */
+  val Chosen = 2
 }

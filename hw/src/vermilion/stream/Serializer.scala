@@ -31,18 +31,20 @@ class Serializer(dataBits: Int) extends Module {
   private val last = Reg(Bool())
   private val left = Reg(UInt(7.W)) // bytes of this cell not yet sent
 
-  private val lastBeat = left <= beatBytes.U
+  private val lastBeat = Reg(Bool()) // left <= beatBytes, known a clock ahead: all that stands before waits for it
   io.in.ready := !busy || (io.out.ready && lastBeat)
   when(io.in.fire) {
     busy := true.B
     data := io.in.bits.data
     last := io.in.bits.last
     left := Mux(io.in.bits.last, io.in.bits.bytes, CellBytes.U)
+    lastBeat := (beats == 1).B || (io.in.bits.last && io.in.bits.bytes <= beatBytes.U)
   }.elsewhen(io.out.fire) {
     busy := !lastBeat
     if (beats > 1) {
       data := data >> dataBits
       left := left - beatBytes.U
+      lastBeat := left <= (2 * beatBytes).U
     }
   }
 

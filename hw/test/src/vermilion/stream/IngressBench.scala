@@ -24,6 +24,7 @@ class IngressBench(p: LaneParams) extends Module {
     ingress.io.cellsLeft := arbiter.io.inputs(i).cellsLeft
     arbiter.io.inputs(i).cell <> ingress.io.cell
     arbiter.io.inputs(i).end <> ingress.io.end
+    ingress.io.metaTaken := arbiter.io.inputs(i).metaTaken
     io.lost(i) := ingress.io.lost
   }
   arbiter.io.alloc <> io.alloc

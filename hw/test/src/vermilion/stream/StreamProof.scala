@@ -73,7 +73,7 @@ class GatherChecks(dataBits: Int) extends Module {
     val tags = Vec(CellBytes * 8 / dataBits, UInt(2.W)) // of its beats
     val bytes = UInt(7.W)
   }
-  private val dut = Module(new CellGather(dataBits))
+  private val dut = Module(new CellGather(dataBits, 1600))
   private val beatBytes = dataBits / 8
   private val beats = CellBytes / beatBytes
   private val slot = RegInit(0.U(log2Ceil(beats).max(1).W)) // of the next beat within its cell
