@@ -189,7 +189,8 @@ class QueueChecks(p: LaneParams) extends Module {
     awake(e1Queue) := true.B
     woken(e1Queue) := !woken(e1Queue)
   }
-  when(e1 && woken(e1Queue) =/= slept(e1Queue)) { next(newest(e1Queue)) := e1Packet } // behind one taken as the last, too
+  // Behind one that was taken as the last, too.
+  when(e1 && woken(e1Queue) =/= slept(e1Queue)) { next(newest(e1Queue)) := e1Packet }
   when(e1) {
     newest(e1Queue) := e1Packet.cell
     tags(e1Packet.cell) := e1Packet.tag
