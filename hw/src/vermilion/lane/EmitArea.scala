@@ -43,7 +43,9 @@ object EmitArea extends App {
     "lane-512" -> (() => new LaneWithoutTrace(LaneParams.nic100g)),
     "lane-ecp5" -> (() => new LaneBehindPins(p.copy(cells = 1024, flows = 1024)))
   ) ++ Seq(64, 256, 1024).map(n => s"queues-$n" -> (() => new LaneWithoutTrace(p.copy(queues = n)))) ++
-    Seq(256, 16384, 32768).map(n => s"cells-$n" -> (() => new LaneWithoutTrace(p.copy(cells = n)))) ++ kinds.map { case (name, kind) => s"token-$name" -> (() => new TokenMarker(p.copy(tokenKinds = Set(kind)))) }
+    Seq(256, 16384, 32768).map(n => s"cells-$n" -> (() => new LaneWithoutTrace(p.copy(cells = n)))) ++ kinds.map {
+      case (name, kind) => s"token-$name" -> (() => new TokenMarker(p.copy(tokenKinds = Set(kind))))
+    }
   args match {
     case Array(directory, chosen @ _*) if chosen.nonEmpty && chosen.forall(designs.contains) =>
       for (name <- chosen)
@@ -83,9 +85,12 @@ class LaneBehindPins(p: LaneParams) extends Module {
     val out = Output(Bool())
   })
   private val lane = Module(new LaneWithoutTrace(p))
-  private val (inputs, outputs) = DataMirror.fullModulePorts(lane).collect {
-    case (name, port: Element) if !Seq("clock", "reset").contains(name) => port
-  }.partition(DataMirror.directionOf(_) == ActualDirection.Input)
+  private val (inputs, outputs) = DataMirror
+    .fullModulePorts(lane)
+    .collect {
+      case (name, port: Element) if !Seq("clock", "reset").contains(name) => port
+    }
+    .partition(DataMirror.directionOf(_) == ActualDirection.Input)
   private val shifted = Reg(UInt(inputs.map(_.getWidth).sum.W))
   shifted := Cat(shifted(shifted.getWidth - 2, 0), io.in)
   inputs.foldLeft(0) { case (at, port) =>
