@@ -29,6 +29,7 @@ constexpr uint32_t ewma_stages() { return 0x0020; }
 constexpr uint32_t max_frame_bytes() { return 0x0024; }
 constexpr uint32_t flows() { return 0x0028; }
 constexpr uint32_t victims() { return 0x002c; }
+constexpr uint32_t protect() { return 0x0030; }
 constexpr uint32_t control() { return 0x0040; }
 constexpr Field kControlDepartureUpdates{0, 0};
 constexpr Field kControlClearStatistics{1, 1};
@@ -38,6 +39,7 @@ constexpr Field kStatusCommitPending{1, 1};
 constexpr Field kStatusSnapshotPending{2, 2};
 constexpr Field kStatusClearPending{3, 3};
 constexpr Field kStatusBadQueue{8, 8};
+constexpr Field kStatusMemoryFailed{9, 9};
 constexpr uint32_t refreshes_skipped() { return 0x0048; }
 constexpr Field kRefreshesSkippedCount{31, 0};
 constexpr uint32_t ttl_option() { return 0x004c; }
@@ -64,6 +66,8 @@ constexpr uint32_t mark_seed(uint32_t i) { return 0x0090 + 0x4 * i; }
 constexpr uint32_t flow_seed(uint32_t i) { return 0x00a0 + 0x4 * i; }
 constexpr uint32_t flow_events(uint32_t i) { return 0x00c0 + 0x4 * i; }
 constexpr Field kFlowEventsCount{31, 0};
+constexpr uint32_t upsets(uint32_t i) { return 0x00e0 + 0x4 * i; }
+constexpr Field kUpsetsCount{31, 0};
 constexpr uint32_t shadow_flags() { return 0x0100; }
 constexpr Field kShadowFlagsUnitPackets{0, 0};
 constexpr Field kShadowFlagsUpdateDepart{1, 1};

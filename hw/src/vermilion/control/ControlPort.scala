@@ -7,6 +7,7 @@ import vermilion.fixed.ConstantTable
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowFormats
 import vermilion.lane.{LaneConfiguration, LaneParams}
+import vermilion.protect.UpsetCounts
 import vermilion.stats.StatisticsWindow
 import vermilion.stream.{Colour, LossCounters}
 
@@ -31,6 +32,9 @@ class ControlPort(p: LaneParams) extends Module {
     val busy = Input(Bool())
     val lost = Input(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
   })
+
+  /** In builds with `protect`. */
+  val upsets = Option.when(p.protect)(IO(Input(new UpsetCounts)))
   private val slave = Module(new AxiLiteSlave(AddressBits))
   private val file = new RegisterFile(slave.io.write, slave.io.readAddress)
   private def written(address: Int): Bool = file.written(address)
@@ -57,7 +61,7 @@ class ControlPort(p: LaneParams) extends Module {
   // -- identification and capabilities --
   private val constants: Map[Int, BigInt] = Map(
     R.BlockType() -> BigInt("564d0001", 16),
-    R.Version() -> BigInt("00010001", 16),
+    R.Version() -> BigInt("00010002", 16),
     R.NextBlock() -> 0,
     R.Queues() -> p.queues,
     R.Cells() -> p.cells,
@@ -66,7 +70,8 @@ class ControlPort(p: LaneParams) extends Module {
     R.EwmaStages() -> EwmaStages,
     R.MaxFrameBytes() -> p.maxFrameBytes,
     R.Flows() -> p.flows,
-    R.Victims() -> p.victims
+    R.Victims() -> p.victims,
+    R.Protect() -> (if (p.protect) 1 else 0)
   )
 
   // -- what goes to the lane as it is written --
@@ -248,6 +253,13 @@ class ControlPort(p: LaneParams) extends Module {
     show(R.FlowEvents(i), count)
   }
 
+  private val memoryFailed = upsets.map(_.failed).getOrElse(false.B)
+  for (
+    counts <- upsets;
+    (count, i) <- Seq(counts.corrected, counts.repaired, counts.uncorrectable, counts.beyondRepair).zipWithIndex
+  )
+    show(R.Upsets(i), count)
+
   private val badQueue = RegInit(false.B)
   private val badNow = ((written(R.Commit()) || written(R.Snapshot())) && !exists(selected)) ||
     (classGo && !exists(R.ClassEntry.queue(classEntry)))
@@ -258,6 +270,7 @@ class ControlPort(p: LaneParams) extends Module {
   show(
     R.Status(),
     Cat(
+      memoryFailed,
       badQueue,
       0.U((R.Status.badQueue.low - R.Status.clearPending.high - 1).W),
       io.statistics.clearing,

@@ -49,17 +49,20 @@ object RegisterMap {
 
   object Victims extends Register(0x002c, BigInt("ffffffff", 16))
 
+  object Protect extends Register(0x0030, BigInt("ffffffff", 16))
+
   object Control extends Register(0x0040, BigInt("3", 16)) {
     val departureUpdates = Field(0, 0)
     val clearStatistics = Field(1, 1)
   }
 
-  object Status extends Register(0x0044, BigInt("10f", 16)) {
+  object Status extends Register(0x0044, BigInt("30f", 16)) {
     val busy = Field(0, 0)
     val commitPending = Field(1, 1)
     val snapshotPending = Field(2, 2)
     val clearPending = Field(3, 3)
     val badQueue = Field(8, 8)
+    val memoryFailed = Field(9, 9)
   }
 
   object RefreshesSkipped extends Register(0x0048, BigInt("ffffffff", 16)) {
@@ -108,6 +111,10 @@ object RegisterMap {
   object FlowSeed extends Register(0x00a0, BigInt("ffffffff", 16), 0x4)
 
   object FlowEvents extends Register(0x00c0, BigInt("ffffffff", 16), 0x4) {
+    val count = Field(31, 0)
+  }
+
+  object Upsets extends Register(0x00e0, BigInt("ffffffff", 16), 0x4) {
     val count = Field(31, 0)
   }
 

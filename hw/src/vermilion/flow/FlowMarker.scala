@@ -53,8 +53,8 @@ class NoFlowMarker(queueBits: Int) extends FlowMarking(queueBits) {
   * One packet a clock, any mixture of flows, the same in every clock too. `request` in clock t, `answer` in t + [[FlowMarker.Latency]].
   * While `ready` is low (after reset, after a seed) packets are marked as if the table were full, and counted so.
   * {{{
-  *   0..3  the table finds the entry         5  RAM's output, or the state two ahead, to registers; what a fresh entry will hold
-  *   4     address the RAM of states         6  the loop: state or that just ahead -> next state, colour;  7  answer, RAM written
+  *   0..3  the table finds the entry         5  RAM's output, or the state of one or two packets ahead, to a register; what a fresh entry will hold
+  *   4     address the RAM of states         6  the loop, from that register and into it: next state, colour;  7  answer, RAM written
   * }}}
   */
 class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBits) {

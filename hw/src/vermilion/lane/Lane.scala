@@ -45,6 +45,7 @@ class Lane(p: LaneParams) extends Module {
   core.io.configuration <> control.io.lane
   control.io.busy := core.io.busy
   control.io.lost := core.io.lost
+  control.upsets.zip(core.upsets).foreach { case (port, counts) => port := counts }
   statistics.io.window <> control.io.statistics
 
   statistics.io.now := io.now

@@ -10,7 +10,7 @@ import vermilion.lane.LaneParams
 
 /** AXI4-Lite with random stalls on all five channels; the lane's side takes a commit when told, and answers a look some clocks later. */
 class ControlPortSpec extends AnyFlatSpec with ChiselSim {
-  private val p = LaneParams(queues = 10, inputs = 2, stallable = Seq(false, true))
+  private val p = LaneParams(queues = 10, inputs = 2, stallable = Seq(false, true), protect = true)
 
   private class Host(dut: ControlPort, stall: Double) {
     val random = new Random(7)
@@ -151,9 +151,10 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         val host = new Host(dut, stall)
         import host._
         if (stall == 0) assert(write(R.QueueSelect(), 0, limit = RegisterFile.Words + 10), "writes do not begin")
-        assert(read(R.BlockType()) == 0x564d0001L && read(R.Version()) == 0x10001 && read(R.NextBlock()) == 0)
+        assert(read(R.BlockType()) == 0x564d0001L && read(R.Version()) == 0x10002 && read(R.NextBlock()) == 0)
         assert(read(R.Queues()) == 10 && read(R.Cells()) == 4096 && read(R.DataBits()) == 64)
         assert(read(R.Inputs()) == 2 && read(R.EwmaStages()) == 6 && read(R.MaxFrameBytes()) == 9728)
+        assert(read(R.Protect()) == 1 && read(R.Victims()) == 0)
         for (hole <- Seq(0x0c, 0x8c, 0x4fc, 0x500, 0xf00, 0x1600, 0xfffffc)) {
           assert(write(hole, 0xffffffffL))
           assert(read(hole) == 0, s"at $hole")
@@ -271,6 +272,21 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         for (_ <- 0 until 5) clock()
         dut.io.lane.refreshSkipped.poke(false.B)
         assert(read(R.RefreshesSkipped()) == skipped + 5)
+
+        val upsets = dut.upsets.get
+        for (
+          (count, i) <- Seq(upsets.corrected, upsets.repaired, upsets.uncorrectable, upsets.beyondRepair).zipWithIndex
+        ) {
+          val shown = BigInt(32, random)
+          count.poke(shown.U)
+          clock()
+          assert(read(R.Upsets(i)) == shown && write(R.Upsets(i), 0) && read(R.Upsets(i)) == shown)
+        }
+        upsets.failed.poke(true.B)
+        clock()
+        assert((read(R.Status()) & 0x300) == 0x200, "a failed memory is not shown")
+        upsets.failed.poke(false.B)
+        clock()
 
         // After a reset every register is 0, at once and for good.
         assert(write(R.ShadowBurstLow(), 99) && write(R.ShadowColourCurveMinTh(2, 1), 98))
