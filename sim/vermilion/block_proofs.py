@@ -128,7 +128,7 @@ GATHER = {
 
 SERIALIZER = {
     "valid": Fault(
-        "valid falls while the way out waits", "Serializer", r"\(_GEN_0 \? left > 7'h8 : busy\)", "_GEN_0 & left > 7'h8"
+        "valid falls while the way out waits", "Serializer", r"\(_GEN_0 \? ~lastBeat : busy\)", "_GEN_0 & ~lastBeat"
     ),
     "payload": Fault("data go on while the way out waits", "Serializer", r"else if \(_GEN_0\) begin", "else begin"),
     "last": Fault(
