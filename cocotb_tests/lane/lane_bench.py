@@ -105,15 +105,21 @@ async def contests_of_every_form_cost_one_packet_each(dut, commits):
 async def what_a_reset_cuts_never_comes_through(dut):
     bench = seeded(dut, 22)
     await bench.start(FREE)
-    for turn in range(6):
+
+    def feed(frames: int):
         for source in range(bench.inputs):
-            for _ in range(200 if VICTIMS else 12):
+            for _ in range(frames):
                 bench.feed(source, bench.random.choice([60, 64, 130]) if VICTIMS else None)
+
+    for turn in range(6):
+        feed(200 if VICTIMS else 12)
         for _ in range(bench.random.randrange(20, 1500 if VICTIMS else 400)):
             await bench.clock(0.9, 0.3 if VICTIMS else 0.8)
+        feed(20 if VICTIMS else 2)  # so that there is traffic during the reset and behind it
         await bench.start(FREE, pace=0.9, reset_clocks=1 + bench.random.randrange(5))
         if turn % 2:  # else the next reset may come before the lane is open
             await until_a_verdict(bench)
     await bench.finish()
-    assert bench.fates["lost"] and bench.gone and bench.fates["sent"] and bench.dissolved
+    found = (bench.fates["lost"], bench.gone, bench.fates["sent"], bench.dissolved)
+    assert all(found), f"lost, gone, sent, dissolved: {found}"
     assert not VICTIMS or bench.fates["evicted"]
