@@ -133,7 +133,7 @@ def register(cell: str) -> str:
     name = cell.split("\\")[0] or cell.replace("\\", "")
     name = re.sub(r"_(FD[RSCP]E|LUT\d|CARRY4|MUXF\d|RAM\w+|SRL\w+|DSP48E2)(_\d+)?$", "", name)
     name = re.sub(r"(_ext\.Memory)?(\.\d+)+$", "", name)
-    return "(unnamed)" if re.fullmatch(r"_\d+_", name) else re.sub(r"\[\d+\]$", "", name)
+    return "(unnamed)" if re.fullmatch(r"_\d+_", name) else re.sub(r"\[\d+\]$", "", name).strip()
 
 
 def does(path: dict, words: list[dict]) -> str:
