@@ -35,3 +35,13 @@ def test_cells_are_counted_as_said():
 def test_cell_that_cannot_be_counted_is_refused():
     with pytest.raises(area.build.BuildError, match="RAM512X1S"):
         area.figures({"RAM512X1S": 1}, [])
+
+
+def test_a_scale_has_the_sizes_that_were_measured_and_their_share_of_the_lane():
+    row = dict.fromkeys(area.FIGURES, 0)
+    result = {"lane": row | {"lut": 200}, "queues-1024": row | {"lut": 250, "bram": 7.5}}
+    lines = area.scale("queues", result, lambda name: area.DESIGNS[name][1] + " *" * (name == "lane")).splitlines()
+    assert [line.split(" | ")[:3] for line in lines[2:]] == [["| 16 *", "1.000", "200"], ["| 1,024", "1.250", "250"]]
+    assert "| 7.5 |" in lines[3]
+    for kind, sizes in area.SCALES.items():
+        assert set(sizes.values()) <= set(area.SHOWN) and list(sizes) == sorted(sizes), kind

@@ -91,6 +91,23 @@ def test_small_designs_have_paths_that_are_named(design):
     assert sum(path["from"] == "(unnamed)" for path in found) < len(found) / 2
 
 
+def test_the_first_words_that_fit_both_ends_say_what_a_path_does():
+    words = [
+        {"from": "a$", "to": "x", "what": "one"},
+        {"from": "a", "to": ".", "what": "two"},
+    ]
+    ends = {("lane.a", "x"): "one", ("lane.a", "y"): "two", ("lane.ab", "x"): "two", ("b", "x"): ""}
+    for (start, end), what in ends.items():
+        assert timing.does({"from": start, "to": end}, words) == what
+    for each in tomllib.loads(timing.WORDS.read_text())["path"]:
+        assert set(each) == {"from", "to", "what"}
+
+
+def test_a_register_is_named_without_what_a_netlist_adds():
+    for cell in ("core.next_RAM64M8_3", "core.next\n", "core.next[12]"):
+        assert timing.register(cell) == "core.next", cell
+
+
 def test_joined_assignments_are_taken_apart_for_sta():
     text = """module m(a, y);
   input [3:0] a;

@@ -14,6 +14,7 @@ designs against it. This module's `main` is the program that holds Yosys, one a 
 
 import importlib.metadata
 import json
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -57,6 +58,8 @@ DESIGNS = {
     "cells-32768": ("LaneWithoutTrace", "32,768 cells, 2 MiB", False),
     "lane-ecp5": ("LaneBehindPins", "1,024 cells and flows, for `vermilion place`", False),
 }
+SHOWN = tuple(name for name in DESIGNS if name != "lane-ecp5")  # on the page; that one is for `vermilion place`
+
 # Designs that differ from the lane in one number, by it; the lane itself stands among them.
 SCALES = {
     "queues": {16: "lane", 64: "queues-64", 256: "queues-256", 1024: "queues-1024"},
@@ -125,6 +128,16 @@ def synthesis(folder: Path, top: str, family: str) -> dict:
     out = folder / f"{family}.json"
     build.run([sys.executable, PROGRAM, folder, top, family, out], folder / f"{family}.log")
     return json.loads(out.read_text())
+
+
+def foreign(name: str, sources: list[Path]) -> Path:
+    """A folder with copies of Verilog files that are not ours, for a synthesis."""
+    folder = WORK / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for source in sources:
+        shutil.copy(source, folder)
+    return folder
 
 
 def tool_version() -> str:
@@ -199,9 +212,9 @@ def show(screen, result: dict):
 def publish(result: dict):
     """Writes the page and the pins: the designs measured now, and of the others what was published before."""
     state = digest_of_sources()[:12]
-    before = {name: row for name, row in pins().items() if name in DESIGNS} if PINS.exists() else {}
+    before = {name: row for name, row in pins().items() if name in SHOWN} if PINS.exists() else {}
     result = {name: row | {"sources": state} for name, row in result.items()}
-    result = {name: result.get(name) or before[name] for name in DESIGNS if name in result or name in before}
+    result = {name: result.get(name) or before[name] for name in SHOWN if name in result or name in before}
 
     def what(name):
         return DESIGNS[name][1] + ("" if result[name].get("sources") == state else " *")

@@ -103,7 +103,7 @@ def area(designs, json_file, publish):
     with simulate.Outputs() as outputs:
         place = outputs.add("--json", json_file)
         with working() as note:
-            result = estimate.measure(designs or tuple(estimate.DESIGNS), note)
+            result = estimate.measure(designs or estimate.SHOWN, note)
         if place:
             place.write_text(json.dumps(result, indent=1) + "\n")
     if publish:

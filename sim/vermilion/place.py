@@ -42,7 +42,8 @@ def version() -> str:
 
 def lane(seed: int, note) -> dict:
     """The lane's figures."""
-    area.tool_version(), version()
+    area.tool_version()
+    version()
     with build.locked():
         area.system_verilog([DESIGN], note)
     area.synthesise(DESIGN, "ecp5", note)
@@ -52,11 +53,7 @@ def lane(seed: int, note) -> dict:
 def anchor(sources: list[Path], top: str, seed: int, note) -> dict:
     """The same of any Verilog core."""
     version()
-    folder = area.WORK / f"placed-{top}"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for source in sources:
-        shutil.copy(source, folder)
+    folder = area.foreign(f"placed-{top}", sources)
     note(f"{top} for ecp5")
     area.synthesis(folder, top, "ecp5")
     return routed(folder, seed, note)
@@ -88,13 +85,13 @@ def figures(report: dict, seed: int) -> dict:
         "ns": round(1000 / clock["achieved"], 2),
         "wire_ns": round(wires, 2),
         "levels": sum(step["type"] == "logic" for step in steps),
-        "from": area_name(first),
-        "to": area_name(last),
+        "from": signal(first),
+        "to": signal(last),
         "used": {name: [report["utilization"][name][k] for k in ("used", "available")] for name in USED},
     }
 
 
-def area_name(cell: str) -> str:
+def signal(cell: str) -> str:
     """The Chisel name in a cell's, which nextpnr and Yosys lengthen."""
     return cell.split("_TRELLIS_FF")[0].split("_LUT4")[0].split("_CCU2C")[0].split("_PFUMX")[0]
 

@@ -36,11 +36,7 @@ def paths(name: str, say=build.quiet) -> list[dict]:
 
 def anchor(sources: list[Path], top: str, clock: str, say=build.quiet) -> list[dict]:
     """The same for any Verilog core, as something known to hold the estimates against."""
-    folder = area.WORK / f"anchor-{top}"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for source in sources:
-        shutil.copy(source, folder)
+    folder = area.foreign(f"anchor-{top}", sources)
     say(f"{top} for xcup")
     return analyse(folder, top, area.synthesis(folder, top, "xcup")["ports"], clock)
 
