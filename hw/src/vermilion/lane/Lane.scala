@@ -19,8 +19,8 @@ import vermilion.stream._
 class Lane(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
-    val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits))))
-    val out = Decoupled(new AxisBeat(p.dataBits))
+    val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits, p.userBits))))
+    val out = Decoupled(new AxisBeat(p.dataBits, p.userBits))
     val control = new AxiLite(ControlPort.AddressBits)
     val decision = Valid(new Decision(p))
     val departed = Valid(new Departure(p))
@@ -34,6 +34,9 @@ class Lane(p: LaneParams) extends Module {
   /** In builds with `protect`; docs/soft-errors.md. */
   val upsets = core.upsets.map(counts => IO(Output(chiselTypeOf(counts))))
   upsets.zip(core.upsets).foreach { case (port, counts) => port := counts }
+  /** In builds with `userBits`; [[FrameUsers]]. */
+  val fates = core.fates.map(report => IO(chiselTypeOf(report)))
+  fates.zip(core.fates).foreach { case (port, report) => port <> report }
   private val statistics = Module(new Statistics(p))
   private val control = Module(new ControlPort(p))
 
