@@ -24,6 +24,7 @@ class Lane(p: LaneParams) extends Module {
     val control = new AxiLite(ControlPort.AddressBits)
     val decision = Valid(new Decision(p))
     val departed = Valid(new Departure(p))
+    val ceWritten = Output(Bool()) // a packet's ECN field was changed to CE on the way out
     val lost = Output(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
     val freeCells = Output(UInt((p.cellBits + 1).W))
     val wake = Valid(UInt(TimeBits.W))
@@ -58,6 +59,7 @@ class Lane(p: LaneParams) extends Module {
 
   io.decision := core.io.decision
   io.departed := core.io.departed
+  io.ceWritten := core.io.ceWritten.valid
   io.lost := core.io.lost
   io.freeCells := core.io.freeCells
   io.wake := core.io.wake
