@@ -13,11 +13,15 @@ class FrameFate(p: LaneParams) extends Bundle {
   val admitted = Bool() // else it is dropped
 }
 
-/** The fates of a lane's frames, for who answers for each of them, as a NIC does with a completion. */
+/** The fates of a lane's frames, for who answers for each of them, as a NIC does with a completion.
+  *
+  * `keep` answers `fate` in the same clock: the `user` that an admitted frame goes on with. `evicted` shows a frame that had been admitted and
+  * was taken out of its queue again, with what was kept for it.
+  */
 class FateReport(p: LaneParams) extends Bundle {
   val fate = Valid(new FrameFate(p))
-  val keep = Input(UInt(p.userBits.W)) // answers `fate` in the same clock: the `user` that an admitted frame goes on with
-  val evicted = Valid(UInt(p.userBits.W)) // a frame that had been admitted and was taken out of its queue again, as kept
+  val keep = Input(UInt(p.userBits.W))
+  val evicted = Valid(UInt(p.userBits.W))
 }
 
 /** Carries the `user` bits of frames beside the lane: from the meta to the decision in a queue, as both come in the same order, and from

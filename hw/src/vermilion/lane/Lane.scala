@@ -35,6 +35,7 @@ class Lane(p: LaneParams) extends Module {
   /** In builds with `protect`; docs/soft-errors.md. */
   val upsets = core.upsets.map(counts => IO(Output(chiselTypeOf(counts))))
   upsets.zip(core.upsets).foreach { case (port, counts) => port := counts }
+
   /** In builds with `userBits`; [[FrameUsers]]. */
   val fates = core.fates.map(report => IO(chiselTypeOf(report)))
   fates.zip(core.fates).foreach { case (port, report) => port <> report }

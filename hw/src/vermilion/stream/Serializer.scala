@@ -53,5 +53,5 @@ class Serializer(dataBits: Int, userBits: Int = 0) extends Module {
   io.out.bits.keep := VecInit(Seq.tabulate(beatBytes)(i => left > i.U)).asUInt
   io.out.bits.last := last && lastBeat
   io.out.bits.bad := false.B
-  io.out.bits.user := 0.U
+  io.out.bits.user := 0.U(userBits.W)
 }
