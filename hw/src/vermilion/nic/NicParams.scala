@@ -30,7 +30,7 @@ case class NicParams(
   require(ports >= 1 && ports <= 8, s"ports is $ports; legal are 1 to 8")
   require(
     wire.stallable == Seq(false, true),
-    s"wire.stallable is ${wire.stallable.mkString(", ")}; legal is false, true: what is forwarded cannot wait, the host can"
+    s"wire.stallable is ${wire.stallable.mkString(", ")}; legal is false, true: forwarded frames cannot wait"
   )
   require(wire.userBits == 0, s"wire.userBits is ${wire.userBits}; legal is 0, the block sets it")
   require(wire.nextBlock == 0, s"wire.nextBlock is ${wire.nextBlock}; legal is 0, the block sets it")
