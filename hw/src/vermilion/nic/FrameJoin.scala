@@ -4,8 +4,8 @@ import chisel3._
 import chisel3.util._
 import vermilion.stream.AxisBeat
 
-/** Joins streams into one by whole frames, round robin among those that offer one; with `firstAhead` input 0 goes before the others, as what cannot
-  * wait for long does.
+/** Joins streams into one by whole frames, round robin among those that offer one; with `firstAhead` input 0 goes
+  * before the others, as what cannot wait for long does.
   *
   * An input keeps its turn from the clock in which its frame is first offered to the output to the frame's last beat.
   * Frames follow each other without a gap, and none is made within a frame that does not have it on the way in.

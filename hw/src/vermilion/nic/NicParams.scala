@@ -15,8 +15,9 @@ import vermilion.mark.TokenKind
   * @param ptpTime    the lanes' time can be that of the NIC's PTP clock
   * @param clockNum   period of the clock in ns, numerator, 1 to 65535
   * @param clockDenom the same, denominator, 1 to 65535
-  * @param bypassBeats beats that each port's RX bypass holds while the host stalls or takes a frame of the host lane, a power of two from 4 to 4096.
-  *                    While the longest frame of the lane goes out, 8/10 of its beats come in
+  * @param bypassBeats beats that each port's RX bypass holds while the host stalls or takes a frame of the host lane, a
+  *                    power of two from 4 to 4096. While the longest frame of the lane goes out, 8/10 of its beats come
+  *                    in
   */
 case class NicParams(
     ports: Int = 2,
