@@ -1,4 +1,4 @@
-"""The register map, from its one source `hw/regs/vermilion.rdl`: constants for Scala and C++, Markdown and HTML.
+"""The register map, from its one source `hw/regs/vermilion.rdl`: constants for Scala, C++ and C, Markdown and HTML.
 
 `python -m vermilion.registers` writes the committed files anew; with `--check` it writes nothing and fails if one is stale.
 A register is named by its path, array indices left out: `shadow.colour[].curve[].min_th` is ShadowColourCurveMinTh.
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from . import build
 from .fields import UserError
+from .register_header import header
 
 SOURCE = build.ROOT / "hw" / "regs" / "vermilion.rdl"
 HEAD = "Generated from hw/regs/vermilion.rdl by sim/vermilion/registers.py. Do not edit."
@@ -195,9 +196,14 @@ def markdown(intro: str, registers: list[Register]) -> str:
     return "\n".join([*lines, ""])
 
 
+def c_header(_intro: str, registers: list[Register]) -> str:
+    return header(HEAD, "VM_REGS_H", registers)
+
+
 GENERATED = {
     build.ROOT / "hw" / "src" / "vermilion" / "control" / "RegisterMap.scala": scala,
     build.ROOT / "sim" / "harness" / "register_map.h": cpp,
+    build.ROOT / "sw_driver" / "lib" / "vm_regs.h": c_header,
     build.ROOT / "docs" / "registers.md": markdown,
 }
 
