@@ -155,6 +155,13 @@ def test_a_faulty_file_ends_with_status_2_and_no_traceback(tmp_path):
     assert not (tmp_path / "out.png").exists()
 
 
+def test_the_curves_of_a_file_are_drawn(tmp_path):
+    command = [sys.executable, "-m", "vermilion", "curves", ROOT / "sim/configs/default.toml", "-o", tmp_path / "out.svg"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT / "sim")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out.svg").stat().st_size > 20_000
+
+
 def test_a_byte_order_mark_is_no_fault(tmp_path):
     path = tmp_path / "case.toml"
     path.write_bytes(b"\xef\xbb\xbf" + PORT.encode())

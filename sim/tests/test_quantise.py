@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
+import exact_words
 import pytest
 from vermilion import config, curves, quantise
 
@@ -130,7 +131,7 @@ def test_integer_curves_stay_within_the_stated_bound_of_the_exact_ones():
         record = quantise.curve_record(queue.green, queue)
         top = quantise.exact(p)
         # the steepest slope in position units: at most base rise, b1 + 2 b2
-        _, b1, b2 = quantise.polynomial(queue.green, queue)
+        _, b1, b2 = exact_words.polynomial(queue.green, queue)
         for _ in range(40):
             a = rng.randrange(0, min(end + 2, 2**27) * AVG)
             held = Fraction(curves.integer_probability(record, a), PROB)

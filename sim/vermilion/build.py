@@ -1,6 +1,7 @@
 """Builds what a run needs, and nothing twice: each step is skipped while the content it was made from is the same.
 
     Chisel --mill--> <preset>/sv/*.sv --verilator, g++--> <preset>/vermilion-sim     sim/model/*.cpp --g++--> libvermilion_model.so
+                                                                                          sw_driver/lib/*.c --gcc--> libvermilion_driver.so
 
 Everything lies in `.vermilion/build/`. A step's inputs (file contents and its command line) are hashed into `<output>.made`.
 """
@@ -21,6 +22,7 @@ HOME = ROOT / ".vermilion"
 BUILD = HOME / "build"
 PREFIX = "Vlane"  # C++ class of the Verilated lane, whatever the module is called
 CXX_FLAGS = ["-O2", "-std=gnu++20", "-Wall", "-Wextra"]
+C_FLAGS = ["-O2", "-std=gnu11", "-Wall", "-Wextra", "-Wconversion"]  # gnu11: the kernel's
 MAKE_VARIABLES = [
     "CFG_CXXFLAGS_PCH_I=-include",
     "CFG_CXXFLAGS_STD=-std=gnu++20",
@@ -93,19 +95,25 @@ def digest(paths, *words) -> str:
 
 
 @contextmanager
-def locked():
-    """One build at a time in a checkout."""
+def locked(name: str = "lock"):
+    """One build at a time in a checkout; of the driver's library too, which does not wait for simulators."""
     BUILD.mkdir(parents=True, exist_ok=True)
-    with (BUILD / "lock").open("w") as handle:
+    with (BUILD / name).open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
 
+def is_made(output: Path, key: str) -> bool:
+    """Whether `output` was made under this key."""
+    stamp = output.with_name(output.name + ".made")
+    return output.exists() and stamp.exists() and stamp.read_text() == key
+
+
 def step(output: Path, key: str, say, text: str, action):
     """Runs `action` unless `output` was made under the same key."""
-    stamp = output.with_name(output.name + ".made")
-    if output.exists() and stamp.exists() and stamp.read_text() == key:
+    if is_made(output, key):
         return
+    stamp = output.with_name(output.name + ".made")
     stamp.unlink(missing_ok=True)
     say(text)
     action()
@@ -225,4 +233,21 @@ def model_library(say=quiet) -> Path:
     with locked():
         key = digest(files("sim/model", "*.cpp", "*.h"), *command)
         step(library, key, say, "the model", lambda: run(command, BUILD / "model.log"))
+    return library
+
+
+def driver_library(say=quiet) -> Path:
+    """The driver's conversion and register access (sw_driver/lib) as a shared library."""
+    library, fresh = BUILD / "libvermilion_driver.so", BUILD / "libvermilion_driver.so.new"
+    sources = sorted(files("sw_driver/lib", "*.c"))
+    command = ["gcc", *C_FLAGS, "-shared", "-fPIC", "-o", fresh, *sources]
+    key = digest(files("sw_driver/lib", "*.c", "*.h"), *command)
+
+    def action():
+        run(command, BUILD / "driver.log")
+        fresh.replace(library)  # whoever has the old one loaded keeps it
+
+    if not is_made(library, key):
+        with locked("driver-lock"):
+            step(library, key, say, "the driver's library", action)
     return library

@@ -51,8 +51,9 @@ def draw(config: Config, path, kind: str):
     figure, axes = pyplot.subplots(rows, columns, figsize=(5.5 * columns, 3.4 * rows), squeeze=False)
     for axis in axes.flat[len(queues) :]:
         axis.set_visible(False)
+    words = {record["index"]: record["curves"] for record in quantise.hardware(config)["queues"]}
     for axis, queue in zip(axes.flat, queues):
-        records = quantise.queue_record(queue, config.port.rate)["curves"]
+        records = words[queue.index]
         ends = [r[k]["end"] for r in records for k in ("drop", "ecn")]
         top = max(max(ends) * 11 // 10, 1)
         for colour, record in zip(COLOURS, records):

@@ -1,18 +1,35 @@
-"""The number formats of the registers and the rounding to them: `docs/architecture.md`, "Number formats".
+"""The number formats of the registers, and single values in them: `docs/architecture.md`, "Number formats".
 
-Everything is worked out in exact fractions. A scaled number is `m 2^-s` with the mantissa normalised, that is with its top bit set,
-unless s is at its least or greatest.
+Every rounding is the driver library's (`sw_driver/lib/vm_units.c`), which works in exact integers. A scaled number is `m 2^-s` with the mantissa
+normalised, that is with its top bit set, unless s is at its least or greatest.
 """
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-WEIGHT_MANT, WEIGHT_EXP_MAX, STAGES = 9, 31, 6
-LAMBDA_MANT, INV_MANT, SIZE_MANT, COST_MANT, SHIFT_MAX = 16, 18, 16, 18, 63
-AVG_FRAC, IDLE_FRAC, POS_FRAC, PROB_FRAC, RATIO_FRAC, SHAPER_FRAC = 16, 10, 24, 32, 12, 16
-MARK_DRAW, MARK_SPAN_SHIFT = 16, 26  # REDP's dropper; its spans
-FLOW_AVERAGE_FRAC, FLOW_TICK_NS = 8, 2**22  # A_Y in packets; ages of the flow table
+from .driver_library import C, library, number, pair
+
+WEIGHT_MANT, WEIGHT_EXP_MAX, STAGES = C.VM_WEIGHT_MANT_BITS, C.VM_WEIGHT_SHIFT_MAX, C.VM_STAGES
+LAMBDA_MANT, INV_MANT, SIZE_MANT, COST_MANT = (
+    C.VM_LAMBDA_MANT_BITS,
+    C.VM_INV_MANT_BITS,
+    C.VM_SIZE_MANT_BITS,
+    C.VM_COST_MANT_BITS,
+)
+SHIFT_MAX, SHAPER_FRAC = C.VM_SHIFT_MAX, 16
+AVG_FRAC, IDLE_FRAC, POS_FRAC, PROB_FRAC, RATIO_FRAC = (
+    C.VM_AVG_FRAC,
+    C.VM_IDLE_FRAC,
+    C.VM_POS_FRAC,
+    C.VM_PROB_FRAC,
+    C.VM_RATIO_FRAC,
+)
+MARK_DRAW, MARK_SPAN_SHIFT = C.VM_MARK_DRAW_BITS, C.VM_SPAN_SHIFT  # REDP's dropper; its spans
+FLOW_AVERAGE_FRAC, FLOW_TICK_NS = (
+    C.VM_FLOW_AVERAGE_FRAC,
+    2**C.VM_FLOW_TICK_BITS,
+)  # A_Y in packets; ages of the flow table
 
 
 def exact(number: int | float) -> Fraction:
@@ -25,35 +42,24 @@ def nearest(x: Fraction) -> int:
     return math.floor(x + Fraction(1, 2))
 
 
-def scaled(x: Fraction, bits: int, shift_max: int = SHIFT_MAX, rounded=None) -> tuple[int, int]:
-    """(m, s) with m 2^-s nearest to x, or rounded otherwise, m of `bits` bits, s of 0 to `shift_max`; saturates at the greatest m."""
-    top, rounded = 2**bits, rounded or nearest
-    if x <= 0:
-        return 0, 0
-    shift = 0
-    while shift < shift_max and rounded(x * 2 ** (shift + 1)) < top:
-        shift += 1
-    return min(rounded(x * 2**shift), top - 1), shift
-
-
-def value(pair: tuple[int, int], offset: int = 0) -> Fraction:
+def value(scaled: tuple[int, int], offset: int = 0) -> Fraction:
     """m 2^-(s + offset)."""
-    return Fraction(pair[0], 2 ** (pair[1] + offset))
+    return Fraction(scaled[0], 2 ** (scaled[1] + offset))
 
 
 def probability(p: Fraction, frac: int = PROB_FRAC) -> int:
     """U1.`frac`; 1.0 is exactly 2^`frac`."""
-    return nearest(p * 2**frac)
+    return library().vm_probability(number(p), frac)
 
 
 def cost(rate: int | None) -> tuple[int, int]:
     """Nanoseconds a byte as m 2^-s; (0, 0) is unshaped. A packet's cost with 16 fraction bits is (L m 2^16) >> s."""
-    return scaled(Fraction(8 * 10**9, rate), COST_MANT) if rate else (0, 0)
+    return pair(library().vm_cost(rate or 0))
 
 
 def depth_ns(bytes_: int, rate: int) -> int:
     """The time in which `rate`, as held, fills so many bytes: up to the next ns."""
-    return math.ceil(bytes_ * value(cost(rate)))
+    return library().vm_depth_ns(bytes_, rate)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from .formats import (
     rate_line,
     value,
 )
-from .marker_words import depths_ns, marker_record, span, spans
+from .marker_words import depths_ns, marker_record, spans
 from .markers import BUCKETS, FIELDS, Marker
 from .units import time_text
 
@@ -37,9 +37,9 @@ def marker_lines(m: Marker) -> list[Line]:
         lines.append(shown(name, m.in_bytes(getattr(m, name)), ns / value(cost(m.rate_of(name))), unit))
     if m.kind != "redp":
         return lines
-    for name, (width, asked) in spans(m).items():
+    for name, (width, span) in spans(m).items():
         if width:  # else there is no such region
-            lines.append(shown(name, exact(m.given(name)), width / (value(span(asked)) * 2**MARK_SPAN_SHIFT)))
+            lines.append(shown(name, exact(m.given(name)), width / (value(span) * 2**MARK_SPAN_SHIFT)))
     record = marker_record(m)
     lines.append(shown("p_drop", exact(m.given("p_drop")), Fraction(record["drop"], 2**MARK_DRAW)))
     lines.append(shown("meter", m.given("meter"), record["yellow_ns"], time_text))

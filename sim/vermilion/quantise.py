@@ -1,69 +1,49 @@
 """From a configuration to the numbers the hardware holds, and how far these are from what was asked.
 
-Formats and rounding: `formats.py`; markers: `marker_words.py`, `marker_values.py`. The record that `hardware()` gives is written
-down in `docs/hardware-configuration.md`. Everything is worked out in exact fractions; the one function that is not
-rational, log2 of the idle decay, is a double, 2^-40 exact where 2^-17 is kept.
+The numbers are worked out by the driver's library (`sw_driver/lib`), as the kernel module works them out for a card: `settings.py` hands it a
+queue and its marker, and here its words become the record of `docs/hardware-configuration.md`. Fractions are for display alone.
 """
 
+import ctypes
 import math
 from fractions import Fraction
 
-from .config import COLOURS, LEN_MAX, MASKS, Config, Curve, Queue
-from .formats import AVG_FRAC, IDLE_FRAC, INV_MANT, LAMBDA_MANT, POS_FRAC, PROB_FRAC, RATIO_FRAC, SIZE_MANT, STAGES
-from .formats import (
-    WEIGHT_EXP_MAX,
-    WEIGHT_MANT,
-    Line,
-    cost,
-    exact,
-    line,
-    nearest,
-    probability,
-    rate_line,
-    scaled,
-    value,
-)
+from .config import COLOURS, Config, Curve, Queue
+from .driver_library import C, fault_of, library, number, pair
+from .fields import UserError
+from .formats import AVG_FRAC, IDLE_FRAC, POS_FRAC, PROB_FRAC, RATIO_FRAC, STAGES
+from .formats import Line, cost, exact, line, nearest, probability, rate_line, value
 from .marker_values import marker_lines
-from .marker_words import marker_record
+from .marker_words import marker_dict
 from .markers import Marker
+from .settings import DEFAULT_BURST, DEFAULT_QUANTUM, SPACINGS, curve_settings, queue_settings
 
-SPACINGS = {"geometric": 0, "uniform": 1, "wait": 2}
-
-
-def weight(w: Fraction) -> tuple[int, int]:
-    """m U9, e U5 with w = m 2^-(8+e); 1.0 is (256, 0). Within 2^-9 for every w in [2^-15, 1]."""
-    if w == 1:
-        return 256, 0
-    mant, shift = scaled(w * 256, WEIGHT_MANT, WEIGHT_EXP_MAX)
-    return (256, 0) if shift == 0 else (mant, shift)
+CLOCK_NS, LATENESS_CLOCKS = C.VM_CLOCK_NS, C.VM_LATENESS_CLOCKS
 
 
 def weights(w: Fraction) -> list[tuple[int, int]]:
-    """W[n] = 1 - (1-w)^n, n = 1..6: the step over n decisions at once."""
-    return [weight(1 - (1 - w) ** n) for n in range(1, STAGES + 1)]
+    """W[n] = 1 - (1-w)^n, n = 1..6, the step over n decisions at once: m U9, e U5 with W = m 2^-(8+e); 1.0 is (256, 0)."""
+    return [pair(library().vm_weight(number(w), n)) for n in range(1, STAGES + 1)]
 
 
 def idle_lambda(w: Fraction, packet_bytes: int, rate: int) -> tuple[int, int]:
     """-log2(1-w)/s a nanosecond with 10 fraction bits; s = the time of one packet at `rate`. At w = 1 the greatest there is."""
-    if w == 1:
-        return 2**LAMBDA_MANT - 1, 0
-    time_ns = Fraction(8 * packet_bytes * 10**9, rate)
-    decay = Fraction(-math.log1p(-float(w)) / math.log(2))
-    return scaled(decay / time_ns * 2**IDLE_FRAC, LAMBDA_MANT)
+    return pair(library().vm_idle_decay(number(w), packet_bytes, rate))
 
 
 def inverse(width: int) -> tuple[int, int]:
     """For y = (a - th) / width: a has 16 fraction bits and y 24, so m 2^-s = 2^8 / width; rounded down, so that y stays below 1."""
-    return scaled(Fraction(2 ** (POS_FRAC - AVG_FRAC), width), INV_MANT, rounded=math.floor) if width else (0, 0)
+    return pair(library().vm_inverse(width))
 
 
-def square(gained: Fraction, width: int) -> tuple[int, int]:
-    """For z = gained (a - th) / width: a has 16 fraction bits and z 32, so m 2^-s = 2^16 gained / width; rounded down, as `inverse`."""
-    return (
-        scaled(gained * 2 ** (PROB_FRAC - AVG_FRAC) / width, INV_MANT, rounded=math.floor)
-        if width and gained
-        else (0, 0)
-    )
+def size_weight(mean: int) -> tuple[int, int]:
+    """r = L / L_mean with 12 fraction bits: m 2^-s = 2^12 / L_mean."""
+    return pair(library().vm_size_weight(mean))
+
+
+def burst_ns(bytes_: int, rate: int | None, queues: int) -> int:
+    """The time in which `rate` sends the burst; at least as late as the scheduler may be, at most what 40 bits hold (18 minutes)."""
+    return library().vm_burst_ns(bytes_, rate or 0, queues)
 
 
 def thresholds(curve: Curve, queue: Queue) -> tuple[int, int, int]:
@@ -72,104 +52,77 @@ def thresholds(curve: Curve, queue: Queue) -> tuple[int, int, int]:
     return low, high, {"red": high, "gentle": 2 * high, "exred": queue.end_of(curve)}[curve.curve]
 
 
-def polynomial(curve: Curve, queue: Queue) -> tuple[Fraction, Fraction, Fraction]:
-    """base, b1, b2 of the second segment, exact, in y = (a - max) / (end - max).
-
-    Gentle: p = maxP + (1-maxP) y. ExRED (k_l, k_h, K): maxP + s x + a2 x^2 with x = y (K-k_h), s = maxP/(k_h-k_l) and
-    a2 = ((k_h-k_l) - (K-k_l) maxP) / ((k_h-k_l) (K-k_h)^2).
-    """
-    low, high, end = thresholds(curve, queue)
-    top = exact(curve.p)
-    if curve.curve == "red":
-        return Fraction(0), Fraction(0), Fraction(0)
-    if curve.curve == "gentle":
-        return top, 1 - top, Fraction(0)
-    return top, top * (end - high) / (high - low), (high - low - (end - low) * top) / (high - low)
-
-
-def curve_record(curve: Curve | None, queue: Queue) -> dict:
-    """The register values of one curve; "on" 0 for tail drop."""
-    if curve is None or curve.curve == "tail":
-        return {"on": 0, "min": 0, "max": 0, "end": 0} | {
-            "inv1": [0, 0], "b1_1": 0, "inv2": [0, 0], "base2": 0, "b1_2": 0, "b2_2": [0, 0]
-        }  # fmt: skip
-    low, high, end = thresholds(curve, queue)
-    base, b1, b2 = polynomial(curve, queue)
-    return {
-        "on": 1,
-        "min": low,
-        "max": high,
-        "end": end,
-        "inv1": list(inverse(high - low)),
-        "b1_1": probability(exact(curve.p)),
-        "inv2": list(inverse(end - high)),
-        "base2": probability(base),
-        "b1_2": probability(b1),
-        "b2_2": list(square(b2, end - high)),
-    }
-
-
-CLOCK_NS, LATENESS_CLOCKS = 4, 64  # LaneClockNs of sim/model/timing.h, latenessClocks of schedule/DueTime.scala
-
-
 def queue_count(config: Config) -> int:
     """Up to the highest number that is configured: so many are looked at by the shaper of the queues."""
     return 1 + max(queue.index for queue in config.queue)
 
 
-def least_burst_ns(queues: int) -> int:
-    """As late as the scheduler may serve what is due; a burst shorter than that would cost rate."""
-    return CLOCK_NS * (queues + LATENESS_CLOCKS)
+def curve_dict(words) -> dict:
+    return {
+        "on": words.on,
+        "min": words.min,
+        "max": words.max,
+        "end": words.end,
+        "inv1": list(pair(words.inv1)),
+        "b1_1": words.slope1,
+        "inv2": list(pair(words.inv2)),
+        "base2": words.base2,
+        "b1_2": words.slope2,
+        "b2_2": list(pair(words.square2)),
+    }
 
 
-def burst_ns(bytes_: int, rate: int | None, queues: int) -> int:
-    """The time in which `rate` sends the burst; at least `least_burst_ns`, at most what 40 bits hold (18 minutes)."""
-    if not rate:
-        return 0
-    return min(max(nearest(Fraction(8 * 10**9 * bytes_, rate)), least_burst_ns(queues)), 2**40 - 1)
+def curve_record(curve: Curve | None, queue: Queue) -> dict:
+    """The register values of one curve; "on" 0 for tail drop."""
+    words = C.CurveWords()
+    settings = curve_settings(curve)
+    library().vm_curve_convert(ctypes.byref(settings), queue.end_of(curve) or 0 if curve else 0, ctypes.byref(words))
+    return curve_dict(words)
 
 
-def size_weight(mean: int) -> tuple[int, int]:
-    """r = L / L_mean with 12 fraction bits: m 2^-s = 2^12 / L_mean."""
-    return scaled(Fraction(2**RATIO_FRAC, mean), SIZE_MANT)
-
-
-DEFAULT_QUANTUM, DEFAULT_BURST = 1522, 3044
+def queue_words(queue: Queue, port_rate: int, queues: int, marker: Marker | None):
+    """The library's words of a queue; what the library refuses, a card would."""
+    settings, port, words = queue_settings(queue, marker), C.Port(port_rate, 0, queues), C.QueueWords()
+    fault = fault_of(settings, port)
+    if fault:
+        raise UserError(f'queue "{queue.name}", {fault}')
+    library().vm_queue_convert(ctypes.byref(settings), ctypes.byref(port), ctypes.byref(words))
+    return words
 
 
 def queue_record(queue: Queue, port_rate: int, queues: int, marker: Marker | None) -> dict:
-    w = exact(queue.average.weight)
+    w = queue_words(queue, port_rate, queues, marker)
     return {
         "index": queue.index,
         "name": queue.name,
-        "weight": [list(pair) for pair in weights(w)],
-        "lambda": list(idle_lambda(w, queue.average.idle_packet.value, min(queue.rate or port_rate, port_rate))),
-        "masks": list(MASKS[queue.average.kind]),
-        "unit_packets": int(queue.average.unit == "packet"),
-        "update_depart": int(queue.average.update == "both"),
-        "spacing": SPACINGS[queue.spacing],
-        "size_weight": [1, *size_weight(queue.size_weight.value)] if queue.size_weight else [0, 0, 0],
-        "ecn": int(queue.ecn),
-        "limit_bytes": queue.limit.value if queue.limit else LEN_MAX,
-        "limit_packets": queue.limit_packets.value if queue.limit_packets else LEN_MAX,
-        "strict": int(queue.priority is not None),
-        "priority": queue.priority or 0,
-        "quantum": queue.quantum.value if queue.quantum else DEFAULT_QUANTUM,
-        "cost": list(cost(queue.rate)),
-        "burst_ns": burst_ns(queue.burst.value if queue.burst else DEFAULT_BURST, queue.rate, queues),
+        "weight": [list(pair(weight)) for weight in w.weight],
+        "lambda": list(pair(getattr(w, "lambda"))),
+        "masks": list(w.masks),
+        "unit_packets": w.unit_packets,
+        "update_depart": w.update_depart,
+        "spacing": w.spacing,
+        "size_weight": [w.size_on, *pair(w.size)],
+        "ecn": w.ecn,
+        "limit_bytes": w.limit_bytes,
+        "limit_packets": w.limit_packets,
+        "strict": w.strict,
+        "priority": w.priority,
+        "quantum": w.quantum,
+        "cost": list(pair(w.cost)),
+        "burst_ns": w.burst_ns,
         "curves": [
             {
-                "drop": curve_record(getattr(queue, colour), queue),
-                "ecn_own": int(getattr(queue, colour).ecn is not None),
-                "ecn": curve_record(getattr(queue, colour).ecn, queue),
+                "drop": curve_dict(w.curve[c][C.VM_DROPS]),
+                "ecn_own": w.ecn_own[c],
+                "ecn": curve_dict(w.curve[c][C.VM_MARKS]),
             }
-            for colour in COLOURS
+            for c in range(len(COLOURS))
         ],
-        "marker": marker_record(marker),
-        "distance": [int(queue.distance.option), int(queue.distance.infer), int(queue.distance.share)],
-        "remove_ttl_option": int(queue.ttl_option == "remove"),
-        "victim": [int(queue.victim == "nearest"), int(queue.victim_by_colour), queue.victim_window or 0],
-        "remark": [-1 if code is None else code for code in (getattr(queue.remark, colour) for colour in COLOURS)],
+        "marker": marker_dict(w.marker),
+        "distance": [w.distance_option, w.distance_infer, w.distance_share],
+        "remove_ttl_option": w.remove_ttl_option,
+        "victim": [w.nearest, w.by_colour, w.window],
+        "remark": [w.remark_dscp[c] if w.remark >> c & 1 else -1 for c in range(len(COLOURS))],
     }
 
 
@@ -221,7 +174,7 @@ def report(config: Config) -> list[Line]:
     lines = [rate_line("port", "rate", config.port.rate), *burst("port", config.port.burst.value, config.port.rate)]
     for q in config.queue:
         w = exact(q.average.weight)
-        lines.append(line(q.name, "average.weight", w, value(weight(w), 8)))
+        lines.append(line(q.name, "average.weight", w, value(weights(w)[0], 8)))
         if w < 1 and any(getattr(q, colour).curve != "tail" for colour in COLOURS):
             rate = min(q.rate or config.port.rate, config.port.rate)
             half = Fraction(1, 10**6) * 2**IDLE_FRAC

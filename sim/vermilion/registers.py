@@ -1,6 +1,6 @@
 """Register maps, each from its one source in `hw/regs`: a lane's, `vermilion.rdl`, and a NIC's app block's, `app.rdl`.
 
-They become constants for Scala, and for C++ where a program of this project reads them, Markdown and HTML.
+They become constants for Scala, C++ and C, as far as a program of this project reads them, Markdown and HTML.
 `python -m vermilion.registers` writes the committed files anew; with `--check` it writes nothing and fails if one is stale.
 A register is named by its path, array indices left out: `shadow.colour[].curve[].min_th` is ShadowColourCurveMinTh.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from . import build
 from .fields import UserError
+from .register_header import header
 
 
 @dataclass
@@ -221,9 +222,14 @@ def scala_path(of: Map) -> Path:
     return build.ROOT / "hw" / "src" / "vermilion" / of.package / f"{of.scala}.scala"
 
 
+def c_header(of: Map, _intro: str, registers: list[Register]) -> str:
+    return header(of.head, "VM_REGS_H", registers)
+
+
 GENERATED = {
     scala_path(LANE): (LANE, scala),
     build.ROOT / "sim" / "harness" / "register_map.h": (LANE, cpp),
+    build.ROOT / "sw_driver" / "lib" / "vm_regs.h": (LANE, c_header),
     build.ROOT / "docs" / LANE.page: (LANE, markdown),
     scala_path(APP): (APP, scala),
     build.ROOT / "docs" / APP.page: (APP, markdown),

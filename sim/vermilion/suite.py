@@ -104,9 +104,15 @@ def generated(path: Path) -> bool:
         return "Generated from" in handle.readline()
 
 
+def c_sources() -> list[Path]:
+    """C and C++; the form of each folder is that of the nearest `.clang-format`."""
+    found = build.files("sim", "*.cpp", "*.h") + build.files("sw_driver", "*.c", "*.h")
+    return [path for path in found if not generated(path)]
+
+
 def parts() -> dict:
     """Name and action of each part, in the order in which they run."""
-    cpp = [p for folder in ("sim", "sw_driver") for p in build.files(folder, "*.cpp", "*.h") if not generated(p)]
+    cpp = c_sources()
     python = [folder for folder in ("sim", "cocotb_tests", "fpga") if build.files(folder, "*.py")]
     out = {"format-scala": lambda log: formatter(build.mill("hw.checkFormat"), log)}
     out["format-scala-tests"] = lambda log: formatter(build.mill("hw.test.checkFormat"), log)
@@ -124,7 +130,7 @@ def parts() -> dict:
 def reformat(say) -> int:
     """`vermilion format`: brings every source into the form that the checks want."""
     LOGS.mkdir(parents=True, exist_ok=True)
-    cpp = [p for folder in ("sim", "sw_driver") for p in build.files(folder, "*.cpp", "*.h") if not generated(p)]
+    cpp = c_sources()
     python = [folder for folder in ("sim", "cocotb_tests", "fpga") if build.files(folder, "*.py")]
     status = 0
     for name, command in {

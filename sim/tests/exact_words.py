@@ -1,0 +1,243 @@
+"""The quantiser in exact fractions, written after docs/architecture.md and the algorithms' formulas: what the driver's library is held against.
+
+Takes the same `Config` as `quantise.hardware()` and gives the same record. It has nothing of the library's and of `quantise.py`; log2 comes with
+60 digits from `decimal`.
+"""
+
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+COLOURS = ("green", "yellow", "red")
+LEN_MAX = 2**27 - 1
+MASKS = {"red": (7, 7, 7), "wred": (7, 7, 7), "rio-c": (1, 3, 7), "rio-2": (1, 7, 7), "rio-dc": (1, 2, 4)}
+SPACINGS = {"geometric": 0, "uniform": 1, "wait": 2}
+KINDS = {"leaf": 1, "srtcm": 2, "trtcm": 3, "redp": 4}
+FLOW, FLOW_KINDS = 5, {"nm": 0, "3cpm": 1, "wpm": 2, "apm": 3}
+DEPTHS = ("burst", "cbs", "ebs", "pbs", "bucket", "low", "high")
+
+
+def exact(number):
+    return Fraction(repr(number))
+
+
+def nearest(x):
+    return math.floor(x + Fraction(1, 2))
+
+
+def scaled(x, bits, shift_max=63, rounded=nearest):
+    """(m, s) with m 2^-s next to x, s the greatest with which m has at most `bits` bits; saturates at the greatest m."""
+    top = 2**bits
+    if x <= 0:
+        return 0, 0
+    shift = 0
+    while shift < shift_max and rounded(x * 2 ** (shift + 1)) < top:
+        shift += 1
+    return min(rounded(x * 2**shift), top - 1), shift
+
+
+def value(pair, offset=0):
+    return Fraction(pair[0], 2 ** (pair[1] + offset))
+
+
+def weight(w, n=1):
+    w = 1 - (1 - w) ** n
+    if w == 1:
+        return 256, 0
+    mant, shift = scaled(w * 256, 9, 31)
+    return (256, 0) if shift == 0 else (mant, shift)
+
+
+def log2(x: Fraction) -> Fraction:
+    """To 60 digits."""
+    with localcontext() as context:
+        context.prec = 80
+        return Fraction((Decimal(x.numerator).ln() - Decimal(x.denominator).ln()) / Decimal(2).ln())
+
+
+def idle_decay(w, packet_bytes, rate):
+    if w == 1:
+        return 2**16 - 1, 0
+    time_ns = Fraction(8 * packet_bytes * 10**9, rate)
+    return scaled(-log2(1 - w) / time_ns * 2**10, 16)
+
+
+def inverse(width):
+    return scaled(Fraction(2**8, width), 18, rounded=math.floor) if width else (0, 0)
+
+
+def square(gained, width):
+    return scaled(gained * 2**16 / width, 18, rounded=math.floor) if width and gained else (0, 0)
+
+
+def probability(p, frac=32):
+    return nearest(p * 2**frac)
+
+
+def cost(rate):
+    return scaled(Fraction(8 * 10**9, rate), 18) if rate else (0, 0)
+
+
+def depth_ns(bytes_, rate):
+    return math.ceil(bytes_ * value(cost(rate)))
+
+
+def burst_ns(bytes_, rate, queues):
+    if not rate:
+        return 0
+    return min(max(nearest(Fraction(8 * 10**9 * bytes_, rate)), 4 * (queues + 64)), 2**40 - 1)
+
+
+def size_weight(mean):
+    return scaled(Fraction(2**12, mean), 16)
+
+
+def span(ns):
+    return scaled(Fraction(ns) / 2**26, 18)
+
+
+def thresholds(curve, queue):
+    low, high = curve.min.value, curve.max.value
+    return low, high, {"red": high, "gentle": 2 * high, "exred": queue.end_of(curve)}[curve.curve]
+
+
+def polynomial(curve, queue):
+    """base, b1, b2 of the second segment, exact, in y = (a - max) / (end - max).
+
+    Gentle: p = maxP + (1-maxP) y. ExRED (k_l, k_h, K): maxP + s x + a2 x^2 with x = y (K-k_h), s = maxP/(k_h-k_l) and
+    a2 = ((k_h-k_l) - (K-k_l) maxP) / ((k_h-k_l) (K-k_h)^2).
+    """
+    low, high, end = thresholds(curve, queue)
+    top = exact(curve.p)
+    if curve.curve == "red":
+        return Fraction(0), Fraction(0), Fraction(0)
+    if curve.curve == "gentle":
+        return top, 1 - top, Fraction(0)
+    return top, top * (end - high) / (high - low), (high - low - (end - low) * top) / (high - low)
+
+
+def curve_record(curve, queue):
+    if curve is None or curve.curve == "tail":
+        return {"on": 0, "min": 0, "max": 0, "end": 0} | {
+            "inv1": [0, 0], "b1_1": 0, "inv2": [0, 0], "base2": 0, "b1_2": 0, "b2_2": [0, 0]
+        }  # fmt: skip
+    low, high, end = thresholds(curve, queue)
+    base, b1, b2 = polynomial(curve, queue)
+    return {
+        "on": 1,
+        "min": low,
+        "max": high,
+        "end": end,
+        "inv1": list(inverse(high - low)),
+        "b1_1": probability(exact(curve.p)),
+        "inv2": list(inverse(end - high)),
+        "base2": probability(base),
+        "b1_2": probability(b1),
+        "b2_2": list(square(b2, end - high)),
+    }
+
+
+def flow_record(m):
+    return {
+        "kind": FLOW_KINDS[m.kind],
+        "alpha_eighths": int(8 * m.given("alpha")),
+        "initial_average": nearest(exact(m.given("a0")) * 2**8),
+        "start_credits": m.given("ns"),
+        "recovery_credits": m.given("na"),
+        "increase_by_factor": int(m.given("increase") == "factor"),
+        "ack_green": int(m.given("ack") == "green"),
+        "idle_age": nearest(Fraction(m.given("idle"), 2**22)),
+        "half_open_age": nearest(Fraction(m.given("half_open"), 2**22)),
+    }
+
+
+def marker_record(m):
+    if m is None:
+        return {"kind": 0}
+    if m.kind in FLOW_KINDS:
+        return {"kind": FLOW, "drop_colours": m.dropped, "flow": flow_record(m)}
+    ns = {
+        name: depth_ns(m.in_bytes(getattr(m, name)), m.rate_of(name)) for name in DEPTHS if getattr(m, name) is not None
+    }
+    rates, bursts = {
+        "leaf": lambda: ((m.rate, 0), (ns["burst"], 0)),
+        "srtcm": lambda: ((m.cir, m.cir), (ns["cbs"], ns["cbs"] + ns["ebs"])),
+        "trtcm": lambda: ((m.pir, m.cir), (ns["pbs"], ns["cbs"])),
+        "redp": lambda: ((m.rate, 0), (ns["bucket"], 0)),
+    }[m.kind]()
+    record = {
+        "kind": KINDS[m.kind],
+        "colour_aware": int(m.given("colour_aware")),
+        "ip_length": int(m.ip_length and not m.packet_bytes),
+        "packet_bytes": m.packet_bytes,
+        "cost": [list(cost(rate)) for rate in rates],
+        "burst_ns": list(bursts),
+        "out_colour": COLOURS.index(m.given("out")),
+        "drop_colours": m.dropped,
+        "low_ns": 0, "high_ns": 0, "demote": [0, 0], "promote": [0, 0], "drop": 0, "yellow_ns": 0,
+    }  # fmt: skip
+    if m.kind != "redp":
+        return record
+    return record | {
+        "low_ns": ns["low"],
+        "high_ns": ns["high"],
+        "demote": list(span(ns["low"] / exact(m.given("max_demote")))),
+        "promote": list(span((ns["bucket"] - ns["high"]) / exact(m.given("max_promote")))),
+        "drop": probability(exact(m.given("p_drop")), 16),
+        "yellow_ns": m.given("meter"),
+    }
+
+
+def queue_record(queue, port_rate, queues, marker):
+    w = exact(queue.average.weight)
+    return {
+        "index": queue.index,
+        "name": queue.name,
+        "weight": [list(weight(w, n)) for n in range(1, 7)],
+        "lambda": list(idle_decay(w, queue.average.idle_packet.value, min(queue.rate or port_rate, port_rate))),
+        "masks": list(MASKS[queue.average.kind]),
+        "unit_packets": int(queue.average.unit == "packet"),
+        "update_depart": int(queue.average.update == "both"),
+        "spacing": SPACINGS[queue.spacing],
+        "size_weight": [1, *size_weight(queue.size_weight.value)] if queue.size_weight else [0, 0, 0],
+        "ecn": int(queue.ecn),
+        "limit_bytes": queue.limit.value if queue.limit else LEN_MAX,
+        "limit_packets": queue.limit_packets.value if queue.limit_packets else LEN_MAX,
+        "strict": int(queue.priority is not None),
+        "priority": queue.priority or 0,
+        "quantum": queue.quantum.value if queue.quantum else 1522,
+        "cost": list(cost(queue.rate)),
+        "burst_ns": burst_ns(queue.burst.value if queue.burst else 3044, queue.rate, queues),
+        "curves": [
+            {
+                "drop": curve_record(getattr(queue, colour), queue),
+                "ecn_own": int(getattr(queue, colour).ecn is not None),
+                "ecn": curve_record(getattr(queue, colour).ecn, queue),
+            }
+            for colour in COLOURS
+        ],
+        "marker": marker_record(marker),
+        "distance": [int(queue.distance.option), int(queue.distance.infer), int(queue.distance.share)],
+        "remove_ttl_option": int(queue.ttl_option == "remove"),
+        "victim": [int(queue.victim == "nearest"), int(queue.victim_by_colour), queue.victim_window or 0],
+        "remark": [-1 if code is None else code for code in (getattr(queue.remark, colour) for colour in COLOURS)],
+    }
+
+
+def hardware(config):
+    rest = next(q.index for q in config.queue if q.default)
+    table = [[rest, 0] for _ in range(64)]
+    for queue in config.queue:
+        for number, colour in enumerate(COLOURS):
+            for code in getattr(queue.dscp, colour):
+                table[code] = [queue.index, number]
+    markers = {m.queue: m for m in config.marker}
+    rate, queues = config.port.rate, 1 + max(queue.index for queue in config.queue)
+    return {
+        "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate, queues)},
+        "queues": [queue_record(q, rate, queues, markers.get(q.name)) for q in config.queue],
+        "dscp": table,
+        "default": [rest, 0],
+        "seed": config.seed,
+        "ttl_option": {"ip4": config.ttl_option.ip4, "ip6": config.ttl_option.ip6},
+    }

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#include "vm_access.h"
+#include "vm_regs.h"
+
+#define ALL_ONES 0xFFFFFFFFu
+#define HEADER_BYTES 12u /* type, version, next */
+#define LANE_BYTES (VM_REG_WINDOW_VICTIM_DISTANCE_HIGH(63) + 4)
+#define QUEUES_MAX 4096u
+
+const char *vm_error_text(int error)
+{
+	static const char *const texts[] = {
+		[VM_OK] = "no error",
+		[VM_ERROR_GONE] = "the card does not answer: reads give all ones",
+		[VM_ERROR_LIST] = "the card's list of register blocks is damaged",
+		[VM_ERROR_TYPE] = "this register block is no lane of Vermilion",
+		[VM_ERROR_VERSION] = "the card's registers have another major version than this driver knows",
+		[VM_ERROR_SHAPE] = "the card has more queues or average weights than this driver knows",
+		[VM_ERROR_TIMEOUT] = "the card does not finish what it was told to do",
+		[VM_ERROR_QUEUE] = "the card does not have this queue",
+		[VM_ERROR_VICTIMS] = "the card cannot drop the nearest packet of this queue",
+		[VM_ERROR_READBACK] = "a register does not hold what was written to it",
+		[VM_ERROR_MIXED] = "somebody else took a snapshot at the same time",
+		[VM_ERROR_MEMORY] = "a memory of the card has failed; it works again after a reset",
+	};
+
+	if (error < 0 || error > VM_ERROR_MEMORY)
+		return "unknown error";
+	return texts[error];
+}
+
+int vm_blocks(const struct vm_bus *bus, u32 offset, struct vm_block *blocks, u32 room, u32 *found)
+{
+	struct vm_block block;
+	u32 next;
+
+	*found = 0;
+	for (;;) {
+		if (offset % 4 || bus->bytes < HEADER_BYTES || offset > bus->bytes - HEADER_BYTES)
+			return VM_ERROR_LIST;
+		block.offset = offset;
+		block.type = bus->read(bus->context, offset + VM_REG_BLOCK_TYPE);
+		block.version = bus->read(bus->context, offset + VM_REG_VERSION);
+		next = bus->read(bus->context, offset + VM_REG_NEXT_BLOCK);
+		if ((block.type == ALL_ONES || block.version == ALL_ONES || next == ALL_ONES) &&
+		    bus->read(bus->context, offset + VM_REG_BLOCK_TYPE) == ALL_ONES)
+			return VM_ERROR_GONE;
+		if (VM_GET(VM_REG_BLOCK_TYPE_VENDOR, block.type) == VM_VENDOR) {
+			if (*found < room)
+				blocks[*found] = block;
+			++*found;
+		}
+		if (!next)
+			return VM_OK;
+		if (next <= offset) /* lists only go up, so that every one ends */
+			return VM_ERROR_LIST;
+		offset = next;
+	}
+}
+
+static u32 bare_read(const struct vm_lane *lane, u32 address)
+{
+	return lane->bus->read(lane->bus->context, lane->block.offset + address);
+}
+
+int vm_lane_read(const struct vm_lane *lane, u32 address, u32 *value)
+{
+	*value = bare_read(lane, address);
+	if (*value == ALL_ONES && bare_read(lane, VM_REG_BLOCK_TYPE) != lane->block.type)
+		return VM_ERROR_GONE;
+	return VM_OK;
+}
+
+void vm_lane_write(const struct vm_lane *lane, u32 address, u32 value)
+{
+	lane->bus->write(lane->bus->context, lane->block.offset + address, value);
+}
+
+int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm_block *block)
+{
+	struct vm_capabilities *has = &lane->has;
+	const struct {
+		u32 address;
+		u32 *value;
+	} reads[] = {
+		{ VM_REG_QUEUES, &has->queues },       { VM_REG_CELLS, &has->cells },
+		{ VM_REG_DATA_BITS, &has->data_bits }, { VM_REG_INPUTS, &has->inputs },
+		{ VM_REG_EWMA_STAGES, &has->stages },  { VM_REG_MAX_FRAME_BYTES, &has->max_frame_bytes },
+		{ VM_REG_FLOWS, &has->flows },	       { VM_REG_VICTIMS, &has->victims },
+		{ VM_REG_PROTECT, &has->protect },
+	};
+	u32 i, type;
+	int error;
+
+	lane->bus = bus;
+	lane->block = *block;
+	lane->at = 0;
+	if (block->type != (VM_VENDOR << 16 | VM_BLOCK_LANE) || bus->bytes < LANE_BYTES ||
+	    block->offset > bus->bytes - LANE_BYTES)
+		return VM_ERROR_TYPE;
+	type = bare_read(lane, VM_REG_BLOCK_TYPE);
+	if (type != block->type)
+		return type == ALL_ONES ? VM_ERROR_GONE : VM_ERROR_TYPE;
+	error = vm_lane_read(lane, VM_REG_VERSION, &lane->block.version);
+	if (error)
+		return error;
+	if (VM_GET(VM_REG_VERSION_MAJOR, lane->block.version) != VM_REG_VERSION_MAJOR_RESET)
+		return VM_ERROR_VERSION;
+	for (i = 0; i < sizeof(reads) / sizeof(reads[0]); i++) {
+		error = vm_lane_read(lane, reads[i].address, reads[i].value);
+		if (error)
+			return error;
+	}
+	return has->queues >= 1 && has->queues <= QUEUES_MAX && has->stages <= VM_STAGES ? VM_OK : VM_ERROR_SHAPE;
+}
+
+/* Until none of these bits of `status` is set. */
+static int wait_for(const struct vm_lane *lane, u32 pending, u32 *status)
+{
+	u32 polls = lane->bus->polls ? lane->bus->polls : VM_POLLS;
+	int error;
+
+	while (polls--) {
+		error = vm_lane_read(lane, VM_REG_STATUS, status);
+		if (error)
+			return error;
+		if (*status & VM_REG_STATUS_MEMORY_FAILED_MASK)
+			return VM_ERROR_MEMORY;
+		if (!(*status & pending))
+			return VM_OK;
+		if (lane->bus->pause)
+			lane->bus->pause(lane->bus->context);
+	}
+	return VM_ERROR_TIMEOUT;
+}
+
+static int write_visit(void *context, u32 address, u32 value)
+{
+	vm_lane_write(context, address, value);
+	return VM_OK;
+}
+
+static int read_visit(void *context, u32 address, u32 value)
+{
+	struct vm_lane *lane = context;
+	u32 held;
+	int error = vm_lane_read(lane, address, &held);
+
+	if (error || held == value)
+		return error;
+	lane->at = address;
+	return VM_ERROR_READBACK;
+}
+
+/* Writes a register that keeps its value, and reads it back. */
+static int write_sure(struct vm_lane *lane, u32 address, u32 value)
+{
+	vm_lane_write(lane, address, value);
+	return read_visit(lane, address, value);
+}
+
+int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_words *words)
+{
+	u32 status;
+	int error;
+
+	if (queue >= lane->has.queues)
+		return VM_ERROR_QUEUE;
+	if (words->nearest && queue >= lane->has.victims)
+		return VM_ERROR_VICTIMS;
+	error = wait_for(lane, VM_REG_STATUS_COMMIT_PENDING_MASK, &status);
+	if (!error)
+		error = vm_queue_visit(words, write_visit, lane);
+	if (!error)
+		error = vm_queue_visit(words, read_visit, lane);
+	if (!error)
+		error = write_sure(lane, VM_REG_QUEUE_SELECT, queue);
+	if (error)
+		return error;
+	vm_lane_write(lane, VM_REG_STATUS, VM_REG_STATUS_BAD_QUEUE_MASK);
+	vm_lane_write(lane, VM_REG_COMMIT, 1);
+	error = wait_for(lane, VM_REG_STATUS_COMMIT_PENDING_MASK, &status);
+	if (error)
+		return error;
+	return status & VM_REG_STATUS_BAD_QUEUE_MASK ? VM_ERROR_QUEUE : VM_OK;
+}
+
+int vm_lane_write_switches(struct vm_lane *lane, bool departures)
+{
+	return write_sure(lane, VM_REG_CONTROL, VM_PUT(VM_REG_CONTROL_DEPARTURE_UPDATES, departures));
+}
+
+int vm_lane_write_class(struct vm_lane *lane, u32 dscp, u32 queue, u32 colour)
+{
+	int error;
+
+	if (dscp > 64 || queue >= lane->has.queues || colour >= VM_COLOURS)
+		return VM_ERROR_QUEUE;
+	error = write_sure(lane, VM_REG_CLASS_ADDRESS, dscp);
+	if (error)
+		return error;
+	return write_sure(lane, VM_REG_CLASS_ENTRY,
+			  VM_PUT(VM_REG_CLASS_ENTRY_QUEUE, queue) | VM_PUT(VM_REG_CLASS_ENTRY_COLOUR, colour));
+}
+
+int vm_lane_write_port(struct vm_lane *lane, const struct vm_port *port)
+{
+	const struct vm_scaled cost = vm_cost(port->rate);
+	const u64 burst_ns = vm_burst_ns(port->burst_bytes, port->rate, port->queues);
+	int error = write_sure(lane, VM_REG_PORT_COST,
+			       VM_PUT(VM_REG_PORT_COST_MANT, cost.mant) | VM_PUT(VM_REG_PORT_COST_SHIFT, cost.shift));
+
+	if (!error)
+		error = write_sure(lane, VM_REG_PORT_BURST_LOW, (u32)burst_ns);
+	if (!error)
+		error = write_sure(lane, VM_REG_PORT_BURST_HIGH, (u32)(burst_ns >> 32)); /* applies all three */
+	return error;
+}
+
+int vm_lane_write_option(struct vm_lane *lane, u32 ip4, u32 ip6)
+{
+	return write_sure(lane, VM_REG_TTL_OPTION,
+			  VM_PUT(VM_REG_TTL_OPTION_IP4, ip4) | VM_PUT(VM_REG_TTL_OPTION_IP6, ip6));
+}
+
+int vm_lane_write_seed(struct vm_lane *lane, u64 seed)
+{
+	u32 verdicts[4], markers[4], flows[4], i;
+	int error = VM_OK;
+
+	vm_seed_words(seed, 0, verdicts);
+	vm_seed_words(seed, 1, markers);
+	vm_seed_words(seed, 2, flows);
+	for (i = 0; i < 4 && !error; i++)
+		error = write_sure(lane, VM_REG_SEED(i), verdicts[i]);
+	for (i = 0; i < 4 && !error; i++)
+		error = write_sure(lane, VM_REG_FLOW_SEED(i), flows[i]);
+	for (i = 0; i < 4 && !error; i++)
+		error = write_sure(lane, VM_REG_MARK_SEED(i), markers[i]); /* the last one applies them all */
+	return error;
+}
+
+int vm_lane_clear_statistics(struct vm_lane *lane)
+{
+	u32 control, status;
+	int error = vm_lane_read(lane, VM_REG_CONTROL, &control);
+
+	if (error)
+		return error;
+	vm_lane_write(lane, VM_REG_CONTROL, control | VM_REG_CONTROL_CLEAR_STATISTICS_MASK);
+	return wait_for(lane, VM_REG_STATUS_CLEAR_PENDING_MASK, &status);
+}

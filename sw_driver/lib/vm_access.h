@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Access to a card's registers through two callbacks: finding the lanes, writing a queue, reading counters.
+ *
+ * Every function returns 0 or one of `vm_error`. Waiting is bounded by polls. A read of all ones is what a host sees of a card that is gone:
+ * then block_type is read again, and if that is not the lane's either, the answer is VM_ERROR_GONE and nothing that was read counts.
+ *
+ * One caller at a time for a lane: select, shadow and window are shared. The library keeps no state of its own but `vm_lane`.
+ */
+#ifndef VM_ACCESS_H
+#define VM_ACCESS_H
+
+#include "vm_profile.h"
+
+#define VM_VENDOR 0x564Du
+#define VM_BLOCK_LANE 1u
+#define VM_POLLS 100000u
+
+enum vm_error {
+	VM_OK = 0,
+	VM_ERROR_GONE,	   /* reads give all ones: no card behind the address */
+	VM_ERROR_LIST,	   /* the list of blocks does not end, or leaves the address space */
+	VM_ERROR_TYPE,	   /* the block is no lane */
+	VM_ERROR_VERSION,  /* major version of the registers other than this library's */
+	VM_ERROR_SHAPE,	   /* a build with a number of queues or average weights that this library cannot program */
+	VM_ERROR_TIMEOUT,  /* still pending after so many polls */
+	VM_ERROR_QUEUE,	   /* the build does not have this queue */
+	VM_ERROR_VICTIMS,  /* the build cannot search this queue for the nearest packet */
+	VM_ERROR_READBACK, /* a register does not hold what was written; `vm_lane.at` is its address */
+	VM_ERROR_MIXED,	   /* the window is another queue's: somebody else took a snapshot */
+	VM_ERROR_MEMORY,   /* a word with two wrong bits: the lane has stopped until it is reset */
+};
+
+/* Byte offsets from the start of the blocks' address space; 32-bit accesses. */
+struct vm_bus {
+	u32 (*read)(void *context, u32 offset);
+	void (*write)(void *context, u32 offset, u32 value);
+	void (*pause)(void *context); /* between two polls; may be null */
+	void *context;
+	u32 polls; /* how often to look before giving up; 0: VM_POLLS */
+	u32 bytes; /* size of the address space */
+};
+
+struct vm_block {
+	u32 offset, type, version;
+};
+
+struct vm_capabilities {
+	u32 queues, cells, data_bits, inputs, stages, max_frame_bytes, flows, victims, protect;
+};
+
+struct vm_lane {
+	const struct vm_bus *bus;
+	struct vm_block block;
+	struct vm_capabilities has;
+	u32 at; /* address of the register that VM_ERROR_READBACK means */
+};
+
+enum vm_event {
+	VM_ARRIVED,
+	VM_ENQUEUED,
+	VM_EARLY,
+	VM_FORCED,
+	VM_TAIL_DROPPED,
+	VM_NOBUF,
+	VM_BAD,
+	VM_CE_CHOSEN,
+	VM_CE_WRITTEN,
+	VM_SENT,
+	VM_POLICED,
+	VM_EVICTED,
+	VM_EVENTS
+};
+
+struct vm_count {
+	u64 packets, bytes;
+};
+
+/* One queue as of one clock: docs/registers.md, "window". */
+struct vm_statistics {
+	struct vm_count count[VM_COLOURS][VM_EVENTS];
+	u64 latency[32];
+	u32 backlog_bytes, backlog_packets, max_bytes, max_packets;
+	u64 average[VM_COLOURS]; /* U27.16 */
+	u64 time_ns;
+	u64 marked[12]; /* 4 colour before + colour behind the marker */
+	u64 contests, blind;
+	u64 lost_distance[64], victim_distance[64];
+};
+
+/* One step of a walk over registers; not 0 ends it. */
+typedef int vm_visit(void *context, u32 address, u32 value);
+
+const char *vm_error_text(int error);
+
+/* Walks the list of blocks from `offset` and writes down those of the vendor, up to `room`; `found` counts them all. */
+int vm_blocks(const struct vm_bus *bus, u32 offset, struct vm_block *blocks, u32 room, u32 *found);
+
+/* A lane of that list: refuses other blocks, other major versions and shapes; reads what the build has. */
+int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm_block *block);
+
+/* A register of the lane. */
+int vm_lane_read(const struct vm_lane *lane, u32 address, u32 *value);
+void vm_lane_write(const struct vm_lane *lane, u32 address, u32 value);
+
+/* Every register of the shadow record with the value that these words give it, in the order of addresses within each part. */
+int vm_queue_visit(const struct vm_queue_words *words, vm_visit *visit, void *context);
+
+/* Shadow record, read back, then commit: the queue takes all of it between two packets, or nothing where an error comes back. */
+int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_words *words);
+
+/* Lane-wide registers. `departures`: some queue has update_depart. `dscp` 64: frames without IP. */
+int vm_lane_write_switches(struct vm_lane *lane, bool departures);
+int vm_lane_write_class(struct vm_lane *lane, u32 dscp, u32 queue, u32 colour);
+int vm_lane_write_port(struct vm_lane *lane, const struct vm_port *port);
+int vm_lane_write_option(struct vm_lane *lane, u32 ip4, u32 ip6);
+/* All random sources; empties the flow table. Before there is traffic. */
+int vm_lane_write_seed(struct vm_lane *lane, u64 seed);
+/* All counters of all queues to 0. */
+int vm_lane_clear_statistics(struct vm_lane *lane);
+
+/* A snapshot of the queue, and all of the window. */
+int vm_lane_statistics(struct vm_lane *lane, u32 queue, struct vm_statistics *statistics);
+/* Frames that an input left out whole, as of one clock. */
+int vm_lane_lost(const struct vm_lane *lane, u32 input, struct vm_count *lost);
+
+#endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* Snapshots: one queue's counters as of one clock. Registers: docs/registers.md, "window". */
+#include "vm_access.h"
+#include "vm_regs.h"
+
+/* Where a colour's counters begin, four words each: packets low, high, bytes low, high. */
+static const u32 counters[VM_EVENTS] = {
+	[VM_ARRIVED] = VM_REG_WINDOW_COLOUR_ARRIVED_PACKETS_LOW(0),
+	[VM_ENQUEUED] = VM_REG_WINDOW_COLOUR_ENQUEUED_PACKETS_LOW(0),
+	[VM_EARLY] = VM_REG_WINDOW_COLOUR_EARLY_PACKETS_LOW(0),
+	[VM_FORCED] = VM_REG_WINDOW_COLOUR_FORCED_PACKETS_LOW(0),
+	[VM_TAIL_DROPPED] = VM_REG_WINDOW_COLOUR_TAIL_PACKETS_LOW(0),
+	[VM_NOBUF] = VM_REG_WINDOW_COLOUR_NOBUF_PACKETS_LOW(0),
+	[VM_BAD] = VM_REG_WINDOW_COLOUR_BAD_PACKETS_LOW(0),
+	[VM_CE_CHOSEN] = VM_REG_WINDOW_COLOUR_CE_CHOSEN_PACKETS_LOW(0),
+	[VM_CE_WRITTEN] = VM_REG_WINDOW_COLOUR_CE_WRITTEN_PACKETS_LOW(0),
+	[VM_SENT] = VM_REG_WINDOW_COLOUR_SENT_PACKETS_LOW(0),
+	[VM_POLICED] = VM_REG_WINDOW_COLOUR_POLICED_PACKETS_LOW(0),
+	[VM_EVICTED] = VM_REG_WINDOW_COLOUR_EVICTED_PACKETS_LOW(0),
+};
+
+#define COLOUR_STRIDE (VM_REG_WINDOW_COLOUR_ARRIVED_PACKETS_LOW(1) - VM_REG_WINDOW_COLOUR_ARRIVED_PACKETS_LOW(0))
+
+/* A run of reads that stops at the first error. */
+struct reader {
+	const struct vm_lane *lane;
+	int error;
+};
+
+static u32 word(struct reader *reader, u32 address)
+{
+	u32 value = 0;
+
+	if (!reader->error)
+		reader->error = vm_lane_read(reader->lane, address, &value);
+	return value;
+}
+
+/* High halves stand behind low ones. */
+static u64 wide(struct reader *reader, u32 low_address)
+{
+	const u64 low = word(reader, low_address);
+
+	return low | (u64)word(reader, low_address + 4) << 32;
+}
+
+static void window(struct reader *reader, struct vm_statistics *out)
+{
+	u32 c, i;
+
+	for (c = 0; c < VM_COLOURS; c++) {
+		for (i = 0; i < VM_EVENTS; i++) {
+			out->count[c][i].packets = wide(reader, counters[i] + COLOUR_STRIDE * c);
+			out->count[c][i].bytes = wide(reader, counters[i] + COLOUR_STRIDE * c + 8);
+		}
+		out->average[c] = wide(reader, VM_REG_WINDOW_AVERAGE_LOW(c));
+	}
+	for (i = 0; i < 32; i++)
+		out->latency[i] = wide(reader, VM_REG_WINDOW_LATENCY_LOW(i));
+	out->backlog_bytes = word(reader, VM_REG_WINDOW_BACKLOG_BYTES);
+	out->backlog_packets = word(reader, VM_REG_WINDOW_BACKLOG_PACKETS);
+	out->max_bytes = word(reader, VM_REG_WINDOW_MAX_BYTES);
+	out->max_packets = word(reader, VM_REG_WINDOW_MAX_PACKETS);
+	out->time_ns = wide(reader, VM_REG_WINDOW_TIME_LOW);
+	for (i = 0; i < 12; i++)
+		out->marked[i] = wide(reader, VM_REG_WINDOW_MARKED_LOW(i));
+	out->contests = wide(reader, VM_REG_WINDOW_CONTESTS_LOW);
+	out->blind = wide(reader, VM_REG_WINDOW_BLIND_LOW);
+	for (i = 0; i < 64; i++) {
+		out->lost_distance[i] = wide(reader, VM_REG_WINDOW_LOST_DISTANCE_LOW(i));
+		out->victim_distance[i] = wide(reader, VM_REG_WINDOW_VICTIM_DISTANCE_LOW(i));
+	}
+}
+
+/* Reads until no snapshot is under way. */
+static void settle(struct reader *reader)
+{
+	const struct vm_bus *bus = reader->lane->bus;
+	u32 polls = bus->polls ? bus->polls : VM_POLLS;
+
+	while (polls--) {
+		if (!VM_GET(VM_REG_STATUS_SNAPSHOT_PENDING, word(reader, VM_REG_STATUS)) || reader->error)
+			return;
+		if (bus->pause)
+			bus->pause(bus->context);
+	}
+	reader->error = VM_ERROR_TIMEOUT;
+}
+
+int vm_lane_statistics(struct vm_lane *lane, u32 queue, struct vm_statistics *statistics)
+{
+	struct reader reader = { lane, VM_OK };
+
+	if (queue >= lane->has.queues)
+		return VM_ERROR_QUEUE;
+	settle(&reader); /* one that was begun by a driver before this one would swallow ours */
+	if (reader.error)
+		return reader.error;
+	vm_lane_write(lane, VM_REG_QUEUE_SELECT, queue);
+	vm_lane_write(lane, VM_REG_SNAPSHOT, 1);
+	settle(&reader);
+	window(&reader, statistics);
+	if (!reader.error && (word(&reader, VM_REG_WINDOW_QUEUE) != queue ||
+			      VM_GET(VM_REG_STATUS_SNAPSHOT_PENDING, word(&reader, VM_REG_STATUS))))
+		reader.error = reader.error ? reader.error : VM_ERROR_MIXED;
+	return reader.error;
+}
+
+int vm_lane_lost(const struct vm_lane *lane, u32 input, struct vm_count *lost)
+{
+	struct reader reader = { lane, VM_OK };
+
+	if (input >= lane->has.inputs)
+		return VM_ERROR_QUEUE;
+	lost->packets = wide(&reader, VM_REG_LOST_FRAMES_LOW(input)); /* takes the other words along */
+	lost->bytes = wide(&reader, VM_REG_LOST_BYTES_LOW(input));
+	return reader.error;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* The integer types of the driver library, in the kernel and outside. Nothing else is needed from either: the library
+ * calls no function of libc or of the kernel, and uses no floating point and no division (long division: vm_wide.h).
+ */
+#ifndef VM_TYPES_H
+#define VM_TYPES_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+#endif
+
+#define VM_COLOURS 3
+#define VM_STAGES 6 /* weights W[1..6] of an average */
+
+/* A number as its writer gave it: num / (den 10^tens), den 0 counting as 1. Exact for every decimal of up to 19 digits
+ * (0.002 = 2 / 10^3) and for binary fractions such as tc's Q0.32 (den 2^32). */
+struct vm_number {
+	u64 num;
+	u64 den;
+	u32 tens;
+};
+
+/* mant 2^-shift: a factor as the registers hold it. A weight is mant 2^-(8 + shift). */
+struct vm_scaled {
+	u32 mant;
+	u32 shift;
+};
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Single values from what people mean (bytes, bits a second, nanoseconds, exact fractions) to what registers hold.
+ *
+ * Each function rounds once, from the exact value. Formats: docs/architecture.md, "Number formats". Which values are legal
+ * says vm_profile.h; others give some value of the format.
+ */
+#ifndef VM_UNITS_H
+#define VM_UNITS_H
+
+#include "vm_types.h"
+
+#define VM_WEIGHT_MANT_BITS 9
+#define VM_WEIGHT_SHIFT_MAX 31
+#define VM_LAMBDA_MANT_BITS 16
+#define VM_INV_MANT_BITS 18
+#define VM_SIZE_MANT_BITS 16
+#define VM_COST_MANT_BITS 18
+#define VM_SHIFT_MAX 63
+#define VM_AVG_FRAC 16
+#define VM_IDLE_FRAC 10
+#define VM_POS_FRAC 24
+#define VM_PROB_FRAC 32
+#define VM_RATIO_FRAC 12
+#define VM_MARK_DRAW_BITS 16
+#define VM_SPAN_SHIFT 26
+#define VM_FLOW_AVERAGE_FRAC 8
+#define VM_FLOW_TICK_BITS 22 /* ages of flows are held in ticks of 2^22 ns */
+#define VM_LEN_MAX 0x7FFFFFFu
+#define VM_BURST_BITS 40
+#define VM_CLOCK_NS 4u	       /* a clock of the lane */
+#define VM_LATENESS_CLOCKS 64u /* beside one a queue: as late may the scheduler serve what is due */
+
+/* W[n] = 1 - (1-w)^n, n from 1: the step of an average over n decisions at once, as mant 2^-(8 + shift) with 9 bits; 1.0 is
+ * (256, 0). Within 2^-9 of itself for w from 2^-15 to 1. */
+struct vm_scaled vm_weight(struct vm_number w, unsigned int n);
+
+/* Idle decay -log2(1-w) / s a nanosecond with 10 fraction bits; s is the time of one packet of `packet_bytes` at `rate`
+ * bits a second. At w = 1 the greatest there is. */
+struct vm_scaled vm_idle_decay(struct vm_number w, u32 packet_bytes, u64 rate);
+
+/* 2^8 / width, rounded down so that a position on a segment stays below 1; (0, 0) for no width. */
+struct vm_scaled vm_inverse(u32 width);
+
+/* U1.frac, at most 1.0, which is 2^frac. */
+u64 vm_probability(struct vm_number p, unsigned int frac);
+
+/* Nanoseconds a byte at `rate` bits a second; (0, 0) for rate 0, not shaped. */
+struct vm_scaled vm_cost(u64 rate);
+
+/* 2^12 / mean packet length. */
+struct vm_scaled vm_size_weight(u32 mean_bytes);
+
+/* As late as the scheduler of `queues` queues may serve what is due; a burst shorter than that would cost rate. */
+u32 vm_least_burst_ns(u32 queues);
+/* The time in which `rate` sends so many bytes, to nearest; at least the above and at most 40 bits; 0 for rate 0. */
+u64 vm_burst_ns(u64 bytes, u64 rate, u32 queues);
+
+/* The time in which `rate`, as vm_cost() holds it, fills so many bytes (below 2^46), up to the next nanosecond. */
+u64 vm_depth_ns(u64 bytes, u64 rate);
+
+/* REDP's span width / max_p as mant 2^-shift of 2^26 ns; of the 16-bit draw r it gives ((r mant) 2^26) >> shift in 2^-16 ns. */
+struct vm_scaled vm_span(u64 width_ns, struct vm_number max_p);
+
+/* U16.8 packets, to nearest. */
+u32 vm_flow_average(struct vm_number packets);
+/* Ticks of 2^22 ns, to nearest. */
+u32 vm_flow_age(u64 ns);
+
+/* 128 bits of state for one of a lane's random sources from a 64-bit seed (splitmix64; Steele, Lea, Flood, OOPSLA 2014):
+ * `which` 0 the verdicts', 1 the markers', 2 the key of the flow table. Never all zeros. */
+void vm_seed_words(u64 seed, unsigned int which, u32 words[4]);
+
+#endif

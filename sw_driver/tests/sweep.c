@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* Random settings, legal and not, and a card that answers at random, through all of the library; prints one checksum of everything that came out.
+ * sim/tests/test_driver_build.py runs it with and without the compiler's sanitizers, and for 32 and 64 bits where it can: all must print the same.
+ *
+ *   sweep ROUNDS
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "vm_access.h"
+
+static u64 state = 1, sum = 1469598103934665603ull;
+
+static u64 draw(void)
+{
+	u64 z = state += 0x9E3779B97F4A7C15ull;
+
+	z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+	z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+	return z ^ (z >> 31);
+}
+
+/* Draws stand in statements of their own: C leaves open in which order the parts of an expression are worked out.
+ * Of any magnitude, and often one of the values at which formats end. */
+static u64 any(void)
+{
+	static const u64 edges[] = { 0, 1, 2, 255, 65535, 134217727, 134217728, 0xFFFFFFFFull, 0x100000000ull, ~0ull };
+	const u64 bits = draw();
+
+	return draw() % 4 ? bits >> (draw() % 64) : edges[bits % 10];
+}
+
+static struct vm_number any_number(void)
+{
+	struct vm_number out;
+
+	out.num = any();
+	out.den = draw() % 2 ? 1 : any();
+	out.tens = (u32)(draw() % 2 ? draw() % 25 : any());
+	return out;
+}
+
+static void note(u64 value)
+{
+	sum = (sum ^ value) * 1099511628211ull;
+}
+
+static int note_register(void *context, u32 address, u32 value)
+{
+	(void)context;
+	note((u64)address << 32 | value);
+	return 0;
+}
+
+static struct vm_curve any_curve(void)
+{
+	struct vm_curve out;
+
+	out.kind = (u32)(draw() % 5);
+	out.min = (u32)any();
+	out.max = (u32)any();
+	out.end = (u32)any();
+	out.p = any_number();
+	return out;
+}
+
+static void any_marker(struct vm_marker *m)
+{
+	u32 *const words[] = { &m->colour_aware,  &m->ip_length,
+			       &m->packet_bytes,  &m->burst,
+			       &m->cbs,		  &m->ebs,
+			       &m->pbs,		  &m->bucket,
+			       &m->low,		  &m->high,
+			       &m->drop_colours,  &m->alpha_eighths,
+			       &m->start_credits, &m->recovery_credits };
+	u64 *const longs[] = { &m->rate, &m->cir, &m->pir, &m->meter_ns, &m->idle_ns, &m->half_open_ns };
+	u32 i;
+
+	m->kind = (u32)(draw() % 7);
+	m->flow_kind = (u32)(draw() % 5);
+	m->out_colour = (u32)(draw() % 4);
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		*words[i] = (u32)any();
+	for (i = 0; i < sizeof(longs) / sizeof(longs[0]); i++)
+		*longs[i] = any();
+	m->max_demote = any_number();
+	m->max_promote = any_number();
+	m->p_drop = any_number();
+	m->initial_average = any_number();
+}
+
+/* Defaults with some fields, or most, replaced. */
+static void any_queue(struct vm_queue *q)
+{
+	u32 *const words[] = { &q->average_kind, &q->unit_packets,	&q->idle_packet_bytes, &q->spacing,
+			       &q->ecn,		 &q->size_weight_bytes, &q->limit_bytes,       &q->limit_packets,
+			       &q->strict,	 &q->priority,		&q->quantum_bytes,     &q->burst_bytes,
+			       &q->remark,	 &q->remark_dscp[1],	&q->nearest,	       &q->by_colour,
+			       &q->window,	 &q->distance_share };
+	const u32 changes = (u32)(draw() % 4);
+	u32 i, at;
+
+	vm_queue_defaults(q);
+	for (i = 0; i < changes; i++) {
+		at = (u32)(draw() % (sizeof(words) / sizeof(words[0])));
+		*words[at] = (u32)any();
+	}
+	if (draw() % 2)
+		q->weight = any_number();
+	if (draw() % 2)
+		q->rate = any();
+	for (i = 0; i < VM_COLOURS; i++)
+		if (draw() % 2)
+			q->curve[i][i % 2] = any_curve();
+	if (draw() % 2)
+		any_marker(&q->marker);
+}
+
+static void convert(void)
+{
+	struct vm_port port;
+	struct vm_queue_words words;
+	struct vm_queue queue;
+	struct vm_fault fault;
+	char text[100];
+	u32 i;
+
+	port.rate = draw() % 4 ? 1 + draw() % 200000000000ull : any();
+	port.burst_bytes = (u32)any();
+	port.queues = (u32)any();
+	any_queue(&queue);
+	note(vm_queue_check(&queue, &port, &fault));
+	if (!vm_queue_check(&queue, &port, &fault)) {
+		const u32 length = vm_fault_text(&fault, text, (u32)(draw() % (sizeof(text) + 1)));
+
+		for (i = 0; i < length; i++)
+			note((u64)text[i]);
+	}
+	vm_queue_convert(&queue, &port, &words);
+	vm_queue_visit(&words, note_register, NULL);
+}
+
+/* A card of one block that remembers writes, and now and then answers with something else. */
+static u32 registers[0x1A00 / 4];
+static u32 madness;
+
+static u32 card_read(void *context, u32 offset)
+{
+	(void)context;
+	if (madness && draw() % madness == 0)
+		return draw() % 2 ? 0xFFFFFFFFu : (u32)any();
+	return registers[offset % sizeof(registers) / 4];
+}
+
+static void card_write(void *context, u32 offset, u32 value)
+{
+	(void)context;
+	registers[offset % sizeof(registers) / 4] = value;
+}
+
+static void card(void)
+{
+	const struct vm_bus bus = { card_read, card_write, NULL, NULL, 8, 0x1A00 };
+	static struct vm_statistics statistics;
+	const u32 header[] = { 0x564D0001, 0x00010002, 0, 0, 16, 4096, 64, 2, 6, 9728, 4096, 16 };
+	struct vm_block blocks[2];
+	struct vm_count lost;
+	struct vm_queue_words words;
+	struct vm_queue queue;
+	const struct vm_port port = { 1000000000, 0, 16 };
+	struct vm_lane lane;
+	u32 found, i, code;
+
+	for (i = 0; i < sizeof(registers) / 4; i++)
+		registers[i] = i < 12 ? header[i] : 0;
+	madness = (u32)(draw() % 3 ? draw() % 2000 : 0);
+	note((u64)vm_blocks(&bus, 0, blocks, 2, &found));
+	blocks[0].offset = 0;
+	blocks[0].type = header[0];
+	note((u64)vm_lane_open(&lane, &bus, &blocks[0]));
+	lane.has.queues = 16;
+	lane.has.inputs = 2;
+	lane.has.victims = 16;
+	any_queue(&queue);
+	vm_queue_convert(&queue, &port, &words);
+	note((u64)vm_lane_write_queue(&lane, (u32)(draw() % 20), &words));
+	code = (u32)(draw() % 70);
+	note((u64)vm_lane_write_class(&lane, code, (u32)(draw() % 20), code % 4));
+	note((u64)vm_lane_write_seed(&lane, draw()));
+	note((u64)vm_lane_write_port(&lane, &port));
+	note((u64)vm_lane_write_option(&lane, 158, 30));
+	note((u64)vm_lane_write_switches(&lane, draw() % 2));
+	note((u64)vm_lane_clear_statistics(&lane));
+	note((u64)vm_lane_statistics(&lane, (u32)(draw() % 20), &statistics));
+	note((u64)vm_lane_lost(&lane, (u32)(draw() % 3), &lost));
+	for (i = 0; i < 64; i++)
+		note(statistics.lost_distance[i]);
+}
+
+int main(int count, char **words)
+{
+	const long rounds = count > 1 ? strtol(words[1], NULL, 10) : 1;
+	long i;
+
+	for (i = 0; i < rounds; i++) {
+		convert();
+		card();
+	}
+	printf("%016llx\n", (unsigned long long)sum);
+	return 0;
+}
