@@ -22,7 +22,7 @@ def interface(path: Path = FOLDER / "app_interface.csv"):
     return parameters, ports
 
 
-def app_ports(ports: int = 2, bits: int = 64, timestamps: int = 96, address: int = 20):
+def app_ports(ports: int = 2, bits: int = 64, timestamps: int = 96, address: int = 24):
     """{port: (direction, bits)} of `vermilion_app`."""
     turned = {"input": "output", "output": "input"}
 
@@ -72,7 +72,7 @@ def write_stub(folder: Path, drive=lambda name, width: f"{width}'d0", timestamps
         "STAT_ID_BITS": 12,
         "STAT_INC_BITS": 24,
     }
-    built |= {"ADDR_BITS": 20, "ID": "32'h564D0001", "CLK_NUM": 4, "CLK_DENOM": 1}
+    built |= {"ADDR_BITS": 24, "ID": "32'h564D0001", "CLK_NUM": 4, "CLK_DENOM": 1}
     text = "".join(f"`define VERMILION_APP_{name} {value}\n" for name, value in built.items())
     (folder / "vermilion_app_params.vh").write_text(text)
 

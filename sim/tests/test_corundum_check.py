@@ -87,7 +87,7 @@ def setting(name, old, new):
         (setting("STAT_ID_WIDTH", 12, 10), "STAT_ID_WIDTH is 10; legal is 12"),
         (setting("STAT_INC_WIDTH", 24, 16), "STAT_INC_WIDTH is 16; legal is 24"),
         (setting("TX_TAG_WIDTH", 16, 8), "TX_TAG_WIDTH is 8; legal is 16"),
-        (setting("AXIL_APP_CTRL_ADDR_WIDTH", 24, 16), "AXIL_APP_CTRL_ADDR_WIDTH is 16; legal is 20 to 64"),
+        (setting("AXIL_APP_CTRL_ADDR_WIDTH", 24, 16), "AXIL_APP_CTRL_ADDR_WIDTH is 16; legal is 24 to 64"),
         (setting("AXIL_CTRL_DATA_WIDTH", 32, 64), "AXIL_APP_CTRL_DATA_WIDTH is 64; legal is 32"),
         (setting("CLK_PERIOD_NS_NUM", 4, 5), "CLK_PERIOD_NS_NUM/CLK_PERIOD_NS_DENOM is 5/1 ns; legal is 4/1"),
         (setting("IF_COUNT", 2, 4), "IF_COUNT is 4, so 4 ports; legal is 2, the ports of app10g-2"),

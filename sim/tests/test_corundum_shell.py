@@ -70,7 +70,7 @@ WRONG = [
     ({"PTP_TS_WIDTH": "64"}, "PTP_TS_WIDTH is 64; legal is 96"),
     ({"TX_TAG_WIDTH": "8"}, "TX_TAG_WIDTH is 8; legal is 16"),
     ({"AXIL_APP_CTRL_DATA_WIDTH": "64"}, "AXIL_APP_CTRL_DATA_WIDTH is 64; legal is 32"),
-    ({"AXIL_APP_CTRL_ADDR_WIDTH": "16"}, "AXIL_APP_CTRL_ADDR_WIDTH is 16; legal is 20 to 64"),
+    ({"AXIL_APP_CTRL_ADDR_WIDTH": "16"}, "AXIL_APP_CTRL_ADDR_WIDTH is 16; legal is 24 to 64"),
     ({"AXIS_SYNC_DATA_WIDTH": "128"}, "AXIS_SYNC_DATA_WIDTH is 128; legal is 64"),
     ({"AXIS_SYNC_KEEP_WIDTH": "4"}, "AXIS_SYNC_KEEP_WIDTH is 4; legal is 8"),
     ({"AXIS_SYNC_TX_USER_WIDTH": "18"}, "AXIS_SYNC_TX_USER_WIDTH is 18; legal is 17"),

@@ -16,7 +16,7 @@ from pathlib import Path
 from .tcl import UNKNOWN, Script, Unreadable, number
 
 APP_ID = 0x564D0001  # by which drivers know the block
-ADDRESS_BITS = 20  # of the BAR that the block decodes
+ADDRESS_BITS = 24  # of the BAR that the block decodes
 CLOCK_NS = (4, 1)
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from .screen import working
+
 
 @click.group()
 def corundum():
@@ -19,3 +21,17 @@ def check(config, preset):
     from . import corundum_check
 
     sys.exit(corundum_check.report(config, preset, click.echo))
+
+
+@corundum.command()
+@click.argument("preset")
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+def overlay(preset, folder):
+    """Writes the block built for PRESET, and what a board needs to take it in, below DIR: the root of a Corundum tree, or an empty folder."""
+    from . import corundum as tree
+
+    with working() as note:
+        target = tree.overlay(preset, folder, note)
+    click.echo(f"written to {target}; how to go on is in its README.md")
+    for board in tree.boards_for(preset):
+        click.echo(f"  {board.name}: fpga/mqnic/{board.variant}")
