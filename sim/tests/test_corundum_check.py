@@ -1,13 +1,14 @@
 """`vermilion corundum check`: a configuration that fits is let pass, whatever does not fit is named; Tcl is read as far as boards use it."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 from click.testing import CliRunner
-from vermilion import build, tcl
+from vermilion import build, corundum_check, tcl
 from vermilion.cli import cli
-from vermilion.corundum_check import check
+from vermilion.corundum_check import PRESETS, App, check
 
 # What a board's configuration looks like, in the project's own words: numbers worked out of others, a BAR, and a loop at the end.
 BOARD = """
@@ -206,3 +207,17 @@ def test_it_runs_without_what_the_project_installs(tmp_path):
     program = f"import sys; sys.path.insert(0, {str(build.ROOT / 'sim')!r}); from vermilion.corundum_check import main; sys.exit(main())"
     done = subprocess.run([*command, program, tmp_path / "config.tcl"], capture_output=True, text=True)
     assert done.returncode == 0 and "fits app10g-2" in done.stdout, done.stderr
+
+
+def test_numbers_are_those_of_the_hardware():
+    nic = build.ROOT / "hw/src/vermilion/nic"
+    params, defines = (nic / "NicParams.scala").read_text(), (nic / "EmitApp.scala").read_text()
+    assert int(re.search(r"val AddressBits = (\d+)", params)[1]) == corundum_check.ADDRESS_BITS
+    assert int(re.search(r"\"ID\" -> \"32'h(\w+)\"", defines)[1], 16) == corundum_check.APP_ID
+    named = re.search(r"val byName: Map\[String, NicParams\] = Map\((.*?)\n  \)", params, re.S)[1]
+    built = {}
+    for name, ports, host, lane in re.findall(
+        r'"(app[\w-]+)" -> (?:app\((\d+), |NicParams\((\d+), )LaneParams\.(\w+)', named
+    ):
+        built[name] = App(int(ports or host), build.PRESETS[lane].data_bits, host_lanes=bool(ports))
+    assert built == PRESETS

@@ -13,7 +13,7 @@ import click
 
 from . import build
 from .fields import RATE_MAX, RATE_MIN, UserError
-from .corundum_commands import corundum
+from .corundum_commands import corundum, release
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
 from .screen import console, say, working
 from .ttl_option_command import ttl_option

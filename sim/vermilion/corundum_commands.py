@@ -35,3 +35,17 @@ def overlay(preset, folder):
     click.echo(f"written to {target}; how to go on is in its README.md")
     for board in tree.boards_for(preset):
         click.echo(f"  {board.name}: fpga/mqnic/{board.variant}")
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--preset", "presets", multiple=True, metavar="PRESET", help="Only this one; may be given again.")
+@click.option("--version", default="0.0.0", show_default=True, help="Version of the cores, as 0.1.0.")
+def release(folder, presets, version):
+    """Writes the SystemVerilog of every preset below DIR and packs it, for FuseSoC or any other tool: no Scala is needed to use it."""
+    from . import release as packing
+    from . import rtl
+
+    with working() as note:
+        packed = packing.release(folder, list(presets) or rtl.PRESETS, version, note)
+    click.echo(f"written to {packed}")
