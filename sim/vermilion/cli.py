@@ -258,6 +258,7 @@ for command in (
     fairness,
     place,
     prove,
+    release,
     speed,
     timing,
     ttl_option,

@@ -1,8 +1,8 @@
 """`vermilion release`: SystemVerilog for those who have no Scala, as an archive that FuseSoC takes as it is.
 
-    vermilion-VERSION/nic10g/vermilion_nic10g.core, rtl/, ports.md, ooc.xdc      a lane; so for each preset
-                      app10g-2/...                                              an application block for Corundum, with its shell
-                      registers/                                                the register maps, as Markdown, HTML and SystemRDL
+    vermilion-VERSION/nic10g/nic10g.core, rtl/, ports.md, ooc.xdc   a lane; so for each preset
+                      app10g-2/...                                    an application block for Corundum, with its shell
+                      registers/                                      the register maps, as Markdown, HTML and SystemRDL
                       README.md, LICENSE
 
 Every module's name begins with that of its block. Each block is elaborated by slang and linted by Verilator before it is packed. The same
@@ -17,38 +17,20 @@ import tarfile
 from pathlib import Path
 
 from . import build, hdl, registers, rtl
-from .corundum_check import APP_ID, PRESETS as APPS
 from .fields import UserError
-from .vivado import PART
+from .vivado import PART, clock_and_reset, parameters
 
 PERIOD_NS = 4.0
 
 
-def shell_parameters(preset: str) -> dict[str, int]:
-    """Parameters of the shell that a NIC for this preset has; all others may be as they are."""
-    shape = APPS[preset]
-    return {
-        "APP_ID": APP_ID,
-        "IF_COUNT": shape.ports,
-        "AXIS_DATA_WIDTH": shape.bits,
-        "PTP_TS_ENABLE": int(shape.timestamps),
-        "AXIL_APP_CTRL_ADDR_WIDTH": 24,
-    }
-
-
-def clock(ports: list[hdl.Port]) -> str:
-    return next(port.name for port in ports if port.name in ("clock", "clk"))
-
-
 def port_table(preset: str, top: str, ports: list[hdl.Port]) -> str:
-    text = f"# Ports of `{top}`, preset {preset}\n\nIn the order of the module; one clock, `{clock(ports)}`.\n\n"
+    text = f"# Ports of `{top}`, preset {preset}\n\nIn the order of the module; one clock, `{clock_and_reset(preset)[0]}`.\n\n"
     text += "| port | direction | bits |\n| --- | --- | ---: |\n"
     return text + "".join(f"| `{port.name}` | {port.way} | {port.bits} |\n" for port in ports)
 
 
-def constraints(ports: list[hdl.Port]) -> str:
-    name = clock(ports)
-    reset = {"clock": "reset", "clk": "rst"}[name]
+def constraints(preset: str) -> str:
+    name, reset = clock_and_reset(preset)
     return f"""# The block alone, out of context, at {1000 / PERIOD_NS:g} MHz. In a design its clock is the design's, and the block needs no constraints.
 create_clock -name {name} -period {PERIOD_NS:.3f} [get_ports {name}]
 # The reset is held for many clocks; nothing waits for its edge.
@@ -56,7 +38,7 @@ set_false_path -from [get_ports {reset}]
 """
 
 
-def core(preset: str, version: str, folder: Path, top: str, parameters: dict[str, int]) -> str:
+def core(preset: str, version: str, folder: Path, top: str) -> str:
     """A core description of FuseSoC (CAPI2)."""
     listed = "".join(
         f"      - rtl/{path.name}{': {is_include_file: true}' if path.suffix == '.vh' else ''}\n"
@@ -64,9 +46,10 @@ def core(preset: str, version: str, folder: Path, top: str, parameters: dict[str
     )
     what = "application block for a Corundum NIC" if rtl.is_app(preset) else "egress lane"
     library = "app" if rtl.is_app(preset) else "lane"
-    taken = f"    parameters: [{', '.join(parameters)}]\n" if parameters else ""
+    given = parameters(preset)
+    taken = f"    parameters: [{', '.join(given)}]\n" if given else ""
     declared = "".join(
-        f"  {name}: {{datatype: int, default: {value}, paramtype: vlogparam}}\n" for name, value in parameters.items()
+        f"  {name}: {{datatype: int, default: {value}, paramtype: vlogparam}}\n" for name, value in given.items()
     )
     return f"""CAPI=2:
 name: vermilion:{library}:{preset}:{version}
@@ -104,30 +87,21 @@ targets:
 
 def block(preset: str, version: str, folder: Path, say):
     """One preset, as a folder that is a core."""
-    sources, name = folder / "rtl", f"vermilion_{preset.replace('-', '_')}"
-    top = rtl.write(preset, sources, say)
+    sources = folder / "rtl"
+    top = rtl.write(preset, sources, say, prefixed=True)
     for left in sources.glob("*.f"):
         left.unlink()
-    parameters = shell_parameters(preset) if rtl.is_app(preset) else {}
-    if rtl.is_app(preset):
-        generated, shell = "vermilion_app", {path.name: path.read_text() for path in rtl.SHELL.iterdir()}
-        for written in shell:
-            (sources / written).unlink()
-        hdl.prefix(sources, "vermilion_app_", generated, generated)
-        for written, text in shell.items():
-            (sources / written).write_text(text)
-    else:
-        generated = name
-        hdl.prefix(sources, f"{name}_", top, name)
-        top = name
     say(f"{preset} with slang and Verilator", "checking", "checked")
     files = rtl.sources(sources)
-    hdl.elaborate(files, top, sources, parameters)
-    hdl.lint(files, top, sources, parameters)
-    ports = hdl.elaborate([path for path in files if path.name not in ("mqnic_app_block.v",)], generated, sources)
-    (folder / "ports.md").write_text(port_table(preset, generated, ports))
-    (folder / "ooc.xdc").write_text(constraints(ports))
-    (folder / f"{name}.core").write_text(core(preset, version, folder, top, parameters))
+    ports = hdl.elaborate(files, top, sources, parameters(preset))
+    hdl.lint(files, top, sources, parameters(preset))
+    shown = top
+    if rtl.is_app(preset):  # the shell's ports are Corundum's, and have the widths of its parameters
+        shown = rtl.GENERATED_APP
+        ports = hdl.elaborate(files, shown, sources)
+    (folder / "ports.md").write_text(port_table(preset, shown, ports))
+    (folder / "ooc.xdc").write_text(constraints(preset))
+    (folder / f"{preset}.core").write_text(core(preset, version, folder, top))
 
 
 def readme(presets: list[str], version: str) -> str:

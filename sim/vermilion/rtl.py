@@ -2,20 +2,24 @@
 
 from pathlib import Path
 
-from . import build
+from . import build, hdl
 from .corundum_check import PRESETS as APPS
 from .fields import UserError
 
 PRESETS = [*build.PRESETS, *APPS]
 SHELL = build.ROOT / "fpga" / "corundum" / "rtl"  # what is written by hand round an application block
+GENERATED_APP = "vermilion_app"
 
 
 def is_app(preset: str) -> bool:
     return preset in APPS
 
 
-def write(preset: str, folder: Path, say=build.quiet) -> str:
-    """Fills `folder` and returns the top module's name; of an application block that is the hand-written shell, which is copied too."""
+def write(preset: str, folder: Path, say=build.quiet, prefixed: bool = False) -> str:
+    """Fills `folder` and returns the top module's name; of an application block that is the hand-written shell, which is copied too.
+
+    `prefixed`: names of modules begin with that of the block (hdl.py, `prefix`).
+    """
     if preset not in PRESETS:
         raise UserError(f"preset is {preset}; legal are {', '.join(PRESETS)}")
     folder.mkdir(parents=True)
@@ -24,8 +28,13 @@ def write(preset: str, folder: Path, say=build.quiet) -> str:
         say(f"Chisel to SystemVerilog, preset {preset}")
         command = build.mill("hw.runMain", emitter, preset, str(folder.resolve()), "synthesis")
         build.run(command, build.BUILD / f"rtl-{preset}.log", env=build.mill_environment())
+    top = GENERATED_APP if is_app(preset) else build.top_module(folder)
+    if prefixed:
+        name = top if is_app(preset) else f"vermilion_{preset}"
+        hdl.prefix(folder, f"{name}_", top, name)
+        top = name
     if not is_app(preset):
-        return build.top_module(folder)
+        return top
     for source in sorted(SHELL.iterdir()):
         (folder / source.name).write_bytes(source.read_bytes())
     return "mqnic_app_block"
