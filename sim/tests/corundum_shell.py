@@ -57,7 +57,7 @@ def write_stub(folder: Path, drive=lambda name, width: f"{width}'d0", timestamps
     ports = app_ports(timestamps=timestamps)
     lines = [f"  {way} wire [{bits - 1}:0] {name}" for name, (way, bits) in ports.items()]
     outputs = [f"  assign {n} = {drive(n, bits)};" for n, (way, bits) in ports.items() if way == "output"]
-    (folder / "vermilion_app.v").write_text(
+    (folder / "vermilion_app.sv").write_text(
         "// verilator lint_off UNUSEDSIGNAL\nmodule vermilion_app (\n"
         + ",\n".join(lines)
         + "\n);\n"

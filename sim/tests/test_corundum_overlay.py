@@ -53,7 +53,7 @@ def test_a_board_takes_the_overlay_in(emitted, tmp_path):
     seen = subprocess.run(["make", "-s", "-C", variant, "seen"], capture_output=True, text=True).stdout.split()
     found = {(variant / name).resolve().name for name in seen[1:] if (variant / name).is_file()}
     assert len(seen) == 1 + len(found)
-    assert found == {"mqnic_app_block.v", "vermilion_app_check.sv", "vermilion_app.v", "vermilion_app_params.vh"}
+    assert found == {"mqnic_app_block.v", "vermilion_app_check.sv", "vermilion_app.sv", "vermilion_app_params.vh"}
     sources = [variant / name for name in seen[1:] if not name.endswith((".vh", "_block.v", "_check.sv"))]
     done = shell.lint((variant / seen[1]).parent, sources)
     assert done.returncode == 0, done.stderr

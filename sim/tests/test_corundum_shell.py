@@ -54,7 +54,7 @@ def stub(tmp_path_factory):
 
 
 def test_fitting_parameters_lint_clean(stub):
-    done = shell.lint(stub, [stub / "vermilion_app.v"])
+    done = shell.lint(stub, [stub / "vermilion_app.sv"])
     assert done.returncode == 0 and "%" not in done.stderr, done.stderr
 
 
@@ -82,7 +82,7 @@ WRONG = [
 
 @pytest.mark.parametrize("wrong, sentence", WRONG)
 def test_wrong_parameter_stops_the_elaboration_with_its_sentence(stub, wrong, sentence):
-    done = shell.lint(stub, [stub / "vermilion_app.v"], **wrong)
+    done = shell.lint(stub, [stub / "vermilion_app.sv"], **wrong)
     assert done.returncode != 0 and sentence in done.stderr, done.stderr
 
 
@@ -95,7 +95,7 @@ def test_icarus_refuses_too_and_takes_what_fits(stub, tmp_path):
         command = ["iverilog", "-g2012", "-s", "mqnic_app_block", f"-I{stub}", "-o", tmp_path / "out"]
         values = shell.FITTING | {"APP_ID": str(shell.APP_ID)} | parameters
         command += [f"-Pmqnic_app_block.{name}={value}" for name, value in values.items()]
-        built = subprocess.run([*command, *shell.RTL, stub / "vermilion_app.v"], capture_output=True, text=True)
+        built = subprocess.run([*command, *shell.RTL, stub / "vermilion_app.sv"], capture_output=True, text=True)
         assert built.returncode == 0, built.stderr
         return subprocess.run(["vvp", "-n", tmp_path / "out"], capture_output=True, text=True)
 
@@ -128,8 +128,8 @@ def test_every_port_is_where_it_belongs(tmp_path):
     print("seed", seed)
     draws = random.Random(seed)
     shell.write_stub(tmp_path, lambda name, bits: f"{bits}'h{draws.getrandbits(bits):x} ^ {{{bits}{{noise}}}}")
-    text = (tmp_path / "vermilion_app.v").read_text().replace(");\n", ");\n  reg noise = 0;\n", 1)
-    (tmp_path / "vermilion_app.v").write_text(text)
+    text = (tmp_path / "vermilion_app.sv").read_text().replace(");\n", ");\n  reg noise = 0;\n", 1)
+    (tmp_path / "vermilion_app.sv").write_text(text)
     values = shell.FITTING | {"DDR_CH": "2", "HBM_CH": "3", "AXI_DDR_AWUSER_WIDTH": "5", "DMA_IMM_WIDTH": "24"}
     lines = ["module bench;"]
     lines += [f"  localparam {name} = {values.get(name, default)};" for name, default in PARAMETERS.items()]
@@ -156,7 +156,7 @@ def test_every_port_is_where_it_belongs(tmp_path):
     (tmp_path / "bench.v").write_text("\n".join(lines))
     command = ["iverilog", "-g2012", "-s", "bench", f"-I{tmp_path}", "-o", tmp_path / "out", *shell.RTL]
     built = subprocess.run(
-        [*command, tmp_path / "vermilion_app.v", tmp_path / "bench.v"], capture_output=True, text=True
+        [*command, tmp_path / "vermilion_app.sv", tmp_path / "bench.v"], capture_output=True, text=True
     )
     assert built.returncode == 0, built.stderr
     done = subprocess.run(["vvp", "-n", tmp_path / "out"], capture_output=True, text=True)

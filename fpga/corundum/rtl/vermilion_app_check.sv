@@ -2,7 +2,6 @@
 // for each parameter that does not fit, with its value and what is legal. No logic.
 
 `resetall
-`timescale 1ns / 1ps
 `default_nettype none
 `include "vermilion_app_params.vh"
 `ifdef __ICARUS__  // up to its version 11 it has $fatal in procedures only: the sentence comes at time 0
