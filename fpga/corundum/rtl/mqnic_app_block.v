@@ -362,7 +362,7 @@ module mqnic_app_block #(
         m_axi_hbm_arlen, m_axi_hbm_arsize, m_axi_hbm_arburst, m_axi_hbm_arlock, m_axi_hbm_arcache, m_axi_hbm_arprot,
         m_axi_hbm_arqos, m_axi_hbm_aruser, m_axi_hbm_arvalid} = 0;
     assign {m_axil_ctrl_bready, m_axil_ctrl_rready, m_axi_ddr_bready, m_axi_ddr_rready, m_axi_hbm_bready,
-        m_axi_hbm_rready} = 6'b111111;
+        m_axi_hbm_rready} = {(2 + 2*DDR_CH + 2*HBM_CH){1'b1}};
     assign gpio_out = 0;
 endmodule
 
