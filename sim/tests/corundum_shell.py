@@ -1,4 +1,4 @@
-"""Corundum's side of the application block for the tests: what app_interface.csv lists, an empty `vermilion_app` to put in, the lint of both."""
+"""Corundum's side of the application block for tests: its list of ports, an empty `vermilion_app`, the lint of both."""
 
 import csv
 import subprocess

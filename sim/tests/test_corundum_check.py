@@ -1,4 +1,4 @@
-"""`vermilion corundum check`: a configuration that fits is let pass, whatever does not fit is named; Tcl is read as far as boards use it."""
+"""`vermilion corundum check`: what fits is let pass, what does not is named; Tcl is read as far as boards use it."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ from vermilion import build, corundum_check, tcl
 from vermilion.cli import cli
 from vermilion.corundum_check import PRESETS, App, check
 
-# What a board's configuration looks like, in the project's own words: numbers worked out of others, a BAR, and a loop at the end.
+# What a board's configuration looks like: numbers worked out of others, a BAR, and a loop at the end.
 BOARD = """
 # A board
 set params [dict create]

@@ -1,4 +1,7 @@
-"""What `vermilion corundum overlay` adds to a tree: a board that takes it in has all files and fitting settings. Chisel's part is stood in for."""
+"""What `vermilion corundum overlay` adds: a board that takes it in has all files, and settings that fit.
+
+Chisel's part is stood in for.
+"""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""The hand-written application block: Corundum's interface whole, every port where it belongs, every wrong parameter named."""
+"""The hand-written application block: Corundum's whole interface, every port in place, every wrong parameter named."""
 
 import csv
 import random

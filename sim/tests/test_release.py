@@ -1,4 +1,4 @@
-"""`vermilion release`: a design of somebody else's takes a lane in through FuseSoC and a frame comes through; what does not fit is refused."""
+"""`vermilion release`: somebody else's design takes a lane in through FuseSoC and a frame comes through."""
 
 import os
 import re

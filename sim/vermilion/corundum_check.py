@@ -1,7 +1,8 @@
 """`vermilion corundum check`: does a Corundum board's `config.tcl` build a NIC that Vermilion's application block fits?
 
-Every setting that does not fit is named in a sentence, before hours of synthesis find it (the block's own checks at elaboration are
-the last word: fpga/corundum/rtl/vermilion_app_check.sv). Needs Python alone, so it also runs where the project is not set up, in `sim/`:
+Every setting that does not fit is named in a sentence, before hours of synthesis find it; the last word have the
+block's own checks at elaboration (fpga/corundum/rtl/vermilion_app_check.sv). Needs Python alone, so it also runs where
+the project is not set up, in `sim/`:
 
     python3 -m vermilion.corundum_check CONFIG.tcl [--preset PRESET]
 
@@ -160,7 +161,7 @@ def shape(settings: Settings) -> str:
 
 
 def check_order(settings: Settings, script: Script):
-    """Settings that come too late: the NIC gets what was set before the loop over `params`, its BAR what was set before that was made."""
+    """Settings that come too late: behind the loop that gives them to the NIC, or behind the line that makes its BAR."""
     bars = [params for words, params in script.seen if words.startswith("configure_bar") and "AXIL_APP_CTRL" in words]
     for name in ("APP_ENABLE", "AXIL_APP_CTRL_ADDR_WIDTH"):
         if bars and bars[-1].get(name) != settings.params.get(name):

@@ -27,7 +27,7 @@ def check(config, preset):
 @click.argument("preset")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def overlay(preset, folder):
-    """Writes the block built for PRESET, and what a board needs to take it in, below DIR: the root of a Corundum tree, or an empty folder."""
+    """Writes the block built for PRESET below DIR, the root of a copy of Corundum, with what a board needs to take it in."""
     from . import corundum as tree
 
     with working() as note:
@@ -42,7 +42,7 @@ def overlay(preset, folder):
 @click.option("--preset", "presets", multiple=True, metavar="PRESET", help="Only this one; may be given again.")
 @click.option("--version", default="0.0.0", show_default=True, help="Version of the cores, as 0.1.0.")
 def release(folder, presets, version):
-    """Writes the SystemVerilog of every preset below DIR and packs it, for FuseSoC or any other tool: no Scala is needed to use it."""
+    """Writes the SystemVerilog of every preset below DIR and packs it, for FuseSoC or any other tool."""
     from . import release as packing
     from . import rtl
 

@@ -1,4 +1,4 @@
-"""SystemVerilog looked at by tools that are not Chisel's: elaborated by slang, linted by Verilator, modules given a prefix."""
+"""SystemVerilog seen by other tools: elaborated by slang, linted by Verilator; and modules given a prefix."""
 
 import re
 import subprocess
@@ -49,8 +49,10 @@ def lint(sources: list[Path], top: str, include: Path, parameters: dict | None =
 
 
 def prefix(folder: Path, first: str, top: str, new_top: str):
-    """Calls the top module of a folder of generated files `new_top`, and every other module by its name behind `first`: so they meet no
-    module of the same name (`Queue2_UInt8`, `mem_16x32`) that another generated design brings along. Files are called by their modules.
+    """Calls the top module of a folder of generated files `new_top`, and every other module by its name behind `first`.
+
+    So they meet no module of the same name (`Queue2_UInt8`, `mem_16x32`) that another generated design brings along.
+    Files are called by their modules.
     """
     modules = {path.stem: first + path.stem for path in folder.glob("*.sv")} | {top: new_top}
     for path in sorted(folder.glob("*.sv")):

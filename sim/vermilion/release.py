@@ -1,12 +1,12 @@
-"""`vermilion release`: SystemVerilog for those who have no Scala, as an archive that FuseSoC takes as it is.
+"""`vermilion release`: SystemVerilog for those who have no Scala, as an archive that FuseSoC takes.
 
     vermilion-VERSION/nic10g/nic10g.core, rtl/, ports.md, ooc.xdc   a lane; so for each preset
                       app10g-2/...                                    an application block for Corundum, with its shell
                       registers/                                      the register maps, as Markdown, HTML and SystemRDL
                       README.md, LICENSE
 
-Every module's name begins with that of its block. Each block is elaborated by slang and linted by Verilator before it is packed. The same
-sources give the same archive, byte for byte.
+Every module's name begins with that of its block. Each block is elaborated by slang and linted by Verilator before it is
+packed. The same files give the same archive, byte for byte.
 """
 
 import gzip

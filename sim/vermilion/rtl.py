@@ -16,7 +16,7 @@ def is_app(preset: str) -> bool:
 
 
 def write(preset: str, folder: Path, say=build.quiet, prefixed: bool = False) -> str:
-    """Fills `folder` and returns the top module's name; of an application block that is the hand-written shell, which is copied too.
+    """Fills `folder` and returns the top module's name; of an application block that is the shell, which is copied too.
 
     `prefixed`: names of modules begin with that of the block (hdl.py, `prefix`).
     """

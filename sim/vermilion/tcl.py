@@ -1,7 +1,8 @@
-"""Reads settings out of a Tcl script without running it: as much of Tcl as a `config.tcl` of a Corundum board uses to work its numbers out.
+"""Reads settings out of a Tcl script without running it: as much of Tcl as a Corundum board's `config.tcl` works with.
 
-Understood are `set`, `dict set`, `dict get`, `expr`, `format`, `if` and `source`. What any other command returns is `UNKNOWN`, and so is all
-that is made of it; a branch that hangs on it is gone through with every setting in it unknown. Needs Python alone.
+Understood are `set`, `dict set`, `dict get`, `expr`, `format`, `if` and `source`. What any other command returns is
+`UNKNOWN`, and so is all that is made of it; a branch that hangs on it is gone through with every setting in it unknown.
+Needs Python alone.
 """
 
 import ast
@@ -36,14 +37,14 @@ class Unreadable(Exception):
 
 
 class Word:
-    """A word of a command: `text` as it stands inside its braces or quotes, and whether it is braced, so that nothing in it is replaced."""
+    """A word of a command: `text` as it stands inside its braces or quotes; if `braced`, nothing in it is replaced."""
 
     def __init__(self, text: str, braced: bool):
         self.text, self.braced = text, braced
 
 
 def closing(text: str, at: int, last: str, first: str = "") -> int:
-    """The place of the `last` that closes what begins at `at`; `first` opens another such, a backslash hides what follows it."""
+    """The place of the `last` that closes what begins at `at`; `first` opens another, a backslash hides what follows."""
     depth, place = 1, at
     while place < len(text):
         char = text[place]
@@ -138,8 +139,8 @@ def arithmetic(text: str):
 
 
 class Script:
-    """A script gone through. `params`: the dictionary of that name at the end; `seen`: (command, `params` as they were then), in order,
-    for the commands named in `watched`."""
+    """A script gone through. `params`: the dictionary of that name at the end; `seen`: (command, `params` as they were
+    then), in order, for the commands named in `watched`."""
 
     def __init__(self, path: Path, watched: tuple = ()):
         self.variables, self.params, self.seen, self.watched = {}, {}, [], watched
