@@ -48,8 +48,9 @@ class AppControl extends Bundle {
 
 /** The app block's own registers, of `hw/regs/app.rdl` (`docs/app-registers.md`), behind AXI4-Lite.
   *
-  * Settings are flip-flops. A port's counters are sums in RAM ([[EventTotals]]), 18 clocks behind at most; a read of a low half puts the high half
-  * into a second RAM, where the read of the high half finds it. A setting counts from the clock after its write is done, before it is answered.
+  * Settings are flip-flops. A port's counters are sums in RAM ([[EventTotals]]), 18 clocks behind at most; a read of a
+  * low half puts the high half into a second RAM, where the read of the high half finds it. A setting counts from the
+  * clock after its write is done, before it is answered.
   */
 class AppRegisters(p: NicParams) extends Module {
   val io = IO(new Bundle {

@@ -5,8 +5,8 @@ import chisel3.util._
 
 /** Sums of events, in one RAM that holds a total each.
   *
-  * Events are added up in a few flip-flops each. One slot a clock is visited in turn: what its flip-flops hold goes to its total, so a total is behind by
-  * `slots` + 2 clocks at most. Totals are 0 after a reset, and wrap.
+  * Events are added up in a few flip-flops each. One slot a clock is visited in turn: what its flip-flops hold goes to
+  * its total, so a total is behind by `slots` + 2 clocks at most. Totals are 0 after a reset, and wrap.
   * {{{
   *   clock 0  `turn`: total and flip-flops are read      1  added      2  `change` of the sum is written
   * }}}

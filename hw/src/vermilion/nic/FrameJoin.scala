@@ -6,8 +6,8 @@ import vermilion.stream.AxisBeat
 
 /** Joins streams into one by whole frames, round robin among those that offer one.
   *
-  * An input that has been chosen keeps its turn to its frame's last beat, and from the clock on in which it was first offered to the output. Frames follow
-  * each other without a gap, and no gap is made within one: what a frame's own stream has is all.
+  * An input keeps its turn from the clock in which its frame is first offered to the output to the frame's last beat.
+  * Frames follow each other without a gap, and none is made within a frame that does not have it on the way in.
   *
   * Latency: none. Rate: a beat a clock.
   */

@@ -7,8 +7,10 @@ import vermilion.mark.TokenKind
 /** What decides the shape and area of a NIC's app block. Nothing here can be changed by a register.
   *
   * @param ports      Ethernet ports, 1 to 8
-  * @param wire       each port's wire lane: input 0 takes frames forwarded from a port and cannot be stalled, input 1 the host's and can
-  * @param host       each port's lane towards the host, one input that cannot be stalled; None: not built, RX cannot go that way
+  * @param wire       each port's wire lane: input 0 takes frames forwarded from a port and cannot be stalled, input 1
+  *                   the host's and can
+  * @param host       each port's lane towards the host, one input that cannot be stalled; None: not built, RX cannot go
+  *                   that way
   * @param timestamps RX frames carry the 96 bits of a PTP timestamp
   * @param ptpTime    the lanes' time can be that of the NIC's PTP clock
   * @param clockNum   period of the clock in ns, numerator, 1 to 65535
@@ -28,7 +30,7 @@ case class NicParams(
   require(ports >= 1 && ports <= 8, s"ports is $ports; legal are 1 to 8")
   require(
     wire.stallable == Seq(false, true),
-    s"wire.stallable is ${wire.stallable.mkString(", ")}; legal is false, true: forwarded frames cannot wait, the host's can"
+    s"wire.stallable is ${wire.stallable.mkString(", ")}; legal is false, true: what is forwarded cannot wait, the host can"
   )
   require(wire.userBits == 0, s"wire.userBits is ${wire.userBits}; legal is 0, the block sets it")
   require(wire.nextBlock == 0, s"wire.nextBlock is ${wire.nextBlock}; legal is 0, the block sets it")
@@ -102,9 +104,11 @@ object NicParams {
     "app100g-1" -> app(1, LaneParams.nic100g)
   )
 
-  /** For benches: buffers that a few frames fill, without markers; the same that can evict queued packets; no timestamps; more ports. */
+  /** For benches: buffers that a few frames fill, without markers; the same that can evict queued packets; no
+    * timestamps; more ports.
+    */
   val forBenches: Map[String, NicParams] = byName ++ Map(
-    "app10g-1-nots" -> NicParams(1, few(LaneParams.nic10g), timestamps = false, ptpTime = false),
+    "app10g-1-nots" -> app(1, few(LaneParams.nic10g)).copy(timestamps = false, ptpTime = false),
     "app10g-1-few" -> app(1, few(LaneParams.nic10g)),
     "app10g-2-few" -> app(2, few(LaneParams.nic10g)),
     "app10g-2-evict" -> NicParams(2, few(LaneParams.nic10g).copy(victims = 2)),
