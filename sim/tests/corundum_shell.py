@@ -9,6 +9,19 @@ from vermilion import build
 FOLDER = build.ROOT / "fpga" / "corundum"
 RTL = [FOLDER / "rtl" / "mqnic_app_block.v", FOLDER / "rtl" / "vermilion_app_check.sv"]
 APP_ID = 0x564D0001
+# What the block of two 10G ports says it was built for.
+BUILT = {
+    "PORTS": 2,
+    "DATA_BITS": 64,
+    "TS_BITS": 96,
+    "TAG_BITS": 16,
+    "STAT_ID_BITS": 12,
+    "STAT_INC_BITS": 24,
+    "ADDR_BITS": 24,
+    "ID": "32'h564D0001",
+    "CLK_NUM": 4,
+    "CLK_DENOM": 1,
+}
 # What a NIC with two 10G ports passes to its block.
 FITTING = {"APP_ID": "32'h564D0001", "IF_COUNT": "2", "AXIS_DATA_WIDTH": "64", "AXIL_APP_CTRL_ADDR_WIDTH": "24"}
 
@@ -64,15 +77,7 @@ def write_stub(folder: Path, drive=lambda name, width: f"{width}'d0", timestamps
         + "\n".join(outputs)
         + "\nendmodule\n"
     )
-    built = {
-        "PORTS": 2,
-        "DATA_BITS": 64,
-        "TS_BITS": timestamps,
-        "TAG_BITS": 16,
-        "STAT_ID_BITS": 12,
-        "STAT_INC_BITS": 24,
-    }
-    built |= {"ADDR_BITS": 24, "ID": "32'h564D0001", "CLK_NUM": 4, "CLK_DENOM": 1}
+    built = BUILT | {"TS_BITS": timestamps}
     text = "".join(f"`define VERMILION_APP_{name} {value}\n" for name, value in built.items())
     (folder / "vermilion_app_params.vh").write_text(text)
 

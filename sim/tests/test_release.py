@@ -18,9 +18,9 @@ GUEST = Path(__file__).with_name("guest")
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
-    """The archive of one lane, unpacked again."""
+    """The archive of a lane and an application block, unpacked again."""
     folder = tmp_path_factory.mktemp("release")
-    packed = release.release(folder, ["nic10g"], "1.2.3")
+    packed = release.release(folder, ["nic10g", "app10g-2-wire"], "1.2.3")
     with tarfile.open(packed) as tar:
         tar.extractall(folder / "unpacked", filter="data")
     return folder / "unpacked" / "vermilion-1.2.3"
@@ -40,12 +40,24 @@ def test_a_frame_comes_through_in_somebody_elses_design(released, tmp_path):
     assert "a frame of 8 beats is through" in said
 
 
-def test_every_module_carries_the_name_of_its_block(released):
-    sources = rtl.sources(released / "nic10g" / "rtl")
+@pytest.mark.parametrize("preset, name", [("nic10g", "vermilion_nic10g"), ("app10g-2-wire", "vermilion_app")])
+def test_every_module_carries_the_name_of_its_block(released, preset, name):
+    sources = rtl.sources(released / preset / "rtl")
     assert len(sources) > 50
     for path in sources:
         assert re.findall(r"^module (\w+)", path.read_text(), re.M) == [path.stem]
-        assert path.stem == "vermilion_nic10g" or path.stem.startswith("vermilion_nic10g_")
+        assert path.stem in (name, "mqnic_app_block") or path.stem.startswith(f"{name}_")
+
+
+def test_the_block_has_the_ports_that_the_shell_was_tested_with(released):
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (\d+) \|$", (released / "app10g-2-wire/ports.md").read_text(), re.M)
+    assert {name: (way, int(bits)) for name, way, bits in rows} == shell.app_ports()
+    built = dict(
+        re.findall(
+            r"`define VERMILION_APP_(\w+) (\S+)", next(iter(rtl.headers(released / "app10g-2-wire/rtl"))).read_text()
+        )
+    )
+    assert built == {name: str(value) for name, value in shell.BUILT.items()}
 
 
 def test_the_archive_has_what_it_is_for(released):
