@@ -62,7 +62,15 @@ def test_the_block_has_the_ports_that_the_shell_was_tested_with(released):
 
 def test_the_archive_has_what_it_is_for(released):
     names = {str(path.relative_to(released)) for path in released.rglob("*") if path.is_file()}
-    wanted = {"README.md", "LICENSE", "registers/registers.md", "registers/vermilion.rdl", "registers/html/index.html"}
+    wanted = {
+        "README.md",
+        "LICENSE",
+        "registers/registers.md",
+        "registers/vermilion.rdl",
+        "registers/html/index.html",
+        "registers/app-registers.md",
+        "registers/app.rdl",
+    }
     assert wanted | {f"nic10g/{name}" for name in ("nic10g.core", "ports.md", "ooc.xdc")} <= names
     ports = (released / "nic10g/ports.md").read_text()
     for row in (

@@ -123,7 +123,7 @@ fusesoc run --target=lint vermilion:lane:{presets[0] if not rtl.is_app(presets[0
 ```
 
 Without FuseSoC: the files of a core's `rtl/`, with that folder as include path. One clock; a reset that is synchronous and active high. After a reset every queue's limit
-is 0, so all is dropped until a queue is configured: `registers/` has the map of a lane and, in an archive with one, of the application block. Outputs that begin with
+is 0, so all is dropped until a queue is configured: `registers/` has the maps of a lane and of the application block. Outputs that begin with
 `io_decision` or `io_refresh` show what the lane decided to a simulation that replays it; leave them open. Two builds of the application block have the same
 module names, so one design holds one of them.
 """
