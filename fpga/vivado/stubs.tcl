@@ -1,9 +1,9 @@
 # Stands in for the Vivado commands that build.tcl uses, so that tclsh can run it where there is no Vivado:
 #
-#   tclsh stubs.tcl build.tcl RTL_DIR TOP PART PERIOD_NS OUT_DIR
+#   tclsh stubs.tcl build.tcl ARGUMENTS OF BUILD.TCL
 #
-# A command that is not here, a switch that a command does not have, a switch without its value, and a file that is not there end the
-# run with a sentence. Switches are those of UG835 (Vivado Tcl commands), as far as they are named here. Each report is written as an empty file.
+# A command that is not here, a switch that a command does not have, a switch without its value, a file that is not there, and a port that no
+# file names end the run with a sentence. Switches are those of UG835 (Vivado Tcl commands), as far as they are named here. Each report is written as an empty file.
 # Commands are printed in the order in which they came. SLACK in the environment is what the design has left, 0.1 ns without.
 
 # name -> {switches that take a value} {switches that do not} {least and most of other arguments}
@@ -62,8 +62,14 @@ proc stub {name words} {
   }
   puts "stubs: $name"
   if {$name eq "read_verilog"} {
-    foreach file [concat {*}$others] { if {![file isfile $file]} { refuse "$name: no file $file" } }
+    foreach file [concat {*}$others] {
+      if {![file isfile $file]} { refuse "$name: no file $file" }
+      set handle [open $file]
+      append ::text [read $handle]
+      close $handle
+    }
   }
+  if {$name eq "get_ports" && ![regexp "\\m$others\\M" $::text]} { refuse "$name: no port $others" }
   set written [expr {[dict exists $options -file] ? [dict get $options -file] : $name eq "write_checkpoint" ? [lindex $others 0] : ""}]
   if {$written ne ""} {
     if {![file isdirectory [file dirname $written]]} { refuse "$name: no folder for $written" }
@@ -78,6 +84,7 @@ proc stub {name words} {
 foreach name [array names commands] { proc $name {args} "stub $name \$args" }
 proc unknown {name args} { refuse "no command $name" }
 
+set text ""
 set script [lindex $argv 0]
 set argv [lrange $argv 1 end]
 source $script

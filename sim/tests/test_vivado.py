@@ -1,7 +1,6 @@
 """The scripts for Vivado, run against stubs of its commands, and its reports read back. Vivado itself is never run here."""
 
 import json
-import shutil
 import subprocess
 
 import pytest
@@ -42,13 +41,15 @@ Slack (MET) :             0.250ns  (required time - arrival time)
 """
 
 
-def run_script(tmp_path, text=None, **environment):
+def run_script(tmp_path, text=None, clock="clock", **environment):
     rtl = tmp_path / "rtl"
     rtl.mkdir(exist_ok=True)
     (rtl / "Lane.sv").write_text("module Lane(input clock, input reset); endmodule\n")
+    (rtl / "shell.v").write_text("module shell; endmodule\n")
     script = tmp_path / "build.tcl"
     script.write_text(text or vivado.SCRIPT.read_text())
-    command = ["tclsh", STUBS, script, rtl, "Lane", vivado.PART, "4.0", tmp_path / "reports"]
+    command = ["tclsh", STUBS, script, rtl, "Lane", clock, "reset", vivado.PART, "4.0"]
+    command += [tmp_path / "reports", "IF_COUNT=2"]
     return subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"} | environment)
 
 
@@ -69,6 +70,11 @@ def test_script_runs_from_sources_to_reports(tmp_path):
     assert {path.name for path in (tmp_path / "reports").glob("*.rpt")} >= {"utilization.rpt", "timing.rpt"}
 
 
+def test_clock_that_the_design_does_not_have_is_caught(tmp_path):
+    done = run_script(tmp_path, clock="clk")
+    assert done.returncode != 0 and "get_ports: no port clk" in done.stderr
+
+
 def test_missed_period_is_a_failure(tmp_path):
     assert run_script(tmp_path, SLACK="-0.2").returncode == 1
 
@@ -80,6 +86,9 @@ def test_missed_period_is_a_failure(tmp_path):
         ("-mode out_of_context", "-mod out_of_context", "synth_design: no switch -mod"),
         ("route_design", "rout_design", "no command rout_design"),
         ("read_verilog -sv $sources", "read_verilog -sv $rtl", "read_verilog: no file"),
+        ("-include_dirs $rtl", "-include_dir $rtl", "synth_design: no switch -include_dir"),
+        ("lappend generics -generic", "lappend generics -generics", "synth_design: no switch -generics"),
+        ("[get_ports $reset]", "[get_ports rest]", "get_ports: no port rest"),
     ],
 )
 def test_misspelt_script_is_caught(tmp_path, right, wrong, sentence):
@@ -93,8 +102,9 @@ def test_misspelt_script_is_caught(tmp_path, right, wrong, sentence):
     "arguments, sentence",
     [
         (["rtl"], "1 arguments"),
-        (["rtl", "Lane", "part", "0.5", "out"], "PERIOD_NS is 0.5"),
-        (["nowhere", "Lane", "part", "4", "out"], "nowhere holds no .sv file"),
+        (["rtl", "Lane", "clock", "reset", "part", "0.5", "out"], "PERIOD_NS is 0.5"),
+        (["nowhere", "Lane", "clock", "reset", "part", "4", "out"], "nowhere holds no .sv file"),
+        (["rtl", "Lane", "clock", "reset", "part", "4", "out", "A B=2"], "A B=2 is no NAME=VALUE"),
     ],
 )
 def test_wrong_arguments_are_named(tmp_path, arguments, sentence):
@@ -108,7 +118,7 @@ def ended(tmp_path):
     """A folder as a run leaves it."""
     (tmp_path / "reports").mkdir()
     (tmp_path / "run.sh").write_text(
-        "# Preset nic10g of Vermilion, out of context.\nvivado -tclargs rtl Lane xcku3p-ffvb676-2-e 4 reports\n"
+        "# Preset nic10g of Vermilion, out of context.\nvivado -tclargs rtl Lane clock reset xcku3p-ffvb676-2-e 4 reports\n"
     )
     (tmp_path / "reports" / "utilization.rpt").write_text(UTILIZATION)
     (tmp_path / "reports" / "timing.rpt").write_text(TIMING)
@@ -148,23 +158,47 @@ def test_missing_or_broken_report_is_named(ended, name):
         vivado.read(ended)
 
 
-def test_folder_is_ready_to_run(tmp_path, monkeypatch):
+@pytest.mark.parametrize("preset, top", [("nic10g", "Lane"), ("app25g-2", "mqnic_app_block")])
+def test_folder_is_ready_to_run(tmp_path, monkeypatch, preset, top):
     """As the command leaves it; Chisel's part is stood in for."""
 
     def emit(command, log, env=None):
-        folder = command[command.index("nic10g") + 1]
-        shutil.copy(next((tmp_path / "source").glob("*.sv")), folder)
+        folder = build.Path(command[command.index(preset) + 1])
+        ports = "input clk, input rst" if top == "mqnic_app_block" else "input clock, input reset"
+        name = "vermilion_app" if top == "mqnic_app_block" else top
+        (folder / f"{name}.sv").write_text(f"module {name}({ports}); endmodule\n")
 
-    (tmp_path / "source").mkdir()
-    (tmp_path / "source" / "Lane.sv").write_text("module Lane(input clock, input reset); endmodule\n")
     monkeypatch.setattr(build, "run", emit)
-    done = CliRunner().invoke(cli, ["vivado", str(tmp_path / "out")])
+    done = CliRunner().invoke(cli, ["vivado", str(tmp_path / "out"), "--preset", preset])
     assert done.exit_code == 0, done.output
     words = (tmp_path / "out" / "run.sh").read_text().split("-tclargs ")[1].split()
+    assert words[1] == top and ("AXIS_DATA_WIDTH=128" in words) == (preset == "app25g-2")
     command = ["tclsh", STUBS, "build.tcl", *words]
     assert subprocess.run(command, cwd=tmp_path / "out", capture_output=True).returncode == 0
+    for name, text in (("utilization.rpt", UTILIZATION), ("timing.rpt", TIMING)):
+        (tmp_path / "out" / "reports" / name).write_text(text)
+    result = vivado.read(tmp_path / "out")
+    assert (result["preset"], result["period_ns"]) == (preset, 4.0)
     again = CliRunner().invoke(cli, ["vivado", str(tmp_path / "out")])
     assert again.exit_code != 0 and "is not empty" in str(again.exception)
+
+
+def test_each_preset_has_a_page_with_its_own_estimate(ended, tmp_path, monkeypatch):
+    monkeypatch.setattr(vivado, "RESULTS", tmp_path)
+    estimates = {
+        name: {"lut": lut, "ff": 1, "bram": 1, "dsp": 1} for name, lut in (("lane", 11_111), ("app10g-2", 22_222))
+    }
+    result = vivado.read(ended)
+    for preset, page, shown in (
+        ("nic10g", "vivado.md", "11,111 LUT"),
+        ("app10g-2", "vivado-app10g-2.md", "22,222 LUT"),
+        ("nic25g", "vivado-nic25g.md", None),
+    ):
+        vivado.publish(result | {"preset": preset}, estimates)
+        text = (tmp_path / page).read_text()
+        assert shown in text if shown else "The estimate" not in text
+        assert ("application block" in text.splitlines()[0]) == preset.startswith("app")
+        assert json.loads((tmp_path / page).with_suffix(".json").read_text())["preset"] == preset
 
 
 def test_part_that_is_no_name_is_refused(tmp_path):

@@ -13,6 +13,7 @@ import click
 
 from . import build
 from .fields import RATE_MAX, RATE_MIN, UserError
+from .corundum_commands import corundum, release
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
 from .screen import console, say, working
 from .ttl_option_command import ttl_option
@@ -248,7 +249,21 @@ def reformat():
     sys.exit(suite.reformat(say))
 
 
-for command in (area, battery, bench, distance_drops, fairness, place, prove, speed, timing, ttl_option, vivado):
+for command in (
+    area,
+    battery,
+    bench,
+    corundum,
+    distance_drops,
+    fairness,
+    place,
+    prove,
+    release,
+    speed,
+    timing,
+    ttl_option,
+    vivado,
+):
     cli.add_command(command)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from . import build
+from . import build, rtl
 from .fields import UserError
 from .screen import console, working
 from .vivado import PART
@@ -179,13 +179,13 @@ def place(anchor, anchor_top, anchor_only, seed, json_file, publish):
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--preset", type=click.Choice(list(build.PRESETS)), default="nic10g", show_default=True)
+@click.option("--preset", type=click.Choice(rtl.PRESETS), default="nic10g", show_default=True)
 @click.option("--part", default=PART, show_default=True)
 @click.option("--period", type=click.FloatRange(1, 100), default=4.0, show_default=True, help="Of the clock, in ns.")
 @click.option("--read", "reading", is_flag=True, help="Read the reports of a run that has ended in DIR.")
-@click.option("--publish", is_flag=True, help="With --read: write docs/results/vivado.md and .json.")
+@click.option("--publish", is_flag=True, help="With --read: write docs/results/vivado*.md and .json.")
 def vivado(folder, preset, part, period, reading, publish):
-    """Writes a lane to DIR, ready for Vivado, or reads back what Vivado reported there. Vivado itself is yours to start."""
+    """Writes a lane or application block to DIR, ready for Vivado, or reads back what Vivado reported there. Vivado itself is yours to start."""
     from . import area as estimate
     from . import vivado as tool
 
@@ -198,7 +198,7 @@ def vivado(folder, preset, part, period, reading, publish):
         return
     result = tool.read(folder)
     if publish:
-        tool.publish(result, estimate.pins().get("lane") if result["preset"] == "nic10g" else None)
+        tool.publish(result, estimate.pins())
     tool.show(console(), result)
 
 

@@ -1,6 +1,6 @@
-"""`vermilion vivado`: one lane for Vivado, ready to run, and its reports read back.
+"""`vermilion vivado`: a lane or an application block for Vivado, ready to run, and its reports read back.
 
-    DIR/rtl/*.sv, DIR/build.tcl, DIR/run.sh   --Vivado, where it is installed-->   DIR/reports/*.rpt   --here-->   docs/results/vivado.md
+    DIR/rtl/*.sv, DIR/build.tcl, DIR/run.sh   --Vivado, where it is installed-->   DIR/reports/*.rpt   --here-->   docs/results/vivado.md, vivado-app10g-2.md, ...
 
 Vivado is not part of this project and never run by it: `run.sh` holds the one line to type. A page is written from reports only, never from
 anything estimated here.
@@ -11,11 +11,13 @@ import re
 import shutil
 from pathlib import Path
 
-from . import build
+from . import build, rtl
+from .corundum_check import APP_ID, PRESETS as APPS
 from .fields import UserError
 
 SCRIPT = build.ROOT / "fpga" / "vivado" / "build.tcl"
-PAGE = build.ROOT / "docs" / "results" / "vivado.md"
+RESULTS = build.ROOT / "docs" / "results"
+ESTIMATES = {"nic10g": "lane", "nic100g": "lane-512"}  # names of presets in vermilion/area.py, where they are others
 PART = "xcku3p-ffvb676-2-e"
 # What a row of utilization.rpt's table by module counts, by its column in Vivado's words.
 COLUMNS = {
@@ -30,20 +32,36 @@ COLUMNS = {
 }
 
 
+def parameters(preset: str) -> dict[str, int]:
+    """Parameters of a preset's top module: those that a NIC gives the shell of an application block; a lane has none."""
+    if not rtl.is_app(preset):
+        return {}
+    shape = APPS[preset]
+    return {
+        "APP_ID": APP_ID,
+        "IF_COUNT": shape.ports,
+        "AXIS_DATA_WIDTH": shape.bits,
+        "PTP_TS_ENABLE": int(shape.timestamps),
+        "AXIL_APP_CTRL_ADDR_WIDTH": 24,
+    }
+
+
+def clock_and_reset(preset: str) -> tuple[str, str]:
+    """Their names in a preset's top module."""
+    return ("clk", "rst") if rtl.is_app(preset) else ("clock", "reset")
+
+
 def write(preset: str, folder: Path, part: str, period: float, say=build.quiet) -> str:
     """Fills `folder` and returns the command that runs Vivado there."""
     if not re.fullmatch(r"[\w-]+", part):
         raise UserError(f"--part is {part!r}; legal are letters, digits, - and _, as in {PART}")
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty; name a new folder")
-    rtl = folder / "rtl"
-    rtl.mkdir(parents=True)
-    with build.locked():
-        say(f"Chisel to SystemVerilog, preset {preset}")
-        command = build.mill("hw.runMain", "vermilion.lane.EmitLane", preset, str(rtl.resolve()), "synthesis")
-        build.run(command, build.BUILD / "vivado-chisel.log", env=build.mill_environment())
+    top = rtl.write(preset, folder / "rtl", say)
     shutil.copy(SCRIPT, folder)
-    command = f"vivado -mode batch -source build.tcl -tclargs rtl {build.top_module(rtl)} {part} {period:g} reports"
+    words = ["rtl", top, *clock_and_reset(preset), part, f"{period:g}", "reports"]
+    words += [f"{name}={value}" for name, value in parameters(preset).items()]
+    command = f"vivado -mode batch -source build.tcl -tclargs {' '.join(words)}"
     run = folder / "run.sh"
     run.write_text(
         f'#!/bin/sh\n# Preset {preset} of Vermilion, out of context.\ncd "$(dirname "$0")" && exec {command}\n'
@@ -117,7 +135,7 @@ def read(folder: Path) -> dict:
     run = folder / "run.sh"
     if not run.is_file():
         raise UserError(f"{run} is not there: {folder} was not written by `vermilion vivado`")
-    period = re.search(r"-tclargs rtl \S+ \S+ (\S+) reports", run.read_text())
+    period = re.search(r"-tclargs rtl(?: \S+){4} (\S+) reports", run.read_text())
     preset = re.search(r"^# Preset (\S+) ", run.read_text(), re.M)
     if not period or not preset:
         raise UserError(f"{run} is not as `vermilion vivado` wrote it")
@@ -132,7 +150,7 @@ def read(folder: Path) -> dict:
 
 
 def page(result: dict, estimate: dict | None) -> str:
-    """The page, with the estimate of the same lane beside the measured row, where there is one."""
+    """The page, with the estimate of the same design beside the measured row, where there is one."""
     whole = result["modules"][0]
     counts = [key for key in COLUMNS if key in whole]
     head = "| | " + " | ".join(COLUMNS[key] for key in counts) + " |\n| --- |" + " ---: |" * len(counts)
@@ -148,7 +166,7 @@ def page(result: dict, estimate: dict | None) -> str:
     beside = ""
     if estimate:
         beside = (
-            f"\nThe estimate of the same lane ([area](area.md)): {estimate['lut']:,} LUT, {estimate['ff']:,} FF, "
+            f"\nThe estimate of the same design ([area](area.md)): {estimate['lut']:,} LUT, {estimate['ff']:,} FF, "
             f"{estimate['bram']:g} BRAM36, {estimate['dsp']:,} DSP; so it is {estimate['lut'] / whole['lut'] - 1:+.0%} off in LUTs.\n"
         )
     slowest = "\n".join(
@@ -156,7 +174,8 @@ def page(result: dict, estimate: dict | None) -> str:
         for path in result["timing"]["paths"]
     )
     t = result["timing"]
-    return f"""# The lane in Vivado
+    what = "application block" if rtl.is_app(result["preset"]) else "lane"
+    return f"""# The {what} in Vivado
 
 Made by `./vermilion vivado --read DIR --publish` from the reports of `fpga/vivado/build.tcl`. {result['tool']}, {result['device']}, preset {result['preset']}, out of context, clock of
 {result['period_ns']:g} ns: worst slack {t['wns_ns']:.3f} ns (setup), {t['whs_ns']:.3f} ns (hold), {t['failing']:,} of {t['endpoints']:,} endpoints fail.
@@ -172,10 +191,16 @@ Made by `./vermilion vivado --read DIR --publish` from the reports of `fpga/viva
 """
 
 
-def publish(result: dict, estimate: dict | None):
-    """Writes docs/results/vivado.md and .json."""
-    PAGE.write_text(page(result, estimate))
-    PAGE.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
+def page_of(preset: str) -> Path:
+    """Where a preset's page is: the lane of nic10g has the plain name."""
+    return RESULTS / ("vivado.md" if preset == "nic10g" else f"vivado-{preset}.md")
+
+
+def publish(result: dict, estimates: dict):
+    """Writes a preset's page and, beside it, the result as JSON; `estimates` are those of the area command by its names."""
+    preset, target = result["preset"], page_of(result["preset"])
+    target.write_text(page(result, estimates.get(ESTIMATES.get(preset, preset))))
+    target.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
 
 
 def show(screen, result: dict):

@@ -1,0 +1,226 @@
+"""`vermilion corundum check`: does a Corundum board's `config.tcl` build a NIC that Vermilion's application block fits?
+
+Every setting that does not fit is named in a sentence, before hours of synthesis find it; the last word have the
+block's own checks at elaboration (fpga/corundum/rtl/vermilion_app_check.sv). Needs Python alone, so it also runs where
+the project is not set up, in `sim/`:
+
+    python3 -m vermilion.corundum_check CONFIG.tcl [--preset PRESET]
+
+Exit status: 0 it fits, 1 it does not, 2 there is nothing to check.
+"""
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from .tcl import UNKNOWN, Script, Unreadable, number
+
+APP_ID = 0x564D0001  # by which drivers know the block
+ADDRESS_BITS = 24  # of the BAR that the block decodes
+CLOCK_NS = (4, 1)
+
+
+@dataclass(frozen=True)
+class App:
+    """What a build of the block is for: presets of NicParams.scala; a test compares both."""
+
+    ports: int
+    bits: int  # of a port's stream, each way
+    timestamps: bool = True
+    host_lanes: bool = True
+
+
+PRESETS = {
+    "app10g-1": App(1, 64),
+    "app10g-2": App(2, 64),
+    "app10g-2-wire": App(2, 64, host_lanes=False),
+    "app25g-2": App(2, 128),
+    "app100g-1": App(1, 512),
+}
+RATES = {64: "10G", 128: "25G", 512: "100G"}
+
+
+def literal(text):
+    """The number in a setting, in Tcl's forms or Verilog's (32'h564D0001), else None."""
+    if text is UNKNOWN or text is None:
+        return None
+    text = text.strip().replace("_", "")
+    size, quote, digits = text.partition("'")
+    if not quote:
+        return number(text)
+    try:
+        return int(digits[1:], {"h": 16, "d": 10, "b": 2, "o": 8}[digits[:1].lower()])
+    except (KeyError, ValueError):
+        return None
+
+
+class Settings:
+    """The settings that a configuration gives its NIC, and what is wrong with them, a sentence each."""
+
+    def __init__(self, params: dict):
+        self.params, self.wrong, self.notes = params, [], []
+
+    def number(self, name: str, default=None):
+        """The number that `name` is set to; None, and a note, if it cannot be worked out."""
+        if name not in self.params:
+            return default
+        found = literal(self.params[name])
+        if found is None:
+            shown = "made by a command of the tool" if self.params[name] is UNKNOWN else repr(self.params[name])
+            self.notes.append(f"{name} is {shown}, which is not known here")
+        return found
+
+    def must(self, name: str, legal: int, why: str, default=None, form=str):
+        """Demands that a setting is `legal`; one that is not set is `default`, and None where every board sets it."""
+        found = self.number(name, default)
+        if found is not None and found != legal:
+            self.wrong.append(f"{name} is {form(found)}; legal is {form(legal)}, {why}")
+        elif found is None and name not in self.params:
+            self.wrong.append(f"{name} is not set; legal is {form(legal)}, {why}")
+
+
+def stream_bits(settings: Settings):
+    """Bits of a port's stream in the sync stage, and by which setting; None if that is not known."""
+    hundred = settings.number("MAC_100G", 0)
+    if hundred is None:
+        return None, ""
+    if hundred or "MAC_100G" not in settings.params and "ENABLE_DIC" not in settings.params:
+        return 512, "its MACs are for 100G"
+    double = settings.number("AXIS_ETH_SYNC_DATA_WIDTH_DOUBLE", 0)
+    if double is None:
+        return None, ""
+    return (128 if double else 64), f"AXIS_ETH_SYNC_DATA_WIDTH_DOUBLE is {int(bool(double))}"
+
+
+def check_block(settings: Settings):
+    """What every build of the block wants."""
+    hexadecimal = lambda value: f"32'h{value:08X}"
+    settings.must("APP_ENABLE", 1, "without it there is no application block", 0)
+    settings.must("APP_ID", APP_ID, "by which drivers know Vermilion", 0, hexadecimal)
+    settings.must("APP_CTRL_ENABLE", 1, "without it the host cannot reach the block's registers", 1)
+    settings.must("APP_AXIS_SYNC_ENABLE", 1, "the block stands in the sync stage", 1)
+    settings.must("APP_STAT_ENABLE", 1, "without it the NIC counts nothing of the block", 1)
+    settings.must("STAT_ENABLE", 1, "without it the NIC counts nothing of the block", 1)
+    settings.must("STAT_INC_WIDTH", 24, "the width of an increment", 24)
+    settings.must("STAT_ID_WIDTH", 12, "the block's statistics need the ids", 12)
+    settings.must("PORTS_PER_IF", 1, "a port an interface")
+    settings.must("TX_TAG_WIDTH", 16, "completions are told apart by it", 16)
+    settings.must("AXIL_APP_CTRL_DATA_WIDTH", 32, "registers have 32 bits", 32)
+    address = settings.number("AXIL_APP_CTRL_ADDR_WIDTH", 24)
+    if address is not None and not ADDRESS_BITS <= address <= 64:
+        settings.wrong.append(
+            f"AXIL_APP_CTRL_ADDR_WIDTH is {address}; legal is {ADDRESS_BITS} to 64, or registers lie outside the BAR"
+        )
+    period = settings.number("CLK_PERIOD_NS_NUM", 4), settings.number("CLK_PERIOD_NS_DENOM", 1)
+    if None not in period and period[0] * CLOCK_NS[1] != period[1] * CLOCK_NS[0]:
+        settings.wrong.append(
+            f"CLK_PERIOD_NS_NUM/CLK_PERIOD_NS_DENOM is {period[0]}/{period[1]} ns; legal is {CLOCK_NS[0]}/{CLOCK_NS[1]}, "
+            "the block's times are counted in it"
+        )
+
+
+def check_preset(settings: Settings, preset: str):
+    """What one build of the block wants."""
+    app = PRESETS[preset]
+    bits, by = stream_bits(settings)
+    if bits is not None and bits != app.bits:
+        settings.wrong.append(
+            f"the streams have {bits} bits ({by}), as {RATES[bits]} ports have; {preset} has {app.bits}, for {RATES[app.bits]}"
+        )
+    interfaces, each = settings.number("IF_COUNT"), settings.number("PORTS_PER_IF", 1)
+    if interfaces is None and "IF_COUNT" not in settings.params:
+        settings.wrong.append(f"IF_COUNT is not set; legal is {app.ports}, the ports of {preset}")
+    elif None not in (interfaces, each) and interfaces * each != app.ports:
+        settings.wrong.append(
+            f"IF_COUNT is {interfaces}, so {interfaces * each} ports; legal is {app.ports}, the ports of {preset}"
+        )
+    why = "RX frames of this build carry" + (" timestamps" if app.timestamps else " none")
+    settings.must("PTP_TS_ENABLE", int(app.timestamps), why, 1)
+
+
+def fitting(settings: Settings) -> list[str]:
+    """Presets of as many ports, as wide, timestamps as in the configuration."""
+    found = []
+    for name in PRESETS:
+        trial = Settings(settings.params)
+        check_preset(trial, name)
+        if not trial.wrong:
+            found.append(name)
+    return found
+
+
+def shape(settings: Settings) -> str:
+    """Ports, widths and timestamps of a configuration, in words."""
+    known = lambda value: "?" if value is None else str(value)
+    interfaces, each = settings.number("IF_COUNT"), settings.number("PORTS_PER_IF", 1)
+    ports = None if None in (interfaces, each) else interfaces * each
+    stamps = {0: "without", 1: "with"}.get(settings.number("PTP_TS_ENABLE", 1), "perhaps with")
+    plural = "" if ports == 1 else "s"
+    return f"{known(ports)} port{plural} of {known(stream_bits(settings)[0])} bits {stamps} PTP timestamps"
+
+
+def check_order(settings: Settings, script: Script):
+    """Settings that come too late: behind the loop that gives them to the NIC, or behind the line that makes its BAR."""
+    bars = [params for words, params in script.seen if words.startswith("configure_bar") and "AXIL_APP_CTRL" in words]
+    for name in ("APP_ENABLE", "AXIL_APP_CTRL_ADDR_WIDTH"):
+        if bars and bars[-1].get(name) != settings.params.get(name):
+            settings.wrong.append(f"{name} is set behind the line that makes the application BAR; set it above that")
+    applied = [params for words, params in script.seen if words.startswith("dict for")]
+    if applied:
+        late = sorted(name for name in settings.params if applied[-1].get(name, "") != settings.params[name])
+        if late:
+            settings.wrong.append(
+                f"set behind the loop that gives the settings to the NIC: {', '.join(late)}; set above it"
+            )
+
+
+def check(path: Path, preset: str | None = None) -> Settings:
+    """The configuration's settings with what is wrong in them; an Unreadable if there are none."""
+    if preset is not None and preset not in PRESETS:
+        raise Unreadable(f"--preset is {preset}; legal are {', '.join(PRESETS)}")
+    if not path.is_file():
+        raise Unreadable(f"{path} is no file")
+    try:
+        script = Script(path, ("dict for", "configure_bar"))
+    except Unreadable as error:
+        raise Unreadable(f"{path} is no Tcl script: {error}") from None
+    if not script.params:
+        raise Unreadable(f"{path} is no config.tcl of a Corundum board: it has no line `dict set params NAME VALUE`")
+    settings = Settings(script.params)
+    check_block(settings)
+    if preset:
+        check_preset(settings, preset)
+    elif not fitting(settings):
+        settings.wrong.append(f"no preset has {shape(settings)}; name one with --preset to see what differs")
+    check_order(settings, script)
+    return settings
+
+
+def report(path: Path, preset: str | None, say) -> int:
+    """Says all of it; returns the exit status."""
+    try:
+        settings = check(path, preset)
+    except Unreadable as error:
+        say(f"vermilion: {error}")
+        return 2
+    for sentence in settings.wrong:
+        say(f"{path}: {sentence}")
+    for sentence in dict.fromkeys(settings.notes):
+        say(f"{path}: note: {sentence}")
+    if settings.wrong:
+        return 1
+    say(f"{path}: fits {preset or ', '.join(fitting(settings))}")
+    return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="vermilion.corundum_check", description=__doc__.split("\n")[0])
+    parser.add_argument("config", type=Path)
+    parser.add_argument("--preset")
+    given = parser.parse_args()
+    return report(given.config, given.preset, print)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

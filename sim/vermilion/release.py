@@ -1,0 +1,166 @@
+"""`vermilion release`: SystemVerilog for those who have no Scala, as an archive that FuseSoC takes.
+
+    vermilion-VERSION/nic10g/nic10g.core, rtl/, ports.md, ooc.xdc   a lane; so for each preset
+                      app10g-2/...                                    an application block for Corundum, with its shell
+                      registers/                                      the register maps, as Markdown, HTML and SystemRDL
+                      README.md, LICENSE
+
+Every module's name begins with that of its block. Each block is elaborated by slang and linted by Verilator before it is
+packed. The same files give the same archive, byte for byte.
+"""
+
+import gzip
+import io
+import re
+import shutil
+import tarfile
+from pathlib import Path
+
+from . import build, hdl, registers, rtl
+from .fields import UserError
+from .vivado import PART, clock_and_reset, parameters
+
+PERIOD_NS = 4.0
+
+
+def port_table(preset: str, top: str, ports: list[hdl.Port]) -> str:
+    text = f"# Ports of `{top}`, preset {preset}\n\nIn the order of the module; one clock, `{clock_and_reset(preset)[0]}`.\n\n"
+    text += "| port | direction | bits |\n| --- | --- | ---: |\n"
+    return text + "".join(f"| `{port.name}` | {port.way} | {port.bits} |\n" for port in ports)
+
+
+def constraints(preset: str) -> str:
+    name, reset = clock_and_reset(preset)
+    return f"""# The block alone, out of context, at {1000 / PERIOD_NS:g} MHz. In a design its clock is the design's, and the block needs no constraints.
+create_clock -name {name} -period {PERIOD_NS:.3f} [get_ports {name}]
+# The reset is held for many clocks; nothing waits for its edge.
+set_false_path -from [get_ports {reset}]
+"""
+
+
+def core(preset: str, version: str, folder: Path, top: str) -> str:
+    """A core description of FuseSoC (CAPI2)."""
+    listed = "".join(
+        f"      - rtl/{path.name}{': {is_include_file: true}' if path.suffix == '.vh' else ''}\n"
+        for path in rtl.headers(folder / "rtl") + rtl.sources(folder / "rtl")
+    )
+    what = "application block for a Corundum NIC" if rtl.is_app(preset) else "egress lane"
+    library = "app" if rtl.is_app(preset) else "lane"
+    given = parameters(preset)
+    taken = f"    parameters: [{', '.join(given)}]\n" if given else ""
+    declared = "".join(
+        f"  {name}: {{datatype: int, default: {value}, paramtype: vlogparam}}\n" for name, value in given.items()
+    )
+    return f"""CAPI=2:
+name: vermilion:{library}:{preset}:{version}
+description: Vermilion, DiffServ marking and active queue management, {what}, preset {preset}
+
+filesets:
+  rtl:
+    files:
+{listed}    file_type: systemVerilogSource
+  ooc:
+    files:
+      - ooc.xdc
+    file_type: xdc
+
+targets:
+  default:
+    filesets: [rtl]
+    toplevel: {top}
+{taken}  lint:
+    filesets: [rtl]
+    toplevel: {top}
+{taken}    flow: lint
+    flow_options:
+      tool: verilator
+      verilator_options: [{', '.join(hdl.LINT)}]
+  synth:
+    filesets: [rtl, ooc]
+    toplevel: {top}
+{taken}    flow: vivado
+    flow_options:
+      part: {PART}
+      pnr: none
+""" + (f"\nparameters:\n{declared}" if declared else "")
+
+
+def block(preset: str, version: str, folder: Path, say):
+    """One preset, as a folder that is a core."""
+    sources = folder / "rtl"
+    top = rtl.write(preset, sources, say, prefixed=True)
+    for left in sources.glob("*.f"):
+        left.unlink()
+    say(f"{preset} with slang and Verilator", "checking", "checked")
+    files = rtl.sources(sources)
+    ports = hdl.elaborate(files, top, sources, parameters(preset))
+    hdl.lint(files, top, sources, parameters(preset))
+    shown = top
+    if rtl.is_app(preset):  # the shell's ports are Corundum's, and have the widths of its parameters
+        shown = rtl.GENERATED_APP
+        ports = hdl.elaborate(files, shown, sources)
+    (folder / "ports.md").write_text(port_table(preset, shown, ports))
+    (folder / "ooc.xdc").write_text(constraints(preset))
+    (folder / f"{preset}.core").write_text(core(preset, version, folder, top))
+
+
+def readme(presets: list[str], version: str) -> str:
+    rows = "".join(
+        f"| `vermilion:{'app' if rtl.is_app(preset) else 'lane'}:{preset}:{version}` | "
+        f"{'`mqnic_app_block`, with `vermilion_app` in it' if rtl.is_app(preset) else f'`vermilion_{preset}`'} | [ports]({preset}/ports.md) |\n"
+        for preset in presets
+    )
+    return f"""# Vermilion {version}
+
+DiffServ marking and active queue management as SystemVerilog for synthesis, generated from Chisel; nothing but a Verilog tool is needed.
+
+| core (FuseSoC) | top module | |
+| --- | --- | --- |
+{rows}
+```
+fusesoc library add vermilion DIR          # the folder of this file
+fusesoc run --target=lint vermilion:lane:{presets[0] if not rtl.is_app(presets[0]) else 'nic10g'}
+```
+
+Without FuseSoC: the files of a core's `rtl/`, with that folder as include path. One clock; a reset that is synchronous and active high. After a reset every queue's limit
+is 0, so all is dropped until a queue is configured: `registers/` has the maps of a lane and of the application block. Outputs that begin with
+`io_decision` or `io_refresh` show what the lane decided to a simulation that replays it; leave them open. Two builds of the application block have the same
+module names, so one design holds one of them.
+"""
+
+
+def archive(folder: Path) -> Path:
+    """The folder as .tar.gz beside it: files in order, without times or owners."""
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            entry = tarfile.TarInfo(str(path.relative_to(folder.parent)))
+            entry.size, entry.mode = path.stat().st_size, 0o644
+            with path.open("rb") as file:
+                tar.addfile(entry, file)
+    packed = folder.with_name(folder.name + ".tar.gz")
+    with packed.open("wb") as out, gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=0) as zipped:
+        zipped.write(held.getvalue())
+    return packed
+
+
+def release(folder: Path, presets: list[str], version: str, say=build.quiet) -> Path:
+    """Writes the folder and the archive; returns the archive."""
+    if not re.fullmatch(r"\d+(\.\d+){0,2}", version):
+        raise UserError(f"--version is {version}; legal are up to three numbers with dots, such as 0.1.0")
+    for preset in presets:
+        if preset not in rtl.PRESETS:
+            raise UserError(f"--preset is {preset}; legal are {', '.join(rtl.PRESETS)}")
+    root = folder / f"vermilion-{version}"
+    if root.exists():
+        raise UserError(f"{root} is there already; remove it first")
+    root.mkdir(parents=True)
+    for preset in presets:
+        block(preset, version, root / preset, say)
+    say("the register maps", "writing", "written")
+    registers.generate(root / "registers")
+    for source in sorted((build.ROOT / "hw" / "regs").glob("*.rdl")):
+        shutil.copy(source, root / "registers")
+    shutil.copy(build.ROOT / "LICENSE", root)
+    (root / "README.md").write_text(readme(presets, version))
+    return archive(root)

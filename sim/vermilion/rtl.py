@@ -1,0 +1,49 @@
+"""SystemVerilog for synthesis, of a lane or of the application block, written into a folder."""
+
+from pathlib import Path
+
+from . import build, hdl
+from .corundum_check import PRESETS as APPS
+from .fields import UserError
+
+PRESETS = [*build.PRESETS, *APPS]
+SHELL = build.ROOT / "fpga" / "corundum" / "rtl"  # what is written by hand round an application block
+GENERATED_APP = "vermilion_app"
+
+
+def is_app(preset: str) -> bool:
+    return preset in APPS
+
+
+def write(preset: str, folder: Path, say=build.quiet, prefixed: bool = False) -> str:
+    """Fills `folder` and returns the top module's name; of an application block that is the shell, which is copied too.
+
+    `prefixed`: names of modules begin with that of the block (hdl.py, `prefix`).
+    """
+    if preset not in PRESETS:
+        raise UserError(f"preset is {preset}; legal are {', '.join(PRESETS)}")
+    folder.mkdir(parents=True)
+    emitter = "vermilion.nic.EmitApp" if is_app(preset) else "vermilion.lane.EmitLane"
+    with build.locked():
+        say(f"Chisel to SystemVerilog, preset {preset}")
+        command = build.mill("hw.runMain", emitter, preset, str(folder.resolve()), "synthesis")
+        build.run(command, build.BUILD / f"rtl-{preset}.log", env=build.mill_environment())
+    top = GENERATED_APP if is_app(preset) else build.top_module(folder)
+    if prefixed:
+        name = top if is_app(preset) else f"vermilion_{preset}"
+        hdl.prefix(folder, f"{name}_", top, name)
+        top = name
+    if not is_app(preset):
+        return top
+    for source in sorted(SHELL.iterdir()):
+        (folder / source.name).write_bytes(source.read_bytes())
+    return "mqnic_app_block"
+
+
+def sources(folder: Path) -> list[Path]:
+    """The files to compile, without headers, in an order that is always the same."""
+    return sorted(path for path in folder.iterdir() if path.suffix in (".sv", ".v"))
+
+
+def headers(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.vh"))
