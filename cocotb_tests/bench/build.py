@@ -1,4 +1,4 @@
-"""Elaborates one block, builds it with Verilator and runs a cocotb module on it.
+"""Elaborates one block, or a NIC's app block in its shell, builds it with Verilator and runs a cocotb module on it.
 
 The Verilator of the virtual environment is used (`VERILATOR_ROOT`, see sim/vermilion/build.py). Built models are kept by the
 hash of the SystemVerilog, so a second run only simulates.
@@ -14,19 +14,30 @@ from vermilion.build import mill, mill_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / ".vermilion" / "cocotb"
+SHELL = ROOT / "fpga" / "corundum" / "rtl"
+
+
+def elaborated(name: str, main: str, *words: str) -> Path:
+    """The folder with what a Chisel main writes when called with `words` and the folder; anew when a Chisel source has changed."""
+    sources = sorted((ROOT / "hw" / "src").rglob("*.scala")) + [ROOT / "build.sc"]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+    folder = WORK / f"{name}-{digest}"
+    if not (folder / "filelist.f").exists():
+        command = mill("hw.runMain", main, *words, str(folder))
+        done = subprocess.run(command, cwd=ROOT, env=mill_environment(), capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{name} did not elaborate:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+    return folder
 
 
 def emit(block: str, preset: str) -> Path:
-    """The folder with `block`'s SystemVerilog in the build `preset`, elaborated anew when a Chisel source has changed."""
-    sources = sorted((ROOT / "hw" / "src").rglob("*.scala")) + [ROOT / "build.sc"]
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
-    folder = WORK / f"{block}-{preset}-{digest}"
-    if not (folder / "filelist.f").exists():
-        command = mill("hw.runMain", "vermilion.lane.EmitBlock", block, preset, str(folder))
-        done = subprocess.run(command, cwd=ROOT, env=mill_environment(), capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"{block} did not elaborate:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
-    return folder
+    """The folder with `block`'s SystemVerilog in the build `preset`."""
+    return elaborated(f"{block}-{preset}", "vermilion.lane.EmitBlock", block, preset)
+
+
+def emit_app(preset: str) -> Path:
+    """The folder with the SystemVerilog of a NIC's app block, and the header that its shell reads."""
+    return elaborated(preset, "vermilion.nic.EmitApp", preset)
 
 
 def lint(block: str, folder: Path) -> None:
@@ -48,13 +59,28 @@ def run(
 ) -> None:
     """Runs every cocotb test of `module` on `block`, or on what stands in `folder`; raises when one of them fails."""
     folder = folder or emit(block, preset)
+    simulate(block, module, sorted(folder.glob("*.sv")), folder, folder / "obj", ["-O3"], {}, plusargs, environment)
+
+
+def run_app(module: str, preset: str, parameters: dict[str, int], **environment: str) -> None:
+    """Runs a cocotb module on the app block of a NIC: the shell that Corundum's core instantiates, with `parameters`, round the build `preset`."""
+    folder = emit_app(preset)
+    shell = sorted(path for path in SHELL.glob("*") if path.suffix in (".v", ".sv"))
+    text = repr(sorted(parameters.items())).encode() + b"".join(path.read_bytes() for path in shell)
+    verilated = folder / f"obj-{hashlib.sha256(text).hexdigest()[:16]}"
+    sources = shell + sorted(folder.glob("*.sv"))
+    arguments = ["-O3", f"-I{folder}", "-CFLAGS", "-O1"]
+    simulate("mqnic_app_block", module, sources, folder, verilated, arguments, parameters, (), environment)
+
+
+def simulate(block, module, sources, folder, verilated, arguments, parameters, plusargs, environment) -> None:
     runner = get_runner("verilator")
-    verilated = folder / "obj"
     runner.build(
-        sources=sorted(folder.glob("*.sv")),
+        sources=sources,
         hdl_toplevel=block,
         build_dir=verilated,
-        build_args=["--assert", "-Wno-fatal", "-O3", "--x-assign", "fast"],
+        build_args=["--assert", "-Wno-fatal", "--x-assign", "fast", *arguments],
+        parameters=parameters,
     )
     results = runner.test(
         hdl_toplevel=block,
