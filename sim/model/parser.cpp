@@ -8,6 +8,7 @@ namespace {
 
 constexpr int MaxExtensions = 4;
 constexpr u32 OptionBytes = 4, OptionSearchBytes = 12;
+constexpr u32 PtpType = 0x88f7;  // IEEE 1588 annex F
 constexpr u32 HopByHop = 0, Tcp = 6, Udp = 17, Routing = 43, Fragment = 44, Authentication = 51, Destination = 60;
 
 // The bytes of a frame that may be looked at.
@@ -138,6 +139,7 @@ Headers parse(const u8* frame, u32 lenBytes, VmOptionTypes types) {
   if ((outer == 0x8100 || outer == 0x88a8) && w.has(16, 2) && w.u16At(16) == 0x8100) at = 22;
   if (!w.has(at - 2, 2)) return h;
   const u32 etherType = w.u16At(at - 2);
+  h.is_ptp_type = etherType == PtpType;
   if (etherType == 0x0800) ip4(w, at, types.ip4, h);
   if (etherType == 0x86dd) ip6(w, at, types.ip6, h);
   const auto vlanAt = [&](u32 tag) { return w.u16At(tag + 2) & 0xfff; };

@@ -67,6 +67,7 @@ typedef struct {
 
 /* See parser.h. */
 typedef struct {
+  uint32_t is_ptp_type; /* EtherType 0x88f7 */
   uint32_t is_ip4, is_ip6;
   uint32_t l3_offset; /* 14, 18, 22 */
   uint32_t vlan;      /* VLAN IDs, 12 bits each, the inner or only one low; 0: no tag, or a priority tag */

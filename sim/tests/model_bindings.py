@@ -102,7 +102,7 @@ Departure = record(
 )
 Decision = record("Decision", verdict=u32, avg=u64, p=u64, sum=u64)
 HEADER_FIELDS = (
-    "is_ip4 is_ip6 l3_offset vlan ip_bytes dscp ecn ttl proto has_ports src_port dst_port is_tcp tcp_flags tcp_seq tcp_payload "
+    "is_ptp_type is_ip4 is_ip6 l3_offset vlan ip_bytes dscp ecn ttl proto has_ports src_port dst_port is_tcp tcp_flags tcp_seq tcp_payload "
     "has_ttl_option initial_ttl final_ttl ttl_option_at"
 ).split()
 Headers = record("Headers", **dict.fromkeys(HEADER_FIELDS, u32), src_addr=u32 * 4, dst_addr=u32 * 4)

@@ -86,6 +86,22 @@ def test_what_is_not_ip_reads_zero(frame):
     assert parse(frame) == NO_IP
 
 
+PTP = b"\x88\xf7"
+
+
+@pytest.mark.parametrize(
+    "tags", [b"", CTAG + b"\0\1", STAG + b"\0\2" + CTAG + b"\0\1", CTAG + b"\0\2" + CTAG + b"\0\1"]
+)
+def test_ptp_over_ethernet_is_known_by_its_type(tags):
+    assert parse(MACS + tags + PTP + bytes(44)) == {**NO_IP, "is_ptp_type": 1}
+    assert parse(MACS + tags + PTP) == {**NO_IP, "is_ptp_type": 1}
+    assert parse(MACS + tags + PTP[:1]) == NO_IP
+    assert (
+        parse(MACS + STAG + b"\0\1" + tags + PTP) == NO_IP or tags == CTAG + b"\0\1"
+    )  # a third tag, or a lone one of 802.1ad
+    expect(MACS + tags + IP4 + ip4(), is_ptp_type=0)
+
+
 def test_ip4_options_fragments_and_short_transport():
     expect(MACS + IP4 + ip4(options=bytes(40)), **WANT)
     expect(MACS + IP4 + ip4(fragment=0x2000), **WANT)

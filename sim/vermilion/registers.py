@@ -1,6 +1,6 @@
-"""The register map, from its one source `hw/regs/vermilion.rdl`: constants for Scala and C++, Markdown and HTML.
+"""Register maps, each from its one source in `hw/regs`: a lane's, `vermilion.rdl`, and a NIC's app block's, `app.rdl`.
 
-`python -m vermilion.registers` writes the committed files anew; with `--check` it writes nothing and fails if one is stale.
+They become constants for Scala, and for C++ where a program of this project reads them, Markdown and HTML. `python -m vermilion.registers` writes the committed files anew; with `--check` it writes nothing and fails if one is stale.
 A register is named by its path, array indices left out: `shadow.colour[].curve[].min_th` is ShadowColourCurveMinTh.
 """
 
@@ -12,8 +12,29 @@ from pathlib import Path
 from . import build
 from .fields import UserError
 
-SOURCE = build.ROOT / "hw" / "regs" / "vermilion.rdl"
-HEAD = "Generated from hw/regs/vermilion.rdl by sim/vermilion/registers.py. Do not edit."
+
+@dataclass
+class Map:
+    """A register map: its source below hw/regs, the name of its addrmap, and where and how its Scala object and its page go."""
+
+    source: str
+    addrmap: str
+    package: str
+    scala: str
+    page: str
+    title: str
+
+    @property
+    def path(self) -> Path:
+        return build.ROOT / "hw" / "regs" / self.source
+
+    @property
+    def head(self) -> str:
+        return f"Generated from hw/regs/{self.source} by sim/vermilion/registers.py. Do not edit."
+
+
+LANE = Map("vermilion.rdl", "vermilion", "control", "RegisterMap", "registers.md", "Registers")
+APP = Map("app.rdl", "vermilion_app", "nic", "AppRegisterMap", "app-registers.md", "Registers of the app block")
 
 
 @dataclass
@@ -72,13 +93,13 @@ def access(node) -> str:
     return {"rw": "rw", "r": "ro", "w": "wo"}[node.get_property("sw").name]
 
 
-def read_source() -> tuple[str, list[Register]]:
+def read_source(of: Map = LANE) -> tuple[str, list[Register]]:
     from systemrdl import RDLCompiler
     from systemrdl.node import RegNode
 
     compiler = RDLCompiler()
-    compiler.compile_file(str(SOURCE))
-    top = compiler.elaborate("vermilion").top
+    compiler.compile_file(str(of.path))
+    top = compiler.elaborate(of.addrmap).top
     found = []
 
     def visit(node, path, base, dims, groups):
@@ -102,15 +123,15 @@ def read_source() -> tuple[str, list[Register]]:
     return description(top), sorted(found, key=lambda r: r.address)
 
 
-def scala(_intro: str, registers: list[Register]) -> str:
+def scala(of: Map, _intro: str, registers: list[Register]) -> str:
     lines = [
-        f"// {HEAD}",
-        "package vermilion.control",
+        f"// {of.head}",
+        f"package vermilion.{of.package}",
         "",
         "import chisel3._",
         "",
-        "/** Addresses and fields of the registers; what they mean: `docs/registers.md`. */",
-        "object RegisterMap {",
+        f"/** Addresses and fields of the registers; what they mean: `docs/{of.page}`. */",
+        f"object {of.scala} {{",
         "",
         "  /** Bits `high` to `low` of a register. */",
         "  final case class Field(high: Int, low: Int) {",
@@ -137,10 +158,10 @@ def scala(_intro: str, registers: list[Register]) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def cpp(_intro: str, registers: list[Register]) -> str:
+def cpp(of: Map, _intro: str, registers: list[Register]) -> str:
     lines = [
-        f"// {HEAD}",
-        "// Byte addresses of the registers as functions of their indices, and their fields. Meaning: docs/registers.md.",
+        f"// {of.head}",
+        f"// Byte addresses of the registers as functions of their indices, and their fields. Meaning: docs/{of.page}.",
         "#pragma once",
         "",
         "#include <cstdint>",
@@ -168,8 +189,8 @@ def cpp(_intro: str, registers: list[Register]) -> str:
     return "\n".join([*lines, "", "}  // namespace vermilion::registers", ""])
 
 
-def markdown(intro: str, registers: list[Register]) -> str:
-    lines = ["# Registers", "", f"<!-- {HEAD} -->", "", intro, ""]
+def markdown(of: Map, intro: str, registers: list[Register]) -> str:
+    lines = [f"# {of.title}", "", f"<!-- {of.head} -->", "", intro, ""]
     lines += ["Access: ro read only, rw read and write, wo write only, rw1c writing 1 clears. i, j: array indices.", ""]
     shown = set()
     table = False
@@ -195,44 +216,57 @@ def markdown(intro: str, registers: list[Register]) -> str:
     return "\n".join([*lines, ""])
 
 
+def scala_path(of: Map) -> Path:
+    return build.ROOT / "hw" / "src" / "vermilion" / of.package / f"{of.scala}.scala"
+
+
 GENERATED = {
-    build.ROOT / "hw" / "src" / "vermilion" / "control" / "RegisterMap.scala": scala,
-    build.ROOT / "sim" / "harness" / "register_map.h": cpp,
-    build.ROOT / "docs" / "registers.md": markdown,
+    scala_path(LANE): (LANE, scala),
+    build.ROOT / "sim" / "harness" / "register_map.h": (LANE, cpp),
+    build.ROOT / "docs" / LANE.page: (LANE, markdown),
+    scala_path(APP): (APP, scala),
+    build.ROOT / "docs" / APP.page: (APP, markdown),
 }
 
 
-def stale() -> list[Path]:
-    """The committed files that are not what the source gives."""
-    source = read_source()
-    return [path for path, make in GENERATED.items() if not path.is_file() or path.read_text() != make(*source)]
+def generated() -> list[tuple[Path, Map, str]]:
+    """Each committed file with its map and what the source gives for it."""
+    sources = {of.source: read_source(of) for of in (LANE, APP)}
+    return [(path, of, make(of, *sources[of.source])) for path, (of, make) in GENERATED.items()]
+
+
+def stale() -> list[tuple[Path, Map]]:
+    """The committed files that are not what their source gives."""
+    return [(path, of) for path, of, text in generated() if not path.is_file() or path.read_text() != text]
 
 
 def write():
-    source = read_source()
-    for path, make in GENERATED.items():
-        path.write_text(make(*source))
+    for path, _, text in generated():
+        path.write_text(text)
 
 
 def generate(folder: Path) -> list[Path]:
-    """`vermilion regs`: Markdown and HTML in `folder`."""
+    """`vermilion regs`: Markdown and HTML in `folder`, those of the app block in its folder `app`."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"-o {folder}: is a file; give a folder")
+    html = {LANE.source: folder / "html", APP.source: folder / "app"}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "registers.md").write_text(markdown(*read_source()))
+        for of in (LANE, APP):
+            (folder / of.page).write_text(markdown(of, *read_source(of)))
     except OSError as error:
         raise UserError(f"-o {folder}: cannot be written: {error.strerror}") from None
-    build.run(["peakrdl", "html", SOURCE, "-o", folder / "html"], build.BUILD / "peakrdl-html.log")
-    return [folder / "html", folder / "registers.md"]
+    for of in (LANE, APP):
+        build.run(["peakrdl", "html", of.path, "-o", html[of.source]], build.BUILD / "peakrdl-html.log")
+    return [folder / "html", folder / LANE.page, folder / "app", folder / APP.page]
 
 
 def main(arguments: list[str]) -> int:
     if arguments == ["--check"]:
         late = stale()
-        for path in late:
+        for path, of in late:
             print(
-                f"{path.relative_to(build.ROOT)} is not what hw/regs/vermilion.rdl gives; run python -m vermilion.registers"
+                f"{path.relative_to(build.ROOT)} is not what hw/regs/{of.source} gives; run python -m vermilion.registers"
             )
         return 1 if late else 0
     if arguments:

@@ -14,7 +14,7 @@ from cocotb.triggers import FallingEdge, ReadOnly
 from option_frames import frames
 
 FIELDS = {
-    "isIp4": "is_ip4", "isIp6": "is_ip6", "l3Offset": "l3_offset", "dscp": "dscp", "ecn": "ecn", "ttl": "ttl", "proto": "proto",
+    "isPtpType": "is_ptp_type", "isIp4": "is_ip4", "isIp6": "is_ip6", "l3Offset": "l3_offset", "dscp": "dscp", "ecn": "ecn", "ttl": "ttl", "proto": "proto",
     "hasPorts": "has_ports", "srcPort": "src_port", "dstPort": "dst_port", "isTcp": "is_tcp", "tcpFlags": "tcp_flags",
     "tcpSeq": "tcp_seq", "tcpPayload": "tcp_payload", "hasTtlOption": "has_ttl_option", "initialTtl": "initial_ttl",
     "finalTtl": "final_ttl", "ttlOptionAt": "ttl_option_at",

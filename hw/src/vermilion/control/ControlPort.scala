@@ -62,7 +62,7 @@ class ControlPort(p: LaneParams) extends Module {
   private val constants: Map[Int, BigInt] = Map(
     R.BlockType() -> BigInt("564d0001", 16),
     R.Version() -> BigInt("00010002", 16),
-    R.NextBlock() -> 0,
+    R.NextBlock() -> p.nextBlock,
     R.Queues() -> p.queues,
     R.Cells() -> p.cells,
     R.DataBits() -> p.dataBits,

@@ -19,11 +19,12 @@ import vermilion.stream._
 class Lane(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
-    val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits))))
-    val out = Decoupled(new AxisBeat(p.dataBits))
+    val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits, p.userBits))))
+    val out = Decoupled(new AxisBeat(p.dataBits, p.userBits))
     val control = new AxiLite(ControlPort.AddressBits)
     val decision = Valid(new Decision(p))
     val departed = Valid(new Departure(p))
+    val ceWritten = Output(Bool()) // a packet's ECN field was changed to CE on the way out
     val lost = Output(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
     val freeCells = Output(UInt((p.cellBits + 1).W))
     val wake = Valid(UInt(TimeBits.W))
@@ -34,6 +35,10 @@ class Lane(p: LaneParams) extends Module {
   /** In builds with `protect`; docs/soft-errors.md. */
   val upsets = core.upsets.map(counts => IO(Output(chiselTypeOf(counts))))
   upsets.zip(core.upsets).foreach { case (port, counts) => port := counts }
+
+  /** In builds with `userBits`; [[FrameUsers]]. */
+  val fates = core.fates.map(report => IO(chiselTypeOf(report)))
+  fates.zip(core.fates).foreach { case (port, report) => port <> report }
   private val statistics = Module(new Statistics(p))
   private val control = Module(new ControlPort(p))
 
@@ -55,6 +60,7 @@ class Lane(p: LaneParams) extends Module {
 
   io.decision := core.io.decision
   io.departed := core.io.departed
+  io.ceWritten := core.io.ceWritten.valid
   io.lost := core.io.lost
   io.freeCells := core.io.freeCells
   io.wake := core.io.wake

@@ -47,9 +47,9 @@ class LaneCore(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val ready = Input(Bool()) // who listens to the events below can take them
-    val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits))))
+    val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits, p.userBits))))
     val lost = Output(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
-    val out = Decoupled(new AxisBeat(p.dataBits))
+    val out = Decoupled(new AxisBeat(p.dataBits, p.userBits))
     val configuration = new LaneConfiguration(p)
     val decision = Valid(new Decision(p))
     val departed = Valid(new Departure(p))
@@ -62,6 +62,9 @@ class LaneCore(p: LaneParams) extends Module {
   /** In builds with `protect`. */
   val upsets = Option.when(p.protect)(IO(Output(new UpsetCounts)))
 
+  /** In builds with `userBits`. */
+  val fates = Option.when(p.userBits > 0)(IO(new FateReport(p)))
+
   private val ingress = Seq.tabulate(p.inputs)(i => Module(new Ingress(p, i)))
   private val arbiter = Module(new IngressArbiter(p))
   private val policy = Module(new PolicyPipeline(p))
@@ -70,7 +73,7 @@ class LaneCore(p: LaneParams) extends Module {
   private val free = Module(new FreeList(p))
   private val reader = Module(new PacketReader(p))
   private val rewrite = Module(new HeaderRewrite(p))
-  private val serializer = Module(new Serializer(p.dataBits))
+  private val serializer = Module(new Serializer(p.dataBits, p.userBits))
 
   // -- in --
   private val running = RegInit(false.B)
@@ -144,6 +147,18 @@ class LaneCore(p: LaneParams) extends Module {
       running := false.B
       io.out.bits.bad := true.B
     }
+  }
+
+  for (report <- fates) {
+    val users = Module(new FrameUsers(p))
+    users.io.meta.valid := policy.io.meta.fire
+    users.io.meta.bits := policy.io.meta.bits
+    users.io.decision := policy.io.decision
+    users.io.leaving.valid := rewrite.io.in.fire && rewrite.io.in.bits.cell.first
+    users.io.leaving.bits := rewrite.io.in.bits.descriptor.headCell
+    users.io.sentLast := io.out.fire && io.out.bits.last
+    io.out.bits.user := users.io.sent
+    report <> users.io.report
   }
 
   io.decision := policy.io.decision

@@ -19,6 +19,9 @@ import vermilion.mark.TokenKind
   * @param protect       links, chains, descriptors and the queues' records are kept as codewords that correct one wrong bit and detect two, and are
   *                      scrubbed (protect/ScrubbedRam.scala); no latency changes, but the lane opens only when all are cleared, `cells` clocks
   *                      after a reset. Not with the victim search
+  * @param userBits      bits that come with a frame's last beat and leave with all of its beats, and that `fates` shows (lane/FrameUsers.scala);
+  *                      0: nothing of it is built
+  * @param nextBlock     the Next pointer of the lane's register block: where the next one begins in the same BAR, 0 if it is the last
   * @param tokenKinds    token bucket markers built in; a packet that is to be marked by another kind keeps its colour. The model has all:
   *                      what the simulator builds has all too
   */
@@ -32,6 +35,8 @@ case class LaneParams(
     flows: Int = 4096,
     victims: Int = 0,
     protect: Boolean = false,
+    userBits: Int = 0,
+    nextBlock: BigInt = 0,
     tokenKinds: Set[TokenKind] = TokenKind.all
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
@@ -63,6 +68,13 @@ case class LaneParams(
   require(
     !protect || victims == 0,
     s"protect is $protect with $victims victims; the memories of the victim search are not protected, legal is victims = 0"
+  )
+
+  require(userBits >= 0 && userBits <= 128, s"userBits is $userBits; legal are 0 to 128")
+
+  require(
+    nextBlock >= 0 && nextBlock < (BigInt(1) << 32) && nextBlock % 4 == 0,
+    s"nextBlock is $nextBlock; legal are multiples of 4 below 2^32"
   )
 
   val queueBits: Int = log2Ceil(queues)

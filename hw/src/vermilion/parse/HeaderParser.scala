@@ -60,6 +60,7 @@ object HeaderParser {
   *   - IPv4 (RFC 791): version 4, IHL at least 5, header with options inside; else not IP. The header checksum and total length are not checked.
   *   - IPv6 (RFC 8200): version 6 and 40 bytes inside, else not IP. Up to four of hop-by-hop, routing, destination options, fragment and
   *     AH (RFC 4302) are passed over; at a fifth, one not wholly inside, or an AH that is no multiple of 8 bytes, `proto` is that header's own number.
+  *   - PTP over Ethernet (IEEE 1588 annex F): EtherType 0x88f7, without tags or behind those above.
   *   - Ports: TCP or UDP, not a later fragment, 4 bytes inside. TCP sequence and flags: 14 bytes inside.
   *   - TCP payload: the segment ends by the IP length (RFC 791 total length, RFC 8200 payload length + 40) behind its header
   *     (RFC 9293 data offset, at least 5), and so does a frame that ends within the 128 bytes. Of a longer frame the IP length
@@ -69,7 +70,7 @@ object HeaderParser {
   *   - TTL option (docs/ttl-option.md): looked for beside the walk over extension headers, in the first 12 bytes of the IPv4 options, or of
   *     the options of a hop-by-hop header that stands first and lies wholly inside ([[TtlOptionWalk]]).
   *
-  * What is not there reads 0; a frame that is not IP reads 0 everywhere but `l3Offset` = 14.
+  * What is not there reads 0; a frame that is not IP reads 0 everywhere but `l3Offset` = 14 and `isPtpType`.
   *
   * Only the fixed IP header and what the two walks look at is moved to where it stands without tags. The words from byte 34 on stay where
   * they are; the transport header's are selected from them at the end, so no register holds a shifted copy of the frame. Registers load only what
@@ -109,7 +110,7 @@ class HeaderParser extends Module {
   private class BehindTags extends Bundle {
     val tags = UInt(2.W)
     val vlan = UInt(24.W)
-    val is4Type, is6Type, whole = Bool()
+    val is4Type, is6Type, isPtpType, whole = Bool()
     val bytes = UInt(7.W) // from the IP header's first
     val units = UInt(4.W) // of 8 bytes, behind an IPv6 header
     val portsEnd, tcpEnd = UInt(5.W) // words that can be the first of 4, of 14 bytes within the frame
@@ -127,6 +128,7 @@ class HeaderParser extends Module {
   s1In.vlan := Mux(tags(1), Cat(outerVlan, wordAt(18)(11, 0)), Mux(tags(0), outerVlan, 0.U))
   s1In.is4Type := io.in.bits.start.is4Type
   s1In.is6Type := is6Type
+  s1In.isPtpType := behindTags(at => wordAt(at - 2) === 0x88f7.U && bytes >= at.U)
   s1In.whole := bytes >= HeadBytes.U
   s1In.bytes := ipBytes
   s1In.units := less(ipBytes(6, 3), 5.U)
@@ -192,6 +194,7 @@ class HeaderParser extends Module {
   }
   private val s2In = WireDefault(0.U.asTypeOf(new Known))
   private val h = s2In.headers
+  h.isPtpType := s1.isPtpType
   h.isIp4 := is4
   h.isIp6 := is6
   h.l3Offset := 14.U(6.W) + Cat(Mux(is4 || is6, s1.tags, 0.U), 0.U(2.W))

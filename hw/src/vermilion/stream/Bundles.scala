@@ -6,12 +6,15 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.parse.IpStart
 
-/** One AXI-Stream beat; `keep` is contiguous from lane 0 and full but on the last beat. `bad` counts at `last`. */
-class AxisBeat(val dataBits: Int) extends Bundle {
+/** One AXI-Stream beat; `keep` is contiguous from lane 0 and full but on the last beat. `bad` counts at `last`, on the way in `user` too; on the
+  * way out all beats of a frame have its `user`.
+  */
+class AxisBeat(val dataBits: Int, val userBits: Int = 0) extends Bundle {
   val data = UInt(dataBits.W)
   val keep = UInt((dataBits / 8).W)
   val last = Bool()
   val bad = Bool()
+  val user = UInt(userBits.W)
 }
 
 /** Colours (drop precedences) of RFC 2597, in the order AFx1, AFx2, AFx3. */
@@ -24,6 +27,7 @@ object Colour {
 
 /** What a packet's headers say. Byte offsets count from the frame's first byte. */
 class Headers extends Bundle {
+  val isPtpType = Bool() // EtherType 0x88f7, IEEE 1588 over Ethernet; no IP then
   val isIp4 = Bool()
   val isIp6 = Bool()
   val l3Offset = UInt(6.W) // 14, 18 or 22: start of the IP header
@@ -56,6 +60,7 @@ class PacketMeta(p: LaneParams) extends Bundle {
   val cells = UInt(p.chainBits.W)
   val bad = Bool() // came with bad set, or ran into a reset
   val noBuffer = Bool() // no free cell, or longer than maxFrameBytes
+  val user = UInt(p.userBits.W)
   val headers = new Headers
 }
 
@@ -66,6 +71,7 @@ class FrameEnd(p: LaneParams) extends Bundle {
   val cells = UInt(p.chainBits.W)
   val bad = Bool()
   val noBuffer = Bool()
+  val user = UInt(p.userBits.W)
   val parsed = Bool() // false: its head found no turn, and nothing is known of its headers
 }
 

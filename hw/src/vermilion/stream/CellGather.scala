@@ -5,12 +5,13 @@ import chisel3.util._
 import vermilion.fixed.Formats._
 
 /** Up to 64 bytes of a frame. Bytes past the frame's end are undefined. */
-class GatheredCell extends Bundle {
+class GatheredCell(userBits: Int) extends Bundle {
   val data = UInt((CellBytes * 8).W)
   val first = Bool() // the frame's cell 0
   val second = Bool() // the frame's cell 1
   val last = Bool()
   val bad = Bool() // counts at last
+  val user = UInt(userBits.W) // counts at last
   val cut = Bool() // of a frame whose beginning went with a reset
   val tooLong = Bool() // lenBytes is over maxFrameBytes
   val lenBytes = UInt(PktLenBits.W) // the frame's bytes up to this cell's end, saturating
@@ -23,11 +24,11 @@ class GatheredCell extends Bundle {
   * a beat before the last counts as full whatever `keep` says.
   * It says which frames are longer than `maxFrameBytes`, and drops nothing.
   */
-class CellGather(dataBits: Int, maxFrameBytes: Int) extends Module {
+class CellGather(dataBits: Int, maxFrameBytes: Int, userBits: Int = 0) extends Module {
   val io = IO(new Bundle {
-    val in = Flipped(Decoupled(new AxisBeat(dataBits)))
+    val in = Flipped(Decoupled(new AxisBeat(dataBits, userBits)))
     val cut = Input(Bool()) // goes with `in`, the same for all beats of a frame
-    val out = Decoupled(new GatheredCell)
+    val out = Decoupled(new GatheredCell(userBits))
   })
 
   private val beatBytes = dataBits / 8
@@ -56,7 +57,7 @@ class CellGather(dataBits: Int, maxFrameBytes: Int) extends Module {
   private val badNow = frameBad || badKeep
 
   private val slots = Reg(Vec(beats, UInt(dataBits.W)))
-  private val cell = Reg(new GatheredCell)
+  private val cell = Reg(new GatheredCell(userBits))
   private val cellValid = RegInit(false.B)
   when(advance) { cellValid := take && complete }
   when(take) {
@@ -70,6 +71,7 @@ class CellGather(dataBits: Int, maxFrameBytes: Int) extends Module {
     cell.last := beat.last
     cell.cut := io.cut
     cell.bad := badNow || beat.bad
+    cell.user := beat.user
     cell.lenBytes := lengthNow
     cell.tooLong := lengthNow > maxFrameBytes.U
   }

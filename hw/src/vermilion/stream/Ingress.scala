@@ -56,7 +56,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val canStall = p.stallable(input)
 
   val io = IO(new Bundle {
-    val in = Flipped(Decoupled(new AxisBeat(p.dataBits)))
+    val in = Flipped(Decoupled(new AxisBeat(p.dataBits, p.userBits)))
     val running = Input(Bool()) // rises once after reset: metas are taken from now on
     val alloc = Flipped(Decoupled(UInt(p.cellBits.W)))
     val cellsLeft = Input(Bool()) // the free list has a cell, for whichever input
@@ -66,7 +66,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
     val lost = Valid(UInt(PktLenBits.W)) // saturating
   })
 
-  private val gather = Module(new CellGather(p.dataBits, p.maxFrameBytes))
+  private val gather = Module(new CellGather(p.dataBits, p.maxFrameBytes, p.userBits))
   private val free = Queue(io.alloc, Ingress.CellsAhead)
   private val passing = Wire(Decoupled(new IngressCell(p)))
   private val waiting = Ingress.cellsWaiting(p, input)
@@ -155,6 +155,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   finished.io.enq.bits.cells := takenNow
   finished.io.enq.bits.bad := cell.bits.bad
   finished.io.enq.bits.noBuffer := !got
+  finished.io.enq.bits.user := cell.bits.user
   finished.io.enq.bits.parsed := !missed
   assert(!ends || finished.io.enq.ready, "a frame's end had no place")
 

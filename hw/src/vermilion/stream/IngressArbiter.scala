@@ -110,6 +110,7 @@ class IngressArbiter(p: LaneParams) extends Module {
   io.meta.bits.cells := meta.value.cells
   io.meta.bits.bad := meta.value.bad
   io.meta.bits.noBuffer := meta.value.noBuffer
+  io.meta.bits.user := meta.value.user
   io.meta.bits.headers := Mux(meta.value.parsed, heads.io.headers, notIp)
   for ((each, i) <- io.inputs.zipWithIndex) each.metaTaken := io.meta.fire && meta.input === i.U
 

@@ -12,15 +12,15 @@ class OutCell extends Bundle {
   val bytes = UInt(7.W) // 1 to 64; counts at last, taken as 64 before it
 }
 
-/** Cells to AXI-Stream beats, `keep` contiguous, `bad` never set.
+/** Cells to AXI-Stream beats, `keep` contiguous, `bad` never set; `user` is left to whoever knows it.
   *
   * No gap between the beats of a cell, nor between cells or frames while cells are there: the next cell is taken on the clock of the last beat.
   * Latency: one clock. It does not check that `bytes` is at least 1: 0 gives one beat with an empty `keep`.
   */
-class Serializer(dataBits: Int) extends Module {
+class Serializer(dataBits: Int, userBits: Int = 0) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new OutCell))
-    val out = Decoupled(new AxisBeat(dataBits))
+    val out = Decoupled(new AxisBeat(dataBits, userBits))
   })
 
   private val beatBytes = dataBits / 8
@@ -53,4 +53,5 @@ class Serializer(dataBits: Int) extends Module {
   io.out.bits.keep := VecInit(Seq.tabulate(beatBytes)(i => left > i.U)).asUInt
   io.out.bits.last := last && lastBeat
   io.out.bits.bad := false.B
+  io.out.bits.user := 0.U(userBits.W)
 }

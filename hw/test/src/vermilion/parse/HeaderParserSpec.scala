@@ -34,7 +34,10 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
     tcp4.take(47) -> ported,
     tcp4.take(37) -> addressed,
     tcp4.take(33) -> HeaderReference(),
-    Array(7) -> HeaderReference()
+    Array(7) -> HeaderReference(),
+    (ethernet ++ Array(0x88, 0xf7)) -> HeaderReference(isPtpType = true),
+    (ethernet ++ Array(0x88)) -> HeaderReference(),
+    (ethernet ++ Array(0x81, 0, 1, 2, 0x81, 0, 1, 2, 0x88, 0xf7)) -> HeaderReference(isPtpType = true)
   )
 
   test("one frame a clock, with and without gaps: headers are the reference's, in order, after the stated latency") {
@@ -79,6 +82,7 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
               "tcp without" -> (headers.isTcp && !headers.tcpPayload),
               "no ip" -> !(headers.isIp4 || headers.isIp6),
               "ip6 stopped at an extension" -> (headers.isIp6 && Set(0, 43, 44, 51, 60)(headers.proto)),
+              "ptp" -> headers.isPtpType,
               "two tags" -> (headers.l3Offset == 22)
             ) if is
           ) seen(name) += 1
@@ -89,7 +93,7 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
       }
       assert(expected.isEmpty)
       println(seen)
-      assert(seen.size == 9 && seen.values.forall(_ > 50), seen)
+      assert(seen.size == 10 && seen.values.forall(_ > 50), seen)
     }
   }
 }

@@ -19,7 +19,8 @@ case class HeaderReference(
     vlan: Int = 0,
     ipBytes: Int = 0,
     srcAddr: BigInt = 0,
-    dstAddr: BigInt = 0
+    dstAddr: BigInt = 0,
+    isPtpType: Boolean = false
 )
 
 object HeaderReference {
@@ -93,6 +94,6 @@ object HeaderReference {
         .copy(vlan = vlan, ipBytes = if (u16(ip + 4) == 0) 0 else (u16(ip + 4) + 40).min(65535))
         .copy(srcAddr = number(ip + 8, 16), dstAddr = number(ip + 24, 16))
       walk(base, ip + 40, u8(ip + 6), 4)
-    } else HeaderReference()
+    } else HeaderReference(isPtpType = u16(typeAt) == 0x88f7)
   }
 }

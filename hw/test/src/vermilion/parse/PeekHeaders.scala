@@ -23,6 +23,7 @@ object PeekHeaders extends PeekPokeAPI {
     h.vlan.peek().litValue.toInt,
     h.ipBytes.peek().litValue.toInt,
     h.srcAddr.peek().litValue,
-    h.dstAddr.peek().litValue
+    h.dstAddr.peek().litValue,
+    h.isPtpType.peek().litToBoolean
   )
 }

@@ -55,7 +55,7 @@ class RandomFrame(random: Random) {
 
   def next(maxBytes: Int = 200): Array[Int] = {
     val (etherType, l3) = random.nextInt(9) match {
-      case 0         => (random.nextInt(65536), bytes(random.nextInt(100)))
+      case 0         => (pick(random.nextInt(65536), 0x88f7), bytes(random.nextInt(100)))
       case 1 | 2 | 3 => (0x0800, ip4())
       case _         => (0x86dd, ip6())
     }

@@ -1,0 +1,98 @@
+package vermilion.lane
+
+import chisel3._
+import chisel3.util._
+import vermilion.policy.Decision
+import vermilion.stream.{PacketMeta, Verdict}
+
+/** What became of a frame, in the clock of its decision; one for each frame that got a verdict, in order. */
+class FrameFate(p: LaneParams) extends Bundle {
+  val input = UInt(p.inputBits.W)
+  val user = UInt(p.userBits.W) // as it came
+  val ptpEvent = Bool() // EtherType 0x88f7, or UDP to port 319 (IEEE 1588 annexes C to F)
+  val admitted = Bool() // else it is dropped
+}
+
+/** The fates of a lane's frames, for who answers for each of them, as a NIC does with a completion.
+  *
+  * `keep` answers `fate` in the same clock: the `user` that an admitted frame goes on with. `evicted` shows a frame that had been admitted and
+  * was taken out of its queue again, with what was kept for it.
+  */
+class FateReport(p: LaneParams) extends Bundle {
+  val fate = Valid(new FrameFate(p))
+  val keep = Input(UInt(p.userBits.W))
+  val evicted = Valid(UInt(p.userBits.W))
+}
+
+/** Carries the `user` bits of frames beside the lane: from the meta to the decision in a queue, as both come in the same order, and from
+  * there to the way out in a RAM, by head cell.
+  *
+  * {{{
+  *   meta -> Queue -> fate -> keep -> RAM by head cell -+-> Queue -> sent
+  *                                                      +-> evicted
+  * }}}
+  * `evicted` comes a clock after the decision that orders it. `sent` is the `user` of the frame whose beats come next, or are under way.
+  * A frame leaves, or is evicted, at least a clock after its decision: its cells are read through a queue of descriptors
+  * ([[vermilion.schedule.EgressQueues]]), and a contest settles later than the packets before it.
+  */
+class FrameUsers(p: LaneParams) extends Module {
+  require(p.userBits > 0, s"userBits is ${p.userBits}; legal are 1 to 128")
+  val io = IO(new Bundle {
+    val meta = Flipped(Valid(new PacketMeta(p)))
+    val decision = Flipped(Valid(new Decision(p)))
+    val report = new FateReport(p)
+    val leaving = Flipped(Valid(UInt(p.cellBits.W))) // head cell of a frame that goes to the rewrite
+    val sent = Output(UInt(p.userBits.W))
+    val sentLast = Input(Bool()) // the frame's last beat has been taken
+  })
+
+  private class Waiting extends Bundle {
+    val user = UInt(p.userBits.W)
+    val ptpEvent = Bool()
+  }
+  private val decided = io.decision.valid && !io.decision.bits.refresh
+  private val waiting = Module(new Queue(new Waiting, FrameUsers.Deciding))
+  private val headers = io.meta.bits.headers
+  waiting.io.enq.valid := io.meta.valid
+  waiting.io.enq.bits.user := io.meta.bits.user
+  waiting.io.enq.bits.ptpEvent := headers.isPtpType ||
+    headers.hasPorts && headers.proto === FrameUsers.Udp.U && headers.dstPort === FrameUsers.PtpEventPort.U
+  waiting.io.deq.ready := decided
+  assert(!io.meta.valid || waiting.io.enq.ready, "more frames between meta and decision than there are places")
+  assert(!decided || waiting.io.deq.valid, "a decision of a frame without a meta")
+
+  private val admitted = Verdict.admits(io.decision.bits.verdict)
+  io.report.fate.valid := decided
+  io.report.fate.bits.input := io.decision.bits.input
+  io.report.fate.bits.user := waiting.io.deq.bits.user
+  io.report.fate.bits.ptpEvent := waiting.io.deq.bits.ptpEvent
+  io.report.fate.bits.admitted := admitted
+
+  private val kept = SyncReadMem(p.cells, UInt(p.userBits.W))
+  when(decided && admitted) { kept.write(io.decision.bits.headCell, io.report.keep) }
+
+  private val outcome = io.decision.bits.outcome
+  private val evicts = if (p.victims == 0) false.B else decided && io.decision.bits.contest && outcome.evicted
+  io.report.evicted.valid := RegNext(evicts, false.B)
+  io.report.evicted.bits := (if (p.victims == 0) 0.U else kept.read(outcome.victim.cell, evicts))
+
+  private val sent = Module(new Queue(UInt(p.userBits.W), FrameUsers.Leaving))
+  sent.io.enq.valid := RegNext(io.leaving.valid, false.B)
+  sent.io.enq.bits := kept.read(io.leaving.bits, io.leaving.valid)
+  sent.io.deq.ready := io.sentLast
+  io.sent := sent.io.deq.bits
+  assert(!sent.io.enq.valid || sent.io.enq.ready, "more frames on the way out than there are places")
+  assert(!io.sentLast || sent.io.deq.valid, "a frame left before its user was there")
+}
+
+object FrameUsers {
+
+  /** Frames that may be between meta and decision: one a clock, over the slot, the policy pipeline and the victim search. */
+  val Deciding = 64
+
+  /** Frames between the cell reader and the last beat: two in the rewrite, one in the serializer, one on its way here. */
+  val Leaving = 4
+
+  val Udp = 17 // IANA protocol number
+  val PtpEventPort = 319 // IEEE 1588 annexes C and D
+}

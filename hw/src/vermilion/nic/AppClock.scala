@@ -1,0 +1,35 @@
+package vermilion.nic
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.Formats.TimeBits
+
+/** The time of all lanes, in whole ns of 48 bits: a counter of this clock's periods from 0 at reset, or the NIC's PTP clock where it is built in.
+  *
+  * The counter is exact for a period of `num` / `denom` ns: it adds whole ns, and one more whenever the fractions have come to one. Changing
+  * `usePtp` makes the time jump, which lanes bear (docs/architecture.md, "Times"); the counter runs on beside.
+  *
+  * Latency: `now` is `ptp` of one clock before.
+  */
+class AppClock(num: Int, denom: Int, ptpTime: Boolean) extends Module {
+  require(num >= 1 && num <= 65535, s"num is $num; legal are 1 to 65535")
+  require(denom >= 1 && denom <= 65535, s"denom is $denom; legal are 1 to 65535")
+  val io = IO(new Bundle {
+    val ptp = Input(UInt(64.W)) // 48 bits of ns, 16 bits of fraction
+    val usePtp = Input(Bool())
+    val now = Output(UInt(TimeBits.W))
+  })
+  private val counter = RegInit(0.U(TimeBits.W))
+  private val whole = num / denom
+  private val rest = num % denom
+  if (rest == 0) counter := counter + whole.U
+  else {
+    val fraction = RegInit(0.U(log2Ceil(2 * denom).W)) // of a ns, in parts of `denom`
+    val sum = fraction +& rest.U
+    val carries = sum >= denom.U
+    fraction := Mux(carries, sum - denom.U, sum)
+    counter := counter + whole.U + carries
+  }
+  private val time = if (ptpTime) Mux(io.usePtp, io.ptp(63, 64 - TimeBits), counter) else counter
+  io.now := RegNext(time, 0.U)
+}

@@ -1,0 +1,154 @@
+package vermilion.nic
+
+import chisel3._
+import chisel3.util._
+import vermilion.control.{AxiLite, AxiLiteSlave}
+import vermilion.fixed.Formats.TimeBits
+import vermilion.nic.{AppRegisterMap => R}
+
+/** Where a port's RX frames can go. */
+object RxRoute {
+  val Bypass = 0 // to the host
+  val HostLane = 1
+  val Forward = 2 // into the peer's wire lane
+  val Drop = 3
+  val Count = 4
+  val Bits = 2
+}
+
+/** What the registers say to a port. */
+class PortControl extends Bundle {
+  val txByLane = Bool()
+  val rxRoute = UInt(RxRoute.Bits.W)
+  val completeAtEnqueue = Bool()
+}
+
+/** What a port says to the registers; events are for one clock each. */
+class PortStatus extends Bundle {
+  val txByLane = Bool() // in effect
+  val rxRoute = UInt(RxRoute.Bits.W)
+  val waits = Bool()
+  val tx = new TxEvents
+  val forwards = Bool() // a frame of this port's RX
+  val rxLost = Bool()
+  val rxCut = Bool()
+  val rxDropped = Bool()
+
+  /** Events in the order of the registers that count them. */
+  def counted: Seq[Bool] =
+    Seq(tx.taken, tx.forDrop, tx.forEviction, tx.atEnqueue, tx.ofMac, tx.ptp, forwards, rxLost, rxCut, rxDropped)
+}
+
+/** What the registers say to the whole block. */
+class AppControl extends Bundle {
+  val usePtp = Bool()
+  val statBase = UInt(NicParams.StatIdBits.W)
+  val statEnable = Bool()
+}
+
+/** The app block's own registers, of `hw/regs/app.rdl` (`docs/app-registers.md`), behind AXI4-Lite.
+  *
+  * Settings are flip-flops. A port's counters are sums in RAM ([[EventTotals]]), 18 clocks behind at most; a read of a low half puts the high half
+  * into a second RAM, where the read of the high half finds it. A setting counts from the clock after its write is done, before it is answered.
+  */
+class AppRegisters(p: NicParams) extends Module {
+  val io = IO(new Bundle {
+    val axi = new AxiLite(NicParams.BlockBits)
+    val now = Input(UInt(TimeBits.W))
+    val ptpLocked = Input(Bool())
+    val status = Input(Vec(p.ports, new PortStatus))
+    val control = Output(new AppControl)
+    val port = Output(Vec(p.ports, new PortControl))
+  })
+  private val slave = Module(new AxiLiteSlave(NicParams.BlockBits))
+  slave.io.axi <> io.axi
+  slave.io.hold := false.B
+  private val write = slave.io.write
+
+  /** A field as it is, and with what is written now. */
+  private def setting(address: Int, field: R.Field, initial: Int)(legal: UInt => UInt): UInt = {
+    val value = RegInit(initial.U((field.high - field.low + 1).W))
+    val mask = field(write.bits.mask)
+    when(write.valid && write.bits.address === address.U) {
+      value := legal((value & ~mask) | (field(write.bits.data) & mask))
+    }
+    value
+  }
+  private val shown = scala.collection.mutable.Map.empty[Int, UInt]
+
+  // -- what is built --
+  private def flag(on: Boolean, field: R.Field): Int = if (on) 1 << field.low else 0
+  private val constants = Seq[(Int, BigInt)](
+    R.BlockType() -> BigInt("564d0002", 16),
+    R.Version() -> BigInt("00010000", 16),
+    R.NextBlock() -> NicParams.laneBase(0),
+    R.Ports() -> p.ports,
+    R.Lanes() -> p.lanes,
+    R.DataBits() -> p.dataBits,
+    R.Features() -> (flag(p.host.isDefined, R.Features.hostLanes) + flag(p.timestamps, R.Features.timestamps) +
+      flag(p.ptpTime, R.Features.ptpTime)),
+    R.ClockNum() -> p.clockNum,
+    R.ClockDenom() -> p.clockDenom,
+    R.StatIds() -> NicParams.StatIds
+  )
+  for ((address, value) <- constants) shown += address -> value.U(32.W)
+
+  // -- the whole block --
+  private val timeSource = setting(R.Control(), R.Control.timeSource, 0)(if (p.ptpTime) identity else _ => 0.U)
+  private val statBase = setting(R.Statistics(), R.Statistics.base, 64)(identity)
+  private val statEnable = setting(R.Statistics(), R.Statistics.enable, 1)(identity)
+  io.control.usePtp := timeSource.asBool
+  io.control.statBase := statBase
+  io.control.statEnable := statEnable.asBool
+  shown += R.Control() -> timeSource
+  shown += R.Status() -> io.ptpLocked
+  shown += R.Statistics() -> Cat(statEnable, statBase.pad(R.Statistics.enable.low))
+
+  // A read's address is there from the clock in which it is accepted on; what it gives is wanted two clocks later.
+  private val accepted = RegNext(io.axi.ar.fire, false.B)
+  private val address = slave.io.readAddress
+  private val nowHigh = RegEnable(io.now(TimeBits - 1, 32), 0.U, accepted && address === R.NowLow().U)
+  shown += R.NowLow() -> io.now(31, 0)
+  shown += R.NowHigh() -> nowHigh
+
+  // -- ports --
+  private def inPort(i: Int): Bool = (address >> PortBits).asUInt === (R.PortRoute(i) >> PortBits).U
+  private val inCounters = address(PortBits - 1, 0) >= CountersAt.U && address(PortBits - 1, 0) < CountersEnd.U
+  private val counter = address(PortBits - 1, 3) - (CountersAt >> 3).U
+  private val high = address(2)
+  private val counts = Seq.tabulate(p.ports) { i =>
+    val status = io.status(i)
+    val tx = setting(R.PortRoute(i), R.PortRoute.tx, 0)(identity)
+    val rx = setting(R.PortRoute(i), R.PortRoute.rx, RxRoute.Bypass)(x =>
+      if (p.host.isDefined) x else Mux(x === RxRoute.HostLane.U, RxRoute.Bypass.U, x)
+    )
+    val atEnqueue = setting(R.PortCompletion(i), R.PortCompletion.atEnqueue, 1)(identity)
+    io.port(i).txByLane := tx.asBool
+    io.port(i).rxRoute := rx
+    io.port(i).completeAtEnqueue := atEnqueue.asBool
+    shown += R.PortRoute(i) -> Cat(rx, tx.pad(R.PortRoute.rx.low))
+    shown += R.PortCompletion(i) -> atEnqueue
+    val effect = R.PortRouteInEffect
+    shown += effect(i) ->
+      Cat(status.waits, status.rxRoute.pad(effect.waits.low - effect.rx.low), 0.U((effect.rx.low - 1).W), status.txByLane)
+
+    val events = status.counted
+    require(events.size == (CountersEnd - CountersAt) / 8, s"${events.size} events counted; the map has others")
+    val totals = new EventTotals(events.map(event => RegNext(event, false.B).asUInt), 64)
+    totals.close()
+    val index = counter(log2Ceil(totals.slots) - 1, 0)
+    val total = totals.read(index)
+    val taken = Mem(totals.slots, UInt(32.W))
+    val here = inPort(i) && inCounters
+    when(accepted && here && !high) { taken.write(index, total(63, 32)) }
+    RegNext(Mux(here, Mux(high, taken.read(index), total(31, 0)), 0.U))
+  }
+
+  // -- reads --
+  private val words = shown.toSeq.sortBy(_._1).map { case (at, x) => at.U -> x.asTypeOf(UInt(32.W)) }
+  slave.io.readData := RegNext(RegNext(MuxLookup(address, 0.U(32.W))(words)) | counts.reduce(_ | _))
+
+  private def CountersAt: Int = R.PortTakenLow(0) - R.PortRoute(0)
+  private def CountersEnd: Int = R.PortRxDroppedHigh(0) - R.PortRoute(0) + 4
+  private def PortBits: Int = log2Ceil(R.PortRoute(1) - R.PortRoute(0))
+}

@@ -1,0 +1,51 @@
+package vermilion.nic
+
+import circt.stage.ChiselStage
+import java.nio.file.{Files, Paths}
+import vermilion.lane.EmitOptions
+
+/** Writes the app block's SystemVerilog, one file a module, and `vermilion_app_params.vh`, by which the Verilog shell round it checks that both fit:
+  * `EmitApp PRESET DIRECTORY [synthesis]`. Benches have some presets more. For synthesis the assertions are left out.
+  */
+object EmitApp extends App {
+
+  /** Name and value of each `define`, in the order of the file. */
+  def defines(p: NicParams): Seq[(String, String)] = Seq(
+    "PORTS" -> p.ports,
+    "DATA_BITS" -> p.dataBits,
+    "TS_BITS" -> p.timestampBits,
+    "TAG_BITS" -> NicParams.TagBits,
+    "STAT_ID_BITS" -> NicParams.StatIdBits,
+    "STAT_INC_BITS" -> NicParams.StatIncBits,
+    "ADDR_BITS" -> NicParams.AddressBits,
+    "ID" -> "32'h564D0001",
+    "CLK_NUM" -> p.clockNum,
+    "CLK_DENOM" -> p.clockDenom
+  ).map { case (name, value) => s"VERMILION_APP_$name" -> value.toString }
+
+  private def emit(preset: String, directory: String, options: Array[String]): Unit = {
+    val p = NicParams.forBenches(preset)
+    ChiselStage.emitSystemVerilogFile(
+      new VermilionApp(p),
+      Array("--target-dir", directory, "--split-verilog"),
+      options
+    )
+    val lines = s"// Written by EmitApp for the preset $preset." +:
+      defines(p).map { case (name, value) => s"`define $name $value" }
+    Files.writeString(Paths.get(directory, "vermilion_app_params.vh"), lines.mkString("", "\n", "\n"))
+  }
+
+  args match {
+    case Array(preset, directory) if NicParams.forBenches.contains(preset) =>
+      emit(preset, directory, EmitOptions.firtool)
+    case Array(preset, directory, "synthesis") if NicParams.forBenches.contains(preset) =>
+      emit(preset, directory, EmitOptions.synthesis)
+    case _ =>
+      System.err.println(
+        "usage: EmitApp PRESET DIRECTORY [synthesis]; PRESET one of " +
+          s"${NicParams.byName.keys.toSeq.sorted.mkString(", ")}, for benches also " +
+          (NicParams.forBenches -- NicParams.byName.keys).keys.toSeq.sorted.mkString(", ")
+      )
+      sys.exit(2)
+  }
+}
