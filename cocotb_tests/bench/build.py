@@ -9,12 +9,13 @@ import re
 import subprocess
 from pathlib import Path
 
+from cocotb_tools import config as cocotb
 from cocotb_tools.runner import get_runner
 from vermilion.build import mill, mill_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / ".vermilion" / "cocotb"
-SHELL = ROOT / "fpga" / "corundum" / "rtl"
+SHELL, APP = ROOT / "fpga" / "corundum" / "rtl", "mqnic_app_block"
 
 
 def elaborated(name: str, main: str, *words: str) -> Path:
@@ -59,34 +60,59 @@ def run(
 ) -> None:
     """Runs every cocotb test of `module` on `block`, or on what stands in `folder`; raises when one of them fails."""
     folder = folder or emit(block, preset)
-    simulate(block, module, sorted(folder.glob("*.sv")), folder, folder / "obj", ["-O3"], {}, plusargs, environment)
+    verilated = folder / "obj"
+    get_runner("verilator").build(
+        sources=sorted(folder.glob("*.sv")),
+        hdl_toplevel=block,
+        build_dir=verilated,
+        build_args=["--assert", "-Wno-fatal", "-O3", "--x-assign", "fast"],
+    )
+    simulate(block, module, verilated, folder, plusargs, environment)
 
 
-def run_app(module: str, preset: str, parameters: dict[str, int], **environment: str) -> None:
-    """Runs a cocotb module on the app block of a NIC: the shell that Corundum's core instantiates, with `parameters`, round the build `preset`."""
+def run_app(modules: str, preset: str, parameters: dict[str, int], **environment: str) -> None:
+    """Runs cocotb modules on the app block of a NIC: the shell that Corundum's core instantiates, with `parameters`, round the build `preset`."""
     folder = emit_app(preset)
+    simulate(APP, modules, verilate_app(folder, parameters), folder, (), environment)
+
+
+def verilate_app(folder: Path, parameters: dict[str, int]) -> Path:
+    """The folder with the model of the app block in its shell. Only the shell's signals can be seen from outside: with all of them, as the runner
+    builds, the model of four lanes is three times as large."""
     shell = sorted(path for path in SHELL.glob("*") if path.suffix in (".v", ".sv"))
     text = repr(sorted(parameters.items())).encode() + b"".join(path.read_bytes() for path in shell)
     verilated = folder / f"obj-{hashlib.sha256(text).hexdigest()[:16]}"
-    sources = shell + sorted(folder.glob("*.sv"))
-    arguments = ["-O3", f"-I{folder}", "-CFLAGS", "-O1"]
-    simulate("mqnic_app_block", module, sources, folder, verilated, arguments, parameters, (), environment)
+    if (verilated / "made").exists():
+        return verilated
+    verilated.mkdir(exist_ok=True)
+    public = folder / "public.vlt"
+    public.write_text(f'`verilator_config\npublic_flat_rw -module "{APP}" -var "*"\n')
+    libraries = f"-Wl,-rpath,{cocotb.libs_dir} -L{cocotb.libs_dir} -lcocotbvpi_verilator"
+    main = cocotb.share_dir / "lib" / "verilator" / "verilator.cpp"
+    command = ["verilator", "--cc", "--exe", "-Mdir", verilated, "--top-module", APP, "--prefix", "Vtop", "-o", APP]
+    command += ["--vpi", "--assert", "-Wno-fatal", "-O3", "--x-assign", "fast", f"-I{folder}", "-LDFLAGS", libraries]
+    command += [f"-G{name}={value}" for name, value in parameters.items()]
+    build([*command, main, public, *shell, *sorted(folder.glob("*.sv"))], "verilated")
+    build(["make", "-C", verilated, "-f", "Vtop.mk", "OPT_FAST=-O1"], "compiled")
+    (verilated / "made").touch()
+    return verilated
 
 
-def simulate(block, module, sources, folder, verilated, arguments, parameters, plusargs, environment) -> None:
-    runner = get_runner("verilator")
-    runner.build(
-        sources=sources,
+def build(command: list, what: str) -> None:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{APP} could not be {what}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+
+
+def simulate(block, module, verilated: Path, folder: Path, plusargs: tuple[str, ...], environment) -> None:
+    """Runs a built model; raises when a test fails."""
+    results = get_runner("verilator").test(
         hdl_toplevel=block,
-        build_dir=verilated,
-        build_args=["--assert", "-Wno-fatal", "--x-assign", "fast", *arguments],
-        parameters=parameters,
-    )
-    results = runner.test(
-        hdl_toplevel=block,
+        hdl_toplevel_lang="verilog",
         test_module=module,
         build_dir=verilated,
         test_dir=folder,
+        results_xml=str(folder / f"results-{module.replace(',', '-')}.xml"),
         extra_env=environment,
         plusargs=list(plusargs),
     )

@@ -217,6 +217,7 @@ class Core:
 
     def whole(self, frame: Frame, data: bytes, where: str):
         same = data == frame.data or self.remarks and without_marks(data) == without_marks(frame.data)
+        frame.marked = same and data[15] & 3 == 3 != frame.data[15] & 3
         assert same, f"clock {self.clocks}: {where} changed frame {frame.number} of {len(frame.data)} bytes, {len(data)} came"
         assert frame.left is None, f"clock {self.clocks}: {where} gave frame {frame.number} twice"
         frame.left = self.clocks

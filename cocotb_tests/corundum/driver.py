@@ -3,8 +3,6 @@
 Registers go by the names of hw/regs/*.rdl, without the counts of arrays: `shadow.colour.curve.min_th`, with indices where there are arrays.
 """
 
-from functools import cache
-
 from vermilion import registers
 from vermilion.quantise import hardware
 
@@ -16,16 +14,18 @@ TO_HOST, HOST_LANE, FORWARD, DROP = range(4)  # routes of RX
 WINDOW = ("arrived", "enqueued", "early", "forced", "tail", "nobuf", "bad", "policed", "ce_written", "sent", "evicted")
 
 
-@cache
 def named(of) -> dict[str, registers.Register]:
     return {".".join(register.path): register for register in registers.read_source(of)[1]}
+
+
+APP_NAMES, LANE_NAMES = named(registers.APP), named(registers.LANE)
 
 
 class Block:
     """One block of registers."""
 
-    def __init__(self, axil, base: int, of):
-        self.axil, self.base, self.names = axil, base, named(of)
+    def __init__(self, axil, base: int, names: dict[str, registers.Register]):
+        self.axil, self.base, self.names = axil, base, names
         self.shadow: dict[tuple, object] = {}
 
     def address(self, name: str, *index: int) -> int:
@@ -60,7 +60,7 @@ class Block:
 
 class Lane(Block):
     def __init__(self, axil, base: int):
-        super().__init__(axil, base, registers.LANE)
+        super().__init__(axil, base, LANE_NAMES)
 
     async def configure(self, config):
         """A configuration as a file gives it, checked; queues, classes, port."""
@@ -147,7 +147,7 @@ class App(Block):
     """The block as a driver finds it: its own registers and its lanes, by the list that begins at offset 0."""
 
     def __init__(self, core):
-        super().__init__(core.axil, 0, registers.APP)
+        super().__init__(core.axil, 0, APP_NAMES)
         self.core = core
         self.wire: list[Lane] = []
         self.host: list[Lane] = []

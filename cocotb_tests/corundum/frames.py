@@ -27,6 +27,7 @@ class Frame:
     began: int | None = None  # clock of the first beat into the block
     left: int | None = None  # clock of the last beat out of the block
     left_tag: int = 0
+    marked: bool = False  # left with CE and came without
     mac_stamp: int | None = None  # what the MAC completed it with
     completions: list = field(default_factory=list)  # (clock, timestamp) that the engine got
 
@@ -42,9 +43,10 @@ def checksum(words: bytes) -> int:
     return ~total & 0xFFFF
 
 
-def ip4(payload: bytes, protocol: int, tos: int, options: bytes = b"", fragment: int = 0) -> bytes:
+def ip4(payload: bytes, protocol: int, tos: int, options: bytes = b"", fragment: int = 0, ttl: int = 64) -> bytes:
     words = 5 + len(options) // 4
-    head = struct.pack(">BBHHHBBH8s", 0x40 | words, tos, 4 * words + len(payload), 1, fragment, 64, protocol, 0, b"\n" * 8)
+    length = 4 * words + len(payload)
+    head = struct.pack(">BBHHHBBH8s", 0x40 | words, tos, length, 1, fragment, ttl, protocol, 0, b"\n" * 8)
     head += options
     return head[:10] + checksum(head).to_bytes(2, "big") + head[12:] + payload
 
@@ -63,8 +65,8 @@ def ethernet(number: int, tags: list[int], kind: int, body: bytes) -> bytes:
 
 
 def plain(number: int, length: int, random, dscp: int = 0, ecn: int = 0) -> bytes:
-    """An IPv4 frame of `length` bytes, 42 or more."""
-    return ethernet(number, [], IP4, ip4(random.randbytes(length - 34), OTHER, dscp << 2 | ecn))
+    """An IPv4 frame of `length` bytes, 42 or more, from anywhere between 0 and 63 hops away."""
+    return ethernet(number, [], IP4, ip4(random.randbytes(length - 34), OTHER, dscp << 2 | ecn, ttl=random.randrange(1, 65)))
 
 
 def event(number: int, length: int, random, form: int | None = None) -> bytes:
