@@ -1,0 +1,56 @@
+package vermilion.nic
+
+import org.scalatest.funsuite.AnyFunSuite
+import vermilion.lane.LaneParams
+
+class NicParamsSpec extends AnyFunSuite {
+  private val wire = LaneParams.nic10g
+  private val host = wire.copy(inputs = 1, stallable = Seq(false))
+
+  private def refused(sentence: String)(params: => NicParams): Unit = {
+    val thrown = intercept[IllegalArgumentException](params)
+    assert(thrown.getMessage.contains(sentence), thrown.getMessage)
+  }
+
+  test("what cannot be built is refused with field, value and what is legal") {
+    refused("ports is 0; legal are 1 to 8")(NicParams(0))
+    refused("ports is 9; legal are 1 to 8")(NicParams(9))
+    refused("wire.stallable is false; legal is false, true")(NicParams(wire = host))
+    refused("wire.userBits is 4; legal is 0")(NicParams(wire = wire.copy(userBits = 4)))
+    refused("wire.nextBlock is 4; legal is 0")(NicParams(wire = wire.copy(nextBlock = 4)))
+    refused("host.stallable is false, true; legal is false")(NicParams(host = Some(wire)))
+    refused("host.dataBits is 128; legal is 64")(NicParams(host = Some(host.copy(dataBits = 128))))
+    refused("host.userBits is 1; legal is 0")(NicParams(host = Some(host.copy(userBits = 1))))
+    refused("host.nextBlock is 8; legal is 0")(NicParams(host = Some(host.copy(nextBlock = 8))))
+    refused("clockNum is 0; legal are 1 to 65535")(NicParams(clockNum = 0))
+    refused("clockDenom is 65536; legal are 1 to 65535")(NicParams(clockDenom = 65536))
+    refused("bypassBeats is 48; legal are powers of two from 4 to 4096")(NicParams(bypassBeats = 48))
+  }
+
+  test("peers are pairs, and the last of an odd number is its own") {
+    assert((0 until 4).map(NicParams(4).peer) == Seq(1, 0, 3, 2))
+    assert((0 until 3).map(NicParams(3).peer) == Seq(1, 0, 2))
+    assert(NicParams(1).peer(0) == 0)
+  }
+
+  test("lanes are wire 0, host 0, wire 1, ... and their register blocks form a chain that ends") {
+    for (p <- Seq(NicParams(1), NicParams(3), NicParams(2, host = Some(host)), NicParams(8, host = Some(host)))) {
+      val lanes = (0 until p.ports).flatMap(i => p.wireOf(i) +: p.hostOf(i).toSeq)
+      assert(lanes.size == p.lanes)
+      val next = (1 until p.lanes).map(NicParams.laneBase) :+ 0
+      assert(lanes.map(_.nextBlock) == next.map(BigInt(_)))
+      assert(next.max < (1 << NicParams.AddressBits))
+      for (i <- 0 until p.ports) {
+        assert(lanes(p.wireLane(i)).inputs == 2 && lanes(p.wireLane(i)).userBits == 16)
+        if (p.host.isDefined) assert(lanes(p.hostLane(i)).inputs == 1 && lanes(p.hostLane(i)).userBits == 96)
+      }
+    }
+  }
+
+  test("what the shell checks is what is built") {
+    val defines = EmitApp.defines(NicParams.byName("app25g-2")).toMap
+    assert(defines("VERMILION_APP_PORTS") == "2" && defines("VERMILION_APP_DATA_BITS") == "128")
+    assert(defines("VERMILION_APP_TS_BITS") == "96" && defines("VERMILION_APP_ID") == "32'h564D0001")
+    assert(EmitApp.defines(NicParams.forBenches("app10g-1-nots")).toMap.apply("VERMILION_APP_TS_BITS") == "0")
+  }
+}
