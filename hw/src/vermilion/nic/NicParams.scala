@@ -91,7 +91,7 @@ object NicParams {
 
   private def hostOf(wire: LaneParams) = wire.copy(inputs = 1, stallable = Seq(false))
   private def app(ports: Int, wire: LaneParams) = NicParams(ports, wire, Some(hostOf(wire)))
-  private def few(wire: LaneParams) = wire.copy(cells = 256, flows = 0, tokenKinds = Set.empty[TokenKind])
+  private def few(wire: LaneParams) = wire.copy(cells = 512, flows = 0, tokenKinds = Set.empty[TokenKind])
 
   /** Builds that are tested and supported: ports, with their rate, and host lanes unless the name says `wire`. */
   val byName: Map[String, NicParams] = Map(
@@ -104,7 +104,7 @@ object NicParams {
 
   /** For benches: buffers that a few frames fill, without markers; the same that can evict queued packets; no timestamps; more ports. */
   val forBenches: Map[String, NicParams] = byName ++ Map(
-    "app10g-1-nots" -> NicParams(1, few(LaneParams.nic10g), timestamps = false, ptpTime = false),
+    "app10g-1-nots" -> app(1, few(LaneParams.nic10g)).copy(timestamps = false, ptpTime = false),
     "app10g-1-few" -> app(1, few(LaneParams.nic10g)),
     "app10g-2-few" -> app(2, few(LaneParams.nic10g)),
     "app10g-2-evict" -> NicParams(2, few(LaneParams.nic10g).copy(victims = 2)),
