@@ -1,7 +1,7 @@
 """Elaborates one block, or a NIC's app block in its shell, builds it with Verilator and runs a cocotb module on it.
 
-The Verilator of the virtual environment is used (`VERILATOR_ROOT`, see sim/vermilion/build.py). Built models are kept by the
-hash of the SystemVerilog, so a second run only simulates.
+The Verilator of the virtual environment is used (`VERILATOR_ROOT`, see sim/vermilion/build.py). Built models are kept
+by the hash of the SystemVerilog, so a second run only simulates.
 """
 
 import hashlib
@@ -19,7 +19,9 @@ SHELL, APP = ROOT / "fpga" / "corundum" / "rtl", "mqnic_app_block"
 
 
 def elaborated(name: str, main: str, *words: str) -> Path:
-    """The folder with what a Chisel main writes when called with `words` and the folder; anew when a Chisel source has changed."""
+    """The folder with what a Chisel main writes when called with `words` and the folder; anew when a Chisel source has
+    changed.
+    """
     sources = sorted((ROOT / "hw" / "src").rglob("*.scala")) + [ROOT / "build.sc"]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     folder = WORK / f"{name}-{digest}"
@@ -71,14 +73,17 @@ def run(
 
 
 def run_app(modules: str, preset: str, parameters: dict[str, int], **environment: str) -> None:
-    """Runs cocotb modules on the app block of a NIC: the shell that Corundum's core instantiates, with `parameters`, round the build `preset`."""
+    """Runs cocotb modules on the app block of a NIC: the shell that Corundum's core instantiates, with `parameters`,
+    round the build `preset`.
+    """
     folder = emit_app(preset)
     simulate(APP, modules, verilate_app(folder, parameters), folder, (), environment)
 
 
 def verilate_app(folder: Path, parameters: dict[str, int]) -> Path:
-    """The folder with the model of the app block in its shell. Only the shell's signals can be seen from outside: with all of them, as the runner
-    builds, the model of four lanes is three times as large."""
+    """The folder with the model of the app block in its shell. Only the shell's signals can be seen from outside: with
+    all of them, as the runner builds, the model of four lanes is three times as large.
+    """
     shell = sorted(path for path in SHELL.glob("*") if path.suffix in (".v", ".sv"))
     text = repr(sorted(parameters.items())).encode() + b"".join(path.read_bytes() for path in shell)
     verilated = folder / f"obj-{hashlib.sha256(text).hexdigest()[:16]}"

@@ -46,8 +46,19 @@ async def lane_agrees(app: App, lane: int, inputs: int) -> dict[str, int]:
 
 
 async def port_agrees(core: Core, app: App, port: int) -> dict[str, int]:
-    """The counters of a port and of its wire lane are what the bench saw on all sides of it, whatever the routes were."""
-    names = ("taken", "for_drop", "for_eviction", "at_enqueue", "of_mac", "ptp", "forwarded", "rx_lost", "rx_cut", "rx_dropped")
+    """The counters of a port and of its wire lane are what the bench saw on all its sides, whatever the routes were."""
+    names = (
+        "taken",
+        "for_drop",
+        "for_eviction",
+        "at_enqueue",
+        "of_mac",
+        "ptp",
+        "forwarded",
+        "rx_lost",
+        "rx_cut",
+        "rx_dropped",
+    )
     counts = {name: await app.count(name, port) for name in names}
     each = len(app.lanes) // core.ports
     told = await lane_agrees(app, each * port, 2)

@@ -1,9 +1,12 @@
-"""Corundum's core as the app block sees it: engines, MACs, host, statistics and PTP time round one block, moved on by one coroutine, clock by clock.
+"""Corundum's core as the app block sees it: engines, MACs, host, statistics and PTP time round one block, moved on by
+one coroutine, clock by clock.
 
-Every frame is known (frames.py), and every one that comes out is checked: it is a frame that came in, whole, once, in the order of its stream. What a test does
-with all ports at once: `send`, `receive`, `until`, `rest`; registers: driver.py. At the end `settle` checks what the tags' rules ask of all frames.
+Every frame is known (frames.py), and every one that comes out is checked: it is a frame that came in, whole, once, in
+the order of its stream. What a test does with all ports at once: `send`, `receive`, `until`, `rest`; registers:
+driver.py. At the end `settle` checks what the tags' rules ask of all frames.
 
-Signals are driven at the falling edge and looked at before the next rising one, when all that depends on them has settled.
+Signals are driven at the falling edge and looked at before the next rising one, when all that depends on them has
+settled.
 """
 
 import os
@@ -130,8 +133,12 @@ class Core:
         self.number += 1
         return frame
 
-    def send(self, port: int, length: int, dscp: int = 0, asks: bool = True, stream="", bad: bool = False, ecn: int = 0):
-        """A plain frame from the host. Frames of a port with one DSCP are a stream, unless `stream` names another, or None: none."""
+    def send(
+        self, port: int, length: int, dscp: int = 0, asks: bool = True, stream="", bad: bool = False, ecn: int = 0
+    ):
+        """A plain frame from the host. Frames of a port with one DSCP are a stream, unless `stream` names another, or
+        None: none.
+        """
         data = frames.plain(self.number, length, self.random, dscp, ecn)
         return self.send_data(port, data, asks, f"dscp {dscp}" if stream == "" else stream, bad)
 
@@ -170,9 +177,7 @@ class Core:
                 self.cpl_in.put(i, tx.completions.popleft()[1:])
         self.tx_out.ready_now = sum(tx.ready() << i for i, tx in enumerate(self.mac_tx))
         self.rx_out.ready_now = sum(host.ready() << i for i, host in enumerate(self.hosts))
-        self.cpl_out.ready_now = (
-            2**self.ports - 1 if self.cpl_pace >= 1 or random.random() < self.cpl_pace else 0
-        )
+        self.cpl_out.ready_now = 2**self.ports - 1 if self.cpl_pace >= 1 or random.random() < self.cpl_pace else 0
         self.stat_out.ready_now = int(self.stat_pace >= 1 or random.random() < self.stat_pace)
         for stream in (self.tx_in, self.rx_in, self.cpl_in, self.tx_out, self.rx_out, self.cpl_out, self.stat_out):
             stream.drive()
@@ -218,12 +223,16 @@ class Core:
     def whole(self, frame: Frame, data: bytes, where: str):
         same = data == frame.data or self.remarks and without_marks(data) == without_marks(frame.data)
         frame.marked = same and data[15] & 3 == 3 != frame.data[15] & 3
-        assert same, f"clock {self.clocks}: {where} changed frame {frame.number} of {len(frame.data)} bytes, {len(data)} came"
+        assert (
+            same
+        ), f"clock {self.clocks}: {where} changed frame {frame.number} of {len(frame.data)} bytes, {len(data)} came"
         assert frame.left is None, f"clock {self.clocks}: {where} gave frame {frame.number} twice"
         frame.left = self.clocks
         if frame.stream:
             key = (where, frame.stream)
-            assert self.last_of.get(key, -1) < frame.number, f"clock {self.clocks}: {where} gave {frame.number} too late"
+            assert (
+                self.last_of.get(key, -1) < frame.number
+            ), f"clock {self.clocks}: {where} gave {frame.number} too late"
             self.last_of[key] = frame.number
 
     def sent(self, port: int, data: bytes, user: int, first: int):

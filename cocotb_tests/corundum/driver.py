@@ -1,6 +1,8 @@
-"""What a driver does with the block's BAR, over AXI4-Lite: walks the list of register blocks, sets routes, configures lanes, reads counters.
+"""What a driver does with the block's BAR, over AXI4-Lite: walks the list of register blocks, sets routes, configures
+lanes, reads counters.
 
-Registers go by the names of hw/regs/*.rdl, without the counts of arrays: `shadow.colour.curve.min_th`, with indices where there are arrays.
+Registers go by the names of hw/regs/*.rdl, without the counts of arrays: `shadow.colour.curve.min_th`, with indices
+where there are arrays.
 """
 
 from vermilion import registers
@@ -119,7 +121,7 @@ class Lane(Block):
             await self.keep(f"shadow.colour.curve.{name}", value & 0xFFFFFFFF, *at)
 
     async def counters(self, queues: int) -> dict[str, int]:
-        """Packets of each kind, and bytes as `sent_bytes` and the like, over the first `queues` queues and all colours."""
+        """Packets of each kind, and bytes as `sent_bytes` and so on, over the first `queues` queues and all colours."""
         total = dict.fromkeys([name for kind in WINDOW for name in (kind, f"{kind}_bytes")], 0)
         for queue in range(queues):
             await self.write("queue_select", queue)

@@ -1,15 +1,19 @@
-"""The host's side of a port as Corundum has it: the TX engine with its table of frames in flight, and the sink of received frames.
+"""The host's side of a port as Corundum has it: the TX engine with its table of frames in flight, and the sink of
+received frames.
 
 What the TX engine asks of its completions, as read in its RTL (fpga/common/rtl/tx_engine.v at 1ca0151b):
 
-* Its table has 32 entries, used round and round. A frame's tag is 0x8000 plus its entry's number, on all of its beats. At most 32 frames are in flight.
+* Its table has 32 entries, used round and round. A frame's tag is 0x8000 plus its entry's number, on all of its beats.
+  At most 32 frames are in flight.
 * A completion whose tag has its highest bit clear is ignored. It is always ready for completions.
-* Completions may come in any order: each marks its entry. But entries are given back, and reported to the host, in the order in which they were taken, so
-  one that is missing stops everything 31 frames later, for good.
-* A completion marks an entry whether or not it is in use, and marking twice is the same as once. So one too many does no harm at once: it completes the next
-  frame of that entry before that was sent, and its buffer is used again too early. Here it is an error at once.
+* Completions may come in any order: each marks its entry. But entries are given back, and reported to the host, in the
+  order in which they were taken, so one that is missing stops everything 31 frames later, for good.
+* A completion marks an entry whether or not it is in use, and marking twice is the same as once. So one too many does
+  harm when it comes late, with the entry in use again: it completes that other frame before it was sent, and its buffer
+  is used again too early. Here it is an error at once.
 
-Behind the engine is a store-and-forward buffer of 32 KiB, so the block gets a frame without gaps, unless another stage in between makes some: both are tried.
+Behind the engine is a store-and-forward buffer of 32 KiB, so the block gets a frame without gaps, unless another stage
+in between makes some: both are tried.
 """
 
 from collections import Counter, deque
@@ -64,7 +68,9 @@ class Engine:
             return
         entry = tag & ~ASKS
         frame = self.table[entry] if entry < ENTRIES else None
-        assert frame is not None, f"clock {clock}: port {self.port}, completion of tag {tag:04x}, which is not in flight"
+        assert (
+            frame is not None
+        ), f"clock {clock}: port {self.port}, completion of tag {tag:04x}, which is not in flight"
         assert not self.done[entry], f"clock {clock}: port {self.port}, tag {tag:04x} is completed twice"
         frame.completions.append((clock, stamp))
         self.done[entry] = True

@@ -1,4 +1,5 @@
-"""Frames of the bench: each has a number in its destination address, so that it is known by its first beat wherever it comes out.
+"""Frames of the bench: each has a number in its destination address, so that it is known by its first beat wherever it
+comes out.
 """
 
 import struct
@@ -66,7 +67,9 @@ def ethernet(number: int, tags: list[int], kind: int, body: bytes) -> bytes:
 
 def plain(number: int, length: int, random, dscp: int = 0, ecn: int = 0) -> bytes:
     """An IPv4 frame of `length` bytes, 42 or more, from anywhere between 0 and 63 hops away."""
-    return ethernet(number, [], IP4, ip4(random.randbytes(length - 34), OTHER, dscp << 2 | ecn, ttl=random.randrange(1, 65)))
+    return ethernet(
+        number, [], IP4, ip4(random.randbytes(length - 34), OTHER, dscp << 2 | ecn, ttl=random.randrange(1, 65))
+    )
 
 
 def event(number: int, length: int, random, form: int | None = None) -> bytes:
@@ -85,7 +88,9 @@ def event(number: int, length: int, random, form: int | None = None) -> bytes:
 
 
 def nearly_an_event(number: int, length: int, random) -> bytes:
-    """A frame that is almost one: PTP's general port, TCP to its event port, the event port as source, a later fragment, three tags."""
+    """A frame that is almost one: PTP's general port, TCP to its event port, the event port as source, a later
+    fragment, three tags.
+    """
     form = random.randrange(5)
     rest = random.randbytes(max(length - 42, 18))
     lookalike = struct.pack(">HHHH", 4000, EVENT_PORT, 8 + len(rest), 0) + rest

@@ -27,7 +27,9 @@ def short(packets: int) -> Config:
 
 
 def rio(rate: str) -> Config:
-    """RIO-C for one class with its three drop precedences, ECN on, behind a shaped port; thresholds fit buffers of 16 KB."""
+    """RIO-C for one class with its three drop precedences, ECN on, behind a shaped port; thresholds fit buffers of 16
+    KB.
+    """
     curve = lambda low, high, p: {"curve": "red", "min": f"{low}B", "max": f"{high}B", "p": p}
     queue = {"limit": "12KB", "dscp": ["AF11", "AF12", "AF13"], "spacing": "uniform", "ecn": True}
     queue |= {"average": {"kind": "rio-c", "weight": 0.02, "unit": "byte", "idle_packet": "500B"}}
@@ -36,7 +38,9 @@ def rio(rate: str) -> Config:
 
 
 def nearest(limit: int, window: int | None = None) -> Config:
-    """What must be dropped is the packet of the queue with the smallest distance: RED form, or in tail-drop form of the last `window` packets."""
+    """What must be dropped is the packet of the queue with the smallest distance: RED form, or in tail-drop form of the
+    last `window` packets.
+    """
     queue = {"victim": "nearest", "limit_packets": f"{limit}p", "spacing": "geometric"}
     if window:
         return configuration(queue | {"victim_window": window})

@@ -104,7 +104,9 @@ async def frames_of_every_size_reach_the_wire_whole_and_in_order_back_to_back(du
 @cocotb.test()
 @cocotb.parametrize(host=[True, False])
 async def rio_under_overload_counts_what_captures_of_all_sides_say(dut, host):
-    """Twice what the port may send: the wire and the host together with the line's rate, or the wire alone with half of it."""
+    """Twice what the port may send: the wire and the host together with the line's rate, or the wire alone with half of
+    it.
+    """
     core = seeded(dut, 130 + host)
     core.remarks = True
     gigabits = 8000 // core.mac_tx[0].byte_ps

@@ -1,13 +1,17 @@
-"""A port's MAC and the FIFOs between it and the block, as Corundum has them (fpga/common/rtl/mqnic_port_tx.v, mqnic_port_rx.v at 1ca0151b).
+"""A port's MAC and the FIFOs between it and the block, as Corundum has them (fpga/common/rtl/mqnic_port_tx.v,
+mqnic_port_rx.v at 1ca0151b).
 
-Times are in ps. A byte takes 8000 / (Gbit/s); a frame takes its bytes, at least 60, and 24 more: preamble, FCS and the gap between frames. A beat of the block
-is due all so many bytes once a frame has begun: the MAC cannot wait.
+Times are in ps. A byte takes 8000 / (Gbit/s); a frame takes its bytes, at least 60, and 24 more: preamble, FCS and the
+gap between frames. A beat of the block is due all so many bytes once a frame has begun: the MAC cannot wait.
 
-TX: a FIFO of 32 beats that keeps a frame until its last beat is in. A frame that is longer goes on as soon as the FIFO is full of it, and from there the MAC gets what is in.
-So in the first 32 beats gaps do no harm; behind them one that runs the FIFO empty cuts the frame on the wire. The read side learns of new beats some clocks later,
-one update at a time; the write side of room, too. The MAC takes the tag from a frame's first beat and completes it, with the time at which it began, while it is sent.
+TX: a FIFO of 32 beats that keeps a frame until its last beat is in. A frame that is longer goes on as soon as the FIFO
+is full of it, and from there the MAC gets what is in. So in the first 32 beats gaps do no harm; behind them one that
+runs the FIFO empty cuts the frame on the wire. The read side learns of new beats some clocks later, one update at a
+time; the write side of room, too. The MAC takes the tag from a frame's first beat and completes it, with the time at
+which it began, while it is sent.
 
-RX: a FIFO of 32 beats. What meets it full is lost without a word: a frame at its first beat as a whole, else what is left of it, with a bad end as soon as there is room.
+RX: a FIFO of 32 beats. What meets it full is lost without a word: a frame at its first beat as a whole, else what is
+left of it, with a bad end as soon as there is room.
 """
 
 from collections import Counter, deque
@@ -77,7 +81,9 @@ class MacTx:
             self.begun_at, self.bytes = at, 0
             stamp = (at + 1) << 16 | self.port
             self.stamps.append((stamp, user >> 1))
-            ready_at = max(at + self.random.randrange(20_000, 200_000), self.completions[-1][0] if self.completions else 0)
+            ready_at = max(
+                at + self.random.randrange(20_000, 200_000), self.completions[-1][0] if self.completions else 0
+            )
             self.completions.append((ready_at, stamp, user >> 1))
             assert len(self.completions) <= COMPLETIONS, f"port {self.port}: completions of the MAC are not taken"
         self.bytes += size

@@ -31,7 +31,9 @@ async def the_list_of_blocks_names_every_lane_and_its_shape(dut):
 
 @cocotb.test()
 async def every_address_answers(dut):
-    """All words of the registers' own part, and random ones of the BAR, read and written at once, with pauses of the host."""
+    """All words of the registers' own part, and random ones of the BAR, read and written at once, with pauses of the
+    host.
+    """
     core = seeded(dut, 310)
     app = await opened(core)
     top = 2 ** len(dut.s_axil_app_ctrl_araddr)

@@ -1,4 +1,6 @@
-"""Routes: transparent after a reset, and frames stay whole whatever is switched while they pass. For every width and number of ports."""
+"""Routes: transparent after a reset, and frames stay whole whatever is switched while they pass. For every width and
+number of ports.
+"""
 
 import cocotb
 

@@ -1,7 +1,9 @@
-"""AXI-Streams of all ports as the block has them, packed, port 0 low: driven and watched by whole vectors, once a clock.
+"""AXI-Streams of all ports as the block has them, packed, port 0 low: driven and watched by whole vectors, once a
+clock.
 
-A beat is (data, keep, last, user). `Driver` gives a port's beat until it is taken; `Watch` hands over what is taken of an output, and checks AXI-Stream's
-rules: a beat that is offered stays as it is until it is taken; keep is contiguous from byte 0, and full on all beats but a frame's last.
+A beat is (data, keep, last, user). `Driver` gives a port's beat until it is taken; `Watch` hands over what is taken of
+an output, and checks AXI-Stream's rules: a beat that is offered stays as it is until it is taken; keep is contiguous
+from byte 0, and full on all beats but a frame's last.
 """
 
 

@@ -181,8 +181,15 @@ async def every_tag_is_completed_once_whatever_changes_under_way(dut):
         counts = await port_agrees(core, app, port)
         total = {name: total[name] + counts[name] for name in total}
     dut._log.info(f"{mixture.sent} host frames, {core.clocks} clocks; {total}")
-    kinds = ["for_drop", "at_enqueue", "of_mac", "ptp", "forwarded", "lane bad", "lane forced", "lane tail" if not EVICTS else "lane evicted"]
+    kinds = [
+        "for_drop",
+        "at_enqueue",
+        "of_mac",
+        "ptp",
+        "forwarded",
+        "lane bad",
+        "lane forced",
+        "lane tail" if not EVICTS else "lane evicted",
+    ]
     kinds += ["for_eviction"] if EVICTS else ["lane early", "lane ce"]
     assert all(total[kind] for kind in kinds), f"something never happened: {total}"
-
-
