@@ -33,8 +33,8 @@ class Engine:
         self.start = self.finish = 0  # frames begun, frames given back
         self.beats: deque = deque()  # of the frame under way
         self.frame: Frame | None = None
-        self.pace = 1.0  # of frames, and of beats inside them where a frame has gaps
-        self.gaps = 0.0  # share of frames with gaps
+        self.pace = 1.0  # of clocks in which a frame may begin
+        self.gaps, self.gap = 0.0, 0.1  # share of frames with gaps, and of clocks that are gaps in them
         self.gappy = False
         self.swallows = False  # completions without a timestamp vanish on their way here
         self.counts: Counter = Counter()
@@ -55,7 +55,7 @@ class Engine:
             frame.began = clock
             self.gappy = self.gaps > 0 and self.random.random() < self.gaps
             self.beats.extend(cut(frame.data, self.lanes, frame.tag, frame.bad))
-        elif self.gappy and self.random.random() < 0.3:
+        elif self.gappy and self.random.random() < self.gap:
             return None
         return self.beats.popleft()
 
