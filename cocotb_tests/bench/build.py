@@ -1,7 +1,7 @@
-"""Elaborates one block, builds it with Verilator and runs a cocotb module on it.
+"""Elaborates one block, or a NIC's app block in its shell, builds it with Verilator and runs a cocotb module on it.
 
-The Verilator of the virtual environment is used (`VERILATOR_ROOT`, see sim/vermilion/build.py). Built models are kept by the
-hash of the SystemVerilog, so a second run only simulates.
+The Verilator of the virtual environment is used (`VERILATOR_ROOT`, see sim/vermilion/build.py). Built models are kept
+by the hash of the SystemVerilog, so a second run only simulates.
 """
 
 import hashlib
@@ -9,24 +9,38 @@ import re
 import subprocess
 from pathlib import Path
 
+from cocotb_tools import config as cocotb
 from cocotb_tools.runner import get_runner
 from vermilion.build import mill, mill_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / ".vermilion" / "cocotb"
+SHELL, APP = ROOT / "fpga" / "corundum" / "rtl", "mqnic_app_block"
+
+
+def elaborated(name: str, main: str, *words: str) -> Path:
+    """The folder with what a Chisel main writes when called with `words` and the folder; anew when a Chisel source has
+    changed.
+    """
+    sources = sorted((ROOT / "hw" / "src").rglob("*.scala")) + [ROOT / "build.sc"]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+    folder = WORK / f"{name}-{digest}"
+    if not (folder / "filelist.f").exists():
+        command = mill("hw.runMain", main, *words, str(folder))
+        done = subprocess.run(command, cwd=ROOT, env=mill_environment(), capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{name} did not elaborate:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+    return folder
 
 
 def emit(block: str, preset: str) -> Path:
-    """The folder with `block`'s SystemVerilog in the build `preset`, elaborated anew when a Chisel source has changed."""
-    sources = sorted((ROOT / "hw" / "src").rglob("*.scala")) + [ROOT / "build.sc"]
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
-    folder = WORK / f"{block}-{preset}-{digest}"
-    if not (folder / "filelist.f").exists():
-        command = mill("hw.runMain", "vermilion.lane.EmitBlock", block, preset, str(folder))
-        done = subprocess.run(command, cwd=ROOT, env=mill_environment(), capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"{block} did not elaborate:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
-    return folder
+    """The folder with `block`'s SystemVerilog in the build `preset`."""
+    return elaborated(f"{block}-{preset}", "vermilion.lane.EmitBlock", block, preset)
+
+
+def emit_app(preset: str) -> Path:
+    """The folder with the SystemVerilog of a NIC's app block, and the header that its shell reads."""
+    return elaborated(preset, "vermilion.nic.EmitApp", preset)
 
 
 def lint(block: str, folder: Path) -> None:
@@ -48,19 +62,62 @@ def run(
 ) -> None:
     """Runs every cocotb test of `module` on `block`, or on what stands in `folder`; raises when one of them fails."""
     folder = folder or emit(block, preset)
-    runner = get_runner("verilator")
     verilated = folder / "obj"
-    runner.build(
+    get_runner("verilator").build(
         sources=sorted(folder.glob("*.sv")),
         hdl_toplevel=block,
         build_dir=verilated,
         build_args=["--assert", "-Wno-fatal", "-O3", "--x-assign", "fast"],
     )
-    results = runner.test(
+    simulate(block, module, verilated, folder, plusargs, environment)
+
+
+def run_app(modules: str, preset: str, parameters: dict[str, int], **environment: str) -> None:
+    """Runs cocotb modules on the app block of a NIC: the shell that Corundum's core instantiates, with `parameters`,
+    round the build `preset`.
+    """
+    folder = emit_app(preset)
+    simulate(APP, modules, verilate_app(folder, parameters), folder, (), environment)
+
+
+def verilate_app(folder: Path, parameters: dict[str, int]) -> Path:
+    """The folder with the model of the app block in its shell. Only the shell's signals can be seen from outside: with
+    all of them, as the runner builds, the model of four lanes is three times as large.
+    """
+    shell = sorted(path for path in SHELL.glob("*") if path.suffix in (".v", ".sv"))
+    text = repr(sorted(parameters.items())).encode() + b"".join(path.read_bytes() for path in shell)
+    verilated = folder / f"obj-{hashlib.sha256(text).hexdigest()[:16]}"
+    if (verilated / "made").exists():
+        return verilated
+    verilated.mkdir(exist_ok=True)
+    public = folder / "public.vlt"
+    public.write_text(f'`verilator_config\npublic_flat_rw -module "{APP}" -var "*"\n')
+    libraries = f"-Wl,-rpath,{cocotb.libs_dir} -L{cocotb.libs_dir} -lcocotbvpi_verilator"
+    main = cocotb.share_dir / "lib" / "verilator" / "verilator.cpp"
+    command = ["verilator", "--cc", "--exe", "-Mdir", verilated, "--top-module", APP, "--prefix", "Vtop", "-o", APP]
+    command += ["--vpi", "--assert", "-Wno-fatal", "-O3", "--x-assign", "fast", f"-I{folder}", "-LDFLAGS", libraries]
+    command += [f"-G{name}={value}" for name, value in parameters.items()]
+    build([*command, main, public, *shell, *sorted(folder.glob("*.sv"))], "verilated")
+    build(["make", "-C", verilated, "-f", "Vtop.mk", "OPT_FAST=-O1"], "compiled")
+    (verilated / "made").touch()
+    return verilated
+
+
+def build(command: list, what: str) -> None:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{APP} could not be {what}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+
+
+def simulate(block, module, verilated: Path, folder: Path, plusargs: tuple[str, ...], environment) -> None:
+    """Runs a built model; raises when a test fails."""
+    results = get_runner("verilator").test(
         hdl_toplevel=block,
+        hdl_toplevel_lang="verilog",
         test_module=module,
         build_dir=verilated,
         test_dir=folder,
+        results_xml=str(folder / f"results-{module.replace(',', '-')}.xml"),
         extra_env=environment,
         plusargs=list(plusargs),
     )

@@ -1,0 +1,198 @@
+"""What a driver does with the block's BAR, over AXI4-Lite: walks the list of register blocks, sets routes, configures
+lanes, reads counters.
+
+Registers go by the names of hw/regs/*.rdl, without the counts of arrays: `shadow.colour.curve.min_th`, with indices
+where there are arrays.
+"""
+
+from vermilion import registers
+from vermilion.quantise import hardware
+
+APP, LANE = 0x564D_0002, 0x564D_0001
+VERDICTS = ("enqueue", "mark", "early", "forced", "tail", "nobuf", "bad", "policed")
+STATISTICS = (*VERDICTS, "evicted", "lost", "sent", "sent_bytes", "dropped_bytes", "ce", "completions", "ptp")
+BYPASS, BY_LANE = 0, 1  # routes of TX
+TO_HOST, HOST_LANE, FORWARD, DROP = range(4)  # routes of RX
+WINDOW = ("arrived", "enqueued", "early", "forced", "tail", "nobuf", "bad", "policed", "ce_written", "sent", "evicted")
+
+
+def named(of) -> dict[str, registers.Register]:
+    return {".".join(register.path): register for register in registers.read_source(of)[1]}
+
+
+APP_NAMES, LANE_NAMES = named(registers.APP), named(registers.LANE)
+
+
+class Block:
+    """One block of registers."""
+
+    def __init__(self, axil, base: int, names: dict[str, registers.Register]):
+        self.axil, self.base, self.names = axil, base, names
+        self.shadow: dict[tuple, object] = {}
+
+    def address(self, name: str, *index: int) -> int:
+        register = self.names[name]
+        assert len(index) == len(register.dims)
+        return self.base + register.address + sum(i * stride for i, (_, _, stride) in zip(index, register.dims))
+
+    async def read(self, name: str, *index: int) -> int:
+        return await self.axil.read_dword(self.address(name, *index))
+
+    async def read64(self, low: str, high: str, *index: int) -> int:
+        return await self.read(low, *index) | await self.read(high, *index) << 32
+
+    async def fields(self, name: str, *index: int) -> dict[str, int]:
+        word = await self.read(name, *index)
+        return {f.name: word >> f.low & (2 << f.high - f.low) - 1 for f in self.names[name].fields}
+
+    async def write(self, name: str, value, *index: int):
+        """A word, or its fields by name."""
+        if isinstance(value, dict):
+            places = {f.name: f.low for f in self.names[name].fields}
+            value = sum(int(number) << places[field] for field, number in value.items())
+        await self.axil.write_dword(self.address(name, *index), value)
+
+    async def keep(self, name: str, value, *index: int):
+        """As `write`, for words of the shadow record."""
+        known = (name, *index)
+        if self.shadow.get(known) != value:
+            self.shadow[known] = value
+            await self.write(name, value, *index)
+
+
+class Lane(Block):
+    def __init__(self, axil, base: int):
+        super().__init__(axil, base, LANE_NAMES)
+
+    async def configure(self, config):
+        """A configuration as a file gives it, checked; queues, classes, port."""
+        record = hardware(config)
+        for queue in record["queues"]:
+            await self.queue(queue)
+        departures = any(queue["update_depart"] for queue in record["queues"])
+        await self.write("control", {"departure_updates": departures})
+        for address, (queue, colour) in enumerate([*record["dscp"], record["default"]]):
+            await self.write("class_address", address)
+            await self.write("class_entry", {"queue": queue, "colour": colour})
+        await self.port(record["port"]["cost"], record["port"]["burst_ns"])
+
+    async def port(self, cost, burst_ns: int):
+        await self.write("port_cost", pair(cost))
+        await self.write("port_burst_low", burst_ns & 0xFFFFFFFF)
+        await self.write("port_burst_high", burst_ns >> 32)
+
+    async def queue(self, q: dict):
+        """Everything of a queue but its marker, which the bench's builds do not have."""
+        green, yellow, red = q["masks"]
+        size_on, *size = q["size_weight"]
+        flags = {name: q[name] for name in ("unit_packets", "update_depart", "ecn", "spacing", "strict", "priority")}
+        flags |= {"size_weight": size_on, "mask_green": green, "mask_yellow": yellow, "mask_red": red}
+        await self.keep("shadow.flags", flags)
+        for name in ("limit_bytes", "limit_packets", "quantum"):
+            await self.keep(f"shadow.{name}", q[name])
+        for name, value in (("lambda", q["lambda"]), ("inv_mean_len", size), ("cost", q["cost"])):
+            await self.keep(f"shadow.{name}", pair(value))
+        for i, weight in enumerate(q["weight"]):
+            await self.keep("shadow.weight", pair(weight), i)
+        await self.keep("shadow.burst_low", q["burst_ns"] & 0xFFFFFFFF)
+        await self.keep("shadow.burst_high", q["burst_ns"] >> 32)
+        option, infer, share = q["distance"]
+        nearest, by_colour, last = q["victim"]
+        distance = {"option": option, "infer": infer, "share": share, "remove_option": q["remove_ttl_option"]}
+        await self.keep("shadow.distance", distance | {"nearest": nearest, "by_colour": by_colour, "last": last})
+        for colour, curves in enumerate(q["curves"]):
+            await self.curve(colour, 0, curves["drop"])
+            await self.curve(colour, 1, curves["ecn"])
+            await self.keep("shadow.colour.ecn_own", curves["ecn_own"], colour)
+            code = q["remark"][colour]
+            await self.keep("shadow.marker.remark", {"on": code >= 0, "dscp": max(code, 0)}, colour)
+        await self.write("queue_select", q["index"])
+        await self.write("commit", 1)
+
+    async def curve(self, colour: int, kind: int, c: dict):
+        at = (colour, kind)
+        ones = {"slope1_one": c["b1_1"] >> 32, "base2_one": c["base2"] >> 32, "slope2_one": c["b1_2"] >> 32}
+        await self.keep("shadow.colour.curve.flags", {"on": c["on"]} | ones, *at)
+        for name, value in (("min_th", c["min"]), ("max_th", c["max"]), ("end_th", c["end"])):
+            await self.keep(f"shadow.colour.curve.{name}", value, *at)
+        for name, value in (("inv1", c["inv1"]), ("inv2", c["inv2"]), ("square2", c["b2_2"])):
+            await self.keep(f"shadow.colour.curve.{name}", pair(value), *at)
+        for name, value in (("slope1", c["b1_1"]), ("base2", c["base2"]), ("slope2", c["b1_2"])):
+            await self.keep(f"shadow.colour.curve.{name}", value & 0xFFFFFFFF, *at)
+
+    async def counters(self, queues: int) -> dict[str, int]:
+        """Packets of each kind, and bytes as `sent_bytes` and so on, over the first `queues` queues and all colours."""
+        total = dict.fromkeys([name for kind in WINDOW for name in (kind, f"{kind}_bytes")], 0)
+        for queue in range(queues):
+            await self.write("queue_select", queue)
+            await self.write("snapshot", 1)
+            while (await self.fields("status"))["snapshot_pending"]:
+                pass
+            for kind in WINDOW:
+                for colour in range(3):
+                    path = f"window.colour.{kind}"
+                    total[kind] += await self.read64(f"{path}.packets_low", f"{path}.packets_high", colour)
+                    total[f"{kind}_bytes"] += await self.read64(f"{path}.bytes_low", f"{path}.bytes_high", colour)
+        return total
+
+    async def lost(self, source: int) -> tuple[int, int]:
+        """Frames and bytes that an input lost."""
+        frames = await self.read64("lost.frames_low", "lost.frames_high", source)
+        return frames, await self.read64("lost.bytes_low", "lost.bytes_high", source)
+
+    async def at_rest(self):
+        while (await self.fields("status"))["busy"]:
+            pass
+
+
+class App(Block):
+    """The block as a driver finds it: its own registers and its lanes, by the list that begins at offset 0."""
+
+    def __init__(self, core):
+        super().__init__(core.axil, 0, APP_NAMES)
+        self.core = core
+        self.wire: list[Lane] = []
+        self.host: list[Lane] = []
+        self.lanes: list[Lane] = []
+
+    async def find(self) -> "App":
+        offset, seen = 0, []
+        while True:
+            kind, version, following = [await self.axil.read_dword(offset + 4 * i) for i in range(3)]
+            assert kind == (APP if not seen else LANE), f"block {len(seen)} at {offset:x} is of type {kind:08x}"
+            assert version >> 16 == 1
+            seen.append(offset)
+            if kind == LANE:
+                self.lanes.append(Lane(self.axil, offset))
+            if not following:
+                break
+            assert following > offset and following % 0x10000 == 0, f"the block behind {offset:x} is at {following:x}"
+            offset = following
+        assert len(self.lanes) == await self.read("lanes") and self.core.ports == await self.read("ports")
+        each = 2 if (await self.fields("features"))["host_lanes"] else 1
+        assert len(self.lanes) == each * self.core.ports
+        self.wire, self.host = self.lanes[::each], self.lanes[1::each] if each == 2 else []
+        return self
+
+    async def route(self, port: int, tx: int | None = None, rx: int | None = None, wait: bool = True):
+        """Sets the routes of a port, and waits until they are in effect where frames are under way."""
+        now = await self.fields("port.route", port)
+        wanted = {"tx": now["tx"] if tx is None else tx, "rx": now["rx"] if rx is None else rx}
+        await self.write("port.route", wanted, port)
+        while wait:
+            effect = await self.fields("port.route_in_effect", port)
+            if effect == wanted | {"waits": 0}:
+                return
+
+    async def count(self, name: str, port: int) -> int:
+        return await self.read64(f"port.{name}.low", f"port.{name}.high", port)
+
+    async def statistics(self, lane: int) -> dict[str, int]:
+        """What the statistics stream has brought of a lane until now."""
+        base = (await self.fields("statistics"))["base"]
+        return {name: self.core.statistics[(base + 16 * lane + k) % 4096] for k, name in enumerate(STATISTICS)}
+
+
+def pair(value) -> dict[str, int]:
+    mant, shift = value
+    return {"mant": mant, "shift": shift}

@@ -1,0 +1,106 @@
+"""Routes: transparent after a reset, and frames stay whole whatever is switched while they pass. For every width and
+number of ports.
+"""
+
+import cocotb
+
+from .accounts import at_rest, opened, port_agrees
+from .core import Core, seeded
+from .driver import BY_LANE, BYPASS, DROP, FORWARD, HOST_LANE, TO_HOST
+from .lanes import plenty
+
+SIZES = (60, 61, 64, 65, 127, 128, 129, 512, 1514)
+
+
+def traffic(core: Core, count: int, **words):
+    """Frames of both directions on all ports, of any size, a few of them bad."""
+    random = core.random
+    for _ in range(count):
+        for port in range(core.ports):
+            core.send(port, random.choice(SIZES), bad=random.random() < 0.05, asks=random.random() < 0.9, **words)
+            core.receive(port, random.choice(SIZES), bad=random.random() < 0.05, **words)
+
+
+@cocotb.test()
+@cocotb.parametrize(gaps=[0.0, 0.5])
+async def after_a_reset_everything_passes_as_it_is(dut, gaps):
+    core = seeded(dut, 200 + int(gaps * 2))
+    core.transparent = True
+    traffic(core, 100)
+    for port in range(core.ports):
+        core.send(port, 9014)
+        core.receive(port, 9014)
+        core.engines[port].gaps = gaps
+    if gaps:
+        core.cpl_pace, core.random_pace = 0.4, 0.5
+        for mac in core.mac_rx:
+            mac.pace = 0.6
+    await core.start()
+    await core.rest()
+    core.settle()
+    assert all(len(frames) == 101 for frames in (*core.on_wire, *core.to_host)), "a frame is missing"
+    assert core.counts["stamped completions"] == 101 * core.ports and not core.counts["plain completions"]
+
+
+@cocotb.test()
+async def every_route_alone_brings_every_frame_where_it_says(dut):
+    core = seeded(dut, 210)
+    app = await opened(core, plenty())
+    ports = range(core.ports)
+    for tx in (BY_LANE, BYPASS):
+        for rx in (TO_HOST, HOST_LANE, FORWARD, DROP):
+            if rx == HOST_LANE and not app.host:
+                continue
+            before = [len(core.to_host[port]) for port in ports], [len(core.on_wire[port]) for port in ports]
+            for port in ports:
+                await app.route(port, tx=tx, rx=rx)
+                for _ in range(10):
+                    core.receive(port, core.random.choice(SIZES))
+            await core.rest()  # one after the other: together they may be more than the line takes
+            for port in ports:
+                for _ in range(10):
+                    core.send(port, core.random.choice(SIZES))
+            await at_rest(core, app)
+            for port in ports:
+                host, wire = len(core.to_host[port]) - before[0][port], len(core.on_wire[port]) - before[1][port]
+                assert host == (10 if rx in (TO_HOST, HOST_LANE) else 0), f"tx {tx}, rx {rx}: {host} reached the host"
+                assert wire == (20 if rx == FORWARD else 10), f"tx {tx}, rx {rx}: {wire} reached the wire"
+    core.settle()
+    for port in ports:
+        counts = await port_agrees(core, app, port)
+        assert counts["rx_dropped"] == 20 and counts["forwarded"] == 20, counts
+        assert counts["taken"] == 10 * (4 if app.host else 3), counts
+        assert not counts["rx_lost"] and not counts["rx_cut"]
+
+
+@cocotb.test()
+async def routes_that_change_under_traffic_neither_cut_nor_mix_frames(dut):
+    core = seeded(dut, 220)
+    app = await opened(core, plenty())
+    random = core.random
+    for turn in range(60):
+        traffic(core, 4, stream=None)
+        port = random.randrange(core.ports)
+        rx = random.choice([TO_HOST, HOST_LANE, FORWARD, DROP] if app.host else [TO_HOST, FORWARD, DROP])
+        for mac in core.mac_rx:
+            mac.pace = random.choice([1.0, 0.4])
+        for engine in core.engines:
+            engine.gaps = random.choice([0.0, 0.3])
+        core.cpl_pace = random.choice([1.0, 0.3])
+        await app.route(port, random.choice([BYPASS, BY_LANE]), rx)
+        await core.after(random.randrange(400))
+    core.cpl_pace = 1.0
+    await at_rest(core, app)
+    core.settle()
+    each = len(app.lanes) // core.ports
+    left = gone = 0
+    for port in range(core.ports):
+        counts = await port_agrees(core, app, port)
+        kinds = ("tail", "nobuf", "bad", "early", "forced", "policed", "lost")
+        gone += sum(counts[f"lane {kind}"] for kind in kinds) + counts["rx_dropped"] + counts["rx_lost"]
+        if each == 2:
+            told = await app.statistics(each * port + 1)
+            gone += sum(told[kind] for kind in kinds)
+        left += len(core.on_wire[port]) + len(core.to_host[port])
+    assert left + gone == core.number, f"{core.number} frames, {left} came out, {gone} were counted"
+    dut._log.info(f"{core.number} frames, {left} came out, {gone} were counted as dropped")

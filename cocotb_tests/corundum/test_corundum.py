@@ -1,0 +1,37 @@
+"""The app block in the shell that Corundum's core instantiates, among models of that core's engines, MACs and host."""
+
+import pytest
+from bench.build import run_app
+
+APP_ID = 0x564D0001
+
+
+def parameters(interfaces: int, ports: int, bits: int, **others: int) -> dict[str, int]:
+    """What Corundum sets for so many interfaces, ports each, and bits of the sync stage."""
+    direct = 64 if bits == 128 else bits  # at 25G the MACs have 64 bits
+    widths = {"AXIS_DATA_WIDTH": direct, "AXIS_SYNC_DATA_WIDTH": bits, "AXIL_APP_CTRL_ADDR_WIDTH": 24}
+    return {"APP_ID": APP_ID, "IF_COUNT": interfaces, "PORTS_PER_IF": ports} | widths | others
+
+
+def benches(*names: str) -> str:
+    return ",".join(f"corundum.{name}_bench" for name in names)
+
+
+def test_two_ports_of_10g():
+    run_app(benches("tags", "line", "routes", "registers"), "app10g-2-few", parameters(2, 1, 64))
+
+
+def test_queued_host_frames_that_are_evicted():
+    run_app(benches("tags"), "app10g-2-evict", parameters(2, 1, 64), EVICTS="1")
+
+
+@pytest.mark.parametrize(
+    "preset, shape",
+    [
+        ("app25g-2-few", parameters(1, 2, 128)),
+        ("app100g-1-few", parameters(1, 1, 512)),
+        ("app10g-1-nots", parameters(1, 1, 64, PTP_TS_ENABLE=0)),
+    ],
+)
+def test_other_widths_and_shapes(preset, shape):
+    run_app(benches("routes", "registers"), preset, shape)
