@@ -14,15 +14,7 @@ constexpr u64 PatienceClocks = 10'000'000;  // then the lane hangs
 LaneDriver::LaneDriver(VerilatedLane& lane, LaneListener& listener, bool stalls, bool oneInput)
     : lane_(lane),
       listener_(listener),
-      control_(lane,
-               [this](const std::function<void()>& look) {
-                 if (source_ != nullptr) {
-                   fill(*source_);
-                   present();
-                   quiet_ = 0;
-                 }
-                 clock(look);
-               }),
+      control_(lane, [this](const std::function<void()>& look) { clockAmidTraffic(look); }),
       stalls_(stalls),
       oneInput_(oneInput),
       inputs_(Inputs) {}
@@ -40,13 +32,20 @@ void LaneDriver::clock(const std::function<void()>& look) {
   now_ += ClockNs;
 }
 
+void LaneDriver::clockAmidTraffic(const std::function<void()>& look) {
+  if (source_ != nullptr) {
+    fill(*source_);
+    present();
+    quiet_ = 0;
+  }
+  clock(look);
+}
+
 void LaneDriver::reset() {
-  out_.clear();
-  for (u32 i = 0; i < Inputs; i++)
-    if (!inputs_[i].shown) lane_.setInput(i, nullptr);
   lane_.reset(true);
-  for (u32 i = 0; i < ResetClocks; i++) clock(nullptr);
+  for (u32 i = 0; i < ResetClocks; i++) clockAmidTraffic(nullptr);
   lane_.reset(false);
+  out_.clear();
 }
 
 void LaneDriver::start(const VmConfig& config) {

@@ -65,6 +65,7 @@ class LaneDriver {
     bool shown = false;
   };
   void clock(const std::function<void()>& look);
+  void clockAmidTraffic(const std::function<void()>& look);  // with the beats of an attached source
   void present();
   void sample();
   void takeOutput();

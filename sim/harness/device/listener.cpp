@@ -23,21 +23,22 @@ sockaddr_un addressOf(const std::string& path) {
   return address;
 }
 
-Descriptor fresh() {
-  Descriptor out(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Descriptor fresh(int type) {
+  Descriptor out(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!out) throw std::runtime_error(std::string("no socket can be had: ") + std::strerror(errno));
   return out;
 }
 
 }  // namespace
 
-Listener::Listener(const std::string& path) : path_(path), socket_(fresh()) {
+Listener::Listener(const std::string& path) : path_(path), socket_(fresh(SOCK_STREAM)) {
   const sockaddr_un address = addressOf(path);
   const auto* at = reinterpret_cast<const sockaddr*>(&address);
   struct stat about {};
   if (::lstat(path.c_str(), &about) == 0) {
     if (!S_ISSOCK(about.st_mode)) throw InputError(path + ": is there and is no socket; give another path");
-    if (::connect(fresh().get(), at, sizeof address) == 0 || errno != ECONNREFUSED)
+    // A socket of the other type cannot connect, so that who listens there takes no notice; it is refused where nobody does.
+    if (::connect(fresh(SOCK_DGRAM).get(), at, sizeof address) == 0 || errno != ECONNREFUSED)
       throw InputError(path + ": another program listens there; give another path");
     ::unlink(path.c_str());
   }

@@ -42,13 +42,14 @@ Descriptor signals() {
 }
 
 int serve(const DeviceOptions& o) {
+  Descriptor ends = signals();  // before any thread is there that could take them
   Log log;
   Traffic traffic({o.framesFrom}, {o.framesTo}, o.rate, o.out, log);
   LaneDevice lane(traffic, o.waves, o.paused);
   if (!o.config.empty()) lane.configure(load(o.config).config);
   if (!o.capture.empty()) lane.feed(o.capture, o.rate, o.speed, std::nullopt);
   VfioDevice device(lane, log);
-  Server server(o, signals(), lane, device, traffic, log);
+  Server server(o, std::move(ends), lane, device, traffic, log);
   const Server::End end = server.run();
   traffic.keep();
   if (const LaneBook& book = lane.book(); book.errors() != 0) {
