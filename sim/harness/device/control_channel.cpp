@@ -20,7 +20,8 @@ std::optional<double> number(const Json& asked, const char* name, double low, do
   if (!asked.contains(name)) return std::nullopt;
   const Json& value = asked[name];
   if (!value.is_number() || !(value.get<double>() >= low && value.get<double>() <= high))
-    throw InputError(std::string(name) + " is " + value.dump() + "; legal is " + Json(low).dump() + " to " + Json(high).dump());
+    throw InputError(std::string(name) + " is " + value.dump() + "; legal is " + Json(low).dump() + " to " +
+                     Json(high).dump());
   return value.get<double>();
 }
 
@@ -119,7 +120,8 @@ Json ControlChannel::dma(const Json& asked) const {
   if (!asked.contains("address")) {
     Json regions = Json::array();
     for (const auto& [address, region] : device_.dma().regions())
-      regions.push_back({{"address", address}, {"bytes", region.size}, {"flags", region.flags}, {"mapped", region.at != nullptr}});
+      regions.push_back(
+          {{"address", address}, {"bytes", region.size}, {"flags", region.flags}, {"mapped", region.at != nullptr}});
     return {{"regions", regions}};
   }
   std::string hex;

@@ -31,7 +31,7 @@ class ControlChannel {
 
   struct Client {
     Descriptor socket;
-    std::string text;  // of a line that is not whole
+    std::string text;    // of a line that is not whole
     bool waits = false;  // for the clock to reach its goal
     bool gone = false;
   };

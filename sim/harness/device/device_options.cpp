@@ -8,7 +8,8 @@ namespace vermilion {
 const char* deviceUsage() {
   return "vermilion-device --socket PATH [--control PATH] [--config-words FILE] [--wait SECONDS] [--keep] [--paused]\n"
          "                 [--capture FILE [--rate BITS_PER_SECOND | --speed FACTOR]] [--out OUT.pcapng]\n"
-         "                 [--frames-from PATH|udp:HOST:PORT] [--frames-to PATH|udp:HOST:PORT] [--vcd FILE | --fst FILE]\n"
+         "                 [--frames-from PATH|udp:HOST:PORT] [--frames-to PATH|udp:HOST:PORT] [--vcd FILE | --fst "
+         "FILE]\n"
          "vermilion-device --list-writes FILE   the register writes that give the lane the configuration of a record\n";
 }
 
@@ -28,10 +29,16 @@ T number(const std::string& option, const std::string& text, T low, T high, cons
 
 DeviceOptions parseDeviceOptions(int count, char** words) {
   DeviceOptions o;
-  const std::map<std::string, std::string*> texts = {
-      {"--socket", &o.socket}, {"--control", &o.control}, {"--config-words", &o.config},   {"--capture", &o.capture},
-      {"--out", &o.out},       {"--vcd", &o.waves},       {"--frames-from", &o.framesFrom}, {"--frames-to", &o.framesTo},
-      {"--fst", &o.waves},     {"--list-writes", &o.listWrites}};
+  const std::map<std::string, std::string*> texts = {{"--socket", &o.socket},
+                                                     {"--control", &o.control},
+                                                     {"--config-words", &o.config},
+                                                     {"--capture", &o.capture},
+                                                     {"--out", &o.out},
+                                                     {"--vcd", &o.waves},
+                                                     {"--frames-from", &o.framesFrom},
+                                                     {"--frames-to", &o.framesTo},
+                                                     {"--fst", &o.waves},
+                                                     {"--list-writes", &o.listWrites}};
   bool paced = false;
   for (int i = 1; i < count; i++) {
     const std::string option = words[i];

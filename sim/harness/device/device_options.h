@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "frame.h"
 #include "formats.h"
+#include "frame.h"
 
 namespace vermilion {
 

@@ -53,9 +53,11 @@ void DmaMap::unmap(const DmaUnmapPayload& w) {
   const std::string name = "DMA_UNMAP of " + hex(w.size) + " bytes at " + hex(w.address);
   if (w.argsz < sizeof w) throw Refusal(EINVAL, name + ": argsz is " + std::to_string(w.argsz) + "; legal is 24");
   if (w.flags == VFIO_DMA_UNMAP_FLAG_ALL && w.address == 0 && w.size == 0) return clear();
-  if (w.flags != 0) throw Refusal(EINVAL, name + ": flags are " + hex(w.flags) + "; legal are 0, and 2 with nothing else: all");
+  if (w.flags != 0)
+    throw Refusal(EINVAL, name + ": flags are " + hex(w.flags) + "; legal are 0, and 2 with nothing else: all");
   const auto found = regions_.find(w.address);
-  if (found == regions_.end() || found->second.size != w.size) throw Refusal(ENOENT, name + ": no such region is mapped");
+  if (found == regions_.end() || found->second.size != w.size)
+    throw Refusal(ENOENT, name + ": no such region is mapped");
   release(found->second);
   regions_.erase(found);
 }

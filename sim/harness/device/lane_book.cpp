@@ -75,8 +75,7 @@ void LaneBook::decided(const RtlDecision& d, u64) {
 void LaneBook::pay(u32 queue, const VictimOutcome& o) {
   if (!o.evicted && !o.victimMarked) return;
   std::deque<Packet>& standing = queues_[queue];
-  const auto victim =
-      std::find_if(standing.begin(), standing.end(), [&](const Packet& p) { return p.cell == o.cell; });
+  const auto victim = std::find_if(standing.begin(), standing.end(), [&](const Packet& p) { return p.cell == o.cell; });
   if (victim == standing.end()) return breach("a packet is to pay for another that is not in its queue");
   victim->ce = true;
   if (!o.evicted) return;
@@ -106,7 +105,8 @@ void LaneBook::match() {
     const Packet& p = left_.front();
     const std::vector<u8>&in = p.frame->bytes, &out = wire_.front();
     const std::size_t window = std::min<std::size_t>(in.size(), HeaderWindow);
-    if (in.size() != out.size() || !std::equal(in.begin() + static_cast<i64>(window), in.end(), out.begin() + static_cast<i64>(window)))
+    if (in.size() != out.size() ||
+        !std::equal(in.begin() + static_cast<i64>(window), in.end(), out.begin() + static_cast<i64>(window)))
       breach("a frame came out with other bytes than it went in with");
     results_->sent(p, p.ce && p.headers.ecn != 0 && p.headers.ecn != 3);
     frames_++;

@@ -31,7 +31,8 @@ void LaneDevice::reset() {
 
 u64 LaneDevice::feed(const std::string& capture, std::optional<double> rate, double speed, std::optional<u64> at) {
   if (at && *at < driver_.now())
-    throw InputError("at_ns is " + std::to_string(*at) + ", and it is " + std::to_string(driver_.now()) + " ns already");
+    throw InputError("at_ns is " + std::to_string(*at) + ", and it is " + std::to_string(driver_.now()) +
+                     " ns already");
   const u64 start = ontoGrid(at.value_or(std::max(driver_.now(), StartNs)));
   traffic_.feed(capture, rate, speed, start);
   driver_.more();

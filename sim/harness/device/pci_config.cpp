@@ -50,14 +50,14 @@ void PciConfig::reset() {
   put(MsixAt + 4, MsixTableAt | Bir, 4);
   put(MsixAt + 8, MsixPendingAt | Bir, 4);
 
-  put(ExpressAt, 0x0002 << 16 | 0x10, 4);                   // version 2, endpoint, end of the list
-  put(ExpressAt + 0x04, 1u << 28 | 1u << 15, 4);            // function level reset, role-based errors, payloads of 128 bytes
-  put(ExpressAt + 0x08, 0x2810, 2, 0x78ff);                 // relaxed ordering, no snoop, requests of 512 bytes
-  put(ExpressAt + 0x0c, 8 << 4 | 3, 4);                     // 8 lanes at 8 GT/s
-  put(ExpressAt + 0x10, 0, 2, 0x00c8);                      // link control
-  put(ExpressAt + 0x12, 8 << 4 | 3, 2);                     // as it came up
-  put(ExpressAt + 0x2c, 0x0e, 4);                           // 2.5, 5 and 8 GT/s
-  put(ExpressAt + 0x30, 3, 2, 0x000f);                      // target speed
+  put(ExpressAt, 0x0002 << 16 | 0x10, 4);         // version 2, endpoint, end of the list
+  put(ExpressAt + 0x04, 1u << 28 | 1u << 15, 4);  // function level reset, role-based errors, payloads of 128 bytes
+  put(ExpressAt + 0x08, 0x2810, 2, 0x78ff);       // relaxed ordering, no snoop, requests of 512 bytes
+  put(ExpressAt + 0x0c, 8 << 4 | 3, 4);           // 8 lanes at 8 GT/s
+  put(ExpressAt + 0x10, 0, 2, 0x00c8);            // link control
+  put(ExpressAt + 0x12, 8 << 4 | 3, 2);           // as it came up
+  put(ExpressAt + 0x2c, 0x0e, 4);                 // 2.5, 5 and 8 GT/s
+  put(ExpressAt + 0x30, 3, 2, 0x000f);            // target speed
 }
 
 void PciConfig::read(u32 offset, u8* to, u32 count) const {

@@ -81,8 +81,8 @@ template <class T>
 T payload(const Message& message, const char* name) {
   T out;
   if (message.body.size() < sizeof out)
-    throw Refusal(EINVAL, std::string(name) + " has " + std::to_string(message.body.size()) + " bytes of payload; it needs " +
-                              std::to_string(sizeof out));
+    throw Refusal(EINVAL, std::string(name) + " has " + std::to_string(message.body.size()) +
+                              " bytes of payload; it needs " + std::to_string(sizeof out));
   std::memcpy(&out, message.body.data(), sizeof out);
   return out;
 }

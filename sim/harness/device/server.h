@@ -13,7 +13,8 @@ namespace vermilion {
 class Server {
  public:
   // `signals`: a signalfd; what comes from it ends the loop.
-  Server(const DeviceOptions& options, Descriptor signals, LaneDevice& lane, VfioDevice& device, Traffic& traffic, Log& log);
+  Server(const DeviceOptions& options, Descriptor signals, LaneDevice& lane, VfioDevice& device, Traffic& traffic,
+         Log& log);
   enum class End { Done, NobodyCame };
   End run();
 

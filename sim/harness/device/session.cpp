@@ -60,8 +60,8 @@ bool Session::readable() {
     if (state == Read::Whole) {
       const u32 size = message_.header.size;
       if (size < Head || size > MaxMessageBytes) {
-        log_.refused("a message says that it has " + std::to_string(size) + " bytes; legal are " + std::to_string(Head) +
-                     " to " + std::to_string(MaxMessageBytes) + ", so the connection is closed");
+        log_.refused("a message says that it has " + std::to_string(size) + " bytes; legal are " +
+                     std::to_string(Head) + " to " + std::to_string(MaxMessageBytes) + ", so the connection is closed");
         reply(ErrorFlag, EINVAL, {});
         return false;
       }

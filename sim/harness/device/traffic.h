@@ -23,7 +23,8 @@ struct FrameAddress {
 
 class Traffic : public FrameSource {
  public:
-  Traffic(const FrameAddress& from, const FrameAddress& to, std::optional<double> rate, const std::string& out, Log& log);
+  Traffic(const FrameAddress& from, const FrameAddress& to, std::optional<double> rate, const std::string& out,
+          Log& log);
   ~Traffic() override;
 
   // A capture whose first frame starts at lane time `start`. Throws InputError.

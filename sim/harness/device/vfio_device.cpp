@@ -13,10 +13,14 @@ using Json = nlohmann::json;
 
 u64 sizeOf(u32 region) {
   switch (region) {
-    case VFIO_PCI_BAR0_REGION_INDEX: return Bar0Bytes;
-    case VFIO_PCI_BAR2_REGION_INDEX: return Bar2Bytes;
-    case VFIO_PCI_CONFIG_REGION_INDEX: return ConfigBytes;
-    default: return 0;
+    case VFIO_PCI_BAR0_REGION_INDEX:
+      return Bar0Bytes;
+    case VFIO_PCI_BAR2_REGION_INDEX:
+      return Bar2Bytes;
+    case VFIO_PCI_CONFIG_REGION_INDEX:
+      return ConfigBytes;
+    default:
+      return 0;
   }
 }
 
@@ -27,8 +31,8 @@ std::string nameOf(u32 region) {
 // An access that may be made; `data` are the bytes that come with it.
 RegionAccess checked(const Message& message, const char* name, bool writes) {
   const auto access = payload<RegionAccess>(message, name);
-  const std::string what =
-      std::string(name) + " of " + std::to_string(access.count) + " bytes at " + std::to_string(access.offset) + " of " + nameOf(access.region);
+  const std::string what = std::string(name) + " of " + std::to_string(access.count) + " bytes at " +
+                           std::to_string(access.offset) + " of " + nameOf(access.region);
   const u64 size = sizeOf(access.region);
   if (size == 0) throw Refusal(EINVAL, what + ": this device has no such region");
   if (access.count > size || access.offset > size - access.count)
@@ -55,7 +59,8 @@ template <class T>
 T request(const Message& message, const char* name) {
   const T out = payload<T>(message, name);
   if (out.argsz < sizeof out)
-    throw Refusal(EINVAL, std::string(name) + ": argsz is " + std::to_string(out.argsz) + "; the reply has " + std::to_string(sizeof out));
+    throw Refusal(EINVAL, std::string(name) + ": argsz is " + std::to_string(out.argsz) + "; the reply has " +
+                              std::to_string(sizeof out));
   return out;
 }
 
@@ -72,20 +77,29 @@ std::vector<u8> VfioDevice::handle(Message& m) {
   if (!m.fds.empty() && command != Command::DmaMap && command != Command::SetIrqs)
     throw Refusal(EINVAL, name + " brings file descriptors; legal are none");
   switch (command) {
-    case Command::Version: return version(m);
-    case Command::DmaMap: return dma_.map(payload<DmaMapPayload>(m, "DMA_MAP"), m.fds), std::vector<u8>{};
+    case Command::Version:
+      return version(m);
+    case Command::DmaMap:
+      return dma_.map(payload<DmaMapPayload>(m, "DMA_MAP"), m.fds), std::vector<u8>{};
     case Command::DmaUnmap: {
       const auto wanted = payload<DmaUnmapPayload>(m, "DMA_UNMAP");
       dma_.unmap(wanted);
       return bytesOf(wanted);
     }
-    case Command::GetInfo: return info(m);
-    case Command::GetRegionInfo: return regionInfo(m);
-    case Command::GetIrqInfo: return irqInfo(m);
-    case Command::SetIrqs: return setIrqs(m), std::vector<u8>{};
-    case Command::RegionRead: return regionRead(m);
-    case Command::RegionWrite: return regionWrite(m);
-    case Command::Reset: return reset(), std::vector<u8>{};
+    case Command::GetInfo:
+      return info(m);
+    case Command::GetRegionInfo:
+      return regionInfo(m);
+    case Command::GetIrqInfo:
+      return irqInfo(m);
+    case Command::SetIrqs:
+      return setIrqs(m), std::vector<u8>{};
+    case Command::RegionRead:
+      return regionRead(m);
+    case Command::RegionWrite:
+      return regionWrite(m);
+    case Command::Reset:
+      return reset(), std::vector<u8>{};
   }
   throw Refusal(ENOTSUP, name + " is not known, or not supported");
 }
@@ -106,7 +120,8 @@ std::vector<u8> VfioDevice::version(const Message& m) {
   const auto asked = payload<VersionPayload>(m, "VERSION");
   if (agreed_) throw Refusal(EINVAL, "VERSION came twice");
   if (asked.major != ProtocolMajor)
-    throw Refusal(ENOTSUP, "VERSION asks for protocol " + std::to_string(asked.major) + "." + std::to_string(asked.minor) + "; legal is 0");
+    throw Refusal(ENOTSUP, "VERSION asks for protocol " + std::to_string(asked.major) + "." +
+                               std::to_string(asked.minor) + "; legal is 0");
   std::string text(m.body.begin() + sizeof asked, m.body.end());
   if (!text.empty() && text.back() != '\0') throw Refusal(EINVAL, "VERSION: its JSON does not end with a zero byte");
   Json wanted = Json::object();
@@ -115,7 +130,10 @@ std::vector<u8> VfioDevice::version(const Message& m) {
     throw Refusal(EINVAL, "VERSION: its JSON is no object with an object of capabilities");
   const Json offered = wanted.value("capabilities", Json::object());
   // Of these, the ones that the client knows: the list must be a part of the client's.
-  const Json own = {{"max_msg_fds", MaxMessageFds}, {"max_data_xfer_size", MaxDataBytes}, {"max_dma_maps", DmaMap::MaxRegions}, {"pgsizes", 4096}};
+  const Json own = {{"max_msg_fds", MaxMessageFds},
+                    {"max_data_xfer_size", MaxDataBytes},
+                    {"max_dma_maps", DmaMap::MaxRegions},
+                    {"pgsizes", 4096}};
   Json capabilities = Json::object();
   for (const auto& [name, value] : own.items())
     if (offered.contains(name)) capabilities[name] = value;
@@ -130,7 +148,8 @@ std::vector<u8> VfioDevice::version(const Message& m) {
 
 std::vector<u8> VfioDevice::info(const Message& m) const {
   request<DeviceInfo>(m, "DEVICE_GET_INFO");
-  return bytesOf(DeviceInfo{sizeof(DeviceInfo), VFIO_DEVICE_FLAGS_RESET | VFIO_DEVICE_FLAGS_PCI, VFIO_PCI_NUM_REGIONS, VFIO_PCI_NUM_IRQS});
+  return bytesOf(DeviceInfo{sizeof(DeviceInfo), VFIO_DEVICE_FLAGS_RESET | VFIO_DEVICE_FLAGS_PCI, VFIO_PCI_NUM_REGIONS,
+                            VFIO_PCI_NUM_IRQS});
 }
 
 std::vector<u8> VfioDevice::regionInfo(const Message& m) const {
@@ -152,9 +171,11 @@ std::vector<u8> VfioDevice::irqInfo(const Message& m) const {
 
 void VfioDevice::setIrqs(Message& m) {
   const auto set = payload<vfio_irq_set>(m, "SET_IRQS");
-  const std::string name = "SET_IRQS of type " + std::to_string(set.index) + ", " + std::to_string(set.count) + " from " + std::to_string(set.start);
+  const std::string name = "SET_IRQS of type " + std::to_string(set.index) + ", " + std::to_string(set.count) +
+                           " from " + std::to_string(set.start);
   const u32 data = set.flags & VFIO_IRQ_SET_DATA_TYPE_MASK, action = set.flags & VFIO_IRQ_SET_ACTION_TYPE_MASK;
-  if (set.argsz < sizeof set || set.index >= VFIO_PCI_NUM_IRQS || set.flags != (data | action) || std::popcount(data) != 1 || std::popcount(action) != 1)
+  if (set.argsz < sizeof set || set.index >= VFIO_PCI_NUM_IRQS || set.flags != (data | action) ||
+      std::popcount(data) != 1 || std::popcount(action) != 1)
     throw Refusal(EINVAL, name + ": bad argsz, type or flags");
   const u32 count = set.index == VFIO_PCI_MSIX_IRQ_INDEX ? Vectors : 0;
   if (data == VFIO_IRQ_SET_DATA_NONE && action == VFIO_IRQ_SET_ACTION_TRIGGER && set.count == 0 && set.start == 0) {
@@ -163,13 +184,16 @@ void VfioDevice::setIrqs(Message& m) {
   }
   if (set.start > count || set.count > count - set.start)
     throw Refusal(EINVAL, name + ": the device has " + std::to_string(count) + " of that type");
-  if (action != VFIO_IRQ_SET_ACTION_TRIGGER) throw Refusal(ENOTSUP, name + ": masks are kept by the client; legal is the action TRIGGER");
-  if (data != VFIO_IRQ_SET_DATA_EVENTFD && !m.fds.empty()) throw Refusal(EINVAL, name + ": brings file descriptors it has no use for");
+  if (action != VFIO_IRQ_SET_ACTION_TRIGGER)
+    throw Refusal(ENOTSUP, name + ": masks are kept by the client; legal is the action TRIGGER");
+  if (data != VFIO_IRQ_SET_DATA_EVENTFD && !m.fds.empty())
+    throw Refusal(EINVAL, name + ": brings file descriptors it has no use for");
   const u8* flags = m.body.data() + sizeof set;
   switch (data) {
     case VFIO_IRQ_SET_DATA_EVENTFD:
       if (!m.fds.empty() && m.fds.size() != set.count)
-        throw Refusal(EINVAL, name + ": brings " + std::to_string(m.fds.size()) + " eventfds; legal are one for each, or none");
+        throw Refusal(EINVAL,
+                      name + ": brings " + std::to_string(m.fds.size()) + " eventfds; legal are one for each, or none");
       for (u32 i = 0; i < set.count; i++)
         interrupts_.wire(set.start + i, m.fds.empty() ? Descriptor() : std::move(m.fds[i]));
       return;
