@@ -145,11 +145,11 @@ void ControlAccess::hang(u32 waited, const char* what, u32 address) const {
                            std::to_string(address));
 }
 
-void ControlAccess::write(u32 address, u32 value) {
+void ControlAccess::write(u32 address, u32 value, u32 strobes) {
   bool addressTaken = false, dataTaken = false, done = false;
   for (u32 waited = 0; !done; waited++) {
     hang(waited, "write", address);
-    lane_.setWrite(!addressTaken, address, !dataTaken, value);
+    lane_.setWrite(!addressTaken, address, !dataTaken, value, strobes);
     clock_([&] {
       addressTaken |= lane_.writeAddressReady();
       dataTaken |= lane_.writeDataReady();

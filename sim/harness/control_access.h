@@ -22,7 +22,7 @@ class ControlAccess {
   // `clock` runs the lane by one clock and calls `look` after outputs have settled.
   using Clock = std::function<void(const std::function<void()>& look)>;
   ControlAccess(VerilatedLane& lane, Clock clock) : lane_(lane), clock_(std::move(clock)) {}
-  void write(u32 address, u32 value);
+  void write(u32 address, u32 value, u32 strobes = 15);
   u32 read(u32 address);
 
  private:

@@ -1,9 +1,6 @@
 #include "lane_driver.h"
 
-#include <algorithm>
 #include <cstring>
-
-#include "pace.h"
 
 namespace vermilion {
 
@@ -17,7 +14,7 @@ constexpr u64 PatienceClocks = 10'000'000;  // then the lane hangs
 LaneDriver::LaneDriver(VerilatedLane& lane, LaneListener& listener, bool stalls, bool oneInput)
     : lane_(lane),
       listener_(listener),
-      control_(lane, [this](const std::function<void()>& look) { clock(look); }),
+      control_(lane, [this](const std::function<void()>& look) { clockAmidTraffic(look); }),
       stalls_(stalls),
       oneInput_(oneInput),
       inputs_(Inputs) {}
@@ -35,10 +32,24 @@ void LaneDriver::clock(const std::function<void()>& look) {
   now_ += ClockNs;
 }
 
-void LaneDriver::start(const VmConfig& config) {
+void LaneDriver::clockAmidTraffic(const std::function<void()>& look) {
+  if (source_ != nullptr) {
+    fill(*source_);
+    present();
+    quiet_ = 0;
+  }
+  clock(look);
+}
+
+void LaneDriver::reset() {
   lane_.reset(true);
-  for (u32 i = 0; i < ResetClocks; i++) clock(nullptr);
+  for (u32 i = 0; i < ResetClocks; i++) clockAmidTraffic(nullptr);
   lane_.reset(false);
+  out_.clear();
+}
+
+void LaneDriver::start(const VmConfig& config) {
+  reset();
   for (const RegisterWrite& w : registerWrites(config)) control_.write(w.address, w.value);
   while (lane_.busy()) clock(nullptr);
   now_ = std::max(now_, StartNs);
@@ -132,30 +143,30 @@ void LaneDriver::fill(FrameSource& source) {
   }
 }
 
-bool LaneDriver::jump() {
+bool LaneDriver::jump(u64 until) {
   u64 to = next_ ? next_->time : ~u64{0}, wake;
   if (lane_.wake(wake)) to = std::min(to, unwrapped(wake, now_));
   if (to == ~u64{0}) return false;
-  now_ = std::max(now_, ontoGrid(to));
+  now_ = std::max(now_, ontoGrid(std::min(to, until)));
   return true;
 }
 
+bool LaneDriver::advance(FrameSource& source, u64 until) {
+  fill(source);
+  const bool waiting = std::any_of(inputs_.begin(), inputs_.end(), [](const Input& in) { return !in.frames.empty(); });
+  if (!waiting && resting_ >= RestClocks && !jump(until)) return false;
+  fill(source);
+  present();
+  clock(nullptr);
+  if (quiet_ <= PatienceClocks) return true;
+  listener_.breach("nothing has moved for " + std::to_string(PatienceClocks) + " clocks at " + std::to_string(now_) +
+                   " ns");
+  return false;
+}
+
 void LaneDriver::run(FrameSource& source, const std::function<void()>& progress) {
-  for (;;) {
-    fill(source);
-    const bool waiting =
-        std::any_of(inputs_.begin(), inputs_.end(), [](const Input& in) { return !in.frames.empty(); });
-    if (!waiting && resting_ >= RestClocks && !jump()) break;
-    fill(source);
-    present();
-    clock(nullptr);
+  while (advance(source))
     if ((clocks_ & 1023) == 0) progress();
-    if (quiet_ > PatienceClocks) {
-      listener_.breach("nothing has moved for " + std::to_string(PatienceClocks) + " clocks at " +
-                       std::to_string(now_) + " ns");
-      break;
-    }
-  }
 }
 
 }  // namespace vermilion

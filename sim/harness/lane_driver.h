@@ -8,6 +8,7 @@
 // clock at or after its time, or behind the frame before it on that input.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -16,6 +17,7 @@
 
 #include "control_access.h"
 #include "frame_source.h"
+#include "pace.h"
 #include "verilated_lane.h"
 
 namespace vermilion {
@@ -36,9 +38,18 @@ class LaneDriver {
  public:
   LaneDriver(VerilatedLane& lane, LaneListener& listener, bool stalls, bool oneInput);
 
+  void reset();                        // of the lane alone: frames go on coming
   void start(const VmConfig& config);  // reset and registers
   // Until all of `source` is in and nothing is under way; `progress` is called now and then.
   void run(FrameSource& source, const std::function<void()>& progress);
+  // From here on frames of `source` go in also while registers are accessed, and by advance(), as far as they are due.
+  void attach(FrameSource& source) { source_ = &source; }
+  // `source`, which had ended, has more frames.
+  void more() { sourceEnded_ = false; }
+  // One clock, behind a jump of time where nothing moves; the jump ends at `until`. False: nothing is left to wait for.
+  bool advance(FrameSource& source, u64 until = ~u64{0});
+  // Silence up to then; only where advance() has nothing left.
+  void idleUntil(u64 ns) { now_ = std::max(now_, ontoGrid(ns)); }
   ControlAccess& control() { return control_; }
 
   u64 clocks() const { return clocks_; }
@@ -54,11 +65,12 @@ class LaneDriver {
     bool shown = false;
   };
   void clock(const std::function<void()>& look);
+  void clockAmidTraffic(const std::function<void()>& look);  // with the beats of an attached source
   void present();
   void sample();
   void takeOutput();
   void fill(FrameSource& source);
-  bool jump();  // false: nothing is left to wait for
+  bool jump(u64 until);  // false: nothing is left to wait for
 
   VerilatedLane& lane_;
   LaneListener& listener_;
@@ -66,6 +78,7 @@ class LaneDriver {
   bool stalls_, oneInput_;
   std::mt19937 random_{1};
   std::vector<Input> inputs_;
+  FrameSource* source_ = nullptr;      // attached
   std::shared_ptr<const Frame> next_;  // read from the source, not yet due
   bool sourceEnded_ = false, outReady_ = false;
   std::vector<u8> out_;

@@ -59,7 +59,6 @@ VerilatedLane::VerilatedLane(const std::string& waves) : ports_(std::make_unique
   top.clock = 0;
   top.io_control_b_ready = 1;
   top.io_control_r_ready = 1;
-  top.io_control_w_bits_strb = 15;
   setWrite(false, 0, false, 0);
   setRead(false, 0);
   for (u32 i = 0; i < Inputs; i++) setInput(i, nullptr);
@@ -200,12 +199,13 @@ bool VerilatedLane::busy() const {
   return ports_->top.io_busy;
 }
 
-void VerilatedLane::setWrite(bool addressValid, u32 address, bool dataValid, u32 data) {
+void VerilatedLane::setWrite(bool addressValid, u32 address, bool dataValid, u32 data, u32 strobes) {
   auto& top = ports_->top;
   top.io_control_aw_valid = addressValid;
   top.io_control_aw_bits = address;
   top.io_control_w_valid = dataValid;
   top.io_control_w_bits_data = data;
+  top.io_control_w_bits_strb = strobes;
 }
 
 void VerilatedLane::setRead(bool addressValid, u32 address) {

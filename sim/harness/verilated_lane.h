@@ -44,7 +44,7 @@ class VerilatedLane {
   bool busy() const;
 
   // AXI4-Lite; every channel by itself.
-  void setWrite(bool addressValid, u32 address, bool dataValid, u32 data);
+  void setWrite(bool addressValid, u32 address, bool dataValid, u32 data, u32 strobes = 15);
   void setRead(bool addressValid, u32 address);
   bool writeAddressReady() const;
   bool writeDataReady() const;

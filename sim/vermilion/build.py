@@ -2,6 +2,7 @@
 
     Chisel --mill--> <preset>/sv/*.sv --verilator, g++--> <preset>/vermilion-sim     sim/model/*.cpp --g++--> libvermilion_model.so
                                                                                           sw_driver/lib/*.c --gcc--> libvermilion_driver.so
+                     the simulator's objects, sim/harness/device/*.cpp --g++--> <preset>/vermilion-device
 
 Everything lies in `.vermilion/build/`. A step's inputs (file contents and its command line) are hashed into `<output>.made`.
 """
@@ -11,6 +12,7 @@ import hashlib
 import os
 import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -173,29 +175,43 @@ def forget_missing_headers(work: Path):
             dependencies.unlink()
 
 
+def harness(*patterns: str) -> list[Path]:
+    """Sources of the simulator's program: all of `sim/harness` but the device's own."""
+    return [path for path in files("sim/harness", *patterns) if "device" not in path.relative_to(ROOT).parts]
+
+
+def definitions(preset: str, waves: str) -> list[str]:
+    """What the harness's compiler is told of a build of the lane."""
+    defines = (FOR_BENCHES | PRESETS)[preset].defines() + [f'-DVM_PRESET=\\"{preset}\\"']
+    return defines + ([f"-DVM_WAVES_{waves.upper()}"] if waves else [])
+
+
+def libraries(waves: str) -> str:
+    return "-lpcap -pthread" + (" -llz4 -lz" if waves == "fst" else "")
+
+
 def simulator(preset: str, waves: str = "", say=quiet) -> Path:
     """The simulator's program; `waves` is "", "vcd" or "fst", each a program of its own because tracing slows."""
     presets = FOR_BENCHES | PRESETS
     if preset not in presets:
         raise UserError(f"--preset is {preset}; legal are {', '.join(PRESETS)}")
-    cpp = sorted(files("sim/harness", "*.cpp") + files("sim/model", "*.cpp"))
-    if not files("sim/harness", "*.cpp"):
+    cpp = sorted(harness("*.cpp") + files("sim/model", "*.cpp"))
+    if not harness("*.cpp"):
         raise BuildError("sim/harness holds no C++ yet, so there is no simulator to build")
     with locked():
         folder = system_verilog(preset, say)
         work = BUILD / preset / ("obj-" + waves if waves else "obj")
         program = BUILD / preset / ("vermilion-sim-" + waves if waves else "vermilion-sim")
         sources = sorted(folder.glob("*.sv"))
-        defines = presets[preset].defines() + [f'-DVM_PRESET=\\"{preset}\\"']
-        defines += [f"-DVM_WAVES_{waves.upper()}"] if waves else []
+        defines = definitions(preset, waves)
         verilate = ["verilator", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "fast"]
         # The lane's own assertions stay on in every simulation.
         verilate += ["--assert", "-Wno-fatal", "--prefix", PREFIX, "--top-module", top_module(folder)]
         verilate += ["--Mdir", work, "-o", program]
         verilate += {"vcd": ["--trace"], "fst": ["--trace-fst"]}.get(waves, [])
         verilate += ["-CFLAGS", " ".join(["-I" + str(ROOT / "sim/model"), "-I" + str(ROOT / "sim/harness"), *defines])]
-        verilate += ["-LDFLAGS", "-lpcap -pthread" + (" -llz4 -lz" if waves == "fst" else "")]
-        key = digest(sources + files("sim/harness", "*.cpp", "*.h") + files("sim/model", "*.cpp", "*.h"), *verilate)
+        verilate += ["-LDFLAGS", libraries(waves)]
+        key = digest(sources + harness("*.cpp", "*.h") + files("sim/model", "*.cpp", "*.h"), *verilate)
 
         def action():
             work.mkdir(parents=True, exist_ok=True)
@@ -220,6 +236,45 @@ def simulator(preset: str, waves: str = "", say=quiet) -> Path:
             f"SystemVerilog to a simulator, preset {preset}" + (f", {waves}" if waves else ""),
             action,
         )
+    return program
+
+
+def device(preset: str, waves: str = "", say=quiet) -> Path:
+    """The device's program: the simulator's objects with another main, so that the lane is compiled once."""
+    base = simulator(preset, waves, say)
+    work = base.parent / ("obj-" + waves if waves else "obj")
+    archive = work / f"{PREFIX}__ALL.a"
+    if not archive.exists():  # what was built was tidied up
+        base.with_name(base.name + ".made").unlink()
+        base = simulator(preset, waves, say)
+    program = base.with_name(base.name.replace("-sim", "-device"))
+    objects = base.parent / ("obj-device-" + waves if waves else "obj-device")
+    own = sorted(files("sim/harness/device", "*.cpp"))
+    headers = files("sim/harness", "*.h") + files("sim/model", "*.h")
+    folders = ["sim/model", "sim/harness", "sim/harness/device"]
+    include = Path(os.environ.get("VERILATOR_ROOT", "")) / "include"
+    flags = [*CXX_FLAGS, *[f"-I{ROOT / folder}" for folder in folders], f"-I{include}"]
+    flags += [word.replace("\\", "") for word in definitions(preset, waves)]
+    rest = [path.stem for path in harness("*.cpp") + files("sim/model", "*.cpp") if path.name != "main.cpp"]
+
+    def compiled(source: Path) -> Path:
+        out = objects / f"{source.stem}.o"
+        command = ["g++", *flags, "-c", source, "-o", out]
+        key = digest([source, *headers], *command)
+        step(out, key, quiet, "", lambda: run(command, objects / f"{source.stem}.log"))
+        return out
+
+    def action():
+        objects.mkdir(parents=True, exist_ok=True)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            parts = list(pool.map(compiled, own))
+        parts += [work / f"{name}.o" for name in [*rest, "verilated", "verilated_threads"]]
+        parts += {"vcd": [work / "verilated_vcd_c.o"], "fst": [work / "verilated_fst_c.o"]}.get(waves, [])
+        run(["g++", *parts, archive, *libraries(waves).split(), "-o", program], objects / "link.log")
+
+    with locked():
+        key = digest(own + headers, base.with_name(base.name + ".made").read_text(), *flags)
+        step(program, key, say, f"the device, preset {preset}" + (f", {waves}" if waves else ""), action)
     return program
 
 

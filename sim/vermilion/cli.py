@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from . import build
+from .device import device
 from .fields import RATE_MAX, RATE_MIN, UserError
 from .corundum_commands import corundum, release
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
@@ -254,6 +255,7 @@ for command in (
     battery,
     bench,
     corundum,
+    device,
     distance_drops,
     fairness,
     place,

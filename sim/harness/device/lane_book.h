@@ -1,0 +1,53 @@
+// What the harness itself sees of the lane's traffic, to hold against the lane's counters: by the ports for frames, verdicts, departures
+// and losses, and never by a register. Names of its JSON: results.h.
+//
+// Whatever the host has written into the registers, a frame has one fate, leaves in the order of its queue, with its length, and behind
+// the header window byte for byte as it came. A breach is counted, and the first is kept as a sentence. (That each verdict is the
+// model's is `vermilion run`'s affair: there the configuration is known.)
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+
+#include "accounting.h"
+#include "lane_driver.h"
+#include "results.h"
+
+namespace vermilion {
+
+class LaneBook : public LaneListener {
+ public:
+  // `sent`: a frame on the wire, the lane time at which it left its queue, its bytes and how many it had where it was captured.
+  using Sent = std::function<void(u64 left, const std::vector<u8>& bytes, u32 wireLen)>;
+  explicit LaneBook(Sent sent) : sent_(std::move(sent)) { reset(); }
+  void reset();  // with the lane
+
+  void time(u64, u64 now) override { now_ = now; }
+  void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) override;
+  void lost(u32 input, u32 lenBytes, u64 clock) override;
+  void decided(const RtlDecision& decision, u64 clock) override;
+  void departed(const Left& left, u64 now, u64 clock) override;
+  void wire(std::vector<u8> bytes, u64 firstBeatClock) override;
+  void breach(const std::string& text) override;
+
+  void write(nlohmann::ordered_json& json) const;
+  u64 underWay() const { return underWay_; }  // frames that are in, and whose fate is open
+  u64 errors() const { return errors_; }
+  const std::string& firstError() const { return first_; }
+
+ private:
+  void pay(u32 queue, const VictimOutcome& outcome);
+  void match();
+
+  Sent sent_;
+  std::unique_ptr<Results> results_;
+  std::vector<std::deque<Packet>> inputs_, queues_;
+  std::deque<Packet> left_;
+  std::deque<std::vector<u8>> wire_;
+  u64 now_ = 0, decidedAt_ = 0, errors_ = 0, arrived_ = 0, underWay_ = 0, frames_ = 0;
+  std::string first_;
+};
+
+}  // namespace vermilion

@@ -1,0 +1,65 @@
+#include "lane_device.h"
+
+namespace vermilion {
+
+LaneDevice::LaneDevice(Traffic& traffic, const std::string& waves, bool paused)
+    : traffic_(traffic),
+      lane_(waves),
+      book_([this](u64 left, const std::vector<u8>& bytes, u32 wireLen) { traffic_.sent(left, bytes, wireLen); }),
+      driver_(lane_, book_, false, false),
+      paused_(paused) {
+  driver_.reset();
+  driver_.attach(traffic_);
+}
+
+void LaneDevice::configure(const VmConfig& config) {
+  for (const RegisterWrite& w : registerWrites(config)) driver_.control().write(w.address, w.value);
+}
+
+u32 LaneDevice::read(u32 address) {
+  return driver_.control().read(address);
+}
+
+void LaneDevice::write(u32 address, u32 value, u32 strobes) {
+  driver_.control().write(address, value, strobes);
+}
+
+void LaneDevice::reset() {
+  driver_.reset();
+  book_.reset();
+}
+
+u64 LaneDevice::feed(const std::string& capture, std::optional<double> rate, double speed, std::optional<u64> at) {
+  if (at && *at < driver_.now())
+    throw InputError("at_ns is " + std::to_string(*at) + ", and it is " + std::to_string(driver_.now()) +
+                     " ns already");
+  const u64 start = ontoGrid(at.value_or(std::max(driver_.now(), StartNs)));
+  traffic_.feed(capture, rate, speed, start);
+  driver_.more();
+  return start;
+}
+
+void LaneDevice::take() {
+  if (!traffic_.take(driver_.now())) return;
+  driver_.more();
+}
+
+bool LaneDevice::slice() {
+  if (paused_ && goal_ == 0) return false;
+  const u64 until = goal_ == 0 ? ~u64{0} : goal_;
+  const bool traffic = traffic_.feeding() || book_.underWay() != 0;
+  const u32 most = traffic ? TrafficSliceClocks : SliceClocks;
+  for (u32 i = 0; i < most && driver_.now() < until; i++) {
+    if (driver_.advance(traffic_, until)) continue;
+    if (goal_ != 0 && goal_ != ~u64{0}) driver_.idleUntil(goal_);
+    goal_ = 0;
+    return false;
+  }
+  if (driver_.now() >= until) {
+    goal_ = 0;
+    return !paused_;
+  }
+  return true;
+}
+
+}  // namespace vermilion

@@ -1,0 +1,26 @@
+// What the device has to say, one sentence a line on standard error. A client that never stops misbehaving does not fill the disk.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "frame.h"
+
+namespace vermilion {
+
+class Log {
+ public:
+  void say(const std::string& text) const { std::fprintf(stderr, "vermilion-device: %s\n", text.c_str()); }
+  // Of a message that was refused.
+  void refused(const std::string& text) {
+    if (refused_++ < MostRefused) say(text);
+    if (refused_ == MostRefused) say("so many messages were refused that further ones are not told of");
+  }
+  u64 refused() const { return refused_; }
+
+ private:
+  static constexpr u64 MostRefused = 10'000;
+  u64 refused_ = 0;
+};
+
+}  // namespace vermilion

@@ -1,0 +1,97 @@
+#include "server.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace vermilion {
+
+Server::Server(const DeviceOptions& options, Descriptor signals, LaneDevice& lane, VfioDevice& device, Traffic& traffic,
+               Log& log)
+    : options_(options),
+      signals_(std::move(signals)),
+      lane_(lane),
+      device_(device),
+      traffic_(traffic),
+      log_(log),
+      listener_(options.socket),
+      control_(lane, device, log, traffic) {
+  if (!options.control.empty()) controlListener_ = std::make_unique<Listener>(options.control);
+}
+
+Server::End Server::run() {
+  std::printf("listening %s\n", options_.socket.c_str());
+  std::fflush(stdout);
+  waitsSince_ = Clock::now();
+  while (turn()) {
+  }
+  leave();
+  return end_;
+}
+
+void Server::join() {
+  Descriptor socket = listener_.accept();
+  if (!socket) return;
+  if (session_) {
+    log_.say("a second client is turned away while one is served");
+    return;
+  }
+  session_ = std::make_unique<Session>(std::move(socket), log_, [this](Message& m) { return device_.handle(m); });
+}
+
+void Server::leave() {
+  if (!session_) return;
+  session_.reset();
+  device_.disconnected();
+  waitsSince_ = Clock::now();
+}
+
+// How long nothing need be done.
+int Server::patienceMs(bool busy) const {
+  if (busy) return 0;
+  std::optional<Clock::time_point> until;
+  if (session_)
+    until = session_->patience();
+  else if (options_.waitSeconds != 0)
+    until = waitsSince_ + std::chrono::seconds(options_.waitSeconds);
+  if (!until) return -1;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*until - Clock::now()).count();
+  return static_cast<int>(std::clamp<long long>(left + 1, 0, 1'000'000));
+}
+
+bool Server::turn() {
+  const bool busy = lane_.slice();
+  control_.tend();
+  std::vector<pollfd> fds = {{signals_.get(), POLLIN, 0},
+                             {listener_.fd(), POLLIN, 0},
+                             {session_ ? session_->fd() : -1, POLLIN, 0},
+                             {controlListener_ ? controlListener_->fd() : -1, POLLIN, 0},
+                             {traffic_.socket(), POLLIN, 0}};
+  const std::size_t fixed = fds.size();
+  for (const ControlChannel::Client& client : control_.clients())
+    fds.push_back({client.waits ? -1 : client.socket.get(), POLLIN, 0});
+  if (::poll(fds.data(), fds.size(), patienceMs(busy)) < 0 && errno != EINTR)
+    throw std::runtime_error(std::string("poll fails: ") + std::strerror(errno));
+  const auto ready = [&](std::size_t i) { return fds[i].revents != 0; };
+  if (ready(0)) return false;
+  if (ready(4)) lane_.take();
+  std::size_t i = fixed;
+  for (ControlChannel::Client& client : control_.clients())
+    if (ready(i++)) control_.readable(client);
+  if (controlListener_ && ready(3))
+    if (Descriptor socket = controlListener_->accept()) control_.join(std::move(socket));
+  if (control_.stopped()) return false;
+  const bool goesOn = !session_ || ((!ready(2) || session_->readable()) && !session_->overdue());
+  if (!goesOn) {
+    leave();
+    if (!options_.keep) return false;
+  }
+  if (ready(1)) join();
+  if (session_ || options_.waitSeconds == 0 || Clock::now() < waitsSince_ + std::chrono::seconds(options_.waitSeconds))
+    return true;
+  end_ = End::NobodyCame;
+  return false;
+}
+
+}  // namespace vermilion

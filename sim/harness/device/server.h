@@ -1,0 +1,42 @@
+// The program's one loop: signals, the client, the control channel, frames, and between them the lane's clock.
+#pragma once
+
+#include <memory>
+
+#include "control_channel.h"
+#include "device_options.h"
+#include "listener.h"
+#include "session.h"
+
+namespace vermilion {
+
+class Server {
+ public:
+  // `signals`: a signalfd; what comes from it ends the loop.
+  Server(const DeviceOptions& options, Descriptor signals, LaneDevice& lane, VfioDevice& device, Traffic& traffic,
+         Log& log);
+  enum class End { Done, NobodyCame };
+  End run();
+
+ private:
+  using Clock = Session::Clock;
+  bool turn();  // false: `end_` says why
+  int patienceMs(bool busy) const;
+  void join();
+  void leave();
+
+  const DeviceOptions& options_;
+  Descriptor signals_;
+  LaneDevice& lane_;
+  VfioDevice& device_;
+  Traffic& traffic_;
+  Log& log_;
+  Listener listener_;
+  std::unique_ptr<Listener> controlListener_;
+  ControlChannel control_;
+  std::unique_ptr<Session> session_;
+  Clock::time_point waitsSince_ = Clock::now();
+  End end_ = End::Done;
+};
+
+}  // namespace vermilion

@@ -1,0 +1,64 @@
+// Where the device's frames come from while it runs, and where they go: captures that are fed one after the other, and a datagram
+// socket, one frame a datagram (as QEMU's `-netdev dgram` speaks, too).
+//
+// Pace, in lane time: a capture's own times, `speed` times as fast, or back to back at `rate`, as frame_source.h has it; frames of the
+// socket start when they are taken from it, or, with a rate, behind the frame before. They wait while a capture is being fed.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "capture_writer.h"
+#include "descriptor.h"
+#include "frame_source.h"
+#include "log.h"
+
+namespace vermilion {
+
+// A datagram socket's place: a path, or udp:HOST:PORT with a numeric IPv4 address.
+struct FrameAddress {
+  std::string text;  // empty: none
+};
+
+class Traffic : public FrameSource {
+ public:
+  Traffic(const FrameAddress& from, const FrameAddress& to, std::optional<double> rate, const std::string& out,
+          Log& log);
+  ~Traffic() override;
+
+  // A capture whose first frame starts at lane time `start`. Throws InputError.
+  void feed(const std::string& capture, std::optional<double> rate, double speed, u64 start);
+  bool feeding() const { return feed_ != nullptr; }
+  int socket() const { return from_.get(); }  // -1: none
+  // Takes the frames that wait at the socket, up to a limit; true: there were some.
+  bool take(u64 now);
+
+  std::shared_ptr<const Frame> next() override;
+  u64 done() const override { return 0; }
+  u64 total() const override { return 0; }
+
+  void sent(u64 left, const std::vector<u8>& bytes, u32 wireLen);
+  void keep();  // the capture of what left
+  u64 oddities() const { return oddities_; }
+
+ private:
+  struct Feed {
+    Options options;
+    std::unique_ptr<FrameSource> source;
+    u64 start;
+  };
+  Log& log_;
+  std::unique_ptr<Feed> feed_;
+  Descriptor from_, to_;
+  std::string bound_;  // path to take away at the end
+  std::optional<double> rate_;
+  std::deque<std::shared_ptr<const Frame>> waiting_;
+  u64 free_ = 0;  // when the frame before ends at `rate_`
+  u64 ids_ = 0, oddities_ = 0;
+  std::optional<CaptureWriter> out_;
+  i64 epochNs_ = 0;  // of lane time 0, since 1970
+  bool dated_ = false;
+};
+
+}  // namespace vermilion

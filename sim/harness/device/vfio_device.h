@@ -1,0 +1,47 @@
+// What each vfio-user command does to the device: its configuration space, its two BARs, interrupts and memory.
+//
+// BARs are read and written in naturally aligned units of 1, 2, 4 or 8 bytes, as a processor does; the lane takes words of 32 bits with
+// byte strobes, so 8 bytes are two accesses, the lower address first. The configuration space takes any length.
+#pragma once
+
+#include "dma_map.h"
+#include "interrupts.h"
+#include "lane_device.h"
+#include "log.h"
+#include "pci_config.h"
+#include "protocol.h"
+
+namespace vermilion {
+
+class VfioDevice {
+ public:
+  VfioDevice(LaneDevice& lane, Log& log) : lane_(lane), log_(log), interrupts_(config_) {}
+  // A reply's payload; throws Refusal.
+  std::vector<u8> handle(Message& message);
+  // The client is gone: its memory and eventfds go, the device stays as it is.
+  void disconnected();
+  void reset();
+
+  Interrupts& interrupts() { return interrupts_; }
+  const DmaMap& dma() const { return dma_; }
+
+ private:
+  std::vector<u8> version(const Message& message);
+  std::vector<u8> info(const Message& message) const;
+  std::vector<u8> regionInfo(const Message& message) const;
+  std::vector<u8> irqInfo(const Message& message) const;
+  void setIrqs(Message& message);
+  std::vector<u8> regionRead(const Message& message);
+  std::vector<u8> regionWrite(const Message& message);
+  u32 readWord(u32 region, u32 address);
+  void writeWord(u32 region, u32 address, u32 value, u32 strobes);
+
+  LaneDevice& lane_;
+  Log& log_;
+  PciConfig config_;
+  Interrupts interrupts_;
+  DmaMap dma_;
+  bool agreed_ = false;  // on a version, with this client
+};
+
+}  // namespace vermilion

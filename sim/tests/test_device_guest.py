@@ -1,0 +1,100 @@
+"""A Linux guest drives the lane in simulation: QEMU as the client of the device, without a driver yet."""
+
+import re
+import signal
+import threading
+import time
+
+import pytest
+from devices import device_program, running  # noqa: F401
+from test_device_traffic import counted
+from test_simulator import mixed, pcap, words  # noqa: F401
+from vermilion import guest
+
+FIND = """
+device=$(grep -l 0x10f5 /sys/bus/pci/devices/*/device); device=${device%/device}
+echo 1 > $device/enable
+bar0=$(dd if=$device/resource bs=18 count=1 2>/dev/null)
+"""
+
+
+@pytest.fixture(scope="session")
+def system():
+    try:
+        return guest.setup()
+    except guest.Unavailable as error:
+        pytest.skip(str(error))
+
+
+def said(console: str, word: str) -> list[str]:
+    """What stands behind `word` in the line that begins with it."""
+    found = re.search(rf"^{word} (.*?)\r?$", console, re.M)
+    assert found, console
+    return found[1].split()
+
+
+def test_a_guest_finds_the_device_and_reads_what_the_harness_counts(
+    tmp_path, system, device_program, words
+):  # noqa: F811
+    capture = pcap(tmp_path / "in.pcap", mixed(500))
+    script = FIND + """
+echo who $(cat $device/vendor $device/device $device/class $device/subsystem_vendor $device/subsystem_device)
+echo resource $(cat $device/resource)
+od -A n -v -t x1 -N 160 $device/config
+echo first $(devmem $bar0 32) $(devmem $((bar0 + 0x10)) 32)
+devmem $((bar0 + 0x134)) 32 0xdeadbeef
+devmem $((bar0 + 0x136)) 8 0x12
+echo shadow $(devmem $((bar0 + 0x134)) 32)
+for queue in 0 1 2 3 4 5 6 7; do
+  devmem $((bar0 + 0x80)) 32 $queue
+  devmem $((bar0 + 0x88)) 32 1
+  for colour in 0 1 2; do
+    at=$((bar0 + 0x1000 + 0x100 * colour))
+    echo counted.$queue.$colour $(devmem $at 32) $(devmem $((at + 8)) 32)
+  done
+done
+"""
+    with running(device_program, "--config-words", words) as device:
+        control = device.channel()
+        control.ask("feed", capture=str(capture), rate=1e9)
+        control.ask("idle")
+        seen = counted(control.ask("counters"))
+        control.close()
+        console = guest.boot(device.socket, script, tmp_path, lambda: device.process.poll() is None)
+        assert device.process.wait(10) == 0
+        assert [line for line in device.log() if str(capture) not in line] == []
+    assert said(console, "who") == ["0x1af4", "0x10f5", "0x028000", "0x1af4", "0x564d"]
+    ends = [int(word, 16) for word in said(console, "resource")]
+    sizes = [end - start + 1 if end else 0 for start, end in zip(ends[::3], ends[1::3])]
+    assert sizes[:6] == [1 << 24, 0, 1 << 14, 0, 0, 0] and not any(sizes[6:])
+    assert ends[0] % (1 << 24) == 0 and ends[6] % (1 << 14) == 0
+    assert said(console, "first") == ["0x564D0001", "0x00000010"] and said(console, "shadow") == ["0xDE12BEEF"]
+    for (queue, colour), parts in seen.items():
+        if queue < 8:
+            assert [int(word, 16) for word in said(console, f"counted.{queue}.{colour}")] == parts["arrived"]
+    assert sum(parts["arrived"][0] for (queue, _), parts in seen.items() if queue < 8) > 400
+
+
+def test_a_device_that_is_killed_ends_the_guest_within_seconds(tmp_path, system, device_program):  # noqa: F811
+    script = FIND + "echo loops\nwhile true; do devmem $bar0 32 > /dev/null; done\n"
+    with running(device_program) as device:
+        killed = []
+
+        def kill():
+            console, until = tmp_path / "console", time.monotonic() + 100
+            while time.monotonic() < until and not (console.exists() and b"loops" in console.read_bytes()):
+                time.sleep(0.1)
+            time.sleep(0.5)
+            device.process.send_signal(signal.SIGKILL)
+            killed.append(time.monotonic())
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        try:
+            # QEMU may find out by itself, and end; else it is ended.
+            guest.boot(device.socket, script, tmp_path, lambda: device.process.poll() is None, timeout=110)
+        except guest.Ended as ended:
+            assert "the device is gone" in str(ended)
+        killer.join()
+        assert time.monotonic() - killed[0] < 5
+    assert b"loops" in (tmp_path / "console").read_bytes()

@@ -1,0 +1,171 @@
+"""A Linux guest with the device in it: QEMU, a Debian kernel and busybox, unpacked in `.vermilion/guest` and run from there.
+
+QEMU speaks vfio-user since 10.1, which Debian has in trixie-backports. Packages come from the mirror that this system uses, with package lists
+of their own, and are only unpacked, so that the system stays as it is. Without a processor's virtualisation: TCG, always.
+"""
+
+import gzip
+import json
+import platform
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from . import build
+
+FOLDER = build.HOME / "guest"
+SUITES = ("trixie", "trixie-backports")
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+KERNEL = r"linux-image-6\.12\.\d+\+deb13-cloud-amd64"
+VERSION = "1"  # of what is set up
+
+
+class Unavailable(Exception):
+    """This machine cannot have the guest: another system, or no packages to be had."""
+
+
+class Ended(Exception):
+    """A guest that was ended because its device was gone, or its time over."""
+
+
+def mirror() -> str:
+    """Where this system takes Debian's packages from."""
+    places = [Path("/etc/apt/sources.list"), *sorted(Path("/etc/apt/sources.list.d").glob("*"))]
+    for path in places:
+        if path.suffix in (".list", ".sources") and path.is_file():
+            found = re.search(r"^(?:URIs:|deb(?: \[.*?\])?) *(\S+/debian)/?(?:\s|$)", path.read_text(), re.M)
+            if found:
+                return found[1]
+    raise Unavailable("no Debian mirror stands in /etc/apt")
+
+
+def apt(root: Path, log: Path, *words: str) -> str:
+    """Runs apt-get or apt-cache with lists, cache and state of its own; returns what it prints."""
+    out = subprocess.run(
+        list(words), env={"PATH": "/usr/bin:/bin", "APT_CONFIG": str(root / "apt.conf")}, cwd=root / "debs",
+        capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    with log.open("a") as handle:
+        handle.write(f"{' '.join(words)}\n{out.stdout}{out.stderr}\n")
+    if out.returncode:
+        raise Unavailable(f"{words[0]} failed; all of it is in {log}")
+    return out.stdout
+
+
+def setup(say=build.quiet) -> Path:
+    """The folder with everything, fetched once."""
+    if platform.machine() != "x86_64" or not shutil.which("apt-get") or not KEYRING.exists():
+        raise Unavailable("the guest needs a Debian system on x86-64")
+    with build.locked():
+        ready = FOLDER / "ready"
+        if ready.exists() and ready.read_text() == VERSION:
+            return FOLDER
+        say("QEMU and a kernel for the guest")
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        for name in ("state/lists/partial", "cache/archives/partial", "debs", "system", "guest"):
+            (FOLDER / name).mkdir(parents=True)
+        (FOLDER / "status").touch()
+        signed = f"[signed-by={KEYRING}]"
+        (FOLDER / "sources.list").write_text("".join(f"deb {signed} {mirror()} {suite} main\n" for suite in SUITES))
+        settings = {
+            "Dir::State": FOLDER / "state",
+            "Dir::State::status": FOLDER / "status",
+            "Dir::Cache": FOLDER / "cache",
+            "Dir::Etc::sourcelist": FOLDER / "sources.list",
+            "Dir::Etc::sourceparts": "/dev/null",
+            "Acquire::Languages": "none",
+            "APT::Sandbox::User": "root",
+        }
+        (FOLDER / "apt.conf").write_text("".join(f'{name} "{value}";\n' for name, value in settings.items()))
+        log = FOLDER / "log"
+        apt(FOLDER, log, "apt-get", "-q", "update")
+        wanted = ["-t", SUITES[-1], "install", "--no-install-recommends", "--download-only", "qemu-system-x86"]
+        apt(FOLDER, log, "apt-get", "-q", "-y", *wanted)
+        names = re.findall(rf"^({KERNEL}) ", apt(FOLDER, log, "apt-cache", "search", "^linux-image-"), re.M)
+        if not names:
+            raise Unavailable("the mirror has no kernel for the guest")
+        newest = max(names, key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
+        apt(FOLDER, log, "apt-get", "-q", "download", newest, "busybox-static")
+        for folder, target in (("cache/archives", "system"), ("debs", "guest")):
+            for package in sorted((FOLDER / folder).glob("*.deb")):
+                subprocess.run(["dpkg-deb", "-x", package, FOLDER / target], check=True, stdout=subprocess.DEVNULL)
+                package.unlink()
+        if "vfio-user-pci" not in subprocess.run([*qemu(), "-device", "help"], capture_output=True, text=True).stdout:
+            raise Unavailable("the mirror's QEMU does not speak vfio-user")
+        ready.write_text(VERSION)
+    return FOLDER
+
+
+def qemu() -> list[str]:
+    """QEMU by its own loader and libraries."""
+    system = FOLDER / "system" / "usr"
+    loader = next(iter(sorted(system.glob("lib64/ld-linux-x86-64.so.2"))), system / "lib64")
+    command = [
+        str(loader),
+        "--library-path",
+        str(system / "lib/x86_64-linux-gnu"),
+        str(system / "bin/qemu-system-x86_64"),
+    ]
+    return [*command, "-L", str(system / "share/qemu"), "-L", str(system / "share/seabios")]
+
+
+def archive(files: dict[str, tuple[int, bytes]]) -> bytes:
+    """A cpio archive (newc) for the kernel: {path: (mode, content)}, folders before what lies in them."""
+    out = b""
+    for number, (name, (mode, data)) in enumerate([*files.items(), ("TRAILER!!!", (0, b""))], 1):
+        fields = (number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
+        out += b"070701" + "".join(f"{field:08x}" for field in fields).encode() + name.encode() + b"\0"
+        out += bytes(-len(out) % 4) + data
+        out += bytes(-len(out) % 4)
+    return gzip.compress(out, 1)
+
+
+INIT = """#!/bin/sh
+mount -t proc none /proc
+mount -t sysfs none /sys
+mount -t devtmpfs none /dev
+{script}
+echo guest-ends
+poweroff -f
+"""
+
+
+def boot(device: Path, script: str, folder: Path, alive=lambda: True, timeout: float = 120) -> str:
+    """Boots a guest whose one process is a busybox shell with `script`; returns its console.
+
+    `device`: the socket of the device; `alive`: whether it is still there. Where it is not, or time is over, the guest is ended: Ended.
+    """
+    home = setup()
+    folders = {name: (0o40755, b"") for name in ("bin", "dev", "proc", "sys")}
+    busybox = (home / "guest/usr/bin/busybox").read_bytes()
+    links = ("sh", "mount", "echo", "poweroff", "cat", "devmem", "od", "sleep", "dd", "grep")
+    files = folders | {"bin/busybox": (0o100755, busybox)}
+    files |= {f"bin/{name}": (0o120777, b"busybox") for name in links}
+    files["init"] = (0o100755, INIT.format(script=script).encode())
+    disk = folder / "initramfs"
+    disk.write_bytes(archive(files))
+    kernel = next((home / "guest/boot").glob("vmlinuz-*"))
+    place = json.dumps({"driver": "vfio-user-pci", "socket": {"path": str(device), "type": "unix"}})
+    command = [*qemu(), "-accel", "tcg", "-M", "q35,memory-backend=m0", "-m", "256M", "-nodefaults", "-no-reboot"]
+    command += ["-object", "memory-backend-memfd,id=m0,size=256M,share=on", "-device", place]
+    command += ["-display", "none", "-serial", "stdio", "-kernel", str(kernel), "-initrd", str(disk)]
+    command += ["-append", "console=ttyS0 panic=-1 quiet iomem=relaxed"]
+    console, until = folder / "console", time.monotonic() + timeout
+    with console.open("wb") as out:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+        try:
+            while process.poll() is None:
+                # A device that ends as its client does is gone a moment before the client is.
+                gone = not alive()
+                if gone or time.monotonic() > until:
+                    try:
+                        process.wait(1)
+                    except subprocess.TimeoutExpired:
+                        raise Ended("the device is gone" if gone else f"no end after {timeout:g} s") from None
+                time.sleep(0.05)
+        finally:
+            process.kill()
+            process.wait()
+    return console.read_text(errors="replace")
