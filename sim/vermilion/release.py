@@ -2,7 +2,7 @@
 
     vermilion-VERSION/nic10g/nic10g.core, rtl/, ports.md, ooc.xdc   a lane; so for each preset
                       app10g-2/...                                    an application block for Corundum, with its shell
-                      registers/                                      the register maps, as Markdown, HTML and SystemRDL
+                      registers/                                      the register maps, as Markdown and SystemRDL
                       README.md, LICENSE
 
 Every module's name begins with that of its block. Each block is elaborated by slang and linted by Verilator before it is
@@ -165,10 +165,10 @@ def release(folder: Path, presets: list[str], version: str, say=build.quiet) -> 
     root.mkdir(parents=True)
     for preset in presets:
         block(preset, version, root / preset, say)
-    say("the register maps", "writing", "written")
-    registers.generate(root / "registers")
-    for source in sorted((build.ROOT / "hw" / "regs").glob("*.rdl")):
-        shutil.copy(source, root / "registers")
+    (root / "registers").mkdir()
+    for of in (registers.LANE, registers.APP):
+        shutil.copy(of.path, root / "registers")
+        shutil.copy(build.ROOT / "docs" / of.page, root / "registers")
     shutil.copy(build.ROOT / "LICENSE", root)
     (root / "README.md").write_text(readme(presets, version))
     return archive(root)
