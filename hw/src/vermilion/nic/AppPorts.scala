@@ -26,7 +26,7 @@ class AxisVector(ports: Int, dataBits: Int, userBits: Int) extends Bundle {
       stream.bits.keep := AppPorts.slice(tkeep, i, ports)
       stream.bits.last := tlast(i)
       stream.bits.bad := user(0)
-      stream.bits.user := (if (userBits == 0) 0.U else user(userBits, 1))
+      stream.bits.user := (if (userBits == 0) 0.U(0.W) else user(userBits, 1))
       stream
     }
     tready := VecInit(streams.map(_.ready)).asUInt

@@ -15,7 +15,9 @@ import vermilion.mark.TokenKind
   * @param ptpTime    the lanes' time can be that of the NIC's PTP clock
   * @param clockNum   period of the clock in ns, numerator, 1 to 65535
   * @param clockDenom the same, denominator, 1 to 65535
-  * @param bypassBeats beats that each port's RX bypass holds while the host stalls, a power of two from 4 to 4096
+  * @param bypassBeats beats that each port's RX bypass holds while the host stalls or takes a frame of the host lane, a
+  *                    power of two from 4 to 4096. While the longest frame of the lane goes out, 8/10 of its beats come
+  *                    in
   */
 case class NicParams(
     ports: Int = 2,
@@ -30,7 +32,7 @@ case class NicParams(
   require(ports >= 1 && ports <= 8, s"ports is $ports; legal are 1 to 8")
   require(
     wire.stallable == Seq(false, true),
-    s"wire.stallable is ${wire.stallable.mkString(", ")}; legal is false, true: what is forwarded cannot wait, the host can"
+    s"wire.stallable is ${wire.stallable.mkString(", ")}; legal is false, true: forwarded frames cannot wait"
   )
   require(wire.userBits == 0, s"wire.userBits is ${wire.userBits}; legal is 0, the block sets it")
   require(wire.nextBlock == 0, s"wire.nextBlock is ${wire.nextBlock}; legal is 0, the block sets it")
@@ -92,7 +94,8 @@ object NicParams {
   def laneBase(lane: Int): Int = (lane + 1) << BlockBits
 
   private def hostOf(wire: LaneParams) = wire.copy(inputs = 1, stallable = Seq(false))
-  private def app(ports: Int, wire: LaneParams) = NicParams(ports, wire, Some(hostOf(wire)))
+  private def app(ports: Int, wire: LaneParams) =
+    NicParams(ports, wire, Some(hostOf(wire)), bypassBeats = (1 << 16) / wire.dataBits * (if (wire.dataBits == 512) 2 else 1))
   private def few(wire: LaneParams) = wire.copy(cells = 256, flows = 0, tokenKinds = Set.empty[TokenKind])
 
   /** Builds that are tested and supported: ports, with their rate, and host lanes unless the name says `wire`. */

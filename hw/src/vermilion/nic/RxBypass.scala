@@ -24,7 +24,7 @@ class RxBypass(beat: => AxisBeat, beats: Int) extends Module {
     val lost = Output(Bool())
     val cut = Output(Bool())
   })
-  private val store = Module(new Queue(beat, beats))
+  private val store = Module(new Queue(beat, beats, useSyncReadMem = true))
   private val count = store.io.count
   private val room = count < (beats - 1).U || (io.in.bits.last && count < beats.U)
 
