@@ -1,5 +1,6 @@
 """`vermilion corundum check`: what fits is let pass, what does not is named; Tcl is read as far as boards use it."""
 
+import random
 import re
 import subprocess
 import sys
@@ -154,6 +155,7 @@ def test_setting_that_hangs_on_the_tool_is_a_note(tmp_path, sentences):
         ("dict set params X [exec date]", tcl.UNKNOWN),
         ("dict set params X [expr [exec date] + 1]", tcl.UNKNOWN),
         ("dict set params X $never", tcl.UNKNOWN),
+        ("dict set params X [expr 2 ** 12 + (1 << 3)]", "4104"),
     ],
 )
 def test_tcl_is_read_as_tcl_reads_it(tmp_path, text, value):
@@ -163,6 +165,29 @@ def test_tcl_is_read_as_tcl_reads_it(tmp_path, text, value):
         (tmp_path / "b.tcl").write_text(text + "\nputs -nonewline [dict get $params X]")
         done = subprocess.run(["tclsh", tmp_path / "b.tcl"], capture_output=True, text=True)
         assert done.stdout == value, done.stderr
+
+
+def test_damaged_configurations_are_read_or_refused(tmp_path):
+    """Characters lost, added, and the end cut off: never another error than the one that says so."""
+    draws, ends = random.Random(7), {True: 0, False: 0}
+    print("seed 7")
+    for _ in range(300):
+        text = list(BOARD)
+        for _ in range(draws.randrange(1, 6)):
+            at = draws.randrange(len(text))
+            if draws.random() < 0.5:
+                del text[at : at + draws.randrange(1, 30)]
+            else:
+                text.insert(at, draws.choice('{}[]"$;\\\n#'))
+        (tmp_path / "config.tcl").write_text("".join(text[: draws.randrange(len(text) // 2, len(text))]))
+        try:
+            check(tmp_path / "config.tcl", "app10g-2")
+            ends[True] += 1
+        except tcl.Unreadable:
+            ends[False] += 1
+    assert min(ends.values()) > 30
+    (tmp_path / "config.tcl").write_text("dict set params X [expr 9**9**9**9]\ndict set params Y [expr 1/0]\n")
+    assert tcl.Script(tmp_path / "config.tcl").params == {"X": tcl.UNKNOWN, "Y": tcl.UNKNOWN}
 
 
 def test_sourced_settings_count(tmp_path, sentences):

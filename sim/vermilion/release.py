@@ -2,7 +2,7 @@
 
     vermilion-VERSION/nic10g/nic10g.core, rtl/, ports.md, ooc.xdc   a lane; so for each preset
                       app10g-2/...                                    an application block for Corundum, with its shell
-                      registers/                                      the register maps, as Markdown, HTML and SystemRDL
+                      registers/                                      the register maps, as Markdown and SystemRDL
                       README.md, LICENSE
 
 Every module's name begins with that of its block. Each block is elaborated by slang and linted by Verilator before it is
@@ -45,14 +45,13 @@ def core(preset: str, version: str, folder: Path, top: str) -> str:
         for path in rtl.headers(folder / "rtl") + rtl.sources(folder / "rtl")
     )
     what = "application block for a Corundum NIC" if rtl.is_app(preset) else "egress lane"
-    library = "app" if rtl.is_app(preset) else "lane"
     given = parameters(preset)
     taken = f"    parameters: [{', '.join(given)}]\n" if given else ""
     declared = "".join(
         f"  {name}: {{datatype: int, default: {value}, paramtype: vlogparam}}\n" for name, value in given.items()
     )
     return f"""CAPI=2:
-name: vermilion:{library}:{preset}:{version}
+name: {vlnv(preset, version)}
 description: Vermilion, DiffServ marking and active queue management, {what}, preset {preset}
 
 filesets:
@@ -104,28 +103,37 @@ def block(preset: str, version: str, folder: Path, say):
     (folder / f"{preset}.core").write_text(core(preset, version, folder, top))
 
 
+def vlnv(preset: str, version: str) -> str:
+    """Vendor, library, name and version by which FuseSoC knows a preset."""
+    return f"vermilion:{'app' if rtl.is_app(preset) else 'lane'}:{preset}:{version}"
+
+
 def readme(presets: list[str], version: str) -> str:
+    tops = {name: "`mqnic_app_block`" if rtl.is_app(name) else f"`vermilion_{name}`" for name in presets}
     rows = "".join(
-        f"| `vermilion:{'app' if rtl.is_app(preset) else 'lane'}:{preset}:{version}` | "
-        f"{'`mqnic_app_block`, with `vermilion_app` in it' if rtl.is_app(preset) else f'`vermilion_{preset}`'} | [ports]({preset}/ports.md) |\n"
-        for preset in presets
+        f"| `{vlnv(name, version)}` | {top} | [{name}/ports.md]({name}/ports.md) |\n" for name, top in tops.items()
     )
     return f"""# Vermilion {version}
 
-DiffServ marking and active queue management as SystemVerilog for synthesis, generated from Chisel; nothing but a Verilog tool is needed.
+DiffServ marking and active queue management as SystemVerilog for synthesis, generated from Chisel; nothing but a tool for
+Verilog is needed to use it.
 
-| core (FuseSoC) | top module | |
+| core of FuseSoC | top module | ports |
 | --- | --- | --- |
 {rows}
 ```
-fusesoc library add vermilion DIR          # the folder of this file
-fusesoc run --target=lint vermilion:lane:{presets[0] if not rtl.is_app(presets[0]) else 'nic10g'}
+fusesoc --cores-root DIR run --target=lint {vlnv(presets[0], version)}      # DIR: the folder of this file
 ```
 
-Without FuseSoC: the files of a core's `rtl/`, with that folder as include path. One clock; a reset that is synchronous and active high. After a reset every queue's limit
-is 0, so all is dropped until a queue is configured: `registers/` has the maps of a lane and of the application block. Outputs that begin with
-`io_decision` or `io_refresh` show what the lane decided to a simulation that replays it; leave them open. Two builds of the application block have the same
-module names, so one design holds one of them.
+Without FuseSoC: the files of a core's `rtl/`, with that folder as include path. There is one clock, and a reset that is
+synchronous and active high.
+
+* A lane is wired by `io_in`, `io_out`, `io_control` and `io_now` (ns, counted up in every clock). Its other outputs show a
+  simulation what it does; leave them open. After a reset every queue's limit is 0, so all is dropped until a queue is
+  configured.
+* `mqnic_app_block` is the application block of a Corundum NIC, round `vermilion_app`, whose ports are in the table. Builds of
+  it have the same names of modules, so one design holds one of them.
+* `registers/` has the register maps of both.
 """
 
 
@@ -157,10 +165,10 @@ def release(folder: Path, presets: list[str], version: str, say=build.quiet) -> 
     root.mkdir(parents=True)
     for preset in presets:
         block(preset, version, root / preset, say)
-    say("the register maps", "writing", "written")
-    registers.generate(root / "registers")
-    for source in sorted((build.ROOT / "hw" / "regs").glob("*.rdl")):
-        shutil.copy(source, root / "registers")
+    (root / "registers").mkdir()
+    for of in (registers.LANE, registers.APP):
+        shutil.copy(of.path, root / "registers")
+        shutil.copy(build.ROOT / "docs" / of.page, root / "registers")
     shutil.copy(build.ROOT / "LICENSE", root)
     (root / "README.md").write_text(readme(presets, version))
     return archive(root)

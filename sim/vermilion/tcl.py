@@ -11,14 +11,27 @@ import operator
 from pathlib import Path
 
 UNKNOWN = object()
+
+
+def small(operation):
+    """Powers and shifts by what numbers of a configuration need; others are a fault of its arithmetic."""
+
+    def made(left, right):
+        if abs(right) > 1024:
+            raise OverflowError
+        return operation(left, right)
+
+    return made
+
+
 OPERATORS = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Pow: operator.pow,
+    ast.Pow: small(operator.pow),
     ast.Mod: operator.mod,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
+    ast.LShift: small(operator.lshift),
+    ast.RShift: small(operator.rshift),
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
     ast.Lt: operator.lt,
