@@ -32,7 +32,7 @@ async def after_a_reset_everything_passes_as_it_is(dut, gaps):
         core.receive(port, 9014)
         core.engines[port].gaps = gaps
     if gaps:
-        core.cpl_pace, core.random_pace = 0.4, 0.5
+        core.cpl_pace = 0.4
         for mac in core.mac_rx:
             mac.pace = 0.6
     await core.start()
