@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from . import build
+from .experiments.command import experiment
 from .fields import RATE_MAX, RATE_MIN, UserError
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
 from .screen import console, say, working
@@ -248,7 +249,20 @@ def reformat():
     sys.exit(suite.reformat(say))
 
 
-for command in (area, battery, bench, distance_drops, fairness, place, prove, speed, timing, ttl_option, vivado):
+for command in (
+    area,
+    battery,
+    bench,
+    distance_drops,
+    experiment,
+    fairness,
+    place,
+    prove,
+    speed,
+    timing,
+    ttl_option,
+    vivado,
+):
     cli.add_command(command)
 
 
