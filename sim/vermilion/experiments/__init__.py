@@ -6,7 +6,7 @@ docs/results/papers.md. An experiment's own module (`poisson`, `wred_rio`, `redp
     ENGINES                                    the engines that serve it
     program(engine, note) -> runs.Program      what runs it, built
     planned(settings, seeds, shorter)          its runs
-    figures(settings, results)                 name of a figure -> one number a seed
+    figures(settings, results, shorter)        name of a figure -> one number a seed
     pictures(settings, figures, results)       (name, caption, height, draw(matplotlib figure)) of the report
     notes(settings)                            sentences on what was assumed
 """

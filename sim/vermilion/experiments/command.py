@@ -50,7 +50,7 @@ def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int
             bar.update(round(done[0]) - bar.pos)
 
         results = runs.Runner(program, folder, jobs).all(plan, progress)
-    measured = work.figures(of, results)
+    measured = work.figures(of, results, shorter)
     judged = [verdicts.judge(line, measured, len(of.seeds)) for line in settings.lines(of.row)]
     made = {"name": name, "engine": engine, "seeds": seeds, "quick": quick, "versions": program.versions}
     kind = "quick-" if quick else ""

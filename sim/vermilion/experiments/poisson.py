@@ -65,7 +65,7 @@ def of_run(result: dict) -> dict[str, float]:
     return made
 
 
-def figures(_of: settings.Poisson, results: dict[str, dict[int, dict]]) -> dict[str, list[float]]:
+def figures(_of: settings.Poisson, results: dict[str, dict[int, dict]], _shorter: int) -> dict[str, list[float]]:
     out = {}
     for name, by_seed in results.items():
         for _, result in sorted(by_seed.items()):

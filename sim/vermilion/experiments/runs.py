@@ -104,7 +104,7 @@ class Runner:
                 process.kill()
 
     def all(self, runs: list[Run], progress=lambda weight: None) -> dict[str, dict[int, dict]]:
-        """Results by run's name and seed; `progress` gets the weight of each that is done."""
+        """Results by run's name and seed, seed after seed; `progress` gets the weight of each that is done."""
         self.folder.mkdir(parents=True, exist_ok=True)
         out = {run.name: {} for run in runs}
         missing = []
@@ -116,7 +116,7 @@ class Runner:
                 out[run.name][run.seed] = found["results"]
                 progress(run.weight)
         with ThreadPoolExecutor(self.jobs) as pool:
-            futures = {pool.submit(self.execute, run): run for run in missing}
+            futures = {pool.submit(self.execute, run): run for run in sorted(missing, key=lambda run: run.seed)}
             try:
                 for future in as_completed(futures):
                     run = futures[future]
