@@ -280,7 +280,10 @@ def parse(text: str) -> Experiment:
     try:
         return KINDS[kind].model_validate(raw)
     except ValidationError as error:
-        raise UserError(sentence(error.errors()[0])) from None
+        first = min(
+            error.errors(), key=lambda each: each["type"] != "extra_forbidden"
+        )  # a misspelt key is missing, too
+        raise UserError(sentence(first)) from None
 
 
 def load(path: str | Path) -> Experiment:
