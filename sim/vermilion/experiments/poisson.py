@@ -183,6 +183,7 @@ def figure_6(of, measured):
                 if kept:
                     axis.plot(*zip(*kept), "o", color=INK[scheme], markersize=4, label=NAMES[scheme])
             axis.set(title=f"rho {load}", yscale="log", ylim=(1e-5, 1.5))
+            axis.yaxis.set_major_formatter(lambda y, _: f"{y:g}")  # the page's figures have no mathematics
             axis.plot([], [], color=INK_OF_TEXT, linewidth=1, label="equations")
         axes[0][0].legend()
         for axis in axes[1]:
@@ -217,8 +218,7 @@ def pictures(of: settings.Poisson, measured: dict, _results: dict) -> list[tuple
         ),
         (
             "figure-6",
-            "Figure 6: probability of more than n consecutive drops. The equations for RED and ExRED, (10), take the average for the backlog and drops for independent; "
-            "RED's p_d is 1 from k_h up, so its line hardly falls",
+            "Figure 6: probability of more than n consecutive drops; marks are simulated. By equation (10) RED's line hardly falls, as its p_d is 1 from k_h up",
             5.0,
             figure_6(of, measured),
         ),
@@ -243,6 +243,6 @@ def notes(of: settings.Poisson) -> list[str]:
         f"{of.traffic.long_arrivals:,} arrivals a run at rho {', '.join(map(str, of.traffic.long_loads))}, "
         f"{of.traffic.arrivals:,} elsewhere, behind {of.traffic.warm_up:,} that are not counted.",
         "The average decays over idle time by (1-w)^(mu t); the paper's (7) prints mu/2 for the exponent, a misprint of mu over lambda.",
-        "Equations (9) to (13) take the average for the backlog itself. With w = 0.02 the average is slow and smooth, so the simulated queue settles "
-        "at one level and drops are nearly independent, which the equations do not show.",
+        "Equations (9) to (13) take the average for the backlog itself. ExRED's simulated figures lie on their lines all the same; RED's do not, where its curve "
+        "jumps from max_p to 1: a slow average stays over k_h for many arrivals together, and runs of drops are long.",
     ]
