@@ -1,6 +1,7 @@
 """The report of an experiment, one HTML file, and docs/results/papers.md, which has a section an experiment."""
 
 import json
+from html import escape
 from pathlib import Path
 
 from .. import build
@@ -46,8 +47,6 @@ def write(page: Path, of: Experiment, made: dict, judged: list[verdicts.Judged],
     out.section("settings", "Settings")
     text = json.dumps(of.model_dump(by_alias=True, exclude={"row"}, mode="json"), indent=1, default=str)
     out.body.append(tables.table(["software"], [], [[f"{k} {v}"] for k, v in made["versions"].items()]))
-    from html import escape
-
     out.details("All settings, as JSON", f"<pre>{escape(text)}</pre>")
     page.write_text(out.html(of.title), encoding="utf-8")
 
