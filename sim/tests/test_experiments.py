@@ -7,7 +7,7 @@ from ctypes import byref, c_char_p, create_string_buffer
 
 import pytest
 from click.testing import CliRunner
-from model_bindings import Arrival, Decision, Sent, library
+from model_bindings import Arrival, Decision, Sent, library, u64
 from vermilion import build, cli, quantise
 from vermilion.experiments import command, network, pages, poisson, runs, settings, verdicts
 from vermilion.fields import UserError
@@ -292,6 +292,32 @@ def test_the_queue_disc_decides_as_the_model_by_itself(net, tmp_path, seed):
             assert ours[name] == counts.get((colour, number), 0), name
         assert abs(ours["left"] - left[colour]) <= 1  # one may leave in the last instant
     assert {verdict for _, verdict in counts} >= {0, 2} and got["most_waiting"] <= 2
+
+
+def test_a_lane_that_is_stepped_by_its_own_next_sends_as_one_that_is_drained():
+    lib, error = library(), create_string_buffer(400)
+    config = lib.vm_config_read(json.dumps(network.lane("h1", "lane", CORE, 3)["lane"]).encode(), error, 400)
+    departures, room, time = [], create_string_buffer(2000), u64()
+    for stepped in (True, False):
+        lane, sent, steps = lib.vm_lane_create(lib.vm_config_get(config)), Sent(), 0
+        assert lib.vm_lane_next(lane, byref(time)) == 1  # it has not rested since its beginning
+        for number in range(40):
+            data = frame("green", 100 + number)
+            args = (c_char_p(data), len(data), 0, None, byref(Decision()))
+            assert lib.vm_lane_arrive(lane, 10_000 + 1000 * number, *args) == 0
+        while stepped and lib.vm_lane_next(lane, byref(time)) == 1:
+            before, steps = time.value, steps + 1
+            lib.vm_lane_advance(lane, time)
+            assert lib.vm_lane_next(lane, byref(time)) == 0 or time.value > before
+        assert not stepped or 40 <= steps <= 120
+        lib.vm_lane_drain(lane)
+        out = []
+        while lib.vm_lane_take(lane, byref(sent), room, 2000) == 1:
+            out.append((sent.id, sent.time))
+        departures.append(out)
+        lib.vm_lane_destroy(lane)
+    lib.vm_config_destroy(config)
+    assert departures[0] == departures[1] and len(departures[0]) == 40
 
 
 def test_colours_that_a_marker_writes_are_read_by_the_next_lane(net, tmp_path):

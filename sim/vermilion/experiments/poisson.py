@@ -114,7 +114,7 @@ def mean(numbers: list[float]) -> float:
 
 
 def line(of: settings.Poisson, measured: dict, scheme: str, what: str) -> tuple[list[float], list[float]]:
-    loads = [load for load in of.traffic.loads if f"{scheme}.{load}.{what}" in measured]
+    loads = [load for load in of.traffic.loads if what != "mean_run" or mean(measured[f"{scheme}.{load}.loss"]) > 0]
     return loads, [mean(measured[f"{scheme}.{load}.{what}"]) for load in loads]
 
 
