@@ -7,7 +7,8 @@
 
 namespace vermilion {
 
-static constexpr u64 RestClocks = 4;  // not busy for so long before time jumps
+static constexpr u64 RestClocks = 4;   // not busy for so long before time jumps
+static constexpr u64 NextClocks = 64;  // in which most frames have left, once they are due
 
 static u64 ontoGrid(u64 ns) {
   return (ns + LaneClockNs - 1) / LaneClockNs * LaneClockNs;
@@ -113,6 +114,13 @@ void LaneSession::advance(u64 time) {
       now_ = ontoGrid(time);
     }
   }
+}
+
+bool LaneSession::next(u64& ns) const {
+  u64 wake = now_;
+  if (resting() && !lane_.wake(wake)) return false;
+  ns = std::max(now_, ontoGrid(wake)) + NextClocks * LaneClockNs;
+  return true;
 }
 
 u64 LaneSession::drain() {

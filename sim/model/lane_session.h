@@ -2,6 +2,7 @@
 //
 //   arrive    runs the lane up to `time`, brings the frame in, and on until its verdict falls, some 60 clocks later
 //   advance   runs the lane up to `time`
+//   next      the time to which it is to be run next for what is in it
 //   drain     until nothing is left in it
 //
 // One input of 512 bits, as the wire: no cell free drops a frame whole. No frame is lost before its verdict, as they come one by one. Time goes on by 4 ns a clock, and jumps
@@ -34,7 +35,8 @@ class LaneSession {
   // At least one byte. `seen`, where not null, takes what the decision saw.
   Decision arrive(u64 time, const u8* frame, u32 lenBytes, bool bad, Arrival* seen);
   void advance(u64 time);
-  u64 drain();  // the time of the last departure
+  u64 drain();               // the time of the last departure
+  bool next(u64& ns) const;  // false: nothing will happen before another frame comes
 
   std::deque<SentFrame>& sent() { return sent_; }
   std::deque<VmEvicted>& evicted() { return evicted_; }  // in their order; to be taken, as those sent

@@ -109,6 +109,10 @@ uint64_t vm_lane_drain(VmLane* l) {
   return l->lane.drain();
 }
 
+int vm_lane_next(const VmLane* l, uint64_t* time) {
+  return l->lane.next(*time);
+}
+
 int vm_lane_take(VmLane* l, VmSent* sent, uint8_t* bytes, uint32_t room) {
   auto& frames = l->lane.sent();
   if (frames.empty()) return 0;

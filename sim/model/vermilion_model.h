@@ -35,6 +35,8 @@ int vm_lane_arrive(VmLane *lane, uint64_t time, const uint8_t *frame, uint32_t l
                    VmDecision *decision); /* seen may be NULL */
 void vm_lane_advance(VmLane *lane, uint64_t time);
 uint64_t vm_lane_drain(VmLane *lane);
+/* 1: what is in the lane goes on when it is advanced to `time`; to be asked after each call that runs it. 0: nothing is under way. */
+int vm_lane_next(const VmLane *lane, uint64_t *time);
 /* Takes the next sent frame. 1: taken, 0: none, -1: `room` is too small and nothing was taken. */
 int vm_lane_take(VmLane *lane, VmSent *sent, uint8_t *bytes, uint32_t room);
 /* Takes the next evicted frame, in the order of evictions; an arrival costs one at most. 1: taken, 0: none. To be asked after

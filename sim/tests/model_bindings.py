@@ -130,6 +130,7 @@ SIGNATURES = {
     "vm_lane_arrive": (c_int, [P, u64, c_char_p, u32, u32, POINTER(Arrival), POINTER(Decision)]),
     "vm_lane_advance": (None, [P, u64]),
     "vm_lane_drain": (u64, [P]),
+    "vm_lane_next": (c_int, [P, POINTER(u64)]),
     "vm_lane_take": (c_int, [P, POINTER(Sent), c_void_p, u32]),
     "vm_lane_evicted": (c_int, [P, POINTER(Evicted)]),
     "vm_lane_counters": (c_int, [P, u32, u32, POINTER(Counters)]),

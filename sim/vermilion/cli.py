@@ -13,6 +13,7 @@ import click
 
 from . import build
 from .device import device
+from .experiments.command import experiment
 from .fields import RATE_MAX, RATE_MIN, UserError
 from .corundum_commands import corundum, release
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
@@ -257,6 +258,7 @@ for command in (
     corundum,
     device,
     distance_drops,
+    experiment,
     fairness,
     place,
     prove,

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lane_queue_disc.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "../../model/records.h"
+#include "ns3/internet-module.h"
+
+namespace vermilion {
+
+using namespace ns3;
+
+NS_OBJECT_ENSURE_REGISTERED(HeldPackets);
+NS_OBJECT_ENSURE_REGISTERED(LaneQueueDisc);
+
+static constexpr std::uint32_t HeadBytes = 128;  // as far as the lane's parser reads
+static constexpr std::uint32_t EthernetIp = 0x0800;
+static constexpr std::size_t ErrorBytes = 400;
+static const char* const LostAs[Verdicts] = {"", "", "early", "forced", "tail", "nobuf", "bad", "policed"};
+
+TypeId HeldPackets::GetTypeId() {
+  static TypeId id = TypeId("vermilion::HeldPackets").SetParent<Queue<QueueDiscItem>>().AddConstructor<HeldPackets>();
+  return id;
+}
+
+HeldPackets::Place HeldPackets::put(Ptr<QueueDiscItem> item) {
+  Place place;
+  if (!DoEnqueue(GetContainer().end(), item, place)) throw std::logic_error("the queue of held packets is full");
+  return place;
+}
+
+TypeId LaneQueueDisc::GetTypeId() {
+  static TypeId id = TypeId("vermilion::LaneQueueDisc").SetParent<QueueDisc>().AddConstructor<LaneQueueDisc>();
+  return id;
+}
+
+LaneQueueDisc::~LaneQueueDisc() {
+  if (engine_ != nullptr) calls_->destroy(engine_);
+}
+
+void LaneQueueDisc::serve(const VmEngineCalls& calls, const std::string& lane, const LaneTrace& trace) {
+  char error[ErrorBytes] = "";
+  engine_ = calls.create(lane.c_str(), error, sizeof error);
+  if (engine_ == nullptr) throw std::runtime_error(std::string("the engine refuses the lane: ") + error);
+  calls_ = &calls;
+  trace_ = trace;
+  nextSample_.fill(trace.from);
+}
+
+bool LaneQueueDisc::CheckConfig() {
+  if (engine_ == nullptr || GetNQueueDiscClasses() != 0 || GetNPacketFilters() != 0) return false;
+  held_ = CreateObject<HeldPackets>();
+  held_->SetMaxSize(QueueSize(QueueSizeUnit::PACKETS, std::numeric_limits<std::uint32_t>::max()));
+  AddInternalQueue(held_);
+  return true;
+}
+
+void LaneQueueDisc::DoDispose() {
+  wake_.Cancel();
+  inside_.clear();
+  out_.clear();
+  held_ = nullptr;
+  QueueDisc::DoDispose();
+}
+
+bool LaneQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item) {
+  const auto packet = DynamicCast<Ipv4QueueDiscItem>(item);
+  if (packet == nullptr) throw std::runtime_error("a packet that is not IPv4 came to a lane");
+  const Ipv4Header& header = packet->GetHeader();
+  const std::uint32_t lenBytes = EthernetBytes + packet->GetSize();
+
+  std::uint8_t head[HeadBytes] = {};
+  head[12] = EthernetIp >> 8;
+  head[13] = EthernetIp & 0xff;
+  Buffer buffer;
+  buffer.AddAtStart(header.GetSerializedSize());
+  header.Serialize(buffer.Begin());
+  const std::uint32_t ipBytes = buffer.CopyData(head + EthernetBytes, HeadBytes - EthernetBytes);
+  const std::uint32_t begin = EthernetBytes + ipBytes;
+  packet->GetPacket()->CopyData(head + begin, HeadBytes - begin);
+
+  VmFate fate;
+  calls_->arrive(engine_, static_cast<std::uint64_t>(Simulator::Now().GetNanoSeconds()), head,
+                 std::min(HeadBytes, lenBytes), lenBytes, &fate);
+  Inside in{{}, header.GetSource().Get(), fate.colour, lenBytes};
+  counts(in).verdicts[fate.verdict]++;
+  sample(fate);
+  const bool admitted = fate.verdict <= VM_MARK;
+  if (admitted) {
+    in.place = held_->put(item);
+    inside_.emplace(fate.id, in);
+    mostHeldBytes_ = std::max(mostHeldBytes_, heldBytes_ += lenBytes);
+  } else {
+    DropBeforeEnqueue(item, LostAs[fate.verdict]);
+  }
+  for (std::uint64_t id; calls_->evicted(engine_, &id);) {
+    const auto victim = inside_.find(id);
+    counts(victim->second).evicted++;
+    heldBytes_ -= victim->second.lenBytes;
+    held_->drop(victim->second.place);
+    inside_.erase(victim);
+  }
+  collect();
+  if (admitted || !wake_.IsPending()) plan();  // a frame that is lost changes nothing for those that wait
+  return admitted;
+}
+
+void LaneQueueDisc::sample(const VmFate& fate) {
+  const auto now = static_cast<std::uint64_t>(Simulator::Now().GetNanoSeconds());
+  if (now < nextSample_[fate.colour] || now >= trace_.to) return;
+  nextSample_[fate.colour] = now + trace_.step;
+  samples_.push_back({now, fate.colour, static_cast<double>(fate.avg) / 65536});
+}
+
+// What has left the lane goes to the device.
+void LaneQueueDisc::collect() {
+  for (VmGone gone; calls_->left(engine_, &gone);) {
+    const auto packet = inside_.find(gone.id);
+    LaneCounts& count = counts(packet->second);
+    count.left++;
+    count.leftBytes += packet->second.lenBytes;
+    heldBytes_ -= packet->second.lenBytes;
+    out_.push_back({packet->second.place, gone.traffic_class});
+    inside_.erase(packet);
+  }
+  mostWaiting_ = std::max<std::uint64_t>(mostWaiting_, out_.size());
+}
+
+void LaneQueueDisc::plan() {
+  std::uint64_t time;
+  wake_.Cancel();
+  if (!calls_->next(engine_, &time)) return;
+  const auto now = static_cast<std::uint64_t>(Simulator::Now().GetNanoSeconds());
+  wake_ = Simulator::Schedule(NanoSeconds(std::max(time, now + 1) - now), &LaneQueueDisc::wake, this);
+}
+
+void LaneQueueDisc::wake() {
+  calls_->advance(engine_, static_cast<std::uint64_t>(Simulator::Now().GetNanoSeconds()));
+  collect();
+  plan();
+  if (!out_.empty()) Run();
+}
+
+Ptr<QueueDiscItem> LaneQueueDisc::DoDequeue() {
+  if (out_.empty()) return nullptr;
+  const Out next = out_.front();
+  out_.pop_front();
+  const auto held = DynamicCast<Ipv4QueueDiscItem>(held_->take(next.place));
+  if (held->GetHeader().GetTos() == next.trafficClass) return held;
+  Ipv4Header header = held->GetHeader();
+  header.SetTos(static_cast<std::uint8_t>(next.trafficClass));
+  auto item = Create<Ipv4QueueDiscItem>(held->GetPacket(), held->GetAddress(), held->GetProtocol(), header);
+  item->SetTimeStamp(held->GetTimeStamp());
+  return item;
+}
+
+}  // namespace vermilion

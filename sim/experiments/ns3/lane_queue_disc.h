@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A queue disc that is a lane: every packet is shown to an engine (../engine/engine.h) as an Ethernet frame, and what the
+// engine says happens to it. So it serves as queue with AQM, and as marker on an edge.
+//
+// The lane's own port sets the pace: packets that have left it wait for the device, which must be no slower. Only IPv4.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "../engine/engine.h"
+#include "ns3/network-module.h"
+#include "ns3/traffic-control-module.h"
+
+namespace vermilion {
+
+constexpr std::size_t Colours = 3, Verdicts = 8;
+constexpr std::uint32_t EthernetBytes = 14;
+
+// Packets of one source and colour.
+struct LaneCounts {
+  std::array<std::uint64_t, Verdicts> verdicts{};
+  std::uint64_t evicted = 0, left = 0, leftBytes = 0;  // bytes of frames, with their Ethernet header, without FCS
+};
+
+// Averages as decisions compared them: of each colour one in each `step`, between `from` and `to`, ns.
+struct LaneTrace {
+  std::uint64_t from = 0, to = 0, step = 1;
+};
+struct LaneSample {
+  std::uint64_t time;
+  std::uint32_t colour;
+  double average;
+};
+
+// Packets in the lane or behind it, any of which can be taken.
+class HeldPackets : public ns3::Queue<ns3::QueueDiscItem> {
+ public:
+  using Place = Iterator;
+  static ns3::TypeId GetTypeId();
+  bool Enqueue(ns3::Ptr<ns3::QueueDiscItem> item) override { return DoEnqueue(GetContainer().end(), item); }
+  ns3::Ptr<ns3::QueueDiscItem> Dequeue() override { return take(GetContainer().begin()); }
+  ns3::Ptr<ns3::QueueDiscItem> Remove() override { return drop(GetContainer().begin()); }
+  ns3::Ptr<const ns3::QueueDiscItem> Peek() const override { return DoPeek(GetContainer().begin()); }
+
+  Place put(ns3::Ptr<ns3::QueueDiscItem> item);
+  ns3::Ptr<ns3::QueueDiscItem> take(ConstIterator place) { return DoDequeue(place); }
+  ns3::Ptr<ns3::QueueDiscItem> drop(ConstIterator place) { return DoRemove(place); }
+};
+
+class LaneQueueDisc : public ns3::QueueDisc {
+ public:
+  static ns3::TypeId GetTypeId();
+  ~LaneQueueDisc() override;
+  // Before the first packet. `lane` is the record of docs/hardware-configuration.md; throws what the engine refuses.
+  void serve(const VmEngineCalls& calls, const std::string& lane, const LaneTrace& trace);
+
+  const std::map<std::uint32_t, std::array<LaneCounts, Colours>>& counts() const { return counts_; }  // by address
+  const std::vector<LaneSample>& samples() const { return samples_; }
+  std::uint64_t mostHeldBytes() const { return mostHeldBytes_; }
+  std::uint64_t mostWaiting() const { return mostWaiting_; }  // packets that had left and waited for the device
+
+ private:
+  struct Inside {
+    HeldPackets::Place place;
+    std::uint32_t source, colour, lenBytes;
+  };
+  struct Out {
+    HeldPackets::Place place;
+    std::uint32_t trafficClass;
+  };
+
+  bool DoEnqueue(ns3::Ptr<ns3::QueueDiscItem> item) override;
+  ns3::Ptr<ns3::QueueDiscItem> DoDequeue() override;
+  bool CheckConfig() override;
+  void InitializeParams() override {}
+  void DoDispose() override;
+  void collect();
+  void plan();
+  void wake();
+  void sample(const VmFate& fate);
+  LaneCounts& counts(const Inside& packet) { return counts_[packet.source][packet.colour]; }
+
+  const VmEngineCalls* calls_ = nullptr;
+  VmEngine* engine_ = nullptr;
+  ns3::Ptr<HeldPackets> held_;
+  std::unordered_map<std::uint64_t, Inside> inside_;  // by the engine's id
+  std::deque<Out> out_;
+  ns3::EventId wake_;
+  std::map<std::uint32_t, std::array<LaneCounts, Colours>> counts_;
+  LaneTrace trace_;
+  std::array<std::uint64_t, Colours> nextSample_{};
+  std::vector<LaneSample> samples_;
+  std::uint64_t heldBytes_ = 0, mostHeldBytes_ = 0, mostWaiting_ = 0;
+};
+
+}  // namespace vermilion

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "scenario.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "lane_queue_disc.h"
+#include "ns3/core-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/point-to-point-module.h"
+#include "traffic.h"
+
+namespace vermilion {
+
+using namespace ns3;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::uint16_t FirstPort = 5000;
+const char* const ColourNames[Colours] = {"green", "yellow", "red"};
+const char* const VerdictNames[Verdicts] = {"enqueue", "mark", "early", "forced", "tail", "nobuf", "bad", "policed"};
+
+void setTcp(const json& tcp) {
+  const std::uint32_t segment = tcp.at("segment_bytes");
+  const std::uint32_t window = segment * tcp.at("window_segments").get<std::uint32_t>();
+  const std::uint32_t retries = tcp.at("retries");
+  Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
+  Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(TcpClassicRecovery::GetTypeId()));
+  Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
+  Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(false));
+  Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+  Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(false));
+  Config::SetDefault("ns3::TcpSocketBase::MinRto",
+                     TimeValue(NanoSeconds(static_cast<std::int64_t>(1e6 * tcp.at("min_rto_ms").get<double>()))));
+  Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment));
+  Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(tcp.at("initial_window").get<std::uint32_t>()));
+  Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(tcp.at("delayed_ack").get<std::uint32_t>()));
+  Config::SetDefault("ns3::TcpSocket::DelAckTimeout",
+                     TimeValue(NanoSeconds(static_cast<std::int64_t>(1e6 * tcp.at("delayed_ack_ms").get<double>()))));
+  Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(window));
+  Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4 * window));
+  Config::SetDefault("ns3::TcpSocket::DataRetries", UintegerValue(retries));
+  Config::SetDefault("ns3::TcpSocket::ConnCount", UintegerValue(retries));
+}
+
+class Scenario {
+ public:
+  Scenario(const json& asked, const VmEngineCalls& calls) : asked_(asked), calls_(calls) {
+    setTcp(asked.at("tcp"));
+    for (const json& link : asked.at("links"))
+      for (const json& name : link.at("ends")) node(name);
+    for (const auto& [name, each] : nodes_) stack_.Install(each);
+    addresses_.SetBase("10.0.0.0", "255.255.255.252");
+    for (const json& link : asked.at("links")) connect(link);
+    Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+    for (const json& each : list("udp")) udp(each);
+    for (const json& each : list("bulk")) bulk(each);
+    for (const json& each : list("transactions")) transactions(each);
+  }
+
+  json run() {
+    Simulator::Stop(Seconds(asked_.at("seconds").get<double>()));
+    Simulator::Run();
+    json out = results();
+    out["events"] = Simulator::GetEventCount();
+    Simulator::Destroy();
+    return out;
+  }
+
+ private:
+  json list(const char* name) const { return asked_.value(name, json::array()); }
+
+  Ptr<Node> node(const std::string& name) {
+    Ptr<Node>& at = nodes_[name];
+    if (at == nullptr) at = CreateObject<Node>();
+    return at;
+  }
+
+  void connect(const json& link) {
+    PointToPointHelper wire;
+    wire.SetDeviceAttribute("DataRate", DataRateValue(DataRate(link.at("rate").get<std::uint64_t>())));
+    wire.SetChannelAttribute("Delay", TimeValue(NanoSeconds(link.at("delay_ns").get<std::uint64_t>())));
+    wire.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue("100000p"));
+    const std::string ends[2] = {link.at("ends").at(0), link.at("ends").at(1)};
+    const NetDeviceContainer devices = wire.Install(node(ends[0]), node(ends[1]));
+    for (const json& lane : link.value("lanes", json::array()))
+      put(lane, devices.Get(lane.at("at") == ends[0] ? 0 : 1));
+    const Ipv4InterfaceContainer at = addresses_.Assign(devices);
+    addresses_.NewNetwork();
+    TrafficControlHelper none;
+    for (std::uint32_t i = 0; i < 2; i++) {
+      names_[at.GetAddress(i).Get()] = ends[i];
+      hosts_.try_emplace(ends[i], at.GetAddress(i));
+      const auto traffic = devices.Get(i)->GetNode()->GetObject<TrafficControlLayer>();
+      if (DynamicCast<LaneQueueDisc>(traffic->GetRootQueueDiscOnDevice(devices.Get(i))) == nullptr)
+        none.Uninstall(devices.Get(i));
+    }
+  }
+
+  // A short queue in the device: what has left the lane and not yet been sent waits behind it.
+  void put(const json& lane, Ptr<NetDevice> device) {
+    TrafficControlHelper helper;
+    helper.SetRootQueueDisc("vermilion::LaneQueueDisc");
+    const auto disc = DynamicCast<LaneQueueDisc>(helper.Install(device).Get(0));
+    LaneTrace trace;
+    if (lane.contains("trace")) trace = {lane["trace"].at("from"), lane["trace"].at("to"), lane["trace"].at("step")};
+    disc->serve(calls_, lane.at("lane").dump(), trace);
+    lanes_[lane.at("name")] = disc;
+  }
+
+  InetSocketAddress sinkAt(const std::string& name, const char* factory, Ptr<PacketSink>& sink) {
+    PacketSinkHelper helper(factory, InetSocketAddress(Ipv4Address::GetAny(), nextPort_));
+    sink = DynamicCast<PacketSink>(helper.Install(node(name)).Get(0));
+    return {hosts_.at(name), nextPort_++};
+  }
+
+  void udp(const json& asked) {
+    Ptr<PacketSink> sink;
+    const InetSocketAddress to = sinkAt(asked.at("to"), "ns3::UdpSocketFactory", sink);
+    const UdpPace pace{asked.at("dscp"),
+                       asked.at("payload_bytes"),
+                       asked.at("interval_ns"),
+                       asked.at("start_ns"),
+                       asked.value("on_ns", std::uint64_t{0}),
+                       asked.value("off_ns", std::uint64_t{0})};
+    udp_[asked.at("name")] = std::make_unique<UdpSource>(node(asked.at("from")), to, pace);
+  }
+
+  void bulk(const json& asked) {
+    const InetSocketAddress to = sinkAt(asked.at("to"), "ns3::TcpSocketFactory", bulk_[asked.at("name")]);
+    BulkSendHelper helper("ns3::TcpSocketFactory", to);
+    helper.SetAttribute("MaxBytes", UintegerValue(0));
+    helper.Install(node(asked.at("from"))).Start(NanoSeconds(asked.at("start_ns").get<std::uint64_t>()));
+  }
+
+  void transactions(const json& asked) {
+    const TransactionSizes sizes{asked.at("request_bytes"), asked.at("response_bytes")};
+    servers_.push_back(std::make_unique<TransactionServer>(node(asked.at("server")), nextPort_, sizes));
+    const InetSocketAddress to(hosts_.at(asked.at("server")), nextPort_++);
+    auto& clients = clients_[asked.at("name")];
+    for (const std::uint64_t start : asked.at("start_ns"))
+      clients.push_back(std::make_unique<TransactionClient>(node(asked.at("client")), to, sizes, start));
+  }
+
+  static json counted(const LaneCounts& c) {
+    json out;
+    for (std::size_t v = 0; v < Verdicts; v++) out[VerdictNames[v]] = c.verdicts[v];
+    out["evicted"] = c.evicted;
+    out["left"] = c.left;
+    out["left_bytes"] = c.leftBytes;
+    return out;
+  }
+
+  json results() const {
+    json out;
+    for (const auto& [name, disc] : lanes_) {
+      json& lane = out["lanes"][name];
+      for (const auto& [address, colours] : disc->counts())
+        for (std::size_t c = 0; c < Colours; c++)
+          lane["sources"][names_.at(address)][ColourNames[c]] = counted(colours[c]);
+      lane["most_bytes"] = disc->mostHeldBytes();
+      lane["most_waiting"] = disc->mostWaiting();
+      lane["trace"] = json::array();
+      for (const LaneSample& s : disc->samples()) lane["trace"].push_back({s.time, s.colour, s.average});
+    }
+    for (const auto& [name, source] : udp_) out["udp"][name]["sent"] = source->sent();
+    for (const auto& [name, sink] : bulk_) out["bulk"][name]["received_bytes"] = sink->GetTotalRx();
+    for (const auto& [name, clients] : clients_) {
+      std::uint64_t completed = 0, failed = 0;
+      for (const auto& client : clients) completed += client->completed(), failed += client->failed();
+      out["transactions"][name] = {{"completed", completed}, {"failed", failed}};
+    }
+    return out;
+  }
+
+  const json& asked_;
+  const VmEngineCalls& calls_;
+  InternetStackHelper stack_;
+  Ipv4AddressHelper addresses_;
+  std::map<std::string, Ptr<Node>> nodes_;
+  std::map<std::uint32_t, std::string> names_;  // of nodes, by address
+  std::map<std::string, Ipv4Address> hosts_;    // a node's first address
+  std::map<std::string, Ptr<LaneQueueDisc>> lanes_;
+  std::map<std::string, std::unique_ptr<UdpSource>> udp_;
+  std::map<std::string, Ptr<PacketSink>> bulk_;
+  std::vector<std::unique_ptr<TransactionServer>> servers_;
+  std::map<std::string, std::vector<std::unique_ptr<TransactionClient>>> clients_;
+  std::uint16_t nextPort_ = FirstPort;
+};
+
+}  // namespace
+
+json runScenario(const json& asked, const VmEngineCalls& calls) {
+  return Scenario(asked, calls).run();
+}
+
+}  // namespace vermilion

@@ -1,0 +1,138 @@
+// A single-server queue whose arrivals the model decides on: Poisson arrivals, exponential service times.
+// Standard input: a JSON object with `lane`, a configuration (docs/hardware-configuration.md) whose queue 0 it is, `arrivals_per_second`,
+// `services_per_second`, `count` and `warm_up` in arrivals, `seed`. Standard output: one JSON object, see `figures`.
+//
+// Backlog and limit count the packet in service. Arrivals and service times come from two generators of their own, so runs with one seed have the
+// same arrivals whatever is dropped. Time is a double in seconds; the model sees it in ns.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <deque>
+#include <exception>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "../../model/config_json.h"
+#include "../../model/decide.h"
+#include "../../model/random.h"
+
+namespace {
+
+using namespace vermilion;
+
+constexpr u32 PacketBytes = 1000;
+constexpr std::size_t RunsKept = 32;  // runs of drops: so many lengths, the last for all above
+
+class Exponential {
+ public:
+  Exponential(u64 seed, double mean) : source_(seed), mean_(mean) {}
+  double operator()() { return -mean_ * std::log1p(-static_cast<double>(source_() >> 11) * 0x1p-53); }
+
+ private:
+  std::mt19937_64 source_;
+  double mean_;
+};
+
+struct Counts {
+  u64 arrived = 0, verdicts[VM_VERDICTS] = {}, served = 0, runs[RunsKept] = {}, runCount = 0, runSum = 0;
+  double waited = 0, average = 0, seconds = 0;
+};
+
+class PoissonQueue {
+ public:
+  PoissonQueue(const LoadedConfig& loaded, double arrivals, double services, u64 seed)
+      : model_({loaded.queues[0]}), draws_(seed), gap_(2 * seed, 1 / arrivals), service_(2 * seed + 1, 1 / services) {}
+
+  // `n` arrivals; what is counted is of them and of the departures in their time.
+  Counts run(u64 n) {
+    counts_ = {};
+    const double begin = now_;
+    for (u64 i = 0; i < n; i++) arrive();
+    counts_.seconds = now_ - begin;
+    return counts_;
+  }
+
+ private:
+  void depart(double until) {
+    for (; !inside_.empty() && end_ <= until; end_ += inside_.empty() ? 0 : service_()) {
+      counts_.served++;
+      counts_.waited += started_ - inside_.front();
+      inside_.pop_front();
+      left_ = started_ = end_;
+    }
+  }
+
+  void arrive() {
+    now_ += gap_();
+    depart(now_);
+    const u32 backlog = static_cast<u32>(inside_.size());
+    Arrival a{};
+    a.time = static_cast<u64>(now_ * 1e9);
+    a.len_bytes = PacketBytes;
+    a.backlog_packets[0] = a.queued_packets = backlog;
+    a.backlog_bytes[0] = a.queued_bytes = backlog * PacketBytes;
+    std::fill_n(a.n, Colours, 1);
+    a.last_departure[0] = static_cast<u64>(left_ * 1e9);
+    a.draw = draws_.draw();
+    const Decision d = model_.decide(a);
+    counts_.arrived++;
+    counts_.verdicts[d.verdict]++;
+    counts_.average += static_cast<double>(d.avg) / (1 << AvgFrac);
+    if (d.verdict != VM_ENQUEUE) {
+      run_++;
+      return;
+    }
+    if (run_ != 0) {
+      counts_.runs[std::min<u64>(run_, RunsKept) - 1]++;
+      counts_.runCount++;
+      counts_.runSum += run_;
+      run_ = 0;
+    }
+    if (inside_.empty()) {
+      started_ = now_;
+      end_ = now_ + service_();
+    }
+    inside_.push_back(now_);
+  }
+
+  DecisionModel model_;
+  RandomSource draws_;
+  Exponential gap_, service_;
+  std::deque<double> inside_;  // arrival times; the first is in service
+  double now_ = 0, started_ = 0, end_ = 0, left_ = 0;
+  u64 run_ = 0;  // drops since the last packet that was admitted
+  Counts counts_;
+};
+
+// `waited`: before service, s in all of those served; `average`: as it was compared, summed over arrivals; `runs`: of consecutive
+// drops, by length from 1 up, the last for all above.
+nlohmann::json figures(const Counts& c) {
+  return {{"arrived", c.arrived},
+          {"early", c.verdicts[VM_EARLY]},
+          {"forced", c.verdicts[VM_FORCED]},
+          {"tail", c.verdicts[VM_TAIL]},
+          {"served", c.served},
+          {"waited", c.waited},
+          {"average", c.average},
+          {"seconds", c.seconds},
+          {"run_count", c.runCount},
+          {"run_sum", c.runSum},
+          {"runs", c.runs}};
+}
+
+}  // namespace
+
+int main() {
+  try {
+    const auto asked = nlohmann::json::parse(std::cin);
+    const LoadedConfig loaded = readConfig(asked.at("lane").dump());
+    PoissonQueue queue(loaded, asked.at("arrivals_per_second"), asked.at("services_per_second"), asked.at("seed"));
+    queue.run(asked.at("warm_up"));
+    std::cout << figures(queue.run(asked.at("count"))) << "\n";
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 2;
+  }
+}

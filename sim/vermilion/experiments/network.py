@@ -1,0 +1,104 @@
+"""Builds the ns-3 program of the experiments (sim/experiments/ns3) and the engines that it loads; scenarios for it.
+
+ns-3 comes from PyPI, pinned in sim/experiments/ns3/requirements.txt, without its Python dependencies, into .vermilion/ns3: once, when an experiment first
+needs it. Its CMake and pkg-config files hold paths of the machine that built it, so it is linked by hand.
+"""
+
+import importlib.metadata
+import random
+import sys
+from pathlib import Path
+
+from .. import build, quantise
+from . import runs, settings
+
+HERE = build.ROOT / "sim" / "experiments"
+NS3 = build.HOME / "ns3"
+LIBRARIES = ("core", "network", "internet", "point-to-point", "applications", "traffic-control")
+COLOURS = ("green", "yellow", "red")
+DSCP = {"green": 10, "yellow": 12, "red": 14}  # AF11, AF12, AF13
+LOST = ("early", "forced", "tail", "nobuf", "bad", "policed", "evicted")
+MS, SECOND = 10**6, 10**9
+
+
+def ns3(note) -> tuple[Path, str]:
+    """Folder of ns-3's headers and libraries, and its version."""
+    wanted = HERE / "ns3" / "requirements.txt"
+    target = NS3 / wanted.read_text().strip().replace("==", "-")
+    command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"]
+    command += ["--target", target, "-r", wanted]
+    action = lambda: build.run(command, build.BUILD / "ns3.log")
+    with build.locked():
+        build.step(target, build.digest([wanted]), lambda text: note(text, "fetching", "fetched"), "ns-3", action)
+    found = next(iter(importlib.metadata.distributions(path=[str(target)])))
+    return target / "ns3", found.version
+
+
+def engine(name: str, note) -> tuple[Path, str]:
+    """The library that serves the C interface of sim/experiments/engine, and its digest."""
+    library, source = build.model_library(note), HERE / "engine" / f"{name}_engine.cpp"
+    made = build.BUILD / f"libvermilion_{name}_engine.so"
+    command = ["g++", *build.CXX_FLAGS, "-shared", "-fPIC", source, library, f"-Wl,-rpath,{library.parent}", "-o", made]
+    digest = build.digest([source, HERE / "engine" / "engine.h", *build.files("sim/model", "*.cpp", "*.h")], *command)
+    with build.locked():
+        action = lambda: build.run(command, build.BUILD / f"{name}-engine.log")
+        build.step(made, digest, note, f"the engine {name}", action)
+    return made, digest
+
+
+def program(name: str, note) -> runs.Program:
+    """The program with an engine: scenarios in, results out (sim/experiments/ns3/scenario.h)."""
+    folder, version = ns3(note)
+    library, served = engine(name, note)
+    made, lib = build.BUILD / "vermilion-network", folder / "lib64"
+    short = ".".join(version.split(".")[:2])
+    sources = build.files("sim/experiments/ns3", "*.cpp")
+    command = ["g++", *build.CXX_FLAGS, "-isystem", folder / "include", *sorted(sources), "-o", made]
+    command += [f"-L{lib}", f"-Wl,-rpath,{lib}", *(f"-lns{short}-{each}" for each in LIBRARIES), "-ldl"]
+    headers = build.files("sim/experiments", "*.h") + [build.ROOT / "sim" / "model" / "records.h"]
+    digest = build.digest(sources + headers, *command)
+    with build.locked():
+        action = lambda: build.run(command, build.BUILD / "network.log")
+        build.step(made, digest, note, "the network simulator", action)
+    about = runs.versions(engine=name, ns3=version, sources=f"{served[:16]} {digest[:16]}")
+    return runs.Program(made, f"{served} {digest}", about, (library,))
+
+
+# Pieces of scenarios; the C++ side has no randomness but the lanes' own.
+
+
+def lane(at: str, name: str, tables: dict, seed: int, trace: dict | None = None) -> dict:
+    """A lane with its draws by `seed`, where traffic leaves node `at`."""
+    record = quantise.hardware(settings.lane(tables)) | {"seed": seed}
+    return {"at": at, "name": name, "lane": record} | ({"trace": trace} if trace else {})
+
+
+def link(a: str, b: str, rate: int, delay_ms: float, *lanes: dict) -> dict:
+    return {"ends": [a, b], "rate": rate, "delay_ns": round(delay_ms * MS), "lanes": list(lanes)}
+
+
+def starts(of: str, seed: int, count: int, within_ms: float) -> list[int]:
+    """Starting times, ns: the same for every scheme of a seed."""
+    source = random.Random(f"{of} {seed}")
+    return [int(source.uniform(0, within_ms * MS)) for _ in range(count)]
+
+
+# Readings of results.
+
+
+def arrived(lane_: dict, colour: str, node: str | None = None) -> int:
+    """Packets of a colour that came to a lane."""
+    nodes = [node] if node else lane_.get("sources", {})
+    return sum(
+        sum(n for what, n in lane_["sources"][each][colour].items() if what not in ("evicted", "left", "left_bytes"))
+        for each in nodes
+    )
+
+
+def lost(lane_: dict, colour: str) -> int:
+    return sum(per[colour][what] for per in lane_.get("sources", {}).values() for what in LOST)
+
+
+def loss_percent(lane_: dict, colour: str) -> float:
+    came = arrived(lane_, colour)
+    return 100 * lost(lane_, colour) / came if came else 0.0

@@ -1,0 +1,73 @@
+"""The report of an experiment, one HTML file, and docs/results/papers.md, which has a section an experiment."""
+
+import json
+from html import escape
+from pathlib import Path
+
+from .. import build
+from ..report import Page, tables
+from . import verdicts
+from .settings import Experiment
+
+PUBLISHED = build.ROOT / "docs" / "results"
+HEAD = """# The papers' experiments
+
+Made by `./vermilion experiment NAME --publish`. What each class means, how runs are kept and what can be changed: [experiments.md](../experiments.md). Settings
+and seeds stood in the files of [sim/experiments/settings](../../sim/experiments/settings) before the first result did.
+"""
+
+
+def about(made: dict) -> str:
+    text = f"engine {made['engine']}, seeds {', '.join(map(str, made['seeds']))}"
+    return text + (", --quick: shorter runs and fewer seeds, not for comparison" if made["quick"] else "")
+
+
+def write(page: Path, of: Experiment, made: dict, judged: list[verdicts.Judged], pictures, notes):
+    """The report; `made`: name, engine, seeds, quick, versions."""
+    out = Page()
+    out.section("results", "Results")
+    out.text(verdicts.counted(judged), "verdict")
+    out.text(f"{of.paper}. {about(made)}.")
+    rows = [verdicts.cells(row) for row in judged]
+    for row, source in zip(rows, judged):
+        row[-1] = (row[-1], "#d8403a" if not source.good and row[-1] else "#2e9e43" if row[-1] else "")
+    # Columns of text come first in the page's tables.
+    heads = [verdicts.HEADS[i] for i in (0, 1, 6, 5)], [verdicts.HEADS[i] for i in (2, 3, 4)]
+    out.body.append(tables.table(*heads, [[row[i] for i in (0, 1, 6, 5, 2, 3, 4)] for row in rows]))
+    out.text(
+        "+- is the standard deviation over seeds. Gates must hold, bands are ranges to lie in, reports are not judged.",
+        "note",
+    )
+    out.section("figures", "Figures")
+    for name, caption, height, draw in pictures:
+        out.figure(name, caption, height, draw)
+    out.section("assumptions", "What was assumed")
+    for note in notes:
+        out.text(note)
+    out.section("settings", "Settings")
+    text = json.dumps(of.model_dump(by_alias=True, exclude={"row"}, mode="json"), indent=1, default=str)
+    out.body.append(tables.table(["software"], [], [[f"{k} {v}"] for k, v in made["versions"].items()]))
+    out.details("All settings, as JSON", f"<pre>{escape(text)}</pre>")
+    page.write_text(out.html(of.title), encoding="utf-8")
+
+
+def section(name: str, of: Experiment, made: dict, judged: list[verdicts.Judged], notes: list[str]) -> str:
+    """The experiment's section of papers.md."""
+    lines = [f"## {of.title}", "", f"{of.paper}. {about(made).capitalize()}; **{verdicts.counted(judged)}**.", ""]
+    lines += [f"* {note}" for note in notes] + [""]
+    lines += ["| " + " | ".join(verdicts.HEADS) + " |", "| --- | --- | ---: | ---: | ---: | --- | --- |"]
+    for row in judged:
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in verdicts.cells(row)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def publish(name: str, of: Experiment, made: dict, judged: list[verdicts.Judged], notes: list[str]):
+    """Writes this experiment's JSON, and the page of all that were published."""
+    folder = PUBLISHED / "papers"
+    folder.mkdir(exist_ok=True)
+    text = section(name, of, made, judged, notes)
+    rows = ",\n".join(json.dumps(row.record()) for row in judged)
+    record = json.dumps(made | {"title": of.title, "text": text})[:-1] + f', "rows": [\n{rows}\n]}}\n'
+    (folder / f"{name}.json").write_text(record)
+    parts = [json.loads(path.read_text())["text"] for path in sorted(folder.glob("*.json"))]
+    (PUBLISHED / "papers.md").write_text("\n".join([HEAD, *parts]))

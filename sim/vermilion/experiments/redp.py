@@ -1,0 +1,149 @@
+"""P0, figure 4: four hosts with leaf markers, ER with REDP, CR1 with RIO before the bottleneck to CR2.
+
+Runs are called by their scheme, ER's P_drop; each gives `green`, `yellow`, `red`, `total` (throughput at CR2 of all flows, kb/s of frames), `green_std`
+and `total_std` (standard deviation over the flows), `green_least` (the least of a flow); `SCHEME.green_std_ratio` is over `redp`'s, seed by seed.
+"""
+
+from statistics import pstdev
+
+from . import network, runs, settings
+
+ENGINES = ("model",)
+TRACED_S, TRACE_STEP_MS = 60, 20
+INK = ("#2e9e43", "#c99300", "#d8403a")
+program = network.program
+
+
+def scenario(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> dict:
+    net = of.network
+    marker = dict(of.edge["marker"][0]) | ({"p_drop": p_drop} if p_drop else {})
+    begin = network.starts("hosts", seed, len(net.rtt_ms), net.start_ms)
+    trace = {"from": 0, "to": TRACED_S * network.SECOND, "step": TRACE_STEP_MS * network.MS}
+    # Round trips differ on the hosts' links; the other links have none.
+    links = []
+    for i, rtt in enumerate(net.rtt_ms):
+        # Seeds of lanes are 1 to 2^32 - 1 and differ within a run.
+        leaf = network.lane(f"h{i + 1}", f"h{i + 1}", of.leaf, 10 * seed + i + 1)
+        links.append(network.link(f"h{i + 1}", "er", net.link, rtt / 2, leaf))
+    edge = network.lane("er", "er", of.edge | {"marker": [marker]}, 10 * seed + 8)
+    links.append(network.link("er", "cr1", net.link, 0, edge))
+    links.append(
+        network.link("cr1", "cr2", net.bottleneck, 0, network.lane("cr1", "cr1", of.lane, 10 * seed + 9, trace))
+    )
+    bulk = [{"name": f"tcp{i + 1}", "from": f"h{i + 1}", "to": "cr2", "start_ns": time} for i, time in enumerate(begin)]
+    return {"seconds": net.seconds / shorter, "tcp": of.tcp.model_dump(), "links": links, "bulk": bulk}
+
+
+def planned(of: settings.Redp, seeds: list[int], shorter: int) -> list[runs.Run]:
+    return [
+        runs.Run(name, seed, scenario(of, p_drop, seed, shorter), 1)
+        for name, p_drop in of.scheme.items()
+        for seed in seeds
+    ]
+
+
+def of_run(of: settings.Redp, result: dict, seconds: float) -> dict[str, float]:
+    sources = result["lanes"]["cr1"]["sources"]
+    rate = lambda host, colour: 8e-3 * sources.get(host, {}).get(colour, {}).get("left_bytes", 0) / seconds
+    hosts = [f"h{i + 1}" for i in range(len(of.network.rtt_ms))]
+    by_colour = {colour: [rate(host, colour) for host in hosts] for colour in network.COLOURS}
+    totals = [sum(each) for each in zip(*by_colour.values())]
+    made = {colour: sum(rates) for colour, rates in by_colour.items()}
+    made |= {"total": sum(totals), "green_std": pstdev(by_colour["green"]), "total_std": pstdev(totals)}
+    made["green_least"] = min(by_colour["green"])
+    for i, host in enumerate(hosts):
+        made |= {f"{host}_{colour}": rates[i] for colour, rates in by_colour.items()}
+    return made
+
+
+def figures(of: settings.Redp, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
+    out = {}
+    for name, by_seed in results.items():
+        for _, result in sorted(by_seed.items()):
+            for what, number in of_run(of, result, of.network.seconds / shorter).items():
+                out.setdefault(f"{name}.{what}", []).append(number)
+    base = out.get("redp.green_std", [])
+    for name in results:
+        out[f"{name}.green_std_ratio"] = [a / b for a, b in zip(out[f"{name}.green_std"], base)]
+    return out
+
+
+def mean(numbers: list[float]) -> float:
+    return sum(numbers) / len(numbers)
+
+
+def figure_5(of: settings.Redp, measured: dict):
+    def draw(figure):
+        axes = figure.subplots(1, 3, sharey=True)
+        hosts = [f"h{i + 1}" for i in range(len(of.network.rtt_ms))]
+        for axis, colours, title in zip(axes, (("green",), ("yellow",), network.COLOURS), ("green", "yellow", "total")):
+            for offset, scheme, ink in ((-0.2, "redp", "#5b8fc0"), (0.2, "drop02", "#2e9e43")):
+                flows = [[sum(x) for x in zip(*(measured[f"{scheme}.{h}_{c}"] for c in colours))] for h in hosts]
+                middle = [mean(each) for each in flows]
+                spread = [
+                    [m - min(each) for m, each in zip(middle, flows)],
+                    [max(each) - m for m, each in zip(middle, flows)],
+                ]
+                at = [i + offset for i in range(len(hosts))]
+                label = "REDP" if scheme == "redp" else "REDP with dropper"
+                axis.bar(at, middle, 0.4, yerr=spread, color=ink, label=label, error_kw={"linewidth": 0.8})
+            axis.set_xticks(range(len(hosts)), [f"tcp{i + 1}" for i in range(len(hosts))])
+            axis.set_title(title)
+        axes[0].set_ylabel("kb/s")
+        axes[0].legend()
+
+    return draw
+
+
+def figure_6(results: dict):
+    def draw(figure):
+        axes = figure.subplots(2, 1, sharex=True, sharey=True)
+        for axis, scheme, title in zip(axes, ("redp", "drop02"), ("REDP", "REDP with dropper")):
+            by_seed = results[scheme]
+            for number, ink in enumerate(INK):
+                own = [
+                    (t / network.SECOND, a) for t, c, a in by_seed[min(by_seed)]["lanes"]["cr1"]["trace"] if c == number
+                ]
+                if own:
+                    axis.plot(*zip(*own), ".", markersize=2, color=ink, label=network.COLOURS[number])
+            axis.set(title=title, ylabel="packets")
+        axes[0].legend(loc="upper right")
+        axes[1].set_xlabel("time, s")
+
+    return draw
+
+
+def figure_9(of: settings.Redp, measured: dict):
+    def draw(figure):
+        left, right = figure.subplots(1, 2)
+        names = sorted(of.scheme, key=of.scheme.get)
+        at = [of.scheme[name] for name in names]
+        for what, ink in (("green_std", "#2e9e43"), ("total_std", "#5b8fc0")):
+            left.plot(
+                at, [mean(measured[f"{n}.{what}"]) for n in names], "o-", color=ink, label=what.removesuffix("_std")
+            )
+        for what, ink in (("green", "#2e9e43"), ("total", "#5b8fc0")):
+            right.plot(at, [mean(measured[f"{n}.{what}"]) for n in names], "o-", color=ink, label=what)
+        for axis, title in ((left, "standard deviation of flows"), (right, "aggregate throughput")):
+            axis.set(xlabel="P_drop", ylabel="kb/s", title=title, ylim=(0, None))
+            axis.legend()
+
+    return draw
+
+
+def pictures(of: settings.Redp, measured: dict, results: dict) -> list[tuple[str, str, float, object]]:
+    return [
+        ("figure-5", "Figure 5: throughput of each flow; least to greatest of the seeds", 3.2, figure_5(of, measured)),
+        ("figure-6", "Figure 6, by averages: CR1's queue as packets met it; first seed", 4.0, figure_6(results)),
+        ("figure-9", "Figure 9: deviation and throughput over P_drop; 0 is REDP alone", 3.2, figure_9(of, measured)),
+    ]
+
+
+def notes(of: settings.Redp) -> list[str]:
+    tcp = of.tcp
+    return [
+        "Not given in the paper's text: length of a run, access links, packet length, CR1's buffer (30 packets here) and the window "
+        f"({tcp.window_segments} segments). Buckets are in packets of a full segment's frame.",
+        f"TCP is ns-3's NewReno without SACK and time stamps, {tcp.segment_bytes} B segments, initial window {tcp.initial_window}, an ACK a segment, least RTO {tcp.min_rto_ms:g} ms; the paper has ns-2's Reno.",
+        f"Runs of {of.network.seconds:g} s; each host starts within {of.network.start_ms:g} ms, drawn by the seed, the same for every scheme.",
+    ]
