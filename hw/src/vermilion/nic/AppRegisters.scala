@@ -133,7 +133,12 @@ class AppRegisters(p: NicParams, counterStart: BigInt = 0) extends Module {
     shown += R.PortCompletion(i) -> atEnqueue
     val effect = R.PortRouteInEffect
     shown += effect(i) ->
-      Cat(status.waits, status.rxRoute.pad(effect.waits.low - effect.rx.low), 0.U((effect.rx.low - 1).W), status.txByLane)
+      Cat(
+        status.waits,
+        status.rxRoute.pad(effect.waits.low - effect.rx.low),
+        0.U((effect.rx.low - 1).W),
+        status.txByLane
+      )
 
     val events = status.counted
     require(events.size == (CountersEnd - CountersAt) / 8, s"${events.size} events counted; the map has others")

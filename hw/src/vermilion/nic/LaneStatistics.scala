@@ -30,7 +30,6 @@ class LaneIncrement extends Bundle {
   *
   * Latency: an event is offered after 4 to 36 clocks where nobody waits for `out`. Rate: at best an increment a clock;
   * where `out` is seldom ready, one a readiness or one in 16 clocks, whichever is less.
-  *
   */
 class LaneStatistics extends Module {
   val io = IO(new Bundle {

@@ -95,7 +95,12 @@ object NicParams {
 
   private def hostOf(wire: LaneParams) = wire.copy(inputs = 1, stallable = Seq(false))
   private def app(ports: Int, wire: LaneParams) =
-    NicParams(ports, wire, Some(hostOf(wire)), bypassBeats = (1 << 16) / wire.dataBits * (if (wire.dataBits == 512) 2 else 1))
+    NicParams(
+      ports,
+      wire,
+      Some(hostOf(wire)),
+      bypassBeats = (1 << 16) / wire.dataBits * (if (wire.dataBits == 512) 2 else 1)
+    )
   private def few(wire: LaneParams) = wire.copy(cells = 512, flows = 0, tokenKinds = Set.empty[TokenKind])
 
   /** Builds that are tested and supported: ports, with their rate, and host lanes unless the name says `wire`. */

@@ -98,7 +98,8 @@ class AppBarSpec extends AnyFunSuite with ChiselSim {
       val host = new AxiLiteHost(dut.io.host, random)
       def address(): Int = {
         val block = Seq(0, 1, 2, 3, 4, 17, 255)(random.nextInt(7))
-        (block << NicParams.BlockBits) + 4 * (if (random.nextInt(8) == 0) 16 + random.nextInt(1000) else random.nextInt(16))
+        (block << NicParams.BlockBits) + 4 * (if (random.nextInt(8) == 0) 16 + random.nextInt(1000)
+                                              else random.nextInt(16))
       }
       def run(hold: Double): Int = {
         val (wanted, asked) = (host.written + host.addresses.size, host.answers.size + host.reads.size)

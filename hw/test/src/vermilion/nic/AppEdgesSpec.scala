@@ -18,7 +18,9 @@ class AppEdges(num: Int, denom: Int) extends Module {
 }
 
 class AppEdgesSpec extends AnyFunSuite with ChiselSim {
-  test("the clock counts whole periods exactly and can be the PTP clock; RX passes all but the rest of a frame that a reset cut") {
+  test(
+    "the clock counts whole periods exactly and can be the PTP clock; RX passes all but the rest of a frame that a reset cut"
+  ) {
     val (num, denom) = (10, 3)
     simulate(new AppEdges(num, denom)) { dut =>
       val seed = 4801
@@ -47,7 +49,9 @@ class AppEdgesSpec extends AnyFunSuite with ChiselSim {
       var number, cuts = 0
       var inside, cut = false
       for (_ <- 0 until 6000) {
-        if (waiting.size < 8) { number += 1; waiting ++= NamedBeat.frame(number, 1 + random.nextInt(6), number & 0xffff) }
+        if (waiting.size < 8) {
+          number += 1; waiting ++= NamedBeat.frame(number, 1 + random.nextInt(6), number & 0xffff)
+        }
         val resets = random.nextInt(25) == 0
         dut.reset.poke(resets.B)
         val beatNow = Option.when(random.nextInt(4) != 0)(waiting.dequeue())

@@ -71,7 +71,9 @@ class AppRegistersSpec extends AnyFunSuite with ChiselSim {
       R.Ports() -> BigInt(p.ports),
       R.Lanes() -> BigInt(p.lanes),
       R.DataBits() -> BigInt(64),
-      R.Features() -> BigInt((if (p.host.isDefined) 1 else 0) + (if (p.timestamps) 2 else 0) + (if (p.ptpTime) 4 else 0)),
+      R.Features() -> BigInt(
+        (if (p.host.isDefined) 1 else 0) + (if (p.timestamps) 2 else 0) + (if (p.ptpTime) 4 else 0)
+      ),
       R.ClockNum() -> BigInt(10),
       R.ClockDenom() -> BigInt(3),
       R.StatIds() -> BigInt(16),
@@ -87,7 +89,8 @@ class AppRegistersSpec extends AnyFunSuite with ChiselSim {
       )
     }
     for ((address, value) <- expected) assert(read(address) == value, f"0x$address%x")
-    for (address <- Seq(0x0c, 0x2c, 0x3c, 0x54, 0xfc, 0x10c, 0x160, 0x17c, 0x500, 0x8100, 0xfffc)) assert(read(address) == 0, f"0x$address%x")
+    for (address <- Seq(0x0c, 0x2c, 0x3c, 0x54, 0xfc, 0x10c, 0x160, 0x17c, 0x500, 0x8100, 0xfffc))
+      assert(read(address) == 0, f"0x$address%x")
 
     // Settings, with strobes; constants do not change.
     for ((address, _) <- expected if !Seq(R.Control(), R.Statistics()).contains(address)) write(address, 0)
@@ -125,7 +128,10 @@ class AppRegistersSpec extends AnyFunSuite with ChiselSim {
       val (i, k) = if (n == 0) (0, fastest) else (random.nextInt(p.ports), random.nextInt(counters))
       val before = events(i)(k)
       val value = total(i, k)
-      assert(value >= before - 24 && value <= events(i)(k), s"counter $k of port $i: $value, $before to ${events(i)(k)}")
+      assert(
+        value >= before - 24 && value <= events(i)(k),
+        s"counter $k of port $i: $value, $before to ${events(i)(k)}"
+      )
     }
     busy = false
     for (_ <- 0 until 40) clock()
@@ -152,6 +158,9 @@ class AppRegistersSpec extends AnyFunSuite with ChiselSim {
   }
 
   test("without host lanes and PTP time, what is not built cannot be chosen") {
-    run(NicParams(3, LaneParams.nic10g, timestamps = false, ptpTime = false, clockNum = 10, clockDenom = 3), seed = 4702)
+    run(
+      NicParams(3, LaneParams.nic10g, timestamps = false, ptpTime = false, clockNum = 10, clockDenom = 3),
+      seed = 4702
+    )
   }
 }

@@ -43,7 +43,9 @@ class FrameJoinSpec extends AnyFunSuite with ChiselSim {
     }
   }
 
-  test("frames come out whole, in order of their input, in turn where all ask, and without a gap that their input did not make") {
+  test(
+    "frames come out whole, in order of their input, in turn where all ask, and without a gap that their input did not make"
+  ) {
     simulate(new FrameJoin(beat, inputs)) { dut =>
       val seed = 4201
       println(s"FrameJoinSpec seed $seed")
@@ -51,14 +53,25 @@ class FrameJoinSpec extends AnyFunSuite with ChiselSim {
       reset(dut.clock, dut.reset)
       val sources = dut.io.in.map(new Source(_, random))
       var number = 0
-      for ((name, paces, out) <- Seq(("full rate", Seq(1.0, 1.0, 1.0), 1.0), ("slow sink", Seq(1.0, 1.0, 1.0), 0.4),
-          ("one alone", Seq(0.0, 1.0, 0.0), 0.7), ("pauses", Seq(0.3, 0.9, 0.5), 0.8), ("slow", Seq(0.1, 0.2, 0.3), 1.0))) {
+      for (
+        (name, paces, out) <- Seq(
+          ("full rate", Seq(1.0, 1.0, 1.0), 1.0),
+          ("slow sink", Seq(1.0, 1.0, 1.0), 0.4),
+          ("one alone", Seq(0.0, 1.0, 0.0), 0.7),
+          ("pauses", Seq(0.3, 0.9, 0.5), 0.8),
+          ("slow", Seq(0.1, 0.2, 0.3), 1.0)
+        )
+      ) {
         val sink = new Sink(dut.io.out, random)
         sink.pace = out
-        val frames = Seq.tabulate(inputs)(i => if (paces(i) == 0) Nil else Seq.fill(100) {
-          number += 1
-          NamedBeat.frame(number, 1 + random.nextInt(6), i)
-        })
+        val frames = Seq.tabulate(inputs)(i =>
+          if (paces(i) == 0) Nil
+          else
+            Seq.fill(100) {
+              number += 1
+              NamedBeat.frame(number, 1 + random.nextInt(6), i)
+            }
+        )
         for (((source, pace), mine) <- sources.zip(paces).zip(frames)) {
           source.pace = pace
           source.waiting ++= mine.flatten

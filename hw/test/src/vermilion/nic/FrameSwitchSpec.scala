@@ -10,7 +10,9 @@ import vermilion.nic.StreamBench._
 class FrameSwitchSpec extends AnyFunSuite with ChiselSim {
   private val routes = 3
 
-  test("every frame goes whole to the output that was wanted when it was offered, in order, whatever changes inside it") {
+  test(
+    "every frame goes whole to the output that was wanted when it was offered, in order, whatever changes inside it"
+  ) {
     simulate(new FrameSwitch(beat, routes)) { dut =>
       val seed = 4101
       println(s"FrameSwitchSpec seed $seed")
@@ -20,13 +22,22 @@ class FrameSwitchSpec extends AnyFunSuite with ChiselSim {
       val sinks = dut.io.out.map(new Sink(_, random))
       val expected = Seq.fill(routes)(mutable.ArrayBuffer.empty[NamedBeat])
       var number, waited, refused = 0
-      for ((name, in, out, change, begin) <- Seq(("full rate", 1.0, 1.0, 0.0, 1.0), ("changes", 1.0, 1.0, 0.3, 1.0),
-          ("stalls", 0.6, 0.5, 0.2, 1.0), ("not always allowed to begin", 0.8, 0.7, 0.3, 0.3), ("slow", 0.2, 0.2, 0.5, 0.5))) {
+      for (
+        (name, in, out, change, begin) <- Seq(
+          ("full rate", 1.0, 1.0, 0.0, 1.0),
+          ("changes", 1.0, 1.0, 0.3, 1.0),
+          ("stalls", 0.6, 0.5, 0.2, 1.0),
+          ("not always allowed to begin", 0.8, 0.7, 0.3, 0.3),
+          ("slow", 0.2, 0.2, 0.5, 0.5)
+        )
+      ) {
         source.pace = in
         sinks.foreach(_.pace = out)
         var wanted = 0
         var route = Option.empty[Int] // of the frame on the input, once it is offered
-        val frames = Seq.fill(200) { number += 1; NamedBeat.frame(number, 1 + random.nextInt(6), random.nextInt(65536)) }
+        val frames = Seq.fill(200) {
+          number += 1; NamedBeat.frame(number, 1 + random.nextInt(6), random.nextInt(65536))
+        }
         source.waiting ++= frames.flatten
         var clocks = 0
         while (source.waiting.nonEmpty) {

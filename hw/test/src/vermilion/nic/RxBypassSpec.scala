@@ -10,15 +10,26 @@ import vermilion.nic.StreamBench._
 class RxBypassSpec extends AnyFunSuite with ChiselSim {
   private val beats = 8
 
-  test("a frame comes out whole, or its beginning and one bad beat, or is lost; both are counted, and only where the store is full") {
+  test(
+    "a frame comes out whole, or its beginning and one bad beat, or is lost; both are counted, and only where the store is full"
+  ) {
     simulate(new RxBypass(beat, beats)) { dut =>
       val seed = 4301
       println(s"RxBypassSpec seed $seed")
       val random = new Random(seed)
       reset(dut.clock, dut.reset)
       var number, lostSeen, cutSeen, wholeSeen, fullToTheBrim = 0
-      for ((name, in, out, longest) <- Seq(("nobody stalls", 1.0, 1.0, 12), ("the host is slow", 0.9, 0.5, 12), ("host stalls long", 0.7, -1.0, 12),
-          ("runts", 1.0, 0.6, 1), ("short frames", 1.0, 0.7, 4), ("long frames", 1.0, 0.9, 40), ("never ready in between", 1.0, 0.1, 6))) {
+      for (
+        (name, in, out, longest) <- Seq(
+          ("nobody stalls", 1.0, 1.0, 12),
+          ("the host is slow", 0.9, 0.5, 12),
+          ("host stalls long", 0.7, -1.0, 12),
+          ("runts", 1.0, 0.6, 1),
+          ("short frames", 1.0, 0.7, 4),
+          ("long frames", 1.0, 0.9, 40),
+          ("never ready in between", 1.0, 0.1, 6)
+        )
+      ) {
         val sink = new Sink(dut.io.out, random)
         val frames = mutable.Map.empty[Int, Seq[NamedBeat]]
         var lost, cut = mutable.Set.empty[Int]

@@ -12,7 +12,14 @@ class StatPortSpec extends AnyFunSuite with ChiselSim {
   /** @param counts of 1000 clocks in which an event of a kind happens
     * @param ready  probability that the stream takes a beat
     */
-  private case class Phase(name: String, clocks: Int, counts: Int, ready: Double, every: Int = 1, enable: Boolean = true)
+  private case class Phase(
+      name: String,
+      clocks: Int,
+      counts: Int,
+      ready: Double,
+      every: Int = 1,
+      enable: Boolean = true
+  )
   private val phases = Seq(
     Phase("mixed", 1500, 300, 0.7),
     Phase("every event in every clock", 1500, 1000, 1.0),
@@ -70,7 +77,8 @@ class StatPortSpec extends AnyFunSuite with ChiselSim {
           val ready = clocks % p.every == 0 && random.nextDouble() < p.ready
           io.out.ready.poke(ready.B)
           val beat =
-            Option.when(io.out.valid.peek().litToBoolean)(io.out.bits.id.peek().litValue, io.out.bits.data.peek().litValue)
+            Option
+              .when(io.out.valid.peek().litToBoolean)(io.out.bits.id.peek().litValue, io.out.bits.data.peek().litValue)
           assert(held.isEmpty || beat == held, s"${p.name}: an offered beat changed")
           held = if (ready) None else beat
           for ((id, data) <- beat if ready) {

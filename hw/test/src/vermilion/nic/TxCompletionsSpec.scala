@@ -32,12 +32,23 @@ class TxCompletionsSpec extends AnyFunSuite with ChiselSim {
     Phase("the engine does not take completions", 1500, ready = 0.0),
     Phase("it takes them again", 3000, ready = 1.0),
     Phase("all is dropped, one a clock", 2000, arrivals = 1.0, decisions = 1.0, admitted = 0.0, ready = 0.6),
-    Phase("evictions beside drops", 4000, arrivals = 1.0, decisions = 1.0, admitted = 0.5, evictions = 0.9, leaves = 0.1, ready = 0.9),
+    Phase(
+      "evictions beside drops",
+      4000,
+      arrivals = 1.0,
+      decisions = 1.0,
+      admitted = 0.5,
+      evictions = 0.9,
+      leaves = 0.1,
+      ready = 0.9
+    ),
     Phase("nothing leaves", 1500, leaves = 0.0, evictions = 0.0, admitted = 1.0),
     Phase("switch at every clock", 4000, toggles = 1.0, ready = 0.5)
   )
 
-  test("every frame that asks gets exactly one completion, of the right kind, whatever happens to it and to the switch") {
+  test(
+    "every frame that asks gets exactly one completion, of the right kind, whatever happens to it and to the switch"
+  ) {
     simulate(new TxCompletions(lane)) { dut =>
       val seed = 4401
       println(s"TxCompletionsSpec seed $seed")
@@ -167,7 +178,15 @@ class TxCompletionsSpec extends AnyFunSuite with ChiselSim {
           due -= tag
         }
         val e = io.events
-        for ((name, port) <- Seq("drop" -> e.forDrop, "at enqueue" -> e.atEnqueue, "eviction" -> e.forEviction, "of the MAC" -> e.ofMac, "ours" -> e.ours))
+        for (
+          (name, port) <- Seq(
+            "drop" -> e.forDrop,
+            "at enqueue" -> e.atEnqueue,
+            "eviction" -> e.forEviction,
+            "of the MAC" -> e.ofMac,
+            "ours" -> e.ours
+          )
+        )
           if (port.peek().litToBoolean) counted(name) += 1
         dut.clock.step()
       }
@@ -182,7 +201,9 @@ class TxCompletionsSpec extends AnyFunSuite with ChiselSim {
       resetDut(dut.clock, dut.reset)
       for (p <- phases) {
         for (_ <- 0 until p.clocks) clock(p)
-        println(s"  ${p.name}: $ours ours, $ofMac of the MAC, ${inside.size} owed, $atTheLimit clocks at the limit so far")
+        println(
+          s"  ${p.name}: $ours ours, $ofMac of the MAC, ${inside.size} owed, $atTheLimit clocks at the limit so far"
+        )
       }
       arrival = None
       drain()
@@ -198,7 +219,8 @@ class TxCompletionsSpec extends AnyFunSuite with ChiselSim {
         val first = Frame(freshTag() & 0x7fff | (if (asks) asksBit else 0), forwarded = false)
         io.tag.poke(first.tag.U)
         io.begins.poke(true.B)
-        for (quiet <- Seq(io.report.fate.valid, io.report.evicted.valid, io.leaves.valid, io.mac.valid, io.lost)) quiet.poke(false.B)
+        for (quiet <- Seq(io.report.fate.valid, io.report.evicted.valid, io.leaves.valid, io.mac.valid, io.lost))
+          quiet.poke(false.B)
         dut.clock.step()
         io.begins.poke(false.B)
         if (asks) { inside += first.tag; due(first.tag) = "ours" }
