@@ -156,7 +156,15 @@ def test_a_faulty_file_ends_with_status_2_and_no_traceback(tmp_path):
 
 
 def test_the_curves_of_a_file_are_drawn(tmp_path):
-    command = [sys.executable, "-m", "vermilion", "curves", ROOT / "sim/configs/default.toml", "-o", tmp_path / "out.svg"]
+    command = [
+        sys.executable,
+        "-m",
+        "vermilion",
+        "curves",
+        ROOT / "sim/configs/default.toml",
+        "-o",
+        tmp_path / "out.svg",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT / "sim")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out.svg").stat().st_size > 20_000
