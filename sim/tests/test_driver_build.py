@@ -45,6 +45,17 @@ def test_nothing_outside_the_library_is_called(tmp_path, bits, machine, level):
     assert "vm_queue_convert" in compiled(["nm", whole])
 
 
+def test_the_kernels_types_are_all_it_takes_from_the_kernel(tmp_path):
+    """No system header is there; u64 is what the kernel has for it."""
+    types = "typedef unsigned char u8; typedef unsigned short u16; typedef unsigned int u32; typedef unsigned long long u64;"
+    (tmp_path / "linux").mkdir()
+    (tmp_path / "linux" / "types.h").write_text(
+        f"{types} typedef _Bool bool; enum {{ false, true }};\n#define NULL ((void *)0)\n"
+    )
+    for source in SOURCES:
+        compiled([*STRICT, *KERNEL, "-nostdinc", "-D__KERNEL__", "-I", tmp_path, "-fsyntax-only", source])
+
+
 def sweep(tmp_path, name, *options):
     program = tmp_path / name
     compiled([*STRICT, *options, "-I", LIB, SWEEP, *SOURCES, "-o", program])

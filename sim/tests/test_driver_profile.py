@@ -248,14 +248,14 @@ def plain_amounts(fields):
 
 
 def test_what_a_sentence_has_no_room_for_is_cut_off():
-    fault, queue = C.Fault(), legal()
+    fault, queue = C.Refusal(), legal()
     queue.weight = C.Number(2**64 - 1, 1, 24)
     library().vm_queue_check(ctypes.byref(queue), ctypes.byref(PORT), ctypes.byref(fault))
     whole = ctypes.create_string_buffer(200)
-    length = library().vm_fault_text(ctypes.byref(fault), whole, 200)
+    length = library().vm_refusal_text(ctypes.byref(fault), whole, 200)
     assert whole.value.startswith(b"average.weight is 0.000018446744073709551615; legal") and length == len(whole.value)
     for size in range(length + 1):
         cut = ctypes.create_string_buffer(b"\xff" * 200)
-        held = library().vm_fault_text(ctypes.byref(fault), cut, size)
+        held = library().vm_refusal_text(ctypes.byref(fault), cut, size)
         assert held == max(0, size - 1) and cut.raw[:held] == whole.raw[:held]
         assert cut.raw[size:200] == b"\xff" * (200 - size) and (size == 0 or cut.raw[held] == 0)

@@ -127,7 +127,7 @@ def load(path) -> ctypes.CDLL:
         ("queue_convert", None, address, address, address),
         ("marker_convert", None, address, address),
         ("curve_convert", None, address, u32, address),
-        ("fault_text", u32, address, ctypes.c_char_p, u32),
+        ("refusal_text", u32, address, ctypes.c_char_p, u32),
         ("error_text", ctypes.c_char_p, ctypes.c_int),
     ):
         function = getattr(made, f"vm_{name}")
@@ -137,8 +137,8 @@ def load(path) -> ctypes.CDLL:
 
 def fault_of(queue, port) -> str | None:
     """What the library finds wrong with a queue's settings, a sentence, or None."""
-    fault, text = C.Fault(), ctypes.create_string_buffer(256)
+    fault, text = C.Refusal(), ctypes.create_string_buffer(256)
     if library().vm_queue_check(ctypes.byref(queue), ctypes.byref(port), ctypes.byref(fault)):
         return None
-    library().vm_fault_text(ctypes.byref(fault), text, len(text))
+    library().vm_refusal_text(ctypes.byref(fault), text, len(text))
     return text.value.decode()

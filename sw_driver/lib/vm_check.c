@@ -13,7 +13,7 @@ static const char *const places[VM_COLOURS][2] = {
 	{ "red", "red.ecn" },
 };
 
-bool vm_check_fail(struct vm_fault *fault, const char *place, const char *field, struct vm_number value,
+bool vm_check_fail(struct vm_refusal *fault, const char *place, const char *field, struct vm_number value,
 		   const char *legal)
 {
 	fault->place = place;
@@ -23,20 +23,20 @@ bool vm_check_fail(struct vm_fault *fault, const char *place, const char *field,
 	return false;
 }
 
-static bool fail(struct vm_fault *fault, const char *place, const char *field, u64 value, const char *legal)
+static bool fail(struct vm_refusal *fault, const char *place, const char *field, u64 value, const char *legal)
 {
 	const struct vm_number number = { value, 1, 0 };
 
 	return vm_check_fail(fault, place, field, number, legal);
 }
 
-bool vm_check_range(struct vm_fault *fault, const char *place, const char *field, u64 value, u64 low, u64 high,
+bool vm_check_range(struct vm_refusal *fault, const char *place, const char *field, u64 value, u64 low, u64 high,
 		    const char *legal)
 {
 	return (low <= value && value <= high) || fail(fault, place, field, value, legal);
 }
 
-static bool flag(struct vm_fault *fault, const char *place, const char *field, u32 value)
+static bool flag(struct vm_refusal *fault, const char *place, const char *field, u32 value)
 {
 	return vm_check_range(fault, place, field, value, 0, 1, "0 and 1");
 }
@@ -51,24 +51,24 @@ bool vm_number_at_most(struct vm_number x, u64 num, u64 den)
 	return !vm_wide_less(&a.den, &a.num);
 }
 
-static bool rate(struct vm_fault *fault, u64 value)
+static bool rate(struct vm_refusal *fault, u64 value)
 {
 	return vm_check_range(fault, "", "rate", value, RATE_MIN, RATE_MAX, "64kbit to 200Gbit");
 }
 
-static bool burst(struct vm_fault *fault, u32 value)
+static bool burst(struct vm_refusal *fault, u32 value)
 {
 	return vm_check_range(fault, "", "burst", value, 0, BURST_MAX, "0B to 100MB");
 }
 
-bool vm_port_check(const struct vm_port *port, struct vm_fault *fault)
+bool vm_port_check(const struct vm_port *port, struct vm_refusal *fault)
 {
 	return rate(fault, port->rate) && burst(fault, port->burst_bytes) &&
 	       vm_check_range(fault, "", "queues", port->queues, 1, 4096, "1 to 4096");
 }
 
 /* min <= max <= what the format holds, and what gentle and ExRED ask for beyond. */
-static bool curve_check(const struct vm_queue *q, const struct vm_curve *c, const char *place, struct vm_fault *fault)
+static bool curve_check(const struct vm_queue *q, const struct vm_curve *c, const char *place, struct vm_refusal *fault)
 {
 	const u32 end = vm_curve_end(q, c);
 	struct vm_ratio p;
@@ -97,7 +97,7 @@ static bool curve_check(const struct vm_queue *q, const struct vm_curve *c, cons
 	       vm_check_fail(fault, place, "p", c->p, "0 to (max - min) / (end - min) for exred");
 }
 
-static bool curves_check(const struct vm_queue *q, struct vm_fault *fault)
+static bool curves_check(const struct vm_queue *q, struct vm_refusal *fault)
 {
 	u32 c, which;
 
@@ -114,7 +114,7 @@ static bool curves_check(const struct vm_queue *q, struct vm_fault *fault)
 	return vm_check_range(fault, "", "remark", q->remark, 0, 7, "a mask of three colours, 0 to 7");
 }
 
-static bool average_check(const struct vm_queue *q, struct vm_fault *fault)
+static bool average_check(const struct vm_queue *q, struct vm_refusal *fault)
 {
 	const struct vm_number w = q->weight;
 	struct vm_ratio x;
@@ -129,7 +129,7 @@ static bool average_check(const struct vm_queue *q, struct vm_fault *fault)
 	       vm_check_range(fault, "average", "idle_packet", q->idle_packet_bytes, 64, 9600, "64B to 9600B");
 }
 
-static bool victim_check(const struct vm_queue *q, struct vm_fault *fault)
+static bool victim_check(const struct vm_queue *q, struct vm_refusal *fault)
 {
 	if (!flag(fault, "", "victim", q->nearest) || !flag(fault, "", "victim_by_colour", q->by_colour) ||
 	    !vm_check_range(fault, "", "victim_window", q->window, 0, 16, "1 to 16 packets"))
@@ -146,7 +146,7 @@ static bool victim_check(const struct vm_queue *q, struct vm_fault *fault)
 	       flag(fault, "", "ttl_option", q->remove_ttl_option);
 }
 
-bool vm_queue_check(const struct vm_queue *q, const struct vm_port *port, struct vm_fault *fault)
+bool vm_queue_check(const struct vm_queue *q, const struct vm_port *port, struct vm_refusal *fault)
 {
 	if (!vm_port_check(port, fault) || !average_check(q, fault))
 		return false;

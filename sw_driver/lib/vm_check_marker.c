@@ -19,18 +19,18 @@
 
 static const char place[] = "marker";
 
-static bool range(struct vm_fault *fault, const char *field, u64 value, u64 low, u64 high, const char *legal)
+static bool range(struct vm_refusal *fault, const char *field, u64 value, u64 low, u64 high, const char *legal)
 {
 	return vm_check_range(fault, place, field, value, low, high, legal);
 }
 
-static bool rate(struct vm_fault *fault, const char *field, u64 value)
+static bool rate(struct vm_refusal *fault, const char *field, u64 value)
 {
 	return range(fault, field, value, RATE_MIN, RATE_MAX, "64kbit to 200Gbit");
 }
 
 /* A bucket must hold the shortest packet there is. */
-static bool bucket(struct vm_fault *fault, const struct vm_marker *m, const char *field, u32 bytes)
+static bool bucket(struct vm_refusal *fault, const struct vm_marker *m, const char *field, u32 bytes)
 {
 	const u32 least = m->packet_bytes ? m->packet_bytes : m->ip_length ? SHORTEST_IP : SHORTEST_FRAME;
 
@@ -40,7 +40,7 @@ static bool bucket(struct vm_fault *fault, const struct vm_marker *m, const char
 				     : "60B to 64MiB, or 1p up");
 }
 
-static bool srtcm(struct vm_fault *fault, const struct vm_marker *m)
+static bool srtcm(struct vm_refusal *fault, const struct vm_marker *m)
 {
 	if (!rate(fault, "cir", m->cir))
 		return false;
@@ -49,7 +49,7 @@ static bool srtcm(struct vm_fault *fault, const struct vm_marker *m)
 	return (!m->cbs || bucket(fault, m, "cbs", m->cbs)) && (!m->ebs || bucket(fault, m, "ebs", m->ebs));
 }
 
-static bool trtcm(struct vm_fault *fault, const struct vm_marker *m)
+static bool trtcm(struct vm_refusal *fault, const struct vm_marker *m)
 {
 	return rate(fault, "cir", m->cir) &&
 	       range(fault, "pir", m->pir, m->cir, RATE_MAX, "from cir up to 200Gbit (RFC 2698)") &&
@@ -57,7 +57,7 @@ static bool trtcm(struct vm_fault *fault, const struct vm_marker *m)
 }
 
 /* MAX above 0 to 1, and its span within the register: width / MAX <= SPAN_MAX_NS. */
-static bool max_p(struct vm_fault *fault, const char *field, struct vm_number value, u64 width_ns)
+static bool max_p(struct vm_refusal *fault, const char *field, struct vm_number value, u64 width_ns)
 {
 	struct vm_ratio x;
 
@@ -71,7 +71,7 @@ static bool max_p(struct vm_fault *fault, const char *field, struct vm_number va
 			     "what its register holds for these thresholds and rate, or more");
 }
 
-static bool redp(struct vm_fault *fault, const struct vm_marker *m)
+static bool redp(struct vm_refusal *fault, const struct vm_marker *m)
 {
 	u64 burst_ns[2], low_ns, high_ns;
 
@@ -88,7 +88,7 @@ static bool redp(struct vm_fault *fault, const struct vm_marker *m)
 	return range(fault, "meter", m->meter_ns, 0, METER_MAX_NS, "0ns to 3600s");
 }
 
-static bool flow(struct vm_fault *fault, const struct vm_marker *m)
+static bool flow(struct vm_refusal *fault, const struct vm_marker *m)
 {
 	if (!range(fault, "kind", m->flow_kind, 0, VM_FLOW_ADAPTIVE, "nm, 3cpm, wpm, apm (0 to 3)") ||
 	    !range(fault, "alpha", m->alpha_eighths, 1, m->by_factor ? 7 : 8,
@@ -127,7 +127,7 @@ static u32 colours(const struct vm_marker *m)
 	}
 }
 
-static bool kind(struct vm_fault *fault, const struct vm_marker *m)
+static bool kind(struct vm_refusal *fault, const struct vm_marker *m)
 {
 	switch (m->kind) {
 	case VM_LEAF:
@@ -146,7 +146,7 @@ static bool kind(struct vm_fault *fault, const struct vm_marker *m)
 	}
 }
 
-bool vm_marker_check(const struct vm_marker *m, struct vm_fault *fault)
+bool vm_marker_check(const struct vm_marker *m, struct vm_refusal *fault)
 {
 	if (m->kind == VM_NO_MARKER)
 		return true;

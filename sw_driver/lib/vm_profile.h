@@ -124,7 +124,7 @@ struct vm_queue_words {
 };
 
 /* What is wrong with settings, for a sentence "PLACE.FIELD is VALUE; legal is LEGAL"; PLACE may be empty. */
-struct vm_fault {
+struct vm_refusal {
 	const char *place;
 	const char *field;
 	struct vm_number value;
@@ -134,20 +134,20 @@ struct vm_fault {
 void vm_queue_defaults(struct vm_queue *queue);
 
 /* True where everything is legal, and the lane will do as asked; else `fault` tells the first thing that is not. */
-bool vm_port_check(const struct vm_port *port, struct vm_fault *fault);
-bool vm_queue_check(const struct vm_queue *queue, const struct vm_port *port, struct vm_fault *fault);
-bool vm_marker_check(const struct vm_marker *marker, struct vm_fault *fault);
+bool vm_port_check(const struct vm_port *port, struct vm_refusal *fault);
+bool vm_queue_check(const struct vm_queue *queue, const struct vm_port *port, struct vm_refusal *fault);
+bool vm_marker_check(const struct vm_marker *marker, struct vm_refusal *fault);
 
 /* For the checks: fill `fault` and return false, the first only where `value` is not from `low` to `high`. */
-bool vm_check_range(struct vm_fault *fault, const char *place, const char *field, u64 value, u64 low, u64 high,
+bool vm_check_range(struct vm_refusal *fault, const char *place, const char *field, u64 value, u64 low, u64 high,
 		    const char *legal);
-bool vm_check_fail(struct vm_fault *fault, const char *place, const char *field, struct vm_number value,
+bool vm_check_fail(struct vm_refusal *fault, const char *place, const char *field, struct vm_number value,
 		   const char *legal);
 /* x <= num / den */
 bool vm_number_at_most(struct vm_number x, u64 num, u64 den);
 
 /* A fault as a sentence without its full stop, cut at `size` - 1 characters; returns its length. */
-u32 vm_fault_text(const struct vm_fault *fault, char *out, u32 size);
+u32 vm_refusal_text(const struct vm_refusal *fault, char *out, u32 size);
 
 /* The register values of legal settings; of others, some values. */
 void vm_queue_convert(const struct vm_queue *queue, const struct vm_port *port, struct vm_queue_words *words);

@@ -121,7 +121,7 @@ static void convert(void)
 	struct vm_port port;
 	struct vm_queue_words words;
 	struct vm_queue queue;
-	struct vm_fault fault;
+	struct vm_refusal fault;
 	char text[100];
 	u32 i;
 
@@ -131,7 +131,7 @@ static void convert(void)
 	any_queue(&queue);
 	note(vm_queue_check(&queue, &port, &fault));
 	if (!vm_queue_check(&queue, &port, &fault)) {
-		const u32 length = vm_fault_text(&fault, text, (u32)(draw() % (sizeof(text) + 1)));
+		const u32 length = vm_refusal_text(&fault, text, (u32)(draw() % (sizeof(text) + 1)));
 
 		for (i = 0; i < length; i++)
 			note((u64)text[i]);

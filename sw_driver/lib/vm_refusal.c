@@ -84,7 +84,7 @@ static void put_number(struct text *t, struct vm_number x)
 	}
 }
 
-u32 vm_fault_text(const struct vm_fault *fault, char *out, u32 size)
+u32 vm_refusal_text(const struct vm_refusal *fault, char *out, u32 size)
 {
 	struct text t = { out, size, 0 };
 
