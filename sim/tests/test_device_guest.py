@@ -96,7 +96,8 @@ done
     assert ends[0] % (1 << 24) == 0 and ends[6] % (1 << 14) == 0
     assert said(console, "first") == ["0x564D0001", "0x00000010"] and said(console, "shadow") == ["0xDE12BEEF"]
     assert sum(parts["arrived"][0] for parts in seen.values()) == 500
-    assert len({queue for (queue, _), parts in seen.items() if parts["arrived"][0]}) == 8, "the guest's classes"
+    # What the guest wrote into the class table, for the DSCPs that mixed() has.
+    assert {queue for (queue, _), parts in seen.items() if parts["arrived"][0]} == {0, 1, 2, 3, 5, 6, 7}
     for (queue, colour), parts in seen.items():
         assert [int(word, 16) for word in said(console, f"counted.{queue}.{colour}")] == parts["arrived"]
 
