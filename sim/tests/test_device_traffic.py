@@ -115,6 +115,14 @@ def test_time_stands_while_nothing_is_asked(device, client):
     assert before < control.ask("counters")["clocks"] < before + 50
 
 
+def test_what_a_write_begins_is_done_without_further_accesses(device, client):  # noqa: F811
+    for address in (0x84, 0x88):
+        client.write32(address, 1)
+        assert client.read32(0x44) & 0xE == 0
+    client.write32(0x40, 2)
+    assert client.read32(0x44) & 0xE == 0
+
+
 def test_a_reset_amid_traffic_leaves_a_lane_that_counts_right(tmp_path, device_program, words):  # noqa: F811
     capture = pcap(tmp_path / "in.pcap", mixed(2000))
     with running(device_program, "--paused") as device, device.client() as client:

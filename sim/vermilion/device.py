@@ -42,7 +42,9 @@ def pace(rate: str | None, speed: float | None) -> list[str]:
 @click.option(
     "--preset", type=click.Choice(list(build.PRESETS)), default="lab", show_default=True, help="Build of the lane."
 )
-@click.option("--config", "config_file", metavar="FILE", help="Gives the lane a configuration before a client comes.")
+@click.option(
+    "--config", "config_file", metavar="FILE", help="The lane's configuration at the start and behind every reset."
+)
 @click.option("--control", metavar="PATH", help="A second socket to feed, run and count: docs/device.md.")
 @click.option("--capture", metavar="FILE", help="Feeds a pcap or pcapng as soon as the device is there.")
 @click.option("--rate", metavar="R", help='Frames back to back at a line rate, such as "1Gbit", in lane time.')

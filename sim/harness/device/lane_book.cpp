@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "build_shape.h"
 #include "pace.h"
@@ -11,7 +12,7 @@ namespace vermilion {
 void LaneBook::reset() {
   VmConfig config{};
   std::vector<VmQueue> queues(VM_QUEUES);
-  for (u32 i = 0; i < VM_VICTIMS; i++) queues[i].nearest = 1;  // so that their contests are told of
+  for (VmQueue& q : std::span(queues).first(VM_VICTIMS)) q.nearest = 1;  // so that their contests are told of
   config.queues = queues.data();
   config.queue_count = VM_QUEUES;
   results_ = std::make_unique<Results>(config, std::vector<std::string>());

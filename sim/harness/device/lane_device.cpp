@@ -1,5 +1,7 @@
 #include "lane_device.h"
 
+#include "register_map.h"
+
 namespace vermilion {
 
 LaneDevice::LaneDevice(Traffic& traffic, const std::string& waves, bool paused)
@@ -13,7 +15,12 @@ LaneDevice::LaneDevice(Traffic& traffic, const std::string& waves, bool paused)
 }
 
 void LaneDevice::configure(const VmConfig& config) {
-  for (const RegisterWrite& w : registerWrites(config)) driver_.control().write(w.address, w.value);
+  writes_ = registerWrites(config);
+  writeAll();
+}
+
+void LaneDevice::writeAll() {
+  for (const RegisterWrite& w : writes_) driver_.control().write(w.address, w.value);
 }
 
 u32 LaneDevice::read(u32 address) {
@@ -22,11 +29,14 @@ u32 LaneDevice::read(u32 address) {
 
 void LaneDevice::write(u32 address, u32 value, u32 strobes) {
   driver_.control().write(address, value, strobes);
+  looks_ = MostLooks;
 }
 
 void LaneDevice::reset() {
   driver_.reset();
   book_.reset();
+  writeAll();
+  looks_ = MostLooks;
 }
 
 u64 LaneDevice::feed(const std::string& capture, std::optional<double> rate, double speed, std::optional<u64> at) {
@@ -44,13 +54,23 @@ void LaneDevice::take() {
   driver_.more();
 }
 
+// Whether a commit, a snapshot or a clear goes on, which the lane does not call busy. Looking runs the clock, too.
+bool LaneDevice::unfinished() {
+  if (looks_ == 0) return false;
+  constexpr u32 Pending = registers::kStatusCommitPending.mask() | registers::kStatusSnapshotPending.mask() |
+                          registers::kStatusClearPending.mask();
+  const bool pending = (driver_.control().read(registers::status()) & Pending) != 0;
+  looks_ = pending ? looks_ - 1 : 0;
+  return true;
+}
+
 bool LaneDevice::slice() {
   if (paused_ && goal_ == 0) return false;
   const u64 until = goal_ == 0 ? ~u64{0} : goal_;
   const bool traffic = traffic_.feeding() || book_.underWay() != 0;
   const u32 most = traffic ? TrafficSliceClocks : SliceClocks;
   for (u32 i = 0; i < most && driver_.now() < until; i++) {
-    if (driver_.advance(traffic_, until)) continue;
+    if (driver_.advance(traffic_, until) || unfinished()) continue;
     if (goal_ != 0 && goal_ != ~u64{0}) driver_.idleUntil(goal_);
     goal_ = 0;
     return false;
