@@ -56,8 +56,10 @@ DESIGNS = {
     "cells-256": ("LaneWithoutTrace", "256 cells, 16 KiB", False),
     "cells-16384": ("LaneWithoutTrace", "16,384 cells, 1 MiB", False),
     "cells-32768": ("LaneWithoutTrace", "32,768 cells, 2 MiB", False),
+    "app10g-2-wire": ("vermilion_app", "two ports of 10G, a lane each on the way to the wire", False),
     "lane-ecp5": ("LaneBehindPins", "1,024 cells and flows, for `vermilion place`", False),
 }
+WHOLES = ("LaneWithoutTrace", "vermilion_app")  # tops of designs that are no single block
 SHOWN = tuple(name for name in DESIGNS if name != "lane-ecp5")  # on the page; that one is for `vermilion place`
 
 # Designs that differ from the lane in one number, by it; the lane itself stands among them.
@@ -92,8 +94,7 @@ def figures(cells: dict, memories: list) -> dict:
 
 def system_verilog(names: list[str], say=build.quiet):
     """Writes the designs named, those of one Chisel run."""
-    sources = digest_of_sources()
-    old = [name for name in names if not is_fresh(WORK / name / "sv.made", sources)]
+    old = [name for name in names if not is_fresh(WORK / name / "sv.made", digest_of_sources(name))]
     if not old:
         return
     say("Chisel to SystemVerilog")
@@ -103,11 +104,15 @@ def system_verilog(names: list[str], say=build.quiet):
     command = build.mill("hw.runMain", "vermilion.lane.EmitArea", str(WORK), *old)
     build.run(command, build.BUILD / "area-chisel.log", env=build.mill_environment())
     for name in old:
-        (WORK / name / "sv.made").write_text(sources)
+        (WORK / name / "sv.made").write_text(digest_of_sources(name))
 
 
-def digest_of_sources() -> str:
-    return build.digest([build.ROOT / "build.sc", *build.files("hw/src", "*.scala")])
+def digest_of_sources(name: str = "lane") -> str:
+    """Of what a design is made from: the NIC's block is made from lanes, and they from nothing of it."""
+    sources = build.files("hw/src", "*.scala")
+    if not name.startswith("app"):
+        sources = [path for path in sources if path.parent.name != "nic"]
+    return build.digest([build.ROOT / "build.sc", *sources])
 
 
 def is_fresh(stamp: Path, key: str) -> bool:
@@ -211,21 +216,21 @@ def show(screen, result: dict):
 
 def publish(result: dict):
     """Writes the page and the pins: the designs measured now, and of the others what was published before."""
-    state = digest_of_sources()[:12]
     before = {name: row for name, row in pins().items() if name in SHOWN} if PINS.exists() else {}
-    result = {name: row | {"sources": state} for name, row in result.items()}
+    result = {name: row | {"sources": digest_of_sources(name)[:12]} for name, row in result.items()}
     result = {name: result.get(name) or before[name] for name in SHOWN if name in result or name in before}
 
     def what(name):
-        return DESIGNS[name][1] + ("" if result[name].get("sources") == state else " *")
+        return DESIGNS[name][1] + ("" if result[name].get("sources") == digest_of_sources(name)[:12] else " *")
 
     def line(title, row):
         return f"| {title} | " + " | ".join(number(row[figure]) for figure in FIGURES) + " |"
 
     head = "| | LUT | of it LUTRAM | of it SRL | FF | of it in DSPs | BRAM36 | URAM | DSP | memory bits |\n"
     head += "| --- | " + " | ".join(["---:"] * len(FIGURES)) + " |\n"
-    blocks = [line(what(name), result[name]) for name in result if DESIGNS[name][0] != "LaneWithoutTrace"]
+    blocks = [line(what(name), result[name]) for name in result if DESIGNS[name][0] not in WHOLES]
     lanes = [line(what(name), result[name]) for name in result if name.startswith("lane")]
+    apps = [line(what(name), result[name]) for name in result if name.startswith("app")]
     saved = [line(what(name), row) for name, row in savings(result).items()]
     added = [line(what(name), row) for name, row in additions(result).items()]
     entry = result["flow-4096"]["memory_bits"] // 4096
@@ -261,6 +266,12 @@ fit an XCKU3P as they are mapped here: it has 360 block RAMs, and 48 UltraRAMs t
 
 The lane takes {share} of an XCKU3P.
 The target is 16,000 LUT.
+
+## In a NIC
+
+The application block for a Corundum NIC (docs/nic.md), with the lanes in it.
+
+{head}{chr(10).join(apps)}
 
 ## Scale
 

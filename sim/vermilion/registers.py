@@ -1,6 +1,7 @@
 """Register maps, each from its one source in `hw/regs`: a lane's, `vermilion.rdl`, and a NIC's app block's, `app.rdl`.
 
-They become constants for Scala, and for C++ where a program of this project reads them, Markdown and HTML. `python -m vermilion.registers` writes the committed files anew; with `--check` it writes nothing and fails if one is stale.
+They become constants for Scala, and for C++ where a program of this project reads them, Markdown and HTML.
+`python -m vermilion.registers` writes the committed files anew; with `--check` it writes nothing and fails if one is stale.
 A register is named by its path, array indices left out: `shadow.colour[].curve[].min_th` is ShadowColourCurveMinTh.
 """
 
@@ -15,7 +16,7 @@ from .fields import UserError
 
 @dataclass
 class Map:
-    """A register map: its source below hw/regs, the name of its addrmap, and where and how its Scala object and its page go."""
+    """A register map: its source in hw/regs, the name of its addrmap, and the names of its Scala object and its page."""
 
     source: str
     addrmap: str
@@ -266,7 +267,8 @@ def main(arguments: list[str]) -> int:
         late = stale()
         for path, of in late:
             print(
-                f"{path.relative_to(build.ROOT)} is not what hw/regs/{of.source} gives; run python -m vermilion.registers"
+                f"{path.relative_to(build.ROOT)} is not what hw/regs/{of.source} gives; "
+                "run python -m vermilion.registers"
             )
         return 1 if late else 0
     if arguments:

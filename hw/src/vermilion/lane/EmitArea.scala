@@ -8,6 +8,7 @@ import vermilion.control.{AxiLite, ControlPort}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowMarker
 import vermilion.mark.{TokenKind, TokenMarker}
+import vermilion.nic.{NicParams, VermilionApp}
 import vermilion.parse.HeaderParser
 import vermilion.policy.PolicyPipeline
 import vermilion.rewrite.HeaderRewrite
@@ -16,7 +17,7 @@ import vermilion.stats.Statistics
 import vermilion.stream.AxisBeat
 
 /** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`; the preset is nic10g, and
-  * nic100g for lane-512. lane-ecp5 is as large as fits an ECP5.
+  * nic100g for lane-512; app10g-2-wire is a NIC's block. lane-ecp5 is as large as fits an ECP5.
   */
 object EmitArea extends App {
   private val p = LaneParams.nic10g
@@ -41,6 +42,7 @@ object EmitArea extends App {
     "lane-without-markers" -> (() => new LaneWithoutTrace(noToken.copy(flows = 0))),
     "lane-with-victims" -> (() => new LaneWithoutTrace(p.copy(victims = p.queues))),
     "lane-512" -> (() => new LaneWithoutTrace(LaneParams.nic100g)),
+    "app10g-2-wire" -> (() => new VermilionApp(NicParams.byName("app10g-2-wire"))),
     "lane-ecp5" -> (() => new LaneBehindPins(p.copy(cells = 1024, flows = 1024)))
   ) ++ Seq(64, 256, 1024).map(n => s"queues-$n" -> (() => new LaneWithoutTrace(p.copy(queues = n)))) ++
     Seq(256, 16384, 32768).map(n => s"cells-$n" -> (() => new LaneWithoutTrace(p.copy(cells = n)))) ++ kinds.map {

@@ -6,11 +6,12 @@ import vermilion.control.{AxiLite, AxiLiteReadData}
 
 /** AXI4-Lite from one to many: block i has the 64 KiB at i x 0x10000, above them is nothing.
   *
-  * One write and one read are under way at a time, each on its own, so answers come in order. Address and data of a write may come in any order and
-  * distance. Every access is answered with OKAY: at addresses without a block writes do nothing and reads give 0. A block that answers late
-  * delays what comes behind it, in its own direction.
+  * One write and one read are under way at a time, each on its own, so answers come in order. Address and data of a
+  * write may come in any order and distance. Every access is answered with OKAY: at addresses without a block writes do
+  * nothing and reads give 0. A block that answers late delays what comes behind it, in its own direction.
   *
-  * A block is offered address and data of a write together, and takes each when it likes. Latency: 4 clocks and the block's own.
+  * A block is offered address and data of a write together, and takes each when it likes. Latency: 4 clocks and the
+  * block's own.
   */
 class AppBar(blocks: Int) extends Module {
   private val most = 1 << NicParams.AddressBits - NicParams.BlockBits

@@ -4,10 +4,12 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.Formats.TimeBits
 
-/** The time of all lanes, in whole ns of 48 bits: a counter of this clock's periods from 0 at reset, or the NIC's PTP clock where it is built in.
+/** The time of all lanes, in whole ns of 48 bits: a counter of this clock's periods from 0 at reset, or the NIC's PTP
+  * clock where it is built in.
   *
-  * The counter is exact for a period of `num` / `denom` ns: it adds whole ns, and one more whenever the fractions have come to one. Changing
-  * `usePtp` makes the time jump, which lanes bear (docs/architecture.md, "Times"); the counter runs on beside.
+  * The counter is exact for a period of `num` / `denom` ns: it adds whole ns, and one more whenever the fractions have
+  * come to one. Changing `usePtp` makes the time jump, which lanes bear (docs/architecture.md, "Times"); the counter
+  * runs on beside.
   *
   * Latency: `now` is `ptp` of one clock before.
   */
@@ -24,10 +26,10 @@ class AppClock(num: Int, denom: Int, ptpTime: Boolean) extends Module {
   private val rest = num % denom
   if (rest == 0) counter := counter + whole.U
   else {
-    val fraction = RegInit(0.U(log2Ceil(2 * denom).W)) // of a ns, in parts of `denom`
+    val fraction = RegInit(0.U(log2Ceil(denom).W)) // of a ns, in parts of `denom`
     val sum = fraction +& rest.U
     val carries = sum >= denom.U
-    fraction := Mux(carries, sum - denom.U, sum)
+    fraction := Mux(carries, sum - denom.U, sum)(log2Ceil(denom) - 1, 0)
     counter := counter + whole.U + carries
   }
   private val time = if (ptpTime) Mux(io.usePtp, io.ptp(63, 64 - TimeBits), counter) else counter

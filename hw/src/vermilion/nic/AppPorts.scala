@@ -5,7 +5,9 @@ import chisel3.util._
 import vermilion.control.AxiLite
 import vermilion.stream.AxisBeat
 
-/** The streams of all ports as a NIC's core has them: packed, port 0 low. `tuser` of a port is what the frame carries, above `bad` in bit 0. */
+/** The streams of all ports as a NIC's core has them: packed, port 0 low. `tuser` of a port is what the frame carries,
+  * above `bad` in bit 0.
+  */
 class AxisVector(ports: Int, dataBits: Int, userBits: Int) extends Bundle {
   val tdata = Output(UInt((ports * dataBits).W))
   val tkeep = Output(UInt((ports * dataBits / 8).W))
@@ -24,7 +26,7 @@ class AxisVector(ports: Int, dataBits: Int, userBits: Int) extends Bundle {
       stream.bits.keep := AppPorts.slice(tkeep, i, ports)
       stream.bits.last := tlast(i)
       stream.bits.bad := user(0)
-      stream.bits.user := (if (userBits == 0) 0.U else user(userBits, 1))
+      stream.bits.user := (if (userBits == 0) 0.U(0.W) else user(userBits, 1))
       stream
     }
     tready := VecInit(streams.map(_.ready)).asUInt

@@ -48,10 +48,13 @@ class AppControl extends Bundle {
 
 /** The app block's own registers, of `hw/regs/app.rdl` (`docs/app-registers.md`), behind AXI4-Lite.
   *
-  * Settings are flip-flops. A port's counters are sums in RAM ([[EventTotals]]), 18 clocks behind at most; a read of a low half puts the high half
-  * into a second RAM, where the read of the high half finds it. A setting counts from the clock after its write is done, before it is answered.
+  * Settings are flip-flops. A port's counters are sums in RAM ([[EventTotals]]), 18 clocks behind at most; a read of a
+  * low half puts the high half into a second RAM, where the read of the high half finds it. A setting counts from the
+  * clock after its write is done, before it is answered.
+  *
+  * @param counterStart what the counters hold after a reset; another value than 0 is for tests of the high halves
   */
-class AppRegisters(p: NicParams) extends Module {
+class AppRegisters(p: NicParams, counterStart: BigInt = 0) extends Module {
   val io = IO(new Bundle {
     val axi = new AxiLite(NicParams.BlockBits)
     val now = Input(UInt(TimeBits.W))
@@ -134,7 +137,7 @@ class AppRegisters(p: NicParams) extends Module {
 
     val events = status.counted
     require(events.size == (CountersEnd - CountersAt) / 8, s"${events.size} events counted; the map has others")
-    val totals = new EventTotals(events.map(event => RegNext(event, false.B).asUInt), 64)
+    val totals = new EventTotals(events.map(event => RegNext(event, false.B).asUInt), 64, counterStart)
     totals.close()
     val index = counter(log2Ceil(totals.slots) - 1, 0)
     val total = totals.read(index)

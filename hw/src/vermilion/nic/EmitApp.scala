@@ -4,8 +4,9 @@ import circt.stage.ChiselStage
 import java.nio.file.{Files, Paths}
 import vermilion.lane.EmitOptions
 
-/** Writes the app block's SystemVerilog, one file a module, and `vermilion_app_params.vh`, by which the Verilog shell round it checks that both fit:
-  * `EmitApp PRESET DIRECTORY [synthesis]`. Benches have some presets more. For synthesis the assertions are left out.
+/** Writes the app block's SystemVerilog, one file a module, and `vermilion_app_params.vh`, by which the Verilog shell
+  * round it checks that both fit: `EmitApp PRESET DIRECTORY [synthesis]`. Benches have some presets more. For synthesis
+  * the assertions are left out.
   */
 object EmitApp extends App {
 

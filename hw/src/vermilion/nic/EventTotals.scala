@@ -5,16 +5,17 @@ import chisel3.util._
 
 /** Sums of events, in one RAM that holds a total each.
   *
-  * Events are added up in a few flip-flops each. One slot a clock is visited in turn: what its flip-flops hold goes to its total, so a total is behind by
-  * `slots` + 2 clocks at most. Totals are 0 after a reset, and wrap.
+  * Events are added up in a few flip-flops each. One slot a clock is visited in turn: what its flip-flops hold goes to
+  * its total, so a total is behind by `slots` + 2 clocks at most. Totals wrap.
   * {{{
   *   clock 0  `turn`: total and flip-flops are read      1  added      2  `change` of the sum is written
   * }}}
   *
   * @param amounts what is added in this clock, for each slot
   * @param bits    of a total
+  * @param initial of every total, after a reset
   */
-class EventTotals(amounts: Seq[UInt], bits: Int) {
+class EventTotals(amounts: Seq[UInt], bits: Int, initial: BigInt = 0) {
   require(amounts.nonEmpty, "amounts is empty; legal are one and more")
 
   /** Slots, a power of two, at least 4 so that a visit is done before the next of its slot. */
@@ -32,7 +33,7 @@ class EventTotals(amounts: Seq[UInt], bits: Int) {
     i.U -> sum.pad(bits)
   }
   private val s1Turn = RegNext(turn)
-  private val s1Total = RegNext(Mux(clear, 0.U, ram.read(turn)))
+  private val s1Total = RegNext(Mux(clear, initial.U(bits.W), ram.read(turn)))
   private val s1Added = RegNext(MuxLookup(turn, 0.U(bits.W))(waiting))
   private val s1Valid = RegNext(true.B, false.B)
 
@@ -45,5 +46,5 @@ class EventTotals(amounts: Seq[UInt], bits: Int) {
   def close(taken: UInt = 0.U): Unit = when(valid) { ram.write(slot, sum - taken) }
 
   /** A total, in the same clock. */
-  def read(at: UInt): UInt = Mux(clear, 0.U, ram.read(at))
+  def read(at: UInt): UInt = Mux(clear, initial.U(bits.W), ram.read(at))
 }

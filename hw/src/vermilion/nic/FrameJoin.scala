@@ -4,14 +4,15 @@ import chisel3._
 import chisel3.util._
 import vermilion.stream.AxisBeat
 
-/** Joins streams into one by whole frames, round robin among those that offer one.
+/** Joins streams into one by whole frames, round robin among those that offer one; with `firstAhead` input 0 goes
+  * before the others, as what cannot wait for long does.
   *
-  * An input that has been chosen keeps its turn to its frame's last beat, and from the clock on in which it was first offered to the output. Frames follow
-  * each other without a gap, and no gap is made within one: what a frame's own stream has is all.
+  * An input keeps its turn from the clock in which its frame is first offered to the output to the frame's last beat.
+  * Frames follow each other without a gap, and none is made within a frame that does not have it on the way in.
   *
   * Latency: none. Rate: a beat a clock.
   */
-class FrameJoin(beat: => AxisBeat, inputs: Int) extends Module {
+class FrameJoin(beat: => AxisBeat, inputs: Int, firstAhead: Boolean = false) extends Module {
   require(inputs >= 2, s"inputs is $inputs; legal are 2 and more")
   private val bits = log2Ceil(inputs)
   val io = IO(new Bundle {
@@ -23,7 +24,8 @@ class FrameJoin(beat: => AxisBeat, inputs: Int) extends Module {
 
   private val asks = VecInit(io.in.map(_.valid)).asUInt
   private val behind = VecInit(Seq.tabulate(inputs)(i => asks(i) && held < i.U)).asUInt
-  private val next = PriorityEncoder(Mux(behind.orR, behind, asks))
+  private val inTurn = PriorityEncoder(Mux(behind.orR, behind, asks))
+  private val next = if (firstAhead) Mux(asks(0), 0.U, inTurn) else inTurn
   private val turn = Mux(busy, held, next)
 
   io.out.valid := Mux(busy, asks(held), asks.orR)

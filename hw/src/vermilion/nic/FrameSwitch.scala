@@ -4,10 +4,12 @@ import chisel3._
 import chisel3.util._
 import vermilion.stream.AxisBeat
 
-/** Leads the frames of one stream to one of several others. A frame goes where `wanted` says when its first beat is offered, with all of its beats.
+/** Leads the frames of one stream to one of several others. A frame goes where `wanted` says when its first beat is
+  * offered, with all of its beats.
   *
-  * A frame is not offered to an output before the output's `mayBegin`; once offered it does not turn away. `inEffect` is the route of the frame
-  * under way, or that of the next one; `waits`: the route wanted is another, and the end of a frame is waited for.
+  * A frame is not offered to an output before the output's `mayBegin`; once offered it does not turn away. `inEffect`
+  * is the route of the frame under way, or that of the next one; `waits`: the route wanted is another, and the end of a
+  * frame is waited for.
   *
   * Latency: none, wires only. Rate: a beat a clock. `wanted` must be less than `routes`.
   */

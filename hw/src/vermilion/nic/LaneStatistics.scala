@@ -25,10 +25,11 @@ class LaneIncrement extends Bundle {
 
 /** Adds up what a lane counts, and hands it on in increments.
   *
-  * Counters ask in turn, each when it is visited ([[EventTotals]]); one that is behind stays until its increment has been taken, so all come to their turn,
-  * however seldom `out` is ready. Totals hold 2^48 - 1.
+  * Counters ask in turn, each when it is visited ([[EventTotals]]); one that is behind stays until its increment has
+  * been taken, so all come to their turn, however seldom `out` is ready. Totals hold 2^48 - 1.
   *
-  * Latency: an event is offered after 5 to 4 + 17 x 16 clocks where nobody else waits for `out`. Rate: at best an increment a clock; where `out` waits, one in 16.
+  * Latency: an event is offered after 4 to 36 clocks where nobody waits for `out`. Rate: at best an increment a clock;
+  * where `out` is seldom ready, one a readiness or one in 16 clocks, whichever is less.
   *
   */
 class LaneStatistics extends Module {

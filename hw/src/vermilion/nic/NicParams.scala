@@ -7,13 +7,17 @@ import vermilion.mark.TokenKind
 /** What decides the shape and area of a NIC's app block. Nothing here can be changed by a register.
   *
   * @param ports      Ethernet ports, 1 to 8
-  * @param wire       each port's wire lane: input 0 takes frames forwarded from a port and cannot be stalled, input 1 the host's and can
-  * @param host       each port's lane towards the host, one input that cannot be stalled; None: not built, RX cannot go that way
+  * @param wire       each port's wire lane: input 0 takes frames forwarded from a port and cannot be stalled, input 1
+  *                   the host's and can
+  * @param host       each port's lane towards the host, one input that cannot be stalled; None: not built, RX cannot go
+  *                   that way
   * @param timestamps RX frames carry the 96 bits of a PTP timestamp
   * @param ptpTime    the lanes' time can be that of the NIC's PTP clock
   * @param clockNum   period of the clock in ns, numerator, 1 to 65535
   * @param clockDenom the same, denominator, 1 to 65535
-  * @param bypassBeats beats that each port's RX bypass holds while the host stalls, a power of two from 4 to 4096
+  * @param bypassBeats beats that each port's RX bypass holds while the host stalls or takes a frame of the host lane, a
+  *                    power of two from 4 to 4096. While the longest frame of the lane goes out, 8/10 of its beats come
+  *                    in
   */
 case class NicParams(
     ports: Int = 2,
@@ -28,7 +32,7 @@ case class NicParams(
   require(ports >= 1 && ports <= 8, s"ports is $ports; legal are 1 to 8")
   require(
     wire.stallable == Seq(false, true),
-    s"wire.stallable is ${wire.stallable.mkString(", ")}; legal is false, true: forwarded frames cannot wait, the host's can"
+    s"wire.stallable is ${wire.stallable.mkString(", ")}; legal is false, true: forwarded frames cannot wait"
   )
   require(wire.userBits == 0, s"wire.userBits is ${wire.userBits}; legal is 0, the block sets it")
   require(wire.nextBlock == 0, s"wire.nextBlock is ${wire.nextBlock}; legal is 0, the block sets it")
@@ -90,7 +94,8 @@ object NicParams {
   def laneBase(lane: Int): Int = (lane + 1) << BlockBits
 
   private def hostOf(wire: LaneParams) = wire.copy(inputs = 1, stallable = Seq(false))
-  private def app(ports: Int, wire: LaneParams) = NicParams(ports, wire, Some(hostOf(wire)))
+  private def app(ports: Int, wire: LaneParams) =
+    NicParams(ports, wire, Some(hostOf(wire)), bypassBeats = (1 << 16) / wire.dataBits * (if (wire.dataBits == 512) 2 else 1))
   private def few(wire: LaneParams) = wire.copy(cells = 512, flows = 0, tokenKinds = Set.empty[TokenKind])
 
   /** Builds that are tested and supported: ports, with their rate, and host lanes unless the name says `wire`. */
@@ -102,7 +107,9 @@ object NicParams {
     "app100g-1" -> app(1, LaneParams.nic100g)
   )
 
-  /** For benches: buffers that a few frames fill, without markers; the same that can evict queued packets; no timestamps; more ports. */
+  /** For benches: buffers that a few frames fill, without markers; the same that can evict queued packets; no
+    * timestamps; more ports.
+    */
   val forBenches: Map[String, NicParams] = byName ++ Map(
     "app10g-1-nots" -> app(1, few(LaneParams.nic10g)).copy(timestamps = false, ptpTime = false),
     "app10g-1-few" -> app(1, few(LaneParams.nic10g)),

@@ -97,7 +97,7 @@ class PortPath(p: NicParams, port: Int) extends Module {
   host match {
     case None => io.hostRx <> Queue(bypass.io.out, 2)
     case Some(lane) =>
-      val toHost = Module(new FrameJoin(rxBeat, 2))
+      val toHost = Module(new FrameJoin(rxBeat, 2, firstAhead = true)) // the lane can wait
       lane.io.in(0).valid := rx.io.out(RxRoute.HostLane).valid
       lane.io.in(0).bits := rx.io.out(RxRoute.HostLane).bits
       assert(lane.io.in(0).ready, "the host lane stalled RX")

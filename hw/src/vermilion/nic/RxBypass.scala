@@ -4,11 +4,13 @@ import chisel3._
 import chisel3.util._
 import vermilion.stream.AxisBeat
 
-/** From a stream that cannot be stalled to one that can: frames wait in a store, and where that is full they are lost in a way that the reader can see.
+/** From a stream that cannot be stalled to one that can: frames wait in a store, and where that is full they are lost
+  * in a way that the reader can see.
   *
-  * A frame whose first beat finds no place is left out whole, and counted by `lost`. One that is under way when the store fills up is ended there: one
-  * beat with `last` and `bad` goes into the place that was kept for it, the rest is left out, and `cut` counts it. A place is kept from a frame's first
-  * beat to its end, so a frame that has begun always ends. A frame whose own last beat finds just that place is whole.
+  * A frame whose first beat finds no place is left out whole, and counted by `lost`. One that is under way when the
+  * store fills up is ended there: one beat with `last` and `bad` goes into the place that was kept for it, the rest is
+  * left out, and `cut` counts it. A place is kept from a frame's first beat to its end, so a frame that has begun
+  * always ends. A frame whose own last beat finds just that place is whole.
   *
   * Latency: one clock. Rate: a beat a clock. `lost` and `cut` rise in the clock of the beat that found no place.
   *
@@ -22,7 +24,7 @@ class RxBypass(beat: => AxisBeat, beats: Int) extends Module {
     val lost = Output(Bool())
     val cut = Output(Bool())
   })
-  private val store = Module(new Queue(beat, beats))
+  private val store = Module(new Queue(beat, beats, useSyncReadMem = true))
   private val count = store.io.count
   private val room = count < (beats - 1).U || (io.in.bits.last && count < beats.U)
 

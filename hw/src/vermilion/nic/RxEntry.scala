@@ -6,8 +6,9 @@ import vermilion.stream.AxisBeat
 
 /** Takes what the MAC brings, in every clock, and leaves out the rest of a frame that a reset cut.
   *
-  * Two registers outlive the reset and know that a frame was under way ([[vermilion.stream.Ingress]] does the same). They know nothing of the source: if
-  * it was reset too, its next frame is taken for the rest and left out. In reset beats vanish.
+  * Two registers outlive the reset and know that a frame was under way ([[vermilion.stream.Ingress]] does the same).
+  * They know nothing of the source: if it was reset too, its next frame is taken for the rest and left out. When power
+  * comes they must be 0, as an FPGA's are. In reset beats vanish.
   *
   * Latency: one clock. Rate: a beat a clock.
   */

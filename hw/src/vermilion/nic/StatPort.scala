@@ -5,10 +5,12 @@ import chisel3.util._
 
 /** All lanes' counters on the NIC's statistics stream: id = `base` + 16 lane + counter, modulo 2^12.
   *
-  * Counters of a lane, by `LaneStatistics`: 0 to 7 packets by verdict, 8 evicted, 9 lost, 10 sent packets, 11 sent bytes, 12 dropped bytes, 13 CE written,
-  * 14 completions of ours, 15 PTP event frames. Lanes take turns. While `enable` is 0 nothing is counted; what was counted before still goes out.
+  * Counters of a lane, by `LaneStatistics`: 0 to 7 packets by verdict, 8 evicted, 9 lost, 10 sent packets, 11 sent
+  * bytes, 12 dropped bytes, 13 CE written, 14 completions of ours, 15 PTP event frames. Lanes take turns. While
+  * `enable` is 0 nothing is counted; what was counted before still goes out.
   *
-  * Nothing is lost while the stream takes a beat now and then: totals hold 2^48 - 1. A beat that is offered does not change.
+  * Nothing is lost while the stream takes a beat now and then: totals hold 2^48 - 1. A beat that is offered does not
+  * change.
   */
 class StatPort(lanes: Int) extends Module {
   require(

@@ -19,21 +19,23 @@ class TxEvents extends Bundle {
   *
   * A frame asks for a completion with the highest bit of its tag. It gets exactly one:
   * {{{
-  *   dropped at its verdict, or lost at the input                             ours, at once
-  *   admitted, `atEnqueue`, and no PTP event frame                            ours, at once; it goes on with the bit cleared
-  *   admitted else: it goes on with its tag, and leaves                       the MAC's
-  *                                           or is evicted from its queue     ours
+  *   dropped at its verdict, or lost at the input             ours, at once
+  *   admitted, `atEnqueue`, and no PTP event frame            ours, at once; it goes on with the bit cleared
+  *   admitted else, goes on with its tag, and leaves          the MAC's
+  *                                        or is evicted       ours
   * }}}
-  * Which of them is fixed at the verdict, by the tag that the lane keeps: whatever `atEnqueue` does later changes nothing for a frame behind it.
+  * Which of them is fixed at the verdict, by the tag that the lane keeps: whatever `atEnqueue` does later changes
+  * nothing for a frame that has its verdict.
   *
-  * None can be lost: a frame that asks is taken only while fewer than [[TxCompletions.Credits]] are owed. It is owed one from its first beat until
-  * ours is handed over or the frame leaves, so there is a place for every completion that any of them may come to need.
+  * None can be lost: a frame that asks is taken only while fewer than [[TxCompletions.Credits]] are owed. It is owed
+  * one from its first beat until ours is handed over or the frame leaves, so there is a place for every completion that
+  * any of them may come to need.
   *
-  * After a reset the lane may lose the first frame of its input, which it takes for the rest of a frame that the reset cut (lane/Ingress); no other. So
-  * the tag of the first frame is kept here.
+  * After a reset the lane may lose the first frame of its input, which it takes for the rest of a frame that the reset
+  * cut (lane/Ingress); no other. So the tag of the first frame is kept here.
   *
-  * Latency: a completion of ours can be handed over 2 clocks after the verdict, one of the MAC's in the clock after it came. Ours and the MAC's take
-  * turns. `keep` answers in the clock of `fate`.
+  * Latency: a completion of ours can be handed over 2 clocks after the verdict, one of the MAC's in the clock after it
+  * came. Ours and the MAC's take turns. `keep` answers in the clock of `fate`.
   */
 class TxCompletions(lane: LaneParams) extends Module {
   import TxCompletions._

@@ -11,8 +11,8 @@ import chisel3._
   *   PortPath a port: TX, RX, completions; its RX can go into its peer's TX
   *   lanes' events -> StatPort -> statistics of the NIC
   * }}}
-  * Ports have the names and packed widths of the NIC's core, by way of the Verilog shell that instantiates this. One clock, one synchronous reset.
-  * `s_axis_sync_rx_tready` is always 1; what comes in reset vanishes.
+  * Ports have the names and packed widths of the NIC's core, by way of the Verilog shell that instantiates this. One
+  * clock, one synchronous reset. `s_axis_sync_rx_tready` is always 1; what comes in reset vanishes.
   */
 class VermilionApp(p: NicParams) extends RawModule {
   override def desiredName: String = "vermilion_app"
@@ -23,7 +23,7 @@ class VermilionApp(p: NicParams) extends RawModule {
   withClockAndReset(clk, rst) {
     val bar = Module(new AppBar(p.lanes + 1))
     val registers = Module(new AppRegisters(p))
-    val clock = Module(new AppClock(p.clockNum, p.clockDenom, p.ptpTime))
+    val time = Module(new AppClock(p.clockNum, p.clockDenom, p.ptpTime))
     val statistics = Module(new StatPort(p.lanes))
     val ports = Seq.tabulate(p.ports)(i => Module(new PortPath(p, i)))
 
@@ -35,9 +35,9 @@ class VermilionApp(p: NicParams) extends RawModule {
       statistics.io.events(number) := ports(port).io.events(lane)
     }
 
-    clock.io.ptp := io.ptp_sync_ts_rel
-    clock.io.usePtp := registers.io.control.usePtp
-    registers.io.now := clock.io.now
+    time.io.ptp := io.ptp_sync_ts_rel
+    time.io.usePtp := registers.io.control.usePtp
+    registers.io.now := time.io.now
     registers.io.ptpLocked := io.ptp_sync_locked
 
     statistics.io.enable := registers.io.control.statEnable
@@ -51,7 +51,7 @@ class VermilionApp(p: NicParams) extends RawModule {
     val macCompletion = io.s_axis_sync_tx_cpl.receive()
     val macRx = io.s_axis_sync_rx.receive()
     for ((port, i) <- ports.zipWithIndex) {
-      port.io.now := clock.io.now
+      port.io.now := time.io.now
       port.io.control := registers.io.port(i)
       registers.io.status(i) := port.io.status
       port.io.hostTx <> hostTx(i)

@@ -9,8 +9,8 @@ import scala.collection.mutable
 import scala.util.Random
 import vermilion.control.{AxiLite, AxiLiteSlave}
 
-/** Drives AXI4-Lite, each of the five channels with stalls of its own; accesses of each direction follow each other without waiting for
-  * the answer. Answers must come in order, and stay until they are taken.
+/** Drives AXI4-Lite, each of the five channels with stalls of its own; accesses of each direction follow each other
+  * without waiting for the answer. Answers must come in order, and stay until they are taken.
   */
 class AxiLiteHost(axi: AxiLite, random: Random) extends PeekPokeAPI {
   val addresses, reads = mutable.Queue.empty[Int]

@@ -1,5 +1,6 @@
 package vermilion.nic
 
+import circt.stage.ChiselStage
 import org.scalatest.funsuite.AnyFunSuite
 import vermilion.lane.LaneParams
 
@@ -45,6 +46,14 @@ class NicParamsSpec extends AnyFunSuite {
         if (p.host.isDefined) assert(lanes(p.hostLane(i)).inputs == 1 && lanes(p.hostLane(i)).userBits == 96)
       }
     }
+  }
+
+  test("the smallest build and one with a port that has no peer elaborate, with ports as wide as they should be") {
+    val small = wire.copy(cells = 256, flows = 0, tokenKinds = Set.empty)
+    val one = ChiselStage.emitCHIRRTL(new VermilionApp(NicParams(1, small, timestamps = false, ptpTime = false)))
+    assert(one.contains("tdata : UInt<64>") && one.contains("tuser : UInt<1>"))
+    val three = ChiselStage.emitCHIRRTL(new VermilionApp(NicParams(3, small.copy(dataBits = 128))))
+    assert(three.contains("tdata : UInt<384>") && three.contains("tuser : UInt<291>"))
   }
 
   test("what the shell checks is what is built") {
