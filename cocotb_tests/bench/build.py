@@ -72,20 +72,20 @@ def run(
     simulate(block, module, verilated, folder, plusargs, environment)
 
 
-def run_app(modules: str, preset: str, parameters: dict[str, int], **environment: str) -> None:
+def run_app(modules: str, preset: str, parameters: dict[str, int], optimise: str = "-O1", **environment: str) -> None:
     """Runs cocotb modules on the app block of a NIC: the shell that Corundum's core instantiates, with `parameters`,
     round the build `preset`.
     """
     folder = emit_app(preset)
-    simulate(APP, modules, verilate_app(folder, parameters), folder, (), environment)
+    simulate(APP, modules, verilate_app(folder, parameters, optimise), folder, (), environment)
 
 
-def verilate_app(folder: Path, parameters: dict[str, int]) -> Path:
+def verilate_app(folder: Path, parameters: dict[str, int], optimise: str) -> Path:
     """The folder with the model of the app block in its shell. Only the shell's signals can be seen from outside: with
     all of them, as the runner builds, the model of four lanes is three times as large.
     """
     shell = sorted(path for path in SHELL.glob("*") if path.suffix in (".v", ".sv"))
-    text = repr(sorted(parameters.items())).encode() + b"".join(path.read_bytes() for path in shell)
+    text = repr((optimise, sorted(parameters.items()))).encode() + b"".join(path.read_bytes() for path in shell)
     verilated = folder / f"obj-{hashlib.sha256(text).hexdigest()[:16]}"
     if (verilated / "made").exists():
         return verilated
@@ -98,7 +98,7 @@ def verilate_app(folder: Path, parameters: dict[str, int]) -> Path:
     command += ["--vpi", "--assert", "-Wno-fatal", "-O3", "--x-assign", "fast", f"-I{folder}", "-LDFLAGS", libraries]
     command += [f"-G{name}={value}" for name, value in parameters.items()]
     build([*command, main, public, *shell, *sorted(folder.glob("*.sv"))], "verilated")
-    build(["make", "-C", verilated, "-f", "Vtop.mk", "OPT_FAST=-O1"], "compiled")
+    build(["make", "-C", verilated, "-f", "Vtop.mk", f"OPT_FAST={optimise}"], "compiled")
     (verilated / "made").touch()
     return verilated
 

@@ -102,5 +102,28 @@ async def routes_that_change_under_traffic_neither_cut_nor_mix_frames(dut):
             told = await app.statistics(each * port + 1)
             gone += sum(told[kind] for kind in kinds)
         left += len(core.on_wire[port]) + len(core.to_host[port])
+        assert not counts["rx_cut"] + counts["rx_lost"], "the host takes everything"
     assert left + gone == core.number, f"{core.number} frames, {left} came out, {gone} were counted"
     dut._log.info(f"{core.number} frames, {left} came out, {gone} were counted as dropped")
+
+
+@cocotb.test()
+async def a_bypass_loses_nothing_while_the_host_lane_before_it_empties(dut):
+    """The host takes everything; while the lane gives what it had queued, the bypass waits a frame at a time."""
+    core = seeded(dut, 230)
+    app = await opened(core, plenty())
+    if not app.host:
+        return
+    await app.route(0, rx=HOST_LANE)
+    core.hosts[0].stalled = True
+    sizes = (1514,) * 8 + (9014,)
+    for size in sizes:
+        core.receive(0, size, stream=None)
+    await core.until(lambda: core.mac_rx[0].idle)
+    await app.route(0, rx=TO_HOST)
+    core.hosts[0].stalled = False
+    for _ in range(200):
+        core.receive(0, core.random.choice(SIZES), stream=None)
+    await at_rest(core, app)
+    assert not await app.count("rx_lost", 0) and not await app.count("rx_cut", 0)
+    assert len(core.to_host[0]) == len(sizes) + 200
