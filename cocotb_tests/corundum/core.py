@@ -22,7 +22,7 @@ from . import frames
 from .engine import Engine, HostRx
 from .frames import ASKS, Frame, number_of, without_marks
 from .mac import MacRx, MacTx
-from .streams import Assembler, Driver, Watch
+from .streams import Driver, Watch
 
 CLOCK_PS = 4000
 AXIS, COMPLETION = ("tdata", "tkeep", "tlast", "tuser"), ("ts", "tag")
@@ -69,7 +69,7 @@ class Core:
 
     # ---- Running ----
     async def start(self):
-        """Clock and reset; a second call in one test resets the block and forgets what was in it."""
+        """Clock and reset, once a test."""
         dut = self.dut
         for name in ("ptp_sync_ts_rel", "ptp_sync_locked"):
             getattr(dut, name).value = 0
@@ -235,7 +235,7 @@ class Core:
             ), f"clock {self.clocks}: {where} gave {frame.number} too late"
             self.last_of[key] = frame.number
 
-    def sent(self, port: int, data: bytes, user: int, first: int):
+    def sent(self, port: int, data: bytes, user: int):
         where = f"TX of port {port}"
         frame = self.known(data, where)
         self.whole(frame, data, where)
@@ -247,7 +247,7 @@ class Core:
         assert frame.port == came_at, f"clock {self.clocks}: {where} gave a frame of another port"
         self.on_wire[port].append(frame)
 
-    def received(self, port: int, data: bytes, user: int, first: int):
+    def received(self, port: int, data: bytes, user: int):
         where = f"RX of port {port}"
         frame = self.known(data, where)
         assert frame.source == "wire" and frame.port == port, f"{where} gave a frame of another port"

@@ -41,7 +41,6 @@ class MacTx:
         self.paused = False  # no frame begins
         self.completions: deque = deque()  # (time, stamp, tag)
         self.stamps: list = []  # (stamp, tag) of the frames that began, in order
-        self.counts: Counter = Counter()
 
     def ready(self) -> bool:
         return self.written - self.seen_read < FIFO_BEATS
@@ -91,7 +90,6 @@ class MacTx:
         self.free_at = at + self.beat_ps
         if last:
             self.free_at = self.begun_at + (OVERHEAD + max(self.bytes, SHORTEST)) * self.byte_ps
-            self.counts["frames"] += 1
 
     @property
     def idle(self) -> bool:

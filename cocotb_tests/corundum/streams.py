@@ -103,13 +103,11 @@ class Assembler:
         self.full = 2**lanes - 1
         self.parts: list[bytes] = []
         self.users: set[int] = set()  # user bits but the lowest, of all the frame's beats
-        self.first = 0  # clock of the first beat
 
-    def add(self, beat: tuple, clock: int) -> tuple[bytes, int, int] | None:
-        """(data, user of the last beat, clock of the first) when the frame is at its end."""
+    def add(self, beat: tuple, clock: int) -> tuple[bytes, int] | None:
+        """(data, user of the last beat) when the frame is at its end."""
         data, keep, last, user = beat
         if not self.parts:
-            self.first = clock
             self.users.clear()
         self.users.add(user >> 1)
         assert keep and not keep & (keep + 1), f"clock {clock}: {self.name} has keep {keep:x}"
@@ -120,7 +118,7 @@ class Assembler:
         assert len(self.users) == 1, f"clock {clock}: {self.name} changed its user bits inside a frame"
         whole = b"".join(self.parts)
         self.parts = []
-        return whole, user, self.first
+        return whole, user
 
 
 def cut(data: bytes, lanes: int, user: int, bad: bool) -> list[tuple]:
