@@ -21,7 +21,7 @@ def listed():
     """What there is, and what of it was run."""
     from . import runs, settings
 
-    made = show.table("Experiments", ["name", "what", "engines"], ["seeds", "runs", "kept"])
+    made = show.table("Experiments", ["name", "what", "engines"], ["seeds", "runs", "records"])
     for name in settings.names():
         of = settings.load(settings.FOLDER / f"{name}.toml")
         plan = module(of).planned(of, of.seeds, 1)

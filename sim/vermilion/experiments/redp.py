@@ -146,4 +146,6 @@ def notes(of: settings.Redp) -> list[str]:
         f"({tcp.window_segments} segments). Buckets are in packets of a full segment's frame.",
         f"TCP is ns-3's NewReno without SACK and time stamps, {tcp.segment_bytes} B segments, initial window {tcp.initial_window}, an ACK a segment, least RTO {tcp.min_rto_ms:g} ms; the paper has ns-2's Reno.",
         f"Runs of {of.network.seconds:g} s; each host starts within {of.network.start_ms:g} ms, drawn by the seed, the same for every scheme.",
+        "The paper's yellow throughput falls with the dropper. Here total and green hardly change and red falls, as no flow stays far over its leaf profile any more: "
+        "what was red comes green, and is demoted to yellow. Its starved flow is tcp2; here it is tcp1, that of the shortest round trip, and less starved.",
     ]
