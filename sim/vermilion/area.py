@@ -231,6 +231,8 @@ def publish(result: dict):
     blocks = [line(what(name), result[name]) for name in result if DESIGNS[name][0] not in WHOLES]
     lanes = [line(what(name), result[name]) for name in result if name.startswith("lane")]
     apps = [line(what(name), result[name]) for name in result if name.startswith("app")]
+    nic = "## In a NIC\n\nThe application block for a Corundum NIC (docs/nic.md), with the lanes in it.\n\n"
+    nic = nic + head + "\n".join(apps) + "\n\n" if apps else ""
     saved = [line(what(name), row) for name, row in savings(result).items()]
     added = [line(what(name), row) for name, row in additions(result).items()]
     entry = result["flow-4096"]["memory_bits"] // 4096
@@ -267,13 +269,7 @@ fit an XCKU3P as they are mapped here: it has 360 block RAMs, and 48 UltraRAMs t
 The lane takes {share} of an XCKU3P.
 The target is 16,000 LUT.
 
-## In a NIC
-
-The application block for a Corundum NIC (docs/nic.md), with the lanes in it.
-
-{head}{chr(10).join(apps)}
-
-## Scale
+{nic}## Scale
 
 {chr(10).join(scale(kind, result, what) for kind in SCALES)}
 An XCKU3P has 12.7 Mbit of block RAM and 13.5 Mbit of UltraRAM. Yosys maps the cells' bytes to block RAM alone; UltraRAM would take 16,384 cells in 32 of its 48.
