@@ -39,9 +39,7 @@ def test_presets_are_those_of_the_rtl():
     words = {"dataBits": "data_bits", "maxFrameBytes": "max_frame_bytes"}
 
     def fields(inside):
-        inside = re.sub(
-            r"(userBits: Int|nextBlock: BigInt) = 0", "", inside
-        )  # what a NIC's block sets, and no simulator
+        inside = re.sub(r"(userBits: Int|nextBlock: BigInt) = 0", "", inside)  # only a NIC's block sets these
         numbers = {words.get(n, n): int(v) for n, v in re.findall(r"(\w+)(?:: Int)? = (\d+)", inside)}
         flags = re.search(r"stallable(?:: Seq\[Boolean\])? = Seq\((.*?)\)", inside)
         if flags:
