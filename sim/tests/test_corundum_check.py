@@ -242,7 +242,7 @@ def test_numbers_are_those_of_the_hardware():
     named = re.search(r"val byName: Map\[String, NicParams\] = Map\((.*?)\n  \)", params, re.S)[1]
     built = {}
     for name, ports, host, lane in re.findall(
-        r'"(app[\w-]+)" -> (?:app\((\d+), |NicParams\((\d+), )LaneParams\.(\w+)', named
+        r'"(app[\w-]+)" -> (?:app\((\d+), |NicParams\((\d+), )(?:lean\()?LaneParams\.(\w+)', named
     ):
         built[name] = App(int(ports or host), build.PRESETS[lane].data_bits, host_lanes=bool(ports))
     assert built == PRESETS

@@ -10,7 +10,7 @@ import corundum_shell as shell
 import pytest
 from click.testing import CliRunner
 from test_corundum_check import BOARD
-from vermilion import build, corundum, corundum_check
+from vermilion import area, build, corundum, corundum_check
 from vermilion.cli import cli
 from vermilion.fields import UserError
 
@@ -39,8 +39,8 @@ seen:
 
 
 def test_a_board_takes_the_overlay_in(emitted, tmp_path):
-    done = CliRunner().invoke(cli, ["corundum", "overlay", "app10g-2", str(tmp_path)])
-    assert done.exit_code == 0 and emitted == ["app10g-2"], done.output
+    done = CliRunner().invoke(cli, ["corundum", "overlay", "app10g-2-lean", str(tmp_path)])
+    assert done.exit_code == 0 and emitted == ["app10g-2-lean"], done.output
     assert "Nexus K3P-S, 2 x 10G: fpga/mqnic/Nexus_K3P_S/fpga_25g/fpga_K3P_10g" in done.output
     variant = tmp_path / "fpga/mqnic/board/variant"
     variant.mkdir(parents=True)
@@ -50,9 +50,9 @@ def test_a_board_takes_the_overlay_in(emitted, tmp_path):
     (variant / "config.tcl").write_text(
         off.replace("configure_bar", "source ../app/vermilion/settings.tcl\nconfigure_bar")
     )
-    assert corundum_check.check(variant / "config.tcl", "app10g-2").wrong == []
+    assert corundum_check.check(variant / "config.tcl", "app10g-2-lean").wrong == []
     (variant / "plain.tcl").write_text(off)
-    assert len(corundum_check.check(variant / "plain.tcl", "app10g-2").wrong) == 2
+    assert len(corundum_check.check(variant / "plain.tcl", "app10g-2-lean").wrong) == 2
     seen = subprocess.run(["make", "-s", "-C", variant, "seen"], capture_output=True, text=True).stdout.split()
     found = {(variant / name).resolve().name for name in seen[1:] if (variant / name).is_file()}
     assert len(seen) == 1 + len(found)
@@ -82,6 +82,17 @@ def test_readme_names_the_boards_in_at_most_ten_steps():
     ]
     assert {preset for board in corundum.BOARDS for preset in board.presets} <= set(corundum_check.PRESETS)
     assert len(re.findall(r"^\d+\. ", text, re.M)) <= 10
+
+
+def test_lanes_of_a_board_leave_room_in_its_device():
+    """By the pinned estimates of single lanes; a NIC needs the rest."""
+    rows, device = area.pins(), area.XCKU3P
+    for board in corundum.BOARDS:
+        for preset in board.presets if board.part == "xcku3p" else ():
+            shape = corundum_check.PRESETS[preset]
+            row = rows["lane-without-flow" if preset.endswith("lean") else "lane"]
+            lanes = shape.ports * (1 + shape.host_lanes)
+            assert all(lanes * row[figure] < 0.6 * device[figure] for figure in ("lut", "ff", "bram")), preset
 
 
 def test_what_stands_there_stays(emitted, tmp_path):

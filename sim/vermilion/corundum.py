@@ -45,10 +45,10 @@ class Board:
 
 
 BOARDS = (
-    Board("Nexus K3P-S, 2 x 10G", "Nexus_K3P_S/fpga_25g/fpga_K3P_10g", "xcku3p", ("app10g-2", "app10g-2-wire")),
-    Board("Nexus K3P-S, 2 x 25G", "Nexus_K3P_S/fpga_25g/fpga_K3P", "xcku3p", ("app25g-2",)),
-    Board("Nexus K3P-Q, 2 x 10G", "Nexus_K3P_Q/fpga_25g/fpga_10g", "xcku3p", ("app10g-2", "app10g-2-wire")),
-    Board("Nexus K3P-Q, 2 x 25G", "Nexus_K3P_Q/fpga_25g/fpga", "xcku3p", ("app25g-2",)),
+    Board("Nexus K3P-S, 2 x 10G", "Nexus_K3P_S/fpga_25g/fpga_K3P_10g", "xcku3p", ("app10g-2-lean",)),
+    Board("Nexus K3P-S, 2 x 25G", "Nexus_K3P_S/fpga_25g/fpga_K3P", "xcku3p", ("app25g-2-lean",)),
+    Board("Nexus K3P-Q, 2 x 10G", "Nexus_K3P_Q/fpga_25g/fpga_10g", "xcku3p", ("app10g-2-lean",)),
+    Board("Nexus K3P-Q, 2 x 25G", "Nexus_K3P_Q/fpga_25g/fpga", "xcku3p", ("app25g-2-lean",)),
     Board("Alveo U50, 1 x 100G", "Alveo/fpga_100g/fpga_AU50", "xcu50", ("app100g-1",)),
 )
 
@@ -85,7 +85,7 @@ def overlay(preset: str, folder: Path, say=build.quiet) -> Path:
     target = folder / "fpga" / "app" / "vermilion"
     if target.exists():
         raise UserError(f"{target} is there already; remove it first")
-    rtl.write(preset, target / "rtl", say)
+    rtl.write(preset, target / "rtl", say, prefixed=True)
     (target / "files.mk").write_text(files(target / "rtl"))
     (target / "settings.tcl").write_text(settings(preset))
     for source in (README, build.ROOT / "LICENSE"):

@@ -35,7 +35,9 @@ PRESETS = {
     "app10g-1": App(1, 64),
     "app10g-2": App(2, 64),
     "app10g-2-wire": App(2, 64, host_lanes=False),
+    "app10g-2-lean": App(2, 64, host_lanes=False),
     "app25g-2": App(2, 128),
+    "app25g-2-lean": App(2, 128, host_lanes=False),
     "app100g-1": App(1, 512),
 }
 RATES = {64: "10G", 128: "25G", 512: "100G"}
@@ -90,6 +92,10 @@ def stream_bits(settings: Settings):
     double = settings.number("AXIS_ETH_SYNC_DATA_WIDTH_DOUBLE", 0)
     if double is None:
         return None, ""
+    if "AXIS_ETH_SYNC_DATA_WIDTH_DOUBLE" not in settings.params:
+        note = "AXIS_ETH_SYNC_DATA_WIDTH_DOUBLE is not set: the streams are taken for 64 bits, but a board's top may make them 128"
+        if note not in settings.notes:
+            settings.notes.append(note)
     return (128 if double else 64), f"AXIS_ETH_SYNC_DATA_WIDTH_DOUBLE is {int(bool(double))}"
 
 

@@ -94,21 +94,25 @@ object NicParams {
   def laneBase(lane: Int): Int = (lane + 1) << BlockBits
 
   private def hostOf(wire: LaneParams) = wire.copy(inputs = 1, stallable = Seq(false))
-  private def app(ports: Int, wire: LaneParams) =
-    NicParams(
-      ports,
-      wire,
-      Some(hostOf(wire)),
-      bypassBeats = (1 << 16) / wire.dataBits * (if (wire.dataBits == 512) 2 else 1)
-    )
+
+  /** The RX bypass holds what comes in while the longest frame of the host lane goes out, and a little more. */
+  private def app(ports: Int, wire: LaneParams) = {
+    val coming = wire.maxFrameBytes * 8 / wire.dataBits * 8 / 10
+    NicParams(ports, wire, Some(hostOf(wire)), bypassBeats = 1 << log2Ceil(coming + 8))
+  }
+  private def lean(wire: LaneParams) = wire.copy(cells = 2048, flows = 0)
   private def few(wire: LaneParams) = wire.copy(cells = 512, flows = 0, tokenKinds = Set.empty[TokenKind])
 
-  /** Builds that are tested and supported: ports, with their rate, and host lanes unless the name says `wire`. */
+  /** Builds that are supported: ports, with their rate, and host lanes unless the name says `wire` or `lean`. Lanes of
+    * the latter leave a smaller device room for the rest of the NIC: no flow markers, half the buffer.
+    */
   val byName: Map[String, NicParams] = Map(
     "app10g-1" -> app(1, LaneParams.nic10g),
     "app10g-2" -> app(2, LaneParams.nic10g),
     "app10g-2-wire" -> NicParams(2, LaneParams.nic10g),
+    "app10g-2-lean" -> NicParams(2, lean(LaneParams.nic10g)),
     "app25g-2" -> app(2, LaneParams.nic25g),
+    "app25g-2-lean" -> NicParams(2, lean(LaneParams.nic25g)),
     "app100g-1" -> app(1, LaneParams.nic100g)
   )
 

@@ -122,7 +122,7 @@ class PortPath(p: NicParams, port: Int) extends Module {
   io.status.tx := completions.io.events
   io.status.forwards := begun(RxRoute.Forward)
   io.status.rxDropped := begun(RxRoute.Drop)
-  io.status.rxLost := bypass.io.lost
+  io.status.rxLost := bypass.io.lost || entry.io.lost
   io.status.rxCut := bypass.io.cut
   io.events(0).completion := completions.io.events.ours
 }

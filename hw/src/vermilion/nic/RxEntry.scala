@@ -10,12 +10,15 @@ import vermilion.stream.AxisBeat
   * They know nothing of the source: if it was reset too, its next frame is taken for the rest and left out. When power
   * comes they must be 0, as an FPGA's are. In reset beats vanish.
   *
+  * `lost` rises for a clock behind the last beat of a frame that was left out.
+  *
   * Latency: one clock. Rate: a beat a clock.
   */
 class RxEntry(beat: => AxisBeat) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Valid(beat))
     val out = Valid(beat)
+    val lost = Output(Bool())
   })
   private val open = Reg(Bool())
   private val cut = Reg(Bool())
@@ -24,4 +27,5 @@ class RxEntry(beat: => AxisBeat) extends Module {
   when(reset.asBool) { cut := openNext }.elsewhen(io.in.valid && io.in.bits.last) { cut := false.B }
   io.out.valid := RegNext(io.in.valid && !cut, false.B)
   io.out.bits := RegNext(io.in.bits)
+  io.lost := RegNext(io.in.valid && io.in.bits.last && cut && !reset.asBool, false.B)
 }

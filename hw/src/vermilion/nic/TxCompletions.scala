@@ -35,7 +35,8 @@ class TxEvents extends Bundle {
   * cut (lane/Ingress); no other. So the tag of the first frame is kept here.
   *
   * Latency: a completion of ours can be handed over 2 clocks after the verdict, one of the MAC's in the clock after it
-  * came. Ours and the MAC's take turns. `keep` answers in the clock of `fate`.
+  * came. The MAC's go first: its store is small and loses what it cannot hold; ours wait on credit. `keep` answers in
+  * the clock of `fate`.
   */
 class TxCompletions(lane: LaneParams) extends Module {
   import TxCompletions._
@@ -101,7 +102,7 @@ class TxCompletions(lane: LaneParams) extends Module {
   ours.io.in.zip(sources).foreach { case (to, from) => to <> from }
 
   // -- and the MAC's --
-  private val merge = Module(new RRArbiter(new Completion, 2))
+  private val merge = Module(new Arbiter(new Completion, 2))
   merge.io.in(0) <> io.mac
   merge.io.in(1).valid := ours.io.out.valid
   merge.io.in(1).bits.ts := 0.U

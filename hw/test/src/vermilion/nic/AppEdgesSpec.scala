@@ -46,7 +46,7 @@ class AppEdgesSpec extends AnyFunSuite with ChiselSim {
       // Frames with pauses, resets anywhere.
       val expected, came = mutable.ArrayBuffer.empty[NamedBeat]
       val waiting = mutable.Queue.empty[NamedBeat]
-      var number, cuts = 0
+      var number, cuts, leftOut, told = 0
       var inside, cut = false
       for (_ <- 0 until 6000) {
         if (waiting.size < 8) {
@@ -58,9 +58,11 @@ class AppEdgesSpec extends AnyFunSuite with ChiselSim {
         dut.rx.in.valid.poke(beatNow.isDefined.B)
         beatNow.foreach(poke(dut.rx.in.bits, _))
         if (dut.rx.out.valid.peek().litToBoolean) came += peek(dut.rx.out.bits)
+        if (dut.rx.lost.peek().litToBoolean) told += 1
         for (b <- beatNow) {
           if (!cut && !resets) expected += b
           inside = !b.last
+          if (cut && b.last && !resets) leftOut += 1
           if (b.last) cut = false
         }
         if (resets) {
@@ -72,7 +74,9 @@ class AppEdgesSpec extends AnyFunSuite with ChiselSim {
       dut.reset.poke(false.B)
       dut.rx.in.valid.poke(false.B)
       if (dut.rx.out.valid.peek().litToBoolean) came += peek(dut.rx.out.bits)
+      if (dut.rx.lost.peek().litToBoolean) told += 1
       assert(came == expected)
+      assert(told == leftOut && told > 50)
       assert(cuts > 50)
       println(s"  $number frames, $cuts cut by a reset, ${came.count(_.place == 0)} began")
     }

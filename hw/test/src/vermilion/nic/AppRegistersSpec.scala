@@ -136,7 +136,7 @@ class AppRegistersSpec extends AnyFunSuite with ChiselSim {
     busy = false
     for (_ <- 0 until 40) clock()
     for (i <- 0 until p.ports; k <- 0 until counters) assert(total(i, k) == events(i)(k), s"counter $k of port $i")
-    assert(events.flatten.forall(_ >= BigInt(3) << 32), "not all high halves have changed")
+    assert(events.flatten.forall(_ >= (BigInt(3) << 32)), "not all high halves have changed")
 
     // The time's high half is that of its low half.
     for (start <- Seq(now, (BigInt(5) << 32) - 30)) {
