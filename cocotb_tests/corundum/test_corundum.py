@@ -1,7 +1,7 @@
 """The app block in the shell that Corundum's core instantiates, among models of that core's engines, MACs and host.
 
-A port an interface throughout: the shell refuses any other `PORTS_PER_IF` on purpose, which sim/tests/
-test_corundum_shell.py holds it to, as it does for every parameter that does not fit.
+A port an interface throughout: the shell refuses any `PORTS_PER_IF` but 1 on purpose, as every parameter that does not
+fit. What it refuses, and in which words, is tested in sim/tests/test_corundum_shell.py.
 """
 
 import pytest
