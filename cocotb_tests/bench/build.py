@@ -82,10 +82,13 @@ def run_app(modules: str, preset: str, parameters: dict[str, int], optimise: str
 
 def verilate_app(folder: Path, parameters: dict[str, int], optimise: str) -> Path:
     """The folder with the model of the app block in its shell. Only the shell's signals can be seen from outside: with
-    all of them, as the runner builds, the model of four lanes is three times as large.
+    all of them, as the runner builds, the model of four lanes is three times as large. Warnings stop nothing, but what
+    the shell refuses does ($fatal at elaboration).
     """
     shell = sorted(path for path in SHELL.glob("*") if path.suffix in (".v", ".sv"))
-    text = repr((optimise, sorted(parameters.items()))).encode() + b"".join(path.read_bytes() for path in shell)
+    options = ["--vpi", "--assert", "-Wno-fatal", "-Werror-USERFATAL", "-O3", "--x-assign", "fast"]
+    options += [f"-G{name}={value}" for name, value in sorted(parameters.items())]
+    text = repr((optimise, options)).encode() + b"".join(path.read_bytes() for path in shell)
     verilated = folder / f"obj-{hashlib.sha256(text).hexdigest()[:16]}"
     if (verilated / "made").exists():
         return verilated
@@ -95,8 +98,7 @@ def verilate_app(folder: Path, parameters: dict[str, int], optimise: str) -> Pat
     libraries = f"-Wl,-rpath,{cocotb.libs_dir} -L{cocotb.libs_dir} -lcocotbvpi_verilator"
     main = cocotb.share_dir / "lib" / "verilator" / "verilator.cpp"
     command = ["verilator", "--cc", "--exe", "-Mdir", verilated, "--top-module", APP, "--prefix", "Vtop", "-o", APP]
-    command += ["--vpi", "--assert", "-Wno-fatal", "-O3", "--x-assign", "fast", f"-I{folder}", "-LDFLAGS", libraries]
-    command += [f"-G{name}={value}" for name, value in parameters.items()]
+    command += [*options, f"-I{folder}", "-LDFLAGS", libraries]
     build([*command, main, public, *shell, *sorted(folder.glob("*.sv"))], "verilated")
     build(["make", "-C", verilated, "-f", "Vtop.mk", f"OPT_FAST={optimise}"], "compiled")
     (verilated / "made").touch()

@@ -6,8 +6,13 @@ from .lanes import QUEUES
 
 
 async def opened(core: Core, config=None, host_config=None) -> App:
-    """Out of reset, found by the list of blocks, with every lane configured; routes are as after a reset."""
+    """Out of the first reset, and as `found`."""
     await core.start()
+    return await found(core, config, host_config)
+
+
+async def found(core: Core, config=None, host_config=None) -> App:
+    """Found by the list of blocks, with every lane configured; routes are as after a reset."""
     app = await App(core).find()
     for lane in app.wire if config else []:
         await lane.configure(config)

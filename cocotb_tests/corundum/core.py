@@ -2,8 +2,8 @@
 one coroutine, clock by clock.
 
 Every frame is known (frames.py), and every one that comes out is checked: it is a frame that came in, whole, once, in
-the order of its stream. What a test does with all ports at once: `send`, `receive`, `until`, `rest`; registers:
-driver.py. At the end `settle` checks what the tags' rules ask of all frames.
+the order of its stream. What a test does with all ports at once: `send`, `receive`, `until`, `rest`, `reset`;
+registers: driver.py. At the end `settle` checks what the tags' rules ask of all frames.
 
 Signals are driven at the falling edge and looked at before the next rising one, when all that depends on them has
 settled.
@@ -41,58 +41,80 @@ class Core:
         self.ports = len(dut.m_axis_sync_tx_tvalid)
         self.lanes = lanes = len(dut.m_axis_sync_tx_tkeep) // self.ports
         self.stamps = len(dut.s_axis_sync_rx_tuser) // self.ports > 1
-        ports, gigabits = range(self.ports), GIGABITS[lanes]
-        self.engines = [Engine(i, self.random, lanes) for i in ports]
-        self.hosts = [HostRx(i, self.random, lanes) for i in ports]
-        self.mac_tx = [MacTx(i, self.random, lanes, gigabits, CLOCK_PS) for i in ports]
-        self.mac_rx = [MacRx(i, self.random, lanes, gigabits) for i in ports]
         axis = lambda kind, prefix: kind(dut, prefix, self.ports, AXIS, "tvalid", "tready")
         self.tx_in, self.rx_in = axis(Driver, "s_axis_sync_tx"), axis(Driver, "s_axis_sync_rx")
         self.tx_out, self.rx_out = axis(Watch, "m_axis_sync_tx"), axis(Watch, "m_axis_sync_rx")
         self.cpl_in = Driver(dut, "s_axis_sync_tx_cpl", self.ports, COMPLETION, "valid", "ready")
         self.cpl_out = Watch(dut, "m_axis_sync_tx_cpl", self.ports, COMPLETION, "valid", "ready")
         self.stat_out = Watch(dut, "m_axis_stat", 1, ("tdata", "tid"), "tvalid", "tready")
+        self.streams = [self.tx_in, self.rx_in, self.cpl_in, self.tx_out, self.rx_out, self.cpl_out, self.stat_out]
         self.cpl_pace = self.stat_pace = 1.0
         self.clocks, self.quiet, self.number = 0, 0, 0
-        self.frames: dict[int, Frame] = {}
-        self.statistics: Counter = Counter()  # by id
-        self.counts: Counter = Counter()
-        self.last_of: dict[tuple, int] = {}  # by way out and stream: the number of the last frame
-        self.on_wire: list[list[Frame]] = [[] for _ in ports]  # captures
-        self.to_host: list[list[tuple[Frame, bool]]] = [[] for _ in ports]  # frames, and whether they were cut
+        self.resetting = False
         self.remarks = False  # lanes write DSCP or ECN
         self.cuts = False  # a bypass may cut frames
         self.transparent = False  # tags must leave as they came
         self.ptp_ns = None  # driven where a number
         self.waits: list = []
         self.axil = None
+        self.renew()
+
+    def renew(self):
+        """Everything round the block as it is after a reset; frames are numbered on."""
+        ports, lanes, gigabits = range(self.ports), self.lanes, GIGABITS[self.lanes]
+        self.engines = [Engine(i, self.random, lanes) for i in ports]
+        self.hosts = [HostRx(i, self.random, lanes) for i in ports]
+        self.mac_tx = [MacTx(i, self.random, lanes, gigabits, CLOCK_PS) for i in ports]
+        self.mac_rx = [MacRx(i, self.random, lanes, gigabits) for i in ports]
+        self.frames: dict[int, Frame] = {}
+        self.statistics: Counter = Counter()  # by id
+        self.counts: Counter = Counter()
+        self.last_of: dict[tuple, int] = {}  # by way out and stream: the number of the last frame
+        self.on_wire: list[list[Frame]] = [[] for _ in ports]  # captures
+        self.to_host: list[list[tuple[Frame, bool]]] = [[] for _ in ports]  # frames, and whether they were cut
+        self.slow_engine = False  # was it ever?
 
     # ---- Running ----
     async def start(self):
-        """Clock and reset, once a test."""
+        """The clock, the first reset, and from then on all that moves: once a test."""
         dut = self.dut
         for name in ("ptp_sync_ts_rel", "ptp_sync_locked"):
             getattr(dut, name).value = 0
-        dut.rst.value = 1
         cocotb.start_soon(Clock(dut.clk, CLOCK_PS, unit="ps").start())
         self.axil = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil_app_ctrl"), dut.clk, dut.rst)
         for log in ("write_if", "read_if"):
             getattr(self.axil, log).log.setLevel("WARNING")
-        for stream in (self.tx_in, self.rx_in, self.cpl_in, self.tx_out, self.rx_out, self.cpl_out, self.stat_out):
+        await self.pulse()
+        cocotb.start_soon(self.run())
+
+    async def reset(self):
+        """Resets the block and all round it, as a NIC does, whatever is under way: a frame of before that comes out
+        afterwards, or a completion for one, is an error.
+        """
+        self.renew()
+        await self.pulse()
+
+    async def pulse(self):
+        self.resetting = True
+        self.dut.rst.value = 1
+        for stream in self.streams:
+            stream.clear()
             stream.drive()
         for _ in range(8):
-            await FallingEdge(dut.clk)
-        dut.rst.value = 0
+            await FallingEdge(self.dut.clk)
+        self.dut.rst.value = 0
+        self.resetting = False
         for _ in range(8):
-            await FallingEdge(dut.clk)
-        cocotb.start_soon(self.run())
+            await FallingEdge(self.dut.clk)
 
     async def run(self):
         falling, settled = FallingEdge(self.dut.clk), ReadOnly()
         while True:
-            self.drive(self.clocks * CLOCK_PS)
+            if not self.resetting:
+                self.drive(self.clocks * CLOCK_PS)
             await settled
-            self.look()
+            if not self.resetting:
+                self.look()
             self.clocks += 1
             for wait in [wait for wait in self.waits if wait[0]()]:
                 self.waits.remove(wait)
@@ -113,13 +135,12 @@ class Core:
 
     async def rest(self, clocks: int = 400_000):
         """Until nothing has moved for a while and the sources have nothing left."""
-        sources = [*self.mac_rx, *self.mac_tx]
-        await self.until(
-            lambda: self.quiet > REST_CLOCKS
-            and all(x.idle for x in sources)
-            and not any(e.waiting or e.beats for e in self.engines),
-            clocks,
-        )
+        idle = lambda: self.sources_rest() and all(mac.idle for mac in self.mac_tx)
+        await self.until(lambda: self.quiet > REST_CLOCKS and idle(), clocks)
+
+    def sources_rest(self) -> bool:
+        """Nothing waits or is under way on the sources' side."""
+        return all(rx.idle for rx in self.mac_rx) and not any(e.waiting or e.beats for e in self.engines)
 
     # ---- Traffic ----
     def peer(self, port: int) -> int:
@@ -179,7 +200,8 @@ class Core:
         self.rx_out.ready_now = sum(host.ready() << i for i, host in enumerate(self.hosts))
         self.cpl_out.ready_now = 2**self.ports - 1 if self.cpl_pace >= 1 or random.random() < self.cpl_pace else 0
         self.stat_out.ready_now = int(self.stat_pace >= 1 or random.random() < self.stat_pace)
-        for stream in (self.tx_in, self.rx_in, self.cpl_in, self.tx_out, self.rx_out, self.cpl_out, self.stat_out):
+        self.slow_engine |= self.cpl_pace < 1
+        for stream in self.streams:
             stream.drive()
         if self.ptp_ns is not None:
             self.ptp_ns += CLOCK_PS // 1000
@@ -267,6 +289,7 @@ class Core:
     def settle(self):
         """What the rules of tags and completions ask of every frame, once nothing is under way any more."""
         for port, (mac, engine) in enumerate(zip(self.mac_tx, self.engines)):
+            assert self.slow_engine or not mac.held, f"the MAC of port {port} could not get rid of its completions"
             assert len(mac.stamps) == len(self.on_wire[port]), f"the MAC of port {port} sent other frames than it got"
             for (stamp, tag), frame in zip(mac.stamps, self.on_wire[port]):
                 assert tag == frame.left_tag

@@ -3,7 +3,7 @@
 import cocotb
 
 from .accounts import at_rest, lane_agrees, opened, port_agrees
-from .core import seeded
+from .core import CLOCK_PS, GIGABITS, seeded
 from .driver import BY_LANE, FORWARD, HOST_LANE, VERDICTS
 from .lanes import plenty, rio
 
@@ -104,13 +104,13 @@ async def frames_of_every_size_reach_the_wire_whole_and_in_order_back_to_back(du
 @cocotb.test()
 @cocotb.parametrize(host=[True, False])
 async def rio_under_overload_counts_what_captures_of_all_sides_say(dut, host):
-    """Twice what the port may send: the wire and the host together with the line's rate, or the wire alone with half of
-    it.
+    """About twice what the port may send: the wire and the host together, which the block takes a beat a clock of, with
+    half of that; or the wire alone, with half of the line's rate.
     """
     core = seeded(dut, 130 + host)
     core.remarks = True
-    gigabits = 8000 // core.mac_tx[0].byte_ps
-    app = await opened(core, rio(f"{gigabits if host else gigabits // 2}Gbit"))
+    taken = 8000 * core.lanes // CLOCK_PS if host else GIGABITS[core.lanes]
+    app = await opened(core, rio(f"{taken / 2:g}Gbit"))
     out, came = 0, core.peer(0)
     await app.route(out, tx=BY_LANE)
     await app.route(came, rx=FORWARD)

@@ -22,7 +22,8 @@ from .streams import Assembler, cut
 FIFO_BEATS = 32
 OVERHEAD, PREAMBLE, SHORTEST = 24, 8, 60
 TO_READER_PS, UPDATE_PS, TO_WRITER_CLOCKS = 12_000, 30_000, 3
-COMPLETIONS = 32  # that may wait; a MAC that cannot report a frame does not begin it
+REPORT_PS = (20_000, 40_000)  # from a frame's begin to its completion at the block: six frames at 100 Gbit/s
+COMPLETIONS = 32  # that may wait; for an engine slower than Corundum's the MAC waits, too, instead of losing them
 
 
 class MacTx:
@@ -40,6 +41,7 @@ class MacTx:
         self.free_at, self.inside, self.begun_at, self.bytes = 0, False, 0, 0
         self.paused = False  # no frame begins
         self.completions: deque = deque()  # (time, stamp, tag)
+        self.held = False  # a frame had to wait for room of its completion
         self.stamps: list = []  # (stamp, tag) of the frames that began, in order
 
     def ready(self) -> bool:
@@ -65,9 +67,12 @@ class MacTx:
         if self.updates and self.updates[0][0] <= now:
             self.visible = self.updates.popleft()[1]
         while self.free_at <= now:
-            waits = self.paused or self.read == self.visible or len(self.completions) >= COMPLETIONS
-            if waits and not self.inside:
-                break
+            if not self.inside:
+                if self.paused or self.read == self.visible:
+                    break
+                if len(self.completions) >= COMPLETIONS:
+                    self.held = True
+                    break
             self.beat(max(self.free_at, now - self.clock_ps), now)
         self.reads.append(self.read)
         if len(self.reads) > TO_WRITER_CLOCKS:
@@ -81,9 +86,8 @@ class MacTx:
             self.begun_at, self.bytes = at, 0
             stamp = (at + 1) << 16 | self.port
             self.stamps.append((stamp, user >> 1))
-            ready_at = max(
-                at + self.random.randrange(20_000, 100_000), self.completions[-1][0] if self.completions else 0
-            )
+            before = self.completions[-1][0] if self.completions else 0
+            ready_at = max(at + self.random.randrange(*REPORT_PS), before)
             self.completions.append((ready_at, stamp, user >> 1))
         self.bytes += size
         self.inside = not last

@@ -4,9 +4,9 @@ number of ports.
 
 import cocotb
 
-from .accounts import at_rest, opened, port_agrees
+from .accounts import at_rest, found, opened, port_agrees
 from .core import Core, seeded
-from .driver import BY_LANE, BYPASS, DROP, FORWARD, HOST_LANE, TO_HOST
+from .driver import BY_LANE, BYPASS, DROP, FORWARD, HOST_LANE, TO_HOST, App
 from .lanes import plenty
 
 SIZES = (60, 61, 64, 65, 127, 128, 129, 512, 1514)
@@ -127,3 +127,45 @@ async def a_bypass_loses_nothing_while_the_host_lane_before_it_empties(dut):
     await at_rest(core, app)
     assert not await app.count("rx_lost", 0) and not await app.count("rx_cut", 0)
     assert len(core.to_host[0]) == len(sizes) + 200
+
+
+@cocotb.test()
+async def a_reset_under_traffic_leaves_a_block_as_new(dut):
+    """When it comes, frames wait in the lanes and at the MACs, and completions are owed. No source is within a frame: one
+    that a reset cuts there takes the next frame of its source with it (hw/src/vermilion/nic/RxEntry.scala).
+    """
+    core = seeded(dut, 240)
+    app = await opened(core, plenty())
+    for _ in range(3):
+        for port, mac in enumerate(core.mac_tx):
+            await app.write("port.completion", 0, port)
+            mac.paused = True
+        await by_the_lanes(core, app, 60)
+        await core.after(core.random.randrange(200, 2000) * 8 // core.lanes)
+        for source in (*core.engines, *core.mac_rx):
+            source.waiting.clear()
+        await core.until(core.sources_rest)
+        await core.after(20)  # what was begun is in the lanes
+        inside = [f for f in core.frames.values() if f.began is not None and f.left is None]
+        assert len(inside) > 4 and all(engine.in_flight for engine in core.engines)
+        await core.reset()
+        core.transparent = True
+        traffic(core, 10)
+        await core.rest()
+        core.settle()
+        assert all(len(frames) == 10 for frames in (*core.on_wire, *core.to_host)), "a frame is missing"
+        core.transparent = False
+        app = await found(core, plenty())
+        await by_the_lanes(core, app, 20)
+        await at_rest(core, app)
+        core.settle()
+        for port in range(core.ports):
+            counts = await port_agrees(core, app, port)
+            assert counts["taken"] == 20 and counts["at_enqueue"] and not counts["lane lost"], counts
+
+
+async def by_the_lanes(core: Core, app: App, count: int):
+    """Traffic on all ports, with all routes by lanes."""
+    for port in range(core.ports):
+        await app.route(port, tx=BY_LANE, rx=core.random.choice([HOST_LANE, FORWARD]) if app.host else FORWARD)
+    traffic(core, count, stream=None)

@@ -1,4 +1,8 @@
-"""The app block in the shell that Corundum's core instantiates, among models of that core's engines, MACs and host."""
+"""The app block in the shell that Corundum's core instantiates, among models of that core's engines, MACs and host.
+
+A port an interface throughout: the shell refuses any `PORTS_PER_IF` but 1 on purpose, as every parameter that does not
+fit. What it refuses, and in which words, is tested in sim/tests/test_corundum_shell.py.
+"""
 
 import pytest
 from bench.build import run_app
@@ -17,8 +21,12 @@ def benches(*names: str) -> str:
     return ",".join(f"corundum.{name}_bench" for name in names)
 
 
+ALL = benches("tags", "line", "routes", "registers")
+FEW = benches("routes", "registers")
+
+
 def test_two_ports_of_10g():
-    run_app(benches("tags", "line", "routes", "registers"), "app10g-2-few", parameters(2, 1, 64))
+    run_app(ALL, "app10g-2-few", parameters(2, 1, 64))
 
 
 def test_queued_host_frames_that_are_evicted():
@@ -26,14 +34,17 @@ def test_queued_host_frames_that_are_evicted():
 
 
 @pytest.mark.parametrize(
-    "preset, shape",
+    "modules, preset, shape",
     [
-        ("app25g-2-few", parameters(1, 2, 128)),
-        ("app100g-1-few", parameters(1, 1, 512)),
-        ("app10g-1-nots", parameters(1, 1, 64, PTP_TS_ENABLE=0)),
+        (FEW, "app25g-2-few", parameters(2, 1, 128)),
+        (ALL, "app100g-1-few", parameters(1, 1, 512)),
+        (FEW, "app10g-1-nots", parameters(1, 1, 64, PTP_TS_ENABLE=0)),
     ],
 )
-def test_other_widths_and_shapes(preset, shape):
-    run_app(
-        benches("routes", "registers"), preset, shape, optimise="-O0"
-    )  # runs for less time than -O1 takes to compile
+def test_other_widths_and_shapes(modules, preset, shape):
+    run_app(modules, preset, shape, optimise="-O0")  # runs for less time than -O1 takes to compile
+
+
+def test_what_the_shell_refuses_is_not_built():
+    with pytest.raises(RuntimeError, match="PORTS_PER_IF is 2; legal is 1"):
+        run_app(FEW, "app10g-2-few", parameters(1, 2, 64))
