@@ -97,6 +97,7 @@ class GatherChecks(dataBits: Int) extends Module {
   dut.io.in.bits.keep := beat.keep
   dut.io.in.bits.last := beat.last
   dut.io.in.bits.bad := beat.bad
+  dut.io.in.bits.user := 0.U(0.W)
   dut.io.cut := source.bits.cut
   source.ready := dut.io.in.ready
   dut.io.out.ready := free.ready
