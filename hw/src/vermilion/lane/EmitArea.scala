@@ -96,7 +96,7 @@ class LaneBehindPins(p: LaneParams) extends Module {
   private val shifted = Reg(UInt(inputs.map(_.getWidth).sum.W))
   shifted := Cat(shifted(shifted.getWidth - 2, 0), io.in)
   inputs.foldLeft(0) { case (at, port) =>
-    port := shifted(at + port.getWidth - 1, at).asTypeOf(port)
+    if (port.getWidth == 0) port := DontCare else port := shifted(at + port.getWidth - 1, at).asTypeOf(port)
     at + port.getWidth
   }
   private val seen = Reg(UInt(outputs.map(_.getWidth).sum.W))
