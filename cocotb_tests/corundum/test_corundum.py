@@ -2,7 +2,11 @@
 
 A port an interface throughout: the shell refuses any `PORTS_PER_IF` but 1 on purpose, as every parameter that does not
 fit. What it refuses, and in which words, is tested in sim/tests/test_corundum_shell.py.
+
+25G and the build without timestamps are run with `VERMILION_LONG=1` alone: the suite's time is for the widest and the narrowest.
 """
+
+import os
 
 import pytest
 from bench.build import run_app
@@ -21,6 +25,8 @@ def benches(*names: str) -> str:
     return ",".join(f"corundum.{name}_bench" for name in names)
 
 
+LONG = pytest.mark.skipif(not os.environ.get("VERMILION_LONG"), reason="run with VERMILION_LONG=1")
+
 ALL = benches("tags", "line", "routes", "registers")
 FEW = benches("routes", "registers")
 
@@ -36,9 +42,9 @@ def test_queued_host_frames_that_are_evicted():
 @pytest.mark.parametrize(
     "modules, preset, shape",
     [
-        (FEW, "app25g-2-few", parameters(2, 1, 128)),
+        pytest.param(FEW, "app25g-2-few", parameters(2, 1, 128), marks=LONG),
         (ALL, "app100g-1-few", parameters(1, 1, 512)),
-        (FEW, "app10g-1-nots", parameters(1, 1, 64, PTP_TS_ENABLE=0)),
+        pytest.param(FEW, "app10g-1-nots", parameters(1, 1, 64, PTP_TS_ENABLE=0), marks=LONG),
     ],
 )
 def test_other_widths_and_shapes(modules, preset, shape):
