@@ -1,6 +1,6 @@
 #include "options.h"
 
-#include <charconv>
+#include "option_number.h"
 
 namespace vermilion {
 
@@ -16,16 +16,6 @@ const char* usage() {
 }
 
 namespace {
-
-template <class T>
-T number(const std::string& option, const std::string& text, T low, T high, const char* legal) {
-  T value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || !(value >= low && value <= high))
-    throw InputError(option + " is " + text + "; legal is " + legal);
-  return value;
-}
 
 bool choice(const std::string& option, const std::string& text, const std::string& no, const std::string& yes) {
   if (text != no && text != yes) throw InputError(option + " is " + text + "; legal are " + no + " and " + yes);

@@ -1,7 +1,8 @@
 #include "device_options.h"
 
-#include <charconv>
 #include <map>
+
+#include "option_number.h"
 
 namespace vermilion {
 
@@ -12,20 +13,6 @@ const char* deviceUsage() {
          "FILE]\n"
          "vermilion-device --list-writes FILE   the register writes that give the lane the configuration of a record\n";
 }
-
-namespace {
-
-template <class T>
-T number(const std::string& option, const std::string& text, T low, T high, const char* legal) {
-  T value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || !(value >= low && value <= high))
-    throw InputError(option + " is " + text + "; legal is " + legal);
-  return value;
-}
-
-}  // namespace
 
 DeviceOptions parseDeviceOptions(int count, char** words) {
   DeviceOptions o;

@@ -67,6 +67,7 @@ class TxCompletionsSpec extends AnyFunSuite with ChiselSim {
       var evicting = Option.empty[Frame]
       var lose = Option.empty[Int] // clocks until the first frame is lost
       var held = Option.empty[(BigInt, Int)]
+      var tookOne = false // the engine would have taken a completion in the last clock
       val counted = mutable.Map.empty[String, Int].withDefaultValue(0)
 
       def freshTag(): Int = {
@@ -154,12 +155,15 @@ class TxCompletionsSpec extends AnyFunSuite with ChiselSim {
         if (macOffer.isEmpty && macOwes.nonEmpty && random.nextBoolean()) macOffer = Some(macOwes.dequeue())
         io.mac.valid.poke(macOffer.isDefined.B)
         macOffer.foreach { case (tag, ts) => io.mac.bits.tag.poke(tag.U); io.mac.bits.ts.poke(ts.U) }
+        // What goes out was taken in the last clock, so there is room: the MAC's goes in, however many of ours wait.
+        if (macOffer.isDefined && tookOne) assert(io.mac.ready.peek().litToBoolean, "the MAC's waits for ours")
         if (macOffer.isDefined && io.mac.ready.peek().litToBoolean) {
           macGave(macOffer.get._2) = macOffer.get._1
           macOffer = None
         }
         val ready = random.nextDouble() < p.ready
         io.out.ready.poke(ready.B)
+        tookOne = ready
         val offer = Option.when(io.out.valid.peek().litToBoolean)(
           (io.out.bits.ts.peek().litValue, io.out.bits.tag.peek().litValue.toInt)
         )
