@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cocotb_tools import config as cocotb
 from cocotb_tools.runner import get_runner
-from vermilion.build import mill, mill_environment
+from vermilion import chisel
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / ".vermilion" / "cocotb"
@@ -26,10 +26,7 @@ def elaborated(name: str, main: str, *words: str) -> Path:
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     folder = WORK / f"{name}-{digest}"
     if not (folder / "filelist.f").exists():
-        command = mill("hw.runMain", main, *words, str(folder))
-        done = subprocess.run(command, cwd=ROOT, env=mill_environment(), capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"{name} did not elaborate:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+        chisel.run(WORK / f"{name}.log", main, *words, str(folder))
     return folder
 
 

@@ -19,7 +19,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from . import build
+from . import build, chisel
 
 PAGE = build.ROOT / "docs" / "results" / "area.md"
 PINS = build.ROOT / "fpga" / "resources.toml"
@@ -101,8 +101,7 @@ def system_verilog(names: list[str], say=build.quiet):
     for name in old:
         for file in (WORK / name).glob("*.sv"):
             file.unlink()
-    command = build.mill("hw.runMain", "vermilion.lane.EmitArea", str(WORK), *old)
-    build.run(command, build.BUILD / "area-chisel.log", env=build.mill_environment())
+    chisel.run(build.BUILD / "area-chisel.log", "vermilion.lane.EmitArea", str(WORK), *old)
     for name in old:
         (WORK / name / "sv.made").write_text(digest_of_sources(name))
 

@@ -7,21 +7,16 @@
 Everything lies in `.vermilion/build/`. A step's inputs (file contents and its command line) are hashed into `<output>.made`.
 """
 
-import fcntl
-import hashlib
 import os
 import re
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import chisel
 from .fields import UserError
+from .steps import BUILD, CORES, HOME, ROOT, BuildError, digest, files, is_made, locked, quiet, run, step
 
-ROOT = Path(__file__).resolve().parents[2]
-HOME = ROOT / ".vermilion"
-BUILD = HOME / "build"
 PREFIX = "Vlane"  # C++ class of the Verilated lane, whatever the module is called
 CXX_FLAGS = ["-O2", "-std=gnu++20", "-Wall", "-Wextra"]
 C_FLAGS = ["-O2", "-std=gnu11", "-Wall", "-Wextra", "-Wconversion"]  # gnu11: the kernel's
@@ -63,79 +58,6 @@ FOR_BENCHES = {
 }
 
 
-class BuildError(Exception):
-    """A tool failed: a fault of the project or the machine, not of the user's input."""
-
-
-def quiet(*_words: str):
-    """A `say` that says nothing."""
-
-
-def run(command: list, log: Path, cwd: Path = ROOT, env: dict | None = None):
-    """Runs a tool with all it prints in `log`; a failure shows the log's end."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("w") as out:
-        try:
-            done = subprocess.run(
-                [str(c) for c in command], stdout=out, stderr=out, stdin=subprocess.DEVNULL, cwd=cwd, env=env
-            )
-        except OSError as error:
-            raise BuildError(f"{command[0]} cannot be started: {error.strerror}") from None
-    if done.returncode:
-        tail = "\n".join(log.read_text(errors="replace").splitlines()[-30:])
-        raise BuildError(f"{command[0]} failed (status {done.returncode}), log {log}:\n{tail}")
-
-
-def digest(paths, *words) -> str:
-    """One hash over names and contents of files, and words."""
-    sha = hashlib.sha256()
-    for path in sorted(paths):
-        sha.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
-    for word in words:
-        sha.update(str(word).encode() + b"\0")
-    return sha.hexdigest()
-
-
-@contextmanager
-def locked(name: str = "lock"):
-    """One build at a time in a checkout; of the driver's library too, which does not wait for simulators."""
-    BUILD.mkdir(parents=True, exist_ok=True)
-    with (BUILD / name).open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-
-
-def is_made(output: Path, key: str) -> bool:
-    """Whether `output` was made under this key."""
-    stamp = output.with_name(output.name + ".made")
-    return output.exists() and stamp.exists() and stamp.read_text() == key
-
-
-def step(output: Path, key: str, say, text: str, action):
-    """Runs `action` unless `output` was made under the same key."""
-    if is_made(output, key):
-        return
-    stamp = output.with_name(output.name + ".made")
-    stamp.unlink(missing_ok=True)
-    say(text)
-    action()
-    if not output.exists():
-        raise BuildError(f"building {output} ended without an error and without that file")
-    stamp.write_text(key)
-
-
-def mill_environment() -> dict:
-    return os.environ | {"MILL_OUTPUT_DIR": str(HOME / "mill")}
-
-
-def mill(*arguments: str) -> list[str]:
-    return ["mill", "--no-server", "--ticker", "false", *arguments]
-
-
-def files(folder: str, *patterns: str) -> list[Path]:
-    return [path for pattern in patterns for path in (ROOT / folder).rglob(pattern) if path.is_file()]
-
-
 def system_verilog(preset: str, say=quiet) -> Path:
     """The folder with the lane's SystemVerilog."""
     folder = BUILD / preset / "sv"
@@ -145,8 +67,7 @@ def system_verilog(preset: str, say=quiet) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob("*.sv"):
             old.unlink()
-        command = mill("hw.runMain", "vermilion.lane.EmitLane", preset, str(folder))
-        run(command, BUILD / preset / "chisel.log", env=mill_environment())
+        chisel.run(BUILD / preset / "chisel.log", "vermilion.lane.EmitLane", preset, str(folder))
         if not list(folder.glob("*.sv")):
             raise BuildError(f"EmitLane wrote no .sv file; log {BUILD / preset / 'chisel.log'}")
 
@@ -223,7 +144,7 @@ def simulator(preset: str, waves: str = "", say=quiet) -> Path:
                 work,
                 "-f",
                 f"{PREFIX}.mk",
-                f"-j{os.cpu_count() or 1}",
+                f"-j{CORES}",
                 "OPT_FAST=-O2",
                 "OPT_GLOBAL=-O2",
             ]
@@ -266,7 +187,7 @@ def device(preset: str, waves: str = "", say=quiet) -> Path:
 
     def action():
         objects.mkdir(parents=True, exist_ok=True)
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        with ThreadPoolExecutor(CORES) as pool:
             parts = list(pool.map(compiled, own))
         parts += [work / f"{name}.o" for name in [*rest, "verilated", "verilated_threads"]]
         parts += {"vcd": [work / "verilated_vcd_c.o"], "fst": [work / "verilated_fst_c.o"]}.get(waves, [])

@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import build
+from . import build, chisel
 from .block_proofs import PROOFS
 from .fault import Fault
 from .fields import UserError
@@ -116,8 +116,8 @@ def system_verilog(form: str, cells: int, say=build.quiet) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob("*.sv"):
             old.unlink()
-        command = build.mill("hw.test.runMain", "vermilion.victim.EmitProof", form, str(cells), str(folder))
-        build.run(command, folder.parent / "chisel.log", env=build.mill_environment())
+        words = ["vermilion.victim.EmitProof", form, str(cells), str(folder)]
+        chisel.run(folder.parent / "chisel.log", *words, tests=True)
 
     with build.locked():
         build.step(folder, key, say, f"Chisel to SystemVerilog, proof {form}, {cells} cells", action)
@@ -213,8 +213,7 @@ def block_system_verilog(say=build.quiet) -> Path:
     def action():
         for old in folder.glob("*/*.sv"):
             old.unlink()
-        command = build.mill("hw.test.runMain", "vermilion.formal.EmitBlockProofs", str(folder))
-        build.run(command, folder.parent / "chisel.log", env=build.mill_environment())
+        chisel.run(folder.parent / "chisel.log", "vermilion.formal.EmitBlockProofs", str(folder), tests=True)
 
     with build.locked():
         build.step(folder, key, say, "Chisel to SystemVerilog, proofs of blocks", action)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from . import build, hdl
+from . import build, chisel, hdl
 from .corundum_check import PRESETS as APPS
 from .fields import UserError
 
@@ -26,8 +26,7 @@ def write(preset: str, folder: Path, say=build.quiet, prefixed: bool = False) ->
     emitter = "vermilion.nic.EmitApp" if is_app(preset) else "vermilion.lane.EmitLane"
     with build.locked():
         say(f"Chisel to SystemVerilog, preset {preset}")
-        command = build.mill("hw.runMain", emitter, preset, str(folder.resolve()), "synthesis")
-        build.run(command, build.BUILD / f"rtl-{preset}.log", env=build.mill_environment())
+        chisel.run(build.BUILD / f"rtl-{preset}.log", emitter, preset, str(folder.resolve()), "synthesis")
     top = GENERATED_APP if is_app(preset) else build.top_module(folder)
     if prefixed:
         name = top if is_app(preset) else f"vermilion_{preset}"

@@ -15,7 +15,7 @@ import platform
 import sys
 from pathlib import Path
 
-from . import bench, bench_config, build
+from . import bench, bench_config, build, chisel
 
 PRESETS, FRAMES = ("nic10g", "nic100g"), (64, 1518)
 TARGETS = {"nic10g": (1_000_000, 100_000), "nic100g": (400_000, 0)}  # clocks and packets a second
@@ -34,7 +34,8 @@ def cocotb(preset: str, frame: int, packets: int) -> dict:
     path = os.pathsep.join(str(each) for each in (tests, build.ROOT / "sim", build.ROOT / "sim" / "tests"))
     place.unlink(missing_ok=True)
     command = [sys.executable, "-c", COCOTB, preset, packets, frame, place]
-    build.run(command, build.BUILD / "speed-cocotb.log", cwd=tests, env=build.mill_environment() | {"PYTHONPATH": path})
+    environment = chisel.mill_environment() | {"PYTHONPATH": path}
+    build.run(command, build.BUILD / "speed-cocotb.log", cwd=tests, env=environment)
     return json.loads(place.read_text())
 
 

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import build
+from . import build, chisel
 
 LOGS = build.HOME / "test"
 
@@ -25,7 +25,7 @@ class Count:
     names: list[str] = field(default_factory=list)  # of tests that failed
 
 
-def execute(command: list, log: Path) -> int:
+def execute(command: list, log: Path, cwd: Path = build.ROOT) -> int:
     """Runs a tool with all it prints in `log`; a tool that cannot be started has failed."""
     with log.open("w") as out:
         try:
@@ -34,8 +34,8 @@ def execute(command: list, log: Path) -> int:
                 stdout=out,
                 stderr=out,
                 stdin=subprocess.DEVNULL,
-                cwd=build.ROOT,
-                env=build.mill_environment(),
+                cwd=cwd,
+                env=chisel.mill_environment(),
             ).returncode
         except OSError as error:
             out.write(f"{command[0]}: {error.strerror}\n")
@@ -69,6 +69,13 @@ def pytest(folder: str, log: Path) -> Count:
     result = log.with_suffix(".xml")
     result.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder, f"--junitxml={result}"]
+    command += [
+        "-n",
+        build.CORES,
+        "--dist",
+        "loadfile",
+        "--no-loadscope-reorder",
+    ]  # a file's tests share what they build
     status = execute(command, log)
     if not result.exists():
         return Count(0, 1)
@@ -80,7 +87,15 @@ def scala(log: Path) -> Count:
     if not build.files("hw/test", "*.scala"):
         log.write_text("hw/test holds no tests\n")
         return Count()
-    status = execute(build.mill("hw.test"), log)
+    try:
+        classes = next(path for path in chisel.class_path(tests=True) if "test" in path.parts)
+        runner = chisel.java("org.scalatest.tools.Runner", "-R", str(classes), "-oWD", f"-P{build.CORES}", tests=True)
+    except build.BuildError as error:
+        log.write_text(f"{error}\n")
+        return Count(0, 1)
+    folder = LOGS / "scala"
+    folder.mkdir(exist_ok=True)
+    status = execute(runner, log, cwd=folder)
     count = scalatest(log.read_text(errors="replace"))
     return Count(count.passed, 1) if status and not count.failed else count
 
@@ -114,8 +129,8 @@ def parts() -> dict:
     """Name and action of each part, in the order in which they run."""
     cpp = c_sources()
     python = [folder for folder in ("sim", "cocotb_tests", "fpga") if build.files(folder, "*.py")]
-    out = {"format-scala": lambda log: formatter(build.mill("hw.checkFormat"), log)}
-    out["format-scala-tests"] = lambda log: formatter(build.mill("hw.test.checkFormat"), log)
+    out = {"format-scala": lambda log: formatter(chisel.mill("hw.checkFormat"), log)}
+    out["format-scala-tests"] = lambda log: formatter(chisel.mill("hw.test.checkFormat"), log)
     if cpp:
         out["format-cpp"] = lambda log: formatter(["clang-format", "--dry-run", "-Werror", *cpp], log)
     out["format-python"] = lambda log: formatter(
@@ -134,8 +149,8 @@ def reformat(say) -> int:
     python = [folder for folder in ("sim", "cocotb_tests", "fpga") if build.files(folder, "*.py")]
     status = 0
     for name, command in {
-        "Scala": build.mill("hw.reformat"),
-        "Scala tests": build.mill("hw.test.reformat"),
+        "Scala": chisel.mill("hw.reformat"),
+        "Scala tests": chisel.mill("hw.test.reformat"),
         "C++": ["clang-format", "-i", *cpp],
         "Python": [sys.executable, "-m", "black", "-q", *python],
     }.items():

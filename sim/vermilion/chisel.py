@@ -1,0 +1,64 @@
+"""Runs Scala mains of the generator: Mill compiles once for a state of the sources, then the JVM is called directly.
+
+Mill lets one process at a time into a checkout; elaborations that only read what it compiled need not wait for each other.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from . import steps
+
+
+def mill_environment() -> dict:
+    return os.environ | {"MILL_OUTPUT_DIR": str(steps.HOME / "mill")}
+
+
+def mill(*arguments: str) -> list[str]:
+    return ["mill", "--no-server", "--ticker", "false", *arguments]
+
+
+def state(classes: Path) -> list[int]:
+    """How many class files a folder holds and when the last one was written; what Mill compiled by hand changes it."""
+    times = [path.stat().st_mtime_ns for path in classes.rglob("*.class")]
+    return [len(times), max(times, default=0)]
+
+
+def compiled(module: str) -> list[Path]:
+    """The class path of a module of build.sc, brought up to date by Mill."""
+    log = steps.BUILD / f"{module}.log"
+    steps.run(mill(f"{module}.compile"), log, env=mill_environment())
+    command = mill("show", f"{module}.runClasspath")
+    shown = subprocess.run(command, cwd=steps.ROOT, env=mill_environment(), capture_output=True, text=True)
+    if shown.returncode:
+        raise steps.BuildError(f"mill cannot tell the class path:\n{shown.stderr[-2000:]}")
+    return [Path(entry.split(":")[-1]) for entry in json.loads(shown.stdout)]  # "ref:v0:1a2b3c4d:/path"
+
+
+def class_path(tests: bool = False) -> list[Path]:
+    """The class path of `hw`, with its tests or without, compiled anew where a source has changed."""
+    module = "hw.test" if tests else "hw"
+    note = steps.BUILD / f"{module}.classpath"
+    sources = steps.files("hw/src", "*.scala") + (steps.files("hw/test", "*.scala") if tests else [])
+    key = steps.digest([steps.ROOT / "build.sc", *sources])
+    with steps.locked("mill-lock"):
+        if note.exists():
+            known = json.loads(note.read_text())
+            paths = [Path(path) for path in known["paths"]]
+            if known["sources"] == key and known["classes"] == [state(path) for path in paths if path.is_dir()]:
+                return paths
+        paths = compiled(module)
+        classes = [state(path) for path in paths if path.is_dir()]
+        note.write_text(json.dumps({"sources": key, "classes": classes, "paths": [str(path) for path in paths]}))
+        return paths
+
+
+def java(main: str, *words: str, tests: bool = False) -> list[str]:
+    """The command that runs a main."""
+    return ["java", "-cp", os.pathsep.join(map(str, class_path(tests))), main, *words]
+
+
+def run(log: Path, main: str, *words: str, tests: bool = False):
+    """Runs a main with all it prints in `log`; raises BuildError with the log's end where it fails."""
+    steps.run(java(main, *words, tests=tests), log)

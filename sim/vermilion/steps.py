@@ -1,0 +1,78 @@
+"""Steps of a build: each is skipped while the content that it was made from is the same, told by a hash in `<output>.made`."""
+
+import fcntl
+import hashlib
+import os
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HOME = ROOT / ".vermilion"
+BUILD = HOME / "build"
+CORES = len(os.sched_getaffinity(0))  # that this process may run on
+
+
+class BuildError(Exception):
+    """A tool failed: a fault of the project or the machine, not of the user's input."""
+
+
+def quiet(*_words: str):
+    """A `say` that says nothing."""
+
+
+def run(command: list, log: Path, cwd: Path = ROOT, env: dict | None = None):
+    """Runs a tool with all it prints in `log`; a failure shows the log's end."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as out:
+        try:
+            done = subprocess.run(
+                [str(c) for c in command], stdout=out, stderr=out, stdin=subprocess.DEVNULL, cwd=cwd, env=env
+            )
+        except OSError as error:
+            raise BuildError(f"{command[0]} cannot be started: {error.strerror}") from None
+    if done.returncode:
+        tail = "\n".join(log.read_text(errors="replace").splitlines()[-30:])
+        raise BuildError(f"{command[0]} failed (status {done.returncode}), log {log}:\n{tail}")
+
+
+def digest(paths, *words) -> str:
+    """One hash over names and contents of files, and words."""
+    sha = hashlib.sha256()
+    for path in sorted(paths):
+        sha.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for word in words:
+        sha.update(str(word).encode() + b"\0")
+    return sha.hexdigest()
+
+
+@contextmanager
+def locked(name: str = "lock"):
+    """One build at a time in a checkout; of the driver's library too, which does not wait for simulators."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with (BUILD / name).open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def is_made(output: Path, key: str) -> bool:
+    """Whether `output` was made under this key."""
+    stamp = output.with_name(output.name + ".made")
+    return output.exists() and stamp.exists() and stamp.read_text() == key
+
+
+def step(output: Path, key: str, say, text: str, action):
+    """Runs `action` unless `output` was made under the same key."""
+    if is_made(output, key):
+        return
+    stamp = output.with_name(output.name + ".made")
+    stamp.unlink(missing_ok=True)
+    say(text)
+    action()
+    if not output.exists():
+        raise BuildError(f"building {output} ended without an error and without that file")
+    stamp.write_text(key)
+
+
+def files(folder: str, *patterns: str) -> list[Path]:
+    return [path for pattern in patterns for path in (ROOT / folder).rglob(pattern) if path.is_file()]
