@@ -1,5 +1,6 @@
 """Building again after the sources have changed."""
 
+from vermilion import chisel, steps
 from vermilion.build import forget_missing_headers
 
 
@@ -11,3 +12,31 @@ def test_what_was_compiled_with_a_header_that_is_gone_is_compiled_anew(tmp_path)
         (tmp_path / f"{name}.d").write_text(f"{name}.o: /{name}.cpp \\\n {needs}\n")
     forget_missing_headers(tmp_path)
     assert sorted(path.name for path in tmp_path.glob("*.[od]")) == ["kept.d", "kept.o"]
+
+
+def test_classes_are_compiled_once_for_a_state_of_the_sources_and_of_the_classes(tmp_path, monkeypatch):
+    classes, calls = tmp_path / "classes", []
+    source = tmp_path / "A.scala"
+    source.write_text("a")
+    classes.mkdir()
+
+    def compiled(module):
+        calls.append(module)
+        (classes / "A.class").write_text(source.read_text())
+        return [classes, tmp_path / "library.jar"]
+
+    monkeypatch.setattr(chisel, "compiled", compiled)
+    monkeypatch.setattr(steps, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(steps, "ROOT", tmp_path)
+    monkeypatch.setattr(steps, "files", lambda *_: [source])
+    (tmp_path / "build.sc").write_text("")
+    assert chisel.class_path() == chisel.class_path() == [classes, tmp_path / "library.jar"]
+    assert calls == ["hw"]
+    source.write_text("b")
+    chisel.class_path()
+    assert calls == ["hw", "hw"], "a changed source is compiled"
+    (classes / "B.class").write_text("by hand")
+    chisel.class_path()
+    assert calls == ["hw", "hw", "hw"], "so are classes that somebody else wrote"
+    chisel.class_path(tests=True)
+    assert calls[-1] == "hw.test"
