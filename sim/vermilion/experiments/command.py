@@ -60,7 +60,7 @@ def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int
     page = folder / f"{kind}report.html"
     pages.write(page, of, made, judged, work.pictures(of, measured, results), work.notes(of))
     if publish:
-        pages.publish(name, of, made, judged, work.notes(of))
+        pages.publish(name, of, made, judged, list(work.pictures(of, measured, results)), work.notes(of))
     table = show.table(of.title, verdicts.HEADS[:2], verdicts.HEADS[2:5])
     for head in verdicts.HEADS[5:]:
         table.add_column(head)

@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 
 from .. import build
-from ..report import Page, tables
+from ..report import Page, plots, tables
 from . import verdicts
 from .settings import Experiment
 
@@ -51,21 +51,30 @@ def write(page: Path, of: Experiment, made: dict, judged: list[verdicts.Judged],
     page.write_text(out.html(of.title), encoding="utf-8")
 
 
-def section(name: str, of: Experiment, made: dict, judged: list[verdicts.Judged], notes: list[str]) -> str:
-    """The experiment's section of papers.md."""
+def section(of: Experiment, made: dict, judged: list[verdicts.Judged], notes: list[str], shown: dict[str, str]) -> str:
+    """The experiment's section of papers.md; `shown`: file and caption of its pictures."""
     lines = [f"## {of.title}", "", f"{of.paper}. {about(made).capitalize()}; **{verdicts.counted(judged)}**.", ""]
     lines += [f"* {note}" for note in notes] + [""]
     lines += ["| " + " | ".join(verdicts.HEADS) + " |", "| --- | --- | ---: | ---: | ---: | --- | --- |"]
     for row in judged:
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in verdicts.cells(row)) + " |")
+    for file, caption in shown.items():
+        lines += ["", f"![{caption}](papers/{file})", "", f"*{caption}*"]
     return "\n".join(lines) + "\n"
 
 
-def publish(name: str, of: Experiment, made: dict, judged: list[verdicts.Judged], notes: list[str]):
-    """Writes this experiment's JSON, and the page of all that were published."""
+def publish(name: str, of: Experiment, made: dict, judged: list[verdicts.Judged], pictures, notes: list[str]):
+    """Writes this experiment's JSON and pictures, and the page of all that were published."""
     folder = PUBLISHED / "papers"
     folder.mkdir(exist_ok=True)
-    text = section(name, of, made, judged, notes)
+    for old in folder.glob(f"{name}-*.png"):
+        old.unlink()
+    shown = {}
+    for figure, caption, height, draw in pictures:
+        file = f"{name}-{figure}.png"
+        plots.picture(folder / file, height, draw)
+        shown[file] = caption
+    text = section(of, made, judged, notes, shown)
     rows = ",\n".join(json.dumps(row.record()) for row in judged)
     record = json.dumps(made | {"title": of.title, "text": text})[:-1] + f', "rows": [\n{rows}\n]}}\n'
     (folder / f"{name}.json").write_text(record)

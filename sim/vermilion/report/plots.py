@@ -8,6 +8,7 @@ import io
 import os
 import re
 from fractions import Fraction
+from pathlib import Path
 
 from .. import build, curves, quantise
 from ..config import COLOURS
@@ -74,6 +75,18 @@ def figure(name: str, label: str, height: float, draw) -> str:
         draw(made)
         made.savefig(out, format="svg", transparent=True)
     return inlined(out.getvalue(), name, label)
+
+
+def picture(path: Path, height: float, draw):
+    """The same as a PNG for a page that is read where there are no scripts and styles; on white."""
+    os.environ.setdefault("MPLCONFIGDIR", str(build.HOME / "matplotlib"))
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_STYLE | {"grid.color": "#dddddd"}):
+        made = Figure(figsize=(9, height), layout="constrained", facecolor="white")
+        draw(made)
+        made.savefig(path, format="png", dpi=96, metadata={"Software": None})
 
 
 def inlined(svg: str, name: str, label: str) -> str:
