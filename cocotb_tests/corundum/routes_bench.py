@@ -164,6 +164,32 @@ async def a_reset_under_traffic_leaves_a_block_as_new(dut):
             assert counts["taken"] == 20 and counts["at_enqueue"] and not counts["lane lost"], counts
 
 
+@cocotb.test()
+async def a_frame_that_a_reset_cuts_is_counted_and_the_next_ones_are_whole(dut):
+    """The block and the host are reset, the MACs are not, and that of port 0 is within a frame: `rx_lost` says one."""
+    core = seeded(dut, 250)
+    app = await opened(core, plenty())
+    beats = -(-1514 // core.lanes)
+    for rx in (TO_HOST, FORWARD, DROP):
+        await app.route(0, rx=rx)
+        core.receive(0, 1514)
+        macs, left = core.mac_rx, core.random.randrange(beats // 4, beats // 2)
+        await core.until(lambda: macs[0].coming and len(macs[0].coming) <= left)
+        core.renew()  # from here on the frame is unknown: nothing of it may come out
+        core.mac_rx = macs
+        await core.pulse()
+        for port in range(core.ports):
+            for _ in range(10):
+                core.receive(port, core.random.choice(SIZES))
+        app = await found(core, plenty())
+        await at_rest(core, app)
+        core.settle()
+        assert all(len(frames) == 10 for frames in core.to_host), "a frame behind the cut one is missing"
+        lost = [await app.count("rx_lost", port) for port in range(core.ports)]
+        assert lost == [1] + [0] * (core.ports - 1) and not await app.count("rx_cut", 0), f"{lost} after route {rx}"
+        assert not any(mac.counts["lost"] for mac in macs)
+
+
 async def by_the_lanes(core: Core, app: App, count: int):
     """Traffic on all ports, with all routes by lanes."""
     for port in range(core.ports):

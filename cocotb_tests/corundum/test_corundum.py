@@ -42,7 +42,7 @@ def test_queued_host_frames_that_are_evicted():
 @pytest.mark.parametrize(
     "modules, preset, shape",
     [
-        pytest.param(FEW, "app25g-2-few", parameters(2, 1, 128), marks=LONG),
+        pytest.param(ALL, "app25g-2-few", parameters(2, 1, 128), marks=LONG),
         (ALL, "app100g-1-few", parameters(1, 1, 512)),
         pytest.param(FEW, "app10g-1-nots", parameters(1, 1, 64, PTP_TS_ENABLE=0), marks=LONG),
     ],

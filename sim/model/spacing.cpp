@@ -10,14 +10,14 @@ void spacingRestart(SpacingState& s, u32 draw) {
 
 bool spacingStep(SpacingState& s, u32 mode, u64 p, u32 draw) {
   if (mode == VM_GEOMETRIC) return draw < p;  // p = 1.0 is above every draw
+  if (p == 0) {
+    s = {};
+    return false;
+  }
   const bool first = !s.rValid;
   if (first) {
     s.r = draw;
     s.rValid = true;
-  }
-  if (p == 0) {
-    s.sum = 0;
-    return false;
   }
   s.sum = saturate(u128{s.sum} + p, SpaceBits);
   const bool early = p >= ProbOne || s.sum >= s.r + (mode == VM_WAIT ? ProbOne : 0);

@@ -10,10 +10,10 @@
 //
 // Decided here, and the same in the RTL:
 //   p >= 1.0           always early, in every mode
-//   p = 0              never early, S <- 0, R stays
+//   p = 0              never early, S <- 0, R not valid: the next run of p > 0 draws its own, as Floyd's RED and Linux do
 //   forced drop        S <- 0, R <- draw, in every mode
 //   tail, nobuf, bad   S and R stay
-//   R not yet valid    the first decision that comes here, whatever its p, takes its own draw as R
+//   R not valid        the first decision with p > 0 takes its own draw as R
 //   geometric          reads and writes neither S nor R
 #pragma once
 
@@ -22,9 +22,9 @@
 namespace vermilion {
 
 struct SpacingState {
-  u64 sum = 0;  // S, U2.32
-  u32 r = 0;    // R, U32
-  bool rValid = false;
+  u64 sum = 0;          // S, U2.32
+  u32 r = 0;            // R, U32
+  bool rValid = false;  // else S = 0 and R means nothing
 };
 
 // True: early. `mode` is VM_GEOMETRIC, VM_UNIFORM or VM_WAIT.

@@ -86,6 +86,12 @@ def test_wrong_parameter_stops_the_elaboration_with_its_sentence(stub, wrong, se
     assert done.returncode != 0 and sentence in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize("interfaces", [1, 2])
+def test_two_ports_an_interface_are_refused_whatever_else_fits(stub, interfaces):
+    done = shell.lint(stub, [stub / "vermilion_app.sv"], IF_COUNT=str(interfaces), PORTS_PER_IF="2")
+    assert done.returncode != 0 and "PORTS_PER_IF is 2; legal is 1, a port an interface" in done.stderr, done.stderr
+
+
 def test_every_check_has_its_wrong_parameter():
     assert shell.RTL[1].read_text().count("$fatal(") == len(WRONG)
 

@@ -188,6 +188,29 @@ def test_spacing_accumulates_truly_and_saturates():
     assert (total.value, r.value) == (0, 5)
 
 
+@pytest.mark.parametrize("spacing, packets", [(UNIFORM, 6), (WAIT, 26)])
+def test_each_burst_over_min_meets_a_threshold_of_its_own(spacing, packets):
+    """Bursts of p = 1/20 with p = 0 between them. S ends at 0.3 or 1.3, so R is met in 0.3 of them; one R kept would be met always or never."""
+    bursts, chance, p, step, source = 8000, 0.3, ONE // 20 + 1, library().vm_spacing_step, draws(13)
+    args = byref(c_uint64()), byref(c_uint32()), byref(c_uint32()), spacing
+    hit = []
+    for _ in range(bursts):
+        hit.append(any([step(*args, p, next(source)) for _ in range(packets)]))
+        assert step(*args, 0, next(source)) == 0
+    within = 3.29 * sqrt(bursts * chance * (1 - chance))
+    assert abs(sum(hit) - bursts * chance) < within
+    after_hit = [now for last, now in zip(hit, hit[1:]) if last]
+    assert abs(sum(after_hit) - len(after_hit) * chance) < 3.29 * sqrt(len(after_hit) * chance * (1 - chance))
+
+
+def test_p_of_zero_forgets_sum_and_threshold():
+    model, low, high, over = busy(spacing=UNIFORM), (5, 0, 0), (20, 0, 0), 2**32 - 1
+    assert model.decide(packets=high, draw=over).sum > 0  # R is as high as it can be
+    assert model.decide(packets=low, draw=0).sum == 0
+    assert model.decide(packets=high, draw=1).verdict == EARLY, "the draw of the first packet over min is R"
+    assert model.decide(packets=high, draw=over).verdict == ENQUEUE, "that draw is not used twice"
+
+
 def busy(**fields):
     """w = 1: the average is the backlog."""
     return Model(queue(curves=[RED] * 3, **fields))

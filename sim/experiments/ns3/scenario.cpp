@@ -34,6 +34,8 @@ void setTcp(const json& tcp) {
   Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(false));
   Config::SetDefault("ns3::TcpSocketBase::MinRto",
                      TimeValue(NanoSeconds(static_cast<std::int64_t>(1e6 * tcp.at("min_rto_ms").get<double>()))));
+  // TIME_WAIT of 4 s, not 240: ns-3 searches a list of all sockets for each packet, and transactions leave 20 a second in it.
+  Config::SetDefault("ns3::TcpSocketBase::MaxSegLifetime", DoubleValue(2));
   Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment));
   Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(tcp.at("initial_window").get<std::uint32_t>()));
   Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(tcp.at("delayed_ack").get<std::uint32_t>()));

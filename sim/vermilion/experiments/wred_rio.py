@@ -192,5 +192,6 @@ def notes(of: settings.WredRio) -> list[str]:
         "C1: averages step on arrivals; over idle time they decay by one packet in each 0.8 ms; max_p 0.02 and 0.1 are 1/64 and 1/16, gaps of drops are uniform, and the queue has no limit.",
         f"TCP is ns-3's NewReno without SACK and time stamps, {tcp.segment_bytes} B segments, a window of {tcp.window_segments} segments, initial window {tcp.initial_window}, "
         f"an ACK for every {tcp.delayed_ack} segments or {tcp.delayed_ack_ms:g} ms, least RTO {tcp.min_rto_ms:g} ms. The paper's hosts are Linux 2.0.34, whose initial window and delayed ACK it does not give.",
+        "A socket stays 4 s in TIME_WAIT, not ns-3's 240: it searches a list of all sockets for each packet.",
         f"E1 marks TCP with a leaf marker of 1.7 Mbit/s and 10 KB. Each source starts within {of.network.start_ms:g} ms, drawn by the seed; the same for both schemes.",
     ]

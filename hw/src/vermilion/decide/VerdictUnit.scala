@@ -28,9 +28,10 @@ class VerdictInputs extends Bundle {
   *   geometric: early = draw < p
   *   uniform:   S <- S + p, early = S >= R
   *   wait:      S <- S + p, early = S >= 1 + R
-  *   p = 1: early. p = 0: S <- 0. After an early verdict of the last two, and a forced one of any, S <- 0, R <- draw.
+  *   p = 1: early. p = 0: S <- 0 and R is forgotten. After an early verdict of the last two, and a forced one of any, S <- 0, R <- draw.
   * }}}
-  * The accumulator S stands for Floyd's product count p (Floyd and Jacobson 1993, method 2), equal while p is steady. R is drawn at first use.
+  * The accumulator S stands for Floyd's product count p (Floyd and Jacobson 1993, method 2), equal while p is steady. R is drawn at first use
+  * and again at the first p above 0 that follows a p of 0, when the average has come back over `min`.
   * Frames that are bad, without buffer, policed or over the limit leave S and R alone. State per queue and colour in RAM: S - R, so that the
   * one-clock loop is one addition whose sign is the answer. At S = 0 it stands as ~R, and the 1 that is missing goes in with the next p. The loop
   * begins and ends in registers: the RAM is read a clock before it, and what the packet just ahead leaves is chosen over it behind the loop.
@@ -79,10 +80,11 @@ class VerdictUnit(p: LaneParams) extends Module {
   private val ignored = in.bad || in.noBuffer || in.policed || in.overLimit
   private val restart = in.overEnd || early
   private val next = Wire(new State)
-  next.armed := old.armed || in.overEnd || !early // this draw has already decided: the next packet draws R
+  // p = 0 forgets R; and where this draw was R and has decided, the next packet draws another.
+  next.armed := in.overEnd || (!never && (old.armed || !early))
   next.start := Mux(restart, ~in.draw, start)
-  next.begins := restart || never
-  next.excess := Mux(restart, atStart(~in.draw), Mux(never, atStart(start), sum))
+  next.begins := restart
+  next.excess := Mux(restart, atStart(~in.draw), sum)
   private val writes = io.inputs.valid && !ignored && (!geometric || in.overEnd)
   old := ram.read(address)
   when(writes && ahead === Delay(address)) { old := next }
