@@ -84,11 +84,11 @@ def module(version: str, *words: str, name: str = "module", say=build.quiet) -> 
         if made.exists() and made.read_text() == key:
             return target / "kernel/vermilion.ko"
         say(f"the driver for Linux {version}")
-        shutil.rmtree(target, ignore_errors=True)
         for path in sources():
             copy = target / path.relative_to(DRIVER)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
+            if not copy.exists() or copy.read_bytes() != path.read_bytes():  # make builds what is newer
+                shutil.copyfile(path, copy)
         command = ["make", "-C", str(where), f"M={target / 'kernel'}", *words, "modules"]
         with (target / "make.log").open("w") as log:
             done = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
