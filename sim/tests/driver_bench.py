@@ -83,7 +83,7 @@ class Talk:
         return {each["handle"]: each for each in json.loads(self.said(f"counters.{name}"))}
 
 
-def talk(version: str, program, script: str, *actions, folder: Path, options=(), through=None, timeout=110) -> Talk:
+def talk(version: str, program, script: str, *actions, folder: Path, options=(), through=None, timeout=300) -> Talk:
     """Boots the guest with `script`. `actions`: what to do at steps 1, 2 and so on, with the device; `through(socket)`: what stands between."""
     console, results, failures = folder / "console", [], []
     with running(program, *options) as device:

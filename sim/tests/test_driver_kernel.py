@@ -52,3 +52,13 @@ def test_every_source_says_its_licence():
     for path in SOURCES:
         assert "SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0" in path.open().readline(), path.name
     assert 'MODULE_LICENSE("Dual BSD/GPL")' in (KERNEL / "vm_main.c").read_text()
+
+
+def test_what_dkms_gets_is_the_whole_module(tmp_path):
+    subprocess.run(["make", "-s", "-C", KERNEL, "install", f"DESTDIR={tmp_path}"], check=True)
+    version = re.search(r'VM_DRIVER_VERSION "(.*)"', (KERNEL / "vm_core.h").read_text())[1]
+    tree = tmp_path / f"usr/src/vermilion-{version}"
+    there = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
+    wanted = {str(path.relative_to(driver_guest.DRIVER)) for path in driver_guest.sources()}
+    assert there == wanted | {"dkms.conf", "kernel/Makefile"}
+    assert f'PACKAGE_VERSION="{version}"' in (tree / "dkms.conf").read_text()
