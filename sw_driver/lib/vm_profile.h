@@ -18,11 +18,12 @@ enum vm_marker_kind { VM_NO_MARKER, VM_LEAF, VM_SRTCM, VM_TRTCM, VM_REDP, VM_FLO
 enum vm_flow_kind { VM_FLOW_NONE, VM_FLOW_THREE_COLOUR, VM_FLOW_WEB, VM_FLOW_ADAPTIVE };
 enum { VM_DROPS, VM_MARKS }; /* a colour's two curves */
 
-/* Thresholds in the average's unit. VM_TAIL: no early drops; as a curve of marks: none of its own, marks follow the drops. */
+/* Thresholds in the average's unit. VM_TAIL: no early drops; as a curve of marks: none of its own, marks follow the drops.
+ * `end`: ExRED's K, where 0 is the queue's limit; RED: up to here p is 1 from max on, but drops are not forced; 0 is max. */
 struct vm_curve {
 	u32 kind;
 	u32 min, max;
-	u32 end;	    /* ExRED's K; 0: the queue's limit */
+	u32 end;	    /* see above */
 	struct vm_number p; /* at max */
 };
 
@@ -154,7 +155,7 @@ void vm_queue_convert(const struct vm_queue *queue, const struct vm_port *port, 
 void vm_curve_convert(const struct vm_curve *curve, u32 end, struct vm_curve_words *words);
 void vm_marker_convert(const struct vm_marker *marker, struct vm_marker_words *words);
 
-/* ExRED's K in the average's unit: the curve's own or the queue's limit; 0 where there is neither. */
+/* ExRED's K in the average's unit: the curve's own or the queue's limit; 0 where there is neither. RED's end where it is not 0. */
 u32 vm_curve_end(const struct vm_queue *queue, const struct vm_curve *curve);
 /* Depths of buckets A and B in ns, and REDP's thresholds T_L, T_H. */
 void vm_marker_times(const struct vm_marker *marker, u64 burst_ns[2], u64 *low_ns, u64 *high_ns);
