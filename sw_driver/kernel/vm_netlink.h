@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Generic netlink: the tables that sw_driver/netlink/vermilion.yaml gives, and what reads and fills messages by them.
+ *
+ *   vm_netlink_tables.c    generated: policies of the commands, and where each setting stands in struct vm_queue
+ *   vm_netlink_settings.c  settings from a message and into one, by that table
+ *   vm_netlink_queue.c     commands on queues
+ *   vm_netlink_lane.c      commands on lanes and their class tables
+ *   vm_netlink_stats.c     commands on counters
+ *   vm_netlink.c           the family
+ */
+#ifndef VM_NETLINK_H
+#define VM_NETLINK_H
+
+#include <linux/build_bug.h>
+#include <linux/stddef.h>
+#include <net/genetlink.h>
+#include "vermilion_netlink.h"
+#include "vm_profile.h"
+
+enum vm_nl_kind { VM_NL_U32, VM_NL_U64, VM_NL_NUMBER, VM_NL_NEST };
+
+struct vm_nl_set;
+
+/* A setting: its attribute, and where its value begins in the struct of its set. */
+struct vm_nl_field {
+	u16 attribute;
+	u16 kind;
+	u32 offset;
+	const struct vm_nl_set *nest;
+};
+
+struct vm_nl_set {
+	const struct vm_nl_field *fields;
+	u32 count;
+	u32 last; /* greatest attribute */
+	u32 pad;  /* attribute that fills up in front of u64; 0: the set has none */
+};
+
+#define VM_NL_SIZE_U32 sizeof(u32)
+#define VM_NL_SIZE_U64 sizeof(u64)
+#define VM_NL_SIZE_NUMBER sizeof(struct vm_number)
+/* A field whose member has the size of its kind, or the build fails. */
+#define FIELD(attribute, kind, type, member)                                                                           \
+	{                                                                                                              \
+		attribute, VM_NL_##kind,                                                                               \
+			offsetof(type, member) + BUILD_BUG_ON_ZERO(sizeof_field(type, member) != VM_NL_SIZE_##kind),   \
+			NULL                                                                                           \
+	}
+
+extern const struct vm_nl_set vm_nl_queue;
+extern const struct nla_policy vm_nl_lane_get_policy[VERMILION_A_LANE_MAX + 1];
+extern const struct nla_policy vm_nl_lane_set_policy[VERMILION_A_LANE_MAX + 1];
+extern const struct nla_policy vm_nl_statistics_clear_policy[VERMILION_A_LANE_MAX + 1];
+extern const struct nla_policy vm_nl_queue_get_policy[VERMILION_A_QUEUE_MAX + 1];
+extern const struct nla_policy vm_nl_queue_set_policy[VERMILION_A_QUEUE_MAX + 1];
+extern const struct nla_policy vm_nl_class_get_policy[VERMILION_A_CLASS_MAX + 1];
+extern const struct nla_policy vm_nl_class_set_policy[VERMILION_A_CLASS_MAX + 1];
+extern const struct nla_policy vm_nl_statistics_get_policy[VERMILION_A_STATISTICS_MAX + 1];
+
+/* Writes the settings that a stretch of attributes names over those in `base`, a struct of the set. Attributes that are no fields of it are
+ * passed over. The policy has looked at types and lengths before. A message that gives one twice is refused. */
+int vm_nl_take(const struct vm_nl_set *set, struct nlattr *head, int length, void *base,
+	       struct netlink_ext_ack *extack);
+/* All settings of `base` as attributes; -EMSGSIZE where there is no room. */
+int vm_nl_put(struct sk_buff *skb, const struct vm_nl_set *set, const void *base);
+
+/* No attribute twice, but for `repeated`; 0: no exception. */
+int vm_nl_once(struct nlattr *head, int length, u32 repeated, struct netlink_ext_ack *extack);
+
+/* A sentence of one's own for extack, of at most 127 characters. */
+__printf(2, 3) void vm_nl_say(struct netlink_ext_ack *extack, const char *format, ...);
+
+#endif
