@@ -1,28 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* Settings from a netlink message and into one, by the table that the specification gives. */
-#include <linux/atomic.h>
 #include "vm_netlink.h"
-
-#define SENTENCE 128
-#define SENTENCES 64u
-
-/* extack's own room holds 79 characters, and in 6.1 it has none. A sentence is sent as the command returns; for it to be overwritten before that, 64
- * other writers would have to be refused meanwhile, and only administrators are refused in sentences of their own. */
-void vm_nl_say(struct netlink_ext_ack *extack, const char *format, ...)
-{
-	static char texts[SENTENCES][SENTENCE];
-	static atomic_t turn;
-	va_list arguments;
-	char *text;
-
-	if (!extack)
-		return;
-	text = texts[(u32)atomic_inc_return(&turn) % SENTENCES];
-	va_start(arguments, format);
-	vsnprintf(text, SENTENCE, format, arguments);
-	va_end(arguments);
-	extack->_msg = text;
-}
 
 int vm_nl_once(struct nlattr *head, int length, u32 repeated, struct netlink_ext_ack *extack)
 {
