@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* A card: finding its lanes, registering what stands for them, and what happens when it goes or is reset. */
+#include <linux/delay.h>
+
+#include "vm_core.h"
+#include "vm_regs.h"
+
+#define BLOCKS_MAX 32
+#define BLOCK_APP 2
+#define ALL_ONES 0xFFFFFFFFu
+#define WATCH_PERIOD (2 * HZ)
+/* Commits end within a few packets' time, snapshots within 1 us a queue: half a second is far too long for both. */
+#define POLLS 25000
+#define POLL_US 20
+
+static u32 bus_read(void *context, u32 offset)
+{
+	const struct vm_card *card = context;
+
+	return ioread32(card->registers + offset);
+}
+
+static void bus_write(void *context, u32 offset, u32 value)
+{
+	const struct vm_card *card = context;
+
+	iowrite32(value, card->registers + offset);
+}
+
+static void bus_pause(void *context)
+{
+	usleep_range(POLL_US, 2 * POLL_US);
+}
+
+void vm_card_gone(struct vm_card *card)
+{
+	u32 i;
+
+	if (xchg(&card->gone, true))
+		return;
+	dev_err(card->dev, "%s; unbind the driver before the card comes back\n", vm_error_text(VM_ERROR_GONE));
+	for (i = 0; i < card->lanes; i++)
+		netif_carrier_off(card->lane[i]->netdev);
+}
+
+/* Nothing else might read a register for hours. */
+static void watch(struct work_struct *work)
+{
+	struct vm_card *card = container_of(to_delayed_work(work), struct vm_card, watch);
+
+	if (card->gone)
+		return;
+	if (bus_read(card, card->lane[0]->lane.block.offset + VM_REG_BLOCK_TYPE) == ALL_ONES)
+		vm_card_gone(card);
+	else
+		schedule_delayed_work(&card->watch, WATCH_PERIOD);
+}
+
+struct vm_card *vm_card_alloc(struct device *dev, const char *front, void __iomem *registers, u32 bytes)
+{
+	struct devlink *devlink = devlink_alloc(&vm_devlink_ops, sizeof(struct vm_card), dev);
+	struct vm_card *card;
+
+	if (!devlink)
+		return NULL;
+	card = devlink_priv(devlink);
+	card->dev = dev;
+	card->devlink = devlink;
+	card->front = front;
+	card->registers = registers;
+	card->bus.read = bus_read;
+	card->bus.write = bus_write;
+	card->bus.pause = bus_pause;
+	card->bus.context = card;
+	card->bus.polls = POLLS;
+	card->bus.bytes = bytes;
+	INIT_DELAYED_WORK(&card->watch, watch);
+	return card;
+}
+
+void vm_card_free(struct vm_card *card)
+{
+	devlink_free(card->devlink);
+}
+
+static void close_lanes(struct vm_card *card)
+{
+	while (card->lanes) {
+		struct vm_repr *repr = card->lane[--card->lanes];
+
+		vm_tc_exit(repr);
+		vm_repr_close(repr);
+		vm_netdev_free(repr);
+	}
+}
+
+static int open_lane(struct vm_card *card, const struct vm_block *block)
+{
+	struct vm_repr *repr = vm_netdev_alloc(card, card->lanes);
+	struct vm_why why;
+	int error;
+
+	if (!repr)
+		return -ENOMEM;
+	vm_why_set(&why, "no memory");
+	error = vm_repr_open(repr, block, &why);
+	if (!error)
+		error = vm_tc_init(repr);
+	if (error) {
+		dev_err(card->dev, "lane %u: %s\n", card->lanes, why.text);
+		vm_repr_close(repr);
+		vm_netdev_free(repr);
+		return error;
+	}
+	card->lane[card->lanes++] = repr;
+	return 0;
+}
+
+static int open_lanes(struct vm_card *card)
+{
+	struct vm_block blocks[BLOCKS_MAX];
+	int error;
+	u32 found, i;
+
+	error = vm_blocks(&card->bus, 0, blocks, ARRAY_SIZE(blocks), &found);
+	if (error) {
+		dev_err(card->dev, "%s\n", vm_error_text(error));
+		return -ENODEV;
+	}
+	for (i = 0; i < min_t(u32, found, BLOCKS_MAX); i++) {
+		if (VM_GET(VM_REG_BLOCK_TYPE_BLOCK, blocks[i].type) == BLOCK_APP)
+			card->app = blocks[i];
+		if (VM_GET(VM_REG_BLOCK_TYPE_BLOCK, blocks[i].type) != VM_BLOCK_LANE)
+			continue;
+		if (card->lanes == VM_LANES_MAX) {
+			dev_warn(card->dev, "more than %u lanes; the others stay as they are\n", VM_LANES_MAX);
+			break;
+		}
+		error = open_lane(card, &blocks[i]);
+		if (error)
+			return error;
+	}
+	if (card->lanes)
+		return 0;
+	dev_err(card->dev, "the card's list of register blocks has no lane\n");
+	return -ENODEV;
+}
+
+static void unregister_netdevs(struct vm_card *card, u32 count)
+{
+	while (count--)
+		vm_netdev_unregister(card->lane[count]);
+}
+
+int vm_card_register(struct vm_card *card)
+{
+	int error = open_lanes(card);
+	u32 i;
+
+	if (error)
+		goto no_lanes;
+	error = vm_devlink_register(card);
+	if (error)
+		goto no_lanes;
+	for (i = 0; i < card->lanes; i++) {
+		error = vm_netdev_register(card->lane[i]);
+		if (error) {
+			unregister_netdevs(card, i);
+			goto no_netdevs;
+		}
+	}
+	vm_debugfs_card(card);
+	schedule_delayed_work(&card->watch, WATCH_PERIOD);
+	devlink_register(card->devlink);
+	dev_info(card->dev, "%u lanes, the first as %s\n", card->lanes, netdev_name(card->lane[0]->netdev));
+	return 0;
+
+no_netdevs:
+	vm_devlink_unregister(card);
+no_lanes:
+	close_lanes(card);
+	return error;
+}
+
+void vm_card_unregister(struct vm_card *card)
+{
+	devlink_unregister(card->devlink);
+	cancel_delayed_work_sync(&card->watch);
+	vm_debugfs_card_remove(card);
+	unregister_netdevs(card, card->lanes);
+	vm_devlink_unregister(card);
+	close_lanes(card);
+}
+
+void vm_card_pause(struct vm_card *card)
+{
+	u32 i;
+
+	cancel_delayed_work_sync(&card->watch);
+	card->resetting = true;
+	for (i = 0; i < card->lanes; i++) { /* whoever is inside comes out */
+		mutex_lock(&card->lane[i]->lock);
+		mutex_unlock(&card->lane[i]->lock);
+	}
+}
+
+void vm_card_restore(struct vm_card *card)
+{
+	struct vm_why why;
+	u32 i;
+
+	for (i = 0; i < card->lanes; i++) {
+		struct vm_repr *repr = card->lane[i];
+
+		mutex_lock(&repr->lock);
+		if (vm_repr_end(repr, vm_repr_write_all_locked(repr), &why))
+			dev_err(card->dev, "lane %u is not as before the reset: %s\n", i, why.text);
+	}
+	card->resetting = false;
+	schedule_delayed_work(&card->watch, WATCH_PERIOD);
+}

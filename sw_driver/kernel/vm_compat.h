@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* What differs between the kernels that this driver is built for, 6.1 to 6.12; nothing else asks for a version. */
+#ifndef VM_COMPAT_H
+#define VM_COMPAT_H
+
+#include <linux/netdevice.h>
+#include <linux/netlink.h>
+#include <linux/version.h>
+#include <net/devlink.h>
+
+/* 6.2: the core asks for a netdev's devlink port by a pointer, not by ndo_get_devlink_port, and learns the type by itself. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#define VM_HAS_NDO_GET_DEVLINK_PORT 0
+static inline void vm_set_devlink_port(struct net_device *netdev, struct devlink_port *port)
+{
+	SET_NETDEV_DEVLINK_PORT(netdev, port);
+}
+
+static inline void vm_devlink_port_is_up(struct devlink_port *port, struct net_device *netdev)
+{
+}
+
+static inline void vm_devlink_port_is_down(struct devlink_port *port)
+{
+}
+#else
+#define VM_HAS_NDO_GET_DEVLINK_PORT 1
+static inline void vm_set_devlink_port(struct net_device *netdev, struct devlink_port *port)
+{
+}
+
+static inline void vm_devlink_port_is_up(struct devlink_port *port, struct net_device *netdev)
+{
+	devlink_port_type_eth_set(port, netdev);
+}
+
+static inline void vm_devlink_port_is_down(struct devlink_port *port)
+{
+	devlink_port_type_clear(port);
+}
+#endif
+
+/* 6.2 has it; before, an extack takes constant texts alone, and the whole sentence is in debugfs and in the log. */
+#ifndef NL_SET_ERR_MSG_FMT
+#define NL_SET_ERR_MSG_FMT(extack, fmt, args...) NL_SET_ERR_MSG(extack, "refused; the sentence is in the log")
+#endif
+
+#endif

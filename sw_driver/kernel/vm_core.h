@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* The driver's core: a card, its lanes, and the one way to change or read a lane.
+ *
+ *   vm_pci.c  \                       / vm_tc*.c      what stock tc says
+ *              > vm_card.c -> vm_repr.c  vm_netlink.c  what tc cannot say
+ *   vm_aux.c  /  finds lanes          \ vm_ethtool.c, vm_devlink.c, vm_debugfs.c
+ *
+ * A lane is driven through its representor, a netdev that carries no packets of the host: it is what tc, ethtool and devlink name.
+ *
+ * Locks, outermost first: RTNL or the devlink instance's lock, then vm_repr.lock, which guards the lane's registers (selection,
+ * shadow record and window are shared) and all software copies. Every function below takes vm_repr.lock itself, but for those
+ * that end in _locked. All may sleep; none takes RTNL.
+ *
+ * Who may change what (vm_owner): each queue, the class table and the port's shaper belong to whoever programs them first, until
+ * he gives them back; the other one is refused with a sentence meanwhile. Of a queue that is so only what tc has words for:
+ * curves, limits, ECN, kind and unit of the averages, scheduling and shaper (vm_queue_same_for_tc()). All the rest, such as the
+ * average's weight, is netlink's in every queue, whoever owns it; tc's changes, and its going, leave that as it is.
+ */
+#ifndef VM_CORE_H
+#define VM_CORE_H
+
+#include <linux/io.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/workqueue.h>
+#include <net/devlink.h>
+
+#include "vm_access.h"
+#include "vm_compat.h"
+
+#define VM_DRIVER "vermilion"
+#define VM_DRIVER_VERSION "0.1.0"
+#define VM_LANES_MAX 16
+#define VM_DSCPS 65 /* entry 64: frames without IP */
+#define VM_WHY_CHARS 192
+
+/* Who has programmed a queue, the class table or the port's shaper. */
+enum vm_owner {
+	VM_OWNER_NONE, /* as the driver left it: vm_queue_defaults() */
+	VM_OWNER_TC,
+	VM_OWNER_NETLINK,
+};
+
+/**
+ * struct vm_why - a refusal or a failure as one sentence, without its full stop
+ * @text: empty where nothing was refused
+ */
+struct vm_why {
+	char text[VM_WHY_CHARS];
+};
+
+/* One line of the class table. */
+struct vm_class {
+	u16 queue;
+	u8 colour;
+};
+
+/**
+ * struct vm_queue_slot - the software copy of a queue, always equal to what the lane runs
+ * @settings: as they were last committed
+ * @owner: whose they are
+ */
+struct vm_queue_slot {
+	struct vm_queue settings;
+	enum vm_owner owner;
+};
+
+struct vm_card;
+struct vm_tc;
+
+/**
+ * struct vm_repr - a lane and its representor; netdev_priv() of the netdev
+ * @netdev: the representor
+ * @card: what the lane sits on
+ * @index: of the lane on its card
+ * @devlink_port: flavour physical, number @index
+ * @lock: guards all that follows, and the lane's registers
+ * @lane: register access, and in @lane.has what the build has
+ * @slots: one for each queue
+ * @port: the port's shaper, rate 0 for none, and @port.queues for the shapers' least burst
+ * @line_rate: bits a second that the build can send; takes the port's place in the idle decay where there is no shaper
+ * @port_owner: who has set @port
+ * @classes: software copy of the class table
+ * @classes_owner: who has set @classes
+ * @departing: queues with update_depart
+ * @words: room for a conversion, as it is too large for the stack
+ * @tc: the tree of offloaded qdiscs, vm_tc.c
+ * @refused: the last refusal or failure; its text is empty where there was none
+ * @refused_count: how many there were
+ */
+struct vm_repr {
+	struct net_device *netdev;
+	struct vm_card *card;
+	u32 index;
+	struct devlink_port devlink_port;
+
+	struct mutex lock;
+	struct vm_lane lane;
+	struct vm_queue_slot *slots;
+	struct vm_port port;
+	u64 line_rate;
+	enum vm_owner port_owner;
+	struct vm_class classes[VM_DSCPS];
+	enum vm_owner classes_owner;
+	u32 departing;
+	struct vm_queue_words words;
+	struct vm_tc *tc;
+	struct vm_why refused;
+	u32 refused_count;
+};
+
+/**
+ * struct vm_card - what a front (PCI or auxiliary) has found; devlink_priv() of its devlink instance
+ * @dev: the device that the driver is bound to
+ * @devlink: the instance; also devlink_to of @dev
+ * @front: "pci" or "mqnic", for logs and devlink info
+ * @registers: the blocks' address space
+ * @bus: the library's access to it; @bus.bytes is its size
+ * @app: the app block in front of the lanes, type 0 where there is none
+ * @lanes: how many of @lane there are
+ * @lane: in the order of the card's list of blocks
+ * @gone: reads gave all ones: nothing is accessed any more, all carriers are off; never taken back while the driver is bound
+ * @resetting: the same for as long as a reset takes; vm_card_restore() ends it
+ * @watch: looks every two seconds whether the card is still there
+ * @interrupts: handled so far; stays 0 without MSI-X
+ * @test: the interrupt test registers in BAR 2 (docs/device.md), or NULL
+ */
+struct vm_card {
+	struct device *dev;
+	struct devlink *devlink;
+	const char *front;
+	void __iomem *registers;
+	struct vm_bus bus;
+	struct vm_block app;
+	u32 lanes;
+	struct vm_repr *lane[VM_LANES_MAX];
+	bool gone;
+	bool resetting;
+	struct delayed_work watch;
+	atomic_t interrupts;
+	void __iomem *test;
+	struct dentry *debugfs;
+};
+
+/* vm_card.c: called by the fronts. */
+
+/**
+ * vm_card_alloc() - a card with its devlink instance, nothing found yet
+ * @dev: device that the driver is being bound to
+ * @front: "pci" or "mqnic"
+ * @registers: the blocks' address space, mapped by the front
+ * @bytes: its size
+ */
+struct vm_card *vm_card_alloc(struct device *dev, const char *front, void __iomem *registers, u32 bytes);
+/* Finds the lanes, gives every queue its defaults and registers all interfaces; 0 or an errno, logged with a sentence. */
+int vm_card_register(struct vm_card *card);
+/* Takes all interfaces away; the lanes go on as they are. Also the counterpart of vm_card_alloc(). */
+void vm_card_unregister(struct vm_card *card);
+void vm_card_free(struct vm_card *card);
+/* The card does not answer: carriers off, and no access any more. From any context. */
+void vm_card_gone(struct vm_card *card);
+/* A reset of the card begins: nobody has access from the return on. */
+void vm_card_pause(struct vm_card *card);
+/* It is over: all software copies are written into the lanes again. */
+void vm_card_restore(struct vm_card *card);
+
+/* vm_repr.c, vm_repr_lane.c: one lane. All give 0 or an errno; where @why is not NULL it then holds a sentence, else an empty one. */
+
+/* Opens the lane and gives it its start: defaults in every queue, all packets to queue 0, no shaper, random seeds. */
+int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_why *why);
+void vm_repr_close(struct vm_repr *repr);
+/* The software copies of port and queues into the lane, or all of them; vm_repr.lock held. They return an enum vm_error. */
+int vm_repr_write_queues_locked(struct vm_repr *repr);
+int vm_repr_write_all_locked(struct vm_repr *repr);
+
+/* The lane behind a netdev of this driver, or NULL. The caller holds RTNL or a reference. */
+struct vm_repr *vm_repr_of(struct net_device *netdev);
+/* The same by index, with a reference that vm_repr_put() gives back; the representor cannot go away before. */
+struct vm_repr *vm_repr_get(struct net *net, int ifindex);
+void vm_repr_put(struct vm_repr *repr);
+
+/* Settings of a queue as they run, and whose they are. @owner may be NULL. */
+int vm_repr_get_queue(struct vm_repr *repr, u32 queue, struct vm_queue *settings, enum vm_owner *owner,
+		      struct vm_why *why);
+/**
+ * vm_repr_set_queue() - replaces all settings of a queue between two packets, or none
+ * @repr: the lane
+ * @queue: its queue
+ * @settings: all of them; start from vm_repr_get_queue()
+ * @by: who asks, VM_OWNER_TC or VM_OWNER_NETLINK; he owns the queue from then on, but for netlink where what tc has words for
+ *	stays as it was
+ * @why: see above
+ *
+ * Checks (vm_queue_check()), converts, writes and reads back through the library. Behind an error the queue runs as before and
+ * so does the software copy says.
+ *
+ * Return: -EINVAL illegal settings, -ENOENT no such queue, -EBUSY owned by the other side, -EOPNOTSUPP not in this build,
+ * -ENODEV the card is gone, -EIO it does not do as it is told.
+ */
+int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings, enum vm_owner by,
+		      struct vm_why *why);
+/* Gives the queue back: of what tc has words for, the defaults, owned by nobody; by netlink the rest gets its defaults too, in a
+ * queue that tc owns the rest alone. By tc -EBUSY where it is netlink's.
+ */
+int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struct vm_why *why);
+/* Whether two settings differ only in what tc has no words for: weight and idle packet of the averages, steps on departures,
+ * spacing, size weight, marker, remark, distances and victims.
+ */
+bool vm_queue_same_for_tc(const struct vm_queue *a, const struct vm_queue *b);
+/* Copies what tc has words for. */
+void vm_queue_copy_for_tc(struct vm_queue *to, const struct vm_queue *from);
+
+/* All 65 entries of the class table; entries that do not change are not written. */
+int vm_repr_set_classes(struct vm_repr *repr, const struct vm_class classes[VM_DSCPS], enum vm_owner by,
+			struct vm_why *why);
+/* Everything to queue 0, green, owned by nobody. -EBUSY where it is the other's. */
+int vm_repr_reset_classes(struct vm_repr *repr, enum vm_owner by, struct vm_why *why);
+
+/* The port's shaper; rate 0: none, and then owned by nobody; queues 0: all of the build. Rewrites every queue, as idle decay and
+ * least bursts depend on it.
+ */
+int vm_repr_set_port(struct vm_repr *repr, const struct vm_port *port, enum vm_owner by, struct vm_why *why);
+
+/* A snapshot of the queue, too large for the stack. */
+int vm_repr_statistics(struct vm_repr *repr, u32 queue, struct vm_statistics *statistics, struct vm_why *why);
+/* Frames that an input left out whole. */
+int vm_repr_lost(struct vm_repr *repr, u32 input, struct vm_count *lost, struct vm_why *why);
+int vm_repr_clear_statistics(struct vm_repr *repr, struct vm_why *why);
+int vm_repr_seed(struct vm_repr *repr, u64 seed, struct vm_why *why);
+int vm_repr_set_option(struct vm_repr *repr, u32 ip4, u32 ip6, struct vm_why *why);
+/* One register of the lane, for dumps and self-tests. */
+int vm_repr_read(struct vm_repr *repr, u32 address, u32 *value, struct vm_why *why);
+
+/* For work on @repr->lane with the library that nothing may come between: locks the lane where its card is there, else -ENODEV or -EBUSY; vm_repr_end() unlocks and makes an errno and a sentence of an
+ * enum vm_error.
+ */
+int vm_repr_begin(struct vm_repr *repr, struct vm_why *why);
+int vm_repr_end(struct vm_repr *repr, int vm_error, struct vm_why *why);
+
+/* Writes a refusal down as the lane's last and logs it. vm_repr.lock not held. */
+void vm_repr_refuse(struct vm_repr *repr, const struct vm_why *why);
+/* The last refusal, and how many there were. */
+u32 vm_repr_refused(struct vm_repr *repr, struct vm_why *why);
+
+__printf(2, 3) void vm_why_set(struct vm_why *why, const char *format, ...);
+
+/* vm_netdev.c */
+extern const struct net_device_ops vm_netdev_ops;
+struct vm_repr *vm_netdev_alloc(struct vm_card *card, u32 index);
+int vm_netdev_register(struct vm_repr *repr);
+void vm_netdev_unregister(struct vm_repr *repr);
+void vm_netdev_free(struct vm_repr *repr);
+
+/* vm_tc.c */
+int vm_tc_init(struct vm_repr *repr);
+void vm_tc_exit(struct vm_repr *repr);
+int vm_tc_setup(struct net_device *netdev, enum tc_setup_type type, void *type_data);
+/* Whether any qdisc is offloaded. */
+bool vm_tc_active(struct vm_repr *repr);
+
+/* vm_debugfs.c */
+void vm_debugfs_init(void);
+void vm_debugfs_exit(void);
+void vm_debugfs_card(struct vm_card *card);
+void vm_debugfs_card_remove(struct vm_card *card);
+
+/* vm_pci.c, vm_aux.c */
+int vm_pci_init(void);
+void vm_pci_exit(void);
+int vm_aux_init(void);
+void vm_aux_exit(void);
+
+/* vm_netlink.c: the generic netlink family. vm_netlink_changed(): somebody has changed the queue; under vm_repr.lock. */
+int vm_netlink_init(void);
+void vm_netlink_exit(void);
+void vm_netlink_changed(struct vm_repr *repr, u32 queue);
+
+/* vm_ethtool.c */
+extern const struct ethtool_ops vm_ethtool_ops;
+
+/* vm_devlink.c: vm_devlink_register() is called when all lanes stand and before netdevs do; vm_devlink_refused() for a health
+ * reporter, not under vm_repr.lock but maybe under RTNL: what takes the devlink instance's lock has to wait for a work item.
+ */
+extern const struct devlink_ops vm_devlink_ops;
+int vm_devlink_register(struct vm_card *card);
+void vm_devlink_unregister(struct vm_card *card);
+void vm_devlink_refused(struct vm_repr *repr, const struct vm_why *why);
+
+#endif

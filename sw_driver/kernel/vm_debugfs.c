@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* /sys/kernel/debug/vermilion/DEVICE/laneN/: refused, the last refusal and how many there were; queues, settings in short. */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+
+#include "vm_core.h"
+
+static struct dentry *root;
+
+static int refused_show(struct seq_file *out, void *unused)
+{
+	struct vm_why why;
+	const u32 count = vm_repr_refused(out->private, &why);
+
+	seq_printf(out, "%u %s\n", count, why.text);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(refused);
+
+static const char *const owners[] = {
+	[VM_OWNER_NONE] = "nobody",
+	[VM_OWNER_TC] = "tc",
+	[VM_OWNER_NETLINK] = "netlink",
+};
+
+/* One line a thing that somebody owns. */
+static int owners_show(struct seq_file *out, void *unused)
+{
+	struct vm_repr *repr = out->private;
+	u32 queue;
+
+	mutex_lock(&repr->lock);
+	seq_printf(out, "port %s\n", owners[repr->port_owner]);
+	seq_printf(out, "classes %s\n", owners[repr->classes_owner]);
+	for (queue = 0; queue < repr->lane.has.queues; queue++)
+		if (repr->slots[queue].owner != VM_OWNER_NONE)
+			seq_printf(out, "queue %u %s\n", queue, owners[repr->slots[queue].owner]);
+	mutex_unlock(&repr->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(owners);
+
+void vm_debugfs_init(void)
+{
+	root = debugfs_create_dir(VM_DRIVER, NULL);
+}
+
+void vm_debugfs_exit(void)
+{
+	debugfs_remove(root);
+}
+
+void vm_debugfs_card(struct vm_card *card)
+{
+	char name[16];
+	u32 i;
+
+	card->debugfs = debugfs_create_dir(dev_name(card->dev), root);
+	for (i = 0; i < card->lanes; i++) {
+		struct vm_repr *repr = card->lane[i];
+		struct dentry *folder;
+
+		scnprintf(name, sizeof(name), "lane%u", i);
+		folder = debugfs_create_dir(name, card->debugfs);
+		debugfs_create_file("refused", 0400, folder, repr, &refused_fops);
+		debugfs_create_file("owners", 0400, folder, repr, &owners_fops);
+	}
+}
+
+void vm_debugfs_card_remove(struct vm_card *card)
+{
+	debugfs_remove(card->debugfs);
+	card->debugfs = NULL;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* The stand-alone card: a PCI Express function with the registers in BAR 0 and MSI-X in BAR 2; docs/device.md. */
+#include <linux/interrupt.h>
+#include <linux/pci.h>
+
+#include "vm_core.h"
+
+/* Numbers for experiments (docs/device.md); others use them too, so the subsystem is compared as well. */
+#define VENDOR 0x1af4
+#define DEVICE 0x10f5
+#define SUBDEVICE 0x564d
+#define BAR_REGISTERS 0
+#define BAR_MSIX 2
+#define TEST_OFFSET 0x2000
+#define BAR_BYTES_MAX (1u << 24) /* a lane's address space */
+
+/* The lane itself raises none yet: they come from the test register. */
+static irqreturn_t interrupt(int irq, void *data)
+{
+	struct vm_card *card = data;
+
+	atomic_inc(&card->interrupts);
+	return IRQ_HANDLED;
+}
+
+/* A card without MSI-X does everything but the interrupt test. */
+static void set_up_interrupt(struct pci_dev *pdev, struct vm_card *card)
+{
+	void __iomem *bar;
+
+	if (pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_MSIX) < 1)
+		return;
+	bar = pcim_iomap(pdev, BAR_MSIX, 0);
+	if (!bar || request_irq(pci_irq_vector(pdev, 0), interrupt, 0, VM_DRIVER, card)) {
+		pci_free_irq_vectors(pdev);
+		return;
+	}
+	pci_set_master(pdev); /* MSI-X are writes of the card's */
+	card->test = bar + TEST_OFFSET;
+}
+
+static void clear_interrupt(struct pci_dev *pdev, struct vm_card *card)
+{
+	if (!card->test)
+		return;
+	pci_clear_master(pdev);
+	free_irq(pci_irq_vector(pdev, 0), card);
+	pci_free_irq_vectors(pdev);
+}
+
+static int vm_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct vm_card *card;
+	int error;
+
+	error = pcim_enable_device(pdev);
+	if (error)
+		return error;
+	error = pcim_iomap_regions(pdev, BIT(BAR_REGISTERS), VM_DRIVER);
+	if (error)
+		return error;
+	card = vm_card_alloc(&pdev->dev, "pci", pcim_iomap_table(pdev)[BAR_REGISTERS],
+			     min_t(u64, pci_resource_len(pdev, BAR_REGISTERS), BAR_BYTES_MAX));
+	if (!card)
+		return -ENOMEM;
+	pci_set_drvdata(pdev, card);
+	set_up_interrupt(pdev, card);
+	error = vm_card_register(card);
+	if (error) {
+		clear_interrupt(pdev, card);
+		vm_card_free(card);
+	}
+	return error;
+}
+
+static void vm_pci_remove(struct pci_dev *pdev)
+{
+	struct vm_card *card = pci_get_drvdata(pdev);
+
+	vm_card_unregister(card);
+	clear_interrupt(pdev, card);
+	vm_card_free(card);
+}
+
+static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t state)
+{
+	if (state == pci_channel_io_normal)
+		return PCI_ERS_RESULT_CAN_RECOVER;
+	vm_card_gone(pci_get_drvdata(pdev));
+	return PCI_ERS_RESULT_DISCONNECT;
+}
+
+static void reset_prepare(struct pci_dev *pdev)
+{
+	vm_card_pause(pci_get_drvdata(pdev));
+}
+
+static void reset_done(struct pci_dev *pdev)
+{
+	vm_card_restore(pci_get_drvdata(pdev));
+}
+
+static const struct pci_error_handlers error_handlers = {
+	.error_detected = error_detected,
+	.reset_prepare = reset_prepare,
+	.reset_done = reset_done,
+};
+
+static const struct pci_device_id ids[] = { { PCI_DEVICE_SUB(VENDOR, DEVICE, VENDOR, SUBDEVICE) }, {} };
+MODULE_DEVICE_TABLE(pci, ids);
+
+static struct pci_driver vm_pci_driver = {
+	.name = VM_DRIVER,
+	.id_table = ids,
+	.probe = vm_pci_probe,
+	.remove = vm_pci_remove,
+	.err_handler = &error_handlers,
+};
+
+int vm_pci_init(void)
+{
+	return pci_register_driver(&vm_pci_driver);
+}
+
+void vm_pci_exit(void)
+{
+	pci_unregister_driver(&vm_pci_driver);
+}

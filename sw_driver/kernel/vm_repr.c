@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* A lane's queues: reading, replacing and giving back their settings, and what becomes of errors. */
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "vm_core.h"
+
+void vm_why_set(struct vm_why *why, const char *format, ...)
+{
+	va_list list;
+
+	if (!why)
+		return;
+	va_start(list, format);
+	vscnprintf(why->text, sizeof(why->text), format, list);
+	va_end(list);
+}
+
+static int errno_of(int error)
+{
+	switch (error) {
+	case VM_OK:
+		return 0;
+	case VM_ERROR_GONE:
+		return -ENODEV;
+	case VM_ERROR_TIMEOUT:
+		return -ETIMEDOUT;
+	case VM_ERROR_QUEUE:
+		return -ENOENT;
+	case VM_ERROR_TYPE:
+	case VM_ERROR_VERSION:
+	case VM_ERROR_SHAPE:
+	case VM_ERROR_VICTIMS:
+		return -EOPNOTSUPP;
+	default:
+		return -EIO;
+	}
+}
+
+int vm_repr_begin(struct vm_repr *repr, struct vm_why *why)
+{
+	vm_why_set(why, "%s", "");
+	mutex_lock(&repr->lock);
+	if (!repr->card->gone && !repr->card->resetting)
+		return 0;
+	mutex_unlock(&repr->lock);
+	if (repr->card->gone) {
+		vm_why_set(why, "%s", vm_error_text(VM_ERROR_GONE));
+		return -ENODEV;
+	}
+	vm_why_set(why, "the card is being reset");
+	return -EBUSY;
+}
+
+/* The sentence of an error; a card that is gone is marked so. */
+static int explain(struct vm_repr *repr, int error, struct vm_why *why)
+{
+	if (error == VM_ERROR_GONE)
+		vm_card_gone(repr->card);
+	if (error == VM_ERROR_READBACK)
+		vm_why_set(why, "%s (lane %u, 0x%04x)", vm_error_text(error), repr->index, repr->lane.at);
+	else if (error)
+		vm_why_set(why, "%s", vm_error_text(error));
+	return errno_of(error);
+}
+
+int vm_repr_end(struct vm_repr *repr, int vm_error, struct vm_why *why)
+{
+	const int error = explain(repr, vm_error, why);
+
+	mutex_unlock(&repr->lock);
+	return error;
+}
+
+static bool same_curve(const struct vm_curve *a, const struct vm_curve *b)
+{
+	return a->kind == b->kind && a->min == b->min && a->max == b->max && a->end == b->end && a->p.num == b->p.num &&
+	       a->p.den == b->p.den && a->p.tens == b->p.tens;
+}
+
+bool vm_queue_same_for_tc(const struct vm_queue *a, const struct vm_queue *b)
+{
+	u32 c, which;
+
+	for (c = 0; c < VM_COLOURS; c++)
+		for (which = VM_DROPS; which <= VM_MARKS; which++)
+			if (!same_curve(&a->curve[c][which], &b->curve[c][which]))
+				return false;
+	return a->average_kind == b->average_kind && a->unit_packets == b->unit_packets && a->ecn == b->ecn &&
+	       a->limit_bytes == b->limit_bytes && a->limit_packets == b->limit_packets && a->strict == b->strict &&
+	       a->priority == b->priority && a->quantum_bytes == b->quantum_bytes && a->rate == b->rate &&
+	       a->burst_bytes == b->burst_bytes;
+}
+
+void vm_queue_copy_for_tc(struct vm_queue *to, const struct vm_queue *from)
+{
+	memcpy(to->curve, from->curve, sizeof(to->curve));
+	to->average_kind = from->average_kind;
+	to->unit_packets = from->unit_packets;
+	to->ecn = from->ecn;
+	to->limit_bytes = from->limit_bytes;
+	to->limit_packets = from->limit_packets;
+	to->strict = from->strict;
+	to->priority = from->priority;
+	to->quantum_bytes = from->quantum_bytes;
+	to->rate = from->rate;
+	to->burst_bytes = from->burst_bytes;
+}
+
+/* What the conversion takes for the port: its shaper, or the line. */
+static struct vm_port effective_port(const struct vm_repr *repr)
+{
+	struct vm_port port = repr->port;
+
+	if (!port.rate)
+		port.rate = repr->line_rate;
+	return port;
+}
+
+static int write_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings)
+{
+	const struct vm_port port = effective_port(repr);
+
+	vm_queue_convert(settings, &port, &repr->words);
+	return vm_lane_write_queue(&repr->lane, queue, &repr->words);
+}
+
+/* Departures step averages where some queue asks for it: switched on before the first such queue, off behind the last. */
+static int replace_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings)
+{
+	struct vm_queue_slot *slot = &repr->slots[queue];
+	const u32 departing = repr->departing - slot->settings.update_depart + settings->update_depart;
+	int error = VM_OK;
+
+	if (departing && !repr->departing)
+		error = vm_lane_write_switches(&repr->lane, true);
+	if (!error)
+		error = write_queue(repr, queue, settings);
+	if (error) {
+		/* A commit that did not end in time may still come; then the old settings follow it. */
+		if (error != VM_ERROR_GONE && error != VM_ERROR_VICTIMS)
+			write_queue(repr, queue, &slot->settings);
+		return error;
+	}
+	slot->settings = *settings;
+	if (!departing && repr->departing)
+		error = vm_lane_write_switches(&repr->lane, false);
+	repr->departing = departing;
+	vm_netlink_changed(repr, queue);
+	return error;
+}
+
+static int refuse(struct vm_repr *repr, int error)
+{
+	mutex_unlock(&repr->lock);
+	return error;
+}
+
+static int no_queue(struct vm_repr *repr, u32 queue, struct vm_why *why)
+{
+	vm_why_set(why, "queue is %u; legal is 0 to %u", queue, repr->lane.has.queues - 1);
+	return -ENOENT;
+}
+
+int vm_repr_get_queue(struct vm_repr *repr, u32 queue, struct vm_queue *settings, enum vm_owner *owner,
+		      struct vm_why *why)
+{
+	vm_why_set(why, "%s", "");
+	if (queue >= repr->lane.has.queues)
+		return no_queue(repr, queue, why);
+	mutex_lock(&repr->lock); /* the software copy is there even where the card is not */
+	*settings = repr->slots[queue].settings;
+	if (owner)
+		*owner = repr->slots[queue].owner;
+	mutex_unlock(&repr->lock);
+	return 0;
+}
+
+/* Whose the queue will be; -EBUSY where it may not be changed so. */
+static int new_owner(const struct vm_queue_slot *slot, u32 queue, const struct vm_queue *settings, enum vm_owner by,
+		     enum vm_owner *owner, struct vm_why *why)
+{
+	*owner = by;
+	if (by == VM_OWNER_TC && slot->owner == VM_OWNER_NETLINK) {
+		vm_why_set(why, "queue %u was set through netlink; it has to be reset there before tc may have it",
+			   queue);
+		return -EBUSY;
+	}
+	if (by == VM_OWNER_TC || slot->owner == VM_OWNER_NETLINK)
+		return 0;
+	if (vm_queue_same_for_tc(settings, &slot->settings)) {
+		*owner = slot->owner;
+		return 0;
+	}
+	if (slot->owner == VM_OWNER_TC) {
+		vm_why_set(why, "queue %u is offloaded by tc; curves, limits, ECN, scheduling and rate are set there",
+			   queue);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings, enum vm_owner by,
+		      struct vm_why *why)
+{
+	struct vm_queue_slot *slot;
+	struct vm_refusal fault;
+	enum vm_owner owner;
+	struct vm_port port;
+	int error;
+
+	vm_why_set(why, "%s", "");
+	if (queue >= repr->lane.has.queues)
+		return no_queue(repr, queue, why);
+	error = vm_repr_begin(repr, why);
+	if (error)
+		return error;
+	slot = &repr->slots[queue];
+	port = effective_port(repr);
+	if (!vm_queue_check(settings, &port, &fault)) {
+		if (why)
+			vm_refusal_text(&fault, why->text, sizeof(why->text));
+		return refuse(repr, -EINVAL);
+	}
+	error = new_owner(slot, queue, settings, by, &owner, why);
+	if (error)
+		return refuse(repr, error);
+	error = replace_queue(repr, queue, settings);
+	if (!error)
+		slot->owner = owner;
+	return vm_repr_end(repr, error, why);
+}
+
+int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struct vm_why *why)
+{
+	struct vm_queue settings, defaults;
+	struct vm_queue_slot *slot;
+	int error;
+
+	vm_why_set(why, "%s", "");
+	if (queue >= repr->lane.has.queues)
+		return no_queue(repr, queue, why);
+	error = vm_repr_begin(repr, why);
+	if (error)
+		return error;
+	slot = &repr->slots[queue];
+	vm_queue_defaults(&defaults);
+	settings = by == VM_OWNER_NETLINK ? defaults : slot->settings;
+	if (by == VM_OWNER_TC && slot->owner == VM_OWNER_NETLINK) {
+		vm_why_set(why, "queue %u was set through netlink; it has to be reset there", queue);
+		return refuse(repr, -EBUSY);
+	}
+	if (by == VM_OWNER_NETLINK && slot->owner == VM_OWNER_TC)
+		vm_queue_copy_for_tc(&settings, &slot->settings);
+	else
+		vm_queue_copy_for_tc(&settings, &defaults);
+	error = replace_queue(repr, queue, &settings);
+	if (!error && slot->owner == by)
+		slot->owner = VM_OWNER_NONE;
+	return vm_repr_end(repr, error, why);
+}
+
+/* What a build of so many bits at 250 MHz can send: the Ethernet rate below it. */
+static u64 line_rate_of(u32 data_bits)
+{
+	if (data_bits < 128)
+		return 10000000000ull;
+	if (data_bits < 256)
+		return 25000000000ull;
+	return data_bits < 512 ? 50000000000ull : 100000000000ull;
+}
+
+int vm_repr_write_queues_locked(struct vm_repr *repr)
+{
+	int error = vm_lane_write_port(&repr->lane, &repr->port);
+	u32 i;
+
+	for (i = 0; i < repr->lane.has.queues && !error; i++)
+		error = write_queue(repr, i, &repr->slots[i].settings);
+	return error;
+}
+
+int vm_repr_write_all_locked(struct vm_repr *repr)
+{
+	int error = vm_lane_write_switches(&repr->lane, repr->departing);
+	u32 i;
+
+	if (!error)
+		error = vm_repr_write_queues_locked(repr);
+	for (i = 0; i < VM_DSCPS && !error; i++)
+		error = vm_lane_write_class(&repr->lane, i, repr->classes[i].queue, repr->classes[i].colour);
+	if (!error)
+		error = vm_lane_write_seed(&repr->lane, get_random_u64());
+	return error;
+}
+
+int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_why *why)
+{
+	int error = vm_lane_open(&repr->lane, &repr->card->bus, block);
+	u32 i;
+
+	if (error)
+		return explain(repr, error, why);
+	repr->slots = kvcalloc(repr->lane.has.queues, sizeof(*repr->slots), GFP_KERNEL);
+	if (!repr->slots)
+		return -ENOMEM;
+	for (i = 0; i < repr->lane.has.queues; i++)
+		vm_queue_defaults(&repr->slots[i].settings);
+	repr->line_rate = line_rate_of(repr->lane.has.data_bits);
+	repr->port.queues = repr->lane.has.queues;
+	mutex_lock(&repr->lock);
+	return vm_repr_end(repr, vm_repr_write_all_locked(repr), why);
+}
+
+void vm_repr_close(struct vm_repr *repr)
+{
+	kvfree(repr->slots);
+}

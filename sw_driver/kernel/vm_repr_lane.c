@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* What a lane has once: class table, port, statistics, random sources, single registers; and its last refusal. */
+#include "vm_core.h"
+
+static int check_owner(enum vm_owner owner, enum vm_owner by, const char *what, struct vm_why *why)
+{
+	if (owner == VM_OWNER_NONE || owner == by)
+		return 0;
+	vm_why_set(why, "the %s was set through %s; it has to be reset there", what,
+		   owner == VM_OWNER_TC ? "tc" : "netlink");
+	return -EBUSY;
+}
+
+static int write_classes(struct vm_repr *repr, const struct vm_class *classes)
+{
+	int error = VM_OK;
+	u32 i;
+
+	for (i = 0; i < VM_DSCPS && !error; i++) {
+		if (classes[i].queue == repr->classes[i].queue && classes[i].colour == repr->classes[i].colour)
+			continue;
+		error = vm_lane_write_class(&repr->lane, i, classes[i].queue, classes[i].colour);
+		if (!error)
+			repr->classes[i] = classes[i];
+	}
+	return error;
+}
+
+static int check_classes(const struct vm_repr *repr, const struct vm_class *classes, struct vm_why *why)
+{
+	u32 i;
+
+	for (i = 0; i < VM_DSCPS; i++) {
+		if (classes[i].queue >= repr->lane.has.queues) {
+			vm_why_set(why, "class %u: queue is %u; legal is 0 to %u", i, classes[i].queue,
+				   repr->lane.has.queues - 1);
+			return -EINVAL;
+		}
+		if (classes[i].colour >= VM_COLOURS) {
+			vm_why_set(why, "class %u: colour is %u; legal is 0 to 2", i, classes[i].colour);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int set_classes(struct vm_repr *repr, const struct vm_class *classes, enum vm_owner by, enum vm_owner owner,
+		       struct vm_why *why)
+{
+	struct vm_class *before;
+	int error = vm_repr_begin(repr, why);
+
+	if (error)
+		return error;
+	error = check_owner(repr->classes_owner, by, "class table", why);
+	if (error) {
+		mutex_unlock(&repr->lock);
+		return error;
+	}
+	before = kmemdup(repr->classes, sizeof(repr->classes), GFP_KERNEL);
+	if (!before) {
+		mutex_unlock(&repr->lock);
+		return -ENOMEM;
+	}
+	error = write_classes(repr, classes);
+	if (!error)
+		repr->classes_owner = owner;
+	else if (error != VM_ERROR_GONE)
+		write_classes(repr, before);
+	kfree(before);
+	return vm_repr_end(repr, error, why);
+}
+
+int vm_repr_set_classes(struct vm_repr *repr, const struct vm_class classes[VM_DSCPS], enum vm_owner by,
+			struct vm_why *why)
+{
+	const int error = check_classes(repr, classes, why);
+
+	return error ? error : set_classes(repr, classes, by, by, why);
+}
+
+int vm_repr_reset_classes(struct vm_repr *repr, enum vm_owner by, struct vm_why *why)
+{
+	static const struct vm_class none[VM_DSCPS];
+
+	return set_classes(repr, none, by, VM_OWNER_NONE, why);
+}
+
+int vm_repr_set_port(struct vm_repr *repr, const struct vm_port *port, enum vm_owner by, struct vm_why *why)
+{
+	struct vm_port checked = *port;
+	struct vm_refusal fault;
+	struct vm_port before;
+	int error;
+
+	vm_why_set(why, "%s", "");
+	if (!checked.queues)
+		checked.queues = repr->lane.has.queues;
+	before = checked;
+	if (!before.rate)
+		before.rate = repr->line_rate;
+	if (!vm_port_check(&before, &fault)) {
+		if (why)
+			vm_refusal_text(&fault, why->text, sizeof(why->text));
+		return -EINVAL;
+	}
+	error = vm_repr_begin(repr, why);
+	if (error)
+		return error;
+	error = check_owner(repr->port_owner, by, "port's shaper", why);
+	if (error) {
+		mutex_unlock(&repr->lock);
+		return error;
+	}
+	before = repr->port;
+	repr->port = checked;
+	error = vm_repr_write_queues_locked(repr);
+	if (!error) {
+		repr->port_owner = checked.rate ? by : VM_OWNER_NONE;
+	} else {
+		repr->port = before;
+		if (error != VM_ERROR_GONE)
+			vm_repr_write_queues_locked(repr);
+	}
+	return vm_repr_end(repr, error, why);
+}
+
+int vm_repr_statistics(struct vm_repr *repr, u32 queue, struct vm_statistics *statistics, struct vm_why *why)
+{
+	const int error = vm_repr_begin(repr, why);
+
+	return error ? error : vm_repr_end(repr, vm_lane_statistics(&repr->lane, queue, statistics), why);
+}
+
+int vm_repr_lost(struct vm_repr *repr, u32 input, struct vm_count *lost, struct vm_why *why)
+{
+	const int error = vm_repr_begin(repr, why);
+
+	return error ? error : vm_repr_end(repr, vm_lane_lost(&repr->lane, input, lost), why);
+}
+
+int vm_repr_clear_statistics(struct vm_repr *repr, struct vm_why *why)
+{
+	const int error = vm_repr_begin(repr, why);
+
+	return error ? error : vm_repr_end(repr, vm_lane_clear_statistics(&repr->lane), why);
+}
+
+int vm_repr_seed(struct vm_repr *repr, u64 seed, struct vm_why *why)
+{
+	const int error = vm_repr_begin(repr, why);
+
+	return error ? error : vm_repr_end(repr, vm_lane_write_seed(&repr->lane, seed), why);
+}
+
+int vm_repr_set_option(struct vm_repr *repr, u32 ip4, u32 ip6, struct vm_why *why)
+{
+	const int error = vm_repr_begin(repr, why);
+
+	return error ? error : vm_repr_end(repr, vm_lane_write_option(&repr->lane, ip4, ip6), why);
+}
+
+int vm_repr_read(struct vm_repr *repr, u32 address, u32 *value, struct vm_why *why)
+{
+	const int error = vm_repr_begin(repr, why);
+
+	return error ? error : vm_repr_end(repr, vm_lane_read(&repr->lane, address, value), why);
+}
+
+void vm_repr_refuse(struct vm_repr *repr, const struct vm_why *why)
+{
+	mutex_lock(&repr->lock);
+	repr->refused = *why;
+	repr->refused_count++;
+	mutex_unlock(&repr->lock);
+	if (net_ratelimit())
+		netdev_warn(repr->netdev, "%s\n", why->text);
+	vm_devlink_refused(repr, why);
+}
+
+u32 vm_repr_refused(struct vm_repr *repr, struct vm_why *why)
+{
+	u32 count;
+
+	mutex_lock(&repr->lock);
+	*why = repr->refused;
+	count = repr->refused_count;
+	mutex_unlock(&repr->lock);
+	return count;
+}
