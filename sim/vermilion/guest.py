@@ -54,44 +54,64 @@ def apt(root: Path, log: Path, *words: str) -> str:
     return out.stdout
 
 
-def setup(say=build.quiet) -> Path:
-    """The folder with everything, fetched once."""
+def check_system():
+    """Raises Unavailable where Debian's packages for x86-64 are of no use."""
     if platform.machine() != "x86_64" or not shutil.which("apt-get") or not KEYRING.exists():
         raise Unavailable("the guest needs a Debian system on x86-64")
+
+
+def source(root: Path, suites: tuple[str, ...]):
+    """An empty folder from which `apt` works with the lists of these suites alone."""
+    shutil.rmtree(root, ignore_errors=True)
+    for name in ("state/lists/partial", "cache/archives/partial", "debs"):
+        (root / name).mkdir(parents=True)
+    (root / "status").touch()
+    signed = f"[signed-by={KEYRING}]"
+    (root / "sources.list").write_text("".join(f"deb {signed} {mirror()} {suite} main\n" for suite in suites))
+    settings = {
+        "Dir::State": root / "state",
+        "Dir::State::status": root / "status",
+        "Dir::Cache": root / "cache",
+        "Dir::Etc::sourcelist": root / "sources.list",
+        "Dir::Etc::sourceparts": "/dev/null",
+        "Acquire::Languages": "none",
+        "APT::Sandbox::User": "root",
+    }
+    (root / "apt.conf").write_text("".join(f'{name} "{value}";\n' for name, value in settings.items()))
+    apt(root, root / "log", "apt-get", "-q", "update")
+
+
+def newest(root: Path, pattern: str) -> str:
+    """The package of the highest version in its name."""
+    names = re.findall(rf"^({pattern}) ", apt(root, root / "log", "apt-cache", "search", "^linux-image-"), re.M)
+    if not names:
+        raise Unavailable("the mirror has no kernel for the guest")
+    return max(names, key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
+
+
+def unpack(packages: Path, target: Path):
+    """All packages of a folder, which are gone then."""
+    target.mkdir(parents=True, exist_ok=True)
+    for package in sorted(packages.glob("*.deb")):
+        subprocess.run(["dpkg-deb", "-x", package, target], check=True, stdout=subprocess.DEVNULL)
+        package.unlink()
+
+
+def setup(say=build.quiet) -> Path:
+    """The folder with everything, fetched once."""
+    check_system()
     with build.locked():
         ready = FOLDER / "ready"
         if ready.exists() and ready.read_text() == VERSION:
             return FOLDER
         say("QEMU and a kernel for the guest")
-        shutil.rmtree(FOLDER, ignore_errors=True)
-        for name in ("state/lists/partial", "cache/archives/partial", "debs", "system", "guest"):
-            (FOLDER / name).mkdir(parents=True)
-        (FOLDER / "status").touch()
-        signed = f"[signed-by={KEYRING}]"
-        (FOLDER / "sources.list").write_text("".join(f"deb {signed} {mirror()} {suite} main\n" for suite in SUITES))
-        settings = {
-            "Dir::State": FOLDER / "state",
-            "Dir::State::status": FOLDER / "status",
-            "Dir::Cache": FOLDER / "cache",
-            "Dir::Etc::sourcelist": FOLDER / "sources.list",
-            "Dir::Etc::sourceparts": "/dev/null",
-            "Acquire::Languages": "none",
-            "APT::Sandbox::User": "root",
-        }
-        (FOLDER / "apt.conf").write_text("".join(f'{name} "{value}";\n' for name, value in settings.items()))
+        source(FOLDER, SUITES)
         log = FOLDER / "log"
-        apt(FOLDER, log, "apt-get", "-q", "update")
         wanted = ["-t", SUITES[-1], "install", "--no-install-recommends", "--download-only", "qemu-system-x86"]
         apt(FOLDER, log, "apt-get", "-q", "-y", *wanted)
-        names = re.findall(rf"^({KERNEL}) ", apt(FOLDER, log, "apt-cache", "search", "^linux-image-"), re.M)
-        if not names:
-            raise Unavailable("the mirror has no kernel for the guest")
-        newest = max(names, key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
-        apt(FOLDER, log, "apt-get", "-q", "download", newest, "busybox-static")
-        for folder, target in (("cache/archives", "system"), ("debs", "guest")):
-            for package in sorted((FOLDER / folder).glob("*.deb")):
-                subprocess.run(["dpkg-deb", "-x", package, FOLDER / target], check=True, stdout=subprocess.DEVNULL)
-                package.unlink()
+        apt(FOLDER, log, "apt-get", "-q", "download", newest(FOLDER, KERNEL), "busybox-static")
+        unpack(FOLDER / "cache/archives", FOLDER / "system")
+        unpack(FOLDER / "debs", FOLDER / "guest")
         if "vfio-user-pci" not in subprocess.run([*qemu(), "-device", "help"], capture_output=True, text=True).stdout:
             raise Unavailable("the mirror's QEMU does not speak vfio-user")
         ready.write_text(VERSION)
@@ -132,21 +152,31 @@ poweroff -f
 """
 
 
-def boot(device: Path, script: str, folder: Path, alive=lambda: True, timeout: float = 120) -> str:
+def boot(
+    device: Path,
+    script: str,
+    folder: Path,
+    alive=lambda: True,
+    timeout: float = 120,
+    kernel: Path | None = None,
+    more: dict[str, tuple[int, bytes]] | None = None,
+) -> str:
     """Boots a guest whose one process is a busybox shell with `script`; returns its console.
 
     `device`: the socket of the device; `alive`: whether it is still there. Where it is not, or time is over, the guest is ended: Ended.
+    `kernel`: another one than the usual; `more`: files beside busybox, for `archive`.
     """
     home = setup()
     folders = {name: (0o40755, b"") for name in ("bin", "dev", "proc", "sys")}
     busybox = (home / "guest/usr/bin/busybox").read_bytes()
-    links = ("sh", "mount", "echo", "poweroff", "cat", "devmem", "od", "sleep", "dd", "grep")
+    links = "sh mount echo poweroff cat devmem od sleep dd grep insmod rmmod ls dmesg sed seq tr basename dirname head"
     files = folders | {"bin/busybox": (0o100755, busybox)}
-    files |= {f"bin/{name}": (0o120777, b"busybox") for name in links}
+    files |= {f"bin/{name}": (0o120777, b"busybox") for name in links.split()}
     files["init"] = (0o100755, INIT.format(script=script).encode())
+    files |= more or {}
     disk = folder / "initramfs"
     disk.write_bytes(archive(files))
-    kernel = next((home / "guest/boot").glob("vmlinuz-*"))
+    kernel = kernel or next((home / "guest/boot").glob("vmlinuz-*"))
     place = json.dumps({"driver": "vfio-user-pci", "socket": {"path": str(device), "type": "unix"}})
     command = [*qemu(), "-accel", "tcg", "-M", "q35,memory-backend=m0", "-m", "256M", "-nodefaults", "-no-reboot"]
     command += ["-object", "memory-backend-memfd,id=m0,size=256M,share=on", "-device", place]
