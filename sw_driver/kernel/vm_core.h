@@ -203,6 +203,8 @@ int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *se
  * queue that tc owns the rest alone. By tc -EBUSY where it is netlink's.
  */
 int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struct vm_why *why);
+/* What the conversion takes for the port: its shaper, or the line. */
+struct vm_port vm_repr_port_locked(const struct vm_repr *repr);
 /* Whether two settings differ only in what tc has no words for: weight and idle packet of the averages, steps on departures,
  * spacing, size weight, marker, remark, distances and victims.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* Netlink commands on lanes. */
 #include <linux/rtnetlink.h>
+#include <net/sock.h>
 #include "vm_netlink.h"
 #include "vm_regs.h"
 

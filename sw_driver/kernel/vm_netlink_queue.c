@@ -34,7 +34,9 @@ static int put_registers(struct sk_buff *skb, struct vm_repr *repr, const struct
 	struct room room;
 	u32 pairs = 0;
 
-	vm_repr_port(repr, &port);
+	mutex_lock(&repr->lock);
+	port = vm_repr_port_locked(repr);
+	mutex_unlock(&repr->lock);
 	vm_queue_convert(settings, &port, words);
 	vm_queue_visit(words, count, &pairs);
 	nest = nla_reserve(skb, VERMILION_A_QUEUE_REGISTERS, pairs * 8);

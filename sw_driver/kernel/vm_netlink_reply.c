@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* What all netlink commands share: finding the lane, replies, dumps, sentences. */
 #include <linux/atomic.h>
+#include <net/sock.h>
 #include "vm_netlink.h"
 
 #define REPLY_ROOM 8000u
