@@ -66,6 +66,7 @@ struct vm_queue_slot {
 };
 
 struct vm_card;
+struct vm_devlink;
 struct vm_tc;
 
 /**
@@ -121,6 +122,7 @@ struct vm_repr {
  * @lane: in the order of the card's list of blocks
  * @gone: reads gave all ones: nothing is accessed any more, all carriers are off; never taken back while the driver is bound
  * @resetting: the same for as long as a reset takes; vm_card_restore() ends it
+ * @about: what devlink shows beyond the card, vm_devlink.h
  * @watch: looks every two seconds whether the card is still there
  * @interrupts: handled so far; stays 0 without MSI-X
  * @test: the interrupt test registers in BAR 2 (docs/device.md), or NULL
@@ -136,6 +138,7 @@ struct vm_card {
 	struct vm_repr *lane[VM_LANES_MAX];
 	bool gone;
 	bool resetting;
+	struct vm_devlink *about;
 	struct delayed_work watch;
 	atomic_t interrupts;
 	void __iomem *test;
@@ -280,12 +283,15 @@ void vm_netlink_changed(struct vm_repr *repr, u32 queue);
 /* vm_ethtool.c */
 extern const struct ethtool_ops vm_ethtool_ops;
 
-/* vm_devlink.c: vm_devlink_register() is called when all lanes stand and before netdevs do; vm_devlink_refused() for a health
- * reporter, not under vm_repr.lock but maybe under RTNL: what takes the devlink instance's lock has to wait for a work item.
+/* vm_devlink.c: vm_devlink_register() is called when all lanes stand and before netdevs do. vm_devlink_start() behind devlink_register() and
+ * vm_devlink_stop() in front of devlink_unregister() say when the health reporters have somebody to tell; vm_devlink_changed(), from
+ * anywhere: the card is gone, or something was refused.
  */
 extern const struct devlink_ops vm_devlink_ops;
 int vm_devlink_register(struct vm_card *card);
 void vm_devlink_unregister(struct vm_card *card);
-void vm_devlink_refused(struct vm_repr *repr, const struct vm_why *why);
+void vm_devlink_start(struct vm_card *card);
+void vm_devlink_stop(struct vm_card *card);
+void vm_devlink_changed(struct vm_card *card);
 
 #endif

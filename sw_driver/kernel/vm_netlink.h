@@ -95,16 +95,6 @@ int vm_nl_add(struct sk_buff *skb, struct netlink_callback *cb, u8 command, vm_n
 int vm_nl_dump_queues(struct sk_buff *skb, struct netlink_callback *cb, u8 command, vm_nl_fill *fill, u32 ifindex,
 		      u32 queue);
 
-/* A dump's attributes. */
-static inline struct nlattr *const *vm_nl_dump_attributes(struct netlink_callback *cb)
-{
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
-	return genl_info_dump(cb)->attrs;
-#else
-	return genl_dumpit_info(cb)->attrs;
-#endif
-}
-
 int vm_nl_lane_get(struct sk_buff *skb, struct genl_info *info);
 int vm_nl_lane_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int vm_nl_lane_set(struct sk_buff *skb, struct genl_info *info);

@@ -77,8 +77,7 @@ static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_
 	snprintf(device, sizeof(device), "%s/%s", dev_bus_name(repr->card->dev), dev_name(repr->card->dev));
 	strscpy(name, netdev_name(repr->netdev), sizeof(name));
 	if (nla_put_u32(skb, VERMILION_A_LANE_IFINDEX, repr->netdev->ifindex) ||
-	    nla_put_string(skb, VERMILION_A_LANE_NAME, name) ||
-	    nla_put_string(skb, VERMILION_A_LANE_DEVICE, device) ||
+	    nla_put_string(skb, VERMILION_A_LANE_NAME, name) || nla_put_string(skb, VERMILION_A_LANE_DEVICE, device) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_LANE, repr->index) || !put_capabilities(skb, &repr->lane) ||
 	    nla_put_u64_64bit(skb, VERMILION_A_LANE_RATE, port.rate, VERMILION_A_LANE_PAD) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_BURST_BYTES, port.burst_bytes) ||
@@ -108,9 +107,8 @@ static struct vm_repr *next(struct net *net, int after)
 	int lowest = 0;
 
 	rtnl_lock();
-	for_each_netdev(net, netdev)
-		if (vm_repr_of(netdev) && netdev->ifindex > after && (!lowest || netdev->ifindex < lowest))
-			lowest = netdev->ifindex;
+	for_each_netdev(net, netdev) if (vm_repr_of(netdev) && netdev->ifindex > after &&
+					 (!lowest || netdev->ifindex < lowest)) lowest = netdev->ifindex;
 	rtnl_unlock();
 	return lowest ? vm_repr_get(net, lowest) : NULL;
 }
@@ -120,7 +118,7 @@ int vm_nl_lane_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct vm_repr *repr;
 	int error = 0;
 
-	if (vm_nl_dump_attributes(cb)[VERMILION_A_LANE_IFINDEX]) {
+	if (vm_dump_attributes(cb)[VERMILION_A_LANE_IFINDEX]) {
 		vm_nl_say(cb->extack, "ifindex names one lane; a dump gives all");
 		return -EINVAL;
 	}

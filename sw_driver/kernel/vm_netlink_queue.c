@@ -52,7 +52,7 @@ static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_
 	struct {
 		struct vm_queue settings;
 		struct vm_queue_words words;
-	} *both;
+	} * both;
 	enum vm_owner owner;
 	int error;
 
@@ -60,9 +60,9 @@ static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_
 	if (!both)
 		return -ENOMEM;
 	error = vm_repr_get_queue(repr, queue, &both->settings, &owner, why);
-	if (!error && (nla_put_u32(skb, VERMILION_A_QUEUE_IFINDEX, repr->netdev->ifindex) ||
-		       nla_put_u32(skb, VERMILION_A_QUEUE_QUEUE, queue) ||
-		       nla_put_u32(skb, VERMILION_A_QUEUE_OWNER, owner)))
+	if (!error &&
+	    (nla_put_u32(skb, VERMILION_A_QUEUE_IFINDEX, repr->netdev->ifindex) ||
+	     nla_put_u32(skb, VERMILION_A_QUEUE_QUEUE, queue) || nla_put_u32(skb, VERMILION_A_QUEUE_OWNER, owner)))
 		error = -EMSGSIZE;
 	if (!error)
 		error = vm_nl_put(skb, &vm_nl_queue, &both->settings);

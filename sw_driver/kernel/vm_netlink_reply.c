@@ -95,8 +95,7 @@ int vm_nl_add(struct sk_buff *skb, struct netlink_callback *cb, u8 command, vm_n
 	void *header;
 	int error;
 
-	header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, vm_nl_family(), NLM_F_MULTI,
-			     command);
+	header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, vm_nl_family(), NLM_F_MULTI, command);
 	if (!header)
 		return -EMSGSIZE;
 	error = fill(skb, repr, queue, &why);
@@ -111,7 +110,7 @@ int vm_nl_add(struct sk_buff *skb, struct netlink_callback *cb, u8 command, vm_n
 int vm_nl_dump_queues(struct sk_buff *skb, struct netlink_callback *cb, u8 command, vm_nl_fill *fill, u32 ifindex,
 		      u32 queue)
 {
-	struct nlattr *const *attributes = vm_nl_dump_attributes(cb);
+	struct nlattr *const *attributes = vm_dump_attributes(cb);
 	struct vm_repr *repr;
 	int error = 0;
 
