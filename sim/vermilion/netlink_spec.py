@@ -106,9 +106,8 @@ def tables(spec: dict) -> str:
     lines = [
         f"// {SPDX}",
         f"/* {HEAD} */",
+        "/* clang-format off */",
         '#include "vm_netlink.h"',
-        "",
-        "#define SET(fields, last, pad) { fields, ARRAY_SIZE(fields), last, pad }",
         "",
     ]
     for of in ("number", "curve", "curves", "marker", "class-entry"):

@@ -49,6 +49,11 @@ struct vm_nl_set {
 			NULL                                                                                           \
 	}
 
+#define SET(fields, last, pad)                                                                                         \
+	{                                                                                                              \
+		fields, ARRAY_SIZE(fields), last, pad                                                                  \
+	}
+
 extern const struct vm_nl_set vm_nl_queue;
 extern const struct nla_policy vm_nl_lane_get_policy[VERMILION_A_LANE_MAX + 1];
 extern const struct nla_policy vm_nl_lane_set_policy[VERMILION_A_LANE_MAX + 1];

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* Generated from sw_driver/netlink/vermilion.yaml by sim/vermilion/netlink_spec.py. Do not edit. */
+/* clang-format off */
 #include "vm_netlink.h"
-
-#define SET(fields, last, pad)                                                                                         \
-	{                                                                                                              \
-		fields, ARRAY_SIZE(fields), last, pad                                                                  \
-	}
 
 static const struct nla_policy number_policy[VERMILION_A_NUMBER_MAX + 1] = {
 	[VERMILION_A_NUMBER_NUM] = { .type = NLA_U64 },
@@ -14,8 +10,10 @@ static const struct nla_policy number_policy[VERMILION_A_NUMBER_MAX + 1] = {
 };
 
 static const struct nla_policy curve_policy[VERMILION_A_CURVE_MAX + 1] = {
-	[VERMILION_A_CURVE_KIND] = { .type = NLA_U32 },		  [VERMILION_A_CURVE_MIN_TH] = { .type = NLA_U32 },
-	[VERMILION_A_CURVE_MAX_TH] = { .type = NLA_U32 },	  [VERMILION_A_CURVE_END_TH] = { .type = NLA_U32 },
+	[VERMILION_A_CURVE_KIND] = { .type = NLA_U32 },
+	[VERMILION_A_CURVE_MIN_TH] = { .type = NLA_U32 },
+	[VERMILION_A_CURVE_MAX_TH] = { .type = NLA_U32 },
+	[VERMILION_A_CURVE_END_TH] = { .type = NLA_U32 },
 	[VERMILION_A_CURVE_P] = NLA_POLICY_NESTED(number_policy),
 };
 
@@ -67,9 +65,12 @@ const struct nla_policy vm_nl_lane_get_policy[VERMILION_A_LANE_MAX + 1] = {
 };
 
 const struct nla_policy vm_nl_lane_set_policy[VERMILION_A_LANE_MAX + 1] = {
-	[VERMILION_A_LANE_IFINDEX] = { .type = NLA_U32 },     [VERMILION_A_LANE_RATE] = { .type = NLA_U64 },
-	[VERMILION_A_LANE_BURST_BYTES] = { .type = NLA_U32 }, [VERMILION_A_LANE_OPTION_IP4] = { .type = NLA_U32 },
-	[VERMILION_A_LANE_OPTION_IP6] = { .type = NLA_U32 },  [VERMILION_A_LANE_SEED] = { .type = NLA_U64 },
+	[VERMILION_A_LANE_IFINDEX] = { .type = NLA_U32 },
+	[VERMILION_A_LANE_RATE] = { .type = NLA_U64 },
+	[VERMILION_A_LANE_BURST_BYTES] = { .type = NLA_U32 },
+	[VERMILION_A_LANE_OPTION_IP4] = { .type = NLA_U32 },
+	[VERMILION_A_LANE_OPTION_IP6] = { .type = NLA_U32 },
+	[VERMILION_A_LANE_SEED] = { .type = NLA_U64 },
 };
 
 const struct nla_policy vm_nl_queue_get_policy[VERMILION_A_QUEUE_MAX + 1] = {
