@@ -108,3 +108,11 @@ def registers(library, queue, port) -> list[int]:
 
 def fraction(number: dict) -> Fraction:
     return Fraction(number["num"], number["den"] * 10 ** number["tens"])
+
+
+def splats(log: str) -> list[str]:
+    """Lines of a kernel's log that tell of a fault of the kernel: BUG, WARNING, oops, lockup, slub's findings and the like."""
+    words = (
+        r"BUG|WARNING|Oops|Call Trace|general protection|lockup|hung task|Kernel panic|refcount_t|=====|use-after-free"
+    )
+    return [line for line in log.splitlines() if re.search(words, line)]

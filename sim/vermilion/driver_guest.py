@@ -152,11 +152,18 @@ ip link set $lane up
 
 
 def boot(
-    version: str, device: Path, script: str, folder: Path, alive=lambda: True, timeout: float = 120, more=None
+    version: str,
+    device: Path,
+    script: str,
+    folder: Path,
+    alive=lambda: True,
+    timeout: float = 120,
+    more: dict[str, tuple[int, bytes]] | None = None,
+    parameters: str = "",
 ) -> str:
     """`guest.boot` with the driver loaded; in `script` $device is the card's PCI address, $lane the representor of its first lane.
 
-    `more`: further files, for `guest.archive`.
+    `more` and `parameters`: as there.
     """
     image = next(kernel(version).glob("system/boot/vmlinuz-*"))
-    return guest.boot(device, LOAD + script, folder, alive, timeout, image, files(version) | (more or {}))
+    return guest.boot(device, LOAD + script, folder, alive, timeout, image, files(version) | (more or {}), parameters)

@@ -14,38 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "netlink_hex.h"
 #include "netlink_socket.h"
 
 #define LINE 65536
-
-static int digit(char c)
-{
-	const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
-
-	return at ? (int)(at - digits) : -1;
-}
-
-/* Bytes from text; -1 for what is none. */
-static int bytes_of(const char *text, unsigned char *out, size_t room, unsigned int ifindex)
-{
-	size_t length = 0;
-
-	while (*text && *text != '\n') {
-		if (length + 4 > room)
-			return -1;
-		if (*text == '@') {
-			memcpy(out + length, &ifindex, 4);
-			length += 4;
-			text++;
-			continue;
-		}
-		if (digit(text[0]) < 0 || digit(text[1]) < 0)
-			return -1;
-		out[length++] = digit(text[0]) << 4 | digit(text[1]);
-		text += 2;
-	}
-	return length;
-}
 
 static void print_reply(void *context, const unsigned char *data, size_t length)
 {
@@ -90,7 +62,7 @@ int main(int argc, char **argv)
 		hex[0] = 0;
 		if (sscanf(line, "%63s %u %7s %131071s", word, &command, how, hex) < 3)
 			continue;
-		length = bytes_of(hex, attributes, sizeof(attributes), ifindex);
+		length = netlink_bytes_of(hex, attributes, sizeof(attributes), ifindex);
 		if (length < 0) {
 			fprintf(stderr, "%s: attributes that are not hexadecimal\n", word);
 			return 2;
