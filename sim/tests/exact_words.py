@@ -98,17 +98,23 @@ def span(ns):
 
 def thresholds(curve, queue):
     low, high = curve.min.value, curve.max.value
-    return low, high, {"red": high, "gentle": 2 * high, "exred": queue.end_of(curve)}[curve.curve]
+    return (
+        low,
+        high,
+        {"red": curve.end.value if curve.end else high, "gentle": 2 * high, "exred": queue.end_of(curve)}[curve.curve],
+    )
 
 
 def polynomial(curve, queue):
     """base, b1, b2 of the second segment, exact, in y = (a - max) / (end - max).
 
-    Gentle: p = maxP + (1-maxP) y. ExRED (k_l, k_h, K): maxP + s x + a2 x^2 with x = y (K-k_h), s = maxP/(k_h-k_l) and
+    Red with an end of its own: 1. Gentle: p = maxP + (1-maxP) y. ExRED (k_l, k_h, K): maxP + s x + a2 x^2 with x = y (K-k_h), s = maxP/(k_h-k_l) and
     a2 = ((k_h-k_l) - (K-k_l) maxP) / ((k_h-k_l) (K-k_h)^2).
     """
     low, high, end = thresholds(curve, queue)
     top = exact(curve.p)
+    if curve.curve == "red" and curve.end:
+        return Fraction(1), Fraction(0), Fraction(0)
     if curve.curve == "red":
         return Fraction(0), Fraction(0), Fraction(0)
     if curve.curve == "gentle":

@@ -6,10 +6,11 @@ from vermilion.netlink_messages import framed
 QUEUES = 16
 # Settings from which each single one may go to another value and stay legal.
 CURVE = {"kind": "exred", "min-th": 1000, "max-th": 2000, "end-th": 90000, "p": {"num": 1, "den": 128, "tens": 1}}
-TAIL = {"kind": "tail", "min-th": 1, "max-th": 2, "end-th": 3, "p": {"num": 1, "den": 3, "tens": 2}}
+TAIL = {"kind": "tail", "min-th": 1, "max-th": 2, "end-th": 0, "p": {"num": 1, "den": 3, "tens": 2}}
 PLAIN = {
     "weight": {"num": 2, "den": 1, "tens": 3},
     "size-weight-bytes": 1000,
+    "ecn": 1,
     "limit-bytes": 80000,
     "limit-packets": 500,
     "rate": 10**9,

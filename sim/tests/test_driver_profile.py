@@ -30,7 +30,7 @@ def random_curve(rng, unit, ecn=False):
     end = high + rng.randrange(1, 2**25)
     p = rng.choice([rng.random(), round(rng.random(), 3), 10 ** rng.uniform(-12, 0)])
     p = p * 0.999 * (high - low) / (end - low) if kind == "exred" else p
-    bound = {"end": end} if kind == "exred" else {}
+    bound = {"end": end} if kind == "exred" or kind == "red" and rng.random() < 0.5 else {}
     return {"curve": kind, "min": f"{low}{unit}", "max": f"{high}{unit}", "p": p} | bound
 
 
@@ -175,7 +175,7 @@ WRONG = {
     "max": (lambda q: SET_CURVE(q, C.VM_RED, 21, 2**27), "yellow.max is 134217728; legal is 0 to 134217727", {"yellow": CURVE | {"max": 2**27}}),
     "gentle": (lambda q: SET_CURVE(q, C.VM_GENTLE, 0, 2**26), "yellow.max is 67108864; legal is 1 to 67108863", {"yellow": CURVE | {"curve": "gentle", "max": 2**26}}),
     "gentle 0": (lambda q: SET_CURVE(q, C.VM_GENTLE, 0, 0), "yellow.max is 0", {"yellow": CURVE | {"curve": "gentle", "min": 0, "max": 0}}),
-    "end of red": (lambda q: SET_CURVE(q, C.VM_RED, 10, 20, 30), "yellow.end is 30", {"yellow": CURVE | {"end": 30}}),
+    "end of red": (lambda q: SET_CURVE(q, C.VM_RED, 10, 20, 20), "yellow.end is 20; legal is 0, or above max", {"yellow": CURVE | {"end": 20}}),
     "no end": (lambda q: SET_CURVE(q, C.VM_EXRED, 10, 20), "yellow.end is 0", {"yellow": CURVE | {"curve": "exred"}}),
     "end": (lambda q: SET_CURVE(q, C.VM_EXRED, 10, 20, 20), "yellow.max is 20; legal is more than min and less than end", {"yellow": CURVE | {"curve": "exred", "end": 20}}),
     "p of exred": (lambda q: SET_CURVE(q, C.VM_EXRED, 10, 30, 100, N(3, 1, 1)), "yellow.p is 0.3; legal is 0 to (max - min) / (end - min)", {"yellow": {"curve": "exred", "min": 10, "max": 30, "end": 100, "p": 0.3}}),

@@ -34,7 +34,7 @@ class Average(Strict):
 
 
 class Curve(Strict):
-    """A drop or ECN curve. `end` belongs to exred; where it is left out it is the queue's limit."""
+    """A drop or ECN curve. `end` belongs to exred, where it is the queue's limit if left out, and to red, where p is 1 from max up to it."""
 
     curve: Literal["tail", "red", "gentle", "exred"]
     min: Threshold | None = None
@@ -50,10 +50,12 @@ class Curve(Strict):
             if name not in given:
                 raise ValueError(f'has no {name}; curve "{self.curve}" needs {", ".join(needed)}')
         for name in given:
-            if name not in needed and (name, self.curve) != ("end", "exred"):
+            if name not in needed and (name, self.curve) not in (("end", "exred"), ("end", "red")):
                 raise ValueError(f'has {name}, which curve "{self.curve}" does not take')
         if needed and self.min.value > self.max.value:
             raise ValueError(f"has min {self.min} above max {self.max}; legal is min up to max")
+        if self.curve == "red" and self.end and self.end.value <= self.max.value:
+            raise ValueError(f"has end {self.end} and max {self.max}; legal for red is an end above max")
         if self.curve == "gentle" and 2 * self.max.value > LEN_MAX:
             raise ValueError(f"has max {self.max}; gentle ends at twice max, so legal is up to {LEN_MAX // 2}")
         if self.curve == "gentle" and self.max.value == 0:

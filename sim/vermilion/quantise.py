@@ -49,7 +49,11 @@ def burst_ns(bytes_: int, rate: int | None, queues: int) -> int:
 def thresholds(curve: Curve, queue: Queue) -> tuple[int, int, int]:
     """min, max and the end from where on p is 1."""
     low, high = curve.min.value, curve.max.value
-    return low, high, {"red": high, "gentle": 2 * high, "exred": queue.end_of(curve)}[curve.curve]
+    return (
+        low,
+        high,
+        {"red": curve.end.value if curve.end else high, "gentle": 2 * high, "exred": queue.end_of(curve)}[curve.curve],
+    )
 
 
 def queue_count(config: Config) -> int:

@@ -216,6 +216,7 @@ void vm_card_restore(struct vm_card *card)
 		struct vm_repr *repr = card->lane[i];
 
 		mutex_lock(&repr->lock);
+		repr->epoch++;
 		if (vm_repr_end(repr, vm_repr_write_all_locked(repr), &why))
 			dev_err(card->dev, "lane %u is not as before the reset: %s\n", i, why.text);
 	}

@@ -85,7 +85,8 @@ struct vm_tc;
  * @classes_owner: who has set @classes
  * @departing: queues with update_depart
  * @words: room for a conversion, as it is too large for the stack
- * @tc: the tree of offloaded qdiscs, vm_tc.c
+ * @epoch: how often the lane's counters began anew, by vm_repr_clear_statistics() or a reset
+ * @tc: the tree of offloaded qdiscs, vm_tc.h
  * @refused: the last refusal or failure; its text is empty where there was none
  * @refused_count: how many there were
  */
@@ -105,6 +106,7 @@ struct vm_repr {
 	enum vm_owner classes_owner;
 	u32 departing;
 	struct vm_queue_words words;
+	u32 epoch;
 	struct vm_tc *tc;
 	struct vm_why refused;
 	u32 refused_count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The representor: a netdev by which tc, ethtool and devlink name a lane. It carries no packets: the lane's come and go by its own
- * streams, and what the host sends here is dropped and counted.
+/* The representor: a netdev by which tc, ethtool and devlink name a lane. It carries no packets, and is dormant for that: the lane's
+ * come and go by its own streams, and what the host sends here all the same is dropped and counted. Without carrier the card is gone.
  */
 #include <linux/etherdevice.h>
 
@@ -84,6 +84,7 @@ struct vm_repr *vm_netdev_alloc(struct vm_card *card, u32 index)
 	netdev->features = NETIF_F_HW_TC;
 	eth_hw_addr_random(netdev);
 	netif_carrier_off(netdev);
+	netif_dormant_on(netdev); /* or IPv6 would send, and a qdisc count what no lane has seen */
 	return repr;
 }
 

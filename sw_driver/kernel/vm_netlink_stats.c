@@ -65,6 +65,11 @@ static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_
 	struct vm_statistics *statistics = kmalloc(sizeof(*statistics), GFP_KERNEL);
 	int error;
 
+	if (queue >= repr->lane.has.queues) {
+		vm_why_set(why, "queue is %u; legal is 0 to %u", queue, repr->lane.has.queues - 1);
+		kfree(statistics);
+		return -ENOENT;
+	}
 	if (!statistics)
 		return -ENOMEM;
 	error = vm_repr_statistics(repr, queue, statistics, why);

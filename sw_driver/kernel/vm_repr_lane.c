@@ -143,7 +143,10 @@ int vm_repr_clear_statistics(struct vm_repr *repr, struct vm_why *why)
 {
 	const int error = vm_repr_begin(repr, why);
 
-	return error ? error : vm_repr_end(repr, vm_lane_clear_statistics(&repr->lane), why);
+	if (error)
+		return error;
+	repr->epoch++;
+	return vm_repr_end(repr, vm_lane_clear_statistics(&repr->lane), why);
 }
 
 int vm_repr_seed(struct vm_repr *repr, u64 seed, struct vm_why *why)

@@ -84,8 +84,9 @@ static bool curve_check(const struct vm_queue *q, const struct vm_curve *c, cons
 		return false;
 	if (c->kind == VM_GENTLE)
 		return vm_check_range(fault, place, "max", c->max, 1, VM_LEN_MAX / 2, "1 to 67108863 for gentle");
-	if (c->kind != VM_EXRED)
-		return c->end == 0 || fail(fault, place, "end", c->end, "end for exred alone");
+	if (c->kind == VM_RED)
+		return !c->end || vm_check_range(fault, place, "end", c->end, (u64)c->max + 1, VM_LEN_MAX,
+						 "0, or above max to 134217727 for red");
 	if (!vm_check_range(fault, place, "end", end, 1, VM_LEN_MAX, "1 to 134217727, or the queue's limit"))
 		return false;
 	if (c->min >= c->max || c->max >= end)

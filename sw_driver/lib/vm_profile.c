@@ -75,6 +75,7 @@ static u64 gained(const struct vm_ratio *x)
 
 /*
  * The second segment, p = base2 + slope2 y + b2 y^2 in y = (a - max) / (end - max), from p(max) = P:
+ *   RED with an end of its own: 1
  *   gentle: P + (1-P) y
  *   ExRED (k_l, k_h, K): P + s x + a2 x^2 with x = (K-k_h) y, s = P/(k_h-k_l), a2 = ((k_h-k_l) - (K-k_l) P) / ((k_h-k_l) (K-k_h)^2),
  *   so slope2 = P (K-k_h)/(k_h-k_l) and b2 = ((k_h-k_l) - (K-k_l) P) / (k_h-k_l)
@@ -84,6 +85,10 @@ static void second_segment(const struct vm_curve *c, struct vm_curve_words *w)
 	const u32 first = c->max - c->min, second = w->end - c->max;
 	struct vm_ratio p, x;
 
+	if (c->kind == VM_RED) {
+		w->base2 = (u64)1 << VM_PROB_FRAC;
+		return;
+	}
 	vm_ratio_of(&p, c->p);
 	w->base2 = gained(&p);
 	x = p;
@@ -113,11 +118,11 @@ void vm_curve_convert(const struct vm_curve *c, u32 end, struct vm_curve_words *
 	w->on = 1;
 	w->min = c->min & VM_LEN_MAX;
 	w->max = c->max & VM_LEN_MAX;
-	w->end = (c->kind == VM_RED ? c->max : c->kind == VM_GENTLE ? 2 * c->max : end) & VM_LEN_MAX;
+	w->end = (c->kind == VM_RED && !c->end ? c->max : c->kind == VM_GENTLE ? 2 * c->max : end) & VM_LEN_MAX;
 	w->inv1 = vm_inverse(w->max - w->min);
 	w->slope1 = vm_probability(c->p, VM_PROB_FRAC);
 	w->inv2 = vm_inverse(w->end - w->max);
-	if (c->kind != VM_RED)
+	if (w->end > w->max)
 		second_segment(c, w);
 }
 

@@ -22,7 +22,7 @@ enum { VM_DROPS, VM_MARKS }; /* a colour's two curves */
 struct vm_curve {
 	u32 kind;
 	u32 min, max;
-	u32 end;	    /* ExRED's K; 0: the queue's limit */
+	u32 end;	    /* ExRED's K; 0: the queue's limit. RED: from max up to here p is 1 but drops are not forced; 0: max */
 	struct vm_number p; /* at max */
 };
 
@@ -154,7 +154,7 @@ void vm_queue_convert(const struct vm_queue *queue, const struct vm_port *port, 
 void vm_curve_convert(const struct vm_curve *curve, u32 end, struct vm_curve_words *words);
 void vm_marker_convert(const struct vm_marker *marker, struct vm_marker_words *words);
 
-/* ExRED's K in the average's unit: the curve's own or the queue's limit; 0 where there is neither. */
+/* ExRED's K in the average's unit: the curve's own or the queue's limit; 0 where there is neither. RED's end where it is not 0. */
 u32 vm_curve_end(const struct vm_queue *queue, const struct vm_curve *curve);
 /* Depths of buckets A and B in ns, and REDP's thresholds T_L, T_H. */
 void vm_marker_times(const struct vm_marker *marker, u64 burst_ns[2], u64 *low_ns, u64 *high_ns);

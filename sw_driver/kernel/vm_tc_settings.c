@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* From the tree of qdiscs to settings of queues, class table and port. All comes out of the tree as it is, so a change of one qdisc
+ * leaves what the others have said.
+ *
+ * What Linux does over a curve's end, and how it is said to the lane:
+ *   neither                 forced drop                                red
+ *   ecn                     ECN-capable packets are marked there too   red with its end at the top: p is 1 from max on, nothing is forced
+ *   ecn harddrop            all are dropped                            red, which marks below its end alone
+ *   ecn nodrop              early, only ECN-capable packets pay        no curve of drops; red as the curve of marks
+ *   ecn nodrop harddrop     the same, and all are dropped from max on  red with p = 0 as the curve of drops; red as that of marks
+ */
+#include "vm_tc.h"
+#include "vm_units.h"
+
+#define STRICT_LEVELS 8
+#define LOWEST_DSCP_BITS 3 /* drop precedence and a bit that is 0 in assured forwarding; the class is above */
+
+/* Of a red: tc's probability is a fraction of 2^32. */
+static void set_curves(struct vm_curve curve[2], u32 min, u32 max, u32 probability, bool ecn, bool harddrop,
+		       bool nodrop)
+{
+	struct vm_curve red = { .kind = VM_RED, .min = min, .max = max };
+
+	red.p.num = probability;
+	red.p.den = (u64)1 << 32;
+	if (ecn && nodrop)
+		curve[VM_MARKS] = red;
+	if (ecn && nodrop && !harddrop)
+		return;
+	if (ecn && nodrop)
+		red.p.num = 0;
+	if (ecn && !harddrop)
+		red.end = VM_LEN_MAX;
+	curve[VM_DROPS] = red;
+}
+
+static void apply_red(struct vm_queue *settings, const struct tc_red_qopt_offload_params *red)
+{
+	u32 c;
+
+	settings->ecn = red->is_ecn;
+	settings->limit_bytes = red->limit;
+	for (c = 0; c < VM_COLOURS; c++)
+		set_curves(settings->curve[c], red->min, red->max, red->probability, red->is_ecn, red->is_harddrop,
+			   red->is_nodrop);
+}
+
+/* A DP is a colour. Averages: with grio those of RIO-C (a DP counts the better ones too), of equal prio WRED's (all count all),
+ * else each DP its own. Limits are the lane's for a queue, not for a DP: together as much as the DPs may have.
+ */
+static void apply_gred(struct vm_queue *settings, const struct tc_gred_qopt_offload_params *gred)
+{
+	u64 limit = 0;
+	u32 c;
+
+	settings->average_kind = gred->wred_on ? VM_AVERAGE_WRED : gred->grio_on ? VM_AVERAGE_RIO_C : VM_AVERAGE_RIO_DC;
+	for (c = 0; c < VM_COLOURS; c++) {
+		const struct tc_gred_vq_qopt_offload_params *dp = &gred->tab[c];
+
+		if (!dp->present)
+			continue;
+		settings->ecn = dp->is_ecn;
+		limit = gred->wred_on ? dp->limit : limit + dp->limit;
+		set_curves(settings->curve[c], dp->min, dp->max, dp->probability, dp->is_ecn, dp->is_harddrop, false);
+	}
+	settings->limit_bytes = min_t(u64, limit, VM_LEN_MAX);
+}
+
+static void apply_band(struct vm_queue *settings, const struct vm_tc_qdisc *scheduler, u32 band)
+{
+	const u32 quantum = scheduler->bands.quanta[band];
+
+	settings->strict = !quantum;
+	if (quantum)
+		settings->quantum_bytes = quantum;
+	else
+		settings->priority = STRICT_LEVELS - 1 - band;
+}
+
+static int check_bands(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, struct vm_why *why)
+{
+	u32 strict = 0, band;
+
+	if (qdisc->queues > repr->lane.has.queues || qdisc->queues > TCQ_ETS_MAX_BANDS) {
+		vm_why_set(why, "bands is %u; legal is 1 to %u", qdisc->queues,
+			   min_t(u32, repr->lane.has.queues, TCQ_ETS_MAX_BANDS));
+		return -EINVAL;
+	}
+	for (band = 0; band < qdisc->queues; band++)
+		strict += !qdisc->bands.quanta[band];
+	if (strict <= STRICT_LEVELS)
+		return 0;
+	vm_why_set(why, "strict bands are %u; legal is 0 to %u", strict, STRICT_LEVELS);
+	return -EINVAL;
+}
+
+static int check_gred(const struct tc_gred_qopt_offload_params *gred, struct vm_why *why)
+{
+	const struct tc_gred_vq_qopt_offload_params *last = NULL;
+	u32 c;
+
+	if (gred->dp_cnt > VM_COLOURS) {
+		vm_why_set(why, "DPs is %u; legal is 1 to %u, the colours of a queue", gred->dp_cnt, VM_COLOURS);
+		return -EINVAL;
+	}
+	for (c = 0; c < VM_COLOURS; c++) {
+		const struct tc_gred_vq_qopt_offload_params *dp = &gred->tab[c];
+
+		if (!dp->present)
+			continue;
+		if (last && last->is_ecn != dp->is_ecn) {
+			vm_why_set(why, "ECN is on for some DPs only; a queue has it or not");
+			return -EINVAL;
+		}
+		if (last && gred->wred_on && (last->prio != dp->prio || last->limit != dp->limit)) {
+			vm_why_set(why, "DP %u shares its prio with some DPs only, or has another limit than they", c);
+			return -EINVAL;
+		}
+		if (last && gred->grio_on && !gred->wred_on && last->prio > dp->prio) {
+			vm_why_set(why, "DP %u has prio %u; legal is more than the DP before it", c, dp->prio);
+			return -EINVAL;
+		}
+		last = dp;
+	}
+	return 0;
+}
+
+int vm_tc_check(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, struct vm_why *why)
+{
+	switch (qdisc->kind) {
+	case VM_TC_PRIO:
+	case VM_TC_ETS:
+		return check_bands(repr, qdisc, why);
+	case VM_TC_GRED:
+		return check_gred(&qdisc->gred, why);
+	case VM_TC_RED:
+		if (qdisc->red.limit)
+			return 0;
+		vm_why_set(why, "limit is 0; legal is 1 to %u", VM_LEN_MAX);
+		return -EINVAL;
+	case VM_TC_TBF:
+		if (qdisc->tbf.frames)
+			return 0;
+		vm_why_set(why, "overhead and linklayer atm are given; a lane counts the bytes of frames");
+		return -EINVAL;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* A queue as the tree wants it; false where the tree says nothing of it. */
+static bool apply(struct vm_repr *repr, u32 queue, struct vm_queue *settings)
+{
+	const struct vm_tc_qdisc *scheduler = vm_tc_scheduler(repr), *leaf = vm_tc_leaf(repr, queue);
+	const struct vm_tc_qdisc *shaper = vm_tc_shaper(repr, queue);
+	const bool band = scheduler && queue < scheduler->queues;
+
+	if (band)
+		apply_band(settings, scheduler, queue);
+	if (shaper) {
+		settings->rate = shaper->tbf.rate;
+		settings->burst_bytes = shaper->tbf.burst;
+	}
+	if (leaf && leaf->kind == VM_TC_RED)
+		apply_red(settings, &leaf->red);
+	else if (leaf)
+		apply_gred(settings, &leaf->gred);
+	return band || shaper || leaf;
+}
+
+static int program_queue(struct vm_repr *repr, u32 queue, struct vm_why *why)
+{
+	struct vm_queue *settings = &repr->tc->settings, *wanted = &repr->tc->wanted;
+	enum vm_owner owner;
+	int error;
+
+	error = vm_repr_get_queue(repr, queue, settings, &owner, why);
+	if (error)
+		return error;
+	vm_queue_defaults(wanted);
+	if (!apply(repr, queue, wanted))
+		return owner == VM_OWNER_TC ? vm_repr_reset_queue(repr, queue, VM_OWNER_TC, why) : 0;
+	vm_queue_copy_for_tc(settings, wanted);
+	return vm_repr_set_queue(repr, queue, settings, VM_OWNER_TC, why);
+}
+
+/* AFxy is DSCP 8 x + 2 y, x 1 to 4, y 1 to 3: drop precedence y. */
+static u32 dp_of(const struct tc_gred_qopt_offload_params *gred, u32 dscp)
+{
+	const u32 class = dscp >> LOWEST_DSCP_BITS, low = dscp & (BIT(LOWEST_DSCP_BITS) - 1);
+	const u32 dp = low / 2 - 1;
+
+	if (class >= 1 && class <= 4 && low && !(low % 2) && gred->tab[dp].present)
+		return dp;
+	return gred->dp_def < VM_COLOURS ? gred->dp_def : 0;
+}
+
+static void class_of(struct vm_repr *repr, const struct vm_tc_qdisc *scheduler, u32 dscp, struct vm_class *class)
+{
+	const u32 priority = dscp < VM_DSCPS - 1 ? dscp >> LOWEST_DSCP_BITS : 0;
+	const struct vm_tc_qdisc *leaf;
+
+	class->queue = scheduler ? scheduler->bands.priomap[priority] : 0;
+	leaf = vm_tc_leaf(repr, class->queue);
+	class->colour = leaf && leaf->kind == VM_TC_GRED ? dp_of(&leaf->gred, dscp) : 0;
+}
+
+/* Where nothing says which queue packets go to, such as a tbf alone, the class table is nobody's. */
+static int program_classes(struct vm_repr *repr, struct vm_why *why)
+{
+	const struct vm_tc_qdisc *scheduler = vm_tc_scheduler(repr);
+	struct vm_class classes[VM_DSCPS];
+	u32 i;
+
+	if (!scheduler && !vm_tc_leaf(repr, 0))
+		return repr->classes_owner == VM_OWNER_TC ? vm_repr_reset_classes(repr, VM_OWNER_TC, why) : 0;
+	for (i = 0; i < VM_DSCPS; i++)
+		class_of(repr, scheduler, i, &classes[i]);
+	return vm_repr_set_classes(repr, classes, VM_OWNER_TC, why);
+}
+
+static int program_port(struct vm_repr *repr, struct vm_why *why)
+{
+	const struct vm_tc_qdisc *root = vm_tc_child(repr, TC_H_ROOT);
+	struct vm_port port = {};
+
+	if (root && root->kind == VM_TC_TBF) {
+		port.rate = root->tbf.rate;
+		port.burst_bytes = root->tbf.burst;
+	} else if (repr->port_owner != VM_OWNER_TC) {
+		return 0;
+	}
+	if (port.rate == repr->port.rate && port.burst_bytes == repr->port.burst_bytes &&
+	    repr->port_owner == (port.rate ? VM_OWNER_TC : VM_OWNER_NONE))
+		return 0;
+	return vm_repr_set_port(repr, &port, VM_OWNER_TC, why);
+}
+
+int vm_tc_program(struct vm_repr *repr, u32 first, u32 count, struct vm_why *why)
+{
+	int error = program_port(repr, why);
+	u32 i;
+
+	for (i = first; i < first + count && !error; i++)
+		error = program_queue(repr, i, why);
+	return error ? error : program_classes(repr, why);
+}

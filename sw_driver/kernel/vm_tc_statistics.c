@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* Counters for the kernel, which wants what was added since it last asked. Its names and the lane's (docs/registers.md, "window"):
+ *
+ *   packets, bytes   sent              prob_drop    early                      drops        prob_drop + forced_drop + pdrop
+ *   backlog, qlen    what is queued    forced_drop  forced                     overlimits   prob_drop + forced_drop + prob_mark
+ *                                      prob_mark    ce_chosen                  forced_mark  0: the lane's marks are one sort
+ *                                      pdrop        tail + nobuf
+ *
+ * Frames that came with an error, that a marker's policer dropped, or that paid for another's early drop (evicted) are none of a
+ * qdisc's: ethtool -S has them.
+ */
+#include <net/red.h>
+
+#include "vm_tc.h"
+
+/* One queue's counters of a colour. */
+static void add(struct vm_tc_counts *now, u32 *backlog, u32 *qlen, const struct vm_count *count)
+{
+	now->packets += count[VM_SENT].packets;
+	now->bytes += count[VM_SENT].bytes;
+	now->prob_drop += count[VM_EARLY].packets;
+	now->forced_drop += count[VM_FORCED].packets;
+	now->prob_mark += count[VM_CE_CHOSEN].packets;
+	now->pdrop += count[VM_TAIL_DROPPED].packets + count[VM_NOBUF].packets;
+	*backlog += count[VM_ENQUEUED].bytes - count[VM_SENT].bytes - count[VM_EVICTED].bytes;
+	*qlen += count[VM_ENQUEUED].packets - count[VM_SENT].packets - count[VM_EVICTED].packets;
+}
+
+struct reading {
+	struct vm_tc_counts now[VM_COLOURS];
+	u32 backlog[VM_COLOURS], qlen[VM_COLOURS];
+};
+
+/* All queues of a qdisc: a tbf at the root has those of the qdisc below it. */
+static void queues_of(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, u32 *first, u32 *count)
+{
+	const struct vm_tc_qdisc *scheduler = qdisc->kind == VM_TC_TBF && qdisc->whole ? vm_tc_scheduler(repr) : NULL;
+
+	*first = scheduler ? scheduler->queue : qdisc->queue;
+	*count = scheduler ? scheduler->queues : qdisc->queues;
+}
+
+/* Reads all of a qdisc's queues; gred's colours apart, else all in [0]. Counters that began anew begin anew here too. */
+static int read_counters(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct reading *reading, struct vm_why *why)
+{
+	struct vm_statistics *snapshot = &repr->tc->snapshot;
+	u32 first, count, i, c, to, epoch = 0;
+	int error;
+
+	memset(reading, 0, sizeof(*reading));
+	queues_of(repr, qdisc, &first, &count);
+	for (i = first; i < first + count; i++) {
+		error = vm_repr_begin(repr, why);
+		if (error)
+			return error;
+		epoch = repr->epoch;
+		error = vm_repr_end(repr, vm_lane_statistics(&repr->lane, i, snapshot), why);
+		if (error)
+			return error;
+		for (c = 0; c < VM_COLOURS; c++) {
+			to = qdisc->kind == VM_TC_GRED ? c : 0;
+			add(&reading->now[to], &reading->backlog[to], &reading->qlen[to], snapshot->count[c]);
+		}
+	}
+	if (epoch != qdisc->epoch) {
+		memset(qdisc->told, 0, sizeof(qdisc->told));
+		memset(qdisc->told_more, 0, sizeof(qdisc->told_more));
+		qdisc->epoch = epoch;
+	}
+	return 0;
+}
+
+int vm_tc_begin_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct vm_why *why)
+{
+	struct reading reading;
+	const int error = read_counters(repr, qdisc, &reading, why);
+
+	if (error)
+		return error;
+	memcpy(qdisc->told, reading.now, sizeof(qdisc->told));
+	memcpy(qdisc->told_more, reading.now, sizeof(qdisc->told_more));
+	return 0;
+}
+
+static int failed(struct vm_repr *repr, const struct vm_why *why)
+{
+	if (!repr->card->gone)
+		vm_repr_refuse(repr, why);
+	return -EOPNOTSUPP;
+}
+
+/* Since the last time, for colour @c. */
+static void tell(struct vm_tc_qdisc *qdisc, const struct reading *reading, u32 c, struct gnet_stats_basic_sync *bstats,
+		 struct gnet_stats_queue *qstats)
+{
+	const struct vm_tc_counts *now = &reading->now[c];
+	struct vm_tc_counts *told = &qdisc->told[c];
+	const u64 early = now->prob_drop - told->prob_drop + now->forced_drop - told->forced_drop;
+
+	_bstats_update(bstats, now->bytes - told->bytes, now->packets - told->packets);
+	qstats->drops += early + now->pdrop - told->pdrop;
+	qstats->overlimits += early + now->prob_mark - told->prob_mark;
+	qstats->backlog += reading->backlog[c] - qdisc->backlog[c];
+	qstats->qlen += reading->qlen[c] - qdisc->qlen[c];
+	*told = *now;
+	qdisc->backlog[c] = reading->backlog[c];
+	qdisc->qlen[c] = reading->qlen[c];
+}
+
+static void tell_more(struct vm_tc_qdisc *qdisc, const struct reading *reading, u32 c, struct red_stats *out)
+{
+	const struct vm_tc_counts *now = &reading->now[c];
+	struct vm_tc_counts *told = &qdisc->told_more[c];
+
+	out->prob_drop += now->prob_drop - told->prob_drop;
+	out->forced_drop += now->forced_drop - told->forced_drop;
+	out->prob_mark += now->prob_mark - told->prob_mark;
+	out->pdrop += now->pdrop - told->pdrop;
+	*told = *now;
+}
+
+int vm_tc_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct tc_qopt_offload_stats *out)
+{
+	struct reading reading;
+	struct vm_why why;
+
+	if (read_counters(repr, qdisc, &reading, &why))
+		return failed(repr, &why);
+	tell(qdisc, &reading, 0, out->bstats, out->qstats);
+	return 0;
+}
+
+int vm_tc_red_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct red_stats *out)
+{
+	struct reading reading;
+	struct vm_why why;
+
+	if (read_counters(repr, qdisc, &reading, &why))
+		return failed(repr, &why);
+	tell_more(qdisc, &reading, 0, out);
+	return 0;
+}
+
+int vm_tc_gred_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct tc_gred_qopt_offload_stats *out)
+{
+	struct reading reading;
+	struct vm_why why;
+	u32 c;
+
+	if (read_counters(repr, qdisc, &reading, &why))
+		return failed(repr, &why);
+	for (c = 0; c < VM_COLOURS; c++) {
+		tell(qdisc, &reading, c, &out->bstats[c], &out->qstats[c]);
+		if (out->xstats[c])
+			tell_more(qdisc, &reading, c, out->xstats[c]);
+	}
+	return 0;
+}
+
+void vm_tc_unreport(struct vm_tc_qdisc *qdisc)
+{
+	u32 c;
+
+	if (!qdisc->qstats)
+		return;
+	for (c = 0; c < VM_COLOURS; c++) {
+		qdisc->qstats->backlog -= qdisc->backlog[c];
+		qdisc->qstats->qlen -= qdisc->qlen[c];
+		if (qdisc->kind == VM_TC_GRED && qdisc->gred.tab[c].present)
+			*qdisc->gred.tab[c].backlog -= qdisc->backlog[c];
+	}
+}
