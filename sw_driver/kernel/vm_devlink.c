@@ -5,8 +5,6 @@
 #include "vm_devlink.h"
 #include "vm_regs.h"
 
-#define OF_LANE 3u /* resources */
-
 static int put(struct devlink_info_req *request, u32 lane, const char *name, u32 value)
 {
 	char full[40], text[16];
@@ -79,29 +77,32 @@ static u64 queues_in_use(void *context)
 	return out;
 }
 
-static int add(struct vm_repr *repr, u32 number, const char *name, u32 size, u64 parent)
+static int add(struct vm_repr *repr, u32 number, const char *name, u32 size)
 {
 	struct devlink_resource_size_params fixed;
 
 	devlink_resource_size_params_init(&fixed, size, size, 1, DEVLINK_RESOURCE_UNIT_ENTRY);
-	return devl_resource_register(repr->card->devlink, name, size, repr->index * OF_LANE + number, parent, &fixed);
+	return devl_resource_register(repr->card->devlink, name, size, repr->index * VM_RESOURCES + number,
+				      DEVLINK_RESOURCE_ID_PARENT_TOP, &fixed);
 }
 
 /* Resource ids begin at 1, a lane's queues, cells and flows one behind the other. The build decides their sizes. */
 static int add_lane(struct vm_repr *repr)
 {
-	static const char *const names[OF_LANE] = { "queues", "cells", "flows" };
-	const u32 sizes[OF_LANE] = { repr->lane.has.queues, repr->lane.has.cells, repr->lane.has.flows };
-	char full[40];
+	static const char *const names[VM_RESOURCES] = { "queues", "cells", "flows" };
+	const u32 sizes[VM_RESOURCES] = { repr->lane.has.queues, repr->lane.has.cells, repr->lane.has.flows };
+	char *name;
 	int error = 0;
 	u32 i;
 
-	for (i = 0; i < OF_LANE && !error; i++) {
-		snprintf(full, sizeof(full), "lane%u_%s", repr->index, names[i]);
-		error = add(repr, i + 1, full, sizes[i], DEVLINK_RESOURCE_ID_PARENT_TOP);
+	for (i = 0; i < VM_RESOURCES && !error; i++) {
+		name = repr->card->about->names[repr->index][i];
+		snprintf(name, sizeof(repr->card->about->names[0][0]), "lane%u_%s", repr->index, names[i]);
+		error = add(repr, i + 1, name, sizes[i]);
 	}
 	if (!error)
-		devl_resource_occ_get_register(repr->card->devlink, repr->index * OF_LANE + 1, queues_in_use, repr);
+		devl_resource_occ_get_register(repr->card->devlink, repr->index * VM_RESOURCES + 1, queues_in_use,
+					       repr);
 	return error;
 }
 
@@ -157,7 +158,7 @@ static void remove_all(struct vm_card *card)
 	devl_lock(card->devlink);
 	vm_sb_unregister(card);
 	for (i = 0; i < card->lanes; i++)
-		devl_resource_occ_get_unregister(card->devlink, i * OF_LANE + 1);
+		devl_resource_occ_get_unregister(card->devlink, i * VM_RESOURCES + 1);
 	devl_resources_unregister(card->devlink);
 	devl_unlock(card->devlink);
 }

@@ -6,6 +6,7 @@
 #include "vm_core.h"
 
 #define VM_CELL_BYTES 64u
+#define VM_RESOURCES 3 /* of a lane: queues, cells, flows */
 
 /* Bytes in a queue as of the last snapshot, and the most since the last clear. */
 struct vm_occupancy {
@@ -15,6 +16,7 @@ struct vm_occupancy {
 /**
  * struct vm_devlink - what devlink needs of a card beyond the card
  * @card: which
+ * @names: of the resources, which devlink keeps by pointer
  * @occupancy: of each lane's queues
  * @work: tells the reporters; their locks must not be taken under RTNL, where refusals come from
  * @lock: guards @running
@@ -26,6 +28,7 @@ struct vm_occupancy {
  */
 struct vm_devlink {
 	struct vm_card *card;
+	char names[VM_LANES_MAX][VM_RESOURCES][20];
 	struct vm_occupancy *occupancy[VM_LANES_MAX];
 	struct work_struct work;
 	spinlock_t lock;

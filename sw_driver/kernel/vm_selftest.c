@@ -5,6 +5,7 @@
 #include "vm_core.h"
 #include "vm_regs.h"
 #include "vm_selftest.h"
+#include "vm_test.h"
 
 #define UPSETS_UNCORRECTABLE 2
 
@@ -44,6 +45,11 @@ static int identity(struct vm_repr *repr, void *unused)
 		}
 	}
 	return VM_OK;
+}
+
+static int conversion(struct vm_repr *repr, void *context)
+{
+	return vm_test_conversion(context) ? VM_ERROR_READBACK : VM_OK;
 }
 
 static int write_word(void *context, u32 address, u32 value)
@@ -131,8 +137,8 @@ static int memory(struct vm_repr *repr, void *unused)
 void vm_selftest_run(struct net_device *netdev, struct ethtool_test *test, u64 *results)
 {
 	static int (*const tests[VM_SELFTESTS])(struct vm_repr * repr, void *context) = {
-		[VM_TEST_IDENTITY] = identity,	       [VM_TEST_SHADOW] = shadow, [VM_TEST_CLASSES] = classes,
-		[VM_TEST_CONSERVATION] = conservation, [VM_TEST_MEMORY] = memory,
+		[VM_TEST_IDENTITY] = identity, [VM_TEST_CONVERSION] = conversion,     [VM_TEST_SHADOW] = shadow,
+		[VM_TEST_CLASSES] = classes,   [VM_TEST_CONSERVATION] = conservation, [VM_TEST_MEMORY] = memory,
 	};
 	struct vm_repr *repr = netdev_priv(netdev);
 	struct vm_why why, sentence;

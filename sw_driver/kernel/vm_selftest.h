@@ -6,7 +6,8 @@
 #include <linux/ethtool.h>
 
 enum vm_selftest {
-	VM_TEST_IDENTITY, /* block type, version and capabilities read as at probe */
+	VM_TEST_IDENTITY,   /* block type, version and capabilities read as at probe */
+	VM_TEST_CONVERSION, /* known answers of the conversion come out in this kernel */
 	VM_TEST_SHADOW, /* each queue's settings, converted anew, are held by the shadow record; nothing is committed */
 	VM_TEST_CLASSES,      /* the class table's port holds what is written; the entry stays what it was */
 	VM_TEST_CONSERVATION, /* in each queue enqueued = sent + evicted + backlog, as of one clock */
