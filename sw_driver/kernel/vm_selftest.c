@@ -10,8 +10,8 @@
 #define UPSETS_UNCORRECTABLE 2
 
 const char *const vm_selftest_names[VM_SELFTESTS] = {
-	[VM_TEST_IDENTITY] = "identity",	 [VM_TEST_SHADOW] = "queue words", [VM_TEST_CLASSES] = "class table",
-	[VM_TEST_CONSERVATION] = "conservation", [VM_TEST_MEMORY] = "memory",
+	[VM_TEST_IDENTITY] = "identity",   [VM_TEST_CONVERSION] = "conversion",	    [VM_TEST_SHADOW] = "queue words",
+	[VM_TEST_CLASSES] = "class table", [VM_TEST_CONSERVATION] = "conservation", [VM_TEST_MEMORY] = "memory",
 };
 
 static int identity(struct vm_repr *repr, void *unused)
