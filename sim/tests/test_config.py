@@ -53,7 +53,10 @@ FAULTS = {
         ['green.curve is "reed"', "tail, red, gentle, exred"],
     ),
     "tail with min": (curve('curve = "tail", min = 1'), ["green has min", "tail"]),
-    "red with end": (curve('curve = "red", min = 1, max = 2, end = 2, p = 0.1'), ["green has end 2 and max 2", "above max"]),
+    "red with end": (
+        curve('curve = "red", min = 1, max = 2, end = 2, p = 0.1'),
+        ["green has end 2 and max 2", "above max"],
+    ),
     "threshold past the format": (
         curve('curve = "red", min = 1, max = "200MB", p = 0.1'),
         ["green.max", "0 to 134217727"],

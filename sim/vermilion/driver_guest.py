@@ -66,6 +66,22 @@ def tools(say=build.quiet) -> Path:
     return once("guest-tools", make, say)
 
 
+def checkers(say=build.quiet) -> Path:
+    """The folder of what reads kernel sources: `system/usr/bin/sparse` and `scripts/checkpatch.pl`, out of Linux' own sources."""
+
+    def make(root: Path):
+        guest.apt(root, root / "log", "apt-get", "-q", "download", "sparse", "linux-source-6.12")
+        unpacked = root / "debs" / "unpacked"
+        guest.unpack(root / "debs", unpacked)
+        shutil.copytree(unpacked / "usr/bin", root / "system/usr/bin")
+        sources = next(unpacked.glob("usr/src/*.tar.xz"))
+        names = ["*/scripts/checkpatch.pl", "*/scripts/spelling.txt", "*/scripts/const_structs.checkpatch"]
+        subprocess.run(["tar", "xJf", sources, "-C", root, "--strip-components=1", "--wildcards", *names], check=True)
+        shutil.rmtree(unpacked)
+
+    return once("guest-checkers", make, say)
+
+
 def headers(version: str) -> Path:
     return next(kernel(version).glob("system/usr/src/linux-headers-*-cloud-amd64"))
 
@@ -85,11 +101,11 @@ def module(version: str, *words: str, name: str = "module", say=build.quiet) -> 
         if made.exists() and made.read_text() == key:
             return target / "kernel/vermilion.ko"
         say(f"the driver for Linux {version}")
-        shutil.rmtree(target, ignore_errors=True)
         for path in sources():
             copy = target / path.relative_to(DRIVER)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
+            if not copy.exists() or copy.read_bytes() != path.read_bytes():  # make builds what is newer
+                shutil.copyfile(path, copy)
         command = ["make", "-C", str(where), f"M={target / 'kernel'}", *words, "modules"]
         with (target / "make.log").open("w") as log:
             done = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)

@@ -170,7 +170,7 @@ def boot(
     home = setup()
     folders = {name: (0o40755, b"") for name in ("bin", "dev", "proc", "sys")}
     busybox = (home / "guest/usr/bin/busybox").read_bytes()
-    links = "sh mount echo poweroff cat devmem od sleep dd grep insmod rmmod ls dmesg sed seq tr basename dirname head"
+    links = "sh mount echo poweroff cat devmem od sleep dd grep insmod rmmod ls dmesg sed seq tr basename dirname head tail cut wc"
     files = folders | {"bin/busybox": (0o100755, busybox)}
     files |= {f"bin/{name}": (0o120777, b"busybox") for name in links.split()}
     files["init"] = (0o100755, INIT.format(script=script).encode())

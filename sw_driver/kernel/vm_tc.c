@@ -18,7 +18,8 @@ void vm_tc_exit(struct vm_repr *repr)
 {
 	struct vm_tc_qdisc *qdisc, *next;
 
-	list_for_each_entry_safe(qdisc, next, &repr->tc->qdiscs, list) kfree(qdisc);
+	list_for_each_entry_safe(qdisc, next, &repr->tc->qdiscs, list)
+		kfree(qdisc);
 	kfree(repr->tc);
 }
 

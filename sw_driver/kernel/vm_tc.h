@@ -88,7 +88,7 @@ int vm_tc_replace(struct vm_repr *repr, struct vm_tc_qdisc *qdisc);
 /* Takes a qdisc and all below it out of the tree, and programs the lane. */
 void vm_tc_remove(struct vm_repr *repr, struct vm_tc_qdisc *qdisc);
 /* The child at a class has become another one. */
-int vm_tc_graft(struct vm_repr *repr, u32 class, u32 child_handle);
+int vm_tc_graft(struct vm_repr *repr, u32 minor, u32 child_handle);
 
 /* vm_tc_settings.c */
 int vm_tc_check(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, struct vm_why *why);

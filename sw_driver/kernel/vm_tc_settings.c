@@ -195,14 +195,14 @@ static u32 dp_of(const struct tc_gred_qopt_offload_params *gred, u32 dscp)
 	return gred->dp_def < VM_COLOURS ? gred->dp_def : 0;
 }
 
-static void class_of(struct vm_repr *repr, const struct vm_tc_qdisc *scheduler, u32 dscp, struct vm_class *class)
+static void class_of(struct vm_repr *repr, const struct vm_tc_qdisc *scheduler, u32 dscp, struct vm_class *entry)
 {
 	const u32 priority = dscp < VM_DSCPS - 1 ? dscp >> LOWEST_DSCP_BITS : 0;
 	const struct vm_tc_qdisc *leaf;
 
-	class->queue = scheduler ? scheduler->bands.priomap[priority] : 0;
-	leaf = vm_tc_leaf(repr, class->queue);
-	class->colour = leaf && leaf->kind == VM_TC_GRED ? dp_of(&leaf->gred, dscp) : 0;
+	entry->queue = scheduler ? scheduler->bands.priomap[priority] : 0;
+	leaf = vm_tc_leaf(repr, entry->queue);
+	entry->colour = leaf && leaf->kind == VM_TC_GRED ? dp_of(&leaf->gred, dscp) : 0;
 }
 
 /* Where nothing says which queue packets go to, such as a tbf alone, the class table is nobody's. */

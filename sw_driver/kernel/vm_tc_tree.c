@@ -6,7 +6,9 @@ struct vm_tc_qdisc *vm_tc_find(struct vm_repr *repr, u32 handle)
 {
 	struct vm_tc_qdisc *qdisc;
 
-	list_for_each_entry(qdisc, &repr->tc->qdiscs, list) if (qdisc->handle == handle) return qdisc;
+	list_for_each_entry(qdisc, &repr->tc->qdiscs, list)
+		if (qdisc->handle == handle)
+			return qdisc;
 	return NULL;
 }
 
@@ -14,7 +16,9 @@ struct vm_tc_qdisc *vm_tc_child(struct vm_repr *repr, u32 parent)
 {
 	struct vm_tc_qdisc *qdisc;
 
-	list_for_each_entry(qdisc, &repr->tc->qdiscs, list) if (qdisc->parent == parent) return qdisc;
+	list_for_each_entry(qdisc, &repr->tc->qdiscs, list)
+		if (qdisc->parent == parent)
+			return qdisc;
 	return NULL;
 }
 
@@ -22,9 +26,9 @@ struct vm_tc_qdisc *vm_tc_leaf(struct vm_repr *repr, u32 queue)
 {
 	struct vm_tc_qdisc *qdisc;
 
-	list_for_each_entry(qdisc, &repr->tc->qdiscs,
-			    list) if ((qdisc->kind == VM_TC_RED || qdisc->kind == VM_TC_GRED) &&
-				      qdisc->queue == queue) return qdisc;
+	list_for_each_entry(qdisc, &repr->tc->qdiscs, list)
+		if ((qdisc->kind == VM_TC_RED || qdisc->kind == VM_TC_GRED) && qdisc->queue == queue)
+			return qdisc;
 	return NULL;
 }
 
@@ -32,8 +36,9 @@ struct vm_tc_qdisc *vm_tc_shaper(struct vm_repr *repr, u32 queue)
 {
 	struct vm_tc_qdisc *qdisc;
 
-	list_for_each_entry(qdisc, &repr->tc->qdiscs,
-			    list) if (qdisc->kind == VM_TC_TBF && !qdisc->whole && qdisc->queue == queue) return qdisc;
+	list_for_each_entry(qdisc, &repr->tc->qdiscs, list)
+		if (qdisc->kind == VM_TC_TBF && !qdisc->whole && qdisc->queue == queue)
+			return qdisc;
 	return NULL;
 }
 
@@ -41,15 +46,16 @@ struct vm_tc_qdisc *vm_tc_scheduler(struct vm_repr *repr)
 {
 	struct vm_tc_qdisc *qdisc;
 
-	list_for_each_entry(qdisc, &repr->tc->qdiscs,
-			    list) if (qdisc->kind == VM_TC_PRIO || qdisc->kind == VM_TC_ETS) return qdisc;
+	list_for_each_entry(qdisc, &repr->tc->qdiscs, list)
+		if (qdisc->kind == VM_TC_PRIO || qdisc->kind == VM_TC_ETS)
+			return qdisc;
 	return NULL;
 }
 
 /* Where a qdisc stands: table in vm_tc.h. */
 static bool place(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct vm_why *why)
 {
-	const u32 class = TC_H_MIN(qdisc->parent);
+	const u32 minor = TC_H_MIN(qdisc->parent);
 	struct vm_tc_qdisc *parent;
 
 	qdisc->whole = true;
@@ -63,13 +69,13 @@ static bool place(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct vm_why
 	switch (parent->kind) {
 	case VM_TC_PRIO:
 	case VM_TC_ETS:
-		if (class < 1 || class > parent->queues || qdisc->kind == VM_TC_PRIO || qdisc->kind == VM_TC_ETS)
+		if (minor < 1 || minor > parent->queues || qdisc->kind == VM_TC_PRIO || qdisc->kind == VM_TC_ETS)
 			break;
 		qdisc->whole = false;
-		qdisc->queue = class - 1;
+		qdisc->queue = minor - 1;
 		return true;
 	case VM_TC_TBF:
-		if (class != 1 || qdisc->kind == VM_TC_TBF || (!parent->whole && qdisc->queues > 1))
+		if (minor != 1 || qdisc->kind == VM_TC_TBF || (!parent->whole && qdisc->queues > 1))
 			break;
 		if (!parent->whole && (qdisc->kind == VM_TC_PRIO || qdisc->kind == VM_TC_ETS))
 			break;
@@ -79,7 +85,7 @@ static bool place(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct vm_why
 	default:
 		break;
 	}
-	vm_why_set(why, "a lane has no such qdisc under class %x:%x", TC_H_MAJ(qdisc->parent) >> 16, class);
+	vm_why_set(why, "a lane has no such qdisc under class %x:%x", TC_H_MAJ(qdisc->parent) >> 16, minor);
 	return false;
 }
 
@@ -94,10 +100,10 @@ static void span(const struct vm_tc_qdisc *a, u32 *first, u32 *end)
 static void forget(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, u32 *first, u32 *end)
 {
 	struct vm_tc_qdisc *below;
-	u32 class;
+	u32 minor;
 
-	for (class = 1; class <= max_t(u32, qdisc->queues, 1); class ++) {
-		below = vm_tc_child(repr, TC_H_MAKE(qdisc->handle, class));
+	for (minor = 1; minor <= max_t(u32, qdisc->queues, 1); minor++) {
+		below = vm_tc_child(repr, TC_H_MAKE(qdisc->handle, minor));
 		if (below)
 			forget(repr, below, first, end);
 	}
@@ -157,10 +163,10 @@ void vm_tc_remove(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 static void forget_bands(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, u32 bands, u32 *first, u32 *end)
 {
 	struct vm_tc_qdisc *there;
-	u32 class;
+	u32 minor;
 
-	for (class = qdisc->queues + 1; class <= bands; class ++) {
-		there = vm_tc_child(repr, TC_H_MAKE(qdisc->handle, class));
+	for (minor = qdisc->queues + 1; minor <= bands; minor++) {
+		there = vm_tc_child(repr, TC_H_MAKE(qdisc->handle, minor));
 		if (there)
 			forget(repr, there, first, end);
 	}
@@ -203,9 +209,9 @@ int vm_tc_replace(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 	return -EOPNOTSUPP;
 }
 
-int vm_tc_graft(struct vm_repr *repr, u32 class, u32 child_handle)
+int vm_tc_graft(struct vm_repr *repr, u32 minor, u32 child_handle)
 {
-	struct vm_tc_qdisc *parent = vm_tc_find(repr, TC_H_MAJ(class)), *there = vm_tc_child(repr, class);
+	struct vm_tc_qdisc *parent = vm_tc_find(repr, TC_H_MAJ(minor)), *there = vm_tc_child(repr, minor);
 	struct vm_why why;
 
 	if (there && there->handle != child_handle)

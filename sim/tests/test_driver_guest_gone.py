@@ -1,0 +1,65 @@
+"""The RTL's process killed under a driver at work: an error with a sentence within seconds, no splat, no hang, and everything can still be taken down."""
+
+import time
+
+import driver_bench
+import pytest
+from devices import device_program  # noqa: F401
+from driver_bench import talk
+from lost_link import LostLink
+
+SCRIPT = """
+red="limit 400000 max 90000 avpkt 1000 burst 55 ecn bandwidth 100mbit"
+tc qdisc add dev $lane root handle 1: red min 30000 $red
+counters before
+echo "carrier.before $(cat /sys/class/net/$lane/carrier)"
+busy() { while [ ! -e /tmp/over ]; do /bin/tc -s qdisc show dev $lane > /tmp/last; /bin/tc qdisc change dev $lane root handle 1: red min $1 $red; done; }
+busy 30000 & one=$!
+busy 40000 & two=$!
+step 1
+echo "seconds.began $(cut -d. -f1 /proc/uptime)"
+while [ $(cat /sys/class/net/$lane/carrier) = 1 ]; do sleep 0.1; done
+echo "seconds.seen $(cut -d. -f1 /proc/uptime)"
+echo > /tmp/over
+wait $one $two
+counters behind
+tc qdisc change dev $lane root handle 1: red min 50000 $red
+counters changed
+refused last
+tc qdisc del dev $lane root
+echo "sentence $(dmesg | grep -c 'does not answer')"
+rmmod vermilion && echo "unloaded"
+insmod /modules/vermilion.ko
+ls /sys/bus/pci/drivers/vermilion/$device 2> /dev/null || echo "not bound"
+echo "second $(dmesg | grep vermilion | tail -n 2 | tr '\\n' ';')"
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def machine():
+    driver_bench.check_machine()
+
+
+def test_a_card_that_dies_at_work_ends_in_a_sentence(tmp_path, device_program):  # noqa: F811
+    links = []
+
+    def through(socket):
+        links.append(LostLink(socket))
+        return links[0].path
+
+    def kill(device, control):
+        time.sleep(0.7)  # while the guest's two loops are at it
+        device.process.kill()
+        device.process.wait()
+
+    said = talk("6.12", device_program, SCRIPT, kill, folder=tmp_path, through=through)
+    assert links[0].lost and links[0].alone > 0
+    assert said.qdiscs("before")["1:"]["offloaded"] and said.said("carrier.before") == "1"
+    seen = int(said.said("seconds.seen")) - int(said.said("seconds.began"))
+    assert seen <= 5
+    for name in ("behind", "changed"):
+        assert not said.qdiscs(name)["1:"].get("offloaded"), name
+    assert "the card does not answer: reads give all ones" in said.said("refused.last")
+    assert int(said.said("sentence")) >= 1
+    assert "unloaded" in said.console and "not bound" in said.console
+    assert said.said("splats.end") == "0"

@@ -1,0 +1,263 @@
+"""Stock tc in a guest against the RTL: what is offloaded, what the registers then hold, and that `tc -s` counts what the harness counts."""
+
+import random
+import struct
+
+import driver_bench
+import pytest
+from devices import device_program  # noqa: F401
+from driver_bench import counts, expected, talk
+from test_simulator import IP4, MACS, pcap
+
+DP = "limit 60000 min {low}000 max {high}000 burst 20 avpkt 1000 bandwidth 100mbit probability {p} prio {prio}"
+TOP = 2**27 - 1
+SEED = 71
+PAUSE = 10 * 10**9  # ns in front of a capture, in which averages forget
+
+
+@pytest.fixture(scope="module", autouse=True)
+def machine():
+    driver_bench.check_machine()
+
+
+def q32(p: float) -> float:
+    """A probability as tc hands it over: cut to a fraction of 2^32."""
+    return int(p * 2**32) / 2**32
+
+
+def red(low, high, p, **more):
+    return {"curve": "red", "min": low, "max": high, "p": q32(p)} | more
+
+
+def all_colours(curve):
+    return {colour: curve for colour in ("green", "yellow", "red")}
+
+
+def frame(size, dscp=0, ecn=0):
+    return MACS + b"\x08\0" + struct.pack(">BBH", 0x45, dscp << 2 | ecn, size - 14) + IP4[4:20] + bytes(size - 34)
+
+
+def capture(path, frames, gap_ns, burst=0):
+    """`frames` every `gap_ns`, the first `burst` of them at once."""
+    return pcap(path, [(max(0, i - burst) * gap_ns, data, len(data)) for i, data in enumerate(frames)])
+
+
+def feed(path):
+    """An action: the capture at its own pace, until nothing is left; returns the harness's counters."""
+
+    def act(device, control):
+        began = control.ask("counters")["now_ns"]
+        control.ask("feed", capture=str(path), at_ns=began + PAUSE)
+        control.ask("idle")
+        return counts(control)
+
+    return act
+
+
+def check_qdisc(shown, parts):
+    """A qdisc's counters are the sums over these colours of queues."""
+    total = lambda name, what=0: sum(part[name][what] for part in parts)
+    assert shown["offloaded"]
+    assert (shown["packets"], shown["bytes"]) == (total("sent"), total("sent", 1))
+    early, tail = total("early") + total("forced"), total("tail") + total("nobuf")
+    assert (shown["drops"], shown["overlimits"]) == (early + tail, early + total("marked"))
+    assert (shown["backlog"], shown["qlen"]) == (0, 0)
+    if shown["kind"] == "red":
+        assert (shown["marked"], shown["early"], shown["pdrop"]) == (total("marked"), early, tail)
+
+
+SETTINGS = """
+red="avpkt 1000 burst 55 bandwidth 100mbit"
+tc qdisc add dev $lane root handle 1: red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 ecn bandwidth 100mbit
+shadow add; counters add; owners add
+tc qdisc change dev $lane root handle 1: red limit 300000 min 20000 max 60000 probability 0.1 $red
+shadow change; counters change
+tc qdisc replace dev $lane root handle 2: red limit 300000 min 20000 max 60000 probability 0.1 ecn harddrop $red
+shadow replace; counters replace
+tc qdisc change dev $lane root handle 2: red limit 300000 min 20000 max 60000 probability 0.1 ecn nodrop $red
+shadow nodrop
+tc qdisc change dev $lane root handle 2: red limit 200000000 min 20000 max 60000 probability 0.1 $red
+shadow refused; counters refused; refused limit; owners refused
+tc qdisc change dev $lane root handle 2: red limit 300000 min 20000 max 60000 probability 0.1 $red
+shadow again; counters again
+/bin/ethtool -K $lane hw-tc-offload off 2> /dev/null || echo "kept on"
+tc qdisc del dev $lane root
+shadow del; counters del; owners del
+tc qdisc add dev $lane root handle 3: gred setup DPs 3 default 2 grio
+tc qdisc change dev $lane root handle 3: gred DP 0 GREEN
+tc qdisc change dev $lane root handle 3: gred DP 1 YELLOW
+tc qdisc change dev $lane root handle 3: gred DP 2 RED
+shadow gred; counters gred
+tc qdisc replace dev $lane root handle 4: gred setup DPs 4 default 0
+counters dps; refused dps; shadow dps
+tc qdisc replace dev $lane root handle 5: ets bands 3 strict 1 quanta 3000 4500
+tc qdisc add dev $lane parent 5:2 handle 6: tbf rate 2mbit burst 5000 limit 100000
+tc qdisc add dev $lane parent 6:1 handle 7: red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 ecn bandwidth 100mbit
+shadow band; counters tree; owners tree
+tc qdisc replace dev $lane parent 5:2 handle 8: pfifo limit 10
+shadow pfifo; counters pfifo; owners pfifo
+tc qdisc del dev $lane root
+shadow end; owners end
+rmmod vermilion && echo "unloaded"
+"""
+COLOURS = {"GREEN": (15, 25, 0.02, 1), "YELLOW": (10, 20, 0.05, 2), "RED": (5, 15, 0.1, 3)}
+for name, (low, high, p, prio) in COLOURS.items():
+    SETTINGS = SETTINGS.replace(f" {name}\n", " " + DP.format(low=low, high=high, p=p, prio=prio) + "\n")
+
+
+@pytest.mark.parametrize("version", ["6.12", "6.1"])
+def test_what_tc_says_is_in_the_registers(version, tmp_path, device_program):  # noqa: F811
+    said = talk(version, device_program, SETTINGS, folder=tmp_path)
+    plain, mild = red(20000, 60000, 0.1), red(30000, 90000, 0.02, end=TOP)
+    assert said.shadow("add") == expected(limit=400000, ecn=True, **all_colours(mild))
+    assert said.shadow("change") == expected(limit=300000, **all_colours(plain))
+    assert said.shadow("replace") == expected(limit=300000, ecn=True, **all_colours(plain))
+    marks = {"curve": "tail", "ecn": plain}
+    assert said.shadow("nodrop") == expected(limit=300000, ecn=True, **all_colours(marks))
+    assert said.shadow("again") == said.shadow("change")
+    none = expected()
+    for name in ("refused", "del", "dps", "end"):
+        assert said.shadow(name) == none, name
+    for name in ("add", "change", "replace", "again", "gred"):
+        assert [each["offloaded"] for each in said.qdiscs(name).values()] == [True], name
+    for name in ("refused", "dps", "del"):
+        assert not any(each.get("offloaded") for each in said.qdiscs(name).values()), name
+    assert said.said("refused.limit") == "1 red 2: limit is 200000000; legal is 1B to 134217727B"
+    assert said.said("refused.dps") == "2 gred 4: DPs is 4; legal is 1 to 3, the colours of a queue"
+    assert said.said("owners.add") == "port nobody,classes tc,queue 0 tc,"
+    assert (
+        said.said("owners.refused")
+        == said.said("owners.del")
+        == said.said("owners.end")
+        == "port nobody,classes nobody,"
+    )
+    assert "kept on" in said.console
+    curves = {
+        colour: red(1000 * low, 1000 * high, p)
+        for colour, (low, high, p, _) in zip(("green", "yellow", "red"), COLOURS.values())
+    }
+    assert said.shadow("gred") == expected(limit=180000, average={"kind": "rio-c"}, **curves)
+    # What the shadow holds is the queue that was written last: the one of the new qdisc.
+    shaped = {"quantum": 3000, "rate": 2_000_000, "burst": 5000}
+    assert said.shadow("band") == expected(limit=400000, ecn=True, **shaped, **all_colours(mild))
+    assert {name: each["kind"] for name, each in said.qdiscs("tree").items() if each.get("offloaded")} == {
+        "5:": "ets", "6:": "tbf", "7:": "red"
+    }  # fmt: skip
+    assert said.said("owners.tree") == "port nobody,classes tc,queue 0 tc,queue 1 tc,queue 2 tc,"
+    assert said.shadow("pfifo") == expected(quantum=3000)
+    assert not said.qdiscs("pfifo")["8:"].get("offloaded") and said.qdiscs("pfifo")["5:"]["offloaded"]
+    assert "unloaded" in said.console and said.said("splats.end") == "0"
+
+
+TRAFFIC = """
+tc qdisc add dev $lane root handle 1: tbf rate 10mbit burst 5000 limit 100000
+tc qdisc add dev $lane parent 1:1 handle 2: red limit 100000 min 15000 max 45000 avpkt 1000 burst 55 probability 0.1 ecn bandwidth 10mbit
+step 1
+counters red; counters twice
+tc qdisc replace dev $lane parent 1:1 handle 3: gred setup DPs 3 default 0 grio
+tc qdisc change dev $lane parent 1:1 handle 3: gred DP 0 GREEN
+tc qdisc change dev $lane parent 1:1 handle 3: gred DP 1 YELLOW
+tc qdisc change dev $lane parent 1:1 handle 3: gred DP 2 RED
+step 2
+counters gred
+tc qdisc replace dev $lane parent 1:1 handle 4: prio bands 3 priomap 2 2 2 1 0 0 0 0 0 0 0 0 0 0 0 0
+tc qdisc add dev $lane parent 4:1 handle 5: red limit 20000 min 5000 max 15000 avpkt 1000 burst 55 probability 0.5 bandwidth 10mbit
+step 3
+counters prio
+tc qdisc replace dev $lane parent 1:1 handle 6: red limit 400000 min 30000 max 30001 probability 1 avpkt 1000 burst 31 ecn bandwidth 10mbit
+step 4
+counters below
+step 5
+counters warm
+step 6
+counters above
+step 7
+counters final
+tc qdisc del dev $lane root
+counters gone
+echo "interrupts $(grep vermilion /proc/interrupts)"
+"""
+for name, (low, high, p, prio) in COLOURS.items():
+    TRAFFIC = TRAFFIC.replace(f" {name}\n", " " + DP.format(low=low, high=high, p=p, prio=prio) + "\n")
+GAP = 800_000  # ns of 1000 bytes at the 10 Mbit/s of the shaper
+
+
+def steady(path, backlog, count):
+    """ECN-capable frames of 1000 bytes: as many as shall be queued at once, then one in the time of one."""
+    return capture(path, [frame(1000, ecn=2)] * count, GAP, burst=backlog // 1000)
+
+
+def difference(after, before):
+    return {
+        key: {name: tuple(a - b for a, b in zip(pair, before[key][name])) for name, pair in parts.items()}
+        for key, parts in after.items()
+    }
+
+
+def test_tc_counts_what_the_harness_counts_and_marks_as_the_kernels_selftest_asks(
+    tmp_path, device_program
+):  # noqa: F811
+    rng = random.Random(SEED)
+    frames = [frame(rng.randint(600, 1400), ecn=rng.choice([0, 0, 2])) for _ in range(3000)]
+    mixed = capture(tmp_path / "mixed.pcap", frames, GAP * 3 // 4)
+    precedences = [frame(600 + 100 * (i % 7), dscp=(10, 12, 14, 0)[i % 4]) for i in range(2000)]
+    assured = capture(tmp_path / "assured.pcap", precedences, GAP // 3)
+    classes = [frame(800, dscp=8 * (i % 8)) for i in range(800)]
+    classes = capture(tmp_path / "classes.pcap", classes, GAP // 3)
+    two_thirds, three_halves = (steady(tmp_path / f"{n}.pcap", n, 2600) for n in (20000, 45000))
+    seen = {}
+
+    def warm(device, control):
+        control.ask("pause")
+        control.ask("feed", capture=str(three_halves))
+        control.ask("run", ns=1500 * GAP)
+        seen["warm"] = counts(control)
+
+    def above(device, control):
+        control.ask("run", ns=1000 * GAP)
+        seen["above"] = counts(control)
+
+    def rest(device, control):
+        control.ask("resume")
+        control.ask("idle")
+        seen["final"] = counts(control)
+
+    actions = [feed(mixed), feed(assured), feed(classes), feed(two_thirds), warm, above, rest]
+    said = talk("6.12", device_program, TRAFFIC, *actions, folder=tmp_path)
+    after = said.results[:4]
+    queue = lambda counters, number=0: [counters[number, colour] for colour in range(3)]
+
+    def shown(name, handle):
+        return said.qdiscs(name)[handle]
+
+    check_qdisc(shown("red", "2:"), queue(after[0]))
+    check_qdisc(shown("red", "1:"), queue(after[0]))
+    assert shown("red", "2:")["marked"] > 20 and shown("red", "2:")["early"] > 20
+    assert said.qdiscs("twice") == said.qdiscs("red"), "asking counts"
+
+    dps = difference(after[1], after[0])
+    for colour, vq in enumerate(shown("gred", "3:")["options"]["vqs"]):
+        part = dps[0, colour]
+        assert (vq["packets"], vq["bytes"]) == part["sent"]
+        assert (vq["forced_drop"], vq["prob_drop"]) == (part["forced"][0], part["early"][0])
+        assert vq["pdrop"] == part["tail"][0] + part["nobuf"][0]
+    assert [dps[0, colour]["arrived"][0] for colour in range(3)] == [1000, 500, 500]
+    assert dps[0, 2]["forced"][0] + dps[0, 2]["early"][0] > 50
+    check_qdisc(shown("gred", "3:"), queue(dps))
+
+    bands = difference(after[2], after[1])
+    assert [bands[band, 0]["arrived"][0] for band in range(3)] == [400, 100, 300]
+    check_qdisc(shown("prio", "5:"), queue(bands))
+    check_qdisc(shown("prio", "4:"), [part for band in range(3) for part in queue(bands, band)])
+    assert shown("prio", "5:")["drops"] > 20
+
+    below = queue(difference(after[3], after[2]))
+    check_qdisc(shown("below", "6:"), below)
+    assert below[0]["arrived"][0] == 2600 and shown("below", "6:")["marked"] == 0
+    # The clock goes on with every access of the guest's, so tc may see a packet more than the harness did just before.
+    steady_for = seen["above"][0, 0]["arrived"][0] - seen["warm"][0, 0]["arrived"][0]
+    marked = shown("above", "6:")["marked"] - shown("warm", "6:")["marked"]
+    assert steady_for > 950 and 0.95 * steady_for <= marked <= steady_for + 1
+    assert 40000 < shown("above", "6:")["backlog"] < 50000
+    check_qdisc(shown("final", "6:"), queue(difference(seen["final"], after[2])))
+    assert said.said("interrupts").split()[1] == "7" and said.said("splats.end") == "0"

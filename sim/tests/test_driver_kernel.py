@@ -1,0 +1,54 @@
+"""The kernel module as kernel developers would have it: no warning from the compiler on 6.1 and 6.12, from sparse or from checkpatch."""
+
+import re
+import subprocess
+
+import driver_bench
+import pytest
+from vermilion import build, driver_guest, suite
+
+KERNEL = build.ROOT / "sw_driver" / "kernel"
+SOURCES = sorted(path for path in KERNEL.glob("vm_*.[ch]") if not suite.generated(path))
+# The versions of kernels are compared in vm_compat.h, which is there for nothing else.
+IGNORED = "LINUX_VERSION_CODE,CONSTANT_COMPARISON"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def machine():
+    driver_bench.check_machine()
+
+
+def warnings(log) -> list[str]:
+    return [line for line in log.read_text().splitlines() if re.search(r"\b(warning|error)\b", line, re.I)]
+
+
+@pytest.mark.parametrize("version", driver_guest.KERNELS)
+def test_the_module_builds_without_a_warning(version):
+    made = driver_guest.module(version, "W=1", name="strict")
+    assert made.exists() and warnings(made.parents[1] / "make.log") == []
+    said = subprocess.run(["modinfo", made], capture_output=True, text=True)
+    if said.returncode == 0:
+        assert "Dual BSD/GPL" in said.stdout and "mqnic.app_564d0001" in said.stdout
+
+
+def test_sparse_finds_nothing():
+    sparse = driver_guest.checkers() / "system/usr/bin/sparse"
+    made = driver_guest.module("6.12", "C=2", f"CHECK={sparse}", name="sparse")
+    log = made.parents[1] / "make.log"
+    read = {line.split("/")[-1] for line in log.read_text().splitlines() if line.strip().startswith("CHECK")}
+    assert {path.name for path in SOURCES if path.suffix == ".c"} <= read
+    assert warnings(log) == []
+
+
+def test_checkpatch_finds_nothing():
+    script = driver_guest.checkers() / "scripts/checkpatch.pl"
+    options = ["--no-tree", "--terse", "--show-types", "--max-line-length=120", f"--ignore={IGNORED}", "-f"]
+    done = subprocess.run(["perl", script, *options, *SOURCES], capture_output=True, text=True)
+    found = [line for line in done.stdout.splitlines() if re.search("ERROR|WARNING|CHECK", line)]
+    assert found == [] and done.stdout.count("0 errors, 0 warnings") == len(SOURCES)
+
+
+def test_every_source_says_its_licence():
+    for path in SOURCES:
+        assert "SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0" in path.open().readline(), path.name
+    assert 'MODULE_LICENSE("Dual BSD/GPL")' in (KERNEL / "vm_main.c").read_text()
