@@ -107,7 +107,18 @@ def tables(spec: dict) -> str:
         f"// {SPDX}",
         f"/* {HEAD} */",
         "/* clang-format off */",
+        "#include <linux/build_bug.h>",
+        "#include <linux/stddef.h>",
+        "",
         '#include "vm_netlink.h"',
+        "",
+        "#define SIZE_U32 sizeof(u32)",
+        "#define SIZE_U64 sizeof(u64)",
+        "#define SIZE_NUMBER sizeof(struct vm_number)",
+        "#define IS_SIZE(kind, type, member) BUILD_BUG_ON_ZERO(sizeof_field(type, member) != SIZE_##kind)",
+        "#define FIELD(attribute, kind, type, member) \\",
+        "\t{ attribute, VM_NL_##kind, offsetof(type, member) + IS_SIZE(kind, type, member), NULL }",
+        "#define SET(fields, last, pad) { fields, ARRAY_SIZE(fields), last, pad }",
         "",
     ]
     for of in ("number", "curve", "curves", "marker", "class-entry"):

@@ -75,7 +75,7 @@ static void get_strings(struct net_device *netdev, u32 set, u8 *at)
 
 	if (set == ETH_SS_TEST) {
 		for (i = 0; i < VM_SELFTESTS; i++)
-			put(&at, "%s", vm_selftest_names[i]);
+			put(&at, "%s", vm_selftest_name(i));
 		return;
 	}
 	if (set != ETH_SS_STATS)

@@ -7,21 +7,76 @@
 #include <linux/module.h>
 #include "vm_netlink.h"
 
-#define COMMAND(number, which, flag)                                                                                   \
-	.cmd = (number), .doit = vm_nl_##which, .policy = vm_nl_##which##_policy,                                      \
-	.maxattr = ARRAY_SIZE(vm_nl_##which##_policy) - 1, .flags = (flag)
-
 static const struct genl_ops commands[] = {
-	{ COMMAND(VERMILION_CMD_LANE_GET, lane_get, 0), .dumpit = vm_nl_lane_dump },
-	{ COMMAND(VERMILION_CMD_LANE_SET, lane_set, GENL_UNS_ADMIN_PERM) },
-	{ COMMAND(VERMILION_CMD_QUEUE_GET, queue_get, 0), .dumpit = vm_nl_queue_dump },
-	{ COMMAND(VERMILION_CMD_QUEUE_SET, queue_set, GENL_UNS_ADMIN_PERM) },
-	{ COMMAND(VERMILION_CMD_QUEUE_RESET, queue_reset, GENL_UNS_ADMIN_PERM) },
-	{ COMMAND(VERMILION_CMD_CLASS_GET, class_get, 0) },
-	{ COMMAND(VERMILION_CMD_CLASS_SET, class_set, GENL_UNS_ADMIN_PERM) },
-	{ COMMAND(VERMILION_CMD_CLASS_RESET, class_reset, GENL_UNS_ADMIN_PERM) },
-	{ COMMAND(VERMILION_CMD_STATISTICS_GET, statistics_get, 0), .dumpit = vm_nl_statistics_dump },
-	{ COMMAND(VERMILION_CMD_STATISTICS_CLEAR, statistics_clear, GENL_UNS_ADMIN_PERM) },
+	{
+		.cmd = VERMILION_CMD_LANE_GET,
+		.doit = vm_nl_lane_get,
+		.dumpit = vm_nl_lane_dump,
+		.policy = vm_nl_lane_get_policy,
+		.maxattr = ARRAY_SIZE(vm_nl_lane_get_policy) - 1,
+	},
+	{
+		.cmd = VERMILION_CMD_LANE_SET,
+		.doit = vm_nl_lane_set,
+		.policy = vm_nl_lane_set_policy,
+		.maxattr = ARRAY_SIZE(vm_nl_lane_set_policy) - 1,
+		.flags = GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd = VERMILION_CMD_QUEUE_GET,
+		.doit = vm_nl_queue_get,
+		.dumpit = vm_nl_queue_dump,
+		.policy = vm_nl_queue_get_policy,
+		.maxattr = ARRAY_SIZE(vm_nl_queue_get_policy) - 1,
+	},
+	{
+		.cmd = VERMILION_CMD_QUEUE_SET,
+		.doit = vm_nl_queue_set,
+		.policy = vm_nl_queue_set_policy,
+		.maxattr = ARRAY_SIZE(vm_nl_queue_set_policy) - 1,
+		.flags = GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd = VERMILION_CMD_QUEUE_RESET,
+		.doit = vm_nl_queue_reset,
+		.policy = vm_nl_queue_reset_policy,
+		.maxattr = ARRAY_SIZE(vm_nl_queue_reset_policy) - 1,
+		.flags = GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd = VERMILION_CMD_CLASS_GET,
+		.doit = vm_nl_class_get,
+		.policy = vm_nl_class_get_policy,
+		.maxattr = ARRAY_SIZE(vm_nl_class_get_policy) - 1,
+	},
+	{
+		.cmd = VERMILION_CMD_CLASS_SET,
+		.doit = vm_nl_class_set,
+		.policy = vm_nl_class_set_policy,
+		.maxattr = ARRAY_SIZE(vm_nl_class_set_policy) - 1,
+		.flags = GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd = VERMILION_CMD_CLASS_RESET,
+		.doit = vm_nl_class_reset,
+		.policy = vm_nl_class_reset_policy,
+		.maxattr = ARRAY_SIZE(vm_nl_class_reset_policy) - 1,
+		.flags = GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd = VERMILION_CMD_STATISTICS_GET,
+		.doit = vm_nl_statistics_get,
+		.dumpit = vm_nl_statistics_dump,
+		.policy = vm_nl_statistics_get_policy,
+		.maxattr = ARRAY_SIZE(vm_nl_statistics_get_policy) - 1,
+	},
+	{
+		.cmd = VERMILION_CMD_STATISTICS_CLEAR,
+		.doit = vm_nl_statistics_clear,
+		.policy = vm_nl_statistics_clear_policy,
+		.maxattr = ARRAY_SIZE(vm_nl_statistics_clear_policy) - 1,
+		.flags = GENL_UNS_ADMIN_PERM,
+	},
 };
 
 static const struct genl_multicast_group groups[] = { { .name = "monitor" } };

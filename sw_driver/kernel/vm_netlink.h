@@ -13,8 +13,6 @@
 #ifndef VM_NETLINK_H
 #define VM_NETLINK_H
 
-#include <linux/build_bug.h>
-#include <linux/stddef.h>
 #include <net/genetlink.h>
 #include "vermilion_netlink.h"
 #include "vm_core.h"
@@ -38,22 +36,6 @@ struct vm_nl_set {
 	u32 pad;  /* attribute that fills up in front of u64; 0: the set has none */
 };
 
-#define VM_NL_SIZE_U32 sizeof(u32)
-#define VM_NL_SIZE_U64 sizeof(u64)
-#define VM_NL_SIZE_NUMBER sizeof(struct vm_number)
-/* A field whose member has the size of its kind, or the build fails. */
-#define FIELD(attribute, kind, type, member)                                                                           \
-	{                                                                                                              \
-		attribute, VM_NL_##kind,                                                                               \
-			offsetof(type, member) + BUILD_BUG_ON_ZERO(sizeof_field(type, member) != VM_NL_SIZE_##kind),   \
-			NULL                                                                                           \
-	}
-
-#define SET(fields, last, pad)                                                                                         \
-	{                                                                                                              \
-		fields, ARRAY_SIZE(fields), last, pad                                                                  \
-	}
-
 extern const struct vm_nl_set vm_nl_queue;
 extern const struct nla_policy vm_nl_lane_get_policy[VERMILION_A_LANE_MAX + 1];
 extern const struct nla_policy vm_nl_lane_set_policy[VERMILION_A_LANE_MAX + 1];
@@ -67,7 +49,8 @@ extern const struct nla_policy vm_nl_statistics_get_policy[VERMILION_A_STATISTIC
 extern const struct nla_policy vm_nl_statistics_clear_policy[VERMILION_A_LANE_MAX + 1];
 
 /* Writes the settings that a stretch of attributes names over those in `base`, a struct of the set. Attributes that are no fields of it are
- * passed over. The policy has looked at types and lengths before. A message that gives one twice is refused. */
+ * passed over. The policy has looked at types and lengths before. A message that gives one twice is refused.
+ */
 int vm_nl_take(const struct vm_nl_set *set, struct nlattr *head, int length, void *base,
 	       struct netlink_ext_ack *extack);
 /* All settings of `base` as attributes; -EMSGSIZE where there is no room. */
@@ -82,7 +65,8 @@ __printf(2, 3) void vm_nl_say(struct netlink_ext_ack *extack, const char *format
 int vm_nl_refuse(struct netlink_ext_ack *extack, int error, const struct vm_why *why);
 
 /* The lane that a command's attribute names, for vm_repr_put(); an error and a sentence where the attribute is missing, names no netdev
- * of this driver, or any attribute but `repeated` comes twice. All ifindex attributes are one of these. */
+ * of this driver, or any attribute but `repeated` comes twice. All ifindex attributes are one of these.
+ */
 struct vm_repr *vm_nl_repr(struct genl_info *info, u32 ifindex, u32 repeated);
 /* A u32 that a command needs; false, with a sentence, where it is missing. */
 bool vm_nl_need(struct nlattr *const *attributes, u32 attribute, const char *name, u32 *value,

@@ -64,8 +64,9 @@ static int take(struct nlattr *entry, const struct vm_repr *repr, struct vm_clas
 	error = vm_nl_once(nla_data(entry), nla_len(entry), 0, extack);
 	if (error)
 		return error;
-	nla_for_each_nested(at, entry, rest) if (nla_type(at) <= VERMILION_A_CLASS_ENTRY_MAX) attributes[nla_type(at)] =
-		at;
+	nla_for_each_nested(at, entry, rest)
+		if (nla_type(at) <= VERMILION_A_CLASS_ENTRY_MAX)
+			attributes[nla_type(at)] = at;
 	if (!vm_nl_need(attributes, VERMILION_A_CLASS_ENTRY_DSCP, "entry.dscp", &dscp, extack) ||
 	    !vm_nl_need(attributes, VERMILION_A_CLASS_ENTRY_QUEUE, "entry.queue", &queue, extack) ||
 	    !vm_nl_need(attributes, VERMILION_A_CLASS_ENTRY_COLOUR, "entry.colour", &colour, extack))
@@ -96,8 +97,7 @@ static int change(struct vm_repr *repr, struct genl_info *info)
 	u32 owner;
 
 	copy(repr, classes, &owner);
-	nlmsg_for_each_attr(at, info->nlhdr, GENL_HDRLEN, rest)
-	{
+	nlmsg_for_each_attr(at, info->nlhdr, GENL_HDRLEN, rest) {
 		if (nla_type(at) != VERMILION_A_CLASS_ENTRY)
 			continue;
 		error = take(at, repr, classes, seen, info->extack);

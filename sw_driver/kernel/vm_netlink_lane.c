@@ -107,8 +107,9 @@ static struct vm_repr *next(struct net *net, int after)
 	int lowest = 0;
 
 	rtnl_lock();
-	for_each_netdev(net, netdev) if (vm_repr_of(netdev) && netdev->ifindex > after &&
-					 (!lowest || netdev->ifindex < lowest)) lowest = netdev->ifindex;
+	for_each_netdev(net, netdev)
+		if (vm_repr_of(netdev) && netdev->ifindex > after && (!lowest || netdev->ifindex < lowest))
+			lowest = netdev->ifindex;
 	rtnl_unlock();
 	return lowest ? vm_repr_get(net, lowest) : NULL;
 }

@@ -8,6 +8,12 @@ struct room {
 	u32 *at, *end;
 };
 
+/* Settings and what they come to: too much for the stack. */
+struct queue {
+	struct vm_queue settings;
+	struct vm_queue_words words;
+};
+
 static int pair(void *context, u32 address, u32 value)
 {
 	struct room *room = context;
@@ -49,10 +55,7 @@ static int put_registers(struct sk_buff *skb, struct vm_repr *repr, const struct
 
 static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
 {
-	struct {
-		struct vm_queue settings;
-		struct vm_queue_words words;
-	} * both;
+	struct queue *both;
 	enum vm_owner owner;
 	int error;
 

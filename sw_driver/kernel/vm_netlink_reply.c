@@ -8,7 +8,8 @@
 #define SENTENCES 64u
 
 /* extack's own room holds 79 characters, and in 6.1 it has none. A sentence is sent as the command returns; for it to be overwritten before that, 64
- * other writers would have to be refused meanwhile, and only administrators are refused in sentences of their own. */
+ * other writers would have to be refused meanwhile, and only administrators are refused in sentences of their own.
+ */
 void vm_nl_say(struct netlink_ext_ack *extack, const char *format, ...)
 {
 	static char texts[SENTENCES][VM_WHY_CHARS];

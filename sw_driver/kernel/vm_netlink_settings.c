@@ -8,8 +8,7 @@ int vm_nl_once(struct nlattr *head, int length, u32 repeated, struct netlink_ext
 	u64 seen = 0;
 	int rest;
 
-	nla_for_each_attr(at, head, length, rest)
-	{
+	nla_for_each_attr(at, head, length, rest) {
 		const u32 type = nla_type(at);
 
 		if (type >= 64 || type == repeated)
@@ -33,8 +32,7 @@ static int take_number(struct nlattr *nest, struct vm_number *out, struct netlin
 	error = vm_nl_once(nla_data(nest), nla_len(nest), 0, extack);
 	if (error)
 		return error;
-	nla_for_each_nested(at, nest, rest)
-	{
+	nla_for_each_nested(at, nest, rest) {
 		switch (nla_type(at)) {
 		case VERMILION_A_NUMBER_NUM:
 			number.num = nla_get_u64(at);
@@ -96,8 +94,7 @@ int vm_nl_take(const struct vm_nl_set *set, struct nlattr *head, int length, voi
 	error = vm_nl_once(head, length, 0, extack);
 	if (error)
 		return error;
-	nla_for_each_attr(at, head, length, rest)
-	{
+	nla_for_each_attr(at, head, length, rest) {
 		const struct vm_nl_field *field = find(set, nla_type(at));
 
 		error = field ? take(field, at, base, extack) : 0;

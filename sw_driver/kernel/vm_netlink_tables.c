@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* Generated from sw_driver/netlink/vermilion.yaml by sim/vermilion/netlink_spec.py. Do not edit. */
 /* clang-format off */
+#include <linux/build_bug.h>
+#include <linux/stddef.h>
+
 #include "vm_netlink.h"
+
+#define SIZE_U32 sizeof(u32)
+#define SIZE_U64 sizeof(u64)
+#define SIZE_NUMBER sizeof(struct vm_number)
+#define IS_SIZE(kind, type, member) BUILD_BUG_ON_ZERO(sizeof_field(type, member) != SIZE_##kind)
+#define FIELD(attribute, kind, type, member) \
+	{ attribute, VM_NL_##kind, offsetof(type, member) + IS_SIZE(kind, type, member), NULL }
+#define SET(fields, last, pad) { fields, ARRAY_SIZE(fields), last, pad }
 
 static const struct nla_policy number_policy[VERMILION_A_NUMBER_MAX + 1] = {
 	[VERMILION_A_NUMBER_NUM] = { .type = NLA_U64 },

@@ -9,11 +9,6 @@
 
 #define UPSETS_UNCORRECTABLE 2
 
-const char *const vm_selftest_names[VM_SELFTESTS] = {
-	[VM_TEST_IDENTITY] = "identity",   [VM_TEST_CONVERSION] = "conversion",	    [VM_TEST_SHADOW] = "queue words",
-	[VM_TEST_CLASSES] = "class table", [VM_TEST_CONSERVATION] = "conservation", [VM_TEST_MEMORY] = "memory",
-};
-
 static int identity(struct vm_repr *repr, void *unused)
 {
 	const struct vm_capabilities *has = &repr->lane.has;
@@ -134,12 +129,25 @@ static int memory(struct vm_repr *repr, void *unused)
 	return VM_GET(VM_REG_STATUS_MEMORY_FAILED, status) || upsets ? VM_ERROR_MEMORY : VM_OK;
 }
 
+static const struct {
+	const char *name;
+	int (*run)(struct vm_repr *repr, void *context);
+} tests[VM_SELFTESTS] = {
+	[VM_TEST_IDENTITY] = { "identity", identity },
+	[VM_TEST_CONVERSION] = { "conversion", conversion },
+	[VM_TEST_SHADOW] = { "queue words", shadow },
+	[VM_TEST_CLASSES] = { "class table", classes },
+	[VM_TEST_CONSERVATION] = { "conservation", conservation },
+	[VM_TEST_MEMORY] = { "memory", memory },
+};
+
+const char *vm_selftest_name(enum vm_selftest test)
+{
+	return tests[test].name;
+}
+
 void vm_selftest_run(struct net_device *netdev, struct ethtool_test *test, u64 *results)
 {
-	static int (*const tests[VM_SELFTESTS])(struct vm_repr * repr, void *context) = {
-		[VM_TEST_IDENTITY] = identity, [VM_TEST_CONVERSION] = conversion,     [VM_TEST_SHADOW] = shadow,
-		[VM_TEST_CLASSES] = classes,   [VM_TEST_CONSERVATION] = conservation, [VM_TEST_MEMORY] = memory,
-	};
 	struct vm_repr *repr = netdev_priv(netdev);
 	struct vm_why why, sentence;
 	void *room;
@@ -151,12 +159,12 @@ void vm_selftest_run(struct net_device *netdev, struct ethtool_test *test, u64 *
 		vm_why_set(&why, "no memory");
 		error = room ? vm_repr_begin(repr, &why) : -ENOMEM;
 		if (!error)
-			error = vm_repr_end(repr, tests[i](repr, room), &why);
+			error = vm_repr_end(repr, tests[i].run(repr, room), &why);
 		results[i] = error != 0;
 		if (!results[i])
 			continue;
 		test->flags |= ETH_TEST_FL_FAILED;
-		vm_why_set(&sentence, "self-test %s: %s", vm_selftest_names[i], why.text);
+		vm_why_set(&sentence, "self-test %s: %s", tests[i].name, why.text);
 		vm_repr_refuse(repr, &sentence);
 	}
 	kfree(room);

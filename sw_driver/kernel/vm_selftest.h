@@ -15,7 +15,7 @@ enum vm_selftest {
 	VM_SELFTESTS
 };
 
-extern const char *const vm_selftest_names[VM_SELFTESTS];
+const char *vm_selftest_name(enum vm_selftest test);
 
 /* 0 or 1, failed, for each test; a failure is told as the lane's last refusal too. */
 void vm_selftest_run(struct net_device *netdev, struct ethtool_test *test, u64 *results);

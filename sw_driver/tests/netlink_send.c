@@ -45,6 +45,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	ifindex = netlink_ifindex(argv[1]);
+	if (!ifindex) {
+		fprintf(stderr, "%s: no such netdev\n", argv[1]);
+		return 1;
+	}
 	if (netlink_open(&nl))
 		return 1;
 	if (uid >= 0 && (setgroups(0, NULL) || setgid(uid) || setuid(uid))) {
