@@ -101,8 +101,11 @@ class Talk:
         return {each["handle"]: each for each in json.loads(self.said(f"counters.{name}"))}
 
 
-def talk(version: str, program, script: str, *actions, folder: Path, options=(), through=None, timeout=300) -> Talk:
-    """Boots the guest with `script`. `actions`: what to do at steps 1, 2 and so on, with the device; `through(socket)`: what stands between."""
+def talk(
+    version: str, program, script: str, *actions, folder: Path, options=(), through=None, timeout=300, **guest
+) -> Talk:
+    """Boots the guest with `script`. `actions`: what to do at steps 1, 2 and so on, with the device; `through(socket)`: what stands between;
+    `guest`: more for `driver_guest.boot`."""
     console, results, failures = folder / "console", [], []
     with running(program, *options) as device:
 
@@ -131,7 +134,7 @@ def talk(version: str, program, script: str, *actions, folder: Path, options=(),
                 place = through(device.socket)
             words = WORDS.replace("ADDRESSES", " ".join(map(str, ADDRESSES)))
             alive = (lambda: True) if through else (lambda: device.process.poll() is None)
-            text = driver_guest.boot(version, place, words + script + "\nsplats\n", folder, alive, timeout)
+            text = driver_guest.boot(version, place, words + script + "\nsplats\n", folder, alive, timeout, **guest)
         finally:
             ended.set()
             follower.join()

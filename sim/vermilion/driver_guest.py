@@ -87,7 +87,8 @@ def headers(version: str) -> Path:
 
 
 def sources() -> list[Path]:
-    return [path for part in ("kernel", "lib") for path in build.files(f"sw_driver/{part}", "vm_*.[ch]", "Kbuild")]
+    parts = ("kernel", "lib", "netlink")
+    return [path for part in parts for path in build.files(f"sw_driver/{part}", "v*.[ch]", "Kbuild")]
 
 
 def kbuild(where: Path, target: Path, log: Path, *words: str) -> int:
@@ -170,7 +171,19 @@ ip link set $lane up
 """
 
 
-def boot(version: str, device: Path, script: str, folder: Path, alive=lambda: True, timeout: float = 120) -> str:
-    """`guest.boot` with the driver loaded; in `script` $device is the card's PCI address, $lane the representor of its first lane."""
+def boot(
+    version: str,
+    device: Path,
+    script: str,
+    folder: Path,
+    alive=lambda: True,
+    timeout: float = 120,
+    more: dict[str, tuple[int, bytes]] | None = None,
+    parameters: str = "",
+) -> str:
+    """`guest.boot` with the driver loaded; in `script` $device is the card's PCI address, $lane the representor of its first lane.
+
+    `more` and `parameters`: as there.
+    """
     image = next(kernel(version).glob("system/boot/vmlinuz-*"))
-    return guest.boot(device, LOAD + script, folder, alive, timeout, image, files(version))
+    return guest.boot(device, LOAD + script, folder, alive, timeout, image, files(version) | (more or {}), parameters)

@@ -160,11 +160,12 @@ def boot(
     timeout: float = 120,
     kernel: Path | None = None,
     more: dict[str, tuple[int, bytes]] | None = None,
+    parameters: str = "",
 ) -> str:
     """Boots a guest whose one process is a busybox shell with `script`; returns its console.
 
     `device`: the socket of the device; `alive`: whether it is still there. Where it is not, or time is over, the guest is ended: Ended.
-    `kernel`: another one than the usual; `more`: files beside busybox, for `archive`.
+    `kernel`: another one than the usual; `more`: files beside busybox, for `archive`; `parameters`: further ones of the kernel.
     """
     home = setup()
     folders = {name: (0o40755, b"") for name in ("bin", "dev", "proc", "sys")}
@@ -181,7 +182,7 @@ def boot(
     command = [*qemu(), "-accel", "tcg", "-M", "q35,memory-backend=m0", "-m", "256M", "-nodefaults", "-no-reboot"]
     command += ["-object", "memory-backend-memfd,id=m0,size=256M,share=on", "-device", place]
     command += ["-display", "none", "-serial", "stdio", "-kernel", str(kernel), "-initrd", str(disk)]
-    command += ["-append", "console=ttyS0 panic=-1 quiet iomem=relaxed"]
+    command += ["-append", f"console=ttyS0 panic=-1 quiet iomem=relaxed {parameters}"]
     console, until = folder / "console", time.monotonic() + timeout
     with console.open("wb") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)

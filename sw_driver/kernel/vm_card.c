@@ -41,6 +41,7 @@ void vm_card_gone(struct vm_card *card)
 	dev_err(card->dev, "%s; unbind the driver before the card comes back\n", vm_error_text(VM_ERROR_GONE));
 	for (i = 0; i < card->lanes; i++)
 		netif_carrier_off(card->lane[i]->netdev);
+	vm_devlink_changed(card);
 }
 
 /* Nothing else might read a register for hours. */
@@ -174,6 +175,7 @@ int vm_card_register(struct vm_card *card)
 	vm_debugfs_card(card);
 	schedule_delayed_work(&card->watch, WATCH_PERIOD);
 	devlink_register(card->devlink);
+	vm_devlink_start(card);
 	dev_info(card->dev, "%u lanes, the first as %s\n", card->lanes, netdev_name(card->lane[0]->netdev));
 	return 0;
 
@@ -186,6 +188,7 @@ no_lanes:
 
 void vm_card_unregister(struct vm_card *card)
 {
+	vm_devlink_stop(card);
 	devlink_unregister(card->devlink);
 	cancel_delayed_work_sync(&card->watch);
 	vm_debugfs_card_remove(card);

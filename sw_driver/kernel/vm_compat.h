@@ -7,6 +7,7 @@
 #include <linux/netlink.h>
 #include <linux/version.h>
 #include <net/devlink.h>
+#include <net/genetlink.h>
 
 /* 6.2: the core asks for a netdev's devlink port by a pointer, not by ndo_get_devlink_port, and learns the type by itself. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
@@ -39,6 +40,26 @@ static inline void vm_devlink_port_is_down(struct devlink_port *port)
 	devlink_port_type_clear(port);
 }
 #endif
+
+/* 6.2: the core tells the driver's name by itself. */
+static inline int vm_devlink_put_driver(struct devlink_info_req *request)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	return 0;
+#else
+	return devlink_info_driver_name_put(request, "vermilion");
+#endif
+}
+
+/* Attributes of a generic netlink dump. */
+static inline struct nlattr *const *vm_dump_attributes(struct netlink_callback *cb)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+	return genl_info_dump(cb)->attrs;
+#else
+	return genl_dumpit_info(cb)->attrs;
+#endif
+}
 
 /* 6.2 has it; before, an extack takes constant texts alone, and the whole sentence is in debugfs and in the log. */
 #ifndef NL_SET_ERR_MSG_FMT

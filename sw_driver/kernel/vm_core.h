@@ -66,6 +66,7 @@ struct vm_queue_slot {
 };
 
 struct vm_card;
+struct vm_devlink;
 struct vm_tc;
 
 /**
@@ -123,6 +124,7 @@ struct vm_repr {
  * @lane: in the order of the card's list of blocks
  * @gone: reads gave all ones: nothing is accessed any more, all carriers are off; never taken back while the driver is bound
  * @resetting: the same for as long as a reset takes; vm_card_restore() ends it
+ * @about: what devlink shows beyond the card, vm_devlink.h
  * @watch: looks every two seconds whether the card is still there
  * @interrupts: handled so far; stays 0 without MSI-X
  * @test: the interrupt test registers in BAR 2 (docs/device.md), or NULL
@@ -138,6 +140,7 @@ struct vm_card {
 	struct vm_repr *lane[VM_LANES_MAX];
 	bool gone;
 	bool resetting;
+	struct vm_devlink *about;
 	struct delayed_work watch;
 	atomic_t interrupts;
 	void __iomem *test;
@@ -205,6 +208,8 @@ int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *se
  * queue that tc owns the rest alone. By tc -EBUSY where it is netlink's.
  */
 int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struct vm_why *why);
+/* What the conversion takes for the port: its shaper, or the line. */
+struct vm_port vm_repr_port_locked(const struct vm_repr *repr);
 /* Whether two settings differ only in what tc has no words for: weight and idle packet of the averages, steps on departures,
  * spacing, size weight, marker, remark, distances and victims.
  */
@@ -285,12 +290,15 @@ void vm_netlink_changed(struct vm_repr *repr, u32 queue);
 /* vm_ethtool.c */
 extern const struct ethtool_ops vm_ethtool_ops;
 
-/* vm_devlink.c: vm_devlink_register() is called when all lanes stand and before netdevs do; vm_devlink_refused() for a health
- * reporter, not under vm_repr.lock but maybe under RTNL: what takes the devlink instance's lock has to wait for a work item.
+/* vm_devlink.c: vm_devlink_register() is called when all lanes stand and before netdevs do. vm_devlink_start() behind devlink_register() and
+ * vm_devlink_stop() in front of devlink_unregister() say when the health reporters have somebody to tell; vm_devlink_changed(), from
+ * anywhere: the card is gone, or something was refused.
  */
 extern const struct devlink_ops vm_devlink_ops;
 int vm_devlink_register(struct vm_card *card);
 void vm_devlink_unregister(struct vm_card *card);
-void vm_devlink_refused(struct vm_repr *repr, const struct vm_why *why);
+void vm_devlink_start(struct vm_card *card);
+void vm_devlink_stop(struct vm_card *card);
+void vm_devlink_changed(struct vm_card *card);
 
 #endif

@@ -1,17 +1,189 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-#include "vm_core.h"
+/* devlink of a card: what it is, and how much of what it has is in use. */
+#include <linux/slab.h>
 
-const struct devlink_ops vm_devlink_ops = {};
+#include "vm_devlink.h"
+#include "vm_regs.h"
+
+static int put(struct devlink_info_req *request, u32 lane, const char *name, u32 value)
+{
+	char full[40], text[16];
+
+	snprintf(full, sizeof(full), "lane%u.%s", lane, name);
+	snprintf(text, sizeof(text), "%u", value);
+	return devlink_info_version_fixed_put(request, full, text);
+}
+
+static int put_lane(struct devlink_info_req *request, const struct vm_repr *repr)
+{
+	const struct vm_capabilities *has = &repr->lane.has;
+	const u32 version = repr->lane.block.version;
+	const struct {
+		const char *name;
+		u32 value;
+	} all[] = {
+		{ "queues", has->queues },   { "cells", has->cells },
+		{ "inputs", has->inputs },   { "data_bits", has->data_bits },
+		{ "flows", has->flows },     { "max_frame_bytes", has->max_frame_bytes },
+		{ "victims", has->victims }, { "protect", has->protect },
+	};
+	char full[40], text[16];
+	int error;
+	u32 i;
+
+	snprintf(full, sizeof(full), "lane%u.registers", repr->index);
+	snprintf(text, sizeof(text), "%u.%u", VM_GET(VM_REG_VERSION_MAJOR, version),
+		 VM_GET(VM_REG_VERSION_MINOR, version));
+	error = devlink_info_version_fixed_put(request, full, text);
+	for (i = 0; i < ARRAY_SIZE(all) && !error; i++)
+		error = put(request, repr->index, all[i].name, all[i].value);
+	return error;
+}
+
+static int info_get(struct devlink *devlink, struct devlink_info_req *request, struct netlink_ext_ack *extack)
+{
+	struct vm_card *card = devlink_priv(devlink);
+	int error = vm_devlink_put_driver(request);
+	u32 i;
+
+	if (!error)
+		error = devlink_info_version_running_put(request, "driver", VM_DRIVER_VERSION);
+	for (i = 0; i < card->lanes && !error; i++)
+		error = put_lane(request, card->lane[i]);
+	return error;
+}
+
+const struct devlink_ops vm_devlink_ops = {
+	.info_get = info_get,
+	.sb_pool_get = vm_sb_pool_get,
+	.sb_port_pool_get = vm_sb_port_pool_get,
+	.sb_tc_pool_bind_get = vm_sb_tc_pool_bind_get,
+	.sb_occ_snapshot = vm_sb_occ_snapshot,
+	.sb_occ_port_pool_get = vm_sb_occ_port_pool_get,
+	.sb_occ_tc_port_bind_get = vm_sb_occ_tc_port_bind_get,
+};
+
+/* Queues that somebody has programmed. */
+static u64 queues_in_use(void *context)
+{
+	struct vm_repr *repr = context;
+	u64 out = 0;
+	u32 i;
+
+	mutex_lock(&repr->lock);
+	for (i = 0; i < repr->lane.has.queues; i++)
+		out += repr->slots[i].owner != VM_OWNER_NONE;
+	mutex_unlock(&repr->lock);
+	return out;
+}
+
+static int add(struct vm_repr *repr, u32 number, const char *name, u32 size)
+{
+	struct devlink_resource_size_params fixed;
+
+	devlink_resource_size_params_init(&fixed, size, size, 1, DEVLINK_RESOURCE_UNIT_ENTRY);
+	return devl_resource_register(repr->card->devlink, name, size, repr->index * VM_RESOURCES + number,
+				      DEVLINK_RESOURCE_ID_PARENT_TOP, &fixed);
+}
+
+/* Resource ids begin at 1, a lane's queues, cells and flows one behind the other. The build decides their sizes. */
+static int add_lane(struct vm_repr *repr)
+{
+	static const char *const names[VM_RESOURCES] = { "queues", "cells", "flows" };
+	const u32 sizes[VM_RESOURCES] = { repr->lane.has.queues, repr->lane.has.cells, repr->lane.has.flows };
+	char *name;
+	int error = 0;
+	u32 i;
+
+	for (i = 0; i < VM_RESOURCES && !error; i++) {
+		name = repr->card->about->names[repr->index][i];
+		snprintf(name, sizeof(repr->card->about->names[0][0]), "lane%u_%s", repr->index, names[i]);
+		error = add(repr, i + 1, name, sizes[i]);
+	}
+	if (!error)
+		devl_resource_occ_get_register(repr->card->devlink, repr->index * VM_RESOURCES + 1, queues_in_use,
+					       repr);
+	return error;
+}
+
+static void free_about(struct vm_card *card)
+{
+	u32 i;
+
+	for (i = 0; i < card->lanes; i++)
+		kvfree(card->about->occupancy[i]);
+	kfree(card->about);
+	card->about = NULL;
+}
+
+static int alloc_about(struct vm_card *card)
+{
+	u32 i;
+
+	card->about = kzalloc(sizeof(*card->about), GFP_KERNEL);
+	if (!card->about)
+		return -ENOMEM;
+	card->about->card = card;
+	for (i = 0; i < card->lanes; i++) {
+		card->about->occupancy[i] =
+			kvcalloc(card->lane[i]->lane.has.queues, sizeof(struct vm_occupancy), GFP_KERNEL);
+		if (!card->about->occupancy[i]) {
+			free_about(card);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int add_all(struct vm_card *card)
+{
+	int error = 0;
+	u32 i;
+
+	devl_lock(card->devlink);
+	for (i = 0; i < card->lanes && !error; i++)
+		error = add_lane(card->lane[i]);
+	if (!error)
+		error = vm_sb_register(card);
+	if (error)
+		devl_resources_unregister(card->devlink);
+	devl_unlock(card->devlink);
+	return error;
+}
+
+static void remove_all(struct vm_card *card)
+{
+	u32 i;
+
+	devl_lock(card->devlink);
+	vm_sb_unregister(card);
+	for (i = 0; i < card->lanes; i++)
+		devl_resource_occ_get_unregister(card->devlink, i * VM_RESOURCES + 1);
+	devl_resources_unregister(card->devlink);
+	devl_unlock(card->devlink);
+}
 
 int vm_devlink_register(struct vm_card *card)
 {
-	return 0;
+	int error = alloc_about(card);
+
+	if (error)
+		return error;
+	error = add_all(card);
+	if (error)
+		goto no_resources;
+	error = vm_health_register(card);
+	if (!error)
+		return 0;
+	remove_all(card);
+no_resources:
+	free_about(card);
+	return error;
 }
 
 void vm_devlink_unregister(struct vm_card *card)
 {
-}
-
-void vm_devlink_refused(struct vm_repr *repr, const struct vm_why *why)
-{
+	vm_health_unregister(card);
+	remove_all(card);
+	free_about(card);
 }

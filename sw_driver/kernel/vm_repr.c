@@ -107,8 +107,7 @@ void vm_queue_copy_for_tc(struct vm_queue *to, const struct vm_queue *from)
 	to->burst_bytes = from->burst_bytes;
 }
 
-/* What the conversion takes for the port: its shaper, or the line. */
-static struct vm_port effective_port(const struct vm_repr *repr)
+struct vm_port vm_repr_port_locked(const struct vm_repr *repr)
 {
 	struct vm_port port = repr->port;
 
@@ -119,7 +118,7 @@ static struct vm_port effective_port(const struct vm_repr *repr)
 
 static int write_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings)
 {
-	const struct vm_port port = effective_port(repr);
+	const struct vm_port port = vm_repr_port_locked(repr);
 
 	vm_queue_convert(settings, &port, &repr->words);
 	return vm_lane_write_queue(&repr->lane, queue, &repr->words);
@@ -216,7 +215,7 @@ int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *se
 	if (error)
 		return error;
 	slot = &repr->slots[queue];
-	port = effective_port(repr);
+	port = vm_repr_port_locked(repr);
 	if (!vm_queue_check(settings, &port, &fault)) {
 		if (why)
 			vm_refusal_text(&fault, why->text, sizeof(why->text));

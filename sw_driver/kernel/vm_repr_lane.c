@@ -178,7 +178,7 @@ void vm_repr_refuse(struct vm_repr *repr, const struct vm_why *why)
 	mutex_unlock(&repr->lock);
 	if (net_ratelimit())
 		netdev_warn(repr->netdev, "%s\n", why->text);
-	vm_devlink_refused(repr, why);
+	vm_devlink_changed(repr->card);
 }
 
 u32 vm_repr_refused(struct vm_repr *repr, struct vm_why *why)

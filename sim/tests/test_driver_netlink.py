@@ -1,0 +1,230 @@
+"""The driver's netlink family in a guest, on the lane in simulation: settings arrive whole and come back, what is wrong is refused in a sentence."""
+
+import ctypes
+import random
+import re
+
+import pytest
+from devices import device_program, running  # noqa: F401
+from netlink_cases import PLAIN, QUEUES, another, leaves, merged, nest, refusals
+from netlink_guest import MESSAGES, Talk, program, registers, settings, splats, values
+from test_driver_profile import random_file
+from vermilion import config, driver_guest, guest, netlink_spec
+from vermilion.driver_library import C, library
+from vermilion.settings import queue_settings
+
+SEED = 7
+FUZZ_STEPS = 10000
+ROUNDS = 20
+LINE_RATE = 10**10
+SETTERS = {
+    "queue-set": {"queue": 1, "ecn": 1},
+    "queue-reset": {"queue": 1},
+    "lane-set": {"rate": 10**9},
+    "class-set": {"entry": [{"dscp": 1, "queue": 1, "colour": "green"}]},
+    "class-reset": {},
+    "statistics-clear": {},
+}
+
+
+def random_queues(rng, count):
+    """Legal settings as the library has them, from random configuration files."""
+    out = []
+    while len(out) < count:
+        asked = config.parse(random_file(rng))
+        marker = {each.queue: each for each in asked.marker}
+        out += [queue_settings(queue, marker.get(queue.name)) for queue in asked.queue if queue.name != "default"]
+    return out[:count]
+
+
+def test_what_is_generated_from_the_specification_is_up_to_date():
+    assert netlink_spec.stale() == []
+
+
+def test_every_setting_of_a_queue_and_a_marker_has_an_attribute():
+    for of, struct in (("queue", C.Queue), ("curve", C.Curve), ("marker", C.Marker)):
+        named = set()
+        for name in MESSAGES.sets[of]:
+            if name not in netlink_spec.NOT_SETTINGS:
+                named.add(netlink_spec.MEMBERS.get(name, name.removesuffix("-th").replace("-", "_")).split("[")[0])
+        assert named == {name for name, _ in struct._fields_}
+
+
+def defaults() -> dict:
+    queue = C.Queue()
+    library().vm_queue_defaults(ctypes.byref(queue))
+    return values("queue", queue)
+
+
+class Said:
+    """What is said to the driver in one boot of the guest."""
+
+    def __init__(self):
+        self.talk = Talk()
+        self.queues = random_queues(random.Random(SEED), 12)
+        for number, queue in enumerate(self.queues):
+            self.talk.say(f"set{number}", "queue-set", queue=number, defaults=True, **values("queue", queue))
+            self.talk.say(f"get{number}", "queue-get", queue=number)
+        # One setting after the other, each on top of those before it undone.
+        self.plain = merged(defaults(), PLAIN)
+        self.fields = [(path, another(value, each)) for path, value, each in leaves("queue", self.plain)]
+        for number, (path, value) in enumerate(self.fields):
+            self.talk.say(f"base{number}", "queue-set", queue=13, defaults=True, **self.plain)
+            self.talk.say(f"field{number}", "queue-set", queue=13, **nest(path, value))
+            self.talk.say(f"after{number}", "queue-get", queue=13)
+        self.talk.say("before-refusals", "queue-get", queue=0)
+        self.refusals = refusals(self.talk)
+        self.talk.say("behind-refusals", "queue-get", queue=0)
+        self.talk.say("classes", "class-get")
+        self.talk.say("lanes", "lane-get", "dump", raw="")
+        self.talk.say("all", "queue-get", "dump")
+        self.talk.say("reset", "queue-reset", queue=0)
+        self.talk.say("gone", "queue-get", queue=0)
+        self.outsider = Talk()
+        for command, given in SETTERS.items():
+            self.outsider.say(f"no-{command}", command, **given)
+        self.outsider.say("yes-lane-get", "lane-get")
+        self.outsider.say("yes-queue-get", "queue-get", queue=1)
+        self.outsider.say("yes-statistics-get", "statistics-get", queue=1)
+        # Two who write whole profiles to one queue and a setting of their own to another, and one who reads the first.
+        self.writers = [Talk(), Talk()]
+        for number, (talk, profile) in enumerate(zip(self.writers, self.queues)):
+            own = {"limit_bytes": 1000} if number else {"priority": 3}
+            for turn in range(ROUNDS):
+                talk.say(f"w{number}.{turn}", "queue-set", queue=14, defaults=True, **values("queue", profile))
+                talk.say(
+                    f"o{number}.{turn}",
+                    "queue-set",
+                    queue=15,
+                    **{name: value + turn % 4 for name, value in own.items()},
+                )
+        self.reader = Talk()
+        for turn in range(ROUNDS):
+            self.reader.say(f"r.{turn}", "queue-get", queue=14)
+
+    SCRIPT = f"""
+netlink_send $lane < /talk
+netlink_send -u 65534 $lane < /outsider
+netlink_send $lane < /writer0 > /tmp/0 & first=$!
+netlink_send $lane < /writer1 > /tmp/1 & second=$!
+netlink_send $lane < /reader > /tmp/2
+wait $first; wait $second
+netlink_send $lane < /both > /tmp/3
+cat /tmp/0 /tmp/1 /tmp/2 /tmp/3
+netlink_fuzz $lane /sys/bus/pci/devices/$device/resource0 {SEED} {FUZZ_STEPS} < /talk
+netlink_send $lane < /last
+echo log-begins
+dmesg -r
+"""
+
+    def files(self) -> dict:
+        self.both = Talk()
+        self.both.say("both-last", "queue-get", queue=15)
+        self.last = Talk()
+        self.last.say("last-set", "queue-set", queue=2, defaults=True, **self.plain)
+        self.last.say("last-get", "queue-get", queue=2)
+        talks = {"talk": self.talk, "outsider": self.outsider, "writer0": self.writers[0], "writer1": self.writers[1]}
+        talks |= {"reader": self.reader, "both": self.both, "last": self.last}
+        programs = {f"bin/{name}": (0o100755, program(name)) for name in ("netlink_send", "netlink_fuzz")}
+        return {name: talk.file() for name, talk in talks.items()} | programs
+
+    def hear(self, console: str):
+        self.console = console
+        talks = [self.talk, self.outsider, *self.writers, self.reader, self.both, self.last]
+        self.heard = {}
+        for talk in talks:
+            self.heard |= talk.heard(console)
+        return self
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory, device_program):  # noqa: F811
+    try:
+        driver_guest.files("6.12")  # built before the device begins to wait
+    except guest.Unavailable as error:
+        pytest.skip(str(error))
+    print(f"seed {SEED}")
+    said, folder = Said(), tmp_path_factory.mktemp("netlink")
+    with running(device_program) as device:
+        console = driver_guest.boot(
+            "6.12", device.socket, said.SCRIPT, folder, lambda: device.process.poll() is None, 300, said.files(),
+            "slub_debug=FZPU",
+        )  # fmt: skip
+    return said.hear(console)
+
+
+def test_settings_come_back_as_they_were_set_and_stand_in_the_registers(said):
+    port = C.Port(LINE_RATE, 0, QUEUES)
+    for number, queue in enumerate(said.queues):
+        assert said.heard[f"set{number}"][:2] == (0, "-")
+        error, _, (reply,) = said.heard[f"get{number}"]
+        assert (error, reply["queue"], reply["owner"]) == (0, number, "netlink")
+        assert settings(reply) == values("queue", queue)
+        assert reply["registers"] == registers(library(), queue, port)
+
+
+def test_a_set_changes_what_it_names_and_nothing_else(said):
+    changed = set()
+    for number, (path, value) in enumerate(said.fields):
+        assert said.heard[f"base{number}"][:2] == (0, "-")
+        assert said.heard[f"field{number}"][:2] == (0, "-"), path
+        (reply,) = said.heard[f"after{number}"][2]
+        assert settings(reply) == merged(said.plain, nest(path, value)) != said.plain, path
+        changed.add(path)
+    assert len(changed) == 85
+
+
+def test_what_is_wrong_is_refused_in_a_sentence_and_changes_nothing(said):
+    wrong = []
+    for word, (error, sentence) in said.refusals.items():
+        got = said.heard[word]
+        if got[0] != error or sentence not in got[1] or got[2]:
+            wrong.append((word, error, sentence, got[:2]))
+    assert wrong == []
+    assert said.heard["behind-refusals"][2] == said.heard["before-refusals"][2]
+    (table,) = said.heard["classes"][2]
+    assert table["owner"] == "none" and len(table["entry"]) == 65
+    assert all((entry["queue"], entry["colour"]) == (0, "green") for entry in table["entry"])
+    (lane,) = said.heard["lanes"][2]
+    assert (lane["rate"], lane["owner"], lane["option-ip4"]) == (0, "none", 0)
+    assert lane["capabilities"]["queues"] == QUEUES and lane["capabilities"]["major"] == 1
+    assert re.fullmatch(r"pci/0000:00:\w\w\.0", lane["device"]) and len(lane["lost"]) == lane["capabilities"]["inputs"]
+
+
+def test_a_dump_gives_every_queue_and_a_reset_gives_one_back(said):
+    error, _, replies = said.heard["all"]
+    assert error == 0 and [reply["queue"] for reply in replies] == [*range(QUEUES)]
+    for number, queue in enumerate(said.queues):
+        assert settings(replies[number]) == values("queue", queue)
+    assert said.heard["reset"][:2] == (0, "-")
+    (reply,) = said.heard["gone"][2]
+    assert reply["owner"] == "none" and settings(reply) == defaults()
+
+
+def test_only_administrators_may_change_anything(said):
+    for command in SETTERS:
+        assert said.heard[f"no-{command}"][0] == 1  # EPERM
+    for command in ("lane-get", "queue-get", "statistics-get"):
+        error, _, replies = said.heard[f"yes-{command}"]
+        assert error == 0 and len(replies) == 1
+
+
+def test_two_writers_at_once_lose_nothing_and_mix_nothing(said):
+    whole = [values("queue", queue) for queue in said.queues[:2]] + [defaults()]
+    for number in range(2):
+        for turn in range(ROUNDS):
+            assert said.heard[f"w{number}.{turn}"][0] == said.heard[f"o{number}.{turn}"][0] == 0
+    for turn in range(ROUNDS):
+        (reply,) = said.heard[f"r.{turn}"][2]
+        assert settings(reply) in whole
+    (reply,) = said.heard["both-last"][2]
+    assert (reply["priority"], reply["limit-bytes"]) == (3 + (ROUNDS - 1) % 4, 1000 + (ROUNDS - 1) % 4)
+
+
+def test_damaged_messages_and_registers_written_by_others_do_no_harm(said):
+    ends = dict(re.findall(r"^fuzz errno (\d+) (\d+)\r?$", said.console, re.M))
+    assert f"fuzz ends {FUZZ_STEPS}" in said.console
+    assert int(ends["0"]) > FUZZ_STEPS // 100 and int(ends["22"]) > FUZZ_STEPS // 100  # some right, some wrong
+    assert said.heard["last-set"][:2] == (0, "-")
+    assert settings(said.heard["last-get"][2][0]) == said.plain
+    assert splats(said.console.split("log-begins")[1]) == []

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* devlink: vm_devlink.c has info and resources, vm_devlink_sb.c the shared buffer, vm_health.c the reporters. */
+#ifndef VM_DEVLINK_H
+#define VM_DEVLINK_H
+
+#include "vm_core.h"
+
+#define VM_CELL_BYTES 64u
+#define VM_RESOURCES 3 /* of a lane: queues, cells, flows */
+
+/* Bytes in a queue as of the last snapshot, and the most since the last clear. */
+struct vm_occupancy {
+	u32 now, most;
+};
+
+/**
+ * struct vm_devlink - what devlink needs of a card beyond the card
+ * @card: which
+ * @names: of the resources, which devlink keeps by pointer
+ * @occupancy: of each lane's queues
+ * @work: tells the reporters; their locks must not be taken under RTNL, where refusals come from
+ * @lock: guards @running
+ * @running: whether devlink is registered, so that there is somebody to tell
+ * @of_card: whether it answers
+ * @of_refusals: the last refusal of each lane
+ * @told: how many refusals of each lane the reporter knows of
+ * @told_gone: whether it knows that the card is gone
+ */
+struct vm_devlink {
+	struct vm_card *card;
+	char names[VM_LANES_MAX][VM_RESOURCES][20];
+	struct vm_occupancy *occupancy[VM_LANES_MAX];
+	struct work_struct work;
+	spinlock_t lock;
+	bool running;
+	struct devlink_health_reporter *of_card, *of_refusals;
+	u32 told[VM_LANES_MAX];
+	bool told_gone;
+};
+
+/* One shared buffer a card; a lane is pool INDEX of it, egress, static thresholds, and port INDEX; a queue is a traffic class. */
+int vm_sb_register(struct vm_card *card);
+void vm_sb_unregister(struct vm_card *card);
+int vm_sb_pool_get(struct devlink *devlink, unsigned int sb, u16 pool, struct devlink_sb_pool_info *info);
+int vm_sb_port_pool_get(struct devlink_port *port, unsigned int sb, u16 pool, u32 *threshold);
+int vm_sb_tc_pool_bind_get(struct devlink_port *port, unsigned int sb, u16 tc, enum devlink_sb_pool_type type,
+			   u16 *pool, u32 *threshold);
+int vm_sb_occ_snapshot(struct devlink *devlink, unsigned int sb);
+int vm_sb_occ_port_pool_get(struct devlink_port *port, unsigned int sb, u16 pool, u32 *now, u32 *most);
+int vm_sb_occ_tc_port_bind_get(struct devlink_port *port, unsigned int sb, u16 tc, enum devlink_sb_pool_type type,
+			       u32 *now, u32 *most);
+
+int vm_health_register(struct vm_card *card);
+void vm_health_unregister(struct vm_card *card);
+
+#endif

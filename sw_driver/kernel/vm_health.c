@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* devlink health of a card. Reporter `card`: in error once its registers read all ones, and then for good. Reporter `refusal`: each setting
+ * that was refused is an error that mends itself, as the lane runs on as before; `devlink health diagnose` shows the last one of each lane.
+ */
+#include "vm_devlink.h"
+
+static void tell(struct work_struct *work)
+{
+	struct vm_devlink *about = container_of(work, struct vm_devlink, work);
+	struct vm_card *card = about->card;
+	struct vm_why why;
+	u32 i, count;
+
+	if (card->gone && !about->told_gone) {
+		about->told_gone = true;
+		devlink_health_report(about->of_card, vm_error_text(VM_ERROR_GONE), NULL);
+	}
+	for (i = 0; i < card->lanes; i++) {
+		count = vm_repr_refused(card->lane[i], &why);
+		if (count == about->told[i])
+			continue;
+		about->told[i] = count;
+		devlink_health_report(about->of_refusals, why.text, NULL);
+	}
+}
+
+static int diagnose_card(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg,
+			 struct netlink_ext_ack *extack)
+{
+	const struct vm_card *card = devlink_health_reporter_priv(reporter);
+
+	devlink_fmsg_string_pair_put(fmsg, "state", card->gone ? vm_error_text(VM_ERROR_GONE) : "answers");
+	return 0;
+}
+
+static int diagnose_refusals(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg,
+			     struct netlink_ext_ack *extack)
+{
+	struct vm_card *card = devlink_health_reporter_priv(reporter);
+	struct vm_why why;
+	u32 i, count;
+
+	devlink_fmsg_arr_pair_nest_start(fmsg, "lanes");
+	for (i = 0; i < card->lanes; i++) {
+		count = vm_repr_refused(card->lane[i], &why);
+		devlink_fmsg_obj_nest_start(fmsg);
+		devlink_fmsg_u32_pair_put(fmsg, "lane", i);
+		devlink_fmsg_u32_pair_put(fmsg, "refused", count);
+		devlink_fmsg_string_pair_put(fmsg, "last", why.text);
+		devlink_fmsg_obj_nest_end(fmsg);
+	}
+	devlink_fmsg_arr_pair_nest_end(fmsg);
+	return 0;
+}
+
+static int recover_refusal(struct devlink_health_reporter *reporter, void *context, struct netlink_ext_ack *extack)
+{
+	return 0;
+}
+
+static const struct devlink_health_reporter_ops of_card = { .name = "card", .diagnose = diagnose_card };
+static const struct devlink_health_reporter_ops of_refusals = { .name = "refusal",
+								.diagnose = diagnose_refusals,
+								.recover = recover_refusal };
+
+int vm_health_register(struct vm_card *card)
+{
+	struct vm_devlink *about = card->about;
+
+	spin_lock_init(&about->lock);
+	INIT_WORK(&about->work, tell);
+	about->of_card = devlink_health_reporter_create(card->devlink, &of_card, 0, card);
+	if (IS_ERR(about->of_card))
+		return PTR_ERR(about->of_card);
+	about->of_refusals = devlink_health_reporter_create(card->devlink, &of_refusals, 0, card);
+	if (!IS_ERR(about->of_refusals))
+		return 0;
+	devlink_health_reporter_destroy(about->of_card);
+	return PTR_ERR(about->of_refusals);
+}
+
+void vm_health_unregister(struct vm_card *card)
+{
+	devlink_health_reporter_destroy(card->about->of_refusals);
+	devlink_health_reporter_destroy(card->about->of_card);
+}
+
+void vm_devlink_changed(struct vm_card *card)
+{
+	struct vm_devlink *about = card->about;
+
+	if (!about)
+		return;
+	spin_lock(&about->lock);
+	if (about->running)
+		schedule_work(&about->work);
+	spin_unlock(&about->lock);
+}
+
+static void run(struct vm_devlink *about, bool running)
+{
+	spin_lock(&about->lock);
+	about->running = running;
+	spin_unlock(&about->lock);
+}
+
+void vm_devlink_start(struct vm_card *card)
+{
+	run(card->about, true);
+	vm_devlink_changed(card);
+}
+
+void vm_devlink_stop(struct vm_card *card)
+{
+	run(card->about, false);
+	cancel_work_sync(&card->about->work);
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* Netlink commands on lanes. */
+#include <linux/rtnetlink.h>
+#include <net/sock.h>
+#include "vm_netlink.h"
+#include "vm_regs.h"
+
+#define ROUTER_ALERT_IP4 148u
+#define ROUTER_ALERT_IP6 5u
+
+static bool put_capabilities(struct sk_buff *skb, const struct vm_lane *lane)
+{
+	const struct vm_capabilities *has = &lane->has;
+	const struct {
+		u32 attribute, value;
+	} all[] = {
+		{ VERMILION_A_CAPABILITIES_MAJOR, VM_GET(VM_REG_VERSION_MAJOR, lane->block.version) },
+		{ VERMILION_A_CAPABILITIES_MINOR, VM_GET(VM_REG_VERSION_MINOR, lane->block.version) },
+		{ VERMILION_A_CAPABILITIES_QUEUES, has->queues },
+		{ VERMILION_A_CAPABILITIES_CELLS, has->cells },
+		{ VERMILION_A_CAPABILITIES_DATA_BITS, has->data_bits },
+		{ VERMILION_A_CAPABILITIES_INPUTS, has->inputs },
+		{ VERMILION_A_CAPABILITIES_STAGES, has->stages },
+		{ VERMILION_A_CAPABILITIES_MAX_FRAME_BYTES, has->max_frame_bytes },
+		{ VERMILION_A_CAPABILITIES_FLOWS, has->flows },
+		{ VERMILION_A_CAPABILITIES_VICTIMS, has->victims },
+		{ VERMILION_A_CAPABILITIES_PROTECT, has->protect },
+	};
+	struct nlattr *nest = nla_nest_start(skb, VERMILION_A_LANE_CAPABILITIES);
+	u32 i;
+
+	static_assert(ARRAY_SIZE(all) == VERMILION_A_CAPABILITIES_MAX);
+	if (!nest)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		if (nla_put_u32(skb, all[i].attribute, all[i].value))
+			return false;
+	nla_nest_end(skb, nest);
+	return true;
+}
+
+static int put_lost(struct sk_buff *skb, struct vm_repr *repr, struct vm_why *why)
+{
+	struct vm_count lost;
+	struct nlattr *nest;
+	u32 input;
+	int error;
+
+	for (input = 0; input < repr->lane.has.inputs; input++) {
+		error = vm_repr_lost(repr, input, &lost, why);
+		if (error)
+			return error;
+		nest = nla_nest_start(skb, VERMILION_A_LANE_LOST);
+		if (!nest || nla_put_u64_64bit(skb, VERMILION_A_COUNT_PACKETS, lost.packets, VERMILION_A_COUNT_PAD) ||
+		    nla_put_u64_64bit(skb, VERMILION_A_COUNT_BYTES, lost.bytes, VERMILION_A_COUNT_PAD))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	return 0;
+}
+
+static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
+{
+	char device[64], name[IFNAMSIZ];
+	enum vm_owner owner;
+	struct vm_port port;
+	u32 option;
+	int error;
+
+	mutex_lock(&repr->lock);
+	port = repr->port;
+	owner = repr->port_owner;
+	mutex_unlock(&repr->lock);
+	error = vm_repr_read(repr, VM_REG_TTL_OPTION, &option, why);
+	if (error)
+		return error;
+	snprintf(device, sizeof(device), "%s/%s", dev_bus_name(repr->card->dev), dev_name(repr->card->dev));
+	strscpy(name, netdev_name(repr->netdev), sizeof(name));
+	if (nla_put_u32(skb, VERMILION_A_LANE_IFINDEX, repr->netdev->ifindex) ||
+	    nla_put_string(skb, VERMILION_A_LANE_NAME, name) || nla_put_string(skb, VERMILION_A_LANE_DEVICE, device) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_LANE, repr->index) || !put_capabilities(skb, &repr->lane) ||
+	    nla_put_u64_64bit(skb, VERMILION_A_LANE_RATE, port.rate, VERMILION_A_LANE_PAD) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_BURST_BYTES, port.burst_bytes) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_OWNER, owner) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP4, VM_GET(VM_REG_TTL_OPTION_IP4, option)) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP6, VM_GET(VM_REG_TTL_OPTION_IP6, option)))
+		return -EMSGSIZE;
+	return put_lost(skb, repr, why);
+}
+
+int vm_nl_lane_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct vm_repr *repr = vm_nl_repr(info, VERMILION_A_LANE_IFINDEX, 0);
+	int error;
+
+	if (IS_ERR(repr))
+		return PTR_ERR(repr);
+	error = vm_nl_answer(info, VERMILION_CMD_LANE_GET, fill, repr, 0);
+	vm_repr_put(repr);
+	return error;
+}
+
+/* The lane with the lowest ifindex above `after`, or NULL. */
+static struct vm_repr *next(struct net *net, int after)
+{
+	struct net_device *netdev;
+	int lowest = 0;
+
+	rtnl_lock();
+	for_each_netdev(net, netdev)
+		if (vm_repr_of(netdev) && netdev->ifindex > after && (!lowest || netdev->ifindex < lowest))
+			lowest = netdev->ifindex;
+	rtnl_unlock();
+	return lowest ? vm_repr_get(net, lowest) : NULL;
+}
+
+int vm_nl_lane_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct vm_repr *repr;
+	int error = 0;
+
+	if (vm_dump_attributes(cb)[VERMILION_A_LANE_IFINDEX]) {
+		vm_nl_say(cb->extack, "ifindex names one lane; a dump gives all");
+		return -EINVAL;
+	}
+	while (!error) {
+		repr = next(sock_net(skb->sk), cb->args[0]);
+		if (!repr)
+			return skb->len;
+		error = vm_nl_add(skb, cb, VERMILION_CMD_LANE_GET, fill, repr, 0);
+		if (!error)
+			cb->args[0] = repr->netdev->ifindex;
+		vm_repr_put(repr);
+	}
+	return error == -EMSGSIZE && skb->len ? skb->len : error;
+}
+
+static bool option_is_legal(struct netlink_ext_ack *extack, const char *name, u32 value, u32 alert)
+{
+	if (value != 1 && value <= 255 && value != alert)
+		return true;
+	vm_nl_say(extack, "%s is %u; legal is 0 for none, or 2 to 255 but %u (router alert)", name, value, alert);
+	return false;
+}
+
+/* The option's types, those not given as they are. */
+static int set_option(struct vm_repr *repr, struct genl_info *info, struct vm_why *why)
+{
+	const struct nlattr *given[] = { info->attrs[VERMILION_A_LANE_OPTION_IP4],
+					 info->attrs[VERMILION_A_LANE_OPTION_IP6] };
+	u32 held, ip4, ip6;
+	int error;
+
+	if (!given[0] && !given[1])
+		return 0;
+	error = vm_repr_read(repr, VM_REG_TTL_OPTION, &held, why);
+	if (error)
+		return error;
+	ip4 = given[0] ? nla_get_u32(given[0]) : VM_GET(VM_REG_TTL_OPTION_IP4, held);
+	ip6 = given[1] ? nla_get_u32(given[1]) : VM_GET(VM_REG_TTL_OPTION_IP6, held);
+	return vm_repr_set_option(repr, ip4, ip6, why);
+}
+
+static int set_port(struct vm_repr *repr, struct genl_info *info, struct vm_why *why)
+{
+	const struct nlattr *rate = info->attrs[VERMILION_A_LANE_RATE];
+	const struct nlattr *burst = info->attrs[VERMILION_A_LANE_BURST_BYTES];
+	struct vm_port port;
+
+	if (!rate && !burst)
+		return 0;
+	mutex_lock(&repr->lock);
+	port = repr->port;
+	mutex_unlock(&repr->lock);
+	port.rate = rate ? nla_get_u64(rate) : port.rate;
+	port.burst_bytes = burst ? nla_get_u32(burst) : port.burst_bytes;
+	return vm_repr_set_port(repr, &port, VM_OWNER_NETLINK, why);
+}
+
+/* What can be refused comes first; behind it only the card itself can fail. */
+static int change(struct vm_repr *repr, struct genl_info *info)
+{
+	struct nlattr **attributes = info->attrs;
+	struct vm_why why = {};
+	int error;
+
+	if (attributes[VERMILION_A_LANE_OPTION_IP4] &&
+	    !option_is_legal(info->extack, "option-ip4", nla_get_u32(attributes[VERMILION_A_LANE_OPTION_IP4]),
+			     ROUTER_ALERT_IP4))
+		return -ERANGE;
+	if (attributes[VERMILION_A_LANE_OPTION_IP6] &&
+	    !option_is_legal(info->extack, "option-ip6", nla_get_u32(attributes[VERMILION_A_LANE_OPTION_IP6]),
+			     ROUTER_ALERT_IP6))
+		return -ERANGE;
+	error = set_port(repr, info, &why);
+	if (!error)
+		error = set_option(repr, info, &why);
+	if (!error && attributes[VERMILION_A_LANE_SEED])
+		error = vm_repr_seed(repr, nla_get_u64(attributes[VERMILION_A_LANE_SEED]), &why);
+	return vm_nl_refuse(info->extack, error, &why);
+}
+
+int vm_nl_lane_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct vm_repr *repr = vm_nl_repr(info, VERMILION_A_LANE_IFINDEX, 0);
+	int error;
+
+	if (IS_ERR(repr))
+		return PTR_ERR(repr);
+	rtnl_lock(); /* between reading and writing the port's shaper tc must not change it */
+	error = change(repr, info);
+	rtnl_unlock();
+	vm_repr_put(repr);
+	return error;
+}

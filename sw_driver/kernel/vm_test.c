@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* Known answers of the conversion: part of `ethtool -t`, and a KUnit suite where the kernel has KUnit, which Debian's have not. */
+#include <linux/kernel.h>
+
+#include "vm_access.h"
+#include "vm_test.h"
+#include "vm_test_vectors.h"
+
+struct comparison {
+	const u32 *expected;
+	u32 count;
+};
+
+static int compare(void *context, u32 address, u32 value)
+{
+	struct comparison *comparison = context;
+
+	return comparison->count++ >= VM_TEST_WORDS || *comparison->expected++ != value;
+}
+
+/* Whether all words are as they should be, and as many. */
+static bool is_right(const struct vm_test_vector *vector, struct vm_queue_words *words)
+{
+	struct comparison comparison = { vector->words, 0 };
+	struct vm_refusal fault;
+
+	if (!vm_queue_check(&vector->settings, &vector->port, &fault))
+		return false;
+	vm_queue_convert(&vector->settings, &vector->port, words);
+	return !vm_queue_visit(words, compare, &comparison) && comparison.count == VM_TEST_WORDS;
+}
+
+const char *vm_test_conversion(struct vm_queue_words *words)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(vm_test_vectors); i++)
+		if (!is_right(&vm_test_vectors[i], words))
+			return vm_test_vectors[i].name;
+	return NULL;
+}
+
+#if IS_ENABLED(CONFIG_KUNIT)
+#include <kunit/test.h>
+
+static void every_queue_of_the_shipped_configurations_has_its_words(struct kunit *test)
+{
+	struct vm_queue_words *words = kunit_kmalloc(test, sizeof(*words), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, words);
+	KUNIT_EXPECT_STREQ(test, vm_test_conversion(words) ?: "", "");
+}
+
+static void what_is_illegal_is_refused_in_a_sentence(struct kunit *test)
+{
+	const struct vm_port port = { .rate = 1000000000, .queues = 16 };
+	struct vm_queue *queue = kunit_kmalloc(test, sizeof(*queue), GFP_KERNEL);
+	struct vm_refusal fault;
+	char text[96];
+
+	KUNIT_ASSERT_NOT_NULL(test, queue);
+	vm_queue_defaults(queue);
+	KUNIT_EXPECT_TRUE(test, vm_queue_check(queue, &port, &fault));
+	queue->priority = 8;
+	KUNIT_ASSERT_FALSE(test, vm_queue_check(queue, &port, &fault));
+	vm_refusal_text(&fault, text, sizeof(text));
+	KUNIT_EXPECT_STREQ(test, text, "priority is 8; legal is 0 to 7, higher goes first");
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(every_queue_of_the_shipped_configurations_has_its_words),
+	KUNIT_CASE(what_is_illegal_is_refused_in_a_sentence),
+	{},
+};
+
+static struct kunit_suite suite = { .name = "vermilion", .test_cases = cases };
+
+kunit_test_suite(suite);
+#endif
