@@ -157,7 +157,7 @@ def value_of(queue, name: str, raw: str):
 def assign(queue, name: str, raw: str):
     """Sets one member from a text; UserError with field, value and what is legal."""
     if name not in PATHS:
-        near = difflib.get_close_matches(name, PATHS, 3, 0.5)
+        near = difflib.get_close_matches(name, PATHS, 3, 0.6)
         hint = f"did you mean {' or '.join(near)}?" if near else "all names: vermilionctl show QUEUE"
         raise UserError(f"{name} is no field of a queue; {hint}")
     path = PATHS[name]
