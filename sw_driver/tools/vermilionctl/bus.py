@@ -83,8 +83,9 @@ class PciBus(Bus):
                 os.close(handle)
         except FileNotFoundError:
             raise UserError(f"{name}: there is no such PCI function with a BAR 0; see lspci -D -d 1af4:10f5") from None
-        except PermissionError:
-            raise UserError(f"{name}: may not be accessed by this user; try as root") from None
+        except PermissionError as error:
+            needs = "it takes root, and a kernel that is not locked down"
+            raise UserError(f"{name}: may not be accessed: {error.strerror}; {needs}") from None
         except (OSError, ValueError) as error:
             raise DeviceError(f"{name}: cannot be mapped: {getattr(error, 'strerror', None) or error}") from None
         if not self.map:
