@@ -13,6 +13,7 @@ import click
 
 from . import build
 from .card_commands import apply
+from .commits import commits
 from .device import device
 from .experiments.command import experiment
 from .fields import RATE_MAX, RATE_MIN, UserError
@@ -263,6 +264,7 @@ for command in (
     area,
     battery,
     bench,
+    commits,
     corundum,
     device,
     distance_drops,
