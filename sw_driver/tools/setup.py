@@ -26,6 +26,9 @@ class Build(build_py):
         lib = ROOT / "sw_driver" / "lib"
         for header in sorted(lib.glob("*.h")):
             self.copy_file(str(header), str(into / "driver"))
+        netlink = ROOT / "sw_driver" / "netlink" / "vermilion.yaml"
+        if netlink.exists():
+            self.copy_file(str(netlink), str(into / "driver"))
         target = into / "driver" / "libvermilion_driver.so"
         command = [os.environ.get("CC", "cc"), *FLAGS, "-o", str(target), *map(str, sorted(lib.glob("*.c")))]
         subprocess.run(command, check=True)

@@ -48,12 +48,12 @@ def of_config(config, path) -> Record:
 
 def load(path: str, lane) -> Record:
     """A configuration file for this card; UserError where the card's build is too small for it."""
-    return fits(configuration.load(path, lane.has.queues, lane.has.victims), lane, path)
+    return fits(configuration.load(path, lane.has.queues, lane.has.victims), lane.has.flows, path)
 
 
-def fits(config, lane, path) -> Record:
+def fits(config, flows: int, path) -> Record:
     for marker in config.marker:
-        if marker.by_flow and marker.kind != "nm" and not lane.has.flows:
+        if marker.by_flow and marker.kind != "nm" and not flows:
             raise UserError(
                 f'{path}: the marker of "{marker.queue}" is {marker.kind}, by flow; this build keeps no flows (register flows is 0)'
             )
