@@ -253,6 +253,14 @@ def test_a_damaged_record_is_refused_and_apply_mends_it(bench, state):  # noqa: 
     assert bench.ctl("apply", CONFIG)[0] == 0 and bench.ctl("show")[0] == 0
 
 
+def test_a_folder_of_somebody_elses_is_not_believed(bench, state, monkeypatch):  # noqa: F811
+    bench.ctl("apply", CONFIG)
+    monkeypatch.setattr(os, "geteuid", lambda: 4711)
+    os.chown(state, 4712, -1) if os.getuid() == 0 else pytest.skip("not root: cannot give a folder away")
+    status, said = bench.ctl("show")
+    assert status == 2 and "belongs to somebody else" in said
+
+
 def test_bash_completes_commands_and_fields():
     environment = os.environ | {"_VERMILIONCTL_COMPLETE": "bash_complete"}
 

@@ -48,7 +48,9 @@ def locked(device: str, lane: int):
     """Waits a while for other programs of this host that use the lane."""
     path = place(device, lane).with_suffix(".lock")
     try:
-        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+        if path.parent.stat().st_uid not in (0, os.geteuid()):
+            raise UserError(f"{path.parent}: belongs to somebody else; VERMILION_STATE names another folder")
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise UserError(f"{path}: cannot be written: {error.strerror}; VERMILION_STATE names another folder") from None
