@@ -131,7 +131,9 @@ class Campaign {
                  {"decisions_under_way", seen.amid},
                  {"changes_with_a_decision_of_the_old_alone", seen.onlyOld},
                  {"changes_with_a_decision_of_the_new_alone", seen.onlyNew},
-                 {"changes_with_both", seen.both}};
+                 {"changes_with_both", seen.both},
+                 {"most_stories", seen.most},
+                 {"stories_left_out", seen.untold}};
     for (int v = 0; v < VM_VERDICTS; v++) json["verdicts"][VerdictNames[v]] = seen.verdicts[v];
     json["fault"] = watch_.fault();
     return json;

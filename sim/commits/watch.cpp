@@ -1,5 +1,7 @@
 #include "watch.h"
 
+#include <algorithm>
+
 namespace vermilion {
 
 CommitWatch::CommitWatch(const VmConfig& config)
@@ -8,8 +10,9 @@ CommitWatch::CommitWatch(const VmConfig& config)
 }
 
 void CommitWatch::open(u32 queue, const VmQueue& profile) {
-  stories_.erase(std::next(stories_.begin()), stories_.end());  // that have told the same through a whole pause
-  stories_.front().changed = false;
+  for (; stories_.size() > MostStories; stories_.pop_front()) seen_.untold++;
+  seen_.most = std::max<u64>(seen_.most, stories_.size());
+  for (Story& story : stories_) story.changed = false;
   under_ = true;
   old_ = new_ = false;
   queue_ = queue;
@@ -20,6 +23,7 @@ void CommitWatch::open(u32 queue, const VmQueue& profile) {
 void CommitWatch::close() {
   if (under_) keepChanged();
   under_ = false;
+  join();
   seen_.onlyOld += old_;
   seen_.onlyNew += new_;
   seen_.both += old_ && new_;
@@ -32,6 +36,13 @@ void CommitWatch::keepChanged() {
     story.replay.configure(queue_, profile_);
     story.changed = true;
   }
+}
+
+// Stories that go on alike are one.
+void CommitWatch::join() {
+  for (auto it = stories_.begin(); it != stories_.end(); ++it)
+    for (auto other = std::next(it); other != stories_.end();)
+      other = it->replay.sameState(other->replay) ? stories_.erase(other) : std::next(other);
 }
 
 void CommitWatch::finish() {

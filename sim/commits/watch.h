@@ -1,7 +1,7 @@
 // A lane under commits: each decision must be the model's with the queue's old profile or with its new one, and once new, always new.
 //
 // Which packet is the first to meet a commit only the lane knows. So from the write of COMMIT on there is more than one story: at each decision of that
-// queue the commit may have come just before it. A story is a whole replay (harness/replay.h), which must agree bit for bit in what each
+// queue the commit may have come just before it. Stories that tell the same go on beside each other, over later changes too. A story is a whole replay (harness/replay.h), which must agree bit for bit in what each
 // decision saw, averages, probability, colour, verdict; one that disagrees once is dropped. No story left: some decision used neither profile, or a mix.
 #pragma once
 
@@ -23,6 +23,8 @@ class CommitWatch : public LaneListener {
     u64 onlyOld = 0;  // changes in whose time under way a decision agreed with the old profile alone
     u64 onlyNew = 0;  // the same with the new one
     u64 both = 0;     // changes that had both
+    u64 most = 1;     // stories at once
+    u64 untold = 0;   // stories left out because there were too many; a fault behind that says nothing
     u64 verdicts[VM_VERDICTS] = {};
   };
   explicit CommitWatch(const VmConfig& config);
@@ -48,12 +50,14 @@ class CommitWatch : public LaneListener {
   void breach(const std::string& text) override { accounting_.error(text); }
 
  private:
+  static constexpr std::size_t MostStories = 64;  // from one change to the next
   struct Story {
     Replay replay;
     bool changed;  // the commit has come in it
   };
   void drop(const std::string& why);
   void keepChanged();
+  void join();
 
   Accounting accounting_;
   std::list<Story> stories_;

@@ -18,6 +18,8 @@ class MarkStage {
   VmMark mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, const Headers& headers, bool sound);
   // A commit: the queue's next packet meets this marker.
   void configure(u32 queue, const VmMarker& marker) { profiles_[queue] = marker; }
+  // Whether buckets and meters are alike; flows are not looked at.
+  bool sameBuckets(const MarkStage& other) const { return markers_ == other.markers_; }
 
  private:
   std::vector<VmMarker> profiles_;
