@@ -4,8 +4,8 @@
 //   vermilion-commits --profiles FILE --changes N --seed S [--frame-bytes B] [--wrong N]
 //
 // FILE: a configuration a line (docs/hardware-configuration.md), the first to begin with; a change gives one queue what that queue has
-// in another of them. All have the same queues, class table, port, service and rewriting. `--wrong N`: change N writes one
-// threshold otherwise than told, which must be found.
+// in another of them. All have the same queues, class table, port, service and rewriting. `--wrong N`: change N writes the
+// last place of a weight otherwise than told, which must be found.
 // Standard output: `progress DONE TOTAL`, then one object of JSON. Exit status: 0 done, 1 a decision was neither's, 2 the input is at fault.
 #include <cstdio>
 #include <fstream>
@@ -100,7 +100,7 @@ class Campaign {
     const u32 queue = static_cast<u32>(random_() % config.queue_count);
     const VmQueue profile = config.queues[queue];
     VmQueue written = profile;
-    if (n == asked_.wrong) written.colour[n % Colours].drop.end_th ^= 1 << 12;
+    if (n == asked_.wrong) written.weight[0].m ^= 1;
     VmConfig one = config;
     one.queue_count = 1;
     one.queues = &written;

@@ -1,4 +1,4 @@
-"""Profile changes at line rate: every decision is that of one whole profile, and a profile that was written otherwise than told is found."""
+"""Profile changes at line rate: every decision is that of one whole profile, and one bit that was written otherwise than told is found."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ def test_every_decision_amid_changes_used_the_old_or_the_new_profile_whole(campa
 
 
 @pytest.mark.parametrize("wrong", [5, 77, 150])
-def test_one_bit_of_a_threshold_that_is_not_as_told_is_found(campaign_program, wrong):
+def test_the_last_place_of_a_weight_that_is_not_as_told_is_found(campaign_program, wrong):
     status, found = commits.campaign("lab", 200, SEED, wrong, campaign_program)
     assert status == 1 and "a decision is neither the old profile's nor the new one's" in found["fault"]
 
