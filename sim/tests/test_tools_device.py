@@ -102,6 +102,7 @@ def test_the_commands_say_the_same_by_diff(served, tmp_path):
         assert status == 0 and said.startswith(f"applied {path}: ")
         status, checked, _ = command("check", path, "--registers", module_="vermilion")
         assert (status, command("--device", where, "dump")[1]) == (0, checked) and len(checked.splitlines()) > 600
+    assert command("ctl", "--device", where, "dump", module_="vermilion") == (0, checked, "")
 
 
 def totals(read):

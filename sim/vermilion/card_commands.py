@@ -1,5 +1,8 @@
 """`vermilion apply`, and the register values that `check --registers` prints: the work is that of the tools (`sw_driver/tools`)."""
 
+import os
+import sys
+
 import click
 
 from . import build
@@ -22,6 +25,13 @@ def apply(file, device, lane):
     except DeviceError as error:
         raise build.BuildError(str(error)) from None
     click.echo(f"applied {said}")
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("words", nargs=-1, type=click.UNPROCESSED)
+def ctl(words):
+    """vermilionctl from this checkout: settings, counters and registers of a card; docs/tools.md."""
+    os.execv(sys.executable, [sys.executable, "-m", "vermilionctl", *words])
 
 
 def register_lines(config) -> list[str]:

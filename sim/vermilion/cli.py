@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from . import build
-from .card_commands import apply
+from .card_commands import apply, ctl
 from .commits import commits
 from .device import device
 from .experiments.command import experiment
@@ -266,6 +266,7 @@ for command in (
     bench,
     commits,
     corundum,
+    ctl,
     device,
     distance_drops,
     experiment,

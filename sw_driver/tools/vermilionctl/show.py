@@ -40,10 +40,11 @@ def curve(made, colour: str) -> str:
 
 def print_overview(screen, session, held):
     has = session.has()
+    build = table("Build", list(has), [])
+    build.add_row(*(str(value) for value in has.values()))
+    screen.print(build)
     if held is None:
-        screen.print(table_of(has))
         return
-    screen.print(table_of(has))
     queues = table(
         "Queues", ["number", "name", "DSCPs", "average", *settings.COLOURS, "limit", "service", "marker"], []
     )
@@ -72,12 +73,6 @@ def print_overview(screen, session, held):
     screen.print(queues)
     burst = f", burst {held.port.burst_bytes} B" if held.port.burst_bytes else ""
     screen.print(f"Port: {units.rate_text(held.port.rate)}{burst}. All of a queue: show QUEUE.", markup=False)
-
-
-def table_of(has: dict):
-    made = table("Build", list(has), [])
-    made.add_row(*(str(value) for value in has.values()))
-    return made
 
 
 def print_queue(screen, held, number: int):
