@@ -1,6 +1,6 @@
 """`vermilion commits`: profile changes while frames come back to back, and whether each decision used one profile whole; docs/results/commits.md.
 
-Settings are here, before the results: four queues over all DSCPs, behind a port of half the stream's rate, so that queues stand and every verdict is given.
+Settings: four queues over all DSCPs, behind a port of half the stream's rate, so that queues stand and every verdict is given.
 A profile is drawn at random over averages, curves, spacing, ECN, limits, markers, distances and which colours may pay. Service, rewriting, the class table, `update` and the form of the
 victim search stay: queues 1 and 3 update at departures, 2 has the search's RED form, 3 its tail-drop form among 8.
 """
@@ -147,7 +147,7 @@ def page(found: list[dict]) -> str:
         ("changes in which one of these agreed with the old profile alone", "changes_with_a_decision_of_the_old_alone"),
         ("... with the new one alone", "changes_with_a_decision_of_the_new_alone"),
         ("... that had both", "changes_with_both"),
-        ("stories at once at most, and left out", "most_stories"),
+        ("possibilities still open at a next change, at most", "most_stories"),
     ):
         row(name, lambda each: f"{each[key]:,}")
     row("verdicts", lambda each: ", ".join(f"{each['verdicts'][name]:,} {name}" for name in VERDICTS))
@@ -156,7 +156,7 @@ def page(found: list[dict]) -> str:
 
 
 HEAD = [
-    "`./vermilion commits --publish`; settings, fixed before the first run, are in `sim/vermilion/commits.py`, the check in `sim/commits`.",
+    "`./vermilion commits --publish`; settings are in `sim/vermilion/commits.py`, the check in `sim/commits`. Trial runs changed `update` and the form of the victim search too; why they stay now: [limits](../limits.md).",
     "",
     "Frames come back to back at the width of the stream, a port of half that rate empties four queues, and again and again one of them is given another whole profile",
     "through the register port: 64 profiles a queue, drawn at random over averages, curves, spacing, ECN, limits, markers, distances and which colours may pay. Which packet is the first to",
