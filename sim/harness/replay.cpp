@@ -36,6 +36,12 @@ Replay::Replay(const VmConfig& config)
       view_(config, timing::settling(VM_VICTIMS)),
       model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)) {}
 
+void Replay::configure(u32 queue, const VmQueue& profile) {
+  model_.configure(queue, profile);
+  view_.configure(queue, profile);
+  marks_.configure(queue, profile.marker);
+}
+
 void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
   if (queue < queueCount_ && colour < u32{Colours})
     view_.departed(clock, truncate(now, TimeBits), queue, colour, lenBytes);

@@ -42,6 +42,14 @@ class Replay {
     times_[clock % Times] = truncate(now, TimeBits);
     victims_.clock(clock);
   }
+  // A commit: the queue's next decision has this profile.
+  void configure(u32 queue, const VmQueue& profile);
+  // Whether averages, spacing and buckets stand alike. Flows and victims are not looked at.
+  bool sameState(const Replay& other) const {
+    return model_.sameState(other.model_) && marks_.sameBuckets(other.marks_);
+  }
+  // Decisions and refreshes that the model does not agree with, so far.
+  u64 disagreed() const { return decisions_ - agreed() + refreshes_ - refreshesAgreed_; }
   // Behind the last clock.
   void finish();
   // Both in the order of clocks; `clock` is the one in which it stood at the lane's port.

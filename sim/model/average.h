@@ -54,11 +54,13 @@ class Estimator {
   // `idleNs`: since the last departure of a colour that counts, modulo 2^48.
   void arrive(const VmQueue& queue, u32 q, int n, u64 now, u64 idleNs);
   void depart(const VmQueue& queue, u32 q, int n, u64 now);
+  bool operator==(const Estimator&) const = default;
 
  private:
   static constexpr int Depth = 8;  // at least EwmaStages
   struct Update {
     u64 avg = 0, time = 0;
+    bool operator==(const Update&) const = default;
   };
   const Update& back(int n) const { return ring_[(head_ + Depth + 1 - n) % Depth]; }
   void push(u64 avg, u64 now);

@@ -53,12 +53,15 @@ class DecisionModel {
   bool legal(u32 queue, u32 colour, const u32 n[Colours]) const;
   u64 average(u32 queue, u32 colour) const { return state_[queue].average[colour].value(); }
   const VmQueue& queue(u32 index) const { return queues_[index]; }
+  // Whether both go on alike under like profiles.
+  bool sameState(const DecisionModel& other) const { return state_ == other.state_; }
   u32 queueCount() const { return static_cast<u32>(queues_.size()); }
 
  private:
   struct State {
     Estimator average[Colours];
     SpacingState spacing[Colours];
+    bool operator==(const State&) const = default;
   };
   std::vector<VmQueue> queues_;
   std::vector<State> state_;

@@ -16,6 +16,10 @@ class MarkStage {
   // A packet that the classifier gave `colour`; `sound`: neither bad nor without buffer, so that it is marked. Every packet
   // takes a draw. The answer is the trace's record. `timeNs` is that of its slot.
   VmMark mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, const Headers& headers, bool sound);
+  // A commit: the queue's next packet meets this marker.
+  void configure(u32 queue, const VmMarker& marker) { profiles_[queue] = marker; }
+  // Whether buckets and meters are alike; flows are not looked at.
+  bool sameBuckets(const MarkStage& other) const { return markers_ == other.markers_; }
 
  private:
   std::vector<VmMarker> profiles_;

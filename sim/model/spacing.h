@@ -25,6 +25,7 @@ struct SpacingState {
   u64 sum = 0;          // S, U2.32
   u32 r = 0;            // R, U32
   bool rValid = false;  // else S = 0 and R means nothing
+  bool operator==(const SpacingState&) const = default;
 };
 
 // True: early. `mode` is VM_GEOMETRIC, VM_UNIFORM or VM_WAIT.

@@ -52,6 +52,7 @@ class TokenMarker {
  public:
   // A packet of `colour` at `timeNs` that counts as so many bytes.
   Marked mark(const VmMarker& m, u64 timeNs, u32 colour, u32 bytes, u32 draw);
+  bool operator==(const TokenMarker&) const = default;
 
  private:
   u32 kind_ = VM_NO_MARKER;  // that filled the buckets

@@ -160,19 +160,19 @@ def simulator(preset: str, waves: str = "", say=quiet) -> Path:
     return program
 
 
-def device(preset: str, waves: str = "", say=quiet) -> Path:
-    """The device's program: the simulator's objects with another main, so that the lane is compiled once."""
+def beside_simulator(preset: str, folder: str, name: str, text: str, waves: str = "", say=quiet) -> Path:
+    """A program of the simulator's objects with another main, in `folder`, so that the lane is compiled once."""
     base = simulator(preset, waves, say)
     work = base.parent / ("obj-" + waves if waves else "obj")
     archive = work / f"{PREFIX}__ALL.a"
     if not archive.exists():  # what was built was tidied up
         base.with_name(base.name + ".made").unlink()
         base = simulator(preset, waves, say)
-    program = base.with_name(base.name.replace("-sim", "-device"))
-    objects = base.parent / ("obj-device-" + waves if waves else "obj-device")
-    own = sorted(files("sim/harness/device", "*.cpp"))
-    headers = files("sim/harness", "*.h") + files("sim/model", "*.h")
-    folders = ["sim/model", "sim/harness", "sim/harness/device"]
+    program = base.with_name(base.name.replace("-sim", f"-{name}"))
+    objects = base.parent / (f"obj-{name}-" + waves if waves else f"obj-{name}")
+    own = sorted(files(folder, "*.cpp"))
+    headers = files("sim/harness", "*.h") + files("sim/model", "*.h") + files(folder, "*.h")
+    folders = ["sim/model", "sim/harness", folder]
     include = Path(os.environ.get("VERILATOR_ROOT", "")) / "include"
     flags = [*CXX_FLAGS, *[f"-I{ROOT / folder}" for folder in folders], f"-I{include}"]
     flags += [word.replace("\\", "") for word in definitions(preset, waves)]
@@ -181,7 +181,7 @@ def device(preset: str, waves: str = "", say=quiet) -> Path:
     def compiled(source: Path) -> Path:
         out = objects / f"{source.stem}.o"
         command = ["g++", *flags, "-c", source, "-o", out]
-        key = digest([source, *headers], *command)
+        key = digest([source, *sorted(set(headers))], *command)
         step(out, key, quiet, "", lambda: run(command, objects / f"{source.stem}.log"))
         return out
 
@@ -189,14 +189,24 @@ def device(preset: str, waves: str = "", say=quiet) -> Path:
         objects.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(CORES) as pool:
             parts = list(pool.map(compiled, own))
-        parts += [work / f"{name}.o" for name in [*rest, "verilated", "verilated_threads"]]
+        parts += [work / f"{each}.o" for each in [*rest, "verilated", "verilated_threads"]]
         parts += {"vcd": [work / "verilated_vcd_c.o"], "fst": [work / "verilated_fst_c.o"]}.get(waves, [])
         run(["g++", *parts, archive, *libraries(waves).split(), "-o", program], objects / "link.log")
 
     with locked():
-        key = digest(own + headers, base.with_name(base.name + ".made").read_text(), *flags)
-        step(program, key, say, f"the device, preset {preset}" + (f", {waves}" if waves else ""), action)
+        key = digest(own + sorted(set(headers)), base.with_name(base.name + ".made").read_text(), *flags)
+        step(program, key, say, f"{text}, preset {preset}" + (f", {waves}" if waves else ""), action)
     return program
+
+
+def device(preset: str, waves: str = "", say=quiet) -> Path:
+    """The lane as a PCI device, docs/device.md."""
+    return beside_simulator(preset, "sim/harness/device", "device", "the device", waves, say)
+
+
+def commits(preset: str, say=quiet) -> Path:
+    """Profile changes under traffic, sim/commits."""
+    return beside_simulator(preset, "sim/commits", "commits", "the campaign of commits", "", say)
 
 
 def model_library(say=quiet) -> Path:

@@ -12,6 +12,8 @@ from pathlib import Path
 import click
 
 from . import build
+from .card_commands import apply, ctl
+from .commits import commits
 from .device import device
 from .experiments.command import experiment
 from .fields import RATE_MAX, RATE_MIN, UserError
@@ -189,7 +191,8 @@ def write_report(*arguments) -> str | None:
 @click.option("--queues", type=click.IntRange(2, 1024), default=16, show_default=True, help="Queues of the build.")
 @click.option("--victims", type=click.IntRange(0, 1024), help="Queues that can drop the nearest packet. Default: all.")
 @click.option("--json", "json_file", metavar="FILE", help="The hardware's record, docs/hardware-configuration.md.")
-def check(file, queues, victims, json_file):
+@click.option("--registers", is_flag=True, help="Prints every register value instead, as vermilionctl dump does.")
+def check(file, queues, victims, json_file, registers):
     """Prints a configuration FILE as asked and as the hardware has it."""
     from . import config as configuration
     from . import quantise, show, simulate
@@ -199,6 +202,11 @@ def check(file, queues, victims, json_file):
         place = outputs.add("--json", json_file)
         if place:
             simulate.write_words(quantise.hardware(config), place)
+    if registers:
+        from .card_commands import register_lines
+
+        click.echo("\n".join(register_lines(config)))
+        return
     show.configuration(console(), config)
 
 
@@ -252,10 +260,13 @@ def reformat():
 
 
 for command in (
+    apply,
     area,
     battery,
     bench,
+    commits,
     corundum,
+    ctl,
     device,
     distance_drops,
     experiment,

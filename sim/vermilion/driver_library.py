@@ -1,20 +1,20 @@
 """The driver's library (`sw_driver/lib`) in Python: the very code that the kernel module has, so that `check` and the card agree.
 
 Structs and constants are read from its headers: `C.Queue` is `struct vm_queue`, `C.QueueWords` is `struct vm_queue_words`, and
-`C.VM_LEN_MAX` or `C.VM_REDP` a #define or a name of an enum. The library is built at the first call (`build.py`).
+`C.VM_LEN_MAX` or `C.VM_REDP` a #define or a name of an enum. The library is built at the first call (`build.py`); the tools' package
+(`sw_driver/tools`) has headers and library with it, in the folder `driver`.
 """
 
 import ctypes
 import re
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 
-from . import build
-
-HEADERS = [
-    build.ROOT / "sw_driver" / "lib" / name for name in ("vm_types.h", "vm_units.h", "vm_profile.h", "vm_access.h")
-]
+CARRIED = Path(__file__).parent / "driver"
+SOURCES = CARRIED if CARRIED.exists() else Path(__file__).resolve().parents[2] / "sw_driver" / "lib"
+HEADERS = [SOURCES / name for name in ("vm_types.h", "vm_units.h", "vm_profile.h", "vm_access.h")]
 BASIC = {
     "u32": ctypes.c_uint32,
     "u64": ctypes.c_uint64,
@@ -100,6 +100,10 @@ def number(x: Fraction | int):
 
 @cache
 def library() -> ctypes.CDLL:
+    if SOURCES == CARRIED:
+        return load(CARRIED / "libvermilion_driver.so")
+    from . import build
+
     return load(build.driver_library())
 
 

@@ -128,7 +128,7 @@ def c_sources() -> list[Path]:
 def parts() -> dict:
     """Name and action of each part, in the order in which they run."""
     cpp = c_sources()
-    python = [folder for folder in ("sim", "cocotb_tests", "fpga") if build.files(folder, "*.py")]
+    python = [folder for folder in ("sim", "cocotb_tests", "fpga", "sw_driver") if build.files(folder, "*.py")]
     out = {"format-scala": lambda log: formatter(chisel.mill("hw.checkFormat"), log)}
     out["format-scala-tests"] = lambda log: formatter(chisel.mill("hw.test.checkFormat"), log)
     if cpp:
@@ -146,7 +146,7 @@ def reformat(say) -> int:
     """`vermilion format`: brings every source into the form that the checks want."""
     LOGS.mkdir(parents=True, exist_ok=True)
     cpp = c_sources()
-    python = [folder for folder in ("sim", "cocotb_tests", "fpga") if build.files(folder, "*.py")]
+    python = [folder for folder in ("sim", "cocotb_tests", "fpga", "sw_driver") if build.files(folder, "*.py")]
     status = 0
     for name, command in {
         "Scala": chisel.mill("hw.reformat"),

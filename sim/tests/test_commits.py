@@ -1,0 +1,31 @@
+"""Profile changes at line rate: every decision is that of one whole profile, and one bit that was written otherwise than told is found."""
+
+import shutil
+
+import pytest
+from vermilion import build, commits
+
+SEED = 11
+
+
+@pytest.fixture(scope="module")
+def campaign_program():
+    if not (shutil.which("mill") and shutil.which("verilator")):
+        pytest.skip("no Mill or Verilator: run through ./vermilion test")
+    return build.commits("lab")
+
+
+def test_every_decision_amid_changes_used_the_old_or_the_new_profile_whole(campaign_program):
+    print(f"seed {SEED}")
+    status, found = commits.campaign("lab", 300, SEED, 0, campaign_program)
+    assert (status, found["fault"]) == (0, "")
+    assert found["changes"] == 300 and found["decisions"] > 100 * 300
+    assert found["changes_with_both"] > 100, "commits fell where nothing could tell the profiles apart"
+    for verdict in commits.VERDICTS:
+        assert verdict == "nobuf" or found["verdicts"][verdict] > 100, verdict
+
+
+@pytest.mark.parametrize("wrong", [5, 77, 150])
+def test_the_last_place_of_a_weight_that_is_not_as_told_is_found(campaign_program, wrong):
+    status, found = commits.campaign("lab", 200, SEED, wrong, campaign_program)
+    assert status == 1 and "a decision is neither the old profile's nor the new one's" in found["fault"]

@@ -1,0 +1,168 @@
+"""vermilionctl through the driver's netlink family, against a stand-in for the kernel: its messages are encoded and decoded by pyroute2 from the family's own description."""
+
+import json
+import random
+import socket
+
+import pytest
+from test_driver_profile import random_file
+from tool_cards import ctl, state  # noqa: F401
+from vermilion import build, config
+from vermilion.driver_library import C, SOURCES
+from vermilion.settings import queue_settings
+from vermilionctl import counters, netlink, programming, registers, session, settings
+from vermilionctl.errors import UserError
+
+CONFIG = build.ROOT / "sim/configs/default.toml"
+pytestmark = pytest.mark.skipif(
+    not (SOURCES.parent / "netlink" / "vermilion.yaml").exists(), reason="the driver's netlink family is not there yet"
+)
+SEED = 5
+
+
+def over_the_wire(of, fields):
+    """As the other end finds it."""
+    message = netlink.message(of)()
+    message["cmd"], message["version"], message["attrs"] = 1, 1, netlink.pairs(fields)
+    message.encode()
+    got = netlink.message(of)(message.data)
+    got.decode()
+    return netlink.plain(got)
+
+
+class StandIn:
+    """Keeps what it is told, as the kernel does; refuses a queue that it does not have with a sentence."""
+
+    def __init__(self):
+        self.lane = {"ifindex": 3, "device": "pci/0000:03:00.0", "lane": 0, "rate": 10**9, "burst-bytes": 0}
+        self.lane |= {"option-ip4": 0, "option-ip6": 0, "lost": [{"packets": 2**40, "bytes": 7}]}
+        self.lane["capabilities"] = {"major": 1, "minor": 2, "queues": 16, "flows": 4096, "victims": 16, "inputs": 1}
+        self.queues = {number: netlink.of_settings(settings.defaults()) for number in range(16)}
+        self.classes, self.told = [{"dscp": d, "queue": 0, "colour": 0} for d in range(65)], []
+
+    def ask(self, name, fields, dump):
+        command, of = netlink.operation(name)
+        fields = over_the_wire(of, fields)
+        self.told.append((name, dict(fields)))
+        return [over_the_wire(of, reply) for reply in self.answer(name, fields, dump)]
+
+    def answer(self, name, fields, dump):
+        if name == "lane-get":
+            return [self.lane, self.lane | {"device": "pci/other"}] if dump else [self.lane]
+        if name == "lane-set":
+            self.lane |= {key: value for key, value in fields.items() if key != "seed"}
+        if name == "queue-get":
+            port = C.Port(self.lane["rate"], self.lane["burst-bytes"], 16)
+            made = {number: settings.words(netlink.to_settings(q), port, "q") for number, q in self.queues.items()}
+            pairs = lambda words: b"".join(
+                at.to_bytes(4, "little") + word.to_bytes(4, "little") for _, at, word in registers.queue(words)
+            )
+            return [{"queue": n, **q, "registers": pairs(made[n])} for n, q in self.queues.items()]
+        if name == "queue-set":
+            number = fields.pop("queue")
+            if number >= 16:
+                raise UserError("netlink:lane0: queue is 16; legal is 0 to 15")
+            self.queues[number] = {key: value for key, value in fields.items() if key != "ifindex"}
+        if name == "class-get":
+            return [{"entry": self.classes}]
+        if name == "class-set":
+            for entry in fields["entry"]:
+                self.classes[entry["dscp"]] = entry
+        if name == "statistics-get":
+            pair = lambda i: {"packets": 2**33 + i, "bytes": 100 * i}
+            colour = {event.replace("_", "-"): pair(i) for i, event in enumerate(counters.EVENTS)}
+            longs = lambda count: b"".join(n.to_bytes(8, "little") for n in range(count))
+            reply = {"queue": fields["queue"], "green": colour | {"average": 3 << 15}, "latency": longs(32)}
+            return [reply | {"marked": longs(12), "lost-distance": longs(64), "time-ns": 2**47, "backlog-bytes": 9}]
+        return []
+
+
+@pytest.fixture
+def kernel(monkeypatch):
+    from contextlib import contextmanager
+
+    stand_in = StandIn()
+
+    @contextmanager
+    def opened(name):
+        yield netlink.Kernel(name, 3, stand_in.ask)
+
+    monkeypatch.setattr(netlink, "opened", opened)
+    return stand_in
+
+
+def test_any_settings_pass_through_messages_unchanged():
+    rng = random.Random(SEED)
+    for _ in range(40):
+        asked = config.parse(random_file(rng))
+        markers = {m.queue: m for m in asked.marker}
+        for queue in asked.queue:
+            held = queue_settings(queue, markers.get(queue.name))
+            again = netlink.to_settings(over_the_wire("queue", netlink.of_settings(held)))
+            assert settings.as_dict(again) == settings.as_dict(held)
+
+
+def test_every_setting_has_an_attribute():
+    given = netlink.of_settings(settings.defaults())
+
+    def names(fields, of):
+        known = {each["name"]: each for each in netlink.attributes(of)}
+        for name, value in fields.items():
+            assert name in known, f"{of}.{name}"
+            if isinstance(value, dict):
+                names(value, known[name]["nested-attributes"])
+
+    names(given, "queue")
+    told = {each["name"] for each in netlink.attributes("queue")}
+    assert told - set(given) <= {"pad", "ifindex", "queue", "defaults", "registers", "owner"}
+
+
+def test_a_configuration_applied_reads_back_and_dumps_as_check_prints_it(kernel):
+    status, said = ctl("netlink:lane0", "apply", CONFIG)
+    assert (status, said) == (0, f"applied {CONFIG}: 6 queues, 0 markers\n")
+    asked = config.load(CONFIG)
+    wanted = registers.table(programming.of_config(asked, None))
+    dumped = json.loads(ctl("netlink:lane0", "dump", "--json")[1])
+    assert dumped["class"] == wanted["class"]
+    for name, value in dumped["lane"].items():
+        assert wanted["lane"][name] == value
+    for queue in asked.queue:
+        same = dumped[f"queue {queue.index}"].items() & wanted[f"queue {queue.index}"].items()
+        assert len(same) >= len(wanted[f"queue {queue.index}"]) - 2  # bursts: the stand-in counts 16 queues
+    whole = json.loads(ctl("netlink:lane0", "show", "--json")[1])
+    assert whole["lanes"] == 1 and whole["capabilities"]["version"] == "1.2"
+    assert whole["queues"]["1"]["settings"]["curve.yellow.drops.min"] == "10000"
+
+
+def test_set_tells_the_kernel_of_one_queue_alone(kernel):
+    ctl("netlink:lane0", "apply", CONFIG)
+    kernel.told.clear()
+    assert ctl("netlink:lane0", "set", "1", "curve.yellow.drops.min=12KB", "spacing=wait")[0] == 0
+    told = [fields for name, fields in kernel.told if name == "queue-set"]
+    assert [fields["queue"] for fields in told] == [1]
+    assert kernel.queues[1]["yellow"]["drops"]["min-th"] == 12_000 and kernel.queues[1]["spacing"] == C.VM_WAIT
+    assert not [name for name, _ in kernel.told if name == "class-set"]
+    kernel.told.clear()
+    status, said = ctl("netlink:lane0", "set", "1", "curve.yellow.drops.min=60KB")
+    assert status == 2 and "yellow.min is 60000; legal is 0 up to max" in said
+    assert not [name for name, _ in kernel.told if name.endswith("-set")]
+
+
+def test_counters_come_whole(kernel):
+    queue = json.loads(ctl("netlink:lane0", "stats", "3", "--json")[1])
+    (one,) = queue["queues"]
+    for i, event in enumerate(counters.EVENTS):
+        assert one["colours"]["green"][event] == {"packets": 2**33 + i, "bytes": 100 * i}
+    assert one["colours"]["green"]["average"] == 1.5 and one["latency_log2_ns"] == list(range(32))
+    assert one["time_ns"] == 2**47 and one["backlog"] == {"packets": 0, "bytes": 9} and one["lost_distance"][63] == 63
+    assert queue["lost"] == [{"packets": 2**40, "bytes": 7}]
+
+
+def test_interfaces_and_kernels_without_it_are_told(monkeypatch):
+    with pytest.raises(UserError, match="there is no such interface"):
+        with session.opened("netlink:no-such-if"):
+            pass
+    loopback = socket.if_indextoname(1)
+    with pytest.raises(UserError, match="the kernel's module vermilion is not loaded"):
+        with session.opened(f"netlink:{loopback}"):
+            pass

@@ -1,0 +1,41 @@
+"""`vermilion apply`, and the register values that `check --registers` prints: the work is that of the tools (`sw_driver/tools`)."""
+
+import os
+import sys
+
+import click
+
+from . import build
+
+
+@click.command()
+@click.argument("file")
+@click.option(
+    "--device", required=True, metavar="WHERE", help="pci:0000:03:00.0, unix:SOCKET or netlink:IFNAME: docs/tools.md."
+)
+@click.option("--lane", type=click.IntRange(0, 63), default=0, show_default=True, help="Lane of the card.")
+def apply(file, device, lane):
+    """Loads a configuration FILE into a card, each queue whole or not at all."""
+    from vermilionctl import cli, session
+    from vermilionctl.errors import DeviceError
+
+    try:
+        with session.opened(device, lane) as card:
+            said = cli.load_into(card, file)
+    except DeviceError as error:
+        raise build.BuildError(str(error)) from None
+    click.echo(f"applied {said}")
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("words", nargs=-1, type=click.UNPROCESSED)
+def ctl(words):
+    """vermilionctl from this checkout: settings, counters and registers of a card; docs/tools.md."""
+    os.execv(sys.executable, [sys.executable, "-m", "vermilionctl", *words])
+
+
+def register_lines(config) -> list[str]:
+    """As `vermilionctl dump` prints them of a card with this configuration."""
+    from vermilionctl import programming, registers
+
+    return registers.lines(registers.table(programming.of_config(config, None)))

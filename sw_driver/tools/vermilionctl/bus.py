@@ -1,0 +1,141 @@
+"""The ways to a card's registers, as the driver library's bus: 32-bit words at byte offsets of the blocks' address space.
+
+    pci:0000:03:00.0   the function's BAR 0, mapped from sysfs; no driver may be bound, as the library's state would be shared
+    unix:SOCKET        the lane in simulation (`./vermilion device SOCKET --keep`), by the vfio-user protocol
+
+A way that breaks reads as all ones from then on, as a card does that was pulled out, and keeps the reason: an exception must not pass through C.
+"""
+
+import ctypes
+import mmap
+import os
+import socket
+import struct
+from pathlib import Path
+
+from vermilion import vfio_user
+from vermilion.driver_library import C
+
+from .errors import DeviceError, UserError
+
+ALL_ONES = 0xFFFFFFFF
+SYSFS = Path("/sys/bus/pci/devices")
+IDENTITY = {"vendor": 0x1AF4, "device": 0x10F5, "subsystem_vendor": 0x1AF4, "subsystem_device": 0x564D}
+PATIENCE_S = 10
+
+
+class Bus:
+    """`read(offset)` and `write(offset, value)` of a subclass, as `C.Bus`; `broken` is why all reads give all ones."""
+
+    def __init__(self, name: str, size: int):
+        self.name, self.broken = name, None
+        kinds = dict(C.Bus._fields_)
+        calls = [kinds["read"](self._read), kinds["write"](self._write), kinds["pause"]()]
+        self.as_c = C.Bus(*calls, None, 0, min(size, ALL_ONES))
+
+    def _read(self, _context, offset: int) -> int:
+        if self.broken is None:
+            try:
+                return self.read(offset)
+            except BaseException as error:  # Ctrl-C too
+                self.broken = error
+        return ALL_ONES
+
+    def _write(self, _context, offset: int, value: int):
+        if self.broken is None:
+            try:
+                self.write(offset, value)
+            except BaseException as error:
+                self.broken = error
+
+    def close(self):
+        pass
+
+
+def number_in(path: Path) -> int:
+    return int(path.read_text(), 16)
+
+
+class PciBus(Bus):
+    """BAR 0 of a PCI function. Each access is one aligned 32-bit load or store."""
+
+    def __init__(self, address: str, sysfs: Path | None = None):
+        folder = (sysfs or SYSFS) / address
+        name = f"pci:{address}"
+        try:
+            found = {what: number_in(folder / what) for what in IDENTITY}
+            if found != IDENTITY:
+                shown = ":".join(f"{found[what]:04x}" for what in IDENTITY)
+                wanted = ":".join(f"{number:04x}" for number in IDENTITY.values())
+                raise UserError(f"{name} is no Vermilion: its numbers are {shown}, not {wanted}")
+            if (folder / "driver").exists():
+                driver = (folder / "driver").resolve().name
+                raise UserError(
+                    f"{name} belongs to the kernel's driver {driver}; go through it: --device netlink:IFNAME"
+                )
+            if (folder / "enable").read_text().strip() == "0":
+                raise DeviceError(f"{name} is not enabled; as root: echo 1 > {folder / 'enable'}")
+            handle = os.open(folder / "resource0", os.O_RDWR | os.O_SYNC | os.O_CLOEXEC)
+            try:
+                size = os.fstat(handle).st_size
+                self.map = mmap.mmap(handle, size) if size else None
+            finally:
+                os.close(handle)
+        except FileNotFoundError:
+            raise UserError(f"{name}: there is no such PCI function with a BAR 0; see lspci -D -d 1af4:10f5") from None
+        except PermissionError as error:
+            needs = "it takes root, and a kernel that is not locked down"
+            raise UserError(f"{name}: may not be accessed: {error.strerror}; {needs}") from None
+        except (OSError, ValueError) as error:
+            raise DeviceError(f"{name}: cannot be mapped: {getattr(error, 'strerror', None) or error}") from None
+        if not self.map:
+            raise DeviceError(f"{name}: its BAR 0 is empty")
+        self.words = (ctypes.c_uint32 * (size // 4)).from_buffer(self.map)
+        super().__init__(name, size)
+
+    def read(self, offset: int) -> int:
+        return self.words[offset // 4]
+
+    def write(self, offset: int, value: int):
+        self.words[offset // 4] = value
+
+    def close(self):
+        del self.words  # the map may not close while it is looked at
+        self.map.close()
+
+
+class SocketBus(Bus):
+    """BAR 0 of a vfio-user server. Writes are posted: a later read finds out whether they came."""
+
+    def __init__(self, path: str):
+        name = f"unix:{path}"
+        try:
+            self.client = vfio_user.Client(path, timeout=PATIENCE_S)
+            size = self.client.region(vfio_user.BAR0).size
+        except (FileNotFoundError, ConnectionRefusedError):
+            raise UserError(f"{name}: nobody listens there; start ./vermilion device {path} --keep") from None
+        except PermissionError:
+            raise UserError(f"{name}: may not be accessed by this user; the socket is its owner's alone") from None
+        except vfio_user.Gone as gone:
+            raise DeviceError(f"{name}: {gone}; a device serves one client at a time") from None
+        except (vfio_user.Refused, socket.error, ValueError, struct.error) as error:
+            raise DeviceError(f"{name}: is no vfio-user device: {error}") from None
+        super().__init__(name, size)
+
+    def read(self, offset: int) -> int:
+        return self.client.read32(offset)
+
+    def write(self, offset: int, value: int):
+        self.client.write32(offset, value, posted=True)
+
+    def close(self):
+        self.client.close()
+
+
+def opened(device: str) -> Bus:
+    kind, _, place = device.partition(":")
+    if kind == "pci" and place:
+        return PciBus(place if place.count(":") == 2 else f"0000:{place}")
+    if kind == "unix" and place:
+        return SocketBus(place)
+    raise UserError(f"--device is {device}; legal are pci:0000:03:00.0, unix:SOCKET and netlink:IFNAME")

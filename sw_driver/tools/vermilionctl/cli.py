@@ -1,0 +1,291 @@
+"""The command line. Exit status: 0 done, 1 the card fails, 2 the caller's fault (one sentence, nothing written), 130 or 143 stopped."""
+
+import json
+import signal
+import sys
+import time
+
+import click
+
+from . import counters, programming, registers, settings, show
+from .errors import DeviceError, UserError
+from .session import opened
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+class Stopped(BaseException):
+    """A signal asked the command to end."""
+
+
+def console():
+    from rich.console import Console
+
+    screen = Console(highlight=False)
+    return screen if screen.is_terminal else Console(highlight=False, width=200)
+
+
+def print_json(found):
+    click.echo(json.dumps(found, indent=1))
+
+
+def queue_fields(_context, parameter, incomplete):
+    """For the shell: QUEUE's fields with their `=`."""
+    return [f"{name}=" for name in settings.PATHS if f"{name}=".startswith(incomplete)]
+
+
+def as_pairs(words) -> list[tuple[str, str]]:
+    found = []
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name or not value:
+            raise UserError(f"{word} is no setting; legal are FIELD=VALUE")
+        found.append((name, value))
+    return found
+
+
+class Where:
+    def __init__(self, device, lane):
+        self.device, self.lane = device, lane
+
+    def session(self):
+        if self.device is None:
+            raise UserError("--device is missing; legal are pci:0000:03:00.0, unix:SOCKET and netlink:IFNAME")
+        return opened(self.device, self.lane)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--device",
+    "-d",
+    envvar="VERMILION_DEVICE",
+    metavar="WHERE",
+    help="pci:0000:03:00.0, unix:SOCKET or netlink:IFNAME.",
+)
+@click.option("--lane", type=click.IntRange(0, 63), default=0, show_default=True, help="Lane of the card.")
+@click.pass_context
+def cli(context, device, lane):
+    """Vermilion on a card: settings, counters, registers."""
+    context.obj = Where(device, lane)
+
+
+as_json = click.option("--json", "json_", is_flag=True, help="As JSON.")
+
+
+@cli.command("show")
+@click.argument("queue", required=False)
+@click.option("--build", is_flag=True, help="Only what the build has, whatever was written to it.")
+@as_json
+@click.pass_obj
+def show_command(where, queue, build, json_):
+    """What the card has, and what it was given; or all fields of one QUEUE."""
+    with where.session() as session:
+        held = None if build else session.settings()
+        if queue is not None:
+            if build:
+                raise UserError("--build is of the card, not of a queue")
+            number = programming.number_of(held, queue)
+            print_json(show.queue(held, number)) if json_ else show.print_queue(console(), held, number)
+        elif json_:
+            print_json(show.overview(session, held))
+        else:
+            show.print_overview(console(), session, held)
+
+
+@cli.command("set")
+@click.argument("what")
+@click.argument("fields", nargs=-1, required=True, shell_complete=queue_fields)
+@click.pass_obj
+def set_command(where, what, fields):
+    """Changes fields of a queue at once: set QUEUE FIELD=VALUE ...
+
+    WHAT is a queue's name or number; or `port` (rate, burst), or `class` (DSCP=QUEUE,COLOUR; no-ip for frames without IP).
+    """
+    pairs = as_pairs(fields)
+    with where.session() as session:
+        held = session.settings()
+        if what == "port":
+            wanted = programming.change_port(held, pairs)
+        elif what == "class":
+            wanted = programming.change_classes(held, pairs)
+        else:
+            wanted = programming.change_queue(held, what, pairs)
+        session.write(wanted)
+
+
+def chosen_queues(session, queue):
+    if queue is None:
+        return None
+    known = {name: number for number, name in session.names().items()}
+    if queue in known:
+        return [known[queue]]
+    if queue.isdigit() and int(queue) < session.has()["queues"]:
+        return [int(queue)]
+    raise UserError(
+        f"queue {queue} is not there; legal are 0 to {session.has()['queues'] - 1}, or {', '.join(known) or 'no name'}"
+    )
+
+
+@cli.command()
+@click.argument("queue", required=False)
+@click.option("--clear", is_flag=True, help="Sets all counters of the lane to 0 behind it.")
+@as_json
+@click.pass_obj
+def stats(where, queue, clear, json_):
+    """Counters of every queue, or of one QUEUE, each as of one clock."""
+    with where.session() as session:
+        found = counters.read(session, chosen_queues(session, queue))
+        if clear:
+            session.clear()
+    if json_:
+        print_json(found)
+        return
+    screen = console()
+    for table in counters.tables(found):
+        screen.print(table)
+    for number, lost in enumerate(found["lost"]):
+        if lost["packets"]:
+            screen.print(
+                f"input {number} lost {lost['packets']:,} frames, {lost['bytes']:,} bytes: no place in the lane"
+            )
+
+
+@cli.command()
+@click.argument("queue", required=False)
+@click.option(
+    "--every",
+    type=click.FloatRange(0.05, 3600),
+    default=1,
+    show_default=True,
+    metavar="S",
+    help="Seconds between looks.",
+)
+@click.option("--count", type=click.IntRange(1), metavar="N", help="Ends after N looks.")
+@as_json
+@click.pass_obj
+def watch(where, queue, every, count, json_):
+    """Counters and rates, again and again; with --json an object a line."""
+    from rich.console import Group
+    from rich.live import Live
+
+    screen, before, looks = console(), None, 0
+
+    def look():
+        with where.session() as session:
+            return counters.read(session, chosen_queues(session, queue))
+
+    live = None if json_ else Live(console=screen, auto_refresh=False, screen=screen.is_terminal)
+    if live:
+        live.start()
+    try:
+        while count is None or looks < count:
+            if looks:
+                time.sleep(every)
+            found, looks = look(), looks + 1
+            if json_:
+                click.echo(json.dumps(found))
+            else:
+                live.update(Group(counters.rates(before or found, found), *counters.tables(found)), refresh=True)
+            before = found
+    finally:
+        if live:
+            live.stop()
+
+
+@cli.command()
+@as_json
+@click.pass_obj
+def dump(where, json_):
+    """Every register value, as ./vermilion check FILE --registers prints it."""
+    with where.session() as session:
+        parts = session.registers(session.settings())
+    if json_:
+        print_json(parts)
+    else:
+        click.echo("\n".join(registers.lines(parts)))
+
+
+def with_progress(action, label: str):
+    """A bar on standard error, if that is a terminal and the work takes long enough to see it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn(label), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
+    screen = Console(stderr=True)
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task(label, total=None)
+        action(lambda done, total: bar.update(task, completed=done, total=total))
+
+
+def load_into(session, file) -> str:
+    """`apply`, for this command line and for `./vermilion apply`: gives what to say."""
+    wanted = session.load(file)
+    with_progress(lambda progress: session.write(wanted, True, progress), "applying")
+    return f"{file}: {len(wanted.queues)} queues, {sum(bool(q.marker.kind) for _, q in wanted.queues.values())} markers"
+
+
+@cli.command()
+@click.argument("file")
+@click.pass_obj
+def apply(where, file):
+    """Loads a configuration FILE of the simulator's into the card, each queue whole or not at all."""
+    with where.session() as session:
+        said = load_into(session, file)
+    click.echo(f"applied {said}")
+
+
+@cli.command()
+@click.option(
+    "--listen", default="127.0.0.1:9464", show_default=True, metavar="[ADDRESS]:PORT", help="Where to be scraped."
+)
+@click.pass_obj
+def export(where, listen):
+    """Serves the counters to Prometheus until it is stopped."""
+    from . import export as exporter
+
+    exporter.serve(where, listen)
+
+
+@cli.command()
+@click.argument("shell", type=click.Choice(SHELLS), default="bash")
+def completion(shell):
+    """Prints what makes a SHELL complete: eval "$(vermilionctl completion bash)"."""
+    from click.shell_completion import get_completion_class
+
+    made = get_completion_class(shell)(cli, {}, "vermilionctl", "_VERMILIONCTL_COMPLETE")
+    if shell == "bash":
+        made._check_version = lambda: None  # it would start a bash to ask; what it prints works from 4.4 on
+    click.echo(made.source())
+
+
+def stop(number, _frame):
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
+    raise Stopped(number)
+
+
+def main():
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, stop)
+    say = lambda text: click.echo(f"vermilionctl: {text}", err=True)
+    try:
+        sys.exit(cli.main(prog_name="vermilionctl", standalone_mode=False))
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        sys.exit(0)
+    except click.ClickException as error:
+        text = " ".join(error.format_message().split())
+        say(text if text.endswith((".", "?")) else text + ".")
+        sys.exit(2)
+    except UserError as error:
+        say(error)
+        sys.exit(2)
+    except DeviceError as error:
+        say(error)
+        sys.exit(1)
+    except Stopped as stopped:
+        say(f"stopped by {signal.Signals(stopped.args[0]).name}")
+        sys.exit(128 + stopped.args[0])
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)

@@ -1,0 +1,282 @@
+"""A lane through the kernel's driver: its generic netlink family, whose one description is `sw_driver/netlink/vermilion.yaml` (YNL).
+
+The kernel holds settings and locks, converts and checks; so there is no record here, and a refusal is its own sentence (extack). Attributes are
+called after the members of `struct vm_queue`, with `-` for `_`; settings go over as texts of `settings.py`, so both ways speak of the same fields.
+pyroute2 finds the family and carries messages; its message classes are made of the description.
+"""
+
+import ctypes
+import socket
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from vermilion import config as configuration
+from vermilion.driver_library import CARRIED, SOURCES, C
+
+from . import counters, programming, registers, settings
+from .errors import DeviceError, UserError
+from .record import Record
+
+NEEDED = "--device netlink: needs pyroute2 and PyYAML; python3 -m pip install 'pyroute2==0.9.7' 'PyYAML==6.0.3'"
+TYPES = {"u32": "uint32", "u64": "uint64", "string": "asciiz", "flag": "flag", "binary": "cdata", "pad": "none"}
+THRESHOLDS = {"min": "min-th", "max": "max-th", "end": "end-th"}
+
+
+@cache
+def spec() -> dict:
+    try:
+        import yaml
+    except ImportError:
+        raise UserError(NEEDED) from None
+    place = CARRIED / "vermilion.yaml" if SOURCES == CARRIED else SOURCES.parent / "netlink" / "vermilion.yaml"
+    try:
+        return yaml.safe_load(Path(place).read_text())
+    except OSError:
+        raise UserError("--device netlink: this build of the tools has no description of the driver's family") from None
+
+
+def attributes(name: str) -> list[dict]:
+    return next(each["attributes"] for each in spec()["attribute-sets"] if each["name"] == name)
+
+
+@cache
+def message(name: str, nested: bool = False):
+    """pyroute2's class of a set of attributes: a message, or a nest."""
+    from pyroute2.netlink import genlmsg, nla
+
+    held, table = {"prefix": ""}, [("unspec", "none")]
+    for each in attributes(name):
+        kind = TYPES.get(each["type"])
+        if kind is None:
+            kind = "nest_" + each["nested-attributes"].replace("-", "_")
+            held[kind] = message(each["nested-attributes"], True)
+        table.append((each["name"], kind))
+    held["nla_map"] = tuple((number, *pair) for number, pair in enumerate(table))
+    return type(name.replace("-", "_"), (nla if nested else genlmsg,), held)
+
+
+def operation(name: str) -> tuple[int, str]:
+    """Its number and its set of attributes."""
+    for number, each in enumerate(spec()["operations"]["list"], 1):
+        if each["name"] == name:
+            return number, each["attribute-set"]
+    raise KeyError(name)
+
+
+def pairs(fields: dict) -> list:
+    """Nests as pyroute2 takes them; a list of dictionaries is a nest for each."""
+    out = []
+    for name, value in fields.items():
+        for one in value if isinstance(value, list) else [value]:
+            out.append((name, {"attrs": pairs(one)} if isinstance(one, dict) else one))
+    return out
+
+
+def plain(parsed) -> dict:
+    """The other way round; what may come several times is always a list."""
+    out = {}
+    for name, value in parsed["attrs"]:
+        made = plain(value) if isinstance(value, dict) and "attrs" in value else value
+        if name in ("lost", "entry"):
+            out.setdefault(name, []).append(made)
+        elif name != "pad":
+            out[name] = made
+    return out
+
+
+def number(x) -> dict:
+    return {"num": x.num, "den": x.den or 1, "tens": x.tens}
+
+
+def struct_of(made, kind, skip=()) -> dict:
+    """Members of a struct that are numbers, as attributes."""
+    out = {}
+    for member, _ in kind._fields_:
+        value = getattr(made, member)
+        if member in skip or isinstance(value, (ctypes.Array, C.Marker)):
+            continue
+        name = THRESHOLDS.get(member, member) if kind is C.Curve else member
+        out[name.replace("_", "-")] = number(value) if isinstance(value, C.Number) else int(value)
+    return out
+
+
+def of_settings(made) -> dict:
+    """A `vm_queue` as attributes of queue-set."""
+    out = struct_of(made, C.Queue) | {"marker": struct_of(made.marker, C.Marker)}
+    for c, colour in enumerate(settings.COLOURS):
+        drops, marks = made.curve[c][C.VM_DROPS], made.curve[c][C.VM_MARKS]
+        out[colour] = {"drops": struct_of(drops, C.Curve), "marks": struct_of(marks, C.Curve)}
+        out[f"remark-{colour}"] = made.remark_dscp[c]
+    return out
+
+
+def fill(made, kind, given: dict):
+    for member, _ in kind._fields_:
+        name = (THRESHOLDS.get(member, member) if kind is C.Curve else member).replace("_", "-")
+        if name not in given or isinstance(getattr(made, member), (ctypes.Array, C.Marker)):
+            continue
+        value = given[name]
+        exact = lambda: C.Number(value.get("num", 0), value.get("den", 1), value.get("tens", 0))
+        setattr(made, member, exact() if isinstance(getattr(made, member), C.Number) else value)
+
+
+def to_settings(given: dict):
+    made = settings.defaults()
+    fill(made, C.Queue, given)
+    fill(made.marker, C.Marker, given.get("marker", {}))
+    for c, colour in enumerate(settings.COLOURS):
+        for which, what in ((C.VM_DROPS, "drops"), (C.VM_MARKS, "marks")):
+            fill(made.curve[c][which], C.Curve, given.get(colour, {}).get(what, {}))
+        made.remark_dscp[c] = given.get(f"remark-{colour}", 0)
+    return made
+
+
+class Kernel:
+    """What session.py asks of a lane, by messages; `ask(operation, fields, dump)` gives replies as dictionaries."""
+
+    number = 0
+
+    def __init__(self, name: str, index: int, ask):
+        self.name, self.index, self.ask = name, index, ask
+        self.lane = self.one("lane-get")
+
+    def one(self, operation_: str, **fields) -> dict:
+        return next(iter(self.ask(operation_, {"ifindex": self.index, **fields}, False)), {})
+
+    def has(self) -> dict:
+        found = dict(self.lane["capabilities"])
+        version = f"{found.pop('major')}.{found.pop('minor')}"
+        return {"version": version} | {name.replace("-", "_"): value for name, value in found.items()}
+
+    def lanes(self) -> int:
+        device = self.lane.get("device")
+        return sum(each.get("device") == device for each in self.ask("lane-get", {}, True))
+
+    def load(self, path: str):
+        return programming.fits(
+            configuration.load(path, self.has()["queues"], self.has()["victims"]), self.has()["flows"], path
+        )
+
+    def settings(self) -> Record:
+        """Queues that packets can reach; the kernel has settings of all."""
+        held, lane = Record(None), self.one("lane-get")
+        table = {each["dscp"]: [each["queue"], each["colour"]] for each in self.one("class-get").get("entry", [])}
+        held.classes = [table.get(code, [0, 0]) for code in range(programming.CLASSES)]
+        used = {queue for queue, _ in held.classes}
+        self.words = {}
+        for each in self.ask("queue-get", {"ifindex": self.index}, True):
+            if each["queue"] in used:
+                held.queues[each["queue"]] = (f"{each['queue']}", to_settings(each))
+                self.words[each["queue"]] = each.get("registers", b"")
+        held.port = C.Port(lane["rate"], lane["burst-bytes"], lane.get("queues-in-use", 1 + max(used)))
+        held.ttl_option = [lane["option-ip4"], lane["option-ip6"]]
+        held.departures = any(made.update_depart for _, made in held.queues.values())
+        return held
+
+    def names(self) -> dict[int, str]:
+        return {}
+
+    def write(self, wanted: Record, everything: bool = False, progress=lambda done, total: None):
+        """Port first, as the queues' words follow from it; the kernel refuses or takes each message whole."""
+        before = None if everything else self.settings()
+        total, done = len(wanted.queues) + 2, 0
+        for number_, (
+            name,
+            made,
+        ) in wanted.queues.items():  # every refusal that can be foreseen, before the first message
+            settings.words(made, wanted.port, name)
+        lane = {"rate": wanted.port.rate, "burst-bytes": wanted.port.burst_bytes}
+        if wanted.ttl_option is not None:
+            lane |= {"option-ip4": wanted.ttl_option[0], "option-ip6": wanted.ttl_option[1]}
+        if everything and wanted.seed is not None:
+            lane["seed"] = wanted.seed
+        self.ask("lane-set", {"ifindex": self.index, **lane}, False)
+        progress(done := done + 1, total)
+        for number_, (_, made) in sorted(wanted.queues.items()):
+            old = before.queues.get(number_) if before else None
+            if old is None or settings.as_dict(old[1]) != settings.as_dict(made):
+                self.ask("queue-set", {"ifindex": self.index, "queue": number_, **of_settings(made)}, False)
+            progress(done := done + 1, total)
+        entries = [
+            {"dscp": code, "queue": queue, "colour": colour}
+            for code, (queue, colour) in enumerate(wanted.classes)
+            if before is None or before.classes[code] != [queue, colour]
+        ]
+        if entries:
+            self.ask("class-set", {"ifindex": self.index, "entry": entries}, False)
+        progress(total, total)
+
+    def statistics(self, queue: int) -> dict:
+        return counters.of_queue(queue, to_statistics(self.one("statistics-get", queue=queue)))
+
+    def lost(self) -> list[dict]:
+        return self.one("lane-get").get("lost", [])
+
+    def events(self) -> dict:
+        return {"flow_events": {}, "upsets": {}, "refreshes_skipped": 0}  # the family does not tell them
+
+    def clear(self):
+        self.ask("statistics-clear", {"ifindex": self.index}, False)
+
+    def registers(self, held) -> dict:
+        """Of queues as the kernel says that they run; the seed it does not tell."""
+        parts = registers.table(held)
+        for number_, raw in self.words.items():
+            words = [int.from_bytes(raw[at : at + 4], "little") for at in range(0, len(raw), 4)]
+            told = dict(zip(words[::2], words[1::2]))
+            parts[f"queue {number_}"] = {registers.name_at(at): told[at] for at in sorted(told)}
+        return parts
+
+
+def to_statistics(given: dict):
+    made = C.Statistics()
+    longs = lambda raw: [int.from_bytes(raw[at : at + 8], "little") for at in range(0, len(raw), 8)]
+    for c, colour in enumerate(settings.COLOURS):
+        part = given.get(colour, {})
+        made.average[c] = part.get("average", 0)
+        for i, event in enumerate(counters.EVENTS):
+            count = part.get(event.replace("_", "-"), {})
+            made.count[c][i] = C.Count(count.get("packets", 0), count.get("bytes", 0))
+    for name in ("latency", "marked", "lost-distance", "victim-distance"):
+        for i, value in enumerate(longs(given.get(name, b""))):
+            getattr(made, name.replace("-", "_"))[i] = value
+    for name in ("time-ns", "backlog-bytes", "backlog-packets", "max-bytes", "max-packets", "contests", "blind"):
+        setattr(made, name.replace("-", "_"), given.get(name, 0))
+    return made
+
+
+@contextmanager
+def opened(interface: str):
+    try:
+        from pyroute2.netlink import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST
+        from pyroute2.netlink.exceptions import NetlinkError
+        from pyroute2.netlink.generic import GenericNetlinkSocket
+    except ImportError:
+        raise UserError(NEEDED) from None
+    try:
+        index = socket.if_nametoindex(interface)
+    except OSError:
+        raise UserError(f"netlink:{interface}: there is no such interface; see ip -br link") from None
+    line = GenericNetlinkSocket(ext_ack=True)
+    try:
+        try:
+            line.bind(spec()["name"], message("lane"))
+        except NetlinkError:
+            raise UserError(f"netlink:{interface}: the kernel's module vermilion is not loaded") from None
+
+        def ask(name: str, fields: dict, dump: bool):
+            command, of = operation(name)
+            line.marshal.msg_map[line.prid] = message(of)
+            request = message(of)()
+            request["cmd"], request["version"], request["attrs"] = command, 1, pairs(fields)
+            flags = NLM_F_REQUEST | (NLM_F_DUMP if dump else NLM_F_ACK)
+            try:
+                return [plain(each) for each in line.nlm_request(request, msg_type=line.prid, msg_flags=flags)]
+            except NetlinkError as error:
+                kind = DeviceError if error.code in (5, 19, 110) else UserError  # EIO, ENODEV, ETIMEDOUT
+                raise kind(f"netlink:{interface}: {error.args[1]}") from None
+
+        yield Kernel(interface, index, ask)
+    finally:
+        line.close()

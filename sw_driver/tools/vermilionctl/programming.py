@@ -1,0 +1,197 @@
+"""From a configuration, or a change, to the card: everything is worked out and checked before the first write, and each queue is taken whole.
+
+What fails half way leaves whole queues, old or new, and a record that says which.
+"""
+
+import copy
+import ctypes
+from fractions import Fraction
+
+from vermilion import config as configuration
+from vermilion import units
+from vermilion.driver_library import C, library
+from vermilion.fields import UserError
+from vermilion.settings import queue_settings
+
+from . import registers, settings
+from .record import Record
+
+CLASSES = registers.NO_IP + 1
+PARTS = ("port", "classes", "ttl_option", "seed", "departures")
+
+
+def clone(record: Record) -> Record:
+    """A record that may be changed without touching the other; structs are copied too."""
+    made = copy.copy(record)
+    made.queues = {number: (name, type(held).from_buffer_copy(held)) for number, (name, held) in record.queues.items()}
+    made.port = record.port and C.Port.from_buffer_copy(record.port)
+    made.classes = copy.deepcopy(record.classes)
+    return made
+
+
+def of_config(config, path) -> Record:
+    """What a whole configuration writes."""
+    made, markers = Record(path), {marker.queue: marker for marker in config.marker}
+    for queue in config.queue:
+        made.queues[queue.index] = (queue.name, queue_settings(queue, markers.get(queue.name)))
+    made.port = C.Port(config.port.rate, config.port.burst.value, 1 + max(made.queues))
+    rest = next(queue.index for queue in config.queue if queue.default)
+    made.classes = [[rest, 0] for _ in range(CLASSES)]
+    for queue in config.queue:
+        for number, colour in enumerate(settings.COLOURS):
+            for code in getattr(queue.dscp, colour):
+                made.classes[code] = [queue.index, number]
+    made.ttl_option, made.seed = [config.ttl_option.ip4, config.ttl_option.ip6], config.seed
+    made.departures = any(held.update_depart for _, held in made.queues.values())
+    return made
+
+
+def load(path: str, lane) -> Record:
+    """A configuration file for this card; UserError where the card's build is too small for it."""
+    return fits(configuration.load(path, lane.has.queues, lane.has.victims), lane.has.flows, path)
+
+
+def fits(config, flows: int, path) -> Record:
+    for marker in config.marker:
+        if marker.by_flow and marker.kind != "nm" and not flows:
+            raise UserError(
+                f'{path}: the marker of "{marker.queue}" is {marker.kind}, by flow; this build keeps no flows (register flows is 0)'
+            )
+    return of_config(config, None)
+
+
+def port_words(port) -> tuple:
+    cost = library().vm_cost(port.rate)
+    return cost.mant, cost.shift, library().vm_burst_ns(port.burst_bytes, port.rate, port.queues)
+
+
+def write(lane, record: Record, wanted: Record, everything: bool = False, progress=lambda done, total: None):
+    """Brings the card from `record` to `wanted`, or writes all of it; `record` follows what was really written, and is saved."""
+    wanted.departures = any(held.update_depart for _, held in wanted.queues.values())
+    words = {number: wanted.words(number) for number in sorted(wanted.queues)}  # with every refusal of the library's
+    for number in words:
+        if number >= lane.has.queues:
+            raise UserError(f"queue {number}: this build has queues 0 to {lane.has.queues - 1}")
+        if words[number].nearest and number >= lane.has.victims:
+            raise UserError(
+                f"queue {number}: nearest is 1; this build can do that in {lane.has.victims} queues, from 0"
+            )
+    fresh = everything or record.port is None
+    old = {} if fresh else {number: bytes(record.words(number)) for number in record.queues}
+    changed = [number for number in words if old.get(number) != bytes(words[number])]
+    moved = fresh or port_words(record.port) != port_words(wanted.port)
+    classes = [
+        code
+        for code in range(CLASSES if wanted.classes else 0)
+        if fresh or record.classes is None or record.classes[code] != wanted.classes[code]
+    ]
+    total, done = len(changed) + len(classes) + 1, 0
+    if fresh:
+        for part in (*PARTS, "last"):
+            setattr(record, part, None)
+        record.queues = {}
+    record.port = C.Port.from_buffer_copy(wanted.port)  # the words of a queue follow from it
+    if not fresh:  # queues whose words stay: also where their settings say the same otherwise
+        record.queues.update({n: held for n, held in wanted.queues.items() if n in old and n not in changed})
+    try:
+        if wanted.departures and not record.departures:
+            lane.call("write_switches", True)
+            record.departures = True
+        for number in changed:
+            record.queues.pop(number, None)
+            lane.write_queue(number, words[number])
+            record.queues[number], record.last = wanted.queues[number], number
+            progress(done := done + 1, total)
+        for code in classes:
+            lane.write_class(code, *wanted.classes[code])
+            progress(done := done + 1, total)
+        record.classes = wanted.classes
+        if record.departures != wanted.departures:
+            lane.call("write_switches", wanted.departures)
+            record.departures = wanted.departures
+        if fresh or record.ttl_option != wanted.ttl_option:
+            lane.call("write_option", *wanted.ttl_option)
+            record.ttl_option = wanted.ttl_option
+        if moved:
+            lane.write_port(wanted.port)
+        if fresh or record.seed != wanted.seed:
+            lane.write_seed(wanted.seed)
+            record.seed = wanted.seed
+        progress(total, total)
+    except BaseException:
+        record.port = None  # what is half done is not claimed: show, set and dump ask for the next apply
+        raise
+    finally:
+        record.save()
+
+
+def number_of(record: Record, queue: str) -> int:
+    """A queue by its name or number."""
+    for number, (name, _) in record.queues.items():
+        if name == queue:
+            return number
+    if queue.isdigit() and int(queue) in record.queues:
+        return int(queue)
+    known = ", ".join(f"{number} ({name})" for number, (name, _) in sorted(record.queues.items()))
+    raise UserError(f"queue {queue} was not written from here; queues are {known}")
+
+
+def change_queue(record: Record, queue: str, pairs: list[tuple[str, str]]) -> Record:
+    wanted = clone(record)
+    _, held = wanted.queues[number_of(record, queue)]
+    for name, raw in sorted(pairs, key=lambda pair: pair[0] != "unit_packets"):
+        settings.assign(held, name, raw)
+    return wanted
+
+
+def change_port(record: Record, pairs: list[tuple[str, str]]) -> Record:
+    wanted = clone(record)
+    for name, raw in pairs:
+        try:
+            if name == "rate":
+                wanted.port.rate = min(units.rate(int(raw) if raw.isdigit() else raw), 2**64 - 1)
+            elif name == "burst":
+                wanted.port.burst_bytes = min(units.amount(raw).value, 2**32 - 1)
+            else:
+                raise UserError(f"{name} is no field of the port; legal are rate and burst")
+        except ValueError as error:
+            raise UserError(f"port.{name} {error}") from None
+    fault = C.Refusal()
+    if not library().vm_port_check(ctypes.byref(wanted.port), ctypes.byref(fault)):
+        text = ctypes.create_string_buffer(256)
+        library().vm_refusal_text(ctypes.byref(fault), text, len(text))
+        raise UserError(f"port.{text.value.decode()}")
+    return wanted
+
+
+def change_classes(record: Record, pairs: list[tuple[str, str]]) -> Record:
+    """`AF12=gold` or `AF12=gold,yellow`; `no-ip` is the class of frames without IP."""
+    wanted = clone(record)
+    for name, raw in pairs:
+        queue, _, colour = raw.partition(",")
+        if colour not in ("", *settings.COLOURS):
+            raise UserError(f"{name} is {raw}; legal are QUEUE and QUEUE,COLOUR with green, yellow, red")
+        try:
+            code = registers.NO_IP if name == "no-ip" else units.dscp(int(name) if name.isdigit() else name, "is")
+        except ValueError:
+            raise UserError(
+                f"{name} is no DSCP; legal are 0 to 63, AF11 to AF43, EF, CS0 to CS7, default and no-ip"
+            ) from None
+        wanted.classes[code] = [number_of(record, queue), settings.COLOURS.index(colour or "green")]
+    return wanted
+
+
+def real_values(record: Record, number: int) -> dict[str, str]:
+    """What the card makes of those settings that rounding moves, in their own units."""
+    made, found = record.words(number), {}
+    scaled = lambda x, offset=0: Fraction(x.mant, 2 ** (x.shift + offset))
+    found["weight"] = f"{float(scaled(made.weight[0], 8)):.6g}"
+    if made.cost.mant:
+        found["rate"] = units.rate_text(float(8 * 10**9 / scaled(made.cost)))
+    for c, colour in enumerate(settings.COLOURS):
+        for which, what in ((C.VM_DROPS, "drops"), (C.VM_MARKS, "marks")):
+            curve = made.curve[c][which]
+            if curve.on:
+                found[f"curve.{colour}.{what}.p"] = f"{curve.slope1 / 2**32:.6g}"
+                found[f"curve.{colour}.{what}.end"] = str(curve.end)
+    return found

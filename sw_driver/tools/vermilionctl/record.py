@@ -1,0 +1,166 @@
+"""What this host has given to a card: a file a lane, since a card's registers tell the words of the last commit alone, and never settings.
+
+The file is written behind the card, queue by queue. What a lane can be asked - switches, option types, port, seeds, and the shadow
+record with the words of the last commit - must agree with it; where it does not, somebody else has written to the card, or it was reset, and nothing of the file counts.
+
+Files lie in /run/vermilion for root, so that they go with a reboot, in $XDG_RUNTIME_DIR/vermilion for others, or where
+VERMILION_STATE says. The same file's lock keeps programs apart: select, shadow and window of a lane are for one at a time.
+"""
+
+import ctypes
+import fcntl
+import json
+import os
+import re
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from vermilion.driver_library import C
+
+from . import registers, settings
+from .errors import DeviceError, UserError
+
+FORM = 1
+PATIENCE_S = 10
+
+
+def folder() -> Path:
+    chosen = os.environ.get("VERMILION_STATE")
+    if chosen:
+        return Path(chosen)
+    if os.geteuid() == 0:
+        return Path("/run/vermilion")
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    return Path(runtime) / "vermilion" if runtime else Path(tempfile.gettempdir()) / f"vermilion-{os.geteuid()}"
+
+
+def place(device: str, lane: int) -> Path:
+    kind, _, name = device.partition(":")
+    if kind == "unix":
+        name = str(Path(name).resolve())
+    return folder() / (re.sub(r"[^\w.:-]", "_", f"{kind}:{name}".replace("%", "_")) + f",lane{lane}.json")
+
+
+@contextmanager
+def locked(device: str, lane: int):
+    """Waits a while for other programs of this host that use the lane."""
+    path = place(device, lane).with_suffix(".lock")
+    try:
+        path.parent.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+        if path.parent.stat().st_uid not in (0, os.geteuid()):
+            raise UserError(f"{path.parent}: belongs to somebody else; VERMILION_STATE names another folder")
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}; VERMILION_STATE names another folder") from None
+    try:
+        until = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    owner = os.pread(handle, 32, 0).decode(errors="replace").strip()
+                    raise DeviceError(f"{device}: process {owner} has been using it for {PATIENCE_S} s") from None
+                time.sleep(0.02)
+        os.truncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(handle)
+
+
+class Record:
+    """What was written: `port` (rate, burst_bytes, queues) or None, `queues` {number: (name, settings)}, the rest as in the file."""
+
+    def __init__(self, path: Path):
+        self.path, self.port, self.queues = path, None, {}
+        self.classes, self.ttl_option, self.seed, self.departures, self.last = None, None, None, None, None
+
+    def text(self) -> str:
+        port = self.port and [self.port.rate, self.port.burst_bytes, self.port.queues]
+        queues = {
+            str(q): {"name": name, "settings": settings.as_dict(made)}
+            for q, (name, made) in sorted(self.queues.items())
+        }
+        rest = {name: getattr(self, name) for name in ("classes", "ttl_option", "seed", "departures", "last")}
+        return json.dumps({"form": FORM, "port": port, "queues": queues, **rest}, indent=1) + "\n"
+
+    def save(self):
+        try:
+            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".record-")
+            with os.fdopen(handle, "w") as out:
+                out.write(self.text())
+            os.chmod(name, 0o644)
+            os.replace(name, self.path)
+        except OSError as error:
+            raise UserError(f"{self.path}: cannot be written: {error.strerror}") from None
+
+    def words(self, queue: int):
+        name, made = self.queues[queue]
+        return settings.words(made, self.port, name)
+
+    def differs(self, lane) -> str | None:
+        """The first register that does not hold what was written from here; None where all do."""
+        for name, address, value in registers.lane_wide(self):
+            if lane.read(address) != value:
+                return name
+        if self.last is not None:
+            for name, address, value in registers.queue(self.words(self.last)):
+                if lane.read(address) != value:
+                    return f"{name}, of queue {self.last}"
+        return None
+
+
+def load(device: str, number: int) -> Record:
+    """An empty record where there is none."""
+    made = Record(place(device, number))
+    try:
+        raw = json.loads(made.path.read_text())
+        if raw["form"] != FORM:
+            raise ValueError("it has another form")
+        made.port = C.Port(*raw["port"]) if raw["port"] else None
+        for queue, held in raw["queues"].items():
+            made.queues[int(queue)] = (held["name"], settings.from_dict(held["settings"]))
+        for name in ("classes", "ttl_option", "seed", "departures", "last"):
+            setattr(made, name, raw[name])
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise UserError(f"{made.path}: cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, UserError, ctypes.ArgumentError) as error:
+        raise UserError(f"{made.path}: is damaged ({error}); remove it, and apply the configuration again") from None
+    return made
+
+
+def believed(device: str, lane) -> Record:
+    """The record, where the card agrees with it; else an error that says what to do."""
+    found = load(device, lane.number)
+    if found.port is None:
+        raise UserError(
+            f"{device}: nothing whole was written to lane {lane.number} from this host, and a card cannot tell its settings; "
+            "begin with: vermilion apply FILE"
+        )
+    wrong = found.differs(lane)
+    if wrong:
+        raise DeviceError(
+            f"{device}: register {wrong} does not hold what was written from here: "
+            "the card was reset, or somebody else has written to it; apply the configuration again"
+        )
+    return found
+
+
+def begun(device: str, lane) -> Record:
+    """A record that begins anew."""
+    return Record(place(device, lane.number))
+
+
+def names(device: str, lane) -> dict[int, str]:
+    """Names of the queues, for what only reads counters; none where the record is not this card's."""
+    try:
+        found = load(device, lane.number)
+        return {} if found.port is None or found.differs(lane) else {n: name for n, (name, _) in found.queues.items()}
+    except UserError:
+        return {}

@@ -1,0 +1,74 @@
+"""A command's time with a lane: `opened(device, lane)` gives what the commands need, whichever way leads there.
+
+    has()            capabilities          settings()         what the lane was given, a Record
+    statistics(q)    a queue's counters    write(wanted)      brings the lane to another Record
+    lost(), events() of the whole lane     registers(record)  every register value, by part
+
+On the registers (`pci:`, `unix:`) the lane's lock is held all the while: select, shadow and window are for one at a time.
+"""
+
+from contextlib import contextmanager
+
+from . import card, counters, programming, record, registers
+
+
+class Registers:
+    def __init__(self, device: str, lane):
+        self.device, self.lane, self.number = device, lane, lane.number
+
+    def has(self) -> dict:
+        names = [name for name, _ in type(self.lane.has)._fields_]
+        major, minor = self.lane.version
+        return {"version": f"{major}.{minor}"} | {name: getattr(self.lane.has, name) for name in names}
+
+    def lanes(self) -> int:
+        return self.lane.lanes
+
+    def load(self, path: str):
+        return programming.load(path, self.lane)
+
+    def settings(self):
+        return record.believed(self.device, self.lane)
+
+    def names(self) -> dict[int, str]:
+        """Of queues that were written from here; none where the record is not the card's."""
+        return record.names(self.device, self.lane)
+
+    def write(self, wanted, everything: bool = False, progress=lambda done, total: None):
+        """`everything`: whatever the lane has now, and whoever wrote it."""
+        kept = record.begun(self.device, self.lane) if everything else self.settings()
+        programming.write(self.lane, kept, wanted, everything, progress)
+
+    def statistics(self, queue: int) -> dict:
+        return counters.of_queue(queue, self.lane.statistics(queue))
+
+    def lost(self) -> list[dict]:
+        found = [self.lane.lost(entry) for entry in range(self.lane.has.inputs)]
+        return [{"packets": each.packets, "bytes": each.bytes} for each in found]
+
+    def events(self) -> dict:
+        read = lambda name, words: {word: self.lane.read(registers.at(name, i)) for i, word in enumerate(words)}
+        protect = self.lane.has.protect
+        return {
+            "flow_events": read("flow_events", counters.FLOW_EVENTS) if self.lane.has.flows else {},
+            "upsets": read("upsets", counters.UPSETS) if protect else {},
+            "refreshes_skipped": self.lane.read(registers.at("refreshes_skipped")),
+        }
+
+    def clear(self):
+        self.lane.call("clear_statistics")
+
+    def registers(self, held) -> dict:
+        return registers.table(held, self.lane)
+
+
+@contextmanager
+def opened(device: str, number: int = 0):
+    if device.startswith("netlink:"):
+        from . import netlink
+
+        with netlink.opened(device.removeprefix("netlink:")) as found:
+            yield found
+        return
+    with record.locked(device, number), card.lane(device, number) as lane:
+        yield Registers(device, lane)

@@ -1,0 +1,87 @@
+"""`show`: what a lane has and what it was given, as an operator means it."""
+
+from vermilion import units
+
+from . import programming, registers, settings
+from .counters import table
+
+SERVED = "strict, priority {}", "round robin, {} B"
+
+
+def overview(session, held) -> dict:
+    """For `--json`: everything in the words of `set`."""
+    found = {"capabilities": session.has(), "lane": session.number, "lanes": session.lanes()}
+    if held is None:
+        return found
+    found["port"] = {"rate": held.port.rate, "burst": held.port.burst_bytes}
+    found["queues"] = {str(number): queue(held, number) for number in sorted(held.queues)}
+    names = {number: name for number, (name, _) in held.queues.items()}
+    found["class"] = {
+        registers.class_name(code): {"queue": names.get(number, str(number)), "colour": settings.COLOURS[colour]}
+        for code, (number, colour) in enumerate(held.classes)
+    }
+    found["ttl_option"] = dict(zip(("ip4", "ip6"), held.ttl_option or []))
+    return found
+
+
+def queue(held, number: int) -> dict:
+    name, made = held.queues[number]
+    return {"name": name, "settings": settings.as_dict(made), "hardware": programming.real_values(held, number)}
+
+
+def curve(made, colour: str) -> str:
+    cell = lambda what: {
+        field: settings.text(made, f"curve.{colour}.{what}.{field}") for field in ("kind", "min", "max", "p")
+    }
+    drops, marks = cell("drops"), cell("marks")
+    text = "tail" if drops["kind"] == "tail" else "{kind} {min} to {max}, {p}".format(**drops)
+    return text if marks["kind"] == "tail" else text + "; marks {kind} {min} to {max}, {p}".format(**marks)
+
+
+def print_overview(screen, session, held):
+    has = session.has()
+    build = table("Build", list(has), [])
+    build.add_row(*(str(value) for value in has.values()))
+    screen.print(build)
+    if held is None:
+        return
+    queues = table(
+        "Queues", ["number", "name", "DSCPs", "average", *settings.COLOURS, "limit", "service", "marker"], []
+    )
+    for number, (name, made) in sorted(held.queues.items()):
+        codes = [registers.class_name(code) for code, (owner, _) in enumerate(held.classes) if owner == number]
+        codes = ", ".join(codes) if len(codes) <= 12 else f"{len(codes)} classes"
+        value = lambda field: settings.text(made, field)
+        limit = [f"{made.limit_bytes} B"] * bool(made.limit_bytes) + [f"{made.limit_packets} p"] * bool(
+            made.limit_packets
+        )
+        service = SERVED[0].format(made.priority) if made.strict else SERVED[1].format(made.quantum_bytes)
+        service += f", {units.rate_text(made.rate)}" if made.rate else ""
+        average = f"{value('average_kind')}, {value('weight')}, {'packets' if made.unit_packets else 'bytes'}"
+        marker = value("marker.flow_kind") if value("marker.kind") == "flow" else value("marker.kind")
+        curves = [curve(made, colour) for colour in settings.COLOURS]
+        queues.add_row(
+            str(number),
+            name,
+            codes,
+            average,
+            *curves,
+            " and ".join(limit) or "none",
+            service,
+            marker.replace("none", ""),
+        )
+    screen.print(queues)
+    burst = f", burst {held.port.burst_bytes} B" if held.port.burst_bytes else ""
+    screen.print(f"Port: {units.rate_text(held.port.rate)}{burst}. All of a queue: show QUEUE.", markup=False)
+
+
+def print_queue(screen, held, number: int):
+    name, made = held.queues[number]
+    real = programming.real_values(held, number)
+    fields = table(f"Queue {number}, {name}", ["field", "value", "in hardware"], [])
+    for field, text in settings.as_dict(made).items():
+        if field.startswith("marker.") and field != "marker.kind" and not made.marker.kind:
+            continue
+        shown = real.get(field, "")
+        fields.add_row(field, text, shown if shown != text else "")
+    screen.print(fields)
