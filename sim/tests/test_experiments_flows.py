@@ -107,7 +107,7 @@ def test_every_loss_has_its_distance(net, tmp_path, scheme):
         each["evicted"] for lane in got["lanes"].values() for each in lane.get("sources", {}).get("all", {}).values()
     )
     assert made["late"] == 0 and made["lost"] == lost > 100
-    assert (evicted > lost / 2) if scheme == "ddred" else evicted == 0
+    assert (lost > evicted > lost / 4) if scheme == "ddred" else evicted == 0
     # A router's own workstation sends from one hop away, and a bus of ten has ten routers at most on a way.
     assert {int(hops) for lane in got["lanes"].values() for hops in lane.get("lost_distance", {})} <= set(range(1, 11))
     assert sum(each["received_bytes"] for each in got["transfers"].values()) == 12 * MB
@@ -120,9 +120,8 @@ def test_distance_is_the_number_of_routers_on_the_way(net, tmp_path):
     routers.join("r1", "hs", 1)
     routers.join("r1", "r2")
     routers.join("r2", "hd")
-    routers.links[-1]["lanes"][0]["lane"]["port"]["cost"] = network.lane(
-        "", "", ddred.lane_tables(of, "small", "red") | {"port": {"rate": "2Mbit"}}, 1
-    )["lane"]["port"]["cost"]
+    slow = ddred.lane_tables(of, "small", "red") | {"port": {"rate": "2Mbit"}}
+    routers.links[-1]["lanes"][0]["lane"] = network.lane("", "", slow, 77)["lane"]
     asked = {"seconds": 20, "tcp": of.tcp.model_dump(), "links": routers.links}
     asked["transfers"] = [{"name": "x", "from": "hs", "to": "hd", "bytes": [10**12], "start_ns": [0]}]
     lanes = ask(net, tmp_path, asked)["lanes"]

@@ -221,7 +221,11 @@ def figure_13(of: settings.Ddred, measured: dict):
             for scheme in SCHEMES:
                 numbers = [measured[f"two.{thresholds}.{ms:g}.{scheme}.ratio"] for ms in of.two.latency_ms]
                 middle = [math.exp(sum(map(math.log, each)) / len(each)) for each in numbers]
-                spread = [[m - min(x) for m, x in zip(middle, numbers)], [max(x) - m for m, x in zip(middle, numbers)]]
+                # Of a single seed the mean by logarithms may lie beside it by a rounding.
+                spread = [
+                    [max(0.0, m - min(x)) for m, x in zip(middle, numbers)],
+                    [max(0.0, max(x) - m) for m, x in zip(middle, numbers)],
+                ]
                 axis.errorbar(of.two.latency_ms, middle, yerr=spread, fmt="o-", color=INK[scheme], label=scheme.upper())
             axis.axhline(1, color="#888888", linewidth=0.7)
             bound = of.thresholds[thresholds]
