@@ -25,7 +25,7 @@ def read(name):
 @pytest.mark.parametrize(
     "name, old, new, words",
     [
-        ("p3", "least_bytes = 100_000", "least_bytes = 7_000_000", "transfers has least_bytes 7000000 above most"),
+        ("p3", "least_bytes = 100_000", "least_bytes = 7_000_000", "bus has least_bytes 7000000 above most"),
         ("p3", "routers = 10", "routers = 40", "bus.routers is 40"),
         ("p3", "limit = 50, p = 0.1", "limit = 50, p = 1.1", "thresholds.small.p is 1.1"),
         ("p1", "rtt_ms = [128.0,", "rtt_ms = [19.0,", "network has rtt_ms 19; legal is 20 .twice delay_ms. and up"),
@@ -92,8 +92,8 @@ def test_bytes_and_samples_of_a_transfer_that_never_ends(net, tmp_path):
 
 def crowd(scheme, seed):
     of = read("p3")
-    of = of.model_copy(update={"bus": of.bus.model_copy(update={"transfers": 12, "within_s": 1.0})})
-    of = of.model_copy(update={"transfers": of.transfers.model_copy(update={"most_bytes": MB, "least_bytes": MB})})
+    few = {"transfers": 12, "within_s": 1.0, "most_bytes": MB, "least_bytes": MB}
+    of = of.model_copy(update={"bus": of.bus.model_copy(update=few)})
     return ddred.many(of, "bus", "small", scheme, seed, 1)
 
 
@@ -175,10 +175,8 @@ def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, t
         of = read(name)
         work = command.module(of)
         if name == "p3":
-            short = of.transfers.model_copy(update={"most_bytes": 200_000})
-            of = of.model_copy(
-                update={"transfers": short, "two": of.two.model_copy(update={"latency_ms": [1, 20, 50, 100]})}
-            )
+            bus = of.bus.model_copy(update={"most_bytes": 200_000})
+            of = of.model_copy(update={"bus": bus, "two": of.two.model_copy(update={"latency_ms": [1, 20, 50, 100]})})
         results = runs.Runner(net, tmp_path, 2).all(work.planned(of, of.seeds[:1], shorter))
         figures = work.figures(of, results, shorter)
         judged = [verdicts.judge(line, figures, len(of.seeds)) for line in settings.lines(of.row)]

@@ -145,14 +145,16 @@ class Redp(Experiment):
 class DdredNetwork(Strict):
     link: Rate
     delay_ms: Above0
+    end_s: Above0
 
 
 class DdredTransfers(Strict):
     """Between two workstations drawn by the seed; lengths and starts drawn evenly."""
 
+    transfers: Count
     least_bytes: Count
     most_bytes: Count
-    end_s: Above0
+    within_s: Above0
 
     @model_validator(mode="after")
     def lengths_have_an_order(self):
@@ -161,17 +163,13 @@ class DdredTransfers(Strict):
         return self
 
 
-class Bus(Strict):
+class Bus(DdredTransfers):
     routers: Annotated[int, Field(ge=2, le=30)]  # distances are inferred from TTLs, so below 32
-    transfers: Count
-    within_s: Above0  # in which they begin
 
 
-class Flower(Strict):
+class Flower(DdredTransfers):
     loops: Annotated[int, Field(ge=1, le=30)]
     loop_routers: Annotated[int, Field(ge=2, le=20)]
-    transfers: Count
-    within_s: Above0
 
 
 class TwoFlows(Strict):
@@ -195,7 +193,6 @@ class Ddred(Experiment):
     kind: Literal["ddred"]
     network: DdredNetwork
     tcp: Tcp
-    transfers: DdredTransfers
     bus: Bus
     flower: Flower
     two: TwoFlows
