@@ -267,8 +267,8 @@ def notes(of: settings.Ddred) -> list[str]:
         f"latencies of bus and flower (1 ms here, as in its two-flow test), and the time within which transfers begin on the bus ({of.bus.within_s:g} s here).",
         f"The flower is {shape.loops} loops of {shape.loop_routers} routers, each closed by a centre without workstation. The paper's figure 11 shows 451 transfers of 100 KB to 6 MB, begun within a minute. "
         f"Here {shape.transfers} of {shape.least_bytes // 1000} to {shape.most_bytes // 1000} KB begin within {shape.within_s:g} s, a twentieth of lengths and time, so that as many are under way at once; counts and sums are smaller accordingly.",
-        "It must be as many at once: in a first version of the settings, 45 transfers of the paper's lengths in 6 s, DDRED lost 40 and 70 % more packets than RED and consumed 25 and 23 % more slots (one seed, small and large thresholds). "
-        "With few flows to a link the nearest packet is mostly of the same flow as the one before, and its sender loses several in a row.",
+        "As many at once it must be: in a first version of the settings, 45 transfers of the paper's lengths in 6 s, DDRED lost 40 and 70 % more packets than RED and consumed 25 and 23 % more slots "
+        "(one seed; small and large thresholds). docs/experiments.md says why, by a log of who was lost.",
         "Every port of a router has the queue under test, towards its workstation too; acknowledgements pass it as data does. A workstation's own port has none. "
         "Distances are inferred from the TTL, 64 at the sender, so they count the routers that a packet came through, the losing one included.",
         f"TCP is ns-3's NewReno without SACK and time stamps, {tcp.segment_bytes} B segments, a window of {tcp.window_segments} segments, initial window {tcp.initial_window}, "

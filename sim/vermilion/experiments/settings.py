@@ -235,10 +235,11 @@ class LongFlows(Strict):
     within_ms: Above0
     seconds: Above0
     schemes: list[str]
+    min: Annotated[list[Count], Field(min_length=2)]  # of yellow
 
 
 class Yellow(Strict):
-    """Thresholds of yellow's RED; max is three times min."""
+    """Thresholds of yellow's RED; max is three times min. These are the web's."""
 
     min: Annotated[list[Count], Field(min_length=2)]
     p: Annotated[float, Field(gt=0, le=1)]

@@ -36,6 +36,10 @@ def seconds_of(of: settings.ThreeColour, kind: str, shorter: int) -> tuple[float
     return of.network.warm_up_s / shorter, (of.network.seconds if kind == "web" else of.long.seconds) / shorter
 
 
+def thresholds(of: settings.ThreeColour, kind: str) -> list[int]:
+    return of.yellow.min if kind == "web" else of.long.min
+
+
 def transfers(of: settings.ThreeColour, kind: str, seed: int, shorter: int) -> list[dict]:
     """The flows of a seed, by their edge: the same for every marker and threshold."""
     edges = [f"e{i + 1}" for i in range(len(of.network.rtt_ms))]
@@ -59,15 +63,14 @@ def transfers(of: settings.ThreeColour, kind: str, seed: int, shorter: int) -> l
 def planned(of: settings.ThreeColour, seeds: list[int], shorter: int) -> list[runs.Run]:
     flows = {(kind, n): transfers(of, kind, n, shorter) for kind in ("web", "long") for n in seeds}
     out = []
-    for least in of.yellow.min:
-        for scheme in of.scheme:
-            for kind in ("web", "long") if scheme in of.long.schemes else ("web",):
-                warm, counts = seconds_of(of, kind, shorter)
+    for kind in ("web", "long"):
+        warm, counts = seconds_of(of, kind, shorter)
+        made = {"seconds": warm + counts, "count_from_ns": round(warm * network.SECOND), "tcp": of.tcp.model_dump()}
+        for scheme in of.scheme if kind == "web" else of.long.schemes:
+            for least in thresholds(of, kind):
                 for n in seeds:
-                    made = {"seconds": warm + counts, "count_from_ns": round(warm * network.SECOND)}
-                    made |= {"tcp": of.tcp.model_dump(), "links": links(of, scheme, least, n)}
-                    made["transfers"] = flows[kind, n]
-                    out.append(runs.Run(f"{kind}.{scheme}.{least}", n, made, counts))
+                    asked = made | {"links": links(of, scheme, least, n), "transfers": flows[kind, n]}
+                    out.append(runs.Run(f"{kind}.{scheme}.{least}", n, asked, counts))
     return out
 
 
@@ -136,7 +139,7 @@ def frontiers(of: settings.ThreeColour, out: dict, seeds: int):
     names = of.long.schemes
     for i in range(seeds):
         curves = {
-            name: [(out[f"long.{name}.{m}.goodput"][i], out[f"long.{name}.{m}.delay"][i]) for m in of.yellow.min]
+            name: [(out[f"long.{name}.{m}.goodput"][i], out[f"long.{name}.{m}.delay"][i]) for m in of.long.min]
             for name in names
         }
         low = max(min(g for g, _ in points) for points in curves.values())
@@ -171,7 +174,7 @@ def against_goodput(of: settings.ThreeColour, measured: dict, kind: str, schemes
         for axis, (what, label) in zip(axes, panels.items()):
             for scheme in schemes:
                 of_ = lambda figure_, least: mean(measured[f"{kind}.{scheme}.{least}.{figure_}"])
-                points = [(of_("goodput", least), of_(what, least)) for least in of.yellow.min]
+                points = [(of_("goodput", least), of_(what, least)) for least in thresholds(of, kind)]
                 axis.plot(*zip(*points), "o-", markersize=4, color=INK[scheme], label=scheme.upper())
             axis.set(xlabel="goodput, Mb/s", title=label)
         axes[0].legend()
@@ -198,7 +201,7 @@ def notes(of: settings.ThreeColour) -> list[str]:
     tcp, net = of.tcp, of.network
     return [
         f"Not given in the paper's text: edges ({len(net.rtt_ms)} here, round trips evenly from {min(net.rtt_ms):g} to {max(net.rtt_ms):g} ms), the thresholds between the ends "
-        f"({', '.join(map(str, of.yellow.min))} here), TCP's window, and the colour of packets without payload (yellow here, SYN green). An edge's senders are in it; their packets meet no queue before its marker.",
+        f"({', '.join(map(str, of.yellow.min))} here; {', '.join(map(str, of.long.min))} for the long flows), TCP's window, and the colour of packets without payload (yellow here, SYN green). An edge's senders are in it; their packets meet no queue before its marker.",
         f"TCP is ns-3's NewReno without SACK and time stamps, {tcp.segment_bytes} B segments, a window of {tcp.window_segments} segments, initial window {tcp.initial_window}, an ACK a segment, "
         f"least RTO {tcp.min_rto_ms:g} ms; the paper has ns-2's Reno. So flows of 18 and 190 packets are of 19 and 195 segments. A lost SYN costs 3 s in ns-3.",
         f"Web runs count {net.seconds:g} s behind {net.warm_up_s:g} s, as the paper's; the ten long flows {of.long.seconds:g} s. Times are from SYN to the last byte's arrival, of flows that begin "
