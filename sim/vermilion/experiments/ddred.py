@@ -18,6 +18,7 @@ INK = {"red": "#d2603a", "ddred": "#2e9e43"}
 CELLS = 16384  # of each lane's buffer: 1 MiB, far more than its limit in packets
 HISTORY_MS = 20.0  # latency of the run in figure 12
 ENDLESS = 10**12
+TICKS = (0.03, 0.1, 0.3, 1, 3, 10, 30)  # of the ratio in figure 13
 program = network.program
 
 
@@ -85,14 +86,15 @@ def many(of: settings.Ddred, where: str, thresholds: str, scheme: str, seed: int
     return {"seconds": of.network.end_s, "tcp": of.tcp.model_dump(), "links": routers.links, "transfers": transfers}
 
 
-def two(of: settings.Ddred, latency: float, thresholds: str, scheme: str, seed: int, shorter: int) -> dict:
+def two(of: settings.Ddred, latency: float, thresholds: str, scheme: str, seed: int) -> dict:
+    """PCs1 and PCs2 to PCd, of the same length in quick runs, too: they take half a second."""
     routers = Routers(of, thresholds, scheme, seed)
     routers.join("r1", "hs1", latency)
     routers.join("r2", "hs2")
     routers.join("r1", "r2")
     routers.join("r2", "hd")
     flow = lambda name, sender: {"name": name, "from": sender, "to": "hd", "bytes": [ENDLESS], "start_ns": [0]}
-    made = {"seconds": of.two.seconds / shorter, "sample_ns": round(of.two.sample_ms * network.MS)}
+    made = {"seconds": of.two.seconds, "sample_ns": round(of.two.sample_ms * network.MS)}
     made |= {"tcp": of.tcp.model_dump(), "links": routers.links}
     return made | {"transfers": [flow("long", "hs1"), flow("short", "hs2")]}
 
@@ -104,10 +106,11 @@ def planned(of: settings.Ddred, seeds: list[int], shorter: int) -> list[runs.Run
             for n in seeds:
                 for where, hops in (("bus", 5), ("flower", 7)):
                     asked = many(of, where, thresholds, scheme, n, shorter)
-                    out.append(runs.Run(f"{where}.{thresholds}.{scheme}", n, asked, hops * len(asked["transfers"])))
+                    effort = hops * sum(each["bytes"][0] for each in asked["transfers"]) / 1e6
+                    out.append(runs.Run(f"{where}.{thresholds}.{scheme}", n, asked, effort))
                 for latency in of.two.latency_ms:
-                    asked = two(of, latency, thresholds, scheme, n, shorter)
-                    out.append(runs.Run(f"two.{thresholds}.{latency:g}.{scheme}", n, asked, 10 / shorter))
+                    asked = two(of, latency, thresholds, scheme, n)
+                    out.append(runs.Run(f"two.{thresholds}.{latency:g}.{scheme}", n, asked, 30))
     return out
 
 
@@ -132,7 +135,7 @@ def figures(of: settings.Ddred, results: dict[str, dict[int, dict]], shorter: in
     out = {}
     for name, by_seed in results.items():
         for _, result in sorted(by_seed.items()):
-            made = of_two(result, of.two.seconds / shorter) if name.startswith("two.") else of_many(result)
+            made = of_two(result, of.two.seconds) if name.startswith("two.") else of_many(result)
             for what, number in made.items():
                 out.setdefault(f"{name}.{what}", []).append(number)
     for where in NETWORKS:
@@ -152,6 +155,8 @@ def by_seed(of: settings.Ddred, measured: dict, where: str, what: str, label: st
                 numbers = measured[f"{where}.{thresholds}.{scheme}.{what}"]
                 at = [i + 1 + offset for i in range(len(numbers))]
                 axis.bar(at, numbers, 0.4, color=INK[scheme], label=scheme.upper())
+            axis.set_xticks(range(1, len(numbers) + 1), [str(n) for n in of.seeds[: len(numbers)]])
+            axis.margins(y=0.3)  # room for the legend
             bound = of.thresholds[thresholds]
             axis.set(title=f"{bound.min} / {bound.max} of {bound.limit} packets", xlabel="seed", ylabel=label)
         axis.legend()
@@ -228,7 +233,10 @@ def figure_13(of: settings.Ddred, measured: dict):
             axis.axhline(1, color="#888888", linewidth=0.7)
             bound = of.thresholds[thresholds]
             axis.set(title=f"{bound.min} / {bound.max} of {bound.limit} packets", xlabel="latency of PCs1's link, ms")
-            axis.set(xscale="log", yscale="log", ylabel="PCs1 / PCs2")
+            axis.set(xscale="log", yscale="log", ylabel="PCs1 / PCs2", ylim=(0.02, 50))
+            axis.set_xticks(of.two.latency_ms, [f"{ms:g}" for ms in of.two.latency_ms])
+            axis.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
+            axis.minorticks_off()
         axis.legend()
 
     return draw
