@@ -5,7 +5,7 @@ from vermilion import build
 from vermilion.experiments import command, ddred, network, pages, runs, settings, three_colour, verdicts
 from vermilion.fields import UserError
 
-FILES = {name: (settings.FOLDER / f"{name}.toml").read_text() for name in ("p0", "p1", "p3")}
+FILES = {name: (settings.FOLDER / f"{name}.toml").read_text() for name in ("p0-two", "p1", "p3")}
 MB = 10**6
 
 
@@ -31,7 +31,7 @@ def read(name):
         ("p1", "rtt_ms = [128.0,", "rtt_ms = [19.0,", "network has rtt_ms 19; legal is 20 .twice delay_ms. and up"),
         ("p1", 'schemes = ["nm", "3cpm"]', 'schemes = ["nm", "4cpm"]', "has long.schemes .4cpm.; legal are nm, wpm"),
         ("p1", "min = [6, 20, 70, 240]", "min = [6]", "yellow.min"),
-        ("p0", 'schemes = ["redp", "drop02"]', 'schemes = ["drop2"]', "has two_domains.schemes .drop2.; legal are"),
+        ("p0-two", 'second_rate = "1.2Mbit"', 'second_rate = "1.2"', "network.second_rate is .1.2., which is no whole"),
     ],
 )
 def test_settings_are_refused_with_a_sentence(tmp_path, name, old, new, words):
@@ -171,7 +171,7 @@ def test_a_frontier_is_the_least_delay_at_a_goodput():
 
 
 def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, tmp_path):
-    for name, shorter in (("p1", 100), ("p3", 100)):
+    for name, shorter in (("p0-two", 20), ("p1", 100), ("p3", 100)):
         of = read(name)
         work = command.module(of)
         if name == "p3":

@@ -1,9 +1,9 @@
 """P0, figure 4: four hosts with leaf markers, ER with REDP, CR1 with RIO before the bottleneck to CR2; figure 7: ER1 and CR1, then ER2, CR2 and CR3.
 
-Runs of figure 4 are called by their scheme, ER's P_drop; those of figure 7 `two.SCHEME`, P_drop being that of both ERs. Each gives `green`, `yellow`,
-`red`, `total` (throughput at CR2, figure 7's at CR3, of all flows, kb/s of frames), `green_std` and `total_std` (standard deviation over the flows),
-`green_least` (the least of a flow); `SCHEME.green_std_ratio` is over `redp`'s, seed by seed. Figure 7 gives `green_in` and `green_out`, too, green
-kb/s before and behind ER2, and `dropped` and `dropped_2`, packets that the droppers of ER1 and ER2 took.
+Figure 7 is that of settings with a `second_rate`. Runs are called by their scheme, P_drop of the ERs; each gives `green`, `yellow`, `red`, `total`
+(throughput at CR2, figure 7's at CR3, of all flows, kb/s of frames), `green_std` and `total_std` (standard deviation over the flows), `green_least`
+(the least of a flow); `SCHEME.green_std_ratio` is over `redp`'s, seed by seed. Figure 7 gives `green_in` and `green_out`, too, green kb/s before and
+behind ER2, and `dropped` and `dropped_2`, packets that the droppers of ER1 and ER2 took.
 """
 
 from statistics import pstdev
@@ -38,8 +38,8 @@ def scenario(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> dict:
 
 def two_domains(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> dict:
     """Figure 7: each flow crosses an ER and a bottleneck twice; ER2's rate is the greater, so it promotes."""
-    net, two = of.network, of.two_domains
-    begin = network.starts("hosts", seed, len(two.rtt_ms), net.start_ms)
+    net = of.network
+    begin = network.starts("hosts", seed, len(net.rtt_ms), net.start_ms)
     # Seeds of lanes are apart from those of figure 4.
     lane = lambda at, tables, number: network.lane(at, at, tables, 100_000 + 20 * seed + number)
 
@@ -47,14 +47,14 @@ def two_domains(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> di
         marker = of.edge["marker"][0] | {"rate": rate} | ({"p_drop": p_drop} if p_drop else {})
         return lane(at, of.edge | {"marker": [marker]}, number)
 
-    hosts = [f"h{i + 1}" for i in range(len(two.rtt_ms))]
+    hosts = [f"h{i + 1}" for i in range(len(net.rtt_ms))]
     links = [
         network.link(host, "er1", net.link, rtt / 2, lane(host, of.leaf, i))
-        for i, (host, rtt) in enumerate(zip(hosts, two.rtt_ms))
+        for i, (host, rtt) in enumerate(zip(hosts, net.rtt_ms))
     ]
     links.append(network.link("er1", "cr1", net.link, 0, edge("er1", of.edge["marker"][0]["rate"], 10)))
     links.append(network.link("cr1", "er2", net.bottleneck, 0, lane("cr1", of.lane, 11)))
-    links.append(network.link("er2", "cr2", net.link, 0, edge("er2", two.second_rate, 12)))
+    links.append(network.link("er2", "cr2", net.link, 0, edge("er2", net.second_rate, 12)))
     links.append(network.link("cr2", "cr3", net.bottleneck, 0, lane("cr2", of.lane, 13)))
     bulk = [
         {"name": f"tcp{i + 1}", "from": host, "to": "cr3", "start_ns": time}
@@ -64,12 +64,9 @@ def two_domains(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> di
 
 
 def planned(of: settings.Redp, seeds: list[int], shorter: int) -> list[runs.Run]:
-    one = [(name, scenario, p_drop, 1) for name, p_drop in of.scheme.items()]
-    two = [(f"two.{name}", two_domains, of.scheme[name], 2) for name in of.two_domains.schemes]
+    made = two_domains if of.network.second_rate else scenario
     return [
-        runs.Run(name, seed, made(of, p_drop, seed, shorter), weight)
-        for name, made, p_drop, weight in one + two
-        for seed in seeds
+        runs.Run(name, seed, made(of, p_drop, seed, shorter), 1) for name, p_drop in of.scheme.items() for seed in seeds
     ]
 
 
@@ -97,9 +94,8 @@ def of_run(of: settings.Redp, result: dict, seconds: float, last: str) -> dict[s
 
 
 def figures(of: settings.Redp, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
-    out = {}
+    out, last = {}, "cr2" if of.network.second_rate else "cr1"
     for name, by_seed in results.items():
-        last = "cr2" if name.startswith("two.") else "cr1"
         for _, result in sorted(by_seed.items()):
             for what, number in of_run(of, result, of.network.seconds / shorter, last).items():
                 out.setdefault(f"{name}.{what}", []).append(number)
@@ -113,15 +109,15 @@ def mean(numbers: list[float]) -> float:
     return sum(numbers) / len(numbers)
 
 
-def by_flow(of: settings.Redp, measured: dict, runs_: str = ""):
-    """Figures 5 and 8: throughput of each flow; `runs_` is what the names of the runs begin with."""
+def by_flow(of: settings.Redp, measured: dict):
+    """Figures 5 and 8: throughput of each flow."""
 
     def draw(figure):
         axes = figure.subplots(1, 3, sharey=True)
         hosts = [f"h{i + 1}" for i in range(len(of.network.rtt_ms))]
         for axis, colours, title in zip(axes, (("green",), ("yellow",), network.COLOURS), ("green", "yellow", "total")):
             for offset, scheme, ink in ((-0.2, "redp", "#5b8fc0"), (0.2, "drop02", "#2e9e43")):
-                flows = [[sum(x) for x in zip(*(measured[f"{runs_}{scheme}.{h}_{c}"] for c in colours))] for h in hosts]
+                flows = [[sum(x) for x in zip(*(measured[f"{scheme}.{h}_{c}"] for c in colours))] for h in hosts]
                 middle = [mean(each) for each in flows]
                 spread = [
                     [m - min(each) for m, each in zip(middle, flows)],
@@ -175,26 +171,28 @@ def figure_9(of: settings.Redp, measured: dict):
 
 
 def pictures(of: settings.Redp, measured: dict, results: dict) -> list[tuple[str, str, float, object]]:
+    spread = "least to greatest of the seeds"
+    if of.network.second_rate:
+        return [("figure-8", f"Figure 8: throughput of each flow at CR3; {spread}", 3.2, by_flow(of, measured))]
     return [
-        ("figure-5", "Figure 5: throughput of each flow; least to greatest of the seeds", 3.2, by_flow(of, measured)),
+        ("figure-5", f"Figure 5: throughput of each flow; {spread}", 3.2, by_flow(of, measured)),
         ("figure-6", "Figure 6, by averages: CR1's queue as packets met it; first seed", 4.0, figure_6(results)),
-        (
-            "figure-8",
-            "Figure 8: throughput of each flow at CR3, two domains; least to greatest of the seeds",
-            3.2,
-            by_flow(of, measured, "two."),
-        ),
         ("figure-9", "Figure 9: deviation and throughput over P_drop; 0 is REDP alone", 3.2, figure_9(of, measured)),
     ]
 
 
 def notes(of: settings.Redp) -> list[str]:
     tcp = of.tcp
+    came = [
+        "The paper's yellow throughput falls with the dropper. Here total and green hardly change and red falls, as no flow stays far over its leaf profile any more: "
+        "what was red comes green, and is demoted to yellow. Its starved flow is tcp2; here it is tcp1, that of the shortest round trip, and less starved.",
+    ]
+    if of.network.second_rate:
+        came = ["Both ERs have the dropper. ER2's takes nothing, as the yellow packets that ER1 has made come in."]
     return [
         "Not given in the paper's text: length of a run, access links, packet length, CR1's buffer (30 packets here) and the window "
         f"({tcp.window_segments} segments). Buckets are in packets of a full segment's frame.",
         f"TCP is ns-3's NewReno without SACK and time stamps, {tcp.segment_bytes} B segments, initial window {tcp.initial_window}, an ACK a segment, least RTO {tcp.min_rto_ms:g} ms; the paper has ns-2's Reno.",
         f"Runs of {of.network.seconds:g} s; each host starts within {of.network.start_ms:g} ms, drawn by the seed, the same for every scheme.",
-        "The paper's yellow throughput falls with the dropper. Here total and green hardly change and red falls, as no flow stays far over its leaf profile any more: "
-        "what was red comes green, and is demoted to yellow. Its starved flow is tcp2; here it is tcp1, that of the shortest round trip, and less starved.",
+        *came,
     ]

@@ -114,16 +114,11 @@ class RedpNetwork(Strict):
     bottleneck: Rate
     rtt_ms: Annotated[list[Above0], Field(min_length=2)]
     start_ms: Above0
-
-
-class TwoDomains(Strict):
-    rtt_ms: Annotated[list[Above0], Field(min_length=2)]
-    second_rate: str  # negotiated at ER2; ER1's is the edge's own
-    schemes: list[str]
+    second_rate: Rate | None = None  # ER2's, where there are two domains
 
 
 class Redp(Experiment):
-    """Figures 4 and 7 of P0 (experiments/redp.py)."""
+    """Figure 4 of P0, or figure 7 where there is a `second_rate` (experiments/redp.py)."""
 
     kind: Literal["redp"]
     network: RedpNetwork
@@ -132,14 +127,6 @@ class Redp(Experiment):
     edge: dict
     lane: dict
     scheme: dict[str, float]
-    two_domains: TwoDomains
-
-    @model_validator(mode="after")
-    def schemes_are_there(self):
-        for scheme in self.two_domains.schemes:
-            if scheme not in self.scheme:
-                raise ValueError(f'has two_domains.schemes "{scheme}"; legal are {", ".join(self.scheme)}')
-        return self
 
 
 class DdredNetwork(Strict):
