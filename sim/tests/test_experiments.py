@@ -51,7 +51,12 @@ def test_every_settings_file_is_complete(name):
         ("p4", "warm_up = 20_000", "warm_up = -1", "traffic.warm_up is -1; input should be greater than or equal to 0"),
         ("p4", "warm_up = 20_000", "", "traffic.warm_up is missing"),
         ("p4", "warm_up", "warm_ups", "warm_ups is no key"),
-        ("p4", 'kind = "poisson"', 'kind = "poison"', "kind is .*poison.*; legal are poisson, wred-rio, redp"),
+        (
+            "p4",
+            'kind = "poisson"',
+            'kind = "poison"',
+            "kind is .*poison.*; legal are poisson, wred-rio, redp, ddred, 3cpm",
+        ),
         ("p4", "seeds = [1, 2,", "seeds = [1, 1,", "has a seed twice"),
         ("p4", "within = 0.01", "within = 0.01\nhigh = 2.0", "has within and low, high; one may"),
         ("p4", "within = 0.01", "", 'has class "gate" and nothing to judge by'),
@@ -80,7 +85,7 @@ def test_settings_are_refused_with_a_sentence(tmp_path, name, old, new, words):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["p9"], "experiment p9: is no experiment; legal are list, all, p0, p2, p4"),
+        (["p9"], "experiment p9: is no experiment; legal are list, all, p0, p0-two, p1, p2, p3, p4"),
         (["p4", "--engine", "rtl"], "--engine rtl: does not serve experiment p4 yet; legal is model"),
         (["p4", "--seeds", "99"], "--seeds is 99; experiment p4 has 8"),
         (["p4", "--quick", "--publish"], "--publish takes every seed and whole runs"),

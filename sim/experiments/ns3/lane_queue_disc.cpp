@@ -20,6 +20,13 @@ static constexpr std::uint32_t EthernetIp = 0x0800;
 static constexpr std::size_t ErrorBytes = 400;
 static const char* const LostAs[Verdicts] = {"", "", "early", "forced", "tail", "nobuf", "bad", "policed"};
 
+// Hops from the sender: the smallest initial TTL of those in use that is not below this one, less it.
+static std::uint32_t distanceOf(std::uint32_t ttl) {
+  for (const std::uint32_t initial : {32u, 64u, 128u})
+    if (ttl <= initial) return std::min<std::uint32_t>(initial - ttl, Distances - 1);
+  return std::min<std::uint32_t>(255 - ttl, Distances - 1);
+}
+
 TypeId HeldPackets::GetTypeId() {
   static TypeId id = TypeId("vermilion::HeldPackets").SetParent<Queue<QueueDiscItem>>().AddConstructor<HeldPackets>();
   return id;
@@ -81,10 +88,10 @@ bool LaneQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item) {
   const std::uint32_t begin = EthernetBytes + ipBytes;
   packet->GetPacket()->CopyData(head + begin, HeadBytes - begin);
 
+  const auto now = static_cast<std::uint64_t>(Simulator::Now().GetNanoSeconds());
   VmFate fate;
-  calls_->arrive(engine_, static_cast<std::uint64_t>(Simulator::Now().GetNanoSeconds()), head,
-                 std::min(HeadBytes, lenBytes), lenBytes, &fate);
-  Inside in{{}, header.GetSource().Get(), fate.colour, lenBytes};
+  calls_->arrive(engine_, now, head, std::min(HeadBytes, lenBytes), lenBytes, &fate);
+  Inside in{{}, header.GetSource().Get(), fate.colour, lenBytes, distanceOf(header.GetTtl()), now};
   counts(in).verdicts[fate.verdict]++;
   sample(fate);
   const bool admitted = fate.verdict <= VM_MARK;
@@ -93,11 +100,13 @@ bool LaneQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item) {
     inside_.emplace(fate.id, in);
     mostHeldBytes_ = std::max(mostHeldBytes_, heldBytes_ += lenBytes);
   } else {
+    lostDistance_[in.distance]++;
     DropBeforeEnqueue(item, LostAs[fate.verdict]);
   }
   for (std::uint64_t id; calls_->evicted(engine_, &id);) {
     const auto victim = inside_.find(id);
     counts(victim->second).evicted++;
+    lostDistance_[victim->second.distance]++;
     heldBytes_ -= victim->second.lenBytes;
     held_->drop(victim->second.place);
     inside_.erase(victim);
@@ -105,6 +114,11 @@ bool LaneQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item) {
   collect();
   if (admitted || !wake_.IsPending()) plan();  // a frame that is lost changes nothing for those that wait
   return admitted;
+}
+
+void LaneQueueDisc::countFromHere() {
+  counts_.clear();
+  lostDistance_.fill(0);
 }
 
 void LaneQueueDisc::sample(const VmFate& fate) {
@@ -121,6 +135,7 @@ void LaneQueueDisc::collect() {
     LaneCounts& count = counts(packet->second);
     count.left++;
     count.leftBytes += packet->second.lenBytes;
+    count.waitedNs += gone.time - packet->second.time;
     heldBytes_ -= packet->second.lenBytes;
     out_.push_back({packet->second.place, gone.traffic_class});
     inside_.erase(packet);

@@ -19,13 +19,14 @@
 
 namespace vermilion {
 
-constexpr std::size_t Colours = 3, Verdicts = 8;
+constexpr std::size_t Colours = 3, Verdicts = 8, Distances = 64;
 constexpr std::uint32_t EthernetBytes = 14;
 
 // Packets of one source and colour.
 struct LaneCounts {
   std::array<std::uint64_t, Verdicts> verdicts{};
   std::uint64_t evicted = 0, left = 0, leftBytes = 0;  // bytes of frames, with their Ethernet header, without FCS
+  std::uint64_t waitedNs = 0;                          // sum over those that left, from arrival to the end of sending
 };
 
 // Averages as decisions compared them: of each colour one in each `step`, between `from` and `to`, ns.
@@ -61,6 +62,9 @@ class LaneQueueDisc : public ns3::QueueDisc {
   void serve(const VmEngineCalls& calls, const std::string& lane, const LaneTrace& trace);
 
   const std::map<std::uint32_t, std::array<LaneCounts, Colours>>& counts() const { return counts_; }  // by address
+  // What the queue lost, evicted packets too, by hops from the sender as the lane infers them from the TTL (docs/ttl-option.md).
+  const std::array<std::uint64_t, Distances>& lostDistance() const { return lostDistance_; }
+  void countFromHere();  // forgets counts and losses so far
   const std::vector<LaneSample>& samples() const { return samples_; }
   std::uint64_t mostHeldBytes() const { return mostHeldBytes_; }
   std::uint64_t mostWaiting() const { return mostWaiting_; }  // packets that had left and waited for the device
@@ -68,7 +72,8 @@ class LaneQueueDisc : public ns3::QueueDisc {
  private:
   struct Inside {
     HeldPackets::Place place;
-    std::uint32_t source, colour, lenBytes;
+    std::uint32_t source, colour, lenBytes, distance;
+    std::uint64_t time;  // of arrival, ns
   };
   struct Out {
     HeldPackets::Place place;
@@ -93,6 +98,7 @@ class LaneQueueDisc : public ns3::QueueDisc {
   std::deque<Out> out_;
   ns3::EventId wake_;
   std::map<std::uint32_t, std::array<LaneCounts, Colours>> counts_;
+  std::array<std::uint64_t, Distances> lostDistance_{};
   LaneTrace trace_;
   std::array<std::uint64_t, Colours> nextSample_{};
   std::vector<LaneSample> samples_;

@@ -10,6 +10,7 @@
 #include "ns3/internet-module.h"
 #include "ns3/point-to-point-module.h"
 #include "traffic.h"
+#include "transfers.h"
 
 namespace vermilion {
 
@@ -47,6 +48,17 @@ void setTcp(const json& tcp) {
   Config::SetDefault("ns3::TcpSocket::ConnCount", UintegerValue(retries));
 }
 
+struct Lane {
+  Ptr<LaneQueueDisc> disc;
+  bool bySource;
+};
+
+struct Sent {
+  std::unique_ptr<Transfers> transfers;
+  std::uint64_t before;  // received before what counts
+  json samples;
+};
+
 class Scenario {
  public:
   Scenario(const json& asked, const VmEngineCalls& calls) : asked_(asked), calls_(calls) {
@@ -60,10 +72,15 @@ class Scenario {
     for (const json& each : list("udp")) udp(each);
     for (const json& each : list("bulk")) bulk(each);
     for (const json& each : list("transactions")) transactions(each);
+    for (const json& each : list("transfers")) transfers(each);
+    countFromNs_ = asked.value("count_from_ns", std::uint64_t{0});
+    sampleNs_ = asked.value("sample_ns", std::uint64_t{0});
   }
 
   json run() {
     Simulator::Stop(Seconds(asked_.at("seconds").get<double>()));
+    if (countFromNs_ != 0) Simulator::Schedule(NanoSeconds(countFromNs_), &Scenario::countFromHere, this);
+    if (sampleNs_ != 0) Simulator::Schedule(NanoSeconds(sampleNs_), &Scenario::sample, this);
     Simulator::Run();
     json out = results();
     out["events"] = Simulator::GetEventCount();
@@ -109,7 +126,7 @@ class Scenario {
     LaneTrace trace;
     if (lane.contains("trace")) trace = {lane["trace"].at("from"), lane["trace"].at("to"), lane["trace"].at("step")};
     disc->serve(calls_, lane.at("lane").dump(), trace);
-    lanes_[lane.at("name")] = disc;
+    lanes_[lane.at("name")] = {disc, lane.value("by_source", true)};
   }
 
   InetSocketAddress sinkAt(const std::string& name, const char* factory, Ptr<PacketSink>& sink) {
@@ -146,24 +163,48 @@ class Scenario {
       clients.push_back(std::make_unique<TransactionClient>(node(asked.at("client")), to, sizes, start));
   }
 
-  static json counted(const LaneCounts& c) {
-    json out;
-    for (std::size_t v = 0; v < Verdicts; v++) out[VerdictNames[v]] = c.verdicts[v];
-    out["evicted"] = c.evicted;
-    out["left"] = c.left;
-    out["left_bytes"] = c.leftBytes;
-    return out;
+  void transfers(const json& asked) {
+    const std::string to = asked.at("to");
+    const TransferAsked each{asked_.at("tcp").at("segment_bytes"), asked.at("start_ns"), asked.at("bytes")};
+    transfers_[asked.at("name")] = {std::make_unique<Transfers>(node(asked.at("from")), node(to),
+                                                                InetSocketAddress(hosts_.at(to), nextPort_), each),
+                                    0, json::array()};
+    nextPort_++;
+  }
+
+  void countFromHere() {
+    for (auto& [name, lane] : lanes_) lane.disc->countFromHere();
+    for (auto& [name, each] : transfers_) each.before = each.transfers->receivedBytes();
+  }
+
+  void sample() {
+    for (auto& [name, each] : transfers_) each.samples.push_back(each.transfers->receivedBytes());
+    Simulator::Schedule(NanoSeconds(sampleNs_), &Scenario::sample, this);
+  }
+
+  // Adds to what stands there already.
+  static void count(json& out, const LaneCounts& c) {
+    if (out.is_null()) out = json::object();
+    const auto add = [&out](const char* what, std::uint64_t n) { out[what] = out.value(what, std::uint64_t{0}) + n; };
+    for (std::size_t v = 0; v < Verdicts; v++) add(VerdictNames[v], c.verdicts[v]);
+    add("evicted", c.evicted);
+    add("left", c.left);
+    add("left_bytes", c.leftBytes);
+    add("waited_ns", c.waitedNs);
   }
 
   json results() const {
     json out;
-    for (const auto& [name, disc] : lanes_) {
+    for (const auto& [name, at] : lanes_) {
+      const Ptr<LaneQueueDisc> disc = at.disc;
       json& lane = out["lanes"][name];
       for (const auto& [address, colours] : disc->counts())
         for (std::size_t c = 0; c < Colours; c++)
-          lane["sources"][names_.at(address)][ColourNames[c]] = counted(colours[c]);
+          count(lane["sources"][at.bySource ? names_.at(address) : "all"][ColourNames[c]], colours[c]);
       lane["most_bytes"] = disc->mostHeldBytes();
       lane["most_waiting"] = disc->mostWaiting();
+      for (std::size_t d = 0; d < Distances; d++)
+        if (const std::uint64_t n = disc->lostDistance()[d]; n != 0) lane["lost_distance"][std::to_string(d)] = n;
       lane["trace"] = json::array();
       for (const LaneSample& s : disc->samples()) lane["trace"].push_back({s.time, s.colour, s.average});
     }
@@ -174,6 +215,10 @@ class Scenario {
       for (const auto& client : clients) completed += client->completed(), failed += client->failed();
       out["transactions"][name] = {{"completed", completed}, {"failed", failed}};
     }
+    for (const auto& [name, each] : transfers_)
+      out["transfers"][name] = {{"took_ns", each.transfers->tookNs()},
+                                {"received_bytes", each.transfers->receivedBytes() - each.before},
+                                {"samples", each.samples}};
     return out;
   }
 
@@ -184,11 +229,13 @@ class Scenario {
   std::map<std::string, Ptr<Node>> nodes_;
   std::map<std::uint32_t, std::string> names_;  // of nodes, by address
   std::map<std::string, Ipv4Address> hosts_;    // a node's first address
-  std::map<std::string, Ptr<LaneQueueDisc>> lanes_;
+  std::map<std::string, Lane> lanes_;
   std::map<std::string, std::unique_ptr<UdpSource>> udp_;
   std::map<std::string, Ptr<PacketSink>> bulk_;
   std::vector<std::unique_ptr<TransactionServer>> servers_;
   std::map<std::string, std::vector<std::unique_ptr<TransactionClient>>> clients_;
+  std::map<std::string, Sent> transfers_;
+  std::uint64_t countFromNs_ = 0, sampleNs_ = 0;
   std::uint16_t nextPort_ = FirstPort;
 };
 

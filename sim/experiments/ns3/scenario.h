@@ -3,16 +3,19 @@
 //
 //   {"seconds", "tcp": {"segment_bytes", "window_segments", "initial_window", "delayed_ack", "delayed_ack_ms", "min_rto_ms", "retries"},
 //    "links": [{"ends": [NODE, NODE], "rate", "delay_ns",
-//               "lanes": [{"at": NODE, "name", "lane": RECORD, "trace": {"from", "to", "step"}}]}],       towards the other end
+//               "lanes": [{"at": NODE, "name", "lane": RECORD, "trace": {"from", "to", "step"}, "by_source"}]}],   towards the other end
 //    "udp": [{"name", "from", "to", "dscp", "payload_bytes", "interval_ns", "start_ns", "on_ns", "off_ns"}],
 //    "bulk": [{"name", "from", "to", "start_ns"}],
-//    "transactions": [{"name", "client", "server", "start_ns": [...], "request_bytes", "response_bytes"}]}
+//    "transactions": [{"name", "client", "server", "start_ns": [...], "request_bytes", "response_bytes"}],
+//    "transfers": [{"name", "from", "to", "bytes": [...], "start_ns": [...]}], "count_from_ns", "sample_ns"}
 //
-//   {"lanes": {NAME: {"sources": {NODE: {COLOUR: {"enqueue" ... "policed", "evicted", "left", "left_bytes"}}}, "most_bytes", "most_waiting",
-//                     "trace": [[ns, colour, average]...]}},
-//    "udp": {NAME: {"sent"}}, "bulk": {NAME: {"received_bytes"}}, "transactions": {NAME: {"completed", "failed"}}, "events"}
+//   {"lanes": {NAME: {"sources": {NODE: {COLOUR: {"enqueue" ... "policed", "evicted", "left", "left_bytes", "waited_ns"}}},
+//                     "most_bytes", "most_waiting", "lost_distance": {HOPS: PACKETS}, "trace": [[ns, colour, average]...]}},
+//    "udp": {NAME: {"sent"}}, "bulk": {NAME: {"received_bytes"}}, "transactions": {NAME: {"completed", "failed"}},
+//    "transfers": {NAME: {"took_ns": [of each start; 0: not ended], "received_bytes", "samples": [bytes so far]}}, "events"}
 //
-// Nodes are there by being named. `trace` may be absent. TCP is NewReno without SACK, window scaling, time stamps and limited transmit.
+// Nodes are there by being named. `trace` may be absent. Where `by_source` is false, all sources of a lane are one, "all". Lanes and bytes of
+// transfers are counted from `count_from_ns` on, and those bytes sampled every `sample_ns`; absent or 0: from the start, never. TCP is NewReno without SACK, window scaling, time stamps and limited transmit.
 #pragma once
 
 #include <nlohmann/json.hpp>

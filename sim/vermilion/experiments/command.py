@@ -10,7 +10,7 @@ import click
 from .. import build, screen, show
 from ..fields import UserError
 
-MODULES = {"poisson": "poisson", "wred-rio": "wred_rio", "redp": "redp"}
+MODULES = {"poisson": "poisson", "wred-rio": "wred_rio", "redp": "redp", "ddred": "ddred", "3cpm": "three_colour"}
 
 
 def module(of):

@@ -17,6 +17,7 @@ NS3 = build.HOME / "ns3"
 LIBRARIES = ("core", "network", "internet", "point-to-point", "applications", "traffic-control")
 COLOURS = ("green", "yellow", "red")
 DSCP = {"green": 10, "yellow": 12, "red": 14}  # AF11, AF12, AF13
+NOT_ARRIVALS = ("evicted", "left", "left_bytes", "waited_ns")
 LOST = ("early", "forced", "tail", "nobuf", "bad", "policed", "evicted")
 MS, SECOND = 10**6, 10**9
 
@@ -90,8 +91,7 @@ def arrived(lane_: dict, colour: str, node: str | None = None) -> int:
     """Packets of a colour that came to a lane."""
     nodes = [node] if node else lane_.get("sources", {})
     return sum(
-        sum(n for what, n in lane_["sources"][each][colour].items() if what not in ("evicted", "left", "left_bytes"))
-        for each in nodes
+        sum(n for what, n in lane_["sources"][each][colour].items() if what not in NOT_ARRIVALS) for each in nodes
     )
 
 

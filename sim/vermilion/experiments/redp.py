@@ -1,7 +1,9 @@
-"""P0, figure 4: four hosts with leaf markers, ER with REDP, CR1 with RIO before the bottleneck to CR2.
+"""P0, figure 4: four hosts with leaf markers, ER with REDP, CR1 with RIO before the bottleneck to CR2; figure 7: ER1 and CR1, then ER2, CR2 and CR3.
 
-Runs are called by their scheme, ER's P_drop; each gives `green`, `yellow`, `red`, `total` (throughput at CR2 of all flows, kb/s of frames), `green_std`
-and `total_std` (standard deviation over the flows), `green_least` (the least of a flow); `SCHEME.green_std_ratio` is over `redp`'s, seed by seed.
+Figure 7 is that of settings with a `second_rate`. Runs are called by their scheme, P_drop of the ERs; each gives `green`, `yellow`, `red`, `total`
+(throughput at CR2, figure 7's at CR3, of all flows, kb/s of frames), `green_std` and `total_std` (standard deviation over the flows), `green_least`
+(the least of a flow); `SCHEME.green_std_ratio` is over `redp`'s, seed by seed. Figure 7 gives `green_in` and `green_out`, too, green kb/s before and
+behind ER2, and `dropped` and `dropped_2`, packets that the droppers of ER1 and ER2 took.
 """
 
 from statistics import pstdev
@@ -34,16 +36,43 @@ def scenario(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> dict:
     return {"seconds": net.seconds / shorter, "tcp": of.tcp.model_dump(), "links": links, "bulk": bulk}
 
 
+def two_domains(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> dict:
+    """Figure 7: each flow crosses an ER and a bottleneck twice; ER2's rate is the greater, so it promotes."""
+    net = of.network
+    begin = network.starts("hosts", seed, len(net.rtt_ms), net.start_ms)
+    # Seeds of lanes are apart from those of figure 4.
+    lane = lambda at, tables, number: network.lane(at, at, tables, 100_000 + 20 * seed + number)
+
+    def edge(at, rate, number):
+        marker = of.edge["marker"][0] | {"rate": rate} | ({"p_drop": p_drop} if p_drop else {})
+        return lane(at, of.edge | {"marker": [marker]}, number)
+
+    hosts = [f"h{i + 1}" for i in range(len(net.rtt_ms))]
+    links = [
+        network.link(host, "er1", net.link, rtt / 2, lane(host, of.leaf, i))
+        for i, (host, rtt) in enumerate(zip(hosts, net.rtt_ms))
+    ]
+    links.append(network.link("er1", "cr1", net.link, 0, edge("er1", of.edge["marker"][0]["rate"], 10)))
+    links.append(network.link("cr1", "er2", net.bottleneck, 0, lane("cr1", of.lane, 11)))
+    links.append(network.link("er2", "cr2", net.link, 0, edge("er2", net.second_rate, 12)))
+    links.append(network.link("cr2", "cr3", net.bottleneck, 0, lane("cr2", of.lane, 13)))
+    bulk = [
+        {"name": f"tcp{i + 1}", "from": host, "to": "cr3", "start_ns": time}
+        for i, (host, time) in enumerate(zip(hosts, begin))
+    ]
+    return {"seconds": net.seconds / shorter, "tcp": of.tcp.model_dump(), "links": links, "bulk": bulk}
+
+
 def planned(of: settings.Redp, seeds: list[int], shorter: int) -> list[runs.Run]:
+    made = two_domains if of.network.second_rate else scenario
     return [
-        runs.Run(name, seed, scenario(of, p_drop, seed, shorter), 1)
-        for name, p_drop in of.scheme.items()
-        for seed in seeds
+        runs.Run(name, seed, made(of, p_drop, seed, shorter), 1) for name, p_drop in of.scheme.items() for seed in seeds
     ]
 
 
-def of_run(of: settings.Redp, result: dict, seconds: float) -> dict[str, float]:
-    sources = result["lanes"]["cr1"]["sources"]
+def of_run(of: settings.Redp, result: dict, seconds: float, last: str) -> dict[str, float]:
+    """`last`: the router behind whose lane throughput is told."""
+    sources = result["lanes"][last]["sources"]
     rate = lambda host, colour: 8e-3 * sources.get(host, {}).get(colour, {}).get("left_bytes", 0) / seconds
     hosts = [f"h{i + 1}" for i in range(len(of.network.rtt_ms))]
     by_colour = {colour: [rate(host, colour) for host in hosts] for colour in network.COLOURS}
@@ -53,17 +82,25 @@ def of_run(of: settings.Redp, result: dict, seconds: float) -> dict[str, float]:
     made["green_least"] = min(by_colour["green"])
     for i, host in enumerate(hosts):
         made |= {f"{host}_{colour}": rates[i] for colour, rates in by_colour.items()}
+    if last == "cr2":
+        of_lane = lambda at, colour, what: sum(
+            each[colour][what] for each in result["lanes"][at]["sources"].values() if colour in each
+        )
+        policed = lambda at: float(sum(of_lane(at, colour, "policed") for colour in network.COLOURS))
+        made |= {"dropped": policed("er1"), "dropped_2": policed("er2")}
+        made["green_in"] = 8e-3 * of_lane("cr1", "green", "left_bytes") / seconds
+        made["green_out"] = 8e-3 * of_lane("er2", "green", "left_bytes") / seconds
     return made
 
 
 def figures(of: settings.Redp, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
-    out = {}
+    out, last = {}, "cr2" if of.network.second_rate else "cr1"
     for name, by_seed in results.items():
         for _, result in sorted(by_seed.items()):
-            for what, number in of_run(of, result, of.network.seconds / shorter).items():
+            for what, number in of_run(of, result, of.network.seconds / shorter, last).items():
                 out.setdefault(f"{name}.{what}", []).append(number)
     base = out.get("redp.green_std", [])
-    for name in results:
+    for name in of.scheme:
         out[f"{name}.green_std_ratio"] = [a / b for a, b in zip(out[f"{name}.green_std"], base)]
     return out
 
@@ -72,7 +109,9 @@ def mean(numbers: list[float]) -> float:
     return sum(numbers) / len(numbers)
 
 
-def figure_5(of: settings.Redp, measured: dict):
+def by_flow(of: settings.Redp, measured: dict):
+    """Figures 5 and 8: throughput of each flow."""
+
     def draw(figure):
         axes = figure.subplots(1, 3, sharey=True)
         hosts = [f"h{i + 1}" for i in range(len(of.network.rtt_ms))]
@@ -132,8 +171,11 @@ def figure_9(of: settings.Redp, measured: dict):
 
 
 def pictures(of: settings.Redp, measured: dict, results: dict) -> list[tuple[str, str, float, object]]:
+    spread = "least to greatest of the seeds"
+    if of.network.second_rate:
+        return [("figure-8", f"Figure 8: throughput of each flow at CR3; {spread}", 3.2, by_flow(of, measured))]
     return [
-        ("figure-5", "Figure 5: throughput of each flow; least to greatest of the seeds", 3.2, figure_5(of, measured)),
+        ("figure-5", f"Figure 5: throughput of each flow; {spread}", 3.2, by_flow(of, measured)),
         ("figure-6", "Figure 6, by averages: CR1's queue as packets met it; first seed", 4.0, figure_6(results)),
         ("figure-9", "Figure 9: deviation and throughput over P_drop; 0 is REDP alone", 3.2, figure_9(of, measured)),
     ]
@@ -141,11 +183,16 @@ def pictures(of: settings.Redp, measured: dict, results: dict) -> list[tuple[str
 
 def notes(of: settings.Redp) -> list[str]:
     tcp = of.tcp
+    came = [
+        "The paper's yellow throughput falls with the dropper. Here total and green hardly change and red falls, as no flow stays far over its leaf profile any more: "
+        "what was red comes green, and is demoted to yellow. Its starved flow is tcp2; here it is tcp1, that of the shortest round trip, and less starved.",
+    ]
+    if of.network.second_rate:
+        came = ["Both ERs have the dropper. ER2's takes nothing, as the yellow packets that ER1 has made come in."]
     return [
         "Not given in the paper's text: length of a run, access links, packet length, CR1's buffer (30 packets here) and the window "
         f"({tcp.window_segments} segments). Buckets are in packets of a full segment's frame.",
         f"TCP is ns-3's NewReno without SACK and time stamps, {tcp.segment_bytes} B segments, initial window {tcp.initial_window}, an ACK a segment, least RTO {tcp.min_rto_ms:g} ms; the paper has ns-2's Reno.",
         f"Runs of {of.network.seconds:g} s; each host starts within {of.network.start_ms:g} ms, drawn by the seed, the same for every scheme.",
-        "The paper's yellow throughput falls with the dropper. Here total and green hardly change and red falls, as no flow stays far over its leaf profile any more: "
-        "what was red comes green, and is demoted to yellow. Its starved flow is tcp2; here it is tcp1, that of the shortest round trip, and less starved.",
+        *came,
     ]

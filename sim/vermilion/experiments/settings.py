@@ -1,13 +1,10 @@
 """The settings files of the experiments, `sim/experiments/settings/*.toml`, read strictly.
 
-Each holds what a paper's experiment is made of, its seeds, and the rows of its table: which figure, what the paper has, and what ours must be.
-The kinds of experiment and their tables: `Poisson`, `WredRio`, `Redp`. A row's class says what becomes of it: a `gate` must hold, a `band`
-is a range that ours should lie in, a `report` is printed beside the paper's and judged by nobody.
+Each holds what a paper's experiment is made of, its seeds, and the rows of its table (`rows`). The kinds of experiment and their tables: `Poisson`,
+`WredRio`, `Redp`, `Ddred`, `ThreeColour`.
 """
 
-import itertools
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,131 +12,9 @@ from pydantic import Field, ValidationError, model_validator
 
 from .. import build, config, units
 from ..fields import Rate, Strict, UserError
+from .rows import Above0, Count, Experiment, Row, lines
 
 FOLDER = build.ROOT / "sim" / "experiments" / "settings"
-Above0 = Annotated[float, Field(gt=0)]
-Count = Annotated[int, Field(ge=1)]
-RELATIONS = ("below", "above", "at_most", "at_least")
-
-
-class Quick(Strict):
-    """What `--quick` makes of it."""
-
-    seeds: Count
-    shorter: Count  # runs are so many times shorter
-
-
-class Row(Strict):
-    """A row of the results' table, or several of them: `each` gives names their values, and texts name them in braces.
-
-    `paper` is what the paper has, `exact` what a formula of its gives; a table of both goes by the first of `each`. Then at most one of:
-    `within` (a relative error of `exact`), `factor` (of `paper`, either way), `low` and `high`, or a relation with another figure, which counts
-    `times` as much. A relation with `in_seeds` must hold in so many seeds by themselves, else between the means.
-    """
-
-    of: str
-    value: str
-    class_: Annotated[Literal["gate", "band", "report"], Field(alias="class")]
-    each: dict[str, list[str]] = {}
-    paper: float | dict[str, float] | None = None
-    exact: float | dict[str, float] | None = None
-    within: Above0 | None = None
-    factor: Annotated[float, Field(gt=1)] | None = None
-    low: float | None = None
-    high: float | None = None
-    below: str | None = None
-    above: str | None = None
-    at_most: str | None = None
-    at_least: str | None = None
-    times: Above0 = 1.0
-    in_seeds: Count | None = None
-
-    @model_validator(mode="after")
-    def fields_fit_each_other(self):
-        given = [name for name in ("within", "factor", *RELATIONS) if getattr(self, name) is not None]
-        given += ["low, high"] * (self.low is not None or self.high is not None)
-        if len(given) > 1:
-            raise ValueError(f"has {' and '.join(given)}; one may")
-        if not given and self.class_ != "report":
-            raise ValueError(f'has class "{self.class_}" and nothing to judge by; give a bound, or class "report"')
-        for bound, of in (("within", "exact"), ("factor", "paper")):
-            if getattr(self, bound) is not None and getattr(self, of) is None:
-                raise ValueError(f"has {bound} without {of}")
-        related = given and given[0] in RELATIONS
-        if not related and (self.times != 1 or self.in_seeds):
-            raise ValueError(f"has times or in_seeds, which belong to {', '.join(RELATIONS)}")
-        return self
-
-
-@dataclass(frozen=True)
-class Line:
-    """One row, with every name in its place."""
-
-    of: str
-    value: str
-    class_: str
-    paper: float | None
-    exact: float | None
-    within: float | None
-    factor: float | None
-    low: float | None
-    high: float | None
-    relation: tuple[str, str, float] | None  # word, the other figure, times
-    in_seeds: int | None
-
-
-def lines(rows: list[Row]) -> list[Line]:
-    out = []
-    for row in rows:
-        for values in itertools.product(*row.each.values()):
-            names = dict(zip(row.each, values))
-            pick = lambda given: given[values[0]] if isinstance(given, dict) else given
-            relation = next(
-                ((n, getattr(row, n).format(**names), row.times) for n in RELATIONS if getattr(row, n)), None
-            )
-            out.append(
-                Line(
-                    row.of.format(**names),
-                    row.value.format(**names),
-                    row.class_,
-                    pick(row.paper),
-                    pick(row.exact),
-                    row.within,
-                    row.factor,
-                    row.low,
-                    row.high,
-                    relation,
-                    row.in_seeds,
-                )
-            )
-    return out
-
-
-class Experiment(Strict):
-    """What every experiment has."""
-
-    title: str
-    paper: str
-    seeds: Annotated[list[Count], Field(min_length=1)]
-    quick: Quick
-    row: Annotated[list[Row], Field(min_length=1)]
-
-    @model_validator(mode="after")
-    def seeds_differ(self):
-        if len(set(self.seeds)) != len(self.seeds):
-            raise ValueError("has a seed twice in seeds")
-        for row in self.row:
-            for text in (row.of, row.value, *(getattr(row, name) or "" for name in RELATIONS)):
-                try:
-                    text.format(**{name: "" for name in row.each})
-                except (KeyError, IndexError, ValueError):
-                    raise ValueError(f'has the row "{row.of}", which names in braces what its each lacks') from None
-            for table in (row.paper, row.exact):
-                if isinstance(table, dict) and set(table) != set(next(iter(row.each.values()), [])):
-                    raise ValueError(
-                        f'has the row "{row.of}", whose table has other entries than the first of its each'
-                    )
-        return self
 
 
 class PoissonTraffic(Strict):
@@ -239,10 +114,11 @@ class RedpNetwork(Strict):
     bottleneck: Rate
     rtt_ms: Annotated[list[Above0], Field(min_length=2)]
     start_ms: Above0
+    second_rate: Rate | None = None  # ER2's, where there are two domains
 
 
 class Redp(Experiment):
-    """Figure 4 of P0 (experiments/redp.py)."""
+    """Figure 4 of P0, or figure 7 where there is a `second_rate` (experiments/redp.py)."""
 
     kind: Literal["redp"]
     network: RedpNetwork
@@ -253,7 +129,131 @@ class Redp(Experiment):
     scheme: dict[str, float]
 
 
-KINDS = {"poisson": Poisson, "wred-rio": WredRio, "redp": Redp}
+class DdredNetwork(Strict):
+    link: Rate
+    delay_ms: Above0
+    end_s: Above0
+
+
+class DdredTransfers(Strict):
+    """Between two workstations drawn by the seed; lengths and starts drawn evenly."""
+
+    transfers: Count
+    least_bytes: Count
+    most_bytes: Count
+    within_s: Above0
+
+    @model_validator(mode="after")
+    def lengths_have_an_order(self):
+        if self.least_bytes > self.most_bytes:
+            raise ValueError(f"has least_bytes {self.least_bytes} above most_bytes {self.most_bytes}")
+        return self
+
+
+class Bus(DdredTransfers):
+    routers: Annotated[int, Field(ge=2, le=30)]  # distances are inferred from TTLs, so below 32
+
+
+class Flower(DdredTransfers):
+    loops: Annotated[int, Field(ge=1, le=30)]
+    loop_routers: Annotated[int, Field(ge=2, le=20)]
+
+
+class TwoFlows(Strict):
+    seconds: Above0
+    latency_ms: Annotated[list[Above0], Field(min_length=1)]
+    sample_ms: Above0
+
+
+class DdredThresholds(Strict):
+    """Of gentle RED, packets."""
+
+    min: Count
+    max: Count
+    limit: Count
+    p: Annotated[float, Field(gt=0, le=1)]
+
+
+class Ddred(Experiment):
+    """The networks of P3 (experiments/ddred.py). `scheme` is the queue's `victim`."""
+
+    kind: Literal["ddred"]
+    network: DdredNetwork
+    tcp: Tcp
+    bus: Bus
+    flower: Flower
+    two: TwoFlows
+    lane: dict
+    scheme: dict[str, str]
+    thresholds: dict[str, DdredThresholds]
+
+
+class ThreeColourNetwork(Strict):
+    seconds: Above0  # that count, behind the warm-up
+    warm_up_s: Above0
+    bottleneck: Rate
+    link: Rate
+    delay_ms: Above0
+    rtt_ms: Annotated[list[Above0], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def round_trips_hold_the_bottleneck(self):
+        if min(self.rtt_ms) < 2 * self.delay_ms:
+            raise ValueError(f"has rtt_ms {min(self.rtt_ms):g}; legal is {2 * self.delay_ms:g} (twice delay_ms) and up")
+        return self
+
+
+class FlowLength(Strict):
+    bytes: Count
+    packets: Count  # as the paper counts them
+
+
+class Web(Strict):
+    """Poisson arrivals of flows, each of a group that the seed draws."""
+
+    per_second: Above0
+    group: Annotated[list[FlowLength], Field(min_length=1)]
+    shown: list[Count]
+    late_s: Above0
+
+
+class LongFlows(Strict):
+    flows: Count
+    within_ms: Above0
+    seconds: Above0
+    schemes: list[str]
+    min: Annotated[list[Count], Field(min_length=2)]  # of yellow
+
+
+class Yellow(Strict):
+    """Thresholds of yellow's RED; max is three times min. These are the web's."""
+
+    min: Annotated[list[Count], Field(min_length=2)]
+    p: Annotated[float, Field(gt=0, le=1)]
+
+
+class ThreeColour(Experiment):
+    """The network of P1 (experiments/three_colour.py). `scheme` is the marker's `kind`."""
+
+    kind: Literal["3cpm"]
+    network: ThreeColourNetwork
+    tcp: Tcp
+    web: Web
+    long: LongFlows
+    edge: dict
+    lane: dict
+    yellow: Yellow
+    scheme: dict[str, str]
+
+    @model_validator(mode="after")
+    def schemes_are_there(self):
+        for scheme in self.long.schemes:
+            if scheme not in self.scheme:
+                raise ValueError(f'has long.schemes "{scheme}"; legal are {", ".join(self.scheme)}')
+        return self
+
+
+KINDS = {"poisson": Poisson, "wred-rio": WredRio, "redp": Redp, "ddred": Ddred, "3cpm": ThreeColour}
 
 
 def names() -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from statistics import mean, stdev
 
 from .. import build
-from .settings import Line
+from .rows import Line
 
 WORDS = {"below": "<", "above": ">", "at_most": "<=", "at_least": ">="}
 HOLDS = {

@@ -1,0 +1,211 @@
+"""P1: edges with a marker by flow, RIO with three colours before the bottleneck c1 - c2. Each edge has its senders in it; c2 receives.
+
+Runs are called `web.SCHEME.MIN` and `long.SCHEME.MIN`, MIN yellow's lower threshold. Each gives `goodput` (Mb/s of payload), `delay` (ms from
+arrival at c1 to the end of sending), `green`, `yellow`, `red` (percent of c1's packets), `lost` and `COLOUR_lost` (percent of those that came);
+a web run `tN` (seconds, mean of flows of N packets) and `nN` (ms a packet above the least time seen), too. `web.SCHEME.green_lost` is in packets, over
+all thresholds; `long.SCHEME.frontier` is the mean delay over the goodputs that all schemes have, by the curve through a scheme's thresholds.
+"""
+
+import random
+from statistics import mean
+
+from . import network, runs, settings
+
+ENGINES = ("model",)
+INK = {"nm": "#5b8fc0", "wpm": "#2e9e43", "apm": "#d2603a", "3cpm": "#222222"}
+ENDLESS = 10**12
+STEPS = 50  # of goodput, for `frontier`
+program = network.program
+
+
+def links(of: settings.ThreeColour, scheme: str, least: int, seed: int) -> list[dict]:
+    net = of.network
+    out = []
+    for i, rtt in enumerate(net.rtt_ms):
+        tables = of.edge | {"marker": [of.edge["marker"][0] | {"kind": of.scheme[scheme]}]}
+        edge = network.lane(f"e{i + 1}", f"e{i + 1}", tables, 10 * seed + i)
+        out.append(network.link(f"e{i + 1}", "c1", net.link, rtt / 2 - net.delay_ms, edge | {"by_source": False}))
+    yellow = {"curve": "red", "min": f"{least}p", "max": f"{3 * least}p", "p": of.yellow.p}
+    tables = of.lane | {"queue": [of.lane["queue"][0] | {"yellow": yellow}]}
+    core = network.lane("c1", "c1", tables, 10 * seed + 9) | {"by_source": False}
+    return [*out, network.link("c1", "c2", net.bottleneck, net.delay_ms, core)]
+
+
+def seconds_of(of: settings.ThreeColour, kind: str, shorter: int) -> tuple[float, float]:
+    """Of the warm-up, and of what counts."""
+    return of.network.warm_up_s / shorter, (of.network.seconds if kind == "web" else of.long.seconds) / shorter
+
+
+def thresholds(of: settings.ThreeColour, kind: str) -> list[int]:
+    return of.yellow.min if kind == "web" else of.long.min
+
+
+def transfers(of: settings.ThreeColour, kind: str, seed: int, shorter: int) -> list[dict]:
+    """The flows of a seed, by their edge: the same for every marker and threshold."""
+    edges = [f"e{i + 1}" for i in range(len(of.network.rtt_ms))]
+    draw, flows = random.Random(f"{kind} {seed}"), {edge: [] for edge in edges}
+    if kind == "web":
+        flows[edges[len(edges) // 2]].append((0, ENDLESS))
+        time = 0.0
+        while (time := time + draw.expovariate(of.web.per_second)) < sum(seconds_of(of, kind, shorter)):
+            flow = draw.choice(of.web.group)
+            flows[draw.choice(edges)].append((round(time * network.SECOND), flow.bytes))
+    else:
+        for i in range(of.long.flows):
+            flows[edges[i % len(edges)]].append((round(draw.uniform(0, of.long.within_ms) * network.MS), ENDLESS))
+    return [
+        {"name": edge, "from": edge, "to": "c2", "start_ns": [t for t, _ in each], "bytes": [n for _, n in each]}
+        for edge, each in flows.items()
+        if each
+    ]
+
+
+def planned(of: settings.ThreeColour, seeds: list[int], shorter: int) -> list[runs.Run]:
+    flows = {(kind, n): transfers(of, kind, n, shorter) for kind in ("web", "long") for n in seeds}
+    out = []
+    for kind in ("web", "long"):
+        warm, counts = seconds_of(of, kind, shorter)
+        made = {"seconds": warm + counts, "count_from_ns": round(warm * network.SECOND), "tcp": of.tcp.model_dump()}
+        for scheme in of.scheme if kind == "web" else of.long.schemes:
+            for least in thresholds(of, kind):
+                for n in seeds:
+                    asked = made | {"links": links(of, scheme, least, n), "transfers": flows[kind, n]}
+                    out.append(runs.Run(f"{kind}.{scheme}.{least}", n, asked, counts))
+    return out
+
+
+def of_lane(of: settings.ThreeColour, result: dict, seconds: float) -> dict[str, float]:
+    core = result["lanes"]["c1"]
+    came = {colour: network.arrived(core, colour) for colour in network.COLOURS}
+    lost = {colour: network.lost(core, colour) for colour in network.COLOURS}
+    counts = core["sources"]["all"].values()
+    made = {colour: 100 * n / sum(came.values()) for colour, n in came.items()}
+    made |= {f"{colour}_lost": 100 * lost[colour] / came[colour] if came[colour] else 0.0 for colour in came}
+    made["lost"] = 100 * sum(lost.values()) / sum(came.values())
+    made["delay"] = sum(each["waited_ns"] for each in counts) / sum(each["left"] for each in counts) / network.MS
+    made["goodput"] = 8e-6 * sum(each["received_bytes"] for each in result["transfers"].values()) / seconds
+    return made | {"green_packets_lost": float(lost["green"])}
+
+
+def times(
+    of: settings.ThreeColour, asked: list[dict], result: dict, shorter: int
+) -> dict[int, list[tuple[str, float]]]:
+    """By bytes: edge and seconds of each flow that counts and has ended."""
+    warm, counts = seconds_of(of, "web", shorter)
+    begin, end = warm * network.SECOND, (warm + counts - of.web.late_s / shorter) * network.SECOND
+    out = {group.bytes: [] for group in of.web.group}
+    for each in asked:
+        took = result["transfers"][each["name"]]["took_ns"]
+        for start, size, ns in zip(each["start_ns"], each["bytes"], took):
+            if size in out and ns and begin <= start < end:
+                out[size].append((each["name"], ns / network.SECOND))
+    return out
+
+
+def of_flows(of: settings.ThreeColour, out: dict, results: dict, seeds: list[int], shorter: int):
+    """Adds `tN` and `nN` of the web's runs to `out`."""
+    asked = {seed: transfers(of, "web", seed, shorter) for seed in seeds}
+    flows = {
+        (name, seed): times(of, asked[seed], results[name][seed], shorter)
+        for name in results
+        if name.startswith("web.")
+        for seed in seeds
+    }
+    least = {}  # by bytes and edge
+    for each in flows.values():
+        for size, took in each.items():
+            for edge, s in took:
+                least[size, edge] = min(s, least.get((size, edge), s))
+    for (name, _), each in sorted(flows.items()):
+        for packets in of.web.shown:
+            sizes = [group.bytes for group in of.web.group if group.packets == packets]
+            own = [(size, edge, s) for size in sizes for edge, s in each[size]]
+            above = [1000 * (s - least[size, edge]) / packets for size, edge, s in own]
+            out.setdefault(f"{name}.t{packets}", []).append(mean(s for _, _, s in own) if own else 0.0)
+            out.setdefault(f"{name}.n{packets}", []).append(mean(above) if own else 0.0)
+
+
+def delay_at(points: list[tuple[float, float]], goodput: float) -> float:
+    """The least delay of the line through (goodput, delay) points, in the order of their thresholds, at a goodput."""
+    found = []
+    for (g, d), (g2, d2) in zip(points, points[1:]):
+        if min(g, g2) <= goodput <= max(g, g2):
+            found.append(d + (d2 - d) * (goodput - g) / (g2 - g) if g2 != g else min(d, d2))
+    return min(found)
+
+
+def frontiers(of: settings.ThreeColour, out: dict, seeds: int):
+    """Adds `long.SCHEME.frontier` to `out`."""
+    names = of.long.schemes
+    for i in range(seeds):
+        curves = {
+            name: [(out[f"long.{name}.{m}.goodput"][i], out[f"long.{name}.{m}.delay"][i]) for m in of.long.min]
+            for name in names
+        }
+        low = max(min(g for g, _ in points) for points in curves.values())
+        high = min(max(g for g, _ in points) for points in curves.values())
+        at = [low + (high - low) * step / STEPS for step in range(STEPS + 1)]
+        for name, points in curves.items():
+            delays = [delay_at(points, g) for g in at] if low <= high else [mean(d for _, d in points)]
+            out.setdefault(f"long.{name}.frontier", []).append(mean(delays))
+
+
+def figures(of: settings.ThreeColour, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
+    out = {}
+    seeds = sorted(next(iter(results.values())))
+    for name, by_seed in results.items():
+        seconds = seconds_of(of, name.split(".")[0], shorter)[1]
+        for seed in seeds:
+            for what, number in of_lane(of, by_seed[seed], seconds).items():
+                out.setdefault(f"{name}.{what}", []).append(number)
+    of_flows(of, out, results, seeds, shorter)
+    frontiers(of, out, len(seeds))
+    for scheme in of.scheme:
+        each = [out[f"web.{scheme}.{least}.green_packets_lost"] for least in of.yellow.min]
+        out[f"web.{scheme}.green_lost"] = [sum(numbers) for numbers in zip(*each)]
+    return out
+
+
+def against_goodput(of: settings.ThreeColour, measured: dict, kind: str, schemes: list[str], panels: dict[str, str]):
+    """A line a scheme through its thresholds, mean of the seeds; a panel for each figure of `panels`."""
+
+    def draw(figure):
+        axes = figure.subplots(1, len(panels), squeeze=False)[0]
+        for axis, (what, label) in zip(axes, panels.items()):
+            for scheme in schemes:
+                of_ = lambda figure_, least: mean(measured[f"{kind}.{scheme}.{least}.{figure_}"])
+                points = [(of_("goodput", least), of_(what, least)) for least in thresholds(of, kind)]
+                axis.plot(*zip(*points), "o-", markersize=4, color=INK[scheme], label=scheme.upper())
+            axis.set(xlabel="goodput, Mb/s", title=label)
+        axes[0].legend()
+
+    return draw
+
+
+def pictures(of: settings.ThreeColour, measured: dict, results: dict) -> list[tuple[str, str, float, object]]:
+    flows = {f"t{n}": f"{n} packet{'s' * (n > 1)}, s" for n in of.web.shown}
+    ends = {f"n{n}": f"{n} packet{'s' * (n > 1)}, ms a packet" for n in (of.web.shown[0], of.web.shown[-1])}
+    line = lambda kind, schemes, panels: against_goodput(of, measured, kind, schemes, panels)
+    pair = of.long.schemes
+    delay = {"delay": "queueing delay, ms"}
+    return [
+        ("figure-4", f"Figure 4: {of.long.flows} long flows, delay against goodput", 3.4, line("long", pair, delay)),
+        ("figure-5", "Figure 5: completion time of web flows against goodput", 3.2, line("web", pair, flows)),
+        ("figure-6", "Figure 6: time above the least, a packet of the flow", 3.2, line("web", pair, ends)),
+        ("figure-7", "Figure 7: completion time, all markers", 3.2, line("web", list(of.scheme), flows)),
+        ("delay", "Queueing delay of the web's packets against goodput", 3.4, line("web", list(of.scheme), delay)),
+    ]
+
+
+def notes(of: settings.ThreeColour) -> list[str]:
+    tcp, net = of.tcp, of.network
+    return [
+        f"Not given in the paper's text: edges ({len(net.rtt_ms)} here, round trips evenly from {min(net.rtt_ms):g} to {max(net.rtt_ms):g} ms), the thresholds between the ends "
+        f"({', '.join(map(str, of.yellow.min))} here; {', '.join(map(str, of.long.min))} for the long flows), TCP's window, and the colour of packets without payload (yellow here, SYN green). An edge's senders are in it; their packets meet no queue before its marker.",
+        f"TCP is ns-3's NewReno without SACK and time stamps, {tcp.segment_bytes} B segments, a window of {tcp.window_segments} segments, initial window {tcp.initial_window}, an ACK a segment, "
+        f"least RTO {tcp.min_rto_ms:g} ms; the paper has ns-2's Reno. So flows of 18 and 190 packets are of 19 and 195 segments. A lost SYN costs 3 s in ns-3.",
+        f"Web runs count {net.seconds:g} s behind {net.warm_up_s:g} s, as the paper's; the ten long flows {of.long.seconds:g} s. Times are from SYN to the last byte's arrival, of flows that begin "
+        f"at least {of.web.late_s:g} s before the end. Connections are not closed.",
+        "The marker does not see the acknowledgement that ends the handshake as data: it is yellow, and among the packets of Table II's shares. The paper's ns-2 sends none.",
+        "Figure 4's gate compares the mean delay over the range of goodput that both have, by straight lines between thresholds, seed by seed.",
+    ]
