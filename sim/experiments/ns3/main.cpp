@@ -7,6 +7,7 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "../engine/fate_hash.h"
 #include "scenario.h"
 
 static const VmEngineCalls& engineOf(const char* library) {
@@ -23,7 +24,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    std::cout << vermilion::runScenario(nlohmann::json::parse(std::cin), engineOf(argv[1])) << "\n";
+    auto results = vermilion::runScenario(nlohmann::json::parse(std::cin), vermilion::hashed(engineOf(argv[1])));
+    char hash[17];
+    std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(vermilion::fateHash.hash));
+    results["fates"] = {{"hash", hash}, {"decided", vermilion::fateHash.decided}, {"left", vermilion::fateHash.left}};
+    std::cout << results << "\n";
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 2;

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from .. import build, quantise
-from . import runs, settings
+from . import rtl, runs, settings
 
 HERE = build.ROOT / "sim" / "experiments"
 NS3 = build.HOME / "ns3"
@@ -36,6 +36,8 @@ def ns3(note) -> tuple[Path, str]:
 
 def engine(name: str, note) -> tuple[Path, str]:
     """The library that serves the C interface of sim/experiments/engine, and its digest."""
+    if name == "rtl":
+        return rtl.library(note)
     library, source = build.model_library(note), HERE / "engine" / f"{name}_engine.cpp"
     made = build.BUILD / f"libvermilion_{name}_engine.so"
     command = ["g++", *build.CXX_FLAGS, "-shared", "-fPIC", source, library, f"-Wl,-rpath,{library.parent}", "-o", made]

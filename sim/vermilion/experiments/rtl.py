@@ -1,0 +1,50 @@
+"""The engine `rtl`: the Verilated lane as a library that serves sim/experiments/engine/engine.h, and its runs beside the model's.
+
+Built once, as position-independent code, from the preset `network`: the lane that the model's session has. The run's own verdicts, averages
+and departures are hashed by the queue disc, so two engines whose results are equal have decided every packet alike.
+"""
+
+import hashlib
+import json
+import os
+
+from .. import build
+
+PRESET = "network"
+SOURCES = ("verilated_lane.cpp", "control_access.cpp")  # of the harness
+
+
+def library(note):
+    """The shared library, and its digest."""
+    model = build.model_library(note)
+    made = build.BUILD / "libvermilion_rtl_engine.so"
+    own = sorted(build.files("sim/experiments/engine", "rtl_*.cpp"))
+    sources = own + [build.ROOT / "sim" / "harness" / name for name in SOURCES]
+    headers = build.files("sim/experiments/engine", "*.h") + build.files("sim/harness", "*.h")
+    with build.locked():
+        folder = build.system_verilog(PRESET, note)
+        verilog, work = sorted(folder.glob("*.sv")), build.BUILD / PRESET / "obj-library"
+        verilate = ["verilator", "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "-Wno-fatal"]
+        verilate += ["--prefix", build.PREFIX, "--top-module", build.top_module(folder), "--Mdir", work]
+        verilate += ["-CFLAGS", "-fPIC"]
+        compiled = work / "verilated.made"
+        verilated = build.digest(verilog, *verilate)
+
+        def translate():
+            work.mkdir(parents=True, exist_ok=True)
+            build.run([*verilate, *verilog], work / "verilator.log")
+            command = ["make", "-C", work, "-f", f"{build.PREFIX}.mk", f"-j{os.cpu_count() or 1}"]
+            command += ["OPT_FAST=-O2", "OPT_GLOBAL=-O2", *build.MAKE_VARIABLES]
+            build.run(command, work / "make.log")
+            compiled.touch()
+
+        build.step(compiled, verilated, note, f"SystemVerilog to a library, preset {PRESET}", translate)
+        include = os.path.join(os.environ.get("VERILATOR_ROOT", ""), "include")
+        flags = [*build.CXX_FLAGS, "-shared", "-fPIC", "-isystem", include, "-isystem", work]
+        flags += [f"-I{build.ROOT / 'sim' / each}" for each in ("model", "harness")]
+        flags += [word.replace("\\", "") for word in build.definitions(PRESET, "")]
+        command = ["g++", *flags, *sources, work / f"lib{build.PREFIX}.a", work / "libverilated.a", model]
+        command += [f"-Wl,-rpath,{model.parent}", "-pthread", "-o", made]
+        digest = build.digest(sources + headers + build.files("sim/model", "*.cpp", "*.h"), verilated, *command)
+        build.step(made, digest, note, "the engine rtl", lambda: build.run(command, build.BUILD / "rtl-engine.log"))
+    return made, digest
