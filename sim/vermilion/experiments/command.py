@@ -32,12 +32,13 @@ def listed():
 
 def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int, publish: bool) -> list:
     """One experiment, from the build to its pages; gives its rows as judged."""
-    from . import pages, runs, settings, verdicts
+    from . import pages, rtl, runs, settings, verdicts
 
     work = module(of)
     shorter = of.quick.shorter if quick else 1
     with screen.working() as note:
         program = work.program(engine, note)
+        model = work.program("model", note) if engine == "rtl" else None
     plan = work.planned(of, seeds, shorter)
     folder = runs.HOME / name / engine
     total = max(1, round(1000 * sum(run.weight for run in plan) / max(run.weight for run in plan)))
@@ -50,9 +51,12 @@ def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int
             bar.update(round(done[0]) - bar.pos)
 
         results = runs.Runner(program, folder, jobs).all(plan, progress)
+    beside = rtl.beside_the_model(plan, results, model, runs.HOME / name / "model", jobs) if model else None
     measured = work.figures(of, results, shorter)
     judged = [verdicts.judge(line, measured, len(of.seeds)) for line in settings.lines(of.row)]
     made = {"name": name, "engine": engine, "seeds": seeds, "quick": quick, "versions": program.versions}
+    if beside:
+        made["beside"] = beside.record()
     kind = "quick-" if quick else ""
     (folder / f"{kind}table.json").write_text(
         json.dumps(made | {"figures": measured, "rows": [row.record() for row in judged]}, indent=1) + "\n"
@@ -69,7 +73,11 @@ def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int
     out = screen.console()
     out.print(table)
     out.print(f"{name}: {verdicts.counted(judged)}; {pages.about(made)}", markup=False, soft_wrap=True)
+    if beside:
+        out.print(beside.sentence(), markup=False, soft_wrap=True)
     out.print(f"report: {page}\nruns: {folder / 'runs'}", markup=False, soft_wrap=True)
+    if beside and beside.differing:
+        raise build.BuildError(f"{name}: {beside.sentence()}")
     return judged
 
 

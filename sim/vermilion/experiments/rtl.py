@@ -4,11 +4,12 @@ Built once, as position-independent code, from the preset `network`: the lane th
 and departures are hashed by the queue disc, so two engines whose results are equal have decided every packet alike.
 """
 
-import hashlib
-import json
 import os
+from dataclasses import dataclass
+from pathlib import Path
 
 from .. import build
+from . import runs
 
 PRESET = "network"
 SOURCES = ("verilated_lane.cpp", "control_access.cpp")  # of the harness
@@ -48,3 +49,30 @@ def library(note):
         digest = build.digest(sources + headers + build.files("sim/model", "*.cpp", "*.h"), verilated, *command)
         build.step(made, digest, note, "the engine rtl", lambda: build.run(command, build.BUILD / "rtl-engine.log"))
     return made, digest
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Runs of the RTL beside the model's: all that a run gives, its hash of verdicts and departures with it, is equal or not."""
+
+    runs: int
+    differing: list[str]  # of runs and seeds
+    packets: int  # decided
+    hashes: dict[str, str]  # of each run and seed
+
+    def sentence(self) -> str:
+        text = f"same verdicts as the model: {self.runs - len(self.differing)} of {self.runs} runs ({self.packets:,} packets)"
+        return text + (f"; others in {', '.join(self.differing[:8])}" if self.differing else "")
+
+    def record(self) -> dict:
+        return {"sentence": self.sentence(), "differing": self.differing, "hashes": self.hashes}
+
+
+def beside_the_model(plan: list[runs.Run], results: dict, model: runs.Program, folder: Path, jobs: int) -> Beside:
+    """Has the model do the same runs, where it has not."""
+    wanted = runs.Runner(model, folder, jobs).all(plan)
+    names = {(run.name, run.seed): f"{run.name}, seed {run.seed}" for run in plan}
+    differing = [text for (name, seed), text in names.items() if results[name][seed] != wanted[name][seed]]
+    fates = {text: results[name][seed]["fates"] for (name, seed), text in names.items()}
+    packets = sum(each["decided"] for each in fates.values())
+    return Beside(len(plan), differing, packets, {text: each["hash"] for text, each in fates.items()})

@@ -28,7 +28,10 @@ def rows(sweep: spec.Sweep, points: list[spec.Point], program: runs.Program) -> 
     """All of them, in the order of points, runs and seeds."""
     out = []
     for point in points:
-        planned = module(point.of).planned(point.of, sweep.all_seeds(), 1)
+        try:
+            planned = module(point.of).planned(point.of, sweep.all_seeds(), 1)
+        except UserError as error:
+            raise UserError(f"{error}{spec.where(point.values)}") from None
         kept = [run for run in planned if any(fnmatch.fnmatchcase(run.name, each) for each in sweep.runs)]
         if not kept:
             names = list(dict.fromkeys(run.name for run in planned))

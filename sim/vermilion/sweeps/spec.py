@@ -80,6 +80,11 @@ class Point:
     of: settings.Experiment
 
 
+def where(values: dict[str, Any]) -> str:
+    """Behind a sentence about a point."""
+    return f", at {', '.join(f'{name} = {units.shown(value)}' for name, value in values.items())}" if values else ""
+
+
 def put(raw: dict, path: str, value: Any):
     """Sets what `path` names: keys of tables and numbers of lists, with dots between."""
     at, parts = raw, path.split(".")
@@ -123,8 +128,7 @@ def points(sweep: Sweep, near: Path) -> list[Point]:
                     put(changed, path, value)
                 out.append(Point(mine, settings.checked(changed)))
             except UserError as error:
-                where = f" at {', '.join(f'{k} = {units.shown(v)}' for k, v in mine.items())}" if mine else ""
-                raise UserError(f"{error}{where}") from None
+                raise UserError(f"{error}{where(mine)}") from None
     return out
 
 
