@@ -18,6 +18,18 @@ static const VmEngineCalls& engineOf(const char* library) {
   return *give();
 }
 
+// Of all lanes; `lanes` in the order in which they stand in the scenario.
+static nlohmann::json fatesOf(vermilion::Fates& fates) {
+  char hash[17];
+  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(fates.hash));
+  nlohmann::json out{{"hash", hash}, {"lanes", nlohmann::json::array()}};
+  for (VmEngine* engine : fates.order) {
+    const auto& lane = fates.lanes[engine];
+    out["lanes"].push_back({{"decided", lane.decided}, {"left", lane.left}, {"waited_ns", lane.waitedNs}});
+  }
+  return out;
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) {
     std::fprintf(stderr, "usage: vermilion-network ENGINE.so < SCENARIO.json\n");
@@ -25,9 +37,7 @@ int main(int argc, char** argv) {
   }
   try {
     auto results = vermilion::runScenario(nlohmann::json::parse(std::cin), vermilion::hashed(engineOf(argv[1])));
-    char hash[17];
-    std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(vermilion::fateHash.hash));
-    results["fates"] = {{"hash", hash}, {"decided", vermilion::fateHash.decided}, {"left", vermilion::fateHash.left}};
+    results["fates"] = fatesOf(vermilion::fates);
     std::cout << results << "\n";
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());

@@ -32,6 +32,8 @@ void setTcp(const json& tcp) {
   Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(false));
   Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
   Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(false));
+  // RFC 3168: both ends negotiate it, data segments are ECT(0), pure acknowledgements and retransmissions are not.
+  if (tcp.value("ecn", false)) Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue("On"));
   Config::SetDefault("ns3::TcpSocketBase::MinRto",
                      TimeValue(NanoSeconds(static_cast<std::int64_t>(1e6 * tcp.at("min_rto_ms").get<double>()))));
   Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment));

@@ -21,7 +21,8 @@ def library(note):
     made = build.BUILD / "libvermilion_rtl_engine.so"
     own = sorted(build.files("sim/experiments/engine", "rtl_*.cpp"))
     sources = own + [build.ROOT / "sim" / "harness" / name for name in SOURCES]
-    headers = build.files("sim/experiments/engine", "*.h") + build.files("sim/harness", "*.h")
+    engine = build.ROOT / "sim" / "experiments" / "engine"
+    headers = [engine / "engine.h", engine / "rtl_session.h", *build.files("sim/harness", "*.h")]
     with build.locked():
         folder = build.system_verilog(PRESET, note)
         verilog, work = sorted(folder.glob("*.sv")), build.BUILD / PRESET / "obj-library"
@@ -74,5 +75,5 @@ def beside_the_model(plan: list[runs.Run], results: dict, model: runs.Program, f
     names = {(run.name, run.seed): f"{run.name}, seed {run.seed}" for run in plan}
     differing = [text for (name, seed), text in names.items() if results[name][seed] != wanted[name][seed]]
     fates = {text: results[name][seed]["fates"] for (name, seed), text in names.items()}
-    packets = sum(each["decided"] for each in fates.values())
+    packets = sum(lane["decided"] for each in fates.values() for lane in each["lanes"])
     return Beside(len(plan), differing, packets, {text: each["hash"] for text, each in fates.items()})
