@@ -27,7 +27,9 @@ def listed():
         plan = module(of).planned(of, of.seeds, 1)
         kept = len(list((runs.HOME / name).glob("*/runs/*.json")))
         made.add_row(name, of.title, ", ".join(module(of).ENGINES), str(len(of.seeds)), str(len(plan)), str(kept))
-    screen.console().print(made)
+    out = screen.console()
+    out.print(made)
+    out.print("schemes: every queue with every marker, with ECN and without, on the same traffic; not part of all")
 
 
 def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int, publish: bool) -> list:
@@ -81,6 +83,21 @@ def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int
     return judged
 
 
+def compare(engine, seeds, quick, jobs, publish):
+    """Schemes beside each other, which is no paper's experiment and has no gates."""
+    from . import schemes, schemes_pages
+
+    if engine not in schemes.ENGINES:
+        raise UserError(
+            f"--engine {engine}: does not serve experiment schemes (the RTL's lane there has no victim search)"
+        )
+    if seeds and seeds > (most := len(schemes.load().seeds)):
+        raise UserError(f"--seeds is {seeds}; experiment schemes has {most}, so legal is 1 to that")
+    if publish and (quick or seeds):
+        raise UserError("--publish takes every seed and whole runs; leave --quick and --seeds out")
+    schemes_pages.conduct(seeds, quick, jobs, publish)
+
+
 @click.command()
 @click.argument("name")
 @click.option("--engine", type=click.Choice(["model", "rtl"]), default="model", show_default=True)
@@ -93,7 +110,7 @@ def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int
 )
 @click.option("--publish", is_flag=True, help="Write the experiment's part of docs/results/papers.md.")
 def experiment(name, engine, seeds, quick, jobs, publish):
-    """Runs a paper's experiment beside its figures: NAME is list, all, or one of the list.
+    """Runs a paper's experiment beside its figures: NAME is list, all, one of the list, or schemes.
 
     Runs that are done are kept in .vermilion/experiments and not done again. Exit status 1: a gate does not hold.
     """
@@ -103,8 +120,11 @@ def experiment(name, engine, seeds, quick, jobs, publish):
     if name == "list":
         listed()
         return
+    if name == "schemes":
+        compare(engine, seeds, quick, jobs, publish)
+        return
     if name != "all" and name not in known:
-        raise UserError(f"experiment {name}: is no experiment; legal are list, all, {', '.join(known)}")
+        raise UserError(f"experiment {name}: is no experiment; legal are list, all, {', '.join(known)}, schemes")
     if publish and (quick or seeds):
         raise UserError("--publish takes every seed and whole runs; leave --quick and --seeds out")
     loaded = {each: settings.load(settings.FOLDER / f"{each}.toml") for each in (known if name == "all" else [name])}

@@ -14,13 +14,15 @@ Runs are called `QUEUE.ECN.MARKER`, ECN `drop` or `mark`. With ECN the queue has
     short_s     seconds a short flow takes from its SYN to the server's close, mean
 """
 
+import functools
+import json
 import tomllib
 from pathlib import Path
-
-from pydantic import Field, ValidationError, model_validator
 from typing import Annotated
 
-from .. import build
+from pydantic import Field, ValidationError, model_validator
+
+from .. import build, quantise
 from ..fields import Rate, Strict, UserError
 from . import network, runs, settings
 from .settings import Above0, Count, Tcp
@@ -94,6 +96,16 @@ def load(path: Path = FILE) -> Schemes:
         raise UserError(f"{path}: {settings.sentence(first)}") from None
 
 
+@functools.cache
+def record(tables: str) -> dict:
+    """A lane's, worked out once for all seeds."""
+    return quantise.hardware(settings.lane(json.loads(tables)))
+
+
+def lane(at: str, tables: dict, seed: int) -> dict:
+    return {"at": at, "name": at, "lane": record(json.dumps(tables)) | {"seed": seed}}
+
+
 def names(of: Schemes) -> list[tuple[str, str, str]]:
     """Queue, ECN and marker of each run."""
     return [(queue, ecn, marker) for queue in of.queue for ecn in ECN for marker in of.marker]
@@ -127,13 +139,13 @@ def scenario(of: Schemes, queue: str, ecn: str, marker: str, seed: int, shorter:
     net = of.network
     hosts = [f"h{i + 1}" for i in range(len(net.rtt_ms))]
     web = f"h{len(hosts) + 1}"
-    leaf = lambda at, i: network.lane(at, at, of.leaf, 20 * seed + i)  # seeds of lanes differ within a run
+    leaf = lambda at, i: lane(at, of.leaf, 20 * seed + i)  # seeds of lanes differ within a run
     links = []
     for i, (host, rtt) in enumerate(zip(hosts, net.rtt_ms)):
         links += access(of, host, i + 1 in net.far, rtt, leaf(host, i))
     links += access(of, web, False, of.short.rtt_ms, leaf(web, len(hosts)))
-    links.append(network.link("er", "cr", net.link, 0, network.lane("er", "er", edge(of, marker), 20 * seed + 18)))
-    at_core = network.lane("cr", "cr", core(of, queue, ecn), 20 * seed + 19)
+    links.append(network.link("er", "cr", net.link, 0, lane("er", edge(of, marker), 20 * seed + 18)))
+    at_core = lane("cr", core(of, queue, ecn), 20 * seed + 19)
     links.append(network.link("cr", "r", net.bottleneck, net.delay_ms, at_core))
     begin = network.starts("schemes", seed, len(hosts), net.start_ms)
     clients = network.starts("schemes, short", seed, of.short.clients, net.start_ms)
@@ -154,14 +166,14 @@ def planned(of: Schemes, seeds: list[int], shorter: int) -> list[runs.Run]:
 
 
 def of_run(of: Schemes, result: dict, seconds: float) -> dict[str, float]:
-    lane = result["lanes"]["cr"]
-    came = {colour: network.arrived(lane, colour) for colour in network.COLOURS}
-    lost = {colour: network.lost(lane, colour) for colour in network.COLOURS}
+    cr = result["lanes"]["cr"]
+    came = {colour: network.arrived(cr, colour) for colour in network.COLOURS}
+    lost = {colour: network.lost(cr, colour) for colour in network.COLOURS}
     everything = sum(came.values())
     made = {colour: 100 * n / everything for colour, n in came.items()}
-    made |= {f"{colour}_loss": network.loss_percent(lane, colour) for colour in came}
+    made |= {f"{colour}_loss": network.loss_percent(cr, colour) for colour in came}
     made["loss"] = 100 * sum(lost.values()) / everything
-    marked = sum(per[colour]["mark"] for per in lane["sources"].values() for colour in came)
+    marked = sum(per[colour]["mark"] for per in cr["sources"].values() for colour in came)
     made["ce"] = 100 * marked / everything
     in_order = result["fates"]["lanes"][-1]  # cr's lane is the last of the scenario
     made["delay"] = in_order["waited_ns"] / max(1, in_order["left"]) / network.MS
