@@ -1,4 +1,5 @@
-"""The engine `rtl`: the Verilated lane as a library that serves sim/experiments/engine/engine.h, and its runs beside the model's.
+"""The engine `rtl`: the Verilated lane as a library that serves sim/experiments/engine/engine.h, the policy pipeline by itself for the Poisson queue,
+and runs of both beside the model's.
 
 Built once, as position-independent code, from the preset `network`: the lane that the model's session has. The run's own verdicts, averages
 and departures are hashed by the queue disc, so two engines whose results are equal have decided every packet alike.
@@ -12,44 +13,67 @@ from .. import build
 from . import runs
 
 PRESET = "network"
+POLICY, POLICY_PRESET = "PolicyPipeline", "lab-protected-few-cells"  # a build without markers; of cells it has none
 SOURCES = ("verilated_lane.cpp", "control_access.cpp")  # of the harness
 
 
-def library(note):
-    """The shared library, and its digest."""
+def verilated(folder: Path, prefix: str, top: str, work: Path, note) -> tuple[list[Path], str]:
+    """Archives of the Verilated module and of Verilator's own part, to be linked into a library, and their digest."""
+    verilog = sorted(folder.glob("*.sv"))
+    verilate = ["verilator", "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "-Wno-fatal"]
+    verilate += ["--prefix", prefix, "--top-module", top, "--Mdir", work, "-CFLAGS", "-fPIC"]
+    made = work / "verilated.made"
+    key = build.digest(verilog, *verilate)
+
+    def action():
+        work.mkdir(parents=True, exist_ok=True)
+        build.run([*verilate, *verilog], work / "verilator.log")
+        command = ["make", "-C", work, "-f", f"{prefix}.mk", f"-j{os.cpu_count() or 1}"]
+        build.run([*command, "OPT_FAST=-O2", "OPT_GLOBAL=-O2", *build.MAKE_VARIABLES], work / "make.log")
+        made.touch()
+
+    build.step(made, key, note, f"SystemVerilog to a library, {top}", action)
+    return [work / f"lib{prefix}.a", work / "libverilated.a"], key
+
+
+def flags(work: Path) -> list[str]:
+    """For C++ that includes a Verilated module's header."""
+    include = Path(os.environ.get("VERILATOR_ROOT", "")) / "include"
+    return [*build.CXX_FLAGS, "-isystem", str(include), "-isystem", str(work)]
+
+
+def library(note) -> tuple[Path, str]:
+    """The shared library of the lane, and its digest."""
     model = build.model_library(note)
     made = build.BUILD / "libvermilion_rtl_engine.so"
-    own = sorted(build.files("sim/experiments/engine", "rtl_*.cpp"))
-    sources = own + [build.ROOT / "sim" / "harness" / name for name in SOURCES]
     engine = build.ROOT / "sim" / "experiments" / "engine"
+    sources = sorted(engine.glob("rtl_*.cpp")) + [build.ROOT / "sim" / "harness" / name for name in SOURCES]
     headers = [engine / "engine.h", engine / "rtl_session.h", *build.files("sim/harness", "*.h")]
     with build.locked():
-        folder = build.system_verilog(PRESET, note)
-        verilog, work = sorted(folder.glob("*.sv")), build.BUILD / PRESET / "obj-library"
-        verilate = ["verilator", "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "-Wno-fatal"]
-        verilate += ["--prefix", build.PREFIX, "--top-module", build.top_module(folder), "--Mdir", work]
-        verilate += ["-CFLAGS", "-fPIC"]
-        compiled = work / "verilated.made"
-        verilated = build.digest(verilog, *verilate)
-
-        def translate():
-            work.mkdir(parents=True, exist_ok=True)
-            build.run([*verilate, *verilog], work / "verilator.log")
-            command = ["make", "-C", work, "-f", f"{build.PREFIX}.mk", f"-j{os.cpu_count() or 1}"]
-            command += ["OPT_FAST=-O2", "OPT_GLOBAL=-O2", *build.MAKE_VARIABLES]
-            build.run(command, work / "make.log")
-            compiled.touch()
-
-        build.step(compiled, verilated, note, f"SystemVerilog to a library, preset {PRESET}", translate)
-        include = os.path.join(os.environ.get("VERILATOR_ROOT", ""), "include")
-        flags = [*build.CXX_FLAGS, "-shared", "-fPIC", "-isystem", include, "-isystem", work]
-        flags += [f"-I{build.ROOT / 'sim' / each}" for each in ("model", "harness")]
-        flags += [word.replace("\\", "") for word in build.definitions(PRESET, "")]
-        command = ["g++", *flags, *sources, work / f"lib{build.PREFIX}.a", work / "libverilated.a", model]
-        command += [f"-Wl,-rpath,{model.parent}", "-pthread", "-o", made]
-        digest = build.digest(sources + headers + build.files("sim/model", "*.cpp", "*.h"), verilated, *command)
+        folder, work = build.system_verilog(PRESET, note), build.BUILD / PRESET / "obj-library"
+        archives, key = verilated(folder, build.PREFIX, build.top_module(folder), work, note)
+        command = ["g++", *flags(work), "-shared", "-fPIC"]
+        command += [f"-I{build.ROOT / 'sim' / each}" for each in ("model", "harness")]
+        command += [word.replace("\\", "") for word in build.definitions(PRESET, "")]
+        command += [*sources, *archives, model, f"-Wl,-rpath,{model.parent}", "-pthread", "-o", made]
+        digest = build.digest(sources + headers + build.files("sim/model", "*.cpp", "*.h"), key, *command)
         build.step(made, digest, note, "the engine rtl", lambda: build.run(command, build.BUILD / "rtl-engine.log"))
     return made, digest
+
+
+def policy(note) -> tuple[list, list[str], str]:
+    """The policy pipeline by itself: archives, compiler's words and digest. To be called with the build locked."""
+    folder, work = build.BUILD / "policy" / "sv", build.BUILD / "policy" / "obj"
+    key = build.digest([build.ROOT / "build.sc", *build.files("hw/src", "*.scala")], POLICY, POLICY_PRESET)
+
+    def action():
+        command = build.mill("hw.runMain", "vermilion.lane.EmitBlock", POLICY, POLICY_PRESET, str(folder))
+        folder.mkdir(parents=True, exist_ok=True)
+        build.run(command, folder.with_suffix(".log"), env=build.mill_environment())
+
+    build.step(folder, key, note, "Chisel to SystemVerilog, the policy pipeline", action)
+    archives, key = verilated(folder, "VPolicy", POLICY, work, note)
+    return archives, flags(work), key
 
 
 @dataclass(frozen=True)
