@@ -8,7 +8,7 @@ from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_int, c_size
 
 import pytest
 from vermilion import build
-from vermilion.experiments import network
+from vermilion.experiments import network, poisson, runs, settings
 
 SEED = 20260801
 ONLY_IN_USE = (5, 6, 7)  # verdicts nobuf, bad and policed compare no average
@@ -151,6 +151,24 @@ def test_engines_with_other_draws_differ():
     frames = traffic(random.Random(SEED), 1500)
     assert [model.arrive(*each) for each in frames] != [rtl.arrive(*each) for each in frames]
     model.close(), rtl.close()
+
+
+@pytest.mark.parametrize("load", [0.7, 1.2, 2.0])
+def test_the_poisson_queue_is_decided_alike(tmp_path, load):
+    of = settings.load(settings.FOLDER / "p4.toml")
+    traffic = {"loads": [load], "arrivals": 10_000, "long_loads": [], "warm_up": 1000}
+    of = of.model_copy(update={"traffic": of.traffic.model_copy(update=traffic)})
+    plan = poisson.planned(of, [7], 1)
+    got = {
+        engine: runs.Runner(poisson.program(engine, build.quiet), tmp_path / engine, 1).all(plan)
+        for engine in ("model", "rtl")
+    }
+    for scheme in of.scheme:
+        (model,), (rtl,) = (got[engine][f"{scheme}.{load}"].values() for engine in ("model", "rtl"))
+        assert rtl == model and model["fates"]["lanes"] == [{"decided": 11_000}]
+        assert (model["early"] > 0) == (scheme != "tail") or load < 1
+    hashes = {got["rtl"][f"{scheme}.{load}"][7]["fates"]["hash"] for scheme in of.scheme}
+    assert len(hashes) == (3 if load > 1 else 2)  # below max RED and ExRED are one
 
 
 def test_a_lane_that_the_rtl_was_not_built_for_is_refused_with_a_sentence():
