@@ -4,6 +4,7 @@ Columns: the parameters, `run`, `seed`, `key` (of the stored run), then the figu
 the order of points, runs and seeds, and nothing in them tells of time or place, so two ways of making a sweep give the same bytes.
 """
 
+import fnmatch
 import json
 import math
 from html import escape
@@ -94,6 +95,8 @@ def drawing(plot: spec.Plot, grouped: list):
         axis = figure.subplots()
         groups: dict[str, list[tuple[float, float]]] = {}
         for at, values in grouped:
+            if not any(fnmatch.fnmatchcase(at["run"], each) for each in plot.runs):
+                continue
             point = fmean(values[plot.x]), fmean(values[plot.y])
             if not any(map(math.isnan, point)):
                 groups.setdefault(", ".join(str(at[name]) for name in plot.by) or "all", []).append(point)
@@ -102,7 +105,7 @@ def drawing(plot: spec.Plot, grouped: list):
             axis.plot(*zip(*points), "o", color=ink, markersize=3, alpha=0.5)
             axis.plot(*zip(*frontier(points, plot.better)), "-o", color=ink, linewidth=1, markersize=4, label=name)
         axis.set(xlabel=f"{plot.x} ({plot.better[0]} is better)", ylabel=f"{plot.y} ({plot.better[1]} is better)")
-        if len(groups) <= 3 * len(INKS):
+        if 0 < len(groups) <= 3 * len(INKS):
             axis.legend()
 
     return draw
@@ -122,7 +125,8 @@ def write_report(page: Path, sweep: spec.Sweep, rows: list[plan.Row], made: dict
         "the points that no other is better than in both."
     )
     for i, plot in enumerate(sweep.plot):
-        out.figure(f"frontier-{i + 1}", f"{plot.y} against {plot.x}", 3.6, drawing(plot, grouped))
+        which = "" if plot.runs == ["*"] else f", runs {', '.join(plot.runs)}"
+        out.figure(f"frontier-{i + 1}", f"{plot.y} against {plot.x}{which}", 3.6, drawing(plot, grouped))
     out.section("table", "Points")
     if len(grouped) > MOST_ROWS:
         out.text(f"The first {MOST_ROWS} of {len(grouped)}; all stand in results.parquet.", "note")

@@ -28,6 +28,7 @@ class Plot(Strict):
     x: Text
     y: Text
     better: Annotated[list[Literal["low", "high"]], Field(min_length=2, max_length=2)] = ["low", "low"]
+    runs: Annotated[list[Text], Field(min_length=1)] = ["*"]  # which of them, by name
     by: list[Text] = ["run"]  # parameters, or run: a colour and a frontier for each of their values
 
 
