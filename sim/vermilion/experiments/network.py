@@ -57,7 +57,8 @@ def program(name: str, note) -> runs.Program:
     sources = build.files("sim/experiments/ns3", "*.cpp")
     command = ["g++", *build.CXX_FLAGS, "-isystem", folder / "include", *sorted(sources), "-o", made]
     command += [f"-L{lib}", f"-Wl,-rpath,{lib}", *(f"-lns{short}-{each}" for each in LIBRARIES), "-ldl"]
-    headers = build.files("sim/experiments", "*.h") + [build.ROOT / "sim" / "model" / "records.h"]
+    headers = build.files("sim/experiments/ns3", "*.h") + build.files("sim/experiments/engine", "*.h")
+    headers.append(build.ROOT / "sim" / "model" / "records.h")
     digest = build.digest(sources + headers, *command)
     with build.locked():
         action = lambda: build.run(command, build.BUILD / "network.log")
