@@ -109,7 +109,7 @@ object LaneParams {
       "nic100g-all" -> nic100g.copy(victims = 16),
       "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
       "lab-without-victims" -> lab.copy(victims = 0),
-      // The lane of the experiments' networks: one input of 512 bits that cannot be stalled, as the model's session has it.
+      // For the experiments' networks: one input of 512 bits that cannot be stalled, as the model's session has.
       "network" -> LaneParams(dataBits = 512, cells = 16384),
       "nic10g-protected" -> nic10g.copy(protect = true),
       "lab-protected-few-cells" -> labFew.copy(protect = true, flows = 0, tokenKinds = Set.empty),
