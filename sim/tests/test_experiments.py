@@ -86,7 +86,6 @@ def test_settings_are_refused_with_a_sentence(tmp_path, name, old, new, words):
     "arguments, words",
     [
         (["p9"], "experiment p9: is no experiment; legal are list, all, p0, p0-two, p1, p2, p3, p4"),
-        (["p4", "--engine", "rtl"], "--engine rtl: does not serve experiment p4 yet; legal is model"),
         (["p4", "--seeds", "99"], "--seeds is 99; experiment p4 has 8"),
         (["p4", "--quick", "--publish"], "--publish takes every seed and whole runs"),
     ],

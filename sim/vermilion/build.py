@@ -52,6 +52,7 @@ PRESETS = {
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
 }
 FOR_BENCHES = {
+    "network": Preset(data_bits=512, cells=16384),
     "nic100g-victims": Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4),
     "nic100g-all": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, victims=16),
     "nic100g-all-1024": Preset(data_bits=512, inputs=2, stallable=0b10, queues=1024, cells=16384, victims=16),

@@ -20,6 +20,7 @@ from .fields import RATE_MAX, RATE_MIN, UserError
 from .corundum_commands import corundum, release
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
 from .screen import console, say, working
+from .sweeps.command import dask, sweep
 from .ttl_option_command import ttl_option
 
 DEFAULT_CONFIG = build.ROOT / "sim" / "configs" / "default.toml"
@@ -270,6 +271,8 @@ for command in (
     device,
     distance_drops,
     experiment,
+    sweep,
+    dask,
     fairness,
     place,
     prove,

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "../engine/fate_hash.h"
 #include "scenario.h"
 
 static const VmEngineCalls& engineOf(const char* library) {
@@ -17,13 +18,27 @@ static const VmEngineCalls& engineOf(const char* library) {
   return *give();
 }
 
+// Of all lanes; `lanes` in the order in which they stand in the scenario.
+static nlohmann::json fatesOf(vermilion::Fates& fates) {
+  char hash[17];
+  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(fates.hash));
+  nlohmann::json out{{"hash", hash}, {"lanes", nlohmann::json::array()}};
+  for (VmEngine* engine : fates.order) {
+    const auto& lane = fates.lanes[engine];
+    out["lanes"].push_back({{"decided", lane.decided}, {"left", lane.left}, {"waited_ns", lane.waitedNs}});
+  }
+  return out;
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) {
     std::fprintf(stderr, "usage: vermilion-network ENGINE.so < SCENARIO.json\n");
     return 2;
   }
   try {
-    std::cout << vermilion::runScenario(nlohmann::json::parse(std::cin), engineOf(argv[1])) << "\n";
+    auto results = vermilion::runScenario(nlohmann::json::parse(std::cin), vermilion::hashed(engineOf(argv[1])));
+    results["fates"] = fatesOf(vermilion::fates);
+    std::cout << results << "\n";
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 2;

@@ -33,6 +33,8 @@ void setTcp(const json& tcp) {
   Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(false));
   Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
   Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(false));
+  // RFC 3168: both ends negotiate it, data segments are ECT(0), pure acknowledgements and retransmissions are not.
+  if (tcp.value("ecn", false)) Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue("On"));
   Config::SetDefault("ns3::TcpSocketBase::MinRto",
                      TimeValue(NanoSeconds(static_cast<std::int64_t>(1e6 * tcp.at("min_rto_ms").get<double>()))));
   // TIME_WAIT of 4 s, not 240: ns-3 searches a list of all sockets for each packet, and transactions leave 20 a second in it.

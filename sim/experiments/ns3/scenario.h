@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // A network with lanes and traffic from a JSON object, and what came of it as another. Times in ns, rates in bit/s.
 //
-//   {"seconds", "tcp": {"segment_bytes", "window_segments", "initial_window", "delayed_ack", "delayed_ack_ms", "min_rto_ms", "retries"},
+//   {"seconds", "tcp": {"segment_bytes", "window_segments", "initial_window", "delayed_ack", "delayed_ack_ms", "min_rto_ms", "retries",
+//                      "ecn"},
 //    "links": [{"ends": [NODE, NODE], "rate", "delay_ns",
 //               "lanes": [{"at": NODE, "name", "lane": RECORD, "trace": {"from", "to", "step"}, "by_source"}]}],   towards the other end
 //    "udp": [{"name", "from", "to", "dscp", "payload_bytes", "interval_ns", "start_ns", "on_ns", "off_ns"}],

@@ -1,4 +1,4 @@
-// A single-server queue whose arrivals the model decides on: Poisson arrivals, exponential service times.
+// A single-server queue whose arrivals the model or the RTL decides on (decider.h): Poisson arrivals, exponential service times.
 // Standard input: a JSON object with `lane`, a configuration (docs/hardware-configuration.md) whose queue 0 it is, `arrivals_per_second`,
 // `services_per_second`, `count` and `warm_up` in arrivals, `seed`. Standard output: one JSON object, see `figures`.
 //
@@ -14,9 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "../../model/config_json.h"
-#include "../../model/decide.h"
-#include "../../model/random.h"
+#include "decider.h"
 
 namespace {
 
@@ -43,7 +41,7 @@ struct Counts {
 class PoissonQueue {
  public:
   PoissonQueue(const LoadedConfig& loaded, double arrivals, double services, u64 seed)
-      : model_({loaded.queues[0]}), draws_(seed), gap_(2 * seed, 1 / arrivals), service_(2 * seed + 1, 1 / services) {}
+      : decider_(makeDecider(loaded, seed)), gap_(2 * seed, 1 / arrivals), service_(2 * seed + 1, 1 / services) {}
 
   // `n` arrivals; what is counted is of them and of the departures in their time.
   Counts run(u64 n) {
@@ -53,6 +51,12 @@ class PoissonQueue {
     counts_.seconds = now_ - begin;
     return counts_;
   }
+  // One number for all verdicts, averages and probabilities since the beginning, as networks have it (engine/fate_hash.h).
+  nlohmann::json fates() const {
+    char hash[17];
+    std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(hash_));
+    return {{"hash", hash}, {"lanes", {{{"decided", decided_}}}}};
+  }
 
  private:
   void depart(double until) {
@@ -60,6 +64,7 @@ class PoissonQueue {
       counts_.served++;
       counts_.waited += started_ - inside_.front();
       inside_.pop_front();
+      decider_->departed(static_cast<u64>(end_ * 1e9), PacketBytes);
       left_ = started_ = end_;
     }
   }
@@ -75,8 +80,9 @@ class PoissonQueue {
     a.backlog_bytes[0] = a.queued_bytes = backlog * PacketBytes;
     std::fill_n(a.n, Colours, 1);
     a.last_departure[0] = static_cast<u64>(left_ * 1e9);
-    a.draw = draws_.draw();
-    const Decision d = model_.decide(a);
+    const Decision d = decider_->decide(a);
+    decided_++;
+    for (const u64 word : {u64{d.verdict}, d.avg, d.p}) hash_ = (hash_ ^ word) * 0x100000001b3;
     counts_.arrived++;
     counts_.verdicts[d.verdict]++;
     counts_.average += static_cast<double>(d.avg) / (1 << AvgFrac);
@@ -97,8 +103,8 @@ class PoissonQueue {
     inside_.push_back(now_);
   }
 
-  DecisionModel model_;
-  RandomSource draws_;
+  std::unique_ptr<Decider> decider_;
+  u64 decided_ = 0, hash_ = 0xcbf29ce484222325;  // FNV-1a over words of 64 bits
   Exponential gap_, service_;
   std::deque<double> inside_;  // arrival times; the first is in service
   double now_ = 0, started_ = 0, end_ = 0, left_ = 0;
@@ -130,7 +136,9 @@ int main() {
     const LoadedConfig loaded = readConfig(asked.at("lane").dump());
     PoissonQueue queue(loaded, asked.at("arrivals_per_second"), asked.at("services_per_second"), asked.at("seed"));
     queue.run(asked.at("warm_up"));
-    std::cout << figures(queue.run(asked.at("count"))) << "\n";
+    nlohmann::json out = figures(queue.run(asked.at("count")));
+    out["fates"] = queue.fates();
+    std::cout << out << "\n";
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 2;

@@ -27,17 +27,20 @@ def listed():
         plan = module(of).planned(of, of.seeds, 1)
         kept = len(list((runs.HOME / name).glob("*/runs/*.json")))
         made.add_row(name, of.title, ", ".join(module(of).ENGINES), str(len(of.seeds)), str(len(plan)), str(kept))
-    screen.console().print(made)
+    out = screen.console()
+    out.print(made)
+    out.print("schemes: every queue with every marker, with ECN and without, on the same traffic; not part of all")
 
 
 def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int, publish: bool) -> list:
     """One experiment, from the build to its pages; gives its rows as judged."""
-    from . import pages, runs, settings, verdicts
+    from . import pages, rtl, runs, settings, verdicts
 
     work = module(of)
     shorter = of.quick.shorter if quick else 1
     with screen.working() as note:
         program = work.program(engine, note)
+        model = work.program("model", note) if engine == "rtl" else None
     plan = work.planned(of, seeds, shorter)
     folder = runs.HOME / name / engine
     total = max(1, round(1000 * sum(run.weight for run in plan) / max(run.weight for run in plan)))
@@ -50,9 +53,12 @@ def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int
             bar.update(round(done[0]) - bar.pos)
 
         results = runs.Runner(program, folder, jobs).all(plan, progress)
+    beside = rtl.beside_the_model(plan, results, model, runs.HOME / name / "model", jobs) if model else None
     measured = work.figures(of, results, shorter)
     judged = [verdicts.judge(line, measured, len(of.seeds)) for line in settings.lines(of.row)]
     made = {"name": name, "engine": engine, "seeds": seeds, "quick": quick, "versions": program.versions}
+    if beside:
+        made["beside"] = beside.record()
     kind = "quick-" if quick else ""
     (folder / f"{kind}table.json").write_text(
         json.dumps(made | {"figures": measured, "rows": [row.record() for row in judged]}, indent=1) + "\n"
@@ -69,8 +75,27 @@ def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int
     out = screen.console()
     out.print(table)
     out.print(f"{name}: {verdicts.counted(judged)}; {pages.about(made)}", markup=False, soft_wrap=True)
+    if beside:
+        out.print(beside.sentence(), markup=False, soft_wrap=True)
     out.print(f"report: {page}\nruns: {folder / 'runs'}", markup=False, soft_wrap=True)
+    if beside and beside.differing:
+        raise build.BuildError(f"{name}: {beside.sentence()}")
     return judged
+
+
+def compare(engine, seeds, quick, jobs, publish):
+    """Schemes beside each other, which is no paper's experiment and has no gates."""
+    from . import schemes, schemes_pages
+
+    if engine not in schemes.ENGINES:
+        raise UserError(
+            f"--engine {engine}: does not serve experiment schemes (the RTL's lane there has no victim search)"
+        )
+    if seeds and seeds > (most := len(schemes.load().seeds)):
+        raise UserError(f"--seeds is {seeds}; experiment schemes has {most}, so legal is 1 to that")
+    if publish and (quick or seeds):
+        raise UserError("--publish takes every seed and whole runs; leave --quick and --seeds out")
+    schemes_pages.conduct(seeds, quick, jobs, publish)
 
 
 @click.command()
@@ -85,7 +110,7 @@ def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int
 )
 @click.option("--publish", is_flag=True, help="Write the experiment's part of docs/results/papers.md.")
 def experiment(name, engine, seeds, quick, jobs, publish):
-    """Runs a paper's experiment beside its figures: NAME is list, all, or one of the list.
+    """Runs a paper's experiment beside its figures: NAME is list, all, one of the list, or schemes.
 
     Runs that are done are kept in .vermilion/experiments and not done again. Exit status 1: a gate does not hold.
     """
@@ -95,8 +120,11 @@ def experiment(name, engine, seeds, quick, jobs, publish):
     if name == "list":
         listed()
         return
+    if name == "schemes":
+        compare(engine, seeds, quick, jobs, publish)
+        return
     if name != "all" and name not in known:
-        raise UserError(f"experiment {name}: is no experiment; legal are list, all, {', '.join(known)}")
+        raise UserError(f"experiment {name}: is no experiment; legal are list, all, {', '.join(known)}, schemes")
     if publish and (quick or seeds):
         raise UserError("--publish takes every seed and whole runs; leave --quick and --seeds out")
     loaded = {each: settings.load(settings.FOLDER / f"{each}.toml") for each in (known if name == "all" else [name])}

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from .. import build, quantise
-from . import runs, settings
+from . import rtl, runs, settings
 
 HERE = build.ROOT / "sim" / "experiments"
 NS3 = build.HOME / "ns3"
@@ -37,6 +37,8 @@ def ns3(note) -> tuple[Path, str]:
 
 def engine(name: str, note) -> tuple[Path, str]:
     """The library that serves the C interface of sim/experiments/engine, and its digest."""
+    if name == "rtl":
+        return rtl.library(note)
     library, source = build.model_library(note), HERE / "engine" / f"{name}_engine.cpp"
     made = build.BUILD / f"libvermilion_{name}_engine.so"
     command = ["g++", *build.CXX_FLAGS, "-shared", "-fPIC", source, library, f"-Wl,-rpath,{library.parent}", "-o", made]
@@ -56,7 +58,8 @@ def program(name: str, note) -> runs.Program:
     sources = build.files("sim/experiments/ns3", "*.cpp")
     command = ["g++", *build.CXX_FLAGS, "-isystem", folder / "include", *sorted(sources), "-o", made]
     command += [f"-L{lib}", f"-Wl,-rpath,{lib}", *(f"-lns{short}-{each}" for each in LIBRARIES), "-ldl"]
-    headers = build.files("sim/experiments", "*.h") + [build.ROOT / "sim" / "model" / "records.h"]
+    headers = build.files("sim/experiments/ns3", "*.h") + build.files("sim/experiments/engine", "*.h")
+    headers.append(build.ROOT / "sim" / "model" / "records.h")
     digest = build.digest(sources + headers, *command)
     with build.locked():
         action = lambda: build.run(command, build.BUILD / "network.log")

@@ -19,6 +19,8 @@ and seeds stood in the files of [sim/experiments/settings](../../sim/experiments
 
 def about(made: dict) -> str:
     text = f"engine {made['engine']}, seeds {', '.join(map(str, made['seeds']))}"
+    if "beside" in made:
+        text += f", {made['beside']['sentence']}"
     return text + (", --quick: shorter runs and fewer seeds, not for comparison" if made["quick"] else "")
 
 

@@ -1,4 +1,4 @@
-"""P4: a single-server queue with Poisson arrivals and exponential service, decided on by the model; no network.
+"""P4: a single-server queue with Poisson arrivals and exponential service, decided on by the model or the RTL; no network.
 
 Runs are called `SCHEME.LOAD`; each gives `loss` (share of arrivals), `delay_ms` (before service, of those served), `throughput` (packets a
 second), `mean_run` (E(N), of consecutive drops), `more_than_N` (P(N > n), n = 1 to 8), `average` (as compared, packets).
@@ -9,23 +9,27 @@ import math
 
 from .. import build, curves, quantise
 from ..report.plots import _TEXT as INK_OF_TEXT
-from . import runs, settings
+from . import rtl, runs, settings
 
 SOURCE = build.ROOT / "sim" / "experiments" / "queue" / "poisson.cpp"
-ENGINES = ("model",)
+ENGINES = ("model", "rtl")
 NAMES = {"tail": "tail drop", "red": "RED", "exred": "ExRED"}
 INK = {"tail": "#5b8fc0", "red": "#d2603a", "exred": "#2e9e43"}
 LONGEST = 8  # n of P(N > n)
 
 
-def program(_engine: str, note) -> runs.Program:
-    library, made = build.model_library(note), build.BUILD / "poisson"
-    command = ["g++", *build.CXX_FLAGS, SOURCE, library, f"-Wl,-rpath,{library.parent}", "-o", made]
-    digest = build.digest([SOURCE, *build.files("sim/model", "*.cpp", "*.h")], *command)
+def program(engine: str, note) -> runs.Program:
+    """`model`: the decision of the model; `rtl`: the Verilated policy pipeline."""
+    library, made = build.model_library(note), build.BUILD / ("poisson" if engine == "model" else f"poisson-{engine}")
+    sources = [SOURCE, SOURCE.with_name(f"{engine}_decider.cpp")]
     with build.locked():
-        action = lambda: build.run(command, build.BUILD / "poisson.log")
-        build.step(made, digest, note, "the Poisson queue", action)
-    return runs.Program(made, digest, runs.versions(engine="model", sources=digest[:16]))
+        archives, words, key = rtl.policy(note) if engine == "rtl" else ([], build.CXX_FLAGS, "")
+        command = ["g++", *words, *sources, *archives, library, f"-Wl,-rpath,{library.parent}", "-pthread", "-o", made]
+        inputs = [*sources, SOURCE.with_name("decider.h"), *build.files("sim/model", "*.cpp", "*.h")]
+        digest = build.digest(inputs, key, *command)
+        action = lambda: build.run(command, build.BUILD / f"{made.name}.log")
+        build.step(made, digest, note, "the Poisson queue" + (", RTL" if engine == "rtl" else ""), action)
+    return runs.Program(made, digest, runs.versions(engine=engine, sources=digest[:16]))
 
 
 def config(of: settings.Poisson, scheme: str):

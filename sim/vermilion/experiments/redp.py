@@ -10,7 +10,7 @@ from statistics import pstdev
 
 from . import network, runs, settings
 
-ENGINES = ("model",)
+ENGINES = ("model", "rtl")
 TRACED_S, TRACE_STEP_MS = 60, 20
 INK = ("#2e9e43", "#c99300", "#d8403a")
 program = network.program

@@ -273,7 +273,10 @@ def sentence(error: dict) -> str:
 
 
 def parse(text: str) -> Experiment:
-    raw = tomllib.loads(text)
+    return checked(tomllib.loads(text))
+
+
+def checked(raw: dict) -> Experiment:
     kind = raw.get("kind")
     if kind not in KINDS:
         raise UserError(f"kind is {units.shown(kind)}; legal are {', '.join(KINDS)}")

@@ -6,7 +6,7 @@ Runs are called `CASE.SCHEME`; each gives `green_loss` and `yellow_loss` (percen
 
 from . import network, runs, settings
 
-ENGINES = ("model",)
+ENGINES = ("model", "rtl")
 NAMES = {"rio": "RIO-C", "wred": "WRED"}
 TRACED_S, TRACE_STEP_MS = 20, 5  # of the averages in the first table's figure
 TRACED = "t2"

@@ -95,7 +95,7 @@ object LaneParams {
     Map("lab" -> lab, "nic10g" -> nic10g, "nic25g" -> nic25g, "nic100g" -> nic100g)
 
   /** For benches: buffers that a few frames fill, without the victim search and with it in some of the queues; a frame a clock with the search;
-    * all algorithms in 16 and in 1,024 queues; the search left out; and memories protected.
+    * all algorithms in 16 and in 1,024 queues; the search left out; the lane of the experiments; and memories protected.
     */
   val forBenches: Map[String, LaneParams] = {
     val (labFew, nicFew) = (lab.copy(cells = 256, victims = 0), nic100g.copy(cells = 256))
@@ -109,6 +109,8 @@ object LaneParams {
       "nic100g-all" -> nic100g.copy(victims = 16),
       "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
       "lab-without-victims" -> lab.copy(victims = 0),
+      // For the experiments' networks: one input of 512 bits that cannot be stalled, as the model's session has.
+      "network" -> LaneParams(dataBits = 512, cells = 16384),
       "nic10g-protected" -> nic10g.copy(protect = true),
       "lab-protected-few-cells" -> labFew.copy(protect = true, flows = 0, tokenKinds = Set.empty),
       "nic100g-protected-few-cells" -> nicFew.copy(protect = true, flows = 0, tokenKinds = Set.empty)

@@ -1,0 +1,94 @@
+// The engine that is the Verilated RTL, the whole lane: engine.h over rtl_session.h. Build: preset `network` (LaneParams.scala), which
+// is the lane that the model's session has: one input of 512 bits, and 16 queues, 16,384 cells of 64 B and 4,096 flows, without the victim search.
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "../../model/vermilion_model.h"
+#include "engine.h"
+#include "rtl_session.h"
+
+struct VmEngine {
+  explicit VmEngine(const VmConfig& c) : config(c), session(c), frame(VM_MAX_FRAME_BYTES) {}
+  const VmConfig& config;
+  vermilion::RtlSession session;
+  uint64_t frames = 0;
+  std::vector<uint8_t> frame;
+  VmConfigFile* file = nullptr;
+};
+
+namespace {
+
+// What the build has not; empty: it has all.
+std::string lacking(const VmConfig& c) {
+  const auto says = [](const char* what, uint64_t is, uint64_t most) {
+    return std::string(what) + " is " + std::to_string(is) + "; the RTL of the experiments has " + std::to_string(most);
+  };
+  if (c.queue_count > VM_QUEUES) return says("queue_count", c.queue_count, VM_QUEUES);
+  if (c.buffer_cells > VM_CELLS) return says("buffer_cells", c.buffer_cells, VM_CELLS);
+  for (uint32_t q = 0; q < c.queue_count; q++)
+    if (c.queues[q].nearest != 0)
+      return "queue " + std::to_string(q) +
+             " drops the nearest packet, and the RTL of the experiments has no victim search; use the engine model";
+  return "";
+}
+
+VmEngine* create(const char* json, char* error, size_t room) {
+  VmConfigFile* file = vm_config_read(json, error, room);
+  if (file == nullptr) return nullptr;
+  const VmConfig* config = vm_config_get(file);
+  const std::string lacks = lacking(*config);
+  if (!lacks.empty()) {
+    std::snprintf(error, room, "%s", lacks.c_str());
+    vm_config_destroy(file);
+    return nullptr;
+  }
+  VmEngine* engine = new VmEngine(*config);
+  engine->file = file;
+  return engine;
+}
+
+void destroy(VmEngine* e) {
+  VmConfigFile* file = e->file;
+  delete e;
+  vm_config_destroy(file);
+}
+
+void arrive(VmEngine* e, uint64_t time, const uint8_t* head, uint32_t headBytes, uint32_t lenBytes, VmFate* fate) {
+  if (e->frame.size() < lenBytes) e->frame.resize(lenBytes);
+  std::copy_n(head, headBytes, e->frame.begin());
+  std::fill(e->frame.begin() + headBytes, e->frame.begin() + lenBytes, 0);
+  const vermilion::RtlDecision d = e->session.arrive(time, e->frame.data(), lenBytes);
+  *fate = {e->frames++, d.verdict, d.seen.queue, d.seen.colour, d.average[d.seen.colour]};
+}
+
+void advance(VmEngine* e, uint64_t time) {
+  e->session.advance(time);
+}
+
+int next(const VmEngine* e, uint64_t* time) {
+  return e->session.next(*time);
+}
+
+int left(VmEngine* e, VmGone* gone) {
+  auto& sent = e->session.sent();
+  if (sent.empty()) return 0;
+  const vermilion::RtlSession::Gone& f = sent.front();
+  VmHeaders h;
+  vm_parse(f.bytes.data(), f.lenBytes, {}, &h);
+  *gone = {f.id, f.time, f.queue, f.colour, h.dscp << 2 | h.ecn};
+  sent.pop_front();
+  return 1;
+}
+
+int evicted(VmEngine*, uint64_t*) {
+  return 0;
+}
+
+}  // namespace
+
+const VmEngineCalls* vm_engine() {
+  static constexpr VmEngineCalls Calls{"rtl", create, destroy, arrive, advance, next, left, evicted};
+  return &Calls;
+}

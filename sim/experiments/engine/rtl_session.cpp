@@ -1,0 +1,137 @@
+#include "rtl_session.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "../../harness/control_access.h"
+#include "../../harness/pace.h"
+
+namespace vermilion {
+
+static constexpr u32 ResetClocks = 8;
+static constexpr u64 NextClocks = 64;          // as sim/model/lane_session.cpp
+static constexpr u64 PatienceClocks = 10'000;  // for a verdict: then the lane hangs
+
+static void require(bool kept, const char* broken) {
+  if (!kept) throw std::runtime_error(std::string("the Verilated lane ") + broken);
+}
+
+RtlSession::RtlSession(const VmConfig& config) : lane_(""), queues_(config.queue_count) {
+  const auto still = [this](const std::function<void()>& look) {
+    lane_.setTime(0);
+    lane_.settle();
+    if (look) look();
+    lane_.edge();
+  };
+  lane_.setOutputReady(true);
+  lane_.reset(true);
+  for (u32 i = 0; i < ResetClocks; i++) still(nullptr);
+  lane_.reset(false);
+  ControlAccess control(lane_, still);
+  for (const RegisterWrite& w : registerWrites(config)) control.write(w.address, w.value);
+  while (lane_.busy()) still(nullptr);
+}
+
+bool RtlSession::resting() const {
+  return resting_ >= RestClocks && !waiting();
+}
+
+void RtlSession::present() {
+  if (!waiting()) return lane_.setInput(0, nullptr);
+  Beat beat;
+  const std::size_t size = std::min<std::size_t>(BeatBytes, in_.size() - offset_);
+  std::memcpy(beat.data, in_.data() + offset_, size);
+  beat.keep = ~u64{0} >> (64 - size);
+  beat.last = offset_ + size == in_.size();
+  lane_.setInput(0, &beat);
+}
+
+void RtlSession::takeOutput() {
+  Beat beat;
+  if (!lane_.output(beat)) return;
+  const u64 gap = beat.keep + 1;
+  require(beat.keep != 0 && (beat.keep & gap) == 0 && !beat.bad, "sent a beat with gaps, or a bad one");
+  const auto size = static_cast<std::size_t>(beat.keep == ~u64{0} ? 64 : __builtin_ctzll(gap));
+  out_.insert(out_.end(), beat.data, beat.data + size);
+  if (!beat.last) return;
+  require(!left_.empty() && out_.size() == left_.front().lenBytes, "sent a frame that no queue gave");
+  sent_.push_back(std::move(left_.front()));
+  left_.pop_front();
+  sent_.back().bytes = std::exchange(out_, {});
+}
+
+void RtlSession::sample() {
+  RtlDecision d;
+  if (lane_.decision(d) && !d.refresh) {
+    require(!decided_, "gave a frame two verdicts");
+    require(d.seen.queue < queues_.size() && d.seen.len_bytes == in_.size(), "decided on another frame");
+    decided_ = true;
+    decision_ = d;
+    if (admits(d.verdict)) queues_[d.seen.queue].push_back({frames_, d.seen.len_bytes});
+  }
+  Left left;
+  if (lane_.departed(left)) {
+    require(left.queue < queues_.size() && !queues_[left.queue].empty(), "let a frame go that it did not have");
+    const Inside frame = queues_[left.queue].front();
+    queues_[left.queue].pop_front();
+    require(frame.lenBytes == left.lenBytes, "let frames of a queue go in another order");
+    left_.push_back({frame.id, now_, left.queue, left.colour, left.lenBytes, {}});
+  }
+  takeOutput();
+}
+
+void RtlSession::clock() {
+  const bool in = waiting();
+  lane_.setTime(wrapped(now_));
+  present();
+  lane_.settle();
+  sample();
+  resting_ = in || lane_.busy() ? 0 : resting_ + 1;
+  require(!in || lane_.inputReady(0), "stalled an input that cannot be");
+  lane_.edge();
+  offset_ += in ? BeatBytes : 0;
+  now_ += ClockNs;
+}
+
+RtlDecision RtlSession::arrive(u64 time, const u8* frame, u32 lenBytes) {
+  advance(time);
+  in_.assign(frame, frame + lenBytes);
+  offset_ = 0;
+  resting_ = 0;
+  decided_ = false;
+  for (u64 i = 0; !decided_; i++) {
+    require(i < PatienceClocks, "gives no verdict");
+    clock();
+  }
+  frames_++;
+  return decision_;
+}
+
+void RtlSession::advance(u64 time) {
+  while (now_ < time) {
+    u64 wake;
+    if (!resting()) {
+      clock();
+    } else if (lane_.wake(wake) && (wake = unwrapped(wake, now_)) < time) {
+      now_ = std::max(now_, ontoGrid(wake));
+      clock();
+    } else {
+      now_ = ontoGrid(time);
+    }
+  }
+}
+
+bool RtlSession::next(u64& ns) const {
+  u64 wake = now_;
+  if (resting()) {
+    if (!lane_.wake(wake)) return false;
+    wake = unwrapped(wake, now_);
+  }
+  ns = std::max(now_, ontoGrid(wake)) + NextClocks * ClockNs;
+  return true;
+}
+
+}  // namespace vermilion

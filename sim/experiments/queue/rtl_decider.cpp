@@ -1,0 +1,153 @@
+// The Verilated policy pipeline (hw/src/vermilion/policy/PolicyPipeline.scala) by itself: classifier, averages, curve, spacing, limit and verdict, with its own
+// count of what the queue has. It gets packets and departures; what it says it saw of the queue must be what the queue had.
+//
+// One packet at a time: departures, `SettleClocks` until all stages know of them, the packet, and on until nothing is on its way. Time is an
+// input, so all of these clocks happen at the arrival's own instant.
+#include <verilated.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "../../model/random.h"
+#include "VPolicy.h"
+#include "decider.h"
+
+namespace vermilion {
+
+namespace {
+
+constexpr u32 ResetClocks = 8, SettleClocks = 8, PatienceClocks = 100'000;
+constexpr u32 OtherFrames = 64;  // the class of frames without IP: classify/Classifier.scala
+
+class RtlDecider : public Decider {
+ public:
+  RtlDecider(const VmQueue& queue, u64 seed) {
+    if (queue.marker.kind != 0 || queue.nearest != 0 || queue.update_depart != 0)
+      throw std::runtime_error("the RTL's decision by itself has no marker, victim search or refresh at departures");
+    top_.reset = 1;
+    for (u32 i = 0; i < ResetClocks; i++) clock();
+    top_.reset = 0;
+    rest();
+    u32 words[4];
+    RandomSource(seed).state(words);
+    std::copy_n(words, 4, top_.io_seed_bits_decide.data());
+    std::copy_n(words, 4, top_.io_seed_bits_mark.data());
+    std::copy_n(words, 4, top_.io_seed_bits_flow.data());
+    top_.io_seed_valid = 1;
+    clock();
+    top_.io_seed_valid = 0;
+    top_.io_classWrite_bits_address = OtherFrames;
+    top_.io_classWrite_valid = 1;
+    clock();
+    top_.io_classWrite_valid = 0;
+    configure(queue);
+    top_.io_commit_valid = 1;
+    top_.eval();
+    for (u32 i = 0; !top_.io_commit_ready; i++) {
+      if (i == PatienceClocks) throw std::runtime_error("the policy pipeline takes no commit");
+      clock();
+    }
+    clock();
+    top_.io_commit_valid = 0;
+    rest();
+  }
+
+  void departed(u64 time, u32 lenBytes) override {
+    top_.io_now = truncate(time, TimeBits);
+    top_.io_departed_bits_lenBytes = lenBytes;
+    top_.io_departed_valid = 1;
+    clock();
+    top_.io_departed_valid = 0;
+    unsettled_ = true;
+  }
+
+  Decision decide(Arrival a) override {
+    for (u32 i = 0; unsettled_ && i < SettleClocks; i++) clock();
+    unsettled_ = false;
+    top_.io_now = truncate(a.time, TimeBits);
+    top_.io_meta_bits_lenBytes = a.len_bytes;
+    top_.io_meta_bits_cells = 1;
+    top_.io_meta_valid = 1;
+    top_.eval();
+    if (!top_.io_meta_ready) throw std::runtime_error("the policy pipeline takes no packet");
+    clock();
+    top_.io_meta_valid = 0;
+    for (u32 i = 0; !top_.io_decision_valid; i++) {
+      if (i == PatienceClocks) throw std::runtime_error("the policy pipeline gives no verdict");
+      clock();
+    }
+    if (top_.io_decision_bits_backlog_0_packets != a.backlog_packets[0] ||
+        top_.io_decision_bits_queued_bytes != a.queued_bytes ||
+        top_.io_decision_bits_lastDeparture_0 != truncate(a.last_departure[0], TimeBits) ||
+        top_.io_decision_bits_ahead_0 != 1)
+      throw std::runtime_error("the policy pipeline saw another queue at " + std::to_string(a.time) + " ns");
+    const Decision d{top_.io_decision_bits_verdict, top_.io_decision_bits_average_0, top_.io_decision_bits_probability,
+                     0};
+    rest();
+    return d;
+  }
+
+ private:
+  // Inputs are seen by this clock; outputs are those behind it.
+  void clock() {
+    top_.clock = 0;
+    top_.eval();
+    top_.clock = 1;
+    top_.eval();
+  }
+
+  void rest() {
+    for (u32 i = 0; top_.io_busy; i++) {
+      if (i == PatienceClocks) throw std::runtime_error("the policy pipeline does not rest");
+      clock();
+    }
+  }
+
+  void configure(const VmQueue& q) {
+    auto& t = top_;
+#define VM_SCALED(to, from)                       \
+  t.io_commit_bits_config_##to##_mant = (from).m; \
+  t.io_commit_bits_config_##to##_shift = (from).s;
+    t.io_commit_bits_config_average_unitPackets = q.unit_packets != 0;
+    t.io_commit_bits_config_average_masks_0 = q.masks[0];
+    t.io_commit_bits_config_average_masks_1 = q.masks[1];
+    t.io_commit_bits_config_average_masks_2 = q.masks[2];
+    VM_SCALED(average_weight_0, q.weight[0])
+    VM_SCALED(average_weight_1, q.weight[1])
+    VM_SCALED(average_weight_2, q.weight[2])
+    VM_SCALED(average_weight_3, q.weight[3])
+    VM_SCALED(average_weight_4, q.weight[4])
+    VM_SCALED(average_weight_5, q.weight[5])
+    VM_SCALED(average_lambda, q.lambda)
+    t.io_commit_bits_config_size_on = q.size_on != 0;
+    VM_SCALED(size_invMeanLen, q.size)
+    t.io_commit_bits_config_decide_spacing = q.spacing;
+    t.io_commit_bits_config_decide_limitBytes = q.limit_bytes;
+    t.io_commit_bits_config_decide_limitPackets = q.limit_packets;
+    const VmCurve& c = q.colour[0].drop;  // all packets are green
+    t.io_commit_bits_config_colours_0_drop_shape_on = c.on != 0;
+    t.io_commit_bits_config_colours_0_drop_shape_minTh = c.min_th;
+    t.io_commit_bits_config_colours_0_drop_shape_maxTh = c.max_th;
+    t.io_commit_bits_config_colours_0_drop_shape_endTh = c.end_th;
+    t.io_commit_bits_config_colours_0_drop_shape_slope1 = c.b1_1;
+    t.io_commit_bits_config_colours_0_drop_shape_base2 = c.base2;
+    t.io_commit_bits_config_colours_0_drop_shape_slope2 = c.b1_2;
+    VM_SCALED(colours_0_drop_shape_square2, c.b2_2)
+    VM_SCALED(colours_0_drop_inverses_0, c.inv1)
+    VM_SCALED(colours_0_drop_inverses_1, c.inv2)
+#undef VM_SCALED
+  }
+
+  VerilatedContext context_;
+  VPolicy top_{&context_};
+  bool unsettled_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Decider> makeDecider(const LoadedConfig& loaded, u64 seed) {
+  return std::make_unique<RtlDecider>(loaded.queues[0], seed);
+}
+
+}  // namespace vermilion

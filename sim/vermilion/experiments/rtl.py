@@ -1,0 +1,103 @@
+"""The engine `rtl`: the Verilated lane as a library that serves sim/experiments/engine/engine.h, the policy pipeline by itself for the Poisson queue,
+and runs of both beside the model's.
+
+Built once, as position-independent code, from the preset `network`: the lane that the model's session has. The run's own verdicts, averages
+and departures are hashed by the queue disc, so two engines whose results are equal have decided every packet alike.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import build
+from . import runs
+
+PRESET = "network"
+POLICY, POLICY_PRESET = "PolicyPipeline", "lab-protected-few-cells"  # a build without markers; of cells it has none
+SOURCES = ("verilated_lane.cpp", "control_access.cpp")  # of the harness
+
+
+def verilated(folder: Path, prefix: str, top: str, work: Path, note) -> tuple[list[Path], str]:
+    """Archives of the Verilated module and of Verilator's own part, to be linked into a library, and their digest."""
+    verilog = sorted(folder.glob("*.sv"))
+    verilate = ["verilator", "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "-Wno-fatal"]
+    verilate += ["--prefix", prefix, "--top-module", top, "--Mdir", work, "-CFLAGS", "-fPIC"]
+    made = work / "verilated.made"
+    key = build.digest(verilog, *verilate)
+
+    def action():
+        work.mkdir(parents=True, exist_ok=True)
+        build.run([*verilate, *verilog], work / "verilator.log")
+        command = ["make", "-C", work, "-f", f"{prefix}.mk", f"-j{os.cpu_count() or 1}"]
+        build.run([*command, "OPT_FAST=-O2", "OPT_GLOBAL=-O2", *build.MAKE_VARIABLES], work / "make.log")
+        made.touch()
+
+    build.step(made, key, note, f"SystemVerilog to a library, {top}", action)
+    return [work / f"lib{prefix}.a", work / "libverilated.a"], key
+
+
+def flags(work: Path) -> list[str]:
+    """For C++ that includes a Verilated module's header."""
+    include = Path(os.environ.get("VERILATOR_ROOT", "")) / "include"
+    return [*build.CXX_FLAGS, "-isystem", str(include), "-isystem", str(work)]
+
+
+def library(note) -> tuple[Path, str]:
+    """The shared library of the lane, and its digest."""
+    model = build.model_library(note)
+    made = build.BUILD / "libvermilion_rtl_engine.so"
+    engine = build.ROOT / "sim" / "experiments" / "engine"
+    sources = sorted(engine.glob("rtl_*.cpp")) + [build.ROOT / "sim" / "harness" / name for name in SOURCES]
+    headers = [engine / "engine.h", engine / "rtl_session.h", *build.files("sim/harness", "*.h")]
+    with build.locked():
+        folder, work = build.system_verilog(PRESET, note), build.BUILD / PRESET / "obj-library"
+        archives, key = verilated(folder, build.PREFIX, build.top_module(folder), work, note)
+        command = ["g++", *flags(work), "-shared", "-fPIC"]
+        command += [f"-I{build.ROOT / 'sim' / each}" for each in ("model", "harness")]
+        command += [word.replace("\\", "") for word in build.definitions(PRESET, "")]
+        command += [*sources, *archives, model, f"-Wl,-rpath,{model.parent}", "-pthread", "-o", made]
+        digest = build.digest(sources + headers + build.files("sim/model", "*.cpp", "*.h"), key, *command)
+        build.step(made, digest, note, "the engine rtl", lambda: build.run(command, build.BUILD / "rtl-engine.log"))
+    return made, digest
+
+
+def policy(note) -> tuple[list, list[str], str]:
+    """The policy pipeline by itself: archives, compiler's words and digest. To be called with the build locked."""
+    folder, work = build.BUILD / "policy" / "sv", build.BUILD / "policy" / "obj"
+    key = build.digest([build.ROOT / "build.sc", *build.files("hw/src", "*.scala")], POLICY, POLICY_PRESET)
+
+    def action():
+        command = build.mill("hw.runMain", "vermilion.lane.EmitBlock", POLICY, POLICY_PRESET, str(folder))
+        folder.mkdir(parents=True, exist_ok=True)
+        build.run(command, folder.with_suffix(".log"), env=build.mill_environment())
+
+    build.step(folder, key, note, "Chisel to SystemVerilog, the policy pipeline", action)
+    archives, key = verilated(folder, "VPolicy", POLICY, work, note)
+    return archives, flags(work), key
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Runs of the RTL beside the model's: all that a run gives, its hash of verdicts and departures with it, is equal or not."""
+
+    runs: int
+    differing: list[str]  # of runs and seeds
+    packets: int  # decided
+    hashes: dict[str, str]  # of each run and seed
+
+    def sentence(self) -> str:
+        text = f"same verdicts as the model: {self.runs - len(self.differing)} of {self.runs} runs ({self.packets:,} packets)"
+        return text + (f"; others in {', '.join(self.differing[:8])}" if self.differing else "")
+
+    def record(self) -> dict:
+        return {"sentence": self.sentence(), "differing": self.differing, "hashes": self.hashes}
+
+
+def beside_the_model(plan: list[runs.Run], results: dict, model: runs.Program, folder: Path, jobs: int) -> Beside:
+    """Has the model do the same runs, where it has not."""
+    wanted = runs.Runner(model, folder, jobs).all(plan)
+    names = {(run.name, run.seed): f"{run.name}, seed {run.seed}" for run in plan}
+    differing = [text for (name, seed), text in names.items() if results[name][seed] != wanted[name][seed]]
+    fates = {text: results[name][seed]["fates"] for (name, seed), text in names.items()}
+    packets = sum(lane["decided"] for each in fates.values() for lane in each["lanes"])
+    return Beside(len(plan), differing, packets, {text: each["hash"] for text, each in fates.items()})

@@ -1,0 +1,142 @@
+"""What came of a sweep: rows, one a run at a point, as Parquet; and the report with the frontiers.
+
+Columns: the parameters, `run`, `seed`, `key` (of the stored run), then the figures that the experiment's module gives for the run. Rows stand in
+the order of points, runs and seeds, and nothing in them tells of time or place, so two ways of making a sweep give the same bytes.
+"""
+
+import fnmatch
+import json
+import math
+from html import escape
+from pathlib import Path
+from statistics import fmean, stdev
+
+from ..experiments.command import module
+from ..report import Page, tables
+from . import plan, spec
+
+MOST_ROWS = 500  # of the report's table
+INKS = ("#2e9e43", "#d2603a", "#5b8fc0", "#c99300", "#8a5bb0", "#4aa5a0", "#b0507a", "#777777")
+
+
+def figures(row: plan.Row, result: dict) -> dict[str, float]:
+    """Of one run, by the experiment's own hand."""
+    made = module(row.point.of).figures(row.point.of, {row.run.name: {row.run.seed: result}}, 1)
+    own = f"{row.run.name}."
+    return {name.removeprefix(own): float(of[0]) for name, of in made.items() if name.startswith(own) and len(of) == 1}
+
+
+def column(values: list) -> list:
+    """One type a column: whole numbers, numbers, or text."""
+    if all(isinstance(each, int) and not isinstance(each, bool) for each in values):
+        return values
+    if all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in values):
+        return [float(each) for each in values]
+    return [each if isinstance(each, str) else json.dumps(each, sort_keys=True, default=str) for each in values]
+
+
+def records(rows: list[plan.Row], folder: Path) -> list[dict[str, float]]:
+    """Each row's figures; stored runs are read once however many rows they have."""
+    seen: dict[tuple, dict] = {}
+    out = []
+    for row in rows:
+        name = (row.key, row.run.name, id(row.point.of))
+        if name not in seen:
+            seen[name] = figures(row, plan.kept(folder / "runs" / f"{row.key}.json")["results"])
+        out.append(seen[name])
+    return out
+
+
+def columns(sweep: spec.Sweep, rows: list[plan.Row], made: list[dict[str, float]]) -> dict[str, list]:
+    out = {name: column([row.point.values[name] for row in rows]) for name in sweep.parameters()}
+    out |= {"run": [row.run.name for row in rows], "seed": [row.run.seed for row in rows]}
+    out["key"] = [row.key for row in rows]
+    for name in dict.fromkeys(name for each in made for name in each):
+        out[name] = [each.get(name, math.nan) for each in made]
+    return out
+
+
+def write_parquet(path: Path, made: dict[str, list]):
+    import pyarrow
+    import pyarrow.parquet
+
+    part = path.with_name(path.name + ".part")
+    pyarrow.parquet.write_table(pyarrow.table(made), part, compression="zstd")
+    part.replace(path)
+
+
+def means(sweep: spec.Sweep, made: dict[str, list]) -> list[tuple[dict, dict[str, list[float]]]]:
+    """Parameters and run, and each figure's values over seeds, in the order of points and runs."""
+    names = [*sweep.parameters(), "run"]
+    numbers = [name for name in made if name not in (*names, "seed", "key")]
+    grouped: dict[tuple, dict[str, list[float]]] = {}
+    for i in range(len(made["run"])):
+        at = grouped.setdefault(tuple(made[name][i] for name in names), {name: [] for name in numbers})
+        for name in numbers:
+            at[name].append(made[name][i])
+    return [(dict(zip(names, key)), values) for key, values in grouped.items()]
+
+
+def frontier(points: list[tuple[float, float]], better: list[str]) -> list[tuple[float, float]]:
+    """Those that no other is better than in both, by their first coordinate."""
+    sign = [1 if each == "low" else -1 for each in better]
+    out, best = [], math.inf
+    for x, y in sorted(points, key=lambda point: (sign[0] * point[0], sign[1] * point[1])):
+        if sign[1] * y < best:
+            out.append((x, y))
+            best = sign[1] * y
+    return sorted(out)
+
+
+def drawing(plot: spec.Plot, grouped: list):
+    """Marks of the points and the frontier of each group, as a staircase between them would say too much: straight lines."""
+
+    def draw(figure):
+        axis = figure.subplots()
+        groups: dict[str, list[tuple[float, float]]] = {}
+        for at, values in grouped:
+            if not any(fnmatch.fnmatchcase(at["run"], each) for each in plot.runs):
+                continue
+            point = fmean(values[plot.x]), fmean(values[plot.y])
+            if not any(map(math.isnan, point)):
+                groups.setdefault(", ".join(str(at[name]) for name in plot.by) or "all", []).append(point)
+        for i, (name, points) in enumerate(groups.items()):
+            ink = INKS[i % len(INKS)]
+            axis.plot(*zip(*points), "o", color=ink, markersize=3, alpha=0.5)
+            axis.plot(*zip(*frontier(points, plot.better)), "-o", color=ink, linewidth=1, markersize=4, label=name)
+        axis.set(xlabel=f"{plot.x} ({plot.better[0]} is better)", ylabel=f"{plot.y} ({plot.better[1]} is better)")
+        if 0 < len(groups) <= 3 * len(INKS):
+            axis.legend()
+
+    return draw
+
+
+def number(values: list[float]) -> str:
+    text = f"{fmean(values):.5g}"
+    return f"{text} +- {stdev(values):.2g}" if len(values) > 1 else text
+
+
+def write_report(page: Path, sweep: spec.Sweep, rows: list[plan.Row], made: dict[str, list], versions: dict):
+    out, grouped = Page(), means(sweep, made)
+    out.section("frontiers", "Frontiers")
+    out.text(
+        f"{len({row.key for row in rows})} runs at {len({id(row.point) for row in rows})} points, seeds "
+        f"{', '.join(map(str, sweep.all_seeds()))}, engine {sweep.engine}. A mark is a point's mean over seeds; the line joins "
+        "the points that no other is better than in both."
+    )
+    for i, plot in enumerate(sweep.plot):
+        which = "" if plot.runs == ["*"] else f", runs {', '.join(plot.runs)}"
+        out.figure(f"frontier-{i + 1}", f"{plot.y} against {plot.x}{which}", 3.6, drawing(plot, grouped))
+    out.section("table", "Points")
+    if len(grouped) > MOST_ROWS:
+        out.text(f"The first {MOST_ROWS} of {len(grouped)}; all stand in results.parquet.", "note")
+    names = [*sweep.parameters(), "run"]
+    shown = list(dict.fromkeys(name for plot in sweep.plot for name in (plot.x, plot.y))) or list(grouped[0][1])[:6]
+    cells = [[*(str(at[n]) for n in names), *(number(values[n]) for n in shown)] for at, values in grouped[:MOST_ROWS]]
+    out.body.append(tables.table(names, shown, cells))
+    out.text("+- is the standard deviation over seeds.", "note")
+    out.section("sweep", "The sweep")
+    out.body.append(tables.table(["software"], [], [[f"{name} {text}"] for name, text in versions.items()]))
+    text = json.dumps(sweep.model_dump(mode="json"), indent=1, default=str)
+    out.details("What was asked, as JSON", f"<pre>{escape(text)}</pre>")
+    page.write_text(out.html(sweep.title), encoding="utf-8")
