@@ -277,6 +277,7 @@ def notes(of: settings.Ddred) -> list[str]:
         f"Here {shape.transfers} of {shape.least_bytes // 1000} to {shape.most_bytes // 1000} KB begin within {shape.within_s:g} s, a twentieth of lengths and time, so that as many are under way at once; counts and sums are smaller accordingly.",
         "As many at once it must be: in a first version of the settings, 45 transfers of the paper's lengths in 6 s, DDRED lost 40 and 70 % more packets than RED and consumed 25 and 23 % more slots "
         "(one seed; small and large thresholds). docs/experiments.md says why, by a log of who was lost.",
+        "The bus saves less than the paper's where queues are short, as there is hardly anyone to choose from: a quarter of its transfers saved 13 % of the slots at 5 / 15 of 50 packets and 57 % at 60 / 180 of 600 (one seed; docs/experiments.md).",
         "Every port of a router has the queue under test, towards its workstation too; acknowledgements pass it as data does. A workstation's own port has none. "
         "Distances are inferred from the TTL, 64 at the sender, so they count the routers that a packet came through, the losing one included.",
         f"TCP is ns-3's NewReno without SACK and time stamps, {tcp.segment_bytes} B segments, a window of {tcp.window_segments} segments, initial window {tcp.initial_window}, "
