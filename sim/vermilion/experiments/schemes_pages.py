@@ -105,7 +105,12 @@ def notes(of: schemes.Schemes) -> list[str]:
         "With ECN the queue marks where its curve would drop early, and ns-3's TCP has TcpSocketBase::UseEcn On at both ends: it negotiates ECN in the SYN, data segments are ECT(0), and an echo halves the window once a round trip. "
         "SYNs, acknowledgements and retransmissions are not ECN-capable, so they are dropped as without it; over a curve's end everything is dropped. Tail drop marks nothing: its rows with ECN and without are alike. "
         "CE counts arriving packets; DDRED marks queued ones in their stead, which are not in it.",
-        f"TCP is ns-3's NewReno without SACK and time stamps, {tcp.segment_bytes} B segments, initial window {tcp.initial_window}, least RTO {tcp.min_rto_ms:g} ms, an ACK for each {tcp.delayed_ack} of them or {tcp.delayed_ack_ms:g} ms.",
+        f"TCP is ns-3's NewReno without SACK and time stamps, {tcp.segment_bytes} B segments, initial window {tcp.initial_window}, least RTO {tcp.min_rto_ms:g} ms, "
+        + (
+            "an ACK a segment."
+            if tcp.delayed_ack == 1
+            else f"an ACK for {tcp.delayed_ack} segments or {tcp.delayed_ack_ms:g} ms."
+        ),
         "Loss of a colour is of the packets that came to cr in that colour; - where none came. Delay is from arrival at cr to the end of sending. Fairness is Jain's index of the long flows' goodput.",
     ]
 
