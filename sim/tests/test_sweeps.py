@@ -100,6 +100,16 @@ def test_options_that_do_not_go_together_are_refused(words, sentence):
     assert isinstance(done.exception, UserError) and sentence in str(done.exception)
 
 
+def test_a_scheduler_that_is_not_there_is_refused_with_a_sentence(tmp_path, queue, monkeypatch):
+    monkeypatch.setattr(cluster, "SECONDS_TO_ANSWER", 1)
+    path = tmp_path / "x.toml"
+    path.write_text(SMALL)
+    for address in ("tcp://127.0.0.1:1", "nowhere"):
+        words = ["sweep", str(path), "--out", str(tmp_path / "out"), "--scheduler", address]
+        done = CliRunner().invoke(cli.cli, words)
+        assert isinstance(done.exception, UserError) and "no Dask scheduler answers there" in str(done.exception)
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_shipped_sweep_is_complete(path):
     sweep = spec.load(path)

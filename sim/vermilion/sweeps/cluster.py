@@ -69,6 +69,15 @@ def queue(kind: str, target: Path, jobs: int):
     return made
 
 
+def await_workers(made, scheduler: str):
+    try:
+        made.wait_for_workers(1, timeout=SECONDS_TO_ANSWER)
+    except TimeoutError:
+        raise UserError(
+            f"--scheduler {scheduler}: has no workers; start some with ./vermilion dask worker {scheduler} --nthreads 1"
+        ) from None
+
+
 @contextmanager
 def client(target: Path, scheduler: str | None, jobqueue: str | None, jobs: int):
     """A client of one of the three kinds of workers."""
@@ -93,6 +102,8 @@ def client(target: Path, scheduler: str | None, jobqueue: str | None, jobs: int)
             made = Client(cluster)
         try:
             quietly()
+            if scheduler:
+                await_workers(made, scheduler)
             yield made
         finally:
             made.close()
