@@ -7,10 +7,11 @@ lane's shadow record, `counters NAME` what `tc -s` says, `refused NAME` the driv
 import ctypes
 import json
 import re
-import tempfile
+import socket
 import threading
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from devices import running
@@ -55,13 +56,30 @@ def expected(port=PORT, **queue) -> dict[int, int]:
 ADDRESSES = sorted(expected())
 
 
-def check_machine():
-    """Skips where no guest can be had; where packages cannot be fetched although there is a network, the test fails."""
+def reachable(place: str) -> bool:
+    try:
+        socket.create_connection((urlsplit(place).hostname, 80), 5).close()
+    except OSError:
+        return False
+    return True
+
+
+def check_machine(*needs):
+    """Skips where no guest can be had, or without a network to fetch it; where there is one, what cannot be fetched is a failure."""
     try:
         guest.check_system()
         guest.mirror()
     except guest.Unavailable as error:
         pytest.skip(str(error))
+    try:
+        for need in needs or (guest.setup, driver_guest.tools):
+            need()
+        for version in driver_guest.KERNELS:
+            driver_guest.kernel(version)
+    except guest.Unavailable as error:
+        if reachable(guest.mirror()):
+            raise
+        pytest.skip(f"no network: {error}")
 
 
 class Talk:
@@ -84,7 +102,7 @@ class Talk:
 
 
 def talk(
-    version: str, program, script: str, *actions, folder: Path, options=(), through=None, timeout=110, **guest
+    version: str, program, script: str, *actions, folder: Path, options=(), through=None, timeout=300, **guest
 ) -> Talk:
     """Boots the guest with `script`. `actions`: what to do at steps 1, 2 and so on, with the device; `through(socket)`: what stands between;
     `guest`: more for `driver_guest.boot`."""

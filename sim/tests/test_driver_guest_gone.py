@@ -1,4 +1,4 @@
-"""The RTL's process killed under a driver at work: an error with a sentence within seconds, no splat, no hang, and everything can still be taken down."""
+"""The driver unbound, and the RTL's process killed, under tc at work: an error with a sentence within seconds, no splat, no hang, and everything can still be taken down."""
 
 import time
 
@@ -10,10 +10,27 @@ from lost_link import LostLink
 
 SCRIPT = """
 red="limit 400000 max 90000 avpkt 1000 burst 55 ecn bandwidth 100mbit"
-tc qdisc add dev $lane root handle 1: red min 30000 $red
+busy() {
+  while [ ! -e /tmp/over ]; do
+    /bin/tc -s qdisc show dev $lane > /tmp/last 2>&1
+    /bin/tc qdisc replace dev $lane root handle 1: red min $1 $red > /tmp/last 2>&1
+  done
+}
+busy 30000 & one=$!
+busy 40000 & two=$!
+for round in 1 2 3 4 5; do
+  sleep 0.3
+  echo $device > /sys/bus/pci/drivers/vermilion/unbind
+  echo $device > /sys/bus/pci/drivers/vermilion/bind
+done
+echo > /tmp/over
+wait $one $two
+rm /tmp/over
+echo "bound $(ls -d /sys/bus/pci/drivers/vermilion/$device/net/*)"
+ip link set $lane up
+tc qdisc replace dev $lane root handle 1: red min 30000 $red
 counters before
 echo "carrier.before $(cat /sys/class/net/$lane/carrier)"
-busy() { while [ ! -e /tmp/over ]; do /bin/tc -s qdisc show dev $lane > /tmp/last; /bin/tc qdisc change dev $lane root handle 1: red min $1 $red; done; }
 busy 30000 & one=$!
 busy 40000 & two=$!
 step 1
@@ -40,7 +57,9 @@ def machine():
     driver_bench.check_machine()
 
 
-def test_a_card_that_dies_at_work_ends_in_a_sentence(tmp_path, device_program):  # noqa: F811
+def test_a_driver_taken_off_at_work_and_a_card_that_dies_at_work_end_in_a_sentence(
+    tmp_path, device_program
+):  # noqa: F811
     links = []
 
     def through(socket):
@@ -54,6 +73,7 @@ def test_a_card_that_dies_at_work_ends_in_a_sentence(tmp_path, device_program): 
 
     said = talk("6.12", device_program, SCRIPT, kill, folder=tmp_path, through=through)
     assert links[0].lost and links[0].alone > 0
+    assert "/net/" in said.said("bound")
     assert said.qdiscs("before")["1:"]["offloaded"] and said.said("carrier.before") == "1"
     seen = int(said.said("seconds.seen")) - int(said.said("seconds.began"))
     assert seen <= 5

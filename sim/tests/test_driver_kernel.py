@@ -15,7 +15,7 @@ IGNORED = "LINUX_VERSION_CODE,CONSTANT_COMPARISON"
 
 @pytest.fixture(scope="module", autouse=True)
 def machine():
-    driver_bench.check_machine()
+    driver_bench.check_machine(driver_guest.checkers)
 
 
 def warnings(log) -> list[str]:
@@ -24,17 +24,17 @@ def warnings(log) -> list[str]:
 
 @pytest.mark.parametrize("version", driver_guest.KERNELS)
 def test_the_module_builds_without_a_warning(version):
-    made = driver_guest.module(version, "W=1", name="strict")
+    made = driver_guest.module(version)
     assert made.exists() and warnings(made.parents[1] / "make.log") == []
     said = subprocess.run(["modinfo", made], capture_output=True, text=True)
     if said.returncode == 0:
         assert "Dual BSD/GPL" in said.stdout and "mqnic.app_564d0001" in said.stdout
 
 
-def test_sparse_finds_nothing():
-    sparse = driver_guest.checkers() / "system/usr/bin/sparse"
-    made = driver_guest.module("6.12", "C=2", f"CHECK={sparse}", name="sparse")
-    log = made.parents[1] / "make.log"
+def test_sparse_finds_nothing(tmp_path):
+    sparse, log = driver_guest.checkers() / "system/usr/bin/sparse", tmp_path / "log"
+    tree = driver_guest.module("6.12").parents[1]
+    assert driver_guest.kbuild(driver_guest.headers("6.12"), tree, log, "C=2", f"CHECK={sparse}") == 0, log.read_text()
     read = {line.split("/")[-1] for line in log.read_text().splitlines() if line.strip().startswith("CHECK")}
     assert {path.name for path in SOURCES if path.suffix == ".c"} <= read
     assert warnings(log) == []
@@ -52,3 +52,13 @@ def test_every_source_says_its_licence():
     for path in SOURCES:
         assert "SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0" in path.open().readline(), path.name
     assert 'MODULE_LICENSE("Dual BSD/GPL")' in (KERNEL / "vm_main.c").read_text()
+
+
+def test_what_dkms_gets_is_the_whole_module(tmp_path):
+    subprocess.run(["make", "-s", "-C", KERNEL, "install", f"DESTDIR={tmp_path}"], check=True)
+    version = re.search(r'VM_DRIVER_VERSION "(.*)"', (KERNEL / "vm_core.h").read_text())[1]
+    tree = tmp_path / f"usr/src/vermilion-{version}"
+    there = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
+    wanted = {str(path.relative_to(driver_guest.DRIVER)) for path in driver_guest.sources()}
+    assert there == wanted | {"dkms.conf", "kernel/Makefile"}
+    assert f'PACKAGE_VERSION="{version}"' in (tree / "dkms.conf").read_text()

@@ -91,11 +91,18 @@ def sources() -> list[Path]:
     return [path for part in parts for path in build.files(f"sw_driver/{part}", "v*.[ch]", "Kbuild")]
 
 
-def module(version: str, *words: str, name: str = "module", say=build.quiet) -> Path:
-    """vermilion.ko for a kernel, built from a copy of the sources; `words` for make. What make says is in `make.log` beside it."""
+def kbuild(where: Path, target: Path, log: Path, *words: str) -> int:
+    """Kbuild with the headers at `where` on a copy of the sources, with the warnings that kernel developers want; returns the exit status."""
+    command = ["make", "-C", str(where), f"M={target / 'kernel'}", "W=1", *words, "modules"]
+    with log.open("w") as out:
+        return subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).returncode
+
+
+def module(version: str, say=build.quiet) -> Path:
+    """vermilion.ko for a kernel, built from a copy of the sources. What make said is in `../make.log` beside it."""
     where = headers(version)
-    target = build.BUILD / f"{name}-{version}"
-    key = build.digest(sources(), str(where), *words)
+    target = build.BUILD / f"module-{version}"
+    key = build.digest(sources(), str(where))
     made = target / "made"
     with build.locked("driver-lock"):
         if made.exists() and made.read_text() == key:
@@ -106,10 +113,7 @@ def module(version: str, *words: str, name: str = "module", say=build.quiet) -> 
             copy.parent.mkdir(parents=True, exist_ok=True)
             if not copy.exists() or copy.read_bytes() != path.read_bytes():  # make builds what is newer
                 shutil.copyfile(path, copy)
-        command = ["make", "-C", str(where), f"M={target / 'kernel'}", *words, "modules"]
-        with (target / "make.log").open("w") as log:
-            done = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-        if done.returncode:
+        if kbuild(where, target, target / "make.log"):
             raise build.BuildError(
                 f"the driver does not build for Linux {version}:\n{(target / 'make.log').read_text()}"
             )

@@ -1,25 +1,26 @@
-"""The register map as a C header for the driver library (sw_driver/lib), in the kernel's dialect: macros alone.
+"""A register map as a C header for the driver (sw_driver), in the kernel's dialect: macros alone.
 
 `VM_REG_SHADOW_WEIGHT(i)` is a byte address; of a field there are `_SHIFT` and `_MASK`, for `VM_PUT` and `VM_GET`, and `_RESET`
-where it reads as a constant.
+where it reads as a constant. Maps differ in the prefix.
 """
 
 SPDX = "/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */"
 
 
-def field(register, f) -> list[str]:
-    name = f"VM_REG_{register.snake}_{f.name}".upper()
+def field(prefix: str, register, f) -> list[str]:
+    name = f"{prefix}_{register.snake}_{f.name}".upper()
     mask = (1 << (f.high + 1)) - (1 << f.low)
     lines = [f"#define {name}_SHIFT {f.low}", f"#define {name}_MASK 0x{mask:08x}u"]
     return lines + ([f"#define {name}_RESET 0x{f.reset:x}u"] if f.access == "ro" and f.reset else [])
 
 
-def header(head: str, guard: str, registers: list) -> str:
-    """`head` says what the file was generated from; `guard` is the macro that keeps it from being read twice."""
+def header(head: str, prefix: str, page: str, registers: list) -> str:
+    """`head` says what the file was generated from, `page` of docs/ what the registers mean."""
+    guard = f"{prefix}S_H"
     lines = [
         f"/* {head} */",
         SPDX,
-        "/* Byte addresses of the registers and their fields. Meaning: docs/registers.md. */",
+        f"/* Byte addresses of the registers and their fields. Meaning: docs/{page}. */",
         f"#ifndef {guard}",
         f"#define {guard}",
         "",
@@ -34,6 +35,6 @@ def header(head: str, guard: str, registers: list) -> str:
         sums = "".join(f" + 0x{stride:x}u * (u32)({n})" for n, (_, _, stride) in zip(names, r.dims))
         address = f"(0x{r.address:04x}u{sums})" if names else f"0x{r.address:04x}u"
         arguments = f"({', '.join(names)})" if names else ""
-        lines.append(f"#define VM_REG_{r.snake.upper()}{arguments} {address}")
-        lines += [line for f in r.fields if f.name != "value" for line in field(r, f)]
+        lines.append(f"#define {prefix}_{r.snake.upper()}{arguments} {address}")
+        lines += [line for f in r.fields if f.name != "value" for line in field(prefix, r, f)]
     return "\n".join([*lines, "", "#endif", ""])

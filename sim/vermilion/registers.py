@@ -223,7 +223,7 @@ def scala_path(of: Map) -> Path:
 
 
 def c_header(of: Map, _intro: str, registers: list[Register]) -> str:
-    return header(of.head, "VM_REGS_H", registers)
+    return header(of.head, "VM_REG" if of is LANE else "VM_APP_REG", of.page, registers)
 
 
 GENERATED = {
@@ -232,6 +232,7 @@ GENERATED = {
     build.ROOT / "sw_driver" / "lib" / "vm_regs.h": (LANE, c_header),
     build.ROOT / "docs" / LANE.page: (LANE, markdown),
     scala_path(APP): (APP, scala),
+    build.ROOT / "sw_driver" / "kernel" / "vm_app_regs.h": (APP, c_header),
     build.ROOT / "docs" / APP.page: (APP, markdown),
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The app block of a Corundum NIC (docs/nic.md): an auxiliary device of Corundum's driver, mqnic.app_ and APP_ID in hexadecimal digits.
+/* The lanes in a Corundum NIC (docs/nic.md): an auxiliary device of Corundum's driver, mqnic.app_ and APP_ID in hexadecimal digits.
  *
  * That driver's structs, which hold the mapped BAR, differ between its versions, so nothing of them is used: the auxiliary device's
  * parent is the NIC's PCI function, and the app's registers are its BAR 2.

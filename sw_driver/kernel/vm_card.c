@@ -158,6 +158,8 @@ int vm_card_register(struct vm_card *card)
 	int error = open_lanes(card);
 	u32 i;
 
+	if (!error)
+		error = vm_app_check(card);
 	if (error)
 		goto no_lanes;
 	error = vm_devlink_register(card);
@@ -221,5 +223,6 @@ void vm_card_restore(struct vm_card *card)
 			dev_err(card->dev, "lane %u is not as before the reset: %s\n", i, why.text);
 	}
 	card->resetting = false;
+	vm_app_restore(card);
 	schedule_delayed_work(&card->watch, WATCH_PERIOD);
 }

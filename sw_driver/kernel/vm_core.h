@@ -258,6 +258,11 @@ int vm_netdev_register(struct vm_repr *repr);
 void vm_netdev_unregister(struct vm_repr *repr);
 void vm_netdev_free(struct vm_repr *repr);
 
+/* vm_app.c: the block in front of a NIC's lanes, where there is one. vm_app_route() under RTNL; vm_app_restore() not. */
+int vm_app_check(struct vm_card *card);
+int vm_app_route(struct vm_repr *repr, bool up);
+void vm_app_restore(struct vm_card *card);
+
 /* vm_tc.c */
 int vm_tc_init(struct vm_repr *repr);
 void vm_tc_exit(struct vm_repr *repr);

@@ -34,7 +34,20 @@ static struct devlink_port *vm_netdev_devlink_port(struct net_device *netdev)
 }
 #endif
 
+static int vm_netdev_open(struct net_device *netdev)
+{
+	return vm_app_route(netdev_priv(netdev), true);
+}
+
+static int vm_netdev_stop(struct net_device *netdev)
+{
+	vm_app_route(netdev_priv(netdev), false);
+	return 0;
+}
+
 const struct net_device_ops vm_netdev_ops = {
+	.ndo_open = vm_netdev_open,
+	.ndo_stop = vm_netdev_stop,
 	.ndo_start_xmit = vm_netdev_xmit,
 	.ndo_set_features = vm_netdev_set_features,
 	.ndo_setup_tc = vm_tc_setup,

@@ -18,11 +18,12 @@ enum vm_marker_kind { VM_NO_MARKER, VM_LEAF, VM_SRTCM, VM_TRTCM, VM_REDP, VM_FLO
 enum vm_flow_kind { VM_FLOW_NONE, VM_FLOW_THREE_COLOUR, VM_FLOW_WEB, VM_FLOW_ADAPTIVE };
 enum { VM_DROPS, VM_MARKS }; /* a colour's two curves */
 
-/* Thresholds in the average's unit. VM_TAIL: no early drops; as a curve of marks: none of its own, marks follow the drops. */
+/* Thresholds in the average's unit. VM_TAIL: no early drops; as a curve of marks: none of its own, marks follow the drops.
+ * `end`: ExRED's K, where 0 is the queue's limit; RED: up to here p is 1 from max on, but drops are not forced; 0 is max. */
 struct vm_curve {
 	u32 kind;
 	u32 min, max;
-	u32 end;	    /* ExRED's K; 0: the queue's limit. RED: from max up to here p is 1 but drops are not forced; 0: max */
+	u32 end;	    /* see above */
 	struct vm_number p; /* at max */
 };
 
