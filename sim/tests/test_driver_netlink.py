@@ -4,12 +4,13 @@ import ctypes
 import random
 import re
 
+import driver_bench
 import pytest
 from devices import device_program, running  # noqa: F401
 from netlink_cases import PLAIN, QUEUES, another, leaves, merged, nest, refusals
 from netlink_guest import MESSAGES, Talk, program, registers, settings, splats, values
 from test_driver_profile import random_file
-from vermilion import config, driver_guest, guest, netlink_spec
+from vermilion import config, driver_guest, netlink_spec
 from vermilion.driver_library import C, library
 from vermilion.settings import queue_settings
 
@@ -139,10 +140,8 @@ dmesg -r
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory, device_program):  # noqa: F811
-    try:
-        driver_guest.files("6.12")  # built before the device begins to wait
-    except guest.Unavailable as error:
-        pytest.skip(str(error))
+    driver_bench.check_machine()
+    driver_guest.files("6.12")  # built before the device begins to wait
     print(f"seed {SEED}")
     said, folder = Said(), tmp_path_factory.mktemp("netlink")
     with running(device_program) as device:

@@ -104,8 +104,8 @@ def tables(spec: dict) -> str:
     """The module's table of settings, and the policies of its commands."""
     found = sets(spec)
     lines = [
-        f"// {SPDX}",
         f"/* {HEAD} */",
+        f"/* {SPDX} */",
         "/* clang-format off */",
         "#include <linux/build_bug.h>",
         "#include <linux/stddef.h>",

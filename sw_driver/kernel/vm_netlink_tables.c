@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* Generated from sw_driver/netlink/vermilion.yaml by sim/vermilion/netlink_spec.py. Do not edit. */
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* clang-format off */
 #include <linux/build_bug.h>
 #include <linux/stddef.h>
