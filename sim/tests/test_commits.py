@@ -1,5 +1,6 @@
 """Profile changes at line rate: every decision is that of one whole profile, and one bit that was written otherwise than told is found."""
 
+import json
 import shutil
 
 import pytest
@@ -29,3 +30,12 @@ def test_every_decision_amid_changes_used_the_old_or_the_new_profile_whole(campa
 def test_the_last_place_of_a_weight_that_is_not_as_told_is_found(campaign_program, wrong):
     status, found = commits.campaign("lab", 200, SEED, wrong, campaign_program)
     assert status == 1 and "a decision is neither the old profile's nor the new one's" in found["fault"]
+
+
+def test_the_results_are_of_the_settings_that_are_there():
+    held = json.loads((commits.RESULTS / "commits.json").read_text())
+    assert (commits.RESULTS / "commits.md").read_text() == commits.page(held)
+    assert all(
+        each["changes"] >= 10_000 and each["fault"] == "" and each["profiles"] == commits.PROFILES for each in held
+    )
+    assert all(each["changes_with_both"] > 3000 for each in held)

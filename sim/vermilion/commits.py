@@ -1,4 +1,4 @@
-"""`vermilion commits`: profile changes while frames come back to back, and whether each decision used one profile whole; `--publish` writes docs/results/commits.md.
+"""`vermilion commits`: profile changes while frames come back to back, and whether each decision used one profile whole; docs/results/commits.md.
 
 Settings: four queues over all DSCPs, behind a port of half the stream's rate, so that queues stand and every verdict is given.
 A profile is drawn at random over averages, curves, spacing, ECN, limits, markers, distances and which colours may pay. Service, rewriting, the class table, `update` and the form of the
