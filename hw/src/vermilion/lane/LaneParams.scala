@@ -109,6 +109,8 @@ object LaneParams {
       "nic100g-all" -> nic100g.copy(victims = 16),
       "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
       "lab-without-victims" -> lab.copy(victims = 0),
+      // Records a queue lie in block RAM, in LUTs in the others.
+      "lab-128-queues" -> lab.copy(queues = 128),
       "nic10g-protected" -> nic10g.copy(protect = true),
       "lab-protected-few-cells" -> labFew.copy(protect = true, flows = 0, tokenKinds = Set.empty),
       "nic100g-protected-few-cells" -> nicFew.copy(protect = true, flows = 0, tokenKinds = Set.empty)
