@@ -167,7 +167,7 @@ class Bench:
 @cocotb.test()
 async def averages_at_every_distance_are_the_models(dut):
     bench = Bench(dut, await start(dut, 10))
-    await until_ready(dut, dut.average_ready, QUEUES)
+    await until_ready(dut, dut.average_ready, 2 ** len(dut.average_queue))
     for spread in (1, 1, 2, 3, QUEUES):
         for pace in (1.0, 0.5, 0.1):
             for kinds in ((ARRIVAL,), (ARRIVAL, REFRESH), (ARRIVAL, ARRIVAL, REFRESH, LOOK)):
@@ -189,7 +189,7 @@ async def averages_at_every_distance_are_the_models(dut):
 async def the_averages_of_all_queues_are_kept_apart(dut):
     """One update for each queue, then nothing but looks: the last of them all see what was written."""
     bench = Bench(dut, await start(dut, 11))
-    await until_ready(dut, dut.average_ready, QUEUES)
+    await until_ready(dut, dut.average_ready, 2 ** len(dut.average_queue))
     for queue in range(QUEUES):
         await bench.play(20, 1.0, 1, (ARRIVAL,), 0.0, first=queue)
     for _ in range(3):
@@ -201,7 +201,7 @@ async def the_averages_of_all_queues_are_kept_apart(dut):
 async def every_request_ages_with_its_own_decay(dut):
     """The decay of a queue changes with every request, as a commit between two of them would change it."""
     bench = Bench(dut, await start(dut, 12))
-    await until_ready(dut, dut.average_ready, QUEUES)
+    await until_ready(dut, dut.average_ready, 2 ** len(dut.average_queue))
     for _ in range(20):
         await bench.play(60, 1.0, 1, (ARRIVAL,), 0.4, another_decay=True)
     assert bench.seen["aged"] > 30 and bench.seen["stepped"] > 30

@@ -60,7 +60,7 @@ def show(dut, prefix, record):
 @cocotb.test()
 async def backlog_is_what_was_admitted_and_has_not_left(dut):
     random = await start(dut, 30)
-    await until_ready(dut, dut.backlog_ready, QUEUES)
+    await until_ready(dut, dut.backlog_ready, 4 * 2 ** len(dut.backlog_query))
     fifos = Fifos(random)
     bytes_, packets, left, thrown = ([[0] * 3 for _ in range(QUEUES)] for _ in range(4))
     passed, seen = Counter(), Counter()
@@ -199,7 +199,7 @@ class Limit:
 @cocotb.test()
 async def the_limit_refuses_what_does_not_fit_and_nothing_else(dut):
     random = await start(dut, 31)
-    await until_ready(dut, dut.limit_ready, QUEUES)
+    await until_ready(dut, dut.limit_ready, 2 ** len(dut.limit_ahead))
     bench = Limit(dut, random)
     for phase in range(60):
         here = random.sample(range(QUEUES), random.choice([1, 1, 2, QUEUES]))
@@ -219,7 +219,7 @@ async def the_limit_refuses_what_does_not_fit_and_nothing_else(dut):
 async def totals_that_wrap_lose_no_room(dut):
     """More than 2^29 bytes through one queue, whose totals have 29 bits; the limit goes on to be met to the byte."""
     bench = Limit(dut, await start(dut, 32))
-    await until_ready(dut, dut.limit_ready, QUEUES)
+    await until_ready(dut, dut.limit_ready, 2 ** len(dut.limit_ahead))
     for limits, clocks in (((12 * 65535, WRAP - 1), 9000), ((4 * 65535, WRAP - 1), 300), ((7 * 65535, 3), 300)):
         bench.limits[5] = limits
         await bench.play(clocks, 1.0, 1.0, [5], big=True)

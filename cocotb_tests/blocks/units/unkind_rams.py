@@ -1,6 +1,7 @@
 """RAMs as unkind as a block RAM may be: a read of the address that is being written gives other than the new data.
 
-firtool's own RAMs give the new data there, so with them no simulation can tell whether ForwardingRam forwards.
+firtool's own RAMs give the new data there, so with them no simulation can tell whether ForwardingRam forwards. RAMs that are read in the clock
+of their address, as those in LUTs are, stay as they are.
 """
 
 import re
@@ -16,12 +17,14 @@ endmodule
 
 
 def make_unkind(folder: Path, garbled: str = "~W0_data") -> int:
-    """Rewrites every RAM in a folder of SystemVerilog, which have one read port each; how many there are. `garbled`: what is read instead."""
+    """Rewrites every RAM in a folder of SystemVerilog that is read a clock behind its address, by one port; how many there are. `garbled`: what is
+    read instead.
+    """
     count = 0
     for path in sorted(folder.glob("*.sv")):
         text = path.read_text()
         memory = re.search(r"\n  reg +(\[\d+:0\])? *Memory\[0:\d+\];", text)
-        if not memory:
+        if not memory or "assign R0_data = R0_en ?" in text:
             continue
         head = text[: memory.end()]
         assert not re.search(r"R1_addr|W1_addr|W0_mask", head), f"{path.name} has other ports"

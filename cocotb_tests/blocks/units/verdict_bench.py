@@ -84,7 +84,7 @@ class Bench:
 
 async def ready(dut, number):
     bench = Bench(dut, await start(dut, number))
-    await until_ready(dut, dut.verdict_ready, QUEUES * 4)
+    await until_ready(dut, dut.verdict_ready, 4 * 2 ** len(dut.verdict_queue))
     return bench
 
 

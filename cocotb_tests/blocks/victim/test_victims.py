@@ -63,7 +63,7 @@ def program(preset: str, folder=None, optimise: str = "-O2"):
 def unkind(folder, garbled: str):
     """A copy of the block whose RAMs give something else where an address is read while it is written: only forwarding makes it right."""
     shutil.copytree(emit("VictimPipeline", "lab-few-cells"), folder, ignore=shutil.ignore_patterns("bench"))
-    assert make_unkind(folder, garbled) > 10
+    assert make_unkind(folder, garbled) == 8  # all that lie in block RAM
     return folder
 
 
@@ -110,7 +110,11 @@ def test_a_block_that_forwards_nothing_is_caught(tmp_path):
 FAULTS = {
     "a packet that becomes first is evicted": ("VictimPipeline", r"_order_io_victimPromoted \| ", ""),
     "a marked packet leaves the lists twice": ("DistanceLists", r"& io_promoteListed\b", ""),
-    "the newest of before keeps its old link": ("QueueOrder", r"e1Newest_cell == victim\b", "1'h0"),
+    "the newest of before keeps its old link": (
+        "QueueOrder",
+        r"_e1Newest_array_ext_R0_data\[8:1\] == victim\b",
+        "1'h0",
+    ),
     "an unlinked packet's neighbour is not told": ("QueueOrder", r"io_unlink & ~\(_before", "io_unlink & (_before"),
     "a list that is emptied while it grows is lost": (
         "DistanceLists",

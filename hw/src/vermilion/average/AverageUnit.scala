@@ -3,7 +3,7 @@ package vermilion.average
 import chisel3._
 import chisel3.util._
 import vermilion.control.Scaled
-import vermilion.fixed.Arithmetic.saturateSigned
+import vermilion.fixed.Arithmetic.{saturate, saturateSigned}
 import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.fixed.{ForwardingRam, ShiftDown, SweepInit}
@@ -63,7 +63,7 @@ class AverageUnit(p: LaneParams) extends Module {
   private def updated(stage: Int, e: Int): Bool = updates(stage - 1)(e)
   private val sameQueue = (1 until Latency).map(k => queue(k) === queue(0))
 
-  private val sums = Seq.tabulate(Colour.Count) { e =>
+  private val averages = Seq.tabulate(Colour.Count) { e =>
     val average = new ForwardingRam(p.queues, UInt(AvgBits.W))
 
     // -- clock 0: read, and count the refreshes that are on their way --
@@ -85,18 +85,19 @@ class AverageUnit(p: LaneParams) extends Module {
     val s2Product = Wire(SInt((AvgBits + 1 + 19).W))
     s2Product := s2Left * s2Right.zext
     val s4Product = Delay(Delay(s2Product))
-    val s4Shift = Delay(Delay(s2Shift))
+    val s4Shift = Delay(saturate(Delay(s2Shift), 6)) // the product's 63 bits are all gone by then
     val s5Change = Delay(ShiftDown.signed(s4Product, s4Shift, AvgBits + 2).asSInt)
     val s5Addend = Delay(Delay(Delay(s2Addend)))
 
     // -- clock 5: add; clock 6: write --
-    val s6Average = Delay(added(s5Addend, s5Change))
+    val s5Average = added(s5Addend, s5Change)
+    val s6Average = Delay(s5Average)
     average.write(updated(Latency, e), queue(Latency), s6Average)
     average.write(!sweep.done, sweep.address, 0.U)
 
     io.average(e) := s6Average
     io.ahead(e) := Delay(s1Ahead, Latency - 1)
-    (s5Addend, s5Change)
+    s5Average
   }
 
   private def added(addend: UInt, change: SInt): UInt = {
@@ -104,7 +105,7 @@ class AverageUnit(p: LaneParams) extends Module {
     sum := addend.zext +& change
     saturateSigned(sum, AvgBits)
   }
-  io.own := Delay(added(VecInit(sums.map(_._1))(io.colour), VecInit(sums.map(_._2))(io.colour)))
+  io.own := Delay(VecInit(averages)(io.colour))
 }
 
 object AverageUnit {

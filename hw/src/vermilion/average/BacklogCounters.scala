@@ -38,7 +38,7 @@ class Counted(p: LaneParams) extends Bundle {
   * In builds with the victim search, packets that were evicted are a third tally, with a writer of its own.
   *
   * Timing: `query` in clock t, result in clock t+1. An admission or departure shown in clock t is in the result of a
-  * query from clock t+1 on. Both may come every clock, for any queue. `ready` is low for `queues` clocks after reset.
+  * query from clock t+1 on. Both may come every clock, for any queue. `ready` is low for four times `queues` clocks after reset.
   */
 class BacklogCounters(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -52,69 +52,55 @@ class BacklogCounters(p: LaneParams) extends Module {
     val lastEviction = Output(Vec(Colour.Count, UInt(TimeBits.W))) // as lastDeparture
     val ready = Output(Bool())
   })
-  private val tallies = Vec(Colour.Count, new Tally)
-  private val times = Vec(Colour.Count, UInt(TimeBits.W))
-  private val sweep = new SweepInit(p.queues)
-  private val in = new ForwardingRam(p.queues, tallies)
-  private val out = new ForwardingRam(p.queues, tallies)
-  private val left = new ForwardingRam(p.queues, times)
+  private val sweep = new SweepInit(p.queues * 4)
   io.ready := sweep.done
 
-  /** `old` with the element of `colour` changed. */
-  private def changed[T <: Data](old: Vec[T], colour: UInt)(next: T => T): Vec[T] = {
-    val result = WireInit(old)
-    for (c <- 0 until Colour.Count) when(colour === c.U) { result(c) := next(old(c)) }
-    result
+  /** One record for every colour, each in an array of its own: a query wants all of a queue, and an event writes one. */
+  private class EachColour[T <: Data](gen: T) {
+    private val arrays = Seq.fill(Colour.Count)(new ForwardingRam(p.queues, gen))
+    def write(event: Valid[Counted], record: T): Unit =
+      for ((array, c) <- arrays.zipWithIndex) {
+        array.write(event.valid && event.bits.colour === c.U, event.bits.queue, record)
+        array.write(!sweep.done, sweep.address >> 2, 0.U.asTypeOf(gen))
+      }
+    val now: Vec[T] = VecInit(arrays.map(_.read(io.query)))
   }
 
-  private val admission = Delay(io.admitted)
-  private val inOld = in.read(io.admitted.bits.queue)
-  private val inNext = changed(inOld, admission.bits.colour)(_.plus(admission.bits.lenBytes))
-  in.write(admission.valid, admission.bits.queue, inNext)
+  /** A tally for every queue and colour, and a copy of it for queries. */
+  private class Tallies(event: Valid[Counted]) {
+    private val records = new ForwardingRam(p.queues * 4, new Tally)
+    private val forQueries = new EachColour(new Tally)
+    private def address(e: Counted): UInt = Cat(e.queue, e.colour)
+    private val s1 = Delay(event)
+    private val next = records.read(address(event.bits)).plus(s1.bits.lenBytes)
+    records.write(s1.valid, address(s1.bits), next)
+    records.write(!sweep.done, sweep.address, 0.U.asTypeOf(new Tally))
+    forQueries.write(s1, next)
+    val now: Vec[Tally] = forQueries.now
+  }
 
-  private val departure = Delay(io.departed)
-  private val outOld = out.read(io.departed.bits.queue)
-  private val outNext = changed(outOld, departure.bits.colour)(_.plus(departure.bits.lenBytes))
-  out.write(departure.valid, departure.bits.queue, outNext)
+  private def lastTime(event: Valid[Counted]): Vec[UInt] = {
+    val times = new EachColour(UInt(TimeBits.W))
+    times.write(Delay(event), Delay(io.now))
+    times.now
+  }
 
-  private val leftOld = left.read(io.departed.bits.queue)
-  private val departureTime = Delay(io.now)
-  left.write(departure.valid, departure.bits.queue, changed(leftOld, departure.bits.colour)(_ => departureTime))
+  private val departed = Wire(Valid(new Counted(p)))
+  departed.valid := io.departed.valid
+  departed.bits.queue := io.departed.bits.queue
+  departed.bits.colour := io.departed.bits.colour
+  departed.bits.lenBytes := io.departed.bits.lenBytes
 
-  Seq(in, out).foreach(_.write(!sweep.done, sweep.address, 0.U.asTypeOf(tallies)))
-  left.write(!sweep.done, sweep.address, 0.U.asTypeOf(times))
-
-  private val inNow = in.read(io.query)
-  private val outNow = out.read(io.query)
+  private val (in, out) = (new Tallies(io.admitted), new Tallies(departed))
+  private val evicted = Option.when(p.victims != 0)(new Tallies(io.evicted))
   for (c <- 0 until Colour.Count) {
-    io.backlog(c).bytes := Arithmetic.wrap(inNow(c).bytes - outNow(c).bytes, LenBits)
-    io.backlog(c).packets := Arithmetic.wrap(inNow(c).packets - outNow(c).packets, LenBits)
-  }
-  io.lastDeparture := left.read(io.query)
-
-  io.lastEviction := 0.U.asTypeOf(times)
-  if (p.victims != 0) {
-    val evicted = new ForwardingRam(p.queues, tallies)
-    val evictedAt = new ForwardingRam(p.queues, times)
-    val eviction = Delay(io.evicted)
-    val e = eviction.bits
-    evicted.write(
-      eviction.valid,
-      e.queue,
-      changed(evicted.read(io.evicted.bits.queue), e.colour)(_.plus(e.lenBytes))
-    )
-    evictedAt.write(
-      eviction.valid,
-      e.queue,
-      changed(evictedAt.read(io.evicted.bits.queue), e.colour)(_ => departureTime)
-    )
-    evicted.write(!sweep.done, sweep.address, 0.U.asTypeOf(tallies))
-    evictedAt.write(!sweep.done, sweep.address, 0.U.asTypeOf(times))
-    val evictedNow = evicted.read(io.query)
-    for (c <- 0 until Colour.Count) {
-      io.backlog(c).bytes := Arithmetic.wrap(inNow(c).bytes - outNow(c).bytes - evictedNow(c).bytes, LenBits)
-      io.backlog(c).packets := Arithmetic.wrap(inNow(c).packets - outNow(c).packets - evictedNow(c).packets, LenBits)
+    def backlog(of: Tally => UInt): UInt = {
+      val left = of(in.now(c)) - of(out.now(c))
+      Arithmetic.wrap(evicted.map(gone => left - of(gone.now(c))).getOrElse(left), LenBits)
     }
-    io.lastEviction := evictedAt.read(io.query)
+    io.backlog(c).bytes := backlog(_.bytes)
+    io.backlog(c).packets := backlog(_.packets)
   }
+  io.lastDeparture := lastTime(departed)
+  io.lastEviction := (if (p.victims == 0) 0.U.asTypeOf(io.lastEviction) else lastTime(io.evicted))
 }

@@ -40,15 +40,13 @@ class Seen extends Bundle {
   * update that is written when this one reads its base ([[AverageUnit]]): the one that gave the base. So the spells of updates still under way
   * need no summing up, as they lie within t.
   *
-  * All times are ages modulo 2^48 ns, from `time` back. A clock set back makes a spell long, which empties the average of an empty queue. That the
-  * update lies within the time since the departure, `since`, is asked as `since` < update <= `time` on the circle of times, beside the
-  * subtractions.
+  * All times are ages modulo 2^48 ns, from `time` back. A clock set back makes a spell long, which empties the average of an empty queue.
   * {{{
   *   clock 0  queue, time          2  ages; config; backlog and departures for the trace     4..8  IdleAge
   *         1  RAMs' output         3  length; spell; the estimators' updates, of six slots ahead
   * }}}
   * Latency [[QueueLook.Latency]] clocks, one a clock. What an update changes is told in clock [[QueueLook.Latency]] of its own look. RAM: besides
-  * [[BacklogCounters]], a time per queue and estimator. `ready` is low for `queues` clocks after reset.
+  * [[BacklogCounters]], a time per queue and estimator. `ready` is low for four times `queues` clocks after reset.
   */
 class QueueLook(p: LaneParams) extends Module {
   import QueueLook._
@@ -87,12 +85,10 @@ class QueueLook(p: LaneParams) extends Module {
   })
   io.backlog := Delay(counters.io.backlog)
   io.lastDeparture := Delay(s1Left)
-  private val s2Left = io.lastDeparture
   private val s2Age = Delay(VecInit(s1Left.map(age(time(1), _))))
 
   // -- clock 2: masks --
   private val s2Config = Delay(io.config)
-  private val s2Ahead = s2Left.map(_ > time(2)) // it seems to lie ahead: the clock was set back, or came round
   private val spells = new IdleSpells(s2Age)
   private val s3Lambda = Delay(s2Config.lambda)
   for (e <- 0 until Colour.Count) {
@@ -105,18 +101,15 @@ class QueueLook(p: LaneParams) extends Module {
     val which = spells.shortest(mask)
     val s3Any = Delay(mask.orR)
     val s3Age = Delay(Mux1H(which, s2Age))
-    val s3Since = Delay(Mux1H(which, s2Left))
-    val s3Ahead = Delay(Mux1H(which, s2Ahead))
     val updates = new ForwardingRam(p.queues, UInt(TimeBits.W))
     val s3Updated = updates.read(queue(2))
     updates.write(io.update(e), queue(Latency), time(Latency))
     updates.write(!sweep.done, sweep.address, 0.U)
 
-    // -- clock 3: the later of departure and update --
-    val (behind, past) = (s3Updated > s3Since, s3Updated <= time(3))
-    val byUpdate = !s3Any || Mux(s3Ahead, behind || past, behind && past)
+    // -- clock 3: since the later of departure and update --
+    val s3UpdateAge = age(time(3), s3Updated)
     val decay = Module(new IdleAge)
-    decay.io.idleNs := Mux(byUpdate, age(time(3), s3Updated), s3Age)
+    decay.io.idleNs := Mux(!s3Any || s3UpdateAge < s3Age, s3UpdateAge, s3Age)
     decay.io.lambda := s3Lambda
     io.seen(e).factor := decay.io.factor
     io.seen(e).halvings := decay.io.halvings

@@ -1,6 +1,7 @@
 package vermilion.curve
 
 import chisel3._
+import chisel3.util.Cat
 import vermilion.control.{CurveInverses, CurveShape, Scaled}
 import vermilion.fixed.Arithmetic.saturateAt
 import vermilion.fixed.{Delay, ShiftDown}
@@ -61,7 +62,9 @@ class CurveUnit extends Module {
     val second = Bool()
     val over = Bool()
   }
-  private def from(threshold: UInt): SInt = io.average.zext - (threshold << AvgFrac).zext
+  // Thresholds are whole, so the fraction is the average's own.
+  private def from(threshold: UInt): SInt =
+    Cat(((io.average >> AvgFrac).zext - threshold.zext).asUInt, io.average(AvgFrac - 1, 0)).asSInt
   private def look(c: CurveShape): (Segment, UInt) = {
     val segment = Wire(new Segment)
     val (first, second) = (from(c.minTh), from(c.maxTh))

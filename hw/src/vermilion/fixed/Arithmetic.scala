@@ -25,6 +25,16 @@ object Arithmetic {
   /** The low `bits` bits; for free-running counters, where a wrap is meant. */
   def wrap(x: UInt, bits: Int): UInt = x.pad(bits)(bits - 1, 0)
 
+  /** Are two long words equal? Three bits of each to a LUT, and all of them along a carry chain, where synthesis would make a tree of twice the LUTs. */
+  def same(a: UInt, b: UInt): Bool = {
+    require(a.getWidth == b.getWidth, s"widths are ${a.getWidth} and ${b.getWidth}; they must be the same")
+    val parts = (0 until a.getWidth by 3).map { low =>
+      val high = (low + 2).min(a.getWidth - 1)
+      a(high, low) === b(high, low)
+    }
+    (VecInit(parts).asUInt +& 1.U)(parts.size)
+  }
+
   /** Serial-number order (RFC 1982): `a` is at or behind `b`, both of the same width and less than half its range apart. */
   def reached(a: UInt, b: UInt): Bool = {
     require(a.getWidth == b.getWidth, s"widths are ${a.getWidth} and ${b.getWidth}; they must be the same")

@@ -10,6 +10,10 @@ import chisel3.util._
   * written back in clock t+1 can therefore be read again in clock t+1: one update a clock, same address included.
   * Each read port costs one copy of the array. Contents after reset are undefined; [[SweepInit]] clears them.
   *
+  * Up to [[ForwardingRam.LutDepth]] records lie in LUTs, which are read in the clock in which they are addressed. There the address is held
+  * in place of the data, so the array itself gives the newest, and there is nothing to choose: a LUT, two registers and a compare less, for each bit
+  * and for each port.
+  *
   * @param depth number of records
   * @param gen   type of a record
   * @param slice bits of a record that share an array: arrays as wide as one block RAM of this depth need no multiplexer behind them
@@ -32,8 +36,17 @@ class ForwardingRam[T <: Data](depth: Int, gen: T, slice: Int = Int.MaxValue) {
     }
   }
 
-  /** Adds a read port that forwards nothing: what it gives is undefined if the record is written in the clock of the address. */
-  def glance(address: UInt): T = {
+  private def isShallow = depth <= ForwardingRam.LutDepth
+
+  /** A copy of the array, in LUTs: what all writes before this clock left at the address of the clock before. */
+  private def shallow(address: UInt): T = {
+    val array = Mem(depth, UInt(gen.getWidth.W))
+    when(writeEnable) { array.write(writeAddress, writeData.asUInt) }
+    array.read(Delay(address)).asTypeOf(gen)
+  }
+
+  /** A copy of the array: what all writes before the clock of the address left there. */
+  private def deep(address: UInt): T = {
     val width = gen.getWidth
     if (slice >= width) {
       val array = SyncReadMem(depth, UInt(width.W))
@@ -48,12 +61,23 @@ class ForwardingRam[T <: Data](depth: Int, gen: T, slice: Int = Int.MaxValue) {
       }.reverse).asTypeOf(gen)
   }
 
+  /** Adds a read port that forwards nothing: what it gives is undefined if the record is written in the clock of the address. */
+  def glance(address: UInt): T = if (isShallow) shallow(address) else deep(address)
+
   /** Adds a read port; the result belongs to the address of the clock before. */
-  def read(address: UInt): T = {
-    val hit = RegNext(writeEnable && writeAddress === address)
-    val held = RegNext(writeData)
-    Mux(hit, held, glance(address))
-  }
+  def read(address: UInt): T =
+    if (isShallow) shallow(address)
+    else {
+      val hit = RegNext(writeEnable && writeAddress === address)
+      val held = RegNext(writeData)
+      Mux(hit, held, deep(address))
+    }
+}
+
+object ForwardingRam {
+
+  /** The deepest that lies in LUTs: two of the levels of 32 that a LUT RAM has. */
+  val LutDepth = 64
 }
 
 /** Walks all addresses once after reset; `done` falls only at reset. */

@@ -2,7 +2,7 @@ package vermilion.flow
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.Arithmetic.wrap
+import vermilion.fixed.Arithmetic.{same, wrap}
 import vermilion.fixed.Delay
 
 object FlowTable {
@@ -135,7 +135,7 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
     val a = Wire(new Ahead)
     val over = older(lookup(1), lookup(1 + k).tick)
     a.sameSet := valid(1 + k) && set(1 + k) === set(1)
-    a.sameFlow := lookup(1 + k).key.asUInt === lookup(1).key.asUInt
+    a.sameFlow := same(lookup(1 + k).key.asUInt, lookup(1).key.asUInt)
     a.idle := over(edges(1).idle)
     a.stale := over(edges(1).halfOpen)
     a
@@ -161,7 +161,7 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
     val seen = Wire(new Way)
     val edge = Mux(settled(entry.count), edges(2).idle, edges(2).halfOpen)
     seen.free := !entry.valid
-    seen.hit := entry.valid && entry.key.asUInt === lookup(2).key.asUInt
+    seen.hit := entry.valid && same(entry.key.asUInt, lookup(2).key.asUInt)
     seen.aged := entry.valid && older(lookup(2), entry.tick)(edge)
     seen.halfOpen := entry.valid && !settled(entry.count)
     seen.count := entry.count

@@ -111,6 +111,8 @@ object LaneParams {
       "lab-without-victims" -> lab.copy(victims = 0),
       // For the experiments' networks: one input of 512 bits that cannot be stalled, as the model's session has.
       "network" -> LaneParams(dataBits = 512, cells = 16384),
+      // Records a queue lie in block RAM, in LUTs in the others.
+      "lab-128-queues" -> lab.copy(queues = 128),
       "nic10g-protected" -> nic10g.copy(protect = true),
       "lab-protected-few-cells" -> labFew.copy(protect = true, flows = 0, tokenKinds = Set.empty),
       "nic100g-protected-few-cells" -> nicFew.copy(protect = true, flows = 0, tokenKinds = Set.empty)

@@ -90,7 +90,8 @@ class TokenMarker(p: LaneParams) extends Module {
     val s3Product = Delay(Delay(units) * Delay(cost.mant))
     Delay(fit((s3Product << ShaperFrac) >> Delay(cost.shift, 2)))
   }
-  private val s1Odds = Mux(requests(1).bits.colour === Colour.Green.U, config.demote, config.promote)
+  private val s1Green = requests(1).bits.colour === Colour.Green.U
+  private val s1Odds = Mux(s1Green, config.demote, config.promote)
   private val s3Random = Delay(Delay(requests(1).bits.draw(31, 16)) * Delay(s1Odds.mant))
   private val s4Span = Delay(fit((s3Random << SpanShift) >> Delay(s1Odds.shift, 2)))
 
@@ -98,12 +99,12 @@ class TokenMarker(p: LaneParams) extends Module {
   private val s4Now = Cat(requests(4).bits.time, 0.U(ShaperFrac.W))
   private def ns(x: UInt): UInt = Cat(x.pad(TimeBits), 0.U(ShaperFrac.W))
   private val s4Burst = since1(config.burstNs, 4).map(ns)
-  private val s4Low = ns(since1(config.lowNs, 4))
-  private val s4High = ns(since1(config.highNs, 4))
-  private val s4SrTcm = is(TokenKind.SrTcm, since1(config.kind, 4))
-  private val s4Green = requests(4).bits.colour === Colour.Green.U
+  private val s1SrTcm = is(TokenKind.SrTcm, config.kind)
+  private val s1Back = Mux(s1SrTcm, config.burstNs(1), Mux(s1Green, config.lowNs, config.highNs))
+  private val s4SrTcm = since1(s1SrTcm, 4)
+  private val s4Green = since1(s1Green, 4)
   private val s4Floor = s4Burst.map(s4Now - _)
-  private val s4Base = s4Now - Mux(s4SrTcm, s4Burst(1), Mux(s4Green, s4Low, s4High))
+  private val s4Base = s4Now - ns(since1(s1Back, 4))
   // The first time that is over REDP's threshold to demote, or over that to promote: base + span + 1, base - span.
   private val s4Beside = Mux(s4SrTcm, s4Cost(0), Mux(s4Green, s4Span, ~s4Span))
   private val s4Edge = (Cat(s4Base, true.B) + Cat(s4Beside, !s4SrTcm))(ClockBits, 1)

@@ -68,14 +68,16 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val marker = Module(new TokenMarker(p))
   private val flows = Module(if (p.flows == 0) new NoFlowMarker(p.queueBits) else new FlowMarker(p.queueBits, p.flows))
   private val distance = Module(new Distance)
-  private val markConfig = SyncReadMem(p.queues, new MarkConfig)
+  // Wide records lie in block RAM, which is 512 deep anyway: declared with fewer, synthesis puts them into LUTs.
+  private def inBlockRam[T <: Data](record: T): SyncReadMem[T] = SyncReadMem(p.queues.max(512), record)
+  private val markConfig = inBlockRam(new MarkConfig)
   private val distanceConfig = SyncReadMem(p.queues, new DistanceConfig)
   private val lookConfig = SyncReadMem(p.queues, new LookConfig)
-  private val stepConfig = SyncReadMem(p.queues, new StepConfig)
+  private val stepConfig = inBlockRam(new StepConfig)
   private val sizeConfig = SyncReadMem(p.queues, new SizeConfig)
-  private val decideConfig = SyncReadMem(p.queues, new DecideConfig)
-  private val inverses = Seq.fill(Colour.Count)(SyncReadMem(p.queues, new ColourInverses))
-  private val shapes = Seq.fill(Colour.Count)(SyncReadMem(p.queues, new ColourShapes))
+  private val decideConfig = inBlockRam(new DecideConfig)
+  private val inverses = Seq.fill(Colour.Count)(inBlockRam(new ColourInverses))
+  private val shapes = Seq.fill(Colour.Count)(inBlockRam(new ColourShapes))
 
   // -- stage m0: what the slot carries --
   private val ready =

@@ -87,7 +87,9 @@ class Ingress(p: LaneParams, input: Int) extends Module {
 
   // ---- Frames: a place for the meta, or left out ----------------------------------------------------------------
   private val places = RegInit(0.U(log2Ceil(Ingress.MetaDepth + 1).W)) // taken
-  private val placeFree = places =/= Ingress.MetaDepth.U
+  // Whether all are: from a register, as which input has a turn hangs on it.
+  private val full = RegInit(false.B)
+  private val placeFree = !full
   private val leavingOut = Reg(Bool())
   private val barred = cell.bits.cut || (if (canStall) false.B else !io.running || !placeFree)
   private val leaveOut = Mux(cell.bits.first, barred, leavingOut)
@@ -95,6 +97,8 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val ends = cell.fire && cell.bits.last && !leaveOut
   when(cell.fire) { leavingOut := leaveOut }
   places := places + begins - io.metaTaken
+  full := !io.metaTaken && (full || (begins && places === (Ingress.MetaDepth - 1).U))
+  assert(full === (places === Ingress.MetaDepth.U), "it is not known whether there is a place")
   io.lost.valid := cell.fire && cell.bits.last && leaveOut && !reset.asBool
   io.lost.bits := cell.bits.lenBytes
 
