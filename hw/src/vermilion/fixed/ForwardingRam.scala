@@ -2,6 +2,7 @@ package vermilion.fixed
 
 import chisel3._
 import chisel3.util._
+import scala.util.DynamicVariable
 
 /** A RAM with one write port and any number of read ports that always returns the newest data.
   *
@@ -10,7 +11,7 @@ import chisel3.util._
   * written back in clock t+1 can therefore be read again in clock t+1: one update a clock, same address included.
   * Each read port costs one copy of the array. Contents after reset are undefined; [[SweepInit]] clears them.
   *
-  * Up to [[ForwardingRam.LutDepth]] records lie in LUTs, which are read in the clock in which they are addressed. There the address is held
+  * Up to [[ForwardingRam.lutDepth]] records lie in LUTs, which are read in the clock in which they are addressed. There the address is held
   * in place of the data, so the array itself gives the newest, and there is nothing to choose: a LUT, two registers and a compare less, for each bit
   * and for each port.
   *
@@ -36,7 +37,7 @@ class ForwardingRam[T <: Data](depth: Int, gen: T, slice: Int = Int.MaxValue) {
     }
   }
 
-  private def isShallow = depth <= ForwardingRam.LutDepth
+  private val isShallow = depth <= ForwardingRam.lutDepth.value
 
   /** A copy of the array, in LUTs: what all writes before this clock left at the address of the clock before. */
   private def shallow(address: UInt): T = {
@@ -76,8 +77,8 @@ class ForwardingRam[T <: Data](depth: Int, gen: T, slice: Int = Int.MaxValue) {
 
 object ForwardingRam {
 
-  /** The deepest that lies in LUTs: two of the levels of 32 that a LUT RAM has. */
-  val LutDepth = 64
+  /** The deepest that lies in LUTs: 64 records, as deep as a LUT's memory. Proofs of builds with a few records set 0, to have what deep ones have. */
+  val lutDepth = new DynamicVariable(64)
 }
 
 /** Walks all addresses once after reset; `done` falls only at reset. */

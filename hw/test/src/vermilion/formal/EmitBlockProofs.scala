@@ -3,6 +3,7 @@ package vermilion.formal
 import _root_.circt.stage.ChiselStage
 import chisel3.RawModule
 import vermilion.control.AxiLiteChecks
+import vermilion.fixed.ForwardingRam
 import vermilion.queue._
 import vermilion.rewrite.RewriteChecks
 import vermilion.schedule.EgressChecks
@@ -28,7 +29,9 @@ object BlockProofs {
   )
 }
 
-/** Writes the SystemVerilog of every proof into a folder of its name: `EmitBlockProofs DIRECTORY`. */
+/** Writes the SystemVerilog of every proof into a folder of its name: `EmitBlockProofs DIRECTORY`. Memories are those of builds with many
+  * records, which forward; the others have less to go wrong.
+  */
 object EmitBlockProofs extends App {
   val options: Array[String] = Array(
     "--verification-flavor=immediate",
@@ -40,8 +43,10 @@ object EmitBlockProofs extends App {
   args match {
     case Array(directory) =>
       for ((name, proof) <- BlockProofs.all)
-        ChiselStage
-          .emitSystemVerilogFile(proof(), Array("--target-dir", s"$directory/$name", "--split-verilog"), options)
+        ForwardingRam.lutDepth.withValue(0) {
+          ChiselStage
+            .emitSystemVerilogFile(proof(), Array("--target-dir", s"$directory/$name", "--split-verilog"), options)
+        }
     case _ =>
       System.err.println("usage: EmitBlockProofs DIRECTORY")
       sys.exit(2)

@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util._
 import chisel3.util.experimental.BoringUtils
 import _root_.circt.stage.ChiselStage
-import vermilion.fixed.Delay
+import vermilion.fixed.{Delay, ForwardingRam}
 
 /** What a proof lets vary from packet to packet. */
 sealed trait ProofForm
@@ -329,11 +329,13 @@ object EmitProof extends App {
   args match {
     case Array(form, cells, directory) if forms.contains(form) =>
       val v = VictimParams(queues = 2, cells = cells.toInt, indexed = 2, distanceBits = 2)
-      ChiselStage.emitSystemVerilogFile(
-        new VictimProof(v, forms(form)),
-        Array("--target-dir", directory, "--split-verilog"),
-        options
-      )
+      ForwardingRam.lutDepth.withValue(0) { // as in builds with many cells
+        ChiselStage.emitSystemVerilogFile(
+          new VictimProof(v, forms(form)),
+          Array("--target-dir", directory, "--split-verilog"),
+          options
+        )
+      }
     case _ =>
       System.err.println(
         s"usage: EmitProof FORM CELLS DIRECTORY; FORM one of ${forms.keys.toSeq.sorted.mkString(", ")}"
