@@ -10,7 +10,7 @@ import corundum_shell as shell
 import pytest
 from click.testing import CliRunner
 from test_corundum_check import BOARD
-from vermilion import area, build, corundum, corundum_check
+from vermilion import area, build, chisel, corundum, corundum_check
 from vermilion.cli import cli
 from vermilion.fields import UserError
 
@@ -20,12 +20,12 @@ def emitted(monkeypatch):
     """Presets asked for; an empty block is emitted for each."""
     asked = []
 
-    def emit(command, log, env=None):
-        preset, folder = command[command.index("vermilion.nic.EmitApp") + 1 :][:2]
+    def emit(log, main, preset, folder, *_words):
+        assert main == "vermilion.nic.EmitApp"
         asked.append(preset)
         shell.write_stub(build.Path(folder))
 
-    monkeypatch.setattr(build, "run", emit)
+    monkeypatch.setattr(chisel, "run", emit)
     return asked
 
 

@@ -109,8 +109,8 @@ def test_spans_averages_and_ages_of_markers_are_the_exact_ones():
         assert library().vm_flow_age(ns) == exact_words.nearest(Fraction(ns, 2**22))
 
 
-def curve(kind, low, high, end, p):
-    words, settings = C.CurveWords(), C.Curve(kind, low, high, 0, number(exact_words.exact(p)))
+def curve(kind, low, high, end, p, own=0):
+    words, settings = C.CurveWords(), C.Curve(kind, low, high, own, number(exact_words.exact(p)))
     library().vm_curve_convert(ctypes.byref(settings), end, ctypes.byref(words))
     return words
 
@@ -119,7 +119,7 @@ class Shape(SimpleNamespace):
     """What `exact_words.curve_record` asks of a curve, and of its queue."""
 
     def end_of(self, _curve):
-        return self.end
+        return self.end and self.end.value
 
 
 def test_curves_are_the_exact_ones_even_where_p_is_too_small_to_show():
@@ -136,8 +136,9 @@ def test_curves_are_the_exact_ones_even_where_p_is_too_small_to_show():
         )
         if exact_words.exact(p) > most:
             continue
-        low_, high_ = SimpleNamespace(value=low), SimpleNamespace(value=high)
-        shape = Shape(curve=kind, min=low_, max=high_, end=end, p=p)
-        held = curve_dict(curve(kinds[kind], low, high, end, p))
-        assert held == exact_words.curve_record(shape, shape), (kind, low, high, end, p)
+        own = end if kind == "red" and rng.random() < 0.5 else 0  # RED that ends at max, and RED with an end of its own
+        low_, high_, end_ = (SimpleNamespace(value=value) for value in (low, high, end))
+        shape = Shape(curve=kind, min=low_, max=high_, end=end_ if own or kind != "red" else None, p=p)
+        held = curve_dict(curve(kinds[kind], low, high, end, p, own))
+        assert held == exact_words.curve_record(shape, shape), (kind, low, high, end, p, own)
         done += 1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import corundum_shell as shell
 import pytest
-from vermilion import build, hdl, release, rtl
+from vermilion import build, chisel, hdl, release, rtl
 from vermilion.fields import UserError
 
 GUEST = Path(__file__).with_name("guest")
@@ -89,11 +89,11 @@ def test_the_same_files_are_the_same_archive(released, tmp_path):
 def test_an_application_block_is_a_core_with_its_shell(tmp_path, monkeypatch):
     """Chisel's part is stood in for; slang, Verilator and FuseSoC are not."""
 
-    def emit(command, log, env=None):
-        if "vermilion.nic.EmitApp" in command:
-            shell.write_stub(Path(command[-2]))
+    def emit(log, main, preset, folder, *_words):
+        assert (main, preset) == ("vermilion.nic.EmitApp", "app10g-2")
+        shell.write_stub(Path(folder))
 
-    monkeypatch.setattr(build, "run", emit)
+    monkeypatch.setattr(chisel, "run", emit)
     release.release(tmp_path, ["app10g-2"], "0.1.0")
     block = tmp_path / "vermilion-0.1.0" / "app10g-2"
     assert {path.name for path in (block / "rtl").iterdir()} == {

@@ -2,10 +2,11 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from vermilion import build, vivado
+from vermilion import build, chisel, vivado
 from vermilion.cli import cli
 from vermilion.fields import UserError
 
@@ -162,13 +163,13 @@ def test_missing_or_broken_report_is_named(ended, name):
 def test_folder_is_ready_to_run(tmp_path, monkeypatch, preset, top):
     """As the command leaves it; Chisel's part is stood in for."""
 
-    def emit(command, log, env=None):
-        folder = build.Path(command[command.index(preset) + 1])
+    def emit(log, main, asked, folder, *_words):
+        assert asked == preset
         ports = "input clk, input rst" if top == "mqnic_app_block" else "input clock, input reset"
         name = "vermilion_app" if top == "mqnic_app_block" else top
-        (folder / f"{name}.sv").write_text(f"module {name}({ports}); endmodule\n")
+        (Path(folder) / f"{name}.sv").write_text(f"module {name}({ports}); endmodule\n")
 
-    monkeypatch.setattr(build, "run", emit)
+    monkeypatch.setattr(chisel, "run", emit)
     done = CliRunner().invoke(cli, ["vivado", str(tmp_path / "out"), "--preset", preset])
     assert done.exit_code == 0, done.output
     words = (tmp_path / "out" / "run.sh").read_text().split("-tclargs ")[1].split()

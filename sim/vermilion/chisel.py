@@ -54,6 +54,11 @@ def class_path(tests: bool = False) -> list[Path]:
         return paths
 
 
+def test_classes() -> Path:
+    """The folder of the compiled tests, where ScalaTest looks for suites."""
+    return next(path for path in class_path(tests=True) if path.is_dir() and "test" in path.parts)
+
+
 def java(main: str, *words: str, tests: bool = False) -> list[str]:
     """The command that runs a main."""
     return ["java", "-cp", os.pathsep.join(map(str, class_path(tests))), main, *words]

@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import build
+from .. import build, chisel
 from . import runs
 
 PRESET = "network"
@@ -67,9 +67,8 @@ def policy(note) -> tuple[list, list[str], str]:
     key = build.digest([build.ROOT / "build.sc", *build.files("hw/src", "*.scala")], POLICY, POLICY_PRESET)
 
     def action():
-        command = build.mill("hw.runMain", "vermilion.lane.EmitBlock", POLICY, POLICY_PRESET, str(folder))
         folder.mkdir(parents=True, exist_ok=True)
-        build.run(command, folder.with_suffix(".log"), env=build.mill_environment())
+        chisel.run(folder.with_suffix(".log"), "vermilion.lane.EmitBlock", POLICY, POLICY_PRESET, str(folder))
 
     build.step(folder, key, note, "Chisel to SystemVerilog, the policy pipeline", action)
     archives, key = verilated(folder, "VPolicy", POLICY, work, note)

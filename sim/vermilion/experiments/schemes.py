@@ -24,7 +24,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from .. import build, quantise
 from ..fields import Rate, Strict, UserError
-from . import network, runs, settings
+from . import network, rows, runs, settings
 from .settings import Above0, Count, Tcp
 
 FILE = build.ROOT / "sim" / "experiments" / "compare" / "schemes.toml"
@@ -61,7 +61,7 @@ class Queue(Strict):
 class Schemes(Strict):
     title: str
     seeds: Annotated[list[Count], Field(min_length=1)]
-    quick: settings.Quick
+    quick: rows.Quick
     network: Network
     tcp: Tcp
     short: Short
