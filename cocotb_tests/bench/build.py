@@ -1,7 +1,7 @@
 """Elaborates one block, or a NIC's app block in its shell, builds it with Verilator and runs a cocotb module on it.
 
 The Verilator of the virtual environment is used (`VERILATOR_ROOT`, see sim/vermilion/build.py). Built models are kept
-by the hash of the SystemVerilog, so a second run only simulates.
+by the hash of the SystemVerilog, so a second run only simulates; of test runs side by side one builds and the others wait.
 """
 
 import hashlib
@@ -12,6 +12,7 @@ from pathlib import Path
 from cocotb_tools import config as cocotb
 from cocotb_tools.runner import get_runner
 from vermilion import chisel
+from vermilion.steps import locked
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / ".vermilion" / "cocotb"
@@ -25,8 +26,10 @@ def elaborated(name: str, main: str, *words: str) -> Path:
     sources = sorted((ROOT / "hw" / "src").rglob("*.scala")) + [ROOT / "build.sc"]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     folder = WORK / f"{name}-{digest}"
-    if not (folder / "filelist.f").exists():
-        chisel.run(WORK / f"{name}.log", main, *words, str(folder))
+    WORK.mkdir(parents=True, exist_ok=True)
+    with locked(f"cocotb-{name}.lock"):
+        if not (folder / "filelist.f").exists():
+            chisel.run(WORK / f"{name}.log", main, *words, str(folder))
     return folder
 
 
@@ -60,12 +63,13 @@ def run(
     """Runs every cocotb test of `module` on `block`, or on what stands in `folder`; raises when one of them fails."""
     folder = folder or emit(block, preset)
     verilated = folder / "obj"
-    get_runner("verilator").build(
-        sources=sorted(folder.glob("*.sv")),
-        hdl_toplevel=block,
-        build_dir=verilated,
-        build_args=["--assert", "-Wno-fatal", "-O3", "--x-assign", "fast"],
-    )
+    with locked(f"cocotb-{folder.name}.lock"):
+        get_runner("verilator").build(
+            sources=sorted(folder.glob("*.sv")),
+            hdl_toplevel=block,
+            build_dir=verilated,
+            build_args=["--assert", "-Wno-fatal", "-O3", "--x-assign", "fast"],
+        )
     simulate(block, module, verilated, folder, plusargs, environment)
 
 
@@ -74,7 +78,9 @@ def run_app(modules: str, preset: str, parameters: dict[str, int], optimise: str
     round the build `preset`.
     """
     folder = emit_app(preset)
-    simulate(APP, modules, verilate_app(folder, parameters, optimise), folder, (), environment)
+    with locked(f"cocotb-{folder.name}.lock"):
+        verilated = verilate_app(folder, parameters, optimise)
+    simulate(APP, modules, verilated, folder, (), environment)
 
 
 def verilate_app(folder: Path, parameters: dict[str, int], optimise: str) -> Path:
