@@ -69,11 +69,11 @@ def publish(name: str, of: Experiment, made: dict, judged: list[verdicts.Judged]
     """Writes this experiment's JSON and pictures, and the page of all that were published."""
     folder = PUBLISHED / "papers"
     folder.mkdir(exist_ok=True)
-    for old in folder.glob(f"{name}-*.png"):
+    for old in folder.glob(f"{name}.*.png"):
         old.unlink()
     shown = {}
     for figure, caption, height, draw in pictures:
-        file = f"{name}-{figure}.png"
+        file = f"{name}.{figure}.png"
         plots.picture(folder / file, height, draw)
         shown[file] = caption
     text = section(of, made, judged, notes, shown)
