@@ -5,7 +5,10 @@ import os
 import sys
 
 import pytest
-from vermilion import cli
+from vermilion import cli, config
+from vermilion.experiments import schemes, settings
+from vermilion.fields import UserError
+from vermilion.sweeps import spec
 
 CONFIG = '[port]\nrate = "1Mbit"\n'
 
@@ -78,3 +81,27 @@ def test_an_output_through_a_link_is_written_where_it_points(tmp_path, monkeypat
 def test_no_command_at_all_shows_the_help(monkeypatch, capfd):
     status, out, err = command(monkeypatch, capfd)
     assert status == 0 and "Commands:" in out and len(out.splitlines()) > 10 and not err
+
+
+@pytest.mark.parametrize(
+    "load", [config.load, settings.load, schemes.load, spec.load], ids=lambda load: load.__module__
+)
+def test_what_is_no_toml_file_is_refused_in_one_line_whoever_reads_it(tmp_path, load):
+    files = {name: tmp_path / name for name in ("gone", "folder", "pipe", "bytes", "half", "deep")}
+    files["folder"].mkdir()
+    os.mkfifo(files["pipe"])
+    files["bytes"].write_bytes(b'kind = "\xff"')
+    files["half"].write_text('kind = "pois')
+    files["deep"].write_text("a = " + "[" * 20_000)
+    words = {
+        "gone": "cannot be read: No such file or directory",
+        "folder": "cannot be read: Is a directory",
+        "pipe": "is a device or a pipe; give a file's name",
+        "bytes": "is not TOML: it is no UTF-8 text",
+        "half": "is not TOML: ",
+        "deep": "is nested too deeply",
+    }
+    for name, path in files.items():
+        with pytest.raises(UserError) as refused:
+            load(path)
+        assert str(refused.value).startswith(f"{path}: {words[name]}") and "\n" not in str(refused.value)

@@ -5,15 +5,14 @@ file, the field, the value and what would be legal. Fixed-point values come late
 """
 
 import difflib
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, StrictBool, ValidationError, model_validator
 
 from . import units
-from .fields import COLOURS, LEN_MAX, Burst, Probability, Rate, Strict, Threshold, UserError
-from .fields import amount, number, option_type
+from .fields import COLOURS, LEN_MAX, TOO_DEEP, Burst, Probability, Rate, Strict, Threshold, UserError
+from .fields import amount, number, option_type, read_toml
 from .markers import Marker
 from .units import Amount
 
@@ -318,19 +317,11 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
 
 def load(path: str | Path, build_queues: int = 16, build_victims: int | None = None) -> Config:
     """Reads and checks a file."""
+    raw = read_toml(path)
     try:
-        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
-            raise UserError("is a device or a pipe; give a file's name")
-        text = Path(path).read_text(encoding="utf-8-sig")
-        return parse(tomllib.loads(text), build_queues, build_victims)
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path}: is not TOML: it is no UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: is not TOML: {error}") from None
+        return parse(raw, build_queues, build_victims)
     except RecursionError:
-        raise UserError(f"{path}: is nested too deeply; nothing of Vermilion's is more than four deep") from None
+        raise UserError(f"{path}: {TOO_DEEP}") from None
     except UserError as error:
         plain = "".join(c if c.isprintable() else "?" for c in str(error))  # one line, whatever the file put into it
         raise UserError(f"{path}: {plain}") from None

@@ -1,5 +1,7 @@
 """What the tables of the configuration file are made of: strict tables, and fields that say what would be legal."""
 
+import tomllib
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
@@ -14,6 +16,26 @@ COLOURS = ("green", "yellow", "red")
 
 class UserError(Exception):
     """What the user can put right; the command line prints it and ends with status 2."""
+
+
+TOO_DEEP = "is nested too deeply; nothing of Vermilion's is more than four deep"
+
+
+def read_toml(path: str | Path) -> dict:
+    """The tables of a file; what is no file, no text or no TOML is refused in a sentence that begins with its name."""
+    path = Path(path)
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise UserError(f"{path}: is a device or a pipe; give a file's name")
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: is not TOML: it is no UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path}: is not TOML: {error}") from None
+    except RecursionError:
+        raise UserError(f"{path}: {TOO_DEEP}") from None
 
 
 def number(low, high, text, whole=False):

@@ -16,14 +16,13 @@ Runs are called `QUEUE.ECN.MARKER`, ECN `drop` or `mark`. With ECN the queue has
 
 import functools
 import json
-import tomllib
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, ValidationError, model_validator
 
 from .. import build, quantise
-from ..fields import Rate, Strict, UserError
+from ..fields import Rate, Strict, UserError, read_toml
 from . import network, rows, runs, settings
 from .settings import Above0, Count, Tcp
 
@@ -85,12 +84,9 @@ class Schemes(Strict):
 
 
 def load(path: Path = FILE) -> Schemes:
+    raw = read_toml(path)
     try:
-        return Schemes.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: is not TOML: {error}") from None
+        return Schemes.model_validate(raw)
     except ValidationError as error:
         first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
         raise UserError(f"{path}: {settings.sentence(first)}") from None

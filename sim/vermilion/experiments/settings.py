@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from .. import build, config, units
-from ..fields import Rate, Strict, UserError
+from ..fields import Rate, Strict, UserError, read_toml
 from .rows import Above0, Count, Experiment, Row, lines
 
 FOLDER = build.ROOT / "sim" / "experiments" / "settings"
@@ -291,14 +291,9 @@ def checked(raw: dict) -> Experiment:
 
 def load(path: str | Path) -> Experiment:
     """Reads and checks a file."""
+    raw = read_toml(path)
     try:
-        return parse(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path}: is not TOML: it is no UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: is not TOML: {error}") from None
+        return checked(raw)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
 

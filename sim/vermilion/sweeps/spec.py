@@ -6,7 +6,6 @@ experiment with `set` and the point's values put in at their paths, and are chec
 
 import copy
 import itertools
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,7 +14,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from .. import units
 from ..experiments import settings
-from ..fields import Strict, UserError
+from ..fields import Strict, UserError, read_toml
 
 Text = Annotated[str, Field(min_length=1)]
 Seed = Annotated[int, Field(ge=1, le=400_000_000)]  # of lanes it makes up to ten, of 32 bits
@@ -109,8 +108,8 @@ def base(sweep: Sweep, near: Path) -> dict:
     """The settings that a sweep begins with: an experiment's by its name, or a file beside the sweep's."""
     path = settings.FOLDER / f"{sweep.base}.toml" if sweep.base in settings.names() else near.parent / sweep.base
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return read_toml(path)
+    except UserError:
         legal = ", ".join(settings.names())
         raise UserError(
             f"base is {units.shown(sweep.base)}; legal are {legal}, or a file of an experiment's settings"
@@ -135,14 +134,9 @@ def points(sweep: Sweep, near: Path) -> list[Point]:
 
 def load(path: Path) -> Sweep:
     """Reads and checks a sweep's file."""
+    raw = read_toml(path)
     try:
-        return Sweep.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path}: is not TOML: it is no UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: is not TOML: {error}") from None
+        return Sweep.model_validate(raw)
     except ValidationError as error:
         first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
         raise UserError(f"{path}: {settings.sentence(first).replace('an experiment', 'a sweep')}") from None
