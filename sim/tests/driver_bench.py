@@ -31,7 +31,7 @@ refused() { echo "refused.$1 $(cat /sys/kernel/debug/vermilion/$card/lane0/refus
 owners() { echo "owners.$1 $(cat /sys/kernel/debug/vermilion/$card/lane0/owners | tr '\\n' ',')"; }
 splats() {
   bad='BUG|WARNING|Oops|Call Trace|KASAN|UBSAN|blocked for more|soft lockup|GRED: '
-  dmesg | grep -E "$bad"
+  dmesg | grep -q -E "$bad" && dmesg | grep -E -B 20 -A 60 "$bad"
   echo "splats.end $(dmesg | grep -c -E "$bad")"
 }
 """
