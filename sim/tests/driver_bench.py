@@ -19,20 +19,19 @@ from vermilion import config, driver_guest, guest, quantise
 from vermilion.driver_library import library
 
 WORDS = """
-set -- $(cat /sys/bus/pci/devices/$device/resource); bar0=$1; bar2=$7
-step() { echo "step $1"; while [ $(($(devmem $((bar2 + 0x2004)) 32))) -lt $1 ]; do sleep 0.1; done; }
+step() { echo "step $1"; while [ $(($(devmem $((interrupts + 0x2004)) 32))) -lt $1 ]; do sleep 0.1; done; }
 shadow() {
   words=
-  for at in ADDRESSES; do words="$words $(devmem $((bar0 + at)) 32)"; done
+  for at in ADDRESSES; do words="$words $(devmem $((registers + at)) 32)"; done
   echo "shadow.$1 $words"
 }
 tc() { /bin/tc "$@" || echo "failed $*"; }
 counters() { echo "counters.$1 $(/bin/tc -s -j qdisc show dev $lane)"; }
-refused() { echo "refused.$1 $(cat /sys/kernel/debug/vermilion/$device/lane0/refused)"; }
-owners() { echo "owners.$1 $(cat /sys/kernel/debug/vermilion/$device/lane0/owners | tr '\\n' ',')"; }
+refused() { echo "refused.$1 $(cat /sys/kernel/debug/vermilion/$card/lane0/refused)"; }
+owners() { echo "owners.$1 $(cat /sys/kernel/debug/vermilion/$card/lane0/owners | tr '\\n' ',')"; }
 splats() {
   bad='BUG|WARNING|Oops|Call Trace|KASAN|UBSAN|blocked for more|soft lockup|GRED: '
-  dmesg | grep -E "$bad"
+  dmesg | grep -q -E "$bad" && dmesg | grep -E -B 20 -A 60 "$bad"
   echo "splats.end $(dmesg | grep -c -E "$bad")"
 }
 """
@@ -102,10 +101,10 @@ class Talk:
 
 
 def talk(
-    version: str, program, script: str, *actions, folder: Path, options=(), through=None, timeout=300, **guest
+    version: str, program, script: str, *actions, folder: Path, options=(), through=None, timeout=300, **boot
 ) -> Talk:
     """Boots the guest with `script`. `actions`: what to do at steps 1, 2 and so on, with the device; `through(socket)`: what stands between;
-    `guest`: more for `driver_guest.boot`."""
+    `boot`: more for `driver_guest.boot`. An action that fails ends the guest."""
     console, results, failures = folder / "console", [], []
     with running(program, *options) as device:
 
@@ -133,8 +132,12 @@ def talk(
             if through is not None:
                 place = through(device.socket)
             words = WORDS.replace("ADDRESSES", " ".join(map(str, ADDRESSES)))
-            alive = (lambda: True) if through else (lambda: device.process.poll() is None)
-            text = driver_guest.boot(version, place, words + script + "\nsplats\n", folder, alive, timeout, **guest)
+            there = (lambda: True) if through else (lambda: device.process.poll() is None)
+            alive = lambda: not failures and there()
+            text = driver_guest.boot(version, place, words + script + "\nsplats\n", folder, alive, timeout, **boot)
+        except guest.Ended as error:
+            failures.append(str(error))
+            text = console.read_text(errors="replace")
         finally:
             ended.set()
             follower.join()

@@ -137,6 +137,7 @@ def refusals(talk: Talk) -> dict[str, tuple[int, str]]:
     # Lanes and class tables.
     refuse(22, "rate is 5; legal is 64kbit to 200Gbit", "lane-set", rate=5)
     refuse(22, "burst is 100000001", "lane-set", rate=10**9, burst_bytes=100_000_001)
+    refuse(22, "queues is 17; legal is 0 to 16", "lane-set", queues=QUEUES + 1)
     refuse(34, "option-ip4 is 148; legal is 0 for none, or 2 to 255 but 148 (router alert)", "lane-set", option_ip4=148)
     refuse(34, "option-ip6 is 256", "lane-set", option_ip6=256)
     good = {"dscp": 5, "queue": 3, "colour": "red"}

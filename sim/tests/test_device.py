@@ -78,6 +78,19 @@ def test_the_configuration_space_is_an_express_endpoint(client):
     assert client.read(CONFIG, 0, 4096) == b"".join(client.read(CONFIG, at, 4) for at in range(0, 4096, 4))
 
 
+def test_as_a_nic_it_has_its_registers_in_bar_2_and_corundums_identity(device_program):  # noqa: F811
+    with running(device_program, "--nic") as device, device.client() as client:
+        assert number(client, 0) == number(client, 0x2C) == 0x1001_1234
+        sizes = {index: client.region(index).size for index in (BAR0, BAR2)}
+        assert sizes == {BAR0: 1 << 14, BAR2: 1 << 24}
+        assert (client.read32(0, BAR2), client.read32(0, BAR0)) == (0x564D0001, 0)
+        client.write32(0x2000, 1, BAR0)
+        assert client.read32(0x2004, BAR0) == 1
+        assert [number(client, capabilities(client)[0x11] + at) & 7 for at in (4, 8)] == [0, 0]
+        with pytest.raises(OSError):
+            client.read(BAR0, 1 << 14, 4)
+
+
 def test_bars_tell_their_size_and_keep_an_address(client):
     for index, bar in ((0, BAR0), (2, BAR2)):
         at = 0x10 + 4 * index

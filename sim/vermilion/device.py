@@ -57,8 +57,11 @@ def pace(rate: str | None, speed: float | None) -> list[str]:
 )
 @click.option("--keep", is_flag=True, help="Waits for the next client when one has gone.")
 @click.option("--paused", is_flag=True, help="The lane's clock runs for register access alone, and when told to.")
+@click.option(
+    "--nic", is_flag=True, help="The PCI function is that of a Corundum NIC, the registers BAR 2: docs/device.md."
+)
 @click.option("--fst", metavar="FILE", help="Waveform as FST (a build of its own).")
-def device(socket, preset, config_file, control, capture, rate, speed, wait, keep, paused, fst, **places):
+def device(socket, preset, config_file, control, capture, rate, speed, wait, keep, paused, nic, fst, **places):
     """The lane in simulation as a PCI device: a vfio-user server at SOCKET, for QEMU and its like."""
     from . import config as configuration
     from . import quantise, simulate
@@ -76,7 +79,7 @@ def device(socket, preset, config_file, control, capture, rate, speed, wait, kee
     options |= {"--" + name.replace("_", "-"): value for name, value in places.items()}
     for option, value in options.items():
         command += [] if value is None else [option, str(value)]
-    command += ["--keep"] * keep + ["--paused"] * paused
+    command += ["--keep"] * keep + ["--paused"] * paused + ["--nic"] * nic
     with working() as note:
         program = build.device(preset, "fst" if fst else "", note)
     if record is not None:

@@ -121,6 +121,27 @@ def module(version: str, say=build.quiet) -> Path:
     return target / "kernel/vermilion.ko"
 
 
+NIC = "sw_driver/tests/mqnic"
+
+
+def nic_module(version: str, say=build.quiet) -> Path:
+    """mqnic.ko for a kernel: what stands in for Corundum's driver, and creates the auxiliary device that ours binds to."""
+    where, sources = headers(version), build.files(NIC, "*.c", "Kbuild")
+    target = build.BUILD / f"mqnic-{version}"
+    made, key = target / "made", build.digest(sources, str(where))
+    with build.locked("driver-lock"):
+        if made.exists() and made.read_text() == key:
+            return target / "kernel/mqnic.ko"
+        say(f"mqnic.ko for Linux {version}")
+        (target / "kernel").mkdir(parents=True, exist_ok=True)
+        for path in sources:
+            shutil.copyfile(path, target / "kernel" / path.name)
+        if kbuild(where, target, target / "make.log"):
+            raise build.BuildError(f"mqnic.ko does not build for Linux {version}:\n{(target / 'make.log').read_text()}")
+        made.write_text(key)
+    return target / "kernel/mqnic.ko"
+
+
 def libraries(root: Path) -> dict[str, bytes]:
     """Every shared library by its own name, and the loader."""
     folder = root / "system"
@@ -161,14 +182,38 @@ def files(version: str) -> dict[str, tuple[int, bytes]]:
     return out
 
 
-LOAD = """
+SET_UP = """
 export LD_LIBRARY_PATH=/lib
 mount -t debugfs none /sys/kernel/debug
-for module in /modules/sch_*.ko /modules/vermilion.ko; do insmod $module || echo failed $module; done
-device=$(basename $(ls -d /sys/bus/pci/drivers/vermilion/0000:*))
-lane=$(ls /sys/bus/pci/devices/$device/net)
+for module in /modules/sch_*.ko MODULES; do insmod $module || echo failed $module; done
+device=$(basename $(ls -d /sys/bus/pci/drivers/FRONT/0000:*))
+card=CARD
+set -- $(cat /sys/bus/pci/devices/$device/resource)
+REGISTERS
+lane=$(ls /sys/bus/pci/devices/$device/WHERE)
 ip link set $lane up
 """
+
+
+def set_up(**words) -> str:
+    text = SET_UP
+    for name, word in words.items():
+        text = text.replace(name.upper(), word)
+    return text
+
+
+DRIVER_MODULE = "/modules/vermilion.ko"
+# A card of its own, and the application of a NIC.
+LOAD = set_up(
+    modules=DRIVER_MODULE, front="vermilion", card="$device", registers="registers=$1; interrupts=$7", where="net"
+)
+LOAD_NIC = set_up(
+    modules=f"/modules/mqnic.ko {DRIVER_MODULE}",
+    front="mqnic",
+    card="mqnic.app_564d0001.0",
+    registers="registers=$7; interrupts=$1",
+    where="$card/net",
+)
 
 
 def boot(
@@ -180,10 +225,15 @@ def boot(
     timeout: float = 120,
     more: dict[str, tuple[int, bytes]] | None = None,
     parameters: str = "",
+    serial: Path | None = None,
+    load: str = LOAD,
 ) -> str:
-    """`guest.boot` with the driver loaded; in `script` $device is the card's PCI address, $lane the representor of its first lane.
+    """`guest.boot` with the driver loaded; in `script` $device is the card's PCI address, $card the device that the driver is bound to, $lane the
+    representor of its first lane; $registers and $interrupts are the addresses of those two BARs.
 
-    `more` and `parameters`: as there.
+    `more`, `parameters` and `serial`: as there. `load`: LOAD_NIC for the application of a NIC, with mqnic.ko in `more`.
     """
     image = next(kernel(version).glob("system/boot/vmlinuz-*"))
-    return guest.boot(device, LOAD + script, folder, alive, timeout, image, files(version) | (more or {}), parameters)
+    return guest.boot(
+        device, load + script, folder, alive, timeout, image, files(version) | (more or {}), parameters, serial
+    )

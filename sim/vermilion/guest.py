@@ -161,11 +161,13 @@ def boot(
     kernel: Path | None = None,
     more: dict[str, tuple[int, bytes]] | None = None,
     parameters: str = "",
+    serial: Path | None = None,
 ) -> str:
     """Boots a guest whose one process is a busybox shell with `script`; returns its console.
 
     `device`: the socket of the device; `alive`: whether it is still there. Where it is not, or time is over, the guest is ended: Ended.
-    `kernel`: another one than the usual; `more`: files beside busybox, for `archive`; `parameters`: further ones of the kernel.
+    `kernel`: another one than the usual; `more`: files beside busybox, for `archive`; `parameters`: further ones of the kernel;
+    `serial`: a socket to be made, whose other end is the guest's /dev/ttyS1.
     """
     home = setup()
     folders = {name: (0o40755, b"") for name in ("bin", "dev", "proc", "sys")}
@@ -182,6 +184,7 @@ def boot(
     command = [*qemu(), "-accel", "tcg", "-M", "q35,memory-backend=m0", "-m", "256M", "-nodefaults", "-no-reboot"]
     command += ["-object", "memory-backend-memfd,id=m0,size=256M,share=on", "-device", place]
     command += ["-display", "none", "-serial", "stdio", "-kernel", str(kernel), "-initrd", str(disk)]
+    command += [] if serial is None else ["-serial", f"unix:{serial},server=on,wait=off"]
     command += ["-append", f"console=ttyS0 panic=-1 quiet iomem=relaxed {parameters}"]
     console, until = folder / "console", time.monotonic() + timeout
     with console.open("wb") as out:

@@ -8,6 +8,7 @@
 #include "vm_core.h"
 
 #define PORTS_MAX 8
+#define APP_BYTES VM_APP_REG_PORT_ROUTE(PORTS_MAX)
 #define THROUGH_LANE 1 /* of route.tx and route.rx */
 
 static u32 app_read(const struct vm_card *card, u32 address)
@@ -25,6 +26,10 @@ int vm_app_check(struct vm_card *card)
 {
 	if (!card->app.type)
 		return 0;
+	if (card->bus.bytes < APP_BYTES || card->app.offset > card->bus.bytes - APP_BYTES) {
+		dev_err(card->dev, "the app block ends outside of the card's registers\n");
+		return -ENODEV;
+	}
 	if (VM_GET(VM_APP_REG_VERSION_MAJOR, card->app.version) != VM_APP_REG_VERSION_MAJOR_RESET) {
 		dev_err(card->dev,
 			"the registers of the app block have another major version than this driver knows\n");

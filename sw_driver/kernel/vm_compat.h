@@ -61,13 +61,4 @@ static inline struct nlattr *const *vm_dump_attributes(struct netlink_callback *
 #endif
 }
 
-/* 6.2 has it; before, an extack takes constant texts alone, and the whole sentence is in debugfs and in the log. */
-#ifndef NL_SET_ERR_MSG_FMT
-#define NL_SET_ERR_MSG_FMT(extack, fmt, args...)                                                                       \
-	do {                                                                                                           \
-		no_printk(fmt, ##args);                                                                                \
-		NL_SET_ERR_MSG(extack, "refused; the sentence is in the log");                                         \
-	} while (0)
-#endif
-
 #endif

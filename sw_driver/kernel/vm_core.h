@@ -81,6 +81,7 @@ struct vm_tc;
  * @port: the port's shaper, rate 0 for none, and @port.queues for the shapers' least burst
  * @line_rate: bits a second that the build can send; takes the port's place in the idle decay where there is no shaper
  * @port_owner: who has set @port
+ * @option: software copy of the TTL option's types, IPv4 and IPv6
  * @classes: software copy of the class table
  * @classes_owner: who has set @classes
  * @departing: queues with update_depart
@@ -102,6 +103,7 @@ struct vm_repr {
 	struct vm_port port;
 	u64 line_rate;
 	enum vm_owner port_owner;
+	u32 option[2];
 	struct vm_class classes[VM_DSCPS];
 	enum vm_owner classes_owner;
 	u32 departing;

@@ -81,7 +81,7 @@ static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_
 	    nla_put_u32(skb, VERMILION_A_LANE_LANE, repr->index) || !put_capabilities(skb, &repr->lane) ||
 	    nla_put_u64_64bit(skb, VERMILION_A_LANE_RATE, port.rate, VERMILION_A_LANE_PAD) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_BURST_BYTES, port.burst_bytes) ||
-	    nla_put_u32(skb, VERMILION_A_LANE_OWNER, owner) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_OWNER, owner) || nla_put_u32(skb, VERMILION_A_LANE_QUEUES, port.queues) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP4, VM_GET(VM_REG_TTL_OPTION_IP4, option)) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP6, VM_GET(VM_REG_TTL_OPTION_IP6, option)))
 		return -EMSGSIZE;
@@ -165,15 +165,24 @@ static int set_port(struct vm_repr *repr, struct genl_info *info, struct vm_why 
 {
 	const struct nlattr *rate = info->attrs[VERMILION_A_LANE_RATE];
 	const struct nlattr *burst = info->attrs[VERMILION_A_LANE_BURST_BYTES];
+	const struct nlattr *queues = info->attrs[VERMILION_A_LANE_QUEUES];
 	struct vm_port port;
 
-	if (!rate && !burst)
+	if (!rate && !burst && !queues)
 		return 0;
+	if (queues && nla_get_u32(queues) > repr->lane.has.queues) {
+		vm_why_set(why, "queues is %u; legal is 0 to %u", nla_get_u32(queues), repr->lane.has.queues);
+		return -EINVAL;
+	}
 	mutex_lock(&repr->lock);
 	port = repr->port;
 	mutex_unlock(&repr->lock);
 	port.rate = rate ? nla_get_u64(rate) : port.rate;
 	port.burst_bytes = burst ? nla_get_u32(burst) : port.burst_bytes;
+	if (queues)
+		port.queues = nla_get_u32(queues);
+	else if (!port.rate)
+		port.queues = 0; /* given back: all of them, as at the start */
 	return vm_repr_set_port(repr, &port, VM_OWNER_NETLINK, why);
 }
 

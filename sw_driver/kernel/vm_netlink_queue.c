@@ -145,8 +145,11 @@ int vm_nl_queue_reset(struct sk_buff *skb, struct genl_info *info)
 
 	if (IS_ERR(repr))
 		return PTR_ERR(repr);
-	if (vm_nl_need(info->attrs, VERMILION_A_QUEUE_QUEUE, "queue", &queue, info->extack))
+	if (vm_nl_need(info->attrs, VERMILION_A_QUEUE_QUEUE, "queue", &queue, info->extack)) {
+		rtnl_lock(); /* or tc, between reading and writing the settings, would write back what goes here */
 		error = vm_repr_reset_queue(repr, queue, VM_OWNER_NETLINK, &why);
+		rtnl_unlock();
+	}
 	vm_repr_put(repr);
 	return vm_nl_refuse(info->extack, error, &why);
 }

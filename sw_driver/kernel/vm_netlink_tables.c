@@ -82,6 +82,7 @@ const struct nla_policy vm_nl_lane_set_policy[VERMILION_A_LANE_MAX + 1] = {
 	[VERMILION_A_LANE_OPTION_IP4] = { .type = NLA_U32 },
 	[VERMILION_A_LANE_OPTION_IP6] = { .type = NLA_U32 },
 	[VERMILION_A_LANE_SEED] = { .type = NLA_U64 },
+	[VERMILION_A_LANE_QUEUES] = { .type = NLA_U32 },
 };
 
 const struct nla_policy vm_nl_queue_get_policy[VERMILION_A_QUEUE_MAX + 1] = {

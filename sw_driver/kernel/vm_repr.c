@@ -72,10 +72,16 @@ int vm_repr_end(struct vm_repr *repr, int vm_error, struct vm_why *why)
 	return error;
 }
 
+/* Written alike: 1/2 and 2/4 differ. A den of 0 counts as 1, and netlink tells it so. */
+static bool same_number(const struct vm_number *a, const struct vm_number *b)
+{
+	return a->num == b->num && (a->den ?: 1) == (b->den ?: 1) && a->tens == b->tens;
+}
+
 static bool same_curve(const struct vm_curve *a, const struct vm_curve *b)
 {
-	return a->kind == b->kind && a->min == b->min && a->max == b->max && a->end == b->end && a->p.num == b->p.num &&
-	       a->p.den == b->p.den && a->p.tens == b->p.tens;
+	return a->kind == b->kind && a->min == b->min && a->max == b->max && a->end == b->end &&
+	       same_number(&a->p, &b->p);
 }
 
 bool vm_queue_same_for_tc(const struct vm_queue *a, const struct vm_queue *b)
@@ -284,6 +290,8 @@ int vm_repr_write_all_locked(struct vm_repr *repr)
 	int error = vm_lane_write_switches(&repr->lane, repr->departing);
 	u32 i;
 
+	if (!error)
+		error = vm_lane_write_option(&repr->lane, repr->option[0], repr->option[1]);
 	if (!error)
 		error = vm_repr_write_queues_locked(repr);
 	for (i = 0; i < VM_DSCPS && !error; i++)

@@ -158,9 +158,16 @@ int vm_repr_seed(struct vm_repr *repr, u64 seed, struct vm_why *why)
 
 int vm_repr_set_option(struct vm_repr *repr, u32 ip4, u32 ip6, struct vm_why *why)
 {
-	const int error = vm_repr_begin(repr, why);
+	int error = vm_repr_begin(repr, why);
 
-	return error ? error : vm_repr_end(repr, vm_lane_write_option(&repr->lane, ip4, ip6), why);
+	if (error)
+		return error;
+	error = vm_lane_write_option(&repr->lane, ip4, ip6);
+	if (!error) {
+		repr->option[0] = ip4;
+		repr->option[1] = ip6;
+	}
+	return vm_repr_end(repr, error, why);
 }
 
 int vm_repr_read(struct vm_repr *repr, u32 address, u32 *value, struct vm_why *why)

@@ -40,19 +40,26 @@ static void queues_of(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, u32
 	*count = scheduler ? scheduler->queues : qdisc->queues;
 }
 
-/* Reads all of a qdisc's queues; gred's colours apart, else all in [0]. Counters that began anew begin anew here too. */
+/* Reads all of a qdisc's queues; gred's colours apart, else all in [0]. Counters that began anew begin anew here too, and where they do
+ * so between two queues, all are read again.
+ */
 static int read_counters(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct reading *reading, struct vm_why *why)
 {
 	struct vm_statistics *snapshot = &repr->tc->snapshot;
 	u32 first, count, i, c, to, epoch = 0;
 	int error;
 
-	memset(reading, 0, sizeof(*reading));
 	queues_of(repr, qdisc, &first, &count);
+again:
+	memset(reading, 0, sizeof(*reading));
 	for (i = first; i < first + count; i++) {
 		error = vm_repr_begin(repr, why);
 		if (error)
 			return error;
+		if (i > first && epoch != repr->epoch) {
+			vm_repr_end(repr, VM_OK, why);
+			goto again;
+		}
 		epoch = repr->epoch;
 		error = vm_repr_end(repr, vm_lane_statistics(&repr->lane, i, snapshot), why);
 		if (error)

@@ -111,7 +111,8 @@ int netlink_throw(struct netlink_socket *nl, unsigned int type, unsigned int fla
 	return error;
 }
 
-static void take_family(void *context, const unsigned char *data, size_t length)
+/* The attribute of that type, or NULL. */
+static const struct nlattr *find(const unsigned char *data, size_t length, unsigned int type)
 {
 	size_t at = 0;
 
@@ -119,11 +120,42 @@ static void take_family(void *context, const unsigned char *data, size_t length)
 		const struct nlattr *attribute = (const void *)(data + at);
 
 		if (attribute->nla_len < NLA_HDRLEN)
-			return;
-		if (attribute->nla_type == CTRL_ATTR_FAMILY_ID)
-			*(unsigned int *)context = *(const __u16 *)(data + at + NLA_HDRLEN);
+			return NULL;
+		if ((attribute->nla_type & NLA_TYPE_MASK) == type)
+			return attribute;
 		at += NLA_ALIGN(attribute->nla_len);
 	}
+	return NULL;
+}
+
+static const unsigned char *inside(const struct nlattr *attribute)
+{
+	return (const unsigned char *)attribute + NLA_HDRLEN;
+}
+
+/* Its number, and that of its first and only group. */
+static void take_family(void *context, const unsigned char *data, size_t length)
+{
+	struct netlink_socket *nl = context;
+	const struct nlattr *family = find(data, length, CTRL_ATTR_FAMILY_ID);
+	const struct nlattr *groups = find(data, length, CTRL_ATTR_MCAST_GROUPS), *group = NULL;
+
+	if (family)
+		nl->family = *(const __u16 *)inside(family);
+	if (groups)
+		group = find(inside(groups), groups->nla_len - NLA_HDRLEN, 1);
+	if (group)
+		group = find(inside(group), group->nla_len - NLA_HDRLEN, CTRL_ATTR_MCAST_GRP_ID);
+	if (group)
+		nl->group = *(const __u32 *)inside(group);
+}
+
+int netlink_join(struct netlink_socket *nl)
+{
+	if (!setsockopt(nl->fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &nl->group, sizeof(nl->group)))
+		return 0;
+	perror("joining monitor");
+	return -1;
 }
 
 unsigned int netlink_ifindex(const char *name)
@@ -142,7 +174,7 @@ int netlink_open(struct netlink_socket *nl)
 	const int on = 1, room = 1 << 20;
 	struct sockaddr_nl address = { .nl_family = AF_NETLINK };
 	struct netlink_answer answer;
-	unsigned int family = 0;
+	struct netlink_socket found = {};
 	struct {
 		struct nlattr head;
 		char name[GENL_NAMSIZ];
@@ -158,13 +190,14 @@ int netlink_open(struct netlink_socket *nl)
 	setsockopt(nl->fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
 	nl->sequence = 0;
 	nl->family = GENL_ID_CTRL;
-	if (netlink_ask(nl, CTRL_CMD_GETFAMILY, 0, &wanted, NLA_ALIGN(wanted.head.nla_len), take_family, &family,
+	if (netlink_ask(nl, CTRL_CMD_GETFAMILY, 0, &wanted, NLA_ALIGN(wanted.head.nla_len), take_family, &found,
 			&answer))
 		return -1;
-	if (!family) {
+	if (!found.family) {
 		fprintf(stderr, "no netlink family %s: %s\n", VERMILION_FAMILY_NAME, strerror(answer.error));
 		return -1;
 	}
-	nl->family = family;
+	nl->family = found.family;
+	nl->group = found.group;
 	return 0;
 }

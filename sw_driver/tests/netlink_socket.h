@@ -7,7 +7,7 @@
 
 struct netlink_socket {
 	int fd;
-	unsigned int family, sequence;
+	unsigned int family, sequence, group; /* group: of `monitor` */
 };
 
 /* How a message ended: errno, 0 for success, and the kernel's sentence or nothing. */
@@ -20,6 +20,8 @@ typedef void netlink_reply(void *context, const unsigned char *attributes, size_
 
 /* 0, or -1 with a sentence on standard error: no socket, or no such family. */
 int netlink_open(struct netlink_socket *nl);
+/* From then on messages to the group `monitor` come too. 0, or -1 with a sentence. */
+int netlink_join(struct netlink_socket *nl);
 void netlink_close(struct netlink_socket *nl);
 /* 0 where there is no such netdev. */
 unsigned int netlink_ifindex(const char *name);

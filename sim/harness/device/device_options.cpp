@@ -7,7 +7,8 @@
 namespace vermilion {
 
 const char* deviceUsage() {
-  return "vermilion-device --socket PATH [--control PATH] [--config-words FILE] [--wait SECONDS] [--keep] [--paused]\n"
+  return "vermilion-device --socket PATH [--control PATH] [--config-words FILE] [--wait SECONDS] [--keep] [--paused] "
+         "[--nic]\n"
          "                 [--capture FILE [--rate BITS_PER_SECOND | --speed FACTOR]] [--out OUT.pcapng]\n"
          "                 [--frames-from PATH|udp:HOST:PORT] [--frames-to PATH|udp:HOST:PORT] [--vcd FILE | --fst "
          "FILE]\n"
@@ -26,11 +27,12 @@ DeviceOptions parseDeviceOptions(int count, char** words) {
                                                      {"--frames-to", &o.framesTo},
                                                      {"--fst", &o.waves},
                                                      {"--list-writes", &o.listWrites}};
+  const std::map<std::string, bool*> flags = {{"--keep", &o.keep}, {"--paused", &o.paused}, {"--nic", &o.nic}};
   bool paced = false;
   for (int i = 1; i < count; i++) {
     const std::string option = words[i];
-    if (option == "--keep" || option == "--paused") {
-      (option == "--keep" ? o.keep : o.paused) = true;
+    if (const auto flag = flags.find(option); flag != flags.end()) {
+      *flag->second = true;
       continue;
     }
     if (i + 1 >= count) throw InputError(option + ": no such option, or its value is missing");

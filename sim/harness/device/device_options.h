@@ -16,6 +16,7 @@ struct DeviceOptions {
   u64 waitSeconds = 60;        // for a client; 0: for ever
   bool keep = false;           // wait for the next client when one has gone
   bool paused = false;
+  bool nic = false;  // a NIC's function, pci_config.h
 };
 
 DeviceOptions parseDeviceOptions(int count, char** words);  // throws InputError

@@ -28,7 +28,7 @@ class Interrupts {
   void wire(u32 vector, Descriptor eventfd);  // without one: unwired
   void unwire();
 
-  // Of BAR 2, aligned words within Bar2Bytes; `mask` has the bits that are written.
+  // Of BAR 2, aligned words within InterruptBarBytes; `mask` has the bits that are written.
   u32 read(u32 address) const;
   void write(u32 address, u32 value, u32 mask);
 

@@ -48,7 +48,7 @@ int serve(const DeviceOptions& o) {
   LaneDevice lane(traffic, o.waves, o.paused);
   if (!o.config.empty()) lane.configure(load(o.config).config);
   if (!o.capture.empty()) lane.feed(o.capture, o.rate, o.speed, std::nullopt);
-  VfioDevice device(lane, log);
+  VfioDevice device(lane, log, o.nic);
   Server server(o, std::move(ends), lane, device, traffic, log);
   const Server::End end = server.run();
   traffic.keep();

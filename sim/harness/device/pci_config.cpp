@@ -10,7 +10,7 @@ constexpr u32 CommandAt = 0x04, PowerAt = 0x40, MsixAt = 0x50, ExpressAt = 0x60;
 constexpr u32 BusMaster = 1 << 2;
 constexpr u32 MsixEnable = 1 << 15, MsixFunctionMask = 1 << 14;
 constexpr u32 InitiateReset = 1 << 15;  // of Device Control
-constexpr u32 Bir = 2;                  // the BAR of MSI-X table and pending bits
+constexpr u32 CardIdentity = 0x10f51af4, CardSubsystem = 0x564d1af4, NicIdentity = 0x10011234;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ u32 PciConfig::word(u32 at, u32 bytes) const {
 void PciConfig::reset() {
   value_.fill(0);
   writable_.fill(0);
-  put(0x00, 0x10f51af4, 4);
+  put(0x00, nic_ ? NicIdentity : CardIdentity, 4);
   put(CommandAt, 0, 2, 0x0546);  // memory, bus master, parity, SERR, INTx off
   put(0x06, 0x0010, 2);          // capability list
   put(0x08, 0x02800001, 4);      // class, revision 1
@@ -37,9 +37,9 @@ void PciConfig::reset() {
     put(0x10 + 4 * index, 4, 4, static_cast<u32>(~(size - 1)));
     put(0x14 + 4 * index, 0, 4, static_cast<u32>(~(size - 1) >> 32));
   };
-  bar(0, Bar0Bytes);
-  bar(2, Bar2Bytes);
-  put(0x2c, 0x564d1af4, 4);
+  bar(laneBar(), LaneBarBytes);
+  bar(interruptBar(), InterruptBarBytes);
+  put(0x2c, nic_ ? NicIdentity : CardSubsystem, 4);
   put(0x34, PowerAt, 1);
   put(0x3c, 0, 1, 0xff);  // interrupt line, the host's notebook; no INTx pin
 
@@ -47,8 +47,8 @@ void PciConfig::reset() {
   put(PowerAt + 4, 0x0008, 2, 0x0003);  // no reset on the way back to D0
 
   put(MsixAt, (Vectors - 1) << 16 | ExpressAt << 8 | 0x11, 4, (MsixEnable | MsixFunctionMask) << 16);
-  put(MsixAt + 4, MsixTableAt | Bir, 4);
-  put(MsixAt + 8, MsixPendingAt | Bir, 4);
+  put(MsixAt + 4, MsixTableAt | interruptBar(), 4);
+  put(MsixAt + 8, MsixPendingAt | interruptBar(), 4);
 
   put(ExpressAt, 0x0002 << 16 | 0x10, 4);         // version 2, endpoint, end of the list
   put(ExpressAt + 0x04, 1u << 28 | 1u << 15, 4);  // function level reset, role-based errors, payloads of 128 bytes

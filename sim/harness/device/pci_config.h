@@ -5,9 +5,12 @@
 //   0x50  MSI-X: table and pending bits in BAR 2
 //   0x60  PCI Express, version 2: endpoint, function level reset
 //
+// As the NIC of docs/nic.md the two BARs change places, since the registers of Corundum's application are BAR 2.
+//
 // Identity: vendor 0x1af4, device 0x10f5. Numbers 1af4:10f0 to 1af4:10ff are open to experiments without registration (QEMU's
 // docs/specs/pci-ids.rst, Red Hat's own range), so no other product answers to them and no driver of Linux does. Whoever ships a card
-// needs a number of his own. Subsystem 1af4:564d, "VM" as in the register block_type, tells this experiment from others.
+// needs a number of his own. Subsystem 1af4:564d, "VM" as in the register block_type, tells this experiment from others. The NIC has Corundum's
+// 1234:1001 in both places.
 //
 // Writes change only what the specification lets a host write. Where memory is decoded is the client's affair: it names BARs by index.
 #pragma once
@@ -20,14 +23,14 @@
 namespace vermilion {
 
 constexpr u32 ConfigBytes = 4096;
-constexpr u64 Bar0Bytes = u64{1} << 24;  // the lane's register space
-constexpr u64 Bar2Bytes = u64{1} << 14;  // interrupts.h
+constexpr u64 LaneBarBytes = u64{1} << 24;       // the lane's register space, BAR 0
+constexpr u64 InterruptBarBytes = u64{1} << 14;  // interrupts.h, BAR 2
 constexpr u32 MsixTableAt = 0x0000, MsixPendingAt = 0x1000;
 constexpr u32 Vectors = 4;
 
 class PciConfig {
  public:
-  PciConfig() { reset(); }
+  explicit PciConfig(bool nic) : nic_(nic) { reset(); }
   void reset();
   // Both within ConfigBytes.
   void read(u32 offset, u8* to, u32 count) const;
@@ -35,10 +38,13 @@ class PciConfig {
   [[nodiscard]] bool write(u32 offset, const u8* from, u32 count);
   // The host lets the function send MSI-X messages: enabled, not masked as a whole, and a bus master.
   bool msixOpen() const;
+  u32 laneBar() const { return nic_ ? 2 : 0; }
+  u32 interruptBar() const { return nic_ ? 0 : 2; }
 
  private:
   void put(u32 at, u32 value, u32 bytes, u32 writable = 0);
   u32 word(u32 at, u32 bytes) const;
+  bool nic_;
   std::array<u8, ConfigBytes> value_{}, writable_{};
 };
 

@@ -11,40 +11,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-u64 sizeOf(u32 region) {
-  switch (region) {
-    case VFIO_PCI_BAR0_REGION_INDEX:
-      return Bar0Bytes;
-    case VFIO_PCI_BAR2_REGION_INDEX:
-      return Bar2Bytes;
-    case VFIO_PCI_CONFIG_REGION_INDEX:
-      return ConfigBytes;
-    default:
-      return 0;
-  }
-}
-
 std::string nameOf(u32 region) {
   return region == VFIO_PCI_CONFIG_REGION_INDEX ? "the configuration space" : "region " + std::to_string(region);
-}
-
-// An access that may be made; `data` are the bytes that come with it.
-RegionAccess checked(const Message& message, const char* name, bool writes) {
-  const auto access = payload<RegionAccess>(message, name);
-  const std::string what = std::string(name) + " of " + std::to_string(access.count) + " bytes at " +
-                           std::to_string(access.offset) + " of " + nameOf(access.region);
-  const u64 size = sizeOf(access.region);
-  if (size == 0) throw Refusal(EINVAL, what + ": this device has no such region");
-  if (access.count > size || access.offset > size - access.count)
-    throw Refusal(EINVAL, what + ": the region has " + std::to_string(size) + " bytes");
-  const std::size_t data = message.body.size() - sizeof access;
-  if (data != (writes ? access.count : 0))
-    throw Refusal(EINVAL, what + ": the message brings " + std::to_string(data) + " bytes of data");
-  if (access.region == VFIO_PCI_CONFIG_REGION_INDEX) return access;
-  const u32 n = access.count;
-  if ((n != 1 && n != 2 && n != 4 && n != 8) || access.offset % n != 0)
-    throw Refusal(EINVAL, what + ": legal are 1, 2, 4 and 8 bytes at a multiple of their number");
-  return access;
 }
 
 template <class T>
@@ -207,12 +175,38 @@ void VfioDevice::setIrqs(Message& m) {
   }
 }
 
+u64 VfioDevice::sizeOf(u32 region) const {
+  static_assert(VFIO_PCI_BAR0_REGION_INDEX == 0 && VFIO_PCI_BAR2_REGION_INDEX == 2);
+  if (region == config_.laneBar()) return LaneBarBytes;
+  if (region == config_.interruptBar()) return InterruptBarBytes;
+  return region == VFIO_PCI_CONFIG_REGION_INDEX ? ConfigBytes : 0;
+}
+
+// An access that may be made; `data` are the bytes that come with it.
+RegionAccess VfioDevice::checked(const Message& message, const char* name, bool writes) const {
+  const auto access = payload<RegionAccess>(message, name);
+  const std::string what = std::string(name) + " of " + std::to_string(access.count) + " bytes at " +
+                           std::to_string(access.offset) + " of " + nameOf(access.region);
+  const u64 size = sizeOf(access.region);
+  if (size == 0) throw Refusal(EINVAL, what + ": this device has no such region");
+  if (access.count > size || access.offset > size - access.count)
+    throw Refusal(EINVAL, what + ": the region has " + std::to_string(size) + " bytes");
+  const std::size_t data = message.body.size() - sizeof access;
+  if (data != (writes ? access.count : 0))
+    throw Refusal(EINVAL, what + ": the message brings " + std::to_string(data) + " bytes of data");
+  if (access.region == VFIO_PCI_CONFIG_REGION_INDEX) return access;
+  const u32 n = access.count;
+  if ((n != 1 && n != 2 && n != 4 && n != 8) || access.offset % n != 0)
+    throw Refusal(EINVAL, what + ": legal are 1, 2, 4 and 8 bytes at a multiple of their number");
+  return access;
+}
+
 u32 VfioDevice::readWord(u32 region, u32 address) {
-  return region == VFIO_PCI_BAR0_REGION_INDEX ? lane_.read(address) : interrupts_.read(address);
+  return region == config_.laneBar() ? lane_.read(address) : interrupts_.read(address);
 }
 
 void VfioDevice::writeWord(u32 region, u32 address, u32 value, u32 strobes) {
-  if (region == VFIO_PCI_BAR0_REGION_INDEX) return lane_.write(address, value, strobes);
+  if (region == config_.laneBar()) return lane_.write(address, value, strobes);
   u32 mask = 0;
   for (u32 i = 0; i < 4; i++) mask |= (strobes >> i & 1) * (u32{0xff} << 8 * i);
   interrupts_.write(address, value, mask);

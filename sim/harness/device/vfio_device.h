@@ -15,7 +15,7 @@ namespace vermilion {
 
 class VfioDevice {
  public:
-  VfioDevice(LaneDevice& lane, Log& log) : lane_(lane), log_(log), interrupts_(config_) {}
+  VfioDevice(LaneDevice& lane, Log& log, bool nic) : lane_(lane), log_(log), config_(nic), interrupts_(config_) {}
   // A reply's payload; throws Refusal.
   std::vector<u8> handle(Message& message);
   // The client is gone: its memory and eventfds go, the device stays as it is.
@@ -31,6 +31,8 @@ class VfioDevice {
   std::vector<u8> regionInfo(const Message& message) const;
   std::vector<u8> irqInfo(const Message& message) const;
   void setIrqs(Message& message);
+  u64 sizeOf(u32 region) const;
+  RegionAccess checked(const Message& message, const char* name, bool writes) const;
   std::vector<u8> regionRead(const Message& message);
   std::vector<u8> regionWrite(const Message& message);
   u32 readWord(u32 region, u32 address);

@@ -20,6 +20,7 @@ from .record import Record
 
 NEEDED = "--device netlink: needs pyroute2 and PyYAML; python3 -m pip install 'pyroute2==0.9.7' 'PyYAML==6.0.3'"
 TYPES = {"u32": "uint32", "u64": "uint64", "string": "asciiz", "flag": "flag", "binary": "cdata", "pad": "none"}
+OWNER_TC, OWNER_NETLINK = 1, 2
 THRESHOLDS = {"min": "min-th", "max": "max-th", "end": "end-th"}
 
 
@@ -43,9 +44,11 @@ def attributes(name: str) -> list[dict]:
 @cache
 def message(name: str, nested: bool = False):
     """pyroute2's class of a set of attributes: a message, or a nest."""
-    from pyroute2.netlink import genlmsg, nla
+    from pyroute2.netlink import NLA_F_NESTED, genlmsg, nla
 
     held, table = {"prefix": ""}, [("unspec", "none")]
+    if nested:
+        held["nla_flags"] = NLA_F_NESTED  # the kernel refuses a nest without it
     for each in attributes(name):
         kind = TYPES.get(each["type"])
         if kind is None:
@@ -111,6 +114,18 @@ def of_settings(made) -> dict:
     return out
 
 
+def changes(before: dict, after: dict) -> dict:
+    """Attributes that differ, those in nests one by one, numbers whole: what a set has to name."""
+    out = {}
+    for name, value in after.items():
+        old = before.get(name)
+        if isinstance(value, dict) and isinstance(old, dict) and "num" not in value:
+            out[name] = changes(old, value)
+        elif value != old:
+            out[name] = value
+    return {name: value for name, value in out.items() if value != {}}
+
+
 def fill(made, kind, given: dict):
     for member, _ in kind._fields_:
         name = (THRESHOLDS.get(member, member) if kind is C.Curve else member).replace("_", "-")
@@ -130,6 +145,23 @@ def to_settings(given: dict):
             fill(made.curve[c][which], C.Curve, given.get(colour, {}).get(what, {}))
         made.remark_dscp[c] = given.get(f"remark-{colour}", 0)
     return made
+
+
+def line_rate(data_bits: int) -> int:
+    """What stands in for the port's rate where it is not shaped, bits a second, as the kernel has it (vm_repr.c)."""
+    return next((gbit for bits, gbit in ((128, 10), (256, 25), (512, 50)) if data_bits < bits), 100) * 10**9
+
+
+class Held(Record):
+    """What the kernel says that it gave. Its port may be not shaped, rate 0; words follow from the line's rate then, `line`."""
+
+    def __init__(self, line: int):
+        super().__init__(None)
+        self.line = line
+
+    def words(self, queue: int):
+        name, made = self.queues[queue]
+        return settings.words(made, C.Port(self.port.rate or self.line, self.port.burst_bytes, self.port.queues), name)
 
 
 class Kernel:
@@ -160,52 +192,80 @@ class Kernel:
 
     def settings(self) -> Record:
         """Queues that packets can reach; the kernel has settings of all."""
-        held, lane = Record(None), self.one("lane-get")
-        table = {each["dscp"]: [each["queue"], each["colour"]] for each in self.one("class-get").get("entry", [])}
+        held, lane = Held(line_rate(self.has()["data_bits"])), self.one("lane-get")
+        classes = self.one("class-get")
+        table = {each["dscp"]: [each["queue"], each["colour"]] for each in classes.get("entry", [])}
         held.classes = [table.get(code, [0, 0]) for code in range(programming.CLASSES)]
         used = {queue for queue, _ in held.classes}
-        self.words = {}
+        self.words, self.owners = {}, {"the port": lane.get("owner", 0), "the class table": classes.get("owner", 0)}
+        held.departures = False
         for each in self.ask("queue-get", {"ifindex": self.index}, True):
-            if each["queue"] in used:
-                held.queues[each["queue"]] = (f"{each['queue']}", to_settings(each))
-                self.words[each["queue"]] = each.get("registers", b"")
-        held.port = C.Port(lane["rate"], lane["burst-bytes"], lane.get("queues-in-use", 1 + max(used)))
+            number_, made = each["queue"], to_settings(each)
+            self.owners[number_] = each.get("owner", 0)
+            held.departures |= bool(made.update_depart)
+            if number_ in used:
+                held.queues[number_] = (f"{number_}", made)
+                self.words[number_] = each.get("registers", b"")
+        held.port = C.Port(lane["rate"], lane["burst-bytes"], lane["queues"])
         held.ttl_option = [lane["option-ip4"], lane["option-ip6"]]
-        held.departures = any(made.update_depart for _, made in held.queues.values())
         return held
 
     def names(self) -> dict[int, str]:
         return {}
 
+    def refuse_what_tc_has(self, wanted: Record):
+        owned = [
+            of for of, owner in self.owners.items() if owner == OWNER_TC and (of in wanted.queues or str(of) == of)
+        ]
+        if owned:
+            what = owned[0] if isinstance(owned[0], str) else f"queue {owned[0]}"
+            raise UserError(
+                f"netlink:{self.name}: {what} belongs to tc, and a configuration is of everything; "
+                f"take its qdiscs away first: tc qdisc del dev {self.name} root"
+            )
+
     def write(self, wanted: Record, everything: bool = False, progress=lambda done, total: None):
-        """Port first, as the queues' words follow from it; the kernel refuses or takes each message whole."""
-        before = None if everything else self.settings()
+        """Port first, as the queues' words follow from it; the kernel refuses or takes each message whole. Refusals that can be foreseen come
+        before the first message. `everything`: queues that the kernel has from netlink and `wanted` does not name go back to their defaults.
+        """
+        before = self.settings()
+        for number_ in wanted.queues:
+            wanted.words(number_)
+        if everything:
+            self.refuse_what_tc_has(wanted)
+        lane = self.lane_message(wanted, None if everything else before)
         total, done = len(wanted.queues) + 2, 0
-        for number_, (
-            name,
-            made,
-        ) in wanted.queues.items():  # every refusal that can be foreseen, before the first message
-            settings.words(made, wanted.port, name)
-        lane = {"rate": wanted.port.rate, "burst-bytes": wanted.port.burst_bytes}
-        if wanted.ttl_option is not None:
-            lane |= {"option-ip4": wanted.ttl_option[0], "option-ip6": wanted.ttl_option[1]}
-        if everything and wanted.seed is not None:
-            lane["seed"] = wanted.seed
-        self.ask("lane-set", {"ifindex": self.index, **lane}, False)
+        if lane:
+            self.ask("lane-set", {"ifindex": self.index, **lane}, False)
         progress(done := done + 1, total)
         for number_, (_, made) in sorted(wanted.queues.items()):
-            old = before.queues.get(number_) if before else None
-            if old is None or settings.as_dict(old[1]) != settings.as_dict(made):
-                self.ask("queue-set", {"ifindex": self.index, "queue": number_, **of_settings(made)}, False)
+            old = None if everything else before.queues.get(number_)
+            named = changes(of_settings(old[1]) if old else {}, of_settings(made))
+            if named:
+                self.ask("queue-set", {"ifindex": self.index, "queue": number_, **named}, False)
             progress(done := done + 1, total)
         entries = [
             {"dscp": code, "queue": queue, "colour": colour}
             for code, (queue, colour) in enumerate(wanted.classes)
-            if before is None or before.classes[code] != [queue, colour]
+            if everything or before.classes[code] != [queue, colour]
         ]
         if entries:
             self.ask("class-set", {"ifindex": self.index, "entry": entries}, False)
+        for of, owner in self.owners.items():
+            if everything and owner == OWNER_NETLINK and of not in wanted.queues and not isinstance(of, str):
+                self.ask("queue-reset", {"ifindex": self.index, "queue": of}, False)
         progress(total, total)
+
+    def lane_message(self, wanted: Record, before: Record | None) -> dict:
+        """What lane-set has to name; nothing where all of it is as before."""
+        out, port = {}, wanted.port
+        if before is None or bytes(before.port) != bytes(port):
+            out |= {"rate": port.rate, "burst-bytes": port.burst_bytes, "queues": port.queues}
+        if wanted.ttl_option is not None and (before is None or before.ttl_option != wanted.ttl_option):
+            out |= {"option-ip4": wanted.ttl_option[0], "option-ip6": wanted.ttl_option[1]}
+        if before is None and wanted.seed is not None:
+            out["seed"] = wanted.seed
+        return out
 
     def statistics(self, queue: int) -> dict:
         return counters.of_queue(queue, to_statistics(self.one("statistics-get", queue=queue)))
@@ -246,6 +306,23 @@ def to_statistics(given: dict):
     return made
 
 
+def reach(interface: str) -> tuple[int, dict]:
+    """The netdev's number, and what else pyroute2's socket is made with: nothing here, a way to another kernel in tests."""
+    try:
+        return socket.if_nametoindex(interface), {}
+    except OSError:
+        raise UserError(f"netlink:{interface}: there is no such interface; see ip -br link") from None
+
+
+@contextmanager
+def sentences(interface: str):
+    """What goes wrong at the socket itself, as where a system has no netlink."""
+    try:
+        yield
+    except OSError as error:
+        raise DeviceError(f"netlink:{interface}: {error.strerror or error}") from None
+
+
 @contextmanager
 def opened(interface: str):
     try:
@@ -254,14 +331,12 @@ def opened(interface: str):
         from pyroute2.netlink.generic import GenericNetlinkSocket
     except ImportError:
         raise UserError(NEEDED) from None
-    try:
-        index = socket.if_nametoindex(interface)
-    except OSError:
-        raise UserError(f"netlink:{interface}: there is no such interface; see ip -br link") from None
-    line = GenericNetlinkSocket(ext_ack=True)
+    index, way = reach(interface)
+    line = GenericNetlinkSocket(ext_ack=True, **way)
     try:
         try:
-            line.bind(spec()["name"], message("lane"))
+            with sentences(interface):
+                line.bind(spec()["name"], message("lane"))
         except NetlinkError:
             raise UserError(f"netlink:{interface}: the kernel's module vermilion is not loaded") from None
 
@@ -272,7 +347,8 @@ def opened(interface: str):
             request["cmd"], request["version"], request["attrs"] = command, 1, pairs(fields)
             flags = NLM_F_REQUEST | (NLM_F_DUMP if dump else NLM_F_ACK)
             try:
-                return [plain(each) for each in line.nlm_request(request, msg_type=line.prid, msg_flags=flags)]
+                with sentences(interface):
+                    return [plain(each) for each in line.nlm_request(request, msg_type=line.prid, msg_flags=flags)]
             except NetlinkError as error:
                 kind = DeviceError if error.code in (5, 19, 110) else UserError  # EIO, ENODEV, ETIMEDOUT
                 raise kind(f"netlink:{interface}: {error.args[1]}") from None

@@ -72,7 +72,8 @@ def print_overview(screen, session, held):
         )
     screen.print(queues)
     burst = f", burst {held.port.burst_bytes} B" if held.port.burst_bytes else ""
-    screen.print(f"Port: {units.rate_text(held.port.rate)}{burst}. All of a queue: show QUEUE.", markup=False)
+    rate = units.rate_text(held.port.rate) if held.port.rate else "not shaped"
+    screen.print(f"Port: {rate}{burst}. All of a queue: show QUEUE.", markup=False)
 
 
 def print_queue(screen, held, number: int):
