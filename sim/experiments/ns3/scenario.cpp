@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "known_routes.h"
 #include "lane_queue_disc.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -71,6 +72,7 @@ class Scenario {
     addresses_.SetBase("10.0.0.0", "255.255.255.252");
     for (const json& link : asked.at("links")) connect(link);
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+    for (const auto& [name, each] : nodes_) KnownRoutes::install(each);
     for (const json& each : list("udp")) udp(each);
     for (const json& each : list("bulk")) bulk(each);
     for (const json& each : list("transactions")) transactions(each);
