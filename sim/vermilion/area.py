@@ -232,8 +232,12 @@ def publish(result: dict):
     apps = [line(what(name), result[name]) for name in result if name.startswith("app")]
     nic = "## In a NIC\n\nThe application block for a Corundum NIC (docs/nic.md), with the lanes in it.\n\n"
     nic = nic + head + "\n".join(apps) + "\n\n" if apps else ""
-    saved = [line(what(name), row) for name, row in savings(result).items()]
-    added = [line(what(name), row) for name, row in additions(result).items()]
+    alike = {name: row for name, row in result.items() if row.get("sources") == result["lane"].get("sources")}
+
+    def differences(rows):
+        lines = [line(what(name), row) for name, row in rows.items()]
+        return head + "\n".join(lines) if lines else "Not measured in the state of the sources in which the lane was."
+
     entry = result["flow-4096"]["memory_bits"] // 4096
     whole = result["lane"]
     share = ", ".join(
@@ -251,7 +255,7 @@ An estimate with open tools, no result of a device's own: against published Viva
 to 4 % low, and output registers of block RAMs are never used. It packs no registers into multipliers; how many an xc7 build packs
 stands in "of it in DSPs", for the single blocks alone. It was not placed, routed or run in a device.
 
-Rows with a star are of an earlier state of the sources than the others (`fpga/resources.toml` says of which), and what they save is a difference between two states.
+Rows with a star are of an earlier state of the sources than the others (`fpga/resources.toml` says of which).
 
 ## Single blocks
 
@@ -278,11 +282,11 @@ No latency depends on either number.
 
 More than the blocks alone: what feeds them goes too (addresses and ports of each packet on the way to the flow markers; configuration).
 
-{head}{chr(10).join(saved)}
+{differences(savings(alike))}
 
 ## What the victim search (DDRED) adds to the lane
 
-{head}{chr(10).join(added)}
+{differences(additions(alike))}
 """)
     text = "# Area of each design of sim/vermilion/area.py, written by `./vermilion area --publish`, held by sim/tests/test_area.py.\n"
     text += (

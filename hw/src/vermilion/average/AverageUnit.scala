@@ -3,7 +3,7 @@ package vermilion.average
 import chisel3._
 import chisel3.util._
 import vermilion.control.Scaled
-import vermilion.fixed.Arithmetic.{saturate, saturateSigned}
+import vermilion.fixed.Arithmetic.saturate
 import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.fixed.{ForwardingRam, ShiftDown, SweepInit}
@@ -51,6 +51,15 @@ class AverageUnit(p: LaneParams) extends Module {
   import AverageUnit._
   private val sweep = new SweepInit(p.queues)
   io.ready := sweep.done
+  private val clearing = !sweep.done || reset.asBool // the register before the array is 0 then, by its reset
+
+  /** A new average, saturated; where it is negative it is 0 and `raised` means nothing. */
+  private class Sum(addend: UInt, change: SInt) {
+    private val sum = Wire(SInt((AvgBits + 3).W))
+    sum := addend.zext +& change
+    val isNegative: Bool = sum < 0.S
+    val raised: UInt = saturate(sum.asUInt(AvgBits + 1, 0), AvgBits)
+  }
 
   /** The queue as it stands in each clock, and what is updated, from clock 1 on. */
   private val queue = Seq.iterate(io.queue, Latency + 1)(Delay(_))
@@ -63,7 +72,7 @@ class AverageUnit(p: LaneParams) extends Module {
   private def updated(stage: Int, e: Int): Bool = updates(stage - 1)(e)
   private val sameQueue = (1 until Latency).map(k => queue(k) === queue(0))
 
-  private val averages = Seq.tabulate(Colour.Count) { e =>
+  private val sums = Seq.tabulate(Colour.Count) { e =>
     val average = new ForwardingRam(p.queues, UInt(AvgBits.W))
 
     // -- clock 0: read, and count the refreshes that are on their way --
@@ -75,40 +84,53 @@ class AverageUnit(p: LaneParams) extends Module {
     val seen = in.seen(e)
     val s1Idle = seen.length === 0.U && !in.refresh
     val s1Weight = MuxLookup(s1Ahead, in.weight(0))((1 to EwmaStages).map(n => n.U -> in.weight(n - 1)))
-    val difference = Cat(seen.length, 0.U(AvgFrac.W)).zext - s1Base.zext
-    val s2Left = Delay(Mux(s1Idle, s1Base.zext.pad(AvgBits + 1), difference(AvgBits, 0).asSInt))
-    val s2Right = Delay(Mux(s1Idle, seen.factor, Mux(in.look, 0.U, s1Weight.mant.pad(18))))
-    val s2Shift = Delay(Mux(s1Idle, 17.U +& seen.halvings, 8.U +& s1Weight.shift.pad(6)))
+    // Length less base or, where that is idle and so 0, base: one sum, its carry in from a place below.
+    val s1Minus = !s1Idle
+    val s1Added = s1Base.pad(AvgBits + 1) ^ Fill(AvgBits + 1, s1Minus)
+    val s1Left = Cat(0.U(1.W), seen.length, 0.U(AvgFrac.W), 1.U(1.W)) + Cat(s1Added, s1Minus)
+    val s2Left = Delay(s1Left(AvgBits + 1, 1).asSInt)
+    // A factor of 1.0 is the only one of 18 bits: it is half of that, shifted by one place less.
+    val one = seen.factor(FactorBits)
+    val s1Factor = Cat(one || seen.factor(FactorBits - 1), seen.factor(FactorBits - 2, 0))
+    val s2Right = Delay(Mux(s1Idle, s1Factor, Mux(in.look, 0.U, s1Weight.mant.pad(FactorBits))))
+    // No shift is by less than eight places, so the product's lowest eight bits go nowhere.
+    val s2Shift =
+      Delay(Mux(s1Idle, Mux(one, (16 - LeastShift).U, (17 - LeastShift).U) +& seen.halvings, s1Weight.shift.pad(7)))
     val s2Addend = Delay(Mux(s1Idle, 0.U, s1Base))
 
     // -- clocks 2 to 4: multiply (operand, product and output registers), shift --
-    val s2Product = Wire(SInt((AvgBits + 1 + 19).W))
-    s2Product := s2Left * s2Right.zext
-    val s4Product = Delay(Delay(s2Product))
-    val s4Shift = Delay(saturate(Delay(s2Shift), 6)) // the product's 63 bits are all gone by then
+    // In two multipliers of 27 times 18 signed bits, one sum behind them.
+    val s3Low = Delay(s2Left(LowBits - 1, 0) * s2Right)
+    val s3High = Delay((s2Left >> LowBits) * s2Right.zext)
+    val s3Sum = s3High +& (s3Low >> LowBits).zext
+    val s4Product = Delay(Cat(s3Sum.asUInt, s3Low(LowBits - 1, LeastShift)).asSInt)
+    val s4Shift = Delay(saturate(Delay(s2Shift), 6)) // the product's bits are all gone by then
     val s5Change = Delay(ShiftDown.signed(s4Product, s4Shift, AvgBits + 2).asSInt)
     val s5Addend = Delay(Delay(Delay(s2Addend)))
 
     // -- clock 5: add; clock 6: write --
-    val s5Average = added(s5Addend, s5Change)
-    val s6Average = Delay(s5Average)
+    val s5Sum = new Sum(s5Addend, s5Change)
+    val s6Average = Delay(Mux(clearing || s5Sum.isNegative, 0.U, s5Sum.raised))
     average.write(updated(Latency, e), queue(Latency), s6Average)
-    average.write(!sweep.done, sweep.address, 0.U)
+    average.write(!sweep.done, sweep.address, s6Average)
 
     io.average(e) := s6Average
     io.ahead(e) := Delay(s1Ahead, Latency - 1)
-    s5Average
+    s5Sum
   }
-
-  private def added(addend: UInt, change: SInt): UInt = {
-    val sum = Wire(SInt((AvgBits + 3).W))
-    sum := addend.zext +& change
-    saturateSigned(sum, AvgBits)
-  }
-  io.own := Delay(VecInit(averages)(io.colour))
+  // 0 by its reset, as the averages are where they would be negative: what is chosen of them is without that.
+  private def ofColour[T <: Data](of: Sum => T): T = VecInit(sums.map(of))(io.colour)
+  io.own := Delay(Mux(ofColour(_.isNegative), 0.U, ofColour(_.raised)))
 }
 
 object AverageUnit {
+
+  /** Bits of a factor below 1.0, and of the part of a difference that one multiplier takes. */
+  private val FactorBits = 17
+  private val LowBits = 26
+
+  /** Places by which every product is shifted at least: 2^8 is a weight of 1.0 at exponent 0. */
+  private val LeastShift = 8
 
   /** From queue to average; also the write of the average. */
   val Latency: Int = EwmaStages

@@ -65,7 +65,7 @@ class QueueLook(p: LaneParams) extends Module {
     val ready = Output(Bool())
   })
   private val queue = Seq.iterate(io.queue, Latency + 1)(Delay(_))
-  private val time = Seq.iterate(io.time, Latency + 1)(Delay(_))
+  private val time = Seq.iterate(io.time, Latency)(Delay(_))
   private val sweep = new SweepInit(p.queues)
 
   // -- clock 0: address the RAMs --
@@ -89,6 +89,9 @@ class QueueLook(p: LaneParams) extends Module {
 
   // -- clock 2: masks --
   private val s2Config = Delay(io.config)
+  private val updated = Delay(
+    Mux(sweep.done && !reset.asBool, time(Latency - 1), 0.U)
+  ) // 0 by its reset while the arrays are cleared
   private val spells = new IdleSpells(s2Age)
   private val s3Lambda = Delay(s2Config.lambda)
   for (e <- 0 until Colour.Count) {
@@ -103,8 +106,8 @@ class QueueLook(p: LaneParams) extends Module {
     val s3Age = Delay(Mux1H(which, s2Age))
     val updates = new ForwardingRam(p.queues, UInt(TimeBits.W))
     val s3Updated = updates.read(queue(2))
-    updates.write(io.update(e), queue(Latency), time(Latency))
-    updates.write(!sweep.done, sweep.address, 0.U)
+    updates.write(io.update(e), queue(Latency), updated)
+    updates.write(!sweep.done, sweep.address, updated)
 
     // -- clock 3: since the later of departure and update --
     val s3UpdateAge = age(time(3), s3Updated)

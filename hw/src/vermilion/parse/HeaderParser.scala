@@ -243,27 +243,31 @@ class HeaderParser extends Module {
   // ---- Behind it: the transport header ----------------------------------------------------------------------------
   private def behind(place: UInt): UInt = Cat(s3.start(4, 1) + place, s3.start(0)) // index of a word, two to a place
   private val index = behind(s3Place)
-  private def select(index: UInt, ahead: Int, last: Int)(part: UInt => UInt): UInt = {
-    val of = s3.words.map(part)
-    VecInit(Seq.tabulate(last + 1 - ahead)(i => of(i + ahead)))(index)
-  }
   private val isTcpKind = s3Kind === NextHeader.Tcp.U
   private val isIp = s3.headers.isIp4 || s3.headers.isIp6
   private val hasPorts = isIp && (isTcpKind || s3Kind === NextHeader.Udp.U) && index < s3.portsEnd
   private val isTcp = isIp && isTcpKind && index < s3.tcpEnd
-  private val ports = select(index, 0, Words - 2)(word => word)
-  private val offsetAndFlags = select(index, 3, Words - 1)(_(31, 16))
+  // The header's words lie one behind the other, so each of four banks of every fourth word has one of them: a choice of one in six in each
+  // bank, then which bank, where each word by itself would take a choice of one in 24.
+  private val (row, nextRow) = (index(4, 2), index(4, 2) + 1.U)
+  private val banks = VecInit(Seq.tabulate(4) { b =>
+    val words = Seq.tabulate(8)(r => s3.words(4 * (if (r < Words / 4) r else r - 2) + b))
+    VecInit(words)(Mux(b.U < index(1, 0), nextRow, row))
+  })
+  private def behindFirst(words: Int): UInt = banks((index(1, 0) + words.U)(1, 0))
+  private val ports = behindFirst(0)
+  private val offsetAndFlags = behindFirst(3)(31, 16)
   private val dataOffset = offsetAndFlags(15, 12)
   private val segment = less(s3PacketEnd, index) // words
   private def only(condition: Bool, value: UInt): UInt = Mux(condition, value, 0.U)
 
   private val result = WireDefault(s3.headers)
-  when(s3.headers.isIp6 && s3Place =/= 0.U) { result.proto := select(behind(s3Last), 0, Words - 1)(_(31, 24)) }
+  when(s3.headers.isIp6 && s3Place =/= 0.U) { result.proto := VecInit(s3.words.map(_(31, 24)))(behind(s3Last)) }
   result.hasPorts := hasPorts
   result.srcPort := only(hasPorts, ports(31, 16))
   result.dstPort := only(hasPorts, ports(15, 0))
   result.isTcp := isTcp
-  result.tcpSeq := only(isTcp, select(index, 1, Words - 3)(word => word))
+  result.tcpSeq := only(isTcp, behindFirst(1))
   result.tcpFlags := only(isTcp, offsetAndFlags(7, 0))
   result.tcpPayload := isTcp && dataOffset >= 5.U && segment > dataOffset
   private def optionValue(byte: Int): UInt =

@@ -28,7 +28,7 @@ class EditedCell(p: LaneParams) extends Bundle {
   * much as before. When nothing changes no byte is touched (eqn. 3 would turn 0xffff into 0). IPv6 has no checksum to mend.
   *
   * Padding is four NOPs in IPv4, with the checksum as above, and a PadN of four bytes in IPv6. The IPv4 option always lies in the first cell;
-  * that of IPv6 begins 56 to 72 bytes into the frame, so it may lie in the second or across both. About 490 LUTs, most of them to find its bytes.
+  * that of IPv6 begins 56 to 72 bytes into the frame, so it may lie in the second or across both. Most of its LUTs find the option's bytes.
   *
   * Two pipeline stages, a cell a clock. It trusts the descriptor: that an IP header lies at `l3Offset` (14, 18 or 22), and an option behind it, were the parser's
   * findings.
@@ -55,19 +55,22 @@ class HeaderRewrite(p: LaneParams) extends Module {
   private val newTraffic = Cat(newDscp, traffic(1, 0) | Fill(2, ce))
   private val after = Mux(d.isIp6, Cat(before(15, 12), newTraffic, before(3, 0)), Cat(before(15, 8), newTraffic))
 
-  // The option's first byte, counted from the frame's; its bytes as two words of the IPv4 checksum.
+  // The option's first byte, counted from the frame's; two words of the sum of its bytes for the IPv4 checksum.
   private val second = RegInit(false.B)
   when(io.in.fire) { second := io.in.bits.cell.first && !io.in.bits.cell.last }
   private val remove = d.removeOption && (d.isIp4 || d.isIp6) && (io.in.bits.cell.first || second)
   private val optionStart = d.l3Offset +& Mux(d.isIp6, TtlOption.Ip6Start.U, TtlOption.Ip4Start.U) +& d.ttlOptionAt
-  private val option = Mux1H((0 until TtlOption.Places).map { place =>
-    def words(at: Int): UInt = {
-      val from = at + TtlOption.Ip4Start + place
-      val pairs = Seq(word(io.in.bits.cell.data, from), word(io.in.bits.cell.data, from + 2))
-      Cat(if (place % 2 == 0) pairs else pairs.map(pair => Cat(pair(7, 0), pair(15, 8))))
+  // Of a sum it does not matter which word a byte is in, but whether it is the word's upper or lower: so each of four banks of every fourth byte
+  // gives the one that it has.
+  private val optionAt = (d.l3Offset + (32 - Offsets.head).U + d.ttlOptionAt)(4, 0) // from where the first can begin
+  private val optionBytes = Seq.tabulate(4) { bank =>
+    val rows = Seq.tabulate(8) { row =>
+      val at = Offsets.head + TtlOption.Ip4Start + 4 * row.min(4) + bank
+      io.in.bits.cell.data(8 * at + 7, 8 * at)
     }
-    (d.ttlOptionAt === place.U) -> select(d.l3Offset, words)
-  })
+    VecInit(rows)(optionAt(4, 2) + (bank.U < optionAt(1, 0)))
+  }
+  private val option = Cat(optionBytes)
 
   // What of the checksum's sum is known without the new TOS.
   private val checksum = select(d.l3Offset, at => word(io.in.bits.cell.data, at + 10))

@@ -28,6 +28,9 @@ class Serializer(dataBits: Int, userBits: Int = 0) extends Module {
 
   private val busy = RegInit(false.B)
   private val data = Reg(UInt((CellBytes * 8).W))
+  private val beat = Reg(
+    UInt(log2Ceil(beats).max(1).W)
+  ) // of `data`, which stands still: a choice of one beat is less than a shift of all
   private val last = Reg(Bool())
   private val left = Reg(UInt(7.W)) // bytes of this cell not yet sent
 
@@ -36,20 +39,21 @@ class Serializer(dataBits: Int, userBits: Int = 0) extends Module {
   when(io.in.fire) {
     busy := true.B
     data := io.in.bits.data
+    beat := 0.U
     last := io.in.bits.last
     left := Mux(io.in.bits.last, io.in.bits.bytes, CellBytes.U)
     lastBeat := (beats == 1).B || (io.in.bits.last && io.in.bits.bytes <= beatBytes.U)
   }.elsewhen(io.out.fire) {
     busy := !lastBeat
     if (beats > 1) {
-      data := data >> dataBits
+      beat := beat + 1.U
       left := left - beatBytes.U
       lastBeat := left <= (2 * beatBytes).U
     }
   }
 
   io.out.valid := busy
-  io.out.bits.data := data(dataBits - 1, 0)
+  io.out.bits.data := (if (beats == 1) data else data.asTypeOf(Vec(beats, UInt(dataBits.W)))(beat))
   io.out.bits.keep := VecInit(Seq.tabulate(beatBytes)(i => left > i.U)).asUInt
   io.out.bits.last := last && lastBeat
   io.out.bits.bad := false.B
