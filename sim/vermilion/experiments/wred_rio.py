@@ -129,15 +129,15 @@ def bars(of: settings.WredRio, measured: dict, cases: list[str], what: str, labe
                 yerr=spread,
                 color=ink,
                 error_kw={"linewidth": 0.8},
-                label="ours" if i == 0 else None,
             )
             told = paper.get(f"{case}.{scheme}.{what}")
             if told is not None:
-                axis.bar(i + 0.2, told, 0.4, color=ink, alpha=0.35, label="the paper's" if i == 0 else None)
+                axis.bar(i + 0.2, told, 0.4, color=ink, alpha=0.35)
         names = [f"{case.removeprefix('t').replace('-', ', ')}\n{NAMES[scheme]}" for case, scheme in places]
         axis.set_xticks(range(len(places)), names)
         axis.set(ylabel=label)
-        axis.legend()
+        shade = lambda alpha, text: axis.bar(0, 0, color="#777777", alpha=alpha, label=text)
+        axis.legend(handles=[shade(1, "ours"), shade(0.35, "the paper's")])
 
     return draw
 
