@@ -12,8 +12,8 @@ from tool_cards import ctl, state  # noqa: F401
 from vermilion import build, config
 from vermilion.driver_library import C, SOURCES
 from vermilion.settings import queue_settings
-from vermilionctl import counters, netlink, programming, registers, session, settings
-from vermilionctl.errors import UserError
+from vermilionctl import counters, export, netlink, programming, registers, session, settings
+from vermilionctl.errors import Busy, DeviceError, UserError
 
 CONFIG = build.ROOT / "sim/configs/default.toml"
 pytestmark = pytest.mark.skipif(
@@ -198,6 +198,68 @@ def test_set_tells_the_kernel_of_one_queue_alone(kernel):
     status, said = ctl("netlink:lane0", "set", "1", "curve.yellow.drops.min=60KB")
     assert status == 2 and "yellow.min is 60000; legal is 0 up to max" in said
     assert not [name for name, _ in kernel.told if name.endswith("-set")]
+
+
+def failing(kernel, monkeypatch, at, error):
+    """The kernel takes `at` messages that change something, and fails the next one."""
+    answer, changes = kernel.answer, []
+
+    def fails(name, fields, dump):
+        if not name.endswith("-get"):
+            changes.append(name)
+            if len(changes) > at:
+                raise error
+        return answer(name, fields, dump)
+
+    monkeypatch.setattr(kernel, "answer", fails)
+    return changes
+
+
+@pytest.mark.parametrize("error", [UserError("refused"), Busy("is being reset"), DeviceError("no memory")])
+@pytest.mark.parametrize("at", [0, 1, 3, 7])
+def test_a_failure_behind_the_first_message_is_never_the_callers_fault(kernel, monkeypatch, error, at):
+    changes = failing(kernel, monkeypatch, at, error)
+    status, said = ctl("netlink:lane0", "apply", CONFIG)
+    assert len(changes) == at + 1 and str(error) in said
+    assert status == (2 if at == 0 and isinstance(error, UserError) else 1)
+    assert ("what came before was written" in said) == (at > 0 and not str(error) == "no memory")
+
+
+@pytest.mark.parametrize("owner, status", [(netlink.OWNER_TC, 2), (0, 1)])
+def test_busy_is_the_callers_fault_where_tc_has_the_queue_and_the_cards_where_it_is_reset(
+    kernel, monkeypatch, owner, status
+):
+    kernel.owners[0] = owner
+    failing(kernel, monkeypatch, 0, Busy("busy"))
+    assert ctl("netlink:lane0", "set", "0", "limit_bytes=50KB") == (status, "busy")
+
+
+@pytest.mark.parametrize("code, kind", [(1, UserError), (22, UserError), (34, UserError), (95, UserError), (5, DeviceError), (12, DeviceError), (16, Busy), (19, DeviceError), (105, DeviceError), (110, DeviceError)])  # fmt: skip
+def test_an_errno_of_the_kernels_says_whose_fault_it_is(monkeypatch, code, kind):
+    from pyroute2.netlink.exceptions import NetlinkError
+    from pyroute2.netlink.generic import GenericNetlinkSocket
+
+    def fails(*_words, **_names):
+        raise NetlinkError(code, "a sentence")
+
+    monkeypatch.setattr(netlink, "reach", lambda name: (3, {}))
+    monkeypatch.setattr(GenericNetlinkSocket, "bind", lambda *_words: None)
+    monkeypatch.setattr(GenericNetlinkSocket, "prid", 16, raising=False)
+    monkeypatch.setattr(GenericNetlinkSocket, "nlm_request", fails)
+    with pytest.raises(kind, match="netlink:lane0: a sentence") as caught:
+        with netlink.opened("lane0"):
+            pass
+    assert caught.type is kind
+
+
+def test_what_the_family_does_not_tell_is_not_exported(kernel):
+    with session.opened("netlink:lane0") as lane:
+        found = counters.read(lane)
+        assert "refreshes_skipped" not in found
+        told = {sample.name for family in export.families(found, lane.has(), 0) for sample in family.samples}
+        assert "vermilion_queue_packets_total" in told and "vermilion_refreshes_skipped_total" not in told
+        names = {f.name for f in export.families(found | {"refreshes_skipped": 3}, lane.has(), 0)}
+    assert "vermilion_refreshes_skipped" in names
 
 
 def test_counters_come_whole(kernel):

@@ -9,6 +9,7 @@ A way that breaks reads as all ones from then on, as a card does that was pulled
 import ctypes
 import mmap
 import os
+import re
 import socket
 import struct
 from pathlib import Path
@@ -132,10 +133,24 @@ class SocketBus(Bus):
         self.client.close()
 
 
+def normal(device: str) -> str:
+    """The one name of a card that may be written in several ways: with or without PCI domain, by a relative path or through a link."""
+    kind, _, place = device.partition(":")
+    if kind == "pci":
+        found = re.fullmatch(r"([0-9a-f]{4,8}:)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])", place.lower())
+        if found:
+            return f"pci:{found[1] or '0000:'}{found[2]}"
+    if kind == "unix" and place and "\0" not in place:
+        try:
+            return f"unix:{Path(place).resolve()}"
+        except (OSError, RuntimeError) as error:  # links in a ring
+            raise UserError(f"{device}: cannot be found: {getattr(error, 'strerror', None) or error}") from None
+    raise UserError(f"--device is {device}; legal are pci:0000:03:00.0, unix:SOCKET and netlink:IFNAME")
+
+
 def opened(device: str) -> Bus:
     kind, _, place = device.partition(":")
-    if kind == "pci" and place:
-        return PciBus(place if place.count(":") == 2 else f"0000:{place}")
-    if kind == "unix" and place:
-        return SocketBus(place)
-    raise UserError(f"--device is {device}; legal are pci:0000:03:00.0, unix:SOCKET and netlink:IFNAME")
+    if kind == "pci":
+        return PciBus(normal(device).removeprefix("pci:"))
+    normal(device)  # what is neither is refused
+    return SocketBus(place)  # as it was written: a resolved path may be longer than a socket's may be

@@ -1,4 +1,5 @@
-"""The command line. Exit status: 0 done, 1 the card fails, 2 the caller's fault (one sentence, nothing written), 130 or 143 stopped."""
+"""The command line. Exit status: 0 done, 1 the card fails, or what this host keeps of it, 2 the caller's fault
+(one sentence, nothing written), 130 or 143 stopped."""
 
 import json
 import signal
@@ -119,8 +120,9 @@ def chosen_queues(session, queue):
     known = {name: number for number, name in session.names().items()}
     if queue in known:
         return [known[queue]]
-    if queue.isdigit() and int(queue) < session.has()["queues"]:
-        return [int(queue)]
+    number = settings.whole(queue)
+    if number is not None and number < session.has()["queues"]:
+        return [number]
     raise UserError(
         f"queue {queue} is not there; legal are 0 to {session.has()['queues'] - 1}, or {', '.join(known) or 'no name'}"
     )

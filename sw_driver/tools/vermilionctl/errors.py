@@ -2,8 +2,12 @@
 
 from vermilion.fields import UserError
 
-__all__ = ["DeviceError", "UserError"]
+__all__ = ["Busy", "DeviceError", "UserError"]
 
 
 class DeviceError(Exception):
-    """The card, or the way to it, fails."""
+    """The card, the way to it, or what this host keeps of it fails; also what went wrong behind the first write."""
+
+
+class Busy(DeviceError):
+    """The kernel cannot do it now: the card is being reset, or somebody else has what was meant."""

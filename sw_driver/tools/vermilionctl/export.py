@@ -9,7 +9,7 @@ import threading
 
 from .counters import EVENTS, read
 from .errors import DeviceError, UserError
-from .settings import COLOURS
+from .settings import COLOURS, whole
 
 NEEDED = "the exporter needs prometheus_client; python3 -m pip install 'prometheus_client==0.26.0'"
 
@@ -89,9 +89,10 @@ def families(found: dict, has: dict, lane: int):
         )
         for word, count in found[name].items():
             counter([mine, word], count)
-    family(CounterMetricFamily, "refreshes_skipped", "Refreshes of averages left out", ("lane",))(
-        [mine], found["refreshes_skipped"]
-    )
+    if "refreshes_skipped" in found:  # not through netlink
+        family(CounterMetricFamily, "refreshes_skipped", "Refreshes of averages left out", ("lane",))(
+            [mine], found["refreshes_skipped"]
+        )
     return made
 
 
@@ -137,14 +138,15 @@ def serve(where, listen: str):
     except ImportError:
         raise UserError(NEEDED) from None
     address, _, port = listen.rpartition(":")
-    if not port.isdigit() or not 0 <= int(port) < 65536:
+    number = whole(port)
+    if number is None or number > 65535:
         raise UserError(f"--listen is {listen}; legal are PORT, :PORT and ADDRESS:PORT")
     with where.session():
         pass
     registry = CollectorRegistry()
     registry.register(Collector(where))
     try:
-        server, thread = start_http_server(int(port), address or "0.0.0.0", registry)
+        server, thread = start_http_server(number, address or "0.0.0.0", registry)
     except OSError as error:
         raise UserError(f"--listen {listen}: {error.strerror or error}") from None
     print(f"listening http://{address or '0.0.0.0'}:{server.server_port}/metrics", flush=True)

@@ -6,6 +6,7 @@ pyroute2 finds the family and carries messages; its message classes are made of 
 """
 
 import ctypes
+import errno
 import socket
 from contextlib import contextmanager
 from functools import cache
@@ -15,12 +16,19 @@ from vermilion import config as configuration
 from vermilion.driver_library import CARRIED, SOURCES, C
 
 from . import counters, programming, registers, settings
-from .errors import DeviceError, UserError
+from .errors import Busy, DeviceError, UserError
 from .record import Record
 
 NEEDED = "--device netlink: needs pyroute2 and PyYAML; python3 -m pip install 'pyroute2==0.9.7' 'PyYAML==6.0.3'"
 TYPES = {"u32": "uint32", "u64": "uint64", "string": "asciiz", "flag": "flag", "binary": "cdata", "pad": "none"}
 OWNER_TC, OWNER_NETLINK = 1, 2
+REFUSALS = (
+    errno.EPERM,
+    errno.ENOENT,
+    errno.EINVAL,
+    errno.ERANGE,
+    errno.EOPNOTSUPP,
+)  # the caller's fault; all else is not
 THRESHOLDS = {"min": "min-th", "max": "max-th", "end": "end-th"}
 
 
@@ -226,9 +234,9 @@ class Kernel:
 
     def write(self, wanted: Record, everything: bool = False, progress=lambda done, total: None):
         """Port first, as the queues' words follow from it; the kernel refuses or takes each message whole. Refusals that can be foreseen come
-        before the first message. `everything`: queues that the kernel has from netlink and `wanted` does not name go back to their defaults.
+        before the first message; behind it a refusal is a DeviceError, since something was written. `everything`: queues that the kernel has from netlink and `wanted` does not name go back to their defaults.
         """
-        before = self.settings()
+        before, self.told = self.settings(), False
         for number_ in wanted.queues:
             wanted.words(number_)
         if everything:
@@ -236,13 +244,13 @@ class Kernel:
         lane = self.lane_message(wanted, None if everything else before)
         total, done = len(wanted.queues) + 2, 0
         if lane:
-            self.ask("lane-set", {"ifindex": self.index, **lane}, False)
+            self.tell("lane-set", "the port", **lane)
         progress(done := done + 1, total)
         for number_, (_, made) in sorted(wanted.queues.items()):
             old = None if everything else before.queues.get(number_)
             named = changes(of_settings(old[1]) if old else {}, of_settings(made))
             if named:
-                self.ask("queue-set", {"ifindex": self.index, "queue": number_, **named}, False)
+                self.tell("queue-set", number_, queue=number_, **named)
             progress(done := done + 1, total)
         entries = [
             {"dscp": code, "queue": queue, "colour": colour}
@@ -250,11 +258,23 @@ class Kernel:
             if everything or before.classes[code] != [queue, colour]
         ]
         if entries:
-            self.ask("class-set", {"ifindex": self.index, "entry": entries}, False)
+            self.tell("class-set", "the class table", entry=entries)
         for of, owner in self.owners.items():
             if everything and owner == OWNER_NETLINK and of not in wanted.queues and not isinstance(of, str):
-                self.ask("queue-reset", {"ifindex": self.index, "queue": of}, False)
+                self.tell("queue-reset", of, queue=of)
         progress(total, total)
+
+    def tell(self, name: str, of: int | str, **fields):
+        """A message of `write`, about a queue, the port or the class table."""
+        try:
+            self.ask(name, {"ifindex": self.index, **fields}, False)
+        except (UserError, Busy) as error:
+            if self.told:
+                raise DeviceError(f"{error}; what came before was written") from None
+            if isinstance(error, Busy) and self.owners.get(of) == OWNER_TC:
+                raise UserError(str(error)) from None
+            raise
+        self.told = True
 
     def lane_message(self, wanted: Record, before: Record | None) -> dict:
         """What lane-set has to name; nothing where all of it is as before."""
@@ -274,7 +294,7 @@ class Kernel:
         return self.one("lane-get").get("lost", [])
 
     def events(self) -> dict:
-        return {"flow_events": {}, "upsets": {}, "refreshes_skipped": 0}  # the family does not tell them
+        return {"flow_events": {}, "upsets": {}}  # the family tells neither these nor refreshes_skipped
 
     def clear(self):
         self.ask("statistics-clear", {"ifindex": self.index}, False)
@@ -350,7 +370,7 @@ def opened(interface: str):
                 with sentences(interface):
                     return [plain(each) for each in line.nlm_request(request, msg_type=line.prid, msg_flags=flags)]
             except NetlinkError as error:
-                kind = DeviceError if error.code in (5, 19, 110) else UserError  # EIO, ENODEV, ETIMEDOUT
+                kind = UserError if error.code in REFUSALS else Busy if error.code == errno.EBUSY else DeviceError
                 raise kind(f"netlink:{interface}: {error.args[1]}") from None
 
         yield Kernel(interface, index, ask)

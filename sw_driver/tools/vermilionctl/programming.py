@@ -1,6 +1,6 @@
 """From a configuration, or a change, to the card: everything is worked out and checked before the first write, and each queue is taken whole.
 
-What fails half way leaves whole queues, old or new, and a record that says which.
+What fails half way, or is killed, leaves whole queues, old or new, and a record that claims nothing: `apply` is what comes next.
 """
 
 import copy
@@ -66,7 +66,10 @@ def port_words(port) -> tuple:
 
 
 def write(lane, record: Record, wanted: Record, everything: bool = False, progress=lambda done, total: None):
-    """Brings the card from `record` to `wanted`, or writes all of it; `record` follows what was really written, and is saved."""
+    """Brings the card from `record` to `wanted`, or writes all of it; `record` follows what was really written.
+
+    UserError: nothing was written. The file is without claims before the first write, and is what the card has behind the last.
+    """
     wanted.departures = any(held.update_depart for _, held in wanted.queues.values())
     words = {number: wanted.words(number) for number in sorted(wanted.queues)}  # with every refusal of the library's
     for number in words:
@@ -86,6 +89,7 @@ def write(lane, record: Record, wanted: Record, everything: bool = False, progre
         if fresh or record.classes is None or record.classes[code] != wanted.classes[code]
     ]
     total, done = len(changed) + len(classes) + 1, 0
+    record.unclaim()
     if fresh:
         for part in (*PARTS, "last"):
             setattr(record, part, None)
@@ -119,10 +123,9 @@ def write(lane, record: Record, wanted: Record, everything: bool = False, progre
             record.seed = wanted.seed
         progress(total, total)
     except BaseException:
-        record.port = None  # what is half done is not claimed: show, set and dump ask for the next apply
+        record.port = None
         raise
-    finally:
-        record.save()
+    record.save()
 
 
 def number_of(record: Record, queue: str) -> int:
@@ -130,8 +133,8 @@ def number_of(record: Record, queue: str) -> int:
     for number, (name, _) in record.queues.items():
         if name == queue:
             return number
-    if queue.isdigit() and int(queue) in record.queues:
-        return int(queue)
+    if (number := settings.whole(queue)) in record.queues:
+        return number
     known = ", ".join(f"{number} ({name})" for number, (name, _) in sorted(record.queues.items()))
     raise UserError(f"queue {queue} was not written from here; queues are {known}")
 
@@ -148,14 +151,16 @@ def change_port(record: Record, pairs: list[tuple[str, str]]) -> Record:
     wanted = clone(record)
     for name, raw in pairs:
         try:
+            settings.short(raw)
             if name == "rate":
-                wanted.port.rate = min(units.rate(int(raw) if raw.isdigit() else raw), 2**64 - 1)
+                wanted.port.rate = min(units.rate(raw), 2**64 - 1)
             elif name == "burst":
                 wanted.port.burst_bytes = min(units.amount(raw).value, 2**32 - 1)
             else:
                 raise UserError(f"{name} is no field of the port; legal are rate and burst")
         except ValueError as error:
-            raise UserError(f"port.{name} {error}") from None
+            reason = str(error) if str(error).startswith("is ") else f"is {raw}; {error}"
+            raise UserError(f"port.{name} {reason}") from None
     fault = C.Refusal()
     if not library().vm_port_check(ctypes.byref(wanted.port), ctypes.byref(fault)):
         text = ctypes.create_string_buffer(256)
@@ -172,7 +177,7 @@ def change_classes(record: Record, pairs: list[tuple[str, str]]) -> Record:
         if colour not in ("", *settings.COLOURS):
             raise UserError(f"{name} is {raw}; legal are QUEUE and QUEUE,COLOUR with green, yellow, red")
         try:
-            code = registers.NO_IP if name == "no-ip" else units.dscp(int(name) if name.isdigit() else name, "is")
+            code = registers.NO_IP if name == "no-ip" else settings.dscp(name)
         except ValueError:
             raise UserError(
                 f"{name} is no DSCP; legal are 0 to 63, AF11 to AF43, EF, CS0 to CS7, default and no-ip"

@@ -1,6 +1,7 @@
 """What this host has given to a card: a file a lane, since a card's registers tell the words of the last commit alone, and never settings.
 
-The file is written behind the card, queue by queue. What a lane can be asked - switches, option types, port, seeds, and the shadow
+Before a card is written to, its file becomes one that claims nothing, and it is whole again when all is written: a program that is killed in
+between leaves a file that nobody believes. What a lane can be asked - switches, option types, port, seeds, and the shadow
 record with the words of the last commit - must agree with it; where it does not, somebody else has written to the card, or it was reset, and nothing of the file counts.
 
 Files lie in /run/vermilion for root, so that they go with a reboot, in $XDG_RUNTIME_DIR/vermilion for others, or where
@@ -9,21 +10,23 @@ VERMILION_STATE says. The same file's lock keeps programs apart: select, shadow 
 
 import ctypes
 import fcntl
+import hashlib
 import json
 import os
-import re
 import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from vermilion.driver_library import C
 
-from . import registers, settings
+from . import bus, registers, settings
 from .errors import DeviceError, UserError
 
 FORM = 1
 PATIENCE_S = 10
+NAME_MOST = 200  # characters: a file system takes 255
 
 
 def folder() -> Path:
@@ -37,10 +40,11 @@ def folder() -> Path:
 
 
 def place(device: str, lane: int) -> Path:
-    kind, _, name = device.partition(":")
-    if kind == "unix":
-        name = str(Path(name).resolve())
-    return folder() / (re.sub(r"[^\w.:-]", "_", f"{kind}:{name}".replace("%", "_")) + f",lane{lane}.json")
+    """A card's file: the same for every way to write its name, and for no other card."""
+    name = quote(os.fsencode(bus.normal(device)), safe=":.-")
+    if len(name) > NAME_MOST:
+        name = "long-" + hashlib.sha256(name.encode()).hexdigest()
+    return folder() / f"{name},lane{lane}.json"
 
 
 @contextmanager
@@ -89,6 +93,8 @@ class Record:
         return json.dumps({"form": FORM, "port": port, "queues": queues, **rest}, indent=1) + "\n"
 
     def save(self):
+        """The file as a whole, or as it was: DeviceError, since what the card has is not the caller's doing any more."""
+        name = None
         try:
             handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".record-")
             with os.fdopen(handle, "w") as out:
@@ -96,7 +102,21 @@ class Record:
             os.chmod(name, 0o644)
             os.replace(name, self.path)
         except OSError as error:
-            raise UserError(f"{self.path}: cannot be written: {error.strerror}") from None
+            if name is not None:
+                Path(name).unlink(missing_ok=True)
+            raise DeviceError(
+                f"{self.path}: cannot be written: {error.strerror}; apply the configuration again"
+            ) from None
+
+    def unclaim(self):
+        """The file claims nothing from here on; UserError where it cannot be written: no more is done then."""
+        port, self.port = self.port, None
+        try:
+            self.save()
+        except DeviceError as error:
+            raise UserError(f"{str(error).rpartition(';')[0]}; the card is not written to without it") from None
+        finally:
+            self.port = port
 
     def words(self, queue: int):
         name, made = self.queues[queue]

@@ -31,6 +31,7 @@ FLAGS += ("distance_option", "distance_infer", "distance_share")
 FLAGS += ("marker.colour_aware", "marker.ip_length", "marker.by_factor", "marker.ack_green")
 RATES = ("rate", "marker.rate", "marker.cir", "marker.pir")
 DEPTHS = tuple("marker." + name for name in ("burst", "cbs", "ebs", "pbs", "bucket", "low", "high"))
+DIGITS, LONGEST = 20, 100  # of a whole number, as 2^64 has; characters of any value
 SWITCH = {"true": 1, "on": 1, "yes": 1, "1": 1, "false": 0, "off": 0, "no": 0, "0": 0}
 
 
@@ -113,6 +114,23 @@ def exact(raw: str):
     return number(Fraction(raw))
 
 
+def whole(raw: str) -> int | None:
+    """A whole number of ASCII digits; None where it is none, or longer than any that a member could take."""
+    return int(raw) if raw.isascii() and raw.isdecimal() and len(raw) <= DIGITS else None
+
+
+def short(raw: str) -> str:
+    """ValueError before a number has so many digits that Python will not read it."""
+    if len(raw) > LONGEST:
+        raise ValueError(f"legal are values of up to {LONGEST} characters")
+    return raw
+
+
+def dscp(raw: str) -> int:
+    number_ = whole(raw)
+    return units.dscp(raw if number_ is None else number_, "is")
+
+
 def length(raw: str, name: str, packets: bool) -> int:
     value = units.amount(raw)
     wanted = "packet" if packets else "byte"
@@ -142,16 +160,18 @@ def value_of(queue, name: str, raw: str):
     if name in RATES:
         return units.rate(raw)
     if name.endswith("_ns"):
-        return int(raw) if raw.isdigit() else units.duration(raw)
+        bare = whole(raw)
+        return units.duration(raw) if bare is None else bare
     if field in ("min", "max", "end"):
         return length(raw, name, bool(queue.unit_packets))
     if name == "limit_packets":
         return length(raw, name, True)
     if name.endswith("_bytes") or name in DEPTHS:
         return length(raw, name, False)
-    if raw.isdigit():
-        return int(raw)
-    raise ValueError("legal are whole numbers")
+    bare = whole(raw)
+    if bare is None:
+        raise ValueError(f"legal are whole numbers of up to {DIGITS} digits")
+    return bare
 
 
 def assign(queue, name: str, raw: str):
@@ -162,8 +182,9 @@ def assign(queue, name: str, raw: str):
         raise UserError(f"{name} is no field of a queue; {hint}")
     path = PATHS[name]
     try:
+        short(raw)
         if path[0] == "remark":
-            code = None if raw == "keep" else units.dscp(int(raw) if raw.isdigit() else raw, "is")
+            code = None if raw == "keep" else dscp(raw)
             queue.remark = queue.remark & ~(1 << path[1]) | (code is not None) << path[1]
             queue.remark_dscp[path[1]] = code or 0
             return
