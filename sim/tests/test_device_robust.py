@@ -10,8 +10,9 @@ import time
 
 import pytest
 from devices import client, device, device_program, running  # noqa: F401
+from test_device import enable
 from vermilion import vfio_user
-from vermilion.vfio_user import ACCESS, BAR0, ERROR, HEADER, NO_REPLY, REPLY
+from vermilion.vfio_user import ACCESS, BAR0, BAR2, ERROR, HEADER, NO_REPLY, REPLY
 
 SEED = int(os.environ.get("VERMILION_SEED", random.SystemRandom().randrange(2**32)))
 
@@ -48,13 +49,15 @@ def test_thousands_of_malformed_messages_are_answered(device):  # noqa: F811
     spare, full = os.memfd_create("spare"), os.eventfd(0)
     os.ftruncate(spare, 1 << 16)
     pipes = os.pipe()
+    unread, alone = os.pipe()  # a write end whose reader has gone
+    os.close(unread)
     with device.client(timeout=20) as client:  # noqa: F811
         errors, before = 0, descriptors(device.process)
         for number in range(6000):
             command = rng.choice([*range(1, 19), 9, 10, 8, 2, rng.getrandbits(16)])
             flags = rng.choice([0, 0, 0, 0, 0, NO_REPLY, REPLY, rng.getrandbits(32)])
             body = payload(rng, command)
-            fds = [rng.choice([spare, full, pipes[1], pipes[0], 0]) for _ in range(rng.choice([0, 0, 0, 1, 2, 9, 30]))]
+            fds = [rng.choice([spare, full, pipes[1], pipes[0], alone, 0]) for _ in range(rng.choice([0, 0, 0, 1, 2, 9, 30]))]
             name = number & 0xFFFF
             client.send(HEADER.pack(name, command, HEADER.size + len(body), flags, rng.getrandbits(32)) + body, fds)
             if flags & NO_REPLY:
@@ -70,8 +73,23 @@ def test_thousands_of_malformed_messages_are_answered(device):  # noqa: F811
         assert descriptors(device.process) == before, "descriptors were kept that nobody asked for"
     assert device.process.wait(10) == 0, device.log()[-3:]
     assert len(device.log()) >= errors and all(line.startswith("vermilion-device: ") for line in device.log())
-    for each in (spare, full, *pipes):
+    for each in (spare, full, alone, *pipes):
         os.close(each)
+
+
+def test_an_interrupt_into_a_pipe_without_a_reader_is_lost_and_no_more(device, client):  # noqa: F811
+    for vector, kept in enumerate((0, 1)):
+        pipe = os.pipe()
+        client.wire([pipe[1]], start=vector)
+        os.close(pipe[1 - kept])
+        enable(client)
+        for _ in range(3):
+            client.write32(0x2000, vector, BAR2)
+        assert client.read32(0) == 0x564D0001 and client.read32(0x1000, BAR2) == 0, "neither gone nor pending"
+        os.close(pipe[kept])
+    assert client.read32(0x2004, BAR2) == 6
+    client.close()
+    assert device.process.wait(10) == 0 and not device.socket.exists()
 
 
 @pytest.mark.parametrize("size", [0, 1, 15, (1 << 20) + 33, 0xFFFFFFFF])

@@ -42,7 +42,8 @@ Descriptor signals() {
 }
 
 int serve(const DeviceOptions& o) {
-  Descriptor ends = signals();  // before any thread is there that could take them
+  Descriptor ends = signals();    // before any thread is there that could take them
+  std::signal(SIGPIPE, SIG_IGN);  // a client may give a pipe for an eventfd, and keep no end that reads
   Log log;
   Traffic traffic({o.framesFrom}, {o.framesTo}, o.rate, o.out, log);
   LaneDevice lane(traffic, o.waves, o.paused);
