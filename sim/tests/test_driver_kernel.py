@@ -66,5 +66,5 @@ def test_what_dkms_gets_is_the_whole_module(tmp_path):
     tree = tmp_path / f"usr/src/vermilion-{version}"
     there = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
     wanted = {str(path.relative_to(driver_guest.DRIVER)) for path in driver_guest.sources()}
-    assert there == wanted | {"dkms.conf", "kernel/Makefile"}
+    assert there == wanted | {"dkms.conf", "kernel/Makefile", "LICENSE"}
     assert f'PACKAGE_VERSION="{version}"' in (tree / "dkms.conf").read_text()
