@@ -57,7 +57,10 @@ def test_thousands_of_malformed_messages_are_answered(device):  # noqa: F811
             command = rng.choice([*range(1, 19), 9, 10, 8, 2, rng.getrandbits(16)])
             flags = rng.choice([0, 0, 0, 0, 0, NO_REPLY, REPLY, rng.getrandbits(32)])
             body = payload(rng, command)
-            fds = [rng.choice([spare, full, pipes[1], pipes[0], alone, 0]) for _ in range(rng.choice([0, 0, 0, 1, 2, 9, 30]))]
+            fds = [
+                rng.choice([spare, full, pipes[1], pipes[0], alone, 0])
+                for _ in range(rng.choice([0, 0, 0, 1, 2, 9, 30]))
+            ]
             name = number & 0xFFFF
             client.send(HEADER.pack(name, command, HEADER.size + len(body), flags, rng.getrandbits(32)) + body, fds)
             if flags & NO_REPLY:
