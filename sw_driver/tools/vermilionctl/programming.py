@@ -66,9 +66,9 @@ def port_words(port) -> tuple:
 
 
 def write(lane, record: Record, wanted: Record, everything: bool = False, progress=lambda done, total: None):
-    """Brings the card from `record` to `wanted`, or writes all of it; `record` follows what was really written.
+    """Brings the card from `record` to `wanted`, or writes all of it. UserError: nothing was written.
 
-    UserError: nothing was written. The file is without claims before the first write, and is what the card has behind the last.
+    The record's file claims nothing from before the first write until behind the last, whatever happens in between.
     """
     wanted.departures = any(held.update_depart for _, held in wanted.queues.values())
     words = {number: wanted.words(number) for number in sorted(wanted.queues)}  # with every refusal of the library's
@@ -97,34 +97,30 @@ def write(lane, record: Record, wanted: Record, everything: bool = False, progre
     record.port = C.Port.from_buffer_copy(wanted.port)  # the words of a queue follow from it
     if not fresh:  # queues whose words stay: also where their settings say the same otherwise
         record.queues.update({n: held for n, held in wanted.queues.items() if n in old and n not in changed})
-    try:
-        if wanted.departures and not record.departures:
-            lane.call("write_switches", True)
-            record.departures = True
-        for number in changed:
-            record.queues.pop(number, None)
-            lane.write_queue(number, words[number])
-            record.queues[number], record.last = wanted.queues[number], number
-            progress(done := done + 1, total)
-        for code in classes:
-            lane.write_class(code, *wanted.classes[code])
-            progress(done := done + 1, total)
-        record.classes = wanted.classes
-        if record.departures != wanted.departures:
-            lane.call("write_switches", wanted.departures)
-            record.departures = wanted.departures
-        if fresh or record.ttl_option != wanted.ttl_option:
-            lane.call("write_option", *wanted.ttl_option)
-            record.ttl_option = wanted.ttl_option
-        if moved:
-            lane.write_port(wanted.port)
-        if fresh or record.seed != wanted.seed:
-            lane.write_seed(wanted.seed)
-            record.seed = wanted.seed
-        progress(total, total)
-    except BaseException:
-        record.port = None
-        raise
+    if wanted.departures and not record.departures:
+        lane.call("write_switches", True)
+        record.departures = True
+    for number in changed:
+        record.queues.pop(number, None)
+        lane.write_queue(number, words[number])
+        record.queues[number], record.last = wanted.queues[number], number
+        progress(done := done + 1, total)
+    for code in classes:
+        lane.write_class(code, *wanted.classes[code])
+        progress(done := done + 1, total)
+    record.classes = wanted.classes
+    if record.departures != wanted.departures:
+        lane.call("write_switches", wanted.departures)
+        record.departures = wanted.departures
+    if fresh or record.ttl_option != wanted.ttl_option:
+        lane.call("write_option", *wanted.ttl_option)
+        record.ttl_option = wanted.ttl_option
+    if moved:
+        lane.write_port(wanted.port)
+    if fresh or record.seed != wanted.seed:
+        lane.write_seed(wanted.seed)
+        record.seed = wanted.seed
+    progress(total, total)
     record.save()
 
 
