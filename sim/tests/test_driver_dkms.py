@@ -90,6 +90,8 @@ def test_dkms_leaves_other_kernels_alone_replaces_a_version_that_is_there_builds
     status, said = root.make("install")
     assert status != 0 and "BUILD_EXCLUSIVE" in said and root.module() is None, said
     assert root.status() == f"vermilion/{VERSION}: added"
+    status, said = root.run([*root.words, "autoinstall", "-k", root.release, "--kernelsourcedir", root.headers])
+    assert (status, root.module()) == (11, None) and "BUILD_EXCLUSIVE" in said, said  # 0 in newer ones
     (root.sources / f"vermilion-{VERSION}" / "kernel" / "vm_gone.h").touch()  # of an older state of the same version
 
     root.release = release = root.headers.name.removeprefix("linux-headers-")
