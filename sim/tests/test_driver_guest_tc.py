@@ -176,6 +176,9 @@ echo 1 > /sys/bus/pci/devices/$device/reset && echo "was reset"
 devmem $((registers + PORT_COST)) 32 0; devmem $((registers + SEEDED)) 32 0
 until [ $(($(devmem $((registers + PORT_COST)) 32))) != 0 ]; do sleep 0.1; done
 echo "mended $(dmesg | grep -c 'the lanes were reset')"
+devmem $((registers + PORT_COST)) 32 0
+echo +4 > /sys/class/rtc/rtc0/wakealarm
+echo mem > /sys/power/state && echo "woken $(devmem $((registers + PORT_COST)) 32)"
 step 1
 counters red; counters twice
 tc qdisc replace dev $lane parent 1:1 handle 3: gred setup DPs 3 default 0 grio
@@ -276,6 +279,7 @@ def test_tc_counts_what_the_harness_counts_and_marks_as_the_kernels_selftest_ask
 
     # Behind a reset of the function the driver has written everything again: there is a shaper, and early verdicts fall.
     assert "was reset" in said.console and said.said("mended") == "1"
+    assert int(said.said("woken"), 16)
     check_qdisc(shown("red", "2:"), queue(after[0]))
     check_qdisc(shown("red", "1:"), queue(after[0]))
     assert shown("red", "2:")["marked"] > 20 and shown("red", "2:")["early"] > 20

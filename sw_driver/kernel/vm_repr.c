@@ -130,7 +130,7 @@ static int write_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *s
 	return vm_lane_write_queue(&repr->lane, queue, &repr->words);
 }
 
-/* What was not written over may still take effect, or has in part: the software copy follows it, and the watch where this fails too. */
+/* A commit that did not end in time may still come; then the old settings follow it. Where that is not sure, the watch writes all. */
 static void roll_back(struct vm_repr *repr, u32 queue, int error)
 {
 	if (error == VM_ERROR_GONE || error == VM_ERROR_VICTIMS)
