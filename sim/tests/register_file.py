@@ -44,7 +44,7 @@ class Lane:
         for at, register in by_address().items():
             self.words[at] = sum((f.reset or 0) << f.low for f in register.fields)
         has = {"queues": queues, "cells": 4096, "data_bits": 64, "inputs": 2, "ewma_stages": 6}
-        has |= {"max_frame_bytes": 9728, "flows": 4096, "victims": victims, "next_block": next_block}
+        has |= {"max_frame_bytes": 9728, "flows": 4096, "victims": min(victims, queues), "next_block": next_block}
         for name, value in has.items():
             self.words[address(name)] = value
         if version is not None:

@@ -266,9 +266,26 @@ def test_other_versions_and_shapes_are_refused():
         assert Card(Lane(version=version)).open(RUN)[0] == C.VM_ERROR_VERSION
     assert Card(Lane(queues=0)).open(RUN)[0] == C.VM_ERROR_SHAPE
     assert Card(Lane(queues=5000)).open(RUN)[0] == C.VM_ERROR_SHAPE
-    wide = Lane()
-    wide.words[address("ewma_stages")] = 7
-    assert Card(wide).open(RUN)[0] == C.VM_ERROR_SHAPE
+    inputs = lane_map()["lost.frames_low"].dims[0][1]
+    assert (C.VM_INPUTS_MAX, C.VM_CELLS_MAX) == (inputs, (2**32 - 1) // 64 // 16)
+    for field, legal, wrong, says in (
+        ("ewma_stages", [6], [7, ALL_ONES - 1], "0 to 6"),
+        ("inputs", [1, inputs], [0, inputs + 1, 0x200000, 1 << 31, ALL_ONES], "1 to 16"),
+        ("cells", [1, C.VM_CELLS_MAX], [0, C.VM_CELLS_MAX + 1, 1 << 26, ALL_ONES], "1 to 4194303"),
+        ("victims", [0, 16], [17, ALL_ONES], "0 to the number of queues"),
+        ("queues", [16, 4096], [0, 4097, ALL_ONES], "1 to 4096"),
+    ):
+        for value in legal + wrong:
+            held = Lane()
+            held.words[address(field)] = value
+            error, lane = Card(held).open(RUN)
+            assert error == (C.VM_ERROR_SHAPE if value in wrong else 0), (field, value)
+            if not error:
+                continue
+            fault, text = C.Refusal(), ctypes.create_string_buffer(96)
+            assert not RUN.vm_shape_check(byref(lane.has), byref(fault))
+            RUN.vm_refusal_text(byref(fault), text, len(text))
+            assert text.value.decode() == f"{field} is {value}; legal is {says}"
     assert Card(Lane(), size=0x1000).open(RUN)[0] == C.VM_ERROR_TYPE
 
 

@@ -1,5 +1,6 @@
 """The driver unbound, and the RTL's process killed, under tc at work: an error with a sentence within seconds, no splat, no hang, and everything can still be taken down."""
 
+import errno
 import time
 
 import driver_bench
@@ -7,6 +8,7 @@ import pytest
 from devices import device_program  # noqa: F401
 from driver_bench import talk
 from lost_link import LostLink
+from netlink_guest import Talk, program
 
 SCRIPT = """
 red="limit 400000 max 90000 avpkt 1000 burst 55 ecn bandwidth 100mbit"
@@ -42,6 +44,7 @@ wait $one $two
 counters behind
 tc qdisc change dev $lane root handle 1: red min 50000 $red
 counters changed
+netlink_send $lane < /dump
 refused last
 tc qdisc del dev $lane root
 echo "sentence $(dmesg | grep -c 'does not answer')"
@@ -71,7 +74,15 @@ def test_a_driver_taken_off_at_work_and_a_card_that_dies_at_work_end_in_a_senten
         device.process.kill()
         device.process.wait()
 
-    said = talk("6.12", device_program, SCRIPT, kill, folder=tmp_path, through=through)
+    dump = Talk()
+    dump.say("lanes", "lane-get", "dump", raw="")
+    dump.say("lane", "lane-get")
+    more = {"bin/netlink_send": (0o100755, program("netlink_send")), "dump": dump.file()}
+    said = talk("6.12", device_program, SCRIPT, kill, folder=tmp_path, through=through, more=more)
+    heard = dump.heard(said.console)
+    error, _, (lane,) = heard["lanes"]  # all that the driver knows without the card
+    assert error == 0 and lane["capabilities"]["queues"] == 16 and not lane.get("lost")
+    assert heard["lane"][0] == errno.ENODEV and "does not answer" in heard["lane"][1]
     assert links[0].lost and links[0].alone > 0
     assert "/net/" in said.said("bound")
     assert said.qdiscs("before")["1:"]["offloaded"] and said.said("carrier.before") == "1"

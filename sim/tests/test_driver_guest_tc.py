@@ -4,14 +4,17 @@ import random
 import struct
 
 import driver_bench
+import netlink_guest
 import pytest
 from devices import device_program  # noqa: F401
 from driver_bench import counts, expected, talk
+from register_file import address
 from test_simulator import IP4, MACS, pcap
 
 DP = "limit 60000 min {low}000 max {high}000 burst 20 avpkt 1000 bandwidth 100mbit probability {p} prio {prio}"
 TOP = 2**27 - 1
 SEED = 71
+STANDING = 40  # frames
 PAUSE = 10 * 10**9  # ns in front of a capture, in which averages forget
 
 
@@ -90,6 +93,8 @@ tc qdisc change dev $lane root handle 3: gred DP 2 RED
 shadow gred; counters gred
 tc qdisc replace dev $lane root handle 4: gred setup DPs 4 default 0
 counters dps; refused dps; shadow dps
+tc qdisc replace dev $lane root handle 9: tbf rate 10mbit burst 5000 limit 100000 mpu 64
+counters mpu; refused mpu
 tc qdisc replace dev $lane root handle 5: ets bands 3 strict 1 quanta 3000 4500
 tc qdisc add dev $lane parent 5:2 handle 6: tbf rate 2mbit burst 5000 limit 100000
 tc qdisc add dev $lane parent 6:1 handle 7: red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 ecn bandwidth 100mbit
@@ -98,6 +103,16 @@ tc qdisc replace dev $lane parent 5:2 handle 8: pfifo limit 10
 shadow pfifo; counters pfifo; owners pfifo
 tc qdisc del dev $lane root
 shadow end; owners end
+race() {
+  tc qdisc add dev $lane root handle 1: red limit 300000 min 20000 max 60000 probability 0.1 $red
+  echo 1 > /sys/bus/pci/devices/$device/reset & resetting=$!
+  sleep 0.05
+  tc qdisc del dev $lane root
+  wait $resetting
+}
+turn=0
+until refused race | grep 'being reset' || [ $turn = 20 ]; do race; turn=$((turn + 1)); done
+owners race; shadow race
 rmmod vermilion && echo "unloaded"
 """
 COLOURS = {"GREEN": (15, 25, 0.02, 1), "YELLOW": (10, 20, 0.05, 2), "RED": (5, 15, 0.1, 3)}
@@ -124,6 +139,8 @@ def test_what_tc_says_is_in_the_registers(version, tmp_path, device_program):  #
         assert not any(each.get("offloaded") for each in said.qdiscs(name).values()), name
     assert said.said("refused.limit") == "1 red 2: limit is 200000000; legal is 1B to 134217727B"
     assert said.said("refused.dps") == "2 gred 4: DPs is 4; legal is 1 to 3, the colours of a queue"
+    assert said.said("refused.mpu").startswith("3 tbf 9: overhead, mpu or linklayer atm is given")
+    assert not said.qdiscs("mpu")["9:"].get("offloaded")
     assert said.said("owners.add") == "port nobody,classes tc,queue 0 tc,"
     assert (
         said.said("owners.refused")
@@ -146,6 +163,9 @@ def test_what_tc_says_is_in_the_registers(version, tmp_path, device_program):  #
     assert said.said("owners.tree") == "port nobody,classes tc,queue 0 tc,queue 1 tc,queue 2 tc,"
     assert said.shadow("pfifo") == expected(quantum=3000)
     assert not said.qdiscs("pfifo")["8:"].get("offloaded") and said.qdiscs("pfifo")["5:"]["offloaded"]
+    # A qdisc that goes while the card is being reset: the driver cannot do as it is told at once, and does it behind the reset.
+    assert "being reset" in said.said("refused.race")
+    assert said.said("owners.race") == said.said("owners.end") and said.shadow("race") == none
     assert "unloaded" in said.console and said.said("splats.end") == "0"
 
 
@@ -153,6 +173,12 @@ TRAFFIC = """
 tc qdisc add dev $lane root handle 1: tbf rate 10mbit burst 5000 limit 100000
 tc qdisc add dev $lane parent 1:1 handle 2: red limit 100000 min 15000 max 45000 avpkt 1000 burst 55 probability 0.1 ecn bandwidth 10mbit
 echo 1 > /sys/bus/pci/devices/$device/reset && echo "was reset"
+devmem $((registers + PORT_COST)) 32 0; devmem $((registers + SEEDED)) 32 0
+until [ $(($(devmem $((registers + PORT_COST)) 32))) != 0 ]; do sleep 0.1; done
+echo "mended $(dmesg | grep -c 'the lanes were reset')"
+devmem $((registers + PORT_COST)) 32 0
+echo +4 > /sys/class/rtc/rtc0/wakealarm
+echo mem > /sys/power/state && echo "woken $(devmem $((registers + PORT_COST)) 32)"
 step 1
 counters red; counters twice
 tc qdisc replace dev $lane parent 1:1 handle 3: gred setup DPs 3 default 0 grio
@@ -174,12 +200,23 @@ step 6
 counters above
 step 7
 counters final
+tc qdisc replace dev $lane parent 1:1 handle 7: prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+tc qdisc add dev $lane parent 7:1 handle 8: red limit 400000 min 60000 max 90000 avpkt 1000 burst 90 bandwidth 10mbit
+step 8
+counters standing
+netlink_send $lane < /clear
+counters cleared
+tc qdisc del dev $lane parent 7:1
+counters orphaned
+step 9
+counters drained
 tc qdisc del dev $lane root
 counters gone
 echo "interrupts $(grep vermilion /proc/interrupts)"
 """
 for name, (low, high, p, prio) in COLOURS.items():
     TRAFFIC = TRAFFIC.replace(f" {name}\n", " " + DP.format(low=low, high=high, p=p, prio=prio) + "\n")
+TRAFFIC = TRAFFIC.replace("PORT_COST", hex(address("port_cost"))).replace("SEEDED", hex(address("mark_seed", 3)))
 GAP = 800_000  # ns of 1000 bytes at the 10 Mbit/s of the shaper
 
 
@@ -206,6 +243,7 @@ def test_tc_counts_what_the_harness_counts_and_marks_as_the_kernels_selftest_ask
     classes = [frame(800, dscp=8 * (i % 8)) for i in range(800)]
     classes = capture(tmp_path / "classes.pcap", classes, GAP // 3)
     two_thirds, three_halves = (steady(tmp_path / f"{n}.pcap", n, 2600) for n in (20000, 45000))
+    at_once = capture(tmp_path / "at_once.pcap", [frame(1000)] * STANDING, 0)
     seen = {}
 
     def warm(device, control):
@@ -221,10 +259,18 @@ def test_tc_counts_what_the_harness_counts_and_marks_as_the_kernels_selftest_ask
     def rest(device, control):
         control.ask("resume")
         control.ask("idle")
-        seen["final"] = counts(control)
+        seen.setdefault("final", counts(control))
 
-    actions = [feed(mixed), feed(assured), feed(classes), feed(two_thirds), warm, above, rest]
-    said = talk("6.12", device_program, TRAFFIC, *actions, folder=tmp_path)
+    def stand(device, control):
+        control.ask("pause")
+        control.ask("feed", capture=str(at_once))
+        control.ask("run", ns=2 * GAP)
+
+    actions = [feed(mixed), feed(assured), feed(classes), feed(two_thirds), warm, above, rest, stand, rest]
+    clear = netlink_guest.Talk()
+    clear.say("clear", "statistics-clear")
+    more = {"bin/netlink_send": (0o100755, netlink_guest.program("netlink_send")), "clear": clear.file()}
+    said = talk("6.12", device_program, TRAFFIC, *actions, folder=tmp_path, more=more)
     after = said.results[:4]
     queue = lambda counters, number=0: [counters[number, colour] for colour in range(3)]
 
@@ -232,7 +278,8 @@ def test_tc_counts_what_the_harness_counts_and_marks_as_the_kernels_selftest_ask
         return said.qdiscs(name)[handle]
 
     # Behind a reset of the function the driver has written everything again: there is a shaper, and early verdicts fall.
-    assert "was reset" in said.console
+    assert "was reset" in said.console and said.said("mended") == "1"
+    assert int(said.said("woken"), 16)
     check_qdisc(shown("red", "2:"), queue(after[0]))
     check_qdisc(shown("red", "1:"), queue(after[0]))
     assert shown("red", "2:")["marked"] > 20 and shown("red", "2:")["early"] > 20
@@ -263,4 +310,15 @@ def test_tc_counts_what_the_harness_counts_and_marks_as_the_kernels_selftest_ask
     assert steady_for > 950 and 0.95 * steady_for <= marked <= steady_for + 1
     assert 40000 < shown("above", "6:")["backlog"] < 50000
     check_qdisc(shown("final", "6:"), queue(difference(seen["final"], after[2])))
-    assert said.said("interrupts").split()[1] == "7" and said.said("splats.end") == "0"
+    # What stands in a queue outlives the counters, and leaves those above once with the qdisc that had it.
+    assert clear.heard(said.console)["clear"][:2] == (0, "-")
+    for handle in ("7:", "1:"):
+        most = {"backlog": 1000 * STANDING, "qlen": STANDING}
+        for name in ("standing", "cleared", "orphaned"):
+            assert shown(name, handle)["offloaded"]
+            for what, bound in most.items():
+                assert bound / 4 < shown(name, handle)[what] <= bound, (name, handle, what)
+            if name != "orphaned":
+                assert shown(name, "8:")["backlog"] >= shown(name, handle)["backlog"] / 2
+        assert (shown("drained", handle)["backlog"], shown("drained", handle)["qlen"]) == (0, 0)
+    assert said.said("interrupts").split()[1] == "9" and said.said("splats.end") == "0"

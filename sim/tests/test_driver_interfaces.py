@@ -55,6 +55,7 @@ netlink_send $lane < /shared
 tc qdisc change dev $lane root handle 1: LIMITED
 netlink_send $lane < /kept
 tc qdisc del dev $lane root
+netlink_send $lane < /left
 LEAKS
 lane=$(ls /sys/bus/pci/devices/$device/net)
 busy() { while "$@" > /dev/null 2>&1; do echo > /tmp/$(basename $1); done; echo "ended.$(basename $1)"; }
@@ -76,7 +77,9 @@ class Spoken:
     """What is said over netlink, a file for each place in the script."""
 
     def __init__(self):
-        self.before, self.counted, self.cleared, self.given, self.shared, self.kept = (Talk() for _ in range(6))
+        self.before, self.counted, self.cleared, self.given, self.shared, self.kept, self.left = (
+            Talk() for _ in range(7)
+        )
         entries = [{"dscp": dscp, "queue": dscp // 2 % 8, "colour": COLOURS[dscp // 16 % 3]} for dscp in range(64)]
         self.before.say("classes", "class-set", entry=entries)
         self.before.say("classes-get", "class-get")
@@ -93,6 +96,8 @@ class Spoken:
         self.shared.say("limit", "queue-set", queue=0, limit_bytes=77777)
         self.shared.say("shared", "queue-get", queue=0)
         self.kept.say("kept", "queue-get", queue=0)
+        self.kept.say("near", "queue-set", queue=0, nearest=1, window=8)
+        self.left.say("left", "queue-get", queue=0)
 
     def files(self) -> dict:
         return {name: talk.file() for name, talk in vars(self).items() if isinstance(talk, Talk)}
@@ -219,6 +224,13 @@ def test_in_a_queue_of_tc_netlink_sets_what_tc_has_no_words_for(said):
     for reply in (shared, kept):
         assert reply["weight"] == {"num": 1, "den": 128, "tens": 0} and reply["spacing"] == "uniform"
         assert reply["green"]["drops"]["min-th"] == 30000
+
+
+def test_what_netlink_has_set_stays_legal_when_tcs_limit_goes(said):
+    assert said.heard["near"][:2] == (0, "-")
+    (reply,) = said.heard["left"][2]
+    assert (reply["owner"], reply["limit-bytes"], reply["nearest"], reply["window"]) == ("none", 0, 1, 0)
+    assert reply["weight"] == {"num": 1, "den": 128, "tens": 0} and reply["spacing"] == "uniform"
 
 
 def test_loading_and_unloading_leaves_nothing_behind(said):

@@ -84,6 +84,7 @@ class Said:
         self.outsider = Talk()
         for command, given in SETTERS.items():
             self.outsider.say(f"no-{command}", command, **given)
+        self.outsider.say("no-queue", "queue-get", queue=99)
         self.outsider.say("yes-lane-get", "lane-get")
         self.outsider.say("yes-queue-get", "queue-get", queue=1)
         self.outsider.say("yes-statistics-get", "statistics-get", queue=1)
@@ -205,6 +206,7 @@ def test_a_dump_gives_every_queue_and_a_reset_gives_one_back(said):
 def test_only_administrators_may_change_anything(said):
     for command in SETTERS:
         assert said.heard[f"no-{command}"][0] == 1  # EPERM
+    assert said.heard["no-queue"][:2] == (2, "queue is 99; legal is 0 to 15")
     for command in ("lane-get", "queue-get", "statistics-get"):
         error, _, replies = said.heard[f"yes-{command}"]
         assert error == 0 and len(replies) == 1

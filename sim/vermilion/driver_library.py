@@ -129,6 +129,7 @@ def load(path) -> ctypes.CDLL:
         ("queue_defaults", None, address),
         ("queue_check", ctypes.c_bool, address, address, address),
         ("queue_convert", None, address, address, address),
+        ("shape_check", ctypes.c_bool, address, address),
         ("marker_convert", None, address, address),
         ("curve_convert", None, address, u32, address),
         ("refusal_text", u32, address, ctypes.c_char_p, u32),

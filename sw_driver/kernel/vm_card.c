@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* A card: finding its lanes, registering what stands for them, and what happens when it goes or is reset. */
 #include <linux/delay.h>
+#include <linux/rtnetlink.h>
 
 #include "vm_core.h"
 #include "vm_regs.h"
 
 #define BLOCKS_MAX 32
 #define BLOCK_APP 2
-#define ALL_ONES 0xFFFFFFFFu
 #define WATCH_PERIOD (2 * HZ)
 /* Commits end within a few packets' time, snapshots within 1 us a queue: half a second is far too long for both. */
 #define POLLS 25000
@@ -44,17 +44,63 @@ void vm_card_gone(struct vm_card *card)
 	vm_devlink_changed(card);
 }
 
-/* Nothing else might read a register for hours. */
+/* From now on nobody has access. */
+static void shut(struct vm_card *card)
+{
+	u32 i;
+
+	card->resetting = true;
+	for (i = 0; i < card->lanes; i++) { /* whoever is inside comes out */
+		mutex_lock(&card->lane[i]->lock);
+		mutex_unlock(&card->lane[i]->lock);
+	}
+}
+
+/* The software copies into the lanes, counters from 0. Then, as a qdisc that was to go meanwhile could not say so to the lane, and
+ * one that was to come could not either, all that is tc's once more, from its tree.
+ */
+static void restore(struct vm_card *card)
+{
+	struct vm_why why;
+	u32 i;
+
+	for (i = 0; i < card->lanes && !card->gone; i++) {
+		struct vm_repr *repr = card->lane[i];
+		int error;
+
+		mutex_lock(&repr->lock);
+		repr->epoch++;
+		error = vm_lane_clear_statistics(&repr->lane);
+		if (!error)
+			error = vm_repr_write_all_locked(repr);
+		if (vm_repr_end(repr, error, &why))
+			dev_err(card->dev, "lane %u is not as before the reset: %s\n", i, why.text);
+	}
+	card->resetting = false;
+	rtnl_lock();
+	for (i = 0; i < card->lanes && !card->gone; i++)
+		vm_tc_restore(card->lane[i]);
+	vm_app_restore(card);
+	rtnl_unlock();
+}
+
+/* Nothing else might read a register for hours; and a NIC is reset by its own driver, which tells nobody. */
 static void watch(struct work_struct *work)
 {
 	struct vm_card *card = container_of(to_delayed_work(work), struct vm_card, watch);
+	bool reset = false;
+	u32 i;
 
+	for (i = 0; i < card->lanes && !reset; i++)
+		vm_repr_watch(card->lane[i], &reset);
 	if (card->gone)
 		return;
-	if (bus_read(card, card->lane[0]->lane.block.offset + VM_REG_BLOCK_TYPE) == ALL_ONES)
-		vm_card_gone(card);
-	else
-		schedule_delayed_work(&card->watch, WATCH_PERIOD);
+	if (reset) {
+		dev_warn(card->dev, "the lanes were reset; all settings are written again\n");
+		shut(card);
+		restore(card);
+	}
+	schedule_delayed_work(&card->watch, WATCH_PERIOD);
 }
 
 struct vm_card *vm_card_alloc(struct device *dev, const char *front, void __iomem *registers, u32 bytes)
@@ -128,14 +174,18 @@ static int open_lanes(struct vm_card *card)
 		dev_err(card->dev, "%s\n", vm_error_text(error));
 		return -ENODEV;
 	}
+	if (found > BLOCKS_MAX)
+		dev_warn(card->dev, "%u register blocks; those behind the first %u stay as they are\n", found,
+			 BLOCKS_MAX);
 	for (i = 0; i < min_t(u32, found, BLOCKS_MAX); i++) {
 		if (VM_GET(VM_REG_BLOCK_TYPE_BLOCK, blocks[i].type) == BLOCK_APP)
 			card->app = blocks[i];
 		if (VM_GET(VM_REG_BLOCK_TYPE_BLOCK, blocks[i].type) != VM_BLOCK_LANE)
 			continue;
 		if (card->lanes == VM_LANES_MAX) {
-			dev_warn(card->dev, "more than %u lanes; the others stay as they are\n", VM_LANES_MAX);
-			break;
+			dev_warn(card->dev, "more than %u lanes; that at 0x%x stays as it is\n", VM_LANES_MAX,
+				 blocks[i].offset);
+			continue; /* to an app block behind it */
 		}
 		error = open_lane(card, &blocks[i]);
 		if (error)
@@ -145,6 +195,20 @@ static int open_lanes(struct vm_card *card)
 		return 0;
 	dev_err(card->dev, "the card's list of register blocks has no lane\n");
 	return -ENODEV;
+}
+
+static int start_lanes(struct vm_card *card)
+{
+	struct vm_why why;
+	int error = 0;
+	u32 i;
+
+	for (i = 0; i < card->lanes && !error; i++) {
+		error = vm_repr_start(card->lane[i], &why);
+		if (error)
+			dev_err(card->dev, "lane %u: %s\n", i, why.text);
+	}
+	return error;
 }
 
 static void unregister_netdevs(struct vm_card *card, u32 count)
@@ -160,6 +224,8 @@ int vm_card_register(struct vm_card *card)
 
 	if (!error)
 		error = vm_app_check(card);
+	if (!error) /* all is known and may be changed */
+		error = start_lanes(card);
 	if (error)
 		goto no_lanes;
 	error = vm_devlink_register(card);
@@ -199,30 +265,12 @@ void vm_card_unregister(struct vm_card *card)
 
 void vm_card_pause(struct vm_card *card)
 {
-	u32 i;
-
 	cancel_delayed_work_sync(&card->watch);
-	card->resetting = true;
-	for (i = 0; i < card->lanes; i++) { /* whoever is inside comes out */
-		mutex_lock(&card->lane[i]->lock);
-		mutex_unlock(&card->lane[i]->lock);
-	}
+	shut(card);
 }
 
 void vm_card_restore(struct vm_card *card)
 {
-	struct vm_why why;
-	u32 i;
-
-	for (i = 0; i < card->lanes; i++) {
-		struct vm_repr *repr = card->lane[i];
-
-		mutex_lock(&repr->lock);
-		repr->epoch++;
-		if (vm_repr_end(repr, vm_repr_write_all_locked(repr), &why))
-			dev_err(card->dev, "lane %u is not as before the reset: %s\n", i, why.text);
-	}
-	card->resetting = false;
-	vm_app_restore(card);
+	restore(card);
 	schedule_delayed_work(&card->watch, WATCH_PERIOD);
 }

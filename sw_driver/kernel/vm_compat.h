@@ -51,6 +51,18 @@ static inline int vm_devlink_put_driver(struct devlink_info_req *request)
 #endif
 }
 
+/* 6.2: extack has room of its own for a sentence. Whether this one fits. */
+static inline bool vm_extack_holds(struct netlink_ext_ack *extack, const char *text)
+{
+#ifdef NETLINK_MAX_FMTMSG_LEN
+	if (strlen(text) < NETLINK_MAX_FMTMSG_LEN) {
+		NL_SET_ERR_MSG_FMT(extack, "%s", text);
+		return true;
+	}
+#endif
+	return false;
+}
+
 /* Attributes of a generic netlink dump. */
 static inline struct nlattr *const *vm_dump_attributes(struct netlink_callback *cb)
 {

@@ -86,6 +86,8 @@ struct vm_tc;
  * @classes_owner: who has set @classes
  * @departing: queues with update_depart
  * @words: room for a conversion, as it is too large for the stack
+ * @stale: a write and the one that was to take it back have both failed: the lane may run something else than the software copies
+ * @seeded: what a register of the random sources holds; another value means that somebody has reset the lane
  * @epoch: how often the lane's counters began anew, by vm_repr_clear_statistics() or a reset
  * @tc: the tree of offloaded qdiscs, vm_tc.h
  * @refused: the last refusal or failure; its text is empty where there was none
@@ -108,6 +110,8 @@ struct vm_repr {
 	enum vm_owner classes_owner;
 	u32 departing;
 	struct vm_queue_words words;
+	bool stale;
+	u32 seeded;
 	u32 epoch;
 	struct vm_tc *tc;
 	struct vm_why refused;
@@ -122,14 +126,13 @@ struct vm_repr {
  * @registers: the blocks' address space
  * @bus: the library's access to it; @bus.bytes is its size
  * @app: the app block in front of the lanes, type 0 where there is none
+ * @lanes_a_port: that block's: 2 where it has host lanes
  * @lanes: how many of @lane there are
  * @lane: in the order of the card's list of blocks
  * @gone: reads gave all ones: nothing is accessed any more, all carriers are off; never taken back while the driver is bound
  * @resetting: the same for as long as a reset takes; vm_card_restore() ends it
  * @about: what devlink shows beyond the card, vm_devlink.h
  * @watch: looks every two seconds whether the card is still there
- * @interrupts: handled so far; stays 0 without MSI-X
- * @test: the interrupt test registers in BAR 2 (docs/device.md), or NULL
  */
 struct vm_card {
 	struct device *dev;
@@ -138,14 +141,13 @@ struct vm_card {
 	void __iomem *registers;
 	struct vm_bus bus;
 	struct vm_block app;
+	u32 lanes_a_port;
 	u32 lanes;
 	struct vm_repr *lane[VM_LANES_MAX];
 	bool gone;
 	bool resetting;
 	struct vm_devlink *about;
 	struct delayed_work watch;
-	atomic_t interrupts;
-	void __iomem *test;
 	struct dentry *debugfs;
 };
 
@@ -173,12 +175,20 @@ void vm_card_restore(struct vm_card *card);
 
 /* vm_repr.c, vm_repr_lane.c: one lane. All give 0 or an errno; where @why is not NULL it then holds a sentence, else an empty one. */
 
-/* Opens the lane and gives it its start: defaults in every queue, all packets to queue 0, no shaper, random seeds. */
+/* Looks at the lane and refuses what this driver does not know; writes nothing. */
 int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_why *why);
+/* Gives it its start: defaults in every queue, all packets to queue 0, no shaper, random seeds. */
+int vm_repr_start(struct vm_repr *repr, struct vm_why *why);
 void vm_repr_close(struct vm_repr *repr);
-/* The software copies of port and queues into the lane, or all of them; vm_repr.lock held. They return an enum vm_error. */
+/* The software copies of port and queues into the lane, or all of them, or all and new seeds; vm_repr.lock held. They return an
+ * enum vm_error.
+ */
 int vm_repr_write_queues_locked(struct vm_repr *repr);
+int vm_repr_write_settings_locked(struct vm_repr *repr);
 int vm_repr_write_all_locked(struct vm_repr *repr);
+int vm_repr_write_seed_locked(struct vm_repr *repr, u64 seed);
+/* Every two seconds: whether the card is there, and whether somebody has reset the lane; writes a stale lane's settings again. */
+int vm_repr_watch(struct vm_repr *repr, bool *reset);
 
 /* The lane behind a netdev of this driver, or NULL. The caller holds RTNL or a reference. */
 struct vm_repr *vm_repr_of(struct net_device *netdev);
@@ -237,11 +247,9 @@ int vm_repr_lost(struct vm_repr *repr, u32 input, struct vm_count *lost, struct 
 int vm_repr_clear_statistics(struct vm_repr *repr, struct vm_why *why);
 int vm_repr_seed(struct vm_repr *repr, u64 seed, struct vm_why *why);
 int vm_repr_set_option(struct vm_repr *repr, u32 ip4, u32 ip6, struct vm_why *why);
-/* One register of the lane, for dumps and self-tests. */
-int vm_repr_read(struct vm_repr *repr, u32 address, u32 *value, struct vm_why *why);
 
-/* For work on @repr->lane with the library that nothing may come between: locks the lane where its card is there, else -ENODEV or -EBUSY; vm_repr_end() unlocks and makes an errno and a sentence of an
- * enum vm_error.
+/* For work on @repr->lane with the library that nothing may come between: locks the lane where its card is there, else -ENODEV or
+ * -EBUSY; vm_repr_end() unlocks and makes an errno and a sentence of an enum vm_error.
  */
 int vm_repr_begin(struct vm_repr *repr, struct vm_why *why);
 int vm_repr_end(struct vm_repr *repr, int vm_error, struct vm_why *why);
@@ -260,7 +268,7 @@ int vm_netdev_register(struct vm_repr *repr);
 void vm_netdev_unregister(struct vm_repr *repr);
 void vm_netdev_free(struct vm_repr *repr);
 
-/* vm_app.c: the block in front of a NIC's lanes, where there is one. vm_app_route() under RTNL; vm_app_restore() not. */
+/* vm_app.c: the block in front of a NIC's lanes, where there is one. vm_app_route() and vm_app_restore() under RTNL. */
 int vm_app_check(struct vm_card *card);
 int vm_app_route(struct vm_repr *repr, bool up);
 void vm_app_restore(struct vm_card *card);
@@ -269,6 +277,8 @@ void vm_app_restore(struct vm_card *card);
 int vm_tc_init(struct vm_repr *repr);
 void vm_tc_exit(struct vm_repr *repr);
 int vm_tc_setup(struct net_device *netdev, enum tc_setup_type type, void *type_data);
+/* Behind a reset, in which the kernel's qdiscs could come and go unheard: all of the lane as the tree has it. Under RTNL. */
+void vm_tc_restore(struct vm_repr *repr);
 /* Whether any qdisc is offloaded. */
 bool vm_tc_active(struct vm_repr *repr);
 
@@ -292,9 +302,9 @@ void vm_netlink_changed(struct vm_repr *repr, u32 queue);
 /* vm_ethtool.c */
 extern const struct ethtool_ops vm_ethtool_ops;
 
-/* vm_devlink.c: vm_devlink_register() is called when all lanes stand and before netdevs do. vm_devlink_start() behind devlink_register() and
- * vm_devlink_stop() in front of devlink_unregister() say when the health reporters have somebody to tell; vm_devlink_changed(), from
- * anywhere: the card is gone, or something was refused.
+/* vm_devlink.c: vm_devlink_register() is called when all lanes stand and before netdevs do. vm_devlink_start() behind
+ * devlink_register() and vm_devlink_stop() in front of devlink_unregister() say when the health reporters have somebody to tell;
+ * vm_devlink_changed(), from anywhere: the card is gone, or something was refused.
  */
 extern const struct devlink_ops vm_devlink_ops;
 int vm_devlink_register(struct vm_card *card);

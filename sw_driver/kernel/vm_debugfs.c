@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* /sys/kernel/debug/vermilion/DEVICE/laneN/: refused, the last refusal and how many there were; queues, settings in short. */
+/* /sys/kernel/debug/vermilion/DEVICE/laneN/: refused, how many refusals there were and the last one; owners, whose port,
+ * class table and queues are.
+ */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 

@@ -68,8 +68,8 @@ int vm_nl_refuse(struct netlink_ext_ack *extack, int error, const struct vm_why 
  * of this driver, or any attribute but `repeated` comes twice. All ifindex attributes are one of these.
  */
 struct vm_repr *vm_nl_repr(struct genl_info *info, u32 ifindex, u32 repeated);
-/* A u32 that a command needs; false, with a sentence, where it is missing. */
-bool vm_nl_need(struct nlattr *const *attributes, u32 attribute, const char *name, u32 *value,
+/* A u32 that a command needs; false, with the sentence `missing`, a literal, where it is not there. */
+bool vm_nl_need(struct nlattr *const *attributes, u32 attribute, const char *missing, u32 *value,
 		struct netlink_ext_ack *extack);
 
 const struct genl_family *vm_nl_family(void);

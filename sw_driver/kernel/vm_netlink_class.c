@@ -67,9 +67,9 @@ static int take(struct nlattr *entry, const struct vm_repr *repr, struct vm_clas
 	nla_for_each_nested(at, entry, rest)
 		if (nla_type(at) <= VERMILION_A_CLASS_ENTRY_MAX)
 			attributes[nla_type(at)] = at;
-	if (!vm_nl_need(attributes, VERMILION_A_CLASS_ENTRY_DSCP, "entry.dscp", &dscp, extack) ||
-	    !vm_nl_need(attributes, VERMILION_A_CLASS_ENTRY_QUEUE, "entry.queue", &queue, extack) ||
-	    !vm_nl_need(attributes, VERMILION_A_CLASS_ENTRY_COLOUR, "entry.colour", &colour, extack))
+	if (!vm_nl_need(attributes, VERMILION_A_CLASS_ENTRY_DSCP, "entry.dscp is missing", &dscp, extack) ||
+	    !vm_nl_need(attributes, VERMILION_A_CLASS_ENTRY_QUEUE, "entry.queue is missing", &queue, extack) ||
+	    !vm_nl_need(attributes, VERMILION_A_CLASS_ENTRY_COLOUR, "entry.colour is missing", &colour, extack))
 		return -EINVAL;
 	error = range(extack, "dscp", dscp, VM_DSCPS - 1);
 	if (!error)

@@ -59,21 +59,19 @@ static int put_lost(struct sk_buff *skb, struct vm_repr *repr, struct vm_why *wh
 	return 0;
 }
 
-static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
+/* What the driver knows without asking the lane. */
+static int put_known(struct sk_buff *skb, struct vm_repr *repr)
 {
 	char device[64], name[IFNAMSIZ];
 	enum vm_owner owner;
 	struct vm_port port;
-	u32 option;
-	int error;
+	u32 option[2];
 
 	mutex_lock(&repr->lock);
 	port = repr->port;
 	owner = repr->port_owner;
+	memcpy(option, repr->option, sizeof(option));
 	mutex_unlock(&repr->lock);
-	error = vm_repr_read(repr, VM_REG_TTL_OPTION, &option, why);
-	if (error)
-		return error;
 	snprintf(device, sizeof(device), "%s/%s", dev_bus_name(repr->card->dev), dev_name(repr->card->dev));
 	strscpy(name, netdev_name(repr->netdev), sizeof(name));
 	if (nla_put_u32(skb, VERMILION_A_LANE_IFINDEX, repr->netdev->ifindex) ||
@@ -82,10 +80,32 @@ static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_
 	    nla_put_u64_64bit(skb, VERMILION_A_LANE_RATE, port.rate, VERMILION_A_LANE_PAD) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_BURST_BYTES, port.burst_bytes) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_OWNER, owner) || nla_put_u32(skb, VERMILION_A_LANE_QUEUES, port.queues) ||
-	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP4, VM_GET(VM_REG_TTL_OPTION_IP4, option)) ||
-	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP6, VM_GET(VM_REG_TTL_OPTION_IP6, option)))
+	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP4, option[0]) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP6, option[1]))
 		return -EMSGSIZE;
-	return put_lost(skb, repr, why);
+	return 0;
+}
+
+static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
+{
+	const int error = put_known(skb, repr);
+
+	return error ? error : put_lost(skb, repr, why);
+}
+
+/* In a dump a lane that does not answer comes without what it has lost, and does not keep the others from coming. */
+static int fill_of_all(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
+{
+	int error = put_known(skb, repr);
+	const unsigned char *behind = skb_tail_pointer(skb);
+
+	if (error)
+		return error;
+	error = put_lost(skb, repr, why);
+	if (!error || error == -EMSGSIZE)
+		return error;
+	nlmsg_trim(skb, behind);
+	return 0;
 }
 
 int vm_nl_lane_get(struct sk_buff *skb, struct genl_info *info)
@@ -100,18 +120,18 @@ int vm_nl_lane_get(struct sk_buff *skb, struct genl_info *info)
 	return error;
 }
 
-/* The lane with the lowest ifindex above `after`, or NULL. */
+/* The lane with the lowest ifindex above `after`, for vm_repr_put(), or NULL. */
 static struct vm_repr *next(struct net *net, int after)
 {
-	struct net_device *netdev;
-	int lowest = 0;
+	struct net_device *netdev, *lowest = NULL;
 
 	rtnl_lock();
 	for_each_netdev(net, netdev)
-		if (vm_repr_of(netdev) && netdev->ifindex > after && (!lowest || netdev->ifindex < lowest))
-			lowest = netdev->ifindex;
+		if (vm_repr_of(netdev) && netdev->ifindex > after && (!lowest || netdev->ifindex < lowest->ifindex))
+			lowest = netdev;
+	dev_hold(lowest);
 	rtnl_unlock();
-	return lowest ? vm_repr_get(net, lowest) : NULL;
+	return lowest ? netdev_priv(lowest) : NULL;
 }
 
 int vm_nl_lane_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -120,14 +140,14 @@ int vm_nl_lane_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	int error = 0;
 
 	if (vm_dump_attributes(cb)[VERMILION_A_LANE_IFINDEX]) {
-		vm_nl_say(cb->extack, "ifindex names one lane; a dump gives all");
+		NL_SET_ERR_MSG(cb->extack, "ifindex names one lane; a dump gives all");
 		return -EINVAL;
 	}
 	while (!error) {
 		repr = next(sock_net(skb->sk), cb->args[0]);
 		if (!repr)
 			return skb->len;
-		error = vm_nl_add(skb, cb, VERMILION_CMD_LANE_GET, fill, repr, 0);
+		error = vm_nl_add(skb, cb, VERMILION_CMD_LANE_GET, fill_of_all, repr, 0);
 		if (!error)
 			cb->args[0] = repr->netdev->ifindex;
 		vm_repr_put(repr);
@@ -143,22 +163,22 @@ static bool option_is_legal(struct netlink_ext_ack *extack, const char *name, u3
 	return false;
 }
 
-/* The option's types, those not given as they are. */
+/* The option's types, those not given as they are. Under RTNL. */
 static int set_option(struct vm_repr *repr, struct genl_info *info, struct vm_why *why)
 {
 	const struct nlattr *given[] = { info->attrs[VERMILION_A_LANE_OPTION_IP4],
 					 info->attrs[VERMILION_A_LANE_OPTION_IP6] };
-	u32 held, ip4, ip6;
-	int error;
+	u32 option[2], i;
 
 	if (!given[0] && !given[1])
 		return 0;
-	error = vm_repr_read(repr, VM_REG_TTL_OPTION, &held, why);
-	if (error)
-		return error;
-	ip4 = given[0] ? nla_get_u32(given[0]) : VM_GET(VM_REG_TTL_OPTION_IP4, held);
-	ip6 = given[1] ? nla_get_u32(given[1]) : VM_GET(VM_REG_TTL_OPTION_IP6, held);
-	return vm_repr_set_option(repr, ip4, ip6, why);
+	mutex_lock(&repr->lock);
+	memcpy(option, repr->option, sizeof(option));
+	mutex_unlock(&repr->lock);
+	for (i = 0; i < ARRAY_SIZE(option); i++)
+		if (given[i])
+			option[i] = nla_get_u32(given[i]);
+	return vm_repr_set_option(repr, option[0], option[1], why);
 }
 
 static int set_port(struct vm_repr *repr, struct genl_info *info, struct vm_why *why)

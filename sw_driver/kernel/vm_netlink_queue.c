@@ -83,7 +83,7 @@ int vm_nl_queue_get(struct sk_buff *skb, struct genl_info *info)
 
 	if (IS_ERR(repr))
 		return PTR_ERR(repr);
-	if (vm_nl_need(info->attrs, VERMILION_A_QUEUE_QUEUE, "queue", &queue, info->extack))
+	if (vm_nl_need(info->attrs, VERMILION_A_QUEUE_QUEUE, "queue is missing", &queue, info->extack))
 		error = vm_nl_answer(info, VERMILION_CMD_QUEUE_GET, fill, repr, queue);
 	vm_repr_put(repr);
 	return error;
@@ -126,7 +126,7 @@ int vm_nl_queue_set(struct sk_buff *skb, struct genl_info *info)
 	settings = kmalloc(sizeof(*settings), GFP_KERNEL);
 	if (!settings) {
 		error = -ENOMEM;
-	} else if (vm_nl_need(info->attrs, VERMILION_A_QUEUE_QUEUE, "queue", &queue, info->extack)) {
+	} else if (vm_nl_need(info->attrs, VERMILION_A_QUEUE_QUEUE, "queue is missing", &queue, info->extack)) {
 		rtnl_lock(); /* between reading and writing the settings tc must not change them */
 		error = change(repr, queue, info, settings);
 		rtnl_unlock();
@@ -145,7 +145,7 @@ int vm_nl_queue_reset(struct sk_buff *skb, struct genl_info *info)
 
 	if (IS_ERR(repr))
 		return PTR_ERR(repr);
-	if (vm_nl_need(info->attrs, VERMILION_A_QUEUE_QUEUE, "queue", &queue, info->extack)) {
+	if (vm_nl_need(info->attrs, VERMILION_A_QUEUE_QUEUE, "queue is missing", &queue, info->extack)) {
 		rtnl_lock(); /* or tc, between reading and writing the settings, would write back what goes here */
 		error = vm_repr_reset_queue(repr, queue, VM_OWNER_NETLINK, &why);
 		rtnl_unlock();

@@ -1,28 +1,39 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* What all netlink commands share: finding the lane, replies, dumps, sentences. */
 #include <linux/atomic.h>
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <net/sock.h>
 #include "vm_netlink.h"
 
 #define REPLY_ROOM 8000u
 #define SENTENCES 64u
 
-/* extack's own room holds 79 characters, and in 6.1 it has none. A sentence is sent as the command returns; for it to be overwritten before that, 64
- * other writers would have to be refused meanwhile, and only administrators are refused in sentences of their own.
+/* extack's own room holds 79 characters, and in 6.1 it has none. What does not fit stands in a place of ours until it is sent, as the
+ * command returns. It would be overwritten by 64 others that are refused meanwhile, so that is for administrators of the machine
+ * alone; of others, who may ask for everything and, in a namespace of their own, try to set it, each hears the same.
  */
 void vm_nl_say(struct netlink_ext_ack *extack, const char *format, ...)
 {
 	static char texts[SENTENCES][VM_WHY_CHARS];
 	static atomic_t turn;
 	va_list arguments;
+	struct vm_why why;
 	char *text;
 
 	if (!extack)
 		return;
-	text = texts[(u32)atomic_inc_return(&turn) % SENTENCES];
 	va_start(arguments, format);
-	vsnprintf(text, VM_WHY_CHARS, format, arguments);
+	vscnprintf(why.text, sizeof(why.text), format, arguments);
 	va_end(arguments);
+	if (vm_extack_holds(extack, why.text))
+		return;
+	if (!ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN)) {
+		NL_SET_ERR_MSG(extack, "refused; an administrator is told why");
+		return;
+	}
+	text = texts[(u32)atomic_inc_return(&turn) % SENTENCES];
+	memcpy(text, why.text, sizeof(why.text));
 	extack->_msg = text;
 }
 
@@ -33,11 +44,12 @@ int vm_nl_refuse(struct netlink_ext_ack *extack, int error, const struct vm_why 
 	return error;
 }
 
-bool vm_nl_need(struct nlattr *const *attributes, u32 attribute, const char *name, u32 *value,
+bool vm_nl_need(struct nlattr *const *attributes, u32 attribute, const char *missing, u32 *value,
 		struct netlink_ext_ack *extack)
 {
 	if (!attributes[attribute]) {
-		vm_nl_say(extack, "%s is missing", name);
+		if (extack)
+			extack->_msg = missing;
 		return false;
 	}
 	*value = nla_get_u32(attributes[attribute]);
@@ -55,7 +67,7 @@ static struct vm_repr *find(struct net *net, const struct nlmsghdr *header, stru
 	error = vm_nl_once(nlmsg_attrdata(header, GENL_HDRLEN), nlmsg_attrlen(header, GENL_HDRLEN), repeated, extack);
 	if (error)
 		return ERR_PTR(error);
-	if (!vm_nl_need(attributes, ifindex, "ifindex", &index, extack))
+	if (!vm_nl_need(attributes, ifindex, "ifindex is missing", &index, extack))
 		return ERR_PTR(-EINVAL);
 	repr = index <= INT_MAX ? vm_repr_get(net, index) : NULL;
 	if (repr)
@@ -116,7 +128,7 @@ int vm_nl_dump_queues(struct sk_buff *skb, struct netlink_callback *cb, u8 comma
 	int error = 0;
 
 	if (attributes[queue]) {
-		vm_nl_say(cb->extack, "queue names one queue; a dump gives all");
+		NL_SET_ERR_MSG(cb->extack, "queue names one queue; a dump gives all");
 		return -EINVAL;
 	}
 	repr = find(sock_net(skb->sk), cb->nlh, attributes, ifindex, 0, cb->extack);

@@ -87,7 +87,7 @@ int vm_nl_statistics_get(struct sk_buff *skb, struct genl_info *info)
 
 	if (IS_ERR(repr))
 		return PTR_ERR(repr);
-	if (vm_nl_need(info->attrs, VERMILION_A_STATISTICS_QUEUE, "queue", &queue, info->extack))
+	if (vm_nl_need(info->attrs, VERMILION_A_STATISTICS_QUEUE, "queue is missing", &queue, info->extack))
 		error = vm_nl_answer(info, VERMILION_CMD_STATISTICS_GET, fill, repr, queue);
 	vm_repr_put(repr);
 	return error;

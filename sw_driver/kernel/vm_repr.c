@@ -130,8 +130,17 @@ static int write_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *s
 	return vm_lane_write_queue(&repr->lane, queue, &repr->words);
 }
 
+/* A commit that did not end in time may still come; then the old settings follow it. Where that is not sure, the watch writes all. */
+static void roll_back(struct vm_repr *repr, u32 queue, int error)
+{
+	if (error == VM_ERROR_GONE || error == VM_ERROR_VICTIMS)
+		return;
+	if (write_queue(repr, queue, &repr->slots[queue].settings) || error == VM_ERROR_TIMEOUT)
+		repr->stale = true;
+}
+
 /* Departures step averages where some queue asks for it: switched on before the first such queue, off behind the last. */
-static int replace_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings)
+static int replace_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings, enum vm_owner owner)
 {
 	struct vm_queue_slot *slot = &repr->slots[queue];
 	const u32 departing = repr->departing - slot->settings.update_depart + settings->update_depart;
@@ -142,17 +151,18 @@ static int replace_queue(struct vm_repr *repr, u32 queue, const struct vm_queue 
 	if (!error)
 		error = write_queue(repr, queue, settings);
 	if (error) {
-		/* A commit that did not end in time may still come; then the old settings follow it. */
-		if (error != VM_ERROR_GONE && error != VM_ERROR_VICTIMS)
-			write_queue(repr, queue, &slot->settings);
+		roll_back(repr, queue, error);
+		if (departing && !repr->departing && vm_lane_write_switches(&repr->lane, false))
+			repr->stale = true;
 		return error;
 	}
 	slot->settings = *settings;
-	if (!departing && repr->departing)
-		error = vm_lane_write_switches(&repr->lane, false);
+	slot->owner = owner;
+	if (!departing && repr->departing && vm_lane_write_switches(&repr->lane, false))
+		repr->stale = true; /* no queue asks for steps: what runs is what was asked for */
 	repr->departing = departing;
 	vm_netlink_changed(repr, queue);
-	return error;
+	return VM_OK;
 }
 
 static int refuse(struct vm_repr *repr, int error)
@@ -230,16 +240,31 @@ int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *se
 	error = new_owner(slot, queue, settings, by, &owner, why);
 	if (error)
 		return refuse(repr, error);
-	error = replace_queue(repr, queue, settings);
-	if (!error)
-		slot->owner = owner;
-	return vm_repr_end(repr, error, why);
+	return vm_repr_end(repr, replace_queue(repr, queue, settings, owner), why);
+}
+
+/* What is left of a queue may need what goes: without a limit there is no window of victims, for one. */
+static void make_legal(struct vm_repr *repr, u32 queue, struct vm_queue *settings)
+{
+	const struct vm_port port = vm_repr_port_locked(repr);
+	struct vm_refusal fault;
+	char text[96];
+
+	if (vm_queue_check(settings, &port, &fault))
+		return;
+	vm_refusal_text(&fault, text, sizeof(text));
+	settings->window = 0;
+	if (!vm_queue_check(settings, &port, &fault))
+		vm_queue_defaults(settings);
+	if (net_ratelimit())
+		netdev_notice(repr->netdev, "queue %u: %s; it is given up with the rest\n", queue, text);
 }
 
 int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struct vm_why *why)
 {
 	struct vm_queue settings, defaults;
 	struct vm_queue_slot *slot;
+	enum vm_owner owner;
 	int error;
 
 	vm_why_set(why, "%s", "");
@@ -259,10 +284,9 @@ int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struc
 		vm_queue_copy_for_tc(&settings, &slot->settings);
 	else
 		vm_queue_copy_for_tc(&settings, &defaults);
-	error = replace_queue(repr, queue, &settings);
-	if (!error && slot->owner == by)
-		slot->owner = VM_OWNER_NONE;
-	return vm_repr_end(repr, error, why);
+	make_legal(repr, queue, &settings);
+	owner = slot->owner == by ? VM_OWNER_NONE : slot->owner;
+	return vm_repr_end(repr, replace_queue(repr, queue, &settings, owner), why);
 }
 
 /* What a build of so many bits at 250 MHz can send: the Ethernet rate below it. */
@@ -285,7 +309,7 @@ int vm_repr_write_queues_locked(struct vm_repr *repr)
 	return error;
 }
 
-int vm_repr_write_all_locked(struct vm_repr *repr)
+int vm_repr_write_settings_locked(struct vm_repr *repr)
 {
 	int error = vm_lane_write_switches(&repr->lane, repr->departing);
 	u32 i;
@@ -296,16 +320,27 @@ int vm_repr_write_all_locked(struct vm_repr *repr)
 		error = vm_repr_write_queues_locked(repr);
 	for (i = 0; i < VM_DSCPS && !error; i++)
 		error = vm_lane_write_class(&repr->lane, i, repr->classes[i].queue, repr->classes[i].colour);
-	if (!error)
-		error = vm_lane_write_seed(&repr->lane, get_random_u64());
+	repr->stale = error != VM_OK;
 	return error;
+}
+
+int vm_repr_write_all_locked(struct vm_repr *repr)
+{
+	const int error = vm_repr_write_settings_locked(repr);
+
+	return error ? error : vm_repr_write_seed_locked(repr, get_random_u64());
 }
 
 int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_why *why)
 {
 	int error = vm_lane_open(&repr->lane, &repr->card->bus, block);
+	struct vm_refusal fault;
 	u32 i;
 
+	if (error == VM_ERROR_SHAPE && !vm_shape_check(&repr->lane.has, &fault)) {
+		vm_refusal_text(&fault, why->text, sizeof(why->text));
+		return -EOPNOTSUPP;
+	}
 	if (error)
 		return explain(repr, error, why);
 	repr->slots = kvcalloc(repr->lane.has.queues, sizeof(*repr->slots), GFP_KERNEL);
@@ -315,8 +350,14 @@ int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_w
 		vm_queue_defaults(&repr->slots[i].settings);
 	repr->line_rate = line_rate_of(repr->lane.has.data_bits);
 	repr->port.queues = repr->lane.has.queues;
-	mutex_lock(&repr->lock);
-	return vm_repr_end(repr, vm_repr_write_all_locked(repr), why);
+	return 0;
+}
+
+int vm_repr_start(struct vm_repr *repr, struct vm_why *why)
+{
+	const int error = vm_repr_begin(repr, why);
+
+	return error ? error : vm_repr_end(repr, vm_repr_write_all_locked(repr), why);
 }
 
 void vm_repr_close(struct vm_repr *repr)

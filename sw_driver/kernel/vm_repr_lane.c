@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* What a lane has once: class table, port, statistics, random sources, single registers; and its last refusal. */
 #include "vm_core.h"
+#include "vm_regs.h"
+
+/* A register that holds a random number while nobody resets the lane. */
+#define SEEDED VM_REG_MARK_SEED(3)
 
 static int check_owner(enum vm_owner owner, enum vm_owner by, const char *what, struct vm_why *why)
 {
@@ -65,8 +69,8 @@ static int set_classes(struct vm_repr *repr, const struct vm_class *classes, enu
 	error = write_classes(repr, classes);
 	if (!error)
 		repr->classes_owner = owner;
-	else if (error != VM_ERROR_GONE)
-		write_classes(repr, before);
+	else if (error != VM_ERROR_GONE && write_classes(repr, before))
+		repr->stale = true;
 	kfree(before);
 	return vm_repr_end(repr, error, why);
 }
@@ -119,8 +123,8 @@ int vm_repr_set_port(struct vm_repr *repr, const struct vm_port *port, enum vm_o
 		repr->port_owner = checked.rate ? by : VM_OWNER_NONE;
 	} else {
 		repr->port = before;
-		if (error != VM_ERROR_GONE)
-			vm_repr_write_queues_locked(repr);
+		if (error != VM_ERROR_GONE && (vm_repr_write_queues_locked(repr) || error == VM_ERROR_TIMEOUT))
+			repr->stale = true;
 	}
 	return vm_repr_end(repr, error, why);
 }
@@ -149,11 +153,18 @@ int vm_repr_clear_statistics(struct vm_repr *repr, struct vm_why *why)
 	return vm_repr_end(repr, vm_lane_clear_statistics(&repr->lane), why);
 }
 
+int vm_repr_write_seed_locked(struct vm_repr *repr, u64 seed)
+{
+	const int error = vm_lane_write_seed(&repr->lane, seed);
+
+	return error ? error : vm_lane_read(&repr->lane, SEEDED, &repr->seeded);
+}
+
 int vm_repr_seed(struct vm_repr *repr, u64 seed, struct vm_why *why)
 {
 	const int error = vm_repr_begin(repr, why);
 
-	return error ? error : vm_repr_end(repr, vm_lane_write_seed(&repr->lane, seed), why);
+	return error ? error : vm_repr_end(repr, vm_repr_write_seed_locked(repr, seed), why);
 }
 
 int vm_repr_set_option(struct vm_repr *repr, u32 ip4, u32 ip6, struct vm_why *why)
@@ -170,11 +181,28 @@ int vm_repr_set_option(struct vm_repr *repr, u32 ip4, u32 ip6, struct vm_why *wh
 	return vm_repr_end(repr, error, why);
 }
 
-int vm_repr_read(struct vm_repr *repr, u32 address, u32 *value, struct vm_why *why)
+int vm_repr_watch(struct vm_repr *repr, bool *reset)
 {
-	const int error = vm_repr_begin(repr, why);
+	struct vm_why why;
+	bool stale = false;
+	u32 seeded;
+	int error;
 
-	return error ? error : vm_repr_end(repr, vm_lane_read(&repr->lane, address, value), why);
+	*reset = false;
+	error = vm_repr_begin(repr, &why);
+	if (error)
+		return error;
+	error = vm_lane_read(&repr->lane, SEEDED, &seeded);
+	if (!error && seeded != repr->seeded) {
+		*reset = true;
+	} else if (!error && repr->stale) {
+		stale = true;
+		error = vm_repr_write_settings_locked(repr);
+	}
+	error = vm_repr_end(repr, error, &why);
+	if (stale && !error)
+		netdev_warn(repr->netdev, "the lane had not done as it was told; all its settings are written again\n");
+	return error;
 }
 
 void vm_repr_refuse(struct vm_repr *repr, const struct vm_why *why)

@@ -23,6 +23,15 @@ void vm_tc_exit(struct vm_repr *repr)
 	kfree(repr->tc);
 }
 
+void vm_tc_restore(struct vm_repr *repr)
+{
+	struct vm_why why;
+
+	ASSERT_RTNL();
+	if (vm_tc_program(repr, 0, repr->lane.has.queues, &why) && !repr->card->gone)
+		vm_repr_refuse(repr, &why);
+}
+
 bool vm_tc_active(struct vm_repr *repr)
 {
 	ASSERT_RTNL();
@@ -161,7 +170,7 @@ static int setup_tbf(struct vm_repr *repr, struct tc_tbf_qopt_offload *opt)
 		qdisc = new_qdisc(VM_TC_TBF, opt->handle, opt->parent, opt->replace_params.qstats);
 		if (!qdisc)
 			return -ENOMEM;
-		qdisc->tbf.frames = !rate->overhead && rate->linklayer != TC_LINKLAYER_ATM;
+		qdisc->tbf.frames = !rate->overhead && !rate->mpu && rate->linklayer != TC_LINKLAYER_ATM;
 		qdisc->tbf.rate = 8 * rate->rate_bytes_ps;
 		qdisc->tbf.burst = opt->replace_params.max_size;
 		return vm_tc_replace(repr, qdisc);

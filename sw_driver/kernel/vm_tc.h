@@ -40,7 +40,7 @@ struct vm_tc_counts {
  * @epoch: vm_repr.epoch that the counts are of
  * @told: counters as of the last STATS, for each colour of gred, else in [0]
  * @told_more: the same of the last XSTATS
- * @backlog: bytes reported and not yet taken back, in the same way
+ * @backlog: bytes reported and not yet taken back by the driver or the kernel, in the same way
  * @qlen: packets
  */
 struct vm_tc_qdisc {
@@ -59,7 +59,7 @@ struct vm_tc_qdisc {
 		struct {
 			u64 rate;
 			u32 burst;
-			bool frames; /* neither overhead nor cells */
+			bool frames; /* neither overhead nor mpu nor cells */
 		} tbf;
 	};
 	struct gnet_stats_queue *qstats;
@@ -92,7 +92,9 @@ int vm_tc_graft(struct vm_repr *repr, u32 minor, u32 child_handle);
 
 /* vm_tc_settings.c */
 int vm_tc_check(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, struct vm_why *why);
-/* Programs queues @first to @first + @count - 1, class table and port as the tree says. */
+/* Programs queues @first to @first + @count - 1, class table and port as the tree says. What one of them is refused does not keep
+ * it from the others; the first error comes back.
+ */
 int vm_tc_program(struct vm_repr *repr, u32 first, u32 count, struct vm_why *why);
 
 /* vm_tc_statistics.c: all give 0, or -EOPNOTSUPP where the card does not answer: then tc must not say "offloaded". */
@@ -100,6 +102,8 @@ int vm_tc_begin_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, stru
 int vm_tc_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct tc_qopt_offload_stats *out);
 int vm_tc_red_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct red_stats *out);
 int vm_tc_gred_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct tc_gred_qopt_offload_stats *out);
+/* The kernel has emptied the qdisc, and taken what it had been told to stand there out of all qdiscs above it. */
+void vm_tc_purged(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc);
 /* Takes the reported backlog back from the kernel's counters. */
 void vm_tc_unreport(struct vm_tc_qdisc *qdisc);
 

@@ -141,7 +141,7 @@ int vm_tc_check(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, str
 	case VM_TC_TBF:
 		if (qdisc->tbf.frames)
 			return 0;
-		vm_why_set(why, "overhead and linklayer atm are given; a lane counts the bytes of frames");
+		vm_why_set(why, "overhead, mpu or linklayer atm is given; a lane counts the bytes of frames");
 		return -EINVAL;
 	default:
 		return -EOPNOTSUPP;
@@ -236,12 +236,27 @@ static int program_port(struct vm_repr *repr, struct vm_why *why)
 	return vm_repr_set_port(repr, &port, VM_OWNER_TC, why);
 }
 
+/* Each access to a card that fails may take its time, and none brings anything. */
+static bool may_go_on(int error)
+{
+	return error != -ENODEV && error != -ETIMEDOUT && error != -EIO;
+}
+
 int vm_tc_program(struct vm_repr *repr, u32 first, u32 count, struct vm_why *why)
 {
 	int error = program_port(repr, why);
+	struct vm_why other;
 	u32 i;
 
-	for (i = first; i < first + count && !error; i++)
-		error = program_queue(repr, i, why);
-	return error ? error : program_classes(repr, why);
+	for (i = first; i < first + count && may_go_on(error); i++) {
+		const int now = program_queue(repr, i, error ? &other : why);
+
+		error = error ? error : now;
+	}
+	if (may_go_on(error)) {
+		const int now = program_classes(repr, error ? &other : why);
+
+		error = error ? error : now;
+	}
+	return error;
 }

@@ -8,13 +8,15 @@
  *
  * Frames that came with an error, that a marker's policer dropped, or that paid for another's early drop (evicted) are none of a
  * qdisc's: ethtool -S has them.
+ *
+ * A qdisc counts what stands in its queues, and so does each one above it, as in the kernel.
  */
 #include <net/red.h>
 
 #include "vm_tc.h"
 
 /* One queue's counters of a colour. */
-static void add(struct vm_tc_counts *now, u32 *backlog, u32 *qlen, const struct vm_count *count)
+static void add(struct vm_tc_counts *now, const struct vm_count *count)
 {
 	now->packets += count[VM_SENT].packets;
 	now->bytes += count[VM_SENT].bytes;
@@ -22,14 +24,39 @@ static void add(struct vm_tc_counts *now, u32 *backlog, u32 *qlen, const struct 
 	now->forced_drop += count[VM_FORCED].packets;
 	now->prob_mark += count[VM_CE_CHOSEN].packets;
 	now->pdrop += count[VM_TAIL_DROPPED].packets + count[VM_NOBUF].packets;
-	*backlog += count[VM_ENQUEUED].bytes - count[VM_SENT].bytes - count[VM_EVICTED].bytes;
-	*qlen += count[VM_ENQUEUED].packets - count[VM_SENT].packets - count[VM_EVICTED].packets;
 }
 
 struct reading {
 	struct vm_tc_counts now[VM_COLOURS];
 	u32 backlog[VM_COLOURS], qlen[VM_COLOURS];
 };
+
+/* What stands in a queue the lane tells for all of it. Of a colour it is what came and has not gone; behind a clear, which leaves
+ * packets where they are, more may have gone than came.
+ */
+static u32 standing(u64 came, u64 sent, u64 evicted)
+{
+	return came > sent + evicted ? came - sent - evicted : 0;
+}
+
+static void add_backlog(struct reading *reading, bool apart, const struct vm_statistics *snapshot)
+{
+	u32 c;
+
+	if (!apart) {
+		reading->backlog[0] += snapshot->backlog_bytes;
+		reading->qlen[0] += snapshot->backlog_packets;
+		return;
+	}
+	for (c = 0; c < VM_COLOURS; c++) {
+		const struct vm_count *count = snapshot->count[c];
+
+		reading->backlog[c] +=
+			standing(count[VM_ENQUEUED].bytes, count[VM_SENT].bytes, count[VM_EVICTED].bytes);
+		reading->qlen[c] +=
+			standing(count[VM_ENQUEUED].packets, count[VM_SENT].packets, count[VM_EVICTED].packets);
+	}
+}
 
 /* All queues of a qdisc: a tbf at the root has those of the qdisc below it. */
 static void queues_of(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, u32 *first, u32 *count)
@@ -46,7 +73,8 @@ static void queues_of(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, u32
 static int read_counters(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct reading *reading, struct vm_why *why)
 {
 	struct vm_statistics *snapshot = &repr->tc->snapshot;
-	u32 first, count, i, c, to, epoch = 0;
+	const bool apart = qdisc->kind == VM_TC_GRED;
+	u32 first, count, i, c, epoch = 0;
 	int error;
 
 	queues_of(repr, qdisc, &first, &count);
@@ -64,10 +92,9 @@ again:
 		error = vm_repr_end(repr, vm_lane_statistics(&repr->lane, i, snapshot), why);
 		if (error)
 			return error;
-		for (c = 0; c < VM_COLOURS; c++) {
-			to = qdisc->kind == VM_TC_GRED ? c : 0;
-			add(&reading->now[to], &reading->backlog[to], &reading->qlen[to], snapshot->count[c]);
-		}
+		for (c = 0; c < VM_COLOURS; c++)
+			add(&reading->now[apart ? c : 0], snapshot->count[c]);
+		add_backlog(reading, apart, snapshot);
 	}
 	if (epoch != qdisc->epoch) {
 		memset(qdisc->told, 0, sizeof(qdisc->told));
@@ -162,6 +189,23 @@ int vm_tc_gred_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struc
 			tell_more(qdisc, &reading, c, out->xstats[c]);
 	}
 	return 0;
+}
+
+void vm_tc_purged(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc)
+{
+	u32 backlog = 0, qlen = 0, c;
+	struct vm_tc_qdisc *above;
+
+	for (c = 0; c < VM_COLOURS; c++) {
+		backlog += qdisc->backlog[c];
+		qlen += qdisc->qlen[c];
+	}
+	above = qdisc->parent == TC_H_ROOT ? NULL : vm_tc_find(repr, TC_H_MAJ(qdisc->parent));
+	while (above) {
+		above->backlog[0] -= backlog; /* of those that have classes, gred is none */
+		above->qlen[0] -= qlen;
+		above = above->parent == TC_H_ROOT ? NULL : vm_tc_find(repr, TC_H_MAJ(above->parent));
+	}
 }
 
 void vm_tc_unreport(struct vm_tc_qdisc *qdisc)

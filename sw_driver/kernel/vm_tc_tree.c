@@ -159,6 +159,35 @@ void vm_tc_remove(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 	settle(repr, first, end);
 }
 
+/* What the kernel has emptied it also frees: nothing is to be taken back from it, nor from what hangs on it. */
+static void disown(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
+{
+	struct vm_tc_qdisc *below;
+	u32 minor;
+
+	qdisc->qstats = NULL;
+	for (minor = 1; minor <= max_t(u32, qdisc->queues, 1); minor++) {
+		below = vm_tc_child(repr, TC_H_MAKE(qdisc->handle, minor));
+		if (below)
+			disown(repr, below);
+	}
+}
+
+/* ets empties the bands that go before it says that they do, prio behind that. */
+static void purge_bands(struct vm_repr *repr, const struct vm_tc_qdisc *before, u32 bands)
+{
+	struct vm_tc_qdisc *there;
+	u32 minor;
+
+	for (minor = bands + 1; minor <= before->queues; minor++) {
+		there = vm_tc_child(repr, TC_H_MAKE(before->handle, minor));
+		if (!there)
+			continue;
+		vm_tc_purged(repr, there);
+		disown(repr, there);
+	}
+}
+
 /* Children of bands that there are no more. */
 static void forget_bands(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, u32 bands, u32 *first, u32 *end)
 {
@@ -181,6 +210,8 @@ int vm_tc_replace(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 	if (there && there != before)
 		forget(repr, there, &first, &end);
 	if (before) {
+		if (before->kind == VM_TC_ETS)
+			purge_bands(repr, before, qdisc->queues);
 		inherit(qdisc, before);
 		before->qstats = NULL; /* its pointers may be stale by now */
 	}
@@ -214,8 +245,11 @@ int vm_tc_graft(struct vm_repr *repr, u32 minor, u32 child_handle)
 	struct vm_tc_qdisc *parent = vm_tc_find(repr, TC_H_MAJ(minor)), *there = vm_tc_child(repr, minor);
 	struct vm_why why;
 
-	if (there && there->handle != child_handle)
+	if (there && there->handle != child_handle) {
+		vm_tc_purged(repr, there);
+		disown(repr, there);
 		vm_tc_remove(repr, there);
+	}
 	/* red has one queue, and in the lane nothing can stand below it; its own fifo has no handle. */
 	if (parent->kind != VM_TC_RED || !child_handle)
 		return 0;

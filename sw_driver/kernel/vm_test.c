@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Known answers of the conversion: part of `ethtool -t`, and a KUnit suite where the kernel has KUnit, which Debian's have not. */
+/* Known answers of the conversion: part of `ethtool -t`, and with `make KUNIT=1` a KUnit suite too. */
 #include <linux/kernel.h>
 
 #include "vm_access.h"
@@ -40,7 +40,7 @@ const char *vm_test_conversion(struct vm_queue_words *words)
 	return NULL;
 }
 
-#if IS_ENABLED(CONFIG_KUNIT)
+#ifdef VM_KUNIT
 #include <kunit/test.h>
 
 static void every_queue_of_the_shipped_configurations_has_its_words(struct kunit *test)

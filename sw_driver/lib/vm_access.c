@@ -5,7 +5,6 @@
 #define ALL_ONES 0xFFFFFFFFu
 #define HEADER_BYTES 12u /* type, version, next */
 #define LANE_BYTES (VM_REG_WINDOW_VICTIM_DISTANCE_HIGH(63) + 4)
-#define QUEUES_MAX 4096u
 
 const char *vm_error_text(int error)
 {
@@ -15,7 +14,7 @@ const char *vm_error_text(int error)
 		[VM_ERROR_LIST] = "the card's list of register blocks is damaged",
 		[VM_ERROR_TYPE] = "this register block is no lane of Vermilion",
 		[VM_ERROR_VERSION] = "the card's registers have another major version than this driver knows",
-		[VM_ERROR_SHAPE] = "the card has more queues or average weights than this driver knows",
+		[VM_ERROR_SHAPE] = "the card has more queues or average weights, inputs or cells than the driver knows",
 		[VM_ERROR_TIMEOUT] = "the card does not finish what it was told to do",
 		[VM_ERROR_QUEUE] = "the card does not have this queue",
 		[VM_ERROR_VICTIMS] = "the card cannot drop the nearest packet of this queue",
@@ -76,6 +75,16 @@ void vm_lane_write(const struct vm_lane *lane, u32 address, u32 value)
 	lane->bus->write(lane->bus->context, lane->block.offset + address, value);
 }
 
+bool vm_shape_check(const struct vm_capabilities *has, struct vm_refusal *fault)
+{
+	if (!vm_check_range(fault, "", "queues", has->queues, 1, VM_QUEUES_MAX, "1 to 4096") ||
+	    !vm_check_range(fault, "", "inputs", has->inputs, 1, VM_INPUTS_MAX, "1 to 16") ||
+	    !vm_check_range(fault, "", "cells", has->cells, 1, VM_CELLS_MAX, "1 to 4194303") ||
+	    !vm_check_range(fault, "", "ewma_stages", has->stages, 0, VM_STAGES, "0 to 6"))
+		return false;
+	return vm_check_range(fault, "", "victims", has->victims, 0, has->queues, "0 to the number of queues");
+}
+
 int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm_block *block)
 {
 	struct vm_capabilities *has = &lane->has;
@@ -89,6 +98,7 @@ int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm
 		{ VM_REG_FLOWS, &has->flows },	       { VM_REG_VICTIMS, &has->victims },
 		{ VM_REG_PROTECT, &has->protect },
 	};
+	struct vm_refusal fault;
 	u32 i, type;
 	int error;
 
@@ -111,7 +121,7 @@ int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm
 		if (error)
 			return error;
 	}
-	return has->queues >= 1 && has->queues <= QUEUES_MAX && has->stages <= VM_STAGES ? VM_OK : VM_ERROR_SHAPE;
+	return vm_shape_check(has, &fault) ? VM_OK : VM_ERROR_SHAPE;
 }
 
 /* Until none of these bits of `status` is set. */

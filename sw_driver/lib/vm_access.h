@@ -14,6 +14,9 @@
 #define VM_VENDOR 0x564Du
 #define VM_BLOCK_LANE 1u
 #define VM_POLLS 100000u
+#define VM_QUEUES_MAX 4096u
+#define VM_INPUTS_MAX 16u     /* of the register map's array `lost` */
+#define VM_CELLS_MAX 4194303u /* bytes of 16 lanes' cells of 64 bytes are a u32 */
 
 enum vm_error {
 	VM_OK = 0,
@@ -21,7 +24,7 @@ enum vm_error {
 	VM_ERROR_LIST,	   /* the list of blocks does not end, or leaves the address space */
 	VM_ERROR_TYPE,	   /* the block is no lane */
 	VM_ERROR_VERSION,  /* major version of the registers other than this library's */
-	VM_ERROR_SHAPE,	   /* a build with a number of queues or average weights that this library cannot program */
+	VM_ERROR_SHAPE,	   /* a build that this library cannot program; vm_shape_check() tells why */
 	VM_ERROR_TIMEOUT,  /* still pending after so many polls */
 	VM_ERROR_QUEUE,	   /* the build does not have this queue */
 	VM_ERROR_VICTIMS,  /* the build cannot search this queue for the nearest packet */
@@ -95,7 +98,10 @@ const char *vm_error_text(int error);
 /* Walks the list of blocks from `offset` and writes down those of the vendor, up to `room`; `found` counts them all. */
 int vm_blocks(const struct vm_bus *bus, u32 offset, struct vm_block *blocks, u32 room, u32 *found);
 
-/* A lane of that list: refuses other blocks, other major versions and shapes; reads what the build has. */
+/* True where this library can program a build that says so of itself; else `fault` tells the first thing that it cannot. */
+bool vm_shape_check(const struct vm_capabilities *has, struct vm_refusal *fault);
+
+/* A lane of that list: refuses other blocks, other major versions and shapes; reads what the build has, and writes nothing. */
 int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm_block *block);
 
 /* A register of the lane. */

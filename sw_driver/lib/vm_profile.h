@@ -19,7 +19,8 @@ enum vm_flow_kind { VM_FLOW_NONE, VM_FLOW_THREE_COLOUR, VM_FLOW_WEB, VM_FLOW_ADA
 enum { VM_DROPS, VM_MARKS }; /* a colour's two curves */
 
 /* Thresholds in the average's unit. VM_TAIL: no early drops; as a curve of marks: none of its own, marks follow the drops.
- * `end`: ExRED's K, where 0 is the queue's limit; RED: up to here p is 1 from max on, but drops are not forced; 0 is max. */
+ * `end`: ExRED's K, where 0 is the queue's limit; RED: up to here p is 1 from max on, but drops are not forced; 0 is max.
+ */
 struct vm_curve {
 	u32 kind;
 	u32 min, max;
@@ -28,7 +29,8 @@ struct vm_curve {
 };
 
 /* Depths and thresholds in bytes; those given in packets are so many times `packet_bytes`. Fields that a kind does not read
- * are ignored. Flow markers ask for nothing in front of `drop_colours` but `kind`. */
+ * are ignored. Flow markers ask for nothing in front of `drop_colours` but `kind`.
+ */
 struct vm_marker {
 	u32 kind;
 	u32 colour_aware;				  /* srTCM, trTCM */

@@ -12,12 +12,14 @@ struct vm_ratio {
 };
 
 /* The number itself. One with more than 60 tens is below 10^-40: it becomes 10^-40, which every rounding here takes
- * for the same (not 0, and too small to show), so that nothing grows with what a writer puts behind the point. */
+ * for the same (not 0, and too small to show), so that nothing grows with what a writer puts behind the point.
+ */
 void vm_ratio_of(struct vm_ratio *out, struct vm_number x);
 void vm_ratio_set(struct vm_ratio *out, u64 num, u64 den);
 
 /* mant 2^-shift next to x with a mantissa of `bits` bits, normalised: the greatest shift, up to `shift_max`, with which x
- * still fits. Saturates at the greatest mantissa with shift 0; 0 is (0, 0). */
+ * still fits. Saturates at the greatest mantissa with shift 0; 0 is (0, 0).
+ */
 struct vm_scaled vm_ratio_scaled(const struct vm_ratio *x, unsigned int bits, u32 shift_max, enum vm_rounding rounding);
 /* x 2^frac to nearest, at most 2^bits - 1; `bits` up to 64. */
 u64 vm_ratio_fixed(const struct vm_ratio *x, unsigned int frac, unsigned int bits);

@@ -21,7 +21,8 @@ typedef uint64_t u64;
 #define VM_STAGES 6 /* weights W[1..6] of an average */
 
 /* A number as its writer gave it: num / (den 10^tens), den 0 counting as 1. Exact for every decimal of up to 19 digits
- * (0.002 = 2 / 10^3) and for binary fractions such as tc's Q0.32 (den 2^32). */
+ * (0.002 = 2 / 10^3) and for binary fractions such as tc's Q0.32 (den 2^32).
+ */
 struct vm_number {
 	u64 num;
 	u64 den;

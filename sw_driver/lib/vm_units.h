@@ -31,11 +31,13 @@
 #define VM_LATENESS_CLOCKS 64u /* beside one a queue: as late may the scheduler serve what is due */
 
 /* W[n] = 1 - (1-w)^n, n from 1: the step of an average over n decisions at once, as mant 2^-(8 + shift) with 9 bits; 1.0 is
- * (256, 0). Within 2^-9 of itself for w from 2^-15 to 1. */
+ * (256, 0). Within 2^-9 of itself for w from 2^-15 to 1.
+ */
 struct vm_scaled vm_weight(struct vm_number w, unsigned int n);
 
 /* Idle decay -log2(1-w) / s a nanosecond with 10 fraction bits; s is the time of one packet of `packet_bytes` at `rate`
- * bits a second. At w = 1 the greatest there is. */
+ * bits a second. At w = 1 the greatest there is.
+ */
 struct vm_scaled vm_idle_decay(struct vm_number w, u32 packet_bytes, u64 rate);
 
 /* 2^8 / width, rounded down so that a position on a segment stays below 1; (0, 0) for no width. */
@@ -67,7 +69,8 @@ u32 vm_flow_average(struct vm_number packets);
 u32 vm_flow_age(u64 ns);
 
 /* 128 bits of state for one of a lane's random sources from a 64-bit seed (splitmix64; Steele, Lea, Flood, OOPSLA 2014):
- * `which` 0 the verdicts', 1 the markers', 2 the key of the flow table. Never all zeros. */
+ * `which` 0 the verdicts', 1 the markers', 2 the key of the flow table. Never all zeros.
+ */
 void vm_seed_words(u64 seed, unsigned int which, u32 words[4]);
 
 #endif
