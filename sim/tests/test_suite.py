@@ -41,3 +41,16 @@ def test_every_failure_is_named_and_the_last_line_is_the_count(tmp_path, monkeyp
     assert said[-1] == "6 passed, 2 failed"
     assert "failed: named: a::b" in said and any(line.startswith("failed: unnamed: see ") for line in said)
     assert suite.run(("good",), said.append) == 0
+
+
+def test_a_file_of_tests_is_a_part_and_nothing_else_is():
+    assert suite.is_test_file("sim/tests/test_suite.py")
+    for name in (
+        "sim/tests/devices.py",
+        "sim/tests/test_none.py",
+        "../test_suite.py",
+        "/etc/hostname",
+        "sim/tests",
+        "",
+    ):
+        assert not suite.is_test_file(name), name

@@ -243,12 +243,13 @@ def regs(output):
 @cli.command()
 @click.argument("parts", nargs=-1)
 def test(parts):
-    """Runs every test, or the PARTS named."""
+    """Runs every test, or the PARTS named: a part of the suite, or a file of Python or cocotb tests."""
     from . import suite
 
     for part in parts:
-        if part not in suite.parts():
-            raise UserError(f"test {part}: is no part; legal are {', '.join(suite.parts())}")
+        if part not in suite.parts() and not suite.is_test_file(part):
+            legal = ", ".join(suite.parts())
+            raise UserError(f"test {part}: is no part and no file test_*.py of the project; legal parts are {legal}")
     sys.exit(suite.run(parts, say))
 
 

@@ -61,9 +61,16 @@ def junit(path: Path) -> Count:
     return total
 
 
+def is_test_file(name: str) -> bool:
+    """Whether `name` is a file of Python or cocotb tests, from the top of the project."""
+    path = (build.ROOT / name).resolve()
+    return re.fullmatch(r"test_\w+\.py", path.name) is not None and path.is_file() and path.is_relative_to(build.ROOT)
+
+
 def pytest(folder: str, log: Path) -> Count:
+    """The tests of a folder, or of one file."""
     tests = list((build.ROOT / folder).rglob("test_*.py"))
-    if not tests:
+    if not tests and not is_test_file(folder):
         log.write_text(f"{folder} holds no test_*.py\n")
         return Count()
     result = log.with_suffix(".xml")
@@ -166,6 +173,8 @@ def run(only: tuple[str, ...], say) -> int:
     """Runs the parts, all of them or those named; returns the exit status."""
     LOGS.mkdir(parents=True, exist_ok=True)
     total, chosen = Count(), {name: part for name, part in parts().items() if not only or name in only}
+    for file in filter(is_test_file, only):
+        chosen[Path(file).stem] = lambda log, file=file: pytest(file, log)
     for number, (name, part) in enumerate(chosen.items(), 1):
         say(f"[{number}/{len(chosen)}] {name} ...")
         began, log = time.monotonic(), LOGS / f"{name}.log"
