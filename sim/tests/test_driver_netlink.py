@@ -146,6 +146,7 @@ def said(request, tmp_path_factory, device_program):  # noqa: F811
     driver_guest.files(request.param)  # built before the device begins to wait
     print(f"seed {SEED}")
     said, folder = Said(), tmp_path_factory.mktemp("netlink")
+    said.kernel = request.param
     said.steps = FUZZ_STEPS if request.param == "6.12" else 0
     with running(device_program) as device:
         console = driver_guest.boot(
@@ -206,7 +207,9 @@ def test_a_dump_gives_every_queue_and_a_reset_gives_one_back(said):
 def test_only_administrators_may_change_anything(said):
     for command in SETTERS:
         assert said.heard[f"no-{command}"][0] == 1  # EPERM
-    assert said.heard["no-queue"][:2] == (2, "queue is 99; legal is 0 to 15")
+    # Linux 6.1 has no room of its own for a sentence that is put together; what administrators hear there is in `refusals`.
+    sentence = {"6.12": "queue is 99; legal is 0 to 15", "6.1": "refused; an administrator is told why"}[said.kernel]
+    assert said.heard["no-queue"][:2] == (2, sentence)
     for command in ("lane-get", "queue-get", "statistics-get"):
         error, _, replies = said.heard[f"yes-{command}"]
         assert error == 0 and len(replies) == 1
