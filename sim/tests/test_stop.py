@@ -12,6 +12,8 @@ from test_run import ROOT, environment
 from test_simulator import mixed, pcap, program  # noqa: F401
 from vermilion import build
 
+RUNS = build.BUILD / "runs"  # shared by all runs of a checkout, also by those of other tests at the same time
+
 
 def children(process):
     return [int(pid) for pid in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
@@ -26,11 +28,16 @@ def alive(process):
 
 
 def simulators(process):
-    return [pid for pid in children(process) if b"--config-words" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-
-
-def listed(folder):
-    return {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    """Process and argument list of each simulator below a run."""
+    found = {}
+    for pid in children(process):
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # another child, that has ended
+        if "--config-words" in words:
+            found[pid] = words
+    return found
 
 
 @pytest.mark.parametrize("number, status", [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
@@ -40,9 +47,6 @@ def test_a_stopped_run_ends_its_simulator_and_leaves_no_file(tmp_path, program, 
     once = capture.read_bytes()
     capture.write_bytes(once + once[24:] * 500)  # minutes of work
     outputs = [word for name in ("out", "json", "trace", "report") for word in (f"--{name}", str(tmp_path / name))]
-    runs = build.BUILD / "runs"
-    runs.mkdir(parents=True, exist_ok=True)
-    before = listed(runs)
     with subprocess.Popen(
         [sys.executable, "-m", "vermilion", "run", str(capture), *outputs],
         cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
@@ -52,10 +56,13 @@ def test_a_stopped_run_ends_its_simulator_and_leaves_no_file(tmp_path, program, 
             assert run.poll() is None and time.monotonic() < until, "the simulator never began"
             time.sleep(0.05)
         time.sleep(0.3)
+        between = [Path(word) for words in found.values() for word in words if Path(word).parent == RUNS]
+        assert between and all(path.exists() for path in between), "its files between the steps are elsewhere"
         os.killpg(run.pid, number) if group else os.kill(run.pid, number)
         _, err = run.communicate(timeout=30)
     lines = [text for text in err.splitlines() if "vermilion: " in text]
     assert run.returncode == status and lines == [f"vermilion: stopped by {number.name}, nothing is written"], err
     assert "Traceback" not in err
     assert not any(map(alive, found)), "the simulator goes on"
-    assert listed(tmp_path) == {"in.pcap"} and listed(runs) == before
+    assert {path.name for path in tmp_path.iterdir()} == {"in.pcap"}
+    assert not [path.name for path in between if path.exists()]

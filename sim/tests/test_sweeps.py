@@ -69,6 +69,7 @@ def small(tmp_path, queue):
         ("[0.02, 0.1]", "[]", "grid.scheme.red.p"),
         ("traffic.loads", "trafic.loads", "trafic: there is no such table; legal are title, paper, kind"),
         ("queue.0.av", "queue.7.av", "lane.queue.7: the list has entries 0 to 0"),
+        ("queue.0.av", "queue.².av", "lane.queue.²: the list has entries 0 to 0"),
         ("average.weight", "average.wait", "wait"),
         ("traffic.loads", "lane.queue.0.average.weight", "in two of set, grid and point"),
         ('by = ["scheme.red.p"]', 'by = ["p"]', 'has a plot by "p"; legal are'),

@@ -178,6 +178,8 @@ def test_garbage_ends_in_a_sentence_and_leaves_no_file(tmp_path):
         ((good, good), "is the input"),
         ((good, tmp_path), "is a folder"),
         ((good, out, "--initial", "0"), "legal is auto, or 1 to 255"),
+        ((good, out, "--initial", "²"), "legal is auto, or 1 to 255"),
+        ((good, out, "--initial", "9" * 5000), "legal is auto, or 1 to 255"),
         ((good, out, "--initial", "64", "--final", "65"), "above --initial"),
         ((good, out, "--final", "256"), "256"),
         ((good, out, "--mtu", "10"), "10"),

@@ -34,7 +34,7 @@ def parse_rate(_context, _parameter, raw):
     if raw is None:
         return None
     try:
-        value = units.rate(int(raw) if raw.isdigit() else raw)
+        value = units.rate(raw)
     except ValueError as error:
         raise UserError(f"--rate {error}") from None
     if not RATE_MIN <= value <= RATE_MAX:

@@ -26,7 +26,7 @@ def pace(rate: str | None, speed: float | None) -> list[str]:
         raise UserError("--rate and --speed are both given; one sets the pace")
     if rate is not None:
         try:
-            value = units.rate(int(rate) if rate.isdigit() else rate)
+            value = units.rate(rate)
         except ValueError as error:
             raise UserError(f"--rate {error}") from None
         if not RATE_MIN <= value <= RATE_MAX:

@@ -4,15 +4,17 @@ from pathlib import Path
 
 import click
 
+from . import units
 from .fields import UserError
 
 
 def parse_initial(_context, _parameter, raw):
     if raw == "auto":
         return None
-    if not raw.isdigit() or not 1 <= int(raw) <= 255:
+    initial = units.bare(raw)
+    if initial is None or not 1 <= initial <= 255:
         raise UserError(f"--initial is {raw}; legal is auto, or 1 to 255")
-    return int(raw)
+    return initial
 
 
 @click.command("ttl-option")

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 BYTE_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+WHOLE_DIGITS = 20  # of a bare whole number, as 2^64 has
+NUMBER_MOST = 100  # characters of a number before its unit; Python itself refuses to read some thousands
 RATE_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 # RFC 2474, 2597, 3246, 5865, 8622.
@@ -36,7 +38,14 @@ class Amount:
         return f"{self.value}B"
 
 
+def bare(raw: str) -> int | None:
+    """A whole number of ASCII digits and nothing else; None where it is none, or longer than any that is legal somewhere."""
+    return int(raw) if raw.isascii() and raw.isdecimal() and len(raw) <= WHOLE_DIGITS else None
+
+
 def _whole(number: str, scale: int, text: object) -> int:
+    if len(number) > NUMBER_MOST:
+        raise ValueError(f"is a number of {len(number)} characters; legal are up to {NUMBER_MOST}")
     exact = Fraction(number) * scale
     if exact.denominator != 1:
         raise ValueError(f'is "{text}", which is no whole number')

@@ -51,21 +51,6 @@ static void vm_aux_remove(struct auxiliary_device *adev)
 	vm_card_free(card);
 }
 
-/* The NIC below sleeps later and wakes earlier; it may lose everything, as in a reset. */
-static int suspend(struct device *dev)
-{
-	vm_card_pause(dev_get_drvdata(dev));
-	return 0;
-}
-
-static int resume(struct device *dev)
-{
-	vm_card_restore(dev_get_drvdata(dev));
-	return 0;
-}
-
-static DEFINE_SIMPLE_DEV_PM_OPS(power, suspend, resume);
-
 static const struct auxiliary_device_id ids[] = { { .name = "mqnic.app_564d0001" }, {} };
 MODULE_DEVICE_TABLE(auxiliary, ids);
 
@@ -74,7 +59,7 @@ static struct auxiliary_driver vm_aux_driver = {
 	.probe = vm_aux_probe,
 	.remove = vm_aux_remove,
 	.id_table = ids,
-	.driver.pm = pm_sleep_ptr(&power),
+	.driver.pm = pm_sleep_ptr(&vm_card_power), /* the NIC below sleeps later and wakes earlier */
 };
 
 int vm_aux_init(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* A card: finding its lanes, registering what stands for them, and what happens when it goes or is reset. */
 #include <linux/delay.h>
+#include <linux/pm.h>
 #include <linux/rtnetlink.h>
 
 #include "vm_core.h"
@@ -274,3 +275,17 @@ void vm_card_restore(struct vm_card *card)
 	restore(card);
 	schedule_delayed_work(&card->watch, WATCH_PERIOD);
 }
+
+static int suspend(struct device *dev)
+{
+	vm_card_pause(dev_get_drvdata(dev));
+	return 0;
+}
+
+static int resume(struct device *dev)
+{
+	vm_card_restore(dev_get_drvdata(dev));
+	return 0;
+}
+
+DEFINE_SIMPLE_DEV_PM_OPS(vm_card_power, suspend, resume);

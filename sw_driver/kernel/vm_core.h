@@ -172,6 +172,8 @@ void vm_card_gone(struct vm_card *card);
 void vm_card_pause(struct vm_card *card);
 /* It is over: all software copies are written into the lanes again. */
 void vm_card_restore(struct vm_card *card);
+/* Both for a card that sleeps, as it may lose everything, too. For devices whose driver data is the card. */
+extern const struct dev_pm_ops vm_card_power;
 
 /* vm_repr.c, vm_repr_lane.c: one lane. All give 0 or an errno; where @why is not NULL it then holds a sentence, else an empty one. */
 

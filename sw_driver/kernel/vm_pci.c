@@ -97,21 +97,6 @@ static const struct pci_error_handlers error_handlers = {
 	.reset_done = reset_done,
 };
 
-/* A card that sleeps may lose everything, as in a reset. */
-static int suspend(struct device *dev)
-{
-	vm_card_pause(dev_get_drvdata(dev));
-	return 0;
-}
-
-static int resume(struct device *dev)
-{
-	vm_card_restore(dev_get_drvdata(dev));
-	return 0;
-}
-
-static DEFINE_SIMPLE_DEV_PM_OPS(power, suspend, resume);
-
 static const struct pci_device_id ids[] = { { PCI_DEVICE_SUB(VENDOR, DEVICE, VENDOR, SUBDEVICE) }, {} };
 MODULE_DEVICE_TABLE(pci, ids);
 
@@ -121,7 +106,7 @@ static struct pci_driver vm_pci_driver = {
 	.probe = vm_pci_probe,
 	.remove = vm_pci_remove,
 	.err_handler = &error_handlers,
-	.driver.pm = pm_sleep_ptr(&power),
+	.driver.pm = pm_sleep_ptr(&vm_card_power),
 };
 
 int vm_pci_init(void)

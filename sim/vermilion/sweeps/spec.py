@@ -91,9 +91,10 @@ def put(raw: dict, path: str, value: Any):
     for i, part in enumerate(parts):
         last, here = i == len(parts) - 1, ".".join(parts[: i + 1])
         if isinstance(at, list):
-            if not part.isdigit() or int(part) >= len(at):
+            entry = units.bare(part)
+            if entry is None or entry >= len(at):
                 raise UserError(f"{here}: the list has entries 0 to {len(at) - 1}")
-            part = int(part)
+            part = entry
         elif not isinstance(at, dict):
             raise UserError(f"{here}: what stands before {units.shown(part)} is no table and no list")
         elif not last and part not in at:

@@ -7,6 +7,7 @@ import sys
 import time
 
 import click
+from vermilion import units
 
 from . import counters, programming, registers, settings, show
 from .errors import DeviceError, UserError
@@ -120,7 +121,7 @@ def chosen_queues(session, queue):
     known = {name: number for number, name in session.names().items()}
     if queue in known:
         return [known[queue]]
-    number = settings.whole(queue)
+    number = units.bare(queue)
     if number is not None and number < session.has()["queues"]:
         return [number]
     raise UserError(

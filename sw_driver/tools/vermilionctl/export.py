@@ -7,9 +7,11 @@ sum of latencies is not counted by the hardware, so there is none.
 import sys
 import threading
 
+from vermilion import units
+
 from .counters import EVENTS, read
 from .errors import DeviceError, UserError
-from .settings import COLOURS, whole
+from .settings import COLOURS
 
 NEEDED = "the exporter needs prometheus_client; python3 -m pip install 'prometheus_client==0.26.0'"
 
@@ -138,7 +140,7 @@ def serve(where, listen: str):
     except ImportError:
         raise UserError(NEEDED) from None
     address, _, port = listen.rpartition(":")
-    number = whole(port)
+    number = units.bare(port)
     if number is None or number > 65535:
         raise UserError(f"--listen is {listen}; legal are PORT, :PORT and ADDRESS:PORT")
     with where.session():

@@ -129,7 +129,7 @@ def number_of(record: Record, queue: str) -> int:
     for number, (name, _) in record.queues.items():
         if name == queue:
             return number
-    if (number := settings.whole(queue)) in record.queues:
+    if (number := units.bare(queue)) in record.queues:
         return number
     known = ", ".join(f"{number} ({name})" for number, (name, _) in sorted(record.queues.items()))
     raise UserError(f"queue {queue} was not written from here; queues are {known}")

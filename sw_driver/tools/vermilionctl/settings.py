@@ -31,7 +31,7 @@ FLAGS += ("distance_option", "distance_infer", "distance_share")
 FLAGS += ("marker.colour_aware", "marker.ip_length", "marker.by_factor", "marker.ack_green")
 RATES = ("rate", "marker.rate", "marker.cir", "marker.pir")
 DEPTHS = tuple("marker." + name for name in ("burst", "cbs", "ebs", "pbs", "bucket", "low", "high"))
-DIGITS, LONGEST = 20, 100  # of a whole number, as 2^64 has; characters of any value
+LONGEST = 100  # characters of any value
 SWITCH = {"true": 1, "on": 1, "yes": 1, "1": 1, "false": 0, "off": 0, "no": 0, "0": 0}
 
 
@@ -114,11 +114,6 @@ def exact(raw: str):
     return number(Fraction(raw))
 
 
-def whole(raw: str) -> int | None:
-    """A whole number of ASCII digits; None where it is none, or longer than any that a member could take."""
-    return int(raw) if raw.isascii() and raw.isdecimal() and len(raw) <= DIGITS else None
-
-
 def short(raw: str) -> str:
     """ValueError before a number has so many digits that Python will not read it."""
     if len(raw) > LONGEST:
@@ -127,7 +122,7 @@ def short(raw: str) -> str:
 
 
 def dscp(raw: str) -> int:
-    number_ = whole(raw)
+    number_ = units.bare(raw)
     return units.dscp(raw if number_ is None else number_, "is")
 
 
@@ -160,7 +155,7 @@ def value_of(queue, name: str, raw: str):
     if name in RATES:
         return units.rate(raw)
     if name.endswith("_ns"):
-        bare = whole(raw)
+        bare = units.bare(raw)
         return units.duration(raw) if bare is None else bare
     if field in ("min", "max", "end"):
         return length(raw, name, bool(queue.unit_packets))
@@ -168,9 +163,9 @@ def value_of(queue, name: str, raw: str):
         return length(raw, name, True)
     if name.endswith("_bytes") or name in DEPTHS:
         return length(raw, name, False)
-    bare = whole(raw)
+    bare = units.bare(raw)
     if bare is None:
-        raise ValueError(f"legal are whole numbers of up to {DIGITS} digits")
+        raise ValueError(f"legal are whole numbers of up to {units.WHOLE_DIGITS} digits")
     return bare
 
 
