@@ -72,6 +72,8 @@ DEFAULTS |= {"idle": 60 * 10**9, "half_open": 3 * 10**9}
 
 
 class Marker(Strict):
+    """`[[marker]]`; None is a field that was not given, `given(name)` what holds then."""
+
     queue: str
     kind: Literal["leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm", "nm"]
     packet: Annotated[Amount, amount(64, 9600, "byte")] | None = None

@@ -345,6 +345,7 @@ def sentences(interface: str):
 
 @contextmanager
 def opened(interface: str):
+    """The lane of a netdev, through the kernel's family."""
     try:
         from pyroute2.netlink import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST
         from pyroute2.netlink.exceptions import NetlinkError
