@@ -127,7 +127,7 @@ def read_source(of: Map = LANE) -> tuple[str, list[Register]]:
 
 
 def scala(of: Map, _intro: str, registers: list[Register]) -> str:
-    """The Scala object: addresses, field positions and resets."""
+    """The Scala object: addresses, bits in use and field positions."""
     lines = [
         f"// {of.head}",
         f"package vermilion.{of.package}",
