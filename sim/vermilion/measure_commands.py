@@ -91,7 +91,9 @@ def speed(packets, json_file, publish):
 @click.argument("designs", nargs=-1)
 @click.option("--json", "json_file", metavar="FILE", help="The figures as JSON.")
 @click.option(
-    "--publish", is_flag=True, help="Writes docs/results/area.md and fpga/resources.toml; other designs keep their rows."
+    "--publish",
+    is_flag=True,
+    help="Writes docs/results/area.md and fpga/resources.toml; other designs keep their rows.",
 )
 def area(designs, json_file, publish):
     """Estimates the LUTs, registers and memories of every block and lane, or the DESIGNS named (whole lanes: minutes each).
@@ -203,7 +205,9 @@ def place(anchor, anchor_top, anchor_only, seed, json_file, publish):
     help="Build of the lane, or of the application block (app...).",
 )
 @click.option("--part", default=PART, show_default=True, help="Vivado's name of the device.")
-@click.option("--period", type=click.FloatRange(1, 100), default=4.0, show_default=True, help="Period of the clock, ns.")
+@click.option(
+    "--period", type=click.FloatRange(1, 100), default=4.0, show_default=True, help="Period of the clock, ns."
+)
 @click.option("--read", "reading", is_flag=True, help="Reads the reports of a run that has ended in DIR.")
 @click.option("--publish", is_flag=True, help="With --read: writes docs/results/vivado*.md and .json.")
 def vivado(folder, preset, part, period, reading, publish):
@@ -309,7 +313,9 @@ def distance_drops(captures, json_file, publish):
     type=click.IntRange(1, 200),
     help="Clocks from the first packet on. Default: 13 for the victim search, each block's own for the others.",
 )
-@click.option("--cells", type=click.Choice(["4", "8"]), default="4", show_default=True, help="Cells of the victim search.")
+@click.option(
+    "--cells", type=click.Choice(["4", "8"]), default="4", show_default=True, help="Cells of the victim search."
+)
 @click.option("--fault", help="Builds a fault in, which must be found; names by --list.")
 @click.option("--unknown-rams", is_flag=True, help="What a RAM holds before its first write is unknown; else zeros.")
 def prove(proofs, listed, depth, cells, fault, unknown_rams):
