@@ -148,9 +148,9 @@ def commit() -> str:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=1_000_000)
-    parser.add_argument("--loads", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--steps", type=int, default=1_000_000, help="messages and register accesses")
+    parser.add_argument("--loads", type=int, default=100, help="loads and unloads of the module")
+    parser.add_argument("--seed", type=int, default=1, help="of the damage")
     parser.add_argument("--kernel", default="6.12", choices=driver_guest.KERNELS)
     parser.add_argument("--publish", action="store_true", help="writes docs/results/driver-soak.json and .md")
     given = parser.parse_args()

@@ -9,7 +9,7 @@
     bits   of all memories as they are written down, ROMs left out
 
 A design whose SystemVerilog has not changed is not synthesised again. `fpga/resources.toml` pins the figures; a test holds the small
-designs against it. This module's `main` is the program that holds Yosys, one a synthesis.
+designs against it. Yosys runs in a program of its own, one a synthesis: `fpga/area/synthesise.py`.
 """
 
 import importlib.metadata

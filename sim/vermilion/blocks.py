@@ -14,7 +14,7 @@ ORDER = "lane stream parse classify mark flow policy average curve decide queue 
 HEAD = """# Every block
 
 Made by `python -m vermilion.blocks` from the heads of the files. Packages stand in the order in which a packet meets them.
-No source file of the project is longer than 400 lines; a test says so.
+No source file of the project is longer than 400 lines, generated ones apart; a test says so.
 
 """
 

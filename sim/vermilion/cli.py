@@ -215,7 +215,7 @@ def check(file, queues, victims, json_file, registers):
 @click.argument("file")
 @click.option("-o", "--output", required=True, metavar="PICTURE", help="PNG, SVG or PDF, by its ending.")
 def curves(file, output):
-    """Draws the drop curves of a configuration FILE."""
+    """Draws the drop curves of a configuration FILE, evaluated with the hardware's integers."""
     from . import config as configuration
     from . import simulate
 
@@ -233,7 +233,7 @@ def curves(file, output):
 @cli.command()
 @click.option("-o", "--output", metavar="FOLDER", help="Default .vermilion/build/regs.")
 def regs(output):
-    """Writes the register map as HTML and Markdown."""
+    """Writes the register maps, of a lane and of a NIC's app block, as HTML and Markdown."""
     from .registers import generate
 
     for path in generate(Path(output) if output else build.BUILD / "regs"):
@@ -243,7 +243,10 @@ def regs(output):
 @cli.command()
 @click.argument("parts", nargs=-1)
 def test(parts):
-    """Runs every test, or the PARTS named: a part of the suite, or a file of Python or cocotb tests."""
+    """Runs every test, or the PARTS named: parts of the suite, or files of Python or cocotb tests, test_*.py.
+
+    Parts: format-scala, format-scala-tests, format-cpp, format-python, python, scala, cocotb. Logs: .vermilion/test.
+    """
     from . import suite
 
     for part in parts:

@@ -175,8 +175,12 @@ HEAD = [
     show_default=True,
     help="Build of the lane; may be given again.",
 )
-@click.option("--changes", type=click.IntRange(1, 10**7), default=CHANGES, show_default=True)
-@click.option("--seed", type=click.IntRange(1, 2**31), default=SEED, show_default=True)
+@click.option(
+    "--changes", type=click.IntRange(1, 10**7), default=CHANGES, show_default=True, help="Profile changes in each run."
+)
+@click.option(
+    "--seed", type=click.IntRange(1, 2**31), default=SEED, show_default=True, help="Seed of profiles and their order."
+)
 @click.option("--publish", is_flag=True, help="Writes docs/results/commits.md and .json.")
 def commits(presets, changes, seed, publish):
     """Changes profiles at random while frames come at line rate: is every decision that of one profile?"""

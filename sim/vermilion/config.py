@@ -20,11 +20,15 @@ MASKS = {"red": (7, 7, 7), "wred": (7, 7, 7), "rio-c": (1, 3, 7), "rio-2": (1, 7
 
 
 class Port(Strict):
+    """`[port]`: the shaper in front of the wire; bits a second, bytes."""
+
     rate: Rate
     burst: Burst = Amount(0, "byte")
 
 
 class Average(Strict):
+    """A queue's `average`: which colours each estimator counts, in which unit, with which weight."""
+
     kind: Literal["red", "wred", "rio-c", "rio-2", "rio-dc"] = "red"
     weight: Annotated[float, number(2**-15, 1, "2^-15 (0.0000306) to 1")] = 0.002
     unit: Literal["byte", "packet"] = "byte"
@@ -63,10 +67,14 @@ class Curve(Strict):
 
 
 class EcnCurve(Curve):
+    """The curve of ECN-capable packets, in the drop curve that it belongs to."""
+
     curve: Literal["red", "gentle", "exred"] = "red"
 
 
 class DropCurve(Curve):
+    """A colour's drop curve."""
+
     ecn: EcnCurve | None = None
 
 
@@ -132,6 +140,8 @@ def queue_name(raw):
 
 
 class Queue(Strict):
+    """`[[queue]]`, as the file has it; what concerns several queues is checked by `place`."""
+
     name: Annotated[str, BeforeValidator(queue_name)]
     index: Annotated[int, number(0, 4095, "0 to 4095", whole=True)] | None = None
     default: StrictBool = False
@@ -206,6 +216,8 @@ class Queue(Strict):
 
 
 class Config(Strict):
+    """A whole file. After `parse` or `load` every queue has its number, and one is the default."""
+
     port: Port
     queue: list[Queue] = []
     marker: list[Marker] = []

@@ -222,8 +222,8 @@ def report(path: Path, preset: str | None, say) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="vermilion.corundum_check", description=__doc__.split("\n")[0])
-    parser.add_argument("config", type=Path)
-    parser.add_argument("--preset")
+    parser.add_argument("config", type=Path, help="a board's config.tcl")
+    parser.add_argument("--preset", help="the build of the block; without it, whichever has the board's ports")
     given = parser.parse_args()
     return report(given.config, given.preset, print)
 

@@ -1,4 +1,4 @@
-"""The commands `vermilion corundum`: a NIC's configuration checked, and what is added to a Corundum tree."""
+"""The commands `vermilion corundum`, a NIC's configuration checked and what is added to a Corundum tree, and `vermilion release`."""
 
 import sys
 from pathlib import Path
@@ -27,7 +27,10 @@ def check(config, preset):
 @click.argument("preset")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def overlay(preset, folder):
-    """Writes the block built for PRESET below DIR, the root of a copy of Corundum, with what a board needs to take it in."""
+    """Writes the block built for PRESET below DIR, the root of a copy of Corundum, with what a board needs to take it in.
+
+    Presets, and which board takes which: fpga/corundum/README.md.
+    """
     from . import corundum as tree
 
     with working() as note:
@@ -40,7 +43,7 @@ def overlay(preset, folder):
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--preset", "presets", multiple=True, metavar="PRESET", help="Only this one; may be given again.")
-@click.option("--version", default="0.0.0", show_default=True, help="Version of the cores, as 0.1.0.")
+@click.option("--version", default="0.0.0", show_default=True, help="Version of the cores, such as 0.1.0.")
 def release(folder, presets, version):
     """Writes the SystemVerilog of every preset below DIR and packs it, for FuseSoC or any other tool."""
     from . import release as packing

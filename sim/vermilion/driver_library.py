@@ -100,6 +100,7 @@ def number(x: Fraction | int):
 
 @cache
 def library() -> ctypes.CDLL:
+    """The library, built if need be, or the one that the tools' package carries."""
     if SOURCES == CARRIED:
         return load(CARRIED / "libvermilion_driver.so")
     from . import build

@@ -74,6 +74,7 @@ class Line:
 
 
 def line(queue: str, field: str, asked: Fraction, real: Fraction, text=lambda x: f"{float(x):.6g}") -> Line:
+    """A value for the table, with its relative error."""
     return Line(queue, field, text(asked), text(real), float((real - asked) / asked) if asked else 0.0)
 
 

@@ -76,6 +76,7 @@ def marker_dict(w) -> dict:
 
 
 def marker_record(m: Marker | None) -> dict:
+    """A marker's part of the record; kind 0 for None."""
     settings, words = marker_settings(m), C.MarkerWords()
     library().vm_marker_convert(ctypes.byref(settings), ctypes.byref(words))
     return marker_dict(words)

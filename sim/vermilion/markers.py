@@ -1,8 +1,8 @@
 """The `[[marker]]` tables: what gives a queue's packets their colour. Fields and defaults: `docs/configuration.md`.
 
 Kinds and their fields: leaf (P0, P2), srTCM (RFC 2697), trTCM (RFC 2698), REDP with its combined dropper (P0); by flow 3CPM,
-WPM, APM and none (P1). A bucket or
-threshold in packets counts each packet as `packet` bytes, and the rate fills it accordingly.
+WPM, APM and none (P1); papers: docs/words.md. A bucket or threshold in packets counts each packet as `packet` bytes, and the
+rate fills it accordingly.
 """
 
 from typing import Annotated, Literal
@@ -72,6 +72,8 @@ DEFAULTS |= {"idle": 60 * 10**9, "half_open": 3 * 10**9}
 
 
 class Marker(Strict):
+    """`[[marker]]`; None is a field that was not given, `given(name)` what holds then."""
+
     queue: str
     kind: Literal["leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm", "nm"]
     packet: Annotated[Amount, amount(64, 9600, "byte")] | None = None

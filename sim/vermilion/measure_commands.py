@@ -1,4 +1,5 @@
-"""The commands that measure and publish in docs/results: `bench`, `speed`, `area`, `timing`, `place`, `vivado`, `battery`, `fairness`, `distance-drops`; and `prove`. The work is in the modules of these names."""
+"""The commands that measure and publish in docs/results: `bench`, `speed`, `area`, `timing`, `place`, `vivado`, `battery`,
+`fairness`, `distance-drops`; and `prove`. The work is in the modules of these names."""
 
 import json
 import sys
@@ -33,9 +34,9 @@ from .vivado import PART
     help="Frames as a port brings them, at three loads, with the distribution of latencies.",
 )
 @click.option("--json", "json_file", metavar="FILE", help="The figures as JSON.")
-@click.option("--publish", is_flag=True, help="Write docs/results/bench.md, or line-rate.md, and .json.")
+@click.option("--publish", is_flag=True, help="Writes docs/results/bench.md, or line-rate.md, and .json.")
 def bench(presets, packets, line_rate, json_file, publish):
-    """Measures clocks a decision, latency and pace."""
+    """Measures clocks a decision, latency, and how fast the lane simulates."""
     from . import bench as measured
     from . import line_rate as paced
     from . import show, simulate
@@ -69,7 +70,7 @@ def bench(presets, packets, line_rate, json_file, publish):
     help="Frames of 64 bytes; a tenth of 1,518; cocotb a hundredth of each.",
 )
 @click.option("--json", "json_file", metavar="FILE", help="The figures as JSON.")
-@click.option("--publish", is_flag=True, help="Write docs/results/speed.md and .json.")
+@click.option("--publish", is_flag=True, help="Writes docs/results/speed.md and .json.")
 def speed(packets, json_file, publish):
     """Measures how fast the RTL, the model and cocotb simulate, side by side."""
     from . import simulate
@@ -90,10 +91,15 @@ def speed(packets, json_file, publish):
 @click.argument("designs", nargs=-1)
 @click.option("--json", "json_file", metavar="FILE", help="The figures as JSON.")
 @click.option(
-    "--publish", is_flag=True, help="Write docs/results/area.md and fpga/resources.toml; other designs keep their rows."
+    "--publish",
+    is_flag=True,
+    help="Writes docs/results/area.md and fpga/resources.toml; other designs keep their rows.",
 )
 def area(designs, json_file, publish):
-    """Estimates the LUTs, registers and memories of every block and lane, or the DESIGNS named (whole lanes: minutes each)."""
+    """Estimates the LUTs, registers and memories of every block and lane, or the DESIGNS named (whole lanes: minutes each).
+
+    A name that is no design gets the list of those that are.
+    """
     from . import area as estimate
     from . import simulate
 
@@ -114,11 +120,17 @@ def area(designs, json_file, publish):
 @click.command()
 @click.argument("designs", nargs=-1)
 @click.option("--paths", "count", type=click.IntRange(1, 1000), default=10, show_default=True, help="Paths to show.")
-@click.option("--anchor", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
+@click.option(
+    "--anchor",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Verilog of the anchor; once for each file.",
+)
 @click.option("--anchor-top", default="", help="Top module of the anchor: any Verilog core, measured beside.")
 @click.option("--anchor-clock", default="clk", show_default=True, help="Its clock.")
 @click.option("--json", "json_file", metavar="FILE", help="The paths as JSON.")
-@click.option("--publish", is_flag=True, help="Write docs/results/timing.md and .json.")
+@click.option("--publish", is_flag=True, help="Writes docs/results/timing.md and .json.")
 def timing(designs, count, anchor, anchor_top, anchor_clock, json_file, publish):
     """Estimates the longest paths of DESIGNS, those of `area` (whole lanes: minutes each); without any, of the small ones."""
     from . import area as estimate
@@ -147,12 +159,18 @@ def timing(designs, count, anchor, anchor_top, anchor_clock, json_file, publish)
 
 
 @click.command()
-@click.option("--anchor", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
+@click.option(
+    "--anchor",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Verilog of the anchor; once for each file.",
+)
 @click.option("--anchor-top", default="", help="Top module of the anchor: any Verilog core, placed and routed too.")
-@click.option("--anchor-only", is_flag=True, help="Leave the lane out.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the placer.")
+@click.option("--anchor-only", is_flag=True, help="Leaves the lane out.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the placer.")
 @click.option("--json", "json_file", metavar="FILE", help="The figures as JSON.")
-@click.option("--publish", is_flag=True, help="Write docs/results/place.md and .json.")
+@click.option("--publish", is_flag=True, help="Writes docs/results/place.md and .json.")
 def place(anchor, anchor_top, anchor_only, seed, json_file, publish):
     """Places and routes a lane in an ECP5 with open tools (an hour or more)."""
     from . import place as measured
@@ -179,11 +197,19 @@ def place(anchor, anchor_top, anchor_only, seed, json_file, publish):
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--preset", type=click.Choice(rtl.PRESETS), default="nic10g", show_default=True)
-@click.option("--part", default=PART, show_default=True)
-@click.option("--period", type=click.FloatRange(1, 100), default=4.0, show_default=True, help="Of the clock, in ns.")
-@click.option("--read", "reading", is_flag=True, help="Read the reports of a run that has ended in DIR.")
-@click.option("--publish", is_flag=True, help="With --read: write docs/results/vivado*.md and .json.")
+@click.option(
+    "--preset",
+    type=click.Choice(rtl.PRESETS),
+    default="nic10g",
+    show_default=True,
+    help="Build of the lane, or of the application block (app...).",
+)
+@click.option("--part", default=PART, show_default=True, help="Vivado's name of the device.")
+@click.option(
+    "--period", type=click.FloatRange(1, 100), default=4.0, show_default=True, help="Period of the clock, ns."
+)
+@click.option("--read", "reading", is_flag=True, help="Reads the reports of a run that has ended in DIR.")
+@click.option("--publish", is_flag=True, help="With --read: writes docs/results/vivado*.md and .json.")
 def vivado(folder, preset, part, period, reading, publish):
     """Writes a lane or application block to DIR, ready for Vivado, or reads back what Vivado reported there. Vivado itself is yours to start."""
     from . import area as estimate
@@ -203,8 +229,10 @@ def vivado(folder, preset, part, period, reading, publish):
 
 
 @click.command()
-@click.option("--seed", type=click.IntRange(1, 2**32 - 1), default=1, show_default=True)
-@click.option("--publish", is_flag=True, help="Write docs/results/random-source.md and .json.")
+@click.option(
+    "--seed", type=click.IntRange(1, 2**32 - 1), default=1, show_default=True, help="Seed of the random source."
+)
+@click.option("--publish", is_flag=True, help="Writes docs/results/random-source.md and .json.")
 def battery(seed, publish):
     """Puts the random source through dieharder (some minutes)."""
     from . import battery as tests
@@ -222,7 +250,7 @@ def battery(seed, publish):
 
 
 @click.command()
-@click.option("--publish", is_flag=True, help="Write docs/results/redp-fairness.md and .json.")
+@click.option("--publish", is_flag=True, help="Writes docs/results/redp-fairness.md and .json.")
 def fairness(publish):
     """Measures how evenly REDP demotes flows of equal rate, by the phases of their packets."""
     from . import fairness as measured
@@ -243,7 +271,7 @@ def fairness(publish):
 @click.command("distance-drops")
 @click.argument("captures", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--json", "json_file", metavar="FILE", help="The rows as JSON.")
-@click.option("--publish", is_flag=True, help="Write docs/results/distance-drops.md and .json.")
+@click.option("--publish", is_flag=True, help="Writes docs/results/distance-drops.md and .json.")
 def distance_drops(captures, json_file, publish):
     """Measures on CAPTURES what dropping the nearest packet saves, beside the arriving one; without any, on the shipped one.
 
@@ -285,8 +313,10 @@ def distance_drops(captures, json_file, publish):
     type=click.IntRange(1, 200),
     help="Clocks from the first packet on. Default: 13 for the victim search, each block's own for the others.",
 )
-@click.option("--cells", type=click.Choice(["4", "8"]), default="4", show_default=True, help="Of the victim search.")
-@click.option("--fault", help="Build a fault in, which must be found; names by --list.")
+@click.option(
+    "--cells", type=click.Choice(["4", "8"]), default="4", show_default=True, help="Cells of the victim search."
+)
+@click.option("--fault", help="Builds a fault in, which must be found; names by --list.")
 @click.option("--unknown-rams", is_flag=True, help="What a RAM holds before its first write is unknown; else zeros.")
 def prove(proofs, listed, depth, cells, fault, unknown_rams):
     """Proves the victim search to a depth, and single blocks to a depth or for ever; or only the PROOFS named."""

@@ -13,6 +13,8 @@ WIDTHS = {"u32": "<I", "u64": "<Q"}
 
 
 class Messages:
+    """Encodes and decodes by one specification, by default the committed one."""
+
     def __init__(self, spec: dict | None = None):
         self.spec = spec or netlink_spec.load()
         self.enums = {each["name"]: each["entries"] for each in self.spec["definitions"]}

@@ -95,6 +95,7 @@ def queue_words(queue: Queue, port_rate: int, queues: int, marker: Marker | None
 
 
 def queue_record(queue: Queue, port_rate: int, queues: int, marker: Marker | None) -> dict:
+    """A queue's part of the record; `port_rate` in bits a second, `queues` up to the highest configured."""
     w = queue_words(queue, port_rate, queues, marker)
     return {
         "index": queue.index,

@@ -96,6 +96,7 @@ def access(node) -> str:
 
 
 def read_source(of: Map = LANE) -> tuple[str, list[Register]]:
+    """A map's own description, and its registers in the order of addresses; arrays are one register with `dims`."""
     from systemrdl import RDLCompiler
     from systemrdl.node import RegNode
 
@@ -126,6 +127,7 @@ def read_source(of: Map = LANE) -> tuple[str, list[Register]]:
 
 
 def scala(of: Map, _intro: str, registers: list[Register]) -> str:
+    """The Scala object: addresses, bits in use and field positions."""
     lines = [
         f"// {of.head}",
         f"package vermilion.{of.package}",

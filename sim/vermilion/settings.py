@@ -26,6 +26,7 @@ DEFAULT_QUANTUM, DEFAULT_BURST = 1522, 3044  # vm_queue_defaults()
 
 
 def curve_settings(curve: Curve | None):
+    """`struct vm_curve`; None is tail drop."""
     if curve is None or curve.curve == "tail":
         return C.Curve()
     end = curve.end.value if curve.end else 0
@@ -33,6 +34,7 @@ def curve_settings(curve: Curve | None):
 
 
 def marker_settings(m: Marker | None):
+    """`struct vm_marker`, with defaults filled in; depths and thresholds in bytes."""
     out = C.Marker()
     if m is None:
         return out
@@ -58,6 +60,7 @@ def marker_settings(m: Marker | None):
 
 
 def queue_settings(queue: Queue, marker: Marker | None):
+    """`struct vm_queue`, with its marker."""
     average, amount = queue.average, lambda asked, default=0: asked.value if asked else default
     out = C.Queue(
         weight=number(exact(average.weight)),

@@ -136,4 +136,5 @@ def run(program: Path, arguments: list, on_progress, on_warning) -> None:
 
 
 def write_words(record: dict, path: Path):
+    """The record as `--config-words` takes it."""
     path.write_text(json.dumps(record, separators=(",", ":")) + "\n")

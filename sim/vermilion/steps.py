@@ -75,4 +75,5 @@ def step(output: Path, key: str, say, text: str, action):
 
 
 def files(folder: str, *patterns: str) -> list[Path]:
+    """Files below a folder of the project whose names match one of the patterns."""
     return [path for pattern in patterns for path in (ROOT / folder).rglob(pattern) if path.is_file()]

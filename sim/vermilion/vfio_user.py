@@ -33,11 +33,15 @@ class Refused(OSError):
 
 @dataclass(frozen=True)
 class Region:
+    """What the server says of a region: VFIO_REGION_INFO_FLAG_*, and its bytes."""
+
     flags: int
     size: int
 
 
 class Client:
+    """A connection, with the version agreed on. Regions are BAR0, BAR2 and CONFIG; offsets in bytes, words little-endian."""
+
     def __init__(self, path, timeout: float = 5, capabilities: dict | None = None):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(timeout)
@@ -116,6 +120,7 @@ class Client:
         return self.command(REGION_READ, ACCESS.pack(offset, region, count))[ACCESS.size :]
 
     def write(self, region: int, offset: int, data: bytes, posted: bool = False):
+        """`posted`: without waiting for the answer, as writes of a bus are."""
         self.command(REGION_WRITE, ACCESS.pack(offset, region, len(data)) + data, reply=not posted)
 
     def read32(self, address: int, region: int = BAR0) -> int:
@@ -136,9 +141,11 @@ class Client:
         self.set_irqs(DATA_EVENTFD | ACTION_TRIGGER, start, len(eventfds), eventfds)
 
     def unwire(self):
+        """Takes all eventfds away."""
         self.set_irqs(DATA_NONE | ACTION_TRIGGER, 0, 0)
 
     def dma_map(self, address: int, size: int, fd: int | None = None, offset: int = 0, flags: int = 3):
+        """Offers memory to the device: of a file, or by its address alone. `flags`: 1 may be read, 2 written."""
         self.command(DMA_MAP, struct.pack("<IIQQQ", 32, flags, offset, address, size), () if fd is None else (fd,))
 
     def dma_unmap(self, address: int, size: int, flags: int = 0):

@@ -100,7 +100,13 @@ def compare(engine, seeds, quick, jobs, publish):
 
 @click.command()
 @click.argument("name")
-@click.option("--engine", type=click.Choice(["model", "rtl"]), default="model", show_default=True)
+@click.option(
+    "--engine",
+    type=click.Choice(["model", "rtl"]),
+    default="model",
+    show_default=True,
+    help="The bit-exact model, or the Verilated RTL beside it; docs/experiments.md.",
+)
 @click.option(
     "--seeds", type=click.IntRange(min=1), metavar="N", help="The first N seeds of the settings. Default: all."
 )
@@ -108,7 +114,7 @@ def compare(engine, seeds, quick, jobs, publish):
 @click.option(
     "--jobs", type=click.IntRange(1, 256), default=os.cpu_count() or 1, show_default=True, help="Runs at once."
 )
-@click.option("--publish", is_flag=True, help="Write the experiment's part of docs/results/papers.md.")
+@click.option("--publish", is_flag=True, help="Writes the experiment's part of docs/results/papers.md.")
 def experiment(name, engine, seeds, quick, jobs, publish):
     """Runs a paper's experiment beside its figures: NAME is list, all, one of the list, or schemes.
 

@@ -149,6 +149,7 @@ def normal(device: str) -> str:
 
 
 def opened(device: str) -> Bus:
+    """The way to a card that `--device` names, `pci:` or `unix:`."""
     kind, _, place = device.partition(":")
     if kind == "pci":
         return PciBus(normal(device).removeprefix("pci:"))

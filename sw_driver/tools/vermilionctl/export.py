@@ -13,7 +13,7 @@ from .counters import EVENTS, read
 from .errors import DeviceError, UserError
 from .settings import COLOURS
 
-NEEDED = "the exporter needs prometheus_client; python3 -m pip install 'prometheus_client==0.26.0'"
+NEEDED = "the exporter needs prometheus_client; in its environment: pip install 'prometheus_client==0.26.0'"
 
 
 def families(found: dict, has: dict, lane: int):

@@ -19,7 +19,7 @@ from . import counters, programming, registers, settings
 from .errors import Busy, DeviceError, UserError
 from .record import Record
 
-NEEDED = "--device netlink: needs pyroute2 and PyYAML; python3 -m pip install 'pyroute2==0.9.7' 'PyYAML==6.0.3'"
+NEEDED = "netlink: needs pyroute2 and PyYAML; in its environment: pip install 'pyroute2==0.9.7' 'PyYAML==6.0.3'"
 TYPES = {"u32": "uint32", "u64": "uint64", "string": "asciiz", "flag": "flag", "binary": "cdata", "pad": "none"}
 OWNER_TC, OWNER_NETLINK = 1, 2
 REFUSALS = (
@@ -345,6 +345,7 @@ def sentences(interface: str):
 
 @contextmanager
 def opened(interface: str):
+    """The lane of a netdev, through the kernel's family."""
     try:
         from pyroute2.netlink import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST
         from pyroute2.netlink.exceptions import NetlinkError

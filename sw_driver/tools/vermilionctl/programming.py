@@ -52,6 +52,7 @@ def load(path: str, lane) -> Record:
 
 
 def fits(config, flows: int, path) -> Record:
+    """The record of a configuration, unless it needs flows that the build does not keep."""
     for marker in config.marker:
         if marker.by_flow and marker.kind != "nm" and not flows:
             raise UserError(
@@ -61,6 +62,7 @@ def fits(config, flows: int, path) -> Record:
 
 
 def port_words(port) -> tuple:
+    """The port shaper's words: mantissa and shift of ns a byte, burst in ns."""
     cost = library().vm_cost(port.rate)
     return cost.mant, cost.shift, library().vm_burst_ns(port.burst_bytes, port.rate, port.queues)
 
@@ -136,6 +138,7 @@ def number_of(record: Record, queue: str) -> int:
 
 
 def change_queue(record: Record, queue: str, pairs: list[tuple[str, str]]) -> Record:
+    """`set QUEUE`: another record; `unit_packets` first, as thresholds are in its unit."""
     wanted = clone(record)
     _, held = wanted.queues[number_of(record, queue)]
     for name, raw in sorted(pairs, key=lambda pair: pair[0] != "unit_packets"):
@@ -144,6 +147,7 @@ def change_queue(record: Record, queue: str, pairs: list[tuple[str, str]]) -> Re
 
 
 def change_port(record: Record, pairs: list[tuple[str, str]]) -> Record:
+    """`set port`: another record; the library says what is legal."""
     wanted = clone(record)
     for name, raw in pairs:
         try:

@@ -13,6 +13,8 @@ from . import card, counters, programming, record, registers
 
 
 class Registers:
+    """A lane by its registers (`pci:`, `unix:`); `netlink.Kernel` has the same methods."""
+
     def __init__(self, device: str, lane):
         self.device, self.lane, self.number = device, lane, lane.number
 
@@ -64,6 +66,7 @@ class Registers:
 
 @contextmanager
 def opened(device: str, number: int = 0):
+    """Lane `number` of a card, as `--device` names it; DeviceError or UserError with a sentence."""
     if device.startswith("netlink:"):
         from . import netlink
 

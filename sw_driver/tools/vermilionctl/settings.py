@@ -197,6 +197,7 @@ def assign(queue, name: str, raw: str):
 
 
 def defaults():
+    """A queue as the library has it before anybody sets something."""
     made = C.Queue()
     library().vm_queue_defaults(ctypes.byref(made))
     return made
