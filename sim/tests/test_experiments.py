@@ -57,7 +57,12 @@ def test_every_settings_file_is_complete(name):
             'kind = "poison"',
             "kind is .*poison.*; legal are poisson, wred-rio, redp, ddred, 3cpm",
         ),
+        ("p4", 'kind = "poisson"', 'kind = ["poisson"]', "kind is .*poisson.*; legal are poisson"),
         ("p4", "seeds = [1, 2,", "seeds = [1, 1,", "has a seed twice"),
+        ("p4", 'below = "red.{load}.mean_run"', 'below = ""', "row.6.below is"),
+        ("p4", "exact = 2.656e-6", "exact = 0\nwithin = 0.01", "has within and an exact of 0"),
+        ("p2", 'rate = "1.7Mbit" }\nqueue', 'rate = "1.7Mbit" }\nqueues', "lane has no queue; it needs one at least"),
+        ("p0", "drop02 = 0.02", "drop2 = 0.02", "scheme has no drop02"),
         ("p4", "within = 0.01", "within = 0.01\nhigh = 2.0", "has within and low, high; one may"),
         ("p4", "within = 0.01", "", 'has class "gate" and nothing to judge by'),
         ("p4", 'value = "tail.{load}.loss"', 'value = "tail.{laod}.loss"', "names in braces what its each lacks"),
@@ -133,6 +138,21 @@ def test_rows_are_judged(fields, ours, other, good):
     assert judged.good == good and judged.verdict == ("held" if good else "NOT HELD")
 
 
+def test_a_row_says_in_how_many_seeds_it_holds_and_what_was_wanted():
+    figures = {"a": [1.0, 3.0], "b": [2.0, 2.5]}
+    held = verdicts.judge(row(below="b"), figures, 2)
+    assert held.good and held.wanted == "< 2.25 by the means; it is in 1 of 2 seeds"
+    assert verdicts.judge(row(below="b", in_seeds=1), figures, 2).wanted == "< 2.25 in 1 seeds; it is in 1 of 2"
+    assert verdicts.judge(row(low=1.5), figures, 2).wanted == "at least 1.5"
+    assert [verdicts.shown(x) for x in (999.951, 1000.02, 12345.6)] == ["1,000.0", "1,000.0", "12,346"]
+
+
+@pytest.mark.parametrize("fields", [{"high": 0.0}, {"below": "b"}, {"exact": 1.0, "within": 9.0}, {"low": 0.0}])
+def test_nothing_holds_for_a_figure_that_a_run_could_not_give(fields):
+    judged = verdicts.judge(row(**fields), {"a": [math.nan, 0.0], "b": [2.0, 2.0]}, 2)
+    assert not judged.good and math.isnan(judged.ours) and math.isnan(judged.spread)
+
+
 def test_fewer_seeds_lower_what_must_hold_in_some_of_them():
     line = row(below="b", in_seeds=11)
     assert verdicts.judge(line, {"a": [1.0, 1.0], "b": [2.0, 2.0]}, 12).good
@@ -162,8 +182,11 @@ def test_a_run_is_done_once_and_again_when_its_input_changes(tmp_path):
     assert runs.Runner(program, tmp_path / "out", 2).all(plan, done.append) == {"a": {1: {"n": 1}, 2: {"n": 1}}}
     runs.Runner(program, tmp_path / "out", 2).all(plan)
     assert calls() == 2 and done == [1, 1]
+    twice = [runs.Run(name, 7, {"seed": 7}, 1) for name in "ab"]  # two names of one run
+    got = runs.Runner(program, tmp_path / "twice", 2).all(twice, done.append)
+    assert got == {"a": {7: {"n": 1}}, "b": {7: {"n": 1}}} and calls() == 3 and done == [1, 1, 1, 1]
     runs.Runner(program, tmp_path / "out", 2).all([runs.Run("a", 1, {"seed": 1, "more": 2}, 1)])
-    assert calls() == 3
+    assert calls() == 4
     record = json.loads(next((tmp_path / "out/runs").glob("*.json")).read_text())
     assert record.keys() == {"run", "seed", "versions", "wall_seconds", "settings", "results"}
 
@@ -352,6 +375,9 @@ def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, t
         work = command.module(of)
         results = runs.Runner(net, tmp_path, 2).all(work.planned(of, of.seeds[:1], shorter))
         figures = work.figures(of, results, shorter)
+        for run, by_seed in results.items():  # a sweep asks for those of one run at a time
+            own = {n: x for n, x in work.figures(of, {run: by_seed}, shorter).items() if n.startswith(f"{run}.") and x}
+            assert own and all(figures[n] == x for n, x in own.items())
         judged = [verdicts.judge(line, figures, len(of.seeds)) for line in settings.lines(of.row)]
         made = {"name": name, "engine": "model", "seeds": of.seeds[:1], "quick": True, "versions": net.versions}
         page = tmp_path / f"{name}.html"
@@ -375,3 +401,24 @@ def test_the_published_page_has_every_published_row():
         assert made["text"] in page and not made["quick"]
         of = settings.parse(FILES[made["name"]])
         assert made["seeds"] == of.seeds and len(made["rows"]) == len(settings.lines(of.row))
+
+
+def test_publishing_keeps_what_others_published_in_order_with_a_line_each(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "PUBLISHED", tmp_path)
+    judged = [verdicts.judge(row(high=high), {"a": [0.5, 0.7]}, 2) for high in (1.0, 0.1)]
+    for name in ("p2", "p0-two", "p0"):
+        of = settings.parse(FILES[name])
+        made = {"name": name, "engine": "model", "seeds": of.seeds, "quick": False, "versions": {}}
+        pages.publish(name, of, made, judged, [], ["a note"])
+    page = (tmp_path / "papers.md").read_text()
+    heads = [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")]
+    assert heads == [settings.parse(FILES[name]).title for name in ("p0", "p0-two", "p2")]
+    assert page.count(": 1 of 2 gates held\n") == 3 and "[P2: WRED against RIO-C](#p2-wred-against-rio-c)" in page
+
+
+def test_a_page_of_a_part_does_not_take_the_place_of_the_whole():
+    assert [pages.kind(*each) for each in ((False, [1, 2], [1, 2]), (False, [1], [1, 2]), (True, [1, 2], [1, 2]))] == [
+        "",
+        "1-seeds-",
+        "quick-",
+    ]
