@@ -1,6 +1,6 @@
 """What figures of several experiments share: a colour for every scheme, the papers' or another that was added to the settings, and how far seeds reach."""
 
-INKS = ("#5b8fc0", "#d2603a", "#2e9e43", "#c99300", "#8a5bb0", "#4aa5a0", "#b0507a", "#777777")
+INKS = ("#5b8fc0", "#d2603a", "#2e9e43", "#c99300", "#8a5bb0", "#4aa5a0", "#b0507a", "#8d6e3f")
 
 
 def inks(names, fixed: dict[str, str]) -> dict[str, str]:
