@@ -25,6 +25,8 @@ def read(name):
 @pytest.mark.parametrize(
     "name, old, new, words",
     [
+        ("p1", 'marker = [{ queue = "af", kind = "3cpm" }]', "", "edge has no marker; it needs one at least"),
+        ("p3", 'ddred = "nearest"', 'dd = "nearest"', "scheme has no ddred"),
         ("p3", "least_bytes = 100_000", "least_bytes = 7_000_000", "bus has least_bytes 7000000 above most"),
         ("p3", "routers = 10", "routers = 40", "bus.routers is 40"),
         ("p3", "limit = 50, p = 0.1", "limit = 50, p = 1.1", "thresholds.small.p is 1.1"),
@@ -179,6 +181,9 @@ def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, t
             of = of.model_copy(update={"bus": bus, "two": of.two.model_copy(update={"latency_ms": [1, 20, 50, 100]})})
         results = runs.Runner(net, tmp_path, 2).all(work.planned(of, of.seeds[:1], shorter))
         figures = work.figures(of, results, shorter)
+        for run, by_seed in results.items():  # a sweep asks for those of one run at a time
+            own = {n: x for n, x in work.figures(of, {run: by_seed}, shorter).items() if n.startswith(f"{run}.") and x}
+            assert own and all(figures[n] == x for n, x in own.items())
         judged = [verdicts.judge(line, figures, len(of.seeds)) for line in settings.lines(of.row)]
         made = {"name": name, "engine": "model", "seeds": of.seeds[:1], "quick": True, "versions": net.versions}
         page = tmp_path / f"{name}.html"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from vermilion import build, cli
-from vermilion.experiments import poisson
+from vermilion.experiments import poisson, runs
 from vermilion.fields import UserError
 from vermilion.sweeps import cluster, plan, results, spec, survival, work
 
@@ -147,10 +147,10 @@ def test_a_worker_does_a_run_once_and_says_so(small, queue, tmp_path):
     Path(task["place"]).parent.mkdir()
     assert work.execute(task) == work.execute(task) == task["place"]
     assert len((tmp_path / plan.LOG).read_text().splitlines()) == 1
-    stored = plan.kept(Path(task["place"]))
+    stored = runs.stored(Path(task["place"]))
     assert stored["settings"] == rows[0].run.asked and stored["results"]["arrived"] == 150_000
     Path(task["place"]).write_text("{")
-    assert plan.kept(Path(task["place"])) is None
+    assert runs.stored(Path(task["place"])) is None
     with pytest.raises(work.Failed, match="ended with status 2"):
         work.execute(task | {"place": str(tmp_path / "other"), "asked": {"lane": {}}})
     assert not (tmp_path / "other").exists()

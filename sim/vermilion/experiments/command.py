@@ -59,7 +59,7 @@ def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int
     made = {"name": name, "engine": engine, "seeds": seeds, "quick": quick, "versions": program.versions}
     if beside:
         made["beside"] = beside.record()
-    kind = "quick-" if quick else ""
+    kind = pages.kind(quick, seeds, of.seeds)
     (folder / f"{kind}table.json").write_text(
         json.dumps(made | {"figures": measured, "rows": [row.record() for row in judged]}, indent=1) + "\n"
     )

@@ -1,15 +1,15 @@
 """P3: RED and DDRED on a bus of routers, on a flower of loops, and between two flows of unequal length.
 
 Runs are called `bus.SET.SCHEME`, `flower.SET.SCHEME` and `two.SET.LATENCY.SCHEME`, SET the thresholds. Bus and flower give `lost` (packets, evicted ones too),
-`slots` (sum of distance times losses), `time` (sum of transfer times, s) and `late` (transfers without an end); `NETWORK.SET.lost_change`,
-`slots_change` and `time_change` are DDRED's against RED's, seed by seed, percent. The two flows give `long` and `short` (KB/s), `ratio` and
-`unfair`, |ln(ratio)|.
+`slots` (sum of distance times losses), `late` (transfers without an end) and `time` (sum of transfer times, s; nan where one is late);
+`NETWORK.SET.lost_change`, `slots_change` and `time_change` are DDRED's against RED's, seed by seed, percent. The two flows give `long` and `short`
+(KB/s), `ratio` and `unfair`, |ln(ratio)|.
 """
 
 import math
 import random
 
-from . import network, runs, settings
+from . import drawing, network, runs, settings
 
 ENGINES = ("model",)
 NETWORKS = ("bus", "flower")
@@ -120,7 +120,7 @@ def of_many(result: dict) -> dict[str, float]:
     return {
         "lost": float(sum(n for _, n in lost)),
         "slots": float(sum(hops * n for hops, n in lost)),
-        "time": sum(took) / network.SECOND,
+        "time": sum(took) / network.SECOND if all(took) else math.nan,
         "late": float(took.count(0)),
     }
 
@@ -132,33 +132,39 @@ def of_two(result: dict, seconds: float) -> dict[str, float]:
 
 
 def figures(of: settings.Ddred, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
-    out = {}
-    for name, by_seed in results.items():
-        for _, result in sorted(by_seed.items()):
-            made = of_two(result, of.two.seconds) if name.startswith("two.") else of_many(result)
-            for what, number in made.items():
-                out.setdefault(f"{name}.{what}", []).append(number)
+    of_run = lambda name, result: of_two(result, of.two.seconds) if name.startswith("two.") else of_many(result)
+    out = runs.measured(results, of_run)
     for where in NETWORKS:
         for thresholds in of.thresholds:
+            pair = [f"{where}.{thresholds}.{scheme}" for scheme in SCHEMES]
+            if not all(name in results for name in pair):
+                continue
             for what in ("lost", "slots", "time"):
-                pair = zip(*(out[f"{where}.{thresholds}.{scheme}.{what}"] for scheme in SCHEMES))
-                out[f"{where}.{thresholds}.{what}_change"] = [100 * (b / a - 1) if a else 0.0 for a, b in pair]
+                both = zip(*(out[f"{name}.{what}"] for name in pair))
+                out[f"{where}.{thresholds}.{what}_change"] = [100 * (b / a - 1) if a else math.nan for a, b in both]
     return out
+
+
+def panels(figure, of: settings.Ddred):
+    """An axis for each set of thresholds, which is its title."""
+    axes = figure.subplots(1, len(of.thresholds), squeeze=False)[0]
+    for axis, (name, bound) in zip(axes, of.thresholds.items()):
+        axis.set_title(f"{bound.min} / {bound.max} of {bound.limit} packets")
+        yield axis, name
 
 
 def by_seed(of: settings.Ddred, measured: dict, where: str, what: str, label: str):
     """A pair of bars for each seed, a panel for each set of thresholds."""
 
     def draw(figure):
-        for axis, thresholds in zip(figure.subplots(1, len(of.thresholds)), of.thresholds):
+        for axis, thresholds in panels(figure, of):
             for offset, scheme in ((-0.2, "red"), (0.2, "ddred")):
                 numbers = measured[f"{where}.{thresholds}.{scheme}.{what}"]
                 at = [i + 1 + offset for i in range(len(numbers))]
                 axis.bar(at, numbers, 0.4, color=INK[scheme], label=scheme.upper())
             axis.set_xticks(range(1, len(numbers) + 1), [str(n) for n in of.seeds[: len(numbers)]])
             axis.margins(y=0.3)  # room for the legend
-            bound = of.thresholds[thresholds]
-            axis.set(title=f"{bound.min} / {bound.max} of {bound.limit} packets", xlabel="seed", ylabel=label)
+            axis.set(xlabel="seed", ylabel=label)
         axis.legend()
 
     return draw
@@ -166,7 +172,7 @@ def by_seed(of: settings.Ddred, measured: dict, where: str, what: str, label: st
 
 def figure_4(of: settings.Ddred, results: dict):
     def draw(figure):
-        for axis, thresholds in zip(figure.subplots(1, len(of.thresholds)), of.thresholds):
+        for axis, thresholds in panels(figure, of):
             for scheme in SCHEMES:
                 runs_ = results[f"bus.{thresholds}.{scheme}"]
                 lost = {}
@@ -175,8 +181,7 @@ def figure_4(of: settings.Ddred, results: dict):
                         lost[int(hops)] = lost.get(int(hops), 0) + n
                 at = range(1, of.bus.routers + 1)
                 axis.plot(at, [lost.get(d, 0) for d in at], "o-", color=INK[scheme], label=scheme.upper())
-            bound = of.thresholds[thresholds]
-            axis.set(title=f"{bound.min} / {bound.max} of {bound.limit} packets", xlabel="distance", ylabel="lost")
+            axis.set(xlabel="distance", ylabel="lost")
         axis.legend()
 
     return draw
@@ -186,33 +191,33 @@ def figure_11(of: settings.Ddred, results: dict):
     """Every transfer of the first seed: time with RED less time with DDRED, sorted."""
 
     def draw(figure):
-        for axis, thresholds in zip(figure.subplots(1, len(of.thresholds)), of.thresholds):
+        for axis, thresholds in panels(figure, of):
             took = []
             for scheme in SCHEMES:
                 runs_ = results[f"flower.{thresholds}.{scheme}"]
                 took.append({n: each["took_ns"][0] for n, each in runs_[min(runs_)]["transfers"].items()})
-            gains = sorted(((took[0][n] - took[1][n]) / network.SECOND for n in took[0]), reverse=True)
+            ended = [n for n in took[0] if took[0][n] and took[1][n]]
+            gains = sorted(((took[0][n] - took[1][n]) / network.SECOND for n in ended), reverse=True)
             colours = [INK["ddred" if gain > 0 else "red"] for gain in gains]
             axis.bar(range(len(gains)), gains, 1.0, color=colours)
             better = [gain for gain in gains if gain > 0]
             worse = [gain for gain in gains if gain < 0]
             title = f"{len(better)} faster by {sum(better):.0f} s, {len(worse)} slower by {-sum(worse):.0f} s"
-            axis.set(title=title, xlabel="transfer", ylabel="s saved by DDRED")
+            axis.set(title=f"{axis.get_title()}\n{title}", xlabel="transfer", ylabel="s saved by DDRED")
 
     return draw
 
 
 def figure_12(of: settings.Ddred, results: dict):
     def draw(figure):
-        for axis, thresholds in zip(figure.subplots(1, len(of.thresholds)), of.thresholds):
+        for axis, thresholds in panels(figure, of):
             runs_ = results[f"two.{thresholds}.{HISTORY_MS:g}.ddred"]
             for name, ink in (("long", "#2f6fb2"), ("short", "#c99300")):
                 total = [0, *runs_[min(runs_)]["transfers"][name]["samples"]]
                 rate = [(b - a) / of.two.sample_ms for a, b in zip(total, total[1:])]
                 time = [(i + 0.5) * of.two.sample_ms / 1000 for i in range(len(rate))]
                 axis.plot(time, rate, color=ink, label=f"{name} connection")
-            bound = of.thresholds[thresholds]
-            axis.set(title=f"{bound.min} / {bound.max} of {bound.limit} packets", xlabel="time, s", ylabel="KB/s")
+            axis.set(xlabel="time, s", ylabel="KB/s")
         axis.legend()
 
     return draw
@@ -220,19 +225,14 @@ def figure_12(of: settings.Ddred, results: dict):
 
 def figure_13(of: settings.Ddred, measured: dict):
     def draw(figure):
-        for axis, thresholds in zip(figure.subplots(1, len(of.thresholds)), of.thresholds):
+        for axis, thresholds in panels(figure, of):
             for scheme in SCHEMES:
                 numbers = [measured[f"two.{thresholds}.{ms:g}.{scheme}.ratio"] for ms in of.two.latency_ms]
                 middle = [math.exp(sum(map(math.log, each)) / len(each)) for each in numbers]
-                # Of a single seed the mean by logarithms may lie beside it by a rounding.
-                spread = [
-                    [max(0.0, m - min(x)) for m, x in zip(middle, numbers)],
-                    [max(0.0, max(x) - m) for m, x in zip(middle, numbers)],
-                ]
+                spread = drawing.reach(middle, numbers)
                 axis.errorbar(of.two.latency_ms, middle, yerr=spread, fmt="o-", color=INK[scheme], label=scheme.upper())
             axis.axhline(1, color="#888888", linewidth=0.7)
-            bound = of.thresholds[thresholds]
-            axis.set(title=f"{bound.min} / {bound.max} of {bound.limit} packets", xlabel="latency of PCs1's link, ms")
+            axis.set(xlabel="latency of PCs1's link, ms")
             axis.set(xscale="log", yscale="log", ylabel="PCs1 / PCs2", ylim=(0.02, 50))
             axis.set_xticks(of.two.latency_ms, [f"{ms:g}" for ms in of.two.latency_ms])
             axis.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
@@ -244,7 +244,8 @@ def figure_13(of: settings.Ddred, measured: dict):
 
 def pictures(of: settings.Ddred, measured: dict, results: dict) -> list[tuple[str, str, float, object]]:
     bars = lambda where, what, label: by_seed(of, measured, where, what, label)
-    return [
+    history = f"Figure 12: two flows under DDRED, {HISTORY_MS:g} ms; first seed"
+    made = [
         ("figure-3", "Figure 3: bus, packets lost", 3.0, bars("bus", "lost", "packets")),
         ("figure-4", "Figure 4: bus, losses by distance from the sender; first seed", 3.0, figure_4(of, results)),
         ("figure-5", "Figure 5: bus, consumed slots", 3.0, bars("bus", "slots", "packets x hops")),
@@ -253,19 +254,15 @@ def pictures(of: settings.Ddred, measured: dict, results: dict) -> list[tuple[st
         ("figure-9", "Figure 9: flower, consumed slots", 3.0, bars("flower", "slots", "packets x hops")),
         ("figure-10", "Figure 10: flower, sum of transfer times", 3.0, bars("flower", "time", "s")),
         ("figure-11", "Figure 11: flower, each transfer's gain, sorted; first seed", 3.0, figure_11(of, results)),
-        (
-            "figure-12",
-            f"Figure 12: two flows under DDRED, {HISTORY_MS:g} ms; first seed",
-            3.0,
-            figure_12(of, results),
-        ),
+        ("figure-12", history, 3.0, figure_12(of, results)),
         (
             "figure-13",
-            "Figure 13: ratio of the two flows; least to greatest of the seeds",
+            "Figure 13: ratio of the two flows, mean of its logarithms; least to greatest of the seeds",
             3.2,
             figure_13(of, measured),
         ),
     ]
+    return [each for each in made if each[0] != "figure-12" or HISTORY_MS in of.two.latency_ms]
 
 
 def notes(of: settings.Ddred) -> list[str]:

@@ -1,6 +1,7 @@
 """The report of an experiment, one HTML file, and docs/results/papers.md, which has a section an experiment."""
 
 import json
+import re
 from html import escape
 from pathlib import Path
 
@@ -12,9 +13,19 @@ from .settings import Experiment
 PUBLISHED = build.ROOT / "docs" / "results"
 HEAD = """# The papers' experiments
 
-Made by `./vermilion experiment NAME --publish`. What each class means, how runs are kept and what can be changed: [experiments.md](../experiments.md). Settings
-and seeds stood in the files of [sim/experiments/settings](../../sim/experiments/settings) before the first result did.
+Made by `./vermilion experiment NAME --publish`. What each class means, what is known of the rows that do not come out, how runs are kept and what can be changed:
+[experiments.md](../experiments.md). Rows, their bounds and seeds stood in the files of [sim/experiments/settings](../../sim/experiments/settings) before the first
+result did, and so did the rest of the settings but for two: the flower of P3, whose load was another until one seed of it had been run, and the thresholds of P1's long
+flows, of which one seed had shown too few. Each file says so.
+
+Ours is the mean of the seeds, +- their standard deviation. A comparison is judged by the two means, or by a number of seeds where the row says so; in how many seeds
+it holds stands beside it either way: about half of them means that nothing is shown.
 """
+
+
+def kind(quick: bool, seeds: list[int], all_seeds: list[int]) -> str:
+    """What names of a table and a page begin with, so that those of a part do not take the place of the whole's."""
+    return "quick-" if quick else f"{len(seeds)}-seeds-" if len(seeds) < len(all_seeds) else ""
 
 
 def about(made: dict) -> str:
@@ -55,13 +66,24 @@ def write(page: Path, of: Experiment, made: dict, judged: list[verdicts.Judged],
 
 def section(of: Experiment, made: dict, judged: list[verdicts.Judged], notes: list[str], shown: dict[str, str]) -> str:
     """The experiment's section of papers.md; `shown`: file and caption of its pictures."""
-    lines = [f"## {of.title}", "", f"{of.paper}. {about(made).capitalize()}; **{verdicts.counted(judged)}**.", ""]
+    told = about(made)
+    lines = [f"## {of.title}", "", f"{of.paper}. {told[0].upper()}{told[1:]}; **{verdicts.counted(judged)}**.", ""]
     lines += [f"* {note}" for note in notes] + [""]
     lines += ["| " + " | ".join(verdicts.HEADS) + " |", "| --- | --- | ---: | ---: | ---: | --- | --- |"]
     for row in judged:
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in verdicts.cells(row)) + " |")
     for file, caption in shown.items():
         lines += ["", f"![{caption}](papers/{file})", "", f"*{caption}*"]
+    return "\n".join(lines) + "\n"
+
+
+def summary(parts: list[dict]) -> str:
+    """A line for each experiment that was published, with a link to its section."""
+    lines = []
+    for part in parts:
+        anchor = re.sub(r"[^\w\- ]", "", part["title"].lower()).replace(" ", "-")
+        told = verdicts.counted([verdicts.Judged.read(row) for row in part["rows"]])
+        lines.append(f"* [{part['title']}](#{anchor}): {told}")
     return "\n".join(lines) + "\n"
 
 
@@ -80,5 +102,5 @@ def publish(name: str, of: Experiment, made: dict, judged: list[verdicts.Judged]
     rows = ",\n".join(json.dumps(row.record()) for row in judged)
     record = json.dumps(made | {"title": of.title, "text": text})[:-1] + f', "rows": [\n{rows}\n]}}\n'
     (folder / f"{name}.json").write_text(record)
-    parts = [json.loads(path.read_text())["text"] for path in sorted(folder.glob("*.json"))]
-    (PUBLISHED / "papers.md").write_text("\n".join([HEAD, *parts]))
+    parts = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"), key=lambda path: path.stem)]
+    (PUBLISHED / "papers.md").write_text("\n".join([HEAD, summary(parts), *(part["text"] for part in parts)]))

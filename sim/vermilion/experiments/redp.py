@@ -6,9 +6,10 @@ Figure 7 is that of settings with a `second_rate`. Runs are called by their sche
 behind ER2, and `dropped` and `dropped_2`, packets that the droppers of ER1 and ER2 took.
 """
 
-from statistics import pstdev
+import math
+from statistics import fmean, pstdev
 
-from . import network, runs, settings
+from . import drawing, network, runs, settings
 
 ENGINES = ("model", "rtl")
 TRACED_S, TRACE_STEP_MS = 60, 20
@@ -94,40 +95,39 @@ def of_run(of: settings.Redp, result: dict, seconds: float, last: str) -> dict[s
 
 
 def figures(of: settings.Redp, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
-    out, last = {}, "cr2" if of.network.second_rate else "cr1"
-    for name, by_seed in results.items():
-        for _, result in sorted(by_seed.items()):
-            for what, number in of_run(of, result, of.network.seconds / shorter, last).items():
-                out.setdefault(f"{name}.{what}", []).append(number)
+    last, seconds = "cr2" if of.network.second_rate else "cr1", of.network.seconds / shorter
+    out = runs.measured(results, lambda _, result: of_run(of, result, seconds, last))
     base = out.get("redp.green_std", [])
-    for name in of.scheme:
-        out[f"{name}.green_std_ratio"] = [a / b for a, b in zip(out[f"{name}.green_std"], base)]
+    for name in results:
+        out[f"{name}.green_std_ratio"] = [a / b if b else math.nan for a, b in zip(out[f"{name}.green_std"], base)]
     return out
 
 
-def mean(numbers: list[float]) -> float:
-    return sum(numbers) / len(numbers)
-
-
 def by_flow(of: settings.Redp, measured: dict):
-    """Figures 5 and 8: throughput of each flow."""
+    """Figures 5 and 8: throughput of each flow, and by colour of all together, which has a scale of its own."""
 
     def draw(figure):
-        axes = figure.subplots(1, 3, sharey=True)
+        axes = figure.subplots(1, 4)
         hosts = [f"h{i + 1}" for i in range(len(of.network.rtt_ms))]
-        for axis, colours, title in zip(axes, (("green",), ("yellow",), network.COLOURS), ("green", "yellow", "total")):
-            for offset, scheme, ink in ((-0.2, "redp", "#5b8fc0"), (0.2, "drop02", "#2e9e43")):
-                flows = [[sum(x) for x in zip(*(measured[f"{scheme}.{h}_{c}"] for c in colours))] for h in hosts]
-                middle = [mean(each) for each in flows]
-                spread = [
-                    [m - min(each) for m, each in zip(middle, flows)],
-                    [max(each) - m for m, each in zip(middle, flows)],
-                ]
-                at = [i + offset for i in range(len(hosts))]
-                label = "REDP" if scheme == "redp" else "REDP with dropper"
+        parts = {"green": ("green",), "yellow": ("yellow",), "total": network.COLOURS}
+        flow = lambda scheme, host, colours: [sum(x) for x in zip(*(measured[f"{scheme}.{host}_{c}"] for c in colours))]
+        for offset, scheme, ink, label in (
+            (-0.2, "redp", "#5b8fc0", "REDP"),
+            (0.2, "drop02", "#2e9e43", "REDP with dropper"),
+        ):
+            panels = [[flow(scheme, host, colours) for host in hosts] for colours in parts.values()]
+            panels.append([measured[f"{scheme}.{what}"] for what in (*network.COLOURS, "total")])
+            for axis, each in zip(axes, panels):
+                middle = [fmean(numbers) for numbers in each]
+                at, spread = [i + offset for i in range(len(each))], drawing.reach(middle, each)
                 axis.bar(at, middle, 0.4, yerr=spread, color=ink, label=label, error_kw={"linewidth": 0.8})
-            axis.set_xticks(range(len(hosts)), [f"tcp{i + 1}" for i in range(len(hosts))])
+        for axis, title in zip(axes, (*parts, "all flows")):
             axis.set_title(title)
+        top = max(axis.get_ylim()[1] for axis in axes[:3])
+        for axis in axes[:3]:
+            axis.set_xticks(range(len(hosts)), [f"tcp{i + 1}" for i in range(len(hosts))])
+            axis.set_ylim(0, top)
+        axes[3].set_xticks(range(4), [*network.COLOURS, "total"])
         axes[0].set_ylabel("kb/s")
         axes[0].legend()
 
@@ -146,7 +146,7 @@ def figure_6(results: dict):
                 if own:
                     axis.plot(*zip(*own), ".", markersize=2, color=ink, label=network.COLOURS[number])
             axis.set(title=title, ylabel="packets")
-        axes[0].legend(loc="upper right")
+        axes[0].legend(loc="lower right", ncols=3, markerscale=4)
         axes[1].set_xlabel("time, s")
 
     return draw
@@ -159,13 +159,13 @@ def figure_9(of: settings.Redp, measured: dict):
         at = [of.scheme[name] for name in names]
         for what, ink in (("green_std", "#2e9e43"), ("total_std", "#5b8fc0")):
             left.plot(
-                at, [mean(measured[f"{n}.{what}"]) for n in names], "o-", color=ink, label=what.removesuffix("_std")
+                at, [fmean(measured[f"{n}.{what}"]) for n in names], "o-", color=ink, label=what.removesuffix("_std")
             )
         for what, ink in (("green", "#2e9e43"), ("total", "#5b8fc0")):
-            right.plot(at, [mean(measured[f"{n}.{what}"]) for n in names], "o-", color=ink, label=what)
+            right.plot(at, [fmean(measured[f"{n}.{what}"]) for n in names], "o-", color=ink, label=what)
         for axis, title in ((left, "standard deviation of flows"), (right, "aggregate throughput")):
             axis.set(xlabel="P_drop", ylabel="kb/s", title=title, ylim=(0, None))
-            axis.legend()
+            axis.legend(loc="best" if axis is left else "lower right")
 
     return draw
 
@@ -173,9 +173,16 @@ def figure_9(of: settings.Redp, measured: dict):
 def pictures(of: settings.Redp, measured: dict, results: dict) -> list[tuple[str, str, float, object]]:
     spread = "least to greatest of the seeds"
     if of.network.second_rate:
-        return [("figure-8", f"Figure 8: throughput of each flow at CR3; {spread}", 3.2, by_flow(of, measured))]
+        return [
+            (
+                "figure-8",
+                f"Figure 8: throughput at CR3 of each flow, and of all by colour; {spread}",
+                3.2,
+                by_flow(of, measured),
+            )
+        ]
     return [
-        ("figure-5", f"Figure 5: throughput of each flow; {spread}", 3.2, by_flow(of, measured)),
+        ("figure-5", f"Figure 5: throughput of each flow, and of all by colour; {spread}", 3.2, by_flow(of, measured)),
         ("figure-6", "Figure 6, by averages: CR1's queue as packets met it; first seed", 4.0, figure_6(results)),
         ("figure-9", "Figure 9: deviation and throughput over P_drop; 0 is REDP alone", 3.2, figure_9(of, measured)),
     ]
@@ -188,7 +195,10 @@ def notes(of: settings.Redp) -> list[str]:
         "what was red comes green, and is demoted to yellow. Its starved flow is tcp2; here it is tcp1, that of the shortest round trip, and less starved.",
     ]
     if of.network.second_rate:
-        came = ["Both ERs have the dropper. ER2's takes nothing, as the yellow packets that ER1 has made come in."]
+        came = [
+            "Both ERs have the dropper. ER2's takes nothing, as the yellow packets that ER1 has made come in.",
+            "The paper tells of about 175 kb/s of green for each flow at CR3, a quarter of ER1's rate; here it is more, as ER2 promotes.",
+        ]
     return [
         "Not given in the paper's text: length of a run, access links, packet length, CR1's buffer (30 packets here) and the window "
         f"({tcp.window_segments} segments). Buckets are in packets of a full segment's frame.",

@@ -14,6 +14,7 @@ from ..fields import Strict
 
 Above0 = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
+Name = Annotated[str, Field(min_length=1)]  # of a figure
 RELATIONS = ("below", "above", "at_most", "at_least")
 
 
@@ -33,7 +34,7 @@ class Row(Strict):
     """
 
     of: str
-    value: str
+    value: Name
     class_: Annotated[Literal["gate", "band", "report"], Field(alias="class")]
     each: dict[str, list[str]] = {}
     paper: float | dict[str, float] | None = None
@@ -42,10 +43,10 @@ class Row(Strict):
     factor: Annotated[float, Field(gt=1)] | None = None
     low: float | None = None
     high: float | None = None
-    below: str | None = None
-    above: str | None = None
-    at_most: str | None = None
-    at_least: str | None = None
+    below: Name | None = None
+    above: Name | None = None
+    at_most: Name | None = None
+    at_least: Name | None = None
     times: Above0 = 1.0
     in_seeds: Count | None = None
 
@@ -63,6 +64,8 @@ class Row(Strict):
         related = given and given[0] in RELATIONS
         if not related and (self.times != 1 or self.in_seeds):
             raise ValueError(f"has times or in_seeds, which belong to {', '.join(RELATIONS)}")
+        if self.within and 0 in (self.exact.values() if isinstance(self.exact, dict) else [self.exact]):
+            raise ValueError("has within and an exact of 0, of which nothing is a share; give low and high")
         return self
 
 

@@ -41,6 +41,15 @@ def key(program: Program, run: Run) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
+def stored(path: Path) -> dict | None:
+    """The record of a run that was done; a file that is none counts as missing."""
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) and "results" in found else None
+
+
 class Stop(Exception):
     """Others of the runs have failed, or the user has stopped them."""
 
@@ -54,12 +63,6 @@ class Runner:
 
     def place(self, run: Run) -> Path:
         return self.folder / f"{key(self.program, run)}.json"
-
-    def kept(self, run: Run) -> dict | None:
-        try:
-            return json.loads(self.place(run).read_text())
-        except (OSError, ValueError):
-            return None
 
     def execute(self, run: Run) -> dict:
         """One run, kept whole or not at all."""
@@ -107,26 +110,38 @@ class Runner:
         """Results by run's name and seed, seed after seed; `progress` gets the weight of each that is done."""
         self.folder.mkdir(parents=True, exist_ok=True)
         out = {run.name: {} for run in runs}
-        missing = []
+        missing: dict[Path, list[Run]] = {}  # runs with the same input are one
         for run in runs:
-            found = self.kept(run)
+            found = stored(self.place(run))
             if found is None:
-                missing.append(run)
+                missing.setdefault(self.place(run), []).append(run)
             else:
                 out[run.name][run.seed] = found["results"]
                 progress(run.weight)
         with ThreadPoolExecutor(self.jobs) as pool:
-            futures = {pool.submit(self.execute, run): run for run in sorted(missing, key=lambda run: run.seed)}
+            ordered = sorted(missing.values(), key=lambda same: same[0].seed)
+            futures = {pool.submit(self.execute, same[0]): same for same in ordered}
             try:
                 for future in as_completed(futures):
-                    run = futures[future]
-                    out[run.name][run.seed] = future.result()["results"]
-                    progress(run.weight)
+                    results = future.result()["results"]
+                    for run in futures[future]:
+                        out[run.name][run.seed] = results
+                        progress(run.weight)
             except BaseException:
                 self.stop()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
         return out
+
+
+def measured(results: dict[str, dict[int, dict]], of_run) -> dict[str, list[float]]:
+    """Figures of runs by themselves: `RUN.FIGURE`, one number a seed in the order of the seeds. `of_run(name, result)` gives those of one run."""
+    out: dict[str, list[float]] = {}
+    for name, by_seed in results.items():
+        for _, result in sorted(by_seed.items()):
+            for what, number in of_run(name, result).items():
+                out.setdefault(f"{name}.{what}", []).append(number)
+    return out
 
 
 def versions(**more) -> dict:

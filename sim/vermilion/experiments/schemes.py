@@ -183,9 +183,4 @@ def of_run(of: Schemes, result: dict, seconds: float) -> dict[str, float]:
 
 
 def figures(of: Schemes, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
-    out = {}
-    for name, by_seed in results.items():
-        for _, result in sorted(by_seed.items()):
-            for what, number in of_run(of, result, of.network.seconds / shorter).items():
-                out.setdefault(f"{name}.{what}", []).append(number)
-    return out
+    return runs.measured(results, lambda _, result: of_run(of, result, of.network.seconds / shorter))

@@ -9,7 +9,7 @@ import click
 
 from .. import build, screen, show
 from ..report import Page, tables
-from . import runs, schemes
+from . import drawing, pages, runs, schemes
 
 PUBLISHED = build.ROOT / "docs" / "results"
 LEFT = ["queue", "ECN", "marker"]
@@ -30,7 +30,6 @@ DRAWN = {  # figure: (title, whether more is better)
     "short_s": ("Time of a short flow, s", False),
     "fairness": ("Fairness of the long flows (Jain)", True),
 }
-INKS = ("#5b8fc0", "#d2603a", "#c99300", "#2e9e43", "#222222", "#8a5bb0", "#4aa5a0", "#b0507a")
 SHAPES = "osD^v*"
 
 
@@ -80,7 +79,7 @@ def frontier(of, measured: dict):
     def draw(figure):
         axes = figure.subplots(1, len(schemes.ECN), sharex=True, sharey=True)
         for axis, ecn, title in zip(axes, schemes.ECN, ("without ECN", "with ECN")):
-            for queue, ink in zip(of.queue, INKS):
+            for queue, ink in drawing.inks(of.queue, {}).items():
                 for marker, shape in zip(of.marker, SHAPES):
                     name = f"{queue}.{ecn}.{marker}"
                     at = fmean(measured[f"{name}.delay"]), fmean(measured[f"{name}.goodput"])
@@ -186,7 +185,7 @@ def conduct(seeds: int | None, quick: bool, jobs: int, to_publish: bool):
         results = runs.Runner(program, folder, jobs).all(plan, lambda weight: bar.update(1))
     measured = schemes.figures(of, results, shorter)
     made = {"title": of.title, "engine": "model", "seeds": chosen, "quick": quick, "versions": program.versions}
-    kind = "quick-" if quick else ""
+    kind = pages.kind(quick, chosen, of.seeds)
     (folder / f"{kind}table.json").write_text(json.dumps(record(of, made, measured), indent=1) + "\n")
     write(folder / f"{kind}report.html", of, made, measured)
     if to_publish:

@@ -8,13 +8,41 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from .. import build, config, units
 from ..fields import Rate, Strict, UserError, read_toml
 from .rows import Above0, Count, Experiment, Row, lines
 
 FOLDER = build.ROOT / "sim" / "experiments" / "settings"
+
+
+def with_first(*needed: str):
+    """A lane's tables that have at least one of each of `needed`, whose first is what an experiment changes."""
+
+    def check(tables: dict) -> dict:
+        for name in needed:
+            listed = tables.get(name)
+            if not isinstance(listed, list) or not listed or not isinstance(listed[0], dict):
+                raise ValueError(f"has no {name}; it needs one at least")
+        return tables
+
+    return Annotated[dict, AfterValidator(check)]
+
+
+Lane, MarkedLane = with_first("queue"), with_first("queue", "marker")
+
+
+def drawn(*needed: str):
+    """Schemes, of which a figure draws those that are `needed`."""
+
+    def check(schemes: dict) -> dict:
+        for name in needed:
+            if name not in schemes:
+                raise ValueError(f"has no {name}, which its figures and rows are made of; others may stand beside it")
+        return schemes
+
+    return AfterValidator(check)
 
 
 class PoissonTraffic(Strict):
@@ -31,8 +59,8 @@ class Poisson(Experiment):
 
     kind: Literal["poisson"]
     traffic: PoissonTraffic
-    lane: dict
-    scheme: dict[str, dict]
+    lane: Lane
+    scheme: Annotated[dict[str, dict], Field(min_length=1)]
 
 
 class Tcp(Strict):
@@ -92,7 +120,7 @@ class WredRio(Experiment):
     transactions: Transactions
     bulk: Bulk
     edge: dict
-    lane: dict
+    lane: Lane
     scheme: dict[str, str]
     curves: dict[str, dict]
     case: dict[str, Case]
@@ -124,9 +152,9 @@ class Redp(Experiment):
     network: RedpNetwork
     tcp: Tcp
     leaf: dict
-    edge: dict
+    edge: MarkedLane
     lane: dict
-    scheme: dict[str, float]
+    scheme: Annotated[dict[str, float], drawn("redp", "drop02")]
 
 
 class DdredNetwork(Strict):
@@ -183,8 +211,8 @@ class Ddred(Experiment):
     bus: Bus
     flower: Flower
     two: TwoFlows
-    lane: dict
-    scheme: dict[str, str]
+    lane: Lane
+    scheme: Annotated[dict[str, str], drawn("red", "ddred")]
     thresholds: dict[str, DdredThresholds]
 
 
@@ -240,8 +268,8 @@ class ThreeColour(Experiment):
     tcp: Tcp
     web: Web
     long: LongFlows
-    edge: dict
-    lane: dict
+    edge: MarkedLane
+    lane: Lane
     yellow: Yellow
     scheme: dict[str, str]
 
@@ -278,7 +306,7 @@ def parse(text: str) -> Experiment:
 
 def checked(raw: dict) -> Experiment:
     kind = raw.get("kind")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise UserError(f"kind is {units.shown(kind)}; legal are {', '.join(KINDS)}")
     try:
         return KINDS[kind].model_validate(raw)

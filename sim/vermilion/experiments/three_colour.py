@@ -2,17 +2,20 @@
 
 Runs are called `web.SCHEME.MIN` and `long.SCHEME.MIN`, MIN yellow's lower threshold. Each gives `goodput` (Mb/s of payload), `delay` (ms from
 arrival at c1 to the end of sending), `green`, `yellow`, `red` (percent of c1's packets), `lost` and `COLOUR_lost` (percent of those that came);
-a web run `tN` (seconds, mean of flows of N packets) and `nN` (ms a packet above the least time seen), too. `web.SCHEME.green_lost` is in packets, over
-all thresholds; `long.SCHEME.frontier` is the mean delay over the goodputs that all schemes have, by the curve through a scheme's thresholds.
+a web run `tN` (seconds, mean of flows of N packets that ended; nan where none did) and `late` (flows that count and did not end), too.
+
+What takes several runs, where they are there: `nN` of a web run (ms a packet above the least time that any of them has); `web.SCHEME.green_lost` in
+packets, over all thresholds; `long.SCHEME.frontier`, the mean delay over the goodputs that all schemes have, by the curve through a scheme's thresholds.
 """
 
+import math
 import random
 from statistics import mean
 
-from . import network, runs, settings
+from . import drawing, network, runs, settings
 
 ENGINES = ("model",)
-INK = {"nm": "#5b8fc0", "wpm": "#2e9e43", "apm": "#d2603a", "3cpm": "#222222"}
+INK = {"nm": "#5b8fc0", "wpm": "#2e9e43", "apm": "#d2603a", "3cpm": "#8a5bb0"}
 ENDLESS = 10**12
 STEPS = 50  # of goodput, for `frontier`
 program = network.program
@@ -89,40 +92,38 @@ def of_lane(of: settings.ThreeColour, result: dict, seconds: float) -> dict[str,
 
 def times(
     of: settings.ThreeColour, asked: list[dict], result: dict, shorter: int
-) -> dict[int, list[tuple[str, float]]]:
-    """By bytes: edge and seconds of each flow that counts and has ended."""
+) -> list[tuple[int, str, float | None]]:
+    """Bytes, edge and seconds of each flow that counts; None: it has not ended."""
     warm, counts = seconds_of(of, "web", shorter)
     begin, end = warm * network.SECOND, (warm + counts - of.web.late_s / shorter) * network.SECOND
-    out = {group.bytes: [] for group in of.web.group}
+    lengths, out = {group.bytes for group in of.web.group}, []
     for each in asked:
         took = result["transfers"][each["name"]]["took_ns"]
         for start, size, ns in zip(each["start_ns"], each["bytes"], took):
-            if size in out and ns and begin <= start < end:
-                out[size].append((each["name"], ns / network.SECOND))
+            if size in lengths and begin <= start < end:
+                out.append((size, each["name"], ns / network.SECOND if ns else None))
     return out
 
 
 def of_flows(of: settings.ThreeColour, out: dict, results: dict, seeds: list[int], shorter: int):
-    """Adds `tN` and `nN` of the web's runs to `out`."""
-    asked = {seed: transfers(of, "web", seed, shorter) for seed in seeds}
-    flows = {
-        (name, seed): times(of, asked[seed], results[name][seed], shorter)
-        for name in results
-        if name.startswith("web.")
-        for seed in seeds
-    }
+    """Adds `late`, `tN` and `nN` of the web's runs to `out`; `nN` where there are several runs, so that the least time means something."""
+    web = [name for name in results if name.startswith("web.")]
+    asked = {seed: transfers(of, "web", seed, shorter) for seed in seeds if web}
+    flows = {(name, seed): times(of, asked[seed], results[name][seed], shorter) for name in web for seed in seeds}
+    ended = {run: [flow for flow in each if flow[2] is not None] for run, each in flows.items()}
     least = {}  # by bytes and edge
-    for each in flows.values():
-        for size, took in each.items():
-            for edge, s in took:
-                least[size, edge] = min(s, least.get((size, edge), s))
-    for (name, _), each in sorted(flows.items()):
+    for each in ended.values():
+        for size, edge, s in each:
+            least[size, edge] = min(s, least.get((size, edge), s))
+    for (name, seed), each in sorted(flows.items()):
+        out.setdefault(f"{name}.late", []).append(float(len(each) - len(ended[name, seed])))
         for packets in of.web.shown:
             sizes = [group.bytes for group in of.web.group if group.packets == packets]
-            own = [(size, edge, s) for size in sizes for edge, s in each[size]]
+            own = [flow for flow in ended[name, seed] if flow[0] in sizes]
             above = [1000 * (s - least[size, edge]) / packets for size, edge, s in own]
-            out.setdefault(f"{name}.t{packets}", []).append(mean(s for _, _, s in own) if own else 0.0)
-            out.setdefault(f"{name}.n{packets}", []).append(mean(above) if own else 0.0)
+            out.setdefault(f"{name}.t{packets}", []).append(mean(s for _, _, s in own) if own else math.nan)
+            if len(web) > 1:
+                out.setdefault(f"{name}.n{packets}", []).append(mean(above) if own else math.nan)
 
 
 def delay_at(points: list[tuple[float, float]], goodput: float) -> float:
@@ -144,25 +145,24 @@ def frontiers(of: settings.ThreeColour, out: dict, seeds: int):
         }
         low = max(min(g for g, _ in points) for points in curves.values())
         high = min(max(g for g, _ in points) for points in curves.values())
-        at = [low + (high - low) * step / STEPS for step in range(STEPS + 1)]
+        at = [min(high, low + (high - low) * step / STEPS) for step in range(STEPS + 1)]
         for name, points in curves.items():
             delays = [delay_at(points, g) for g in at] if low <= high else [mean(d for _, d in points)]
             out.setdefault(f"long.{name}.frontier", []).append(mean(delays))
 
 
 def figures(of: settings.ThreeColour, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
-    out = {}
+    counted = lambda name: seconds_of(of, name.split(".")[0], shorter)[1]
+    out = runs.measured(results, lambda name, result: of_lane(of, result, counted(name)))
     seeds = sorted(next(iter(results.values())))
-    for name, by_seed in results.items():
-        seconds = seconds_of(of, name.split(".")[0], shorter)[1]
-        for seed in seeds:
-            for what, number in of_lane(of, by_seed[seed], seconds).items():
-                out.setdefault(f"{name}.{what}", []).append(number)
     of_flows(of, out, results, seeds, shorter)
-    frontiers(of, out, len(seeds))
+    if all(f"long.{scheme}.{least}" in results for scheme in of.long.schemes for least in of.long.min):
+        frontiers(of, out, len(seeds))
     for scheme in of.scheme:
-        each = [out[f"web.{scheme}.{least}.green_packets_lost"] for least in of.yellow.min]
-        out[f"web.{scheme}.green_lost"] = [sum(numbers) for numbers in zip(*each)]
+        names = [f"web.{scheme}.{least}" for least in of.yellow.min]
+        if all(name in results for name in names):
+            each = [out[f"{name}.green_packets_lost"] for name in names]
+            out[f"web.{scheme}.green_lost"] = [sum(numbers) for numbers in zip(*each)]
     return out
 
 
@@ -170,12 +170,12 @@ def against_goodput(of: settings.ThreeColour, measured: dict, kind: str, schemes
     """A line a scheme through its thresholds, mean of the seeds; a panel for each figure of `panels`."""
 
     def draw(figure):
-        axes = figure.subplots(1, len(panels), squeeze=False)[0]
+        axes, inks = figure.subplots(1, len(panels), squeeze=False)[0], drawing.inks(of.scheme, INK)
         for axis, (what, label) in zip(axes, panels.items()):
             for scheme in schemes:
                 of_ = lambda figure_, least: mean(measured[f"{kind}.{scheme}.{least}.{figure_}"])
                 points = [(of_("goodput", least), of_(what, least)) for least in thresholds(of, kind)]
-                axis.plot(*zip(*points), "o-", markersize=4, color=INK[scheme], label=scheme.upper())
+                axis.plot(*zip(*points), "o-", markersize=4, color=inks[scheme], label=scheme.upper())
             axis.set(xlabel="goodput, Mb/s", title=label)
         axes[0].legend()
 
@@ -187,13 +187,13 @@ def pictures(of: settings.ThreeColour, measured: dict, results: dict) -> list[tu
     ends = {f"n{n}": f"{n} packet{'s' * (n > 1)}, ms a packet" for n in (of.web.shown[0], of.web.shown[-1])}
     line = lambda kind, schemes, panels: against_goodput(of, measured, kind, schemes, panels)
     pair = of.long.schemes
-    delay = {"delay": "queueing delay, ms"}
+    delay = {"delay": "delay at c1, sending included, ms"}
     return [
         ("figure-4", f"Figure 4: {of.long.flows} long flows, delay against goodput", 3.4, line("long", pair, delay)),
         ("figure-5", "Figure 5: completion time of web flows against goodput", 3.2, line("web", pair, flows)),
         ("figure-6", "Figure 6: time above the least, a packet of the flow", 3.2, line("web", pair, ends)),
         ("figure-7", "Figure 7: completion time, all markers", 3.2, line("web", list(of.scheme), flows)),
-        ("delay", "Queueing delay of the web's packets against goodput", 3.4, line("web", list(of.scheme), delay)),
+        ("delay", "Delay of the web's packets at c1 against goodput", 3.4, line("web", list(of.scheme), delay)),
     ]
 
 

@@ -1,6 +1,7 @@
 """From figures to the results' table: what a row wants, what it got, and the verdict.
 
-Figures are a list for each name, one number a seed, in the order of the seeds; a row's own is their mean.
+Figures are a list for each name, one number a seed, in the order of the seeds; a row's own is their mean. Not a number (nan) is a figure that
+a run could not give, such as the time of flows of which none ended; no bound holds for it.
 """
 
 import math
@@ -38,12 +39,19 @@ class Judged:
         made["class"] = made.pop("class_")
         return made
 
+    @classmethod
+    def read(cls, record: dict) -> "Judged":
+        """The row of a record."""
+        return cls(**{"class_" if name == "class" else name: value for name, value in record.items()})
+
 
 def shown(number: float | None) -> str:
     if number is None:
         return ""
     if number == 0 or 1e-3 <= abs(number) < 1e6:
-        return f"{number:.4g}" if abs(number) < 1000 else f"{number:,.0f}"
+        if abs(number) < 999.95:
+            return f"{number:.4g}"
+        return f"{number:,.1f}" if abs(number) < 10_000 else f"{number:,.0f}"
     return f"{number:.3g}"
 
 
@@ -51,7 +59,7 @@ def judge(line: Line, figures: dict[str, list[float]], asked_seeds: int) -> Judg
     """`asked_seeds`: how many the settings have; where fewer were run, `in_seeds` falls in proportion."""
 
     def of(name: str) -> list[float]:
-        if name not in figures:
+        if not figures.get(name):
             raise build.BuildError(f'the row "{line.of}" asks for {name}, which the experiment does not give')
         return figures[name]
 
@@ -69,17 +77,23 @@ def judge(line: Line, figures: dict[str, list[float]], asked_seeds: int) -> Judg
         theirs = of(name)
         other = mean(theirs)
         factor = f"{times:g} x " if times != 1 else ""
+        count = sum(HOLDS[word](a, times * b) for a, b in zip(ours, theirs))
         wanted = f"{WORDS[word]} {factor}{shown(other)}"
         if line.in_seeds:
             least = math.ceil(line.in_seeds * len(ours) / asked_seeds)
-            count = sum(HOLDS[word](a, times * b) for a, b in zip(ours, theirs))
-            good, wanted = count >= least, f"{wanted} in {least} seeds; in {count} of {len(ours)}"
+            good, wanted = count >= least, f"{wanted} in {least} seeds; it is in {count} of {len(ours)}"
         else:
-            good = HOLDS[word](value, times * other)
+            good, wanted = (
+                HOLDS[word](value, times * other),
+                f"{wanted} by the means; it is in {count} of {len(ours)} seeds",
+            )
     elif line.low is not None or line.high is not None:
         good = (line.low is None or value >= line.low) and (line.high is None or value <= line.high)
-        wanted = f"at most {shown(line.high)}" if line.low is None else f"{shown(line.low)} to {shown(line.high)}"
-    spread = stdev(ours) if len(ours) > 1 else 0.0
+        wanted = f"{shown(line.low)} to {shown(line.high)}"
+        if line.low is None or line.high is None:
+            wanted = f"at most {shown(line.high)}" if line.low is None else f"at least {shown(line.low)}"
+    # statistics.stdev takes finite numbers only.
+    spread = (stdev(ours) if all(map(math.isfinite, ours)) else math.nan) if len(ours) > 1 else 0.0
     verdict = VERDICTS[line.class_][not good]
     return Judged(line.of, line.class_, reference, wanted, value, spread, len(ours), other, verdict, good)
 

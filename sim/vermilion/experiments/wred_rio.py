@@ -4,10 +4,15 @@ Runs are called `CASE.SCHEME`; each gives `green_loss` and `yellow_loss` (percen
 `transactions` (a second and flow), `green_came` and `yellow_came` (packets). `t8.margin.goodput` is RIO-C's over WRED's.
 """
 
-from . import network, runs, settings
+import math
+from statistics import fmean
+
+from .. import units
+from . import drawing, network, runs, settings
 
 ENGINES = ("model", "rtl")
 NAMES = {"rio": "RIO-C", "wred": "WRED"}
+INK = {"rio": "#2e9e43", "wred": "#d2603a"}
 TRACED_S, TRACE_STEP_MS = 20, 5  # of the averages in the first table's figure
 TRACED = "t2"
 program = network.program
@@ -15,7 +20,7 @@ program = network.program
 
 def lane_tables(of: settings.WredRio, case: str, scheme: str) -> dict:
     queue = dict(of.lane["queue"][0])
-    queue["average"] = queue["average"] | {"kind": of.scheme[scheme]}
+    queue["average"] = queue.get("average", {}) | {"kind": of.scheme[scheme]}
     return of.lane | {"queue": [queue | of.curves[of.case[case].curves]]}
 
 
@@ -74,8 +79,10 @@ def planned(of: settings.WredRio, seeds: list[int], shorter: int) -> list[runs.R
 
 def of_run(of: settings.WredRio, result: dict, seconds: float) -> dict[str, float]:
     core = result["lanes"]["c1"]
-    made = {f"{colour}_loss": network.loss_percent(core, colour) for colour in ("green", "yellow")}
-    made |= {f"{colour}_came": float(network.arrived(core, colour)) for colour in ("green", "yellow")}
+    made = {f"{colour}_came": float(network.arrived(core, colour)) for colour in ("green", "yellow")}
+    # A colour that never came has no loss, and meets no bound on it.
+    loss = lambda colour: network.loss_percent(core, colour) if made[f"{colour}_came"] else math.nan
+    made |= {f"{colour}_loss": loss(colour) for colour in ("green", "yellow")}
     if "bulk" in result:
         made["goodput"] = 8e-6 * sum(flow["received_bytes"] for flow in result["bulk"].values()) / seconds
     if "transactions" in result:
@@ -84,11 +91,7 @@ def of_run(of: settings.WredRio, result: dict, seconds: float) -> dict[str, floa
 
 
 def figures(of: settings.WredRio, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
-    out = {}
-    for name, by_seed in results.items():
-        for _, result in sorted(by_seed.items()):
-            for what, number in of_run(of, result, of.network.seconds / shorter).items():
-                out.setdefault(f"{name}.{what}", []).append(number)
+    out = runs.measured(results, lambda _, result: of_run(of, result, of.network.seconds / shorter))
     pair = out.get("t8.rio.goodput", []), out.get("t8.wred.goodput", [])
     out["t8.margin.goodput"] = [a - b for a, b in zip(*pair)]
     return out
@@ -104,38 +107,33 @@ def figure_4(of: settings.WredRio, results: dict, scheme: str):
             axis.plot(*zip(*own), ".", markersize=2, color=ink, label=f"average as {colour} packets met it")
             curve = of.curves[of.case[TRACED].curves][colour]
             for bound in ("min", "max"):
-                axis.axhline(float(curve[bound].removesuffix("KiB")), color=ink, linewidth=0.7, linestyle=":")
-        axis.set(xlabel="time, s", ylabel="KB", ylim=(0, None))
-        axis.legend(loc="upper right")
+                axis.axhline(units.amount(curve[bound]).value / 1024, color=ink, linewidth=0.7, linestyle=":")
+        axis.set(xlabel="time, s", ylabel="KB (1,024 B)", ylim=(0, None))
+        axis.legend(loc="upper right", markerscale=4)
 
     return draw
 
 
-def bars(of: settings.WredRio, measured: dict, cases: list[str], what: str, label: str, paper: dict):
+def bars(of: settings.WredRio, measured: dict, cases: list[str], what: str, label: str, paper: dict, scale="linear"):
     """A group a case: ours with the spread over seeds, and the paper's."""
 
     def draw(figure):
         axis = figure.subplots()
+        inks = drawing.inks(of.scheme, INK)
         places = [(case, scheme) for case in cases for scheme in of.case[case].schemes]
-        mean = lambda numbers: sum(numbers) / len(numbers)
         for i, (case, scheme) in enumerate(places):
             numbers = measured[f"{case}.{scheme}.{what}"]
-            ours, ink = mean(numbers), {"rio": "#2e9e43", "wred": "#d2603a"}[scheme]
-            spread = [[ours - min(numbers)], [max(numbers) - ours]]
-            axis.bar(
-                i - 0.2,
-                ours,
-                0.4,
-                yerr=spread,
-                color=ink,
-                error_kw={"linewidth": 0.8},
-            )
+            ours, ink = fmean(numbers), inks[scheme]
+            spread = drawing.reach([ours], [numbers])
+            axis.bar(i - 0.2, ours, 0.4, yerr=spread, color=ink, error_kw={"linewidth": 0.8})
             told = paper.get(f"{case}.{scheme}.{what}")
             if told is not None:
                 axis.bar(i + 0.2, told, 0.4, color=ink, alpha=0.35)
-        names = [f"{case.removeprefix('t').replace('-', ', ')}\n{NAMES[scheme]}" for case, scheme in places]
+        names = [f"{case.removeprefix('t').replace('-', ', ')}\n{NAMES.get(scheme, scheme)}" for case, scheme in places]
         axis.set_xticks(range(len(places)), names)
-        axis.set(ylabel=label)
+        axis.set(ylabel=label, yscale=scale)
+        if scale == "log":
+            axis.yaxis.set_major_formatter(lambda y, _: f"{y:g}")  # the page's figures have no mathematics
         shade = lambda alpha, text: axis.bar(0, 0, color="#777777", alpha=alpha, label=text)
         axis.legend(handles=[shade(1, "ours"), shade(0.35, "the paper's")])
 
@@ -145,24 +143,29 @@ def bars(of: settings.WredRio, measured: dict, cases: list[str], what: str, labe
 def pictures(of: settings.WredRio, measured: dict, results: dict) -> list[tuple[str, str, float, object]]:
     paper = {line.value: line.paper for line in settings.lines(of.row) if line.paper is not None}
     group = lambda traffic: [case for case, chosen in of.case.items() if chosen.traffic == traffic]
+    raised = [case for case in group("bursts") if case.startswith("t11-")]
+    traced = {
+        f"{TRACED}.rio": ("figure-4a", "Figure 4a: averages at C1 under RIO-C, table 2, with the thresholds"),
+        f"{TRACED}.wred": ("figure-4b", "Figure 4b: the average at C1 under WRED, table 2"),
+    }
     return [
-        (
-            "figure-4a",
-            "Figure 4a: averages at C1 under RIO-C, table 2, with the thresholds; first seed",
-            3.2,
-            figure_4(of, results, "rio"),
-        ),
-        (
-            "figure-4b",
-            "Figure 4b: the average at C1 under WRED, table 2; first seed",
-            3.2,
-            figure_4(of, results, "wred"),
-        ),
+        (name, f"{caption}; first seed", 3.2, figure_4(of, results, run.removeprefix(f"{TRACED}.")))
+        for run, (name, caption) in traced.items()
+        if run in results
+    ] + [
         (
             "on-off",
-            "Tables 2, 3, 4 and 11: green loss of bursts; least to greatest of the seeds",
+            "Tables 2, 3 and 4: green loss of bursts; least to greatest of the seeds",
             3.4,
-            bars(of, measured, group("bursts"), "green_loss", "percent", paper),
+            bars(
+                of, measured, [case for case in group("bursts") if case not in raised], "green_loss", "percent", paper
+            ),
+        ),
+        (
+            "table-11",
+            "Table 11: green loss of bursts under WRED, green's thresholds from so many KB; least to greatest of the seeds",
+            3.2,
+            bars(of, measured, raised, "green_loss", "percent, logarithmic", paper, "log"),
         ),
         (
             "transactions",
@@ -192,6 +195,7 @@ def notes(of: settings.WredRio) -> list[str]:
         "C1: averages step on arrivals; over idle time they decay by one packet in each 0.8 ms; max_p 0.02 and 0.1 are 1/64 and 1/16, gaps of drops are uniform, and the queue has no limit.",
         f"TCP is ns-3's NewReno without SACK and time stamps, {tcp.segment_bytes} B segments, a window of {tcp.window_segments} segments, initial window {tcp.initial_window}, "
         f"an ACK for every {tcp.delayed_ack} segments or {tcp.delayed_ack_ms:g} ms, least RTO {tcp.min_rto_ms:g} ms. The paper's hosts are Linux 2.0.34, whose initial window and delayed ACK it does not give.",
+        "Bulk flows send without end; the paper's are netperf's requests of 64 KB and empty responses, one after the other on one connection.",
         "A socket stays 4 s in TIME_WAIT, not ns-3's 240: it searches a list of all sockets for each packet.",
         f"E1 marks TCP with a leaf marker of 1.7 Mbit/s and 10 KB. Each source starts within {of.network.start_ms:g} ms, drawn by the seed; the same for both schemes.",
     ]

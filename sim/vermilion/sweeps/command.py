@@ -69,6 +69,7 @@ def sweep(file, scheduler, jobqueue, jobs, out, survival, publish):
 
     Runs that are stored are not done again; a sweep that was stopped goes on where it was. See docs/sweeps.md.
     """
+    from ..experiments import runs
     from ..experiments.command import module
     from . import cluster, plan, results, spec
 
@@ -79,6 +80,8 @@ def sweep(file, scheduler, jobqueue, jobs, out, survival, publish):
     if publish and not survival:
         raise UserError("--publish is of --survival; give both")
     path, folder = Path(file), Path(out).resolve()
+    if publish and not path.resolve().is_relative_to(build.ROOT):
+        raise UserError(f"--publish: {path} is no sweep of this project; its page would name a file that is not here")
     asked = spec.load(path)
     try:
         points = spec.points(asked, path)
@@ -98,8 +101,11 @@ def sweep(file, scheduler, jobqueue, jobs, out, survival, publish):
     if survival:
         survives(path.resolve(), len(for_key), jobs, publish)
         return
-    (folder / "runs").mkdir(parents=True, exist_ok=True)
-    missing = [row for key, row in for_key.items() if plan.kept(folder / "runs" / f"{key}.json") is None]
+    try:
+        (folder / "runs").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--out {out}: no folder can be made there: {error.strerror}") from None
+    missing = [row for key, row in for_key.items() if runs.stored(folder / "runs" / f"{key}.json") is None]
     screen.say(f"{path.stem}: {len(points)} points, {len(for_key)} runs, {len(for_key) - len(missing)} of them stored")
     if missing:
         for row in missing:  # a file that is no run

@@ -3,7 +3,6 @@ sweeps' folder, where KEY is the hash of the engine's and the program's sources 
 """
 
 import fnmatch
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,11 +49,3 @@ def task(row: Row, program: runs.Program, folder: Path) -> dict:
         "asked": row.run.asked,
         "record": {"run": row.run.name, "seed": row.run.seed, "versions": program.versions},
     }
-
-
-def kept(path: Path) -> dict | None:
-    """A stored run; a file that is none counts as missing."""
-    try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError):
-        return None

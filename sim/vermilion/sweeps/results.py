@@ -11,16 +11,17 @@ from html import escape
 from pathlib import Path
 from statistics import fmean, stdev
 
+from ..experiments import runs
 from ..experiments.command import module
+from ..experiments.drawing import INKS
 from ..report import Page, tables
 from . import plan, spec
 
 MOST_ROWS = 500  # of the report's table
-INKS = ("#2e9e43", "#d2603a", "#5b8fc0", "#c99300", "#8a5bb0", "#4aa5a0", "#b0507a", "#777777")
 
 
 def figures(row: plan.Row, result: dict) -> dict[str, float]:
-    """Of one run, by the experiment's own hand."""
+    """Of one run, by the experiment's own hand; what takes several runs is not among them."""
     made = module(row.point.of).figures(row.point.of, {row.run.name: {row.run.seed: result}}, 1)
     own = f"{row.run.name}."
     return {name.removeprefix(own): float(of[0]) for name, of in made.items() if name.startswith(own) and len(of) == 1}
@@ -42,7 +43,7 @@ def records(rows: list[plan.Row], folder: Path) -> list[dict[str, float]]:
     for row in rows:
         name = (row.key, row.run.name, id(row.point.of))
         if name not in seen:
-            seen[name] = figures(row, plan.kept(folder / "runs" / f"{row.key}.json")["results"])
+            seen[name] = figures(row, runs.stored(folder / "runs" / f"{row.key}.json")["results"])
         out.append(seen[name])
     return out
 
@@ -78,7 +79,7 @@ def means(sweep: spec.Sweep, made: dict[str, list]) -> list[tuple[dict, dict[str
 
 
 def frontier(points: list[tuple[float, float]], better: list[str]) -> list[tuple[float, float]]:
-    """Those that no other is better than in both, by their first coordinate."""
+    """Those that no other beats: one that is better in one coordinate and no worse in the other. By their first coordinate."""
     sign = [1 if each == "low" else -1 for each in better]
     out, best = [], math.inf
     for x, y in sorted(points, key=lambda point: (sign[0] * point[0], sign[1] * point[1])):
@@ -122,7 +123,7 @@ def write_report(page: Path, sweep: spec.Sweep, rows: list[plan.Row], made: dict
     out.text(
         f"{len({row.key for row in rows})} runs at {len({id(row.point) for row in rows})} points, seeds "
         f"{', '.join(map(str, sweep.all_seeds()))}, engine {sweep.engine}. A mark is a point's mean over seeds; the line joins "
-        "the points that no other is better than in both."
+        "the points that no other beats in both."
     )
     for i, plot in enumerate(sweep.plot):
         which = "" if plot.runs == ["*"] else f", runs {', '.join(plot.runs)}"

@@ -108,13 +108,10 @@ def put(raw: dict, path: str, value: Any):
 def base(sweep: Sweep, near: Path) -> dict:
     """The settings that a sweep begins with: an experiment's by its name, or a file beside the sweep's."""
     path = settings.FOLDER / f"{sweep.base}.toml" if sweep.base in settings.names() else near.parent / sweep.base
-    try:
-        return read_toml(path)
-    except UserError:
+    if not path.is_file():
         legal = ", ".join(settings.names())
-        raise UserError(
-            f"base is {units.shown(sweep.base)}; legal are {legal}, or a file of an experiment's settings"
-        ) from None
+        raise UserError(f"base is {units.shown(sweep.base)}; legal are {legal}, or a file of an experiment's settings")
+    return read_toml(path)
 
 
 def points(sweep: Sweep, near: Path) -> list[Point]:

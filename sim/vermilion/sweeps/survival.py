@@ -69,9 +69,15 @@ def until(met, what: str, process: subprocess.Popen | None = None):
 
 
 def finished(process: subprocess.Popen, log: Path):
-    if process.wait(PATIENCE):
+    try:
+        status = process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise build.BuildError(f"the sweep was not done after {PATIENCE:g} s; show it with a shorter one") from None
+    if status:
         tail = "\n".join(log.read_text().splitlines()[-20:])
-        raise build.BuildError(f"the sweep ended with status {process.returncode}:\n{tail}")
+        raise build.BuildError(f"the sweep ended with status {status}:\n{tail}")
 
 
 def shown(way: str, folder: Path, name: str, before: int, runs: int) -> Shown:

@@ -1,0 +1,16 @@
+"""What figures of several experiments share: a colour for every scheme, the papers' or another that was added to the settings, and how far seeds reach."""
+
+INKS = ("#5b8fc0", "#d2603a", "#2e9e43", "#c99300", "#8a5bb0", "#4aa5a0", "#b0507a", "#8d6e3f")
+
+
+def inks(names, fixed: dict[str, str]) -> dict[str, str]:
+    """A colour for each name: the one that is fixed for it, or the next of those that are for none."""
+    spare = [ink for ink in INKS if ink not in fixed.values()]
+    others = [name for name in names if name not in fixed]
+    return {name: fixed[name] if name in fixed else spare[others.index(name) % len(spare)] for name in names}
+
+
+def reach(middles: list[float], each: list[list[float]]) -> list[list[float]]:
+    """Error bars from the least to the greatest of the seeds. A middle of a single seed may lie beside it by a rounding."""
+    below = [max(0.0, middle - min(numbers)) for middle, numbers in zip(middles, each)]
+    return [below, [max(0.0, max(numbers) - middle) for middle, numbers in zip(middles, each)]]
