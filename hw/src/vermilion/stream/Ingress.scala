@@ -102,7 +102,9 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   places := places + begins - io.metaTaken
   full := !io.metaTaken && (full || (begins && places === (Ingress.MetaDepth - 1).U))
   assert(full === (places === Ingress.MetaDepth.U), "it is not known whether there is a place")
-  io.lost.valid := cell.fire && cell.bits.last && leaveOut && !reset.asBool
+  // What is left out never waits: `fire` would only bring the wait for a turn into this path.
+  io.lost.valid := cell.valid && cell.bits.last && leaveOut && !reset.asBool
+  assert(!io.lost.valid || cell.ready, "a frame that is left out waits")
   io.lost.bits := cell.bits.lenBytes
 
   // ---- Cells: take one, link it to the one before, write it -----------------------------------------------------
