@@ -18,10 +18,6 @@ object Arithmetic {
     Mux(over, limit.U(bits.W), x.pad(bits)(bits - 1, 0))
   }
 
-  /** As [[saturate]], and 0 for negative values. */
-  def saturateSigned(x: SInt, bits: Int): UInt =
-    Mux(x < 0.S, 0.U(bits.W), saturate(x.asUInt(x.getWidth - 2, 0), bits))
-
   /** The low `bits` bits; for free-running counters, where a wrap is meant. */
   def wrap(x: UInt, bits: Int): UInt = x.pad(bits)(bits - 1, 0)
 

@@ -48,7 +48,7 @@ class Lane(p: LaneParams) extends Module {
   io.out <> core.io.out
   control.io.axi <> io.control
   core.io.configuration <> control.io.lane
-  control.io.busy := core.io.busy
+  control.io.busy := core.io.holdsPackets
   control.io.lost := core.io.lost
   control.upsets.zip(core.upsets).foreach { case (port, counts) => port := counts }
   statistics.io.window <> control.io.statistics

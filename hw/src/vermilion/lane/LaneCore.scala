@@ -36,7 +36,7 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   *                     +-> heads -> HeaderParser -> metas -> PolicyPipeline -> EgressQueues
   * }}}
   * `now` is the time in ns; it may jump, and be set back (architecture.md, "Times"). `busy` is low when nothing but an arrival or the time in
-  * `wake` can change anything.
+  * `wake` can change anything. `holdsPackets` is high as well while packets wait for that time: that is what the host's register says.
   *
   * After a reset the inputs open when `ready` and the tables of policy pipeline and victim search are clear: what can be stalled waits until then, what cannot
   * is left out and shown on `lost`. `lost(i)` shows each left-out frame's length, `Ingress.LostLatency` clocks after its last beat.
@@ -57,6 +57,7 @@ class LaneCore(p: LaneParams) extends Module {
     val freeCells = Output(UInt((p.cellBits + 1).W))
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
+    val holdsPackets = Output(Bool())
   })
 
   /** In builds with `protect`. */
@@ -178,6 +179,8 @@ class LaneCore(p: LaneParams) extends Module {
   private val open = RegInit(VecInit.fill(p.inputs)(false.B))
   for (i <- 0 until p.inputs) when(io.in(i).fire) { open(i) := !io.in(i).bits.last }
   io.wake := queues.io.wake
-  io.busy := !queuesReady || frames =/= 0.U || ended =/= 0.U || open.asUInt.orR || policy.io.busy || queues.io.busy || reader.io.cell.valid ||
+  private val elsewhere = !queuesReady || frames =/= 0.U || ended =/= 0.U || open.asUInt.orR || policy.io.busy || reader.io.cell.valid ||
     rewrite.io.out.valid || rewrite.io.in.valid || serializer.io.out.valid || io.configuration.commit.valid
+  io.busy := elsewhere || queues.io.busy
+  io.holdsPackets := elsewhere || queues.io.holdsPackets
 }

@@ -36,6 +36,7 @@ class EgressQueues(p: LaneParams) extends Module {
     val departed = Valid(new Departure(p))
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
+    val holdsPackets = Output(Bool()) // some are here, whatever they wait for
   })
 
   /** In builds with the victim search, in place of `enqueue`. */
@@ -106,7 +107,9 @@ class EgressQueues(p: LaneParams) extends Module {
   io.departed.bits.arrival := queues.taken.bits.descriptor.arrival
 
   io.wake := scheduler.io.wake
-  io.busy := scheduler.io.busy || arriving || queues.taken.valid || chosen.io.deq.valid
+  private val underWay = arriving || queues.taken.valid || chosen.io.deq.valid
+  io.busy := scheduler.io.busy || underWay
+  io.holdsPackets := scheduler.io.holdsPackets || underWay
 
   val guard = guards.ports(queuesGuard, scheduler.guard)
 }

@@ -14,7 +14,8 @@ import vermilion.fixed.Formats._
   * cost little against it.
   *
   * `open` is worked out from registers alone. `due` is the first ns at which it opens, valid when no charge is under way.
-  * A configure starts afresh with the full burst and forgets what is under way. Without a cost it is always open.
+  * A configure starts afresh with the full burst and forgets what is under way. In the three clocks behind it nothing may be sent: the charge's
+  * own multiplier and shifter find out what `ShortBytes` cost. Without a cost it is always open.
   */
 class PortShaper extends Module {
   private val ShortBytes = 512
@@ -32,8 +33,12 @@ class PortShaper extends Module {
   private val shaped = config.costMant =/= 0.U
   private val burst = DueTime.clock40(config.burstNs)
   private val nowClock = DueTime.clock(io.now)
-  private val shortCost =
-    Delay(((config.costMant << (log2Ceil(ShortBytes) + ShaperFrac)) >> config.costShift).asUInt)
+  private val learning = RegInit(0.U(3.W)) // what `ShortBytes` cost: one hot, the clocks behind a configure
+  private val knows = RegInit(true.B)
+  private val shortCost = Reg(UInt((log2Ceil(ShortBytes) + CostMantBits + ShaperFrac).W))
+  learning := Cat(learning(1, 0), io.configure.valid)
+  when(learning === 4.U) { knows := true.B }
+  when(io.configure.valid) { knows := false.B }
 
   // ---- the charge
   private val charging = io.charge.valid && shaped
@@ -42,10 +47,11 @@ class PortShaper extends Module {
   p.head := charging
   p.zip(p.tail).foreach { case (before, after) => after := before }
   private val p4Short = Delay(short, 4)
-  private val p1Len = Delay(io.charge.bits)
+  private val p1Len = Delay(Mux(learning(0), ShortBytes.U(PktLenBits.W), io.charge.bits))
   private val p2Product = Delay(p1Len * config.costMant)
   private val p2Cost = ((p2Product << ShaperFrac) >> config.costShift).asUInt
   private val p3Cost = Delay(p2Cost)
+  when(learning(2)) { shortCost := Arithmetic.wrap(p2Cost, shortCost.getWidth) }
   // Not a difference: firtool 1.155 narrows one of two padded numbers and forgets its sign.
   private val lessBurst = Delay(Arithmetic.wrap(~burst + 1.U, DueTime.ClockBits))
   private val p3CostLess = Delay(Arithmetic.wrap(p2Cost + lessBurst, DueTime.ClockBits))
@@ -73,15 +79,14 @@ class PortShaper extends Module {
   private val behind = Delay(!ahead)
   private val credit = Delay(Mux(tooOld, burst, age))
   private val paid = Delay(due.paid(io.now))
-  io.open := !shaped || (longs === 0.U && Mux(underWay, behind && credit >= reserve, paid))
-  io.settled := !underWay && !RegNext(io.configure.valid, false.B)
+  io.open := !shaped || (knows && longs === 0.U && Mux(underWay, behind && credit >= reserve, paid))
+  io.settled := !underWay && knows
   io.due := Delay(due.wholeNs)
 
   when(io.configure.valid) {
     config := io.configure.bits
     due.next := nowClock - DueTime.clock40(io.configure.bits.burstNs)
     due.debtBits := 0.U
-    paid := true.B
     p.foreach(_ := false.B)
     reserve := 0.U
     longs := 0.U

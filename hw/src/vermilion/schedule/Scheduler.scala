@@ -58,7 +58,8 @@ object Scheduler {
   *
   * RAMs: `service`, queues x 23 b, 1W (configure) 2R by two copies. No register a queue.
   * `wake` is the first ns at which something can be sent or released, when packets wait and nothing can be at this one.
-  * `busy` says that something is going on or may be: when it is low, only time or an enqueue can change anything.
+  * `holdsPackets` says that a queue holds one, whatever it waits for, or that something is going on. `busy` says that something is going on or
+  * may be: when it is low, only time or an enqueue can change anything. What only `wake` and `busy` need costs a build that leaves them open nothing.
   * It does not count the bytes a wire adds to a frame, and does not look into packets.
   */
 class Scheduler(p: LaneParams) extends Module {
@@ -81,6 +82,7 @@ class Scheduler(p: LaneParams) extends Module {
     val room = Input(Bool()) // the way out can hold one more packet
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
+    val holdsPackets = Output(Bool())
   })
 
   private[schedule] val lists = Module(new ServiceLists(p)) // proofs look inside
@@ -238,7 +240,8 @@ class Scheduler(p: LaneParams) extends Module {
   private val waiting = listed || shaper.io.anyParked
   io.wake.valid := waiting && quiet && stuck && known && !come
   io.wake.bits := Mux(sooner, earliest, port.io.due)
-  io.busy := !quiet || (waiting && !io.wake.valid)
+  io.holdsPackets := !quiet || waiting
+  io.busy := io.holdsPackets && !io.wake.valid
 
   val guard = new Guards(p.protect).ports(lists.guard)
 }

@@ -58,7 +58,7 @@ class PacketMeta(p: LaneParams) extends Bundle {
   val lenBytes = UInt(PktLenBits.W) // saturating
   val headCell = UInt(p.cellBits.W)
   val cells = UInt(p.chainBits.W)
-  val bad = Bool() // came with bad set, or ran into a reset
+  val bad = Bool() // came with bad set, or with a `keep` that breaks the contract
   val noBuffer = Bool() // no free cell, or longer than maxFrameBytes
   val user = UInt(p.userBits.W)
   val headers = new Headers

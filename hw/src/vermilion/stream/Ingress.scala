@@ -22,6 +22,9 @@ object Ingress {
     else if (p.inputs > 1 && p.dataBits < 8 * CellBytes) 1
     else 0
 
+  /** Can a cell of a frame's head find no turn and no place to wait for one? Then nothing is known of its headers (`FrameEnd.parsed`). */
+  def mayMissHead(p: LaneParams, input: Int): Boolean = !p.stallable(input) && cellsWaiting(p, input) > 0
+
   /** Clocks from a frame's last beat to `lost`. */
   val LostLatency = 1
 }
@@ -99,7 +102,9 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   places := places + begins - io.metaTaken
   full := !io.metaTaken && (full || (begins && places === (Ingress.MetaDepth - 1).U))
   assert(full === (places === Ingress.MetaDepth.U), "it is not known whether there is a place")
-  io.lost.valid := cell.fire && cell.bits.last && leaveOut && !reset.asBool
+  // What is left out never waits: `fire` would only bring the wait for a turn into this path.
+  io.lost.valid := cell.valid && cell.bits.last && leaveOut && !reset.asBool
+  assert(!io.lost.valid || cell.ready, "a frame that is left out waits")
   io.lost.bits := cell.bits.lenBytes
 
   // ---- Cells: take one, link it to the one before, write it -----------------------------------------------------
@@ -128,10 +133,9 @@ class Ingress(p: LaneParams, input: Int) extends Module {
     when(got) { previous := free.bits }
   }
 
-  // Only where cells wait for their turn can one of the head find no place.
   private val missedBefore = Reg(Bool())
   private val missed =
-    if (!canStall && waiting > 0) (!cell.bits.first && missedBefore) || (inHead && !passing.ready) else false.B
+    if (Ingress.mayMissHead(p, input)) (!cell.bits.first && missedBefore) || (inHead && !passing.ready) else false.B
   when(cell.fire) { missedBefore := missed }
 
   passing.valid := cell.valid && turnNeeded && !waits

@@ -83,9 +83,11 @@ class IngressArbiter(p: LaneParams) extends Module {
   heads.io.cell.bits.bytes := cell.bits.value.headBytes
   heads.io.cell.bits.start := cell.bits.value.start
 
-  // Metas: where the headers are there, too.
+  // Metas: where the headers are there, too. Most builds parse every frame's, and need no choice.
+  private val mayMiss = (0 until p.inputs).exists(Ingress.mayMissHead(p, _))
+  private def parsed(end: FrameEnd): Bool = if (mayMiss) end.parsed else true.B
   private val end = join(io.inputs.zipWithIndex.map { case (each, i) =>
-    numbered(each.end, i, heads.io.waiting(i) || !each.end.bits.parsed)
+    numbered(each.end, i, heads.io.waiting(i) || !parsed(each.end.bits))
   })
   private val notIp = WireDefault(0.U.asTypeOf(new Headers))
   notIp.l3Offset := 14.U
@@ -95,7 +97,7 @@ class IngressArbiter(p: LaneParams) extends Module {
   }
   private val chosen = Module(new Queue(new Chosen, IngressArbiter.Chosen))
   heads.io.input := end.bits.input
-  heads.io.choose := end.fire && end.bits.value.parsed
+  heads.io.choose := end.fire && parsed(end.bits.value)
   end.ready := chosen.io.enq.ready
   chosen.io.enq.valid := end.valid
   chosen.io.enq.bits.end := end.bits
@@ -111,7 +113,7 @@ class IngressArbiter(p: LaneParams) extends Module {
   io.meta.bits.bad := meta.value.bad
   io.meta.bits.noBuffer := meta.value.noBuffer
   io.meta.bits.user := meta.value.user
-  io.meta.bits.headers := Mux(meta.value.parsed, heads.io.headers, notIp)
+  io.meta.bits.headers := Mux(parsed(meta.value), heads.io.headers, notIp)
   for ((each, i) <- io.inputs.zipWithIndex) each.metaTaken := io.meta.fire && meta.input === i.U
 
   // Who takes the next free cell.

@@ -70,6 +70,7 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
       dut.io.enqueue.bits.descriptor.cells.poke(((len + 63) / 64).U)
     }
     dut.io.descriptor.ready.poke(ready.B)
+    if (queued.exists(_.nonEmpty)) dut.io.holdsPackets.expect(true.B)
     if (dut.io.departed.valid.peek().litToBoolean) {
       val q = dut.io.departed.bits.queue.peek().litValue.toInt
       val (cell, len) = queued(q).dequeue()
@@ -125,6 +126,7 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
     }
     for (_ <- 0 until 10) clock()
     assert(!busy && queued.forall(_.isEmpty) && free.size == p.cells)
+    dut.io.holdsPackets.expect(false.B)
   }
 }
 

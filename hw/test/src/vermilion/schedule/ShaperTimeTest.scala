@@ -70,6 +70,26 @@ class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
       }
     }
 
+  it should "send a packet a clock behind a change of the port's rate, whatever the rate was" in
+    simulate(new EgressQueues(p)) { dut =>
+      val seed = 16
+      info(s"seed $seed")
+      val bench = new EgressBench(dut, p, seed)
+      val fast = shaped(200e9, 0) // 64 bytes take less than a clock
+      bench.configure(5, Service(strict = true))
+      for (before <- Seq(Service(), shaped(100e9, 0), shaped(1e9, 0)); phase <- 0 until 3) {
+        bench.configurePort(before)
+        for (_ <- 0 until 300) bench.clock(Some(5 -> 64), ready = false)
+        for (_ <- 0 until 20 + phase) bench.clockOfFour()
+        bench.configurePort(fast)
+        val sent = bench.left.size
+        for (_ <- 0 until 100) bench.clockOfFour()
+        val pace = bench.left.size - sent
+        assert(pace >= 90, s"$pace packets in 100 clocks behind a port of ${before.costMant} 2^-${before.costShift} ns")
+        bench.drain()
+      }
+    }
+
   it should "hold sixteen queues to their rates at once" in
     simulate(new EgressQueues(p)) { dut =>
       val seed = 12
