@@ -6,7 +6,7 @@ import vermilion.fixed.{Arithmetic, Delay, ForwardingRam}
 import vermilion.fixed.Formats._
 import vermilion.stream.Colour
 
-/** Decides who goes when a packet must go, and keeps the queues: DDRED's RED form, ECN form and tail-drop form (`algorithms.md`, 3).
+/** Decides who goes when a packet must go, and keeps the queues: DDRED's RED form, ECN form and tail-drop form (`docs/distance-drops.md`).
   *
   * All arriving packets, whatever their fate, pass six stages in step, one a clock, so their order holds and at most one chain of cells is
   * freed a clock. The time does not depend on queue lengths.
