@@ -17,7 +17,7 @@
 //                   earlier from later up to 39 hours apart: what waits or idles across a silence must stay below that
 //   runt            below 14 bytes, no whole Ethernet header; carried
 //   cut_header      the captured bytes end within a VLAN tag or an IP header; carried, not as IP; header_check.h
-//   ip_length       an IP header's lengths contradict the frame's; carried, the lane does not read them; header_check.h
+//   ip_length       an IP header's lengths contradict the frame's; carried; header_check.h
 //   oversize        longer than the lane stores; carried, the lane drops it whole (`nobuf`)
 //   zero_length     no byte at all; left out, since a stream cannot carry it
 //

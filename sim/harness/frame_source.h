@@ -3,7 +3,7 @@
 //   capture, --speed X    (time in the capture) / X
 //   capture, --rate R     back to back: each begins when the one before has ended at R bits/s of frame bytes (as shapers
 //                         count: no preamble, gap or FCS)
-//   --bench (bench.h)     all at time 0, so back to back at the width of the stream
+//   --bench (bench.h)     all at time 0, so back to back at the width of the stream; with --line-rate as a port brings them
 //
 // Lane time has 64 bits here and in all outputs; the lane itself keeps it modulo 2^48 ns (78 hours). So a run may last as long as
 // it wants (a century is refused), but no silence is longer than 24 hours: see time_jump in capture_reader.h.

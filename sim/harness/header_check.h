@@ -1,4 +1,4 @@
-// What is wrong with a frame's IP header, for the warnings of capture_reader.h; the lane neither believes nor reads these lengths.
+// What is wrong with a frame's IP header, for the warnings of capture_reader.h; what the lane makes of these lengths: sim/model/parser.h.
 //
 //   cut_header   the captured bytes end within a VLAN tag, or before the IP header does
 //   ip_length    the header's lengths and the frame's contradict each other:

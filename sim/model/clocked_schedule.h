@@ -1,5 +1,5 @@
 // The queues and the scheduler as the RTL runs them, one call a clock: QueueManager.scala, ServiceLists.scala and
-// Scheduler.scala. Strict priority, then deficit round robin, as in schedule.h; but lists of active queues instead of numbers,
+// Scheduler.scala. Strict priority, then deficit round robin, by lists of active queues and not by their numbers,
 // so that of equals who came first goes first.
 #pragma once
 

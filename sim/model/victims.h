@@ -1,4 +1,4 @@
-// DDRED's rule by itself (algorithms.md, 3): who goes when a packet must go, one operation after the other, by looking at every
+// DDRED's rule by itself (docs/distance-drops.md): who goes when a packet must go, one operation after the other, by looking at every
 // queued packet. What VictimPipeline.scala does when its operations do not overlap; clocked_victims.h says what it does when they do.
 //
 // A contest's victim is the queued packet with the smallest distance; of equal ones that of the worst class, then the oldest.
