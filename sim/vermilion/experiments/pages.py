@@ -15,8 +15,8 @@ HEAD = """# The papers' experiments
 
 Made by `./vermilion experiment NAME --publish`. What each class means, what is known of the rows that do not come out, how runs are kept and what can be changed:
 [experiments.md](../experiments.md). Rows, their bounds and seeds stood in the files of [sim/experiments/settings](../../sim/experiments/settings) before the first
-result did, and so did the rest of the settings but for two: the flower of P3, whose load was another until one seed of it had been run, and the thresholds of P1's long
-flows, of which one seed had shown too few. Each file says so.
+result did, but for the remaining columns of P1's and P2's tables, judged by nobody, and P4's gates at more loads by the same bounds. So did the rest of the settings but for
+two: the flower of P3, whose load was another until one seed of it had been run, and the thresholds of P1's long flows, of which one seed had shown too few. Each file says so.
 
 Ours is the mean of the seeds, +- their standard deviation. A comparison is judged by the two means, or by a number of seeds where the row says so; in how many seeds
 it holds stands beside it either way: about half of them means that nothing is shown.
