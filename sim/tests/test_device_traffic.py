@@ -10,8 +10,8 @@ import time
 
 import pytest
 from devices import client, configure, device, device_program, registers_page, running  # noqa: F401
-from test_simulator import MACS, mixed, pcap, program, words  # noqa: F401
-from vermilion import vfio_user
+from test_simulator import IP4, MACS, mixed, pcap, program, words  # noqa: F401
+from vermilion import config, quantise, vfio_user
 
 NAMES = {name: name for name in ("arrived", "enqueued", "early", "forced", "tail", "nobuf", "bad", "policed", "sent")}
 NAMES |= {"evicted": "evicted", "marked": "ce_chosen", "ce_written": "ce_written"}
@@ -104,6 +104,27 @@ def test_two_sessions_take_the_same_clocks_with_accesses_amid_traffic(tmp_path, 
     first, second = story(device_program, words, capture), story(device_program, words, capture)
     assert first == second
     assert len({json.dumps(each) for each in first[3:-2:2]}) > 10, "nothing happened between the looks"
+
+
+def test_the_lane_is_busy_as_long_as_packets_wait_for_a_shaper(tmp_path, device_program):  # noqa: F811
+    """To the simulation such a lane is at rest: it leaps over the time until the shaper opens. The host's register is not about that."""
+    slow, queue = {"rate": "64Kbit", "burst": "1514B"}, {"name": "all", "default": True}
+    record = quantise.hardware(config.parse({"port": slow, "queue": [queue]}))
+    words, capture = tmp_path / "words.json", tmp_path / "in.pcap"  # noqa: F811
+    words.write_text(json.dumps(record))
+    pcap(capture, [(0, MACS + b"\x08\0" + IP4 + bytes(1500 - len(IP4)), 1514)] * 4)
+    with running(device_program, "--paused") as device, device.client() as client:
+        control = device.channel()
+        configure(client, device_program, words)
+        client.read32(0)  # behind the posted writes
+        control.ask("idle")
+        assert client.read32(0x44) & 1 == 0
+        control.ask("feed", capture=str(capture), rate=1e9)
+        for _ in range(30):  # the last but one has been sent after 189 ms twice
+            control.ask("run", ns=10_000_000)
+            assert client.read32(0x44) & 1 == 1
+        control.ask("idle")
+        assert client.read32(0x44) & 1 == 0 and control.ask("counters")["frames_out"] == 4
 
 
 def test_time_stands_while_nothing_is_asked(device, client):
