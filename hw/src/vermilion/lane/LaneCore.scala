@@ -179,8 +179,9 @@ class LaneCore(p: LaneParams) extends Module {
   private val open = RegInit(VecInit.fill(p.inputs)(false.B))
   for (i <- 0 until p.inputs) when(io.in(i).fire) { open(i) := !io.in(i).bits.last }
   io.wake := queues.io.wake
-  private val elsewhere = !queuesReady || frames =/= 0.U || ended =/= 0.U || open.asUInt.orR || policy.io.busy || reader.io.cell.valid ||
-    rewrite.io.out.valid || rewrite.io.in.valid || serializer.io.out.valid || io.configuration.commit.valid
+  private val elsewhere =
+    !queuesReady || frames =/= 0.U || ended =/= 0.U || open.asUInt.orR || policy.io.busy || reader.io.cell.valid ||
+      rewrite.io.out.valid || rewrite.io.in.valid || serializer.io.out.valid || io.configuration.commit.valid
   io.busy := elsewhere || queues.io.busy
   io.holdsPackets := elsewhere || queues.io.holdsPackets
 }
