@@ -1,5 +1,6 @@
 """`vermilion experiment`: what a row of the results' table says, and the pages that keep it."""
 
+import json
 import math
 
 import pytest
@@ -50,6 +51,8 @@ def test_a_row_says_in_how_many_seeds_it_holds_and_what_was_wanted():
 def test_nothing_holds_for_a_figure_that_a_run_could_not_give(fields):
     judged = verdicts.judge(row(**fields), {"a": [math.nan, 0.0], "b": [2.0, 2.0]}, 2)
     assert not judged.good and math.isnan(judged.ours) and math.isnan(judged.spread)
+    record = json.loads(json.dumps(judged.record(), allow_nan=False))
+    assert record["ours"] is None and record["spread"] is None and not verdicts.Judged.read(record).good
 
 
 def test_fewer_seeds_lower_what_must_hold_in_some_of_them():

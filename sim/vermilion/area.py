@@ -255,7 +255,7 @@ An estimate with open tools, no result of a device's own: against published Viva
 to 4 % low, and output registers of block RAMs are never used. It packs no registers into multipliers; how many an xc7 build packs
 stands in "of it in DSPs", for the single blocks alone. It was not placed, routed or run in a device.
 
-Rows with a star are of an earlier state of the sources than the others (`fpga/resources.toml` says of which).
+Rows with a star are of an earlier state of the sources than the others.
 
 ## Single blocks
 

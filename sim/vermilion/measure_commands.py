@@ -12,6 +12,14 @@ from .fields import UserError
 from .screen import console, working
 from .vivado import PART
 
+anchor_files = click.option(
+    "--anchor",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Verilog of the anchor; once for each file.",
+)
+
 
 @click.command()
 @click.option(
@@ -120,13 +128,7 @@ def area(designs, json_file, publish):
 @click.command()
 @click.argument("designs", nargs=-1)
 @click.option("--paths", "count", type=click.IntRange(1, 1000), default=10, show_default=True, help="Paths to show.")
-@click.option(
-    "--anchor",
-    multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Verilog of the anchor; once for each file.",
-)
+@anchor_files
 @click.option("--anchor-top", default="", help="Top module of the anchor: any Verilog core, measured beside.")
 @click.option("--anchor-clock", default="clk", show_default=True, help="Its clock.")
 @click.option("--json", "json_file", metavar="FILE", help="The paths as JSON.")
@@ -159,13 +161,7 @@ def timing(designs, count, anchor, anchor_top, anchor_clock, json_file, publish)
 
 
 @click.command()
-@click.option(
-    "--anchor",
-    multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Verilog of the anchor; once for each file.",
-)
+@anchor_files
 @click.option("--anchor-top", default="", help="Top module of the anchor: any Verilog core, placed and routed too.")
 @click.option("--anchor-only", is_flag=True, help="Leaves the lane out.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the placer.")

@@ -60,8 +60,9 @@ def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int
     if beside:
         made["beside"] = beside.record()
     kind = pages.kind(quick, seeds, of.seeds)
+    figures = {figure: [verdicts.number(each) for each in numbers] for figure, numbers in measured.items()}
     (folder / f"{kind}table.json").write_text(
-        json.dumps(made | {"figures": measured, "rows": [row.record() for row in judged]}, indent=1) + "\n"
+        json.dumps(made | {"figures": figures, "rows": [row.record() for row in judged]}, indent=1) + "\n"
     )
     page = folder / f"{kind}report.html"
     pages.write(page, of, made, judged, work.pictures(of, measured, results), work.notes(of))

@@ -21,13 +21,18 @@ HOLDS = {
 VERDICTS = {"gate": ("held", "NOT HELD"), "band": ("in", "OUT"), "report": ("", "")}
 
 
+def number(figure: float | None) -> float | None:
+    """A figure as JSON can hold it: what is not a number is null."""
+    return figure if figure is not None and math.isfinite(figure) else None
+
+
 @dataclass(frozen=True)
 class Judged:
     of: str
     class_: str
     paper: float | None
     wanted: str
-    ours: float
+    ours: float  # in a record null where it is not a number, as the others
     spread: float  # standard deviation over seeds
     seeds: int
     other: float | None  # the mean of the figure that it is compared with
@@ -35,7 +40,7 @@ class Judged:
     good: bool
 
     def record(self) -> dict:
-        made = asdict(self)
+        made = {name: number(value) if isinstance(value, float) else value for name, value in asdict(self).items()}
         made["class"] = made.pop("class_")
         return made
 
