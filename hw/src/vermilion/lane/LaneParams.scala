@@ -22,6 +22,9 @@ import vermilion.mark.TokenKind
   * @param userBits      bits that come with a frame's last beat and leave with all of its beats, and that `fates` shows (lane/FrameUsers.scala);
   *                      0: nothing of it is built
   * @param nextBlock     the Next pointer of the lane's register block: where the next one begins in the same BAR, 0 if it is the last
+  * @param slotClocks    clocks from one slot of the policy pipeline to the next, at least: 1, a decision a clock; or 8, for streams of 64 bits, whose
+  *                      shortest Ethernet frame takes 8 beats. With 8 one adder, multiplier or compare does in turn what else stands side by
+  *                      side: about half the logic, 3 clocks more to a verdict (docs/decisions/0013). Not with the victim search
   * @param tokenKinds    token bucket markers built in; a packet that is to be marked by another kind keeps its colour. The model has all:
   *                      what the simulator builds has all too
   */
@@ -37,6 +40,7 @@ case class LaneParams(
     protect: Boolean = false,
     userBits: Int = 0,
     nextBlock: BigInt = 0,
+    slotClocks: Int = 1,
     tokenKinds: Set[TokenKind] = TokenKind.all
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
@@ -77,6 +81,14 @@ case class LaneParams(
     s"nextBlock is $nextBlock; legal are multiples of 4 below 2^32"
   )
 
+  require(
+    slotClocks == 1 || slotClocks == 8 && dataBits == 64 && victims == 0,
+    s"slotClocks is $slotClocks with $dataBits dataBits and $victims victims; legal are 1, and 8 with 64 dataBits and 0 victims"
+  )
+
+  /** The policy pipeline's blocks do in turn what they else do side by side. */
+  val inTurn: Boolean = slotClocks > 1
+
   val queueBits: Int = log2Ceil(queues)
   val cellBits: Int = log2Ceil(cells)
   val inputBits: Int = log2Ceil(inputs).max(1)
@@ -109,6 +121,7 @@ object LaneParams {
       "nic100g-all" -> nic100g.copy(victims = 16),
       "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
       "lab-without-victims" -> lab.copy(victims = 0),
+      "lab-in-turn" -> lab.copy(victims = 0, slotClocks = 8),
       // For the experiments' networks: one input of 512 bits that cannot be stalled, as the model's session has.
       "network" -> LaneParams(dataBits = 512, cells = 16384),
       // Records a queue lie in block RAM, in LUTs in the others.
