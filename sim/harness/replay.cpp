@@ -29,11 +29,13 @@ static bool sameFlow(const VmFlowState& a, const VmFlowState& b) {
          a.credits == b.credits;
 }
 
+static constexpr PolicyTiming Timing{VM_SLOT_CLOCKS};
+
 Replay::Replay(const VmConfig& config)
     : queueCount_(config.queue_count),
       victims_({config.queue_count, VM_CELLS, std::min<u32>(VM_VICTIMS, config.queue_count)}),
       marks_(config),
-      view_(config, timing::settling(VM_VICTIMS)),
+      view_(config, timing::settling(VM_VICTIMS), Timing),
       model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)) {}
 
 void Replay::configure(u32 queue, const VmQueue& profile) {
@@ -55,7 +57,7 @@ bool Replay::settle(const RtlDecision& rtl, const Arrival& seen, u32 ruling, u64
   if (!held) outcome = {};
   if (!held) outcome.enqueued = admits(ruling);
   if (held || admits(ruling)) view_.reserved(seen);
-  if (outcome.enqueued) view_.admitted(clock - timing::settling(VM_VICTIMS) - timing::Verdict, seen);
+  if (outcome.enqueued) view_.admitted(clock - timing::settling(VM_VICTIMS) - Timing.verdict(), seen);
   if (outcome.evicted && outcome.colour < u32{Colours})
     view_.evicted(clock, timeAt(clock), seen.queue, outcome.colour, outcome.lenBytes);
   if (held && (outcome.evicted || !outcome.enqueued))
@@ -79,14 +81,14 @@ bool Replay::sameAverages(const RtlDecision& rtl) const {
 
 u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   const Arrival& a = rtl.seen;
-  const u64 look = clock - timing::settling(VM_VICTIMS) - timing::Verdict;
+  const u64 look = clock - timing::settling(VM_VICTIMS) - Timing.verdict();
   (rtl.refresh ? refreshes_ : decisions_)++;
   if (a.queue >= queueCount_ || a.colour >= u32{Colours}) {
     if (first_.empty()) disagree(rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
     return 0;
   }
   if (rtl.refresh) {
-    const Arrival seen = view_.refresh(look, timeAt(look - timing::Look), a.queue, a.colour);
+    const Arrival seen = view_.refresh(look, timeAt(look - Timing.look()), a.queue, a.colour);
     const bool updates = model_.queue(a.queue).update_depart != 0;
     Departure d{seen.time, a.queue, a.colour, {}, {}, {}};
     std::copy_n(seen.backlog_bytes, Colours, d.backlog_bytes);
@@ -105,9 +107,9 @@ u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
     if (first_.empty()) disagree(rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
     return 0;
   }
-  const VmMark mark = marks_.mark(timeAt(look - timing::Look), a.queue, rtl.mark.colour, a.len_bytes, headers, sound);
+  const VmMark mark = marks_.mark(timeAt(look - Timing.look()), a.queue, rtl.mark.colour, a.len_bytes, headers, sound);
   const bool untouched = !sound || mark.policed;
-  Arrival seen = view_.packet(look, timeAt(look - timing::Look), a.queue, mark.marked, a.len_bytes, !untouched);
+  Arrival seen = view_.packet(look, timeAt(look - Timing.look()), a.queue, mark.marked, a.len_bytes, !untouched);
   seen.ecn = a.ecn;
   seen.bad = a.bad;
   seen.no_buffer = a.no_buffer;

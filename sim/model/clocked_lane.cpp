@@ -21,7 +21,8 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape)
       ingress_(shape, config.max_frame_bytes == 0 ? static_cast<u32>(maxOf(PktLenBits)) : config.max_frame_bytes,
                config.ttl_option, cells_),
       marks_(config),
-      view_(config, timing::settling(shape.victims)),
+      view_(config, timing::settling(shape.victims), {shape.slotClocks}),
+      timing_{shape.slotClocks},
       queues_(config.queue_count) {
   config_.queues = profiles_.data();
   for (const VmQueue& q : profiles_) departureUpdates_ |= q.update_depart != 0;
@@ -30,10 +31,11 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape)
   victims_.emplace(VictimShape{config.queue_count, 0, std::min(shape.victims, config.queue_count)});
 }
 
-// A packet, or else a refresh.
+// A packet, or else a refresh, where no slot is less than `slotClocks` behind.
 void ClockedLane::takeSlot() {
+  if (clock_ < nextSlot_) return;
   Deciding d{};
-  d.clock = clock_ + timing::Look;
+  d.clock = clock_ + timing_.look();
   d.time = now_;
   if (!metaQueue_.empty()) {
     Packet& p = d.packet = metaQueue_.front();
@@ -52,6 +54,7 @@ void ClockedLane::takeSlot() {
     return;
   }
   marking_.push_back(d);
+  nextSlot_ = clock_ + shape_.slotClocks;
 }
 
 // Averages see its queue.
@@ -84,7 +87,7 @@ void ClockedLane::observe() {
 // Policy has spoken.
 void ClockedLane::rule() {
   ruled_.reset();
-  if (deciding_.empty() || deciding_.front().clock + timing::Verdict != clock_) return;
+  if (deciding_.empty() || deciding_.front().clock + timing_.verdict() != clock_) return;
   Settling s{clock_, deciding_.front(), {}};
   deciding_.pop_front();
   if (!s.deciding.refresh) {
@@ -231,7 +234,8 @@ void ClockedLane::clock(u64 now) {
   auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool metaRoom = metaQueue_.size() < timing::MetasChosen;
-  const std::optional<u32> metaTaken = metaQueue_.empty() ? std::nullopt : std::optional(metaQueue_.front().input);
+  const std::optional<u32> metaTaken =
+      metaQueue_.empty() || clock_ < nextSlot_ ? std::nullopt : std::optional(metaQueue_.front().input);
   takeSlot();
   observe();
   rule();

@@ -3,8 +3,8 @@
 //
 //   frames -> beats -> cells -> metas -> one decision a clock -> queues -> scheduler -> reader -> rewrite -> beats out
 //
-// A meta takes a slot and is marked; `timing::Look` clocks later averages see its queue, and its verdict falls
-// `timing::Verdict` clocks behind that, where the RTL's pipeline ends. What each sees of the packets before
+// A meta takes a slot and is marked; `PolicyTiming::look` clocks later averages see its queue, and its verdict falls
+// `PolicyTiming::verdict` clocks behind that, where the RTL's pipeline ends. What each sees of the packets before
 // it is pipeline_view.h. Where the victim search is built, it takes 6 clocks more until it is known who pays (clocked_victims.h): a decision
 // is shown then, and a packet can be sent 4 clocks later than without.
 //
@@ -119,8 +119,10 @@ class ClockedLane {
   ClockedIngress ingress_;
   MarkStage marks_;
   PipelineView view_;
+  PolicyTiming timing_;
   bool departureUpdates_ = false;
   u64 clock_ = 0, now_ = 0;
+  u64 nextSlot_ = 0;  // the first clock in which a slot may begin
 
   std::deque<Packet> metaQueue_;
   u64 frames_ = 0;  // last beat in, meta not yet taken

@@ -1,11 +1,10 @@
 #include "pipeline_view.h"
 
-#include "timing.h"
-
 namespace vermilion {
 
-PipelineView::PipelineView(const VmConfig& config, u64 settling)
+PipelineView::PipelineView(const VmConfig& config, u64 settling, PolicyTiming timing)
     : settling_(settling),
+      timing_(timing),
       profiles_(config.queues, config.queues + config.queue_count),
       queues_(config.queue_count),
       random_(config.seed) {}
@@ -24,7 +23,7 @@ void PipelineView::lost(u64 clock, u32 queue, u32 lenBytes) {
 }
 
 Arrival PipelineView::look(u64 clock, u64 now, u32 queue, u32 colour) {
-  for (; !admissions_.empty() && admissions_.front().clock + timing::Admission + settling_ <= clock;
+  for (; !admissions_.empty() && admissions_.front().clock + timing_.admission() + settling_ <= clock;
        admissions_.pop_front()) {
     const Event& e = admissions_.front();
     queues_[e.queue].bytes[e.colour] += e.lenBytes;
@@ -79,7 +78,7 @@ Arrival PipelineView::refresh(u64 clock, u64 now, u32 queue, u32 colour) {
 }
 
 void PipelineView::limit(u64 tokenClock, Arrival& seen) {
-  const u64 clock = tokenClock + timing::Decide;
+  const u64 clock = tokenClock + timing_.decide();
   for (; !leaving_.empty() && leaving_.front().clock + timing::LimitLag <= clock; leaving_.pop_front()) {
     const Event& e = leaving_.front();
     queues_[e.queue].totalBytes -= e.lenBytes;

@@ -14,7 +14,25 @@ struct LaneShape {
   u32 inputs = 1;
   u32 stallable = 0;  // bit i: input i can be stalled
   u32 cells = 4096;
-  u32 victims = 0;  // queues with the victim search
+  u32 victims = 0;     // queues with the victim search
+  u32 slotClocks = 1;  // least clocks from slot to slot of the policy pipeline: 1, or 8 where its blocks work in turn
+};
+
+// policy/PolicyTiming.scala: the policy pipeline's stages.
+struct PolicyTiming {
+  u32 slotClocks = 1;
+
+  constexpr bool inTurn() const { return slotClocks > 1; }
+  // From a slot to the packet's colour: the marker's kind and the marker by flow (flow/FlowMarker.scala)
+  constexpr u64 mark() const { return inTurn() ? 10 : 8; }
+  // From a slot to the look at its queue: what averages see of it (average/QueueLook.scala) is there a clock behind the colour
+  constexpr u64 look() const { return mark() + 1 - (inTurn() ? 10 : 8); }
+  // From there to the verdict: the rest of the markers' clocks, averages (average/AverageUnit.scala), curve (curve/CurveUnit.scala), verdict
+  constexpr u64 verdict() const { return mark() - look() + 6 + (inTurn() ? 9 : 8) + 1; }
+  // The verdict's own clock, one before it stands at the port
+  constexpr u64 decide() const { return verdict() - 1; }
+  // average/BacklogCounters.scala: from a packet's look to the first look that sees it admitted, and settling
+  constexpr u64 admission() const { return verdict() + 1; }
 };
 
 namespace timing {
@@ -22,24 +40,14 @@ namespace timing {
 // parse/FrameHeads.scala: from a head's last cell to the clock in which its meta can be chosen, parse/HeaderParser.scala and a clock for the register
 // before it. The meta stands at the policy pipeline in the clock behind that (stream/IngressArbiter.scala).
 constexpr u64 Headers = 3 + 1;
-// policy/PolicyPipeline.scala, Look: from a slot to what its averages see of the queue: the markers' 8 clocks (Mark) and one
-// more less average/QueueLook.scala
-constexpr u64 Look = 8 + 1 - 8;
-// policy/PolicyPipeline.scala, Latency, from there: the rest of the markers' clocks, averages 6 (average/AverageUnit.scala),
-// curve 8 (curve/CurveUnit.scala), verdict 1 (decide/VerdictUnit.scala)
-constexpr u64 Verdict = 8 - Look + 6 + 8 + 1;
-// The verdict's one-clock loop, a clock before the verdict stands at the port
-constexpr u64 Decide = Verdict - 1;
 // decide/QueueLimit.scala: departures this many clocks before that count in the limit
 constexpr u64 LimitLag = 3;
-// victim/VictimQueues.scala, Latency: from there until it is known who pays, where the search is built
+// victim/VictimQueues.scala, Latency: from a verdict until it is known who pays, where the search is built
 constexpr u64 settling(u32 victims) {
   return victims != 0 ? 6 : 0;
 }
 // From there until the packet is in its queue and who pays is out of it, where the search is built: a clock before that is shown
 constexpr u64 Listing = settling(1) - 1;
-// average/BacklogCounters.scala: from a packet's slot to the first slot whose averages see it admitted, and settling
-constexpr u64 Admission = Verdict + 1;
 constexpr u32 Refreshes = 16;  // policy/SlotSource.scala, Refreshes
 // average/AverageUnit.scala: updates under way when a later one reads, EwmaStages - 1
 constexpr u64 Averaging = EwmaStages - 1;

@@ -40,6 +40,7 @@ class Preset:
     max_frame_bytes: int = 9728
     flows: int = 4096
     victims: int = 0
+    slot_clocks: int = 1
 
     def defines(self) -> list[str]:
         return [f"-DVM_{name.upper()}={number}" for name, number in vars(self).items()]
@@ -52,6 +53,7 @@ PRESETS = {
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
 }
 FOR_BENCHES = {
+    "lab-in-turn": Preset(slot_clocks=8),
     "network": Preset(data_bits=512, cells=16384),
     "nic100g-victims": Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4),
     "nic100g-all": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, victims=16),

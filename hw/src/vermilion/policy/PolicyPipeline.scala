@@ -16,7 +16,7 @@ import vermilion.mark.TokenMarker
 import vermilion.stream._
 import vermilion.victim._
 
-/** From a packet's meta to its verdict, one a clock, never stalled inside.
+/** From a packet's meta to its verdict, one in [[LaneParams.slotClocks]] clocks, never stalled inside. Here with a slot a clock:
   *
   * {{{
   *   stage -8        -7 ..................... 0        1 ........ 5    6 ....... 13   14        15
@@ -24,16 +24,20 @@ import vermilion.victim._
   *         classify  the queue's backlog and idle spell                               limit
   *                                    -2 .. 2 size                                    verdict
   * }}}
+  * With slots apart, where blocks do in turn what they do side by side here, markers take two clocks more and the curve one ([[PolicyTiming]]); the
+  * slots then stand in a register for each `slotClocks` stages.
+  *
   * A packet gets its colour from its queue's marker. Beside that it is looked up what averages see of the queue, which is no matter of colour:
-  * the backlog as it is admitted in stage -7, by packets that came [[PolicyPipeline.Latency]] + [[PolicyPipeline.Mark]] clocks and more before; the
+  * the backlog as it is admitted in stage -7, by packets that came [[PolicyTiming.latency]] + [[PolicyTiming.mark]] clocks and more before; the
   * queue's limit is compared at the verdict and is exact.
   *
   * A commit travels as a slot of its own: each stage's configuration changes when the slot passes, so every packet sees all of
   * the old or all of the new, nothing is emptied and no packet waits. `commit` is taken when the slot has passed the last of
-  * these stages; `live` answers `look` [[PolicyPipeline.Mark]] + [[PolicyPipeline.AverageDone]] clocks after it was taken.
+  * these stages; `live` answers `look` [[PolicyTiming.mark]] + [[PolicyTiming.live]] clocks after it was taken.
   */
 class PolicyPipeline(p: LaneParams) extends Module {
-  import PolicyPipeline._
+  private val timing = PolicyTiming(p)
+  import timing._
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val meta = Flipped(Decoupled(new PacketMeta(p)))
@@ -55,7 +59,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
 
   /** In builds with the victim search, in place of `enqueue` and `refused`. */
   val contests = Option.when(p.victims != 0)(IO(new ContestPorts(p)))
-  private val settle = settling(p)
+  private val settle = PolicyPipeline.settling(p)
 
   private val slots = Module(new SlotSource(p))
   private val look = Module(new QueueLook(p))
@@ -95,16 +99,30 @@ class PolicyPipeline(p: LaneParams) extends Module {
   slots.io.seed := io.seed
   io.refreshSkipped := slots.io.skipped
 
-  private def pipeline(first: Valid[Token], length: Int): Seq[Valid[Token]] = Seq.iterate(first, length + 1) { t =>
-    val next = Reg(Valid(new Token(p)))
-    next.valid := t.valid && !reset.asBool
-    next.bits := t.bits
-    next
+  /** The slot in each stage. It moves on by a register in every stage, or in every `slotClocks`th: none is behind it until it has left that one. */
+  private def pipeline(first: Valid[Token], length: Int): Seq[Valid[Token]] = {
+    val valid = Seq.iterate(first.valid, length + 1)(v => RegNext(v && !reset.asBool))
+    val held = Seq.iterate((0, first.bits), (length + p.slotClocks - 1) / p.slotClocks + 1) { case (from, bits) =>
+      (from + p.slotClocks, if (p.inTurn) RegEnable(bits, valid(from)) else Delay(bits))
+    }
+    valid.zipWithIndex.map { case (v, stage) =>
+      val t = Wire(Valid(new Token(p)))
+      t.valid := v
+      t.bits := held((stage + p.slotClocks - 1) / p.slotClocks)._2
+      t
+    }
   }
-  private val marking = pipeline(slots.io.token, Mark)
+  private val marking = pipeline(slots.io.token, mark)
   private val slot = marking.head
+  private def at(stage: Int): Valid[Token] = if (stage < 0) marking(mark + stage) else stages(stage)
 
-  // -- stages m0 to m8: the packet's colour, by buckets or by its flow --
+  /** `x`, which belongs to the slot in stage `from`, for the slot in stage `to`; it stands there until the next slot comes to the stage behind `from`. */
+  private def since[T <: Data](x: T, from: Int, to: Int): T =
+    if (!p.inTurn) Delay(x, to - from)
+    else if (from == to) x
+    else since(RegEnable(x, at(from).valid), (from + p.slotClocks).min(to), to)
+
+  // -- stages m0 to 0: the packet's colour, by buckets or by its flow --
   marker.io.request.valid := slot.valid && slot.bits.sound
   marker.io.request.bits.queue := slot.bits.entry.queue
   marker.io.request.bits.colour := slot.bits.entry.colour
@@ -113,7 +131,9 @@ class PolicyPipeline(p: LaneParams) extends Module {
   marker.io.request.bits.ipBytes := slot.bits.meta.headers.ipBytes
   marker.io.request.bits.time := slot.bits.mark.time
   marker.io.request.bits.draw := slot.bits.mark.draw
-  private val m1Config = markConfig.read(slot.bits.entry.queue)
+  // Read in every clock, so that it stands while the slot is being marked.
+  private val marked = if (p.inTurn) Mux(slot.valid, slot.bits.entry.queue, marking(1).bits.entry.queue) else slot.bits.entry.queue
+  private val m1Config = markConfig.read(marked)
   private val m1ByFlow = marking(1).valid && marking(1).bits.sound && m1Config.kind === MarkerKind.Flow.U
   marker.io.config := m1Config
   flows.io.seed.valid := io.seed.valid
@@ -123,30 +143,29 @@ class PolicyPipeline(p: LaneParams) extends Module {
   flows.io.request.bits.time := marking(1).bits.mark.time
   flows.io.request.bits.headers := marking(1).bits.meta.headers
   flows.io.request.bits.config := m1Config.flow
-  private val flow = flows.io.answer.bits
   io.flowEvents.valid := flows.io.answer.valid
-  io.flowEvents.bits := flow.events
-  private val byBucket = Delay(marker.io.marked, Mark - TokenMarker.Latency)
-  private val byFlow = Delay(m1ByFlow, FlowMarker.Latency)
-  private val flowPoliced = (Delay(m1Config.dropColours, FlowMarker.Latency) >> flow.colour)(0)
+  io.flowEvents.bits := flows.io.answer.bits.events
+  private val byBucket = since(marker.io.marked, bucketDone, 0)
+  private val byFlow = since(m1ByFlow, 1 - mark, 0)
+  private val flow = since(flows.io.answer.bits, flowDone, 0)
+  private val flowPoliced = (since(m1Config.dropColours, 1 - mark, 0) >> flow.colour)(0)
 
   // -- stages m1 to m5: how far it has come --
   distance.io.headers := marking(1).bits.meta.headers
-  distance.io.config := distanceConfig.read(slot.bits.entry.queue)
+  distance.io.config := distanceConfig.read(marked)
 
   // -- stage 0: it comes to its queue --
   private val token = Wire(Valid(new Token(p)))
-  token := marking(Mark)
-  token.bits.distance := Delay(distance.io.distance, Mark - 1 - Distance.Latency)
-  when(marking(Mark).bits.sound) {
+  token := marking(mark)
+  token.bits.distance := since(distance.io.distance, 1 - mark + Distance.Latency, 0)
+  when(marking(mark).bits.sound) {
     token.bits.entry.colour := Mux(byFlow, flow.colour, byBucket.colour)
     token.bits.mark.policed := Mux(byFlow, flowPoliced, byBucket.policed)
     token.bits.mark.level := byBucket.level
     token.bits.mark.hasFlow := byFlow && flow.hasState
     token.bits.mark.flow := Mux(byFlow, flow.state, 0.U.asTypeOf(new FlowState))
   }
-  private val stages = pipeline(token, Latency)
-  private def at(stage: Int): Valid[Token] = if (stage < 0) marking(Mark + stage) else stages(stage)
+  private val stages = pipeline(token, latency)
   private def carries(stage: Int, slot: Slot.Type): Bool = at(stage).valid && at(stage).bits.slot === slot
   private val unsettled = Wire(Bool())
   io.busy := (marking ++ stages).map(_.valid).reduce(_ || _) || slots.io.waiting || !ready || unsettled
@@ -157,15 +176,15 @@ class PolicyPipeline(p: LaneParams) extends Module {
     distanceConfig.write(io.commit.bits.queue, io.commit.bits.config.distance)
     committing := true.B
   }
-  when(carries(Look, Slot.Commit)) {
+  when(carries(lookAt, Slot.Commit)) {
     lookConfig.write(io.commit.bits.queue, LookConfig(io.commit.bits.config.average))
   }
   when(carries(0, Slot.Commit)) { stepConfig.write(io.commit.bits.queue, StepConfig(io.commit.bits.config.average)) }
-  io.commit.ready := carries(DecideRead, Slot.Commit)
-  when(carries(RatioRead, Slot.Commit)) { sizeConfig.write(io.commit.bits.queue, io.commit.bits.config.size) }
+  io.commit.ready := carries(decideRead, Slot.Commit)
+  when(carries(ratioRead, Slot.Commit)) { sizeConfig.write(io.commit.bits.queue, io.commit.bits.config.size) }
   for ((colour, c) <- io.commit.bits.config.colours.zipWithIndex) {
-    when(carries(InverseRead, Slot.Commit)) { inverses(c).write(io.commit.bits.queue, ColourInverses(colour)) }
-    when(carries(ShapeRead, Slot.Commit)) { shapes(c).write(io.commit.bits.queue, ColourShapes(colour)) }
+    when(carries(inverseRead, Slot.Commit)) { inverses(c).write(io.commit.bits.queue, ColourInverses(colour)) }
+    when(carries(shapeRead, Slot.Commit)) { shapes(c).write(io.commit.bits.queue, ColourShapes(colour)) }
   }
   when(io.commit.ready) {
     decideConfig.write(io.commit.bits.queue, io.commit.bits.config.decide)
@@ -175,9 +194,9 @@ class PolicyPipeline(p: LaneParams) extends Module {
   // -- stages -7 to 1: what averages see of the queue --
   look.io.now := io.now
   look.io.departed := io.departed
-  look.io.queue := at(Look).bits.entry.queue
-  look.io.time := at(Look).bits.time
-  look.io.config := lookConfig.read(at(Look).bits.entry.queue)
+  look.io.queue := at(lookAt).bits.entry.queue
+  look.io.time := at(lookAt).bits.time
+  look.io.config := lookConfig.read(at(lookAt).bits.entry.queue)
 
   // -- stage 1: which averages the packet changes --
   private val s1 = stages(1).bits
@@ -196,24 +215,24 @@ class PolicyPipeline(p: LaneParams) extends Module {
   averages.io.request.bits.update := s1Update
   averages.io.request.bits.seen := look.io.seen
   averages.io.request.bits.weight := s1Config.weight
-  averages.io.colour := stages(AverageDone - 1).bits.entry.colour
-  io.live.valid := carries(AverageDone, Slot.Look)
+  averages.io.colour := stages(averageDone - 1).bits.entry.colour
+  io.live.valid := carries(live, Slot.Look)
   io.live.bits := averages.io.average
 
   // -- stages -2 to 2: the packet's size; stages 2 to 6: its colour's curves --
-  size.io.lenBytes := at(RatioRead + 1).bits.meta.lenBytes
-  size.io.config := sizeConfig.read(at(RatioRead).bits.entry.queue)
+  size.io.lenBytes := at(ratioRead + 1).bits.meta.lenBytes
+  size.io.config := sizeConfig.read(at(ratioRead).bits.entry.queue)
   private def ofColour[T <: Data](memories: Seq[SyncReadMem[T]], read: Int): T =
     VecInit(memories.map(_.read(stages(read).bits.entry.queue)))(stages(read + 1).bits.entry.colour)
-  private val inversesRead = ofColour(inverses, InverseRead)
+  private val inversesRead = ofColour(inverses, inverseRead)
   curve.io.dropInverses := inversesRead.drop
   curve.io.markInverses := inversesRead.ecn
   curve.io.ratio := size.io.ratio
-  private val s6Shapes = Delay(ofColour(shapes, ShapeRead))
+  private val s6Shapes = Delay(ofColour(shapes, shapeRead))
 
   // -- stage 6: the colour's own average meets its curves --
-  private val s6 = stages(AverageDone).bits
-  private val s6Decide = decideConfig.read(stages(DecideRead).bits.entry.queue)
+  private val s6 = stages(averageDone).bits
+  private val s6Decide = decideConfig.read(stages(decideRead).bits.entry.queue)
   private val s6CanMark = s6Decide.ecn && s6.isEct
   curve.io.average := averages.io.own
   curve.io.drop := s6Shapes.drop
@@ -221,41 +240,41 @@ class PolicyPipeline(p: LaneParams) extends Module {
   curve.io.mayMark := s6CanMark && s6Shapes.ecnOwn
 
   // -- stages 7 to 15: space, compare with the limit, decide --
-  private def since6[T <: Data](x: T, stage: Int): T = Delay(x, stage - AverageDone)
-  private val before = stages(Decide - 1).bits
+  private def since6[T <: Data](x: T, stage: Int): T = since(x, averageDone, stage)
+  private val before = stages(decide - 1).bits
   limit.io.departed := io.departed
-  limit.io.ahead := stages(Decide - 2).bits.entry.queue
+  limit.io.ahead := stages(decide - 2).bits.entry.queue
   limit.io.request.queue := before.entry.queue
   limit.io.request.lenBytes := before.meta.lenBytes
-  limit.io.request.limitBytes := since6(s6Decide.limitBytes, Decide - 1)
-  limit.io.request.limitPackets := since6(s6Decide.limitPackets, Decide - 1)
+  limit.io.request.limitBytes := since6(s6Decide.limitBytes, decide - 1)
+  limit.io.request.limitPackets := since6(s6Decide.limitPackets, decide - 1)
 
-  private val deciding = carries(Decide, Slot.Packet)
-  verdicts.io.queue := stages(Decide - 2).bits.entry.queue
-  verdicts.io.colour := stages(Decide - 2).bits.entry.colour
+  private val deciding = carries(decide, Slot.Packet)
+  verdicts.io.queue := stages(decide - 2).bits.entry.queue
+  verdicts.io.colour := stages(decide - 2).bits.entry.colour
   verdicts.io.inputs.valid := deciding
-  verdicts.io.inputs.bits.bad := stages(Decide).bits.meta.bad
-  verdicts.io.inputs.bits.noBuffer := stages(Decide).bits.meta.noBuffer
-  verdicts.io.inputs.bits.policed := stages(Decide).bits.mark.policed
+  verdicts.io.inputs.bits.bad := stages(decide).bits.meta.bad
+  verdicts.io.inputs.bits.noBuffer := stages(decide).bits.meta.noBuffer
+  verdicts.io.inputs.bits.policed := stages(decide).bits.mark.policed
   verdicts.io.inputs.bits.overLimit := limit.io.over
-  verdicts.io.inputs.bits.overEnd := Delay(curve.io.forced, Decide - AverageDone - 1)
-  verdicts.io.inputs.bits.canMark := since6(s6CanMark, Decide)
-  verdicts.io.inputs.bits.spacing := since6(s6Decide.spacing, Decide)
+  verdicts.io.inputs.bits.overEnd := since(curve.io.forced, forced, decide)
+  verdicts.io.inputs.bits.canMark := since6(s6CanMark, decide)
+  verdicts.io.inputs.bits.spacing := since6(s6Decide.spacing, decide)
   verdicts.io.inputs.bits.probability := curve.io.probability
-  verdicts.io.inputs.bits.draw := stages(Decide).bits.draw
+  verdicts.io.inputs.bits.draw := stages(decide).bits.draw
   private val ruled = verdicts.io.verdict
   private val byCurve = ruled === Verdict.Early.U || ruled === Verdict.Forced.U || ruled === Verdict.Mark.U
-  private val tailForm = since6(s6Decide.last, Decide) =/= 0.U
+  private val tailForm = since6(s6Decide.last, decide) =/= 0.U
   private val contest =
     if (p.victims == 0) false.B
-    else since6(s6Decide.nearest, Decide) && Mux(tailForm, ruled === Verdict.Tail.U, byCurve)
+    else since6(s6Decide.nearest, decide) && Mux(tailForm, ruled === Verdict.Tail.U, byCurve)
   limit.io.admit := deciding && (Verdict.admits(ruled) || contest)
 
   // -- last stage: admit or give the cells back, or let the queues say who pays --
-  private val done = stages(Latency).bits
+  private val done = stages(latency).bits
   private val ruling = Delay(ruled)
   private val contested = Delay(contest)
-  private val decided = carries(Latency, Slot.Packet)
+  private val decided = carries(latency, Slot.Packet)
   private val admitted = decided && Verdict.admits(ruling) && !contested
   private val headers = done.meta.headers
   io.enqueue.valid := admitted && (p.victims == 0).B
@@ -271,17 +290,17 @@ class PolicyPipeline(p: LaneParams) extends Module {
   d.isIp6 := headers.isIp6
   d.l3Offset := headers.l3Offset
   d.setCe := admitted && ruling === Verdict.Mark.U
-  private val remark = since6(s6Decide.remark(s6.entry.colour), Latency)
+  private val remark = since6(s6Decide.remark(s6.entry.colour), latency)
   d.setDscp := remark.on
   d.dscp := remark.dscp
-  d.removeOption := headers.hasTtlOption && since6(s6Decide.removeOption, Latency)
+  d.removeOption := headers.hasTtlOption && since6(s6Decide.removeOption, latency)
   d.ttlOptionAt := headers.ttlOptionAt
   io.refused.valid := decided && !admitted && done.meta.cells =/= 0.U && (p.victims == 0).B
   io.refused.bits.head := done.meta.headCell
   io.refused.bits.cells := done.meta.cells
 
   // -- settled: it is known who is in the queue; in builds without the victim search at once --
-  private val leaving = decided || carries(Latency, Slot.Refresh)
+  private val leaving = decided || carries(latency, Slot.Refresh)
   private val leavingLater = Seq.iterate(leaving, settle + 1)(RegNext(_, false.B))
   private val outcome = Wire(new Outcome(VictimParams.of(p)))
   private val settledContest = Delay(contested && decided, settle)
@@ -306,9 +325,9 @@ class PolicyPipeline(p: LaneParams) extends Module {
       arrival.distance := done.distance
       arrival.ect := done.isEct
       arrival.action := Mux(contested, Action.Contest.U, Mux(admitted, Action.Admit.U, Action.Refuse.U))
-      arrival.byColour := since6(s6Decide.byColour, Latency)
-      arrival.mayMark := since6(s6Decide.ecn, Latency) && ruling =/= Verdict.Forced.U
-      arrival.last := Mux(since6(s6Decide.nearest, Latency), since6(s6Decide.last, Latency), 0.U)
+      arrival.byColour := since6(s6Decide.byColour, latency)
+      arrival.mayMark := since6(s6Decide.ecn, latency) && ruling =/= Verdict.Forced.U
+      arrival.last := Mux(since6(s6Decide.nearest, latency), since6(s6Decide.last, latency), 0.U)
       arrival.asLong := Delay(limit.io.overBytes)
       outcome := ports.outcome.bits
       look.io.admitted.valid := ports.outcome.valid && outcome.enqueued
@@ -332,11 +351,11 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.bad := done.meta.bad
   out.noBuffer := done.meta.noBuffer
   out.time := done.time
-  out.backlog := Delay(look.io.backlog, Latency - Look - 2)
-  out.lastDeparture := Delay(look.io.lastDeparture, Latency - Look - 2)
-  out.ahead := Delay(averages.io.ahead, Latency - AverageDone)
+  out.backlog := since(look.io.backlog, lookAt + 2, latency)
+  out.lastDeparture := since(look.io.lastDeparture, lookAt + 2, latency)
+  out.ahead := since(averages.io.ahead, live, latency)
   out.draw := done.draw
-  out.average := Delay(averages.io.average, Latency - AverageDone)
+  out.average := since(averages.io.average, live, latency)
   out.probability := Delay(curve.io.probability)
   out.queued := limit.io.queued
   out.distance := done.distance
@@ -354,28 +373,6 @@ class PolicyPipeline(p: LaneParams) extends Module {
 }
 
 object PolicyPipeline {
-
-  /** Clocks from the slot to stage 0. */
-  val Mark: Int = 1 + FlowMarker.Latency
-
-  /** The stage in which the queue is looked up: what averages see of it stands ready in stage 1, beside their base. */
-  val Look: Int = 1 - QueueLook.Latency
-  require(Mark + Look > 0, "the queue would be looked up in the slot's own clock, or before")
-
-  /** The stage in which the averages stand ready, and meet the curves. */
-  val AverageDone: Int = AverageUnit.Latency
-
-  /** The stages in which configuration is read for what weights a packet by its size, for its curves and for its verdict. */
-  val InverseRead: Int = AverageDone - 1 - CurveUnit.Early
-  val RatioRead: Int = InverseRead - SizeRatio.Latency
-  val ShapeRead: Int = AverageDone - 2
-  val DecideRead: Int = AverageDone - 1
-
-  /** The stage of the verdict's one-clock loop, in which the probability stands ready. */
-  val Decide: Int = AverageDone + CurveUnit.Latency
-
-  /** Clocks from stage 0 to verdict. */
-  val Latency: Int = Decide + 1
 
   /** Clocks from verdict to decision: how long it takes to find who pays. */
   def settling(p: LaneParams): Int = if (p.victims == 0) 0 else VictimQueues.Latency
