@@ -25,6 +25,7 @@ object EmitArea extends App {
   private val noToken = p.copy(tokenKinds = Set.empty)
   private val designs: Map[String, () => RawModule] = Map(
     "token" -> (() => new TokenMarker(p)),
+    "token-in-turn" -> (() => TokenMarker(p.copy(slotClocks = 8))),
     "flow-4096" -> (() => new FlowMarker(p.queueBits, 4096)),
     "flow-65536" -> (() => new FlowMarker(p.queueBits, 65536)),
     "parser" -> (() => new HeaderParser),
@@ -47,6 +48,8 @@ object EmitArea extends App {
   ) ++ Seq(64, 256, 1024).map(n => s"queues-$n" -> (() => new LaneWithoutTrace(p.copy(queues = n)))) ++
     Seq(256, 16384, 32768).map(n => s"cells-$n" -> (() => new LaneWithoutTrace(p.copy(cells = n)))) ++ kinds.map {
       case (name, kind) => s"token-$name" -> (() => new TokenMarker(p.copy(tokenKinds = Set(kind))))
+    } ++ kinds.map { case (name, kind) =>
+      s"token-in-turn-$name" -> (() => TokenMarker(p.copy(tokenKinds = Set(kind), slotClocks = 8)))
     }
   args match {
     case Array(directory, chosen @ _*) if chosen.nonEmpty && chosen.forall(designs.contains) =>

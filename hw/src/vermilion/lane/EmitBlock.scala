@@ -16,7 +16,7 @@ import vermilion.victim.{Distance, VictimParams, VictimPipeline}
 /** Writes one block's SystemVerilog for the cocotb benches: `EmitBlock BLOCK PRESET DIRECTORY`. */
 object EmitBlock extends App {
   private val blocks: Map[String, LaneParams => RawModule] = Map(
-    "TokenMarker" -> (p => new TokenMarker(p)),
+    "TokenMarker" -> (p => TokenMarker(p)),
     "PolicyBlocks" -> (p => new PolicyBlocks(p)),
     "ByteBlocks" -> (p => new ByteBlocks(p)),
     "PolicyPipeline" -> (p => new PolicyPipeline(p)),

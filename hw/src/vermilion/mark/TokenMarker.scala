@@ -9,24 +9,6 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
 import vermilion.lane.LaneParams
 import vermilion.stream.Colour
 
-/** A packet that wants its colour. */
-class MarkRequest(p: LaneParams) extends Bundle {
-  val queue = UInt(p.queueBits.W)
-  val colour = UInt(2.W)
-  val lenBytes = UInt(PktLenBits.W) // of the frame
-  val l3Offset = UInt(6.W) // and where its IP packet begins and how long that is (Headers)
-  val ipBytes = UInt(PktLenBits.W)
-  val time = UInt(TimeBits.W)
-  val draw = UInt(32.W) // upper half: demotion or promotion, lower half: REDP's dropper
-}
-
-/** A packet's colour out of a marker, and what it saw. */
-class Marked extends Bundle {
-  val colour = UInt(2.W)
-  val policed = Bool() // to be dropped
-  val level = UInt((TimeBits + ShaperFrac).W) // of bucket A before, U48.16 ns of its rate; 0 without a bucket
-}
-
 /** Token bucket markers, one packet a clock, the same bucket back to back included: leaf, srTCM, trTCM, REDP with dropper.
   *
   * A bucket is the time z at which it would have been empty (U48.16 ns, modulo 2^48 ns): level T = now - z, at most the burst b.
@@ -53,14 +35,8 @@ class Marked extends Bundle {
   * RAM: queues x (kind, z A, z B, last yellow). `config` is the queue's, one clock after the request. `ready` is low for `queues`
   * clocks after reset. Latency [[TokenMarker.Latency]] clocks, whatever `LaneParams.tokenKinds` leaves out.
   */
-class TokenMarker(p: LaneParams) extends Module {
+class TokenMarker(p: LaneParams) extends TokenMarking(p) {
   import TokenMarker._
-  val io = IO(new Bundle {
-    val request = Flipped(Valid(new MarkRequest(p)))
-    val config = Input(new MarkConfig) // one clock later
-    val marked = Output(new Marked)
-    val ready = Output(Bool())
-  })
   private class State extends Bundle {
     val kind = UInt(MarkerKind.Bits.W) // whose they are; 0 after reset
     val z = Vec(2, UInt(ClockBits.W))
@@ -77,7 +53,6 @@ class TokenMarker(p: LaneParams) extends Module {
   }
   private def since1[T <: Data](x: T, stage: Int): T = Delay(x, stage - 1)
   private val config = io.config
-  private def is(kind: TokenKind, code: UInt): Bool = p.tokenKinds(kind).B && code === kind.code.U
 
   // -- stages 1 to 4: what the packet costs, and REDP's random span --
   private val s0 = io.request.bits
@@ -99,7 +74,7 @@ class TokenMarker(p: LaneParams) extends Module {
   private val s4Now = Cat(requests(4).bits.time, 0.U(ShaperFrac.W))
   private def ns(x: UInt): UInt = Cat(x.pad(TimeBits), 0.U(ShaperFrac.W))
   private val s4Burst = since1(config.burstNs, 4).map(ns)
-  private val s1SrTcm = is(TokenKind.SrTcm, config.kind)
+  private val s1SrTcm = MarkRights.is(p, TokenKind.SrTcm, config.kind)
   private val s1Back = Mux(s1SrTcm, config.burstNs(1), Mux(s1Green, config.lowNs, config.highNs))
   private val s4SrTcm = since1(s1SrTcm, 4)
   private val s4Green = since1(s1Green, 4)
@@ -133,25 +108,7 @@ class TokenMarker(p: LaneParams) extends Module {
   private val s6FullPast = Delay(reached(s5Floor(0), s5Edge))
   private val s6QuietTime = Delay(s5QuietTime)
 
-  // What the packet may do by its kind and colour.
-  private val s5Config = since1(config, 5)
-  private val Seq(s5Leaf, s5SrTcm, s5TrTcm, s5Redp) =
-    Seq(TokenKind.Leaf, TokenKind.SrTcm, TokenKind.TrTcm, TokenKind.Redp).map(is(_, s5Config.kind))
-  private val s5Worst = Mux(s5Config.colourAware, s5.colour, Colour.Green.U(2.W))
-  private val s5RedpMarks = s5Redp && (s5.colour === Colour.Green.U || s5.colour === Colour.Yellow.U)
-  private val s5Unlucky = s5.draw(MarkDrawBits - 1, 0) < s5Config.drop
-  private val s5LeafOut = Mux(s5Config.outColour === 3.U, Colour.Red.U(2.W), s5Config.outColour)
-  private val s5RedpOut = Mux(s5RedpMarks, Colour.Yellow.U(2.W), Colour.Red.U(2.W))
-  private val s6Has = Delay(s5Leaf || s5SrTcm || s5TrTcm || s5Redp)
-  private val s6SrTcm = Delay(s5SrTcm)
-  private val s6TrTcm = Delay(s5TrTcm)
-  private val s6Redp = Delay(s5RedpMarks)
-  private val s6MayTakeA = // if A covers it
-    Delay(s5Leaf || (s5SrTcm && s5Worst === Colour.Green.U) || (s5TrTcm && s5Worst =/= Colour.Red.U))
-  private val s6SrNotRed = Delay(s5SrTcm && s5Worst =/= Colour.Red.U)
-  private val s6TrGreen = Delay(s5TrTcm && s5Worst =/= Colour.Red.U && s5Worst =/= Colour.Yellow.U)
-  private val s6MayDrop = Delay(s5Redp && s5.colour === Colour.Green.U && s5Unlucky)
-  private val s6Else = Delay(Mux(s5Leaf, s5LeafOut, s5RedpOut)) // the colour of leaf and REDP where not green
+  private val s6Rights = Delay(MarkRights(p, since1(config, 5), s5.colour, s5.draw))
 
   // -- stage 6: the loop --
   private val s6 = requests(Loop)
@@ -168,33 +125,21 @@ class TokenMarker(p: LaneParams) extends Module {
     !same || (reached(old.lastYellow, s6QuietTime) && reached(s6.bits.time, old.lastYellow))
 
   private val colour = s6.bits.colour
-  // A green packet over its edge is demoted, a yellow one behind its own promoted: whatever is not past, and covered, leaves green.
-  private val dropped = s6MayDrop && isLow && !yellowSeen
-  // A takes whatever its kind lets through it: green, and behind trTCM's peak yellow too.
-  private val takesA = covered(0) && (s6MayTakeA || (s6Redp && !past && !dropped))
-  private val takesB =
-    (s6SrTcm && takesA) || (s6SrNotRed && excess) || (s6TrGreen && covered(0) && covered(1))
-  private val isGreen = Mux(s6TrTcm, takesB, takesA || dropped)
-  private val isYellow = Mux(s6TrTcm, takesA, takesB) // where not green; of srTCM and trTCM
-  private val outcome = Mux(
-    isGreen,
-    Colour.Green.U(2.W),
-    Mux(s6SrTcm || s6TrTcm, Mux(isYellow, Colour.Yellow.U(2.W), Colour.Red.U(2.W)), s6Else)
-  )
+  private val outcome = MarkOutcome(s6Rights, covered, excess, past, isLow, yellowSeen)
   private val next = Wire(new State)
   next.kind := s6Config.kind
-  for ((takes, i) <- Seq(takesA, takesB).zipWithIndex)
+  for ((takes, i) <- Seq(outcome.takesA, outcome.takesB).zipWithIndex)
     next.z(i) := Mux(within(i), Mux(takes, z(i) + s6Cost(i), z(i)), Mux(takes, s6FloorTaken(i), s6Floor(i)))
   next.lastYellow := Mux(!same || colour === Colour.Yellow.U, s6.bits.time, old.lastYellow)
-  old := Mux(s6.valid && s6Has && s6.bits.queue === s5.queue, next, ram.read(requests(4).bits.queue))
-  ram.write(s6.valid && s6Has, s6.bits.queue, next)
+  old := Mux(s6.valid && s6Rights.has && s6.bits.queue === s5.queue, next, ram.read(requests(4).bits.queue))
+  ram.write(s6.valid && s6Rights.has, s6.bits.queue, next)
   ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
 
   // -- stage 7: result --
   private val s7Z = Delay(Mux(within(0), z(0), s6Floor(0)))
-  private val s7Has = Delay(s6Has)
-  io.marked.colour := Delay(Mux(s6Has, outcome, colour))
-  io.marked.policed := Delay(s6Has && (dropped || (s6Config.dropColours >> outcome)(0)))
+  private val s7Has = Delay(s6Rights.has)
+  io.marked.colour := Delay(Mux(s6Rights.has, outcome.colour, colour))
+  io.marked.policed := Delay(s6Rights.has && (outcome.dropped || (s6Config.dropColours >> outcome.colour)(0)))
   io.marked.level := Mux(s7Has, Delay(s6Now) - s7Z, 0.U)
 
   private def fit(x: UInt): UInt = vermilion.fixed.Arithmetic.saturate(x, ClockBits)
@@ -206,4 +151,8 @@ object TokenMarker {
   val ClockBits: Int = TimeBits + ShaperFrac
   private val Loop = 6
   val Latency: Int = Loop + 1
+
+  /** The form for this build, and its latency. */
+  def apply(p: LaneParams): TokenMarking = if (p.inTurn) new TokenMarkerInTurn(p) else new TokenMarker(p)
+  def latency(p: LaneParams): Int = if (p.inTurn) TokenMarkerInTurn.Latency else Latency
 }
