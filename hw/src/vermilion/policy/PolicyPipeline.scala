@@ -58,8 +58,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val settle = settling(p)
 
   private val slots = Module(new SlotSource(p))
-  private val look = Module(new QueueLook(p))
-  private val averages = Module(new AverageUnit(p))
+  private val look = Module(QueueLook.of(p))
+  private val averages = Module(AverageUnit.of(p))
   private val curve = Module(new CurveUnit)
   private val size = Module(new SizeRatio)
   private val limit = Module(new QueueLimit(p))
@@ -175,6 +175,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   // -- stages -7 to 1: what averages see of the queue --
   look.io.now := io.now
   look.io.departed := io.departed
+  look.io.start := at(Look).valid
   look.io.queue := at(Look).bits.entry.queue
   look.io.time := at(Look).bits.time
   look.io.config := lookConfig.read(at(Look).bits.entry.queue)
