@@ -6,20 +6,35 @@ import pytest
 from bench.build import emit, run
 from blocks.units.unkind_rams import make_unkind
 
+RAMS = {"lab": 0, "lab-128-queues": 6, "lab-in-turn": 3}
+
+
+def made_unkind(preset):
+    """With RAMs that forward nothing by themselves."""
+    assert make_unkind(emit("PolicyBlocks", preset)) == RAMS[preset]
+    return preset
+
 
 @pytest.fixture(scope="module", params=["lab-128-queues", "lab"])
 def preset(request):
-    """With RAMs that forward nothing by themselves."""
-    assert make_unkind(emit("PolicyBlocks", request.param)) == {"lab": 0, "lab-128-queues": 6}[request.param]
-    return request.param
+    return made_unkind(request.param)
+
+
+@pytest.fixture(scope="module", params=["lab-128-queues", "lab", "lab-in-turn"])
+def any_form(request):
+    return made_unkind(request.param)
 
 
 def test_idle_age_curve_size_weight_and_classes_are_the_models(preset):
     run("PolicyBlocks", "blocks.units.numbers_bench", preset)
 
 
-def test_averages_are_the_models_at_every_look_ahead(preset):
-    run("PolicyBlocks", "blocks.units.average_bench", preset)
+def test_averages_are_the_models_at_every_look_ahead(any_form):
+    run("PolicyBlocks", "blocks.units.average_bench", any_form)
+
+
+def test_what_averages_see_is_of_the_looks_own_clock(any_form):
+    run("PolicyBlocks", "blocks.units.look_bench", any_form)
 
 
 def test_verdicts_and_spacing_are_the_models(preset):

@@ -11,12 +11,84 @@ import vermilion.lane.LaneParams
 import vermilion.stream.Colour
 
 /** One refresh of a queue's averages. Estimator e is changed only where `update(e)`. */
-class AverageRequest extends Bundle {
+class AverageRequest(p: LaneParams) extends Bundle {
   val refresh = Bool() // at a departure: a length of 0 is averaged like any other
   val look = Bool() // changes nothing: the average as it is, aged where length is 0
   val update = Vec(Colour.Count, Bool())
-  val seen = Vec(Colour.Count, new Seen) // length, and how much to age where that is 0
+  val seen = Vec(QueueLook.atOnce(p), new Seen) // length, and how much to age where that is 0
   val weight = Vec(EwmaStages, new Scaled(WeightMantBits, WeightExpBits))
+}
+
+/** The ports of the averages. Which clock each belongs to is said by the form: [[AverageUnit]], [[AverageInTurn]]. */
+abstract class Averaging(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val queue = Input(UInt(p.queueBits.W)) // of the request
+    val request = Flipped(Valid(new AverageRequest(p)))
+    val colour = Input(UInt(2.W)) // of the request
+    val average = Output(Vec(Colour.Count, UInt(AvgBits.W)))
+    val own = Output(UInt(AvgBits.W)) // of `colour`
+    val ahead = Output(Vec(Colour.Count, UInt(3.W))) // n, for the trace
+    val ready = Output(Bool())
+  })
+}
+
+/** From what an estimator sees and its base, in clock 1, to the new average, in clock 5.
+  *
+  * @param shifts what waits for the sum lies in LUTs that shift
+  */
+private[average] class AverageStep(
+    s1Base: UInt,
+    s1Weight: Scaled,
+    seen: Seen,
+    refresh: Bool,
+    look: Bool,
+    shifts: Boolean
+) {
+  import AverageStep._
+  private val s1Idle = seen.length === 0.U && !refresh
+  // Length less base or, where that is idle and so 0, base: one sum, its carry in from a place below.
+  private val s1Minus = !s1Idle
+  private val s1Added = s1Base.pad(AvgBits + 1) ^ Fill(AvgBits + 1, s1Minus)
+  private val s1Left = Cat(0.U(1.W), seen.length, 0.U(AvgFrac.W), 1.U(1.W)) + Cat(s1Added, s1Minus)
+  private val s2Left = Delay(s1Left(AvgBits + 1, 1).asSInt)
+  // A factor of 1.0 is the only one of 18 bits: it is half of that, shifted by one place less.
+  private val one = seen.factor(FactorBits)
+  private val s1Factor = Cat(one || seen.factor(FactorBits - 1), seen.factor(FactorBits - 2, 0))
+  private val s2Right = Delay(Mux(s1Idle, s1Factor, Mux(look, 0.U, s1Weight.mant.pad(FactorBits))))
+  // No shift is by less than eight places, so the product's lowest eight bits go nowhere.
+  private val s2Shift =
+    Delay(Mux(s1Idle, Mux(one, (16 - LeastShift).U, (17 - LeastShift).U) +& seen.halvings, s1Weight.shift.pad(7)))
+
+  // -- clocks 2 to 4: multiply (operand, product and output registers), shift --
+  // In two multipliers of 27 times 18 signed bits, one sum behind them.
+  private val s3Low = Delay(s2Left(LowBits - 1, 0) * s2Right)
+  private val s3High = Delay((s2Left >> LowBits) * s2Right.zext)
+  private val s3Sum = s3High +& (s3Low >> LowBits).zext
+  private val s4Product = Delay(Cat(s3Sum.asUInt, s3Low(LowBits - 1, LeastShift)).asSInt)
+  private val s4Shift = Delay(saturate(Delay(s2Shift), 6)) // the product's bits are all gone by then
+  private val s5Change = Delay(ShiftDown.signed(s4Product, s4Shift, AvgBits + 2).asSInt)
+  private val s5Addend =
+    if (shifts) Delay(Mux(s1Idle, 0.U, s1Base), 4) else Delay(Mux(Delay(s1Idle), 0.U, Delay(s1Base)), 3)
+
+  // -- clock 5: add --
+  private val sum = Wire(SInt((AvgBits + 3).W))
+  sum := s5Addend.zext +& s5Change
+
+  /** The new average is 0, and `raised` means nothing. */
+  val isNegative: Bool = sum < 0.S
+
+  /** The new average, saturated. */
+  val raised: UInt = saturate(sum.asUInt(AvgBits + 1, 0), AvgBits)
+}
+
+private object AverageStep {
+
+  /** Bits of a factor below 1.0, and of the part of a difference that one multiplier takes. */
+  private val FactorBits = 17
+  private val LowBits = 26
+
+  /** Places by which every product is shifted at least: 2^8 is a weight of 1.0 at exponent 0. */
+  private val LeastShift = 8
 }
 
 /** The queue averages of all colours, one refresh a clock, the same queue back to back included.
@@ -38,28 +110,11 @@ class AverageRequest extends Bundle {
   * }}}
   * Not here: which colours count (masks), the unit of the length, what an idle spell takes away.
   */
-class AverageUnit(p: LaneParams) extends Module {
-  val io = IO(new Bundle {
-    val queue = Input(UInt(p.queueBits.W)) // of the request that comes a clock later
-    val request = Flipped(Valid(new AverageRequest))
-    val colour = Input(UInt(2.W)) // four clocks behind its request
-    val average = Output(Vec(Colour.Count, UInt(AvgBits.W)))
-    val own = Output(UInt(AvgBits.W)) // of `colour`
-    val ahead = Output(Vec(Colour.Count, UInt(3.W))) // n, for the trace
-    val ready = Output(Bool())
-  })
+class AverageUnit(p: LaneParams) extends Averaging(p) {
   import AverageUnit._
   private val sweep = new SweepInit(p.queues)
   io.ready := sweep.done
   private val clearing = !sweep.done || reset.asBool // the register before the array is 0 then, by its reset
-
-  /** A new average, saturated; where it is negative it is 0 and `raised` means nothing. */
-  private class Sum(addend: UInt, change: SInt) {
-    private val sum = Wire(SInt((AvgBits + 3).W))
-    sum := addend.zext +& change
-    val isNegative: Bool = sum < 0.S
-    val raised: UInt = saturate(sum.asUInt(AvgBits + 1, 0), AvgBits)
-  }
 
   /** The queue as it stands in each clock, and what is updated, from clock 1 on. */
   private val queue = Seq.iterate(io.queue, Latency + 1)(Delay(_))
@@ -81,35 +136,10 @@ class AverageUnit(p: LaneParams) extends Module {
     val s1Base = average.read(queue(0))
 
     // -- clock 1: operands --
-    val seen = in.seen(e)
-    val s1Idle = seen.length === 0.U && !in.refresh
     val s1Weight = MuxLookup(s1Ahead, in.weight(0))((1 to EwmaStages).map(n => n.U -> in.weight(n - 1)))
-    // Length less base or, where that is idle and so 0, base: one sum, its carry in from a place below.
-    val s1Minus = !s1Idle
-    val s1Added = s1Base.pad(AvgBits + 1) ^ Fill(AvgBits + 1, s1Minus)
-    val s1Left = Cat(0.U(1.W), seen.length, 0.U(AvgFrac.W), 1.U(1.W)) + Cat(s1Added, s1Minus)
-    val s2Left = Delay(s1Left(AvgBits + 1, 1).asSInt)
-    // A factor of 1.0 is the only one of 18 bits: it is half of that, shifted by one place less.
-    val one = seen.factor(FactorBits)
-    val s1Factor = Cat(one || seen.factor(FactorBits - 1), seen.factor(FactorBits - 2, 0))
-    val s2Right = Delay(Mux(s1Idle, s1Factor, Mux(in.look, 0.U, s1Weight.mant.pad(FactorBits))))
-    // No shift is by less than eight places, so the product's lowest eight bits go nowhere.
-    val s2Shift =
-      Delay(Mux(s1Idle, Mux(one, (16 - LeastShift).U, (17 - LeastShift).U) +& seen.halvings, s1Weight.shift.pad(7)))
-    val s2Addend = Delay(Mux(s1Idle, 0.U, s1Base))
+    val s5Sum = new AverageStep(s1Base, s1Weight, in.seen(e), in.refresh, in.look, shifts = true)
 
-    // -- clocks 2 to 4: multiply (operand, product and output registers), shift --
-    // In two multipliers of 27 times 18 signed bits, one sum behind them.
-    val s3Low = Delay(s2Left(LowBits - 1, 0) * s2Right)
-    val s3High = Delay((s2Left >> LowBits) * s2Right.zext)
-    val s3Sum = s3High +& (s3Low >> LowBits).zext
-    val s4Product = Delay(Cat(s3Sum.asUInt, s3Low(LowBits - 1, LeastShift)).asSInt)
-    val s4Shift = Delay(saturate(Delay(s2Shift), 6)) // the product's bits are all gone by then
-    val s5Change = Delay(ShiftDown.signed(s4Product, s4Shift, AvgBits + 2).asSInt)
-    val s5Addend = Delay(Delay(Delay(s2Addend)))
-
-    // -- clock 5: add; clock 6: write --
-    val s5Sum = new Sum(s5Addend, s5Change)
+    // -- clock 6: write --
     val s6Average = Delay(Mux(clearing || s5Sum.isNegative, 0.U, s5Sum.raised))
     average.write(updated(Latency, e), queue(Latency), s6Average)
     average.write(!sweep.done, sweep.address, s6Average)
@@ -119,19 +149,15 @@ class AverageUnit(p: LaneParams) extends Module {
     s5Sum
   }
   // 0 by its reset, as the averages are where they would be negative: what is chosen of them is without that.
-  private def ofColour[T <: Data](of: Sum => T): T = VecInit(sums.map(of))(io.colour)
+  private def ofColour[T <: Data](of: AverageStep => T): T = VecInit(sums.map(of))(io.colour)
   io.own := Delay(Mux(ofColour(_.isNegative), 0.U, ofColour(_.raised)))
 }
 
 object AverageUnit {
 
-  /** Bits of a factor below 1.0, and of the part of a difference that one multiplier takes. */
-  private val FactorBits = 17
-  private val LowBits = 26
-
-  /** Places by which every product is shifted at least: 2^8 is a weight of 1.0 at exponent 0. */
-  private val LeastShift = 8
-
   /** From queue to average; also the write of the average. */
   val Latency: Int = EwmaStages
+
+  /** The form that a build has. */
+  def of(p: LaneParams): Averaging = if (p.inTurn) new AverageInTurn(p) else new AverageUnit(p)
 }

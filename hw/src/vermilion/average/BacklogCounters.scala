@@ -19,6 +19,14 @@ class Tally extends Bundle {
     sum.packets := packets + 1.U
     sum
   }
+
+  /** Less another, which wraps. */
+  def less(other: Tally): Tally = {
+    val left = Wire(new Tally)
+    left.bytes := Arithmetic.wrap(bytes - other.bytes, LenBits)
+    left.packets := Arithmetic.wrap(packets - other.packets, LenBits)
+    left
+  }
 }
 
 /** A packet as the backlog counts it. */

@@ -13,8 +13,10 @@ import vermilion.fixed.Formats._
   * At saturation (x over 63.999) a U27.16 average is 0.
   *
   * Latency [[IdleAge.Latency]] clocks, one result a clock.
+  *
+  * @param inTurn a clock less, for lanes of 250 MHz: the shifted product addresses the table itself
   */
-class IdleAge extends Module {
+class IdleAge(inTurn: Boolean = false) extends Module {
   val io = IO(new Bundle {
     val idleNs = Input(UInt(TimeBits.W))
     val lambda = Input(new Scaled(LambdaMantBits, ShiftBits))
@@ -27,8 +29,12 @@ class IdleAge extends Module {
   private val s2Shift = Delay(s1Lambda.shift)
   private val s3Product = Delay(s2Product)
   private val s3Shift = Delay(s2Shift)
-  private val s3Mask = Delay(ShiftDown.mask(s2Shift, TimeBits + LambdaMantBits, IdleBits))
-  private val s4Exponent = Delay(ShiftDown.saturated(s3Product, s3Shift, s3Mask, IdleBits))
+  private val s4Exponent =
+    if (inTurn) ShiftDown.saturatedAlone(s3Product, s3Shift, IdleBits)
+    else {
+      val s3Mask = Delay(ShiftDown.mask(s2Shift, TimeBits + LambdaMantBits, IdleBits))
+      Delay(ShiftDown.saturated(s3Product, s3Shift, s3Mask, IdleBits))
+    }
   private val rom = VecInit(IdleAge.rom.map(_.U(18.W)))
   io.factor := Delay(rom(s4Exponent(IdleFrac - 1, 0)))
   io.halvings := Delay(s4Exponent(IdleBits - 1, IdleFrac))
@@ -36,6 +42,7 @@ class IdleAge extends Module {
 
 object IdleAge {
   val Latency = 5
+  val LatencyInTurn: Int = Latency - 1
 
   /** round(2^17 2^(-i/1024)), i = 0..1023; no entry lies near enough to a half for a double to round it wrongly. */
   val rom: Seq[Int] = Seq.tabulate(1024)(i => math.round(131072.0 * math.pow(2.0, -i / 1024.0)).toInt)

@@ -33,6 +33,25 @@ class Seen extends Bundle {
   val halvings = UInt(6.W)
 }
 
+/** The ports of a look at a queue. Which clock each belongs to is said by the form: [[QueueLook]], [[QueueLookInTurn]]. */
+abstract class QueueLooking(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val now = Input(UInt(TimeBits.W))
+    val admitted = Flipped(Valid(new Counted(p)))
+    val departed = Flipped(Valid(new Departure(p)))
+    val evicted = Flipped(Valid(new Counted(p)))
+    val start = Input(Bool()) // a look begins; where one can begin in every clock this is not asked
+    val queue = Input(UInt(p.queueBits.W)) // in clock 0
+    val time = Input(UInt(TimeBits.W)) // in clock 0: not before the last departure that is seen
+    val config = Input(new LookConfig) // in clock 1
+    val backlog = Output(Vec(Colour.Count, new Tally))
+    val lastDeparture = Output(Vec(Colour.Count, UInt(TimeBits.W))) // or eviction
+    val seen = Output(Vec(QueueLook.atOnce(p), new Seen))
+    val update = Input(Vec(Colour.Count, Bool())) // this one's packet changes these averages
+    val ready = Output(Bool())
+  })
+}
+
 /** What averages see of a queue, looked up before the packet's colour is known: the backlog of each estimator's colours, and how much an average
   * decays if that is none.
   *
@@ -45,25 +64,12 @@ class Seen extends Bundle {
   *   clock 0  queue, time          2  ages; config; backlog and departures for the trace     4..8  IdleAge
   *         1  RAMs' output         3  length; spell; the estimators' updates, of six slots ahead
   * }}}
-  * Latency [[QueueLook.Latency]] clocks, one a clock. What an update changes is told in clock [[QueueLook.Latency]] of its own look. RAM: besides
+  * `seen` in clock [[QueueLook.Latency]], `backlog` and `lastDeparture` in clock 2; one look a clock. What an update changes is told in clock
+  * [[QueueLook.Latency]] of its own look. RAM: besides
   * [[BacklogCounters]], a time per queue and estimator. `ready` is low for four times `queues` clocks after reset.
   */
-class QueueLook(p: LaneParams) extends Module {
+class QueueLook(p: LaneParams) extends QueueLooking(p) {
   import QueueLook._
-  val io = IO(new Bundle {
-    val now = Input(UInt(TimeBits.W))
-    val admitted = Flipped(Valid(new Counted(p)))
-    val departed = Flipped(Valid(new Departure(p)))
-    val evicted = Flipped(Valid(new Counted(p)))
-    val queue = Input(UInt(p.queueBits.W)) // in clock 0
-    val time = Input(UInt(TimeBits.W)) // in clock 0: not before the last departure that is seen
-    val config = Input(new LookConfig) // in clock 1
-    val backlog = Output(Vec(Colour.Count, new Tally)) // in clock 2
-    val lastDeparture = Output(Vec(Colour.Count, UInt(TimeBits.W))) // in clock 2; or eviction
-    val seen = Output(Vec(Colour.Count, new Seen)) // in clock Latency
-    val update = Input(Vec(Colour.Count, Bool())) // in clock Latency: this one's packet changes these averages
-    val ready = Output(Bool())
-  })
   private val queue = Seq.iterate(io.queue, Latency + 1)(Delay(_))
   private val time = Seq.iterate(io.time, Latency)(Delay(_))
   private val sweep = new SweepInit(p.queues)
@@ -92,7 +98,7 @@ class QueueLook(p: LaneParams) extends Module {
   private val updated = Delay(
     Mux(sweep.done && !reset.asBool, time(Latency - 1), 0.U)
   ) // 0 by its reset while the arrays are cleared
-  private val spells = new IdleSpells(s2Age)
+  private val spells = IdleSpells.atOnce(s2Age)
   private val s3Lambda = Delay(s2Config.lambda)
   for (e <- 0 until Colour.Count) {
     val mask = s2Config.masks(e)
@@ -124,4 +130,10 @@ object QueueLook {
   /** From queue to what its averages see. */
   val Latency: Int = 3 + IdleAge.Latency
   require(Latency - 2 == EwmaStages, "an update's time is seen with another average than its own")
+
+  /** Estimators that are shown in one clock. */
+  def atOnce(p: LaneParams): Int = if (p.inTurn) 1 else Colour.Count
+
+  /** The form that a build has. */
+  def of(p: LaneParams): QueueLooking = if (p.inTurn) new QueueLookInTurn(p) else new QueueLook(p)
 }

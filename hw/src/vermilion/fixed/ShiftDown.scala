@@ -20,13 +20,17 @@ object ShiftDown {
   private def filled(x: UInt, fill: Bool, shift: UInt, bits: Int): UInt = {
     require(x.isWidthKnown && shift.isWidthKnown, "a shifted number, or its shift, is of no known width")
     (0 until shift.getWidth by 2).reverse.foldLeft(x) { (from, low) =>
-      val high = (low + 1).min(shift.getWidth - 1)
-      val (step, width) = (1 << low, bits + (1 << low) - 1)
-      val choices = 1 << (high - low + 1)
-      val missing = width + (choices - 1) * step - from.getWidth
-      val all = if (missing > 0) Cat(Fill(missing, fill), from) else from
-      VecInit((0 until choices).map(n => all(n * step + width - 1, n * step)))(shift(high, low))
+      choice(from, fill, shift((low + 1).min(shift.getWidth - 1), low), low, bits)
     }
+  }
+
+  /** `x` shifted by `n << low`, the bits above `bits` that lesser distances may still bring down included. */
+  private def choice(x: UInt, fill: Bool, n: UInt, low: Int, bits: Int): UInt = {
+    val (step, width) = (1 << low, bits + (1 << low) - 1)
+    val choices = 1 << n.getWidth
+    val missing = width + (choices - 1) * step - x.getWidth
+    val all = if (missing > 0) Cat(Fill(missing, fill), x) else x
+    VecInit((0 until choices).map(n => all(n * step + width - 1, n * step)))(n)
   }
 
   /** The mask for numbers of `width` bits of which `bits` are kept; for [[saturated]]. */
@@ -36,4 +40,19 @@ object ShiftDown {
   /** `x >> shift`, or the greatest value of `bits` bits where it is above that. `mask` is that of the shift. */
   def saturated(x: UInt, shift: UInt, mask: UInt, bits: Int): UInt =
     apply(x, shift, bits) | Fill(bits, (x(x.getWidth - 1, bits) & mask).orR)
+
+  /** The same without a mask: what each choice leaves out above is asked beside it. Fewer LUTs and a longer path. */
+  def saturatedAlone(x: UInt, shift: UInt, bits: Int): UInt = {
+    val steps = (0 until shift.getWidth by 2).reverse
+    val (kept, lost) = steps.foldLeft((x, false.B)) { case ((from, lost), low) =>
+      val high = (low + 1).min(shift.getWidth - 1)
+      val width = bits + (1 << low) - 1
+      val above = (0 until (1 << (high - low + 1))).map { n =>
+        val least = width + (n << low)
+        if (least < from.getWidth) from(from.getWidth - 1, least).orR else false.B
+      }
+      (choice(from, false.B, shift(high, low), low, bits), lost || VecInit(above)(shift(high, low)))
+    }
+    kept | Fill(bits, lost)
+  }
 }

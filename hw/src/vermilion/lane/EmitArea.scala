@@ -4,6 +4,7 @@ import chisel3._
 import chisel3.reflect.DataMirror
 import chisel3.util.{Cat, Decoupled}
 import circt.stage.ChiselStage
+import vermilion.average.{AverageUnit, QueueLook}
 import vermilion.control.{AxiLite, ControlPort}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowMarker
@@ -36,6 +37,10 @@ object EmitArea extends App {
     "control" -> (() => new ControlPort(p)),
     "control-1024" -> (() => new ControlPort(p.copy(queues = 1024))),
     "queues-protected" -> (() => new EgressQueues(p.copy(protect = true))),
+    "average" -> (() => AverageUnit.of(p)),
+    "average-in-turn" -> (() => AverageUnit.of(p.copy(slotClocks = 8))),
+    "look" -> (() => QueueLook.of(p)),
+    "look-in-turn" -> (() => QueueLook.of(p.copy(slotClocks = 8))),
     "policy" -> (() => new PolicyPipeline(p)),
     "lane" -> (() => new LaneWithoutTrace(p)),
     "lane-without-token" -> (() => new LaneWithoutTrace(noToken)),

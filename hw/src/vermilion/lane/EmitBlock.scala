@@ -2,7 +2,7 @@ package vermilion.lane
 
 import chisel3._
 import circt.stage.ChiselStage
-import vermilion.average.{AverageUnit, BacklogCounters, IdleAge}
+import vermilion.average.{AverageUnit, BacklogCounters, IdleAge, QueueLook}
 import vermilion.classify.Classifier
 import vermilion.curve.CurveUnit
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
@@ -74,8 +74,9 @@ class ByteBlocks(p: LaneParams) extends SideBySide {
 class PolicyBlocks(p: LaneParams) extends SideBySide {
   open("classifier", Module(new Classifier(p)).io)
   open("backlog", Module(new BacklogCounters(p)).io)
-  open("idleAge", Module(new IdleAge).io)
-  open("average", Module(new AverageUnit(p)).io)
+  open("idleAge", Module(new IdleAge(p.inTurn)).io)
+  open("look", Module(QueueLook.of(p)).io)
+  open("average", Module(AverageUnit.of(p)).io)
   open("curve", Module(new CurveUnit).io)
   open("size", Module(new SizeRatio).io)
   open("limit", Module(new QueueLimit(p)).io)

@@ -62,8 +62,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val settle = PolicyPipeline.settling(p)
 
   private val slots = Module(new SlotSource(p))
-  private val look = Module(new QueueLook(p))
-  private val averages = Module(new AverageUnit(p))
+  private val look = Module(QueueLook.of(p))
+  private val averages = Module(AverageUnit.of(p))
   private val curve = Module(new CurveUnit)
   private val size = Module(new SizeRatio)
   private val limit = Module(new QueueLimit(p))
@@ -194,6 +194,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   // -- stages -7 to 1: what averages see of the queue --
   look.io.now := io.now
   look.io.departed := io.departed
+  look.io.start := at(lookAt).valid
   look.io.queue := at(lookAt).bits.entry.queue
   look.io.time := at(lookAt).bits.time
   look.io.config := lookConfig.read(at(lookAt).bits.entry.queue)

@@ -1,0 +1,157 @@
+"""Bench of QueueLook: what averages see of a queue, against plain bookkeeping and the model's table of decays.
+
+Packets are admitted, leave and are evicted in any clock, for the queues that are looked at mostly. A look that begins in clock t sees what was
+shown up to t - 1, and of the updates of looks before it those that QueueLook's look-ahead, or eight clocks, let it see.
+"""
+
+from collections import Counter
+
+import cocotb
+import model_bindings as mb
+from bench.bundle import ports
+from blocks.units.backlog_bench import Fifos, length, show
+from blocks.units.stream import any_size, in_turn, start, until_ready
+from cocotb.triggers import FallingEdge, ReadOnly
+
+QUEUES = 16
+TIME = 2**48
+WRAP = 2**27
+
+
+class Form:
+    """The clocks of a look, `seen` by estimator and `backlog` by colour; and the least distance of two looks, and of two admissions."""
+
+    def __init__(self, turns: bool):
+        self.turns, self.apart = turns, 8 if turns else 1
+        self.seen = [8, 9, 10] if turns else [8] * 3
+        self.backlog = [5, 6, 7] if turns else [2] * 3
+        self.update = 10 if turns else 8
+        self.visible = 8 if turns else 6  # from an update's look to the first look that sees it
+
+
+class Books:
+    """Backlogs and times by queue and colour, and times of updates by queue and estimator."""
+
+    def __init__(self):
+        each = lambda value: [[value] * 3 for _ in range(QUEUES)]
+        self.bytes, self.packets, self.left, self.thrown, self.updated = (each(0) for _ in range(5))
+
+    def add(self, packet, sign):
+        self.bytes[packet["queue"]][packet["colour"]] += sign * packet["lenBytes"]
+        self.packets[packet["queue"]][packet["colour"]] += sign
+
+
+def config(random):
+    lam = {"mant": any_size(random, 16), "shift": random.randrange(64)}
+    masks = [random.randrange(8) for _ in range(3)]
+    return {"unitPackets": random.random() < 0.3, "masks": masks, "lambda": lam}
+
+
+class Look:
+    """One look, and what is to be seen; made in its clock from the books as they stand before this clock's events."""
+
+    def __init__(self, clock, queue, now, books, configs, rom, random):
+        self.clock, self.queue, self.time, self.config = clock, queue, now, configs[queue]
+        since = lambda at: (now - at) % TIME
+        self.backlog = list(zip(books.bytes[queue], books.packets[queue]))
+        self.left = [min(pair, key=since) for pair in zip(books.left[queue], books.thrown[queue])]
+        self.update = [int(random.random() < 0.3) for _ in range(3)]
+        self.seen = []
+        for e, mask in enumerate(self.config["masks"]):
+            counted = [c for c in range(3) if mask >> c & 1]
+            sizes = (self.backlog[c][self.config["unitPackets"]] for c in counted)
+            spell = min([since(books.updated[queue][e]), *(since(self.left[c]) for c in counted)])
+            lam = self.config["lambda"]
+            exponent = min(spell * lam["mant"] >> lam["shift"], 2**16 - 1)
+            self.seen.append((min(sum(sizes), 2**27 - 1), rom[exponent % 1024], exponent // 1024))
+
+
+@cocotb.test()
+async def what_averages_see_is_of_the_looks_own_clock(dut):
+    random = await start(dut, 50)
+    form, books, fifos = Form(in_turn(dut)), Books(), Fifos(random)
+    await until_ready(dut, dut.look_ready, 4 * 2 ** len(dut.look_queue))
+    library = mb.library()
+    rom = [library.vm_age_rom(i) for i in range(1024)]
+    configs = [config(random) for _ in range(QUEUES)]
+    looks, seen = {}, Counter()
+    now, next_look, next_admission, passed = random.getrandbits(48), 0, 0, 0
+    value = lambda name: int(getattr(dut, f"look_{name}").value)
+    for clock in range(40000 if form.turns else 5000):
+        here = (range(QUEUES), range(1), range(2), range(1))[clock // 400 % 4]
+        long = (
+            len(here) == 1
+        )  # packets, of one colour mostly, so that totals wrap where eight clocks lie between two packets
+        now = (now + random.choice([4, 4, 4, any_size(random, 20), any_size(random, 44)])) % TIME
+        if random.random() < 0.01:  # the clock is set, back too
+            now = random.getrandbits(48)
+
+        # Updates of earlier looks that this clock's look may see.
+        old = looks.get(clock - form.visible)
+        for e in range(3):
+            if old and old.update[e]:
+                books.updated[old.queue][e] = old.time
+        if clock >= next_look and random.random() < 0.9:
+            queue = random.choice(here)
+            looks[clock] = Look(clock, queue, now, books, configs, rom, random)
+            next_look = clock + form.apart + (random.randrange(6) if random.random() < 0.3 else 0)
+            seen["looks a clock behind an event of their queue"] += seen["event", clock - 1, queue]
+        look = looks.get(clock)
+        dut.look_start.value = look is not None
+        dut.look_queue.value = look.queue if look else random.randrange(QUEUES)
+        dut.look_time.value = look.time if look else random.getrandbits(48)
+        asked = looks.get(clock - 1)
+        ports(dut, "look_config", asked.config if asked else config(random))
+        told = looks.get(clock - form.update)
+        ports(dut, "look_update", told.update if told else [0 if not form.turns else 1] * 3)
+
+        # Events, and what they change from the next clock on.
+        admitted = None
+        if clock >= next_admission and random.random() < (0.9 if form.turns else 0.4):
+            colour = 0 if long and random.random() < 0.97 else random.randrange(3)
+            size = 65535 if long else length(random)
+            admitted = {"queue": random.choice(here), "colour": colour, "lenBytes": size}
+            passed += size if long and not colour else 0
+            next_admission = clock + form.apart + (random.randrange(9) if random.random() < 0.3 else 0)
+        leave = (0.05, 0.3, 1.0, 0.1)[clock // 100 % 4]
+        departed = fifos.leave(leave, here)
+        evicted = None if form.turns else fifos.evict(0.05, here)
+        dut.look_now.value = now
+        show(dut, "look_admitted", admitted)
+        show(dut, "look_departed", departed)
+        show(dut, "look_evicted", evicted)
+        await ReadOnly()
+
+        for e in range(3):
+            at = looks.get(clock - form.seen[e])
+            if at:
+                port = f"seen_{0 if form.turns else e}"
+                got = tuple(value(f"{port}_{name}") for name in ("length", "factor", "halvings"))
+                assert (
+                    got == at.seen[e]
+                ), f"look of clock {at.clock}, queue {at.queue}, estimator {e}: {got}, {at.seen[e]}"
+                seen["an empty queue" if got[0] == 0 else "a length"] += 1
+                seen["aged by part"] += 0 < got[2] < 63
+            at = looks.get(clock - form.backlog[e])
+            if at:
+                got = value(f"backlog_{e}_bytes"), value(f"backlog_{e}_packets")
+                assert got == at.backlog[e], f"look of clock {at.clock}, colour {e}: backlog {got}, {at.backlog[e]}"
+        at = looks.get(clock - 2)
+        if at:
+            got = [value(f"lastDeparture_{c}") for c in range(3)]
+            assert got == at.left, f"look of clock {at.clock}: last departures {got}, {at.left}"
+
+        for packet, times, sign in ((admitted, None, 1), (departed, books.left, -1), (evicted, books.thrown, -1)):
+            if packet:
+                books.add(packet, sign)
+                seen["event", clock, packet["queue"]] = 1
+                if times:
+                    times[packet["queue"]][packet["colour"]] = now
+        if admitted:
+            fifos.add(*(admitted[name] for name in ("queue", "colour", "lenBytes")))
+        configs[random.randrange(QUEUES)] = config(random)
+        await FallingEdge(dut.clock)
+    seen = {what: times for what, times in seen.items() if isinstance(what, str)}
+    dut._log.info(f"{seen}")
+    assert len(seen) == 4 and min(seen.values()) > 200
+    assert passed > WRAP or not form.turns, "no total wrapped"
