@@ -1,5 +1,5 @@
 """Each block of the policy pipeline by itself: against the bit-exact model, or plain bookkeeping, at a vector a clock. With so many queues that
-records lie in block RAMs, and with so few that they lie in LUTs.
+records lie in block RAMs, and with so few that they lie in LUTs; and in the form that decides every eight clocks.
 """
 
 import pytest
@@ -7,10 +7,11 @@ from bench.build import emit, run
 from blocks.units.unkind_rams import make_unkind
 
 
-@pytest.fixture(scope="module", params=["lab-128-queues", "lab"])
+@pytest.fixture(scope="module", params=["lab-128-queues", "lab", "lab-in-turn"])
 def preset(request):
     """With RAMs that forward nothing by themselves."""
-    assert make_unkind(emit("PolicyBlocks", request.param)) == {"lab": 0, "lab-128-queues": 6}[request.param]
+    rams = {"lab": 0, "lab-128-queues": 6, "lab-in-turn": 3}
+    assert make_unkind(emit("PolicyBlocks", request.param)) == rams[request.param]
     return request.param
 
 

@@ -29,6 +29,22 @@ object ShiftDown {
     }
   }
 
+  /** The lowest `bits` bits of `x >> shift`, and whether there are higher ones: asked at each step, of what leaves it above. For the shifts whose
+    * distance comes too late for a mask.
+    */
+  def capped(x: UInt, shift: UInt, bits: Int): (UInt, Bool) = {
+    require(x.isWidthKnown && shift.isWidthKnown, "a shifted number, or its shift, is of no known width")
+    (0 until shift.getWidth by 2).reverse.foldLeft((x, false.B)) { case ((from, over), low) =>
+      val high = (low + 1).min(shift.getWidth - 1)
+      val (step, width) = (1 << low, bits + (1 << low) - 1)
+      val choices = 0 until 1 << (high - low + 1)
+      val all = from.pad((choices.size - 1) * step + width + 1)
+      val kept = VecInit(choices.map(n => all(n * step + width - 1, n * step)))
+      val lost = VecInit(choices.map(n => all(all.getWidth - 1, n * step + width).orR))
+      (kept(shift(high, low)), over || lost(shift(high, low)))
+    }
+  }
+
   /** The mask for numbers of `width` bits of which `bits` are kept; for [[saturated]]. */
   def mask(shift: UInt, width: Int, bits: Int): UInt =
     VecInit((0 until width - bits).map(i => shift <= i.U)).asUInt

@@ -5,6 +5,8 @@ import chisel3.reflect.DataMirror
 import chisel3.util.{Cat, Decoupled}
 import circt.stage.ChiselStage
 import vermilion.control.{AxiLite, ControlPort}
+import vermilion.curve.{CurveInTurn, CurveUnit}
+import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowMarker
 import vermilion.mark.{TokenKind, TokenMarker}
@@ -23,6 +25,7 @@ object EmitArea extends App {
   private val p = LaneParams.nic10g
   private val kinds = TokenKind.all.toSeq.map(kind => kind.toString.toLowerCase -> kind)
   private val noToken = p.copy(tokenKinds = Set.empty)
+  private val slow = p.copy(slotClocks = 8)
   private val designs: Map[String, () => RawModule] = Map(
     "token" -> (() => new TokenMarker(p)),
     "flow-4096" -> (() => new FlowMarker(p.queueBits, 4096)),
@@ -35,6 +38,14 @@ object EmitArea extends App {
     "control" -> (() => new ControlPort(p)),
     "control-1024" -> (() => new ControlPort(p.copy(queues = 1024))),
     "queues-protected" -> (() => new EgressQueues(p.copy(protect = true))),
+    "curve" -> (() => new CurveUnit),
+    "curve-in-turn" -> (() => new CurveInTurn(slow)),
+    "size" -> (() => SizeRatio(p)),
+    "size-in-turn" -> (() => SizeRatio(slow)),
+    "limit" -> (() => QueueLimit(p)),
+    "limit-in-turn" -> (() => QueueLimit(slow)),
+    "verdict" -> (() => VerdictUnit(p)),
+    "verdict-in-turn" -> (() => VerdictUnit(slow)),
     "policy" -> (() => new PolicyPipeline(p)),
     "lane" -> (() => new LaneWithoutTrace(p)),
     "lane-without-token" -> (() => new LaneWithoutTrace(noToken)),

@@ -201,6 +201,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   io.live.bits := averages.io.average
 
   // -- stages -2 to 2: the packet's size; stages 2 to 6: its colour's curves --
+  size.io.valid := at(RatioRead + 1).valid
   size.io.lenBytes := at(RatioRead + 1).bits.meta.lenBytes
   size.io.config := sizeConfig.read(at(RatioRead).bits.entry.queue)
   private def ofColour[T <: Data](memories: Seq[SyncReadMem[T]], read: Int): T =
@@ -224,7 +225,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private def since6[T <: Data](x: T, stage: Int): T = Delay(x, stage - AverageDone)
   private val before = stages(Decide - 1).bits
   limit.io.departed := io.departed
-  limit.io.ahead := stages(Decide - 2).bits.entry.queue
+  limit.io.ahead.valid := stages(Decide - 2).valid
+  limit.io.ahead.bits := stages(Decide - 2).bits.entry.queue
   limit.io.request.queue := before.entry.queue
   limit.io.request.lenBytes := before.meta.lenBytes
   limit.io.request.limitBytes := since6(s6Decide.limitBytes, Decide - 1)
