@@ -1,5 +1,5 @@
 """Each block of the policy pipeline by itself: against the bit-exact model, or plain bookkeeping, at a vector a clock. With so many queues that
-records lie in block RAMs, and with so few that they lie in LUTs.
+records lie in block RAMs, and with so few that they lie in LUTs; and in the form that decides every eight clocks.
 """
 
 import pytest
@@ -15,7 +15,7 @@ def made_unkind(preset):
     return preset
 
 
-@pytest.fixture(scope="module", params=["lab-128-queues", "lab"])
+@pytest.fixture(scope="module", params=["lab-128-queues", "lab", "lab-in-turn"])
 def preset(request):
     return made_unkind(request.param)
 

@@ -1,6 +1,7 @@
 package vermilion.decide
 
 import chisel3._
+import chisel3.util.Valid
 import vermilion.average.{Counted, Tally}
 import vermilion.fixed.Delay
 import vermilion.fixed.Arithmetic.wrap
@@ -8,6 +9,26 @@ import vermilion.fixed.Formats._
 import vermilion.fixed.{ForwardingRam, SweepInit}
 import vermilion.lane.LaneParams
 import vermilion.stream.Departure
+
+/** The ports of a queue's limit. Clocks are those of the verdict's, T, which is that of `over` and `admit`. */
+abstract class QueueLimiting(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val departed = Flipped(Valid(new Departure(p)))
+    val ahead = Flipped(Valid(UInt(p.queueBits.W))) // the request's queue, in T - QueueLimit.ahead(p)
+    val request = Input(new Bundle {
+      val queue = UInt(p.queueBits.W)
+      val lenBytes = UInt(PktLenBits.W)
+      val limitBytes = UInt(LenBits.W)
+      val limitPackets = UInt(LenBits.W)
+    })
+    val over = Output(Bool())
+    val overBytes = Output(Bool()) // by its bytes
+    val admit = Input(Bool())
+    val lost = Flipped(Valid(new Counted(p)))
+    val queued = Output(new Tally) // before this packet, in T + 1
+    val ready = Output(Bool())
+  })
+}
 
 /** A queue's own limit, exact at one packet a clock: is there room for this packet behind all that were admitted before?
   *
@@ -27,24 +48,8 @@ import vermilion.stream.Departure
   * Timing: `ahead` in clock t, `request` in t+1, `over` and `admit` in t+2, `queued` in t+3. `ready` is low for `queues`
   * clocks after reset.
   */
-class QueueLimit(p: LaneParams) extends Module {
+class QueueLimit(p: LaneParams) extends QueueLimiting(p) {
   import QueueLimit.TotalBits
-  val io = IO(new Bundle {
-    val departed = Flipped(chisel3.util.Valid(new Departure(p)))
-    val ahead = Input(UInt(p.queueBits.W)) // the request's queue, a clock before it
-    val request = Input(new Bundle {
-      val queue = UInt(p.queueBits.W)
-      val lenBytes = UInt(PktLenBits.W)
-      val limitBytes = UInt(LenBits.W)
-      val limitPackets = UInt(LenBits.W)
-    })
-    val over = Output(Bool())
-    val overBytes = Output(Bool()) // by its bytes
-    val admit = Input(Bool())
-    val lost = Flipped(chisel3.util.Valid(new Counted(p)))
-    val queued = Output(new Tally) // before this packet
-    val ready = Output(Bool())
-  })
   private class Total extends Bundle {
     val bytes = UInt(TotalBits.W)
     val packets = UInt(TotalBits.W)
@@ -66,14 +71,14 @@ class QueueLimit(p: LaneParams) extends Module {
 
   // -- a clock ahead: how far `admitted` may count --
   private val s1Left = {
-    val departed = left.read(io.ahead)
+    val departed = left.read(io.ahead.bits)
     if (p.victims == 0) departed
     else {
       val gone = new ForwardingRam(p.queues, new Total)
       val loss = Delay(io.lost)
       gone.write(loss.valid, loss.bits.queue, gone.read(io.lost.bits.queue).plus(loss.bits.lenBytes))
       gone.write(!sweep.done, sweep.address, 0.U.asTypeOf(new Total))
-      val lost = gone.read(io.ahead)
+      val lost = gone.read(io.ahead.bits)
       val both = Wire(new Total)
       both.bytes := wrap(departed.bytes + lost.bytes, TotalBits)
       both.packets := wrap(departed.packets + lost.packets, TotalBits)
@@ -87,7 +92,7 @@ class QueueLimit(p: LaneParams) extends Module {
   // -- the loop --
   private val s2Admitted = Reg(new Total)
   private val s2Next = s2Admitted.plus(Delay(request.lenBytes))
-  s2Admitted := admitted.read(io.ahead)
+  s2Admitted := admitted.read(io.ahead.bits)
   when(io.admit && Delay(request.queue) === request.queue) { s2Admitted := s2Next }
   private def negative(x: UInt): Bool = wrap(x, TotalBits)(TotalBits - 1)
   io.overBytes := negative(s2Bytes - s2Admitted.bytes)
@@ -106,4 +111,9 @@ object QueueLimit {
 
   /** Bits of a free-running total: a length, a sign, and a bit for limit plus length. */
   val TotalBits: Int = LenBits + 2
+
+  /** Clocks from the request's queue to the verdict. The request stands a clock before the verdict, in turn from three clocks before it to it. */
+  def ahead(p: LaneParams): Int = if (p.inTurn) QueueLimitInTurn.Ahead else 2
+
+  def apply(p: LaneParams): QueueLimiting = if (p.inTurn) new QueueLimitInTurn(p) else new QueueLimit(p)
 }

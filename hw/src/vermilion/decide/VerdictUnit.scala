@@ -22,6 +22,38 @@ class VerdictInputs extends Bundle {
   val draw = UInt(32.W)
 }
 
+/** The ports of what says a verdict. */
+abstract class VerdictSaying(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val queue = Input(UInt(p.queueBits.W))
+    val colour = Input(UInt(2.W))
+    val inputs = Flipped(Valid(new VerdictInputs))
+    val verdict = Output(UInt(Verdict.Bits.W))
+    val ready = Output(Bool())
+  })
+
+  /** The verdict, where spacing says whether it is `early`. */
+  protected def verdict(in: VerdictInputs, early: Bool): UInt = MuxCase(
+    Verdict.Enqueue.U,
+    Seq(
+      in.bad -> Verdict.Bad.U,
+      in.noBuffer -> Verdict.NoBuffer.U,
+      in.policed -> Verdict.Policed.U,
+      in.overLimit -> Verdict.Tail.U,
+      in.overEnd -> Verdict.Forced.U,
+      (early && in.canMark) -> Verdict.Mark.U,
+      early -> Verdict.Early.U
+    )
+  )
+
+  /** Frames that leave S and R alone. */
+  protected def ignored(in: VerdictInputs): Bool = in.bad || in.noBuffer || in.policed || in.overLimit
+}
+
+object VerdictUnit {
+  def apply(p: LaneParams): VerdictSaying = if (p.inTurn) new VerdictUnitInTurn(p) else new VerdictUnit(p)
+}
+
 /** Spacing of early drops and the verdict, one a clock.
   *
   * {{{
@@ -38,14 +70,7 @@ class VerdictInputs extends Bundle {
   *
   * Timing: `queue` and `colour` in clock t, `inputs` and result in clock t+2.
   */
-class VerdictUnit(p: LaneParams) extends Module {
-  val io = IO(new Bundle {
-    val queue = Input(UInt(p.queueBits.W))
-    val colour = Input(UInt(2.W))
-    val inputs = Flipped(Valid(new VerdictInputs))
-    val verdict = Output(UInt(Verdict.Bits.W))
-    val ready = Output(Bool())
-  })
+class VerdictUnit(p: LaneParams) extends VerdictSaying(p) {
   private class State extends Bundle {
     val armed = Bool() // R has been drawn; else S = 0
     val excess = SInt((SpaceBits + 1).W) // S - R, or one less where `begins`
@@ -77,7 +102,6 @@ class VerdictUnit(p: LaneParams) extends Module {
   private val geometric = in.spacing === Spacing.Geometric.U
   private val early = !never && (certain || Mux(geometric, in.draw < in.probability, spacedEarly))
 
-  private val ignored = in.bad || in.noBuffer || in.policed || in.overLimit
   private val restart = in.overEnd || early
   private val next = Wire(new State)
   // p = 0 forgets R; and where this draw was R and has decided, the next packet draws another.
@@ -85,22 +109,11 @@ class VerdictUnit(p: LaneParams) extends Module {
   next.start := Mux(restart, ~in.draw, start)
   next.begins := restart
   next.excess := Mux(restart, atStart(~in.draw), sum)
-  private val writes = io.inputs.valid && !ignored && (!geometric || in.overEnd)
+  private val writes = io.inputs.valid && !ignored(in) && (!geometric || in.overEnd)
   old := ram.read(address)
   when(writes && ahead === Delay(address)) { old := next }
   ram.write(writes, ahead, next)
   ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
 
-  io.verdict := MuxCase(
-    Verdict.Enqueue.U,
-    Seq(
-      in.bad -> Verdict.Bad.U,
-      in.noBuffer -> Verdict.NoBuffer.U,
-      in.policed -> Verdict.Policed.U,
-      in.overLimit -> Verdict.Tail.U,
-      in.overEnd -> Verdict.Forced.U,
-      (early && in.canMark) -> Verdict.Mark.U,
-      early -> Verdict.Early.U
-    )
-  )
+  io.verdict := verdict(in, early)
 }

@@ -41,10 +41,11 @@ object ShiftDown {
   def saturated(x: UInt, shift: UInt, mask: UInt, bits: Int): UInt =
     apply(x, shift, bits) | Fill(bits, (x(x.getWidth - 1, bits) & mask).orR)
 
-  /** The same without a mask: what each choice leaves out above is asked beside it. Fewer LUTs and a longer path. */
-  def saturatedAlone(x: UInt, shift: UInt, bits: Int): UInt = {
-    val steps = (0 until shift.getWidth by 2).reverse
-    val (kept, lost) = steps.foldLeft((x, false.B)) { case ((from, lost), low) =>
+  /** The lowest `bits` bits of `x >> shift`, and whether there are higher ones: asked at each choice, of what it leaves out above. Without a mask, for
+    * distances that come too late for one; fewer LUTs and a longer path.
+    */
+  def capped(x: UInt, shift: UInt, bits: Int): (UInt, Bool) =
+    (0 until shift.getWidth by 2).reverse.foldLeft((x, false.B)) { case ((from, lost), low) =>
       val high = (low + 1).min(shift.getWidth - 1)
       val width = bits + (1 << low) - 1
       val above = (0 until (1 << (high - low + 1))).map { n =>
@@ -53,6 +54,10 @@ object ShiftDown {
       }
       (choice(from, false.B, shift(high, low), low, bits), lost || VecInit(above)(shift(high, low)))
     }
+
+  /** As [[saturated]], without a mask. */
+  def saturatedAlone(x: UInt, shift: UInt, bits: Int): UInt = {
+    val (kept, lost) = capped(x, shift, bits)
     kept | Fill(bits, lost)
   }
 }

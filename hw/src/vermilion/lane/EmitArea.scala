@@ -6,6 +6,8 @@ import chisel3.util.{Cat, Decoupled}
 import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, QueueLook}
 import vermilion.control.{AxiLite, ControlPort}
+import vermilion.curve.{CurveInTurn, CurveUnit}
+import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowMarker
 import vermilion.mark.{TokenKind, TokenMarker}
@@ -24,6 +26,7 @@ object EmitArea extends App {
   private val p = LaneParams.nic10g
   private val kinds = TokenKind.all.toSeq.map(kind => kind.toString.toLowerCase -> kind)
   private val noToken = p.copy(tokenKinds = Set.empty)
+  private val slow = p.copy(slotClocks = 8)
   private val designs: Map[String, () => RawModule] = Map(
     "token" -> (() => new TokenMarker(p)),
     "token-in-turn" -> (() => TokenMarker(p.copy(slotClocks = 8))),
@@ -41,6 +44,14 @@ object EmitArea extends App {
     "average-in-turn" -> (() => AverageUnit.of(p.copy(slotClocks = 8))),
     "look" -> (() => QueueLook.of(p)),
     "look-in-turn" -> (() => QueueLook.of(p.copy(slotClocks = 8))),
+    "curve" -> (() => new CurveUnit),
+    "curve-in-turn" -> (() => new CurveInTurn(slow)),
+    "size" -> (() => SizeRatio(p)),
+    "size-in-turn" -> (() => SizeRatio(slow)),
+    "limit" -> (() => QueueLimit(p)),
+    "limit-in-turn" -> (() => QueueLimit(slow)),
+    "verdict" -> (() => VerdictUnit(p)),
+    "verdict-in-turn" -> (() => VerdictUnit(slow)),
     "policy" -> (() => new PolicyPipeline(p)),
     "lane" -> (() => new LaneWithoutTrace(p)),
     "lane-without-token" -> (() => new LaneWithoutTrace(noToken)),

@@ -4,7 +4,7 @@ import chisel3._
 import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, BacklogCounters, IdleAge, QueueLook}
 import vermilion.classify.Classifier
-import vermilion.curve.CurveUnit
+import vermilion.curve.{CurveInTurn, CurveUnit}
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.flow.FlowMarker
 import vermilion.mark.TokenMarker
@@ -77,10 +77,10 @@ class PolicyBlocks(p: LaneParams) extends SideBySide {
   open("idleAge", Module(new IdleAge(p.inTurn)).io)
   open("look", Module(QueueLook.of(p)).io)
   open("average", Module(AverageUnit.of(p)).io)
-  open("curve", Module(new CurveUnit).io)
-  open("size", Module(new SizeRatio).io)
-  open("limit", Module(new QueueLimit(p)).io)
-  open("verdict", Module(new VerdictUnit(p)).io)
+  open("curve", if (p.inTurn) Module(new CurveInTurn(p)).io else Module(new CurveUnit).io)
+  open("size", Module(SizeRatio(p)).io)
+  open("limit", Module(QueueLimit(p)).io)
+  open("verdict", Module(VerdictUnit(p)).io)
 }
 
 /** How every SystemVerilog of the project is written. */

@@ -221,6 +221,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   io.live.bits := averages.io.average
 
   // -- stages -2 to 2: the packet's size; stages 2 to 6: its colour's curves --
+  size.io.valid := at(ratioRead + 1).valid
   size.io.lenBytes := at(ratioRead + 1).bits.meta.lenBytes
   size.io.config := sizeConfig.read(at(ratioRead).bits.entry.queue)
   private def ofColour[T <: Data](memories: Seq[SyncReadMem[T]], read: Int): T =
@@ -244,7 +245,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private def since6[T <: Data](x: T, stage: Int): T = since(x, averageDone, stage)
   private val before = stages(decide - 1).bits
   limit.io.departed := io.departed
-  limit.io.ahead := stages(decide - 2).bits.entry.queue
+  limit.io.ahead.valid := stages(decide - 2).valid
+  limit.io.ahead.bits := stages(decide - 2).bits.entry.queue
   limit.io.request.queue := before.entry.queue
   limit.io.request.lenBytes := before.meta.lenBytes
   limit.io.request.limitBytes := since6(s6Decide.limitBytes, decide - 1)
