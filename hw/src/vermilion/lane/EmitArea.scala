@@ -16,7 +16,7 @@ import vermilion.parse.HeaderParser
 import vermilion.policy.PolicyPipeline
 import vermilion.rewrite.HeaderRewrite
 import vermilion.schedule.EgressQueues
-import vermilion.stats.Statistics
+import vermilion.stats.{Statistics, StatisticsInTurn}
 import vermilion.stream.AxisBeat
 
 /** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`; the preset is nic10g, and
@@ -37,6 +37,7 @@ object EmitArea extends App {
     "rewrite" -> (() => new HeaderRewrite(p)),
     "statistics" -> (() => new Statistics(p)),
     "statistics-1024" -> (() => new Statistics(p.copy(queues = 1024))),
+    "statistics-in-turn" -> (() => new StatisticsInTurn(p.copy(slotClocks = 8))),
     "control" -> (() => new ControlPort(p)),
     "control-1024" -> (() => new ControlPort(p.copy(queues = 1024))),
     "queues-protected" -> (() => new EgressQueues(p.copy(protect = true))),

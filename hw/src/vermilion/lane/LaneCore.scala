@@ -63,6 +63,9 @@ class LaneCore(p: LaneParams) extends Module {
   /** In builds with `protect`. */
   val upsets = Option.when(p.protect)(IO(Output(new UpsetCounts)))
 
+  /** In builds that decide in turn: no packet is taken from a queue while who listens is behind with the events. */
+  val crowded = Option.when(p.inTurn)(IO(Input(Bool())))
+
   /** In builds with `userBits`. */
   val fates = Option.when(p.userBits > 0)(IO(new FateReport(p)))
 
@@ -113,6 +116,7 @@ class LaneCore(p: LaneParams) extends Module {
   queues.io.enqueue := policy.io.enqueue // with the victim search, what follows takes its place
   queues.io.configure := io.configuration.service
   queues.io.configurePort := io.configuration.portShaper
+  queues.crowded.zip(crowded).foreach { case (port, holds) => port := holds }
   free.io.freedByPolicy := policy.io.refused
   for ((decides, settles) <- policy.contests.zip(queues.contests)) {
     settles.arrival := decides.arrival

@@ -47,6 +47,9 @@ class EgressQueues(p: LaneParams) extends Module {
     val ready = Output(Bool()) // until then after reset nothing may come
   }))
 
+  /** In builds that decide in turn: nothing is chosen in this clock. */
+  val crowded = Option.when(p.inTurn)(IO(Input(Bool())))
+
   private val guards = new Guards(p.protect)
   private var queuesGuard = Option.empty[GuardPorts]
   private val arriving = Wire(Bool()) // a packet is on its way into its queue
@@ -93,7 +96,7 @@ class EgressQueues(p: LaneParams) extends Module {
   }
   private def whereTaken(cells: UInt): UInt = Mux(scheduler.io.take, withTaken(cells), cells)
   ahead := Mux(io.descriptor.fire, whereTaken(aheadLess), whereTaken(ahead))
-  scheduler.io.room := ahead < AheadCells.U && !guards.failed
+  scheduler.io.room := ahead < AheadCells.U && !guards.failed && !crowded.getOrElse(false.B)
 
   chosen.io.enq.valid := queues.taken.valid
   chosen.io.enq.bits := queues.taken.bits.descriptor

@@ -26,6 +26,34 @@ object StatisticsWindow {
   val IndexBits = 10
 }
 
+/** The ports of a lane's statistics. */
+abstract class StatisticsPorts(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val now = Input(UInt(TimeBits.W))
+    val decision = Flipped(Valid(new Decision(p)))
+    val departed = Flipped(Valid(new Departure(p)))
+    val ceWritten = Flipped(Valid(new Departure(p)))
+    val window = new StatisticsWindow(p)
+    val crowded = Output(Bool()) // no packet should depart for now
+    val ready = Output(Bool())
+  })
+}
+
+object Statistics {
+
+  /** The form that a build has. */
+  def apply(p: LaneParams): StatisticsPorts = if (p.inTurn) new StatisticsInTurn(p) else new Statistics(p)
+
+  /** The bin of the latency histogram for an age in ns: its logarithm, 0 for 0 as well, all that is longer in the last one. */
+  private[stats] def bin(age: UInt): UInt = {
+    import WindowProgram.Bins
+    Mux(age(age.getWidth - 1, Bins - 1).orR, (Bins - 1).U, Log2(age(Bins - 1, 0)))
+  }
+
+  /** The low and the high word of a number. */
+  private[stats] def halves(x: UInt): Seq[UInt] = Seq(x(31, 0), x(x.getWidth - 1, 32))
+}
+
 /** Counters per queue and colour, backlog, high-water marks and the latency histogram of every queue, all in RAM.
   *
   * Builds with the victim search count by distance, too, who was evicted, and contests. A packet that a queue loses is one that is dropped early,
@@ -51,16 +79,10 @@ object StatisticsWindow {
   * A snapshot takes 260 clocks, with the victim search 676 ([[WindowWriter]]).
   * `ready` is low for 32 clocks a queue, with the victim search 64, after reset; events until then are lost.
   */
-class Statistics(p: LaneParams) extends Module {
+class Statistics(p: LaneParams) extends StatisticsPorts(p) {
+  import Statistics.{bin, halves}
   import WindowProgram.{Bins, Source}
-  val io = IO(new Bundle {
-    val now = Input(UInt(TimeBits.W))
-    val decision = Flipped(Valid(new Decision(p)))
-    val departed = Flipped(Valid(new Departure(p)))
-    val ceWritten = Flipped(Valid(new Departure(p)))
-    val window = new StatisticsWindow(p)
-    val ready = Output(Bool())
-  })
+  io.crowded := false.B
 
   // -- events, registered --
   private class Event extends Bundle {
@@ -103,7 +125,7 @@ class Statistics(p: LaneParams) extends Module {
   private val written =
     event(io.ceWritten.valid, io.ceWritten.bits.queue, io.ceWritten.bits.colour, io.ceWritten.bits.lenBytes)
   private val age = (io.now - io.departed.bits.arrival)(TimeBits - 1, 0)
-  private val bin = RegNext(Mux(age(TimeBits - 1, Bins - 1).orR, (Bins - 1).U, Log2(age(Bins - 1, 0))))
+  private val departedBin = RegNext(bin(age))
 
   // -- clear and snapshot --
   private val epoch = RegInit(false.B)
@@ -161,7 +183,7 @@ class Statistics(p: LaneParams) extends Module {
   for (ram <- contests) ram.event(contested, decided.bits.queue, 0.U)(1.U, RegNext(blind))
   counted(ceWritten, written, written.bits.colour)
   counted(sent, departed, departed.bits.colour)
-  latency.event(departed.valid, departed.bits.queue, bin)(1.U)
+  latency.event(departed.valid, departed.bits.queue, departedBin)(1.U)
   gauges.count(
     enqueued,
     decided.bits.queue,
@@ -175,7 +197,6 @@ class Statistics(p: LaneParams) extends Module {
   // -- the window --
   private val live = RegEnable(io.window.live, start)
   private val time = RegEnable(io.now, start)
-  private def halves(x: UInt): Seq[UInt] = Seq(x(31, 0), x(x.getWidth - 1, 32))
   for ((name, ram) <- sources) writer.source(name, ram.atStart(_))
   writer.source(Source.Gauges, gauges.words ++ live.flatMap(halves) ++ halves(time) :+ queue)
   io.window.word := writer.read(io.window.index)

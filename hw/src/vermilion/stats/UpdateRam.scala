@@ -63,5 +63,5 @@ object UpdateRam {
   private val LutBits = 4096
 
   /** How wide a block RAM of 32,768 bits is in so many records, where it is narrower than a byte. */
-  private def slice(depth: Int): Int = if (depth <= 4096) Int.MaxValue else (32768 >> log2Ceil(depth)).max(1)
+  private[stats] def slice(depth: Int): Int = if (depth <= 4096) Int.MaxValue else (32768 >> log2Ceil(depth)).max(1)
 }

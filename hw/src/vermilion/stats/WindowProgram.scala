@@ -14,9 +14,9 @@ import vermilion.victim.Distance
   */
 object WindowProgram {
 
-  /** Where a counter comes from; `Nothing` is 0. */
+  /** Where a counter comes from; `Nothing` is 0. Where all counters are in one RAM, `Records` ([[CounterPlaces]]). */
   object Source extends Enumeration {
-    val Nothing, Gauges, Outcomes, Marked, CeWritten, Sent, Latency, Victims, Distances, Contests = Value
+    val Nothing, Gauges, Outcomes, Marked, CeWritten, Sent, Latency, Victims, Distances, Contests, Records = Value
   }
   import Source._
 

@@ -11,10 +11,16 @@ import vermilion.fixed.{ConstantTable, Delay}
   * }}}
   * `walking` from the clock after `start` until the last word is written, 2 clocks a step and 4 more. The window is a RAM; words that no
   * step writes read as 0.
+  *
+  * @param place where a build has what a step of the program names
   */
-class WindowWriter(searched: Boolean, start: Bool) {
+class WindowWriter(
+    searched: Boolean,
+    start: Bool,
+    place: WindowProgram.Step => WindowProgram.Step = identity
+) {
   import WindowProgram._
-  private val program = WindowProgram(searched)
+  private val program = WindowProgram(searched).map(place)
   private val stepBits = log2Ceil(program.size)
   private class Control extends Bundle {
     val source = UInt(log2Ceil(Source.maxId).W)
@@ -66,26 +72,34 @@ class WindowWriter(searched: Boolean, start: Bool) {
       if (halves.size > 2) Mux(s2.field, Mux(s2Half, halves(3), halves(2)), Mux(s2Half, halves(1), halves(0)))
       else Mux(s2Half, halves(1), halves(0))
     }
-    words += word(choose) & Fill(32, s2.source === name.id.U)
+    words += held(name, word(choose))
   }
 
   /** A source of single words, two a slot. */
   def source(name: Source.Value, single: Seq[UInt]): Unit = {
     val table = single.zipWithIndex.map { case (x, i) => i.U -> x.pad(32) }
-    words += MuxLookup(Cat(s2.slot, s2Half)(log2Ceil(single.size) - 1, 0), 0.U(32.W))(table) &
-      Fill(32, s2.source === name.id.U)
+    words += held(name, MuxLookup(Cat(s2.slot, s2Half)(log2Ceil(single.size) - 1, 0), 0.U(32.W))(table))
+  }
+
+  /** A source's word of the clock before, 0 where another source is meant: a register that is reset, in front of an OR. */
+  private def held(name: Source.Value, word: UInt): UInt = {
+    val held = Reg(UInt(32.W))
+    held := Mux(s2.source === name.id.U, word, 0.U)
+    held
   }
 
   private val window = SyncReadMem(StatisticsWindow.Words, UInt(32.W))
 
   /** A word of the window, two clocks later. To be called once, after all sources. */
   def read(index: UInt): UInt = {
-    val word = RegNext(words.reduce(_ | _))
-    val held = Reg(Vec(2, UInt(32.W)))
+    val word = words.reduce(_ | _)
     val carry = Reg(Bool())
-    val sum = (held(s3Half) & Fill(32, s3.adds)) +& word + (carry && s3Half)
-    carry := sum(32)
-    held(s3Half) := sum(31, 0)
+    val last = Reg(UInt(32.W)) // the step's low half beside its high one, and the other way round
+    val base = Reg(UInt(32.W)) // the same half of the step before, if this one adds to it
+    val sum = (Cat(0.U(1.W), base, carry) + Cat(0.U(1.W), word, 1.U(1.W)))(33, 1)
+    carry := sum(32) && s3Valid && !s3Half
+    last := sum(31, 0)
+    base := Mux(s2.adds, last, 0.U)
     when(s3Valid && s3.shows) { window.write(Cat(s3.pair, s3Half), Mux(s3.total, sum(31, 0), word)) }
     val written = program.flatMap(_.to).toSet
     val pairs = Seq.tabulate(StatisticsWindow.Words / 2)(i => BigInt(if (written(2 * i)) 1 else 0))

@@ -7,7 +7,9 @@ import scala.collection.mutable
 import scala.util.Random
 import vermilion.lane.LaneParams
 
-/** Random events, up to one of each kind in every clock, most of them to one queue, against maps of integers. */
+/** Random events, up to one of each kind in every clock, most of them to one queue, against maps of integers. Where they are counted in turn, decisions are
+  * `slotClocks` apart and CE marks five, as the shortest IP packet has five beats, and departures come in long bursts.
+  */
 class StatisticsSpec extends AnyFlatSpec with ChiselSim {
   private val Names =
     Seq(
@@ -25,13 +27,19 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
       "evicted"
     )
 
-  private class Bench(dut: Statistics, p: LaneParams) {
+  private class Bench(dut: StatisticsPorts, p: LaneParams) {
     val random = new Random(11)
     var now = BigInt(1) << 40
-    var packets, bytes = mutable.Map.empty[(Int, Int, Int), BigInt].withDefaultValue(BigInt(0))
+    var packets, bytes, marked = mutable.Map.empty[(Int, Int, Int), BigInt].withDefaultValue(BigInt(0))
     var lost, victims, latency = mutable.Map.empty[(Int, Int), BigInt].withDefaultValue(BigInt(0))
     var maxBytes, maxPackets, contests, blind = mutable.Map.empty[Int, BigInt].withDefaultValue(BigInt(0))
     val queued = Seq.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // colour, length
+
+    // Only where events are counted in turn:
+    var sinceDecision, sinceWrite = 100
+    var bursts = false
+    private var crowded = Seq(false, false) // in the last clocks; until then a departure is under way
+    private var writesWhileCrowded = 0
 
     private def add(queue: Int, colour: Int, kind: Int, len: Int): Unit = {
       packets((queue, colour, kind)) += 1
@@ -42,7 +50,15 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
     def clock(load: Double, hot: Double): Unit = {
       def chance(x: Double) = random.nextDouble() < x
       def anyQueue = if (chance(hot)) 2 else random.nextInt(p.queues)
-      val gone = Some(anyQueue).filter(q => queued(q).nonEmpty && chance(load * 0.8))
+      if (p.inTurn) {
+        if (chance(if (bursts) 0.02 else 0.005)) bursts = !bursts
+        crowded = crowded.tail :+ dut.io.crowded.peek().litToBoolean
+        if (!crowded.last) writesWhileCrowded = 0
+        sinceDecision += 1
+        sinceWrite += 1
+      }
+      val mayDepart = !p.inTurn || bursts && !crowded.head
+      val gone = Some(anyQueue).filter(q => queued(q).nonEmpty && chance(load * 0.8) && mayDepart)
       dut.io.now.poke(now.U)
       dut.io.departed.valid.poke(gone.isDefined.B)
       val leaving = gone.map(q => q -> queued(q).dequeue())
@@ -55,15 +71,18 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
         add(q, colour, 9, len)
         latency((q, if (age == 0) 0 else (age.bitLength - 1).min(31))) += 1
       }
-      val decides = chance(load)
+      val decides = chance(load) && (!p.inTurn || sinceDecision >= p.slotClocks)
       dut.io.decision.valid.poke(decides.B)
       if (decides) {
+        sinceDecision = 0
         val (q, colour, len, verdict) = (anyQueue, random.nextInt(3), 14 + random.nextInt(9000), random.nextInt(7))
         val refresh = chance(0.1)
+        val came = random.nextInt(3)
         val d = dut.io.decision.bits
         d.refresh.poke(refresh.B)
         d.queue.poke(q.U)
         d.colour.poke(colour.U)
+        d.mark.colour.poke(came.U)
         d.lenBytes.poke(len.U)
         d.verdict.poke(verdict.U)
         val distance = random.nextInt(64)
@@ -94,6 +113,7 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
         }
         if (!refresh && Seq(2, 3, 4).contains(verdict)) lost((q, distance)) += 1
         if (!refresh) {
+          marked((q, came, colour)) += 1
           add(q, colour, 0, len)
           add(q, colour, if (verdict <= 1) 1 else verdict, len)
           if (verdict == 1) add(q, colour, 7, len)
@@ -106,9 +126,11 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
           }
         }
       }
-      val writes = chance(load)
+      val writes = chance(load) && (!p.inTurn || sinceWrite >= 5 && writesWhileCrowded < 8)
       dut.io.ceWritten.valid.poke(writes.B)
       if (writes) {
+        sinceWrite = 0
+        writesWhileCrowded += 1
         val (q, colour, len) = (anyQueue, random.nextInt(3), 14 + random.nextInt(9000))
         dut.io.ceWritten.bits.queue.poke(q.U)
         dut.io.ceWritten.bits.colour.poke(colour.U)
@@ -127,9 +149,14 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
     }
     def long(index: Int): BigInt = word(index) + (word(index + 1) << 32)
 
+    // In turn: what waits is counted first, up to three events in a clock.
+    private val snapshotClocks =
+      if (p.inTurn) EventQueue.PauseClocks + 6 * EventQueue.Depth else if (p.victims == 0) 260 else 676
+
     /** A snapshot in full traffic holds exactly what was shown up to two clocks before its request. */
     def check(queue: Int, load: Double): Unit = {
       val (packetsThen, bytesThen, latencyThen) = (packets.toMap, bytes.toMap, latency.toMap)
+      val markedThen = marked.toMap
       val (lostThen, victimsThen) = (lost.toMap, victims.toMap)
       val (contestsThen, blindThen) = (contests(queue), blind(queue))
       val (maxThen, maxPacketsThen, queuedThen) = (maxBytes(queue), maxPackets(queue), queued(queue).toSeq)
@@ -145,7 +172,7 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
       while (dut.io.window.snapshotting.peek().litToBoolean) {
         clock(load, 0.9)
         clocks += 1
-        assert(clocks <= (if (p.victims == 0) 260 else 676), "the snapshot does not end")
+        assert(clocks <= snapshotClocks, "the snapshot does not end")
       }
       for (c <- 0 until 3; k <- Names.indices) {
         val at = 64 * c + 4 * k
@@ -158,6 +185,11 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
           s"bytes ${Names(k)}, queue $queue, colour $c"
         )
       }
+      for (in <- 0 until 3; out <- 0 until 3)
+        assert(
+          long(336 + 2 * (4 * in + out)) == markedThen.getOrElse((queue, in, out), BigInt(0)),
+          s"marked from $in to $out, queue $queue"
+        )
       for (bin <- 0 until 32)
         assert(
           long(256 + 2 * bin) == latencyThen.getOrElse((queue, bin), BigInt(0)),
@@ -183,6 +215,7 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
       dut.io.window.clear.poke(false.B)
       clock(0, 0)
       packets.clear()
+      marked.clear()
       bytes.clear()
       latency.clear()
       lost.clear()
@@ -197,47 +230,129 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
   behavior of "Statistics"
 
   for (
-    (what, p) <- Seq("" -> LaneParams(queues = 5), ", with the victim search" -> LaneParams(queues = 5, victims = 4))
+    (what, p) <- Seq(
+      "" -> LaneParams(queues = 5),
+      ", with the victim search" -> LaneParams(queues = 5, victims = 4),
+      ", in turn" -> LaneParams(queues = 5, slotClocks = 8)
+    )
   )
     it should s"count every event of every clock, and snapshot and clear in one clock$what" in counts(p)
 
-  it should "show the backlog of a buffer that is full to the last cell" in {
-    val p = LaneParams(queues = 2, cells = 256)
-    simulate(new Statistics(p)) { dut =>
-      dut.reset.poke(true.B)
-      dut.clock.step(2)
-      dut.reset.poke(false.B)
-      while (!dut.io.ready.peek().litToBoolean) dut.clock.step()
-      def gauges(): Seq[BigInt] = {
-        dut.clock.step(2)
-        dut.io.window.snapshot.bits.poke(1.U)
-        dut.io.window.snapshot.valid.poke(true.B)
-        dut.clock.step()
-        dut.io.window.snapshot.valid.poke(false.B)
-        while (dut.io.window.snapshotting.peek().litToBoolean) dut.clock.step()
-        for (word <- 320 until 324) yield {
-          dut.io.window.index.poke(word.U)
+  private def reset(dut: StatisticsPorts): Unit = {
+    dut.reset.poke(true.B)
+    dut.clock.step(2)
+    dut.reset.poke(false.B)
+    while (!dut.io.ready.peek().litToBoolean) dut.clock.step()
+  }
+
+  /** Words of the window, by a snapshot of queue 1. */
+  private def snapshot(dut: StatisticsPorts, words: Seq[Int])(clock: => Unit): Seq[Int] = {
+    dut.io.window.snapshot.bits.poke(1.U)
+    dut.io.window.snapshot.valid.poke(true.B)
+    clock
+    dut.io.window.snapshot.valid.poke(false.B)
+    while (dut.io.window.snapshotting.peek().litToBoolean) clock
+    for (word <- words) yield {
+      dut.io.window.index.poke(word.U)
+      clock
+      clock
+      dut.io.window.word.peek().litValue.toInt
+    }
+  }
+  private val GaugeWords = 320 until 324
+
+  for (slotClocks <- Seq(1, 8))
+    it should s"show the backlog of a buffer that is full to the last cell, slots $slotClocks clocks apart" in {
+      val p = LaneParams(queues = 2, cells = 256, slotClocks = slotClocks)
+      simulate(Statistics(p)) { dut =>
+        reset(dut)
+        def gauges(): Seq[Int] = {
           dut.clock.step(2)
-          dut.io.window.word.peek().litValue
+          snapshot(dut, GaugeWords)(dut.clock.step())
         }
+        val lenBytes = 64
+        dut.io.decision.bits.queue.poke(1.U)
+        dut.io.decision.bits.lenBytes.poke(lenBytes.U)
+        for (_ <- 0 until p.cells) {
+          dut.io.decision.valid.poke(true.B)
+          dut.clock.step()
+          dut.io.decision.valid.poke(false.B)
+          if (slotClocks > 1) dut.clock.step(slotClocks - 1)
+        }
+        assert(gauges() == Seq(lenBytes * p.cells, p.cells, lenBytes * p.cells, p.cells))
+        dut.io.departed.bits.queue.poke(1.U)
+        dut.io.departed.bits.lenBytes.poke(lenBytes.U)
+        dut.io.departed.valid.poke(true.B)
+        dut.clock.step(p.cells)
+        dut.io.departed.valid.poke(false.B)
+        assert(gauges() == Seq(0, 0, lenBytes * p.cells, p.cells))
       }
-      val lenBytes = 64
+    }
+
+  it should "keep up with frames of eight beats, and hold shorter ones back rather than lose one, in turn" in {
+    val p = LaneParams(queues = 2, slotClocks = 8)
+    val SentWord = 36 // packets, green
+    simulate(Statistics(p)) { dut =>
+      reset(dut)
+      for (bits <- Seq(dut.io.departed.bits, dut.io.ceWritten.bits)) {
+        bits.queue.poke(1.U)
+        bits.lenBytes.poke(60.U)
+      }
       dut.io.decision.bits.queue.poke(1.U)
-      dut.io.decision.bits.lenBytes.poke(lenBytes.U)
-      dut.io.decision.valid.poke(true.B)
-      dut.clock.step(p.cells)
-      dut.io.decision.valid.poke(false.B)
-      assert(gauges().map(_.toInt) == Seq(lenBytes * p.cells, p.cells, lenBytes * p.cells, p.cells))
-      dut.io.departed.bits.queue.poke(1.U)
-      dut.io.departed.bits.lenBytes.poke(lenBytes.U)
-      dut.io.departed.valid.poke(true.B)
-      dut.clock.step(p.cells)
+      dut.io.decision.bits.lenBytes.poke(60.U)
+
+      // A decision, a departure and a CE mark in every eight clocks, each in a clock of its own; one snapshot behind the other.
+      var clocks = 0
+      def frames(): Unit = {
+        dut.io.decision.valid.poke((clocks % 8 == 0).B)
+        dut.io.departed.valid.poke((clocks % 8 == 3).B)
+        dut.io.ceWritten.valid.poke((clocks % 8 == 6).B)
+        dut.clock.step()
+        clocks += 1
+        assert(!dut.io.crowded.peek().litToBoolean, "frames of eight beats crowd the statistics")
+      }
+      for (_ <- 0 until 6) {
+        val before = clocks
+        val sent = snapshot(dut, Seq(SentWord))(frames()).head
+        assert(clocks - before <= 4 * EventQueue.PauseClocks, "a snapshot takes too long")
+        assert(sent == (before + 3) / 8, "a snapshot is not of what was shown two clocks before its request")
+      }
+      while (clocks % 8 != 0) frames()
+
+      // Runts that all depart in one go, faster than they are counted; a snapshot in their midst.
       dut.io.departed.valid.poke(false.B)
-      assert(gauges().map(_.toInt) == Seq(0, 0, lenBytes * p.cells, p.cells))
+      dut.io.ceWritten.valid.poke(false.B)
+      var queued = 0
+      while (queued < 1500) {
+        dut.io.decision.valid.poke(true.B)
+        dut.clock.step()
+        dut.io.decision.valid.poke(false.B)
+        dut.clock.step(7)
+        queued += 1
+      }
+      var (left, held) = (queued, 0)
+      var crowded = Seq(false, false, false)
+      def runts(): Unit = {
+        crowded = crowded.tail :+ dut.io.crowded.peek().litToBoolean
+        val departs = left > 0 && !crowded.head
+        if (crowded.head) held += 1
+        if (departs) left -= 1
+        dut.io.departed.valid.poke(departs.B)
+        dut.clock.step()
+      }
+      for (_ <- 0 until 800) runts()
+      val frameCount = clocks / 8
+      val middle = snapshot(dut, SentWord +: GaugeWords)(runts())
+      assert(middle(0) + middle(2) == frameCount + queued && middle(2) > 0, s"sent and queued: $middle")
+      while (left > 0) runts()
+      runts()
+      assert(held > 200, "the runts were not held back: nothing is tested")
+      val end = snapshot(dut, SentWord +: GaugeWords)(runts())
+      assert(end == Seq(frameCount + queued, 0, 0, 60 * queued, queued), "a departure was lost")
     }
   }
 
-  private def counts(p: LaneParams): Unit = simulate(new Statistics(p)) { dut =>
+  private def counts(p: LaneParams): Unit = simulate(Statistics(p)) { dut =>
     dut.reset.poke(true.B)
     dut.clock.step(2)
     dut.reset.poke(false.B)
@@ -247,7 +362,7 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
     while (!dut.io.ready.peek().litToBoolean) {
       clock(0, 0)
       clocks += 1
-      assert(clocks <= (if (p.victims == 0) 32 else 64) * p.queues + 2)
+      assert(clocks <= (if (p.victims == 0 && !p.inTurn) 32 else 64) * p.queues + 2)
     }
     for (q <- 0 until p.queues) check(q, 1.0) // also: nothing is left of what the RAMs held before reset
     for (_ <- 0 until 1500) clock(1.0, 0.9)

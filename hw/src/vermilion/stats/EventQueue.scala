@@ -1,0 +1,80 @@
+package vermilion.stats
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.Formats._
+import vermilion.lane.LaneParams
+import vermilion.stream.Verdict
+
+/** What the statistics count of a packet in its queue. */
+class CountedPacket(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W)
+  val colour = UInt(2.W)
+  val lenBytes = UInt(PktLenBits.W)
+}
+
+class CountedDecision(p: LaneParams) extends CountedPacket(p) {
+  val came = UInt(2.W) // the colour before its marker
+  val verdict = UInt(Verdict.Bits.W)
+}
+
+class CountedDeparture(p: LaneParams) extends CountedPacket(p) {
+  val bin = UInt(log2Ceil(WindowProgram.Bins).W) // of its latency
+}
+
+/** What happened in one clock, and what the host wants before it is counted. */
+class ClockEvents(p: LaneParams) extends Bundle {
+  val snapshot, clear = Bool()
+  val decided, departed, written = Bool() // which of the three there were
+  val decision = new CountedDecision(p)
+  val departure = new CountedDeparture(p)
+  val ceWrite = new CountedPacket(p)
+  def any: Bool = snapshot || clear || decided || departed || written
+}
+
+/** Clocks in which something happened, in their order, until it is counted: a block RAM.
+  *
+  * `out` is a register, and stands from three clocks after `in` on; `next` takes it. One word a clock in and out.
+  * `crowded` asks that no more packets depart while fewer than `Margin` places are left. What comes nevertheless must fit these:
+  *   - departures that are under way: 3, and their CE marks, one for each packet between scheduler and rewrite: 8;
+  *   - decisions, which are at least 8 clocks apart. A clock's events are counted in 6 clocks, so what waits grows fewer, but in a
+  *     snapshot's [[EventQueue.PauseClocks]]: 33. The next snapshot stands behind all that waits.
+  */
+class EventQueue(p: LaneParams) extends Module {
+  import EventQueue._
+  val io = IO(new Bundle {
+    val in = Flipped(Valid(new ClockEvents(p)))
+    val out = Valid(new ClockEvents(p))
+    val next = Input(Bool())
+    val crowded = Output(Bool())
+  })
+  private val ram = SyncReadMem(Depth, UInt((new ClockEvents(p)).getWidth.W))
+  private val written, taken = RegInit(0.U(log2Ceil(Depth).W))
+  private val load = Wire(Bool())
+  private val head = taken + load
+  private val waiting = written - taken
+  taken := head
+  when(io.in.valid) {
+    ram.write(written, io.in.bits.asUInt)
+    written := written + 1.U
+  }
+  private val isRead = RegNext(head =/= written, false.B) // a word that is written in this clock cannot be read yet
+  private val valid = RegInit(false.B)
+  load := isRead && (!valid || io.next)
+  valid := load || valid && !io.next
+  io.out.valid := valid
+  io.out.bits := RegEnable(ram.read(head).asTypeOf(new ClockEvents(p)), load)
+  io.crowded := RegNext(waiting >= (Depth - Margin).U, false.B)
+  assert(!io.in.valid || waiting =/= (Depth - 1).U, "an event found no place")
+  assert(!io.next || io.out.valid, "a clock's events were taken that are not there")
+}
+
+object EventQueue {
+  val Depth = 512
+
+  /** A power of two: that makes `crowded` an AND of a few bits. */
+  val Margin = 64
+
+  /** Clocks in which a snapshot is read and nothing counted. */
+  val PauseClocks = 264
+}
