@@ -38,6 +38,7 @@ object EmitArea extends App {
     "queues-protected" -> (() => new EgressQueues(p.copy(protect = true))),
     "policy" -> (() => new PolicyPipeline(p)),
     "lane" -> (() => new LaneWithoutTrace(p)),
+    "lane-in-turn" -> (() => new LaneWithoutTrace(p.copy(slotClocks = 8))),
     "lane-without-token" -> (() => new LaneWithoutTrace(noToken)),
     "lane-without-flow" -> (() => new LaneWithoutTrace(p.copy(flows = 0))),
     "lane-without-markers" -> (() => new LaneWithoutTrace(noToken.copy(flows = 0))),

@@ -101,7 +101,9 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
     }
   }
 
-  test("a beat a clock, with and without gaps, runts too: headers are the reference's, in order, after the stated latency") {
+  test(
+    "a beat a clock, with and without gaps, runts too: headers are the reference's, in order, after the stated latency"
+  ) {
     simulate(new BeatParserAlone) { dut =>
       val seed = 20261122L
       println(s"HeaderParserSpec by beats, seed $seed")
