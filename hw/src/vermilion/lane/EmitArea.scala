@@ -2,7 +2,7 @@ package vermilion.lane
 
 import chisel3._
 import chisel3.reflect.DataMirror
-import chisel3.util.{Cat, Decoupled}
+import chisel3.util.{Cat, Decoupled, RegEnable}
 import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, QueueLook}
 import vermilion.control.{AxiLite, ControlPort}
@@ -12,12 +12,12 @@ import vermilion.fixed.Formats._
 import vermilion.flow.FlowMarker
 import vermilion.mark.{TokenKind, TokenMarker}
 import vermilion.nic.{NicParams, VermilionApp}
-import vermilion.parse.HeaderParser
+import vermilion.parse.{BeatParser, FrameHeadsInTurn, HeaderParser}
 import vermilion.policy.PolicyPipeline
 import vermilion.rewrite.HeaderRewrite
 import vermilion.schedule.EgressQueues
 import vermilion.stats.{Statistics, StatisticsInTurn}
-import vermilion.stream.AxisBeat
+import vermilion.stream.{AxisBeat, Ingress}
 
 /** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`; the preset is nic10g, and
   * nic100g for lane-512; app10g-2-wire is a NIC's block. lane-ecp5 is as large as fits an ECP5.
@@ -33,6 +33,7 @@ object EmitArea extends App {
     "flow-4096" -> (() => new FlowMarker(p.queueBits, 4096)),
     "flow-65536" -> (() => new FlowMarker(p.queueBits, 65536)),
     "parser" -> (() => new HeaderParser),
+    "parser-in-turn" -> (() => new HeadsOfBeats(p)),
     "queues" -> (() => new EgressQueues(p)),
     "rewrite" -> (() => new HeaderRewrite(p)),
     "statistics" -> (() => new Statistics(p)),
@@ -55,6 +56,7 @@ object EmitArea extends App {
     "verdict-in-turn" -> (() => VerdictUnit(slow)),
     "policy" -> (() => new PolicyPipeline(p)),
     "lane" -> (() => new LaneWithoutTrace(p)),
+    "lane-in-turn" -> (() => new LaneWithoutTrace(p.copy(slotClocks = 8))),
     "lane-without-token" -> (() => new LaneWithoutTrace(noToken)),
     "lane-without-flow" -> (() => new LaneWithoutTrace(p.copy(flows = 0))),
     "lane-without-markers" -> (() => new LaneWithoutTrace(noToken.copy(flows = 0))),
@@ -81,6 +83,22 @@ object EmitArea extends App {
         s"usage: EmitArea DIRECTORY DESIGN...; DESIGN one of ${designs.keys.toSeq.sorted.mkString(", ")}"
       )
       sys.exit(2)
+  }
+}
+
+/** What parses the beats of a lane's inputs, with the headers that wait; of the second input one head is kept as where its cells wait. */
+class HeadsOfBeats(p: LaneParams) extends Module {
+  private val heads = Module(new FrameHeadsInTurn(p.inputs, Ingress.MetaDepth))
+  private val parsers = Seq.fill(p.inputs)(Module(new BeatParser))
+  val io = IO(new Bundle {
+    val in = Vec(p.inputs, chiselTypeOf(parsers.head.io.in))
+    val keep = Input(Bool())
+    val heads = chiselTypeOf(HeadsOfBeats.this.heads.io)
+  })
+  io.heads <> heads.io
+  for ((parser, i) <- parsers.zipWithIndex) {
+    parser.io.in := io.in(i)
+    heads.heads(i) := (if (p.stallable(i)) RegEnable(parser.io.head, io.keep) else parser.io.head)
   }
 }
 

@@ -8,7 +8,7 @@ import vermilion.curve.{CurveInTurn, CurveUnit}
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.flow.FlowMarker
 import vermilion.mark.TokenMarker
-import vermilion.parse.HeaderParserAlone
+import vermilion.parse.{BeatParserAlone, HeaderParserAlone}
 import vermilion.policy.PolicyPipeline
 import vermilion.rewrite.HeaderRewrite
 import vermilion.victim.{Distance, VictimParams, VictimPipeline}
@@ -66,6 +66,7 @@ abstract class SideBySide extends Module {
 /** What reads and writes headers, and what is made of them at once. */
 class ByteBlocks(p: LaneParams) extends SideBySide {
   open("parser", Module(new HeaderParserAlone).io)
+  open("beats", Module(new BeatParserAlone).io)
   open("distance", Module(new Distance).io)
   open("rewrite", Module(new HeaderRewrite(p)).io)
 }

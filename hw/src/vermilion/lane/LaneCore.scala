@@ -93,6 +93,7 @@ class LaneCore(p: LaneParams) extends Module {
     arbiter.io.inputs(i).cell <> each.io.cell
     arbiter.io.inputs(i).end <> each.io.end
     each.io.metaTaken := arbiter.io.inputs(i).metaTaken
+    arbiter.io.inputs(i).head.zip(each.head).foreach { case (to, from) => to := from }
   }
   arbiter.io.types := io.configuration.ttlOption
   arbiter.io.alloc <> free.io.cell

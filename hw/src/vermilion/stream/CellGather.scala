@@ -28,6 +28,7 @@ class CellGather(dataBits: Int, maxFrameBytes: Int, userBits: Int = 0) extends M
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new AxisBeat(dataBits, userBits)))
     val cut = Input(Bool()) // goes with `in`, the same for all beats of a frame
+    val inBytes = Output(UInt(log2Ceil(dataBits / 8 + 1).W)) // of `in` that count
     val out = Decoupled(new GatheredCell(userBits))
   })
 
@@ -43,6 +44,7 @@ class CellGather(dataBits: Int, maxFrameBytes: Int, userBits: Int = 0) extends M
   private val hole = (keep >> 1 & ~keep(beatBytes - 2, 0)).orR || !keep(0)
   private val badKeep = Mux(beat.last, hole, !keep.andR)
   private val bytes = Mux(beat.last, OHToUInt(ends.asUInt) +& 1.U, beatBytes.U)
+  io.inBytes := bytes
 
   // ---- Its place in the cell --------------------------------------------------------------------------------------
   private val slot = RegInit(0.U(log2Ceil(beats).max(1).W))

@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
-import vermilion.parse.{HeaderParser, IpStart}
+import vermilion.parse.{BeatHead, BeatParser, HeaderParser, HeaderParserInTurn, IpStart}
 
 object Ingress {
 
@@ -146,7 +146,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   passing.bits.stored := store
   passing.bits.first := cell.bits.first
   passing.bits.endsHead := (cell.bits.second || (cell.bits.first && cell.bits.last)) && !missed
-  passing.bits.start := IpStart(cell.bits.data)
+  passing.bits.start := (if (p.inTurn) 0.U.asTypeOf(new IpStart) else IpStart(cell.bits.data))
   passing.bits.headBytes := Mux(
     cell.bits.lenBytes > HeaderParser.HeadBytes.U,
     HeaderParser.HeadBytes.U,
@@ -154,6 +154,28 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   )
   io.cell <> (if (waiting == 0) passing else Queue(passing, waiting, pipe = waiting == 1))
   if (!canStall && waiting == 0) assert(!passing.valid || passing.ready, "an input that cannot wait found no turn")
+
+  // ---- The frame's head, where beats are parsed: behind the turn of the cell that ends it --------------------------------
+  val head: Option[BeatHead] = Option.when(p.inTurn) {
+    val port = IO(Output(new BeatHead))
+    val parser = Module(new BeatParser)
+    parser.io.in.valid := gather.io.in.fire
+    parser.io.in.bits.data := io.in.bits.data
+    parser.io.in.bits.bytes := gather.io.inBytes
+    parser.io.in.bits.last := io.in.bits.last
+    // The parser's stands when a cell that has its turn at once is asked for. Of one that waits it is kept, as the next frame comes in.
+    require(BeatParser.Latency == HeaderParserInTurn.HeadLatency + 1)
+    def behind(cell: DecoupledIO[IngressCell]) =
+      ShiftRegister(cell.fire && cell.bits.endsHead, HeaderParserInTurn.HeadLatency, false.B, true.B)
+    if (waiting == 0) port := parser.io.head
+    else {
+      val kept = Seq.fill(waiting)(Reg(new BeatHead))
+      val to = if (waiting == 1) 0.U else Counter(behind(passing), waiting)._1
+      for ((each, i) <- kept.zipWithIndex) when(behind(passing) && to === i.U) { each := parser.io.head }
+      port := (if (waiting == 1) kept.head else VecInit(kept)(Counter(behind(io.cell), waiting)._1))
+    }
+    port
+  }
 
   // ---- The frame's end -------------------------------------------------------------------------------------------
   private val finished = Module(new Queue(new FrameEnd(p), Ingress.MetaDepth))

@@ -40,6 +40,23 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
     (ethernet ++ Array(0x81, 0, 1, 2, 0x81, 0, 1, 2, 0x88, 0xf7)) -> HeaderReference(isPtpType = true)
   )
 
+  private val seen = mutable.Map[String, Int]().withDefaultValue(0)
+  private def see(headers: HeaderReference): Unit =
+    for (
+      (name, is) <- Seq(
+        "ip4" -> headers.isIp4,
+        "ip6" -> headers.isIp6,
+        "ip6 with ports behind extensions" -> (headers.isIp6 && headers.hasPorts),
+        "tcp" -> headers.isTcp,
+        "tcp with payload" -> headers.tcpPayload,
+        "tcp without" -> (headers.isTcp && !headers.tcpPayload),
+        "no ip" -> !(headers.isIp4 || headers.isIp6),
+        "ip6 stopped at an extension" -> (headers.isIp6 && Set(0, 43, 44, 51, 60)(headers.proto)),
+        "ptp" -> headers.isPtpType,
+        "two tags" -> (headers.l3Offset == 22)
+      ) if is
+    ) seen(name) += 1
+
   test("one frame a clock, with and without gaps: headers are the reference's, in order, after the stated latency") {
     simulate(new HeaderParserAlone) { dut =>
       val seed = 20260711L
@@ -47,7 +64,7 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
       val random = new Random(seed)
       val frames = new RandomFrame(random)
       val expected = mutable.Queue[(Int, HeaderReference, Seq[Int])]()
-      val seen = mutable.Map[String, Int]().withDefaultValue(0)
+      seen.clear()
       val total = 4000
       var sent = 0
       var got = 0
@@ -72,20 +89,57 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
           assert(clock - at == HeaderParser.Latency)
           val headers = PeekHeaders(dut.io.out.bits)
           assert(headers == reference, s"frame $got: ${bytes.map(b => f"$b%02x").mkString}")
-          for (
-            (name, is) <- Seq(
-              "ip4" -> headers.isIp4,
-              "ip6" -> headers.isIp6,
-              "ip6 with ports behind extensions" -> (headers.isIp6 && headers.hasPorts),
-              "tcp" -> headers.isTcp,
-              "tcp with payload" -> headers.tcpPayload,
-              "tcp without" -> (headers.isTcp && !headers.tcpPayload),
-              "no ip" -> !(headers.isIp4 || headers.isIp6),
-              "ip6 stopped at an extension" -> (headers.isIp6 && Set(0, 43, 44, 51, 60)(headers.proto)),
-              "ptp" -> headers.isPtpType,
-              "two tags" -> (headers.l3Offset == 22)
-            ) if is
-          ) seen(name) += 1
+          see(headers)
+          got += 1
+        }
+        dut.clock.step()
+        clock += 1
+      }
+      assert(expected.isEmpty)
+      println(seen)
+      assert(seen.size == 10 && seen.values.forall(_ > 50), seen)
+    }
+  }
+
+  test(
+    "a beat a clock, with and without gaps, runts too: headers are the reference's, in order, after the stated latency"
+  ) {
+    simulate(new BeatParserAlone) { dut =>
+      val seed = 20261122L
+      println(s"HeaderParserSpec by beats, seed $seed")
+      val random = new Random(seed)
+      val source = new RandomFrame(random)
+      seen.clear()
+      val total = 4000
+      val frames = Seq.tabulate(total) { i =>
+        if (i < known.size) known(i)._1
+        else if (i % 8 == 7) Array.fill(1 + random.nextInt(24))(random.nextInt(256)) // runts, of one beat too
+        else source.next()
+      }
+      // (frame, beat) on its way in; at which clock a frame's head was in
+      val expected = mutable.Queue[(Int, HeaderReference, Seq[Int])]()
+      var (sent, beat, got, clock) = (0, 0, 0, 0)
+      while (got < total) {
+        val send = sent < total && (sent < total / 2 || random.nextInt(3) != 0)
+        dut.io.in.valid.poke(send.B)
+        if (send) {
+          val frame = frames(sent)
+          val left = frame.length - 8 * beat
+          val junk = Seq.fill(8)(random.nextInt(256))
+          dut.io.in.bits.data.poke(Bits.pack((frame.slice(8 * beat, 8 * beat + 8).toSeq ++ junk).take(8)).U)
+          dut.io.in.bits.bytes.poke(left.min(8).U)
+          dut.io.in.bits.last.poke((left <= 8).B)
+          if ((left <= 8 && beat < 16) || beat == 15)
+            expected.enqueue((clock, HeaderReference.parse(frame), frame.toSeq))
+          beat = if (left <= 8) 0 else beat + 1
+          if (left <= 8) sent += 1
+        }
+        if (dut.io.out.valid.peek().litToBoolean) {
+          val (at, reference, bytes) = expected.dequeue()
+          assert(clock - at == HeaderParserInTurn.Latency + 1)
+          val headers = PeekHeaders(dut.io.out.bits)
+          assert(headers == reference, s"frame $got: ${bytes.map(b => f"$b%02x").mkString}")
+          see(headers)
           got += 1
         }
         dut.clock.step()

@@ -129,16 +129,25 @@ class IngressSpec extends AnyFunSuite with ChiselSim {
 
   private val no = false
   private val yes = true
-  for ((bits, stallable) <- Seq(64 -> Seq(no), 128 -> Seq(no, no, yes), 512 -> Seq(no), 512 -> Seq(no, yes, yes)))
+  private val builds = Seq(
+    (64, Seq(no), 1),
+    (64, Seq(no, yes), 8),
+    (64, Seq(no, no, yes), 8),
+    (128, Seq(no, no, yes), 1),
+    (512, Seq(no), 1),
+    (512, Seq(no, yes, yes), 1)
+  )
+  for ((bits, stallable, slotClocks) <- builds)
     test(
-      s"$bits bits, stallable ${stallable.mkString(", ")}: each frame gives one meta with its bytes or is counted as lost"
+      s"$bits bits, slotClocks $slotClocks, stallable ${stallable.mkString(", ")}: each frame gives one meta with its bytes or is counted as lost"
     ) {
       val p = LaneParams(
         dataBits = bits,
         inputs = stallable.size,
         stallable = stallable,
         cells = 256,
-        maxFrameBytes = 1600
+        maxFrameBytes = 1600,
+        slotClocks = slotClocks
       )
       run(p, seed = 1000 + bits + stallable.size)
     }
