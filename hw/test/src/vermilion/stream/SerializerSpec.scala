@@ -11,10 +11,20 @@ class SerializerSpec extends AnyFunSuite with ChiselSim {
   private case class Beat(bytes: Seq[Int], last: Boolean)
 
   /** What is written over a cell: bytes by place, and as the block is told. */
-  private case class Edit(place: Int, traffic: Option[Int], checksum: Option[Int], padStart: Option[Int], isIp4: Boolean) {
+  private case class Edit(
+      place: Int,
+      traffic: Option[Int],
+      checksum: Option[Int],
+      padStart: Option[Int],
+      isIp4: Boolean
+  ) {
     private val at = CellEdit.Offsets(place)
     val bytes: Map[Int, Int] =
-      padStart.toSeq.flatMap(start => (if (isIp4) Seq(1, 1, 1, 1) else Seq(1, 2, 0, 0)).zipWithIndex.map { case (b, i) => start + i -> b }).toMap ++
+      padStart.toSeq
+        .flatMap(start =>
+          (if (isIp4) Seq(1, 1, 1, 1) else Seq(1, 2, 0, 0)).zipWithIndex.map { case (b, i) => start + i -> b }
+        )
+        .toMap ++
         traffic.toSeq.flatMap(t => Seq(at -> t / 256, at + 1 -> t % 256)) ++
         checksum.toSeq.flatMap(c => Seq(at + 10 -> c / 256, at + 11 -> c % 256))
   }
