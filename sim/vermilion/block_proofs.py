@@ -128,9 +128,12 @@ GATHER = {
 
 SERIALIZER = {
     "valid": Fault(
-        "valid falls while the way out waits", "Serializer", r"\(_GEN_0 \? ~lastBeat : busy\)", "_GEN_0 & ~lastBeat"
+        "valid falls while the way out waits",
+        "Serializer",
+        r"\((_GEN_\d) \? ~lastBeat : busy\)",
+        r"\1 & ~lastBeat",
     ),
-    "payload": Fault("data go on while the way out waits", "Serializer", r"else if \(_GEN_0\) begin", "else begin"),
+    "payload": Fault("data go on while the way out waits", "Serializer", r"else if \(_GEN_\d\) begin", "else begin"),
     "last": Fault(
         "every beat of the last cell has tlast",
         "Serializer",
@@ -173,9 +176,9 @@ SCHEDULER = {
     ),
     "covered": Fault(
         "a packet is sent that its deficit does not cover",
-        "Scheduler",
-        r"stays = _lists_io_covered & ",
-        "stays = ",
+        "ServiceLists",
+        r"io_keptCovered = [^;]*;",
+        "io_keptCovered = 1'h1;",
     ),
 }
 

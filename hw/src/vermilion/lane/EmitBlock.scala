@@ -10,7 +10,7 @@ import vermilion.flow.FlowMarker
 import vermilion.mark.TokenMarker
 import vermilion.parse.{BeatParserAlone, HeaderParserAlone}
 import vermilion.policy.PolicyPipeline
-import vermilion.rewrite.HeaderRewrite
+import vermilion.rewrite.RewrittenCells
 import vermilion.victim.{Distance, VictimParams, VictimPipeline}
 
 /** Writes one block's SystemVerilog for the cocotb benches: `EmitBlock BLOCK PRESET DIRECTORY`. */
@@ -68,7 +68,7 @@ class ByteBlocks(p: LaneParams) extends SideBySide {
   open("parser", Module(new HeaderParserAlone).io)
   open("beats", Module(new BeatParserAlone).io)
   open("distance", Module(new Distance).io)
-  open("rewrite", Module(new HeaderRewrite(p)).io)
+  open("rewrite", Module(new RewrittenCells(p)).io)
 }
 
 /** The blocks of the policy pipeline. */

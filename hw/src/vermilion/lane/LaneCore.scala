@@ -180,12 +180,13 @@ class LaneCore(p: LaneParams) extends Module {
   // Beats inside ingress are seen by the frame's meta or loss at the latest; until then the frame counts as under way.
   private val frames = RegInit(0.U(16.W))
   private val ended = RegNext(PopCount(VecInit(io.in.map(i => i.fire && i.bits.last))), 0.U) // counted a clock later
-  frames := frames + ended - policy.io.meta.fire - PopCount(io.lost.map(_.valid))
+  private val lost = RegNext(PopCount(io.lost.map(_.valid)), 0.U) // so are these
+  frames := frames + ended - policy.io.meta.fire - lost
   private val open = RegInit(VecInit.fill(p.inputs)(false.B))
   for (i <- 0 until p.inputs) when(io.in(i).fire) { open(i) := !io.in(i).bits.last }
   io.wake := queues.io.wake
   private val elsewhere =
-    !queuesReady || frames =/= 0.U || ended =/= 0.U || open.asUInt.orR || policy.io.busy || reader.io.cell.valid ||
+    !queuesReady || frames =/= lost || ended =/= 0.U || open.asUInt.orR || policy.io.busy || reader.io.cell.valid ||
       rewrite.io.out.valid || rewrite.io.in.valid || serializer.io.out.valid || io.configuration.commit.valid
   io.busy := elsewhere || queues.io.busy
   io.holdsPackets := elsewhere || queues.io.holdsPackets

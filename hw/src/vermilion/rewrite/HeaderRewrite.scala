@@ -2,9 +2,11 @@ package vermilion.rewrite
 
 import chisel3._
 import chisel3.util._
+import vermilion.fixed.Arithmetic
+import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.parse.TtlOption
-import vermilion.stream.{Descriptor, OutCell}
+import vermilion.stream.{CellEdit, Descriptor, OutCell, SentCell}
 
 /** A cell to send and the packet it belongs to. */
 class PacketCell(p: LaneParams) extends Bundle {
@@ -12,23 +14,23 @@ class PacketCell(p: LaneParams) extends Bundle {
   val descriptor = new Descriptor(p)
 }
 
-/** The same, edited; the two flags say what the edit did and are false but on the packet's first cell. */
+/** The same with its edit; the two flags say what that does and are false but on the packet's first cell. */
 class EditedCell(p: LaneParams) extends Bundle {
-  val cell = new OutCell
+  val cell = new SentCell
   val descriptor = new Descriptor(p)
   val ceWritten = Bool() // ECT(0) or ECT(1) became CE
   val dscpWritten = Bool() // the DSCP got another value
 }
 
-/** Writes the DSCP (RFC 2474) and CE (RFC 3168) into a packet's first cell, and pads over a TTL option (docs/ttl-option.md) in its first
-  * two; all other cells pass untouched.
+/** Finds what is to be written over a cell when it leaves ([[CellEdit]]): the DSCP (RFC 2474) and CE (RFC 3168) in a packet's first, and
+  * padding over a TTL option (docs/ttl-option.md) in its first two. All other cells have nothing to edit. The bytes themselves pass.
   *
   * CE is written only over ECT(0) or ECT(1): Not-ECT and CE stay what they are. In IPv4 the header checksum follows by RFC 1624, eqn. 3,
   * {{{ HC' = ~(~HC + ~m + m') }}} in ones' complement, m the 16-bit word of version, IHL and TOS: a checksum that was wrong is wrong by as
   * much as before. When nothing changes no byte is touched (eqn. 3 would turn 0xffff into 0). IPv6 has no checksum to mend.
   *
   * Padding is four NOPs in IPv4, with the checksum as above, and a PadN of four bytes in IPv6. The IPv4 option always lies in the first cell;
-  * that of IPv6 begins 56 to 72 bytes into the frame, so it may lie in the second or across both. Most of its LUTs find the option's bytes.
+  * that of IPv6 begins 56 to 72 bytes into the frame, so it may lie in the second or across both.
   *
   * Two pipeline stages, a cell a clock. It trusts the descriptor: that an IP header lies at `l3Offset` (14, 18 or 22), and an option behind it, were the parser's
   * findings.
@@ -39,7 +41,7 @@ class HeaderRewrite(p: LaneParams) extends Module {
     val out = Decoupled(new EditedCell(p))
   })
 
-  private val Offsets = Seq(14, 18, 22)
+  import CellEdit.Offsets
   private def word(data: UInt, at: Int): UInt = Cat(data(8 * at + 7, 8 * at), data(8 * at + 15, 8 * at + 8))
   private def select(offset: UInt, f: Int => UInt): UInt =
     Mux(offset === Offsets(2).U, f(Offsets(2)), Mux(offset === Offsets(1).U, f(Offsets(1)), f(Offsets(0))))
@@ -90,58 +92,53 @@ class HeaderRewrite(p: LaneParams) extends Module {
   io.in.ready := !s1Valid || s1Ready
   when(io.in.ready) { s1Valid := io.in.valid }
 
-  // ---- Stage 2: the checksum, and both words into place ----------------------------------------------------------
+  // ---- Stage 2: the checksum, and where the words belong ---------------------------------------------------------
   private val s1Changed = s1Ce || s1Dscp
   private val s1Pads4 = s1Remove && s1.descriptor.isIp4
   private val s1Sum = (s1HeaderSum +& s1OptionSum) +& s1After
   private val s1Folded = s1Sum(15, 0) +& (s1Sum >> 16)
-  private val s1FoldedMore = s1Sum(15, 0) + (s1Sum >> 16) + 1.U // chosen where the fold carries
-  private val s1NewChecksum = ~Mux(s1Folded(16), s1FoldedMore(15, 0), s1Folded(15, 0))
   private val s1NewSum = s1Changed || s1Pads4
 
-  /** Byte `i` of the cell where it belongs to the option. */
-  private def padded(i: Int, byte: UInt): UInt = {
-    def startsAt(start: Int): Bool =
-      if (start >= HeaderRewrite.FirstStart && start <= HeaderRewrite.LastStart) s1Remove && s1Start === start.U
-      else false.B
-    val nth = (0 until TtlOption.Bytes).map(n => Mux(s1.cell.first, startsAt(i - n), startsAt(64 + i - n)))
-    val pad6 = Mux(nth(0), 1.U(8.W), Mux(nth(1), (TtlOption.Bytes - 2).U(8.W), 0.U(8.W)))
-    Mux(VecInit(nth).asUInt.orR, Mux(s1.descriptor.isIp4, 1.U, pad6), byte)
-  }
-  private val s1Edited = VecInit(Seq.tabulate(64) { i =>
-    val old = padded(i, s1.cell.data(8 * i + 7, 8 * i))
-    Offsets.foldLeft(old) { (byte, at) =>
-      val there = s1.cell.first && s1.descriptor.l3Offset === at.U
-      val here = s1Changed && there
-      val sumHere = s1NewSum && there && s1.descriptor.isIp4
-      i - at match {
-        case 0  => Mux(here, s1After(15, 8), byte)
-        case 1  => Mux(here, s1After(7, 0), byte)
-        case 10 => Mux(sumHere, s1NewChecksum(15, 8), byte)
-        case 11 => Mux(sumHere, s1NewChecksum(7, 0), byte)
-        case _  => byte
-      }
-    }
-  }).asUInt
+  private val edit = Wire(new CellEdit)
+  edit.place := select(s1.descriptor.l3Offset, at => Offsets.indexOf(at).U(2.W))
+  edit.setsTraffic := s1Changed
+  edit.traffic := s1After
+  edit.setsChecksum := s1.cell.first && s1NewSum && s1.descriptor.isIp4
+  edit.checksum := s1Folded(15, 0)
+  edit.pads := s1Remove
+  edit.isIp4 := s1.descriptor.isIp4
+  edit.padStart := Arithmetic.wrap(Mux(s1.cell.first, s1Start, s1Start - CellBytes.U), CellEdit.StartBits)
 
   private val s2Valid = RegInit(false.B)
   private val s2 = Reg(new EditedCell(p))
+  private val s2Carries = Reg(Bool()) // the fold; a second cannot
   s1Ready := !s2Valid || io.out.ready
   when(s1Ready) {
     s2Valid := s1Valid
-    s2.cell := s1.cell
-    s2.cell.data := s1Edited
+    s2.cell.data := s1.cell.data
+    s2.cell.first := s1.cell.first
+    s2.cell.last := s1.cell.last
+    s2.cell.bytes := s1.cell.bytes
+    s2.cell.edit := edit
+    s2Carries := s1Folded(16)
     s2.descriptor := s1.descriptor
     s2.ceWritten := s1Ce
     s2.dscpWritten := s1Dscp
   }
   io.out.valid := s2Valid
   io.out.bits := s2
+  io.out.bits.cell.edit.checksum := ~(s2.cell.edit.checksum + s2Carries)
 }
 
-object HeaderRewrite {
-
-  /** Where a TTL option can begin, in bytes from the frame's first: IPv4 without tags, to IPv6 behind two. */
-  val FirstStart: Int = 14 + TtlOption.Ip4Start
-  val LastStart: Int = 22 + TtlOption.Ip6Start + TtlOption.Places - 1
+/** [[HeaderRewrite]] with each cell's bytes edited at once, as benches see it; the lane edits them beat by beat. */
+class RewrittenCells(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val in = Flipped(Decoupled(new PacketCell(p)))
+    val out = Decoupled(new EditedCell(p))
+  })
+  private val rewrite = Module(new HeaderRewrite(p))
+  rewrite.io.in <> io.in
+  io.out <> rewrite.io.out
+  private val cell = rewrite.io.out.bits.cell
+  io.out.bits.cell.data := cell.edit(cell.data, 0.U)
 }

@@ -33,9 +33,15 @@ class DueTime extends Bundle {
   val debtBits = UInt(log2Ceil(DueTime.CostBits + 1).W)
 
   def paid(now: UInt): Bool = {
-    // Masked and not shifted: what the mask needs is there before the difference.
-    val tooMuch = VecInit(Seq.tabulate(DueTime.ClockBits)(bit => debtBits <= bit.U)).asUInt
-    next === DueTime.clock(now) || ((next - DueTime.clock(now)) & tooMuch).orR
+    val ahead = next - DueTime.clock(now)
+    // By groups of four bits, each a LUT: is one set at all, and one from the debt's place within a group on.
+    val (group, place) = (debtBits >> 2, debtBits(1, 0))
+    val tooMuch = Seq.tabulate(DueTime.ClockBits / 4) { g =>
+      val bits = ahead(4 * g + 3, 4 * g)
+      val fromPlace = VecInit(Seq.tabulate(4)(i => bits(i) && place <= i.U)).asUInt.orR
+      (group < g.U && bits.orR) || (group === g.U && fromPlace)
+    }
+    !ahead.orR || VecInit(tooMuch).asUInt.orR
   }
 
   /** In whole ns, rounded up. */

@@ -14,8 +14,8 @@ import vermilion.fixed.Formats._
   * cost little against it.
   *
   * `open` is worked out from registers alone. `due` is the first ns at which it opens, valid when no charge is under way.
-  * A configure starts afresh with the full burst and forgets what is under way. In the three clocks behind it nothing may be sent: the charge's
-  * own multiplier and shifter find out what `ShortBytes` cost. Without a cost it is always open.
+  * A configure starts afresh with the full burst and forgets what is under way. In the three clocks behind it nothing may be sent: it asks
+  * what `ShortBytes` cost, twice, as a queue may be charged meanwhile. Without a cost it is always open.
   */
 class PortShaper extends Module {
   private val ShortBytes = 512
@@ -27,6 +27,8 @@ class PortShaper extends Module {
     val open = Output(Bool())
     val settled = Output(Bool())
     val due = Output(UInt(TimeBits.W))
+    val cost = Output(new CostRequest) // to `PacketCost`
+    val answer = Input(new CostAnswer)
   })
 
   private val config = RegInit(0.U.asTypeOf(new ShaperConfig))
@@ -47,46 +49,52 @@ class PortShaper extends Module {
   p.head := charging
   p.zip(p.tail).foreach { case (before, after) => after := before }
   private val p4Short = Delay(short, 4)
-  private val p1Len = Delay(Mux(learning(0), ShortBytes.U(PktLenBits.W), io.charge.bits))
-  private val p2Product = Delay(p1Len * config.costMant)
-  private val p2Cost = ((p2Product << ShaperFrac) >> config.costShift).asUInt
-  private val p3Cost = Delay(p2Cost)
-  when(learning(2)) { shortCost := Arithmetic.wrap(p2Cost, shortCost.getWidth) }
-  // Not a difference: firtool 1.155 narrows one of two padded numbers and forgets its sign.
-  private val lessBurst = Delay(Arithmetic.wrap(~burst + 1.U, DueTime.ClockBits))
-  private val p3CostLess = Delay(Arithmetic.wrap(p2Cost + lessBurst, DueTime.ClockBits))
-  private val p3Magnitude = Delay(CostMagnitude(p2Product))
+  private val asks = io.configure.valid || learning(0)
+  io.cost.lenBytes := Delay(Mux(asks, ShortBytes.U(PktLenBits.W), io.charge.bits))
+  io.cost.costMant := config.costMant
+  io.cost.costShift := config.costShift
+  private val p3Cost = Delay(io.answer.cost)
+  private val p3Magnitude = Delay(io.answer.magnitude)
+  when((learning(1) || learning(2)) && !io.answer.ofQueue) {
+    shortCost := Arithmetic.wrap(io.answer.cost, shortCost.getWidth)
+  }
+  assert(!(p(1) && io.answer.ofQueue), "charges of the port and of a queue want the multiplier in the same clock")
   private val due = RegInit(0.U.asTypeOf(new DueTime))
-  // The sum of each base that DueTime may choose is formed beside the choice.
   private val age = nowClock - due.next
   private val ahead = age(DueTime.ClockBits - 1)
   private val tooOld = age > burst
-  private val charged = Mux(ahead, nowClock + p3Cost, Mux(tooOld, nowClock + p3CostLess, due.next + p3Cost))
+  // Of the bases that DueTime may choose, two are chosen from early; what is known last chooses between sums.
+  private val floor = DueTime.clock(Arithmetic.wrap(io.now - config.burstNs, TimeBits))
+  private val fromFloor = p3Cost + floor
+  private val fromOthers = p3Cost + Mux(ahead, nowClock, due.next)
+  private val charged = Mux(tooOld && !ahead, fromFloor, fromOthers)
   when(p(2)) { due := DueTime.after(charged, p3Magnitude.costBits(config.costShift)) }
+  when(learning(0)) { due := DueTime.after(floor, 0.U) }
 
   // ---- what is under way
   private val reserve = RegInit(0.U((shortCost.getWidth + 3).W))
   private val longs = RegInit(0.U(3.W))
-  // What is settled is known early, who is charged late: so that is chosen last.
-  private val reserveLess = Arithmetic.wrap(reserve - Mux(p(3) && p4Short, shortCost, 0.U), reserve.getWidth)
-  private val reserveMore = Arithmetic.wrap(reserveLess + shortCost, reserve.getWidth)
+  // Who is charged is known late, what is settled early: that says whether one adder adds or subtracts, both whether it is asked.
+  private val reserves = charging && short
+  private val settles = p(3) && p4Short
+  private val change = shortCost.pad(reserve.getWidth) ^ Fill(reserve.getWidth, settles)
+  when(reserves =/= settles) { reserve := ((reserve ## settles) + (change ## settles)) >> 1 }
   private val longsLess = longs - (p(3) && !p4Short)
-  reserve := Mux(charging && short, reserveMore, reserveLess)
   longs := Mux(charging && !short, longsLess + 1.U, longsLess)
   private val underWay = VecInit(p).asUInt.orR
 
   // ---- credit, as of the clock before
   private val behind = Delay(!ahead)
-  private val credit = Delay(Mux(tooOld, burst, age))
+  private val ageBefore = Delay(age)
+  private val full = Delay(tooOld)
+  private val credited = Mux(full, burst >= reserve, ageBefore >= reserve) // the lesser of both counts
   private val paid = Delay(due.paid(io.now))
-  io.open := !shaped || (knows && longs === 0.U && Mux(underWay, behind && credit >= reserve, paid))
+  io.open := !shaped || (knows && longs === 0.U && Mux(underWay, behind && credited, paid))
   io.settled := !underWay && knows
   io.due := Delay(due.wholeNs)
 
   when(io.configure.valid) {
     config := io.configure.bits
-    due.next := nowClock - DueTime.clock40(io.configure.bits.burstNs)
-    due.debtBits := 0.U
     p.foreach(_ := false.B)
     reserve := 0.U
     longs := 0.U

@@ -8,7 +8,7 @@ import vermilion.lane.LaneParams
 
 /** Shapes the queues, each by the virtual time of `DueTime`, and keeps aside ("parks") who must wait.
   *
-  * One charge at a time: s1 operands, s2 floor and product, s3 shift, s4 write, s5 compare. There it ends if the queue may send on at once, or does
+  * One charge at a time: s1 operands, s2 floor and product, s3 shift, s4 sum and write, s5 compare. There it ends if the queue may send on at once, or does
   * not want to (`holdsFirst`); else it `blocks` from s6 on until `parks`. s4 waits a clock for a `configure`.
   *
   * Parked queues are looked at in turn, from 0 to the highest that was ever configured, at least two, one a clock whether parked or
@@ -41,6 +41,8 @@ class QueueShaper(p: LaneParams) extends Module {
     val released = Valid(UInt(p.queueBits.W))
     val anyParked = Output(Bool())
     val earliest = Valid(UInt(TimeBits.W))
+    val cost = Valid(new CostRequest) // to `PacketCost`
+    val answer = Input(new CostAnswer)
   })
 
   private class Record extends Bundle {
@@ -65,18 +67,22 @@ class QueueShaper(p: LaneParams) extends Module {
   private val s2Burst = DueTime.clock40(s2Config.burstNs)
   private val s2Age = nowClock - s2Record.due.next
   private val s2Ahead = s2Age(DueTime.ClockBits - 1)
-  private val s3Shift = Delay(s2Config.costShift)
-  private val s3Product = Delay(chargedLen * s2Config.costMant)
-  private val s3Floor = Delay(nowClock - s2Burst)
-  private val s3Now = Delay(nowClock)
-  private val s3Next = Delay(s2Record.due.next)
-  private val s3UseFloor = Delay(!s2Record.stamped || (!s2Ahead && s2Age > s2Burst))
-  private val s3UseNow = Delay(s2Ahead)
-  private val s4Cost = RegEnable(((s3Product << ShaperFrac) >> s3Shift).asUInt(DueTime.CostBits - 1, 0), stage === 3.U)
-  private val s4Base = RegEnable(Mux(s3UseFloor, s3Floor, Mux(s3UseNow, s3Now, s3Next)), stage === 3.U)
-  private val s4Magnitude = RegEnable(CostMagnitude(s3Product), stage === 3.U)
-  private val s4Shift = RegEnable(s3Shift, stage === 3.U)
-  private val s4Due = DueTime.after(s4Base + s4Cost, s4Magnitude.costBits(s4Shift))
+  io.cost.valid := stage === 2.U
+  io.cost.bits.lenBytes := chargedLen
+  io.cost.bits.costMant := s2Config.costMant
+  io.cost.bits.costShift := s2Config.costShift
+  // They stand until the write. Base and cost meet in one adder, which holds the choice of the base, too.
+  private val s4Shift = RegEnable(s2Config.costShift, stage === 2.U)
+  private val s4Floor = RegEnable(Arithmetic.wrap(io.now - s2Config.burstNs, TimeBits), stage === 2.U)
+  private val s4Now = RegEnable(io.now, stage === 2.U)
+  private val s4Next = RegEnable(s2Record.due.next, stage === 2.U)
+  private val s4UseFloor = RegEnable(!s2Record.stamped || (!s2Ahead && s2Age > s2Burst), stage === 2.U)
+  private val s4UseNow = RegEnable(s2Ahead, stage === 2.U)
+  private val s4Cost = RegEnable(io.answer.cost, stage === 3.U)
+  private val s4Magnitude = RegEnable(io.answer.magnitude, stage === 3.U)
+  private val s4Base = Mux(s4UseFloor, DueTime.clock(s4Floor), Mux(s4UseNow, DueTime.clock(s4Now), s4Next))
+  private val s4Due = DueTime.after(s4Cost + s4Base, s4Magnitude.costBits(s4Shift))
+  assert(stage =/= 3.U || io.answer.ofQueue, "the answer to a queue's charge is the port's")
   private val s4Writes = stage === 4.U && !io.configure.valid
   private val s5Due = RegEnable(s4Due, stage === 4.U)
   private val s5Ends = s5Due.paid(io.now) || !io.holdsFirst

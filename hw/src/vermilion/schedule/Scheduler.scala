@@ -88,6 +88,7 @@ class Scheduler(p: LaneParams) extends Module {
   private[schedule] val lists = Module(new ServiceLists(p)) // proofs look inside
   private val shaper = Module(new QueueShaper(p))
   private val port = Module(new PortShaper)
+  private val cost = Module(new PacketCost)
 
   // ---- configuration
   private val service = new ForwardingRam(p.queues, new ServiceRecord)
@@ -109,21 +110,26 @@ class Scheduler(p: LaneParams) extends Module {
   private val refills = Module(new Queue(new QueueHead(p), 2))
   private val first = lists.io.chosen.bits
   private val round = lists.io.level === Level.Round.U
-  private val covered = lists.io.covered
+  // Worked out for both answers of the one that comes latest, which chooses at the end.
+  private def late(whetherCovered: Bool => Bool): Bool =
+    Mux(lists.io.keptCovered, whetherCovered(lists.io.coveredIf(1)), whetherCovered(lists.io.coveredIf(0)))
+  private val covered = late(identity)
   private val holdsFirst = RegInit(false.B) // the queue that is charged still stands first
   private val mayServe =
     lists.io.chosen.valid && !shaper.io.charging && refills.io.count === 0.U && io.room && port.io.open
-  private val stays = covered && !lists.io.moved
-  private val grant = mayServe && stays
+  private def stays(covered: Bool): Bool = covered && !lists.io.moved
+  private val grant = late(covered => mayServe && stays(covered))
   private val emptied = grant && !lists.io.more
   private val mayJoin = Wire(Bool()) // nobody else joins
-  private val joinsAnew = mayServe && !stays && mayJoin
+  private val joinsAnew = late(covered => mayServe && !stays(covered) && mayJoin)
   private val parks = Wire(Bool())
   io.serve := first.head
   io.take := grant
   io.emptied := emptied
   lists.io.keep := grant && lists.io.more
-  lists.io.pop := (mayServe && Mux(stays, !lists.io.more, mayJoin)) || parks // emptied, joinsAnew or parks
+  lists.io.pop := late { covered =>
+    (mayServe && Mux(stays(covered), !lists.io.more, mayJoin)) || parks // emptied, joinsAnew or parks
+  }
   lists.io.taken := grant
   lists.io.deficitLeft := Arithmetic.wrap(first.deficit - first.head.packet.lenBytes, DeficitBits)
   when(grant) { holdsFirst := lists.io.more }
@@ -147,6 +153,10 @@ class Scheduler(p: LaneParams) extends Module {
   port.io.configure := io.configurePort
   port.io.charge.valid := grant
   port.io.charge.bits := first.head.packet.lenBytes
+  cost.io.queue := shaper.io.cost
+  cost.io.port := port.io.cost
+  shaper.io.answer := cost.io.answer
+  port.io.answer := cost.io.answer
   private val blocks = shaper.io.blocks
   shaper.io.holdsFirst := holdsFirst
   shaper.io.parks := parks
@@ -179,35 +189,34 @@ class Scheduler(p: LaneParams) extends Module {
   releases.io.deq.ready := afterRefills && !blocks
   mayJoin := afterRefills && !blocks && !releases.io.deq.valid
   event.valid := io.awake.valid || refills.io.deq.valid || blocks || releases.io.deq.valid || joinsAnew
-  private def joining(head: QueueHead, deficit: UInt, add: Bool, mayPark: Boolean, mustPark: Boolean): Joining = {
+  private def joining(head: QueueHead, deficit: UInt, add: Bool, mayPark: Bool, mustPark: Bool): Joining = {
     val j = Wire(new Joining)
     j.entry.head := head
     j.entry.deficit := deficit
     j.add := add
-    j.mayPark := mayPark.B
-    j.mustPark := mustPark.B
+    j.mayPark := mayPark
+    j.mustPark := mustPark
     j
   }
   private val firstDeficit = Mux(round, first.deficit, 0.U)
   private val released = releases.io.deq.bits
   private val releasedAdds = released.deficit < released.head.packet.lenBytes
-  // Who comes latest to be known is chosen last.
+  // One of four: two early bits choose.
   private def either(pick: Bool, one: Joining, other: Joining): Joining =
     Mux(pick, one.asUInt, other.asUInt).asTypeOf(new Joining)
-  private val unblocked = either(
-    releases.io.deq.valid,
-    joining(released.head, released.deficit, releasedAdds, mayPark = false, mustPark = false),
-    joining(first.head, firstDeficit, !round || !covered, mayPark = false, mustPark = false)
-  )
-  private val waitingToJoin = either(
-    refills.io.deq.valid,
-    joining(refills.io.deq.bits, 0.U, true.B, mayPark = true, mustPark = false),
-    either(blocks, joining(first.head, firstDeficit, false.B, mayPark = false, mustPark = true), unblocked)
-  )
+  private val fromShaper = releases.io.deq.valid && !blocks
   event.bits := either(
-    io.awake.valid,
-    joining(io.awake.bits, 0.U, true.B, mayPark = true, mustPark = false),
-    waitingToJoin
+    afterRefills,
+    either(
+      fromShaper,
+      joining(released.head, released.deficit, releasedAdds, mayPark = false.B, mustPark = false.B),
+      joining(first.head, firstDeficit, !blocks && (!round || !covered), mayPark = false.B, mustPark = blocks)
+    ),
+    either(
+      io.awake.valid,
+      joining(io.awake.bits, 0.U, true.B, mayPark = true.B, mustPark = false.B),
+      joining(refills.io.deq.bits, 0.U, true.B, mayPark = true.B, mustPark = false.B)
+    )
   )
 
   // ---- J: it joins

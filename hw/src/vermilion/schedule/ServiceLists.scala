@@ -24,7 +24,9 @@ class ListedQueue(p: LaneParams) extends Bundle {
 
 /** The queues that may send, in nine lists, one a level; a queue is in at most one.
   *
-  * The first of each list stands in registers, with its first packet and the number of the queue behind it; all others in RAM, linked.
+  * The first of each list stands in registers, with the number of the queue behind it; all others in RAM, linked. The first's own packet lies
+  * in one of two small memories by level, `pushedPackets` or `comePackets`: a list's first packet comes by a push or out of RAM, both may
+  * happen in one clock, and only that of the list that is served is ever read.
   * `chosen` is the first of the highest list, in the same clock: nothing is searched. `pop` takes it off; `keep` says that its packet was
   * taken and that the queue stays first. The next clock's choice may be the queue behind, or the packet behind: both come
   * straight from RAM then (`entries` and `links`, or the queue manager's `successor`). So one packet a clock leaves whatever the mixture is.
@@ -35,11 +37,14 @@ class ListedQueue(p: LaneParams) extends Bundle {
   * `more` says that the queue holds a packet behind the first, as of the clock before: made from RAM when a queue or packet comes
   * first, kept up to date by `joined`. `moved` says that the queue was configured since it joined and belongs elsewhere, or may.
   *
+  * Whether its deficit covers a packet that comes out of the queue manager's RAM is known last of all. So whatever hangs on it is
+  * worked out for both answers, `coveredIf`, and `keptCovered` chooses at the end.
+  *
   * RAMs: `entries`, queues x (packet, deficit, covered), 1W (store) 2R by two copies (the queue behind the chosen; `parkedQueue` for who
   * keeps queues aside); `links`, queues x queue, 1W (push) 1R. Lists hold no counts: who is last is known by `tails`.
   *
   * A push shows in `chosen` in the next clock. It does not judge who may send.
-  * Longest path: the queue manager's RAM, compare of a packet's length with the deficit, grant, `pop`, which list is the highest.
+  * Longest path: the queue manager's RAM, compare of a packet's length with the deficit, `pop`, which list takes what is pushed as its first.
   */
 class ServiceLists(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -50,7 +55,9 @@ class ServiceLists(p: LaneParams) extends Module {
     val hold = Input(Bool()) // `chosen` is of the same level in the next clock
     val chosen = Valid(new ListedQueue(p))
     val level = Output(UInt(Level.Bits.W))
-    val covered = Output(Bool()) // of a strict level, or its deficit covers its packet
+    // Of a strict level, or its deficit covers its packet; if keptCovered is 0, and if it is 1.
+    val coveredIf = Output(Vec(2, Bool()))
+    val keptCovered = Output(Bool())
     val more = Output(Bool())
     val shaped = Output(Bool())
     val moved = Output(Bool())
@@ -70,8 +77,7 @@ class ServiceLists(p: LaneParams) extends Module {
   })
 
   private class First extends Bundle {
-    val head = new QueueHead(p)
-    val behind = UInt(p.queueBits.W)
+    val queue, behind = UInt(p.queueBits.W)
     val more, shaped, moved = Bool()
   }
   private class Stored extends Bundle {
@@ -84,7 +90,10 @@ class ServiceLists(p: LaneParams) extends Module {
   private val served = RegInit(0.U(Level.Count.W)) // one hot: the first of `valid` that is set, unless it is held
   private val firsts = Reg(Vec(Level.Count, new First))
   private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the round
-  private val tails = Reg(Vec(Level.Count, UInt(p.queueBits.W)))
+  private val tails = Mem(Level.Count, UInt(p.queueBits.W))
+  private val lone = Reg(UInt(Level.Count.W)) // whose first is the last, too
+  private val pushedPackets, comePackets = Mem(Level.Count, new PacketRef(p))
+  private val byPush = Reg(UInt(Level.Count.W)) // which of them holds a list's first
   private val guards = new Guards(p.protect)
   private val entries = guards.ram(p.queues, new Stored)
   private val links = guards.ram(p.queues, UInt(p.queueBits.W))
@@ -94,52 +103,45 @@ class ServiceLists(p: LaneParams) extends Module {
   private val lastLevel = Delay(io.level)
   private val lastRound = lastServed(Level.Round)
   private val kept = RegNext(io.keep, false.B)
-  private val lastAlone = Wire(Bool())
-  private val arrived = RegNext(io.pop && !lastAlone, false.B)
+  private val servedLone = Wire(Bool())
+  private val arrived = RegNext(io.pop && !servedLone, false.B)
   private val arrivedEntry = entries.read(io.behind, arrived)
   private val arrivedQueue = Delay(io.behind)
   private val arrivedBehind = links.read(io.behind, arrived)
   private val arrivedMore = arrivedEntry.packet.cell =/= io.behindNewest
   private val arrivedMoved = Level(io.behindService) =/= lastLevel
   private val keptMore = io.successor.cell =/= io.newestServed
-  private val lastFirst = Mux1H(lastServed, firsts)
-  private val coming = Wire(new First)
-  coming := lastFirst
-  when(arrived) {
-    coming.head.queue := arrivedQueue
-    coming.head.packet := arrivedEntry.packet
-    coming.behind := arrivedBehind
-    coming.more := arrivedMore
-    coming.shaped := io.behindService.shaped
-    coming.moved := arrivedMoved
-  }.otherwise {
-    coming.head.packet := io.successor
-    coming.more := keptMore
-  }
+  private val arrivedLone = tails.read(lastLevel) === arrivedQueue
   private val comes = arrived || kept
+  private val comingPacket = Mux(arrived, arrivedEntry.packet, io.successor)
+  when(comes) { comePackets.write(lastLevel, comingPacket) }
 
   // ---- choice
   io.level := OHToUInt(served)
   private val same = (lastServed & served).orR
   private val fromEntries = arrived && same
   private val fromQueue = kept && same
-  private val heldFirst = Mux1H(served, firsts)
-  private val first = Mux(comes && same, coming.asUInt, heldFirst.asUInt).asTypeOf(new First)
+  private val held = Mux1H(served, firsts)
+  private val heldPacket = Mux((byPush & served).orR, pushedPackets.read(io.level), comePackets.read(io.level))
   private val roundArrived = arrived && lastRound
   private val roundDeficit = Mux(roundArrived, arrivedEntry.deficit, deficit)
-  private val heldCovered = deficit >= firsts(Level.Round).head.packet.lenBytes
+  private val heldCovered = deficit >= heldPacket.lenBytes // asked for in the round only
   private val keptCovered = deficit >= io.successor.lenBytes
   io.chosen.valid := (valid.asUInt & served).orR
-  io.chosen.bits.head := first.head
+  io.chosen.bits.head.queue := Mux(fromEntries, arrivedQueue, held.queue)
+  io.chosen.bits.head.packet := Mux(comes && same, comingPacket, heldPacket)
   io.chosen.bits.deficit := roundDeficit
   // Each late answer meets one choice whose selects are early.
   private def choose(ofEntries: Bool, ofQueue: Bool, held: Bool) =
     (fromEntries && ofEntries) || (fromQueue && ofQueue) || (!(comes && same) && held)
-  io.covered := !served(Level.Round) || choose(arrivedEntry.covered, keptCovered, heldCovered)
-  io.more := choose(arrivedMore, keptMore, heldFirst.more)
-  io.moved := choose(arrivedMoved, lastFirst.moved, heldFirst.moved)
-  io.shaped := first.shaped
-  io.behind := first.behind
+  io.keptCovered := keptCovered
+  io.coveredIf := VecInit(
+    Seq(false.B, true.B).map(kept => !served(Level.Round) || choose(arrivedEntry.covered, kept, heldCovered))
+  )
+  io.more := choose(arrivedMore, keptMore, held.more)
+  io.moved := Mux(fromEntries, arrivedMoved, held.moved)
+  io.shaped := Mux(fromEntries, io.behindService.shaped, held.shaped)
+  io.behind := Mux(fromEntries, arrivedBehind, held.behind)
 
   // ---- a push
   private val pushed = io.store.bits
@@ -150,19 +152,15 @@ class ServiceLists(p: LaneParams) extends Module {
   stored.covered := pushed.deficit >= pushed.head.packet.lenBytes
   entries.write(io.store.valid, pushed.head.queue, stored)
   private val pushing = io.store.valid && io.push
-  links.write(pushing && valid(pushLevel), tails(pushLevel), pushed.head.queue)
-  when(pushing) { tails(pushLevel) := pushed.head.queue }
+  links.write(pushing && valid(pushLevel), tails.read(pushLevel), pushed.head.queue)
+  when(pushing) { tails.write(pushLevel, pushed.head.queue) }
 
   private val pushes = VecInit(Seq.tabulate(Level.Count)(level => pushing && pushLevel === level.U)).asUInt
-  private val heres = Seq.tabulate(Level.Count) { level =>
-    Mux(comes && lastServed(level), coming.asUInt, firsts(level).asUInt).asTypeOf(new First)
-  }
-  private val alone = VecInit(Seq.tabulate(Level.Count) { level =>
-    val queue = Mux(arrived && lastServed(level), arrivedQueue, firsts(level).head.queue)
-    tails(level) === queue
-  }).asUInt
-  lastAlone := (alone & served).orR
-  private val empties = io.pop && lastAlone // the list that is served
+  private val arrives = Mux(arrived, lastServed, 0.U)
+  private val keeps = Mux(kept, lastServed, 0.U)
+  private val alone = (arrives & Fill(Level.Count, arrivedLone)) | (~arrives & lone)
+  servedLone := Mux(fromEntries, arrivedLone, (lone & served).orR)
+  private val empties = io.pop && servedLone // the list that is served
   private val highestBehind = PriorityEncoderOH((valid.asUInt & ~served) | pushes)
   private val highest = PriorityEncoderOH(valid.asUInt | pushes)
   served := Mux(io.hold, served, Mux(empties, highestBehind, highest))
@@ -171,22 +169,39 @@ class ServiceLists(p: LaneParams) extends Module {
   private val ofServed = Wire(UInt(Scheduler.DeficitBits.W))
   ofServed := Mux(io.taken && served(Level.Round), io.deficitLeft, roundDeficit)
   deficit := ofServed
+  private val becomesFirst = VecInit(Seq.tabulate(Level.Count) { level =>
+    pushes(level) && (!valid(level) || (empties && served(level)))
+  })
+  when(becomesFirst.asUInt.orR) { pushedPackets.write(pushLevel, pushed.head.packet) }
+  byPush := (byPush & ~(arrives | keeps)) | becomesFirst.asUInt
+  lone := (alone & ~pushes) | becomesFirst.asUInt
   for (level <- 0 until Level.Count) {
-    val here = heres(level)
-    val emptiesHere = empties && served(level)
-    firsts(level) := here
-    firsts(level).more := here.more || is(io.joined, here.head.queue)
-    firsts(level).moved := here.moved || is(io.configured, here.head.queue)
-    when(pushes(level) && (!valid(level) || emptiesHere)) {
+    val first = firsts(level)
+    when(arrives(level)) {
+      first.queue := arrivedQueue
+      first.behind := arrivedBehind
+      first.shaped := io.behindService.shaped
+    }
+    first.more := Mux(
+      arrives(level),
+      arrivedMore || is(io.joined, arrivedQueue),
+      Mux(keeps(level), keptMore, first.more) || is(io.joined, first.queue)
+    )
+    first.moved := Mux(
+      arrives(level),
+      arrivedMoved || is(io.configured, arrivedQueue),
+      first.moved || is(io.configured, first.queue)
+    )
+    when(becomesFirst(level)) {
       valid(level) := true.B
-      firsts(level).head := pushed.head
-      firsts(level).more := io.pushMore || is(io.joined, pushed.head.queue)
-      firsts(level).shaped := io.pushService.shaped
-      firsts(level).moved := is(io.configured, pushed.head.queue)
+      first.queue := pushed.head.queue
+      first.more := io.pushMore || is(io.joined, pushed.head.queue)
+      first.shaped := io.pushService.shaped
+      first.moved := is(io.configured, pushed.head.queue)
       if (level == Level.Round) deficit := pushed.deficit
     }.otherwise {
-      when(emptiesHere) { valid(level) := false.B }
-      when(pushes(level) && alone(level)) { firsts(level).behind := pushed.head.queue }
+      when(empties && served(level)) { valid(level) := false.B }
+      when(pushes(level) && alone(level)) { first.behind := pushed.head.queue }
     }
   }
 
@@ -196,6 +211,13 @@ class ServiceLists(p: LaneParams) extends Module {
   io.parked.deficit := parkedEntry.deficit
 
   assert(RegNext(io.hold, false.B) || served === PriorityEncoderOH(valid.asUInt), "another list is the highest")
+  for (level <- 0 until Level.Count) {
+    val first = Mux(arrives(level), arrivedQueue, firsts(level).queue)
+    assert(
+      !valid(level) || alone(level) === (tails.read(level.U) === first),
+      "it is not known whether a list holds one queue"
+    )
+  }
   assert(!(io.pop && io.keep), "a queue is kept and taken off at once")
   assert(!((io.pop || io.keep) && !io.chosen.valid), "nothing is there to be served")
 

@@ -124,7 +124,10 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val takenNow = takenBefore + got
   private val headNow = Mux(cell.bits.first, free.bits, headCell)
 
-  cell.ready := (if (canStall) leaveOut || !(waits || (turnNeeded && !passing.ready)) else true.B)
+  // The turn is known last, so it is asked last. Where no cell is there, nothing waits.
+  private val waitsAnyway = cell.valid && !leaveOut && waits
+  private val wantsTurn = cell.valid && turnNeeded
+  cell.ready := (if (canStall) !(waitsAnyway || (wantsTurn && !passing.ready)) else true.B)
   free.ready := cell.fire && got
   when(cell.fire) {
     stopped := !got

@@ -12,14 +12,14 @@ class OutCell extends Bundle {
   val bytes = UInt(7.W) // 1 to 64; counts at last, taken as 64 before it
 }
 
-/** Cells to AXI-Stream beats, `keep` contiguous, `bad` never set; `user` is left to whoever knows it.
+/** Cells to AXI-Stream beats, with their edits, `keep` contiguous, `bad` never set; `user` is left to whoever knows it.
   *
   * No gap between the beats of a cell, nor between cells or frames while cells are there: the next cell is taken on the clock of the last beat.
   * Latency: one clock. It does not check that `bytes` is at least 1: 0 gives one beat with an empty `keep`.
   */
 class Serializer(dataBits: Int, userBits: Int = 0) extends Module {
   val io = IO(new Bundle {
-    val in = Flipped(Decoupled(new OutCell))
+    val in = Flipped(Decoupled(new SentCell))
     val out = Decoupled(new AxisBeat(dataBits, userBits))
   })
 
@@ -31,6 +31,7 @@ class Serializer(dataBits: Int, userBits: Int = 0) extends Module {
   private val beat = Reg(
     UInt(log2Ceil(beats).max(1).W)
   ) // of `data`, which stands still: a choice of one beat is less than a shift of all
+  private val edit = Reg(new CellEdit)
   private val last = Reg(Bool())
   private val left = Reg(UInt(7.W)) // bytes of this cell not yet sent
 
@@ -40,6 +41,7 @@ class Serializer(dataBits: Int, userBits: Int = 0) extends Module {
     busy := true.B
     data := io.in.bits.data
     beat := 0.U
+    edit := io.in.bits.edit
     last := io.in.bits.last
     left := Mux(io.in.bits.last, io.in.bits.bytes, CellBytes.U)
     lastBeat := (beats == 1).B || (io.in.bits.last && io.in.bits.bytes <= beatBytes.U)
@@ -53,7 +55,8 @@ class Serializer(dataBits: Int, userBits: Int = 0) extends Module {
   }
 
   io.out.valid := busy
-  io.out.bits.data := (if (beats == 1) data else data.asTypeOf(Vec(beats, UInt(dataBits.W)))(beat))
+  private val now = if (beats == 1) data else data.asTypeOf(Vec(beats, UInt(dataBits.W)))(beat)
+  io.out.bits.data := edit(now, if (beats == 1) 0.U else beat)
   io.out.bits.keep := VecInit(Seq.tabulate(beatBytes)(i => left > i.U)).asUInt
   io.out.bits.last := last && lastBeat
   io.out.bits.bad := false.B

@@ -78,7 +78,7 @@ class HeaderRewriteSpec extends AnyFunSuite with ChiselSim {
   test(
     "only the TOS word and its checksum change, a wrong checksum stays as wrong, CE only over ECT; with random stalls and at full rate"
   ) {
-    simulate(new HeaderRewrite(LaneParams.lab)) { dut =>
+    simulate(new RewrittenCells(LaneParams.lab)) { dut =>
       val seed = 3168L
       println(s"HeaderRewriteSpec seed $seed")
       val random = new Random(seed)

@@ -26,7 +26,7 @@ class RewriteChecks(p: LaneParams) extends Module {
     val dscp = UInt(6.W)
     val optionAt, tag = UInt(4.W)
   }))
-  private val dut = Module(new HeaderRewrite(p))
+  private val dut = Module(new RewrittenCells(p))
   private val offered = Wire(new PacketCell(p))
   offered := 0.U.asTypeOf(offered)
   private val d: Descriptor = offered.descriptor

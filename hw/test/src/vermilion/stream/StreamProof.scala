@@ -8,7 +8,7 @@ import vermilion.formal.{Expected, StreamRules}
 /** [[Serializer]]: the way out keeps the rules of AXI-Stream, and every cell's bytes come out once and in order.
   *
   * Assumed: a frame's last cell has 1 to 64 bytes. `ready` is free, and so is a reset. A cell's bytes are their numbers with two free
-  * bits, which stands for any bytes: the block moves them and looks at none.
+  * bits, which stands for any bytes: the block moves them and looks at none. Nothing is edited (`SerializerSpec` does).
   */
 class SerializerChecks(dataBits: Int) extends Module {
   val free = IO(Input(new Bundle {
@@ -22,6 +22,7 @@ class SerializerChecks(dataBits: Int) extends Module {
   dut.io.in.bits.data := Cat((CellBytes - 1 to 0 by -1).map(i => free.tag ## i.U(6.W)))
   dut.io.in.bits.last := free.last
   dut.io.in.bits.first := false.B
+  dut.io.in.bits.edit := 0.U.asTypeOf(new CellEdit)
   dut.io.in.bits.bytes := free.bytes +& 1.U
   dut.io.out.ready := free.ready
   StreamRules.keeps("way out", dut.io.out)
