@@ -9,7 +9,7 @@ import vermilion.flow.FlowFormats
 import vermilion.lane.{LaneConfiguration, LaneParams}
 import vermilion.protect.UpsetCounts
 import vermilion.stats.StatisticsWindow
-import vermilion.stream.{Colour, LossCounters}
+import vermilion.stream.Colour
 
 /** The host's side of a lane: AXI4-Lite to the registers of `hw/regs/vermilion.rdl` (`docs/registers.md`).
   *
@@ -20,7 +20,7 @@ import vermilion.stream.{Colour, LossCounters}
   * queues; they cannot tell what a queue has now.
   *
   * A write is answered in the clock in which the lane sees it, 4 clocks after address and data have come. A read answers 4 clocks after its
-  * address, and waits for a write under way.
+  * address, and waits for a write under way; that of a count waits for the counts first ([[EventCounts]]).
   * A register's bits outside its fields read as 0. After a reset writes wait, unanswered, for [[RegisterFile.Words]] clocks.
   */
 class ControlPort(p: LaneParams) extends Module {
@@ -37,6 +37,7 @@ class ControlPort(p: LaneParams) extends Module {
   val upsets = Option.when(p.protect)(IO(Input(new UpsetCounts)))
   private val slave = Module(new AxiLiteSlave(AddressBits))
   private val file = new RegisterFile(slave.io.write, slave.io.readAddress)
+  private val eventCounts = Module(new EventCounts(p))
   private def written(address: Int): Bool = file.written(address)
   private def stored(of: R.Register, index: Int*): UInt = file.register(of(index: _*), of.mask)
 
@@ -47,8 +48,13 @@ class ControlPort(p: LaneParams) extends Module {
   // An answer and the next read wait until a write has reached its register, a write for the clock in which a read looks into the file.
   private val accepted = RegNext(io.axi.ar.fire, false.B)
   slave.io.axi <> io.axi
-  slave.io.axi.ar.valid := io.axi.ar.valid && !file.moving
-  io.axi.ar.ready := slave.io.axi.ar.ready && !file.moving
+  private val mayRead = !file.moving && eventCounts.io.ready
+  slave.io.axi.ar.valid := io.axi.ar.valid && mayRead
+  io.axi.ar.ready := slave.io.axi.ar.ready && mayRead
+  eventCounts.io.request.valid := io.axi.ar.valid
+  eventCounts.io.request.bits := io.axi.ar.bits
+  eventCounts.io.taken := io.axi.ar.fire
+  eventCounts.io.readAddress := slave.io.readAddress
   io.axi.b.valid := slave.io.axi.b.valid && !file.moving
   slave.io.axi.b.ready := io.axi.b.ready && !file.moving
 
@@ -232,27 +238,6 @@ class ControlPort(p: LaneParams) extends Module {
   io.statistics.snapshot.bits := snapshotQueue
   snapshotPending := looking || io.statistics.snapshotting
 
-  private val skipped = RegInit(0.U(32.W))
-  when(io.lane.refreshSkipped && !skipped.andR) { skipped := skipped + 1.U }
-  show(R.RefreshesSkipped(), skipped)
-
-  private val events = io.lane.flowEvents.bits
-  private val counted = Seq(
-    events.adopted,
-    events.collision,
-    events.agedOut,
-    events.displaced,
-    events.tableFull,
-    events.loss,
-    events.jump,
-    events.probe
-  )
-  for ((event, i) <- counted.zipWithIndex) {
-    val count = RegInit(0.U(32.W))
-    when(io.lane.flowEvents.valid && event && !count.andR) { count := count + 1.U }
-    show(R.FlowEvents(i), count)
-  }
-
   private val memoryFailed = upsets.map(_.failed).getOrElse(false.B)
   for (
     counts <- upsets;
@@ -280,19 +265,13 @@ class ControlPort(p: LaneParams) extends Module {
     )
   )
 
-  // -- frames left out; a read of the lowest word takes the others along --
-  for (i <- 0 until p.inputs) {
-    val counters = Module(new LossCounters)
-    counters.io.lost := io.lost(i)
-    counters.io.clear := clear
-    counters.io.take := accepted && slave.io.readAddress === R.LostFramesLow(i).U
-    show(R.LostFramesLow(i), counters.io.frames(31, 0))
-    show(R.LostFramesHigh(i), counters.io.taken.frames(63, 32))
-    show(R.LostBytesLow(i), counters.io.taken.bytes(31, 0))
-    show(R.LostBytesHigh(i), counters.io.taken.bytes(63, 32))
-  }
+  // -- events --
+  eventCounts.io.lost := io.lost
+  eventCounts.io.flowEvents := io.lane.flowEvents
+  eventCounts.io.refreshSkipped := io.lane.refreshSkipped
+  eventCounts.io.clear := clear
 
-  // -- read: the multiplexer is registered once, the file one clock and the window two clocks behind their index --
+  // -- read: the multiplexer is registered once, file and counts one clock and the window two clocks behind their index --
   file.close()
   private val address = slave.io.readAddress
   private def page(at: UInt): UInt = at >> PageBits
@@ -307,7 +286,7 @@ class ControlPort(p: LaneParams) extends Module {
   )
   private val inWindow = address >= WindowBase.U && address < (WindowBase + WindowBytes).U
   io.statistics.index := (address - WindowBase.U)(StatisticsWindow.IndexBits + 1, 2)
-  slave.io.readData := Mux(RegNext(RegNext(inWindow)), io.statistics.word, RegNext(value) | file.readWord)
+  slave.io.readData := Mux(RegNext(RegNext(inWindow)), io.statistics.word, RegNext(value | eventCounts.io.word) | file.readWord)
 }
 
 object ControlPort {
