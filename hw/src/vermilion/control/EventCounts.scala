@@ -15,7 +15,7 @@ import vermilion.lane.LaneParams
   *   lost_frames, lost_bytes       64 bits an input; they wrap, and `clear` makes them 0, of a loss of the same clock too
   *   flow_events, refreshes_skipped      32 bits; they stay at 2^32 - 1
   * }}}
-  * A walk goes along the words without end, one a clock. A few bits a count gather what comes meanwhile; with its first clock a walk takes all of
+  * A walk goes along the words without end, one a clock. A few bits a count gather what comes meanwhile; in the clock before a walk it takes all of
   * them, so it makes the counts those of one clock. A cleared count stays out of the walk that writes 0.
   *
   * The host reads a copy. A read that takes one (of a 64-bit count's lowest word, or of any 32-bit word) has to wait while `ready` is low: the next
@@ -35,7 +35,7 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
     val taken = Input(Bool())
     val ready = Output(Bool())
     val readAddress = Input(UInt(ControlPort.AddressBits.W))
-    val word = Output(UInt(32.W)) // of the address one clock before; 0 if no count is there
+    val word = Output(UInt(32.W)) // of the address one clock before, the last that was taken; 0 if no count is there
   })
   private val period = 4 * p.inputs + EventWords + 1
   private val at = RegInit(0.U(log2Ceil(period).W))
@@ -55,14 +55,13 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   private class Count(val address: Int, val isLong: Boolean, adds: UInt, apart: Int = 1) {
     private val most = (BigInt(1) << adds.getWidth) - 1
     private val gathered = RegInit(0.U((most * (2 * period / apart + 1)).bitLength.W)) // in two walks, if the first one clears
-    private val takes = start && !(isLong.B && clearAsked)
-    private val next = Mux(takes, 0.U, gathered) +& adds
-    assert(!next(gathered.getWidth), "more events than a count can gather")
-    gathered := wrap(next, gathered.getWidth)
-    if (isLong) when(io.clear) { gathered := 0.U }
+    private val sum = gathered +& adds
+    assert(!sum(gathered.getWidth), "more events than a count can gather")
+    gathered := wrap(sum, gathered.getWidth)
+    when(start && !(isLong.B && clearAsked) || isLong.B && io.clear) { gathered := 0.U }
 
     /** What the walk adds. */
-    val more: UInt = RegEnable(gathered, start)
+    val more: UInt = RegEnable(wrap(sum, gathered.getWidth), start)
     require(more.getWidth <= wordBits, s"wordBits is $wordBits; legal are ${more.getWidth} to 32")
   }
   private val lost = io.lost.zipWithIndex.flatMap { case (frame, i) =>
@@ -89,20 +88,26 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
 
   /** The words in the walk's order: a long count's high word behind its low one. */
   private val words = all.flatMap(count => Seq(Some(count)) ++ Option.when(count.isLong)(None))
-  private val addresses = all.flatMap(count => count.address +: Seq.fill(if (count.isLong) 1 else 0)(count.address + 4))
+  private val addresses = all.flatMap(count => Seq(count.address) ++ Option.when(count.isLong)(count.address + 4))
+  private val mostBits = all.map(_.more.getWidth).max
   require(words.size == period, s"${words.size} words in a walk of $period clocks")
-  private val counts, copies = SyncReadMem(Depth, UInt((1 + wordBits).W)) // highest bit: a count of one word is past its end
+  private val record = UInt((1 + wordBits).W) // highest bit: a count of one word is past its end
+  private val counts = SyncReadMem(period, record) // in the walk's order
+  private val copies = SyncReadMem(Depth, record) // by address
 
   // -- the walk: a word's address, one clock later its sum, and one more later its write --
-  private val index = MuxLookup(at, 0.U(IndexBits.W))(addresses.zipWithIndex.map { case (a, i) =>
-    i.U -> indexOf(a.U(ControlPort.AddressBits.W))
-  })
-  private val s1Old = counts.read(index)
-  private val s1Index = Delay(index)
-  private val s1More = Delay(MuxLookup(at, 0.U)(words.zipWithIndex.collect { case (Some(count), i) => i.U -> count.more }))
-  private val s1IsHigh = Delay(MuxLookup(at, false.B)(words.zipWithIndex.collect { case (None, i) => i.U -> true.B }))
-  private val s1IsLong = Delay(at < (4 * p.inputs).U)
-  private val s1IsZero = Delay(isFirst || (clearing && at < (4 * p.inputs).U))
+  private def ofWord[T <: Data](of: Seq[T]): T = {
+    val last = Seq.fill((1 << at.getWidth) - period)(of.last) // a power of two, so that it is chosen by the bits of `at`
+    Delay(VecInit(of ++ last)(at))
+  }
+  private val s1Old = counts.read(at)
+  private val s1At = Delay(at)
+  private val s1Index = ofWord(addresses.map(address => indexOf(address.U(ControlPort.AddressBits.W))))
+  private val s1More = ofWord(words.map(_.map(_.more).getOrElse(0.U).pad(mostBits)))
+  private val s1IsHigh = ofWord(words.map(_.isEmpty.B))
+  private val isLongs = at < (4 * p.inputs).U
+  private val s1IsLong = Delay(isLongs)
+  private val s1IsZero = Delay(isFirst || (clearing && isLongs))
   private val s2Carry = Reg(Bool())
   private val s1Low = s1Old(wordBits - 1, 0)
   private val s1Sum = (Cat(s1Low, true.B) +& Cat(s1More, s1IsHigh && s2Carry)) >> 1
@@ -110,7 +115,7 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   private val s2Sum = Delay(Mux(s1IsZero, 0.U, s1Sum(wordBits - 1, 0)))
   private val s2IsOver = Delay(!s1IsZero && !s1IsLong && (s1Old(wordBits) || s1Sum(wordBits)))
   private val s2Index = Delay(s1Index)
-  counts.write(s2Index, Cat(s2IsOver, s2Sum))
+  counts.write(Delay(s1At), Cat(s2IsOver, s2Sum))
 
   // -- the host's copy --
   private val isCopying, isFresh = RegInit(false.B)
@@ -124,13 +129,15 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   io.ready := isCleared && (!takesCopy(io.request.bits) || isFresh)
 
   private val read = copies.read(indexOf(io.readAddress))
-  io.word := Mux(Delay(isHere(io.readAddress)), read(wordBits - 1, 0) | Fill(wordBits, read(wordBits)), 0.U)
+  private val isHere = RegEnable(isCount(io.request.bits), io.taken)
+  io.word := Mux(isHere, read(wordBits - 1, 0) | Fill(wordBits, read(wordBits)), 0.U)
 
-  private def isLost(address: UInt): Bool =
-    (0 until p.inputs).map(i => address >> 4 === (R.LostFramesLow(i) >> 4).U).reduce(_ || _)
-  private def isEvent(address: UInt): Bool =
-    address >> 5 === (R.FlowEvents(0) >> 5).U || address >> 2 === (R.RefreshesSkipped() >> 2).U
-  private def isHere(address: UInt): Bool = isLost(address) || isEvent(address)
+  private def isLow(address: UInt): Bool = address(ControlPort.AddressBits - 1, PageBits) === 0.U
+  private def isLost(address: UInt): Bool = isLow(address) &&
+    (0 until p.inputs).map(i => address(PageBits - 1, 4) === (R.LostFramesLow(i) >> 4).U).reduce(_ || _)
+  private def isEvent(address: UInt): Bool = isLow(address) &&
+    (address(PageBits - 1, 5) === (R.FlowEvents(0) >> 5).U || address(PageBits - 1, 2) === (R.RefreshesSkipped() >> 2).U)
+  private def isCount(address: UInt): Bool = isLost(address) || isEvent(address)
   private def takesCopy(address: UInt): Bool = isEvent(address) || isLost(address) && address(3, 2) === 0.U
 }
 
@@ -138,7 +145,9 @@ object EventCounts {
 
   /** As deep as a block RAM is anyway; synthesis puts shallower ones into LUTs. */
   private val Depth = 512
-  private val IndexBits = log2Ceil(Depth)
+
+  /** Address bits of the page that has all counts. */
+  private val PageBits = 12
 
   /** Words of flow_events. */
   private val EventWords = 8

@@ -33,9 +33,7 @@ object ShiftDown {
   def mask(shift: UInt, width: Int, bits: Int): UInt =
     VecInit((0 until width - bits).map(i => shift <= i.U)).asUInt
 
-  /** `x >> shift`, or the greatest value of `bits` bits where it is above that. `mask` is that of the shift. A choice of a constant: a register
-    * behind it takes that by its synchronous set, and the shift's last choice has its LUTs for itself.
-    */
+  /** `x >> shift`, or the greatest value of `bits` bits where it is above that. `mask` is that of the shift. */
   def saturated(x: UInt, shift: UInt, mask: UInt, bits: Int): UInt =
-    Mux((x(x.getWidth - 1, bits) & mask).orR, Fill(bits, 1.U(1.W)), apply(x, shift, bits))
+    apply(x, shift, bits) | Fill(bits, (x(x.getWidth - 1, bits) & mask).orR)
 }
