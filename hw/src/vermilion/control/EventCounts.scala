@@ -54,7 +54,9 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   /** A count of one word or, `isLong`, of two: what a clock adds to it, in clocks that are so far apart at least. */
   private class Count(val address: Int, val isLong: Boolean, adds: UInt, apart: Int = 1) {
     private val most = (BigInt(1) << adds.getWidth) - 1
-    private val gathered = RegInit(0.U((most * (2 * period / apart + 1)).bitLength.W)) // in two walks, if the first one clears
+    private val gathered = RegInit(
+      0.U((most * (2 * period / apart + 1)).bitLength.W)
+    ) // in two walks, if the first one clears
     private val sum = gathered +& adds
     assert(!sum(gathered.getWidth), "more events than a count can gather")
     gathered := wrap(sum, gathered.getWidth)
@@ -97,7 +99,8 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
 
   // -- the walk: a word's address, one clock later its sum, and one more later its write --
   private def ofWord[T <: Data](of: Seq[T]): T = {
-    val last = Seq.fill((1 << at.getWidth) - period)(of.last) // a power of two, so that it is chosen by the bits of `at`
+    val last =
+      Seq.fill((1 << at.getWidth) - period)(of.last) // a power of two, so that it is chosen by the bits of `at`
     Delay(VecInit(of ++ last)(at))
   }
   private val s1Old = counts.read(at)
@@ -136,7 +139,8 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   private def isLost(address: UInt): Bool = isLow(address) &&
     (0 until p.inputs).map(i => address(PageBits - 1, 4) === (R.LostFramesLow(i) >> 4).U).reduce(_ || _)
   private def isEvent(address: UInt): Bool = isLow(address) &&
-    (address(PageBits - 1, 5) === (R.FlowEvents(0) >> 5).U || address(PageBits - 1, 2) === (R.RefreshesSkipped() >> 2).U)
+    (address(PageBits - 1, 5) === (R.FlowEvents(0) >> 5).U || address(PageBits - 1, 2) === (R
+      .RefreshesSkipped() >> 2).U)
   private def isCount(address: UInt): Bool = isLost(address) || isEvent(address)
   private def takesCopy(address: UInt): Bool = isEvent(address) || isLost(address) && address(3, 2) === 0.U
 }

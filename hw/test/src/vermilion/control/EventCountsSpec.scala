@@ -39,7 +39,8 @@ class EventCountsSpec extends AnyFlatSpec with ChiselSim {
     /** A clock with events, each with probability `often`. */
     def clock(often: Double, clear: Boolean = false, clocks: Int = 1): Unit = {
       def happens = random.nextDouble() < often
-      val lost: Seq[Option[Int]] = Seq.fill(inputs)(Option.when(happens)(if (random.nextInt(3) == 0) 65535 else random.nextInt(65536)))
+      val lost: Seq[Option[Int]] =
+        Seq.fill(inputs)(Option.when(happens)(if (random.nextInt(3) == 0) 65535 else random.nextInt(65536)))
       val skipped = happens
       sinceEvents += 1
       val together = sinceEvents >= p.slotClocks && happens
@@ -132,7 +133,7 @@ class EventCountsSpec extends AnyFlatSpec with ChiselSim {
             val often = random.choose(Seq(0.0, 0.1, 0.5, 1.0))
             for (_ <- 0 until random.nextInt(60)) clock(often)
             random.nextInt(8) match {
-              case 0 => clock(often, clear = true)
+              case 0         => clock(often, clear = true)
               case 1 | 2 | 3 => lostOf(random.nextInt(inputs), often)
               case 4 | 5     => checkEvent(random.nextInt(8), often)
               case 6         => checkSkipped(often)
