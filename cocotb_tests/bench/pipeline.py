@@ -6,6 +6,8 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 from cocotb import start_soon
 
+CLASSES_CLEARED = 64  # clocks from a reset to the first write of a class: CodePoints of Classifier.scala
+
 
 async def reset(dut, now: int = 1000, departure_updates: int = 0):
     """Runs the clock and resets; nothing is offered on any input."""

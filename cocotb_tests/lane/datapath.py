@@ -16,6 +16,7 @@ import cocotb
 import model_bindings as mb
 from bench import queues
 from bench.bundle import ports
+from bench.pipeline import CLASSES_CLEARED
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 
@@ -80,6 +81,8 @@ class Bench:
             dut.io_configuration_departureUpdates.value, dut.io_ready.value = 0, 1
         for _ in range(reset_clocks):
             await self.clock(pace, 1.0, reset=True)
+        for _ in range(CLASSES_CLEARED):
+            await self.clock(pace, 1.0)
         for dscp in range(65):
             ports(dut, f"{CONFIGURATION}_classWrite_bits", {"address": dscp, "entry": self.entry(dscp)})
             dut.io_configuration_classWrite_valid.value = 1

@@ -10,6 +10,7 @@ from collections import Counter, deque
 import cocotb
 import model_bindings as mb
 from bench.bundle import ports
+from bench.pipeline import CLASSES_CLEARED
 from cocotb.clock import Clock
 from lane.datapath import CONFIGURATION, FREE, Bench, Frame, frame
 
@@ -34,6 +35,8 @@ class EndsBench(Bench):
         dut.io_configuration_departureUpdates.value, dut.io_ready.value = 0, 1
         for _ in range(4):
             await self.clock(0.0, 1.0, reset=True)
+        for _ in range(CLASSES_CLEARED):
+            await self.clock(0.0, 1.0)
         for dscp, queue in enumerate(self.classes):
             entry = {"queue": queue, "colour": 0}
             ports(dut, f"{CONFIGURATION}_classWrite_bits", {"address": dscp, "entry": entry})

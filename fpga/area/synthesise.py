@@ -5,6 +5,9 @@ OUT.netlist (Verilog), its cells named by the nets that they drive; for ecp5 OUT
 
 Chisel leaves open what a read sees that meets a write to its address, but firtool's Verilog reads the new word. Yosys would add logic for
 that; Vivado by default does not (UG901, RW_ADDR_COLLISION). So memories are told here that such a read is undefined, as Chisel has it.
+
+A shift register costs a LUT, and a device has twice as many flip-flops as LUTs: chains of fewer than eight registers stay flip-flops for
+Xilinx devices, as fpga/vivado/build.tcl has it. ECP5 has no shift registers.
 """
 
 import collections
@@ -16,6 +19,7 @@ from pyosys import libyosys as yosys
 
 # The pass, and its step at which memories become those of the device.
 XILINX = "synth_xilinx -family {} -noiopad -noclkbuf -flatten"
+SHORTEST_SHIFT = 8  # registers; -shreg_min_size of build.tcl
 FLOWS = {
     "xcup": (XILINX.format("xcup"), "map_memory"),
     "xc7": (XILINX.format("xc7"), "map_memory"),
@@ -27,10 +31,10 @@ def main(folder: str, top: str, family: str, out: str):
     """Synthesises one design and writes its cells and memories."""
     design = yosys.Design()
     flow, memory_step = FLOWS[family]
-    flow += f" -top {top} -run"
+    flow += f" -top {top}"
     files = " ".join(str(path) for path in sorted([*Path(folder).glob("*.sv"), *Path(folder).glob("*.v")]))
     yosys.run_pass(f"read_verilog -sv {files}", design)
-    yosys.run_pass(f"{flow} begin:{memory_step}", design)
+    yosys.run_pass(f"{flow} -run begin:{memory_step}", design)
     memories = []
     for cell in (cell for module in design.modules_.values() for cell in module.cells_.values()):
         if cell.type.str() != "$mem_v2":
@@ -47,7 +51,11 @@ def main(folder: str, top: str, family: str, out: str):
             cell.setParam(yosys.IdString("\\RD_COLLISION_X_MASK"), yosys.Const(undefined))
         rom = writers == 0
         memories.append([cell.name.str().lstrip("\\"), parameter("SIZE").as_int(), parameter("WIDTH").as_int(), rom])
-    yosys.run_pass(f"{flow} {memory_step}:", design)
+    yosys.run_pass(f"{flow}{'' if family == 'ecp5' else ' -nosrl'} -run {memory_step}:", design)
+    if family != "ecp5":
+        yosys.run_pass(f"xilinx_srl -fixed -minlen {SHORTEST_SHIFT}", design)
+        yosys.run_pass("techmap -map +/xilinx/cells_map.v", design)
+        yosys.run_pass("clean", design)
     module = design.top_module()
     cells = collections.Counter(cell.type.str().lstrip("\\") for cell in module.cells_.values())
     ports = {}

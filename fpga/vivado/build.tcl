@@ -44,7 +44,8 @@ file mkdir $out
 set_part $part
 read_verilog -sv $sources
 if {[llength $plain] > 0} { read_verilog $plain }
-synth_design -top $top -part $part -include_dirs $rtl -mode out_of_context -flatten_hierarchy rebuilt {*}$generics
+# Chains of fewer than eight registers stay flip-flops, of which there are more than enough: a shift register costs a LUT.
+synth_design -top $top -part $part -include_dirs $rtl -mode out_of_context -flatten_hierarchy rebuilt -shreg_min_size 8 {*}$generics
 
 create_clock -name $clock -period $period [get_ports $clock]
 set data_in [filter [all_inputs] "NAME != \"$clock\""]

@@ -10,7 +10,7 @@
 array set commands {
   set_part              {{} {-quiet -verbose} {1 1}}
   read_verilog          {{-library} {-sv -quiet -verbose} {1 999}}
-  synth_design          {{-top -part -mode -flatten_hierarchy -directive -generic -verilog_define -include_dirs} {-retiming -no_iobuf -quiet} {0 0}}
+  synth_design          {{-top -part -mode -flatten_hierarchy -directive -generic -verilog_define -include_dirs -shreg_min_size} {-retiming -no_iobuf -quiet} {0 0}}
   create_clock          {{-name -period -waveform} {-add -quiet} {0 1}}
   set_input_delay       {{-clock -reference_pin} {-clock_fall -max -min -add_delay -quiet} {2 2}}
   set_output_delay      {{-clock -reference_pin} {-clock_fall -max -min -add_delay -quiet} {2 2}}

@@ -32,6 +32,21 @@ def test_cells_are_counted_as_said():
     assert (row["bram"], row["uram"], row["dsp"], row["memory_bits"]) == (2.5, 0, 5, 160)
 
 
+@pytest.mark.parametrize("family", ["xcup", "xc7"])
+def test_chains_from_eight_registers_on_are_shift_registers(tmp_path, family):
+    chains = {"seven": 7, "eight": 8, "twenty": 20}
+    inputs, outputs = (", ".join(f"{way}put {way}_{name}" for name in chains) for way in ("in", "out"))
+    source = [f"module t(input clock, {inputs}, {outputs});"]
+    for name, n in chains.items():
+        source.append(f"  reg [{n - 1}:0] {name}; always @(posedge clock) {name} <= {{{name}, in_{name}}};")
+        source.append(f"  assign out_{name} = {name}[{n - 1}];")
+    source.append("endmodule")
+    (tmp_path / "t.sv").write_text("\n".join(source))
+    made = area.synthesis(tmp_path, "t", family)
+    row = area.figures(made["cells"], made["memories"])
+    assert (row["lut"], row["srl"], row["ff"]) == (2, 2, 7)
+
+
 def test_cell_that_cannot_be_counted_is_refused():
     with pytest.raises(area.build.BuildError, match="RAM512X1S"):
         area.figures({"RAM512X1S": 1}, [])

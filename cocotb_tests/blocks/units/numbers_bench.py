@@ -200,6 +200,15 @@ async def every_code_point_gives_what_was_last_written_to_it_and_no_other(dut):
         assert got == expected, f"DSCP {dscp}, IPv4 {is_ip4}, IPv6 {is_ip6}: {got}, written {expected}"
         await FallingEdge(dut.clock)
 
+    async def check_cleared():
+        """64 clocks after the reset in which a table is cleared, and gives what a cleared one gives; then all of it."""
+        table.update((address, {"queue": 0, "colour": 0}) for address in range(65))
+        for ip in ((1, 0), (0, 1)):
+            for dscp in random.sample(range(64), 64):
+                await check(dscp, *ip)
+        await check(0, 0, 0)
+
+    await check_cleared()
     for address in random.sample(range(65), 65):
         await write(address)
     for _ in range(3):
@@ -209,3 +218,7 @@ async def every_code_point_gives_what_was_last_written_to_it_and_no_other(dut):
             for ip in ((1, 0), (0, 1), (0, 0)):
                 await check(dscp, *ip)
     assert len({str(entry) for entry in table.values()}) > 25
+    dut.reset.value = 1
+    await FallingEdge(dut.clock)
+    dut.reset.value = 0
+    await check_cleared()

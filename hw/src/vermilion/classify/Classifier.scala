@@ -2,6 +2,7 @@ package vermilion.classify
 
 import chisel3._
 import chisel3.util._
+import vermilion.fixed.SweepInit
 import vermilion.lane.LaneParams
 import vermilion.stream._
 
@@ -19,7 +20,8 @@ class ClassWrite(p: LaneParams) extends Bundle {
 
 /** DSCP to queue and colour (RFC 2474 section 3, RFC 2597): a table of 64 entries, and an entry for frames without IP.
   *
-  * Combinational. A colour of 3 in the table is taken as red, so that any table content is harmless.
+  * Combinational: the table lies in LUTs. After a reset it is cleared in 64 clocks; till then it gives what a cleared one gives, and nothing may be
+  * written. A colour of 3 in the table is taken as red, so that any table content is harmless.
   */
 class Classifier(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -27,14 +29,26 @@ class Classifier(p: LaneParams) extends Module {
     val entry = Output(new ClassEntry(p))
     val write = Flipped(Valid(new ClassWrite(p)))
   })
-  private val table = RegInit(VecInit(Seq.fill(64)(0.U.asTypeOf(new ClassEntry(p)))))
-  private val other = RegInit(0.U.asTypeOf(new ClassEntry(p)))
-  when(io.write.valid) {
-    when(io.write.bits.address(6)) { other := io.write.bits.entry }
-      .otherwise { table(io.write.bits.address(5, 0)) := io.write.bits.entry }
+  private val write = io.write.bits
+  private val sweep = new SweepInit(Classifier.CodePoints)
+  private val table = Mem(Classifier.CodePoints, UInt(write.entry.getWidth.W))
+  when(!sweep.done || (io.write.valid && !write.address(6))) {
+    table.write(
+      Mux(sweep.done, write.address(5, 0), sweep.address),
+      Mux(sweep.done, write.entry.asUInt, 0.U)
+    )
   }
+  assert(sweep.done || !io.write.valid, "an entry is written before the table is cleared")
+  private val other = RegEnable(write.entry, 0.U.asTypeOf(write.entry), io.write.valid && write.address(6))
+  private val ofCodePoint = table.read(io.headers.dscp) & Fill(write.entry.getWidth, sweep.done)
   private val isIp = io.headers.isIp4 || io.headers.isIp6
-  private val raw = Mux(isIp, table(io.headers.dscp), other)
+  private val raw = Mux(isIp, ofCodePoint.asTypeOf(other), other)
   io.entry := raw
   io.entry.colour := Mux(raw.colour === 3.U, Colour.Red.U, raw.colour)
+}
+
+object Classifier {
+
+  /** Also the clocks after a reset in which the table is cleared. */
+  val CodePoints = 64
 }

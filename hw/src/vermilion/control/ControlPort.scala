@@ -9,18 +9,18 @@ import vermilion.flow.FlowFormats
 import vermilion.lane.{LaneConfiguration, LaneParams}
 import vermilion.protect.UpsetCounts
 import vermilion.stats.StatisticsWindow
-import vermilion.stream.{Colour, LossCounters}
+import vermilion.stream.Colour
 
 /** The host's side of a lane: AXI4-Lite to the registers of `hw/regs/vermilion.rdl` (`docs/registers.md`).
   *
-  * All of a queue's configuration is written to one shadow record, and reaches the lane as a whole with COMMIT. While the
-  * lane has not taken it (it passes the policy pipeline like a packet, about 25 clocks), writes are held back, so the
+  * All of a queue's configuration is written to one shadow record, and reaches the lane as a whole with COMMIT: it is read from its RAM
+  * into registers, about 110 clocks, and passes the policy pipeline like a packet, about 25. Till then writes are held back, so the
   * record cannot change under the commit. The scheduler's part goes out in the clock in which the policy's is taken.
-  * What is written reads back from a RAM ([[RegisterFile]]); what the lane must see is in flip-flops, about 2800 bits, whatever the number of
+  * What is written reads back from a RAM ([[RegisterFile]]); what the lane must see is in flip-flops, about 3,500 bits, whatever the number of
   * queues; they cannot tell what a queue has now.
   *
   * A write is answered in the clock in which the lane sees it, 4 clocks after address and data have come. A read answers 4 clocks after its
-  * address, and waits for a write under way.
+  * address, and waits for a write under way; that of a count waits for the counts first ([[EventCounts]]).
   * A register's bits outside its fields read as 0. After a reset writes wait, unanswered, for [[RegisterFile.Words]] clocks.
   */
 class ControlPort(p: LaneParams) extends Module {
@@ -37,8 +37,11 @@ class ControlPort(p: LaneParams) extends Module {
   val upsets = Option.when(p.protect)(IO(Input(new UpsetCounts)))
   private val slave = Module(new AxiLiteSlave(AddressBits))
   private val file = new RegisterFile(slave.io.write, slave.io.readAddress)
+  private val eventCounts = Module(new EventCounts(p))
   private def written(address: Int): Bool = file.written(address)
   private def stored(of: R.Register, index: Int*): UInt = file.register(of(index: _*), of.mask)
+
+  private def shadow(of: R.Register, index: Int*): UInt = file.loaded(of(index: _*), of.mask)
 
   // What is not kept in the register file: every word that is shown enters the read multiplexer.
   private val shown = scala.collection.mutable.Map.empty[Int, UInt]
@@ -47,13 +50,18 @@ class ControlPort(p: LaneParams) extends Module {
   // An answer and the next read wait until a write has reached its register, a write for the clock in which a read looks into the file.
   private val accepted = RegNext(io.axi.ar.fire, false.B)
   slave.io.axi <> io.axi
-  slave.io.axi.ar.valid := io.axi.ar.valid && !file.moving
-  io.axi.ar.ready := slave.io.axi.ar.ready && !file.moving
+  private val mayRead = !file.moving && eventCounts.io.ready
+  slave.io.axi.ar.valid := io.axi.ar.valid && mayRead
+  io.axi.ar.ready := slave.io.axi.ar.ready && mayRead
+  eventCounts.io.request.valid := io.axi.ar.valid
+  eventCounts.io.request.bits := io.axi.ar.bits
+  eventCounts.io.taken := io.axi.ar.fire
+  eventCounts.io.readAddress := slave.io.readAddress
   io.axi.b.valid := slave.io.axi.b.valid && !file.moving
   slave.io.axi.b.ready := io.axi.b.ready && !file.moving
 
   private def factor(to: Scaled, of: R.Register, index: Int*): Unit = {
-    val word = stored(of, index: _*)
+    val word = shadow(of, index: _*)
     to.mant := word(to.mant.getWidth - 1, 0)
     to.shift := word(FactorShiftLow + to.shift.getWidth - 1, FactorShiftLow)
   }
@@ -112,7 +120,7 @@ class ControlPort(p: LaneParams) extends Module {
 
   // -- the shadow record --
   private val config = io.lane.commit.bits.config
-  private val flags = stored(R.ShadowFlags)
+  private val flags = shadow(R.ShadowFlags)
   config.average.unitPackets := R.ShadowFlags.unitPackets(flags)
   config.average.updateDepart := R.ShadowFlags.updateDepart(flags)
   config.average.masks(Colour.Green) := R.ShadowFlags.maskGreen(flags)
@@ -124,10 +132,10 @@ class ControlPort(p: LaneParams) extends Module {
   config.decide.spacing := R.ShadowFlags.spacing(flags)
   config.size.on := R.ShadowFlags.sizeWeight(flags)
   factor(config.size.invMeanLen, R.ShadowInvMeanLen)
-  config.decide.limitBytes := stored(R.ShadowLimitBytes)(LenBits - 1, 0)
-  config.decide.limitPackets := stored(R.ShadowLimitPackets)(LenBits - 1, 0)
+  config.decide.limitBytes := shadow(R.ShadowLimitBytes)(LenBits - 1, 0)
+  config.decide.limitPackets := shadow(R.ShadowLimitPackets)(LenBits - 1, 0)
 
-  private val distance = stored(R.ShadowDistance)
+  private val distance = shadow(R.ShadowDistance)
   config.distance.option := R.ShadowDistance.option(distance)
   config.distance.infer := R.ShadowDistance.infer(distance)
   config.distance.share := R.ShadowDistance.share(distance)
@@ -137,10 +145,10 @@ class ControlPort(p: LaneParams) extends Module {
   config.decide.last := R.ShadowDistance.last(distance)
 
   private val mark = config.mark
-  private val markFlags = stored(R.ShadowMarkerFlags)
+  private val markFlags = shadow(R.ShadowMarkerFlags)
   private def wide(low: R.Register, high: R.Register, index: Int*): UInt = {
-    val lowWord = stored(low, index: _*)
-    Cat(stored(high, index: _*)(BurstBits - 33, 0), lowWord)
+    val lowWord = shadow(low, index: _*)
+    Cat(shadow(high, index: _*)(BurstBits - 33, 0), lowWord)
   }
   mark.kind := R.ShadowMarkerFlags.kind(markFlags)
   mark.colourAware := R.ShadowMarkerFlags.colourAware(markFlags)
@@ -156,50 +164,50 @@ class ControlPort(p: LaneParams) extends Module {
   mark.highNs := wide(R.ShadowMarkerHighThresholdLow, R.ShadowMarkerHighThresholdHigh)
   factor(mark.demote, R.ShadowMarkerDemote)
   factor(mark.promote, R.ShadowMarkerPromote)
-  mark.drop := stored(R.ShadowMarkerDrop)(MarkDrawBits, 0)
-  private val flowFlags = stored(R.ShadowMarkerFlow)
+  mark.drop := shadow(R.ShadowMarkerDrop)(MarkDrawBits, 0)
+  private val flowFlags = shadow(R.ShadowMarkerFlow)
   mark.flow.kind := R.ShadowMarkerFlow.kind(flowFlags)
   mark.flow.alphaEighths := R.ShadowMarkerFlow.alpha(flowFlags)
   mark.flow.increaseByFactor := R.ShadowMarkerFlow.byFactor(flowFlags)
   mark.flow.ackGreen := R.ShadowMarkerFlow.ackGreen(flowFlags)
   mark.flow.startCredits := R.ShadowMarkerFlow.startCredits(flowFlags)
   mark.flow.recoveryCredits := R.ShadowMarkerFlow.recoveryCredits(flowFlags)
-  mark.flow.initialAverage := stored(R.ShadowMarkerFlowAverage)(FlowFormats.AverageBits - 1, 0)
-  private val flowAges = stored(R.ShadowMarkerFlowAges)
+  mark.flow.initialAverage := shadow(R.ShadowMarkerFlowAverage)(FlowFormats.AverageBits - 1, 0)
+  private val flowAges = shadow(R.ShadowMarkerFlowAges)
   mark.flow.idleAge := R.ShadowMarkerFlowAges.idle(flowAges)
   mark.flow.halfOpenAge := R.ShadowMarkerFlowAges.halfOpen(flowAges)
   mark.yellowNs := wide(R.ShadowMarkerYellowLow, R.ShadowMarkerYellowHigh)
   for (c <- 0 until Colour.Count) {
-    val remark = stored(R.ShadowMarkerRemark, c)
+    val remark = shadow(R.ShadowMarkerRemark, c)
     config.decide.remark(c).on := R.ShadowMarkerRemark.on(remark)
     config.decide.remark(c).dscp := R.ShadowMarkerRemark.dscp(remark)
   }
 
   for (c <- 0 until Colour.Count; (curve, k) <- Seq(config.colours(c).drop, config.colours(c).ecn).zipWithIndex) {
-    val switches = stored(R.ShadowColourCurveFlags, c, k)
+    val switches = shadow(R.ShadowColourCurveFlags, c, k)
     val shape = curve.shape
     shape.on := R.ShadowColourCurveFlags.on(switches)
-    shape.minTh := stored(R.ShadowColourCurveMinTh, c, k)(LenBits - 1, 0)
-    shape.maxTh := stored(R.ShadowColourCurveMaxTh, c, k)(LenBits - 1, 0)
-    shape.endTh := stored(R.ShadowColourCurveEndTh, c, k)(LenBits - 1, 0)
-    shape.slope1 := Cat(R.ShadowColourCurveFlags.slope1One(switches), stored(R.ShadowColourCurveSlope1, c, k))
-    shape.base2 := Cat(R.ShadowColourCurveFlags.base2One(switches), stored(R.ShadowColourCurveBase2, c, k))
-    shape.slope2 := Cat(R.ShadowColourCurveFlags.slope2One(switches), stored(R.ShadowColourCurveSlope2, c, k))
+    shape.minTh := shadow(R.ShadowColourCurveMinTh, c, k)(LenBits - 1, 0)
+    shape.maxTh := shadow(R.ShadowColourCurveMaxTh, c, k)(LenBits - 1, 0)
+    shape.endTh := shadow(R.ShadowColourCurveEndTh, c, k)(LenBits - 1, 0)
+    shape.slope1 := Cat(R.ShadowColourCurveFlags.slope1One(switches), shadow(R.ShadowColourCurveSlope1, c, k))
+    shape.base2 := Cat(R.ShadowColourCurveFlags.base2One(switches), shadow(R.ShadowColourCurveBase2, c, k))
+    shape.slope2 := Cat(R.ShadowColourCurveFlags.slope2One(switches), shadow(R.ShadowColourCurveSlope2, c, k))
     factor(shape.square2, R.ShadowColourCurveSquare2, c, k)
     factor(curve.inverses(0), R.ShadowColourCurveInv1, c, k)
     factor(curve.inverses(1), R.ShadowColourCurveInv2, c, k)
   }
-  for (c <- 0 until Colour.Count) config.colours(c).ecnOwn := stored(R.ShadowColourEcnOwn, c)(0)
+  for (c <- 0 until Colour.Count) config.colours(c).ecnOwn := shadow(R.ShadowColourEcnOwn, c)(0)
 
   private val service = io.lane.service.bits
   service.strict := R.ShadowFlags.strict(flags)
   service.priority := R.ShadowFlags.priority(flags)
-  service.quantum := stored(R.ShadowQuantum)(17, 0)
-  private val cost = stored(R.ShadowCost)
+  service.quantum := shadow(R.ShadowQuantum)(17, 0)
+  private val cost = shadow(R.ShadowCost)
   service.shaper.costMant := R.ShadowCost.mant(cost)
   service.shaper.costShift := R.ShadowCost.shift(cost)
-  private val burstLow = stored(R.ShadowBurstLow)
-  service.shaper.burstNs := Cat(stored(R.ShadowBurstHigh)(7, 0), burstLow)
+  private val burstLow = shadow(R.ShadowBurstLow)
+  service.shaper.burstNs := Cat(shadow(R.ShadowBurstHigh)(7, 0), burstLow)
 
   // -- commit and snapshot of the selected queue --
   private val selected = R.QueueSelect.queue(stored(R.QueueSelect))
@@ -207,9 +215,12 @@ class ControlPort(p: LaneParams) extends Module {
   private val committing = RegInit(false.B)
   private val snapshotPending = Wire(Bool())
   when(io.lane.commit.fire) { committing := false.B }
-  when(written(R.Commit()) && exists(selected)) { committing := true.B }
+  when(written(R.Commit()) && exists(selected)) {
+    committing := true.B
+    file.load := true.B
+  }
   slave.io.hold := committing || file.moving || file.clearing || accepted
-  io.lane.commit.valid := committing
+  io.lane.commit.valid := committing && !file.loading
   io.lane.commit.bits.queue := selectedQueue
   io.lane.service.valid := io.lane.commit.fire
   service.queue := selectedQueue
@@ -231,27 +242,6 @@ class ControlPort(p: LaneParams) extends Module {
   io.statistics.snapshot.valid := io.lane.live.valid
   io.statistics.snapshot.bits := snapshotQueue
   snapshotPending := looking || io.statistics.snapshotting
-
-  private val skipped = RegInit(0.U(32.W))
-  when(io.lane.refreshSkipped && !skipped.andR) { skipped := skipped + 1.U }
-  show(R.RefreshesSkipped(), skipped)
-
-  private val events = io.lane.flowEvents.bits
-  private val counted = Seq(
-    events.adopted,
-    events.collision,
-    events.agedOut,
-    events.displaced,
-    events.tableFull,
-    events.loss,
-    events.jump,
-    events.probe
-  )
-  for ((event, i) <- counted.zipWithIndex) {
-    val count = RegInit(0.U(32.W))
-    when(io.lane.flowEvents.valid && event && !count.andR) { count := count + 1.U }
-    show(R.FlowEvents(i), count)
-  }
 
   private val memoryFailed = upsets.map(_.failed).getOrElse(false.B)
   for (
@@ -280,19 +270,13 @@ class ControlPort(p: LaneParams) extends Module {
     )
   )
 
-  // -- frames left out; a read of the lowest word takes the others along --
-  for (i <- 0 until p.inputs) {
-    val counters = Module(new LossCounters)
-    counters.io.lost := io.lost(i)
-    counters.io.clear := clear
-    counters.io.take := accepted && slave.io.readAddress === R.LostFramesLow(i).U
-    show(R.LostFramesLow(i), counters.io.frames(31, 0))
-    show(R.LostFramesHigh(i), counters.io.taken.frames(63, 32))
-    show(R.LostBytesLow(i), counters.io.taken.bytes(31, 0))
-    show(R.LostBytesHigh(i), counters.io.taken.bytes(63, 32))
-  }
+  // -- events --
+  eventCounts.io.lost := io.lost
+  eventCounts.io.flowEvents := io.lane.flowEvents
+  eventCounts.io.refreshSkipped := io.lane.refreshSkipped
+  eventCounts.io.clear := clear
 
-  // -- read: the multiplexer is registered once, the file one clock and the window two clocks behind their index --
+  // -- read: the multiplexer is registered once, file and counts one clock and the window two clocks behind their index --
   file.close()
   private val address = slave.io.readAddress
   private def page(at: UInt): UInt = at >> PageBits
@@ -307,7 +291,11 @@ class ControlPort(p: LaneParams) extends Module {
   )
   private val inWindow = address >= WindowBase.U && address < (WindowBase + WindowBytes).U
   io.statistics.index := (address - WindowBase.U)(StatisticsWindow.IndexBits + 1, 2)
-  slave.io.readData := Mux(RegNext(RegNext(inWindow)), io.statistics.word, RegNext(value) | file.readWord)
+  slave.io.readData := Mux(
+    RegNext(RegNext(inWindow)),
+    io.statistics.word,
+    RegNext(value | eventCounts.io.word) | file.readWord
+  )
 }
 
 object ControlPort {

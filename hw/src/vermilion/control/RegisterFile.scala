@@ -12,6 +12,10 @@ import vermilion.fixed.{ConstantTable, Delay, SweepInit}
   *   clock  0  `write`: bits outside the fields are cut off      2  the merged word is read back
   *          1  into the RAM, byte by byte                        3  `written(x)`, `word`: the registers take it, seen from clock 4
   * }}}
+  * Words that the lane takes together (`loaded`) are in the RAM alone until `load`: then it is read along them, and they pass down a chain of
+  * registers, a word a clock, so that none needs an enable of its own. `loading` is high until all stand in their places; till then nothing may
+  * be written.
+  *
   * `moving` is high in clocks 1 to 3: neither a write nor a read may begin then, so a read sees all writes answered before. `read` addresses in
   * clock t give `readWord` in t+1; nothing may be written to the RAM (clock 1 of a write) in t.
   *
@@ -20,6 +24,7 @@ import vermilion.fixed.{ConstantTable, Delay, SweepInit}
 class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
   import RegisterFile._
   private val masks = scala.collection.mutable.Map.empty[Int, BigInt]
+  private val chained = scala.collection.mutable.Map.empty[Int, UInt]
   private val init = new SweepInit(Words)
   private def isHere(address: UInt): Bool = (address >> (IndexBits + 2)).asUInt === 0.U
   private def indexOf(address: UInt): UInt = address(IndexBits + 1, 2)
@@ -46,8 +51,15 @@ class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
   private val s3Columns = RegNext(UIntToOH(s2Index(RowBits - 1, 0)))
   private val s3Valid = RegNext(s2Valid, false.B)
 
+  // -- load --
+  private val loads = RegInit(false.B)
+  private val loadAt = Reg(UInt(IndexBits.W))
+  private val shifts = WireInit(false.B)
+  val load: Bool = WireInit(false.B)
+  val loading: Bool = loads || shifts
+
   /** What the register holds that is being written, its strobes heeded. */
-  val word: UInt = copy(s2Index)
+  val word: UInt = copy(Mux(loads, loadAt, s2Index))
 
   /** As it was written, without the strobes' effect: for bits that are not kept. Those of bytes without a strobe are 0. */
   val raw: UInt = Delay(write.bits.data & write.bits.mask, 3)
@@ -76,9 +88,39 @@ class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
     RegEnable(word(mask.bitLength - 1, 0), 0.U(mask.bitLength.W), written(address)).pad(32)
   }
 
+  /** A register that takes with `load` what was written. */
+  def loaded(address: Int, mask: BigInt): UInt = {
+    keep(address, mask)
+    require(!chained.contains(address / 4), s"register $address is loaded twice")
+    chained(address / 4) = Wire(UInt(32.W))
+    chained(address / 4)(mask.bitLength - 1, 0).pad(32)
+  }
+
+  /** The chain, from the RAM to the word that is read first. What follows a word is the next one, or else the next row. */
+  private def chain(): Unit = {
+    val indices = chained.keys.toSeq.sorted
+    def table(holds: Int => Boolean): Bool =
+      ConstantTable(Seq.tabulate(Words)(i => BigInt(if (holds(i)) 1 else 0)), 1)(loadAt).asBool
+    val hasNext = table(i => chained.contains(i + 1) && (i + 1) % (1 << RowBits) != 0)
+    when(load) {
+      loads := true.B
+      loadAt := indices.head.U
+    }.elsewhen(loads) {
+      loadAt := Mux(hasNext, loadAt + 1.U, Cat(loadAt(IndexBits - 1, RowBits) + 1.U, 0.U(RowBits.W)))
+      loads := loadAt =/= indices.last.U
+    }
+    shifts := RegNext(loads && table(chained.contains), false.B)
+    indices.reverse.foldLeft(word) { case (from, index) =>
+      chained(index) := RegEnable(from, shifts)
+      chained(index)
+    }
+  }
+
   /** To be called once, after all registers. */
-  def close(): Unit =
+  def close(): Unit = {
+    chain()
     fields := ConstantTable(Seq.tabulate(Words)(masks.getOrElse(_, BigInt(0))), 32)(indexOf(write.bits.address))
+  }
 }
 
 object RegisterFile {

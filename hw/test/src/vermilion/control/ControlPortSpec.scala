@@ -105,6 +105,7 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
     }
   }
 
+  private val loadClocks = 130 // from a commit to its offer, at most
   private val stored: Seq[(Int, BigInt)] =
     Seq(
       R.PortCost,
@@ -179,31 +180,83 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
         assert(write(R.Commit(), 1))
         assert((read(R.Status()) & 2) == 2, "pending commit not shown")
         assert(!write(R.ShadowLimitBytes(), 888, limit = 40), "a write was answered while a commit was pending")
+        for (_ <- 0 until loadClocks) clock()
         assert(dut.io.lane.commit.bits.config.decide.limitBytes.peek().litValue == 777)
         takeCommit = true
         dut.io.axi.b.ready.poke(true.B)
-        for (_ <- 0 until 30) clock()
+        for (_ <- 0 until loadClocks) clock()
         dut.io.axi.b.ready.poke(false.B)
         assert(commits.toSeq == Seq(BigInt(9)) && services.toSeq == Seq(BigInt(1234)))
         assert(read(R.ShadowLimitBytes()) == 888, "the waiting write was lost")
         assert((read(R.Status()) & 0x102) == 0)
 
-        // every field reaches its place in the record
+        // every field reaches its place in the record, and not before the commit
         val lane = dut.io.lane.commit.bits.config
+        def whileOffered(check: => Unit): Unit = {
+          takeCommit = false
+          assert(write(R.QueueSelect(), 9) && write(R.Commit(), 1))
+          for (_ <- 0 until loadClocks) clock()
+          assert(dut.io.lane.commit.valid.peek().litToBoolean)
+          check
+          takeCommit = true
+          while (dut.io.lane.commit.valid.peek().litToBoolean) clock()
+        }
         for (c <- 0 until 3; k <- 0 until 2) {
           assert(write(R.ShadowColourCurveFlags(c, k), 0x401) && write(R.ShadowColourCurveSlope2(c, k), 16 * c + k))
-          val curve = if (k == 0) lane.colours(c).drop else lane.colours(c).ecn
-          clock()
-          assert(curve.shape.slope2.peek().litValue == (BigInt(1) << 32) + 16 * c + k)
-          assert(curve.shape.on.peek().litValue == 1)
         }
         assert(write(R.ShadowWeight(5), (3 << 24) + 200) && write(R.ShadowLambda(), (41L << 24) + 65535))
-        assert(lane.average.weight(5).mant.peek().litValue == 200 && lane.average.weight(5).shift.peek().litValue == 3)
-        assert(lane.average.lambda.mant.peek().litValue == 65535 && lane.average.lambda.shift.peek().litValue == 41)
+        whileOffered {
+          for (c <- 0 until 3; k <- 0 until 2) {
+            val curve = if (k == 0) lane.colours(c).drop else lane.colours(c).ecn
+            assert(curve.shape.slope2.peek().litValue == (BigInt(1) << 32) + 16 * c + k)
+            assert(curve.shape.on.peek().litValue == 1)
+          }
+          val (weight, lambda) = (lane.average.weight(5), lane.average.lambda)
+          assert(weight.mant.peek().litValue == 200 && weight.shift.peek().litValue == 3)
+          assert(lambda.mant.peek().litValue == 65535 && lambda.shift.peek().litValue == 41)
+        }
+        // Each word of the record has values of its own: the whole record against what was written.
+        val written = stored
+          .filter(_._1 >= R.ShadowFlags())
+          .map { case (at, mask) =>
+            val data = BigInt(32, random) & mask
+            assert(write(at, data))
+            at -> data
+          }
+          .toMap
+        whileOffered {
+          for (c <- 0 until 3; k <- 0 until 2) {
+            val curve = if (k == 0) lane.colours(c).drop else lane.colours(c).ecn
+            def wide(of: R.Register, bit: Int) =
+              written(of(c, k)) + (written(R.ShadowColourCurveFlags(c, k)) >> bit & 1) * (BigInt(1) << 32)
+            assert(curve.shape.minTh.peek().litValue == written(R.ShadowColourCurveMinTh(c, k)))
+            assert(curve.shape.maxTh.peek().litValue == written(R.ShadowColourCurveMaxTh(c, k)))
+            assert(curve.shape.endTh.peek().litValue == written(R.ShadowColourCurveEndTh(c, k)))
+            assert(curve.shape.slope1.peek().litValue == wide(R.ShadowColourCurveSlope1, 8))
+            assert(curve.shape.base2.peek().litValue == wide(R.ShadowColourCurveBase2, 9))
+            assert(curve.shape.slope2.peek().litValue == wide(R.ShadowColourCurveSlope2, 10))
+            for (
+              (of, r) <- Seq(
+                curve.shape.square2 -> R.ShadowColourCurveSquare2,
+                curve.inverses(0) -> R.ShadowColourCurveInv1,
+                curve.inverses(1) -> R.ShadowColourCurveInv2
+              )
+            ) assert(of.mant.peek().litValue + (of.shift.peek().litValue << 24) == written(r(c, k)))
+          }
+          for (c <- 0 until 3) assert(lane.colours(c).ecnOwn.peek().litValue == written(R.ShadowColourEcnOwn(c)))
+          assert(lane.decide.limitBytes.peek().litValue == written(R.ShadowLimitBytes()))
+          assert(lane.decide.limitPackets.peek().litValue == written(R.ShadowLimitPackets()))
+          assert(dut.io.lane.service.bits.quantum.peek().litValue == written(R.ShadowQuantum()))
+          for (i <- 0 until 6) {
+            val weight = lane.average.weight(i)
+            assert(weight.mant.peek().litValue + (weight.shift.peek().litValue << 24) == written(R.ShadowWeight(i)))
+          }
+        }
+        commits.clear()
 
         // things past the build are ignored and flagged, until cleared
         assert(write(R.QueueSelect(), 10) && write(R.Commit(), 1) && write(R.Snapshot(), 1))
-        assert((read(R.Status()) & 0x102) == 0x100 && commits.size == 1 && snapshots.isEmpty)
+        assert((read(R.Status()) & 0x102) == 0x100 && commits.isEmpty && snapshots.isEmpty)
         assert(write(R.Status(), 0x100) && read(R.Status()) == 0)
         val before = classes.size
         assert(write(R.ClassAddress(), 46) && write(R.ClassEntry(), 10) && read(R.Status()) == 0x100)
@@ -232,13 +285,12 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
 
         assert(write(R.TtlOption(), 0x1e9e) && write(R.ShadowDistance(), 0x105))
         val told = dut.io.lane.commit.bits.config
-        assert(dut.io.lane.ttlOption.ip4.peek().litValue == 0x9e && dut.io.lane.ttlOption.ip6.peek().litValue == 0x1e)
-        assert(
-          told.distance.option.peek().litValue == 1 && told.distance.infer.peek().litValue == 0 && told.distance.share
-            .peek()
-            .litValue == 1
-        )
-        assert(told.decide.removeOption.peek().litValue == 1)
+        whileOffered {
+          assert(dut.io.lane.ttlOption.ip4.peek().litValue == 0x9e && dut.io.lane.ttlOption.ip6.peek().litValue == 0x1e)
+          val distance = told.distance
+          assert(distance.option.peek().litValue == 1 && distance.infer.peek().litValue == 0)
+          assert(distance.share.peek().litValue == 1 && told.decide.removeOption.peek().litValue == 1)
+        }
 
         seeds.clear()
         for (i <- 0 until 4) assert(write(R.Seed(i), i + 1) && write(R.FlowSeed(i), i + 21))

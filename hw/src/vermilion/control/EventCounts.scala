@@ -1,0 +1,161 @@
+package vermilion.control
+
+import chisel3._
+import chisel3.util._
+import vermilion.control.{RegisterMap => R}
+import vermilion.fixed.Arithmetic.wrap
+import vermilion.fixed.Delay
+import vermilion.fixed.Formats._
+import vermilion.flow.FlowEvents
+import vermilion.lane.LaneParams
+
+/** Counts events for a host, in a RAM, with one adder for all.
+  *
+  * {{{
+  *   lost_frames, lost_bytes       64 bits an input; they wrap, and `clear` makes them 0, of a loss of the same clock too
+  *   flow_events, refreshes_skipped      32 bits; they stay at 2^32 - 1
+  * }}}
+  * A walk goes along the words without end, one a clock. A few bits a count gather what comes meanwhile; in the clock before a walk it takes all of
+  * them, so it makes the counts those of one clock. A cleared count stays out of the walk that writes 0.
+  *
+  * The host reads a copy. A read that takes one (of a 64-bit count's lowest word, or of any 32-bit word) has to wait while `ready` is low: the next
+  * walk copies what belongs together, the four words of an input. So a read waits for two walks and three clocks at most, a walk more after
+  * `clear`, and sees everything that came before it. After a reset all reads wait for a walk, which writes zeros.
+  *
+  * @param wordBits bits of a word, 32; fewer for a test that lets counts end
+  */
+class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
+  import EventCounts._
+  val io = IO(new Bundle {
+    val lost = Input(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
+    val flowEvents = Flipped(Valid(new FlowEvents)) // `slotClocks` apart
+    val refreshSkipped = Input(Bool())
+    val clear = Input(Bool()) // of lost frames and bytes
+    val request = Flipped(Valid(UInt(ControlPort.AddressBits.W))) // a read, of any address: stays until it is `taken`
+    val taken = Input(Bool())
+    val ready = Output(Bool())
+    val readAddress = Input(UInt(ControlPort.AddressBits.W))
+    val word = Output(UInt(32.W)) // of the address one clock before, the last that was taken; 0 if no count is there
+  })
+  private val period = 4 * p.inputs + EventWords + 1
+  private val at = RegInit(0.U(log2Ceil(period).W))
+  private val start = at === (period - 1).U // the next clock begins a walk
+  at := Mux(start, 0.U, at + 1.U)
+
+  private val isFirst = RegInit(true.B) // the walk after a reset
+  when(start) { isFirst := false.B }
+  private val clearAsked, clearing = RegInit(false.B)
+  when(start) {
+    clearing := clearAsked
+    clearAsked := false.B
+  }
+  when(io.clear) { clearAsked := true.B }
+
+  /** A count of one word or, `isLong`, of two: what a clock adds to it, in clocks that are so far apart at least. */
+  private class Count(val address: Int, val isLong: Boolean, adds: UInt, apart: Int = 1) {
+    private val most = (BigInt(1) << adds.getWidth) - 1
+    private val gathered = RegInit(
+      0.U((most * (2 * period / apart + 1)).bitLength.W)
+    ) // in two walks, if the first one clears
+    private val sum = gathered +& adds
+    assert(!sum(gathered.getWidth), "more events than a count can gather")
+    gathered := wrap(sum, gathered.getWidth)
+    when(start && !(isLong.B && clearAsked) || isLong.B && io.clear) { gathered := 0.U }
+
+    /** What the walk adds. */
+    val more: UInt = RegEnable(wrap(sum, gathered.getWidth), start)
+    require(more.getWidth <= wordBits, s"wordBits is $wordBits; legal are ${more.getWidth} to 32")
+  }
+  private val lost = io.lost.zipWithIndex.flatMap { case (frame, i) =>
+    Seq(
+      new Count(R.LostFramesLow(i), true, frame.valid),
+      new Count(R.LostBytesLow(i), true, Mux(frame.valid, frame.bits, 0.U))
+    )
+  }
+  private val events = io.flowEvents.bits
+  private val kinds = Seq(
+    events.adopted,
+    events.collision,
+    events.agedOut,
+    events.displaced,
+    events.tableFull,
+    events.loss,
+    events.jump,
+    events.probe
+  )
+  private val happened = kinds.zipWithIndex.map { case (event, i) =>
+    new Count(R.FlowEvents(i), false, io.flowEvents.valid && event, p.slotClocks)
+  }
+  private val all = lost ++ happened :+ new Count(R.RefreshesSkipped(), false, io.refreshSkipped)
+
+  /** The words in the walk's order: a long count's high word behind its low one. */
+  private val words = all.flatMap(count => Seq(Some(count)) ++ Option.when(count.isLong)(None))
+  private val addresses = all.flatMap(count => Seq(count.address) ++ Option.when(count.isLong)(count.address + 4))
+  private val mostBits = all.map(_.more.getWidth).max
+  require(words.size == period, s"${words.size} words in a walk of $period clocks")
+  private val record = UInt((1 + wordBits).W) // highest bit: a count of one word is past its end
+  private val counts = SyncReadMem(period, record) // in the walk's order
+  private val copies = SyncReadMem(Depth, record) // by address
+
+  // -- the walk: a word's address, one clock later its sum, and one more later its write --
+  private def ofWord[T <: Data](of: Seq[T]): T = {
+    val last =
+      Seq.fill((1 << at.getWidth) - period)(of.last) // a power of two, so that it is chosen by the bits of `at`
+    Delay(VecInit(of ++ last)(at))
+  }
+  private val s1Old = counts.read(at)
+  private val s1At = Delay(at)
+  private val s1Index = ofWord(addresses.map(address => indexOf(address.U(ControlPort.AddressBits.W))))
+  private val s1More = ofWord(words.map(_.map(_.more).getOrElse(0.U).pad(mostBits)))
+  private val s1IsHigh = ofWord(words.map(_.isEmpty.B))
+  private val isLongs = at < (4 * p.inputs).U
+  private val s1IsLong = Delay(isLongs)
+  private val s1IsZero = Delay(isFirst || (clearing && isLongs))
+  private val s2Carry = Reg(Bool())
+  private val s1Low = s1Old(wordBits - 1, 0)
+  private val s1Sum = (Cat(s1Low, true.B) +& Cat(s1More, s1IsHigh && s2Carry)) >> 1
+  s2Carry := s1Sum(wordBits)
+  private val s2Sum = Delay(Mux(s1IsZero, 0.U, s1Sum(wordBits - 1, 0)))
+  private val s2IsOver = Delay(!s1IsZero && !s1IsLong && (s1Old(wordBits) || s1Sum(wordBits)))
+  private val s2Index = Delay(s1Index)
+  counts.write(Delay(s1At), Cat(s2IsOver, s2Sum))
+
+  // -- the host's copy --
+  private val isCopying, isFresh = RegInit(false.B)
+  private val wants = io.request.valid && takesCopy(io.request.bits)
+  when(start) { isCopying := wants && !isCopying && !isFresh && !clearAsked }
+  when(Delay(start && isCopying, 2)) { isFresh := true.B }
+  when(io.taken || !wants) { isFresh := false.B }
+  private val s2Copies = Delay(isCopying, 2) && s2Index >> 2 === indexOf(io.request.bits) >> 2
+  when(s2Copies || Delay(isFirst, 2)) { copies.write(s2Index, Cat(s2IsOver, s2Sum)) }
+  private val isCleared = RegNext(RegNext(RegNext(!isFirst, false.B), false.B), false.B)
+  io.ready := isCleared && (!takesCopy(io.request.bits) || isFresh)
+
+  private val read = copies.read(indexOf(io.readAddress))
+  private val isHere = RegEnable(isCount(io.request.bits), io.taken)
+  io.word := Mux(isHere, read(wordBits - 1, 0) | Fill(wordBits, read(wordBits)), 0.U)
+
+  private def isLow(address: UInt): Bool = address(ControlPort.AddressBits - 1, PageBits) === 0.U
+  private def isLost(address: UInt): Bool = isLow(address) &&
+    (0 until p.inputs).map(i => address(PageBits - 1, 4) === (R.LostFramesLow(i) >> 4).U).reduce(_ || _)
+  private def isEvent(address: UInt): Bool = isLow(address) &&
+    (address(PageBits - 1, 5) === (R.FlowEvents(0) >> 5).U || address(PageBits - 1, 2) === (R
+      .RefreshesSkipped() >> 2).U)
+  private def isCount(address: UInt): Bool = isLost(address) || isEvent(address)
+  private def takesCopy(address: UInt): Bool = isEvent(address) || isLost(address) && address(3, 2) === 0.U
+}
+
+object EventCounts {
+
+  /** As deep as a block RAM is anyway; synthesis puts shallower ones into LUTs. */
+  private val Depth = 512
+
+  /** Address bits of the page that has all counts. */
+  private val PageBits = 12
+
+  /** Words of flow_events. */
+  private val EventWords = 8
+
+  /** Where a count's word lies. */
+  private def indexOf(address: UInt): UInt = Cat(address(11), address(9, 2))
+}

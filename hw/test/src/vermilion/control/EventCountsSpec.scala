@@ -1,0 +1,161 @@
+package vermilion.control
+
+import chisel3._
+import chisel3.simulator.scalatest.ChiselSim
+import org.scalatest.flatspec.AnyFlatSpec
+import scala.collection.mutable
+import scala.util.Random
+import vermilion.control.{RegisterMap => R}
+import vermilion.lane.LaneParams
+
+/** Counts as a host reads them, against sums kept here. */
+class EventCountsSpec extends AnyFlatSpec with ChiselSim {
+  private val inputs = 3
+  private val full = LaneParams(inputs = inputs, stallable = Seq.fill(inputs)(true))
+  private val fewBits = 22
+
+  /** All counts as of one clock. */
+  private case class Counts(lost: Seq[(BigInt, BigInt)], events: Seq[BigInt], skipped: BigInt)
+
+  private class Bench(dut: EventCounts, p: LaneParams, wordBits: Int, seed: Int) {
+    val random = new Random(seed)
+    private val most = (BigInt(1) << wordBits) - 1
+    private val events = dut.io.flowEvents.bits.elements.values.toSeq.reverse // in their order in the bundle
+    private var sinceEvents = 0
+    var counts = zero
+    var sinceRequest = mutable.ArrayBuffer(counts)
+    private def zero = Counts(Seq.fill(inputs)((BigInt(0), BigInt(0))), Seq.fill(8)(BigInt(0)), 0)
+
+    def reset(): Unit = {
+      dut.io.request.valid.poke(false.B)
+      dut.io.taken.poke(false.B)
+      dut.io.clear.poke(false.B)
+      dut.reset.poke(true.B)
+      dut.clock.step(4)
+      dut.reset.poke(false.B)
+      counts = zero
+    }
+
+    /** A clock with events, each with probability `often`. */
+    def clock(often: Double, clear: Boolean = false, clocks: Int = 1): Unit = {
+      def happens = random.nextDouble() < often
+      val lost: Seq[Option[Int]] =
+        Seq.fill(inputs)(Option.when(happens)(if (random.nextInt(3) == 0) 65535 else random.nextInt(65536)))
+      val skipped = happens
+      sinceEvents += 1
+      val together = sinceEvents >= p.slotClocks && happens
+      if (together) sinceEvents = 0
+      val kinds = Seq.fill(8)(often == 1.0 || random.nextBoolean())
+      for ((port, length) <- dut.io.lost.zip(lost)) {
+        port.valid.poke(length.isDefined.B)
+        port.bits.poke(length.getOrElse(random.nextInt(65536)).U)
+      }
+      dut.io.refreshSkipped.poke(skipped.B)
+      dut.io.flowEvents.valid.poke(together.B)
+      events.zip(kinds).foreach { case (port, kind) => port.poke(kind.B) }
+      dut.io.clear.poke(clear.B)
+      dut.clock.step(clocks)
+      def more(count: BigInt, on: Boolean) = if (on) (count + clocks).min(most) else count
+      counts = Counts(
+        counts.lost.zip(lost).map { case ((frames, bytes), length) =>
+          if (clear) (BigInt(0), BigInt(0))
+          else (frames + length.fold(0)(_ => clocks), bytes + length.fold(BigInt(0))(BigInt(clocks) * _))
+        },
+        counts.events.zip(kinds).map { case (count, kind) => more(count, together && kind) },
+        more(counts.skipped, skipped)
+      )
+      sinceRequest += counts
+    }
+
+    /** Reads a word while events go on, and gives the clocks that it took until it could be read. */
+    def read(address: Int, often: Double, keep: Boolean = false): (BigInt, Int) = {
+      if (!keep) sinceRequest = mutable.ArrayBuffer(counts)
+      dut.io.request.valid.poke(true.B)
+      dut.io.request.bits.poke(address.U)
+      var waited = 0
+      while (!dut.io.ready.peek().litToBoolean) {
+        clock(often)
+        waited += 1
+        assert(waited < 200, s"no read of $address")
+      }
+      dut.io.taken.poke(true.B)
+      clock(often)
+      dut.io.taken.poke(false.B)
+      dut.io.request.bits.poke(random.choose(Seq(R.LostFramesLow(0), R.RefreshesSkipped(), R.Commit())).U)
+      dut.io.request.valid.poke(random.nextBoolean().B)
+      dut.io.readAddress.poke(address.U)
+      clock(often)
+      dut.io.request.valid.poke(false.B)
+      (dut.io.word.peek().litValue, waited)
+    }
+    def lostOf(i: Int, often: Double): (BigInt, BigInt) = {
+      val low = read(R.LostFramesLow(i), often)._1
+      val asked = sinceRequest.clone()
+      val words = Seq(R.LostFramesHigh, R.LostBytesLow, R.LostBytesHigh).map { r =>
+        val (word, waited) = read(r(i), often)
+        assert(waited == 0, "a word that belongs to another one waits")
+        word
+      }
+      val seen = (low + (words.head << wordBits), words(1) + (words(2) << wordBits))
+      assert(asked.map(_.lost(i)).contains(seen), s"input $i: $seen, and counted were ${asked.map(_.lost(i))}")
+      seen
+    }
+    def checkEvent(i: Int, often: Double): Unit = {
+      val seen = read(R.FlowEvents(i), often)._1
+      assert(sinceRequest.map(_.events(i)).contains(seen), s"event $i: $seen, not of ${sinceRequest.map(_.events(i))}")
+    }
+    def checkSkipped(often: Double): Unit = {
+      val seen = read(R.RefreshesSkipped(), often)._1
+      assert(sinceRequest.map(_.skipped).contains(seen), s"skipped: $seen, not of ${sinceRequest.map(_.skipped)}")
+    }
+    def checkAll(often: Double): Unit = {
+      (0 until inputs).foreach(lostOf(_, often))
+      (0 until 8).foreach(checkEvent(_, often))
+      checkSkipped(often)
+    }
+  }
+  private implicit class Choose(random: Random) { def choose[T](of: Seq[T]): T = of(random.nextInt(of.size)) }
+
+  behavior of "EventCounts"
+
+  for ((name, p) <- Seq("a decision a clock" -> full, "one in eight" -> full.copy(slotClocks = 8)))
+    it should s"show every event once, and what belongs together as of one clock, at $name" in
+      simulate(new EventCounts(p)) { dut =>
+        val seed = 21
+        info(s"seed $seed")
+        val bench = new Bench(dut, p, 32, seed)
+        import bench._
+        for (round <- 0 until 3) {
+          reset()
+          for (high <- Seq(R.LostFramesHigh(1), R.LostBytesLow(2))) assert(read(high, 0)._1 == 0, "after a reset")
+          checkAll(0.0)
+          for (_ <- 0 until 150) {
+            val often = random.choose(Seq(0.0, 0.1, 0.5, 1.0))
+            for (_ <- 0 until random.nextInt(60)) clock(often)
+            random.nextInt(8) match {
+              case 0         => clock(often, clear = true)
+              case 1 | 2 | 3 => lostOf(random.nextInt(inputs), often)
+              case 4 | 5     => checkEvent(random.nextInt(8), often)
+              case 6         => checkSkipped(often)
+              case _ =>
+                val hole = random.choose(Seq(R.Commit(), R.LostFramesLow(inputs), R.Upsets(0), R.TtlOption(), 0x1800))
+                assert(read(hole, often) == ((0, 0)), s"at $hole")
+            }
+          }
+          checkAll(0.0)
+          assert(counts.events.forall(_ > 100) && counts.skipped > 100)
+        }
+      }
+
+  it should "carry into the high words, and end a count of one word at its greatest value" in
+    simulate(new EventCounts(full, fewBits)) { dut =>
+      val bench = new Bench(dut, full, fewBits, 22)
+      import bench._
+      reset()
+      clock(1.0, clocks = (1 << fewBits) - 5)
+      for (_ <- 0 until 4) checkAll(1.0)
+      checkAll(0.0)
+      assert(counts.lost.forall { case (frames, bytes) => frames > (1 << fewBits) && bytes >> fewBits > 1000 })
+      assert(counts.events.forall(_ == (1 << fewBits) - 1) && counts.skipped == (1 << fewBits) - 1)
+    }
+}
