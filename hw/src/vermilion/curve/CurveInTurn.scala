@@ -1,25 +1,13 @@
 package vermilion.curve
 
 import chisel3._
-import chisel3.util.{Cat, RegEnable, Valid}
+import chisel3.util.{Cat, RegEnable}
 import vermilion.control.{ColourConfig, CurveConfig, Scaled}
 import vermilion.fixed.Arithmetic.wrap
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Delay, ShiftDown, WideWriteRam}
 import vermilion.lane.LaneParams
 import vermilion.stream.Colour
-
-/** The curves of a queue's colours, to be taken as a whole. */
-class CurveCommit(p: LaneParams) extends Bundle {
-  val queue = UInt(p.queueBits.W)
-  val colours = Vec(Colour.Count, new ColourConfig)
-}
-
-/** Whose curves an average is going to meet. */
-class CurveRequest(p: LaneParams) extends Bundle {
-  val queue = UInt(p.queueBits.W)
-  val colour = UInt(2.W)
-}
 
 /** What [[CurveUnit]] computes, with the curves of all queues, for requests that are 8 clocks apart or more.
   *
@@ -36,17 +24,8 @@ class CurveRequest(p: LaneParams) extends Bundle {
   * from 0 to 1. `forced` stands from 2 to 9, `probability` from [[CurveInTurn.Latency]] for 8 clocks. A commit lies 8 clocks or more from
   * requests before it and behind it if it comes in one of the clocks -5 to 2 of the slot that it has for itself.
   */
-class CurveInTurn(p: LaneParams) extends Module {
+class CurveInTurn(p: LaneParams) extends QueueCurves(p) {
   import CurveInTurn._
-  val io = IO(new Bundle {
-    val commit = Flipped(Valid(new CurveCommit(p)))
-    val request = Flipped(Valid(new CurveRequest(p)))
-    val ratio = Input(UInt(RatioBits.W))
-    val average = Input(UInt(AvgBits.W))
-    val canMark = Input(Bool()) // the packet, in this queue; by the mark curve if its colour has one
-    val forced = Output(Bool())
-    val probability = Output(UInt(ProbBits.W))
-  })
   private val one = BigInt(1) << ProbFrac
   private val phases = Seq.iterate(io.request.valid, Latency - Request)(RegNext(_, false.B))
 

@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util.Valid
 import vermilion.average.Tally
 import vermilion.classify.ClassEntry
-import vermilion.control.{AverageConfig, ColourConfig, CurveInverses, CurveShape, PolicyConfig, Scaled}
+import vermilion.control.{AverageConfig, PolicyConfig, Scaled}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowState
 import vermilion.lane.LaneParams
@@ -104,38 +104,6 @@ object StepConfig {
     part.updateDepart := c.updateDepart
     part.masks := c.masks
     part.weight := c.weight
-    part
-  }
-}
-
-/** What the curves of one colour are read for first: with the packet's size they become factors. */
-class ColourInverses extends Bundle {
-  val drop = CurveInverses()
-  val ecn = CurveInverses()
-}
-
-object ColourInverses {
-  def apply(c: ColourConfig): ColourInverses = {
-    val part = Wire(new ColourInverses)
-    part.drop := c.drop.inverses
-    part.ecn := c.ecn.inverses
-    part
-  }
-}
-
-/** The rest of them, which the average meets. */
-class ColourShapes extends Bundle {
-  val drop = new CurveShape
-  val ecnOwn = Bool()
-  val ecn = new CurveShape
-}
-
-object ColourShapes {
-  def apply(c: ColourConfig): ColourShapes = {
-    val part = Wire(new ColourShapes)
-    part.drop := c.drop.shape
-    part.ecnOwn := c.ecnOwn
-    part.ecn := c.ecn.shape
     part
   }
 }

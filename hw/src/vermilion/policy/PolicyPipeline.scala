@@ -33,7 +33,7 @@ import vermilion.victim._
   *
   * A commit travels as a slot of its own: each stage's configuration changes when the slot passes, so every packet sees all of
   * the old or all of the new, nothing is emptied and no packet waits. `commit` is taken when the slot has passed the last of
-  * these stages; `live` answers `look` [[PolicyTiming.mark]] + [[PolicyTiming.live]] clocks after it was taken.
+  * these stages; `live` answers `look` [[PolicyTiming.mark]] + [[PolicyTiming.averageDone]] clocks after it was taken.
   */
 class PolicyPipeline(p: LaneParams) extends Module {
   private val timing = PolicyTiming(p)
@@ -64,12 +64,12 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val slots = Module(new SlotSource(p))
   private val look = Module(QueueLook.of(p))
   private val averages = Module(AverageUnit.of(p))
-  private val curve = Module(new CurveUnit)
-  private val size = Module(new SizeRatio)
-  private val limit = Module(new QueueLimit(p))
-  private val verdicts = Module(new VerdictUnit(p))
+  private val curve = Module(QueueCurves(p))
+  private val size = Module(SizeRatio(p))
+  private val limit = Module(QueueLimit(p))
+  private val verdicts = Module(VerdictUnit(p))
 
-  private val marker = Module(new TokenMarker(p))
+  private val marker = Module(TokenMarker(p))
   private val flows = Module(if (p.flows == 0) new NoFlowMarker(p.queueBits) else new FlowMarker(p.queueBits, p.flows))
   private val distance = Module(new Distance)
   // Wide records lie in block RAM, which is 512 deep anyway: declared with fewer, synthesis puts them into LUTs.
@@ -80,8 +80,6 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val stepConfig = inBlockRam(new StepConfig)
   private val sizeConfig = SyncReadMem(p.queues, new SizeConfig)
   private val decideConfig = inBlockRam(new DecideConfig)
-  private val inverses = Seq.fill(Colour.Count)(inBlockRam(new ColourInverses))
-  private val shapes = Seq.fill(Colour.Count)(inBlockRam(new ColourShapes))
 
   // -- stage m0: what the slot carries --
   private val ready =
@@ -179,19 +177,18 @@ class PolicyPipeline(p: LaneParams) extends Module {
   when(carries(lookAt, Slot.Commit)) {
     lookConfig.write(io.commit.bits.queue, LookConfig(io.commit.bits.config.average))
   }
-  when(carries(0, Slot.Commit)) { stepConfig.write(io.commit.bits.queue, StepConfig(io.commit.bits.config.average)) }
+  when(carries(stepRead, Slot.Commit)) { stepConfig.write(io.commit.bits.queue, StepConfig(io.commit.bits.config.average)) }
   io.commit.ready := carries(decideRead, Slot.Commit)
   when(carries(ratioRead, Slot.Commit)) { sizeConfig.write(io.commit.bits.queue, io.commit.bits.config.size) }
-  for ((colour, c) <- io.commit.bits.config.colours.zipWithIndex) {
-    when(carries(inverseRead, Slot.Commit)) { inverses(c).write(io.commit.bits.queue, ColourInverses(colour)) }
-    when(carries(shapeRead, Slot.Commit)) { shapes(c).write(io.commit.bits.queue, ColourShapes(colour)) }
-  }
+  curve.io.commit.valid := carries(curveRequest, Slot.Commit)
+  curve.io.commit.bits.queue := io.commit.bits.queue
+  curve.io.commit.bits.colours := io.commit.bits.config.colours
   when(io.commit.ready) {
     decideConfig.write(io.commit.bits.queue, io.commit.bits.config.decide)
     committing := false.B
   }
 
-  // -- stages -7 to 1: what averages see of the queue --
+  // -- up to stage 1: what averages see of the queue --
   look.io.now := io.now
   look.io.departed := io.departed
   look.io.start := at(lookAt).valid
@@ -200,46 +197,43 @@ class PolicyPipeline(p: LaneParams) extends Module {
   look.io.config := lookConfig.read(at(lookAt).bits.entry.queue)
 
   // -- stage 1: which averages the packet changes --
+  private val stepNow = stepConfig.read(at(stepRead).bits.entry.queue)
   private val s1 = stages(1).bits
-  private val s1Config = stepConfig.read(token.bits.entry.queue)
+  private val s1Config = since(stepNow, stepRead + 1, 1)
   private val s1Updates = s1.counted || (s1.slot === Slot.Refresh && s1Config.updateDepart)
   private val s1Update = VecInit(Seq.tabulate(Colour.Count) { e =>
     stages(1).valid && s1Updates && s1Config.masks(e)(s1.entry.colour)
   })
   look.io.update := s1Update
 
-  // -- stages 0 to 6: averages --
-  averages.io.queue := token.bits.entry.queue
-  averages.io.request.valid := stages(1).valid
-  averages.io.request.bits.refresh := s1.slot === Slot.Refresh
-  averages.io.request.bits.look := s1.slot === Slot.Look
+  // -- up to stage 6: averages --
+  private val asked = at(stepRead + 1)
+  averages.io.queue := at(averageQueue).bits.entry.queue
+  averages.io.request.valid := asked.valid
+  averages.io.request.bits.refresh := asked.bits.slot === Slot.Refresh
+  averages.io.request.bits.look := asked.bits.slot === Slot.Look
   averages.io.request.bits.update := s1Update
   averages.io.request.bits.seen := look.io.seen
-  averages.io.request.bits.weight := s1Config.weight
-  averages.io.colour := stages(averageDone - 1).bits.entry.colour
-  io.live.valid := carries(live, Slot.Look)
+  averages.io.request.bits.weight := stepNow.weight
+  averages.io.colour := stages(averageColour).bits.entry.colour
+  io.live.valid := carries(averageDone, Slot.Look)
   io.live.bits := averages.io.average
 
-  // -- stages -2 to 2: the packet's size; stages 2 to 6: its colour's curves --
+  // -- stages -2 to 2: the packet's size; from then on its colour's curves --
   size.io.valid := at(ratioRead + 1).valid
   size.io.lenBytes := at(ratioRead + 1).bits.meta.lenBytes
   size.io.config := sizeConfig.read(at(ratioRead).bits.entry.queue)
-  private def ofColour[T <: Data](memories: Seq[SyncReadMem[T]], read: Int): T =
-    VecInit(memories.map(_.read(stages(read).bits.entry.queue)))(stages(read + 1).bits.entry.colour)
-  private val inversesRead = ofColour(inverses, inverseRead)
-  curve.io.dropInverses := inversesRead.drop
-  curve.io.markInverses := inversesRead.ecn
   curve.io.ratio := size.io.ratio
-  private val s6Shapes = Delay(ofColour(shapes, shapeRead))
+  curve.io.request.valid := carries(curveRequest, Slot.Packet)
+  curve.io.request.bits.queue := at(curveRequest).bits.entry.queue
+  curve.io.request.bits.colour := at(curveRequest).bits.entry.colour
 
   // -- stage 6: the colour's own average meets its curves --
   private val s6 = stages(averageDone).bits
   private val s6Decide = decideConfig.read(stages(decideRead).bits.entry.queue)
   private val s6CanMark = s6Decide.ecn && s6.isEct
   curve.io.average := averages.io.own
-  curve.io.drop := s6Shapes.drop
-  curve.io.mark := s6Shapes.ecn
-  curve.io.mayMark := s6CanMark && s6Shapes.ecnOwn
+  curve.io.canMark := s6CanMark
 
   // -- stages 7 to 15: space, compare with the limit, decide --
   private def since6[T <: Data](x: T, stage: Int): T = since(x, averageDone, stage)
@@ -354,11 +348,11 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.bad := done.meta.bad
   out.noBuffer := done.meta.noBuffer
   out.time := done.time
-  out.backlog := since(look.io.backlog, lookAt + 2, latency)
+  out.backlog := since(look.io.backlog, backlogSeen, latency)
   out.lastDeparture := since(look.io.lastDeparture, lookAt + 2, latency)
-  out.ahead := since(averages.io.ahead, live, latency)
+  out.ahead := since(averages.io.ahead, averageDone, latency)
   out.draw := done.draw
-  out.average := since(averages.io.average, live, latency)
+  out.average := since(averages.io.average, averageDone, latency)
   out.probability := Delay(curve.io.probability)
   out.queued := limit.io.queued
   out.distance := done.distance

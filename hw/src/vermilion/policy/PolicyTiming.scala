@@ -1,7 +1,7 @@
 package vermilion.policy
 
-import vermilion.average.{AverageUnit, QueueLook}
-import vermilion.curve.CurveUnit
+import vermilion.average.{AverageUnit, QueueLook, QueueLookInTurn}
+import vermilion.curve.{CurveUnit, QueueCurves}
 import vermilion.decide.SizeRatio
 import vermilion.flow.FlowMarker
 import vermilion.lane.LaneParams
@@ -14,31 +14,35 @@ import vermilion.mark.TokenMarker
 case class PolicyTiming(p: LaneParams) {
 
   /** Clocks from the slot to stage 0: a clock for the marker's kind, and the marker by flow. */
-  val mark: Int = 1 + FlowMarker.Latency + (if (p.inTurn) 2 else 0)
+  val mark: Int = 1 + FlowMarker.latency(p)
 
   /** The stages in which the markers have answered. */
-  val bucketDone: Int = TokenMarker.Latency - mark
-  val flowDone: Int = 1 + FlowMarker.Latency - mark
+  val bucketDone: Int = TokenMarker.latency(p) - mark
+  val flowDone: Int = 0
 
-  /** The stage in which the queue is looked up: what averages see of it stands ready in stage 1, beside their base. */
-  val lookAt: Int = 1 - QueueLook.Latency
+  /** The stage in which the queue is looked up, so that what an update changes is told in stage 1; and that in which all of its backlog is seen. */
+  val lookAt: Int = 1 - (if (p.inTurn) QueueLookInTurn.Updated else QueueLook.Latency)
+  val backlogSeen: Int = lookAt + (if (p.inTurn) 7 else 2)
   require(mark + lookAt > 0, "the queue would be looked up in the slot's own clock, or before")
 
-  /** The stage in which the colour's own average stands ready, and meets the curves; and that in which all do. */
+  /** The stages in which weights and masks are read, with the averages' request a clock behind; of its queue; of its colour. */
+  val stepRead: Int = if (p.inTurn) -3 else 0
+  val averageQueue: Int = if (p.inTurn) stepRead + 1 else stepRead
+  val averageColour: Int = if (p.inTurn) 1 else AverageUnit.Latency - 1
+
+  /** The stage in which the averages stand ready, and the colour's own meets its curves. */
   val averageDone: Int = AverageUnit.Latency
-  val live: Int = averageDone + (if (p.inTurn) 2 else 0)
 
   /** The stages in which configuration is read for what weights a packet by its size, for its curves and for its verdict. */
-  val inverseRead: Int = averageDone - 1 - CurveUnit.Early
-  val ratioRead: Int = inverseRead - SizeRatio.Latency
-  val shapeRead: Int = averageDone - 2
+  val curveRequest: Int = averageDone + QueueCurves.request(p)
+  val ratioRead: Int = averageDone - 1 - CurveUnit.Early - SizeRatio.Latency
   val decideRead: Int = averageDone - 1
 
   /** The stage in which it is known whether the average is over the end of its curve. */
-  val forced: Int = averageDone + 1
+  val forced: Int = averageDone + QueueCurves.forced(p)
 
   /** The stage of the verdict's one-clock loop, in which the probability stands ready. */
-  val decide: Int = averageDone + CurveUnit.Latency
+  val decide: Int = averageDone + QueueCurves.latency(p)
 
   /** The last stage, that of the verdict at the port. */
   val latency: Int = decide + 1
