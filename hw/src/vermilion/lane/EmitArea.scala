@@ -6,7 +6,7 @@ import chisel3.util.{Cat, Decoupled}
 import circt.stage.ChiselStage
 import vermilion.control.{AxiLite, ControlPort}
 import vermilion.fixed.Formats._
-import vermilion.flow.FlowMarker
+import vermilion.flow.{FlowMarker, FlowMarkerInTurn}
 import vermilion.mark.{TokenKind, TokenMarker}
 import vermilion.nic.{NicParams, VermilionApp}
 import vermilion.parse.HeaderParser
@@ -26,6 +26,7 @@ object EmitArea extends App {
   private val designs: Map[String, () => RawModule] = Map(
     "token" -> (() => new TokenMarker(p)),
     "flow-4096" -> (() => new FlowMarker(p.queueBits, 4096)),
+    "flow-4096-in-turn" -> (() => new FlowMarkerInTurn(p.queueBits, 4096)),
     "flow-65536" -> (() => new FlowMarker(p.queueBits, 65536)),
     "parser" -> (() => new HeaderParser),
     "queues" -> (() => new EgressQueues(p)),
