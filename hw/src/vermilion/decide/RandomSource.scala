@@ -3,6 +3,12 @@ package vermilion.decide
 import chisel3._
 import chisel3.util._
 
+object RandomSource {
+
+  /** The state after a reset, s0 first. */
+  val resetState: Seq[BigInt] = Seq("9e3779b9", "243f6a88", "b7e15162", "deadbeef").map(BigInt(_, 16))
+}
+
 /** xoshiro128++ 1.0 (Blackman and Vigna, ACM TOMS 47, 2021): 32 fresh bits a draw, period 2^128 - 1.
   *
   * State step and output are adds, rotations and exclusive ors. `draw` holds the number for the present draw; `next`
@@ -14,8 +20,7 @@ class RandomSource extends Module {
     val draw = Output(UInt(32.W))
     val seed = Flipped(Valid(UInt(128.W)))
   })
-  private val resetState = Seq("h9e3779b9", "h243f6a88", "hb7e15162", "hdeadbeef")
-  private val s = RegInit(VecInit(resetState.map(_.U(32.W))))
+  private val s = RegInit(VecInit(RandomSource.resetState.map(_.U(32.W))))
   private def rotateLeft(x: UInt, k: Int): UInt = Cat(x(31 - k, 0), x(31, 32 - k))
 
   io.draw := rotateLeft(s(0) + s(3), 7) + s(0)

@@ -2,8 +2,9 @@ package vermilion.flow
 
 import chisel3._
 import chisel3.util._
+import vermilion.fixed.Arithmetic.wrap
 import vermilion.fixed.Formats.TimeBits
-import vermilion.stream.Headers
+import vermilion.stream.{Colour, Headers}
 
 /** Number formats of the per-flow markers; the model's are in `sim/model/flow_marker.h`. */
 object FlowFormats {
@@ -73,6 +74,33 @@ class FlowRequest(queueBits: Int) extends Bundle {
   val config = new FlowConfig
 }
 
+/** What of a packet its flow's state needs. */
+class FlowPacket extends Bundle {
+  val seq = UInt(32.W)
+  val isTcp = Bool()
+  val uses = Bool() // makes or uses state
+  val syn = Bool()
+  val config = new FlowConfig
+
+  /** Green though it uses no state. */
+  def bare: Bool = isTcp && !uses && config.greenRules && config.ackGreen
+}
+
+object FlowPacket {
+  def apply(request: FlowRequest): FlowPacket = {
+    val packet = Wire(new FlowPacket)
+    val h = request.headers
+    packet.seq := h.tcpSeq
+    packet.isTcp := h.isTcp
+    packet.syn := h.tcpFlags(1)
+    packet.uses := h.isTcp && !h.tcpFlags(2) && (h.tcpFlags(
+      1
+    ) || h.tcpPayload) && request.config.kind =/= FlowKind.None.U
+    packet.config := request.config
+    packet
+  }
+}
+
 /** A lookup in the table, for a packet that makes or uses state. */
 class FlowLookup(queueBits: Int) extends Bundle {
   val key = new FlowKey(queueBits)
@@ -80,6 +108,25 @@ class FlowLookup(queueBits: Int) extends Bundle {
   val tick = UInt(FlowFormats.TickBits.W)
   val idleAge = UInt(FlowFormats.AgeBits.W)
   val halfOpenAge = UInt(FlowFormats.AgeBits.W)
+}
+
+object FlowLookup {
+  def apply(queueBits: Int, request: FlowRequest): FlowLookup = {
+    val lookup = Wire(new FlowLookup(queueBits))
+    val h = request.headers
+    lookup.key.isIp6 := h.isIp6
+    lookup.key.queue := request.queue
+    lookup.key.vlan := h.vlan
+    lookup.key.srcAddr := h.srcAddr
+    lookup.key.dstAddr := h.dstAddr
+    lookup.key.srcPort := h.srcPort
+    lookup.key.dstPort := h.dstPort
+    lookup.syn := h.tcpFlags(1)
+    lookup.tick := request.time >> FlowFormats.TickShift
+    lookup.idleAge := request.config.idleAge
+    lookup.halfOpenAge := request.config.halfOpenAge
+    lookup
+  }
 }
 
 /** Where a flow's state is. */
@@ -104,6 +151,35 @@ class FlowEvents extends Bundle {
   val probe = Bool() // marked red
 }
 
+object FlowEvents {
+
+  /** @param asked  there is a packet
+    * @param place  valid if the packet uses state and the table was ready
+    * @param colour the packet's, if it has state
+    */
+  def apply(
+      asked: Bool,
+      packet: FlowPacket,
+      place: Valid[FlowPlace],
+      jump: Bool,
+      loss: Bool,
+      colour: UInt
+  ): FlowEvents = {
+    val events = Wire(new FlowEvents)
+    val has = place.valid && place.bits.found
+    val continues = has && !place.bits.fresh && !packet.syn
+    events.adopted := has && place.bits.fresh && !packet.syn
+    events.collision := place.valid && place.bits.collision
+    events.agedOut := place.valid && place.bits.agedOut
+    events.displaced := place.valid && place.bits.displaced
+    events.tableFull := asked && packet.uses && !has
+    events.loss := continues && !jump && loss
+    events.jump := continues && jump
+    events.probe := has && colour === Colour.Red.U
+    events
+  }
+}
+
 /** What lies in the table of states for a flow. */
 class FlowState extends Bundle {
   import FlowFormats._
@@ -112,6 +188,33 @@ class FlowState extends Bundle {
   val burst = UInt(BurstBits.W) // L_Y
   val highestSeq = UInt(32.W) // SN_h
   val credits = UInt(CreditBits.W)
+}
+
+/** What a packet begins that finds no state, or is a SYN, or jumps: the state after it, and its colour. */
+class FlowBegun extends Bundle {
+  val state = new FlowState
+  val probe = Bool() // red
+  val green = Bool()
+}
+
+object FlowBegun {
+
+  /** @param grown A_0 increased, of use where A_0 is less than a packet */
+  def apply(packet: FlowPacket, grown: UInt): FlowBegun = {
+    import FlowFormats._
+    val begun = Wire(new FlowBegun)
+    val config = packet.config
+    val counts = !packet.syn && config.redRules
+    val credit = config.greenRules && !packet.syn && !begun.probe && config.startCredits =/= 0.U
+    begun.probe := counts && config.initialAverage < (1 << AverageFrac).U // 1 > A_0
+    begun.green := credit || (config.greenRules && packet.syn)
+    begun.state.average := Mux(begun.probe, grown, config.initialAverage)
+    begun.state.raised := begun.probe && config.increaseByFactor
+    begun.state.burst := (counts && !begun.probe).asUInt
+    begun.state.highestSeq := packet.seq
+    begun.state.credits := Mux(credit, wrap(config.startCredits - 1.U, CreditBits), config.startCredits)
+    begun
+  }
 }
 
 /** The colour, and for traces the flow's state after the packet; it reads 0 where the packet has no state. */

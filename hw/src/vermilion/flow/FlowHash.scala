@@ -18,6 +18,24 @@ object FlowHash {
   def input(k: FlowKey): UInt = Cat(k.vlan, k.isIp6, k.queue.pad(15), k.dstPort, k.srcPort, k.dstAddr, k.srcAddr)
 }
 
+/** The ports of a hash. A seed is taken with `seed.valid`; it and a reset draw a new key, and `ready` is low until it is in use. `drained` is low for
+  * longer at the beginning than a lookup that has begun is on its way.
+  */
+abstract class FlowHashing(queueBits: Int, setBits: Int) extends Module {
+  require(queueBits <= 15, s"queueBits is $queueBits; legal are 1 to 15")
+  require(setBits <= 17, s"setBits is $setBits; legal are 1 to 17")
+  val io = IO(new Bundle {
+    val seed = Flipped(Valid(UInt(128.W)))
+    val flow = Input(new FlowKey(queueBits))
+    val set = Output(UInt(setBits.W))
+    val drained = Output(Bool())
+    val ready = Output(Bool())
+  })
+
+  /** Is this bit of the name ever anything but 0? */
+  protected def used(bit: Int): Boolean = bit < FlowHash.InputBits && !(bit >= 288 + queueBits && bit < 303)
+}
+
 /** Which set of the table a flow belongs to: a Toeplitz hash (Krawczyk, CRYPTO 1994; as in receive-side scaling) under a secret key.
   *
   * {{{
@@ -29,21 +47,11 @@ object FlowHash {
   * The hash is linear, so it is the exclusive or of what each character of four or five bits gives by itself. That stands in a small memory
   * for each character, written once for a key: half the logic of ANDs with the key.
   *
-  * Combinational from `flow` to `set`: a read, then XOR over the characters. A seed is taken with `seed.valid`; it and a reset draw a new
-  * key, and `ready` is low for the 354 clocks that it takes to write the memories: two draws, then 32 clocks a word of the name.
-  * `drained` is low for the first 11 of these: longer than a lookup that has begun is on its way.
+  * Combinational from `flow` to `set`: a read, then XOR over the characters. `ready` is low for the 354 clocks that it takes to write the
+  * memories: two draws, then 32 clocks a word of the name; `drained` for the first 11 of these.
   */
-class FlowHash(queueBits: Int, setBits: Int) extends Module {
-  require(queueBits <= 15, s"queueBits is $queueBits; legal are 1 to 15")
-  require(setBits <= 17, s"setBits is $setBits; legal are 1 to 17")
+class FlowHash(queueBits: Int, setBits: Int) extends FlowHashing(queueBits, setBits) {
   import FlowHash._
-  val io = IO(new Bundle {
-    val seed = Flipped(Valid(UInt(128.W)))
-    val flow = Input(new FlowKey(queueBits))
-    val set = Output(UInt(setBits.W))
-    val drained = Output(Bool())
-    val ready = Output(Bool())
-  })
 
   // The key in two words: that of the word of the name whose memories are written, and the one above it.
   private val random = Module(new RandomSource)
@@ -71,7 +79,6 @@ class FlowHash(queueBits: Int, setBits: Int) extends Module {
   }
 
   private val flow = input(io.flow).pad(32 * KeyWords)
-  private def used(bit: Int): Boolean = bit < InputBits && !(bit >= 288 + queueBits && bit < 303)
   private val shares = for {
     i <- 0 until KeyWords
     (from, to) <- Characters.zip(Characters.tail)

@@ -41,7 +41,7 @@ object FlowLoop {
   val ExcessBits: Int = BurstBits + AverageFrac + 1
 
   /** n, at most 8. */
-  private def eighths(c: FlowConfig): UInt = Mux(c.alphaEighths > 8.U, 8.U, c.alphaEighths)
+  def eighths(c: FlowConfig): UInt = Mux(c.alphaEighths > 8.U, 8.U, c.alphaEighths)
 
   /** {0, 1, 2} x. */
   private def first(c: Eighths, x: UInt): UInt =

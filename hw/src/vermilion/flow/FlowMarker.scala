@@ -2,8 +2,8 @@ package vermilion.flow
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.Arithmetic.wrap
 import vermilion.fixed.{Delay, ForwardingRam}
+import vermilion.lane.LaneParams
 import vermilion.stream.Colour
 
 object FlowMarker {
@@ -22,10 +22,22 @@ abstract class FlowMarking(queueBits: Int) extends Module {
   })
 }
 
+object FlowMarking {
+
+  /** The form that a lane has. */
+  def apply(p: LaneParams): FlowMarking =
+    if (p.flows == 0) new NoFlowMarker(p.queueBits, latency(p))
+    else if (p.inTurn) new FlowMarkerInTurn(p.queueBits, p.flows)
+    else new FlowMarker(p.queueBits, p.flows)
+
+  /** Its clocks from request to answer. */
+  def latency(p: LaneParams): Int = if (p.inTurn) FlowMarkerInTurn.Latency else FlowMarker.Latency
+}
+
 /** Stands where a build has no markers by flow: every packet yellow, no state, same latency. */
-class NoFlowMarker(queueBits: Int) extends FlowMarking(queueBits) {
+class NoFlowMarker(queueBits: Int, latency: Int = FlowMarker.Latency) extends FlowMarking(queueBits) {
   io.ready := true.B
-  io.answer.valid := Delay(io.request.valid && !reset.asBool, FlowMarker.Latency)
+  io.answer.valid := Delay(io.request.valid && !reset.asBool, latency)
   io.answer.bits := 0.U.asTypeOf(new FlowAnswer)
   io.answer.bits.colour := Colour.Yellow.U
 }
@@ -62,22 +74,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   import FlowMarker.Latency
 
   // ---- Clock 0: what kind of packet --------------------------------------------------------------------------------
-  /** A packet as it goes down the pipeline. */
-  private class Packet extends Bundle {
-    val seq = UInt(32.W)
-    val isTcp = Bool()
-    val uses = Bool() // makes or uses state
-    val syn = Bool()
-    val config = new FlowConfig
-  }
-  private val in = io.request.bits
-  private val h = in.headers
-  private val s0 = Wire(new Packet)
-  s0.seq := h.tcpSeq
-  s0.isTcp := h.isTcp
-  s0.syn := h.tcpFlags(1)
-  s0.uses := h.isTcp && !h.tcpFlags(2) && (h.tcpFlags(1) || h.tcpPayload) && in.config.kind =/= FlowKind.None.U
-  s0.config := in.config
+  private val s0 = FlowPacket(io.request.bits)
   private val packet = Seq.iterate(s0, Latency)(Delay(_))
   private val valid = Seq.iterate(io.request.valid, Latency + 1)(RegNext(_, false.B))
 
@@ -85,18 +82,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   private val table = Module(new FlowTable(queueBits, flows))
   table.io.seed := io.seed
   table.io.lookup.valid := io.request.valid && s0.uses
-  private val lookup = table.io.lookup.bits
-  lookup.key.isIp6 := h.isIp6
-  lookup.key.queue := in.queue
-  lookup.key.vlan := h.vlan
-  lookup.key.srcAddr := h.srcAddr
-  lookup.key.dstAddr := h.dstAddr
-  lookup.key.srcPort := h.srcPort
-  lookup.key.dstPort := h.dstPort
-  lookup.syn := s0.syn
-  lookup.tick := in.time >> TickShift
-  lookup.idleAge := in.config.idleAge
-  lookup.halfOpenAge := in.config.halfOpenAge
+  table.io.lookup.bits := FlowLookup(queueBits, io.request.bits)
   io.ready := table.io.ready
 
   private val s4Place = table.io.place
@@ -127,20 +113,9 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   held := Mux(holds(s6Place) && s6Place.bits.index === s5Place.bits.index, next, s5Held)
 
   private val s5Terms = FlowLoop.terms(s5.config)
-  private val s5Begun = Wire(new FlowState)
-  private val s5Counts = !s5.syn && s5.config.redRules
-  private val s5Probe = s5Counts && s5.config.initialAverage < (1 << AverageFrac).U // 1 > A_0
-  private val (s5Average, s5Raised) = FlowLoop.increase(s5.config.initialAverage, false.B, s5Terms)
-  private val s5Green = s5.config.greenRules && !s5.syn && !s5Probe && s5.config.startCredits =/= 0.U
-  s5Begun.average := Mux(s5Probe, s5Average, s5.config.initialAverage)
-  s5Begun.raised := s5Probe && s5Raised
-  s5Begun.burst := (s5Counts && !s5Probe).asUInt
-  s5Begun.highestSeq := s5.seq
-  s5Begun.credits := Mux(s5Green, wrap(s5.config.startCredits - 1.U, CreditBits), s5.config.startCredits)
+  private val s5Begun = FlowBegun(s5, FlowLoop.increase(s5.config.initialAverage, false.B, s5Terms)._1)
   private val s6Begun = Delay(s5Begun)
-  private val s6BegunExcess = Delay(FlowLoop.excess(s5Begun))
-  private val s6BegunProbe = Delay(s5Probe)
-  private val s6BegunGreen = Delay(s5Green || (s5.config.greenRules && s5.syn))
+  private val s6BegunExcess = Delay(FlowLoop.excess(s5Begun.state))
 
   // ---- Clock 6: the loop ---------------------------------------------------------------------------------------------
   private val s6 = packet(6)
@@ -160,10 +135,10 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   next := held
   private val begin = s6Place.bits.fresh || s6.syn || jump
   when(begin) {
-    next.state := s6Begun
-    next.burstPlus := Mux(s6Begun.burst(0), 2.U, 1.U)
+    next.state := s6Begun.state
+    next.burstPlus := Mux(s6Begun.state.burst(0), 2.U, 1.U)
     next.excess := s6BegunExcess
-    when(s6BegunProbe) { colour := Colour.Red.U }.elsewhen(s6BegunGreen) { colour := Colour.Green.U }
+    when(s6Begun.probe) { colour := Colour.Red.U }.elsewhen(s6Begun.green) { colour := Colour.Green.U }
   }.elsewhen(loss) {
     when(green) {
       next.state.credits := s6.config.recoveryCredits
@@ -202,20 +177,11 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   // ---- Clock 7: write and answer -------------------------------------------------------------------------------------
   states.write(s7Writes, s7Index, s7.state)
   private val has = holds(s6Place)
-  private val place = s6Place.bits
   private val answer = Wire(new FlowAnswer)
-  private val bare = s6.isTcp && !s6.uses && green && s6.config.ackGreen
-  answer.colour := Mux(has, colour, Mux(bare, Colour.Green.U, Colour.Yellow.U))
+  answer.colour := Mux(has, colour, Mux(s6.bare, Colour.Green.U, Colour.Yellow.U))
   answer.hasState := has
   answer.state := Mux(has, next.state, 0.U.asTypeOf(new FlowState))
-  answer.events.adopted := has && place.fresh && !s6.syn
-  answer.events.collision := s6Place.valid && place.collision
-  answer.events.agedOut := s6Place.valid && place.agedOut
-  answer.events.displaced := s6Place.valid && place.displaced
-  answer.events.tableFull := valid(6) && s6.uses && !has
-  answer.events.loss := has && !begin && loss
-  answer.events.jump := has && !place.fresh && !s6.syn && jump
-  answer.events.probe := has && colour === Colour.Red.U
+  answer.events := FlowEvents(valid(6), s6, s6Place, jump, loss, colour)
   io.answer.valid := valid(Latency)
   io.answer.bits := Delay(answer)
 }

@@ -13,6 +13,33 @@ object FlowTable {
 
   /** Clocks from lookup to place. */
   val Latency = 4
+
+  def requireLegal(flows: Int): Unit = require(
+    flows >= 256 && flows <= 65536 && isPow2(flows),
+    s"flows is $flows; legal are powers of two from 256 to 65536"
+  )
+
+  /** Is an entry of this count not half-open? */
+  def settled(count: UInt): Bool = count(CountBits - 1)
+
+  /** The count of a flow's own entry after its packet. */
+  def counted(count: UInt, aged: Bool, syn: Bool): UInt = {
+    val kept = Mux(aged && (syn || settled(count)), 0.U, count)
+    Mux(syn || settled(kept), kept, wrap(kept + 1.U, CountBits))
+  }
+
+  /** Clears the sets one by one, after a reset and after a new seed: when what was on its way has drained, and beside the hash, which takes its
+    * key.
+    */
+  class Clearing(sets: Int, hash: FlowHashing, seed: Valid[UInt]) {
+    private val cleared = RegInit(0.U((log2Ceil(sets) + 1).W))
+    val on: Bool = hash.io.drained && cleared =/= sets.U
+    val set: UInt = cleared(log2Ceil(sets) - 1, 0)
+    val ready: Bool = hash.io.ready && !on
+    when(on) { cleared := cleared + 1.U }
+    when(seed.valid) { cleared := 0.U }
+    hash.io.seed := seed
+  }
 }
 
 /** Who has which entry: a four-way set-associative table of whole flow names, one lookup a clock, any mixture of flows.
@@ -47,10 +74,7 @@ object FlowTable {
   * are ignored then.
   */
 class FlowTable(queueBits: Int, flows: Int) extends Module {
-  require(
-    flows >= 256 && flows <= 65536 && isPow2(flows),
-    s"flows is $flows; legal are powers of two from 256 to 65536"
-  )
+  FlowTable.requireLegal(flows)
   import FlowTable._
   import FlowFormats.{AgeBits, FutureBits, TickBits}
   private val sets = flows / Ways
@@ -78,7 +102,6 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
     val halfOpen = Bool()
     val count = UInt(CountBits.W)
   }
-  private def settled(count: UInt): Bool = count(CountBits - 1)
 
   /** What a lookup knows of one ahead of it. */
   private class Ahead extends Bundle {
@@ -95,14 +118,9 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
     val place = new FlowPlace(log2Ceil(flows))
   }
 
-  // ---- Clearing: the pipeline drains, then every set is cleared; beside it the hash takes its key ---------------
   private val hash = Module(new FlowHash(queueBits, setBits))
-  private val cleared = RegInit(0.U((setBits + 1).W))
-  private val clearing = hash.io.drained && cleared =/= sets.U
-  when(clearing) { cleared := cleared + 1.U }
-  when(io.seed.valid) { cleared := 0.U }
-  io.ready := hash.io.ready && !clearing
-  hash.io.seed := io.seed
+  private val clearing = new Clearing(sets, hash, io.seed)
+  io.ready := clearing.ready
   hash.io.flow := io.lookup.bits.key
 
   // ---- The lookup and its set as they stand in each clock -------------------------------------------------------
@@ -183,11 +201,8 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   private val found = own || free.orR || aged.orR || halfOpen.orR
   private val s3 = Wire(new Outcome)
   s3.way := Mux(own, hits, chosen) & Fill(Ways, valid(3))
-  private def counted(way: Way): UInt = {
-    val kept = Mux(way.aged && (lookup(3).syn || settled(way.count)), 0.U, way.count)
-    Mux(lookup(3).syn || settled(kept), kept, wrap(kept + 1.U, CountBits))
-  }
-  s3.count := Mux(own, Mux1H(hits, s3Ways.map(counted)), !lookup(3).syn)
+  private val counts = s3Ways.map(way => counted(way.count, way.aged, lookup(3).syn))
+  s3.count := Mux(own, Mux1H(hits, counts), !lookup(3).syn)
   s3.place.found := found
   s3.place.fresh := !live
   s3.place.index := DontCare // from `way`, a clock later
@@ -198,13 +213,13 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
 
   // ---- Clock 4: write ---------------------------------------------------------------------------------------------
   private val entry = Wire(new Entry)
-  entry.valid := !clearing
+  entry.valid := !clearing.on
   entry.count := outcome4.count
   entry.tick := lookup(4).tick
   entry.key := lookup(4).key
-  private val writeSet = Mux(clearing, cleared(setBits - 1, 0), set(4))
+  private val writeSet = Mux(clearing.on, clearing.set, set(4))
   for ((way, w) <- ways.zipWithIndex)
-    when(clearing || outcome4.way(w)) { way.write(writeSet, entry.asUInt) }
+    when(clearing.on || outcome4.way(w)) { way.write(writeSet, entry.asUInt) }
   io.place.valid := valid(4)
   io.place.bits := outcome4.place
   io.place.bits.index := Cat(set(4), OHToUInt(outcome4.way))

@@ -9,7 +9,7 @@ import vermilion.control.{AxiLite, ControlPort}
 import vermilion.curve.{CurveInTurn, CurveUnit}
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.fixed.Formats._
-import vermilion.flow.FlowMarker
+import vermilion.flow.{FlowMarker, FlowMarkerInTurn}
 import vermilion.mark.{TokenKind, TokenMarker}
 import vermilion.nic.{NicParams, VermilionApp}
 import vermilion.parse.{BeatParser, FrameHeadsInTurn, HeaderParser}
@@ -31,6 +31,7 @@ object EmitArea extends App {
     "token" -> (() => new TokenMarker(p)),
     "token-in-turn" -> (() => TokenMarker(p.copy(slotClocks = 8))),
     "flow-4096" -> (() => new FlowMarker(p.queueBits, 4096)),
+    "flow-4096-in-turn" -> (() => new FlowMarkerInTurn(p.queueBits, 4096)),
     "flow-65536" -> (() => new FlowMarker(p.queueBits, 65536)),
     "parser" -> (() => new HeaderParser),
     "parser-in-turn" -> (() => new HeadsOfBeats(p)),

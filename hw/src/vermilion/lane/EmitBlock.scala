@@ -6,7 +6,7 @@ import vermilion.average.{AverageUnit, BacklogCounters, IdleAge, QueueLook}
 import vermilion.classify.Classifier
 import vermilion.curve.{CurveInTurn, CurveUnit}
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
-import vermilion.flow.FlowMarker
+import vermilion.flow.FlowMarking
 import vermilion.mark.TokenMarker
 import vermilion.parse.{BeatParserAlone, HeaderParserAlone}
 import vermilion.policy.PolicyPipeline
@@ -20,7 +20,7 @@ object EmitBlock extends App {
     "PolicyBlocks" -> (p => new PolicyBlocks(p)),
     "ByteBlocks" -> (p => new ByteBlocks(p)),
     "PolicyPipeline" -> (p => new PolicyPipeline(p)),
-    "FlowMarker" -> (p => new FlowMarker(p.queueBits, 256)), // few sets, so that flows collide
+    "FlowMarker" -> (p => FlowMarking(p.copy(flows = 256))), // few sets, so that flows collide
     "VictimPipeline" -> (p => new VictimPipeline(VictimParams(p.queues, p.cells, p.queues))),
     "LaneCore" -> (p => new LaneCore(p))
   )
