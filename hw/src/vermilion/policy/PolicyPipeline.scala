@@ -10,7 +10,7 @@ import vermilion.decide._
 import vermilion.fixed.Arithmetic.{saturate, wrap}
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
-import vermilion.flow.{FlowEvents, FlowMarker, FlowState, NoFlowMarker}
+import vermilion.flow.{FlowEvents, FlowMarking, FlowState}
 import vermilion.lane.LaneParams
 import vermilion.mark.TokenMarker
 import vermilion.stream._
@@ -70,7 +70,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val verdicts = Module(VerdictUnit(p))
 
   private val marker = Module(TokenMarker(p))
-  private val flows = Module(if (p.flows == 0) new NoFlowMarker(p.queueBits) else new FlowMarker(p.queueBits, p.flows))
+  private val flows = Module(FlowMarking(p))
   private val distance = Module(new Distance)
   // Wide records lie in block RAM, which is 512 deep anyway: declared with fewer, synthesis puts them into LUTs.
   private def inBlockRam[T <: Data](record: T): SyncReadMem[T] = SyncReadMem(p.queues.max(512), record)

@@ -3,7 +3,7 @@ package vermilion.policy
 import vermilion.average.{AverageUnit, QueueLook, QueueLookInTurn}
 import vermilion.curve.{CurveUnit, QueueCurves}
 import vermilion.decide.SizeRatio
-import vermilion.flow.FlowMarker
+import vermilion.flow.FlowMarking
 import vermilion.lane.LaneParams
 import vermilion.mark.TokenMarker
 
@@ -14,7 +14,7 @@ import vermilion.mark.TokenMarker
 case class PolicyTiming(p: LaneParams) {
 
   /** Clocks from the slot to stage 0: a clock for the marker's kind, and the marker by flow. */
-  val mark: Int = 1 + FlowMarker.latency(p)
+  val mark: Int = 1 + FlowMarking.latency(p)
 
   /** The stages in which the markers have answered. */
   val bucketDone: Int = TokenMarker.latency(p) - mark
