@@ -50,11 +50,12 @@ def config(random):
 class Look:
     """One look, and what is to be seen; made in its clock from the books as they stand before this clock's events."""
 
-    def __init__(self, clock, queue, now, books, configs, rom, random):
+    def __init__(self, clock, queue, now, books, configs, rom, evicts, random):
         self.clock, self.queue, self.time, self.config = clock, queue, now, configs[queue]
         since = lambda at: (now - at) % TIME
         self.backlog = list(zip(books.bytes[queue], books.packets[queue]))
-        self.left = [min(pair, key=since) for pair in zip(books.left[queue], books.thrown[queue])]
+        gone = (books.left, books.thrown) if evicts else (books.left,)
+        self.left = [min((times[queue][c] for times in gone), key=since) for c in range(3)]
         self.update = [int(random.random() < 0.3) for _ in range(3)]
         self.seen = []
         for e, mask in enumerate(self.config["masks"]):
@@ -93,7 +94,7 @@ async def what_averages_see_is_of_the_looks_own_clock(dut):
                 books.updated[old.queue][e] = old.time
         if clock >= next_look and random.random() < 0.9:
             queue = random.choice(here)
-            looks[clock] = Look(clock, queue, now, books, configs, rom, random)
+            looks[clock] = Look(clock, queue, now, books, configs, rom, not form.turns, random)
             next_look = clock + form.apart + (random.randrange(6) if random.random() < 0.3 else 0)
             seen["looks a clock behind an event of their queue"] += seen["event", clock - 1, queue]
         look = looks.get(clock)

@@ -28,7 +28,8 @@ class BacklogInTurn(p: LaneParams) extends Module {
     val admitted = Flipped(Valid(new Counted(p)))
     val departed = Flipped(Valid(new Departure(p)))
     val tally = Output(new Tally)
-    val lastDeparture = Output(Vec(Colour.Count, UInt(TimeBits.W))) // in clock 1 alone; `now` when it was shown; 0: never
+    val lastDeparture =
+      Output(Vec(Colour.Count, UInt(TimeBits.W))) // in clock 1 alone; `now` when it was shown; 0: never
     val ready = Output(Bool())
   })
   private val sweep = new SweepInit(p.queues * 4)

@@ -1,7 +1,7 @@
 package vermilion.average
 
 import chisel3._
-import chisel3.util.{Cat, Mux1H}
+import chisel3.util.{Cat, Mux1H, RegEnable}
 import vermilion.fixed.Arithmetic.{saturate, wrap}
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Delay, ForwardingRam, SnapshotRam, SweepInit}
@@ -59,7 +59,7 @@ class QueueLookInTurn(p: LaneParams) extends QueueLooking(p) {
   private val ageB = age(Mux(at(1), left(1), Delay(left(2))))
   private val age0 = at.held(1, ageA)
   private val s4UpdateAge = Delay(ageA)
-  private val ageLast = chisel3.util.RegEnable(ageB, at(1) || at(2)) // of colour 1, then of 2
+  private val ageLast = RegEnable(ageB, at(1) || at(2)) // of colour 1, then of 2
   private val age1 = at.held(2, ageLast)
 
   // -- clocks 3 to 5: the shortest, with two compares for three --

@@ -1,7 +1,7 @@
 package vermilion.average
 
 import chisel3._
-import chisel3.util.{Mux1H, RegEnable}
+import chisel3.util.{Cat, Mux1H, RegEnable}
 
 /** The clocks of a request that comes at times: a pulse goes down a chain, and is where the request is. */
 private[average] class Turns(start: Bool, last: Int) {
@@ -20,5 +20,5 @@ private[average] class Turns(start: Bool, last: Int) {
   def each[T <: Data](first: Int, of: Seq[T]): T = Mux1H(of.zipWithIndex.map { case (x, i) => pulses(first + i) -> x })
 
   /** Which of them it is, from 0, in two bits. */
-  def index(first: Int): UInt = chisel3.util.Cat(pulses(first + 2), pulses(first + 1))
+  def index(first: Int): UInt = Cat(pulses(first + 2), pulses(first + 1))
 }

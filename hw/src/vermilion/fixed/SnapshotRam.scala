@@ -9,14 +9,14 @@ import chisel3._
   * undefined; [[SweepInit]] clears them.
   */
 class SnapshotRam[T <: Data](depth: Int, gen: T) {
-  private val array =
-    SyncReadMem(depth.max(SnapshotRam.BlockDepth), UInt(gen.getWidth.W), SyncReadMem.ReadFirst)
+  // Not a SyncReadMem that is "read first": firtool 1.155 writes that as one that gives the new data.
+  private val array = Mem(depth.max(SnapshotRam.BlockDepth), UInt(gen.getWidth.W))
 
   /** The write port; to be asked for once. */
   def write(enable: Bool, address: UInt, data: T): Unit = when(enable) { array.write(address, data.asUInt) }
 
   /** The read port; to be asked for once. */
-  def read(address: UInt): T = array.read(address).asTypeOf(gen)
+  def read(address: UInt): T = Delay(array.read(address)).asTypeOf(gen)
 }
 
 object SnapshotRam {
