@@ -48,7 +48,8 @@ class CurveInTurn(p: LaneParams) extends QueueCurves(p) {
   // -- clocks -5 to 1: inv r of the four segments --
   private val counted = Reg(UInt(2.W))
   private val next = Mux(phase(Request), 0.U, counted)
-  counted := next + 1.U
+  private val after = wrap(next +& 1.U, 2)
+  counted := after
   private val inverse = Delay(table(2, Cat(place, next))((_, curve) => curve.inverses))
   private val (low, high) = (io.ratio(LowDigit - 1, 0), io.ratio(RatioBits - 1, LowDigit))
   private val lowProduct = Delay(inverse.mant * low)
@@ -57,7 +58,7 @@ class CurveInTurn(p: LaneParams) extends QueueCurves(p) {
   scaled.mant := Cat(wrap((lowProduct >> LowDigit) +& highProduct, FactorBits - LowDigit), lowProduct(LowDigit - 1, 0))
   scaled.shift := Delay(inverse.shift)
   private val factors = Mem(4, new Factor)
-  factors.write(Delay(next, 3), scaled)
+  factors.write(after, scaled) // three clocks behind its address: the next one of the four in turn
 
   // -- clocks 0 and 1: where is the average? --
   private val byMark = Wire(Bool())
