@@ -198,7 +198,7 @@ async def answers_are_the_models_for_any_mixture_of_flows(dut, kinds):
             await bench.play(configs, 250, flows, 1.0, 0.1)
             await bench.play(configs, 100, flows, 0.6, 0.4, 0.02)
             await bench.play(configs, 60, flows, 1.0, 0.2, 0.5)
-        await bench.play(bench.configs(kinds, ages=(65535,)), 2000 if IN_TURN else 4000, 400, 1.0, 0.05)
+        await bench.play(bench.configs(kinds, ages=(65535,)), 4000, 400, 1.0, 0.05)
     await bench.finish()
     needed = {*EVENTS, "green", "yellow", "red", "raised"}
     needed -= {(2,): {"probe", "red", "raised"}, (3,): {"green"}}.get(kinds, set())
