@@ -118,7 +118,8 @@ class TokenMarkerInTurn(p: LaneParams) extends TokenMarking(p) {
   private val carryA = Delay(ahead(2, 3, 5, 9) || Mux(redp, ahead(6, 8), ahead(7)))
   private val sumA = sum(totalA, bucketA | ns(timeA) | costA, complementA, carryA)
   private def negative(x: UInt): Bool = x(ClockBits - 1)
-  private def within(total: UInt, sum: UInt): Bool = same && !negative(total) && negative(sum) // with level and level - b - 1
+  private def within(total: UInt, sum: UInt): Bool =
+    same && !negative(total) && negative(sum) // with level and level - b - 1
   when(Delay(ahead(2, 3, 4, 5, 8) || (ahead(6) && redp))) { totalA := sumA }
   when(step(1) || (step(4) && !within(totalA, sumA)) || (step(7) && redp)) { totalA := Fill(ClockBits, true.B) }
 

@@ -35,7 +35,9 @@ abstract class TokenMarking(p: LaneParams) extends Module {
   })
 }
 
-/** What a packet may do by its queue's marker, its colour and its draw, whatever the buckets hold; beside what they hold it becomes a [[MarkOutcome]]. */
+/** What a packet may do by its queue's marker, its colour and its draw, whatever the buckets hold; with what they hold it makes a
+  * [[MarkOutcome]].
+  */
 class MarkRights extends Bundle {
   val has = Bool() // its queue has a token bucket marker
   val srTcm = Bool()
