@@ -45,8 +45,8 @@ class QueueGaugesInTurn(
 
   /** `change` and `carry` added, modulo 2^bits; `change` has its sign on top. */
   private def moved(change: UInt, carry: Bool, old: UInt, bits: Int): UInt = {
-    val sign = Fill((bits - change.getWidth).max(0), change(change.getWidth - 1))
-    (Cat(wrap(Cat(sign, change), bits), carry) + Cat(Mux(wasCleared, old, 0.U(bits.W)), 1.U(1.W)))(bits, 1)
+    val extended = wrap(change.asSInt.pad(bits).asUInt, bits)
+    (Cat(extended, carry) + Cat(Mux(wasCleared, old, 0.U(bits.W)), 1.U(1.W)))(bits, 1)
   }
   private val packets = moved(Cat(s1Down, s1Moves), false.B, backlog(packetBits + byteBits - 1, byteBits), packetBits)
   private val bytes = moved(s1Change, s1Down, backlog(byteBits - 1, 0), byteBits)
