@@ -3,6 +3,7 @@ package vermilion.schedule
 import chisel3._
 import chisel3.util._
 import vermilion.fixed.Delay
+import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
 import vermilion.queue.{PacketRef, QueueHead}
@@ -90,6 +91,8 @@ class ServiceLists(p: LaneParams) extends Module {
   private val served = RegInit(0.U(Level.Count.W)) // one hot: the first of `valid` that is set, unless it is held
   private val firsts = Reg(Vec(Level.Count, new First))
   private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the round
+  // Of its packet, as a memory by level comes too late for the compare.
+  private val roundBytes = Reg(UInt(PktLenBits.W))
   private val tails = Mem(Level.Count, UInt(p.queueBits.W))
   private val lone = Reg(UInt(Level.Count.W)) // whose first is the last, too
   private val pushedPackets, comePackets = Mem(Level.Count, new PacketRef(p))
@@ -114,7 +117,10 @@ class ServiceLists(p: LaneParams) extends Module {
   private val arrivedLone = tails.read(lastLevel) === arrivedQueue
   private val comes = arrived || kept
   private val comingPacket = Mux(arrived, arrivedEntry.packet, io.successor)
-  when(comes) { comePackets.write(lastLevel, comingPacket) }
+  when(comes) {
+    comePackets.write(lastLevel, comingPacket)
+    when(lastRound) { roundBytes := comingPacket.lenBytes }
+  }
 
   // ---- choice
   io.level := OHToUInt(served)
@@ -125,7 +131,7 @@ class ServiceLists(p: LaneParams) extends Module {
   private val heldPacket = Mux((byPush & served).orR, pushedPackets.read(io.level), comePackets.read(io.level))
   private val roundArrived = arrived && lastRound
   private val roundDeficit = Mux(roundArrived, arrivedEntry.deficit, deficit)
-  private val heldCovered = deficit >= heldPacket.lenBytes // asked for in the round only
+  private val heldCovered = deficit >= roundBytes
   private val keptCovered = deficit >= io.successor.lenBytes
   io.chosen.valid := (valid.asUInt & served).orR
   io.chosen.bits.head.queue := Mux(fromEntries, arrivedQueue, held.queue)
@@ -198,7 +204,10 @@ class ServiceLists(p: LaneParams) extends Module {
       first.more := io.pushMore || is(io.joined, pushed.head.queue)
       first.shaped := io.pushService.shaped
       first.moved := is(io.configured, pushed.head.queue)
-      if (level == Level.Round) deficit := pushed.deficit
+      if (level == Level.Round) {
+        deficit := pushed.deficit
+        roundBytes := pushed.head.packet.lenBytes
+      }
     }.otherwise {
       when(empties && served(level)) { valid(level) := false.B }
       when(pushes(level) && alone(level)) { first.behind := pushed.head.queue }
@@ -218,6 +227,8 @@ class ServiceLists(p: LaneParams) extends Module {
       "it is not known whether a list holds one queue"
     )
   }
+  private val roundHeld = valid(Level.Round) && served(Level.Round) && !(comes && same)
+  assert(!roundHeld || roundBytes === heldPacket.lenBytes, "the round's first packet has another length")
   assert(!(io.pop && io.keep), "a queue is kept and taken off at once")
   assert(!((io.pop || io.keep) && !io.chosen.valid), "nothing is there to be served")
 
