@@ -10,7 +10,7 @@ CLASSES_CLEARED = 64  # clocks from a reset to the first write of a class: CodeP
 
 
 async def reset(dut, now: int = 1000, departure_updates: int = 0):
-    """Runs the clock and resets; nothing is offered on any input."""
+    """Runs the clock and resets until classes can be written; nothing is offered on any input."""
     start_soon(Clock(dut.clock, 4, unit="ns").start())
     for name in ("meta", "departed", "commit", "look", "classWrite", "seed"):
         getattr(dut, f"io_{name}_valid").value = 0
@@ -18,6 +18,8 @@ async def reset(dut, now: int = 1000, departure_updates: int = 0):
     for _ in range(4):
         await FallingEdge(dut.clock)
     dut.reset.value = 0
+    for _ in range(CLASSES_CLEARED):
+        await FallingEdge(dut.clock)
 
 
 async def commit(dut, index: int, record, each_clock=lambda: None):

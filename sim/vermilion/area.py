@@ -28,27 +28,41 @@ PROGRAM = build.ROOT / "fpga" / "area" / "synthesise.py"
 
 # Name in EmitArea.scala: top module, what it is, whether an xc7 build counts registers in multipliers
 DESIGNS = {
-    "token": ("TokenMarker", "token bucket markers, all four, 16 queues", True),
-    "token-leaf": ("TokenMarker", "with the leaf marker alone", True),
-    "token-srtcm": ("TokenMarker", "with srTCM alone", True),
-    "token-trtcm": ("TokenMarker", "with trTCM alone", True),
-    "token-redp": ("TokenMarker", "with REDP and its dropper alone", True),
-    "flow-4096": ("FlowMarker", "flow markers, 4,096 flows", True),
-    "flow-65536": ("FlowMarker", "flow markers, 65,536 flows", False),
+    "token-in-turn": ("TokenMarkerInTurn", "token bucket markers, all four, 16 queues", True),
+    "token-leaf-in-turn": ("TokenMarkerInTurn", "with the leaf marker alone", True),
+    "token-srtcm-in-turn": ("TokenMarkerInTurn", "with srTCM alone", True),
+    "token-trtcm-in-turn": ("TokenMarkerInTurn", "with trTCM alone", True),
+    "token-redp-in-turn": ("TokenMarkerInTurn", "with REDP and its dropper alone", True),
+    "token": ("TokenMarker", "the same, a packet every clock: all four", True),
+    "flow-4096-in-turn": ("FlowMarkerInTurn", "flow markers, 4,096 flows", True),
+    "flow-65536": ("FlowMarkerInTurn", "flow markers, 65,536 flows", False),
+    "flow-4096": ("FlowMarker", "the same, a packet every clock: 4,096 flows", True),
     "parser": ("HeaderParser", "the header parser", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
     "rewrite": ("HeaderRewrite", "writes DSCP, CE and padding", False),
-    "statistics": ("Statistics", "statistics, 16 queues", False),
-    "statistics-1024": ("Statistics", "statistics, 1,024 queues", False),
+    "average-in-turn": ("AverageInTurn", "averages", False),
+    "average": ("AverageUnit", "the same, a packet every clock", False),
+    "look-in-turn": ("QueueLookInTurn", "what averages see of a queue", False),
+    "look": ("QueueLook", "the same, a packet every clock", False),
+    "curve-in-turn": ("CurveInTurn", "curves of all queues and colours", False),
+    "curve": ("CurvesAtOnce", "the same, a packet every clock", False),
+    "statistics-in-turn": ("StatisticsInTurn", "statistics, 16 queues", False),
+    "statistics-1024": ("StatisticsInTurn", "statistics, 1,024 queues", False),
+    "statistics": ("Statistics", "statistics, a packet every clock, 16 queues", False),
     "control": ("ControlPort", "registers, 16 queues", False),
     "control-1024": ("ControlPort", "registers, 1,024 queues", False),
     "queues-protected": ("EgressQueues", "queues and scheduler with protected memories", False),
-    "policy": ("PolicyPipeline", "everything that decides, markers included, 16 queues", False),
+    "policy-in-turn": ("PolicyPipeline", "everything that decides, markers included, 16 queues", False),
     "lane": ("LaneWithoutTrace", "the whole lane", False),
+    "lane-every-clock": ("LaneWithoutTrace", "with a decision every clock", False),
     "lane-without-token": ("LaneWithoutTrace", "without token bucket markers", False),
     "lane-without-flow": ("LaneWithoutTrace", "without flow markers", False),
     "lane-without-markers": ("LaneWithoutTrace", "without any marker", False),
-    "lane-with-victims": ("LaneWithoutTrace", "with the victim search in all 16 queues", False),
+    "lane-with-victims": (
+        "LaneWithoutTrace",
+        "with a decision every clock and the victim search in all 16 queues",
+        False,
+    ),
     "lane-512": ("LaneWithoutTrace", "the whole lane at 512 bits, 16,384 cells", False),
     "queues-64": ("LaneWithoutTrace", "64 queues", False),
     "queues-256": ("LaneWithoutTrace", "256 queues", False),
@@ -67,7 +81,7 @@ SCALES = {
     "queues": {16: "lane", 64: "queues-64", 256: "queues-256", 1024: "queues-1024"},
     "cells": {256: "cells-256", 4096: "lane", 16384: "cells-16384", 32768: "cells-32768"},
 }
-SMALL = ("token", "flow-4096")  # what the test synthesises
+SMALL = ("token-in-turn", "flow-4096-in-turn")  # what the test synthesises
 FIGURES = ("lut", "lutram", "srl", "ff", "ff_in_dsp", "bram", "uram", "dsp", "memory_bits")
 XCKU3P = {"lut": 162_720, "ff": 325_440, "bram": 360, "uram": 48, "dsp": 1_368}  # DS922
 LUTRAM = {"RAM32M16": 8, "RAM64M8": 8, "RAM32M": 4, "RAM64M": 4, "RAM64X1D": 2, "RAM128X1D": 4, "RAM32X1D": 2}
@@ -238,7 +252,7 @@ def publish(result: dict):
         lines = [line(what(name), row) for name, row in rows.items()]
         return head + "\n".join(lines) if lines else "Not measured in the state of the sources in which the lane was."
 
-    entry = result["flow-4096"]["memory_bits"] // 4096
+    entry = result["flow-4096-in-turn"]["memory_bits"] // 4096
     whole = result["lane"]
     share = ", ".join(
         f"{number(whole[name])} {name.upper()} of {number(most)} ({100 * whole[name] / most:.1f} %)"

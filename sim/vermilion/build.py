@@ -48,7 +48,7 @@ class Preset:
 
 PRESETS = {
     "lab": Preset(victims=16),
-    "nic10g": Preset(inputs=2, stallable=0b10),
+    "nic10g": Preset(inputs=2, stallable=0b10, slot_clocks=8),
     "nic25g": Preset(data_bits=128, inputs=2, stallable=0b10),
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
 }

@@ -38,8 +38,6 @@ async def each_variants_averages_are_those_of_its_definition(dut):
     dut._log.info(f"seed {seed}")
     random = randomness.Random(seed)
     await pipeline.reset(dut)
-    for _ in range(pipeline.CLASSES_CLEARED):
-        await FallingEdge(dut.clock)
     for index, variant in enumerate(COUNTED):
         for colour in range(3):
             entry = {"queue": index, "colour": colour}

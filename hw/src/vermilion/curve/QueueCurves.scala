@@ -62,7 +62,8 @@ class CurvesAtOnce(p: LaneParams) extends QueueCurves(p) {
     val ecn = new CurveShape
   }
   // Wide records lie in block RAM, which is 512 deep anyway: declared with fewer, synthesis puts them into LUTs.
-  private def memories[T <: Data](record: T): Seq[SyncReadMem[T]] = Seq.fill(Colour.Count)(SyncReadMem(p.queues.max(512), record))
+  private def memories[T <: Data](record: T): Seq[SyncReadMem[T]] =
+    Seq.fill(Colour.Count)(SyncReadMem(p.queues.max(512), record))
   private val inverses = memories(new Inverses)
   private val shapes = memories(new Shapes)
   private val commits = io.commit.valid

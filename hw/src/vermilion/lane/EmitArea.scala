@@ -6,71 +6,65 @@ import chisel3.util.{Cat, Decoupled, RegEnable}
 import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, QueueLook}
 import vermilion.control.{AxiLite, ControlPort}
-import vermilion.curve.{CurveInTurn, CurveUnit}
+import vermilion.curve.QueueCurves
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.fixed.Formats._
-import vermilion.flow.{FlowMarker, FlowMarkerInTurn}
+import vermilion.flow.FlowMarking
 import vermilion.mark.{TokenKind, TokenMarker}
 import vermilion.nic.{NicParams, VermilionApp}
 import vermilion.parse.{BeatParser, FrameHeadsInTurn, HeaderParser}
 import vermilion.policy.PolicyPipeline
 import vermilion.rewrite.HeaderRewrite
 import vermilion.schedule.EgressQueues
-import vermilion.stats.{Statistics, StatisticsInTurn}
+import vermilion.stats.Statistics
 import vermilion.stream.{AxisBeat, Ingress}
 
-/** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`; the preset is nic10g, and
-  * nic100g for lane-512; app10g-2-wire is a NIC's block. lane-ecp5 is as large as fits an ECP5.
+/** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`; the preset is nic10g, which
+  * decides in turn, and nic100g for lane-512; app10g-2-wire is a NIC's block. lane-ecp5 is as large as fits an ECP5. A block's other form,
+  * for a decision in every clock, has the plain name.
   */
 object EmitArea extends App {
   private val p = LaneParams.nic10g
+  private val everyClock = p.copy(slotClocks = 1)
   private val kinds = TokenKind.all.toSeq.map(kind => kind.toString.toLowerCase -> kind)
   private val noToken = p.copy(tokenKinds = Set.empty)
-  private val slow = p.copy(slotClocks = 8)
-  private val designs: Map[String, () => RawModule] = Map(
-    "token" -> (() => new TokenMarker(p)),
-    "token-in-turn" -> (() => TokenMarker(p.copy(slotClocks = 8))),
-    "flow-4096" -> (() => new FlowMarker(p.queueBits, 4096)),
-    "flow-4096-in-turn" -> (() => new FlowMarkerInTurn(p.queueBits, 4096)),
-    "flow-65536" -> (() => new FlowMarker(p.queueBits, 65536)),
-    "parser" -> (() => new HeaderParser),
-    "parser-in-turn" -> (() => new HeadsOfBeats(p)),
-    "queues" -> (() => new EgressQueues(p)),
-    "rewrite" -> (() => new HeaderRewrite(p)),
-    "statistics" -> (() => new Statistics(p)),
-    "statistics-1024" -> (() => new Statistics(p.copy(queues = 1024))),
-    "statistics-in-turn" -> (() => new StatisticsInTurn(p.copy(slotClocks = 8))),
-    "control" -> (() => new ControlPort(p)),
-    "control-1024" -> (() => new ControlPort(p.copy(queues = 1024))),
-    "queues-protected" -> (() => new EgressQueues(p.copy(protect = true))),
+
+  /** Blocks of two forms. */
+  private def blocks(p: LaneParams): Map[String, () => RawModule] = Map[String, () => RawModule](
+    "token" -> (() => TokenMarker(p)),
+    "flow-4096" -> (() => FlowMarking(p)),
+    "statistics" -> (() => Statistics(p)),
     "average" -> (() => AverageUnit.of(p)),
-    "average-in-turn" -> (() => AverageUnit.of(p.copy(slotClocks = 8))),
     "look" -> (() => QueueLook.of(p)),
-    "look-in-turn" -> (() => QueueLook.of(p.copy(slotClocks = 8))),
-    "curve" -> (() => new CurveUnit),
-    "curve-in-turn" -> (() => new CurveInTurn(slow)),
+    "curve" -> (() => QueueCurves(p)),
     "size" -> (() => SizeRatio(p)),
-    "size-in-turn" -> (() => SizeRatio(slow)),
     "limit" -> (() => QueueLimit(p)),
-    "limit-in-turn" -> (() => QueueLimit(slow)),
     "verdict" -> (() => VerdictUnit(p)),
-    "verdict-in-turn" -> (() => VerdictUnit(slow)),
-    "policy" -> (() => new PolicyPipeline(p)),
-    "lane" -> (() => new LaneWithoutTrace(p)),
-    "lane-in-turn" -> (() => new LaneWithoutTrace(p.copy(slotClocks = 8))),
-    "lane-without-token" -> (() => new LaneWithoutTrace(noToken)),
-    "lane-without-flow" -> (() => new LaneWithoutTrace(p.copy(flows = 0))),
-    "lane-without-markers" -> (() => new LaneWithoutTrace(noToken.copy(flows = 0))),
-    "lane-with-victims" -> (() => new LaneWithoutTrace(p.copy(victims = p.queues))),
-    "lane-512" -> (() => new LaneWithoutTrace(LaneParams.nic100g)),
-    "app10g-2-wire" -> (() => new VermilionApp(NicParams.byName("app10g-2-wire"))),
-    "lane-ecp5" -> (() => new LaneBehindPins(p.copy(cells = 1024, flows = 1024)))
-  ) ++ Seq(64, 256, 1024).map(n => s"queues-$n" -> (() => new LaneWithoutTrace(p.copy(queues = n)))) ++
-    Seq(256, 16384, 32768).map(n => s"cells-$n" -> (() => new LaneWithoutTrace(p.copy(cells = n)))) ++ kinds.map {
-      case (name, kind) => s"token-$name" -> (() => new TokenMarker(p.copy(tokenKinds = Set(kind))))
-    } ++ kinds.map { case (name, kind) =>
-      s"token-in-turn-$name" -> (() => TokenMarker(p.copy(tokenKinds = Set(kind), slotClocks = 8)))
-    }
+    "policy" -> (() => new PolicyPipeline(p))
+  ) ++ kinds.map { case (name, kind) => s"token-$name" -> (() => TokenMarker(p.copy(tokenKinds = Set(kind)))) }
+
+  private val designs: Map[String, () => RawModule] = blocks(everyClock) ++
+    blocks(p).map { case (name, block) => s"$name-in-turn" -> block } ++ Map[String, () => RawModule](
+      "flow-65536" -> (() => FlowMarking(p.copy(flows = 65536))),
+      "parser" -> (() => new HeaderParser),
+      "parser-in-turn" -> (() => new HeadsOfBeats(p)),
+      "queues" -> (() => new EgressQueues(p)),
+      "rewrite" -> (() => new HeaderRewrite(p)),
+      "statistics-1024" -> (() => Statistics(p.copy(queues = 1024))),
+      "control" -> (() => new ControlPort(p)),
+      "control-1024" -> (() => new ControlPort(p.copy(queues = 1024))),
+      "queues-protected" -> (() => new EgressQueues(p.copy(protect = true))),
+      "lane" -> (() => new LaneWithoutTrace(p)),
+      "lane-every-clock" -> (() => new LaneWithoutTrace(everyClock)),
+      "lane-without-token" -> (() => new LaneWithoutTrace(noToken)),
+      "lane-without-flow" -> (() => new LaneWithoutTrace(p.copy(flows = 0))),
+      "lane-without-markers" -> (() => new LaneWithoutTrace(noToken.copy(flows = 0))),
+      "lane-with-victims" -> (() => new LaneWithoutTrace(everyClock.copy(victims = p.queues))),
+      "lane-512" -> (() => new LaneWithoutTrace(LaneParams.nic100g)),
+      "app10g-2-wire" -> (() => new VermilionApp(NicParams.byName("app10g-2-wire"))),
+      "lane-ecp5" -> (() => new LaneBehindPins(p.copy(cells = 1024, flows = 1024)))
+    ) ++ Seq(64, 256, 1024).map(n => s"queues-$n" -> (() => new LaneWithoutTrace(p.copy(queues = n)))) ++
+    Seq(256, 16384, 32768).map(n => s"cells-$n" -> (() => new LaneWithoutTrace(p.copy(cells = n))))
   args match {
     case Array(directory, chosen @ _*) if chosen.nonEmpty && chosen.forall(designs.contains) =>
       for (name <- chosen)

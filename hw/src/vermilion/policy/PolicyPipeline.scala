@@ -130,7 +130,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   marker.io.request.bits.time := slot.bits.mark.time
   marker.io.request.bits.draw := slot.bits.mark.draw
   // Read in every clock, so that it stands while the slot is being marked.
-  private val marked = if (p.inTurn) Mux(slot.valid, slot.bits.entry.queue, marking(1).bits.entry.queue) else slot.bits.entry.queue
+  private val marked =
+    if (p.inTurn) Mux(slot.valid, slot.bits.entry.queue, marking(1).bits.entry.queue) else slot.bits.entry.queue
   private val m1Config = markConfig.read(marked)
   private val m1ByFlow = marking(1).valid && marking(1).bits.sound && m1Config.kind === MarkerKind.Flow.U
   marker.io.config := m1Config
@@ -177,7 +178,9 @@ class PolicyPipeline(p: LaneParams) extends Module {
   when(carries(lookAt, Slot.Commit)) {
     lookConfig.write(io.commit.bits.queue, LookConfig(io.commit.bits.config.average))
   }
-  when(carries(stepRead, Slot.Commit)) { stepConfig.write(io.commit.bits.queue, StepConfig(io.commit.bits.config.average)) }
+  when(carries(stepRead, Slot.Commit)) {
+    stepConfig.write(io.commit.bits.queue, StepConfig(io.commit.bits.config.average))
+  }
   io.commit.ready := carries(decideRead, Slot.Commit)
   when(carries(ratioRead, Slot.Commit)) { sizeConfig.write(io.commit.bits.queue, io.commit.bits.config.size) }
   curve.io.commit.valid := carries(curveRequest, Slot.Commit)
@@ -239,12 +242,14 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private def since6[T <: Data](x: T, stage: Int): T = since(x, averageDone, stage)
   private val before = stages(decide - 1).bits
   limit.io.departed := io.departed
-  limit.io.ahead.valid := stages(decide - 2).valid
-  limit.io.ahead.bits := stages(decide - 2).bits.entry.queue
+  limit.io.ahead.valid := stages(limitAhead).valid
+  limit.io.ahead.bits := stages(limitAhead).bits.entry.queue
   limit.io.request.queue := before.entry.queue
   limit.io.request.lenBytes := before.meta.lenBytes
-  limit.io.request.limitBytes := since6(s6Decide.limitBytes, decide - 1)
-  limit.io.request.limitPackets := since6(s6Decide.limitPackets, decide - 1)
+  // In turn they stand from the third clock before the verdict to it.
+  private def limitOf(x: UInt): UInt = since(since6(x, decide - 4), decide - 4, decide - 1)
+  limit.io.request.limitBytes := limitOf(s6Decide.limitBytes)
+  limit.io.request.limitPackets := limitOf(s6Decide.limitPackets)
 
   private val deciding = carries(decide, Slot.Packet)
   verdicts.io.queue := stages(decide - 2).bits.entry.queue

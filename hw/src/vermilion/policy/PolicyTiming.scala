@@ -2,7 +2,7 @@ package vermilion.policy
 
 import vermilion.average.{AverageUnit, QueueLook, QueueLookInTurn}
 import vermilion.curve.{CurveUnit, QueueCurves}
-import vermilion.decide.SizeRatio
+import vermilion.decide.{QueueLimit, SizeRatio}
 import vermilion.flow.FlowMarking
 import vermilion.lane.LaneParams
 import vermilion.mark.TokenMarker
@@ -43,6 +43,9 @@ case class PolicyTiming(p: LaneParams) {
 
   /** The stage of the verdict's one-clock loop, in which the probability stands ready. */
   val decide: Int = averageDone + QueueCurves.latency(p)
+
+  /** The stage in which the limit is asked for a queue. */
+  val limitAhead: Int = decide - QueueLimit.ahead(p)
 
   /** The last stage, that of the verdict at the port. */
   val latency: Int = decide + 1

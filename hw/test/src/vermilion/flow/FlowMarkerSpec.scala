@@ -6,7 +6,8 @@ import org.scalatest.funsuite.AnyFunSuite
 /** What can be built. What it does is tested against the model in `cocotb_tests/blocks/flow`. */
 class FlowMarkerSpec extends AnyFunSuite {
   private def elaborate(queueBits: Int, flows: Int): String = ChiselStage.emitCHIRRTL(new FlowMarker(queueBits, flows))
-  private def inTurn(queueBits: Int, flows: Int): String = ChiselStage.emitCHIRRTL(new FlowMarkerInTurn(queueBits, flows))
+  private def inTurn(queueBits: Int, flows: Int): String =
+    ChiselStage.emitCHIRRTL(new FlowMarkerInTurn(queueBits, flows))
 
   test("tables of 256 to 65,536 entries are built, with one state for each entry and four ways of a quarter of them") {
     for ((queueBits, flows) <- Seq(1 -> 256, 4 -> 4096, 10 -> 65536)) {
