@@ -111,12 +111,17 @@ def test_both_engines_are_one_on_real_traffic(tmp_path, name, speed):
     same(tmp_path, capture, "--speed", speed)
 
 
-@pytest.mark.parametrize("pace", [("--speed", 1), ("--rate", 15_000_000_000)], ids=["slow", "at-wire-rate"])
+WIRE = ("--rate", 15_000_000_000)
+
+
+@pytest.mark.parametrize(
+    "pace", [("--speed", 1), WIRE, ("--preset", "nic10g", *WIRE)], ids=["slow", "at-wire-rate", "in-turn-at-wire-rate"]
+)
 @pytest.mark.parametrize("config", [OPEN, SHAPED, ALONE], ids=["open", "shaped", "alone"])
 def test_both_engines_are_one_under_other_configurations(tmp_path, config, pace):
     file = tmp_path / "config.toml"
     file.write_text(config)
-    at_wire_rate, refreshed = pace[0] == "--rate", config == OPEN
+    at_wire_rate, refreshed = "--rate" in pace, config == OPEN
     stats, trace = same(tmp_path, SHIPPED, "--config", file, "--seed", 7, *pace, traced=refreshed)
     assert total(stats, "sent") > 0
     if refreshed:
