@@ -7,8 +7,8 @@
 
 namespace vermilion {
 
-ClockedScheduler::ClockedScheduler(const VmConfig& config)
-    : shaper_(config.queue_count), port_(config.port_cost, config.port_burst_ns) {
+ClockedScheduler::ClockedScheduler(const VmConfig& config, bool inTurn)
+    : shaper_(config.queue_count), port_(config.port_cost, config.port_burst_ns), inTurn_(inTurn) {
   for (u32 i = 0; i < config.queue_count; i++) {
     const VmQueue& q = config.queues[i];
     const u32 level = q.strict != 0 ? 7 - std::min<u32>(q.priority, 7) : Round;
@@ -44,7 +44,7 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   const u32 first = listed ? lists_[level].front() : 0;
   const u32 firstBytes = listed ? queues_[first].packets.front() : 0;
   const bool more = queues_[first].packets.size() >= 2;
-  const bool mayServe = listed && !shaper_.charging() && refills_.empty() && room && port_.open();
+  const bool mayServe = listed && !shaper_.charging() && refills_.empty() && room && port_.open() && settled_;
   const bool covered = level != Round || queues_[first].deficit >= firstBytes;
   const bool grant = mayServe && covered;
 
@@ -69,6 +69,8 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   } else if (joinsAnew) {
     event = {first, queues_[first].deficit, true, false, false};
   }
+
+  settled_ = !(inTurn_ && (grant || joinsAnew || parks));
 
   // when to come back, for this clock
   u64 ns;

@@ -16,7 +16,8 @@ class ClockedScheduler {
   struct Enqueued {
     u32 queue, lenBytes;
   };
-  explicit ClockedScheduler(const VmConfig& config);
+  // `inTurn`: of a lane whose policy pipeline works in turn; there nothing is taken in the clock behind a change of who is first.
+  explicit ClockedScheduler(const VmConfig& config, bool inTurn = false);
   // One clock; the number of the queue whose first packet is taken in it, or -1. `enqueued` came in the clock before.
   int clock(u64 now, const std::optional<Enqueued>& enqueued, bool room);
   bool emptied() const { return emptied_.has_value(); }  // that packet was taken as its queue's last
@@ -57,7 +58,9 @@ class ClockedScheduler {
   std::optional<u32> emptied_;  // by the take of the clock before
   std::optional<Joining> joining_;
   u32 settleLevel_ = 0;
+  bool inTurn_;
   bool holdsFirst_ = false, busy_ = false;
+  bool settled_ = true;  // who is first in each list stands since the last clock
 };
 
 }  // namespace vermilion

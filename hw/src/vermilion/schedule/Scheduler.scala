@@ -115,8 +115,10 @@ class Scheduler(p: LaneParams) extends Module {
     Mux(lists.io.keptCovered, whetherCovered(lists.io.coveredIf(1)), whetherCovered(lists.io.coveredIf(0)))
   private val covered = late(identity)
   private val holdsFirst = RegInit(false.B) // the queue that is charged still stands first
+  // In turn what comes first out of RAM is served a clock later; a packet takes eight clocks to leave.
+  private val settled = if (p.inTurn) !RegNext(lists.io.keep || lists.io.pop, false.B) else true.B
   private val mayServe =
-    lists.io.chosen.valid && !shaper.io.charging && refills.io.count === 0.U && io.room && port.io.open
+    lists.io.chosen.valid && !shaper.io.charging && refills.io.count === 0.U && io.room && port.io.open && settled
   private def stays(covered: Bool): Bool = covered && !lists.io.moved
   private val grant = late(covered => mayServe && stays(covered))
   private val emptied = grant && !lists.io.more

@@ -44,6 +44,9 @@ class ListedQueue(p: LaneParams) extends Bundle {
   * RAMs: `entries`, queues x (packet, deficit, covered), 1W (store) 2R by two copies (the queue behind the chosen; `parkedQueue` for who
   * keeps queues aside); `links`, queues x queue, 1W (push) 1R. Lists hold no counts: who is last is known by `tails`.
   *
+  * In builds that decide in turn nothing is served in the clock behind a `pop` or `keep`: what comes out of RAM then stands in registers before it is
+  * chosen, and none of its paths goes on to a choice.
+  *
   * A push shows in `chosen` in the next clock. It does not judge who may send.
   * Longest path: the queue manager's RAM, compare of a packet's length with the deficit, `pop`, which list takes what is pushed as its first.
   */
@@ -124,7 +127,7 @@ class ServiceLists(p: LaneParams) extends Module {
 
   // ---- choice
   io.level := OHToUInt(served)
-  private val same = (lastServed & served).orR
+  private val same = if (p.inTurn) false.B else (lastServed & served).orR // what comes out of RAM can be chosen at once
   private val fromEntries = arrived && same
   private val fromQueue = kept && same
   private val held = Mux1H(served, firsts)
@@ -136,11 +139,11 @@ class ServiceLists(p: LaneParams) extends Module {
   io.chosen.valid := (valid.asUInt & served).orR
   io.chosen.bits.head.queue := Mux(fromEntries, arrivedQueue, held.queue)
   io.chosen.bits.head.packet := Mux(comes && same, comingPacket, heldPacket)
-  io.chosen.bits.deficit := roundDeficit
+  io.chosen.bits.deficit := (if (p.inTurn) deficit else roundDeficit)
   // Each late answer meets one choice whose selects are early.
   private def choose(ofEntries: Bool, ofQueue: Bool, held: Bool) =
     (fromEntries && ofEntries) || (fromQueue && ofQueue) || (!(comes && same) && held)
-  io.keptCovered := keptCovered
+  io.keptCovered := (if (p.inTurn) false.B else keptCovered)
   io.coveredIf := VecInit(
     Seq(false.B, true.B).map(kept => !served(Level.Round) || choose(arrivedEntry.covered, kept, heldCovered))
   )
