@@ -14,9 +14,9 @@ import vermilion.lane.LaneParams
   * Departures may come in every clock, and count from three clocks after it, too: what has left is read so late that the packets' compare
   * is the verdict's clock, and the bytes' the one before.
   * {{{
-  *          T-4        T-3                T-2               T-1                T             T+1
-  *   bytes  address    admitted + L       - limit           left is read: <    over          admitted is written
-  *   packets           address            admitted + 1      - limit            <             the same
+  *          T-4        T-3                T-2               T-1                T             T+1            T+2
+  *   bytes  address    admitted + L       - limit           left is read: <    over          written
+  *   packets           address            admitted + 1      - limit            <                            written
   * }}}
   * Timing, with T the verdict's clock: `ahead` in T - [[QueueLimitInTurn.Ahead]]; `request` stands from T - 3 to T, its queue is not looked at; `overBytes`
   * stands from T on, `queued` from T + 1 to T + 5. `ready` is low for two clocks for each of `queues` after reset. Not with the victim search: `lost` is
@@ -66,13 +66,14 @@ class QueueLimitInTurn(p: LaneParams) extends QueueLimiting(p) {
   io.overBytes := RegEnable(short, before(1))
   io.over := io.overBytes || short
 
-  // -- T and T + 1: admitted --
-  private val admitsPackets = RegNext(io.admit, false.B)
+  // -- T + 1 and T + 2: admitted; a clock behind the verdict, which comes late --
+  private val admitsBytes = RegNext(io.admit, false.B)
+  private val admitsPackets = RegNext(admitsBytes, false.B)
   private val row = Cat(queue, admitsPackets)
-  when(io.admit || admitsPackets || !sweep.done) {
+  when(admitsBytes || admitsPackets || !sweep.done) {
     admitted.write(
       Mux(sweep.done, row, wrap(sweep.address, p.queueBits + 1)),
-      Delay(Mux(counts, Delay(next), 0.U))
+      Delay(Mux(counts, Delay(next, 2), 0.U))
     )
   }
   private def queued(of: UInt, left: UInt): UInt = wrap(of - left, LenBits)
