@@ -1,7 +1,7 @@
 // A whole lane clock by clock, from frames on its inputs to frames on the wire: the decisions of decide.h, the numbers
 // of the RTL's pipelines (timing.h), and no bytes. It gives the RTL's decisions, departures and their times.
 //
-//   frames -> beats -> cells -> metas -> one decision a clock -> queues -> scheduler -> reader -> rewrite -> beats out
+//   frames -> beats -> cells -> metas -> one decision a slot -> queues -> scheduler -> reader -> rewrite -> beats out
 //
 // A meta takes a slot and is marked; `PolicyTiming::look` clocks later averages see its queue, and its verdict falls
 // `PolicyTiming::verdict` clocks behind that, where the RTL's pipeline ends. What each sees of the packets before

@@ -156,3 +156,40 @@ async def what_averages_see_is_of_the_looks_own_clock(dut):
     dut._log.info(f"{seen}")
     assert len(seen) == 4 and min(seen.values()) > 200
     assert passed > WRAP or not form.turns, "no total wrapped"
+
+
+@cocotb.test()
+async def a_reset_of_one_clock_leaves_no_backlog(dut):
+    """With lengths on the ports of events while it lasts, as descriptors stand there."""
+    random = await start(dut, 51)
+    form = Form(in_turn(dut))
+    packet = {"queue": 0, "colour": 0, "lenBytes": 1 + length(random)}
+    clears = 4 * 2 ** len(dut.look_queue)
+    dut.look_start.value, dut.look_now.value, dut.look_time.value = 0, 1000, 1000
+    ports(dut, "look_config", {"unitPackets": False, "masks": [7] * 3, "lambda": {"mant": 0, "shift": 0}})
+
+    async def clocks(count: int):
+        for _ in range(count):
+            await FallingEdge(dut.clock)
+
+    for event in ("look_admitted", "look_departed"):
+        show(dut, event, None)
+    await until_ready(dut, dut.look_ready, clears)
+    dut.reset.value = 1
+    await FallingEdge(dut.clock)
+    dut.reset.value = 0
+    await until_ready(dut, dut.look_ready, clears)
+    for event in ("look_admitted", "look_departed"):
+        show(dut, event, packet)
+        await FallingEdge(dut.clock)
+        show(dut, event, None)
+        await clocks(20)
+    dut.look_queue.value, dut.look_start.value = 0, 1
+    for clock in range(max(form.backlog) + 1):
+        await ReadOnly()
+        for colour in range(3):
+            if clock == form.backlog[colour]:
+                left = [int(getattr(dut, f"look_backlog_{colour}_{of}").value) for of in ("bytes", "packets")]
+                assert left == [0, 0], f"colour {colour}: {left}"
+        await FallingEdge(dut.clock)
+        dut.look_start.value = 0

@@ -6,7 +6,7 @@ import pytest
 from bench.build import emit, run
 from blocks.units.unkind_rams import make_unkind
 
-RAMS = {"lab": 0, "lab-128-queues": 6, "lab-in-turn": 3}
+RAMS = {"lab": 0, "lab-128-queues": 6, "lab-in-turn": 6}
 
 
 def made_unkind(preset):

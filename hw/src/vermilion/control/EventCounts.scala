@@ -18,7 +18,7 @@ import vermilion.lane.LaneParams
   * A walk goes along the words without end, one a clock. A few bits a count gather what comes meanwhile; in the clock before a walk it takes all of
   * them, so it makes the counts those of one clock. A cleared count stays out of the walk that writes 0.
   *
-  * The host reads a copy. A read that takes one (of a 64-bit count's lowest word, or of any 32-bit word) has to wait while `ready` is low: the next
+  * The host reads a copy. A read that takes one (of an input's lowest word of `lost_frames`, or of any 32-bit word) has to wait while `ready` is low: the next
   * walk copies what belongs together, the four words of an input. So a read waits for two walks and three clocks at most, a walk more after
   * `clear`, and sees everything that came before it. After a reset all reads wait for a walk, which writes zeros.
   *

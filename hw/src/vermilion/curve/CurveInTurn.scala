@@ -7,7 +7,6 @@ import vermilion.fixed.Arithmetic.wrap
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Delay, ShiftDown, WideWriteRam}
 import vermilion.lane.LaneParams
-import vermilion.stream.Colour
 
 /** What [[CurveUnit]] computes, with the curves of all queues, for requests that are 8 clocks apart or more.
   *

@@ -2,7 +2,7 @@ package vermilion.mark
 
 import chisel3._
 import chisel3.util._
-import vermilion.control.{MarkConfig, MarkerKind}
+import vermilion.control.MarkerKind
 import vermilion.fixed.Arithmetic.{reached, wrap}
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}

@@ -7,9 +7,8 @@ import vermilion.classify._
 import vermilion.control._
 import vermilion.curve._
 import vermilion.decide._
-import vermilion.fixed.Arithmetic.{saturate, wrap}
 import vermilion.fixed.Formats._
-import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
+import vermilion.fixed.Delay
 import vermilion.flow.{FlowEvents, FlowMarking, FlowState}
 import vermilion.lane.LaneParams
 import vermilion.mark.TokenMarker
@@ -28,7 +27,7 @@ import vermilion.victim._
   * slots then stand in a register for each `slotClocks` stages.
   *
   * A packet gets its colour from its queue's marker. Beside that it is looked up what averages see of the queue, which is no matter of colour:
-  * the backlog as it is admitted in stage -7, by packets that came [[PolicyTiming.latency]] + [[PolicyTiming.mark]] clocks and more before; the
+  * the backlog as it is admitted in the stage of the look, by packets that came [[PolicyTiming.latency]] + [[PolicyTiming.mark]] clocks and more before; the
   * queue's limit is compared at the verdict and is exact.
   *
   * A commit travels as a slot of its own: each stage's configuration changes when the slot passes, so every packet sees all of

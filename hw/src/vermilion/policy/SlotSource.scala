@@ -10,7 +10,7 @@ import vermilion.stream._
 
 /** Fills the pipeline's slots, one in `slotClocks` clocks at most: commit, then look, then packet, then refresh.
   *
-  * A commit or a look comes from the host and takes one slot, so metas wait for at most one clock in the several that a
+  * A commit or a look comes from the host and takes one slot, so metas wait for at most `slotClocks` in the several that a
   * register access takes. Packets go before refreshes: averages that also step on departures use the slots that packets leave
   * free. Of departures that find [[SlotSource.Refreshes]] waiting the refresh is left out (`skipped`); the average then
   * steps a little less often, and nothing else changes.
