@@ -86,7 +86,7 @@ async def commits_under_traffic_at_full_rate_splice_and_leak_nothing(dut):
 async def contests_of_every_form_cost_one_packet_each(dut, commits):
     bench = seeded(dut, 30 + commits)
     await bench.start(FREE)
-    for _ in range(200):
+    for _ in range(1000):  # until each has been met often enough
         pace, take = bench.random.choice([1.0, 1.0, 0.6, 0.2]), bench.random.choice([1.0, 0.4, 0.2, 0.1, 0.0])
         for _ in range(300):
             for waiting, source in zip(bench.waiting, range(bench.inputs)):
