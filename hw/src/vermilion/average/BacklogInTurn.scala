@@ -48,7 +48,8 @@ class BacklogInTurn(p: LaneParams) extends Module {
     sum.packets := base.packets + one
     sum
   }
-  private def cleared(x: UInt): UInt = Mux(clearing || reset.asBool, 0.U, x) // the register before an array is 0 then, by its reset
+  private def cleared(x: UInt): UInt =
+    Mux(clearing || reset.asBool, 0.U, x) // the register before an array is 0 then, by its reset
   private def ram = new ForwardingRam((p.queues * 4).max(SnapshotRam.BlockDepth), new Tally)
 
   // -- packets that left, one a clock --
