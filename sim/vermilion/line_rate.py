@@ -23,7 +23,7 @@ one input as a port of the rate brings them, 24 bytes apart (preamble 8, FCS 4, 
 594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve and no marker; the way out takes a beat in every clock.
 
 * `offered`, `decided`: clocks a frame as it came in, and a decision. `bubbles`: clocks by which the decisions took longer than the frames; up to 3 of
-  a mix are none, but the difference of a first and a last frame whose verdicts take 26 and 29 clocks.
+  a mix are none, but the difference of a first and a last frame, whose verdicts take 26 to 32 clocks.
 * `late`: clocks by which the last frame came in behind its time, as the stream is narrower than the port (see below); the lane itself never stops an input.
 * `not ordered`: frames lost for want of a place, a cell or at a limit; curves drop some besides (`early`).
 * Latencies, clocks from a frame's last beat: least, median, 99 %, most; to the verdict, to the first beat out.
