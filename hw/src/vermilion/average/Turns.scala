@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util.{Cat, Mux1H, RegEnable}
 
 /** The clocks of a request that comes at times: a pulse goes down a chain, and is where the request is. */
-private[average] class Turns(start: Bool, last: Int) {
+class Turns(start: Bool, last: Int) {
   private val pulses = Seq.iterate(start, last + 1)(RegNext(_, false.B))
 
   /** Is this clock `clock` of a request? */
