@@ -263,7 +263,7 @@ def publish(result: dict):
 
 `./vermilion area --publish`; how each column is counted stands in `sim/vermilion/area.py`. Yosys {tool_version()}, `synth_xilinx -family xcup
 -noiopad -noclkbuf -flatten`; lanes are the preset nic10g: 64 bits, two inputs, 16 queues, 4,096 cells, 4,096 flows, with the trace for simulations left open. A test holds the first
-and the sixth row against `fpga/resources.toml`.
+row of each kind of marker against `fpga/resources.toml`.
 
 An estimate with open tools, no result of a device's own: against published Vivado figures this flow's LUTs are 11 to 18 % high, its flip-flops 1
 to 4 % low, and output registers of block RAMs are never used. It packs no registers into multipliers; how many an xc7 build packs
