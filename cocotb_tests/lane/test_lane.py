@@ -4,7 +4,7 @@ import pytest
 from bench.build import run
 
 
-@pytest.mark.parametrize("preset", ["lab-few-cells", "nic100g-few-cells"])
+@pytest.mark.parametrize("preset", ["lab-few-cells", "lab-in-turn-few-cells", "nic100g-few-cells"])
 def test_lane_keeps_every_byte_under_stalls_and_backpressure(preset):
     run("LaneCore", "lane.lane_bench", preset)
 

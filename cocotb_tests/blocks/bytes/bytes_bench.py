@@ -93,7 +93,7 @@ async def headers_are_the_models_at_a_beat_a_clock(dut):
     random = await start(dut, 4)
     source, waiting, seen = frames(random), deque(), Counter()
     for types, count, pace in [
-        ((158, 0x1E), 3000, 1.0),
+        ((158, 0x1E), 14_000, 1.0),
         ((158, 0x1E), 1000, 0.7),
         ((random.randrange(2, 256), 1), 300, 0.9),
     ]:
@@ -119,7 +119,7 @@ async def headers_are_the_models_at_a_beat_a_clock(dut):
                 seen[want.is_ip4, want.has_ttl_option, want.ttl_option_at] += 1
             clock += 1
             await FallingEdge(dut.clock)
-    assert all(seen[ip4, 1, place] > 0 for ip4 in (0, 1) for place in range(9)), seen
+    assert all(seen[ip4, 1, place] > 5 for ip4 in (0, 1) for place in range(9)), seen
 
 
 def vectors(random):

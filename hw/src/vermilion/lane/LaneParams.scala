@@ -113,6 +113,7 @@ object LaneParams {
     val (labFew, nicFew) = (lab.copy(cells = 256, victims = 0), nic100g.copy(cells = 256))
     byName ++ Map(
       "lab-few-cells" -> labFew,
+      "lab-in-turn-few-cells" -> labFew.copy(slotClocks = 8),
       "nic100g-few-cells" -> nicFew,
       // Opens 2,048 clocks after a reset, later than the rest of the lane.
       "lab-victims-few-cells" -> labFew.copy(victims = 8),
