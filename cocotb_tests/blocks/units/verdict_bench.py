@@ -34,6 +34,7 @@ class Bench:
     def __init__(self, dut, random):
         self.dut, self.random = dut, random
         self.states, self.seen = {}, Counter()
+        self.ahead = 3 if in_turn(dut) else 2  # clocks from address to verdict
 
     def vector(self, queue, colour, flags, spacing, p, valid=True):
         """One slot and its verdict, None where the slot is empty."""
@@ -69,11 +70,12 @@ class Bench:
         return r.choice([0, 1, mb.ONE - 1, mb.ONE, any_size(r, 32), r.getrandbits(32), r.getrandbits(29)])
 
     def drive(self, vectors, k):
-        """The address of slot k beside the inputs of slot k - 2."""
+        """The address of slot k beside the inputs of the slot that is so far behind."""
         if k < len(vectors):
             queue, colour, *_ = vectors[k]
             ports(self.dut, "verdict", {"queue": queue, "colour": colour})
-        slot = vectors[k - 2] if 2 <= k <= len(vectors) + 1 else None
+        behind = k - self.ahead
+        slot = vectors[behind] if 0 <= behind < len(vectors) else None
         self.dut.verdict_inputs_valid.value = slot is not None and slot[3] is not None
         if slot:
             ports(self.dut, "verdict_inputs_bits", slot[2])
@@ -86,7 +88,7 @@ class Bench:
     async def play(self, vectors):
         if in_turn(self.dut):
             vectors = [slot or self.nothing() for slot in apart(self.random, vectors)]
-        await through(self.dut, vectors, 2, self.drive, self.look)
+        await through(self.dut, vectors, self.ahead, self.drive, self.look)
 
 
 async def ready(dut, number):

@@ -27,6 +27,7 @@ class CurveInTurn(p: LaneParams) extends QueueCurves(p) {
   import CurveInTurn._
   private val one = BigInt(1) << ProbFrac
   private val phases = Seq.iterate(io.request.valid, Latency - Request)(RegNext(_, false.B))
+  assert(!io.request.valid || !VecInit(phases.slice(1, 8)).asUInt.orR, "a request within eight clocks of another")
 
   /** So many clocks behind the average's. */
   private def phase(clock: Int): Bool = phases(clock - Request)

@@ -32,6 +32,7 @@ class QueueLimitInTurn(p: LaneParams) extends QueueLimiting(p) {
   private val sweep = new SweepInit(2 * p.queues)
   io.ready := sweep.done
   private val phases = Seq.iterate(io.ahead.valid, Ahead + 2)(RegNext(_, false.B))
+  assert(!io.ahead.valid || !VecInit(phases.tail).asUInt.orR, "a request before the one ahead of it is done")
 
   /** So many clocks before the verdict's. */
   private def before(clocks: Int): Bool = phases(Ahead - clocks)

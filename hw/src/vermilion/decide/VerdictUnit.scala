@@ -46,11 +46,33 @@ abstract class VerdictSaying(p: LaneParams) extends Module {
     )
   )
 
+  /** Does spacing drop the packet early? `sum` is S + p - R, in two's complement; S + p is below 2. */
+  protected def early(in: VerdictInputs, sum: UInt): Bool = {
+    val overOne = sum(SpaceBits - 1, ProbFrac).orR
+    val spaced = !sum(SpaceBits) && (in.spacing =/= Spacing.Wait.U || overOne)
+    !never(in) && (in.probability(ProbFrac) || Mux(geometric(in), in.draw < in.probability, spaced))
+  }
+  protected def never(in: VerdictInputs): Bool = in.probability === 0.U
+  protected def geometric(in: VerdictInputs): Bool = in.spacing === Spacing.Geometric.U
+
+  /** Is R kept for the next packet? p = 0 forgets it; and where this draw was R and has decided, the next packet draws another. */
+  protected def arms(in: VerdictInputs, armed: Bool, early: Bool): Bool =
+    in.overEnd || (!never(in) && (armed || !early))
+
+  /** Does the packet change S or R? */
+  protected def writes(inputs: Valid[VerdictInputs]): Bool =
+    inputs.valid && !ignored(inputs.bits) && (!geometric(inputs.bits) || inputs.bits.overEnd)
+
   /** Frames that leave S and R alone. */
   protected def ignored(in: VerdictInputs): Bool = in.bad || in.noBuffer || in.policed || in.overLimit
 }
 
 object VerdictUnit {
+
+  /** Clocks from `queue` and `colour` to the verdict. */
+  def ahead(p: LaneParams): Int = if (p.inTurn) VerdictUnitInTurn.Ahead else Ahead
+  private val Ahead = 2
+
   def apply(p: LaneParams): VerdictSaying = if (p.inTurn) new VerdictUnitInTurn(p) else new VerdictUnit(p)
 }
 
@@ -95,25 +117,19 @@ class VerdictUnit(p: LaneParams) extends VerdictSaying(p) {
   private val excess = Mux(old.armed, old.excess, atStart(~in.draw))
   // One carry chain: the lowest bits are `begins` twice, whose carry is the 1 that is missing. S stays below 2, so this never overflows.
   private val sum = ((Cat(excess, begins) + Cat(in.probability.pad(SpaceBits + 1), begins)) >> 1)(SpaceBits, 0).asSInt
-  private val certain = in.probability(ProbFrac)
-  private val never = in.probability === 0.U
-  private val overOne = sum(SpaceBits - 1, ProbFrac).orR
-  private val spacedEarly = sum >= 0.S && (in.spacing =/= Spacing.Wait.U || overOne)
-  private val geometric = in.spacing === Spacing.Geometric.U
-  private val early = !never && (certain || Mux(geometric, in.draw < in.probability, spacedEarly))
+  private val isEarly = early(in, sum.asUInt)
 
-  private val restart = in.overEnd || early
+  private val restart = in.overEnd || isEarly
   private val next = Wire(new State)
-  // p = 0 forgets R; and where this draw was R and has decided, the next packet draws another.
-  next.armed := in.overEnd || (!never && (old.armed || !early))
+  next.armed := arms(in, old.armed, isEarly)
   next.start := Mux(restart, ~in.draw, start)
   next.begins := restart
   next.excess := Mux(restart, atStart(~in.draw), sum)
-  private val writes = io.inputs.valid && !ignored(in) && (!geometric || in.overEnd)
+  private val changes = writes(io.inputs)
   old := ram.read(address)
-  when(writes && ahead === Delay(address)) { old := next }
-  ram.write(writes, ahead, next)
+  when(changes && ahead === Delay(address)) { old := next }
+  ram.write(changes, ahead, next)
   ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
 
-  io.verdict := verdict(in, early)
+  io.verdict := verdict(in, isEarly)
 }

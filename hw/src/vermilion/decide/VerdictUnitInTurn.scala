@@ -2,18 +2,20 @@ package vermilion.decide
 
 import chisel3._
 import chisel3.util._
-import vermilion.control.Spacing
 import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.fixed.SweepInit
 import vermilion.lane.LaneParams
 
-/** What [[VerdictUnit]] says, for verdicts that are 8 clocks apart or more, at the same ports in the same clocks.
+/** What [[VerdictUnit]] says, for verdicts that are 8 clocks apart or more, at the same ports.
   *
   * S - R and R are in block RAMs of their own. R is written where it is drawn, and always as this packet's draw; S - R always as the sum. Where S
   * is 0, S - R is made of R when it is read.
+  *
+  * Timing: `queue` and `colour` in clock t, `inputs` and result in clock t+3. What the RAMs give stands in registers of the logic for the verdict.
   */
 class VerdictUnitInTurn(p: LaneParams) extends VerdictSaying(p) {
+  import VerdictUnitInTurn.Ahead
   private class State extends Bundle {
     val armed = Bool() // R has been drawn; else S = 0
     val begins = Bool() // S = 0
@@ -23,13 +25,13 @@ class VerdictUnitInTurn(p: LaneParams) extends VerdictSaying(p) {
   private val sweep = new SweepInit(depth)
   io.ready := sweep.done
   private val address = Cat(io.queue, io.colour)
-  private val ahead = Delay(Delay(address)) // of the packet whose inputs are there
+  private val ahead = Delay(address, Ahead) // of the packet whose inputs are there
 
   // In block RAM, which is 512 deep anyway.
   private val states = SyncReadMem(depth.max(512), new State)
   private val starts = SyncReadMem(depth.max(512), UInt(32.W)) // ~R
-  private val old = Delay(states.read(address))
-  private val oldStart = Delay(starts.read(address))
+  private val old = Delay(states.read(address), Ahead - 1)
+  private val oldStart = Delay(starts.read(address), Ahead - 1)
   private val in = io.inputs.bits
 
   private val begins = !old.armed || old.begins
@@ -37,20 +39,20 @@ class VerdictUnitInTurn(p: LaneParams) extends VerdictSaying(p) {
   private val excess = Mux(begins, Cat(Fill(SpaceBits + 1 - 32, 1.U(1.W)), start), old.excess)
   // One carry chain: the lowest bits are `begins` twice, whose carry makes -R of ~R. S stays below 2, so this never overflows.
   private val sum = ((Cat(in.probability.pad(SpaceBits + 1), begins) + Cat(excess, begins)) >> 1)(SpaceBits, 0)
-  private val certain = in.probability(ProbFrac)
-  private val never = in.probability === 0.U
-  private val overOne = sum(SpaceBits - 1, ProbFrac).orR
-  private val spacedEarly = !sum(SpaceBits) && (in.spacing =/= Spacing.Wait.U || overOne)
-  private val geometric = in.spacing === Spacing.Geometric.U
-  private val early = !never && (certain || Mux(geometric, in.draw < in.probability, spacedEarly))
-  io.verdict := verdict(in, early)
+  private val isEarly = early(in, sum)
+  io.verdict := verdict(in, isEarly)
 
   private val next = Wire(new State)
-  // p = 0 forgets R; and where this draw was R and has decided, the next packet draws another.
-  next.armed := sweep.done && (in.overEnd || (!never && (old.armed || !early)))
-  next.begins := in.overEnd || early
+  next.armed := sweep.done && arms(in, old.armed, isEarly)
+  next.begins := in.overEnd || isEarly
   next.excess := sum
-  private val writes = io.inputs.valid && !ignored(in) && (!geometric || in.overEnd)
-  when(writes || !sweep.done) { states.write(Mux(sweep.done, ahead, sweep.address), next) }
-  when(writes && (next.begins || !old.armed)) { starts.write(ahead, ~in.draw) }
+  private val changes = writes(io.inputs)
+  when(changes || !sweep.done) { states.write(Mux(sweep.done, ahead, sweep.address), next) }
+  when(changes && (next.begins || !old.armed)) { starts.write(ahead, ~in.draw) }
+}
+
+object VerdictUnitInTurn {
+
+  /** Clocks from `queue` and `colour` to the verdict. */
+  val Ahead = 3
 }

@@ -34,6 +34,7 @@ class FlowMarkerInTurn(queueBits: Int, flows: Int = 4096) extends FlowMarking(qu
   import FlowMarkerInTurn.Latency
 
   private val at = Seq.iterate(io.request.valid, Latency + 1)(RegNext(_, false.B))
+  assert(!io.request.valid || !VecInit(at.slice(1, 8)).asUInt.orR, "a request within eight clocks of another")
   private val asked = FlowPacket(io.request.bits)
   private val packet = RegEnable(asked, io.request.valid) // stands in clocks 1 to 8
   private val config = packet.config

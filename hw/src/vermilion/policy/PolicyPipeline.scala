@@ -251,8 +251,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   limit.io.request.limitPackets := limitOf(s6Decide.limitPackets)
 
   private val deciding = carries(decide, Slot.Packet)
-  verdicts.io.queue := stages(decide - 2).bits.entry.queue
-  verdicts.io.colour := stages(decide - 2).bits.entry.colour
+  verdicts.io.queue := stages(decide - VerdictUnit.ahead(p)).bits.entry.queue
+  verdicts.io.colour := stages(decide - VerdictUnit.ahead(p)).bits.entry.colour
   verdicts.io.inputs.valid := deciding
   verdicts.io.inputs.bits.bad := stages(decide).bits.meta.bad
   verdicts.io.inputs.bits.noBuffer := stages(decide).bits.meta.noBuffer
