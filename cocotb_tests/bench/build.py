@@ -64,12 +64,14 @@ def run(
     folder = folder or emit(block, preset)
     verilated = folder / "obj"
     with locked(f"cocotb-{folder.name}.lock"):
-        get_runner("verilator").build(
-            sources=sorted(folder.glob("*.sv")),
-            hdl_toplevel=block,
-            build_dir=verilated,
-            build_args=["--assert", "-Wno-fatal", "-O3", "--x-assign", "fast"],
-        )
+        if not (verilated / "made").exists():
+            get_runner("verilator").build(
+                sources=sorted(folder.glob("*.sv")),
+                hdl_toplevel=block,
+                build_dir=verilated,
+                build_args=["--assert", "-Wno-fatal", "-O3", "--x-assign", "fast"],
+            )
+            finish(verilated)
     simulate(block, module, verilated, folder, plusargs, environment)
 
 
@@ -104,8 +106,15 @@ def verilate_app(folder: Path, parameters: dict[str, int], optimise: str) -> Pat
     command += [*options, f"-I{folder}", "-LDFLAGS", libraries]
     build([*command, main, public, *shell, *sorted(folder.glob("*.sv"))], "verilated")
     build(["make", "-C", verilated, "-f", "Vtop.mk", f"OPT_FAST={optimise}"], "compiled")
-    (verilated / "made").touch()
+    finish(verilated)
     return verilated
+
+
+def finish(verilated: Path) -> None:
+    """Marks a model as made, without the precompiled headers: no one builds it again, and they are 180 MB a model."""
+    for header in verilated.glob("*.gch"):
+        header.unlink()
+    (verilated / "made").touch()
 
 
 def build(command: list, what: str) -> None:

@@ -43,6 +43,24 @@ def test_every_failure_is_named_and_the_last_line_is_the_count(tmp_path, monkeyp
     assert suite.run(("good",), said.append) == 0
 
 
+def test_a_part_whose_result_breaks_off_is_a_failure_and_the_others_run(tmp_path, monkeypatch):
+    def breaks_off(log):
+        path = tmp_path / "junit.xml"
+        path.write_text(JUNIT[:100])
+        return suite.junit(path)
+
+    def no_room(log):
+        raise OSError(28, "No space left on device")
+
+    ends = {"broken": breaks_off, "full": no_room, "good": lambda log: suite.Count(5)}
+    monkeypatch.setattr(suite, "LOGS", tmp_path)
+    monkeypatch.setattr(suite, "parts", lambda: ends)
+    said = []
+    assert suite.run((), said.append) == 1
+    assert said[-1] == "5 passed, 2 failed"
+    assert any("ParseError" in line for line in said) and any("No space left" in line for line in said)
+
+
 def test_a_file_of_tests_is_a_part_and_nothing_else_is():
     assert suite.is_test_file("sim/tests/test_suite.py")
     for name in (

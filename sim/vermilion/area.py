@@ -63,6 +63,8 @@ DESIGNS = {
         "with a decision every clock and the victim search in all 16 queues",
         False,
     ),
+    "lane-10g-lean": ("LaneWithoutTrace", "as two of them fit an XCKU3P: without flow markers, 2,048 cells", False),
+    "lane-25g-lean": ("LaneWithoutTrace", "the same at 128 bits, with a decision every clock", False),
     "lane-512": ("LaneWithoutTrace", "the whole lane at 512 bits, 16,384 cells", False),
     "queues-64": ("LaneWithoutTrace", "64 queues", False),
     "queues-256": ("LaneWithoutTrace", "256 queues", False),
@@ -121,9 +123,9 @@ def system_verilog(names: list[str], say=build.quiet):
 
 
 def digest_of_sources(name: str = "lane") -> str:
-    """Of what a design is made from: the NIC's block is made from lanes, and they from nothing of it."""
+    """Of what a design is made from: the NIC's block is made from lanes, and they from nothing of it but the sizes of lean ones."""
     sources = build.files("hw/src", "*.scala")
-    if not name.startswith("app"):
+    if not (name.startswith("app") or name.endswith("lean")):
         sources = [path for path in sources if path.parent.name != "nic"]
     return build.digest([build.ROOT / "build.sc", *sources])
 

@@ -42,6 +42,10 @@ def execute(command: list, log: Path, cwd: Path = build.ROOT) -> int:
             return 127
 
 
+def end_of(log: Path) -> list[str]:
+    return log.read_text(errors="replace").splitlines()[-40:] if log.exists() else []
+
+
 def formatter(command: list, log: Path) -> Count:
     return Count(1, 0) if execute(command, log) == 0 else Count(0, 1)
 
@@ -178,12 +182,16 @@ def run(only: tuple[str, ...], say) -> int:
     for number, (name, part) in enumerate(chosen.items(), 1):
         say(f"[{number}/{len(chosen)}] {name} ...")
         began, log = time.monotonic(), LOGS / f"{name}.log"
-        count = part(log)
+        try:
+            count = part(log)
+        except (OSError, ElementTree.ParseError) as error:  # a full disk, a result that breaks off
+            count = Count(0, 1)
+            say(f"[{number}/{len(chosen)}] {name}: {type(error).__name__}: {error}")
         skipped = f", {count.skipped} skipped" if count.skipped else ""
         took = f"{time.monotonic() - began:.0f} s"
         say(f"[{number}/{len(chosen)}] {name}: {count.passed} passed, {count.failed} failed{skipped}, {took}")
         if count.failed:
-            say("\n".join("    " + text for text in log.read_text(errors="replace").splitlines()[-40:]))
+            say("\n".join("    " + text for text in end_of(log)))
             say(f"    all of it: {os.path.relpath(log)}")
         total.passed += count.passed
         total.failed += count.failed

@@ -125,7 +125,7 @@ void LaneQueueDisc::sample(const VmFate& fate) {
   const auto now = static_cast<std::uint64_t>(Simulator::Now().GetNanoSeconds());
   if (now < nextSample_[fate.colour] || now >= trace_.to) return;
   nextSample_[fate.colour] = now + trace_.step;
-  samples_.push_back({now, fate.colour, static_cast<double>(fate.avg) / 65536});
+  samples_.push_back({now, fate.colour, static_cast<double>(fate.avg) / 65536, inside_.size()});
 }
 
 // What has left the lane goes to the device.

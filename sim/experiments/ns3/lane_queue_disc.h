@@ -37,6 +37,7 @@ struct LaneSample {
   std::uint64_t time;
   std::uint32_t colour;
   double average;
+  std::uint64_t packets;  // in the lane as the packet met it
 };
 
 // Packets in the lane or behind it, any of which can be taken.

@@ -210,7 +210,7 @@ class Scenario {
       for (std::size_t d = 0; d < Distances; d++)
         if (const std::uint64_t n = disc->lostDistance()[d]; n != 0) lane["lost_distance"][std::to_string(d)] = n;
       lane["trace"] = json::array();
-      for (const LaneSample& s : disc->samples()) lane["trace"].push_back({s.time, s.colour, s.average});
+      for (const LaneSample& s : disc->samples()) lane["trace"].push_back({s.time, s.colour, s.average, s.packets});
     }
     for (const auto& [name, source] : udp_) out["udp"][name]["sent"] = source->sent();
     for (const auto& [name, sink] : bulk_) out["bulk"][name]["received_bytes"] = sink->GetTotalRx();

@@ -139,14 +139,20 @@ def figure_6(results: dict):
         axes = figure.subplots(2, 1, sharex=True, sharey=True)
         for axis, scheme, title in zip(axes, ("redp", "drop02"), ("REDP", "REDP with dropper")):
             by_seed = results[scheme]
+            trace = by_seed[min(by_seed)]["lanes"]["cr1"]["trace"]
+            axis.plot(
+                [t / network.SECOND for t, *_ in trace],
+                [packets for *_, packets in trace],
+                color="#9a9a9a",
+                linewidth=0.6,
+                label="queue",
+            )
             for number, ink in enumerate(INK):
-                own = [
-                    (t / network.SECOND, a) for t, c, a in by_seed[min(by_seed)]["lanes"]["cr1"]["trace"] if c == number
-                ]
+                own = [(t / network.SECOND, a) for t, c, a, _ in trace if c == number]
                 if own:
-                    axis.plot(*zip(*own), ".", markersize=2, color=ink, label=network.COLOURS[number])
+                    axis.plot(*zip(*own), ".", markersize=2, color=ink, label=f"average of {network.COLOURS[number]}")
             axis.set(title=title, ylabel="packets")
-        axes[0].legend(loc="lower right", ncols=3, markerscale=4)
+        axes[0].legend(loc="lower right", ncols=4, markerscale=4)
         axes[1].set_xlabel("time, s")
 
     return draw
@@ -183,7 +189,12 @@ def pictures(of: settings.Redp, measured: dict, results: dict) -> list[tuple[str
         ]
     return [
         ("figure-5", f"Figure 5: throughput of each flow, and of all by colour; {spread}", 3.2, by_flow(of, measured)),
-        ("figure-6", "Figure 6, by averages: CR1's queue as packets met it; first seed", 4.0, figure_6(results)),
+        (
+            "figure-6",
+            "Figure 6: CR1's queue as packets met it, and the averages of RIO; first seed",
+            4.0,
+            figure_6(results),
+        ),
         ("figure-9", "Figure 9: deviation and throughput over P_drop; 0 is REDP alone", 3.2, figure_9(of, measured)),
     ]
 

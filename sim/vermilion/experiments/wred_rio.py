@@ -103,7 +103,7 @@ def figure_4(of: settings.WredRio, results: dict, scheme: str):
         by_seed = results[f"{TRACED}.{scheme}"]
         trace = by_seed[min(by_seed)]["lanes"]["c1"]["trace"]
         for number, (colour, ink) in enumerate((("green", "#2e9e43"), ("yellow", "#c99300"))):
-            own = [(t / network.SECOND, avg / 1024) for t, c, avg in trace if c == number]
+            own = [(t / network.SECOND, avg / 1024) for t, c, avg, _ in trace if c == number]
             axis.plot(*zip(*own), ".", markersize=2, color=ink, label=f"average as {colour} packets met it")
             curve = of.curves[of.case[TRACED].curves][colour]
             for bound in ("min", "max"):

@@ -60,6 +60,8 @@ object EmitArea extends App {
       "lane-without-flow" -> (() => new LaneWithoutTrace(p.copy(flows = 0))),
       "lane-without-markers" -> (() => new LaneWithoutTrace(noToken.copy(flows = 0))),
       "lane-with-victims" -> (() => new LaneWithoutTrace(everyClock.copy(victims = p.queues))),
+      "lane-10g-lean" -> (() => new LaneWithoutTrace(NicParams.byName("app10g-2-lean").wire)),
+      "lane-25g-lean" -> (() => new LaneWithoutTrace(NicParams.byName("app25g-2-lean").wire)),
       "lane-512" -> (() => new LaneWithoutTrace(LaneParams.nic100g)),
       "app10g-2-wire" -> (() => new VermilionApp(NicParams.byName("app10g-2-wire"))),
       "lane-ecp5" -> (() => new LaneBehindPins(p.copy(cells = 1024, flows = 1024)))
