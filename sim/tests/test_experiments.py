@@ -3,11 +3,12 @@ queue disc against the model by itself."""
 
 import json
 import math
+from bisect import bisect_left
 from ctypes import byref, c_char_p, create_string_buffer
 
 import pytest
 from click.testing import CliRunner
-from model_bindings import Arrival, Decision, Sent, library, u64
+from model_bindings import MARK, Arrival, Decision, Sent, library, u64
 from vermilion import build, cli, quantise
 from vermilion.experiments import command, network, pages, poisson, runs, settings, verdicts
 from vermilion.fields import UserError
@@ -240,20 +241,26 @@ def test_the_queue_disc_decides_as_the_model_by_itself(net, tmp_path, seed):
     config = lib.vm_config_read(json.dumps(core["lane"]).encode(), error, 400)
     assert config, error.value
     lane = lib.vm_lane_create(lib.vm_config_get(config))
-    wanted, counts, decision, seen, sent = [], {}, Decision(), Arrival(), Sent()
+    wanted, came, gone, counts, decision, seen, sent = [], [], [], {}, Decision(), Arrival(), Sent()
     for time, colour, data in packets:
         assert lib.vm_lane_arrive(lane, time, c_char_p(data), len(data), 0, byref(seen), byref(decision)) == 0
         wanted.append([time, colour, decision.avg / 65536])
+        if decision.verdict <= MARK:
+            came.append(time)
         key = (colour, decision.verdict)
         counts[key] = counts.get(key, 0) + 1
     lib.vm_lane_advance(lane, 20 * 10**9)
     left, room = [0, 0], create_string_buffer(2000)
     while lib.vm_lane_take(lane, byref(sent), room, 2000) == 1:
         left[sent.colour] += 1
+        gone.append(sent.time)
     lib.vm_lane_destroy(lane)
     lib.vm_config_destroy(config)
 
-    assert got["trace"] == wanted  # every decision's average, in order
+    assert [row[:3] for row in got["trace"]] == wanted  # every decision's average, in order
+    for time, *_, inside in got["trace"]:  # and how many packets it met; ns-3 has a packet out up to 1 us late
+        assert inside - bisect_left(came, time) in range(-bisect_left(gone, time), 1 - bisect_left(gone, time - 1000))
+    assert max(inside for *_, inside in got["trace"]) > 5
     for colour in (0, 1):
         ours = got["sources"]["h1"][network.COLOURS[colour]]
         for number, name in enumerate(("enqueue", "mark", "early", "forced", "tail", "nobuf", "bad", "policed")):
