@@ -51,14 +51,16 @@ class EventQueue(p: LaneParams) extends Module {
   private val ram = SyncReadMem(Depth, UInt((new ClockEvents(p)).getWidth.W))
   private val written, taken = RegInit(0.U(log2Ceil(Depth).W))
   private val load = Wire(Bool())
-  private val head = taken + load
+  private val second = taken + 1.U
+  private val head = Mux(load, second, taken)
   private val waiting = written - taken
   taken := head
   when(io.in.valid) {
     ram.write(written, io.in.bits.asUInt)
     written := written + 1.U
   }
-  private val isRead = RegNext(head =/= written, false.B) // a word that is written in this clock cannot be read yet
+  // A word that is written in this clock cannot be read yet. Both cases are known before it is known which one it is.
+  private val isRead = RegNext(Mux(load, second =/= written, taken =/= written), false.B)
   private val valid = RegInit(false.B)
   load := isRead && (!valid || io.next)
   valid := load || valid && !io.next

@@ -289,6 +289,31 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
       }
     }
 
+  for (slotClocks <- Seq(1, 8))
+    it should s"show nothing of before a reset to a snapshot that comes before it is ready, slots $slotClocks clocks apart" in {
+      val p = LaneParams(queues = 2, slotClocks = slotClocks)
+      simulate(Statistics(p)) { dut =>
+        reset(dut)
+        dut.io.decision.bits.queue.poke(1.U)
+        dut.io.decision.bits.lenBytes.poke(60.U)
+        for (_ <- 0 until 5) {
+          dut.io.decision.valid.poke(true.B)
+          dut.clock.step()
+          dut.io.decision.valid.poke(false.B)
+          dut.clock.step(slotClocks + 3)
+        }
+        val words = 0 +: GaugeWords // packets that arrived, green
+        assert(snapshot(dut, words)(dut.clock.step()) == Seq(5, 300, 5, 300, 5), "nothing to forget: nothing is tested")
+        dut.reset.poke(true.B)
+        dut.clock.step(2)
+        dut.reset.poke(false.B)
+        assert(!dut.io.ready.peek().litToBoolean)
+        assert(snapshot(dut, words)(dut.clock.step()) == Seq(0, 0, 0, 0, 0))
+        while (!dut.io.ready.peek().litToBoolean) dut.clock.step()
+        assert(snapshot(dut, words)(dut.clock.step()) == Seq(0, 0, 0, 0, 0))
+      }
+    }
+
   it should "keep up with frames of eight beats, and hold shorter ones back rather than lose one, in turn" in {
     val p = LaneParams(queues = 2, slotClocks = 8)
     val SentWord = 36 // packets, green
