@@ -155,7 +155,7 @@ class StatisticsInTurn(p: LaneParams) extends StatisticsPorts(p) {
   private val s1Ready = RegNext(ready, false.B)
   private val s1Visits = RegNext(visits, false.B)
   private val s1Counts = RegNext(counts, false.B)
-  private val s1IsSingle = RegNext(second) // counted in one of the record's counters, or a decision's in the other one
+  private val s1IsSingle = RegNext(second) // the second record of the event, of which one counter counts
   private val s1Departed = RegNext(departed)
 
   // -- the record --
