@@ -12,20 +12,7 @@ import vermilion.lane.LaneParams
   */
 class StatisticsSpec extends AnyFlatSpec with ChiselSim {
   private val Names =
-    Seq(
-      "arrived",
-      "enqueued",
-      "early",
-      "forced",
-      "tail",
-      "nobuf",
-      "bad",
-      "ce_chosen",
-      "ce_written",
-      "sent",
-      "policed",
-      "evicted"
-    )
+    "arrived enqueued early forced tail nobuf bad ce_chosen ce_written sent policed evicted".split(" ").toSeq
 
   private class Bench(dut: StatisticsPorts, p: LaneParams) {
     val random = new Random(11)
