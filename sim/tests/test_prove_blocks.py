@@ -41,7 +41,7 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("scheduler", "order"): ("the packet that leaves is not its queue's oldest", 7),
     ("scheduler", "covered"): ("a packet of the round is sent that its deficit does not cover", 6),
     ("counters", "forwarding"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),
-    ("counters", "snapshot"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),
+    ("counters", "snapshot"): ("a count is lost or doubled, or a snapshot is not as of one clock", 3),
 }
 
 

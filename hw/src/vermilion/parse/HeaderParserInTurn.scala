@@ -55,7 +55,9 @@ class HeaderParserInTurn(inputs: Int) extends Module {
   private class Caught extends Bundle {
     val start = new IpStart
     val isPtpType = Bool()
-    val untagged = UInt(7.W) // bytes behind the first 14
+    val words = UInt(5.W) // whole ones behind the tags
+    val bytes = UInt(2.W) // behind those
+    val cutTags = Bool() // the frame ends within its tags
     val enough, whole = Bool() // 14 bytes, 128 are there
     val outerVlan, innerVlan = UInt(12.W)
     val version, ihl = UInt(4.W)
@@ -72,9 +74,15 @@ class HeaderParserInTurn(inputs: Int) extends Module {
     val tcpFlags = UInt(8.W)
   }
   private val caught = Wire(new Caught)
+  // Three constants' differences, of which the tags choose: no carry behind the choice of the head. Bit 5: the frame ends within its tags.
+  private val behindTags = MuxLookup(head.start.tags, 0.U)(
+    (0 to 2).map(tags => tags.U -> (s2Untagged(6, 2) -& tags.U(2.W)))
+  )
   caught.start := head.start
   caught.isPtpType := head.isPtpType
-  caught.untagged := s2Untagged
+  caught.words := Mux(behindTags(5), 0.U, behindTags(4, 0))
+  caught.bytes := s2Untagged(1, 0)
+  caught.cutTags := behindTags(5)
   caught.enough := s2Enough
   caught.whole := s2Whole
   caught.outerVlan := head.outerVlan
@@ -104,19 +112,17 @@ class HeaderParserInTurn(inputs: Int) extends Module {
   // ---- Stage 3: what of it lies in the frame -----------------------------------------------------------------------
   private val s3 = RegEnable(caught, s2Valid)
   private val s3Valid = RegNext(s2Valid, false.B)
-  private val behindTags = s3.untagged(6, 2) -& s3.start.tags // bit 5: the frame ends within its tags
-  private val words = Mux(behindTags(5), 0.U(5.W), behindTags(4, 0)) // whole ones
-  private val bytes = Cat(words, s3.untagged(1, 0)) // counts where there are words
+  private val words = s3.words
   private val is4 = s3.start.is4Type && s3.version === 4.U && s3.ihl >= 5.U && words >= s3.ihl
   private val is6 = s3.start.is6Type && s3.version === 6.U && words >= 10.U
   private val isIp = is4 || is6
   private def only(condition: Bool, value: UInt): UInt = Mux(condition, value, 0.U)
   private val isTcpKind = s3.proto === 6.U
   private val hasPorts = isIp && !s3.later && (isTcpKind || s3.proto === 17.U) && s3.transport < words
-  private val isTcp = isIp && !s3.later && isTcpKind && s3.transport +& 3.U < words +& bytes(1)
+  private val isTcp = isIp && !s3.later && isTcpKind && s3.transport +& 3.U < words +& s3.bytes(1)
 
   private val result = Wire(new Headers)
-  result.isPtpType := s3.isPtpType && s3.enough && !behindTags(5)
+  result.isPtpType := s3.isPtpType && s3.enough && !s3.cutTags
   result.isIp4 := is4
   result.isIp6 := is6
   result.l3Offset := 14.U(6.W) + Cat(only(isIp, s3.start.tags), 0.U(2.W))
@@ -144,7 +150,7 @@ class HeaderParserInTurn(inputs: Int) extends Module {
   // ---- Stage 4: the segment's length, the TTL option -------------------------------------------------------------------
   private val s4 = RegEnable(result, s3Valid)
   private val s4Payload = RegEnable(s3.transport +& s3.dataOffset, s3Valid) // where it begins; less than 45
-  private val s4Bytes = RegEnable(bytes, s3Valid)
+  private val s4Bytes = RegEnable(Cat(words, s3.bytes), s3Valid) // counts where there are words
   private val s4Whole = RegEnable(s3.whole, s3Valid)
   private val s4Options = RegEnable(s3.options, s3Valid)
   private val s4Option = RegEnable(only(isIp, TtlOptionWalk(s3.places, s3.optionEnd)), s3Valid) // a bit a place

@@ -32,8 +32,13 @@ object TtlOption {
   *   - An option of the wanted type ends it, too: `matches` if it has the right length.
   */
 class OptionPlace extends Bundle {
-  val goes = UInt((TtlOption.Places - 1).W) // bit i: the next option begins i + 1 places behind; none: not at any place
+  val single = Bool() // padding of one byte
+  val passed = Bool() // an option that is passed by its length
+  val lengths = UInt((TtlOption.Places - 1).W) // bit i: its length, if it is one, is i + 1
   val matches = Bool()
+
+  /** The next option begins i + 1 places behind; if for no i, not at any place. */
+  def goes(i: Int): Bool = if (i == 0) single else passed && lengths(i)
 }
 
 object OptionPlace {
@@ -41,13 +46,11 @@ object OptionPlace {
     val single = kind === Mux(isIp6, 0.U, 1.U)
     val found = kind === wanted && kind(7, 1) =/= 0.U
     val size = field(3, 0) +& Mux(isIp6, 2.U, 0.U)
-    val passed = !found && field(7, 4) === 0.U && (isIp6 || kind =/= 0.U)
     val out = Wire(new OptionPlace)
+    out.single := single
+    out.passed := !found && !single && field(7, 4) === 0.U && (isIp6 || kind =/= 0.U)
     out.matches := found && field === Mux(isIp6, (TtlOption.Bytes - 2).U, TtlOption.Bytes.U)
-    out.goes := VecInit(Seq.tabulate(TtlOption.Places - 1) {
-      case 0 => single
-      case i => passed && !single && size === (i + 1).U
-    }).asUInt
+    out.lengths := VecInit.tabulate(TtlOption.Places - 1)(i => size === (i + 1).U).asUInt
     out
   }
 }

@@ -34,7 +34,7 @@ class ClockEvents(p: LaneParams) extends Bundle {
 
 /** Clocks in which something happened, in their order, until it is counted: a block RAM.
   *
-  * `out` is a register, and stands from three clocks after `in` on; `next` takes it. One word a clock in and out.
+  * `out` is a register, and stands from four clocks after `in` on; `next` takes it. One word a clock in and out.
   * `crowded` asks that no more packets depart while fewer than `Margin` places are left. What comes nevertheless must fit these:
   *   - departures that are under way: 3, and their CE marks, one for each packet between scheduler and rewrite: 8;
   *   - decisions, which are at least 8 clocks apart. A clock's events are counted in 6 clocks, so what waits grows fewer, but in a
@@ -50,20 +50,25 @@ class EventQueue(p: LaneParams) extends Module {
   })
   private val ram = SyncReadMem(Depth, UInt((new ClockEvents(p)).getWidth.W))
   private val written, taken = RegInit(0.U(log2Ceil(Depth).W))
-  private val load = Wire(Bool())
-  private val head = taken + load
+  private val load = Wire(Bool()) // into the RAM's register
+  private val second = taken + 1.U
+  private val head = Mux(load, second, taken)
   private val waiting = written - taken
   taken := head
   when(io.in.valid) {
     ram.write(written, io.in.bits.asUInt)
     written := written + 1.U
   }
-  private val isRead = RegNext(head =/= written, false.B) // a word that is written in this clock cannot be read yet
-  private val valid = RegInit(false.B)
-  load := isRead && (!valid || io.next)
-  valid := load || valid && !io.next
+  // A word that is written in this clock cannot be read yet. Both cases are known before it is known which one it is.
+  private val isRead = RegNext(Mux(load, second =/= written, taken =/= written), false.B)
+  private val fetched, valid = RegInit(false.B)
+  private val passes =
+    fetched && (!valid || io.next) // from the RAM's register, which is late in its clock, into that of `out`
+  load := isRead && (!fetched || passes)
+  fetched := load || fetched && !passes
+  valid := passes || valid && !io.next
   io.out.valid := valid
-  io.out.bits := RegEnable(ram.read(head).asTypeOf(new ClockEvents(p)), load)
+  io.out.bits := RegEnable(RegEnable(ram.read(head), load).asTypeOf(new ClockEvents(p)), passes)
   io.crowded := RegNext(waiting >= (Depth - Margin).U, false.B)
   assert(!io.in.valid || waiting =/= (Depth - 1).U, "an event found no place")
   assert(!io.next || io.out.valid, "a clock's events were taken that are not there")

@@ -17,7 +17,7 @@ import vermilion.lane.LaneParams
   * All modulo the first power of two above what the lane's cells can hold: a byte lies in one cell, a cell in one packet.
   * A departure in the clock of an enqueue does not lower that enqueue's peak.
   *
-  * `start` takes the gauges of `queue` as of the end of its clock; they stand from two clocks later on. A clear leaves the backlog, and counts as
+  * `start` takes the gauges of `queue` as of the end of its clock; they stand from two clocks later on, and are 0 until `ready`. A clear leaves the backlog, and counts as
   * in [[RecordRam]].
   */
 class QueueGauges(p: LaneParams, epoch: Bool, flipped: Bool, start: Bool, queue: UInt) {
@@ -77,11 +77,12 @@ class QueueGauges(p: LaneParams, epoch: Bool, flipped: Bool, start: Bool, queue:
 
   // -- the snapshot --
   private val s1 = RegNext(start, false.B)
-  private val backlog = RegEnable(less(in.look(queue), out.look(queue)), s1)
+  private val wasReady = RegEnable(ready, start)
+  private val backlog = RegEnable(gated(less(in.look(queue), out.look(queue)), wasReady), s1)
   private val greatest = RegEnable(peak.look(Delay(queue)), RegNext(s1, false.B))
-  private val isStale = greatest(width) =/= peakEpoch
+  private val means = greatest(width) === peakEpoch && wasReady
 
   /** Backlog in bytes and packets, greatest backlog in bytes and packets. */
   val words: Seq[UInt] =
-    Seq(bytes(backlog), packets(backlog), gated(bytes(greatest), !isStale), gated(packets(greatest), !isStale))
+    Seq(bytes(backlog), packets(backlog), gated(bytes(greatest), means), gated(packets(greatest), means))
 }

@@ -17,7 +17,7 @@ import vermilion.lane.LaneParams
   *
   * @param enters, leaves a packet of `lenBytes` bytes enters or leaves `queue`
   * @param tidies         records of `queue` that are of before the last clear should say that they hold nothing
-  * @param cleared        RAMs have been tidied since reset: what they hold means something
+  * @param cleared        RAMs have been tidied since reset: what they hold means something; until then all is 0
   */
 class QueueGaugesInTurn(
     p: LaneParams,
@@ -35,8 +35,8 @@ class QueueGaugesInTurn(
 
   // -- backlog --
   private val backlogs = memory(packetBits + byteBits)
-  private val backlog = backlogs.read(queue)
   private val wasCleared = RegNext(cleared, false.B)
+  private val backlog = Mux(wasCleared, backlogs.read(queue), 0.U((packetBits + byteBits).W))
   private val s1Down = RegNext(leaves)
   private val s1Change = Reg(UInt((PktLenBits + 1).W))
   s1Change := Mux(enters || leaves, Cat(leaves, lenBytes ^ Fill(PktLenBits, leaves)), 0.U)
@@ -46,7 +46,7 @@ class QueueGaugesInTurn(
   /** `change` and `carry` added, modulo 2^bits; `change` has its sign on top. */
   private def moved(change: UInt, carry: Bool, old: UInt, bits: Int): UInt = {
     val extended = wrap(change.asSInt.pad(bits).asUInt, bits)
-    (Cat(extended, carry) + Cat(Mux(wasCleared, old, 0.U(bits.W)), 1.U(1.W)))(bits, 1)
+    (Cat(extended, carry) + Cat(old, 1.U(1.W)))(bits, 1)
   }
   private val packets = moved(Cat(s1Down, s1Moves), false.B, backlog(packetBits + byteBits - 1, byteBits), packetBits)
   private val bytes = moved(s1Change, s1Down, backlog(byteBits - 1, 0), byteBits)

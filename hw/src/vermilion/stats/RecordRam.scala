@@ -73,9 +73,10 @@ class RecordRam(queues: Int, slots: Int, fields: Int, control: RecordControl, bi
   }
 
   private val look = ram.glance(addressOf(control.queue, control.slot))
+  private val lookMeans = isFresh(look) && RegNext(ready, false.B)
   private val lookSlot = Delay(control.slot.pad(slotBits)(slotBits - 1, 0))
 
-  /** Bits of the record at `control.slot` of the clock before, as of the snapshot's clock: those that `choose` takes of a record. */
+  /** Bits of the record at `control.slot` of the clock before, as of the snapshot's clock: those that `choose` takes of a record; 0 until `ready`. */
   def atStart(choose: UInt => UInt): UInt =
-    Mux(isSaved(lookSlot), choose(saved.read(lookSlot)), choose(fieldsOf(look, isFresh(look))))
+    Mux(isSaved(lookSlot), choose(saved.read(lookSlot)), choose(fieldsOf(look, lookMeans)))
 }

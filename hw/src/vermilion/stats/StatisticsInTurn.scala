@@ -10,7 +10,7 @@ import vermilion.stream.Verdict
 
 /** The same counters as those of [[Statistics]], one record after the other: for lanes whose decisions are at least 8 clocks apart.
   *
-  * What a clock brings, up to one event of each kind, waits in an [[EventQueue]] until it is counted: CE mark, decision, departure, each in two clocks.
+  * What a clock brings, up to one event of each kind, waits in an [[EventQueue]] until its turn comes: CE mark, decision, departure, each in two clocks.
   * {{{
   *             first clock                                           second
   *   CE mark   ceWritten (colour): packets, bytes
@@ -18,8 +18,8 @@ import vermilion.stream.Verdict
   *   departure sent (colour): packets, bytes; gauges                 latency (bin): packets
   * }}}
   * All counters are in one RAM of 64 records a queue, each of two counters of 64 bits and the epoch in which it was written
-  * ([[CounterPlaces]]): read in one clock, added to and written in the next. Two events of one kind are two clocks apart, so nothing is forwarded; the RAM has
-  * one read port and one adder for each of a record's counters. A frame of 8 beats needs at most 6 of 8 clocks.
+  * ([[CounterPlaces]]): read in the clock behind the event's turn, added to and written in the next. Two events of one kind are two clocks apart, so nothing is
+  * forwarded; the RAM has one read port and one adder for each of a record's counters. A frame of 8 beats needs at most 6 of 8 clocks.
   *
   * '''Snapshot and clear''' stand in the same queue, in front of the events of their clock. So each is of one moment in the order of events, for all counters and
   * gauges: it is as of all events shown up to two clocks before it is asked for, as in [[Statistics]], whenever its turn comes.
@@ -30,7 +30,7 @@ import vermilion.stream.Verdict
   *
   * Frames of less than 8 beats can depart faster than they are counted. When hundreds do so, `crowded` holds departures back until there is room;
   * no event is lost ([[EventQueue]]).
-  * `ready` is low for 64 clocks a queue after reset; events until then are lost.
+  * `ready` is low for 64 clocks a queue after reset; events until then are lost, and counters and gauges of a snapshot are 0.
   */
 class StatisticsInTurn(p: LaneParams) extends StatisticsPorts(p) {
   import Statistics.{bin, halves}
@@ -94,18 +94,21 @@ class StatisticsInTurn(p: LaneParams) extends StatisticsPorts(p) {
   private val departed = !host && !written && !decided
   private val visits = visiting && !events.io.out.valid
   private val active = events.io.out.valid && !RegNext(visits, false.B) // two clocks behind the last visit
-  private val start = active && host && head.snapshot && !second
+  private val first = active && !second
+  private val start = first && host && head.snapshot
   private val writer = new WindowWriter(searched = false, start, CounterPlaces(_))
-  private val ends = active && second && !writer.walking
   private val more = Mux(host, head.written || head.decided || head.departed, Mux(written, head.decided, false.B)) ||
     !departed && head.departed
+  private val endsNext = Mux(host && head.snapshot, writer.ends, first)
+  private val ends = RegNext(endsNext, false.B) // the turn; known before it is known of whom
+  events.io.next := RegNext(endsNext && !more, false.B)
+  assert(!ends || active && second, "a turn ends that has not begun")
   when(active) { second := !ends }
   when(ends) {
     hostDone := more && (hostDone || host)
     writtenDone := more && (writtenDone || written)
     decidedDone := more && (decidedDone || decided)
   }
-  events.io.next := ends && !more
   when(asks) { snapshotting := true.B }.elsewhen(ends && host && head.snapshot) { snapshotting := false.B }
 
   // -- clear and visits --
@@ -125,15 +128,13 @@ class StatisticsInTurn(p: LaneParams) extends StatisticsPorts(p) {
     }
   }
 
-  // -- the record --
-  private val CounterBits = 64
+  // -- whose record, and which packet --
   private val counts = active && !host && !(written && second)
   private def choose[T <: Data](write: T, decision: T, departure: T): T =
     Mux(written, write, Mux(decided, decision, departure))
   private def packet[T <: Data](field: CountedPacket => T): T =
     choose(field(head.ceWrite), field(head.decision), field(head.departure))
   private val colour = packet(_.colour)
-  private val lenBytes = packet(_.lenBytes)
   private val place = choose(
     CounterPlaces.at(CounterPlaces.CeWritten, colour),
     Mux(
@@ -147,38 +148,48 @@ class StatisticsInTurn(p: LaneParams) extends StatisticsPorts(p) {
       CounterPlaces.at(CounterPlaces.Sent, colour)
     )
   )
-  private val address =
-    Mux(!events.io.out.valid, visit, Mux(host, Cat(queue, writer.slot), Cat(packet(_.queue), place)))
+  private val s1Address = Delay(
+    Mux(!events.io.out.valid, visit, Mux(host, Cat(queue, writer.slotNext), Cat(packet(_.queue), place)))
+  )
+  private val s1LenBytes = Delay(packet(_.lenBytes))
+  private val s1Ready = RegNext(ready, false.B)
+  private val s1Visits = RegNext(visits, false.B)
+  private val s1Counts = RegNext(counts, false.B)
+  private val s1IsSingle = RegNext(second) // the second record of the event, of which one counter counts
+  private val s1Departed = RegNext(departed)
+
+  // -- the record --
+  private val CounterBits = 64
   private val records = new ForwardingRam(
     p.queues * CounterPlaces.Slots,
     UInt((2 * CounterBits + 1).W),
     UpdateRam.slice(p.queues * CounterPlaces.Slots)
   )
-  private val s1Cleared = RegNext(ready, false.B)
-  private val s1Writes = RegNext(counts || visits, false.B)
-  private val s1Address = Delay(address)
-  private val s1Bytes = Reg(UInt(PktLenBits.W))
-  s1Bytes := Mux(counts, Mux(second, departed.asUInt, lenBytes), 0.U)
-  private val s1Packets = RegNext(counts && !(departed && second))
-  private val raw = records.glance(address)
-  private val isFresh = raw(2 * CounterBits) === epoch && s1Cleared
+  private val s2Cleared = RegNext(s1Ready, false.B)
+  private val s2Writes = RegNext(s1Counts || s1Visits, false.B)
+  private val s2Address = Delay(s1Address)
+  private val s2Bytes = Reg(UInt(PktLenBits.W))
+  s2Bytes := Mux(s1Counts, Mux(s1IsSingle, s1Departed.asUInt, s1LenBytes), 0.U)
+  private val s2Packets = RegNext(s1Counts && !(s1Departed && s1IsSingle))
+  private val raw = records.glance(s1Address)
+  private val isFresh = raw(2 * CounterBits) === epoch && s2Cleared
   private def old(field: Int): UInt =
     Mux(isFresh, raw(CounterBits * (field + 1) - 1, CounterBits * field), 0.U(CounterBits.W))
   // The short operand first: synthesis feeds it to the carry chain as it is, and the other through the LUT that masks it.
   private def sum(amount: UInt, old: UInt): UInt =
     wrap(Cat(0.U((CounterBits - amount.getWidth).W), amount) + old, CounterBits)
-  records.write(s1Writes, s1Address, Cat(epoch, sum(s1Bytes, old(1)), sum(s1Packets, old(0))))
+  records.write(s2Writes, s2Address, Cat(epoch, sum(s2Bytes, old(1)), sum(s2Packets, old(0))))
 
   // -- gauges --
   private val gauges = new QueueGaugesInTurn(
     p,
     epoch,
-    ready,
-    address(address.getWidth - 1, log2Ceil(CounterPlaces.Slots)),
-    lenBytes,
-    enters = active && decided && !second && Verdict.admits(head.decision.verdict),
-    leaves = active && departed && !second,
-    tidies = visits
+    s1Ready,
+    s1Address(s1Address.getWidth - 1, log2Ceil(CounterPlaces.Slots)),
+    s1LenBytes,
+    enters = RegNext(first && decided && Verdict.admits(head.decision.verdict), false.B),
+    leaves = RegNext(first && departed, false.B),
+    tidies = s1Visits
   )
 
   // -- the window --

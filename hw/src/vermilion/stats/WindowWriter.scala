@@ -40,7 +40,8 @@ class WindowWriter(
   }
   private val table = program.padTo(1 << stepBits, Step(Source.Nothing)).map(number)
   private val isLast = step === (2 * program.size - 1).U
-  private val s1 = RegNext(ConstantTable(table, (new Control).getWidth)(step >> 1)).asTypeOf(new Control)
+  private val s0 = ConstantTable(table, (new Control).getWidth)(step >> 1).asTypeOf(new Control)
+  private val s1 = RegNext(s0)
   private val s1Half = RegNext(step(0))
   private val s2 = Delay(s1)
   private val s2Half = Delay(s1Half)
@@ -52,7 +53,10 @@ class WindowWriter(
     step := step + 1.U
     when(isLast) { busy := false.B }
   }
-  when(s3Valid && s3Last) { walking := false.B }
+
+  /** The last clock of `walking`. */
+  val ends: Bool = s3Valid && s3Last
+  when(ends) { walking := false.B }
   when(start) {
     step := 0.U
     busy := true.B
@@ -61,6 +65,9 @@ class WindowWriter(
 
   /** The slot of the sources that is looked at. */
   val slot: UInt = s1.slot
+
+  /** `slot` of the next clock, for sources that hold it in a register of their own. */
+  val slotNext: UInt = s0.slot
 
   private val words = scala.collection.mutable.ArrayBuffer.empty[UInt]
 

@@ -2,10 +2,12 @@ package vermilion.parse
 
 import chisel3._
 import chisel3.simulator.scalatest.ChiselSim
+import chisel3.util.Valid
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
 import scala.util.Random
 import vermilion.Bits
+import vermilion.stream.Headers
 
 class HeaderParserSpec extends AnyFunSuite with ChiselSim {
 
@@ -57,18 +59,40 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
       ) if is
     ) seen(name) += 1
 
+  private val expected = mutable.Queue[(Int, HeaderReference, Seq[Int])]() // the clock in which a frame's head was in
+  private var got, clock = 0
+  private def begin(): Unit = {
+    seen.clear()
+    expected.clear()
+    got = 0
+    clock = 0
+  }
+
+  /** What comes out in this clock, if anything does, is the next frame's, `latency` clocks behind its head. */
+  private def takeHeaders(out: Valid[Headers], latency: Int): Unit =
+    if (out.valid.peek().litToBoolean) {
+      val (at, reference, bytes) = expected.dequeue()
+      assert(clock - at == latency)
+      val headers = PeekHeaders(out.bits)
+      assert(headers == reference, s"frame $got: ${bytes.map(b => f"$b%02x").mkString}")
+      see(headers)
+      got += 1
+    }
+  private def assertAllSeen(): Unit = {
+    assert(expected.isEmpty)
+    println(seen)
+    assert(seen.size == 10 && seen.values.forall(_ > 50), seen)
+  }
+
   test("one frame a clock, with and without gaps: headers are the reference's, in order, after the stated latency") {
     simulate(new HeaderParserAlone) { dut =>
       val seed = 20260711L
       println(s"HeaderParserSpec seed $seed")
       val random = new Random(seed)
       val frames = new RandomFrame(random)
-      val expected = mutable.Queue[(Int, HeaderReference, Seq[Int])]()
-      seen.clear()
+      begin()
       val total = 4000
       var sent = 0
-      var got = 0
-      var clock = 0
       dut.io.in.valid.poke(false.B)
       while (got < total) {
         val send = sent < total && (sent < total / 2 || random.nextInt(3) != 0)
@@ -84,20 +108,11 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
           expected.enqueue((clock, reference, frame.toSeq))
           sent += 1
         }
-        if (dut.io.out.valid.peek().litToBoolean) {
-          val (at, reference, bytes) = expected.dequeue()
-          assert(clock - at == HeaderParser.Latency)
-          val headers = PeekHeaders(dut.io.out.bits)
-          assert(headers == reference, s"frame $got: ${bytes.map(b => f"$b%02x").mkString}")
-          see(headers)
-          got += 1
-        }
+        takeHeaders(dut.io.out, HeaderParser.Latency)
         dut.clock.step()
         clock += 1
       }
-      assert(expected.isEmpty)
-      println(seen)
-      assert(seen.size == 10 && seen.values.forall(_ > 50), seen)
+      assertAllSeen()
     }
   }
 
@@ -109,16 +124,14 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
       println(s"HeaderParserSpec by beats, seed $seed")
       val random = new Random(seed)
       val source = new RandomFrame(random)
-      seen.clear()
+      begin()
       val total = 4000
       val frames = Seq.tabulate(total) { i =>
         if (i < known.size) known(i)._1
         else if (i % 8 == 7) Array.fill(1 + random.nextInt(24))(random.nextInt(256)) // runts, of one beat too
         else source.next()
       }
-      // (frame, beat) on its way in; at which clock a frame's head was in
-      val expected = mutable.Queue[(Int, HeaderReference, Seq[Int])]()
-      var (sent, beat, got, clock) = (0, 0, 0, 0)
+      var (sent, beat) = (0, 0) // on its way in
       while (got < total) {
         val send = sent < total && (sent < total / 2 || random.nextInt(3) != 0)
         dut.io.in.valid.poke(send.B)
@@ -134,20 +147,11 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
           beat = if (left <= 8) 0 else beat + 1
           if (left <= 8) sent += 1
         }
-        if (dut.io.out.valid.peek().litToBoolean) {
-          val (at, reference, bytes) = expected.dequeue()
-          assert(clock - at == HeaderParserInTurn.Latency + 1)
-          val headers = PeekHeaders(dut.io.out.bits)
-          assert(headers == reference, s"frame $got: ${bytes.map(b => f"$b%02x").mkString}")
-          see(headers)
-          got += 1
-        }
+        takeHeaders(dut.io.out, HeaderParserInTurn.Latency + 1)
         dut.clock.step()
         clock += 1
       }
-      assert(expected.isEmpty)
-      println(seen)
-      assert(seen.size == 10 && seen.values.forall(_ > 50), seen)
+      assertAllSeen()
     }
   }
 }

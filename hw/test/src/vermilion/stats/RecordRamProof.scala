@@ -6,7 +6,7 @@ import vermilion.fixed.Delay
 
 /** [[RecordRam]]: each event counts once, a snapshot is as of one clock, a clear loses nothing that comes behind it.
   *
-  * Assumed, as `Statistics` does it: no events until `ready`, no snapshot while one is being read, no clear while a snapshot begins or is read or
+  * Assumed, as `Statistics` does it: no events and no clear until `ready`, no snapshot while one is being read, no clear while a snapshot begins or is read or
   * the last clear is tidied up. Events, one a clock, snapshots of any length, clears and looks are free. Counts are modulo 2^bits.
   */
 class RecordRamChecks(queues: Int, slots: Int, bits: Int) extends Module {
@@ -22,7 +22,7 @@ class RecordRamChecks(queues: Int, slots: Int, bits: Int) extends Module {
   private val queue = RegEnable(free.snapshotQueue, start)
   private val control = new RecordControl(epoch, flipped, start, walking, queue, free.lookSlot)
   private val ram = new RecordRam(queues, slots, 1, control, bits)
-  start := free.snapshot && ram.ready && !walking
+  start := free.snapshot && !walking
   walking := start || walking && !free.ends
   flipped := free.clear && ram.ready && !walking && !start && !ram.sweeping
   when(flipped) { epoch := !epoch }

@@ -12,20 +12,7 @@ import vermilion.lane.LaneParams
   */
 class StatisticsSpec extends AnyFlatSpec with ChiselSim {
   private val Names =
-    Seq(
-      "arrived",
-      "enqueued",
-      "early",
-      "forced",
-      "tail",
-      "nobuf",
-      "bad",
-      "ce_chosen",
-      "ce_written",
-      "sent",
-      "policed",
-      "evicted"
-    )
+    "arrived enqueued early forced tail nobuf bad ce_chosen ce_written sent policed evicted".split(" ").toSeq
 
   private class Bench(dut: StatisticsPorts, p: LaneParams) {
     val random = new Random(11)
@@ -286,6 +273,31 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
         dut.clock.step(p.cells)
         dut.io.departed.valid.poke(false.B)
         assert(gauges() == Seq(0, 0, lenBytes * p.cells, p.cells))
+      }
+    }
+
+  for (slotClocks <- Seq(1, 8))
+    it should s"show nothing of before a reset to a snapshot that comes before it is ready, slots $slotClocks clocks apart" in {
+      val p = LaneParams(queues = 2, slotClocks = slotClocks)
+      simulate(Statistics(p)) { dut =>
+        reset(dut)
+        dut.io.decision.bits.queue.poke(1.U)
+        dut.io.decision.bits.lenBytes.poke(60.U)
+        for (_ <- 0 until 5) {
+          dut.io.decision.valid.poke(true.B)
+          dut.clock.step()
+          dut.io.decision.valid.poke(false.B)
+          dut.clock.step(slotClocks + 3)
+        }
+        val words = 0 +: GaugeWords // packets that arrived, green
+        assert(snapshot(dut, words)(dut.clock.step()) == Seq(5, 300, 5, 300, 5), "nothing to forget: nothing is tested")
+        dut.reset.poke(true.B)
+        dut.clock.step(2)
+        dut.reset.poke(false.B)
+        assert(!dut.io.ready.peek().litToBoolean)
+        assert(snapshot(dut, words)(dut.clock.step()) == Seq(0, 0, 0, 0, 0))
+        while (!dut.io.ready.peek().litToBoolean) dut.clock.step()
+        assert(snapshot(dut, words)(dut.clock.step()) == Seq(0, 0, 0, 0, 0))
       }
     }
 
