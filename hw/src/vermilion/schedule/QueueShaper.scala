@@ -85,7 +85,8 @@ class QueueShaper(p: LaneParams) extends Module {
   assert(stage =/= 3.U || io.answer.ofQueue, "the answer to a queue's charge is the port's")
   private val s4Writes = stage === 4.U && !io.configure.valid
   private val s5Due = RegEnable(s4Due, stage === 4.U)
-  private val s5Ends = s5Due.paid(io.now) || !io.holdsFirst
+  private val s5Beyond = RegEnable(s4Due.beyond, stage === 4.U)
+  private val s5Ends = DueTime.paid(s5Due.next, s5Beyond, io.now) || !io.holdsFirst
   io.charging := stage =/= 0.U
   io.chargingNext := io.charge ||
     (stage =/= 0.U && !(stage === 5.U && s5Ends) && !(stage === 6.U && io.parks))
@@ -129,7 +130,8 @@ class QueueShaper(p: LaneParams) extends Module {
   private val q2Freed = Delay(q1Freed)
   private val q2Record = Delay(q1Record)
   private val q2Due = q2Record.due
-  private val release = q2Waits && (!q2Record.stamped || q2Due.paid(io.now))
+  private val q2Beyond = Delay(q1Record.due.beyond)
+  private val release = q2Waits && (!q2Record.stamped || DueTime.paid(q2Due.next, q2Beyond, io.now))
   io.released.valid := release
   io.released.bits := q2
   private val parkedBefore = parked.read(io.parkNext)
