@@ -60,8 +60,8 @@ object DueTime {
 
   /** [[DueTime.paid]] for those who hold `beyond` in registers. */
   def paid(next: UInt, beyond: UInt, now: UInt): Bool = {
-    val debt = next - clock(now)
-    next === clock(now) || (debt & beyond).orR
+    val tooMuch = ((next - clock(now)) & beyond).asBools.grouped(3).map(VecInit(_).asUInt.orR)
+    next === clock(now) || !Arithmetic.all(tooMuch.map(!_).toSeq)
   }
 
   def after(next: UInt, debtBits: UInt): DueTime = {
