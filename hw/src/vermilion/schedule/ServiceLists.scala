@@ -59,7 +59,7 @@ class ServiceLists(p: LaneParams) extends Module {
     val pushMore = Input(Bool())
     val hold = Input(Bool()) // `chosen` is of the same level in the next clock
     val chosen = Valid(new ListedQueue(p))
-    val free = Output(Bool()) // `chosen` is valid; means nothing behind a `hold`, and is known earlier
+    val standing = Output(Bool()) // `chosen` is valid; means nothing behind a `hold`, and is known earlier
     val level = Output(UInt(Level.Bits.W))
     // Of a strict level, or its deficit covers its packet; if keptCovered is 0, and if it is 1.
     val coveredIf = Output(Vec(2, Bool()))
@@ -173,7 +173,7 @@ class ServiceLists(p: LaneParams) extends Module {
   private val highestBehind = PriorityEncoderOH((valid.asUInt & ~served) | pushes)
   private val highest = PriorityEncoderOH(valid.asUInt | pushes)
   served := Mux(io.hold, served, Mux(empties, highestBehind, highest))
-  io.free := RegNext(Mux(empties, (valid.asUInt & ~served).orR, valid.asUInt.orR) || pushing, false.B)
+  io.standing := RegNext(Mux(empties, (valid.asUInt & ~served).orR, valid.asUInt.orR) || pushing, false.B)
 
   private def is(other: Valid[UInt], queue: UInt): Bool = other.valid && other.bits === queue
   private val ofServed = Wire(UInt(Scheduler.DeficitBits.W))
@@ -232,12 +232,12 @@ class ServiceLists(p: LaneParams) extends Module {
       "it is not known whether a list holds one queue"
     )
   }
-  private val roundHeld = valid(Level.Round) && served(Level.Round) && !(comes && same)
+  private val roundHeld = valid(Level.Round) && served(Level.Round) && !(comes && lastRound)
   assert(
     !roundHeld || heldCovered === (deficit >= heldPacket.lenBytes),
     "it is not known whether a deficit covers the packet"
   )
-  assert(RegNext(io.hold, false.B) || io.free === io.chosen.valid, "it is not known whether a queue is chosen")
+  assert(RegNext(io.hold, false.B) || io.standing === io.chosen.valid, "it is not known whether a queue is chosen")
   assert(!(io.pop && io.keep), "a queue is kept and taken off at once")
   assert(!((io.pop || io.keep) && !io.chosen.valid), "nothing is there to be served")
 
