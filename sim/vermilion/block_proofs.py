@@ -187,7 +187,7 @@ SCHEDULER_IN_TURN = {
     "settled": Fault(
         "what stood first before is served again, before who comes out of RAM stands there",
         "Scheduler",
-        r"settled_REG <= [^;]*;",
+        r"settled_REG <= lists[^;]*;",
         "settled_REG <= 1'h0;",
     ),
 }
