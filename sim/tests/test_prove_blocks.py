@@ -15,7 +15,7 @@ CLOSE = [
     "serializer-512",
     "serializer-64",
 ]  # without a bound, in seconds
-DEEP = {"queues": 9, "free-list": 11, "scheduler": 7, "gather-64": 10}  # to a depth
+DEEP = {"queues": 9, "free-list": 11, "scheduler": 7, "scheduler-in-turn": 7, "gather-64": 10}  # to a depth
 
 FOUND = {  # a fault of each kind: the property that fails, and the first clock in which it can
     ("queues", "order"): ("a link is read in the clock of its write", 6),
@@ -38,8 +38,9 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("axi-lite", "answer"): ("write answer: valid falls before ready", 5),
     ("axi-lite", "order"): ("a read looks at another address", 4),
     ("axi-lite", "reset"): ("a write has no answer, or two", 2),
-    ("scheduler", "order"): ("the packet that leaves is not its queue's oldest", 7),
+    ("scheduler", "order"): ("it is not known whether a deficit covers the packet", 6),
     ("scheduler", "covered"): ("a packet of the round is sent that its deficit does not cover", 6),
+    ("scheduler-in-turn", "settled"): ("a packet of the round is sent that its deficit does not cover", 6),
     ("counters", "forwarding"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),
     ("counters", "snapshot"): ("a count is lost or doubled, or a snapshot is not as of one clock", 3),
 }

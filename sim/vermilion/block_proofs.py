@@ -182,6 +182,16 @@ SCHEDULER = {
     ),
 }
 
+SCHEDULER_IN_TURN = {
+    "order": SCHEDULER["order"],
+    "settled": Fault(
+        "what stood first before is served again, before who comes out of RAM stands there",
+        "Scheduler",
+        r"settled_REG <= lists[^;]*;",
+        "settled_REG <= 1'h0;",
+    ),
+}
+
 COUNTERS = {
     "forwarding": Fault(
         "of two events in a row one is lost", "RecordRamChecks", r"old_hit <= [^;]*;", "old_hit <= 1'h0;"
@@ -231,5 +241,6 @@ PROOFS = {
         False,
         SCHEDULER,
     ),
+    "scheduler-in-turn": Proof("the same in lanes that decide in turn", 5, 9, False, SCHEDULER_IN_TURN),
     "counters": Proof("record RAMs: each event counts once, a snapshot is of one clock", 5, 16, True, COUNTERS),
 }

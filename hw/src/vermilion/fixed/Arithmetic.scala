@@ -28,7 +28,16 @@ object Arithmetic {
       val high = (low + 2).min(a.getWidth - 1)
       a(high, low) === b(high, low)
     }
-    (VecInit(parts).asUInt +& 1.U)(parts.size)
+    all(parts)
+  }
+
+  /** Are all true? Along a carry chain, where synthesis would make a tree of LUTs, or a row of them. */
+  def all(parts: Seq[Bool]): Bool = (VecInit(parts).asUInt +& 1.U)(parts.size)
+
+  /** `a` is less than `b`, both of one width: a carry a bit, and no LUT behind it. */
+  def less(a: UInt, b: UInt): Bool = {
+    require(a.getWidth == b.getWidth, s"widths are ${a.getWidth} and ${b.getWidth}; they must be the same")
+    (a -& b)(a.getWidth)
   }
 
   /** Serial-number order (RFC 1982): `a` is at or behind `b`, both of the same width and less than half its range apart. */

@@ -32,17 +32,10 @@ class DueTime extends Bundle {
   val next = UInt(DueTime.ClockBits.W)
   val debtBits = UInt(log2Ceil(DueTime.CostBits + 1).W)
 
-  def paid(now: UInt): Bool = {
-    val ahead = next - DueTime.clock(now)
-    // By groups of four bits, each a LUT: is one set at all, and one from the debt's place within a group on.
-    val (group, place) = (debtBits >> 2, debtBits(1, 0))
-    val tooMuch = Seq.tabulate(DueTime.ClockBits / 4) { g =>
-      val bits = ahead(4 * g + 3, 4 * g)
-      val fromPlace = VecInit(Seq.tabulate(4)(i => bits(i) && place <= i.U)).asUInt.orR
-      (group < g.U && bits.orR) || (group === g.U && fromPlace)
-    }
-    !ahead.orR || VecInit(tooMuch).asUInt.orR
-  }
+  def paid(now: UInt): Bool = DueTime.paid(next, beyond, now)
+
+  /** The places of a debt that are above any cost of `debtBits` bits. */
+  def beyond: UInt = VecInit(Seq.tabulate(DueTime.ClockBits)(place => debtBits <= place.U)).asUInt
 
   /** In whole ns, rounded up. */
   def wholeNs: UInt = next(DueTime.ClockBits - 1, ShaperFrac) + next(ShaperFrac - 1, 0).orR
@@ -65,6 +58,12 @@ object DueTime {
   def clock(now: UInt): UInt = now ## 0.U(ShaperFrac.W)
   def clock40(ns: UInt): UInt = (ns ## 0.U(ShaperFrac.W)).pad(ClockBits)
 
+  /** [[DueTime.paid]] for those who hold `beyond` in registers. */
+  def paid(next: UInt, beyond: UInt, now: UInt): Bool = {
+    val tooMuch = ((next - clock(now)) & beyond).asBools.grouped(3).map(VecInit(_).asUInt.orR)
+    next === clock(now) || !Arithmetic.all(tooMuch.map(!_).toSeq)
+  }
+
   def after(next: UInt, debtBits: UInt): DueTime = {
     val due = Wire(new DueTime)
     due.next := Arithmetic.wrap(next, ClockBits)
@@ -73,26 +72,27 @@ object DueTime {
   }
 }
 
-/** Of a product of length and costMant the bits that say how long the cost is: the highest six that hold a one. */
+/** How long a cost is before its shift: bits of the product of length and costMant, and `ShaperFrac`; 0 for a product of 0. */
 class CostMagnitude extends Bundle {
-  val group = UInt(3.W) // of six bits
-  val bits = UInt(6.W)
+  val bits = UInt(log2Ceil(DueTime.CostBits + 1).W)
 
-  /** Bits of the cost: those of the product and `ShaperFrac`, less the shift. */
-  def costBits(shift: UInt): UInt = {
-    val low = Mux1H(PriorityEncoderOH(bits.asBools.reverse), (0 until 6).map(from => (6 - from + ShaperFrac).U))
-    val all = VecInit(Seq.tabulate(8)(g => (6 * g).U(6.W)))(group) +& low
-    Mux(bits.orR && all > shift, all - shift, 0.U)(log2Ceil(DueTime.CostBits + 1) - 1, 0)
-  }
+  /** Bits of the cost behind the shift. */
+  def costBits(shift: UInt): UInt = Mux(bits > shift, bits - shift, 0.U)
 }
 
 object CostMagnitude {
   def apply(product: UInt): CostMagnitude = {
-    val groups = (0 until product.getWidth by 6).map(low => product((low + 6).min(product.getWidth) - 1, low))
-    val highest = PriorityEncoderOH(groups.map(_.orR).reverse).reverse
+    // By groups of six bits, each a LUT: what its highest one says if no group above holds any.
+    val groups = (0 until product.getWidth by 6).map(low => low -> product((low + 6).min(product.getWidth) - 1, low))
     val out = Wire(new CostMagnitude)
-    out.group := OHToUInt(highest)
-    out.bits := Mux1H(highest, groups.map(_.pad(6)))
+    val highest = PriorityEncoderOH(groups.map(_._2.orR).reverse).reverse
+    out.bits := Mux1H(
+      highest,
+      groups.map { case (low, bits) =>
+        val places = bits.asBools.indices.map(place => (low + place + 1 + ShaperFrac).U(out.bits.getWidth.W))
+        Mux1H(PriorityEncoderOH(bits.asBools.reverse), places.reverse)
+      }
+    )
     out
   }
 }

@@ -8,16 +8,17 @@ import vermilion.fixed.Formats._
 /** Shapes the port: may a packet be sent in this clock? The virtual time is that of `DueTime`.
   *
   * A charge takes 4 clocks to be worked out, p1 multiply, p2 shift, p3 add, p4 compare. Until then a packet of up to `ShortBytes` is
-  * taken to cost as much as `ShortBytes` (`reserve`), and behind a longer one nothing may be sent. So nothing is ever sent too early, and short
-  * packets may follow each other every clock as soon as there is credit for what is under way. A burst of
+  * taken to cost as much as `ShortBytes`, and behind a longer one nothing may be sent. So nothing is ever sent too early, and short
+  * packets may follow each other every clock, in lanes that decide in turn every two, as soon as there is credit for what is under way. A burst of
   * `DueTime.latenessClocks` is enough for that at every rate: where a packet's time is shorter than the 5 clocks of a charge, `ShortBytes`
   * cost little against it.
   *
-  * `open` is worked out from registers alone. `due` is the first ns at which it opens, valid when no charge is under way.
+  * `open` is a register: worked out a clock before, for both answers of whether a packet is charged in that clock, which is known last and
+  * chooses. So it goes by the credit of the clock before. `due` is the first ns at which it opens, valid when no charge is under way.
   * A configure starts afresh with the full burst and forgets what is under way. In the three clocks behind it nothing may be sent: it asks
   * what `ShortBytes` cost, twice, as a queue may be charged meanwhile. Without a cost it is always open.
   */
-class PortShaper extends Module {
+class PortShaper(inTurn: Boolean) extends Module {
   private val ShortBytes = 512
 
   val io = IO(new Bundle {
@@ -39,8 +40,8 @@ class PortShaper extends Module {
   private val knows = RegInit(true.B)
   private val shortCost = Reg(UInt((log2Ceil(ShortBytes) + CostMantBits + ShaperFrac).W))
   learning := Cat(learning(1, 0), io.configure.valid)
-  when(learning === 4.U) { knows := true.B }
-  when(io.configure.valid) { knows := false.B }
+  private val knowsNext = knows || learning === 4.U // without a configure
+  knows := knowsNext && !io.configure.valid
 
   // ---- the charge
   private val charging = io.charge.valid && shaped
@@ -48,7 +49,7 @@ class PortShaper extends Module {
   private val p = Seq.fill(4)(RegInit(false.B))
   p.head := charging
   p.zip(p.tail).foreach { case (before, after) => after := before }
-  private val p4Short = Delay(short, 4)
+  if (inTurn) assert(!(charging && p.head), "two packets are charged in a row")
   private val asks = io.configure.valid || learning(0)
   io.cost.lenBytes := Delay(Mux(asks, ShortBytes.U(PktLenBits.W), io.charge.bits))
   io.cost.costMant := config.costMant
@@ -62,7 +63,7 @@ class PortShaper extends Module {
   private val due = RegInit(0.U.asTypeOf(new DueTime))
   private val age = nowClock - due.next
   private val ahead = age(DueTime.ClockBits - 1)
-  private val tooOld = age > burst
+  private val tooOld = Arithmetic.less(burst, age)
   // Of the bases that DueTime may choose, two are chosen from early; what is known last chooses between sums.
   private val floor = DueTime.clock(Arithmetic.wrap(io.now - config.burstNs, TimeBits))
   private val fromFloor = p3Cost + floor
@@ -71,32 +72,37 @@ class PortShaper extends Module {
   when(p(2)) { due := DueTime.after(charged, p3Magnitude.costBits(config.costShift)) }
   when(learning(0)) { due := DueTime.after(floor, 0.U) }
 
-  // ---- what is under way
-  private val reserve = RegInit(0.U((shortCost.getWidth + 3).W))
-  private val longs = RegInit(0.U(3.W))
-  // Who is charged is known late, what is settled early: that says whether one adder adds or subtracts, both whether it is asked.
-  private val reserves = charging && short
-  private val settles = p(3) && p4Short
-  private val change = shortCost.pad(reserve.getWidth) ^ Fill(reserve.getWidth, settles)
-  when(reserves =/= settles) { reserve := ((reserve ## settles) + (change ## settles)) >> 1 }
-  private val longsLess = longs - (p(3) && !p4Short)
-  longs := Mux(charging && !short, longsLess + 1.U, longsLess)
-  private val underWay = VecInit(p).asUInt.orR
+  // ---- what is under way in the next clock, but for what this one charges
+  private val under = p.init
+  private val pShort = Seq.iterate(Delay(short), under.size)(Delay(_))
+  private val shorts = VecInit(under.zip(pShort).map { case (valid, short) => valid && short }).asUInt
+  private val long = under.zip(pShort).map { case (valid, short) => valid && !short }.reduce(_ || _)
+  private val count = PopCount(shorts)
 
-  // ---- credit, as of the clock before
-  private val behind = Delay(!ahead)
-  private val ageBefore = Delay(age)
-  private val full = Delay(tooOld)
-  private val credited = Mux(full, burst >= reserve, ageBefore >= reserve) // the lesser of both counts
-  private val paid = Delay(due.paid(io.now))
-  io.open := !shaped || (knows && longs === 0.U && Mux(underWay, behind && credited, paid))
-  io.settled := !underWay && knows
+  // ---- credit
+  // For each number of short ones that may be under way, and chosen then. Three are not as soon as the cost of one is known.
+  private val thrice = Delay(shortCost +& (shortCost << 1))
+  private val reserves = Seq(shortCost, shortCost << 1, thrice, shortCost << 2).take(if (inTurn) 2 else 4)
+  private val covered = reserves.map { reserve => // the lesser of both counts
+    val (ofBurst, ofAge) = (burst >= reserve, age >= reserve)
+    !ahead && ((tooOld && ofBurst) || (!tooOld && ofAge))
+  }
+  private def covers(number: Int => Bool): Bool =
+    covered.zipWithIndex.map { case (enough, i) => number(i + 1) && enough }.reduce(_ || _)
+  private val openUncharged = Mux(under.reduce(_ || _), covers(count === _.U), due.paid(io.now))
+  private val openCharged = covers(number => count === (number - 1).U) && short
+  private val open = RegInit(true.B)
+  open := Mux(
+    io.configure.valid,
+    io.configure.bits.costMant === 0.U,
+    !shaped || (knowsNext && !long && Mux(io.charge.valid, openCharged, openUncharged))
+  )
+  io.open := open
+  io.settled := !VecInit(p).asUInt.orR && knows
   io.due := Delay(due.wholeNs)
 
   when(io.configure.valid) {
     config := io.configure.bits
     p.foreach(_ := false.B)
-    reserve := 0.U
-    longs := 0.U
   }
 }

@@ -86,7 +86,7 @@ class QueueShaper(p: LaneParams) extends Module {
   private val s4Writes = stage === 4.U && !io.configure.valid
   private val s5Due = RegEnable(s4Due, stage === 4.U)
   private val s5Ends = s5Due.paid(io.now) || !io.holdsFirst
-  io.charging := stage =/= 0.U
+  io.charging := RegNext(io.chargingNext, false.B) // stage is not 0
   io.chargingNext := io.charge ||
     (stage =/= 0.U && !(stage === 5.U && s5Ends) && !(stage === 6.U && io.parks))
   io.blocks := stage === 6.U
@@ -97,6 +97,8 @@ class QueueShaper(p: LaneParams) extends Module {
   }.elsewhen(stage === 6.U) {
     when(io.parks) { stage := 0.U }
   }.elsewhen(stage =/= 0.U && !(stage === 4.U && io.configure.valid)) { stage := stage + 1.U }
+
+  assert(io.charging === (stage =/= 0.U), "it is not known whether a charge is under way")
 
   private val fresh = 0.U.asTypeOf(new Record)
   private val written = Wire(new Record)
@@ -129,7 +131,8 @@ class QueueShaper(p: LaneParams) extends Module {
   private val q2Freed = Delay(q1Freed)
   private val q2Record = Delay(q1Record)
   private val q2Due = q2Record.due
-  private val release = q2Waits && (!q2Record.stamped || q2Due.paid(io.now))
+  private val q2Beyond = Delay(q1Record.due.beyond)
+  private val release = q2Waits && (!q2Record.stamped || DueTime.paid(q2Due.next, q2Beyond, io.now))
   io.released.valid := release
   io.released.bits := q2
   private val parkedBefore = parked.read(io.parkNext)
@@ -138,7 +141,7 @@ class QueueShaper(p: LaneParams) extends Module {
   parked.write(io.park, parkedQueue, !parkedBefore)
   freed.write(!sweep.done, sweep.address, false.B)
   freed.write(release, q2, !q2Freed)
-  count := count + io.park - release
+  when(io.park =/= release) { count := Mux(io.park, count + 1.U, count - 1.U) }
   io.anyParked := count =/= 0.U
 
   // ---- the earliest of all that wait: least over one undisturbed turn

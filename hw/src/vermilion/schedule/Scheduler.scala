@@ -88,7 +88,7 @@ class Scheduler(p: LaneParams) extends Module {
 
   private[schedule] val lists = Module(new ServiceLists(p)) // proofs look inside
   private val shaper = Module(new QueueShaper(p))
-  private val port = Module(new PortShaper)
+  private val port = Module(new PortShaper(p.inTurn))
   private val cost = Module(new PacketCost)
 
   // ---- configuration
@@ -119,7 +119,7 @@ class Scheduler(p: LaneParams) extends Module {
   // In turn what comes first out of RAM is served a clock later; a packet takes eight clocks to leave.
   private val settled = if (p.inTurn) !RegNext(lists.io.keep || lists.io.pop, false.B) else true.B
   private val mayServe =
-    lists.io.chosen.valid && !shaper.io.charging && refills.io.count === 0.U && io.room && port.io.open && settled
+    lists.io.standing && !shaper.io.charging && !refills.io.deq.valid && io.room && port.io.open && settled
   private def stays(covered: Bool): Bool = covered && !lists.io.moved
   private val grant = late(covered => mayServe && stays(covered))
   private val emptied = grant && !lists.io.more

@@ -33,7 +33,8 @@ class ListedQueue(p: LaneParams) extends Bundle {
   * straight from RAM then (`entries` and `links`, or the queue manager's `successor`). So one packet a clock leaves whatever the mixture is.
   *
   * The choice loops in one clock, so what does not hang on RAM is ready before: which list is served next is worked out a clock ahead, for both
-  * cases, that the list served now falls empty and that it does not; and whether a deficit covers a packet is stored with the entry.
+  * cases, that the list served now falls empty and that it does not; and whether a deficit covers a packet is stored with the entry, and for
+  * the first of the round in a register.
   *
   * `more` says that the queue holds a packet behind the first, as of the clock before: made from RAM when a queue or packet comes
   * first, kept up to date by `joined`. `moved` says that the queue was configured since it joined and belongs elsewhere, or may.
@@ -58,6 +59,7 @@ class ServiceLists(p: LaneParams) extends Module {
     val pushMore = Input(Bool())
     val hold = Input(Bool()) // `chosen` is of the same level in the next clock
     val chosen = Valid(new ListedQueue(p))
+    val standing = Output(Bool()) // `chosen` is valid; means nothing behind a `hold`, and is known earlier
     val level = Output(UInt(Level.Bits.W))
     // Of a strict level, or its deficit covers its packet; if keptCovered is 0, and if it is 1.
     val coveredIf = Output(Vec(2, Bool()))
@@ -94,8 +96,7 @@ class ServiceLists(p: LaneParams) extends Module {
   private val served = RegInit(0.U(Level.Count.W)) // one hot: the first of `valid` that is set, unless it is held
   private val firsts = Reg(Vec(Level.Count, new First))
   private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the round
-  // Of its packet, as a memory by level comes too late for the compare.
-  private val roundBytes = Reg(UInt(PktLenBits.W))
+  private val heldCovered = Reg(Bool()) // that covers its packet, once it no longer comes out of RAM
   private val tails = Mem(Level.Count, UInt(p.queueBits.W))
   private val lone = Reg(UInt(Level.Count.W)) // whose first is the last, too
   private val pushedPackets, comePackets = Mem(Level.Count, new PacketRef(p))
@@ -118,11 +119,12 @@ class ServiceLists(p: LaneParams) extends Module {
   private val arrivedMoved = Level(io.behindService) =/= lastLevel
   private val keptMore = io.successor.cell =/= io.newestServed
   private val arrivedLone = tails.read(lastLevel) === arrivedQueue
+  private val keptCovered = deficit >= io.successor.lenBytes
   private val comes = arrived || kept
   private val comingPacket = Mux(arrived, arrivedEntry.packet, io.successor)
   when(comes) {
     comePackets.write(lastLevel, comingPacket)
-    when(lastRound) { roundBytes := comingPacket.lenBytes }
+    when(lastRound) { heldCovered := Mux(arrived, arrivedEntry.covered, keptCovered) }
   }
 
   // ---- choice
@@ -134,8 +136,6 @@ class ServiceLists(p: LaneParams) extends Module {
   private val heldPacket = Mux((byPush & served).orR, pushedPackets.read(io.level), comePackets.read(io.level))
   private val roundArrived = arrived && lastRound
   private val roundDeficit = Mux(roundArrived, arrivedEntry.deficit, deficit)
-  private val heldCovered = deficit >= roundBytes
-  private val keptCovered = deficit >= io.successor.lenBytes
   io.chosen.valid := (valid.asUInt & served).orR
   io.chosen.bits.head.queue := Mux(fromEntries, arrivedQueue, held.queue)
   io.chosen.bits.head.packet := Mux(comes && same, comingPacket, heldPacket)
@@ -173,15 +173,17 @@ class ServiceLists(p: LaneParams) extends Module {
   private val highestBehind = PriorityEncoderOH((valid.asUInt & ~served) | pushes)
   private val highest = PriorityEncoderOH(valid.asUInt | pushes)
   served := Mux(io.hold, served, Mux(empties, highestBehind, highest))
+  io.standing := RegNext(Mux(empties, (valid.asUInt & ~served).orR, valid.asUInt.orR) || pushing, false.B)
 
   private def is(other: Valid[UInt], queue: UInt): Bool = other.valid && other.bits === queue
   private val ofServed = Wire(UInt(Scheduler.DeficitBits.W))
   ofServed := Mux(io.taken && served(Level.Round), io.deficitLeft, roundDeficit)
   deficit := ofServed
-  private val becomesFirst = VecInit(Seq.tabulate(Level.Count) { level =>
-    pushes(level) && (!valid(level) || (empties && served(level)))
-  })
-  when(becomesFirst.asUInt.orR) { pushedPackets.write(pushLevel, pushed.head.packet) }
+  // What is pushed comes into an empty list, or into one that falls empty, which is known last.
+  private val opens = pushes & ~valid.asUInt
+  private val follows = pushes & served & Fill(Level.Count, servedLone)
+  private val becomesFirst = VecInit(Seq.tabulate(Level.Count)(level => opens(level) || (follows(level) && io.pop)))
+  when(opens.orR || (follows.orR && io.pop)) { pushedPackets.write(pushLevel, pushed.head.packet) }
   byPush := (byPush & ~(arrives | keeps)) | becomesFirst.asUInt
   lone := (alone & ~pushes) | becomesFirst.asUInt
   for (level <- 0 until Level.Count) {
@@ -209,7 +211,7 @@ class ServiceLists(p: LaneParams) extends Module {
       first.moved := is(io.configured, pushed.head.queue)
       if (level == Level.Round) {
         deficit := pushed.deficit
-        roundBytes := pushed.head.packet.lenBytes
+        heldCovered := stored.covered
       }
     }.otherwise {
       when(empties && served(level)) { valid(level) := false.B }
@@ -230,8 +232,12 @@ class ServiceLists(p: LaneParams) extends Module {
       "it is not known whether a list holds one queue"
     )
   }
-  private val roundHeld = valid(Level.Round) && served(Level.Round) && !(comes && same)
-  assert(!roundHeld || roundBytes === heldPacket.lenBytes, "the round's first packet has another length")
+  private val roundHeld = valid(Level.Round) && served(Level.Round) && !(comes && lastRound)
+  assert(
+    !roundHeld || heldCovered === (deficit >= heldPacket.lenBytes),
+    "it is not known whether a deficit covers the packet"
+  )
+  assert(RegNext(io.hold, false.B) || io.standing === io.chosen.valid, "it is not known whether a queue is chosen")
   assert(!(io.pop && io.keep), "a queue is kept and taken off at once")
   assert(!((io.pop || io.keep) && !io.chosen.valid), "nothing is there to be served")
 

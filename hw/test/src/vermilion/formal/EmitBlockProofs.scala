@@ -25,6 +25,9 @@ object BlockProofs {
     "serializer-512" -> (() => new Proof(new SerializerChecks(512), resets = true)(_.free)),
     "axi-lite" -> (() => new Proof(new AxiLiteChecks, resets = true)(_.free)),
     "scheduler" -> (() => new Proof(new EgressChecks(lane))(_.free)),
+    "scheduler-in-turn" -> (() =>
+      new Proof(new EgressChecks(new SmallLane(queues = 2, cells = 4, slotClocks = 8)))(_.free)
+    ),
     "counters" -> (() => new Proof(new RecordRamChecks(queues = 2, slots = 2, bits = 2))(_.free))
   )
 }

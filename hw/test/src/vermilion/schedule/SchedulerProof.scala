@@ -13,12 +13,12 @@ import vermilion.lane.LaneParams
   *
   * Assumed: a packet has a cell that no other has, from its enqueue to the clock behind its departure. Each queue is configured once, before packets
   * come, in any way but a shaper's: strict with any priority, or in the round with a quantum of 64 or 128 bytes; a packet has 64 or 128.
-  * The port is not shaped. Which packets come, to which queue, and when the way out takes one, is free.
+  * The port is not shaped. Which packets come, to which queue, when the way out takes one, and when it is crowded, is free.
   */
 class EgressChecks(p: LaneParams) extends Module {
   private val n = p.cells
   val free = IO(Input(new Bundle {
-    val enqueues, long, ready = Bool()
+    val enqueues, long, ready, crowded = Bool()
     val queue = UInt(p.queueBits.W)
     val cell = UInt(p.cellBits.W)
     val strict, longQuantum = Bool()
@@ -34,6 +34,7 @@ class EgressChecks(p: LaneParams) extends Module {
     def empty: Bool = length === 0.U
   }
   private val dut = Module(new EgressQueues(p))
+  dut.crowded.foreach(_ := free.crowded)
   dut.io.now := 0.U
   dut.io.configurePort.valid := false.B
   dut.io.configurePort.bits := 0.U.asTypeOf(dut.io.configurePort.bits)
@@ -105,7 +106,7 @@ class EgressChecks(p: LaneParams) extends Module {
   // ---- work: clocks in which a packet waits and there is room, and none leaves
   private val room = BoringUtils.bore(dut.scheduler.io.room)
   private val take = BoringUtils.bore(dut.scheduler.io.take)
-  private val Patience = EgressChecks.Patience
+  private val Patience = if (p.inTurn) EgressChecks.PatienceInTurn else EgressChecks.Patience
   private val idle = RegInit(0.U(5.W))
   private val waits = RegNext(plain.map(!_.empty).reduce(_ || _), false.B) && plain.map(!_.empty).reduce(_ || _)
   when(take || gone.valid || !room || !waits) { idle := 0.U }.elsewhen(idle =/= 31.U) { idle := idle + 1.U }
@@ -139,6 +140,7 @@ object EgressChecks {
 
   /** Most clocks in which nothing leaves though a packet waits and there is room. */
   val Patience = 4
+  val PatienceInTurn = 8
 
   /** Clocks behind its enqueue, or its queue's last departure, after which a packet is in its list for certain. */
   val Joining = 3
