@@ -226,8 +226,8 @@ void ClockedLane::clock(u64 now) {
   sent_.reset();
   lost_.clear();
   busy_ = frames_ != 0 || !refreshes_.empty() || !marking_.empty() || !deciding_.empty() || !settling_.empty() ||
-          listing_ || taken_ || !chosen_.empty() || reading_ || edit1_.bytes != 0 || edit2_.bytes != 0 || sending_.bytes != 0 ||
-          ingress_.open();
+          listing_ || taken_ || !chosen_.empty() || reading_ || edit1_.bytes != 0 || edit2_.bytes != 0 ||
+          sending_.bytes != 0 || ingress_.open();
   auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool metaRoom = metaQueue_.size() < timing::MetasChosen;
