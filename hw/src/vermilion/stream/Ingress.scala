@@ -90,20 +90,21 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   gather.io.cut := cut
 
   // ---- Frames: a place for the meta, or left out ----------------------------------------------------------------
-  private val places = RegInit(0.U(log2Ceil(Ingress.MetaDepth + 1).W)) // taken
-  // Whether all are: from a register, as which input has a turn hangs on it.
-  private val full = RegInit(false.B)
-  private val placeFree = !full
+  private val places = RegInit(
+    0.U(Ingress.MetaDepth.W)
+  ) // taken: so many ones from bit 0 on, as who begins is known late
+  private val placeFree = !places(Ingress.MetaDepth - 1)
   private val leavingOut = Reg(Bool())
   private val barred = cell.bits.cut || (if (canStall) false.B else !io.running || !placeFree)
   private val leaveOut = Mux(cell.bits.first, barred, leavingOut)
-  private val begins = cell.fire && cell.bits.first && !leaveOut
+  private val begins = Wire(Bool())
   private val ends = cell.fire && cell.bits.last && !leaveOut
   when(cell.fire) { leavingOut := leaveOut }
-  // Whether one begins is known late: nothing is counted behind it.
-  when(begins =/= io.metaTaken) { places := Mux(io.metaTaken, places - 1.U, places + 1.U) }
-  full := !io.metaTaken && (full || (begins && places === (Ingress.MetaDepth - 1).U))
-  assert(full === (places === Ingress.MetaDepth.U), "it is not known whether there is a place")
+  when(begins =/= io.metaTaken) {
+    places := Mux(io.metaTaken, places >> 1, Cat(places(Ingress.MetaDepth - 2, 0), 1.U(1.W)))
+  }
+  assert(!begins || placeFree, "a frame begins without a place for its meta")
+  assert(!io.metaTaken || places(0), "a meta was taken that had no place")
   // What is left out never waits: `fire` would only bring the wait for a turn into this path.
   io.lost.valid := cell.valid && cell.bits.last && leaveOut && !reset.asBool
   assert(!io.lost.valid || cell.ready, "a frame that is left out waits")
@@ -119,8 +120,9 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val store = wanted && free.valid
   private val inHead = cell.bits.first || cell.bits.second
   private val turnNeeded = !leaveOut && (inHead || store)
-  private val waits =
-    if (canStall) (cell.bits.first && !placeFree) || (wanted && !free.valid && io.cellsLeft) else false.B
+  private val noPlace = if (canStall) cell.bits.first && !placeFree else false.B
+  private val noCell = if (canStall) wanted && !free.valid && io.cellsLeft else false.B
+  private val waits = noPlace || noCell
   private val got = store && passing.ready
   private val takenBefore = Mux(cell.bits.first, 0.U, taken)
   private val takenNow = Mux(got, takenBefore + 1.U, takenBefore)
@@ -130,7 +132,11 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val waitsAnyway = cell.valid && !leaveOut && waits
   private val wantsTurn = cell.valid && turnNeeded
   cell.ready := (if (canStall) !(waitsAnyway || (wantsTurn && !passing.ready)) else true.B)
-  free.ready := cell.fire && got
+  // The same without what cannot be: a frame's first cell needs a turn, and one that is stored lacks no cell.
+  free.ready := cell.valid && got && !noPlace
+  assert(free.fire === (cell.fire && got), "a free cell goes without a cell to keep in it")
+  begins := cell.valid && cell.bits.first && !leaveOut && !waits && (if (canStall) passing.ready else true.B)
+  assert(begins === (cell.fire && cell.bits.first && !leaveOut), "a frame begins without its first cell")
   when(cell.fire) {
     stopped := !got
     headCell := headNow
@@ -176,6 +182,8 @@ class Ingress(p: LaneParams, input: Int) extends Module {
     for (each <- skid) {
       val kept = RegEnable(parser.io.head, behind(each.io.in.fire))
       when(behind(each.io.kept)) { port := kept }
+      // Where the header begins is asked first: a register of its own for it, as the other drives every bit.
+      port.start := Mux(behind(!each.io.kept), parser.io.head.start, kept.start)
     }
     if (waiting > 0) {
       val kept = Seq.fill(waiting)(Reg(new BeatHead))
