@@ -97,7 +97,9 @@ class LaneCore(p: LaneParams) extends Module {
   }
   arbiter.io.types := io.configuration.ttlOption
   arbiter.io.alloc <> free.io.cell
-  buffer.io.write := arbiter.io.write
+  // A clock later, as which cell is written is known late and goes to every bit; a packet is asked for long after.
+  buffer.io.write.valid := RegNext(arbiter.io.write.valid, false.B)
+  buffer.io.write.bits := RegNext(arbiter.io.write.bits)
 
   // -- decide --
   policy.io.now := io.now

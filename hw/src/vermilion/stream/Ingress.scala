@@ -127,6 +127,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val takenBefore = Mux(cell.bits.first, 0.U, taken)
   private val takenNow = Mux(got, takenBefore + 1.U, takenBefore)
   private val headNow = Mux(cell.bits.first, free.bits, headCell)
+  when(cell.valid && cell.bits.first) { headCell := free.bits } // of one that waits again and again, until it goes
 
   // The turn is known last, so it is asked last. Where no cell is there, nothing waits.
   private val waitsAnyway = cell.valid && !leaveOut && waits
@@ -139,7 +140,6 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   assert(begins === (cell.fire && cell.bits.first && !leaveOut), "a frame begins without its first cell")
   when(cell.fire) {
     stopped := !got
-    headCell := headNow
     taken := takenNow
     when(got) { previous := free.bits }
   }
