@@ -61,39 +61,34 @@ void ClockedIngress::gather(Input& in, bool cellTaken) {
   ended_++;
 }
 
-// The cell that passes goes to the buffer and past the parser.
-void ClockedIngress::pass(Input& in) {
-  in.written += in.passing->stored;
-  if (in.passing->endsHead) in.headers.push_back(clock_ + timing::Headers);
-  in.passing.reset();
-}
-
-// What becomes of the cell that gather offers.
+// What becomes of the cell that is offered.
 ClockedIngress::Fate ClockedIngress::fate(u32 input) const {
   const Input& in = inputs_[input];
-  const GatheredCell& c = in.cell;
+  const GatheredCell& c = offered(in);
   const bool placeFree = in.places < timing::MetaDepth;
   const bool leaveOut = c.first ? !stallable(input) && !placeFree : in.leavingOut;
   const bool wanted = !leaveOut && (c.first || !in.stopped) && c.lenBytes <= maxFrameBytes_;
   const bool cell = cells_.available(input);
   const bool waits = stallable(input) && ((c.first && !placeFree) || (wanted && !cell && cells_.left()));
   const bool stored = wanted && cell;
-  return {leaveOut, waits, stored, in.cellValid && !waits && !leaveOut && (c.first || c.second || stored)};
+  // What cannot be stalled has its turn even if it needs none.
+  const bool asks = !stallable(input) || (!waits && !leaveOut && (c.first || c.second || stored));
+  return {leaveOut, waits, stored, offers(in) && asks};
 }
 
-// The cell that gather offers goes on, if there is room for it or it needs none.
-bool ClockedIngress::takeCell(u32 input, bool room) {
+// The cell that is offered goes to the buffer and past the parser, if it has its turn or needs none.
+bool ClockedIngress::takeCell(u32 input, bool hasTurn) {
   Input& in = inputs_[input];
-  const GatheredCell& c = in.cell;
+  const GatheredCell& c = offered(in);
   const auto [leaveOut, waits, got, asks] = fate(input);
-  if (waits || (asks && !room)) return false;
+  if (!offers(in) || waits || (asks && !hasTurn)) return false;
 
   if (got) cells_.take(input);
   in.leavingOut = leaveOut;
   in.stopped = !got;
   in.taken = (c.first ? 0 : in.taken) + got;
   in.places += c.first && !leaveOut;
-  if (asks) in.passing = Passing{got, c.second || (c.first && c.last)};
+  if (!leaveOut && (c.second || (c.first && c.last))) in.headers.push_back(clock_ + timing::Headers);
   if (!c.last) return true;
   ClockedPacket p = in.inside.front();
   in.inside.pop_front();
@@ -115,27 +110,28 @@ void ClockedIngress::clock(u64 clock, bool metaRoom, std::optional<u32> metaTake
   ended_ = 0;
   for (u32 i = 0; i < shape_.inputs; i++) {
     const Input& in = inputs_[i];
-    turns_[i] = waitsForTurn(i) ? in.passing.has_value() : in.cellValid && fate(i).asks;
-    metas_[i] = !in.finished.empty() && !in.headers.empty() && in.headers.front() <= clock_ &&
-                in.written >= in.finished.front().cells;
+    turns_[i] = fate(i).asks;
+    metas_[i] = !in.finished.empty() && !in.headers.empty() && in.headers.front() <= clock_;
   }
   const int turn = cellTurns_.next(turns_);
   const int metaOf = metaRoom ? metaTurns_.next(metas_) : -1;
   for (u32 i = 0; i < shape_.inputs; i++) {
     Input& in = inputs_[i];
     // A place that becomes free in this clock can be had in the next.
-    const bool hasTurn = turn == static_cast<int>(i);
-    if (hasTurn && waitsForTurn(i)) pass(in);
-    const bool taken = in.cellValid && takeCell(i, waitsForTurn(i) ? !in.passing : hasTurn);
-    if (in.passing && !waitsForTurn(i)) pass(in);
+    const bool taken = takeCell(i, turn == static_cast<int>(i));
     in.places -= metaTaken == i;
     if (metaOf == static_cast<int>(i)) {
       meta_ = in.finished.front();
       in.finished.pop_front();
       in.headers.pop_front();
-      in.written -= meta_->cells;
     }
-    gather(in, taken);
+    const bool room = !in.kept;  // behind gather
+    if (taken) {
+      in.kept.reset();
+    } else if (room && in.cellValid) {
+      in.kept = in.cell;
+    }
+    gather(in, room);
   }
 }
 

@@ -58,18 +58,14 @@ class ClockedIngress {
     u32 lenBytes = 0;
     bool first = false, second = false, last = false;
   };
-  struct Passing {
-    bool stored, endsHead;
-  };
   struct Input {
     std::deque<Coming> frames;         // on the wire; the first may be partly in
     std::deque<ClockedPacket> inside;  // all beats in, not yet a meta
     u32 slot = 0, cellIndex = 0, length = 0, taken = 0;
     bool cellValid = false, stopped = false, leavingOut = false;
     GatheredCell cell;
-    std::optional<Passing> passing;  // a cell that waits for its turn
-    u32 places = 0;                  // for metas, taken
-    u32 written = 0;                 // cells in the buffer, from those of the next meta on
+    std::optional<GatheredCell> kept;  // came before it, where the input can be stalled: stream/SkidBuffer.scala
+    u32 places = 0;                    // for metas, taken
     std::deque<ClockedPacket> finished;
     std::deque<u64> headers;  // clocks at which they stand in the queue
     bool open = false;
@@ -78,12 +74,11 @@ class ClockedIngress {
   struct Fate {
     bool leaveOut, waits, stored, asks;  // waits: for a place or a cell; asks: for its turn
   };
+  static bool offers(const Input& in) { return in.kept || in.cellValid; }
+  static const GatheredCell& offered(const Input& in) { return in.kept ? *in.kept : in.cell; }
   Fate fate(u32 input) const;
-  bool takeCell(u32 input, bool room);  // false: it waits
-  void pass(Input& in);
+  bool takeCell(u32 input, bool hasTurn);  // false: it waits
   bool stallable(u32 input) const { return (shape_.stallable >> input & 1) != 0; }
-  // stream/Ingress.scala, cellsWaiting: a register behind gather
-  bool waitsForTurn(u32 input) const { return stallable(input) && shape_.inputs > 1 && shape_.beatBytes < CellBytes; }
 
   LaneShape shape_;
   u32 maxFrameBytes_;

@@ -190,7 +190,7 @@ void ClockedLane::transmit() {
   const bool lastBeat = sendLeft_ <= shape_.beatBytes;
   const bool sendReady = sending_.bytes == 0 || lastBeat;
   const bool ready2 = edit2_.bytes == 0 || sendReady;
-  const bool ready1 = edit1_.bytes == 0 || ready2;
+  const bool ready1 = edit1_.bytes == 0 || (shape_.beatBytes == CellBytes && ready2);
   if (sending_.bytes != 0 && lastBeat && sending_.last) sent_ = sending_.id;
 
   if (sendReady) {
@@ -199,14 +199,11 @@ void ClockedLane::transmit() {
   } else {
     sendLeft_ -= shape_.beatBytes;
   }
-  if (ready2) edit2_ = edit1_;
-  if (ready1) {
-    edit1_ = {};
-    if (reading_) {
-      const bool last = readLeft_ == 1;
-      const u32 tail = read_.lenBytes % CellBytes;
-      edit1_ = {last && tail != 0 ? tail : CellBytes, last, read_.id};
-    }
+  if (ready2) edit2_ = std::exchange(edit1_, OutCell{});
+  if (ready1 && reading_) {
+    const bool last = readLeft_ == 1;
+    const u32 tail = read_.lenBytes % CellBytes;
+    edit1_ = {last && tail != 0 ? tail : CellBytes, last, read_.id};
   }
   if (reading_ && !ready1) return;
   if (reading_ && readLeft_ > 1) {
@@ -229,8 +226,8 @@ void ClockedLane::clock(u64 now) {
   sent_.reset();
   lost_.clear();
   busy_ = frames_ != 0 || !refreshes_.empty() || !marking_.empty() || !deciding_.empty() || !settling_.empty() ||
-          listing_ || taken_ || !chosen_.empty() || reading_ || edit2_.bytes != 0 || sending_.bytes != 0 ||
-          ingress_.open();
+          listing_ || taken_ || !chosen_.empty() || reading_ || edit1_.bytes != 0 || edit2_.bytes != 0 ||
+          sending_.bytes != 0 || ingress_.open();
   auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool metaRoom = metaQueue_.size() < timing::MetasChosen;

@@ -119,7 +119,10 @@ GATHER = {
         "slot <= &slot ? 3'h0 : slot",
     ),
     "length": Fault(
-        "lengths run on from frame to frame", "CellGather", r"length <= io_in_bits_last \? 16'h0 : ", "length <= "
+        "lengths run on from frame to frame",
+        "CellGather",
+        r"if \(io_in_bits_last\)\s+beatsBefore <= 14'h0;\s+else if",
+        "if",
     ),
     "bad": Fault(
         "a frame with a hole in keep is good", "CellGather", r"badNow =\s+frameBad\s+\|", "badNow = frameBad &"

@@ -83,19 +83,20 @@ object EmitArea extends App {
   }
 }
 
-/** What parses the beats of a lane's inputs, with the headers that wait; of the second input one head is kept as where its cells wait. */
+/** What parses the beats of a lane's inputs, with the headers that wait; of the second input one head is kept, as of a cell that waits. */
 class HeadsOfBeats(p: LaneParams) extends Module {
   private val heads = Module(new FrameHeadsInTurn(p.inputs, Ingress.MetaDepth))
   private val parsers = Seq.fill(p.inputs)(Module(new BeatParser))
   val io = IO(new Bundle {
     val in = Vec(p.inputs, chiselTypeOf(parsers.head.io.in))
-    val keep = Input(Bool())
+    val keep, waited = Input(Bool())
     val heads = chiselTypeOf(HeadsOfBeats.this.heads.io)
   })
   io.heads <> heads.io
   for ((parser, i) <- parsers.zipWithIndex) {
     parser.io.in := io.in(i)
-    heads.heads(i) := (if (p.stallable(i)) RegEnable(parser.io.head, io.keep) else parser.io.head)
+    heads.heads(i) := parser.io.head
+    if (p.stallable(i)) when(io.waited) { heads.heads(i) := RegEnable(parser.io.head, io.keep) }
   }
 }
 

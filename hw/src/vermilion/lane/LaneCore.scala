@@ -97,7 +97,9 @@ class LaneCore(p: LaneParams) extends Module {
   }
   arbiter.io.types := io.configuration.ttlOption
   arbiter.io.alloc <> free.io.cell
-  buffer.io.write := arbiter.io.write
+  // A clock later, as which cell is written is known late and goes to every bit; a packet is asked for long after.
+  buffer.io.write.valid := RegNext(arbiter.io.write.valid, false.B)
+  buffer.io.write.bits := RegNext(arbiter.io.write.bits)
 
   // -- decide --
   policy.io.now := io.now
@@ -133,8 +135,11 @@ class LaneCore(p: LaneParams) extends Module {
   buffer.io.readAddress := reader.io.readAddress
   reader.io.readData := buffer.io.readData
   reader.io.readLink := buffer.io.readLink
-  rewrite.io.in.valid := reader.io.cell.valid
-  reader.io.cell.ready := rewrite.io.in.ready
+  // Where a cell takes beats, reader and queues need not know in the same clock whether the wire takes one: a cell goes on when it finds nothing
+  // before it. One in two clocks is less than the wire's rate only for frames of a single beat, which have no whole Ethernet header.
+  private val goesOn = if (p.dataBits == CellBytes * 8) rewrite.io.in.ready else rewrite.io.empty
+  rewrite.io.in.valid := reader.io.cell.valid && goesOn
+  reader.io.cell.ready := goesOn
   rewrite.io.in.bits.descriptor := reader.io.cell.bits.descriptor
   rewrite.io.in.bits.cell.data := reader.io.cell.bits.data
   rewrite.io.in.bits.cell.first := reader.io.cell.bits.first
@@ -181,13 +186,14 @@ class LaneCore(p: LaneParams) extends Module {
   private val frames = RegInit(0.U(16.W))
   private val ended = RegNext(PopCount(VecInit(io.in.map(i => i.fire && i.bits.last))), 0.U) // counted a clock later
   private val lost = RegNext(PopCount(io.lost.map(_.valid)), 0.U) // so are these
-  frames := frames + ended - policy.io.meta.fire - lost
+  private val begun = RegNext(policy.io.meta.fire, false.B) // and these, when they are busy in the pipeline
+  frames := frames + ended - begun - lost
   private val open = RegInit(VecInit.fill(p.inputs)(false.B))
   for (i <- 0 until p.inputs) when(io.in(i).fire) { open(i) := !io.in(i).bits.last }
   io.wake := queues.io.wake
   private val elsewhere =
     !queuesReady || frames =/= lost || ended =/= 0.U || open.asUInt.orR || policy.io.busy || reader.io.cell.valid ||
-      rewrite.io.out.valid || rewrite.io.in.valid || serializer.io.out.valid || io.configuration.commit.valid
+      !rewrite.io.empty || rewrite.io.out.valid || serializer.io.out.valid || io.configuration.commit.valid
   io.busy := elsewhere || queues.io.busy
   io.holdsPackets := elsewhere || queues.io.holdsPackets
 }

@@ -40,7 +40,11 @@ class HeaderParserInTurn(inputs: Int) extends Module {
   private val s2Enough = RegNext(s1.bytes >= 14.U)
   private val s2Whole = RegNext(s1.bytes(7))
 
-  private val head = if (inputs == 1) io.heads.head else io.heads(s2Input)
+  // All else hangs on where the header begins: that is chosen by a register of its own, which the other way round stays one.
+  private val s2Not = RegNext(~s1.input)
+  private def of(input: UInt): BeatHead = if (inputs == 1) io.heads.head else io.heads(input)
+  private val head = WireDefault(of(s2Input))
+  head.start := of(~s2Not).start
   private val is6Type = head.start.is6Type
   private val ihl = head.ip(0)(3, 0)
   private val odd = !is6Type && ihl(0) // the transport header begins at an odd word

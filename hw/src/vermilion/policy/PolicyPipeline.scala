@@ -83,8 +83,10 @@ class PolicyPipeline(p: LaneParams) extends Module {
   // -- stage m0: what the slot carries --
   private val ready =
     marker.io.ready && flows.io.ready && look.io.ready && averages.io.ready && limit.io.ready && verdicts.io.ready
+  // A clock later, as all that a slot moves hangs on it. With a new seed it is low from the next clock on, as the flow table is.
+  private val enabled = RegNext(ready && !io.seed.valid, false.B)
   private val committing = RegInit(false.B) // the commit's slot is on its way
-  slots.io.enable := ready
+  slots.io.enable := enabled
   slots.io.now := io.now
   slots.io.commit.valid := io.commit.valid && !committing
   slots.io.commit.bits := io.commit.bits.queue
@@ -166,7 +168,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val stages = pipeline(token, latency)
   private def carries(stage: Int, slot: Slot.Type): Bool = at(stage).valid && at(stage).bits.slot === slot
   private val unsettled = Wire(Bool())
-  io.busy := (marking ++ stages).map(_.valid).reduce(_ || _) || slots.io.waiting || !ready || unsettled
+  io.busy := (marking ++ stages).map(_.valid).reduce(_ || _) || slots.io.waiting || !enabled || unsettled
 
   // -- a commit passes the stages at which configuration is read --
   when(slot.valid && slot.bits.slot === Slot.Commit) {

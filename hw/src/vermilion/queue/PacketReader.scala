@@ -42,7 +42,7 @@ class PacketReader(p: LaneParams) extends Module {
   private val remaining = RegInit(0.U(p.chainBits.W)) // cells of the packet, this one included
   private val descriptor = Reg(new Descriptor(p))
 
-  private val last = remaining === 1.U
+  private val last = Reg(Bool()) // remaining === 1
   private val advance = !valid || io.cell.ready
   private val startPacket = !valid || last
   io.packet.ready := advance && startPacket
@@ -55,6 +55,7 @@ class PacketReader(p: LaneParams) extends Module {
     address := nextAddress
     first := startPacket
     remaining := Mux(startPacket, io.packet.bits.cells, remaining - 1.U)
+    last := Mux(startPacket, io.packet.bits.cells === 1.U, remaining === 2.U)
     when(startPacket) { descriptor := io.packet.bits }
   }
 

@@ -38,6 +38,7 @@ class EditedCell(p: LaneParams) extends Bundle {
 class HeaderRewrite(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new PacketCell(p)))
+    val empty = Output(Bool()) // its first stage is: a register, with which `in.ready` is high whatever `out` does
     val out = Decoupled(new EditedCell(p))
   })
 
@@ -89,7 +90,8 @@ class HeaderRewrite(p: LaneParams) extends Module {
   private val s1OptionSum = RegEnable(ifPads(~option(31, 16)) +& ifPads(~option(15, 0)), io.in.fire)
   private val s1Remove = RegEnable(remove, io.in.fire)
   private val s1Start = RegEnable(optionStart, io.in.fire)
-  io.in.ready := !s1Valid || s1Ready
+  io.empty := !s1Valid
+  io.in.ready := io.empty || s1Ready
   when(io.in.ready) { s1Valid := io.in.valid }
 
   // ---- Stage 2: the checksum, and where the words belong ---------------------------------------------------------

@@ -49,13 +49,19 @@ class CellGather(dataBits: Int, maxFrameBytes: Int, userBits: Int = 0) extends M
   // ---- Its place in the cell --------------------------------------------------------------------------------------
   private val slot = RegInit(0.U(log2Ceil(beats).max(1).W))
   private val cellIndex = RegInit(0.U(2.W)) // 0, 1, then 2 for all others
-  private val length = RegInit(0.U(PktLenBits.W))
+  // Of the frame, saturating: where the top bit is set its length is.
+  private val beatsBefore = RegInit(0.U((PktLenBits - log2Ceil(beatBytes) + 1).W))
   private val frameBad = RegInit(false.B)
 
   private val take = io.in.fire
   private val complete = beat.last || slot === (beats - 1).U
-  private val sum = length +& bytes
-  private val lengthNow = Mux(sum(PktLenBits), ((1 << PktLenBits) - 1).U, sum(PktLenBits - 1, 0))
+  // What is known of `keep` comes late. All beats before are whole, so it chooses between two counts, and nothing is added behind it.
+  private val (top, laneBits) = (PktLenBits - log2Ceil(beatBytes), log2Ceil(beatBytes))
+  private val beatsWith = Mux(beatsBefore(top), beatsBefore, beatsBefore + 1.U)
+  private val whole = Mux(bytes(laneBits), beatsWith, beatsBefore)
+  private val lengthNow =
+    Mux(whole(top), ((1 << PktLenBits) - 1).U, Cat(whole(top - 1, 0), bytes(laneBits - 1, 0)))
+  private val (most, mostOver) = (maxFrameBytes / beatBytes, maxFrameBytes % beatBytes)
   private val badNow = frameBad || badKeep
 
   private val slots = Reg(Vec(beats, UInt(dataBits.W)))
@@ -65,7 +71,7 @@ class CellGather(dataBits: Int, maxFrameBytes: Int, userBits: Int = 0) extends M
   when(take) {
     if (beats == 1) slots(0) := beat.data else slots(slot) := beat.data
     slot := Mux(complete, 0.U, slot + 1.U)
-    length := Mux(beat.last, 0.U, lengthNow)
+    beatsBefore := Mux(beat.last, 0.U, beatsWith)
     frameBad := !beat.last && badNow
     when(complete) { cellIndex := Mux(beat.last, 0.U, Mux(cellIndex === 2.U, 2.U, cellIndex + 1.U)) }
     cell.first := cellIndex === 0.U
@@ -75,7 +81,7 @@ class CellGather(dataBits: Int, maxFrameBytes: Int, userBits: Int = 0) extends M
     cell.bad := badNow || beat.bad
     cell.user := beat.user
     cell.lenBytes := lengthNow
-    cell.tooLong := lengthNow > maxFrameBytes.U
+    cell.tooLong := beatsBefore > most.U || (beatsBefore === most.U && bytes > mostOver.U)
   }
   io.out.valid := cellValid
   io.out.bits := cell

@@ -14,13 +14,10 @@ object Ingress {
   /** Free cells held ready, so that inputs that share one free list do not take its turns for emptiness. */
   val CellsAhead = 4
 
-  /** Cells that may wait for their turn behind the gatherer. An input that cannot be stalled and is alone of its kind has its turn at once.
-    * Where there are more of the kind, two of each may wait. One of an input that can be stalled, while the beats of the next come in.
+  /** Cells that may wait for their turn when they have their places in the buffer. An input that cannot be stalled and is alone of its kind has its
+    * turn at once. Where there are more of the kind, two of each may wait. An input that can be stalled holds its cell before that.
     */
-  def cellsWaiting(p: LaneParams, input: Int): Int =
-    if (!p.stallable(input)) { if (p.stallable.count(!_) > 1) 2 else 0 }
-    else if (p.inputs > 1 && p.dataBits < 8 * CellBytes) 1
-    else 0
+  def cellsWaiting(p: LaneParams, input: Int): Int = if (!p.stallable(input) && p.stallable.count(!_) > 1) 2 else 0
 
   /** Can a cell of a frame's head find no turn and no place to wait for one? Then nothing is known of its headers (`FrameEnd.parsed`). */
   def mayMissHead(p: LaneParams, input: Int): Boolean = !p.stallable(input) && cellsWaiting(p, input) > 0
@@ -44,15 +41,17 @@ object Ingress {
   *
   * `lost` shows it with its length, `LostLatency` clocks after its last beat; of a cut frame the bytes behind the reset.
   *
-  * What cannot be stalled has `ready` = 1 always, in reset too, where beats vanish. Alone of its kind it has its turn in the same clock, always.
+  * What cannot be stalled has `ready` = 1 always, in reset too, where beats vanish. Alone of its kind it has its turn in the same clock, always,
+  * and takes it with a cell that needs none, too: so who has the turn hangs on nothing but a register.
   * Where there are more of them, two cells of each may wait; one that finds no place to wait is not taken, its frame becomes `noBuffer`, and
   * if it was one of the first two, `parsed` is false. What can be stalled has `ready` = 0 in reset and until `running`, and waits for a
-  * place for its meta, for its turn, and for a cell while other inputs take all that the free list gives (`cellsLeft`).
+  * place for its meta, for its turn, and for a cell while other inputs take all that the free list gives (`cellsLeft`). One cell waits in a
+  * [[SkidBuffer]] while the beats of the next come in, so `ready` comes from registers.
   *
   * It does not know whether the source was reset too: then the first frame behind the reset is taken for the rest of the one that was cut.
   * When power comes, the two registers must be 0, as an FPGA's are; else the first frame may be left out.
   *
-  * Latency: 1 clock from a beat to its cell's turn, 2 where cells may wait. Rate: a beat a clock; at 512 bits a 64-byte frame a clock.
+  * Latency: 1 clock from a beat to its cell's turn, 2 where there are more inputs that cannot be stalled. Rate: a beat a clock; at 512 bits a 64-byte frame a clock.
   */
 class Ingress(p: LaneParams, input: Int) extends Module {
   require(input >= 0 && input < p.inputs, s"input is $input; legal are 0 to ${p.inputs - 1}")
@@ -73,7 +72,9 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val free = Queue(io.alloc, Ingress.CellsAhead)
   private val passing = Wire(Decoupled(new IngressCell(p)))
   private val waiting = Ingress.cellsWaiting(p, input)
-  private val cell = gather.io.out
+  private val skid = Option.when(canStall)(Module(new SkidBuffer(new GatheredCell(p.userBits))))
+  skid.foreach(_.io.in <> gather.io.out)
+  private val cell = skid.fold(gather.io.out)(_.io.out)
 
   // ---- Beats, and what a reset leaves of them ------------------------------------------------------------------
   private val mayCome = if (canStall) io.running && !reset.asBool else true.B
@@ -89,19 +90,21 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   gather.io.cut := cut
 
   // ---- Frames: a place for the meta, or left out ----------------------------------------------------------------
-  private val places = RegInit(0.U(log2Ceil(Ingress.MetaDepth + 1).W)) // taken
-  // Whether all are: from a register, as which input has a turn hangs on it.
-  private val full = RegInit(false.B)
-  private val placeFree = !full
+  private val places = RegInit(
+    0.U(Ingress.MetaDepth.W)
+  ) // taken: so many ones from bit 0 on, as who begins is known late
+  private val placeFree = !places(Ingress.MetaDepth - 1)
   private val leavingOut = Reg(Bool())
   private val barred = cell.bits.cut || (if (canStall) false.B else !io.running || !placeFree)
   private val leaveOut = Mux(cell.bits.first, barred, leavingOut)
-  private val begins = cell.fire && cell.bits.first && !leaveOut
+  private val begins = Wire(Bool())
   private val ends = cell.fire && cell.bits.last && !leaveOut
   when(cell.fire) { leavingOut := leaveOut }
-  places := places + begins - io.metaTaken
-  full := !io.metaTaken && (full || (begins && places === (Ingress.MetaDepth - 1).U))
-  assert(full === (places === Ingress.MetaDepth.U), "it is not known whether there is a place")
+  when(begins =/= io.metaTaken) {
+    places := Mux(io.metaTaken, places >> 1, Cat(places(Ingress.MetaDepth - 2, 0), 1.U(1.W)))
+  }
+  assert(!begins || placeFree, "a frame begins without a place for its meta")
+  assert(!io.metaTaken || places(0), "a meta was taken that had no place")
   // What is left out never waits: `fire` would only bring the wait for a turn into this path.
   io.lost.valid := cell.valid && cell.bits.last && leaveOut && !reset.asBool
   assert(!io.lost.valid || cell.ready, "a frame that is left out waits")
@@ -117,21 +120,26 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val store = wanted && free.valid
   private val inHead = cell.bits.first || cell.bits.second
   private val turnNeeded = !leaveOut && (inHead || store)
-  private val waits =
-    if (canStall) (cell.bits.first && !placeFree) || (wanted && !free.valid && io.cellsLeft) else false.B
+  private val noPlace = if (canStall) cell.bits.first && !placeFree else false.B
+  private val noCell = if (canStall) wanted && !free.valid && io.cellsLeft else false.B
+  private val waits = noPlace || noCell
   private val got = store && passing.ready
   private val takenBefore = Mux(cell.bits.first, 0.U, taken)
-  private val takenNow = takenBefore + got
+  private val takenNow = Mux(got, takenBefore + 1.U, takenBefore)
   private val headNow = Mux(cell.bits.first, free.bits, headCell)
+  when(cell.valid && cell.bits.first) { headCell := free.bits } // of one that waits again and again, until it goes
 
   // The turn is known last, so it is asked last. Where no cell is there, nothing waits.
   private val waitsAnyway = cell.valid && !leaveOut && waits
   private val wantsTurn = cell.valid && turnNeeded
   cell.ready := (if (canStall) !(waitsAnyway || (wantsTurn && !passing.ready)) else true.B)
-  free.ready := cell.fire && got
+  // The same without what cannot be: a frame's first cell needs a turn, and one that is stored lacks no cell.
+  free.ready := cell.valid && got && !noPlace
+  assert(free.fire === (cell.fire && got), "a free cell goes without a cell to keep in it")
+  begins := cell.valid && cell.bits.first && !leaveOut && !waits && (if (canStall) passing.ready else true.B)
+  assert(begins === (cell.fire && cell.bits.first && !leaveOut), "a frame begins without its first cell")
   when(cell.fire) {
     stopped := !got
-    headCell := headNow
     taken := takenNow
     when(got) { previous := free.bits }
   }
@@ -141,21 +149,21 @@ class Ingress(p: LaneParams, input: Int) extends Module {
     if (Ingress.mayMissHead(p, input)) (!cell.bits.first && missedBefore) || (inHead && !passing.ready) else false.B
   when(cell.fire) { missedBefore := missed }
 
-  passing.valid := cell.valid && turnNeeded && !waits
+  passing.valid := cell.valid && ((!canStall && waiting == 0).B || turnNeeded) && !waits
   passing.bits.write.cell := free.bits
   passing.bits.write.data := cell.bits.data
   passing.bits.write.hasPrevious := !cell.bits.first
   passing.bits.write.previous := previous
   passing.bits.stored := store
   passing.bits.first := cell.bits.first
-  passing.bits.endsHead := (cell.bits.second || (cell.bits.first && cell.bits.last)) && !missed
+  passing.bits.endsHead := (cell.bits.second || (cell.bits.first && cell.bits.last)) && !leaveOut && !missed
   passing.bits.start := (if (p.inTurn) 0.U.asTypeOf(new IpStart) else IpStart(cell.bits.data))
   passing.bits.headBytes := Mux(
     cell.bits.lenBytes > HeaderParser.HeadBytes.U,
     HeaderParser.HeadBytes.U,
     cell.bits.lenBytes(7, 0)
   )
-  io.cell <> (if (waiting == 0) passing else Queue(passing, waiting, pipe = waiting == 1))
+  io.cell <> (if (waiting == 0) passing else Queue(passing, waiting))
   if (!canStall && waiting == 0) assert(!passing.valid || passing.ready, "an input that cannot wait found no turn")
 
   // ---- The frame's head, where beats are parsed: behind the turn of the cell that ends it --------------------------------
@@ -168,14 +176,20 @@ class Ingress(p: LaneParams, input: Int) extends Module {
     parser.io.in.bits.last := io.in.bits.last
     // The parser's stands when a cell that has its turn at once is asked for. Of one that waits it is kept, as the next frame comes in.
     require(BeatParser.Latency == HeaderParserInTurn.HeadLatency + 1)
-    def behind(cell: DecoupledIO[IngressCell]) =
-      ShiftRegister(cell.fire && cell.bits.endsHead, HeaderParserInTurn.HeadLatency, false.B, true.B)
-    if (waiting == 0) port := parser.io.head
-    else {
+    def behind(that: Bool) = ShiftRegister(that, HeaderParserInTurn.HeadLatency, false.B, true.B)
+    def ends(cell: DecoupledIO[IngressCell]) = behind(cell.fire && cell.bits.endsHead)
+    port := parser.io.head
+    for (each <- skid) {
+      val kept = RegEnable(parser.io.head, behind(each.io.in.fire))
+      when(behind(each.io.kept)) { port := kept }
+      // Where the header begins is asked first: a register of its own for it, as the other drives every bit.
+      port.start := Mux(behind(!each.io.kept), parser.io.head.start, kept.start)
+    }
+    if (waiting > 0) {
       val kept = Seq.fill(waiting)(Reg(new BeatHead))
-      val to = if (waiting == 1) 0.U else Counter(behind(passing), waiting)._1
-      for ((each, i) <- kept.zipWithIndex) when(behind(passing) && to === i.U) { each := parser.io.head }
-      port := (if (waiting == 1) kept.head else VecInit(kept)(Counter(behind(io.cell), waiting)._1))
+      val to = Counter(ends(passing), waiting)._1
+      for ((each, i) <- kept.zipWithIndex) when(ends(passing) && to === i.U) { each := parser.io.head }
+      port := VecInit(kept)(Counter(ends(io.cell), waiting)._1)
     }
     port
   }
@@ -194,9 +208,13 @@ class Ingress(p: LaneParams, input: Int) extends Module {
 
   // Not before all its cells are written; those that did not wait are.
   private val last = finished.io.deq
-  private val written = RegInit(0.U((p.chainBits + log2Ceil(Ingress.MetaDepth)).W)) // cells, from the next end's on
-  private val allWritten = if (waiting > 0) written >= last.bits.cells else true.B
-  written := written + (io.cell.fire && io.cell.bits.stored) - Mux(io.end.fire, last.bits.cells, 0.U)
+  private val allWritten =
+    if (waiting == 0) true.B
+    else {
+      val written = RegInit(0.U((p.chainBits + log2Ceil(Ingress.MetaDepth)).W)) // cells, from the next end's on
+      written := written + (io.cell.fire && io.cell.bits.stored) - Mux(io.end.fire, last.bits.cells, 0.U)
+      written >= last.bits.cells
+    }
   io.end.valid := last.valid && allWritten
   io.end.bits := last.bits
   last.ready := io.end.ready && allWritten
