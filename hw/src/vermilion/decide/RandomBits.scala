@@ -66,12 +66,10 @@ class RandomBits extends Module {
   }
 
   // ---- Pass after pass ----------------------------------------------------------------------------------------------
-  private val some = Reg(Bool())
-  private val someNow = (at =/= 0.U && some) || seedBits.asUInt.orR
-  when(pass === Pass.Look) { some := someNow }
+  private val some = RegNext(seed.orR) // the seed stands for a whole pass before it is asked
   when(step) { at := at + 1.U }
   when(last) {
-    when(pass === Pass.Look && someNow) { pass := Pass.Load }
+    when(pass === Pass.Look && some) { pass := Pass.Load }
       .elsewhen(adds) { pass := Pass.Draw }
       .elsewhen(waits) {
         pass := Pass.Look

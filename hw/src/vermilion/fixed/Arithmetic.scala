@@ -40,6 +40,14 @@ object Arithmetic {
     (a -& b)(a.getWidth)
   }
 
+  /** `a` and `b` together are `c` or more: one carry chain, as a LUT a bit makes two words of the three first. */
+  def reachTogether(a: UInt, b: UInt, c: UInt): Bool = {
+    val bits = a.getWidth.max(b.getWidth).max(c.getWidth) + 2
+    val (x, y, z) = (a.pad(bits), b.pad(bits), (~c.pad(bits)).asUInt)
+    val carries = wrap(Cat((x & y) | (x & z) | (y & z), 1.U(1.W)), bits) // the 1 makes -c of ~c
+    !((x ^ y ^ z) + carries)(bits - 1)
+  }
+
   /** Serial-number order (RFC 1982): `a` is at or behind `b`, both of the same width and less than half its range apart. */
   def reached(a: UInt, b: UInt): Bool = {
     require(a.getWidth == b.getWidth, s"widths are ${a.getWidth} and ${b.getWidth}; they must be the same")

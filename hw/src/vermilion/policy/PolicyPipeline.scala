@@ -130,9 +130,9 @@ class PolicyPipeline(p: LaneParams) extends Module {
   marker.io.request.bits.ipBytes := slot.bits.meta.headers.ipBytes
   marker.io.request.bits.time := slot.bits.mark.time
   marker.io.request.bits.draw := slot.bits.mark.draw
-  // Read in every clock, so that it stands while the slot is being marked.
+  // Read in every clock, so that it stands while the slot is being marked. Whether one begins is known late, and is not asked.
   private val marked =
-    if (p.inTurn) Mux(slot.valid, slot.bits.entry.queue, marking(1).bits.entry.queue) else slot.bits.entry.queue
+    if (p.inTurn) Mux(slots.io.open, slot.bits.entry.queue, marking(1).bits.entry.queue) else slot.bits.entry.queue
   private val m1Config = markConfig.read(marked)
   private val m1ByFlow = marking(1).valid && marking(1).bits.sound && m1Config.kind === MarkerKind.Flow.U
   marker.io.config := m1Config

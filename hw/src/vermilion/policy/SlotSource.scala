@@ -31,6 +31,7 @@ class SlotSource(p: LaneParams) extends Module {
     val seed = Flipped(Valid(new Seeds))
     val token = Valid(new Token(p))
     val waiting = Output(Bool()) // refreshes
+    val open = Output(Bool()) // the last slot began `slotClocks` clocks ago, or more
   })
   private val classifier = Module(new Classifier(p))
   private val random = Module(new RandomSource)
@@ -57,6 +58,7 @@ class SlotSource(p: LaneParams) extends Module {
       behind === 0.U
     }
 
+  io.open := open
   io.commit.ready := io.enable && open
   io.look.ready := io.commit.ready && !io.commit.valid
   io.meta.ready := io.look.ready && !io.look.valid

@@ -29,6 +29,7 @@ class TakenPacket(p: LaneParams) extends Bundle {
 /** What all queues show a scheduler; timing as [[QueueManager]] says. */
 abstract class QueuePorts(p: LaneParams) extends Bundle {
   val awake = Valid(new QueueHead(p))
+  val awakesOther = Output(Bool()) // awake.valid, but for the queue of a take in the clock before; known earlier
   val joined = Valid(UInt(p.queueBits.W))
   // The packet that may be taken, whether it is, and whether the taker thinks it the last.
   val serve = Input(new QueueHead(p))
@@ -127,6 +128,7 @@ class QueueManager(p: LaneParams) extends Module {
   woken.write(!sweep.done, sweep.address, false.B)
   woken.write(e1Valid && e1Sleeps, e1.queue, !e1Woken)
   io.awake.valid := e1Valid && e1Sleeps
+  io.awakesOther := e1Valid && e1Slept
   io.awake.bits.queue := e1.queue
   io.awake.bits.packet := e1Ref
   io.joined.valid := e1Valid && !e1Sleeps

@@ -77,6 +77,7 @@ class EgressQueues(p: LaneParams) extends Module {
   queues.emptied := scheduler.io.emptied
   queues.look := scheduler.io.look
   scheduler.io.awake := queues.awake
+  scheduler.io.awakesOther := queues.awakesOther
   scheduler.io.joined := queues.joined
   scheduler.io.refilled := queues.refilled
   scheduler.io.successor := queues.successor

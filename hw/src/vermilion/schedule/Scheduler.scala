@@ -71,6 +71,7 @@ class Scheduler(p: LaneParams) extends Module {
     val configure = Flipped(Valid(new QueueService(p)))
     val configurePort = Flipped(Valid(new ShaperConfig))
     val awake = Flipped(Valid(new QueueHead(p)))
+    val awakesOther = Input(Bool())
     val joined = Flipped(Valid(UInt(p.queueBits.W)))
     val refilled = Flipped(Valid(new QueueHead(p)))
     val serve = Output(new QueueHead(p))
@@ -188,9 +189,12 @@ class Scheduler(p: LaneParams) extends Module {
   private val event = Wire(Valid(new Joining))
   refills.io.deq.ready := !io.awake.valid
   private val afterRefills = !io.awake.valid && !refills.io.deq.valid
-  parks := blocks && afterRefills
+  // In turn nobody is parked or joins anew in the clock behind a pop, and so none in which the queue of a take falls asleep and awakes.
+  private val nobodyElse = if (p.inTurn) !io.awakesOther && !refills.io.deq.valid else afterRefills
+  parks := blocks && nobodyElse
   releases.io.deq.ready := afterRefills && !blocks
-  mayJoin := afterRefills && !blocks && !releases.io.deq.valid
+  mayJoin := nobodyElse && !blocks && !releases.io.deq.valid
+  assert(!(parks || joinsAnew) || afterRefills, "two queues join at once")
   event.valid := io.awake.valid || refills.io.deq.valid || blocks || releases.io.deq.valid || joinsAnew
   private def joining(head: QueueHead, deficit: UInt, add: Bool, mayPark: Bool, mustPark: Bool): Joining = {
     val j = Wire(new Joining)
@@ -233,15 +237,17 @@ class Scheduler(p: LaneParams) extends Module {
   shaper.io.park := jValid && jParks
   lists.io.store.valid := jValid
   lists.io.store.bits.head := j.entry.head
-  private val credited = j.entry.deficit +& Mux(j.add && !jParks, jService.quantum, 0.U)
+  private val credit = Mux(j.add && !jParks, jService.quantum, 0.U)
+  private val credited = j.entry.deficit +& credit
   lists.io.store.bits.deficit := credited(DeficitBits - 1, 0)
+  lists.io.storeCovered := Arithmetic.reachTogether(j.entry.deficit, credit, j.entry.head.packet.lenBytes)
   lists.io.push := !jParks
   lists.io.pushService := jService
   lists.io.pushMore := j.entry.head.packet.cell =/= io.newest(1)
   assert(!jValid || credited(DeficitBits) === 0.U, "a deficit does not fit")
 
   // ---- when to come back
-  private val listed = lists.io.chosen.valid
+  private val listed = lists.io.holdsQueues
   private val quiet = !shaper.io.charging && port.io.settled && !jValid && !event.valid && !io.refilled.valid
   private val closed = listed && !port.io.open
   private val stuck = closed || !listed

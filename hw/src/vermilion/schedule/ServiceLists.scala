@@ -42,11 +42,11 @@ class ListedQueue(p: LaneParams) extends Bundle {
   * Whether its deficit covers a packet that comes out of the queue manager's RAM is known last of all. So whatever hangs on it is
   * worked out for both answers, `coveredIf`, and `keptCovered` chooses at the end.
   *
+  * In builds that decide in turn nothing is served in the clock behind a `pop` or `keep`: what comes out of RAM then stands in registers before it is
+  * chosen, and none of its paths goes on to a choice. That a list has fallen empty, and who stands first there then, is heeded in that clock, too.
+  *
   * RAMs: `entries`, queues x (packet, deficit, covered), 1W (store) 2R by two copies (the queue behind the chosen; `parkedQueue` for who
   * keeps queues aside); `links`, queues x queue, 1W (push) 1R. Lists hold no counts: who is last is known by `tails`.
-  *
-  * In builds that decide in turn nothing is served in the clock behind a `pop` or `keep`: what comes out of RAM then stands in registers before it is
-  * chosen, and none of its paths goes on to a choice.
   *
   * A push shows in `chosen` in the next clock. It does not judge who may send.
   * Longest path: the queue manager's RAM, compare of a packet's length with the deficit, `pop`, which list takes what is pushed as its first.
@@ -54,12 +54,15 @@ class ListedQueue(p: LaneParams) extends Bundle {
 class ServiceLists(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val store = Flipped(Valid(new ListedQueue(p)))
+    val storeCovered = Input(Bool()) // its deficit covers its packet
     val push = Input(Bool()) // what is stored joins the list of its level, at the end
     val pushService = Input(new ServiceRecord)
     val pushMore = Input(Bool())
     val hold = Input(Bool()) // `chosen` is of the same level in the next clock
     val chosen = Valid(new ListedQueue(p))
-    val standing = Output(Bool()) // `chosen` is valid; means nothing behind a `hold`, and is known earlier
+    val standing =
+      Output(Bool()) // `chosen` is valid, known earlier; means nothing behind a `hold` and, in turn, a `pop`
+    val holdsQueues = Output(Bool())
     val level = Output(UInt(Level.Bits.W))
     // Of a strict level, or its deficit covers its packet; if keptCovered is 0, and if it is 1.
     val coveredIf = Output(Vec(2, Bool()))
@@ -105,6 +108,8 @@ class ServiceLists(p: LaneParams) extends Module {
   private val entries = guards.ram(p.queues, new Stored)
   private val links = guards.ram(p.queues, UInt(p.queueBits.W))
 
+  private val pushed = io.store.bits
+
   // ---- what comes out of RAM in this clock, for the level served in the last one
   private val lastServed = Delay(served)
   private val lastLevel = Delay(io.level)
@@ -122,8 +127,10 @@ class ServiceLists(p: LaneParams) extends Module {
   private val keptCovered = deficit >= io.successor.lenBytes
   private val comes = arrived || kept
   private val comingPacket = Mux(arrived, arrivedEntry.packet, io.successor)
+  private val followed = Wire(UInt(Level.Count.W)) // in turn: what was pushed in the clock before stands first since
+  private val follower = Delay(pushed.head)
+  when(comes || followed.orR) { comePackets.write(lastLevel, Mux(followed.orR, follower.packet, comingPacket)) }
   when(comes) {
-    comePackets.write(lastLevel, comingPacket)
     when(lastRound) { heldCovered := Mux(arrived, arrivedEntry.covered, keptCovered) }
   }
 
@@ -153,12 +160,11 @@ class ServiceLists(p: LaneParams) extends Module {
   io.behind := Mux(fromEntries, arrivedBehind, held.behind)
 
   // ---- a push
-  private val pushed = io.store.bits
   private val pushLevel = Level(io.pushService)
   private val stored = Wire(new Stored)
   stored.packet := pushed.head.packet
   stored.deficit := pushed.deficit
-  stored.covered := pushed.deficit >= pushed.head.packet.lenBytes
+  stored.covered := io.storeCovered
   entries.write(io.store.valid, pushed.head.queue, stored)
   private val pushing = io.store.valid && io.push
   links.write(pushing && valid(pushLevel), tails.read(pushLevel), pushed.head.queue)
@@ -167,25 +173,38 @@ class ServiceLists(p: LaneParams) extends Module {
   private val pushes = VecInit(Seq.tabulate(Level.Count)(level => pushing && pushLevel === level.U)).asUInt
   private val arrives = Mux(arrived, lastServed, 0.U)
   private val keeps = Mux(kept, lastServed, 0.U)
-  private val alone = (arrives & Fill(Level.Count, arrivedLone)) | (~arrives & lone)
+  private val alone = (arrives & Fill(Level.Count, arrivedLone)) | (~arrives & lone) | followed
   servedLone := Mux(fromEntries, arrivedLone, (lone & served).orR)
   private val empties = io.pop && servedLone // the list that is served
   private val highestBehind = PriorityEncoderOH((valid.asUInt & ~served) | pushes)
   private val highest = PriorityEncoderOH(valid.asUInt | pushes)
-  served := Mux(io.hold, served, Mux(empties, highestBehind, highest))
-  io.standing := RegNext(Mux(empties, (valid.asUInt & ~served).orR, valid.asUInt.orR) || pushing, false.B)
+  // In turn that a list falls empty is heeded a clock later: nothing is served in that clock, and `pop` is known late.
+  private val heeded = if (p.inTurn) false.B else empties
+  private val unheeded = RegNext(empties && !heeded, false.B)
+  served := Mux(io.hold, served, Mux(heeded, highestBehind, highest))
+  io.standing := RegNext(Mux(heeded, (valid.asUInt & ~served).orR, valid.asUInt.orR) || pushing, false.B)
+  io.holdsQueues := valid.asUInt.orR
 
   private def is(other: Valid[UInt], queue: UInt): Bool = other.valid && other.bits === queue
   private val ofServed = Wire(UInt(Scheduler.DeficitBits.W))
   ofServed := Mux(io.taken && served(Level.Round), io.deficitLeft, roundDeficit)
   deficit := ofServed
-  // What is pushed comes into an empty list, or into one that falls empty, which is known last.
+  // What is pushed comes into an empty list, or into one that falls empty, which is known last: in turn this is done a clock later, as nothing is
+  // served in that clock and nothing comes out of RAM.
   private val opens = pushes & ~valid.asUInt
   private val follows = pushes & served & Fill(Level.Count, servedLone)
-  private val becomesFirst = VecInit(Seq.tabulate(Level.Count)(level => opens(level) || (follows(level) && io.pop)))
-  when(opens.orR || (follows.orR && io.pop)) { pushedPackets.write(pushLevel, pushed.head.packet) }
-  byPush := (byPush & ~(arrives | keeps)) | becomesFirst.asUInt
-  lone := (alone & ~pushes) | becomesFirst.asUInt
+  followed := (if (p.inTurn) RegNext(follows, 0.U) & Fill(Level.Count, RegNext(io.pop, false.B)) else 0.U)
+  private val becomesFirst = if (p.inTurn) opens else opens | (follows & Fill(Level.Count, io.pop))
+  when(becomesFirst.orR) { pushedPackets.write(pushLevel, pushed.head.packet) }
+  byPush := (byPush & ~(arrives | keeps | followed)) | becomesFirst
+  lone := (alone & ~pushes) | becomesFirst
+  private val pushedFirst = Wire(new First)
+  pushedFirst.queue := pushed.head.queue
+  pushedFirst.behind := DontCare
+  pushedFirst.more := io.pushMore || is(io.joined, pushed.head.queue)
+  pushedFirst.shaped := io.pushService.shaped
+  pushedFirst.moved := is(io.configured, pushed.head.queue)
+  private val followerFirst = Delay(pushedFirst)
   for (level <- 0 until Level.Count) {
     val first = firsts(level)
     when(arrives(level)) {
@@ -203,41 +222,50 @@ class ServiceLists(p: LaneParams) extends Module {
       arrivedMoved || is(io.configured, arrivedQueue),
       first.moved || is(io.configured, first.queue)
     )
+    when(followed(level)) {
+      first.queue := followerFirst.queue
+      first.more := followerFirst.more || is(io.joined, followerFirst.queue)
+      first.shaped := followerFirst.shaped
+      first.moved := followerFirst.moved || is(io.configured, followerFirst.queue)
+    }
     when(becomesFirst(level)) {
       valid(level) := true.B
-      first.queue := pushed.head.queue
-      first.more := io.pushMore || is(io.joined, pushed.head.queue)
-      first.shaped := io.pushService.shaped
-      first.moved := is(io.configured, pushed.head.queue)
-      if (level == Level.Round) {
-        deficit := pushed.deficit
-        heldCovered := stored.covered
-      }
+      first.queue := pushedFirst.queue
+      first.more := pushedFirst.more
+      first.shaped := pushedFirst.shaped
+      first.moved := pushedFirst.moved
     }.otherwise {
-      when(empties && served(level)) { valid(level) := false.B }
+      when(empties && served(level) && !pushes(level)) { valid(level) := false.B }
       when(pushes(level) && alone(level)) { first.behind := pushed.head.queue }
     }
   }
+  private def round(entry: Stored): Unit = {
+    deficit := entry.deficit
+    heldCovered := entry.covered
+  }
+  when(becomesFirst(Level.Round)) { round(stored) }
+  when(followed(Level.Round)) { round(Delay(stored)) }
 
   private val parkedEntry = entries.read(io.parkedQueue, true.B)
   io.parked.head.queue := Delay(io.parkedQueue)
   io.parked.head.packet := parkedEntry.packet
   io.parked.deficit := parkedEntry.deficit
 
-  assert(RegNext(io.hold, false.B) || served === PriorityEncoderOH(valid.asUInt), "another list is the highest")
+  private val isSettled = !RegNext(io.hold, false.B) && !unheeded
+  assert(!isSettled || served === PriorityEncoderOH(valid.asUInt), "another list is the highest")
   for (level <- 0 until Level.Count) {
-    val first = Mux(arrives(level), arrivedQueue, firsts(level).queue)
+    val first = Mux(arrives(level), arrivedQueue, Mux(followed(level), follower.queue, firsts(level).queue))
     assert(
       !valid(level) || alone(level) === (tails.read(level.U) === first),
       "it is not known whether a list holds one queue"
     )
   }
-  private val roundHeld = valid(Level.Round) && served(Level.Round) && !(comes && lastRound)
+  private val roundHeld = valid(Level.Round) && served(Level.Round) && !(comes && lastRound) && !followed(Level.Round)
   assert(
     !roundHeld || heldCovered === (deficit >= heldPacket.lenBytes),
     "it is not known whether a deficit covers the packet"
   )
-  assert(RegNext(io.hold, false.B) || io.standing === io.chosen.valid, "it is not known whether a queue is chosen")
+  assert(!isSettled || io.standing === io.chosen.valid, "it is not known whether a queue is chosen")
   assert(!(io.pop && io.keep), "a queue is kept and taken off at once")
   assert(!((io.pop || io.keep) && !io.chosen.valid), "nothing is there to be served")
 

@@ -71,6 +71,7 @@ class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
   queued.setCe := s5.setCe || pipeline.io.enqueuedMarked
   descriptors.write(pipeline.io.enqueued, queued.headCell, queued)
   io.awake.valid := pipeline.io.awake
+  io.awakesOther := pipeline.io.awake
   io.awake.bits.queue := s5.queue
   io.awake.bits.packet.cell := s5.headCell
   io.awake.bits.packet.lenBytes := s5.lenBytes

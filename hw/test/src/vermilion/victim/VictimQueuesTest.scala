@@ -32,6 +32,7 @@ class VictimEgress(p: LaneParams, v: VictimParams) extends Module {
   queues.io.emptied := scheduler.io.emptied
   queues.io.look := scheduler.io.look
   scheduler.io.awake := queues.io.awake
+  scheduler.io.awakesOther := queues.io.awakesOther
   scheduler.io.joined := queues.io.joined
   scheduler.io.refilled := queues.io.refilled
   scheduler.io.successor := queues.io.successor
