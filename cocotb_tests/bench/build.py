@@ -1,7 +1,7 @@
 """Elaborates one block, or a NIC's app block in its shell, builds it with Verilator and runs a cocotb module on it.
 
 The Verilator of the virtual environment is used (`VERILATOR_ROOT`, see sim/vermilion/build.py). Built models are kept
-by the hash of the SystemVerilog, so a second run only simulates; of test runs side by side one builds and the others wait.
+by a hash of the SystemVerilog and of the options, so a second run only simulates; of test runs side by side one builds and the others wait.
 """
 
 import hashlib
@@ -62,14 +62,15 @@ def run(
 ) -> None:
     """Runs every cocotb test of `module` on `block`, or on what stands in `folder`; raises when one of them fails."""
     folder = folder or emit(block, preset)
-    verilated = folder / "obj"
+    sources, options = sorted(folder.glob("*.sv")), ["--assert", "-Wno-fatal", "-O3", "--x-assign", "fast"]
+    verilated = folder / f"obj-{digest(options, sources)}"
     with locked(f"cocotb-{folder.name}.lock"):
         if not (verilated / "made").exists():
             get_runner("verilator").build(
-                sources=sorted(folder.glob("*.sv")),
+                sources=sources,
                 hdl_toplevel=block,
                 build_dir=verilated,
-                build_args=["--assert", "-Wno-fatal", "-O3", "--x-assign", "fast"],
+                build_args=options,
             )
             finish(verilated)
     simulate(block, module, verilated, folder, plusargs, environment)
@@ -93,8 +94,7 @@ def verilate_app(folder: Path, parameters: dict[str, int], optimise: str) -> Pat
     shell = sorted(path for path in SHELL.glob("*") if path.suffix in (".v", ".sv"))
     options = ["--vpi", "--assert", "-Wno-fatal", "-Werror-USERFATAL", "-O3", "--x-assign", "fast"]
     options += [f"-G{name}={value}" for name, value in sorted(parameters.items())]
-    text = repr((optimise, options)).encode() + b"".join(path.read_bytes() for path in shell)
-    verilated = folder / f"obj-{hashlib.sha256(text).hexdigest()[:16]}"
+    verilated = folder / f"obj-{digest([optimise, *options], shell)}"
     if (verilated / "made").exists():
         return verilated
     verilated.mkdir(exist_ok=True)
@@ -108,6 +108,11 @@ def verilate_app(folder: Path, parameters: dict[str, int], optimise: str) -> Pat
     build(["make", "-C", verilated, "-f", "Vtop.mk", f"OPT_FAST={optimise}"], "compiled")
     finish(verilated)
     return verilated
+
+
+def digest(options: list[str], sources: list[Path]) -> str:
+    text = repr(options).encode() + b"".join(path.read_bytes() for path in sources)
+    return hashlib.sha256(text).hexdigest()[:16]
 
 
 def finish(verilated: Path) -> None:

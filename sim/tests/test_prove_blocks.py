@@ -15,7 +15,13 @@ CLOSE = [
     "serializer-512",
     "serializer-64",
 ]  # without a bound, in seconds
-DEEP = {"queues": 9, "free-list": 11, "scheduler": 7, "scheduler-in-turn": 7, "gather-64": 10}  # to a depth
+DEEP = {
+    "queues": 9,
+    "free-list": 11,
+    "scheduler": 7,
+    "scheduler-in-turn": 7,
+    "gather-64": 10,
+}  # to a depth; of the scheduler, too short to see a rest
 
 FOUND = {  # a fault of each kind: the property that fails, and the first clock in which it can
     ("queues", "order"): ("a link is read in the clock of its write", 6),

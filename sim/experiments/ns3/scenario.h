@@ -11,7 +11,7 @@
 //    "transfers": [{"name", "from", "to", "bytes": [...], "start_ns": [...]}], "count_from_ns", "sample_ns"}
 //
 //   {"lanes": {NAME: {"sources": {NODE: {COLOUR: {"enqueue" ... "policed", "evicted", "left", "left_bytes", "waited_ns"}}},
-//                     "most_bytes", "most_waiting", "lost_distance": {HOPS: PACKETS}, "trace": [[ns, colour, average]...]}},
+//                     "most_bytes", "most_waiting", "lost_distance": {HOPS: PACKETS}, "trace": [[ns, colour, average, packets]...]}},
 //    "udp": {NAME: {"sent"}}, "bulk": {NAME: {"received_bytes"}}, "transactions": {NAME: {"completed", "failed"}},
 //    "transfers": {NAME: {"took_ns": [of each start; 0: not ended], "received_bytes", "samples": [bytes so far]}}, "events"}
 //

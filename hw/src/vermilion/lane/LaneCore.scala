@@ -136,7 +136,7 @@ class LaneCore(p: LaneParams) extends Module {
   reader.io.readData := buffer.io.readData
   reader.io.readLink := buffer.io.readLink
   // Where a cell takes beats, reader and queues need not know in the same clock whether the wire takes one: a cell goes on when it finds nothing
-  // before it. One in two clocks is less than the wire's rate only for frames of a single beat, which have no whole Ethernet header.
+  // before it. One in two clocks is less than the wire's rate only for frames of a single beat, which are shorter than any Ethernet frame.
   private val goesOn = if (p.dataBits == CellBytes * 8) rewrite.io.in.ready else rewrite.io.empty
   rewrite.io.in.valid := reader.io.cell.valid && goesOn
   reader.io.cell.ready := goesOn

@@ -29,7 +29,7 @@ class TakenPacket(p: LaneParams) extends Bundle {
 /** What all queues show a scheduler; timing as [[QueueManager]] says. */
 abstract class QueuePorts(p: LaneParams) extends Bundle {
   val awake = Valid(new QueueHead(p))
-  val awakesOther = Output(Bool()) // awake.valid, but for the queue of a take in the clock before; known earlier
+  val awakesOther = Output(Bool()) // awake.valid, at least where the queue is not that of a take in the clock before
   val joined = Valid(UInt(p.queueBits.W))
   // The packet that may be taken, whether it is, and whether the taker thinks it the last.
   val serve = Input(new QueueHead(p))

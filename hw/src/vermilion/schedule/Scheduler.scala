@@ -43,10 +43,11 @@ object Scheduler {
   * So deficit < quantum + longest packet. A quantum less than the longest packet works, at the price of visits that send nothing.
   *
   * Pace: a packet every clock, to any mixture of queues, but for
-  *  - the end of a visit: one clock that chooses nothing, if other queues stand in the round, else three;
+  *  - the end of a visit: one clock that chooses nothing, if other queues stand in the round, else two;
   *  - a shaped queue's packet: 6 clocks in which nothing else is chosen, as the shaper must say who is next; 7 if that blocks the queue;
   *  - a queue whose last packet goes while another comes: it joins again, 4 clocks later.
-  * In lanes that decide in turn, where a packet takes 8 clocks to leave, one every two clocks, and a clock more for the first two.
+  * In lanes that decide in turn, where a packet takes 8 clocks to leave, one every two clocks; two without a choice behind a visit's last in both
+  * cases, and 8 clocks where the shaper blocks the queue.
   *
   * Joining takes a clock behind the event (J), and so the earliest choice is 3 clocks behind the packet's enqueue. At most one queue joins a
   * clock. Who wants to goes in this order: awakened queues, which cannot wait; those that were `refilled`; the one that its

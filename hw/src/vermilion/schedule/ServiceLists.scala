@@ -48,7 +48,7 @@ class ListedQueue(p: LaneParams) extends Bundle {
   * RAMs: `entries`, queues x (packet, deficit, covered), 1W (store) 2R by two copies (the queue behind the chosen; `parkedQueue` for who
   * keeps queues aside); `links`, queues x queue, 1W (push) 1R. Lists hold no counts: who is last is known by `tails`.
   *
-  * A push shows in `chosen` in the next clock. It does not judge who may send.
+  * A push shows in `chosen` in the next clock; in turn, into a list that falls empty in its clock, a clock later. It does not judge who may send.
   * Longest path: the queue manager's RAM, compare of a packet's length with the deficit, `pop`, which list takes what is pushed as its first.
   */
 class ServiceLists(p: LaneParams) extends Module {
@@ -96,7 +96,9 @@ class ServiceLists(p: LaneParams) extends Module {
   }
 
   private val valid = RegInit(VecInit.fill(Level.Count)(false.B))
-  private val served = RegInit(0.U(Level.Count.W)) // one hot: the first of `valid` that is set, unless it is held
+  private val served = RegInit(
+    0.U(Level.Count.W)
+  ) // one hot: the first of `valid` that is set, unless it is held or, in turn, has just fallen empty
   private val firsts = Reg(Vec(Level.Count, new First))
   private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the round
   private val heldCovered = Reg(Bool()) // that covers its packet, once it no longer comes out of RAM
@@ -267,6 +269,11 @@ class ServiceLists(p: LaneParams) extends Module {
   )
   assert(!isSettled || io.standing === io.chosen.valid, "it is not known whether a queue is chosen")
   assert(!(io.pop && io.keep), "a queue is kept and taken off at once")
+  if (p.inTurn)
+    assert(
+      !((io.pop || io.keep) && RegNext(io.pop || io.keep, false.B)),
+      "who is served comes out of RAM in this clock"
+    )
   assert(!((io.pop || io.keep) && !io.chosen.valid), "nothing is there to be served")
 
   val guard = guards.ports()

@@ -92,7 +92,8 @@ class StatisticsInTurn(p: LaneParams) extends StatisticsPorts(p) {
   private val written = head.written && !writtenDone && !host
   private val decided = head.decided && !decidedDone && !host && !written
   private val departed = !host && !written && !decided
-  private val visits = visiting && !events.io.out.valid
+  private val ended = Wire(Bool()) // a turn, in the clock before: its last record is about to be written
+  private val visits = visiting && !events.io.out.valid && !ended
   private val active = events.io.out.valid && !RegNext(visits, false.B) // two clocks behind the last visit
   private val first = active && !second
   private val start = first && host && head.snapshot
@@ -101,6 +102,7 @@ class StatisticsInTurn(p: LaneParams) extends StatisticsPorts(p) {
     !departed && head.departed
   private val endsNext = Mux(host && head.snapshot, writer.ends, first)
   private val ends = RegNext(endsNext, false.B) // the turn; known before it is known of whom
+  ended := RegNext(ends, false.B)
   events.io.next := RegNext(endsNext && !more, false.B)
   assert(!ends || active && second, "a turn ends that has not begun")
   when(active) { second := !ends }
@@ -178,6 +180,7 @@ class StatisticsInTurn(p: LaneParams) extends StatisticsPorts(p) {
   // The short operand first: synthesis feeds it to the carry chain as it is, and the other through the LUT that masks it.
   private def sum(amount: UInt, old: UInt): UInt =
     wrap(Cat(0.U((CounterBits - amount.getWidth).W), amount) + old, CounterBits)
+  assert(!((s1Counts || s1Visits) && s2Writes && s1Address === s2Address), "a record is read in the clock of its write")
   records.write(s2Writes, s2Address, Cat(epoch, sum(s2Bytes, old(1)), sum(s2Packets, old(0))))
 
   // -- gauges --

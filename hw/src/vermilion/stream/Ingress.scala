@@ -51,7 +51,7 @@ object Ingress {
   * It does not know whether the source was reset too: then the first frame behind the reset is taken for the rest of the one that was cut.
   * When power comes, the two registers must be 0, as an FPGA's are; else the first frame may be left out.
   *
-  * Latency: 1 clock from a beat to its cell's turn, 2 where there are more inputs that cannot be stalled. Rate: a beat a clock; at 512 bits a 64-byte frame a clock.
+  * Latency: 1 clock from a beat to its cell's turn; 2 for inputs that cannot be stalled where there are more of the kind. Rate: a beat a clock; at 512 bits a 64-byte frame a clock.
   */
 class Ingress(p: LaneParams, input: Int) extends Module {
   require(input >= 0 && input < p.inputs, s"input is $input; legal are 0 to ${p.inputs - 1}")

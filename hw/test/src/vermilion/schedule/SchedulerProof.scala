@@ -138,7 +138,9 @@ class EgressChecks(p: LaneParams) extends Module {
 
 object EgressChecks {
 
-  /** Most clocks in which nothing leaves though a packet waits and there is room. */
+  /** Clocks in which nothing leaves though a packet waits and there is room. The first is the most of the first ten clocks: a queue that would join
+    * anew waits for one that awakes, and then five are possible. In turn seven are; that many are looked at from clock 12 on only.
+    */
   val Patience = 4
   val PatienceInTurn = 8
 
