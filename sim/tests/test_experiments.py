@@ -3,8 +3,13 @@ queue disc against the model by itself."""
 
 import json
 import math
+import os
+import subprocess
+import sys
+import time
 from bisect import bisect_left
 from ctypes import byref, c_char_p, create_string_buffer
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -209,6 +214,33 @@ def udp(name, colour, payload, interval, start, source="h1"):
         "name": name, "from": source, "to": "h2", "dscp": network.DSCP[colour], "payload_bytes": payload,
         "interval_ns": interval, "start_ns": start, "on_ns": 40 * interval, "off_ns": 30 * interval,
     }  # fmt: skip
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from vermilion.experiments import runs
+program = runs.Program(Path("/bin/sh"), "x", {}, ("-c", "echo $$ > pid.part; mv pid.part pid; exec sleep 600"))
+runs.Runner(program, Path("."), 1).all([runs.Run("a", 1, {}, 1.0)])
+"""
+
+
+def test_a_run_ends_with_the_one_that_waits_for_it(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(build.ROOT / "sim")}
+    )
+    while not (tmp_path / "pid").exists():
+        assert process.poll() is None, "it has ended by itself"
+        time.sleep(0.02)
+    place = Path("/proc") / (tmp_path / "pid").read_text().strip()
+    assert place.exists()
+    process.kill()
+    process.wait()
+    for _ in range(500):
+        if not place.exists():
+            break
+        time.sleep(0.02)
+    assert not place.exists(), "the run goes on"
 
 
 def frame(colour, payload):

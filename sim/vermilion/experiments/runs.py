@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import build
+from ..sweeps.work import dies_with_its_worker
 
 HOME = build.HOME / "experiments"
 
@@ -76,6 +77,7 @@ class Runner:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
+                preexec_fn=dies_with_its_worker,  # whatever ends this process, no run goes on that nobody waits for
             )
             self.processes.add(process)
         out, err = process.communicate(json.dumps(run.asked))
