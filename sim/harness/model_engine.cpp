@@ -18,7 +18,9 @@ namespace {
 class ModelRun {
  public:
   ModelRun(const VmConfig& config, Recorder& recorder)
-      : config_(config), recorder_(recorder), lane_(config, {BeatBytes, Inputs, Stallable, VM_CELLS, VM_VICTIMS, VM_SLOT_CLOCKS}) {}
+      : config_(config),
+        recorder_(recorder),
+        lane_(config, {BeatBytes, Inputs, Stallable, VM_CELLS, VM_VICTIMS, VM_SLOT_CLOCKS}) {}
 
   void run(FrameSource& source) {
     next_ = source.next();
