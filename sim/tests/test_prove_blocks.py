@@ -46,7 +46,7 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("axi-lite", "reset"): ("a write has no answer, or two", 2),
     ("scheduler", "order"): ("it is not known whether a deficit covers the packet", 6),
     ("scheduler", "covered"): ("a packet of the round is sent that its deficit does not cover", 6),
-    ("scheduler-in-turn", "settled"): ("nothing is there to be served", 6),
+    ("scheduler-in-turn", "settled"): ("who is served comes out of RAM in this clock", 6),
     ("counters", "forwarding"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),
     ("counters", "snapshot"): ("a count is lost or doubled, or a snapshot is not as of one clock", 3),
 }
