@@ -6,6 +6,11 @@ OUT.netlist (Verilog), its cells named by the nets that they drive; for ecp5 OUT
 Chisel leaves open what a read sees that meets a write to its address, but firtool's Verilog reads the new word. Yosys would add logic for
 that; Vivado by default does not (UG901, RW_ADDR_COLLISION). So memories are told here that such a read is undefined, as Chisel has it.
 
+LUTs are chosen by what Yosys believes of delays, and of UltraScale+ it believes what Artix-7 has, where a carry chain takes three times as long: beside such
+chains all else seems to have time, and is made small and deep. So cells get their delays of `fpga/timing/delays.toml` first, those by which `vermilion timing`
+judges. Still Yosys's own: 0.3 ns a net, wide multiplexers of LUTs 7 and 8 (so those are made of LUTs more often), and that what comes out of any RAM is as
+early as a register.
+
 A shift register costs a LUT, and a device has twice as many flip-flops as LUTs: chains of fewer than eight registers stay flip-flops for
 Xilinx devices, as fpga/vivado/build.tcl has it. ECP5 has no shift registers.
 """
@@ -13,18 +18,52 @@ Xilinx devices, as fpga/vivado/build.tcl has it. ECP5 has no shift registers.
 import collections
 import json
 import sys
+import tomllib
 from pathlib import Path
 
 from pyosys import libyosys as yosys
 
 # The pass, and its step at which memories become those of the device.
 XILINX = "synth_xilinx -family {} -noiopad -noclkbuf -flatten"
+DELAYS = Path(__file__).parents[1] / "timing" / "delays.toml"
 SHORTEST_SHIFT = 8  # registers; -shreg_min_size of build.tcl
 FLOWS = {
     "xcup": (XILINX.format("xcup"), "map_memory"),
     "xc7": (XILINX.format("xc7"), "map_memory"),
     "ecp5": ("synth_ecp5", "map_ram"),
 }
+
+
+def tell_delays(design):
+    """Tells Yosys: gives LUTs, their multiplexers and carry chains the delays of UltraScale+, in ps, in place of those that Yosys has."""
+    delays = tomllib.loads(DELAYS.read_text())
+
+    def delay(name: str, source: str, sink: str) -> float | None:
+        if name.startswith("LUT"):
+            return delays["lut"]["delay"]
+        if name.startswith("MUXF"):
+            return delays["lut"]["mux"]
+        if name == "CARRY4":
+            through = delays["carry"]["pass" if sink == "CO" else "end"]
+            return through if source == "CI" else delays["carry"]["start"]
+        return None
+
+    def port(cell, which: str) -> str:
+        return cell.getPort(yosys.IdString(f"\\{which}")).as_chunk().wire.name.str().lstrip("\\")
+
+    told = set()
+    for module in list(design.modules_.values()):
+        for cell in [cell for cell in module.cells_.values() if cell.type.str() == "$specify2"]:
+            ns = delay(module.name.str().lstrip("\\"), port(cell, "SRC"), port(cell, "DST"))
+            if ns is None:
+                continue
+            told.add(module.name.str().lstrip("\\"))
+            for edge in ("RISE", "FALL"):
+                for case in ("MIN", "TYP", "MAX"):
+                    cell.setParam(yosys.IdString(f"\\T_{edge}_{case}"), yosys.Const(round(1000 * ns), 32))
+    untold = {*(f"LUT{inputs}" for inputs in range(1, 7)), "CARRY4"} - told
+    if untold:
+        raise SystemExit(f"Yosys has no delays to change of {', '.join(sorted(untold))}")
 
 
 def main(folder: str, top: str, family: str, out: str):
@@ -35,6 +74,8 @@ def main(folder: str, top: str, family: str, out: str):
     files = " ".join(str(path) for path in sorted([*Path(folder).glob("*.sv"), *Path(folder).glob("*.v")]))
     yosys.run_pass(f"read_verilog -sv {files}", design)
     yosys.run_pass(f"{flow} -run begin:{memory_step}", design)
+    if family == "xcup":
+        tell_delays(design)
     memories = []
     for cell in (cell for module in design.modules_.values() for cell in module.cells_.values()):
         if cell.type.str() != "$mem_v2":

@@ -6,7 +6,7 @@ import tomllib
 import pytest
 from vermilion import area, build, liberty, netlist, timing
 
-D = tomllib.loads(timing.DELAYS.read_text())
+D = tomllib.loads(area.DELAYS.read_text())
 
 
 def net(fanout):

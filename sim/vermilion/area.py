@@ -25,6 +25,7 @@ PAGE = build.ROOT / "docs" / "results" / "area.md"
 PINS = build.ROOT / "fpga" / "resources.toml"
 WORK = build.BUILD / "area"
 PROGRAM = build.ROOT / "fpga" / "area" / "synthesise.py"
+DELAYS = build.ROOT / "fpga" / "timing" / "delays.toml"
 
 # Name in EmitArea.scala: top module, what it is, whether an xc7 build counts registers in multipliers
 DESIGNS = {
@@ -39,6 +40,7 @@ DESIGNS = {
     "flow-4096": ("FlowMarker", "the same, a packet every clock: 4,096 flows", True),
     "parser": ("HeaderParser", "the header parser", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
+    "queues-512": ("EgressQueues", "the same, a packet every clock, 16,384 cells", False),
     "rewrite": ("HeaderRewrite", "writes DSCP, CE and padding", False),
     "average-in-turn": ("AverageInTurn", "averages", False),
     "average": ("AverageUnit", "the same, a packet every clock", False),
@@ -110,7 +112,8 @@ def figures(cells: dict, memories: list) -> dict:
 
 def system_verilog(names: list[str], say=build.quiet):
     """Writes the designs named, those of one Chisel run."""
-    old = [name for name in names if not is_fresh(WORK / name / "sv.made", digest_of_sources(name))]
+    digests = {name: digest_of_sources(name) for name in names}  # before, as sources may change meanwhile
+    old = [name for name in names if not is_fresh(WORK / name / "sv.made", digests[name])]
     if not old:
         return
     say("Chisel to SystemVerilog")
@@ -119,7 +122,7 @@ def system_verilog(names: list[str], say=build.quiet):
             file.unlink()
     chisel.run(build.BUILD / "area-chisel.log", "vermilion.lane.EmitArea", str(WORK), *old)
     for name in old:
-        (WORK / name / "sv.made").write_text(digest_of_sources(name))
+        (WORK / name / "sv.made").write_text(digests[name])
 
 
 def digest_of_sources(name: str = "lane") -> str:
@@ -138,7 +141,7 @@ def synthesise(name: str, family: str, say) -> dict:
     """Cells and memories of a design, in a Yosys of its own."""
     folder, top = WORK / name, DESIGNS[name][0]
     out = folder / f"{family}.json"
-    key = build.digest([*folder.glob("*.sv"), PROGRAM], tool_version(), family)
+    key = build.digest([*folder.glob("*.sv"), PROGRAM, DELAYS], tool_version(), family)
     build.step(out, key, say, f"{name} for {family}", lambda: synthesis(folder, top, family))
     return json.loads(out.read_text())
 

@@ -19,7 +19,6 @@ from pathlib import Path
 from . import area, build, liberty, netlist
 
 PAGE = build.ROOT / "docs" / "results" / "timing.md"
-DELAYS = build.ROOT / "fpga" / "timing" / "delays.toml"
 WORDS = build.ROOT / "fpga" / "timing" / "paths.toml"  # what the longest paths do
 LIMIT_NS = 3.0  # of the estimate, for a clock of 4 ns
 ENDPOINTS = 30_000  # looked at, the worst first
@@ -45,7 +44,7 @@ def analyse(folder: Path, top: str, ports: dict, clock: str = "clock") -> list[d
     """Runs OpenSTA on the netlist of `folder`."""
     if not shutil.which("sta"):
         raise build.BuildError("timing needs OpenSTA: apt-get install opensta")
-    delays = tomllib.loads(DELAYS.read_text())
+    delays = tomllib.loads(area.DELAYS.read_text())
     try:
         text = liberty.library(ports, delays)
     except KeyError as e:

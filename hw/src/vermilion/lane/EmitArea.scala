@@ -49,6 +49,7 @@ object EmitArea extends App {
       "parser" -> (() => new HeaderParser),
       "parser-in-turn" -> (() => new HeadsOfBeats(p)),
       "queues" -> (() => new EgressQueues(p)),
+      "queues-512" -> (() => new EgressQueues(LaneParams.nic100g)),
       "rewrite" -> (() => new HeaderRewrite(p)),
       "statistics-1024" -> (() => Statistics(p.copy(queues = 1024))),
       "control" -> (() => new ControlPort(p)),
