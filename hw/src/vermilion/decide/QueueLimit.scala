@@ -92,8 +92,12 @@ class QueueLimit(p: LaneParams) extends QueueLimiting(p) {
   // -- the loop --
   private val s2Admitted = Reg(new Total)
   private val s2Next = s2Admitted.plus(Delay(request.lenBytes))
-  s2Admitted := admitted.read(io.ahead.bits)
-  when(io.admit && Delay(request.queue) === request.queue) { s2Admitted := s2Next }
+  private val again = Delay(request.queue === io.ahead.bits) // the packet behind is of the same queue
+  assert(
+    !RegNext(io.ahead.valid, false.B) || request.queue === Delay(io.ahead.bits),
+    "a request is of another queue than the one told ahead"
+  )
+  s2Admitted := Mux(io.admit && again, s2Next, admitted.read(io.ahead.bits))
   private def negative(x: UInt): Bool = wrap(x, TotalBits)(TotalBits - 1)
   io.overBytes := negative(s2Bytes - s2Admitted.bytes)
   io.over := io.overBytes || negative(s2Packets - s2Admitted.packets)

@@ -3,6 +3,7 @@ package vermilion.decide
 import chisel3._
 import chisel3.util._
 import vermilion.control.Spacing
+import vermilion.fixed.Arithmetic.all
 import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.fixed.{ForwardingRam, SweepInit}
@@ -29,29 +30,27 @@ abstract class VerdictSaying(p: LaneParams) extends Module {
     val colour = Input(UInt(2.W))
     val inputs = Flipped(Valid(new VerdictInputs))
     val verdict = Output(UInt(Verdict.Bits.W))
+    val admits = Output(Bool()) // Verdict.admits of a valid one: worked out beside the verdict, not from it
     val ready = Output(Bool())
   })
 
   /** The verdict, where spacing says whether it is `early`. */
-  protected def verdict(in: VerdictInputs, early: Bool): UInt = MuxCase(
+  protected def verdict(in: VerdictInputs, overLimit: Bool, early: Bool): UInt = MuxCase(
     Verdict.Enqueue.U,
     Seq(
       in.bad -> Verdict.Bad.U,
       in.noBuffer -> Verdict.NoBuffer.U,
       in.policed -> Verdict.Policed.U,
-      in.overLimit -> Verdict.Tail.U,
+      overLimit -> Verdict.Tail.U,
       in.overEnd -> Verdict.Forced.U,
       (early && in.canMark) -> Verdict.Mark.U,
       early -> Verdict.Early.U
     )
   )
 
-  /** Does spacing drop the packet early? `sum` is S + p - R, in two's complement; S + p is below 2. */
-  protected def early(in: VerdictInputs, sum: UInt): Bool = {
-    val overOne = sum(SpaceBits - 1, ProbFrac).orR
-    val spaced = !sum(SpaceBits) && (in.spacing =/= Spacing.Wait.U || overOne)
-    !never(in) && (in.probability(ProbFrac) || Mux(geometric(in), in.draw < in.probability, spaced))
-  }
+  /** Is it a verdict that admits, of what is not over the limit? */
+  protected def admits(in: VerdictInputs, early: Bool): Bool = !refused(in) && !in.overEnd && (in.canMark || !early)
+
   protected def never(in: VerdictInputs): Bool = in.probability === 0.U
   protected def geometric(in: VerdictInputs): Bool = in.spacing === Spacing.Geometric.U
 
@@ -59,12 +58,11 @@ abstract class VerdictSaying(p: LaneParams) extends Module {
   protected def arms(in: VerdictInputs, armed: Bool, early: Bool): Bool =
     in.overEnd || (!never(in) && (armed || !early))
 
-  /** Does the packet change S or R? */
-  protected def writes(inputs: Valid[VerdictInputs]): Bool =
-    inputs.valid && !ignored(inputs.bits) && (!geometric(inputs.bits) || inputs.bits.overEnd)
+  /** Does the packet, not over the limit, change S or R? */
+  protected def writes(in: VerdictInputs): Bool = !refused(in) && (!geometric(in) || in.overEnd)
 
-  /** Frames that leave S and R alone. */
-  protected def ignored(in: VerdictInputs): Bool = in.bad || in.noBuffer || in.policed || in.overLimit
+  /** Frames that leave S and R alone, as those over the limit do. */
+  protected def refused(in: VerdictInputs): Bool = in.bad || in.noBuffer || in.policed
 }
 
 object VerdictUnit {
@@ -86,8 +84,10 @@ object VerdictUnit {
   * }}}
   * The accumulator S stands for Floyd's product count p (Floyd and Jacobson 1993, method 2), equal while p is steady. R is drawn at first use
   * and again at the first p above 0 that follows a p of 0, when the average has come back over `min`.
-  * Frames that are bad, without buffer, policed or over the limit leave S and R alone. State per queue and colour in RAM: S - R, so that the
-  * one-clock loop is one addition whose sign is the answer. At S = 0 it stands as ~R, and the 1 that is missing goes in with the next p. The loop
+  * Frames that are bad, without buffer, policed or over the limit leave S and R alone. State per queue and colour in RAM: S - R, from -1 to below 1, so
+  * that the one-clock loop is one addition. At S = 0 its fraction stands as ~R, and the 1 that is missing goes in with the next p; R drawn now stands
+  * so too, and has an addition beside it, which a geometric draw shares, without that 1. Meanwhile it is worked out which of the two carries, if any,
+  * is the answer: the carry and `overLimit` are known last. The loop
   * begins and ends in registers: the RAM is read a clock before it, and what the packet just ahead leaves is chosen over it behind the loop.
   *
   * Timing: `queue` and `colour` in clock t, `inputs` and result in clock t+2.
@@ -95,7 +95,8 @@ object VerdictUnit {
 class VerdictUnit(p: LaneParams) extends VerdictSaying(p) {
   private class State extends Bundle {
     val armed = Bool() // R has been drawn; else S = 0
-    val excess = SInt((SpaceBits + 1).W) // S - R, or one less where `begins`
+    val ahead = Bool() // S >= R
+    val excess = UInt(ProbFrac.W) // the fraction of S - R, or a unit less where `begins`
     val begins = Bool()
     val start = UInt(32.W) // ~R
   }
@@ -105,31 +106,45 @@ class VerdictUnit(p: LaneParams) extends VerdictSaying(p) {
   io.ready := sweep.done
 
   private val address = Cat(io.queue, io.colour)
-  private val ahead = Delay(Delay(address)) // of the packet whose inputs are there
   private val old = Reg(new State)
   private val in = io.inputs.bits
 
-  /** S - R at S = 0, less 1. */
-  private def atStart(start: UInt): SInt = Cat(Fill(SpaceBits + 1 - 32, 1.U(1.W)), start).asSInt
+  private val always = in.probability(ProbFrac)
+  private val isZero = all((0 until ProbBits by 6).map(low => !in.probability((low + 5).min(ProbBits - 1), low).orR))
+  private val isGeometric = geometric(in)
+  private val waits = in.spacing === Spacing.Wait.U
+  private val isAhead = old.armed && old.ahead
 
-  private val start = Mux(old.armed, old.start, ~in.draw)
-  private val begins = !old.armed || old.begins
-  private val excess = Mux(old.armed, old.excess, atStart(~in.draw))
-  // One carry chain: the lowest bits are `begins` twice, whose carry is the 1 that is missing. S stays below 2, so this never overflows.
-  private val sum = ((Cat(excess, begins) + Cat(in.probability.pad(SpaceBits + 1), begins)) >> 1)(SpaceBits, 0).asSInt
-  private val isEarly = early(in, sum.asUInt)
+  /** S - R + p of the fraction and its carry, a unit more where `begins`: the lowest bits are that twice. */
+  private def plus(x: UInt, begins: Bool): UInt = (Cat(in.probability(ProbFrac - 1, 0), begins) +& Cat(x, begins)) >> 1
+  private val sum =
+    Mux(old.armed, plus(old.excess, old.begins), plus(~in.draw, true.B))
 
+  /** That carry by a chain of its own, at the end of which it passes where it is the answer; `yes` is one without it. */
+  private def reaches(x: UInt, begins: Bool, passes: Bool, yes: Bool): Bool =
+    (Cat(yes || passes, in.probability(ProbFrac - 1, 0), begins) +& Cat(yes, x, begins))(ProbFrac + 2)
+  private val isEarly = !isZero && (
+    reaches(
+      old.excess,
+      old.begins,
+      passes = old.armed && !isGeometric && (old.ahead || !waits),
+      yes = always || (isAhead && !isGeometric && !waits)
+    ) || reaches(~in.draw, !isGeometric, passes = isGeometric || (!old.armed && !waits), yes = false.B)
+  )
   private val restart = in.overEnd || isEarly
+
   private val next = Wire(new State)
-  next.armed := arms(in, old.armed, isEarly)
-  next.start := Mux(restart, ~in.draw, start)
+  next.armed := arms(in, old.armed, restart)
+  next.start := Mux(restart || !old.armed, ~in.draw, old.start)
   next.begins := restart
-  next.excess := Mux(restart, atStart(~in.draw), sum)
-  private val changes = writes(io.inputs)
-  old := ram.read(address)
-  when(changes && ahead === Delay(address)) { old := next }
-  ram.write(changes, ahead, next)
+  next.ahead := !restart && (isAhead || sum(ProbFrac))
+  next.excess := Mux(restart, ~in.draw, sum(ProbFrac - 1, 0))
+  private val changes = (io.inputs.valid && writes(in)) && !in.overLimit
+  private val again = Delay(Delay(address) === address) // the packet behind has the same state
+  old := Mux(changes && again, next, ram.read(address))
+  ram.write(changes, Delay(address, 2), next)
   ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
 
-  io.verdict := verdict(in, isEarly)
+  io.verdict := verdict(in, in.overLimit, isEarly)
+  io.admits := (io.inputs.valid && admits(in, isEarly)) && !in.overLimit
 }

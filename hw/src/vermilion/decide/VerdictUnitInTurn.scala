@@ -2,6 +2,7 @@ package vermilion.decide
 
 import chisel3._
 import chisel3.util._
+import vermilion.control.Spacing
 import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.fixed.SweepInit
@@ -39,16 +40,24 @@ class VerdictUnitInTurn(p: LaneParams) extends VerdictSaying(p) {
   private val excess = Mux(begins, Cat(Fill(SpaceBits + 1 - 32, 1.U(1.W)), start), old.excess)
   // One carry chain: the lowest bits are `begins` twice, whose carry makes -R of ~R. S stays below 2, so this never overflows.
   private val sum = ((Cat(in.probability.pad(SpaceBits + 1), begins) + Cat(excess, begins)) >> 1)(SpaceBits, 0)
-  private val isEarly = early(in, sum)
-  io.verdict := verdict(in, isEarly)
+  private val isEarly = early(sum)
+  io.verdict := verdict(in, in.overLimit, isEarly)
+  io.admits := io.inputs.valid && admits(in, isEarly) && !in.overLimit
 
   private val next = Wire(new State)
   next.armed := sweep.done && arms(in, old.armed, isEarly)
   next.begins := in.overEnd || isEarly
   next.excess := sum
-  private val changes = writes(io.inputs)
+  private val changes = io.inputs.valid && writes(in) && !in.overLimit
   when(changes || !sweep.done) { states.write(Mux(sweep.done, ahead, sweep.address), next) }
   when(changes && (next.begins || !old.armed)) { starts.write(ahead, ~in.draw) }
+
+  /** Does spacing drop the packet early? `sum` is S + p - R, in two's complement; S + p is below 2. */
+  private def early(sum: UInt): Bool = {
+    val overOne = sum(SpaceBits - 1, ProbFrac).orR
+    val spaced = !sum(SpaceBits) && (in.spacing =/= Spacing.Wait.U || overOne)
+    !never(in) && (in.probability(ProbFrac) || Mux(geometric(in), in.draw < in.probability, spaced))
+  }
 }
 
 object VerdictUnitInTurn {

@@ -41,10 +41,16 @@ object Arithmetic {
   }
 
   /** `a` and `b` together are `c` or more: one carry chain, as a LUT a bit makes two words of the three first. */
-  def reachTogether(a: UInt, b: UInt, c: UInt): Bool = {
+  def reachTogether(a: UInt, b: UInt, c: UInt): Bool = together(a, b, c, 1) // the 1 makes -c of ~c
+
+  /** `a` and `b` together are more than `c`, in the same way. */
+  def passTogether(a: UInt, b: UInt, c: UInt): Bool = together(a, b, c, 0)
+
+  /** Is a + b + ~c + one positive, or 0? */
+  private def together(a: UInt, b: UInt, c: UInt, one: Int): Bool = {
     val bits = a.getWidth.max(b.getWidth).max(c.getWidth) + 2
     val (x, y, z) = (a.pad(bits), b.pad(bits), (~c.pad(bits)).asUInt)
-    val carries = wrap(Cat((x & y) | (x & z) | (y & z), 1.U(1.W)), bits) // the 1 makes -c of ~c
+    val carries = wrap(Cat((x & y) | (x & z) | (y & z), one.U(1.W)), bits)
     !((x ^ y ^ z) + carries)(bits - 1)
   }
 

@@ -96,6 +96,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
     val state = new FlowState
     val burstPlus = UInt(BurstBits.W)
     val excess = UInt(FlowLoop.ExcessBits.W)
+    val share = UInt(FlowLoop.ShareBits.W)
   }
   private val s7 = Reg(new Held)
   private val s7Writes = Delay(holds(s6Place))
@@ -105,15 +106,23 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   private val s5 = packet(5)
   private val s5Held = Wire(new Held)
   private val s5Read = states.read(s4Place.bits.index)
-  s5Held.state := Mux(s7Writes && s7Index === s5Place.bits.index, s7.state, s5Read)
+  private val s5Is7 = Delay(
+    holds(s6Place) && s6Place.bits.index === s4Place.bits.index
+  ) // what s7 writes is this flow's
+  s5Held.state := Mux(s5Is7, s7.state, s5Read)
   s5Held.burstPlus := FlowLoop.plus(s5Held.state.burst)
   s5Held.excess := FlowLoop.excess(s5Held.state)
+  private val s5Terms = Delay(FlowLoop.terms(packet(4).config))
+  private val s5Shares = Seq(true.B, false.B).map(FlowLoop.share(s5Held.state.burst, _, s5Terms))
+  s5Held.share := Mux(s5Held.state.burst.andR, s5Shares(1), s5Shares(0))
   private val next = Wire(new Held) // of the packet just ahead: the loop ends in the register in which it begins
   private val held = Reg(new Held)
-  held := Mux(holds(s6Place) && s6Place.bits.index === s5Place.bits.index, next, s5Held)
+  private val again = holds(s6Place) && s6Place.bits.index === s5Place.bits.index
+  // As gates, of which synthesis makes no reset and no enable: those would come behind what is known last.
+  held := ((Fill(next.getWidth, again) & next.asUInt) | (Fill(next.getWidth, !again) & s5Held.asUInt))
+    .asTypeOf(new Held)
 
-  private val s5Terms = FlowLoop.terms(s5.config)
-  private val s5Begun = FlowBegun(s5, FlowLoop.increase(s5.config.initialAverage, false.B, s5Terms)._1)
+  private val s5Begun = FlowBegun(s5, FlowLoop.increase(s5.config.initialAverage, s5Terms))
   private val s6Begun = Delay(s5Begun)
   private val s6BegunExcess = Delay(FlowLoop.excess(s5Begun.state))
 
@@ -125,53 +134,44 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   private val green = Delay(s5.config.greenRules)
   private val distance = s6.seq - old.highestSeq
   private val jump = distance(31) ^ distance(30)
-  private val loss = distance(31) || !distance.orR
-  private val probe = red && FlowLoop.over(held.burstPlus, old, terms)
-  private val (risen, raised) = FlowLoop.increase(old.average, old.raised, terms)
+  private val loss = (s6.seq + (~old.highestSeq).asUInt)(31) // of the distance less 1; of no matter for a jump
+  private val doubled = FlowLoop.doubled(old.average)
   private val lower = FlowLoop.afterLoss(old, held.excess, terms)
   private val credit = green && old.credits =/= 0.U
 
-  private val colour = WireDefault(Colour.Yellow.U(2.W))
-  next := held
-  private val begin = s6Place.bits.fresh || s6.syn || jump
-  when(begin) {
-    next.state := s6Begun.state
-    next.burstPlus := Mux(s6Begun.state.burst(0), 2.U, 1.U)
-    next.excess := s6BegunExcess
-    when(s6Begun.probe) { colour := Colour.Red.U }.elsewhen(s6Begun.green) { colour := Colour.Green.U }
-  }.elsewhen(loss) {
-    when(green) {
-      next.state.credits := s6.config.recoveryCredits
-      colour := Colour.Green.U
-    }
-    when(red) {
-      next.state.average := lower
-      next.state.raised := false.B
-      next.state.burst := 0.U
-      next.burstPlus := 1.U
-      next.excess := FlowLoop.excessAtRest(lower, false.B)
-    }
-  }.otherwise {
-    next.state.highestSeq := s6.seq
-    when(probe) {
-      next.state.average := risen
-      next.state.raised := raised
-      next.state.burst := 0.U
-      next.burstPlus := 1.U
-      next.excess := FlowLoop.excessAtRest(risen, raised)
-      colour := Colour.Red.U
-    }.otherwise {
-      when(red) {
-        next.state.burst := held.burstPlus
-        next.burstPlus := FlowLoop.plus(held.burstPlus)
-        next.excess := FlowLoop.excessPlus(old, held.excess)
-      }
-      when(credit) {
-        next.state.credits := old.credits - 1.U
-        colour := Colour.Green.U
-      }
-    }
-  }
+  // One of begins, loses, probes and steps holds, each by itself from these signs and none behind another.
+  private val continues = !s6Place.bits.fresh && !s6.syn
+  private val isNew = !distance(31) && !distance(30) && !loss
+  private val isOver = FlowLoop.over(held.burstPlus, held.share, old)
+  private val begins = !continues || jump
+  private val loses = continues && !jump && loss
+  private val probes = continues && red && isNew && isOver
+  private val steps = continues && isNew && !(red && isOver)
+
+  private val begun = s6Begun.state
+  private val sinks = loses && red
+  private val rests = steps || (loses && !red) // A_Y stays, and L_Y where the red rules are off
+  private def gate(open: Bool, x: UInt): UInt = Fill(x.getWidth, open) & x
+  private val risen =
+    Mux(terms.byFactor, Mux(old.raised, FlowLoop.grown(old.average, terms), old.average), doubled)
+  next.state.average := Mux(probes, risen, Mux(begins, begun.average, Mux(red && loss, lower, old.average)))
+  next.state.raised := (begins && begun.raised) || (rests && old.raised) || (probes && terms.byFactor)
+  next.state.burst := gate(begins, begun.burst) | gate(rests, Mux(red, held.burstPlus, old.burst))
+  next.burstPlus := gate(begins, Mux(begun.burst(0), 2.U, 1.U(BurstBits.W))) |
+    gate(rests, Mux(red, FlowLoop.plus(held.burstPlus), held.burstPlus)) | (sinks || probes).asUInt
+  private val shareOfRest = FlowLoop.share(held.burstPlus, red && !held.burstPlus.andR, s5Terms)
+  next.share := gate(begins, Mux(begun.burst(0), s5Terms.kept << 1, s5Terms.kept).pad(FlowLoop.ShareBits)) |
+    gate(rests, shareOfRest) | gate(sinks || probes, s5Terms.kept.pad(FlowLoop.ShareBits))
+  private val excessOfRest = Mux(red, FlowLoop.excessPlus(old, held.excess), held.excess)
+  next.excess := gate(probes, FlowLoop.excessAtRest(doubled, terms.byFactor)) | gate(rests, excessOfRest) |
+    gate(begins, s6BegunExcess) | gate(sinks, FlowLoop.excessAtRest(lower, false.B))
+  next.state.highestSeq := gate(!loses, s6.seq) | gate(loses, old.highestSeq)
+  next.state.credits := gate(begins, begun.credits) |
+    gate(loses, Mux(green, s6.config.recoveryCredits, old.credits)) | gate(probes, old.credits) |
+    gate(steps, Mux(credit, old.credits - 1.U, old.credits))
+  private val isRed = probes || (begins && s6Begun.probe)
+  private val isGreen = (begins && s6Begun.green) || (loses && green) || (steps && credit)
+  private val colour = Mux(isRed, Colour.Red.U(2.W), Mux(isGreen, Colour.Green.U, Colour.Yellow.U))
   s7 := next
 
   // ---- Clock 7: write and answer -------------------------------------------------------------------------------------

@@ -101,14 +101,27 @@ class TokenMarker(p: LaneParams) extends TokenMarking(p) {
   private val s6Floor = s5Floor.map(Delay(_))
   private val s6Covering = s5Covering.map(Delay(_))
   private val s6FloorTaken = s5Floor.zip(s5Cost).map { case (floor, cost) => Delay(floor + cost) }
-  private val s6FullCovers = s5Floor.zip(s5Covering).map { case (floor, time) => Delay(reached(time, floor)) }
+  private val s5FullCovers = s5Floor.zip(s5Covering).map { case (floor, time) => reached(time, floor) }
+  private val s6FullCovers = s5FullCovers.map(Delay(_))
   private val s6LowTime = Delay(s5LowTime)
   private val s6Edge = Delay(s5Edge)
-  private val s6FullLow = Delay(!reached(s5LowTime, s5Floor(0)))
-  private val s6FullPast = Delay(reached(s5Floor(0), s5Edge))
+  private val s5FullLow = !reached(s5LowTime, s5Floor(0))
+  private val s5FullPast = reached(s5Floor(0), s5Edge)
   private val s6QuietTime = Delay(s5QuietTime)
 
-  private val s6Rights = Delay(MarkRights(p, since1(config, 5), s5.colour, s5.draw))
+  private val s5Rights = MarkRights(p, since1(config, 5), s5.colour, s5.draw)
+  private val s6Rights = Delay(s5Rights)
+  private val s6Again = Delay(requests(5).valid && s5Rights.has && s5.queue === requests(4).bits.queue)
+
+  // What full buckets decide, A, B and both: all that is then open comes from the other bucket's compare, or REDP's meter.
+  private val s6FullTakesA =
+    Delay(s5FullCovers(0) && (s5Rights.mayTakeA || (s5Rights.redp && !s5FullPast)))
+  private val s6FullMayDrop = Delay(s5Rights.mayDrop && s5FullLow)
+  private val s5SrGreen = s5Rights.srTcm && s5Rights.mayTakeA
+  private val s6SrGreen = Delay(s5SrGreen)
+  private val s6IfCoveredA = Delay(s5SrGreen || (s5Rights.trGreen && s5FullCovers(1)))
+  private val s6IfCoveredB = Delay(s5Rights.srNotRed || (s5Rights.trGreen && s5FullCovers(0)))
+  private val s6SrFullA = Delay(s5SrGreen && s5FullCovers(0))
 
   // -- stage 6: the loop --
   private val s6 = requests(Loop)
@@ -117,29 +130,47 @@ class TokenMarker(p: LaneParams) extends TokenMarking(p) {
   private val z = old.z
   private val same = old.kind === s6Config.kind
   private val within = (0 until 2).map(i => same && reached(z(i), s6Floor(i)) && reached(s6Now, z(i)))
-  private val covered = (0 until 2).map(i => Mux(within(i), reached(s6Covering(i), z(i)), s6FullCovers(i)))
-  private val past = Mux(within(0), reached(z(0), s6Edge), s6FullPast)
-  private val excess = Mux(within(0), Mux(within(1), reached(z(0) - s6Cost(0), z(1)), past), covered(1))
-  private val isLow = Mux(within(0), !reached(s6LowTime, z(0)), s6FullLow)
-  private val yellowSeen =
-    !same || (reached(old.lastYellow, s6QuietTime) && reached(s6.bits.time, old.lastYellow))
+  private val covers = (0 until 2).map(i => reached(s6Covering(i), z(i)))
+  private val past = reached(z(0), s6Edge)
+  private val excess = reached(z(0) - s6Cost(0), z(1))
+  private val quiet = same && !(reached(old.lastYellow, s6QuietTime) && reached(s6.bits.time, old.lastYellow))
+
+  // What compares say is asked for as if a bucket were within its window, and for a full one; which it is chooses last.
+  private val ifWithinA = covers(0) && (s6Rights.mayTakeA || (s6Rights.redp && !past))
+  private val dropsWithin = s6Rights.mayDrop && !reached(s6LowTime, z(0))
+  private val dropped = quiet && Mux(within(0), dropsWithin, s6FullMayDrop)
+  private val takesA = Mux(within(0), ifWithinA && !(quiet && dropsWithin), s6FullTakesA && !(quiet && s6FullMayDrop))
+  private val takesB = Mux(
+    within(0),
+    Mux(
+      within(1),
+      (covers(0) && (s6SrGreen || (s6Rights.trGreen && covers(1)))) || (s6Rights.srNotRed && excess),
+      (covers(0) && s6IfCoveredA) || (s6Rights.srNotRed && past)
+    ),
+    s6SrFullA || (s6IfCoveredB && Mux(within(1), covers(1), s6FullCovers(1)))
+  )
 
   private val colour = s6.bits.colour
-  private val outcome = MarkOutcome(s6Rights, covered, excess, past, isLow, yellowSeen)
+  private val outcome = MarkOutcome(s6Rights, takesA, takesB, dropped)
   private val next = Wire(new State)
   next.kind := s6Config.kind
-  for ((takes, i) <- Seq(outcome.takesA, outcome.takesB).zipWithIndex)
-    next.z(i) := Mux(within(i), Mux(takes, z(i) + s6Cost(i), z(i)), Mux(takes, s6FloorTaken(i), s6Floor(i)))
+  for ((takes, i) <- Seq(takesA, takesB).zipWithIndex)
+    next.z(i) := Mux(takes, Mux(within(i), z(i) + s6Cost(i), s6FloorTaken(i)), Mux(within(i), z(i), s6Floor(i)))
   next.lastYellow := Mux(!same || colour === Colour.Yellow.U, s6.bits.time, old.lastYellow)
-  old := Mux(s6.valid && s6Rights.has && s6.bits.queue === s5.queue, next, ram.read(requests(4).bits.queue))
-  ram.write(s6.valid && s6Rights.has, s6.bits.queue, next)
-  ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
+  old := Mux(s6Again, next, ram.read(requests(4).bits.queue))
+  // After a reset they are nobody's, whatever times lie beside that.
+  private val written = WireInit(next)
+  when(!sweep.done) { written.kind := MarkerKind.None.U }
+  ram.write((s6.valid && s6Rights.has) || !sweep.done, Mux(sweep.done, s6.bits.queue, sweep.address), written)
 
   // -- stage 7: result --
   private val s7Z = Delay(Mux(within(0), z(0), s6Floor(0)))
   private val s7Has = Delay(s6Rights.has)
-  io.marked.colour := Delay(Mux(s6Rights.has, outcome.colour, colour))
-  io.marked.policed := Delay(s6Rights.has && (outcome.dropped || (s6Config.dropColours >> outcome.colour)(0)))
+  private val s7Colour = Delay(Mux(s6Rights.has, outcome.colour, colour))
+  private val s7Dropped = Delay(outcome.dropped)
+  private val s7DropColours = Delay(s6Config.dropColours)
+  io.marked.colour := s7Colour
+  io.marked.policed := s7Has && (s7Dropped || (s7DropColours >> s7Colour)(0))
   io.marked.level := Mux(s7Has, Delay(s6Now) - s7Z, 0.U)
 
   private def fit(x: UInt): UInt = vermilion.fixed.Arithmetic.saturate(x, ClockBits)

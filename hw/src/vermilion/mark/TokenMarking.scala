@@ -101,13 +101,20 @@ object MarkOutcome {
       isLow: Bool,
       yellowSeen: Bool
   ): MarkOutcome = {
-    val outcome = Wire(new MarkOutcome)
     // A green packet over its edge is demoted, a yellow one behind its own promoted: whatever is not past, and covered, leaves green.
-    outcome.dropped := rights.mayDrop && isLow && !yellowSeen
+    val dropped = rights.mayDrop && isLow && !yellowSeen
     // A takes whatever its kind lets through it: green, and behind trTCM's peak yellow too.
-    outcome.takesA := covered(0) && (rights.mayTakeA || (rights.redp && !past && !outcome.dropped))
-    outcome.takesB := (rights.srTcm && outcome.takesA) || (rights.srNotRed && excess) ||
-      (rights.trGreen && covered(0) && covered(1))
+    val takesA = covered(0) && (rights.mayTakeA || (rights.redp && !past && !dropped))
+    val takesB = (rights.srTcm && takesA) || (rights.srNotRed && excess) || (rights.trGreen && covered(0) && covered(1))
+    apply(rights, takesA, takesB, dropped)
+  }
+
+  /** The same of what the buckets give. */
+  def apply(rights: MarkRights, takesA: Bool, takesB: Bool, dropped: Bool): MarkOutcome = {
+    val outcome = Wire(new MarkOutcome)
+    outcome.dropped := dropped
+    outcome.takesA := takesA
+    outcome.takesB := takesB
     val isGreen = Mux(rights.trTcm, outcome.takesB, outcome.takesA || outcome.dropped)
     val isYellow = Mux(rights.trTcm, outcome.takesA, outcome.takesB) // where not green; of srTCM and trTCM
     val notGreen =

@@ -271,7 +271,11 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val contest =
     if (p.victims == 0) false.B
     else since6(s6Decide.nearest, decide) && Mux(tailForm, ruled === Verdict.Tail.U, byCurve)
-  limit.io.admit := deciding && (Verdict.admits(ruled) || contest)
+  limit.io.admit := verdicts.io.admits || (deciding && contest)
+  assert(
+    verdicts.io.admits === (deciding && Verdict.admits(ruled)),
+    "a packet counts that is not admitted, or the reverse"
+  )
 
   // -- last stage: admit or give the cells back, or let the queues say who pays --
   private val done = stages(latency).bits
