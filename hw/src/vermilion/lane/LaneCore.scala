@@ -137,7 +137,11 @@ class LaneCore(p: LaneParams) extends Module {
   reader.io.readLink := buffer.io.readLink
   // Where a cell takes beats, reader and queues need not know in the same clock whether the wire takes one: a cell goes on when it finds nothing
   // before it. One in two clocks is less than the wire's rate only for frames of a single beat, which are shorter than any Ethernet frame.
-  private val goesOn = if (p.dataBits == CellBytes * 8) rewrite.io.in.ready else rewrite.io.empty
+  // Where a cell is a beat, rewrite and serializer say from registers what their ready would be: a place is free, or one becomes so in this clock.
+  private val wholeCells = p.dataBits == CellBytes * 8
+  private val goesOn = if (wholeCells) rewrite.io.gap || serializer.io.room else rewrite.io.empty
+  if (wholeCells)
+    assert(goesOn === rewrite.io.in.ready, "a cell goes on that finds no place, or waits for one that is there")
   rewrite.io.in.valid := reader.io.cell.valid && goesOn
   reader.io.cell.ready := goesOn
   rewrite.io.in.bits.descriptor := reader.io.cell.bits.descriptor

@@ -9,7 +9,8 @@ import vermilion.stream.Headers
 class PassingCell(inputBits: Int) extends Bundle {
   val input = UInt(inputBits.W)
   val data = UInt((CellBytes * 8).W) // byte 0 in bits 7..0
-  val first = Bool() // the frame's cell 0
+  // The frame's cell 0. Where no cell passes, too: then that of the newest frame of `input`, shown behind the clock in which the frame before ended its head.
+  val first = Bool()
   val endsHead = Bool() // two cells or the whole frame are in with this one
   val bytes = UInt(8.W) // min(frame length, 128), counts at `endsHead`
   val start = new IpStart // counts at `first`
@@ -91,15 +92,19 @@ class FrameHeads(inputs: Int, depth: Int) extends HeaderStore(inputs, depth) {
   private val firstCell = Wire(new FirstCell)
   firstCell.data := cell.data(8 * CellBytes - 1, 8 * skipped)
   firstCell.start := cell.start
-  when(io.cell.valid && cell.first) { firstCells.write(cell.input, firstCell) }
-  private val input = RegEnable(cell.input, ends)
+  // Whether a cell passes is known late, and not asked. What is shown as a first cell without passing is that of the frame whose head comes next, or what is
+  // there of it; it is written again when it passes. The head before has ended by then, and its first cell is read in the clock behind that, at whose
+  // end the earliest such write comes: one register more before this read would be one too many.
+  when(cell.first) { firstCells.write(cell.input, firstCell) }
+  // For the same reason all registers here load in every clock; `in.valid` says what counts.
+  private val input = RegNext(cell.input)
   private val parser = Module(new HeaderParser)
   parser.io.types := io.types
   parser.io.in.valid := RegNext(ends, false.B)
   private val kept = firstCells.read(input)
-  parser.io.in.bits.data := Cat(RegEnable(cell.data, ends), kept.data, 0.U((8 * skipped).W))
+  parser.io.in.bits.data := Cat(RegNext(cell.data), kept.data, 0.U((8 * skipped).W))
   parser.io.in.bits.start := kept.start
-  parser.io.in.bits.bytes := RegEnable(cell.bytes, ends)
+  parser.io.in.bits.bytes := RegNext(cell.bytes)
   keep(parser.io.in.valid, input, HeaderParser.Latency, parser.io.out)
 }
 

@@ -73,7 +73,7 @@ object HeaderParser {
   * What is not there reads 0; a frame that is not IP reads 0 everywhere but `l3Offset` = 14 and `isPtpType`.
   *
   * Only the fixed IP header and what the two walks look at is moved to where it stands without tags. The words from byte 34 on stay where
-  * they are; the transport header's are selected from them at the end, so no register holds a shifted copy of the frame. Registers load only what
+  * they are; the transport header's are selected from them at the end, so no register holds a shifted copy of the frame. Their registers load only what
   * is valid, which also keeps synthesis from making shift registers of LUTs out of the words.
   */
 class HeaderParser extends Module {
@@ -93,10 +93,11 @@ class HeaderParser extends Module {
   private val tags = io.in.bits.start.tags
   private val is6Type = io.in.bits.start.is6Type
   private def behindTags[T <: Data](f: Int => T): T = io.in.bits.start.choose(f)
-  private def less(count: UInt, from: UInt): UInt = Mux(count > from, count - from, 0.U)
-  private val untagged = less(bytes, 14.U)
-  private val wordsBehind = untagged(6, 2) -& tags // bit 5: the frame ends within its tags
-  private val ipBytes = Mux(wordsBehind(5), 0.U(7.W), Cat(wordsBehind(4, 0), untagged(1, 0)))
+  private def less(count: UInt, from: UInt): UInt = {
+    val rest = count -& from
+    Mux(rest(rest.getWidth - 1), 0.U, rest(rest.getWidth - 2, 0))
+  }
+  private def bytesBehind(header: Int): UInt = behindTags(at => less(bytes, (at + header).U)(6, 0)) // behind that many
 
   private val outerVlan = wordAt(14)(11, 0)
   private val options = Seq.tabulate(TtlOption.SearchBytes)(i =>
@@ -116,7 +117,7 @@ class HeaderParser extends Module {
     val portsEnd, tcpEnd = UInt(5.W) // words that can be the first of 4, of 14 bytes within the frame
     val fixed = UInt(80.W) // the IP header's first 10 bytes
     val srcAddr, dstAddr = UInt(128.W)
-    val kind6 = UInt(NextHeader.Bits.W) // of the IPv6 header's next; Other in IPv4
+    val walk = new Walk // at what stands behind the IPv6 header; nowhere in IPv4
     val hop = new Extension // at the first place
     val extensions = Vec(Extension.Places, new ExtensionBytes)
     val wanted = UInt(8.W) // the option's type
@@ -130,8 +131,8 @@ class HeaderParser extends Module {
   s1In.is6Type := is6Type
   s1In.isPtpType := behindTags(at => wordAt(at - 2) === 0x88f7.U && bytes >= at.U)
   s1In.whole := bytes >= HeadBytes.U
-  s1In.bytes := ipBytes
-  s1In.units := less(ipBytes(6, 3), 5.U)
+  s1In.bytes := bytesBehind(0)
+  s1In.units := bytesBehind(40)(6, 3)
   s1In.portsEnd := less(bytes, FirstWord.U)(6, 2)
   s1In.tcpEnd := less(bytes, (FirstWord + 10).U)(6, 2)
   s1In.fixed := behindTags(at => head(8 * at + 79, 8 * at))
@@ -141,12 +142,13 @@ class HeaderParser extends Module {
   }
   s1In.srcAddr := address(12, 8)
   s1In.dstAddr := address(16, 24)
-  s1In.kind6 := Mux(is6Type, behindTags(at => NextHeader.ip6(byteAt(at + 6))), NextHeader.Other.U)
   for ((e, k) <- s1In.extensions.zipWithIndex) {
     def bytesFrom(i: Int, f: Int => UInt) = behindTags(at => f(at + i + 8 * k))
     e := ExtensionBytes(k, bytesFrom(40, byteAt), bytesFrom(41, byteAt), bytesFrom(42, wordAt))
   }
-  s1In.hop := s1In.extensions.head.within(0, s1In.units)
+  s1In.hop := s1In.extensions.head.within(0, s1In.units, 0.U) // no place behind it is looked at from here
+  private val kind6 = Mux(is6Type, behindTags(at => NextHeader.ip6(byteAt(at + 6))), NextHeader.none)
+  s1In.walk := Walk.start(kind6, s1In.hop)
   s1In.wanted := Mux(is6Type, io.types.ip6, io.types.ip4)
   s1In.options := options
   for ((word, i) <- s1In.words.zipWithIndex) {
@@ -176,14 +178,18 @@ class HeaderParser extends Module {
   private val claimed = Mux(s1.is6Type, words(payload6, 40), words(ipWord(2), 0))
   private val present = Mux(s1.whole, 63.U, words(s1.bytes.pad(8), 0))
 
+  // Places of the walk, of 8 bytes, have the numbers of pairs of `words`. Behind an IPv4 header there is the first alone, which is where its options end.
+  private val start = Mux(s1.is6Type, 5.U(5.W), ihl - 5.U) + s1.tags
+  private val first6 = 2.U(4.W) + s1.tags.orR
   private val extensions =
-    s1.hop +: s1.extensions.zipWithIndex.tail.map { case (e, k) => e.within(k, s1.units) }
-  private val kind4 = Mux(ipWord(6)(12, 0) === 0.U, NextHeader.ip4(ip(9)), NextHeader.Other.U)
-  private val walk = Walk.start(s1.kind6).step(extensions, first = true).step(extensions, first = false)
+    s1.hop +: s1.extensions.zipWithIndex.tail.map { case (e, k) => e.within(k, s1.units, first6) }
+  private val kind4 = Mux(!s1.is6Type && ipWord(6)(12, 0) === 0.U, NextHeader.ip4(ip(9)), NextHeader.none)
+  private val walk = s1.walk.step(extensions).step(extensions)
 
   private class Known extends Bundle {
     val headers = new Headers // without what s3 adds
-    val start = UInt(5.W) // of the transport header in `words`, if the walk passes no header
+    val startsOdd = Bool() // the transport header, in `words`
+    val numbers = Vec(Extension.Places + 1, UInt(4.W)) // of the walk's places
     val claimed, present = UInt(6.W) // words from the IP header's first, by its length and in the frame
     val tags = UInt(2.W)
     val portsEnd, tcpEnd = UInt(5.W)
@@ -207,16 +213,21 @@ class HeaderParser extends Module {
   h.proto := either(ip(6), ip(9)) // of IPv6, if the walk passes no header
   h.srcAddr := Mux(is4 || is6, s1.srcAddr, 0.U)
   h.dstAddr := Mux(is4 || is6, s1.dstAddr, 0.U)
-  s2In.start := Mux(s1.is6Type, 5.U(5.W), ihl - 5.U) + s1.tags
+  s2In.startsOdd := start(0)
+  s2In.numbers := VecInit(start(4, 1) +: Seq.tabulate(Extension.Places)(i => first6 + (i + 1).U))
   s2In.claimed := claimed
   s2In.present := present
   s2In.tags := s1.tags
   s2In.portsEnd := s1.portsEnd
   s2In.tcpEnd := s1.tcpEnd
   s2In.walk := walk // where it is no IP after all, it is not asked what the walk says
-  when(!s1.is6Type) { s2In.walk.kind := kind4 }
+  when(kind4.isTransport) {
+    s2In.walk.transport := 1.U
+    s2In.walk.tcp := kind4.tcp
+    s2In.walk.udp := kind4.udp
+  }
   private val options4 = Mux(ihl > 8.U, TtlOption.SearchBytes.U, Cat((ihl - 5.U)(1, 0), 0.U(2.W)))
-  private val hopWhole = ip(6) === 0.U && extensions.head.eightsFits
+  private val hopWhole = ip(6) === 0.U && extensions.head.fits(NextHeader.Eights)
   private val options6 = Mux(!hopWhole, 0.U, Mux(s1.extensions.head.single, 6.U, TtlOption.SearchBytes.U))
   s2In.optionEnd := either(options6, options4)
   s2In.options := s1.options
@@ -229,47 +240,51 @@ class HeaderParser extends Module {
   private val s2Valid = RegNext(s1Valid, false.B)
 
   // ---- Stage 3: the second half of the walk, the TTL option ------------------------------------------------------------------
-  private val walked = s2.walk.step(s2Extensions, first = false).lastStep(s2Extensions)
+  private val walked = s2.walk.step(s2Extensions).end(s2Extensions, s2.numbers)
+  private def wordOf(number: UInt): UInt = Cat(number, s2.startsOdd) // its index in `words`
   private val s3 = RegEnable(s2, s2Valid)
   private val s3Option = Reg(UInt(TtlOption.Places.W)) // a bit a place
   s3Option := TtlOptionWalk(s2Places, s2.optionEnd)
-  private val s3Kind = RegNext(walked.kind)
-  private val s3Place = RegNext(walked.place)
-  private val s3Last = RegNext(walked.last)
-  // First of `words` behind the packet; begun ones belong to it.
-  private val s3PacketEnd =
-    RegNext(less(Mux(s2.claimed < s2.present, s2.claimed, s2.present) +& s2.tags, 5.U)(5, 0))
+  private val index = Reg(UInt(5.W)) // of the transport header's first word
+  index := wordOf(walked.transport)
+  private val isTcpKind = RegNext(walked.tcp)
+  private val isUdpKind = RegNext(walked.udp)
+  private val naming = RegNext(wordOf(walked.last)) // the extension header that names the protocol, if one was passed
+  private val passed = RegNext(s2.walk.last.orR)
+  // First of `words` behind the packet, begun ones belong to it; and which of them, and of those that would follow, lie before it.
+  private val packetEnd = less(Mux(s2.claimed < s2.present, s2.claimed, s2.present) +& s2.tags, 5.U)(5, 0)
+  private val s3InPacket = RegNext(VecInit.tabulate(Words - 3 + 15)(i => i.U < packetEnd))
 
   // ---- Behind it: the transport header ----------------------------------------------------------------------------
-  private def behind(place: UInt): UInt = Cat(s3.start(4, 1) + place, s3.start(0)) // index of a word, two to a place
-  private val index = behind(s3Place)
-  private val isTcpKind = s3Kind === NextHeader.Tcp.U
   private val isIp = s3.headers.isIp4 || s3.headers.isIp6
-  private val hasPorts = isIp && (isTcpKind || s3Kind === NextHeader.Udp.U) && index < s3.portsEnd
+  private val hasPorts = isIp && (isTcpKind || isUdpKind) && index < s3.portsEnd
   private val isTcp = isIp && isTcpKind && index < s3.tcpEnd
   // The header's words lie one behind the other, so each of four banks of every fourth word has one of them: a choice of one in six in each
   // bank, then which bank, where each word by itself would take a choice of one in 24.
   private val (row, nextRow) = (index(4, 2), index(4, 2) + 1.U)
+  // With each word goes, as it is known long before which one it is, whether a TCP header of which it is the fourth has payload behind it.
+  private val candidates = s3.words.zipWithIndex.map { case (word, i) =>
+    val payload = VecInit.tabulate(16)(offset => if (offset < 5 || i < 3) false.B else s3InPacket(i - 3 + offset))
+    Cat(payload(word(31, 28)), word)
+  }
   private val banks = VecInit(Seq.tabulate(4) { b =>
-    val words = Seq.tabulate(8)(r => s3.words(4 * (if (r < Words / 4) r else r - 2) + b))
+    val words = Seq.tabulate(8)(r => candidates(4 * (if (r < Words / 4) r else r - 2) + b))
     VecInit(words)(Mux(b.U < index(1, 0), nextRow, row))
   })
   private def behindFirst(words: Int): UInt = banks((index(1, 0) + words.U)(1, 0))
   private val ports = behindFirst(0)
-  private val offsetAndFlags = behindFirst(3)(31, 16)
-  private val dataOffset = offsetAndFlags(15, 12)
-  private val segment = less(s3PacketEnd, index) // words
+  private val fourth = behindFirst(3)
   private def only(condition: Bool, value: UInt): UInt = Mux(condition, value, 0.U)
 
   private val result = WireDefault(s3.headers)
-  when(s3.headers.isIp6 && s3Place =/= 0.U) { result.proto := VecInit(s3.words.map(_(31, 24)))(behind(s3Last)) }
+  when(s3.headers.isIp6 && passed) { result.proto := VecInit(s3.words.map(_(31, 24)))(naming) }
   result.hasPorts := hasPorts
   result.srcPort := only(hasPorts, ports(31, 16))
   result.dstPort := only(hasPorts, ports(15, 0))
   result.isTcp := isTcp
-  result.tcpSeq := only(isTcp, behindFirst(1))
-  result.tcpFlags := only(isTcp, offsetAndFlags(7, 0))
-  result.tcpPayload := isTcp && dataOffset >= 5.U && segment > dataOffset
+  result.tcpSeq := only(isTcp, behindFirst(1)(31, 0))
+  result.tcpFlags := only(isTcp, fourth(23, 16))
+  result.tcpPayload := isTcp && fourth(32)
   private def optionValue(byte: Int): UInt =
     Mux1H(s3Option, Seq.tabulate(TtlOption.Places)(i => s3.options(i + byte)))
   result.hasTtlOption := s3Option.orR

@@ -3,44 +3,56 @@ package vermilion.parse
 import chisel3._
 import chisel3.util._
 
-/** What the number in a next-header field stands for. */
-object NextHeader {
-  val Other = 0
-  val Eights = 1 // hop-by-hop, routing, destination options: length in units of 8 bytes
-  val Fragment = 2
-  val Authentication = 3
-  val Tcp = 4
-  val Udp = 5
-  val Bits = 3
-
-  private val kinds =
-    Seq(0 -> Eights, 43 -> Eights, 60 -> Eights, 44 -> Fragment, 51 -> Authentication, 6 -> Tcp, 17 -> Udp)
-  def ip6(number: UInt): UInt = Mux1H(kinds.map { case (n, kind) => (number === n.U) -> kind.U(Bits.W) })
-  def ip4(number: UInt): UInt = Mux1H(kinds.drop(5).map { case (n, kind) => (number === n.U) -> kind.U(Bits.W) })
+/** What the number in a next-header field stands for, one hot. Nothing of it: anything else, or payload of a later fragment. */
+class NextHeader extends Bundle {
+  val forms = UInt(NextHeader.Forms.W) // of an extension header
+  val tcp, udp = Bool()
+  def isTransport: Bool = tcp || udp
 }
 
-/** What the bytes at one place behind an IPv6 header say if an extension header of any kind begins there. Places are units of 8 bytes. */
+object NextHeader {
+
+  /** Forms of extension headers: the bits of `forms`. */
+  val Eights = 0 // hop-by-hop, routing, destination options: length in units of 8 bytes
+  val Fragment = 1
+  val Authentication = 2
+  val Forms = 3
+
+  def none: NextHeader = 0.U.asTypeOf(new NextHeader)
+  def ip4(number: UInt): NextHeader = {
+    val out = WireDefault(none)
+    out.tcp := number === 6.U
+    out.udp := number === 17.U
+    out
+  }
+  def ip6(number: UInt): NextHeader = {
+    val out = WireDefault(ip4(number))
+    def is(numbers: Int*) = numbers.map(number === _.U).reduce(_ || _)
+    out.forms := Cat(is(51), is(44), is(0, 43, 60))
+    out
+  }
+}
+
+/** What the bytes at one place behind an IPv6 header say if an extension header of any form begins there. Places are units of 8 bytes. */
 class ExtensionBytes extends Bundle {
-  val following = UInt(NextHeader.Bits.W)
+  val following = new NextHeader
   val eightsEnd, authenticationEnd = UInt(4.W) // where it would end
   val eightsMay, authenticationMay = Bool() // it would end within 16 places, and is well formed
   val single = Bool() // of one unit
   val later = Bool() // fragment offset other than 0
 
-  /** The same with `room` units of 8 bytes that are there. */
-  def within(place: Int, room: UInt): Extension = {
+  /** The same with `room` units of 8 bytes that are there, where place 0 has the number `first`. */
+  def within(place: Int, room: UInt, first: UInt): Extension = {
     val out = Wire(new Extension)
+    val may = Seq(eightsMay, true.B, authenticationMay)
+    val ends = Seq(eightsEnd, (place + 1).U(4.W), authenticationEnd)
     out.following := following
-    out.eightsEnd := eightsEnd
-    out.authenticationEnd := authenticationEnd
-    out.fragmentEnd := (place + 1).U
-    out.eights := UIntToOH(eightsEnd)(Extension.Places, 0)
-    out.authentication := UIntToOH(authenticationEnd)(Extension.Places, 0)
-    out.fragment := (BigInt(1) << (place + 1)).U
-    out.eightsFits := eightsMay && eightsEnd <= room
-    out.authenticationFits := authenticationMay && authenticationEnd <= room
-    out.fragmentFits := (place + 1).U <= room
     out.later := later
+    out.fits := VecInit(may.zip(ends).map { case (may, end) => may && end <= room }).asUInt
+    for ((end, form) <- ends.zipWithIndex) {
+      out.behind(form) := UIntToOH(end)(Extension.Places, 0)
+      out.number(form) := end + first
+    }
     out
   }
 }
@@ -61,15 +73,18 @@ object ExtensionBytes {
   }
 }
 
-/** An extension header at one place, of whatever kind it turns out to be: the place behind it, as a number and one hot, and whether it lies
-  * wholly in the window.
-  */
+/** An extension header at one place, of whatever form it turns out to be. */
 class Extension extends Bundle {
-  val following = UInt(NextHeader.Bits.W)
-  val eights, authentication, fragment = UInt((Extension.Places + 1).W)
-  val eightsEnd, authenticationEnd, fragmentEnd = UInt(4.W)
-  val eightsFits, authenticationFits, fragmentFits = Bool()
-  val later = Bool()
+  val following = new NextHeader
+  val later = Bool() // of a fragment header: nothing is known of what follows
+  val fits = UInt(NextHeader.Forms.W) // it lies wholly in the window
+  val behind = Vec(NextHeader.Forms, UInt((Extension.Places + 1).W)) // the place behind it, one hot
+  val number = Vec(NextHeader.Forms, UInt(4.W)) // the same place by its number
+
+  def named(form: Int): UInt = {
+    val asFragment = Mux(later, NextHeader.none, following)
+    (if (form == NextHeader.Fragment) asFragment else following).asUInt
+  }
 }
 
 object Extension {
@@ -81,67 +96,73 @@ object Extension {
 /** State of the walk over IPv6 extension headers (RFC 8200 section 4).
   *
   * All of them are multiples of 8 bytes, AH too (RFC 4302 section 3.3.3.2.1), so there are nine places at which one can begin. What each
-  * would say is known before the walk ([[Extension]]); a step selects one of nine and decides. Places are one hot, and whether a header fits is
-  * selected apart from where it ends, so a step is four levels of logic.
+  * would say is known before the walk ([[Extension]]). The state is one hot in places and forms together and names only headers that lie wholly in the
+  * window, so a step is sums of products and nothing else: where the header leads, what it names, and both with what fits there. Three levels of logic.
   */
 class Walk extends Bundle {
-  val place = UInt((Extension.Places + 1).W) // of the next header, in units of 8 bytes behind the fixed header, one hot
-  val kind = UInt(NextHeader.Bits.W) // what it is; Other: nothing known, or payload of a later fragment
-  val last = UInt((Extension.Places + 1).W) // place of the header that named it, if place is not 0
+  val at =
+    Vec(NextHeader.Forms, UInt(Extension.Places.W)) // the header that the next step passes; none if the walk has ended
+  val transport = UInt((Extension.Places + 1).W) // of a TCP or UDP header, where the walk has found one
+  val tcp, udp = Bool()
+  val last = UInt(Extension.Places.W) // the last header that was passed; none if none was
 
-  /** One header further, or this one unchanged when it is no extension header or does not lie wholly in the window. */
-  def step(all: Seq[Extension], first: Boolean): Walk = {
-    val taken = new WalkStep(this, if (first) Seq(all.head) else all)
+  /** One header further, if one is there. */
+  def step(all: Seq[Extension]): Walk = {
     val next = Wire(new Walk)
-    next.place := Mux(taken.passes, taken.target(_.eights, _.authentication, _.fragment), place)
-    next.kind := taken.kind
-    next.last := Mux(taken.passes, place, last)
+    val named = namedBy(all)
+    val arrives = (0 to Extension.Places).map { to =>
+      headers(all)
+        .collect { case (here, from, form, each) if from < to => here && each.behind(form)(to) }
+        .foldLeft(false.B)(_ || _)
+    }
+    for (form <- at.indices)
+      next.at(form) := VecInit(all.zip(arrives).map { case (each, come) =>
+        come && named.forms(form) && each.fits(form)
+      }).asUInt
+    next.transport := transport | Mux(named.isTransport, VecInit(arrives).asUInt, 0.U)
+    next.tcp := tcp || named.tcp
+    next.udp := udp || named.udp
+    next.last := Mux(passes, passed, last)
     next
   }
 
-  /** The same, with places as numbers. */
-  def lastStep(all: Seq[Extension]): WalkEnd = {
-    val taken = new WalkStep(this, all)
+  /** A last step. `numbers`: those of all places. */
+  def end(all: Seq[Extension], numbers: Seq[UInt]): WalkEnd = {
     val out = Wire(new WalkEnd)
-    out.place := Mux(taken.passes, taken.target(_.eightsEnd, _.authenticationEnd, _.fragmentEnd), OHToUInt(place))
-    out.kind := taken.kind
-    out.last := OHToUInt(Mux(taken.passes, place, last))
+    val named = namedBy(all)
+    // Before this step or with it, and only where there is one: so two sums are one.
+    out.transport := Mux1H(transport, numbers) | Mux1H(headers(all).map { case (here, _, form, each) =>
+      here -> each.number(form)
+    })
+    out.tcp := tcp || named.tcp
+    out.udp := udp || named.udp
+    out.last := Mux(passes, Mux1H(passed, numbers.init), Mux1H(last, numbers.init))
     out
   }
+
+  private def headers(all: Seq[Extension]): Seq[(Bool, Int, Int, Extension)] =
+    for ((each, place) <- all.zipWithIndex; form <- at.indices) yield (at(form)(place), place, form, each)
+  private def namedBy(all: Seq[Extension]): NextHeader =
+    Mux1H(headers(all).map { case (here, _, form, each) => here -> each.named(form) }).asTypeOf(new NextHeader)
+  private def passed: UInt = at.reduce(_ | _)
+  private def passes: Bool = at.asUInt.orR
 }
 
-/** What the header at a walk's place says; `all`: of every place, or of the only one at which it can be. */
-class WalkStep(walk: Walk, all: Seq[Extension]) {
-  private def of(field: Extension => UInt): UInt =
-    if (all.size == 1) field(all.head) else Mux1H(walk.place(all.size - 1, 0), all.map(field))
-  private val isEights = walk.kind === NextHeader.Eights.U
-  private val isFragment = walk.kind === NextHeader.Fragment.U
-  private val isAh = walk.kind === NextHeader.Authentication.U
-  val passes: Bool = (isEights && of(_.eightsFits).asBool) || (isAh && of(_.authenticationFits).asBool) ||
-    (isFragment && of(_.fragmentFits).asBool)
-  val kind: UInt =
-    Mux(passes, Mux(isFragment && of(_.later).asBool, NextHeader.Other.U, of(_.following)), walk.kind)
-
-  def target(eights: Extension => UInt, authentication: Extension => UInt, fragment: Extension => UInt): UInt = {
-    def only(condition: Bool, field: Extension => UInt) = Mux(condition, of(field), 0.U)
-    only(isEights, eights) | only(isAh, authentication) | only(isFragment, fragment)
-  }
-}
-
-/** Where a walk has ended. */
+/** Where a walk has ended: numbers of places. `transport` counts with `tcp` or `udp` alone, `last` where a header was passed. */
 class WalkEnd extends Bundle {
-  val place, last = UInt(4.W)
-  val kind = UInt(NextHeader.Bits.W)
+  val transport, last = UInt(4.W)
+  val tcp, udp = Bool()
 }
 
 object Walk {
 
-  /** At the header behind the fixed one. */
-  def start(kind: UInt): Walk = {
-    val out = Wire(new Walk)
-    out.place := 1.U
-    out.kind := kind
-    out.last := 1.U
+  /** At the header behind the fixed one, which the fixed one calls `kind`. */
+  def start(kind: NextHeader, first: Extension): Walk = {
+    val out = WireDefault(0.U.asTypeOf(new Walk))
+    for (form <- out.at.indices) out.at(form) := kind.forms(form) && first.fits(form)
+    out.transport := kind.isTransport
+    out.tcp := kind.tcp
+    out.udp := kind.udp
     out
   }
 }

@@ -39,16 +39,18 @@ class HeaderRewrite(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new PacketCell(p)))
     val empty = Output(Bool()) // its first stage is: a register, with which `in.ready` is high whatever `out` does
+    val gap = Output(Bool()) // one of its stages is empty; `in.ready` is high then, and else as `out.ready`
     val out = Decoupled(new EditedCell(p))
   })
 
   import CellEdit.Offsets
   private def word(data: UInt, at: Int): UInt = Cat(data(8 * at + 7, 8 * at), data(8 * at + 15, 8 * at + 8))
-  private def select(offset: UInt, f: Int => UInt): UInt =
-    Mux(offset === Offsets(2).U, f(Offsets(2)), Mux(offset === Offsets(1).U, f(Offsets(1)), f(Offsets(0))))
+  private def select(offset: UInt, f: Int => UInt): UInt = // 14, 18 or 22, told apart by two bits
+    Mux(offset(4), Mux(offset(2), f(Offsets(2)), f(Offsets(1))), f(Offsets(0)))
 
   // ---- Stage 1: the word of the TOS or traffic class, before and after --------------------------------------------
   private val d = io.in.bits.descriptor
+  private def byte(at: Int): UInt = io.in.bits.cell.data(8 * at + 7, 8 * at)
   private val before = select(d.l3Offset, at => word(io.in.bits.cell.data, at))
   private val traffic = Mux(d.isIp6, before(11, 4), before(7, 0))
   private val isIp = io.in.bits.cell.first && (d.isIp4 || d.isIp6)
@@ -64,14 +66,12 @@ class HeaderRewrite(p: LaneParams) extends Module {
   private val remove = d.removeOption && (d.isIp4 || d.isIp6) && (io.in.bits.cell.first || second)
   private val optionStart = d.l3Offset +& Mux(d.isIp6, TtlOption.Ip6Start.U, TtlOption.Ip4Start.U) +& d.ttlOptionAt
   // Of a sum it does not matter which word a byte is in, but whether it is the word's upper or lower: so each of four banks of every fourth byte
-  // gives the one that it has.
-  private val optionAt = (d.l3Offset + (32 - Offsets.head).U + d.ttlOptionAt)(4, 0) // from where the first can begin
+  // gives the one that it has. The tags move the options by whole rows.
   private val optionBytes = Seq.tabulate(4) { bank =>
-    val rows = Seq.tabulate(8) { row =>
-      val at = Offsets.head + TtlOption.Ip4Start + 4 * row.min(4) + bank
-      io.in.bits.cell.data(8 * at + 7, 8 * at)
-    }
-    VecInit(rows)(optionAt(4, 2) + (bank.U < optionAt(1, 0)))
+    def byteAt(row: Int) = select(d.l3Offset, at => byte(at + TtlOption.Ip4Start + 4 * row + bank))
+    val row =
+      VecInit.tabulate(1 << d.ttlOptionAt.getWidth)(at => (at / 4 + (if (bank < at % 4) 1 else 0)).min(2).U(2.W))
+    VecInit.tabulate(4)(i => byteAt(i.min(2)))(row(d.ttlOptionAt))
   }
   private val option = Cat(optionBytes)
 
@@ -92,7 +92,13 @@ class HeaderRewrite(p: LaneParams) extends Module {
   private val s1Start = RegEnable(optionStart, io.in.fire)
   io.empty := !s1Valid
   io.in.ready := io.empty || s1Ready
-  when(io.in.ready) { s1Valid := io.in.valid }
+  // The same the other way round, so that they stay registers of their own: whoever waits for `gap` waits for no net to every bit of a cell.
+  private val s1Gap, s2Gap = RegInit(true.B)
+  io.gap := s1Gap || s2Gap
+  when(io.in.ready) {
+    s1Valid := io.in.valid
+    s1Gap := !io.in.valid
+  }
 
   // ---- Stage 2: the checksum, and where the words belong ---------------------------------------------------------
   private val s1Changed = s1Ce || s1Dscp
@@ -117,6 +123,7 @@ class HeaderRewrite(p: LaneParams) extends Module {
   s1Ready := !s2Valid || io.out.ready
   when(s1Ready) {
     s2Valid := s1Valid
+    s2Gap := !s1Valid
     s2.cell.data := s1.cell.data
     s2.cell.first := s1.cell.first
     s2.cell.last := s1.cell.last

@@ -63,10 +63,11 @@ class RecordRam(queues: Int, slots: Int, fields: Int, control: RecordControl, bi
   def event(enable: Bool, queue: UInt, slot: UInt)(amounts: UInt*): Unit = {
     require(amounts.size == fields, s"${amounts.size} amounts for $fields fields")
     ram.update(enable, addressOf(queue, slot)) { (raw, isEvent) =>
-      val old = fieldsOf(raw, isFresh(raw))
-      eventOld := old
+      eventOld := fieldsOf(raw, isFresh(raw))
+      // Whether the record counts goes to every bit, so it is asked behind the sums.
       val sums = amounts.zipWithIndex.map { case (amount, i) =>
-        (old(bits * (i + 1) - 1, bits * i) + Mux(isEvent, amount, 0.U))(bits - 1, 0)
+        val more = Mux(isEvent, amount, 0.U)
+        Mux(isFresh(raw), (more +& raw(bits * (i + 1) - 1, bits * i))(bits - 1, 0), more.pad(bits)(bits - 1, 0))
       }
       Cat(control.epoch +: sums.reverse)
     }

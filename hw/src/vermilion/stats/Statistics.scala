@@ -2,6 +2,7 @@ package vermilion.stats
 
 import chisel3._
 import chisel3.util._
+import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.policy.Decision
@@ -124,8 +125,9 @@ class Statistics(p: LaneParams) extends StatisticsPorts(p) {
     event(io.departed.valid, io.departed.bits.queue, io.departed.bits.colour, io.departed.bits.lenBytes)
   private val written =
     event(io.ceWritten.valid, io.ceWritten.bits.queue, io.ceWritten.bits.colour, io.ceWritten.bits.lenBytes)
-  private val age = (io.now - io.departed.bits.arrival)(TimeBits - 1, 0)
-  private val departedBin = RegNext(bin(age))
+  // The arrival comes late, out of the descriptors' RAM: it is subtracted in that clock, and its bin found in the next.
+  private val departedAge = Delay((io.now - io.departed.bits.arrival)(TimeBits - 1, 0))
+  private val departedBin = bin(departedAge)
 
   // -- clear and snapshot --
   private val epoch = RegInit(false.B)

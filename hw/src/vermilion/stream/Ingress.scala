@@ -6,6 +6,11 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.parse.{BeatHead, BeatParser, HeaderParser, HeaderParserInTurn, IpStart}
 
+/** A cell, looked at before it is known whether it waits. */
+class ShownCell(p: LaneParams) extends GatheredCell(p.userBits) {
+  val start = new IpStart // counts at `first`, where whole cells are parsed
+}
+
 object Ingress {
 
   /** Frames whose meta may wait, for the parser or for the policy pipeline; each has its place from its first cell on. */
@@ -69,12 +74,21 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   })
 
   private val gather = Module(new CellGather(p.dataBits, p.maxFrameBytes, p.userBits))
-  private val free = Queue(io.alloc, Ingress.CellsAhead)
+  private val free = ShortQueue(io.alloc, Ingress.CellsAhead)
   private val passing = Wire(Decoupled(new IngressCell(p)))
   private val waiting = Ingress.cellsWaiting(p, input)
-  private val skid = Option.when(canStall)(Module(new SkidBuffer(new GatheredCell(p.userBits))))
-  skid.foreach(_.io.in <> gather.io.out)
-  private val cell = skid.fold(gather.io.out)(_.io.out)
+  private val gathered = Wire(Decoupled(new ShownCell(p)))
+  gathered.valid := gather.io.out.valid
+  gather.io.out.ready := gathered.ready
+  for ((name, field) <- gather.io.out.bits.elements) gathered.bits.elements(name) := field
+  gathered.bits.start := {
+    if (p.inTurn) 0.U.asTypeOf(new IpStart)
+    else if (p.dataBits == CellBytes * 8) RegEnable(IpStart(io.in.bits.data), gather.io.in.fire) // a cell is a beat
+    else IpStart(gather.io.out.bits.data)
+  }
+  private val skid = Option.when(canStall)(Module(new SkidBuffer(new ShownCell(p))))
+  skid.foreach(_.io.in <> gathered)
+  private val cell = skid.fold(gathered)(_.io.out)
 
   // ---- Beats, and what a reset leaves of them ------------------------------------------------------------------
   private val mayCome = if (canStall) io.running && !reset.asBool else true.B
@@ -99,7 +113,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val leaveOut = Mux(cell.bits.first, barred, leavingOut)
   private val begins = Wire(Bool())
   private val ends = cell.fire && cell.bits.last && !leaveOut
-  when(cell.fire) { leavingOut := leaveOut }
+  when(cell.valid) { leavingOut := leaveOut } // what waits is asked again, and says the same
   when(begins =/= io.metaTaken) {
     places := Mux(io.metaTaken, places >> 1, Cat(places(Ingress.MetaDepth - 2, 0), 1.U(1.W)))
   }
@@ -157,13 +171,14 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   passing.bits.stored := store
   passing.bits.first := cell.bits.first
   passing.bits.endsHead := (cell.bits.second || (cell.bits.first && cell.bits.last)) && !leaveOut && !missed
-  passing.bits.start := (if (p.inTurn) 0.U.asTypeOf(new IpStart) else IpStart(cell.bits.data))
+  passing.bits.start := cell.bits.start
   passing.bits.headBytes := Mux(
     cell.bits.lenBytes > HeaderParser.HeadBytes.U,
     HeaderParser.HeadBytes.U,
     cell.bits.lenBytes(7, 0)
   )
   io.cell <> (if (waiting == 0) passing else Queue(passing, waiting))
+  if (waiting > 0) when(!io.cell.valid) { io.cell.bits.first := false.B } // an empty queue shows no cell
   if (!canStall && waiting == 0) assert(!passing.valid || passing.ready, "an input that cannot wait found no turn")
 
   // ---- The frame's head, where beats are parsed: behind the turn of the cell that ends it --------------------------------

@@ -21,12 +21,14 @@ class Serializer(dataBits: Int, userBits: Int = 0) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new SentCell))
     val out = Decoupled(new AxisBeat(dataBits, userBits))
+    val room = Output(Bool()) // `in.ready`, from a register of its own: for those that wait further up
   })
 
   private val beatBytes = dataBits / 8
   private val beats = CellBytes / beatBytes
 
   private val busy = RegInit(false.B)
+  private val free = RegInit(true.B) // !busy, the other way round so that it stays a register of its own
   private val data = Reg(UInt((CellBytes * 8).W))
   private val beat = Reg(
     UInt(log2Ceil(beats).max(1).W)
@@ -37,8 +39,10 @@ class Serializer(dataBits: Int, userBits: Int = 0) extends Module {
 
   private val lastBeat = Reg(Bool()) // left <= beatBytes, known a clock ahead: all that stands before waits for it
   io.in.ready := !busy || (io.out.ready && lastBeat)
+  io.room := free || (io.out.ready && lastBeat)
   when(io.in.fire) {
     busy := true.B
+    free := false.B
     data := io.in.bits.data
     beat := 0.U
     edit := io.in.bits.edit
@@ -47,6 +51,7 @@ class Serializer(dataBits: Int, userBits: Int = 0) extends Module {
     lastBeat := (beats == 1).B || (io.in.bits.last && io.in.bits.bytes <= beatBytes.U)
   }.elsewhen(io.out.fire) {
     busy := !lastBeat
+    free := lastBeat
     if (beats > 1) {
       beat := beat + 1.U
       left := left - beatBytes.U

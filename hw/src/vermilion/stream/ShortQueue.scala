@@ -1,0 +1,28 @@
+package vermilion.stream
+
+import chisel3._
+import chisel3.util._
+
+/** A queue of a few short elements, of flip-flops: `out.bits` comes from them by one choice, where behind a memory in LUTs it would come later still.
+  *
+  * As Chisel's own: `in.ready` and `out.valid` are registers' alone. Rate: one a clock. Latency: 1 clock.
+  */
+object ShortQueue {
+  def apply[T <: Data](in: DecoupledIO[T], depth: Int): DecoupledIO[T] = {
+    require(depth >= 2 && isPow2(depth), s"depth is $depth; legal are powers of two from 2")
+    val out = Wire(Decoupled(chiselTypeOf(in.bits)))
+    val held = Reg(Vec(depth, chiselTypeOf(in.bits)))
+    val from, to = RegInit(0.U(log2Ceil(depth).W))
+    val count = RegInit(0.U(log2Ceil(depth + 1).W))
+    in.ready := count =/= depth.U
+    out.valid := count =/= 0.U
+    out.bits := held(from)
+    when(in.fire) {
+      held(to) := in.bits
+      to := to + 1.U
+    }
+    when(out.fire) { from := from + 1.U }
+    when(in.fire =/= out.fire) { count := Mux(in.fire, count + 1.U, count - 1.U) }
+    out
+  }
+}
