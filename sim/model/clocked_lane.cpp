@@ -16,7 +16,7 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape)
       profiles_(config.queues, config.queues + config.queue_count),
       shape_(shape),
       decisions_(profiles_),
-      scheduler_(config, shape.slotClocks > 1),
+      scheduler_(config, shape),
       cells_(shape),
       ingress_(shape, config.max_frame_bytes == 0 ? static_cast<u32>(maxOf(PktLenBits)) : config.max_frame_bytes,
                config.ttl_option, cells_),

@@ -7,8 +7,11 @@
 
 namespace vermilion {
 
-ClockedScheduler::ClockedScheduler(const VmConfig& config, bool inTurn)
-    : shaper_(config.queue_count), port_(config.port_cost, config.port_burst_ns), inTurn_(inTurn) {
+ClockedScheduler::ClockedScheduler(const VmConfig& config, const LaneShape& shape)
+    : shaper_(config.queue_count),
+      port_(config.port_cost, config.port_burst_ns),
+      inTurn_(shape.slotClocks > 1),
+      bypasses_(shape.victims != 0) {
   for (u32 i = 0; i < config.queue_count; i++) {
     const VmQueue& q = config.queues[i];
     const u32 level = q.strict != 0 ? 7 - std::min<u32>(q.priority, 7) : Round;
@@ -70,7 +73,19 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
     event = {first, queues_[first].deficit, true, false, false};
   }
 
-  settled_ = !(inTurn_ && (grant || joinsAnew || parks));
+  // The second packet of the queue that is served is fetched in a clock in which that queue stands first, and the one behind it with the take.
+  const bool pops = (grant && !more) || joinsAnew || parks;
+  const bool known =
+      level == lastLevel_ && (knowsSecond_ || (arrived_ && listed && queues_[first].packets.size() == 2));
+  settled_ = inTurn_ ? !(grant || pops) : bypasses_ || !(grant && more && !known);
+  knowsSecond_ = listed && !pops && queues_[first].packets.size() >= (known ? 3 : 2) && (grant ? known : !known);
+  knowsSecond_ = knowsSecond_ || (known && !grant && !pops);
+  // A packet that joins behind the only one is the second.
+  const bool joins = enqueued && listed && enqueued->queue == first && queues_[first].packets.size() == 1;
+  knowsSecond_ = knowsSecond_ || (joins && !pops);
+  arrived_ = pops && lists_[level].size() >= 2;
+  lastLevel_ = level;
+  const bool none = std::all_of(std::begin(lists_), std::end(lists_), [](const auto& list) { return list.empty(); });
 
   // when to come back, for this clock
   u64 ns;
@@ -102,6 +117,10 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
     Queue& q = queues_[joining_->queue];
     q.deficit = joining_->deficit + (joining_->add && park < 0 ? q.quantum : 0);
     if (park < 0) lists_[q.level].push_back(joining_->queue);
+    if (park < 0 && none) {
+      knowsSecond_ = q.packets.size() >= 2;
+      lastLevel_ = q.level;
+    }
   }
   joining_ = event;
   if (refillGone) refills_.pop_front();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "clocked_shaper.h"
+#include "timing.h"
 
 namespace vermilion {
 
@@ -16,8 +17,7 @@ class ClockedScheduler {
   struct Enqueued {
     u32 queue, lenBytes;
   };
-  // `inTurn`: of a lane whose policy pipeline works in turn; there nothing is taken in the clock behind a change of who is first.
-  explicit ClockedScheduler(const VmConfig& config, bool inTurn = false);
+  explicit ClockedScheduler(const VmConfig& config, const LaneShape& shape = {});
   // One clock; the number of the queue whose first packet is taken in it, or -1. `enqueued` came in the clock before.
   int clock(u64 now, const std::optional<Enqueued>& enqueued, bool room);
   bool emptied() const { return emptied_.has_value(); }  // that packet was taken as its queue's last
@@ -58,9 +58,13 @@ class ClockedScheduler {
   std::optional<u32> emptied_;  // by the take of the clock before
   std::optional<Joining> joining_;
   u32 settleLevel_ = 0;
-  bool inTurn_;
+  bool inTurn_;    // nothing is taken in the clock behind a change of who is first
+  bool bypasses_;  // a packet can be taken in the clock in which it comes out of RAM: with the victim search
   bool holdsFirst_ = false, busy_ = false;
   bool settled_ = true;  // who is first in each list stands since the last clock
+  // Of `lastLevel_`, the list that was served: the packet behind its first has come out of RAM; or its first has, and then of two packets it is known.
+  bool knowsSecond_ = false, arrived_ = false;
+  u32 lastLevel_ = Round;
 };
 
 }  // namespace vermilion

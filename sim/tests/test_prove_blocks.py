@@ -24,7 +24,7 @@ DEEP = {
 }  # to a depth; of the scheduler, too short to see a rest
 
 FOUND = {  # a fault of each kind: the property that fails, and the first clock in which it can
-    ("queues", "order"): ("a link is read in the clock of its write", 6),
+    ("queues", "order"): ("a descriptor is read in the clock of its write", 6),
     ("queues", "insomnia"): ("a queue sleeps with packets, or wakes twice", 5),
     ("queues", "refill"): ("a packet is lost, or made up: the taker knows no first", 5),
     ("free-list", "lost"): ("a cell is lost: it is free and is not offered", 11),
@@ -45,7 +45,7 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("axi-lite", "order"): ("a read looks at another address", 4),
     ("axi-lite", "reset"): ("a write has no answer, or two", 2),
     ("scheduler", "order"): ("it is not known whether a deficit covers the packet", 6),
-    ("scheduler", "covered"): ("a packet of the round is sent that its deficit does not cover", 6),
+    ("scheduler", "covered"): ("it is not known whether a deficit covers the packet", 7),
     ("scheduler-in-turn", "settled"): ("who is served comes out of RAM in this clock", 6),
     ("counters", "forwarding"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),
     ("counters", "snapshot"): ("a count is lost or doubled, or a snapshot is not as of one clock", 3),

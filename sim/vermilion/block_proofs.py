@@ -173,15 +173,15 @@ AXI_LITE = {
 SCHEDULER = {
     "order": Fault(
         "the next packet is the one before again",
-        "ServiceLists",
-        r"kept <= io_keep;",
-        "kept <= 1'h0;",
+        "SecondPacket",
+        r"comes <= io_keep[^;]*;",
+        "comes <= 1'h0;",
     ),
     "covered": Fault(
         "a packet is sent that its deficit does not cover",
-        "ServiceLists",
-        r"io_keptCovered = [^;]*;",
-        "io_keptCovered = 1'h1;",
+        "SecondPacket",
+        r"assign io_coming_covered =[^;]*;",
+        "assign io_coming_covered = 1'h1;",
     ),
 }
 
@@ -189,9 +189,9 @@ SCHEDULER_IN_TURN = {
     "order": SCHEDULER["order"],
     "settled": Fault(
         "what stood first before is served again, before who comes out of RAM stands there",
-        "Scheduler",
-        r"settled_REG <= lists[^;]*;",
-        "settled_REG <= 1'h0;",
+        "ServiceLists",
+        r"io_settled_REG <= _io_settled[^;]*;",
+        "io_settled_REG <= 1'h0;",
     ),
 }
 
@@ -205,8 +205,8 @@ COUNTERS = {
     "clear": Fault(
         "a cleared record keeps its count",
         "RecordRamChecks",
-        r"\(_old_T\[2\] & old_REG\) == epoch & old_REG \?",
-        "old_REG ?",
+        r"\{epoch, _sums_T == epoch \?",
+        "{epoch, 1'h1 ?",
     ),
     "tidy": Fault(
         "tidying up after a clear takes the place of an event",

@@ -6,6 +6,7 @@ import vermilion.fixed.{Delay, SweepInit}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
+import vermilion.schedule.SecondPacket
 import vermilion.stream._
 
 /** A packet in a queue: its name, the head cell, and its length. */
@@ -30,18 +31,25 @@ class TakenPacket(p: LaneParams) extends Bundle {
 abstract class QueuePorts(p: LaneParams) extends Bundle {
   val awake = Valid(new QueueHead(p))
   val awakesOther = Output(Bool()) // awake.valid, at least where the queue is not that of a take in the clock before
-  val joined = Valid(UInt(p.queueBits.W))
+  val joined = Valid(new QueueHead(p))
   // The packet that may be taken, whether it is, and whether the taker thinks it the last.
   val serve = Input(new QueueHead(p))
   val take = Input(Bool())
   val emptied = Input(Bool())
-  val successor = Output(new PacketRef(p)) // valid where `emptied` was not asked for
+  // A packet of `askQueue`, its first or one behind, that is known to have a successor; a clock later that, and the queue's newest packet. With `take`
+  // the queue is that of `serve`. With the victim search not looked at: there `successor` is always that of `serve`.
+  val ask = Flipped(Valid(UInt(p.cellBits.W)))
+  val askQueue = Input(UInt(p.queueBits.W))
+  val successor = Output(new PacketRef(p))
   val newestServed = Output(UInt(p.cellBits.W))
   val refilled = Valid(new QueueHead(p)) // the queue that was emptied holds a packet again
   val taken = Valid(new TakenPacket(p))
   // Two more looks at a queue's newest packet, a clock later.
   val look = Input(Vec(2, UInt(p.queueBits.W)))
   val newest = Output(Vec(2, UInt(p.cellBits.W)))
+  // Of the first look: the length of that packet, and the cell of the packet before it. Means something where a second packet is ever known of.
+  val newestLength = Output(UInt(PktLenBits.W))
+  val newestBefore = Output(UInt(p.cellBits.W))
 }
 
 /** All queues: a queue is a list of packets, a packet is named by its head cell.
@@ -49,13 +57,14 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   * One enqueue a clock, always accepted, and one packet taken a clock, to any mixture of queues.
   *
   * The first packet of a queue is known to the scheduler alone: it comes from `awake` when a packet finds its queue asleep, and from
-  * `successor` when a packet is taken. A queue sleeps from reset on. Once awake, it is the scheduler's, and a packet that comes is chained
+  * `successor`, whoever asks for it. A queue sleeps from reset on. Once awake, it is the scheduler's, and a packet that comes is chained
   * behind the newest (`joined` says so) even if all others have been taken. It falls asleep in the clock behind the take of its last packet:
   * `emptied` asks for that with the take, and `refilled` answers if another packet has come meanwhile, and the queue stays awake.
   *
   * RAM | depth | holds | written by
   * --- | --- | --- | ---
   * newest (4 copies) | queues | head cell of the newest packet | enqueue
+  * latest | queues | its length, and the packet before it; not in lanes that decide in turn | enqueue
   * woken, slept | queues | one bit; they differ where the queue is awake | enqueue; asleep
   * next | cells | the packet behind, and its length | enqueue
   * descriptors | cells | descriptor by head cell | enqueue
@@ -68,7 +77,7 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   * In builds with `protect` all of them are codewords (`protect/ScrubbedRam`). A packet whose descriptor cannot be told, or that is taken when a memory of the
   * lane has failed, does not come out of `taken`, and nothing else after it until a reset. Nothing may be queued until `guard.ready` then.
   *
-  * Latency: enqueue to `awake` or `joined` 1 clock; `take` to `successor`, `newestServed`, `taken`, `refilled` 1. It keeps no byte counts.
+  * Latency: enqueue to `awake` or `joined` 1 clock; `ask` to `successor` and `newestServed`, `take` to `taken` and `refilled` 1. It keeps no byte counts.
   */
 class QueueManager(p: LaneParams) extends Module {
   val io = IO(new QueuePorts(p) {
@@ -77,6 +86,7 @@ class QueueManager(p: LaneParams) extends Module {
 
   private val guards = new Guards(p.protect)
   private val newest = guards.ram(p.queues, UInt(p.cellBits.W))
+  private val latest = Option.when(SecondPacket.isKnown(p))(guards.ram(p.queues, new PacketRef(p)))
   private val woken = guards.ram(p.queues, Bool())
   private val slept = guards.ram(p.queues, Bool())
   private val next = guards.unforwarded("next", p.cells, new PacketRef(p))
@@ -88,17 +98,16 @@ class QueueManager(p: LaneParams) extends Module {
   private val t1Queue = Delay(io.serve.queue)
   private val t1Cell = Delay(io.serve.packet.cell)
   private val t1Emptied = RegNext(io.take && io.emptied, false.B)
-  private val t1More = WireDefault(false.B) // a packet stood behind
-  io.successor := next.read(io.serve.packet.cell, t1More)
-  io.newestServed := newest.read(io.serve.queue, t1Valid)
+  private val t1Asked = RegNext(io.ask.valid, false.B)
+  io.successor := next.read(io.ask.bits, t1Asked)
+  io.newestServed := newest.read(io.askQueue, t1Valid || t1Asked)
   private val (t1Descriptor, t1Unknown) = descriptors.check(io.serve.packet.cell, t1Valid, io.take)
   io.taken.valid := t1Valid && !t1Unknown && !guards.failed
   io.taken.bits.queue := t1Queue
   io.taken.bits.descriptor := t1Descriptor
   private val t1Last = io.newestServed === t1Cell
-  t1More := t1Valid && !t1Last
   // Who asks for sleep has seen all packets of the clocks before, so only one that joins in the clock of the take can stand behind.
-  private val t1Followed = RegNext(io.joined.valid && io.joined.bits === io.serve.queue, false.B)
+  private val t1Followed = RegNext(io.joined.valid && io.joined.bits.queue === io.serve.queue, false.B)
   private val t1Follower = Wire(new PacketRef(p))
   private val asleep = t1Emptied && !t1Followed
   assert(!t1Emptied || t1Followed === !t1Last, "a queue is told empty that is not, or the reverse")
@@ -132,13 +141,22 @@ class QueueManager(p: LaneParams) extends Module {
   io.awake.bits.queue := e1.queue
   io.awake.bits.packet := e1Ref
   io.joined.valid := e1Valid && !e1Sleeps
-  io.joined.bits := e1.queue
+  io.joined.bits.queue := e1.queue
+  io.joined.bits.packet := e1Ref
 
   for (i <- 0 until 2) io.newest(i) := newest.read(io.look(i), true.B)
+  private val e1Latest = Wire(new PacketRef(p)) // its cell is that of the packet before
+  e1Latest.cell := e1Newest
+  e1Latest.lenBytes := e1Ref.lenBytes
+  latest.foreach(_.write(e1Valid, e1.queue, e1Latest))
+  private val looked = latest.fold(WireDefault(0.U.asTypeOf(e1Latest)))(_.read(io.look(0), true.B))
+  io.newestLength := looked.lenBytes
+  io.newestBefore := looked.cell
 
   // Simulators read the new value on a collision; a RAM need not.
-  private val linked = io.take && !io.emptied && e1Links && e1Newest === io.serve.packet.cell
+  private val linked = io.ask.valid && e1Links && e1Newest === io.ask.bits
   assert(!linked, "a link is read in the clock of its write")
+  assert(!io.take || io.askQueue === io.serve.queue, "another queue is asked for than the one that is served")
   assert(!(io.take && e1Valid && e1Ref.cell === io.serve.packet.cell), "a descriptor is read in the clock of its write")
   assert(!io.taken.valid || io.taken.bits.descriptor.cells =/= 0.U, "a packet without cells was queued")
   assert(

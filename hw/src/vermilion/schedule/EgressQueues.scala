@@ -61,7 +61,7 @@ class EgressQueues(p: LaneParams) extends Module {
       arriving := io.enqueue.valid || RegNext(io.enqueue.valid, false.B)
       manager.io
     case Some(ports) =>
-      val manager = Module(new VictimQueues(p, VictimParams.of(p)))
+      val manager = Module(new VictimQueues(p))
       manager.io.arrival := ports.arrival
       ports.outcome := manager.io.outcome
       ports.freed := manager.io.freed
@@ -75,6 +75,8 @@ class EgressQueues(p: LaneParams) extends Module {
   queues.serve := scheduler.io.serve
   queues.take := scheduler.io.take
   queues.emptied := scheduler.io.emptied
+  queues.ask := scheduler.io.ask
+  queues.askQueue := scheduler.io.askQueue
   queues.look := scheduler.io.look
   scheduler.io.awake := queues.awake
   scheduler.io.awakesOther := queues.awakesOther
@@ -83,6 +85,8 @@ class EgressQueues(p: LaneParams) extends Module {
   scheduler.io.successor := queues.successor
   scheduler.io.newestServed := queues.newestServed
   scheduler.io.newest := queues.newest
+  scheduler.io.newestLength := queues.newestLength
+  scheduler.io.newestBefore := queues.newestBefore
   scheduler.io.now := io.now
   scheduler.io.configure := io.configure
   scheduler.io.configurePort := io.configurePort

@@ -85,7 +85,8 @@ class QueueShaper(p: LaneParams) extends Module {
   assert(stage =/= 3.U || io.answer.ofQueue, "the answer to a queue's charge is the port's")
   private val s4Writes = stage === 4.U && !io.configure.valid
   private val s5Due = RegEnable(s4Due, stage === 4.U)
-  private val s5Ends = s5Due.paid(io.now) || !io.holdsFirst
+  private val s5Beyond = RegEnable(s4Due.beyond, stage === 4.U)
+  private val s5Ends = DueTime.paid(s5Due.next, s5Beyond, io.now) || !io.holdsFirst
   io.charging := RegNext(io.chargingNext, false.B) // stage is not 0
   io.chargingNext := io.charge ||
     (stage =/= 0.U && !(stage === 5.U && s5Ends) && !(stage === 6.U && io.parks))

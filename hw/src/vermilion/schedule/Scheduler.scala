@@ -7,6 +7,7 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
 import vermilion.queue.{PacketRef, QueueHead}
+import vermilion.stream.ShortQueue
 
 /** How a queue is served. Written whole, one queue a clock. */
 class QueueService(p: LaneParams) extends Bundle {
@@ -44,6 +45,8 @@ object Scheduler {
   *
   * Pace: a packet every clock, to any mixture of queues, but for
   *  - the end of a visit: one clock that chooses nothing, if other queues stand in the round, else two;
+  *  - a packet behind which another is known to stand, but not which: one clock. So of a queue that comes first with three packets or more and
+  *    sends at once, or whose list was not served in the clock before ([[SecondPacket]]);
   *  - a shaped queue's packet: 6 clocks in which nothing else is chosen, as the shaper must say who is next; 7 if that blocks the queue;
   *  - a queue whose last packet goes while another comes: it joins again, 4 clocks later.
   * In lanes that decide in turn, where a packet takes 8 clocks to leave, one every two clocks; two without a choice behind a visit's last in both
@@ -73,15 +76,19 @@ class Scheduler(p: LaneParams) extends Module {
     val configurePort = Flipped(Valid(new ShaperConfig))
     val awake = Flipped(Valid(new QueueHead(p)))
     val awakesOther = Input(Bool())
-    val joined = Flipped(Valid(UInt(p.queueBits.W)))
+    val joined = Flipped(Valid(new QueueHead(p)))
     val refilled = Flipped(Valid(new QueueHead(p)))
     val serve = Output(new QueueHead(p))
     val take = Output(Bool())
     val emptied = Output(Bool())
+    val ask = Valid(UInt(p.cellBits.W))
+    val askQueue = Output(UInt(p.queueBits.W))
     val successor = Input(new PacketRef(p))
     val newestServed = Input(UInt(p.cellBits.W))
     val look = Output(Vec(2, UInt(p.queueBits.W)))
     val newest = Input(Vec(2, UInt(p.cellBits.W)))
+    val newestLength = Input(UInt(PktLenBits.W))
+    val newestBefore = Input(UInt(p.cellBits.W))
     val room = Input(Bool()) // the way out can hold one more packet
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
@@ -110,50 +117,63 @@ class Scheduler(p: LaneParams) extends Module {
   service.write(io.configure.valid, io.configure.bits.queue, configured)
 
   // ---- choice
-  private val refills = Module(new Queue(new QueueHead(p), 2))
+  private val refilled = Wire(Decoupled(new QueueHead(p)))
+  private val refills = ShortQueue(refilled, 2)
   private val first = lists.io.chosen.bits
   private val round = lists.io.level === Level.Round.U
-  // Worked out for both answers of the one that comes latest, which chooses at the end.
-  private def late(whetherCovered: Bool => Bool): Bool =
-    Mux(lists.io.keptCovered, whetherCovered(lists.io.coveredIf(1)), whetherCovered(lists.io.coveredIf(0)))
-  private val covered = late(identity)
+  // Worked out for all answers of the two that come latest, which choose at the end. Of (is the packet covered, does another stand behind it).
+  private def late(choice: (Bool, Bool) => Bool): Bool = {
+    def of(more: Int): Bool =
+      Mux(
+        lists.io.keptCovered,
+        choice(lists.io.coveredIf(1), lists.io.moreIf(more)),
+        choice(lists.io.coveredIf(0), lists.io.moreIf(more))
+      )
+    Mux(lists.io.keptMore, of(1), of(0))
+  }
+  private def lateCovered(choice: Bool => Bool): Bool =
+    Mux(lists.io.keptCovered, choice(lists.io.coveredIf(1)), choice(lists.io.coveredIf(0)))
+  private val covered = lateCovered(identity)
   private val holdsFirst = RegInit(false.B) // the queue that is charged still stands first
-  // In turn what comes first out of RAM is served a clock later; a packet takes eight clocks to leave.
-  private val settled = if (p.inTurn) !RegNext(lists.io.keep || lists.io.pop, false.B) else true.B
   private val mayServe =
-    lists.io.standing && !shaper.io.charging && !refills.io.deq.valid && io.room && port.io.open && settled
+    lists.io.standing && !shaper.io.charging && !refills.valid && io.room && port.io.open && lists.io.settled
   private def stays(covered: Bool): Bool = covered && !lists.io.moved
-  private val grant = late(covered => mayServe && stays(covered))
-  private val emptied = grant && !lists.io.more
+  private val grant = lateCovered(covered => mayServe && stays(covered))
+  private val emptied = late((covered, more) => mayServe && stays(covered) && !more)
+  private val kept = late((covered, more) => mayServe && stays(covered) && more)
   private val mayJoin = Wire(Bool()) // nobody else joins
-  private val joinsAnew = late(covered => mayServe && !stays(covered) && mayJoin)
+  private val joinsAnew = lateCovered(covered => mayServe && !stays(covered) && mayJoin)
   private val parks = Wire(Bool())
   io.serve := first.head
   io.take := grant
   io.emptied := emptied
-  lists.io.keep := grant && lists.io.more
-  lists.io.pop := late { covered =>
-    (mayServe && Mux(stays(covered), !lists.io.more, mayJoin)) || parks // emptied, joinsAnew or parks
+  lists.io.keep := kept
+  lists.io.pop := late { (covered, more) =>
+    (mayServe && Mux(stays(covered), !more, mayJoin)) || parks // emptied, joinsAnew or parks
   }
   lists.io.taken := grant
   lists.io.deficitLeft := Arithmetic.wrap(first.deficit - first.head.packet.lenBytes, DeficitBits)
-  when(grant) { holdsFirst := lists.io.more }
+  when(grant) { holdsFirst := kept }
   lists.io.hold := shaper.io.chargingNext
   lists.io.joined := io.joined
   lists.io.configured.valid := io.configure.valid
   lists.io.configured.bits := io.configure.bits.queue
+  io.ask := lists.io.ask
+  io.askQueue := lists.io.askQueue
   lists.io.successor := io.successor
   lists.io.newestServed := io.newestServed
   lists.io.behindService := service.read(lists.io.behind)
   io.look(0) := lists.io.behind
-  lists.io.behindNewest := io.newest(0)
+  lists.io.behindNewest.cell := io.newest(0)
+  lists.io.behindNewest.lenBytes := io.newestLength
+  lists.io.behindNewestBefore := io.newestBefore
 
   // ---- shapers
   shaper.io.now := io.now
   shaper.io.configure := io.configure
   shaper.io.queue := first.head.queue
   shaper.io.lenBytes := first.head.packet.lenBytes
-  shaper.io.charge := grant && lists.io.shaped
+  shaper.io.charge := lateCovered(covered => mayServe && stays(covered) && lists.io.shaped)
   port.io.now := io.now
   port.io.configure := io.configurePort
   port.io.charge.valid := grant
@@ -176,9 +196,9 @@ class Scheduler(p: LaneParams) extends Module {
   assert(!releases.io.enq.valid || releases.io.enq.ready, "a released queue found no place")
   assert(!releases.io.enq.valid || q2Entry.head.queue === shaper.io.released.bits, "the wrong queue is released")
 
-  refills.io.enq.valid := io.refilled.valid
-  refills.io.enq.bits := io.refilled.bits
-  assert(!refills.io.enq.valid || refills.io.enq.ready, "a refilled queue found no place")
+  refilled.valid := io.refilled.valid
+  refilled.bits := io.refilled.bits
+  assert(!refilled.valid || refilled.ready, "a refilled queue found no place")
 
   // ---- who joins
   private class Joining extends Bundle {
@@ -188,15 +208,15 @@ class Scheduler(p: LaneParams) extends Module {
     val mustPark = Bool()
   }
   private val event = Wire(Valid(new Joining))
-  refills.io.deq.ready := !io.awake.valid
-  private val afterRefills = !io.awake.valid && !refills.io.deq.valid
+  refills.ready := !io.awake.valid
+  private val afterRefills = !io.awake.valid && !refills.valid
   // In turn nobody is parked or joins anew in the clock behind a pop, and so none in which the queue of a take falls asleep and awakes.
-  private val nobodyElse = if (p.inTurn) !io.awakesOther && !refills.io.deq.valid else afterRefills
+  private val nobodyElse = if (p.inTurn) !io.awakesOther && !refills.valid else afterRefills
   parks := blocks && nobodyElse
   releases.io.deq.ready := afterRefills && !blocks
   mayJoin := nobodyElse && !blocks && !releases.io.deq.valid
   assert(!(parks || joinsAnew) || afterRefills, "two queues join at once")
-  event.valid := io.awake.valid || refills.io.deq.valid || blocks || releases.io.deq.valid || joinsAnew
+  event.valid := io.awake.valid || refills.valid || blocks || releases.io.deq.valid || joinsAnew
   private def joining(head: QueueHead, deficit: UInt, add: Bool, mayPark: Bool, mustPark: Bool): Joining = {
     val j = Wire(new Joining)
     j.entry.head := head
@@ -223,7 +243,7 @@ class Scheduler(p: LaneParams) extends Module {
     either(
       io.awake.valid,
       joining(io.awake.bits, 0.U, true.B, mayPark = true.B, mustPark = false.B),
-      joining(refills.io.deq.bits, 0.U, true.B, mayPark = true.B, mustPark = false.B)
+      joining(refills.bits, 0.U, true.B, mayPark = true.B, mustPark = false.B)
     )
   )
 

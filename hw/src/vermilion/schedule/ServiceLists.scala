@@ -29,18 +29,19 @@ class ListedQueue(p: LaneParams) extends Bundle {
   * in one of two small memories by level, `pushedPackets` or `comePackets`: a list's first packet comes by a push or out of RAM, both may
   * happen in one clock, and only that of the list that is served is ever read.
   * `chosen` is the first of the highest list, in the same clock: nothing is searched. `pop` takes it off; `keep` says that its packet was
-  * taken and that the queue stays first. The next clock's choice may be the queue behind, or the packet behind: both come
-  * straight from RAM then (`entries` and `links`, or the queue manager's `successor`). So one packet a clock leaves whatever the mixture is.
+  * taken and that the queue stays first. The next clock's choice may be the queue behind, straight from RAM (`entries` and `links`), or the packet
+  * behind, which has been fetched ahead ([[SecondPacket]]); where it has not, nothing is served for a clock (`settled`).
   *
-  * The choice loops in one clock, so what does not hang on RAM is ready before: which list is served next is worked out a clock ahead, for both
-  * cases, that the list served now falls empty and that it does not; and whether a deficit covers a packet is stored with the entry, and for
-  * the first of the round in a register.
+  * The choice loops in one clock, so what does not hang on RAM is ready before: which list is served next, and who stands first there, is worked out
+  * a clock ahead, for both cases, that the list served now falls empty and that it does not; and whether a deficit covers a packet is stored with
+  * the entry, and for the first of each list in a register.
   *
-  * `more` says that the queue holds a packet behind the first, as of the clock before: made from RAM when a queue or packet comes
+  * "More" says that the queue holds a packet behind the first, as of the clock before: made from RAM when a queue or packet comes
   * first, kept up to date by `joined`. `moved` says that the queue was configured since it joined and belongs elsewhere, or may.
   *
-  * Whether its deficit covers a packet that comes out of the queue manager's RAM is known last of all. So whatever hangs on it is
-  * worked out for both answers, `coveredIf`, and `keptCovered` chooses at the end.
+  * With the victim search a packet that is kept is chosen straight from the queue manager's RAM, and it is known last of all whether the deficit covers it
+  * and whether another stands behind it. So whatever hangs on that is worked out for all answers, with `coveredIf` and `moreIf`, and `keptCovered`
+  * and `keptMore` choose at the end.
   *
   * In builds that decide in turn nothing is served in the clock behind a `pop` or `keep`: what comes out of RAM then stands in registers before it is
   * chosen, and none of its paths goes on to a choice. That a list has fallen empty, and who stands first there then, is heeded in that clock, too.
@@ -49,7 +50,7 @@ class ListedQueue(p: LaneParams) extends Bundle {
   * keeps queues aside); `links`, queues x queue, 1W (push) 1R. Lists hold no counts: who is last is known by `tails`.
   *
   * A push shows in `chosen` in the next clock; in turn, into a list that falls empty in its clock, a clock later. It does not judge who may send.
-  * Longest path: the queue manager's RAM, compare of a packet's length with the deficit, `pop`, which list takes what is pushed as its first.
+  * Longest path: may the first send, `pop`, which list is served next, who stands first there.
   */
 class ServiceLists(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -64,21 +65,24 @@ class ServiceLists(p: LaneParams) extends Module {
       Output(Bool()) // `chosen` is valid, known earlier; means nothing behind a `hold` and, in turn, a `pop`
     val holdsQueues = Output(Bool())
     val level = Output(UInt(Level.Bits.W))
-    // Of a strict level, or its deficit covers its packet; if keptCovered is 0, and if it is 1.
-    val coveredIf = Output(Vec(2, Bool()))
-    val keptCovered = Output(Bool())
-    val more = Output(Bool())
+    // Of a strict level, or its deficit covers its packet; if keptCovered is 0, and if it is 1. Another packet stands behind; by keptMore.
+    val coveredIf, moreIf = Output(Vec(2, Bool()))
+    val keptCovered, keptMore = Output(Bool())
     val shaped = Output(Bool())
     val moved = Output(Bool())
+    val settled = Output(Bool()) // who is first is known; else nothing may be popped or kept
     val pop = Input(Bool())
     val keep = Input(Bool())
     val taken = Input(Bool()) // with keep, or the pop of a queue whose last packet goes
     val deficitLeft = Input(UInt(Scheduler.DeficitBits.W)) // with keep
-    val joined = Flipped(Valid(UInt(p.queueBits.W)))
+    val joined = Flipped(Valid(new QueueHead(p))) // a packet behind others
     val configured = Flipped(Valid(UInt(p.queueBits.W)))
     val behind = Output(UInt(p.queueBits.W)) // looked up by others too; their answers in the next clock:
     val behindService = Input(new ServiceRecord)
-    val behindNewest = Input(UInt(p.cellBits.W))
+    val behindNewest = Input(new PacketRef(p))
+    val behindNewestBefore = Input(UInt(p.cellBits.W)) // the packet that it stands behind
+    val ask = Valid(UInt(p.cellBits.W)) // the packet whose successor is looked up, if it has one
+    val askQueue = Output(UInt(p.queueBits.W))
     val successor = Input(new PacketRef(p))
     val newestServed = Input(UInt(p.cellBits.W))
     val parkedQueue = Input(UInt(p.queueBits.W))
@@ -86,8 +90,11 @@ class ServiceLists(p: LaneParams) extends Module {
   })
 
   private class First extends Bundle {
-    val queue, behind = UInt(p.queueBits.W)
+    val queue = UInt(p.queueBits.W)
     val more, shaped, moved = Bool()
+    val covered = Bool() // its packet, by the deficit; in a strict level always
+    val lone = Bool() // it is the last, too
+    val byPush = Bool() // its packet came by a push
   }
   private class Stored extends Bundle {
     val packet = new PacketRef(p)
@@ -100,66 +107,108 @@ class ServiceLists(p: LaneParams) extends Module {
     0.U(Level.Count.W)
   ) // one hot: the first of `valid` that is set, unless it is held or, in turn, has just fallen empty
   private val firsts = Reg(Vec(Level.Count, new First))
+  private val behinds = Reg(Vec(Level.Count, UInt(p.queueBits.W))) // who stands behind them
+  // The same of the list that is served, and its number: the choice has no time to look for them.
+  private val held = Reg(new First)
+  private val heldBehind = Reg(UInt(p.queueBits.W))
+  private val level = RegInit(0.U(Level.Bits.W))
   private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the round
-  private val heldCovered = Reg(Bool()) // that covers its packet, once it no longer comes out of RAM
   private val tails = Mem(Level.Count, UInt(p.queueBits.W))
-  private val lone = Reg(UInt(Level.Count.W)) // whose first is the last, too
   private val pushedPackets, comePackets = Mem(Level.Count, new PacketRef(p))
-  private val byPush = Reg(UInt(Level.Count.W)) // which of them holds a list's first
   private val guards = new Guards(p.protect)
   private val entries = guards.ram(p.queues, new Stored)
   private val links = guards.ram(p.queues, UInt(p.queueBits.W))
 
   private val pushed = io.store.bits
+  private val pushing = io.store.valid && io.push
+  private def is(other: Valid[UInt], queue: UInt): Bool = other.valid && other.bits === queue
+  private val joinedQueue = Wire(Valid(UInt(p.queueBits.W)))
+  joinedQueue.valid := io.joined.valid
+  joinedQueue.bits := io.joined.bits.queue
 
   // ---- what comes out of RAM in this clock, for the level served in the last one
   private val lastServed = Delay(served)
-  private val lastLevel = Delay(io.level)
+  private val lastLevel = Delay(level)
   private val lastRound = lastServed(Level.Round)
-  private val kept = RegNext(io.keep, false.B)
   private val servedLone = Wire(Bool())
   private val arrived = RegNext(io.pop && !servedLone, false.B)
   private val arrivedEntry = entries.read(io.behind, arrived)
   private val arrivedQueue = Delay(io.behind)
   private val arrivedBehind = links.read(io.behind, arrived)
-  private val arrivedMore = arrivedEntry.packet.cell =/= io.behindNewest
+  private val arrivedMore = arrivedEntry.packet.cell =/= io.behindNewest.cell
   private val arrivedMoved = Level(io.behindService) =/= lastLevel
-  private val keptMore = io.successor.cell =/= io.newestServed
   private val arrivedLone = tails.read(lastLevel) === arrivedQueue
-  private val keptCovered = deficit >= io.successor.lenBytes
+  private val second = Module(new SecondPacket(p))
+  private val coming = second.io.coming
+  private val kept = second.io.comes
+  private val advances = io.keep && second.io.known // the second is first from the next clock on
   private val comes = arrived || kept
-  private val comingPacket = Mux(arrived, arrivedEntry.packet, io.successor)
   private val followed = Wire(UInt(Level.Count.W)) // in turn: what was pushed in the clock before stands first since
   private val follower = Delay(pushed.head)
-  when(comes || followed.orR) { comePackets.write(lastLevel, Mux(followed.orR, follower.packet, comingPacket)) }
-  when(comes) {
-    when(lastRound) { heldCovered := Mux(arrived, arrivedEntry.covered, keptCovered) }
+  when(comes || advances || followed.orR) {
+    val to = Mux(comes || followed.orR, lastLevel, level)
+    val packet = Mux(arrived && !advances, arrivedEntry.packet, coming.packet)
+    comePackets.write(to, Mux(followed.orR, follower.packet, packet))
   }
 
   // ---- choice
-  io.level := OHToUInt(served)
-  private val same = if (p.inTurn) false.B else (lastServed & served).orR // what comes out of RAM can be chosen at once
-  private val fromEntries = arrived && same
-  private val fromQueue = kept && same
-  private val held = Mux1H(served, firsts)
-  private val heldPacket = Mux((byPush & served).orR, pushedPackets.read(io.level), comePackets.read(io.level))
+  io.level := level
+  private val sameServed = RegInit(false.B) // the list of the last clock
+  private val arrivedHere = RegInit(
+    false.B
+  ) // the list in which a queue has arrived is served: what comes out of RAM can be chosen at once
+  private val fromEntries = if (p.inTurn) false.B else arrivedHere
+  private val waits = p.inTurn || SecondPacket.isKnown(p) // what comes behind a keep is not chosen at once
+  private val fromQueue = if (waits) false.B else kept && sameServed
+  private val packetOf = OHToUInt(served) // and not `level`, which synthesis would take into the RAM
+  private val heldPacket = Mux(held.byPush, pushedPackets.read(packetOf), comePackets.read(packetOf))
   private val roundArrived = arrived && lastRound
   private val roundDeficit = Mux(roundArrived, arrivedEntry.deficit, deficit)
   io.chosen.valid := (valid.asUInt & served).orR
   io.chosen.bits.head.queue := Mux(fromEntries, arrivedQueue, held.queue)
-  io.chosen.bits.head.packet := Mux(comes && same, comingPacket, heldPacket)
+  io.chosen.bits.head.packet := Mux(fromEntries, arrivedEntry.packet, Mux(fromQueue, coming.packet, heldPacket))
   io.chosen.bits.deficit := (if (p.inTurn) deficit else roundDeficit)
   // Each late answer meets one choice whose selects are early.
   private def choose(ofEntries: Bool, ofQueue: Bool, held: Bool) =
-    (fromEntries && ofEntries) || (fromQueue && ofQueue) || (!(comes && same) && held)
-  io.keptCovered := (if (p.inTurn) false.B else keptCovered)
-  io.coveredIf := VecInit(
-    Seq(false.B, true.B).map(kept => !served(Level.Round) || choose(arrivedEntry.covered, kept, heldCovered))
-  )
-  io.more := choose(arrivedMore, keptMore, held.more)
+    (fromEntries && ofEntries) || (fromQueue && ofQueue) || (!fromEntries && !fromQueue && held)
+  private val either = Seq(false.B, true.B)
+  io.keptCovered := (if (waits) false.B else coming.covered)
+  private val arrivedCovered = arrivedEntry.covered || !lastRound
+  io.coveredIf := VecInit(either.map(kept => choose(arrivedCovered, kept, held.covered)))
+  io.keptMore := (if (waits) false.B else coming.more)
+  io.moreIf := VecInit(either.map(kept => choose(arrivedMore, kept, held.more)))
   io.moved := Mux(fromEntries, arrivedMoved, held.moved)
   io.shaped := Mux(fromEntries, io.behindService.shaped, held.shaped)
-  io.behind := Mux(fromEntries, arrivedBehind, held.behind)
+  io.behind := Mux(fromEntries, arrivedBehind, heldBehind)
+  io.settled := !(if (p.inTurn) RegNext(io.keep || io.pop, false.B) else if (waits) kept else false.B)
+
+  second.io.first.valid := io.chosen.valid
+  second.io.first.bits := heldPacket
+  second.io.more := held.more
+  second.io.deficit := deficit
+  second.io.arrived.valid := fromEntries
+  second.io.arrived.bits.packet := arrivedEntry.packet
+  second.io.arrived.bits.deficit := arrivedEntry.deficit
+  second.io.arrived.bits.more := arrivedMore
+  second.io.arrived.bits.newest := io.behindNewest
+  second.io.arrived.bits.newestBefore := io.behindNewestBefore
+  second.io.same := sameServed
+  second.io.none := !valid.asUInt.orR
+  second.io.pushed.valid := pushing
+  second.io.pushed.bits := pushed.head.packet
+  second.io.pushedDeficit := pushed.deficit
+  second.io.pushedMore := io.pushMore
+  second.io.comesInRound := Mux(kept, lastRound, served(Level.Round))
+  second.io.inRound := served(Level.Round)
+  second.io.keep := io.keep
+  second.io.pop := io.pop
+  second.io.joins.valid := is(joinedQueue, io.chosen.bits.head.queue)
+  second.io.joins.bits := io.joined.bits.packet
+  second.io.successor := io.successor
+  second.io.newestServed := io.newestServed
+  io.ask := second.io.ask
+  io.askQueue := (if (SecondPacket.isKnown(p)) Mux(second.io.none, pushed.head.queue, io.chosen.bits.head.queue)
+                  else io.chosen.bits.head.queue)
 
   // ---- a push
   private val pushLevel = Level(io.pushService)
@@ -168,26 +217,45 @@ class ServiceLists(p: LaneParams) extends Module {
   stored.deficit := pushed.deficit
   stored.covered := io.storeCovered
   entries.write(io.store.valid, pushed.head.queue, stored)
-  private val pushing = io.store.valid && io.push
   links.write(pushing && valid(pushLevel), tails.read(pushLevel), pushed.head.queue)
   when(pushing) { tails.write(pushLevel, pushed.head.queue) }
 
   private val pushes = VecInit(Seq.tabulate(Level.Count)(level => pushing && pushLevel === level.U)).asUInt
   private val arrives = Mux(arrived, lastServed, 0.U)
-  private val keeps = Mux(kept, lastServed, 0.U)
-  private val alone = (arrives & Fill(Level.Count, arrivedLone)) | (~arrives & lone) | followed
-  servedLone := Mux(fromEntries, arrivedLone, (lone & served).orR)
+  private val keeps = Mux(kept, lastServed, Mux(advances, served, 0.U))
+  servedLone := Mux(fromEntries, arrivedLone, held.lone)
   private val empties = io.pop && servedLone // the list that is served
-  private val highestBehind = PriorityEncoderOH((valid.asUInt & ~served) | pushes)
-  private val highest = PriorityEncoderOH(valid.asUInt | pushes)
+  // Of the lists that hold queues, and whether the one that is pushed into goes before them: a push is known later than they.
+  private def highest(valid: UInt): (UInt, Bool) = {
+    val above = VecInit(Seq.tabulate(Level.Count)(level => !valid(level, 0).orR)).asUInt
+    (PriorityEncoderOH(valid), (pushes & above).orR)
+  }
+  private val (full, pushWins) = highest(valid.asUInt)
+  private val (fullBehind, pushWinsBehind) = highest(valid.asUInt & ~served)
   // In turn that a list falls empty is heeded a clock later: nothing is served in that clock, and `pop` is known late.
   private val heeded = if (p.inTurn) false.B else empties
   private val unheeded = RegNext(empties && !heeded, false.B)
-  served := Mux(io.hold, served, Mux(heeded, highestBehind, highest))
+
+  /** Of the list that is served next; it falls empty that is served now, or not: both are known long before which. */
+  private def next[T <: Data](same: (T, T), other: (T, T)): T =
+    Mux(heeded, Mux(io.hold, same._1.asUInt, other._1.asUInt), Mux(io.hold, same._2.asUInt, other._2.asUInt))
+      .asTypeOf(same._1)
+  private def orPushes(wins: Bool, list: UInt) = Mux(wins, pushes, list)
+  private val others = (orPushes(pushWinsBehind, fullBehind), orPushes(pushWins, full))
+  served := next((served, served), others)
+  private def orPushLevel(wins: Bool, list: UInt) = Mux(wins, pushLevel, OHToUInt(list))
+  level := next((level, level), (orPushLevel(pushWinsBehind, fullBehind), orPushLevel(pushWins, full)))
+  private def isServed(list: UInt) = (list & served).orR
+  private val stays = isServed(served)
+  sameServed := next((stays, stays), (isServed(others._1), isServed(others._2)))
+  arrivedHere := io.pop && !servedLone && Mux(io.hold, stays, isServed(others._2))
+  assert(
+    fromEntries === ((!p.inTurn).B && arrived && sameServed),
+    "it is not known whether the queue that arrives is served"
+  )
   io.standing := RegNext(Mux(heeded, (valid.asUInt & ~served).orR, valid.asUInt.orR) || pushing, false.B)
   io.holdsQueues := valid.asUInt.orR
 
-  private def is(other: Valid[UInt], queue: UInt): Bool = other.valid && other.bits === queue
   private val ofServed = Wire(UInt(Scheduler.DeficitBits.W))
   ofServed := Mux(io.taken && served(Level.Round), io.deficitLeft, roundDeficit)
   deficit := ofServed
@@ -197,56 +265,68 @@ class ServiceLists(p: LaneParams) extends Module {
   private val follows = pushes & served & Fill(Level.Count, servedLone)
   followed := (if (p.inTurn) RegNext(follows, 0.U) & Fill(Level.Count, RegNext(io.pop, false.B)) else 0.U)
   private val becomesFirst = if (p.inTurn) opens else opens | (follows & Fill(Level.Count, io.pop))
-  when(becomesFirst.orR) { pushedPackets.write(pushLevel, pushed.head.packet) }
-  byPush := (byPush & ~(arrives | keeps | followed)) | becomesFirst
-  lone := (alone & ~pushes) | becomesFirst
+  private val anyFollows = if (p.inTurn) false.B else follows.orR
+  when(opens.orR || (anyFollows && io.pop)) { pushedPackets.write(pushLevel, pushed.head.packet) }
   private val pushedFirst = Wire(new First)
   pushedFirst.queue := pushed.head.queue
-  pushedFirst.behind := DontCare
-  pushedFirst.more := io.pushMore || is(io.joined, pushed.head.queue)
+  pushedFirst.more := io.pushMore || is(joinedQueue, pushed.head.queue)
   pushedFirst.shaped := io.pushService.shaped
   pushedFirst.moved := is(io.configured, pushed.head.queue)
+  pushedFirst.covered := io.storeCovered || io.pushService.strict
+  pushedFirst.lone := true.B
+  pushedFirst.byPush := true.B
   private val followerFirst = Delay(pushedFirst)
-  for (level <- 0 until Level.Count) {
-    val first = firsts(level)
-    when(arrives(level)) {
-      first.queue := arrivedQueue
-      first.behind := arrivedBehind
-      first.shaped := io.behindService.shaped
-    }
+
+  /** The first of a list in the next clock, and who stands behind it, unless what is pushed comes first: from who is now. */
+  private def updated(list: UInt, old: First, oldBehind: UInt): (First, UInt) = {
+    def here(those: UInt) = (those & list).orR
+    val (arrivesHere, keepsHere) = (here(arrives), here(keeps))
+    val first = Wire(new First)
+    first.queue := Mux(arrivesHere, arrivedQueue, old.queue)
+    first.shaped := Mux(arrivesHere, io.behindService.shaped, old.shaped)
     first.more := Mux(
-      arrives(level),
-      arrivedMore || is(io.joined, arrivedQueue),
-      Mux(keeps(level), keptMore, first.more) || is(io.joined, first.queue)
+      arrivesHere,
+      Mux(keepsHere, coming.more, arrivedMore) || is(joinedQueue, arrivedQueue),
+      Mux(keepsHere, coming.more, old.more) || is(joinedQueue, old.queue)
     )
     first.moved := Mux(
-      arrives(level),
+      arrivesHere,
       arrivedMoved || is(io.configured, arrivedQueue),
-      first.moved || is(io.configured, first.queue)
+      old.moved || is(io.configured, old.queue)
     )
-    when(followed(level)) {
+    first.covered := Mux(keepsHere, coming.covered, Mux(arrivesHere, arrivedCovered, old.covered))
+    val alone = Mux(arrivesHere, arrivedLone, old.lone) || here(followed)
+    first.lone := alone && !here(pushes)
+    first.byPush := old.byPush && !arrivesHere && !keepsHere
+    when(here(followed)) {
       first.queue := followerFirst.queue
-      first.more := followerFirst.more || is(io.joined, followerFirst.queue)
+      first.more := followerFirst.more || is(joinedQueue, followerFirst.queue)
       first.shaped := followerFirst.shaped
+      first.covered := followerFirst.covered
       first.moved := followerFirst.moved || is(io.configured, followerFirst.queue)
+      first.byPush := false.B
     }
+    (first, Mux(here(pushes) && alone, pushed.head.queue, Mux(arrivesHere, arrivedBehind, oldBehind)))
+  }
+  private val levels = 0 until Level.Count
+  for (level <- levels) {
+    val (first, behind) = updated((1 << level).U, firsts(level), behinds(level))
+    firsts(level) := Mux(becomesFirst(level), pushedFirst, first)
+    behinds(level) := behind
     when(becomesFirst(level)) {
       valid(level) := true.B
-      first.queue := pushedFirst.queue
-      first.more := pushedFirst.more
-      first.shaped := pushedFirst.shaped
-      first.moved := pushedFirst.moved
-    }.otherwise {
-      when(empties && served(level) && !pushes(level)) { valid(level) := false.B }
-      when(pushes(level) && alone(level)) { first.behind := pushed.head.queue }
-    }
+    }.elsewhen(empties && served(level) && !pushes(level)) { valid(level) := false.B }
   }
-  private def round(entry: Stored): Unit = {
-    deficit := entry.deficit
-    heldCovered := entry.covered
-  }
-  when(becomesFirst(Level.Round)) { round(stored) }
-  when(followed(Level.Round)) { round(Delay(stored)) }
+  private def of(list: UInt) = updated(list, Mux1H(list, firsts), Mux1H(list, behinds))
+  private val (ownFirst, ownBehind) = updated(served, held, heldBehind)
+  private val ((highestFirst, highestBehind), (otherFirst, otherBehind)) = (of(full), of(fullBehind))
+  held := next(
+    (pushedFirst, Mux((opens & served).orR, pushedFirst, ownFirst)),
+    (Mux(pushWinsBehind, pushedFirst, otherFirst), Mux(pushWins, pushedFirst, highestFirst))
+  )
+  heldBehind := next((ownBehind, ownBehind), (otherBehind, highestBehind))
+  when(becomesFirst(Level.Round)) { deficit := stored.deficit }
+  when(followed(Level.Round)) { deficit := Delay(stored.deficit) }
 
   private val parkedEntry = entries.read(io.parkedQueue, true.B)
   io.parked.head.queue := Delay(io.parkedQueue)
@@ -255,18 +335,28 @@ class ServiceLists(p: LaneParams) extends Module {
 
   private val isSettled = !RegNext(io.hold, false.B) && !unheeded
   assert(!isSettled || served === PriorityEncoderOH(valid.asUInt), "another list is the highest")
-  for (level <- 0 until Level.Count) {
+  assert(!io.chosen.valid || level === OHToUInt(served), "it is not known which list is served")
+  assert(sameServed === (lastServed & served).orR, "it is not known whether the same list is served")
+  assert(!io.chosen.valid || held.asUInt === Mux1H(served, firsts).asUInt, "it is not known who stands first")
+  assert(!io.chosen.valid || held.lone || heldBehind === Mux1H(served, behinds), "it is not known who stands behind")
+  for (level <- levels) {
     val first = Mux(arrives(level), arrivedQueue, Mux(followed(level), follower.queue, firsts(level).queue))
     assert(
-      !valid(level) || alone(level) === (tails.read(level.U) === first),
+      !valid(level) || (Mux(
+        arrives(level),
+        arrivedLone,
+        firsts(level).lone
+      ) || followed(level)) === (tails.read(level.U) === first),
       "it is not known whether a list holds one queue"
     )
   }
   private val roundHeld = valid(Level.Round) && served(Level.Round) && !(comes && lastRound) && !followed(Level.Round)
   assert(
-    !roundHeld || heldCovered === (deficit >= heldPacket.lenBytes),
+    !roundHeld || held.covered === (deficit >= heldPacket.lenBytes),
     "it is not known whether a deficit covers the packet"
   )
+  private val strictHeld = io.chosen.valid && !served(Level.Round) && !(comes && sameServed) && !followed.orR
+  assert(!strictHeld || held.covered, "a packet of a strict queue waits for a deficit")
   assert(!isSettled || io.standing === io.chosen.valid, "it is not known whether a queue is chosen")
   assert(!(io.pop && io.keep), "a queue is kept and taken off at once")
   if (p.inTurn)

@@ -31,11 +31,9 @@ class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
   * queue's first in place of a victim; and those of VictimPipeline.
   * After reset nothing may come until `ready`, for as many clocks as there are cells, or lists by distance. It keeps no byte counts.
   */
-class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
-  require(
-    v.queues == p.queues && v.cells == p.cells,
-    s"the victim search is built for ${v.queues} queues and ${v.cells} cells"
-  )
+class VictimQueues(p: LaneParams) extends Module {
+  require(p.victims != 0, s"victims is ${p.victims}; legal with the victim search are powers of two up to ${p.queues}")
+  private val v = VictimParams.of(p)
 
   val io = IO(new QueuePorts(p) {
     val arrival = Flipped(Valid(new ArrivalRequest(p, v)))
@@ -76,7 +74,8 @@ class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
   io.awake.bits.packet.cell := s5.headCell
   io.awake.bits.packet.lenBytes := s5.lenBytes
   io.joined.valid := pipeline.io.joined
-  io.joined.bits := s5.queue
+  io.joined.bits.queue := s5.queue
+  io.joined.bits.packet := io.awake.bits.packet
 
   private val successor = Wire(new PacketRef(p))
   successor.cell := pipeline.io.successor.cell
@@ -90,6 +89,8 @@ class VictimQueues(p: LaneParams, v: VictimParams) extends Module {
   io.successor := successor
   io.newestServed := pipeline.io.newestServed
   io.newest := pipeline.io.newest
+  io.newestLength := DontCare // no second packet is known of
+  io.newestBefore := DontCare
   io.refilled.valid := pipeline.io.refilled
   io.refilled.bits.queue := t1Queue
   io.refilled.bits.packet := successor

@@ -22,6 +22,7 @@ class QueueManagerTest extends AnyFlatSpec with ChiselSim {
     var entering: Option[(Int, Packet)] = None
     var taken: Option[(Int, Packet, Boolean)] = None // and whether it was thought the last
     var looked: Seq[Int] = Seq(0, 0)
+    var asked: Option[(Int, Packet)] = None // whose successor, which is that packet
     val newest = Array.fill(p.queues)(-1)
     var sent, received, refills, sleeps = 0
 
@@ -55,7 +56,6 @@ class QueueManagerTest extends AnyFlatSpec with ChiselSim {
         dut.io.taken.bits.descriptor.arrival.expect(arrival(packet).U)
         dut.io.newestServed.expect(newest(q).U)
         first(q) = model(q).headOption
-        if (!last) first(q).foreach(expect(dut.io.successor, _))
         if (last && first(q).isDefined) {
           refilled = true
           refills += 1
@@ -69,6 +69,10 @@ class QueueManagerTest extends AnyFlatSpec with ChiselSim {
         // The cell is reused soon, to provoke what a stale link would do.
         if (random.nextBoolean()) free.prepend(packet.cell) else free.append(packet.cell)
       }
+      for ((q, packet) <- asked) {
+        expect(dut.io.successor, packet)
+        dut.io.newestServed.expect(newest(q).U)
+      }
       dut.io.refilled.valid.expect(refilled.B)
       for (i <- 0 until 2 if newest(looked(i)) >= 0) dut.io.newest(i).expect(newest(looked(i)).U)
 
@@ -80,10 +84,22 @@ class QueueManagerTest extends AnyFlatSpec with ChiselSim {
         if (wakes) {
           dut.io.awake.bits.queue.expect(q.U)
           expect(dut.io.awake.bits.packet, packet)
-        } else dut.io.joined.bits.expect(q.U)
+        } else {
+          dut.io.joined.bits.queue.expect(q.U)
+          expect(dut.io.joined.bits.packet, packet)
+        }
       }
 
       val takes = takeFrom.filter(q => first(q).isDefined)
+      // Any packet that has had a successor for a clock; of the queue that is served, if one is.
+      val askQueue = takes.getOrElse(random.nextInt(p.queues))
+      val place =
+        if (model(askQueue).size < 2) None
+        else Some(if (random.nextBoolean()) 0 else random.nextInt(model(askQueue).size - 1))
+      asked = place.map(i => askQueue -> model(askQueue)(i + 1))
+      dut.io.askQueue.poke(askQueue.U)
+      dut.io.ask.valid.poke(place.isDefined.B)
+      place.foreach(i => dut.io.ask.bits.poke(model(askQueue)(i).cell.U))
       dut.io.take.poke(takes.isDefined.B)
       taken = takes.map { q =>
         val packet = model(q).dequeue()

@@ -9,16 +9,17 @@ import vermilion.lane.LaneParams
   *
   * Assumed: a packet has a cell that no queued packet has; it may be used again in the clock behind `taken`. Queues and cells are of the build.
   * The taker takes only what the block told it, the first packet of a queue, and asks for sleep (`emptied`) when it knows of none behind, as
-  * `schedule/ServiceLists` does. Which packets come, to which queue, and who is taken when, is free, up to one of each a clock.
+  * `schedule/ServiceLists` does. Which packets come, to which queue, and who is taken when, is free, up to one of each a clock. So is whose successor is
+  * asked for, if it has had one for a clock; a taker that has asked for that of a packet behind the first knows the next first from before.
   *
   * Beside the block stand plain queues, arrays of packets in order. A packet is in its queue from the clock behind its enqueue on (e1).
   */
 class QueueChecks(p: LaneParams) extends Module {
   private val TagBits = 2 // stands for all else that a descriptor carries
   val free = IO(Input(new Bundle {
-    val enqueues, takes = Bool()
-    val queue, takeQueue = UInt(p.queueBits.W)
-    val cell = UInt(p.cellBits.W)
+    val enqueues, takes, asks = Bool()
+    val queue, takeQueue, askQueue = UInt(p.queueBits.W)
+    val cell, askPlace = UInt(p.cellBits.W)
     val tag = UInt(TagBits.W)
     val look = Vec(2, UInt(p.queueBits.W))
   }))
@@ -61,6 +62,11 @@ class QueueChecks(p: LaneParams) extends Module {
   private val takenQueue = Delay(free.takeQueue)
   private val takenCell = Delay(dut.io.serve.packet.cell)
   private val asked = RegInit(false.B) // for sleep
+  private val sought = RegInit(false.B) // somebody's successor
+  private val soughtFirst = Reg(Bool()) // that of its queue's first packet
+  private val soughtQueue = Reg(UInt(p.queueBits.W))
+  private val soughtCell = Reg(UInt(p.cellBits.W))
+  private val soughtPacket = Reg(new Packet)
   private def without(from: Plain): Plain = {
     val rest = Wire(new Plain)
     for (i <- 0 until p.cells) rest.packets(i) := from.packets((i + 1).min(p.cells - 1))
@@ -85,9 +91,12 @@ class QueueChecks(p: LaneParams) extends Module {
   private val moreNow = WireDefault(more)
   private val follows = taken && !asked
   when(follows) {
-    firstNow(takenQueue) := dut.io.successor
+    when(sought && soughtFirst) { firstNow(takenQueue) := dut.io.successor }.otherwise {
+      firstNow(takenQueue).cell := now(takenQueue).packets(0).cell
+      firstNow(takenQueue).lenBytes := now(takenQueue).packets(0).tag
+    }
     knownNow(takenQueue) := true.B
-    moreNow(takenQueue) := dut.io.successor.cell =/= dut.io.newestServed
+    moreNow(takenQueue) := firstNow(takenQueue).cell =/= dut.io.newestServed
   }
   first := firstNow
   known := knownNow
@@ -100,8 +109,19 @@ class QueueChecks(p: LaneParams) extends Module {
   dut.io.serve.packet := firstNow(free.takeQueue)
   dut.io.emptied := !moreNow(free.takeQueue)
   dut.io.look := free.look
+  private val askQueue = Mux(take, free.takeQueue, free.askQueue)
+  private val askFrom = now(askQueue)
+  private val asks = free.asks && free.askPlace +& 1.U < askFrom.length
+  dut.io.askQueue := askQueue
+  dut.io.ask.valid := asks
+  dut.io.ask.bits := askFrom.packets(free.askPlace).cell
+  sought := asks
+  soughtFirst := free.askPlace === 0.U
+  soughtQueue := askQueue
+  soughtCell := dut.io.ask.bits
+  soughtPacket := askFrom.packets(free.askPlace + 1.U)
   when(take) { known(free.takeQueue) := false.B }
-  when(dut.io.joined.valid) { more(dut.io.joined.bits) := true.B }
+  when(dut.io.joined.valid) { more(dut.io.joined.bits.queue) := true.B }
   for (told <- Seq(dut.io.awake, dut.io.refilled)) when(told.valid) {
     known(told.bits.queue) := true.B
     first(told.bits.queue) := told.bits.packet
@@ -110,7 +130,7 @@ class QueueChecks(p: LaneParams) extends Module {
   // A packet that finds its queue refilled in the same clock stands behind.
   when(dut.io.refilled.valid) {
     more(dut.io.refilled.bits.queue) := dut.io.refilled.bits.packet.cell =/= dut.io.newestServed ||
-      (dut.io.joined.valid && dut.io.joined.bits === dut.io.refilled.bits.queue)
+      (dut.io.joined.valid && dut.io.joined.bits.queue === dut.io.refilled.bits.queue)
   }
 
   // ---- cells
@@ -128,10 +148,9 @@ class QueueChecks(p: LaneParams) extends Module {
   }
   assert(!dut.io.refilled.valid || (taken && asked), "a refill is told of a queue that was not emptied")
   assert(!dut.io.refilled.valid || dut.io.refilled.bits.queue === takenQueue, "another queue is refilled")
-  assert(
-    !follows || (!now(takenQueue).empty && isRef(dut.io.successor, now(takenQueue).packets(0))),
-    "the successor is not the next packet"
-  )
+  assert(!follows || !now(takenQueue).empty, "a queue is thought to hold more than it does")
+  assert(!sought || isRef(dut.io.successor, soughtPacket), "the successor is not the next packet")
+  assert(!sought || dut.io.newestServed === plain(soughtQueue).newest.cell, "another packet counts as the newest")
   assert(
     !dut.io.refilled.valid || isRef(dut.io.refilled.bits.packet, now(takenQueue).packets(0)),
     "a refilled queue shows another packet as its first"
@@ -144,7 +163,7 @@ class QueueChecks(p: LaneParams) extends Module {
       !wakes || (dut.io.awake.bits.queue === e1Queue && isRef(dut.io.awake.bits.packet, e1Packet)),
       "another packet wakes a queue"
     )
-    assert(wakes || dut.io.joined.bits === e1Queue, "a packet joins another queue")
+    assert(wakes || dut.io.joined.bits.queue === e1Queue, "a packet joins another queue")
   }
   assert(e1 || !(dut.io.awake.valid || dut.io.joined.valid), "a packet is told that never came")
   assert(!taken || !known(takenQueue), "a queue's first packet is known before its last one is gone")
@@ -159,6 +178,14 @@ class QueueChecks(p: LaneParams) extends Module {
   for (i <- 0 until 2) {
     val looked = plain(Delay(free.look(i)))
     assert(looked.empty || dut.io.newest(i) === looked.newest.cell, "a look at the newest packet shows another")
+    if (i == 0) {
+      val before = looked.packets((looked.length - 2.U)(p.cellBits - 1, 0))
+      assert(looked.empty || dut.io.newestLength === looked.newest.tag, "a look shows another length")
+      assert(
+        looked.length < 2.U || dut.io.newestBefore === before.cell,
+        "a look shows another packet before the newest"
+      )
+    }
   }
   private def namesOf(q: Plain) =
     Seq.tabulate(p.cells)(i => Mux(i.U < q.length, UIntToOH(q.packets(i).cell, p.cells), 0.U))
@@ -199,9 +226,9 @@ class QueueChecks(p: LaneParams) extends Module {
   }
   private val asleep = taken && asked && !dut.io.refilled.valid
   private val sleeps = woken(e1Queue) === slept(e1Queue) || (asleep && takenQueue === e1Queue)
-  private val link = next(takenCell)
-  assert(dut.io.newestServed === newest(takenQueue), "a read of the newest packet shows an older one")
-  assert(!follows || isRef(dut.io.successor, link), "a read of a link shows an older one")
+  private val link = next(soughtCell)
+  assert(dut.io.newestServed === newest(soughtQueue), "a read of the newest packet shows an older one")
+  assert(!sought || isRef(dut.io.successor, link), "a read of a link shows an older one")
   assert(!e1 || dut.io.awake.valid === sleeps, "a read of a queue's bits shows older ones")
   for ((q, i) <- plain.zipWithIndex) {
     assert(awake(i) === !q.empty, "a queue is awake without a packet, or asleep with one")

@@ -279,6 +279,50 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
       }
     }
 
+  it should "keep the wire's pace while a strict queue's packets come one by one over full queues of the round" in
+    simulate(new EgressQueues(LaneParams(cells = 4096))) { dut =>
+      val seed = 18
+      info(s"seed $seed")
+      val bench = new EgressBench(dut, LaneParams(cells = 4096), seed)
+      bench.configure(0, Service(strict = true))
+      for (q <- 1 until 16) bench.configure(q, Service(quantum = 1522))
+      bench.configurePort(Service())
+      for (every <- Seq(2, 3, 5)) {
+        for (_ <- 0 until 900) bench.clockOfFour(Some(1 + bench.random.nextInt(15) -> 64), ready = false)
+        val before = bench.left.size
+        for (i <- 0 until 600) bench.clockOfFour(Option.when(i % every == 0)(0 -> 64))
+        val pace = (bench.left.size - before) / 600.0
+        assert(pace > 0.594, s"a strict packet every $every clocks: $pace a clock")
+        bench.drain()
+      }
+    }
+
+  // The lists' own assertions judge: no packet of a strict queue ever waits for a deficit.
+  it should "send strict packets, long and short, whatever the round's deficit is when they come" in
+    simulate(new EgressQueues(LaneParams(cells = 4096))) { dut =>
+      val seed = 19
+      info(s"seed $seed")
+      val bench = new EgressBench(dut, LaneParams(cells = 4096), seed)
+      val random = bench.random
+      for (q <- 0 until 2) bench.configure(q, Service(quantum = 2048))
+      for (q <- 2 until 4) bench.configure(q, Service(strict = true, priority = 3))
+      bench.configurePort(Service())
+      for (_ <- 0 until 12) {
+        for (i <- 0 until 200) bench.clockOfFour(Some(i % 2 -> 1024), ready = false)
+        var (next, pair) = (0, false)
+        for (i <- 0 until 600) {
+          val comes = i >= next
+          if (comes) { // often a second one two clocks behind the first
+            next = i + (if (pair) 3 + random.nextInt(6) else 2)
+            pair = !pair
+          }
+          val arrival = Option.when(comes)(2 + random.nextInt(2) -> (if (random.nextBoolean()) 64 else 1500))
+          bench.clockOfFour(arrival)
+        }
+        bench.drain()
+      }
+    }
+
   it should "never let a higher level wait for more than what is chosen, and share fairly among those that have packets" in
     simulate(new EgressQueues(p)) { dut =>
       val seed = 9

@@ -13,7 +13,8 @@ import vermilion.schedule.Scheduler
 import vermilion.stream.Chain
 
 /** The victim queues in front of the scheduler, wired as EgressQueues wires QueueManager. */
-class VictimEgress(p: LaneParams, v: VictimParams) extends Module {
+class VictimEgress(p: LaneParams) extends Module {
+  private val v = VictimParams.of(p)
   val io = IO(new Bundle {
     val arrival = Flipped(Valid(new ArrivalRequest(p, v)))
     val room = Input(Bool())
@@ -24,12 +25,14 @@ class VictimEgress(p: LaneParams, v: VictimParams) extends Module {
     val busy = Output(Bool())
     val ready = Output(Bool())
   })
-  private val queues = Module(new VictimQueues(p, v))
+  private val queues = Module(new VictimQueues(p))
   private val scheduler = Module(new Scheduler(p))
   queues.io.arrival := io.arrival
   queues.io.serve := scheduler.io.serve
   queues.io.take := scheduler.io.take
   queues.io.emptied := scheduler.io.emptied
+  queues.io.ask := scheduler.io.ask
+  queues.io.askQueue := scheduler.io.askQueue
   queues.io.look := scheduler.io.look
   scheduler.io.awake := queues.io.awake
   scheduler.io.awakesOther := queues.io.awakesOther
@@ -38,6 +41,8 @@ class VictimEgress(p: LaneParams, v: VictimParams) extends Module {
   scheduler.io.successor := queues.io.successor
   scheduler.io.newestServed := queues.io.newestServed
   scheduler.io.newest := queues.io.newest
+  scheduler.io.newestLength := queues.io.newestLength
+  scheduler.io.newestBefore := queues.io.newestBefore
   scheduler.io.now := 0.U
   scheduler.io.configure.valid := false.B
   scheduler.io.configure.bits := DontCare
@@ -56,8 +61,8 @@ class VictimEgress(p: LaneParams, v: VictimParams) extends Module {
 class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
   private case class Packet(queue: Int, cell: Int, lenBytes: Int, arrival: Int)
 
-  private def runs(p: LaneParams, indexed: Int): Unit =
-    simulate(new VictimEgress(p, VictimParams(p.queues, p.cells, indexed))) { dut =>
+  private def runs(p: LaneParams): Unit =
+    simulate(new VictimEgress(p)) { dut =>
       val seed = 6
       info(s"seed $seed")
       val random = new Random(seed)
@@ -157,9 +162,8 @@ class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
   behavior of "VictimQueues"
 
   it should "keep the order of what stays, with the scheduler, and give every cell back" in runs(
-    LaneParams(cells = 256),
-    16
+    LaneParams(cells = 256, victims = 16)
   )
 
-  it should "do so where only some queues have lists" in runs(LaneParams(cells = 256, queues = 3), 2)
+  it should "do so where only some queues have lists" in runs(LaneParams(cells = 256, queues = 3, victims = 2))
 }
