@@ -222,6 +222,32 @@ async def one_flow_in_every_clock(dut):
     assert bench.met["red"] > 100 and bench.met["green"] > 100 and bench.met["raised"] > 100
 
 
+@cocotb.test(skip=IN_TURN)
+async def a_run_longer_than_its_count(dut):
+    """L_Y ends at 2^17 - 1 with A_Y less than a packet above: what is counted on would be probed; out of RAM and from the packet just ahead."""
+    bench = Bench(dut, 8)
+    await bench.start()
+    c = config(kind=3, alpha_eighths=7, increase_by_factor=1, initial_average=16383 * 256 + 250)
+    await bench.slot((headers(0, flags=SYN), c, 0))
+    seq, reds = 0, 0
+    while seq < 16384 + 2**17 - 100:  # the answers are not looked at: the state says later whether one was wrong
+        seq += 1
+        dut.io_request_bits_headers_tcpSeq.value, dut.io_request_bits_headers_tcpFlags.value = seq, ACK
+        reds += bench.model.step(headers(seq, flags=ACK), c, bench.time, 0).colour == 2
+        await FallingEdge(dut.clock)
+    dut.io_request_valid.value = 0
+    for _ in range(2 * LATENCY):
+        await FallingEdge(dut.clock)
+    bench.expected.clear()
+    for gap in [0] * 150 + [1, 2, 3, 8] * 20:
+        seq += 1
+        await bench.slot((headers(seq, flags=ACK), c, 0))
+        for _ in range(gap):
+            await bench.slot(None)
+    await bench.finish()
+    assert reds == 1 and bench.met["red"] == 0 and bench.stands["state_burst"] == 2**17 - 1
+
+
 @cocotb.test()
 async def one_set_in_every_clock(dut):
     """Flows of one set alone, made and displaced and aged in neighbouring clocks."""

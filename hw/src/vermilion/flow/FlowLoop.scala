@@ -26,8 +26,10 @@ import vermilion.fixed.Arithmetic.{saturate, wrap}
   * n = 8 has no 1/(1 - alpha): raised, it is not probed until a loss. A change of n or of the rule finds `raised` as it is;
   * 2 (A + 1) takes the average for A_Y and clears it.
   *
-  * For the clock's sake the loop keeps beside the state what hangs on the state and, known a clock ahead, on the next packet's n, which may be another than the last one's:
+  * For the clock's sake the loop keeps beside the state what hangs on the state and, known a clock ahead, on the next packet's number and n, which may be
+  * another than the last one's:
   * {{{
+  *   against    how that number stands to the highest seen
   *   excess     raised: 256 L - 1, else 256 L - A - 1       so a loss is floor((8 A + n (excess + 1)) / 8) for both
   *   burstPlus  L + 1, saturating
   *   share      (8-n) (L + 1), with the n of the packet that comes next
@@ -88,6 +90,16 @@ object FlowLoop {
   /** The excess where L = 0. */
   def excessAtRest(average: UInt, raised: Bool): UInt = Cat(3.U(2.W), ~Mux(raised, 0.U, average))
 
+  /** How a segment's number stands to the highest seen, modulo 2^32 ([[FlowMarker]]). */
+  def against(seq: UInt, highest: UInt): SeqClass = {
+    val distance = seq - highest
+    val less = seq + (~highest).asUInt // the distance less 1, so that 0 is a loss
+    val c = Wire(new SeqClass)
+    c.jump := distance(31) ^ distance(30)
+    c.loss := less(31)
+    c
+  }
+
   /** Is L > A_Y, for L = `burst`? The sign of 8 average - (8-n) L, or of 8 average - 8 L; to 1/32 of a packet, which is exact. */
   def over(burst: UInt, share: UInt, s: FlowState): Bool = {
     val a = (s.average >> (AverageFrac - 3)).asUInt.pad(ShareBits)
@@ -133,6 +145,12 @@ object FlowLoop {
       AverageBits
     )
   }
+}
+
+/** What a segment's number says: neither is a new one. */
+class SeqClass extends Bundle {
+  val jump = Bool() // no distance that a TCP window can reach
+  val loss = Bool() // sent before; means nothing of a jump
 }
 
 /** A factor c = 0..8 as two terms: {0, 4, 8} and {0, 1, 2, -1}. */

@@ -89,16 +89,26 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   private val s5Place = Delay(s4Place)
   private val s6Place = Delay(s5Place)
   private def holds(p: Valid[FlowPlace]): Bool = p.valid && p.bits.found
-  private val states = new ForwardingRam(flows, new FlowState)
 
-  /** A state as the RAM has it, and beside it what the loop has no time for (FlowLoop). */
+  /** A state in RAM. */
+  private class Stored extends Bundle {
+    val state = new FlowState
+    val full = Bool() // L_Y cannot grow: told here, as there is no time behind the RAM
+  }
+  private val states = new ForwardingRam(flows, new Stored)
+
+  /** A state, and beside it what the loop has no time for (FlowLoop). */
   private class Held extends Bundle {
     val state = new FlowState
+    val against = new SeqClass // how the packet's number stands to `highestSeq`
     val burstPlus = UInt(BurstBits.W)
     val excess = UInt(FlowLoop.ExcessBits.W)
     val share = UInt(FlowLoop.ShareBits.W)
   }
   private val s7 = Reg(new Held)
+  private val s7Stored = Wire(new Stored)
+  s7Stored.state := s7.state
+  s7Stored.full := s7.state.burst.andR
   private val s7Writes = Delay(holds(s6Place))
   private val s7Index = Delay(s6Place.bits.index)
 
@@ -109,12 +119,13 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   private val s5Is7 = Delay(
     holds(s6Place) && s6Place.bits.index === s4Place.bits.index
   ) // what s7 writes is this flow's
-  s5Held.state := Mux(s5Is7, s7.state, s5Read)
+  private val s5Stored = Mux(s5Is7, s7Stored, s5Read)
+  s5Held.state := s5Stored.state
   s5Held.burstPlus := FlowLoop.plus(s5Held.state.burst)
   s5Held.excess := FlowLoop.excess(s5Held.state)
   private val s5Terms = Delay(FlowLoop.terms(packet(4).config))
-  private val s5Shares = Seq(true.B, false.B).map(FlowLoop.share(s5Held.state.burst, _, s5Terms))
-  s5Held.share := Mux(s5Held.state.burst.andR, s5Shares(1), s5Shares(0))
+  s5Held.share := FlowLoop.share(s5Held.state.burst, !s5Stored.full, s5Terms)
+  s5Held.against := FlowLoop.against(s5.seq, s5Held.state.highestSeq)
   private val next = Wire(new Held) // of the packet just ahead: the loop ends in the register in which it begins
   private val held = Reg(new Held)
   private val again = holds(s6Place) && s6Place.bits.index === s5Place.bits.index
@@ -132,16 +143,14 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   private val terms = Delay(s5Terms)
   private val red = Delay(s5.config.redRules)
   private val green = Delay(s5.config.greenRules)
-  private val distance = s6.seq - old.highestSeq
-  private val jump = distance(31) ^ distance(30)
-  private val loss = (s6.seq + (~old.highestSeq).asUInt)(31) // of the distance less 1; of no matter for a jump
+  private val (jump, loss) = (held.against.jump, held.against.loss)
   private val doubled = FlowLoop.doubled(old.average)
   private val lower = FlowLoop.afterLoss(old, held.excess, terms)
   private val credit = green && old.credits =/= 0.U
 
   // One of begins, loses, probes and steps holds, each by itself from these signs and none behind another.
   private val continues = !s6Place.bits.fresh && !s6.syn
-  private val isNew = !distance(31) && !distance(30) && !loss
+  private val isNew = !jump && !loss
   private val isOver = FlowLoop.over(held.burstPlus, held.share, old)
   private val begins = !continues || jump
   private val loses = continues && !jump && loss
@@ -166,6 +175,10 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   next.excess := gate(probes, FlowLoop.excessAtRest(doubled, terms.byFactor)) | gate(rests, excessOfRest) |
     gate(begins, s6BegunExcess) | gate(sinks, FlowLoop.excessAtRest(lower, false.B))
   next.state.highestSeq := gate(!loses, s6.seq) | gate(loses, old.highestSeq)
+  // Behind a loss the next number is held against the highest, else against this packet's, which is known a clock ahead.
+  private val againstHighest = FlowLoop.against(s5.seq, old.highestSeq)
+  private val againstLast = Delay(FlowLoop.against(packet(4).seq, s5.seq))
+  next.against := Mux(loses, againstHighest, againstLast)
   next.state.credits := gate(begins, begun.credits) |
     gate(loses, Mux(green, s6.config.recoveryCredits, old.credits)) | gate(probes, old.credits) |
     gate(steps, Mux(credit, old.credits - 1.U, old.credits))
@@ -175,7 +188,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   s7 := next
 
   // ---- Clock 7: write and answer -------------------------------------------------------------------------------------
-  states.write(s7Writes, s7Index, s7.state)
+  states.write(s7Writes, s7Index, s7Stored)
   private val has = holds(s6Place)
   private val answer = Wire(new FlowAnswer)
   answer.colour := Mux(has, colour, Mux(s6.bare, Colour.Green.U, Colour.Yellow.U))
