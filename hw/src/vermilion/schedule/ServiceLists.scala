@@ -225,13 +225,15 @@ class ServiceLists(p: LaneParams) extends Module {
   private val keeps = Mux(kept, lastServed, Mux(advances, served, 0.U))
   servedLone := Mux(fromEntries, arrivedLone, held.lone)
   private val empties = io.pop && servedLone // the list that is served
-  // Of the lists that hold queues, and whether the one that is pushed into goes before them: a push is known later than they.
-  private def highest(valid: UInt): (UInt, Bool) = {
-    val above = VecInit(Seq.tabulate(Level.Count)(level => !valid(level, 0).orR)).asUInt
-    (PriorityEncoderOH(valid), (pushes & above).orR)
-  }
-  private val (full, pushWins) = highest(valid.asUInt)
-  private val (fullBehind, pushWinsBehind) = highest(valid.asUInt & ~served)
+  // The highest list that holds queues, and the highest of the others than the one that is served; and whether the one that is pushed into goes before
+  // them, which is known later. Where a list is chosen every clock there is no time to look for them, and they stand in registers.
+  private val fullIs, fullBehindIs = RegInit(0.U(Level.Count.W))
+  private def highest(those: UInt): UInt = PriorityEncoderOH(those)
+  private val others = valid.asUInt & ~served
+  private val (full, fullBehind) = if (p.inTurn) (highest(valid.asUInt), highest(others)) else (fullIs, fullBehindIs)
+  private def pushGoesBefore(list: UInt): Bool =
+    (pushes & VecInit(Seq.tabulate(Level.Count)(level => !list(level, 0).orR)).asUInt).orR
+  private val (pushWins, pushWinsBehind) = (pushGoesBefore(full), pushGoesBefore(fullBehind))
   // In turn that a list falls empty is heeded a clock later: nothing is served in that clock, and `pop` is known late.
   private val heeded = if (p.inTurn) false.B else empties
   private val unheeded = RegNext(empties && !heeded, false.B)
@@ -241,19 +243,37 @@ class ServiceLists(p: LaneParams) extends Module {
     Mux(heeded, Mux(io.hold, same._1.asUInt, other._1.asUInt), Mux(io.hold, same._2.asUInt, other._2.asUInt))
       .asTypeOf(same._1)
   private def orPushes(wins: Bool, list: UInt) = Mux(wins, pushes, list)
-  private val others = (orPushes(pushWinsBehind, fullBehind), orPushes(pushWins, full))
-  served := next((served, served), others)
+  private val highestNext = (orPushes(pushWinsBehind, fullBehind), orPushes(pushWins, full))
+  served := next((served, served), highestNext)
+  if (!p.inTurn) {
+    // Of those that are left, with what is pushed, without the list that is served in the next clock.
+    def without(list: UInt, left: UInt): UInt =
+      Mux(pushGoesBefore(left) && !(pushes & list).orR, pushes, left)
+    val ofHeld = without(served, fullBehind)
+    fullIs := Mux(empties, highestNext._1, highestNext._2)
+    fullBehindIs := next(
+      (ofHeld, ofHeld),
+      (
+        Mux(pushWinsBehind, fullBehind, without(fullBehind, highest(others & ~fullBehind))),
+        Mux(pushWins, full, without(full, highest(valid.asUInt & ~full)))
+      )
+    )
+    assert(
+      full === highest(valid.asUInt) && fullBehind === highest(others),
+      "it is not known which list is the highest"
+    )
+  }
   private def orPushLevel(wins: Bool, list: UInt) = Mux(wins, pushLevel, OHToUInt(list))
   level := next((level, level), (orPushLevel(pushWinsBehind, fullBehind), orPushLevel(pushWins, full)))
   private def isServed(list: UInt) = (list & served).orR
   private val stays = isServed(served)
-  sameServed := next((stays, stays), (isServed(others._1), isServed(others._2)))
-  arrivedHere := io.pop && !servedLone && Mux(io.hold, stays, isServed(others._2))
+  sameServed := next((stays, stays), (isServed(highestNext._1), isServed(highestNext._2)))
+  arrivedHere := io.pop && !servedLone && Mux(io.hold, stays, isServed(highestNext._2))
   assert(
     fromEntries === ((!p.inTurn).B && arrived && sameServed),
     "it is not known whether the queue that arrives is served"
   )
-  io.standing := RegNext(Mux(heeded, (valid.asUInt & ~served).orR, valid.asUInt.orR) || pushing, false.B)
+  io.standing := RegNext(Mux(heeded, fullBehind.orR, full.orR) || pushing, false.B)
   io.holdsQueues := valid.asUInt.orR
 
   private val ofServed = Wire(UInt(Scheduler.DeficitBits.W))
