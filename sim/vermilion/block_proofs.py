@@ -38,7 +38,7 @@ QUEUES = {
         r"e1Newest_hit <= e1Valid & writeAddress == io_enqueue_bits_queue",
         "e1Newest_hit <= 1'h0",
     ),
-    "insomnia": Fault("a queue never falls asleep", "QueueManager", r"asleep = t1Emptied & .*?;", "asleep = 1'h0;"),
+    "insomnia": Fault("a queue never falls asleep", "QueueManager", r"asleep <= [^;]*& ~follows;", "asleep <= 1'h0;"),
     "refill": Fault(
         "a refill is not told",
         "QueueManager",

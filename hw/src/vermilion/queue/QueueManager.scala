@@ -107,9 +107,10 @@ class QueueManager(p: LaneParams) extends Module {
   io.taken.bits.descriptor := t1Descriptor
   private val t1Last = io.newestServed === t1Cell
   // Who asks for sleep has seen all packets of the clocks before, so only one that joins in the clock of the take can stand behind.
-  private val t1Followed = RegNext(io.joined.valid && io.joined.bits.queue === io.serve.queue, false.B)
+  private val follows = io.joined.valid && io.joined.bits.queue === io.serve.queue
+  private val t1Followed = RegNext(follows, false.B)
   private val t1Follower = Wire(new PacketRef(p))
-  private val asleep = t1Emptied && !t1Followed
+  private val asleep = RegNext(io.take && io.emptied && !follows, false.B)
   assert(!t1Emptied || t1Followed === !t1Last, "a queue is told empty that is not, or the reverse")
   io.refilled.valid := t1Emptied && t1Followed
   io.refilled.bits.queue := t1Queue
