@@ -2,7 +2,6 @@ package vermilion.decide
 
 import chisel3._
 import chisel3.util._
-import vermilion.control.Spacing
 import vermilion.fixed.Arithmetic.all
 import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
@@ -18,9 +17,9 @@ class VerdictInputs extends Bundle {
   val overLimit = Bool()
   val overEnd = Bool() // average over the end of the drop curve
   val canMark = Bool() // ECT or CE, and the queue does ECN
-  val spacing = UInt(2.W)
+  val geometric, waits = Bool() // spacing; neither: uniform
   val probability = UInt(ProbBits.W)
-  val draw = UInt(32.W)
+  val notDraw = UInt(32.W) // ~draw, as -R is wanted
 }
 
 /** The ports of what says a verdict. */
@@ -52,14 +51,13 @@ abstract class VerdictSaying(p: LaneParams) extends Module {
   protected def admits(in: VerdictInputs, early: Bool): Bool = !refused(in) && !in.overEnd && (in.canMark || !early)
 
   protected def never(in: VerdictInputs): Bool = in.probability === 0.U
-  protected def geometric(in: VerdictInputs): Bool = in.spacing === Spacing.Geometric.U
 
   /** Is R kept for the next packet? p = 0 forgets it; and where this draw was R and has decided, the next packet draws another. */
   protected def arms(in: VerdictInputs, armed: Bool, early: Bool): Bool =
     in.overEnd || (!never(in) && (armed || !early))
 
   /** Does the packet, not over the limit, change S or R? */
-  protected def writes(in: VerdictInputs): Bool = !refused(in) && (!geometric(in) || in.overEnd)
+  protected def writes(in: VerdictInputs): Bool = !refused(in) && (!in.geometric || in.overEnd)
 
   /** Frames that leave S and R alone, as those over the limit do. */
   protected def refused(in: VerdictInputs): Bool = in.bad || in.noBuffer || in.policed
@@ -98,7 +96,6 @@ class VerdictUnit(p: LaneParams) extends VerdictSaying(p) {
     val ahead = Bool() // S >= R
     val excess = UInt(ProbFrac.W) // the fraction of S - R, or a unit less where `begins`
     val begins = Bool()
-    val start = UInt(32.W) // ~R
   }
   private val depth = p.queues * 4
   private val ram = new ForwardingRam(depth, new State)
@@ -111,14 +108,12 @@ class VerdictUnit(p: LaneParams) extends VerdictSaying(p) {
 
   private val always = in.probability(ProbFrac)
   private val isZero = all((0 until ProbBits by 6).map(low => !in.probability((low + 5).min(ProbBits - 1), low).orR))
-  private val isGeometric = geometric(in)
-  private val waits = in.spacing === Spacing.Wait.U
   private val isAhead = old.armed && old.ahead
 
   /** S - R + p of the fraction and its carry, a unit more where `begins`: the lowest bits are that twice. */
   private def plus(x: UInt, begins: Bool): UInt = (Cat(in.probability(ProbFrac - 1, 0), begins) +& Cat(x, begins)) >> 1
   private val sum =
-    Mux(old.armed, plus(old.excess, old.begins), plus(~in.draw, true.B))
+    Mux(old.armed, plus(old.excess, old.begins), plus(in.notDraw, true.B))
 
   /** That carry by a chain of its own, at the end of which it passes where it is the answer; `yes` is one without it. */
   private def reaches(x: UInt, begins: Bool, passes: Bool, yes: Bool): Bool =
@@ -127,18 +122,17 @@ class VerdictUnit(p: LaneParams) extends VerdictSaying(p) {
     reaches(
       old.excess,
       old.begins,
-      passes = old.armed && !isGeometric && (old.ahead || !waits),
-      yes = always || (isAhead && !isGeometric && !waits)
-    ) || reaches(~in.draw, !isGeometric, passes = isGeometric || (!old.armed && !waits), yes = false.B)
+      passes = old.armed && !in.geometric && (old.ahead || !in.waits),
+      yes = always || (isAhead && !in.geometric && !in.waits)
+    ) || reaches(in.notDraw, !in.geometric, passes = in.geometric || (!old.armed && !in.waits), yes = false.B)
   )
   private val restart = in.overEnd || isEarly
 
   private val next = Wire(new State)
   next.armed := arms(in, old.armed, restart)
-  next.start := Mux(restart || !old.armed, ~in.draw, old.start)
   next.begins := restart
   next.ahead := !restart && (isAhead || sum(ProbFrac))
-  next.excess := Mux(restart, ~in.draw, sum(ProbFrac - 1, 0))
+  next.excess := Mux(restart, in.notDraw, sum(ProbFrac - 1, 0))
   private val changes = (io.inputs.valid && writes(in)) && !in.overLimit
   private val again = Delay(Delay(address) === address) // the packet behind has the same state
   old := Mux(changes && again, next, ram.read(address))

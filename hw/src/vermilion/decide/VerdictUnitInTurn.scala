@@ -2,7 +2,6 @@ package vermilion.decide
 
 import chisel3._
 import chisel3.util._
-import vermilion.control.Spacing
 import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.fixed.SweepInit
@@ -36,7 +35,7 @@ class VerdictUnitInTurn(p: LaneParams) extends VerdictSaying(p) {
   private val in = io.inputs.bits
 
   private val begins = !old.armed || old.begins
-  private val start = Mux(old.armed, oldStart, ~in.draw)
+  private val start = Mux(old.armed, oldStart, in.notDraw)
   private val excess = Mux(begins, Cat(Fill(SpaceBits + 1 - 32, 1.U(1.W)), start), old.excess)
   // One carry chain: the lowest bits are `begins` twice, whose carry makes -R of ~R. S stays below 2, so this never overflows.
   private val sum = ((Cat(in.probability.pad(SpaceBits + 1), begins) + Cat(excess, begins)) >> 1)(SpaceBits, 0)
@@ -50,13 +49,13 @@ class VerdictUnitInTurn(p: LaneParams) extends VerdictSaying(p) {
   next.excess := sum
   private val changes = io.inputs.valid && writes(in) && !in.overLimit
   when(changes || !sweep.done) { states.write(Mux(sweep.done, ahead, sweep.address), next) }
-  when(changes && (next.begins || !old.armed)) { starts.write(ahead, ~in.draw) }
+  when(changes && (next.begins || !old.armed)) { starts.write(ahead, in.notDraw) }
 
   /** Does spacing drop the packet early? `sum` is S + p - R, in two's complement; S + p is below 2. */
   private def early(sum: UInt): Bool = {
     val overOne = sum(SpaceBits - 1, ProbFrac).orR
-    val spaced = !sum(SpaceBits) && (in.spacing =/= Spacing.Wait.U || overOne)
-    !never(in) && (in.probability(ProbFrac) || Mux(geometric(in), in.draw < in.probability, spaced))
+    val spaced = !sum(SpaceBits) && (!in.waits || overOne)
+    !never(in) && (in.probability(ProbFrac) || Mux(in.geometric, (~in.notDraw).asUInt < in.probability, spaced))
   }
 }
 

@@ -262,9 +262,12 @@ class PolicyPipeline(p: LaneParams) extends Module {
   verdicts.io.inputs.bits.overLimit := limit.io.over
   verdicts.io.inputs.bits.overEnd := since(curve.io.forced, forced, decide)
   verdicts.io.inputs.bits.canMark := since6(s6CanMark, decide)
-  verdicts.io.inputs.bits.spacing := since6(s6Decide.spacing, decide)
+  // What a shift register holds comes out of it late: what its last register would hold is made before.
+  verdicts.io.inputs.bits.notDraw := Delay((~before.draw).asUInt)
+  private val spacing = since6(s6Decide.spacing, decide - 1)
+  verdicts.io.inputs.bits.geometric := Delay(spacing === Spacing.Geometric.U)
+  verdicts.io.inputs.bits.waits := Delay(spacing === Spacing.Wait.U)
   verdicts.io.inputs.bits.probability := curve.io.probability
-  verdicts.io.inputs.bits.draw := stages(decide).bits.draw
   private val ruled = verdicts.io.verdict
   private val byCurve = ruled === Verdict.Early.U || ruled === Verdict.Forced.U || ruled === Verdict.Mark.U
   private val tailForm = since6(s6Decide.last, decide) =/= 0.U
