@@ -78,7 +78,15 @@ class Bench:
         slot = vectors[behind] if 0 <= behind < len(vectors) else None
         self.dut.verdict_inputs_valid.value = slot is not None and slot[3] is not None
         if slot:
-            ports(self.dut, "verdict_inputs_bits", slot[2])
+            self.drive_inputs(slot[2])
+
+    def drive_inputs(self, inputs):
+        """Spacing in two bits, and the draw's inverse, as the unit has them."""
+        dut, spacing = self.dut, inputs.get("spacing", mb.UNIFORM)
+        ports(dut, "verdict_inputs_bits", {name: inputs[name] for name in (*FLAGS, "probability") if name in inputs})
+        dut.verdict_inputs_bits_geometric.value = spacing == mb.GEOMETRIC
+        dut.verdict_inputs_bits_waits.value = spacing == mb.WAIT
+        dut.verdict_inputs_bits_notDraw.value = inputs["draw"] ^ 0xFFFFFFFF
 
     def look(self, slot):
         queue, colour, inputs, verdict = slot

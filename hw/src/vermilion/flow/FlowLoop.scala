@@ -147,10 +147,10 @@ object FlowLoop {
   }
 }
 
-/** What a segment's number says: neither is a new one. */
+/** What a segment's number says. With neither bit set it is new. */
 class SeqClass extends Bundle {
   val jump = Bool() // no distance that a TCP window can reach
-  val loss = Bool() // sent before; means nothing of a jump
+  val loss = Bool() // sent before; without meaning where `jump`
 }
 
 /** A factor c = 0..8 as two terms: {0, 4, 8} and {0, 1, 2, -1}. */

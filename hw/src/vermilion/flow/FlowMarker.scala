@@ -65,8 +65,9 @@ class NoFlowMarker(queueBits: Int, latency: Int = FlowMarker.Latency) extends Fl
   * One packet a clock, any mixture of flows, the same in every clock too. `request` in clock t, `answer` in t + [[FlowMarker.Latency]].
   * While `ready` is low (after reset, after a seed) packets are marked as if the table were full, and counted so.
   * {{{
-  *   0..3  the table finds the entry         5  RAM's output, or the state of one or two packets ahead, to a register; what a fresh entry will hold
-  *   4     address the RAM of states         6  the loop, from that register and into it: next state, colour;  7  answer, RAM written
+  *   0..3  the table finds the entry         5  RAM's output, or the state of one or two packets ahead, and how the number stands to it, to a register;
+  *   4     address the RAM of states            what a fresh entry will hold
+  *                                           6  the loop, from that register and into it: next state, colour;  7  answer, RAM written
   * }}}
   */
 class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBits) {

@@ -262,8 +262,9 @@ class PolicyPipeline(p: LaneParams) extends Module {
   verdicts.io.inputs.bits.overLimit := limit.io.over
   verdicts.io.inputs.bits.overEnd := since(curve.io.forced, forced, decide)
   verdicts.io.inputs.bits.canMark := since6(s6CanMark, decide)
-  // What a shift register holds comes out of it late: what its last register would hold is made before.
-  verdicts.io.inputs.bits.notDraw := Delay((~before.draw).asUInt)
+  // What a shift register holds comes out of it late: what its last register would hold is made before. Lanes in turn have none there.
+  verdicts.io.inputs.bits.notDraw := (if (p.inTurn) (~stages(decide).bits.draw).asUInt
+                                      else Delay((~before.draw).asUInt))
   private val spacing = since6(s6Decide.spacing, decide - 1)
   verdicts.io.inputs.bits.geometric := Delay(spacing === Spacing.Geometric.U)
   verdicts.io.inputs.bits.waits := Delay(spacing === Spacing.Wait.U)

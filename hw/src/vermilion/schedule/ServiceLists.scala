@@ -227,10 +227,10 @@ class ServiceLists(p: LaneParams) extends Module {
   private val empties = io.pop && servedLone // the list that is served
   // The highest list that holds queues, and the highest of the others than the one that is served; and whether the one that is pushed into goes before
   // them, which is known later. Where a list is chosen every clock there is no time to look for them, and they stand in registers.
-  private val fullIs, fullBehindIs = RegInit(0.U(Level.Count.W))
+  private val topTwo = Option.when(!p.inTurn)(RegInit(VecInit.fill(2)(0.U(Level.Count.W))))
   private def highest(those: UInt): UInt = PriorityEncoderOH(those)
   private val others = valid.asUInt & ~served
-  private val (full, fullBehind) = if (p.inTurn) (highest(valid.asUInt), highest(others)) else (fullIs, fullBehindIs)
+  private val (full, fullBehind) = topTwo.fold((highest(valid.asUInt), highest(others)))(lists => (lists(0), lists(1)))
   private def pushGoesBefore(list: UInt): Bool =
     (pushes & VecInit(Seq.tabulate(Level.Count)(level => !list(level, 0).orR)).asUInt).orR
   private val (pushWins, pushWinsBehind) = (pushGoesBefore(full), pushGoesBefore(fullBehind))
@@ -245,17 +245,16 @@ class ServiceLists(p: LaneParams) extends Module {
   private def orPushes(wins: Bool, list: UInt) = Mux(wins, pushes, list)
   private val highestNext = (orPushes(pushWinsBehind, fullBehind), orPushes(pushWins, full))
   served := next((served, served), highestNext)
-  if (!p.inTurn) {
-    // Of those that are left, with what is pushed, without the list that is served in the next clock.
-    def without(list: UInt, left: UInt): UInt =
-      Mux(pushGoesBefore(left) && !(pushes & list).orR, pushes, left)
-    val ofHeld = without(served, fullBehind)
-    fullIs := Mux(empties, highestNext._1, highestNext._2)
-    fullBehindIs := next(
-      (ofHeld, ofHeld),
+  for (lists <- topTwo) {
+    // The highest behind `list`, which is served in the next clock, with what is pushed; `left` is that without it.
+    def behindNext(list: UInt, left: UInt): UInt = Mux(pushGoesBefore(left) && !(pushes & list).orR, pushes, left)
+    val behindHeld = behindNext(served, fullBehind)
+    lists(0) := Mux(empties, highestNext._1, highestNext._2)
+    lists(1) := next(
+      (behindHeld, behindHeld),
       (
-        Mux(pushWinsBehind, fullBehind, without(fullBehind, highest(others & ~fullBehind))),
-        Mux(pushWins, full, without(full, highest(valid.asUInt & ~full)))
+        Mux(pushWinsBehind, fullBehind, behindNext(fullBehind, highest(others & ~fullBehind))),
+        Mux(pushWins, full, behindNext(full, highest(valid.asUInt & ~full)))
       )
     )
     assert(
