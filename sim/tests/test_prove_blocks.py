@@ -46,6 +46,8 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("axi-lite", "reset"): ("a write has no answer, or two", 2),
     ("scheduler", "order"): ("it is not known whether a deficit covers the packet", 6),
     ("scheduler", "covered"): ("it is not known whether a deficit covers the packet", 7),
+    ("scheduler", "list"): ("a second packet is known of a queue that holds one", 7),
+    ("scheduler-later", "third"): ("another packet counts as the second", 11),
     ("scheduler-in-turn", "settled"): ("who is served comes out of RAM in this clock", 6),
     ("counters", "forwarding"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),
     ("counters", "snapshot"): ("a count is lost or doubled, or a snapshot is not as of one clock", 3),

@@ -183,6 +183,21 @@ SCHEDULER = {
         r"assign io_coming_covered =[^;]*;",
         "assign io_coming_covered = 1'h1;",
     ),
+    "list": Fault(
+        "the second packet of another list counts as that of the list which is served",
+        "SecondPacket",
+        r"\(io_same \| alone\)",
+        "1'h1",
+    ),
+}
+
+SCHEDULER_LATER = {
+    "third": Fault(
+        "of a queue that comes first with three packets the newest counts as its second",
+        "SecondPacket",
+        r"& io_arrived_bits_newestBefore == io_arrived_bits_packet_cell",
+        "",
+    ),
 }
 
 SCHEDULER_IN_TURN = {
@@ -244,6 +259,7 @@ PROOFS = {
         False,
         SCHEDULER,
     ),
+    "scheduler-later": Proof("the same for more clocks, with a clock's more patience", 5, 12, False, SCHEDULER_LATER),
     "scheduler-in-turn": Proof("the same in lanes that decide in turn", 5, 9, False, SCHEDULER_IN_TURN),
     "counters": Proof("record RAMs: each event counts once, a snapshot is of one clock", 5, 16, True, COUNTERS),
 }

@@ -6,7 +6,7 @@ import vermilion.control.AxiLiteChecks
 import vermilion.fixed.ForwardingRam
 import vermilion.queue._
 import vermilion.rewrite.RewriteChecks
-import vermilion.schedule.EgressChecks
+import vermilion.schedule.{EgressBounds, EgressChecks}
 import vermilion.stats.RecordRamChecks
 import vermilion.stream._
 
@@ -24,9 +24,10 @@ object BlockProofs {
     "serializer-64" -> (() => new Proof(new SerializerChecks(64), resets = true)(_.free)),
     "serializer-512" -> (() => new Proof(new SerializerChecks(512), resets = true)(_.free)),
     "axi-lite" -> (() => new Proof(new AxiLiteChecks, resets = true)(_.free)),
-    "scheduler" -> (() => new Proof(new EgressChecks(lane))(_.free)),
+    "scheduler" -> (() => new Proof(new EgressChecks(lane, EgressBounds.First))(_.free)),
+    "scheduler-later" -> (() => new Proof(new EgressChecks(lane, EgressBounds.Later))(_.free)),
     "scheduler-in-turn" -> (() =>
-      new Proof(new EgressChecks(new SmallLane(queues = 2, cells = 4, slotClocks = 8)))(_.free)
+      new Proof(new EgressChecks(new SmallLane(queues = 2, cells = 4, slotClocks = 8), EgressBounds.InTurn))(_.free)
     ),
     "counters" -> (() => new Proof(new RecordRamChecks(queues = 2, slots = 2, bits = 2))(_.free))
   )

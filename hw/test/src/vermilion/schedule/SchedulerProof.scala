@@ -15,7 +15,7 @@ import vermilion.lane.LaneParams
   * come, in any way but a shaper's: strict with any priority, or in the round with a quantum of 64 or 128 bytes; a packet has 64 or 128.
   * The port is not shaped. Which packets come, to which queue, when the way out takes one, and when it is crowded, is free.
   */
-class EgressChecks(p: LaneParams) extends Module {
+class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   private val n = p.cells
   val free = IO(Input(new Bundle {
     val enqueues, long, ready, crowded = Bool()
@@ -106,11 +106,10 @@ class EgressChecks(p: LaneParams) extends Module {
   // ---- work: clocks in which a packet waits and there is room, and none leaves
   private val room = BoringUtils.bore(dut.scheduler.io.room)
   private val take = BoringUtils.bore(dut.scheduler.io.take)
-  private val Patience = if (p.inTurn) EgressChecks.PatienceInTurn else EgressChecks.Patience
   private val idle = RegInit(0.U(5.W))
   private val waits = RegNext(plain.map(!_.empty).reduce(_ || _), false.B) && plain.map(!_.empty).reduce(_ || _)
   when(take || gone.valid || !room || !waits) { idle := 0.U }.elsewhen(idle =/= 31.U) { idle := idle + 1.U }
-  assert(idle <= Patience.U, "nothing leaves though a packet waits: a queue is lost, or work is not conserved")
+  assert(idle <= bounds.rest.U, "nothing leaves though a packet waits: a queue is lost, or work is not conserved")
 
   // ---- strict priority: who has waited for some clocks goes before every lower level
   private val levels = VecInit.tabulate(p.queues)(q => Mux(strict(q), 7.U - priority(q), Level.Round.U(Level.Bits.W)))
@@ -119,7 +118,7 @@ class EgressChecks(p: LaneParams) extends Module {
     val leavesNow = gone.valid && goneQueue === q.U
     since(q) := Mux(plain(q).empty || leavesNow, 0.U, Mux(since(q) === 15.U, since(q), since(q) + 1.U))
     val lower = gone.valid && levels(goneQueue) > levels(q)
-    assert(!lower || since(q) < EgressChecks.Joining.U, "a packet goes before one of a higher level")
+    assert(!lower || since(q) < bounds.joining.U, "a packet goes before one of a higher level")
   }
 
   // ---- deficit: less than quantum and longest packet together
@@ -136,14 +135,21 @@ class EgressChecks(p: LaneParams) extends Module {
   )
 }
 
-object EgressChecks {
+/** What is asked of a run of so many clocks.
+  *
+  * @param rest    the most clocks in which nothing leaves though a packet waits and there is room
+  * @param joining clocks behind its enqueue, or its queue's last departure, after which a packet goes before every lower level
+  */
+case class EgressBounds(rest: Int, joining: Int)
 
-  /** Clocks in which nothing leaves though a packet waits and there is room. The first is the most of the first ten clocks: a queue that would join
-    * anew waits for one that awakes, and then five are possible. In turn seven are; that many are looked at from clock 12 on only.
-    */
-  val Patience = 4
-  val PatienceInTurn = 8
+object EgressBounds {
 
-  /** Clocks behind its enqueue, or its queue's last departure, after which a packet is in its list for certain. */
-  val Joining = 3
+  /** Of the first nine clocks, with no slack. */
+  val First = EgressBounds(rest = 4, joining = 3)
+
+  /** Of all clocks that are looked at: a queue that would join anew, and one that is refilled, waits for one that awakes. */
+  val Later = EgressBounds(rest = 5, joining = 4)
+
+  /** Seven are possible; that many are looked at from clock 12 on only. */
+  val InTurn = EgressBounds(rest = 8, joining = 3)
 }
