@@ -182,7 +182,8 @@ def publish(result: dict, count: int):
     PAGE.write_text(f"""# Timing
 
 `./vermilion timing DESIGN... --publish`; how it is made stands in `sim/vermilion/timing.py`, the delays and where they were published in
-`fpga/timing/delays.toml`. Yosys {area.tool_version()} and OpenSTA, cells of an UltraScale+ device in speed grade -2.
+`fpga/timing/delays.toml`. Yosys {area.tool_version()} and OpenSTA, cells of an UltraScale+ device in speed grade -2;
+LUTs are mapped by the same delays.
 
 **An estimate to about 30 %, high rather than low**: not placed, not routed; a net's delay is taken from its fan-out, and no net is replicated. The order of paths
 that lie close together says nothing. Wanted are {LIMIT_NS} ns, for a clock of 4 ns.
