@@ -279,14 +279,20 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
       }
     }
 
-  it should "keep the wire's pace while a strict queue's packets come one by one over full queues of the round" in
-    simulate(new EgressQueues(LaneParams(cells = 4096))) { dut =>
-      val seed = 18
+  /** Runs in a build that chooses every clock, with room for full queues: `services` of the first queues, an open port. */
+  private def withRoom(seed: Int, services: Seq[Service])(run: EgressBench => Unit): Unit = {
+    val roomy = LaneParams(cells = 4096)
+    simulate(new EgressQueues(roomy)) { dut =>
       info(s"seed $seed")
-      val bench = new EgressBench(dut, LaneParams(cells = 4096), seed)
-      bench.configure(0, Service(strict = true))
-      for (q <- 1 until 16) bench.configure(q, Service(quantum = 1522))
+      val bench = new EgressBench(dut, roomy, seed)
+      for ((service, q) <- services.zipWithIndex) bench.configure(q, service)
       bench.configurePort(Service())
+      run(bench)
+    }
+  }
+
+  it should "keep the wire's pace while a strict queue's packets come one by one over full queues of the round" in
+    withRoom(18, Service(strict = true) +: Seq.fill(15)(Service(quantum = 1522))) { bench =>
       for (every <- Seq(2, 3, 5)) {
         for (_ <- 0 until 900) bench.clockOfFour(Some(1 + bench.random.nextInt(15) -> 64), ready = false)
         val before = bench.left.size
@@ -299,14 +305,8 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
 
   // The lists' own assertions judge: no packet of a strict queue ever waits for a deficit.
   it should "send strict packets, long and short, whatever the round's deficit is when they come" in
-    simulate(new EgressQueues(LaneParams(cells = 4096))) { dut =>
-      val seed = 19
-      info(s"seed $seed")
-      val bench = new EgressBench(dut, LaneParams(cells = 4096), seed)
+    withRoom(19, Seq.fill(2)(Service(quantum = 2048)) ++ Seq.fill(2)(Service(strict = true, priority = 3))) { bench =>
       val random = bench.random
-      for (q <- 0 until 2) bench.configure(q, Service(quantum = 2048))
-      for (q <- 2 until 4) bench.configure(q, Service(strict = true, priority = 3))
-      bench.configurePort(Service())
       for (_ <- 0 until 12) {
         for (i <- 0 until 200) bench.clockOfFour(Some(i % 2 -> 1024), ready = false)
         var (next, pair) = (0, false)

@@ -3,6 +3,7 @@ package vermilion.victim
 import chisel3._
 import chisel3.util._
 import chisel3.simulator.scalatest.ChiselSim
+import _root_.circt.stage.ChiselStage
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
@@ -166,4 +167,10 @@ class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
   )
 
   it should "do so where only some queues have lists" in runs(LaneParams(cells = 256, queues = 3, victims = 2))
+
+  it should "refuse a lane without the search" in {
+    val thrown = intercept[Exception](ChiselStage.emitCHIRRTL(new VictimQueues(LaneParams(cells = 256))))
+    val all = Iterator.iterate[Throwable](thrown)(_.getCause).takeWhile(_ != null).map(_.toString).mkString(" ")
+    assert(all.contains("victims is 0; legal with the victim search are powers of two up to 16"))
+  }
 }
