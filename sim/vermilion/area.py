@@ -40,7 +40,9 @@ DESIGNS = {
     "flow-4096": ("FlowMarker", "the same, a packet every clock: 4,096 flows", True),
     "parser": ("HeaderParser", "the header parser", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
-    "queues-512": ("EgressQueues", "the same, a packet every clock, 16,384 cells", False),
+    "queues-with-victims-in-turn": ("EgressQueues", "the same with the victim search in all of them", False),
+    "queues-with-victims": ("EgressQueues", "the same, a packet every clock", False),
+    "queues-512": ("EgressQueues", "without the search, a packet every clock, 16,384 cells", False),
     "rewrite": ("HeaderRewrite", "writes DSCP, CE and padding", False),
     "average-in-turn": ("AverageInTurn", "averages", False),
     "average": ("AverageUnit", "the same, a packet every clock", False),
@@ -60,11 +62,8 @@ DESIGNS = {
     "lane-without-token": ("LaneWithoutTrace", "without token bucket markers", False),
     "lane-without-flow": ("LaneWithoutTrace", "without flow markers", False),
     "lane-without-markers": ("LaneWithoutTrace", "without any marker", False),
-    "lane-with-victims": (
-        "LaneWithoutTrace",
-        "with a decision every clock and the victim search in all 16 queues",
-        False,
-    ),
+    "lane-with-victims": ("LaneWithoutTrace", "with everything: the victim search in all 16 queues, too", False),
+    "lane-every-clock-with-victims": ("LaneWithoutTrace", "the same with a decision every clock", False),
     "lane-10g-lean": ("LaneWithoutTrace", "without flow markers, 2,048 cells: two of them fit an XCKU3P", False),
     "lane-25g-lean": ("LaneWithoutTrace", "128 bits, a decision every clock, without flow markers, 2,048 cells", False),
     "lane-512": ("LaneWithoutTrace", "the whole lane at 512 bits, 16,384 cells", False),
@@ -195,11 +194,13 @@ def savings(result: dict) -> dict:
 
 
 def additions(result: dict) -> dict:
-    """What the victim search adds to a lane that decides every clock, as it does itself."""
-    if not {"lane-every-clock", "lane-with-victims"} <= set(result):
-        return {}
-    more = {figure: result["lane-with-victims"][figure] - result["lane-every-clock"][figure] for figure in FIGURES}
-    return {"lane-with-victims": more}
+    """What the victim search adds to a lane that decides in turn, and to one that decides every clock."""
+    pairs = {"lane-with-victims": "lane", "lane-every-clock-with-victims": "lane-every-clock"}
+    return {
+        name: {figure: result[name][figure] - result[without][figure] for figure in FIGURES}
+        for name, without in pairs.items()
+        if {name, without} <= set(result)
+    }
 
 
 def scale(kind: str, result: dict, what) -> str:

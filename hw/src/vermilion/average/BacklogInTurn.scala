@@ -20,7 +20,7 @@ import vermilion.stream.{Colour, Departure}
   * An admission or departure shown before clock 0 is in the result, one of clock 0 is not. `ready` is low for four times `queues` clocks after reset.
   */
 class BacklogInTurn(p: LaneParams) extends Module {
-  require(p.inTurn && p.victims == 0, s"slotClocks is ${p.slotClocks} with ${p.victims} victims; legal are 8 and 0")
+  require(p.inTurn, s"slotClocks is ${p.slotClocks}; legal is 8")
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val start = Input(Bool()) // a question

@@ -83,6 +83,9 @@ class DecideConfig extends Bundle {
   val last = UInt(
     5.W
   ) // not 0: instead, what is dropped at the limit is the nearest of so many of the last packets, at most 16
+
+  /** So many of the last packets may lose a contest; 0: all, or none where the queue holds no contests. */
+  def lastMayLose: UInt = Mux(nearest, last, 0.U)
 }
 
 /** What a packet's distance is taken from ([[vermilion.victim.Distance]]). */

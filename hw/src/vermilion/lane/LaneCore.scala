@@ -119,9 +119,11 @@ class LaneCore(p: LaneParams) extends Module {
   queues.io.enqueue := policy.io.enqueue // with the victim search, what follows takes its place
   queues.io.configure := io.configuration.service
   queues.io.configurePort := io.configuration.portShaper
-  queues.crowded.zip(crowded).foreach { case (port, holds) => port := holds }
+  private val searching = policy.contests.flatMap(_.searching)
+  queues.crowded.zip(crowded).foreach { case (port, holds) => port := searching.fold(holds)(holds || _) }
   free.io.freedByPolicy := policy.io.refused
   for ((decides, settles) <- policy.contests.zip(queues.contests)) {
+    settles.ahead.zip(decides.ahead).foreach { case (port, ahead) => port := ahead }
     settles.arrival := decides.arrival
     decides.outcome := settles.outcome
     free.io.freedByPolicy := settles.freed

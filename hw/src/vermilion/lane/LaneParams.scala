@@ -82,8 +82,8 @@ case class LaneParams(
   )
 
   require(
-    slotClocks == 1 || slotClocks == 8 && dataBits == 64 && victims == 0,
-    s"slotClocks is $slotClocks with $dataBits dataBits and $victims victims; legal are 1, and 8 with 64 dataBits and 0 victims"
+    slotClocks == 1 || slotClocks == 8 && dataBits == 64,
+    s"slotClocks is $slotClocks with $dataBits dataBits; legal are 1, and 8 with 64 dataBits"
   )
 
   /** The policy pipeline's blocks do in turn what they else do side by side. */

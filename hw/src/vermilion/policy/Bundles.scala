@@ -2,14 +2,14 @@ package vermilion.policy
 
 import chisel3._
 import chisel3.util.Valid
-import vermilion.average.Tally
+import vermilion.average.{Counted, Tally}
 import vermilion.classify.ClassEntry
-import vermilion.control.{AverageConfig, PolicyConfig, Scaled}
+import vermilion.control.{AverageConfig, DecideConfig, PolicyConfig, Scaled}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowState
 import vermilion.lane.LaneParams
 import vermilion.stream._
-import vermilion.victim.{ArrivalRequest, Distance, Outcome, VictimParams}
+import vermilion.victim.{ArrivalRequest, Distance, Outcome, Sought, VictimParams}
 
 /** Everything that a decision saw and gave, for the statistics and for the bit-exact replay. */
 class Decision(p: LaneParams) extends Bundle {
@@ -40,10 +40,49 @@ class Decision(p: LaneParams) extends Bundle {
   val outcome = new Outcome(VictimParams.of(p)) // means something where `contest` is set
 }
 
-/** Packets on their way into the queues, and what became of them `VictimQueues.Latency` clocks later. */
+/** Packets on their way into the queues, and what became of them `ContestingQueues.latency` clocks later. In turn, who may pay for one is asked
+  * `SearchInTurn.Latency` clocks ahead, and from then on to its verdict `searching` is high.
+  */
 class ContestPorts(p: LaneParams) extends Bundle {
+  val ahead = Option.when(p.inTurn)(Valid(new Sought(VictimParams.of(p))))
+  val searching = Option.when(p.inTurn)(Output(Bool()))
   val arrival = Valid(new ArrivalRequest(p, VictimParams.of(p)))
   val outcome = Flipped(Valid(new Outcome(VictimParams.of(p))))
+}
+
+object ContestPorts {
+
+  /** What is asked ahead of a packet's verdict, if there is one in that stage. */
+  def sought(p: LaneParams, slot: Valid[Token], isPacket: Bool, config: DecideConfig): Valid[Sought] = {
+    val ahead = Wire(Valid(new Sought(VictimParams.of(p))))
+    ahead.valid := isPacket
+    ahead.bits.queue := slot.bits.entry.queue
+    ahead.bits.lenBytes := slot.bits.meta.lenBytes
+    ahead.bits.colour := slot.bits.entry.colour
+    ahead.bits.distance := slot.bits.distance
+    ahead.bits.byColour := config.byColour
+    ahead.bits.last := config.lastMayLose
+    ahead
+  }
+
+  /** Departures with those who pay for others, where no packet departs in a verdict's clock (`deciding`). */
+  def withLosses(
+      p: LaneParams,
+      departed: Valid[Departure],
+      deciding: Bool,
+      losses: Valid[Counted]
+  ): Valid[Departure] = {
+    val all = Wire(Valid(new Departure(p)))
+    all.valid := departed.valid || losses.valid
+    all.bits := departed.bits
+    when(deciding) {
+      all.bits.queue := losses.bits.queue
+      all.bits.colour := losses.bits.colour
+      all.bits.lenBytes := losses.bits.lenBytes
+    }
+    assert(!(deciding && departed.valid), "a packet departs in the clock of a verdict")
+    all
+  }
 }
 
 /** What a packet's marker saw and gave; `colour` of the decision is the one it gave. */

@@ -192,9 +192,15 @@ class PolicyPipeline(p: LaneParams) extends Module {
     committing := false.B
   }
 
+  // -- who pays for another: in turn one more departure, as nothing departs in the clock of a verdict --
+  private val decided = carries(latency, Slot.Packet)
+  private val evicted, lost = Wire(Valid(new Counted(p)))
+  private def withLosses(losses: Valid[Counted]): Valid[Departure] =
+    if (p.inTurn && p.victims != 0) ContestPorts.withLosses(p, io.departed, decided, losses) else io.departed
+
   // -- up to stage 1: what averages see of the queue --
   look.io.now := io.now
-  look.io.departed := io.departed
+  look.io.departed := withLosses(evicted)
   look.io.start := at(lookAt).valid
   look.io.queue := at(lookAt).bits.entry.queue
   look.io.time := at(lookAt).bits.time
@@ -242,7 +248,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   // -- stages 7 to 15: space, compare with the limit, decide --
   private def since6[T <: Data](x: T, stage: Int): T = since(x, averageDone, stage)
   private val before = stages(decide - 1).bits
-  limit.io.departed := io.departed
+  limit.io.departed := withLosses(lost)
   limit.io.ahead.valid := stages(limitAhead).valid
   limit.io.ahead.bits := stages(limitAhead).bits.entry.queue
   limit.io.request.queue := before.entry.queue
@@ -285,7 +291,6 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val done = stages(latency).bits
   private val ruling = Delay(ruled)
   private val contested = Delay(contest)
-  private val decided = carries(latency, Slot.Packet)
   private val admitted = decided && Verdict.admits(ruling) && !contested
   private val headers = done.meta.headers
   io.enqueue.valid := admitted && (p.victims == 0).B
@@ -327,8 +332,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
     case None =>
       outcome := 0.U.asTypeOf(outcome)
       look.io.admitted.valid := admitted
-      look.io.evicted.valid := false.B
-      limit.io.lost.valid := false.B
+      evicted.valid := false.B
+      lost.valid := false.B
     case Some(ports) =>
       val arrival = ports.arrival.bits
       ports.arrival.valid := decided
@@ -338,17 +343,22 @@ class PolicyPipeline(p: LaneParams) extends Module {
       arrival.action := Mux(contested, Action.Contest.U, Mux(admitted, Action.Admit.U, Action.Refuse.U))
       arrival.byColour := since6(s6Decide.byColour, latency)
       arrival.mayMark := since6(s6Decide.ecn, latency) && ruling =/= Verdict.Forced.U
-      arrival.last := Mux(since6(s6Decide.nearest, latency), since6(s6Decide.last, latency), 0.U)
+      arrival.last := since6(s6Decide.lastMayLose, latency)
       arrival.asLong := Delay(limit.io.overBytes)
       outcome := ports.outcome.bits
       look.io.admitted.valid := ports.outcome.valid && outcome.enqueued
-      look.io.evicted.valid := ports.outcome.valid && outcome.evicted
-      limit.io.lost.valid := ports.outcome.valid && settledContest && (outcome.evicted || !outcome.enqueued)
+      evicted.valid := ports.outcome.valid && outcome.evicted
+      lost.valid := ports.outcome.valid && settledContest && (outcome.evicted || !outcome.enqueued)
+      ports.ahead.foreach(_ := ContestPorts.sought(p, at(seek), carries(seek, Slot.Packet), since6(s6Decide, seek)))
+      val sought = (seek - 1 until latency).map(carries(_, Slot.Packet)).reduce(_ || _)
+      ports.searching.foreach(_ := RegNext(sought, false.B))
       assert(!ports.outcome.valid || leavingLater.last, "an outcome comes at another time than the decision")
   }
   look.io.admitted.bits := settled
-  look.io.evicted.bits := victim
-  limit.io.lost.bits := Mux(outcome.evicted, victim, settled)
+  evicted.bits := victim
+  lost.bits := Mux(outcome.evicted, victim, settled)
+  look.io.evicted := evicted
+  limit.io.lost := lost
 
   private val out = Wire(new Decision(p))
   io.decision.valid := leavingLater.last
@@ -386,5 +396,5 @@ class PolicyPipeline(p: LaneParams) extends Module {
 object PolicyPipeline {
 
   /** Clocks from verdict to decision: how long it takes to find who pays. */
-  def settling(p: LaneParams): Int = if (p.victims == 0) 0 else VictimQueues.Latency
+  def settling(p: LaneParams): Int = if (p.victims == 0) 0 else ContestingQueues.latency(p)
 }

@@ -6,6 +6,7 @@ import vermilion.decide.{QueueLimit, SizeRatio}
 import vermilion.flow.FlowMarking
 import vermilion.lane.LaneParams
 import vermilion.mark.TokenMarker
+import vermilion.victim.SearchInTurn
 
 /** Where a slot is in which clock: stages of [[PolicyPipeline]], numbered from that in which the packet comes to its queue with its colour.
   *
@@ -49,4 +50,7 @@ case class PolicyTiming(p: LaneParams) {
 
   /** The last stage, that of the verdict at the port. */
   val latency: Int = decide + 1
+
+  /** In turn: the stage in which it is asked who may pay for the packet. */
+  val seek: Int = latency - SearchInTurn.Latency
 }

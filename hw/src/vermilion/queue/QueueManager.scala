@@ -52,6 +52,22 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   val newestBefore = Output(UInt(p.cellBits.W))
 }
 
+/** How queues are changed in their middle, where `victim/VictimQueuesInTurn` does that, in the clock of an enqueue to the same queue: the packet that
+  * is enqueued then comes behind what the edit has left.
+  */
+class QueueEdits(p: LaneParams) extends Bundle {
+  val link = Flipped(Valid(new Bundle {
+    val before = UInt(p.cellBits.W)
+    val behind = new PacketRef(p) // is the packet behind it from now on
+  }))
+  val newest = Flipped(Valid(new Bundle {
+    val queue = UInt(p.queueBits.W)
+    val cell = UInt(p.cellBits.W) // is its newest packet from now on
+  }))
+  val joinedBehind = Output(UInt(p.cellBits.W)) // with `joined`: the packet that it stands behind
+  val promoted = Output(Bool()) // a clock behind a take: the packet behind is its queue's first now
+}
+
 /** All queues: a queue is a list of packets, a packet is named by its head cell.
   *
   * One enqueue a clock, always accepted, and one packet taken a clock, to any mixture of queues.
@@ -72,7 +88,8 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   * Every RAM has one writer, and there is no register a queue. No packet counts are kept: a packet is its queue's last exactly when it is the
   * newest. After reset the bits are swept for `queues` clocks; nothing may be queued in that time.
   *
-  * Packets leave by the head only; queues whose packets can be evicted from the middle are `victim/VictimQueues`.
+  * Packets leave by the head only; queues whose packets can be evicted from the middle are `victim/VictimQueues`, or, in turn, this one with `edits` by
+  * `victim/VictimQueuesInTurn`.
   *
   * In builds with `protect` all of them are codewords (`protect/ScrubbedRam`). A packet whose descriptor cannot be told, or that is taken when a memory of the
   * lane has failed, does not come out of `taken`, and nothing else after it until a reset. Nothing may be queued until `guard.ready` then.
@@ -84,12 +101,16 @@ class QueueManager(p: LaneParams) extends Module {
     val enqueue = Flipped(Valid(new EnqueueRequest(p)))
   })
 
+  /** In builds that decide in turn and search for victims. */
+  val edits = Option.when(p.inTurn && p.victims != 0)(IO(new QueueEdits(p)))
+
   private val guards = new Guards(p.protect)
   private val newest = guards.ram(p.queues, UInt(p.cellBits.W))
   private val latest = Option.when(SecondPacket.isKnown(p))(guards.ram(p.queues, new PacketRef(p)))
   private val woken = guards.ram(p.queues, Bool())
   private val slept = guards.ram(p.queues, Bool())
-  private val next = guards.unforwarded("next", p.cells, new PacketRef(p))
+  private val next =
+    if (edits.isEmpty) guards.unforwarded("next", p.cells, new PacketRef(p)) else guards.ram(p.cells, new PacketRef(p))
   private val descriptors = guards.unforwarded("descriptors", p.cells, new Descriptor(p))
   private val sweep = new SweepInit(p.queues)
 
@@ -145,6 +166,16 @@ class QueueManager(p: LaneParams) extends Module {
   io.joined.bits.queue := e1.queue
   io.joined.bits.packet := e1Ref
 
+  // An edit comes in the clock of an enqueue, whose own writes are in the next.
+  for (edit <- edits) {
+    next.write(edit.link.valid, edit.link.bits.before, edit.link.bits.behind)
+    newest.write(edit.newest.valid, edit.newest.bits.queue, edit.newest.bits.cell)
+    edit.joinedBehind := e1Newest
+    edit.promoted := t1Valid && !t1Last
+    assert(!(edit.link.valid || edit.newest.valid) || io.enqueue.valid, "a queue is edited without an enqueue")
+    assert(!(edit.link.valid || edit.newest.valid) || !e1Valid, "a queue is edited in the clock behind an enqueue")
+  }
+
   for (i <- 0 until 2) io.newest(i) := newest.read(io.look(i), true.B)
   private val e1Latest = Wire(new PacketRef(p)) // its cell is that of the packet before
   e1Latest.cell := e1Newest
@@ -156,7 +187,7 @@ class QueueManager(p: LaneParams) extends Module {
 
   // Simulators read the new value on a collision; a RAM need not.
   private val linked = io.ask.valid && e1Links && e1Newest === io.ask.bits
-  assert(!linked, "a link is read in the clock of its write")
+  if (edits.isEmpty) assert(!linked, "a link is read in the clock of its write")
   assert(!io.take || io.askQueue === io.serve.queue, "another queue is asked for than the one that is served")
   assert(!(io.take && e1Valid && e1Ref.cell === io.serve.packet.cell), "a descriptor is read in the clock of its write")
   assert(!io.taken.valid || io.taken.bits.descriptor.cells =/= 0.U, "a packet without cells was queued")

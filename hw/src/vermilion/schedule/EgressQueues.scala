@@ -8,7 +8,7 @@ import vermilion.lane.LaneParams
 import vermilion.protect.{GuardPorts, Guards}
 import vermilion.queue.{QueueManager, QueuePorts}
 import vermilion.stream._
-import vermilion.victim.{ArrivalRequest, Outcome, VictimParams, VictimQueues}
+import vermilion.victim._
 
 /** Queues and their scheduler: packets in by queue, packets out in the order of the wire. Wires, and a short queue of descriptors.
   *
@@ -18,7 +18,7 @@ import vermilion.victim.{ArrivalRequest, Outcome, VictimParams, VictimQueues}
   * read there are departed but unread at most 3 cells, 192 bytes, and one longest frame.
   *
   * In builds with the victim search every arriving packet comes here, and `outcome` says what became of it ([[VictimQueues]]); `departed` is 4
-  * clocks later then.
+  * clocks later then. In turn it is not later, but a packet is asked about ahead (`ahead`, [[VictimQueuesInTurn]]), and until its verdict `crowded` must be high.
   *
   * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `descriptor` 5; if its queue is shaped, up to `queues` + 6 more.
   * `busy` is low when only time (see `wake`) or an enqueue can change anything here.
@@ -41,6 +41,7 @@ class EgressQueues(p: LaneParams) extends Module {
 
   /** In builds with the victim search, in place of `enqueue`. */
   val contests = Option.when(p.victims != 0)(IO(new Bundle {
+    val ahead = Option.when(p.inTurn)(Flipped(Valid(new Sought(VictimParams.of(p)))))
     val arrival = Flipped(Valid(new ArrivalRequest(p, VictimParams.of(p))))
     val outcome = Valid(new Outcome(VictimParams.of(p)))
     val freed = Valid(new Chain(p))
@@ -61,7 +62,8 @@ class EgressQueues(p: LaneParams) extends Module {
       arriving := io.enqueue.valid || RegNext(io.enqueue.valid, false.B)
       manager.io
     case Some(ports) =>
-      val manager = Module(new VictimQueues(p))
+      val manager = Module(ContestingQueues(p))
+      manager.io.ahead.zip(ports.ahead).foreach { case (port, ahead) => port := ahead }
       manager.io.arrival := ports.arrival
       ports.outcome := manager.io.outcome
       ports.freed := manager.io.freed

@@ -35,7 +35,6 @@ import vermilion.stream.Verdict
 class StatisticsInTurn(p: LaneParams) extends StatisticsPorts(p) {
   import Statistics.{bin, halves}
   import WindowProgram.Source
-  require(p.victims == 0, s"victims is ${p.victims}; legal is 0 where events are counted in turn")
   private val ready = RegInit(false.B)
   io.ready := ready
 

@@ -73,22 +73,16 @@ object Action {
   val Bits = 2
 }
 
-/** An arriving packet with what policy has decided. */
-class Arrival(v: VictimParams) extends Bundle {
+/** What of an arriving packet decides who may go in its stead. */
+class Sought(v: VictimParams) extends Bundle {
   val queue = UInt(v.queueBits.W)
-  val cell = UInt(v.cellBits.W) // its head cell; means nothing without cells
-  val cells = UInt(v.chainBits.W) // 0: it holds none; such a packet can only be refused
   val lenBytes = UInt(PktLenBits.W)
   val colour = UInt(2.W)
   val distance = UInt(v.distanceBits.W)
-  val ect = Bool() // may be marked instead of dropped
-  val action = UInt(Action.Bits.W)
   val byColour = Bool() // the queue's switch: only packets of this colour or a worse one may be victims
-  val mayMark = Bool() // the queue's switch: who loses a contest is marked if ECT
   val last = UInt(
     TailWindow.CountBits.W
   ) // tail-drop form: only so many of the last packets may lose; 0: RED form, all may
-  val asLong = Bool() // tail-drop form: and only those that are not shorter than this packet
 
   def rank: Rank = {
     val rank = Wire(new Rank(v))
@@ -102,7 +96,19 @@ class Arrival(v: VictimParams) extends Bundle {
     Seq.tabulate(Colour.Count)(slot => !byColour || slot.U <= (Colour.Count - 1).U - worst)
   )
 
+  def isIndexed: Bool = if (v.indexed == v.queues) true.B else queue < v.indexed.U
+
   private def worst = Mux(colour > Colour.Red.U, Colour.Red.U, colour)
+}
+
+/** An arriving packet with what policy has decided. */
+class Arrival(v: VictimParams) extends Sought(v) {
+  val cell = UInt(v.cellBits.W) // its head cell; means nothing without cells
+  val cells = UInt(v.chainBits.W) // 0: it holds none; such a packet can only be refused
+  val ect = Bool() // may be marked instead of dropped
+  val action = UInt(Action.Bits.W)
+  val mayMark = Bool() // the queue's switch: who loses a contest is marked if ECT
+  val asLong = Bool() // tail-drop form: and only those that are not shorter than this packet
 }
 
 /** What became of an arriving packet, and of the one that went in its stead. */

@@ -26,8 +26,10 @@ class VictimEgress(p: LaneParams) extends Module {
     val busy = Output(Bool())
     val ready = Output(Bool())
   })
-  private val queues = Module(new VictimQueues(p))
+  private val queues = Module(ContestingQueues(p))
   private val scheduler = Module(new Scheduler(p))
+  val ahead = Option.when(p.inTurn)(IO(Flipped(Valid(new Sought(v)))))
+  queues.io.ahead.zip(ahead).foreach { case (port, from) => port := from }
   queues.io.arrival := io.arrival
   queues.io.serve := scheduler.io.serve
   queues.io.take := scheduler.io.take
