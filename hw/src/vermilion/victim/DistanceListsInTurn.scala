@@ -97,9 +97,12 @@ class DistanceListsInTurn(v: VictimParams) extends Module {
   // ---- the bitmap follows
   private val word = Reg(UInt(v.bitmapBits.W)) // of the search's queue, from clock 4 on
   private val changes = (leaves && leavesLast) || pushesFirst
-  private val changed = Mux(p1Valid, p1.rank.asUInt, Mux(io.push, search.sought.rank.asUInt, io.rank.asUInt))
-  private val next = Mux(p1Valid, ramWord, word) ^ (changed.asTypeOf(new Rank(v)).oneHot & Fill(v.bitmapBits, changes))
-  when(search.at(compares)) { word := ramWord }.elsewhen(io.pop) { word := next }
+  private val old = Mux(p1Valid, ramWord, word)
+  private val changed =
+    Mux(p1Valid, p1.rank.asUInt, Mux(search.at(append), search.sought.rank.asUInt, io.rank.asUInt))
+      .asTypeOf(new Rank(v))
+  private val next = old ^ changed.oneHot
+  when(search.at(compares)) { word := ramWord }.elsewhen(io.pop && popsLast) { word := next }
   private val writes = changes || !sweep.done
   private val written = Mux(sweep.done, Mux(p1Valid, index(p1.queue), index(search.sought.queue)), sweep.address)
   when(writes) { words.write(written, Mux(sweep.done, next, 0.U)) }
@@ -109,9 +112,5 @@ class DistanceListsInTurn(v: VictimParams) extends Module {
   assert(!p1Valid || !(search.at(verdict) || search.at(append)), "a packet becomes first while another goes or joins")
   assert(!io.promoted.valid || !search.at(bitmaps), "a packet becomes first while its queue is searched")
   assert(!(leaves && RegNext(leaves, false.B)), "two packets leave at once")
-  assert(!changes || (next ^ Mux(p1Valid, ramWord, word)).orR, "no bit changes")
-  assert(
-    !changes || pushesFirst === (next & ~Mux(p1Valid, ramWord, word)).orR,
-    "a list is marked as empty that was, or the reverse"
-  )
+  assert(!changes || pushesFirst === (next & ~old).orR, "a list is marked as empty that was, or the reverse")
 }

@@ -75,18 +75,17 @@ class TailWindowInTurn(v: VictimParams) extends Module {
   io.found := nearest.valid
   io.nearest := nearest.entry
 
-  // ---- clocks 6 and 7
+  // ---- clocks 6 and 7. Out of registers of their own: what is held behind a block RAM comes out of it, late
+  private val held = RegEnable(entries, search.at(bitmaps))
   private val s6Behind = RegEnable(behind, search.at(bitmaps))
-  private val hits = entries.zipWithIndex.map { case (entry, i) => s6Behind.holds(i) && entry.cell === io.victim }
+  private val hits = held.zipWithIndex.map { case (entry, i) => s6Behind.holds(i) && entry.cell === io.victim }
   io.isNewest := hits.head
   private val s7Removes = RegNext(io.remove, false.B)
-  private val s7Hits = hits.map(hit => RegNext(hit))
+  private val s7BehindHit = hits.scanLeft(false.B)(_ || _).map(hit => RegNext(hit)) // the gap is nearer to the newest
   private val next = Wire(Vec(Places, new WindowEntry(v)))
   next(0) := io.append.bits
-  for (i <- 1 until Places) {
-    val behindGap = s7Removes && s7Hits.take(i).reduce(_ || _)
-    next(i) := Mux(behindGap, entries(i).asUInt, entries(i - 1).asUInt).asTypeOf(new WindowEntry(v))
-  }
+  for (i <- 1 until Places)
+    next(i) := Mux(s7Removes && s7BehindHit(i), held(i).asUInt, held(i - 1).asUInt).asTypeOf(new WindowEntry(v))
   when(io.append.valid) { window.write(index(sought.queue), next) }
   private val p1Valid = RegNext(io.promoted.valid, false.B)
   private val p1Queue = Delay(io.promoted.bits.queue)
