@@ -30,12 +30,13 @@ static bool sameFlow(const VmFlowState& a, const VmFlowState& b) {
 }
 
 static constexpr PolicyTiming Timing{VM_SLOT_CLOCKS};
+static constexpr u64 Settling = timing::settling(VM_VICTIMS, VM_SLOT_CLOCKS);
 
 Replay::Replay(const VmConfig& config)
     : queueCount_(config.queue_count),
-      victims_({config.queue_count, VM_CELLS, std::min<u32>(VM_VICTIMS, config.queue_count)}),
+      victims_({config.queue_count, VM_CELLS, std::min<u32>(VM_VICTIMS, config.queue_count)}, Timing),
       marks_(config),
-      view_(config, timing::settling(VM_VICTIMS), Timing),
+      view_(config, Settling, Timing),
       model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)) {}
 
 void Replay::configure(u32 queue, const VmQueue& profile) {
@@ -57,7 +58,7 @@ bool Replay::settle(const RtlDecision& rtl, const Arrival& seen, u32 ruling, u64
   if (!held) outcome = {};
   if (!held) outcome.enqueued = admits(ruling);
   if (held || admits(ruling)) view_.reserved(seen);
-  if (outcome.enqueued) view_.admitted(clock - timing::settling(VM_VICTIMS) - Timing.verdict(), seen);
+  if (outcome.enqueued) view_.admitted(clock - Settling - Timing.verdict(), seen);
   if (outcome.evicted && outcome.colour < u32{Colours})
     view_.evicted(clock, timeAt(clock), seen.queue, outcome.colour, outcome.lenBytes);
   if (held && (outcome.evicted || !outcome.enqueued))
@@ -81,7 +82,7 @@ bool Replay::sameAverages(const RtlDecision& rtl) const {
 
 u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   const Arrival& a = rtl.seen;
-  const u64 look = clock - timing::settling(VM_VICTIMS) - Timing.verdict();
+  const u64 look = clock - Settling - Timing.verdict();
   (rtl.refresh ? refreshes_ : decisions_)++;
   if (a.queue >= queueCount_ || a.colour >= u32{Colours}) {
     if (first_.empty()) disagree(rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});

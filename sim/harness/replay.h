@@ -4,8 +4,8 @@
 // times, colours and buckets (mark_stage.h), backlogs, idle times, look-ahead and draw (pipeline_view.h), averages, spacing,
 // limit. Compared are all of these, the
 // averages that the decision updated, the arriving colour's own, probability and verdict; at a refresh what it saw and the
-// averages. Who pays in a contest is taken from the RTL for what follows, and compared some clocks later, when all packets that were
-// sent before are known (victim_check.h). Not compared, since neither is used: average and probability of bad, nobuf and policed frames.
+// averages. Who pays in a contest is taken from the RTL for what follows, and compared when all packets that were sent before
+// are known, some clocks later or, in turn, at once (victim_check.h). Not compared, since neither is used: average and probability of bad, nobuf and policed frames.
 #pragma once
 
 #include <algorithm>

@@ -5,23 +5,32 @@
 
 namespace vermilion {
 
-VictimCheck::VictimCheck(const VictimShape& shape) : on_(shape.indexed != 0), victims_(shape), queues_(shape.queues) {}
+static constexpr const char* HeldEmpty = "a packet was sent from a queue that the model holds empty";
+
+VictimCheck::VictimCheck(const VictimShape& shape, PolicyTiming timing)
+    : on_(shape.indexed != 0), inTurn_(timing.inTurn()), atOnce_(shape), victims_(shape), queues_(shape.queues) {}
 
 void VictimCheck::decided(const VictimArrival& arrival, const VictimOutcome& shown, u64 lane) {
   if (!on_) return;
+  if (inTurn_) return compare({arrival, shown, {}}, atOnce_.arrive(arrival));
   Slot& slot = slots_[(lane - Settling) % Slots];
   slot.arrival = arrival;
   slot.shown = shown;
 }
 
-// A packet is shown a clock behind its take.
+// A packet is shown a clock behind its take. In turn none is taken from 6 clocks before a verdict up to its own.
 void VictimCheck::departed(u32 queue, u64 lane) {
-  if (on_ && queue < queues_.size()) slots_[(lane - 1) % Slots].taken = queue;
+  if (!on_ || queue >= queues_.size()) return;
+  if (!inTurn_) {
+    slots_[(lane - 1) % Slots].taken = queue;
+  } else if (!atOnce_.take(queue)) {
+    defect(HeldEmpty);
+  }
 }
 
 void VictimCheck::clock(u64 lane) {
   lane_ = lane;
-  if (on_ && lane >= Slots) run(lane - Lag);
+  if (on_ && !inTurn_ && lane >= Slots) run(lane - Lag);
 }
 
 void VictimCheck::finish() {
@@ -39,7 +48,7 @@ void VictimCheck::run(u64 clock) {
     std::optional<ClockedVictims::Take> take;
     if (slot.taken) {
       std::deque<u32>& queue = queues_[*slot.taken];
-      if (queue.empty()) throw std::logic_error("a packet was sent from a queue that the model holds empty");
+      if (queue.empty()) throw std::logic_error(HeldEmpty);
       // That it is the last is the search's to find; the scheduler's own opinion changes nothing here.
       take = {*slot.taken, queue.front(), true};
       queue.pop_front();
@@ -50,10 +59,14 @@ void VictimCheck::run(u64 clock) {
     if (victims_.ports().outcome) compare(settled, *victims_.ports().outcome);
     settled = {};
   } catch (const std::logic_error& e) {
-    on_ = false;
-    wrong_++;
-    if (first_.empty()) first_ = std::string("victim search: ") + e.what();
+    defect(e.what());
   }
+}
+
+void VictimCheck::defect(const char* text) {
+  on_ = false;
+  wrong_++;
+  if (first_.empty()) first_ = std::string("victim search: ") + text;
 }
 
 void VictimCheck::compare(const Slot& contest, const VictimOutcome& model) {

@@ -1,6 +1,8 @@
 // Who pays in each contest of the RTL, worked out by the model of the victim search (clocked_victims.h) and compared.
 //
-// An outcome hangs on what is taken from its queue while the contest is under way, and a decision is shown only at its end. So the model runs
+// In turn all that counts has been shown by then, so each outcome is compared as it comes, with the rule by itself (victims.h).
+//
+// Else an outcome hangs on what is taken from its queue while the contest is under way, and a decision is shown only at its end. So the model runs
 // `Lag` clocks behind the lane, when all that it needs has been shown. Clocks are the lane's; each of the calls comes in their order.
 #pragma once
 
@@ -17,7 +19,7 @@ namespace vermilion {
 
 class VictimCheck {
  public:
-  explicit VictimCheck(const VictimShape& shape);  // indexed 0: there is nothing to check
+  VictimCheck(const VictimShape& shape, PolicyTiming timing);  // indexed 0: there is nothing to check
   // A clock begins: what came before has been shown.
   void clock(u64 lane);
   void decided(const VictimArrival& arrival, const VictimOutcome& shown, u64 lane);
@@ -27,7 +29,7 @@ class VictimCheck {
   const std::string& first() const { return first_; }
 
  private:
-  static constexpr u64 Settling = timing::settling(1), Enqueueing = timing::Listing;
+  static constexpr u64 Settling = timing::settling(1, 1), Enqueueing = timing::Listing;
   // An outcome is shown `Settling` clocks behind its arrival and used when the model comes to it, one clock before it shows its own; a take is
   // shown a clock late.
   static constexpr u64 Lag = Settling + 1, Slots = 2 * (Lag + 1);
@@ -37,9 +39,11 @@ class VictimCheck {
     std::optional<u32> taken;  // from this queue
   };
   void run(u64 clock);
+  void defect(const char* text);
   void compare(const Slot& contest, const VictimOutcome& outcome);
 
-  bool on_;
+  bool on_, inTurn_;
+  Victims atOnce_;  // in turn; victims_ else
   ClockedVictims victims_;
   std::vector<std::deque<u32>> queues_;  // names of packets, in order
   std::array<Slot, Slots> slots_{};      // by clock

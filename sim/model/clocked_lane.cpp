@@ -21,14 +21,19 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape)
       ingress_(shape, config.max_frame_bytes == 0 ? static_cast<u32>(maxOf(PktLenBits)) : config.max_frame_bytes,
                config.ttl_option, cells_),
       marks_(config),
-      view_(config, timing::settling(shape.victims), {shape.slotClocks}),
+      view_(config, timing::settling(shape.victims, shape.slotClocks), {shape.slotClocks}),
       timing_{shape.slotClocks},
       queues_(config.queue_count) {
   config_.queues = profiles_.data();
   for (const VmQueue& q : profiles_) departureUpdates_ |= q.update_depart != 0;
   if (shape.victims == 0) return;
   // Names are given out from 0 on, so its records grow with the packets that are queued at once.
-  victims_.emplace(VictimShape{config.queue_count, 0, std::min(shape.victims, config.queue_count)});
+  const VictimShape searched{config.queue_count, 0, std::min(shape.victims, config.queue_count)};
+  if (timing_.inTurn()) {
+    atOnce_.emplace(searched);
+  } else {
+    victims_.emplace(searched);
+  }
 }
 
 // A packet, or else a refresh, where no slot is less than `slotClocks` behind.
@@ -95,7 +100,7 @@ void ClockedLane::rule() {
     view_.limit(s.deciding.clock, seen);
     s.decision = decisions_.conclude(s.deciding.pending, seen.queued_bytes, seen.queued_packets);
     const u32 ruling = s.decision.verdict;
-    s.contest = victims_ && contested(profiles_[seen.queue], ruling);
+    s.contest = shape_.victims != 0 && contested(profiles_[seen.queue], ruling);
     if (s.contest || admits(ruling)) view_.reserved(seen);
     if (victims_) {
       // A name rests for longer than a packet that has gone is spoken of.
@@ -104,23 +109,29 @@ void ClockedLane::rule() {
       names_.pop_front();
       ruled_ = atQueues(profiles_[seen.queue], seen, ruling, s.name, s.deciding.packet.cells);
     }
+    if (atOnce_) s.name = static_cast<u32>(s.deciding.packet.id);
   }
   settling_.push_back(s);
 }
 
-// It is known what became of it. Without the victim search its packet is listed in the next clock, or its cells go back in this one.
+// It is known what became of it. Without the victim search, or in turn, its packet is listed in the next clock. Without the search its cells go
+// back in this one, if it is not; in turn, whatever cells the verdict frees go in the next.
 void ClockedLane::settle() {
-  if (settling_.empty() || settling_.front().clock + timing::settling(shape_.victims) != clock_) return;
+  if (freed_ != 0) cells_.freedByPolicy(std::exchange(freed_, 0));
+  const u64 settling = timing::settling(shape_.victims, shape_.slotClocks);
+  if (settling_.empty() || settling_.front().clock + settling != clock_) return;
   Settling& s = settling_.front();
   const Deciding& d = s.deciding;
   const Arrival& a = d.seen;
-  decided_ = Decided{d.packet.id, d.packet.input, d.refresh, a, s.decision, {}, d.mark, {}, s.victim};
+  decided_ = Decided{d.packet.id, d.packet.input, d.refresh, a, s.decision, {}, d.mark, {}, {}};
   std::copy_n(d.averages, Colours, decided_->averages);
   if (!d.refresh) {
     const u32 ruling = s.decision.verdict;
     VictimOutcome outcome{};
     outcome.enqueued = admits(ruling);
     if (victims_) outcome = *victims_->ports().outcome;
+    if (atOnce_) outcome = contestAtOnce(s);
+    decided_->victim = s.victim;
     decided_->contest = {ruling, s.contest, outcome};
     decided_->decision.verdict = verdictOf(ruling, s.contest, outcome);
     if (outcome.enqueued) view_.admitted(d.clock, a);
@@ -131,12 +142,33 @@ void ClockedLane::settle() {
       if (!outcome.enqueued) names_.push_back(s.name);
       if (victims_->ports().freed) cells_.freedByPolicy(victims_->ports().freed->cells);
     } else if (outcome.enqueued) {
-      listing_ = Leaving{d.packet};
-    } else {
+      listing_ = Leaving{d.packet, s.name};
+    } else if (!atOnce_) {
       cells_.freedByPolicy(d.packet.cells);
     }
   }
   settling_.pop_front();
+}
+
+// Who pays is known at once, and is out of its queue in this clock if evicted.
+VictimOutcome ClockedLane::contestAtOnce(Settling& s) {
+  const Packet& p = s.deciding.packet;
+  const VmQueue& profile = profiles_[p.queue];
+  const VictimOutcome outcome =
+      atOnce_->arrive(atQueues(profile, s.deciding.seen, s.decision.verdict, s.name, p.cells));
+  if (outcome.evicted || outcome.victimMarked) {
+    const u32 cells = pay(s, outcome.cell, outcome.evicted).packet.cells;
+    if (outcome.evicted) freed_ = cells;
+  }
+  if (!outcome.enqueued) freed_ = p.cells;
+  return outcome;
+}
+
+// In turn: a packet's verdict is near, whose search must see its queue as it is then.
+bool ClockedLane::held() const {
+  return atOnce_ && std::any_of(deciding_.begin(), deciding_.end(), [&](const Deciding& d) {
+           return !d.refresh && d.clock + timing_.verdict() <= clock_ + timing::VictimHold;
+         });
 }
 
 // The packet that is enqueued in this clock, in a build with the victim search.
@@ -147,17 +179,22 @@ ClockedLane::Settling* ClockedLane::enqueueing() {
 }
 
 // Who pays for it is found in the queue; if evicted it is there no more.
-void ClockedLane::pay(Settling& winner) {
-  const ClockedVictims::Ports& ports = victims_->ports();
+ClockedLane::Leaving ClockedLane::pay(Settling& winner, u32 name, bool evicts) {
   const u32 queue = winner.deciding.seen.queue;
   auto& packets = queues_[queue];
-  const auto victim =
-      std::find_if(packets.begin(), packets.end(), [&](const Leaving& x) { return x.name == *ports.victim; });
-  winner.victim = victim->packet.id;
-  if (!ports.evicts) return;
+  const auto victim = std::find_if(packets.begin(), packets.end(), [&](const Leaving& x) { return x.name == name; });
+  const Leaving paid = *victim;
+  winner.victim = paid.packet.id;
+  if (!evicts) return paid;
   scheduler_.evict(queue, static_cast<std::size_t>(victim - packets.begin()));
-  names_.push_back(victim->name);
   packets.erase(victim);
+  return paid;
+}
+
+void ClockedLane::pay(Settling& winner) {
+  const ClockedVictims::Ports& ports = victims_->ports();
+  const Leaving paid = pay(winner, *ports.victim, ports.evicts);
+  if (ports.evicts) names_.push_back(paid.name);
 }
 
 // Before the scheduler chooses: a victim that the last take has made first gives its place to the packet behind it, even if that
@@ -235,6 +272,7 @@ void ClockedLane::clock(u64 now) {
       metaQueue_.empty() || clock_ < nextSlot_ ? std::nullopt : std::optional(metaQueue_.front().input);
   takeSlot();
   observe();
+  const bool held = this->held();
   rule();
   if (victims_ && victims_->ports().enqueued) {
     const Settling& s = *enqueueing();
@@ -247,7 +285,7 @@ void ClockedLane::clock(u64 now) {
   const bool paid = payAsFirst(listed);
   std::optional<ClockedScheduler::Enqueued> enqueued;
   if (listed) enqueued = {listed->packet.queue, listed->packet.lenBytes};
-  const int taken = scheduler_.clock(now, enqueued, aheadCells_ < timing::AheadCells);
+  const int taken = scheduler_.clock(now, enqueued, !held && aheadCells_ < timing::AheadCells);
   busy_ = busy_ || scheduler_.busy();
   transmit();
   ingress_.clock(clock_, metaRoom, metaTaken);
@@ -271,6 +309,7 @@ void ClockedLane::clock(u64 now) {
     taken_ = packets.front();
     packets.pop_front();
     aheadCells_ += cellsOf(taken_->packet.lenBytes);
+    if (atOnce_) atOnce_->take(static_cast<u32>(taken));
   }
   if (listed) queues_[listed->packet.queue].push_back(*listed);
   if (victims_ && victims_->ports().victim && !paid) pay(*enqueueing());

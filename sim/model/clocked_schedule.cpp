@@ -11,7 +11,7 @@ ClockedScheduler::ClockedScheduler(const VmConfig& config, const LaneShape& shap
     : shaper_(config.queue_count),
       port_(config.port_cost, config.port_burst_ns),
       inTurn_(shape.slotClocks > 1),
-      bypasses_(shape.victims != 0) {
+      bypasses_(shape.victims != 0 && !inTurn_) {
   for (u32 i = 0; i < config.queue_count; i++) {
     const VmQueue& q = config.queues[i];
     const u32 level = q.strict != 0 ? 7 - std::min<u32>(q.priority, 7) : Round;

@@ -21,7 +21,8 @@ class ClockedScheduler {
   // One clock; the number of the queue whose first packet is taken in it, or -1. `enqueued` came in the clock before.
   int clock(u64 now, const std::optional<Enqueued>& enqueued, bool room);
   bool emptied() const { return emptied_.has_value(); }  // that packet was taken as its queue's last
-  // In the clock that was, behind all that it brought, a packet was taken out of the middle; or, before the clock that comes, the first.
+  // In the clock that was, behind all that it brought, a packet was taken out of the middle; or, before the clock that comes, the first. In turn
+  // before a clock that takes none, from the middle.
   void evict(u32 queue, std::size_t place) {
     std::deque<u32>& packets = queues_[queue].packets;
     packets.erase(packets.begin() + static_cast<std::ptrdiff_t>(place));
@@ -58,8 +59,9 @@ class ClockedScheduler {
   std::optional<u32> emptied_;  // by the take of the clock before
   std::optional<Joining> joining_;
   u32 settleLevel_ = 0;
-  bool inTurn_;    // nothing is taken in the clock behind a change of who is first
-  bool bypasses_;  // a packet can be taken in the clock in which it comes out of RAM: with the victim search
+  bool inTurn_;  // nothing is taken in the clock behind a change of who is first
+  bool
+      bypasses_;  // a packet can be taken in the clock in which it comes out of RAM: with the victim search, but not in turn
   bool holdsFirst_ = false, busy_ = false;
   bool settled_ = true;  // who is first in each list stands since the last clock
   // Of `lastLevel_`, the list that was served: the packet behind its first has come out of RAM; or its first has, and then of two packets it is known.

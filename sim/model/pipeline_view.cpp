@@ -15,7 +15,7 @@ void PipelineView::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBy
 }
 
 void PipelineView::evicted(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
-  departures_.push_back({clock, queue, colour, lenBytes, now, true});
+  departures_.push_back({clock, queue, colour, lenBytes, now, !timing_.inTurn()});
 }
 
 void PipelineView::lost(u64 clock, u32 queue, u32 lenBytes) {
@@ -46,8 +46,8 @@ Arrival PipelineView::look(u64 clock, u64 now, u32 queue, u32 colour) {
   for (u32 c = 0; c < u32{Colours}; c++) {
     a.backlog_bytes[c] = q.bytes[c];
     a.backlog_packets[c] = q.packets[c];
-    const bool evicted =
-        truncate(u128{now} - q.lastEviction[c], TimeBits) < truncate(u128{now} - q.lastDeparture[c], TimeBits);
+    const bool evicted = !timing_.inTurn() && truncate(u128{now} - q.lastEviction[c], TimeBits) <
+                                                  truncate(u128{now} - q.lastDeparture[c], TimeBits);
     a.last_departure[c] = evicted ? q.lastEviction[c] : q.lastDeparture[c];
     a.n[c] = 1;
   }

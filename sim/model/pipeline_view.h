@@ -40,7 +40,8 @@ class PipelineView {
   void admitted(u64 tokenClock, const Arrival& seen);
   // A commit: from the queue's next token on.
   void configure(u32 queue, const VmQueue& profile) { profiles_[queue] = profile; }
-  // What a contest has cost, in the clock in which that is known: who was evicted; the length of who was, or of the arriving packet.
+  // What a contest has cost, in the clock in which that is known: who was evicted; the length of who was, or of the arriving packet. In turn
+  // an eviction is a departure like any other.
   void evicted(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
   void lost(u64 clock, u32 queue, u32 lenBytes);
 

@@ -42,12 +42,14 @@ namespace timing {
 constexpr u64 Headers = 3 + 1;
 // decide/QueueLimit.scala: departures this many clocks before that count in the limit
 constexpr u64 LimitLag = 3;
-// victim/VictimQueues.scala, Latency: from a verdict until it is known who pays, where the search is built
-constexpr u64 settling(u32 victims) {
-  return victims != 0 ? 6 : 0;
+// victim/VictimQueues.scala, Latency: from a verdict until it is known who pays, where the search is built. In turn the search looks ahead of the verdict
+constexpr u64 settling(u32 victims, u32 slotClocks) {
+  return victims != 0 && slotClocks == 1 ? 6 : 0;
 }
 // From there until the packet is in its queue and who pays is out of it, where the search is built: a clock before that is shown
-constexpr u64 Listing = settling(1) - 1;
+constexpr u64 Listing = settling(1, 1) - 1;
+// With the search in turn: nothing is taken from a queue so many clocks before a packet's verdict, nor in its own
+constexpr u64 VictimHold = 6;
 constexpr u32 Refreshes = 16;  // policy/SlotSource.scala, Refreshes
 // average/AverageUnit.scala: updates under way when a later one reads, EwmaStages - 1
 constexpr u64 Averaging = EwmaStages - 1;

@@ -1,6 +1,6 @@
 #include "victims.h"
 
-#include <iterator>
+#include <algorithm>
 #include <tuple>
 
 namespace vermilion {
@@ -14,11 +14,14 @@ VictimOutcome Victims::arrive(const VictimArrival& arrival) {
     const bool mayMark = arrival.mayMark && arrival.last == 0;
     auto victim = queue.end();
     const auto rank = [](const Packet& p) { return std::tuple(p.arrival.distance, rankSlot(p.arrival)); };
-    for (auto p = queue.begin(); p != queue.end() && arrival.queue < shape_.indexed; ++p) {
-      if (p == queue.begin() || p->marked || rankSlot(p->arrival) > mildest) continue;
+    std::size_t behind = queue.empty() || arrival.queue >= shape_.indexed ? 0 : queue.size() - 1;
+    if (arrival.last != 0) behind = std::min<std::size_t>(behind, arrival.last);
+    // From the newest on; of equal ones the last that is seen, which is the oldest.
+    for (auto p = queue.end(); behind != 0; behind--) {
+      --p;
+      if (p->marked || rankSlot(p->arrival) > mildest) continue;
       if ((arrival.last == 0) != (p->arrival.last == 0)) continue;
-      if (arrival.last != 0 && static_cast<u32>(std::distance(p, queue.end())) > arrival.last) continue;
-      if (victim == queue.end() || rank(*p) < rank(*victim)) victim = p;
+      if (victim == queue.end() || rank(*p) <= rank(*victim)) victim = p;
     }
     if (victim == queue.end() || arrival.distance < victim->arrival.distance ||
         (arrival.asLong && victim->arrival.lenBytes < arrival.lenBytes)) {

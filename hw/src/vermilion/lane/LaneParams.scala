@@ -15,7 +15,7 @@ import vermilion.mark.TokenKind
   * @param flows         flows that the flow markers' table holds, a power of two; 0: no flow markers, a packet that is to be marked by its
   *                      flow is yellow
   * @param victims       queues 0 to victims - 1 can drop the nearest packet instead of the arriving one (victim/VictimPipeline.scala), a power of
-  *                      two; 0: none can, and nothing of it is built. It makes a verdict 6 clocks later
+  *                      two; 0: none can, and nothing of it is built. It makes a verdict 6 clocks later, but none where slotClocks is 8
   * @param protect       links, chains, descriptors and the queues' records are kept as codewords that correct one wrong bit and detect two, and are
   *                      scrubbed (protect/ScrubbedRam.scala); no latency changes, but the lane opens only when all are cleared, `cells` clocks
   *                      after a reset. Not with the victim search
@@ -24,7 +24,7 @@ import vermilion.mark.TokenKind
   * @param nextBlock     the Next pointer of the lane's register block: where the next one begins in the same BAR, 0 if it is the last
   * @param slotClocks    clocks from one slot of the policy pipeline to the next, at least: 1, a decision a clock; or 8, for streams of 64 bits, whose
   *                      shortest Ethernet frame takes 8 beats. With 8 one adder, multiplier or compare does in turn what else stands side by
-  *                      side: well under half the logic, 3 clocks more to a verdict (docs/decisions/0013). Not with the victim search
+  *                      side: well under half the logic, 3 clocks more to a verdict (docs/decisions/0013)
   * @param tokenKinds    token bucket markers built in; a packet that is to be marked by another kind keeps its colour. The model has all:
   *                      what the simulator builds has all too
   */
@@ -119,10 +119,13 @@ object LaneParams {
       "lab-victims-few-cells" -> labFew.copy(victims = 8),
       "nic100g-victims-few-cells" -> nicFew.copy(victims = 2),
       "nic100g-victims" -> nic100g.copy(cells = 1024, victims = 4),
+      "lab-in-turn-victims-few-cells" -> labFew.copy(slotClocks = 8, victims = 8),
+      "nic10g-all" -> nic10g.copy(victims = 16),
       "nic100g-all" -> nic100g.copy(victims = 16),
       "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
       "lab-without-victims" -> lab.copy(victims = 0),
       "lab-in-turn" -> lab.copy(victims = 0, slotClocks = 8),
+      "lab-in-turn-all" -> lab.copy(slotClocks = 8),
       // For the experiments' networks: one input of 512 bits that cannot be stalled, as the model's session has.
       "network" -> LaneParams(dataBits = 512, cells = 16384),
       // Records a queue lie in block RAM, in LUTs in the others.
