@@ -9,6 +9,9 @@ def test_lane_keeps_every_byte_under_stalls_and_backpressure(preset):
     run("LaneCore", "lane.lane_bench", preset)
 
 
-@pytest.mark.parametrize("preset, victims", [("lab-victims-few-cells", "8"), ("nic100g-victims-few-cells", "2")])
+@pytest.mark.parametrize(
+    "preset, victims",
+    [("lab-victims-few-cells", "8"), ("lab-in-turn-victims-few-cells", "8"), ("nic100g-victims-few-cells", "2")],
+)
 def test_lane_with_victims_keeps_every_byte_under_stalls_and_backpressure(preset, victims):
     run("LaneCore", "lane.lane_bench", preset, VICTIMS=victims)

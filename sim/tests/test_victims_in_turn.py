@@ -1,5 +1,5 @@
-"""The victim search in lanes that decide in turn, in the model: who pays is who should, at the verdict and never blindly, no packet is taken while
-the search looks, every frame has one fate, and the replay agrees with all of it."""
+"""The victim search in lanes that decide in turn. In the model: who pays is who should, at the verdict and never blindly, no packet is taken while
+the search looks, every frame has one fate, and the replay agrees with all of it. And both engines are one."""
 
 import json
 import random
@@ -10,10 +10,14 @@ from pathlib import Path
 
 import pytest
 from model_bindings import EARLY, ENQUEUE, FORCED, MARK, TAIL, library
-from test_victims_run import CODES, CONFIG, TAILED, ip
+from test_simulator import pcap
+from test_victims_kinds import RED_FORM, mixed
+from test_victims_run import CODES, CONFIG, TAILED, check_tail_drops, ip, traffic
+from test_victims_wide import engines, floods
 
 from vermilion import build, config, quantise
 
+FEW = "lab-in-turn-victims-few-cells"
 HERE = Path(__file__).resolve().parent
 TO_VERDICT, HOLD = 26, 6  # clocks: from its slot; before the verdict's without a take
 FIELDS = (
@@ -105,7 +109,7 @@ CASES = {
     "short": ("nic10g-all", CONFIG, "1Gbit", 40, 40),
     "short-and-sent": ("nic10g-all", CONFIG, "7Gbit", 40, 64),
     "few-cells": (
-        "lab-in-turn-victims-few-cells",
+        FEW,
         CONFIG.replace('limit = "60KB"', 'limit = "12KB"'),
         "2Gbit",
         1400,
@@ -163,3 +167,37 @@ def test_who_should_pays_at_the_verdict(programs, tmp_path, case):
     assert first.intersection(takes), "none was taken in the clock behind a verdict"
     assert tally["evicted"] > 50 and tally["itself"] > 20 and (tally["marked"] > 20) == ("window" not in text)
     assert tally["only one behind"] > 10 or case != "one-behind"
+
+
+AT_ONCE = ("--rate", 32_000_000_000)  # two inputs of 64 bits, and more than one can bring
+ENGINES = {
+    "mixed": ("nic10g-all", CONFIG % "2Gbit", lambda path: traffic(path, 1, 4000), ("--speed", 1)),
+    "mixed-at-wire-rate": ("nic10g-all", CONFIG % "7Gbit", lambda path: traffic(path, 2, 4000), AT_ONCE),
+    "short-at-wire-rate": ("nic10g-all", CONFIG % "3Gbit", lambda path: pcap(path, floods(1)), AT_ONCE),
+    "short-and-sent": ("nic10g-all", CONFIG % "9500Mbit", lambda path: pcap(path, floods(2)), AT_ONCE),
+    "kinds": ("nic10g-all", RED_FORM % "3Gbit", lambda path: mixed(path, 32, 4000), ("--rate", 12_000_000_000)),
+    "tail": ("nic10g-all", TAILED % "6Gbit", lambda path: traffic(path, 12, 4000, longest=40), AT_ONCE),
+    "few-cells": (FEW, CONFIG % "2Gbit", lambda path: traffic(path, 3, 4000), ("--speed", 1)),
+    "few-cells-tail": (
+        FEW,
+        (TAILED % "3Gbit").replace("20KB", "6KB"),
+        lambda path: traffic(path, 4, 4000, longest=300),
+        AT_ONCE,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ENGINES)
+def test_both_engines_are_one(tmp_path, case):
+    preset, text, made, pace = ENGINES[case]
+    capture = made(tmp_path / "in.pcap")
+    stats, rows = engines(build.simulator(preset), tmp_path, text, capture, build.FOR_BENCHES[preset], pace)
+    contests = [row for row in rows if row["evicted"]]
+    paid = [row for row in contests if "1" in (row["evicted"], row["victim_marked"])]
+    nobuf = sum(colour["nobuf"]["packets"] for queue in stats["queues"] for colour in queue["colours"])
+    print({"contests": len(contests), "paid": len(paid), "nobuf": nobuf})
+    assert len(paid) > 50 and all(row["blind"] == "0" for row in contests)
+    assert all(int(row["victim_distance"]) <= int(row["distance"]) for row in paid)
+    assert nobuf > 0 or preset != FEW
+    if "window" in text:
+        check_tail_drops(rows)

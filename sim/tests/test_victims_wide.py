@@ -40,11 +40,11 @@ def floods(seed):
     return frames
 
 
-def engines(program, folder, text, frames):
-    """Both engines on the same frames; the RTL's figures and trace."""
-    asked = config.parse(tomllib.loads(text), SHAPE.queues, SHAPE.victims)
+def engines(program, folder, text, capture, shape=SHAPE, pace=("--rate", 200_000_000_000)):
+    """Both engines on the same capture; the RTL's figures and trace."""
+    asked = config.parse(tomllib.loads(text), shape.queues, shape.victims)
     (folder / "words.json").write_text(json.dumps(quantise.hardware(asked)))
-    capture, got = pcap(folder / "in.pcap", frames), {}
+    got = {}
     for engine in ("rtl", "model"):
         names = {name: folder / f"{engine}.{name}" for name in ("out", "trace", "stats")}
         command = [
@@ -55,8 +55,7 @@ def engines(program, folder, text, frames):
             folder / "words.json",
             "--engine",
             engine,
-            "--rate",
-            200_000_000_000,
+            *pace,
         ]
         command += ["--out", names["out"], "--trace", names["trace"], "--stats-json", names["stats"]]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
@@ -76,7 +75,7 @@ def engines(program, folder, text, frames):
 @pytest.mark.parametrize("port", ["3Gbit", "40Gbit", "95Gbit"])
 def test_both_engines_are_one_at_a_frame_a_clock(program, tmp_path, port, seed):
     print("seed", seed)
-    stats, rows = engines(program, tmp_path, CONFIG % port, floods(seed))
+    stats, rows = engines(program, tmp_path, CONFIG % port, pcap(tmp_path / "in.pcap", floods(seed)))
     contests = [row for row in rows if row["evicted"]]
     counts = {name: sum(row[name] == "1" for row in contests) for name in ("evicted", "victim_marked", "blind")}
     print(port, {"contests": len(contests)} | counts)
@@ -94,6 +93,7 @@ def test_both_engines_are_one_at_a_frame_a_clock(program, tmp_path, port, seed):
 
 @pytest.mark.parametrize("port", ["3Gbit", "40Gbit", "95Gbit"])
 def test_tail_drops_at_a_frame_a_clock(program, tmp_path, port):
-    stats, rows = engines(program, tmp_path, (TAILED % port).replace("20KB", "6KB"), floods(21))
+    capture = pcap(tmp_path / "in.pcap", floods(21))
+    stats, rows = engines(program, tmp_path, (TAILED % port).replace("20KB", "6KB"), capture)
     check_tail_drops(rows)
     assert sum(per["evicted"]["packets"] for queue in stats["queues"] for per in queue["colours"]) > 100
