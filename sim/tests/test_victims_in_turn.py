@@ -180,9 +180,9 @@ ENGINES = {
     "few-cells": (FEW, CONFIG % "2Gbit", lambda path: traffic(path, 3, 4000), ("--speed", 1)),
     "few-cells-tail": (
         FEW,
-        (TAILED % "3Gbit").replace("20KB", "6KB"),
+        (TAILED % "1Gbit").replace("20KB", "4KB"),
         lambda path: traffic(path, 4, 4000, longest=300),
-        AT_ONCE,
+        ("--rate", 5_000_000_000),
     ),
 }
 
