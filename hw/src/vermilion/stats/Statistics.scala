@@ -77,7 +77,7 @@ object Statistics {
   * Events count two clocks after they are shown, so a snapshot or clear is as of two clocks before it is asked for, for all
   * RAMs alike. A departure in the clock of an enqueue does not lower that enqueue's
   * high-water mark. Latency is `now - arrival` when the departure is shown, in 1 ns steps, modulo 2^48 ns.
-  * A snapshot takes 260 clocks, with the victim search 676 ([[WindowWriter]]).
+  * A snapshot takes 260 clocks, with the victim search 660 ([[WindowWriter]]).
   * `ready` is low for 32 clocks a queue, with the victim search 64, after reset; events until then are lost, and counters and gauges of a snapshot are 0.
   */
 class Statistics(p: LaneParams) extends StatisticsPorts(p) {
@@ -134,7 +134,7 @@ class Statistics(p: LaneParams) extends StatisticsPorts(p) {
   private val flipped = WireInit(false.B)
   private val start = WireInit(false.B)
   private val queue = RegEnable(io.window.snapshot.bits, 0.U(p.queueBits.W), start)
-  private val writer = new WindowWriter(searched, start)
+  private val writer = new WindowWriter(WindowProgram(searched), start)
   private val control = new RecordControl(epoch, flipped, start, writer.walking, queue, writer.slot)
   private def records(slots: Int, fields: Int) = new RecordRam(p.queues, slots, fields, control)
   private val outcomes = records(32, 2)

@@ -40,6 +40,9 @@ object WindowProgram {
   def outcome(colour: Int, verdict: Int): Int = 8 * colour + verdict
   def victim(isEvicted: Boolean, colour: Int): Int = (if (isEvicted) 4 else 0) + colour
 
+  /** Slot of `Victims` where contests are counted by who paid: the arriving packet. */
+  val ArrivalPaid = 3
+
   private val Shown = Map( // verdicts that are a counter, and its place
     Verdict.Early -> 2,
     Verdict.Forced -> 3,
@@ -78,13 +81,24 @@ object WindowProgram {
   }
   private def eachColour(source: Source.Value, place: Int, slot: Int => Int): Seq[Step] =
     for (f <- Fields; c <- Colours) yield Step(source, slot(c), f, word(c, f, place))
+
+  /** Victims, and contests as the sum of all who paid; blind contests are 0. */
+  private val payments: Seq[Step] =
+    Colours.map(c => Step(Victims, victim(isEvicted = true, c), 0, word(c, 0, 11), adds = c != 0)) ++
+      Colours.map(c => Step(Victims, victim(isEvicted = false, c), adds = true)) ++
+      Seq(Step(Victims, ArrivalPaid, to = Some(ContestsWord), adds = true, total = true)) ++
+      Colours.map(c => Step(Victims, victim(isEvicted = true, c), 1, word(c, 1, 11)))
   private def row(source: Source.Value, slots: Int, first: Int, field: Int = 0): Seq[Step] =
     Seq.tabulate(slots)(i => Step(source, i, field, Some(first + 2 * i)))
 
-  /** All steps, at the end those that do nothing and fill a group. */
-  def apply(searched: Boolean): Seq[Step] = {
+  /** All steps, at the end of each group those that do nothing and fill it.
+    *
+    * @param byPayer contests are counted by who paid, with `Victims`, and no contest is blind
+    */
+  def apply(searched: Boolean, byPayer: Boolean = false): Seq[Step] = {
     val groups = Seq(
-      (for (f <- Fields; c <- Colours) yield decisions(c, f, searched)).flatten ++ row(Gauges, Gauges64, GaugeWord),
+      (for (f <- Fields; c <- Colours) yield decisions(c, f, searched)).flatten ++ row(Gauges, Gauges64, GaugeWord) ++
+        (if (searched && byPayer) payments else Nil),
       row(Latency, Bins, LatencyWord),
       row(Marked, 12, MarkedWord),
       eachColour(CeWritten, 8, identity) ++ eachColour(Sent, 9, identity)
@@ -92,7 +106,8 @@ object WindowProgram {
           else
             Seq(
               row(Distances, 1 << Distance.Bits, LostWord),
-              row(Distances, 1 << Distance.Bits, VictimsWord, field = 1),
+              row(Distances, 1 << Distance.Bits, VictimsWord, field = 1)
+            ) ++ Option.when(!byPayer)(
               eachColour(Victims, 11, victim(isEvicted = true, _)) ++
                 Fields.map(f => Step(Contests, 0, f, Some(ContestsWord + 2 * f)))
             ))

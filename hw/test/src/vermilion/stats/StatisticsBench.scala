@@ -1,0 +1,216 @@
+package vermilion.stats
+
+import chisel3._
+import chisel3.simulator.PeekPokeAPI._
+import org.scalatest.Assertions
+import scala.collection.mutable
+import scala.util.Random
+import vermilion.lane.LaneParams
+
+/** Random events, up to one of each kind in every clock, most of them to one queue, against maps of integers. Where they are counted in turn, decisions are
+  * `slotClocks` apart and CE marks five, as the shortest IP packet has five beats, and departures come in long bursts; no contest is blind.
+  */
+private class StatisticsBench(dut: StatisticsPorts, p: LaneParams) extends Assertions {
+  private val Names =
+    "arrived enqueued early forced tail nobuf bad ce_chosen ce_written sent policed evicted".split(" ").toSeq
+
+  val random = new Random(11)
+  var now = BigInt(1) << 40
+  var packets, bytes, marked = mutable.Map.empty[(Int, Int, Int), BigInt].withDefaultValue(BigInt(0))
+  var lost, victims, latency = mutable.Map.empty[(Int, Int), BigInt].withDefaultValue(BigInt(0))
+  var maxBytes, maxPackets, contests, blind = mutable.Map.empty[Int, BigInt].withDefaultValue(BigInt(0))
+  val queued = Seq.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // colour, length
+
+  // Only where events are counted in turn:
+  var sinceDecision, sinceWrite = 100
+  var bursts = false
+  private var crowded = Seq(false, false) // in the last clocks; until then a departure is under way
+  private var writesWhileCrowded = 0
+
+  private def add(queue: Int, colour: Int, kind: Int, len: Int): Unit = {
+    packets((queue, colour, kind)) += 1
+    bytes((queue, colour, kind)) += len
+  }
+
+  /** Counts what one clock shows; `load` is the chance of each event. A departure comes before an enqueue of its clock. */
+  def clock(load: Double, hot: Double): Unit = {
+    def chance(x: Double) = random.nextDouble() < x
+    def anyQueue = if (chance(hot)) 2 else random.nextInt(p.queues)
+    if (p.inTurn) {
+      if (chance(if (bursts) 0.02 else 0.005)) bursts = !bursts
+      crowded = crowded.tail :+ dut.io.crowded.peek().litToBoolean
+      if (!crowded.last) writesWhileCrowded = 0
+      sinceDecision += 1
+      sinceWrite += 1
+    }
+    val mayDepart = !p.inTurn || bursts && !crowded.head
+    val gone = Some(anyQueue).filter(q => queued(q).nonEmpty && chance(load * 0.8) && mayDepart)
+    dut.io.now.poke(now.U)
+    dut.io.departed.valid.poke(gone.isDefined.B)
+    val leaving = gone.map(q => q -> queued(q).dequeue())
+    for ((q, (colour, len)) <- leaving) {
+      val age = if (chance(0.1)) BigInt(random.nextInt(2)) else BigInt(random.nextInt(40), random)
+      dut.io.departed.bits.queue.poke(q.U)
+      dut.io.departed.bits.colour.poke(colour.U)
+      dut.io.departed.bits.lenBytes.poke(len.U)
+      dut.io.departed.bits.arrival.poke((now - age).U)
+      add(q, colour, 9, len)
+      latency((q, if (age == 0) 0 else (age.bitLength - 1).min(31))) += 1
+    }
+    val decides = chance(load) && (!p.inTurn || sinceDecision >= p.slotClocks)
+    dut.io.decision.valid.poke(decides.B)
+    if (decides) {
+      sinceDecision = 0
+      val (q, colour, len, verdict) = (anyQueue, random.nextInt(3), 14 + random.nextInt(9000), random.nextInt(8))
+      val refresh = chance(0.1)
+      val came = random.nextInt(3)
+      val d = dut.io.decision.bits
+      d.refresh.poke(refresh.B)
+      d.queue.poke(q.U)
+      d.colour.poke(colour.U)
+      d.mark.colour.poke(came.U)
+      d.lenBytes.poke(len.U)
+      d.verdict.poke(verdict.U)
+      val distance = random.nextInt(64)
+      d.distance.poke(distance.U)
+      // In a contest somebody of the middle pays: he is marked or goes.
+      val pays = p.victims != 0 && !refresh && verdict == 0 && queued(q).size > 1 && chance(0.4)
+      val stays = chance(0.3)
+      val contest = (pays || chance(0.3)) && !refresh
+      val void = !pays && chance(0.5) && !p.inTurn
+      d.contest.poke(contest.B)
+      d.outcome.blind.poke(void.B)
+      if (contest) contests(q) += 1
+      if (contest && void) blind(q) += 1
+      d.outcome.evicted.poke((pays && !stays).B)
+      d.outcome.victimMarked.poke((pays && stays).B)
+      if (pays) {
+        val (place, far) = (1 + random.nextInt(queued(q).size - 1), random.nextInt(64))
+        val (victimColour, victimLen) = queued(q)(place)
+        d.outcome.victim.colour.poke(victimColour.U)
+        d.outcome.victim.lenBytes.poke(victimLen.U)
+        d.outcome.victim.distance.poke(far.U)
+        add(q, victimColour, if (stays) 7 else 11, victimLen)
+        victims((q, far)) += 1
+        if (!stays) {
+          queued(q).remove(place)
+          lost((q, far)) += 1
+        }
+      }
+      if (!refresh && Seq(2, 3, 4).contains(verdict)) lost((q, distance)) += 1
+      if (!refresh) {
+        marked((q, came, colour)) += 1
+        add(q, colour, 0, len)
+        add(q, colour, if (verdict <= 1) 1 else if (verdict == 7) 10 else verdict, len)
+        if (verdict == 1) add(q, colour, 7, len)
+        if (verdict <= 1) {
+          queued(q) += colour -> len
+          // A departure of the same clock still counts as queued.
+          val same = leaving.filter(_._1 == q).map(_._2._2)
+          maxBytes(q) = maxBytes(q).max(queued(q).map(_._2).sum + same.getOrElse(0))
+          maxPackets(q) = maxPackets(q).max(queued(q).size + same.size)
+        }
+      }
+    }
+    val writes = chance(load) && (!p.inTurn || sinceWrite >= 5 && writesWhileCrowded < 8)
+    dut.io.ceWritten.valid.poke(writes.B)
+    if (writes) {
+      sinceWrite = 0
+      writesWhileCrowded += 1
+      val (q, colour, len) = (anyQueue, random.nextInt(3), 14 + random.nextInt(9000))
+      dut.io.ceWritten.bits.queue.poke(q.U)
+      dut.io.ceWritten.bits.colour.poke(colour.U)
+      dut.io.ceWritten.bits.lenBytes.poke(len.U)
+      add(q, colour, 8, len)
+    }
+    dut.clock.step()
+    now += 1
+  }
+
+  def word(index: Int): BigInt = {
+    dut.io.window.index.poke(index.U)
+    clock(0.7, 0.5) // reading must not mind what goes on
+    clock(0.7, 0.5)
+    dut.io.window.word.peek().litValue
+  }
+  def long(index: Int): BigInt = word(index) + (word(index + 1) << 32)
+
+  // In turn: what waits is counted first, up to three events in a clock.
+  private val snapshotClocks =
+    if (p.inTurn) EventQueue.pauseClocks(p) + (if (p.victims == 0) 6 else 8) * EventQueue.Depth
+    else if (p.victims == 0) 260
+    else 676
+
+  /** A snapshot in full traffic holds exactly what was shown up to two clocks before its request. */
+  def check(queue: Int, load: Double): Unit = {
+    val (packetsThen, bytesThen, latencyThen) = (packets.toMap, bytes.toMap, latency.toMap)
+    val markedThen = marked.toMap
+    val (lostThen, victimsThen) = (lost.toMap, victims.toMap)
+    val (contestsThen, blindThen) = (contests(queue), blind(queue))
+    val (maxThen, maxPacketsThen, queuedThen) = (maxBytes(queue), maxPackets(queue), queued(queue).toSeq)
+    clock(load, 0.9)
+    val nowThen = now
+    for (c <- 0 until 3) dut.io.window.live(c).poke(((BigInt(5 + c) << 40) + queue).U)
+    dut.io.window.snapshot.valid.poke(true.B)
+    dut.io.window.snapshot.bits.poke(queue.U)
+    clock(load, 0.9)
+    dut.io.window.snapshot.valid.poke(false.B)
+    for (c <- 0 until 3) dut.io.window.live(c).poke(0.U)
+    var clocks = 0
+    while (dut.io.window.snapshotting.peek().litToBoolean) {
+      clock(load, 0.9)
+      clocks += 1
+      assert(clocks <= snapshotClocks, "the snapshot does not end")
+    }
+    for (c <- 0 until 3; k <- Names.indices) {
+      val at = 64 * c + 4 * k
+      assert(
+        long(at) == packetsThen.getOrElse((queue, c, k), BigInt(0)),
+        s"packets ${Names(k)}, queue $queue, colour $c"
+      )
+      assert(
+        long(at + 2) == bytesThen.getOrElse((queue, c, k), BigInt(0)),
+        s"bytes ${Names(k)}, queue $queue, colour $c"
+      )
+    }
+    for (in <- 0 until 3; out <- 0 until 3)
+      assert(
+        long(336 + 2 * (4 * in + out)) == markedThen.getOrElse((queue, in, out), BigInt(0)),
+        s"marked from $in to $out, queue $queue"
+      )
+    for (bin <- 0 until 32)
+      assert(
+        long(256 + 2 * bin) == latencyThen.getOrElse((queue, bin), BigInt(0)),
+        s"latency bin $bin of queue $queue"
+      )
+    def searched(count: BigInt) = if (p.victims == 0) BigInt(0) else count
+    for (d <- 0 until 64) {
+      val (gone, paid) = (lostThen.getOrElse((queue, d), BigInt(0)), victimsThen.getOrElse((queue, d), BigInt(0)))
+      assert(long(384 + 2 * d) == searched(gone), s"lost of distance $d of queue $queue")
+      assert(long(512 + 2 * d) == searched(paid), s"victims of distance $d of queue $queue")
+    }
+    assert(long(360) == searched(contestsThen) && long(362) == searched(blindThen), s"contests of queue $queue")
+    assert(word(320) == queuedThen.map(_._2).sum && word(321) == queuedThen.size, s"backlog of queue $queue")
+    assert(word(322) == maxThen && word(323) == maxPacketsThen, s"high-water marks of queue $queue")
+    for (c <- 0 until 3) assert(long(324 + 2 * c) == (BigInt(5 + c) << 40) + queue, s"average $c of queue $queue")
+    assert(long(330) == nowThen && word(332) == queue)
+    for (unused <- Seq(48, 63, 333, 364, 383, 192, 640, 1023)) assert(word(unused) == 0, s"word $unused")
+  }
+
+  def clear(): Unit = {
+    dut.io.window.clear.poke(true.B)
+    clock(0, 0)
+    dut.io.window.clear.poke(false.B)
+    clock(0, 0)
+    packets.clear()
+    marked.clear()
+    bytes.clear()
+    latency.clear()
+    lost.clear()
+    victims.clear()
+    contests.clear()
+    blind.clear()
+    maxBytes.clear()
+    maxPackets.clear()
+  }
+}
