@@ -158,6 +158,64 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
     }
   }
 
+  it should "keep up where every frame of eight beats is contested and leaves marked, and lose none in snapshots, in turn" in {
+    val p = LaneParams(queues = 2, slotClocks = 8, victims = 1)
+    simulate(Statistics(p)) { dut =>
+      reset(dut)
+      for (bits <- Seq(dut.io.departed.bits, dut.io.ceWritten.bits)) {
+        bits.queue.poke(1.U)
+        bits.lenBytes.poke(60.U)
+      }
+      val d = dut.io.decision.bits
+      d.queue.poke(1.U)
+      d.lenBytes.poke(60.U)
+      d.contest.poke(true.B)
+      d.outcome.victimMarked.poke(true.B)
+      d.outcome.victim.distance.poke(5.U)
+
+      // All events in one clock, so that as many as can be of the words that wait need eight.
+      var (decided, sent, held, clocks) = (0, 0, 0, 0)
+      var shown = Seq((0, 0), (0, 0)) // with this clock's request
+      var crowded = Seq(false, false, false)
+      def frames(): Unit = {
+        crowded = crowded.tail :+ dut.io.crowded.peek().litToBoolean
+        val decides = clocks % 8 == 0
+        val leaves = decides && sent < decided && !crowded.head
+        if (decides && crowded.head) held += 1
+        dut.io.decision.valid.poke(decides.B)
+        for (port <- Seq(dut.io.departed.valid, dut.io.ceWritten.valid)) port.poke(leaves.B)
+        if (decides) decided += 1
+        if (leaves) sent += 1
+        shown = Seq(shown.last, (decided, sent))
+        clocks += 1
+        dut.clock.step()
+      }
+      def check(): Unit = {
+        val (decidedThen, sentThen) = shown.head
+        val counted =
+          snapshot(dut, Seq(0, 28, 32, 36, 321, 360, 522, 394))(frames()) // 28 to 36: CE chosen, CE written, sent
+        assert(
+          counted == Seq(
+            decidedThen,
+            decidedThen,
+            sentThen,
+            sentThen,
+            decidedThen - sentThen,
+            decidedThen,
+            decidedThen,
+            0
+          )
+        )
+      }
+      for (_ <- 0 until 3000) frames()
+      check()
+      for (_ <- 0 until 3000) frames()
+      assert(held == 0, "a single snapshot crowds the statistics")
+      for (_ <- 0 until 14) check()
+      assert(held > 200, "the frames were not held back: nothing is tested")
+    }
+  }
+
   private def counts(p: LaneParams): Unit = simulate(Statistics(p)) { dut =>
     dut.reset.poke(true.B)
     dut.clock.step(2)
