@@ -42,6 +42,7 @@ class QueueGaugesInTurn(
   s1Change := Mux(enters || leaves, Cat(leaves, lenBytes ^ Fill(PktLenBits, leaves)), 0.U)
   private val s1Moves = RegNext(enters || leaves, false.B)
   private val s1Queue = Delay(queue)
+  assert(!((enters || leaves) && s1Moves && queue === s1Queue), "a backlog is read in the clock of its write")
 
   /** `change` and `carry` added, modulo 2^bits; `change` has its sign on top. */
   private def moved(change: UInt, carry: Bool, old: UInt, bits: Int): UInt = {
