@@ -188,7 +188,7 @@ class VictimQueuesInTurn(p: LaneParams) extends ContestingQueues(p) {
   io.newestBefore := manager.io.newestBefore
   io.taken := manager.io.taken
   io.taken.bits.descriptor.setCe := manager.io.taken.bits.descriptor.setCe || wasMarked
-  io.busy := search.busy
+  io.busy := s7Enqueued
 
   assert(io.arrival.valid === search.at(verdict), "a packet comes at another time than its search")
   assert(
