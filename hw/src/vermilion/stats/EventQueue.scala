@@ -53,9 +53,9 @@ class ClockEvents(p: LaneParams) extends Bundle {
   *   - decisions, which are at least 8 clocks apart. A clock's events are counted in 6 clocks, so what waits grows fewer, but in a
   *     snapshot's [[EventQueue.pauseClocks]]: 33. The next snapshot stands behind all that waits.
   *
-  * With the victim search a clock's events need up to 8 clocks, as many as lie between decisions, so what waits need not grow fewer, and a pause lets 83
-  * decisions wait. With 320 words there when `crowded` rises, 414 wait behind a first snapshot's pause. The second stands behind these, of which the
-  * 94 that came last need 4 clocks at most: at its start 364 wait, and 447 at its end. All these are decisions alone, counted twice as fast as they come.
+  * With the victim search a clock's events need up to 8 clocks, as many as lie between decisions, so what waits need not grow fewer, and a pause lets 81
+  * decisions wait. With 320 words there when `crowded` rises, 412 wait behind a first snapshot's pause. The second stands behind these, of which the
+  * 92 that came last need 4 clocks at most: at its start 363 wait, and 444 at its end. All these are decisions alone, counted twice as fast as they come.
   */
 class EventQueue(p: LaneParams) extends Module {
   import EventQueue._
@@ -94,7 +94,7 @@ class EventQueue(p: LaneParams) extends Module {
 object EventQueue {
   val Depth = 512
 
-  /** Leaves 448 or 320 words, which are told by the highest three bits. The densest frames let 248 wait in a pause with the search. */
+  /** Leaves 448 or 320 words, which are told by the highest three bits. The densest frames let 243 wait in a pause with the search. */
   def margin(p: LaneParams): Int = if (p.victims == 0) 64 else 192
 
   /** Clocks in which a snapshot is read and nothing counted. */
