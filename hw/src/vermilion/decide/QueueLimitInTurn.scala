@@ -19,8 +19,8 @@ import vermilion.lane.LaneParams
   *   packets           address            admitted + 1      - limit            <                            written
   * }}}
   * Timing, with T the verdict's clock: `ahead` in T - [[QueueLimitInTurn.Ahead]]; `request` stands from T - 3 to T, its queue is not looked at; `overBytes`
-  * stands from T on, `queued` from T + 1 to T + 5. `ready` is low for two clocks for each of `queues` after reset. Not with the victim search: `lost` is
-  * not looked at.
+  * stands from T on, `queued` from T + 1 to T + 5. `ready` is low for two clocks for each of `queues` after reset. `lost` is
+  * not looked at: what a contest costs comes as a departure.
   */
 class QueueLimitInTurn(p: LaneParams) extends QueueLimiting(p) {
   import QueueLimit.TotalBits

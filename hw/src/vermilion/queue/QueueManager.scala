@@ -52,17 +52,12 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   val newestBefore = Output(UInt(p.cellBits.W))
 }
 
-/** How queues are changed in their middle, where `victim/VictimQueuesInTurn` does that, in the clock of an enqueue to the same queue: the packet that
-  * is enqueued then comes behind what the edit has left.
-  */
+/** What `victim/VictimQueuesInTurn` must know and change to take a packet out of a queue's middle. The links are its own there: `successor` means nothing. */
 class QueueEdits(p: LaneParams) extends Bundle {
-  val link = Flipped(Valid(new Bundle {
-    val before = UInt(p.cellBits.W)
-    val behind = new PacketRef(p) // is the packet behind it from now on
-  }))
+  // In the clock of an enqueue to the same queue, before it: the newest packet has gone, this one is it.
   val newest = Flipped(Valid(new Bundle {
     val queue = UInt(p.queueBits.W)
-    val cell = UInt(p.cellBits.W) // is its newest packet from now on
+    val cell = UInt(p.cellBits.W)
   }))
   val joinedBehind = Output(UInt(p.cellBits.W)) // with `joined`: the packet that it stands behind
   val promoted = Output(Bool()) // a clock behind a take: the packet behind is its queue's first now
@@ -82,7 +77,7 @@ class QueueEdits(p: LaneParams) extends Bundle {
   * newest (4 copies) | queues | head cell of the newest packet | enqueue
   * latest | queues | its length, and the packet before it; not in lanes that decide in turn | enqueue
   * woken, slept | queues | one bit; they differ where the queue is awake | enqueue; asleep
-  * next | cells | the packet behind, and its length | enqueue
+  * next | cells | the packet behind, and its length; not with `edits` | enqueue
   * descriptors | cells | descriptor by head cell | enqueue
   *
   * Every RAM has one writer, and there is no register a queue. No packet counts are kept: a packet is its queue's last exactly when it is the
@@ -109,8 +104,7 @@ class QueueManager(p: LaneParams) extends Module {
   private val latest = Option.when(SecondPacket.isKnown(p))(guards.ram(p.queues, new PacketRef(p)))
   private val woken = guards.ram(p.queues, Bool())
   private val slept = guards.ram(p.queues, Bool())
-  private val next =
-    if (edits.isEmpty) guards.unforwarded("next", p.cells, new PacketRef(p)) else guards.ram(p.cells, new PacketRef(p))
+  private val next = Option.when(edits.isEmpty)(guards.unforwarded("next", p.cells, new PacketRef(p)))
   private val descriptors = guards.unforwarded("descriptors", p.cells, new Descriptor(p))
   private val sweep = new SweepInit(p.queues)
 
@@ -120,7 +114,7 @@ class QueueManager(p: LaneParams) extends Module {
   private val t1Cell = Delay(io.serve.packet.cell)
   private val t1Emptied = RegNext(io.take && io.emptied, false.B)
   private val t1Asked = RegNext(io.ask.valid, false.B)
-  io.successor := next.read(io.ask.bits, t1Asked)
+  io.successor := next.fold(WireDefault(0.U.asTypeOf(new PacketRef(p))))(_.read(io.ask.bits, t1Asked))
   io.newestServed := newest.read(io.askQueue, t1Valid || t1Asked)
   private val (t1Descriptor, t1Unknown) = descriptors.check(io.serve.packet.cell, t1Valid, io.take)
   io.taken.valid := t1Valid && !t1Unknown && !guards.failed
@@ -154,7 +148,7 @@ class QueueManager(p: LaneParams) extends Module {
   newest.write(e1Valid, e1.queue, e1Ref.cell)
   // Of a queue that falls asleep in this clock the newest is the packet taken before it, whose link nobody asks for any more.
   private val e1Links = e1Valid && !e1Slept
-  next.write(e1Links, e1Newest, e1Ref)
+  next.foreach(_.write(e1Links, e1Newest, e1Ref))
   descriptors.write(e1Valid, e1Ref.cell, e1.descriptor)
   woken.write(!sweep.done, sweep.address, false.B)
   woken.write(e1Valid && e1Sleeps, e1.queue, !e1Woken)
@@ -166,14 +160,12 @@ class QueueManager(p: LaneParams) extends Module {
   io.joined.bits.queue := e1.queue
   io.joined.bits.packet := e1Ref
 
-  // An edit comes in the clock of an enqueue, whose own writes are in the next.
   for (edit <- edits) {
-    next.write(edit.link.valid, edit.link.bits.before, edit.link.bits.behind)
     newest.write(edit.newest.valid, edit.newest.bits.queue, edit.newest.bits.cell)
     edit.joinedBehind := e1Newest
     edit.promoted := t1Valid && !t1Last
-    assert(!(edit.link.valid || edit.newest.valid) || io.enqueue.valid, "a queue is edited without an enqueue")
-    assert(!(edit.link.valid || edit.newest.valid) || !e1Valid, "a queue is edited in the clock behind an enqueue")
+    assert(!edit.newest.valid || io.enqueue.valid, "a queue is edited without an enqueue")
+    assert(!edit.newest.valid || !e1Valid, "a queue is edited in the clock behind an enqueue")
   }
 
   for (i <- 0 until 2) io.newest(i) := newest.read(io.look(i), true.B)
@@ -187,7 +179,7 @@ class QueueManager(p: LaneParams) extends Module {
 
   // Simulators read the new value on a collision; a RAM need not.
   private val linked = io.ask.valid && e1Links && e1Newest === io.ask.bits
-  if (edits.isEmpty) assert(!linked, "a link is read in the clock of its write")
+  if (next.nonEmpty) assert(!linked, "a link is read in the clock of its write")
   assert(!io.take || io.askQueue === io.serve.queue, "another queue is asked for than the one that is served")
   assert(!(io.take && e1Valid && e1Ref.cell === io.serve.packet.cell), "a descriptor is read in the clock of its write")
   assert(!io.taken.valid || io.taken.bits.descriptor.cells =/= 0.U, "a packet without cells was queued")

@@ -110,9 +110,6 @@ class VictimQueuesInTurn(p: LaneParams) extends ContestingQueues(p) {
   window.io.victim := s6Victim
   window.io.remove := evicted
   private val linksOut = evicted && !window.io.isNewest
-  edits.link.valid := linksOut
-  edits.link.bits.before := before
-  edits.link.bits.behind := behind.packet
   edits.newest.valid := evicted && window.io.isNewest
   edits.newest.bits.queue := sought.queue
   edits.newest.bits.cell := before
@@ -170,7 +167,11 @@ class VictimQueuesInTurn(p: LaneParams) extends ContestingQueues(p) {
   lists.io.promoted.valid := promoted.valid && behind.listed
   private val wasMarked = marks.read(io.serve.packet.cell)
 
-  // ---- the scheduler's side is QueueManager's
+  // ---- the scheduler's side is QueueManager's, but for the links. Whose successor is wanted is taken in that clock
+  assert(
+    !io.ask.valid || io.ask.bits === io.serve.packet.cell,
+    "the successor of another packet is wanted than is taken"
+  )
   manager.io.serve := io.serve
   manager.io.take := io.take
   manager.io.emptied := io.emptied
@@ -180,7 +181,7 @@ class VictimQueuesInTurn(p: LaneParams) extends ContestingQueues(p) {
   io.awake := manager.io.awake
   io.awakesOther := manager.io.awakesOther
   io.joined := manager.io.joined
-  io.successor := manager.io.successor
+  io.successor := behind.packet
   io.newestServed := manager.io.newestServed
   io.refilled := manager.io.refilled
   io.newest := manager.io.newest
