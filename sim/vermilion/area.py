@@ -259,11 +259,13 @@ def publish(result: dict):
         return head + "\n".join(lines) if lines else "Not measured in the state of the sources in which the lane was."
 
     entry = result["flow-4096-in-turn"]["memory_bits"] // 4096
-    whole = result["lane"]
-    share = ", ".join(
-        f"{number(whole[name])} {name.upper()} of {number(most)} ({100 * whole[name] / most:.1f} %)"
-        for name, most in XCKU3P.items()
-        if whole[name]
+    share, everything = (
+        ", ".join(
+            f"{number(result[lane][name])} {name.upper()} of {number(most)} ({100 * result[lane][name] / most:.1f} %)"
+            for name, most in XCKU3P.items()
+            if result[lane][name]
+        )
+        for lane in ("lane", "lane-with-victims")
     )
     PAGE.write_text(f"""# Area
 
@@ -290,7 +292,8 @@ fit an XCKU3P as they are mapped here: it has 360 block RAMs, and 48 UltraRAMs t
 {head}{chr(10).join(lanes)}
 
 The lane takes {share} of an XCKU3P.
-The target is 16,000 LUT.
+With everything, the victim search in all queues too, it takes {everything}.
+The target for that is 16,000 LUT.
 
 {nic}## Scale
 
@@ -304,7 +307,7 @@ More than the blocks alone: what feeds them goes too (addresses and ports of eac
 
 {differences(savings(alike))}
 
-## What the victim search (DDRED) adds to the lane that decides every clock
+## What the victim search (DDRED) adds, where decisions are made in turn and every clock
 
 {differences(additions(alike))}
 """)

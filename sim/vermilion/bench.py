@@ -38,7 +38,7 @@ def measure(programs: dict, packets: int, note=build.quiet) -> list[dict]:
     """A row for each preset and shape: builds for benches have frames of 64 bytes only, or those of the search alone."""
     rows = []
     for preset, program in programs.items():
-        shape = build.FOR_BENCHES.get(preset) or build.PRESETS[preset]
+        shape = build.shape(preset)
         for frame, spread, marker in SHAPES if preset in build.PRESETS else SHORT if "-all" in preset else ():
             words = bench_config.record(shape, frame, spread, marker)
             note(f"{preset}, {frame} bytes, {spread}, {marker}", "measuring", "measured")
@@ -126,7 +126,7 @@ def table(head: list[str], words: int, rows: list[list]) -> str:
 
 
 def section(preset: str, packets: int, **tables: list[list]) -> str:
-    shape = build.FOR_BENCHES.get(preset) or build.PRESETS[preset]
+    shape = build.shape(preset)
     queues = f", {shape.queues:,} queues, {shape.cells:,} cells, the search in {shape.victims} of them"
     search = queues if preset in build.FOR_BENCHES else ""
     text = f"\n## {shape.data_bits} bits{search}: `./vermilion bench --preset {preset} --packets {packets} --publish`\n"

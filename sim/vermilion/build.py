@@ -117,6 +117,11 @@ def libraries(waves: str) -> str:
     return "-lpcap -pthread" + (" -llz4 -lz" if waves == "fst" else "")
 
 
+def shape(preset: str) -> Preset:
+    """A preset, or a build for benches."""
+    return FOR_BENCHES.get(preset) or PRESETS[preset]
+
+
 def simulator(preset: str, waves: str = "", say=quiet) -> Path:
     """The simulator's program; `waves` is "", "vcd" or "fst", each a program of its own because tracing slows."""
     presets = FOR_BENCHES | PRESETS

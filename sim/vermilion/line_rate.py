@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import bench, bench_config, build
 
-PORTS = {"nic10g": 10_000_000_000, "nic25g": 25_000_000_000, "nic100g": 100_000_000_000}
+PORTS = {"nic10g": 10_000_000_000, "nic10g-all": 10_000_000_000, "nic25g": 25_000_000_000, "nic100g": 100_000_000_000}
 FRAMES = (60, 64, 65, 128, 594, 1518, 9018, "imix")
 SPREADS, LOADS = ("one", "random"), (0.5, 0.9, 1.0)
 LONGEST_OF_MIX, MEAN_OF_MIX, WIRE_OVERHEAD, CLOCK_NS = 1518, (7 * 64 + 4 * 594 + 1518) / 12, 24, 4
@@ -20,7 +20,7 @@ INTRODUCTION = """# The lane at line rate
 
 Made by `./vermilion bench --line-rate --publish`, the Verilated lane at 250 MHz, every decision replayed in the model and agreed, every frame accounted for. Frames come on
 one input as a port of the rate brings them, 24 bytes apart (preamble 8, FCS 4, gap 12); sizes are the lane's, without FCS, so 60 is the shortest Ethernet frame. `imix`: 64,
-594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve and no marker; the way out takes a beat in every clock.
+594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve and no marker; the way out takes a beat in every clock. `nic10g-all` has the victim search built in.
 
 * `offered`, `decided`: clocks a frame as it came in, and a decision. `bubbles`: clocks by which the decisions took longer than the frames; up to 3 of
   a mix are none, but the difference of a first and a last frame, whose verdicts take 26 to 32 clocks.
@@ -42,7 +42,7 @@ def packets_of(shape: build.Preset, port: int, frame, clocks: int) -> int:
 
 
 def row(preset: str, program: Path, frame, spread: str, load: float, clocks: int) -> dict:
-    shape, port, mixed = build.PRESETS[preset], PORTS[preset], frame == "imix"
+    shape, port, mixed = build.shape(preset), PORTS[preset], frame == "imix"
     words = bench_config.record(shape, LONGEST_OF_MIX if mixed else frame, spread, "none")
     more = ("--line-rate", port, "--load", load, *["--imix"] * mixed)
     packets = packets_of(shape, port, frame, clocks)
@@ -83,7 +83,7 @@ def publish(rows: list[dict]) -> None:
     for preset in PORTS:
         mine = [cells(row) for row in rows if row["preset"] == preset]
         if mine:
-            text += f"\n## {preset}: {PORTS[preset] // 10**9} Gbit/s, {build.PRESETS[preset].data_bits} bits\n\n"
+            text += f"\n## {preset}: {PORTS[preset] // 10**9} Gbit/s, {build.shape(preset).data_bits} bits\n\n"
             text += bench.table(HEADS, 1, mine)
     PAGE.write_text(text)
     kept.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")

@@ -17,6 +17,7 @@ import vermilion.stream.Colour
   *                                    7, 8, 9  length
   *                                    8, 9, 10 `seen` of estimator 0, 1, 2
   * }}}
+  * `evicted` is not looked at: an eviction comes as a departure.
   * `update` comes in clock [[QueueLookInTurn.Updated]] of its own look, and is in the next. For the trace `lastDeparture` stands from clock 2 of a look to
   * clock 1 of the next, `backlog` of colour c from clock 5 + c to 4 + c. RAM: besides [[BacklogInTurn]], a time per queue and estimator. `ready` is low
   * for four times `queues` clocks after reset.

@@ -41,7 +41,8 @@ class Decision(p: LaneParams) extends Bundle {
 }
 
 /** Packets on their way into the queues, and what became of them `ContestingQueues.latency` clocks later. In turn, who may pay for one is asked
-  * `SearchInTurn.Latency` clocks ahead, and from then on to its verdict `searching` is high.
+  * `SearchInTurn.Latency` clocks ahead, and from then on to its verdict `searching` is high: no packet may be
+  * taken, so none departs in the verdict's clock or the five before.
   */
 class ContestPorts(p: LaneParams) extends Bundle {
   val ahead = Option.when(p.inTurn)(Valid(new Sought(VictimParams.of(p))))

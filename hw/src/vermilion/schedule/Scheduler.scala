@@ -50,7 +50,8 @@ object Scheduler {
   *  - a shaped queue's packet: 6 clocks in which nothing else is chosen, as the shaper must say who is next; 7 if that blocks the queue;
   *  - a queue whose last packet goes while another comes: it joins again, 4 clocks later.
   * In lanes that decide in turn, where a packet takes 8 clocks to leave, one every two clocks; two without a choice behind a visit's last in both
-  * cases, and 8 clocks where the shaper blocks the queue.
+  * cases, and 8 clocks where the shaper blocks the queue. With the victim search nothing moves while `room` is low for one: where packets come every eight clocks
+  * a packet goes, or a visit ends, in one clock of eight, and no visit in one in which a queue awakes.
   *
   * Joining takes a clock behind the event (J), and so the earliest choice is 3 clocks behind the packet's enqueue. At most one queue joins a
   * clock. Who wants to goes in this order: awakened queues, which cannot wait; those that were `refilled`; the one that its

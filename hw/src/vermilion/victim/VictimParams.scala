@@ -10,7 +10,8 @@ import vermilion.stream.Colour
   *
   * @param queues       number of queues
   * @param cells        cells in the shared buffer, a power of two; a packet is named by its head cell
-  * @param indexed      queues 0 to indexed-1 can hold contests; each costs 4 x 2^distanceBits list heads in RAM, three times over
+  * @param indexed      queues 0 to indexed-1 can hold contests; each costs 4 x 2^distanceBits list heads in RAM, three times over, in turn
+  *                     as many heads and newest packets
   * @param distanceBits bits of a distance; fewer than [[Distance.Bits]] for proofs alone: nothing brings greater distances into range
   */
 case class VictimParams(queues: Int, cells: Int, indexed: Int, distanceBits: Int = 6) {

@@ -15,7 +15,8 @@ import vermilion.queue.{PacketRef, QueueManager}
   * What pays and who may is said in `docs/distance-drops.md`, in which clock what happens in [[SearchInTurn]].
   *
   * In clock 6 the victim is linked out, in clock 7 the arriving packet is linked in behind the newest; so a queue never falls empty by an eviction, and
-  * what the scheduler knows ("another stands behind the first") stays true, as no packet is taken in between.
+  * what the scheduler knows ("another stands behind the first") stays true, as no packet is taken in between. Of a victim that was the newest, QueueManager's newest is the packet
+  * before for that one clock: who looks then hears of the packet that has `joined` in the next, with its answer.
   * Each link to the packet behind says what the index must know when that becomes its queue's first: its rank, and whether it stands in a list. A packet that
   * is marked where it stands has left its list: the link to it is written again.
   *
@@ -27,7 +28,8 @@ import vermilion.queue.{PacketRef, QueueManager}
   * marks | cells | marked where it stood | 6, 7
   *
   * and those of QueueManager, [[DistanceListsInTurn]] and [[TailWindowInTurn]].
-  * Latency: `awake`, `joined` 1 clock behind the arrival, as QueueManager; `outcome` 0; `freed` 1. Nothing may come until `ready` after reset.
+  * Latency: `awake`, `joined` 1 clock behind the arrival, as QueueManager; `outcome` 0; `freed` 1. Nothing may come until `ready` after reset, nor in its
+  * first `queues` clocks.
   */
 class VictimQueuesInTurn(p: LaneParams) extends ContestingQueues(p) {
   import SearchInTurn._
