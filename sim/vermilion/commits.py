@@ -20,7 +20,7 @@ from .screen import say, working
 QUEUES, PROFILES, CHANGES, SEED = 4, 64, 10_000, 1
 CELL_BYTES = 64
 RESULTS = build.ROOT / "docs" / "results"
-FRAMES = {"lab": 64, "nic100g": 64, "nic100g-all": 64}
+FRAMES = {"lab": 64, "nic10g-all": 64, "nic100g": 64, "nic100g-all": 64}
 VERDICTS = ("enqueue", "mark", "early", "forced", "tail", "nobuf", "policed")
 
 

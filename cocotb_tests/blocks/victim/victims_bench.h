@@ -24,7 +24,7 @@ using namespace vermilion;
 
 namespace {
 
-constexpr u64 Latency = timing::settling(1);
+constexpr u64 Latency = timing::settling(1, 1);
 u64 clocks = 0;
 
 [[noreturn]] void fail(const std::string& what) {
