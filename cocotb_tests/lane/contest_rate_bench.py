@@ -22,9 +22,9 @@ from lane.contests import DISTANCE, INITIAL_TTL, ContestBench, DistantFrame
 from lane.datapath import FREE, frame
 
 LINE = Fraction(84 * 8, 100) / 4  # clocks a frame: 84 bytes at 100 Gbit/s, 4 ns a clock
-RULED = 7  # clocks from a packet's ruling to its decision: settling (6) and the stage behind the ruling
+RULED = 4  # clocks from a packet's ruling to its decision: settling (3) and the stage behind the ruling
 FREED_CLOCKS = 3  # a departure or a loss counts in the limit so many clocks later (QueueLimit)
-HELD_CLOCKS = 6 + FREED_CLOCKS  # a contest's loser: it is known 6 clocks behind the ruling
+HELD_CLOCKS = 3 + FREED_CLOCKS  # a contest's loser: it is known 3 clocks behind the ruling
 LIMIT = 512
 CYCLES = 4
 

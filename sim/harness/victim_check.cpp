@@ -53,7 +53,7 @@ void VictimCheck::run(u64 clock) {
       take = {*slot.taken, queue.front(), true};
       queue.pop_front();
     }
-    victims_.clock(slot.arrival, take);
+    victims_.clock(slot.arrival, slots_[(clock - timing::SearchAhead) % Slots].arrival, take);
     // Of the clock that comes next.
     Slot& settled = slots_[(clock + 1 - Settling) % Slots];
     if (victims_.ports().outcome) compare(settled, *victims_.ports().outcome);

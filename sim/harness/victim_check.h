@@ -29,7 +29,7 @@ class VictimCheck {
   const std::string& first() const { return first_; }
 
  private:
-  static constexpr u64 Settling = timing::settling(1, 1), Enqueueing = timing::Listing;
+  static constexpr u64 Settling = timing::Searching, Enqueueing = Settling - 1;  // from the look
   // An outcome is shown `Settling` clocks behind its arrival and used when the model comes to it, one clock before it shows its own; a take is
   // shown a clock late.
   static constexpr u64 Lag = Settling + 1, Slots = 2 * (Lag + 1);

@@ -219,7 +219,12 @@ void ClockedLane::contest(int taken) {
     take = {static_cast<u32>(taken), taken_->name, scheduler_.emptied()};
     names_.push_back(taken_->name);
   }
-  victims_->clock(ruled_, take);
+  // Whose verdict is near: its search begins.
+  std::optional<VictimArrival> ahead;
+  for (const Deciding& d : deciding_)
+    if (!d.refresh && d.clock + timing_.verdict() == clock_ + timing::SearchAhead)
+      ahead = atQueues(profiles_[d.seen.queue], d.seen, VM_ENQUEUE, 0, d.packet.cells);
+  victims_->clock(ahead, ruled_, take);
 }
 
 // PacketReader, HeaderRewrite and Serializer, from the way out backwards.

@@ -21,7 +21,7 @@ ClockedVictims::ClockedVictims(const VictimShape& shape)
 // s1 and s2: the bitmap as all writes of the clocks before have left it.
 void ClockedVictims::findLowest(Stage& s1) const {
   s1.ranks = {};
-  if (s1.arrival.action != VictimArrival::Contest || s1.arrival.queue >= shape_.indexed) return;
+  if (!s1.valid || s1.arrival.queue >= shape_.indexed) return;
   const u32 mildest = WorstColour - (s1.arrival.byColour ? worstColour(s1.arrival.colour) : 0);
   if (s1.tail()) return findInWindow(s1, mildest);
   std::array<u64, Slots> left = queues_[s1.arrival.queue].bitmap;
@@ -123,7 +123,11 @@ void ClockedVictims::unlink(u32 cell) {
   packets_[p.behind].before = p.before;
 }
 
-void ClockedVictims::clock(const std::optional<VictimArrival>& arrival, const std::optional<Take>& take) {
+void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std::optional<VictimArrival>& arrival,
+                           const std::optional<Take>& take) {
+  check(s3_.valid == arrival.has_value(), "a packet comes at another time than its search");
+  if (arrival) s3_.arrival = *arrival;
+
   // s1: before anything is written
   findLowest(s1_);
 
@@ -169,7 +173,8 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& arrival, const st
 
   // s3
   for (std::size_t i = 0; i < s3_.wants.size(); i++)
-    s3_.wants[i] = s3_.ranks[i].found && s3_.arrival.distance >= s3_.ranks[i].distance;
+    s3_.wants[i] = s3_.arrival.action == VictimArrival::Contest && s3_.ranks[i].found &&
+                   s3_.arrival.distance >= s3_.ranks[i].distance;
 
   // to the next clock
   p1_ = {ports_.promoted, t1_ ? t1_->queue : 0, ports_.successor};
@@ -183,7 +188,7 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& arrival, const st
   }
   s5_ = s4_, s4_ = s3_, s3_ = s2_, s2_ = s1_;
   s1_ = {};
-  if (arrival) s1_.valid = true, s1_.arrival = *arrival;
+  if (ahead) s1_.valid = true, s1_.arrival = *ahead;
   t1_ = take;
   evaluate();
 }

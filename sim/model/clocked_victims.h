@@ -49,7 +49,9 @@ class ClockedVictims {
 
   explicit ClockedVictims(const VictimShape& shape);
   const Ports& ports() const { return ports_; }  // of the clock that comes next
-  void clock(const std::optional<VictimArrival>& arrival, const std::optional<Take>& take);
+  // `ahead` begins a search; `arrival` is the packet of the search of three clocks before, with its action, which is not looked at until then.
+  void clock(const std::optional<VictimArrival>& ahead, const std::optional<VictimArrival>& arrival,
+             const std::optional<Take>& take);
   u32 newest(u32 queue) const { return queues_[queue].newest; }
 
  private:

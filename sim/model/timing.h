@@ -42,9 +42,11 @@ namespace timing {
 constexpr u64 Headers = 3 + 1;
 // decide/QueueLimit.scala: departures this many clocks before that count in the limit
 constexpr u64 LimitLag = 3;
-// victim/VictimQueues.scala, Latency: from a verdict until it is known who pays, where the search is built. In turn the search looks ahead of the verdict
+// victim/VictimPipeline.scala: a search, from its look at the queue until it is shown who pays; and how far ahead of the verdict it begins
+constexpr u64 Searching = 6, SearchAhead = 3;
+// From a verdict until that is shown, where the search is built. In turn the search is over by then
 constexpr u64 settling(u32 victims, u32 slotClocks) {
-  return victims != 0 && slotClocks == 1 ? 6 : 0;
+  return victims != 0 && slotClocks == 1 ? Searching - SearchAhead : 0;
 }
 // From there until the packet is in its queue and who pays is out of it, where the search is built: a clock before that is shown
 constexpr u64 Listing = settling(1, 1) - 1;

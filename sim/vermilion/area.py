@@ -132,6 +132,13 @@ def digest_of_sources(name: str = "lane") -> str:
     return build.digest([build.ROOT / "build.sc", *sources])
 
 
+def digests_of_verilog(names, say=build.quiet) -> dict:
+    """{design: what its SystemVerilog is now}: a figure of the same Verilog is one of now, whatever else has changed in the sources."""
+    with build.locked():
+        system_verilog(list(names), say)
+    return {name: build.digest((WORK / name).glob("*.sv"))[:12] for name in names}
+
+
 def is_fresh(stamp: Path, key: str) -> bool:
     return stamp.exists() and stamp.read_text() == key
 
@@ -233,14 +240,15 @@ def show(screen, result: dict):
     screen.print(made)
 
 
-def publish(result: dict):
+def publish(result: dict, say=build.quiet):
     """Writes the page and the pins: the designs measured now, and of the others what was published before."""
+    now = digests_of_verilog(SHOWN, say)
     before = {name: row for name, row in pins().items() if name in SHOWN} if PINS.exists() else {}
-    result = {name: row | {"sources": digest_of_sources(name)[:12]} for name, row in result.items()}
+    result = {name: row | {"verilog": now[name]} for name, row in result.items() if name in SHOWN}
     result = {name: result.get(name) or before[name] for name in SHOWN if name in result or name in before}
 
     def what(name):
-        return DESIGNS[name][1] + ("" if result[name].get("sources") == digest_of_sources(name)[:12] else " *")
+        return DESIGNS[name][1] + ("" if result[name].get("verilog") == now[name] else " *")
 
     def line(title, row):
         return f"| {title} | " + " | ".join(number(row[figure]) for figure in FIGURES) + " |"
@@ -252,11 +260,11 @@ def publish(result: dict):
     apps = [line(what(name), result[name]) for name in result if name.startswith("app")]
     nic = "## In a NIC\n\nThe application block for a Corundum NIC (docs/nic.md), with the lanes in it.\n\n"
     nic = nic + head + "\n".join(apps) + "\n\n" if apps else ""
-    alike = {name: row for name, row in result.items() if row.get("sources") == result["lane"].get("sources")}
+    alike = {name: row for name, row in result.items() if row.get("verilog") == now[name]}
 
     def differences(rows):
         lines = [line(what(name), row) for name, row in rows.items()]
-        return head + "\n".join(lines) if lines else "Not measured in the state of the sources in which the lane was."
+        return head + "\n".join(lines) if lines else "Not measured in the state of the sources."
 
     entry = result["flow-4096-in-turn"]["memory_bits"] // 4096
     share, everything = (
@@ -277,7 +285,7 @@ An estimate with open tools, no result of a device's own: against published Viva
 to 4 % low, and output registers of block RAMs are never used. It packs no registers into multipliers; how many an xc7 build packs
 stands in "of it in DSPs", for the single blocks alone. It was not placed, routed or run in a device.
 
-Rows with a star are of an earlier state of the sources than the others.
+Rows with a star are of other Verilog than the sources give now.
 
 ## Single blocks
 
@@ -316,7 +324,7 @@ More than the blocks alone: what feeds them goes too (addresses and ports of eac
         "# A change that costs or saves more than the tolerance shows here, in the same commit.\n\ntolerance = 0.02\n"
     )
     for name, row in result.items():
-        text += f'\n[{name}]\nsources = "{row.get("sources", "earlier")}"\n'
+        text += f'\n[{name}]\nverilog = "{row.get("verilog", "earlier")}"\n'
         text += "".join(f"{figure} = {row[figure]:g}\n" for figure in FIGURES if row[figure] < 1e6)
         text += "".join(f"{figure} = {int(row[figure])}\n" for figure in FIGURES if row[figure] >= 1e6)
     PINS.write_text(text)

@@ -121,7 +121,8 @@ def area(designs, json_file, publish):
         if place:
             place.write_text(json.dumps(result, indent=1) + "\n")
     if publish:
-        estimate.publish(result)
+        with working() as note:
+            estimate.publish(result, note)
     estimate.show(console(), result)
 
 
@@ -155,7 +156,8 @@ def timing(designs, count, anchor, anchor_top, anchor_clock, json_file, publish)
         if place:
             place.write_text(json.dumps({name: found[:count] for name, found in result.items()}, indent=1) + "\n")
     if publish:
-        measured.publish(result, count)
+        with working() as note:
+            measured.publish(result, count, note)
     for name, found in result.items():
         measured.show(console(), name, found, count)
 

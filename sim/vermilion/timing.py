@@ -148,24 +148,24 @@ def show(screen, name: str, found: list[dict], count: int):
     screen.print(made)
 
 
-def publish(result: dict, count: int):
+def publish(result: dict, count: int, say=build.quiet):
     """Writes docs/results/timing.md and .json: the designs measured now, and of the others what was published before."""
-    state = area.digest_of_sources()[:12]
     words = tomllib.loads(WORDS.read_text())["path"]
     data = PAGE.with_suffix(".json")
     rows = json.loads(data.read_text()) if data.exists() else {}
+    now = area.digests_of_verilog([name for name in rows | result if name in area.DESIGNS], say)
     for name, found in result.items():
         known = name in area.DESIGNS
         rows[name] = {
             "what": area.DESIGNS[name][1] if known else "a public core, as an anchor",
-            "sources": state if known else "",
+            "verilog": now.get(name, ""),
             "over": sum(path["ns"] > LIMIT_NS for path in found),
             "paths": found[:count],
         }
     data.write_text(json.dumps(rows, indent=1) + "\n")
     parts = []
     for name, row in rows.items():
-        old = "" if row["sources"] in ("", state) else ", an earlier state of the sources"
+        old = "" if row.get("verilog") == now.get(name, "") else ", other Verilog than the sources give now"
         parts.append(f"## {name}: {row['what']}{old}\n")
         parts.append(
             f"Longest {row['paths'][0]['ns']:.2f} ns; {row['over']} pairs of module instances with a path over {LIMIT_NS} ns.\n"

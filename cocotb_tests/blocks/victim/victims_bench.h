@@ -24,7 +24,7 @@ using namespace vermilion;
 
 namespace {
 
-constexpr u64 Latency = timing::settling(1, 1);
+constexpr u64 Latency = timing::Searching, Ahead = timing::SearchAhead;
 u64 clocks = 0;
 
 [[noreturn]] void fail(const std::string& what) {
@@ -50,7 +50,7 @@ class Bench {
       : random(seed), shape_(shape), dut_(std::move(dut)), model_(shape), brute_(shape), queues_(shape.queues) {
     for (u32 i = 0; i < shape.cells; i++) names_.push_back(i);
     dut_->io_take = 0;
-    dut_->io_arrival_valid = 0;
+    dut_->io_ahead_valid = dut_->io_arrival_valid = 0;
     dut_->reset = 1;
     for (int i = 0; i < resetClocks; i++) edge();
     dut_->reset = 0;
@@ -141,7 +141,7 @@ class Bench {
     }
 
     // what comes in
-    dut_->io_arrival_valid = arrival.has_value();
+    dut_->io_ahead_valid = arrival.has_value();
     if (arrival) {
       if (spaced) expected_.push_back(brute_.arrive(*arrival));
       live_[arrival->cell] = *arrival;
@@ -149,18 +149,28 @@ class Bench {
       tally.arrivals++;
       under_.push_back(*arrival);
       since_.push_back(clocks);
-      dut_->io_arrival_bits_queue = arrival->queue;
-      dut_->io_arrival_bits_cell = arrival->cell;
-      dut_->io_arrival_bits_cells = arrival->cells;
-      dut_->io_arrival_bits_lenBytes = arrival->lenBytes;
-      dut_->io_arrival_bits_colour = arrival->colour;
-      dut_->io_arrival_bits_distance = arrival->distance;
-      dut_->io_arrival_bits_ect = arrival->ect;
-      dut_->io_arrival_bits_action = arrival->action;
-      dut_->io_arrival_bits_byColour = arrival->byColour;
-      dut_->io_arrival_bits_mayMark = arrival->mayMark;
-      dut_->io_arrival_bits_last = arrival->last;
-      dut_->io_arrival_bits_asLong = arrival->asLong;
+      dut_->io_ahead_bits_queue = arrival->queue;
+      dut_->io_ahead_bits_lenBytes = arrival->lenBytes;
+      dut_->io_ahead_bits_colour = arrival->colour;
+      dut_->io_ahead_bits_distance = arrival->distance;
+      dut_->io_ahead_bits_byColour = arrival->byColour;
+      dut_->io_ahead_bits_last = arrival->last;
+    }
+    const std::optional<VictimArrival> ruled = s5_[Ahead - 1];  // the packet of the search of three clocks before
+    dut_->io_arrival_valid = ruled.has_value();
+    if (ruled) {
+      dut_->io_arrival_bits_queue = ruled->queue;
+      dut_->io_arrival_bits_cell = ruled->cell;
+      dut_->io_arrival_bits_cells = ruled->cells;
+      dut_->io_arrival_bits_lenBytes = ruled->lenBytes;
+      dut_->io_arrival_bits_colour = ruled->colour;
+      dut_->io_arrival_bits_distance = ruled->distance;
+      dut_->io_arrival_bits_ect = ruled->ect;
+      dut_->io_arrival_bits_action = ruled->action;
+      dut_->io_arrival_bits_byColour = ruled->byColour;
+      dut_->io_arrival_bits_mayMark = ruled->mayMark;
+      dut_->io_arrival_bits_last = ruled->last;
+      dut_->io_arrival_bits_asLong = ruled->asLong;
     }
     std::optional<ClockedVictims::Take> take;
     if (takeFrom && queues_[*takeFrom].first) {
@@ -186,7 +196,7 @@ class Bench {
     }
     for (u64 i = Latency - 2; i > 0; i--) s5_[i] = s5_[i - 1];
     s5_[0] = arrival;
-    model_.clock(arrival, take);
+    model_.clock(arrival, ruled, take);
     taken_ = take;
     edge();
   }

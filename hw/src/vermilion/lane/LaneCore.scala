@@ -123,7 +123,7 @@ class LaneCore(p: LaneParams) extends Module {
   queues.crowded.zip(crowded).foreach { case (port, holds) => port := searching.fold(holds)(holds || _) }
   free.io.freedByPolicy := policy.io.refused
   for ((decides, settles) <- policy.contests.zip(queues.contests)) {
-    settles.ahead.zip(decides.ahead).foreach { case (port, ahead) => port := ahead }
+    settles.ahead := decides.ahead
     settles.arrival := decides.arrival
     decides.outcome := settles.outcome
     free.io.freedByPolicy := settles.freed

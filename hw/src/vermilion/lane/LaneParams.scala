@@ -15,7 +15,7 @@ import vermilion.mark.TokenKind
   * @param flows         flows that the flow markers' table holds, a power of two; 0: no flow markers, a packet that is to be marked by its
   *                      flow is yellow
   * @param victims       queues 0 to victims - 1 can drop the nearest packet instead of the arriving one (victim/VictimPipeline.scala, in turn
-  *                      victim/VictimQueuesInTurn.scala), a power of two; 0: none can, and nothing of it is built. It makes a verdict 6 clocks
+  *                      victim/VictimQueuesInTurn.scala), a power of two; 0: none can, and nothing of it is built. It makes a verdict 3 clocks
   *                      later where slotClocks is 1
   * @param protect       links, chains, descriptors and the queues' records are kept as codewords that correct one wrong bit and detect two, and are
   *                      scrubbed (protect/ScrubbedRam.scala); no latency changes, but the lane opens only when all are cleared, `cells` clocks

@@ -45,7 +45,7 @@ class Decision(p: LaneParams) extends Bundle {
   * taken, so none departs in the verdict's clock or the five before.
   */
 class ContestPorts(p: LaneParams) extends Bundle {
-  val ahead = Option.when(p.inTurn)(Valid(new Sought(VictimParams.of(p))))
+  val ahead = Valid(new Sought(VictimParams.of(p)))
   val searching = Option.when(p.inTurn)(Output(Bool()))
   val arrival = Valid(new ArrivalRequest(p, VictimParams.of(p)))
   val outcome = Flipped(Valid(new Outcome(VictimParams.of(p))))

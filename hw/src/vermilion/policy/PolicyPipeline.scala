@@ -349,7 +349,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
       look.io.admitted.valid := ports.outcome.valid && outcome.enqueued
       evicted.valid := ports.outcome.valid && outcome.evicted
       lost.valid := ports.outcome.valid && settledContest && (outcome.evicted || !outcome.enqueued)
-      ports.ahead.foreach(_ := ContestPorts.sought(p, at(seek), carries(seek, Slot.Packet), since6(s6Decide, seek)))
+      ports.ahead := ContestPorts.sought(p, at(seek), carries(seek, Slot.Packet), since6(s6Decide, seek))
       val sought = (seek - 1 until latency).map(carries(_, Slot.Packet)).reduce(_ || _)
       ports.searching.foreach(_ := RegNext(sought, false.B))
       assert(!ports.outcome.valid || leavingLater.last, "an outcome comes at another time than the decision")

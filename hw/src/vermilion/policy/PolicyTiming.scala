@@ -6,7 +6,7 @@ import vermilion.decide.{QueueLimit, SizeRatio}
 import vermilion.flow.FlowMarking
 import vermilion.lane.LaneParams
 import vermilion.mark.TokenMarker
-import vermilion.victim.SearchInTurn
+import vermilion.victim.ContestingQueues
 
 /** Where a slot is in which clock: stages of [[PolicyPipeline]], numbered from that in which the packet comes to its queue with its colour.
   *
@@ -51,6 +51,6 @@ case class PolicyTiming(p: LaneParams) {
   /** The last stage, that of the verdict at the port. */
   val latency: Int = decide + 1
 
-  /** In turn: the stage in which it is asked who may pay for the packet. */
-  val seek: Int = latency - SearchInTurn.Latency
+  /** The stage in which it is asked who may pay for the packet, in builds with the victim search. */
+  val seek: Int = latency - ContestingQueues.ahead(p)
 }

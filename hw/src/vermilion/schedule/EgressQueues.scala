@@ -17,8 +17,8 @@ import vermilion.victim._
   * needs: while fewer than `AheadCells` cells wait for the reader, as many as a choice takes clocks. So behind the packet being
   * read there are departed but unread at most 3 cells, 192 bytes, and one longest frame.
   *
-  * In builds with the victim search every arriving packet comes here, and `outcome` says what became of it ([[VictimQueues]]); `departed` is 4
-  * clocks later then. In turn it is not later, but a packet is asked about ahead (`ahead`, [[VictimQueuesInTurn]]), and until its verdict `crowded` must be high.
+  * In builds with the victim search every arriving packet comes here, and `outcome` says what became of it ([[VictimQueues]]); a packet is asked
+  * about ahead (`ahead`), and `departed` is 1 clock later then. In turn it is not later, but until its verdict `crowded` must be high ([[VictimQueuesInTurn]]).
   *
   * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `descriptor` 5; if its queue is shaped, up to `queues` + 6 more.
   * `busy` is low when only time (see `wake`) or an enqueue can change anything here.
@@ -41,7 +41,7 @@ class EgressQueues(p: LaneParams) extends Module {
 
   /** In builds with the victim search, in place of `enqueue`. */
   val contests = Option.when(p.victims != 0)(IO(new Bundle {
-    val ahead = Option.when(p.inTurn)(Flipped(Valid(new Sought(VictimParams.of(p)))))
+    val ahead = Flipped(Valid(new Sought(VictimParams.of(p))))
     val arrival = Flipped(Valid(new ArrivalRequest(p, VictimParams.of(p))))
     val outcome = Valid(new Outcome(VictimParams.of(p)))
     val freed = Valid(new Chain(p))
@@ -63,7 +63,7 @@ class EgressQueues(p: LaneParams) extends Module {
       manager.io
     case Some(ports) =>
       val manager = Module(ContestingQueues(p))
-      manager.io.ahead.zip(ports.ahead).foreach { case (port, ahead) => port := ahead }
+      manager.io.ahead := ports.ahead
       manager.io.arrival := ports.arrival
       ports.outcome := manager.io.outcome
       ports.freed := manager.io.freed

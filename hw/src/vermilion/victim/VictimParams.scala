@@ -99,6 +99,18 @@ class Sought(v: VictimParams) extends Bundle {
 
   def isIndexed: Bool = if (v.indexed == v.queues) true.B else queue < v.indexed.U
 
+  /** That alone. */
+  def sought: Sought = {
+    val part = Wire(new Sought(v))
+    part.queue := queue
+    part.lenBytes := lenBytes
+    part.colour := colour
+    part.distance := distance
+    part.byColour := byColour
+    part.last := last
+    part
+  }
+
   private def worst = Mux(colour > Colour.Red.U, Colour.Red.U, colour)
 }
 

@@ -14,7 +14,7 @@ import vermilion.stream.Colour
   *   s0  the queue's bitmap is addressed
   *   s1  each four distances' two lowest, of the classes that may lose
   *   s2  the lowest rank and the second lowest; the heads of both lists are addressed
-  *   s3  is the arriving packet nearer? The second and third of the first list are addressed
+  *   s3  the packet with what policy has decided. Is it nearer? The second and third of the first list are addressed
   *   s4  the victim is chosen, for good; its neighbours, links and record are addressed
   *   s5  everything is written
   * }}}
@@ -38,7 +38,7 @@ import vermilion.stream.Colour
   * one to four clocks ahead, if its rank is lower than all seen or its list was empty; queues from `indexed` on, where the arriving packet pays.
   * If a queue's `byColour` changes, packets queued before keep the class that they were queued with: none counts as green.
   *
-  * Latency: `awake`, `joined` 5 clocks; `outcome`, `freed` 6. A packet can be taken from the clock behind the one in which `awake` says so; in the
+  * Latency, from `ahead`: `awake`, `joined` 5 clocks; `outcome`, `freed` 6; three less from `arrival`, which comes three clocks behind `ahead`. A packet can be taken from the clock behind the one in which `awake` says so; in the
   * clock of its enqueue if it became first in place of a victim.
   * RAMs: those of [[QueueOrder]] and [[DistanceLists]]; `records`, cells x (length, colour, ECT); `marks`, cells x 1 b, a [[SharedRam]]; `unlisted`, cells x 1 b.
   * A cell may come again in the clock behind its return (`freed`, or the take of its packet).
@@ -47,7 +47,8 @@ import vermilion.stream.Colour
   */
 class VictimPipeline(v: VictimParams) extends Module {
   val io = IO(new Bundle {
-    val arrival = Flipped(Valid(new Arrival(v)))
+    val ahead = Flipped(Valid(new Sought(v))) // s0
+    val arrival = Flipped(Valid(new Arrival(v))) // s3: the packet that it was for
     val outcome = Valid(new Outcome(v))
     val freed = Valid(new FreedChain(v))
     // As the ports of QueueManager.
@@ -85,37 +86,37 @@ class VictimPipeline(v: VictimParams) extends Module {
   private def indexQueue(queue: UInt) = queue.pad(log2Ceil(v.indexed).max(1))(log2Ceil(v.indexed).max(1) - 1, 0)
   private def isIndexed(queue: UInt) = if (v.indexed == v.queues) true.B else queue < v.indexed.U
 
-  // ---- s0 to s2
-  private val valid = Wire(Vec(6, Bool()))
-  private val at = Wire(Vec(6, new Arrival(v)))
-  valid(0) := io.arrival.valid
-  at(0) := io.arrival.bits
-  for (s <- 1 to 5) {
-    valid(s) := RegNext(valid(s - 1), false.B)
-    at(s) := Delay(at(s - 1))
-  }
-  lists.io.look := indexQueue(at(0).queue)
-  private val mayLose = VecInit.tabulate(v.bitmapBits)(i => at(1).mayLose(i % Colour.Count)).asUInt
-  private val contests = at(1).action === Action.Contest.U && isIndexed(at(1).queue)
-  private val tail = VecInit(at.map(_.last =/= 0.U))
-  lowest.io.bitmap := lists.io.looked & mayLose & Fill(v.bitmapBits, contests && !tail(1))
-  window.io.look := indexQueue(at(0).queue)
-  window.io.last := Mux(contests, at(1).last, 0.U)
-  window.io.mayLose := at(1).mayLose
+  // ---- s0 to s2: of every packet, as it is not known yet whether there will be a contest
+  private val sought = Seq.iterate(io.ahead.bits, 3)(Delay(_))
+  lists.io.look := indexQueue(sought(0).queue)
+  private val mayLose = VecInit.tabulate(v.bitmapBits)(i => sought(1).mayLose(i % Colour.Count)).asUInt
+  private val searches = isIndexed(sought(1).queue)
+  lowest.io.bitmap := lists.io.looked & mayLose & Fill(v.bitmapBits, searches && sought(1).last === 0.U)
+  window.io.look := indexQueue(sought(0).queue)
+  window.io.last := Mux(searches, sought(1).last, 0.U)
+  window.io.mayLose := sought(1).mayLose
 
   // ---- s2
   for ((list, rank) <- lists.io.pick.zip(lowest.io.rank)) {
-    list.queue := indexQueue(at(2).queue)
+    list.queue := indexQueue(sought(2).queue)
     list.rank := rank
   }
+
+  // ---- s3 to s5: the packet
+  private val arrivals = Seq.iterate(io.arrival.bits, 3)(Delay(_))
+  private val valids = Seq.iterate(io.arrival.valid, 3)(RegNext(_, false.B))
+  private def at(stage: Int): Arrival = arrivals(stage - 3)
+  private def valid(stage: Int): Bool = valids(stage - 3)
+  private def tail(stage: Int): Bool = at(stage).last =/= 0.U
+  private val s3Contest = valid(3) && at(3).action === Action.Contest.U
 
   // ---- s3
   private val s3Ranks = Delay(lowest.io.rank)
   private val s3Found = Delay(lowest.io.found)
   private val s3Wants = VecInit(s3Ranks.zip(s3Found).map { case (rank, found) =>
-    valid(3) && found && at(3).distance >= rank.distance
+    s3Contest && found && at(3).distance >= rank.distance
   })
-  private val s3TailWants = valid(3) && tail(3) && window.io.found && at(3).distance >= window.io.nearest.rank.distance
+  private val s3TailWants = s3Contest && tail(3) && window.io.found && at(3).distance >= window.io.nearest.rank.distance
 
   // ---- s4
   private val s4Wants = VecInit(s3Wants.map(RegNext(_, false.B))) // a contest that a reset cuts off wants nothing
@@ -223,6 +224,15 @@ class VictimPipeline(v: VictimParams) extends Module {
   io.freed.valid := RegNext(evicted || (valid(5) && lost && at(5).cells =/= 0.U), false.B)
   io.freed.bits := Delay(freed)
 
+  private val s3Sought = Delay(sought(2))
+  assert(
+    io.arrival.valid === Seq.iterate(io.ahead.valid, 4)(RegNext(_, false.B)).last,
+    "a packet comes at another time than its search"
+  )
+  assert(
+    !io.arrival.valid || s3Sought.asUInt === io.arrival.bits.sought.asUInt,
+    "another packet comes than the search was for"
+  )
   assert(
     !io.arrival.valid || io.arrival.bits.cells =/= 0.U || io.arrival.bits.action === Action.Refuse.U,
     "a packet without cells can only be refused"

@@ -26,8 +26,7 @@ abstract class ContestingQueues(p: LaneParams) extends Module {
   protected val v = VictimParams.of(p)
 
   val io = IO(new QueuePorts(p) {
-    val ahead =
-      Option.when(p.inTurn)(Flipped(Valid(new Sought(v)))) // in turn, of `arrival`, SearchInTurn.Latency clocks later
+    val ahead = Flipped(Valid(new Sought(v))) // of `arrival`, which comes ContestingQueues.ahead clocks later
     val arrival = Flipped(Valid(new ArrivalRequest(p, v)))
     val outcome = Valid(new Outcome(v))
     val settled = Output(new Descriptor(p))
@@ -42,6 +41,9 @@ object ContestingQueues {
   /** The form that a build has. */
   def apply(p: LaneParams): ContestingQueues = if (p.inTurn) new VictimQueuesInTurn(p) else new VictimQueues(p)
 
+  /** Clocks from the question who may pay for a packet to its arrival. */
+  def ahead(p: LaneParams): Int = if (p.inTurn) SearchInTurn.Latency else VictimQueues.Ahead
+
   /** Clocks from an arrival to its outcome. */
   def latency(p: LaneParams): Int = if (p.inTurn) 0 else VictimQueues.Latency
 }
@@ -50,7 +52,7 @@ object ContestingQueues {
   *
   * Every arriving packet comes here with its action: admit, refuse or contest ([[VictimPipeline]], which says who goes and when).
   * `outcome` says what became of it, in order, and `settled` is the packet's own descriptor, in the same clock.
-  * The ports to the scheduler are QueueManager's, name by name and clock by clock, `awake` and `joined` 5 clocks behind the arrival.
+  * The ports to the scheduler are QueueManager's, name by name and clock by clock, `awake` and `joined` 2 clocks behind the arrival.
   * `taken.descriptor.setCe` is set also for a packet that was marked where it stood, or when it came.
   *
   * RAM: descriptors, cells x descriptor by head cell, written when a packet is enqueued, in which clock it may already be taken if it became its
@@ -63,6 +65,7 @@ class VictimQueues(p: LaneParams) extends ContestingQueues(p) {
   private val descriptors = new ForwardingRam(p.cells, new Descriptor(p))
 
   private val request = io.arrival.bits
+  pipeline.io.ahead := io.ahead
   pipeline.io.arrival.valid := io.arrival.valid
   pipeline.io.arrival.bits.queue := request.descriptor.queue
   pipeline.io.arrival.bits.cell := request.descriptor.headCell
@@ -134,6 +137,6 @@ class VictimQueues(p: LaneParams) extends ContestingQueues(p) {
 
 object VictimQueues {
 
-  /** Clocks from an arrival to its outcome. */
-  val Latency = 6
+  /** Clocks from the question who may pay for a packet to its arrival, and from there to its outcome. */
+  val Ahead, Latency = 3
 }

@@ -34,7 +34,7 @@ import vermilion.queue.{PacketRef, QueueManager}
 class VictimQueuesInTurn(p: LaneParams) extends ContestingQueues(p) {
   import SearchInTurn._
   require(p.inTurn, s"slotClocks is ${p.slotClocks}; legal for the victim search in turn is 8")
-  private val ahead = io.ahead.get
+  private val ahead = io.ahead
   private val search = new SearchInTurn(v, ahead)
   private val sought = search.sought
   private val manager = Module(new QueueManager(p))

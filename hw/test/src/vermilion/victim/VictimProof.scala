@@ -68,7 +68,7 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
     io.take.bits := top.takeQueue
     io.probe := top.probe
   }
-  private val Outcomes = VictimQueues.Latency
+  private val Outcomes = VictimQueues.Ahead + VictimQueues.Latency
   private val LastPackets = 2 // n of the tail-drop form
 
   private class Packet extends Bundle {
@@ -125,8 +125,10 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
     used := used | UIntToOH(a.cell, v.cells)
     usedQueues := usedQueues | UIntToOH(a.queue, v.queues)
   }
-  dut.io.arrival.valid := arrives
-  dut.io.arrival.bits := a
+  dut.io.ahead.valid := arrives
+  dut.io.ahead.bits := a.sought
+  dut.io.arrival.valid := Seq.iterate(arrives, VictimQueues.Ahead + 1)(RegNext(_, false.B)).last
+  dut.io.arrival.bits := Delay(a, VictimQueues.Ahead)
   dut.io.look := VecInit(0.U, 0.U)
 
   // ---- plain queues

@@ -7,6 +7,7 @@ import _root_.circt.stage.ChiselStage
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.queue.TakenPacket
@@ -28,9 +29,26 @@ class VictimEgress(p: LaneParams) extends Module {
   })
   private val queues = Module(ContestingQueues(p))
   private val scheduler = Module(new Scheduler(p))
+
+  /** In turn alone; else what is asked ahead is taken from the arrival, which goes on when its time has come. */
   val ahead = Option.when(p.inTurn)(IO(Flipped(Valid(new Sought(v)))))
-  queues.io.ahead.zip(ahead).foreach { case (port, from) => port := from }
-  queues.io.arrival := io.arrival
+  ahead match {
+    case Some(port) =>
+      queues.io.ahead := port
+      queues.io.arrival := io.arrival
+    case None =>
+      val packet = io.arrival.bits
+      queues.io.ahead.valid := io.arrival.valid
+      queues.io.ahead.bits.queue := packet.descriptor.queue
+      queues.io.ahead.bits.lenBytes := packet.descriptor.lenBytes
+      queues.io.ahead.bits.colour := packet.descriptor.colour
+      queues.io.ahead.bits.distance := packet.distance
+      queues.io.ahead.bits.byColour := packet.byColour
+      queues.io.ahead.bits.last := packet.last
+      val valids = Seq.iterate(io.arrival.valid, ContestingQueues.ahead(p) + 1)(RegNext(_, false.B))
+      queues.io.arrival.valid := valids.last
+      queues.io.arrival.bits := Delay(packet, ContestingQueues.ahead(p))
+  }
   queues.io.serve := scheduler.io.serve
   queues.io.take := scheduler.io.take
   queues.io.emptied := scheduler.io.emptied
