@@ -143,7 +143,7 @@ FAULTS = {
     "a contest that a reset cuts off goes on": (
         "VictimPipeline",
         r"s4Wants_REG <= 1'h0",
-        "s4Wants_REG <= valid_3_REG & s3Found_0",
+        "s4Wants_REG <= s3Found_0",
         "resets",
     ),
     "an eviction leaves the bit of a list that it empties": (
