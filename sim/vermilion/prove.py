@@ -44,8 +44,8 @@ FAULTS = {
     "doubled-cell": Fault(
         "the winner's cell comes back in place of the loser's",
         "VictimPipeline",
-        r"held_cell <= \w+ \? s5Cell : at_5_held_cell",
-        "held_cell <= at_5_held_cell",
+        r"held_cell <= \w+ \? s5Cell : arrivals_2_cell",
+        "held_cell <= arrivals_2_cell",
     ),
     "order": Fault(
         "the successor is read from the bank that does not count",
