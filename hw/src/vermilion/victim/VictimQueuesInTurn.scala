@@ -5,7 +5,7 @@ import chisel3.util._
 import vermilion.fixed.{Arithmetic, Delay, ForwardingRam}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
-import vermilion.queue.{PacketRef, QueueManager}
+import vermilion.queue.{PacketRef, QueueManager, QueuePorts}
 
 /** All queues of a lane that decides in turn, with contests: `queue/QueueManager` with what takes a packet out of its middle.
   *
@@ -174,22 +174,8 @@ class VictimQueuesInTurn(p: LaneParams) extends ContestingQueues(p) {
     !io.ask.valid || io.ask.bits === io.serve.packet.cell,
     "the successor of another packet is wanted than is taken"
   )
-  manager.io.serve := io.serve
-  manager.io.take := io.take
-  manager.io.emptied := io.emptied
-  manager.io.ask := io.ask
-  manager.io.askQueue := io.askQueue
-  manager.io.look := io.look
-  io.awake := manager.io.awake
-  io.awakesOther := manager.io.awakesOther
-  io.joined := manager.io.joined
+  (io: QueuePorts).waiveAll :<>= (manager.io: QueuePorts).waiveAll
   io.successor := behind.packet
-  io.newestServed := manager.io.newestServed
-  io.refilled := manager.io.refilled
-  io.newest := manager.io.newest
-  io.newestLength := manager.io.newestLength
-  io.newestBefore := manager.io.newestBefore
-  io.taken := manager.io.taken
   io.taken.bits.descriptor.setCe := manager.io.taken.bits.descriptor.setCe || wasMarked
   io.busy := s7Enqueued
 

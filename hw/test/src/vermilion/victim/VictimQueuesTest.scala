@@ -49,21 +49,7 @@ class VictimEgress(p: LaneParams) extends Module {
       queues.io.arrival.valid := valids.last
       queues.io.arrival.bits := Delay(packet, ContestingQueues.ahead(p))
   }
-  queues.io.serve := scheduler.io.serve
-  queues.io.take := scheduler.io.take
-  queues.io.emptied := scheduler.io.emptied
-  queues.io.ask := scheduler.io.ask
-  queues.io.askQueue := scheduler.io.askQueue
-  queues.io.look := scheduler.io.look
-  scheduler.io.awake := queues.io.awake
-  scheduler.io.awakesOther := queues.io.awakesOther
-  scheduler.io.joined := queues.io.joined
-  scheduler.io.refilled := queues.io.refilled
-  scheduler.io.successor := queues.io.successor
-  scheduler.io.newestServed := queues.io.newestServed
-  scheduler.io.newest := queues.io.newest
-  scheduler.io.newestLength := queues.io.newestLength
-  scheduler.io.newestBefore := queues.io.newestBefore
+  scheduler.serve(queues.io)
   scheduler.io.now := 0.U
   scheduler.io.configure.valid := false.B
   scheduler.io.configure.bits := DontCare
