@@ -74,7 +74,7 @@ DESIGNS = {
     "cells-16384": ("LaneWithoutTrace", "16,384 cells, 1 MiB", False),
     "cells-32768": ("LaneWithoutTrace", "32,768 cells, 2 MiB", False),
     "app10g-2-wire": ("vermilion_app", "two ports of 10G, a lane each on the way to the wire", False),
-    "lane-ecp5": ("LaneBehindPins", "1,024 cells and flows, for `vermilion place`", False),
+    "lane-ecp5": ("LaneBehindPins", "lane-10g-lean with 512 cells, for `vermilion place`", False),
 }
 WHOLES = ("LaneWithoutTrace", "vermilion_app")  # tops of designs that are no single block
 SHOWN = tuple(name for name in DESIGNS if name != "lane-ecp5")  # on the page; that one is for `vermilion place`

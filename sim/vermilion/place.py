@@ -7,7 +7,8 @@ of an XCKU3P; but it has wires, and the lane fills it, so what only estimates fr
 corner that cannot be routed. What a nanosecond there is worth is said by a public core that goes through the same run. Its authors' figure for an
 XCKU3P-2 is ANCHOR_NS (picorv32's README, `scripts/vivado/tabtest.v`).
 
-The design is nic10g with 1,024 cells and 1,024 flows, as more memory than that the device does not have, between two shift registers in place of pins.
+The design is lane-10g-lean, a lane without flow markers of which two fit an XCKU3P, with 512 cells in place of 2,048, between two shift registers in place of
+pins. With flow markers, or with 2,048 cells, it wants more block RAM than the device has, or so much that no routing was found in half an hour.
 """
 
 import importlib.metadata

@@ -20,7 +20,7 @@ import vermilion.stats.Statistics
 import vermilion.stream.{AxisBeat, Ingress}
 
 /** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`; the preset is nic10g, which
-  * decides in turn, and nic100g for lane-512; app10g-2-wire is a NIC's block. lane-ecp5 is as large as fits an ECP5. A block's other form,
+  * decides in turn, and nic100g for lane-512; app10g-2-wire is a NIC's block. lane-ecp5 is one that fits an ECP5. A block's other form,
   * for a decision in every clock, has the plain name.
   */
 object EmitArea extends App {
@@ -68,7 +68,7 @@ object EmitArea extends App {
       "lane-25g-lean" -> (() => new LaneWithoutTrace(NicParams.byName("app25g-2-lean").wire)),
       "lane-512" -> (() => new LaneWithoutTrace(LaneParams.nic100g)),
       "app10g-2-wire" -> (() => new VermilionApp(NicParams.byName("app10g-2-wire"))),
-      "lane-ecp5" -> (() => new LaneBehindPins(p.copy(cells = 1024, flows = 1024)))
+      "lane-ecp5" -> (() => new LaneBehindPins(NicParams.byName("app10g-2-lean").wire.copy(cells = 512)))
     ) ++ Seq(64, 256, 1024).map(n => s"queues-$n" -> (() => new LaneWithoutTrace(p.copy(queues = n)))) ++
     Seq(256, 16384, 32768).map(n => s"cells-$n" -> (() => new LaneWithoutTrace(p.copy(cells = n))))
   args match {
