@@ -13,7 +13,7 @@ VictimCheck::VictimCheck(const VictimShape& shape, PolicyTiming timing)
 void VictimCheck::decided(const VictimArrival& arrival, const VictimOutcome& shown, u64 lane) {
   if (!on_) return;
   if (inTurn_) return compare({arrival, shown, {}}, atOnce_.arrive(arrival));
-  Slot& slot = slots_[(lane - Settling) % Slots];
+  Slot& slot = slots_[(lane - Searching) % Slots];
   slot.arrival = arrival;
   slot.shown = shown;
 }
@@ -55,7 +55,7 @@ void VictimCheck::run(u64 clock) {
     }
     victims_.clock(slot.arrival, slots_[(clock - timing::SearchAhead) % Slots].arrival, take);
     // Of the clock that comes next.
-    Slot& settled = slots_[(clock + 1 - Settling) % Slots];
+    Slot& settled = slots_[(clock + 1 - Searching) % Slots];
     if (victims_.ports().outcome) compare(settled, *victims_.ports().outcome);
     settled = {};
   } catch (const std::logic_error& e) {

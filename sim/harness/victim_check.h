@@ -29,10 +29,10 @@ class VictimCheck {
   const std::string& first() const { return first_; }
 
  private:
-  static constexpr u64 Settling = timing::Searching, Enqueueing = Settling - 1;  // from the look
-  // An outcome is shown `Settling` clocks behind its arrival and used when the model comes to it, one clock before it shows its own; a take is
+  static constexpr u64 Searching = timing::Searching, Enqueueing = Searching - 1;  // from the look
+  // An outcome is shown `Searching` clocks behind its look and used when the model comes to it, one clock before it shows its own; a take is
   // shown a clock late.
-  static constexpr u64 Lag = Settling + 1, Slots = 2 * (Lag + 1);
+  static constexpr u64 Lag = Searching + 1, Slots = 2 * (Lag + 1);
   struct Slot {
     std::optional<VictimArrival> arrival;
     VictimOutcome shown{};

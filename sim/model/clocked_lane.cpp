@@ -290,7 +290,8 @@ void ClockedLane::clock(u64 now) {
   const bool paid = payAsFirst(listed);
   std::optional<ClockedScheduler::Enqueued> enqueued;
   if (listed) enqueued = {listed->packet.queue, listed->packet.lenBytes};
-  const int taken = scheduler_.clock(now, enqueued, !held && aheadCells_ < timing::AheadCells);
+  const bool mayReplace = victims_ && victims_->ports().mayReplace;
+  const int taken = scheduler_.clock(now, enqueued, !held && aheadCells_ < timing::AheadCells, mayReplace);
   busy_ = busy_ || scheduler_.busy();
   transmit();
   ingress_.clock(clock_, metaRoom, metaTaken);

@@ -6,7 +6,7 @@
 // A meta takes a slot and is marked; `PolicyTiming::look` clocks later averages see its queue, and its verdict falls
 // `PolicyTiming::verdict` clocks behind that, where the RTL's pipeline ends. What each sees of the packets before
 // it is pipeline_view.h. Where the victim search is built, it takes 3 clocks more until it is known who pays (clocked_victims.h): a decision
-// is shown then, and a packet can be sent 1 clock later than without. With slots 8 clocks apart the search is over by the verdict (victims.h), and nothing
+// is shown then, and a packet can be sent 2 clocks later than without, 1 if it joins behind another. With slots 8 clocks apart the search is over by the verdict (victims.h), and nothing
 // is taken from a queue while it looks.
 //
 // Frames that come while others are on an input wait there. The output is always ready.

@@ -28,7 +28,7 @@ u32 ClockedScheduler::level() const {
   return Round;
 }
 
-int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bool room) {
+int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bool room, bool mayReplace) {
   // queues that fall asleep, are filled again, or awake
   int refilled = -1, awake = -1;
   if (emptied_) {
@@ -40,6 +40,7 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
     queues_[enqueued->queue].awake = true;
     awake = static_cast<int>(enqueued->queue);
   }
+  if (bypasses_) awake = std::exchange(waking_, awake);
 
   // choice
   const u32 level = this->level();
@@ -47,7 +48,8 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   const u32 first = listed ? lists_[level].front() : 0;
   const u32 firstBytes = listed ? queues_[first].packets.front() : 0;
   const bool more = queues_[first].packets.size() >= 2;
-  const bool mayServe = listed && !shaper_.charging() && refills_.empty() && room && port_.open() && settled_;
+  const bool mayServe = listed && !shaper_.charging() && refills_.empty() && room && port_.open() &&
+                        (settled_ || (bypasses_ && !mayReplace));
   const bool covered = level != Round || queues_[first].deficit >= firstBytes;
   const bool grant = mayServe && covered;
 
@@ -77,7 +79,7 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   const bool pops = (grant && !more) || joinsAnew || parks;
   const bool known =
       level == lastLevel_ && (knowsSecond_ || (arrived_ && listed && queues_[first].packets.size() == 2));
-  settled_ = inTurn_ ? !(grant || pops) : bypasses_ || !(grant && more && !known);
+  settled_ = inTurn_ ? !(grant || pops) : !(grant && more && (bypasses_ || !known));
   knowsSecond_ = listed && !pops && queues_[first].packets.size() >= (known ? 3 : 2) && (grant ? known : !known);
   knowsSecond_ = knowsSecond_ || (known && !grant && !pops);
   // A packet that joins behind the only one is the second.

@@ -18,8 +18,9 @@ class ClockedScheduler {
     u32 queue, lenBytes;
   };
   explicit ClockedScheduler(const VmConfig& config, const LaneShape& shape = {});
-  // One clock; the number of the queue whose first packet is taken in it, or -1. `enqueued` came in the clock before.
-  int clock(u64 now, const std::optional<Enqueued>& enqueued, bool room);
+  // One clock; the number of the queue whose first packet is taken in it, or -1. `enqueued` came in the clock before. `mayReplace`: a victim goes in
+  // this clock, who may be the packet behind the one taken in the clock before.
+  int clock(u64 now, const std::optional<Enqueued>& enqueued, bool room, bool mayReplace = false);
   bool emptied() const { return emptied_.has_value(); }  // that packet was taken as its queue's last
   // In the clock that was, behind all that it brought, a packet was taken out of the middle; or, before the clock that comes, the first. In turn
   // before a clock that takes none, from the middle.
@@ -50,7 +51,7 @@ class ClockedScheduler {
   };
   u32 level() const;
   bool closed() const { return !lists_[level()].empty() && !port_.open(); }
-  bool quiet() const { return !shaper_.charging() && port_.settled() && !joining_; }
+  bool quiet() const { return !shaper_.charging() && port_.settled() && !joining_ && waking_ < 0; }
 
   std::vector<Queue> queues_;
   ClockedQueueShaper shaper_;
@@ -60,8 +61,10 @@ class ClockedScheduler {
   std::optional<Joining> joining_;
   u32 settleLevel_ = 0;
   bool inTurn_;  // nothing is taken in the clock behind a change of who is first
-  bool
-      bypasses_;  // a packet can be taken in the clock in which it comes out of RAM: with the victim search, but not in turn
+  // With the victim search, but not in turn: a packet can be taken in the clock in which it comes out of RAM, unless the queues `mayReplace` it in that
+  // clock; and that a queue has awoken is told a clock later.
+  bool bypasses_;
+  int waking_ = -1;
   bool holdsFirst_ = false, busy_ = false;
   bool settled_ = true;  // who is first in each list stands since the last clock
   // Of `lastLevel_`, the list that was served: the packet behind its first has come out of RAM; or its first has, and then of two packets it is known.

@@ -48,13 +48,8 @@ void ClockedVictims::findInWindow(Stage& s1, u32 mildest) const {
     if (!p.last || slot > mildest) continue;
     if (rank.found && p.distance * Slots + slot >= rank.distance * Slots + rank.slot) continue;
     rank = {true, p.distance, slot};
-    s1.tailCell = p.cell;
+    s1.tailCell = p.cell, s1.tailSerial = packets_[p.cell].serial;
   }
-}
-
-bool ClockedVictims::windowHolds(const Queue& queue, u32 cell) const {
-  const auto last = queue.window.begin() + std::min<i64>(queue.behind, static_cast<i64>(queue.window.size()));
-  return std::find(queue.window.begin(), last, cell) != last;
 }
 
 // `cell` is its list's first, or the one behind it.
@@ -121,6 +116,7 @@ void ClockedVictims::unlink(u32 cell) {
   const Packet& p = packets_[cell];
   packets_[p.before].behind = p.behind;
   packets_[p.behind].before = p.before;
+  packets_[cell].left = true;
 }
 
 void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std::optional<VictimArrival>& arrival,
@@ -143,7 +139,7 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std:
   if (ports_.enqueued) {
     const u32 newest = queues_[queue].newest;
     if (cell >= packets_.size()) packets_.resize(cell + 1);
-    packets_[cell] = {s5_.arrival, newest, 0, decided_.marked};
+    packets_[cell] = {s5_.arrival, newest, 0, decided_.marked, ++enqueued_};
     if (!ports_.awake) packets_[newest].behind = cell;
     queues_[queue].newest = cell;
     if (!ports_.awake && !decided_.marked && queue < shape_.indexed && !s5_.tail()) push(cell);
@@ -178,6 +174,7 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std:
 
   // to the next clock
   p1_ = {ports_.promoted, t1_ ? t1_->queue : 0, ports_.successor};
+  if (p1_.valid) packets_[p1_.cell].left = true;
   ports_ = {};
   if (s5_.valid) {
     ports_.outcome = decided_;
@@ -213,7 +210,7 @@ void ClockedVictims::evaluate() {
   const bool wasFirst = s5_.candidate && p1_.valid && p1_.cell == *s5_.candidate;
   bool stands = s5_.candidate.has_value();
   if (s5_.tail())
-    stands = stands && !becomesFirst && !wasFirst && windowHolds(queues_[a.queue], *s5_.candidate);
+    stands = stands && packets_[*s5_.candidate].serial == s5_.tailSerial && !packets_[*s5_.candidate].left;
   else
     check(!wasFirst, "a victim became first before");
   pays_ = stands && !(s5_.tail() && a.asLong && packets_[*s5_.candidate].arrival.lenBytes < a.lenBytes);
@@ -227,6 +224,7 @@ void ClockedVictims::evaluate() {
   decided_.marked = contest && !pays_ && mayMark && a.ect;
   decided_.enqueued = a.action == VictimArrival::Admit || pays_ || decided_.marked;
   decided_.blind = s5_.emptied || (s5_.candidate && !stands);
+  ports_.mayReplace = s5_.candidate.has_value();
   ports_.enqueued = decided_.enqueued;
   ports_.enqueuedMarked = decided_.marked;
   if (pays_) ports_.victim = decided_.cell;

@@ -1,7 +1,7 @@
 // The victim search as the RTL runs it, one call a clock: VictimPipeline.scala, DistanceLists.scala, TailWindow.scala and QueueOrder.scala, with what
 // a search does not see. Stages and names are those of VictimPipeline.scala. The rule itself stands in victims.h.
 //
-// What is seen when, for a packet that comes in clock t and pays, or has another pay, in clock t + 5 (RED form):
+// What is seen when, for a packet whose search begins in clock t, which comes in t + 3 and pays, or has another pay, in clock t + 5 (RED form):
 //   t      which ranks the queue's packets have, but its first: the lowest and the second lowest that may lose. In the lists is who was enqueued before;
 //          a packet that became first leaves its list in the second clock behind the take, a victim in its t + 5.
 //   t + 3  whether a list holds anything; its oldest, the head. The victim of the packet two ahead is out by then, and who became first up to t + 2.
@@ -13,8 +13,8 @@
 // Who pays: the arriving packet by the rule, if its distance is smaller than the lowest's, or if the lowest's list was found empty and
 // there is no second or its distance is smaller than the second's; by being blind, if nobody of both lists can go. Else who was chosen in t + 4.
 //
-// Tail-drop form: the nearest of the last n as they stood in t. In t + 5 it must still stand among the last 16 and not have become first up to then
-// (the promotion wins); if it does not, the contest is blind.
+// Tail-drop form: the nearest of the last n as they stood in t. It is blind if that one has been evicted, or has become first, up to and including t + 4; if it
+// would become first in t + 5, the packet behind it does.
 #pragma once
 
 #include <array>
@@ -34,10 +34,11 @@ class ClockedVictims {
   };
   // What the block says in a clock. It does not hang on what comes in the same clock.
   struct Ports {
-    bool enqueued = false, enqueuedMarked = false, awake = false, joined = false;  // the packet of five clocks before
+    bool enqueued = false, enqueuedMarked = false, awake = false, joined = false;  // the packet in s5
     std::optional<u32> victim;  // who is evicted or marked for it: gone, or not, at the clock's end
     bool evicts = false;
-    std::optional<VictimOutcome> outcome;  // of that of six clocks before
+    bool mayReplace = false;               // it has a victim, who may be the packet behind the one just taken
+    std::optional<VictimOutcome> outcome;  // of the packet that was in s5
     struct Freed {
       u32 cell, cells;
     };
@@ -61,6 +62,8 @@ class ClockedVictims {
     VictimArrival arrival;
     u32 before, behind;
     bool marked;
+    u64 serial;         // of all that were ever enqueued
+    bool left = false;  // evicted, or its queue's first
   };
   struct Queue {
     u32 newest = 0;
@@ -78,7 +81,8 @@ class ClockedVictims {
     VictimArrival arrival{};
     std::array<Rank, 2> ranks{};  // from s2 on: the lowest, the second lowest; in tail-drop form the one found
     u32 tailCell = 0;             // and who it is
-    std::array<bool, 2> wants{};  // from s4 on: the arriving packet is not nearer
+    u64 tailSerial = 0;
+    std::array<bool, 2> wants{};                   // from s4 on: the arriving packet is not nearer
     std::array<std::optional<u32>, 2> heads = {};  // from s4 on: of the lists
     std::optional<u32> candidate = {};             // from s5 on
     Rank chosen{};                                 // its rank
@@ -105,7 +109,6 @@ class ClockedVictims {
   void seeHeads();
   void choose();
   std::optional<u32> chooseFrom(int which) const;
-  bool windowHolds(const Queue& queue, u32 cell) const;
   std::optional<u32> behindInList(std::size_t list, u32 cell) const;
   void popFront(std::size_t list, u32 cell);
   void push(u32 cell);
@@ -117,6 +120,7 @@ class ClockedVictims {
   std::vector<Queue> queues_;
   std::vector<std::deque<u32>> lists_;  // oldest first
   Stage s1_, s2_, s3_, s4_, s5_;
+  u64 enqueued_ = 0;
   std::optional<Take> t1_;
   Promotion p1_;
   // of the clock that comes next

@@ -56,7 +56,7 @@ FAULTS = {
     "successor": Fault(
         "an evicted packet becomes first in the clock in which it goes",
         "QueueOrder",
-        r"replaced = io_wins &",
+        r"replaced =\s+io_unlink &",
         "replaced = 1'h0 &",
     ),
     "unlink": Fault(

@@ -108,7 +108,11 @@ def test_a_block_that_forwards_nothing_is_caught(tmp_path):
 
 # What must be caught, a fault of each kind: where it is put, what stands there, what it is made, and by which scenario if not full-pace.
 FAULTS = {
-    "a packet that becomes first is evicted": ("VictimPipeline", r"_order_io_victimPromoted \| ", ""),
+    "a packet of the window that became first is evicted": (
+        "VictimPipeline",
+        r"promotions_pipe_v <= _order_io_promoted;",
+        "promotions_pipe_v <= 1'h0;",
+    ),
     "a marked packet leaves the lists twice": ("DistanceLists", r"& io_promoteListed\b", ""),
     "the newest of before keeps its old link": (
         "QueueOrder",
@@ -121,18 +125,32 @@ FAULTS = {
         r"s5Cell \| io_push_valid",
         "s5Cell | 1'h0 & io_push_valid",
     ),
-    "a victim that has left the window pays": ("VictimPipeline", r"& _window_io_holds\b", ""),
+    "a packet of the window that was evicted pays again": (
+        "VictimPipeline",
+        r"evictions_pipe_v <= evicted;",
+        "evictions_pipe_v <= 1'h0;",
+    ),
+    "who became first while the window was looked up is forgotten": (
+        "VictimPipeline",
+        r"promotions_pipe_v_2 <= promotions_pipe_v_1;",
+        "promotions_pipe_v_2 <= 1'h0;",
+    ),
     "the window counts who was evicted": ("TailWindow", r"~io_remove\b", "1'h1"),
     "the arriving packet's cells are freed twice": ("VictimPipeline", r"evicted \? s5Cell : ", ""),
-    "the second list is never asked": ("DistanceLists", r"goes_0_valid \| io_wants_1 & \(", "goes_0_valid | 1'h0 & ("),
+    "the second list is never asked": (
+        "DistanceLists",
+        r"io_wants_1 & _fronts_goes_valid",
+        "1'h0 & _fronts_goes_valid",
+    ),
     "a list's second packet goes in place of its first": (
         "DistanceLists",
         r"inP1_0 = inP1_REG &",
         "inP1_0 = 1'h1 | inP1_REG &",
     ),
     "a packet that became first in p1 goes": ("DistanceLists", r"inP1_0 = inP1_REG &", "inP1_0 = 1'h0 & inP1_REG &"),
-    "a packet that becomes first in p0 goes": ("DistanceLists", r"_goes_front_T_10\[0\]", "1'h0"),
-    "an eviction does not replace the successor": ("QueueOrder", r"replaced = io_wins &", "replaced = 1'h0 &"),
+    "a packet that becomes first in p0 goes": ("DistanceLists", r": io_isPromotedIf_[01]_0\b", ": 1'h0"),
+    "a packet that becomes first in a victim's place goes": ("DistanceLists", r": io_isPromotedIf_2_0\b", ": 1'h0"),
+    "an eviction does not replace the successor": ("QueueOrder", r"replaced =\s+io_unlink &", "replaced = 1'h0 &"),
     "the only packet has joined behind another": ("QueueOrder", r"ownPromoted = replaced", "ownPromoted = 1'h0"),
     "link2 is written one packet late": (
         "DistanceLists",

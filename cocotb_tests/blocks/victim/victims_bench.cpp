@@ -82,7 +82,7 @@ void spaced(const VictimShape& shape, u64 seed, u64 operations) {
       const bool full = b.length(q) >= std::min<std::size_t>(mix.target, shape.cells / 2) || !b.hasRoom();
       if (b.hasRoom() && b.chance(full ? 0.45 : 0.6)) {
         b.clock(draw(b, mix), {});
-        b.idle(4);
+        b.idle(Latency - 2);
       } else {
         b.clock({}, q);
         b.idle(1);

@@ -17,25 +17,14 @@
 
 #include "VVictimPipeline.h"
 #include "clocked_victims.h"
+#include "differences.h"
 #include "timing.h"
 #include "verilated.h"
 
 using namespace vermilion;
 
 namespace {
-
 constexpr u64 Latency = timing::Searching, Ahead = timing::SearchAhead;
-u64 clocks = 0;
-
-[[noreturn]] void fail(const std::string& what) {
-  std::printf("clock %llu: %s\n", static_cast<unsigned long long>(clocks), what.c_str());
-  std::exit(1);
-}
-
-void same(u64 rtl, u64 model, const char* what) {
-  if (rtl != model)
-    fail(std::string(what) + " is " + std::to_string(rtl) + ", the model says " + std::to_string(model));
-}
 
 struct Tally {
   u64 arrivals = 0, contests = 0, evicted = 0, victimMarked = 0, arrivingLost = 0, arrivingMarked = 0, blind = 0,
@@ -91,6 +80,7 @@ class Bench {
     same(dut_->io_enqueued, m.enqueued, "enqueued");
     if (m.enqueued) same(dut_->io_enqueuedMarked, m.enqueuedMarked, "enqueuedMarked");
     same(dut_->io_joined, m.joined, "joined");
+    same(dut_->io_mayReplace, m.mayReplace, "mayReplace");
     same(dut_->io_refilled, m.refilled, "refilled");
     same(dut_->io_outcome_valid, m.outcome.has_value(), "outcome.valid");
     same(dut_->io_freed_valid, m.freed.has_value(), "freed.valid");
@@ -111,7 +101,7 @@ class Bench {
       same(dut_->io_freed_bits_cell, m.freed->cell, "freed.cell");
       same(dut_->io_freed_bits_cells, m.freed->cells, "freed.cells");
     }
-    if (m.promoted) same(dut_->io_successor_cell, m.successor, "successor");
+    if (m.promoted) same(dut_->io_successor_cell, m.successor, "successor"), same(chosen(*dut_), m.successor, "choice");
     if (taken_) {
       same(dut_->io_newestServed, m.newestServed, "newestServed");
       same(dut_->io_takenMarked, m.takenMarked, "takenMarked");
@@ -156,7 +146,7 @@ class Bench {
       dut_->io_ahead_bits_byColour = arrival->byColour;
       dut_->io_ahead_bits_last = arrival->last;
     }
-    const std::optional<VictimArrival> ruled = s5_[Ahead - 1];  // the packet of the search of three clocks before
+    const std::optional<VictimArrival> ruled = s5_[Ahead - 1];  // the packet whose search is ahead by that
     dut_->io_arrival_valid = ruled.has_value();
     if (ruled) {
       dut_->io_arrival_bits_queue = ruled->queue;

@@ -40,8 +40,8 @@ class Decision(p: LaneParams) extends Bundle {
   val outcome = new Outcome(VictimParams.of(p)) // means something where `contest` is set
 }
 
-/** Packets on their way into the queues, and what became of them `ContestingQueues.latency` clocks later. In turn, who may pay for one is asked
-  * `SearchInTurn.Latency` clocks ahead, and from then on to its verdict `searching` is high: no packet may be
+/** Packets on their way into the queues, and what became of them `ContestingQueues.latency` clocks later. Who may pay for one is asked
+  * `ContestingQueues.ahead` clocks ahead. In turn, from then on to its verdict `searching` is high: no packet may be
   * taken, so none departs in the verdict's clock or the five before.
   */
 class ContestPorts(p: LaneParams) extends Bundle {

@@ -27,6 +27,21 @@ class TakenPacket(p: LaneParams) extends Bundle {
   val descriptor = new Descriptor(p)
 }
 
+/** What `successor` and `newestServed` are chosen from, where that is known late: with the victim search ([[vermilion.victim.SuccessorChoice]]). */
+class LateSuccessor(p: LaneParams) extends Bundle {
+  val of = Vec(2, new PacketRef(p))
+  val pick = Bool() // one of these, late
+  val newest = UInt(p.cellBits.W) // its queue's newest packet
+  val mayReplace = Bool() // early: in this clock `replaced` may be set
+  val replaced = Bool() // `behind` in its stead, known last
+  val behind = new PacketRef(p)
+  val behindIsNewest = Bool()
+}
+
+object LateSuccessor {
+  def is(p: LaneParams): Boolean = p.victims != 0 && !p.inTurn
+}
+
 /** What all queues show a scheduler; timing as [[QueueManager]] says. */
 abstract class QueuePorts(p: LaneParams) extends Bundle {
   val awake = Valid(new QueueHead(p))
@@ -42,6 +57,7 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   val askQueue = Input(UInt(p.queueBits.W))
   val successor = Output(new PacketRef(p))
   val newestServed = Output(UInt(p.cellBits.W))
+  val late = Option.when(LateSuccessor.is(p))(Output(new LateSuccessor(p)))
   val refilled = Valid(new QueueHead(p)) // the queue that was emptied holds a packet again
   val taken = Valid(new TakenPacket(p))
   // Two more looks at a queue's newest packet, a clock later.

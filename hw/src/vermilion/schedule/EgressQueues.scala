@@ -18,7 +18,7 @@ import vermilion.victim._
   * read there are departed but unread at most 3 cells, 192 bytes, and one longest frame.
   *
   * In builds with the victim search every arriving packet comes here, and `outcome` says what became of it ([[VictimQueues]]); a packet is asked
-  * about ahead (`ahead`), and `departed` is 1 clock later then. In turn it is not later, but until its verdict `crowded` must be high ([[VictimQueuesInTurn]]).
+  * about ahead (`ahead`), and `departed` is 2 clocks later then, 1 if it joins behind another. In turn it is not later, but until its verdict `crowded` must be high ([[VictimQueuesInTurn]]).
   *
   * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `descriptor` 5; if its queue is shaped, up to `queues` + 6 more.
   * `busy` is low when only time (see `wake`) or an enqueue can change anything here.

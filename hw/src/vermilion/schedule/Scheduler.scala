@@ -6,7 +6,7 @@ import vermilion.fixed.{Arithmetic, Delay, ForwardingRam, SweepInit}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
-import vermilion.queue.{PacketRef, QueueHead, QueuePorts}
+import vermilion.queue.{LateSuccessor, PacketRef, QueueHead, QueuePorts}
 import vermilion.stream.ShortQueue
 
 /** How a queue is served. Written whole, one queue a clock. */
@@ -47,6 +47,7 @@ object Scheduler {
   *  - the end of a visit: one clock that chooses nothing, if other queues stand in the round, else two;
   *  - a packet behind which another is known to stand, but not which: one clock. So of a queue that comes first with three packets or more and
   *    sends at once, or whose list was not served in the clock before ([[SecondPacket]]);
+  *  - with the victim search, a clock in which a victim may go, behind one in which a packet was taken and its queue kept ([[vermilion.queue.LateSuccessor]]): nothing is chosen;
   *  - a shaped queue's packet: 6 clocks in which nothing else is chosen, as the shaper must say who is next; 7 if that blocks the queue;
   *  - a queue whose last packet goes while another comes: it joins again, 4 clocks later.
   * In lanes that decide in turn, where a packet takes 8 clocks to leave, one every two clocks; two without a choice behind a visit's last in both
@@ -86,6 +87,7 @@ class Scheduler(p: LaneParams) extends Module {
     val askQueue = Output(UInt(p.queueBits.W))
     val successor = Input(new PacketRef(p))
     val newestServed = Input(UInt(p.cellBits.W))
+    val late = Option.when(LateSuccessor.is(p))(Input(new LateSuccessor(p)))
     val look = Output(Vec(2, UInt(p.queueBits.W)))
     val newest = Input(Vec(2, UInt(p.cellBits.W)))
     val newestLength = Input(UInt(PktLenBits.W))
@@ -110,6 +112,7 @@ class Scheduler(p: LaneParams) extends Module {
     io.refilled := queues.refilled
     io.successor := queues.successor
     io.newestServed := queues.newestServed
+    io.late.zip(queues.late).foreach { case (port, late) => port := late }
     io.newest := queues.newest
     io.newestLength := queues.newestLength
     io.newestBefore := queues.newestBefore
@@ -182,6 +185,7 @@ class Scheduler(p: LaneParams) extends Module {
   io.askQueue := lists.io.askQueue
   lists.io.successor := io.successor
   lists.io.newestServed := io.newestServed
+  lists.io.lateSuccessor.zip(io.late).foreach { case (port, late) => port := late }
   lists.io.behindService := service.read(lists.io.behind)
   io.look(0) := lists.io.behind
   lists.io.behindNewest.cell := io.newest(0)

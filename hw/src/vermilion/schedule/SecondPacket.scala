@@ -5,7 +5,7 @@ import chisel3.util._
 import vermilion.fixed.{Arithmetic, Delay}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
-import vermilion.queue.PacketRef
+import vermilion.queue.{LateSuccessor, PacketRef}
 
 /** A packet out of the queue manager's RAM, and what a choice asks of it. */
 class ComingPacket(p: LaneParams) extends Bundle {
@@ -58,9 +58,11 @@ class SecondPacket(p: LaneParams) extends Module {
     val ask = Valid(UInt(p.cellBits.W)) // the packet whose successor is wanted in the next clock, if it has one
     val successor = Input(new PacketRef(p))
     val newestServed = Input(UInt(p.cellBits.W)) // its queue's newest packet
+    val late = Option.when(LateSuccessor.is(p))(Input(new LateSuccessor(p)))
     val known = Output(Bool()) // `coming` is the second
     val comes = Output(Bool()) // `coming` is the first, behind a keep
     val coming = Output(new ComingPacket(p))
+    val atOnce = late.map(_ => Output(new ComingPacket(p))) // the same behind a keep, where nobody may be replaced
   })
 
   private val comes = RegNext(io.keep && !io.known, false.B)
@@ -142,6 +144,19 @@ class SecondPacket(p: LaneParams) extends Module {
   } else {
     io.known := false.B
     io.coming := answer
+    for ((atOnce, late) <- io.atOnce.zip(io.late)) {
+      def coming(packet: PacketRef, more: Bool): ComingPacket = {
+        val one = Wire(new ComingPacket(p))
+        one.packet := packet
+        one.more := more
+        one.covered := unlessStrict(io.deficit, io.comesInRound) >= packet.lenBytes
+        one
+      }
+      val Seq(zero, one) = late.of.map(packet => coming(packet, packet.cell =/= late.newest))
+      def choose(pick: Bool, one: ComingPacket, zero: ComingPacket) = Mux(pick, one.asUInt, zero.asUInt).asTypeOf(zero)
+      atOnce := choose(late.pick, one, zero)
+      io.coming := choose(late.replaced, coming(late.behind, !late.behindIsNewest), atOnce)
+    }
     io.ask.valid := io.keep
     io.ask.bits := first.cell
   }

@@ -6,7 +6,7 @@ import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
-import vermilion.queue.{PacketRef, QueueHead}
+import vermilion.queue.{LateSuccessor, PacketRef, QueueHead}
 
 /** Where a queue stands: strict levels from 0, the highest, to 7, and the round. */
 object Level {
@@ -41,7 +41,7 @@ class ListedQueue(p: LaneParams) extends Bundle {
   *
   * With the victim search a packet that is kept is chosen straight from the queue manager's RAM, and it is known last of all whether the deficit covers it
   * and whether another stands behind it. So whatever hangs on that is worked out for all answers, with `coveredIf` and `moreIf`, and `keptCovered`
-  * and `keptMore` choose at the end.
+  * and `keptMore` choose at the end. In a clock in which a victim may be replaced behind the packet taken last, nothing is served (`settled`).
   *
   * In builds that decide in turn nothing is served in the clock behind a `pop` or `keep`: what comes out of RAM then stands in registers before it is
   * chosen, and none of its paths goes on to a choice. That a list has fallen empty, and who stands first there then, is heeded in that clock, too.
@@ -85,6 +85,7 @@ class ServiceLists(p: LaneParams) extends Module {
     val askQueue = Output(UInt(p.queueBits.W))
     val successor = Input(new PacketRef(p))
     val newestServed = Input(UInt(p.cellBits.W))
+    val lateSuccessor = Option.when(LateSuccessor.is(p))(Input(new LateSuccessor(p)))
     val parkedQueue = Input(UInt(p.queueBits.W))
     val parked = Output(new ListedQueue(p)) // a clock later
   })
@@ -140,6 +141,7 @@ class ServiceLists(p: LaneParams) extends Module {
   private val arrivedLone = tails.read(lastLevel) === arrivedQueue
   private val second = Module(new SecondPacket(p))
   private val coming = second.io.coming
+  private val atOnce = second.io.atOnce.getOrElse(coming)
   private val kept = second.io.comes
   private val advances = io.keep && second.io.known // the second is first from the next clock on
   private val comes = arrived || kept
@@ -166,21 +168,23 @@ class ServiceLists(p: LaneParams) extends Module {
   private val roundDeficit = Mux(roundArrived, arrivedEntry.deficit, deficit)
   io.chosen.valid := (valid.asUInt & served).orR
   io.chosen.bits.head.queue := Mux(fromEntries, arrivedQueue, held.queue)
-  io.chosen.bits.head.packet := Mux(fromEntries, arrivedEntry.packet, Mux(fromQueue, coming.packet, heldPacket))
+  io.chosen.bits.head.packet := Mux(fromEntries, arrivedEntry.packet, Mux(fromQueue, atOnce.packet, heldPacket))
   io.chosen.bits.deficit := (if (p.inTurn) deficit else roundDeficit)
   // Each late answer meets one choice whose selects are early.
   private def choose(ofEntries: Bool, ofQueue: Bool, held: Bool) =
     (fromEntries && ofEntries) || (fromQueue && ofQueue) || (!fromEntries && !fromQueue && held)
   private val either = Seq(false.B, true.B)
-  io.keptCovered := (if (waits) false.B else coming.covered)
+  io.keptCovered := (if (waits) false.B else atOnce.covered)
   private val arrivedCovered = arrivedEntry.covered || !lastRound
   io.coveredIf := VecInit(either.map(kept => choose(arrivedCovered, kept, held.covered)))
-  io.keptMore := (if (waits) false.B else coming.more)
+  io.keptMore := (if (waits) false.B else atOnce.more)
   io.moreIf := VecInit(either.map(kept => choose(arrivedMore, kept, held.more)))
   io.moved := Mux(fromEntries, arrivedMoved, held.moved)
   io.shaped := Mux(fromEntries, io.behindService.shaped, held.shaped)
   io.behind := Mux(fromEntries, arrivedBehind, heldBehind)
-  io.settled := !(if (p.inTurn) RegNext(io.keep || io.pop, false.B) else if (waits) kept else false.B)
+  io.settled := !(if (p.inTurn) RegNext(io.keep || io.pop, false.B)
+                  else if (waits) kept
+                  else kept && io.lateSuccessor.get.mayReplace)
 
   second.io.first.valid := io.chosen.valid
   second.io.first.bits := heldPacket
@@ -198,7 +202,7 @@ class ServiceLists(p: LaneParams) extends Module {
   second.io.pushed.bits := pushed.head.packet
   second.io.pushedDeficit := pushed.deficit
   second.io.pushedMore := io.pushMore
-  second.io.comesInRound := Mux(kept, lastRound, served(Level.Round))
+  second.io.comesInRound := (if (LateSuccessor.is(p)) lastRound else Mux(kept, lastRound, served(Level.Round)))
   second.io.inRound := served(Level.Round)
   second.io.keep := io.keep
   second.io.pop := io.pop
@@ -206,6 +210,7 @@ class ServiceLists(p: LaneParams) extends Module {
   second.io.joins.bits := io.joined.bits.packet
   second.io.successor := io.successor
   second.io.newestServed := io.newestServed
+  second.io.late.zip(io.lateSuccessor).foreach { case (port, late) => port := late }
   io.ask := second.io.ask
   io.askQueue := (if (SecondPacket.isKnown(p)) Mux(second.io.none, pushed.head.queue, io.chosen.bits.head.queue)
                   else io.chosen.bits.head.queue)

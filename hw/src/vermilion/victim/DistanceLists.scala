@@ -50,7 +50,9 @@ class DistanceLists(v: VictimParams) extends Module {
     val candidate = Valid(UInt(v.cellBits.W)) // s4: it goes
     val ofSecond = Output(Bool()) // s4: it is of the second list
     val asked = Output(Vec(QueueOrder.Asked, UInt(v.cellBits.W))) // s4: whether one of these is promoted (p0)
-    val isPromoted = Input(Vec(QueueOrder.Asked, Bool()))
+    // Of three; which is known last, by these two ([[SuccessorChoice]]).
+    val isPromotedIf = Input(Vec(3, Vec(QueueOrder.Asked, Bool())))
+    val picksSecond, replaced = Input(Bool())
     val pushList = Input(new ListName(v)) // s4
     val push = Flipped(Valid(UInt(v.cellBits.W))) // s5
     val promote = Flipped(Valid(new QueuedRef(v))) // p0
@@ -145,10 +147,10 @@ class DistanceLists(v: VictimParams) extends Module {
   })
 
   // ---- search, s4: who goes
-  private class Listed extends Bundle {
-    val valid = Bool()
+  private class Going extends Bundle {
+    val valid, ofSecond = Bool()
     val cell = UInt(v.cellBits.W)
-    val promoted = Bool() // in p0
+    val list = new ListName(v)
   }
   private val lists4 = Delay(s3Lists)
   private val s4Heads = Delay(s3Heads)
@@ -157,34 +159,43 @@ class DistanceLists(v: VictimParams) extends Module {
   private val second = behind(lists4(0), s4Heads(0).cell, s4Link, s4Tail)
   private val third = twoBehind(lists4(0), s4Heads(0).cell, s4Link, link2.read(s3Heads(0).cell), s4Tail)
   io.asked := VecInit(s4Heads(0).cell, s4Heads(1).cell, s4Link, s5Link, io.push.bits)
-  private def listed(head: Head, promoted: Bool): Listed = {
-    val packet = Wire(new Listed)
-    packet.valid := head.valid
-    packet.cell := head.cell
-    packet.promoted := promoted
-    packet
-  }
-  private val pushPromoted = io.isPromoted(4)
-  private val afterListed = listed(after, Mux(s5Tail === s5Cell, pushPromoted, io.isPromoted(3)))
-  private val secondListed = listed(second, Mux(s4Tail === s4Heads(0).cell, pushPromoted, io.isPromoted(2)))
   private val inP1 =
     s4Heads.map(head => RegNext(io.promote.valid, false.B) && Delay(io.promote.bits.cell) === head.cell)
   private val none = 0.U.asTypeOf(new Head)
-  private val goes = Seq.tabulate(2) { i =>
-    val ahead = s5Valid && s5List.is(lists4(i))
-    val head = listed(s4Heads(i), io.isPromoted(i))
-    val (next, nextButOne) = if (i == 0) (secondListed, third) else (listed(none, false.B), none)
-    val front = choose(ahead, afterListed, choose(inP1(i), next, head))
-    val behindFront = choose(ahead, after2, choose(inP1(i), nextButOne, if (i == 0) second else none))
-    val packet = Wire(new Head)
-    packet.valid := io.wants(i) && (ahead || s4Heads(i).valid) && Mux(front.promoted, behindFront.valid, front.valid)
-    packet.cell := Mux(front.promoted, behindFront.cell, front.cell)
-    packet
+  private val ofAhead = lists4.map(list => s5Valid && s5List.is(list))
+  // Of each list who goes if its front is not promoted, and if it is; and whether it is. That is known last, and chooses last.
+  private val fronts = Seq.tabulate(2) { i =>
+    val (next, nextButOne) = if (i == 0) (second, third) else (none, none)
+    val front = choose(ofAhead(i), after, choose(inP1(i), next, s4Heads(i)))
+    val behindFront = choose(ofAhead(i), after2, choose(inP1(i), nextButOne, if (i == 0) second else none))
+    Seq(front, behindFront).map { head =>
+      val goes = Wire(new Head)
+      goes.valid := io.wants(i) && (ofAhead(i) || s4Heads(i).valid) && head.valid
+      goes.cell := head.cell
+      goes
+    }
   }
-  io.candidate.valid := goes(0).valid || goes(1).valid
-  io.candidate.bits := Mux(goes(0).valid, goes(0).cell, goes(1).cell)
-  io.ofSecond := !goes(0).valid
-  s4List := choose(goes(0).valid, lists4(0), lists4(1))
+  private def isPromoted(i: Int, asked: Vec[Bool]): Bool = {
+    val next = if (i == 0) Mux(s4Tail === s4Heads(0).cell, asked(4), asked(2)) else false.B
+    Mux(ofAhead(i), Mux(s5Tail === s5Cell, asked(4), asked(3)), Mux(inP1(i), next, asked(i)))
+  }
+  private val promoted = VecInit.tabulate(2) { i =>
+    val each = io.isPromotedIf.map(isPromoted(i, _))
+    Mux(io.replaced, each(2), Mux(io.picksSecond, each(1), each(0)))
+  }
+  private val going = VecInit.tabulate(4) { i =>
+    val (ofFirst, ofSecond) = (fronts(0)(i & 1), fronts(1)(i >> 1))
+    val packet = Wire(new Going)
+    packet.valid := ofFirst.valid || ofSecond.valid
+    packet.cell := Mux(ofFirst.valid, ofFirst.cell, ofSecond.cell)
+    packet.ofSecond := !ofFirst.valid
+    packet.list := choose(ofFirst.valid, lists4(0), lists4(1))
+    packet
+  }(promoted.asUInt)
+  io.candidate.valid := going.valid
+  io.candidate.bits := going.cell
+  io.ofSecond := going.ofSecond
+  s4List := going.list
 
   // A pop and a promotion from one list: the pop's packet was behind the other, so the list is as the pop leaves it.
   heads.write(popper, s4List.asUInt, s5Valid, after)

@@ -5,16 +5,32 @@ import chisel3.util._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
 import vermilion.fixed.Formats._
 
+/** The packet behind the one that was taken, before it is chosen. */
+class SuccessorChoice(v: VictimParams) extends Bundle {
+  val of = Vec(2, new QueuedRef(v))
+  val pick = Bool() // which of these, late
+  val newest = UInt(v.cellBits.W) // its queue's newest packet, as of the clock before
+  val replaced = Bool() // it is unlinked in this clock, and `behind` is first in its stead; later
+  val behind = new QueuedRef(v)
+  val behindIsNewest = Bool()
+
+  /** For each of the three a function of it, chosen when it is known which. */
+  def late[T <: Data](f: QueuedRef => T, ofBehind: T): T =
+    Mux(replaced, ofBehind.asUInt, Mux(pick, f(of(1)).asUInt, f(of(0)).asUInt)).asTypeOf(ofBehind)
+  def chosen: QueuedRef = late(identity, behind)
+}
+
 /** All queues as doubly linked lists, so that a packet can be taken out of the middle.
   *
   * The ways in and out and their clocks are those of `queue/QueueManager`: one enqueue a clock, one packet taken a clock, to any queues; and
   * one unlink a clock, always of the queue that is enqueued to in the same clock: first the append, then the unlink. So who is unlinked
   * has a packet behind it, a queue's newest packet never changes by an unlink, and what the scheduler knows of a queue stays true.
   * A queue's first packet belongs to the scheduler and must not be unlinked. A packet becomes first by `awake`, or a clock behind a take
-  * (`promoted`). If the very packet of the unlink would become first in its clock (`victimPromoted`), the unlink wins where `wins` is set: the packet
-  * behind it, which there always is, becomes first in its stead. That may be the one that is enqueued in this clock, and then it is its queue's
-  * only one: `newestServed` names it, and it has not `joined` behind another. It may be taken in this very clock. Without `wins` the packet
-  * becomes first, and must not be unlinked.
+  * (`promoted`). If the very packet of the unlink would become first in its clock, the packet behind it, which there always is, becomes first in
+  * its stead. That may be the one that is enqueued in this clock, and then it is its queue's only one: `newestServed` names it, and it has not
+  * `joined` behind another.
+  *
+  * Who becomes first so is known last of all. So what hangs on that is worked out for all answers ([[SuccessorChoice]], `isPromotedIf`), and `replaced` chooses.
   *
   * Both links have two writers, the enqueue and the unlink, with a bank each. The enqueue's write to a packet's links is always the first
   * since the packet came, so two bits a link tell whose counts: the enqueue's where they are equal. The enqueue makes them equal by writing its own,
@@ -31,7 +47,7 @@ import vermilion.fixed.Formats._
   *
   * Timing: `enqueueQueue`, `enqueueCell` and `victim` are of the clock before `enqueue` and `unlink`. All else as QueueManager says.
   * A cell must not be enqueued again within two clocks of the take or unlink of its packet.
-  * Longest path: next RAM, compare with the victim (both banks at once), the choice of `successor`: that compare and two choices more than QueueManager's.
+  * Longest path: next RAM, compare with the victim (both banks at once), `replaced`, and the choice that it makes.
   */
 class QueueOrder(v: VictimParams) extends Module {
   val io = IO(new Bundle {
@@ -40,8 +56,6 @@ class QueueOrder(v: VictimParams) extends Module {
     val victim = Input(UInt(v.cellBits.W))
     val enqueue = Flipped(Valid(new QueuedRef(v))) // bits need not be held back by valid
     val unlink = Input(Bool())
-    val wins = Input(Bool()) // the unlink, which comes then, over the promotion of its packet
-    val victimPromoted = Output(Bool()) // in this clock, unless the unlink wins
     val awake = Output(Bool()) // the enqueued packet is its queue's first
     val joined = Output(Bool()) // the enqueued packet stands behind another
     // The packet that may be taken, whether it is, and whether the taker thinks it the last.
@@ -50,10 +64,12 @@ class QueueOrder(v: VictimParams) extends Module {
     val take = Input(Bool())
     val emptied = Input(Bool())
     val successor = Output(new QueuedRef(v)) // a clock later, as all below
+    val choice = Output(new SuccessorChoice(v)) // and what it is made of
     val promoted = Output(Bool()) // the successor is its queue's first from now on
     val promotedQueue = Output(UInt(v.queueBits.W))
     val asked = Input(Vec(QueueOrder.Asked, UInt(v.cellBits.W))) // packets of the queue that is enqueued to:
-    val isPromoted = Output(Vec(QueueOrder.Asked, Bool())) // it is the one that is promoted
+    // It is the one that is promoted, if that is the one or the other of `choice.of`, or, where it is replaced, `choice.behind`.
+    val isPromotedIf = Output(Vec(3, Vec(QueueOrder.Asked, Bool())))
     val newestServed = Output(UInt(v.cellBits.W))
     val refilled = Output(Bool())
     val look = Input(Vec(2, UInt(v.queueBits.W)))
@@ -146,31 +162,31 @@ class QueueOrder(v: VictimParams) extends Module {
 
   // ---- who becomes first. All banks are compared at once, so that the choice comes late.
   private def served(ofBank: QueuedRef => Bool) = Mux(byEnqueueCounts, ofBank(byEnqueue), ofBank(byUnlink))
-  io.victimPromoted := io.promoted && served(_.cell === victim)
-  private val replaced = io.wins && io.victimPromoted
+  private val replaced = io.unlink && io.promoted && served(_.cell === victim)
   ownPromoted := replaced && isNewest
-  io.successor := Mux(
-    replaced,
-    behind.ref.asUInt,
-    Mux(byEnqueueCounts, byEnqueue.asUInt, byUnlink.asUInt)
-  ).asTypeOf(new QueuedRef(v))
+  io.choice.of := VecInit(byUnlink, byEnqueue)
+  io.choice.pick := byEnqueueCounts
+  io.choice.newest := servedNewest.cell
+  io.choice.replaced := replaced
+  io.choice.behind := behind.ref
+  io.choice.behindIsNewest := isNewest || behind.ref.cell === servedNewest.cell
+  io.successor := io.choice.chosen
   io.newestServed := Mux(ownPromoted, e1Cell, servedNewest.cell)
-  for ((cell, is) <- io.asked.zip(io.isPromoted)) {
-    val isBehind = chooseNext(cell === e1Cell, cell === nextByEnqueue.ref.cell, cell === nextByUnlink.ref.cell)
-    is := io.promoted && Mux(replaced, isBehind, served(_.cell === cell))
-  }
+  for (i <- 0 until 2)
+    io.isPromotedIf(i) := VecInit(io.asked.map(cell => io.promoted && io.choice.of(i).cell === cell))
+  io.isPromotedIf(2) := VecInit(io.asked.map { cell =>
+    chooseNext(cell === e1Cell, cell === nextByEnqueue.ref.cell, cell === nextByUnlink.ref.cell)
+  })
 
   for (i <- 0 until 2) io.newest(i) := newest.read(io.look(i)).cell
 
   assert(!io.enqueue.valid || io.ready, "a packet was queued within the first clocks after reset")
   assert(!io.enqueue.valid || io.enqueue.bits.cell === e1Cell, "another cell is enqueued than was announced")
   assert(!io.unlink || io.enqueue.valid, "an unlink comes without an enqueue")
-  assert(!io.unlink || io.wins || !io.victimPromoted, "a queue's first packet is unlinked")
   assert(
     !(io.unlink && RegNext(io.promoted, false.B) && Delay(io.successor.cell) === victim),
     "a packet is unlinked that became first before"
   )
-  assert(!io.wins || io.unlink, "a promotion gives way to no unlink")
   assert(!io.unlink || !e1Sleeps, "a packet is unlinked from a queue that sleeps")
 }
 

@@ -18,7 +18,7 @@ object TailWindow {
   val CountBits: Int = log2Ceil(Places + 1)
 }
 
-/** The last packets of every queue, newest first, for DDRED's tail-drop form (P3): the nearest of the last n is found in two clocks.
+/** The last packets of every queue, newest first, for DDRED's tail-drop form (P3): the nearest of the last n.
   *
   * A word a queue holds its last [[TailWindow.Places]] packets behind the first, exactly: an append moves all one place on, an eviction closes its gap.
   * Beside it stands how many have ever joined behind a first, less those evicted; a second RAM counts how many became first.
@@ -27,9 +27,9 @@ object TailWindow {
   * }}}
   * Both counts wrap, with a bit more than there are cells. Packets that leave in order need no look at the window.
   *
-  * Timing, in stages of [[VictimPipeline]]: `look` s0, `last` and `mayLose` s1, `found` and `nearest` s3; `queue` s4, `append`, `remove` and `holds` s5. A
-  * search sees what was there in s0; `holds` says in s5 whether `victim` still stands there, but for promotions of the last two clocks.
-  * RAM, one word a queue: window (2 copies), promoted (3 copies). After reset they are swept for `indexed` clocks.
+  * Timing, in stages of [[VictimPipeline]]: `look` s0, `last` and `mayLose` s1, `found` and `nearest` s3; `queue` s4, `append` and `remove` s5. A
+  * search sees what was there in s0, but for promotions of that clock.
+  * RAM, one word a queue: window (2 copies), promoted (2 copies). After reset they are swept for `indexed` clocks.
   * Longest path: window RAM, compare of 16 cells, the choice of what moves on.
   */
 class TailWindow(v: VictimParams) extends Module {
@@ -45,7 +45,6 @@ class TailWindow(v: VictimParams) extends Module {
     val append = Flipped(Valid(new WindowEntry(v))) // behind a first packet
     val victim = Input(UInt(v.cellBits.W))
     val remove = Input(Bool()) // `victim` leaves the queue, with an append; it need not stand here
-    val holds = Output(Bool())
     val promoted = Input(Bool()) // a packet became first
     val promotedQueue = Input(UInt(queueBits.W))
     val ready = Output(Bool())
@@ -86,16 +85,16 @@ class TailWindow(v: VictimParams) extends Module {
     choice.entry := entry
     choice
   }
-  private val s2Choices = s1Choices.grouped(4).map(group => Delay(group.reduceLeft(nearer))).toSeq
-  private val s3Choice = Delay(s2Choices.reduceLeft(nearer))
+  private def halve(choices: Seq[Choice]) = choices.grouped(2).map(pair => nearer(pair(0), pair(1))).toSeq
+  private val s2Choices = halve(s1Choices).map(Delay(_))
+  private val s3Choice = Delay(halve(halve(halve(s2Choices))).head)
   io.found := s3Choice.valid
   io.nearest := s3Choice.entry
 
   // ---- append and remove
   private val s5Word = window.read(io.queue)
-  private val s5Behind = (s5Word.joined - promotions.read(io.queue))(v.cellBits, 0)
-  private val hits = s5Word.entries.zipWithIndex.map { case (e, i) => i.U < s5Behind && e.cell === io.victim }
-  io.holds := hits.reduce(_ || _)
+  // Only packets that became first are behind it, so what has gone and still stands here cannot be taken for it.
+  private val hits = s5Word.entries.map(_.cell === io.victim)
   private val next = Wire(new Word)
   next.joined := s5Word.joined + !io.remove
   next.entries(0) := io.append.bits

@@ -31,8 +31,8 @@ import vermilion.stream.Colour
   *
   * With `last` = n above 0 (the tail-drop form) only the queue's last n packets may lose, the [[TailWindow]] finds who in s1 to s3, and
   * nobody is marked; with `asLong` a victim shorter than the arriving packet stays, which pays itself. Packets of queues in this form are in no list,
-  * and packets that came while a queue was in the other form are no victims. In this form the choice of s3 is checked in s5, and a contest
-  * is `blind` when the victim has gone since s0, became first up to s5, or is not among the last sixteen any more.
+  * and packets that came while a queue was in the other form are no victims. In this form a contest is `blind` when who was chosen in s3
+  * has gone since s0, or was its queue's first by s4: its name is compared with those of all who were evicted or became first in these clocks.
   *
   * What a search does not see: a queue's first packet, which is the scheduler's and never a victim; what is enqueued from s0 on, by packets
   * one to four clocks ahead, if its rank is lower than all seen or its list was empty; queues from `indexed` on, where the arriving packet pays.
@@ -41,18 +41,19 @@ import vermilion.stream.Colour
   * Latency, from `ahead`: `awake`, `joined` 5 clocks; `outcome`, `freed` 6; three less from `arrival`, which comes three clocks behind `ahead`. A packet can be taken from the clock behind the one in which `awake` says so; in the
   * clock of its enqueue if it became first in place of a victim.
   * RAMs: those of [[QueueOrder]] and [[DistanceLists]]; `records`, cells x (length, colour, ECT); `marks`, cells x 1 b, a [[SharedRam]]; `unlisted`, cells x 1 b.
-  * A cell may come again in the clock behind its return (`freed`, or the take of its packet).
-  * Longest paths (docs/decisions/0006 has figures): s4, next RAM and link RAM, compare (becomes first?), choice of the victim, to the RAMs' addresses; s5, next RAM, compare with the
-  * victim, the choice of the successor, to the scheduler.
+  * In the clock behind a cell's return (`freed`, or the take of its packet) the search for another packet in it may begin (`ahead`).
+  * Longest path (docs/decisions/0006 has figures): s5, who pays, compared with who becomes first, and so who does in its stead; from there, in s4 of the packet behind, the choice of the
+  * victim, to the RAMs' addresses.
   */
 class VictimPipeline(v: VictimParams) extends Module {
+  private val SearchClocks = VictimQueues.Ahead // from s0 to s3
   val io = IO(new Bundle {
     val ahead = Flipped(Valid(new Sought(v))) // s0
     val arrival = Flipped(Valid(new Arrival(v))) // s3: the packet that it was for
     val outcome = Valid(new Outcome(v))
     val freed = Valid(new FreedChain(v))
     // As the ports of QueueManager.
-    val enqueued = Output(Bool()) // s5: the packet of five clocks ago is enqueued
+    val enqueued = Output(Bool()) // s5: the packet that came two clocks ago is enqueued
     val enqueuedMarked = Output(Bool()) // and must be marked CE
     val awake = Output(Bool()) // s5: and it woke its queue
     val joined = Output(Bool()) // s5: and it stands behind another
@@ -61,6 +62,8 @@ class VictimPipeline(v: VictimParams) extends Module {
     val take = Input(Bool())
     val emptied = Input(Bool())
     val successor = Output(new QueuedRef(v))
+    val choice = Output(new SuccessorChoice(v))
+    val mayReplace = Output(Bool()) // `choice.replaced` may be set in this clock, known early
     val newestServed = Output(UInt(v.cellBits.W))
     val refilled = Output(Bool())
     val takenMarked = Output(Bool()) // a clock behind the take: the packet was marked where it stood
@@ -88,19 +91,19 @@ class VictimPipeline(v: VictimParams) extends Module {
 
   // ---- s0 to s2: of every packet, as it is not known yet whether there will be a contest
   private val sought = Seq.iterate(io.ahead.bits, 3)(Delay(_))
+  private val searches = isIndexed(sought(0).queue)
   lists.io.look := indexQueue(sought(0).queue)
-  private val mayLose = VecInit.tabulate(v.bitmapBits)(i => sought(1).mayLose(i % Colour.Count)).asUInt
-  private val searches = isIndexed(sought(1).queue)
-  lowest.io.bitmap := lists.io.looked & mayLose & Fill(v.bitmapBits, searches && sought(1).last === 0.U)
-  window.io.look := indexQueue(sought(0).queue)
-  window.io.last := Mux(searches, sought(1).last, 0.U)
-  window.io.mayLose := sought(1).mayLose
-
-  // ---- s2
+  private val mayLose = Delay(
+    VecInit(sought(0).mayLose.map(_ && searches && sought(0).last === 0.U))
+  )
+  lowest.io.bitmap := lists.io.looked & VecInit.tabulate(v.bitmapBits)(i => mayLose(i % Colour.Count)).asUInt
   for ((list, rank) <- lists.io.pick.zip(lowest.io.rank)) {
     list.queue := indexQueue(sought(2).queue)
     list.rank := rank
   }
+  window.io.look := indexQueue(sought(0).queue)
+  window.io.last := Delay(Mux(searches, sought(0).last, 0.U))
+  window.io.mayLose := Delay(sought(0).mayLose)
 
   // ---- s3 to s5: the packet
   private val arrivals = Seq.iterate(io.arrival.bits, 3)(Delay(_))
@@ -118,14 +121,19 @@ class VictimPipeline(v: VictimParams) extends Module {
   })
   private val s3TailWants = s3Contest && tail(3) && window.io.found && at(3).distance >= window.io.nearest.rank.distance
 
+  private val s3Nearest = window.io.nearest.cell
+
   // ---- s4
   private val s4Wants = VecInit(s3Wants.map(RegNext(_, false.B))) // a contest that a reset cuts off wants nothing
   private val s4TailWants = RegNext(s3TailWants, false.B)
   private val s4Ranks = Delay(s3Ranks)
   lists.io.wants := s4Wants
   order.io.asked := lists.io.asked
-  lists.io.isPromoted := order.io.isPromoted
-  private val s4Cell = Mux(tail(4), Delay(window.io.nearest.cell), lists.io.candidate.bits)
+  lists.io.isPromotedIf := order.io.isPromotedIf
+  lists.io.picksSecond := order.io.choice.pick
+  lists.io.replaced := order.io.choice.replaced
+  private val s4Nearest = Delay(s3Nearest)
+  private val s4Cell = Mux(tail(4), s4Nearest, lists.io.candidate.bits)
   private val s4Distance = Mux(
     tail(4),
     Delay(window.io.nearest.rank.distance),
@@ -135,6 +143,8 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val s5Tail = RegNext(s4TailWants, false.B)
   private val s5Emptied = Delay(s4Wants.reduce(_ && _) && !lists.io.candidate.valid)
   private val s5Cell = Delay(s4Cell)
+  private val s5TooShort = RegNext(at(4).asLong && records.read(s3Nearest).lenBytes < at(4).lenBytes)
+  private val s5Left = Wire(Bool()) // the one that the window named has gone meanwhile, or is its queue's first
   private val record = records.read(s4Cell)
   order.io.victim := s4Cell
   order.io.enqueueQueue := at(4).queue
@@ -144,25 +154,22 @@ class VictimPipeline(v: VictimParams) extends Module {
   window.io.queue := indexQueue(at(4).queue)
 
   // ---- s5
-  private val p1Promoted = RegNext(order.io.promoted, false.B)
-  private val p1Cell = Delay(order.io.successor.cell)
-  private val isFirst = order.io.victimPromoted || (p1Promoted && p1Cell === s5Cell)
-  private val contest = at(5).action === Action.Contest.U
-  private val s5Holds = s5Tail && !isFirst && window.io.holds
-  private val tooShort = at(5).asLong && record.lenBytes < at(5).lenBytes
-  private val pays = s5Listed || (s5Holds && !tooShort) // a queued packet does
-  private val mayMark = at(5).mayMark && !tail(5)
+  private val contest = Delay(at(4).action === Action.Contest.U)
+  private val s5Holds = s5Tail && !s5Left
+  private val pays = s5Listed || (s5Holds && !s5TooShort) // a queued packet does
+  private val mayMark = Delay(at(4).mayMark && !tail(4))
+  private val refused = Delay(at(4).action === Action.Refuse.U)
   private val victimMarked = pays && mayMark && record.ect
   private val evicted = pays && !victimMarked
-  private val marked = contest && !pays && mayMark && at(5).ect
-  private val lost = at(5).action === Action.Refuse.U || (contest && !pays && !marked)
+  private val mayBeMarked = Delay(at(4).action === Action.Contest.U && at(4).mayMark && !tail(4) && at(4).ect)
+  private val marked = mayBeMarked && !pays
+  private val lost = refused || (contest && !pays && !marked)
   private val enqueued = valid(5) && !lost
   order.io.enqueue.valid := enqueued
   order.io.enqueue.bits.cell := at(5).cell
   order.io.enqueue.bits.lenBytes := at(5).lenBytes
   order.io.enqueue.bits.rank := at(5).rank
   order.io.unlink := evicted
-  order.io.wins := s5Listed && !victimMarked
   private val joins = enqueued && !order.io.awake && isIndexed(at(5).queue)
   lists.io.push.valid := joins && !marked && !tail(5)
   lists.io.push.bits := at(5).cell
@@ -170,6 +177,20 @@ class VictimPipeline(v: VictimParams) extends Module {
   window.io.append.bits.cell := at(5).cell
   window.io.append.bits.rank := at(5).rank
   window.io.append.bits.listed := !tail(5)
+  // Who was evicted, and who became first, in the clocks before, the latest first. A window that is looked up in s0 shows neither what happens to its packets
+  // behind that, nor who becomes first in that clock.
+  private def history(happens: Bool, cell: UInt, clocks: Int): Seq[Valid[UInt]] = {
+    val event = Wire(Valid(UInt(v.cellBits.W)))
+    event.valid := happens
+    event.bits := cell
+    Seq.iterate(event, clocks + 1)(Pipe(_)).tail
+  }
+  private val evictions = history(evicted, s5Cell, SearchClocks - 1)
+  private val promotions = history(order.io.promoted, order.io.successor.cell, SearchClocks)
+  private def hasLeft(cell: UInt, clocks: Int): Bool =
+    (evictions.take(clocks) ++ promotions.take(clocks)).map(event => event.valid && event.bits === cell).reduce(_ || _)
+  private val s4Left = Delay(hasLeft(s3Nearest, SearchClocks))
+  s5Left := Delay(s4Left || hasLeft(s4Nearest, 1)) || hasLeft(s5Cell, 1)
   window.io.victim := s5Cell
   window.io.remove := evicted
   unlisted.write(enqueued, at(5).cell, tail(5))
@@ -195,6 +216,8 @@ class VictimPipeline(v: VictimParams) extends Module {
   window.io.promotedQueue := lists.io.promoteQueue
   io.takenMarked := marks.read(io.serveCell)
   io.successor := order.io.successor
+  io.choice := order.io.choice
+  io.mayReplace := s5Listed || s5Tail
   io.newestServed := order.io.newestServed
   io.refilled := order.io.refilled
   io.newest := order.io.newest
@@ -226,7 +249,7 @@ class VictimPipeline(v: VictimParams) extends Module {
 
   private val s3Sought = Delay(sought(2))
   assert(
-    io.arrival.valid === Seq.iterate(io.ahead.valid, 4)(RegNext(_, false.B)).last,
+    io.arrival.valid === Seq.iterate(io.ahead.valid, VictimQueues.Ahead + 1)(RegNext(_, false.B)).last,
     "a packet comes at another time than its search"
   )
   assert(
@@ -237,6 +260,13 @@ class VictimPipeline(v: VictimParams) extends Module {
     !io.arrival.valid || io.arrival.bits.cells =/= 0.U || io.arrival.bits.action === Action.Refuse.U,
     "a packet without cells can only be refused"
   )
+  private val choiceIsNewest =
+    Mux(io.choice.replaced, io.choice.behindIsNewest, io.choice.chosen.cell === io.choice.newest)
+  assert(
+    !order.io.promoted || choiceIsNewest === (io.successor.cell === io.newestServed),
+    "the choice and the successor differ in whether another stands behind"
+  )
+  assert(io.mayReplace || !io.choice.replaced, "a victim is replaced that nobody has heard of")
   assert(!(s5Listed && s5Tail), "a victim is chosen in both forms")
   assert(!s5Listed || contest, "a victim is chosen without a contest")
 }

@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Delay, ForwardingRam}
 import vermilion.lane.LaneParams
-import vermilion.queue.{PacketRef, QueuePorts}
+import vermilion.queue.{PacketRef, QueueHead, QueuePorts}
 import vermilion.stream.{Chain, Descriptor}
 
 /** A packet for its queue, or one that is lost already: all pass here, so that their order holds. */
@@ -52,11 +52,11 @@ object ContestingQueues {
   *
   * Every arriving packet comes here with its action: admit, refuse or contest ([[VictimPipeline]], which says who goes and when).
   * `outcome` says what became of it, in order, and `settled` is the packet's own descriptor, in the same clock.
-  * The ports to the scheduler are QueueManager's, name by name and clock by clock, `awake` and `joined` 2 clocks behind the arrival.
+  * The ports to the scheduler are QueueManager's, name by name and clock by clock, `joined` 2 clocks behind the arrival, `awake` 3.
   * `taken.descriptor.setCe` is set also for a packet that was marked where it stood, or when it came.
   *
-  * RAM: descriptors, cells x descriptor by head cell, written when a packet is enqueued, in which clock it may already be taken if it became its
-  * queue's first in place of a victim; and those of VictimPipeline.
+  * RAM: descriptors, cells x descriptor by head cell, written when a packet is enqueued, in which clock it could already be taken if it became its
+  * queue's first in place of a victim, which the scheduler does a clock later; and those of VictimPipeline.
   * After reset nothing may come until `ready`, for as many clocks as there are cells, or lists by distance. It keeps no byte counts.
   */
 class VictimQueues(p: LaneParams) extends ContestingQueues(p) {
@@ -85,14 +85,16 @@ class VictimQueues(p: LaneParams) extends ContestingQueues(p) {
   queued := s5
   queued.setCe := s5.setCe || pipeline.io.enqueuedMarked
   descriptors.write(pipeline.io.enqueued, queued.headCell, queued)
-  io.awake.valid := pipeline.io.awake
-  io.awakesOther := pipeline.io.awake
-  io.awake.bits.queue := s5.queue
-  io.awake.bits.packet.cell := s5.headCell
-  io.awake.bits.packet.lenBytes := s5.lenBytes
+  private val own = Wire(new QueueHead(p))
+  own.queue := s5.queue
+  own.packet.cell := s5.headCell
+  own.packet.lenBytes := s5.lenBytes
+  // Whether a packet is enqueued is known late, and much hangs on a queue that awakes.
+  io.awake.valid := RegNext(pipeline.io.awake, false.B)
+  io.awakesOther := io.awake.valid
+  io.awake.bits := Delay(own)
   io.joined.valid := pipeline.io.joined
-  io.joined.bits.queue := s5.queue
-  io.joined.bits.packet := io.awake.bits.packet
+  io.joined.bits := own
 
   private val successor = Wire(new PacketRef(p))
   successor.cell := pipeline.io.successor.cell
@@ -105,6 +107,17 @@ class VictimQueues(p: LaneParams) extends ContestingQueues(p) {
   pipeline.io.look := io.look
   io.successor := successor
   io.newestServed := pipeline.io.newestServed
+  private val late = io.late.get
+  private val choice = pipeline.io.choice
+  for ((out, of) <- (late.of :+ late.behind).zip(choice.of :+ choice.behind)) {
+    out.cell := of.cell
+    out.lenBytes := of.lenBytes
+  }
+  late.pick := choice.pick
+  late.newest := choice.newest
+  late.mayReplace := pipeline.io.mayReplace
+  late.replaced := choice.replaced
+  late.behindIsNewest := choice.behindIsNewest
   io.newest := pipeline.io.newest
   io.newestLength := DontCare // no second packet is known of
   io.newestBefore := DontCare
@@ -127,7 +140,7 @@ class VictimQueues(p: LaneParams) extends ContestingQueues(p) {
   io.busy := stages.orR
   io.ready := pipeline.io.ready
 
-  assert(!io.arrival.valid || pipeline.io.ready, "a packet came within the first clocks after reset")
+  assert(!io.ahead.valid || pipeline.io.ready, "a packet came within the first clocks after reset")
   assert(!io.arrival.valid || request.descriptor.queue < p.queues.U(log2Ceil(p.queues + 1).W), "no such queue")
   assert(
     !io.taken.valid || taken.headCell === Delay(io.serve.packet.cell),

@@ -258,8 +258,8 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
     assert(contest || o.enqueued === (s6.action === Action.Admit.U), "policy's admission or refusal is not kept")
   }
   when(paysThere) {
-    // A victim may have become first in the very clock in which it left; not in the tail-drop form.
-    val wins = justFirst && justFirstQueue === queue && s6.last === 0.U
+    // A victim may have become first in the very clock in which it left.
+    val wins = justFirst && justFirstQueue === queue
     assert(isVictim.asUInt.orR && (place =/= 0.U || wins), "the victim does not stand in its queue, or is first")
     assert(!victim.marked, "a packet pays twice")
     assert(victim.rank.distance === o.victim.distance, "the victim has another distance than is told")

@@ -1,0 +1,33 @@
+// The first difference between block and model ends a bench.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "VVictimPipeline.h"
+#include "formats.h"
+
+namespace {
+
+using vermilion::u32, vermilion::u64;
+
+u64 clocks = 0;
+
+[[noreturn]] void fail(const std::string& what) {
+  std::printf("clock %llu: %s\n", static_cast<unsigned long long>(clocks), what.c_str());
+  std::exit(1);
+}
+
+void same(u64 rtl, u64 model, const char* what) {
+  if (rtl != model)
+    fail(std::string(what) + " is " + std::to_string(rtl) + ", the model says " + std::to_string(model));
+}
+
+// The packet that becomes first, as the scheduler chooses it.
+u32 chosen(const VVictimPipeline& dut) {
+  if (dut.io_choice_replaced) return dut.io_choice_behind_cell;
+  return dut.io_choice_pick ? dut.io_choice_of_1_cell : dut.io_choice_of_0_cell;
+}
+
+}  // namespace
