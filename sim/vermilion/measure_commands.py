@@ -170,7 +170,7 @@ def timing(designs, count, anchor, anchor_top, anchor_clock, json_file, publish)
 @click.option("--json", "json_file", metavar="FILE", help="The figures as JSON.")
 @click.option("--publish", is_flag=True, help="Writes docs/results/place.md and .json.")
 def place(anchor, anchor_top, anchor_only, seed, json_file, publish):
-    """Places and routes a lane in an ECP5 with open tools (an hour or more)."""
+    """Places and routes a lane in an ECP5 with open tools (a quarter of an hour)."""
     from . import place as measured
     from . import simulate
 
