@@ -6,7 +6,7 @@ from vermilion import prove
 FOUND = {  # property and clock, the first in which the fault can show
     "lost-cell": ("a cell is lost, or used by nobody", 13),
     "doubled-cell": ("a cell comes back that is not in use", 13),
-    "order": ("a cell comes back that is not in use", 8),
+    "order": ("the choice and the successor differ in whether another stands behind", 8),
     "successor": ("two writers write one record at once", 13),
     "unlink": ("a cell comes back twice", 13),
     "bitmap-pop": ("the bitmap is not that of the queue", 13),
