@@ -3,7 +3,7 @@
     EmitArea.scala lane-ecp5 --firtool, Yosys synth_ecp5--> netlist --nextpnr-ecp5--> clock, cells used, longest path
 
 No open tool places and routes an UltraScale+ device. A Lattice ECP5 (40 nm, four-input LUTs) is several times slower, so its nanoseconds are no figure
-of an XCKU3P; but it has wires, and the lane fills it, so what only estimates from fan-out cannot show would show here: a net across the device, or a
+of an XCKU3P; but it has wires, and the lane takes two thirds of its block RAMs, so what only estimates from fan-out cannot show would show here: a net across the device, or a
 corner that cannot be routed. What a nanosecond there is worth is said by a public core that goes through the same run. Its authors' figure for an
 XCKU3P-2 is ANCHOR_NS (picorv32's README, `scripts/vivado/tabtest.v`).
 
