@@ -42,7 +42,7 @@ u64 markedPackets(ControlAccess& control, u32 in, u32 out);
 // Of that snapshot: packets of a distance that the queue lost; queued ones of that distance that paid in another's stead.
 u64 lostByDistance(ControlAccess& control, u32 distance);
 u64 victimsByDistance(ControlAccess& control, u32 distance);
-// Of that snapshot: decisions in which a queued packet could pay, and those of them in which the search had turned void.
+// Of that snapshot: decisions in which a queued packet could pay, and those of them in which all that the search saw had gone.
 u64 contests(ControlAccess& control);
 u64 blindContests(ControlAccess& control);
 

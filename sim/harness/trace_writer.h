@@ -6,7 +6,7 @@
 //   distance                how far the packet has come, 0 to 63: sim/model/distance.h
 //   ruling                  what policy said, a code as verdict: sim/model/contest.h
 //   blind, evicted, victim_marked, victim_colour, victim_bytes, victim_distance
-//                           of a contest: 1, the arriving packet paid as the search had turned void; 1, a queued one was dropped, or
+//                           of a contest: 1, the arriving packet paid as all that the search saw had gone; 1, a queued one was dropped, or
 //                           marked; who that was
 //   came, policed           colour before the queue's marker; 1: the marker drops it
 //   level                   of the marker's bucket A before the packet, U48.16 ns of its rate

@@ -34,45 +34,46 @@ DESIGNS = {
     "token-srtcm-in-turn": ("TokenMarkerInTurn", "with srTCM alone", True),
     "token-trtcm-in-turn": ("TokenMarkerInTurn", "with trTCM alone", True),
     "token-redp-in-turn": ("TokenMarkerInTurn", "with REDP and its dropper alone", True),
-    "token": ("TokenMarker", "the same, a packet every clock: all four", True),
+    "token": ("TokenMarker", "token bucket markers, all four, a packet every clock", True),
     "flow-4096-in-turn": ("FlowMarkerInTurn", "flow markers, 4,096 flows", True),
     "flow-65536": ("FlowMarkerInTurn", "flow markers, 65,536 flows", False),
-    "flow-4096": ("FlowMarker", "the same, a packet every clock: 4,096 flows", True),
+    "flow-4096": ("FlowMarker", "flow markers, 4,096 flows, a packet every clock", True),
     "parser": ("HeaderParser", "the header parser", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
-    "queues-with-victims-in-turn": ("EgressQueues", "the same with the victim search in all of them", False),
-    "queues-with-victims": ("EgressQueues", "the same, a packet every clock", False),
-    "queues-512": ("EgressQueues", "without the search, a packet every clock, 16,384 cells", False),
+    "queues-protected": ("EgressQueues", "queues and scheduler, 16 queues, protected memories", False),
+    "queues-with-victims-in-turn": ("EgressQueues", "queues and scheduler with the victim search in all 16", False),
+    "queues-with-victims": ("EgressQueues", "queues and scheduler with the search in all 16, a packet every clock", False),
+    "queues-512": ("EgressQueues", "queues and scheduler, a packet every clock, 16,384 cells", False),
     "rewrite": ("HeaderRewrite", "writes DSCP, CE and padding", False),
     "average-in-turn": ("AverageInTurn", "averages", False),
-    "average": ("AverageUnit", "the same, a packet every clock", False),
+    "average": ("AverageUnit", "averages, a packet every clock", False),
     "look-in-turn": ("QueueLookInTurn", "what averages see of a queue", False),
-    "look": ("QueueLook", "the same, a packet every clock", False),
+    "look": ("QueueLook", "what averages see of a queue, a packet every clock", False),
     "curve-in-turn": ("CurveInTurn", "curves of all queues and colours", False),
-    "curve": ("CurvesAtOnce", "the same, a packet every clock", False),
+    "curve": ("CurvesAtOnce", "curves of all queues and colours, a packet every clock", False),
     "statistics-in-turn": ("StatisticsInTurn", "statistics, 16 queues", False),
     "statistics-1024": ("StatisticsInTurn", "statistics, 1,024 queues", False),
-    "statistics": ("Statistics", "statistics, a packet every clock, 16 queues", False),
+    "statistics": ("Statistics", "statistics, 16 queues, a packet every clock", False),
     "control": ("ControlPort", "registers, 16 queues", False),
     "control-1024": ("ControlPort", "registers, 1,024 queues", False),
-    "queues-protected": ("EgressQueues", "queues and scheduler with protected memories", False),
     "policy-in-turn": ("PolicyPipeline", "everything that decides, markers included, 16 queues", False),
-    "lane": ("LaneWithoutTrace", "the whole lane", False),
-    "lane-every-clock": ("LaneWithoutTrace", "with a decision every clock", False),
-    "lane-without-token": ("LaneWithoutTrace", "without token bucket markers", False),
-    "lane-without-flow": ("LaneWithoutTrace", "without flow markers", False),
-    "lane-without-markers": ("LaneWithoutTrace", "without any marker", False),
-    "lane-with-victims": ("LaneWithoutTrace", "with everything: the victim search in all 16 queues, too", False),
-    "lane-every-clock-with-victims": ("LaneWithoutTrace", "the same with a decision every clock", False),
-    "lane-10g-lean": ("LaneWithoutTrace", "without flow markers, 2,048 cells: two of them fit an XCKU3P", False),
+    "lane": ("LaneWithoutTrace", "nic10g, the whole lane", False),
+    "lane-every-clock": ("LaneWithoutTrace", "nic10g, but a decision every clock", False),
+    "lane-without-token": ("LaneWithoutTrace", "nic10g without token bucket markers", False),
+    "lane-without-flow": ("LaneWithoutTrace", "nic10g without flow markers", False),
+    "lane-without-markers": ("LaneWithoutTrace", "nic10g without any marker", False),
+    "lane-with-victims": ("LaneWithoutTrace", "nic10g with everything: the victim search (DDRED) in all 16 queues, too", False),
+    "lane-every-clock-with-victims": ("LaneWithoutTrace", "nic10g with everything, but a decision every clock", False),
+    "lane-10g-lean": ("LaneWithoutTrace", "nic10g without flow markers, 2,048 cells: two of them fit an XCKU3P", False),
     "lane-25g-lean": ("LaneWithoutTrace", "128 bits, a decision every clock, without flow markers, 2,048 cells", False),
-    "lane-512": ("LaneWithoutTrace", "the whole lane at 512 bits, 16,384 cells", False),
-    "queues-64": ("LaneWithoutTrace", "64 queues", False),
-    "queues-256": ("LaneWithoutTrace", "256 queues", False),
-    "queues-1024": ("LaneWithoutTrace", "1,024 queues", False),
-    "cells-256": ("LaneWithoutTrace", "256 cells, 16 KiB", False),
-    "cells-16384": ("LaneWithoutTrace", "16,384 cells, 1 MiB", False),
-    "cells-32768": ("LaneWithoutTrace", "32,768 cells, 2 MiB", False),
+    "lane-512": ("LaneWithoutTrace", "nic100g, the whole lane: 512 bits, a decision every clock, 16,384 cells", False),
+    "lane-512-with-victims": ("LaneWithoutTrace", "nic100g with everything: the search in all 16 queues", False),
+    "queues-64": ("LaneWithoutTrace", "nic10g with 64 queues", False),
+    "queues-256": ("LaneWithoutTrace", "nic10g with 256 queues", False),
+    "queues-1024": ("LaneWithoutTrace", "nic10g with 1,024 queues", False),
+    "cells-256": ("LaneWithoutTrace", "nic10g with 256 cells, 16 KiB", False),
+    "cells-16384": ("LaneWithoutTrace", "nic10g with 16,384 cells, 1 MiB", False),
+    "cells-32768": ("LaneWithoutTrace", "nic10g with 32,768 cells, 2 MiB", False),
     "app10g-2-wire": ("vermilion_app", "two ports of 10G, a lane each on the way to the wire", False),
     "lane-ecp5": ("LaneBehindPins", "lane-10g-lean with 512 cells, for `vermilion place`", False),
 }
@@ -201,11 +202,11 @@ def savings(result: dict) -> dict:
 
 
 def additions(result: dict) -> dict:
-    """What the victim search adds to a lane that decides in turn, and to one that decides every clock."""
-    pairs = {"lane-with-victims": "lane", "lane-every-clock-with-victims": "lane-every-clock"}
+    """What the victim search adds to each lane that was measured with it and without."""
+    lanes = [name for name in DESIGNS if name.startswith("lane") and name.endswith("-with-victims")]
     return {
         name: {figure: result[name][figure] - result[without][figure] for figure in FIGURES}
-        for name, without in pairs.items()
+        for name, without in ((name, name.removesuffix("-with-victims")) for name in lanes)
         if {name, without} <= set(result)
     }
 
@@ -278,11 +279,20 @@ def publish(result: dict, say=build.quiet):
     PAGE.write_text(f"""# Area
 
 `./vermilion area --publish`; how each column is counted stands in `sim/vermilion/area.py`. Yosys {tool_version()}, `synth_xilinx -family xcup
--noiopad -noclkbuf -flatten`; lanes are the preset nic10g: 64 bits, two inputs, 16 queues, 4,096 cells, 4,096 flows, with the trace for simulations left open. A test holds the first
+-noiopad -noclkbuf -flatten`. nic10g has 64 bits, two inputs, 16 queues, 4,096 cells, 4,096 flows and decides in turn; nic100g has 512 bits, 16,384 cells and
+decides every clock. The trace for simulations is left open. A test holds the first
 row of each kind of marker against `fpga/resources.toml`.
 
-An estimate with open tools, no result of a device's own: against published Vivado figures this flow's LUTs are 11 to 18 % high, its flip-flops 1
-to 4 % low, and output registers of block RAMs are never used. It packs no registers into multipliers; how many an xc7 build packs
+An estimate with open tools, no result of a device's own. Beside it, what the authors of PicoRV32 (github.com/YosysHQ/picorv32, commit 87c89ac) had from Vivado for an
+xc7k70t, and what `fpga/area/synthesise.py FOLDER top_small xc7 OUT.json` makes of their `picorv32.v` and `scripts/vivado/synth_area_top.v` (`top_regular`, `top_large`):
+
+| | LUT, theirs | LUT, here | FF, theirs | FF, here |
+| --- | ---: | ---: | ---: | ---: |
+| small | 761 | 863 | 442 | 491 |
+| regular | 917 | 1,083 | 583 | 628 |
+| large | 2,019 | 2,288 | 1,085 | 1,090 |
+
+So 13 to 18 % more LUTs there; it has neither block RAMs nor multipliers. Output registers of block RAMs are never used. The flow packs no registers into multipliers; how many an xc7 build packs
 stands in "of it in DSPs", for the single blocks alone. It was not placed, routed or run in a device.
 
 Rows with a star are of other Verilog than the sources give now.
@@ -315,7 +325,7 @@ More than the blocks alone: what feeds them goes too (addresses and ports of eac
 
 {differences(savings(alike))}
 
-## What the victim search (DDRED) adds, where decisions are made in turn and every clock
+## What the victim search (DDRED) adds
 
 {differences(additions(alike))}
 """)

@@ -61,7 +61,7 @@ harness. What is sent: `sim/harness/bench.h`; how the lane stands: `sim/vermilio
 * Latencies are the least seen, in clocks from tlast: to the verdict, to the first beat out.
 * Queues have a curve from p = 1/16 at an empty queue, uniform spacing, and a limit of half of the buffer's cells. Not measured: shaped
   queues ([limits](../limits.md), scheduler).
-* Flows: `one` TCP flow, so the same queue, bucket, set of the flow table and state in every clock, or 1,024 at `random` over all queues.
+* Flows: `one` TCP flow, so the same queue, bucket, set of the flow table and state in every clock, or 1,024 at `random`, over sixteen queues, as far apart as the build has them.
 * Victim search, 64 bytes into one queue, distances at random: `red`, every arrival forced over half of the limit; `ecn`, half of the frames ECT, early drops and marks; `tail`,
   contests with the last 16 packets at the limit. The port is slower than the stream, so that queues stand: a tenth of it, and 55 % for `ecn`. A contest costs one packet: `evicted`
   or CE-`marked` where it stands, or the arriving one (`itself`, lost or marked). `not ordered`: losses that no contest ruled. `blind`: share of contests, [decision 6](../decisions/0006-victims-by-distance.md). Who stays in a queue that

@@ -10,7 +10,13 @@ from pathlib import Path
 
 from . import bench, bench_config, build
 
-PORTS = {"nic10g": 10_000_000_000, "nic10g-all": 10_000_000_000, "nic25g": 25_000_000_000, "nic100g": 100_000_000_000}
+PORTS = {
+    "nic10g": 10_000_000_000,
+    "nic10g-all": 10_000_000_000,
+    "nic25g": 25_000_000_000,
+    "nic100g": 100_000_000_000,
+    "nic100g-all": 100_000_000_000,
+}
 FRAMES = (60, 64, 65, 128, 594, 1518, 9018, "imix")
 SPREADS, LOADS = ("one", "random"), (0.5, 0.9, 1.0)
 LONGEST_OF_MIX, MEAN_OF_MIX, WIRE_OVERHEAD, CLOCK_NS = 1518, (7 * 64 + 4 * 594 + 1518) / 12, 24, 4
@@ -20,7 +26,7 @@ INTRODUCTION = """# The lane at line rate
 
 Made by `./vermilion bench --line-rate --publish`, the Verilated lane at 250 MHz, every decision replayed in the model and agreed, every frame accounted for. Frames come on
 one input as a port of the rate brings them, 24 bytes apart (preamble 8, FCS 4, gap 12); sizes are the lane's, without FCS, so 60 is the shortest Ethernet frame. `imix`: 64,
-594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve and no marker; the way out takes a beat in every clock. `nic10g-all` has the victim search built in.
+594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve and no marker; the way out takes a beat in every clock. `nic10g-all` and `nic100g-all` have the victim search built in.
 
 * `offered`, `decided`: clocks a frame as it came in, and a decision. `bubbles`: clocks by which the decisions took longer than the frames; up to 3 of
   a mix are none, but the difference of a first and a last frame, whose verdicts take 26 to 32 clocks.

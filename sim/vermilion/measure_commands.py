@@ -197,7 +197,7 @@ def place(anchor, anchor_top, anchor_only, seed, json_file, publish):
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
     "--preset",
-    type=click.Choice(rtl.PRESETS),
+    type=click.Choice(rtl.LEGAL),
     default="nic10g",
     show_default=True,
     help="Build of the lane, or of the application block (app...).",

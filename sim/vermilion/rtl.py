@@ -6,7 +6,9 @@ from . import build, chisel, hdl
 from .corundum_check import PRESETS as APPS
 from .fields import UserError
 
-PRESETS = [*build.PRESETS, *APPS]
+PRESETS = [*build.PRESETS, *APPS]  # what a release holds, if nobody names others
+EVERYTHING = ["nic10g-all", "nic100g-all"]  # and these can be named: lanes with the victim search in all queues
+LEGAL = PRESETS + EVERYTHING
 SHELL = build.ROOT / "fpga" / "corundum" / "rtl"  # what is written by hand round an application block
 GENERATED_APP = "vermilion_app"
 
@@ -20,8 +22,8 @@ def write(preset: str, folder: Path, say=build.quiet, prefixed: bool = False) ->
 
     `prefixed`: names of modules begin with that of the block (hdl.py, `prefix`).
     """
-    if preset not in PRESETS:
-        raise UserError(f"preset is {preset}; legal are {', '.join(PRESETS)}")
+    if preset not in LEGAL:
+        raise UserError(f"preset is {preset}; legal are {', '.join(LEGAL)}")
     folder.mkdir(parents=True)
     emitter = "vermilion.nic.EmitApp" if is_app(preset) else "vermilion.lane.EmitLane"
     with build.locked():

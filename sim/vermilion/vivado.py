@@ -17,7 +17,13 @@ from .fields import UserError
 
 SCRIPT = build.ROOT / "fpga" / "vivado" / "build.tcl"
 RESULTS = build.ROOT / "docs" / "results"
-ESTIMATES = {"nic10g": "lane", "nic100g": "lane-512"}  # names of presets in vermilion/area.py, where they are others
+# Names of presets in vermilion/area.py, where they are others.
+ESTIMATES = {
+    "nic10g": "lane",
+    "nic10g-all": "lane-with-victims",
+    "nic100g": "lane-512",
+    "nic100g-all": "lane-512-with-victims",
+}
 PART = "xcku3p-ffvb676-2-e"
 # What a row of utilization.rpt's table by module counts, by its column in Vivado's words.
 COLUMNS = {

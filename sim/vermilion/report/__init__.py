@@ -156,7 +156,7 @@ def verdicts(made: Page, stats: dict):
             "Packets that a queue lost: dropped early, forced or at the limit, or evicted in another's stead. Consumed slots are the sum "
             "of their distances, the hops that were travelled for nothing; the mean is over the packets that have a distance. Without a distance "
             "are frames that are not IP, multicast and broadcast, and packets whose initial TTL neither option nor inference gives. A contest is a drop or mark in which another packet may pay; it is "
-            "blind where the arriving packet paid because the search had turned void."
+            "blind where the arriving packet paid because all that the search saw had gone."
         )
         made.body.append(tables.losses(stats))
 

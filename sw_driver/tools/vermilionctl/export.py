@@ -73,7 +73,7 @@ def families(found: dict, has: dict, lane: int):
         latency(of(queue), cumulated(queue["latency_log2_ns"]), sum_value=None)
     for name, text in (
         ("contests", "Decisions in which a queued packet could pay"),
-        ("blind", "Contests whose search had turned void"),
+        ("blind", "Contests of which all that the search saw had gone"),
     ):
         counter = family(CounterMetricFamily, f"queue_{name}", text, names)
         for queue in found["queues"]:

@@ -20,7 +20,7 @@ import vermilion.stats.Statistics
 import vermilion.stream.{AxisBeat, Ingress}
 
 /** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`; the preset is nic10g, which
-  * decides in turn, and nic100g for lane-512; app10g-2-wire is a NIC's block. lane-ecp5 is one that fits an ECP5. A block's other form,
+  * decides in turn, and nic100g for lane-512...; app10g-2-wire is a NIC's block. lane-ecp5 is one that fits an ECP5. A block's other form,
   * for a decision in every clock, has the plain name.
   */
 object EmitArea extends App {
@@ -67,6 +67,7 @@ object EmitArea extends App {
       "lane-10g-lean" -> (() => new LaneWithoutTrace(NicParams.byName("app10g-2-lean").wire)),
       "lane-25g-lean" -> (() => new LaneWithoutTrace(NicParams.byName("app25g-2-lean").wire)),
       "lane-512" -> (() => new LaneWithoutTrace(LaneParams.nic100g)),
+      "lane-512-with-victims" -> (() => new LaneWithoutTrace(LaneParams.nic100g.copy(victims = p.queues))),
       "app10g-2-wire" -> (() => new VermilionApp(NicParams.byName("app10g-2-wire"))),
       "lane-ecp5" -> (() => new LaneBehindPins(NicParams.byName("app10g-2-lean").wire.copy(cells = 512)))
     ) ++ Seq(64, 256, 1024).map(n => s"queues-$n" -> (() => new LaneWithoutTrace(p.copy(queues = n)))) ++

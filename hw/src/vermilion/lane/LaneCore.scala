@@ -160,10 +160,10 @@ class LaneCore(p: LaneParams) extends Module {
     counters.io.events := VecInit(guards.flatMap(_.events))
     guards.foreach(_.failed := counters.io.failed)
     upset := counters.io.counts
-    when(counters.io.failed) {
-      running := false.B
-      io.out.bits.bad := true.B
-    }
+    when(counters.io.failed) { running := false.B }
+    val bad = Wire(Bool()) // but a beat that waits stays as it is
+    bad := Mux(RegNext(io.out.valid && !io.out.ready, false.B), RegNext(bad, false.B), counters.io.failed)
+    io.out.bits.bad := bad || serializer.io.out.bits.bad
   }
 
   for (report <- fates) {

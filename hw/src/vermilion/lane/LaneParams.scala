@@ -131,8 +131,9 @@ object LaneParams {
       "network" -> LaneParams(dataBits = 512, cells = 16384),
       // Records a queue lie in block RAM, in LUTs in the others.
       "lab-128-queues" -> lab.copy(queues = 128),
-      "nic10g-protected" -> nic10g.copy(protect = true),
       "lab-protected-few-cells" -> labFew.copy(protect = true, flows = 0, tokenKinds = Set.empty),
+      "lab-in-turn-protected-few-cells" ->
+        labFew.copy(protect = true, flows = 0, tokenKinds = Set.empty, slotClocks = 8),
       "nic100g-protected-few-cells" -> nicFew.copy(protect = true, flows = 0, tokenKinds = Set.empty)
     )
   }

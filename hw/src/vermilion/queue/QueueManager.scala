@@ -108,6 +108,7 @@ class QueueEdits(p: LaneParams) extends Bundle {
   * Latency: enqueue to `awake` or `joined` 1 clock; `ask` to `successor` and `newestServed`, `take` to `taken` and `refilled` 1. It keeps no byte counts.
   */
 class QueueManager(p: LaneParams) extends Module {
+  require(!LateSuccessor.is(p), s"victims is ${p.victims} with a decision every clock; legal is 0, or VictimQueues")
   val io = IO(new QueuePorts(p) {
     val enqueue = Flipped(Valid(new EnqueueRequest(p)))
   })

@@ -20,7 +20,8 @@ import vermilion.lane.LaneParams
   *
   * RAMs: `configs`, queues x 64 b, 1W 1R; `dues`, queues x 71 b, 1W (configure, else charge) 2R by two copies (charge, scan); `parked`
   * and `freed`, queues x 1 b that differ while parked, each with one writer. No register a queue; after reset all are swept for `queues` clocks.
-  * A configure starts the queue afresh with its full burst. A charge in flight at that moment may or may not survive.
+  * A configure starts the queue afresh with its full burst. But a charge of the queue that is in flight then, for up to 4 clocks, may still be written behind it,
+  * by the old rate: if that packet was not covered, the queue waits until the old rate would let it send (docs/limits.md).
   */
 class QueueShaper(p: LaneParams) extends Module {
   val io = IO(new Bundle {

@@ -19,7 +19,7 @@ object Distance {
 
   /** Quotient bits a clock. */
   private val BitsPerStage = 2
-  require(Bits % BitsPerStage == 0)
+  require(Bits % BitsPerStage == 0, s"Bits is $Bits; legal are multiples of the $BitsPerStage bits of a stage")
 
   /** Clocks from the inputs to `distance`. */
   val Latency: Int = 1 + Bits / BitsPerStage

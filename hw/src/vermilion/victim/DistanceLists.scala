@@ -29,7 +29,7 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
   *
   * RAM | depth | holds | written by
   * --- | --- | --- | ---
-  * bitmaps (2 x 2 copies) | queues | 3 x distances bits; their exclusive or is the bitmap | push and pop; promotion
+  * bitmaps (2 and 3 copies) | queues | 3 x distances bits; their exclusive or is the bitmap | push and pop; promotion
   * heads (3 copies) | lists | head cell, or that the list is empty: a [[SharedRam]] | push to an empty list; pop; promotion
   * tail (4 copies) | lists | newest cell | push
   * beforeTail | lists | the cell before the newest, which may have left | push

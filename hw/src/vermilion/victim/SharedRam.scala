@@ -19,6 +19,7 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
   * RAMs, for W writers and R reads: W data banks in R copies; W banks of owner bits in R + W - 1 copies.
   */
 class SharedRam[T <: Data](depth: Int, gen: T, writers: Int) {
+  require(writers >= 2, s"writers is $writers; legal are 2 and more")
   private val ownerBits = log2Ceil(writers)
   private val banks = Seq.fill(writers)(new ForwardingRam(depth, gen))
   private val owners = Seq.fill(writers)(new ForwardingRam(depth, UInt(ownerBits.W)))
@@ -26,9 +27,13 @@ class SharedRam[T <: Data](depth: Int, gen: T, writers: Int) {
   owners.foreach(_.write(!sweep.done, sweep.address, 0.U))
   val ready: Bool = sweep.done
   private var written = Seq.empty[(Bool, UInt)]
+  private var called = Set.empty[Int]
 
   /** The write port of one writer, to be called once for each: `address` is of the clock before `enable` and `data`. */
   def write(writer: Int, address: UInt, enable: Bool, data: T): Unit = {
+    require(banks.indices.contains(writer), s"writer is $writer; legal are 0 to ${writers - 1}")
+    require(!called(writer), s"writer is $writer, which writes already; each writes once")
+    called += writer
     val others = owners.indices.filter(_ != writer).map(owners(_).read(address)).reduce(_ ^ _)
     val at = Delay(address)
     banks(writer).write(enable, at, data)

@@ -10,7 +10,7 @@ import vermilion.stream.Colour
   *
   * @param queues       number of queues
   * @param cells        cells in the shared buffer, a power of two; a packet is named by its head cell
-  * @param indexed      queues 0 to indexed-1 can hold contests; each costs 4 x 2^distanceBits list heads in RAM, three times over, in turn
+  * @param indexed      queues 0 to indexed-1 can hold contests; each costs 4 x 2^distanceBits list heads in RAM, nine times over (three writers, three readers), in turn
   *                     as many heads and newest packets
   * @param distanceBits bits of a distance; fewer than [[Distance.Bits]] for proofs alone: nothing brings greater distances into range
   */
@@ -128,7 +128,7 @@ class Arrival(v: VictimParams) extends Sought(v) {
 class Outcome(v: VictimParams) extends Bundle {
   val enqueued = Bool()
   val marked = Bool() // enqueued, and must be marked CE: it has lost a contest
-  val blind = Bool() // it lost, or was marked, because the choice had turned void
+  val blind = Bool() // it lost, or was marked, because all that the search saw had gone
   val evicted = Bool() // `victim` was removed
   val victimMarked = Bool() // `victim` stays and is marked CE
   val victim = new Victim(v)

@@ -60,6 +60,7 @@ object ContestingQueues {
   * After reset nothing may come until `ready`, for as many clocks as there are cells, or lists by distance. It keeps no byte counts.
   */
 class VictimQueues(p: LaneParams) extends ContestingQueues(p) {
+  require(!p.inTurn, s"slotClocks is ${p.slotClocks}; legal with the search of every clock is 1")
   private val Stages = VictimQueues.Latency - 1
   private val pipeline = Module(new VictimPipeline(v))
   private val descriptors = new ForwardingRam(p.cells, new Descriptor(p))
@@ -141,6 +142,9 @@ class VictimQueues(p: LaneParams) extends ContestingQueues(p) {
   io.ready := pipeline.io.ready
 
   assert(!io.ahead.valid || pipeline.io.ready, "a packet came within the first clocks after reset")
+  private val t1Emptied = RegNext(io.take && io.emptied, false.B)
+  private val t1Followed = RegNext(pipeline.io.joined && s5.queue === io.serve.queue, false.B)
+  assert(!t1Emptied || t1Followed === pipeline.io.refilled, "a queue is told empty that is not, or the reverse")
   assert(!io.arrival.valid || request.descriptor.queue < p.queues.U(log2Ceil(p.queues + 1).W), "no such queue")
   assert(
     !io.taken.valid || taken.headCell === Delay(io.serve.packet.cell),

@@ -27,6 +27,7 @@ class SerializerChecks(dataBits: Int) extends Module {
   dut.io.out.ready := free.ready
   StreamRules.keeps("way out", dut.io.out)
   StreamRules.frames("way out", dut.io.out)
+  assert(dut.io.room === dut.io.in.ready, "room is told that is not, or the reverse")
 
   private val full = RegInit(false.B)
   private val ends = Reg(Bool())

@@ -77,10 +77,11 @@ class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
       val queues = Array.fill(p.queues)(mutable.ArrayBuffer.empty[Packet])
       val under = mutable.Queue.empty[(Packet, Int)]
       val marked = mutable.Set.empty[Int]
-      var evicted, marks, left, refused, first, ownFirst = 0
+      var evicted, marks, left, refused = 0
+      val first, ownFirst = Array.fill(p.queues)(0)
       var tookFrom = -1 // in the clock before
 
-      def clock(arrives: Boolean, room: Boolean, distances: Int = 16): Unit = {
+      def clock(arrives: Boolean, room: Boolean, distances: Int = 16, only: Option[Int] = None): Unit = {
         if (dut.io.outcome.valid.peek().litToBoolean) {
           val (packet, action) = under.dequeue()
           val o = dut.io.outcome.bits
@@ -89,13 +90,13 @@ class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
           if (o.marked.peek().litToBoolean) marked += packet.cell
           val victim = o.victim.cell.peek().litValue.toInt
           val place = queues(packet.queue).indexWhere(_.cell == victim)
-          // The victim may have become first in the clock in which it went, but not in the tail-drop form.
+          // The victim may have become first in the clock in which it went. Queues without lists have none.
           def mayGo =
-            action == Action.Contest && place >= 0 && (place > 0 || (tookFrom == packet.queue && tookFrom != 2))
+            action == Action.Contest && place >= 0 && (place > 0 || tookFrom == packet.queue) && packet.queue < p.victims
           if (o.evicted.peek().litToBoolean) {
             assert(mayGo)
-            if (place == 0) first += 1
-            if (place == 0 && queues(packet.queue).size == 2) ownFirst += 1
+            if (place == 0) first(packet.queue) += 1
+            if (place == 0 && queues(packet.queue).size == 2) ownFirst(packet.queue) += 1
             dut.io.freed.valid.expect(true.B)
             dut.io.freed.bits.head.expect(victim.U)
             dut.io.freed.bits.cells.expect(((queues(packet.queue)(place).lenBytes + 63) / 64).U)
@@ -125,7 +126,7 @@ class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
         if (comes) {
           val len = 1 + random.nextInt(1500)
           val packet =
-            Packet(random.nextInt(if (distances == 1) 1 else 3), free.dequeue(), len, random.nextInt(1 << 30))
+            Packet(only.getOrElse(random.nextInt(3)), free.dequeue(), len, random.nextInt(1 << 30))
           val action = if (random.nextInt(5) < 3) Action.Contest else random.nextInt(2)
           val b = dut.io.arrival.bits
           b.descriptor.queue.poke(packet.queue.U)
@@ -152,18 +153,20 @@ class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
       for ((arrive, take) <- Seq((1.0, 0.1), (0.6, 0.1), (1.0, 0.25), (0.2, 0.5)); _ <- 0 until 1000)
         clock(random.nextDouble() < arrive, random.nextDouble() < take)
       // One distance and short queues: the victim is the packet that would be first next, or the only one behind the first.
-      for (_ <- 0 until 4000)
-        clock(queues.map(_.size).sum < 6 && random.nextDouble() < 0.8, random.nextDouble() < 0.5, 1)
+      val forms = Seq(0, 2).filter(_ < p.victims) // lists, and the last packets
+      for (queue <- forms; _ <- 0 until 4000)
+        clock(queues.map(_.size).sum < 6 && random.nextDouble() < 0.8, random.nextDouble() < 0.5, 1, Some(queue))
       for (_ <- 0 until 8) clock(false, false)
       while (queues.exists(_.nonEmpty)) clock(false, true)
       for (_ <- 0 until 8) clock(false, true)
       dut.io.busy.expect(false.B)
       assert(free.toSet.size == p.cells && under.isEmpty && marked.isEmpty)
       assert(evicted > 200 && marks > 50 && left > 300 && refused > 500, s"$evicted $marks $left $refused")
-      assert(
-        first > 20 && ownFirst > 5,
-        s"of victims that would have become first there were $first, $ownFirst of them alone"
-      )
+      for (queue <- forms)
+        assert(
+          first(queue) > 10 && ownFirst(queue) > 5,
+          s"in queue $queue, of victims that would have become first there were ${first(queue)}, ${ownFirst(queue)} of them alone"
+        )
     }
 
   behavior of "VictimQueues"
