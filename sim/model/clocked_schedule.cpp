@@ -47,7 +47,7 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   const bool listed = !lists_[level].empty();
   const u32 first = listed ? lists_[level].front() : 0;
   const u32 firstBytes = listed ? queues_[first].packets.front() : 0;
-  const bool more = queues_[first].packets.size() >= 2;
+  const bool more = queues_[first].packets.size() >= 2 || (listed && evictedBefore_ == static_cast<int>(first));
   const bool mayServe = listed && !shaper_.charging() && refills_.empty() && room && port_.open() &&
                         (settled_ || (bypasses_ && !mayReplace));
   const bool covered = level != Round || queues_[first].deficit >= firstBytes;
@@ -124,6 +124,7 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
       lastLevel_ = q.level;
     }
   }
+  evictedBefore_ = std::exchange(evicted_, -1);
   joining_ = event;
   if (refillGone) refills_.pop_front();
   if (refilled >= 0) refills_.push_back(static_cast<u32>(refilled));

@@ -27,6 +27,7 @@ class ClockedScheduler {
   void evict(u32 queue, std::size_t place) {
     std::deque<u32>& packets = queues_[queue].packets;
     packets.erase(packets.begin() + static_cast<std::ptrdiff_t>(place));
+    if (inTurn_) evicted_ = static_cast<int>(queue);
   }
   // Before the clock that comes: a packet in the place of one that was evicted, its queue's only one.
   void fill(u32 queue, u32 lenBytes) { queues_[queue].packets.push_back(lenBytes); }
@@ -61,6 +62,8 @@ class ClockedScheduler {
   std::optional<Joining> joining_;
   u32 settleLevel_ = 0;
   bool inTurn_;  // nothing is taken in the clock behind a change of who is first
+  // In turn: of which a packet was evicted before this clock, and before the clock before. Another came for it then, so who is first is not the only one.
+  int evicted_ = -1, evictedBefore_ = -1;
   // With the victim search, but not in turn: a packet can be taken in the clock in which it comes out of RAM, unless the queues `mayReplace` it in that
   // clock; and that a queue has awoken is told a clock later.
   bool bypasses_;

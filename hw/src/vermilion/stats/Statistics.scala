@@ -77,7 +77,7 @@ object Statistics {
   * Events count two clocks after they are shown, so a snapshot or clear is as of two clocks before it is asked for, for all
   * RAMs alike. A departure in the clock of an enqueue does not lower that enqueue's
   * high-water mark. Latency is `now - arrival` when the departure is shown, in 1 ns steps, modulo 2^48 ns.
-  * A snapshot takes 260 clocks, with the victim search 660 ([[WindowWriter]]).
+  * A snapshot takes 260 clocks, with the victim search at most 676 ([[WindowWriter]]).
   * `ready` is low for 32 clocks a queue, with the victim search 64, after reset; events until then are lost, and counters and gauges of a snapshot are 0.
   */
 class Statistics(p: LaneParams) extends StatisticsPorts(p) {
