@@ -15,7 +15,9 @@ FOUND = {  # property and clock, the first in which the fault can show
 }
 
 
-@pytest.mark.parametrize("form, depth", [("red", 13), ("tail", 13), ("mixed", 9)])  # a packet can be evicted in clock 12, told in 13
+@pytest.mark.parametrize(
+    "form, depth", [("red", 13), ("tail", 13), ("mixed", 9)]
+)  # a packet can be evicted in clock 12, told in 13
 def test_no_cell_is_lost_or_doubled_and_order_lists_and_bitmap_are_kept(form, depth):
     assert prove.prove(form, 4, depth) == prove.Result(None, depth)
 
