@@ -1,0 +1,87 @@
+package vermilion.schedule
+
+import chisel3.simulator.scalatest.ChiselSim
+import org.scalatest.flatspec.AnyFlatSpec
+import vermilion.lane.LaneParams
+
+/** Queues that are configured while packets wait in them: the new service counts from the queue's next turn on. */
+class ReconfiguredTest extends AnyFlatSpec with ChiselSim {
+  private val p = LaneParams(cells = 1024)
+  private val (queues, packets, length) = (8, 40, 64)
+  private val round = Service(quantum = 10 * length)
+
+  /** Runs of packets of one queue, as they left: queue and how many. */
+  private def runs(left: Seq[Left]): Seq[(Int, Int)] =
+    left.foldLeft(Seq.empty[(Int, Int)]) {
+      case (rest :+ ((queue, count)), next) if queue == next.queue => rest :+ (queue, count + 1)
+      case (rest, next)                                            => rest :+ (next.queue, 1)
+    }
+
+  /** What leaves when all queues were filled behind a closed port, with `before`, and then `changed` is configured with `after`. */
+  private def departures(p: LaneParams, before: Int => Service, changed: Int, after: Service): Seq[Left] = {
+    var left = Seq.empty[Left]
+    simulate(new EgressQueues(p)) { dut =>
+      val bench = new EgressBench(dut, p, 1)
+      for (q <- 0 until queues) bench.configure(q, before(q))
+      bench.configurePort(Service(costMant = 200000)) // a packet costs 0.3 s
+      bench.clock(Some((queues - 1) -> 1500))
+      for (_ <- 0 until 100) bench.clock()
+      assert(bench.left.size == 1)
+      bench.left.clear()
+      for (_ <- 0 until packets; q <- 0 until queues) bench.clock(Some(q -> length))
+      for (_ <- 0 until 20) bench.clock()
+      bench.configure(changed, after)
+      bench.configurePort(Service())
+      bench.drain()
+      left = bench.left.toSeq
+    }
+    assert(left.size == queues * packets)
+    left
+  }
+
+  behavior of "EgressQueues"
+
+  for ((how, p) <- Seq("" -> p, " when it decides in turn" -> p.copy(slotClocks = 8))) {
+    it should s"send all of a queue that was lifted to a strict level in one run, from its turn on$how" in {
+      val found = runs(departures(p, _ => round, 3, Service(strict = true, priority = 7)))
+      assert(
+        found.count(_._1 == 3) == 1 && found.indexWhere(_._1 == 3) <= 4,
+        found.take(8)
+      ) // another goes while it joins
+      assert(found.contains(3 -> packets))
+    }
+
+    it should s"share the round with a queue that was strict$how" in {
+      val found =
+        runs(
+          departures(
+            p,
+            q => if (q == 5) Service(strict = true, priority = 7) else round,
+            5,
+            Service(quantum = 2 * length)
+          )
+        )
+      val shared = found.init.filter(_._1 == 5) // at last it is alone
+      assert(found.head._1 != 5 && shared.size >= 3 && shared.forall(_._2 == 2), found.take(12))
+    }
+
+    it should s"give a queue its new quantum$how" in {
+      val found = runs(departures(p, _ => round, 2, Service(quantum = 3 * length))).filter(_._1 == 2).map(_._2)
+      assert(found.tail.init.forall(_ == 3), found)
+    }
+
+    it should s"hold a queue to the shaper that it was given$how" in {
+      // 64 bytes cost 64 x 50000 / 2^4 ns: 0.2 ms.
+      val sent = departures(p, _ => round, 4, Service(quantum = 10 * length, costMant = 50000, costShift = 4))
+        .filter(_.queue == 4)
+      val gaps = sent.zip(sent.tail).map { case (one, next) => next.now - one.now }
+      assert(gaps.forall(gap => gap >= 200000 && gap < 201000), gaps)
+    }
+
+    it should s"send at once what its shaper held when that is taken away$how" in {
+      val shaped = Service(quantum = 10 * length, costMant = 50000, costShift = 4)
+      val sent = departures(p, q => if (q == 6) shaped else round, 6, round)
+      assert(sent.last.now - sent.head.now < 1000000, s"${sent.last.now - sent.head.now} ns")
+    }
+  }
+}
