@@ -1,14 +1,16 @@
 """The victim search is proved to a small depth, and each kind of fault is found; `./vermilion prove` goes deeper."""
 
+import re
+
 import pytest
-from vermilion import prove
+from vermilion import build, prove
 
 FOUND = {  # property and clock, the first in which the fault can show
     "lost-cell": ("a cell is lost, or used by nobody", 13),
     "doubled-cell": ("a cell comes back that is not in use", 13),
-    "order": ("the choice and the successor differ in whether another stands behind", 8),
-    "successor": ("two writers write one record at once", 13),
-    "unlink": ("a cell comes back twice", 13),
+    "order": ("a packet is linked to another than the next", 8),
+    "successor": ("the packet taken is not its queue's oldest", 13),
+    "unlink": ("a packet is linked to another than the next", 13),
     "bitmap-pop": ("the bitmap is not that of the queue", 13),
     "bitmap-promotion": ("the bitmap is not that of the queue", 10),
     "list-head": ("two writers write one record at once", 12),
@@ -36,3 +38,21 @@ def test_a_solver_without_a_plain_answer_proves_nothing():
     for text in ("", "Networks are equivalent", done.replace("37", "36")):
         with pytest.raises(prove.build.BuildError, match="without a result"):
             prove.verdict(text, ["a"], 3)
+
+
+def test_the_page_says_what_finds_each_fault():
+    page = (build.ROOT / "docs" / "formal.md").read_text()
+    rows = re.findall(r"^\| `([\w-]+)` \| (.*) \| (\d+) \| (.*) \|$", page, re.M)
+    told = {fault: (what, found, int(clock)) for fault, what, clock, found in rows if fault in prove.FAULTS}
+    assert told == {fault: (prove.FAULTS[fault].what, *FOUND[fault]) for fault in FOUND}
+
+
+def test_properties_that_stand_in_another_order_are_an_error(tmp_path):
+    proof = tmp_path / "proof.aig"
+    proof.with_suffix(".json").write_text("[0, 1, 1]")
+    proof.write_bytes(b"\no0 fails[0]\no2 fails[2]\no1 fails[1]\nc\n")
+    assert prove.outputs(proof) == [0, 1, 1]
+    for symbols in (b"\no0 fails[1]\no1 fails[0]\no2 fails[2]\n", b"\no0 fails[0]\no1 fails[1]\n", b""):
+        proof.write_bytes(symbols)
+        with pytest.raises(prove.build.BuildError, match="not in the order"):
+            prove.outputs(proof)

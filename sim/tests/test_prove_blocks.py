@@ -4,7 +4,7 @@ import re
 
 import pytest
 from click.testing import CliRunner
-from vermilion import prove
+from vermilion import build, prove
 from vermilion.block_proofs import PROOFS
 from vermilion.cli import cli
 
@@ -24,11 +24,11 @@ DEEP = {
 }  # to a depth; of the scheduler, too short to see a rest
 
 FOUND = {  # a fault of each kind: the property that fails, and the first clock in which it can
-    ("queues", "order"): ("a descriptor is read in the clock of its write", 6),
+    ("queues", "order"): ("the successor is not the next packet", 6),
     ("queues", "insomnia"): ("a queue sleeps with packets, or wakes twice", 5),
-    ("queues", "refill"): ("a packet is lost, or made up: the taker knows no first", 5),
+    ("queues", "refill"): ("a refill is not told, or made up", 5),
     ("free-list", "lost"): ("a cell is lost: it is free and is not offered", 11),
-    ("free-list", "doubled"): ("more cells were freed than handed out", 9),
+    ("free-list", "doubled"): ("a cell is handed out twice", 9),
     ("free-list", "count"): ("the count of free cells is wrong", 6),
     ("reader", "lost"): ("cells out: what is offered changes while it waits", 4),
     ("reader", "freed"): ("a chain does not come back when its last cell is out, or twice", 3),
@@ -44,11 +44,11 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("axi-lite", "answer"): ("write answer: valid falls before ready", 5),
     ("axi-lite", "order"): ("a read looks at another address", 4),
     ("axi-lite", "reset"): ("a write has no answer, or two", 2),
-    ("scheduler", "order"): ("it is not known whether a deficit covers the packet", 6),
-    ("scheduler", "covered"): ("it is not known whether a deficit covers the packet", 7),
+    ("scheduler", "order"): ("a packet of the round is sent that its deficit does not cover", 6),
+    ("scheduler", "covered"): ("a packet of the round is sent that its deficit does not cover", 7),
     ("scheduler", "list"): ("a second packet is known of a queue that holds one", 7),
     ("scheduler-later", "third"): ("another packet counts as the second", 11),
-    ("scheduler-in-turn", "settled"): ("who is served comes out of RAM in this clock", 6),
+    ("scheduler-in-turn", "settled"): ("a packet of the round is sent that its deficit does not cover", 6),
     ("counters", "forwarding"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),
     ("counters", "snapshot"): ("a count is lost or doubled, or a snapshot is not as of one clock", 3),
 }
@@ -67,6 +67,16 @@ def test_the_properties_of_a_block_hold_to_a_depth(name):
 @pytest.mark.parametrize("name, fault", FOUND)
 def test_a_fault_is_found(name, fault):
     assert prove.prove_block(name, fault=fault) == prove.Result(*FOUND[name, fault])
+
+
+def test_the_page_has_a_row_for_every_fault_and_says_what_finds_it():
+    page = (build.ROOT / "docs" / "proofs" / "blocks.md").read_text()
+    rows = re.findall(r"^\| `([\w-]+)` \| `([\w-]+)` \| (.*) \| (\d+) \| (.*) \|$", page, re.M)
+    faults = {(name, fault): each.what for name, proof in PROOFS.items() for fault, each in proof.faults.items()}
+    told = {(name, fault): (found, int(clock)) for name, fault, _, clock, found in rows}
+    assert {(name, fault): what for name, fault, what, *_ in rows}.items() <= faults.items()
+    assert told.items() >= FOUND.items()
+    assert {name for name, _ in faults} == {name for name, _ in told}
 
 
 def test_a_ram_that_is_read_and_written_at_once_gives_anything():

@@ -1,9 +1,12 @@
 """Writes a proof as AIGER with open Yosys, for `vermilion prove`: FOLDER with .sv files, TOP, OUT.aig, RAMS (zeros or unknown).
 
-Every assertion becomes an output that is 1 where it fails, named like its label, and its place among all. Registers and RAMs become flip-flops. RAMS says what stands
-in a RAM before its first write: zeros, or unknown bits, each copy's its own, which is what hardware has.
+Every assertion becomes an output that is 1 where it fails, in the order of their labels' numbers, which a solver follows where several fail in one clock; OUT.json
+lists the numbers, as a module may be there more than once. Registers and RAMs become flip-flops. RAMS says what stands in a RAM before its first write: zeros, or
+unknown bits, each copy's its own, which is what hardware has.
 """
 
+import json
+import re
 import sys
 from pathlib import Path
 
@@ -18,14 +21,17 @@ def main(folder: str, top: str, out: str, rams: str):
     for each in (f"prep -flatten -top {top}", "memory_map", "async2sync", "chformal -lower"):
         yosys.run_pass(each, design)
     module = design.top_module()
-    assertions = [cell for cell in module.cells_.values() if cell.type.str() == "$assert"]
-    for place, cell in enumerate(assertions):  # a module may be there more than once
-        name = cell.name.str().split(".")[-1].lstrip("\\") + f"_{place}"
-        fails = module.addWire(yosys.IdString(f"\\{name}"), 1)
-        fails.port_output = True
-        holds = module.Not(yosys.IdString(f"\\{name}_not"), cell.getPort(yosys.IdString("\\A")))
+    found = [cell for cell in module.cells_.values() if cell.type.str() == "$assert"]
+    labels = {cell.name.str(): int(re.search(r"property_(\d+)$", cell.name.str())[1]) for cell in found}
+    assertions = sorted(found, key=lambda cell: (labels[cell.name.str()], cell.name.str()))
+    Path(out).with_suffix(".json").write_text(json.dumps([labels[cell.name.str()] for cell in assertions]))
+    # One wire for all: the outputs of an AIGER file are ordered by wire, those of one wire by bit.
+    fails = module.addWire(yosys.IdString("\\fails"), len(assertions))
+    fails.port_output = True
+    for place, cell in enumerate(assertions):
+        holds = module.Not(yosys.IdString(f"\\holds_{place}"), cell.getPort(yosys.IdString("\\A")))
         enable = cell.getPort(yosys.IdString("\\EN"))
-        module.addAnd(yosys.IdString(f"\\{name}_and"), holds, enable, yosys.SigSpec(fails))
+        module.addAnd(yosys.IdString(f"\\fails_{place}"), holds, enable, yosys.SigSpec(fails, place, 1))
         module.remove(cell)
     module.fixup_ports()
     zeros = ["zinit -all"] if rams == "zeros" else []

@@ -8,6 +8,7 @@ A fault is a change of the SystemVerilog that the same proof must find.
 """
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -164,9 +165,12 @@ def label(folder: Path, out: Path, fault: Fault | None, change=lambda text: text
 
 
 def outputs(aiger: Path) -> list[int]:
-    """Property number of each output, from the symbols behind the circuit."""
-    names = re.findall(rb"^o(\d+) property_(\d+)_\d+$", aiger.read_bytes(), re.M)
-    return [number for _, number in sorted((int(place), int(number)) for place, number in names)]
+    """Property number of each output; the circuit's symbols must say that they stand in this order."""
+    numbers = json.loads(aiger.with_suffix(".json").read_text())
+    symbols = re.findall(rb"^o(\d+) fails(?:\[(\d+)\])?$", aiger.read_bytes(), re.M)
+    if sorted((int(place), int(bit or 0)) for place, bit in symbols) != [(i, i) for i in range(len(numbers))]:
+        raise build.BuildError(f"the outputs of {aiger} are not in the order of the properties")
+    return numbers
 
 
 def abc() -> Path:
