@@ -62,6 +62,7 @@ class Bench:
         self.shown = None  # the one on the port
         self.partial, self.holding = b"", [False] * self.inputs
         self.fates, self.number, self.now, self.clocks, self.gone = Counter(), 0, 1000, 0, 0
+        self.waits = None  # the beat that the port left on the way out
         self.stalled, self.dissolved = 0, 0  # the second: queued frames that a reset took
 
     # ---- Configuration ----
@@ -188,7 +189,13 @@ class Bench:
                 self.fates["lost"] += 1
         if int(dut.io_decision_valid.value) and not int(dut.io_decision_bits_refresh.value):
             self.decided()
-        if int(dut.io_out_ready.value) and int(dut.io_out_valid.value):
+        ready, beat = int(dut.io_out_ready.value), None
+        if int(dut.io_out_valid.value):
+            beat = [int(getattr(dut, f"io_out_bits_{name}").value) for name in ("data", "keep", "last", "bad")]
+        if self.waits:
+            assert beat == self.waits, f"clock {self.clocks}: a beat changes while it waits"
+        self.waits = None if ready else beat
+        if ready and beat:
             count = int(dut.io_out_bits_keep.value).bit_count()
             self.partial += int(dut.io_out_bits_data.value).to_bytes(self.lanes, "little")[:count]
             if int(dut.io_out_bits_last.value):
@@ -223,7 +230,7 @@ class Bench:
         for frames in self.inside:
             frames.clear()
         self.dissolved += sum(map(len, self.queued.values()))
-        self.queued, self.partial = {}, b""
+        self.queued, self.partial, self.waits = {}, b"", None
         self.commits.clear()
         for frames in self.waiting:
             if frames and frames[0].at:

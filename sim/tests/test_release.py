@@ -18,9 +18,9 @@ GUEST = Path(__file__).with_name("guest")
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
-    """The archive of a lane and an application block, unpacked again."""
+    """The archive of two lanes and an application block, unpacked again."""
     folder = tmp_path_factory.mktemp("release")
-    packed = release.release(folder, ["nic10g", "app10g-2-wire"], "1.2.3")
+    packed = release.release(folder, ["nic10g", "nic10g-all", "app10g-2-wire"], "1.2.3")
     with tarfile.open(packed) as tar:
         tar.extractall(folder / "unpacked", filter="data")
     return folder / "unpacked" / "vermilion-1.2.3"
@@ -40,7 +40,10 @@ def test_a_frame_comes_through_in_somebody_elses_design(released, tmp_path):
     assert "a frame of 8 beats is through" in said
 
 
-@pytest.mark.parametrize("preset, name", [("nic10g", "vermilion_nic10g"), ("app10g-2-wire", "vermilion_app")])
+@pytest.mark.parametrize(
+    "preset, name",
+    [("nic10g", "vermilion_nic10g"), ("nic10g-all", "vermilion_nic10g_all"), ("app10g-2-wire", "vermilion_app")],
+)
 def test_every_module_carries_the_name_of_its_block(released, preset, name):
     sources = rtl.sources(released / preset / "rtl")
     assert len(sources) > 50

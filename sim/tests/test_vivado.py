@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from vermilion import build, chisel, vivado
+from vermilion import area, build, chisel, rtl, vivado
 from vermilion.cli import cli
 from vermilion.fields import UserError
 
@@ -159,7 +159,7 @@ def test_missing_or_broken_report_is_named(ended, name):
         vivado.read(ended)
 
 
-@pytest.mark.parametrize("preset, top", [("nic10g", "Lane"), ("app25g-2", "mqnic_app_block")])
+@pytest.mark.parametrize("preset, top", [("nic10g", "Lane"), ("nic100g-all", "Lane"), ("app25g-2", "mqnic_app_block")])
 def test_folder_is_ready_to_run(tmp_path, monkeypatch, preset, top):
     """As the command leaves it; Chisel's part is stood in for."""
 
@@ -200,6 +200,11 @@ def test_each_preset_has_a_page_with_its_own_estimate(ended, tmp_path, monkeypat
         assert shown in text if shown else "The estimate" not in text
         assert ("application block" in text.splitlines()[0]) == preset.startswith("app")
         assert json.loads((tmp_path / page).with_suffix(".json").read_text())["preset"] == preset
+
+
+def test_the_estimates_of_presets_with_other_names_are_there():
+    assert set(vivado.ESTIMATES) <= set(rtl.LEGAL) and set(rtl.EVERYTHING) <= set(build.FOR_BENCHES)
+    assert set(vivado.ESTIMATES.values()) <= set(area.SHOWN)
 
 
 def test_part_that_is_no_name_is_refused(tmp_path):

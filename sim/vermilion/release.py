@@ -109,7 +109,7 @@ def vlnv(preset: str, version: str) -> str:
 
 
 def readme(presets: list[str], version: str) -> str:
-    tops = {name: "`mqnic_app_block`" if rtl.is_app(name) else f"`vermilion_{name}`" for name in presets}
+    tops = {name: "`mqnic_app_block`" if rtl.is_app(name) else f"`{rtl.module(name)}`" for name in presets}
     rows = "".join(
         f"| `{vlnv(name, version)}` | {top} | [{name}/ports.md]({name}/ports.md) |\n" for name, top in tops.items()
     )

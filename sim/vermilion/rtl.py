@@ -17,6 +17,11 @@ def is_app(preset: str) -> bool:
     return preset in APPS
 
 
+def module(preset: str) -> str:
+    """The top module of a preset that others take into their design."""
+    return GENERATED_APP if is_app(preset) else f"vermilion_{preset}".replace("-", "_")
+
+
 def write(preset: str, folder: Path, say=build.quiet, prefixed: bool = False) -> str:
     """Fills `folder` and returns the top module's name; of an application block that is the shell, which is copied too.
 
@@ -31,7 +36,7 @@ def write(preset: str, folder: Path, say=build.quiet, prefixed: bool = False) ->
         chisel.run(build.BUILD / f"rtl-{preset}.log", emitter, preset, str(folder.resolve()), "synthesis")
     top = GENERATED_APP if is_app(preset) else build.top_module(folder)
     if prefixed:
-        name = top if is_app(preset) else f"vermilion_{preset}"
+        name = module(preset)
         hdl.prefix(folder, f"{name}_", top, name)
         top = name
     if not is_app(preset):

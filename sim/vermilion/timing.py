@@ -154,7 +154,8 @@ def calibration(rows: dict) -> str:
     if "anchor" not in rows:
         return ""
     longest = rows["anchor"]["paths"][0]["ns"]
-    inside = max(path["ns"] for path in rows["anchor"]["paths"] if not path["from"].startswith("delay_resetn"))
+    within = [path["ns"] for path in rows["anchor"]["paths"] if not path["from"].startswith("delay_resetn")]
+    inside = max(within, default=longest)
     return (
         f" Here it has {longest:.2f} ns ({100 * longest / ANCHOR_NS - 100:+.0f} %), which is the net\nof its reset; without that"
         f" {inside:.2f} ({100 * inside / ANCHOR_NS - 100:+.0f} %). So by the anchor a figure of this page is worth {ANCHOR_NS / longest:.2f} to"
@@ -169,19 +170,19 @@ def publish(result: dict, count: int, say=build.quiet):
     rows = json.loads(data.read_text()) if data.exists() else {}
     now = area.digests_of_verilog([name for name in rows | result if name in area.DESIGNS], say)
     for name, found in result.items():
-        known = name in area.DESIGNS
         rows[name] = {
-            "what": area.DESIGNS[name][1] if known else "a public core, as an anchor",
+            "what": "a public core, as an anchor",  # if it is none of ours
             "verilog": now.get(name, ""),
             "over": sum(path["ns"] > LIMIT_NS for path in found),
             "paths": found[:count],
         }
+    for name in rows.keys() & area.DESIGNS.keys():
+        rows[name]["what"] = area.DESIGNS[name][1]
     data.write_text(json.dumps(rows, indent=1) + "\n")
     parts = []
     for name, row in rows.items():
         old = "" if row.get("verilog") == now.get(name, "") else ", other Verilog than the sources give now"
-        what = area.DESIGNS[name][1] if name in area.DESIGNS else row["what"]
-        parts.append(f"## {name}: {what}{old}\n")
+        parts.append(f"## {name}: {row['what']}{old}\n")
         parts.append(
             f"Longest {row['paths'][0]['ns']:.2f} ns; {row['over']} pairs of module instances with a path over {LIMIT_NS} ns.\n"
         )

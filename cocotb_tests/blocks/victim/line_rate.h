@@ -17,7 +17,7 @@ struct Load {
 
 constexpr double Wire = 1.68;  // clocks at 250 MHz from packet to packet at 148.8 Mpps
 
-// Bounds: 1.3 times what was measured with seed 20260101, 0.2 % at least, and 0.02 more where it is over half; in RED form with one distance nothing is blind by construction.
+// Bounds: 1.3 times what was measured with seed 20260101, 0.2 % at least; 0.02 more where it was over half; in RED form with one distance nothing is blind by construction.
 constexpr Load Loads[] = {
     {64, 1, 0, true, 0, 0},
     {64, 1, 0, false, 0, 0.002},

@@ -20,7 +20,7 @@ import vermilion.stats.Statistics
 import vermilion.stream.{AxisBeat, Ingress}
 
 /** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`; the preset is nic10g, which
-  * decides in turn, and nic100g for lane-512...; app10g-2-wire is a NIC's block. lane-ecp5 is one that fits an ECP5. A block's other form,
+  * decides in turn, and nic100g where the name has 512; app10g-2-wire is a NIC's block. lane-ecp5 is one that fits an ECP5. A block's other form,
   * for a decision in every clock, has the plain name.
   */
 object EmitArea extends App {

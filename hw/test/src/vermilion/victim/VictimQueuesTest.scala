@@ -10,7 +10,7 @@ import scala.util.Random
 import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
-import vermilion.queue.TakenPacket
+import vermilion.queue.{QueueManager, TakenPacket}
 import vermilion.schedule.Scheduler
 import vermilion.stream.Chain
 
@@ -177,9 +177,33 @@ class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
 
   it should "do so where only some queues have lists" in runs(LaneParams(cells = 256, queues = 3, victims = 2))
 
-  it should "refuse a lane without the search" in {
-    val thrown = intercept[Exception](ChiselStage.emitCHIRRTL(new VictimQueues(LaneParams(cells = 256))))
+  private def refuses(sentence: String)(build: => RawModule): Unit = {
+    val thrown = intercept[Exception](ChiselStage.emitCHIRRTL(build))
     val all = Iterator.iterate[Throwable](thrown)(_.getCause).takeWhile(_ != null).map(_.toString).mkString(" ")
-    assert(all.contains("victims is 0; legal with the victim search are powers of two up to 16"))
+    assert(all.contains(sentence))
+  }
+
+  it should "refuse a lane without the search, or with the other one" in {
+    refuses("victims is 0; legal with the victim search are powers of two up to 16")(
+      new VictimQueues(LaneParams(cells = 256))
+    )
+    refuses("slotClocks is 8; legal with the search of every clock is 1")(
+      new VictimQueues(LaneParams(cells = 256, victims = 16, slotClocks = 8))
+    )
+    refuses("victims is 16 with a decision every clock; legal is 0, or VictimQueues")(
+      new QueueManager(LaneParams(cells = 256, victims = 16))
+    )
+  }
+
+  behavior of "SharedRam"
+
+  it should "refuse writers that it has not, and one that writes twice" in {
+    class Written(writers: Int, who: Int*) extends Module {
+      private val ram = new SharedRam(4, UInt(8.W), writers)
+      who.foreach(ram.write(_, 0.U, false.B, 0.U))
+    }
+    refuses("writers is 1; legal are 2 and more")(new Written(1))
+    refuses("writer is 2; legal are 0 to 1")(new Written(2, 0, 2))
+    refuses("writer is 1, which writes already; each writes once")(new Written(2, 1, 1))
   }
 }
