@@ -39,5 +39,5 @@ def test_the_page_holds_the_lane_against_the_anchor_and_keeps_what_was_not_run_n
     place.publish({"anchor": place.figures(report(200.0), 1)})
     place.publish({"lane": place.figures(report(100.0), 1)})
     text = (tmp_path / "place.md").read_text()
-    assert "2.00 times that of the anchor" in text and "says 2.8 ns" in text
+    assert "period is 2.00 times that of the anchor" in text and "nothing of an XCKU3P" in text
     assert text.count("7 of 1,000") == 2 * len(place.USED)

@@ -9,10 +9,7 @@ from test_victims_wide import engines, floods
 
 from vermilion import build
 
-PORTS = {  # Gbit/s of the port; the offered rate
-    "nic100g-victims": ((3, 40, 95), 200_000_000_000),
-    "lab-in-turn-victims-few-cells": ((1, 4), 10_000_000_000),
-}
+OFFERED = {"nic100g-victims": 200_000_000_000, "lab-in-turn-victims-few-cells": 10_000_000_000}
 
 
 def service(rng, gbit: int) -> str:
@@ -30,26 +27,26 @@ def service(rng, gbit: int) -> str:
 
 
 @pytest.mark.parametrize(
-    "preset, form, seed",
+    "preset, form, gbit, seed",
     [
-        ("nic100g-victims", CONFIG, 1),
-        ("nic100g-victims", TAILED, 2),
-        ("nic100g-victims", CONFIG, 3),
-        ("lab-in-turn-victims-few-cells", CONFIG, 4),
-        ("lab-in-turn-victims-few-cells", TAILED, 5),
+        ("nic100g-victims", CONFIG, 40, 1),
+        ("nic100g-victims", TAILED, 95, 2),
+        ("nic100g-victims", CONFIG, 3, 3),
+        ("lab-in-turn-victims-few-cells", CONFIG, 4, 4),
+        ("lab-in-turn-victims-few-cells", TAILED, 1, 6),
     ],
     ids=["wide", "wide-tail", "wide-slow", "in-turn", "in-turn-tail"],
 )
-def test_both_engines_are_one_with_contests_in_shaped_and_strict_queues(tmp_path, preset, form, seed):
+def test_both_engines_are_one_with_contests_in_shaped_and_strict_queues(tmp_path, preset, form, gbit, seed):
     print("seed", seed)
-    rng, (rates, offered) = random.Random(seed), PORTS[preset]
-    gbit = rng.choice(rates)
+    rng = random.Random(seed)
     head, *queues = (form % f"{gbit}Gbit").split("[[queue]]")
     text = head + "".join(f"[[queue]]{service(rng, gbit)}{queue}" for queue in queues)
     print(text)
+    assert "\nrate = " in text.split("[[queue]]", 1)[1] and "\npriority = " in text
     capture = pcap(tmp_path / "in.pcap", floods(seed))
     shape = build.FOR_BENCHES[preset]
-    _, rows = engines(build.simulator(preset), tmp_path, text, capture, shape, ("--rate", offered))
+    _, rows = engines(build.simulator(preset), tmp_path, text, capture, shape, ("--rate", OFFERED[preset]))
     assert sum(row["evicted"] == "1" for row in rows) > 100
 
 
@@ -59,6 +56,6 @@ def test_both_engines_are_one_with_contests_in_shaped_and_strict_queues(tmp_path
 def test_both_engines_are_one_where_the_victim_is_the_only_one_behind_who_is_sent(tmp_path, preset, rate):
     text = (TAILED % rate).replace("30 packets", "2 packets")
     capture = pcap(tmp_path / "in.pcap", floods(1))
-    pace = ("--rate", PORTS[preset][1])
+    pace = ("--rate", OFFERED[preset])
     _, rows = engines(build.simulator(preset), tmp_path, text, capture, build.FOR_BENCHES[preset], pace)
     assert sum(row["evicted"] == "1" and row["queued_packets"] == "2" for row in rows) > 20

@@ -116,7 +116,7 @@ def publish(rows: dict) -> None:
     text = f"""# Placed and routed
 
 `./vermilion place --publish`, with `--anchor picorv32.v --anchor tabtest.v --anchor-top top` for the core beside; what is placed and why it is an ECP5 stands in
-`sim/vermilion/place.py`. LFE5UM5G-85F, Yosys {area.tool_version()}, nextpnr-ecp5 {version()}, `--speed 8 --freq 250 --timing-allow-fail`. `lane`: a 10G lane that decides in turn, 64 bits, 16 queues,
+`sim/vermilion/place.py`. LFE5U-85F, Yosys {area.tool_version()}, nextpnr-ecp5 {version()}, `--speed 8 --freq 250 --timing-allow-fail`. `lane`: a 10G lane that decides in turn, 64 bits, 16 queues,
 **512 cells, no flow markers, no victim search**, between shift registers in place of pins; nothing larger was placed, as a whole nic10g has more block RAM than this device. `anchor`: github.com/YosysHQ/picorv32, commit 87c89ac.
 
 | {' | '.join(HEADS)} |
@@ -126,8 +126,8 @@ def publish(rows: dict) -> None:
     if {"lane", "anchor"} <= set(known):
         share = known["lane"]["ns"] / known["anchor"]["ns"]
         text += f"""
-The lane's clock is {share:.2f} times that of the anchor, PicoRV32, for which its authors report {ANCHOR_NS} ns on an XCKU3P-2 (Vivado, a search for the shortest clock
-that is still met). So this run says {share * ANCHOR_NS:.1f} ns for that lane in such a device, where a clock of 250 MHz has 4, and nothing of wider lanes or of the victim search. It is a comparison and no measurement: multipliers, carry
+The lane's clock period is {share:.2f} times that of the anchor, PicoRV32, for which its authors report {ANCHOR_NS} ns on an XCKU3P-2 (Vivado, a search for the shortest clock
+that is still met). It says nothing of an XCKU3P, of wider lanes or of the victim search. It is a comparison and no measurement: multipliers, carry
 chains and block RAMs of the two makers do not have the same ratio, and LUTs of four inputs need more levels than those of six.
 """
     PAGE.write_text(text)

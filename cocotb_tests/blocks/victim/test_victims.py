@@ -150,6 +150,28 @@ FAULTS = {
     "a packet that became first in p1 goes": ("DistanceLists", r"inP1_0 = inP1_REG &", "inP1_0 = 1'h0 & inP1_REG &"),
     "a packet that becomes first in p0 goes": ("DistanceLists", r": io_isPromotedIf_[01]_0\b", ": 1'h0"),
     "a packet that becomes first in a victim's place goes": ("DistanceLists", r": io_isPromotedIf_2_0\b", ": 1'h0"),
+    "the second list's head goes, first in p0": ("DistanceLists", r"(?<=[?:&] )io_isPromotedIf_[01]_1\b", "1'h0"),
+    "the second list's head goes, first in a victim's place": (
+        "DistanceLists",
+        r"(?<=[?:&] )io_isPromotedIf_2_1\b",
+        "1'h0",
+    ),
+    "who stands behind a promoted head goes, first in p0": (
+        "DistanceLists",
+        r"(?<=[?:&] )io_isPromotedIf_[01]_2\b",
+        "1'h0",
+    ),
+    "the same in a victim's place": ("DistanceLists", r"(?<=[?:&] )io_isPromotedIf_2_2\b", "1'h0"),
+    "who stands behind the victim ahead goes, first in its place": (
+        "DistanceLists",
+        r"(?<=[?:&] )io_isPromotedIf_2_3\b",
+        "1'h0",
+    ),
+    "the arriving packet goes, first in a victim's place": (
+        "DistanceLists",
+        r"(?<=[?:&] )io_isPromotedIf_2_4\b",
+        "1'h0",
+    ),
     "an eviction does not replace the successor": ("QueueOrder", r"replaced =\s+io_unlink &", "replaced = 1'h0 &"),
     "the only packet has joined behind another": ("QueueOrder", r"ownPromoted = replaced", "ownPromoted = 1'h0"),
     "link2 is written one packet late": (

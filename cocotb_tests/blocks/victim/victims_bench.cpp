@@ -63,6 +63,7 @@ const Mix mixes[] = {
     {"by colour", 2, 8, 3, 0.6, 0, 0, true, false, 60},
     {"marks", 2, 16, 3, 0.6, 0.1, 0.5, true, true, 60},
     {"long queues", 1, 64, 3, 0.3, 0, 0.1, true, false, 3000},
+    {"short, by colour", 1, 2, 3, 0.6, 0, 0, true, false, 5},
     {"short queues", 16, 8, 3, 0.7, 0.1, 0.2, true, true, 3},
     {"last 16", 2, 64, 3, 0.5, 0.1, 0.5, false, true, 60, 16},
     {"last 5, equal", 2, 2, 3, 0.5, 0.1, 0, true, false, 20, 5},

@@ -41,7 +41,7 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   * After a reset the inputs open when `ready` and the tables of policy pipeline and victim search are clear: what can be stalled waits until then, what cannot
   * is left out and shown on `lost`. `lost(i)` shows each left-out frame's length, `Ingress.LostLatency` clocks after its last beat.
   * In builds with `protect` the tables of the queues are cleared too. When `upsets.failed` rises, the inputs close, no packet is taken from a
-  * queue, and what is still on its way out is `bad`, until a reset (docs/soft-errors.md).
+  * queue, and what is still on its way out is `bad`, but for a beat that waits already, until a reset (docs/soft-errors.md).
   */
 class LaneCore(p: LaneParams) extends Module {
   val io = IO(new Bundle {

@@ -25,7 +25,7 @@ import vermilion.mark.TokenKind
   * @param nextBlock     the Next pointer of the lane's register block: where the next one begins in the same BAR, 0 if it is the last
   * @param slotClocks    clocks from one slot of the policy pipeline to the next, at least: 1, a decision a clock; or 8, for streams of 64 bits, whose
   *                      shortest Ethernet frame takes 8 beats. With 8 one adder, multiplier or compare does in turn what else stands side by
-  *                      side: well under half the logic, 3 clocks more to a verdict (docs/decisions/0013)
+  *                      side: under half of the LUTs, 3 clocks more to a verdict (docs/decisions/0013)
   * @param tokenKinds    token bucket markers built in; a packet that is to be marked by another kind keeps its colour. The model has all:
   *                      what the simulator builds has all too
   */
