@@ -16,8 +16,8 @@
 //              consumed_slots: the sum of their distances, the hops that were travelled for nothing;
 //              lost_without_distance: packets that the queue lost besides, which the search takes for 63 hops or, link-local
 //              multicast, for 31 (the register lost_distance counts them there)
-//              contests, blind: decisions in which another packet could have paid; those in which the arriving one paid because the
-//              search had turned void (docs/decisions/0006-victims-by-distance.md);
+//              contests, blind: decisions in which another packet could have paid; those in which the arriving one paid because whom the
+//              search had seen was gone (docs/decisions/0006-victims-by-distance.md);
 //              victims_by_distance [[distance, packets], ...] of the queued packets that paid, evicted or marked, by the distance that the
 //              search took them for; these three absent where the queue has no contests
 //   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, ruling], every k-th decision, k
