@@ -9,6 +9,7 @@ class ReconfiguredTest extends AnyFlatSpec with ChiselSim {
   private val p = LaneParams(cells = 1024)
   private val (queues, packets, length) = (8, 40, 64)
   private val round = Service(quantum = 10 * length)
+  private val shaped = round.copy(costMant = 50000, costShift = 4) // 64 bytes cost 64 x 50000 / 2^4 ns: 0.2 ms
 
   /** Runs of packets of one queue, as they left: queue and how many. */
   private def runs(left: Seq[Left]): Seq[(Int, Int)] =
@@ -71,17 +72,29 @@ class ReconfiguredTest extends AnyFlatSpec with ChiselSim {
     }
 
     it should s"hold a queue to the shaper that it was given$how" in {
-      // 64 bytes cost 64 x 50000 / 2^4 ns: 0.2 ms.
-      val sent = departures(p, _ => round, 4, Service(quantum = 10 * length, costMant = 50000, costShift = 4))
-        .filter(_.queue == 4)
+      val sent = departures(p, _ => round, 4, shaped).filter(_.queue == 4)
       val gaps = sent.zip(sent.tail).map { case (one, next) => next.now - one.now }
       assert(gaps.forall(gap => gap >= 200000 && gap < 201000), gaps)
     }
 
-    it should s"send at once what its shaper held when that is taken away$how" in {
-      val shaped = Service(quantum = 10 * length, costMant = 50000, costShift = 4)
+    it should s"send unshaped what waited when a queue's shaper is taken away$how" in {
       val sent = departures(p, q => if (q == 6) shaped else round, 6, round)
       assert(sent.last.now - sent.head.now < 1000000, s"${sent.last.now - sent.head.now} ns")
+    }
+
+    it should s"let a queue go at once that was kept aside when its shaper is taken away$how" in simulate(
+      new EgressQueues(p)
+    ) { dut =>
+      val bench = new EgressBench(dut, p, 1)
+      bench.configure(6, shaped)
+      bench.configure(1, round)
+      for (_ <- 0 until packets) bench.clock(Some(6 -> length))
+      for (_ <- 0 until 100) bench.clock()
+      assert(bench.left.size == 1 && !bench.busy)
+      assert(dut.io.wake.valid.peek().litToBoolean) // only time can help, and time stands still
+      bench.configure(6, round)
+      bench.drain()
+      assert(bench.left.size == packets && bench.left.forall(_.now == 0), bench.left.map(_.now))
     }
   }
 }
