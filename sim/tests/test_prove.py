@@ -52,7 +52,14 @@ def test_properties_that_stand_in_another_order_are_an_error(tmp_path):
     proof.with_suffix(".json").write_text("[0, 1, 1]")
     proof.write_bytes(b"\no0 fails[0]\no2 fails[2]\no1 fails[1]\nc\n")
     assert prove.outputs(proof) == [0, 1, 1]
-    for symbols in (b"\no0 fails[1]\no1 fails[0]\no2 fails[2]\n", b"\no0 fails[0]\no1 fails[1]\n", b""):
+    right = b"\no0 fails[0]\no1 fails[1]\no2 fails[2]\n"
+    for symbols in (right.replace(b"o0 fails[0]", b"o0 fails[2]"), right + b"o3 out\n", right[:-12], b""):
         proof.write_bytes(symbols)
         with pytest.raises(prove.build.BuildError, match="not in the order"):
             prove.outputs(proof)
+    proof.write_bytes(b"\no0 fails\n")
+    proof.with_suffix(".json").write_text("[4]")
+    assert prove.outputs(proof) == [4]
+    proof.with_suffix(".json").write_text("[]")
+    with pytest.raises(prove.build.BuildError, match="not in the order"):
+        prove.outputs(proof)

@@ -22,7 +22,10 @@ def main(folder: str, top: str, out: str, rams: str):
         yosys.run_pass(each, design)
     module = design.top_module()
     found = [cell for cell in module.cells_.values() if cell.type.str() == "$assert"]
-    labels = {cell.name.str(): int(re.search(r"property_(\d+)$", cell.name.str())[1]) for cell in found}
+    names = [cell.name.str() for cell in found]
+    if not names or not all(re.search(r"property_\d+$", name) for name in names):
+        sys.exit(f"{top} needs assertions that are called property_N; it has {', '.join(names) or 'none'}")
+    labels = {name: int(name.rsplit("_", 1)[1]) for name in names}
     assertions = sorted(found, key=lambda cell: (labels[cell.name.str()], cell.name.str()))
     Path(out).with_suffix(".json").write_text(json.dumps([labels[cell.name.str()] for cell in assertions]))
     # One wire for all: the outputs of an AIGER file are ordered by wire, those of one wire by bit.

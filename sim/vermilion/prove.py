@@ -167,8 +167,9 @@ def label(folder: Path, out: Path, fault: Fault | None, change=lambda text: text
 def outputs(aiger: Path) -> list[int]:
     """Property number of each output; the circuit's symbols must say that they stand in this order."""
     numbers = json.loads(aiger.with_suffix(".json").read_text())
-    symbols = re.findall(rb"^o(\d+) fails(?:\[(\d+)\])?$", aiger.read_bytes(), re.M)
-    if sorted((int(place), int(bit or 0)) for place, bit in symbols) != [(i, i) for i in range(len(numbers))]:
+    symbols = dict(re.findall(rb"^o(\d+) (\S+)$", aiger.read_bytes(), re.M))
+    bits = [b"fails[%d]" % i for i in range(len(numbers))] if len(numbers) != 1 else [b"fails"]
+    if not numbers or symbols != {b"%d" % i: bit for i, bit in enumerate(bits)}:
         raise build.BuildError(f"the outputs of {aiger} are not in the order of the properties")
     return numbers
 

@@ -2,7 +2,7 @@
 
     vermilion area's netlist  +  Liberty of published delays (liberty.py, fpga/timing/delays.toml)  --OpenSTA-->  paths
 
-No place and route: a net's delay is a function of its fan-out, fitted to published routed reports, to about 30 %, and the order of paths
+No place and route: a net's delay is a function of its fan-out, fitted to published routed reports, to 30 % or worse, and the order of paths
 that lie close together is not kept. Multipliers count as registered on both sides, block RAMs have no output registers (Yosys takes none), a net
 with a large fan-out is not replicated, as Vivado would. Inputs and outputs count as registered outside.
 
@@ -155,11 +155,13 @@ def calibration(rows: dict) -> str:
         return ""
     longest = rows["anchor"]["paths"][0]["ns"]
     within = [path["ns"] for path in rows["anchor"]["paths"] if not path["from"].startswith("delay_resetn")]
-    inside = max(within, default=longest)
+    away = lambda ns: f"{ns:.2f} ns ({100 * ns / ANCHOR_NS - 100:+.0f} %)"
+    if not within:
+        return f" Here it has {away(longest)}; every path that was kept begins at the net of its reset, so what it has without that is not told."
+    inside = max(within)
     return (
-        f" Here it has {longest:.2f} ns ({100 * longest / ANCHOR_NS - 100:+.0f} %), which is the net\nof its reset; without that"
-        f" {inside:.2f} ({100 * inside / ANCHOR_NS - 100:+.0f} %). So by the anchor a figure of this page is worth {ANCHOR_NS / longest:.2f} to"
-        f" {ANCHOR_NS / inside:.2f} of itself in that device, if lanes behave as that core does."
+        f" Here it has {away(longest)}, which is the net\nof its reset; without that {away(inside)}. So by the anchor a figure of this page is worth"
+        f" {ANCHOR_NS / longest:.2f} to {ANCHOR_NS / inside:.2f} of itself in that device, if lanes behave as that core does."
     )
 
 
