@@ -65,6 +65,7 @@ def queue(random, top: int, unit_packets: bool, departures: bool = False):
         ecn=random.random() < 0.6, limit_bytes=random.choice([2**27 - 1, 20000]), limit_packets=random.choice([2**27 - 1, 40]),
     )  # fmt: skip
     setattr(record, "lambda", scaled(random.randrange(1 << 16), random.randrange(10, 40)))
+    record.idle_step = random.getrandbits(random.randrange(49))
     if random.random() < 0.7:
         record.marker = markers.marker(random, random.randrange(6))
     record.remark, record.remark_dscp = random.randrange(8), (mb.u32 * 3)(*(random.randrange(64) for _ in range(3)))
@@ -102,6 +103,7 @@ def bundle(queue_record) -> dict:
         "average": {
             "unitPackets": q.unit_packets, "updateDepart": q.update_depart, "masks": list(q.masks),
             "weight": [pair(w) for w in q.weight], "lambda": pair(getattr(q, "lambda")),
+            "idleStep": q.idle_step,
         },
         "size": {"on": q.size_on, "invMeanLen": pair(q.size)},
         "decide": {

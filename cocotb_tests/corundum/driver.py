@@ -92,6 +92,8 @@ class Lane(Block):
             await self.keep(f"shadow.{name}", q[name])
         for name, value in (("lambda", q["lambda"]), ("inv_mean_len", size), ("cost", q["cost"])):
             await self.keep(f"shadow.{name}", pair(value))
+        await self.keep("shadow.idle_step_low", q["idle_step"] & 0xFFFFFFFF)
+        await self.keep("shadow.idle_step_high", q["idle_step"] >> 32)
         for i, weight in enumerate(q["weight"]):
             await self.keep("shadow.weight", pair(weight), i)
         await self.keep("shadow.burst_low", q["burst_ns"] & 0xFFFFFFFF)

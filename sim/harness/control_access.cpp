@@ -82,6 +82,8 @@ void queueWrites(std::vector<RegisterWrite>& out, u32 index, const VmQueue& q) {
   out.push_back({reg::shadow_limit_bytes(), q.limit_bytes});
   out.push_back({reg::shadow_limit_packets(), q.limit_packets});
   out.push_back({reg::shadow_lambda(), scaled(q.lambda)});
+  out.push_back({reg::shadow_idle_step_low(), low(q.idle_step)});
+  out.push_back({reg::shadow_idle_step_high(), high(q.idle_step)});
   out.push_back({reg::shadow_inv_mean_len(), scaled(q.size)});
   for (u32 n = 0; n < VM_STAGES; n++) out.push_back({reg::shadow_weight(n), scaled(q.weight[n])});
   out.push_back({reg::shadow_quantum(), q.quantum});

@@ -42,8 +42,13 @@ u64 averageStep(u64 avg, u32 q, VmScaled w) {
   return saturateSigned(static_cast<i128>(avg) + ((d * w.m) >> (8 + w.s)), AvgBits);
 }
 
-u32 idleExponent(u64 idleNs, VmScaled lambda) {
-  return static_cast<u32>(saturate(scale(idleNs, lambda.m, lambda.s), IdleBits));
+u128 idleProduct(const VmQueue& queue, u64 idleNs, u64 residue, u32 steps) {
+  const u64 kept = truncate(residue, static_cast<int>(std::min(queue.lambda.s, u32{IdleStepBits})));
+  return u128{idleNs} * queue.lambda.m + kept + u128{queue.idle_step} * steps;
+}
+
+u32 idleExponent(u128 product, VmScaled lambda) {
+  return static_cast<u32>(saturate(product >> lambda.s, IdleBits));
 }
 
 u64 averageAge(u64 avg, u32 x) {
@@ -51,19 +56,30 @@ u64 averageAge(u64 avg, u32 x) {
   return static_cast<u64>((u128{avg} * ageRom()[fraction]) >> AgeRomFrac) >> (x >> IdleFrac);
 }
 
-void Estimator::push(u64 avg, u64 now) {
+void Estimator::push(const Update& update) {
   head_ = (head_ + 1) % Depth;
-  ring_[head_] = {avg, now};
+  ring_[head_] = update;
 }
 
 void Estimator::arrive(const VmQueue& queue, u32 q, int n, u64 now, u64 idleNs) {
   if (q != 0) return depart(queue, q, n, now);
-  const u64 spell = std::min(idleNs, truncate(u128{now} - back(n).time, TimeBits));
-  push(averageAge(value(n), idleExponent(spell, queue.lambda)), now);
+  const Update& base = back(n);
+  const u64 spell = std::min(idleNs, truncate(u128{now} - base.time, TimeBits));
+  const u32 steps = VERMILION_AGEING == 2 ? 1 + base.remainder.pending : 0;
+  const u128 product = idleProduct(queue, spell, base.remainder.residue, steps);
+  Remainder left;
+  if (VERMILION_AGEING != 0) left = {truncate(product, IdleStepBits), static_cast<u32>(n - 1)};
+  push({averageAge(base.avg, idleExponent(product, queue.lambda)), now, left});
 }
 
 void Estimator::depart(const VmQueue& queue, u32 q, int n, u64 now) {
-  push(averageStep(value(n), q, queue.weight[n - 1]), now);
+  push({averageStep(value(n), q, queue.weight[n - 1]), now, back(1).remainder});
+}
+
+u64 Estimator::aged(const VmQueue& queue, int n, u64 idleNs) const {
+  const Update& base = back(n);
+  const u128 product = idleProduct(queue, idleNs, base.remainder.residue, base.remainder.pending);
+  return averageAge(base.avg, idleExponent(product, queue.lambda));
 }
 
 }  // namespace vermilion

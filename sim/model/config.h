@@ -66,7 +66,8 @@ typedef struct {
 
 typedef struct {
   VmScaled weight[VM_STAGES]; /* W[1..6] = 1-(1-w)^n */
-  VmScaled lambda;            /* -log2(1-w)/s per ns, U?.10 */
+  VmScaled lambda;            /* -log2(1-w)/s per ns, U?.10; shift at most 48 */
+  uint64_t idle_step;         /* -log2(1-w) in 2^-(10 + lambda.s), U48 */
   uint32_t masks[VM_COLOURS]; /* bit c: the estimator counts colour c */
   uint32_t unit_packets;      /* averages count packets, else bytes */
   uint32_t update_depart;     /* averages also step on departures */

@@ -147,6 +147,8 @@ VmQueue queueOf(const Object& o) {
   for (std::size_t i = 0; i < EwmaStages; i++)
     q.weight[i] = scaledOf(weights[i], o.at("weight") + "[" + std::to_string(i) + "]", WeightMantBits, WeightExpBits);
   q.lambda = scaled(o, "lambda", LambdaMantBits);
+  if (q.lambda.s > u32{IdleStepBits}) refuse(o.at("lambda"), "has a shift above " + std::to_string(IdleStepBits));
+  q.idle_step = o.number("idle_step", maxOf(IdleStepBits));
   const json& masks = o.list("masks", Colours);
   for (std::size_t c = 0; c < Colours; c++) {
     q.masks[c] = static_cast<u32>(Object::numberOf(masks[c], o.at("masks"), maxOf(Colours)));
@@ -227,7 +229,7 @@ LoadedConfig readConfig(const std::string& text) {
                                                                     "burst_ns",      "curves",
                                                                     "marker",        "remark",
                                                                     "distance",      "remove_ttl_option",
-                                                                    "victim"});
+                                                                    "victim",        "idle_step"});
     const u32 index = q.small("index", 4095);
     if (!seen.insert(index).second) refuse(q.at("index"), "queue " + std::to_string(index) + " is there twice");
     if (out.queues.size() <= index) {

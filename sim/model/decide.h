@@ -52,6 +52,10 @@ class DecisionModel {
   void configure(u32 queue, const VmQueue& record) { queues_[queue] = record; }
   bool legal(u32 queue, u32 colour, const u32 n[Colours]) const;
   u64 average(u32 queue, u32 colour) const { return state_[queue].average[colour].value(); }
+  // What a host reads: n as in `Arrival`, `idleNs` since the later of departure and update; of an empty queue.
+  u64 aged(u32 queue, u32 colour, int n, u64 idleNs) const {
+    return state_[queue].average[colour].aged(queues_[queue], n, idleNs);
+  }
   const VmQueue& queue(u32 index) const { return queues_[index]; }
   // Whether both go on alike under like profiles.
   bool sameState(const DecisionModel& other) const { return state_ == other.state_; }

@@ -86,6 +86,12 @@ int vm_average(const VmModel* m, uint32_t queue, uint32_t colour, uint64_t* avg)
   return 0;
 }
 
+int vm_average_aged(const VmModel* m, uint32_t queue, uint32_t colour, uint32_t n, uint64_t idleNs, uint64_t* avg) {
+  if (queue >= m->decisions.queueCount() || colour >= u32{Colours} || n < 1 || n > u32{EwmaStages}) return -1;
+  *avg = m->decisions.aged(queue, colour, static_cast<int>(n), truncate(idleNs, TimeBits));
+  return 0;
+}
+
 VmLane* vm_lane_create(const VmConfig* c) {
   return usableLane(c) ? new VmLane{LaneSession(*c)} : nullptr;
 }
@@ -183,8 +189,10 @@ uint64_t vm_average_step(uint64_t avg, uint32_t q, VmScaled weight) {
   return averageStep(avg, q, weight);
 }
 
-uint64_t vm_average_age(uint64_t avg, uint64_t idleNs, VmScaled lambda) {
-  return averageAge(avg, idleExponent(idleNs, lambda));
+uint64_t vm_average_age(uint64_t avg, uint64_t idleNs, const VmQueue* queue, uint32_t steps, uint64_t* residue) {
+  const u128 product = idleProduct(*queue, truncate(idleNs, TimeBits), residue != nullptr ? *residue : 0, steps);
+  if (residue != nullptr) *residue = truncate(product, IdleStepBits);
+  return averageAge(avg, idleExponent(product, queue->lambda));
 }
 
 uint32_t vm_age_rom(uint32_t index) {

@@ -26,6 +26,9 @@ int vm_configure(VmModel *model, uint32_t queue, const VmQueue *record);
 int vm_decide(VmModel *model, const VmArrival *arrival, VmDecision *decision);
 int vm_depart(VmModel *model, const VmDeparture *departure);
 int vm_average(const VmModel *model, uint32_t queue, uint32_t colour, uint64_t *avg);
+/* What a host reads of an average of an empty queue: n from 1 to 6 as in VmArrival, `idle_ns` since the later of the last departure and
+ * the update that is looked at. */
+int vm_average_aged(const VmModel *model, uint32_t queue, uint32_t colour, uint32_t n, uint64_t idle_ns, uint64_t *avg);
 
 /* A lane of one input, lane_session.h. Frames have at least one byte. */
 typedef struct VmLane VmLane;
@@ -64,7 +67,9 @@ void vm_marker_mark(VmTokenMarker *marker, const VmMarker *config, uint64_t time
 
 /* The blocks by themselves. */
 uint64_t vm_average_step(uint64_t avg, uint32_t q, VmScaled weight);
-uint64_t vm_average_age(uint64_t avg, uint64_t idle_ns, VmScaled lambda);
+/* One ageing, average.h: `idle_ns`, `steps` packets and what `residue` holds, all by the queue's lambda and idle_step. `residue`
+ * becomes what this one leaves over, low 48 bits; NULL stands for 0. */
+uint64_t vm_average_age(uint64_t avg, uint64_t idle_ns, const VmQueue *queue, uint32_t steps, uint64_t *residue);
 uint32_t vm_age_rom(uint32_t index); /* 0..1023 */
 uint64_t vm_curve_probability(const VmCurve *curve, uint64_t avg, uint32_t ratio, uint32_t *over);
 uint32_t vm_size_ratio(uint32_t len_bytes, VmScaled size);

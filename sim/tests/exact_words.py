@@ -59,7 +59,12 @@ def idle_decay(w, packet_bytes, rate):
     if w == 1:
         return 2**16 - 1, 0
     time_ns = Fraction(8 * packet_bytes * 10**9, rate)
-    return scaled(-log2(1 - w) / time_ns * 2**10, 16)
+    return scaled(-log2(1 - w) / time_ns * 2**10, 16, 48)
+
+
+def idle_step(w, decay):
+    """-log2(1-w) in 2^-(10 + s); s is the decay's shift."""
+    return 2**48 - 1 if w == 1 else min(nearest(-log2(1 - w) * 2 ** (10 + decay[1])), 2**48 - 1)
 
 
 def inverse(width):
@@ -196,11 +201,13 @@ def marker_record(m):
 
 def queue_record(queue, port_rate, queues, marker):
     w = exact(queue.average.weight)
+    decay = idle_decay(w, queue.average.idle_packet.value, min(queue.rate or port_rate, port_rate))
     return {
         "index": queue.index,
         "name": queue.name,
         "weight": [list(weight(w, n)) for n in range(1, 7)],
-        "lambda": list(idle_decay(w, queue.average.idle_packet.value, min(queue.rate or port_rate, port_rate))),
+        "lambda": list(decay),
+        "idle_step": idle_step(w, decay),
         "masks": list(MASKS[queue.average.kind]),
         "unit_packets": int(queue.average.unit == "packet"),
         "update_depart": int(queue.average.update == "both"),

@@ -66,7 +66,14 @@ OptionTypes = record("OptionTypes", ip4=u32, ip6=u32)
 TTL_OPTION = OptionTypes(158, 0x1E)
 Queue = record(
     "Queue",
-    **{"weight": Scaled * STAGES, "lambda": Scaled, "masks": u32 * COLOURS, "unit_packets": u32, "update_depart": u32},
+    **{
+        "weight": Scaled * STAGES,
+        "lambda": Scaled,
+        "idle_step": u64,
+        "masks": u32 * COLOURS,
+        "unit_packets": u32,
+        "update_depart": u32,
+    },
     **{"spacing": u32, "size_on": u32, "size": Scaled, "ecn": u32, "limit_bytes": u32, "limit_packets": u32},
     **{"strict": u32, "priority": u32, "quantum": u32, "cost": Scaled, "burst_ns": u64, "colour": Colour * COLOURS},
     **{"marker": Marker, "remark": u32, "remark_dscp": u32 * COLOURS, "distance": Distance, "remove_ttl_option": u32},
@@ -142,7 +149,8 @@ SIGNATURES = {
     "vm_marker_bytes": (u32, [POINTER(Marker), POINTER(Headers), u32]),
     "vm_marker_mark": (None, [P, POINTER(Marker), u64, u32, u32, u32, POINTER(Marked)]),
     "vm_average_step": (u64, [u64, u32, Scaled]),
-    "vm_average_age": (u64, [u64, u64, Scaled]),
+    "vm_average_age": (u64, [u64, u64, POINTER(Queue), u32, POINTER(u64)]),
+    "vm_average_aged": (c_int, [P, u32, u32, u32, u64, POINTER(u64)]),
     "vm_age_rom": (u32, [u32]),
     "vm_curve_probability": (u64, [POINTER(Curve), u64, u32, POINTER(u32)]),
     "vm_size_ratio": (u32, [u32, Scaled]),

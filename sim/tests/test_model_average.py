@@ -1,11 +1,12 @@
 """Averages against exact rational arithmetic."""
 
 import random
+from ctypes import byref
 from fractions import Fraction
-from math import floor
+from math import floor, log2
 
 import pytest
-from model_bindings import LEN_MAX, Model, Scaled, library, queue, scaled
+from model_bindings import LEN_MAX, Model, Scaled, library, queue, scaled, u64
 
 AVG_MAX = 2**43 - 1
 
@@ -31,27 +32,34 @@ def test_age_rom_is_exactly_rounded():
         assert (2 * n - 1) ** 1024 <= edge < (2 * n + 1) ** 1024
 
 
+def aging(weight=Fraction(1, 50), lam=Scaled(40000, 15), step=0, **fields):
+    """A queue whose averages decay by `lam` a nanosecond, and by `step` a packet."""
+    return queue(weight=weight, **{"lambda": lam, "idle_step": step}, **fields)
+
+
 @pytest.mark.parametrize("w", [Fraction(1, 500), Fraction(12, 10000), Fraction(1, 50), Fraction(1, 4)])
 @pytest.mark.parametrize("m", [0, 1, 2, 7, 50, 400])
-def test_idle_ageing_is_1_minus_w_to_the_m(w, m):
-    """s = 1200 ns a packet. The header states 0.07 % and two last places; the table's lambda adds m log2(1-w) 2^-16."""
-    from math import log2
-
+@pytest.mark.parametrize("steps", [0, 1, 6])
+def test_idle_ageing_is_1_minus_w_to_the_m_and_the_packets(w, m, steps):
+    """s = 1200 ns a packet. The header states 0.35 % of x, 2^-10 and two last places; the table's lambda adds m log2(1-w) 2^-16."""
     step_ns, avg = 1200, 1000 << 16
     halvings = -log2(1 - float(w))
-    got = library().vm_average_age(avg, m * step_ns, scaled(halvings / step_ns * 1024, 16))
-    exact = avg * (1 - w) ** m
-    assert abs(got - exact) <= exact * (Fraction(7, 10000) + Fraction(halvings * m) / 2**16) + 2
+    lam = scaled(halvings / step_ns * 1024, 16)
+    q = aging(w, lam, round(halvings * 2 ** (10 + lam.s)))
+    got = library().vm_average_age(avg, m * step_ns, byref(q), steps, None)
+    x = halvings * (m + steps)
+    least, most = avg * 2 ** -(x * 1.0036) - 2, avg * 2 ** -(x * 0.9964 - 2**-10)
+    assert least <= got <= most
 
 
 def test_ageing_ends_at_zero_and_never_grows():
-    lam, last = Scaled(40000, 20), AVG_MAX
+    q, last = aging(lam=Scaled(40000, 20)), AVG_MAX
     for t in range(0, 2**27, 2**17 + 1):
-        now = library().vm_average_age(AVG_MAX, t, lam)
+        now = library().vm_average_age(AVG_MAX, t, byref(q), 0, None)
         assert now <= last
         last = now
-    assert library().vm_average_age(AVG_MAX, 2**48 - 1, lam) == 0
-    assert library().vm_average_age(AVG_MAX, 0, lam) == AVG_MAX
+    assert library().vm_average_age(AVG_MAX, 2**48 - 1, byref(q), 0, None) == 0
+    assert library().vm_average_age(AVG_MAX, 0, byref(q), 0, None) == AVG_MAX
 
 
 def floyd(avg, q, w):
@@ -111,9 +119,7 @@ def test_at_a_steady_backlog_look_ahead_is_floyds_average_decimated():
 
 
 def test_idle_ages_from_the_later_of_departure_and_update():
-    q = queue(weight=Fraction(1, 50))
-    setattr(q, "lambda", Scaled(40000, 15))
-    lam = getattr(q, "lambda")
+    q = aging(step=12345678)
     wrap = 2**48
     times = [
         (1000, 5000, 90000),
@@ -126,15 +132,14 @@ def test_idle_ages_from_the_later_of_departure_and_update():
         before = model.decide(0, (50, 0, 0), time=update).avg
         aged = model.decide(0, (0, 9, 9), time=now, departed=(departed, now - 1, now - 1)).avg
         idle = (now - max(update, departed)) % wrap  # red and yellow do not count
-        assert aged == library().vm_average_age(before, idle, lam)
+        residue = u64()
+        assert aged == library().vm_average_age(before, idle, byref(q), 1, byref(residue))
         again = model.decide(0, (0, 0, 0), time=now + 700, departed=(departed, 0, 0)).avg
-        assert again == library().vm_average_age(aged, 700, lam)
+        assert again == library().vm_average_age(aged, 700, byref(q), 1, byref(residue))
 
 
 def test_a_clock_set_back_empties_the_average_of_an_empty_queue():
-    q = queue(weight=Fraction(1, 50))
-    setattr(q, "lambda", Scaled(40000, 15))
-    model = Model(q)
+    model = Model(aging())
     assert model.decide(0, (50, 0, 0), time=10**9).avg > 0
     assert model.decide(0, (0, 0, 0), time=10**9 - 1).avg == 0
 
@@ -162,25 +167,24 @@ def test_an_impossible_look_ahead_is_refused(n):
 
 
 def test_idle_time_counts_from_the_update_that_gave_the_base_or_a_later_departure():
-    q = queue(weight=Fraction(1, 50), update_depart=1)
-    setattr(q, "lambda", Scaled(40000, 12))
+    q = aging(lam=Scaled(40000, 12), update_depart=1)
     for departed, idle in ((1990, 14), (900, 1004)):
         model = Model(q)
         base = model.decide(0, (50, 0, 0), time=1000).avg
         model.depart(0, (0, 0, 0), time=2000)
         aged = model.decide(0, (0, 0, 0), time=2004, n=(2, 1, 1), departed=(departed, 0, 0)).avg
-        assert aged == library().vm_average_age(base, idle, getattr(q, "lambda"))
+        assert aged == library().vm_average_age(base, idle, byref(q), 1, None)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_no_idle_spell_is_forgotten_whatever_is_under_way(seed):
-    """Bursts at an empty queue, as close as a clock: each average is the first one aged by all the time since."""
-    from math import log2
+@pytest.mark.parametrize("step", [0, round(-log2(0.98) * 2**35)])
+def test_no_idle_spell_and_no_packet_is_forgotten_whatever_is_under_way(seed, step):
+    """Bursts at an empty queue, as close as a clock: each average is the first one aged by all the time and all the packets since.
 
+    Two things may still be to come: less than 2^-10 of the exponent, and the steps of packets that were under way, eleven at most.
+    """
     rng = random.Random(seed)
-    q = queue(weight=Fraction(1, 50))
-    setattr(q, "lambda", Scaled(40000, 25))  # halves in 860 us
-    model, time = Model(q), 10**6
+    model, time = Model(aging(lam=Scaled(40000, 25), step=step)), 10**6  # halves in 860 us
     first = model.decide(0, (30000, 0, 0), time=time).avg
     start, times = time, [time]
     time += 1000  # the first is written
@@ -188,18 +192,16 @@ def test_no_idle_spell_is_forgotten_whatever_is_under_way(seed):
         time += rng.choice([4, 4, 4, 8, 40, 4000, 400_000]) if rng.random() < 0.9 else 2_000_000
         n = 1 + sum(time - 20 <= past < time for past in times)
         got = model.decide(0, (0, 0, 0), time=time, n=(n, 1, 1), departed=(start, 0, 0)).avg
-        exact = first * 2 ** (-(time - start) * 40000 / 2**25 / 1024)
-        # Each ageing may lose up to a 1024th of a halving.
-        assert (
-            -0.01 < log2((got + 1000) / (exact + 1000)) < len(times) / 1024 + 0.01
-        ), f"after {time - start} ns, n {n}: {got}, exact {exact}"
+        x = ((time - start) * 40000 / 2**25 + len(times) * step / 2**25) / 1024
+        late = 2**-10 + 11 * step / 2**35
+        least, most = first * 2 ** -(x * 1.0036) - 1478, first * 2 ** -(max(0, x - late) * 0.9964)
+        assert least <= got <= most, f"after {time - start} ns, {len(times)} packets, n {n}"
         times.append(time)
 
 
 def test_a_packet_with_a_backlog_steps_whatever_is_under_way():
     """What made the backlog came long before it, and is in its base."""
-    q = queue(weight=Fraction(1, 50))
-    setattr(q, "lambda", Scaled(40000, 12))
+    q = aging(lam=Scaled(40000, 12))
     model = Model(q)
     model.decide(0, (50, 0, 0), time=1000)
     base = model.decide(0, (0, 0, 0), time=9000, departed=(1100, 0, 0)).avg

@@ -20,7 +20,8 @@ RATE = 10**9
 
 
 def queue(index, **fields):
-    record = {"index": index, "weight": [[256, 0]] * 6, "lambda": [65535, 0], "masks": [1, 2, 4], "unit_packets": 1}
+    record = {"index": index, "weight": [[256, 0]] * 6, "lambda": [65535, 0], "idle_step": 2**48 - 1}
+    record |= {"masks": [1, 2, 4], "unit_packets": 1}
     record |= {"update_depart": 0, "spacing": 0, "size_weight": [0, 0, 0], "ecn": 0, "limit_bytes": 2**27 - 1}
     record |= {"limit_packets": 2**27 - 1, "strict": 0, "priority": 0, "quantum": 1500, "cost": [0, 0], "burst_ns": 0}
     record |= {"curves": [{"drop": OFF, "ecn_own": 0}] * 3}

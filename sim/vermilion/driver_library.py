@@ -116,6 +116,7 @@ def load(path) -> ctypes.CDLL:
     for name, result, *taken in (
         ("weight", scaled, exact, u32),
         ("idle_decay", scaled, exact, u32, u64),
+        ("idle_step", u64, exact, scaled),
         ("inverse", scaled, u32),
         ("probability", u64, exact, u32),
         ("cost", scaled, u64),

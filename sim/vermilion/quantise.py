@@ -102,6 +102,7 @@ def queue_record(queue: Queue, port_rate: int, queues: int, marker: Marker | Non
         "name": queue.name,
         "weight": [list(pair(weight)) for weight in w.weight],
         "lambda": list(pair(getattr(w, "lambda"))),
+        "idle_step": w.idle_step,
         "masks": list(w.masks),
         "unit_packets": w.unit_packets,
         "update_depart": w.update_depart,

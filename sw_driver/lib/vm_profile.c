@@ -135,6 +135,7 @@ void vm_queue_convert(const struct vm_queue *q, const struct vm_port *port, stru
 	for (n = 0; n < VM_STAGES; n++)
 		w->weight[n] = vm_weight(q->weight, n + 1);
 	w->lambda = vm_idle_decay(q->weight, q->idle_packet_bytes, rate);
+	w->idle_step = vm_idle_step(q->weight, w->lambda);
 	w->unit_packets = q->unit_packets;
 	w->update_depart = q->update_depart;
 	w->spacing = q->spacing;

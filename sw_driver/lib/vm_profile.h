@@ -109,6 +109,7 @@ struct vm_marker_words {
 struct vm_queue_words {
 	struct vm_scaled weight[VM_STAGES];
 	struct vm_scaled lambda;
+	u64 idle_step; /* U48, see vm_idle_step() */
 	u32 masks[VM_COLOURS];
 	u32 unit_packets, update_depart, spacing;
 	u32 size_on;

@@ -95,6 +95,7 @@ static void service(struct walk *walk, const struct vm_queue_words *w)
 	put(walk, VM_REG_SHADOW_LIMIT_BYTES, w->limit_bytes);
 	put(walk, VM_REG_SHADOW_LIMIT_PACKETS, w->limit_packets);
 	put(walk, VM_REG_SHADOW_LAMBDA, scaled(w->lambda));
+	put_wide(walk, VM_REG_SHADOW_IDLE_STEP_LOW, VM_REG_SHADOW_IDLE_STEP_HIGH, w->idle_step);
 	put(walk, VM_REG_SHADOW_INV_MEAN_LEN, scaled(w->size));
 	for (n = 0; n < VM_STAGES; n++)
 		put(walk, VM_REG_SHADOW_WEIGHT(n), scaled(w->weight[n]));

@@ -31,27 +31,47 @@ struct vm_scaled vm_weight(struct vm_number w, unsigned int n)
 	return out.mant && !out.shift ? one : out;
 }
 
-struct vm_scaled vm_idle_decay(struct vm_number w, u32 packet_bytes, u64 rate)
+/* -log2(1-w) 2^(VM_LOG2_FRAC + VM_IDLE_FRAC); false at w = 1, where it has no value. */
+static bool decay_of_packet(struct vm_wide *out, struct vm_number w)
 {
-	const struct vm_scaled greatest = { (1u << VM_LAMBDA_MANT_BITS) - 1, 0 };
-	struct vm_wide log;
+	struct vm_wide rest;
 	struct vm_ratio x;
 
 	vm_ratio_of(&x, w);
 	if (!vm_wide_less(&x.num, &x.den))
-		return greatest;
-	log = x.den;
-	vm_wide_sub(&log, &x.num);
+		return false;
+	rest = x.den;
+	vm_wide_sub(&rest, &x.num);
 	x.num = x.den; /* 1 / (1-w) */
-	x.den = log;
-	vm_ratio_log2(&log, &x);
-	x.num = log;
+	x.den = rest;
+	vm_ratio_log2(out, &x);
+	vm_wide_shl(out, VM_IDLE_FRAC);
+	return true;
+}
+
+struct vm_scaled vm_idle_decay(struct vm_number w, u32 packet_bytes, u64 rate)
+{
+	const struct vm_scaled greatest = { (1u << VM_LAMBDA_MANT_BITS) - 1, 0 };
+	struct vm_ratio x;
+
+	if (!decay_of_packet(&x.num, w))
+		return greatest;
 	vm_wide_mul_u64(&x.num, rate);
-	vm_wide_shl(&x.num, VM_IDLE_FRAC);
 	vm_wide_set(&x.den, BYTE_NS);
 	vm_wide_mul_u64(&x.den, packet_bytes);
 	vm_wide_shl(&x.den, VM_LOG2_FRAC);
-	return vm_ratio_scaled(&x, VM_LAMBDA_MANT_BITS, VM_SHIFT_MAX, VM_NEAREST);
+	return vm_ratio_scaled(&x, VM_LAMBDA_MANT_BITS, VM_LAMBDA_SHIFT_MAX, VM_NEAREST);
+}
+
+u64 vm_idle_step(struct vm_number w, struct vm_scaled lambda)
+{
+	struct vm_ratio x;
+
+	if (!decay_of_packet(&x.num, w))
+		return ((u64)1 << VM_IDLE_STEP_BITS) - 1;
+	vm_wide_set(&x.den, 1);
+	vm_wide_shl(&x.den, VM_LOG2_FRAC);
+	return vm_ratio_fixed(&x, lambda.shift, VM_IDLE_STEP_BITS);
 }
 
 struct vm_scaled vm_inverse(u32 width)

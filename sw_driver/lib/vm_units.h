@@ -16,6 +16,8 @@
 #define VM_SIZE_MANT_BITS 16
 #define VM_COST_MANT_BITS 18
 #define VM_SHIFT_MAX 63
+#define VM_LAMBDA_SHIFT_MAX 48 /* so that a lane keeps all that an ageing leaves over */
+#define VM_IDLE_STEP_BITS 48
 #define VM_AVG_FRAC 16
 #define VM_IDLE_FRAC 10
 #define VM_POS_FRAC 24
@@ -39,6 +41,11 @@ struct vm_scaled vm_weight(struct vm_number w, unsigned int n);
  * bits a second. At w = 1 the greatest there is.
  */
 struct vm_scaled vm_idle_decay(struct vm_number w, u32 packet_bytes, u64 rate);
+
+/* What one packet that finds its queue empty takes from the average: -log2(1-w) in the unit in which the lane multiplies
+ * time by `lambda`'s mantissa, 2^-(10 + lambda.shift), to nearest, at most 2^48 - 1; that at w = 1.
+ */
+u64 vm_idle_step(struct vm_number w, struct vm_scaled lambda);
 
 /* 2^8 / width, rounded down so that a position on a segment stays below 1; (0, 0) for no width. */
 struct vm_scaled vm_inverse(u32 width);

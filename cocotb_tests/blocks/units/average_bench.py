@@ -44,6 +44,7 @@ class Bench:
         self.history = each(lambda: [0] * 6)  # averages by update
         self.updates = each(list)  # clocks of these
         self.times = each(lambda: [0] * 6)  # of these
+        self.remainders = each(lambda: [(0, 0)] * 6)  # behind these: residue and pending
         self.rom = [self.library.vm_age_rom(i) for i in range(1024)]
         self.clock, self.time = 0, 1000
         self.seen = Counter()
@@ -83,6 +84,7 @@ class Bench:
             idle.append(min([*spells, self.time - self.times[queue][e][-request_n[e]]]))
         request = Request(r.choice(kinds), queue, r.randrange(3), length, idle, mb.Queue.from_buffer_copy(record))
         request.n = request_n
+        request.remainder = [self.remainders[queue][e][-request_n[e]] for e in range(3)]
         (self.look if request.kind == LOOK else self.step)(request, backlog, left)
         return request
 
@@ -105,6 +107,9 @@ class Bench:
             self.seen["aged" if ages else "stepped"] += 1
             self.seen[f"n = {request.n[e]}"] += 1
             self.seen["greatest average"] += average.value == 2**43 - 1
+            newest = self.remainders[queue][e][-1]
+            aged = self.product(request, e) % 2**48, request.n[e] - 1
+            self.remainders[queue][e].append(aged if ages else newest)
             self.history[queue][e].append(average.value)
             self.updates[queue][e].append(self.clock)
             self.times[queue][e].append(self.time)
@@ -112,14 +117,24 @@ class Bench:
     def look(self, request, *_):
         for e in range(3):
             written = self.history[request.queue][e][-request.n[e]]
-            lam, ages = getattr(request.record, "lambda"), request.length[e] == 0
-            request.expected[e] = self.library.vm_average_age(written, request.idle[e], lam) if ages else written
+            ages = request.length[e] == 0
+            request.expected[e] = self.library.vm_average_age(written, *self.ageing(request, e)) if ages else written
             self.seen["looked, aged" if ages else "looked"] += 1
+
+    def product(self, request, e):
+        residue, pending = request.remainder[e]
+        lam, steps = getattr(request.record, "lambda"), pending + (request.kind == ARRIVAL)
+        return request.idle[e] * lam.m + residue % 2 ** min(48, lam.s) + steps * request.record.idle_step
+
+    def ageing(self, request, e):
+        """What an ageing of the request's estimator starts from, behind the average."""
+        residue, pending = request.remainder[e]
+        return request.idle[e], mb.byref(request.record), pending + (request.kind == ARRIVAL), mb.byref(mb.u64(residue))
 
     def decay(self, request, e):
         """What IdleAge makes of the spell."""
         lam = getattr(request.record, "lambda")
-        exponent = min(request.idle[e] * lam.m >> lam.s, 2**16 - 1)
+        exponent = min(self.product(request, e) >> lam.s, 2**16 - 1)
         return {"length": request.length[e], "factor": self.rom[exponent % 1024], "halvings": exponent // 1024}
 
     def drive(self, vectors, k):

@@ -35,6 +35,7 @@ class Books:
     def __init__(self):
         each = lambda value: [[value] * 3 for _ in range(QUEUES)]
         self.bytes, self.packets, self.left, self.thrown, self.updated = (each(0) for _ in range(5))
+        self.residue, self.pending = each(0), each(0)
 
     def add(self, packet, sign):
         self.bytes[packet["queue"]][packet["colour"]] += sign * packet["lenBytes"]
@@ -44,14 +45,17 @@ class Books:
 def config(random):
     lam = {"mant": any_size(random, 16), "shift": random.randrange(64)}
     masks = [random.randrange(8) for _ in range(3)]
-    return {"unitPackets": random.random() < 0.3, "masks": masks, "lambda": lam}
+    step = any_size(random, min(48, lam["shift"] + 14))
+    return {"unitPackets": random.random() < 0.3, "masks": masks, "lambda": lam, "idleStep": step}
 
 
 class Look:
     """One look, and what is to be seen; made in its clock from the books as they stand before this clock's events."""
 
-    def __init__(self, clock, queue, now, books, configs, rom, evicts, random):
+    def __init__(self, clock, queue, now, books, configs, rom, turns, random):
         self.clock, self.queue, self.time, self.config = clock, queue, now, configs[queue]
+        self.is_packet, self.ahead = int(random.random() < 0.8), [random.randint(1, 6) for _ in range(3)]
+        self.left_over, self.decided, evicts = [], [], not turns  # whether a remainder changed the exponent
         since = lambda at: (now - at) % TIME
         self.backlog = list(zip(books.bytes[queue], books.packets[queue]))
         gone = (books.left, books.thrown) if evicts else (books.left,)
@@ -63,8 +67,22 @@ class Look:
             sizes = (self.backlog[c][self.config["unitPackets"]] for c in counted)
             spell = min([since(books.updated[queue][e]), *(since(self.left[c]) for c in counted)])
             lam = self.config["lambda"]
-            exponent = min(spell * lam["mant"] >> lam["shift"], 2**16 - 1)
+            residue = books.residue[queue][e] % 2 ** min(48, lam["shift"])
+            steps = books.pending[queue][e] + self.is_packet
+            product = spell * lam["mant"] + residue + steps * self.config["idleStep"]
+            exponent = min(product >> lam["shift"], 2**16 - 1)
             self.seen.append((min(sum(sizes), 2**27 - 1), rom[exponent % 1024], exponent // 1024))
+            self.left_over.append((product % 2**48, 0 if turns else self.ahead[e] - 1))
+            alone = spell * lam["mant"] + self.is_packet * self.config["idleStep"]
+            self.decided.append(exponent != min(alone >> lam["shift"], 2**16 - 1))
+
+    def tell(self, books):
+        """What this look's update leaves in the books."""
+        for e in range(3):
+            if self.update[e]:
+                books.updated[self.queue][e] = self.time
+                if self.is_packet and self.seen[e][0] == 0:
+                    books.residue[self.queue][e], books.pending[self.queue][e] = self.left_over[e]
 
 
 @cocotb.test()
@@ -89,22 +107,23 @@ async def what_averages_see_is_of_the_looks_own_clock(dut):
 
         # Updates of earlier looks that this clock's look may see.
         old = looks.get(clock - form.visible)
-        for e in range(3):
-            if old and old.update[e]:
-                books.updated[old.queue][e] = old.time
+        if old:
+            old.tell(books)
         if clock >= next_look and random.random() < 0.9:
             queue = random.choice(here)
-            looks[clock] = Look(clock, queue, now, books, configs, rom, not form.turns, random)
+            looks[clock] = Look(clock, queue, now, books, configs, rom, form.turns, random)
             next_look = clock + form.apart + (random.randrange(6) if random.random() < 0.3 else 0)
             seen["looks a clock behind an event of their queue"] += seen["event", clock - 1, queue]
         look = looks.get(clock)
         dut.look_start.value = look is not None
         dut.look_queue.value = look.queue if look else random.randrange(QUEUES)
         dut.look_time.value = look.time if look else random.getrandbits(48)
+        dut.look_isPacket.value = look.is_packet if look else random.randrange(2)
         asked = looks.get(clock - 1)
         ports(dut, "look_config", asked.config if asked else config(random))
         told = looks.get(clock - form.update)
         ports(dut, "look_update", told.update if told else [0 if not form.turns else 1] * 3)
+        ports(dut, "look_ahead", told.ahead if told else [random.randint(1, 6) for _ in range(3)])
 
         # Events, and what they change from the next clock on.
         admitted = None
@@ -133,6 +152,7 @@ async def what_averages_see_is_of_the_looks_own_clock(dut):
                 ), f"look of clock {at.clock}, queue {at.queue}, estimator {e}: {got}, {at.seen[e]}"
                 seen["an empty queue" if got[0] == 0 else "a length"] += 1
                 seen["aged by part"] += 0 < got[2] < 63
+                seen["a remainder decides"] += at.decided[e]
             at = looks.get(clock - form.backlog[e])
             if at:
                 got = value(f"backlog_{e}_bytes"), value(f"backlog_{e}_packets")
@@ -154,7 +174,7 @@ async def what_averages_see_is_of_the_looks_own_clock(dut):
         await FallingEdge(dut.clock)
     seen = {what: times for what, times in seen.items() if isinstance(what, str)}
     dut._log.info(f"{seen}")
-    assert len(seen) == 4 and min(seen.values()) > 200
+    assert len(seen) == 5 and min(seen.values()) > 200
     assert passed > WRAP or not form.turns, "no total wrapped"
 
 
@@ -166,7 +186,11 @@ async def a_reset_of_one_clock_leaves_no_backlog(dut):
     packet = {"queue": 0, "colour": 0, "lenBytes": 1 + length(random)}
     clears = 4 * 2 ** len(dut.look_queue)
     dut.look_start.value, dut.look_now.value, dut.look_time.value = 0, 1000, 1000
-    ports(dut, "look_config", {"unitPackets": False, "masks": [7] * 3, "lambda": {"mant": 0, "shift": 0}})
+    ports(
+        dut, "look_config", {"unitPackets": False, "masks": [7] * 3, "lambda": {"mant": 0, "shift": 0}, "idleStep": 0}
+    )
+    dut.look_isPacket.value = 0
+    ports(dut, "look_ahead", [1] * 3)
 
     async def clocks(count: int):
         for _ in range(count):

@@ -120,6 +120,7 @@ class RtlDecider : public Decider {
     VM_SCALED(average_weight_4, q.weight[4])
     VM_SCALED(average_weight_5, q.weight[5])
     VM_SCALED(average_lambda, q.lambda)
+    t.io_commit_bits_config_average_idleStep = q.idle_step;
     t.io_commit_bits_config_size_on = q.size_on != 0;
     VM_SCALED(size_invMeanLen, q.size)
     t.io_commit_bits_config_decide_spacing = q.spacing;

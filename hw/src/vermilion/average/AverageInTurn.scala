@@ -48,4 +48,5 @@ class AverageInTurn(p: LaneParams) extends Averaging(p) {
   averages.write(kept, Cat(queue, at.index(6)), written)
   averages.write(!sweep.done, sweep.address, written)
   io.ahead := VecInit(Seq.fill(Colour.Count)(1.U))
+  io.aheadNow := io.ahead
 }

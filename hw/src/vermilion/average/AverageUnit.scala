@@ -28,6 +28,7 @@ abstract class Averaging(p: LaneParams) extends Module {
     val average = Output(Vec(Colour.Count, UInt(AvgBits.W)))
     val own = Output(UInt(AvgBits.W)) // of `colour`
     val ahead = Output(Vec(Colour.Count, UInt(3.W))) // n, for the trace
+    val aheadNow = Output(Vec(Colour.Count, UInt(3.W))) // n, in the clock of the request
     val ready = Output(Bool())
   })
 }
@@ -145,6 +146,7 @@ class AverageUnit(p: LaneParams) extends Averaging(p) {
     average.write(!sweep.done, sweep.address, s6Average)
 
     io.average(e) := s6Average
+    io.aheadNow(e) := s1Ahead
     io.ahead(e) := Delay(s1Ahead, Latency - 1)
     s5Sum
   }

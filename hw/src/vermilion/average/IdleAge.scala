@@ -6,13 +6,22 @@ import vermilion.control.Scaled
 import vermilion.fixed.{Delay, ShiftDown}
 import vermilion.fixed.Formats._
 
-/** How far an average decays in an idle spell: (1-w)^(t/s) = 2^-(t lambda) (Floyd and Jacobson 1993, section 4).
+/** What an ageing starts from besides its idle time. */
+class AgeSteps extends Bundle {
+  val residue = UInt(IdleStepBits.W) // what the last ageing left over; bits from lambda.shift on are not looked at
+  val step = UInt(IdleStepBits.W) // what one packet adds
+  val steps = UInt(3.W) // so many packets, 0 to 6
+}
+
+/** How far an average decays at an empty queue: (1-w)^(t/s + steps) = 2^-x (Floyd and Jacobson 1993, section 4; docs/decisions/0016).
+  * {{{
+  *   P = t m + residue + steps step,   in 2^-(10 + shift) halvings
+  *   x = P >> shift, U6.10, saturating;   residue of the next ageing: the bits of P below that
+  *   factor 2^-halvings = rom(fraction of x) 2^-(whole of x),   rom(i) = round(2^17 2^(-i/1024))
+  * }}}
+  * So the sum of all x is that of all P: nothing is lost over many short spells. At saturation (x over 63.999) a U27.16 average is 0.
   *
-  * x = (t m) >> s, U6.10, saturating; the factor is `rom(fraction) 2^-integer` with rom(i) = round(2^17 2^(-i/1024)).
-  * The fraction is truncated to 10 bits, so the factor is at most 0.07 % too large (2^(1/1024) - 1).
-  * At saturation (x over 63.999) a U27.16 average is 0.
-  *
-  * Latency [[IdleAge.Latency]] clocks, one result a clock.
+  * Latency [[IdleAge.Latency]] clocks, one result a clock; `residue` is P's low 48 bits, in the clock of `factor`.
   *
   * @param inTurn a clock less, for lanes of 250 MHz: the shifted product addresses the table itself
   */
@@ -20,24 +29,31 @@ class IdleAge(inTurn: Boolean = false) extends Module {
   val io = IO(new Bundle {
     val idleNs = Input(UInt(TimeBits.W))
     val lambda = Input(new Scaled(LambdaMantBits, ShiftBits))
+    val from = Input(new AgeSteps)
     val factor = Output(UInt(18.W)) // U1.17
     val halvings = Output(UInt(6.W))
+    val residue = Output(UInt(IdleStepBits.W))
   })
   private val s1Time = Delay(io.idleNs)
   private val s1Lambda = Delay(io.lambda)
+  private val kept = VecInit((0 until IdleStepBits).map(i => io.lambda.shift > i.U)).asUInt
+  private val s1Residue = Delay(io.from.residue & kept)
+  private val s1Steps = Delay(io.from.step * io.from.steps)
   private val s2Product = Delay(s1Time * s1Lambda.mant)
   private val s2Shift = Delay(s1Lambda.shift)
-  private val s3Product = Delay(s2Product)
+  private val s2Added = Delay(s1Residue +& s1Steps)
+  private val s3Product = Delay(s2Product +& s2Added)
   private val s3Shift = Delay(s2Shift)
   private val s4Exponent =
     if (inTurn) ShiftDown.saturatedAlone(s3Product, s3Shift, IdleBits)
     else {
-      val s3Mask = Delay(ShiftDown.mask(s2Shift, TimeBits + LambdaMantBits, IdleBits))
+      val s3Mask = Delay(ShiftDown.mask(s2Shift, TimeBits + LambdaMantBits + 1, IdleBits))
       Delay(ShiftDown.saturated(s3Product, s3Shift, s3Mask, IdleBits))
     }
   private val rom = VecInit(IdleAge.rom.map(_.U(18.W)))
   io.factor := Delay(rom(s4Exponent(IdleFrac - 1, 0)))
   io.halvings := Delay(s4Exponent(IdleBits - 1, IdleFrac))
+  io.residue := Delay(s3Product(IdleStepBits - 1, 0), (if (inTurn) IdleAge.LatencyInTurn else IdleAge.Latency) - 3)
 }
 
 object IdleAge {

@@ -14,6 +14,7 @@ class LookConfig extends Bundle {
   val unitPackets = Bool()
   val masks = Vec(Colour.Count, UInt(Colour.Count.W))
   val lambda = new Scaled(LambdaMantBits, ShiftBits)
+  val idleStep = UInt(IdleStepBits.W)
 }
 
 object LookConfig {
@@ -22,6 +23,7 @@ object LookConfig {
     part.unitPackets := c.unitPackets
     part.masks := c.masks
     part.lambda := c.lambda
+    part.idleStep := c.idleStep
     part
   }
 }
@@ -31,6 +33,24 @@ class Seen extends Bundle {
   val length = UInt(LenBits.W) // masked backlog, bytes or packets
   val factor = UInt(18.W) // of an average of this queue, were the length 0: IdleAge
   val halvings = UInt(6.W)
+}
+
+/** What an ageing leaves over for the next one of its estimator.
+  *
+  * @param pendingBits 0 where no update is ever under way beside another
+  */
+class AgeRemainder(pendingBits: Int) extends Bundle {
+  val residue = UInt(IdleStepBits.W)
+  val pending = UInt(pendingBits.W) // updates that were under way: the average that was aged lacks their packets' steps
+
+  /** What the next ageing starts from; `isPacket`: it takes a step of its own. */
+  def steps(step: UInt, isPacket: Bool): AgeSteps = {
+    val from = Wire(new AgeSteps)
+    from.residue := residue
+    from.step := step
+    from.steps := pending + isPacket
+    from
+  }
 }
 
 /** The ports of a look at a queue. Which clock each belongs to is said by the form: [[QueueLook]], [[QueueLookInTurn]]. */
@@ -43,11 +63,15 @@ abstract class QueueLooking(p: LaneParams) extends Module {
     val start = Input(Bool()) // a look begins; where one can begin in every clock this is not asked
     val queue = Input(UInt(p.queueBits.W)) // in clock 0
     val time = Input(UInt(TimeBits.W)) // in clock 0: not before the last departure that is seen
+    val isPacket = Input(Bool()) // in clock 0: an empty queue ages by the packet, too, not by its idle time alone
     val config = Input(new LookConfig) // in clock 1
     val backlog = Output(Vec(Colour.Count, new Tally))
     val lastDeparture = Output(Vec(Colour.Count, UInt(TimeBits.W))) // or eviction
     val seen = Output(Vec(QueueLook.atOnce(p), new Seen))
-    val update = Input(Vec(Colour.Count, Bool())) // this one's packet changes these averages
+    val update = Input(Vec(Colour.Count, Bool())) // this one changes these averages
+    val ahead = Input(
+      Vec(Colour.Count, UInt(3.W))
+    ) // with `update`: n, 1 where one look is as far from the next as AverageInTurn wants
     val ready = Output(Bool())
   })
 }
@@ -59,6 +83,9 @@ abstract class QueueLooking(p: LaneParams) extends Module {
   * update that is written when this one reads its base ([[AverageUnit]]): the one that gave the base. So the spells of updates still under way
   * need no summing up, as they lie within t.
   *
+  * A spell's exponent is cut off at 2^-10, and an average that was begun with others under way lacks their packets' steps. Both are kept for the
+  * next ageing of that estimator ([[AgeRemainder]]), so nothing is lost over any number of spells, however short.
+  *
   * All times are ages modulo 2^48 ns, from `time` back. A clock set back makes a spell long, which empties the average of an empty queue.
   * {{{
   *   clock 0  queue, time          2  ages; config; backlog and departures for the trace     4..8  IdleAge
@@ -66,13 +93,15 @@ abstract class QueueLooking(p: LaneParams) extends Module {
   * }}}
   * `seen` in clock [[QueueLook.Latency]], `backlog` and `lastDeparture` in clock 2; one look a clock. What an update changes is told in clock
   * [[QueueLook.Latency]] of its own look. RAM: besides
-  * [[BacklogCounters]], a time per queue and estimator. `ready` is low for four times `queues` clocks after reset.
+  * [[BacklogCounters]], a time and a remainder per queue and estimator. `ready` is low for four times `queues` clocks after reset.
   */
 class QueueLook(p: LaneParams) extends QueueLooking(p) {
   import QueueLook._
   private val queue = Seq.iterate(io.queue, Latency + 1)(Delay(_))
   private val time = Seq.iterate(io.time, Latency)(Delay(_))
+  private val isPacket = Seq.iterate(io.isPacket, Latency + 1)(Delay(_))
   private val sweep = new SweepInit(p.queues)
+  private val isReady = sweep.done && !reset.asBool
 
   // -- clock 0: address the RAMs --
   private val counters = Module(new BacklogCounters(p))
@@ -96,16 +125,18 @@ class QueueLook(p: LaneParams) extends QueueLooking(p) {
   // -- clock 2: masks --
   private val s2Config = Delay(io.config)
   private val updated = Delay(
-    Mux(sweep.done && !reset.asBool, time(Latency - 1), 0.U)
+    Mux(isReady, time(Latency - 1), 0.U)
   ) // 0 by its reset while the arrays are cleared
   private val spells = IdleSpells.atOnce(s2Age)
   private val s3Lambda = Delay(s2Config.lambda)
+  private val s3IdleStep = Delay(s2Config.idleStep)
   for (e <- 0 until Colour.Count) {
     val mask = s2Config.masks(e)
     val lengths = Seq.tabulate(Colour.Count) { c =>
       Mux(mask(c), Mux(s2Config.unitPackets, io.backlog(c).packets, io.backlog(c).bytes), 0.U)
     }
-    io.seen(e).length := Delay(saturate(lengths.reduce(_ +& _), LenBits), Latency - 2)
+    val s3Length = Delay(saturate(lengths.reduce(_ +& _), LenBits))
+    io.seen(e).length := Delay(s3Length, Latency - 3)
 
     val which = spells.shortest(mask)
     val s3Any = Delay(mask.orR)
@@ -120,8 +151,18 @@ class QueueLook(p: LaneParams) extends QueueLooking(p) {
     val decay = Module(new IdleAge)
     decay.io.idleNs := Mux(!s3Any || s3UpdateAge < s3Age, s3UpdateAge, s3Age)
     decay.io.lambda := s3Lambda
+    val remainders = new ForwardingRam(p.queues, new AgeRemainder(pendingBits = 3))
+    decay.io.from := remainders.read(queue(2)).steps(s3IdleStep, isPacket(3))
     io.seen(e).factor := decay.io.factor
     io.seen(e).halvings := decay.io.halvings
+
+    // -- clock 8: what it leaves over --
+    val remainder = Wire(new AgeRemainder(pendingBits = 3))
+    remainder.residue := Mux(isReady, decay.io.residue, 0.U)
+    remainder.pending := Mux(isReady, io.ahead(e) - 1.U, 0.U)
+    val isAged = Delay(isPacket(3) && s3Length === 0.U, Latency - 3)
+    remainders.write(io.update(e) && isAged, queue(Latency), remainder)
+    remainders.write(!sweep.done, sweep.address, remainder)
   }
 }
 

@@ -19,8 +19,8 @@ import vermilion.stream.Colour
   * }}}
   * `evicted` is not looked at: an eviction comes as a departure.
   * `update` comes in clock [[QueueLookInTurn.Updated]] of its own look, and is in the next. For the trace `lastDeparture` stands from clock 2 of a look to
-  * clock 1 of the next, `backlog` of colour c from clock 5 + c to 4 + c. RAM: besides [[BacklogInTurn]], a time per queue and estimator. `ready` is low
-  * for four times `queues` clocks after reset.
+  * clock 1 of the next, `backlog` of colour c from clock 5 + c to 4 + c. RAM: besides [[BacklogInTurn]], a time and a remainder per queue and estimator.
+  * `ready` is low for four times `queues` clocks after reset.
   */
 class QueueLookInTurn(p: LaneParams) extends QueueLooking(p) {
   import QueueLookInTurn._
@@ -30,6 +30,7 @@ class QueueLookInTurn(p: LaneParams) extends QueueLooking(p) {
   assert(!io.start || !at.within(1, 7), "a look within eight clocks of another")
   private val queue = at.held(0, io.queue)
   private val time = at.held(0, io.time)
+  private val isPacket = at.held(0, io.isPacket)
   private val config = at.held(1, io.config)
 
   private val counters = Module(new BacklogInTurn(p))
@@ -51,6 +52,9 @@ class QueueLookInTurn(p: LaneParams) extends QueueLooking(p) {
   updates.write(isUpdated, Cat(pastQueue, at.index(Updated)), pastTime)
   updates.write(!sweep.done, sweep.address, pastTime)
   private val s3Updated = updates.read(Cat(queue, at.index(2))) // addressed in clocks 2 to 4
+  private val remainders =
+    new ForwardingRam((p.queues * 4).max(SnapshotRam.BlockDepth), new AgeRemainder(pendingBits = 0))
+  private val s4Remainder = Delay(remainders.read(Cat(queue, at.index(2))))
 
   // -- clocks 1 to 3: ages, two subtracts for six --
   private def age(since: UInt): UInt = wrap(time - since, TimeBits)
@@ -77,6 +81,7 @@ class QueueLookInTurn(p: LaneParams) extends QueueLooking(p) {
   private val decay = Module(new IdleAge(inTurn = true))
   decay.io.idleNs := Mux(!s4Any || s4UpdateAge < s4Age, s4UpdateAge, s4Age)
   decay.io.lambda := config.lambda
+  decay.io.from := s4Remainder.steps(config.idleStep, isPacket)
   io.seen(0).factor := decay.io.factor
   io.seen(0).halvings := decay.io.halvings
 
@@ -92,6 +97,14 @@ class QueueLookInTurn(p: LaneParams) extends QueueLooking(p) {
     length
   }
   io.seen(0).length := Delay(saturate(VecInit(lengths)(at.index(7)), LenBits))
+
+  // -- clocks 10 to 12: what each ageing leaves over; nothing is under way beside it --
+  private val remainder = Wire(new AgeRemainder(pendingBits = 0))
+  remainder.residue := Mux(clearing, 0.U, Delay(decay.io.residue, Updated - Latency))
+  remainder.pending := 0.U
+  private val isAged = Delay(io.seen(0).length === 0.U, Updated - Latency) && at.held(7, isPacket)
+  remainders.write(isUpdated && isAged, Cat(pastQueue, at.index(Updated)), remainder)
+  remainders.write(!sweep.done, sweep.address, remainder)
 }
 
 object QueueLookInTurn {

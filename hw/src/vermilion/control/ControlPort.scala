@@ -128,6 +128,8 @@ class ControlPort(p: LaneParams) extends Module {
   config.average.masks(Colour.Red) := R.ShadowFlags.maskRed(flags)
   for (n <- 0 until EwmaStages) factor(config.average.weight(n), R.ShadowWeight, n)
   factor(config.average.lambda, R.ShadowLambda)
+  private val idleStepLow = shadow(R.ShadowIdleStepLow)
+  config.average.idleStep := Cat(shadow(R.ShadowIdleStepHigh)(IdleStepBits - 33, 0), idleStepLow)
   config.decide.ecn := R.ShadowFlags.ecn(flags)
   config.decide.spacing := R.ShadowFlags.spacing(flags)
   config.size.on := R.ShadowFlags.sizeWeight(flags)

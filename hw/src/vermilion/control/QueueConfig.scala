@@ -55,6 +55,7 @@ class AverageConfig extends Bundle {
   val masks = Vec(Colour.Count, UInt(Colour.Count.W))
   val weight = Vec(EwmaStages, new Scaled(WeightMantBits, WeightExpBits))
   val lambda = new Scaled(LambdaMantBits, ShiftBits)
+  val idleStep = UInt(IdleStepBits.W)
 }
 
 /** Does a packet's size weight its probability, and one over the mean size. */

@@ -41,6 +41,11 @@ object Formats {
   val IdleFrac = 10
   val IdleBits = 16
 
+  /** What one arrival at an empty queue adds to x, in the unit of t lambda.mant: 2^-(10 + lambda.shift); and as many bits of x, below 2^-10, that an
+    * ageing leaves over for the next one.
+    */
+  val IdleStepBits = 48
+
   /** Size ratio L / L_mean, U8.12. */
   val RatioFrac = 12
   val RatioBits = 20

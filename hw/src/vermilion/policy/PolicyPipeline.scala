@@ -204,6 +204,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   look.io.start := at(lookAt).valid
   look.io.queue := at(lookAt).bits.entry.queue
   look.io.time := at(lookAt).bits.time
+  look.io.isPacket := at(lookAt).bits.isPacket
   look.io.config := lookConfig.read(at(lookAt).bits.entry.queue)
 
   // -- stage 1: which averages the packet changes --
@@ -215,6 +216,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
     stages(1).valid && s1Updates && s1Config.masks(e)(s1.entry.colour)
   })
   look.io.update := s1Update
+  look.io.ahead := averages.io.aheadNow
 
   // -- up to stage 6: averages --
   private val asked = at(stepRead + 1)
