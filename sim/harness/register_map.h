@@ -143,8 +143,8 @@ constexpr uint32_t shadow_marker_flow_average() { return 0x0190; }
 constexpr uint32_t shadow_marker_flow_ages() { return 0x0194; }
 constexpr Field kShadowMarkerFlowAgesIdle{15, 0};
 constexpr Field kShadowMarkerFlowAgesHalfOpen{31, 16};
-constexpr uint32_t shadow_idle_step_low() { return 0x01f0; }
-constexpr uint32_t shadow_idle_step_high() { return 0x01f4; }
+constexpr uint32_t shadow_idle_step_low() { return 0x0198; }
+constexpr uint32_t shadow_idle_step_high() { return 0x019c; }
 constexpr uint32_t shadow_colour_curve_flags(uint32_t i, uint32_t j) { return 0x0200 + 0x100 * i + 0x40 * j; }
 constexpr Field kShadowColourCurveFlagsOn{0, 0};
 constexpr Field kShadowColourCurveFlagsSlope1One{8, 8};

@@ -99,6 +99,11 @@ class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
   /** The chain, from the RAM to the word that is read first. What follows a word is the next one, or else the next row. */
   private def chain(): Unit = {
     val indices = chained.keys.toSeq.sorted
+    for (index <- indices)
+      require(
+        index % (1 << RowBits) == 0 || chained.contains(index - 1),
+        s"register ${4 * index} is loaded, and the one before it is not; legal is a run from the beginning of a row of ${4 << RowBits} bytes"
+      )
     def table(holds: Int => Boolean): Bool =
       ConstantTable(Seq.tabulate(Words)(i => BigInt(if (holds(i)) 1 else 0)), 1)(loadAt).asBool
     val hasNext = table(i => chained.contains(i + 1) && (i + 1) % (1 << RowBits) != 0)

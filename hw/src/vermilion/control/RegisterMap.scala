@@ -234,9 +234,9 @@ object RegisterMap {
     val halfOpen = Field(31, 16)
   }
 
-  object ShadowIdleStepLow extends Register(0x01f0, BigInt("ffffffff", 16))
+  object ShadowIdleStepLow extends Register(0x0198, BigInt("ffffffff", 16))
 
-  object ShadowIdleStepHigh extends Register(0x01f4, BigInt("ffff", 16))
+  object ShadowIdleStepHigh extends Register(0x019c, BigInt("ffff", 16))
 
   object ShadowColourCurveFlags extends Register(0x0200, BigInt("701", 16), 0x100, 0x40) {
     val on = Field(0, 0)
