@@ -8,9 +8,16 @@ import vermilion.fixed.Formats._
 
 /** What an ageing starts from besides its idle time. */
 class AgeSteps extends Bundle {
-  val residue = UInt(IdleStepBits.W) // what the last ageing left over; bits from lambda.shift on are not looked at
+  val residue = UInt(IdleStepBits.W) // what the last ageing left over, in the bits of `kept`
+  val kept = UInt(IdleStepBits.W) // AgeSteps.kept of lambda.shift
   val step = UInt(IdleStepBits.W) // what one packet adds
   val steps = UInt(3.W) // so many packets, 0 to 6
+}
+
+object AgeSteps {
+
+  /** A one for each bit below `shift`. */
+  def kept(shift: UInt): UInt = VecInit((0 until IdleStepBits).map(i => shift > i.U)).asUInt
 }
 
 /** How far an average decays at an empty queue: (1-w)^(t/s + steps) = 2^-x (Floyd and Jacobson 1993, section 4; docs/decisions/0016).
@@ -21,7 +28,7 @@ class AgeSteps extends Bundle {
   * }}}
   * So the sum of all x is that of all P: nothing is lost over many short spells. At saturation (x over 63.999) a U27.16 average is 0.
   *
-  * Latency [[IdleAge.Latency]] clocks, one result a clock; `residue` is P's low 48 bits, in the clock of `factor`.
+  * Latency [[IdleAge.Latency]] clocks, one result a clock; `product` already after [[IdleAge.Product]].
   *
   * @param inTurn a clock less, for lanes of 250 MHz: the shifted product addresses the table itself
   */
@@ -32,16 +39,16 @@ class IdleAge(inTurn: Boolean = false) extends Module {
     val from = Input(new AgeSteps)
     val factor = Output(UInt(18.W)) // U1.17
     val halvings = Output(UInt(6.W))
-    val residue = Output(UInt(IdleStepBits.W))
+    val product = Output(UInt(IdleStepBits.W)) // P's low bits: the residue of the next ageing
   })
   private val s1Time = Delay(io.idleNs)
   private val s1Lambda = Delay(io.lambda)
-  private val kept = VecInit((0 until IdleStepBits).map(i => io.lambda.shift > i.U)).asUInt
-  private val s1Residue = Delay(io.from.residue & kept)
+  private val s1Residue = Delay(io.from.residue)
+  private val s1Kept = Delay(io.from.kept)
   private val s1Steps = Delay(io.from.step * io.from.steps)
   private val s2Product = Delay(s1Time * s1Lambda.mant)
   private val s2Shift = Delay(s1Lambda.shift)
-  private val s2Added = Delay(s1Residue +& s1Steps)
+  private val s2Added = Delay(s1Steps +& (s1Residue & s1Kept))
   private val s3Product = Delay(s2Product +& s2Added)
   private val s3Shift = Delay(s2Shift)
   private val s4Exponent =
@@ -53,12 +60,13 @@ class IdleAge(inTurn: Boolean = false) extends Module {
   private val rom = VecInit(IdleAge.rom.map(_.U(18.W)))
   io.factor := Delay(rom(s4Exponent(IdleFrac - 1, 0)))
   io.halvings := Delay(s4Exponent(IdleBits - 1, IdleFrac))
-  io.residue := Delay(s3Product(IdleStepBits - 1, 0), (if (inTurn) IdleAge.LatencyInTurn else IdleAge.Latency) - 3)
+  io.product := s3Product(IdleStepBits - 1, 0)
 }
 
 object IdleAge {
   val Latency = 5
   val LatencyInTurn: Int = Latency - 1
+  val Product = 3
 
   /** round(2^17 2^(-i/1024)), i = 0..1023; no entry lies near enough to a half for a double to round it wrongly. */
   val rom: Seq[Int] = Seq.tabulate(1024)(i => math.round(131072.0 * math.pow(2.0, -i / 1024.0)).toInt)

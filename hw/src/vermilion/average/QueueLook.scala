@@ -44,9 +44,10 @@ class AgeRemainder(pendingBits: Int) extends Bundle {
   val pending = UInt(pendingBits.W) // updates that were under way: the average that was aged lacks their packets' steps
 
   /** What the next ageing starts from; `isPacket`: it takes a step of its own. */
-  def steps(step: UInt, isPacket: Bool): AgeSteps = {
+  def steps(step: UInt, kept: UInt, isPacket: Bool): AgeSteps = {
     val from = Wire(new AgeSteps)
     from.residue := residue
+    from.kept := kept
     from.step := step
     from.steps := pending + isPacket
     from
@@ -130,6 +131,7 @@ class QueueLook(p: LaneParams) extends QueueLooking(p) {
   private val spells = IdleSpells.atOnce(s2Age)
   private val s3Lambda = Delay(s2Config.lambda)
   private val s3IdleStep = Delay(s2Config.idleStep)
+  private val s3Kept = Delay(AgeSteps.kept(s2Config.lambda.shift))
   for (e <- 0 until Colour.Count) {
     val mask = s2Config.masks(e)
     val lengths = Seq.tabulate(Colour.Count) { c =>
@@ -152,13 +154,13 @@ class QueueLook(p: LaneParams) extends QueueLooking(p) {
     decay.io.idleNs := Mux(!s3Any || s3UpdateAge < s3Age, s3UpdateAge, s3Age)
     decay.io.lambda := s3Lambda
     val remainders = new ForwardingRam(p.queues, new AgeRemainder(pendingBits = 3))
-    decay.io.from := remainders.read(queue(2)).steps(s3IdleStep, isPacket(3))
+    decay.io.from := remainders.read(queue(2)).steps(s3IdleStep, s3Kept, isPacket(3))
     io.seen(e).factor := decay.io.factor
     io.seen(e).halvings := decay.io.halvings
 
     // -- clock 8: what it leaves over --
     val remainder = Wire(new AgeRemainder(pendingBits = 3))
-    remainder.residue := Mux(isReady, decay.io.residue, 0.U)
+    remainder.residue := Delay(Mux(isReady, Delay(decay.io.product, IdleAge.Latency - IdleAge.Product - 1), 0.U))
     remainder.pending := Mux(isReady, io.ahead(e) - 1.U, 0.U)
     val isAged = Delay(isPacket(3) && s3Length === 0.U, Latency - 3)
     remainders.write(io.update(e) && isAged, queue(Latency), remainder)

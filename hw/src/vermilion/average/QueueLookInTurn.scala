@@ -54,7 +54,8 @@ class QueueLookInTurn(p: LaneParams) extends QueueLooking(p) {
   private val s3Updated = updates.read(Cat(queue, at.index(2))) // addressed in clocks 2 to 4
   private val remainders =
     new ForwardingRam((p.queues * 4).max(SnapshotRam.BlockDepth), new AgeRemainder(pendingBits = 0))
-  private val s4Remainder = Delay(remainders.read(Cat(queue, at.index(2))))
+  // Addressed a clock later, in clocks 3 to 5, so it is written by then: nothing is forwarded.
+  private val s4Remainder = remainders.glance(Cat(queue, at.index(3)))
 
   // -- clocks 1 to 3: ages, two subtracts for six --
   private def age(since: UInt): UInt = wrap(time - since, TimeBits)
@@ -81,7 +82,7 @@ class QueueLookInTurn(p: LaneParams) extends QueueLooking(p) {
   private val decay = Module(new IdleAge(inTurn = true))
   decay.io.idleNs := Mux(!s4Any || s4UpdateAge < s4Age, s4UpdateAge, s4Age)
   decay.io.lambda := config.lambda
-  decay.io.from := s4Remainder.steps(config.idleStep, isPacket)
+  decay.io.from := s4Remainder.steps(config.idleStep, at.held(2, AgeSteps.kept(config.lambda.shift)), isPacket)
   io.seen(0).factor := decay.io.factor
   io.seen(0).halvings := decay.io.halvings
 
@@ -100,7 +101,7 @@ class QueueLookInTurn(p: LaneParams) extends QueueLooking(p) {
 
   // -- clocks 10 to 12: what each ageing leaves over; nothing is under way beside it --
   private val remainder = Wire(new AgeRemainder(pendingBits = 0))
-  remainder.residue := Mux(clearing, 0.U, Delay(decay.io.residue, Updated - Latency))
+  remainder.residue := Delay(Mux(clearing, 0.U, Delay(decay.io.product, Updated - 5 - IdleAge.Product)))
   remainder.pending := 0.U
   private val isAged = Delay(io.seen(0).length === 0.U, Updated - Latency) && at.held(7, isPacket)
   remainders.write(isUpdated && isAged, Cat(pastQueue, at.index(Updated)), remainder)
