@@ -90,7 +90,7 @@ SPACINGS = [4, 8, 20, 24, 28, 1000, 10**6, 3600 * 10**9]  # ns: one a cycle to o
 @pytest.mark.parametrize("spacing", SPACINGS)
 @pytest.mark.parametrize("weight", [2**-15, 0.0012, 0.002, 0.02, 0.25, 0.9])
 def test_an_empty_queue_falls_below_any_threshold_within_k_over_w_packets(spacing, weight):
-    """k = ln(start / threshold) and the bounds above; twelve packets more, as eleven steps may still be to come where packets are a cycle apart."""
+    """k = ln(start / threshold) and the bounds above; six packets more, as five steps may still be to come where packets are a cycle apart."""
     rng = random.Random(f"{spacing} {weight}")
     slowest = weight < 0.001
     for _ in range(1 if slowest else 5):
@@ -104,7 +104,7 @@ def test_an_empty_queue_falls_below_any_threshold_within_k_over_w_packets(spacin
         fill(model, start, time)
         time += 1000
         k = log(start / threshold) * (1 + RELATIVE) + HALVINGS * log(2)
-        most = ceil(k / weight) + 12
+        most = ceil(k / weight) + 6
         for packets in range(1, most + 1):
             time += spacing
             n = min(packets, 1 + 20 // spacing)

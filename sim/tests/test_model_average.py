@@ -181,7 +181,7 @@ def test_idle_time_counts_from_the_update_that_gave_the_base_or_a_later_departur
 def test_no_idle_spell_and_no_packet_is_forgotten_whatever_is_under_way(seed, step):
     """Bursts at an empty queue, as close as a clock: each average is the first one aged by all the time and all the packets since.
 
-    Two things may still be to come: less than 2^-10 of the exponent, and the steps of packets that were under way, eleven at most.
+    Two things may still be to come: less than 2^-10 of the exponent, and the steps of packets that were under way, five at most.
     """
     rng = random.Random(seed)
     model, time = Model(aging(lam=Scaled(40000, 25), step=step)), 10**6  # halves in 860 us
@@ -193,7 +193,7 @@ def test_no_idle_spell_and_no_packet_is_forgotten_whatever_is_under_way(seed, st
         n = 1 + sum(time - 20 <= past < time for past in times)
         got = model.decide(0, (0, 0, 0), time=time, n=(n, 1, 1), departed=(start, 0, 0)).avg
         x = ((time - start) * 40000 / 2**25 + len(times) * step / 2**25) / 1024
-        late = 2**-10 + 11 * step / 2**35
+        late = 2**-10 + 5 * step / 2**35
         least, most = first * 2 ** -(x * 1.0036) - 1478, first * 2 ** -(max(0, x - late) * 0.9964)
         assert least <= got <= most, f"after {time - start} ns, {len(times)} packets, n {n}"
         times.append(time)

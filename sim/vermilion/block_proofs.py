@@ -231,7 +231,25 @@ COUNTERS = {
     ),
 }
 
+AGEING = {
+    "frozen": Fault(
+        "what an ageing leaves over is dropped",
+        "IdleAge",
+        r"s1Residue <= [^;]*;",
+        "s1Residue <= 48'h0;",
+    ),
+    "pending": Fault(
+        "the steps of packets in the pipeline are dropped",
+        "QueueLook",
+        r"remainder_pending = isReady \? [^;]*;",
+        "remainder_pending = 3'h0;",
+    ),
+}
+
 PROOFS = {
+    "ageing": Proof(
+        "averages of empty queues: none stands still, every packet's step is taken once", 9, 30, False, AGEING
+    ),
     "queues": Proof(
         "queue manager: no packet lost or doubled, order of every queue, awake exactly when it holds one",
         3,

@@ -174,6 +174,9 @@ object QueueLook {
   val Latency: Int = 3 + IdleAge.Latency
   require(Latency - 2 == EwmaStages, "an update's time is seen with another average than its own")
 
+  /** From a look to the first one that sees what it updates. */
+  val Visible: Int = EwmaStages
+
   /** Estimators that are shown in one clock. */
   def atOnce(p: LaneParams): Int = if (p.inTurn) 1 else Colour.Count
 

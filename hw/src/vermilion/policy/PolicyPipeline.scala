@@ -59,7 +59,6 @@ class PolicyPipeline(p: LaneParams) extends Module {
   /** In builds with the victim search, in place of `enqueue` and `refused`. */
   val contests = Option.when(p.victims != 0)(IO(new ContestPorts(p)))
   private val settle = PolicyPipeline.settling(p)
-
   private val slots = Module(new SlotSource(p))
   private val look = Module(QueueLook.of(p))
   private val averages = Module(AverageUnit.of(p))

@@ -2,6 +2,7 @@ package vermilion.formal
 
 import _root_.circt.stage.ChiselStage
 import chisel3.RawModule
+import vermilion.average.QueueLookChecks
 import vermilion.control.AxiLiteChecks
 import vermilion.fixed.ForwardingRam
 import vermilion.queue._
@@ -29,6 +30,7 @@ object BlockProofs {
     "scheduler-in-turn" -> (() =>
       new Proof(new EgressChecks(new SmallLane(queues = 2, cells = 4, slotClocks = 8), EgressBounds.InTurn))(_.free)
     ),
+    "ageing" -> (() => new Proof(new QueueLookChecks(lane))(_.free)),
     "counters" -> (() => new Proof(new RecordRamChecks(queues = 2, slots = 2, bits = 2))(_.free))
   )
 }
