@@ -45,31 +45,32 @@ HEADS += ["nearest: lost", "of them evicted", "kB", "no d", "mean d", "slots"]
 
 INTRODUCTION = """# What distance drops save
 
-Made by `./vermilion distance-drops --publish CAPTURE...`. Captures back to back at 12.5 Mbit/s into a port of 10 Mbit/s: one queue, distances inferred from
-TTLs. First the arriving packet is lost, then the nearest: `victim = "nearest"` ([distance-drops.md](../distance-drops.md)).
-Consumed slots are the sum of distance times losses: the hops that were travelled for nothing, as far as distances are true. Losses without a distance, *no d* in the tables, are not in
-it: what is not IP, multicast, broadcast. `default` is the project's own capture; the others
-are real traffic, with the TTLs that it came with, from the test data of the nDPI project, which is not shipped here. In `default` and `gnutella` next to nobody has come
-any hop, so there is nothing to save there.
+Made by `./vermilion distance-drops --publish CAPTURE...`. Each capture is sent back to back at 12.5 Mbit/s into a port of 10 Mbit/s with one queue.
+Distances are inferred from TTLs. The first run drops the arriving packet, the second the nearest one: `victim = "nearest"`
+([distance-drops.md](../distance-drops.md)). `default` is the project's own capture. The others are real traffic with the TTLs that it came with, from the test
+data of the nDPI project, which is not shipped here.
 
-**What is claimed**: on every capture that loses 100 packets or more, the nearest's loss wastes fewer hops than the arriving packet's, or both waste none: with either weight once the
-average has settled, and in the tail-drop form. A capture that is too short for that is sent again and again (*passes*), until it has 20 / w packets, 20 times what the average remembers.
-`sim/tests/test_distance_drops.py` holds it to that.
+* *slots*: wasted hops, the sum of distance times losses. *no d*: losses without a distance (not IP, multicast, broadcast), which are not in that sum.
+* *passes*: a short capture is sent again and again until it has 20 / w packets, 20 times what the average remembers.
+* In `default` and `gnutella` hardly any packet has travelled a hop, so there is nothing to save.
 
-A capture is not a reaction: its senders do not slow down. Who is nearest in these captures is mostly the capturing host itself, with d = 0, and much of what it
-sends are acknowledgements. A lost acknowledgement frees less of the port's time than a lost segment, so more packets are lost where near ones are short
-(netflix, reddit, wechat); what is lost in bytes is about the same once the average has settled.
+**What is claimed**: on every capture that loses 100 packets or more, dropping the nearest packet wastes fewer hops than dropping the arriving one, or both waste
+none. This holds for both weights once the average has settled, and for the tail-drop form. `sim/tests/test_distance_drops.py` checks it.
+
+The senders in a capture do not slow down. The nearest packets in these captures are mostly those of the capturing host itself, with d = 0, and many of them are
+acknowledgements. A lost acknowledgement frees less of the port's time than a lost segment. So more packets are lost where near packets are short (netflix,
+reddit, wechat). The lost bytes are about the same once the average has settled.
+
+**What changed**: until November 2026 the average of an empty queue could stand still ([decision 16](../decisions/0016-ageing-keeps-its-remainder.md)). With a
+weight of 0.002, RED then went on dropping from empty queues: gnutella lost 4,760 packets instead of 2,802. Netflix, sent once, wasted more hops with the nearest
+packet (1,027) than with the arriving one (803). This page blamed the weight. With the average mended it is 618 against 758.
 """
 TEXT = {
     "RED, weight 0.02": "Gentle RED over packets (10, 50, 0.1).",
     "RED, weight 0.002": "The same curve; an average that remembers 500 packets.",
-    ONE_PASS: """The same again, each capture once: a warning and no claim. With three to ten times as many packets as the average remembers, what is compared is how it
-rises from 0 and overshoots. Netflix wastes more hops with the nearest than with the arriving packet here, and its trace says why. The queue keeps the long packets and holds more of
-them, so the average of packets peaks at 98 instead of 79, and is still far above `max` when the queue has long run empty. A contest in an empty queue, or in one of a
-single packet, which is the scheduler's, has no candidate but the arriving packet, however far that has come. About 85 packets were lost so, with seven tenths of all slots; with the
-arriving packet it was 8, with 20 slots. It is the overshoot and not who was chosen: those who were evicted wasted a third of what the arriving ones
-did. In the table above the same traffic goes on, and the first pass hardly counts.""",
-    "tail drop": f"A limit of {TAIL['limit_packets']}; the nearest of the last {WINDOW} pays.",
+    ONE_PASS: """The same again, each capture once: shown and not claimed. A capture holds three to ten times as many packets as the average remembers, so this compares how
+the average rises from 0, overshoots and comes down. A queue of one packet has no candidate but the arriving packet, whatever its distance.""",
+    "tail drop": f"A limit of {TAIL['limit_packets']}; the nearest of the last {WINDOW} is dropped.",
 }
 
 

@@ -363,8 +363,7 @@ async def a_look_sees_the_average_aged_to_its_moment(dut):
             await bench.play(1, 0, 0)
         got, read = [int(getattr(dut, f"io_live_bits_{e}").value) for e in range(3)], mb.u64()
         assert mb.library().vm_average_aged(bench.model, 0, 0, 1, idle, mb.byref(read)) == 0
-        assert got == [read.value] * 3, f"idle for {idle} ns: {got}"
-        assert idle > 1000 or read.value > stored.value * 0.9
+        assert got == [read.value] * 3 and (idle > 1000 or got[0] > stored.value * 0.9), f"idle for {idle} ns: {got}"
     assert got == [0, 0, 0]
     await bench.finish()
 

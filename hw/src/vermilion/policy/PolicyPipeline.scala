@@ -317,8 +317,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   io.refused.bits.cells := done.meta.cells
 
   // -- settled: it is known who is in the queue; in builds without the victim search at once --
-  private val leaving = decided || carries(latency, Slot.Refresh)
-  private val leavingLater = Seq.iterate(leaving, settle + 1)(RegNext(_, false.B))
+  private val leavingLater =
+    Seq.iterate(decided || carries(latency, Slot.Refresh), settle + 1)(RegNext(_, false.B))
   private val outcome = Wire(new Outcome(VictimParams.of(p)))
   private val settledContest = Delay(contested && decided, settle)
   private val own = Wire(new Counted(p))
