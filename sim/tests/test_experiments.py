@@ -3,10 +3,6 @@ queue disc against the model by itself."""
 
 import json
 import math
-import os
-import subprocess
-import sys
-import time
 from bisect import bisect_left
 from ctypes import byref, c_char_p, create_string_buffer
 from pathlib import Path
@@ -40,15 +36,17 @@ def ask(program, folder, asked):
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_settings_file_is_complete(name):
-    of = settings.parse(FILES[name])
+    of = command.load(settings.FOLDER / f"{name}.toml")
     work = command.module(of)
-    planned = work.planned(of, of.seeds, 1)
+    planned = work.planned(of, of.seeds[:3], 1)
     assert len({(run.name, run.seed) for run in planned}) == len(planned)
     assert len({json.dumps(run.asked, sort_keys=True) for run in planned}) == len(planned)
-    assert len(of.seeds) >= 8 and 1 <= of.quick.seeds <= len(of.seeds)
+    # Quick runs have other seeds, and two at least, as an interval needs them. Seeds up to 1000 have been seen.
+    assert not set(of.quick.chosen(None)) & set(of.seeds) and of.quick.seeds >= 2 and min(of.seeds) > 1000
+    assert len(of.seeds) >= {"p1": 24, "p3": 24}.get(name, 8)
     lines = settings.lines(of.row)
     assert len({(line.of, line.value) for line in lines}) == len(lines)
-    assert any(line.class_ == "gate" for line in lines) and work.notes(of)
+    assert any(line.class_ == "must hold" for line in lines) and work.notes(of)
 
 
 @pytest.mark.parametrize(
@@ -64,13 +62,15 @@ def test_every_settings_file_is_complete(name):
             "kind is .*poison.*; legal are poisson, wred-rio, redp, ddred, 3cpm",
         ),
         ("p4", 'kind = "poisson"', 'kind = ["poisson"]', "kind is .*poisson.*; legal are poisson"),
-        ("p4", "seeds = [1, 2,", "seeds = [1, 1,", "has a seed twice"),
+        ("p4", "1001, 1002,", "1001, 1001,", "has a seed twice"),
         ("p4", 'below = "red.{load}.mean_run"', 'below = ""', "row.6.below is"),
+        ("p4", 'class = "must hold"', 'class = "gate"', "row.1.class is .gate."),
+        ("p1", "later = [10,", "later = [6,", "long has 6 in min and in later; one may"),
         ("p4", "exact = 2.656e-6", "exact = 0\nwithin = 0.01", "has within and an exact of 0"),
         ("p2", 'rate = "1.7Mbit" }\nqueue', 'rate = "1.7Mbit" }\nqueues', "lane has no queue; it needs one at least"),
         ("p0", "drop02 = 0.02", "drop2 = 0.02", "scheme has no drop02"),
         ("p4", "within = 0.01", "within = 0.01\nhigh = 2.0", "has within and low, high; one may"),
-        ("p4", "within = 0.01", "", 'has class "gate" and nothing to judge by'),
+        ("p4", "within = 0.01", "", 'has class "must hold" and nothing to judge by'),
         ("p4", 'value = "tail.{load}.loss"', 'value = "tail.{laod}.loss"', "names in braces what its each lacks"),
         ("p4", '"1.2" = 0.166667, ', "", "whose table has other entries"),
         (
@@ -96,7 +96,7 @@ def test_settings_are_refused_with_a_sentence(tmp_path, name, old, new, words):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["p9"], "experiment p9: is no experiment; legal are list, all, p0, p0-two, p1, p2, p3, p4"),
+        (["p9"], "experiment p9: is no experiment; legal are list, all, p0, p0-two, p1, p2, p3, p4, schemes, ageing"),
         (["p4", "--seeds", "99"], "--seeds is 99; experiment p4 has 8"),
         (["p4", "--quick", "--publish"], "--publish takes every seed and whole runs"),
     ],
@@ -109,40 +109,6 @@ def test_the_command_refuses_with_a_sentence(arguments, words):
 def test_the_list_names_every_experiment():
     done = CliRunner().invoke(cli.cli, ["experiment", "list"])
     assert done.exit_code == 0 and all(name in done.output for name in FILES)
-
-
-# Runs.
-
-
-def stub(tmp_path, text):
-    path = tmp_path / "program"
-    path.write_text("#!/bin/sh\n" + text)
-    path.chmod(0o755)
-    return runs.Program(path, "d", {"engine": "stub"})
-
-
-def test_a_run_is_done_once_and_again_when_its_input_changes(tmp_path):
-    program = stub(tmp_path, f"echo x >> {tmp_path}/calls; cat > /dev/null; echo '{{\"n\": 1}}'")
-    calls = lambda: len((tmp_path / "calls").read_text().split())
-    plan = [runs.Run("a", seed, {"seed": seed}, 1) for seed in (1, 2)]
-    done = []
-    assert runs.Runner(program, tmp_path / "out", 2).all(plan, done.append) == {"a": {1: {"n": 1}, 2: {"n": 1}}}
-    runs.Runner(program, tmp_path / "out", 2).all(plan)
-    assert calls() == 2 and done == [1, 1]
-    twice = [runs.Run(name, 7, {"seed": 7}, 1) for name in "ab"]  # two names of one run
-    got = runs.Runner(program, tmp_path / "twice", 2).all(twice, done.append)
-    assert got == {"a": {7: {"n": 1}}, "b": {7: {"n": 1}}} and calls() == 3 and done == [1, 1, 1, 1]
-    runs.Runner(program, tmp_path / "out", 2).all([runs.Run("a", 1, {"seed": 1, "more": 2}, 1)])
-    assert calls() == 4
-    record = json.loads(next((tmp_path / "out/runs").glob("*.json")).read_text())
-    assert record.keys() == {"run", "seed", "versions", "wall_seconds", "settings", "results"}
-
-
-def test_a_run_that_fails_stops_the_others_and_leaves_nothing(tmp_path):
-    program = stub(tmp_path, "grep -q 3 || exec sleep 60; echo broken >&2; exit 1")
-    with pytest.raises(build.BuildError, match="run a, seed 3, ended with status 1\nbroken"):
-        runs.Runner(program, tmp_path / "out", 2).all([runs.Run("a", seed, {"seed": seed}, 1) for seed in (2, 3, 4)])
-    assert list((tmp_path / "out/runs").iterdir()) == []
 
 
 # The Poisson queue.
@@ -214,33 +180,6 @@ def udp(name, colour, payload, interval, start, source="h1"):
         "name": name, "from": source, "to": "h2", "dscp": network.DSCP[colour], "payload_bytes": payload,
         "interval_ns": interval, "start_ns": start, "on_ns": 40 * interval, "off_ns": 30 * interval,
     }  # fmt: skip
-
-
-KILLED = """
-import sys
-from pathlib import Path
-from vermilion.experiments import runs
-program = runs.Program(Path("/bin/sh"), "x", {}, ("-c", "echo $$ > pid.part; mv pid.part pid; exec sleep 600"))
-runs.Runner(program, Path("."), 1).all([runs.Run("a", 1, {}, 1.0)])
-"""
-
-
-def test_a_run_ends_with_the_one_that_waits_for_it(tmp_path):
-    process = subprocess.Popen(
-        [sys.executable, "-c", KILLED], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(build.ROOT / "sim")}
-    )
-    while not (tmp_path / "pid").exists():
-        assert process.poll() is None, "it has ended by itself"
-        time.sleep(0.02)
-    place = Path("/proc") / (tmp_path / "pid").read_text().strip()
-    assert place.exists()
-    process.kill()
-    process.wait()
-    for _ in range(500):
-        if not place.exists():
-            break
-        time.sleep(0.02)
-    assert not place.exists(), "the run goes on"
 
 
 def frame(colour, payload):
@@ -345,7 +284,7 @@ def test_colours_that_a_marker_writes_are_read_by_the_next_lane(net, tmp_path):
         assert abs(edge_["sources"]["h1"][colour]["left"] - network.arrived(core, colour)) <= 2
         assert network.arrived(core, colour) > 100
     green_bytes = edge_["sources"]["h1"]["green"]["left_bytes"]
-    assert 0.9 < 8 * green_bytes / 30 / 0.5e6 < 1.1
+    assert 0.8 < 8 * green_bytes / 30 / 0.5e6 < 1.1  # the bucket is full, and loses tokens, where the TCP flow waits
     assert network.lost(core, "yellow") > 0 and got["bulk"]["bulk"]["received_bytes"] > 500_000
 
 
@@ -353,13 +292,13 @@ def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, t
     for name, shorter in (("p2", 400), ("p0", 20)):
         of = settings.parse(FILES[name])
         work = command.module(of)
-        results = runs.Runner(net, tmp_path, 2).all(work.planned(of, of.seeds[:1], shorter))
+        results = runs.Runner(net, tmp_path, 2).all(work.planned(of, [1], shorter))
         figures = work.figures(of, results, shorter)
         for run, by_seed in results.items():  # a sweep asks for those of one run at a time
             own = {n: x for n, x in work.figures(of, {run: by_seed}, shorter).items() if n.startswith(f"{run}.") and x}
             assert own and all(figures[n] == x for n, x in own.items())
-        judged = [verdicts.judge(line, figures, len(of.seeds)) for line in settings.lines(of.row)]
-        made = {"name": name, "engine": "model", "seeds": of.seeds[:1], "quick": True, "versions": net.versions}
+        judged = [verdicts.judge(line, figures, judging=False) for line in settings.lines(of.row)]
+        made = {"name": name, "engine": "model", "seeds": [1], "quick": "short", "versions": net.versions}
         page = tmp_path / f"{name}.html"
         pages.write(page, of, made, judged, work.pictures(of, figures, results), work.notes(of))
         assert page.read_text().count("<svg") == len(work.pictures(of, figures, results))

@@ -32,7 +32,7 @@ def read(name):
         ("p3", "limit = 50, p = 0.1", "limit = 50, p = 1.1", "thresholds.small.p is 1.1"),
         ("p1", "rtt_ms = [128.0,", "rtt_ms = [19.0,", "network has rtt_ms 19; legal is 20 .twice delay_ms. and up"),
         ("p1", 'schemes = ["nm", "3cpm"]', 'schemes = ["nm", "4cpm"]', "has long.schemes .4cpm.; legal are nm, wpm"),
-        ("p1", "min = [6, 20, 70, 240]", "min = [6]", "yellow.min"),
+        ("p1", "[yellow] # max is 3 min\nmin = [6, 20, 70, 240]", "[yellow]\nmin = [6]", "yellow.min"),
         ("p0-two", 'second_rate = "1.2Mbit"', 'second_rate = "1.2"', "network.second_rate is .1.2., which is no whole"),
     ],
 )
@@ -172,6 +172,28 @@ def test_a_frontier_is_the_least_delay_at_a_goodput():
     assert three_colour.delay_at(points, 3.0) == 60
 
 
+def test_figure_4_is_judged_by_the_thresholds_that_were_fixed_before_any_run():
+    """A bend that only the thresholds of `later` show does not make the claim hold."""
+    of = read("p1")
+    assert of.long.min == of.yellow.min and of.long.later
+    good, bad = [(1, 10), (2, 11), (3, 12), (4, 13)], [(1, 20), (2, 21), (3, 22), (4, 23)]
+    out = {}
+    for i, least in enumerate(three_colour.thresholds(of, "long")):
+        by_first = dict(zip(of.long.min, range(4)))
+        for scheme in ("nm", "3cpm"):
+            # NM's delay is lower at the first thresholds, and far higher at those that came later.
+            goodput, delay = (good if scheme == "nm" else bad)[by_first[least]] if least in by_first else (2.5, 5.0)
+            out[f"long.{scheme}.{least}.goodput"] = [goodput]
+            out[f"long.{scheme}.{least}.delay"] = [delay + 500 if least in of.long.later and scheme == "nm" else delay]
+    three_colour.frontiers(of, out, 1, of.long.min, "frontier")
+    three_colour.frontiers(of, out, 1, three_colour.thresholds(of, "long"), "frontier_later")
+    lines = {line.value: line for line in settings.lines(of.row)}
+    assert lines["long.3cpm.frontier"].class_ == "must hold"
+    assert lines["long.3cpm.frontier_later"].class_ == "informational"
+    assert out["long.3cpm.frontier"] > out["long.nm.frontier"]
+    assert out["long.3cpm.frontier_later"] < out["long.nm.frontier_later"]
+
+
 def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, tmp_path):
     for name, shorter in (("p0-two", 20), ("p1", 100), ("p3", 100)):
         of = read(name)
@@ -179,13 +201,13 @@ def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, t
         if name == "p3":
             bus = of.bus.model_copy(update={"most_bytes": 200_000})
             of = of.model_copy(update={"bus": bus, "two": of.two.model_copy(update={"latency_ms": [1, 20, 50, 100]})})
-        results = runs.Runner(net, tmp_path, 2).all(work.planned(of, of.seeds[:1], shorter))
+        results = runs.Runner(net, tmp_path, 2).all(work.planned(of, [1], shorter))
         figures = work.figures(of, results, shorter)
         for run, by_seed in results.items():  # a sweep asks for those of one run at a time
             own = {n: x for n, x in work.figures(of, {run: by_seed}, shorter).items() if n.startswith(f"{run}.") and x}
             assert own and all(figures[n] == x for n, x in own.items())
-        judged = [verdicts.judge(line, figures, len(of.seeds)) for line in settings.lines(of.row)]
-        made = {"name": name, "engine": "model", "seeds": of.seeds[:1], "quick": True, "versions": net.versions}
+        judged = [verdicts.judge(line, figures, judging=False) for line in settings.lines(of.row)]
+        made = {"name": name, "engine": "model", "seeds": [1], "quick": "short", "versions": net.versions}
         page = tmp_path / f"{name}.html"
         pages.write(page, of, made, judged, work.pictures(of, figures, results), work.notes(of))
         assert page.read_text().count("<svg") == len(work.pictures(of, figures, results))

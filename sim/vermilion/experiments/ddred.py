@@ -1,7 +1,7 @@
 """P3: RED and DDRED on a bus of routers, on a flower of loops, and between two flows of unequal length.
 
 Runs are called `bus.SET.SCHEME`, `flower.SET.SCHEME` and `two.SET.LATENCY.SCHEME`, SET the thresholds. Bus and flower give `lost` (packets, evicted ones too),
-`slots` (sum of distance times losses), `late` (transfers without an end) and `time` (sum of transfer times, s; nan where one is late);
+`slots` (wasted hops: sum of distance times losses), `late` (transfers without an end) and `time` (sum of transfer times, s; nan where one is late);
 `NETWORK.SET.lost_change`, `slots_change` and `time_change` are DDRED's against RED's, seed by seed, percent. The two flows give `long` and `short`
 (KB/s), `ratio` and `unfair`, |ln(ratio)|.
 """
@@ -18,7 +18,9 @@ INK = {"red": "#d2603a", "ddred": "#2e9e43"}
 CELLS = 16384  # of each lane's buffer: 1 MiB, far more than its limit in packets
 HISTORY_MS = 20.0  # latency of the run in figure 12
 ENDLESS = 10**12
+MOST_NAMED = 8  # seeds under an axis
 TICKS = (0.03, 0.1, 0.3, 1, 3, 10, 30)  # of the ratio in figure 13
+EFFORT, EFFORT_TWO = 0.027, 0.06  # processor seconds of a hop of a megabyte, and of a second of the two flows
 program = network.program
 
 
@@ -106,11 +108,13 @@ def planned(of: settings.Ddred, seeds: list[int], shorter: int) -> list[runs.Run
             for n in seeds:
                 for where, hops in (("bus", 5), ("flower", 7)):
                     asked = many(of, where, thresholds, scheme, n, shorter)
-                    effort = hops * sum(each["bytes"][0] for each in asked["transfers"]) / 1e6
+                    effort = EFFORT * hops * sum(each["bytes"][0] for each in asked["transfers"]) / 1e6
                     out.append(runs.Run(f"{where}.{thresholds}.{scheme}", n, asked, effort))
                 for latency in of.two.latency_ms:
                     asked = two(of, latency, thresholds, scheme, n)
-                    out.append(runs.Run(f"two.{thresholds}.{latency:g}.{scheme}", n, asked, 30))
+                    out.append(
+                        runs.Run(f"two.{thresholds}.{latency:g}.{scheme}", n, asked, EFFORT_TWO * of.two.seconds)
+                    )
     return out
 
 
@@ -153,8 +157,8 @@ def panels(figure, of: settings.Ddred):
         yield axis, name
 
 
-def by_seed(of: settings.Ddred, measured: dict, where: str, what: str, label: str):
-    """A pair of bars for each seed, a panel for each set of thresholds."""
+def by_seed(of: settings.Ddred, measured: dict, results: dict, where: str, what: str, label: str):
+    """A pair of bars for each seed, a panel for each set of thresholds; of many seeds some are named."""
 
     def draw(figure):
         for axis, thresholds in panels(figure, of):
@@ -162,7 +166,9 @@ def by_seed(of: settings.Ddred, measured: dict, where: str, what: str, label: st
                 numbers = measured[f"{where}.{thresholds}.{scheme}.{what}"]
                 at = [i + 1 + offset for i in range(len(numbers))]
                 axis.bar(at, numbers, 0.4, color=INK[scheme], label=scheme.upper())
-            axis.set_xticks(range(1, len(numbers) + 1), [str(n) for n in of.seeds[: len(numbers)]])
+            seeds = sorted(results[f"{where}.{thresholds}.red"])
+            every = -(-len(seeds) // MOST_NAMED)
+            axis.set_xticks(range(1, len(seeds) + 1, every), [str(n) for n in seeds[::every]])
             axis.margins(y=0.3)  # room for the legend
             axis.set(xlabel="seed", ylabel=label)
         axis.legend()
@@ -243,15 +249,15 @@ def figure_13(of: settings.Ddred, measured: dict):
 
 
 def pictures(of: settings.Ddred, measured: dict, results: dict) -> list[tuple[str, str, float, object]]:
-    bars = lambda where, what, label: by_seed(of, measured, where, what, label)
+    bars = lambda where, what, label: by_seed(of, measured, results, where, what, label)
     history = f"Figure 12: two flows under DDRED, {HISTORY_MS:g} ms; first seed"
     made = [
         ("figure-3", "Figure 3: bus, packets lost", 3.0, bars("bus", "lost", "packets")),
         ("figure-4", "Figure 4: bus, losses by distance from the sender; first seed", 3.0, figure_4(of, results)),
-        ("figure-5", "Figure 5: bus, consumed slots", 3.0, bars("bus", "slots", "packets x hops")),
+        ("figure-5", "Figure 5: bus, wasted hops", 3.0, bars("bus", "slots", "packets x hops")),
         ("figure-6", "Figure 6: bus, sum of transfer times", 3.0, bars("bus", "time", "s")),
         ("figure-8", "Figure 8: flower, packets lost", 3.0, bars("flower", "lost", "packets")),
-        ("figure-9", "Figure 9: flower, consumed slots", 3.0, bars("flower", "slots", "packets x hops")),
+        ("figure-9", "Figure 9: flower, wasted hops", 3.0, bars("flower", "slots", "packets x hops")),
         ("figure-10", "Figure 10: flower, sum of transfer times", 3.0, bars("flower", "time", "s")),
         ("figure-11", "Figure 11: flower, each transfer's gain, sorted; first seed", 3.0, figure_11(of, results)),
         ("figure-12", history, 3.0, figure_12(of, results)),
@@ -272,9 +278,9 @@ def notes(of: settings.Ddred) -> list[str]:
         f"latencies of bus and flower (1 ms here, as in its two-flow test), and the time within which transfers begin on the bus ({of.bus.within_s:g} s here).",
         f"The flower is {shape.loops} loops of {shape.loop_routers} routers, each closed by a centre without workstation. The paper's figure 11 shows 451 transfers of 100 KB to 6 MB, begun within a minute. "
         f"Here {shape.transfers} of {shape.least_bytes // 1000} to {shape.most_bytes // 1000} KB begin within {shape.within_s:g} s, a twentieth of lengths and time, so that as many are under way at once; counts and sums are smaller accordingly.",
-        "As many at once it must be: in a first version of the settings, 45 transfers of the paper's lengths in 6 s, DDRED lost 40 and 70 % more packets than RED and consumed 25 and 23 % more slots "
+        "As many at once it must be: in a first version of the settings, 45 transfers of the paper's lengths in 6 s, DDRED lost 40 and 70 % more packets than RED and wasted 25 and 23 % more hops "
         "(one seed; small and large thresholds). docs/experiments.md says why, by a log of who was lost.",
-        "The bus saves less than the paper's where queues are short, as there is hardly anyone to choose from: a quarter of its transfers saved 13 % of the slots at 5 / 15 of 50 packets and 57 % at 60 / 180 of 600 (one seed; docs/experiments.md).",
+        "The bus saves less than the paper's where queues are short, as there is hardly anyone to choose from: a quarter of its transfers saved 13 % of the wasted hops at 5 / 15 of 50 packets and 57 % at 60 / 180 of 600 (one seed; docs/experiments.md).",
         "Every port of a router has the queue under test, towards its workstation too; acknowledgements pass it as data does. A workstation's own port has none. "
         "Distances are inferred from the TTL, 64 at the sender, so they count the routers that a packet came through, the losing one included.",
         f"TCP is ns-3's NewReno without SACK and time stamps, {tcp.segment_bytes} B segments, a window of {tcp.window_segments} segments, initial window {tcp.initial_window}, "

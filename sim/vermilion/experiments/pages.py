@@ -13,13 +13,12 @@ from .settings import Experiment
 PUBLISHED = build.ROOT / "docs" / "results"
 HEAD = """# The papers' experiments
 
-Made by `./vermilion experiment NAME --publish`. What each class means, what is known of the rows that do not come out, how runs are kept and what can be changed:
-[experiments.md](../experiments.md). Rows, their bounds and seeds stood in the files of [sim/experiments/settings](../../sim/experiments/settings) before the first
-result did, but for the remaining columns of P1's and P2's tables, judged by nobody, and P4's gates at more loads by the same bounds. So did the rest of the settings but for
-two: the flower of P3, whose load was another until one seed of it had been run, and the thresholds of P1's long flows, of which one seed had shown too few. Each file says so.
+`./vermilion experiment NAME --publish` makes this page. [experiments.md](../experiments.md) explains the classes of rows, what is known of each experiment, and how to change one. The files in
+[sim/experiments/settings](../../sim/experiments/settings) hold rows, bounds and seeds. The seeds were fixed before the first run with them; no earlier page used them. Each file also names the settings that were chosen after a run was seen.
 
-Ours is the mean of the seeds, +- their standard deviation. A comparison is judged by the two means, or by a number of seeds where the row says so; in how many seeds
-it holds stands beside it either way: about half of them means that nothing is shown.
+Ours is the mean over n seeds. A comparison is paired by seed: its effect is the mean ratio (x, a geometric mean) or the mean difference (with a sign), and the interval holds the effect with 95 % confidence (Student's t).
+Where there is no effect the interval is that of ours. A row that must hold is held if the whole interval is on the right side of the bound. `open` means that the interval contains the bound, `contrary` that all of it is on the wrong side.
+Intervals are not corrected for the number of rows: of 40 comparisons without an effect, about two are not `open`.
 """
 
 
@@ -29,10 +28,17 @@ def kind(quick: bool, seeds: list[int], all_seeds: list[int]) -> str:
 
 
 def about(made: dict) -> str:
-    text = f"engine {made['engine']}, seeds {', '.join(map(str, made['seeds']))}"
+    text = f"engine {made['engine']}, seeds {numbers(made['seeds'])}"
     if "beside" in made:
         text += f", {made['beside']['sentence']}"
-    return text + (", --quick: shorter runs and fewer seeds, not for comparison" if made["quick"] else "")
+    return text + (f", --quick: {made['quick']}; not for comparison" if made["quick"] else "")
+
+
+def numbers(seeds: list[int]) -> str:
+    """1, 2 and 3 as 1 to 3."""
+    if len(seeds) > 2 and seeds == list(range(seeds[0], seeds[0] + len(seeds))):
+        return f"{seeds[0]} to {seeds[-1]}"
+    return ", ".join(map(str, seeds))
 
 
 def write(page: Path, of: Experiment, made: dict, judged: list[verdicts.Judged], pictures, notes):
@@ -43,12 +49,13 @@ def write(page: Path, of: Experiment, made: dict, judged: list[verdicts.Judged],
     out.text(f"{of.paper}. {about(made)}.")
     rows = [verdicts.cells(row) for row in judged]
     for row, source in zip(rows, judged):
-        row[-1] = (row[-1], "#d8403a" if not source.good and row[-1] else "#2e9e43" if row[-1] else "")
+        row[-1] = (row[-1], "#d8403a" if not source.good else "#2e9e43" if row[-1] in ("held", "in") else "")
     # Columns of text come first in the page's tables.
-    heads = [verdicts.HEADS[i] for i in (0, 1, 6, 5)], [verdicts.HEADS[i] for i in (2, 3, 4)]
-    out.body.append(tables.table(*heads, [[row[i] for i in (0, 1, 6, 5, 2, 3, 4)] for row in rows]))
+    texts = [i for i in range(len(verdicts.HEADS)) if i not in verdicts.NUMBERS]
+    heads = [[verdicts.HEADS[i] for i in which] for which in (texts, verdicts.NUMBERS)]
+    out.body.append(tables.table(*heads, [[row[i] for i in (*texts, *verdicts.NUMBERS)] for row in rows]))
     out.text(
-        "+- is the standard deviation over seeds. Gates must hold, bands are ranges to lie in, reports are not judged.",
+        "Effects are paired by seed: x is a ratio, a sign a difference. The 95 % interval is that of the effect, or of ours where there is none.",
         "note",
     )
     out.section("figures", "Figures")
@@ -69,7 +76,8 @@ def section(of: Experiment, made: dict, judged: list[verdicts.Judged], notes: li
     told = about(made)
     lines = [f"## {of.title}", "", f"{of.paper}. {told[0].upper()}{told[1:]}; **{verdicts.counted(judged)}**.", ""]
     lines += [f"* {note}" for note in notes] + [""]
-    lines += ["| " + " | ".join(verdicts.HEADS) + " |", "| --- | --- | ---: | ---: | ---: | --- | --- |"]
+    rules = ["---:" if i in verdicts.NUMBERS else "---" for i in range(len(verdicts.HEADS))]
+    lines += ["| " + " | ".join(verdicts.HEADS) + " |", "| " + " | ".join(rules) + " |"]
     for row in judged:
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in verdicts.cells(row)) + " |")
     for file, caption in shown.items():
@@ -82,8 +90,7 @@ def summary(parts: list[dict]) -> str:
     lines = []
     for part in parts:
         anchor = re.sub(r"[^\w\- ]", "", part["title"].lower()).replace(" ", "-")
-        told = verdicts.counted([verdicts.Judged.read(row) for row in part["rows"]])
-        lines.append(f"* [{part['title']}](#{anchor}): {told}")
+        lines.append(f"* [{part['title']}](#{anchor}): {part.get('counted', 'made by earlier rules')}")
     return "\n".join(lines) + "\n"
 
 
@@ -100,7 +107,10 @@ def publish(name: str, of: Experiment, made: dict, judged: list[verdicts.Judged]
         shown[file] = caption
     text = section(of, made, judged, notes, shown)
     rows = ",\n".join(json.dumps(row.record()) for row in judged)
-    record = json.dumps(made | {"title": of.title, "text": text})[:-1] + f', "rows": [\n{rows}\n]}}\n'
+    record = (
+        json.dumps(made | {"title": of.title, "counted": verdicts.counted(judged), "text": text})[:-1]
+        + f', "rows": [\n{rows}\n]}}\n'
+    )
     (folder / f"{name}.json").write_text(record)
     parts = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"), key=lambda path: path.stem)]
     (PUBLISHED / "papers.md").write_text("\n".join([HEAD, summary(parts), *(part["text"] for part in parts)]))

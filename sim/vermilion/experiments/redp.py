@@ -2,11 +2,10 @@
 
 Figure 7 is that of settings with a `second_rate`. Runs are called by their scheme, P_drop of the ERs; each gives `green`, `yellow`, `red`, `total`
 (throughput at CR2, figure 7's at CR3, of all flows, kb/s of frames), `green_std` and `total_std` (standard deviation over the flows), `green_least`
-(the least of a flow); `SCHEME.green_std_ratio` is over `redp`'s, seed by seed. Figure 7 gives `green_in` and `green_out`, too, green kb/s before and
+(the least of a flow). Figure 7 gives `green_in` and `green_out`, too, green kb/s before and
 behind ER2, and `dropped` and `dropped_2`, packets that the droppers of ER1 and ER2 took.
 """
 
-import math
 from statistics import fmean, pstdev
 
 from . import drawing, network, runs, settings
@@ -14,6 +13,7 @@ from . import drawing, network, runs, settings
 ENGINES = ("model", "rtl")
 TRACED_S, TRACE_STEP_MS = 60, 20
 INK = ("#2e9e43", "#c99300", "#d8403a")
+EFFORT = 2.0  # processor seconds of a run of 200 s and one domain
 program = network.program
 
 
@@ -66,8 +66,11 @@ def two_domains(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> di
 
 def planned(of: settings.Redp, seeds: list[int], shorter: int) -> list[runs.Run]:
     made = two_domains if of.network.second_rate else scenario
+    effort = EFFORT * of.network.seconds / 200 / shorter * (1.5 if of.network.second_rate else 1)
     return [
-        runs.Run(name, seed, made(of, p_drop, seed, shorter), 1) for name, p_drop in of.scheme.items() for seed in seeds
+        runs.Run(name, seed, made(of, p_drop, seed, shorter), effort)
+        for name, p_drop in of.scheme.items()
+        for seed in seeds
     ]
 
 
@@ -96,11 +99,7 @@ def of_run(of: settings.Redp, result: dict, seconds: float, last: str) -> dict[s
 
 def figures(of: settings.Redp, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
     last, seconds = "cr2" if of.network.second_rate else "cr1", of.network.seconds / shorter
-    out = runs.measured(results, lambda _, result: of_run(of, result, seconds, last))
-    base = out.get("redp.green_std", [])
-    for name in results:
-        out[f"{name}.green_std_ratio"] = [a / b if b else math.nan for a, b in zip(out[f"{name}.green_std"], base)]
-    return out
+    return runs.measured(results, lambda _, result: of_run(of, result, seconds, last))
 
 
 def by_flow(of: settings.Redp, measured: dict):
@@ -202,7 +201,7 @@ def pictures(of: settings.Redp, measured: dict, results: dict) -> list[tuple[str
 def notes(of: settings.Redp) -> list[str]:
     tcp = of.tcp
     came = [
-        "The paper's yellow throughput falls with the dropper. Here total and green hardly change and red falls, as no flow stays far over its leaf profile any more: "
+        "The paper's yellow throughput falls with the dropper. Here yellow rises, total and green hardly change and red falls, as no flow stays far over its leaf profile any more: "
         "what was red comes green, and is demoted to yellow. Its starved flow is tcp2; here it is tcp1, that of the shortest round trip, and less starved.",
     ]
     if of.network.second_rate:

@@ -92,9 +92,8 @@ class Beside:
         return {"sentence": self.sentence(), "differing": self.differing, "hashes": self.hashes}
 
 
-def beside_the_model(plan: list[runs.Run], results: dict, model: runs.Program, folder: Path, jobs: int) -> Beside:
-    """Has the model do the same runs, where it has not."""
-    wanted = runs.Runner(model, folder, jobs).all(plan)
+def beside_the_model(plan: list[runs.Run], results: dict, wanted: dict) -> Beside:
+    """The RTL's results beside the model's of the same runs."""
     names = {(run.name, run.seed): f"{run.name}, seed {run.seed}" for run in plan}
     differing = [text for (name, seed), text in names.items() if results[name][seed] != wanted[name][seed]]
     fates = {text: results[name][seed]["fates"] for (name, seed), text in names.items()}

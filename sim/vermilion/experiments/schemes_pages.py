@@ -1,15 +1,12 @@
 """`vermilion experiment schemes`: runs what is missing, then the table, the report and docs/results/schemes.{md,json}."""
 
 import json
-import sys
 from html import escape
 from statistics import fmean, stdev
 
-import click
-
 from .. import build, screen, show
 from ..report import Page, tables
-from . import drawing, pages, runs, schemes
+from . import drawing, intervals, pages, progress, runs, schemes
 
 PUBLISHED = build.ROOT / "docs" / "results"
 LEFT = ["queue", "ECN", "marker"]
@@ -119,7 +116,7 @@ def write(page, of, made: dict, measured: dict):
     out = Page()
     out.section("table", "All schemes")
     out.text(
-        f"Means of seeds {', '.join(map(str, made['seeds']))}" + (", --quick: short runs." if made["quick"] else ".")
+        f"Means of seeds {pages.numbers(made['seeds'])}" + (f", --quick: {made['quick']}." if made["quick"] else ".")
     )
     out.body.append(tables.table(LEFT, list(HEADS.values()), rows(of, measured)))
     out.section("figures", "Figures")
@@ -138,18 +135,35 @@ def write(page, of, made: dict, measured: dict):
 
 
 def record(of, made: dict, measured: dict) -> dict:
-    """Mean and standard deviation of each figure, and each seed's."""
+    """Of each figure the mean, the standard deviation, the 95 % interval of the mean, and each seed's."""
     short = lambda x: float(f"{x:.7g}")
-    spread = lambda numbers: stdev(numbers) if len(numbers) > 1 else 0.0
+
+    def told(numbers: list[float]) -> dict:
+        made = intervals.of_mean(numbers)
+        out = {"mean": short(made.mean), "stdev": short(stdev(numbers)) if len(numbers) > 1 else 0.0}
+        if len(numbers) > 1:
+            out["interval"] = [short(made.low), short(made.high)]
+        return out | {"seeds": [short(x) for x in numbers]}
+
     each = {
-        ".".join(name): {
-            what: {"mean": short(fmean(numbers)), "stdev": short(spread(numbers)), "seeds": [short(x) for x in numbers]}
-            for what in schemes.FIGURES
-            for numbers in [measured[f"{'.'.join(name)}.{what}"]]
-        }
+        ".".join(name): {what: told(measured[f"{'.'.join(name)}.{what}"]) for what in schemes.FIGURES}
         for name in schemes.names(of)
     }
     return made | {"schemes": each}
+
+
+ECN_HEADS = ("goodput", "delay", "loss", "fairness", "short_s")
+
+
+def ecn_effects(of, measured: dict) -> list[list[str]]:
+    """What ECN changes, marker none, seed by seed: the difference of each figure with its 95 % interval."""
+
+    def cell(queue: str, what: str) -> str:
+        pair = (measured[f"{queue}.{ecn}.none.{what}"] for ecn in reversed(schemes.ECN))
+        made = intervals.difference(*pair)
+        return f"{made.mean:+.2g} ({made.low:+.2g} to {made.high:+.2g})"
+
+    return [[queue, *(cell(queue, what) for what in ECN_HEADS)] for queue in of.queue if "none" in of.marker]
 
 
 def publish(of, made: dict, measured: dict):
@@ -157,7 +171,7 @@ def publish(of, made: dict, measured: dict):
     lines = [
         f"# {of.title}",
         "",
-        f"Made by `./vermilion experiment schemes --publish`: {len(schemes.names(of))} schemes on the same traffic, means of {len(made['seeds'])} seeds, engine model. Each seed's figures: [schemes.json](schemes.json). Settings, which were there",
+        f"Made by `./vermilion experiment schemes --publish`: {len(schemes.names(of))} schemes on the same traffic, means of seeds {pages.numbers(made['seeds'])}, engine model. [schemes.json](schemes.json) has each seed's figures and the 95 % interval of each mean. Settings, which were there",
         "before the first run: [sim/experiments/compare/schemes.toml](../../sim/experiments/compare/schemes.toml). Pictures: the report that the command writes.",
         "",
         *(f"* {note}" for note in notes(of)),
@@ -165,6 +179,14 @@ def publish(of, made: dict, measured: dict):
         "| " + " | ".join(heads) + " |",
         "| " + " | ".join(["---"] * len(LEFT) + ["---:"] * len(HEADS)) + " |",
         *("| " + " | ".join(row) + " |" for row in rows(of, measured)),
+        "",
+        "## What ECN changes",
+        "",
+        "Figure with ECN less figure without, marker none: the mean of the paired differences, in brackets their 95 % interval (Student's t). An interval with 0 in it shows no effect.",
+        "",
+        "| queue | " + " | ".join(HEADS[what] for what in ECN_HEADS) + " |",
+        "| --- | " + " | ".join(["---:"] * len(ECN_HEADS)) + " |",
+        *("| " + " | ".join(row) + " |" for row in ecn_effects(of, measured)),
     ]
     (PUBLISHED / "schemes.md").write_text("\n".join(lines) + "\n")
     kept = record(of, made, measured)
@@ -173,18 +195,18 @@ def publish(of, made: dict, measured: dict):
     (PUBLISHED / "schemes.json").write_text(f'{head}, "schemes": {{\n{lines}\n}}}}\n')
 
 
-def conduct(seeds: int | None, quick: bool, jobs: int, to_publish: bool):
-    """The command: `seeds` is the number asked for."""
+def conduct(seeds: int | None, quick: bool, jobs: int, to_publish: bool, home):
+    """The command: `seeds` is the number asked for, `home` the folder of all runs."""
     of = schemes.load()
     with screen.working() as note:
         program = schemes.program("model", note)
     shorter = of.quick.shorter if quick else 1
-    chosen = of.seeds[: seeds or (of.quick.seeds if quick else None)]
-    plan, folder = schemes.planned(of, chosen, shorter), runs.HOME / "schemes" / "model"
-    with click.progressbar(length=len(plan), label=f"schemes, {len(plan)} runs", file=sys.stderr) as bar:
-        results = runs.Runner(program, folder, jobs).all(plan, lambda weight: bar.update(1))
+    chosen = of.quick.chosen(seeds) if quick else of.seeds[:seeds]
+    plan, folder = schemes.planned(of, chosen, shorter), home / "schemes" / "model"
+    results = runs.Runner(program, folder, jobs).all(plan, progress.Bar("schemes"))
     measured = schemes.figures(of, results, shorter)
-    made = {"title": of.title, "engine": "model", "seeds": chosen, "quick": quick, "versions": program.versions}
+    short = of.quick.about(chosen) if quick else ""
+    made = {"title": of.title, "engine": "model", "seeds": chosen, "quick": short, "versions": program.versions}
     kind = pages.kind(quick, chosen, of.seeds)
     (folder / f"{kind}table.json").write_text(json.dumps(record(of, made, measured), indent=1) + "\n")
     write(folder / f"{kind}report.html", of, made, measured)
@@ -195,4 +217,6 @@ def conduct(seeds: int | None, quick: bool, jobs: int, to_publish: bool):
         table.add_row(*row)
     out = screen.console()
     out.print(table)
+    if quick:
+        out.print(f"--quick: {short}; not for comparison", markup=False, soft_wrap=True)
     out.print(f"report: {folder / f'{kind}report.html'}\nruns: {folder / 'runs'}", markup=False, soft_wrap=True)

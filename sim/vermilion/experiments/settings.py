@@ -251,6 +251,13 @@ class LongFlows(Strict):
     seconds: Above0
     schemes: list[str]
     min: Annotated[list[Count], Field(min_length=2)]  # of yellow
+    later: list[Count] = []  # more of them, chosen after a run was seen
+
+    @model_validator(mode="after")
+    def thresholds_differ(self):
+        if twice := set(self.min) & set(self.later):
+            raise ValueError(f"has {min(twice)} in min and in later; one may")
+        return self
 
 
 class Yellow(Strict):
