@@ -15,7 +15,7 @@ from pathlib import Path
 
 from . import chisel
 from .fields import UserError
-from .steps import BUILD, CORES, HOME, ROOT, BuildError, digest, files, is_made, locked, quiet, run, step
+from .steps import BUILD, CORES, HOME, ROOT, BuildError, digest, files, is_made, locked, quiet, run, stamps, step
 
 PREFIX = "Vlane"  # C++ class of the Verilated lane, whatever the module is called
 CXX_FLAGS = ["-O2", "-std=gnu++20", "-Wall", "-Wextra"]
@@ -220,18 +220,23 @@ def commits(preset: str, say=quiet) -> Path:
     return beside_simulator(preset, "sim/commits", "commits", "the campaign of commits", "", say)
 
 
-def model_library(say=quiet) -> Path:
-    """The bit-exact model as a shared library with a C interface."""
-    library = BUILD / "libvermilion_model.so"
+def model_library(say=quiet, ageing: int | None = None) -> Path:
+    """The bit-exact model as a shared library with a C interface.
+
+    `ageing` is the definition VERMILION_AGEING, a variant of the averages' ageing (docs/results/ageing.md); without it the library is the model that the RTL equals.
+    """
+    variant = "" if ageing is None else f"-ageing{ageing}"
+    library = BUILD / f"libvermilion_model{variant}.so"
     sources = sorted(files("sim/model", "*.cpp"))
     if not sources:
         raise BuildError("sim/model holds no C++ yet")
     # One unit with calls of its own bound to it: the clocked lane calls across files in every clock, through the PLT otherwise.
     whole = ["-O3", "-flto=auto", "-fno-semantic-interposition"]
-    command = ["g++", *CXX_FLAGS, *whole, "-shared", "-fPIC", "-o", library, *sources]
+    defines = [] if ageing is None else [f"-DVERMILION_AGEING={ageing}"]
+    command = ["g++", *CXX_FLAGS, *whole, *defines, "-shared", "-fPIC", "-o", library, *sources]
     with locked():
         key = digest(files("sim/model", "*.cpp", "*.h"), *command)
-        step(library, key, say, "the model", lambda: run(command, BUILD / "model.log"))
+        step(library, key, say, f"the model{variant}", lambda: run(command, BUILD / f"model{variant}.log"))
     return library
 
 

@@ -61,6 +61,11 @@ def is_made(output: Path, key: str) -> bool:
     return output.exists() and stamp.exists() and stamp.read_text() == key
 
 
+def stamps(*outputs: Path) -> tuple[tuple[Path, str], ...]:
+    """Outputs with the keys under which they were made, for `is_made`."""
+    return tuple((path, path.with_name(path.name + ".made").read_text()) for path in outputs)
+
+
 def step(output: Path, key: str, say, text: str, action):
     """Runs `action` unless `output` was made under the same key."""
     if is_made(output, key):

@@ -3,12 +3,15 @@
 import importlib
 import json
 import os
-import sys
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
 from .. import build, screen, show
 from ..fields import UserError
+from .rows import MUST, Line
 
 MODULES = {"poisson": "poisson", "wred-rio": "wred_rio", "redp": "redp", "ddred": "ddred", "3cpm": "three_colour"}
 
@@ -17,75 +20,143 @@ def module(of):
     return importlib.import_module(f".{MODULES[of.kind]}", __package__)
 
 
-def listed():
+def certain(of, line: Line) -> str:
+    """Why a row of an experiment cannot fail, by its settings alone; empty where it can."""
+    return getattr(module(of), "certain", lambda _of, _line: "")(of, line)
+
+
+def load(path: Path):
+    """Settings; a row that must hold and cannot fail is refused."""
+    from . import settings
+
+    of = settings.load(path)
+    for line in settings.lines(of.row):
+        if line.class_ == MUST and (why := certain(of, line)):
+            raise UserError(
+                f'{path}: has the row "{line.of}", which cannot fail: {why}; legal is class "informational"'
+            )
+    return of
+
+
+def listed(home: Path):
     """What there is, and what of it was run."""
-    from . import runs, settings
+    from . import settings
 
     made = show.table("Experiments", ["name", "what", "engines"], ["seeds", "runs", "records"])
     for name in settings.names():
-        of = settings.load(settings.FOLDER / f"{name}.toml")
-        plan = module(of).planned(of, of.seeds, 1)
-        kept = len(list((runs.HOME / name).glob("*/runs/*.json")))
-        made.add_row(name, of.title, ", ".join(module(of).ENGINES), str(len(of.seeds)), str(len(plan)), str(kept))
+        of = load(settings.FOLDER / f"{name}.toml")
+        count = len(of.seeds) * len(module(of).planned(of, of.seeds[:1], 1))
+        kept = len(list((home / name).glob("*/runs/*.json")))
+        made.add_row(name, of.title, ", ".join(module(of).ENGINES), str(len(of.seeds)), str(count), str(kept))
     out = screen.console()
     out.print(made)
-    out.print("schemes: every queue with every marker, with ECN and without, on the same traffic; not part of all")
+    out.print("not part of all: schemes, every queue with every marker, with ECN and without, on the same traffic")
+    out.print("                 ageing, P2 and P3 with three rules for the average of an idle queue")
 
 
-def conduct(name: str, of, engine: str, seeds: list[int], quick: bool, jobs: int, publish: bool) -> list:
-    """One experiment, from the build to its pages; gives its rows as judged."""
-    from . import pages, rtl, runs, settings, verdicts
+@dataclass(frozen=True)
+class Asked:
+    """One experiment, ready to run."""
 
-    work = module(of)
-    shorter = of.quick.shorter if quick else 1
+    name: str
+    of: object
+    engine: str
+    seeds: list[int]
+    quick: bool
+    programs: dict  # by engine
+    home: Path
+
+    @property
+    def shorter(self) -> int:
+        return self.of.quick.shorter if self.quick else 1
+
+    @property
+    def folder(self) -> Path:
+        return self.home / self.name / self.engine
+
+    def parts(self, jobs: int) -> list:
+        """What is to be run: with the RTL the model's runs beside it."""
+        from . import runs
+
+        plan = module(self.of).planned(self.of, self.seeds, self.shorter)
+        return [
+            runs.Part(runs.Runner(program, self.home / self.name / engine, jobs), plan)
+            for engine, program in self.programs.items()
+        ]
+
+    def about(self) -> dict:
+        """What a record says of how it was made."""
+        text = self.of.quick.about(self.seeds) if self.quick else ""
+        made = {"name": self.name, "engine": self.engine, "seeds": self.seeds, "quick": text}
+        return made | {"versions": self.programs[self.engine].versions}
+
+
+def prepare(name: str, of, engine: str, seeds: list[int], quick: bool, home: Path) -> Asked:
     with screen.working() as note:
-        program = work.program(engine, note)
-        model = work.program("model", note) if engine == "rtl" else None
-    plan = work.planned(of, seeds, shorter)
-    folder = runs.HOME / name / engine
-    total = max(1, round(1000 * sum(run.weight for run in plan) / max(run.weight for run in plan)))
-    each = total / sum(run.weight for run in plan)
-    with click.progressbar(length=total, label=f"{name}, {len(plan)} runs", file=sys.stderr) as bar:
-        done = [0.0]
+        programs = {each: module(of).program(each, note) for each in dict.fromkeys((engine, "model"))}
+    return Asked(name, of, engine, seeds, quick, programs, home)
 
-        def progress(weight):
-            done[0] += weight * each
-            bar.update(round(done[0]) - bar.pos)
 
-        results = runs.Runner(program, folder, jobs).all(plan, progress)
-    beside = rtl.beside_the_model(plan, results, model, runs.HOME / name / "model", jobs) if model else None
-    measured = work.figures(of, results, shorter)
-    judged = [verdicts.judge(line, measured, len(of.seeds)) for line in settings.lines(of.row)]
-    made = {"name": name, "engine": engine, "seeds": seeds, "quick": quick, "versions": program.versions}
-    if beside:
-        made["beside"] = beside.record()
-    kind = pages.kind(quick, seeds, of.seeds)
-    figures = {figure: [verdicts.number(each) for each in numbers] for figure, numbers in measured.items()}
-    (folder / f"{kind}table.json").write_text(
-        json.dumps(made | {"figures": figures, "rows": [row.record() for row in judged]}, indent=1) + "\n"
-    )
-    page = folder / f"{kind}report.html"
-    pages.write(page, of, made, judged, work.pictures(of, measured, results), work.notes(of))
-    if publish:
-        pages.publish(name, of, made, judged, list(work.pictures(of, measured, results)), work.notes(of))
-    table = show.table(of.title, verdicts.HEADS[:2], verdicts.HEADS[2:5])
-    for head in verdicts.HEADS[5:]:
-        table.add_column(head)
+def tell(asked: Asked, judged: list, made: dict, beside):
+    """The table on the screen."""
+    from . import pages, verdicts
+
+    table = show.table(asked.of.title, verdicts.BRIEF[:1], verdicts.BRIEF[1:4])
+    table.add_column(verdicts.BRIEF[4])
     for row in judged:
-        table.add_row(*verdicts.cells(row), style="red" if not row.good and row.verdict else "")
+        table.add_row(*verdicts.brief(row), style="" if row.good else "red")
     out = screen.console()
     out.print(table)
-    out.print(f"{name}: {verdicts.counted(judged)}; {pages.about(made)}", markup=False, soft_wrap=True)
+    out.print(f"{asked.name}: {verdicts.counted(judged)}; {pages.about(made)}", markup=False, soft_wrap=True)
     if beside:
         out.print(beside.sentence(), markup=False, soft_wrap=True)
-    out.print(f"report: {page}\nruns: {folder / 'runs'}", markup=False, soft_wrap=True)
+
+
+def finish(asked: Asked, results: list[dict], publish: bool) -> list:
+    """From results, the model's last, to the experiment's pages; gives its rows as judged."""
+    from . import pages, rtl, settings, verdicts
+
+    of, work, folder = asked.of, module(asked.of), asked.folder
+    plan = work.planned(of, asked.seeds, asked.shorter)
+    beside = rtl.beside_the_model(plan, *results) if asked.engine == "rtl" else None
+    measured = work.figures(of, results[0], asked.shorter)
+    lines = settings.lines(of.row)
+    reasons = [certain(of, line) for line in lines]
+    judged = [verdicts.judge(line, measured, why, not asked.quick) for line, why in zip(lines, reasons)]
+    notes = work.notes(of) + [f"Rows that cannot fail: {why}." for why in dict.fromkeys(filter(None, reasons))]
+    made = asked.about() | ({"beside": beside.record()} if beside else {})
+    kind = pages.kind(asked.quick, asked.seeds, of.seeds)
+    figures = {figure: [verdicts.number(each) for each in numbers] for figure, numbers in measured.items()}
+    record = made | {"figures": figures, "rows": [row.record() for row in judged]}
+    (folder / f"{kind}table.json").write_text(json.dumps(record, indent=1) + "\n")
+    page = folder / f"{kind}report.html"
+    pictures = work.pictures(of, measured, results[0])
+    pages.write(page, of, made, judged, pictures, notes)
+    if publish:
+        pages.publish(asked.name, of, made, judged, list(pictures), notes)
+    tell(asked, judged, made, beside)
+    screen.console().print(f"report: {page}\nruns: {folder / 'runs'}", markup=False, soft_wrap=True)
     if beside and beside.differing:
-        raise build.BuildError(f"{name}: {beside.sentence()}")
+        raise build.BuildError(f"{asked.name}: {beside.sentence()}")
     return judged
 
 
-def compare(engine, seeds, quick, jobs, publish):
-    """Schemes beside each other, which is no paper's experiment and has no gates."""
+def conduct(every: list[Asked], jobs: int, publish: bool) -> list[str]:
+    """All of them, the runs in one pool; gives the rows that must hold and do not."""
+    from . import progress, runs
+
+    parts = [each.parts(jobs) for each in every]
+    bar = progress.Bar(every[0].name if len(every) == 1 else "all")
+    broken = []
+    with closing(runs.pooled([part for each in parts for part in each], jobs, bar)) as done:
+        for asked, own in zip(every, parts):
+            judged = finish(asked, [next(done) for _ in own], publish)
+            broken += [f"{asked.name}: {row.of}" for row in judged if row.class_ == MUST and not row.good]
+    return broken
+
+
+def compare(engine, seeds, quick, jobs, publish, home):
+    """Schemes beside each other, which is no paper's experiment and has no rows that must hold."""
     from . import schemes, schemes_pages
 
     if engine not in schemes.ENGINES:
@@ -94,9 +165,7 @@ def compare(engine, seeds, quick, jobs, publish):
         )
     if seeds and seeds > (most := len(schemes.load().seeds)):
         raise UserError(f"--seeds is {seeds}; experiment schemes has {most}, so legal is 1 to that")
-    if publish and (quick or seeds):
-        raise UserError("--publish takes every seed and whole runs; leave --quick and --seeds out")
-    schemes_pages.conduct(seeds, quick, jobs, publish)
+    schemes_pages.conduct(seeds, quick, jobs, publish, home)
 
 
 @click.command()
@@ -116,35 +185,41 @@ def compare(engine, seeds, quick, jobs, publish):
     "--jobs", type=click.IntRange(1, 256), default=os.cpu_count() or 1, show_default=True, help="Runs at once."
 )
 @click.option("--publish", is_flag=True, help="Writes the experiment's part of docs/results/papers.md.")
-def experiment(name, engine, seeds, quick, jobs, publish):
-    """Runs a paper's experiment beside its figures: NAME is list, all, one of the list, or schemes.
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where runs are kept. Default: .vermilion/experiments.",
+)
+def experiment(name, engine, seeds, quick, jobs, publish, out):
+    """Runs a paper's experiment beside its figures: NAME is list, all, one of the list, schemes, or ageing.
 
-    Runs that are done are kept in .vermilion/experiments and not done again. Exit status 1: a gate does not hold.
+    Runs that are done are kept and not done again, so a command that was killed goes on where it was. Exit status 1: a row that must hold does not.
     """
-    from . import settings
+    from . import ageing, runs, settings
 
-    known = settings.names()
+    known, home = settings.names(), out or runs.HOME
     if name == "list":
-        listed()
+        listed(home)
         return
-    if name == "schemes":
-        compare(engine, seeds, quick, jobs, publish)
-        return
-    if name != "all" and name not in known:
-        raise UserError(f"experiment {name}: is no experiment; legal are list, all, {', '.join(known)}, schemes")
     if publish and (quick or seeds):
         raise UserError("--publish takes every seed and whole runs; leave --quick and --seeds out")
-    loaded = {each: settings.load(settings.FOLDER / f"{each}.toml") for each in (known if name == "all" else [name])}
+    if name == "schemes":
+        compare(engine, seeds, quick, jobs, publish, home)
+        return
+    if name == "ageing":
+        ageing.conduct(engine, seeds, quick, jobs, publish, home)
+        return
+    if name != "all" and name not in known:
+        legal = f"list, all, {', '.join(known)}, schemes, ageing"
+        raise UserError(f"experiment {name}: is no experiment; legal are {legal}")
+    loaded = {each: load(settings.FOLDER / f"{each}.toml") for each in (known if name == "all" else [name])}
     for each, of in loaded.items():
         if engine not in module(of).ENGINES:
             legal = ", ".join(module(of).ENGINES)
             raise UserError(f"--engine {engine}: does not serve experiment {each} yet; legal is {legal}")
         if seeds and seeds > len(of.seeds):
             raise UserError(f"--seeds is {seeds}; experiment {each} has {len(of.seeds)}, so legal is 1 to that")
-    broken = []
-    for each, of in loaded.items():
-        chosen = of.seeds[: seeds or (of.quick.seeds if quick else None)]
-        judged = conduct(each, of, engine, chosen, quick, jobs, publish)
-        broken += [f"{each}: {row.of}" for row in judged if row.class_ == "gate" and not row.good]
-    if broken:
-        raise build.BuildError("gates that do not hold:\n  " + "\n  ".join(broken))
+    chosen = lambda of: of.quick.chosen(seeds) if quick else of.seeds[:seeds]
+    every = [prepare(each, of, engine, chosen(of), quick, home) for each, of in loaded.items()]
+    if broken := conduct(every, jobs, publish):
+        raise build.BuildError("rows that must hold and do not:\n  " + "\n  ".join(broken))

@@ -35,37 +35,39 @@ def ns3(note) -> tuple[Path, str]:
     return target / "ns3", found.version
 
 
-def engine(name: str, note) -> tuple[Path, str]:
-    """The library that serves the C interface of sim/experiments/engine, and its digest."""
+def engine(name: str, note, ageing: int | None = None) -> tuple[Path, str]:
+    """The library that serves the C interface of sim/experiments/engine, and the digest of its sources. `ageing`: build.model_library, of the model only."""
     if name == "rtl":
         return rtl.library(note)
-    library, source = build.model_library(note), HERE / "engine" / f"{name}_engine.cpp"
-    made = build.BUILD / f"libvermilion_{name}_engine.so"
+    library, source = build.model_library(note, ageing), HERE / "engine" / f"{name}_engine.cpp"
+    variant = "" if ageing is None else f"-ageing{ageing}"
+    made = build.BUILD / f"libvermilion_{name}_engine{variant}.so"
     command = ["g++", *build.CXX_FLAGS, "-shared", "-fPIC", source, library, f"-Wl,-rpath,{library.parent}", "-o", made]
-    digest = build.digest([source, HERE / "engine" / "engine.h", *build.files("sim/model", "*.cpp", "*.h")], *command)
+    inputs = [source, HERE / "engine" / "engine.h", *build.files("sim/model", "*.cpp", "*.h")]
     with build.locked():
-        action = lambda: build.run(command, build.BUILD / f"{name}-engine.log")
-        build.step(made, digest, note, f"the engine {name}", action)
-    return made, digest
+        action = lambda: build.run(command, build.BUILD / f"{name}-engine{variant}.log")
+        build.step(made, build.digest(inputs, *command), note, f"the engine {name}{variant}", action)
+    return made, build.digest(inputs, variant)
 
 
-def program(name: str, note) -> runs.Program:
+def program(name: str, note, ageing: int | None = None) -> runs.Program:
     """The program with an engine: scenarios in, results out (sim/experiments/ns3/scenario.h)."""
     folder, version = ns3(note)
-    library, served = engine(name, note)
+    library, served = engine(name, note, ageing)
     made, lib = build.BUILD / "vermilion-network", folder / "lib64"
     short = ".".join(version.split(".")[:2])
     sources = build.files("sim/experiments/ns3", "*.cpp")
     command = ["g++", *build.CXX_FLAGS, "-isystem", folder / "include", *sorted(sources), "-o", made]
     command += [f"-L{lib}", f"-Wl,-rpath,{lib}", *(f"-lns{short}-{each}" for each in LIBRARIES), "-ldl"]
     headers = build.files("sim/experiments/ns3", "*.h") + build.files("sim/experiments/engine", "*.h")
-    headers.append(build.ROOT / "sim" / "model" / "records.h")
-    digest = build.digest(sources + headers, *command)
+    inputs = [*sources, *headers, build.ROOT / "sim" / "model" / "records.h"]
     with build.locked():
         action = lambda: build.run(command, build.BUILD / "network.log")
-        build.step(made, digest, note, "the network simulator", action)
-    about = runs.versions(engine=name, ns3=version, sources=f"{served[:16]} {digest[:16]}")
-    return runs.Program(made, f"{served} {digest}", about, (library,))
+        build.step(made, build.digest(inputs, *command), note, "the network simulator", action)
+    own = build.digest(inputs, version)
+    about = runs.versions(engine=name, ns3=version, sources=f"{served[:16]} {own[:16]}")
+    stamps = build.stamps(made, library, build.model_library(note, ageing))
+    return runs.Program(made, f"{served} {own}", about, (library,), stamps)
 
 
 # Pieces of scenarios; the C++ side has no randomness but the lanes' own.

@@ -1,7 +1,8 @@
 """Runs of an experiment: each is one call of a program with a JSON object on standard input and one on standard output.
 
-A finished run is kept as `.vermilion/experiments/NAME/ENGINE/runs/KEY.json`, where KEY is the hash of what it depends on: program, engine and the
-whole of its input. So nothing is run twice, and an experiment that was stopped goes on where it was.
+A finished run is kept as `.vermilion/experiments/NAME/ENGINE/runs/KEY.json`, where KEY is the hash of what it depends on: the sources of program and
+engine, and the whole of its input, seed included. So nothing is run twice, and an experiment that was killed goes on where it was, in another checkout
+of the same sources too.
 """
 
 import hashlib
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from .. import build
 from ..sweeps.work import dies_with_its_worker
+from .progress import Silent
 
 HOME = build.HOME / "experiments"
 
@@ -26,15 +28,20 @@ class Run:
     name: str  # of the figures that it gives, as in a row's `value`
     seed: int
     asked: dict  # the program's input
-    weight: float  # expected effort, against that of the others
+    weight: float  # expected processor seconds, for the order of runs and the time left
 
 
 @dataclass(frozen=True)
 class Program:
     path: Path
-    digest: str  # of its sources and those of what it is linked with
+    digest: str  # of its sources and those of what it is linked with, wherever they lie
     versions: dict
     arguments: tuple = ()
+    stamps: tuple = ()  # files that were built, each with its step's key: build.stamps
+
+    def is_whole(self) -> bool:
+        """Whether it is still what was built for these runs."""
+        return all(build.is_made(path, key) for path, key in self.stamps)
 
 
 def key(program: Program, run: Run) -> str:
@@ -89,6 +96,10 @@ class Runner:
             raise build.BuildError(
                 f"{self.program.path.name}, run {run.name}, seed {run.seed}, ended with status {process.returncode}\n{err[-3000:]}"
             )
+        if not self.program.is_whole():
+            raise build.BuildError(
+                "sources were changed and built anew while runs were under way; start the command again"
+            )
         record = {
             "run": run.name,
             "seed": run.seed,
@@ -108,32 +119,61 @@ class Runner:
             for process in self.processes:
                 process.kill()
 
-    def all(self, runs: list[Run], progress=lambda weight: None) -> dict[str, dict[int, dict]]:
-        """Results by run's name and seed, seed after seed; `progress` gets the weight of each that is done."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        out = {run.name: {} for run in runs}
-        missing: dict[Path, list[Run]] = {}  # runs with the same input are one
-        for run in runs:
-            found = stored(self.place(run))
-            if found is None:
-                missing.setdefault(self.place(run), []).append(run)
-            else:
-                out[run.name][run.seed] = found["results"]
-                progress(run.weight)
-        with ThreadPoolExecutor(self.jobs) as pool:
-            ordered = sorted(missing.values(), key=lambda same: same[0].seed)
-            futures = {pool.submit(self.execute, same[0]): same for same in ordered}
-            try:
-                for future in as_completed(futures):
-                    results = future.result()["results"]
-                    for run in futures[future]:
-                        out[run.name][run.seed] = results
-                        progress(run.weight)
-            except BaseException:
-                self.stop()
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
+    def missing(self, plan: list[Run]) -> list[list[Run]]:
+        """Runs that are not kept, the longest first; those with the same input are one."""
+        out: dict[Path, list[Run]] = {}
+        for run in plan:
+            if stored(self.place(run)) is None:
+                out.setdefault(self.place(run), []).append(run)
+        return sorted(out.values(), key=lambda same: -same[0].weight)
+
+    def all(self, plan: list[Run], told=Silent()) -> dict[str, dict[int, dict]]:
+        """Results by run's name and seed; `told`: progress.py."""
+        return list(pooled([Part(self, plan)], self.jobs, told))[0]
+
+
+@dataclass(frozen=True)
+class Part:
+    """An experiment's share of the work."""
+
+    runner: Runner
+    plan: list[Run]
+
+    def results(self) -> dict[str, dict[int, dict]]:
+        """Of runs that are all kept, by name and seed, in the order of the plan."""
+        out: dict[str, dict[int, dict]] = {}
+        for run in self.plan:
+            out.setdefault(run.name, {})[run.seed] = stored(self.runner.place(run))["results"]
         return out
+
+
+def pooled(parts: list[Part], jobs: int, told=Silent()):
+    """Gives the results of each part in turn, as soon as all of its runs are done.
+
+    `jobs` runs at a time, of all parts together: no processor waits for the last run of a part. What is done stays kept, whatever happens to the rest.
+    """
+    pool, waiting = ThreadPoolExecutor(jobs), []
+    try:
+        for part in parts:
+            part.runner.folder.mkdir(parents=True, exist_ok=True)
+            missing = part.runner.missing(part.plan)
+            waiting.append({pool.submit(part.runner.execute, same[0]): same[0].weight for same in missing})
+        weights = {future: weight for each in waiting for future, weight in each.items()}
+        told.begin(sum(len(part.plan) for part in parts) - len(weights), len(weights), sum(weights.values()))
+        done = as_completed(list(weights))
+        for part, futures in zip(parts, waiting):
+            while futures.keys() & weights.keys():
+                future = next(done)
+                future.result()
+                told.done(weights.pop(future))
+            yield part.results()
+    except BaseException:
+        for part in parts:
+            part.runner.stop()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        told.end()
 
 
 def measured(results: dict[str, dict[int, dict]], of_run) -> dict[str, list[float]]:
