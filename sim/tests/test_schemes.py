@@ -108,6 +108,15 @@ def test_figures_add_up(measured):
     assert got["tail.drop.none.delay"][0] > got["red.drop.none.delay"][0]
 
 
+def test_what_ecn_changes_is_paired_by_seed():
+    """Seeds that differ by far more than ECN changes leave a narrow interval."""
+    figure = lambda ecn, what: [1.0, 5.0, 9.0] if ecn == "drop" else [1.2, 5.3, 9.1]
+    names = [(q, e, w) for q in OF.queue for e in schemes.ECN for w in schemes_pages.ECN_HEADS]
+    rows = schemes_pages.ecn_effects(OF, {f"{q}.{e}.none.{w}": figure(e, w) for q, e, w in names})
+    assert [row[0] for row in rows] == list(OF.queue)
+    assert all(cell == "+0.2 (-0.048 to +0.45)" for row in rows for cell in row[1:])
+
+
 def test_the_published_table_has_every_scheme():
     page = schemes_pages.PUBLISHED / "schemes.md"
     if page.exists():
