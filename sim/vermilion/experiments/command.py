@@ -117,8 +117,7 @@ def finish(asked: Asked, results: list[dict], publish: bool) -> list:
     from . import pages, rtl, settings, verdicts
 
     of, work, folder = asked.of, module(asked.of), asked.folder
-    plan = work.planned(of, asked.seeds, asked.shorter)
-    beside = rtl.beside_the_model(plan, *results) if asked.engine == "rtl" else None
+    beside = rtl.beside_the_model(*results) if asked.engine == "rtl" else None
     measured = work.figures(of, results[0], asked.shorter)
     lines = settings.lines(of.row)
     reasons = [certain(of, line) for line in lines]

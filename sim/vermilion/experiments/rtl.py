@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import build, chisel
-from . import runs
 
 PRESET = "network"
 POLICY, POLICY_PRESET = "PolicyPipeline", "lab-protected-few-cells"  # a build without markers; of cells it has none
@@ -92,10 +91,10 @@ class Beside:
         return {"sentence": self.sentence(), "differing": self.differing, "hashes": self.hashes}
 
 
-def beside_the_model(plan: list[runs.Run], results: dict, wanted: dict) -> Beside:
+def beside_the_model(results: dict, wanted: dict) -> Beside:
     """The RTL's results beside the model's of the same runs."""
-    names = {(run.name, run.seed): f"{run.name}, seed {run.seed}" for run in plan}
+    names = {(name, seed): f"{name}, seed {seed}" for name, by_seed in results.items() for seed in by_seed}
     differing = [text for (name, seed), text in names.items() if results[name][seed] != wanted[name][seed]]
     fates = {text: results[name][seed]["fates"] for (name, seed), text in names.items()}
     packets = sum(lane["decided"] for each in fates.values() for lane in each["lanes"])
-    return Beside(len(plan), differing, packets, {text: each["hash"] for text, each in fates.items()})
+    return Beside(len(names), differing, packets, {text: each["hash"] for text, each in fates.items()})
