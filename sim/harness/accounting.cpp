@@ -37,9 +37,29 @@ Accounting::Accounting(const VmConfig& config, u32 inputs, Sent sent)
       leftClock_(config.queue_count),
       lost_(inputs) {}
 
-void Accounting::error(const std::string& text) {
-  errors_++;
-  if (first_.empty()) first_ = text;
+void Accounting::Held::change(i64 cells, u64 clock) {
+  if (const u64 window = clock / Window; window != window_) {
+    mostBefore_ = window == window_ + 1 ? most_ : now_;
+    most_ = now_;
+    window_ = window;
+  }
+  now_ += cells;
+  most_ = std::max(most_, now_);
+}
+
+// A frame that found no buffer was too long, or all cells were taken while it came in: by frames in the lane, by what other inputs had of
+// theirs by then, or held ready for inputs.
+void Accounting::checkRoom(const Packet& p, bool noBuffer, u64 clock) {
+  constexpr u32 Ready = 64;
+  const bool long_ = config_.max_frame_bytes != 0 && p.frame->bytes.size() > config_.max_frame_bytes;
+  if (long_ && !noBuffer)
+    error("frame " + std::to_string(p.frame->id) + ": is longer than the lane stores, and stored");
+  if (long_ || !noBuffer || config_.buffer_cells == 0) return;
+  const u64 slack = inputs_.size() * (config_.max_frame_bytes / CellBytes + 1) + Ready;
+  const u64 used = static_cast<u64>(held_.most(clock));
+  if (used + slack < config_.buffer_cells)
+    error("frame " + std::to_string(p.frame->id) + ": found no buffer, with at most " + std::to_string(used) + " of " +
+          std::to_string(config_.buffer_cells) + " cells taken");
 }
 
 void Accounting::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) {
@@ -50,6 +70,7 @@ void Accounting::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 cloc
   p.colour = classOf(config_, p.headers).colour;
   p.frame = std::move(frame);
   p.inClock = clock;
+  held_.add(p.lenBytes, clock);
   inputs_[input].push_back(std::move(p));
   underWay_++;
 }
@@ -66,6 +87,7 @@ void Accounting::lost(u32 input, u32 lenBytes, u64 clock) {
   if (lenBytes != at->lenBytes)
     error("frame " + std::to_string(at->frame->id) + ": lost with " + std::to_string(lenBytes) + " bytes of " +
           std::to_string(at->lenBytes));
+  held_.remove(at->lenBytes, clock);
   waiting.erase(at);
   lost_[input].frames++;
   lost_[input].bytes += lenBytes;
@@ -90,6 +112,7 @@ Packet Accounting::decided(const RtlDecision& d, u64 clock) {
   expect("length", d.seen.len_bytes, p.lenBytes);
   expect("ECN", d.seen.ecn, p.headers.ecn);
   expect("bad", d.seen.bad, 0);
+  checkRoom(p, d.seen.no_buffer != 0, clock);
   p.queue = std::min(d.seen.queue, config_.queue_count - 1);
   p.colour = std::min(d.seen.colour, u32{Colours - 1});
   p.verdict = std::min(d.verdict, u32{VM_POLICED});
@@ -102,6 +125,7 @@ Packet Accounting::decided(const RtlDecision& d, u64 clock) {
   if (admits(p.verdict)) {
     queues_[p.queue].push_back(p);
   } else {
+    held_.remove(p.lenBytes, clock);
     underWay_--;
   }
   return p;
@@ -121,6 +145,7 @@ void Accounting::pay(const Packet& arriving, const VictimOutcome& o) {
   victim->ce = true;
   if (!o.evicted) return;
   lostTravelled_ = victim->travelled;
+  held_.remove(victim->lenBytes, arriving.decidedClock);
   queue.erase(victim);
   underWay_--;
 }
@@ -137,6 +162,7 @@ void Accounting::departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 
     error("frame " + std::to_string(p.frame->id) + ": left queue " + std::to_string(queue) +
           " with another colour, length or arrival time");
   p.left = now;
+  p.leftClock = clock;
   left_.push_back(std::move(p));
   match();
 }
@@ -159,7 +185,11 @@ void Accounting::match() {
       error("frame " + std::to_string(p.frame->id) + ": came out with " + std::to_string(got.size()) + " bytes of " +
             std::to_string(wanted.size()) + ", the first wrong one at " + std::to_string(at.first - got.begin()));
     }
+    if (p.outClock <= p.leftClock)
+      error("frame " + std::to_string(p.frame->id) + ": came out in cycle " + std::to_string(p.outClock) +
+            ", and left its queue in cycle " + std::to_string(p.leftClock));
     sent_(p, got);
+    held_.remove(p.lenBytes, p.outClock);
     left_.pop_front();
     wire_.pop_front();
     underWay_--;

@@ -1,21 +1,24 @@
 // Every frame that goes in has one fate, and what comes out is what went in.
 //
 //   input   -> lost        left out whole, and counted: found by the clock of its last beat; length
-//   input   -> verdict     in order on each input, those that were not lost; length, queue, colour and ECN bits are those that the model's parser finds
+//   input   -> verdict     in order on each input, those that were not lost; length, queue, colour and ECN bits are those that the model's parser finds;
+//                          no buffer for it: it is longer than the lane stores, which always says so, or cells had run out
 //   verdict -> evicted     who paid for another: it stood in that queue, not first, or first for no more than the one clock before the verdict, in which
 //                          an eviction wins; with the length and colour that the lane says
 //   verdict -> departure   in order in each queue, admitted frames only
-//   departure -> wire      in order; byte for byte the frame that went in, with the header edits of the model's rewrite()
+//   departure -> wire      in order, and never before the departure; byte for byte the frame that went in, with the header edits of the model's rewrite()
 //
 // At the end nothing may be left on the way. Every breach is counted, and the first one is kept as a sentence.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "breaches.h"
 #include "frame.h"
 #include "parser.h"
 #include "records.h"
@@ -28,11 +31,11 @@ struct Packet {
   std::shared_ptr<const Frame> frame;
   VmHeaders headers{};
   u32 queue = 0, colour = 0, lenBytes = 0, verdict = 0;
-  bool ce = false;                                  // to leave with CE
-  bool travelled = false;                           // its distance is known
-  u32 cell = 0;                                     // names it in the RTL
-  u64 decided = 0, left = 0;                        // ns
-  u64 inClock = 0, decidedClock = 0, outClock = 0;  // last beat in, verdict, first beat out
+  bool ce = false;                                                 // to leave with CE
+  bool travelled = false;                                          // its distance is known
+  u32 cell = 0;                                                    // names it in the RTL
+  u64 decided = 0, left = 0;                                       // ns
+  u64 inClock = 0, decidedClock = 0, leftClock = 0, outClock = 0;  // last beat in, verdict, departure, first beat out
 };
 
 struct Lost {
@@ -52,12 +55,13 @@ class Accounting {
   bool lostTravelled() const { return lostTravelled_; }
   void departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now, u64 clock);
   void wire(std::vector<u8> bytes, u64 firstBeatClock);
-  void error(const std::string& text);
+  void error(const std::string& text) { breaches_.add(text); }
   // Counts what has neither left nor been dropped.
   void finish();
 
-  u64 errors() const { return errors_; }
-  const std::string& firstError() const { return first_; }
+  const Breaches& breaches() const { return breaches_; }
+  u64 errors() const { return breaches_.count; }
+  const std::string& firstError() const { return breaches_.first; }
   bool empty() const { return underWay_ == 0; }
   const std::vector<Lost>& lost() const { return lost_; }  // one an input
 
@@ -66,6 +70,24 @@ class Accounting {
     std::vector<u8> bytes;
     u64 clock;
   };
+  // Cells of frames that are in the lane: now, and the most of the last thousands of cycles.
+  class Held {
+   public:
+    void add(u32 lenBytes, u64 clock) { change(cellsOf(lenBytes), clock); }
+    void remove(u32 lenBytes, u64 clock) { change(-cellsOf(lenBytes), clock); }
+    i64 most(u64 clock) {
+      change(0, clock);
+      return std::max(most_, mostBefore_);
+    }
+
+   private:
+    static constexpr u64 Window = 4096;  // cycles; the longest frame takes fewer to come in
+    static i64 cellsOf(u32 lenBytes) { return (lenBytes + CellBytes - 1) / CellBytes; }
+    void change(i64 cells, u64 clock);
+    i64 now_ = 0, most_ = 0, mostBefore_ = 0;
+    u64 window_ = 0;
+  };
+  void checkRoom(const Packet& packet, bool noBuffer, u64 clock);
   void match();
   void pay(const Packet& arriving, const VictimOutcome& outcome);
 
@@ -77,8 +99,9 @@ class Accounting {
   std::deque<Packet> left_;
   std::deque<Wire> wire_;
   bool lostTravelled_ = false;
-  u64 underWay_ = 0, errors_ = 0;
-  std::string first_;
+  Held held_;
+  u64 underWay_ = 0;
+  Breaches breaches_;
 };
 
 // Whether a frame has a distance that it has travelled (distance.h), by its headers and its Ethernet address.

@@ -176,7 +176,7 @@ u32 ControlAccess::read(u32 address) {
   return data;
 }
 
-Lost lostFrames(ControlAccess& control, u32 input) {
+Lost lostFrames(Registers& control, u32 input) {
   Lost lost;
   lost.frames = control.read(reg::lost_frames_low(input));  // takes the other words along
   lost.frames |= u64{control.read(reg::lost_frames_high(input))} << 32;
@@ -185,11 +185,11 @@ Lost lostFrames(ControlAccess& control, u32 input) {
   return lost;
 }
 
-u32 flowEvents(ControlAccess& control, u32 event) {
+u32 flowEvents(Registers& control, u32 event) {
   return control.read(reg::flow_events(event));
 }
 
-void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]) {
+void snapshot(Registers& control, u32 queue, LaneCounters colours[Colours]) {
   control.write(reg::queue_select(), queue);
   control.write(reg::snapshot(), 1);
   while (reg::kStatusSnapshotPending.get(control.read(reg::status())) != 0) {
@@ -213,28 +213,37 @@ void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]) 
   }
 }
 
-static u64 wide(ControlAccess& control, u32 low) {
+static u64 wide(Registers& control, u32 low) {
   const u64 lowWord = control.read(low);
   return lowWord | u64{control.read(low + 4)} << 32;
 }
 
-u64 lostByDistance(ControlAccess& control, u32 distance) {
+u64 lostByDistance(Registers& control, u32 distance) {
   return wide(control, reg::window_lost_distance_low(distance));
 }
 
-u64 victimsByDistance(ControlAccess& control, u32 distance) {
+u64 victimsByDistance(Registers& control, u32 distance) {
   return wide(control, reg::window_victim_distance_low(distance));
 }
 
-u64 contests(ControlAccess& control) {
+u64 contests(Registers& control) {
   return wide(control, reg::window_contests_low());
 }
 
-u64 blindContests(ControlAccess& control) {
+u64 blindContests(Registers& control) {
   return wide(control, reg::window_blind_low());
 }
 
-u64 markedPackets(ControlAccess& control, u32 in, u32 out) {
+u64 latencies(Registers& control, u32 bin) {
+  return wide(control, reg::window_latency_low(bin));
+}
+
+Backlog backlog(Registers& control) {
+  const u32 packets = control.read(reg::window_backlog_packets());
+  return {packets, control.read(reg::window_backlog_bytes())};
+}
+
+u64 markedPackets(Registers& control, u32 in, u32 out) {
   return wide(control, reg::window_marked_low(4 * in + out));
 }
 

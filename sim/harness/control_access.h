@@ -17,13 +17,20 @@ struct RegisterWrite {
 // All of a configuration, in the order of docs/registers.md: shadow and commit for each queue, then classes, port, seed.
 std::vector<RegisterWrite> registerWrites(const VmConfig& config);
 
-class ControlAccess {
+// Where registers are read and written: a lane, or what was read from one before.
+struct Registers {
+  virtual ~Registers() = default;
+  virtual void write(u32 address, u32 value, u32 strobes = 15) = 0;
+  virtual u32 read(u32 address) = 0;
+};
+
+class ControlAccess : public Registers {
  public:
   // `clock` runs the lane by one clock and calls `look` after outputs have settled.
   using Clock = std::function<void(const std::function<void()>& look)>;
   ControlAccess(VerilatedLane& lane, Clock clock) : lane_(lane), clock_(std::move(clock)) {}
-  void write(u32 address, u32 value, u32 strobes = 15);
-  u32 read(u32 address);
+  void write(u32 address, u32 value, u32 strobes = 15) override;
+  u32 read(u32 address) override;
 
  private:
   void hang(u32 waited, const char* what, u32 address) const;
@@ -36,20 +43,26 @@ struct LaneCounters {
   u64 arrived[2], enqueued[2], early[2], forced[2], tail[2], nobuf[2], bad[2], policed[2], marked[2], ceWritten[2],
       sent[2], evicted[2];  // packets, bytes
 };
-void snapshot(ControlAccess& control, u32 queue, LaneCounters colours[Colours]);
+void snapshot(Registers& control, u32 queue, LaneCounters colours[Colours]);
 // Of that snapshot: packets that came with one colour and were given another by the queue's marker.
-u64 markedPackets(ControlAccess& control, u32 in, u32 out);
+u64 markedPackets(Registers& control, u32 in, u32 out);
 // Of that snapshot: packets of a distance that the queue lost; queued ones of that distance that paid in another's stead.
-u64 lostByDistance(ControlAccess& control, u32 distance);
-u64 victimsByDistance(ControlAccess& control, u32 distance);
+u64 lostByDistance(Registers& control, u32 distance);
+u64 victimsByDistance(Registers& control, u32 distance);
 // Of that snapshot: decisions in which a queued packet could pay, and those of them in which all that the search saw had gone.
-u64 contests(ControlAccess& control);
-u64 blindContests(ControlAccess& control);
+u64 contests(Registers& control);
+u64 blindContests(Registers& control);
+// Of that snapshot: packets sent with a latency of a class (results.h, latencies), and the queue's packets and bytes.
+u64 latencies(Registers& control, u32 bin);
+struct Backlog {
+  u32 packets, bytes;
+};
+Backlog backlog(Registers& control);
 
 // How often one of the events of flow_book.h has happened to flows since reset.
-u32 flowEvents(ControlAccess& control, u32 event);
+u32 flowEvents(Registers& control, u32 event);
 
 // An input's count of frames that it left out, as of one clock.
-Lost lostFrames(ControlAccess& control, u32 input);
+Lost lostFrames(Registers& control, u32 input);
 
 }  // namespace vermilion

@@ -76,6 +76,11 @@ void LaneDriver::present() {
   }
 }
 
+bool LaneDriver::inputReady(u32 input) const {
+  const bool ready = lane_.inputReady(input);
+  return tap_ == nullptr ? ready : tap_->ready(input, ready);
+}
+
 void LaneDriver::sample() {
   quiet_++;
   resting_ = lane_.busy() ? 0 : resting_ + 1;
@@ -94,7 +99,7 @@ void LaneDriver::sample() {
     Input& in = inputs_[i];
     u32 lenBytes;
     if (lane_.lost(i, lenBytes)) listener_.lost(i, lenBytes, clocks_);
-    if ((Stallable >> i & 1) == 0 && !lane_.inputReady(i))
+    if ((Stallable >> i & 1) == 0 && !inputReady(i))
       listener_.breach("input " + std::to_string(i) + " cannot be stalled and was not ready");
     if (!in.shown) continue;
     resting_ = 0;
@@ -115,6 +120,7 @@ void LaneDriver::sample() {
 void LaneDriver::takeOutput() {
   Beat beat;
   if (!lane_.output(beat) || !outReady_) return;
+  if (tap_ != nullptr) tap_->output(beat);
   quiet_ = 0;
   if (out_.empty()) outClock_ = clocks_;
   u32 size = 0;

@@ -34,6 +34,13 @@ struct LaneListener {
   virtual void breach(const std::string& text) = 0;  // of the stream's rules, or nothing moves any more
 };
 
+// Stands between the lane's stream ports and the driver, for tests of the driver's own checks.
+struct StreamTap {
+  virtual ~StreamTap() = default;
+  virtual void output(Beat& beat) = 0;            // a beat that is taken
+  virtual bool ready(u32 input, bool ready) = 0;  // what the driver takes for the input's ready
+};
+
 class LaneDriver {
  public:
   LaneDriver(VerilatedLane& lane, LaneListener& listener, bool stalls, bool oneInput);
@@ -51,6 +58,7 @@ class LaneDriver {
   // Silence up to then; only where advance() has nothing left.
   void idleUntil(u64 ns) { now_ = std::max(now_, ontoGrid(ns)); }
   ControlAccess& control() { return control_; }
+  void tap(StreamTap* tap) { tap_ = tap; }
 
   u64 clocks() const { return clocks_; }
   u64 runClocks() const { return clocks_ - startClock_; }  // since the first frame was due
@@ -64,6 +72,7 @@ class LaneDriver {
     Beat beat;
     bool shown = false;
   };
+  bool inputReady(u32 input) const;
   void clock(const std::function<void()>& look);
   void clockAmidTraffic(const std::function<void()>& look);  // with the beats of an attached source
   void present();
@@ -74,6 +83,7 @@ class LaneDriver {
 
   VerilatedLane& lane_;
   LaneListener& listener_;
+  StreamTap* tap_ = nullptr;
   ControlAccess control_;
   bool stalls_, oneInput_;
   std::mt19937 random_{1};

@@ -7,46 +7,46 @@
 #include <cstdio>
 #include <ctime>
 #include <exception>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "bench.h"
 #include "build_shape.h"
 #include "run.h"
+#include "run_config.h"
 
 using namespace vermilion;
 using Json = nlohmann::ordered_json;
 
-static LoadedConfig load(const Options& o) {
-  std::ifstream file(o.config);
-  if (!file)
-    throw InputError(o.config + ": cannot be read; give the hardware's record (docs/hardware-configuration.md)");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  try {
-    LoadedConfig loaded = readConfig(text);
-    if (loaded.config.queue_count > VM_QUEUES)
-      throw InputError(o.config + ": has " + std::to_string(loaded.config.queue_count) + " queues, this build " +
-                       std::to_string(VM_QUEUES));
-    for (u32 i = VM_VICTIMS; i < loaded.config.queue_count; i++)
-      if (loaded.config.queues[i].nearest)
-        throw InputError(o.config + ": queue " + std::to_string(i) + " is to drop the nearest packet, " +
-                         (VM_VICTIMS == 0 ? std::string("which this build cannot")
-                                          : "which this build can in queues 0 to " + std::to_string(VM_VICTIMS - 1)));
-    return loaded;
-  } catch (const ConfigError& e) {
-    throw InputError(o.config + ": " + e.what());
-  }
+// One error for each check that found something.
+static void printDefects(const Json& json, u64 defects) {
+  bool said = false;
+  const auto say = [&](const char* check, const std::string& first) {
+    if (first.empty()) return;
+    std::printf("error %s: %s\n", check, first.c_str());
+    said = true;
+  };
+  if (json.contains("replay")) say("the model disagrees", json["replay"]["first_disagreement"]);
+  for (const char* check : {"victims", "accounting", "counters", "stream"})
+    if (json.contains(check)) say(check, json[check]["first_error"]);
+  if (!said) std::printf("error %llu defects\n", static_cast<unsigned long long>(defects));
+}
+
+static u64 runEngine(const Options& o, const LoadedConfig& loaded, FrameSource& source, Recorder& recorder,
+                     Json& json) {
+  if (o.model) return runModel(loaded, source, recorder, json);
+#ifdef VM_MODEL_ONLY
+  throw std::logic_error("this program has the model alone");
+#else
+  return runRtl(o, loaded, source, recorder, json);
+#endif
 }
 
 static int run(const Options& o) {
-  StartNs = o.startNs;
-  LoadedConfig loaded = load(o);
-  if (o.seed) loaded.config.seed = *o.seed;
-  loaded.config.buffer_cells = VM_CELLS;
-  loaded.config.max_frame_bytes = VM_MAX_FRAME_BYTES;
-  loaded.config.flows = VM_FLOWS;
+#ifdef VM_MODEL_ONLY
+  if (!o.model) throw InputError("--engine is rtl; this program has the model alone: give --engine model");
+#endif
+  const LoadedConfig loaded = loadConfig(o);
   const auto source = o.bench ? benchSource(o) : captureSource(o);
   std::optional<AtomicFile> stats;
   if (!o.statsJson.empty()) stats.emplace(o.statsJson);
@@ -57,7 +57,7 @@ static int run(const Options& o) {
   json["preset"] = VM_PRESET;
   const auto began = std::chrono::steady_clock::now();
   const std::clock_t cpuBegan = std::clock();
-  const u64 defects = o.model ? runModel(loaded, *source, recorder, json) : runRtl(o, loaded, *source, recorder, json);
+  const u64 defects = runEngine(o, loaded, *source, recorder, json);
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const double cpu = static_cast<double>(std::clock() - cpuBegan) / CLOCKS_PER_SEC;
   recorder.progress(true);
@@ -78,13 +78,7 @@ static int run(const Options& o) {
   for (const auto& [name, count] : warnings)
     std::printf("warning %s: %llu\n", name.c_str(), static_cast<unsigned long long>(count));
   if (defects == 0) return 0;
-  const Json replay = json.value("replay", Json::object());
-  const std::string disagreement = replay.value("first_disagreement", std::string());
-  if (!disagreement.empty()) std::printf("error the model disagrees: %s\n", disagreement.c_str());
-  const std::string unaccounted = json["accounting"]["first_error"];
-  if (!unaccounted.empty()) std::printf("error accounting: %s\n", unaccounted.c_str());
-  if (disagreement.empty() && unaccounted.empty())
-    std::printf("error %llu defects\n", static_cast<unsigned long long>(defects));
+  printDefects(json, defects);
   return 1;
 }
 

@@ -13,20 +13,42 @@ namespace vermilion {
 
 const char* const VerdictNames[VM_VERDICTS] = {"enqueue", "mark", "early", "forced", "tail", "nobuf", "bad", "policed"};
 
-// Of a refresh that changes nothing, or a packet that does not, the look-ahead has no meaning.
-static bool sameSeen(const Arrival& a, const Arrival& b, bool packet, bool updates) {
-  bool same =
-      a.time == b.time && (!packet || (a.draw == b.draw && a.distance == b.distance &&
-                                       a.queued_bytes == b.queued_bytes && a.queued_packets == b.queued_packets));
-  for (u32 c = 0; c < u32{Colours}; c++)
-    same = same && a.backlog_bytes[c] == b.backlog_bytes[c] && a.backlog_packets[c] == b.backlog_packets[c] &&
-           a.last_departure[c] == b.last_departure[c] && (!updates || a.n[c] == b.n[c]);
-  return same;
+void Replay::Differences::compare(const char* name, u64 rtl, u64 model) {
+  if (rtl == model || names_ == name || names_.ends_with(std::string(", ") + name)) return;
+  if (!names_.empty()) names_ += ", ";
+  names_ += name;
 }
 
-static bool sameFlow(const VmFlowState& a, const VmFlowState& b) {
-  return a.raised == b.raised && a.average == b.average && a.burst == b.burst && a.highest_seq == b.highest_seq &&
-         a.credits == b.credits;
+// Of a refresh that changes nothing, or a packet that does not, the look-ahead has no meaning.
+void Replay::compareSeen(Differences& found, const Arrival& rtl, const Arrival& model, bool packet, bool updates) {
+  found.compare("time", rtl.time, model.time);
+  if (packet) {
+    found.compare("draw", rtl.draw, model.draw);
+    found.compare("distance", rtl.distance, model.distance);
+    found.compare("queued bytes", rtl.queued_bytes, model.queued_bytes);
+    found.compare("queued packets", rtl.queued_packets, model.queued_packets);
+  }
+  for (u32 c = 0; c < u32{Colours}; c++) {
+    found.compare("backlog bytes", rtl.backlog_bytes[c], model.backlog_bytes[c]);
+    found.compare("backlog packets", rtl.backlog_packets[c], model.backlog_packets[c]);
+    found.compare("last departure", rtl.last_departure[c], model.last_departure[c]);
+    if (updates) found.compare("n", rtl.n[c], model.n[c]);
+  }
+}
+
+void Replay::compareMark(Differences& found, const RtlDecision& rtl, const VmMark& model, bool sound) {
+  found.compare("colour", rtl.seen.colour, model.marked);
+  found.compare("marker's time", rtl.mark.time, model.time);
+  found.compare("marker's draw", rtl.mark.draw, model.draw);
+  if (!sound) return;
+  found.compare("policed", rtl.mark.policed, model.policed);
+  found.compare("level", rtl.mark.level, model.level);
+  found.compare("flow", rtl.mark.has_flow, model.has_flow);
+  found.compare("flow's raised", rtl.mark.flow.raised, model.flow.raised);
+  found.compare("flow's average", rtl.mark.flow.average, model.flow.average);
+  found.compare("flow's burst", rtl.mark.flow.burst, model.flow.burst);
+  found.compare("flow's highest sequence number", rtl.mark.flow.highest_seq, model.flow.highest_seq);
+  found.compare("flow's credits", rtl.mark.flow.credits, model.flow.credits);
 }
 
 static constexpr PolicyTiming Timing{VM_SLOT_CLOCKS};
@@ -46,13 +68,21 @@ void Replay::configure(u32 queue, const VmQueue& profile) {
 }
 
 void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
+  if (timeAt(clock) != truncate(now, TimeBits)) {
+    departuresWrong_++;
+    if (first_.empty())
+      first_ = "a departure from queue " + std::to_string(queue) + " at " + std::to_string(truncate(now, TimeBits)) +
+               " ns, in a cycle at " + std::to_string(timeAt(clock)) + " ns";
+  }
+  awaited_.push_back({queue, colour});
+  if (awaited_.size() > Awaited) awaited_.pop_front();
   if (queue < queueCount_ && colour < u32{Colours})
     view_.departed(clock, truncate(now, TimeBits), queue, colour, lenBytes);
   victims_.departed(queue, clock);
 }
 
 // What became of the packet, as the RTL says, from which the model goes on.
-bool Replay::settle(const RtlDecision& rtl, const Arrival& seen, u32 ruling, u64 clock) {
+void Replay::settle(Differences& found, const RtlDecision& rtl, const Arrival& seen, u32 ruling, u64 clock) {
   const bool held = VM_VICTIMS != 0 && contested(model_.queue(seen.queue), ruling);
   VictimOutcome outcome = rtl.contest.outcome;
   if (!held) outcome = {};
@@ -64,50 +94,63 @@ bool Replay::settle(const RtlDecision& rtl, const Arrival& seen, u32 ruling, u64
   if (held && (outcome.evicted || !outcome.enqueued))
     view_.lost(clock, seen.queue, outcome.evicted ? outcome.lenBytes : seen.len_bytes);
   victims_.decided(atQueues(model_.queue(seen.queue), seen, ruling, rtl.cell, 1), rtl.contest.outcome, clock);
-  return rtl.contest.ruling == ruling && rtl.contest.held == held && rtl.verdict == verdictOf(ruling, held, outcome);
+  found.compare("ruling", rtl.contest.ruling, ruling);
+  found.compare("contest", rtl.contest.held, held);
+  found.compare("verdict", rtl.verdict, verdictOf(ruling, held, outcome));
 }
 
 void Replay::finish() {
   victims_.finish();
-  if (first_.empty()) first_ = victims_.first();
 }
 
 // Of the estimators that colour's arrival or departure updates.
-bool Replay::sameAverages(const RtlDecision& rtl) const {
+void Replay::compareAverages(Differences& found, const RtlDecision& rtl) const {
   const Arrival& a = rtl.seen;
   for (u32 e = 0; e < u32{Colours}; e++)
-    if ((model_.queue(a.queue).masks[e] >> a.colour & 1) && model_.average(a.queue, e) != rtl.average[e]) return false;
+    if (model_.queue(a.queue).masks[e] >> a.colour & 1)
+      found.compare("average", rtl.average[e], model_.average(a.queue, e));
+}
+
+bool Replay::awaited(u32 queue, u32 colour) {
+  const auto at = std::find(awaited_.begin(), awaited_.end(), std::pair(queue, colour));
+  if (at == awaited_.end()) return false;
+  awaited_.erase(awaited_.begin(), at + 1);
   return true;
+}
+
+void Replay::checkRefresh(const RtlDecision& rtl, u64 look) {
+  const Arrival& a = rtl.seen;
+  const Arrival seen = view_.refresh(look, timeAt(look - Timing.look()), a.queue, a.colour);
+  const bool updates = model_.queue(a.queue).update_depart != 0;
+  Departure d{seen.time, a.queue, a.colour, {}, {}, {}};
+  std::copy_n(seen.backlog_bytes, Colours, d.backlog_bytes);
+  std::copy_n(seen.backlog_packets, Colours, d.backlog_packets);
+  std::copy_n(seen.n, Colours, d.n);
+  model_.depart(d);
+  Differences found;
+  found.compare("queue and colour, of which no packet has left", !awaited(a.queue, a.colour), false);
+  compareSeen(found, a, seen, false, updates);
+  if (updates) compareAverages(found, rtl);
+  if (found.none()) {
+    refreshesAgreed_++;
+  } else if (first_.empty()) {
+    disagree(found.names(), rtl, {}, seen, {rtl.verdict, model_.average(a.queue, a.colour), rtl.probability, 0});
+  }
 }
 
 u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   const Arrival& a = rtl.seen;
   const u64 look = clock - Settling - Timing.verdict();
   (rtl.refresh ? refreshes_ : decisions_)++;
-  if (a.queue >= queueCount_ || a.colour >= u32{Colours}) {
-    if (first_.empty()) disagree(rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
+  if (a.queue >= queueCount_ || a.colour >= u32{Colours} || (!rtl.refresh && rtl.mark.colour >= u32{Colours})) {
+    if (first_.empty()) disagree("queue or colour out of range", rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
     return 0;
   }
   if (rtl.refresh) {
-    const Arrival seen = view_.refresh(look, timeAt(look - Timing.look()), a.queue, a.colour);
-    const bool updates = model_.queue(a.queue).update_depart != 0;
-    Departure d{seen.time, a.queue, a.colour, {}, {}, {}};
-    std::copy_n(seen.backlog_bytes, Colours, d.backlog_bytes);
-    std::copy_n(seen.backlog_packets, Colours, d.backlog_packets);
-    std::copy_n(seen.n, Colours, d.n);
-    model_.depart(d);
-    if (sameSeen(a, seen, false, updates) && (!updates || sameAverages(rtl))) {
-      refreshesAgreed_++;
-    } else if (first_.empty()) {
-      disagree(rtl, {}, seen, {rtl.verdict, model_.average(a.queue, a.colour), rtl.probability, 0});
-    }
+    checkRefresh(rtl, look);
     return 0;
   }
   const bool sound = !a.bad && !a.no_buffer;
-  if (rtl.mark.colour >= u32{Colours}) {
-    if (first_.empty()) disagree(rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
-    return 0;
-  }
   const VmMark mark = marks_.mark(timeAt(look - Timing.look()), a.queue, rtl.mark.colour, a.len_bytes, headers, sound);
   const bool untouched = !sound || mark.policed;
   Arrival seen = view_.packet(look, timeAt(look - Timing.look()), a.queue, mark.marked, a.len_bytes, !untouched);
@@ -118,20 +161,25 @@ u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   seen.distance = distance(headers, model_.queue(a.queue).distance);
   view_.limit(look, seen);
   const Decision d = model_.decide(seen);
-  const bool settled = settle(rtl, seen, d.verdict, clock);
-  const bool same = untouched || (d.avg == rtl.average[a.colour] && d.p == rtl.probability && sameAverages(rtl));
-  const bool sameMark = mark.draw == rtl.mark.draw && mark.time == rtl.mark.time && mark.marked == a.colour &&
-                        (!sound || (mark.policed == rtl.mark.policed && mark.level == rtl.mark.level &&
-                                    mark.has_flow == rtl.mark.has_flow && sameFlow(mark.flow, rtl.mark.flow)));
-  if (settled && same && sameMark && sameSeen(a, seen, true, !untouched)) {
+  Differences found;
+  compareSeen(found, a, seen, true, !untouched);
+  compareMark(found, rtl, mark, sound);
+  settle(found, rtl, seen, d.verdict, clock);
+  if (!untouched) {
+    found.compare("average", rtl.average[a.colour], d.avg);
+    found.compare("probability", rtl.probability, d.p);
+    compareAverages(found, rtl);
+  }
+  if (found.none()) {
     agreed_++;
   } else if (first_.empty()) {
-    disagree(rtl, mark, seen, d);
+    disagree(found.names(), rtl, mark, seen, d);
   }
   return mark.flow_events;
 }
 
-void Replay::disagree(const RtlDecision& rtl, const VmMark& mark, const Arrival& seen, const Decision& model) {
+void Replay::disagree(const std::string& names, const RtlDecision& rtl, const VmMark& mark, const Arrival& seen,
+                      const Decision& model) {
   const Arrival& a = rtl.seen;
   char text[400];
   std::snprintf(text, sizeof text,
@@ -141,7 +189,7 @@ void Replay::disagree(const RtlDecision& rtl, const VmMark& mark, const Arrival&
                 rtl.refresh ? "refresh" : "decision", (rtl.refresh ? refreshes_ : decisions_) - 1, a.time, rtl.input,
                 a.queue, a.colour, a.len_bytes, a.ecn, a.bad, a.no_buffer, a.draw, seen.draw, a.queued_bytes,
                 seen.queued_bytes, a.queued_packets, seen.queued_packets);
-  first_ = text;
+  first_ = names + ": " + text;
   std::snprintf(text, sizeof text,
                 "; marker at %" PRIu64 " ns, colour %u to %u %u, policed %u %u, level %" PRIu64 " %" PRIu64
                 ", draw 0x%08x 0x%08x",
@@ -157,9 +205,8 @@ void Replay::disagree(const RtlDecision& rtl, const VmMark& mark, const Arrival&
                   a.last_departure[c], seen.last_departure[c], a.n[c], seen.n[c], rtl.average[c], average);
     first_ += text;
   }
-  std::snprintf(text, sizeof text, "; p %" PRIu64 " %" PRIu64 ", verdict %u, ruling %u %u%s", rtl.probability, model.p,
-                rtl.verdict, rtl.contest.ruling, model.verdict,
-                model.verdict == VM_VERDICTS ? " (queue or colour out of range)" : "");
+  std::snprintf(text, sizeof text, "; p %" PRIu64 " %" PRIu64 ", verdict %u, ruling %u %u", rtl.probability, model.p,
+                rtl.verdict, rtl.contest.ruling, model.verdict);
   first_ += text;
 }
 

@@ -9,7 +9,9 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <string>
+#include <utility>
 
 #include "contest.h"
 #include "decide.h"
@@ -48,8 +50,8 @@ class Replay {
   bool sameState(const Replay& other) const {
     return model_.sameState(other.model_) && marks_.sameBuckets(other.marks_);
   }
-  // Decisions and refreshes that the model does not agree with, so far.
-  u64 disagreed() const { return decisions_ - agreed() + refreshes_ - refreshesAgreed_; }
+  // Decisions and refreshes that the model does not agree with, and departures at another time than their cycle's, so far.
+  u64 disagreed() const { return decisions_ - agreed() + refreshes_ - refreshesAgreed_ + departuresWrong_; }
   // Behind the last clock.
   void finish();
   // Both in the order of clocks; `clock` is the one in which it stood at the lane's port.
@@ -63,12 +65,29 @@ class Replay {
   u64 agreed() const { return agreed_ - std::min(agreed_, victims_.wrong()); }
   u64 refreshes() const { return refreshes_; }
   u64 refreshesAgreed() const { return refreshesAgreed_; }
-  const std::string& firstDisagreement() const { return first_; }
+  // Names the fields that differ, then gives all that the RTL and the model have. Where all decisions agree, the first wrong victim.
+  const std::string& firstDisagreement() const { return first_.empty() ? victims_.first() : first_; }
+  const VictimCheck& victims() const { return victims_; }
 
  private:
-  bool settle(const RtlDecision& rtl, const Arrival& seen, u32 ruling, u64 clock);
-  bool sameAverages(const RtlDecision& rtl) const;
-  void disagree(const RtlDecision& rtl, const VmMark& mark, const Arrival& seen, const Decision& model);
+  // Names of fields that differ, in the order of the trace.
+  class Differences {
+   public:
+    void compare(const char* name, u64 rtl, u64 model);
+    bool none() const { return names_.empty(); }
+    const std::string& names() const { return names_; }
+
+   private:
+    std::string names_;
+  };
+  static void compareSeen(Differences& found, const Arrival& rtl, const Arrival& model, bool packet, bool updates);
+  static void compareMark(Differences& found, const RtlDecision& rtl, const VmMark& model, bool sound);
+  void compareAverages(Differences& found, const RtlDecision& rtl) const;
+  void settle(Differences& found, const RtlDecision& rtl, const Arrival& seen, u32 ruling, u64 clock);
+  bool awaited(u32 queue, u32 colour);
+  void checkRefresh(const RtlDecision& rtl, u64 look);
+  void disagree(const std::string& names, const RtlDecision& rtl, const VmMark& mark, const Arrival& seen,
+                const Decision& model);
   static constexpr u64 Times = 128;  // more clocks than the pipeline has
   u64 timeAt(u64 clock) const { return times_[clock % Times]; }
   u64 times_[Times] = {};
@@ -77,7 +96,10 @@ class Replay {
   MarkStage marks_;
   PipelineView view_;
   DecisionModel model_;
-  u64 decisions_ = 0, agreed_ = 0, refreshes_ = 0, refreshesAgreed_ = 0;
+  // Queue and colour of departures that no refresh has come for yet, the last ones; refreshes keep their order, and may be left out.
+  static constexpr std::size_t Awaited = 64;
+  std::deque<std::pair<u32, u32>> awaited_;
+  u64 decisions_ = 0, agreed_ = 0, refreshes_ = 0, refreshesAgreed_ = 0, departuresWrong_ = 0;
   std::string first_;
 };
 

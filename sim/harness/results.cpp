@@ -68,6 +68,9 @@ void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 ave
   packets_++;
   bytes_ += seen.len_bytes;
   Queue& q = queue(seen.queue);
+  if (std::max(seen.colour, mark.colour) >= u32{Colours})
+    throw std::runtime_error("the lane named colour " + std::to_string(std::max(seen.colour, mark.colour)) +
+                             "; there are colours 0 to " + std::to_string(Colours - 1));
   q.marked[mark.colour][seen.colour]++;
   q.counters[seen.colour].packets[verdict]++;
   q.counters[seen.colour].bytes[verdict] += seen.len_bytes;
@@ -86,8 +89,15 @@ void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 ave
     q.lostByDistance[d]++;
     q.lostTravelled[d] += travelled;
   }
-  const Sample s{time,        average,           probability,         seen.queue,
-                 seen.colour, seen.queued_bytes, seen.queued_packets, contest.ruling};
+  const Sample s{time,
+                 average,
+                 probability,
+                 seen.queue,
+                 seen.colour,
+                 seen.queued_bytes,
+                 seen.queued_packets,
+                 contest.ruling,
+                 !seen.bad && !seen.no_buffer && !seen.policed};
   q.highestBytes = std::max<u64>(q.highestBytes, s.backlogBytes);
   q.highestPackets = std::max<u64>(q.highestPackets, s.backlogPackets);
   samples_.add(s);
@@ -115,6 +125,7 @@ void Results::sent(const Packet& p, bool ceWritten) {
   c.ce_written_bytes += ceWritten ? p.lenBytes : 0;
   const u64 latency = wrapped(p.left - p.decided);
   q.latency[classOf(latency)]++;
+  q.latencies[std::clamp<u32>(static_cast<u32>(std::bit_width(latency)), 1, LatencyBins) - 1]++;
   q.latencyMax = std::max(q.latencyMax, latency);
 }
 
@@ -126,9 +137,12 @@ void Results::lost(u32 input, u32 lenBytes) {
 
 Json Results::list(const Decimator<Sample>& samples) {
   Json j = Json::array();
+  const auto ratio = [](const Sample& s, u64 value, u64 one) {
+    return s.evaluated ? Json(static_cast<double>(value) / static_cast<double>(one)) : Json();
+  };
   for (const Sample& s : samples.kept())
-    j.push_back({s.time, s.queue, s.colour, static_cast<double>(s.average) / (1 << AvgFrac), s.backlogBytes,
-                 s.backlogPackets, static_cast<double>(s.probability) / static_cast<double>(ProbOne), s.verdict});
+    j.push_back({s.time, s.queue, s.colour, ratio(s, s.average, u64{1} << AvgFrac), s.backlogBytes, s.backlogPackets,
+                 ratio(s, s.probability, ProbOne), s.verdict});
   return j;
 }
 

@@ -22,15 +22,18 @@
 //              search took them for; these three absent where the queue has no contests
 //   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, ruling], every k-th decision, k
 //              such that at most 12,000 remain; the average in bytes or packets, the backlog what the limit saw at the verdict:
-//              all that is queued before the packet. The averages see an older backlog (docs/architecture.md), which is in --trace
+//              all that is queued before the packet. The averages see an older backlog (docs/architecture.md), which is in --trace.
+//              A bad, nobuf or policed frame updates no average and has no probability: both are null
 //   events[]   the same for marks and drops (as policy ruled) only, at most 8,000
 //   sample_every, event_every    k of each
 //   lost[]     per input {packets, bytes}: frames that the input left out, so without a verdict and in no queue; absent where there are none
 //   flow_events {adopted, collision, aged_out, displaced, table_full, loss, jump, probe}: what happened to the flows of all
 //              flow markers (docs/flow-markers.md, "The table"), each at most 2^32-1: read from the RTL's registers, and there
 //              an error of the accounting where the model counts otherwise; with --engine model its own count
-//   replay     decisions, agreed, refreshes, refreshes_agreed, first_disagreement (RTL)
-//   accounting errors, first_error
+//   replay     decisions, agreed, refreshes, refreshes_agreed, first_disagreement (RTL), which names the fields that differ
+//   accounting {errors, first_error}: the fate and the bytes of each frame (accounting.h)
+//   victims, counters, stream   the same (RTL): victims of contests (victim_check.h), the lane's counters (counter_check.h), rules of the
+//              streams at the lane's ports (lane_driver.h)
 //   warnings   {name: count}, names in capture_reader.h
 //   input_stalled_clocks    clocks in which an input that can be stalled was not ready for a beat (RTL)
 //   lane_start_ns           lane time at which the capture starts; all times here are lane time, of 64 bits
@@ -47,7 +50,7 @@
 
 namespace vermilion {
 
-constexpr u32 Distances = 64;
+constexpr u32 Distances = 64, LatencyBins = 32;
 
 // Keeps every k-th of a stream; k doubles when there is no more room.
 template <class T>
@@ -87,6 +90,8 @@ class Results {
   u64 victimsByDistance(u32 queue, u32 distance) const { return queues_[queue].victimsByDistance[distance]; }
   u64 contests(u32 queue) const { return queues_[queue].contests; }
   u64 blind(u32 queue) const { return queues_[queue].blind; }
+  // Packets sent 2^bin to 2^(bin+1)-1 ns behind their decisions, the lane's classes; 0 ns is in bin 0, all from 2^31 ns on in the last.
+  u64 latencies(u32 queue, u32 bin) const { return queues_[queue].latencies[bin]; }
   const VmCounters& counters(u32 queue, u32 colour) const { return queues_[queue].counters[colour]; }
   void write(nlohmann::ordered_json& json) const;
 
@@ -94,6 +99,7 @@ class Results {
   struct Sample {
     u64 time, average, probability;
     u32 queue, colour, backlogBytes, backlogPackets, verdict;
+    bool evaluated;  // average and probability have a meaning
   };
   struct Queue {
     std::array<VmCounters, Colours> counters{};
@@ -101,6 +107,7 @@ class Results {
     u64 flowEvents[FlowEvents] = {};
     u64 marked[Colours][Colours] = {};  // packets, by colour before and behind the marker
     std::map<u64, u64> latency;
+    std::array<u64, LatencyBins> latencies{};
     u64 latencyMax = 0, highestBytes = 0, highestPackets = 0;
     bool nearest = false;
     u64 contests = 0, blind = 0;

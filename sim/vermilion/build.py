@@ -1,6 +1,7 @@
 """Builds what a run needs, and nothing twice: each step is skipped while the content it was made from is the same.
 
     Chisel --mill--> <preset>/sv/*.sv --verilator, g++--> <preset>/vermilion-sim     sim/model/*.cpp --g++--> libvermilion_model.so
+    sim/harness/*.cpp but RTL_ONLY, sim/model/*.cpp --g++--> <preset>/vermilion-model
                                                                                           sw_driver/lib/*.c --gcc--> libvermilion_driver.so
                      the simulator's objects, sim/harness/device/*.cpp --g++--> <preset>/vermilion-device
 
@@ -26,6 +27,8 @@ MAKE_VARIABLES = [
     "CFG_LDLIBS_THREADS=-pthread",
     "CFG_CXXFLAGS_COROUTINES=-fcoroutines",
 ]
+# Files of the harness that need the Verilated lane.
+RTL_ONLY = {"verilated_lane", "lane_driver", "control_access", "counter_check", "rtl_checks", "rtl_engine"}
 
 
 @dataclass(frozen=True)
@@ -122,11 +125,49 @@ def shape(preset: str) -> Preset:
     return FOR_BENCHES.get(preset) or PRESETS[preset]
 
 
+def check_preset(preset: str):
+    if preset not in FOR_BENCHES | PRESETS:
+        raise UserError(f"--preset is {preset}; legal are {', '.join(PRESETS)}")
+
+
+def objects(sources: list[Path], folder: Path, flags: list, headers: list[Path]) -> list[Path]:
+    """Compiles each source whose text, headers or flags have changed, several at once; returns the object files."""
+
+    def compiled(source: Path) -> Path:
+        out = folder / f"{source.stem}.o"
+        command = ["g++", *flags, "-c", source, "-o", out]
+        step(out, digest([source, *headers], *command), quiet, "", lambda: run(command, folder / f"{source.stem}.log"))
+        return out
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(CORES) as pool:
+        return list(pool.map(compiled, sources))
+
+
+def model_program(preset: str, say=quiet) -> Path:
+    """The simulator's program with the model alone (`--engine model`): C++ only, so neither Chisel nor Verilator runs."""
+    check_preset(preset)
+    program = BUILD / preset / "vermilion-model"
+    own = sorted(path for path in harness("*.cpp") if path.stem not in RTL_ONLY)
+    model = sorted(files("sim/model", "*.cpp"))
+    headers = sorted(harness("*.h") + files("sim/model", "*.h"))
+    flags = [*CXX_FLAGS, f"-I{ROOT / 'sim/model'}", f"-I{ROOT / 'sim/harness'}"]
+    shaped = [*flags, "-DVM_MODEL_ONLY", *(word.replace("\\", "") for word in definitions(preset, ""))]
+
+    def action():
+        parts = objects(model, BUILD / "obj-model", flags, headers)
+        parts += objects(own, program.parent / "obj-model", shaped, headers)
+        run(["g++", *parts, *libraries("").split(), "-o", program], program.parent / "obj-model" / "link.log")
+
+    with locked():
+        key = digest(own + model + headers, *shaped)
+        step(program, key, say, f"the model, preset {preset}", action)
+    return program
+
+
 def simulator(preset: str, waves: str = "", say=quiet) -> Path:
     """The simulator's program; `waves` is "", "vcd" or "fst", each a program of its own because tracing slows."""
-    presets = FOR_BENCHES | PRESETS
-    if preset not in presets:
-        raise UserError(f"--preset is {preset}; legal are {', '.join(PRESETS)}")
+    check_preset(preset)
     cpp = sorted(harness("*.cpp") + files("sim/model", "*.cpp"))
     if not harness("*.cpp"):
         raise BuildError("sim/harness holds no C++ yet, so there is no simulator to build")
@@ -180,7 +221,7 @@ def beside_simulator(preset: str, folder: str, name: str, text: str, waves: str 
         base.with_name(base.name + ".made").unlink()
         base = simulator(preset, waves, say)
     program = base.with_name(base.name.replace("-sim", f"-{name}"))
-    objects = base.parent / (f"obj-{name}-" + waves if waves else f"obj-{name}")
+    own_objects = base.parent / (f"obj-{name}-" + waves if waves else f"obj-{name}")
     own = sorted(files(folder, "*.cpp"))
     headers = files("sim/harness", "*.h") + files("sim/model", "*.h") + files(folder, "*.h")
     folders = ["sim/model", "sim/harness", folder]
@@ -189,20 +230,11 @@ def beside_simulator(preset: str, folder: str, name: str, text: str, waves: str 
     flags += [word.replace("\\", "") for word in definitions(preset, waves)]
     rest = [path.stem for path in harness("*.cpp") + files("sim/model", "*.cpp") if path.name != "main.cpp"]
 
-    def compiled(source: Path) -> Path:
-        out = objects / f"{source.stem}.o"
-        command = ["g++", *flags, "-c", source, "-o", out]
-        key = digest([source, *sorted(set(headers))], *command)
-        step(out, key, quiet, "", lambda: run(command, objects / f"{source.stem}.log"))
-        return out
-
     def action():
-        objects.mkdir(parents=True, exist_ok=True)
-        with ThreadPoolExecutor(CORES) as pool:
-            parts = list(pool.map(compiled, own))
+        parts = objects(own, own_objects, flags, sorted(set(headers)))
         parts += [work / f"{each}.o" for each in [*rest, "verilated", "verilated_threads"]]
         parts += {"vcd": [work / "verilated_vcd_c.o"], "fst": [work / "verilated_fst_c.o"]}.get(waves, [])
-        run(["g++", *parts, archive, *libraries(waves).split(), "-o", program], objects / "link.log")
+        run(["g++", *parts, archive, *libraries(waves).split(), "-o", program], own_objects / "link.log")
 
     with locked():
         key = digest(own + sorted(set(headers)), base.with_name(base.name + ".made").read_text(), *flags)
@@ -213,6 +245,11 @@ def beside_simulator(preset: str, folder: str, name: str, text: str, waves: str 
 def device(preset: str, waves: str = "", say=quiet) -> Path:
     """The lane as a PCI device, docs/device.md."""
     return beside_simulator(preset, "sim/harness/device", "device", "the device", waves, say)
+
+
+def inject(preset: str, say=quiet) -> Path:
+    """Faults put into what the checkers of a run see, sim/inject."""
+    return beside_simulator(preset, "sim/inject", "inject", "the fault injector", "", say)
 
 
 def commits(preset: str, say=quiet) -> Path:

@@ -131,7 +131,10 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
         command += ["--start-ns", start_ns] if start_ns else []
         simulate.write_words(record, words)
         with working() as note:
-            program = build.simulator(preset, "vcd" if vcd else "fst" if fst else "", note)
+            if engine == "model":
+                program = build.model_program(preset, note)
+            else:
+                program = build.simulator(preset, "vcd" if vcd else "fst" if fst else "", note)
         warnings, defect = [], None
         try:
             show.with_progress(lambda progress, warn: simulate.run(program, command, progress, warn), warnings)

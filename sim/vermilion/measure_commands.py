@@ -284,7 +284,7 @@ def distance_drops(captures, json_file, publish):
     with simulate.Outputs(*captures) as outputs:
         place = outputs.add("--json", json_file)
         with working() as note:
-            program = build.simulator("lab", "", note)
+            program = build.model_program("lab", note)
         with click.progressbar(length=len(measured.FORMS) * len(captures), file=sys.stderr) as bar:
             rows = measured.compare(program, captures, progress=lambda done: bar.update(done - bar.pos))
         if place:

@@ -144,7 +144,8 @@ def over_time(figure_, queue, record: dict, samples: list, events: list, start_n
         color=_TEXT, alpha=0.45, linewidth=0.8, label="backlog, whole queue",
     )  # fmt: skip
     for number, colour in enumerate(COLOURS):
-        own = thinned([s for s in samples if s[2] == number], LINES_MAX)
+        # A bad, nobuf or policed frame updates no average and carries none.
+        own = thinned([s for s in samples if s[2] == number and s[3] is not None], LINES_MAX)
         if own:
             line = broken([(s[0] - start_ns) / scale for s in own], [s[3] for s in own], span)
             few = {"marker": ".", "markersize": 3} if len(own) < 30 else {}

@@ -1,0 +1,76 @@
+#include "rtl_checks.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "counter_check.h"
+
+namespace vermilion {
+
+RtlChecks::RtlChecks(const VmConfig& config, Recorder& recorder)
+    : config_(config),
+      recorder_(recorder),
+      replay_(config),
+      accounting_(config, Inputs, [this](const Packet& p, const std::vector<u8>& bytes) { onWire(p, bytes); }) {}
+
+void RtlChecks::time(u64 clock, u64 now) {
+  replay_.time(clock, now);
+  now_ = now;
+}
+
+void RtlChecks::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) {
+  timing_.arrived(*frame, now_);
+  accounting_.arrived(input, std::move(frame), clock);
+}
+
+void RtlChecks::lost(u32 input, u32 lenBytes, u64 clock) {
+  accounting_.lost(input, lenBytes, clock);
+  recorder_.results().lost(input, lenBytes);
+}
+
+void RtlChecks::decided(const RtlDecision& made, u64 clock) {
+  RtlDecision d = made;
+  const Packet p = d.refresh ? Packet{} : accounting_.decided(d, clock);
+  d.mark.flow_events = replay_.check(d, p.headers, clock);
+  recorder_.decided(d, p.headers, accounting_.lostTravelled());
+  if (d.refresh) return;
+  timing_.decided(now_, p.frame ? std::optional(clock - p.inClock) : std::nullopt);
+}
+
+void RtlChecks::departed(const Left& left, u64 now, u64 clock) {
+  replay_.departed(clock, now, left.queue, left.colour, left.lenBytes);
+  accounting_.departed(left.queue, left.colour, left.lenBytes, left.arrival, now, clock);
+}
+
+void RtlChecks::wire(std::vector<u8> bytes, u64 firstBeatClock) {
+  accounting_.wire(std::move(bytes), firstBeatClock);
+}
+
+void RtlChecks::onWire(const Packet& p, const std::vector<u8>& bytes) {
+  bool ceWritten;
+  expectedBytes(config_, p, &ceWritten);
+  recorder_.sent(p, ceWritten, bytes);
+  timing_.sent(p.outClock - p.inClock);
+}
+
+void RtlChecks::finish(Registers& registers, nlohmann::ordered_json& json) {
+  accounting_.finish();
+  replay_.finish();
+  compareCounters(registers, config_, recorder_.results(), accounting_.lost(), counters_);
+  json["flow_events"] = compareFlowEvents(registers, recorder_.results(), counters_);
+  json["replay"] = {{"decisions", replay_.decisions()},
+                    {"agreed", replay_.agreed()},
+                    {"refreshes", replay_.refreshes()},
+                    {"refreshes_agreed", replay_.refreshesAgreed()},
+                    {"first_disagreement", replay_.firstDisagreement()}};
+  json["victims"] = Breaches{replay_.victims().wrong(), replay_.victims().first()}.json();
+  json["accounting"] = accounting_.breaches().json();
+  json["counters"] = counters_.json();
+  json["stream"] = stream_.json();
+}
+
+u64 RtlChecks::defects() const {
+  return replay_.disagreed() + accounting_.breaches().count + counters_.count + stream_.count;
+}
+
+}  // namespace vermilion

@@ -1,0 +1,41 @@
+#include "run_config.h"
+
+#include <fstream>
+#include <iterator>
+
+#include "build_shape.h"
+
+namespace vermilion {
+
+static LoadedConfig read(const Options& o) {
+  std::ifstream file(o.config);
+  if (!file)
+    throw InputError(o.config + ": cannot be read; give the hardware's record (docs/hardware-configuration.md)");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  try {
+    LoadedConfig loaded = readConfig(text);
+    if (loaded.config.queue_count > VM_QUEUES)
+      throw InputError(o.config + ": has " + std::to_string(loaded.config.queue_count) + " queues, this build " +
+                       std::to_string(VM_QUEUES));
+    for (u32 i = VM_VICTIMS; i < loaded.config.queue_count; i++)
+      if (loaded.config.queues[i].nearest)
+        throw InputError(o.config + ": queue " + std::to_string(i) + " is to drop the nearest packet, " +
+                         (VM_VICTIMS == 0 ? std::string("which this build cannot")
+                                          : "which this build can in queues 0 to " + std::to_string(VM_VICTIMS - 1)));
+    return loaded;
+  } catch (const ConfigError& e) {
+    throw InputError(o.config + ": " + e.what());
+  }
+}
+
+LoadedConfig loadConfig(const Options& o) {
+  StartNs = o.startNs;
+  LoadedConfig loaded = read(o);
+  if (o.seed) loaded.config.seed = *o.seed;
+  loaded.config.buffer_cells = VM_CELLS;
+  loaded.config.max_frame_bytes = VM_MAX_FRAME_BYTES;
+  loaded.config.flows = VM_FLOWS;
+  return loaded;
+}
+
+}  // namespace vermilion

@@ -1,0 +1,226 @@
+// Faults in one field of one decision's trace, and values of another packet.
+#include <utility>
+
+#include "faults.h"
+
+namespace vermilion {
+
+namespace {
+
+using Fits = std::function<bool(const RtlDecision&)>;
+
+bool packet(const RtlDecision& d) {
+  return !d.refresh;
+}
+bool sound(const RtlDecision& d) {
+  return !d.refresh && !d.seen.bad && !d.seen.no_buffer;
+}
+bool evaluated(const RtlDecision& d) {
+  return sound(d) && !d.mark.policed;
+}
+bool inFlow(const RtlDecision& d) {
+  return sound(d) && d.mark.has_flow;
+}
+
+class Adder {
+ public:
+  Adder(std::vector<Fault>& to, const VmConfig& config) : to_(to), config_(config) {}
+
+  // `field(decision)` is a reference to it.
+  template <class Field>
+  void bit(const char* name, const std::string& what, Check check, const char* says, u32 width, Fits fits,
+           Field field) {
+    to_.push_back({name, "one bit of " + what, check, says, places(fits),
+                   [field, width](Recording& run, std::size_t place, u32 number) {
+                     auto& value = field(run.events[place].decision);
+                     value = static_cast<std::remove_reference_t<decltype(value)>>(value ^ bitOf(number, width));
+                   }});
+  }
+
+  // Exchanges what `field` gives with the next decision's of the same queue, where they differ.
+  template <class Field>
+  void another(const char* name, const std::string& what, const char* says, Fits fits, Field field) {
+    const auto next = [fits](const Recording& run, std::size_t from) {
+      const u32 queue = run.events[from].decision.seen.queue;
+      return nextEvent(
+          run, from, [&](const Event& e) { return isPacket(e) && e.decision.seen.queue == queue && fits(e.decision); });
+    };
+    to_.push_back({name, what + " of the queue's next packet, and the other way round", Check::Replay, says,
+                   [=](const Recording& run) {
+                     return placesOf(run, Event::Kind::Decided, [&](std::size_t i) {
+                       if (!fits(run.events[i].decision)) return false;
+                       const std::size_t j = next(run, i);
+                       if (j == run.events.size()) return false;
+                       RtlDecision one = run.events[i].decision, other = run.events[j].decision;
+                       return field(one) != field(other);
+                     });
+                   },
+                   [=](Recording& run, std::size_t place, u32) {
+                     std::swap(field(run.events[place].decision), field(run.events[next(run, place)].decision));
+                   }});
+  }
+
+  // An estimator beside the colour's own that the packet updates; Colours: none.
+  u32 otherEstimator(const RtlDecision& d) const {
+    for (u32 e = 0; e < u32{Colours}; e++)
+      if (e != d.seen.colour && (config_.queues[d.seen.queue].masks[e] >> d.seen.colour & 1)) return e;
+    return Colours;
+  }
+  bool refreshes(const RtlDecision& d) const {
+    return d.refresh && config_.queues[d.seen.queue].update_depart &&
+           (config_.queues[d.seen.queue].masks[d.seen.colour] >> d.seen.colour & 1);
+  }
+
+ private:
+  static std::function<std::vector<std::size_t>(const Recording&)> places(Fits fits) {
+    return [fits](const Recording& run) {
+      return placesOf(run, Event::Kind::Decided, [&](std::size_t i) { return fits(run.events[i].decision); });
+    };
+  }
+  std::vector<Fault>& to_;
+  const VmConfig& config_;
+};
+
+void addSeen(Adder& to, const VmConfig& config) {
+  using D = RtlDecision;
+  const Check replay = Check::Replay, accounting = Check::Accounting;
+  to.bit(
+      "time", "a decision's time", replay, "time", 48, packet, [](D & d) -> auto& { return d.seen.time; });
+  to.bit(
+      "draw", "the draw", replay, "draw", 32, packet, [](D & d) -> auto& { return d.seen.draw; });
+  to.bit(
+      "backlog-bytes", "the backlog in bytes", replay, "backlog bytes", 27, packet,
+      [](D & d) -> auto& { return d.seen.backlog_bytes[d.seen.colour]; });
+  to.bit(
+      "backlog-packets", "the backlog in packets", replay, "backlog packets", 16, packet,
+      [](D & d) -> auto& { return d.seen.backlog_packets[d.seen.colour]; });
+  to.bit(
+      "last-departure", "the last departure's time", replay, "last departure", 48, packet,
+      [](D & d) -> auto& { return d.seen.last_departure[d.seen.colour]; });
+  to.bit(
+      "n", "the look-ahead n", replay, "n", 3, evaluated, [](D & d) -> auto& { return d.seen.n[d.seen.colour]; });
+  to.bit(
+      "queued-bytes", "the bytes that the limit sees", replay, "queued bytes", 27, packet,
+      [](D & d) -> auto& { return d.seen.queued_bytes; });
+  to.bit(
+      "queued-packets", "the packets that the limit sees", replay, "queued packets", 16, packet,
+      [](D & d) -> auto& { return d.seen.queued_packets; });
+  to.bit(
+      "length", "the length", accounting, "length", 14, packet, [](D & d) -> auto& { return d.seen.len_bytes; });
+  to.bit(
+      "queue", "the queue", accounting, "queue", 1,
+      [&config](const D& d) { return packet(d) && (d.seen.queue ^ 1) < config.queue_count; },
+      [](D & d) -> auto& { return d.seen.queue; });
+  to.bit(
+      "colour", "the colour that the marker gave", replay, "colour", 1,
+      [](const D& d) { return packet(d) && d.seen.colour < 2; }, [](D & d) -> auto& { return d.seen.colour; });
+  to.bit(
+      "came", "the colour out of the classifier", accounting, "colour out of the classifier", 1,
+      [](const D& d) { return packet(d) && d.mark.colour < 2; }, [](D & d) -> auto& { return d.mark.colour; });
+  to.bit(
+      "ecn", "the ECN field", accounting, "ECN", 2, packet, [](D & d) -> auto& { return d.seen.ecn; });
+  to.bit(
+      "bad", "bad", accounting, "bad", 1, packet, [](D & d) -> auto& { return d.seen.bad; });
+  to.bit(
+      "no-buffer", "no_buffer", replay, "ruling", 1, packet, [](D & d) -> auto& { return d.seen.no_buffer; });
+  to.bit(
+      "distance", "the distance", replay, "distance", 6, packet, [](D & d) -> auto& { return d.seen.distance; });
+  if (Inputs > 1)
+    to.bit(
+        "input", "the input", accounting, "", 1, packet, [](D & d) -> auto& { return d.input; });
+  else
+    to.bit(
+        "input", "the input", accounting, "no frame waiting", 2, packet, [](D & d) -> auto& { return d.input; });
+}
+
+void addPolicy(Adder& to) {
+  using D = RtlDecision;
+  const Check replay = Check::Replay;
+  to.bit(
+      "average", "the colour's average", replay, "average", 43, evaluated,
+      [](D & d) -> auto& { return d.average[d.seen.colour]; });
+  to.bit(
+      "average-other", "the average of another estimator that counts the packet", replay, "average", 43,
+      [to](const D& d) { return evaluated(d) && to.otherEstimator(d) < u32{Colours}; },
+      [to](D & d) -> auto& { return d.average[to.otherEstimator(d)]; });
+  to.bit(
+      "probability", "the probability", replay, "probability", 33, evaluated,
+      [](D & d) -> auto& { return d.probability; });
+  to.bit(
+      "verdict", "the verdict", replay, "verdict", 3, packet, [](D & d) -> auto& { return d.verdict; });
+  to.bit(
+      "ruling", "the provisional verdict", replay, "ruling", 3, packet,
+      [](D & d) -> auto& { return d.contest.ruling; });
+  to.bit(
+      "refresh", "refresh: a packet's decision becomes one without a packet", Check::Accounting, "", 1, packet,
+      [](D & d) -> auto& { return d.refresh; });
+  const Fits refreshes = [to](const D& d) { return to.refreshes(d); };
+  to.bit(
+      "refresh-time", "the time of a refresh at a departure", replay, "time", 48, refreshes,
+      [](D & d) -> auto& { return d.seen.time; });
+  to.bit(
+      "refresh-backlog", "the backlog of a refresh", replay, "backlog bytes", 27, refreshes,
+      [](D & d) -> auto& { return d.seen.backlog_bytes[d.seen.colour]; });
+  to.bit(
+      "refresh-average", "the average of a refresh", replay, "average", 43, refreshes,
+      [](D & d) -> auto& { return d.average[d.seen.colour]; });
+}
+
+void addMarks(Adder& to) {
+  using D = RtlDecision;
+  const Check replay = Check::Replay;
+  to.bit(
+      "mark-time", "the marker's time", replay, "marker's time", 48, packet,
+      [](D & d) -> auto& { return d.mark.time; });
+  to.bit(
+      "mark-draw", "the marker's draw", replay, "marker's draw", 16, packet,
+      [](D & d) -> auto& { return d.mark.draw; });
+  to.bit(
+      "mark-level", "the marker's token level", replay, "level", 64, sound,
+      [](D & d) -> auto& { return d.mark.level; });
+  to.bit(
+      "policed", "policed", replay, "policed", 1, sound, [](D & d) -> auto& { return d.mark.policed; });
+  to.bit(
+      "flow", "has_flow", replay, "flow", 1, inFlow, [](D & d) -> auto& { return d.mark.has_flow; });
+  to.bit(
+      "flow-average", "a flow's average A_Y", replay, "flow's average", 24, inFlow,
+      [](D & d) -> auto& { return d.mark.flow.average; });
+  to.bit(
+      "flow-raised", "a flow's flag of a raised average", replay, "flow's raised", 1, inFlow,
+      [](D & d) -> auto& { return d.mark.flow.raised; });
+  to.bit(
+      "flow-burst", "a flow's burst L_Y", replay, "flow's burst", 16, inFlow,
+      [](D & d) -> auto& { return d.mark.flow.burst; });
+  to.bit(
+      "flow-credits", "a flow's credits", replay, "flow's credits", 4, inFlow,
+      [](D & d) -> auto& { return d.mark.flow.credits; });
+  to.bit(
+      "flow-sequence", "a flow's highest sequence number", replay, "flow's highest sequence number", 32, inFlow,
+      [](D & d) -> auto& { return d.mark.flow.highest_seq; });
+}
+
+void addAnothers(Adder& to) {
+  using D = RtlDecision;
+  to.another(
+      "another-average", "the average", "average", evaluated, [](D & d) -> auto& { return d.average[d.seen.colour]; });
+  to.another(
+      "another-probability", "the probability", "probability", evaluated, [](D & d) -> auto& { return d.probability; });
+  to.another(
+      "another-draw", "the draw", "draw", packet, [](D & d) -> auto& { return d.seen.draw; });
+  to.another(
+      "another-colour", "the marker's colour", "colour", packet, [](D & d) -> auto& { return d.seen.colour; });
+  to.another(
+      "another-level", "the token level", "level", sound, [](D & d) -> auto& { return d.mark.level; });
+}
+
+}  // namespace
+
+void addDecisionFaults(std::vector<Fault>& to, const VmConfig& config) {
+  Adder adder(to, config);
+  addSeen(adder, config);
+  addPolicy(adder);
+  addMarks(adder);
+  addAnothers(adder);
+}
+
+}  // namespace vermilion

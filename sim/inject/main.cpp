@@ -1,0 +1,278 @@
+// Whether each check of a run names the faults that it is there for: one run of the Verilated lane is recorded, and told to fresh checks again and
+// again, each time with one fault in it (faults.h). Faults of the streams at the ports get runs of their own.
+//
+//   vermilion-inject --list
+//   vermilion-inject --in CAPTURE --config-words FILE [options of vermilion-sim] [--faults NAME[:AT],...] [--places N]
+//
+// --faults: default all; `:AT` puts the fault at that chance alone, from 1. --places N: else at N chances from the first to the last (default 3).
+// Standard output: `progress DONE TOTAL`, then one object of JSON: preset, packets, clean {check: first sentence} of the recording as it
+// was (empty: nothing found), faults [{name, what, check, says, chances, tries [{at, named, checks {check: first sentence}}]}].
+// --list: the faults alone, with name, what, check, says. Exit status: 0 done, 2 the input is at fault, 3 the program itself failed.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "faults.h"
+#include "option_number.h"
+#include "rtl_checks.h"
+#include "run_config.h"
+#include "stream_faults.h"
+
+using namespace vermilion;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+struct Asked {
+  bool list = false;
+  std::vector<std::string> faults;
+  std::size_t places = 3;
+  std::vector<char*> others;  // for the simulator's options
+};
+
+Asked parse(int count, char** words) {
+  Asked asked;
+  asked.others.push_back(words[0]);
+  for (int i = 1; i < count; i++) {
+    const std::string word = words[i];
+    if (word == "--list") {
+      asked.list = true;
+    } else if (word == "--faults" && i + 1 < count) {
+      std::stringstream names(words[++i]);
+      for (std::string name; std::getline(names, name, ',');) asked.faults.push_back(name);
+    } else if (word == "--places" && i + 1 < count) {
+      asked.places = number<u32>(word, words[++i], 1, 1000, "1 to 1000");
+    } else {
+      asked.others.push_back(words[i]);
+    }
+  }
+  return asked;
+}
+
+// A file that goes away with this.
+class Scratch {
+ public:
+  explicit Scratch(const char* name)
+      : path_(std::filesystem::temp_directory_path() / (name + std::to_string(getpid()))) {}
+  ~Scratch() { std::filesystem::remove(path_); }
+  std::string name() const { return path_.string(); }
+  std::string text() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+using Found = Json;  // {check: first sentence}
+
+class Campaign {
+ public:
+  explicit Campaign(const Options& o) : options_(o), loaded_(loadConfig(o)), faults_(allFaults(loaded_.config)) {
+    record();
+    const auto source = frames();
+    Recorder recorder(output(), loaded_, *source);
+    Json none;
+    runModel(loaded_, *source, recorder, none);
+    recorder.results().write(none);
+    model_ = std::move(none);
+    recorder.keep();
+    modelOut_ = out_.text();
+  }
+
+  std::vector<Fault>& faults() { return faults_; }
+  Found clean() { return check(recording_, true); }
+
+  Json put(const Fault& fault, std::size_t places, std::optional<u64> only) {
+    Json row = {{"name", fault.name},
+                {"what", fault.what},
+                {"check", CheckNames[static_cast<u32>(fault.check)]},
+                {"says", fault.says}};
+    const std::vector<std::size_t> chances = fault.live ? std::vector<std::size_t>{} : fault.places(recording_);
+    const u64 count = fault.live ? liveChances(fault) : chances.size();
+    row["chances"] = count;
+    row["tries"] = Json::array();
+    const u64 tries = only ? 1 : std::min<u64>(places, count);
+    for (u64 n = 0; n < tries; n++) {
+      const u64 at = only ? *only - 1 : tries == 1 ? count / 2 : n * (count - 1) / (tries - 1);
+      if (at >= count) break;
+      row["tries"].push_back(tried(fault, at, fault.live ? live(fault, at) : doctored(fault, chances[at], n)));
+    }
+    return row;
+  }
+
+ private:
+  std::unique_ptr<FrameSource> frames() const {
+    return options_.bench ? benchSource(options_) : captureSource(options_);
+  }
+  Options output() const {
+    Options o = options_;
+    o.out = out_.name();
+    return o;
+  }
+
+  void record() {
+    const auto source = frames();
+    VerilatedLane lane("");
+    EventRecorder events(recording_);
+    LaneDriver driver(lane, events, options_.stalls, options_.bench);
+    driver.start(loaded_.config);
+    driver.run(*source, [] {});
+    events.stop();
+    // Only the accesses matter here, which do not depend on what was seen.
+    RegisterRecorder registers(driver.control(), recording_.accesses);
+    Recorder recorder(options_, loaded_, *source);
+    RtlChecks checks(loaded_.config, recorder);
+    Json none;
+    checks.finish(registers, none);
+  }
+
+  Found doctored(const Fault& fault, std::size_t place, u64 number) {
+    Recording copy = recording_;
+    fault.put(copy, place, static_cast<u32>(number));
+    return check(copy, fault.check == Check::Engines);
+  }
+
+  Found check(const Recording& recording, bool engines) {
+    const auto source = frames();
+    Recorder recorder(engines ? output() : options_, loaded_, *source);
+    RtlChecks checks(loaded_.config, recorder);
+    Json json;
+    try {
+      recording.play(checks);
+      RecordedRegisters registers(recording.accesses);
+      checks.finish(registers, json);
+    } catch (const std::exception& e) {
+      return {{"program", e.what()}};
+    }
+    Found found = findings(json);
+    if (!engines) return found;
+    recorder.results().write(json);
+    recorder.keep();
+    if (const std::string text = enginesApart(json); !text.empty()) found["engines"] = text;
+    return found;
+  }
+
+  static Found findings(const Json& json) {
+    Found found = Json::object();
+    const auto add = [&](const char* check, const std::string& first) {
+      if (!first.empty()) found[check] = first;
+    };
+    const std::string victims = json["victims"]["first_error"], replay = json["replay"]["first_disagreement"];
+    if (replay != victims) add("replay", replay);
+    for (const char* check : {"victims", "accounting", "counters", "stream"}) add(check, json[check]["first_error"]);
+    return found;
+  }
+
+  // What test_engines.py compares: figures, samples, events, and the output capture.
+  std::string enginesApart(const Json& rtl) const {
+    for (const char* key : {"packets", "bytes", "queues", "samples", "events", "lost"})
+      if (rtl.value(key, Json()) != model_.value(key, Json())) return std::string("the engines' ") + key + " differ";
+    const std::string out = out_.text();
+    if (out == modelOut_) return "";
+    const auto at = std::mismatch(out.begin(), out.begin() + static_cast<i64>(std::min(out.size(), modelOut_.size())),
+                                  modelOut_.begin());
+    return "the engines' output captures differ from byte " + std::to_string(at.first - out.begin());
+  }
+
+  Found liveRun(StreamFault& fault) const {
+    const auto source = frames();
+    VerilatedLane lane("");
+    Recorder recorder(options_, loaded_, *source);
+    RtlChecks checks(loaded_.config, recorder);
+    LaneDriver driver(lane, checks, options_.stalls, options_.bench);
+    driver.tap(&fault);
+    driver.start(loaded_.config);
+    driver.run(*source, [] {});
+    Json json;
+    checks.finish(driver.control(), json);
+    return findings(json);
+  }
+  u64 liveChances(const Fault& fault) const {
+    StreamFault counted(fault.name, ~u64{0});
+    liveRun(counted);
+    return counted.chances();
+  }
+  Found live(const Fault& fault, u64 at) const {
+    StreamFault put(fault.name, at);
+    return liveRun(put);
+  }
+
+  static Json tried(const Fault& fault, u64 at, const Found& found) {
+    const std::string text = found.value(CheckNames[static_cast<u32>(fault.check)], std::string());
+    const bool named = !text.empty() && text.find(fault.says) != std::string::npos;
+    return {{"at", at + 1}, {"named", named}, {"checks", found}};
+  }
+
+  Options options_;
+  LoadedConfig loaded_;
+  std::vector<Fault> faults_;
+  Scratch out_{"vermilion-inject-"};
+  Recording recording_;
+  Json model_;
+  std::string modelOut_;
+};
+
+Json described(const Fault& f) {
+  return {{"name", f.name}, {"what", f.what}, {"check", CheckNames[static_cast<u32>(f.check)]}, {"says", f.says}};
+}
+
+// The faults asked for by their place in the list, each with the chance that was asked for.
+std::vector<std::pair<std::size_t, std::optional<u64>>> chosen(const Asked& asked, const std::vector<Fault>& faults) {
+  std::vector<std::pair<std::size_t, std::optional<u64>>> out;
+  for (const std::string& word : asked.faults) {
+    const std::string name = word.substr(0, word.find(':'));
+    const auto at = std::find_if(faults.begin(), faults.end(), [&](const Fault& f) { return f.name == name; });
+    if (at == faults.end()) throw InputError("--faults: " + name + " is no fault; --list names them");
+    std::optional<u64> only;
+    if (name != word) only = number<u64>(name, word.substr(name.size() + 1), 1, ~u64{0}, "1 to the number of chances");
+    out.push_back({static_cast<std::size_t>(at - faults.begin()), only});
+  }
+  for (std::size_t i = 0; asked.faults.empty() && i < faults.size(); i++) out.push_back({i, {}});
+  return out;
+}
+
+int run(int count, char** words) {
+  Asked asked = parse(count, words);
+  Json json = Json::object();
+  if (asked.list) {
+    const VmConfig none{};
+    for (const Fault& f : allFaults(none)) json["faults"].push_back(described(f));
+    std::printf("%s\n", json.dump().c_str());
+    return 0;
+  }
+  Campaign campaign(parseOptions(static_cast<int>(asked.others.size()), asked.others.data()));
+  const auto faults = chosen(asked, campaign.faults());
+  json["preset"] = VM_PRESET;
+  json["clean"] = campaign.clean();
+  json["faults"] = Json::array();
+  for (std::size_t i = 0; i < faults.size(); i++) {
+    json["faults"].push_back(campaign.put(campaign.faults()[faults[i].first], asked.places, faults[i].second));
+    std::printf("progress %zu %zu\n", i + 1, faults.size());
+    std::fflush(stdout);
+  }
+  std::printf("%s\n", json.dump().c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  try {
+    return run(count, words);
+  } catch (const InputError& e) {
+    std::printf("error %s\n", e.what());
+    return 2;
+  } catch (const std::exception& e) {
+    std::printf("error %s\n", e.what());
+    return 3;
+  }
+}

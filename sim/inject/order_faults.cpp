@@ -1,0 +1,246 @@
+// Events that are lost, doubled, early, late, swapped or of another packet: frames in, decisions, departures.
+#include <algorithm>
+#include <utility>
+
+#include "faults.h"
+
+namespace vermilion {
+
+namespace {
+
+using Kind = Event::Kind;
+
+struct Order {
+  std::vector<Fault>& to;
+  const VmConfig& config;
+
+  void add(const char* name, const char* what, Check check, const char* says,
+           std::function<std::vector<std::size_t>(const Recording&)> places,
+           std::function<void(Recording&, std::size_t, u32)> put) {
+    to.push_back({name, what, check, says, std::move(places), std::move(put)});
+  }
+
+  static void lose(Recording& run, std::size_t place, u32) {
+    run.events.erase(run.events.begin() + static_cast<i64>(place));
+  }
+  static void twice(Recording& run, std::size_t place, u32) {
+    Event copy = run.events[place];
+    copy.clock++;
+    if (copy.kind == Kind::Departed) copy.now = run.times[copy.clock];
+    run.insert(std::move(copy));
+  }
+  // By `cycles`; a departure takes the time of its new cycle.
+  static void shift(Recording& run, std::size_t place, i64 cycles) {
+    const u64 clock = run.events[place].clock + static_cast<u64>(cycles);
+    run.events[place].now = run.times[clock];
+    run.move(place, clock);
+  }
+};
+
+bool decision(const Event& e) {
+  return isPacket(e);
+}
+bool departure(const Event& e) {
+  return e.kind == Kind::Departed;
+}
+
+// Events that `fits`, but for those at the ends, which have no neighbour.
+auto all(bool (*fits)(const Event&)) {
+  return [fits](const Recording& run) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < run.events.size(); i++)
+      if (fits(run.events[i])) places.push_back(i);
+    return places;
+  };
+}
+auto withNext(bool (*fits)(const Event&)) {
+  return [fits](const Recording& run) {
+    std::vector<std::size_t> places = all(fits)(run);
+    if (!places.empty()) places.pop_back();
+    return places;
+  };
+}
+
+// Departures whose time a later decision of the queue sees as its colour's last.
+std::vector<std::size_t> seenDepartures(const Recording& run) {
+  return placesOf(run, Kind::Departed, [&](std::size_t i) {
+    const Event& e = run.events[i];
+    const u64 time = truncate(e.now, TimeBits);
+    return nextEvent(run, i, [&](const Event& x) {
+             return x.kind == Kind::Decided && x.decision.seen.queue == e.left.queue &&
+                    x.decision.seen.last_departure[e.left.colour] == time;
+           }) != run.events.size();
+  });
+}
+
+// Of those, the last of the run: nothing in it depends on its time any more.
+std::vector<std::size_t> lastDeparture(const Recording& run) {
+  const std::vector<std::size_t> places = placesOf(run, Kind::Departed);
+  return places.empty() ? places : std::vector<std::size_t>{places.back()};
+}
+
+void addArrivals(Order& order) {
+  order.add(
+      "frame-unseen", "a frame comes in unnoticed", Check::Accounting, "",
+      [](const Recording& run) { return placesOf(run, Kind::Arrived); }, Order::lose);
+  order.add(
+      "loss-unseen", "a frame that an input leaves out is not told of", Check::Accounting, "",
+      [](const Recording& run) { return placesOf(run, Kind::Lost); }, Order::lose);
+  order.add(
+      "loss-untrue", "a frame is told of as left out, which it is not", Check::Accounting, "shows a lost frame",
+      [](const Recording& run) { return placesOf(run, Kind::Decided); },
+      [](Recording& run, std::size_t place, u32) {
+        Event lost;
+        lost.kind = Kind::Lost;
+        lost.clock = run.events[place].clock;
+        while (nextEvent(run, 0, [&](const Event& e) {
+                 return e.kind == Kind::Arrived && e.clock + 1 == lost.clock;
+               }) != run.events.size())
+          lost.clock++;
+        lost.lenBytes = 64;
+        run.insert(std::move(lost));
+      });
+  order.add(
+      "loss-length", "one bit of the length of a frame that an input leaves out", Check::Accounting, "lost with",
+      [](const Recording& run) { return placesOf(run, Kind::Lost); },
+      [](Recording& run, std::size_t place, u32 number) {
+        run.events[place].lenBytes ^= static_cast<u32>(bitOf(number, 14));
+      });
+}
+
+void addDecisions(Order& order) {
+  order.add("decision-lost", "a decision is not shown", Check::Accounting, "", all(decision), Order::lose);
+  order.add("decision-doubled", "a decision is shown again in the next cycle", Check::Accounting, "", all(decision),
+            Order::twice);
+  order.add("decisions-swapped", "a decision and the next, exchanged", Check::Replay, "time", withNext(decision),
+            [](Recording& run, std::size_t place, u32) {
+              std::swap(run.events[place].decision, run.events[nextEvent(run, place, isPacket)].decision);
+            });
+  order.add("decision-late", "a decision is shown a cycle late", Check::Replay, "time", all(decision),
+            [](Recording& run, std::size_t place, u32) { Order::shift(run, place, 1); });
+  order.add("decision-early", "a decision is shown a cycle early", Check::Replay, "time", all(decision),
+            [](Recording& run, std::size_t place, u32) { Order::shift(run, place, -1); });
+  const VmConfig& config = order.config;
+  order.add(
+      "refresh-lost", "a refresh at a departure is not shown", Check::Replay, "average",
+      [&config](const Recording& run) {
+        return placesOf(run, Kind::Decided, [&](std::size_t i) {
+          const RtlDecision& d = run.events[i].decision;
+          if (!d.refresh || !config.queues[d.seen.queue].update_depart) return false;
+          // The next decision steps from an average that the refresh has changed.
+          const std::size_t next = nextEvent(run, i, [&](const Event& e) {
+            return isPacket(e) && e.decision.seen.queue == d.seen.queue && e.decision.seen.colour == d.seen.colour;
+          });
+          return next != run.events.size() && d.average[d.seen.colour] >> AvgFrac > 100 &&
+                 run.events[next].clock > run.events[i].clock + 64 &&
+                 run.events[next].decision.average[d.seen.colour] >> AvgFrac > 100 &&
+                 !run.events[next].decision.seen.no_buffer && !run.events[next].decision.mark.policed;
+        });
+      },
+      Order::lose);
+  order.add(
+      "refresh-queue", "a refresh of a queue and colour that no packet has left", Check::Replay, "queue",
+      [&config](const Recording& run) {
+        return placesOf(run, Kind::Decided,
+                        [&](std::size_t i) { return run.events[i].decision.refresh && config.queue_count > 1; });
+      },
+      [&config](Recording& run, std::size_t place, u32) {
+        // The one that has been silent for longest.
+        std::vector<std::size_t> last(config.queue_count * Colours, 0);
+        for (std::size_t i = 0; i < place; i++)
+          if (const Event& e = run.events[i]; departure(e)) last[e.left.queue * Colours + e.left.colour] = i + 1;
+        const auto least = std::min_element(last.begin(), last.end()) - last.begin();
+        RtlDecision& d = run.events[place].decision;
+        d.seen.queue = static_cast<u32>(least) / Colours;
+        d.seen.colour = static_cast<u32>(least) % Colours;
+      });
+  order.add(
+      "room-denied", "a queue's last packet finds no buffer, with cells free", Check::Accounting, "found no buffer",
+      [](const Recording& run) {
+        return placesOf(run, Kind::Decided, [&](std::size_t i) {
+          const Event& e = run.events[i];
+          return isPacket(e) && admits(e.decision.verdict) && nextEvent(run, i, [&](const Event& x) {
+                                                                return x.kind == Kind::Decided &&
+                                                                       x.decision.seen.queue == e.decision.seen.queue &&
+                                                                       !x.decision.refresh;
+                                                              }) == run.events.size();
+        });
+      },
+      [](Recording& run, std::size_t place, u32) {
+        RtlDecision& d = run.events[place].decision;
+        d.seen.no_buffer = 1;
+        d.verdict = d.contest.ruling = VM_NOBUF;
+      });
+  order.add(
+      "long-stored", "a frame longer than the lane stores is stored", Check::Accounting, "longer than the lane stores",
+      [](const Recording& run) {
+        return placesOf(run, Kind::Decided, [&](std::size_t i) {
+          const RtlDecision& d = run.events[i].decision;
+          return !d.refresh && d.seen.no_buffer && d.seen.len_bytes > VM_MAX_FRAME_BYTES;
+        });
+      },
+      [](Recording& run, std::size_t place, u32) { run.events[place].decision.seen.no_buffer = 0; });
+}
+
+template <class Field>
+void departureBit(Order& order, const char* name, const char* what, u32 width, Field field) {
+  order.add(name, what, Check::Accounting, "", all(departure), [=](Recording& run, std::size_t place, u32 number) {
+    auto& value = field(run.events[place].left);
+    value = static_cast<std::remove_reference_t<decltype(value)>>(value ^ bitOf(number, width));
+  });
+}
+
+void addDepartures(Order& order) {
+  order.add("departure-lost", "a departure is not shown", Check::Accounting, "", all(departure), Order::lose);
+  order.add("departure-doubled", "a departure is shown again in the next cycle", Check::Accounting, "", all(departure),
+            Order::twice);
+  order.add("departures-swapped", "a departure and the next, exchanged", Check::Accounting, "", withNext(departure),
+            [](Recording& run, std::size_t place, u32) {
+              std::swap(run.events[place].left, run.events[nextEvent(run, place, departure)].left);
+            });
+  order.add("departure-late", "a departure is shown a cycle late", Check::Replay, "last departure", seenDepartures,
+            [](Recording& run, std::size_t place, u32) { Order::shift(run, place, 1); });
+  order.add("departure-early", "a departure is shown a cycle early", Check::Replay, "last departure", seenDepartures,
+            [](Recording& run, std::size_t place, u32) { Order::shift(run, place, -1); });
+  order.add("last-departure-late", "the run's last packet departs a cycle late", Check::Engines, "", lastDeparture,
+            [](Recording& run, std::size_t place, u32) { Order::shift(run, place, 1); });
+  order.add("departure-time", "a departure's time, and so the output's timestamp, is 4 ns late", Check::Replay,
+            "a departure from queue", all(departure),
+            [](Recording& run, std::size_t place, u32) { run.events[place].now += ClockNs; });
+  departureBit(
+      order, "departure-queue", "one bit of a departure's queue", 4, [](Left & l) -> auto& { return l.queue; });
+  departureBit(
+      order, "departure-colour", "one bit of a departure's colour", 2, [](Left & l) -> auto& { return l.colour; });
+  departureBit(
+      order, "departure-length", "one bit of a departure's length", 14, [](Left & l) -> auto& { return l.lenBytes; });
+  departureBit(
+      order, "departure-arrival", "one bit of a departure's arrival time", 48,
+      [](Left & l) -> auto& { return l.arrival; });
+  order.add(
+      "served-out-of-turn", "two queues' packets leave in each other's place", Check::Engines, "",
+      [](const Recording& run) {
+        std::vector<std::size_t> places = withNext(departure)(run);
+        std::erase_if(places, [&](std::size_t i) {
+          return run.events[i].left.queue == run.events[nextEvent(run, i, departure)].left.queue;
+        });
+        return places;
+      },
+      [](Recording& run, std::size_t place, u32) {
+        std::size_t before = 0;
+        for (std::size_t i = 0; i < place; i++) before += departure(run.events[i]);
+        std::swap(run.events[place].left, run.events[nextEvent(run, place, departure)].left);
+        const std::vector<std::size_t> wires = placesOf(run, Kind::Wire);
+        std::swap(run.events[wires[before]].bytes, run.events[wires[before + 1]].bytes);
+      });
+}
+
+}  // namespace
+
+void addOrderFaults(std::vector<Fault>& to, const VmConfig& config) {
+  Order order{to, config};
+  addArrivals(order);
+  addDecisions(order);
+  addDepartures(order);
+}
+
+}  // namespace vermilion
