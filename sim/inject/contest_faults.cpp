@@ -178,7 +178,7 @@ void addContestFaults(std::vector<Fault>& to, const VmConfig& config) {
   bit(
       to, "victim-distance", "the victim's distance", victims, "", 6, paid,
       [](D & d) -> auto& { return d.contest.outcome.distance; });
-  if (VM_VICTIMS != 0) addCells(to, config);
+  addCells(to, config);
 }
 
 }  // namespace vermilion

@@ -105,14 +105,12 @@ void addCounterFaults(std::vector<Fault>& to) {
   add(to, "count-lost", "one more frame left out at an input", reg::lost_frames_low, Inputs);
   add(to, "count-lost-bytes", "one more byte left out at an input", reg::lost_bytes_low, Inputs);
   add(to, "count-flow-events", "one more event of flows", reg::flow_events, FlowEvents);
-  if (VM_VICTIMS != 0) {
-    add(
-        to, "count-contests", "one more push-out", [](u32) { return reg::window_contests_low(); }, 1);
-    add(
-        to, "count-blind", "one more stale candidate", [](u32) { return reg::window_blind_low(); }, 1);
-    add(to, "count-lost-distance", "one more packet lost of a distance", reg::window_lost_distance_low, Distances);
-    add(to, "count-victim-distance", "one more victim of a distance", reg::window_victim_distance_low, Distances);
-  }
+  add(
+      to, "count-contests", "one more push-out", [](u32) { return reg::window_contests_low(); }, 1);
+  add(
+      to, "count-blind", "one more stale candidate", [](u32) { return reg::window_blind_low(); }, 1);
+  add(to, "count-lost-distance", "one more packet lost of a distance", reg::window_lost_distance_low, Distances);
+  add(to, "count-victim-distance", "one more victim of a distance", reg::window_victim_distance_low, Distances);
   to.push_back({"snapshot-torn", "yellow's and red's counters are those of the snapshot before", Check::Counters, "",
                 [](const Recording& run) {
                   std::vector<std::size_t> places;

@@ -143,6 +143,7 @@ class Campaign {
 
   Found check(const Recording& recording, bool engines) {
     const auto source = frames();
+    source->next();  // so that it knows when the capture begins
     Recorder recorder(engines ? output() : options_, loaded_, *source);
     RtlChecks checks(loaded_.config, recorder);
     Json json;

@@ -18,6 +18,7 @@ from .device import device
 from .experiments.command import experiment
 from .fields import RATE_MAX, RATE_MIN, UserError
 from .corundum_commands import corundum, release
+from .inject import inject
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
 from .screen import console, say, working
 from .sweeps.command import dask, sweep
@@ -281,6 +282,7 @@ for command in (
     sweep,
     dask,
     fairness,
+    inject,
     place,
     prove,
     release,
