@@ -54,6 +54,33 @@ def test_a_silence_that_speed_makes_longer_than_a_day_is_cut_as_well(tmp_path):
     assert got == [0, 24 * HOUR, 34 * HOUR] and stats["warnings"] == {"time_jump": 1}
 
 
+SECOND, MILLISECOND = 10**9, 10**6
+# Steps from frame to frame on the capture's clock, and when the frames come, all ns.
+SET_BACK = {
+    "a little": ([SECOND, -MILLISECOND, 3 * MILLISECOND], [0, SECOND, SECOND, SECOND + 2 * MILLISECOND]),
+    "until it is reached": (
+        [SECOND, -MILLISECOND, 400_000, MILLISECOND],
+        [0, SECOND, SECOND, SECOND, SECOND + 400_000],
+    ),
+    "an hour": ([SECOND, -HOUR, MILLISECOND, HOUR], [0, SECOND, SECOND, SECOND, SECOND + MILLISECOND]),
+    "over an hour": (
+        [SECOND, -HOUR - 4, MILLISECOND, 8],
+        [0, SECOND, SECOND, SECOND + MILLISECOND, SECOND + MILLISECOND + 8],
+    ),
+    "twice": ([SECOND, -2 * HOUR, SECOND, -3 * HOUR, SECOND], [0, SECOND, SECOND, 2 * SECOND, 2 * SECOND, 3 * SECOND]),
+}
+
+
+@pytest.mark.parametrize("name", SET_BACK)
+def test_after_a_clock_is_set_back_times_count_from_there(tmp_path, name):
+    """Back by up to an hour is disorder: the frame takes the last one's time. Back by more: the clock was set, and counts on."""
+    gaps, expected = SET_BACK[name]
+    got, stats = decided(tmp_path, "model", gaps)
+    # Frames of one time come one behind another, some cycles apart.
+    assert all(0 <= at - wanted < 1000 for at, wanted in zip(got, expected, strict=True)), got
+    assert stats["warnings"]["time_back"] >= 1
+
+
 @pytest.mark.parametrize("engine", ["rtl", "model"])
 def test_wraps_before_and_within_a_run_change_nothing(tmp_path, engine):
     out, found, samples = {}, {}, None

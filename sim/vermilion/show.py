@@ -150,16 +150,32 @@ def legal() -> str:
 
 def failures(result: dict) -> list[str]:
     """A sentence for each kind of defect that a run found in the lane; none after a good run."""
-    replay, account, found = result.get("replay", {}), result.get("accounting", {}), []
+    replay, found = result.get("replay", {}), []
     first = f" First: {replay['first_disagreement']}" if replay.get("first_disagreement") else ""
     for name, agreed in (("decisions", "agreed"), ("refreshes", "refreshes_agreed")):
         wrong = replay.get(name, 0) - replay.get(agreed, 0)
         if wrong:
             found.append(f"The model disagrees on {wrong:,} of {replay[name]:,} {name}.{first}")
             first = ""
-    if account.get("errors"):
-        found.append(f"The accounting of frames has {account['errors']:,} errors. First: {account.get('first_error')}")
+    for check, text in {"accounting": "The accounting of frames", **CHECKS}.items():
+        errors = result.get(check, {}).get("errors")
+        # A wrong victim is a disagreement of its decision, too.
+        if errors and not (check == "victims" and first_told(replay, result[check])):
+            found.append(f"{text} has {errors:,} errors. First: {result[check].get('first_error')}")
     return found
+
+
+# Checks of the RTL beside replay and accounting, sim/harness/results.h.
+CHECKS = {
+    "victims": "The check of push-outs' victims",
+    "counters": "The comparison with the lane's counters",
+    "stream": "The check of the streams' rules",
+}
+
+
+def first_told(replay: dict, check: dict) -> bool:
+    """Whether the replay's sentence is this check's, so that it has been told."""
+    return replay.get("first_disagreement") == check.get("first_error")
 
 
 def with_progress(action, warnings: list[str], label: str = "simulating"):
@@ -227,8 +243,9 @@ def statistics(screen, result: dict):
     replay = result.get("replay")
     if replay:
         screen.print(f"model agrees on {replay['agreed']} of {replay['decisions']} decisions")
-    if result.get("accounting", {}).get("errors") == 0:
-        screen.print("every frame is accounted for")
+    if all(result.get(check, {"errors": 0})["errors"] == 0 for check in ("accounting", *CHECKS)):
+        if "accounting" in result:
+            screen.print("every frame is accounted for")
     figures = [f"{result['clocks']:,} clocks"] if "clocks" in result else []
     figures += [f"{result['packets_per_second']:,.0f} packets/s simulated"] if "packets_per_second" in result else []
     if figures:

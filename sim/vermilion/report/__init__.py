@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from ..config import Config
-from ..show import WARNINGS
+from ..show import CHECKS, WARNINGS
 from ..show import failures as failures_of
 from . import markers, plots, points, tables
 
@@ -108,6 +108,9 @@ def summary(made: Page, stats: dict, about):
         )
     elif account:
         made.text("Every frame is accounted for, byte for byte.")
+    for check, text in CHECKS.items():
+        if stats.get(check, {}).get("errors"):
+            made.text(f"{text} has {stats[check]['errors']:,} errors. First: {stats[check]['first_error']}", "wrong")
     names = [("engine", ""), ("preset", ""), ("packets", ",d"), ("bytes", ",d"), ("seconds", ".6g"), ("clocks", ",d")]
     names += [("input_stalled_clocks", ",d"), ("wall_seconds", ".3g"), ("packets_per_second", ",.0f")]
     names += [("clocks_per_second", ",.0f")]
