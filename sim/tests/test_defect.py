@@ -37,15 +37,15 @@ CHANGES = {
     ),
     "counters": (
         'stats["counters"] = {"errors": 2, "first_error": "queue 3: the lane counts 7 contests, seen were 6"}',
-        ["The comparison with the lane's counters has 2 errors. First: queue 3: the lane counts 7 contests"],
+        ["The comparison of counters has 2 errors. First: queue 3: the lane counts 7 contests"],
     ),
     "stream": (
         'stats["stream"] = {"errors": 1, "first_error": "a beat came out with gaps in keep"}',
-        ["The check of the streams' rules has 1 errors. First: a beat came out with gaps in keep"],
+        ["The check of stream rules has 1 errors. First: a beat came out with gaps in keep"],
     ),
     "victims": (
         'stats["victims"] = {"errors": 1, "first_error": "queue 0, a packet of 64 bytes"}',
-        ["The check of push-outs' victims has 1 errors. First: queue 0, a packet of 64 bytes"],
+        ["The check of victims has 1 errors. First: queue 0, a packet of 64 bytes"],
     ),
     "unknown": ("", ["the model disagrees: doctored"]),
 }

@@ -167,9 +167,9 @@ def failures(result: dict) -> list[str]:
 
 # Checks of the RTL beside replay and accounting, sim/harness/results.h.
 CHECKS = {
-    "victims": "The check of push-outs' victims",
-    "counters": "The comparison with the lane's counters",
-    "stream": "The check of the streams' rules",
+    "victims": "The check of victims",
+    "counters": "The comparison of counters",
+    "stream": "The check of stream rules",
 }
 
 
