@@ -1,7 +1,6 @@
 // What one check has found: how often, and the first of it as a sentence.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "formats.h"
@@ -15,7 +14,6 @@ struct Breaches {
     count++;
     if (first.empty()) first = text;
   }
-  nlohmann::ordered_json json() const { return {{"errors", count}, {"first_error", first}}; }
 };
 
 }  // namespace vermilion

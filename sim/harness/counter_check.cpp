@@ -1,5 +1,7 @@
 #include "counter_check.h"
 
+#include <nlohmann/json.hpp>
+
 #include "build_shape.h"
 
 namespace vermilion {

@@ -143,6 +143,19 @@ void addCells(std::vector<Fault>& to, const VmConfig& config) {
                 [&config](Recording& run, std::size_t place, u32) { evictNeighbour(run, place, config); }});
 }
 
+// What accounting sees of an outcome by itself, without the model of the search.
+void addForAccounting(std::vector<Fault>& to) {
+  const auto places = [](const Recording& run) {
+    return placesOf(run, Event::Kind::Decided, [&](std::size_t i) { return paid(run.events[i].decision); });
+  };
+  to.push_back(
+      {"victim-unknown", "the victim is a cell that no packet of the queue has", Check::Accounting, "not in it", places,
+       [](Recording& run, std::size_t place, u32) { run.events[place].decision.contest.outcome.cell = ~u32{0}; }});
+  to.push_back({"victim-other", "the victim has another length than the packet in its cell", Check::Accounting,
+                "another length or colour", places,
+                [](Recording& run, std::size_t place, u32) { run.events[place].decision.contest.outcome.lenBytes++; }});
+}
+
 }  // namespace
 
 void addContestFaults(std::vector<Fault>& to, const VmConfig& config) {
@@ -179,6 +192,7 @@ void addContestFaults(std::vector<Fault>& to, const VmConfig& config) {
       to, "victim-distance", "the victim's distance", victims, "", 6, paid,
       [](D & d) -> auto& { return d.contest.outcome.distance; });
   addCells(to, config);
+  addForAccounting(to);
 }
 
 }  // namespace vermilion
