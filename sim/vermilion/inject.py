@@ -93,7 +93,7 @@ def joined(fault: dict, scenarios: dict[str, dict]) -> dict:
     rows = {name: rows[fault["name"]] for name, rows in scenarios.items() if fault["name"] in rows}
     tries = [{"scenario": name} | one for name, row in rows.items() for one in row["tries"]]
     for one in tries:
-        one["checks"] = {check: text[:200] for check, text in one["checks"].items()}
+        one["checks"] = {check: text[:120] for check, text in one["checks"].items()}
     also = sorted({check for one in tries for check in one["checks"]} - {fault["check"]})
     chances = sum(row["chances"] for row in rows.values())
     named = bool(tries) and all(one["named"] for one in tries)
@@ -211,7 +211,8 @@ def inject(faults, listing, places, json_file, publish):
         if place:
             place.write_text(json.dumps(got[0], indent=1) + "\n")
     if publish:
-        (RESULTS / "inject.json").write_text(json.dumps({"places": places, "faults": got[0]}, indent=1) + "\n")
+        lines = ",\n".join(json.dumps(row) for row in got[0])
+        (RESULTS / "inject.json").write_text(f'{{"places": {places}, "faults": [\n{lines}\n]}}\n')
         (RESULTS / "inject.md").write_text(page(got[0], places))
     say("\n".join(screen_table(got[0])))
     if not all(row["named"] for row in got[0]):
