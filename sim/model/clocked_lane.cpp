@@ -11,12 +11,12 @@ static u32 cellsOf(u32 lenBytes) {
   return (lenBytes + CellBytes - 1) / CellBytes;
 }
 
-ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape)
+ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configuredNs)
     : config_(config),
       profiles_(config.queues, config.queues + config.queue_count),
       shape_(shape),
       decisions_(profiles_),
-      scheduler_(config, shape),
+      scheduler_(config, shape, configuredNs),
       cells_(shape),
       ingress_(shape, config.max_frame_bytes == 0 ? static_cast<u32>(maxOf(PktLenBits)) : config.max_frame_bytes,
                config.ttl_option, cells_),

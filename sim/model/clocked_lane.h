@@ -51,7 +51,8 @@ class ClockedLane {
     u32 input, lenBytes;
   };
 
-  ClockedLane(const VmConfig& config, LaneShape shape);  // copies it
+  // Copies `config`, which is in force from lane time `configuredNs` on.
+  ClockedLane(const VmConfig& config, LaneShape shape, u64 configuredNs = 0);
 
   // Frame `id` comes on an input, behind those that wait there; its first beat can be in the next clock.
   void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes, bool bad = false) {

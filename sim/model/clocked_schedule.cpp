@@ -7,9 +7,9 @@
 
 namespace vermilion {
 
-ClockedScheduler::ClockedScheduler(const VmConfig& config, const LaneShape& shape)
+ClockedScheduler::ClockedScheduler(const VmConfig& config, const LaneShape& shape, u64 configuredNs)
     : shaper_(config.queue_count),
-      port_(config.port_cost, config.port_burst_ns),
+      port_(config.port_cost, config.port_burst_ns, configuredNs),
       inTurn_(shape.slotClocks > 1),
       bypasses_(shape.victims != 0 && !inTurn_) {
   for (u32 i = 0; i < config.queue_count; i++) {

@@ -17,7 +17,8 @@ class ClockedScheduler {
   struct Enqueued {
     u32 queue, lenBytes;
   };
-  explicit ClockedScheduler(const VmConfig& config, const LaneShape& shape = {});
+  // `configuredNs`: lane time at which the port's shaper was configured.
+  explicit ClockedScheduler(const VmConfig& config, const LaneShape& shape = {}, u64 configuredNs = 0);
   // One clock; the number of the queue whose first packet is taken in it, or -1. `enqueued` came in the clock before. `mayReplace`: a victim goes in
   // this clock, who may be the packet behind the one taken in the clock before.
   int clock(u64 now, const std::optional<Enqueued>& enqueued, bool room, bool mayReplace = false);

@@ -34,11 +34,11 @@ DueTime DueTime::charged(u64 now, u64 burstNs, u64 cost) const {
   return {base + cost, static_cast<u32>(std::bit_width(cost))};
 }
 
-ClockedPortShaper::ClockedPortShaper(VmScaled cost, u64 burstNs)
+ClockedPortShaper::ClockedPortShaper(VmScaled cost, u64 burstNs, u64 configuredNs)
     : cost_(cost),
       burstNs_(burstNs),
       shortCost_(costOf(timing::ShortBytes, cost)),
-      due_(DueTime::fresh(0, burstNs)),
+      due_(DueTime::fresh(configuredNs, burstNs)),
       credit_(burstNs << ShaperFrac) {}
 
 bool ClockedPortShaper::open() const {

@@ -25,7 +25,7 @@ struct DueTime {
 
 class ClockedPortShaper {
  public:
-  ClockedPortShaper(VmScaled cost, u64 burstNs);
+  ClockedPortShaper(VmScaled cost, u64 burstNs, u64 configuredNs);  // full then
   bool open() const;
   bool settled() const { return !(p_[0].valid || p_[1].valid || p_[2].valid || p_[3].valid); }
   u64 due() const { return due_.wholeNs(); }
