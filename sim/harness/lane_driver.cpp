@@ -6,7 +6,6 @@ namespace vermilion {
 
 namespace {
 
-constexpr u32 ResetClocks = 8;
 constexpr u64 PatienceClocks = 10'000'000;  // then the lane hangs
 
 }  // namespace
@@ -26,10 +25,10 @@ void LaneDriver::clock(const std::function<void()>& look) {
   lane_.setOutputReady(outReady_);
   lane_.settle();
   if (look) look();
-  sample();
+  if (defined_) sample();
   lane_.edge();
   clocks_++;
-  now_ += ClockNs;
+  now_ += step_;
 }
 
 void LaneDriver::clockAmidTraffic(const std::function<void()>& look) {
@@ -41,20 +40,34 @@ void LaneDriver::clockAmidTraffic(const std::function<void()>& look) {
   clock(look);
 }
 
-void LaneDriver::reset() {
+void LaneDriver::reset(u32 clocks) {
   lane_.reset(true);
-  for (u32 i = 0; i < ResetClocks; i++) clockAmidTraffic(nullptr);
+  defined_ = false;
+  for (u32 i = 0; i < clocks; i++) {
+    clockAmidTraffic(nullptr);
+    defined_ = true;
+  }
   lane_.reset(false);
   out_.clear();
 }
 
-void LaneDriver::start(const VmConfig& config) {
-  reset();
+void LaneDriver::start(const VmConfig& config, u32 resetClocks) {
+  now_ = StartNs;
+  step_ = 0;
+  reset(resetClocks);
   for (const RegisterWrite& w : registerWrites(config)) control_.write(w.address, w.value);
-  while (lane_.busy()) clock(nullptr);
-  now_ = std::max(now_, StartNs);
+  quiet_ = 0;
+  while ((lane_.busy() || !open()) && quiet_ <= PatienceClocks) clock(nullptr);
+  step_ = ClockNs;
   startClock_ = clocks_;
   quiet_ = resting_ = 0;
+}
+
+// An input that can be stalled opens a clock after the lane has ceased to be busy.
+bool LaneDriver::open() const {
+  for (u32 i = 0; i < Inputs; i++)
+    if (!lane_.inputReady(i)) return false;
+  return true;
 }
 
 void LaneDriver::present() {

@@ -43,10 +43,15 @@ struct StreamTap {
 
 class LaneDriver {
  public:
+  static constexpr u32 ResetClocks = 8;  // one is enough; tests with random power-up state take 1 to 8
+
   LaneDriver(VerilatedLane& lane, LaneListener& listener, bool stalls, bool oneInput);
 
-  void reset();                        // of the lane alone: frames go on coming
-  void start(const VmConfig& config);  // reset and registers
+  // Resets the lane for at least one clock; frames go on coming. Reset is synchronous: it takes effect at the first edge, and before that
+  // nothing of the lane's outputs is looked at.
+  void reset(u32 clocks = ResetClocks);
+  // Reset and registers. Lane time stands at StartNs meanwhile, so that is when the lane is configured.
+  void start(const VmConfig& config, u32 resetClocks = ResetClocks);
   // Until all of `source` is in and nothing is under way; `progress` is called now and then.
   void run(FrameSource& source, const std::function<void()>& progress);
   // From here on frames of `source` go in also while registers are accessed, and by advance(), as far as they are due.
@@ -75,6 +80,7 @@ class LaneDriver {
   bool inputReady(u32 input) const;
   void clock(const std::function<void()>& look);
   void clockAmidTraffic(const std::function<void()>& look);  // with the beats of an attached source
+  bool open() const;                                         // all inputs are ready
   void present();
   void sample();
   void takeOutput();
@@ -91,11 +97,13 @@ class LaneDriver {
   FrameSource* source_ = nullptr;      // attached
   std::shared_ptr<const Frame> next_;  // read from the source, not yet due
   bool sourceEnded_ = false, outReady_ = false;
+  bool defined_ = false;  // the lane's outputs are: reset has taken effect
   std::vector<u8> out_;
   u64 outClock_ = 0;
   u64 clocks_ = 0, startClock_ = 0, now_ = 0, stalledClocks_ = 0;
-  u64 quiet_ = 0;    // clocks without a beat, a verdict or a departure
-  u64 resting_ = 0;  // clocks for which the lane has not been busy
+  u64 step_ = ClockNs;  // by which lane time goes on in a clock
+  u64 quiet_ = 0;       // clocks without a beat, a verdict or a departure
+  u64 resting_ = 0;     // clocks for which the lane has not been busy
 };
 
 }  // namespace vermilion
