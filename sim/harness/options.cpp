@@ -10,6 +10,8 @@ const char* usage() {
          "              [--seed N] [--out OUT.pcapng] [--stats-json FILE] [--trace FILE] [--vcd FILE | --fst FILE] "
          "[--stalls]\n"
          "              [--start-ns NS]   for tests: lane time of the first frame, such as shortly before 2^48\n"
+         "              [--power-up SEED] [--collisions SEED]   for tests: what the RTL leaves undefined is random "
+         "(undefined.h)\n"
          "vermilion-sim --bench --config-words FILE [--frame-bytes N] [--packets N] [--spread one|random] [--colours]\n"
          "              [--line-rate BITS_PER_SECOND [--load SHARE]] [--imix] [--engine rtl|model]\n"
          "              [--stats-json FILE]\n";
@@ -71,6 +73,10 @@ Options parseOptions(int count, char** words) {
       o.seed = number<u64>(option, value, 0, ~u64{0}, "0 to 2^64-1");
     } else if (option == "--start-ns") {
       o.startNs = number<u64>(option, value, o.startNs, u64{1} << 60, "1000000 to 2^60");
+    } else if (option == "--power-up") {
+      o.undefined.powerUp = number<u32>(option, value, 1, 0x7fffffff, "1 to 2^31-1");
+    } else if (option == "--collisions") {
+      o.undefined.collisions = number<u32>(option, value, 1, 0x7fffffff, "1 to 2^31-1");
     } else if (option == "--frame-bytes") {
       o.frameBytes = number<u32>(option, value, 14, 65535, "14 to 65535");
     } else if (option == "--packets") {
@@ -89,6 +95,8 @@ Options parseOptions(int count, char** words) {
   if ((!o.bench && o.in.empty()) || o.config.empty())
     throw InputError("--in and --config-words are needed, or --bench and --config-words");
   if (o.model && !o.waves.empty()) throw InputError("--engine model has no signals: no waveform");
+  if (o.model && o.undefined.any())
+    throw InputError("--engine model leaves nothing undefined: no --power-up, no --collisions");
   return o;
 }
 

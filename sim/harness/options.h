@@ -5,6 +5,7 @@
 #include <string>
 
 #include "frame.h"
+#include "undefined.h"
 
 namespace vermilion {
 
@@ -23,6 +24,7 @@ struct Options {
   bool colours = false;            // --colours: the single flow comes in all colours of queue 0
   u64 startNs = 1'000'000;         // --start-ns: lane time of the first frame
   bool stalls = false;             // --stalls: random gaps in the input, random backpressure
+  Undefined undefined;             // --power-up, --collisions: seeds
 };
 
 Options parseOptions(int count, char** words);

@@ -33,10 +33,10 @@ void benchJson(const VmConfig& config, const Results& results, Json& json) {
 
 u64 runRtl(const Options& o, const LoadedConfig& loaded, FrameSource& source, Recorder& recorder, Json& json) {
   const VmConfig& config = loaded.config;
-  VerilatedLane lane(o.waves);
+  VerilatedLane lane(o.waves, o.undefined);
   RtlChecks checks(config, recorder);
   LaneDriver driver(lane, checks, o.stalls, o.bench);
-  driver.start(config);
+  driver.start(config, o.undefined.resetClocks(LaneDriver::ResetClocks));
   const auto began = std::chrono::steady_clock::now();
   driver.run(source, [&] { recorder.progress(); });
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();

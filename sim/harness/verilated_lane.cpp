@@ -3,6 +3,7 @@
 #include <verilated.h>
 
 #include <cstring>
+#include <vector>
 
 #include "Vlane.h"
 
@@ -16,9 +17,36 @@ using Waves = VerilatedFstC;
 
 namespace vermilion {
 
+namespace {
+
+// All that is random comes from the one seed of the context.
+VerilatedContext* configured(VerilatedContext& context, const Undefined& undefined) {
+#ifdef VM_UNDEFINED
+  const u32 seed = undefined.powerUp.value_or(0) * 2654435761u + undefined.collisions.value_or(0);
+  context.randSeed(static_cast<int>(seed % 0x7fffffff + 1));
+  context.randReset(undefined.powerUp ? 2 : 0);
+  std::vector<const char*> words{"vermilion-sim"};
+  if (undefined.powerUp) words.push_back("+power-up");
+  if (undefined.collisions) words.push_back("+collisions");
+  context.commandArgs(static_cast<int>(words.size()), words.data());
+#else
+  const auto refuse = [](const char* option, const std::optional<u32>& seed) {
+    if (seed)
+      throw InputError(std::string(option) + " is " + std::to_string(*seed) +
+                       ", and this build of the simulator leaves nothing undefined; take the build \"undefined\"");
+  };
+  refuse("--power-up", undefined.powerUp);
+  refuse("--collisions", undefined.collisions);
+#endif
+  return &context;
+}
+
+}  // namespace
+
 struct VerilatedLane::Ports {
+  explicit Ports(const Undefined& undefined) : top(configured(context, undefined)) {}
   VerilatedContext context;
-  Vlane top{&context};
+  Vlane top;
 #if defined(VM_WAVES_VCD) || defined(VM_WAVES_FST)
   std::unique_ptr<Waves> waves;
   u64 waveTime = 0;  // ps; a clock is 4 ns also where the lane's own time jumps
@@ -40,7 +68,8 @@ struct VerilatedLane::Ports {
 #define VM_INPUT_N(n) VM_JOIN(VM_INPUT_, n)
 #define VM_EACH_INPUT VM_INPUT_N(VM_INPUTS)
 
-VerilatedLane::VerilatedLane(const std::string& waves) : ports_(std::make_unique<Ports>()) {
+VerilatedLane::VerilatedLane(const std::string& waves, const Undefined& undefined)
+    : ports_(std::make_unique<Ports>(undefined)) {
 #if defined(VM_WAVES_VCD) || defined(VM_WAVES_FST)
   if (!waves.empty()) {
     ports_->context.traceEverOn(true);

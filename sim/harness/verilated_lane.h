@@ -9,6 +9,7 @@
 #include "build_shape.h"
 #include "frame.h"
 #include "replay.h"
+#include "undefined.h"
 
 namespace vermilion {
 
@@ -25,7 +26,8 @@ struct Left {
 
 class VerilatedLane {
  public:
-  explicit VerilatedLane(const std::string& waves);  // name of the waveform, may be empty
+  // `waves`: name of the waveform, may be empty. Throws InputError where this build cannot do what is asked.
+  explicit VerilatedLane(const std::string& waves, const Undefined& undefined = {});
   ~VerilatedLane();
 
   void reset(bool on);

@@ -14,13 +14,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import chisel
+from . import chisel, undefined
 from .fields import UserError
 from .steps import BUILD, CORES, HOME, ROOT, BuildError, digest, files, is_made, locked, quiet, run, stamps, step
 
 PREFIX = "Vlane"  # C++ class of the Verilated lane, whatever the module is called
 CXX_FLAGS = ["-O2", "-std=gnu++20", "-Wall", "-Wextra"]
 C_FLAGS = ["-O2", "-std=gnu11", "-Wall", "-Wextra", "-Wconversion"]  # gnu11: the kernel's
+# Builds of the simulator beside the plain one, each a program of its own, and what Verilator is told for them.
+VARIANTS = {
+    "": [],
+    "vcd": ["--trace"],  # waveforms slow a run
+    "fst": ["--trace-fst"],
+    "undefined": ["--x-assign", "unique", "--x-initial", "unique"],  # random at request: sim/harness/undefined.h
+}
 MAKE_VARIABLES = [
     "CFG_CXXFLAGS_PCH_I=-include",
     "CFG_CXXFLAGS_STD=-std=gnu++20",
@@ -56,6 +63,7 @@ PRESETS = {
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
 }
 FOR_BENCHES = {
+    "lab-128-queues": Preset(queues=128, victims=16),
     "lab-in-turn": Preset(slot_clocks=8),
     "lab-in-turn-all": Preset(victims=16, slot_clocks=8),
     "lab-in-turn-victims-few-cells": Preset(cells=256, victims=8, slot_clocks=8),
@@ -110,14 +118,27 @@ def harness(*patterns: str) -> list[Path]:
     return [path for path in files("sim/harness", *patterns) if "device" not in path.relative_to(ROOT).parts]
 
 
-def definitions(preset: str, waves: str) -> list[str]:
+def definitions(preset: str, variant: str) -> list[str]:
     """What the harness's compiler is told of a build of the lane."""
     defines = (FOR_BENCHES | PRESETS)[preset].defines() + [f'-DVM_PRESET=\\"{preset}\\"']
-    return defines + ([f"-DVM_WAVES_{waves.upper()}"] if waves else [])
+    return defines + {"": [], "undefined": ["-DVM_UNDEFINED"]}.get(variant, [f"-DVM_WAVES_{variant.upper()}"])
 
 
-def libraries(waves: str) -> str:
-    return "-lpcap -pthread" + (" -llz4 -lz" if waves == "fst" else "")
+def libraries(variant: str) -> str:
+    return "-lpcap -pthread" + (" -llz4 -lz" if variant == "fst" else "")
+
+
+def beside(name: str, variant: str) -> str:
+    """The name of a file or folder of a variant."""
+    return f"{name}-{variant}" if variant else name
+
+
+def undefined_verilog(preset: str, folder: Path, say) -> Path:
+    """The folder with the lane's SystemVerilog for the variant "undefined"."""
+    target = BUILD / preset / "sv-undefined"
+    key = digest([*sorted(folder.glob("*.sv")), Path(undefined.__file__)])
+    step(target, key, say, f"what is undefined made random, preset {preset}", lambda: undefined.rewrite(folder, target))
+    return target
 
 
 def shape(preset: str) -> Preset:
@@ -165,25 +186,27 @@ def model_program(preset: str, say=quiet) -> Path:
     return program
 
 
-def simulator(preset: str, waves: str = "", say=quiet) -> Path:
-    """The simulator's program; `waves` is "", "vcd" or "fst", each a program of its own because tracing slows."""
+def simulator(preset: str, variant: str = "", say=quiet) -> Path:
+    """The simulator's program, one of `VARIANTS`."""
     check_preset(preset)
     cpp = sorted(harness("*.cpp") + files("sim/model", "*.cpp"))
     if not harness("*.cpp"):
         raise BuildError("sim/harness holds no C++ yet, so there is no simulator to build")
     with locked():
         folder = system_verilog(preset, say)
-        work = BUILD / preset / ("obj-" + waves if waves else "obj")
-        program = BUILD / preset / ("vermilion-sim-" + waves if waves else "vermilion-sim")
+        if variant == "undefined":
+            folder = undefined_verilog(preset, folder, say)
+        work = BUILD / preset / beside("obj", variant)
+        program = BUILD / preset / beside("vermilion-sim", variant)
         sources = sorted(folder.glob("*.sv"))
-        defines = definitions(preset, waves)
+        defines = definitions(preset, variant)
         verilate = ["verilator", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "fast"]
         # The lane's own assertions stay on in every simulation.
         verilate += ["--assert", "-Wno-fatal", "--prefix", PREFIX, "--top-module", top_module(folder)]
         verilate += ["--Mdir", work, "-o", program]
-        verilate += {"vcd": ["--trace"], "fst": ["--trace-fst"]}.get(waves, [])
+        verilate += VARIANTS[variant]
         verilate += ["-CFLAGS", " ".join(["-I" + str(ROOT / "sim/model"), "-I" + str(ROOT / "sim/harness"), *defines])]
-        verilate += ["-LDFLAGS", libraries(waves)]
+        verilate += ["-LDFLAGS", libraries(variant)]
         key = digest(sources + harness("*.cpp", "*.h") + files("sim/model", "*.cpp", "*.h"), *verilate)
 
         def action():
@@ -206,39 +229,39 @@ def simulator(preset: str, waves: str = "", say=quiet) -> Path:
             program,
             key,
             say,
-            f"SystemVerilog to a simulator, preset {preset}" + (f", {waves}" if waves else ""),
+            f"SystemVerilog to a simulator, preset {preset}" + (f", {variant}" if variant else ""),
             action,
         )
     return program
 
 
-def beside_simulator(preset: str, folder: str, name: str, text: str, waves: str = "", say=quiet) -> Path:
+def beside_simulator(preset: str, folder: str, name: str, text: str, variant: str = "", say=quiet) -> Path:
     """A program of the simulator's objects with another main, in `folder`, so that the lane is compiled once."""
-    base = simulator(preset, waves, say)
-    work = base.parent / ("obj-" + waves if waves else "obj")
+    base = simulator(preset, variant, say)
+    work = base.parent / beside("obj", variant)
     archive = work / f"{PREFIX}__ALL.a"
     if not archive.exists():  # what was built was tidied up
         base.with_name(base.name + ".made").unlink()
-        base = simulator(preset, waves, say)
+        base = simulator(preset, variant, say)
     program = base.with_name(base.name.replace("-sim", f"-{name}"))
-    own_objects = base.parent / (f"obj-{name}-" + waves if waves else f"obj-{name}")
+    own_objects = base.parent / beside(f"obj-{name}", variant)
     own = sorted(files(folder, "*.cpp"))
     headers = files("sim/harness", "*.h") + files("sim/model", "*.h") + files(folder, "*.h")
     folders = ["sim/model", "sim/harness", folder]
     include = Path(os.environ.get("VERILATOR_ROOT", "")) / "include"
     flags = [*CXX_FLAGS, *[f"-I{ROOT / folder}" for folder in folders], f"-I{include}"]
-    flags += [word.replace("\\", "") for word in definitions(preset, waves)]
+    flags += [word.replace("\\", "") for word in definitions(preset, variant)]
     rest = [path.stem for path in harness("*.cpp") + files("sim/model", "*.cpp") if path.name != "main.cpp"]
 
     def action():
         parts = objects(own, own_objects, flags, sorted(set(headers)))
         parts += [work / f"{each}.o" for each in [*rest, "verilated", "verilated_threads"]]
-        parts += {"vcd": [work / "verilated_vcd_c.o"], "fst": [work / "verilated_fst_c.o"]}.get(waves, [])
-        run(["g++", *parts, archive, *libraries(waves).split(), "-o", program], own_objects / "link.log")
+        parts += {"vcd": [work / "verilated_vcd_c.o"], "fst": [work / "verilated_fst_c.o"]}.get(variant, [])
+        run(["g++", *parts, archive, *libraries(variant).split(), "-o", program], own_objects / "link.log")
 
     with locked():
         key = digest(own + sorted(set(headers)), base.with_name(base.name + ".made").read_text(), *flags)
-        step(program, key, say, f"{text}, preset {preset}" + (f", {waves}" if waves else ""), action)
+        step(program, key, say, f"{text}, preset {preset}" + (f", {variant}" if variant else ""), action)
     return program
 
 
