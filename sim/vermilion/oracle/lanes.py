@@ -5,11 +5,11 @@ asked for, changes the hardware record after that: the model then has numbers th
 """
 
 import json
+import math
 import random
 import subprocess
 import tempfile
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 
 from .. import build, config, quantise
@@ -56,27 +56,21 @@ class Lane:
     record: dict
 
     @property
-    def weight(self) -> float:
-        return self.asked["queue"][0]["average"]["weight"]
-
-    @property
-    def held_weight(self) -> float:
-        """The weight in the hardware record of the configuration."""
-        return float(value(clean(self.asked)["queues"][0]["weight"][0], 8))
-
-    @property
-    def packet_ns(self) -> float:
-        """The idle packet's time on the port, as asked."""
+    def exact(self) -> tuple[float, float, float]:
+        """Weight, decay of the average a ns and decay with the arriving packet (natural logarithms), as asked."""
         parsed = config.parse(self.asked)
-        return 8 * SECOND * parsed.queue[0].average.idle_packet.value / parsed.port.rate
+        average = parsed.queue[0].average
+        packet_ns = 8 * SECOND * average.idle_packet.value / parsed.port.rate
+        step = -math.log1p(-average.weight)
+        return average.weight, step / packet_ns, step
 
     @property
-    def held_packet_ns(self) -> float:
-        """The same, as lambda and the weight in the hardware record of the configuration give it."""
-        import math
-
-        per_ns = float(value(clean(self.asked)["queues"][0]["lambda"])) / 2**IDLE_FRAC
-        return -math.log2(1 - self.held_weight) / per_ns
+    def held(self) -> tuple[float, float, float]:
+        """The same as the hardware holds it, without a fault."""
+        queue = clean(self.asked)["queues"][0]
+        halvings = math.log(2) / 2**IDLE_FRAC
+        per_ns = float(value(queue["lambda"])) * halvings
+        return float(value(queue["weight"][0], 8)), per_ns, queue["idle_step"] * 2.0 ** -queue["lambda"][1] * halvings
 
     @property
     def masks(self) -> list[int]:
@@ -168,6 +162,3 @@ def off_by(path: str, change: int):
 
     return put
 
-
-def fraction(x) -> Fraction:
-    return Fraction(str(x))
