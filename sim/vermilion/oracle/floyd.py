@@ -23,23 +23,41 @@ SEED = 20231
 DROPPED_MOST = 1000  # packets of the 40,000 after the silence: 2.5 %
 KS = 1.95  # sqrt(n) times the distance of two distributions: passed by chance in 1 of 1,000
 # Relative errors of the hardware's numbers. Weight: 9 bits; lambda: 16 bits; inv1: 18 bits, rounded down.
+# An average of weight w (1 + d) differs by d / e of the longest queue at most; twice that where decay and weight differ opposite ways.
 WEIGHT_ERROR, LAMBDA_ERROR, SLOPE_ERROR = 2**-9, 2**-15, 2**-17
+ASKED_ERROR = 2 * (WEIGHT_ERROR + LAMBDA_ERROR) / math.e
 
 
 class Average:
-    """One estimator. An idle time t takes exp(-(t `per_ns` + `step`)) of it away, `step` for the arriving packet."""
+    """One estimator, and how far the rounding of model and RTL may be from it, by the bounds of sim/model/average.h:
+
+    a step loses 2^-16. An ageing by X errs by 0.35 % of X and loses 2 2^-16, and 2^-10 halvings of what was ever aged are left for the next.
+    """
+
+    ROM_ERROR, LATE, PLACE = 0.0035, 2**-10 * math.log(2), 2**-16
 
     def __init__(self, weight: float, per_ns: float, step: float):
+        """An idle time t takes exp(-(t `per_ns` + `step`)) of it away, `step` for the arriving packet."""
         self.weight, self.per_ns, self.step, self.avg, self.updated = weight, per_ns, step, 0.0, 0
+        self.error, self.aged = self.PLACE, 0.0
 
-    def arrive(self, now: int, queued: int, departed: int) -> float:
+    def arrive(self, now: int, queued: int, departed: int):
         if queued:
             self.avg += self.weight * (queued - self.avg)
+            self.error = self.error * (1 - self.weight) + self.PLACE
+            self.aged *= 1 - self.weight
         else:
-            idle = now - max(departed, self.updated)
-            self.avg *= math.exp(-(idle * self.per_ns + self.step))
+            exponent = (now - max(departed, self.updated)) * self.per_ns + self.step
+            left = math.exp(-exponent)
+            self.avg *= left
+            self.error = self.error * left + self.ROM_ERROR * exponent * self.avg
+            self.error += 2 * self.PLACE * min(1, exponent / self.LATE)
+            self.aged = self.avg
         self.updated = now
-        return self.avg
+
+    @property
+    def tolerance(self) -> float:
+        return self.error + self.LATE * self.aged
 
 
 def probability(avg: float, low: float, high: float, top: float, gentle: bool = False) -> float:
@@ -70,7 +88,7 @@ class Followed:
 def follow(lane: lanes.Lane, decisions: list[lanes.Decision], held: bool, low: float = 0, since: int = 0) -> Followed:
     """`held`: with the numbers of the hardware record; else with those that the user asked for."""
     exact = [Average(*(lane.held if held else lane.exact)) for _ in lane.masks]
-    in_packets, out, longest, worst = lane.record["queues"][0]["unit_packets"], Followed(), 1, 0.0
+    in_packets, out, longest = lane.record["queues"][0]["unit_packets"], Followed(packets=len(decisions)), 1
     for number, d in enumerate(decisions):
         backlog = d.queued_packets if in_packets else d.queued_bytes
         for each, mask in zip(exact, lane.masks):
@@ -79,12 +97,11 @@ def follow(lane: lanes.Lane, decisions: list[lanes.Decision], held: bool, low: f
                 queued = sum(backlog[c] for c in counted)
                 each.arrive(d.ns, queued, max(d.departed[c] for c in counted))
                 longest = max(longest, queued)
-        avg = exact[d.colour].avg
-        worst = max(worst, abs(avg - d.avg))
-        if out.below < 0 and number >= since and avg < low:
+        own = exact[d.colour]
+        tolerance = own.tolerance + (0 if held else ASKED_ERROR * longest)
+        out.worst = max(out.worst, abs(own.avg - d.avg) / tolerance)
+        if out.below < 0 and number >= since and own.avg < low:
             out.below = number - since
-    tolerance = averages_error(lane, longest) + (0 if held else 2 * (WEIGHT_ERROR + LAMBDA_ERROR) * longest)
-    out.worst, out.packets = worst / tolerance, len(decisions)
     return out
 
 
@@ -139,15 +156,6 @@ def random_case(number: int, fault=None) -> tuple[lanes.Lane, list, dict]:
         "low": low * unit_bytes,
         "high": high * unit_bytes,
     }
-
-
-def averages_error(lane: lanes.Lane, longest: float) -> float:
-    """Bound of the rounding of model and RTL on an average, bytes or packets; `longest` queue. From sim/model/average.h:
-
-    the exponent is late by less than 2^-10 halvings; an exponent X is off by 0.35 % of it, which is most of exp(-X) at X = 1; 0.023 are lost
-    in ageing; 2^-16 are lost in each step, and forgotten with the weight.
-    """
-    return (2**-10 * math.log(2) + 0.0035 / math.e) * longest + 0.023 + 2**-16 / lane.held[0]
 
 
 def curve_error(decisions, curve: dict) -> float:
