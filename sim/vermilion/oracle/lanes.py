@@ -149,16 +149,15 @@ def random_packets(seed, count: int, rate: int, load: float, sizes=(60, 1500), b
     return out
 
 
-def off_by(path: str, change: int):
-    """A fault: adds `change` to the mantissas of "weight", to that of "lambda", or to the first curve's "inv1"."""
+def off_by(name: str, change: int, most: int):
+    """A fault: adds `change` to the mantissas of a queue's "weight" or "lambda", or takes it off where they are above `most` then."""
 
     def put(record):
-        queue = record["queues"][0]
-        pairs = {"weight": queue["weight"], "lambda": [queue["lambda"]]}.get(path)
-        if pairs is None:
-            pairs = [curve["drop"][path] for curve in queue["curves"]]
-        for pair in pairs:
-            pair[0] += change
+        pairs = record["queues"][0][name]
+        for pair in pairs if name == "weight" else [pairs]:
+            pair[0] += change if pair[0] + change <= most else -change
 
     return put
 
+
+weight_off_by_one = off_by("weight", 1, 2**9 - 1)
