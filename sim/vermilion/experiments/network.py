@@ -35,6 +35,12 @@ def ns3(note) -> tuple[Path, str]:
     return target / "ns3", found.version
 
 
+def linked(folder: Path, version: str) -> list[str]:
+    """The compiler's words for ns-3's libraries."""
+    lib, short = folder / "lib64", ".".join(version.split(".")[:2])
+    return [f"-L{lib}", f"-Wl,-rpath,{lib}", *(f"-lns{short}-{each}" for each in LIBRARIES)]
+
+
 def engine(name: str, note, ageing: int | None = None) -> tuple[Path, str]:
     """The library that serves the C interface of sim/experiments/engine, and the digest of its sources. `ageing`: build.model_library, of the model only."""
     if name == "rtl":
@@ -54,11 +60,10 @@ def program(name: str, note, ageing: int | None = None) -> runs.Program:
     """The program with an engine: scenarios in, results out (sim/experiments/ns3/scenario.h)."""
     folder, version = ns3(note)
     library, served = engine(name, note, ageing)
-    made, lib = build.BUILD / "vermilion-network", folder / "lib64"
-    short = ".".join(version.split(".")[:2])
-    sources = build.files("sim/experiments/ns3", "*.cpp")
+    made = build.BUILD / "vermilion-network"
+    sources = [path for path in build.files("sim/experiments/ns3", "*.cpp") if path.parent.name == "ns3"]
     command = ["g++", *build.CXX_FLAGS, "-isystem", folder / "include", *sorted(sources), "-o", made]
-    command += [f"-L{lib}", f"-Wl,-rpath,{lib}", *(f"-lns{short}-{each}" for each in LIBRARIES), "-ldl"]
+    command += [*linked(folder, version), "-ldl"]
     headers = build.files("sim/experiments/ns3", "*.h") + build.files("sim/experiments/engine", "*.h")
     inputs = [*sources, *headers, build.ROOT / "sim" / "model" / "records.h"]
     with build.locked():
