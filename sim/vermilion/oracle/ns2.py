@@ -1,0 +1,141 @@
+"""ns-2's dsRED on the bursts of P2's tables 2 to 4, beside the model: what each colour loses.
+
+ns-2 counts whole packets, so thresholds are in packets here, the nearest below the paper's KB. Traffic, rates and weights are those of
+sim/experiments/settings/p2.toml. ns-2 draws its own random numbers and has rules of its own (dsred.py), so three things are compared: the model with the
+lane's rules in exact arithmetic, ns-2 with ns-2's rules in exact arithmetic, and the model with ns-2, less what the rules are told to make.
+"""
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from statistics import fmean, variance
+
+from .. import build
+from . import dsred, lanes
+from .rows import Finding, Row
+
+NAME = "ns2-dsred"
+SCRIPT = build.ROOT / "sim" / "oracles" / "dsred.tcl"
+BYTES, RATE = 942, 1_700_000
+SERVICE_NS = 8e9 * BYTES / RATE
+IDLE_BYTES = 170
+BURST_GAP, BURST_PACKETS, BURST_PERIOD = 800_000, 150, 2_120_000_000
+CHANCE = 4.0  # standard errors of the difference, by chance 1 in 16,000
+SCHEMES = {"RIO-C": "rio-c", "WRED": "wred"}
+COLOURS = ("green", "yellow")
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str
+    curves: tuple[dsred.Curve, dsred.Curve]
+    per_second: int  # yellow packets
+
+
+GREEN = dsred.Curve(27, 54, 2**-6)
+TABLES = (
+    Table("2", (GREEN, dsred.Curve(11, 27, 2**-4)), 1250),
+    Table("3", (GREEN, dsred.Curve(11, 54, 2**-4)), 275),
+    Table("4", (GREEN, dsred.Curve(27, 54, 2**-4)), 275),
+)
+PAPER = {("2", "RIO-C"): "0 / 87.53", ("2", "WRED"): "6.85 / 87.43", ("3", "RIO-C"): "0 / 42.72"}
+PAPER |= {("3", "WRED"): "10.46 / 46.83", ("4", "RIO-C"): "0 / 42.73", ("4", "WRED"): "12.51 / 46.0"}
+
+
+def starts(seed: int) -> tuple[int, int]:
+    """ns at which yellow and green start: apart by some fraction of a packet's time that no seed shares with another."""
+    return 1_000_000 + 37_000 * seed, 1_400_000 + 61_300 * seed
+
+
+def packets(table: Table, seed: int, seconds: float) -> list[tuple[int, int]]:
+    """(ns, colour)."""
+    yellow, green = starts(seed)
+    end, gap = int(seconds * lanes.SECOND), lanes.SECOND / table.per_second
+    out = [(yellow + int(i * gap), 1) for i in range(int((end - yellow) / gap))]
+    for burst in range(green, end, BURST_PERIOD):
+        out += [(burst + i * BURST_GAP, 0) for i in range(BURST_PACKETS) if burst + i * BURST_GAP < end]
+    return sorted(out)
+
+
+def lane(table: Table, scheme: str, fault) -> lanes.Lane:
+    average = {"kind": SCHEMES[scheme], "weight": 0.002, "unit": "packet", "idle_packet": IDLE_BYTES}
+    curve = lambda c: {"curve": "red", "min": f"{c.low}p", "max": f"{c.high}p", "p": c.top}
+    green, yellow = map(curve, table.curves)
+    return lanes.lane(RATE, average, fault, spacing="uniform", green=green, yellow=yellow)
+
+
+def by_model(table: Table, scheme: str, seed: int, seconds: float, fault) -> list[float]:
+    """Percent of green and of yellow that are lost."""
+    sent = [lanes.Packet(ns, BYTES, colour) for ns, colour in packets(table, seed, seconds)]
+    came, lost = [0, 0], [0, 0]
+    for d in lane(table, scheme, fault).decisions(sent, seed):
+        came[d.colour] += 1
+        lost[d.colour] += d.lost
+    return dsred.Lost(came, lost).percent
+
+
+def by_ns2(table: Table, scheme: str, seed: int, seconds: float) -> list[float]:
+    curves = [word for c in table.curves for word in (c.low, c.high, c.top)]
+    yellow, green = (ns / lanes.SECOND for ns in starts(seed))
+    words = [seed, seconds, scheme, *curves, 1 / table.per_second, yellow, green]
+    lines = [line.split() for line in lanes.feed(["ns", SCRIPT, *words], "").splitlines()]
+    return [100 * float(lost) / float(came) for came, lost, _ in lines]
+
+
+def by_rules(table: Table, scheme: str, seed: int, seconds: float, ns2: bool) -> list[float]:
+    idle_ns = 8e9 * IDLE_BYTES / RATE
+    return dsred.simulate(
+        packets(table, seed, seconds), list(table.curves), scheme == "WRED", ns2, seed, SERVICE_NS, idle_ns
+    ).percent
+
+
+def apart(*samples: tuple[int, list[float]]) -> float:
+    """The sum of the samples' means, each times its sign, in standard errors; a loss of none or of all has no error."""
+    total = sum(sign * fmean(sample) for sign, sample in samples)
+    error = sum(variance(sample) / len(sample) for _, sample in samples) ** 0.5
+    return abs(total) / max(error, 0.01)
+
+
+def version() -> str:
+    if not shutil.which("ns"):
+        raise build.BuildError("ns-2 is missing: Debian's package ns2 has it")
+    told = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "ns2"], capture_output=True, text=True).stdout
+    return re.sub(r"\+.*", "", told) or "of this system"
+
+
+def run(quick: bool = False, fault=None, note=lambda _: None) -> Finding:
+    found = Finding(NAME, f"dsRED, ns-2 {version()}")
+    seeds, seconds = (range(1, 6), 25) if quick else (range(1, 9), 100)
+    worst, cases = {"model": 0.0, "ns2": 0.0, "both": 0.0}, 0
+    for table in TABLES[:1] if quick else TABLES:
+        for scheme in SCHEMES:
+            note(f"table {table.name}, {scheme}")
+            model = [by_model(table, scheme, seed, seconds, fault) for seed in seeds]
+            ns2 = [by_ns2(table, scheme, seed, seconds) for seed in seeds]
+            lane_rules, ns2_rules = ([by_rules(table, scheme, s, seconds, each) for s in seeds] for each in (False, True))
+            for colour in range(2):
+                of = lambda results: [each[colour] for each in results]
+                worst["model"] = max(worst["model"], apart((1, of(model)), (-1, of(lane_rules))))
+                worst["ns2"] = max(worst["ns2"], apart((1, of(ns2)), (-1, of(ns2_rules))))
+                four = (1, of(model)), (-1, of(ns2)), (-1, of(lane_rules)), (1, of(ns2_rules))
+                worst["both"] = max(worst["both"], apart(*four))
+                cases += 1
+            mean = lambda results: " / ".join(f"{fmean(each[c] for each in results):.2f}" for c in range(2))
+            what = f"table {table.name}, {scheme}: green / yellow lost, %"
+            each = f"lane {mean(model)}, its rules {mean(lane_rules)}, ns-2 {mean(ns2)}, its rules {mean(ns2_rules)}"
+            found.told.append((what, f"{each}, paper {PAPER[table.name, scheme]}"))
+    reason = "1 in 16,000 by chance; seeds fixed"
+    for key, what, whose in (
+        ("model", "losses, model and lane's rules exactly", "chance"),
+        ("ns2", "losses, ns-2 and its rules exactly", "chance"),
+        ("both", "losses, model and ns-2, less the rules'", "ns-2: five rules of its own"),
+    ):
+        found.rows.append(Row(what, worst[key], CHANCE, "standard errors", cases, reason, whose))
+    return found
+
+
+def fault(record: dict):
+    """Each weight's mantissa is a tenth more."""
+    for pair in record["queues"][0]["weight"]:
+        pair[0] = min(511, pair[0] + pair[0] // 10)
