@@ -19,6 +19,7 @@ from .experiments.command import experiment
 from .fields import RATE_MAX, RATE_MIN, UserError
 from .corundum_commands import corundum, release
 from .inject import inject
+from .oracle.command import oracle
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
 from .screen import console, say, working
 from .sweeps.command import dask, sweep
@@ -283,6 +284,7 @@ for command in (
     dask,
     fairness,
     inject,
+    oracle,
     place,
     prove,
     release,

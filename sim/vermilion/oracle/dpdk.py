@@ -114,7 +114,9 @@ def run_meter(quick: bool = False, fault=None, note=lambda _: None) -> Finding:
     for kind, name in (("srtcm", "srTCM"), ("trtcm", "trTCM")):
         seen = meter(made, kind, cases, count, fault, note)
         reason = "a byte's time is exact at these rates"
-        found.rows.append(Row(f"{name}: colours not the RFC's", seen.not_rfc, 0, "packets", seen.packets, reason, "none"))
+        found.rows.append(
+            Row(f"{name}: colours not the RFC's", seen.not_rfc, 0, "packets", seen.packets, reason, "none")
+        )
         reason = f"DPDK may lack one quantum ({seen.quantum} B) and a byte"
         whose = f"DPDK: tokens in quanta, {seen.explained:,} packets"
         row = Row(f"{name}: colours not DPDK's, same tokens", seen.far, 0, "packets", seen.packets, reason, whose)
@@ -185,7 +187,15 @@ def red_spells(made: Path, fault, note) -> Row:
         table = 2 ** (1 / 16 + m / 2**11) - 1 + 2**-10 * 2**halvings
         worst = max(worst, abs(ours / left - 1) / (table + 0.0035 * halvings + 0.002))
     reason = "DPDK's tables: 1/16 halving, log2(1-w) to 2^-11; ours average.h"
-    return Row("average after one idle spell", worst, 1, "of tolerance", len(spells), reason, "DPDK: tables of 16 entries, no step")
+    return Row(
+        "average after one idle spell",
+        worst,
+        1,
+        "of tolerance",
+        len(spells),
+        reason,
+        "DPDK: tables of 16 entries, no step",
+    )
 
 
 def red_gaps(made: Path, count: int, fault, note) -> tuple[Row, list]:
@@ -198,7 +208,9 @@ def red_gaps(made: Path, count: int, fault, note) -> tuple[Row, list]:
         _, ours = floyd.gaps(decisions, 1000)
 
         def gaps(draws):
-            drawn = [number for number, (_, action) in enumerate(red.dpdk(made, events(decisions), draws)) if action == 2]
+            drawn = [
+                number for number, (_, action) in enumerate(red.dpdk(made, events(decisions), draws)) if action == 2
+            ]
             return [b - a for a, b in zip(drawn, drawn[1:]) if a > 1000]
 
         theirs = gaps("fresh")

@@ -47,7 +47,9 @@ class Estimators:
             length = sum(queued) if self.shared else sum(queued[: e + 1])
             since = self.idle_since[e]
             m = 0 if since is None else (now - since) / self.packet_ns
-            self.avg[e] = self.avg[e] * (1 - self.weight) ** ((int(m) if self.integer else m) + 1) + self.weight * length
+            self.avg[e] = (
+                self.avg[e] * (1 - self.weight) ** ((int(m) if self.integer else m) + 1) + self.weight * length
+            )
             if since is not None and restart:
                 self.idle_since[e] = now
         return self.avg[0 if self.shared else colour]
@@ -104,7 +106,9 @@ class Ns2Drops:
         return False
 
 
-def simulate(packets, curves: list[Curve], shared: bool, ns2: bool, seed: int, service_ns: float, packet_ns: float) -> Lost:
+def simulate(
+    packets, curves: list[Curve], shared: bool, ns2: bool, seed: int, service_ns: float, packet_ns: float
+) -> Lost:
     """`packets`: (ns, colour) in order of time, all as long; weight 0.002."""
     rng = random.Random(f"dsred {seed}")
     estimators = Estimators(shared, 0.002, packet_ns, integer=ns2)

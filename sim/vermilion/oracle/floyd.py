@@ -152,10 +152,15 @@ def random_case(number: int, fault=None) -> tuple[lanes.Lane, list, dict]:
     lane = lanes.lane(rate, average, fault, spacing=spacing, **settings)
     unit_bytes = 1 if unit == "packet" else 1000
     drawn = {"load": rng.uniform(0.05, 1.4), "burst": rng.choice((1, 3, 40)), "rate": rate}
-    return lane, [drawn["rate"], drawn["load"], drawn["burst"]], curve | {
-        "low": low * unit_bytes,
-        "high": high * unit_bytes,
-    }
+    return (
+        lane,
+        [drawn["rate"], drawn["load"], drawn["burst"]],
+        curve
+        | {
+            "low": low * unit_bytes,
+            "high": high * unit_bytes,
+        },
+    )
 
 
 def curve_error(decisions, curve: dict) -> float:
@@ -247,7 +252,9 @@ def sequences(cases: int, count: int, fault, note) -> list[Row]:
         worst["curve"] = max(worst["curve"], curve_error(decisions, curve))
     total = cases * count
     return [
-        Row("average, numbers as held", worst["held"], 1, "of tolerance", total, "rounding, average.h", "ours: rounding"),
+        Row(
+            "average, numbers as held", worst["held"], 1, "of tolerance", total, "rounding, average.h", "ours: rounding"
+        ),
         Row(
             "average, numbers as asked",
             worst["asked"],

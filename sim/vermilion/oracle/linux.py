@@ -143,9 +143,13 @@ def halvings(made: Path, fault, note) -> Row:
         expected = 2.0 ** -(us * per_us) * (1 - weight)
         over = us * per_us - k  # what Linux leaves out, in halvings
         tolerance = 0.002 + 0.0035 * k  # rounding of ours and of the quotient; average.h
-        worst = max(worst, abs(ours / theirs / (2.0**-over * (1 - weight)) - 1) / tolerance, abs(theirs * 2**k - 1) * 1000)
+        worst = max(
+            worst, abs(ours / theirs / (2.0**-over * (1 - weight)) - 1) / tolerance, abs(theirs * 2**k - 1) * 1000
+        )
     reason = "0.35 % a halving (average.h) and 0.2 %; step and cut of Linux known"
-    return Row("average after one idle spell", worst, 1, "of tolerance", len(spells), reason, "Linux: no step, whole halvings")
+    return Row(
+        "average after one idle spell", worst, 1, "of tolerance", len(spells), reason, "Linux: no step, whole halvings"
+    )
 
 
 def gaps(made: Path, count: int, fault, note) -> Row:

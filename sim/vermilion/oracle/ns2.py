@@ -113,7 +113,9 @@ def run(quick: bool = False, fault=None, note=lambda _: None) -> Finding:
             note(f"table {table.name}, {scheme}")
             model = [by_model(table, scheme, seed, seconds, fault) for seed in seeds]
             ns2 = [by_ns2(table, scheme, seed, seconds) for seed in seeds]
-            lane_rules, ns2_rules = ([by_rules(table, scheme, s, seconds, each) for s in seeds] for each in (False, True))
+            lane_rules, ns2_rules = (
+                [by_rules(table, scheme, s, seconds, each) for s in seeds] for each in (False, True)
+            )
             for colour in range(2):
                 of = lambda results: [each[colour] for each in results]
                 worst["model"] = max(worst["model"], apart((1, of(model)), (-1, of(lane_rules))))

@@ -22,7 +22,16 @@ DOUBLES = 1e-9  # of the longest queue: ns-3 and floyd.py both have doubles
 def program(say=build.quiet) -> tuple[Path, str]:
     folder, version = network.ns3(say)
     made = build.BUILD / "oracle-ns3"
-    command = ["g++", *build.CXX_FLAGS, "-isystem", folder / "include", SOURCE, *network.linked(folder, version), "-o", made]
+    command = [
+        "g++",
+        *build.CXX_FLAGS,
+        "-isystem",
+        folder / "include",
+        SOURCE,
+        *network.linked(folder, version),
+        "-o",
+        made,
+    ]
     with build.locked():
         action = lambda: build.run(command, build.BUILD / "oracle-ns3.log")
         build.step(made, build.digest([SOURCE], *command), say, "ns-3's RED", action)
@@ -114,7 +123,11 @@ class Cast(floyd.Average):
     def arrive(self, now: int, queued: int, departed: int):
         if not queued:
             idle = now - max(departed, self.updated)
-            now_aged = self.updated + idle // PACKET_NS * PACKET_NS if departed < self.updated else departed + idle // PACKET_NS * PACKET_NS
+            now_aged = (
+                self.updated + idle // PACKET_NS * PACKET_NS
+                if departed < self.updated
+                else departed + idle // PACKET_NS * PACKET_NS
+            )
             super().arrive(now_aged, queued, departed)
             self.updated = now
         else:
@@ -139,7 +152,9 @@ def explained(made: Path, count: int, fault, note) -> tuple[Row, list]:
                 if number >= 200 and now < 5000 and below[name] == "never":
                     below[name] = str(number - 200)
         packets += len(decisions)
-        told.append((f"packets until the average is below 5 kB: {of.name}", ", ".join(f"{k} {v}" for k, v in below.items())))
+        told.append(
+            (f"packets until the average is below 5 kB: {of.name}", ", ".join(f"{k} {v}" for k, v in below.items()))
+        )
     reason = "doubles: 10^-9 of 200 kB"
     return Row("exact rule with ns-3's cast, any spells", worst, 1, "of tolerance", packets, reason, "none"), told
 

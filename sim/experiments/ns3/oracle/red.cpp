@@ -24,7 +24,7 @@ namespace {
 
 // The average is private, and has no trace. An explicit instantiation may name it ([temp.spec]).
 double averageOf(const RedQueueDisc& disc);
-template <double RedQueueDisc::* member>
+template <double RedQueueDisc::*member>
 struct Reach {
   friend double averageOf(const RedQueueDisc& disc) { return disc.*member; }
 };
