@@ -1,12 +1,14 @@
 """A queue with RED of two colours behind a port, exactly, by the lane's rules or by those of ns-2's dsRED: what P2's open traffic loses.
 
-The rules differ in five points, each read in ns-2.35's diffserv/dsredq.cc:
+ns-2's rules, by the names of RULES, each read in ns-2.35's diffserv/dsredq.cc:
 
-    idle packets    a real number                        an integer
-    idle spell      begins anew with each arrival        goes on from its start until a packet is admitted
-    WRED's idle     the whole queue is empty             the last packet of some colour has left
-    drop            sum of p >= R                        u <= p / (1 - count p), never if that is negative
-    behind a drop   the first packet has count 0         it has count 1
+    rule      the lane                             ns-2
+    integer   idle packets are a real number       an integer
+    spell     an idle spell begins anew with       it goes on from its start until a packet is admitted, so each
+              each arrival                         packet that is dropped ages by all of it again
+    colour    WRED's queue is idle when empty      when the last packet of some colour has left
+    drops     the sum of p reaches R; the first    u <= p / (1 - count p), never if that is negative; the first packet
+              packet after a drop has count 0      after a drop has count 1
 
 Both take a step with the arriving packet at an empty queue. Doubles, as in floyd.py.
 """
@@ -16,6 +18,7 @@ from collections import deque
 from dataclasses import dataclass
 
 COLOURS = 2
+RULES = ("integer", "spell", "colour", "drops")
 
 
 @dataclass(frozen=True)
@@ -106,26 +109,24 @@ class Ns2Drops:
         return False
 
 
-def simulate(
-    packets, curves: list[Curve], shared: bool, ns2: bool, seed: int, service_ns: float, packet_ns: float
-) -> Lost:
-    """`packets`: (ns, colour) in order of time, all as long; weight 0.002."""
+def simulate(packets, curves: list[Curve], shared: bool, rules, seed: int, service_ns: float, packet_ns: float) -> Lost:
+    """`packets`: (ns, colour) in order of time, all as long; weight 0.002. `rules`: those that are ns-2's."""
     rng = random.Random(f"dsred {seed}")
-    estimators = Estimators(shared, 0.002, packet_ns, integer=ns2)
-    spacing = [(Ns2Drops if ns2 else LaneDrops)(rng) for _ in curves]
+    estimators = Estimators(shared, 0.002, packet_ns, integer="integer" in rules)
+    spacing = [(Ns2Drops if "drops" in rules else LaneDrops)(rng) for _ in curves]
     queue, queued, free_at, out = deque(), [0, 0], 0.0, Lost([0, 0], [0, 0])
 
     def send(now: float):
         colour = queue.popleft()
         queued[colour] -= 1
-        estimators.left(now, colour, queued, by_colour=ns2)
+        estimators.left(now, colour, queued, by_colour="colour" in rules)
 
     for now, colour in packets:
         while queue and free_at <= now:
             send(free_at)
             free_at += service_ns
         out.came[colour] += 1
-        curve, avg = curves[colour], estimators.arrive(now, colour, queued, restart=not ns2)
+        curve, avg = curves[colour], estimators.arrive(now, colour, queued, restart="spell" not in rules)
         if avg < curve.low:
             p = 0.0
         else:
