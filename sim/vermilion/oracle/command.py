@@ -42,15 +42,12 @@ ORACLES = {
 }
 
 
-def prepare(names: list[str], say):
-    """Builds what the oracles need."""
-    try:
-        lanes.program(say)
-        for name in names:
-            for made in ORACLES[name].builds:
-                made(say)
-    except guest.Unavailable as error:
-        raise build.BuildError(str(error)) from None
+def prepare(names: list[str], say=build.quiet):
+    """Builds what the oracles need; guest.Unavailable where Debian's packages cannot be had."""
+    lanes.program(say)
+    for name in names:
+        for made in ORACLES[name].builds:
+            made(say)
 
 
 def consult(name: str, quick: bool, faulty: bool, note=lambda _: None) -> Finding:
@@ -134,7 +131,10 @@ def oracle(names, listed, quick, faulty, json_file, publish):
     with simulate.Outputs() as outputs:
         place = outputs.add("--json", json_file)
         with working() as say:
-            prepare(chosen, say)
+            try:
+                prepare(chosen, say)
+            except guest.Unavailable as error:
+                raise build.BuildError(str(error)) from None
         found = []
         with click.progressbar(length=len(chosen), file=sys.stderr) as bar:
 

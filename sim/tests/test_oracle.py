@@ -1,0 +1,150 @@
+"""The model beside other implementations, in short forms: all within tolerance, and each oracle finds a fault that is put in."""
+
+import json
+import math
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+from vermilion import build, guest, quantise
+from vermilion.oracle import command, dpdk, dsred, floyd, lanes, linux, ns2
+
+NAMES = list(command.ORACLES)
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def name(request):
+    try:
+        command.prepare([request.param])
+    except guest.Unavailable as error:
+        pytest.skip(str(error))
+    return request.param
+
+
+def out(found):
+    print(*(f"{row.what}: {row.worst:.4g} of {row.tolerance:.4g} {row.unit}" for row in found.rows), sep="\n")
+    return {row.what for row in found.rows if not row.held}
+
+
+def test_model_is_within_the_tolerances_of(name):
+    found = command.consult(name, quick=True, faulty=False)
+    assert not out(found) and found.held
+    assert all(row.count > 0 and row.reason and row.whose and math.isfinite(row.worst) for row in found.rows)
+
+
+def test_a_fault_is_found_by(name):
+    found = command.consult(name, quick=True, faulty=True)
+    assert out(found) and not found.held
+
+
+def of_queue(**words):
+    """A fault: other words in the queue's record."""
+    return lambda record: record["queues"][0].update(words)
+
+
+def slopes(record):
+    for curve in record["queues"][0]["curves"]:
+        curve["drop"]["inv1"][0] -= 2
+
+
+@pytest.mark.parametrize(
+    "fault, row",
+    [
+        (of_queue(idle_step=0), "average over many short idle spells"),
+        (lanes.off_by("lambda", 400, 2**16 - 1), "average over many short idle spells"),
+        (slopes, "probability at that average"),
+        (of_queue(spacing=1), "gaps between drops, three spacings"),
+    ],
+    ids=["no step", "lambda 1 % off", "slope", "spacing"],
+)
+def test_floyd_finds_other_faults_in_their_row(fault, row):
+    assert row in out(floyd.run(quick=True, fault=fault))
+
+
+def test_a_meters_second_bucket_counts():
+    """A byte's time of the second bucket alone, off by one unit."""
+
+    def fault(record):
+        record["queues"][0]["marker"]["cost"][1][0] += 1
+
+    dirty = out(dpdk.run_meter(quick=True, fault=fault))
+    assert {"srTCM: colours not the RFC's", "trTCM: colours not the RFC's"} <= dirty
+
+
+def test_an_average_that_freezes_is_found(monkeypatch):
+    """The model as it was before it kept each spell's remainder: after a silence it drops all packets for ever."""
+    made = build.BUILD / "oracle-lane-frozen"
+    sources = [lanes.HERE / "lane.cpp", *build.files("sim/model", "*.cpp")]
+    words = ["g++", "-std=gnu++20", "-O1", "-DVERMILION_AGEING=0", *sources, "-o", made]
+    with build.locked():
+        key = build.digest([*sources, *build.files("sim/model", "*.h")], *words)
+        build.step(made, key, build.quiet, "", lambda: build.run(words, build.BUILD / "oracle-lane-frozen.log"))
+    monkeypatch.setattr(lanes, "program", lambda: made)
+    rows = floyd.silences(1500, None, lambda _: None)
+    assert [row.held for row in rows] == [False, False]
+    assert rows[0].worst == 1500
+
+
+@pytest.mark.parametrize("spacing", ["geometric", "uniform", "wait"])
+@pytest.mark.parametrize("p", [0.01, 0.03, 0.2])
+def test_exact_gaps_have_the_mean_of_the_effective_rate(spacing, p):
+    """Two derivations, here and in quantise.py."""
+    mean = sum(floyd.survival(spacing, p, k) for k in range(10_000))
+    assert mean == pytest.approx(float(1 / quantise.effective(spacing, Fraction(str(p)))), rel=1e-9)
+
+
+def test_ns2s_rules_alone_explain_its_losses():
+    """With none of them, and without a drop, both sets of rules are one."""
+    table = ns2.TABLES[0]
+    quiet = [(ns, colour) for ns, colour in ns2.packets(table, 1, 1.0)][:40]
+    service = ns2.SERVICE_NS / 100  # no queue, so no drop
+    lost = [dsred.simulate(quiet, list(table.curves), True, rules, 1, service, 8e5).lost for rules in ((), dsred.RULES)]
+    assert lost == [[0, 0], [0, 0]]
+
+
+# Wlog and Scell_log that Debian's tc 6.1 sends for `min 5000 max 15000 avpkt 1000 bandwidth 10mbit` and bursts from 8 to 55.
+@pytest.mark.parametrize("wlog, cell", [(3, 13), (4, 14), (5, 15), (6, 16), (7, 17), (9, 19)])
+def test_idle_cells_are_those_of_tc(wlog, cell):
+    try:
+        made, _ = linux.program()
+    except guest.Unavailable as error:
+        pytest.skip(str(error))
+    assert lanes.feed([made, 5000, 15000, wlog, 1, 1000, 10**7, 1, "table"], "").split() == [str(cell)]
+
+
+def test_the_page_is_of_the_figures_and_all_are_within_tolerance():
+    held = json.loads(command.PAGE.with_suffix(".json").read_text())
+    assert command.PAGE.read_text() == command.page(held)
+    assert [each["name"] for each in held] == NAMES and all(each["held"] for each in held)
+    assert command.verdict(held) == f"{len(NAMES)} of {len(NAMES)} oracles within tolerance"
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["nobody"], f"oracle nobody: is no oracle; legal are {', '.join(NAMES)}"),
+        (["--publish", "--quick"], "--publish takes every oracle, in its whole form and without a fault"),
+    ],
+)
+def test_bad_words_are_refused(words, said):
+    done = subprocess.run([sys.executable, "-m", "vermilion", "oracle", *words], capture_output=True, text=True)
+    assert (done.returncode, done.stderr.strip()) == (2, f"vermilion: {said}")
+
+
+def test_a_fault_that_nobody_finds_ends_with_status_1(monkeypatch):
+    """And so does an oracle that is out of tolerance."""
+    from click.testing import CliRunner
+
+    blind = command.Oracle("blind", lambda quick, fault, note: floyd.Finding("floyd", "x", [ROW]), None, "")
+    monkeypatch.setitem(command.ORACLES, "floyd", blind)
+    done = CliRunner().invoke(command.oracle, ["floyd", "--fault"])
+    assert isinstance(done.exception, build.BuildError) and "fault is not found by floyd" in str(done.exception)
+    wrong = command.Oracle("wrong", lambda quick, fault, note: floyd.Finding("floyd", "x", [OUT]), None, "")
+    monkeypatch.setitem(command.ORACLES, "floyd", wrong)
+    done = CliRunner().invoke(command.oracle, ["floyd"])
+    assert isinstance(done.exception, build.BuildError) and "0 of 1 oracles within tolerance" in done.output
+
+
+ROW = floyd.Row("x", 0.5, 1, "packets", 1, "x", "x")
+OUT = floyd.Row("x", 1.5, 1, "packets", 1, "x", "x")
