@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -118,6 +119,26 @@ def test_the_page_is_of_the_figures_and_all_are_within_tolerance():
     assert command.PAGE.read_text() == command.page(held)
     assert [each["name"] for each in held] == NAMES and all(each["held"] for each in held)
     assert command.verdict(held) == f"{len(NAMES)} of {len(NAMES)} oracles within tolerance"
+
+
+def test_the_drivers_page_has_the_figures_of_linux():
+    told = next(
+        each["told"] for each in json.loads(command.PAGE.with_suffix(".json").read_text()) if each["name"] == linux.NAME
+    )
+    page = (build.ROOT / "docs" / "driver.md").read_text()
+    names = {
+        "1000 ms": "1 s",
+        "10000 ms": "10 s",
+        "250,000 ns at 10Mbit": "250 us, at 10 Mbit/s",
+        "260 ns at 10Gbit": "260 ns, at 10 Gbit/s",
+    }
+    for what, figures in told.items():
+        case = re.search(r"after (.*) idle$|60 B each (.*)$", what)
+        case = case[1] or case[2]
+        ours, theirs = re.fullmatch(r"lane (\S+), Linux (\S+)", figures).groups()
+        cells = " | ".join(f"{int(x):,}" if x.isdigit() else x for x in (ours, theirs))
+        assert f"{names.get(case, case)} | {cells} |" in page, what
+    assert len(told) == 7
 
 
 @pytest.mark.parametrize(
