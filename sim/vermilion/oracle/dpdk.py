@@ -205,7 +205,7 @@ def red_gaps(made: Path, count: int, fault, note) -> tuple[Row, list]:
         note(f"gaps between drops at 1/{inverse}")
         red = Red(10, 30, inverse, 4, fault, halved=True, spacing="uniform")
         decisions = red.lane.kept(21, count, 1000, SEED)
-        _, ours = floyd.gaps(decisions, 1000)
+        ours = floyd.gaps(decisions, 1000)
 
         def gaps(draws):
             drawn = [

@@ -12,7 +12,6 @@ of N packets is off by less than 3 N 2^-52 of its longest queue, 10^-10 for N = 
 import math
 import random
 from dataclasses import dataclass
-from fractions import Fraction
 
 from . import lanes
 from .rows import Finding, Row
@@ -76,20 +75,11 @@ def survival(spacing: str, p: float, k: int) -> float:
     return 1.0 if spacing == "wait" and k * p < 1 else max(0.0, top - k * p)
 
 
-@dataclass
-class Followed:
-    """Averages of a sequence, beside the model's."""
-
-    worst: float = 0.0  # difference, of its tolerance
-    packets: int = 0
-    below: int = -1  # the exact average's first packet under `low`, of those from `since` on
-
-
-def follow(lane: lanes.Lane, decisions: list[lanes.Decision], held: bool, low: float = 0, since: int = 0) -> Followed:
-    """`held`: with the numbers of the hardware record; else with those that the user asked for."""
+def follow(lane: lanes.Lane, decisions: list[lanes.Decision], held: bool) -> float:
+    """The worst difference of an average, of its tolerance. `held`: with the numbers of the hardware record; else with those asked for."""
     exact = [Average(*(lane.held if held else lane.exact)) for _ in lane.masks]
-    in_packets, out, longest = lane.record["queues"][0]["unit_packets"], Followed(packets=len(decisions)), 1
-    for number, d in enumerate(decisions):
+    in_packets, longest, worst = lane.record["queues"][0]["unit_packets"], 1, 0.0
+    for d in decisions:
         backlog = d.queued_packets if in_packets else d.queued_bytes
         for each, mask in zip(exact, lane.masks):
             if mask >> d.colour & 1:
@@ -99,10 +89,8 @@ def follow(lane: lanes.Lane, decisions: list[lanes.Decision], held: bool, low: f
                 longest = max(longest, queued)
         own = exact[d.colour]
         tolerance = own.tolerance + (0 if held else ASKED_ERROR * longest)
-        out.worst = max(out.worst, abs(own.avg - d.avg) / tolerance)
-        if out.below < 0 and number >= since and own.avg < low:
-            out.below = number - since
-    return out
+        worst = max(worst, abs(own.avg - d.avg) / tolerance)
+    return worst
 
 
 @dataclass(frozen=True)
@@ -134,7 +122,7 @@ def silence_lane(of: Silence, fault=None) -> lanes.Lane:
 
 
 def random_case(number: int, fault=None) -> tuple[lanes.Lane, list, dict]:
-    """A configuration and its traffic, drawn by the number."""
+    """A configuration, its traffic (bit/s, load, packets of a burst) and its curve, drawn by the number."""
     rng = random.Random(f"{SEED} {number}")
     rate, unit = rng.choice((10**6, 10**7, 10**9, 10**10)), rng.choice(("byte", "packet"))
     low = rng.randint(1, 40)
@@ -151,16 +139,8 @@ def random_case(number: int, fault=None) -> tuple[lanes.Lane, list, dict]:
     spacing = rng.choice(("geometric", "uniform", "wait"))
     lane = lanes.lane(rate, average, fault, spacing=spacing, **settings)
     unit_bytes = 1 if unit == "packet" else 1000
-    drawn = {"load": rng.uniform(0.05, 1.4), "burst": rng.choice((1, 3, 40)), "rate": rate}
-    return (
-        lane,
-        [drawn["rate"], drawn["load"], drawn["burst"]],
-        curve
-        | {
-            "low": low * unit_bytes,
-            "high": high * unit_bytes,
-        },
-    )
+    traffic = [rate, rng.uniform(0.05, 1.4), rng.choice((1, 3, 40))]
+    return lane, traffic, curve | {"low": low * unit_bytes, "high": high * unit_bytes}
 
 
 def curve_error(decisions, curve: dict) -> float:
@@ -173,15 +153,15 @@ def curve_error(decisions, curve: dict) -> float:
     return worst
 
 
-def gaps(decisions: list[lanes.Decision], settle: int) -> tuple[float, list[int]]:
-    """The steady probability and the gaps between early drops, from the first drop behind `settle` packets."""
+def gaps(decisions: list[lanes.Decision], settle: int) -> list[int]:
+    """Gaps between early drops, from the first drop after `settle` packets."""
     out, last = [], None
     for number, d in enumerate(decisions[settle:]):
         if d.verdict == lanes.EARLY:
             if last is not None:
                 out.append(number - last)
             last = number
-    return decisions[-1].p, out
+    return out
 
 
 def distance(spacing: str, p: float, found: list[int]) -> float:
@@ -202,10 +182,9 @@ def spacing_row(packets: int, fault) -> Row:
         for p in (0.03, 0.2):
             settings = lanes.red("10p", "30p", p)
             lane = lanes.lane("1Gbit", {"weight": 0.1, "unit": "packet"}, fault, spacing=spacing, **settings)
-            settled, found = gaps(lane.kept(21, packets, 1000, SEED), 1000)
-            exact = probability(20, 10, 30, p)
+            found = gaps(lane.kept(21, packets, 1000, SEED), 1000)
             drops += len(found)
-            worst = max(worst, distance(spacing, exact, found), KS * 10**3 * abs(settled - exact))
+            worst = max(worst, distance(spacing, probability(20, 10, 30, p), found))
     reason = "1 in 1,000 by chance (Kolmogorov, Smirnov); seed fixed"
     return Row("gaps between drops, three spacings", worst, KS, "sqrt(n) D", drops, reason, "chance")
 
@@ -217,7 +196,7 @@ def silences(count: int, fault, note) -> list[Row]:
         lane = silence_lane(of, fault)
         decisions = lane.decisions(of.packets(count), SEED)
         worst_drops = max(worst_drops, sum(d.lost for d in decisions[200:]))
-        worst_average = max(worst_average, follow(lane, decisions, held=True).worst)
+        worst_average = max(worst_average, follow(lane, decisions, held=True))
         packets += len(decisions)
     return [
         Row(
@@ -247,8 +226,8 @@ def sequences(cases: int, count: int, fault, note) -> list[Row]:
         note(f"random configuration {number + 1} of {cases}")
         lane, (rate, load, burst), curve = random_case(number, fault)
         decisions = lane.decisions(lanes.random_packets(f"{SEED} {number}", count, rate, load, burst=burst), number + 1)
-        worst["held"] = max(worst["held"], follow(lane, decisions, held=True).worst)
-        worst["asked"] = max(worst["asked"], follow(lane, decisions, held=False).worst)
+        worst["held"] = max(worst["held"], follow(lane, decisions, held=True))
+        worst["asked"] = max(worst["asked"], follow(lane, decisions, held=False))
         worst["curve"] = max(worst["curve"], curve_error(decisions, curve))
     total = cases * count
     return [

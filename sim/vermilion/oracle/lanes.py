@@ -18,7 +18,6 @@ from ..formats import AVG_FRAC, IDLE_FRAC, PROB_FRAC, value
 HERE = build.ROOT / "sim" / "oracles"
 SECOND = 10**9
 ENQUEUE, MARK, EARLY, FORCED, TAIL = range(5)
-WINDOW_START = 1000  # ns: oracle-lane's first packet with KEEP
 
 
 @dataclass(frozen=True)

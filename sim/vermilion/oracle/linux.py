@@ -140,7 +140,6 @@ def halvings(made: Path, fault, note) -> Row:
         cell = 2 ** int(lanes.feed([made, *words], ""))
         us = math.ceil(k / per_us / cell + 0.001 * k) * cell  # the table's rate is rounded by up to 2^-12
         ours, theirs = spell(red, made, us * 1000, rate)
-        expected = 2.0 ** -(us * per_us) * (1 - weight)
         over = us * per_us - k  # what Linux leaves out, in halvings
         tolerance = 0.002 + 0.0035 * k  # rounding of ours and of the quotient; average.h
         worst = max(
@@ -159,7 +158,7 @@ def gaps(made: Path, count: int, fault, note) -> Row:
         note(f"gaps between drops at {p}")
         red = Red(10**9, 10_000, 30_000, 2 * p, 4, fault=fault, spacing="uniform")
         decisions = red.lane.kept(21, count, 1000, SEED)
-        _, ours = floyd.gaps(decisions, 1000)
+        ours = floyd.gaps(decisions, 1000)
         drawn = [number for number, (_, action) in enumerate(red.linux(made, events(decisions))) if action == 1]
         theirs = [b - a for a, b in zip(drawn, drawn[1:]) if a > 1000]
         worst = max(worst, two_samples(ours, theirs))

@@ -121,17 +121,9 @@ class Cast(floyd.Average):
     """ns-3's rule: the idle packets as an integer."""
 
     def arrive(self, now: int, queued: int, departed: int):
-        if not queued:
-            idle = now - max(departed, self.updated)
-            now_aged = (
-                self.updated + idle // PACKET_NS * PACKET_NS
-                if departed < self.updated
-                else departed + idle // PACKET_NS * PACKET_NS
-            )
-            super().arrive(now_aged, queued, departed)
-            self.updated = now
-        else:
-            super().arrive(now, queued, departed)
+        since = max(departed, self.updated)
+        super().arrive(now if queued else since + (now - since) // PACKET_NS * PACKET_NS, queued, departed)
+        self.updated = now
 
 
 def explained(made: Path, count: int, fault, note) -> tuple[Row, list]:
@@ -160,14 +152,14 @@ def explained(made: Path, count: int, fault, note) -> tuple[Row, list]:
 
 
 def gaps(made: Path, count: int, fault, note) -> Row:
-    """ns-3 counts the first packet behind a drop as 1, Floyd as 0: its distribution is off by p / (1 - p)."""
+    """ns-3 counts the first packet after a drop as 1, Floyd as 0: its distribution is off by p / (1 - p)."""
     worst, drops = 0.0, 0
     for spacing in ("uniform", "wait"):
         for p in (0.01, 0.03):
             note(f"gaps between drops, {spacing}, {p}")
             average = {"weight": 0.0625, "unit": "packet", "idle_packet": PACKET_BYTES}
             both = lanes.lane(RATE, average, fault, spacing=spacing, **lanes.red("10p", "30p", 2 * p))
-            _, ours = floyd.gaps(both.kept(21, count, 1000, SEED), 1000)
+            ours = floyd.gaps(both.kept(21, count, 1000, SEED), 1000)
             words = attributes(0.0625, "1000000p", 10, 30, 2 * p, spacing == "wait")
             admitted = [line.split()[0] == "1" for line in ask(made, words, [21, count, 1000], "")]
             drawn = [number for number, yes in enumerate(admitted) if not yes]
