@@ -219,7 +219,7 @@ def red_gaps(made: Path, count: int, fault, note) -> tuple[Row, list]:
         means = ", ".join(f"{name} {fmean(each):.1f}" for name, each in (("lane", ours), ("DPDK", gaps("kept"))))
         told.append((f"mean gap at p = {0.5 / inverse:g}, DPDK with one random number a gap", means))
     reason = "1 in 1,000 by chance (Kolmogorov, Smirnov); seeds fixed"
-    whose = "DPDK: p halved, one draw a gap; drawn afresh here"
+    whose = "DPDK: p halved, one draw of 22 bits a gap; here a new one of 32"
     return Row("gaps between early drops", worst, floyd.KS, "sqrt(n) D", drops, reason, whose), told
 
 

@@ -69,8 +69,8 @@ def follow(made: Path, words: dict, decisions: list[lanes.Decision]) -> list[flo
 def lane(weight: float, unit: str, fault) -> tuple[lanes.Lane, dict]:
     """Without curves on either side: nothing is dropped, so that both see the same queue."""
     average = {"weight": weight, "unit": unit, "idle_packet": PACKET_BYTES}
-    size = "1000000p" if unit == "packet" else "1000000000B"
-    return lanes.lane(RATE, average, fault), attributes(weight, size, 10**6, 2 * 10**6)
+    size = "1000000000p" if unit == "packet" else "1000000000B"
+    return lanes.lane(RATE, average, fault), attributes(weight, size, 5 * 10**8, 6 * 10**8)
 
 
 def busy(made: Path, cases: int, count: int, fault, note) -> Row:
