@@ -94,14 +94,23 @@ HEAD = """# Beside other implementations
 Made by `./vermilion oracle --publish`; the same as data: [oracles.json](oracles.json). The bit-exact model and other implementations of the same algorithms get the same packets.
 The model's numbers come from a configuration, through the quantiser, as a user's do.
 
-* Each tolerance is derived from the formats of both sides and was written before the first run. `of tolerance` means that the tolerance depends on the packet: the worst share of it is given.
+* Each tolerance is derived from the number formats and rules of both sides, or from chance, and not from results. `of tolerance` means that the tolerance depends on the packet: the worst share of it is given.
 * The last column names the side that makes the difference, and why.
 * Each oracle has a fault: the model gets other numbers than the configuration asks for, by one unit of a mantissa mostly. `./vermilion oracle --fault` feeds it,
   and every oracle must find it. `sim/tests/test_oracle.py` holds both, in short forms.
 * Seeds are fixed. Nothing of the other implementations is stored in this project: Debian's `linux-source-6.1`, `libdpdk-dev` and `ns2` and PyPI's `ns3` are fetched when an oracle first runs.
 
 The model before the remainder of each idle spell was kept ([decision 16](../decisions/0016-ageing-keeps-its-remainder.md)) was out of the tolerances of `floyd`: after a silence
-all packets were dropped in 9 of 9 cases, and the average was off by 16 % of the longest queue.
+all packets were dropped in 9 of 9 cases, and the average was off by 16 % of the longest queue. `sim/tests/test_oracle.py` builds that model still, and sees it fail.
+
+## What it shows
+
+* **The lane is Floyd's RED to its own rounding**: averages at any spacing of arrivals, curves, gaps between drops. Its srTCM and trTCM give the RFCs' colours without an exception.
+* **Linux** has weights of powers of two, and decays an empty queue late and in halvings ([the driver's page](../driver.md#where-an-offloaded-red-differs-from-the-kernels)).
+* **DPDK** adds tokens in quanta, which changes the colour of single packets. Its RED has half of Floyd's probability and never drops at an empty queue. It keeps one random number from drop to drop, so gaps are longer.
+* **ns-2**'s yellow losses of P2 are a point lower than the lane's. The rule `spell` alone makes that point: while packets are dropped at an empty queue, ns-2 ages the average at each of them by the whole idle
+  spell again. With ns-2's four rules in exact arithmetic ns-2's losses come out, and with the lane's rules the lane's.
+* **ns-3** casts the idle packets to an integer. Arrivals that are less than a packet's time apart take one step each, whatever the time.
 """
 
 
@@ -138,8 +147,8 @@ def oracle(names, listed, quick, faulty, json_file, publish):
         found = []
         with click.progressbar(length=len(chosen), file=sys.stderr) as bar:
 
-            def note(name, text):
-                bar.label = f"{name}: {text}"
+            def note(name, text=""):
+                bar.label = f"{name}: {text}" if text and sys.stderr.isatty() else name
                 bar.render_progress()
 
             for name in chosen:

@@ -39,5 +39,5 @@ class Finding:
 
 
 def figure(x: float) -> str:
-    """Three digits that matter; small ones as powers of ten."""
-    return f"{x:.3g}"
+    """Three digits that matter; thousands whole."""
+    return f"{x:,.0f}" if 1000 <= x < 10**6 else f"{x:.3g}"
