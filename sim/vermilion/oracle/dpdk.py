@@ -27,8 +27,8 @@ def version() -> str:
 
 
 def compiled(name: str, text: str, command: list, sources: list, say) -> Path:
-    if not HEADERS.exists():
-        raise build.BuildError("DPDK's headers are missing: Debian's package libdpdk-dev has them")
+    if not (ARCH / "rte_config.h").exists():
+        raise build.BuildError("DPDK's headers for x86-64 are missing: Debian's package libdpdk-dev has them")
     made = build.BUILD / name
     with build.locked():
         key = build.digest(sources, version(), *command)
