@@ -3,8 +3,8 @@
 #   ns dsred.tcl SEED SECONDS MODE MIN0 MAX0 P0 MIN1 MAX1 P1 YELLOW_GAP YELLOW_START GREEN_START
 #
 # MODE is RIO-C or WRED; thresholds in packets; code points 10 (green) and 12 (yellow). Times in seconds. Green comes in bursts of 120 ms each
-# 2.12 s, a packet each 0.8 ms. Prints for each colour the packets that came and those that were dropped, and then the mean of each
-# colour's average, sampled each 10 ms.
+# 2.12 s, a packet each 0.8 ms. Prints for each colour the packets that came, those that were dropped, and the mean of its average as
+# its packets met it, read a microsecond after each.
 lassign $argv seed seconds mode min0 max0 p0 min1 max1 p1 gap yellow green
 set bytes 942
 set ns [new Simulator]
@@ -45,23 +45,25 @@ set bursts [source 10 0.0008]
 for {set at $green} {$at < $seconds} {set at [expr {$at + 2.12}]} {
     $ns at $at "$bursts start"
     $ns at [expr {$at + 0.1199}] "$bursts stop"
+    $ns at [expr {$at + 0.000001}] "sample 0 0.0008 [expr {$at + 0.1199}]"
 }
-set sums {0 0}
-set samples 0
-proc sample {} {
+$ns at [expr {$yellow + 0.000001}] "sample 1 $gap $seconds"
+array set sums {0 0 1 0}
+array set samples {0 0 1 0}
+proc sample {prec gap end} {
     global ns queue sums samples
-    set sums [list [expr {[lindex $sums 0] + [$queue getAverageV 0 0]}] [expr {[lindex $sums 1] + [$queue getAverageV 0 1]}]]
-    incr samples
-    $ns after 0.01 sample
+    set sums($prec) [expr {$sums($prec) + [$queue getAverageV 0 $prec]}]
+    incr samples($prec)
+    set next [expr {[$ns now] + $gap}]
+    if {$next < $end} { $ns at $next "sample $prec $gap $end" }
 }
-$ns at 0.01 sample
 $ns at $seconds finish
 proc finish {} {
     global queue sums samples
-    foreach code {10 12} sum $sums {
+    foreach code {10 12} prec {0 1} {
         set came [$queue getStat pkts $code]
         set lost [expr {[$queue getStat drops $code] + [$queue getStat edrops $code]}]
-        puts "$came $lost [expr {$sum / $samples}]"
+        puts "$came $lost [expr {$sums($prec) / $samples($prec)}]"
     }
     exit 0
 }

@@ -29,13 +29,18 @@ class Curve:
 
 
 @dataclass
-class Lost:
+class Seen:
+    """Packets by colour, and the sums of the averages that they met."""
+
     came: list[int]
     lost: list[int]
+    averages: list[float]
 
     @property
-    def percent(self) -> list[float]:
-        return [100 * lost / came for lost, came in zip(self.lost, self.came)]
+    def figures(self) -> list[float]:
+        """Losses of green and yellow, %, and their mean averages, packets."""
+        shares = [100 * lost / came for lost, came in zip(self.lost, self.came)]
+        return shares + [total / came for total, came in zip(self.averages, self.came)]
 
 
 class Estimators:
@@ -109,12 +114,12 @@ class Ns2Drops:
         return False
 
 
-def simulate(packets, curves: list[Curve], shared: bool, rules, seed: int, service_ns: float, packet_ns: float) -> Lost:
+def simulate(packets, curves: list[Curve], shared: bool, rules, seed: int, service_ns: float, packet_ns: float) -> Seen:
     """`packets`: (ns, colour) in order of time, all as long; weight 0.002. `rules`: those that are ns-2's."""
     rng = random.Random(f"dsred {seed}")
     estimators = Estimators(shared, 0.002, packet_ns, integer="integer" in rules)
     spacing = [(Ns2Drops if "drops" in rules else LaneDrops)(rng) for _ in curves]
-    queue, queued, free_at, out = deque(), [0, 0], 0.0, Lost([0, 0], [0, 0])
+    queue, queued, free_at, out = deque(), [0, 0], 0.0, Seen([0, 0], [0, 0], [0.0, 0.0])
 
     def send(now: float):
         colour = queue.popleft()
@@ -127,6 +132,7 @@ def simulate(packets, curves: list[Curve], shared: bool, rules, seed: int, servi
             free_at += service_ns
         out.came[colour] += 1
         curve, avg = curves[colour], estimators.arrive(now, colour, queued, restart="spell" not in rules)
+        out.averages[colour] += avg
         if avg < curve.low:
             p = 0.0
         else:
