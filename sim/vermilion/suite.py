@@ -132,7 +132,7 @@ def generated(path: Path) -> bool:
 
 def c_sources() -> list[Path]:
     """C and C++; the form of each folder is that of the nearest `.clang-format`."""
-    found = build.files("sim", "*.cpp", "*.h") + build.files("sw_driver", "*.c", "*.h")
+    found = build.files("sim", "*.cpp", "*.c", "*.h") + build.files("sw_driver", "*.c", "*.h")
     return [path for path in found if not generated(path)]
 
 
