@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .. import build
 from ..report import Page, plots, tables
-from . import verdicts
+from . import settings, verdicts
 from .settings import Experiment
 
 PUBLISHED = build.ROOT / "docs" / "results"
@@ -90,8 +90,23 @@ def summary(parts: list[dict]) -> str:
     lines = []
     for part in parts:
         anchor = re.sub(r"[^\w\- ]", "", part["title"].lower()).replace(" ", "-")
-        lines.append(f"* [{part['title']}](#{anchor}): {part.get('counted', 'made by earlier rules')}")
+        lines.append(f"* [{part['title']}](#{anchor}): {standing(part)}")
     return "\n".join(lines) + "\n"
+
+
+def standing(part: dict) -> str:
+    """How many rows of an experiment hold, or that its figures are of other settings than the files have now."""
+    now = settings.parse((settings.FOLDER / f"{part['name']}.toml").read_text()).seeds
+    if part["seeds"] != now:
+        return f"**out of date**: made by earlier rules with seeds {numbers(part['seeds'])}; to be made again with {numbers(now)}"
+    return part["counted"]
+
+
+def assemble():
+    """Writes papers.md from what is published of each experiment."""
+    folder = PUBLISHED / "papers"
+    parts = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"), key=lambda path: path.stem)]
+    (PUBLISHED / "papers.md").write_text("\n".join([HEAD, summary(parts), *(part["text"] for part in parts)]))
 
 
 def publish(name: str, of: Experiment, made: dict, judged: list[verdicts.Judged], pictures, notes: list[str]):
@@ -112,5 +127,4 @@ def publish(name: str, of: Experiment, made: dict, judged: list[verdicts.Judged]
         + f', "rows": [\n{rows}\n]}}\n'
     )
     (folder / f"{name}.json").write_text(record)
-    parts = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"), key=lambda path: path.stem)]
-    (PUBLISHED / "papers.md").write_text("\n".join([HEAD, summary(parts), *(part["text"] for part in parts)]))
+    assemble()

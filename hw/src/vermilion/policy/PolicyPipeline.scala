@@ -66,7 +66,6 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val size = Module(SizeRatio(p))
   private val limit = Module(QueueLimit(p))
   private val verdicts = Module(VerdictUnit(p))
-
   private val marker = Module(TokenMarker(p))
   private val flows = Module(FlowMarking(p))
   private val distance = Module(new Distance)
