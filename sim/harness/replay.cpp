@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <vector>
 
 #include "build_shape.h"
 #include "distance.h"
@@ -59,7 +58,8 @@ Replay::Replay(const VmConfig& config)
       victims_({config.queue_count, VM_CELLS, std::min<u32>(VM_VICTIMS, config.queue_count)}, Timing),
       marks_(config),
       view_(config, Settling, Timing),
-      model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)) {}
+      model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)),
+      awaited_(config.queue_count * Colours) {}
 
 void Replay::configure(u32 queue, const VmQueue& profile) {
   model_.configure(queue, profile);
@@ -74,10 +74,10 @@ void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
       first_ = "a departure from queue " + std::to_string(queue) + " at " + std::to_string(truncate(now, TimeBits)) +
                " ns, in a cycle at " + std::to_string(timeAt(clock)) + " ns";
   }
-  awaited_.push_back({queue, colour});
-  if (awaited_.size() > Awaited) awaited_.pop_front();
-  if (queue < queueCount_ && colour < u32{Colours})
+  if (queue < queueCount_ && colour < u32{Colours}) {
     view_.departed(clock, truncate(now, TimeBits), queue, colour, lenBytes);
+    awaited_[queue * Colours + colour]++;
+  }
   victims_.departed(queue, clock);
 }
 
@@ -111,13 +111,6 @@ void Replay::compareAverages(Differences& found, const RtlDecision& rtl) const {
       found.compare("average", rtl.average[e], model_.average(a.queue, e));
 }
 
-bool Replay::awaited(u32 queue, u32 colour) {
-  const auto at = std::find(awaited_.begin(), awaited_.end(), std::pair(queue, colour));
-  if (at == awaited_.end()) return false;
-  awaited_.erase(awaited_.begin(), at + 1);
-  return true;
-}
-
 void Replay::checkRefresh(const RtlDecision& rtl, u64 look) {
   const Arrival& a = rtl.seen;
   const Arrival seen = view_.refresh(look, timeAt(look - Timing.look()), a.queue, a.colour);
@@ -128,7 +121,9 @@ void Replay::checkRefresh(const RtlDecision& rtl, u64 look) {
   std::copy_n(seen.n, Colours, d.n);
   model_.depart(d);
   Differences found;
-  found.compare("queue and colour, of which no packet has left", !awaited(a.queue, a.colour), false);
+  u64& awaited = awaited_[a.queue * Colours + a.colour];
+  found.compare("queue and colour, of which no packet has left", awaited == 0, false);
+  if (awaited != 0) awaited--;
   compareSeen(found, a, seen, false, updates);
   if (updates) compareAverages(found, rtl);
   if (found.none()) {

@@ -9,9 +9,8 @@
 #pragma once
 
 #include <algorithm>
-#include <deque>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "contest.h"
 #include "decide.h"
@@ -84,7 +83,6 @@ class Replay {
   static void compareMark(Differences& found, const RtlDecision& rtl, const VmMark& model, bool sound);
   void compareAverages(Differences& found, const RtlDecision& rtl) const;
   void settle(Differences& found, const RtlDecision& rtl, const Arrival& seen, u32 ruling, u64 clock);
-  bool awaited(u32 queue, u32 colour);
   void checkRefresh(const RtlDecision& rtl, u64 look);
   void disagree(const std::string& names, const RtlDecision& rtl, const VmMark& mark, const Arrival& seen,
                 const Decision& model);
@@ -96,9 +94,8 @@ class Replay {
   MarkStage marks_;
   PipelineView view_;
   DecisionModel model_;
-  // Queue and colour of departures that no refresh has come for yet, the last ones; refreshes keep their order, and may be left out.
-  static constexpr std::size_t Awaited = 64;
-  std::deque<std::pair<u32, u32>> awaited_;
+  // Departures that no refresh has come for, by queue and colour. The lane may leave refreshes out, and never has one too many.
+  std::vector<u64> awaited_;
   u64 decisions_ = 0, agreed_ = 0, refreshes_ = 0, refreshesAgreed_ = 0, departuresWrong_ = 0;
   std::string first_;
 };

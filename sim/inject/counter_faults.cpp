@@ -87,8 +87,8 @@ void addCounterFaults(std::vector<Fault>& to) {
   for (const Pair& p : pairs) {
     add(to, std::string("count-") + p.name, std::string("the counter ") + p.name + " has a packet more", p.packets,
         Colours);
-    add(to, std::string("count-") + p.name + "-bytes", std::string("the counter ") + p.name + " has a byte less",
-        p.bytes, Colours, ~u32{0});
+    add(to, std::string("bytes-") + p.name, std::string("the counter ") + p.name + " has a byte less", p.bytes, Colours,
+        ~u32{0});
   }
   add(to, "count-high", "one more in the high word of a counter", reg::window_colour_sent_packets_high, Colours);
   add(to, "count-marked", "one more packet marked from one colour to another", reg::window_marked_low, 4 * Colours);
@@ -103,7 +103,7 @@ void addCounterFaults(std::vector<Fault>& to) {
                 },
                 [](Recording& run, std::size_t place, u32) { run.accesses[place].value++; }});
   add(to, "count-lost", "one more frame left out at an input", reg::lost_frames_low, Inputs);
-  add(to, "count-lost-bytes", "one more byte left out at an input", reg::lost_bytes_low, Inputs);
+  add(to, "bytes-lost", "one more byte left out at an input", reg::lost_bytes_low, Inputs);
   add(to, "count-flow-events", "one more event of flows", reg::flow_events, FlowEvents);
   add(
       to, "count-contests", "one more push-out", [](u32) { return reg::window_contests_low(); }, 1);

@@ -79,6 +79,19 @@ std::vector<std::size_t> lastDeparture(const Recording& run) {
   return places.empty() ? places : std::vector<std::size_t>{places.back()};
 }
 
+// A queue and colour, as queue * Colours + colour, all whose departures before event `end` have had their refreshes; none: one past the last.
+u32 settled(const Recording& run, std::size_t end, const VmConfig& config) {
+  std::vector<i64> open(config.queue_count * Colours);
+  for (std::size_t i = 0; i < end; i++) {
+    const Event& e = run.events[i];
+    if (e.kind == Kind::Departed) open[e.left.queue * Colours + e.left.colour]++;
+    if (e.kind == Kind::Decided && e.decision.refresh) open[e.decision.seen.queue * Colours + e.decision.seen.colour]--;
+  }
+  const RtlDecision& d = run.events[end].decision;
+  open[d.seen.queue * Colours + d.seen.colour] = 1;  // another than its own
+  return static_cast<u32>(std::find(open.begin(), open.end(), 0) - open.begin());
+}
+
 void addArrivals(Order& order) {
   order.add(
       "frame-unseen", "a frame comes in unnoticed", Check::Accounting, "",
@@ -141,18 +154,15 @@ void addDecisions(Order& order) {
   order.add(
       "refresh-queue", "a refresh of a queue and colour that no packet has left", Check::Replay, "queue",
       [&config](const Recording& run) {
-        return placesOf(run, Kind::Decided,
-                        [&](std::size_t i) { return run.events[i].decision.refresh && config.queue_count > 1; });
+        return placesOf(run, Kind::Decided, [&](std::size_t i) {
+          return run.events[i].decision.refresh && settled(run, i, config) != config.queue_count * Colours;
+        });
       },
       [&config](Recording& run, std::size_t place, u32) {
-        // The one that has been silent for longest.
-        std::vector<std::size_t> last(config.queue_count * Colours, 0);
-        for (std::size_t i = 0; i < place; i++)
-          if (const Event& e = run.events[i]; departure(e)) last[e.left.queue * Colours + e.left.colour] = i + 1;
-        const auto least = std::min_element(last.begin(), last.end()) - last.begin();
+        const u32 other = settled(run, place, config);
         RtlDecision& d = run.events[place].decision;
-        d.seen.queue = static_cast<u32>(least) / Colours;
-        d.seen.colour = static_cast<u32>(least) % Colours;
+        d.seen.queue = other / Colours;
+        d.seen.colour = other % Colours;
       });
   order.add(
       "room-denied", "a queue's last packet finds no buffer, with cells free", Check::Accounting, "found no buffer",

@@ -132,10 +132,11 @@ def result(row: dict) -> str:
 
 
 def screen_table(rows: list[dict]) -> list[str]:
-    lines = [f"{'fault':22}{'must be named by':18}{'named':>16}  named too by"]
+    lines = [f"{'fault':22}{'check':10}{'named':>9}  named too by"]
     for row in rows:
-        mark = "" if row["named"] else "  <- NOT NAMED"
-        lines.append(f"{row['name']:22}{row['check']:18}{result(row):>16}  {', '.join(row['also'])}{mark}")
+        count = result(row) if row["tries"] else "none"
+        note = ", ".join(row["also"]) if row["tries"] else DID_NOT_HAPPEN
+        lines.append(f"{row['name']:22}{row['check']:10}{count:>9}  {note}".rstrip())
     return lines
 
 
