@@ -120,7 +120,8 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
       .map(r => r() -> r.mask) ++
       Seq(R.ShadowFlags, R.ShadowLimitBytes, R.ShadowLimitPackets, R.ShadowLambda, R.ShadowInvMeanLen, R.ShadowQuantum)
         .map(r => r() -> r.mask) ++
-      Seq(R.ShadowCost, R.ShadowBurstLow, R.ShadowBurstHigh).map(r => r() -> r.mask) ++
+      Seq(R.ShadowCost, R.ShadowBurstLow, R.ShadowBurstHigh, R.ShadowIdleStepLow, R.ShadowIdleStepHigh)
+        .map(r => r() -> r.mask) ++
       (0 until 6).map(i => R.ShadowWeight(i) -> R.ShadowWeight.mask) ++ (0 until 4).map(i =>
         R.Seed(i) -> R.Seed.mask
       ) ++
@@ -247,6 +248,8 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
           assert(lane.decide.limitBytes.peek().litValue == written(R.ShadowLimitBytes()))
           assert(lane.decide.limitPackets.peek().litValue == written(R.ShadowLimitPackets()))
           assert(dut.io.lane.service.bits.quantum.peek().litValue == written(R.ShadowQuantum()))
+          val idleStep = written(R.ShadowIdleStepLow()) + (written(R.ShadowIdleStepHigh()) << 32)
+          assert(lane.average.idleStep.peek().litValue == idleStep)
           for (i <- 0 until 6) {
             val weight = lane.average.weight(i)
             assert(weight.mant.peek().litValue + (weight.shift.peek().litValue << 24) == written(R.ShadowWeight(i)))
