@@ -14,7 +14,8 @@ from test_model_headers import MACS, ip4
 from test_model_lane import Lane, read
 from test_run import run
 from test_simulator import pcap
-from vermilion import config, quantise
+from test_victims_wide import engines
+from vermilion import build, config, quantise
 
 RELATIVE, HALVINGS, UNITS = 0.0036, 2**-10, 0.023
 UNIT = 2**16  # of an average
@@ -171,20 +172,23 @@ def test_a_high_average_of_a_fast_queue_comes_down(case, rate):
     )
 
 
-@pytest.mark.parametrize("rate", [10**7, 10**10])
-def test_the_hardware_accepts_again_as_the_model_does(tmp_path, rate):
-    """The first case through both engines, which agree on every decision."""
-    file = tmp_path / "queue.toml"
-    file.write_text(f"""
+QUEUE = """
 [port]
-rate = {rate}
+rate = %d
 
 [[queue]]
 name    = "q"
 default = true
 limit   = "1MB"
-green   = {{ curve = "red", min = "5KB", max = "15KB", p = 0.1 }}
-""")
+green   = { curve = "red", min = "5KB", max = "15KB", p = 0.1 }
+"""
+
+
+@pytest.mark.parametrize("rate", [10**7, 10**10])
+def test_the_hardware_accepts_again_as_the_model_does(tmp_path, rate):
+    """The first case through both engines, which agree on every decision."""
+    file = tmp_path / "queue.toml"
+    file.write_text(QUEUE % rate)
     capture = pcap(tmp_path / "in.pcap", [(10**9 + ns, frame, len(frame)) for ns, frame in arrivals(60, 250, rate)])
     for engine in ("model", "rtl"):
         stats = run(tmp_path, capture, "--config", file, "--engine", engine)
@@ -193,3 +197,29 @@ green   = {{ curve = "red", min = "5KB", max = "15KB", p = 0.1 }}
         early = sum(green[outcome]["packets"] for outcome in ("early", "forced"))
         print(engine, rate, green)
         assert 0 < early <= AFTER * 0.025 + FILL
+
+
+WIDE = "nic100g-victims"  # a 512-bit input takes 128 Gbit/s
+
+
+@pytest.fixture(scope="module")
+def wide():
+    return build.simulator(WIDE)
+
+
+@pytest.mark.parametrize("size, gap_ns", [(size, gap_us // 10) for size, gap_us in CASES])
+def test_the_hardware_accepts_again_at_100_gbit(wide, tmp_path, size, gap_ns):
+    """The same at 100 Gbit/s, where 300 frames raise the average above `max` and the last of them leaves after 32 us.
+
+    At 40 ns every small frame finds the queue empty; at 15 and 25 ns it meets its predecessor, which takes longer than that through the lane.
+    """
+    large, small = (MACS + ETHERTYPE + ip4(payload=bytes(length - 34)) for length in (1486, size))
+    frames = [(1000, large)] * 300 + [(33_000 + i * gap_ns, small) for i in range(AFTER)]
+    capture = pcap(tmp_path / "in.pcap", [(10**9 + ns, frame, len(frame)) for ns, frame in frames])
+    _, rows = engines(wide, tmp_path, QUEUE % 10**11, capture, build.shape(WIDE), ())
+    rows = [row for row in rows if row["refresh"] == "0"]
+    after = rows[300:]
+    assert len(after) == AFTER and int(after[0]["average_0"]) > 15_000 * UNIT
+    if gap_ns == 40:
+        assert all(row["queued_packets"] == "0" for row in after)
+    accepts_again([int(row["verdict"]) for row in after])
