@@ -124,6 +124,7 @@ void Results::sent(const Packet& p, bool ceWritten) {
   c.ce_written_packets += ceWritten;
   c.ce_written_bytes += ceWritten ? p.lenBytes : 0;
   const u64 latency = wrapped(p.left - p.decided);
+  waiting_.departed(p.left, latency);
   q.latency[classOf(latency)]++;
   q.latencies[std::clamp<u32>(static_cast<u32>(std::bit_width(latency)), 1, LatencyBins) - 1]++;
   q.latencyMax = std::max(q.latencyMax, latency);
@@ -167,6 +168,8 @@ void Results::losses(const Queue& q, Json& json) {
 void Results::write(Json& json) const {
   json["packets"] = packets_;
   json["bytes"] = bytes_;
+  json["span_ns"] = waiting_.spanNs();
+  json["waited_ns"] = waiting_.waitedNs();
   for (const Lost& l : lost_) json["lost"].push_back(pair(l.frames, l.bytes));
   Json& queues = json["queues"] = Json::array();
   for (std::size_t i = 0; i < queues_.size(); i++) {

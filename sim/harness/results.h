@@ -20,6 +20,8 @@
 //              search had seen was gone (docs/decisions/0006-victims-by-distance.md);
 //              victims_by_distance [[distance, packets], ...] of the queued packets that paid, evicted or marked, by the distance that the
 //              search took them for; these three absent where the queue has no contests
+//   waited_ns  time in which at least one packet waited: was queued for longer than an empty lane takes (waiting_time.h)
+//   span_ns    from the first verdict of a packet that departed to the last departure
 //   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, ruling], every k-th decision, k
 //              such that at most 12,000 remain; the average in bytes or packets, the backlog what the limit saw at the verdict:
 //              all that is queued before the packet. The averages see an older backlog (docs/architecture.md), which is in --trace.
@@ -47,6 +49,7 @@
 #include "accounting.h"
 #include "flow_book.h"
 #include "records.h"
+#include "waiting_time.h"
 
 namespace vermilion {
 
@@ -122,6 +125,7 @@ class Results {
   FlowBook flows_;
   std::vector<Lost> lost_;  // up to the last input that lost a frame
   u64 packets_ = 0, bytes_ = 0;
+  WaitingTime waiting_;
   Decimator<Sample> samples_{12000}, events_{8000};
 };
 

@@ -34,10 +34,10 @@ def test_a_queue_that_lost_a_packet_has_a_row():
 
 
 def test_the_screen_has_no_table_where_nothing_is_lost():
-    assert show.loss_table({"queues": [queue("idle", [], 0)]}).row_count == 0
+    assert show.loss_rows({"queues": [queue("idle", [], 0)]}) == []
     screen = Console(file=io.StringIO(), width=140)
     show.statistics(screen, {"queues": [queue("others", [[1, 5]], 7)]})
-    assert "Losses by distance" in screen.file.getvalue() and "without a distance" in screen.file.getvalue()
+    assert "Losses by distance" in screen.file.getvalue() and "without" in screen.file.getvalue()
     screen = Console(file=io.StringIO(), width=140)
     show.statistics(screen, {"queues": [queue("idle", [], 0)]})
     assert "distance" not in screen.file.getvalue()

@@ -75,16 +75,17 @@ def cli():
 @click.option(
     "--trace", metavar="TRACE.csv", help="Every decision with all that it saw, as CSV; sim/harness/trace_writer.h."
 )
-@click.option(
-    "--report", metavar="REPORT.html", help="One page with the plots; without a CAPTURE .vermilion/report.html."
-)
+@click.option("--report", metavar="REPORT.html", help="One page with the plots; default .vermilion/report.html.")
+@click.option("--no-report", is_flag=True, help="Writes no report, which saves some seconds.")
 @click.option("--vcd", metavar="FILE", help="Waveform as VCD (a build of its own; large).")
 @click.option("--fst", metavar="FILE", help="Waveform as FST (a build of its own).")
 @click.option("--start-ns", type=click.IntRange(10**6, 2**60), hidden=True)  # for tests: lane time of the first frame
-def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file, trace, report, vcd, fst, start_ns):
+def run(
+    capture, config_file, engine, preset, rate, speed, seed, out, json_file, trace, report, no_report, vcd, fst, start_ns
+):  # fmt: skip
     """Sends a CAPTURE (pcap, pcapng) through the lane; without one, the project's own.
 
-    Prints what became of the packets of each queue and colour.
+    Prints a digest and what became of the packets of each queue and colour; the last line says where the report is.
     """
     from . import config as configuration
     from . import quantise, show, simulate, units, victim_notes
@@ -100,7 +101,9 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
     if (vcd or fst) and engine == "model":
         raise UserError("--engine model has no waveform; take --engine rtl")
     source = DEFAULT_CAPTURE if capture is None else Path(capture)
-    if capture is None and engine == "rtl" and report is None:
+    if report is not None and no_report:
+        raise UserError("--report and --no-report are both given; one of them says whether a report is written")
+    if report is None and not no_report:
         report = str(DEFAULT_REPORT)
     if capture is None and not source.exists():
         raise UserError("no CAPTURE is given and this checkout has none of its own; give a pcap or pcapng file")
@@ -159,7 +162,7 @@ def run(capture, config_file, engine, preset, rate, speed, seed, out, json_file,
                 outputs.drop()
     for warning in warnings:
         click.echo(f"vermilion: warning: {show.warning(warning)}", err=True)
-    show.statistics(console(), result)
+    show.statistics(console(), result, config.port.rate)
     if report and not unwritten:
         click.echo(f"report: {report}")
     if failures:

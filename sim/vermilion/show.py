@@ -7,7 +7,7 @@
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from . import marker_values, marker_words, markers, quantise, units, victim_notes
+from . import digest, marker_values, marker_words, markers, narrow, quantise, units, victim_notes
 from .config import COLOURS, Config
 
 # What the simulator warns of (sim/harness/capture_reader.h), in words.
@@ -208,38 +208,24 @@ def warning(text: str) -> str:
     return f"{text} ({WARNINGS[name]})" if name in WARNINGS and count else text
 
 
-def statistics(screen, result: dict):
-    """The table per queue and colour, and the run's figures."""
-    counts = table("Packets", ["queue", "colour"], [OUTCOME_TEXT.get(name, name) for name in OUTCOMES])
-    for queue in result.get("queues", []):
-        for number, colour in enumerate(COLOURS):
-            per = queue.get("colours", [{}] * 3)[number]
-            numbers = [per.get(name, {}).get("packets", 0) for name in OUTCOMES]
-            if any(numbers):
-                counts.add_row(
-                    str(queue.get("name", queue.get("index"))), colour, *(f"{n:,}" if n else "" for n in numbers)
-                )
-    screen.print(counts)
+def statistics(screen, result: dict, rate: int | None = None):
+    """The digest, a table per queue and colour, and the run's figures, in 80 columns; `rate` of the port, in bit/s."""
+    for line in digest.lines(result, rate):
+        screen.print(line, markup=False, soft_wrap=True)
+    rows = outcome_rows(result)
+    heads = [OUTCOME_TEXT.get(name, name) for name in OUTCOMES]
+    several(screen, "Packets", ["queue", "colour"], heads, rows, sums=True)
+    if rows and (absent := narrow.zeros(heads, rows, 2)):
+        screen.print(f"none: {', '.join(absent)}", markup=False, soft_wrap=True)
     for number, lost in enumerate(result.get("lost", [])):
         if lost["packets"]:
             screen.print(
                 f"input {number} lost {lost['packets']:,} frames, {lost['bytes']:,} bytes: no place in the lane"
             )
-    marked = table("Markers", ["queue", "came"], [f"left {colour}" for colour in COLOURS])
-    for queue in result.get("queues", []):
-        matrix = queue.get("colours_in_out", [])
-        if any(n for i, row in enumerate(matrix) for o, n in enumerate(row) if i != o):
-            for colour, row in zip(COLOURS, matrix, strict=True):
-                if any(row):
-                    marked.add_row(str(queue["name"]), colour, *(f"{n:,}" if n else "" for n in row))
-    if marked.row_count:
-        screen.print(marked)
-    losses = loss_table(result)
-    if losses.row_count:
-        screen.print(losses)
-    flows = flow_table(result)
-    if flows.row_count:
-        screen.print(flows)
+    several(screen, "Markers", ["queue", "came"], [f"left {colour}" for colour in COLOURS], marked_rows(result))
+    if any(queue.get("consumed_slots") or queue.get("contests") for queue in result.get("queues", [])):
+        several(screen, "Losses by distance", ["queue"], LOSSES, loss_rows(result))
+    several(screen, "Flow markers", ["queue", "kind"], ["flows", *EVENT_TEXT.values()], flow_rows(result))
     replay = result.get("replay")
     if replay:
         screen.print(f"model agrees on {replay['agreed']} of {replay['decisions']} decisions")
@@ -250,6 +236,34 @@ def statistics(screen, result: dict):
     figures += [f"{result['packets_per_second']:,.0f} packets/s simulated"] if "packets_per_second" in result else []
     if figures:
         screen.print(", ".join(figures))
+
+
+def several(screen, *table, sums: bool = False):
+    for made in narrow.tables(*table, sums=sums):
+        screen.print(made)
+
+
+def outcome_rows(result: dict) -> list[list]:
+    """Packets by outcome, a row for each queue and colour that saw one."""
+    rows = []
+    for queue in result.get("queues", []):
+        for colour, per in zip(COLOURS, queue.get("colours", [])):
+            numbers = [per.get(name, {}).get("packets", 0) for name in OUTCOMES]
+            if any(numbers):
+                rows.append([str(queue.get("name", queue.get("index"))), colour, *numbers])
+    return rows
+
+
+def marked_rows(result: dict) -> list[list]:
+    """Packets by the colour that they came with and the one that the queue's marker gave, where a marker changed one."""
+    rows = []
+    for queue in result.get("queues", []):
+        matrix = queue.get("colours_in_out", [])
+        if any(n for i, row in enumerate(matrix) for o, n in enumerate(row) if i != o):
+            rows += [
+                [str(queue["name"]), colour, *row] for colour, row in zip(COLOURS, matrix, strict=True) if any(row)
+            ]
+    return rows
 
 
 def loss_rows(result: dict) -> list[list[str]]:
@@ -272,27 +286,19 @@ def loss_rows(result: dict) -> list[list[str]]:
 LOSSES = ["lost", "of them evicted", "without a distance", "mean distance", "consumed slots", "contests", "blind"]
 
 
-def loss_table(result: dict) -> Table:
-    made = table("Losses by distance", ["queue"], LOSSES)
-    for row in loss_rows(result):
-        made.add_row(*row)
-    return made
-
-
-def flow_table(result: dict) -> Table:
+def flow_rows(result: dict) -> list[list]:
     """What happened to the flows of each queue with 3CPM, WPM or APM, and in all as the engine counts it."""
-    made = table("Flow markers", ["queue", "kind"], ["flows", *EVENT_TEXT.values()])
+    rows = []
     for queue in result.get("queues", []):
         marker = queue.get("marker", {})
         if "flow_events" in marker:
             counts = [marker["flows"], *(marker["flow_events"][name] for name in FLOW_EVENTS)]
-            made.add_row(str(queue["name"]), marker["kind"], *(f"{n:,}" if n else "" for n in counts))
+            rows.append([str(queue["name"]), marker["kind"], *counts])
     total = result.get("flow_events", {})
-    if made.row_count and total:
+    if rows and total:
         what = "registers" if result.get("engine") == "rtl" else "model"
-        counts = [total[name] for name in FLOW_EVENTS]
-        made.add_row("all", what, "", *(f"{n:,}" if n else "" for n in counts))
-    return made
+        rows.append(["all", what, None, *(total[name] for name in FLOW_EVENTS)])
+    return rows
 
 
 def bench(screen, rows: list[dict]):

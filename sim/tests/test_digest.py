@@ -1,0 +1,146 @@
+"""What a run says first, and its tables in 80 columns."""
+
+import csv
+import random
+import re
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+from test_run import ROOT, run, vermilion
+from scapy.utils import RawPcapNgReader
+from test_simulator import pcap
+from vermilion import digest, narrow, show
+
+ONE = """
+[port]
+rate = "{rate}"
+
+[[queue]]
+name    = "all"
+default = true
+limit   = "60KB"
+green   = {{ curve = "red", min = "5KB", max = "30KB", p = 0.1 }}
+"""
+
+
+def poisson(folder, seed, load):
+    """2,000 frames with exponential gaps, at `load` of 10 Mbit/s."""
+    rng, now, frames = random.Random(seed), 10**9, []
+    for _ in range(2000):
+        length = rng.randrange(60, 1515)
+        now += int(rng.expovariate(1) * length * 800 / load)
+        frames.append((now, bytes(12) + b"\x08\0" + bytes(length - 14), length))
+    return pcap(folder / "in.pcap", frames)
+
+
+CAPTURES = {
+    "half": lambda folder: poisson(folder, 1, 0.5),
+    "full": lambda folder: poisson(folder, 2, 1.0),
+    "over": lambda folder: poisson(folder, 3, 1.6),
+    "idle": lambda folder: poisson(folder, 4, 0.0005),
+    "apart": lambda folder: pcap(folder / "in.pcap", [(10**9 + i * 10**7, bytes(60), 60) for i in range(50)]),
+}
+
+
+def union(spans):
+    """Length of the union of intervals."""
+    total = end = 0
+    for begin, to in sorted(spans):
+        total += max(0, to - max(begin, end))
+        end = max(end, to)
+    return total
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_the_digest_is_what_went_in_and_out(tmp_path, name):
+    """Counts and times worked out from the captures before and after and from the trace; one queue, so that it is first in, first out."""
+    config, out, trace = tmp_path / "c.toml", tmp_path / "out.pcapng", tmp_path / "trace.csv"
+    config.write_text(ONE.format(rate="10Mbit"))
+    capture = CAPTURES[name](tmp_path)
+    stats = run(tmp_path, capture, "--config", config, "--engine", "model", "--out", out, "--trace", trace)
+    rows = [row for row in csv.DictReader(trace.open()) if row["refresh"] == "0"]
+    kept = [int(row["time"]) for row in rows if row["verdict"] == "0"]
+    with RawPcapNgReader(str(out)) as packets:
+        sent = [((meta.tshigh << 32) + meta.tslow, len(data)) for data, meta in packets]
+    left = [time - stats["capture_start_ns"] + stats["lane_start_ns"] for time, _ in sent]
+    assert len(kept) == len(left)
+    waited = union([(came + 256, went) for came, went in zip(kept, left) if went > came + 256])
+    span = max(left) - kept[0]
+    got = digest.figures(stats, 10_000_000)
+    assert got["offered"] == len(rows) and got["carried"] == len(left)
+    assert got["aqm"] + got["limits"] == len(rows) - len(left) and got["other"] == 0
+    assert got["congested"] == waited / span
+    sizes = sum(length for _, length in sent)
+    assert got["used"] == min(1, 8e9 * sizes / 10**7 / span)
+    print(digest.lines(stats, 10**7))
+    idle = name in ("idle", "apart")
+    assert ("hint: " in digest.lines(stats, 10**7)[-1]) == idle and (got["congested"] < 0.01) == idle
+
+
+@pytest.mark.parametrize(
+    "part, text",
+    [(0, "0 %"), (1e-9, "under 0.001 %"), (0.00042, "0.042 %"), (0.384, "38 %"), (0.9999, "over 99 %"), (1, "100 %")],
+)
+def test_a_share_says_no_more_than_it_knows(part, text):
+    assert digest.share(part) == text
+
+
+def printed(made):
+    """The lines of tables in a terminal of 80 columns."""
+    screen = Console(width=80, highlight=False)
+    with screen.capture() as caught:
+        for one in made:
+            screen.print(one)
+    return caught.get().splitlines()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_number_is_cut_in_80_columns(seed):
+    """Random tables: each number stands whole, names keep 8 characters at least, totals are right, columns of zeros are named."""
+    rng = random.Random(seed)
+    heads = [show.OUTCOME_TEXT.get(name, name) for name in show.OUTCOMES][: rng.randrange(1, 12)]
+    names = [
+        rng.choice(["ef", "af1", "a[/b]", "x" * 30, "日本語の待ち行列の名前", "🚀" * 9])
+        for _ in range(rng.randrange(1, 9))
+    ]
+    rows = [
+        [n, "yellow", *(rng.choice([0, 7, rng.randrange(10 ** rng.randrange(1, 12))]) for _ in heads)] for n in names
+    ]
+    gone = rng.sample(range(len(heads)), rng.randrange(len(heads)))
+    rows = [row[:2] + [0 if i in gone else number + 1 for i, number in enumerate(row[2:])] for row in rows]
+    lines = printed(narrow.tables("Packets", ["queue", "colour"], heads, rows, sums=True))
+    text = "\n".join(lines)
+    assert max(map(cell_len, lines)) <= 80 and text.count("…") == text.count("… ")
+    for row in rows:
+        whole = row[0] if cell_len(row[0]) <= 8 else row[0][: 8 // cell_len(row[0][0]) - 1]
+        assert whole in text
+        assert all(f" {number:,} " in line + " " for number in row[2:] if number for line in [text.replace("\n", " ")])
+    if len(rows) > 1:
+        sums = [sum(column) for column in list(zip(*rows))[2:]]
+        assert re.findall(r"[\d,]+", " ".join(line for line in lines if line.startswith(" total"))) == [
+            f"{n:,}" for n in sums if n
+        ]
+    assert narrow.zeros(heads, rows, 2) == [heads[i] for i in sorted(gone)]
+
+
+def test_the_projects_capture_fits_80_columns(tmp_path, monkeypatch):
+    """`./vermilion run --engine model` in a terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+    status, out, err = vermilion("run", "--engine", "model", "--report", tmp_path / "page.html")
+    assert status == 0, err
+    lines = out.splitlines()
+    assert all(cell_len(line) <= 80 for line in lines if not line.startswith("report: ")) and "…" not in out
+    assert re.fullmatch(r"[\d,]+ offered, [\d,]+ carried, [\d,]+ lost \([\d,]+ AQM, [\d,]+ limits, 0 other\)", lines[0])
+    assert re.fullmatch(r"port \d+ % used, congested for \d+ % of the time, \d+ marked CE", lines[1])
+    assert lines[-1] == f"report: {tmp_path / 'page.html'}" and any(line.startswith(" total ") for line in lines)
+
+
+def test_a_run_says_where_its_report_is(tmp_path):
+    """A capture of one's own has a report, too, unless --no-report asks for none; both together are refused."""
+    capture, page = CAPTURES["apart"](tmp_path), ROOT / ".vermilion" / "report.html"
+    status, out, _ = vermilion("run", capture, "--engine", "model", "--report", page)
+    assert status == 0 and out.splitlines()[-1] == f"report: {page}" and "<svg" in page.read_text()
+    assert "report:" not in vermilion("run", capture, "--engine", "model")[1]
+    status, _, err = vermilion("run", capture, "--no-report", "--report", page)
+    assert status == 2 and "--report and --no-report are both given" in err

@@ -1,0 +1,54 @@
+"""What a run says first: what came, what left, what was lost and why, and whether the port was busy.
+
+Reads the run's JSON (sim/harness/results.h). Losses by the AQM are early and forced drops and push-outs; by limits, tail drops, frames without a
+free cell, and frames that found no place at an input; other losses are damaged frames and those that a marker dropped.
+"""
+
+AQM, LIMITS, OTHER = ("early", "forced", "evicted"), ("tail", "nobuf"), ("bad", "policed")
+
+
+def total(result: dict, *outcomes: str, of: str = "packets") -> int:
+    """Packets (or bytes) of all queues and colours with one of the outcomes."""
+    every = (per for queue in result.get("queues", []) for per in queue.get("colours", []))
+    return sum(per.get(name, {}).get(of, 0) for per in every for name in outcomes)
+
+
+def figures(result: dict, rate: int | None = None) -> dict:
+    """Counts of frames; with the port's `rate` in bit/s and a run that lasted, `used` and `congested` as shares of its time."""
+    left_out = sum(lost["packets"] for lost in result.get("lost", []))
+    found = {"offered": total(result, "arrived") + left_out, "carried": total(result, "sent")}
+    found |= {"aqm": total(result, *AQM), "limits": total(result, *LIMITS) + left_out, "other": total(result, *OTHER)}
+    found["marked"] = total(result, "marked")
+    span = result.get("span_ns", 0)
+    if rate and span:
+        found["used"] = min(1.0, 8e9 * total(result, "sent", of="bytes") / rate / span)
+        found["congested"] = result["waited_ns"] / span
+    return found
+
+
+def share(part: float) -> str:
+    """A share of the time in percent; what is not 0 or 100 % is not shown as such."""
+    shown = f"{100 * part:.3g}" if part < 0.1 else f"{100 * part:.0f}"
+    if part and not float(shown) or part < 1e-5 and part:
+        return "under 0.001 %"
+    return "over 99 %" if part < 1 and shown == "100" else f"{shown} %"
+
+
+def lines(result: dict, rate: int | None = None) -> list[str]:
+    """The digest, at most 80 characters a line for up to 10 million frames."""
+    seen = figures(result, rate)
+    lost = seen["aqm"] + seen["limits"] + seen["other"]
+    parts = f" ({seen['aqm']:,} AQM, {seen['limits']:,} limits, {seen['other']:,} other)" if lost else ""
+    out = [f"{seen['offered']:,} offered, {seen['carried']:,} carried, {lost:,} lost{parts}"]
+    if "used" in seen:
+        text = f"port {share(seen['used'])} used"
+        text += f", congested for {share(seen['congested'])} of the time" if seen["congested"] else ", never busy"
+        out.append(text + (f", {seen['marked']:,} marked CE" if seen["marked"] else ""))
+    if idle(seen):
+        out.append("hint: next to nothing queued; lower port.rate, or send faster with --rate or --speed")
+    return out
+
+
+def idle(seen: dict) -> bool:
+    """Whether next to nothing waited, so that no average rose."""
+    return seen.get("congested", 1) < 0.01 and not seen["aqm"] + seen["marked"]
