@@ -134,6 +134,7 @@ def test_the_projects_capture_fits_80_columns(tmp_path, monkeypatch):
     assert re.fullmatch(r"[\d,]+ offered, [\d,]+ carried, [\d,]+ lost \([\d,]+ AQM, [\d,]+ limits, 0 other\)", lines[0])
     assert re.fullmatch(r"port \d+ % used, congested for \d+ % of the time, \d+ marked CE", lines[1])
     assert lines[-1] == f"report: {tmp_path / 'page.html'}" and any(line.startswith(" total ") for line in lines)
+    assert f'<p class="digest">{lines[0]}<br>{lines[1]}</p>' in (tmp_path / "page.html").read_text()
 
 
 def test_a_run_says_where_its_report_is(tmp_path):

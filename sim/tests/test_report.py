@@ -268,6 +268,7 @@ def test_a_browser_draws_every_plot(browser, written):
 def test_a_browser_draws_a_run_without_packets(browser, tmp_path):
     report.write(tmp_path / "page.html", *setting(), run_json([]), None)
     assert [plot["name"] for plot in opened(browser, tmp_path / "page.html")] == ["plot-curve-0", "plot-curve-1"]
+    assert (tmp_path / "page.html").read_text().count("these curves judged no packet</summary>") == 2
 
 
 def test_on_a_small_screen_only_plots_and_tables_scroll_sideways(browser, written):

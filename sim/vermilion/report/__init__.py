@@ -9,6 +9,7 @@ the run's JSON (sim/harness/results.h) and the trace (sim/harness/trace_writer.h
 from html import escape
 from pathlib import Path
 
+from .. import digest
 from ..config import Config
 from ..show import CHECKS, WARNINGS
 from ..show import failures as failures_of
@@ -22,6 +23,7 @@ class Page:
         self.body: list[str] = []
         self.contents: list[tuple[str, str, list]] = []
         self.failures: list[str] = []
+        self.digest: list[str] = []
 
     def section(self, name: str, title: str):
         self.contents.append((name, title, []))
@@ -54,11 +56,12 @@ class Page:
         alarm = "".join(f"<p>{escape(text)}</p>" for text in self.failures)
         if alarm:
             alarm = f'<section class="alarm" role="alert"><h2>This run found a defect of Vermilion\'s</h2>{alarm}</section>\n'
+        first = f'<p class="digest">{"<br>".join(map(escape, self.digest))}</p>'
         style = Path(__file__).with_name("style.css").read_text()
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
-            f"<title>{escape(title)}</title><style>\n{style}</style></head><body>\n<h1>{escape(title)}</h1>\n{alarm}"
+            f"<title>{escape(title)}</title><style>\n{style}</style></head><body>\n<h1>{escape(title)}</h1>\n{alarm}{first}\n"
             f'<nav aria-label="Contents"><ul>{"".join(items)}</ul></nav>\n<main>\n'
             + "\n".join(self.body)
             + "\n</main></body></html>\n"
@@ -73,6 +76,7 @@ def write(page, config: Config, record: dict, stats: dict, trace=None, failures=
     """
     made = Page()
     made.failures = failures_of(stats) if failures is None else failures
+    made.digest = digest.lines(stats, config.port.rate)
     summary(made, stats, about)
     busy = [q for q in stats.get("queues", []) if any(arrived(c) for c in q.get("colours", []))]
     verdicts(made, stats)
@@ -225,17 +229,21 @@ def curves(made: Page, config: Config, record: dict, binned: dict, trace):
         made.text(
             "Without a trace the points are those of the samples; colours with an ECN curve of their own have none."
         )
+    judged = {key[0] for key in binned}
     for q in curved:
-        made.part(f"curve-{q.index}", q.name)
+        if q.index in judged:
+            made.part(f"curve-{q.index}", q.name)
+        else:
+            made.body.append(f"<details><summary>{escape(q.name)}: these curves judged no packet</summary>")
         own = any(c["ecn_own"] for c in kept[q.index]["curves"])
         caption = f"Queue {q.name} ({q.average.kind}, {q.spacing} spacing): share of packets over the average"
         caption += f" in {q.average.unit}s."
         caption += " Dashed and diamonds: ECT and CE packets, by their own ECN curve." if own else ""
-        if not any(key[0] == q.index for key in binned):
-            caption += " No packet was judged by these curves."
         made.figure(
             f"plot-curve-{q.index}", caption, 3.0, lambda f, q=q: plots.drop_curves(f, q, kept[q.index], binned)
         )
+        if q.index not in judged:
+            made.body.append("</details>")
     if binned:
         made.details("Operating points as numbers", tables.operating_points(config, binned))
 
