@@ -95,7 +95,7 @@ LOW, HIGH = [1.0, 1.1, 0.9, 1.0], [
         ({"at_least": "b", "times": 0.99}, [0.98, 0.999], [1.0, 1.0], "NOT HELD, open"),
         ({"below": "b"}, [1.0, 1.0], [1.0, 1.0], "NOT HELD, contrary"),
         ({"at_most": "b"}, [1.0, 1.0], [1.0, 1.0], "held"),
-        ({"below": "b"}, [0.0, 0.0], [1.0, 2.0], "NOT HELD, open"),  # 0 has no ratio
+        ({"below": "b"}, [0.0, 0.0], [1.0, 2.0], "NOT HELD, no interval"),  # 0 has no ratio
         ({"below": "b", "by": "difference"}, [0.0, 0.0], [1.0, 1.1], "held"),
         ({"exact": 2.0, "within": 0.01}, [2.01, 2.0105], [], "held"),
         ({"exact": 2.0, "within": 0.01}, [1.99, 2.03], [], "NOT HELD, open"),

@@ -27,6 +27,7 @@ HOLDS = {
 }
 CONTRARY = {"below": "at_least", "above": "at_most", "at_most": "above", "at_least": "below"}
 NOT_JUDGED = "not judged"
+NOT_HELD = {"wrong": "contrary", "open": "open", "none": "no interval"}
 
 
 def number(figure: float | None) -> float | None:
@@ -101,7 +102,9 @@ def asked(low: float | None, high: float | None) -> str:
 
 
 def side(word: str, interval: Interval, bound: float) -> str:
-    """On which side of the bound the whole interval lies: right, wrong or open."""
+    """On which side of the bound the whole interval lies: right, wrong or open; none where a seed gave no figure."""
+    if math.isnan(interval.low):
+        return "none"
     far, near = (interval.high, interval.low) if word in ("below", "at_most") else (interval.low, interval.high)
     if HOLDS[word](far, bound):
         return "right"
@@ -111,20 +114,18 @@ def side(word: str, interval: Interval, bound: float) -> str:
 def within(low: float | None, high: float | None, interval: Interval) -> str:
     """As `side`, of a range."""
     sides = [side(*each) for each in (("at_least", interval, low), ("at_most", interval, high)) if each[2] is not None]
-    return "wrong" if "wrong" in sides else "open" if "open" in sides else "right"
+    return next((found for found in ("none", "wrong", "open") if found in sides), "right")
 
 
 def sentence(class_: str, found: str, met: bool, compared: bool, certain: str) -> tuple[str, bool]:
     """Verdict, and whether it is good. `met`: the mean is where it should be."""
     if class_ == MUST:
-        return (
-            ("held", True) if found == "right" else (f"NOT HELD, {'contrary' if found == 'wrong' else 'open'}", False)
-        )
+        return ("held", True) if found == "right" else (f"NOT HELD, {NOT_HELD[found]}", False)
     if class_ == RANGE:
         return ("in", True) if met else ("OUT", False)
     if certain:
         return "cannot fail", True
-    return {"right": "as the paper", "wrong": "contrary", "open": "open"}[found] if compared else "", True
+    return ("as the paper" if found == "right" else NOT_HELD[found]) if compared else "", True
 
 
 def judge(line: Line, figures: dict[str, list[float]], certain: str = "", judging: bool = True) -> Judged:
