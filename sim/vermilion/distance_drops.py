@@ -40,37 +40,42 @@ FORMS = {
 ONE_PASS = "RED, weight 0.002, one pass"  # its average has not settled: shown, and not claimed
 CLAIMED = tuple(form for form in FORMS if form != ONE_PASS)
 PORT, RATE = 10_000_000, 12_500_000
-HEADS = ["passes", "packets", "arriving: lost", "kB", "no d", "mean d", "slots"]
-HEADS += ["nearest: lost", "of them evicted", "kB", "no d", "mean d", "slots"]
+HEADS = ["passes", "packets"]
+HEADS += [f"arriving: {name}" for name in ("lost", "kB lost", "wasted hops")]
+HEADS += [f"nearest: {name}" for name in ("lost", "pushed out", "kB lost", "wasted hops")]
 
-INTRODUCTION = """# What distance drops save
+INTRODUCTION = """# Wasted hops with distance drops
 
-Made by `./vermilion distance-drops --publish CAPTURE...`. Each capture is sent back to back at 12.5 Mbit/s into a port of 10 Mbit/s with one queue.
-Distances are inferred from TTLs. The first run drops the arriving packet, the second the nearest one: `victim = "nearest"`
+A dropped packet wastes the hops that it has already travelled. Dropping the packet with the smallest distance wastes fewer hops, but often loses more packets.{example}
+
+Made by `./vermilion distance-drops --publish CAPTURE...`. Each capture is sent back to back at 12.5 Mbit/s into one queue of a 10 Mbit/s port.
+Distances are inferred from TTLs. One run drops the arriving packet, the other drops the nearest packet: `victim = "nearest"`
 ([distance-drops.md](../distance-drops.md)). `default` is the project's own capture. The others are real traffic with the TTLs that it came with, from the test
-data of the nDPI project, which is not shipped here.
+data of the nDPI project. These captures are not part of this repository. [distance-drops.json](distance-drops.json) has all figures.
 
-* *slots*: wasted hops, the sum of distance times losses. *no d*: losses without a distance (not IP, multicast, broadcast), which are not in that sum.
-* *passes*: a short capture is sent again and again until it has 20 / w packets, 20 times what the average remembers.
+* *wasted hops*: the sum of the distances of all lost packets. Lost packets without a distance (not IP, multicast, broadcast) are not in the sum.
+* *pushed out*: queued packets that were dropped. The other losses are arriving packets.
+* *passes*: how often the capture is sent. It is repeated until 20/w packets are sent and both runs have lost 100 packets. An average of weight w remembers about
+  1/w packets.
 * In `default` and `gnutella` hardly any packet has travelled a hop, so there is nothing to save.
 
-**What is claimed**: on every capture that loses 100 packets or more, dropping the nearest packet wastes fewer hops than dropping the arriving one, or both waste
-none. This holds for both weights once the average has settled, and for the tail-drop form. `sim/tests/test_distance_drops.py` checks it.
+**Claim**: dropping the nearest packet wastes fewer hops than dropping the arriving packet, or both waste none. The claim covers captures that lose 100 packets or
+more. It covers both weights with a settled average, and the tail-drop form. `sim/tests/test_distance_drops.py` checks it.
 
-The senders in a capture do not slow down. The nearest packets in these captures are mostly those of the capturing host itself, with d = 0, and many of them are
-acknowledgements. A lost acknowledgement frees less of the port's time than a lost segment. So more packets are lost where near packets are short (netflix,
-reddit, wechat). The lost bytes are about the same once the average has settled.
+Why more packets are lost: the replay is open loop, so senders do not react to drops. The nearest packets come mostly from the capturing host itself (distance 0).
+Many of them are short acknowledgements. Dropping a short packet frees little port time, so more packets must be dropped (netflix, reddit, wechat). The number of
+lost bytes stays about the same once the average has settled.
 
-**What changed**: until November 2026 the average of an empty queue could stand still ([decision 16](../decisions/0016-ageing-keeps-its-remainder.md)). With a
-weight of 0.002, RED then went on dropping from empty queues: gnutella lost 4,760 packets instead of 2,802. Netflix, sent once, wasted more hops with the nearest
-packet (1,027) than with the arriving one (803). This page blamed the weight. With the average mended it is 618 against 758.
+**What changed**: until November 2026 the average of an empty queue could stand still ([decision 16](../decisions/0016-ageing-keeps-its-remainder.md)). With weight
+0.002, RED then kept dropping packets at empty queues: gnutella lost 4,760 packets instead of 2,802. Netflix, sent once, wasted 1,027 hops with the nearest packet
+and 803 with the arriving packet. With the corrected average it wastes 618 and 758 hops.
 """
 TEXT = {
-    "RED, weight 0.02": "Gentle RED over packets (10, 50, 0.1).",
-    "RED, weight 0.002": "The same curve; an average that remembers 500 packets.",
-    ONE_PASS: """The same again, each capture once: shown and not claimed. A capture holds three to ten times as many packets as the average remembers, so this compares how
-the average rises from 0, overshoots and comes down. A queue of one packet has no candidate but the arriving packet, whatever its distance.""",
-    "tail drop": f"A limit of {TAIL['limit_packets']}; the nearest of the last {WINDOW} is dropped.",
+    "RED, weight 0.02": "Gentle RED on the average in packets: `min` 10, `max` 50, `p` 0.1. The queue limit is 200 packets.",
+    "RED, weight 0.002": "The same curve with a slower average: it remembers about 500 packets.",
+    ONE_PASS: """Informational: each capture is sent once. A capture has only three to ten times the packets that the average remembers. This table therefore shows the
+transient: the average rises from 0, overshoots and falls. If the queue holds one packet, only the arriving packet can be dropped, whatever its distance.""",
+    "tail drop": f"The queue limit is 50 packets. A full queue drops the nearest packet among the arriving one and its last {WINDOW}.",
 }
 
 
@@ -163,21 +168,26 @@ def cells(row: dict) -> list[str]:
     out = [f"{row['passes']}", f"{row['arriving']['packets']:,}"]
     for victim in VICTIMS:
         figures = row[victim]
-        others, slots = figures["lost_without_distance"], figures["consumed_slots"]
-        known = figures["lost"] - others
         out.append(f"{figures['lost']:,}")
         out += [f"{figures['evicted']:,}"] if victim == "nearest" else []
-        out += [
-            f"{figures['lost_bytes'] / 1000:,.0f}",
-            f"{others:,}",
-            f"{slots / known:.2f}" if known else "",
-            f"{slots:,}",
-        ]
+        out += [f"{figures['lost_bytes'] / 1000:,.0f}", f"{figures['consumed_slots']:,}"]
     return out
 
 
+def example(rows: list[dict]) -> str:
+    """A sentence with one row's figures; empty where the row is not there."""
+    for row in rows:
+        if row["form"] == "RED, weight 0.02" and row["capture"] == "netflix":
+            near, red_ = row["nearest"], row["arriving"]
+            return (
+                f" Example, netflix, weight 0.02: {near['consumed_slots']:,} wasted hops instead of "
+                f"{red_['consumed_slots']:,}, and {near['lost']:,} lost packets instead of {red_['lost']:,}."
+            )
+    return ""
+
+
 def page(rows: list[dict]) -> str:
-    text = INTRODUCTION
+    text = INTRODUCTION.format(example=example(rows))
     for form in dict.fromkeys(row["form"] for row in rows):
         text += f"\n## {form[0].upper()}{form[1:]}\n\n{TEXT[form]}\n"
         text += f"\n| capture | {' | '.join(HEADS)} |\n| --- |{' ---: |' * len(HEADS)}\n"
