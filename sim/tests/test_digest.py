@@ -124,9 +124,8 @@ def test_no_number_is_cut_in_80_columns(seed):
     assert narrow.zeros(heads, rows, 2) == [heads[i] for i in sorted(gone)]
 
 
-def test_the_projects_capture_fits_80_columns(tmp_path, monkeypatch):
-    """`./vermilion run --engine model` in a terminal of 80 columns."""
-    monkeypatch.setenv("COLUMNS", "80")
+def test_the_projects_capture_fits_80_columns(tmp_path):
+    """`./vermilion run --engine model`: no line is longer than 80 characters, and no name is cut."""
     status, out, err = vermilion("run", "--engine", "model", "--report", tmp_path / "page.html")
     assert status == 0, err
     lines = out.splitlines()
@@ -141,7 +140,7 @@ def test_a_run_says_where_its_report_is(tmp_path):
     """A capture of one's own has a report, too, unless --no-report asks for none; both together are refused."""
     capture, page = CAPTURES["apart"](tmp_path), ROOT / ".vermilion" / "report.html"
     status, out, _ = vermilion("run", capture, "--engine", "model", "--report", page)
-    assert status == 0 and out.splitlines()[-1] == f"report: {page}" and "<svg" in page.read_text()
+    assert status == 0 and out.splitlines()[-1] == "report: .vermilion/report.html" and "<svg" in page.read_text()
     assert "report:" not in vermilion("run", capture, "--engine", "model")[1]
     status, _, err = vermilion("run", capture, "--no-report", "--report", page)
     assert status == 2 and "--report and --no-report are both given" in err

@@ -1,4 +1,4 @@
-"""The pages: links and anchors lead somewhere, each page is linked from another, and what the command line offers is told by its help and the README."""
+"""The pages: links and anchors lead somewhere, each page is linked from another, and what the command line offers is told by its help and the page of commands."""
 
 import re
 import subprocess
@@ -64,6 +64,6 @@ def test_every_command_and_every_option_says_what_it_is_for(group):
                 assert option.help, f"{path} {option.opts[0]}"
 
 
-def test_the_readme_names_every_command():
-    missing = [name for name in cli.cli.commands if not re.search(rf"`{name}\b", PAGES["README.md"])]
+def test_the_page_of_commands_names_every_command():
+    missing = [name for name in cli.cli.commands if not re.search(rf"`{name}\b", PAGES["docs/commands.md"])]
     assert not missing

@@ -164,7 +164,7 @@ def run(
         click.echo(f"vermilion: warning: {show.warning(warning)}", err=True)
     show.statistics(console(), result, config.port.rate)
     if report and not unwritten:
-        click.echo(f"report: {report}")
+        click.echo(f"report: {nearby(report)}")
     if failures:
         also = [unwritten] if unwritten else []
         raise build.BuildError(
@@ -172,6 +172,12 @@ def run(
         )
     if unwritten:
         raise build.BuildError(unwritten)
+
+
+def nearby(place: str) -> Path:
+    """A path as seen from the current folder, if it lies below that."""
+    path = Path(place).absolute()
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else Path(place)
 
 
 def write_report(*arguments) -> str | None:

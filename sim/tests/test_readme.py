@@ -1,0 +1,100 @@
+"""The README: short, plain, and true: what it shows of a command is what the command prints."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from test_pages import prose
+from test_run import ROOT, environment, vermilion
+from vermilion import suite
+
+TEXT = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"^```console\n(.*?)^```", TEXT, re.M | re.S)
+
+
+def shown():
+    """Each command of the page with the lines that are shown below it."""
+    for block in BLOCKS:
+        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+            command, *lines = part.splitlines()
+            yield command, lines
+
+
+COMMANDS = dict(shown())
+
+
+def test_the_readme_is_short():
+    assert len(TEXT.splitlines()) <= 120 and len(TEXT.split()) <= 900
+
+
+def sentences(text):
+    """Sentences of paragraphs and list items, without code, tables, images and targets of links."""
+    text = re.sub(r"^\|.*$|^#+ .*$|^!\[.*$", "", prose(text), flags=re.M)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    for part in re.split(r"\n\s*\n|^\* ", text, flags=re.M):
+        yield from (words for each in re.split(r"(?<=[.:])\s", " ".join(part.split())) if (words := each.split()))
+
+
+def test_no_sentence_is_longer_than_25_words():
+    long = [" ".join(words) for words in sentences(TEXT) if len(words) > 25]
+    assert not long
+
+
+def follows(lines, printed):
+    """Whether the shown lines stand in what was printed, in their order; `...` stands for any lines, or within a line for any text."""
+    at, gap = 0, True
+    for line in lines:
+        if line.strip() == "...":
+            gap = True
+            continue
+        form = re.compile(re.escape(line.rstrip()).replace(r"\.\.\.", ".*"))
+        places = range(at, len(printed)) if gap else range(at, at + 1)
+        at = next((i + 1 for i in places if i < len(printed) and form.fullmatch(printed[i].rstrip())), None)
+        if at is None:
+            return line
+        gap = False
+    return None
+
+
+def test_what_is_shown_is_compared():
+    assert follows(["a", "...", "c"], ["a", "b", "c"]) is None and follows(["a", "c"], ["a", "b", "c"]) == "c"
+    assert follows(["x ... y"], ["x 1 y"]) is None and follows(["c", "a"], ["a", "b", "c"]) == "a"
+
+
+def test_the_run_of_the_readme():
+    """`./vermilion run` with the RTL."""
+    status, out, err = vermilion("run", "--report", ROOT / ".vermilion" / "report.html")
+    assert status == 0, err
+    assert follows(COMMANDS["./vermilion run"], out.splitlines()) is None, out
+
+
+def test_the_test_of_the_readme():
+    """The suite cannot run in itself: parts and closing line have the form that is shown."""
+    lines = COMMANDS["./vermilion test"]
+    last = list(suite.parts())[-1]
+    assert lines[-2:] == [f"[{len(suite.parts())}/{len(suite.parts())}] {last}: ...", "... passed, 0 failed"]
+
+
+def test_the_device_of_the_readme(tmp_path):
+    """The device with a capture, and its counters by vermilionctl: not empty."""
+    serve, stats = [command for command in COMMANDS if command.split()[1] in ("device", "ctl")]
+    assert serve.endswith(" &")
+    place = str(tmp_path / "lane")
+    words = serve.removesuffix(" &").replace("/tmp/lane", place).split()[1:]
+    device = subprocess.Popen(
+        [sys.executable, "-m", "vermilion", *words], cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert any(line.startswith("listening") for line in device.stdout)
+        status, out, err = vermilion(*stats.replace("/tmp/lane", place).split()[1:])
+        assert status == 0 and re.search(r"^ default +green +1,065 ", out, re.M), out + err
+    finally:
+        device.terminate()
+        device.communicate()
+
+
+@pytest.mark.parametrize("image", re.findall(r"!\[[^\]]+\]\(([^)]+)\)", TEXT))
+def test_the_images_are_small_files_of_the_project(image):
+    path = ROOT / image
+    assert path.stat().st_size < 300_000 and path.is_relative_to(ROOT)
