@@ -13,11 +13,11 @@ from vermilion.sweeps import spec
 CONFIG = '[port]\nrate = "1Mbit"\n'
 
 
-def command(monkeypatch, capfd, *words):
-    """Status, standard output, standard error."""
-    monkeypatch.setattr(sys, "argv", ["vermilion", *map(str, words)])
+def command(monkeypatch, capfd, *words, program=cli):
+    """Status, standard output, standard error of a command line, in this process."""
+    monkeypatch.setattr(sys, "argv", [program.__name__.split(".")[0], *map(str, words)])
     with pytest.raises(SystemExit) as end:
-        cli.main()
+        program.main()
     return end.value.code or 0, *capfd.readouterr()
 
 

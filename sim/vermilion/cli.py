@@ -13,6 +13,7 @@ import click
 
 from . import build
 from .card_commands import apply, ctl
+from .command_line import completion_script, printable_everywhere, version_option
 from .commits import commits
 from .device import device
 from .experiments.command import experiment
@@ -45,6 +46,7 @@ def parse_rate(_context, _parameter, raw):
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@version_option("vermilion")
 def cli():
     """Vermilion: DiffServ marking and active queue management in hardware, simulated."""
 
@@ -278,6 +280,20 @@ def reformat():
     sys.exit(suite.reformat(say))
 
 
+@cli.command("help")
+@click.argument("words", nargs=-1, metavar="[COMMAND]...")
+def show_help(words):
+    """Shows what `vermilion COMMAND --help` shows."""
+    cli.main([*words, "--help"], prog_name="vermilion", standalone_mode=False)
+
+
+@cli.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh"]))
+def completion(shell):
+    """Prints what makes a SHELL complete commands and options: eval "$(./vermilion completion bash)"."""
+    click.echo(completion_script(cli, "vermilion", shell))
+
+
 for command in (
     apply,
     area,
@@ -321,6 +337,7 @@ def stop(number, _frame):
 def main():
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, stop)
+    printable_everywhere()
     try:
         sys.exit(cli.main(prog_name="vermilion", standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:

@@ -12,7 +12,8 @@ from setuptools.command.build_py import build_py
 from setuptools.dist import Distribution
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = ("__init__", "config", "driver_library", "fields", "formats", "markers", "settings", "units", "vfio_user")
+SHARED = ("__init__", "command_line", "config", "driver_library", "fields", "formats", "markers", "settings", "units")
+SHARED += ("vfio_user",)
 FLAGS = ["-O2", "-std=gnu11", "-Wall", "-Wextra", "-shared", "-fPIC"]
 
 

@@ -133,11 +133,11 @@ def sweep(file, scheduler, jobqueue, jobs, out, survival, publish):
     screen.say(f"results: {own / 'results.parquet'}, {len(rows)} rows\nreport: {own / 'report.html'}")
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []})
+@click.command(context_settings={"allow_extra_args": True, "allow_interspersed_args": False})
 @click.argument("part", type=click.Choice(["scheduler", "worker"]))
 @click.pass_context
 def dask(context, part):
-    """Starts Dask's own scheduler or worker, of the version that sweeps use; what follows is its own: dask worker --help."""
+    """Starts Dask's own scheduler or worker, of the version that sweeps use; what follows PART is its own: dask worker --help."""
     from . import cluster
 
     with screen.working() as note:

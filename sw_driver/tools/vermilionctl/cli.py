@@ -8,6 +8,7 @@ import time
 
 import click
 from vermilion import units
+from vermilion.command_line import completion_script, printable_everywhere, version_option
 
 from . import counters, programming, registers, settings, show
 from .errors import DeviceError, UserError
@@ -65,6 +66,7 @@ class Where:
     help="pci:0000:03:00.0, unix:SOCKET or netlink:IFNAME.",
 )
 @click.option("--lane", type=click.IntRange(0, 63), default=0, show_default=True, help="Lane of the card.")
+@version_option("vermilionctl")
 @click.pass_context
 def cli(context, device, lane):
     """Vermilion on a card: settings, counters, registers."""
@@ -253,12 +255,7 @@ def export(where, listen):
 @click.argument("shell", type=click.Choice(SHELLS), default="bash")
 def completion(shell):
     """Prints what makes a SHELL complete: eval "$(vermilionctl completion bash)"."""
-    from click.shell_completion import get_completion_class
-
-    made = get_completion_class(shell)(cli, {}, "vermilionctl", "_VERMILIONCTL_COMPLETE")
-    if shell == "bash":
-        made._check_version = lambda: None  # it would start a bash to ask; what it prints works from 4.4 on
-    click.echo(made.source())
+    click.echo(completion_script(cli, "vermilionctl", shell))
 
 
 def stop(number, _frame):
@@ -270,6 +267,7 @@ def stop(number, _frame):
 def main():
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, stop)
+    printable_everywhere()
     say = lambda text: click.echo(f"vermilionctl: {text}", err=True)
     try:
         sys.exit(cli.main(prog_name="vermilionctl", standalone_mode=False))
