@@ -249,7 +249,7 @@ def curves(file, output):
 @cli.command()
 @click.option("-o", "--output", metavar="FOLDER", help="Default .vermilion/build/regs.")
 def regs(output):
-    """Writes the register maps, of a lane and of a NIC's app block, as HTML and Markdown."""
+    """Writes the register maps of a lane and of a NIC's app block, each as one HTML file and as Markdown."""
     from .registers import generate
 
     for path in generate(Path(output) if output else build.BUILD / "regs"):

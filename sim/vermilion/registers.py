@@ -8,6 +8,7 @@ A register is named by its path, array indices left out: `shadow.colour[].curve[
 import re
 import sys
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 
 from . import build
@@ -37,6 +38,15 @@ class Map:
 
 LANE = Map("vermilion.rdl", "vermilion", "control", "RegisterMap", "registers.md", "Registers")
 APP = Map("app.rdl", "vermilion_app", "nic", "AppRegisterMap", "app-registers.md", "Registers of the app block")
+
+HEADS = ("address", "register", "bits", "access", "meaning")
+ACCESS = "Access: ro read only, rw read and write, wo write only, rw1c writing 1 clears. i, j: array indices."
+STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; max-width: 75em; margin: 1em auto; padding: 0 1em; color: #222; background: #fff }
+ul { columns: 16em; padding-left: 1.2em } div { overflow-x: auto } table { border-collapse: collapse; width: 100% }
+th, td { text-align: left; vertical-align: top; padding: .25em .6em; border-bottom: 1px solid #ddd }
+td:nth-child(-n+4) { white-space: nowrap } tr.register { background: #f4f4f4 } :target { background: #fff3c4 }
+"""
 
 
 @dataclass
@@ -193,31 +203,68 @@ def cpp(of: Map, _intro: str, registers: list[Register]) -> str:
     return "\n".join([*lines, "", "}  // namespace vermilion::registers", ""])
 
 
-def markdown(of: Map, intro: str, registers: list[Register]) -> str:
-    lines = [f"# {of.title}", "", f"<!-- {of.head} -->", "", intro, ""]
-    lines += ["Access: ro read only, rw read and write, wo write only, rw1c writing 1 clears. i, j: array indices.", ""]
-    shown = set()
-    table = False
+def rows(r: Register) -> list[tuple[str, str, str, str, str]]:
+    """Address, name, bits, access and meaning: of a register, then of each of its fields, if it has several."""
+    address = f"0x{r.address:04X}" + "".join(f" + 0x{s:X} {n}" for n, (_, _, s) in zip("ijk", r.dims))
+    single = len(r.fields) == 1 and r.fields[0].name in ("value", "go")
+    first = r.fields[0]
+    if single:
+        return [(address, r.shown_path, f"{first.high}:{first.low}", first.access, r.desc)]
+    found = [(address, r.shown_path, "", "", r.desc)]
+    for f in r.fields:
+        bits = f"{f.high}:{f.low}" if f.high != f.low else str(f.low)
+        reset = f" Reads 0x{f.reset:X}." if f.reset and f.access == "ro" else ""
+        found.append(("", f".{f.name}", bits, f.access, f.desc + reset))
+    return found
+
+
+def sections(registers: list[Register]) -> list[tuple[list[tuple[str, str]], list[tuple]]]:
+    """The map in the order of a page: headings, each a (path, description), and the rows of the table after them."""
+    found, shown = [([], [])], set()
     for r in registers:
-        for path, text in r.groups:
-            if path not in shown:
-                shown.add(path)
-                lines += ["", f"## {path}", text, ""]
-                table = False
-        if not table:
-            lines += ["| address | register | bits | access | meaning |", "| --- | --- | --- | --- | --- |"]
-            table = True
-        address = f"0x{r.address:04X}" + "".join(f" + 0x{s:X} {n}" for n, (_, _, s) in zip("ijk", r.dims))
-        single = len(r.fields) == 1 and r.fields[0].name in ("value", "go")
-        reset = lambda f: f" Reads 0x{f.reset:X}." if f.reset and f.access == "ro" else ""
-        first = r.fields[0]
-        bits = f"{first.high}:{first.low}" if single else ""
-        lines.append(f"| {address} | `{r.shown_path}` | {bits} | {first.access if single else ''} | {r.desc} |")
-        if not single:
-            for f in r.fields:
-                bits = f"{f.high}:{f.low}" if f.high != f.low else str(f.low)
-                lines.append(f"| | `.{f.name}` | {bits} | {f.access} | {f.desc}{reset(f)} |")
+        fresh = [group for group in r.groups if group[0] not in shown]
+        if fresh:
+            shown |= {path for path, _ in fresh}
+            found.append((fresh, []))
+        found[-1][1].extend(rows(r))
+    return found
+
+
+def markdown(of: Map, intro: str, registers: list[Register]) -> str:
+    lines = [f"# {of.title}", "", f"<!-- {of.head} -->", "", intro, "", ACCESS, ""]
+    for headings, table in sections(registers):
+        for path, text in headings:
+            lines += ["", f"## {path}", text, ""]
+        lines += [f"| {' | '.join(HEADS)} |", "| --- | --- | --- | --- | --- |"]
+        lines += [
+            f"| {at + ' ' if at else ''}| `{name}` | {bits} | {kind} | {text} |" for at, name, bits, kind, text in table
+        ]
     return "\n".join([*lines, ""])
+
+
+def html(of: Map, intro: str, registers: list[Register]) -> str:
+    """The page as one file without scripts: a browser opens it from the disk, without a network."""
+    parts, contents = [], []
+    for headings, table in sections(registers):
+        for path, text in headings:
+            contents.append(f'<li><a href="#{escape(path)}">{escape(path)}</a></li>')
+            parts.append(f'<h2 id="{escape(path)}">{escape(path)}</h2>\n<p>{escape(text)}</p>')
+        parts.append(f"<div><table>\n<tr>{''.join(f'<th>{head}</th>' for head in HEADS)}</tr>")
+        for at, name, bits, kind, text in table:
+            start = f'<tr id="{escape(name)}" class="register">' if at else "<tr>"
+            cells = f"<td>{at}</td><td><code>{escape(name)}</code></td><td>{bits}</td><td>{kind}</td><td>{escape(text)}</td>"
+            parts.append(f"{start}{cells}</tr>")
+        parts.append("</table></div>")
+    return "\n".join(
+        [
+            f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Vermilion: {of.title}</title>',
+            '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">',
+            f"<style>{STYLE}</style></head><body>\n<!-- {of.head} -->\n<h1>{of.title}</h1>",
+            f"<p>{escape(intro)}</p>\n<p>{escape(ACCESS)}</p>\n<ul>\n{''.join(contents)}\n</ul>",
+            *parts,
+            "</body></html>\n",
+        ]
+    )
 
 
 def scala_path(of: Map) -> Path:
@@ -256,19 +303,20 @@ def write():
 
 
 def generate(folder: Path) -> list[Path]:
-    """`vermilion regs`: Markdown and HTML in `folder`, those of the app block in its folder `app`."""
+    """`vermilion regs`: each map in `folder` as one HTML file and one Markdown file."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"-o {folder}: is a file; give a folder")
-    html = {LANE.source: folder / "html", APP.source: folder / "app"}
+    written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for of in (LANE, APP):
-            (folder / of.page).write_text(markdown(of, *read_source(of)))
+            source = read_source(of)
+            for path, make in ((folder / of.page).with_suffix(".html"), html), (folder / of.page, markdown):
+                path.write_text(make(of, *source))
+                written.append(path)
     except OSError as error:
         raise UserError(f"-o {folder}: cannot be written: {error.strerror}") from None
-    for of in (LANE, APP):
-        build.run(["peakrdl", "html", of.path, "-o", html[of.source]], build.BUILD / "peakrdl-html.log")
-    return [folder / "html", folder / LANE.page, folder / "app", folder / APP.page]
+    return written
 
 
 def main(arguments: list[str]) -> int:
