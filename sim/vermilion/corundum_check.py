@@ -6,7 +6,8 @@ the project is not set up, in `sim/`:
 
     python3 -m vermilion.corundum_check CONFIG.tcl [--preset PRESET]
 
-Exit status: 0 it fits, 1 it does not, 2 there is nothing to check.
+Exit status: 0 it fits, 1 it does not, 2 there is nothing to check. The presets that fit go to standard output, faults and notes to
+standard error.
 """
 
 import argparse
@@ -203,17 +204,17 @@ def check(path: Path, preset: str | None = None) -> Settings:
     return settings
 
 
-def report(path: Path, preset: str | None, say) -> int:
-    """Says all of it; returns the exit status."""
+def report(path: Path, preset: str | None, say, warn) -> int:
+    """Says which presets fit, and warns of what does not fit or cannot be read; returns the exit status."""
     try:
         settings = check(path, preset)
     except Unreadable as error:
-        say(f"vermilion: {error}")
+        warn(f"vermilion: {error}")
         return 2
     for sentence in settings.wrong:
-        say(f"{path}: {sentence}")
+        warn(f"{path}: {sentence}")
     for sentence in dict.fromkeys(settings.notes):
-        say(f"{path}: note: {sentence}")
+        warn(f"{path}: note: {sentence}")
     if settings.wrong:
         return 1
     say(f"{path}: fits {preset or ', '.join(fitting(settings))}")
@@ -225,7 +226,7 @@ def main() -> int:
     parser.add_argument("config", type=Path, help="a board's config.tcl")
     parser.add_argument("--preset", help="the build of the block; without it, whichever has the board's ports")
     given = parser.parse_args()
-    return report(given.config, given.preset, print)
+    return report(given.config, given.preset, print, lambda text: print(text, file=sys.stderr))
 
 
 if __name__ == "__main__":

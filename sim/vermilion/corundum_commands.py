@@ -17,10 +17,13 @@ def corundum():
 @click.argument("config", type=click.Path(path_type=Path))
 @click.option("--preset", metavar="PRESET", help="The build of the block; without it, whichever has the board's ports.")
 def check(config, preset):
-    """Says what in a board's CONFIG.tcl does not fit the block, a sentence each. Status 0: it fits, 1: it does not."""
+    """Says what in a board's CONFIG.tcl does not fit the block, a sentence each, on standard error.
+
+    Status 0: it fits, 1: it does not, 2: there is nothing to check.
+    """
     from . import corundum_check
 
-    sys.exit(corundum_check.report(config, preset, click.echo))
+    sys.exit(corundum_check.report(config, preset, click.echo, lambda text: click.echo(text, err=True)))
 
 
 @corundum.command()
