@@ -5,7 +5,7 @@ import os
 import sys
 
 import pytest
-from vermilion import cli, config
+from vermilion import build, cli, config
 from vermilion.experiments import schemes, settings
 from vermilion.fields import UserError
 from vermilion.sweeps import spec
@@ -49,8 +49,27 @@ REFUSED = {
     "an unknown option": ("run in.pcapng --otu a", "vermilion run --help"),
     "a missing argument": ("check", "vermilion check --help"),
     "an unknown command": ("rnu", "rnu"),
+    "more victim queues than queues": ("check in.toml --victims 17", "--victims is 17; legal is 0 to 16, the queues"),
+    "more of them than few queues": ("check in.toml --queues 4 --victims 5", "--victims is 5; legal is 0 to 4"),
+    "a socket's path of 108 bytes": (f"device {'s' * 108}", "SOCKET has a path of 108 bytes; legal are 1 to 107"),
+    "a socket's path of 108 bytes in 54 letters": (f"device {'é' * 54}", "SOCKET has a path of 108 bytes"),
+    "a socket without a name": ("device EMPTY", "SOCKET has a path of 0 bytes"),
+    "a socket in no folder": ("device no/s", "SOCKET no/s: the folder no does not exist"),
+    "a socket below a file": ("device in.toml/s", "the folder in.toml does not exist"),
+    "a folder as socket": ("device .", "SOCKET .: is a folder"),
+    "a file as socket": ("device in.toml", "SOCKET in.toml: exists and is no socket"),
+    "a pipe as control socket": ("device s --control pipe", "--control pipe: exists and is no socket"),
+    "frames from no folder": ("device s --frames-from no/s", "--frames-from no/s: the folder no does not exist"),
+    "frames to a file": ("device s --frames-to short", "--frames-to short: exists and is no socket"),
     "one capture too many": ("run in.pcapng in.pcapng", "unexpected extra argument"),
 }
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_built(monkeypatch):
+    """What is refused is refused before a build begins."""
+    for name in ("simulator", "model_program", "device", "inject", "commits", "model_library"):
+        monkeypatch.setattr(build, name, lambda *_, name=name: pytest.fail(f"{name} is built"))
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -69,6 +88,14 @@ def test_refused_with_one_sentence_and_nothing_changes(tmp_path, monkeypatch, ca
     assert status == 2 and sentence in err, err
     assert err.count("\n") == 1 and err.startswith("vermilion: ") and not out
     assert look() == before
+
+
+def test_socket_in_a_folder_of_others(tmp_path, monkeypatch, capfd):
+    """A folder that cannot be written to is refused; root may write anywhere, so the system's answer is replaced."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    status, _, err = command(monkeypatch, capfd, "device", "s")
+    assert (status, err) == (2, "vermilion: SOCKET s: the folder . cannot be written to\n")
 
 
 def test_an_output_through_a_link_is_written_where_it_points(tmp_path, monkeypatch, capfd):

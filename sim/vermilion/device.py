@@ -10,6 +10,8 @@ from . import build
 from .fields import RATE_MAX, RATE_MIN, UserError
 from .screen import working
 
+SOCKET_BYTES = 107  # of a path in a sockaddr_un, without its zero
+
 
 def words(record: dict) -> str:
     """A hardware record as a file that is gone with the program which reads it."""
@@ -35,6 +37,24 @@ def pace(rate: str | None, speed: float | None) -> list[str]:
     if speed is not None and not 1e-6 <= speed <= 1e6:
         raise UserError(f"--speed is {speed}; legal is 0.000001 to 1000000")
     return [] if speed is None else ["--speed", str(speed)]
+
+
+def check_socket(what: str, path: str, made: bool = True):
+    """Refuses a path where no socket can be; `made`: where the device cannot make one."""
+    size, folder = len(os.fsencode(path)), Path(path).parent
+    if not 1 <= size <= SOCKET_BYTES:
+        raise UserError(f"{what} has a path of {size} bytes; legal are 1 to {SOCKET_BYTES}")
+    try:
+        if Path(path).is_dir():
+            raise UserError(f"{what} {path}: is a folder; give a path in it")
+        if Path(path).exists() and not Path(path).is_socket():
+            raise UserError(f"{what} {path}: exists and is no socket; give another path")
+        if not folder.is_dir():
+            raise UserError(f"{what} {path}: the folder {folder} does not exist")
+    except OSError as error:
+        raise UserError(f"{what} {path}: cannot be a socket: {error.strerror}") from None
+    if made and not os.access(folder, os.W_OK | os.X_OK):
+        raise UserError(f"{what} {path}: the folder {folder} cannot be written to")
 
 
 @click.command()
@@ -67,6 +87,14 @@ def device(socket, preset, config_file, control, capture, rate, speed, wait, kee
     from . import quantise, simulate
 
     command = ["--socket", socket, *pace(rate, speed)]
+    check_socket("SOCKET", socket)
+    for option, place in (
+        ("control", control),
+        ("frames-from", places["frames_from"]),
+        ("frames-to", places["frames_to"]),
+    ):
+        if place is not None and not (place.startswith("udp:") and option != "control"):
+            check_socket(f"--{option}", place, made=option != "frames-to")
     if capture is not None:
         simulate.check_capture(Path(capture))
     elif speed is not None:
