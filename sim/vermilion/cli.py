@@ -206,7 +206,9 @@ def write_report(*arguments) -> str | None:
 @cli.command()
 @click.argument("file")
 @click.option("--queues", type=click.IntRange(2, 1024), default=16, show_default=True, help="Queues of the build.")
-@click.option("--victims", type=click.IntRange(0, 1024), help="Queues that can drop the nearest packet. Default: all.")
+@click.option(
+    "--victims", type=click.IntRange(0), help="Queues that can drop the nearest packet, up to --queues. Default: all."
+)
 @click.option("--json", "json_file", metavar="FILE", help="The hardware's record, docs/hardware-configuration.md.")
 @click.option("--registers", is_flag=True, help="Prints every register value instead, as vermilionctl dump does.")
 def check(file, queues, victims, json_file, registers):
@@ -214,6 +216,8 @@ def check(file, queues, victims, json_file, registers):
     from . import config as configuration
     from . import quantise, show, simulate
 
+    if victims is not None and victims > queues:
+        raise UserError(f"--victims is {victims}; legal is 0 to {queues}, the queues of the build")
     config = configuration.load(file, queues, victims)
     with simulate.Outputs(file) as outputs:
         place = outputs.add("--json", json_file)
