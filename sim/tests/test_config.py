@@ -249,6 +249,19 @@ def test_distance_and_option_reach_the_hardware_and_are_shown(tmp_path):
         assert words in done.stdout, words
 
 
+def test_tiny_probability():
+    """A probability that the hardware holds as 0 is noted, in drop and ECN curves; 0 itself and what is held are not."""
+    text = {"curve": "red", "min": 1, "max": 2}
+    curves = {"green": text | {"p": 1e-300, "ecn": {"min": 1, "max": 2, "p": 2**-34}}}
+    curves |= {"yellow": text | {"p": 0}, "red": text | {"p": 2**-32}}
+    asked = config.parse({"port": {"rate": 10**6}, "queue": [{"name": "a", "ecn": True, **curves}]})
+    first, second = quantise.notes(asked)
+    assert first == 'queue "a" has green.p 1e-300, which the hardware holds as 0; the step of p is 2^-32 (2.3e-10)'
+    assert "green.ecn.p 5.82077e-11, which" in second
+    held = quantise.hardware(asked)["queues"][0]["curves"]
+    assert [held[c]["drop"]["b1_1"] > 0 for c in range(3)] == [False, False, True]
+
+
 def test_a_queue_for_the_rest_is_added_only_where_none_is_named():
     names = lambda *queues: [q.name for q in config.parse({"port": {"rate": 10**6}, "queue": list(queues)}).queue]
     assert names() == ["default"]

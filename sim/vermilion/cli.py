@@ -45,6 +45,13 @@ def parse_rate(_context, _parameter, raw):
     return value
 
 
+def tell_notes(config):
+    from . import show
+
+    for note in show.notes(config):
+        click.echo(f"vermilion: note: {note}", err=True)
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @version_option("vermilion")
 def cli():
@@ -90,7 +97,7 @@ def run(
     Prints a digest and what became of the packets of each queue and colour; the last line says where the report is.
     """
     from . import config as configuration
-    from . import quantise, show, simulate, units, victim_notes
+    from . import quantise, show, simulate, units
 
     if rate is not None and speed is not None:
         raise UserError("--rate and --speed are both given; one sets the pace")
@@ -112,8 +119,7 @@ def run(
     simulate.check_capture(source)
     shape = build.PRESETS[preset]
     config = configuration.load(DEFAULT_CONFIG if config_file is None else config_file, shape.queues, shape.victims)
-    for note in victim_notes.notes(config):
-        click.echo(f"vermilion: note: {note}", err=True)
+    tell_notes(config)
     if seed is not None:
         config = config.model_copy(update={"seed": seed})
     record = quantise.hardware(config) | {"buffer_cells": shape.cells, "max_frame_bytes": shape.max_frame_bytes}
@@ -243,6 +249,7 @@ def curves(file, output):
     if kind not in ("png", "svg", "pdf"):
         raise UserError(f"-o {output}: has no known ending; legal are .png, .svg and .pdf")
     config = configuration.load(file, 4096)
+    tell_notes(config)
     from . import curves as picture
 
     with simulate.Outputs(file) as outputs:

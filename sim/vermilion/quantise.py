@@ -152,6 +152,21 @@ def hardware(config: Config) -> dict:
     }
 
 
+def notes(config: Config) -> list[str]:
+    """A sentence for each probability that is so small that the hardware holds 0."""
+    found = []
+    for queue in config.queue:
+        for colour in COLOURS:
+            drop = getattr(queue, colour)
+            for where, curve in ((colour, drop), (f"{colour}.ecn", drop.ecn)):
+                if curve is not None and curve.p and probability(exact(curve.p)) == 0:
+                    found.append(
+                        f'queue "{queue.name}" has {where}.p {curve.p:g}, which the hardware holds as 0; '
+                        f"the step of p is 2^-{PROB_FRAC} ({2**-PROB_FRAC:.2g})"
+                    )
+    return found
+
+
 def effective(spacing: str, p: Fraction) -> Fraction:
     """The long-run early-drop rate at a steady p: 1 / the mean gap, exact for R uniform on [0, 1).
 

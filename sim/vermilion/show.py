@@ -83,13 +83,18 @@ def configuration(screen, config: Config):
         )
     screen.print(queues)
     screen.print(distance_table(config))
-    for note in victim_notes.notes(config):
+    for note in notes(config):
         screen.print(f"Note: {note}.", markup=False, soft_wrap=True)
     if config.marker:
         screen.print(marker_table(config))
         for note in (note for m in config.marker for note in marker_values.marker_notes(m)):
             screen.print(f"Note: {note}.", markup=False, soft_wrap=True)
     screen.print(legal(), style="dim")
+
+
+def notes(config: Config) -> list[str]:
+    """What a user should know of a legal configuration, a sentence each."""
+    return victim_notes.notes(config) + quantise.notes(config)
 
 
 def distance_table(config: Config) -> Table:
