@@ -234,9 +234,9 @@ def sentence(error: dict, raw: dict) -> str:
             if names and names[-1] in ("queue", "marker"):
                 key = {"queue": "name", "marker": "queue"}[names[-1]]
                 name, of = node.get(key) if isinstance(node, dict) else None, " of" if names[-1] == "marker" else ""
-                names[-1] += f'{of} "{name}"' if isinstance(name, str) else f" number {part + 1}"
+                names[-1] += f"{of} {units.shown(name)}" if isinstance(name, str) else f" number {part + 1}"
             continue
-        names.append(part)
+        names.append(part if len(part) <= units.SHOWN_MOST else part[: units.SHOWN_MOST] + "...")
         node = node.get(part, {}) if isinstance(node, dict) else {}
     models = {"port": Port, "queue": Queue, "average": Average, "dscp": Codes, "remark": Remark, "ecn": EcnCurve}
     models |= {"marker": Marker, "distance": Distance, "ttl_option": TtlOption}
@@ -320,7 +320,7 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
     for marker in config.marker:
         if marker.queue not in names:
             known = ", ".join(f'"{name}"' for name in sorted(names))
-            raise UserError(f'the marker of "{marker.queue}" has no queue; queues are {known}')
+            raise UserError(f"the marker of {units.shown(marker.queue)} has no queue; queues are {known}")
         if marker.queue in marked:
             raise UserError(f'queue "{marker.queue}" has two markers; one may')
         marked.add(marker.queue)

@@ -4,6 +4,7 @@ import os
 
 from . import build, quantise
 from .config import COLOURS, Config
+from .screen import any_glyph
 
 INK = {"green": "#2e7d32", "yellow": "#c79100", "red": "#c62828"}
 AVG_ONE, ONE = 2**quantise.AVG_FRAC, 2**quantise.PROB_FRAC
@@ -63,11 +64,15 @@ def draw(config: Config, path, kind: str):
                 )
             if record["ecn_own"]:
                 axis.plot(*points(record["ecn"], top), color=INK[colour], linestyle="--", label=f"{colour}, ECN")
-        axis.set(title=f"{queue.name} ({queue.average.kind}, {queue.spacing})", ylim=(-0.02, 1.02), xlim=(0, top))
+        axis.set_title(f"{queue.name} ({queue.average.kind}, {queue.spacing})", parse_math=False)
+        axis.set(ylim=(-0.02, 1.02), xlim=(0, top))
         axis.set(xlabel=f"average, {queue.average.unit}s", ylabel="probability")
         axis.grid(alpha=0.3)
         if axis.lines:
             axis.legend(fontsize=8)
-    figure.tight_layout()
-    figure.savefig(path, format=kind, dpi=110)
-    pyplot.close(figure)
+    try:
+        with any_glyph():
+            figure.tight_layout()
+            figure.savefig(path, format=kind, dpi=110)
+    finally:
+        pyplot.close(figure)

@@ -6,10 +6,22 @@ import click
 
 
 def console():
+    """Prints text as it is: a queue may be called `[/b]` or `:smile:`."""
     from rich.console import Console
 
-    screen = Console(highlight=False)
-    return screen if screen.is_terminal else Console(highlight=False, width=130)
+    plain = {"highlight": False, "markup": False, "emoji": False}
+    screen = Console(**plain)
+    return screen if screen.is_terminal else Console(**plain, width=130)
+
+
+@contextmanager
+def any_glyph():
+    """While matplotlib draws names: for characters that its font lacks it draws a box, and does not warn of each."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph ", UserWarning)
+        yield
 
 
 def say(text: str):

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 BYTE_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 WHOLE_DIGITS = 20  # of a bare whole number, as 2^64 has
+SHOWN_MOST = 100  # characters of a value in a sentence
 NUMBER_MOST = 100  # characters of a number before its unit; Python itself refuses to read some thousands
 RATE_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
@@ -105,10 +106,10 @@ def dscp_name(code: int) -> str:
 
 
 def shown(raw: object) -> str:
-    """A value as its writer would recognise it."""
-    if isinstance(raw, bool):
-        return str(raw).lower()
-    return f'"{raw}"' if isinstance(raw, str) else str(raw)
+    """A value as its writer would recognise it; a long one cut."""
+    text = str(raw).lower() if isinstance(raw, bool) else str(raw)
+    text = text if len(text) <= SHOWN_MOST else text[:SHOWN_MOST] + "..."
+    return f'"{text}"' if isinstance(raw, str) else text
 
 
 def rate_text(bits: int | float) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from .. import build, curves, quantise
 from ..config import COLOURS
+from ..screen import any_glyph
 
 INK = {"green": "#2e9e43", "yellow": "#c99300", "red": "#d8403a"}
 FATES = {
@@ -70,7 +71,7 @@ def figure(name: str, label: str, height: float, draw) -> str:
     import matplotlib
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(_STYLE), any_glyph():
         made, out = Figure(figsize=(9, height), layout="constrained"), io.StringIO()
         draw(made)
         made.savefig(out, format="svg", transparent=True)
@@ -83,7 +84,7 @@ def picture(path: Path, height: float, draw):
     import matplotlib
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(_STYLE | {"grid.color": "#dddddd"}):
+    with matplotlib.rc_context(_STYLE | {"grid.color": "#dddddd"}), any_glyph():
         made = Figure(figsize=(9, height), layout="constrained", facecolor="white")
         draw(made)
         made.savefig(path, format="png", dpi=96, metadata={"Software": None})

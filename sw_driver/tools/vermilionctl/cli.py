@@ -22,10 +22,12 @@ class Stopped(BaseException):
 
 
 def console():
+    """Prints text as it is: a queue may be called `[/b]` or `:smile:`."""
     from rich.console import Console
 
-    screen = Console(highlight=False)
-    return screen if screen.is_terminal else Console(highlight=False, width=200)
+    plain = {"highlight": False, "markup": False, "emoji": False}
+    screen = Console(**plain)
+    return screen if screen.is_terminal else Console(**plain, width=200)
 
 
 def print_json(found):

@@ -32,6 +32,7 @@ FLAGS += ("marker.colour_aware", "marker.ip_length", "marker.by_factor", "marker
 RATES = ("rate", "marker.rate", "marker.cir", "marker.pir")
 DEPTHS = tuple("marker." + name for name in ("burst", "cbs", "ebs", "pbs", "bucket", "low", "high"))
 LONGEST = 100  # characters of any value
+NOTHING = Fraction(1, 2**64)
 SWITCH = {"true": 1, "on": 1, "yes": 1, "1": 1, "false": 0, "off": 0, "no": 0, "0": 0}
 
 
@@ -73,8 +74,10 @@ def words_of(name: str) -> dict | None:
 
 
 def decimal(x) -> str:
-    """A `vm_number` without loss: a decimal where it is one."""
+    """A `vm_number` without loss: a decimal where it is one. What every register holds as 0 is 0: its digits would be too many to read."""
     exact = Fraction(x.num, (x.den or 1) * 10**x.tens)
+    if exact < NOTHING:
+        return "0"
     places = 0
     while (exact * 10**places).denominator != 1 and places < 40:
         places += 1
