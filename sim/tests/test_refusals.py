@@ -1,11 +1,13 @@
 """The command line on what it cannot take: one sentence, status 2, no traceback, and nothing written or overwritten."""
 
+import errno
+import gc
 import gzip
 import os
 import sys
 
 import pytest
-from vermilion import build, cli, config
+from vermilion import build, cli, config, show, simulate
 from vermilion.experiments import schemes, settings
 from vermilion.fields import UserError
 from vermilion.sweeps import spec
@@ -96,6 +98,93 @@ def test_socket_in_a_folder_of_others(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     status, _, err = command(monkeypatch, capfd, "device", "s")
     assert (status, err) == (2, "vermilion: SOCKET s: the folder . cannot be written to\n")
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Every output of a command meets a full disk."""
+    add = simulate.Outputs.add
+
+    def full(self, option, target):
+        place = add(self, option, target)
+        if place:
+            place.unlink()
+            place.symlink_to("/dev/full")
+        return place
+
+    monkeypatch.setattr(simulate.Outputs, "add", full)
+
+
+@pytest.mark.parametrize(
+    "words, name",
+    [
+        ("curves in.toml -o out.png", "out.png"),
+        ("curves in.toml -o out.svg", "out.svg"),
+        ("curves in.toml -o out.pdf", "out.pdf"),
+        ("ttl-option in.pcapng out.pcap", "out.pcap"),
+        ("check in.toml --json out.json", "out.json"),
+    ],
+)
+def test_full_disk(tmp_path, monkeypatch, capfd, full_disk, words, name):
+    """A full disk is one sentence that names the user's file; nothing is left behind and no progress bar is shown."""
+    (tmp_path / "in.pcapng").write_bytes(cli.DEFAULT_CAPTURE.read_bytes())
+    (tmp_path / "in.toml").write_text(CONFIG)
+    (tmp_path / name).write_text("an earlier file")
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    status, out, err = command(monkeypatch, capfd, *words.split())
+    gc.collect()  # a file that is closed late would tell of it now
+    assert (status, out, err) == (2, "", f"vermilion: {name}: cannot be written: No space left on device\n")
+    assert not capfd.readouterr().err
+    assert sorted(tmp_path.iterdir()) == before and (tmp_path / name).read_text() == "an earlier file"
+
+
+def test_names_in_errors(tmp_path, monkeypatch):
+    """Errors that end a command name the user's files, not the temporary ones; other system errors stay as they are."""
+    monkeypatch.chdir(tmp_path)
+    for kind in (UserError, build.BuildError):
+        with pytest.raises(kind, match=r"^out: cannot be written to its end; is the disk full\?$"):
+            with simulate.Outputs() as outputs:
+                place = outputs.add("--out", "out")
+                raise kind(f"{place}: cannot be written to its end; is the disk full?")
+    with pytest.raises(UserError, match="^a, b: cannot be written: No space left on device$"):
+        with simulate.Outputs() as outputs:
+            outputs.add("--out", "a"), outputs.add("--json", "b")
+            raise OSError(errno.ENOSPC, "No space left on device")
+    for error in (OSError(errno.ENOENT, "gone", "else"), OSError(errno.ECHILD, "no child"), ValueError("x")):
+        with pytest.raises(type(error)) as raised:
+            with simulate.Outputs() as outputs:
+                outputs.add("--out", "a")
+                raise error
+        assert raised.value is error
+    with pytest.raises(UserError, match="^a: cannot be written: "):
+        with simulate.Outputs() as outputs:
+            outputs.add("--out", "a")
+            (tmp_path / "a").mkdir()
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("reports", [0, 3])
+def test_no_bar_before_a_refusal(capfd, monkeypatch, reports):
+    """A refusal leaves no progress bar on the screen; work that goes well shows one."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+
+    def action(progress, _warn):
+        for i in range(reports):
+            progress(i, reports)
+        raise UserError("no")
+
+    with pytest.raises(UserError):
+        show.with_progress(action, [], "adding")
+    shown = capfd.readouterr().err
+    assert shown.endswith("\x1b[1A\x1b[2K") if reports else shown == ""  # the bar's line is taken away again
+    monkeypatch.delenv("FORCE_COLOR")
+    with pytest.raises(UserError):
+        show.with_progress(action, [], "adding")
+    assert capfd.readouterr().err == ""
+    show.with_progress(lambda progress, _: progress(1, 1), [], "adding")
+    shown = capfd.readouterr().err
+    assert shown.startswith("adding ") and "100%" in shown and shown.endswith("\n")
 
 
 def test_an_output_through_a_link_is_written_where_it_points(tmp_path, monkeypatch, capfd):

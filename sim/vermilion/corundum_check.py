@@ -186,12 +186,14 @@ def check(path: Path, preset: str | None = None) -> Settings:
     """The configuration's settings with what is wrong in them; an Unreadable if there are none."""
     if preset is not None and preset not in PRESETS:
         raise Unreadable(f"--preset is {preset}; legal are {', '.join(PRESETS)}")
-    if not path.is_file():
-        raise Unreadable(f"{path} is no file")
     try:
-        script = Script(path, ("dict for", "configure_bar"))
+        script = Script(path, ("dict for", "configure_bar")) if path.is_file() else None
+    except OSError as error:
+        raise Unreadable(f"{error.filename}: cannot be read: {error.strerror}") from None
     except Unreadable as error:
         raise Unreadable(f"{path} is no Tcl script: {error}") from None
+    if script is None:
+        raise Unreadable(f"{path} is no file")
     if not script.params:
         raise Unreadable(f"{path} is no config.tcl of a Corundum board: it has no line `dict set params NAME VALUE`")
     settings = Settings(script.params)

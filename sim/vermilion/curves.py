@@ -1,6 +1,8 @@
 """The picture of `vermilion curves`: every queue's drop and ECN curves, evaluated with the hardware's integers."""
 
+import io
 import os
+from pathlib import Path
 
 from . import build, quantise
 from .config import COLOURS, Config
@@ -38,7 +40,7 @@ def points(record: dict, top: int) -> tuple[list[float], list[float]]:
     return [a / AVG_ONE for a in walk], [integer_probability(record, a) / ONE for a in walk]
 
 
-def draw(config: Config, path, kind: str):
+def draw(config: Config, path: Path, kind: str):
     """Writes the picture, one panel a queue that has a curve."""
     os.environ.setdefault("MPLCONFIGDIR", str(build.HOME / "matplotlib"))
     import matplotlib
@@ -70,9 +72,11 @@ def draw(config: Config, path, kind: str):
         axis.grid(alpha=0.3)
         if axis.lines:
             axis.legend(fontsize=8)
+    made = io.BytesIO()
     try:
         with any_glyph():
             figure.tight_layout()
-            figure.savefig(path, format=kind, dpi=110)
+            figure.savefig(made, format=kind, dpi=110)
     finally:
         pyplot.close(figure)
+    path.write_bytes(made.getvalue())  # matplotlib hides what the system says of a write

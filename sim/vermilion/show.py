@@ -191,9 +191,20 @@ def with_progress(action, warnings: list[str], label: str = "simulating"):
     bar = Progress(
         TextColumn(label), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), console=Console(stderr=True)
     )
-    with bar:
-        task = bar.add_task(label, total=None)
-        action(lambda done, total: bar.update(task, completed=done, total=total), warnings.append)
+    task = bar.add_task(label, total=None)
+
+    def progress(done, total):
+        bar.start()  # at the first report, so that a refusal comes without a bar
+        bar.update(task, completed=done, total=total)
+
+    try:
+        action(progress, warnings.append)
+    except BaseException:
+        bar.live.transient = True  # the sentence stands alone
+        bar.live.stop()
+        raise
+    if bar.live.is_started:
+        bar.stop()
 
 
 def ttl_option(screen, counts: dict[str, int]):

@@ -10,6 +10,7 @@ The program, `vermilion-sim` (sources in `sim/harness`), is called as
 says how); 1 with an `error`: the run ended but found a defect of the lane, outputs written; anything else: it broke.
 """
 
+import errno
 import json
 import os
 import subprocess
@@ -24,12 +25,18 @@ class Defect(BuildError):
     """The run went to its end and found lane and model, or lane and accounts, apart; its outputs are kept to look at."""
 
 
+# What a write, a flush or a close can meet, with no file's name in the error.
+DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+
+
 class Outputs:
     """Files that appear under their names all together at the end, or not at all (`keep` puts some in place before). None of `inputs`
-    may be one of them."""
+    may be one of them. An error that ends the block names the files as the user did, and a disk that is full is such an error.
+    """
 
     def __init__(self, *inputs: str | Path):
         self.pairs: list[tuple[Path, Path]] = []
+        self.typed: dict[Path, str] = {}
         self.inputs = {Path(os.path.realpath(name)) for name in inputs}
 
     def add(self, option: str, target: str | None) -> Path | None:
@@ -39,11 +46,14 @@ class Outputs:
         if not target:
             raise UserError(f"{option} is empty; give a file's name")
         path = Path(os.path.realpath(target))  # a link stays, what it points to is replaced
-        if path.is_dir():
-            raise UserError(f"{option} {path}: is a folder; give a file's name")
-        # Putting a file in place of a device (/dev/null, say) would take it from the whole machine.
-        if path.exists() and not path.is_file():
-            raise UserError(f"{option} {path}: is a device or a pipe; give a file's name")
+        try:
+            if path.is_dir():
+                raise UserError(f"{option} {path}: is a folder; give a file's name")
+            # Putting a file in place of a device (/dev/null, say) would take it from the whole machine.
+            if path.exists() and not path.is_file():
+                raise UserError(f"{option} {path}: is a device or a pipe; give a file's name")
+        except OSError as error:  # a name that is too long, say
+            raise UserError(f"{option} {path}: cannot be written: {error.strerror}") from None
         if path in self.inputs:
             raise UserError(f"{option} {path}: is the input of this command; give a name of its own")
         if any(final == path for _, final in self.pairs):
@@ -59,6 +69,7 @@ class Outputs:
         os.umask(mask)
         os.chmod(name, 0o666 & ~mask)
         self.pairs.append((Path(name), path))
+        self.typed[Path(name)] = target
         return Path(name)
 
     def keep(self, but: Path | None = None):
@@ -83,15 +94,39 @@ class Outputs:
     def __enter__(self):
         return self
 
-    def __exit__(self, kind, *_):
-        self.keep() if kind is None or issubclass(kind, Defect) else self.drop()
+    def told(self, error: Exception) -> Exception:
+        """The error with the user's names of the files instead of the temporary ones."""
+        if isinstance(error, (UserError, BuildError)):
+            text = str(error)
+            for temporary, target in self.typed.items():
+                text = text.replace(str(temporary), target)
+            error.args = (text, *error.args[1:])
+        elif isinstance(error, OSError):
+            at = [target for temporary, target in self.typed.items() if str(temporary) == str(error.filename)]
+            if at or self.typed and error.filename is None and error.errno in DISK:
+                where = ", ".join(at or self.typed.values())
+                return UserError(f"{where}: cannot be written: {error.strerror or error}")
+        return error
+
+    def __exit__(self, kind, error, _):
+        if kind is None or issubclass(kind, Defect):
+            try:
+                self.keep()
+                return
+            except OSError as failed:
+                self.drop()
+                raise self.told(failed) from None
+        self.drop()
+        told = self.told(error)
+        if told is not error:
+            raise told from None
 
 
 def check_capture(path: Path):
     """What can be refused before anything is built; the program looks closer."""
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise UserError(f"{path}: is a device or a pipe; give a file's name")
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise UserError(f"{path}: is a device or a pipe; give a file's name")
         with path.open("rb") as handle:
             magic = handle.read(4)
     except OSError as error:
