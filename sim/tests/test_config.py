@@ -192,6 +192,8 @@ def test_amounts():
         ("64KiB", 65536, "byte"),
         ("60p", 60, "packet"),
         ("2.5KB", 2500, "byte"),
+        ("64kib", 65536, "byte"),
+        ("9 PKT", 9, "packet"),
     ):
         assert units.amount(text) == units.Amount(value, unit)
     assert units.amount(17) == units.Amount(17, None)
@@ -205,8 +207,53 @@ def test_rates():
         ("2Mbit/s", 2 * 10**6),
         (64000, 64000),
         ("1.5Mbit", 1_500_000),
+        ("10mbit", 10**7),
+        ("10MBIT", 10**7),
+        ("10 Mbit", 10**7),
+        ("2gBiT/S", 2 * 10**9),
+        ("0.1tbit", 10**11),
+        ("64Kibit", 65536),
+        ("3mibit", 3 * 2**20),
+        ("64k", 64000),
+        ("9Mb", 9 * 10**6),
+        ("64000bit", 64000),
     ):
         assert units.rate(text) == value
+
+
+@pytest.mark.parametrize(
+    "text, bits", [("10mbps", "10mbit"), ("1.5 Kibps", "1.5Kibit"), ("9BPS/s", "9bit"), ("10MB", "10Mbit")]
+)
+def test_bytes_are_no_rate(text, bits):
+    """`bps` is bytes per second in tc, and B is bytes: both are refused, and bits are offered."""
+    with pytest.raises(
+        ValueError, match=f'^is "{text}", which .*bytes per second; legal are bits per second, such as "{bits}"$'
+    ):
+        units.rate(text)
+
+
+@pytest.mark.parametrize(
+    "digits", ["\u0661\u0660", "\uff11\uff10", "1\u0660", "\u00b9\u2070", "1\u0660.5", "1_0", "+10", "1e1"]
+)
+def test_other_digits(digits):
+    """Numbers have ASCII digits alone."""
+    for parse, unit in ((units.rate, "mbit"), (units.amount, "KB"), (units.amount, "p"), (units.duration, "ms")):
+        with pytest.raises(ValueError, match="legal are "):
+            parse(digits + unit)
+
+
+@pytest.mark.parametrize(
+    "parse, text", [(units.rate, "10\u212abit"), (units.amount, "10\u212aB"), (units.duration, "10m\u017f")]
+)
+def test_letters_that_fold(parse, text):
+    """A letter that only folds to that of a unit is no unit."""
+    with pytest.raises(ValueError, match="legal are "):
+        parse(text)
+
+
+def test_durations():
+    for text, value in (("100ms", 10**8), ("5US", 5000), ("1.5s", 15 * 10**8), ("20 ns", 20)):
+        assert units.duration(text) == value
 
 
 def test_dscp_names():

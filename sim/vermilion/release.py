@@ -154,7 +154,7 @@ def archive(folder: Path) -> Path:
 
 def release(folder: Path, presets: list[str], version: str, say=build.quiet) -> Path:
     """Writes the folder and the archive; returns the archive."""
-    if not re.fullmatch(r"\d+(\.\d+){0,2}", version):
+    if not re.fullmatch(r"\d+(\.\d+){0,2}", version, re.ASCII):
         raise UserError(f"--version is {version}; legal are up to three numbers with dots, such as 0.1.0")
     for preset in presets:
         if preset not in rtl.LEGAL:

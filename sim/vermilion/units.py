@@ -1,6 +1,7 @@
 """Amounts, rates and DSCPs as people write them. Every parser raises ValueError with the legal form in the sentence.
 
-KB, MB, GB are powers of 1000; KiB, MiB, GiB of 1024. Rates are bits a second, powers of 1000.
+KB, MB, GB are powers of 1000; KiB, MiB, GiB of 1024. Rates are bits per second, as tc writes them: kbit, mbit and gbit are powers of
+1000, kibit, mibit and gibit of 1024. Units are read in any case, digits are those of ASCII.
 """
 
 import re
@@ -11,7 +12,10 @@ BYTE_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10
 WHOLE_DIGITS = 20  # of a bare whole number, as 2^64 has
 SHOWN_MOST = 100  # characters of a value in a sentence
 NUMBER_MOST = 100  # characters of a number before its unit; Python itself refuses to read some thousands
-RATE_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+RATE_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+RATE_UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+TIME_UNITS = {"S": 10**9, "MS": 10**6, "US": 10**3, "NS": 1}
+ASCII = re.ASCII | re.IGNORECASE  # \d is 0 to 9, and K is not the sign of kelvin
 
 # RFC 2474, 2597, 3246, 5865, 8622.
 DSCP_NAMES = {"CS%d" % n: 8 * n for n in range(8)}
@@ -59,7 +63,7 @@ def amount(raw: object) -> Amount:
         return raw
     if isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0:
         return Amount(raw)
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)", raw.strip()) if isinstance(raw, str) else None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", raw.strip(), ASCII) if isinstance(raw, str) else None
     unit = found[2].upper() if found else ""
     if found and unit in ("P", "PKT", "PACKETS"):
         return Amount(_whole(found[1], 1, raw), "packet")
@@ -69,23 +73,26 @@ def amount(raw: object) -> Amount:
 
 
 def rate(raw: object) -> int:
-    """`"10Gbit"`, `"700kbit"`, `"2Mbit/s"` or bits a second as a number."""
+    """`"10Gbit"`, `"700kbit"`, `"2mbit"` or bits per second as a number; `"2Mbps"` is refused, as it is bytes in tc."""
     if isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0:
         return raw
-    found = (
-        re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMG]?)(?:bit|b|bps)?(?:/s)?", raw.strip()) if isinstance(raw, str) else None
-    )
+    pattern = r"(\d+(?:\.\d+)?)\s*((?:[kmgt]i?)?)(bit|b|bps)?(/s)?"
+    found = re.fullmatch(pattern, raw.strip(), ASCII) if isinstance(raw, str) else None
     if not found:
         raise ValueError(f'is {shown(raw)}; legal are rates such as "64kbit", "2Mbit" or "10Gbit"')
-    return _whole(found[1], RATE_UNITS[found[2].upper()], raw)
+    number, prefix, unit = found[1], found[2], found[3] or ""
+    if unit == "B" or unit.lower() == "bps":
+        means = "which tc reads as bytes per second" if unit != "B" else "which is bytes per second"
+        raise ValueError(f'is {shown(raw)}, {means}; legal are bits per second, such as "{number}{prefix}bit"')
+    return _whole(number, RATE_UNITS[prefix.upper()], raw)
 
 
 def duration(raw: object) -> int:
     """`"100ms"`, `"5us"`, `"20ns"` or `"1.5s"`, in ns."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|ms|us|ns)", raw.strip()) if isinstance(raw, str) else None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([mun]?s)", raw.strip(), ASCII) if isinstance(raw, str) else None
     if not found:
         raise ValueError(f'is {shown(raw)}; legal are times such as "100ms", "5us" or "1.5s"')
-    ns = _whole(found[1], {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}[found[2]], raw)
+    ns = _whole(found[1], TIME_UNITS[found[2].upper()], raw)
     if ns > 3600 * 10**9:
         raise ValueError(f"is {shown(raw)}; legal is up to 3600s")
     return ns

@@ -111,7 +111,7 @@ def as_dict(queue) -> dict[str, str]:
 
 
 def exact(raw: str):
-    found = re.fullmatch(r"\d{1,40}(\.\d{1,40})?|\d{1,40}/0*[1-9]\d{0,39}", raw)
+    found = re.fullmatch(r"\d{1,40}(\.\d{1,40})?|\d{1,40}/0*[1-9]\d{0,39}", raw, re.ASCII)
     if not found:
         raise ValueError("legal are numbers such as 0.002 and 1/512")
     return number(Fraction(raw))
