@@ -4,6 +4,8 @@ import errno
 import gc
 import gzip
 import os
+import re
+import subprocess
 import sys
 
 import pytest
@@ -11,6 +13,7 @@ from vermilion import build, cli, config, show, simulate
 from vermilion.experiments import schemes, settings
 from vermilion.fields import UserError
 from vermilion.sweeps import spec
+from vermilionctl import cli as tools
 
 CONFIG = '[port]\nrate = "1Mbit"\n'
 
@@ -67,6 +70,18 @@ REFUSED = {
 }
 
 
+def furnish(folder, monkeypatch):
+    """Makes the folder the current one, with the files of REFUSED; gives what to compare it by."""
+    (folder / "in.pcapng").write_bytes(cli.DEFAULT_CAPTURE.read_bytes())
+    (folder / "in.toml").write_text(CONFIG)
+    (folder / "short").write_bytes(b"\x0a\x0d")
+    (folder / "packed.gz").write_bytes(gzip.compress(b"capture"))
+    (folder / "link").symlink_to("in.pcapng")
+    os.mkfifo(folder / "pipe")
+    monkeypatch.chdir(folder)
+    return lambda: {p.name: p.lstat()[:2] + p.lstat()[6:9:2] for p in folder.iterdir()}
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_built(monkeypatch):
     """What is refused is refused before a build begins."""
@@ -76,14 +91,7 @@ def nothing_is_built(monkeypatch):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_with_one_sentence_and_nothing_changes(tmp_path, monkeypatch, capfd, name):
-    (tmp_path / "in.pcapng").write_bytes(cli.DEFAULT_CAPTURE.read_bytes())
-    (tmp_path / "in.toml").write_text(CONFIG)
-    (tmp_path / "short").write_bytes(b"\x0a\x0d")
-    (tmp_path / "packed.gz").write_bytes(gzip.compress(b"capture"))
-    (tmp_path / "link").symlink_to("in.pcapng")
-    os.mkfifo(tmp_path / "pipe")
-    monkeypatch.chdir(tmp_path)
-    look = lambda: {p.name: p.lstat()[:2] + p.lstat()[6:9:2] for p in tmp_path.iterdir()}
+    look = furnish(tmp_path, monkeypatch)
     before = look()
     words, sentence = REFUSED[name]
     status, out, err = command(monkeypatch, capfd, *("" if word == "EMPTY" else word for word in words.split()))
@@ -98,6 +106,63 @@ def test_socket_in_a_folder_of_others(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     status, _, err = command(monkeypatch, capfd, "device", "s")
     assert (status, err) == (2, "vermilion: SOCKET s: the folder . cannot be written to\n")
+
+
+# LONG is a name of 5,000 characters, BYTE one byte that is no UTF-8, EMPTY no character. The folder is that of REFUSED.
+HOSTILE = """
+run LONG | run BYTE | run EMPTY | run pipe | run -- --config | run --nothing=[/b] | run in.pcapng --config LONG
+run in.pcapng --config BYTE | run in.pcapng --out LONG | run in.pcapng --out in.toml/x | run in.pcapng --json /dev/null
+run in.pcapng --trace /proc/nothing | run in.pcapng --rate 10mbps | run in.pcapng --rate -1 | run in.pcapng --rate LONG
+run in.pcapng --rate \u0661\u0660mbit | run in.pcapng --rate 1e9 | run in.pcapng --rate EMPTY | run in.pcapng --rate 300gbit
+run in.pcapng --speed inf | run in.pcapng --speed -1 | run in.pcapng --speed EMPTY | run in.pcapng --seed 0 | run in.pcapng --seed LONG
+run in.pcapng --seed 1.5 | run in.pcapng --preset [/red] | run in.pcapng --engine EMPTY | run in.pcapng --start-ns -5
+check LONG | check BYTE | check EMPTY | check short | check in.pcapng | check $HOME | check in.toml more
+check in.toml --queues 1 | check in.toml --queues x | check in.toml --victims -1 | check in.toml --victims 17
+check in.toml --json BYTE/x | check in.toml --json LONG | check in.toml --json EMPTY | check in.toml --json .
+curves in.toml | curves in.toml -o EMPTY | curves in.toml -o .png | curves in.toml -o BYTE | curves in.toml -o LONG.png
+curves in.toml -o in.toml/x.png | curves in.toml -o in.toml | curves short -o a.png | regs -o in.toml | regs -o LONG | regs -o EMPTY
+test nosuch | test EMPTY | test ../../etc/passwd | test BYTE | format now | help nosuch | help LONG | help run --json
+completion tcsh | completion | dask | dask manager | dask --nthreads 2 | --nosuch | [/b] | BYTE | EMPTY | LONG | --version=1
+apply in.toml | apply in.toml --device EMPTY | apply in.toml --device pci:x | apply in.toml --device unix:LONG | apply LONG --device unix:s
+apply in.toml --device netlink:LONG | apply in.toml --device usb:1 | apply in.toml --device unix:short | apply in.toml --device BYTE
+area [/b] | area --json . | battery --seed x | bench --packets 99 | bench --json LONG | commits --changes 0 | fairness more
+corundum nosuch | corundum check LONG | corundum check BYTE | corundum check short --preset LONG | corundum overlay [/b] .
+corundum overlay app10g-1 in.toml | corundum overlay app10g-1 LONG | device LONG | device BYTE/s | device s --rate 10bps
+device s --capture short | device s --config LONG | device s --wait -1 | device s --control LONG | distance-drops LONG | distance-drops short
+experiment nosuch | experiment p1 --seeds 0 | experiment p1 --out in.toml | oracle LONG | oracle --publish --quick | place --anchor BYTE
+prove LONG | prove --fault nosuch | release LONG | release . --preset [/b] | release . --version \u0661.0 | speed --packets 1 | speed --json .
+sweep LONG | sweep in.toml | sweep short --jobs 0 | timing [/b] | timing --anchor none | vivado LONG | vivado . --part EMPTY | vivado . --period 0
+ttl-option in.pcapng | ttl-option LONG out | ttl-option in.pcapng LONG | ttl-option in.pcapng out --initial \u0663 | ttl-option short out
+"""
+HOSTILE_TOOLS = """
+show | LONG | BYTE | [/b] | --lane 64 show | --lane x show | --device EMPTY show | --device LONG show | --device unix:LONG show
+--device unix:short show | --device unix:. stats | --device pci:../x dump | --device netlink:[/b] show | --device BYTE apply in.toml
+--device unix:s apply LONG | --device unix:s set | --device unix:s set af1 x | --device unix:s set af1 =3 | --device unix:s watch --every 0
+--device unix:s watch --count 0 | --device unix:s export --listen LONG | --device unix:s export --listen a:b:c | completion tcsh
+"""
+
+
+def each_of(table: str) -> list[str]:
+    return [line.strip() for line in table.replace("\n", "|").split("|") if line.strip()]
+
+
+def test_hostile_lines(tmp_path, tmp_path_factory, monkeypatch, capfd):
+    """Each of many hostile command lines ends in one sentence and status 2 or 1, writes nothing and starts no program."""
+    build.driver_library()
+    monkeypatch.setenv("VERMILION_STATE", str(tmp_path_factory.mktemp("state")))
+    for name in ("execv", "execve"):
+        monkeypatch.setattr(os, name, lambda *words: pytest.fail(f"{words} is started"))
+    monkeypatch.setattr(subprocess.Popen, "__init__", lambda *words, **_: pytest.fail(f"{words[1:]} is started"))
+    look = furnish(tmp_path, monkeypatch)
+    before, odd = look(), {"LONG": "x" * 5000, "BYTE": "\udcff", "EMPTY": ""}
+    lines = [(cli, line) for line in each_of(HOSTILE)] + [(tools, line) for line in each_of(HOSTILE_TOOLS)]
+    assert len(lines) > 150
+    for program, line in lines:
+        words = [re.sub("|".join(odd), lambda found: odd[found[0]], word) for word in line.split()]
+        status, out, err = command(monkeypatch, capfd, *words, program=program)
+        assert status in (1, 2) and not out, (line, status, out)
+        assert re.match("vermilion(ctl)?: ", err) and err.count("\n") == 1 and len(err) > 20, (line, err)
+        assert look() == before, line
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from .command_line import completion_script, printable_everywhere, version_optio
 from .commits import commits
 from .device import device
 from .experiments.command import experiment
-from .fields import RATE_MAX, RATE_MIN, UserError
+from .fields import DISK, RATE_MAX, RATE_MIN, UserError
 from .corundum_commands import corundum, release
 from .inject import inject
 from .oracle.command import oracle
@@ -263,6 +263,8 @@ def regs(output):
     """Writes the register maps of a lane and of a NIC's app block, each as one HTML file and as Markdown."""
     from .registers import generate
 
+    if output == "":
+        raise UserError("-o is empty; give a folder")
     for path in generate(Path(output) if output else build.BUILD / "regs"):
         say(f"wrote {path}")
 
@@ -375,3 +377,9 @@ def main():
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+    except OSError as error:  # a folder, a name or a disk that the system refuses, where no command says so itself
+        if error.filename is None and error.errno not in DISK:
+            raise
+        where = "" if error.filename is None else f"{error.filename}: "
+        click.echo(f"vermilion: {where}{error.strerror}", err=True)
+        sys.exit(1)

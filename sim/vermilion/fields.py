@@ -1,5 +1,6 @@
 """What the tables of the configuration file are made of: strict tables, and fields that say what would be legal."""
 
+import errno
 import tomllib
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,10 @@ from .units import Amount
 LEN_MAX = 2**27 - 1
 RATE_MIN, RATE_MAX = 64_000, 200_000_000_000
 COLOURS = ("green", "yellow", "red")
+
+
+# What a write, a flush or a close can meet; the system's error then names no file.
+DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 class UserError(Exception):

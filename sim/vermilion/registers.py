@@ -304,10 +304,10 @@ def write():
 
 def generate(folder: Path) -> list[Path]:
     """`vermilion regs`: each map in `folder` as one HTML file and one Markdown file."""
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"-o {folder}: is a file; give a folder")
     written = []
     try:
+        if folder.exists() and not folder.is_dir():
+            raise UserError(f"-o {folder}: is a file; give a folder")
         folder.mkdir(parents=True, exist_ok=True)
         for of in (LANE, APP):
             source = read_source(of)

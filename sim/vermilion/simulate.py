@@ -10,7 +10,6 @@ The program, `vermilion-sim` (sources in `sim/harness`), is called as
 says how); 1 with an `error`: the run ended but found a defect of the lane, outputs written; anything else: it broke.
 """
 
-import errno
 import json
 import os
 import subprocess
@@ -18,15 +17,11 @@ import tempfile
 from pathlib import Path
 
 from .build import BuildError
-from .fields import UserError
+from .fields import DISK, UserError
 
 
 class Defect(BuildError):
     """The run went to its end and found lane and model, or lane and accounts, apart; its outputs are kept to look at."""
-
-
-# What a write, a flush or a close can meet, with no file's name in the error.
-DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 class Outputs:
