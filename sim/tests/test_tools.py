@@ -7,17 +7,18 @@ import random
 import re
 import subprocess
 import sys
+import typing
 
 import click
 import pytest
 from register_file import by_address, lane_map
 from test_driver_profile import random_file
 from tool_cards import DEVICE, Bench, Dead, bench, ctl, left_by, state  # noqa: F401
-from vermilion import build, config, quantise
+from vermilion import build, config, markers, quantise
 from vermilion.driver_library import C
 from vermilion.settings import queue_settings
 from vermilionctl import bus as buses
-from vermilionctl import programming, record, registers, settings
+from vermilionctl import programming, record, registers, settings, vocabulary
 
 SEED = 71
 CONFIG = build.ROOT / "sim/configs/default.toml"
@@ -46,6 +47,67 @@ def test_settings_as_text_are_the_same_settings():
             seen |= set(text.items())
     changing = {name for name in settings.PATHS if len({value for at, value in seen if at == name}) > 1}
     assert len(changing) > 60, set(settings.PATHS) - changing
+
+
+def test_vocabulary_round_trip():
+    """Whatever a queue has, `show` prints it as `set` takes it, by the names and words of the configuration file."""
+    rng = random.Random(SEED)
+    for _ in range(60):
+        asked = config.parse(random_file(rng))
+        markers = {m.queue: m for m in asked.marker}
+        for queue in asked.queue:
+            held, again = queue_settings(queue, markers.get(queue.name)), settings.defaults()
+            shown = vocabulary.as_dict(held)
+            assert shown["average.unit"] == queue.average.unit and shown["victim"] == queue.victim
+            assert shown["priority"] == ("none" if queue.priority is None else str(queue.priority))
+            if queue.name in markers:
+                assert shown["marker.kind"] == markers[queue.name].kind
+            vocabulary.change(again, [pair for pair in shown.items() if pair != ("quantum", "none")])
+            port = C.Port(asked.port.rate, 0, 16)
+            assert bytes(settings.words(again, port, "x")) == bytes(settings.words(held, port, "x"))
+            assert vocabulary.as_dict(again) == shown
+
+
+def test_vocabulary_is_the_files():
+    """Each field of the file has its name here, and no struct member has the name of another field."""
+
+    def fields(model, prefix=""):
+        for name, field in model.model_fields.items():
+            inner = [
+                each for each in (field.annotation, *typing.get_args(field.annotation)) if hasattr(each, "model_fields")
+            ]
+            yield from fields(inner[0], f"{prefix}{name}.") if inner else [prefix + name]
+
+    of_file = {name for name in fields(config.Queue) if not re.match("name$|index$|default$|dscp\\.", name)}
+    of_file |= {f"marker.{name}" for name in fields(markers.Marker) if name != "queue"}
+    assert of_file == set(vocabulary.NAMES) and len(of_file) == len(vocabulary.NAMES)
+    assert not set(vocabulary.FILE) & of_file and set(vocabulary.STRUCT.values()) <= set(settings.PATHS)
+
+
+def test_old_names_are_taken_with_a_hint(bench):  # noqa: F811
+    """Names of `struct vm_queue` still work; a note tells the file's."""
+    bench.ctl("apply", CONFIG)
+    status, said = bench.ctl("set", "af1", "curve.yellow.drops.min=12KB", "limit=50KB", "strict=1", "unit_packets=0")
+    assert status == 0 and said.splitlines() == [
+        "vermilionctl: note: curve.yellow.drops.min is called yellow.min in the configuration file",
+        "vermilionctl: note: strict is called priority or quantum in the configuration file",
+        "vermilionctl: note: unit_packets is called average.unit in the configuration file",
+    ]
+    shown = json.loads(bench.ctl("show", "af1", "--json")[1])["settings"]
+    assert (shown["yellow.min"], shown["limit"], shown["priority"], shown["quantum"]) == ("12000", "50000", "0", "none")
+    for words, wanted in (
+        ("quantum=2KB", ("none", "2000")),
+        ("priority=3", ("3", "none")),
+        ("priority=none", ("none", "2000")),
+    ):
+        assert bench.ctl("set", "af1", words) == (0, "")
+        shown = json.loads(bench.ctl("show", "af1", "--json")[1])["settings"]
+        assert (shown["priority"], shown["quantum"]) == wanted
+    leaf = ("marker.kind=leaf", "marker.rate=2mbit", "marker.burst=9KB", "marker.out=yellow", "marker.drop=yellow")
+    assert bench.ctl("set", "af1", *leaf, "green.p=0.5") == (0, "")
+    shown = json.loads(bench.ctl("show", "af1", "--json")[1])["settings"]
+    assert [shown[word.split("=")[0]] for word in leaf] == ["leaf", "2000000", "9000", "yellow", "yellow"]
+    assert shown["green.p"] == "0.5"
 
 
 def test_every_member_of_a_queues_settings_has_a_name():
@@ -87,7 +149,7 @@ def test_set_is_the_configuration_with_that_change(bench, tmp_path):  # noqa: F8
     changed = re.sub(r'(yellow *= \{ curve = "red", *min = )"10KB"', r'\1"12KB"', text, count=1)
     assert changed != text
     (tmp_path / "changed.toml").write_text(changed)
-    assert bench.ctl("set", "af1", "curve.yellow.drops.min=12KB") == (0, "")
+    assert bench.ctl("set", "af1", "yellow.min=12KB") == (0, "")
     commits = [at for at, _ in bench.bus.writes if at == registers.at("commit")]
     assert len(commits) == 1 and {at for at, _ in bench.bus.writes} & {registers.at("class_entry")} == set()
     wanted = registers.lines(registers.table(programming.of_config(config.load(tmp_path / "changed.toml"), None)))
@@ -104,9 +166,9 @@ def test_set_of_the_port_and_of_classes_writes_what_follows_from_it(bench):  # n
     assert bench.ctl("set", "class", "AF11=default,red", "no-ip=af2")[0] == 0
     assert (bench.lane.classes[10], bench.lane.classes[64]) == (5 | 2 << 16, 2)
     assert bench.ctl("dump")[0] == 0
-    assert bench.ctl("set", "ef", "update_depart=1")[0] == 0
+    assert bench.ctl("set", "ef", "average.update=both")[0] == 0
     assert bench.lane.words[registers.at("control")] == 1
-    assert bench.ctl("set", "ef", "update_depart=0")[0] == 0
+    assert bench.ctl("set", "ef", "average.update=arrival")[0] == 0
     assert bench.lane.words[registers.at("control")] == 0
 
 
@@ -114,27 +176,38 @@ def test_set_of_the_port_and_of_classes_writes_what_follows_from_it(bench):  # n
     "words, match",
     [
         (
+            ("af1", "yelow.min=3"),
+            "yelow.min is no field of a queue; did you mean yellow.min or",
+        ),
+        (
             ("af1", "curve.yelow.drops.min=3"),
-            "curve.yelow.drops.min is no field of a queue; did you mean curve.yellow.dro",
+            "curve.yelow.drops.min is no field of a queue; did you mean yellow.min or",
         ),
         (("af1", "qwertz=3"), "all names: vermilionctl show QUEUE"),
         (("af9", "ecn=1"), "queue af9 was not written from here; queues are 0 .ef., 1"),
-        (("af1", "weight=2"), "queue af1: average.weight is 2; legal is 2..15"),
-        (("af1", "weight=two"), "weight is two; legal are numbers such as"),
+        (("af1", "average.weight=2"), "queue af1: average.weight is 2; legal is 2..15"),
+        (("af1", "average.weight=two"), "average.weight is two; legal are numbers such as"),
         (("af1", "weight=1/0"), "weight is 1/0; legal are numbers"),
-        (("af1", "curve.green.drops.min=60KB"), "queue af1: green.min is 60000; legal is 0 up to max"),
+        (("af1", "green.min=60KB"), "queue af1: green.min is 60000; legal is 0 up to max"),
         (
-            ("af1", "curve.green.drops.min=60p"),
-            "curve.green.drops.min is 60p; legal are bytes here, as unit_packets says",
+            ("af1", "green.min=60p"),
+            "green.min is 60p; legal are bytes here, as average.unit says",
         ),
-        (("af3", "curve.green.drops.min=6KB"), "legal are packets here"),
-        (("af1", "curve.green.drops.kind=blue"), "legal are tail, red, gentle, exred"),
+        (("af3", "green.min=6KB"), "legal are packets here"),
+        (("af1", "green.curve=blue"), "legal are tail, red, gentle, exred"),
         (("af1", "ecn=2"), "ecn is 2; legal are 1 and 0, on and off"),
         (("af1", "priority=99999999999"), "priority is 99999999999; legal is 0 to 4294967295"),
         (("af1", "priority=8"), "queue af1: priority is 8; legal is 0 to 7"),
         (("af1", "rate=63kbit"), "queue af1: rate is 63000; legal is 64kbit to 200Gbit"),
         (("af1", "remark.green=AF99"), "remark.green is AF99; legal are 0 to 63"),
-        (("af1", "marker.drop_colours=blue"), "legal are colours with commas"),
+        (("af1", "average.unit=bytes"), "average.unit is bytes; legal are byte and packet"),
+        (("af1", "victim=1"), "victim is 1; legal are arriving and nearest"),
+        (
+            ("af1", "marker.kind=wred"),
+            "marker.kind is wred; legal are none, leaf, srtcm, trtcm, redp, nm, 3cpm, wpm, apm",
+        ),
+        (("af1", "marker.alpha=0.2"), "marker.alpha is 0.2; legal is 0.125 to 1 in steps of 0.125"),
+        (("af1", "marker.drop=blue"), "legal are colours with commas"),
         (("af1", "marker.kind=leaf"), "queue af1: marker.rate is 0; legal is 64kbit"),
         (("af1", "ecn"), "ecn is no setting; legal are FIELD=VALUE"),
         (("af1", "ecn="), "ecn= is no setting"),
@@ -150,7 +223,7 @@ def test_what_set_refuses_touches_nothing(bench, words, match):  # noqa: F811
     status, said = bench.ctl(
         "set",
         words[0],
-        "burst=9KB" if words[0] == "port" else "EF=ef" if words[0] == "class" else "burst_bytes=9KB",
+        "EF=ef" if words[0] == "class" else "burst=9KB",
         *words[1:],
     )
     assert status == 2 and re.search(match, said), said
@@ -275,8 +348,7 @@ def test_bash_completes_commands_and_fields():
         return [line.split(",")[1] for line in run.stdout.splitlines()]
 
     assert {"show", "set", "stats", "watch", "dump", "apply", "export"} <= set(complete("vermilionctl "))
-    found = complete("vermilionctl set af1 curve.yellow.drops.m")
-    assert found == ["curve.yellow.drops.min=", "curve.yellow.drops.max="]
+    assert complete("vermilionctl set af1 yellow.m") == ["yellow.min=", "yellow.max="]
     script = ctl(DEVICE, "completion", "bash")[1]
     assert subprocess.run(["bash", "-n"], input=script, text=True).returncode == 0 and "complete -o" in script
 
@@ -287,8 +359,8 @@ def test_what_hardware_makes_of_settings_is_shown(bench):  # noqa: F811
     line = next(
         each for each in quantise.report(config.load(CONFIG)) if (each.queue, each.field) == ("af1", "average.weight")
     )
-    assert shown["hardware"]["weight"] == line.real and shown["settings"]["weight"] == "0.02"
-    assert shown["hardware"]["curve.green.drops.end"] == "50000"
+    assert shown["hardware"]["average.weight"] == line.real and shown["settings"]["average.weight"] == "0.02"
+    assert shown["hardware"]["green.end"] == "50000"
     whole = json.loads(bench.ctl("show", "--json")[1])
     assert whole["class"]["AF12"] == {"queue": "af1", "colour": "yellow"} and whole["capabilities"]["queues"] == 16
     for command in (("show",), ("show", "af3"), ("stats",)):

@@ -119,7 +119,7 @@ class Tools:
         self.ctl("fresh.show", "show", "--json")
         self.ctl("fresh.text", "show")
         self.ctl("fresh.dump", "dump")
-        self.ctl("fresh.set", "set", "0", "limit_bytes=50KB")
+        self.ctl("fresh.set", "set", "0", "limit=50KB")
         self.ctl("fresh.again", "show", "0", "--json")
 
     def applied(self, name):
@@ -148,11 +148,11 @@ class Tools:
             self.ctl("watch", "watch", "--count", "2", "--every", "0.05", "--json")
             self.ctl("clear", "stats", "--clear", "--json")
             self.ctl("cleared", "stats", "--json")
-            self.ctl("set", "set", "1", "curve.yellow.drops.min=12KB", "spacing=wait")
+            self.ctl("set", "set", "1", "yellow.min=12KB", "spacing=wait")
             self.ctl("set.port", "set", "port", "rate=90Mbit", "burst=20KB")
             self.ctl("set.class", "set", "class", "AF12=3,yellow", "no-ip=2")
-            self.ctl("wrong.field", "set", "1", "curve.yelow.drops.min=1")
-            self.ctl("wrong.value", "set", "1", "curve.yellow.drops.min=90KB")
+            self.ctl("wrong.field", "set", "1", "yelow.min=1")
+            self.ctl("wrong.value", "set", "1", "yellow.min=90KB")
             self.ctl("wrong.queue", "stats", "16")
             self.ctl("behind", "show", "--json")
             return harness
@@ -162,15 +162,15 @@ class Tools:
 
         def owned(device, control):
             self.ctl("tc.apply", "apply", self.files["default"])
-            self.ctl("tc.limit", "set", "0", "limit_bytes=50KB")
-            self.ctl("tc.weight", "set", "0", "weight=1/128")
+            self.ctl("tc.limit", "set", "0", "limit=50KB")
+            self.ctl("tc.weight", "set", "0", "average.weight=1/128")
             self.ctl("tc.show", "show", "--json")
 
         def told(device, control):
             self.ctl("told.apply", "apply", self.files["default"])
-            self.ctl("told.set", "set", "3", "limit_bytes=70KB")
-            self.ctl("told.same", "set", "3", "limit_bytes=70KB")
-            self.ctl("told.wrong", "set", "3", "curve.green.drops.min=90KB", "curve.green.drops.kind=red")
+            self.ctl("told.set", "set", "3", "limit=70KB")
+            self.ctl("told.same", "set", "3", "limit=70KB")
+            self.ctl("told.wrong", "set", "3", "green.min=90KB", "green.curve=red")
 
         return [first, second, third, traffic, freed, owned, told]
 
@@ -236,7 +236,7 @@ def test_a_card_that_nobody_has_set_is_shown_and_can_be_set(said):
     assert "not shaped" in done(said, "fresh.text")
     assert lane_of(done(said, "fresh.dump")) == dict.fromkeys(LANE, 0)
     assert done(said, "fresh.set") == ""
-    assert json.loads(done(said, "fresh.again"))["settings"]["limit_bytes"] == "50000"
+    assert json.loads(done(said, "fresh.again"))["settings"]["limit"] == "50000"
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -290,7 +290,7 @@ def test_set_changes_what_it_names_and_what_is_wrong_changes_nothing(said):
     before, behind = json.loads(done(said, "default.show")), json.loads(done(said, "behind"))
     assert done(said, "set") == done(said, "set.port") == done(said, "set.class") == ""
     fields = before["queues"]["1"]["settings"]
-    wanted = fields | {"curve.yellow.drops.min": "12000", "spacing": "wait"}
+    wanted = fields | {"yellow.min": "12000", "spacing": "wait"}
     assert behind["queues"]["1"]["settings"] == wanted != fields
     assert behind["port"] == {"rate": 90_000_000, "burst": 20_000} != before["port"]
     moved = {"AF12": {"queue": "3", "colour": "yellow"}, "frames without IP": {"queue": "2", "colour": "green"}}
@@ -298,7 +298,7 @@ def test_set_changes_what_it_names_and_what_is_wrong_changes_nothing(said):
     for number in set(before["queues"]) - {"1"}:
         assert behind["queues"][number]["settings"] == before["queues"][number]["settings"]
     assert said.tools["wrong.field"][0] == said.tools["wrong.value"][0] == said.tools["wrong.queue"][0] == 2
-    assert "did you mean curve.yellow.drops.min" in said.tools["wrong.field"][1]
+    assert "did you mean yellow.min" in said.tools["wrong.field"][1]
     assert "yellow.min is 90000; legal is 0 up to max" in said.tools["wrong.value"][1]
 
 
@@ -312,7 +312,7 @@ def test_what_tc_owns_is_refused_in_the_kernels_words_before_anything_is_written
     freed, shown = json.loads(done(said, "freed")), json.loads(done(said, "tc.show"))
     assert shown["port"] == freed["port"] and shown["port"]["rate"] == 0 and shown["class"] == freed["class"]
     (queue,) = shown["queues"].values()
-    assert queue["settings"]["weight"] == "0.0078125" and queue["settings"]["limit_bytes"] == "400000"
+    assert queue["settings"]["average.weight"] == "0.0078125" and queue["settings"]["limit"] == "400000"
 
 
 def told(said, word) -> list[int]:

@@ -148,7 +148,7 @@ def test_a_configuration_applied_reads_back_and_dumps_as_check_prints_it(kernel)
         assert dumped[f"queue {queue.index}"] == wanted[f"queue {queue.index}"]
     whole = json.loads(ctl("netlink:lane0", "show", "--json")[1])
     assert whole["lanes"] == 1 and whole["capabilities"]["version"] == "1.2"
-    assert whole["queues"]["1"]["settings"]["curve.yellow.drops.min"] == "10000"
+    assert whole["queues"]["1"]["settings"]["yellow.min"] == "10000"
 
 
 def test_a_configuration_leaves_nothing_of_the_one_before(kernel):
@@ -180,7 +180,7 @@ def test_a_lane_that_is_not_shaped_is_shown_and_set(kernel):
     status, said = ctl("netlink:lane0", "show")
     assert status == 0 and "Port: not shaped" in said
     kernel.told.clear()
-    assert ctl("netlink:lane0", "set", "0", "limit_bytes=50KB")[0] == 0
+    assert ctl("netlink:lane0", "set", "0", "limit=50KB")[0] == 0
     assert [name for name, _ in kernel.told if name.endswith("-set")] == ["queue-set"]
     parts = json.loads(ctl("netlink:lane0", "dump", "--json")[1])
     assert parts["lane"]["port_cost"] == 0 and parts["queue 0"]["shadow_limit_bytes"] == 50_000
@@ -189,13 +189,13 @@ def test_a_lane_that_is_not_shaped_is_shown_and_set(kernel):
 def test_set_tells_the_kernel_of_one_queue_alone(kernel):
     ctl("netlink:lane0", "apply", CONFIG)
     kernel.told.clear()
-    assert ctl("netlink:lane0", "set", "1", "curve.yellow.drops.min=12KB", "spacing=wait")[0] == 0
+    assert ctl("netlink:lane0", "set", "1", "yellow.min=12KB", "spacing=wait")[0] == 0
     told = [fields for name, fields in kernel.told if name == "queue-set"]
     assert told == [{"ifindex": 3, "queue": 1, "yellow": {"drops": {"min-th": 12_000}}, "spacing": C.VM_WAIT}]
     assert kernel.queues[1]["yellow"]["drops"]["min-th"] == 12_000 and kernel.queues[1]["spacing"] == C.VM_WAIT
     assert not [name for name, _ in kernel.told if name == "class-set"]
     kernel.told.clear()
-    status, said = ctl("netlink:lane0", "set", "1", "curve.yellow.drops.min=60KB")
+    status, said = ctl("netlink:lane0", "set", "1", "yellow.min=60KB")
     assert status == 2 and "yellow.min is 60000; legal is 0 up to max" in said
     assert not [name for name, _ in kernel.told if name.endswith("-set")]
 
@@ -231,7 +231,7 @@ def test_busy_is_the_callers_fault_where_tc_has_the_queue_and_the_cards_where_it
 ):
     kernel.owners[0] = owner
     failing(kernel, monkeypatch, 0, Busy("busy"))
-    assert ctl("netlink:lane0", "set", "0", "limit_bytes=50KB") == (status, "busy")
+    assert ctl("netlink:lane0", "set", "0", "limit=50KB") == (status, "busy")
 
 
 @pytest.mark.parametrize("code, kind", [(1, UserError), (22, UserError), (34, UserError), (95, UserError), (5, DeviceError), (12, DeviceError), (16, Busy), (19, DeviceError), (105, DeviceError), (110, DeviceError)])  # fmt: skip

@@ -43,7 +43,7 @@ def test_links_in_a_ring_are_refused(tmp_path):
     assert status in (1, 2) and "ring" in said and "\n" not in said
 
 
-@pytest.mark.parametrize("words", [("apply", MARKERS), ("set", "af1", "limit_bytes=90KB"), ("set", "class", "EF=af1")])
+@pytest.mark.parametrize("words", [("apply", MARKERS), ("set", "af1", "limit=90KB"), ("set", "class", "EF=af1")])
 def test_a_program_that_is_killed_amid_its_writes_leaves_a_record_that_claims_nothing(bench, state, words, monkeypatch):  # noqa: F811 # fmt: skip
     assert bench.ctl("apply", CONFIG)[0] == 0
     (path,) = state.glob("*.json")
@@ -106,7 +106,7 @@ def test_numbers_that_are_none_are_refused_in_a_sentence(bench, raw):  # noqa: F
     bench.ctl("apply", CONFIG)
     for words in (
         ("set", "--", "af1", f"priority={raw}"),
-        ("set", "--", "af1", f"marker.idle_ns={raw}x"),
+        ("set", "--", "af1", f"marker.idle={raw}x"),
         ("set", "--", "af1", f"remark.green={raw}"),
         ("set", "--", "port", f"rate={raw}x"),
         ("set", "--", "class", f"{raw}=af1"),
@@ -118,7 +118,7 @@ def test_numbers_that_are_none_are_refused_in_a_sentence(bench, raw):  # noqa: F
         status, said = bench.ctl(*words)
         assert status == 2 and ("legal" in said or "queues are 0" in said), (words[1:], said[:200])
         assert bench.bus.writes == []
-    for words in (("set", "port", f"rate={DIGITS}"), ("set", "port", f"burst={DIGITS}"), ("set", "af1", f"rate={DIGITS}"), ("set", "af1", f"limit_bytes={DIGITS}")):  # fmt: skip
+    for words in (("set", "port", f"rate={DIGITS}"), ("set", "port", f"burst={DIGITS}"), ("set", "af1", f"rate={DIGITS}"), ("set", "af1", f"limit={DIGITS}")):  # fmt: skip
         status, said = bench.ctl(*words)
         assert status == 2 and "legal are values of up to 100 characters" in said
 

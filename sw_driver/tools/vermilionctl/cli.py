@@ -10,7 +10,7 @@ import click
 from vermilion import units
 from vermilion.command_line import completion_script, printable_everywhere, version_option
 
-from . import counters, programming, registers, settings, show
+from . import counters, programming, registers, show, vocabulary
 from .errors import DeviceError, UserError
 from .session import opened
 
@@ -36,7 +36,7 @@ def print_json(found):
 
 def queue_fields(_context, parameter, incomplete):
     """For the shell: QUEUE's fields with their `=`."""
-    return [f"{name}=" for name in settings.PATHS if f"{name}=".startswith(incomplete)]
+    return [f"{name}=" for name in vocabulary.NAMES if f"{name}=".startswith(incomplete)]
 
 
 def as_pairs(words) -> list[tuple[str, str]]:
@@ -106,6 +106,7 @@ def set_command(where, what, fields):
     """Changes fields of a queue at once: set QUEUE FIELD=VALUE ...
 
     WHAT is a queue's name or number; or `port` (rate, burst), or `class` (DSCP=QUEUE,COLOUR; no-ip for frames without IP).
+    Fields have the configuration file's names: limit=50KB green.p=0.5 marker.rate=2Mbit.
     """
     pairs = as_pairs(fields)
     with where.session() as session:
@@ -117,6 +118,8 @@ def set_command(where, what, fields):
         else:
             wanted = programming.change_queue(held, what, pairs)
         session.write(wanted)
+    for hint in vocabulary.hints(pairs) if what not in ("port", "class") else ():
+        click.echo(f"vermilionctl: note: {hint}", err=True)
 
 
 def chosen_queues(session, queue):

@@ -13,7 +13,7 @@ from vermilion.driver_library import C, library
 from vermilion.fields import UserError
 from vermilion.settings import queue_settings
 
-from . import registers, settings
+from . import registers, settings, vocabulary
 from .record import Record
 
 CLASSES = registers.NO_IP + 1
@@ -138,11 +138,10 @@ def number_of(record: Record, queue: str) -> int:
 
 
 def change_queue(record: Record, queue: str, pairs: list[tuple[str, str]]) -> Record:
-    """`set QUEUE`: another record; `unit_packets` first, as thresholds are in its unit."""
+    """`set QUEUE`: another record."""
     wanted = clone(record)
     _, held = wanted.queues[number_of(record, queue)]
-    for name, raw in sorted(pairs, key=lambda pair: pair[0] != "unit_packets"):
-        settings.assign(held, name, raw)
+    vocabulary.change(held, pairs)
     return wanted
 
 
@@ -187,16 +186,16 @@ def change_classes(record: Record, pairs: list[tuple[str, str]]) -> Record:
 
 
 def real_values(record: Record, number: int) -> dict[str, str]:
-    """What the card makes of those settings that rounding moves, in their own units."""
+    """What the card makes of those settings that rounding moves, in their own units, by the file's names."""
     made, found = record.words(number), {}
     scaled = lambda x, offset=0: Fraction(x.mant, 2 ** (x.shift + offset))
-    found["weight"] = f"{float(scaled(made.weight[0], 8)):.6g}"
+    found["average.weight"] = f"{float(scaled(made.weight[0], 8)):.6g}"
     if made.cost.mant:
         found["rate"] = units.rate_text(float(8 * 10**9 / scaled(made.cost)))
     for c, colour in enumerate(settings.COLOURS):
-        for which, what in ((C.VM_DROPS, "drops"), (C.VM_MARKS, "marks")):
+        for which, where in ((C.VM_DROPS, colour), (C.VM_MARKS, f"{colour}.ecn")):
             curve = made.curve[c][which]
             if curve.on:
-                found[f"curve.{colour}.{what}.p"] = f"{curve.slope1 / 2**32:.6g}"
-                found[f"curve.{colour}.{what}.end"] = str(curve.end)
+                found[f"{where}.p"] = f"{curve.slope1 / 2**32:.6g}"
+                found[f"{where}.end"] = str(curve.end)
     return found

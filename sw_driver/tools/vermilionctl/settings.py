@@ -1,4 +1,4 @@
-"""A queue's settings by name, as `show` prints and `set` takes them: the members of `struct vm_queue` (sw_driver/lib/vm_profile.h).
+"""A queue's settings by the names of the members of `struct vm_queue` (sw_driver/lib/vm_profile.h), as records hold them.
 
     weight=0.002   average_kind=rio-c   curve.yellow.drops.min=30KB   marker.rate=2Mbit   remark.green=AF11
 
@@ -7,7 +7,6 @@ A curve's thresholds are in the unit of the queue's averages: packets (`60p`) wh
 """
 
 import ctypes
-import difflib
 import re
 from fractions import Fraction
 
@@ -133,7 +132,7 @@ def length(raw: str, name: str, packets: bool) -> int:
     value = units.amount(raw)
     wanted = "packet" if packets else "byte"
     if value.unit not in (None, wanted):
-        raise ValueError(f"legal are {wanted}s here" + ("" if of_curve(name) is None else ", as unit_packets says"))
+        raise ValueError(f"legal are {wanted}s here" + ("" if of_curve(name) is None else ", as average.unit says"))
     return value.value
 
 
@@ -172,13 +171,9 @@ def value_of(queue, name: str, raw: str):
     return bare
 
 
-def assign(queue, name: str, raw: str):
-    """Sets one member from a text; UserError with field, value and what is legal."""
-    if name not in PATHS:
-        near = difflib.get_close_matches(name, PATHS, 3, 0.6)
-        hint = f"did you mean {' or '.join(near)}?" if near else "all names: vermilionctl show QUEUE"
-        raise UserError(f"{name} is no field of a queue; {hint}")
-    path = PATHS[name]
+def assign(queue, name: str, raw: str, called: str | None = None):
+    """Sets one member from a text; UserError with field, as it was called, value and what is legal."""
+    path, called = PATHS[name], called or name
     try:
         short(raw)
         if path[0] == "remark":
@@ -190,12 +185,12 @@ def assign(queue, name: str, raw: str):
     except ValueError as error:
         reason = str(error)
         legal = reason[reason.index("legal") :] if "legal" in reason else reason
-        raise UserError(f"{name} is {raw}; {legal}") from None
+        raise UserError(f"{called} is {raw}; {legal}") from None
     at = holder(queue, path)
     if isinstance(value, int):
         most = 2 ** (8 * ctypes.sizeof(dict(type(at)._fields_)[path[-1]])) - 1
         if value > most:
-            raise UserError(f"{name} is {raw}; legal is 0 to {most}")
+            raise UserError(f"{called} is {raw}; legal is 0 to {most}")
     setattr(at, path[-1], value)
 
 

@@ -2,7 +2,7 @@
 
 from vermilion import units
 
-from . import programming, registers, settings
+from . import programming, registers, settings, vocabulary
 from .counters import table
 
 SERVED = "strict, priority {}", "round robin, {} B"
@@ -26,7 +26,7 @@ def overview(session, held) -> dict:
 
 def queue(held, number: int) -> dict:
     name, made = held.queues[number]
-    return {"name": name, "settings": settings.as_dict(made), "hardware": programming.real_values(held, number)}
+    return {"name": name, "settings": vocabulary.as_dict(made), "hardware": programming.real_values(held, number)}
 
 
 def curve(made, colour: str) -> str:
@@ -80,7 +80,7 @@ def print_queue(screen, held, number: int):
     name, made = held.queues[number]
     real = programming.real_values(held, number)
     fields = table(f"Queue {number}, {name}", ["field", "value", "in hardware"], [])
-    for field, text in settings.as_dict(made).items():
+    for field, text in vocabulary.as_dict(made).items():
         if field.startswith("marker.") and field != "marker.kind" and not made.marker.kind:
             continue
         shown = real.get(field, "")
