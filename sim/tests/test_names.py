@@ -1,7 +1,10 @@
 """Names of queues are text: no name is markup, mathematics or HTML, and every legal one can be printed and drawn."""
 
 import json
+import os
 import random
+import re
+import subprocess
 import sys
 from html import escape
 
@@ -92,6 +95,19 @@ def test_curves(file, tmp_path, monkeypatch, capfd):
         status, out, err = command(monkeypatch, capfd, "curves", file, "-o", tmp_path / f"names.{kind}")
         assert (status, out) == (0, f"wrote {tmp_path / f'names.{kind}'}\n")
         assert err.count("\n") == len(few.queue) and err.count("vermilion: note: ") == len(few.queue)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_encodings(file, tmp_path, encoding):
+    """What the terminal's encoding lacks is printed as an escape, in names of queues and of files."""
+    words = [sys.executable, "-m", "vermilion"]
+    environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONPATH": os.pathsep.join(sys.path)}
+    run = lambda *more: subprocess.run([*words, *more], capture_output=True, cwd=tmp_path, env=environment)
+    done = run("check", file, "--queues", "128")
+    assert done.returncode == 0 and b"Traceback" not in done.stderr
+    assert ("\U0001f680\U0001f680".encode(encoding, "backslashreplace")) in done.stdout
+    done = run("check", "\udcff.toml")
+    assert done.returncode == 2 and re.match(rb"vermilion: (\\udcff|\?)\.toml: cannot be read", done.stderr)
 
 
 def test_tables(file, capfd):
