@@ -13,12 +13,19 @@ from .settings import Experiment
 PUBLISHED = build.ROOT / "docs" / "results"
 HEAD = """# The papers' experiments
 
-`./vermilion experiment NAME --publish` makes this page. [experiments.md](../experiments.md) explains the classes of rows, what is known of each experiment, and how to change one. The files in
-[sim/experiments/settings](../../sim/experiments/settings) hold rows, bounds and seeds. The seeds were fixed before the first run with them; no earlier page used them. Each file also names the settings that were chosen after a run was seen.
+`./vermilion experiment NAME --publish` makes this page. [experiments.md](../experiments.md) explains the classes of rows and how to change an experiment.
+[What earlier seeds showed](earlier-seeds.md) explains why rows lie where they do. The files in [sim/experiments/settings](../../sim/experiments/settings) hold
+rows, bounds and seeds. The seeds were fixed before the first run with them; no earlier page used them. Each file also names the settings that were chosen after a
+run was seen.
 
-Ours is the mean over n seeds. A comparison is paired by seed: its effect is the mean ratio (x, a geometric mean) or the mean difference (with a sign), and the interval holds the effect with 95 % confidence (Student's t).
-Where there is no effect the interval is that of ours. A row that must hold is held if the whole interval is on the right side of the bound. `open` means that the interval contains the bound, `contrary` that all of it is on the wrong side.
-Intervals are not corrected for the number of rows: of 40 comparisons without an effect, about two are not `open`.
+Ours is the mean over n seeds. A comparison is paired by seed: its effect is the mean ratio (x, a geometric mean) or the mean difference (with a sign). The interval
+holds the effect with 95 % confidence (Student's t). Where there is no effect the interval is that of ours. A row that must hold is held if the whole interval is on
+the right side of the bound. `open` means that the interval contains the bound, `contrary` that all of it is on the wrong side. Intervals are not corrected for the
+number of rows: of 40 comparisons without an effect, about two are not `open`.
+
+**What changed in November 2026**: the average of an idle queue keeps the remainder of each idle time, and the arriving packet takes a step
+([decision 16](../decisions/0016-ageing-keeps-its-remainder.md), [its effect on P2 and P3](ageing.md)). All seeds are new. Rows are judged by paired intervals, not
+by counts of seeds. P1 and P3 have 24 seeds in place of 8.
 """
 
 
