@@ -80,18 +80,36 @@ def test_a_meters_second_bucket_counts():
     assert {"srTCM: colours not the RFC's", "trTCM: colours not the RFC's"} <= dirty
 
 
-def test_an_average_that_freezes_is_found(monkeypatch):
-    """The model as it was before it kept each spell's remainder: after a silence it drops all packets for ever."""
+@pytest.fixture(scope="module")
+def frozen():
+    """The model as it was before it kept the remainder of each idle spell."""
     made = build.BUILD / "oracle-lane-frozen"
     sources = [lanes.HERE / "lane.cpp", *build.files("sim/model", "*.cpp")]
     words = ["g++", "-std=gnu++20", "-O1", "-DVERMILION_AGEING=0", *sources, "-o", made]
     with build.locked():
         key = build.digest([*sources, *build.files("sim/model", "*.h")], *words)
         build.step(made, key, build.quiet, "", lambda: build.run(words, build.BUILD / "oracle-lane-frozen.log"))
-    monkeypatch.setattr(lanes, "program", lambda: made)
-    rows = floyd.silences(1500, None, lambda _: None)
-    assert [row.held for row in rows] == [False, False]
-    assert rows[0].worst == 1500
+    return made
+
+
+def freezes(of):
+    """Whether one idle spell between two packets is less than 2^-10 halvings, so that it takes nothing away alone."""
+    return (
+        of.gap_ns * floyd.silence_lane(of).exact[1] < floyd.Average.LATE
+    )  # a packet departs when its transmission begins
+
+
+@pytest.mark.parametrize("of", floyd.SILENCES, ids=lambda of: of.name)
+def test_an_average_that_freezes_is_found(frozen, monkeypatch, of):
+    """Its average leaves the tolerance after each silence. Where it freezes, it drops every packet."""
+    monkeypatch.setattr(lanes, "program", lambda: frozen)
+    lost, difference = floyd.silence(of, 1500)
+    assert difference > 1 and (lost == 1500) == freezes(of), (lost, difference)
+
+
+def test_five_of_seven_silences_freeze_the_average():
+    """As the page says."""
+    assert [freezes(of) for of in floyd.SILENCES].count(True) == 5 and len(floyd.SILENCES) == 7
 
 
 @pytest.mark.parametrize("spacing", ["geometric", "uniform", "wait"])
