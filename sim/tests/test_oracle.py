@@ -120,13 +120,78 @@ def test_exact_gaps_have_the_mean_of_the_effective_rate(spacing, p):
     assert mean == pytest.approx(float(1 / quantise.effective(spacing, Fraction(str(p)))), rel=1e-9)
 
 
-def test_ns2s_rules_alone_explain_its_losses():
-    """With none of them, and without a drop, both sets of rules are one."""
-    table = ns2.TABLES[0]
-    quiet = [(ns, colour) for ns, colour in ns2.packets(table, 1, 1.0)][:40]
-    service = ns2.SERVICE_NS / 100  # no queue, so no drop
-    lost = [dsred.simulate(quiet, list(table.curves), True, rules, 1, service, 8e5).lost for rules in ((), dsred.RULES)]
-    assert lost == [[0, 0], [0, 0]]
+def averages(arrivals, rule, shared=False, drop_from=0.001):
+    """The sum of the averages that these packets meet in dsred.py, by the lane's rules or with one of ns-2's; weight 0.002.
+
+    Arrivals are (time, colour). A packet is sent in 10 and an idle packet is 10, too. From `drop_from` on all packets are dropped.
+    """
+    curve = dsred.Curve(drop_from, drop_from, 1.0)
+    return sum(dsred.simulate(arrivals, [curve, curve], shared, rule, 1, 10, 10).averages)
+
+
+# Green packets at 0, 1 and 2: the first is sent at once, the second waits until 10. The third meets it: average 0.002, so it is dropped.
+# The queue is empty from 10 on.
+FIRST = [(0, 0), (1, 0), (2, 0)]
+
+
+def test_rule_integer_truncates_idle_packets():
+    """A packet at 19 ends an idle time of m = 0.9 packets: 0.998^(m + 1) by the lane, 0.998^(0 + 1) in ns-2."""
+    arrivals = [*FIRST, (19, 0)]
+    assert averages(arrivals, ()) == pytest.approx(0.002 + 0.002 * 0.998**1.9, rel=1e-12)
+    assert averages(arrivals, ("integer",)) == pytest.approx(0.002 + 0.002 * 0.998, rel=1e-12)
+
+
+def test_rule_spell_counts_an_idle_time_again_after_a_drop():
+    """Packets at 20 and 30 are dropped at the empty queue. Both: 0.998^(1 + 1) at 20. At 30 m is 1 by the lane, and 2, from 10, in ns-2."""
+    arrivals = [*FIRST, (20, 0), (30, 0)]
+    once = 0.002 + 0.002 * 0.998**2
+    assert averages(arrivals, ()) == pytest.approx(once + 0.002 * 0.998 ** (2 + 2), rel=1e-12)
+    assert averages(arrivals, ("spell",)) == pytest.approx(once + 0.002 * 0.998 ** (2 + 3), rel=1e-12)
+
+
+def test_rule_colour_takes_a_queue_for_idle_when_one_colour_has_left():
+    """WRED, without a drop: a yellow packet at 2 waits behind the green one, which leaves at 10. At 15 the queue holds 1 packet. By the lane it was
+    never empty: 0.998 avg + 0.002. In ns-2 it is idle from 10 on, m = 0.5."""
+    arrivals = [(0, 0), (1, 0), (2, 1), (15, 1)]
+    assert averages(arrivals, (), True, 1) == pytest.approx(0.002 + 0.002 * 0.998 + 0.002, rel=1e-12)
+    assert averages(arrivals, ("colour",), True, 1) == pytest.approx(0.002 + 0.002 * 0.998**1.5 + 0.002, rel=1e-12)
+
+
+class Always:
+    """A random source whose numbers are all the same."""
+
+    def __init__(self, number):
+        self.random = lambda: number
+
+
+def dropped(spacing, ps):
+    return [number for number, p in enumerate(ps, 1) if spacing.drop(p)]
+
+
+def test_rule_drops_counts_otherwise():
+    """p = 0.2, each random number 0.45. The lane's sum 0.2, 0.4, 0.6 passes 0.45 at the third packet, and so after each drop.
+
+    ns-2 compares with 0.2 / (1 - count 0.2): 0.2, 0.25, 0.33, 0.5, so it drops the fourth. After a drop it begins with count 1: 0.25, 0.33, 0.5.
+    """
+    assert dropped(dsred.LaneDrops(Always(0.45)), [0.2] * 10) == [3, 6, 9]
+    assert dropped(dsred.Ns2Drops(Always(0.45)), [0.2] * 10) == [4, 7, 10]
+
+
+def test_rule_drops_never_drops_where_the_quotient_is_negative():
+    """Each random number 0.95. ns-2 has count 3 when p comes to 0.4: 0.4 / (1 - 1.2) is negative. The lane's sum is 0.3 + 0.4 + 0.4 then."""
+    ps = [0.1, 0.1, 0.1, 0.4, 0.4]
+    assert dropped(dsred.LaneDrops(Always(0.95)), ps) == [5]
+    assert dropped(dsred.Ns2Drops(Always(0.95)), ps) == []
+
+
+def test_rules_of_drops_are_those_of_the_simulation(monkeypatch):
+    """The third packet meets 0.002, between `min` and `max`, and a probability below 10^-9. ns-2's rule is made to drop there, and drops it."""
+    monkeypatch.setattr(dsred.Ns2Drops, "drop", lambda self, p: p > 0)
+    lost = [
+        dsred.simulate(FIRST, [dsred.Curve(0.001, 0.1, 1e-9)] * 2, False, rule, 1, 10, 10).lost
+        for rule in ((), ("drops",))
+    ]
+    assert lost == [[0, 0], [1, 0]]
 
 
 # Wlog and Scell_log that Debian's tc 6.1 sends for `min 5000 max 15000 avpkt 1000 bandwidth 10mbit` and bursts from 8 to 55.
