@@ -8,6 +8,7 @@ import sys
 from fractions import Fraction
 
 import pytest
+from scipy import stats
 from vermilion import build, guest, quantise
 from vermilion.oracle import command, dpdk, dsred, floyd, lanes, linux, ns2
 
@@ -77,7 +78,7 @@ def test_a_meters_second_bucket_counts():
         record["queues"][0]["marker"]["cost"][1][0] += 1
 
     dirty = out(dpdk.run_meter(quick=True, fault=fault))
-    assert {"srTCM: colours not the RFC's", "trTCM: colours not the RFC's"} <= dirty
+    assert {"srTCM: colours other than the RFC's", "trTCM: colours other than the RFC's"} <= dirty
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +158,27 @@ def test_rule_colour_takes_a_queue_for_idle_when_one_colour_has_left():
     assert averages(arrivals, ("colour",), True, 1) == pytest.approx(0.002 + 0.002 * 0.998**1.5 + 0.002, rel=1e-12)
 
 
+def test_differences_are_those_of_welch():
+    """scipy's t and degrees of freedom. The critical value is for both sides of the distribution, and for each of the figures."""
+    a, b = [1.0, 2.0, 4.0, 3.5], [2.0, 5.0, 9.0]
+    found, scipys = ns2.difference((1, a), (-1, b)), stats.ttest_ind(a, b, equal_var=False)
+    assert (found.total / found.error, found.freedom) == pytest.approx((scipys.statistic, scipys.df))
+    critical = stats.t.isf(1 / (2 * ns2.CHANCE * 12), scipys.df)
+    assert found.share(12) == pytest.approx(abs(scipys.statistic) / critical)
+    assert found.share(12, slack=10) == 0
+
+
+def test_figures_that_do_not_vary_have_to_be_equal():
+    same, other = [0.0] * 8, [0.01] * 8
+    assert ns2.difference((1, same), (-1, same)).share(12) == 0
+    assert ns2.difference((1, same), (-1, other)).share(12) == math.inf
+    case = ns2.Case("x", "", *([[0, 88 + seed, 7 + seed, 45 + seed] for seed in range(8)] for _ in range(4)))
+    rows = ns2.rows([case], 8)
+    assert all(row.held for row in rows) and all("1 figures do not vary" in row.reason for row in rows[:3])
+    case.model = [[0.01, *rest] for _, *rest in case.model]
+    assert [row.held for row in ns2.rows([case], 8)[:3]] == [False, True, False]
+
+
 class Always:
     """A random source whose numbers are all the same."""
 
@@ -204,17 +226,55 @@ def test_idle_cells_are_those_of_tc(wlog, cell):
     assert lanes.feed([made, 5000, 15000, wlog, 1, 1000, 10**7, 1, "table"], "").split() == [str(cell)]
 
 
+HELD = {each["name"]: each for each in json.loads(command.PAGE.with_suffix(".json").read_text())}
+
+
 def test_the_page_is_of_the_figures_and_all_are_within_tolerance():
-    held = json.loads(command.PAGE.with_suffix(".json").read_text())
+    held = list(HELD.values())
     assert command.PAGE.read_text() == command.page(held)
     assert [each["name"] for each in held] == NAMES and all(each["held"] for each in held)
     assert command.verdict(held) == f"{len(NAMES)} of {len(NAMES)} oracles within tolerance"
 
 
-def test_the_drivers_page_has_the_figures_of_linux():
-    told = next(
-        each["told"] for each in json.loads(command.PAGE.with_suffix(".json").read_text()) if each["name"] == linux.NAME
+def table(name, number):
+    """A table of an oracle by row: {first cells: {column: cell}}; two figures of a cell are a list."""
+    of = HELD[name]["tables"][number]
+    figures = lambda cell: [float(part) for part in cell.split(" / ")] if cell else []
+    return {
+        tuple(row[: of["texts"]]): dict(zip(of["head"][of["texts"] :], map(figures, row[of["texts"] :])))
+        for row in of["rows"]
+    }
+
+
+def test_what_the_page_says_of_ns2_is_of_the_figures():
+    """1.1 points in table 2, 1.8 to 2.2 in tables 3 and 4; of the rules in table 2, `spell` and WRED's `colour`."""
+    less = {}
+    for (case, figure), row in table(ns2.NAME, 0).items():
+        if "lost" in figure:
+            less.setdefault(case[:7], []).append(row["lane"][1] - row["ns-2"][1])
+    assert [round(each, 1) for each in less["table 2"]] == [1.1, 1.1]
+    both = less["table 3"] + less["table 4"]
+    assert [round(min(both), 1), round(max(both), 1)] == [1.8, 2.2]
+    rules = {rule: row for (rule,), row in table(ns2.NAME, 1).items()}
+    less = lambda rule, scheme: round(rules["none: the lane's"][scheme][1] - rules[rule][scheme][1], 2)
+    assert all(1.0 <= less("`spell`", scheme) < 1.1 for scheme in ns2.SCHEMES)
+    assert less("`colour`", "WRED") == 0.95 and abs(less("`colour`", "RIO-C")) < 0.05
+    assert less("all four: ns-2's", "WRED") < less("`spell`", "WRED") + less("`colour`", "WRED") - 0.5
+    assert (
+        "1.1 points in table 2, 1.8 to 2.2 in tables 3 and 4" in command.HEAD and "by 1.0 to 1.1 points" in command.HEAD
     )
+    assert "`colour` alone lowers it by 0.95 points" in command.HEAD
+
+
+def test_what_the_page_says_of_dpdk_is_of_the_figures():
+    shares = [float(value.split("%")[0]) for value in HELD["dpdk-meter"]["told"].values()]
+    assert [round(share, 1) for share in shares] == [0.8, 2.8]
+    longer = [re.fullmatch(r"lane (\S+), DPDK (\S+)", value).groups() for value in HELD["dpdk-red"]["told"].values()]
+    assert sorted(round(100 * (float(theirs) / float(ours) - 1)) for ours, theirs in longer) == [6, 13]
+    assert "0.8 % (srTCM) or 2.8 % (trTCM)" in command.HEAD and "6 to 13 % longer" in command.HEAD
+
+
+def test_the_drivers_page_has_the_figures_of_linux():
     page = (build.ROOT / "docs" / "driver.md").read_text()
     names = {
         "1000 ms": "1 s",
@@ -222,9 +282,10 @@ def test_the_drivers_page_has_the_figures_of_linux():
         "250,000 ns at 10Mbit": "250 us, at 10 Mbit/s",
         "260 ns at 10Gbit": "260 ns, at 10 Gbit/s",
     }
+    told = HELD[linux.NAME]["told"]
     for what, figures in told.items():
         case = re.search(r"after (.*) idle$|60 B each (.*)$", what)
-        case = case[1] or case[2]
+        case = next(filter(None, case.groups()))
         ours, theirs = re.fullmatch(r"lane (\S+), Linux (\S+)", figures).groups()
         cells = " | ".join(f"{int(x):,}" if x.isdigit() else x for x in (ours, theirs))
         assert f"{names.get(case, case)} | {cells} |" in page, what
@@ -234,8 +295,8 @@ def test_the_drivers_page_has_the_figures_of_linux():
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["nobody"], f"oracle nobody: is no oracle; legal are {', '.join(NAMES)}"),
-        (["--publish", "--quick"], "--publish takes every oracle, in its whole form and without a fault"),
+        (["nobody"], f"oracle nobody: unknown oracle; choose from {', '.join(NAMES)}"),
+        (["--publish", "--quick"], "--publish needs a full run of all oracles: no NAMES, no --quick, no --fault"),
     ],
 )
 def test_bad_words_are_refused(words, said):
@@ -250,11 +311,12 @@ def test_a_fault_that_nobody_finds_ends_with_status_1(monkeypatch):
     blind = command.Oracle("blind", lambda quick, fault, note: floyd.Finding("floyd", "x", [ROW]), None, "")
     monkeypatch.setitem(command.ORACLES, "floyd", blind)
     done = CliRunner().invoke(command.oracle, ["floyd", "--fault"])
-    assert isinstance(done.exception, build.BuildError) and "fault is not found by floyd" in str(done.exception)
+    assert isinstance(done.exception, build.BuildError) and "fault not detected by floyd" in str(done.exception)
     wrong = command.Oracle("wrong", lambda quick, fault, note: floyd.Finding("floyd", "x", [OUT]), None, "")
     monkeypatch.setitem(command.ORACLES, "floyd", wrong)
     done = CliRunner().invoke(command.oracle, ["floyd"])
-    assert isinstance(done.exception, build.BuildError) and "0 of 1 oracles within tolerance" in done.output
+    assert isinstance(done.exception, build.BuildError) and str(done.exception) == "out of tolerance: floyd"
+    assert "0 of 1 oracles within tolerance" in done.output
 
 
 ROW = floyd.Row("x", 0.5, 1, "packets", 1, "x", "x")

@@ -115,14 +115,22 @@ def run_meter(quick: bool = False, fault=None, note=lambda _: None) -> Finding:
         seen = meter(made, kind, cases, count, fault, note)
         reason = "a byte's time is exact at these rates"
         found.rows.append(
-            Row(f"{name}: colours not the RFC's", seen.not_rfc, 0, "packets", seen.packets, reason, "none")
+            Row(f"{name}: colours other than the RFC's", seen.not_rfc, 0, "packets", seen.packets, reason, "none")
         )
         reason = f"DPDK may lack one quantum ({seen.quantum} B) and a byte"
         whose = f"DPDK: tokens in quanta, {seen.explained:,} packets"
-        row = Row(f"{name}: colours not DPDK's, same tokens", seen.far, 0, "packets", seen.packets, reason, whose)
+        row = Row(
+            f"{name}: colours other than DPDK's, both given the RFC's tokens",
+            seen.far,
+            0,
+            "packets",
+            seen.packets,
+            reason,
+            whose,
+        )
         found.rows.append(row)
         share = f"{seen.apart / seen.packets:.3%} of {seen.packets:,} packets"
-        found.told.append((f"{name}: colours not DPDK's where it keeps its own tokens", share))
+        found.told.append((f"{name}: colours other than DPDK's, each with its own tokens", share))
     return found
 
 
@@ -199,7 +207,7 @@ def red_spells(made: Path, fault, note) -> Row:
 
 
 def red_gaps(made: Path, count: int, fault, note) -> tuple[Row, list]:
-    """DPDK's p_a = p / (2 - count p) is Floyd's with p / 2: the lane has half the probability here."""
+    """DPDK's p_a = p / (2 - count p) is that of Floyd 1993 with p / 2: the lane has half the probability here."""
     worst, drops, told = 0.0, 0, []
     for inverse in (10, 25):
         note(f"gaps between drops at 1/{inverse}")
@@ -216,8 +224,9 @@ def red_gaps(made: Path, count: int, fault, note) -> tuple[Row, list]:
         theirs = gaps("fresh")
         worst = max(worst, linux.two_samples(ours, theirs))
         drops += len(ours) + len(theirs)
-        means = ", ".join(f"{name} {fmean(each):.1f}" for name, each in (("lane", ours), ("DPDK", gaps("kept"))))
-        told.append((f"mean gap at p = {0.5 / inverse:g}, DPDK with one random number a gap", means))
+        means = ", ".join(f"{side} {fmean(each):.1f}" for side, each in (("lane", ours), ("DPDK", gaps("kept"))))
+        name = f"mean gap, uniform, lane at p = {0.25 / inverse:g}, DPDK at p = {0.5 / inverse:g} with one random number per gap"
+        told.append((name, means))
     reason = "1 in 1,000 by chance (Kolmogorov, Smirnov); seeds fixed"
     whose = "DPDK: p halved, one draw of 22 bits a gap; here a new one of 32"
     return Row("gaps between early drops", worst, floyd.KS, "sqrt(n) D", drops, reason, whose), told

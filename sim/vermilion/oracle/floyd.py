@@ -79,7 +79,7 @@ def survival(spacing: str, p: float, k: int) -> float:
 
 
 def follow(lane: lanes.Lane, decisions: list[lanes.Decision], held: bool) -> float:
-    """The worst difference of an average, of its tolerance. `held`: with the numbers of the hardware record; else with those asked for.
+    """The worst difference of an average, of its tolerance. `held`: with the effective numbers of the hardware record; else with the requested ones.
 
     The exact average takes backlogs and departures as the model reports them. It has no look-ahead, so decisions have to be 6 cycles apart.
     """
@@ -154,7 +154,7 @@ def random_case(number: int, fault=None) -> tuple[lanes.Lane, list, dict]:
 
 
 def curve_error(decisions, curve: dict) -> float:
-    """The worst difference of a probability at the model's own average, of the height of its segment."""
+    """The worst difference of a probability at the model's own average, of its segment's height."""
     worst, gentle = 0.0, curve["curve"] == "gentle"
     for d in decisions:
         want = probability(d.avg, curve["low"], curve["high"], curve["p"], gentle)
@@ -250,10 +250,16 @@ def sequences(cases: int, count: int, fault, note) -> list[Row]:
     total = cases * count
     return [
         Row(
-            "average, numbers as held", worst["held"], 1, "of tolerance", total, "rounding, average.h", "ours: rounding"
+            "average, effective (quantised) weight",
+            worst["held"],
+            1,
+            "of tolerance",
+            total,
+            "rounding, average.h",
+            "ours: rounding",
         ),
         Row(
-            "average, numbers as asked",
+            "average, requested weight",
             worst["asked"],
             1,
             "of tolerance",
@@ -265,7 +271,7 @@ def sequences(cases: int, count: int, fault, note) -> list[Row]:
             "probability at that average",
             worst["curve"],
             SLOPE_ERROR + 2**-22,
-            "of segment",
+            "of segment height",
             total,
             "slope 2^-17, position 2^-24",
             "ours: slope rounded down",

@@ -152,7 +152,7 @@ def explained(made: Path, count: int, fault, note) -> tuple[Row, list]:
 
 
 def gaps(made: Path, count: int, fault, note) -> Row:
-    """ns-3 counts the first packet after a drop as 1, Floyd as 0: its distribution is off by p / (1 - p)."""
+    """ns-3 counts the first packet after a drop as 1, Floyd 1993's distribution (section 7) as 0: ns-3's is off by p / (1 - p)."""
     worst, drops = 0.0, 0
     for spacing in ("uniform", "wait"):
         for p in (0.01, 0.03):
