@@ -229,6 +229,20 @@ def test_idle_cells_are_those_of_tc(wlog, cell):
 HELD = {each["name"]: each for each in json.loads(command.PAGE.with_suffix(".json").read_text())}
 
 
+def test_the_drivers_page_says_when_tcs_table_halves():
+    """Once from 0.26 s to 13 s of idle time, at 10 Mbit/s with avpkt 1000 and weight 1/512. Scell_log is 19: linear to a half at 2^18 us, the second halving
+    is in entry 25."""
+    try:
+        made, _ = linux.program()
+    except guest.Unavailable as error:
+        pytest.skip(str(error))
+    red = linux.Red(10**7, 5000, 15_000, 0.1, 9)
+    left = lambda us: linux.spell(red, made, us * 1000, 10**7)[1]
+    assert left(2**18 - 1000) > 0.501 and left(25 * 2**19) == pytest.approx(0.25, rel=1e-4)
+    assert [left(us) for us in (2**18, 10**6, 25 * 2**19 - 1)] == [pytest.approx(0.5, rel=1e-4)] * 3
+    assert "once for any idle time from 0.26 s to 13 s" in (build.ROOT / "docs" / "driver.md").read_text()
+
+
 def test_the_page_is_of_the_figures_and_all_are_within_tolerance():
     held = list(HELD.values())
     assert command.PAGE.read_text() == command.page(held)
@@ -284,12 +298,30 @@ def test_the_drivers_page_has_the_figures_of_linux():
     }
     told = HELD[linux.NAME]["told"]
     for what, figures in told.items():
-        case = re.search(r"after (.*) idle$|60 B each (.*)$", what)
+        case = re.search(r"after (.*) idle$|60 B each (.*)$|at p = (\S+), lane with geometric", what)
         case = next(filter(None, case.groups()))
         ours, theirs = re.fullmatch(r"lane (\S+), Linux (\S+)", figures).groups()
         cells = " | ".join(f"{int(x):,}" if x.isdigit() else x for x in (ours, theirs))
         assert f"{names.get(case, case)} | {cells} |" in page, what
-    assert len(told) == 7
+    assert len(told) == 9
+
+
+def test_the_drivers_page_has_the_bound_and_the_worst_of_a_busy_queue():
+    """Weights are down to 2^-11, so Linux's 1 B and the lane's 2^-16 / w allow 1.03 B."""
+    row = HELD[linux.NAME]["rows"][0]
+    page = (build.ROOT / "docs" / "driver.md").read_text()
+    assert row["what"] == "average, busy queue" and row["worst"] * (1 + 2**-16 * 2**11) < 0.7
+    assert "by less than 0.7 bytes" in page and "allow 1.03 bytes" in page
+
+
+@pytest.mark.parametrize("p", [Fraction(2, 100), Fraction(1, 10)])
+def test_linux_drops_at_the_effective_rate_of_uniform_gaps(p):
+    """1.96 p at p = 0.02. The lane's default, geometric, drops at p."""
+    pair = next(value for what, value in HELD[linux.NAME]["told"].items() if f"at p = {float(p)}, lane" in what)
+    ours, theirs = map(float, re.fullmatch(r"lane (\S+), Linux (\S+)", pair).groups())
+    for mean, spacing in ((ours, "geometric"), (theirs, "uniform")):
+        assert mean * quantise.effective(spacing, p) == pytest.approx(1, abs=0.04), (spacing, mean)
+    assert quantise.effective("uniform", Fraction(2, 100)) / Fraction(2, 100) == pytest.approx(1.96, abs=0.005)
 
 
 @pytest.mark.parametrize(

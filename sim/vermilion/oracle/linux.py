@@ -193,6 +193,10 @@ def told(made: Path, count: int) -> list[tuple[str, str]]:
         number = lambda averages: next((str(i) for i, avg in enumerate(averages) if avg < red.low), "never")
         pair = number(d.avg for d in decisions), number(avg for avg, _ in theirs)
         out.append((f"packets until the average is below min: {of.name}", f"lane {pair[0]}, Linux {pair[1]}"))
+    for p in (0.02, 0.1):
+        ours, theirs = drawn(made, p, count, "geometric")
+        pair = f"lane {fmean(ours):.1f}, Linux {fmean(theirs):.1f}"
+        out.append((f"mean gap between drops at p = {p}, lane with geometric spacing (the driver's default)", pair))
     return out
 
 
