@@ -74,7 +74,17 @@ def test_differences_are_paired_by_seed():
     assert less["old"]["low"] < -3 < less["old"]["high"] < -2.7  # the seeds' own spread is not in it
     cells = ageing.cells(made[0])
     assert cells[0] == "Table 2, yellow loss, rio, %" and cells[1:4] == ["92", "91.17", "89"]
-    assert cells[4].startswith("-3 (-3.2") and cells[-2:] == ["87.75", "87.53"]
+    assert cells[4].startswith("-3 (-3.2") and cells[-2:] == ["87.78", "87.53"]
+
+
+def test_figures_of_ns2_are_those_of_its_oracle():
+    """The means of yellow's loss in table 2."""
+    found = json.loads((build.ROOT / "docs" / "results" / "oracles.json").read_text())
+    means = next(each for each in found if each["name"] == "ns2-dsred")["tables"][0]
+    column = means["head"].index("ns-2")
+    lost = {row[0]: float(row[column].split(" / ")[1]) for row in means["rows"] if "lost" in row[1]}
+    told = [row.ns2 for row in OF.row if row.ns2]
+    assert told == [{"rio": lost["table 2, RIO-C"], "wred": lost["table 2, WRED"]}]
 
 
 def test_a_model_that_does_not_read_the_definition_is_told():
