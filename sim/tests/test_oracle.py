@@ -65,7 +65,7 @@ def test_floyd_finds_other_faults_in_their_row(fault, row):
 
 
 def test_packets_that_come_one_by_one_look_at_the_last_average():
-    """Floyd's average is the look-ahead with n = 1, sim/model/average.h."""
+    """The step of Floyd 1993 is the look-ahead with n = 1, sim/model/average.h."""
     lane, (rate, load, burst), _ = floyd.random_case(0)
     decisions = lane.decisions(lanes.random_packets("look ahead", 500, rate, load, burst=burst))
     assert {d.look_ahead for d in decisions} == {1}

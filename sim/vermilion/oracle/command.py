@@ -144,8 +144,8 @@ The model's register values come from a configuration file, through the same qua
   `sim/tests/test_oracle.py` runs both commands with fewer cases.
 * Seeds are fixed. This project stores nothing of the other implementations. An oracle fetches them when it first runs: Debian's `linux-source-6.1`, `libdpdk-dev` and `ns2`, PyPI's `ns3`.
 
-We call the idle decay of Floyd and Jacobson's paper of 1993, `(1-w)^m` after m idle packet times, *Floyd 1993*. ns-2 adds one factor `(1-w)` for the arriving packet: *ns-2's step*.
-Model and RTL have ns-2's step ([decision 16](../decisions/0016-ageing-keeps-its-remainder.md)).
+*Floyd 1993* is the paper on RED by Floyd and Jacobson ([papers](../words.md#papers)). There an average decays by `(1-w)^m` after m idle packet times. *ns-2's step* is one factor `(1-w)` more, for the arriving packet.
+Model and RTL have that step ([decision 16](../decisions/0016-ageing-keeps-its-remainder.md)).
 
 An earlier model discarded the remainder of each idle spell. It fails the oracle `floyd`: its average leaves the tolerance after each of the seven silences.
 After five of them the idle spells are below 2^-10 halvings, and it drops every packet. `sim/tests/test_oracle.py` still builds that model and checks both.
