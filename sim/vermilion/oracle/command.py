@@ -158,8 +158,8 @@ After five of them the idle spells are below 2^-10 halvings, and it drops every 
 * **DPDK**: the model's srTCM and trTCM colour every packet as RFC 2697 and RFC 2698 do. DPDK adds tokens in quanta, so it colours 0.8 % (srTCM) or 2.8 % (trTCM) of the packets differently.
   Its RED has half the drop probability of Floyd 1993 and never drops at an empty queue. It draws one random number per drop, so its mean gaps are 6 to 13 % longer.
 * **ns-2** loses less yellow than the lane on the traffic of paper P2: 1.1 points in table 2, 1.8 to 2.2 in tables 3 and 4. ns-2 has four rules of its own (`sim/vermilion/oracle/dsred.py`).
-  Exact arithmetic reproduces ns-2 with these four rules, and the lane with the lane's rules. Rules were tried one by one for table 2 only. There `spell` alone lowers the yellow loss by 1.0 to 1.1 points:
-  each packet that is dropped at an empty queue decays the average by the whole idle time again. For WRED, `colour` alone lowers it by 0.95 points, too. The two do not add up.
+  Exact arithmetic reproduces ns-2 with these four rules, and the lane with the lane's rules. Rules were tried one by one for table 2 only. There `spell` alone lowers the yellow loss by 1.0 to 1.1 points.
+  By this rule, each packet that is dropped at an empty queue decays the average by the whole idle time again. For WRED, `colour` alone lowers it by 0.95 points, too. The two do not add up.
 * **ns-3** truncates the number of idle packet times to an integer. After a shorter idle time the average decays by one step only.
 """
 

@@ -197,7 +197,7 @@ def rows(cases: list[Case], seeds: int) -> list[Row]:
             if which is AVERAGES and key != "ns2":
                 reason += f", and {ROUNDING:.2%} for the lane's rounding"
             if fixed := sum(not each.error for each, _ in found):
-                reason += f"; {fixed} figures do not vary and have to be equal"
+                reason += f"; {fixed} of {count} do not vary and have to be equal"
             out.append(Row(f"{name}, {what}", worst, 1, "of tolerance", count, reason, whose))
     return out
 
