@@ -287,7 +287,9 @@ def test_colours_that_a_marker_writes_are_read_by_the_next_lane(net, tmp_path):
         assert network.arrived(core, colour) > 100
     green_bytes = edge_["sources"]["h1"]["green"]["left_bytes"]
     tokens = 30 * 500_000 // 8
-    assert tokens - 1514 <= green_bytes <= tokens + 4096  # less a frame that found too few, and the full bucket of the start
+    assert (
+        tokens - 1514 <= green_bytes <= tokens + 4096
+    )  # less a frame that found too few, and the full bucket of the start
     assert network.lost(core, "yellow") > 0 and got["bulk"]["bulk"]["received_bytes"] > 500_000
 
 
