@@ -239,7 +239,7 @@ def statistics(screen, result: dict, rate: int | None = None):
                 f"input {number} lost {lost['packets']:,} frames, {lost['bytes']:,} bytes: no place in the lane"
             )
     several(screen, "Markers", ["queue", "came"], [f"left {colour}" for colour in COLOURS], marked_rows(result))
-    if any(queue.get("consumed_slots") or queue.get("contests") for queue in result.get("queues", [])):
+    if has_distances(result):
         several(screen, "Losses by distance", ["queue"], LOSSES, loss_rows(result))
     several(screen, "Flow markers", ["queue", "kind"], ["flows", *EVENT_TEXT.values()], flow_rows(result))
     replay = result.get("replay")
@@ -280,6 +280,11 @@ def marked_rows(result: dict) -> list[list]:
                 [str(queue["name"]), colour, *row] for colour, row in zip(COLOURS, matrix, strict=True) if any(row)
             ]
     return rows
+
+
+def has_distances(result: dict) -> bool:
+    """Whether a lost packet had travelled a hop, or another could have been dropped in its stead."""
+    return any(queue.get("consumed_slots") or queue.get("contests") for queue in result.get("queues", []))
 
 
 def loss_rows(result: dict) -> list[list[str]]:

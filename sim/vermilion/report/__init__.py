@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .. import digest
 from ..config import Config
-from ..show import CHECKS, WARNINGS
+from ..show import CHECKS, WARNINGS, has_distances
 from ..show import failures as failures_of
 from . import markers, plots, points, tables
 
@@ -157,13 +157,13 @@ def verdicts(made: Page, stats: dict):
     made.body.append(tables.verdicts(stats, "packets"))
     made.text("Bytes:")
     made.body.append(tables.verdicts(stats, "bytes"))
-    if tables.loss_rows(stats):
+    if has_distances(stats):
         made.part("losses", "Losses by distance")
         made.text(
-            "Packets that a queue lost: dropped early, forced or at the limit, or evicted in another's stead. Consumed slots are the sum "
-            "of their distances, the hops that were travelled for nothing; the mean is over the packets that have a distance. Without a distance "
-            "are frames that are not IP, multicast and broadcast, and packets whose initial TTL neither option nor inference gives. A contest is a drop or mark in which another packet may pay; it is "
-            "blind where the arriving packet paid because all that the search saw had gone."
+            "Packets that a queue lost: dropped early, forced or at the limit, or pushed out. Consumed slots are wasted hops, the sum "
+            "of the lost packets' distances; the mean is over the packets that have a distance. Without a distance are frames that are not IP, "
+            "multicast and broadcast, and packets whose initial TTL neither option nor inference gives. A contest is a drop or mark that may push out "
+            "a queued packet. It is blind if the selected packet had already left, so that the arriving one was dropped or marked."
         )
         made.body.append(tables.losses(stats))
 

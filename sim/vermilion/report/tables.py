@@ -41,11 +41,14 @@ def counters(stats: dict) -> list[tuple[dict, str, dict]]:
 
 
 def verdicts(stats: dict, what: str) -> str:
+    """Counts by queue and colour; outcomes that no packet had are left out."""
+    seen = counters(stats)
+    had = [name for name in OUTCOMES if any(per.get(name, {}).get(what) for _, _, per in seen)]
     rows = []
-    for queue, colour, per in counters(stats):
-        numbers = [per.get(name, {}).get(what, 0) for name in OUTCOMES]
+    for queue, colour, per in seen:
+        numbers = [per.get(name, {}).get(what, 0) for name in had]
         rows.append([str(queue["name"]), coloured(colour), *(f"{n:,}" if n else "" for n in numbers)])
-    return table(["queue", "colour"], [OUTCOME_TEXT.get(name, name) for name in OUTCOMES], rows)
+    return table(["queue", "colour"], [OUTCOME_TEXT.get(name, name) for name in had], rows)
 
 
 def losses(stats: dict) -> str:
