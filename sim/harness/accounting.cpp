@@ -47,13 +47,13 @@ void Accounting::Held::change(i64 cells, u64 clock) {
   most_ = std::max(most_, now_);
 }
 
-// A frame that found no buffer was too long, or all cells were taken while it came in: by frames in the lane, by what other inputs had of
-// theirs by then, or held ready for inputs.
+// A frame with `nobuf` was too long, or all cells were taken while it arrived: by frames in the lane, by the part of other inputs' frames
+// that had arrived by then, or by cells held ready for inputs.
 void Accounting::checkRoom(const Packet& p, bool noBuffer, u64 clock) {
   constexpr u32 Ready = 64;
   const bool long_ = config_.max_frame_bytes != 0 && p.frame->bytes.size() > config_.max_frame_bytes;
   if (long_ && !noBuffer)
-    error("frame " + std::to_string(p.frame->id) + ": is longer than the lane stores, and stored");
+    error("frame " + std::to_string(p.frame->id) + ": is longer than the lane stores, and was stored");
   if (long_ || !noBuffer || config_.buffer_cells == 0) return;
   const u64 slack = inputs_.size() * (config_.max_frame_bytes / CellBytes + 1) + Ready;
   const u64 used = static_cast<u64>(held_.most(clock));
@@ -80,8 +80,8 @@ void Accounting::lost(u32 input, u32 lenBytes, u64 clock) {
   const auto at =
       std::find_if(waiting.begin(), waiting.end(), [&](const Packet& p) { return p.inClock + LostClocks == clock; });
   if (at == waiting.end()) {
-    error("input " + std::to_string(input) + " shows a lost frame in clock " + std::to_string(clock) +
-          ", but none ended " + std::to_string(LostClocks) + " clocks before");
+    error("input " + std::to_string(input) + " shows a lost frame in cycle " + std::to_string(clock) +
+          ", but none ended " + std::to_string(LostClocks) + " cycles before");
     return;
   }
   if (lenBytes != at->lenBytes)
@@ -121,7 +121,7 @@ Packet Accounting::decided(const RtlDecision& d, u64 clock) {
   p.ce = p.verdict == VM_MARK;
   p.cell = d.cell;
   p.travelled = lostTravelled_ = travelled(config_, p);
-  if (d.contest.held) pay(p, d.contest.outcome);
+  if (d.contest.held) pushOut(p, d.contest.outcome);
   if (admits(p.verdict)) {
     queues_[p.queue].push_back(p);
   } else {
@@ -131,17 +131,24 @@ Packet Accounting::decided(const RtlDecision& d, u64 clock) {
   return p;
 }
 
-void Accounting::pay(const Packet& arriving, const VictimOutcome& o) {
+void Accounting::pushOut(const Packet& arriving, const VictimOutcome& o) {
   if (!o.evicted && !o.victimMarked) return;
   std::deque<Packet>& queue = queues_[arriving.queue];
   const auto victim = std::find_if(queue.begin(), queue.end(), [&](const Packet& p) { return p.cell == o.cell; });
-  const std::string name = "frame " + std::to_string(arriving.frame->id);
-  const bool justFirst = leftClock_[arriving.queue] + 1 == arriving.decidedClock;
-  if (victim == queue.end() || (victim == queue.begin() && !justFirst))
-    return error(name + ": another is to pay for it that is first of its queue, or not in it");
-  if (victim->lenBytes != o.lenBytes || victim->colour != o.colour || (o.victimMarked && victim->ce) ||
-      (o.evicted && o.victimMarked))
-    error(name + ": who pays for it has another length or colour, or has paid before");
+  const auto wrong = [&](const std::string& what) {
+    error("frame " + std::to_string(arriving.frame->id) + ": its victim, cell " + std::to_string(o.cell) +
+          " of queue " + std::to_string(arriving.queue) + ", " + what);
+  };
+  if (victim == queue.end()) return wrong("is not in its queue");
+  const bool justHead = leftClock_[arriving.queue] + 1 == arriving.decidedClock;
+  if (victim == queue.begin() && !justHead) return wrong("is the head of line");
+  const auto expect = [&](const std::string& what, u64 got, u64 wanted) {
+    if (got != wanted) wrong("has " + what + " " + std::to_string(wanted) + ", not " + std::to_string(got));
+  };
+  expect("length", o.lenBytes, victim->lenBytes);
+  expect("colour", o.colour, victim->colour);
+  if (o.victimMarked && victim->ce) wrong("was marked before");
+  if (o.victimMarked && o.evicted) wrong("is marked and evicted");
   victim->ce = true;
   if (!o.evicted) return;
   lostTravelled_ = victim->travelled;
@@ -158,9 +165,14 @@ void Accounting::departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 
   Packet p = std::move(queues_[queue].front());
   queues_[queue].pop_front();
   leftClock_[queue] = clock;
-  if (colour != p.colour || lenBytes != p.lenBytes || arrival != p.decided)
-    error("frame " + std::to_string(p.frame->id) + ": left queue " + std::to_string(queue) +
-          " with another colour, length or arrival time");
+  const auto expect = [&](const char* what, u64 got, u64 wanted) {
+    if (got != wanted)
+      error("frame " + std::to_string(p.frame->id) + ": left queue " + std::to_string(queue) + " with " + what + " " +
+            std::to_string(got) + " instead of " + std::to_string(wanted));
+  };
+  expect("colour", colour, p.colour);
+  expect("length", lenBytes, p.lenBytes);
+  expect("arrival time", arrival, p.decided);
   p.left = now;
   p.leftClock = clock;
   left_.push_back(std::move(p));

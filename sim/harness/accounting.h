@@ -1,14 +1,14 @@
-// Every frame that goes in has one fate, and what comes out is what went in.
+// Each frame that enters is sent, dropped or pushed out exactly once, and a sent frame is unchanged except for header edits.
 //
-//   input   -> lost        left out whole, and counted: found by the clock of its last beat; length
-//   input   -> verdict     in order on each input, those that were not lost; length, queue, colour and ECN bits are those that the model's parser finds;
-//                          no buffer for it: it is longer than the lane stores, which always says so, or cells had run out
-//   verdict -> evicted     who paid for another: it stood in that queue, not first, or first for no more than the one clock before the verdict, in which
-//                          an eviction wins; with the length and colour that the lane says
+//   input   -> lost        dropped at the input as a whole, and counted: found by the cycle of its last beat; length
+//   input   -> verdict     in order on each input, those that were not lost; length, queue, colour and ECN bits are those that the model's parser
+//                          finds; `nobuf` only if the frame is longer than the lane stores, which always gives `nobuf`, or no cells were free
+//   verdict -> evicted     the victim of a push-out: it was in that queue, and not the head of line, or head of line for no more than the one
+//                          cycle before the verdict, in which an eviction wins; length and colour are those that the lane shows
 //   verdict -> departure   in order in each queue, admitted frames only
-//   departure -> wire      in order, and never before the departure; byte for byte the frame that went in, with the header edits of the model's rewrite()
+//   departure -> wire      in order, and never before the departure; byte for byte the frame that entered, with the edits of the model's rewrite()
 //
-// At the end nothing may be left on the way. Every breach is counted, and the first one is kept as a sentence.
+// At the end no frame may be left in the lane. Every error is counted, and the first one is kept as a sentence.
 #pragma once
 
 #include <algorithm>
@@ -26,12 +26,12 @@
 
 namespace vermilion {
 
-// A frame in the lane, with all that is known of it so far. Clocks count from the start; RTL only.
+// A frame in the lane, with all that is known of it so far. Cycles count from the start; RTL only.
 struct Packet {
   std::shared_ptr<const Frame> frame;
   VmHeaders headers{};
   u32 queue = 0, colour = 0, lenBytes = 0, verdict = 0;
-  bool ce = false;                                                 // to leave with CE
+  bool ce = false;                                                 // is sent with CE
   bool travelled = false;                                          // its distance is known
   u32 cell = 0;                                                    // names it in the RTL
   u64 decided = 0, left = 0;                                       // ns
@@ -51,12 +51,12 @@ class Accounting {
   void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock);
   void lost(u32 input, u32 lenBytes, u64 clock);
   Packet decided(const RtlDecision& decision, u64 clock);
-  // Whether the distance of the packet that this decision has cost is known.
+  // Whether the distance of the packet that the last decision dropped or pushed out is known.
   bool lostTravelled() const { return lostTravelled_; }
   void departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now, u64 clock);
   void wire(std::vector<u8> bytes, u64 firstBeatClock);
   void error(const std::string& text) { breaches_.add(text); }
-  // Counts what has neither left nor been dropped.
+  // Counts each frame that was neither sent nor dropped.
   void finish();
 
   const Breaches& breaches() const { return breaches_; }
@@ -89,7 +89,7 @@ class Accounting {
   };
   void checkRoom(const Packet& packet, bool noBuffer, u64 clock);
   void match();
-  void pay(const Packet& arriving, const VictimOutcome& outcome);
+  void pushOut(const Packet& arriving, const VictimOutcome& outcome);
 
   const VmConfig& config_;
   Sent sent_;

@@ -6,7 +6,7 @@ namespace vermilion {
 
 namespace {
 
-constexpr u64 PatienceClocks = 10'000'000;  // then the lane hangs
+constexpr u64 PatienceClocks = 10'000'000;  // then the lane counts as hung
 
 }  // namespace
 
@@ -63,7 +63,7 @@ void LaneDriver::start(const VmConfig& config, u32 resetClocks) {
   quiet_ = resting_ = 0;
 }
 
-// An input that can be stalled opens a clock after the lane has ceased to be busy.
+// An input that can be stalled becomes ready one cycle after the lane has become idle.
 bool LaneDriver::open() const {
   for (u32 i = 0; i < Inputs; i++)
     if (!lane_.inputReady(i)) return false;
@@ -113,7 +113,8 @@ void LaneDriver::sample() {
     u32 lenBytes;
     if (lane_.lost(i, lenBytes)) listener_.lost(i, lenBytes, clocks_);
     if ((Stallable >> i & 1) == 0 && !inputReady(i))
-      listener_.breach("input " + std::to_string(i) + " cannot be stalled and was not ready");
+      listener_.breach("cycle " + std::to_string(clocks_) + ": input " + std::to_string(i) +
+                       " cannot be stalled and was not ready");
     if (!in.shown) continue;
     resting_ = 0;
     if (!lane_.inputReady(i)) {
@@ -138,10 +139,17 @@ void LaneDriver::takeOutput() {
   if (out_.empty()) outClock_ = clocks_;
   u32 size = 0;
   while (size < BeatBytes && (beat.keep >> size & 1) != 0) size++;
-  const bool whole = size == BeatBytes;
-  if ((!whole && beat.keep >> size != 0) || size == 0 || (!whole && !beat.last))
-    listener_.breach("a beat came out with gaps in keep");
-  if (beat.last && beat.bad) listener_.breach("a frame came out with bad set");
+  const auto breach = [&](const std::string& text) {
+    listener_.breach("cycle " + std::to_string(clocks_) + ": " + text);
+  };
+  if (beat.keep == 0)
+    breach("a beat came out with keep 0");
+  else if (size < BeatBytes && beat.keep >> size != 0)
+    breach("a beat came out with gaps in keep: its first " + std::to_string(size) + " bits are set, and later ones");
+  else if (size < BeatBytes && !beat.last)
+    breach("a beat that is not the last of its frame came out with " + std::to_string(size) + " of " +
+           std::to_string(BeatBytes) + " bytes");
+  if (beat.last && beat.bad) breach("a frame came out with bad set");
   out_.insert(out_.end(), beat.data, beat.data + size);
   if (!beat.last) return;
   listener_.wire(std::move(out_), outClock_);
@@ -178,7 +186,7 @@ bool LaneDriver::advance(FrameSource& source, u64 until) {
   present();
   clock(nullptr);
   if (quiet_ <= PatienceClocks) return true;
-  listener_.breach("nothing has moved for " + std::to_string(PatienceClocks) + " clocks at " + std::to_string(now_) +
+  listener_.breach("nothing has moved for " + std::to_string(PatienceClocks) + " cycles at " + std::to_string(now_) +
                    " ns");
   return false;
 }

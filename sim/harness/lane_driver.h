@@ -1,11 +1,12 @@
-// Runs the Verilated lane clock by clock: frames to beats, beats to frames, verdicts and departures to whoever listens.
+// Runs the Verilated lane cycle by cycle: frames to beats, beats to frames, verdicts and departures to a listener. Checks the rules of the
+// streams at the lane's ports: an input that cannot be stalled is always ready; an output beat has no gaps in keep, all its bytes unless it is
+// the frame's last, and at least one; no frame comes out with `bad`; the lane does not hang.
 //
-// Time goes on by 4 ns a clock. Where the lane is not busy and no beat waits, the clock still counts one but time jumps to the
-// earlier of the next frame and the lane's `wake`, on the 4 ns grid, so that nothing happens at another time than without
-// the jump.
+// Lane time advances by 4 ns per cycle. Where the lane is not busy and no beat waits, time jumps to the next frame or the lane's `wake`, whichever
+// is earlier, on the 4 ns grid; the cycle count does not jump. So nothing happens at another time than without the jump.
 //
-// A frame takes the input that its two MAC addresses choose, so a conversation keeps its order; it starts at the first
-// clock at or after its time, or behind the frame before it on that input.
+// A frame takes the input that its two MAC addresses choose, so a conversation keeps its order. It starts in the first cycle at or after its
+// time, or after the frame before it on that input.
 #pragma once
 
 #include <algorithm>
@@ -22,16 +23,17 @@
 
 namespace vermilion {
 
-// What the driver tells; `clock` counts from the start of the program, `now` is lane time.
+// Events of the run; `clock` counts cycles from the start of the program, `now` is lane time.
 struct LaneListener {
   virtual ~LaneListener() = default;
-  virtual void time(u64 clock, u64 now) = 0;                                           // of every clock, first
+  virtual void time(u64 clock, u64 now) = 0;                                           // of every cycle, first
   virtual void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) = 0;  // its last beat is in
-  virtual void lost(u32 input, u32 lenBytes, u64 clock) = 0;  // a frame was left out, LostClocks after its last beat
+  virtual void lost(u32 input, u32 lenBytes,
+                    u64 clock) = 0;  // the input dropped a frame, LostClocks after its last beat
   virtual void decided(const RtlDecision& decision, u64 clock) = 0;
   virtual void departed(const Left& left, u64 now, u64 clock) = 0;
   virtual void wire(std::vector<u8> bytes, u64 firstBeatClock) = 0;
-  virtual void breach(const std::string& text) = 0;  // of the stream's rules, or nothing moves any more
+  virtual void breach(const std::string& text) = 0;  // of the rules above
 };
 
 // Stands between the lane's stream ports and the driver, for tests of the driver's own checks.
@@ -47,20 +49,20 @@ class LaneDriver {
 
   LaneDriver(VerilatedLane& lane, LaneListener& listener, bool stalls, bool oneInput);
 
-  // Resets the lane for at least one clock; frames go on coming. Reset is synchronous: it takes effect at the first edge, and before that
-  // nothing of the lane's outputs is looked at.
+  // Resets the lane for at least one cycle; frames continue to arrive. Reset is synchronous: it takes effect at the first edge. Before that the
+  // driver ignores the lane's outputs.
   void reset(u32 clocks = ResetClocks);
   // Reset and registers. Lane time stands at StartNs meanwhile, so that is when the lane is configured.
   void start(const VmConfig& config, u32 resetClocks = ResetClocks);
-  // Until all of `source` is in and nothing is under way; `progress` is called now and then.
+  // Until all frames of `source` are in and the lane is idle; `progress` is called now and then.
   void run(FrameSource& source, const std::function<void()>& progress);
-  // From here on frames of `source` go in also while registers are accessed, and by advance(), as far as they are due.
+  // From now on frames of `source` that are due also go in during register accesses, and in advance().
   void attach(FrameSource& source) { source_ = &source; }
   // `source`, which had ended, has more frames.
   void more() { sourceEnded_ = false; }
-  // One clock, behind a jump of time where nothing moves; the jump ends at `until`. False: nothing is left to wait for.
+  // One cycle, after a jump of time where nothing moves; the jump ends at `until`. False: nothing is left to wait for.
   bool advance(FrameSource& source, u64 until = ~u64{0});
-  // Silence up to then; only where advance() has nothing left.
+  // No frame until then; only where advance() has nothing left.
   void idleUntil(u64 ns) { now_ = std::max(now_, ontoGrid(ns)); }
   ControlAccess& control() { return control_; }
   void tap(StreamTap* tap) { tap_ = tap; }
@@ -101,9 +103,9 @@ class LaneDriver {
   std::vector<u8> out_;
   u64 outClock_ = 0;
   u64 clocks_ = 0, startClock_ = 0, now_ = 0, stalledClocks_ = 0;
-  u64 step_ = ClockNs;  // by which lane time goes on in a clock
-  u64 quiet_ = 0;       // clocks without a beat, a verdict or a departure
-  u64 resting_ = 0;     // clocks for which the lane has not been busy
+  u64 step_ = ClockNs;  // ns of lane time per cycle
+  u64 quiet_ = 0;       // cycles without a beat, a verdict or a departure
+  u64 resting_ = 0;     // cycles since the lane was last busy
 };
 
 }  // namespace vermilion

@@ -12,12 +12,6 @@ namespace vermilion {
 
 const char* const VerdictNames[VM_VERDICTS] = {"enqueue", "mark", "early", "forced", "tail", "nobuf", "bad", "policed"};
 
-void Replay::Differences::compare(const char* name, u64 rtl, u64 model) {
-  if (rtl == model || names_ == name || names_.ends_with(std::string(", ") + name)) return;
-  if (!names_.empty()) names_ += ", ";
-  names_ += name;
-}
-
 // Of a refresh that changes nothing, or a packet that does not, the look-ahead has no meaning.
 void Replay::compareSeen(Differences& found, const Arrival& rtl, const Arrival& model, bool packet, bool updates) {
   found.compare("time", rtl.time, model.time);
@@ -71,7 +65,7 @@ void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
   if (timeAt(clock) != truncate(now, TimeBits)) {
     departuresWrong_++;
     if (first_.empty())
-      first_ = "a departure from queue " + std::to_string(queue) + " at " + std::to_string(truncate(now, TimeBits)) +
+      first_ = "departure time: queue " + std::to_string(queue) + " at " + std::to_string(truncate(now, TimeBits)) +
                " ns, in a cycle at " + std::to_string(timeAt(clock)) + " ns";
   }
   if (queue < queueCount_ && colour < u32{Colours}) {
@@ -81,7 +75,7 @@ void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
   victims_.departed(queue, clock);
 }
 
-// What became of the packet, as the RTL says, from which the model goes on.
+// The packet's outcome as the RTL shows it, from which the model continues.
 void Replay::settle(Differences& found, const RtlDecision& rtl, const Arrival& seen, u32 ruling, u64 clock) {
   const bool held = VM_VICTIMS != 0 && contested(model_.queue(seen.queue), ruling);
   VictimOutcome outcome = rtl.contest.outcome;
@@ -94,8 +88,8 @@ void Replay::settle(Differences& found, const RtlDecision& rtl, const Arrival& s
   if (held && (outcome.evicted || !outcome.enqueued))
     view_.lost(clock, seen.queue, outcome.evicted ? outcome.lenBytes : seen.len_bytes);
   victims_.decided(atQueues(model_.queue(seen.queue), seen, ruling, rtl.cell, 1), rtl.contest.outcome, clock);
-  found.compare("ruling", rtl.contest.ruling, ruling);
-  found.compare("contest", rtl.contest.held, held);
+  found.compare("provisional verdict", rtl.contest.ruling, ruling);
+  found.compare("push-out", rtl.contest.held, held);
   found.compare("verdict", rtl.verdict, verdictOf(ruling, held, outcome));
 }
 
@@ -122,7 +116,7 @@ void Replay::checkRefresh(const RtlDecision& rtl, u64 look) {
   model_.depart(d);
   Differences found;
   u64& awaited = awaited_[a.queue * Colours + a.colour];
-  found.compare("queue and colour, of which no packet has left", awaited == 0, false);
+  found.compare("queue and colour without a departure", awaited == 0, false);
   if (awaited != 0) awaited--;
   compareSeen(found, a, seen, false, updates);
   if (updates) compareAverages(found, rtl);
@@ -200,8 +194,8 @@ void Replay::disagree(const std::string& names, const RtlDecision& rtl, const Vm
                   a.last_departure[c], seen.last_departure[c], a.n[c], seen.n[c], rtl.average[c], average);
     first_ += text;
   }
-  std::snprintf(text, sizeof text, "; p %" PRIu64 " %" PRIu64 ", verdict %u, ruling %u %u", rtl.probability, model.p,
-                rtl.verdict, rtl.contest.ruling, model.verdict);
+  std::snprintf(text, sizeof text, "; p %" PRIu64 " %" PRIu64 ", verdict %u, provisional verdict %u %u",
+                rtl.probability, model.p, rtl.verdict, rtl.contest.ruling, model.verdict);
   first_ += text;
 }
 

@@ -1,11 +1,11 @@
 // Every decision of the RTL, replayed in the model: the same average, probability and verdict, bit for bit, or it is a defect.
 //
-// The replay takes from the RTL which packet was decided in which clock, and which departed; all else it works out itself:
-// times, colours and buckets (mark_stage.h), backlogs, idle times, look-ahead and draw (pipeline_view.h), averages, spacing,
-// limit. Compared are all of these, the
-// averages that the decision updated, the arriving colour's own, probability and verdict; at a refresh what it saw and the
-// averages. Who pays in a contest is taken from the RTL for what follows, and compared when all packets that were sent before
-// are known, some clocks later or, in turn, at once (victim_check.h). Not compared, since neither is used: average and probability of bad, nobuf and policed frames.
+// The replay takes from the RTL which packet was decided in which cycle, and which departed. It computes all else itself: times, colours and
+// buckets (mark_stage.h), backlogs, idle times, look-ahead and draw (pipeline_view.h), averages, spacing, limit. It compares all of these, the
+// averages that the decision updated, the arriving colour's own, probability and verdict. At a refresh it compares what the refresh saw and
+// the averages. The victim of a push-out is taken from the RTL for what follows. It is compared when all packets that departed before are
+// known: some cycles later or, in the folded build, at once (victim_check.h). Average and probability of bad, nobuf and policed frames are
+// not used, and not compared.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 
 #include "contest.h"
 #include "decide.h"
+#include "differences.h"
 #include "mark_stage.h"
 #include "pipeline_view.h"
 #include "victim_check.h"
@@ -38,47 +39,37 @@ extern const char* const VerdictNames[VM_VERDICTS];
 class Replay {
  public:
   explicit Replay(const VmConfig& config);
-  // The lane's time in every clock, before what that clock brings.
+  // The lane's time in every cycle, before the events of that cycle.
   void time(u64 clock, u64 now) {
     times_[clock % Times] = truncate(now, TimeBits);
     victims_.clock(clock);
   }
   // A commit: the queue's next decision has this profile.
   void configure(u32 queue, const VmQueue& profile);
-  // Whether averages, spacing and buckets stand alike. Flows and victims are not looked at.
+  // Whether averages, spacing and buckets are equal. Flows and victims are not compared.
   bool sameState(const Replay& other) const {
     return model_.sameState(other.model_) && marks_.sameBuckets(other.marks_);
   }
   // Decisions and refreshes that the model does not agree with, and departures at another time than their cycle's, so far.
   u64 disagreed() const { return decisions_ - agreed() + refreshes_ - refreshesAgreed_ + departuresWrong_; }
-  // Behind the last clock.
+  // After the last cycle.
   void finish();
-  // Both in the order of clocks; `clock` is the one in which it stood at the lane's port.
+  // Both in the order of cycles; `clock` is the cycle in which the lane's port showed it.
   // `headers` are those of the packet, as the model's parser finds them.
   // Returns the events of the packet's flow (`flow_events` in records.h), which the RTL only counts.
   u32 check(const RtlDecision& rtl, const Headers& headers, u64 clock);
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
 
   u64 decisions() const { return decisions_; }
-  // A contest's outcome may be wrong where its decision disagrees as well; then it is taken off twice, but never below 0.
+  // A push-out's outcome may be wrong where its decision disagrees as well; then it is subtracted twice, but never below 0.
   u64 agreed() const { return agreed_ - std::min(agreed_, victims_.wrong()); }
   u64 refreshes() const { return refreshes_; }
   u64 refreshesAgreed() const { return refreshesAgreed_; }
-  // Names the fields that differ, then gives all that the RTL and the model have. Where all decisions agree, the first wrong victim.
+  // Names the fields that differ (differences.h), then gives the values of RTL and model. Where all decisions agree, the first wrong victim.
   const std::string& firstDisagreement() const { return first_.empty() ? victims_.first() : first_; }
   const VictimCheck& victims() const { return victims_; }
 
  private:
-  // Names of fields that differ, in the order of the trace.
-  class Differences {
-   public:
-    void compare(const char* name, u64 rtl, u64 model);
-    bool none() const { return names_.empty(); }
-    const std::string& names() const { return names_; }
-
-   private:
-    std::string names_;
-  };
   static void compareSeen(Differences& found, const Arrival& rtl, const Arrival& model, bool packet, bool updates);
   static void compareMark(Differences& found, const RtlDecision& rtl, const VmMark& model, bool sound);
   void compareAverages(Differences& found, const RtlDecision& rtl) const;
@@ -86,7 +77,7 @@ class Replay {
   void checkRefresh(const RtlDecision& rtl, u64 look);
   void disagree(const std::string& names, const RtlDecision& rtl, const VmMark& mark, const Arrival& seen,
                 const Decision& model);
-  static constexpr u64 Times = 128;  // more clocks than the pipeline has
+  static constexpr u64 Times = 128;  // more cycles than the pipeline has stages
   u64 timeAt(u64 clock) const { return times_[clock % Times]; }
   u64 times_[Times] = {};
   u32 queueCount_;

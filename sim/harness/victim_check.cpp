@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "differences.h"
+
 namespace vermilion {
 
 static constexpr const char* HeldEmpty = "a packet was sent from a queue that the model holds empty";
@@ -18,7 +20,7 @@ void VictimCheck::decided(const VictimArrival& arrival, const VictimOutcome& sho
   slot.shown = shown;
 }
 
-// A packet is shown a clock behind its take. In turn none is taken from 6 clocks before a verdict up to its own.
+// A departure is shown one cycle after the packet is dequeued. The folded build dequeues no packet from 6 cycles before a verdict to its cycle.
 void VictimCheck::departed(u32 queue, u64 lane) {
   if (!on_ || queue >= queues_.size()) return;
   if (!inTurn_) {
@@ -42,19 +44,19 @@ void VictimCheck::run(u64 clock) {
     const ClockedVictims::Ports& ports = victims_.ports();
     const Slot& enqueueing = slots_[(clock - Enqueueing) % Slots];
     Slot& slot = slots_[clock % Slots];
-    // Who is enqueued and who evicted comes before the take: it may be of the packet behind a victim that would have been first.
+    // Enqueue and eviction come before the dequeue, which may be of the victim's successor.
     if (ports.enqueued) queues_[enqueueing.arrival->queue].push_back(enqueueing.arrival->cell);
     if (ports.evicts) std::erase(queues_[enqueueing.arrival->queue], *ports.victim);
     std::optional<ClockedVictims::Take> take;
     if (slot.taken) {
       std::deque<u32>& queue = queues_[*slot.taken];
       if (queue.empty()) throw std::logic_error(HeldEmpty);
-      // That it is the last is the search's to find; the scheduler's own opinion changes nothing here.
+      // The search finds by itself whether it is the last; what the scheduler says of it changes nothing here.
       take = {*slot.taken, queue.front(), true};
       queue.pop_front();
     }
     victims_.clock(slot.arrival, slots_[(clock - timing::SearchAhead) % Slots].arrival, take);
-    // Of the clock that comes next.
+    // Of the next cycle.
     Slot& settled = slots_[(clock + 1 - Searching) % Slots];
     if (victims_.ports().outcome) compare(settled, *victims_.ports().outcome);
     settled = {};
@@ -69,27 +71,35 @@ void VictimCheck::defect(const char* text) {
   if (first_.empty()) first_ = std::string("victim search: ") + text;
 }
 
-void VictimCheck::compare(const Slot& contest, const VictimOutcome& model) {
-  const VictimArrival& a = *contest.arrival;
-  const VictimOutcome& rtl = contest.shown;
-  const bool held = a.action == VictimArrival::Contest, paid = model.evicted || model.victimMarked;
-  const bool same = rtl.enqueued == model.enqueued && rtl.evicted == model.evicted &&
-                    rtl.victimMarked == model.victimMarked && rtl.blind == model.blind &&
-                    (!held || rtl.marked == model.marked) &&
-                    (!paid || (rtl.cell == model.cell && rtl.lenBytes == model.lenBytes && rtl.colour == model.colour &&
-                               rtl.distance == model.distance));
-  if (same) return;
+void VictimCheck::compare(const Slot& pushOut, const VictimOutcome& model) {
+  const VictimArrival& a = *pushOut.arrival;
+  const VictimOutcome& rtl = pushOut.shown;
+  const bool held = a.action == VictimArrival::Contest, lost = model.evicted || model.victimMarked;
+  Differences found;
+  found.compare("enqueued", rtl.enqueued, model.enqueued);
+  if (held) found.compare("marked", rtl.marked, model.marked);
+  found.compare("stale candidate", rtl.blind, model.blind);
+  found.compare("evicted", rtl.evicted, model.evicted);
+  found.compare("victim marked", rtl.victimMarked, model.victimMarked);
+  if (lost) {
+    found.compare("cell", rtl.cell, model.cell);
+    found.compare("length", rtl.lenBytes, model.lenBytes);
+    found.compare("colour", rtl.colour, model.colour);
+    found.compare("distance", rtl.distance, model.distance);
+  }
+  if (found.none()) return;
   wrong_++;
   if (!first_.empty()) return;
   const auto text = [](const VictimOutcome& o) {
-    return std::string(o.enqueued ? "enqueued" : "lost") + (o.marked ? ", marked" : "") + (o.blind ? ", blind" : "") +
-           (o.evicted ? ", evicted" : "") + (o.victimMarked ? ", victim marked" : "") + ", cell " +
-           std::to_string(o.cell) + ", " + std::to_string(o.lenBytes) + " bytes, colour " + std::to_string(o.colour) +
-           ", distance " + std::to_string(o.distance);
+    return std::string(o.enqueued ? "enqueued" : "lost") + (o.marked ? ", marked" : "") +
+           (o.blind ? ", stale candidate" : "") + (o.evicted ? ", evicted" : "") +
+           (o.victimMarked ? ", victim marked" : "") + ", cell " + std::to_string(o.cell) + ", " +
+           std::to_string(o.lenBytes) + " bytes, colour " + std::to_string(o.colour) + ", distance " +
+           std::to_string(o.distance);
   };
-  first_ = "queue " + std::to_string(a.queue) + ", a packet of " + std::to_string(a.lenBytes) + " bytes, distance " +
-           std::to_string(a.distance) + ", action " + std::to_string(a.action) + "; RTL: " + text(rtl) +
-           "; model: " + text(model);
+  first_ = found.names() + ": queue " + std::to_string(a.queue) + ", a packet of " + std::to_string(a.lenBytes) +
+           " bytes, distance " + std::to_string(a.distance) + ", action " + std::to_string(a.action) +
+           "; RTL: " + text(rtl) + "; model: " + text(model);
 }
 
 }  // namespace vermilion

@@ -1,9 +1,10 @@
-// Who pays in each contest of the RTL, worked out by the model of the victim search (clocked_victims.h) and compared.
+// The victim of each push-out of the RTL, computed by the model of the victim search (clocked_victims.h) and compared.
 //
-// In turn all that counts has been shown by then, so each outcome is compared as it comes, with the rule by itself (victims.h).
+// In the folded build everything that matters has been shown when the outcome is. So each outcome is compared at once, with the rule by
+// itself (victims.h).
 //
-// Else an outcome hangs on what is taken from its queue while the contest is under way, and a decision is shown only at its end. So the model runs
-// `Lag` clocks behind the lane, when all that it needs has been shown. Clocks are the lane's; each of the calls comes in their order.
+// Else an outcome depends on what is dequeued during the search, and a decision is shown only at its end. So the model runs `Lag` cycles after
+// the lane, when all that it needs has been shown. Cycles are the lane's; each of the calls comes in their order.
 #pragma once
 
 #include <array>
@@ -20,18 +21,19 @@ namespace vermilion {
 class VictimCheck {
  public:
   VictimCheck(const VictimShape& shape, PolicyTiming timing);  // indexed 0: there is nothing to check
-  // A clock begins: what came before has been shown.
+  // A cycle begins: the events of earlier cycles have been shown.
   void clock(u64 lane);
   void decided(const VictimArrival& arrival, const VictimOutcome& shown, u64 lane);
   void departed(u32 queue, u64 lane);
   void finish();
   u64 wrong() const { return wrong_; }
+  // Names the fields that differ (differences.h), then gives the outcomes of RTL and model.
   const std::string& first() const { return first_; }
 
  private:
   static constexpr u64 Searching = timing::Searching, Enqueueing = Searching - 1;  // from the look
-  // An outcome is shown `Searching` clocks behind its look and used when the model comes to it, one clock before it shows its own; a take is
-  // shown a clock late.
+  // An outcome is shown `Searching` cycles after its queue state lookup. It is used when the model reaches it, one cycle before the model shows
+  // its own. A dequeue is shown one cycle late.
   static constexpr u64 Lag = Searching + 1, Slots = 2 * (Lag + 1);
   struct Slot {
     std::optional<VictimArrival> arrival;
@@ -40,7 +42,7 @@ class VictimCheck {
   };
   void run(u64 clock);
   void defect(const char* text);
-  void compare(const Slot& contest, const VictimOutcome& outcome);
+  void compare(const Slot& pushOut, const VictimOutcome& outcome);
 
   bool on_, inTurn_;
   Victims atOnce_;  // in turn; victims_ else

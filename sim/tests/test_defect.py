@@ -36,16 +36,16 @@ CHANGES = {
         ["The accounting of frames has 3 errors. First: frame 5: still in its queue at the end"],
     ),
     "counters": (
-        'stats["counters"] = {"errors": 2, "first_error": "queue 3: the lane counts 7 contests, seen were 6"}',
-        ["The comparison of counters has 2 errors. First: queue 3: the lane counts 7 contests"],
+        'stats["counters"] = {"errors": 2, "first_error": "queue 3: the lane counts 7 push-outs, seen were 6"}',
+        ["The comparison of counters has 2 errors. First: queue 3: the lane counts 7 push-outs"],
     ),
     "stream": (
-        'stats["stream"] = {"errors": 1, "first_error": "a beat came out with gaps in keep"}',
-        ["The check of stream rules has 1 errors. First: a beat came out with gaps in keep"],
+        'stats["stream"] = {"errors": 1, "first_error": "cycle 90: a beat came out with keep 0"}',
+        ["The check of stream rules has 1 errors. First: cycle 90: a beat came out with keep 0"],
     ),
     "victims": (
-        'stats["victims"] = {"errors": 1, "first_error": "queue 0, a packet of 64 bytes"}',
-        ["The check of victims has 1 errors. First: queue 0, a packet of 64 bytes"],
+        'stats["victims"] = {"errors": 1, "first_error": "cell: queue 0, a packet of 64 bytes"}',
+        ["The check of victims has 1 errors. First: cell: queue 0, a packet of 64 bytes"],
     ),
     "unknown": ("", ["the model disagrees: doctored"]),
 }

@@ -1,0 +1,41 @@
+// The fields in which what the lane shows differs from what a check expects. A message of such a check begins with their names, separated by
+// ", " and ended by ":"; the values follow.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "formats.h"
+
+namespace vermilion {
+
+// Whether `name` is one of the names, and not only a part of one, that `message` begins with.
+inline bool namesField(std::string_view message, std::string_view name) {
+  std::string_view names = message.substr(0, message.find(':'));
+  for (;;) {
+    const std::size_t end = names.find(", ");
+    if (names.substr(0, end) == name) return true;
+    if (end == std::string_view::npos) return false;
+    names.remove_prefix(end + 2);
+  }
+}
+
+class Differences {
+ public:
+  void compare(const char* name, u64 shown, u64 expected) {
+    if (shown != expected) add(name);
+  }
+  // Each name once, in the order of the first difference.
+  void add(const std::string& name) {
+    if (namesField(names_, name)) return;
+    if (!names_.empty()) names_ += ", ";
+    names_ += name;
+  }
+  bool none() const { return names_.empty(); }
+  const std::string& names() const { return names_; }
+
+ private:
+  std::string names_;
+};
+
+}  // namespace vermilion
