@@ -189,6 +189,10 @@ u32 flowEvents(Registers& control, u32 event) {
   return control.read(reg::flow_events(event));
 }
 
+u32 refreshesSkipped(Registers& control) {
+  return control.read(reg::refreshes_skipped());
+}
+
 void snapshot(Registers& control, u32 queue, LaneCounters colours[Colours]) {
   control.write(reg::queue_select(), queue);
   control.write(reg::snapshot(), 1);

@@ -46,10 +46,10 @@ struct LaneCounters {
 void snapshot(Registers& control, u32 queue, LaneCounters colours[Colours]);
 // Of that snapshot: packets that came with one colour and were given another by the queue's marker.
 u64 markedPackets(Registers& control, u32 in, u32 out);
-// Of that snapshot: packets of a distance that the queue lost; queued ones of that distance that paid in another's stead.
+// Of that snapshot: packets of a distance that the queue lost; victims of that distance.
 u64 lostByDistance(Registers& control, u32 distance);
 u64 victimsByDistance(Registers& control, u32 distance);
-// Of that snapshot: decisions in which a queued packet could pay, and those of them in which all that the search saw had gone.
+// Of that snapshot: push-outs, and those of them whose candidates were stale: all that the search saw had left.
 u64 contests(Registers& control);
 u64 blindContests(Registers& control);
 // Of that snapshot: packets sent with a latency of a class (results.h, latencies), and the queue's packets and bytes.
@@ -62,7 +62,10 @@ Backlog backlog(Registers& control);
 // How often one of the events of flow_book.h has happened to flows since reset.
 u32 flowEvents(Registers& control, u32 event);
 
-// An input's count of frames that it left out, as of one clock.
+// Departures since reset whose refresh of the averages was skipped. The register stops at its greatest value.
+u32 refreshesSkipped(Registers& control);
+
+// An input's count of frames that it dropped, as of one cycle.
 Lost lostFrames(Registers& control, u32 input);
 
 }  // namespace vermilion

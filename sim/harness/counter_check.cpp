@@ -1,5 +1,6 @@
 #include "counter_check.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "build_shape.h"
@@ -15,57 +16,55 @@ class CounterCheck {
 
   void input(u32 index, const Lost& seen) {
     const Lost lane = lostFrames(registers_, index);
-    if (lane.frames != seen.frames || lane.bytes != seen.bytes)
-      breaches_.add("input " + std::to_string(index) + ": the lane counts " + std::to_string(lane.frames) +
-                    " lost frames, " + std::to_string(lane.bytes) + " bytes, seen were " + std::to_string(seen.frames) +
-                    " and " + std::to_string(seen.bytes));
+    const std::string where = "input " + std::to_string(index);
+    same(where, "lost frames", lane.frames, seen.frames);
+    same(where, "lost bytes", lane.bytes, seen.bytes);
   }
 
   void queue(u32 index) {
     LaneCounters lane[Colours];
     snapshot(registers_, index, lane);
-    marked(index);
+    const std::string where = "queue " + std::to_string(index);
+    marked(where, index);
     for (u32 bin = 0; bin < LatencyBins; bin++)
-      same(index, "packets of latency class " + std::to_string(bin), latencies(registers_, bin),
+      same(where, "packets of latency class " + std::to_string(bin), latencies(registers_, bin),
            results_.latencies(index, bin));
     const Backlog left = backlog(registers_);
-    same(index, "packets in it at the end", left.packets, 0);
-    same(index, "bytes in it at the end", left.bytes, 0);
-    if (VM_VICTIMS != 0) contest(index);
-    for (u32 c = 0; c < u32{Colours}; c++) colour(index, c, lane[c]);
+    same(where, "packets in it at the end", left.packets, 0);
+    same(where, "bytes in it at the end", left.bytes, 0);
+    if (VM_VICTIMS != 0) pushOuts(where, index);
+    for (u32 c = 0; c < u32{Colours}; c++)
+      colour(where + ", colour " + std::to_string(c), results_.counters(index, c), lane[c]);
   }
 
  private:
-  void same(u32 queue, const std::string& name, u64 lane, u64 seen) {
+  void same(const std::string& where, const std::string& name, u64 lane, u64 seen) {
     if (lane != seen)
-      breaches_.add("queue " + std::to_string(queue) + ": the lane counts " + std::to_string(lane) + " " + name +
-                    ", seen were " + std::to_string(seen));
+      breaches_.add(where + ": the lane counts " + std::to_string(lane) + " " + name + ", seen were " +
+                    std::to_string(seen));
   }
 
-  void marked(u32 queue) {
+  void marked(const std::string& where, u32 queue) {
     for (u32 in = 0; in < u32{Colours}; in++)
       for (u32 out = 0; out < u32{Colours}; out++)
-        same(queue, "packets marked from colour " + std::to_string(in) + " to " + std::to_string(out),
+        same(where, "packets marked from colour " + std::to_string(in) + " to " + std::to_string(out),
              markedPackets(registers_, in, out), results_.marked(queue, in, out));
   }
 
-  void contest(u32 queue) {
-    same(queue, "contests", contests(registers_), results_.contests(queue));
-    same(queue, "blind contests", blindContests(registers_), results_.blind(queue));
+  void pushOuts(const std::string& where, u32 queue) {
+    same(where, "push-outs", contests(registers_), results_.contests(queue));
+    same(where, "stale candidates", blindContests(registers_), results_.blind(queue));
     for (u32 d = 0; d < Distances; d++) {
       const std::string distance = "of distance " + std::to_string(d);
-      same(queue, "packets lost " + distance, lostByDistance(registers_, d), results_.lostByDistance(queue, d));
-      same(queue, "victims " + distance, victimsByDistance(registers_, d), results_.victimsByDistance(queue, d));
+      same(where, "packets lost " + distance, lostByDistance(registers_, d), results_.lostByDistance(queue, d));
+      same(where, "victims " + distance, victimsByDistance(registers_, d), results_.victimsByDistance(queue, d));
     }
   }
 
-  void colour(u32 queue, u32 colour, const LaneCounters& lane) {
-    const VmCounters& seen = results_.counters(queue, colour);
-    const auto compare = [&](const char* name, const u64 got[2], u64 packets, u64 bytes) {
-      if (got[0] != packets || got[1] != bytes)
-        breaches_.add("queue " + std::to_string(queue) + ", colour " + std::to_string(colour) + ": the lane counts " +
-                      name + " as " + std::to_string(got[0]) + " packets, " + std::to_string(got[1]) +
-                      " bytes, seen were " + std::to_string(packets) + " and " + std::to_string(bytes));
+  void colour(const std::string& where, const VmCounters& seen, const LaneCounters& lane) {
+    const auto compare = [&](const std::string& name, const u64 got[2], u64 packets, u64 bytes) {
+      same(where, "packets " + name, got[0], packets);
+      same(where, "bytes " + name, got[1], bytes);
     };
     const auto verdict = [&](const char* name, const u64 got[2], int v) {
       compare(name, got, seen.packets[v], seen.bytes[v]);
@@ -103,6 +102,18 @@ void compareCounters(Registers& registers, const VmConfig& config, const Results
   CounterCheck check(registers, results, breaches);
   for (u32 i = 0; i < Inputs; i++) check.input(i, lost[i]);
   for (u32 q = 0; q < config.queue_count; q++) check.queue(q);
+}
+
+void compareRefreshes(Registers& registers, const VmConfig& config, u64 shown, u64 missing, Breaches& breaches) {
+  const u32 lane = refreshesSkipped(registers);
+  const bool on = std::any_of(config.queues, config.queues + config.queue_count,
+                              [](const VmQueue& queue) { return queue.update_depart != 0; });
+  if (!on && shown != 0)
+    breaches.add("averages: " + std::to_string(shown) + " refreshes, and no queue has update_depart");
+  const u64 skipped = on ? saturate(missing, 32) : 0;
+  if (lane != skipped)
+    breaches.add("averages: the lane counts " + std::to_string(lane) + " skipped refreshes, missing were " +
+                 std::to_string(skipped));
 }
 
 nlohmann::ordered_json compareFlowEvents(Registers& registers, const Results& results, Breaches& breaches) {

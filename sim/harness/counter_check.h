@@ -1,5 +1,8 @@
 // The lane's registers against what the harness saw at the ports: every counter of every queue and colour, latencies, losses of inputs,
-// contests, victims by distance, events of flow markers; and that no queue has a backlog. Read at the end of a run, when nothing moves.
+// push-outs, victims by distance, events of flow markers; and that no queue has a backlog. Read at the end of a run, when nothing moves.
+//
+// At that time all instants have the same values. So this check cannot find a snapshot that mixes two instants. StatisticsSpec checks in full
+// traffic, and RecordRamProof proves (hw/test/src/vermilion/stats), that a snapshot is of one cycle.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,9 +13,13 @@
 
 namespace vermilion {
 
-// Each difference becomes one breach. `lost`: one an input, as the harness counted them.
+// Each difference becomes one breach. `lost`: one per input, as the harness counted them.
 void compareCounters(Registers& registers, const VmConfig& config, const Results& results,
                      const std::vector<Lost>& lost, Breaches& breaches);
+// If any queue has `update_depart`, each departure from any queue gives one refresh, or the register `refreshes_skipped` counts it. An eviction is
+// no departure. So the register is exact, up to its greatest value, where it stops. If no queue has `update_depart`, both are 0.
+// `shown`: refreshes; `missing`: departures without one.
+void compareRefreshes(Registers& registers, const VmConfig& config, u64 shown, u64 missing, Breaches& breaches);
 // Returns the lane's own counts of flow events for the JSON.
 nlohmann::ordered_json compareFlowEvents(Registers& registers, const Results& results, Breaches& breaches);
 

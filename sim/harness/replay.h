@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,8 @@ class Replay {
   u64 agreed() const { return agreed_ - std::min(agreed_, victims_.wrong()); }
   u64 refreshes() const { return refreshes_; }
   u64 refreshesAgreed() const { return refreshesAgreed_; }
+  // Departures so far without a refresh. The lane may skip refreshes, and counts those (counter_check.h).
+  u64 refreshesMissing() const { return std::accumulate(awaited_.begin(), awaited_.end(), u64{0}); }
   // Names the fields that differ (differences.h), then gives the values of RTL and model. Where all decisions agree, the first wrong victim.
   const std::string& firstDisagreement() const { return first_.empty() ? victims_.first() : first_; }
   const VictimCheck& victims() const { return victims_; }
@@ -85,7 +88,7 @@ class Replay {
   MarkStage marks_;
   PipelineView view_;
   DecisionModel model_;
-  // Departures that no refresh has come for, by queue and colour. The lane may leave refreshes out, and never has one too many.
+  // Departures without a refresh so far, by queue and colour. A refresh too many is an error here, a missing one in counter_check.h.
   std::vector<u64> awaited_;
   u64 decisions_ = 0, agreed_ = 0, refreshes_ = 0, refreshesAgreed_ = 0, departuresWrong_ = 0;
   std::string first_;

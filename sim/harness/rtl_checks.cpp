@@ -62,6 +62,7 @@ void RtlChecks::finish(Registers& registers, nlohmann::ordered_json& json) {
   replay_.finish();
   compareCounters(registers, config_, recorder_.results(), accounting_.lost(), counters_);
   json["flow_events"] = compareFlowEvents(registers, recorder_.results(), counters_);
+  compareRefreshes(registers, config_, replay_.refreshes(), replay_.refreshesMissing(), counters_);
   json["replay"] = {{"decisions", replay_.decisions()},
                     {"agreed", replay_.agreed()},
                     {"refreshes", replay_.refreshes()},
