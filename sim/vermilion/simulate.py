@@ -19,6 +19,10 @@ from pathlib import Path
 from .build import BuildError
 from .fields import DISK, UserError
 
+# Keys of the results (sim/harness/results.h) that only one engine has, or that describe the machine that simulates. The engines agree in all others.
+OF_ONE_ENGINE = {"engine", "replay", "victims", "counters", "stream", "input_stalled_clocks"}
+OF_ONE_ENGINE |= {"wall_seconds", "cpu_seconds", "packets_per_second", "clocks_per_second"}
+
 
 class Defect(BuildError):
     """The run went to its end and found lane and model, or lane and accounts, apart; its outputs are kept to look at."""
