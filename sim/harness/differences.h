@@ -10,7 +10,7 @@
 namespace vermilion {
 
 // Whether `name` is one of the names, and not only a part of one, that `message` begins with.
-inline bool namesField(std::string_view message, std::string_view name) {
+constexpr bool namesField(std::string_view message, std::string_view name) {
   std::string_view names = message.substr(0, message.find(':'));
   for (;;) {
     const std::size_t end = names.find(", ");
@@ -19,6 +19,9 @@ inline bool namesField(std::string_view message, std::string_view name) {
     names.remove_prefix(end + 2);
   }
 }
+
+static_assert(namesField("time, queued bytes: draw 1 2, n 3", "queued bytes") && namesField("time", "time"));
+static_assert(!namesField("time, queued bytes: draw 1 2, n 3", "draw") && !namesField("queued bytes: 1", "bytes"));
 
 class Differences {
  public:

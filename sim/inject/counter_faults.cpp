@@ -1,4 +1,6 @@
-// Faults in what the lane's registers answer at the end of a run: a counter off by one, a snapshot of two instants.
+// Faults in what the lane's registers answer at the end of a run: a counter off by one, counters of another queue.
+#include <algorithm>
+
 #include "faults.h"
 #include "flow_book.h"
 #include "register_map.h"
@@ -14,10 +16,13 @@ bool reads(const Access& a, u32 address) {
   return !a.write && a.address == address;
 }
 
-// Reads of any of `count` registers.
-void add(std::vector<Fault>& to, const std::string& name, const std::string& what, u32 (*address)(u32), u32 count,
-         u32 step = 1) {
-  to.push_back({name, what, Check::Counters, "",
+// `step` more in a read of any of `count` registers. `says`: as the message names the counter (counter_check.cpp).
+void add(std::vector<Fault>& to, const std::string& name, const std::string& what, const std::string& says,
+         u32 (*address)(u32), u32 count, u32 step = 1) {
+  to.push_back({name,
+                what,
+                Check::Counters,
+                {says},
                 [=](const Recording& run) {
                   std::vector<std::size_t> places;
                   for (std::size_t i = 0; i < run.accesses.size(); i++)
@@ -28,14 +33,14 @@ void add(std::vector<Fault>& to, const std::string& name, const std::string& wha
                 [=](Recording& run, std::size_t place, u32) { run.accesses[place].value += step; }});
 }
 
-// Packets and bytes of each colour.
+// Packets and bytes of each colour. `name`: of the registers.
 struct Pair {
   const char* name;
   u32 (*packets)(u32);
   u32 (*bytes)(u32);
 };
 
-// Accesses from one snapshot to the next.
+// Accesses from one queue's snapshot to the next one's.
 struct Span {
   std::size_t begin, end;
 };
@@ -49,23 +54,23 @@ std::vector<Span> snapshots(const Recording& run) {
   return spans;
 }
 
-// From the counters of yellow on, what the snapshot before had; returns whether anything changes.
-bool tear(Recording& run, std::size_t snapshot) {
+// The value that a snapshot's span read from an address.
+u32 valueAt(const Recording& run, Span span, u32 address) {
+  for (std::size_t i = span.begin; i < span.end; i++)
+    if (reads(run.accesses[i], address)) return run.accesses[i].value;
+  return 0;
+}
+
+// Gives a snapshot the counters of all colours that the previous snapshot read, which was of another queue.
+void takeFromPrevious(Recording& run, std::size_t snapshot) {
   const std::vector<Span> spans = snapshots(run);
-  const Span now = spans[snapshot], before = spans[snapshot - 1];
-  bool changes = false;
+  const Span now = spans[snapshot], previous = spans[snapshot - 1];
   for (std::size_t i = now.begin; i < now.end; i++) {
     Access& a = run.accesses[i];
-    if (a.write || a.address < reg::window_colour_arrived_packets_low(1) ||
-        a.address > reg::window_colour_evicted_bytes_high(2))
-      continue;
-    for (std::size_t j = before.begin; j < before.end; j++)
-      if (reads(run.accesses[j], a.address)) {
-        changes |= a.value != run.accesses[j].value;
-        a.value = run.accesses[j].value;
-      }
+    if (!a.write && a.address >= reg::window_colour_arrived_packets_low(0) &&
+        a.address <= reg::window_colour_evicted_bytes_high(Colours - 1))
+      a.value = valueAt(run, previous, a.address);
   }
-  return changes;
 }
 
 }  // namespace
@@ -80,45 +85,58 @@ void addCounterFaults(std::vector<Fault>& to) {
       {"nobuf", reg::window_colour_nobuf_packets_low, reg::window_colour_nobuf_bytes_low},
       {"bad", reg::window_colour_bad_packets_low, reg::window_colour_bad_bytes_low},
       {"policed", reg::window_colour_policed_packets_low, reg::window_colour_policed_bytes_low},
-      {"ce-chosen", reg::window_colour_ce_chosen_packets_low, reg::window_colour_ce_chosen_bytes_low},
-      {"ce-written", reg::window_colour_ce_written_packets_low, reg::window_colour_ce_written_bytes_low},
+      {"ce_chosen", reg::window_colour_ce_chosen_packets_low, reg::window_colour_ce_chosen_bytes_low},
+      {"ce_written", reg::window_colour_ce_written_packets_low, reg::window_colour_ce_written_bytes_low},
       {"sent", reg::window_colour_sent_packets_low, reg::window_colour_sent_bytes_low},
       {"evicted", reg::window_colour_evicted_packets_low, reg::window_colour_evicted_bytes_low}};
   for (const Pair& p : pairs) {
-    add(to, std::string("count-") + p.name, std::string("the counter ") + p.name + " has a packet more", p.packets,
+    const std::string counter = p.name;
+    std::string name = counter;
+    std::replace(name.begin(), name.end(), '_', '-');
+    add(to, "count-" + name, "one packet more in the counter " + counter, "packets " + counter + ",", p.packets,
         Colours);
-    add(to, std::string("bytes-") + p.name, std::string("the counter ") + p.name + " has a byte less", p.bytes, Colours,
+    add(to, "bytes-" + name, "one byte less in the counter " + counter, "bytes " + counter + ",", p.bytes, Colours,
         ~u32{0});
   }
-  add(to, "count-high", "one more in the high word of a counter", reg::window_colour_sent_packets_high, Colours);
-  add(to, "count-marked", "one more packet marked from one colour to another", reg::window_marked_low, 4 * Colours);
-  add(to, "count-latency", "one more packet in a class of latencies", reg::window_latency_low, 32);
-  to.push_back({"backlog-left", "the register of a queue's backlog has a packet, with the lane empty", Check::Counters,
-                "",
+  add(to, "count-high", "one more in the high word of the counter sent", "packets sent,",
+      reg::window_colour_sent_packets_high, Colours);
+  add(to, "count-marked", "one more packet marked from one colour to another", "packets marked from colour",
+      reg::window_marked_low, 4 * Colours);
+  add(to, "count-latency", "one more packet in a latency class", "packets of latency class", reg::window_latency_low,
+      32);
+  add(
+      to, "backlog-left", "a queue's backlog register shows one packet although the lane is empty",
+      "packets in it at the end", [](u32) { return reg::window_backlog_packets(); }, 1);
+  add(to, "count-lost", "one more frame dropped at an input", "lost frames", reg::lost_frames_low, Inputs);
+  add(to, "bytes-lost", "one more byte dropped at an input", "lost bytes", reg::lost_bytes_low, Inputs);
+  add(to, "count-flow-events", "one more flow event", "flow markers: the lane counts", reg::flow_events, FlowEvents);
+  add(
+      to, "count-skipped", "one more skipped refresh", "skipped refreshes",
+      [](u32) { return reg::refreshes_skipped(); }, 1);
+  add(
+      to, "count-push-outs", "one more push-out", "push-outs", [](u32) { return reg::window_contests_low(); }, 1);
+  add(
+      to, "count-stale", "one more stale candidate", "stale candidates", [](u32) { return reg::window_blind_low(); },
+      1);
+  add(to, "count-lost-distance", "one more packet lost of a distance", "packets lost of distance",
+      reg::window_lost_distance_low, Distances);
+  add(to, "count-victim-distance", "one more victim of a distance", "victims of distance",
+      reg::window_victim_distance_low, Distances);
+  to.push_back({"counters-of-another-queue",
+                "all colours' counters of a queue are those of the queue read before",
+                Check::Counters,
+                {"packets arrived,"},
                 [](const Recording& run) {
+                  const std::vector<Span> spans = snapshots(run);
+                  const auto arrived = [&](std::size_t snapshot) {
+                    return valueAt(run, spans[snapshot], reg::window_colour_arrived_packets_low(0));
+                  };
                   std::vector<std::size_t> places;
-                  for (std::size_t i = 0; i < run.accesses.size(); i++)
-                    if (reads(run.accesses[i], reg::window_backlog_packets())) places.push_back(i);
+                  for (std::size_t i = 1; i < spans.size(); i++)
+                    if (arrived(i) != arrived(i - 1)) places.push_back(i);
                   return places;
                 },
-                [](Recording& run, std::size_t place, u32) { run.accesses[place].value++; }});
-  add(to, "count-lost", "one more frame left out at an input", reg::lost_frames_low, Inputs);
-  add(to, "bytes-lost", "one more byte left out at an input", reg::lost_bytes_low, Inputs);
-  add(to, "count-flow-events", "one more event of flows", reg::flow_events, FlowEvents);
-  add(
-      to, "count-contests", "one more push-out", [](u32) { return reg::window_contests_low(); }, 1);
-  add(
-      to, "count-blind", "one more stale candidate", [](u32) { return reg::window_blind_low(); }, 1);
-  add(to, "count-lost-distance", "one more packet lost of a distance", reg::window_lost_distance_low, Distances);
-  add(to, "count-victim-distance", "one more victim of a distance", reg::window_victim_distance_low, Distances);
-  to.push_back({"snapshot-torn", "yellow's and red's counters are those of the snapshot before", Check::Counters, "",
-                [](const Recording& run) {
-                  std::vector<std::size_t> places;
-                  for (std::size_t i = 1; i < snapshots(run).size(); i++)
-                    if (Recording copy{{}, {}, run.accesses}; tear(copy, i)) places.push_back(i);
-                  return places;
-                },
-                [](Recording& run, std::size_t place, u32) { tear(run, place); }});
+                [](Recording& run, std::size_t place, u32) { takeFromPrevious(run, place); }});
 }
 
 }  // namespace vermilion

@@ -1,4 +1,7 @@
 // Faults in one field of one decision's trace, and values of another packet.
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <utility>
 
 #include "faults.h"
@@ -22,6 +25,8 @@ bool inFlow(const RtlDecision& d) {
   return sound(d) && d.mark.has_flow;
 }
 
+constexpr u32 ColourBits = 2;
+
 class Adder {
  public:
   Adder(std::vector<Fault>& to, const VmConfig& config) : to_(to), config_(config) {}
@@ -30,14 +35,18 @@ class Adder {
   template <class Field>
   void bit(const char* name, const std::string& what, Check check, const char* says, u32 width, Fits fits,
            Field field) {
-    to_.push_back({name, "one bit of " + what, check, says, places(fits),
+    to_.push_back({name,
+                   "one bit of " + what,
+                   check,
+                   {says},
+                   places(fits),
                    [field, width](Recording& run, std::size_t place, u32 number) {
                      auto& value = field(run.events[place].decision);
                      value = static_cast<std::remove_reference_t<decltype(value)>>(value ^ bitOf(number, width));
                    }});
   }
 
-  // Exchanges what `field` gives with the next decision's of the same queue, where they differ.
+  // Swaps `field` of this decision and of the queue's next one, where they differ.
   template <class Field>
   void another(const char* name, const std::string& what, const char* says, Fits fits, Field field) {
     const auto next = [fits](const Recording& run, std::size_t from) {
@@ -45,7 +54,10 @@ class Adder {
       return nextEvent(
           run, from, [&](const Event& e) { return isPacket(e) && e.decision.seen.queue == queue && fits(e.decision); });
     };
-    to_.push_back({name, what + " of the queue's next packet, and the other way round", Check::Replay, says,
+    to_.push_back({name,
+                   "the " + what + " of this packet and the queue's next packet are swapped",
+                   Check::Replay,
+                   {says},
                    [=](const Recording& run) {
                      return placesOf(run, Event::Kind::Decided, [&](std::size_t i) {
                        if (!fits(run.events[i].decision)) return false;
@@ -60,7 +72,14 @@ class Adder {
                    }});
   }
 
-  // An estimator beside the colour's own that the packet updates; Colours: none.
+  void add(Fault fault) { to_.push_back(std::move(fault)); }
+  static std::function<std::vector<std::size_t>(const Recording&)> places(Fits fits) {
+    return [fits](const Recording& run) {
+      return placesOf(run, Event::Kind::Decided, [&](std::size_t i) { return fits(run.events[i].decision); });
+    };
+  }
+
+  // An estimator other than the colour's own that the packet updates; Colours: none.
   u32 otherEstimator(const RtlDecision& d) const {
     for (u32 e = 0; e < u32{Colours}; e++)
       if (e != d.seen.colour && (config_.queues[d.seen.queue].masks[e] >> d.seen.colour & 1)) return e;
@@ -72,14 +91,26 @@ class Adder {
   }
 
  private:
-  static std::function<std::vector<std::size_t>(const Recording&)> places(Fits fits) {
-    return [fits](const Recording& run) {
-      return placesOf(run, Event::Kind::Decided, [&](std::size_t i) { return fits(run.events[i].decision); });
-    };
-  }
   std::vector<Fault>& to_;
   const VmConfig& config_;
 };
+
+// Decisions whose input can become another one, by a bit of `InputBits`, for which no frame waits.
+constexpr u32 InputBits = 2;
+std::vector<std::size_t> otherInputsIdle(const Recording& run) {
+  std::array<i64, 1 << InputBits> waiting{};
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < run.events.size(); i++) {
+    const Event& e = run.events[i];
+    if (e.kind == Event::Kind::Arrived) waiting[e.input]++;
+    if (e.kind == Event::Kind::Lost) waiting[e.input]--;
+    if (!isPacket(e)) continue;
+    const u32 input = e.decision.input;
+    waiting[input]--;
+    if (waiting[input ^ 1] == 0 && waiting[input ^ 2] == 0) places.push_back(i);
+  }
+  return places;
+}
 
 void addSeen(Adder& to, const VmConfig& config) {
   using D = RtlDecision;
@@ -106,31 +137,38 @@ void addSeen(Adder& to, const VmConfig& config) {
       "queued-packets", "the packets that the limit sees", replay, "queued packets", 16, packet,
       [](D & d) -> auto& { return d.seen.queued_packets; });
   to.bit(
-      "length", "the length", accounting, "length", 14, packet, [](D & d) -> auto& { return d.seen.len_bytes; });
+      "length", "the length", accounting, "the lane says length", 14, packet,
+      [](D & d) -> auto& { return d.seen.len_bytes; });
+  const u32 queueBits = std::max(1u, static_cast<u32>(std::bit_width(config.queue_count - 1)));
   to.bit(
-      "queue", "the queue", accounting, "queue", 1,
-      [&config](const D& d) { return packet(d) && (d.seen.queue ^ 1) < config.queue_count; },
+      "queue", "the queue", accounting, "the lane says queue", queueBits,
+      [&config, queueBits](const D& d) { return packet(d) && canFlip(d.seen.queue, queueBits, config.queue_count); },
       [](D & d) -> auto& { return d.seen.queue; });
   to.bit(
-      "colour", "the colour that the marker gave", replay, "colour", 1,
-      [](const D& d) { return packet(d) && d.seen.colour < 2; }, [](D & d) -> auto& { return d.seen.colour; });
+      "colour", "the colour that the marker gave", replay, "colour", ColourBits,
+      [](const D& d) { return packet(d) && canFlip(d.seen.colour, ColourBits, Colours); },
+      [](D & d) -> auto& { return d.seen.colour; });
   to.bit(
-      "came", "the colour out of the classifier", accounting, "colour out of the classifier", 1,
-      [](const D& d) { return packet(d) && d.mark.colour < 2; }, [](D & d) -> auto& { return d.mark.colour; });
+      "came", "the colour out of the classifier", accounting, "the lane says colour out of the classifier", ColourBits,
+      [](const D& d) { return packet(d) && canFlip(d.mark.colour, ColourBits, Colours); },
+      [](D & d) -> auto& { return d.mark.colour; });
   to.bit(
-      "ecn", "the ECN field", accounting, "ECN", 2, packet, [](D & d) -> auto& { return d.seen.ecn; });
+      "ecn", "the ECN field", accounting, "the lane says ECN", 2, packet, [](D & d) -> auto& { return d.seen.ecn; });
   to.bit(
-      "bad", "bad", accounting, "bad", 1, packet, [](D & d) -> auto& { return d.seen.bad; });
+      "bad", "the `bad` flag", accounting, "the lane says bad", 1, packet, [](D & d) -> auto& { return d.seen.bad; });
   to.bit(
-      "no-buffer", "no_buffer", replay, "ruling", 1, packet, [](D & d) -> auto& { return d.seen.no_buffer; });
+      "no-buffer", "the `no_buffer` flag", replay, "provisional verdict", 1, packet,
+      [](D & d) -> auto& { return d.seen.no_buffer; });
   to.bit(
       "distance", "the distance", replay, "distance", 6, packet, [](D & d) -> auto& { return d.seen.distance; });
-  if (Inputs > 1)
-    to.bit(
-        "input", "the input", accounting, "", 1, packet, [](D & d) -> auto& { return d.input; });
-  else
-    to.bit(
-        "input", "the input", accounting, "no frame waiting", 2, packet, [](D & d) -> auto& { return d.input; });
+  to.add({"input",
+          "one bit of the input",
+          accounting,
+          {"no frame waiting"},
+          otherInputsIdle,
+          [](Recording& run, std::size_t place, u32 number) {
+            run.events[place].decision.input ^= static_cast<u32>(bitOf(number, InputBits));
+          }});
 }
 
 void addPolicy(Adder& to) {
@@ -149,11 +187,15 @@ void addPolicy(Adder& to) {
   to.bit(
       "verdict", "the verdict", replay, "verdict", 3, packet, [](D & d) -> auto& { return d.verdict; });
   to.bit(
-      "ruling", "the provisional verdict", replay, "ruling", 3, packet,
+      "provisional-verdict", "the provisional verdict", replay, "provisional verdict", 3, packet,
       [](D & d) -> auto& { return d.contest.ruling; });
-  to.bit(
-      "refresh", "refresh: a packet's decision becomes one without a packet", Check::Accounting, "", 1, packet,
-      [](D & d) -> auto& { return d.refresh; });
+  // What follows depends on the frames after it: whose departure finds the queue empty, or who gets whose verdict.
+  to.add({"refresh",
+          "the refresh flag is set: a packet's decision looks like one without a packet",
+          Check::Accounting,
+          {"which is empty", "the lane says", "came out with", "without a verdict"},
+          Adder::places(packet),
+          [](Recording& run, std::size_t place, u32) { run.events[place].decision.refresh = true; }});
   const Fits refreshes = [to](const D& d) { return to.refreshes(d); };
   to.bit(
       "refresh-time", "the time of a refresh at a departure", replay, "time", 48, refreshes,
@@ -179,9 +221,9 @@ void addMarks(Adder& to) {
       "mark-level", "the marker's token level", replay, "level", 64, sound,
       [](D & d) -> auto& { return d.mark.level; });
   to.bit(
-      "policed", "policed", replay, "policed", 1, sound, [](D & d) -> auto& { return d.mark.policed; });
+      "policed", "the `policed` flag", replay, "policed", 1, sound, [](D & d) -> auto& { return d.mark.policed; });
   to.bit(
-      "flow", "has_flow", replay, "flow", 1, inFlow, [](D & d) -> auto& { return d.mark.has_flow; });
+      "flow", "the `has_flow` flag", replay, "flow", 1, inFlow, [](D & d) -> auto& { return d.mark.has_flow; });
   to.bit(
       "flow-average", "a flow's average A_Y", replay, "flow's average", 24, inFlow,
       [](D & d) -> auto& { return d.mark.flow.average; });
@@ -202,15 +244,15 @@ void addMarks(Adder& to) {
 void addAnothers(Adder& to) {
   using D = RtlDecision;
   to.another(
-      "another-average", "the average", "average", evaluated, [](D & d) -> auto& { return d.average[d.seen.colour]; });
+      "another-average", "averages", "average", evaluated, [](D & d) -> auto& { return d.average[d.seen.colour]; });
   to.another(
-      "another-probability", "the probability", "probability", evaluated, [](D & d) -> auto& { return d.probability; });
+      "another-probability", "probabilities", "probability", evaluated, [](D & d) -> auto& { return d.probability; });
   to.another(
-      "another-draw", "the draw", "draw", packet, [](D & d) -> auto& { return d.seen.draw; });
+      "another-draw", "draws", "draw", packet, [](D & d) -> auto& { return d.seen.draw; });
   to.another(
-      "another-colour", "the marker's colour", "colour", packet, [](D & d) -> auto& { return d.seen.colour; });
+      "another-colour", "marker's colours", "colour", packet, [](D & d) -> auto& { return d.seen.colour; });
   to.another(
-      "another-level", "the token level", "level", sound, [](D & d) -> auto& { return d.mark.level; });
+      "another-level", "token levels", "level", sound, [](D & d) -> auto& { return d.mark.level; });
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
-// Whether each check of a run names the faults that it is there for: one run of the Verilated lane is recorded, and told to fresh checks again and
-// again, each time with one fault in it (faults.h). Faults of the streams at the ports get runs of their own.
+// Whether each checker of a run reports the faults that it is responsible for. One run of the Verilated lane is recorded, and replayed to new
+// checkers again and again, each time with one fault in it (faults.h). Faults of the streams at the ports get runs of their own.
 //
 //   vermilion-inject --list
-//   vermilion-inject --in CAPTURE --config-words FILE [options of vermilion-sim] [--faults NAME[:AT],...] [--places N]
+//   vermilion-inject --in CAPTURE --config-words FILE [options of vermilion-sim] [--own KEY,...] [--faults NAME[:AT],...] [--places N]
 //
-// --faults: default all; `:AT` puts the fault at that chance alone, from 1. --places N: else at N chances from the first to the last (default 3).
-// Standard output: `progress DONE TOTAL`, then one object of JSON: preset, packets, clean {check: first sentence} of the recording as it
-// was (empty: nothing found), faults [{name, what, check, says, chances, tries [{at, named, checks {check: first sentence}}]}].
+// --own: keys of the results that the engines need not agree in. --faults: default all; `:AT` injects the fault at that injection point only,
+// from 1. --places N: else at N points from the first to the last (default 3).
+// Standard output: `progress DONE TOTAL`, then one object of JSON: preset, packets, clean {check: first message} of the recording without a
+// fault (empty: no error), faults [{name, what, check, says, chances, tries [{at, named, checks {check: first message}}]}]. `chances`:
+// injection points; `named`: the fault's checker reports it, with one of the words `says`.
 // --list: the faults alone, with name, what, check, says. Exit status: 0 done, 2 the input is at fault, 3 the program itself failed.
 #include <unistd.h>
 
@@ -17,8 +19,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <sstream>
 
+#include "differences.h"
 #include "faults.h"
 #include "option_number.h"
 #include "rtl_checks.h"
@@ -32,10 +36,17 @@ namespace {
 
 struct Asked {
   bool list = false;
-  std::vector<std::string> faults;
+  std::vector<std::string> faults, own;
   std::size_t places = 3;
   std::vector<char*> others;  // for the simulator's options
 };
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> out;
+  std::stringstream parts(list);
+  for (std::string part; std::getline(parts, part, ',');) out.push_back(part);
+  return out;
+}
 
 Asked parse(int count, char** words) {
   Asked asked;
@@ -45,8 +56,9 @@ Asked parse(int count, char** words) {
     if (word == "--list") {
       asked.list = true;
     } else if (word == "--faults" && i + 1 < count) {
-      std::stringstream names(words[++i]);
-      for (std::string name; std::getline(names, name, ',');) asked.faults.push_back(name);
+      asked.faults = split(words[++i]);
+    } else if (word == "--own" && i + 1 < count) {
+      asked.own = split(words[++i]);
     } else if (word == "--places" && i + 1 < count) {
       asked.places = number<u32>(word, words[++i], 1, 1000, "1 to 1000");
     } else {
@@ -56,7 +68,7 @@ Asked parse(int count, char** words) {
   return asked;
 }
 
-// A file that goes away with this.
+// A file that is removed with this object.
 class Scratch {
  public:
   explicit Scratch(const char* name)
@@ -72,11 +84,12 @@ class Scratch {
   std::filesystem::path path_;
 };
 
-using Found = Json;  // {check: first sentence}
+using Found = Json;  // {check: first message}
 
 class Campaign {
  public:
-  explicit Campaign(const Options& o) : options_(o), loaded_(loadConfig(o)), faults_(allFaults(loaded_.config)) {
+  Campaign(const Options& o, const std::vector<std::string>& own)
+      : options_(o), own_(own.begin(), own.end()), loaded_(loadConfig(o)), faults_(allFaults(loaded_.config)) {
     record();
     const auto source = frames();
     Recorder recorder(output(), loaded_, *source);
@@ -96,15 +109,15 @@ class Campaign {
                 {"what", fault.what},
                 {"check", CheckNames[static_cast<u32>(fault.check)]},
                 {"says", fault.says}};
-    const std::vector<std::size_t> chances = fault.live ? std::vector<std::size_t>{} : fault.places(recording_);
-    const u64 count = fault.live ? liveChances(fault) : chances.size();
+    const std::vector<std::size_t> points = fault.live ? std::vector<std::size_t>{} : fault.places(recording_);
+    const u64 count = fault.live ? livePoints(fault) : points.size();
     row["chances"] = count;
     row["tries"] = Json::array();
     const u64 tries = only ? 1 : std::min<u64>(places, count);
     for (u64 n = 0; n < tries; n++) {
       const u64 at = only ? *only - 1 : tries == 1 ? count / 2 : n * (count - 1) / (tries - 1);
       if (at >= count) break;
-      row["tries"].push_back(tried(fault, at, fault.live ? live(fault, at) : doctored(fault, chances[at], n)));
+      row["tries"].push_back(tried(fault, at, fault.live ? live(fault, at) : doctored(fault, points[at], n)));
     }
     return row;
   }
@@ -127,7 +140,8 @@ class Campaign {
     driver.start(loaded_.config);
     driver.run(*source, [] {});
     events.stop();
-    // Only the accesses matter here, which do not depend on what was seen.
+    measured_ = {{"clocks", driver.runClocks()}, {"seconds", static_cast<double>(driver.now() - StartNs) / 1e9}};
+    // Only the accesses matter here, which do not depend on what the checkers were shown.
     RegisterRecorder registers(driver.control(), recording_.accesses);
     Recorder recorder(options_, loaded_, *source);
     RtlChecks checks(loaded_.config, recorder);
@@ -143,10 +157,10 @@ class Campaign {
 
   Found check(const Recording& recording, bool engines) {
     const auto source = frames();
-    source->next();  // so that it knows when the capture begins
+    source->next();  // then it knows when the capture begins
     Recorder recorder(engines ? output() : options_, loaded_, *source);
     RtlChecks checks(loaded_.config, recorder);
-    Json json;
+    Json json = measured_;
     try {
       recording.play(checks);
       RecordedRegisters registers(recording.accesses);
@@ -173,15 +187,21 @@ class Campaign {
     return found;
   }
 
-  // What test_engines.py compares: figures, samples, events, and the output capture.
+  // As test_engines.py compares the engines: all keys of the results but those of --own, and the output capture.
   std::string enginesApart(const Json& rtl) const {
-    for (const char* key : {"packets", "bytes", "queues", "samples", "events", "lost"})
-      if (rtl.value(key, Json()) != model_.value(key, Json())) return std::string("the engines' ") + key + " differ";
+    Differences found;
+    const auto compare = [&](const Json& one, const Json& other) {
+      for (const auto& [key, value] : one.items())
+        if (!own_.contains(key) && !(other.contains(key) && other.at(key) == value)) found.add(key);
+    };
+    compare(model_, rtl);
+    compare(rtl, model_);
     const std::string out = out_.text();
-    if (out == modelOut_) return "";
-    const auto at = std::mismatch(out.begin(), out.begin() + static_cast<i64>(std::min(out.size(), modelOut_.size())),
-                                  modelOut_.begin());
-    return "the engines' output captures differ from byte " + std::to_string(at.first - out.begin());
+    const auto at = std::mismatch(out.begin(), out.end(), modelOut_.begin(), modelOut_.end());
+    if (out != modelOut_) found.add("output capture");
+    if (found.none()) return "";
+    return found.names() + ": the engines differ; their output captures agree in " +
+           std::to_string(at.first - out.begin()) + " of " + std::to_string(modelOut_.size()) + " bytes";
   }
 
   Found liveRun(StreamFault& fault) const {
@@ -197,10 +217,10 @@ class Campaign {
     checks.finish(driver.control(), json);
     return findings(json);
   }
-  u64 liveChances(const Fault& fault) const {
+  u64 livePoints(const Fault& fault) const {
     StreamFault counted(fault.name, ~u64{0});
     liveRun(counted);
-    return counted.chances();
+    return counted.points();
   }
   Found live(const Fault& fault, u64 at) const {
     StreamFault put(fault.name, at);
@@ -209,15 +229,16 @@ class Campaign {
 
   static Json tried(const Fault& fault, u64 at, const Found& found) {
     const std::string text = found.value(CheckNames[static_cast<u32>(fault.check)], std::string());
-    const bool named = !text.empty() && text.find(fault.says) != std::string::npos;
-    return {{"at", at + 1}, {"named", named}, {"checks", found}};
+    return {{"at", at + 1}, {"named", isReported(fault, text)}, {"checks", found}};
   }
 
   Options options_;
+  std::set<std::string> own_;
   LoadedConfig loaded_;
   std::vector<Fault> faults_;
   Scratch out_{"vermilion-inject-"};
   Recording recording_;
+  Json measured_;  // results of the RTL's run that a fault does not change
   Json model_;
   std::string modelOut_;
 };
@@ -226,15 +247,16 @@ Json described(const Fault& f) {
   return {{"name", f.name}, {"what", f.what}, {"check", CheckNames[static_cast<u32>(f.check)]}, {"says", f.says}};
 }
 
-// The faults asked for by their place in the list, each with the chance that was asked for.
+// The faults asked for by their index in the list, each with the injection point that was asked for.
 std::vector<std::pair<std::size_t, std::optional<u64>>> chosen(const Asked& asked, const std::vector<Fault>& faults) {
   std::vector<std::pair<std::size_t, std::optional<u64>>> out;
   for (const std::string& word : asked.faults) {
     const std::string name = word.substr(0, word.find(':'));
     const auto at = std::find_if(faults.begin(), faults.end(), [&](const Fault& f) { return f.name == name; });
-    if (at == faults.end()) throw InputError("--faults: " + name + " is no fault; --list names them");
+    if (at == faults.end()) throw InputError("--faults: " + name + " is unknown; --list shows all faults");
     std::optional<u64> only;
-    if (name != word) only = number<u64>(name, word.substr(name.size() + 1), 1, ~u64{0}, "1 to the number of chances");
+    if (name != word)
+      only = number<u64>(name, word.substr(name.size() + 1), 1, ~u64{0}, "1 to the number of injection points");
     out.push_back({static_cast<std::size_t>(at - faults.begin()), only});
   }
   for (std::size_t i = 0; asked.faults.empty() && i < faults.size(); i++) out.push_back({i, {}});
@@ -250,7 +272,7 @@ int run(int count, char** words) {
     std::printf("%s\n", json.dump().c_str());
     return 0;
   }
-  Campaign campaign(parseOptions(static_cast<int>(asked.others.size()), asked.others.data()));
+  Campaign campaign(parseOptions(static_cast<int>(asked.others.size()), asked.others.data()), asked.own);
   const auto faults = chosen(asked, campaign.faults());
   json["preset"] = VM_PRESET;
   json["clean"] = campaign.clean();

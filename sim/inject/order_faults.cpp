@@ -1,4 +1,4 @@
-// Events that are lost, doubled, early, late, swapped or of another packet: frames in, decisions, departures.
+// Events that are lost, doubled, early, late, swapped or of another packet: arrivals, decisions, departures.
 #include <algorithm>
 #include <utility>
 
@@ -14,10 +14,10 @@ struct Order {
   std::vector<Fault>& to;
   const VmConfig& config;
 
-  void add(const char* name, const char* what, Check check, const char* says,
+  void add(const char* name, const char* what, Check check, std::vector<std::string> says,
            std::function<std::vector<std::size_t>(const Recording&)> places,
            std::function<void(Recording&, std::size_t, u32)> put) {
-    to.push_back({name, what, check, says, std::move(places), std::move(put)});
+    to.push_back({name, what, check, std::move(says), std::move(places), std::move(put)});
   }
 
   static void lose(Recording& run, std::size_t place, u32) {
@@ -44,7 +44,6 @@ bool departure(const Event& e) {
   return e.kind == Kind::Departed;
 }
 
-// Events that `fits`, but for those at the ends, which have no neighbour.
 auto all(bool (*fits)(const Event&)) {
   return [fits](const Recording& run) {
     std::vector<std::size_t> places;
@@ -53,6 +52,7 @@ auto all(bool (*fits)(const Event&)) {
     return places;
   };
 }
+// Events that have a next one.
 auto withNext(bool (*fits)(const Event&)) {
   return [fits](const Recording& run) {
     std::vector<std::size_t> places = all(fits)(run);
@@ -61,7 +61,7 @@ auto withNext(bool (*fits)(const Event&)) {
   };
 }
 
-// Departures whose time a later decision of the queue sees as its colour's last.
+// Departures whose time a later decision of the queue has as its colour's last departure.
 std::vector<std::size_t> seenDepartures(const Recording& run) {
   return placesOf(run, Kind::Departed, [&](std::size_t i) {
     const Event& e = run.events[i];
@@ -73,13 +73,13 @@ std::vector<std::size_t> seenDepartures(const Recording& run) {
   });
 }
 
-// Of those, the last of the run: nothing in it depends on its time any more.
+// The last departure of the run: no packet's decision depends on its time.
 std::vector<std::size_t> lastDeparture(const Recording& run) {
   const std::vector<std::size_t> places = placesOf(run, Kind::Departed);
   return places.empty() ? places : std::vector<std::size_t>{places.back()};
 }
 
-// A queue and colour, as queue * Colours + colour, all whose departures before event `end` have had their refreshes; none: one past the last.
+// A queue and colour, as queue * Colours + colour, whose departures before event `end` have all been refreshed; none: one past the last.
 u32 settled(const Recording& run, std::size_t end, const VmConfig& config) {
   std::vector<i64> open(config.queue_count * Colours);
   for (std::size_t i = 0; i < end; i++) {
@@ -88,20 +88,22 @@ u32 settled(const Recording& run, std::size_t end, const VmConfig& config) {
     if (e.kind == Kind::Decided && e.decision.refresh) open[e.decision.seen.queue * Colours + e.decision.seen.colour]--;
   }
   const RtlDecision& d = run.events[end].decision;
-  open[d.seen.queue * Colours + d.seen.colour] = 1;  // another than its own
+  open[d.seen.queue * Colours + d.seen.colour] = 1;  // not its own
   return static_cast<u32>(std::find(open.begin(), open.end(), 0) - open.begin());
 }
 
 void addArrivals(Order& order) {
   order.add(
-      "frame-unseen", "a frame comes in unnoticed", Check::Accounting, "",
+      "frame-unseen", "the arrival of a frame is not recorded", Check::Accounting,
+      {"no frame waiting", "the lane says", "came out with"},
       [](const Recording& run) { return placesOf(run, Kind::Arrived); }, Order::lose);
   order.add(
-      "loss-unseen", "a frame that an input leaves out is not told of", Check::Accounting, "",
+      "loss-unseen", "an input drops a frame and does not report it", Check::Accounting,
+      {"the lane says", "came out with", "without a verdict"},
       [](const Recording& run) { return placesOf(run, Kind::Lost); }, Order::lose);
   order.add(
-      "loss-untrue", "a frame is told of as left out, which it is not", Check::Accounting, "shows a lost frame",
-      [](const Recording& run) { return placesOf(run, Kind::Decided); },
+      "loss-untrue", "an input reports a dropped frame, but none was dropped", Check::Accounting,
+      {"shows a lost frame"}, [](const Recording& run) { return placesOf(run, Kind::Decided); },
       [](Recording& run, std::size_t place, u32) {
         Event lost;
         lost.kind = Kind::Lost;
@@ -114,7 +116,7 @@ void addArrivals(Order& order) {
         run.insert(std::move(lost));
       });
   order.add(
-      "loss-length", "one bit of the length of a frame that an input leaves out", Check::Accounting, "lost with",
+      "loss-length", "one bit of the length of a frame that an input drops", Check::Accounting, {"lost with"},
       [](const Recording& run) { return placesOf(run, Kind::Lost); },
       [](Recording& run, std::size_t place, u32 number) {
         run.events[place].lenBytes ^= static_cast<u32>(bitOf(number, 14));
@@ -122,37 +124,28 @@ void addArrivals(Order& order) {
 }
 
 void addDecisions(Order& order) {
-  order.add("decision-lost", "a decision is not shown", Check::Accounting, "", all(decision), Order::lose);
-  order.add("decision-doubled", "a decision is shown again in the next cycle", Check::Accounting, "", all(decision),
-            Order::twice);
-  order.add("decisions-swapped", "a decision and the next, exchanged", Check::Replay, "time", withNext(decision),
+  order.add("decision-lost", "a decision is not shown", Check::Accounting,
+            {"which is empty", "the lane says", "came out with", "without a verdict"}, all(decision), Order::lose);
+  order.add("decision-doubled", "a decision is shown again in the next cycle", Check::Accounting,
+            {"no frame waiting", "the lane says", "left queue", "came out with"}, all(decision), Order::twice);
+  order.add("decisions-swapped", "a decision and the next one are swapped", Check::Replay, {"time"}, withNext(decision),
             [](Recording& run, std::size_t place, u32) {
               std::swap(run.events[place].decision, run.events[nextEvent(run, place, isPacket)].decision);
             });
-  order.add("decision-late", "a decision is shown a cycle late", Check::Replay, "time", all(decision),
+  order.add("decision-late", "a decision is shown a cycle late", Check::Replay, {"time"}, all(decision),
             [](Recording& run, std::size_t place, u32) { Order::shift(run, place, 1); });
-  order.add("decision-early", "a decision is shown a cycle early", Check::Replay, "time", all(decision),
+  order.add("decision-early", "a decision is shown a cycle early", Check::Replay, {"time"}, all(decision),
             [](Recording& run, std::size_t place, u32) { Order::shift(run, place, -1); });
   const VmConfig& config = order.config;
   order.add(
-      "refresh-lost", "a refresh at a departure is not shown", Check::Replay, "average",
-      [&config](const Recording& run) {
-        return placesOf(run, Kind::Decided, [&](std::size_t i) {
-          const RtlDecision& d = run.events[i].decision;
-          if (!d.refresh || !config.queues[d.seen.queue].update_depart) return false;
-          // The next decision steps from an average that the refresh has changed.
-          const std::size_t next = nextEvent(run, i, [&](const Event& e) {
-            return isPacket(e) && e.decision.seen.queue == d.seen.queue && e.decision.seen.colour == d.seen.colour;
-          });
-          return next != run.events.size() && d.average[d.seen.colour] >> AvgFrac > 100 &&
-                 run.events[next].clock > run.events[i].clock + 64 &&
-                 run.events[next].decision.average[d.seen.colour] >> AvgFrac > 100 &&
-                 !run.events[next].decision.seen.no_buffer && !run.events[next].decision.mark.policed;
-        });
+      "refresh-lost", "a refresh at a departure is not shown", Check::Counters, {"skipped refreshes"},
+      [](const Recording& run) {
+        return placesOf(run, Kind::Decided, [&](std::size_t i) { return run.events[i].decision.refresh; });
       },
       Order::lose);
   order.add(
-      "refresh-queue", "a refresh of a queue and colour that no packet has left", Check::Replay, "queue",
+      "refresh-queue", "an average refresh for a queue and colour without a departure", Check::Replay,
+      {"queue and colour without a departure"},
       [&config](const Recording& run) {
         return placesOf(run, Kind::Decided, [&](std::size_t i) {
           return run.events[i].decision.refresh && settled(run, i, config) != config.queue_count * Colours;
@@ -165,7 +158,8 @@ void addDecisions(Order& order) {
         d.seen.colour = other % Colours;
       });
   order.add(
-      "room-denied", "a queue's last packet finds no buffer, with cells free", Check::Accounting, "found no buffer",
+      "room-denied", "a queue's last packet gets `nobuf` although cells are free", Check::Accounting,
+      {"found no buffer"},
       [](const Recording& run) {
         return placesOf(run, Kind::Decided, [&](std::size_t i) {
           const Event& e = run.events[i];
@@ -182,7 +176,8 @@ void addDecisions(Order& order) {
         d.verdict = d.contest.ruling = VM_NOBUF;
       });
   order.add(
-      "long-stored", "a frame longer than the lane stores is stored", Check::Accounting, "longer than the lane stores",
+      "long-stored", "a frame longer than the lane stores is stored", Check::Accounting,
+      {"longer than the lane stores"},
       [](const Recording& run) {
         return placesOf(run, Kind::Decided, [&](std::size_t i) {
           const RtlDecision& d = run.events[i].decision;
@@ -193,41 +188,48 @@ void addDecisions(Order& order) {
 }
 
 template <class Field>
-void departureBit(Order& order, const char* name, const char* what, u32 width, Field field) {
-  order.add(name, what, Check::Accounting, "", all(departure), [=](Recording& run, std::size_t place, u32 number) {
-    auto& value = field(run.events[place].left);
-    value = static_cast<std::remove_reference_t<decltype(value)>>(value ^ bitOf(number, width));
-  });
+void departureBit(Order& order, const char* name, const char* what, std::vector<std::string> says, u32 width,
+                  Field field) {
+  order.add(name, what, Check::Accounting, std::move(says), all(departure),
+            [=](Recording& run, std::size_t place, u32 number) {
+              auto& value = field(run.events[place].left);
+              value = static_cast<std::remove_reference_t<decltype(value)>>(value ^ bitOf(number, width));
+            });
 }
 
 void addDepartures(Order& order) {
-  order.add("departure-lost", "a departure is not shown", Check::Accounting, "", all(departure), Order::lose);
-  order.add("departure-doubled", "a departure is shown again in the next cycle", Check::Accounting, "", all(departure),
-            Order::twice);
-  order.add("departures-swapped", "a departure and the next, exchanged", Check::Accounting, "", withNext(departure),
+  order.add("departure-lost", "a departure is not shown", Check::Accounting,
+            {"left queue", "came out with", "in its queue at the end"}, all(departure), Order::lose);
+  order.add("departure-doubled", "a departure is shown again in the next cycle", Check::Accounting,
+            {"which is empty", "left queue"}, all(departure), Order::twice);
+  order.add("departures-swapped", "a departure and the next one are swapped", Check::Accounting,
+            {"left queue", "came out with", "which is empty"}, withNext(departure),
             [](Recording& run, std::size_t place, u32) {
               std::swap(run.events[place].left, run.events[nextEvent(run, place, departure)].left);
             });
-  order.add("departure-late", "a departure is shown a cycle late", Check::Replay, "last departure", seenDepartures,
-            [](Recording& run, std::size_t place, u32) { Order::shift(run, place, 1); });
-  order.add("departure-early", "a departure is shown a cycle early", Check::Replay, "last departure", seenDepartures,
-            [](Recording& run, std::size_t place, u32) { Order::shift(run, place, -1); });
-  order.add("last-departure-late", "the run's last packet departs a cycle late", Check::Engines, "", lastDeparture,
-            [](Recording& run, std::size_t place, u32) { Order::shift(run, place, 1); });
+  order.add("departure-late", "a departure is shown a cycle late", Check::Replay, {"last departure", "queued bytes"},
+            seenDepartures, [](Recording& run, std::size_t place, u32) { Order::shift(run, place, 1); });
+  order.add("departure-early", "a departure is shown a cycle early", Check::Replay, {"last departure", "queued bytes"},
+            seenDepartures, [](Recording& run, std::size_t place, u32) { Order::shift(run, place, -1); });
+  order.add("last-departure-late", "the run's last packet departs a cycle late", Check::Engines, {"span_ns"},
+            lastDeparture, [](Recording& run, std::size_t place, u32) { Order::shift(run, place, 1); });
   order.add("departure-time", "a departure's time, and so the output's timestamp, is 4 ns late", Check::Replay,
-            "a departure from queue", all(departure),
+            {"departure time"}, all(departure),
             [](Recording& run, std::size_t place, u32) { run.events[place].now += ClockNs; });
   departureBit(
-      order, "departure-queue", "one bit of a departure's queue", 4, [](Left & l) -> auto& { return l.queue; });
+      order, "departure-queue", "one bit of a departure's queue", {"which is empty", "left queue"}, 4,
+      [](Left & l) -> auto& { return l.queue; });
   departureBit(
-      order, "departure-colour", "one bit of a departure's colour", 2, [](Left & l) -> auto& { return l.colour; });
+      order, "departure-colour", "one bit of a departure's colour", {"with colour"}, 2,
+      [](Left & l) -> auto& { return l.colour; });
   departureBit(
-      order, "departure-length", "one bit of a departure's length", 14, [](Left & l) -> auto& { return l.lenBytes; });
+      order, "departure-length", "one bit of a departure's length", {"with length"}, 14,
+      [](Left & l) -> auto& { return l.lenBytes; });
   departureBit(
-      order, "departure-arrival", "one bit of a departure's arrival time", 48,
+      order, "departure-arrival", "one bit of a departure's arrival time", {"with arrival time"}, 48,
       [](Left & l) -> auto& { return l.arrival; });
   order.add(
-      "served-out-of-turn", "two queues' packets leave in each other's place", Check::Engines, "",
+      "served-out-of-turn", "packets of two queues depart in swapped order", Check::Engines, {"output capture"},
       [](const Recording& run) {
         std::vector<std::size_t> places = withNext(departure)(run);
         std::erase_if(places, [&](std::size_t i) {

@@ -1,9 +1,11 @@
 // Faults in the outcome of a push-out, and another packet evicted than the victim.
+#include <bit>
 #include <deque>
 #include <utility>
 
 #include "accounting.h"
 #include "faults.h"
+#include "pace.h"
 
 namespace vermilion {
 
@@ -11,17 +13,25 @@ namespace {
 
 using D = RtlDecision;
 
-bool contest(const D& d) {
+constexpr u32 CellBits = std::bit_width(u32{VM_CELLS} - 1);
+
+bool isPushOut(const D& d) {
   return !d.refresh && d.contest.held;
 }
-bool paid(const D& d) {
-  return contest(d) && (d.contest.outcome.evicted || d.contest.outcome.victimMarked);
+bool hasVictim(const D& d) {
+  return isPushOut(d) && (d.contest.outcome.evicted || d.contest.outcome.victimMarked);
+}
+bool evicts(const D& d) {
+  return isPushOut(d) && d.contest.outcome.evicted;
 }
 
 template <class Field>
 void bit(std::vector<Fault>& to, const char* name, const std::string& what, Check check, const char* says, u32 width,
          bool (*fits)(const D&), Field field) {
-  to.push_back({name, "one bit of " + what, check, says,
+  to.push_back({name,
+                "one bit of " + what,
+                check,
+                {says},
                 [fits](const Recording& run) {
                   return placesOf(run, Event::Kind::Decided,
                                   [&](std::size_t i) { return fits(run.events[i].decision); });
@@ -32,32 +42,31 @@ void bit(std::vector<Fault>& to, const char* name, const std::string& what, Chec
                 }});
 }
 
-// Packets of each queue by their decisions, before event `end`.
-std::vector<std::deque<std::size_t>> standing(const Recording& run, std::size_t end, u32 queues) {
-  std::vector<std::deque<std::size_t>> queued(queues);
+// The packets in `queue` before event `end`, by their decisions, head of line first.
+std::deque<std::size_t> queued(const Recording& run, std::size_t end, u32 queue) {
+  std::deque<std::size_t> packets;
   for (std::size_t i = 0; i < end; i++) {
     const Event& e = run.events[i];
-    if (e.kind == Event::Kind::Departed && !queued[e.left.queue].empty()) queued[e.left.queue].pop_front();
-    if (!isPacket(e)) continue;
-    std::deque<std::size_t>& queue = queued[e.decision.seen.queue];
-    if (e.decision.contest.held && e.decision.contest.outcome.evicted)
-      std::erase_if(queue,
+    if (e.kind == Event::Kind::Departed && e.left.queue == queue && !packets.empty()) packets.pop_front();
+    if (!isPacket(e) || e.decision.seen.queue != queue) continue;
+    if (evicts(e.decision))
+      std::erase_if(packets,
                     [&](std::size_t j) { return run.events[j].decision.cell == e.decision.contest.outcome.cell; });
-    if (admits(e.decision.verdict)) queue.push_back(i);
+    if (admits(e.decision.verdict)) packets.push_back(i);
   }
-  return queued;
+  return packets;
 }
 
-// Decisions that queued the victim of a contest and the packet after it; equal: there is none.
-std::pair<std::size_t, std::size_t> victimAndNeighbour(const Recording& run, std::size_t place, u32 queues) {
+// Decisions that queued the victim of a push-out and its successor; equal: there is none.
+std::pair<std::size_t, std::size_t> victimAndSuccessor(const Recording& run, std::size_t place) {
   const D& d = run.events[place].decision;
-  const std::deque<std::size_t> queue = standing(run, place, queues)[d.seen.queue];
+  const std::deque<std::size_t> queue = queued(run, place, d.seen.queue);
   for (std::size_t i = 0; i + 1 < queue.size(); i++)
     if (run.events[queue[i]].decision.cell == d.contest.outcome.cell) return {queue[i], queue[i + 1]};
   return {0, 0};
 }
 
-// The departure of the packet that event `decision` queued; events.size(): it never leaves.
+// The departure of the packet that event `decision` queued; events.size(): it does not depart.
 std::size_t departureOf(const Recording& run, std::size_t decision) {
   const D& d = run.events[decision].decision;
   return nextEvent(run, decision, [&](const Event& e) {
@@ -87,16 +96,16 @@ std::size_t wireOf(const Recording& run, std::size_t departure) {
   return run.events.size();
 }
 
-// The neighbour is evicted, and the victim leaves where the neighbour would have.
-void evictNeighbour(Recording& run, std::size_t place, const VmConfig& config) {
-  const auto [victim, neighbour] = victimAndNeighbour(run, place, config.queue_count);
-  const D kept = run.events[victim].decision, gone = run.events[neighbour].decision;
+// The successor is evicted, and the victim departs where the successor would have.
+void evictSuccessor(Recording& run, std::size_t place, const VmConfig& config) {
+  const auto [victim, successor] = victimAndSuccessor(run, place);
+  const D kept = run.events[victim].decision, gone = run.events[successor].decision;
   VictimOutcome& outcome = run.events[place].decision.contest.outcome;
   outcome.cell = gone.cell;
   outcome.lenBytes = gone.seen.len_bytes;
   outcome.colour = gone.seen.colour;
   outcome.distance = gone.seen.distance;
-  const std::size_t departure = departureOf(run, neighbour);
+  const std::size_t departure = departureOf(run, successor);
   Event& left = run.events[departure];
   left.left = {left.left.queue, kept.seen.colour, kept.seen.len_bytes, kept.seen.time};
   Packet p;
@@ -109,87 +118,126 @@ void evictNeighbour(Recording& run, std::size_t place, const VmConfig& config) {
   run.events[wireOf(run, departure)].bytes = expectedBytes(config, p, &written);
 }
 
+// Whether all registers count the two alike if one departs in the place of the other: length, colour, distance, CE, class of latency.
+bool countAlike(const Recording& run, std::size_t one, std::size_t other, std::size_t departure) {
+  const D &a = run.events[one].decision, &b = run.events[other].decision;
+  const auto latencyClass = [&](const D& d) {
+    return std::bit_width(wrapped(run.events[departure].now - d.seen.time));
+  };
+  return a.seen.len_bytes == b.seen.len_bytes && a.seen.colour == b.seen.colour && a.seen.distance == b.seen.distance &&
+         a.seen.ecn == b.seen.ecn && a.verdict == b.verdict && latencyClass(a) == latencyClass(b);
+}
+
+// Whether a later push-out marks the packet, before it departs.
+bool isMarkedLater(const Recording& run, std::size_t place, std::size_t packet, std::size_t departure) {
+  const u32 cell = run.events[packet].decision.cell;
+  return nextEvent(run, place, [&](const Event& e) {
+           return isPacket(e) && hasVictim(e.decision) && e.decision.contest.outcome.cell == cell;
+         }) < departure;
+}
+
 void addCells(std::vector<Fault>& to, const VmConfig& config) {
-  to.push_back({"cell", "one bit of the cell that names a packet, of a later victim", Check::Victims, "",
+  to.push_back({"cell",
+                "one bit of the cell that names a packet, of a later victim",
+                Check::Victims,
+                {"cell"},
                 [](const Recording& run) {
                   std::vector<std::size_t> places;
                   std::vector<std::size_t> last(1 << 20, run.events.size());  // by cell, the decision that took it
                   for (std::size_t i = 0; i < run.events.size(); i++) {
                     if (!isPacket(run.events[i])) continue;
                     const D& d = run.events[i].decision;
-                    if (paid(d) && last[d.contest.outcome.cell] != run.events.size())
+                    if (hasVictim(d) && last[d.contest.outcome.cell] != run.events.size())
                       places.push_back(last[d.contest.outcome.cell]);
                     if (admits(d.verdict)) last[d.cell] = i;
                   }
                   return places;
                 },
                 [](Recording& run, std::size_t place, u32 number) {
-                  run.events[place].decision.cell ^= static_cast<u32>(bitOf(number, 8));
+                  run.events[place].decision.cell ^= static_cast<u32>(bitOf(number, CellBits));
                 }});
-  to.push_back({"victims-neighbour", "the packet after the victim is evicted, the victim leaves in its place",
-                Check::Victims, "",
-                [&config](const Recording& run) {
-                  std::vector<std::size_t> all = placesOf(run, Event::Kind::Decided, [&](std::size_t i) {
-                    return contest(run.events[i].decision) && run.events[i].decision.contest.outcome.evicted;
-                  });
-                  std::vector<std::size_t> places;
-                  for (std::size_t i = 0; i < all.size(); i += 1 + all.size() / 40) {  // each costs a pass
-                    const auto [victim, neighbour] = victimAndNeighbour(run, all[i], config.queue_count);
-                    if (victim != neighbour && departureOf(run, neighbour) != run.events.size())
-                      places.push_back(all[i]);
-                  }
-                  return places;
-                },
-                [&config](Recording& run, std::size_t place, u32) { evictNeighbour(run, place, config); }});
+  // Push-outs whose victim's successor departs; with `alike`, only those in which registers and accounts cannot tell the two apart.
+  const auto places = [](bool alike) {
+    return [alike](const Recording& run) {
+      return placesOf(run, Event::Kind::Decided, [&](std::size_t i) {
+        if (!evicts(run.events[i].decision)) return false;
+        const auto [victim, successor] = victimAndSuccessor(run, i);
+        const std::size_t departure = victim == successor ? run.events.size() : departureOf(run, successor);
+        if (departure == run.events.size()) return false;
+        return !alike ||
+               (countAlike(run, victim, successor, departure) && !isMarkedLater(run, i, successor, departure));
+      });
+    };
+  };
+  const auto put = [&config](Recording& run, std::size_t place, u32) { evictSuccessor(run, place, config); };
+  to.push_back({"victims-successor",
+                "the victim and its successor are swapped: the successor is pushed out, the victim departs",
+                Check::Victims,
+                {"cell"},
+                places(false),
+                put});
+  to.push_back({"younger-victim",
+                "the same, with a successor that has the victim's length, colour and distance and is younger",
+                Check::Victims,
+                {"cell"},
+                places(true),
+                put});
 }
 
-// What accounting sees of an outcome by itself, without the model of the search.
+// What accounting finds in an outcome by itself, without the model of the search.
 void addForAccounting(std::vector<Fault>& to) {
   const auto places = [](const Recording& run) {
-    return placesOf(run, Event::Kind::Decided, [&](std::size_t i) { return paid(run.events[i].decision); });
+    return placesOf(run, Event::Kind::Decided, [&](std::size_t i) { return hasVictim(run.events[i].decision); });
   };
   to.push_back(
-      {"victim-unknown", "the victim is a cell that no packet of the queue has", Check::Accounting, "not in it", places,
+      {"victim-unknown",
+       "the victim is a cell that no packet of the queue has",
+       Check::Accounting,
+       {"is not in its queue"},
+       places,
        [](Recording& run, std::size_t place, u32) { run.events[place].decision.contest.outcome.cell = ~u32{0}; }});
-  to.push_back({"victim-other", "the victim has another length than the packet in its cell", Check::Accounting,
-                "another length or colour", places,
+  to.push_back({"victim-other",
+                "the victim has another length than the packet in its cell",
+                Check::Accounting,
+                {"has length"},
+                places,
                 [](Recording& run, std::size_t place, u32) { run.events[place].decision.contest.outcome.lenBytes++; }});
 }
 
 }  // namespace
 
-void addContestFaults(std::vector<Fault>& to, const VmConfig& config) {
+void addPushOutFaults(std::vector<Fault>& to, const VmConfig& config) {
   const Check victims = Check::Victims;
   const auto any = [](const D& d) { return VM_VICTIMS != 0 && !d.refresh; };
   bit(
-      to, "contest", "contest: whether a push-out was held", Check::Replay, "contest", 1, any,
+      to, "push-out", "the push-out flag", Check::Replay, "push-out", 1, any,
       [](D & d) -> auto& { return d.contest.held; });
   bit(
-      to, "enqueued", "a push-out's outcome, enqueued", victims, "", 1, contest,
+      to, "enqueued", "a push-out's outcome, enqueued", victims, "enqueued", 1, isPushOut,
       [](D & d) -> auto& { return d.contest.outcome.enqueued; });
   bit(
-      to, "marked", "its outcome, marked", victims, "", 1, contest,
+      to, "marked", "its outcome, marked", victims, "marked", 1, isPushOut,
       [](D & d) -> auto& { return d.contest.outcome.marked; });
   bit(
-      to, "blind", "its outcome, stale candidate", victims, "", 1, contest,
+      to, "stale", "its outcome, stale candidate", victims, "stale candidate", 1, isPushOut,
       [](D & d) -> auto& { return d.contest.outcome.blind; });
   bit(
-      to, "evicted", "its outcome, evicted", victims, "", 1, contest,
+      to, "evicted", "its outcome, evicted", victims, "evicted", 1, isPushOut,
       [](D & d) -> auto& { return d.contest.outcome.evicted; });
   bit(
-      to, "victim-marked", "its outcome, victim marked", victims, "", 1, contest,
+      to, "victim-marked", "its outcome, victim marked", victims, "victim marked", 1, isPushOut,
       [](D & d) -> auto& { return d.contest.outcome.victimMarked; });
   bit(
-      to, "victim-cell", "the victim's cell", victims, "", 12, paid,
+      to, "victim-cell", "the victim's cell", victims, "cell", CellBits, hasVictim,
       [](D & d) -> auto& { return d.contest.outcome.cell; });
   bit(
-      to, "victim-length", "the victim's length", victims, "", 14, paid,
+      to, "victim-length", "the victim's length", victims, "length", 14, hasVictim,
       [](D & d) -> auto& { return d.contest.outcome.lenBytes; });
   bit(
-      to, "victim-colour", "the victim's colour", victims, "", 1, paid,
+      to, "victim-colour", "the victim's colour", victims, "colour", 2, hasVictim,
       [](D & d) -> auto& { return d.contest.outcome.colour; });
   bit(
-      to, "victim-distance", "the victim's distance", victims, "", 6, paid,
+      to, "victim-distance", "the victim's distance", victims, "distance", 6, hasVictim,
       [](D & d) -> auto& { return d.contest.outcome.distance; });
   addCells(to, config);
   addForAccounting(to);

@@ -1,5 +1,5 @@
-// All that one run of the Verilated lane told its listener, and every register access at its end: to be told again to other checks, as it
-// was or with a fault in it.
+// All events that one run of the Verilated lane gave its listener, and every register access at its end. It can be replayed to other checkers,
+// unchanged or with a fault in it.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace vermilion {
 struct Event {
   enum class Kind { Arrived, Lost, Decided, Departed, Wire, Breach };
   Kind kind = Kind::Breach;
-  u64 clock = 0;                       // the cycle in which it was told
+  u64 clock = 0;                       // the cycle in which the listener got it
   u32 input = 0, lenBytes = 0;         // of Arrived and Lost
   std::shared_ptr<const Frame> frame;  // of Arrived
   RtlDecision decision{};
@@ -34,9 +34,9 @@ struct Recording {
   std::vector<u64> times;     // ns, by cycle
   std::vector<Event> events;  // in their order
   std::vector<Access> accesses;
-  // Tells all events. The order of events within a cycle is that of `events`, which is sorted by cycle.
+  // Replays all events. The order of events within a cycle is that of `events`, which is sorted by cycle.
   void play(LaneListener& to) const;
-  // Moves an event to another cycle, behind those that are in it.
+  // Moves an event to another cycle, after the events of that cycle.
   void move(std::size_t event, u64 clock);
   void insert(Event event);
 };
@@ -52,7 +52,7 @@ class EventRecorder : public LaneListener {
   void departed(const Left& left, u64 now, u64 clock) override;
   void wire(std::vector<u8> bytes, u64 firstBeatClock) override;
   void breach(const std::string& text) override;
-  void stop() { stopped_ = true; }  // what comes later is not part of the run
+  void stop() { stopped_ = true; }  // later events are not part of the run
 
  private:
   Event& add(Event::Kind kind, u64 clock);
@@ -72,7 +72,7 @@ class RegisterRecorder : public Registers {
   std::vector<Access>& to_;
 };
 
-// Answers as the recording says. Throws std::logic_error on an access that is not the recording's next.
+// Answers from the recording. Throws std::logic_error on an access that is not the recording's next.
 class RecordedRegisters : public Registers {
  public:
   explicit RecordedRegisters(const std::vector<Access>& from) : from_(from) {}

@@ -20,7 +20,10 @@ bool isIp4(const Bytes& b) {
 // A change of the bytes of frames that `fits`.
 void add(std::vector<Fault>& to, const char* name, const char* what, bool (*fits)(const Bytes&),
          std::function<void(Bytes&, u32 number)> change) {
-  to.push_back({name, what, Check::Accounting, "came out with",
+  to.push_back({name,
+                what,
+                Check::Accounting,
+                {"came out with"},
                 [fits](const Recording& run) {
                   return placesOf(run, Kind::Wire, [&](std::size_t i) { return fits(run.events[i].bytes); });
                 },
@@ -61,7 +64,10 @@ void addBytes(std::vector<Fault>& to) {
   add(
       to, "cell-lost", "a cell of 64 bytes is missing", [](const Bytes& b) { return b.size() > 2 * CellBytes; },
       [](Bytes& b, u32) { b.erase(b.begin() + CellBytes, b.begin() + 2 * CellBytes); });
-  to.push_back({"cell-of-another", "a cell of the next frame stands in its place", Check::Accounting, "came out with",
+  to.push_back({"cell-of-another",
+                "a cell of the next frame is in its place",
+                Check::Accounting,
+                {"came out with"},
                 [](const Recording& run) { return beforeOther(run, CellBytes); },
                 [](Recording& run, std::size_t place, u32) {
                   const Bytes& other = run.events[nextFrame(run, place)].bytes;
@@ -72,22 +78,37 @@ void addBytes(std::vector<Fault>& to) {
 void addOrder(std::vector<Fault>& to) {
   const auto frames = [](const Recording& run) { return placesOf(run, Kind::Wire); };
   to.push_back(
-      {"frame-lost", "a frame does not come out", Check::Accounting, "", frames,
+      {"frame-lost",
+       "a frame does not come out",
+       Check::Accounting,
+       {"came out with", "not on the wire at the end"},
+       frames,
        [](Recording& run, std::size_t place, u32) { run.events.erase(run.events.begin() + static_cast<i64>(place)); }});
-  to.push_back({"frame-doubled", "a frame comes out twice", Check::Accounting, "", frames,
+  to.push_back({"frame-doubled",
+                "a frame comes out twice",
+                Check::Accounting,
+                {"came out with", "left its queue in", "no queue gave"},
+                frames,
                 [](Recording& run, std::size_t place, u32) {
                   Event copy = run.events[place];
                   copy.clock++;
                   copy.firstBeat++;
                   run.insert(std::move(copy));
                 }});
-  to.push_back({"frames-swapped", "a frame and the next come out in the other order", Check::Accounting,
-                "came out with", [](const Recording& run) { return beforeOther(run, 0); },
+  to.push_back({"frames-swapped",
+                "a frame and the next come out in the other order",
+                Check::Accounting,
+                {"came out with"},
+                [](const Recording& run) { return beforeOther(run, 0); },
                 [](Recording& run, std::size_t place, u32) {
                   std::swap(run.events[place].bytes, run.events[nextFrame(run, place)].bytes);
                 }});
-  to.push_back({"frame-early", "a frame comes out before it has left its queue", Check::Accounting, "left its queue in",
-                frames, [](Recording& run, std::size_t place, u32) {
+  to.push_back({"frame-early",
+                "a frame comes out before it has left its queue",
+                Check::Accounting,
+                {"left its queue in"},
+                frames,
+                [](Recording& run, std::size_t place, u32) {
                   std::size_t before = 0;
                   for (std::size_t i = 0; i < place; i++) before += run.events[i].kind == Kind::Wire;
                   const std::size_t departure = placesOf(run, Kind::Departed)[before];

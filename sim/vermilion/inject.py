@@ -1,20 +1,21 @@
-"""`vermilion inject`: faults put into what the simulator sees or does, and whether the check that must name each fault names it.
+"""`vermilion inject`: injects faults and checks that the responsible checker reports each one.
 
-The faults and what they do are in `sim/inject`: a run of the Verilated lane is recorded, and told again to fresh checks with one fault in it.
-Faults of captures are `injection_captures`. Each fault is put at several chances, from the first to the last, in each scenario that gives it
-one. A fault without a chance anywhere did not happen, which counts as not named.
+The C++ program in `sim/inject` has the faults. It records a run of the Verilated lane and replays it, with one fault, to newly created checkers.
+Faults of captures are in `injection_captures`. Each fault is injected at several points of each scenario, spread from the first to the last.
+A fault without any injection point counts as not reported.
 """
 
 import json
 import subprocess
 import tempfile
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from . import build, config, injection_captures, injection_traffic, quantise
+from . import build, config, injection_captures, injection_traffic, quantise, simulate
 from .fields import UserError
 from .screen import say, working
 
@@ -22,7 +23,8 @@ RESULTS = build.ROOT / "docs" / "results"
 SCENARIOS_AT = build.ROOT / "sim" / "inject" / "scenarios"
 CONFIGS = build.ROOT / "sim" / "configs"
 PLACES = 3
-DID_NOT_HAPPEN = "did not happen"
+NO_POINT = "no injection point"
+SCREEN = 80  # columns
 
 
 def shipped(_path: Path) -> Path:
@@ -31,7 +33,7 @@ def shipped(_path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A recorded run: a build, a configuration, a capture (made at the path that is given, or shipped) and the simulator's options."""
+    """A recorded run: a build, a configuration, a capture (shipped, or written to the path given) and the simulator's options."""
 
     name: str
     preset: str
@@ -57,7 +59,7 @@ SCENARIOS = (
 
 
 def listed(program: Path) -> list[dict]:
-    """The faults, in the table's order: name, what, check."""
+    """The faults, in the table's order: name, what, check, says."""
     done = subprocess.run([program, "--list"], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["faults"] + injection_captures.listed()
 
@@ -68,13 +70,13 @@ def record(scenario: Scenario) -> dict:
 
 
 def play(program: Path, scenario: Scenario, faults: list[str], places: int, progress) -> dict:
-    """One scenario's run with all of `faults` (`NAME` or `NAME:AT`), as sim/inject/main.cpp tells of it."""
+    """One scenario's run with all of `faults` (`NAME` or `NAME:AT`): the JSON of sim/inject/main.cpp."""
     with tempfile.TemporaryDirectory() as folder:
         words = Path(folder) / "words.json"
         words.write_text(json.dumps(record(scenario)))
         capture = scenario.capture(Path(folder) / "in.pcap")
         command = [program, "--in", capture, "--config-words", words, "--engine", "rtl", *scenario.options]
-        command += ["--faults", ",".join(faults), "--places", places]
+        command += ["--own", ",".join(sorted(simulate.OF_ONE_ENGINE)), "--faults", ",".join(faults), "--places", places]
         last = ""
         with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True) as process:
             for last in process.stdout:
@@ -84,12 +86,12 @@ def play(program: Path, scenario: Scenario, faults: list[str], places: int, prog
         raise build.BuildError(f"{program.name}, {scenario.name}: status {process.returncode}: {last.strip()}")
     found = json.loads(last)
     if found["clean"]:
-        raise build.BuildError(f"{scenario.name}: a run without a fault is not clean: {found['clean']}")
+        raise build.BuildError(f"{scenario.name}: a checker reports an error without any fault: {found['clean']}")
     return found
 
 
 def joined(fault: dict, scenarios: dict[str, dict]) -> dict:
-    """A fault's row: its chances and tries in all scenarios, and whether each try was named."""
+    """A fault's row: its injection points (`chances`) and tries in all scenarios, and whether each try was reported (`named`)."""
     rows = {name: rows[fault["name"]] for name, rows in scenarios.items() if fault["name"] in rows}
     tries = [{"scenario": name} | one for name, row in rows.items() for one in row["tries"]]
     for one in tries:
@@ -106,7 +108,7 @@ def campaign(programs: dict[str, Path], model: Path, asked: list[str], places: i
     names = [name.partition(":")[0] for name in asked]
     for name in names:
         if name not in [fault["name"] for fault in faults]:
-            raise UserError(f"inject {name}: is no fault; --list names them")
+            raise UserError(f"inject {name}: unknown fault; --list shows all faults")
     wanted = [fault for fault in faults if not asked or fault["name"] in names]
     found = {}
     for number, scenario in enumerate(SCENARIOS):
@@ -122,87 +124,94 @@ def campaign(programs: dict[str, Path], model: Path, asked: list[str], places: i
 
 
 def summary(rows: list[dict]) -> str:
-    return f"{sum(row['named'] for row in rows)} of {len(rows)} faults named"
+    return f"{sum(row['named'] for row in rows)} of {len(rows)} faults reported"
 
 
 def result(row: dict) -> str:
     if not row["tries"]:
-        return DID_NOT_HAPPEN
+        return NO_POINT
     return f"{sum(one['named'] for one in row['tries'])} of {len(row['tries'])}"
 
 
 def screen_table(rows: list[dict]) -> list[str]:
-    lines = [f"{'fault':22}{'check':10}{'named':>9}  named too by"]
+    width = max(len(row["name"]) for row in rows) + 2
+    head = lambda name, check, count: f"{name:{width}}{check:12}{count:>8}  "
+    lines = [head("fault", "checker", "reported") + "also reported by"]
     for row in rows:
-        count = result(row) if row["tries"] else "none"
-        note = ", ".join(row["also"]) if row["tries"] else DID_NOT_HAPPEN
-        lines.append(f"{row['name']:22}{row['check']:10}{count:>9}  {note}".rstrip())
+        begin = head(row["name"], row["check"], result(row) if row["tries"] else "none")
+        note = ", ".join(row["also"]) if row["tries"] else NO_POINT
+        lines += textwrap.wrap(begin + note, SCREEN, subsequent_indent=" " * len(begin)) if note else [begin.rstrip()]
     return lines
 
 
 def page(rows: list[dict], places: int) -> str:
-    lines = [
-        "# Faults that the checks must name",
-        "",
-        *HEAD,
-        "",
-        f"**{summary(rows)}**, each at up to {places} chances",
-    ]
-    lines[-1] += " a scenario."
+    lines = ["# Fault injection: each checker must report its faults", "", *HEAD, ""]
+    lines += [f"**{summary(rows)}**, each at up to {places} injection points per scenario. {TOTALS}"]
     for check, text in CHECKS.items():
         own = [row for row in rows if row["check"] == check]
-        lines += ["", f"## {check}", "", text, "", "| fault | what is wrong | tries named | named too by |"]
+        lines += ["", f"## {check}", "", text, "", "| fault | change in the recording | reported | also reported by |"]
         lines += ["| --- | --- | ---: | --- |"]
         lines += [f"| `{r['name']}` | {r['what']} | {result(r)} | {', '.join(r['also'])} |" for r in own]
     return "\n".join(lines) + "\n"
 
 
 HEAD = [
-    "`./vermilion inject --publish`; each try with the sentence that names it: [inject.json](inject.json).",
+    "Made by `./vermilion inject --publish`. [inject.json](inject.json) has the first message of each checker, for each try.",
     "",
-    "A check that finds nothing proves little, unless it is known to find something. So the simulator records what the lane shows in a run: decisions, departures,",
-    "frames and registers. It puts one fault into the recording and gives it to fresh checks. The fault counts as named if the right check reports it,",
-    "with the right field in its first sentence, at every chance that was tried. A fault that had no chance counts as not named.",
+    "A checker that reports nothing proves little, unless it is known to detect errors. The simulator records one run of the lane: decisions,",
+    "departures, frames and register values. It puts one fault into the recording and gives the recording to newly created checkers.",
     "",
-    "Scenarios: the shipped capture with `default.toml` and `markers.toml`; push-outs of every kind; two inputs of a 10G lane with frames that are",
-    "left out or too long (`sim/inject/scenarios`). Faults at the stream ports get short runs of their own.",
+    "A place where a fault can be applied is an injection point. A fault counts as reported if the intended checker detects it at every injection",
+    "point that was tried, and the checker's first message names what the fault changed. Where the first consequence depends on the traffic,",
+    "one of a few stated messages is required. A fault without an injection point counts as not reported.",
+    "",
+    "`one bit of`: the first three points flip the lowest, the highest and the middle bit of the field.",
+    "",
+    "There are four recorded scenarios. Two use the shipped capture, with `default.toml` and `markers.toml`. One has all kinds of push-outs. One has",
+    "two inputs of a 10G lane, with lost and oversized frames (`sim/inject/scenarios`). `stream` and `capture` faults have short runs of their own.",
 ]
+TOTALS = "`12 of 12` means 3 points in each of 4 scenarios. A smaller total means that some scenarios have fewer such points, or none."
 CHECKS = {
-    "replay": "The model replays each decision from what went in, and compares every field (`sim/harness/replay.h`).",
-    "victims": "The model of the victim search works out each push-out's victim (`sim/harness/victim_check.h`).",
-    "accounting": "Every frame has one fate, and comes out as it went in but for header edits (`sim/harness/accounting.h`).",
-    "stream": "The driver checks the rules of the streams at the lane's ports (`sim/harness/lane_driver.h`).",
-    "counters": "The lane's registers are read at the end and compared with what the harness counted (`sim/harness/counter_check.h`).",
-    "engines": "The lane and the clocked model run the same capture; results and output captures must be equal (`sim/tests/test_engines.py`).",
-    "capture": "The capture reader carries odd frames and warns of each (`sim/harness/capture_reader.h`, `header_check.h`).",
+    "replay": "The model recomputes each decision from the recorded input and compares every field (`sim/harness/replay.h`).",
+    "victims": "A model of the victim search computes the victim of each push-out and compares it (`sim/harness/victim_check.h`).",
+    "accounting": "Each frame is sent, dropped or pushed out exactly once. A sent frame is unchanged except for header edits (`sim/harness/accounting.h`).",
+    "stream": "The test bench checks the AXI-Stream rules at the lane's ports (`sim/harness/lane_driver.h`).",
+    "counters": "The lane's registers are read at the end and compared with what the harness counted (`sim/harness/counter_check.h`). "
+    "At the end nothing moves, so no fault here is a snapshot that mixes two instants. `StatisticsSpec` and `RecordRamProof` "
+    "(`hw/test/src/vermilion/stats`) check that, in full traffic and by proof.",
+    "engines": "The RTL and the model run the same capture. Their results and output captures must be equal (`sim/tests/test_engines.py`).",
+    "capture": "The capture reader passes malformed frames on and warns about each (`sim/harness/capture_reader.h`, `header_check.h`).",
 }
 
 
 @click.command()
 @click.argument("faults", nargs=-1, metavar="[FAULT[:AT]]...")
-@click.option("--list", "listing", is_flag=True, help="Names the faults and what each does, and runs none.")
+@click.option("--list", "listing", is_flag=True, help="Lists the faults and what each one changes; runs nothing.")
 @click.option(
-    "--places", type=click.IntRange(1, 1000), default=PLACES, show_default=True, help="Chances to try in each scenario."
+    "--places",
+    type=click.IntRange(1, 1000),
+    default=PLACES,
+    show_default=True,
+    help="Injection points to try per scenario.",
 )
 @click.option("--json", "json_file", metavar="FILE", help="The rows as JSON.")
 @click.option("--publish", is_flag=True, help="Writes docs/results/inject.md and .json.")
 def inject(faults, listing, places, json_file, publish):
-    """Puts faults into what the simulator sees; each must be named by the check that is there for it.
+    """Injects faults into recorded simulations. The checker responsible for a fault must report it.
 
-    FAULT:AT puts a fault at its AT-th chance alone. Exit status 1: some fault was not named.
+    FAULT:AT injects a fault only at its AT-th injection point. Exit status 1 means that a fault was not reported.
     """
-    from . import simulate
     from .show import with_progress
 
     if publish and faults:
-        raise UserError("--publish goes with all faults; leave the names out")
+        raise UserError("--publish needs a run of all faults; give no fault names")
     with working() as note:
         presets = ["lab"] if listing else list(dict.fromkeys(scenario.preset for scenario in SCENARIOS))
         programs = {preset: build.inject(preset, note) for preset in presets}
         model = build.model_program("lab", note)
     if listing:
         for fault in listed(programs["lab"]):
-            say(f"{fault['name']:22}{fault['check']:12}{fault['what']}")
+            say(f"{fault['name']:27}{fault['check']:12}{fault['what']}")
         return
     with simulate.Outputs() as outputs:
         place = outputs.add("--json", json_file)
@@ -218,5 +227,5 @@ def inject(faults, listing, places, json_file, publish):
     say("\n".join(screen_table(got[0])))
     if not all(row["named"] for row in got[0]):
         say(summary(got[0]))
-        raise build.BuildError("not named: " + ", ".join(row["name"] for row in got[0] if not row["named"]))
+        raise build.BuildError("faults not reported: " + ", ".join(row["name"] for row in got[0] if not row["named"]))
     say(summary(got[0]))

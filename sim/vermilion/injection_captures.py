@@ -1,4 +1,4 @@
-"""Faults in captures, for `vermilion inject`: a frame's header or stamp is changed, and the reader must warn of just that.
+"""Faults in captures, for `vermilion inject`: a frame's header or stamp is changed, and the reader must warn of that and of nothing else.
 
 The capture without a fault gives no warning. Names of warnings: `sim/harness/capture_reader.h`.
 """
@@ -24,7 +24,7 @@ Frames = list[tuple[int, bytes]]
 
 @dataclass(frozen=True)
 class CaptureFault:
-    """`change` gives the frame at a place anew; `stamp` its time."""
+    """`change` gives the changed frame, `stamp` its changed time."""
 
     name: str
     what: str
@@ -74,11 +74,11 @@ def long_frame() -> bytes:
 
 
 def listed() -> list[dict]:
-    return [{"name": f.name, "what": f.what, "check": "capture", "says": f.warning} for f in FAULTS]
+    return [{"name": f.name, "what": f.what, "check": "capture", "says": [f.warning]} for f in FAULTS]
 
 
 def frames() -> Frames:
-    """Frames of which each can take every fault."""
+    """Frames into each of which every fault can be injected."""
     rng = random.Random(6)
     return [
         (i * 1000, ethernet(ip4(rng, rng.choice((10, 12, 46)), 3, 100 + rng.randrange(900)))) for i in range(FRAMES)
@@ -86,14 +86,14 @@ def frames() -> Frames:
 
 
 def doctored(fault: CaptureFault, at: int) -> Frames:
-    """The frames with the fault at number `at`; a stamp that jumps ahead takes those behind it along."""
+    """The frames with the fault at number `at`. If its stamp is later, so are the stamps of all frames after it."""
     out = [(ns, fault.change(data) if i == at else data) for i, (ns, data) in enumerate(frames())]
     moved = fault.stamp(out[at][0]) - out[at][0]
     return [(ns + moved if i == at or (i > at and moved > 0) else ns, data) for i, (ns, data) in enumerate(out)]
 
 
 def warnings(program: Path, words: Path, capture: Path) -> dict:
-    """What the simulator warns of, by the model alone."""
+    """The simulator's warnings, with the model alone."""
     stats = capture.with_suffix(".json")
     command = [program, "--in", capture, "--config-words", words, "--engine", "model", "--stats-json", stats]
     subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL, check=True)
@@ -101,16 +101,16 @@ def warnings(program: Path, words: Path, capture: Path) -> dict:
 
 
 def play(program: Path, names: set[str]) -> list[dict]:
-    """A row as sim/inject's for each fault of these names."""
+    """A row for each fault of these names, as sim/inject gives them."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         words, capture = Path(folder) / "words.json", Path(folder) / "in.pcap"
         words.write_text(json.dumps(quantise.hardware(config.load(build.ROOT / "sim/configs/default.toml", 16))))
         if names and (clean := warnings(program, words, write(capture, frames()))):
-            raise build.BuildError(f"a capture without a fault gives warnings: {clean}")
+            raise build.BuildError(f"the capture reader warns without any fault: {clean}")
         for fault in (f for f in FAULTS if f.name in names):
             tries = []
-            for at in (3, 5, 8):  # stamps go back only behind others
+            for at in (3, 5, 8):  # a stamp can go back only after others
                 seen = warnings(program, words, write(capture, doctored(fault, at)))
                 checks = {"capture": ", ".join(f"{name}: {count}" for name, count in seen.items())} if seen else {}
                 tries.append({"at": at + 1, "named": seen == {fault.warning: 1}, "checks": checks})

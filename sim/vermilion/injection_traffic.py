@@ -1,4 +1,4 @@
-"""Captures for `vermilion inject`: made from fixed seeds, each so that a part of the lane has work of every kind."""
+"""Captures for `vermilion inject`, made from fixed seeds. Each gives a part of the lane every kind of work."""
 
 import random
 import struct
@@ -17,7 +17,7 @@ def write(path: Path, frames: list[tuple[int, bytes]]) -> Path:
 
 
 def ip4(rng: random.Random, dscp: int, hops: int, payload: int, ecn: int | None = None) -> bytes:
-    """An IPv4 and UDP packet that has come `hops` hops from a sender that begins with a TTL of 64; its checksum is right."""
+    """An IPv4 and UDP packet that has travelled `hops` hops from an initial TTL of 64, with a correct checksum."""
     ecn = rng.choice((0, 0, 1, 2, 3)) if ecn is None else ecn
     head = bytearray(bytes([0x45, dscp << 2 | ecn]) + (28 + payload).to_bytes(2, "big"))
     head += bytes([0, 0, 0, 0, 64 - hops, 17, 0, 0]) + rng.randbytes(8)
@@ -32,7 +32,7 @@ def ethernet(packet: bytes, addresses: bytes = bytes(12)) -> bytes:
 
 
 def push_outs(path: Path, count: int = 3000) -> Path:
-    """Bursts to four classes in all colours, from near and far."""
+    """Bursts to four classes in all colours, with small and large distances."""
     rng, now, frames = random.Random(1), 0, []
     for number in range(count):
         if number % 97 == 0:
