@@ -32,7 +32,7 @@ def ethernet(packet: bytes, addresses: bytes = bytes(12)) -> bytes:
 
 
 def push_outs(path: Path, count: int = 3000) -> Path:
-    """Bursts to four classes in all colours, with small and large distances."""
+    """Bursts to four classes in all colours, with small and large distances. Then bursts of equal frames, of which the oldest must be pushed out."""
     rng, now, frames = random.Random(1), 0, []
     for number in range(count):
         if number % 97 == 0:
@@ -43,6 +43,11 @@ def push_outs(path: Path, count: int = 3000) -> Path:
             (now, ethernet(ip4(rng, rng.choice(codes), rng.choice((1, 2, 5, 9, rng.randrange(32))), payload)))
         )
         now += rng.randrange(1500)
+    for _ in range(8):
+        now += 200_000
+        for number in range(32):
+            frames.append((now, ethernet(ip4(rng, AF["AF4"][0], 2 if number < 24 else 20, 1000, 0))))
+            now += 600
     return write(path, frames)
 
 
