@@ -193,7 +193,7 @@ void addPolicy(Adder& to) {
   to.add({"refresh",
           "the refresh flag is set: a packet's decision looks like one without a packet",
           Check::Accounting,
-          {"which is empty", "the lane says", "came out with", "without a verdict"},
+          {"which is empty", "the lane says", "left queue", "came out with", "without a verdict"},
           Adder::places(packet),
           [](Recording& run, std::size_t place, u32) { run.events[place].decision.refresh = true; }});
   const Fits refreshes = [to](const D& d) { return to.refreshes(d); };

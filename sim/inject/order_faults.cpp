@@ -125,7 +125,8 @@ void addArrivals(Order& order) {
 
 void addDecisions(Order& order) {
   order.add("decision-lost", "a decision is not shown", Check::Accounting,
-            {"which is empty", "the lane says", "came out with", "without a verdict"}, all(decision), Order::lose);
+            {"which is empty", "the lane says", "left queue", "came out with", "without a verdict"}, all(decision),
+            Order::lose);
   order.add("decision-doubled", "a decision is shown again in the next cycle", Check::Accounting,
             {"no frame waiting", "the lane says", "left queue", "came out with"}, all(decision), Order::twice);
   order.add("decisions-swapped", "a decision and the next one are swapped", Check::Replay, {"time"}, withNext(decision),

@@ -1,5 +1,6 @@
 """The README: short, plain, and true: what it shows of a command is what the command prints."""
 
+import json
 import re
 import subprocess
 import sys
@@ -92,6 +93,15 @@ def test_the_device_of_the_readme(tmp_path):
     finally:
         device.terminate()
         device.communicate()
+
+
+def test_figures_of_the_readme_are_the_published_ones():
+    """Faults of inject.json and colours of oracles.json."""
+    faults = json.loads((ROOT / "docs" / "results" / "inject.json").read_text())
+    rows = faults["rows"] if isinstance(faults, dict) else faults
+    assert f"{len(rows)} of {len(rows)} injected faults" in TEXT and all(row["named"] for row in rows)
+    assert "7,200,000 of 7,200,000" in TEXT.replace("\n", " ")
+    assert "7,200,000" in (ROOT / "docs" / "results" / "oracles.md").read_text()
 
 
 @pytest.mark.parametrize("image", re.findall(r"!\[[^\]]+\]\(([^)]+)\)", TEXT))
