@@ -15,15 +15,35 @@ namespace {
 
 constexpr i64 HourNs = 3600LL * 1'000'000'000, DayNs = static_cast<i64>(GapMaxNs);
 constexpr i64 StampMaxSeconds = 4'500'000'000;  // the difference of two stamps fits 63 bits of nanoseconds
-constexpr u32 EthernetBytes = 14, SllBytes = 16, Sll2Bytes = 20;
+constexpr u32 EthernetBytes = 14, SllBytes = 16, Sll2Bytes = 20, FamilyBytes = 4;
+constexpr u32 Ip4Type = 0x0800, Ip6Type = 0x86dd, OtherType = 0x88b5;
 constexpr u8 OwnAddress[6] = {2, 0, 0, 0, 0, 1};
 
 // Ethernet, and what is re-framed as Ethernet.
 bool isRaw(int link) {
   return link == DLT_RAW || link == DLT_IPV4 || link == DLT_IPV6;
 }
+bool isLoopback(int link) {
+  return link == DLT_NULL || link == DLT_LOOP;
+}
 bool isKnown(int link) {
-  return link == DLT_EN10MB || link == DLT_LINUX_SLL || link == DLT_LINUX_SLL2 || isRaw(link);
+  return link == DLT_EN10MB || link == DLT_LINUX_SLL || link == DLT_LINUX_SLL2 || isRaw(link) || isLoopback(link);
+}
+
+// The Ethernet type for an address family of BSD loopback, see capture_reader.h.
+u32 typeOfFamily(const u8* family, bool hostOrder) {
+  u32 number = u32{family[0]} << 24 | u32{family[1]} << 16 | u32{family[2]} << 8 | family[3];
+  if (hostOrder && number >> 16 != 0) number = __builtin_bswap32(number);
+  switch (number) {
+    case 2:
+      return Ip4Type;
+    case 24:
+    case 28:
+    case 30:
+      return Ip6Type;
+    default:
+      return OtherType;
+  }
 }
 
 }  // namespace
@@ -45,7 +65,7 @@ CaptureReader::CaptureReader(const std::string& name, u32 maxFrameBytes) : name_
   const char* text = pcap_datalink_val_to_description(link_);
   const std::string what = "link type " + std::to_string(link_) + (text ? std::string(" (") + text + ")" : "");
   pcap_close(capture_);
-  throw InputError(name + ": " + what + " is not carried; legal are Ethernet, Linux cooked and raw IP");
+  throw InputError(name + ": " + what + " is not carried; legal are Ethernet, Linux cooked, raw IP and BSD loopback");
 }
 
 CaptureReader::~CaptureReader() {
@@ -69,7 +89,7 @@ u64 CaptureReader::timeOf(i64 stampNs) {
 }
 
 void CaptureReader::reframe(Frame& frame, const u8* data, u32 size) {
-  u32 head = 0, type = 0x88b5;
+  u32 head = 0, type = OtherType;
   const u8* address = OwnAddress;
   if (link_ == DLT_LINUX_SLL && size >= SllBytes) {
     head = SllBytes;
@@ -80,8 +100,11 @@ void CaptureReader::reframe(Frame& frame, const u8* data, u32 size) {
     type = data[0] << 8 | data[1];
     if (data[11] == 6) address = data + 12;
   } else if (isRaw(link_) && size != 0) {
-    if (data[0] >> 4 == 4) type = 0x0800;
-    if (data[0] >> 4 == 6) type = 0x86dd;
+    if (data[0] >> 4 == 4) type = Ip4Type;
+    if (data[0] >> 4 == 6) type = Ip6Type;
+  } else if (isLoopback(link_) && size >= FamilyBytes) {
+    head = FamilyBytes;
+    type = typeOfFamily(data, link_ == DLT_NULL);
   }
   frame.bytes = {2, 0, 0, 0, 0, 2};
   frame.bytes.insert(frame.bytes.end(), address, address + 6);

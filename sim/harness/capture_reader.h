@@ -1,8 +1,8 @@
 // Captures in: pcap and pcapng, micro- and nanoseconds, by libpcap; one frame at a time, so that size does not matter.
 //
-// Refused (InputError): not a capture, unreadable, a link type other than Ethernet, Linux cooked (SLL, SLL2) and raw IP; a pcapng
-// file whose interfaces have different link types or snapshot lengths, which is valid, but libpcap stops there. Such a file is
-// refused where the second of them is met, which may be behind many frames.
+// Refused (InputError): not a capture, unreadable, a link type other than Ethernet, Linux cooked (SLL, SLL2), raw IP and BSD
+// loopback (NULL, LOOP); a pcapng file whose interfaces have different link types or snapshot lengths, which is valid, but libpcap
+// stops there. Such a file is refused where the second of them is met, which may be behind many frames.
 //
 // Carried with a counted warning:
 //   empty           no frame in it
@@ -23,6 +23,9 @@
 //
 // The header of re-framed packets: destination 02:00:00:00:00:02, source 02:00:00:00:00:01 (SLL, SLL2: the sender's address where
 // it has 6 bytes), type from the cooked header, or 0x0800 and 0x86dd by the IP version, 0x88b5 (local experimental) if neither.
+// BSD loopback has an address family of 4 bytes first: AF_INET 2 gives 0x0800, AF_INET6 0x86dd, any other 0x88b5. AF_INET6 is
+// 24 (NetBSD, OpenBSD, Npcap), 28 (FreeBSD) or 30 (macOS). NULL has it in the byte order of the host that captured: a value
+// with its upper 16 bits set is read the other way round. LOOP has it in network order.
 #pragma once
 
 #include <optional>
