@@ -67,10 +67,10 @@ void ttlOption(const Window& w, u32 at, u32 bytes, u32 type, Headers& h) {
   }
 }
 
-void ip4(const Window& w, u32 at, u32 optionType, Headers& h) {
-  if (!w.has(at, 20)) return;
+Payload ip4(const Window& w, u32 at, u32 optionType, Headers& h) {
+  if (!w.has(at, 20)) return {};
   const u32 words = w.u8At(at) & 15;
-  if (w.u8At(at) >> 4 != 4 || words < 5 || !w.has(at, 4 * words)) return;
+  if (w.u8At(at) >> 4 != 4 || words < 5 || !w.has(at, 4 * words)) return {};
   h.is_ip4 = 1;
   h.l3_offset = at;
   h.ip_bytes = w.u16At(at + 2);
@@ -80,7 +80,10 @@ void ip4(const Window& w, u32 at, u32 optionType, Headers& h) {
   h.proto = w.u8At(at + 9);
   addresses(w, at + 12, 1, h);
   ttlOption(w, at + 20, 4 * words - 20, optionType, h);
-  if ((w.u16At(at + 6) & 0x1fff) == 0) transport(w, at + 4 * words, at + w.u16At(at + 2), h);
+  const u32 fragment = w.u16At(at + 6) & 0x3fff;  // MF and the offset
+  if ((fragment & 0x1fff) != 0) return {};
+  transport(w, at + 4 * words, at + w.u16At(at + 2), h);
+  return {at + 4 * words, fragment == 0};
 }
 
 // Of an extension header at `at`, RFC 8200 section 4; 0: it is none, its length is not there, or it is an AH of no whole 8 bytes.
@@ -100,8 +103,8 @@ u32 extensionBytes(const Window& w, u32 at, u32 number) {
   }
 }
 
-void ip6(const Window& w, u32 at, u32 optionType, Headers& h) {
-  if (!w.has(at, 40) || w.u8At(at) >> 4 != 6) return;
+Payload ip6(const Window& w, u32 at, u32 optionType, Headers& h) {
+  if (!w.has(at, 40) || w.u8At(at) >> 4 != 6) return {};
   const u32 trafficClass = w.u16At(at) >> 4 & 0xff;
   h.is_ip6 = 1;
   h.l3_offset = at;
@@ -115,20 +118,23 @@ void ip6(const Window& w, u32 at, u32 optionType, Headers& h) {
   u32 next = at + 40;
   const u32 first = extensionBytes(w, next, h.proto);
   if (h.proto == HopByHop && first != 0 && w.has(next, first)) ttlOption(w, next + 2, first - 2, optionType, h);
+  bool divisible = true;
   for (int i = 0; i < MaxExtensions; i++) {
     const u32 size = extensionBytes(w, next, h.proto);
     if (size == 0 || !w.has(next, size)) break;
     const bool laterFragment = h.proto == Fragment && w.u16At(next + 2) >> 3 != 0;
+    divisible = divisible && h.proto != Fragment && h.proto != Authentication;
     h.proto = w.u8At(next);
-    if (laterFragment) return;
+    if (laterFragment) return {};
     next += size;
   }
   transport(w, next, at + 40 + payload, h);
+  return {next, divisible};
 }
 
 }  // namespace
 
-Headers parse(const u8* frame, u32 lenBytes, VmOptionTypes types) {
+Headers parse(const u8* frame, u32 lenBytes, VmOptionTypes types, Payload* payload) {
   Headers h{};
   h.l3_offset = 14;
   const Window w{frame, std::min(lenBytes, u32{HeaderWindow})};
@@ -140,8 +146,10 @@ Headers parse(const u8* frame, u32 lenBytes, VmOptionTypes types) {
   if (!w.has(at - 2, 2)) return h;
   const u32 etherType = w.u16At(at - 2);
   h.is_ptp_type = etherType == PtpType;
-  if (etherType == 0x0800) ip4(w, at, types.ip4, h);
-  if (etherType == 0x86dd) ip6(w, at, types.ip6, h);
+  Payload found;
+  if (etherType == 0x0800) found = ip4(w, at, types.ip4, h);
+  if (etherType == 0x86dd) found = ip6(w, at, types.ip6, h);
+  if (payload != nullptr) *payload = found;
   const auto vlanAt = [&](u32 tag) { return w.u16At(tag + 2) & 0xfff; };
   if (!h.is_ip4 && !h.is_ip6) return h;
   if (at == 18) h.vlan = vlanAt(12);

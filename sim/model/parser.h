@@ -33,7 +33,13 @@ namespace vermilion {
 
 using Headers = VmHeaders;
 
-Headers parse(const u8* frame, u32 lenBytes, VmOptionTypes types);
+// What the lane does not need of a packet's payload, for those who change it.
+struct Payload {
+  u32 at = 0;              // where the header of `proto` begins; 0: not IP, or not in the first fragment
+  bool divisible = false;  // no fragment, and no AH, which covers the payload
+};
+
+Headers parse(const u8* frame, u32 lenBytes, VmOptionTypes types, Payload* payload = nullptr);
 
 // Bytes of the IP packet in a frame: ip_bytes, at most what lies behind the Ethernet header and its tags; all of that where
 // ip_bytes does not say. Of a frame that is not IP what lies behind its first 14 bytes.
