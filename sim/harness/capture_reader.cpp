@@ -48,7 +48,7 @@ u32 typeOfFamily(const u8* family, bool hostOrder) {
 
 }  // namespace
 
-CaptureReader::CaptureReader(const std::string& name, u32 maxFrameBytes) : name_(name), maxFrameBytes_(maxFrameBytes) {
+CaptureReader::CaptureReader(const std::string& name) : name_(name) {
   std::FILE* file = std::fopen(name.c_str(), "rb");
   if (file == nullptr) throw InputError(name + ": cannot be read: " + std::strerror(errno));
   std::fseek(file, 0, SEEK_END);
@@ -156,7 +156,6 @@ std::optional<Frame> CaptureReader::next() {
     frame.id = frames_++;
     if (header->caplen < header->len) warnings_["snapped"]++;
     if (frame.bytes.size() < EthernetBytes) warnings_["runt"]++;
-    if (frame.bytes.size() > maxFrameBytes_) warnings_["oversize"]++;
     if (const char* name = headerWarning(frame)) warnings_[name]++;
     return frame;
   }

@@ -18,7 +18,6 @@
 //   runt            below 14 bytes, no whole Ethernet header; carried
 //   cut_header      the captured bytes end within a VLAN tag or an IP header; carried, not as IP; header_check.h
 //   ip_length       an IP header's lengths contradict the frame's; carried; header_check.h
-//   oversize        longer than the lane stores; carried, the lane drops it whole (`nobuf`)
 //   zero_length     no byte at all; left out, since a stream cannot carry it
 //
 // The header of re-framed packets: destination 02:00:00:00:00:02, source 02:00:00:00:00:01 (SLL, SLL2: the sender's address where
@@ -41,7 +40,7 @@ constexpr u64 GapMaxNs = 24ULL * 3600 * 1'000'000'000;
 
 class CaptureReader {
  public:
-  explicit CaptureReader(const std::string& name, u32 maxFrameBytes);
+  explicit CaptureReader(const std::string& name);
   ~CaptureReader();
   CaptureReader(const CaptureReader&) = delete;
 
@@ -59,7 +58,6 @@ class CaptureReader {
   std::string name_;
   pcap* capture_;
   int link_;
-  u32 maxFrameBytes_;
   u64 fileBytes_ = 0, frames_ = 0, leftOut_ = 0, last_ = 0;
   i64 startNs_ = 0, originNs_ = 0;
   Warnings warnings_;

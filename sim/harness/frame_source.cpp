@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "build_shape.h"
+#include "segmenter.h"
 
 namespace vermilion {
 
@@ -12,11 +13,14 @@ constexpr u64 LongestNs = 100ULL * 365 * 24 * 3600 * 1'000'000'000;  // so that 
 
 class CaptureSource : public FrameSource {
  public:
-  explicit CaptureSource(const Options& o) : options_(o), reader_(o.in, VM_MAX_FRAME_BYTES) {}
+  explicit CaptureSource(const Options& o) : options_(o), reader_(o.in) {
+    if (o.split) segmenter_.emplace(*o.split);
+  }
 
   std::shared_ptr<const Frame> next() override {
-    std::optional<Frame> frame = reader_.next();
+    std::optional<Frame> frame = segmenter_ ? segmenter_->next(reader_) : reader_.next();
     if (!frame) return nullptr;
+    if (frame->bytes.size() > VM_MAX_FRAME_BYTES) oversize_++;
     if (options_.rate) {
       frame->time = static_cast<u64>(static_cast<long double>(bytes_) * 8e9L / *options_.rate);
       bytes_ += frame->bytes.size();
@@ -33,7 +37,11 @@ class CaptureSource : public FrameSource {
   Warnings warnings() const override {
     Warnings all = reader_.warnings();
     if (jumps_ != 0) all["time_jump"] += jumps_;
+    if (oversize_ != 0) all["oversize"] = oversize_;
     return all;
+  }
+  void write(nlohmann::ordered_json& json) const override {
+    if (segmenter_) segmenter_->write(json);
   }
 
  private:
@@ -50,7 +58,8 @@ class CaptureSource : public FrameSource {
 
   const Options& options_;
   CaptureReader reader_;
-  u64 bytes_ = 0, jumps_ = 0;
+  std::optional<Segmenter> segmenter_;
+  u64 bytes_ = 0, jumps_ = 0, oversize_ = 0;
   long double before_ = 0, cut_ = 0;  // ns at this speed: of the frame before; taken out so far
 };
 

@@ -3,13 +3,18 @@
 //   capture, --speed X    (time in the capture) / X
 //   capture, --rate R     back to back: each begins when the one before has ended at R bits/s of frame bytes (as shapers
 //                         count: no preamble, gap or FCS)
+//   capture, --split N    long TCP frames as segments (segmenter.h) of the frame's time; with --rate back to back
 //   --bench (bench.h)     all at time 0, so back to back at the width of the stream; with --line-rate as a port brings them
 //
 // Lane time has 64 bits here and in all outputs; the lane itself keeps it modulo 2^48 ns (78 hours). So a run may last as long as
 // it wants (a century is refused), but no silence is longer than 24 hours: see time_jump in capture_reader.h.
+//
+// A capture's warnings are those of capture_reader.h, and
+//   oversize        longer than the lane stores, after --split; carried, the lane drops it whole (`nobuf`)
 #pragma once
 
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 #include "capture_reader.h"
@@ -25,6 +30,7 @@ class FrameSource {
   virtual u64 total() const = 0;
   virtual i64 startNs() const { return 0; }  // since 1970, of the lane's StartNs
   virtual Warnings warnings() const { return {}; }
+  virtual void write(nlohmann::ordered_json&) const {}  // what it did to the frames: results.h
 };
 
 std::unique_ptr<FrameSource> captureSource(const Options& options);

@@ -69,6 +69,7 @@ static int run(const Options& o) {
   json["capture_start_ns"] = source->startNs();
   json["lane_start_ns"] = StartNs;
   json["warnings"] = warnings;
+  source->write(json);
   recorder.results().write(json);
   recorder.keep();
   if (stats) {

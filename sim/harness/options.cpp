@@ -7,6 +7,7 @@ namespace vermilion {
 const char* usage() {
   return "vermilion-sim --in CAPTURE --config-words FILE [--engine rtl|model] [--rate BITS_PER_SECOND | --speed "
          "FACTOR]\n"
+         "              [--split PAYLOAD_BYTES]   long TCP frames as segments; 0: as fit 1500 bytes of IP\n"
          "              [--seed N] [--out OUT.pcapng] [--stats-json FILE] [--trace FILE] [--vcd FILE | --fst FILE] "
          "[--stalls]\n"
          "              [--start-ns NS]   for tests: lane time of the first frame, such as shortly before 2^48\n"
@@ -69,6 +70,9 @@ Options parseOptions(int count, char** words) {
     } else if (option == "--speed") {
       o.speed = number(option, value, 1e-6, 1e6, "0.000001 to 1000000");
       paced = true;
+    } else if (option == "--split") {
+      o.split = number<u32>(option, value, 0, 9600, "0, or 48 to 9600 bytes");
+      if (*o.split != 0 && *o.split < 48) throw InputError("--split is " + value + "; legal is 0, or 48 to 9600 bytes");
     } else if (option == "--seed") {
       o.seed = number<u64>(option, value, 0, ~u64{0}, "0 to 2^64-1");
     } else if (option == "--start-ns") {
@@ -94,6 +98,7 @@ Options parseOptions(int count, char** words) {
   if (o.rate && paced) throw InputError("--rate and --speed are both given; one sets the pace");
   if ((!o.bench && o.in.empty()) || o.config.empty())
     throw InputError("--in and --config-words are needed, or --bench and --config-words");
+  if (o.bench && o.split) throw InputError("--split is of a capture, and --bench has none");
   if (o.model && !o.waves.empty()) throw InputError("--engine model has no signals: no waveform");
   if (o.model && o.undefined.any())
     throw InputError("--engine model leaves nothing undefined: no --power-up, no --collisions");

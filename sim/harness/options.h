@@ -14,6 +14,7 @@ struct Options {
   bool model = false;          // --engine model
   std::optional<double> rate;  // bits/s of frame bytes, back to back; else the capture's own times
   double speed = 1;            // times as fast as the capture
+  std::optional<u32> split;    // TCP payload bytes of a segment, 0: as fit 1500 bytes of IP; else frames as captured
   std::optional<u64> seed;     // in place of the configuration's
   bool bench = false;
   u32 frameBytes = 64, packets = 20000;

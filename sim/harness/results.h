@@ -36,7 +36,9 @@
 //   accounting {errors, first_error}: the fate and the bytes of each frame (accounting.h)
 //   victims, counters, stream   the same (RTL): victims of contests (victim_check.h), the lane's counters (counter_check.h), rules of the
 //              streams at the lane's ports (lane_driver.h)
-//   warnings   {name: count}, names in capture_reader.h
+//   warnings   {name: count}, names in capture_reader.h and frame_source.h
+//   split      {payload_bytes, frames, segments, whole} with --split (segmenter.h): payload bytes of a segment asked for, 0: as fit 1500
+//              bytes of IP; frames that became segments; these; long TCP frames that stayed whole
 //   input_stalled_clocks    clocks in which an input that can be stalled was not ready for a beat (RTL)
 //   lane_start_ns           lane time at which the capture starts; all times here are lane time, of 64 bits
 #pragma once
