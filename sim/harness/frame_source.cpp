@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "build_shape.h"
+#include "front.h"
 #include "segmenter.h"
 
 namespace vermilion {
@@ -15,12 +16,14 @@ class CaptureSource : public FrameSource {
  public:
   explicit CaptureSource(const Options& o) : options_(o), reader_(o.in) {
     if (o.split) segmenter_.emplace(*o.split);
+    if (!o.front.empty()) front_.emplace(o.front);
   }
 
   std::shared_ptr<const Frame> next() override {
     std::optional<Frame> frame = segmenter_ ? segmenter_->next(reader_) : reader_.next();
     if (!frame) return nullptr;
     if (frame->bytes.size() > VM_MAX_FRAME_BYTES) oversize_++;
+    if (front_) front_->apply(*frame);
     if (options_.rate) {
       frame->time = static_cast<u64>(static_cast<long double>(bytes_) * 8e9L / *options_.rate);
       bytes_ += frame->bytes.size();
@@ -42,6 +45,7 @@ class CaptureSource : public FrameSource {
   }
   void write(nlohmann::ordered_json& json) const override {
     if (segmenter_) segmenter_->write(json);
+    if (front_) front_->write(json);
   }
 
  private:
@@ -59,6 +63,7 @@ class CaptureSource : public FrameSource {
   const Options& options_;
   CaptureReader reader_;
   std::optional<Segmenter> segmenter_;
+  std::optional<Front> front_;
   u64 bytes_ = 0, jumps_ = 0, oversize_ = 0;
   long double before_ = 0, cut_ = 0;  // ns at this speed: of the frame before; taken out so far
 };

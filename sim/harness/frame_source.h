@@ -4,6 +4,7 @@
 //   capture, --rate R     back to back: each begins when the one before has ended at R bits/s of frame bytes (as shapers
 //                         count: no preamble, gap or FCS)
 //   capture, --split N    long TCP frames as segments (segmenter.h) of the frame's time; with --rate back to back
+//   capture, --front F    then DSCPs by rules or by flow (front.h)
 //   --bench (bench.h)     all at time 0, so back to back at the width of the stream; with --line-rate as a port brings them
 //
 // Lane time has 64 bits here and in all outputs; the lane itself keeps it modulo 2^48 ns (78 hours). So a run may last as long as

@@ -7,6 +7,7 @@ namespace vermilion {
 const char* usage() {
   return "vermilion-sim --in CAPTURE --config-words FILE [--engine rtl|model] [--rate BITS_PER_SECOND | --speed "
          "FACTOR]\n"
+         "              [--front FILE]   DSCPs by rules or by flow (front.h)\n"
          "              [--split PAYLOAD_BYTES]   long TCP frames as segments; 0: as fit 1500 bytes of IP\n"
          "              [--seed N] [--out OUT.pcapng] [--stats-json FILE] [--trace FILE] [--vcd FILE | --fst FILE] "
          "[--stalls]\n"
@@ -55,6 +56,8 @@ Options parseOptions(int count, char** words) {
       o.in = value;
     } else if (option == "--config-words" || option == "--config") {
       o.config = value;
+    } else if (option == "--front") {
+      o.front = value;
     } else if (option == "--out") {
       o.out = value;
     } else if (option == "--stats-json") {
@@ -98,7 +101,8 @@ Options parseOptions(int count, char** words) {
   if (o.rate && paced) throw InputError("--rate and --speed are both given; one sets the pace");
   if ((!o.bench && o.in.empty()) || o.config.empty())
     throw InputError("--in and --config-words are needed, or --bench and --config-words");
-  if (o.bench && o.split) throw InputError("--split is of a capture, and --bench has none");
+  if (o.bench && (o.split || !o.front.empty()))
+    throw InputError("--split and --front are of a capture, and --bench has none");
   if (o.model && !o.waves.empty()) throw InputError("--engine model has no signals: no waveform");
   if (o.model && o.undefined.any())
     throw InputError("--engine model leaves nothing undefined: no --power-up, no --collisions");

@@ -39,6 +39,10 @@
 //   warnings   {name: count}, names in capture_reader.h and frame_source.h
 //   split      {payload_bytes, frames, segments, whole} with --split (segmenter.h): payload bytes of a segment asked for, 0: as fit 1500
 //              bytes of IP; frames that became segments; these; long TCP frames that stayed whole
+//   rules[]    {dscp, matched, changed, not_ip}, one a rule, with --front (front.h): the DSCP that it gives; frames that it took; of
+//              these, those that had another DSCP, and those that are not IP and so have none
+//   unmatched  frames that no rule took
+//   spread     {matched, changed, not_ip}, as a rule's, of --front with "spread"
 //   input_stalled_clocks    clocks in which an input that can be stalled was not ready for a beat (RTL)
 //   lane_start_ns           lane time at which the capture starts; all times here are lane time, of 64 bits
 #pragma once
