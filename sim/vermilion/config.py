@@ -10,10 +10,11 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, StrictBool, ValidationError, model_validator
 
-from . import units
+from . import rules, units
 from .fields import COLOURS, LEN_MAX, TOO_DEEP, Burst, Probability, Rate, Strict, Threshold, UserError
-from .fields import amount, number, option_type, read_toml
+from .fields import amount, number, one_line, option_type, read_toml
 from .markers import Marker
+from .rules import Match, Rule
 from .units import Amount
 
 MASKS = {"red": (7, 7, 7), "wred": (7, 7, 7), "rio-c": (1, 3, 7), "rio-2": (1, 7, 7), "rio-dc": (1, 2, 4)}
@@ -132,17 +133,10 @@ def one_or_three(raw):
     return raw if isinstance(raw, (dict, Remark)) else dict.fromkeys(COLOURS, units.dscp(raw, "is"))
 
 
-def queue_name(raw):
-    """A name for tables and sentences: one line, not too long."""
-    if isinstance(raw, str) and not (0 < len(raw.strip()) and len(raw) <= 64 and raw.isprintable()):
-        raise ValueError(f"is {ascii(raw[:64])}; legal are 1 to 64 printable characters")
-    return raw
-
-
 class Queue(Strict):
     """`[[queue]]`, as the file has it; what concerns several queues is checked by `place`."""
 
-    name: Annotated[str, BeforeValidator(queue_name)]
+    name: Annotated[str, BeforeValidator(one_line)]
     index: Annotated[int, number(0, 4095, "0 to 4095", whole=True)] | None = None
     default: StrictBool = False
     dscp: Annotated[Codes, BeforeValidator(codes)] = Codes()
@@ -221,8 +215,12 @@ class Config(Strict):
     port: Port
     queue: list[Queue] = []
     marker: list[Marker] = []
+    rule: list[Rule] = []
     seed: Annotated[int, number(1, 2**32 - 1, "1 to 4294967295", whole=True)] = 1
     ttl_option: TtlOption = TtlOption()
+
+
+TABLES = ("queue", "marker", "rule")  # of which a file may have several
 
 
 def sentence(error: dict, raw: dict) -> str:
@@ -231,19 +229,19 @@ def sentence(error: dict, raw: dict) -> str:
     for part in loc:
         if isinstance(part, int):
             node = node[part] if isinstance(node, list) and part < len(node) else {}
-            if names and names[-1] in ("queue", "marker"):
-                key = {"queue": "name", "marker": "queue"}[names[-1]]
+            if names and names[-1] in TABLES:
+                key = "queue" if names[-1] == "marker" else "name"
                 name, of = node.get(key) if isinstance(node, dict) else None, " of" if names[-1] == "marker" else ""
                 names[-1] += f"{of} {units.shown(name)}" if isinstance(name, str) else f" number {part + 1}"
             continue
         names.append(part if len(part) <= units.SHOWN_MOST else part[: units.SHOWN_MOST] + "...")
         node = node.get(part, {}) if isinstance(node, dict) else {}
     models = {"port": Port, "queue": Queue, "average": Average, "dscp": Codes, "remark": Remark, "ecn": EcnCurve}
-    models |= {"marker": Marker, "distance": Distance, "ttl_option": TtlOption}
+    models |= {"marker": Marker, "distance": Distance, "ttl_option": TtlOption, "rule": Rule, "match": Match}
     models |= {colour: DropCurve for colour in COLOURS}
     parents = [part for part in loc[:-1] if isinstance(part, str)]
     model = models.get(parents[-1], Config) if parents else Config
-    tables = ("queue ", "marker ")
+    tables = tuple(f"{name} " for name in TABLES)
     where = ", ".join(part for part in names if part.startswith(tables)) or ""
     rest = ".".join(part for part in names if not part.startswith(tables))
     where = ", ".join(part for part in (where, rest) if part) or "the file"
@@ -251,6 +249,7 @@ def sentence(error: dict, raw: dict) -> str:
     if kind == "extra_forbidden":
         near = difflib.get_close_matches(names[-1], model.model_fields, 1)
         hint = f'did you mean "{near[0]}"?' if near else f"legal are {', '.join(model.model_fields)}"
+        hint = model is Rule and rules.hint(names[-1]) or hint
         return f"{where} is no key of Vermilion's; {hint}"
     if kind == "missing":
         return f"{where} is missing"
@@ -261,7 +260,7 @@ def sentence(error: dict, raw: dict) -> str:
     if kind == "value_error":
         return f"{where} {error['ctx']['error']}"
     legal = {"bool_type": "true and false", "list_type": "a list", "string_type": "text in quotes"}
-    if names[-1] in ("queue", "marker") and len(names) == 1:
+    if names[-1] in TABLES and len(names) == 1:
         legal["list_type"] = f"a list of tables, each headed [[{names[-1]}]]"
     legal |= {"model_type": "a table", "dict_type": "a table", "model_attributes_type": "a table"}
     shown = {dict: "a table", list: "a list"}.get(type(error["input"])) or units.shown(error["input"])
@@ -324,6 +323,7 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
         if marker.queue in marked:
             raise UserError(f'queue "{marker.queue}" has two markers; one may')
         marked.add(marker.queue)
+    rules.codes(config.rule, placed)
     return config.model_copy(update={"queue": placed})
 
 

@@ -84,7 +84,7 @@ def check_socket(what: str, path: str, made: bool = True):
 def device(socket, preset, config_file, control, capture, rate, speed, wait, keep, paused, nic, fst, **places):
     """The lane in simulation as a PCI device: a vfio-user server at SOCKET, for QEMU and its like."""
     from . import config as configuration
-    from . import quantise, simulate
+    from . import quantise, rules, simulate
 
     command = ["--socket", socket, *pace(rate, speed)]
     check_socket("SOCKET", socket)
@@ -102,7 +102,9 @@ def device(socket, preset, config_file, control, capture, rate, speed, wait, kee
     record = None
     if config_file is not None:
         shape = build.PRESETS[preset]
-        record = quantise.hardware(configuration.load(config_file, shape.queues, shape.victims))
+        asked = configuration.load(config_file, shape.queues, shape.victims)
+        rules.refuse(asked, config_file, "a device")
+        record = quantise.hardware(asked)
     options = {"--control": control, "--capture": capture, "--wait": wait, "--fst": fst}
     options |= {"--" + name.replace("_", "-"): value for name, value in places.items()}
     for option, value in options.items():

@@ -96,5 +96,12 @@ def option_type(reserved: dict[int, str]):
     return BeforeValidator(parse)
 
 
+def one_line(raw):
+    """A name for tables and sentences: one line, not too long."""
+    if isinstance(raw, str) and not (0 < len(raw.strip()) and len(raw) <= 64 and raw.isprintable()):
+        raise ValueError(f"is {ascii(raw[:64])}; legal are 1 to 64 printable characters")
+    return raw
+
+
 class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)

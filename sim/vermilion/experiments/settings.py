@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from .. import build, config, units
+from .. import build, config, rules, units
 from ..fields import Rate, Strict, UserError, read_toml
 from .rows import Above0, Count, Experiment, Row, lines
 
@@ -335,4 +335,6 @@ def load(path: str | Path) -> Experiment:
 
 def lane(raw: dict) -> config.Config:
     """A lane of an experiment's, from its tables in the words of docs/configuration.md."""
-    return config.parse(raw)
+    made = config.parse(raw)
+    rules.refuse(made, "the lane", "an experiment")
+    return made

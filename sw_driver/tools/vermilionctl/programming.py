@@ -8,7 +8,7 @@ import ctypes
 from fractions import Fraction
 
 from vermilion import config as configuration
-from vermilion import units
+from vermilion import rules, units
 from vermilion.driver_library import C, library
 from vermilion.fields import UserError
 from vermilion.settings import queue_settings
@@ -52,7 +52,8 @@ def load(path: str, lane) -> Record:
 
 
 def fits(config, flows: int, path) -> Record:
-    """The record of a configuration, unless it needs flows that the build does not keep."""
+    """The record of a configuration, unless it has rules, or needs flows that the build does not keep."""
+    rules.refuse(config, path, "a card")
     for marker in config.marker:
         if marker.by_flow and marker.kind != "nm" and not flows:
             raise UserError(
