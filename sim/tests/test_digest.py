@@ -8,6 +8,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 from test_run import ROOT, run, vermilion
+from scapy.layers.inet import IP, TCP
+from scapy.layers.l2 import Ether
+from scapy.packet import Raw
 from scapy.utils import RawPcapNgReader
 from test_simulator import pcap
 from vermilion import digest, narrow, show
@@ -144,3 +147,17 @@ def test_a_run_says_where_its_report_is(tmp_path):
     assert "report:" not in vermilion("run", capture, "--engine", "model")[1]
     status, _, err = vermilion("run", capture, "--no-report", "--report", page)
     assert status == 2 and "--report and --no-report are both given" in err
+
+
+def test_oversize(tmp_path):
+    """The warning of frames that are too long names the build's limit and what to do; with --split there is none."""
+    data = bytes(Ether() / IP() / TCP(flags="A") / Raw(bytes(20_000)))
+    capture = pcap(tmp_path / "in.pcap", [(0, data, len(data))])
+    page = tmp_path / "page.html"
+    err = vermilion("run", capture, "--engine", "model", "--report", page)[2]
+    for text in ("oversize: 1", "longer than the 9,728 bytes that this build stores", "--split segments those of TCP"):
+        assert text in err
+    assert "longer than the 9,728 bytes that this build stores" in page.read_text()
+    status, out, err = vermilion("run", "--split", capture, "--engine", "model", "--report", page)
+    assert status == 0 and "oversize" not in err and "split: 1 frames became 14 segments" in out
+    assert "1 frames became 14 segments" in page.read_text()

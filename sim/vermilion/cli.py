@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from . import build
+from . import build, front
 from .card_commands import apply, ctl
 from .command_line import completion_script, printable_everywhere, version_option
 from .commits import commits
@@ -58,7 +58,7 @@ def cli():
     """Vermilion: DiffServ marking and active queue management in hardware, simulated."""
 
 
-@cli.command()
+@cli.command(cls=front.Run)
 @click.argument("capture", required=False)
 @click.option("--config", "config_file", metavar="FILE", help="Configuration; default sim/configs/default.toml.")
 @click.option(
@@ -73,6 +73,7 @@ def cli():
 )
 @click.option("--rate", callback=parse_rate, metavar="R", help='Back to back at a line rate, such as "1Gbit".')
 @click.option("--speed", type=float, metavar="X", help="The capture's own pace, X times as fast (default 1).")
+@front.options
 @click.option("--seed", type=int, metavar="N", help="Seed of the random source; default the configuration's.")
 @click.option("--out", metavar="OUT.pcapng", help="The packets that came out, as a capture.")
 @click.option(
@@ -90,7 +91,8 @@ def cli():
 @click.option("--fst", metavar="FILE", help="Waveform as FST (a build of its own).")
 @click.option("--start-ns", type=click.IntRange(10**6, 2**60), hidden=True)  # for tests: lane time of the first frame
 def run(
-    capture, config_file, engine, preset, rate, speed, seed, out, json_file, trace, report, no_report, vcd, fst, start_ns
+    capture, config_file, engine, preset, rate, speed, spread, split, seed, out, json_file, trace, report, no_report, vcd,
+    fst, start_ns
 ):  # fmt: skip
     """Sends a CAPTURE (pcap, pcapng) through the lane; without one, the project's own.
 
@@ -122,6 +124,7 @@ def run(
     tell_notes(config)
     if seed is not None:
         config = config.model_copy(update={"seed": seed})
+    before = front.words(config, shape.inputs, spread)
     record = quantise.hardware(config) | {"buffer_cells": shape.cells, "max_frame_bytes": shape.max_frame_bytes}
 
     with simulate.Outputs(source, config_file or DEFAULT_CONFIG) as outputs:
@@ -142,6 +145,7 @@ def run(
         page = outputs.add("--report", report)
         command += ["--rate", rate] if rate is not None else ["--speed", 1 if speed is None else speed]
         command += ["--start-ns", start_ns] if start_ns else []
+        command += front.arguments(before, split, lambda: outputs.add("--front", str(work / "last-front.json")))
         simulate.write_words(record, words)
         with working() as note:
             if engine == "model":
@@ -162,15 +166,15 @@ def run(
                 else f"the capture's own, times {speed or 1:g}"
             )
             about = [("capture", str(source)), ("configuration", str(config_file or DEFAULT_CONFIG)), ("pace", pace)]
-            about += [("seed", str(config.seed))]
+            about += [("seed", str(config.seed)), *(("in front of the lane", each) for each in front.lines(result))]
             traced = outputs.final(command[command.index("--trace") + 1])
             outputs.keep(but=page)  # whatever becomes of the page
             unwritten = write_report(page, config, record, result, traced, failures, about)
             if unwritten:
                 outputs.drop()
     for warning in warnings:
-        click.echo(f"vermilion: warning: {show.warning(warning)}", err=True)
-    show.statistics(console(), result, config.port.rate)
+        click.echo(f"vermilion: warning: {show.warning(warning, shape.max_frame_bytes)}", err=True)
+    show.statistics(console(), result, config)
     if report and not unwritten:
         click.echo(f"report: {nearby(report)}")
     if failures:

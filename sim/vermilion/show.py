@@ -7,10 +7,10 @@
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from . import digest, marker_values, marker_words, markers, narrow, quantise, units, victim_notes
+from . import digest, front, marker_values, marker_words, markers, narrow, quantise, rules, units, victim_notes
 from .config import COLOURS, Config
 
-# What the simulator warns of (sim/harness/capture_reader.h), in words.
+# What the simulator warns of (sim/harness/capture_reader.h, frame_source.h), in words; {limit} is the longest frame of the build.
 WARNINGS = {
     "empty": "the capture has no frame",
     "cut_off": "the capture ends within a record, or a record is damaged; it was read as far as it goes",
@@ -21,7 +21,8 @@ WARNINGS = {
     "runt": "frames below 14 bytes; carried",
     "cut_header": "frames that end within a VLAN tag or an IP header; carried, not as IP",
     "ip_length": "frames whose IP header has lengths that do not fit the frame; carried",
-    "oversize": "frames longer than the lane stores; dropped whole (no buffer)",
+    "oversize": "frames longer than the {limit:,} bytes that this build stores; dropped whole (no buffer). "
+    "Offloads (GRO, TSO) make such frames: --split segments those of TCP",
     "zero_length": "frames without a byte; left out",
 }
 
@@ -83,6 +84,8 @@ def configuration(screen, config: Config):
         )
     screen.print(queues)
     screen.print(distance_table(config))
+    if config.rule:
+        screen.print(rule_table(config))
     for note in notes(config):
         screen.print(f"Note: {note}.", markup=False, soft_wrap=True)
     if config.marker:
@@ -109,6 +112,15 @@ def distance_table(config: Config) -> Table:
         victim += f" of the last {q.victim_window}, at the limit" if q.victim_window else ""
         victim += ", of its colour or worse" if q.victim_by_colour else ""
         made.add_row(q.name, ", then ".join(sources) or "nothing", scale if sources else "63", q.ttl_option, victim)
+    return made
+
+
+def rule_table(config: Config) -> Table:
+    """What each rule matches, and the DSCP that it gives."""
+    made = table("Rules, first match wins; applied by `vermilion run`", ["rule", "matches", "queue", "DSCP"], [])
+    for number, (rule, code) in enumerate(zip(config.rule, rules.codes(config.rule, config.queue)), 1):
+        to = f"{rule.queue}, {rule.colour or 'green'}" if rule.queue else ""
+        made.add_row(f"{number} {rule.name or ''}".strip(), rules.text(rule.match), to, units.dscp_name(code))
     return made
 
 
@@ -218,15 +230,20 @@ def ttl_option(screen, counts: dict[str, int]):
     screen.print(made)
 
 
-def warning(text: str) -> str:
+def meaning(name: str, limit: int | None) -> str:
+    """What a warning of this name says; `limit`: bytes of the longest frame that the build stores."""
+    return WARNINGS.get(name, "").format(limit=limit or 0)
+
+
+def warning(text: str, limit: int | None = None) -> str:
     """`NAME: COUNT` of the program with the name's meaning."""
     name, _, count = text.partition(": ")
-    return f"{text} ({WARNINGS[name]})" if name in WARNINGS and count else text
+    return f"{text} ({meaning(name, limit)})" if name in WARNINGS and count else text
 
 
-def statistics(screen, result: dict, rate: int | None = None):
-    """The digest, a table per queue and colour, and the run's figures, in 80 columns; `rate` of the port, in bit/s."""
-    for line in digest.lines(result, rate):
+def statistics(screen, result: dict, config: Config | None = None):
+    """The digest, a table per queue and colour, and the run's figures, in 80 columns."""
+    for line in digest.lines(result, *((config.port.rate,) if config else ())):
         screen.print(line, markup=False, soft_wrap=True)
     rows = outcome_rows(result)
     heads = [OUTCOME_TEXT.get(name, name) for name in OUTCOMES]
@@ -238,6 +255,9 @@ def statistics(screen, result: dict, rate: int | None = None):
             screen.print(
                 f"input {number} lost {lost['packets']:,} frames, {lost['bytes']:,} bytes: no place in the lane"
             )
+    several(screen, "Rules", front.TEXTS, front.COUNTS, front.rule_rows(result, config))
+    for line in front.lines(result):
+        screen.print(line, markup=False, soft_wrap=True)
     several(screen, "Markers", ["queue", "came"], [f"left {colour}" for colour in COLOURS], marked_rows(result))
     if has_distances(result):
         several(screen, "Losses by distance", ["queue"], LOSSES, loss_rows(result))

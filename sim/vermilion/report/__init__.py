@@ -9,9 +9,9 @@ the run's JSON (sim/harness/results.h) and the trace (sim/harness/trace_writer.h
 from html import escape
 from pathlib import Path
 
-from .. import digest
+from .. import digest, front
 from ..config import Config
-from ..show import CHECKS, WARNINGS, has_distances
+from ..show import CHECKS, has_distances, meaning
 from ..show import failures as failures_of
 from . import markers, plots, points, tables
 
@@ -77,7 +77,7 @@ def write(page, config: Config, record: dict, stats: dict, trace=None, failures=
     made = Page()
     made.failures = failures_of(stats) if failures is None else failures
     made.digest = digest.lines(stats, config.port.rate)
-    summary(made, stats, about)
+    summary(made, config, record, stats, about)
     busy = [q for q in stats.get("queues", []) if any(arrived(c) for c in q.get("colours", []))]
     verdicts(made, stats)
     if busy:
@@ -93,7 +93,7 @@ def arrived(per: dict) -> int:
     return per.get("arrived", {}).get("packets", 0)
 
 
-def summary(made: Page, stats: dict, about):
+def summary(made: Page, config: Config, record: dict, stats: dict, about):
     made.section("summary", "Summary")
     replay, account = stats.get("replay"), stats.get("accounting", {})
     if replay:
@@ -135,8 +135,13 @@ def summary(made: Page, stats: dict, about):
     made.body.append(tables.table(["what"], ["figure"], rows))
     if stats.get("warnings"):
         made.part("warnings", "Warnings")
-        rows = [[n, WARNINGS.get(n, ""), f"{count:,}"] for n, count in stats["warnings"].items()]
+        limit = record.get("max_frame_bytes")
+        rows = [[n, meaning(n, limit), f"{count:,}"] for n, count in stats["warnings"].items()]
         made.body.append(tables.table(["warning", "meaning"], ["count"], rows))
+    if rows := front.rule_rows(stats, config):
+        made.part("rules", "Rules")
+        rows = [row[:2] + [f"{count:,}" for count in row[2:]] for row in rows]
+        made.body.append(tables.table(front.TEXTS, front.COUNTS, rows))
 
 
 def verdicts(made: Page, stats: dict):
