@@ -18,6 +18,7 @@ void Recorder::decided(const RtlDecision& d, const Headers& headers, bool travel
   const std::optional<u32> flow = d.refresh ? std::nullopt : results_.flow(d.seen, headers, d.mark);
   if (trace_) trace_->write(d, time_, flow);
   if (d.refresh) return;
+  results_.classified(d.seen.queue, headers);
   results_.decided(d.seen, d.mark, time_, d.average[d.seen.colour], d.probability, d.verdict, d.contest, travelled);
 }
 

@@ -104,6 +104,15 @@ void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 ave
   if (contest.ruling != VM_ENQUEUE) events_.add(s);
 }
 
+void Results::classified(u32 index, const Headers& headers) {
+  Queue& q = queue(index);
+  if (headers.is_ip4 || headers.is_ip6) {
+    q.dscps[headers.dscp % Dscps]++;
+  } else {
+    q.notIp++;
+  }
+}
+
 std::optional<u32> Results::flow(const Arrival& seen, const Headers& headers, const VmMark& mark) {
   Queue& q = queue(seen.queue);
   for (u32 i = 0; i < FlowEvents; i++) q.flowEvents[i] += mark.flow_events >> i & 1;
@@ -174,13 +183,17 @@ void Results::write(Json& json) const {
   Json& queues = json["queues"] = Json::array();
   for (std::size_t i = 0; i < queues_.size(); i++) {
     const Queue& q = queues_[i];
-    Json colours = Json::array(), latency = Json::array();
+    Json colours = Json::array(), dscps = Json::array(), latency = Json::array();
     for (const VmCounters& c : q.counters) colours.push_back(colourJson(c));
+    for (u32 d = 0; d < Dscps; d++)
+      if (q.dscps[d] != 0) dscps.push_back({d, q.dscps[d]});
     for (const auto& [from, count] : q.latency) latency.push_back({from, count});
     queues.push_back({{"index", i},
                       {"name", names_[i].empty() ? std::to_string(i) : names_[i]},
                       {"colours", colours},
                       {"colours_in_out", q.marked},
+                      {"dscps", dscps},
+                      {"not_ip", q.notIp},
                       {"latency", latency},
                       {"latency_max_ns", q.latencyMax},
                       {"highest_backlog_bytes", q.highestBytes},

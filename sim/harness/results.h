@@ -8,6 +8,7 @@
 //              colours_in_out [3][3]: packets by the colour they came with and the one their marker gave;
 //              marker: {kind}, absent where there is none; by flow also flow_events as below, of this queue and by the model, and
 //              what flow_book.h says of its flows;
+//              dscps [[dscp, packets], ...] of the IP packets, as they came to the lane; not_ip: frames that are not IP;
 //              latency: histogram [[from_ns, packets], ...] of decision to departure, 8 classes an octave, empty ones left out;
 //              latency_max_ns, highest_backlog_bytes, highest_backlog_packets: queued before a
 //              packet, all colours, as the limit saw it at the verdict
@@ -59,7 +60,7 @@
 
 namespace vermilion {
 
-constexpr u32 Distances = 64, LatencyBins = 32;
+constexpr u32 Distances = 64, LatencyBins = 32, Dscps = 64;
 
 // Keeps every k-th of a stream; k doubles when there is no more room.
 template <class T>
@@ -88,6 +89,8 @@ class Results {
   Results(const VmConfig& config, std::vector<std::string> names);
   void decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict,
                const Contest& contest, bool travelled);
+  // What a packet was classified by.
+  void classified(u32 queue, const Headers& headers);
   // A packet's flow, counted; its number where it has one.
   std::optional<u32> flow(const Arrival& seen, const Headers& headers, const VmMark& mark);
   void sent(const Packet& packet, bool ceWritten);
@@ -114,6 +117,8 @@ class Results {
     std::array<VmCounters, Colours> counters{};
     VmMarker marker{};
     u64 flowEvents[FlowEvents] = {};
+    std::array<u64, Dscps> dscps{};
+    u64 notIp = 0;
     u64 marked[Colours][Colours] = {};  // packets, by colour before and behind the marker
     std::map<u64, u64> latency;
     std::array<u64, LatencyBins> latencies{};

@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 from test_run import ROOT, run, vermilion
-from scapy.layers.inet import IP, TCP
+from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 from scapy.utils import RawPcapNgReader
@@ -147,6 +147,47 @@ def test_a_run_says_where_its_report_is(tmp_path):
     assert "report:" not in vermilion("run", capture, "--engine", "model")[1]
     status, _, err = vermilion("run", capture, "--no-report", "--report", page)
     assert status == 2 and "--report and --no-report are both given" in err
+
+
+def spread_of(*queues):
+    """A run's statistics with these DSCPs and packets in each queue."""
+    return {"queues": [{"dscps": dscps, "not_ip": 5} for dscps in queues]}
+
+
+@pytest.mark.parametrize(
+    "result, found",
+    [
+        (spread_of([[0, 97]], [[46, 3]]), "97 % have DSCP 0 and"),
+        (spread_of([[46, 3]], [[0, 9997]], []), "over 99 % have DSCP 0 and"),
+        (spread_of([[10, 85]], [[46, 15]]), "85 % have DSCP 10 and"),
+        (spread_of([[0, 60], [1, 40]], []), "100 % of the packets"),
+        (spread_of([[0, 849]], [[46, 151]]), None),
+        (spread_of([], []), None),
+        (spread_of([[0, 9]], []) | {"rules": []}, None),
+        (spread_of([[0, 9]], []) | {"spread": {}}, None),
+        ({"queues": [{"colours": []}]}, None),
+    ],
+)
+def test_lopsided(result, found):
+    """85 % of the IP packets in one queue are told of, with their DSCP if it is one; not where rules or --spread say where packets go."""
+    assert digest.lopsided(result) == found
+    hints = [line for line in digest.lines(result, 10**6, 2) if line.startswith("hint: ") and "queue;" in line]
+    assert len(hints) == (found is not None) and all(len(line) <= 80 for line in hints)
+    assert not any("queue;" in line for line in digest.lines(result, 10**6, 1))
+
+
+@pytest.mark.parametrize("options, told", [((), True), (("--spread", "flows"), False), (("--config", "one"), False)])
+def test_hint(tmp_path, options, told):
+    """A capture of DSCP 0 is told of once, unless the configuration has a single queue or flows are spread."""
+    config = tmp_path / "one"
+    config.write_text(ONE.format(rate="10Mbit"))
+    options = [config if word == "one" else word for word in options]
+    frames = [bytes(Ether() / IP(dst=f"10.0.0.{i}") / UDP(sport=i)) for i in range(99)]
+    capture = pcap(tmp_path / "in.pcap", [(i, data, len(data)) for i, data in enumerate(frames)])
+    status, out, err = vermilion("run", capture, "--engine", "model", *options)
+    assert status == 0, err
+    hint = "hint: 100 % have DSCP 0 and met one queue; give [[rule]]s or --spread flows"
+    assert out.splitlines().count(hint) == told and out.count("met one queue") == told
 
 
 def test_oversize(tmp_path):

@@ -3,7 +3,9 @@
 import ipaddress
 import json
 import random
+import re
 import struct
+import tomllib
 from functools import cache
 
 import pytest
@@ -301,12 +303,28 @@ def test_spread(tmp_path):
         code = flow_code(data, codes)
         if code is not None:
             wanted[code] += 1
-    sent = [fields(data) for data in left(tmp_path)]
-    got = {code: sum(each.get("dscp") == code for each in sent) for code in codes}
+    queues = stats["queues"]
+    got = {code: packets for queue in queues for code, packets in queue["dscps"]}
     assert got == wanted and min(got.values()) > 600
     not_ip = len(frames) - sum(wanted.values())
-    assert stats["spread"]["not_ip"] == not_ip
+    assert stats["spread"]["not_ip"] == not_ip == queues[2]["not_ip"]
     assert stats["spread"]["matched"] == len(frames)
+
+
+def test_page():
+    """The rules of docs/configuration.md are legal beside the queues of the shipped configuration."""
+    page = (build.ROOT / "docs/configuration.md").read_text().partition("## `[[rule]]`")[2]
+    text = re.search(r"^```toml\n(.*?)^```", page, re.M | re.S)[1]
+    raw = tomllib.loads((build.ROOT / "sim/configs/default.toml").read_text()) | tomllib.loads(text)
+    made = config.parse(raw)
+    assert rules.codes(made.rule, made.queue) == [46, 12, 8]
+    assert [rules.text(rule.match) for rule in made.rule] == [
+        "protocol 17, destination_port 3478-3481",
+        "source 10.1.0.0/16, protocol 6",
+        "every frame",
+    ]
+    assert all(f"`{name}`" in page for model in (rules.Rule, rules.Match) for name in model.model_fields)
+    assert all(name in page for name in rules.PROTOCOLS)
 
 
 def test_both_engines(program, tmp_path):  # noqa: F811

@@ -4,6 +4,7 @@ Reads the run's JSON (sim/harness/results.h). Losses by the AQM are early and fo
 free cell, and frames that found no place at an input; other losses are damaged frames and those that a marker dropped.
 """
 
+LOPSIDED = 0.85  # of the IP packets in one queue
 AQM, LIMITS, OTHER = ("early", "forced", "evicted"), ("tail", "nobuf"), ("bad", "policed")
 
 
@@ -34,8 +35,8 @@ def share(part: float) -> str:
     return "over 99 %" if part < 1 and shown == "100" else f"{shown} %"
 
 
-def lines(result: dict, rate: int | None = None) -> list[str]:
-    """The digest, at most 80 characters a line for up to 10 million frames."""
+def lines(result: dict, rate: int | None = None, queues: int = 0) -> list[str]:
+    """The digest, at most 80 characters a line for up to 10 million frames; `queues` of the configuration."""
     seen = figures(result, rate)
     lost = seen["aqm"] + seen["limits"] + seen["other"]
     parts = f" ({seen['aqm']:,} AQM, {seen['limits']:,} limits, {seen['other']:,} other)" if lost else ""
@@ -44,9 +45,27 @@ def lines(result: dict, rate: int | None = None) -> list[str]:
         text = f"port {share(seen['used'])} used"
         text += f", congested for {share(seen['congested'])} of the time" if seen["congested"] else ", never busy"
         out.append(text + (f", {seen['marked']:,} marked CE" if seen["marked"] else ""))
+    if found := lopsided(result) if queues > 1 else None:
+        out.append(f"hint: {found} met one queue; give [[rule]]s or --spread flows")
     if idle(seen):
         out.append("hint: next to nothing queued; lower port.rate, or send faster with --rate or --speed")
     return out
+
+
+def lopsided(result: dict) -> str | None:
+    """Whose DSCPs lead nearly all IP packets to one queue, in words; None where they do not, or where DSCPs were given by rule or flow."""
+    counts = {}
+    most = every = 0
+    for queue in result.get("queues", []):
+        here = sum(packets for _, packets in queue.get("dscps", []))
+        most, every = max(most, here), every + here
+        counts |= {code: counts.get(code, 0) + packets for code, packets in queue.get("dscps", [])}
+    if most < LOPSIDED * every or not every or "rules" in result or "spread" in result:
+        return None
+    code = max(counts, key=counts.get)
+    if counts[code] < LOPSIDED * every:
+        return f"{share(most / every)} of the packets"
+    return f"{share(counts[code] / every)} have DSCP {code} and"
 
 
 def idle(seen: dict) -> bool:

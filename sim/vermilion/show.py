@@ -243,7 +243,7 @@ def warning(text: str, limit: int | None = None) -> str:
 
 def statistics(screen, result: dict, config: Config | None = None):
     """The digest, a table per queue and colour, and the run's figures, in 80 columns."""
-    for line in digest.lines(result, *((config.port.rate,) if config else ())):
+    for line in digest.lines(result, *((config.port.rate, len(config.queue)) if config else ())):
         screen.print(line, markup=False, soft_wrap=True)
     rows = outcome_rows(result)
     heads = [OUTCOME_TEXT.get(name, name) for name in OUTCOMES]

@@ -76,7 +76,7 @@ def write(page, config: Config, record: dict, stats: dict, trace=None, failures=
     """
     made = Page()
     made.failures = failures_of(stats) if failures is None else failures
-    made.digest = digest.lines(stats, config.port.rate)
+    made.digest = digest.lines(stats, config.port.rate, len(config.queue))
     summary(made, config, record, stats, about)
     busy = [q for q in stats.get("queues", []) if any(arrived(c) for c in q.get("colours", []))]
     verdicts(made, stats)
