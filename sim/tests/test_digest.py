@@ -13,7 +13,7 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 from scapy.utils import RawPcapNgReader
 from test_simulator import pcap
-from vermilion import digest, narrow, show
+from vermilion import digest, front, narrow, show
 
 ONE = """
 [port]
@@ -188,6 +188,15 @@ def test_hint(tmp_path, options, told):
     assert status == 0, err
     hint = "hint: 100 % have DSCP 0 and met one queue; give [[rule]]s or --spread flows"
     assert out.splitlines().count(hint) == told and out.count("met one queue") == told
+
+
+def test_page():
+    """What docs/first-steps.md shows of a hint, a warning and segments is what is printed."""
+    page = (ROOT / "docs" / "first-steps.md").read_text()
+    shown = digest.lines(spread_of([[0, 97]], [[46, 3]]), 10**6, 2)[1:2]
+    shown += [f"warning: {show.warning('oversize: 12', 9728)}"]
+    shown += front.lines({"split": {"frames": 12, "segments": 168, "whole": 0}})
+    assert all(f"```\n{line}\n```\n" in page for line in shown), shown
 
 
 def test_oversize(tmp_path):

@@ -98,10 +98,12 @@ def test_the_device_of_the_readme(tmp_path):
 def test_figures_of_the_readme_are_the_published_ones():
     """Faults of inject.json and colours of oracles.json."""
     faults = json.loads((ROOT / "docs" / "results" / "inject.json").read_text())
-    rows = faults["rows"] if isinstance(faults, dict) else faults
+    rows = faults["faults"]
     assert f"{len(rows)} of {len(rows)} injected faults" in TEXT and all(row["named"] for row in rows)
-    assert "7,200,000 of 7,200,000" in TEXT.replace("\n", " ")
-    assert "7,200,000" in (ROOT / "docs" / "results" / "oracles.md").read_text()
+    oracles = (ROOT / "docs" / "results" / "oracles.md").read_text()
+    same = re.findall(r"^\| \w+: colours other than the RFC's \| ([\d,]+) \| 0 \|", oracles, re.M)
+    total = sum(int(count.replace(",", "")) for count in same)
+    assert len(same) == 2 and f"{total:,} of {total:,} packets" in TEXT
 
 
 @pytest.mark.parametrize("image", re.findall(r"!\[[^\]]+\]\(([^)]+)\)", TEXT))
