@@ -1,6 +1,11 @@
-"""What `vermilion test` counts, from what the tools report."""
+"""What `vermilion test` runs, and what it counts from what the tools report."""
 
-from vermilion import suite
+import os
+import sys
+
+import pytest
+from vermilion import build, cli, suite, suite_results
+from vermilion.fields import UserError
 
 JUNIT = """<testsuites><testsuite tests="4" failures="1" errors="1" skipped="1">
 <testcase classname="sim.tests.test_a" name="test_good"/>
@@ -34,7 +39,7 @@ def test_every_failure_is_named_and_the_last_line_is_the_count(tmp_path, monkeyp
     ends = {"good": suite.Count(5), "named": suite.Count(1, 1, names=["a::b"]), "unnamed": suite.Count(0, 1)}
     monkeypatch.setattr(suite, "LOGS", tmp_path)
     monkeypatch.setattr(
-        suite, "parts", lambda: {n: lambda log, n=n: log.write_text("") and None or ends[n] for n in ends}
+        suite, "parts", lambda *_: {n: lambda log, n=n: log.write_text("") and None or ends[n] for n in ends}
     )
     said = []
     assert suite.run((), said.append) == 1
@@ -54,7 +59,7 @@ def test_a_part_whose_result_breaks_off_is_a_failure_and_the_others_run(tmp_path
 
     ends = {"broken": breaks_off, "full": no_room, "good": lambda log: suite.Count(5)}
     monkeypatch.setattr(suite, "LOGS", tmp_path)
-    monkeypatch.setattr(suite, "parts", lambda: ends)
+    monkeypatch.setattr(suite, "parts", lambda *_: ends)
     said = []
     assert suite.run((), said.append) == 1
     assert said[-1] == "5 passed, 2 failed"
@@ -62,7 +67,7 @@ def test_a_part_whose_result_breaks_off_is_a_failure_and_the_others_run(tmp_path
 
 
 def test_a_file_of_tests_is_a_part_and_nothing_else_is():
-    assert suite.is_test_file("sim/tests/test_suite.py")
+    assert suite.is_test("sim/tests/test_suite.py")
     for name in (
         "sim/tests/devices.py",
         "sim/tests/test_none.py",
@@ -70,5 +75,91 @@ def test_a_file_of_tests_is_a_part_and_nothing_else_is():
         "/etc/hostname",
         "sim/tests",
         "",
+        "sim/tests/devices.py::test_x",
     ):
-        assert not suite.is_test_file(name), name
+        assert not suite.is_test(name), name
+    assert suite.is_test("sim/tests/test_suite.py::test_x")
+
+
+FIRST = """import os
+def test_good(): pass
+def test_seed(): assert os.environ.get("VERMILION_SEED") == "7"
+def test_other(): pass
+"""
+SECOND = "def test_good(): pass\n"
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project with two files of tests; a test of the first fails but with the seed 7. Gives a function that runs them."""
+    (tmp_path / "test_a.py").write_text(FIRST)
+    (tmp_path / "test_b.py").write_text(SECOND)
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.setattr(suite, "LOGS", tmp_path / "logs")
+    monkeypatch.delenv("VERMILION_SEED", raising=False)
+
+    def run(*names, **options):
+        said = []
+        status = suite.run(names, said.append, suite.Choice(**options))
+        assert (status == 0) == (said[-1].endswith(" 0 failed") and not said[-1].startswith("0 ")), said
+        return said[-1]
+
+    return run
+
+
+def test_options_choose_tests(project):
+    """A choice of tests by name, of those that failed, and the seed."""
+    assert project("test_a.py", "test_b.py") == "3 passed, 1 failed"
+    assert project("test_a.py::test_good", "test_a.py::test_other", "test_b.py::test_good") == "3 passed, 0 failed"
+    assert project("./test_a.py", "test_b.py", failed=True) == "0 passed, 1 failed"
+    assert project("test_a.py", "test_b.py", failed=True, seed=7) == "1 passed, 0 failed"
+    assert project("test_a.py", "test_b.py", expression="other or seed") == "1 passed, 1 failed"
+    assert project("test_b.py", expression="nothing") == "0 passed, 0 failed"
+
+
+def test_first_failure_ends_the_run(project):
+    assert project("test_a.py::test_seed", "test_b.py", first=True) == "0 passed, 1 failed"
+
+
+def test_files_of_one_name_are_two_parts(project, tmp_path):
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "test_a.py").write_text("def test_good(): pass\n")
+    assert project("test_b.py", "test_a.py::test_good", "more/test_a.py") == "3 passed, 0 failed"
+    assert (tmp_path / "logs" / "more.test_a.py.xml").exists() or (tmp_path / "logs" / "more.test_a.py.log").exists()
+
+
+def test_formatter_leaves_junit(tmp_path):
+    """A formatter's JUnit file holds one test, with the end of the log where it failed; control characters are replaced."""
+    for name, code, counts in (("good", "", (1, 0)), ("bad", "print('not\\x1b[1m formatted'); exit(1)", (0, 1))):
+        log = tmp_path / f"{name}.log"
+        count = suite.formatter([sys.executable, "-c", code], log)
+        assert (count.passed, count.failed) == counts
+        again = suite.junit(log.with_suffix(".xml"))
+        assert (again.passed, again.failed) == counts
+    assert "not?[1m formatted" in (tmp_path / "bad.xml").read_text()
+
+
+def test_slowest_tests_are_listed(tmp_path, monkeypatch):
+    """The twenty slowest of all parts, before the closing line; none that took less than a second."""
+    found = [(float(seconds), f"test_{seconds}") for seconds in range(30)] + [(0.5, "test_quick")]
+    assert len(suite_results.slowest(found)) == 20
+    assert suite_results.slowest(found)[0].split() == ["29.0", "s", "test_29"]
+    assert suite_results.slowest([(0.5, "test_quick")]) == []
+    monkeypatch.setattr(suite, "LOGS", tmp_path)
+    monkeypatch.setattr(suite, "parts", lambda *_: {"a": lambda log: suite.Count(31, times=found)})
+    said = []
+    assert suite.run((), said.append) == 0
+    assert said[-1] == "31 passed, 0 failed" and said[-2].startswith("slowest tests:\n    29.0 s  a: test_29\n")
+
+
+def test_options_of_pytest_alone(monkeypatch):
+    """With an option that only pytest takes, its parts alone run; a part that is none is refused by name."""
+    for options in ({"expression": "a"}, {"marker": "a"}, {"failed": True}, {"seed": 1}):
+        assert list(suite.chosen((), suite.Choice(**options))) == ["python", "cocotb"]
+    assert list(suite.chosen((), suite.Choice(first=True))) == list(suite.parts())
+    monkeypatch.setattr(suite, "run", lambda *_: 0)
+    for option in (["-k", "a"], ["-m", "a"], ["--lf"], ["--seed", "2"]):
+        with pytest.raises(UserError, match=f"^test scala: does not take {option[0]}, which is for python and cocotb"):
+            cli.cli.main(["test", "cocotb", "scala", *option], standalone_mode=False)
+        with pytest.raises(SystemExit, match="^0$"):
+            cli.cli.main(["test", "cocotb", "sim/tests/test_suite.py::test_x", *option], standalone_mode=False)

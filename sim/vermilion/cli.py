@@ -23,6 +23,7 @@ from .inject import inject
 from .oracle.command import oracle
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
 from .screen import console, say, working
+from .suite_command import reformat, test
 from .sweeps.command import dask, sweep
 from .ttl_option_command import ttl_option
 
@@ -273,30 +274,6 @@ def regs(output):
         say(f"wrote {path}")
 
 
-@cli.command()
-@click.argument("parts", nargs=-1)
-def test(parts):
-    """Runs every test, or the PARTS named: parts of the suite, or files of Python or cocotb tests, test_*.py.
-
-    Parts: format-scala, format-scala-tests, format-cpp, format-python, python, scala, cocotb. Logs: .vermilion/test.
-    """
-    from . import suite
-
-    for part in parts:
-        if part not in suite.parts() and not suite.is_test_file(part):
-            legal = ", ".join(suite.parts())
-            raise UserError(f"test {part}: is no part and no file test_*.py of the project; legal parts are {legal}")
-    sys.exit(suite.run(parts, say))
-
-
-@cli.command("format")
-def reformat():
-    """Formats Scala, C++ and Python as the tests want it."""
-    from . import suite
-
-    sys.exit(suite.reformat(say))
-
-
 @cli.command("help")
 @click.argument("words", nargs=-1, metavar="[COMMAND]...")
 def show_help(words):
@@ -329,8 +306,10 @@ for command in (
     oracle,
     place,
     prove,
+    reformat,
     release,
     speed,
+    test,
     timing,
     ttl_option,
     vivado,

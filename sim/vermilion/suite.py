@@ -1,32 +1,57 @@
 """`vermilion test`: formatters, pytest of the Python side, ScalaTest, cocotb; ends with the line `N passed, N failed`.
 
-Every part counts what its own tool reports; a part whose tool fails without a count is one failure.
+Every part counts what its own tool reports; a part whose tool fails without a count is one failure. Each part leaves its log and
+a JUnit file in `.vermilion/test`: PART.log and PART.xml; ScalaTest a file for each class, in `scala/junit`.
 """
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import build, chisel
+from .suite_results import Count, junit, scalatest, slowest, times, write_junit
 
 LOGS = build.HOME / "test"
+PYTEST = {"python": "sim/tests", "cocotb": "cocotb_tests"}  # parts that pytest runs, and their folders
+NOTHING_COLLECTED = 5  # pytest's status where no test fits its options
 
 
-@dataclass
-class Count:
-    passed: int = 0
-    failed: int = 0
-    skipped: int = 0
-    names: list[str] = field(default_factory=list)  # of tests that failed
+@dataclass(frozen=True)
+class Choice:
+    """Which of pytest's tests run, and how."""
+
+    expression: str = ""
+    marker: str = ""
+    failed: bool = False  # only those that failed when they last ran
+    first: bool = False  # stops at the first failure
+    seed: int | None = None
+
+    def options(self) -> list[str]:
+        """The options given that only pytest's parts take."""
+        given = {"-k": self.expression, "-m": self.marker, "--lf": self.failed, "--seed": self.seed is not None}
+        return [option for option, value in given.items() if value]
+
+    def words(self) -> list[str]:
+        """For pytest's command line."""
+        words = ["-k", self.expression] if self.expression else []
+        words += ["-m", self.marker] if self.marker else []
+        words += ["--lf", "--lfnf", "none"] if self.failed else []
+        return words + ["-x"] * self.first
 
 
-def execute(command: list, log: Path, cwd: Path = build.ROOT) -> int:
+EVERYTHING = Choice()
+
+
+def execute(command: list, log: Path, cwd: Path | None = None, choice: Choice = EVERYTHING) -> int:
     """Runs a tool with all it prints in `log`; a tool that cannot be started has failed."""
+    seed = {} if choice.seed is None else {"VERMILION_SEED": str(choice.seed)}
     with log.open("w") as out:
         try:
             return subprocess.run(
@@ -34,8 +59,8 @@ def execute(command: list, log: Path, cwd: Path = build.ROOT) -> int:
                 stdout=out,
                 stderr=out,
                 stdin=subprocess.DEVNULL,
-                cwd=cwd,
-                env=chisel.mill_environment(),
+                cwd=cwd or build.ROOT,
+                env=chisel.mill_environment() | seed,
             ).returncode
         except OSError as error:
             out.write(f"{command[0]}: {error.strerror}\n")
@@ -47,80 +72,82 @@ def end_of(log: Path) -> list[str]:
 
 
 def formatter(command: list, log: Path) -> Count:
-    return Count(1, 0) if execute(command, log) == 0 else Count(0, 1)
+    began = time.monotonic()
+    status, result = execute(command, log), log.with_suffix(".xml")
+    failure = "\n".join(end_of(log)) or f"status {status}" if status else ""
+    write_junit(result, log.stem, time.monotonic() - began, failure)
+    return Count(0, 1, times=times(result)) if status else Count(1, 0, times=times(result))
 
 
-def junit(path: Path) -> Count:
-    """Sums over all suites of a JUnit file; skipped tests are neither passed nor failed."""
-    total = Count()
-    for suite in ElementTree.parse(path).getroot().iter("testsuite"):
-        bad = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
-        skipped = int(suite.get("skipped", 0))
-        total.failed += bad
-        total.skipped += skipped
-        total.passed += int(suite.get("tests", 0)) - bad - skipped
-        for case in suite.iter("testcase"):
-            if case.find("failure") is not None or case.find("error") is not None:
-                total.names.append(f"{case.get('classname')}::{case.get('name')}")
-    return total
-
-
-def is_test_file(name: str) -> bool:
-    """Whether `name` is a file of Python or cocotb tests, from the top of the project."""
-    path = (build.ROOT / name).resolve()
+def is_test(name: str) -> bool:
+    """Whether `name` is a file of Python or cocotb tests, from the top of the project, or FILE::TEST."""
+    path = (build.ROOT / name.split("::")[0]).resolve()
     return re.fullmatch(r"test_\w+\.py", path.name) is not None and path.is_file() and path.is_relative_to(build.ROOT)
 
 
-def pytest(folder: str, log: Path) -> Count:
-    """The tests of a folder, or of one file."""
-    tests = list((build.ROOT / folder).rglob("test_*.py"))
-    if not tests and not is_test_file(folder):
-        log.write_text(f"{folder} holds no test_*.py\n")
+def failed_before(targets: list[str]) -> list[str]:
+    """Those of the targets, or files of theirs, where a test failed when it last ran: pytest runs all others in full."""
+    try:
+        known = json.loads((LOGS / "cache/v/cache/lastfailed").read_text())
+    except (OSError, ValueError):
+        return []
+    found = set()
+    for target in targets:
+        for test in known:
+            file = test.split("::")[0]
+            if test.startswith((f"{target}::", f"{target}[")) or test == target:
+                found.add(target)
+            elif test.startswith(f"{target}/") and (build.ROOT / file).exists():
+                found.add(file)
+    return sorted(found)
+
+
+def pytest(targets: list[str], log: Path, choice: Choice = EVERYTHING) -> Count:
+    """The tests of a folder, of a file, or some of a file's."""
+    if not any(is_test(each) or list((build.ROOT / each).rglob("test_*.py")) for each in targets):
+        log.write_text(f"{' '.join(targets)} holds no test_*.py\n")
         return Count()
     result = log.with_suffix(".xml")
     result.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder, f"--junitxml={result}"]
-    command += [
-        "-n",
-        build.CORES,
-        "--dist",
-        "loadfile",
-        "--no-loadscope-reorder",
-    ]  # a file's tests share what they build
-    status = execute(command, log)
+    if choice.failed:
+        targets = failed_before(targets)
+        if not targets:
+            log.write_text("no test failed when it last ran\n")
+            return Count()
+    command = [sys.executable, "-m", "pytest", "-q", f"--rootdir={build.ROOT}", "-o", f"cache_dir={LOGS / 'cache'}"]
+    command += [*targets, f"--junitxml={result}", *choice.words()]
+    # Tests of a file share what they build.
+    command += ["-n", build.CORES, "--dist", "loadfile", "--no-loadscope-reorder"]
+    status = execute(command, log, choice=choice)
+    if status == NOTHING_COLLECTED and choice.options():
+        return Count()
     if not result.exists():
         return Count(0, 1)
     count = junit(result)
-    return Count(count.passed, 1, count.skipped) if status and not count.failed else count
+    if status and not count.failed:
+        count.failed = 1
+    return count
 
 
 def scala(log: Path) -> Count:
     if not build.files("hw/test", "*.scala"):
         log.write_text("hw/test holds no tests\n")
         return Count()
+    folder = LOGS / "scala"
+    shutil.rmtree(folder / "junit", ignore_errors=True)
+    (folder / "junit").mkdir(parents=True)
+    options = ["-oWD", f"-P{build.CORES}", "-u", str(folder / "junit")]
     try:
         classes = chisel.test_classes()
-        runner = chisel.java("org.scalatest.tools.Runner", "-R", str(classes), "-oWD", f"-P{build.CORES}", tests=True)
+        runner = chisel.java("org.scalatest.tools.Runner", "-R", str(classes), *options, tests=True)
     except build.BuildError as error:
         log.write_text(f"{error}\n")
         return Count(0, 1)
-    folder = LOGS / "scala"
-    folder.mkdir(exist_ok=True)
     status = execute(runner, log, cwd=folder)
     count = scalatest(log.read_text(errors="replace"))
-    return Count(count.passed, 1) if (status or not count.passed) and not count.failed else count
-
-
-def scalatest(text: str) -> Count:
-    """Sums ScalaTest's closing lines; an aborted suite is a failure."""
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
-    count = Count()
-    for passed, failed in re.findall(r"Tests: succeeded (\d+), failed (\d+)", plain):
-        count.passed += int(passed)
-        count.failed += int(failed)
-    for aborted in re.findall(r"Suites: completed \d+, aborted (\d+)", plain):
-        count.failed += int(aborted)
-    count.names = [name.strip() for name in re.findall(r"- (.*) \*\*\* FAILED \*\*\*", plain)]
+    count.times = [pair for path in (folder / "junit").glob("*.xml") for pair in times(path)]
+    if (status or not count.passed) and not count.failed:
+        count.failed = 1
     return count
 
 
@@ -136,7 +163,7 @@ def c_sources() -> list[Path]:
     return [path for path in found if not generated(path)]
 
 
-def parts() -> dict:
+def parts(choice: Choice = EVERYTHING) -> dict:
     """Name and action of each part, in the order in which they run."""
     cpp = c_sources()
     python = [folder for folder in ("sim", "cocotb_tests", "fpga", "sw_driver") if build.files(folder, "*.py")]
@@ -147,9 +174,9 @@ def parts() -> dict:
     out["format-python"] = lambda log: formatter(
         [sys.executable, "-m", "black", "-q", "--check", "--diff", *python], log
     )
-    out["python"] = lambda log: pytest("sim/tests", log)
+    out["python"] = lambda log: pytest([PYTEST["python"]], log, choice)
     out["scala"] = scala
-    out["cocotb"] = lambda log: pytest("cocotb_tests", log)
+    out["cocotb"] = lambda log: pytest([PYTEST["cocotb"]], log, choice)
     return out
 
 
@@ -173,23 +200,37 @@ def reformat(say) -> int:
     return status
 
 
-def run(only: tuple[str, ...], say) -> int:
+def chosen(only: tuple[str, ...], choice: Choice) -> dict:
+    """Name and action of the parts to run: all, or those named; of options for pytest alone, its own."""
+    names = only or (tuple(PYTEST) if choice.options() else ())
+    out = {name: part for name, part in parts(choice).items() if not names or name in names}
+    files: dict[str, list[str]] = {}
+    for test in filter(is_test, only):
+        file, *inside = test.split("::", 1)
+        file = str((build.ROOT / file).resolve().relative_to(build.ROOT))
+        files.setdefault(file, []).append("::".join([file, *inside]))
+    for file, tests in files.items():
+        name = Path(file).stem
+        name = name if name not in out else file.replace("/", ".")
+        out[name] = lambda log, tests=tests: pytest(tests, log, choice)
+    return out
+
+
+def run(only: tuple[str, ...], say, choice: Choice = EVERYTHING) -> int:
     """Runs the parts, all of them or those named; returns the exit status."""
     LOGS.mkdir(parents=True, exist_ok=True)
-    total, chosen = Count(), {name: part for name, part in parts().items() if not only or name in only}
-    for file in filter(is_test_file, only):
-        chosen[Path(file).stem] = lambda log, file=file: pytest(file, log)
-    for number, (name, part) in enumerate(chosen.items(), 1):
-        say(f"[{number}/{len(chosen)}] {name} ...")
+    total, todo = Count(), chosen(only, choice)
+    for number, (name, part) in enumerate(todo.items(), 1):
+        say(f"[{number}/{len(todo)}] {name} ...")
         began, log = time.monotonic(), LOGS / f"{name}.log"
         try:
             count = part(log)
         except (OSError, ElementTree.ParseError) as error:  # a full disk, a result that breaks off
             count = Count(0, 1)
-            say(f"[{number}/{len(chosen)}] {name}: {type(error).__name__}: {error}")
+            say(f"[{number}/{len(todo)}] {name}: {type(error).__name__}: {error}")
         skipped = f", {count.skipped} skipped" if count.skipped else ""
         took = f"{time.monotonic() - began:.0f} s"
-        say(f"[{number}/{len(chosen)}] {name}: {count.passed} passed, {count.failed} failed{skipped}, {took}")
+        say(f"[{number}/{len(todo)}] {name}: {count.passed} passed, {count.failed} failed{skipped}, {took}")
         if count.failed:
             say("\n".join("    " + text for text in end_of(log)))
             say(f"    all of it: {os.path.relpath(log)}")
@@ -198,6 +239,11 @@ def run(only: tuple[str, ...], say) -> int:
         total.names += [
             f"{name}: {each}" for each in count.names or [f"see {os.path.relpath(log)}"] * (count.failed > 0)
         ]
+        total.times += [(seconds, f"{name}: {each}") for seconds, each in count.times]
+        if choice.first and total.failed:
+            break
+    if lines := slowest(total.times):
+        say("\n".join(["slowest tests:", *lines]))
     for each in total.names:
         say(f"failed: {each}")
     say(f"{total.passed} passed, {total.failed} failed")

@@ -1,0 +1,43 @@
+"""The commands `test` and `format`."""
+
+import sys
+
+import click
+
+from .fields import UserError
+from .screen import say
+
+
+@click.command()
+@click.argument("parts", nargs=-1)
+@click.option("-k", "expression", default="", metavar="EXPR", help="Tests whose names fit, as in pytest.")
+@click.option("-m", "marker", default="", metavar="MARKER", help="Tests with a marker, as in pytest.")
+@click.option("--lf", "failed", is_flag=True, help="The tests that failed when they last ran.")
+@click.option("-x", "first", is_flag=True, help="Stops at the first failure; parts that would follow do not run.")
+@click.option("--seed", type=click.IntRange(1, 2**32 - 1), metavar="N", help="Seed of random tests (VERMILION_SEED).")
+def test(parts, expression, marker, failed, first, seed):
+    """Runs every test, or the PARTS named: parts of the suite, files test_*.py, or single tests, FILE::TEST.
+
+    Parts: format-scala, format-scala-tests, format-cpp, format-python, python, scala, cocotb.
+    -k, -m, --lf and --seed are for pytest: python, cocotb and files, which run if no PARTS are named. Logs and JUnit
+    files: .vermilion/test.
+    """
+    from . import suite
+
+    choice = suite.Choice(expression, marker, failed, first, seed)
+    for part in parts:
+        if part not in suite.parts() and not suite.is_test(part):
+            legal = ", ".join(suite.parts())
+            raise UserError(f"test {part}: is no part and no file test_*.py of the project; legal parts are {legal}")
+        if choice.options() and part in suite.parts() and part not in suite.PYTEST:
+            names = " and ".join(suite.PYTEST)
+            raise UserError(f"test {part}: does not take {choice.options()[0]}, which is for {names} and for files")
+    sys.exit(suite.run(parts, say, choice))
+
+
+@click.command("format")
+def reformat():
+    """Formats Scala, C++ and Python as the tests want it."""
+    from . import suite
+
+    sys.exit(suite.reformat(say))
