@@ -5,3 +5,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / folder) for folder in ("cocotb_tests", "sim", "sim/tests")]
+
+import pytest  # noqa: E402
+from vermilion import suite  # noqa: E402
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects
+def pytest_collection_modifyitems(items):
+    """A bench builds RTL: it is slow if it is marked as nothing else."""
+    suite.mark_quick(items, "slow")

@@ -4,6 +4,10 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).resolve().parents[1]
 ENTRIES = tomllib.loads((ROOT / "cocotb_tests/testplan.toml").read_text())["entry"]
 

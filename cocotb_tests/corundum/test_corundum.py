@@ -25,7 +25,10 @@ def benches(*names: str) -> str:
     return ",".join(f"corundum.{name}_bench" for name in names)
 
 
-LONG = pytest.mark.skipif(not os.environ.get("VERMILION_LONG"), reason="run with VERMILION_LONG=1")
+LONG = [
+    pytest.mark.long,
+    pytest.mark.skipif(not os.environ.get("VERMILION_LONG"), reason="run with VERMILION_LONG=1"),
+]
 
 ALL = benches("tags", "line", "routes", "registers")
 FEW = benches("routes", "registers")

@@ -4,7 +4,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import exact_words  # noqa: E402
-from vermilion import quantise  # noqa: E402
+import pytest  # noqa: E402
+from vermilion import quantise, suite  # noqa: E402
 
 worked_out = quantise.hardware
 
@@ -17,3 +18,8 @@ def hardware(config):
 
 
 quantise.hardware = hardware
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects
+def pytest_collection_modifyitems(items):
+    suite.mark_quick(items)

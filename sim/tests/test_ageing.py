@@ -185,6 +185,7 @@ green   = { curve = "red", min = "5KB", max = "15KB", p = 0.1 }
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [10**7, 10**10])
 @pytest.mark.parametrize("case", CASES)
 def test_the_hardware_accepts_again_as_the_model_does(tmp_path, case, rate):
@@ -208,6 +209,7 @@ def wide():
     return build.simulator(WIDE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size, gap_ns", [(size, gap_us // 10) for size, gap_us in CASES])
 def test_the_hardware_accepts_again_at_100_gbit(wide, tmp_path, size, gap_ns):
     """The same at 100 Gbit/s, where 300 frames raise the average above `max` and the last of them leaves after 32 us.

@@ -9,6 +9,7 @@ def measured():
     return area.measure(area.SMALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", area.SMALL)
 def test_area_is_as_pinned(measured, design):
     pins = area.pins()
@@ -32,6 +33,7 @@ def test_cells_are_counted_as_said():
     assert (row["bram"], row["uram"], row["dsp"], row["memory_bits"]) == (2.5, 0, 5, 160)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["xcup", "xc7"])
 def test_chains_from_eight_registers_on_are_shift_registers(tmp_path, family):
     chains = {"seven": 7, "eight": 8, "twenty": 20}

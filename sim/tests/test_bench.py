@@ -11,6 +11,8 @@ from token_marker_bench import lane_draws
 
 from vermilion import bench, bench_config, build
 
+pytestmark = pytest.mark.slow
+
 LAB = build.PRESETS["lab"]
 
 

@@ -16,6 +16,7 @@ def campaign_program():
     return build.commits("lab")
 
 
+@pytest.mark.slow
 def test_every_decision_amid_changes_used_the_old_or_the_new_profile_whole(campaign_program):
     print(f"seed {SEED}")
     status, found = commits.campaign("lab", 300, SEED, 0, campaign_program)
@@ -26,6 +27,7 @@ def test_every_decision_amid_changes_used_the_old_or_the_new_profile_whole(campa
         assert verdict == "nobuf" or found["verdicts"][verdict] > 100, verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [5, 77, 150])
 def test_the_last_place_of_a_weight_that_is_not_as_told_is_found(campaign_program, wrong):
     status, found = commits.campaign("lab", 200, SEED, wrong, campaign_program)

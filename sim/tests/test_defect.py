@@ -10,6 +10,8 @@ import pytest
 from test_simulator import ip4, pcap
 from vermilion import build, cli
 
+pytestmark = pytest.mark.slow
+
 DOCTOR = """#!{python}
 import json, os, pathlib, subprocess, sys
 status = subprocess.run([{program!r}, *sys.argv[1:]]).returncode

@@ -14,6 +14,8 @@ from test_run import ROOT, environment
 from vermilion import build, vfio_user
 from vermilion.vfio_user import ACTION_MASK, ACTION_TRIGGER, BAR0, BAR2, CONFIG, DATA_BOOL, DATA_NONE
 
+pytestmark = pytest.mark.slow
+
 MSIX_ENABLE, MSIX_MASK = 0x8000, 0x4000
 
 

@@ -11,6 +11,8 @@ from test_device_traffic import counted
 from test_simulator import mixed, pcap, words  # noqa: F401
 from vermilion import guest
 
+pytestmark = pytest.mark.guest
+
 FIND = """
 device=$(grep -l 0x10f5 /sys/bus/pci/devices/*/device); device=${device%/device}
 echo 1 > $device/enable

@@ -14,6 +14,8 @@ from test_device import enable
 from vermilion import vfio_user
 from vermilion.vfio_user import ACCESS, BAR0, BAR2, ERROR, HEADER, NO_REPLY, REPLY
 
+pytestmark = pytest.mark.slow
+
 SEED = int(os.environ.get("VERMILION_SEED", random.SystemRandom().randrange(2**32)))
 
 

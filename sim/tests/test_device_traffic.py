@@ -13,6 +13,8 @@ from devices import client, configure, device, device_program, registers_page, r
 from test_simulator import IP4, MACS, mixed, pcap, program, words  # noqa: F401
 from vermilion import config, quantise, vfio_user
 
+pytestmark = pytest.mark.slow
+
 NAMES = {name: name for name in ("arrived", "enqueued", "early", "forced", "tail", "nobuf", "bad", "policed", "sent")}
 NAMES |= {"evicted": "evicted", "marked": "ce_chosen", "ce_written": "ce_written"}
 

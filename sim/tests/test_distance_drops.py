@@ -22,6 +22,7 @@ def test_what_is_claimed_and_published_is_every_form_of_every_capture():
     assert sorted(pairs) == sorted((form, name) for form in distance_drops.FORMS for name in NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_consumed_slots_are_below_reds_and_as_published(name):
     capture = distance_drops.SHIPPED if name == "default" else CAPTURES / f"{name}.pcap"

@@ -9,6 +9,8 @@ import driver_bench
 import pytest
 from vermilion import build, driver_guest, guest
 
+pytestmark = pytest.mark.guest
+
 KERNEL = build.ROOT / "sw_driver/kernel"
 VERSION = re.search(r'VM_DRIVER_VERSION "(.*)"', (KERNEL / "vm_core.h").read_text())[1]
 

@@ -10,6 +10,8 @@ from driver_bench import talk
 from lost_link import LostLink
 from netlink_guest import Talk, program
 
+pytestmark = pytest.mark.guest
+
 SCRIPT = """
 red="limit 400000 max 90000 avpkt 1000 burst 55 ecn bandwidth 100mbit"
 busy() {

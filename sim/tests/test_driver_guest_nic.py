@@ -16,6 +16,8 @@ from test_driver_interfaces import COLOURS, EVENTS
 from test_driver_kernel import warnings
 from vermilion import driver_guest
 
+pytestmark = pytest.mark.guest
+
 TOP = 2**27 - 1
 SCRIPT = """
 red="red limit 100000 min 15000 max 45000 avpkt 1000 burst 55 ecn bandwidth 100mbit"

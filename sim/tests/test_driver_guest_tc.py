@@ -11,6 +11,8 @@ from driver_bench import counts, expected, talk
 from register_file import address
 from test_simulator import IP4, MACS, pcap
 
+pytestmark = pytest.mark.guest
+
 DP = "limit 60000 min {low}000 max {high}000 burst 20 avpkt 1000 bandwidth 100mbit probability {p} prio {prio}"
 TOP = 2**27 - 1
 SEED = 71

@@ -130,6 +130,7 @@ def test_known_answers_of_the_conversion_are_up_to_date():
     assert not driver_vectors.stale()
 
 
+@pytest.mark.guest
 def test_classes_and_port_are_held_as_they_were_set(said):
     assert said.heard["classes"][:2] == said.heard["lane-set"][:2] == (0, "-")
     (table,) = said.heard["classes-get"][2]
@@ -142,6 +143,7 @@ def test_classes_and_port_are_held_as_they_were_set(said):
     assert (lane["option-ip4"], lane["option-ip6"]) == (158, 30)
 
 
+@pytest.mark.guest
 def test_netlink_and_ethtool_count_what_the_harness_counts(said):
     harness = said.results[0]
     shown = dict(part.split("=") for part in said.said("stats").split())
@@ -161,6 +163,7 @@ def test_netlink_and_ethtool_count_what_the_harness_counts(said):
     assert len(shown) == 16 * (3 * 12 * 2 + 4) + 2
 
 
+@pytest.mark.guest
 def test_a_clear_sets_all_counters_to_nothing(said):
     assert said.heard["clear"][:2] == (0, "-")
     for reply in said.heard["cleared"][2]:
@@ -168,6 +171,7 @@ def test_a_clear_sets_all_counters_to_nothing(said):
         assert reply["max-bytes"] == reply["backlog-bytes"] == sum(reply["latency"]) == 0
 
 
+@pytest.mark.guest
 def test_devlink_shows_occupancy_pools_info_and_resources(said):
     replies = {reply["queue"]: reply for reply in said.heard["statistics"][2]}
     (port,) = json.loads(said.said("occupancy"))["occupancy"].values()
@@ -189,6 +193,7 @@ def test_devlink_shows_occupancy_pools_info_and_resources(said):
     assert named["lane0_cells"]["size"] == named["lane0_flows"]["size"] == 4096
 
 
+@pytest.mark.guest
 def test_ethtool_tells_who_the_driver_is_dumps_registers_and_tests_itself(said):
     driver = dict(part.split(": ", 1) for part in said.said("driver").split(";") if ": " in part)
     assert driver["driver"] == "vermilion" and driver["firmware-version"].startswith("registers 1.")
@@ -207,6 +212,7 @@ def test_ethtool_tells_who_the_driver_is_dumps_registers_and_tests_itself(said):
         assert re.search(rf"{name} +0;", shown), (name, shown)
 
 
+@pytest.mark.guest
 def test_what_was_refused_shows_in_devlinks_health(said):
     errors, recovered = re.search(r"state healthy error (\d+) recover (\d+)", said.said("health")).groups()
     assert errors == recovered >= "1"
@@ -214,6 +220,7 @@ def test_what_was_refused_shows_in_devlinks_health(said):
     assert "queue 0 was set through netlink" in said.said("diagnosis")
 
 
+@pytest.mark.guest
 def test_in_a_queue_of_tc_netlink_sets_what_tc_has_no_words_for(said):
     assert said.heard["given0"][:2] == said.heard["given-classes"][:2] == said.heard["weight"][:2] == (0, "-")
     error, text, _ = said.heard["limit"]
@@ -226,6 +233,7 @@ def test_in_a_queue_of_tc_netlink_sets_what_tc_has_no_words_for(said):
         assert reply["green"]["drops"]["min-th"] == 30000
 
 
+@pytest.mark.guest
 def test_what_netlink_has_set_stays_legal_when_tcs_limit_goes(said):
     assert said.heard["near"][:2] == (0, "-")
     (reply,) = said.heard["left"][2]
@@ -233,10 +241,12 @@ def test_what_netlink_has_set_stays_legal_when_tcs_limit_goes(said):
     assert reply["weight"] == {"num": 1, "den": 128, "tens": 0} and reply["spacing"] == "uniform"
 
 
+@pytest.mark.guest
 def test_loading_and_unloading_leaves_nothing_behind(said):
     assert grown(said.console) == []
 
 
+@pytest.mark.guest
 def test_a_card_that_is_removed_under_load_goes_quietly(said):
     assert {word for word in re.findall(r"^ended.(\w+)", said.console, re.M)} >= {"feed", "ethtool", "tc", "devlink"}
     assert (said.said("removed"), said.said("back"), said.said("unloaded")) == ("0", "1", "yes")

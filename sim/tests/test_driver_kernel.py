@@ -25,6 +25,7 @@ def warnings(log) -> list[str]:
     return [line for line in log.read_text().splitlines() if re.search(r"\b(warning|error)\b", line, re.I)]
 
 
+@pytest.mark.guest
 @pytest.mark.parametrize("version", driver_guest.KERNELS)
 def test_the_module_builds_without_a_warning(version):
     made = driver_guest.module(version)
@@ -34,6 +35,7 @@ def test_the_module_builds_without_a_warning(version):
     assert b"alias=pci:v00001AF4d000010F5sv00001AF4sd0000564D" in said
 
 
+@pytest.mark.guest
 def test_sparse_finds_nothing(tmp_path):
     sparse, log = driver_guest.checkers() / "system/usr/bin/sparse", tmp_path / "log"
     tree = driver_guest.module("6.12").parents[1]

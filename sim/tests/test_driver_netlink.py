@@ -156,6 +156,7 @@ def said(request, tmp_path_factory, device_program):  # noqa: F811
     return said.hear(console)
 
 
+@pytest.mark.guest
 def test_settings_come_back_as_they_were_set_and_stand_in_the_registers(said):
     port = C.Port(LINE_RATE, 0, QUEUES)
     for number, queue in enumerate(said.queues):
@@ -166,6 +167,7 @@ def test_settings_come_back_as_they_were_set_and_stand_in_the_registers(said):
         assert reply["registers"] == registers(library(), queue, port)
 
 
+@pytest.mark.guest
 def test_a_set_changes_what_it_names_and_nothing_else(said):
     changed = set()
     for number, (path, value) in enumerate(said.fields):
@@ -177,6 +179,7 @@ def test_a_set_changes_what_it_names_and_nothing_else(said):
     assert len(changed) == 85
 
 
+@pytest.mark.guest
 def test_what_is_wrong_is_refused_in_a_sentence_and_changes_nothing(said):
     wrong = []
     for word, (error, sentence) in said.refusals.items():
@@ -194,6 +197,7 @@ def test_what_is_wrong_is_refused_in_a_sentence_and_changes_nothing(said):
     assert re.fullmatch(r"pci/0000:00:\w\w\.0", lane["device"]) and len(lane["lost"]) == lane["capabilities"]["inputs"]
 
 
+@pytest.mark.guest
 def test_a_dump_gives_every_queue_and_a_reset_gives_one_back(said):
     error, _, replies = said.heard["all"]
     assert error == 0 and [reply["queue"] for reply in replies] == [*range(QUEUES)]
@@ -204,6 +208,7 @@ def test_a_dump_gives_every_queue_and_a_reset_gives_one_back(said):
     assert reply["owner"] == "none" and settings(reply) == defaults()
 
 
+@pytest.mark.guest
 def test_only_administrators_may_change_anything(said):
     for command in SETTERS:
         assert said.heard[f"no-{command}"][0] == 1  # EPERM
@@ -215,6 +220,7 @@ def test_only_administrators_may_change_anything(said):
         assert error == 0 and len(replies) == 1
 
 
+@pytest.mark.guest
 def test_two_writers_at_once_lose_nothing_and_mix_nothing(said):
     whole = [values("queue", queue) for queue in said.queues[:2]] + [defaults()]
     for number in range(2):
@@ -227,6 +233,7 @@ def test_two_writers_at_once_lose_nothing_and_mix_nothing(said):
     assert (reply["priority"], reply["limit-bytes"]) == (3 + (ROUNDS - 1) % 4, 1000 + (ROUNDS - 1) % 4)
 
 
+@pytest.mark.guest
 def test_damaged_messages_and_registers_written_by_others_do_no_harm(said):
     ends = dict(re.findall(r"^fuzz errno (\d+) (\d+)\r?$", said.console, re.M))
     assert f"fuzz ends {said.steps}" in said.console

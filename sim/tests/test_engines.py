@@ -9,6 +9,8 @@ from test_run import CAPTURES, FRAME, REAL, ROOT, check, run
 from test_simulator import pcap
 from vermilion import simulate
 
+pytestmark = pytest.mark.slow
+
 SHIPPED = ROOT / "sim" / "captures" / "default.pcapng"
 
 # Every departure refreshes averages, and the port is faster than the wire: descriptors wait for the way out instead.

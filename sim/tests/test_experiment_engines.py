@@ -10,6 +10,8 @@ import pytest
 from vermilion import build
 from vermilion.experiments import network, poisson, runs, settings
 
+pytestmark = pytest.mark.slow
+
 SEED = 20260801
 ONLY_IN_USE = (5, 6, 7)  # verdicts nobuf, bad and policed compare no average
 

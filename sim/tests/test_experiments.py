@@ -122,6 +122,7 @@ def poisson_asked(scheme, load, count, seed):
     return next(run.asked for run in poisson.planned(of, [seed], 1) if run.name.startswith(scheme))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rho, loss, delay, run", [(1.2, 1 / 6, 94.0, 2.2), (1.5, 1 / 3, 97.0, 2.5), (2.0, 0.5, 98.0, 3.0)]
 )
@@ -133,6 +134,7 @@ def test_tail_drop_is_that_of_the_formulas(queue, tmp_path, rho, loss, delay, ru
         assert abs(got[f"more_than_{n}"] / (rho / (1 + rho)) ** n - 1) < 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["tail", "red", "exred"])
 def test_packets_of_the_poisson_queue_add_up(queue, tmp_path, scheme):
     asked = poisson_asked(scheme, 1.2, 200_000, 3) | {"warm_up": 0}
@@ -188,6 +190,7 @@ def frame(colour, payload):
     return bytes(12) + b"\x08\x00" + ip + bytes(8 + payload)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 77])
 def test_the_queue_disc_decides_as_the_model_by_itself(net, tmp_path, seed):
     sources = [udp("a", "green", 700, 3_000_011, 1_000_003), udp("b", "yellow", 333, 1_100_003, 2_000_009)]
@@ -266,6 +269,7 @@ def test_a_lane_that_is_stepped_by_its_own_next_sends_as_one_that_is_drained():
     assert departures[0] == departures[1] and len(departures[0]) == 40
 
 
+@pytest.mark.slow
 def test_colours_that_a_marker_writes_are_read_by_the_next_lane(net, tmp_path):
     edge = {
         "port": {"rate": "100Gbit"},
@@ -293,6 +297,7 @@ def test_colours_that_a_marker_writes_are_read_by_the_next_lane(net, tmp_path):
     assert network.lost(core, "yellow") > 0 and got["bulk"]["bulk"]["received_bytes"] > 500_000
 
 
+@pytest.mark.slow
 def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, tmp_path):
     for name, shorter in (("p2", 400), ("p0", 20)):
         of = settings.parse(FILES[name])

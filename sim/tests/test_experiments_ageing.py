@@ -117,11 +117,13 @@ def results(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_variants_are_kept_apart(results):
     assert len({program.digest for program, _ in results.values()}) == 3
     assert len({program.arguments for program, _ in results.values()}) == 3
 
 
+@pytest.mark.slow
 def test_an_average_that_forgets_more_loses_less(results):
     old, exact, step = (loss for _, loss in results.values())
     assert old > exact > step, (old, exact, step)

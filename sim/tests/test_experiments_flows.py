@@ -59,6 +59,7 @@ def transfers(*each, seconds=60, rate=10 * MB, delay_ms=20, **more):
     } | more
 
 
+@pytest.mark.slow
 def test_a_transfer_takes_a_handshake_its_rounds_and_its_bytes(net, tmp_path):
     second = network.SECOND
     got = ask(net, tmp_path, transfers(("x", [100, 1460, 20 * 1460], [0, second, 2 * second])))["transfers"]["x"]
@@ -72,6 +73,7 @@ def test_a_transfer_takes_a_handshake_its_rounds_and_its_bytes(net, tmp_path):
     assert got["received_bytes"] == 100 + 21 * 1460
 
 
+@pytest.mark.slow
 def test_transfers_on_many_connections_all_end_and_leave_no_end_point_behind(net, tmp_path):
     starts = [i * 20 * network.MS for i in range(1000)]
     got = ask(net, tmp_path, transfers(("x", [3000] * 1000, starts)))["transfers"]["x"]
@@ -79,6 +81,7 @@ def test_transfers_on_many_connections_all_end_and_leave_no_end_point_behind(net
     assert got["received_bytes"] == 3 * MB
 
 
+@pytest.mark.slow
 def test_bytes_and_samples_of_a_transfer_that_never_ends(net, tmp_path):
     more = {"count_from_ns": 10 * network.SECOND, "sample_ns": network.SECOND}
     got = ask(net, tmp_path, transfers(("x", [10**12], [0]), seconds=20, **more))["transfers"]["x"]
@@ -99,6 +102,7 @@ def crowd(scheme, seed):
     return ddred.many(of, "bus", "small", scheme, seed, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["red", "ddred"])
 def test_every_loss_has_its_distance(net, tmp_path, scheme):
     asked = crowd(scheme, 5)
@@ -115,6 +119,7 @@ def test_every_loss_has_its_distance(net, tmp_path, scheme):
     assert sum(each["received_bytes"] for each in got["transfers"].values()) == 12 * MB
 
 
+@pytest.mark.slow
 def test_distance_is_the_number_of_routers_on_the_way(net, tmp_path):
     """A bottleneck behind two routers: data has come through both."""
     of = read("p3")
@@ -194,6 +199,7 @@ def test_figure_4_is_judged_by_the_thresholds_that_were_fixed_before_any_run():
     assert out["long.3cpm.frontier_later"] < out["long.nm.frontier_later"]
 
 
+@pytest.mark.slow
 def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, tmp_path):
     for name, shorter in (("p0-two", 20), ("p1", 100), ("p3", 100)):
         of = read(name)

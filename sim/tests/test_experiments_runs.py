@@ -78,6 +78,7 @@ def test_runs_of_several_experiments_share_processors_and_the_longest_comes_firs
     assert (tmp_path / "calls").read_text().split() == ['{"b":', "1}", '{"a":', "1}", '{"c":', "1}"]
 
 
+@pytest.mark.slow
 def test_a_run_is_kept_by_its_sources_wherever_they_lie(tmp_path, monkeypatch):
     """Another checkout of the same sources finds the runs of this one; only what a run depends on is in its key."""
     net, queue = network.program("model", build.quiet), poisson.program("model", build.quiet)

@@ -14,6 +14,8 @@ from click.testing import CliRunner
 from vermilion import build, cli, inject, injection_captures, injection_traffic
 from vermilion.fields import UserError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def programs():

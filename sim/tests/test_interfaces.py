@@ -5,6 +5,8 @@ import struct
 import pytest
 from test_run import FRAME, check, run, vermilion
 
+pytestmark = pytest.mark.slow
+
 
 def block(kind, body):
     body += bytes(-len(body) % 4)

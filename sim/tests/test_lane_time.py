@@ -7,6 +7,8 @@ from scapy.utils import RawPcapNgReader
 from test_run import ROOT, check, run
 from test_simulator import ip4, pcap
 
+pytestmark = pytest.mark.slow
+
 SHIPPED = ROOT / "sim" / "captures" / "default.pcapng"
 HOUR = 3600 * 10**9
 EPOCH = 1_700_000_000 * 10**9

@@ -8,6 +8,8 @@ import pytest
 from test_lane_time import SHIPPED, stamps
 from test_run import run
 
+pytestmark = pytest.mark.slow
+
 FIFO = """
 [port]
 rate = "%s"

@@ -5,6 +5,8 @@ from marker_traffic import program  # noqa: F401  (a fixture)
 
 from vermilion import line_rate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def a_port_for_lab(monkeypatch):

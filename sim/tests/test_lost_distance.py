@@ -8,6 +8,8 @@ from test_simulator import pcap
 from test_victims_run import ip
 from vermilion.ttl_option import ETHERNET, Wanted, add
 
+pytestmark = pytest.mark.slow
+
 # Each queue loses nearly all that comes.
 CONFIG = """
 [port]

@@ -15,6 +15,8 @@ from flow_bench import ACK, ADAPTIVE, FIN, GREEN, RED, RST, SYN, THREE_COLOUR, T
 from marker_traffic import lane, program, toml  # noqa: F401  (program is a fixture)
 from test_model_headers import CTAG, IP4, IP6, MACS, STAG, extension
 
+pytestmark = pytest.mark.slow
+
 SECOND = 10**9
 KINDS = {"3cpm": THREE_COLOUR, "wpm": WEB, "apm": ADAPTIVE}
 EVENTS = "adopted collision aged_out displaced table_full loss jump probe".split()

@@ -14,6 +14,8 @@ from marker_traffic import COLOURS, lane, program, real, toml  # noqa: F401  (pr
 from model_bindings import Headers, OptionTypes, library
 from test_run import REAL
 
+pytestmark = pytest.mark.slow
+
 CAPTURES = [*REAL, "shipped"]
 PACE = 20_000_000  # bits/s in the runs of token buckets
 

@@ -94,6 +94,7 @@ FIELDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FIELDS)
 def test_the_green_rate_is_the_committed_rate_of_ip_bytes(program, tmp_path, kind):  # noqa: F811
     """2 Mbit/s of bare acknowledgements, 40 bytes in a frame of 60 or tagged 64, to 1 Mbit/s: half go green, by both engines alike."""

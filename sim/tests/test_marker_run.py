@@ -2,9 +2,12 @@
 
 import struct
 
+import pytest
 from test_engines import SHIPPED, same
 from test_simulator import pcap
 from vermilion import show
+
+pytestmark = pytest.mark.slow
 
 CONFIG = """
 [port]

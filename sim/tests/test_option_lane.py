@@ -9,6 +9,8 @@ from scapy.utils import RawPcapNgReader, RawPcapReader
 from test_run import check, run, vermilion
 from test_simulator import pcap
 
+pytestmark = pytest.mark.slow
+
 CONFIG = """
 [port]
 rate = "10Gbit"

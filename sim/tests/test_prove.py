@@ -17,6 +17,7 @@ FOUND = {  # property and clock, the first in which the fault can show
 }
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "form, depth", [("red", 13), ("tail", 13), ("mixed", 9)]
 )  # a packet can be evicted in clock 12, told in 13
@@ -24,6 +25,7 @@ def test_no_cell_is_lost_or_doubled_and_order_lists_and_bitmap_are_kept(form, de
     assert prove.prove(form, 4, depth) == prove.Result(None, depth)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("fault", prove.FAULTS)
 def test_every_kind_of_fault_is_found(fault):
     assert set(FOUND) == set(prove.FAULTS)

@@ -57,16 +57,19 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
 }
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", CLOSE)
 def test_the_properties_of_a_block_hold_in_every_clock(name):
     assert prove.prove_block(name) == prove.Result(None, PROOFS[name].depth, True)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", DEEP)
 def test_the_properties_of_a_block_hold_to_a_depth(name):
     assert prove.prove_block(name, DEEP[name], closing=False) == prove.Result(None, DEEP[name])
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name, fault", FOUND)
 def test_a_fault_is_found(name, fault):
     assert prove.prove_block(name, fault=fault) == prove.Result(*FOUND[name, fault])
@@ -89,6 +92,7 @@ def test_a_ram_that_is_read_and_written_at_once_gives_anything():
     assert prove.unkind("assign R0_data = R0_en ? Memory[R0_addr] : 5'bx;").count("anything") == 0  # no clock between
 
 
+@pytest.mark.proof
 def test_every_ram_with_a_clock_is_one_of_the_form_that_is_changed():
     for path in prove.block_system_verilog().glob("*/*.sv"):
         text = path.read_text()

@@ -63,6 +63,7 @@ def test_what_is_shown_is_compared():
     assert follows(["x ... y"], ["x 1 y"]) is None and follows(["c", "a"], ["a", "b", "c"]) == "a"
 
 
+@pytest.mark.slow
 def test_the_run_of_the_readme():
     """`./vermilion run` with the RTL."""
     status, out, err = vermilion("run", "--report", ROOT / ".vermilion" / "report.html")
@@ -78,6 +79,7 @@ def test_the_test_of_the_readme():
     assert lines[-3:] == [f"[{number}/{number}] {last}: ...", "...", "... passed, 0 failed"]
 
 
+@pytest.mark.slow
 def test_the_device_of_the_readme(tmp_path):
     """The device with a capture, and its counters by vermilionctl: not empty."""
     serve, stats = [command for command in COMMANDS if command.split()[1] in ("device", "ctl")]

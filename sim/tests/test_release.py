@@ -13,6 +13,8 @@ import pytest
 from vermilion import build, chisel, hdl, release, rtl
 from vermilion.fields import UserError
 
+pytestmark = pytest.mark.slow
+
 GUEST = Path(__file__).with_name("guest")
 
 

@@ -81,6 +81,7 @@ def fields(frame):
     return 6, (frame[at] << 8 | frame[at + 1]) >> 4 & 0xFF, frame[at : at + 40]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_dscps_on_the_wire_are_those_asked_and_checksums_as_right_as_they_came(tmp_path, seed):
     print("seed", seed)

@@ -2,7 +2,10 @@
 
 import subprocess
 
+import pytest
 from vermilion import build
+
+pytestmark = pytest.mark.slow
 
 OBJECTS = "replay victim_check average clocked_victims curve decide distance flow_marker flow_table mark_stage parser"
 OBJECTS += " pipeline_view random spacing token_marker victims"

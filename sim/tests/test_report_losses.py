@@ -70,6 +70,7 @@ def wanted(stats):
     return rows
 
 
+@pytest.mark.slow
 def test_the_report_says_what_the_run_lost(shown):
     stats, page = shown
     tables = [rows for part, _, rows in Tables(page.read_text()).tables if part == "losses"]
@@ -85,6 +86,7 @@ def test_a_report_of_a_run_without_losses_has_no_such_section(tmp_path):
     assert "Losses by distance" not in (tmp_path / "page").read_text()
 
 
+@pytest.mark.slow
 def test_a_browser_shows_the_table_of_losses_within_the_page(browser, shown):  # noqa: F811
     stats, page = shown
     opened(browser, page)

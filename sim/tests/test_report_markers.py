@@ -22,6 +22,8 @@ from test_simulator import MACS
 from vermilion import config, marker_words, quantise, report, show
 from vermilion.report import marker_points
 
+pytestmark = pytest.mark.slow
+
 FILE = ROOT / "sim/configs/markers.toml"
 LEAF, REDP, SRTCM, TRTCM, THREE, WEB, ADAPTIVE = range(7)
 

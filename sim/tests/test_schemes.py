@@ -84,6 +84,7 @@ def measured(tmp_path_factory):
     return results, schemes.figures(OF, results, 6)
 
 
+@pytest.mark.slow
 def test_ecn_marks_where_it_is_on_and_nowhere_else(measured):
     _, got = measured
     for queue in OF.queue:
@@ -91,6 +92,7 @@ def test_ecn_marks_where_it_is_on_and_nowhere_else(measured):
         assert (got[f"{queue}.mark.none.ce"][0] > 0) == (queue != "tail"), queue
 
 
+@pytest.mark.slow
 def test_markers_give_the_colours_that_they_have(measured):
     _, got = measured
     colours = lambda marker: {c for c in network.COLOURS if got[f"red.drop.{marker}.{c}"][0] > 0}
@@ -99,6 +101,7 @@ def test_markers_give_the_colours_that_they_have(measured):
     assert colours("redp") == {"green", "yellow", "red"}
 
 
+@pytest.mark.slow
 def test_figures_add_up(measured):
     results, got = measured
     for name in results:

@@ -10,6 +10,8 @@ import pytest
 
 from vermilion import bench_config, build, config, quantise
 
+pytestmark = pytest.mark.slow
+
 IP4 = bytes.fromhex("45000028000000004006000001020304050607080050005100000000000000005002000000000000")
 
 

@@ -10,6 +10,8 @@ from test_simulator import ip4, pcap
 
 from vermilion import build, config
 
+pytestmark = pytest.mark.slow
+
 WRAP = 2**48
 TICK_WRAP = 2**16 << 22  # of the flow table's ages
 DAY = 24 * 3600 * 10**9  # the longest silence of a capture

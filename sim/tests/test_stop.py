@@ -12,6 +12,8 @@ from test_run import ROOT, environment
 from test_simulator import mixed, pcap, program  # noqa: F401
 from vermilion import build
 
+pytestmark = pytest.mark.slow
+
 RUNS = build.BUILD / "runs"  # shared by all runs of a checkout, also by those of other tests at the same time
 
 

@@ -1,6 +1,7 @@
 """What `vermilion test` runs, and what it counts from what the tools report."""
 
 import os
+import subprocess
 import sys
 
 import pytest
@@ -117,6 +118,58 @@ def test_options_choose_tests(project):
     assert project("test_b.py", expression="nothing") == "0 passed, 0 failed"
 
 
+MARKED = """import pytest
+@pytest.mark.slow
+def test_slow(): pass
+@pytest.mark.quick
+def test_quick(): pass
+"""
+
+
+def test_markers_choose_tests(project, tmp_path):
+    (tmp_path / "test_marked.py").write_text(MARKED)
+    options = '[tool.pytest.ini_options]\naddopts = "--strict-markers"\nmarkers = ["slow", "quick"]\n'
+    (tmp_path / "pyproject.toml").write_text(options)
+    assert project("test_marked.py", marker="slow") == "1 passed, 0 failed"
+    assert project("test_marked.py", marker="slow or quick") == "2 passed, 0 failed"
+    (tmp_path / "test_marked.py").write_text(MARKED.replace("slow", "slwo"))
+    assert project("test_marked.py").startswith("0 passed"), "a marker that is not registered"
+
+
+def test_quick_is_formats_and_quick_tests(monkeypatch):
+    """The part `quick` runs the formatters and the Python side's quick tests; with an option of pytest's, these alone."""
+    ran = []
+    monkeypatch.setattr(suite, "pytest", lambda targets, log, choice: ran.append((targets, choice.marker)))
+    assert list(suite.chosen(("quick",), suite.Choice())) == [*list(suite.parts())[:4], "quick"]
+    todo = suite.chosen(("quick",), suite.Choice(marker="not guest"))
+    assert list(todo) == ["quick"]
+    todo["quick"](None)
+    assert ran == [(["sim/tests"], "quick and (not guest)")]
+
+
+COLLECT = """import sys
+import pytest
+class Markers:
+    def pytest_collection_finish(self, session):
+        for item in session.items:
+            print("marked", item.nodeid.split("::")[0], *sorted({mark.name for mark in item.iter_markers()}))
+sys.exit(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", "sim/tests"], plugins=[Markers()]))
+"""
+
+
+def test_every_test_has_a_marker():
+    """A test is quick, or says why it is not. Guests and proofs are marked."""
+    done = subprocess.run([sys.executable, "-c", COLLECT], cwd=build.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:]
+    lines = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("marked ")]
+    assert len(lines) > 1000
+    assert all(("quick" in marks) != bool({*marks} & {*suite.SLOWER}) for _, *marks in lines)
+    of = lambda marker: {name.removeprefix("sim/tests/") for name, *marks in lines if marker in marks}
+    assert {path.name for path in (build.ROOT / "sim/tests").glob("test_*guest*.py")} <= of("guest") - of("quick")
+    assert {"test_prove.py", "test_prove_blocks.py"} == of("proof")
+    assert {"test_simulator.py", "test_run.py", "test_device.py"} <= of("slow") - of("quick")
+
+
 def test_first_failure_ends_the_run(project):
     assert project("test_a.py::test_seed", "test_b.py", first=True) == "0 passed, 1 failed"
 
@@ -159,7 +212,9 @@ def test_options_of_pytest_alone(monkeypatch):
     assert list(suite.chosen((), suite.Choice(first=True))) == list(suite.parts())
     monkeypatch.setattr(suite, "run", lambda *_: 0)
     for option in (["-k", "a"], ["-m", "a"], ["--lf"], ["--seed", "2"]):
-        with pytest.raises(UserError, match=f"^test scala: does not take {option[0]}, which is for python and cocotb"):
+        with pytest.raises(
+            UserError, match=f"^test scala: does not take {option[0]}, which is for quick, python, cocotb and files"
+        ):
             cli.cli.main(["test", "cocotb", "scala", *option], standalone_mode=False)
         with pytest.raises(SystemExit, match="^0$"):
             cli.cli.main(["test", "cocotb", "sim/tests/test_suite.py::test_x", *option], standalone_mode=False)

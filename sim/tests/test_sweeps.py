@@ -190,6 +190,7 @@ def test_a_batch_job_is_one_worker_with_our_packages():
 # The promise, with 36 runs; `vermilion sweep sim/experiments/sweeps/red.toml --survival` shows it with 200.
 
 
+@pytest.mark.slow
 def test_a_killed_sweep_repeats_and_loses_nothing(small, tmp_path):
     _, rows = small
     folder = tmp_path / "ways"

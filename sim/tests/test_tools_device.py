@@ -21,6 +21,8 @@ from vermilion.experiments.command import module
 from vermilionctl import bus as buses
 from vermilionctl import card, counters, programming, record, registers, session
 
+pytestmark = pytest.mark.slow
+
 CONFIG = build.ROOT / "sim/configs/default.toml"
 
 

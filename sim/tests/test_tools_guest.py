@@ -19,6 +19,8 @@ from vermilion import build, config, driver_guest
 from vermilion.card_commands import register_lines
 from vermilionctl import netlink, registers
 
+pytestmark = pytest.mark.guest
+
 SHAPERS = """
 [port]
 rate = "2Gbit"

@@ -13,6 +13,8 @@ from engine_outputs import run, same, write_words
 
 from vermilion import build, undefined
 
+pytestmark = pytest.mark.slow
+
 FRAMES = 300
 # Random configurations by build. In the first, records of a queue lie in RAMs that are read a clock later, as in lanes with many queues.
 COLLISIONS = {"lab-128-queues": 60, "nic10g-all": 40}

@@ -9,6 +9,8 @@ import pytest
 from test_simulator import ip4, pcap, program  # noqa: F401
 from vermilion import cli, report
 
+pytestmark = pytest.mark.slow
+
 NAMES = {"--out": "out.pcapng", "--json": "stats.json", "--trace": "trace", "--report": "report.html"}
 
 

@@ -187,6 +187,7 @@ ENGINES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ENGINES)
 def test_both_engines_are_one(tmp_path, case):
     preset, text, made, pace = ENGINES[case]

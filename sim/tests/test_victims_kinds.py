@@ -9,6 +9,8 @@ from test_engines import same
 from test_simulator import pcap
 from test_victims_run import ip
 
+pytestmark = pytest.mark.slow
+
 # A queue for each: an extended RED with size weight and wait spacing; ECN curves of their own; IPv6 by colour; all else.
 RED_FORM = """
 [port]

@@ -134,6 +134,7 @@ def traffic(path, seed, count, classes=tuple(CODES), longest=1400):
     return pcap(path, frames)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed, longest, rate, pace",
     [
@@ -170,6 +171,7 @@ def test_both_engines_are_one_where_the_nearest_pays(tmp_path, seed, longest, ra
         assert queue["consumed_slots"] == sum(d * packets for d, packets in queue["lost_by_distance"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed, longest, rate, pace",
     [(11, 1400, "2Gbit", ("--speed", 1)), (12, 40, "6Gbit", ("--rate", 15_000_000_000))],
@@ -201,6 +203,7 @@ def check_tail_drops(rows):
     assert all(row["verdict"] == "4" for row in contests if row["evicted"] == "0")
 
 
+@pytest.mark.slow
 def test_hops_are_saved(tmp_path):
     """The same traffic through the same curves, with the arriving packet and with the nearest: as many losses, fewer hops each."""
     capture, mean = traffic(tmp_path / "in.pcap", 5, 8000, classes=("plain",)), {}
@@ -216,6 +219,7 @@ def test_hops_are_saved(tmp_path):
     assert mean["nearest"] < 0.6 * mean["arriving"]
 
 
+@pytest.mark.slow
 def test_the_shipped_capture_goes_through_with_contests(tmp_path):
     text = (SHIPPED.parents[1] / "configs" / "default.toml").read_text()
     file = tmp_path / "config.toml"
@@ -294,6 +298,7 @@ def test_a_window_without_a_limit_is_refused(tmp_path):
     assert vermilion("check", file)[0] == 0
 
 
+@pytest.mark.slow
 def test_stalled_beats_change_nothing_that_is_checked(tmp_path):
     """The simulator's own program with random stalls: replay, outcomes and accounting hold."""
     file = tmp_path / "config.toml"

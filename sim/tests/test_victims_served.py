@@ -9,6 +9,8 @@ from test_victims_wide import engines, floods
 
 from vermilion import build
 
+pytestmark = pytest.mark.slow
+
 OFFERED = {"nic100g-victims": 200_000_000_000, "lab-in-turn-victims-few-cells": 10_000_000_000}
 
 

@@ -13,6 +13,8 @@ from test_victims_run import CODES, CONFIG, TAILED, check_tail_drops, ip
 
 from vermilion import build, config, quantise
 
+pytestmark = pytest.mark.slow
+
 # A build for tests: contests in the first four queues, and a buffer that runs full.
 NAME, SHAPE = "nic100g-victims", build.Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4)
 

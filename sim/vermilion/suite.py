@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import build, chisel
@@ -20,6 +20,8 @@ from .suite_results import Count, junit, scalatest, slowest, times, write_junit
 
 LOGS = build.HOME / "test"
 PYTEST = {"python": "sim/tests", "cocotb": "cocotb_tests"}  # parts that pytest runs, and their folders
+QUICK = "quick"  # the formatters, and the tests of the Python side with this marker
+SLOWER = ("slow", "guest", "proof", "long")  # markers in pyproject.toml: a test with none of them is quick
 NOTHING_COLLECTED = 5  # pytest's status where no test fits its options
 
 
@@ -151,6 +153,13 @@ def scala(log: Path) -> Count:
     return count
 
 
+def mark_quick(items, others: str = QUICK):
+    """Marks each test that has no marker of the slower ones."""
+    for item in items:
+        if not any(item.get_closest_marker(name) for name in (*SLOWER, QUICK)):
+            item.add_marker(others)
+
+
 def generated(path: Path) -> bool:
     """Whether a file's first line says that a program wrote it; its form is that program's affair."""
     with path.open(errors="replace") as handle:
@@ -202,8 +211,14 @@ def reformat(say) -> int:
 
 def chosen(only: tuple[str, ...], choice: Choice) -> dict:
     """Name and action of the parts to run: all, or those named; of options for pytest alone, its own."""
-    names = only or (tuple(PYTEST) if choice.options() else ())
-    out = {name: part for name, part in parts(choice).items() if not names or name in names}
+    known = parts(choice)
+    names = set(only) or (set(PYTEST) if choice.options() else set(known))
+    if QUICK in names and not choice.options():
+        names |= {name for name in known if name.startswith("format-")}
+    out = {name: part for name, part in known.items() if name in names}
+    if QUICK in names:
+        marked = replace(choice, marker=f"{QUICK} and ({choice.marker})" if choice.marker else QUICK)
+        out[QUICK] = lambda log: pytest([PYTEST["python"]], log, marked)
     files: dict[str, list[str]] = {}
     for test in filter(is_test, only):
         file, *inside = test.split("::", 1)

@@ -18,20 +18,22 @@ from .screen import say
 def test(parts, expression, marker, failed, first, seed):
     """Runs every test, or the PARTS named: parts of the suite, files test_*.py, or single tests, FILE::TEST.
 
-    Parts: format-scala, format-scala-tests, format-cpp, format-python, python, scala, cocotb.
-    -k, -m, --lf and --seed are for pytest: python, cocotb and files, which run if no PARTS are named. Logs and JUnit
-    files: .vermilion/test.
+    Parts: format-scala, format-scala-tests, format-cpp, format-python, python, scala, cocotb; and quick, which is the
+    formats and what of python needs no RTL. -k, -m, --lf and --seed are for pytest: python, cocotb, quick and files; if
+    no PARTS are named, python and cocotb run. Logs and JUnit files: .vermilion/test.
     """
     from . import suite
 
     choice = suite.Choice(expression, marker, failed, first, seed)
     for part in parts:
+        if part == suite.QUICK:
+            continue
         if part not in suite.parts() and not suite.is_test(part):
-            legal = ", ".join(suite.parts())
+            legal = ", ".join([suite.QUICK, *suite.parts()])
             raise UserError(f"test {part}: is no part and no file test_*.py of the project; legal parts are {legal}")
         if choice.options() and part in suite.parts() and part not in suite.PYTEST:
-            names = " and ".join(suite.PYTEST)
-            raise UserError(f"test {part}: does not take {choice.options()[0]}, which is for {names} and for files")
+            names = ", ".join([suite.QUICK, *suite.PYTEST])
+            raise UserError(f"test {part}: does not take {choice.options()[0]}, which is for {names} and files")
     sys.exit(suite.run(parts, say, choice))
 
 
