@@ -128,17 +128,17 @@ def system_verilog(names: list[str], say=build.quiet):
     for name in old:
         for file in (WORK / name).glob("*.sv"):
             file.unlink()
-    chisel.run(build.BUILD / "area-chisel.log", "vermilion.lane.EmitArea", str(WORK), *old)
+    chisel.emit(WORK, build.BUILD / "area-chisel.log", "vermilion.lane.EmitArea", str(WORK), *old)
     for name in old:
         (WORK / name / "sv.made").write_text(digests[name])
 
 
 def digest_of_sources(name: str = "lane") -> str:
     """Of what a design is made from: the NIC's block is made from lanes, and they from nothing of it but the sizes of lean ones."""
-    sources = build.files("hw/src", "*.scala")
+    sources = chisel.sources()
     if not (name.startswith("app") or name.endswith("lean")):
         sources = [path for path in sources if path.parent.name != "nic"]
-    return build.digest([build.ROOT / "build.sc", *sources])
+    return chisel.key(sources)
 
 
 def digests_of_verilog(names, say=build.quiet) -> dict:

@@ -78,13 +78,13 @@ FOR_BENCHES = {
 def system_verilog(preset: str, say=quiet) -> Path:
     """The folder with the lane's SystemVerilog."""
     folder = BUILD / preset / "sv"
-    key = digest([ROOT / "build.sc", *files("hw/src", "*.scala")], preset)
+    key = chisel.key(chisel.sources(), preset)
 
     def action():
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob("*.sv"):
             old.unlink()
-        chisel.run(BUILD / preset / "chisel.log", "vermilion.lane.EmitLane", preset, str(folder))
+        chisel.emit(folder, BUILD / preset / "chisel.log", "vermilion.lane.EmitLane", preset, str(folder))
         if not list(folder.glob("*.sv")):
             raise BuildError(f"EmitLane wrote no .sv file; log {BUILD / preset / 'chisel.log'}")
 

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from . import steps
+from .scala_source import stripped
 
 
 def mill_environment() -> dict:
@@ -62,6 +63,28 @@ def test_classes() -> Path:
 def java(main: str, *words: str, tests: bool = False) -> list[str]:
     """The command that runs a main."""
     return ["java", "-cp", os.pathsep.join(map(str, class_path(tests))), main, *words]
+
+
+def sources() -> list[Path]:
+    """The generator's sources, of which the tests are no part."""
+    return steps.files("hw/src", "*.scala")
+
+
+def key(paths: list[Path], *words: str) -> str:
+    """A hash of Scala sources without their comments, of build.sc, and of words: what an elaboration depends on."""
+    paths = sorted([steps.ROOT / "build.sc", *paths])
+    texts = (text for path in paths for text in (path.relative_to(steps.ROOT), stripped(path.read_text())))
+    return steps.digest([], *texts, *words)
+
+
+def emit(folder: Path, log: Path, main: str, *words: str, tests: bool = False):
+    """Runs a main that writes SystemVerilog below `folder`. A line number of a Scala source in it, which a comment can change, is
+    a fault: `key` leaves comments out.
+    """
+    run(log, main, *words, tests=tests)
+    for path in sorted(folder.rglob("*.sv")):
+        if ".scala" in path.read_text():
+            raise steps.BuildError(f"{path} names a Scala source; firtool's option --strip-debug-info leaves them out")
 
 
 def run(log: Path, main: str, *words: str, tests: bool = False):

@@ -105,20 +105,14 @@ def sentence(result: Result) -> str:
 def system_verilog(form: str, cells: int, say=build.quiet) -> Path:
     """The folder with a proof's SystemVerilog as firtool writes it."""
     folder = WORK / f"{form}-{cells}" / "sv"
-    key = build.digest(
-        [
-            build.ROOT / "build.sc",
-            *build.files("hw/src", "*.scala"),
-            *build.files("hw/test/src/vermilion/victim", "*.scala"),
-        ]
-    )
+    key = chisel.key([*chisel.sources(), *build.files("hw/test/src/vermilion/victim", "*.scala")])
 
     def action():
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob("*.sv"):
             old.unlink()
         words = ["vermilion.victim.EmitProof", form, str(cells), str(folder)]
-        chisel.run(folder.parent / "chisel.log", *words, tests=True)
+        chisel.emit(folder, folder.parent / "chisel.log", *words, tests=True)
 
     with build.locked():
         build.step(folder, key, say, f"Chisel to SystemVerilog, proof {form}, {cells} cells", action)
@@ -213,12 +207,13 @@ def block_system_verilog(say=build.quiet) -> Path:
     """The folder with a folder for each block's proof."""
     folder = WORK / "blocks" / "sv"
     sources = [path for path in build.files("hw/test/src", "*Proof*.scala") if path.parent.name != "victim"]
-    key = build.digest([build.ROOT / "build.sc", *build.files("hw/src", "*.scala"), *sources])
+    key = chisel.key([*chisel.sources(), *sources])
 
     def action():
         for old in folder.glob("*/*.sv"):
             old.unlink()
-        chisel.run(folder.parent / "chisel.log", "vermilion.formal.EmitBlockProofs", str(folder), tests=True)
+        words = ["vermilion.formal.EmitBlockProofs", str(folder)]
+        chisel.emit(folder, folder.parent / "chisel.log", *words, tests=True)
 
     with build.locked():
         build.step(folder, key, say, "Chisel to SystemVerilog, proofs of blocks", action)

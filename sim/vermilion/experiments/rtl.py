@@ -63,11 +63,11 @@ def library(note) -> tuple[Path, str]:
 def policy(note) -> tuple[list, list[str], str]:
     """The policy pipeline by itself: archives, compiler's words and digest. To be called with the build locked."""
     folder, work = build.BUILD / "policy" / "sv", build.BUILD / "policy" / "obj"
-    key = build.digest([build.ROOT / "build.sc", *build.files("hw/src", "*.scala")], POLICY, POLICY_PRESET)
+    key = chisel.key(chisel.sources(), POLICY, POLICY_PRESET)
 
     def action():
         folder.mkdir(parents=True, exist_ok=True)
-        chisel.run(folder.with_suffix(".log"), "vermilion.lane.EmitBlock", POLICY, POLICY_PRESET, str(folder))
+        chisel.emit(folder, folder.with_suffix(".log"), "vermilion.lane.EmitBlock", POLICY, POLICY_PRESET, str(folder))
 
     build.step(folder, key, note, "Chisel to SystemVerilog, the policy pipeline", action)
     archives, key = verilated(folder, "VPolicy", POLICY, work, note)
