@@ -1,6 +1,7 @@
 """Building again after the sources have changed."""
 
-from vermilion import chisel, steps
+import pytest
+from vermilion import build, chisel, steps
 from vermilion.build import forget_missing_headers
 
 
@@ -40,3 +41,25 @@ def test_classes_are_compiled_once_for_a_state_of_the_sources_and_of_the_classes
     assert calls == ["hw", "hw", "hw"], "so are classes that somebody else wrote"
     chisel.class_path(tests=True)
     assert calls[-1] == "hw.test"
+
+
+def test_keys_do_not_name_the_checkout(tmp_path, monkeypatch):
+    """A checkout that is copied or moved builds nothing again: its folder is no part of a key, those of others are."""
+    keys = []
+    for place in (tmp_path / "a", tmp_path / "ab"):
+        (place / "sim").mkdir(parents=True)
+        (place / "sim/x.cpp").write_text("x")
+        monkeypatch.setattr(steps, "ROOT", place)
+        words = ["g++", f"-I{place}/sim -I{place}", place / "sim/x.cpp", f"-Wl,-rpath,{place}/.vermilion"]
+        keys.append(steps.digest([place / "sim/x.cpp"], *words))
+    assert keys[0] == keys[1]
+    assert steps.digest([place / "sim/x.cpp"], *words, tmp_path / "other") != keys[0]
+    assert steps.relocatable(f"{place}c/sim") == f"{place}c/sim", "a folder whose name only begins alike"
+
+
+@pytest.mark.slow
+def test_a_comment_elaborates_and_verilates_nothing():
+    """The lane's key is that of its sources without comments, and its SystemVerilog names no line of them."""
+    folder = build.system_verilog("lab")
+    assert len(list(folder.glob("*.sv"))) > 30 and steps.is_made(folder, chisel.key(chisel.sources(), "lab"))
+    assert not any(".scala" in path.read_text() for path in folder.glob("*.sv"))

@@ -8,6 +8,7 @@
 Everything lies in `.vermilion/build/`. A step's inputs (file contents and its command line) are hashed into `<output>.made`.
 """
 
+import importlib.metadata
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -73,6 +74,10 @@ FOR_BENCHES = {
     "nic100g-all": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, victims=16),
     "nic100g-all-1024": Preset(data_bits=512, inputs=2, stallable=0b10, queues=1024, cells=16384, victims=16),
 }
+
+
+def verilator_version() -> str:
+    return importlib.metadata.version("verilator")
 
 
 def system_verilog(preset: str, say=quiet) -> Path:
@@ -207,7 +212,8 @@ def simulator(preset: str, variant: str = "", say=quiet) -> Path:
         verilate += VARIANTS[variant]
         verilate += ["-CFLAGS", " ".join(["-I" + str(ROOT / "sim/model"), "-I" + str(ROOT / "sim/harness"), *defines])]
         verilate += ["-LDFLAGS", libraries(variant)]
-        key = digest(sources + harness("*.cpp", "*.h") + files("sim/model", "*.cpp", "*.h"), *verilate)
+        inputs = sources + harness("*.cpp", "*.h") + files("sim/model", "*.cpp", "*.h")
+        key = digest(inputs, *verilate, verilator_version())
 
         def action():
             work.mkdir(parents=True, exist_ok=True)

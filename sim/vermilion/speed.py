@@ -8,7 +8,6 @@ Frames come back to back on one input (`sim/harness/bench.h`), to queues at rand
 (`cpu_seconds`), not of the wall clock, so what else the machine does counts for little.
 """
 
-import importlib.metadata
 import json
 import os
 import platform
@@ -76,7 +75,7 @@ def processor() -> str:
 
 
 def verilator() -> str:
-    return "Verilator " + importlib.metadata.version("verilator")
+    return f"Verilator {build.verilator_version()}"
 
 
 HEADS = ["preset", "frame", "way", "packets", "clocks", "clocks a second", "packets a second"]

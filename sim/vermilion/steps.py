@@ -3,6 +3,7 @@
 import fcntl
 import hashlib
 import os
+import re
 import subprocess
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,14 +37,22 @@ def run(command: list, log: Path, cwd: Path = ROOT, env: dict | None = None):
         raise BuildError(f"{command[0]} failed (status {done.returncode}), log {log}:\n{tail}")
 
 
-def digest(paths, *words) -> str:
-    """One hash over names and contents of files, and words."""
+def relocatable(word) -> str:
+    """A word of a command without the folder of the checkout, so that keys are the same wherever it lies."""
+    return re.sub(rf"{re.escape(str(ROOT))}(?![\w.-])", ".", str(word))
+
+
+def hashed(pieces) -> str:
     sha = hashlib.sha256()
-    for path in sorted(paths):
-        sha.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
-    for word in words:
-        sha.update(str(word).encode() + b"\0")
+    for piece in pieces:
+        sha.update(piece + b"\0")
     return sha.hexdigest()
+
+
+def digest(paths, *words) -> str:
+    """One hash over names and contents of files of the checkout, and words."""
+    named = (piece for path in sorted(paths) for piece in (str(path.relative_to(ROOT)).encode(), path.read_bytes()))
+    return hashed([*named, *(relocatable(word).encode() for word in words)])
 
 
 @contextmanager

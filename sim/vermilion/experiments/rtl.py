@@ -22,7 +22,7 @@ def verilated(folder: Path, prefix: str, top: str, work: Path, note) -> tuple[li
     verilate = ["verilator", "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "-Wno-fatal"]
     verilate += ["--prefix", prefix, "--top-module", top, "--Mdir", work, "-CFLAGS", "-fPIC"]
     made = work / "verilated.made"
-    key = build.digest(verilog, *verilate)
+    key = build.digest(verilog, *verilate, build.verilator_version())
 
     def action():
         work.mkdir(parents=True, exist_ok=True)
