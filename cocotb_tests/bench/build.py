@@ -1,35 +1,38 @@
 """Elaborates one block, or a NIC's app block in its shell, builds it with Verilator and runs a cocotb module on it.
 
-The Verilator of the virtual environment is used (`VERILATOR_ROOT`, see sim/vermilion/build.py). Built models are kept
-by a hash of the SystemVerilog and of the options, so a second run only simulates; of test runs side by side one builds and the others wait.
+The Verilator of the virtual environment is used (`VERILATOR_ROOT`, see sim/vermilion/build.py). A built model is kept by a hash of its
+SystemVerilog, of the options and of the tools' versions: benches whose SystemVerilog is equal share it, wherever that was
+elaborated. A second run only simulates; of test runs side by side one builds and the others wait.
 """
 
-import hashlib
+import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
+from cocotb import __version__ as cocotb_version
 from cocotb_tools import config as cocotb
 from cocotb_tools.runner import get_runner
 from vermilion import chisel
-from vermilion.steps import locked
+from vermilion.build import verilator_version
+from vermilion.steps import CORES, KEPT, content, kept, locked
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / ".vermilion" / "cocotb"
 SHELL, APP = ROOT / "fpga" / "corundum" / "rtl", "mqnic_app_block"
+PLAIN = ["--vpi", "--assert", "-Wno-fatal", "-O3", "--x-assign", "fast"]
 
 
 def elaborated(name: str, main: str, *words: str) -> Path:
     """The folder with what a Chisel main writes when called with `words` and the folder; anew when a Chisel source has
     changed.
     """
-    sources = sorted((ROOT / "hw" / "src").rglob("*.scala")) + [ROOT / "build.sc"]
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
-    folder = WORK / f"{name}-{digest}"
+    folder = WORK / f"{name}-{chisel.key(chisel.sources(), main, *words)[:16]}"
     WORK.mkdir(parents=True, exist_ok=True)
     with locked(f"cocotb-{name}.lock"):
         if not (folder / "filelist.f").exists():
-            chisel.run(WORK / f"{name}.log", main, *words, str(folder))
+            chisel.emit(folder, WORK / f"{name}.log", main, *words, str(folder))
     return folder
 
 
@@ -62,17 +65,7 @@ def run(
 ) -> None:
     """Runs every cocotb test of `module` on `block`, or on what stands in `folder`; raises when one of them fails."""
     folder = folder or emit(block, preset)
-    sources, options = sorted(folder.glob("*.sv")), ["--assert", "-Wno-fatal", "-O3", "--x-assign", "fast"]
-    verilated = folder / f"obj-{digest(options, sources)}"
-    with locked(f"cocotb-{folder.name}.lock"):
-        if not (verilated / "made").exists():
-            get_runner("verilator").build(
-                sources=sources,
-                hdl_toplevel=block,
-                build_dir=verilated,
-                build_args=options,
-            )
-            finish(verilated)
+    verilated = model(block, sorted(folder.glob("*.sv")), [*PLAIN, "--public-flat-rw"])
     simulate(block, module, verilated, folder, plusargs, environment)
 
 
@@ -81,51 +74,56 @@ def run_app(modules: str, preset: str, parameters: dict[str, int], optimise: str
     round the build `preset`.
     """
     folder = emit_app(preset)
-    with locked(f"cocotb-{folder.name}.lock"):
-        verilated = verilate_app(folder, parameters, optimise)
-    simulate(APP, modules, verilated, folder, (), environment)
+    simulate(APP, modules, app_model(folder, parameters, optimise), folder, (), environment)
 
 
-def verilate_app(folder: Path, parameters: dict[str, int], optimise: str) -> Path:
-    """The folder with the model of the app block in its shell. Only the shell's signals can be seen from outside: with
-    all of them, as the runner builds, the model of four lanes is three times as large. Warnings stop nothing, but what
-    the shell refuses does ($fatal at elaboration).
+def app_model(folder: Path, parameters: dict[str, int], optimise: str) -> Path:
+    """The model of the app block in its shell. Only the shell's signals can be seen from outside: with all of them, as
+    those of a block, the model of four lanes is three times as large. Warnings stop nothing, but what the shell refuses
+    does ($fatal at elaboration).
     """
     shell = sorted(path for path in SHELL.glob("*") if path.suffix in (".v", ".sv"))
-    options = ["--vpi", "--assert", "-Wno-fatal", "-Werror-USERFATAL", "-O3", "--x-assign", "fast"]
-    options += [f"-G{name}={value}" for name, value in sorted(parameters.items())]
-    verilated = folder / f"obj-{digest([optimise, *options], shell)}"
-    if (verilated / "made").exists():
-        return verilated
-    verilated.mkdir(exist_ok=True)
-    public = folder / "public.vlt"
-    public.write_text(f'`verilator_config\npublic_flat_rw -module "{APP}" -var "*"\n')
-    libraries = f"-Wl,-rpath,{cocotb.libs_dir} -L{cocotb.libs_dir} -lcocotbvpi_verilator"
+    options = [*PLAIN, "-Werror-USERFATAL", *(f"-G{name}={value}" for name, value in sorted(parameters.items()))]
+    public = Path(__file__).with_name("app_block.vlt")
+    sources = [public, *shell, *sorted(folder.glob("*.sv")), *sorted(folder.glob("*.vh"))]
+    return model(APP, sources, options, f"OPT_FAST={optimise}")
+
+
+def model(top: str, sources: list[Path], options: list[str], *make: str) -> Path:
+    """The folder with a Verilated model that cocotb can drive: `top` is its program, `verilog` holds copies of the
+    sources.
+    """
     main = cocotb.share_dir / "lib" / "verilator" / "verilator.cpp"
-    command = ["verilator", "--cc", "--exe", "-Mdir", verilated, "--top-module", APP, "--prefix", "Vtop", "-o", APP]
-    command += [*options, f"-I{folder}", "-LDFLAGS", libraries]
-    build([*command, main, public, *shell, *sorted(folder.glob("*.sv"))], "verilated")
-    build(["make", "-C", verilated, "-f", "Vtop.mk", f"OPT_FAST={optimise}"], "compiled")
-    finish(verilated)
-    return verilated
+    versions = verilator_version(), cocotb_version
+
+    def build(folder: Path):
+        (folder / "verilog").mkdir()
+        copies = [shutil.copy(path, folder / "verilog") for path in sources]
+        names = [os.path.relpath(copy, folder) for copy in copies if not copy.endswith(".vh")]
+        command = ["verilator", "--cc", "--exe", "-Mdir", ".", "--top-module", top, "--prefix", "Vtop", "-o", top]
+        command += [*options, "-Iverilog", "-LDFLAGS", libraries(folder)]
+        tool([*command, main, *names], folder, f"{top} could not be verilated")
+        tool(["make", f"-j{CORES}", "-f", "Vtop.mk", *make], folder, f"{top} could not be compiled")
+        for pattern in ("*.gch", "*.o", "*.a", "*.d"):  # some 200 MB a model: nothing is compiled here again
+            for path in folder.glob(pattern):
+                path.unlink()
+
+    key = content(sources, top, *options, *make, *versions, libraries(KEPT / top))
+    return kept(top, key, build)
 
 
-def digest(options: list[str], sources: list[Path]) -> str:
-    text = repr(options).encode() + b"".join(path.read_bytes() for path in sources)
-    return hashlib.sha256(text).hexdigest()[:16]
+def libraries(folder: Path) -> str:
+    """The linker's words for cocotb's libraries, found from the program's own folder if they lie in this checkout."""
+    place = cocotb.libs_dir
+    inside = Path(place).is_relative_to(ROOT)
+    seen = f"'$$ORIGIN/{os.path.relpath(place, folder)}'" if inside else place  # $$: make reads this
+    return f"-Wl,-rpath,{seen} -L{place} -lcocotbvpi_verilator"
 
 
-def finish(verilated: Path) -> None:
-    """Marks a model as made, without the precompiled headers: no one builds it again, and they are 180 MB a model."""
-    for header in verilated.glob("*.gch"):
-        header.unlink()
-    (verilated / "made").touch()
-
-
-def build(command: list, what: str) -> None:
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+def tool(command: list, folder: Path, failure: str) -> None:
+    done = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(f"{APP} could not be {what}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+        raise RuntimeError(f"{failure}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
 
 
 def simulate(block, module, verilated: Path, folder: Path, plusargs: tuple[str, ...], environment) -> None:

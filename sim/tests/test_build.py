@@ -52,9 +52,39 @@ def test_keys_do_not_name_the_checkout(tmp_path, monkeypatch):
         monkeypatch.setattr(steps, "ROOT", place)
         words = ["g++", f"-I{place}/sim -I{place}", place / "sim/x.cpp", f"-Wl,-rpath,{place}/.vermilion"]
         keys.append(steps.digest([place / "sim/x.cpp"], *words))
-    assert keys[0] == keys[1]
+        keys.append(steps.content([place / "sim/x.cpp"], *words))
+    assert keys[:2] == keys[2:]
     assert steps.digest([place / "sim/x.cpp"], *words, tmp_path / "other") != keys[0]
     assert steps.relocatable(f"{place}c/sim") == f"{place}c/sim", "a folder whose name only begins alike"
+
+
+def test_what_is_kept_by_content_is_made_once(tmp_path, monkeypatch):
+    """Equal content is shared wherever the files lie; a folder whose making failed is made anew."""
+    monkeypatch.setattr(steps, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(steps, "BUILD", tmp_path / "build")
+    for place, text in (("a", "module A;"), ("b", "module A;"), ("c", "module A; // other")):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "A.sv").write_text(text)
+    made, key = [], lambda place, *words: steps.content([tmp_path / place / "A.sv"], *words)
+
+    def make(folder):
+        assert not list(folder.iterdir())
+        (folder / "program").write_text("")
+        made.append(folder)
+
+    def fail(folder):
+        make(folder)
+        raise RuntimeError
+
+    assert steps.kept("A", key("a"), make) == steps.kept("A", key("b"), make) and len(made) == 1
+    steps.kept("A", key("c"), make)
+    steps.kept("A", key("a", "-O3"), make)
+    assert len(set(made)) == 3
+    with pytest.raises(RuntimeError):
+        steps.kept("A", key("a", "-O2"), fail)
+    steps.kept("A", key("a", "-O2"), make)
+    steps.kept("A", key("a", "-O2"), make)
+    assert len(made) == 5
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / ".vermilion"
 BUILD = HOME / "build"
+KEPT = HOME / "kept"  # by content: of use in another checkout, or in continuous integration, as it is
 CORES = len(os.sched_getaffinity(0))  # that this process may run on
 
 
@@ -55,6 +57,12 @@ def digest(paths, *words) -> str:
     return hashed([*named, *(relocatable(word).encode() for word in words)])
 
 
+def content(paths, *words) -> str:
+    """The same of files whose folder does not matter, by their names alone."""
+    named = (piece for path in sorted(paths) for piece in (path.name.encode(), path.read_bytes()))
+    return hashed([*named, *(relocatable(word).encode() for word in words)])
+
+
 @contextmanager
 def locked(name: str = "lock"):
     """One build at a time in a checkout; of the driver's library too, which does not wait for simulators."""
@@ -86,6 +94,18 @@ def step(output: Path, key: str, say, text: str, action):
     if not output.exists():
         raise BuildError(f"building {output} ended without an error and without that file")
     stamp.write_text(key)
+
+
+def kept(name: str, key: str, make) -> Path:
+    """A folder that `make(folder)` fills, kept by its key: whoever asks for the same content shares it. Of several at once one fills it."""
+    folder = KEPT / f"{name}-{key[:16]}"
+    with locked(f"kept-{folder.name}.lock"):
+        if not (folder / "made").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            make(folder)
+            (folder / "made").touch()
+    return folder
 
 
 def files(folder: str, *patterns: str) -> list[Path]:

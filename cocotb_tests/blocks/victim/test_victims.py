@@ -1,6 +1,5 @@
 """The victim search against its models: the Verilated block under a C++ bench, as Python is too slow for a million operations."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -8,7 +7,8 @@ import subprocess
 import pytest
 from bench.build import ROOT, emit
 from blocks.units.unkind_rams import make_unkind
-from vermilion.build import MAKE_VARIABLES
+from vermilion.build import MAKE_VARIABLES, verilator_version
+from vermilion.steps import CORES, content, kept
 
 HERE = ROOT / "cocotb_tests/blocks/victim"
 MODEL = ROOT / "sim/model"
@@ -18,51 +18,25 @@ SEED = 20260101
 
 def program(preset: str, folder=None, optimise: str = "-O2"):
     """The bench with VictimPipeline in the build `preset`; `folder` holds other SystemVerilog for it."""
-    folder = folder or emit("VictimPipeline", preset)
-    work = folder / "bench"
+    verilog = sorted((folder or emit("VictimPipeline", preset)).glob("*.sv"))
     sources = [HERE / "victims_bench.cpp", MODEL / "victims.cpp", MODEL / "clocked_victims.cpp"]
-    verilate = [
-        "verilator",
-        "--cc",
-        "--exe",
-        "-O3",
-        "--x-assign",
-        "fast",
-        "--x-initial",
-        "fast",
-        "--assert",
-        "-Wno-fatal",
-    ]
-    verilate += [
-        "--prefix",
-        "VVictimPipeline",
-        "--top-module",
-        "VictimPipeline",
-        "--Mdir",
-        work,
-        "-o",
-        work / "victims_bench",
-    ]
-    verilate += ["-CFLAGS", f"-I{MODEL}", *sorted(folder.glob("*.sv")), *sources]
-    make = [
-        "make",
-        "-C",
-        work,
-        "-f",
-        "VVictimPipeline.mk",
-        f"-j{os.cpu_count()}",
-        f"OPT_FAST={optimise}",
-        f"OPT_GLOBAL={optimise}",
-    ]
-    for command in (verilate, [*make, *MAKE_VARIABLES]):
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return work / "victims_bench"
+    verilate = ["verilator", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert"]
+    verilate += ["-Wno-fatal", "--prefix", "VVictimPipeline", "--top-module", "VictimPipeline", "-o", "victims_bench"]
+    verilate += ["-CFLAGS", f"-I{MODEL}"]
+    make = ["make", "-f", "VVictimPipeline.mk", f"-j{CORES}", f"OPT_FAST={optimise}", f"OPT_GLOBAL={optimise}"]
+
+    def build(work):
+        for command in ([*verilate, "--Mdir", work, *verilog, *sources], [*make, *MAKE_VARIABLES]):
+            done = subprocess.run([str(word) for word in command], cwd=work, capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+    key = content([*verilog, *sources, *MODEL.glob("*.h")], *verilate, optimise, verilator_version())
+    return kept("victims-bench", key, build) / "victims_bench"
 
 
 def unkind(folder, garbled: str):
     """A copy of the block whose RAMs give something else where an address is read while it is written: only forwarding makes it right."""
-    shutil.copytree(emit("VictimPipeline", "lab-few-cells"), folder, ignore=shutil.ignore_patterns("bench"))
+    shutil.copytree(emit("VictimPipeline", "lab-few-cells"), folder)
     assert make_unkind(folder, garbled) == 8  # all that lie in block RAM
     return folder
 
