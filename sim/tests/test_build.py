@@ -1,5 +1,8 @@
 """Building again after the sources have changed."""
 
+import shutil
+import subprocess
+
 import pytest
 from vermilion import build, chisel, steps
 from vermilion.build import forget_missing_headers
@@ -85,6 +88,22 @@ def test_what_is_kept_by_content_is_made_once(tmp_path, monkeypatch):
     steps.kept("A", key("a", "-O2"), make)
     steps.kept("A", key("a", "-O2"), make)
     assert len(made) == 5
+
+
+def test_programs_find_libraries_where_they_lie(tmp_path):
+    """A program that is linked with a library beside it takes that one after both were moved, and needs no other."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    (old / "a.c").write_text("int number(void) { return 7; }\n")
+    (old / "b.c").write_text("int number(void);\nint main(void) { return number(); }\n")
+    library, program = old / "liba.so", old / "b"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, old / "a.c"], check=True)
+    subprocess.run(["gcc", old / "b.c", *build.linked(library), "-o", program], check=True)
+    shutil.copytree(old, new)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-Dnumber=gone", "-o", library, old / "a.c"], check=True)
+    assert subprocess.run([new / "b"]).returncode == 7
+    shutil.rmtree(old)
+    assert subprocess.run([new / "b"]).returncode == 7
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ OBJECTS += " pipeline_view random spacing token_marker victims"
 
 
 def test_a_lone_departure_is_a_disagreement_and_no_negative_agreement(tmp_path):
-    folder, out = build.simulator("lab").parent / "obj", tmp_path / "lone_departure"
+    folder, out = build.simulator_objects("lab"), tmp_path / "lone_departure"
     command = ["g++", "-std=gnu++20", *build.PRESETS["lab"].defines(), "-I", build.ROOT / "sim/model"]
     command += ["-I", build.ROOT / "sim/harness", build.ROOT / "sim/tests/lone_departure.cpp", "-o", out]
     command += [folder / f"{name}.o" for name in OBJECTS.split()]

@@ -32,7 +32,7 @@ def words(tmp_path_factory):
 def test_the_lanes_own_assertions_are_in_the_simulator(program):
     sources = [path.read_text() for path in (build.BUILD / "lab" / "sv").glob("*.sv")]
     assert sum(text.count("Assertion failed") for text in sources) > 30
-    compiled = "".join(path.read_text() for path in (build.BUILD / "lab" / "obj").glob("*.cpp"))
+    compiled = "".join(path.read_text() for path in build.simulator_objects("lab").glob("*.cpp"))
     assert compiled.count("Assertion failed") > 30
 
 

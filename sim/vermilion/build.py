@@ -241,14 +241,24 @@ def simulator(preset: str, variant: str = "", say=quiet) -> Path:
     return program
 
 
+def simulator_objects(preset: str, variant: str = "", say=quiet) -> Path:
+    """The folder with the objects of a simulator, which are built anew where they are gone and the program is not."""
+    program = simulator(preset, variant, say)
+    work = program.parent / beside("obj", variant)
+    if not (work / f"{PREFIX}__ALL.a").exists():
+        program.with_name(program.name + ".made").unlink()
+        simulator(preset, variant, say)
+    return work
+
+
+def linked(library: Path) -> list[str]:
+    """The linker's words for a library in the folder of what is linked with it, where both find each other wherever that lies."""
+    return [f"-L{library.parent}", f"-l:{library.name}", "-Wl,-rpath,$ORIGIN"]
+
+
 def beside_simulator(preset: str, folder: str, name: str, text: str, variant: str = "", say=quiet) -> Path:
     """A program of the simulator's objects with another main, in `folder`, so that the lane is compiled once."""
     base = simulator(preset, variant, say)
-    work = base.parent / beside("obj", variant)
-    archive = work / f"{PREFIX}__ALL.a"
-    if not archive.exists():  # what was built was tidied up
-        base.with_name(base.name + ".made").unlink()
-        base = simulator(preset, variant, say)
     program = base.with_name(base.name.replace("-sim", f"-{name}"))
     own_objects = base.parent / beside(f"obj-{name}", variant)
     own = sorted(files(folder, "*.cpp"))
@@ -259,14 +269,21 @@ def beside_simulator(preset: str, folder: str, name: str, text: str, variant: st
     flags += [word.replace("\\", "") for word in definitions(preset, variant)]
     rest = [path.stem for path in harness("*.cpp") + files("sim/model", "*.cpp") if path.name != "main.cpp"]
 
+    key = digest(own + sorted(set(headers)), base.with_name(base.name + ".made").read_text(), *flags)
+    if is_made(program, key):
+        return program
+    work = simulator_objects(preset, variant, say)
+
     def action():
         parts = objects(own, own_objects, flags, sorted(set(headers)))
         parts += [work / f"{each}.o" for each in [*rest, "verilated", "verilated_threads"]]
         parts += {"vcd": [work / "verilated_vcd_c.o"], "fst": [work / "verilated_fst_c.o"]}.get(variant, [])
-        run(["g++", *parts, archive, *libraries(variant).split(), "-o", program], own_objects / "link.log")
+        run(
+            ["g++", *parts, work / f"{PREFIX}__ALL.a", *libraries(variant).split(), "-o", program],
+            own_objects / "link.log",
+        )
 
     with locked():
-        key = digest(own + sorted(set(headers)), base.with_name(base.name + ".made").read_text(), *flags)
         step(program, key, say, f"{text}, preset {preset}" + (f", {variant}" if variant else ""), action)
     return program
 

@@ -85,7 +85,7 @@ def program(say=build.quiet) -> Path:
         build.ROOT / "sim/fairness/demotions.cpp",
         build.BUILD / "demotions",
     )
-    command = ["g++", *build.CXX_FLAGS, source, library, f"-Wl,-rpath,{library.parent}", "-o", made]
+    command = ["g++", *build.CXX_FLAGS, source, *build.linked(library), "-o", made]
     with build.locked():
         key = build.digest([source, *build.files("sim/model", "*.cpp", "*.h")], *command)
         build.step(made, key, say, "the count of demotions", lambda: build.run(command, build.BUILD / "demotions.log"))

@@ -5,6 +5,7 @@ needs it. Its CMake and pkg-config files hold paths of the machine that built it
 """
 
 import importlib.metadata
+import os
 import random
 import sys
 from pathlib import Path
@@ -38,7 +39,8 @@ def ns3(note) -> tuple[Path, str]:
 def linked(folder: Path, version: str) -> list[str]:
     """The compiler's words for ns-3's libraries."""
     lib, short = folder / "lib64", ".".join(version.split(".")[:2])
-    return [f"-L{lib}", f"-Wl,-rpath,{lib}", *(f"-lns{short}-{each}" for each in LIBRARIES)]
+    rpath = f"-Wl,-rpath,$ORIGIN/{os.path.relpath(lib, build.BUILD)}"  # the program lies in build.BUILD
+    return [f"-L{lib}", rpath, *(f"-lns{short}-{each}" for each in LIBRARIES)]
 
 
 def engine(name: str, note, ageing: int | None = None) -> tuple[Path, str]:
@@ -48,7 +50,7 @@ def engine(name: str, note, ageing: int | None = None) -> tuple[Path, str]:
     library, source = build.model_library(note, ageing), HERE / "engine" / f"{name}_engine.cpp"
     variant = "" if ageing is None else f"-ageing{ageing}"
     made = build.BUILD / f"libvermilion_{name}_engine{variant}.so"
-    command = ["g++", *build.CXX_FLAGS, "-shared", "-fPIC", source, library, f"-Wl,-rpath,{library.parent}", "-o", made]
+    command = ["g++", *build.CXX_FLAGS, "-shared", "-fPIC", source, *build.linked(library), "-o", made]
     inputs = [source, HERE / "engine" / "engine.h", *build.files("sim/model", "*.cpp", "*.h")]
     with build.locked():
         action = lambda: build.run(command, build.BUILD / f"{name}-engine{variant}.log")

@@ -25,7 +25,7 @@ def program(engine: str, note) -> runs.Program:
     sources = [SOURCE, SOURCE.with_name(f"{engine}_decider.cpp")]
     with build.locked():
         archives, words, key = rtl.policy(note) if engine == "rtl" else ([], build.CXX_FLAGS, "")
-        command = ["g++", *words, *sources, *archives, library, f"-Wl,-rpath,{library.parent}", "-pthread", "-o", made]
+        command = ["g++", *words, *sources, *archives, *build.linked(library), "-pthread", "-o", made]
         inputs = [*sources, SOURCE.with_name("decider.h"), *build.files("sim/model", "*.cpp", "*.h")]
         action = lambda: build.run(command, build.BUILD / f"{made.name}.log")
         text = "the Poisson queue" + (", RTL" if engine == "rtl" else "")

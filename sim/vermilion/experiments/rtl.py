@@ -54,7 +54,7 @@ def library(note) -> tuple[Path, str]:
         command = ["g++", *flags(work), "-shared", "-fPIC"]
         command += [f"-I{build.ROOT / 'sim' / each}" for each in ("model", "harness")]
         command += [word.replace("\\", "") for word in build.definitions(PRESET, "")]
-        command += [*sources, *archives, model, f"-Wl,-rpath,{model.parent}", "-pthread", "-o", made]
+        command += [*sources, *archives, *build.linked(model), "-pthread", "-o", made]
         digest = build.digest(sources + headers + build.files("sim/model", "*.cpp", "*.h"), key, *command)
         build.step(made, digest, note, "the engine rtl", lambda: build.run(command, build.BUILD / "rtl-engine.log"))
     return made, digest

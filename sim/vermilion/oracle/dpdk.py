@@ -38,7 +38,7 @@ def compiled(name: str, text: str, command: list, sources: list, say) -> Path:
 
 def meter_program(say=build.quiet) -> Path:
     library, source = build.model_library(say), HERE / "meter.cpp"
-    command = ["g++", *build.CXX_FLAGS, "-w", *FLAGS, source, library, f"-Wl,-rpath,{library.parent}", "-lrte_meter"]
+    command = ["g++", *build.CXX_FLAGS, "-w", *FLAGS, source, *build.linked(library), "-lrte_meter"]
     sources = [source, *build.files("sim/model", "*.cpp", "*.h")]
     return compiled("oracle-meter", "DPDK's meters", command, sources, say)
 

@@ -108,7 +108,7 @@ def feed(command: list, text: str) -> str:
 def program(say=build.quiet) -> Path:
     library, source = build.model_library(say), HERE / "lane.cpp"
     made = build.BUILD / "oracle-lane"
-    command = ["g++", *build.CXX_FLAGS, source, library, f"-Wl,-rpath,{library.parent}", "-o", made]
+    command = ["g++", *build.CXX_FLAGS, source, *build.linked(library), "-o", made]
     key = build.digest([source, *build.files("sim/model", "*.cpp", "*.h")], *command)
     if not build.is_made(made, key):
         with build.locked():
