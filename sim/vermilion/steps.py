@@ -9,6 +9,8 @@ import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 
+from .moved import settled
+
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / ".vermilion"
 BUILD = HOME / "build"
@@ -66,6 +68,7 @@ def content(paths, *words) -> str:
 @contextmanager
 def locked(name: str = "lock"):
     """One build at a time in a checkout; of the driver's library too, which does not wait for simulators."""
+    settled()
     BUILD.mkdir(parents=True, exist_ok=True)
     with (BUILD / name).open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
