@@ -16,7 +16,7 @@ from cocotb_tools import config as cocotb
 from cocotb_tools.runner import get_runner
 from vermilion import chisel
 from vermilion.build import verilator_version
-from vermilion.steps import CORES, KEPT, content, kept, locked
+from vermilion.steps import CORES, KEPT, content, environment, kept, locked
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / ".vermilion" / "cocotb"
@@ -121,7 +121,9 @@ def libraries(folder: Path) -> str:
 
 
 def tool(command: list, folder: Path, failure: str) -> None:
-    done = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run(
+        [str(word) for word in command], cwd=folder, capture_output=True, text=True, env=environment()
+    )
     if done.returncode:
         raise RuntimeError(f"{failure}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
 

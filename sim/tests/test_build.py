@@ -11,11 +11,12 @@ from vermilion.build import forget_missing_headers
 def test_what_was_compiled_with_a_header_that_is_gone_is_compiled_anew(tmp_path):
     header = tmp_path / "there.h"
     header.write_text("")
-    for name, needs in (("kept", header), ("stale", tmp_path / "gone.h")):
+    cases = {"kept": header, "near": "there.h", "stale": tmp_path / "gone.h", "far": "../gone.h"}
+    for name, needs in cases.items():
         (tmp_path / f"{name}.o").write_text("")
         (tmp_path / f"{name}.d").write_text(f"{name}.o: /{name}.cpp \\\n {needs}\n")
     forget_missing_headers(tmp_path)
-    assert sorted(path.name for path in tmp_path.glob("*.[od]")) == ["kept.d", "kept.o"]
+    assert sorted(path.name for path in tmp_path.glob("*.[od]")) == ["kept.d", "kept.o", "near.d", "near.o"]
 
 
 def test_classes_are_compiled_once_for_a_state_of_the_sources_and_of_the_classes(tmp_path, monkeypatch):
@@ -104,6 +105,41 @@ def test_programs_find_libraries_where_they_lie(tmp_path):
     assert subprocess.run([new / "b"]).returncode == 7
     shutil.rmtree(old)
     assert subprocess.run([new / "b"]).returncode == 7
+
+
+@pytest.fixture
+def compilers(tmp_path, monkeypatch):
+    """A PATH of stand-ins that print their name, words and ccache's variables; gives a function that adds one."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    monkeypatch.setenv("PATH", str(tools))
+    for name in ("CCACHE_DIR", "CCACHE_BASEDIR", "OBJCACHE"):
+        monkeypatch.delenv(name, raising=False)
+
+    def add(*names):
+        for name in names:
+            (tools / name).write_text(f'#!/bin/sh\necho {name} "$@" "$CCACHE_DIR" "$CCACHE_BASEDIR" "$OBJCACHE"\n')
+            (tools / name).chmod(0o755)
+
+    return add
+
+
+def test_compilations_go_through_ccache(tmp_path, monkeypatch, compilers):
+    """Objects and make do, where ccache is installed; its folder is the user's, or one of the checkout."""
+    compilers("g++", "make")
+    log, compile = tmp_path / "log", ["g++", "-c", "a.cpp", "-o", "a.o"]
+
+    def said(command):
+        steps.run(command, log)
+        return log.read_text().strip()
+
+    assert said(compile) == "g++ -c a.cpp -o a.o" and said(["make"]) == "make"
+    compilers("ccache")
+    places = f"{steps.HOME}/ccache {steps.ROOT} ccache"
+    assert said(compile) == f"ccache g++ -c a.cpp -o a.o {places}"
+    assert said(["g++", "a.o"]) == f"g++ a.o {places}" and said(["make"]) == f"make {places}"
+    monkeypatch.setenv("CCACHE_DIR", "/mine")
+    assert said(compile) == f"ccache g++ -c a.cpp -o a.o /mine {steps.ROOT} ccache"
 
 
 @pytest.mark.slow

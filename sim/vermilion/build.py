@@ -112,8 +112,8 @@ def top_module(folder: Path) -> str:
 def forget_missing_headers(work: Path):
     """Makes `make` compile anew what was compiled with a header that is gone, where it would stop for want of it."""
     for dependencies in work.glob("*.d"):
-        named = [Path(name) for name in dependencies.read_text().replace("\\\n", " ").split() if name.startswith("/")]
-        if not all(path.exists() for path in named if path.suffix == ".h"):
+        named = dependencies.read_text().replace("\\\n", " ").split()  # from `work`, if ccache wrote them
+        if not all((work / name).exists() for name in named if name.endswith(".h")):
             dependencies.with_suffix(".o").unlink(missing_ok=True)
             dependencies.unlink()
 

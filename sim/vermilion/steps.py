@@ -26,13 +26,35 @@ def quiet(*_words: str):
     """A `say` that says nothing."""
 
 
+def environment() -> dict[str, str]:
+    """For compilers and Verilator's makefiles: with ccache, if it is installed, in a folder of this checkout or the user's own. Paths
+    in this checkout are relative to it, so that another one finds the same.
+    """
+    if not shutil.which("ccache"):
+        return dict(os.environ)
+    places = {"CCACHE_DIR": str(HOME / "ccache"), "CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
+    return places | {"OBJCACHE": "ccache"} | os.environ
+
+
+def cached(command: list) -> list:
+    """The command through ccache, if that is installed and the command compiles to an object."""
+    compiles = command[0] in ("g++", "gcc") and "-c" in command
+    return ["ccache", *command] if compiles and shutil.which("ccache") else command
+
+
 def run(command: list, log: Path, cwd: Path = ROOT, env: dict | None = None):
     """Runs a tool with all it prints in `log`; a failure shows the log's end."""
+    command = cached(command)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w") as out:
         try:
             done = subprocess.run(
-                [str(c) for c in command], stdout=out, stderr=out, stdin=subprocess.DEVNULL, cwd=cwd, env=env
+                [str(c) for c in command],
+                stdout=out,
+                stderr=out,
+                stdin=subprocess.DEVNULL,
+                cwd=cwd,
+                env=environment() if env is None else env,
             )
         except OSError as error:
             raise BuildError(f"{command[0]} cannot be started: {error.strerror}") from None

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from bench.build import ROOT, emit
+from bench.build import ROOT, emit, tool
 from blocks.units.unkind_rams import make_unkind
 from vermilion.build import MAKE_VARIABLES, verilator_version
 from vermilion.steps import CORES, content, kept
@@ -27,8 +27,7 @@ def program(preset: str, folder=None, optimise: str = "-O2"):
 
     def build(work):
         for command in ([*verilate, "--Mdir", work, *verilog, *sources], [*make, *MAKE_VARIABLES]):
-            done = subprocess.run([str(word) for word in command], cwd=work, capture_output=True, text=True)
-            assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+            tool(command, work, "the bench of VictimPipeline could not be built")
 
     key = content([*verilog, *sources, *MODEL.glob("*.h")], *verilate, optimise, verilator_version())
     return kept("victims-bench", key, build) / "victims_bench"
