@@ -103,6 +103,7 @@ def project(tmp_path, monkeypatch):
         said = []
         status = suite.run(names, said.append, suite.Choice(**options))
         assert (status == 0) == (said[-1].endswith(" 0 failed") and not said[-1].startswith("0 ")), said
+        run.said = said
         return said[-1]
 
     return run
@@ -116,6 +117,8 @@ def test_options_choose_tests(project):
     assert project("test_a.py", "test_b.py", failed=True, seed=7) == "1 passed, 0 failed"
     assert project("test_a.py", "test_b.py", expression="other or seed") == "1 passed, 1 failed"
     assert project("test_b.py", expression="nothing") == "0 passed, 0 failed"
+    assert project("test_b.py", failed=True) == "0 passed, 0 failed"
+    assert "    no test failed when it last ran" in project.said
 
 
 MARKED = """import pytest

@@ -249,6 +249,8 @@ def run(only: tuple[str, ...], say, choice: Choice = EVERYTHING) -> int:
         if count.failed:
             say("\n".join("    " + text for text in end_of(log)))
             say(f"    all of it: {os.path.relpath(log)}")
+        if not count.passed + count.failed + count.skipped:
+            say("\n".join("    " + text for text in end_of(log)[-1:]))
         total.passed += count.passed
         total.failed += count.failed
         total.names += [
