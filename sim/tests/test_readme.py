@@ -86,13 +86,17 @@ def test_the_device_of_the_readme(tmp_path):
     assert serve.endswith(" &")
     place = str(tmp_path / "lane")
     words = serve.removesuffix(" &").replace("/tmp/lane", place).split()[1:]
-    device = subprocess.Popen(
-        [sys.executable, "-m", "vermilion", *words], cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True
-    )
+    python = [sys.executable, "-m", "vermilion"]
+    about = {
+        "cwd": ROOT,
+        "env": environment() | {"PYTHONPATH": f"{ROOT / 'sim'}:{ROOT / 'sw_driver' / 'tools'}"},
+        "text": True,
+    }
+    device = subprocess.Popen([*python, *words], stdout=subprocess.PIPE, **about)
     try:
         assert any(line.startswith("listening") for line in device.stdout)
-        status, out, err = vermilion(*stats.replace("/tmp/lane", place).split()[1:])
-        assert status == 0 and re.search(r"^ default +green +1,065 ", out, re.M), out + err
+        told = subprocess.run([*python, *stats.replace("/tmp/lane", place).split()[1:]], capture_output=True, **about)
+        assert told.returncode == 0 and re.search(r" green +1,065 ", told.stdout), told.stdout + told.stderr
     finally:
         device.terminate()
         device.communicate()

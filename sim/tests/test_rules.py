@@ -333,7 +333,7 @@ def test_both_engines(program, tmp_path):  # noqa: F811
     asked = [{"match": {"ingress": 1, "protocol": "tcp"}, "dscp": "AF21"}, {"match": {"ingress": 0}, "dscp": "EF"}]
     made = config.parse(ONE_QUEUE | {"rule": asked})
     frames = [frame(rng) for _ in range(300)]
-    frames += [bytes(Ether(src=f"02:00:00:00:00:{i:02x}") / IP() / TCP() / Raw(bytes(4000))) for i in range(8)]
+    frames += [bytes(Ether(src=f"02:00:00:00:00:{i:02x}") / IP() / TCP(flags="A") / Raw(bytes(4000))) for i in range(8)]
     options = ("--split", 0)
     done = {
         name: through(tmp_path, build.simulator("nic10g"), frames, made, None, "--engine", name, *options, inputs=2)
@@ -343,6 +343,7 @@ def test_both_engines(program, tmp_path):  # noqa: F811
     done["rtl"].check()
     for name in ("rules", "unmatched", "split"):
         assert done["rtl"].stats[name] == done["model"].stats[name]
+    assert (done["rtl"].stats["split"]["frames"], done["rtl"].stats["split"]["segments"]) == (8, 24)
     counts = [0, 0]
     for data in frames:
         number = next((i for i, rule in enumerate(asked) if fits(rule["match"], fields(data))), None)
