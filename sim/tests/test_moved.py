@@ -32,6 +32,7 @@ CHANGED = {
     "venv/bin/black": "#!{root}/.vermilion/venv/bin/python\n{root}2/.vermilion",
     "venv/pyvenv.cfg": "command = python3 -m venv {root}/.vermilion/venv",
     "bin/mill": '#!/bin/sh\nexec sh "{root}/.vermilion/bin/mill-0.12.17" "$@"\n',
+    "guest/apt.conf": 'Dir::Cache "{root}/.vermilion/guest/cache";\n',
     "guest-6.1/system/usr/src/linux-headers-6.1-cloud-amd64/Makefile": "include {root}/.vermilion/guest-6.1/system/usr/src/x",
 }
 

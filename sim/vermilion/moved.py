@@ -33,6 +33,7 @@ REWRITTEN = (
     "venv/bin/*",
     "venv/pyvenv.cfg",
     "dask/*/bin/*",
+    "guest*/apt.conf",
     "guest-*/system/usr/src/linux-headers-*/Makefile",
 )
 
