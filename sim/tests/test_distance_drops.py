@@ -80,6 +80,7 @@ def test_a_capture_is_sent_again_with_all_its_frames(tmp_path):
     assert distance_drops.frames(again) == (link, once * 700) and len(once) == 3
 
 
+@pytest.mark.slow
 def test_the_command_prints_and_writes_what_it_measured_and_who_was_left_out(tmp_path):
     out = tmp_path / "rows.json"
     capture = pcap(tmp_path / "tiny.pcap", [(0, FRAME, len(FRAME))] * 2)

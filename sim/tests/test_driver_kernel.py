@@ -7,6 +7,8 @@ import driver_bench
 import pytest
 from vermilion import build, driver_guest, suite
 
+pytestmark = pytest.mark.guest
+
 KERNEL = build.ROOT / "sw_driver" / "kernel"
 SOURCES = sorted(path for path in KERNEL.glob("vm_*.[ch]") if not suite.generated(path))
 LIBRARY = sorted(path for path in (KERNEL.parent / "lib").glob("vm_*.[ch]") if not suite.generated(path))
@@ -25,7 +27,6 @@ def warnings(log) -> list[str]:
     return [line for line in log.read_text().splitlines() if re.search(r"\b(warning|error)\b", line, re.I)]
 
 
-@pytest.mark.guest
 @pytest.mark.parametrize("version", driver_guest.KERNELS)
 def test_the_module_builds_without_a_warning(version):
     made = driver_guest.module(version)
@@ -35,7 +36,6 @@ def test_the_module_builds_without_a_warning(version):
     assert b"alias=pci:v00001AF4d000010F5sv00001AF4sd0000564D" in said
 
 
-@pytest.mark.guest
 def test_sparse_finds_nothing(tmp_path):
     sparse, log = driver_guest.checkers() / "system/usr/bin/sparse", tmp_path / "log"
     tree = driver_guest.module("6.12").parents[1]

@@ -132,6 +132,7 @@ def test_progress_tells_the_time_left_where_there_is_no_terminal(capsys):
     assert len(told) == 3 and told[1].startswith("all: 50% done, 0 minutes left")
 
 
+@pytest.mark.slow
 def test_a_quick_experiment_ends_well_and_says_what_it_is(tmp_path):
     """From the command to its pages; 400 times shorter than the settings' runs, with its own seeds."""
     text = (settings.FOLDER / "p4.toml").read_text().replace("shorter = 20", "shorter = 400")

@@ -29,12 +29,14 @@ def out(found):
     return {row.what for row in found.rows if not row.held}
 
 
+@pytest.mark.slow
 def test_model_is_within_the_tolerances_of(name):
     found = command.consult(name, quick=True, faulty=False)
     assert not out(found) and found.held
     assert all(row.count > 0 and row.reason and row.whose and math.isfinite(row.worst) for row in found.rows)
 
 
+@pytest.mark.slow
 def test_a_fault_is_found_by(name):
     found = command.consult(name, quick=True, faulty=True)
     assert out(found) and not found.held
@@ -100,6 +102,7 @@ def freezes(of):
     )  # a packet departs when its transmission begins
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", floyd.SILENCES, ids=lambda of: of.name)
 def test_an_average_that_freezes_is_found(frozen, monkeypatch, of):
     """Its average leaves the tolerance after each silence. Where it freezes, it drops every packet."""

@@ -327,6 +327,7 @@ def test_page():
     assert all(name in page for name in rules.PROTOCOLS)
 
 
+@pytest.mark.slow
 def test_both_engines(program, tmp_path):  # noqa: F811
     """Rules with inputs, and segments, give the same in the RTL of two inputs as in the model; each frame goes by its input's rule."""
     rng = random.Random(SEED)

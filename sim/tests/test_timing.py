@@ -84,6 +84,7 @@ def test_missing_program_is_said(monkeypatch, tmp_path):
         timing.analyse(tmp_path, "top", {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", area.SMALL)
 def test_small_designs_have_paths_that_are_named(design):
     found = timing.paths(design)
