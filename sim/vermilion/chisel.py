@@ -1,4 +1,4 @@
-"""Runs Scala mains of the generator: Mill compiles once for a state of the sources, then the JVM is called directly.
+"""Runs emitters of the generator: Mill compiles once for a state of the sources, then a JVM of this process runs them all.
 
 Mill lets one process at a time into a checkout; elaborations that only read what it compiled need not wait for each other.
 """
@@ -6,9 +6,11 @@ Mill lets one process at a time into a checkout; elaborations that only read wha
 import json
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 from . import steps
+from .elaborate import JVM, SERVER, Server
 from .scala_source import stripped
 
 
@@ -87,6 +89,26 @@ def emit(folder: Path, log: Path, main: str, *words: str, tests: bool = False):
             raise steps.BuildError(f"{path} names a Scala source; firtool's option --strip-debug-info leaves them out")
 
 
+_servers: dict[bool, tuple[list, Server]] = {}  # with the state of the classes that each has loaded
+_starting = threading.Lock()
+
+
+def server(tests: bool) -> Server:
+    """The JVM for elaborations, with the tests' classes or without; another one where Mill has compiled since."""
+    with _starting:
+        program, *words = java(SERVER, tests=tests)
+        command = [program, *JVM, *words]
+        wanted = [command, [state(path) for path in class_path(tests) if path.is_dir()]]
+        known, found = _servers.get(tests, (None, None))
+        if found and (known != wanted or not found.lives()):
+            found.close()
+            found = None
+        if not found:
+            found = Server(command)
+            _servers[tests] = wanted, found
+        return found
+
+
 def run(log: Path, main: str, *words: str, tests: bool = False):
-    """Runs a main with all it prints in `log`; raises BuildError with the log's end where it fails."""
-    steps.run(java(main, *words, tests=tests), log)
+    """Runs an emitter with all it prints in `log`; raises BuildError with the log's end where it fails."""
+    server(tests).run(log, main, *words)

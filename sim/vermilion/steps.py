@@ -26,6 +26,11 @@ def quiet(*_words: str):
     """A `say` that says nothing."""
 
 
+def end_of(log: Path) -> str:
+    """Where a log is, and its last lines."""
+    return f"log {log}:\n" + "\n".join(log.read_text(errors="replace").splitlines()[-30:])
+
+
 def environment() -> dict[str, str]:
     """For compilers and Verilator's makefiles: with ccache, if it is installed, in a folder of this checkout or the user's own. Paths
     in this checkout are relative to it, so that another one finds the same.
@@ -59,8 +64,7 @@ def run(command: list, log: Path, cwd: Path = ROOT, env: dict | None = None):
         except OSError as error:
             raise BuildError(f"{command[0]} cannot be started: {error.strerror}") from None
     if done.returncode:
-        tail = "\n".join(log.read_text(errors="replace").splitlines()[-30:])
-        raise BuildError(f"{command[0]} failed (status {done.returncode}), log {log}:\n{tail}")
+        raise BuildError(f"{command[0]} failed (status {done.returncode}), {end_of(log)}")
 
 
 def relocatable(word) -> str:

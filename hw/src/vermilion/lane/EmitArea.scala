@@ -23,7 +23,7 @@ import vermilion.stream.{AxisBeat, Ingress}
   * decides in turn, and nic100g where the name has 512; app10g-2-wire is a NIC's block. lane-ecp5 is one that fits an ECP5. A block's other form,
   * for a decision in every clock, has the plain name.
   */
-object EmitArea extends App {
+object EmitArea extends Emitter {
   private val p = LaneParams.nic10g
   private val everyClock = p.copy(slotClocks = 1)
   private val kinds = TokenKind.all.toSeq.map(kind => kind.toString.toLowerCase -> kind)
@@ -72,19 +72,19 @@ object EmitArea extends App {
       "lane-ecp5" -> (() => new LaneBehindPins(NicParams.byName("app10g-2-lean").wire.copy(cells = 512)))
     ) ++ Seq(64, 256, 1024).map(n => s"queues-$n" -> (() => new LaneWithoutTrace(p.copy(queues = n)))) ++
     Seq(256, 16384, 32768).map(n => s"cells-$n" -> (() => new LaneWithoutTrace(p.copy(cells = n))))
-  args match {
-    case Array(directory, chosen @ _*) if chosen.nonEmpty && chosen.forall(designs.contains) =>
+
+  def usage: String = s"EmitArea DIRECTORY DESIGN...; DESIGN one of ${designs.keys.toSeq.sorted.mkString(", ")}"
+
+  def emit(words: Seq[String]): Boolean = words match {
+    case Seq(directory, chosen @ _*) if chosen.nonEmpty && chosen.forall(designs.contains) =>
       for (name <- chosen)
         ChiselStage.emitSystemVerilogFile(
           designs(name)(),
           Array("--target-dir", s"$directory/$name", "--split-verilog"),
           EmitOptions.area
         )
-    case _ =>
-      System.err.println(
-        s"usage: EmitArea DIRECTORY DESIGN...; DESIGN one of ${designs.keys.toSeq.sorted.mkString(", ")}"
-      )
-      sys.exit(2)
+      true
+    case _ => false
   }
 }
 

@@ -14,7 +14,7 @@ import vermilion.rewrite.RewrittenCells
 import vermilion.victim.{Distance, VictimParams, VictimPipeline}
 
 /** Writes one block's SystemVerilog for the cocotb benches: `EmitBlock BLOCK PRESET DIRECTORY`. */
-object EmitBlock extends App {
+object EmitBlock extends Emitter {
   private val blocks: Map[String, LaneParams => RawModule] = Map(
     "TokenMarker" -> (p => TokenMarker(p)),
     "PolicyBlocks" -> (p => new PolicyBlocks(p)),
@@ -38,19 +38,19 @@ object EmitBlock extends App {
     "many-queues" -> LaneParams(dataBits = 128, queues = 1024, cells = 256)
   )
   private val presets = LaneParams.forBenches ++ atTheEnds
-  args match {
-    case Array(block, preset, directory) if blocks.contains(block) && presets.contains(preset) =>
+
+  def usage: String = s"EmitBlock BLOCK PRESET DIRECTORY; BLOCK one of ${blocks.keys.mkString(", ")}, " +
+    s"PRESET one of ${presets.keys.toSeq.sorted.mkString(", ")}"
+
+  def emit(words: Seq[String]): Boolean = words match {
+    case Seq(block, preset, directory) if blocks.contains(block) && presets.contains(preset) =>
       ChiselStage.emitSystemVerilogFile(
         blocks(block)(presets(preset)),
         Array("--target-dir", directory, "--split-verilog"),
         EmitOptions.firtool
       )
-    case _ =>
-      System.err.println(
-        s"usage: EmitBlock BLOCK PRESET DIRECTORY; BLOCK one of ${blocks.keys.mkString(", ")}, " +
-          s"PRESET one of ${presets.keys.toSeq.sorted.mkString(", ")}"
-      )
-      sys.exit(2)
+      true
+    case _ => false
   }
 }
 

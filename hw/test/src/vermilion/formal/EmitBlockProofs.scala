@@ -5,6 +5,7 @@ import chisel3.RawModule
 import vermilion.average.QueueLookChecks
 import vermilion.control.AxiLiteChecks
 import vermilion.fixed.ForwardingRam
+import vermilion.lane.Emitter
 import vermilion.queue._
 import vermilion.rewrite.RewriteChecks
 import vermilion.schedule.{EgressBounds, EgressChecks}
@@ -38,7 +39,7 @@ object BlockProofs {
 /** Writes the SystemVerilog of every proof into a folder of its name: `EmitBlockProofs DIRECTORY`. Memories are those of builds with many
   * records, which forward; the others have less to go wrong.
   */
-object EmitBlockProofs extends App {
+object EmitBlockProofs extends Emitter {
   val options: Array[String] = Array(
     "--verification-flavor=immediate",
     "--default-layer-specialization=enable",
@@ -46,15 +47,17 @@ object EmitBlockProofs extends App {
     "--disable-all-randomization",
     "--strip-debug-info"
   )
-  args match {
-    case Array(directory) =>
+
+  def usage: String = "EmitBlockProofs DIRECTORY"
+
+  def emit(words: Seq[String]): Boolean = words match {
+    case Seq(directory) =>
       for ((name, proof) <- BlockProofs.all)
         ForwardingRam.lutDepth.withValue(0) {
           ChiselStage
             .emitSystemVerilogFile(proof(), Array("--target-dir", s"$directory/$name", "--split-verilog"), options)
         }
-    case _ =>
-      System.err.println("usage: EmitBlockProofs DIRECTORY")
-      sys.exit(2)
+      true
+    case _ => false
   }
 }

@@ -5,6 +5,7 @@ import chisel3.util._
 import chisel3.util.experimental.BoringUtils
 import _root_.circt.stage.ChiselStage
 import vermilion.fixed.{Delay, ForwardingRam}
+import vermilion.lane.Emitter
 
 /** What a proof lets vary from packet to packet. */
 sealed trait ProofForm
@@ -319,7 +320,7 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
 }
 
 /** Writes a proof's SystemVerilog: `EmitProof FORM CELLS DIRECTORY`. */
-object EmitProof extends App {
+object EmitProof extends Emitter {
   private val options = Array(
     "--verification-flavor=immediate",
     "--default-layer-specialization=enable",
@@ -328,8 +329,11 @@ object EmitProof extends App {
     "--strip-debug-info"
   )
   private val forms = ProofForm.all.map(form => form.toString.toLowerCase -> form).toMap
-  args match {
-    case Array(form, cells, directory) if forms.contains(form) =>
+
+  def usage: String = s"EmitProof FORM CELLS DIRECTORY; FORM one of ${forms.keys.toSeq.sorted.mkString(", ")}"
+
+  def emit(words: Seq[String]): Boolean = words match {
+    case Seq(form, cells, directory) if forms.contains(form) =>
       val v = VictimParams(queues = 2, cells = cells.toInt, indexed = 2, distanceBits = 2)
       ForwardingRam.lutDepth.withValue(0) { // as in builds with many cells
         ChiselStage.emitSystemVerilogFile(
@@ -338,10 +342,7 @@ object EmitProof extends App {
           options
         )
       }
-    case _ =>
-      System.err.println(
-        s"usage: EmitProof FORM CELLS DIRECTORY; FORM one of ${forms.keys.toSeq.sorted.mkString(", ")}"
-      )
-      sys.exit(2)
+      true
+    case _ => false
   }
 }

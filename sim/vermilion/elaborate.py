@@ -1,0 +1,66 @@
+"""Elaborations in a JVM that stays with this process: `EmitServer` of hw/src/vermilion/lane/Emitter.scala.
+
+A JVM takes seconds to start, and the first elaboration in it as long as several later ones.
+"""
+
+import atexit
+import subprocess
+import threading
+from pathlib import Path
+
+from . import steps
+
+SERVER = "vermilion.lane.EmitServer"
+# Five lanes take 10 s of processor time and 390 MB so, 15 s and 760 MB with the JVM's own choice.
+JVM = ["-XX:+UseSerialGC", "-XX:MinHeapFreeRatio=10", "-XX:MaxHeapFreeRatio=30"]
+
+
+class Server:
+    """One JVM, started by `command`. Its end is that of this process at the latest, as it ends with its input."""
+
+    def __init__(self, command: list[str]):
+        self.busy = threading.Lock()
+        steps.BUILD.mkdir(parents=True, exist_ok=True)
+        self.log = steps.BUILD / "elaborate.log"  # of the JVM itself
+        with self.log.open("a") as errors:
+            pipe = subprocess.PIPE
+            try:
+                self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, encoding="utf-8")
+            except OSError as error:
+                raise steps.BuildError(f"{command[0]} cannot be started: {error.strerror}") from None
+        atexit.register(self.close)
+
+    def run(self, log: Path, main: str, *words: str):
+        """Runs an emitter with all it prints in `log`; raises BuildError with the log's end where it fails."""
+        request = [str(log), main, *words]
+        if any(set(word) & set("\t\r\n") for word in request):
+            raise steps.BuildError(f"a folder with a tab or a line end in its name cannot be used: {request}")
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with self.busy:
+            try:
+                self.process.stdin.write("\t".join(request) + "\n")
+                self.process.stdin.flush()
+                answer = self.process.stdout.readline().strip()
+            except OSError:
+                answer = ""
+        if answer == "failed":
+            raise steps.BuildError(f"{main} failed, {steps.end_of(log)}")
+        if answer != "done":
+            self.close()
+            raise steps.BuildError(f"java ended (status {self.process.poll()}) in {main}, {steps.end_of(self.log)}")
+
+    def lives(self) -> bool:
+        return self.process.poll() is None
+
+    def close(self):
+        atexit.unregister(self.close)
+        try:
+            self.process.stdin.close()
+        except OSError:
+            pass
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
