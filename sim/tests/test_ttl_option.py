@@ -13,7 +13,7 @@ from scapy.utils import RawPcapReader
 from test_run import vermilion
 from test_simulator import pcap
 from vermilion import ttl_option
-from vermilion.ttl_option import ETHERNET, RAW, SLL, SLL2, Wanted, add
+from vermilion.ttl_option import ETHERNET, LOOP, NULL, RAW, SLL, SLL2, Wanted, add
 
 WANTED = Wanted(158, 0x1E, final=40)
 
@@ -104,6 +104,19 @@ def test_raw_and_cooked_packets(link, head):
         reason, after = add(link, front + body, len(front + body), WANTED)
         assert reason == "added" and after.startswith(front)
         assert after[len(front) :] == add(ETHERNET, ether(body), 14 + len(body), WANTED)[1][14:]
+
+
+@pytest.mark.parametrize("link, order", [(NULL, "<"), (NULL, ">"), (LOOP, ">")])
+def test_loopback(link, order):
+    """BSD loopback: the family stands before the packet, in the host's byte order (NULL) or the network's (LOOP)."""
+    for body, family in ((ip4(), 2), (ip6(), 24), (ip6(), 28), (ip6(), 30)):
+        front = struct.pack(order + "I", family)
+        reason, after = add(link, front + body, len(front + body), WANTED)
+        assert reason == "added" and after[:4] == front
+        assert after[4:] == add(ETHERNET, ether(body), 14 + len(body), WANTED)[1][14:]
+        assert add(link, front[:3], len(front + body), WANTED) == ("cut", front[:3])
+    for front in (struct.pack(order + "I", 7), bytes(4), *([struct.pack("<I", 2)] if link == LOOP else [])):
+        assert add(link, front + ip4(), 4 + len(ip4()), WANTED) == ("not_ip", front + ip4())
 
 
 def test_fragments_stay_fragments():

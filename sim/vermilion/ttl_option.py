@@ -20,8 +20,9 @@ from pathlib import Path
 
 from .fields import UserError
 
-ETHERNET, RAW, SLL, IP4_RAW, IP6_RAW, SLL2 = 1, 101, 113, 228, 229, 276
-LINKS = {ETHERNET, RAW, 12, 14, SLL, IP4_RAW, IP6_RAW, SLL2}
+NULL, ETHERNET, RAW, LOOP, SLL, IP4_RAW, IP6_RAW, SLL2 = 0, 1, 101, 108, 113, 228, 229, 276
+LINKS = {NULL, ETHERNET, RAW, 12, 14, LOOP, SLL, IP4_RAW, IP6_RAW, SLL2}
+FAMILIES = {2, 24, 28, 30}  # of IP in the header of BSD loopback: pcap-linktype(7)
 USUAL = (32, 64, 128, 255)
 PROGRESS_STEP = 512
 FRAME_MAX = 65535  # what scapy reads
@@ -68,6 +69,11 @@ def ip_offset(link: int, frame: bytes) -> int | None:
         return 16 if frame[14:16] in (b"\x08\0", b"\x86\xdd") else None
     if link == SLL2:
         return 20 if frame[0:2] in (b"\x08\0", b"\x86\xdd") else None
+    if link in (NULL, LOOP):
+        orders = ("big", "little") if link == NULL else ("big",)
+        if len(frame) < 4:
+            return 4
+        return 4 if FAMILIES & {int.from_bytes(frame[:4], order) for order in orders} else None
     if link != ETHERNET:
         return 0
     at, kind = 14, frame[12:14]
@@ -240,7 +246,8 @@ def copy(source: Path, target: Path, wanted: Wanted, on_progress) -> Counter:
             if writer is None:
                 if link not in LINKS:
                     raise UserError(
-                        f"{source}: link type {link} is not carried; legal are Ethernet, Linux cooked and raw IP"
+                        f"{source}: link type {link} is not carried; legal are "
+                        "Ethernet, Linux cooked, raw IP and BSD loopback"
                     )
                 first, writer = link, RawPcapWriter(str(target), linktype=link, nano=True, sync=False)
                 writer.write_header(None)
