@@ -9,8 +9,17 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("cocotb_tests", "sim", "sim/te
 import pytest  # noqa: E402
 from vermilion import suite  # noqa: E402
 
+LONGEST = (
+    "test_lane",
+    "test_victims",
+    "test_corundum",
+    "test_policy",
+)  # begin first, so that no worker ends with one of them alone
+
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(items):
     """A bench builds RTL: it is slow if it is marked as nothing else."""
     suite.mark_quick(items, "slow")
+    rank = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))

@@ -15,7 +15,7 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from . import build, chisel
+from . import build, chisel, steps
 from .suite_results import Count, junit, scalatest, slowest, times, write_junit
 
 LOGS = build.HOME / "test"
@@ -51,8 +51,10 @@ class Choice:
 EVERYTHING = Choice()
 
 
-def execute(command: list, log: Path, cwd: Path | None = None, choice: Choice = EVERYTHING) -> int:
-    """Runs a tool with all it prints in `log`; a tool that cannot be started has failed."""
+def execute(
+    command: list, log: Path, cwd: Path | None = None, choice: Choice = EVERYTHING, compiles: bool = False
+) -> int:
+    """Runs a tool with all it prints in `log`; a tool that cannot be started has failed. `compiles`: it runs compilers, through ccache."""
     seed = {} if choice.seed is None else {"VERMILION_SEED": str(choice.seed)}
     with log.open("w") as out:
         try:
@@ -62,7 +64,7 @@ def execute(command: list, log: Path, cwd: Path | None = None, choice: Choice = 
                 stderr=out,
                 stdin=subprocess.DEVNULL,
                 cwd=cwd or build.ROOT,
-                env=chisel.mill_environment() | seed,
+                env=(steps.environment() if compiles else {}) | chisel.mill_environment() | seed,
             ).returncode
         except OSError as error:
             out.write(f"{command[0]}: {error.strerror}\n")
@@ -145,7 +147,7 @@ def scala(log: Path) -> Count:
     except build.BuildError as error:
         log.write_text(f"{error}\n")
         return Count(0, 1)
-    status = execute(runner, log, cwd=folder)
+    status = execute(runner, log, cwd=folder, compiles=True)  # each test has Verilator's library compiled
     count = scalatest(log.read_text(errors="replace"))
     count.times = [pair for path in (folder / "junit").glob("*.xml") for pair in times(path)]
     if (status or not count.passed) and not count.failed:
