@@ -89,7 +89,7 @@ def frozen():
     made = build.BUILD / "oracle-lane-frozen"
     sources = [lanes.HERE / "lane.cpp", *build.files("sim/model", "*.cpp")]
     words = ["g++", "-std=gnu++20", "-O1", "-DVERMILION_AGEING=0", *sources, "-o", made]
-    with build.locked():
+    with build.locked(f"{made.name}.lock"):
         key = build.digest([*sources, *build.files("sim/model", "*.h")], *words)
         build.step(made, key, build.quiet, "", lambda: build.run(words, build.BUILD / "oracle-lane-frozen.log"))
     return made

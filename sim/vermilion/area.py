@@ -143,7 +143,7 @@ def digest_of_sources(name: str = "lane") -> str:
 
 def digests_of_verilog(names, say=build.quiet) -> dict:
     """{design: what its SystemVerilog is now}: a figure of the same Verilog is one of now, whatever else has changed in the sources."""
-    with build.locked():
+    with build.locked("area.lock"):
         system_verilog(list(names), say)
     return {name: build.digest((WORK / name).glob("*.sv"))[:12] for name in names}
 
@@ -188,7 +188,7 @@ def tool_version() -> str:
 def measure(names, say=build.quiet) -> dict:
     """{design: figures} of the designs named."""
     tool_version()
-    with build.locked():
+    with build.locked("area.lock"):
         system_verilog(list(names), say)
     out = {}
     for name in names:

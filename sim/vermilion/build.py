@@ -185,7 +185,7 @@ def model_program(preset: str, say=quiet) -> Path:
         parts += objects(own, program.parent / "obj-model", shaped, headers)
         run(["g++", *parts, *libraries("").split(), "-o", program], program.parent / "obj-model" / "link.log")
 
-    with locked():
+    with locked("obj-model.lock"):
         key = digest(own + model + headers, *shaped)
         step(program, key, say, f"the model, preset {preset}", action)
     return program
@@ -197,7 +197,7 @@ def simulator(preset: str, variant: str = "", say=quiet) -> Path:
     cpp = sorted(harness("*.cpp") + files("sim/model", "*.cpp"))
     if not harness("*.cpp"):
         raise BuildError("sim/harness holds no C++ yet, so there is no simulator to build")
-    with locked():
+    with locked(f"{preset}.lock"):
         folder = system_verilog(preset, say)
         if variant == "undefined":
             folder = undefined_verilog(preset, folder, say)
@@ -283,7 +283,7 @@ def beside_simulator(preset: str, folder: str, name: str, text: str, variant: st
             own_objects / "link.log",
         )
 
-    with locked():
+    with locked(f"{preset}.lock"):
         step(program, key, say, f"{text}, preset {preset}" + (f", {variant}" if variant else ""), action)
     return program
 
@@ -317,7 +317,7 @@ def model_library(say=quiet, ageing: int | None = None) -> Path:
     whole = ["-O3", "-flto=auto", "-fno-semantic-interposition"]
     defines = [] if ageing is None else [f"-DVERMILION_AGEING={ageing}"]
     command = ["g++", *CXX_FLAGS, *whole, *defines, "-shared", "-fPIC", "-o", library, *sources]
-    with locked():
+    with locked(f"{library.name}.lock"):
         key = digest(files("sim/model", "*.cpp", "*.h"), *command)
         step(library, key, say, f"the model{variant}", lambda: run(command, BUILD / f"model{variant}.log"))
     return library

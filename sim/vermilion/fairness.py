@@ -86,7 +86,7 @@ def program(say=build.quiet) -> Path:
         build.BUILD / "demotions",
     )
     command = ["g++", *build.CXX_FLAGS, source, *build.linked(library), "-o", made]
-    with build.locked():
+    with build.locked(f"{made.name}.lock"):
         key = build.digest([source, *build.files("sim/model", "*.cpp", "*.h")], *command)
         build.step(made, key, say, "the count of demotions", lambda: build.run(command, build.BUILD / "demotions.log"))
     return made

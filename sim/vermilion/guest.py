@@ -100,7 +100,7 @@ def unpack(packages: Path, target: Path):
 def setup(say=build.quiet) -> Path:
     """The folder with everything, fetched once."""
     check_system()
-    with build.locked():
+    with build.locked("guest.lock"):
         ready = FOLDER / "ready"
         if ready.exists() and ready.read_text() == VERSION:
             return FOLDER

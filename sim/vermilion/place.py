@@ -45,7 +45,7 @@ def lane(seed: int, note) -> dict:
     """The lane's figures."""
     area.tool_version()
     version()
-    with build.locked():
+    with build.locked("area.lock"):
         area.system_verilog([DESIGN], note)
     area.synthesise(DESIGN, "ecp5", note)
     return routed(area.WORK / DESIGN, seed, note) | {"verilog": area.digests_of_verilog([DESIGN])[DESIGN]}

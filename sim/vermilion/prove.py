@@ -114,7 +114,7 @@ def system_verilog(form: str, cells: int, say=build.quiet) -> Path:
         words = ["vermilion.victim.EmitProof", form, str(cells), str(folder)]
         chisel.emit(folder, folder.parent / "chisel.log", *words, tests=True)
 
-    with build.locked():
+    with build.locked("proofs.lock"):
         build.step(folder, key, say, f"Chisel to SystemVerilog, proof {form}, {cells} cells", action)
     return folder
 
@@ -215,7 +215,7 @@ def block_system_verilog(say=build.quiet) -> Path:
         words = ["vermilion.formal.EmitBlockProofs", str(folder)]
         chisel.emit(folder, folder.parent / "chisel.log", *words, tests=True)
 
-    with build.locked():
+    with build.locked("proofs.lock"):
         build.step(folder, key, say, "Chisel to SystemVerilog, proofs of blocks", action)
     return folder
 

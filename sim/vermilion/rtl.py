@@ -31,7 +31,7 @@ def write(preset: str, folder: Path, say=build.quiet, prefixed: bool = False) ->
         raise UserError(f"preset is {preset}; legal are {', '.join(LEGAL)}")
     folder.mkdir(parents=True)
     emitter = "vermilion.nic.EmitApp" if is_app(preset) else "vermilion.lane.EmitLane"
-    with build.locked():
+    with build.locked(f"rtl-{preset}.lock"):
         say(f"Chisel to SystemVerilog, preset {preset}")
         chisel.run(build.BUILD / f"rtl-{preset}.log", emitter, preset, str(folder.resolve()), "synthesis")
     top = GENERATED_APP if is_app(preset) else build.top_module(folder)

@@ -92,8 +92,8 @@ def content(paths, *words) -> str:
 
 
 @contextmanager
-def locked(name: str = "lock"):
-    """One build at a time in a checkout; of the driver's library too, which does not wait for simulators."""
+def locked(name: str):
+    """One build at a time of what `name` stands for. Each output has its own lock, so that builds of others go on, in other processes too."""
     settled()
     BUILD.mkdir(parents=True, exist_ok=True)
     with (BUILD / name).open("w") as handle:

@@ -28,7 +28,7 @@ ENDPOINTS = 30_000  # looked at, the worst first
 def paths(name: str, say=build.quiet) -> list[dict]:
     """The longest path between every two module instances of the design, the longest first."""
     area.tool_version()
-    with build.locked():
+    with build.locked("area.lock"):
         area.system_verilog([name], say)
     made = area.synthesise(name, "xcup", say)
     return analyse(area.WORK / name, area.DESIGNS[name][0], made["ports"])

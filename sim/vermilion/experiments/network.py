@@ -30,7 +30,7 @@ def ns3(note) -> tuple[Path, str]:
     command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"]
     command += ["--target", target, "-r", wanted]
     action = lambda: build.run(command, build.BUILD / "ns3.log")
-    with build.locked():
+    with build.locked("ns3.lock"):
         build.step(target, build.digest([wanted]), lambda text: note(text, "fetching", "fetched"), "ns-3", action)
     found = next(iter(importlib.metadata.distributions(path=[str(target)])))
     return target / "ns3", found.version
@@ -52,7 +52,7 @@ def engine(name: str, note, ageing: int | None = None) -> tuple[Path, str]:
     made = build.BUILD / f"libvermilion_{name}_engine{variant}.so"
     command = ["g++", *build.CXX_FLAGS, "-shared", "-fPIC", source, *build.linked(library), "-o", made]
     inputs = [source, HERE / "engine" / "engine.h", *build.files("sim/model", "*.cpp", "*.h")]
-    with build.locked():
+    with build.locked(f"{made.name}.lock"):
         action = lambda: build.run(command, build.BUILD / f"{name}-engine{variant}.log")
         build.step(made, build.digest(inputs, *command), note, f"the engine {name}{variant}", action)
     return made, build.digest(inputs, variant)
@@ -68,7 +68,7 @@ def program(name: str, note, ageing: int | None = None) -> runs.Program:
     command += [*linked(folder, version), "-ldl"]
     headers = build.files("sim/experiments/ns3", "*.h") + build.files("sim/experiments/engine", "*.h")
     inputs = [*sources, *headers, build.ROOT / "sim" / "model" / "records.h"]
-    with build.locked():
+    with build.locked(f"{made.name}.lock"):
         action = lambda: build.run(command, build.BUILD / "network.log")
         build.step(made, build.digest(inputs, *command), note, "the network simulator", action)
     own = build.digest(inputs, version)

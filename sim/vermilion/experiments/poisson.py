@@ -23,7 +23,7 @@ def program(engine: str, note) -> runs.Program:
     """`model`: the decision of the model; `rtl`: the Verilated policy pipeline."""
     library, made = build.model_library(note), build.BUILD / ("poisson" if engine == "model" else f"poisson-{engine}")
     sources = [SOURCE, SOURCE.with_name(f"{engine}_decider.cpp")]
-    with build.locked():
+    with build.locked(f"{made.name}.lock"):
         archives, words, key = rtl.policy(note) if engine == "rtl" else ([], build.CXX_FLAGS, "")
         command = ["g++", *words, *sources, *archives, *build.linked(library), "-pthread", "-o", made]
         inputs = [*sources, SOURCE.with_name("decider.h"), *build.files("sim/model", "*.cpp", "*.h")]

@@ -48,7 +48,7 @@ def library(note) -> tuple[Path, str]:
     engine = build.ROOT / "sim" / "experiments" / "engine"
     sources = sorted(engine.glob("rtl_*.cpp")) + [build.ROOT / "sim" / "harness" / name for name in SOURCES]
     headers = [engine / "engine.h", engine / "rtl_session.h", *build.files("sim/harness", "*.h")]
-    with build.locked():
+    with build.locked(f"{PRESET}.lock"):
         folder, work = build.system_verilog(PRESET, note), build.BUILD / PRESET / "obj-library"
         archives, key = verilated(folder, build.PREFIX, build.top_module(folder), work, note)
         command = ["g++", *flags(work), "-shared", "-fPIC"]

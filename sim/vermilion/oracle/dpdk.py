@@ -30,7 +30,7 @@ def compiled(name: str, text: str, command: list, sources: list, say) -> Path:
     if not (ARCH / "rte_config.h").exists():
         raise build.BuildError("DPDK's headers for x86-64 are missing: Debian's package libdpdk-dev has them")
     made = build.BUILD / name
-    with build.locked():
+    with build.locked(f"{name}.lock"):
         key = build.digest(sources, version(), *command)
         build.step(made, key, say, text, lambda: build.run([*command, "-o", made], build.BUILD / f"{name}.log"))
     return made

@@ -111,7 +111,7 @@ def program(say=build.quiet) -> Path:
     command = ["g++", *build.CXX_FLAGS, source, *build.linked(library), "-o", made]
     key = build.digest([source, *build.files("sim/model", "*.cpp", "*.h")], *command)
     if not build.is_made(made, key):
-        with build.locked():
+        with build.locked(f"{made.name}.lock"):
             build.step(made, key, say, "the model's side", lambda: build.run(command, build.BUILD / "oracle-lane.log"))
     return made
 

@@ -60,7 +60,7 @@ def program(say=build.quiet) -> tuple[Path, str]:
     own = build.files("sim/oracles/linux", "*.c", "*.h")
     command = ["gcc", "-O2", "-std=gnu11", "-w", "-include", SOURCES / "kernel.h", "-isystem", root / "include"]
     command += [SOURCES / "red.c", root / "lib/math/reciprocal_div.c", "-lm", "-o", made]
-    with build.locked():
+    with build.locked(f"{made.name}.lock"):
         action = lambda: build.run(command, build.BUILD / "oracle-linux.log")
         build.step(made, build.digest(own, version, *command), say, "Linux's RED", action)
     return made, version

@@ -32,7 +32,7 @@ def program(say=build.quiet) -> tuple[Path, str]:
         "-o",
         made,
     ]
-    with build.locked():
+    with build.locked(f"{made.name}.lock"):
         action = lambda: build.run(command, build.BUILD / "oracle-ns3.log")
         build.step(made, build.digest([SOURCE], *command), say, "ns-3's RED", action)
     return made, version
