@@ -20,8 +20,7 @@ import vermilion.lane.LaneParams
   *
   * RAMs: `configs`, queues x 64 b, 1W 1R; `dues`, queues x 71 b, 1W (configure, else charge) 2R by two copies (charge, scan); `parked`
   * and `freed`, queues x 1 b that differ while parked, each with one writer. No register a queue; after reset all are swept for `queues` clocks.
-  * A configure starts the queue afresh with its full burst. But a charge of the queue that is in flight then, for up to 4 clocks, may still be written behind it,
-  * by the old rate: if that packet was not covered, the queue waits until the old rate would let it send (docs/limits.md).
+  * A configure starts the queue afresh with its full burst. A charge of that queue in the same cycle or under way is not written, and blocks nothing.
   */
 class QueueShaper(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -84,10 +83,14 @@ class QueueShaper(p: LaneParams) extends Module {
   private val s4Base = Mux(s4UseFloor, DueTime.clock(s4Floor), Mux(s4UseNow, DueTime.clock(s4Now), s4Next))
   private val s4Due = DueTime.after(s4Cost + s4Base, s4Magnitude.costBits(s4Shift))
   assert(stage =/= 3.U || io.answer.ofQueue, "the answer to a queue's charge is the port's")
-  private val s4Writes = stage === 4.U && !io.configure.valid
+  // The charged queue was configured during its charge.
+  private val renewed = RegInit(false.B)
+  private val renews = io.configure.valid && io.configure.bits.queue === Mux(io.charge, io.queue, charged)
+  when(io.charge || renews) { renewed := renews }
+  private val s4Writes = stage === 4.U && !io.configure.valid && !renewed
   private val s5Due = RegEnable(s4Due, stage === 4.U)
   private val s5Beyond = RegEnable(s4Due.beyond, stage === 4.U)
-  private val s5Ends = DueTime.paid(s5Due.next, s5Beyond, io.now) || !io.holdsFirst
+  private val s5Ends = DueTime.paid(s5Due.next, s5Beyond, io.now) || !io.holdsFirst || renewed
   io.charging := RegNext(io.chargingNext, false.B) // stage is not 0
   io.chargingNext := io.charge ||
     (stage =/= 0.U && !(stage === 5.U && s5Ends) && !(stage === 6.U && io.parks))
