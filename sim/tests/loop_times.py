@@ -1,0 +1,97 @@
+"""How long `./vermilion run` takes after a change, for commits side by side: the developer's loop.
+
+    python3 sim/tests/loop_times.py [COMMIT...] [--folder DIR] [--publish]
+
+Clones this checkout at each commit (default: HEAD) into DIR, runs it once to set up and build, and then once after each change. Every time is of the whole
+command, in seconds of the wall clock, on the shipped capture. Commits are measured one after the other on the same machine. `--publish` writes
+docs/results/loop.json and .md; the times of the whole suite there are those of `./vermilion test`, given by `--suite SECONDS` for each commit.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "results" / "loop.md"
+TOUCHED = {  # a change, the file that gets a line more, and the line
+    "nothing": (None, ""),
+    "a file of the C++ model": ("sim/model/curve.cpp", "static_assert(sizeof(int) == 4);\n"),
+    "a file of the C++ simulator": ("sim/harness/replay.cpp", "static_assert(sizeof(int) == 4);\n"),
+    "a comment in a Scala file": ("hw/src/vermilion/average/AverageUnit.scala", "// A comment.\n"),
+    "a Scala file, but not its SystemVerilog": (
+        "hw/src/vermilion/average/AverageUnit.scala",
+        "private object Unused { val number = 4 }\n",
+    ),
+}
+COPIED = "a copy of the checkout"
+HEAD = """# Times of the developer's loop
+
+Made by `python3 sim/tests/loop_times.py COMMIT COMMIT --publish`. Seconds from the command `./vermilion run` to its end after a change, on the shipped
+capture, each once, with {cores} cores and nothing else running. The first run sets up and builds everything. The last row is `./vermilion test` on a fresh clone.
+"""
+
+
+def run(checkout: Path) -> float:
+    """Seconds of a whole run."""
+    began = time.monotonic()
+    done = subprocess.run(["./vermilion", "run"], cwd=checkout, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{checkout}: ./vermilion run failed:\n{done.stderr[-3000:]}")
+    return round(time.monotonic() - began, 1)
+
+
+def measure(commit: str, folder: Path) -> dict[str, float]:
+    checkout = folder / commit
+    subprocess.run(["git", "clone", "-q", ROOT, checkout], check=True)
+    subprocess.run(["git", "checkout", "-q", "--detach", commit], cwd=checkout, check=True)
+    times = {"the first run": run(checkout)}
+    for what, (name, line) in TOUCHED.items():
+        if name:
+            with (checkout / name).open("a") as file:
+                file.write(line)
+        times[what] = run(checkout)
+        print(f"{commit}: {what}: {times[what]} s", flush=True)
+    copy = folder / f"{commit}-copy"
+    shutil.copytree(checkout, copy, symlinks=True)
+    run(copy)  # sets the tools up in their new place
+    times[COPIED] = run(copy)
+    return times
+
+
+def table(results: dict[str, dict[str, float]]) -> str:
+    rows = [f"| changed | {' | '.join(results)} |", "| --- |" + " ---: |" * len(results)]
+    for what in next(iter(results.values())):
+        rows.append(f"| {what} | {' | '.join(f'{times[what]:,.1f}' for times in results.values())} |")
+    return "\n".join(rows) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("commits", nargs="*", default=["HEAD"])
+    parser.add_argument("--folder", type=Path, help="for the clones; default: a temporary one")
+    parser.add_argument(
+        "--suite", type=float, action="append", default=[], help="seconds of ./vermilion test, of each commit"
+    )
+    parser.add_argument("--publish", action="store_true")
+    asked = parser.parse_args()
+    if asked.suite and len(asked.suite) != len(asked.commits):
+        parser.error("--suite is to be given once for each commit")
+    short = lambda name: subprocess.check_output(["git", "rev-parse", "--short", name], cwd=ROOT, text=True).strip()
+    commits = [short(name) for name in asked.commits]
+    with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
+        results = {commit: measure(commit, Path(folder)) for commit in commits}
+    for commit, seconds in zip(commits, asked.suite):
+        results[commit]["the whole suite, fresh clone"] = seconds
+    print(table(results))
+    if asked.publish:
+        PAGE.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+        PAGE.write_text(HEAD.format(cores=len(os.sched_getaffinity(0))) + "\n" + table(results))
+
+
+if __name__ == "__main__":
+    main()
