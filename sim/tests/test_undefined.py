@@ -31,7 +31,7 @@ def drawn(tmp_path, preset, seed, frames=FRAMES):
 def test_power_up_state_does_not_matter(tmp_path, preset, variant):
     """Ten seeds of random state, with resets of 1 to 8 clocks: outputs equal those of a run that begins with zeros.
 
-    That is a run of `lab`'s ordinary build; of nic10g-all, which decides in turn, one of the same program without seeds.
+    That is a run of `lab`'s ordinary build; of nic10g-all, which has two inputs, one of the same program without seeds.
     """
     plain, random_state = build.simulator(preset, variant), build.simulator(preset, "undefined")
     for seed in range(1, 11):

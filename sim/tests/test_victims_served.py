@@ -11,7 +11,7 @@ from vermilion import build
 
 pytestmark = pytest.mark.slow
 
-OFFERED = {"nic100g-victims": 200_000_000_000, "lab-in-turn-victims-few-cells": 10_000_000_000}
+OFFERED = {"nic100g-victims": 200_000_000_000, "lab-victims-few-cells": 10_000_000_000}
 
 
 def service(rng, gbit: int) -> str:
@@ -34,10 +34,10 @@ def service(rng, gbit: int) -> str:
         ("nic100g-victims", CONFIG, 40, 1),
         ("nic100g-victims", TAILED, 95, 2),
         ("nic100g-victims", CONFIG, 3, 3),
-        ("lab-in-turn-victims-few-cells", CONFIG, 4, 4),
-        ("lab-in-turn-victims-few-cells", TAILED, 1, 6),
+        ("lab-victims-few-cells", CONFIG, 4, 4),
+        ("lab-victims-few-cells", TAILED, 1, 6),
     ],
-    ids=["wide", "wide-tail", "wide-slow", "in-turn", "in-turn-tail"],
+    ids=["wide", "wide-tail", "wide-slow", "narrow", "narrow-tail"],
 )
 def test_both_engines_are_one_with_contests_in_shaped_and_strict_queues(tmp_path, preset, form, gbit, seed):
     print("seed", seed)
@@ -54,7 +54,7 @@ def test_both_engines_are_one_with_contests_in_shaped_and_strict_queues(tmp_path
 
 # The victim is the newest of two packets, and the first may be taken in the clock in which the arriving one is linked in its stead. At these rates of
 # the port that comes in every phase of the arrivals.
-@pytest.mark.parametrize("preset, rate", [("lab-in-turn-victims-few-cells", "3.1Gbit"), ("nic100g-victims", "47Gbit")])
+@pytest.mark.parametrize("preset, rate", [("lab-victims-few-cells", "3.1Gbit"), ("nic100g-victims", "47Gbit")])
 def test_both_engines_are_one_where_the_victim_is_the_only_one_behind_who_is_sent(tmp_path, preset, rate):
     text = (TAILED % rate).replace("30 packets", "2 packets")
     capture = pcap(tmp_path / "in.pcap", floods(1))

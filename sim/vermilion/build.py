@@ -59,7 +59,7 @@ class Preset:
 
 PRESETS = {
     "lab": Preset(victims=16),
-    "nic10g": Preset(inputs=2, stallable=0b10, slot_clocks=8),
+    "nic10g": Preset(inputs=2, stallable=0b10),
     "nic25g": Preset(data_bits=128, inputs=2, stallable=0b10),
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
 }
@@ -68,9 +68,10 @@ FOR_BENCHES = {
     "lab-in-turn": Preset(slot_clocks=8),
     "lab-in-turn-all": Preset(victims=16, slot_clocks=8),
     "lab-in-turn-victims-few-cells": Preset(cells=256, victims=8, slot_clocks=8),
+    "lab-victims-few-cells": Preset(cells=256, victims=8),
     "network": Preset(data_bits=512, cells=16384),
     "nic100g-victims": Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4),
-    "nic10g-all": Preset(inputs=2, stallable=0b10, victims=16, slot_clocks=8),
+    "nic10g-all": Preset(inputs=2, stallable=0b10, victims=16),
     "nic100g-all": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, victims=16),
     "nic100g-all-1024": Preset(data_bits=512, inputs=2, stallable=0b10, queues=1024, cells=16384, victims=16),
 }

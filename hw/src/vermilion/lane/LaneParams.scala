@@ -101,7 +101,7 @@ case class LaneParams(
 /** Builds that are tested and supported. The `nic` ones: input 0 is the port's receive side, input 1 the host. */
 object LaneParams {
   val lab: LaneParams = LaneParams(victims = 16)
-  val nic10g: LaneParams = LaneParams(dataBits = 64, inputs = 2, stallable = Seq(false, true), slotClocks = 8)
+  val nic10g: LaneParams = LaneParams(dataBits = 64, inputs = 2, stallable = Seq(false, true))
   val nic25g: LaneParams = LaneParams(dataBits = 128, inputs = 2, stallable = Seq(false, true))
   val nic100g: LaneParams = LaneParams(dataBits = 512, inputs = 2, cells = 16384, stallable = Seq(false, true))
   val byName: Map[String, LaneParams] =

@@ -123,7 +123,7 @@ object NicParams {
     "app10g-1-nots" -> app(1, few(LaneParams.nic10g)).copy(timestamps = false, ptpTime = false),
     "app10g-1-few" -> app(1, few(LaneParams.nic10g)),
     "app10g-2-few" -> app(2, few(LaneParams.nic10g)),
-    "app10g-2-evict" -> NicParams(2, few(LaneParams.nic10g).copy(victims = 2, slotClocks = 1)),
+    "app10g-2-evict" -> NicParams(2, few(LaneParams.nic10g).copy(victims = 2)),
     "app10g-3-few" -> NicParams(3, few(LaneParams.nic10g)),
     "app25g-2-few" -> app(2, few(LaneParams.nic25g)),
     "app100g-1-few" -> app(1, few(LaneParams.nic100g).copy(cells = 1024))

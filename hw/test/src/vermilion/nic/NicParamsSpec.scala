@@ -20,7 +20,7 @@ class NicParamsSpec extends AnyFunSuite {
     refused("wire.userBits is 4; legal is 0")(NicParams(wire = wire.copy(userBits = 4)))
     refused("wire.nextBlock is 4; legal is 0")(NicParams(wire = wire.copy(nextBlock = 4)))
     refused("host.stallable is false, true; legal is false")(NicParams(host = Some(wire)))
-    refused("host.dataBits is 128; legal is 64")(NicParams(host = Some(host.copy(dataBits = 128, slotClocks = 1))))
+    refused("host.dataBits is 128; legal is 64")(NicParams(host = Some(host.copy(dataBits = 128))))
     refused("host.userBits is 1; legal is 0")(NicParams(host = Some(host.copy(userBits = 1))))
     refused("host.nextBlock is 8; legal is 0")(NicParams(host = Some(host.copy(nextBlock = 8))))
     refused("clockNum is 0; legal are 1 to 65535")(NicParams(clockNum = 0))
@@ -52,7 +52,7 @@ class NicParamsSpec extends AnyFunSuite {
     val small = wire.copy(cells = 256, flows = 0, tokenKinds = Set.empty)
     val one = ChiselStage.emitCHIRRTL(new VermilionApp(NicParams(1, small, timestamps = false, ptpTime = false)))
     assert(one.contains("tdata : UInt<64>") && one.contains("tuser : UInt<1>"))
-    val three = ChiselStage.emitCHIRRTL(new VermilionApp(NicParams(3, small.copy(dataBits = 128, slotClocks = 1))))
+    val three = ChiselStage.emitCHIRRTL(new VermilionApp(NicParams(3, small.copy(dataBits = 128))))
     assert(three.contains("tdata : UInt<384>") && three.contains("tuser : UInt<291>"))
   }
 
