@@ -25,9 +25,6 @@
 #ifndef VM_VICTIMS
 #define VM_VICTIMS 16
 #endif
-#ifndef VM_SLOT_CLOCKS
-#define VM_SLOT_CLOCKS 1
-#endif
 #ifndef VM_MAX_FRAME_BYTES
 #define VM_MAX_FRAME_BYTES 9728
 #endif

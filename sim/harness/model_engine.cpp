@@ -20,7 +20,7 @@ class ModelRun {
   ModelRun(const VmConfig& config, Recorder& recorder)
       : config_(config),
         recorder_(recorder),
-        lane_(config, {BeatBytes, Inputs, Stallable, VM_CELLS, VM_VICTIMS, VM_SLOT_CLOCKS}, StartNs) {}
+        lane_(config, {BeatBytes, Inputs, Stallable, VM_CELLS, VM_VICTIMS}, StartNs) {}
 
   void run(FrameSource& source) {
     next_ = source.next();

@@ -44,14 +44,13 @@ void Replay::compareMark(Differences& found, const RtlDecision& rtl, const VmMar
   found.compare("flow's credits", rtl.mark.flow.credits, model.flow.credits);
 }
 
-static constexpr PolicyTiming Timing{VM_SLOT_CLOCKS};
-static constexpr u64 Settling = timing::settling(VM_VICTIMS, VM_SLOT_CLOCKS);
+static constexpr u64 Settling = timing::settling(VM_VICTIMS);
 
 Replay::Replay(const VmConfig& config)
     : queueCount_(config.queue_count),
-      victims_({config.queue_count, VM_CELLS, std::min<u32>(VM_VICTIMS, config.queue_count)}, Timing),
+      victims_({config.queue_count, VM_CELLS, std::min<u32>(VM_VICTIMS, config.queue_count)}),
       marks_(config),
-      view_(config, Settling, Timing),
+      view_(config, Settling),
       model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)),
       awaited_(config.queue_count * Colours) {}
 
@@ -82,7 +81,7 @@ void Replay::settle(Differences& found, const RtlDecision& rtl, const Arrival& s
   if (!held) outcome = {};
   if (!held) outcome.enqueued = admits(ruling);
   if (held || admits(ruling)) view_.reserved(seen);
-  if (outcome.enqueued) view_.admitted(clock - Settling - Timing.verdict(), seen);
+  if (outcome.enqueued) view_.admitted(clock - Settling - timing::Verdict, seen);
   if (outcome.evicted && outcome.colour < u32{Colours})
     view_.evicted(clock, timeAt(clock), seen.queue, outcome.colour, outcome.lenBytes);
   if (held && (outcome.evicted || !outcome.enqueued))
@@ -107,7 +106,7 @@ void Replay::compareAverages(Differences& found, const RtlDecision& rtl) const {
 
 void Replay::checkRefresh(const RtlDecision& rtl, u64 look) {
   const Arrival& a = rtl.seen;
-  const Arrival seen = view_.refresh(look, timeAt(look - Timing.look()), a.queue, a.colour);
+  const Arrival seen = view_.refresh(look, timeAt(look - timing::Look), a.queue, a.colour);
   const bool updates = model_.queue(a.queue).update_depart != 0;
   Departure d{seen.time, a.queue, a.colour, {}, {}, {}};
   std::copy_n(seen.backlog_bytes, Colours, d.backlog_bytes);
@@ -129,7 +128,7 @@ void Replay::checkRefresh(const RtlDecision& rtl, u64 look) {
 
 u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   const Arrival& a = rtl.seen;
-  const u64 look = clock - Settling - Timing.verdict();
+  const u64 look = clock - Settling - timing::Verdict;
   (rtl.refresh ? refreshes_ : decisions_)++;
   if (a.queue >= queueCount_ || a.colour >= u32{Colours} || (!rtl.refresh && rtl.mark.colour >= u32{Colours})) {
     if (first_.empty()) disagree("queue or colour out of range", rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
@@ -140,9 +139,9 @@ u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
     return 0;
   }
   const bool sound = !a.bad && !a.no_buffer;
-  const VmMark mark = marks_.mark(timeAt(look - Timing.look()), a.queue, rtl.mark.colour, a.len_bytes, headers, sound);
+  const VmMark mark = marks_.mark(timeAt(look - timing::Look), a.queue, rtl.mark.colour, a.len_bytes, headers, sound);
   const bool untouched = !sound || mark.policed;
-  Arrival seen = view_.packet(look, timeAt(look - Timing.look()), a.queue, mark.marked, a.len_bytes, !untouched);
+  Arrival seen = view_.packet(look, timeAt(look - timing::Look), a.queue, mark.marked, a.len_bytes, !untouched);
   seen.ecn = a.ecn;
   seen.bad = a.bad;
   seen.no_buffer = a.no_buffer;

@@ -7,32 +7,23 @@
 
 namespace vermilion {
 
-static constexpr const char* HeldEmpty = "a packet was sent from a queue that the model holds empty";
-
-VictimCheck::VictimCheck(const VictimShape& shape, PolicyTiming timing)
-    : on_(shape.indexed != 0), inTurn_(timing.inTurn()), atOnce_(shape), victims_(shape), queues_(shape.queues) {}
+VictimCheck::VictimCheck(const VictimShape& shape) : on_(shape.indexed != 0), victims_(shape), queues_(shape.queues) {}
 
 void VictimCheck::decided(const VictimArrival& arrival, const VictimOutcome& shown, u64 lane) {
   if (!on_) return;
-  if (inTurn_) return compare({arrival, shown, {}}, atOnce_.arrive(arrival));
   Slot& slot = slots_[(lane - Searching) % Slots];
   slot.arrival = arrival;
   slot.shown = shown;
 }
 
-// A departure is shown one cycle after the packet is dequeued. The folded build dequeues no packet from 6 cycles before a verdict to its cycle.
+// A departure is shown one cycle after the packet is dequeued.
 void VictimCheck::departed(u32 queue, u64 lane) {
-  if (!on_ || queue >= queues_.size()) return;
-  if (!inTurn_) {
-    slots_[(lane - 1) % Slots].taken = queue;
-  } else if (!atOnce_.take(queue)) {
-    defect(HeldEmpty);
-  }
+  if (on_ && queue < queues_.size()) slots_[(lane - 1) % Slots].taken = queue;
 }
 
 void VictimCheck::clock(u64 lane) {
   lane_ = lane;
-  if (on_ && !inTurn_ && lane >= Slots) run(lane - Lag);
+  if (on_ && lane >= Slots) run(lane - Lag);
 }
 
 void VictimCheck::finish() {
@@ -50,7 +41,7 @@ void VictimCheck::run(u64 clock) {
     std::optional<ClockedVictims::Take> take;
     if (slot.taken) {
       std::deque<u32>& queue = queues_[*slot.taken];
-      if (queue.empty()) throw std::logic_error(HeldEmpty);
+      if (queue.empty()) throw std::logic_error("a packet was sent from a queue that the model holds empty");
       // The search finds by itself whether it is the last; what the scheduler says of it changes nothing here.
       take = {*slot.taken, queue.front(), true};
       queue.pop_front();

@@ -1,9 +1,6 @@
 // The victim of each push-out of the RTL, computed by the model of the victim search (clocked_victims.h) and compared.
 //
-// In the folded build everything that matters has been shown when the outcome is. So each outcome is compared at once, with the rule by
-// itself (victims.h).
-//
-// Else an outcome depends on what is dequeued during the search, and a decision is shown only at its end. So the model runs `Lag` cycles after
+// An outcome depends on what is dequeued during the search, and a decision is shown only at its end. So the model runs `Lag` cycles after
 // the lane, when all that it needs has been shown. Cycles are the lane's; each of the calls comes in their order.
 #pragma once
 
@@ -20,7 +17,7 @@ namespace vermilion {
 
 class VictimCheck {
  public:
-  VictimCheck(const VictimShape& shape, PolicyTiming timing);  // indexed 0: there is nothing to check
+  explicit VictimCheck(const VictimShape& shape);  // indexed 0: there is nothing to check
   // A cycle begins: the events of earlier cycles have been shown.
   void clock(u64 lane);
   void decided(const VictimArrival& arrival, const VictimOutcome& shown, u64 lane);
@@ -44,8 +41,7 @@ class VictimCheck {
   void defect(const char* text);
   void compare(const Slot& pushOut, const VictimOutcome& outcome);
 
-  bool on_, inTurn_;
-  Victims atOnce_;  // in turn; victims_ else
+  bool on_;
   ClockedVictims victims_;
   std::vector<std::deque<u32>> queues_;  // names of packets, in order
   std::array<Slot, Slots> slots_{};      // by clock

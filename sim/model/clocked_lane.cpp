@@ -21,26 +21,19 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configured
       ingress_(shape, config.max_frame_bytes == 0 ? static_cast<u32>(maxOf(PktLenBits)) : config.max_frame_bytes,
                config.ttl_option, cells_),
       marks_(config),
-      view_(config, timing::settling(shape.victims, shape.slotClocks), {shape.slotClocks}),
-      timing_{shape.slotClocks},
+      view_(config, timing::settling(shape.victims)),
       queues_(config.queue_count) {
   config_.queues = profiles_.data();
   for (const VmQueue& q : profiles_) departureUpdates_ |= q.update_depart != 0;
   if (shape.victims == 0) return;
   // Names are given out from 0 on, so its records grow with the packets that are queued at once.
-  const VictimShape searched{config.queue_count, 0, std::min(shape.victims, config.queue_count)};
-  if (timing_.inTurn()) {
-    atOnce_.emplace(searched);
-  } else {
-    victims_.emplace(searched);
-  }
+  victims_.emplace(VictimShape{config.queue_count, 0, std::min(shape.victims, config.queue_count)});
 }
 
-// A packet, or else a refresh, where no slot is less than `slotClocks` behind.
+// A packet, or else a refresh.
 void ClockedLane::takeSlot() {
-  if (clock_ < nextSlot_) return;
   Deciding d{};
-  d.clock = clock_ + timing_.look();
+  d.clock = clock_ + timing::Look;
   d.time = now_;
   if (!metaQueue_.empty()) {
     Packet& p = d.packet = metaQueue_.front();
@@ -59,7 +52,6 @@ void ClockedLane::takeSlot() {
     return;
   }
   marking_.push_back(d);
-  nextSlot_ = clock_ + shape_.slotClocks;
 }
 
 // Averages see its queue.
@@ -92,7 +84,7 @@ void ClockedLane::observe() {
 // Policy has spoken.
 void ClockedLane::rule() {
   ruled_.reset();
-  if (deciding_.empty() || deciding_.front().clock + timing_.verdict() != clock_) return;
+  if (deciding_.empty() || deciding_.front().clock + timing::Verdict != clock_) return;
   Settling s{clock_, deciding_.front(), {}};
   deciding_.pop_front();
   if (!s.deciding.refresh) {
@@ -109,16 +101,13 @@ void ClockedLane::rule() {
       names_.pop_front();
       ruled_ = atQueues(profiles_[seen.queue], seen, ruling, s.name, s.deciding.packet.cells);
     }
-    if (atOnce_) s.name = static_cast<u32>(s.deciding.packet.id);
   }
   settling_.push_back(s);
 }
 
-// It is known what became of it. Without the victim search, or in turn, its packet is listed in the next clock. Without the search its cells go
-// back in this one, if it is not; in turn, whatever cells the verdict frees go in the next.
+// It is known what became of it. Without the victim search its packet is listed in the next clock, or its cells go back in this one.
 void ClockedLane::settle() {
-  if (freed_ != 0) cells_.freedByPolicy(std::exchange(freed_, 0));
-  const u64 settling = timing::settling(shape_.victims, shape_.slotClocks);
+  const u64 settling = timing::settling(shape_.victims);
   if (settling_.empty() || settling_.front().clock + settling != clock_) return;
   Settling& s = settling_.front();
   const Deciding& d = s.deciding;
@@ -130,7 +119,6 @@ void ClockedLane::settle() {
     VictimOutcome outcome{};
     outcome.enqueued = admits(ruling);
     if (victims_) outcome = *victims_->ports().outcome;
-    if (atOnce_) outcome = contestAtOnce(s);
     decided_->victim = s.victim;
     decided_->contest = {ruling, s.contest, outcome};
     decided_->decision.verdict = verdictOf(ruling, s.contest, outcome);
@@ -143,32 +131,11 @@ void ClockedLane::settle() {
       if (victims_->ports().freed) cells_.freedByPolicy(victims_->ports().freed->cells);
     } else if (outcome.enqueued) {
       listing_ = Leaving{d.packet, s.name};
-    } else if (!atOnce_) {
+    } else {
       cells_.freedByPolicy(d.packet.cells);
     }
   }
   settling_.pop_front();
-}
-
-// Who pays is known at once, and is out of its queue in this clock if evicted.
-VictimOutcome ClockedLane::contestAtOnce(Settling& s) {
-  const Packet& p = s.deciding.packet;
-  const VmQueue& profile = profiles_[p.queue];
-  const VictimOutcome outcome =
-      atOnce_->arrive(atQueues(profile, s.deciding.seen, s.decision.verdict, s.name, p.cells));
-  if (outcome.evicted || outcome.victimMarked) {
-    const u32 cells = pay(s, outcome.cell, outcome.evicted).packet.cells;
-    if (outcome.evicted) freed_ = cells;
-  }
-  if (!outcome.enqueued) freed_ = p.cells;
-  return outcome;
-}
-
-// In turn: a packet's verdict is near, whose search must see its queue as it is then.
-bool ClockedLane::held() const {
-  return atOnce_ && std::any_of(deciding_.begin(), deciding_.end(), [&](const Deciding& d) {
-           return !d.refresh && d.clock + timing_.verdict() <= clock_ + timing::VictimHold;
-         });
 }
 
 // The packet that is enqueued in this clock, in a build with the victim search.
@@ -179,22 +146,17 @@ ClockedLane::Settling* ClockedLane::enqueueing() {
 }
 
 // Who pays for it is found in the queue; if evicted it is there no more.
-ClockedLane::Leaving ClockedLane::pay(Settling& winner, u32 name, bool evicts) {
-  const u32 queue = winner.deciding.seen.queue;
-  auto& packets = queues_[queue];
-  const auto victim = std::find_if(packets.begin(), packets.end(), [&](const Leaving& x) { return x.name == name; });
-  const Leaving paid = *victim;
-  winner.victim = paid.packet.id;
-  if (!evicts) return paid;
-  scheduler_.evict(queue, static_cast<std::size_t>(victim - packets.begin()));
-  packets.erase(victim);
-  return paid;
-}
-
 void ClockedLane::pay(Settling& winner) {
   const ClockedVictims::Ports& ports = victims_->ports();
-  const Leaving paid = pay(winner, *ports.victim, ports.evicts);
-  if (ports.evicts) names_.push_back(paid.name);
+  const u32 queue = winner.deciding.seen.queue;
+  auto& packets = queues_[queue];
+  const auto victim =
+      std::find_if(packets.begin(), packets.end(), [&](const Leaving& x) { return x.name == *ports.victim; });
+  winner.victim = victim->packet.id;
+  if (!ports.evicts) return;
+  names_.push_back(victim->name);
+  scheduler_.evict(queue, static_cast<std::size_t>(victim - packets.begin()));
+  packets.erase(victim);
 }
 
 // Before the scheduler chooses: a victim that the last take has made first gives its place to the packet behind it, even if that
@@ -222,7 +184,7 @@ void ClockedLane::contest(int taken) {
   // Whose verdict is near: its search begins.
   std::optional<VictimArrival> ahead;
   for (const Deciding& d : deciding_)
-    if (!d.refresh && d.clock + timing_.verdict() == clock_ + timing::SearchAhead)
+    if (!d.refresh && d.clock + timing::Verdict == clock_ + timing::SearchAhead)
       ahead = atQueues(profiles_[d.seen.queue], d.seen, VM_ENQUEUE, 0, d.packet.cells);
   victims_->clock(ahead, ruled_, take);
 }
@@ -273,11 +235,9 @@ void ClockedLane::clock(u64 now) {
   auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool metaRoom = metaQueue_.size() < timing::MetasChosen;
-  const std::optional<u32> metaTaken =
-      metaQueue_.empty() || clock_ < nextSlot_ ? std::nullopt : std::optional(metaQueue_.front().input);
+  const std::optional<u32> metaTaken = metaQueue_.empty() ? std::nullopt : std::optional(metaQueue_.front().input);
   takeSlot();
   observe();
-  const bool held = this->held();
   rule();
   if (victims_ && victims_->ports().enqueued) {
     const Settling& s = *enqueueing();
@@ -291,7 +251,7 @@ void ClockedLane::clock(u64 now) {
   std::optional<ClockedScheduler::Enqueued> enqueued;
   if (listed) enqueued = {listed->packet.queue, listed->packet.lenBytes};
   const bool mayReplace = victims_ && victims_->ports().mayReplace;
-  const int taken = scheduler_.clock(now, enqueued, !held && aheadCells_ < timing::AheadCells, mayReplace);
+  const int taken = scheduler_.clock(now, enqueued, aheadCells_ < timing::AheadCells, mayReplace);
   busy_ = busy_ || scheduler_.busy();
   transmit();
   ingress_.clock(clock_, metaRoom, metaTaken);
@@ -315,7 +275,6 @@ void ClockedLane::clock(u64 now) {
     taken_ = packets.front();
     packets.pop_front();
     aheadCells_ += cellsOf(taken_->packet.lenBytes);
-    if (atOnce_) atOnce_->take(static_cast<u32>(taken));
   }
   if (listed) queues_[listed->packet.queue].push_back(*listed);
   if (victims_ && victims_->ports().victim && !paid) pay(*enqueueing());

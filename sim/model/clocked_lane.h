@@ -3,11 +3,10 @@
 //
 //   frames -> beats -> cells -> metas -> one decision a slot -> queues -> scheduler -> reader -> rewrite -> beats out
 //
-// A meta takes a slot and is marked; `PolicyTiming::look` clocks later averages see its queue, and its verdict falls
-// `PolicyTiming::verdict` clocks behind that, where the RTL's pipeline ends. What each sees of the packets before
+// A meta takes a slot and is marked; `timing::Look` clocks later averages see its queue, and its verdict falls
+// `timing::Verdict` clocks behind that, where the RTL's pipeline ends. What each sees of the packets before
 // it is pipeline_view.h. Where the victim search is built, it takes 3 clocks more until it is known who pays (clocked_victims.h): a decision
-// is shown then, and a packet can be sent 2 clocks later than without, 1 if it joins behind another. With slots 8 clocks apart the search is over by the verdict (victims.h), and nothing
-// is taken from a queue while it looks.
+// is shown then, and a packet can be sent 2 clocks later than without, 1 if it joins behind another.
 //
 // Frames that come while others are on an input wait there. The output is always ready.
 #pragma once
@@ -25,7 +24,6 @@
 #include "mark_stage.h"
 #include "pipeline_view.h"
 #include "timing.h"
-#include "victims.h"
 
 namespace vermilion {
 
@@ -89,7 +87,7 @@ class ClockedLane {
     Deciding deciding;
     Decision decision;
     bool contest = false;
-    u32 name = 0;    // of the packet in victims_ or atOnce_
+    u32 name = 0;    // of the packet in victims_
     u64 victim = 0;  // the id of who pays for it
   };
   struct Leaving {
@@ -108,9 +106,6 @@ class ClockedLane {
   void rule();
   void settle();
   Settling* enqueueing();
-  VictimOutcome contestAtOnce(Settling& s);
-  bool held() const;
-  Leaving pay(Settling& winner, u32 name, bool evicts);
   void pay(Settling& winner);
   bool payAsFirst(std::optional<Leaving>& listed);
   void contest(int taken);
@@ -125,10 +120,8 @@ class ClockedLane {
   ClockedIngress ingress_;
   MarkStage marks_;
   PipelineView view_;
-  PolicyTiming timing_;
   bool departureUpdates_ = false;
   u64 clock_ = 0, now_ = 0;
-  u64 nextSlot_ = 0;  // the first clock in which a slot may begin
 
   std::deque<Packet> metaQueue_;
   u64 frames_ = 0;  // last beat in, meta not yet taken
@@ -140,8 +133,6 @@ class ClockedLane {
   std::optional<VictimArrival> ruled_;  // in this clock
   std::deque<u32> names_;               // free ones, the longest free first
   u32 nameCount_ = 0;
-  std::optional<Victims> atOnce_;  // in turn; has what is in queues_ or listing_
-  u32 freed_ = 0;                  // cells, in turn; they go back in the next clock
 
   std::vector<std::deque<Leaving>> queues_;
   std::optional<Leaving> listing_, taken_;

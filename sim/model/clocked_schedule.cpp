@@ -10,8 +10,7 @@ namespace vermilion {
 ClockedScheduler::ClockedScheduler(const VmConfig& config, const LaneShape& shape, u64 configuredNs)
     : shaper_(config.queue_count),
       port_(config.port_cost, config.port_burst_ns, configuredNs),
-      inTurn_(shape.slotClocks > 1),
-      bypasses_(shape.victims != 0 && !inTurn_) {
+      bypasses_(shape.victims != 0) {
   for (u32 i = 0; i < config.queue_count; i++) {
     const VmQueue& q = config.queues[i];
     const u32 level = q.strict != 0 ? 7 - std::min<u32>(q.priority, 7) : Round;
@@ -47,7 +46,7 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   const bool listed = !lists_[level].empty();
   const u32 first = listed ? lists_[level].front() : 0;
   const u32 firstBytes = listed ? queues_[first].packets.front() : 0;
-  const bool more = queues_[first].packets.size() >= 2 || (listed && evictedBefore_ == static_cast<int>(first));
+  const bool more = queues_[first].packets.size() >= 2;
   const bool mayServe = listed && !shaper_.charging() && refills_.empty() && room && port_.open() &&
                         (settled_ || (bypasses_ && !mayReplace));
   const bool covered = level != Round || queues_[first].deficit >= firstBytes;
@@ -79,7 +78,7 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   const bool pops = (grant && !more) || joinsAnew || parks;
   const bool known =
       level == lastLevel_ && (knowsSecond_ || (arrived_ && listed && queues_[first].packets.size() == 2));
-  settled_ = inTurn_ ? !(grant || pops) : !(grant && more && (bypasses_ || !known));
+  settled_ = !(grant && more && (bypasses_ || !known));
   knowsSecond_ = listed && !pops && queues_[first].packets.size() >= (known ? 3 : 2) && (grant ? known : !known);
   knowsSecond_ = knowsSecond_ || (known && !grant && !pops);
   // A packet that joins behind the only one is the second.
@@ -124,7 +123,6 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
       lastLevel_ = q.level;
     }
   }
-  evictedBefore_ = std::exchange(evicted_, -1);
   joining_ = event;
   if (refillGone) refills_.pop_front();
   if (refilled >= 0) refills_.push_back(static_cast<u32>(refilled));

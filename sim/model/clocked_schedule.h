@@ -23,12 +23,10 @@ class ClockedScheduler {
   // this clock, who may be the packet behind the one taken in the clock before.
   int clock(u64 now, const std::optional<Enqueued>& enqueued, bool room, bool mayReplace = false);
   bool emptied() const { return emptied_.has_value(); }  // that packet was taken as its queue's last
-  // In the clock that was, behind all that it brought, a packet was taken out of the middle; or, before the clock that comes, the first. In turn
-  // before a clock that takes none, from the middle.
+  // In the clock that was, behind all that it brought, a packet was taken out of the middle; or, before the clock that comes, the first.
   void evict(u32 queue, std::size_t place) {
     std::deque<u32>& packets = queues_[queue].packets;
     packets.erase(packets.begin() + static_cast<std::ptrdiff_t>(place));
-    if (inTurn_) evicted_ = static_cast<int>(queue);
   }
   // Before the clock that comes: a packet in the place of one that was evicted, its queue's only one.
   void fill(u32 queue, u32 lenBytes) { queues_[queue].packets.push_back(lenBytes); }
@@ -62,10 +60,7 @@ class ClockedScheduler {
   std::optional<u32> emptied_;  // by the take of the clock before
   std::optional<Joining> joining_;
   u32 settleLevel_ = 0;
-  bool inTurn_;  // nothing is taken in the clock behind a change of who is first
-  // In turn: of which a packet was evicted before this clock, and before the clock before. Another came for it then, so who is first is not the only one.
-  int evicted_ = -1, evictedBefore_ = -1;
-  // With the victim search, but not in turn: a packet can be taken in the clock in which it comes out of RAM, unless the queues `mayReplace` it in that
+  // With the victim search: a packet can be taken in the clock in which it comes out of RAM, unless the queues `mayReplace` it in that
   // clock; and that a queue has awoken is told a clock later.
   bool bypasses_;
   int waking_ = -1;

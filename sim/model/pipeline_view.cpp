@@ -2,9 +2,8 @@
 
 namespace vermilion {
 
-PipelineView::PipelineView(const VmConfig& config, u64 settling, PolicyTiming timing)
+PipelineView::PipelineView(const VmConfig& config, u64 settling)
     : settling_(settling),
-      timing_(timing),
       profiles_(config.queues, config.queues + config.queue_count),
       queues_(config.queue_count),
       random_(config.seed) {}
@@ -15,7 +14,7 @@ void PipelineView::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBy
 }
 
 void PipelineView::evicted(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
-  departures_.push_back({clock, queue, colour, lenBytes, now, !timing_.inTurn()});
+  departures_.push_back({clock, queue, colour, lenBytes, now, true});
 }
 
 void PipelineView::lost(u64 clock, u32 queue, u32 lenBytes) {
@@ -23,7 +22,7 @@ void PipelineView::lost(u64 clock, u32 queue, u32 lenBytes) {
 }
 
 Arrival PipelineView::look(u64 clock, u64 now, u32 queue, u32 colour) {
-  for (; !admissions_.empty() && admissions_.front().clock + timing_.admission() + settling_ <= clock;
+  for (; !admissions_.empty() && admissions_.front().clock + timing::Admission + settling_ <= clock;
        admissions_.pop_front()) {
     const Event& e = admissions_.front();
     queues_[e.queue].bytes[e.colour] += e.lenBytes;
@@ -46,8 +45,8 @@ Arrival PipelineView::look(u64 clock, u64 now, u32 queue, u32 colour) {
   for (u32 c = 0; c < u32{Colours}; c++) {
     a.backlog_bytes[c] = q.bytes[c];
     a.backlog_packets[c] = q.packets[c];
-    const bool evicted = !timing_.inTurn() && truncate(u128{now} - q.lastEviction[c], TimeBits) <
-                                                  truncate(u128{now} - q.lastDeparture[c], TimeBits);
+    const bool evicted =
+        truncate(u128{now} - q.lastEviction[c], TimeBits) < truncate(u128{now} - q.lastDeparture[c], TimeBits);
     a.last_departure[c] = evicted ? q.lastEviction[c] : q.lastDeparture[c];
     a.n[c] = 1;
   }
@@ -78,7 +77,7 @@ Arrival PipelineView::refresh(u64 clock, u64 now, u32 queue, u32 colour) {
 }
 
 void PipelineView::limit(u64 tokenClock, Arrival& seen) {
-  const u64 clock = tokenClock + timing_.decide();
+  const u64 clock = tokenClock + timing::Decide;
   for (; !leaving_.empty() && leaving_.front().clock + timing::LimitLag <= clock; leaving_.pop_front()) {
     const Event& e = leaving_.front();
     queues_[e.queue].totalBytes -= e.lenBytes;

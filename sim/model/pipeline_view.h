@@ -1,11 +1,11 @@
 // What a decision in the RTL's pipeline sees of those before it: backlogs, last departures, updates under way, the total
 // that its limit is compared with, and its draw. Fed with what happened when, by the clocked lane and by the replay alike.
 //
-//   a token looks at its queue, clock t average/BacklogCounters.scala: admissions whose token came by clock t - admission() (and
+//   a token looks at its queue, clock t average/BacklogCounters.scala: admissions whose token came by clock t - Admission (and
 //                                       - settling), departures and evictions up to clock t - 1
 //   its averages                        average/AverageUnit.scala: n - 1 updates of the same estimator in the `Averaging`
 //                                       clocks before t are still under way
-//   its verdict in clock t + decide()    decide/QueueLimit.scala: all admissions and contests before it, departures and packets that
+//   its verdict in clock t + Decide      decide/QueueLimit.scala: all admissions and contests before it, departures and packets that
 //                                       contests have cost up to LimitLag clocks before
 //   its draw                            one a packet, in order
 //
@@ -24,7 +24,7 @@ namespace vermilion {
 
 class PipelineView {
  public:
-  explicit PipelineView(const VmConfig& config, u64 settling = 0, PolicyTiming timing = {});
+  explicit PipelineView(const VmConfig& config, u64 settling = 0);
 
   // A packet left its queue, shown in `clock`, when the lane's time was `now`.
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
@@ -40,8 +40,7 @@ class PipelineView {
   void admitted(u64 tokenClock, const Arrival& seen);
   // A commit: from the queue's next token on.
   void configure(u32 queue, const VmQueue& profile) { profiles_[queue] = profile; }
-  // What a contest has cost, in the clock in which that is known: who was evicted; the length of who was, or of the arriving packet. In turn
-  // an eviction is a departure like any other.
+  // What a contest has cost, in the clock in which that is known: who was evicted; the length of who was, or of the arriving packet.
   void evicted(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
   void lost(u64 clock, u32 queue, u32 lenBytes);
 
@@ -65,7 +64,6 @@ class PipelineView {
   void update(u64 clock, u32 queue, u32 colour);
 
   u64 settling_;
-  PolicyTiming timing_;
   std::vector<VmQueue> profiles_;
   std::vector<Queue> queues_;
   std::deque<Event> admissions_, departures_, leaving_;  // not yet counted; the last for the limit

@@ -14,28 +14,22 @@ struct LaneShape {
   u32 inputs = 1;
   u32 stallable = 0;  // bit i: input i can be stalled
   u32 cells = 4096;
-  u32 victims = 0;     // queues with the victim search
-  u32 slotClocks = 1;  // least clocks from slot to slot of the policy pipeline: 1, or 8 where its blocks work in turn
-};
-
-// policy/PolicyTiming.scala: the policy pipeline's stages.
-struct PolicyTiming {
-  u32 slotClocks = 1;
-
-  constexpr bool inTurn() const { return slotClocks > 1; }
-  // From a slot to the packet's colour: the marker's kind and the marker by flow (flow/FlowMarker.scala)
-  constexpr u64 mark() const { return inTurn() ? 10 : 8; }
-  // From a slot to the look at its queue: what averages see of it (average/QueueLook.scala) is there a clock behind the colour
-  constexpr u64 look() const { return mark() + 1 - (inTurn() ? 10 : 8); }
-  // From there to the verdict: the rest of the markers' clocks, averages (average/AverageUnit.scala), curve (curve/CurveUnit.scala), verdict
-  constexpr u64 verdict() const { return mark() - look() + 6 + (inTurn() ? 9 : 8) + 1; }
-  // The verdict's own clock, one before it stands at the port
-  constexpr u64 decide() const { return verdict() - 1; }
-  // average/BacklogCounters.scala: from a packet's look to the first look that sees it admitted, and settling
-  constexpr u64 admission() const { return verdict() + 1; }
+  u32 victims = 0;  // queues with the victim search
 };
 
 namespace timing {
+
+// policy/PolicyTiming.scala: the policy pipeline's stages.
+// From a slot to the packet's colour: the marker's kind and the marker by flow (flow/FlowMarker.scala)
+constexpr u64 Mark = 8;
+// From a slot to the look at its queue: what averages see of it (average/QueueLook.scala) is there a clock behind the colour
+constexpr u64 Look = Mark + 1 - 8;
+// From there to the verdict: the rest of the markers' clocks, averages (average/AverageUnit.scala), curve (curve/CurveUnit.scala), verdict
+constexpr u64 Verdict = Mark - Look + 6 + 8 + 1;
+// The verdict's own clock, one before it stands at the port
+constexpr u64 Decide = Verdict - 1;
+// average/BacklogCounters.scala: from a packet's look to the first look that sees it admitted, and settling
+constexpr u64 Admission = Verdict + 1;
 
 // parse/FrameHeads.scala: from a head's last cell to the clock in which its meta can be chosen, parse/HeaderParser.scala and a clock for the register
 // before it. The meta stands at the policy pipeline in the clock behind that (stream/IngressArbiter.scala).
@@ -44,14 +38,12 @@ constexpr u64 Headers = 3 + 1;
 constexpr u64 LimitLag = 3;
 // victim/VictimPipeline.scala: a search, from its look at the queue until it is shown who pays; and how far ahead of the verdict it begins
 constexpr u64 Searching = 6, SearchAhead = 3;
-// From a verdict until that is shown, where the search is built. In turn the search is over by then
-constexpr u64 settling(u32 victims, u32 slotClocks) {
-  return victims != 0 && slotClocks == 1 ? Searching - SearchAhead : 0;
+// From a verdict until that is shown, where the search is built
+constexpr u64 settling(u32 victims) {
+  return victims != 0 ? Searching - SearchAhead : 0;
 }
 // From there until the packet is in its queue and who pays is out of it, where the search is built: a clock before that is shown
-constexpr u64 Listing = settling(1, 1) - 1;
-// With the search in turn: nothing is taken from a queue so many clocks before a packet's verdict, nor in its own
-constexpr u64 VictimHold = 6;
+constexpr u64 Listing = settling(1) - 1;
 constexpr u32 Refreshes = 16;  // policy/SlotSource.scala, Refreshes
 // average/AverageUnit.scala: updates under way when a later one reads, EwmaStages - 1
 constexpr u64 Averaging = EwmaStages - 1;

@@ -129,7 +129,9 @@ WIRE = ("--rate", 15_000_000_000)
 
 
 @pytest.mark.parametrize(
-    "pace", [("--speed", 1), WIRE, ("--preset", "nic10g", *WIRE)], ids=["slow", "at-wire-rate", "two-inputs-at-wire-rate"]
+    "pace",
+    [("--speed", 1), WIRE, ("--preset", "nic10g", *WIRE)],
+    ids=["slow", "at-wire-rate", "two-inputs-at-wire-rate"],
 )
 @pytest.mark.parametrize("config", [OPEN, SHAPED, ALONE], ids=["open", "shaped", "alone"])
 def test_both_engines_are_one_under_other_configurations(tmp_path, config, pace):

@@ -36,7 +36,7 @@ def test_formats_are_those_of_the_rtl():
 
 def test_presets_are_those_of_the_rtl():
     text = scala("lane/LaneParams.scala")
-    words = {"dataBits": "data_bits", "maxFrameBytes": "max_frame_bytes", "slotClocks": "slot_clocks"}
+    words = {"dataBits": "data_bits", "maxFrameBytes": "max_frame_bytes"}
 
     def fields(inside):
         inside = re.sub(r"(userBits: Int|nextBlock: BigInt) = 0", "", inside)  # only a NIC's block sets these

@@ -19,7 +19,6 @@ DEEP = {
     "queues": 9,
     "free-list": 11,
     "scheduler": 7,
-    "scheduler-in-turn": 7,
     "gather-64": 10,
     "ageing": 20,
 }  # to a depth; of the scheduler, too short to see a rest
@@ -49,7 +48,6 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("scheduler", "covered"): ("a packet of the round is sent that its deficit does not cover", 7),
     ("scheduler", "list"): ("a second packet is known of a queue that holds one", 7),
     ("scheduler-later", "third"): ("another packet counts as the second", 11),
-    ("scheduler-in-turn", "settled"): ("a packet of the round is sent that its deficit does not cover", 6),
     ("ageing", "frozen"): ("a packet's step is lost, or taken twice", 10),
     ("ageing", "pending"): ("a packet's step is lost, or taken twice", 10),
     ("counters", "forwarding"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),

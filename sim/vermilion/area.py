@@ -29,40 +29,28 @@ DELAYS = build.ROOT / "fpga" / "timing" / "delays.toml"
 
 # Name in EmitArea.scala: top module, what it is, whether an xc7 build counts registers in multipliers
 DESIGNS = {
-    "token-in-turn": ("TokenMarkerInTurn", "token bucket markers, all four, 16 queues", True),
-    "token-leaf-in-turn": ("TokenMarkerInTurn", "with the leaf marker alone", True),
-    "token-srtcm-in-turn": ("TokenMarkerInTurn", "with srTCM alone", True),
-    "token-trtcm-in-turn": ("TokenMarkerInTurn", "with trTCM alone", True),
-    "token-redp-in-turn": ("TokenMarkerInTurn", "with REDP and its dropper alone", True),
-    "token": ("TokenMarker", "token bucket markers, all four, a packet every clock", True),
-    "flow-4096-in-turn": ("FlowMarkerInTurn", "flow markers, 4,096 flows", True),
-    "flow-65536": ("FlowMarkerInTurn", "flow markers, 65,536 flows", False),
-    "flow-4096": ("FlowMarker", "flow markers, 4,096 flows, a packet every clock", True),
+    "token": ("TokenMarker", "token bucket markers, all four, 16 queues", True),
+    "token-leaf": ("TokenMarker", "with the leaf marker alone", True),
+    "token-srtcm": ("TokenMarker", "with srTCM alone", True),
+    "token-trtcm": ("TokenMarker", "with trTCM alone", True),
+    "token-redp": ("TokenMarker", "with REDP and its dropper alone", True),
+    "flow-4096": ("FlowMarker", "flow markers, 4,096 flows", True),
+    "flow-65536": ("FlowMarker", "flow markers, 65,536 flows", False),
     "parser": ("HeaderParser", "the header parser", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
     "queues-protected": ("EgressQueues", "queues and scheduler, 16 queues, protected memories", False),
-    "queues-with-victims-in-turn": ("EgressQueues", "queues and scheduler with the victim search in all 16", False),
-    "queues-with-victims": (
-        "EgressQueues",
-        "queues and scheduler with the search in all 16, a packet every clock",
-        False,
-    ),
-    "queues-512": ("EgressQueues", "queues and scheduler, a packet every clock, 16,384 cells", False),
+    "queues-with-victims": ("EgressQueues", "queues and scheduler with the victim search in all 16", False),
+    "queues-512": ("EgressQueues", "queues and scheduler, 16,384 cells", False),
     "rewrite": ("HeaderRewrite", "writes DSCP, CE and padding", False),
-    "average-in-turn": ("AverageInTurn", "averages", False),
-    "average": ("AverageUnit", "averages, a packet every clock", False),
-    "look-in-turn": ("QueueLookInTurn", "what averages see of a queue", False),
-    "look": ("QueueLook", "what averages see of a queue, a packet every clock", False),
-    "curve-in-turn": ("CurveInTurn", "curves of all queues and colours", False),
-    "curve": ("CurvesAtOnce", "curves of all queues and colours, a packet every clock", False),
-    "statistics-in-turn": ("StatisticsInTurn", "statistics, 16 queues", False),
-    "statistics-1024": ("StatisticsInTurn", "statistics, 1,024 queues", False),
-    "statistics": ("Statistics", "statistics, 16 queues, a packet every clock", False),
+    "average": ("AverageUnit", "averages", False),
+    "look": ("QueueLook", "what averages see of a queue", False),
+    "curve": ("QueueCurves", "curves of all queues and colours", False),
+    "statistics": ("Statistics", "statistics, 16 queues", False),
+    "statistics-1024": ("Statistics", "statistics, 1,024 queues", False),
     "control": ("ControlPort", "registers, 16 queues", False),
     "control-1024": ("ControlPort", "registers, 1,024 queues", False),
-    "policy-in-turn": ("PolicyPipeline", "everything that decides, markers included, 16 queues", False),
+    "policy": ("PolicyPipeline", "everything that decides, markers included, 16 queues", False),
     "lane": ("LaneWithoutTrace", "nic10g, the whole lane", False),
-    "lane-every-clock": ("LaneWithoutTrace", "nic10g, but a decision every clock", False),
     "lane-without-token": ("LaneWithoutTrace", "nic10g without token bucket markers", False),
     "lane-without-flow": ("LaneWithoutTrace", "nic10g without flow markers", False),
     "lane-without-markers": ("LaneWithoutTrace", "nic10g without any marker", False),
@@ -71,10 +59,9 @@ DESIGNS = {
         "nic10g with everything: the victim search (DDRED) in all 16 queues, too",
         False,
     ),
-    "lane-every-clock-with-victims": ("LaneWithoutTrace", "nic10g with everything, but a decision every clock", False),
-    "lane-10g-lean": ("LaneWithoutTrace", "nic10g without flow markers, 2,048 cells: two of them fit an XCKU3P", False),
-    "lane-25g-lean": ("LaneWithoutTrace", "128 bits, a decision every clock, without flow markers, 2,048 cells", False),
-    "lane-512": ("LaneWithoutTrace", "nic100g, the whole lane: 512 bits, a decision every clock, 16,384 cells", False),
+    "lane-10g-lean": ("LaneWithoutTrace", "nic10g without flow markers, 2,048 cells", False),
+    "lane-25g-lean": ("LaneWithoutTrace", "128 bits, without flow markers, 2,048 cells", False),
+    "lane-512": ("LaneWithoutTrace", "nic100g, the whole lane: 512 bits, 16,384 cells", False),
     "lane-512-with-victims": ("LaneWithoutTrace", "nic100g with everything: the search in all 16 queues", False),
     "queues-64": ("LaneWithoutTrace", "nic10g with 64 queues", False),
     "queues-256": ("LaneWithoutTrace", "nic10g with 256 queues", False),
@@ -93,7 +80,7 @@ SCALES = {
     "queues": {16: "lane", 64: "queues-64", 256: "queues-256", 1024: "queues-1024"},
     "cells": {256: "cells-256", 4096: "lane", 16384: "cells-16384", 32768: "cells-32768"},
 }
-SMALL = ("token-in-turn", "flow-4096-in-turn")  # what the test synthesises
+SMALL = ("token", "flow-4096")  # what the test synthesises
 FIGURES = ("lut", "lutram", "srl", "ff", "ff_in_dsp", "bram", "uram", "dsp", "memory_bits")
 XCKU3P = {"lut": 162_720, "ff": 325_440, "bram": 360, "uram": 48, "dsp": 1_368}  # DS922
 LUTRAM = {"RAM32M16": 8, "RAM64M8": 8, "RAM32M": 4, "RAM64M": 4, "RAM64X1D": 2, "RAM128X1D": 4, "RAM32X1D": 2}
@@ -275,7 +262,7 @@ def publish(result: dict, say=build.quiet):
         lines = [line(what(name), row) for name, row in rows.items()]
         return head + "\n".join(lines) if lines else "Not measured in the state of the sources."
 
-    entry = result["flow-4096-in-turn"]["memory_bits"] // 4096
+    entry = result["flow-4096"]["memory_bits"] // 4096
     share, everything = (
         ", ".join(
             f"{number(result[lane][name])} {name.upper()} of {number(most)} ({100 * result[lane][name] / most:.1f} %)"
@@ -287,8 +274,8 @@ def publish(result: dict, say=build.quiet):
     PAGE.write_text(f"""# Area
 
 `./vermilion area --publish`; how each column is counted stands in `sim/vermilion/area.py`. Yosys {tool_version()}, `synth_xilinx -family xcup
--noiopad -noclkbuf -flatten`. nic10g has 64 bits, two inputs, 16 queues, 4,096 cells, 4,096 flows and decides in turn; nic100g has 512 bits, 16,384 cells and
-decides every clock. The trace for simulations is left open. A test holds the first
+-noiopad -noclkbuf -flatten`. nic10g has 64 bits, two inputs, 16 queues, 4,096 cells, 4,096 flows; nic100g has 512 bits and 16,384 cells.
+The trace for simulations is left open. A test holds the first
 row of each kind of marker against `fpga/resources.toml`.
 
 An estimate with open tools, no result of a device's own. Beside it, what the authors of PicoRV32 (github.com/YosysHQ/picorv32, commit 87c89ac) had from Vivado for an
@@ -303,7 +290,9 @@ xc7k70t, and what `fpga/area/synthesise.py FOLDER top_small xc7 OUT.json` makes 
 So 13 to 18 % more LUTs there; it has neither block RAMs nor multipliers. Output registers of block RAMs are never used. The flow packs no registers into multipliers; how many an xc7 build packs
 stands in "of it in DSPs", for the single blocks alone. It was not placed, routed or run in a device.
 
-Rows with a star are of other Verilog than the sources give now.
+Rows with a star are of other Verilog than the sources give now. These were measured with the time-multiplexed blocks that
+[decision 18](../decisions/0018-one-form-of-every-block.md) removed: queues and scheduler of 16 queues without the search, the 10G lanes without
+markers, the one of 2,048 cells, and the block in a NIC.
 
 ## Single blocks
 
@@ -319,7 +308,6 @@ fit an XCKU3P as they are mapped here: it has 360 block RAMs, and 48 UltraRAMs t
 
 The lane takes {share} of an XCKU3P.
 With everything, the victim search in all queues too, it takes {everything}.
-The target for that is 16,000 LUT.
 
 {nic}## Scale
 

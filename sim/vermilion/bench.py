@@ -126,13 +126,16 @@ def table(head: list[str], words: int, rows: list[list]) -> str:
     return line(head) + line(["---"] * words + ["---:"] * (len(head) - words)) + "".join(map(line, rows))
 
 
-def section(preset: str, packets: int, **tables: list[list]) -> str:
+OUTDATED = "\nThese figures are of other Verilog than the sources give now.\n"
+
+
+def section(preset: str, packets: int, old: bool = False, **tables: list[list]) -> str:
     shape = build.shape(preset)
     queues = f", {shape.queues:,} queues, {shape.cells:,} cells, the search in {shape.victims} of them"
     search = queues if preset in build.FOR_BENCHES else ""
     text = f"\n## {shape.data_bits} bits{search}: `./vermilion bench --preset {preset} --packets {packets} --publish`\n"
     heads = {"plain": (PLAIN, 1), "marked": (MARKED, 2), "searched": (SEARCHED, 1)}
-    return text + "".join("\n" + table(*heads[name], rows) for name, rows in tables.items() if rows)
+    return text + OUTDATED * old + "".join("\n" + table(*heads[name], rows) for name, rows in tables.items() if rows)
 
 
 def kind(row: dict) -> str:

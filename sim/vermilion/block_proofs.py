@@ -200,16 +200,6 @@ SCHEDULER_LATER = {
     ),
 }
 
-SCHEDULER_IN_TURN = {
-    "order": SCHEDULER["order"],
-    "settled": Fault(
-        "what stood first before is served again, before who comes out of RAM stands there",
-        "ServiceLists",
-        r"io_settled_REG <= _io_settled[^;]*;",
-        "io_settled_REG <= 1'h0;",
-    ),
-}
-
 COUNTERS = {
     "forwarding": Fault(
         "of two events in a row one is lost", "RecordRamChecks", r"old_hit <= [^;]*;", "old_hit <= 1'h0;"
@@ -278,6 +268,5 @@ PROOFS = {
         SCHEDULER,
     ),
     "scheduler-later": Proof("the same for more clocks, with a clock's more patience", 5, 12, False, SCHEDULER_LATER),
-    "scheduler-in-turn": Proof("the same in lanes that decide in turn", 5, 9, False, SCHEDULER_IN_TURN),
     "counters": Proof("record RAMs: each event counts once, a snapshot is of one clock", 5, 16, True, COUNTERS),
 }

@@ -51,7 +51,6 @@ class Preset:
     max_frame_bytes: int = 9728
     flows: int = 4096
     victims: int = 0
-    slot_clocks: int = 1
 
     def defines(self) -> list[str]:
         return [f"-DVM_{name.upper()}={number}" for name, number in vars(self).items()]
@@ -65,9 +64,6 @@ PRESETS = {
 }
 FOR_BENCHES = {
     "lab-128-queues": Preset(queues=128, victims=16),
-    "lab-in-turn": Preset(slot_clocks=8),
-    "lab-in-turn-all": Preset(victims=16, slot_clocks=8),
-    "lab-in-turn-victims-few-cells": Preset(cells=256, victims=8, slot_clocks=8),
     "lab-victims-few-cells": Preset(cells=256, victims=8),
     "network": Preset(data_bits=512, cells=16384),
     "nic100g-victims": Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4),

@@ -135,7 +135,10 @@ def campaign(
 
 def page(found: list[dict]) -> str:
     lines = ["# Profile changes at line rate", "", *HEAD, ""]
-    lines += ["| | " + " | ".join(f"{each['preset']}" for each in found) + " |", "| --- |" + " --- |" * len(found)]
+    lines += [
+        "| | " + " | ".join(each["preset"] + " *" * each.get("old", False) for each in found) + " |",
+        "| --- |" + " --- |" * len(found),
+    ]
     row = lambda name, text: lines.append(f"| {name} | " + " | ".join(text(each) for each in found) + " |")
     row("seed, frames", lambda each: f"{each['seed']}, {each['frame_bytes']} bytes back to back")
     for name, key in (
@@ -152,6 +155,8 @@ def page(found: list[dict]) -> str:
         row(name, lambda each: f"{each[key]:,}")
     row("verdicts", lambda each: ", ".join(f"{each['verdicts'][name]:,} {name}" for name in VERDICTS))
     row("**decisions of neither profile, or of a mix**", lambda each: each["fault"] or "0")
+    if any(each.get("old") for each in found):
+        lines += ["", "The column with a star is of other Verilog than the sources give now."]
     return "\n".join(lines) + "\n"
 
 

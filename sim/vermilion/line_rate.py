@@ -89,10 +89,11 @@ def publish(rows: list[dict]) -> None:
     rows = [row for row in known if row["preset"] not in now] + rows
     text = INTRODUCTION
     for preset in PORTS:
-        mine = [cells(row) for row in rows if row["preset"] == preset]
+        mine = [row for row in rows if row["preset"] == preset]
         if mine:
-            text += f"\n## {preset}: {PORTS[preset] // 10**9} Gbit/s, {build.shape(preset).data_bits} bits\n\n"
-            text += bench.table(HEADS, 1, mine)
+            text += f"\n## {preset}: {PORTS[preset] // 10**9} Gbit/s, {build.shape(preset).data_bits} bits\n"
+            text += bench.OUTDATED * any(row.get("old") for row in mine)
+            text += "\n" + bench.table(HEADS, 1, list(map(cells, mine)))
     PAGE.write_text(text)
     kept.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
 

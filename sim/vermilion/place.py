@@ -116,7 +116,7 @@ def publish(rows: dict) -> None:
     text = f"""# Placed and routed
 
 `./vermilion place --publish`, with `--anchor picorv32.v --anchor tabtest.v --anchor-top top` for the core beside; what is placed and why it is an ECP5 stands in
-`sim/vermilion/place.py`. LFE5U-85F, Yosys {area.tool_version()}, nextpnr-ecp5 {version()}, `--speed 8 --freq 250 --timing-allow-fail`. `lane`: a 10G lane that decides in turn, 64 bits, 16 queues,
+`sim/vermilion/place.py`. LFE5U-85F, Yosys {area.tool_version()}, nextpnr-ecp5 {version()}, `--speed 8 --freq 250 --timing-allow-fail`. `lane`: a 10G lane, 64 bits, 16 queues,
 **512 cells, no flow markers, no victim search**, between shift registers in place of pins; nothing larger was placed, as a whole nic10g has more block RAM than this device. `anchor`: github.com/YosysHQ/picorv32, commit 87c89ac.
 
 | {' | '.join(HEADS)} |

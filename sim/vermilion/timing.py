@@ -204,7 +204,7 @@ def publish(result: dict, count: int, say=build.quiet):
 LUTs are mapped by the same delays.
 
 **An estimate, to 30 % or worse, high rather than low**: not placed, not routed; a net's delay is taken from its fan-out, and no net is replicated. The order of paths
-that lie close together says nothing. Wanted are {LIMIT_NS} ns, for a clock of 4 ns. nic10g has 64 bits, 16 queues, 4,096 cells and decides in turn; nic100g has 512 bits and
+that lie close together says nothing. Wanted are {LIMIT_NS} ns, for a clock of 4 ns. nic10g has 64 bits, 16 queues and 4,096 cells; nic100g has 512 bits and
 16,384 cells.
 
 The anchor is PicoRV32 (`picorv32_axi` with a two-cycle ALU; github.com/YosysHQ/picorv32, commit 87c89ac, `picorv32.v` and `scripts/vivado/tabtest.v`): its authors report 1.4 ns on an

@@ -1,4 +1,4 @@
-"""Both parsers, distance and header rewrite by themselves, in one build, against the bit-exact model."""
+"""Parser, distance and header rewrite by themselves, in one build, against the bit-exact model."""
 
 from bench.build import run
 

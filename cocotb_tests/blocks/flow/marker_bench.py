@@ -1,7 +1,4 @@
-"""Bench of the per-flow marker (256 entries, 64 sets): random packets, each answer compared with the model's, clock by clock.
-
-With SLOT_CLOCKS = 8 requests are 8 clocks apart and more, 8 most often; their ports hold other numbers in between, and answers stand.
-"""
+"""Bench of the per-flow marker (256 entries, 64 sets): random packets, each answer compared with the model's, clock by clock."""
 
 import os
 import random as randomness
@@ -14,11 +11,8 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 from flow_bench import ACK, SYN, TICK, Model, config, headers, toeplitz
 
-SLOT_CLOCKS = int(os.environ.get("SLOT_CLOCKS", "1"))
-IN_TURN = SLOT_CLOCKS > 1
-LATENCY = 9 if IN_TURN else 7
-# Clocks in which the hash takes its key, from a reset and from a seed; the 64 sets are cleared in less.
-OPENING, EMPTYING = (1760, 1792) if IN_TURN else (354, 354)
+LATENCY = 7
+OPENING = 354  # clocks in which the hash takes its key, from a reset and from a seed; the 64 sets are cleared in less
 QUEUES = 16
 RESET_SEED = (0x9E3779B9, 0x243F6A88, 0xB7E15162, 0xDEADBEEF)  # RandomSource.scala
 JUMPS = [1, 2, 9, 200] * 3 + [2**25, 2**26 - 2**15 - 1, 2**26 - 2**15, 2**26 - 1]  # ticks; half a round, and set back
@@ -40,7 +34,6 @@ class Bench:
         self.time, self.met, self.streak = 0, Counter(), 0
         self.next = {}  # sequence number of each flow
         self.handles = {}
-        self.stands = None  # the last answer
 
     def handle(self, name: str):
         if name not in self.handles:
@@ -70,20 +63,11 @@ class Bench:
         self.dut.io_seed_valid.value, self.dut.io_seed_bits.value = 1, number(words)
         await self.clock(None)
         self.dut.io_seed_valid.value = 0
-        for _ in range(EMPTYING):
+        for _ in range(OPENING):
             assert not int(self.dut.io_ready.value)
             await self.clock(None)
         assert int(self.dut.io_ready.value)
         self.model = Model(256, words)
-
-    async def slot(self, packet):
-        """A packet, or None, and the clocks in which another one is not allowed, or does not come."""
-        await self.clock(packet)
-        if IN_TURN and packet is not None:
-            r = self.random
-            self.drive(headers(r.getrandbits(32), r.randrange(2), r.choice([SYN, ACK])), config(kind=r.randrange(4)), 0)
-            for _ in range(SLOT_CLOCKS - 1 + r.choice([0, 0, 0, r.randrange(12)])):
-                await self.clock(None)
 
     async def clock(self, packet):
         """One clock with a packet (headers, configuration, queue) or None at the request."""
@@ -126,14 +110,12 @@ class Bench:
     def check(self, answer, packet, time):
         assert self.value("valid") == (answer is not None), "an answer too early, too late or lost"
         if answer is None:
-            if IN_TURN and self.stands and self.random.random() < 0.2:
-                assert self.seen() == self.stands, "an answer does not stand until the next"
             return
         want = {"colour": answer.colour, "hasState": answer.has_state}
         want |= {f"events_{port}": getattr(answer, name) for port, name in EVENTS.items()}
         want |= {f"state_{port}": getattr(answer.state, name) for port, name in STATE.items()}
         self.met.update(port for port in EVENTS if want[f"events_{port}"])
-        got = self.stands = self.seen()
+        got = self.seen()
         h, c, queue = packet
         where = (
             f"time {time} queue {queue} seq {h.tcp_seq} flags {h.tcp_flags} payload {h.tcp_payload} ports {h.src_port}"
@@ -184,7 +166,7 @@ class Bench:
         for _ in range(clocks):
             self.time = (self.time + (4 if self.random.random() >= jump else self.random.choice(JUMPS) * TICK)) % 2**48
             packet = self.packet(configs, flows, wild) if self.random.random() < pace else None
-            await self.slot(packet)
+            await self.clock(packet)
 
 
 @cocotb.test()
@@ -192,7 +174,7 @@ class Bench:
 async def answers_are_the_models_for_any_mixture_of_flows(dut, kinds):
     bench = Bench(dut, int(os.environ.get("VERMILION_SEED", "1")) * 100 + sum(kinds))
     await bench.start()
-    for _ in range(1 if IN_TURN else 6):
+    for _ in range(6):
         for flows in (1, 2, 3, 8, 300, 3000):
             configs = bench.configs(kinds)
             await bench.play(configs, 250, flows, 1.0, 0.1)
@@ -217,18 +199,18 @@ async def one_flow_in_every_clock(dut):
             )
             for k in range(160):
                 seq = 1000 * k if bench.random.random() < (0.97 if k < 100 else 0.6) else 1000 * (k - 3)
-                await bench.slot((headers(seq, flags=ACK if k else SYN), c, 0))
+                await bench.clock((headers(seq, flags=ACK if k else SYN), c, 0))
     await bench.finish()
     assert bench.met["red"] > 100 and bench.met["green"] > 100 and bench.met["raised"] > 100
 
 
-@cocotb.test(skip=IN_TURN)
+@cocotb.test()
 async def a_run_longer_than_its_count(dut):
     """L_Y ends at 2^17 - 1 with A_Y less than a packet above: what is counted on would be probed; out of RAM and from the packet just ahead."""
     bench = Bench(dut, 8)
     await bench.start()
     c = config(kind=3, alpha_eighths=7, increase_by_factor=1, initial_average=16383 * 256 + 250)
-    await bench.slot((headers(0, flags=SYN), c, 0))
+    await bench.clock((headers(0, flags=SYN), c, 0))
     seq, reds = 0, 0
     while seq < 16384 + 2**17 - 100:  # the answers are not looked at: the state says later whether one was wrong
         seq += 1
@@ -241,9 +223,9 @@ async def a_run_longer_than_its_count(dut):
     bench.expected.clear()
     for gap in [0] * 150 + [1, 2, 3, 8] * 20:
         seq += 1
-        await bench.slot((headers(seq, flags=ACK), c, 0))
+        await bench.clock((headers(seq, flags=ACK), c, 0))
         for _ in range(gap):
-            await bench.slot(None)
+            await bench.clock(None)
     await bench.finish()
     assert reds == 1 and bench.met["red"] == 0 and bench.stands["state_burst"] == 2**17 - 1
 
@@ -261,7 +243,7 @@ async def one_set_in_every_clock(dut):
             r = bench.random
             bench.time += r.choice([4, 4, 4, TICK, 2 * TICK]) if k % 200 < 100 else 4
             packet = headers(k * 10, flags=r.choice([SYN, ACK, ACK]), flow=r.choice(flows))
-            await bench.slot((packet, c, 0) if r.random() < 0.95 else None)
+            await bench.clock((packet, c, 0) if r.random() < 0.95 else None)
     await bench.finish()
     assert all(bench.met[name] > 20 for name in "collision agedOut displaced tableFull adopted".split()), dict(
         bench.met
@@ -289,16 +271,16 @@ async def packets_before_ready_are_yellow_and_counted_as_of_a_full_table(dut):
     dut.io_seed_valid.value = 0
     bench.drive(headers(1, flags=SYN), config(), 3)
     for clock in range(70):
-        dut.io_request_valid.value = clock < 60 and clock % SLOT_CLOCKS == 0
+        dut.io_request_valid.value = clock < 60
         await FallingEdge(dut.clock)
         of = clock - (LATENCY - 1)
-        if 0 <= of < 60 and of % SLOT_CLOCKS == 0:
+        if 0 <= of < 60:
             assert bench.value("valid") and bench.value("bits_colour") == 1 and not bench.value("bits_hasState")
             assert [name for name in EVENTS if bench.value(f"bits_events_{name}")] == ["tableFull"]
-    for _ in range(EMPTYING):
+    for _ in range(OPENING):
         await FallingEdge(dut.clock)
     bench.model, bench.expected = Model(256, (5, 0, 0, 0)), deque()
     for k in range(5):
-        await bench.slot((headers(k + 1, flow=(1, 2, 3, 4)), config(), 3))
+        await bench.clock((headers(k + 1, flow=(1, 2, 3, 4)), config(), 3))
     await bench.finish()
     assert bench.met["adopted"] == 1

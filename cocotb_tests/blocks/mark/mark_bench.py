@@ -1,5 +1,4 @@
-"""Bench of the token bucket markers: every packet's colour and level are the model's, at a packet a clock to one queue and to many; and the form
-that takes a packet in eight clocks, whose result stands until the next packet's."""
+"""Bench of the token bucket markers: every packet's colour and level are the model's, at a packet a clock to one queue and to many."""
 
 import os
 import random as randomness
@@ -10,10 +9,9 @@ import model_bindings as mb
 from bench import markers
 from bench.bundle import plain, ports
 from cocotb.clock import Clock
-from cocotb.triggers import FallingEdge, Timer
+from cocotb.triggers import FallingEdge
 
-SPACING = int(os.environ.get("SPACING", "1"))  # LaneParams.slotClocks
-LATENCY = 7 if SPACING == 1 else 9  # of TokenMarker, of TokenMarkerInTurn
+LATENCY = 7
 PERIOD = 4  # ns
 WRAP = 2**48
 EDGES = (
@@ -34,7 +32,6 @@ class Bench:
         self.now = self.random.choice([10**9, WRAP - 50_000])
         self.left = [0] * 16  # of each queue: level of bucket A behind its last packet, U48.16 ns
         self.waiting = []  # (clock, what is expected, context)
-        self.standing = None  # the last of these that came out; in the form in turn it must stand
         self.clock, self.seen, self.edges, self.length = 0, set(), Counter(), 64
         self.headers = mb.Headers(l3_offset=14)  # of the next packet, as `length` is
         self.next_config = mb.Marker()
@@ -51,7 +48,7 @@ class Bench:
 
     async def tick(self, request=None, gap=None):
         """One clock, with a packet (queue, None), a new marker (queue, record) or nothing, and `gap()` ns to the next clock; the
-        configuration of the request before stands beside it. Behind a packet as many clocks more as there must be to the next.
+        configuration of the request before stands beside it.
         """
         dut, r = self.dut, self.random
         ports(dut, "io_config", markers.bundle(self.next_config))
@@ -80,23 +77,6 @@ class Bench:
         self.now = (self.now + step) % WRAP
         await FallingEdge(dut.clock)
         self.clock += 1
-        self.check()
-        if SPACING > 1 and int(dut.io_request_valid.value):
-            await self.rest()
-
-    async def rest(self):
-        """From the clock after a packet to the next that may have one, most often the first: the configuration stands, the packet does not."""
-        dut, r = self.dut, self.random
-        ports(dut, "io_config", markers.bundle(self.next_config))
-        dut.io_request_valid.value = 0
-        junk = {
-            "queue": 16, "colour": 4, "lenBytes": 2**16, "l3Offset": 64, "ipBytes": 2**16, "time": WRAP, "draw": 2**32,
-        }  # fmt: skip
-        ports(dut, "io_request_bits", {name: r.randrange(end) for name, end in junk.items()})
-        clocks = SPACING - 1 + r.choice([0, 0, 0, 0, r.randrange(1, 4)])
-        await Timer(clocks * PERIOD - PERIOD // 2, "ns")
-        await FallingEdge(dut.clock)
-        self.clock += clocks
         self.check()
 
     def counted(self, config) -> int:
@@ -132,11 +112,8 @@ class Bench:
         return max(0, (c.yellow_ns if kind < 0.36 else until) + r.choice([-1, 0, 0, 1])) % WRAP
 
     def check(self):
-        due = bool(self.waiting) and self.waiting[0][0] <= self.clock
-        if due:
-            _, *self.standing = self.waiting.pop(0)
-        if due or (SPACING > 1 and self.standing):
-            want, context = self.standing
+        if self.waiting and self.waiting[0][0] <= self.clock:
+            _, want, context = self.waiting.pop(0)
             got = {name: int(getattr(self.dut, f"io_marked_{name}").value) for name in ("colour", "policed", "level")}
             assert got == want, f"RTL {got}, model {want}: {context}"
 
@@ -186,12 +163,12 @@ def tight(r, kind):
 
 @cocotb.test()
 async def colours_are_the_models_where_spacing_hurts_most(dut):
-    """120,000 packets as close as they may be (30,000 in the form in turn), most gaps such that the next packet stands at an edge; time
+    """120,000 packets, one a clock, most gaps such that the next packet stands at an edge; time
     wraps and goes back."""
     bench = Bench(dut, 1000 + int(os.environ.get("VERMILION_SEED", "1")))
     await bench.start()
     r, packets, wraps = bench.random, 0, 0
-    wanted = 120_000 if SPACING == 1 else 30_000
+    wanted = 120_000
     while packets < wanted:
         kind = r.choice([mb.LEAF, mb.SRTCM, mb.TRTCM, mb.REDP])
         queues = [r.randrange(16) for _ in range(r.choice([1, 1, 1, 2, 16]))]

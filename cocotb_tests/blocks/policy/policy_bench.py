@@ -15,8 +15,7 @@ NAMES = (
     "mark_time mark_colour mark_draw mark_policed mark_level "
     "mark_hasFlow mark_flow_raised mark_flow_average mark_flow_burst mark_flow_highestSeq mark_flow_credits"
 ).split()
-SLOT_CLOCKS = int(os.environ.get("SLOT_CLOCKS", "1"))  # the build's: 1, or 8 where its blocks work in turn
-COMMITTED = 10 + (SLOT_CLOCKS > 1)  # clocks from the taking of a commit to where its slot would have a verdict
+COMMITTED = 10  # clocks from the taking of a commit to where its slot would have a verdict
 LIMIT_LAG = 4  # a departure counts in the limit of verdicts that stand at the port so many clocks later
 
 
@@ -271,7 +270,7 @@ async def decisions_at_every_pace_are_the_models(dut, unit_packets, departures):
     rounds = 0
     while rounds < 3 or rounds < 12 and not all(bench.by_flow[c] for c in range(3)):  # red of a flow marker is rare
         for spread in (1, 2, 16):
-            await bench.play(600 * SLOT_CLOCKS, 1.0, 0.6 / SLOT_CLOCKS, spread, commit=0.02 / SLOT_CLOCKS)
+            await bench.play(600, 1.0, 0.6, spread, commit=0.02)
             await bench.play(300, 0.3, 0.1, spread)
         await bench.play(1000, 0.1, 0.2, jump=0.02)
         await bench.play(1500, 0.02, 0.05, jump=0.05)
@@ -282,7 +281,7 @@ async def decisions_at_every_pace_are_the_models(dut, unit_packets, departures):
     assert all(bench.decided[v] for v in range(8)), "not every verdict was met"
     assert bench.remarked > 100, "too few packets changed colour"
     assert all(bench.by_flow[c] for c in range(3)), f"flow markers gave {dict(bench.by_flow)}"
-    assert [n for n in range(1, 7) if bench.ahead[n]] == ([1] if SLOT_CLOCKS > 1 else [*range(1, 7)]), bench.ahead
+    assert [n for n in range(1, 7) if bench.ahead[n]] == [*range(1, 7)], bench.ahead
     assert bench.recommits > 20, "too few configurations were changed under traffic"
 
 
@@ -292,7 +291,7 @@ async def a_decision_in_every_slot_to_one_queue(dut):
     await bench.start()
     await bench.play(20, 0.0, 0.0)
     start = bench.sent
-    await bench.play(500 * SLOT_CLOCKS, 1.0, 0.9, spread=1)
+    await bench.play(500, 1.0, 0.9, spread=1)
     assert bench.sent - start == 500, "the pipeline held a packet back, or took one before its time"
     await bench.finish()
 
@@ -322,9 +321,8 @@ async def a_packet_a_clock_into_a_short_queue_leaves_at_the_ports_rate(dut, limi
     """Refused packets take no room from those behind them, however short the queue is."""
     bench = short_queue(dut, limit_packets=limit)
     await bench.start()
-    turn = max(8, 4 * SLOT_CLOCKS)
-    await served(bench, 8 * turn, turn)
-    out = await served(bench, 200 * turn, turn)
+    await served(bench, 64, 8)
+    out = await served(bench, 1600, 8)
     dut._log.info(f"limit {limit}: {out} of 200 turns used")
     assert out >= 198
     await bench.finish()

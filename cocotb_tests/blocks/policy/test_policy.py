@@ -7,10 +7,6 @@ def test_policy_pipeline_decides_as_the_model_does():
     run("PolicyPipeline", "blocks.policy.policy_bench", "lab-without-victims")
 
 
-def test_policy_pipeline_that_works_in_turn_decides_as_the_model_does():
-    run("PolicyPipeline", "blocks.policy.policy_bench", "lab-in-turn", SLOT_CLOCKS="8")
-
-
 def test_drop_rates_over_each_curve_are_the_documented_ones():
     run("PolicyPipeline", "blocks.policy.rates_bench", "lab-without-victims")
 

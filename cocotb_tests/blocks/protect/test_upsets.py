@@ -7,7 +7,6 @@ from bench.build import WORK, emit, run
 from blocks.protect.upset_rams import FAULTS, opened, paths
 
 LAB, NIC = "lab-protected-few-cells", "nic100g-protected-few-cells"
-IN_TURN = "lab-in-turn-protected-few-cells"
 
 
 @cache
@@ -20,7 +19,7 @@ def upsets(preset: str, plusargs: tuple = (), **environment: str):
     run("LaneCore", "blocks.protect.upsets_bench", folder=lane(preset), plusargs=plusargs, PATHS=where, **environment)
 
 
-@pytest.mark.parametrize("preset", [LAB, NIC, IN_TURN])
+@pytest.mark.parametrize("preset", [LAB, NIC])
 def test_a_thousand_upsets_of_every_protected_memory_are_noticed_and_harm_nothing(preset):
     upsets(preset)
 

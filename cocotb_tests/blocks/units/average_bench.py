@@ -3,8 +3,6 @@
 The model is given what the unit is: the same lengths, weights, and n, which the bench counts from its own requests. Of idle spells the model is
 given the departures, the unit by how much to age, since the later of departure and the update that gave the base. A look changes nothing,
 so the model knows none: it shall see the newest average that is written, aged where its length is 0.
-
-Of AverageInTurn as well: its requests are eight clocks apart and more, so every n is 1.
 """
 
 from collections import Counter
@@ -13,14 +11,11 @@ import cocotb
 import model_bindings as mb
 from bench import queues
 from bench.bundle import plain, ports
-from blocks.units.stream import any_size, in_turn, start, through, until_ready
+from blocks.units.stream import any_size, start, through, until_ready
 
 LATENCY = 5  # from the request, a clock behind its queue
 COLOUR = 4  # clocks behind a request when the colour is asked for
 UNDER_WAY = 5  # clocks for which a refresh is read but not written
-APART = 8  # clocks between two requests that are taken in turn, at least; from the request to its averages
-TOLD = 3  # clocks behind such a request when its colour and what it updates are told
-STANDS = 5  # clocks for which its averages stand behind the first, at least
 QUEUES = 16
 ARRIVAL, REFRESH, LOOK = "arrival", "refresh", "look"
 
@@ -37,7 +32,7 @@ class Bench:
     """Makes requests, and asks the model for each as it is made."""
 
     def __init__(self, dut, random):
-        self.dut, self.random, self.library, self.turns = dut, random, mb.library(), in_turn(dut)
+        self.dut, self.random, self.library = dut, random, mb.library()
         self.records = (mb.Queue * QUEUES)(*(self.record() for _ in range(QUEUES)))
         self.model = self.library.vm_create(mb.byref(mb.Config(queue_count=QUEUES, queues=self.records)))
         each = lambda value: [[value() for _ in range(3)] for _ in range(QUEUES)]
@@ -50,7 +45,7 @@ class Bench:
         self.seen = Counter()
 
     async def ready(self):
-        await until_ready(self.dut, self.dut.average_ready, 2 ** len(self.dut.average_queue) * (4 if self.turns else 1))
+        await until_ready(self.dut, self.dut.average_ready, 2 ** len(self.dut.average_queue))
 
     def record(self):
         """A queue in bytes; weights from 2^-39 to 1, one in four any that nine bits hold, above 1 too."""
@@ -152,23 +147,6 @@ class Bench:
         bits |= {"update": request.update, "seen": [self.decay(request, e) for e in range(3)]}
         ports(self.dut, "average_request_bits", bits)
 
-    def drive_in_turn(self, vectors, k):
-        """As `drive`, each port in the clock in which it is asked for; in all others it may be anything."""
-        at = lambda clock: vectors[k - clock] if 0 <= k - clock < len(vectors) else None
-        request, told = at(0), at(TOLD)
-        self.dut.average_request_valid.value = request is not None
-        self.dut.average_queue.value = request.queue if request else self.random.randrange(QUEUES)
-        self.dut.average_colour.value = told.colour if told else self.random.randrange(3)
-        bits = {"update": told.update if told else [1, 1, 1], "refresh": 1, "look": 1}
-        if request:
-            weight = queues.bundle(request.record)["average"]["weight"][:1]
-            bits |= {"weight": weight, "refresh": request.kind == REFRESH, "look": request.kind == LOOK}
-        bits["seen"] = [{"length": 5, "factor": 1, "halvings": 0}]
-        for e in range(3):
-            if at(1 + e):
-                bits["seen"] = [self.decay(at(1 + e), e)]
-        ports(self.dut, "average_request_bits", bits)
-
     def compare(self, request):
         if request is None:
             return
@@ -189,7 +167,7 @@ class Bench:
         vectors = [None]  # a request's queue comes a clock before it
         self.clock += 1
         first = self.random.randrange(QUEUES) if first is None else first
-        for _ in range(clocks // 2 if self.turns else clocks):
+        for _ in range(clocks):
             queue = (first + self.random.randrange(spread)) % QUEUES
             if another_decay:
                 setattr(
@@ -198,19 +176,8 @@ class Bench:
                     mb.Scaled(self.random.randrange(1 << 16), self.random.randrange(10, 40)),
                 )
                 self.library.vm_configure(self.model, queue, mb.byref(self.records[queue]))
-            if self.turns:
-                vectors.append(self.make(queue, kinds, empty))
-                gap = APART - 1 + (0 if self.random.random() < 0.8 else self.random.randrange(12))
-                vectors += [None] * gap
-                self.clock += 1 + gap
-                continue
             vectors.append(self.make(queue, kinds, empty) if self.random.random() < pace else None)
             self.clock += 1
-        if self.turns:
-            late = self.random.randrange(STANDS + 1)
-            await through(self.dut, vectors, APART + late, self.drive_in_turn, self.compare)
-            self.clock += APART + late
-            return
         await through(self.dut, vectors, LATENCY, self.drive, self.compare)
         self.clock += LATENCY
 
@@ -220,7 +187,7 @@ async def averages_at_every_distance_are_the_models(dut):
     bench = Bench(dut, await start(dut, 10))
     await bench.ready()
     for spread in (1, 1, 2, 3, QUEUES):
-        for pace in (1.0,) if bench.turns else (1.0, 0.5, 0.1):
+        for pace in (1.0, 0.5, 0.1):
             for kinds in ((ARRIVAL,), (ARRIVAL, REFRESH), (ARRIVAL, ARRIVAL, REFRESH, LOOK)):
                 for empty in (0.02, 0.4):
                     await bench.play(60, pace, spread, kinds, empty)
@@ -231,7 +198,7 @@ async def averages_at_every_distance_are_the_models(dut):
         bench.library.vm_configure(bench.model, queue, mb.byref(bench.records[queue]))
     await bench.play(200, 0.5, 4, (ARRIVAL,), 0.1)
     dut._log.info(f"{dict(bench.seen)}")
-    assert all(bench.seen[f"n = {n}"] > 30 for n in range(1, 2 if bench.turns else 7)), "not every n was met"
+    assert all(bench.seen[f"n = {n}"] > 30 for n in range(1, 7)), "not every n was met"
     kinds = ("aged", "stepped", "looked", "looked, aged", "greatest average")
     assert all(bench.seen[kind] > 10 for kind in kinds)
 

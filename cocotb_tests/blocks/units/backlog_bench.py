@@ -2,14 +2,13 @@
 
 BacklogCounters: a question in clock t is answered in t + 1 by what was shown up to t - 1. QueueLimit: a verdict in clock t sees every
 packet admitted up to t - 1 and every departure and lost contest shown up to t - 3, and is never wrong about it: it refuses what does not fit and nothing else.
-In builds that decide every eight clocks verdicts are as far apart, and departures come in bursts of one a clock.
 """
 
 from collections import Counter, deque
 
 import cocotb
 from bench.bundle import ports
-from blocks.units.stream import APART, any_size, gap, in_turn, start, until_ready
+from blocks.units.stream import any_size, start, until_ready
 from cocotb.triggers import FallingEdge, ReadOnly
 
 QUEUES = 16
@@ -80,7 +79,7 @@ async def backlog_is_what_was_admitted_and_has_not_left(dut):
             colour = 0 if full and random.random() < 0.95 else random.randrange(3)
             size = 65535 if full else length(random)
             admitted = {"queue": random.choice(here), "colour": colour, "lenBytes": size}
-        departed, evicted = fifos.leave(leave, here), fifos.evict(0.0 if in_turn(dut) else 0.2, here)
+        departed, evicted = fifos.leave(leave, here), fifos.evict(0.2, here)
         dut.backlog_now.value, dut.backlog_query.value = now, question
         show(dut, "backlog_admitted", admitted)
         show(dut, "backlog_departed", departed)
@@ -117,15 +116,11 @@ async def backlog_is_what_was_admitted_and_has_not_left(dut):
         await FallingEdge(dut.clock)
     dut._log.info(f"{dict(seen)}, at most {max(passed.values())} bytes of a queue and colour")
     assert max(passed.values()) > WRAP, "no total wrapped"
-    if in_turn(dut):  # built without the victim search
-        del seen["an eviction"]
-    assert len(seen) == 4 - in_turn(dut) and min(seen.values()) > 300
+    assert len(seen) == 4 and min(seen.values()) > 300
 
 
 class Limit:
-    """The limit's books: a verdict a clock, its question two clocks and its request one clock before; or every eight clocks, its question four
-    clocks before and its request standing from then on.
-    """
+    """The limit's books: a verdict a clock, its question two clocks and its request one clock before."""
 
     def __init__(self, dut, random):
         self.dut, self.random, self.fifos = dut, random, Fifos(random)
@@ -133,10 +128,7 @@ class Limit:
         self.real = [[0, 0] for _ in range(QUEUES)]  # with every departure counted at once
         self.leaving = deque()  # (clock, queue, bytes)
         self.limits = [(WRAP - 1, WRAP - 1)] * QUEUES
-        self.in_turn = in_turn(dut)
-        self.requests = deque([None] * (4 if self.in_turn else 2))  # the oldest first
-        self.asked = None
-        self.wait, self.burst = 0, 0  # clocks to the next request; of a burst of departures
+        self.requests = deque([None] * 2)  # the oldest first
         self.clock, self.seen, self.passed = 0, Counter(), 0
         self.before = None  # what the verdict of the last clock saw
 
@@ -150,21 +142,15 @@ class Limit:
 
     async def one(self, arrive, leave, here, admit, big):
         dut, random = self.dut, self.random
-        new = None if self.wait else self.request(here, big)
-        asked = next(filter(None, self.requests), None) if self.in_turn else self.requests[1]
+        new = self.request(here, big)
+        asked = self.requests[1]
         deciding = self.requests.popleft()
         self.requests.append(new)
-        dut.limit_ahead_valid.value = new is not None
-        dut.limit_ahead_bits.value = new[0] if new else random.randrange(QUEUES)
+        dut.limit_ahead_valid.value = 1
+        dut.limit_ahead_bits.value = new[0]
         names = ("queue", "lenBytes", "limitBytes", "limitPackets")
-        if asked is not self.asked or not self.in_turn:
-            ports(dut, "limit_request", dict(zip(names, asked or [random.randrange(QUEUES)] * 4)))
-        self.asked = asked
-        if self.in_turn:
-            self.wait = (self.wait or (APART if big else gap(random))) - 1
-            self.burst = self.burst - 1 if self.burst else random.randrange(10) * (random.random() < leave / 33)
-            leave = 1.0 if self.burst else 0.0
-        departed, lost = self.fifos.leave(leave, here), self.fifos.evict(0.0 if self.in_turn else 0.1, here)
+        ports(dut, "limit_request", dict(zip(names, asked or [random.randrange(QUEUES)] * 4)))
+        departed, lost = self.fifos.leave(leave, here), self.fifos.evict(0.1, here)
         show(dut, "limit_departed", departed)
         show(dut, "limit_lost", lost)
         while self.leaving and self.leaving[0][0] + LEFT_LAG <= self.clock:
@@ -214,7 +200,7 @@ class Limit:
 @cocotb.test()
 async def the_limit_refuses_what_does_not_fit_and_nothing_else(dut):
     random = await start(dut, 31)
-    await until_ready(dut, dut.limit_ready, (2 if in_turn(dut) else 1) * 2 ** len(dut.limit_ahead_bits))
+    await until_ready(dut, dut.limit_ready, 2 ** len(dut.limit_ahead_bits))
     bench = Limit(dut, random)
     for phase in range(60):
         here = random.sample(range(QUEUES), random.choice([1, 1, 2, QUEUES]))
@@ -226,7 +212,7 @@ async def the_limit_refuses_what_does_not_fit_and_nothing_else(dut):
             )
         arrive, leave = random.choice([(1.0, 0.5), (1.0, 1.0), (0.5, 1.0), (1.0, 0.1)])
         await bench.play(
-            150 * (4 if bench.in_turn else 1),
+            150,
             arrive,
             leave,
             here,
@@ -241,8 +227,8 @@ async def the_limit_refuses_what_does_not_fit_and_nothing_else(dut):
 async def totals_that_wrap_lose_no_room(dut):
     """More than 2^29 bytes through one queue, whose totals have 29 bits; the limit goes on to be met to the byte."""
     bench = Limit(dut, await start(dut, 32))
-    await until_ready(dut, dut.limit_ready, (2 if in_turn(dut) else 1) * 2 ** len(dut.limit_ahead_bits))
+    await until_ready(dut, dut.limit_ready, 2 ** len(dut.limit_ahead_bits))
     for limits, clocks in (((12 * 65535, WRAP - 1), 9000), ((4 * 65535, WRAP - 1), 300), ((7 * 65535, 3), 300)):
         bench.limits[5] = limits
-        await bench.play(clocks * (9 if bench.in_turn else 1), 1.0, 1.0, [5], big=True)
+        await bench.play(clocks, 1.0, 1.0, [5], big=True)
     assert bench.passed > 2**29 and bench.seen["fits to the byte"] > 100 and bench.seen["fits to the packet"] > 20

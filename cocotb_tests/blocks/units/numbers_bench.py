@@ -1,15 +1,13 @@
 """Bench of the pipelines without state: IdleAge, CurveUnit, SizeRatio, and the Classifier's table; a vector a clock.
 
-The first three against the bit-exact model, over register values that a host would write and over any others; the table against a dict. In builds
-that decide every eight clocks the vectors are as far apart.
+The first three against the bit-exact model, over register values that a host would write and over any others; the table against a dict.
 """
 
 import cocotb
 import model_bindings as mb
 from bench import queues
 from bench.bundle import plain, ports
-from blocks.units.curves_in_turn import play as play_in_turn
-from blocks.units.stream import any_size, apart, in_turn, start, through
+from blocks.units.stream import any_size, start, through
 from cocotb.triggers import FallingEdge, ReadOnly
 
 CURVE_EARLY = 3  # clocks from inverses and ratio to the average
@@ -56,7 +54,7 @@ async def an_idle_spell_takes_away_what_the_model_says(dut):
             carried += aged != library.vm_average_age(average, t, mb.byref(record), steps, None)
         seen.add((factor, halvings))
 
-    await through(dut, vectors, LATENCY["idleAge"] - in_turn(dut), drive, look)  # a clock less in turn
+    await through(dut, vectors, LATENCY["idleAge"], drive, look)
     assert {h for _, h in seen} == set(range(64)), "not every number of halvings was met"
     assert [shown[k] for k in range(len(vectors))] == products[::2], "a product is another than the model's"
     assert carried > 100, "what an ageing left over hardly ever changed the next"
@@ -106,8 +104,6 @@ async def a_probability_is_the_models_for_any_register_values(dut):
     """Drop and mark curve side by side, every corner of both; a packet's size weighted or not."""
     random = await start(dut, 2)
     library = mb.library()
-    if in_turn(dut):
-        return await play_in_turn(dut, random, pair_of_curves)
     vectors = []
     for k in range(1100):
         curves, corners = pair_of_curves(random, k)
@@ -161,8 +157,7 @@ async def a_packets_size_over_the_mean_is_the_models(dut):
     random = await start(dut, 3)
     library = mb.library()
     vectors = []
-    count, least = (2500, 100) if in_turn(dut) else (6000, 300)
-    for _ in range(count):
+    for _ in range(6000):
         length, m = any_size(random, 16), any_size(random, 16)
         s = random.choice([random.randrange(64), max(0, (length * m).bit_length() - random.randrange(8, 30))])
         vectors.append((length, m, s, random.random() < 0.8))
@@ -170,25 +165,18 @@ async def a_packets_size_over_the_mean_is_the_models(dut):
 
     def drive(vectors, k):
         if k < len(vectors):
-            dut.size_valid.value = vectors[k] is not None
-            length, m, s, on = vectors[k] or (any_size(random, 16), random.getrandbits(16), 3, 1)
+            length, m, s, on = vectors[k]
             ports(dut, "size", {"lenBytes": length, "config": {"on": on, "invMeanLen": {"mant": m, "shift": s}}})
 
     def look(vector):
-        if vector is None:  # what the last one had stands
-            assert int(dut.size_ratio.value) == stands[0], "a ratio does not stand until the next one"
-            return
         length, m, s, on = vector
         expected = library.vm_size_ratio(length, mb.Scaled(m, s)) if on else RATIO_ONE
         got = int(dut.size_ratio.value)
         assert got == expected, (vector, got, expected)
-        stands[0] = got
         kinds["off" if not on else {0: "0", 2**20 - 1: "most"}.get(expected, "between")] += 1
 
-    stands = [None]
-    slots = apart(random, vectors) if in_turn(dut) else vectors
-    await through(dut, slots, LATENCY["size"], drive, look)
-    assert min(kinds.values()) > least, kinds
+    await through(dut, vectors, LATENCY["size"], drive, look)
+    assert min(kinds.values()) > 300, kinds
 
 
 @cocotb.test()

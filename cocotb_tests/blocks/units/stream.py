@@ -9,24 +9,8 @@ from cocotb.triggers import FallingEdge, ReadOnly
 
 VALIDS = (
     "classifier_write_valid backlog_admitted_valid backlog_departed_valid backlog_evicted_valid average_request_valid limit_departed_valid "
-    "limit_admit limit_lost_valid verdict_inputs_valid look_start look_admitted_valid look_departed_valid look_evicted_valid limit_ahead_valid size_valid"
+    "limit_admit limit_lost_valid verdict_inputs_valid look_admitted_valid look_departed_valid look_evicted_valid limit_ahead_valid"
 ).split()
-IN_TURN = "curve_commit_valid curve_request_valid".split()  # in builds that decide every eight clocks
-APART = 8  # clocks between two requests in these
-
-
-def in_turn(dut) -> bool:
-    return hasattr(dut, IN_TURN[0])
-
-
-def gap(random) -> int:
-    """Clocks from a request to the next one: as few as may be, or more."""
-    return APART + random.choice([0, 0, 0, random.randrange(12)])
-
-
-def apart(random, vectors):
-    """The same vectors with as many `None` between them as there must be clocks."""
-    return [slot for vector in vectors for slot in (vector, *[None] * (gap(random) - 1))]
 
 
 async def start(dut, number: int):
@@ -34,7 +18,7 @@ async def start(dut, number: int):
     seed = 100 * int(os.environ.get("VERMILION_SEED", "1")) + number
     dut._log.info(f"seed {seed}")
     cocotb.start_soon(Clock(dut.clock, 4, unit="ns").start())
-    for name in VALIDS + IN_TURN:
+    for name in VALIDS:
         if hasattr(dut, name):  # not every build has every port
             getattr(dut, name).value = 0
     dut.reset.value = 1
@@ -42,11 +26,6 @@ async def start(dut, number: int):
         await FallingEdge(dut.clock)
     dut.reset.value = 0
     return randomness.Random(seed)
-
-
-def in_turn(dut) -> bool:
-    """Is this a build whose requests are eight clocks apart? There one estimator is shown what it sees after another."""
-    return not hasattr(dut, "average_request_bits_seen_1_length")
 
 
 async def until_ready(dut, ready, clocks: int):

@@ -1,4 +1,4 @@
-"""Bench of VerdictUnit: a verdict a clock, or every eight, in any order of queues, colours, flags and spacings, against the model's spacing.
+"""Bench of VerdictUnit: a verdict a clock, in any order of queues, colours, flags and spacings, against the model's spacing.
 
 The bench keeps each colour's S and R as the model's function gives them back, and says itself in which order the flags are asked and
 what touches S and R (docs/architecture.md, "The verdict"; sim/model/decide.h).
@@ -10,8 +10,9 @@ from itertools import product
 import cocotb
 import model_bindings as mb
 from bench.bundle import ports
-from blocks.units.stream import any_size, apart, in_turn, start, through, until_ready
+from blocks.units.stream import any_size, start, through, until_ready
 
+AHEAD = 2  # clocks from address to verdict
 QUEUES, COLOURS = 16, 4  # the unit keeps a place for a fourth colour
 FLAGS = ("bad", "noBuffer", "policed", "overLimit", "overEnd", "canMark")
 SPACINGS = (mb.GEOMETRIC, mb.UNIFORM, mb.WAIT)
@@ -34,7 +35,6 @@ class Bench:
     def __init__(self, dut, random):
         self.dut, self.random = dut, random
         self.states, self.seen = {}, Counter()
-        self.ahead = 3 if in_turn(dut) else 2  # clocks from address to verdict
 
     def vector(self, queue, colour, flags, spacing, p, valid=True):
         """One slot and its verdict, None where the slot is empty."""
@@ -43,11 +43,6 @@ class Bench:
         verdict = self.verdict(queue, colour, inputs) if valid else None
         self.seen[verdict, spacing] += 1
         return queue, colour, inputs, verdict
-
-    def nothing(self):
-        """An empty slot; what is not valid may be anything."""
-        r = self.random
-        return r.randrange(QUEUES), r.randrange(COLOURS), {"draw": r.getrandbits(32), "probability": mb.ONE}, None
 
     def verdict(self, queue, colour, inputs):
         state = self.states.setdefault((queue, colour), State())
@@ -74,7 +69,7 @@ class Bench:
         if k < len(vectors):
             queue, colour, *_ = vectors[k]
             ports(self.dut, "verdict", {"queue": queue, "colour": colour})
-        behind = k - self.ahead
+        behind = k - AHEAD
         slot = vectors[behind] if 0 <= behind < len(vectors) else None
         self.dut.verdict_inputs_valid.value = slot is not None and slot[3] is not None
         if slot:
@@ -94,9 +89,7 @@ class Bench:
         assert verdict is None or got == verdict, f"verdict {got}, model {verdict}: queue {queue} {colour} {inputs}"
 
     async def play(self, vectors):
-        if in_turn(self.dut):
-            vectors = [slot or self.nothing() for slot in apart(self.random, vectors)]
-        await through(self.dut, vectors, self.ahead, self.drive, self.look)
+        await through(self.dut, vectors, AHEAD, self.drive, self.look)
 
 
 async def ready(dut, number):
@@ -121,7 +114,7 @@ async def spacing_is_the_models_back_to_back_and_spread(dut, spread):
     bench = await ready(dut, 21 + spread)
     r, vectors = bench.random, []
     places = [(q, c) for q in range(QUEUES) for c in range(COLOURS)]
-    for run in range(12 if in_turn(dut) else 30):
+    for run in range(30):
         here = r.sample(places, spread)
         spacing, p, steady = SPACINGS[run % 3], bench.probability(), r.random() < 0.5
         for _ in range(90):

@@ -11,39 +11,21 @@ import vermilion.lane.LaneParams
 import vermilion.stream.Colour
 
 /** One refresh of a queue's averages. Estimator e is changed only where `update(e)`. */
-class AverageRequest(p: LaneParams) extends Bundle {
+class AverageRequest extends Bundle {
   val refresh = Bool() // at a departure: a length of 0 is averaged like any other
   val look = Bool() // changes nothing: the average as it is, aged where length is 0
   val update = Vec(Colour.Count, Bool())
-  val seen = Vec(QueueLook.atOnce(p), new Seen) // length, and how much to age where that is 0
+  val seen = Vec(Colour.Count, new Seen) // length, and how much to age where that is 0
   val weight = Vec(EwmaStages, new Scaled(WeightMantBits, WeightExpBits))
 }
 
-/** The ports of the averages. Which clock each belongs to is said by the form: [[AverageUnit]], [[AverageInTurn]]. */
-abstract class Averaging(p: LaneParams) extends Module {
-  val io = IO(new Bundle {
-    val queue = Input(UInt(p.queueBits.W)) // of the request
-    val request = Flipped(Valid(new AverageRequest(p)))
-    val colour = Input(UInt(2.W)) // of the request
-    val average = Output(Vec(Colour.Count, UInt(AvgBits.W)))
-    val own = Output(UInt(AvgBits.W)) // of `colour`
-    val ahead = Output(Vec(Colour.Count, UInt(3.W))) // n, for the trace
-    val aheadNow = Output(Vec(Colour.Count, UInt(3.W))) // n, in the clock of the request
-    val ready = Output(Bool())
-  })
-}
-
-/** From what an estimator sees and its base, in clock 1, to the new average, in clock 5.
-  *
-  * @param shifts what waits for the sum lies in LUTs that shift
-  */
+/** From what an estimator sees and its base, in clock 1, to the new average, in clock 5. */
 private[average] class AverageStep(
     s1Base: UInt,
     s1Weight: Scaled,
     seen: Seen,
     refresh: Bool,
-    look: Bool,
-    shifts: Boolean
+    look: Bool
 ) {
   import AverageStep._
   private val s1Idle = seen.length === 0.U && !refresh
@@ -68,8 +50,7 @@ private[average] class AverageStep(
   private val s4Product = Delay(Cat(s3Sum.asUInt, s3Low(LowBits - 1, LeastShift)).asSInt)
   private val s4Shift = Delay(saturate(Delay(s2Shift), 6)) // the product's bits are all gone by then
   private val s5Change = Delay(ShiftDown.signed(s4Product, s4Shift, AvgBits + 2).asSInt)
-  private val s5Addend =
-    if (shifts) Delay(Mux(s1Idle, 0.U, s1Base), 4) else Delay(Mux(Delay(s1Idle), 0.U, Delay(s1Base)), 3)
+  private val s5Addend = Delay(Mux(s1Idle, 0.U, s1Base), 4)
 
   // -- clock 5: add --
   private val sum = Wire(SInt((AvgBits + 3).W))
@@ -111,8 +92,18 @@ private object AverageStep {
   * }}}
   * Not here: which colours count (masks), the unit of the length, what an idle spell takes away.
   */
-class AverageUnit(p: LaneParams) extends Averaging(p) {
+class AverageUnit(p: LaneParams) extends Module {
   import AverageUnit._
+  val io = IO(new Bundle {
+    val queue = Input(UInt(p.queueBits.W)) // of the request
+    val request = Flipped(Valid(new AverageRequest))
+    val colour = Input(UInt(2.W)) // of the request
+    val average = Output(Vec(Colour.Count, UInt(AvgBits.W)))
+    val own = Output(UInt(AvgBits.W)) // of `colour`
+    val ahead = Output(Vec(Colour.Count, UInt(3.W))) // n, for the trace
+    val aheadNow = Output(Vec(Colour.Count, UInt(3.W))) // n, in the clock of the request
+    val ready = Output(Bool())
+  })
   private val sweep = new SweepInit(p.queues)
   io.ready := sweep.done
   private val clearing = !sweep.done || reset.asBool // the register before the array is 0 then, by its reset
@@ -138,7 +129,7 @@ class AverageUnit(p: LaneParams) extends Averaging(p) {
 
     // -- clock 1: operands --
     val s1Weight = MuxLookup(s1Ahead, in.weight(0))((1 to EwmaStages).map(n => n.U -> in.weight(n - 1)))
-    val s5Sum = new AverageStep(s1Base, s1Weight, in.seen(e), in.refresh, in.look, shifts = true)
+    val s5Sum = new AverageStep(s1Base, s1Weight, in.seen(e), in.refresh, in.look)
 
     // -- clock 6: write --
     val s6Average = Delay(Mux(clearing || s5Sum.isNegative, 0.U, s5Sum.raised))
@@ -159,7 +150,4 @@ object AverageUnit {
 
   /** From queue to average; also the write of the average. */
   val Latency: Int = EwmaStages
-
-  /** The form that a build has. */
-  def of(p: LaneParams): Averaging = if (p.inTurn) new AverageInTurn(p) else new AverageUnit(p)
 }

@@ -29,10 +29,8 @@ object AgeSteps {
   * So the sum of all x is that of all P: nothing is lost over many short spells. At saturation (x over 63.999) a U27.16 average is 0.
   *
   * Latency [[IdleAge.Latency]] clocks, one result a clock; `product` already after [[IdleAge.Product]].
-  *
-  * @param inTurn a clock less, for lanes of 250 MHz: the shifted product addresses the table itself
   */
-class IdleAge(inTurn: Boolean = false) extends Module {
+class IdleAge extends Module {
   val io = IO(new Bundle {
     val idleNs = Input(UInt(TimeBits.W))
     val lambda = Input(new Scaled(LambdaMantBits, ShiftBits))
@@ -51,12 +49,8 @@ class IdleAge(inTurn: Boolean = false) extends Module {
   private val s2Added = Delay(s1Steps +& (s1Residue & s1Kept))
   private val s3Product = Delay(s2Product +& s2Added)
   private val s3Shift = Delay(s2Shift)
-  private val s4Exponent =
-    if (inTurn) ShiftDown.saturatedAlone(s3Product, s3Shift, IdleBits)
-    else {
-      val s3Mask = Delay(ShiftDown.mask(s2Shift, TimeBits + LambdaMantBits + 1, IdleBits))
-      Delay(ShiftDown.saturated(s3Product, s3Shift, s3Mask, IdleBits))
-    }
+  private val s3Mask = Delay(ShiftDown.mask(s2Shift, TimeBits + LambdaMantBits + 1, IdleBits))
+  private val s4Exponent = Delay(ShiftDown.saturated(s3Product, s3Shift, s3Mask, IdleBits))
   private val rom = VecInit(IdleAge.rom.map(_.U(18.W)))
   io.factor := Delay(rom(s4Exponent(IdleFrac - 1, 0)))
   io.halvings := Delay(s4Exponent(IdleBits - 1, IdleFrac))
@@ -65,7 +59,6 @@ class IdleAge(inTurn: Boolean = false) extends Module {
 
 object IdleAge {
   val Latency = 5
-  val LatencyInTurn: Int = Latency - 1
   val Product = 3
 
   /** round(2^17 2^(-i/1024)), i = 0..1023; no entry lies near enough to a half for a double to round it wrongly. */

@@ -6,10 +6,13 @@ import chisel3._
   *
   * Each two colours are compared once for all estimators.
   *
-  * @param notLonger for each colour a and each b > a: a's time since its last departure is not longer than b's
+  * @param left ns since the last departure, of each colour
   */
-class IdleSpells(notLonger: Seq[Seq[Bool]]) {
-  private val colours = notLonger.indices
+class IdleSpells(left: Seq[UInt]) {
+  private val colours = left.indices
+
+  /** For each colour a and each b > a: a's time since its last departure is not longer than b's. */
+  private val notLonger = colours.map(a => colours.map(b => if (a < b) left(a) <= left(b) else false.B))
 
   /** One bit a colour, for the colour of `mask` with the shortest time; none where `mask` is empty. Of equal ones, the first. */
   def shortest(mask: UInt): Seq[Bool] = colours.map { c =>
@@ -18,15 +21,4 @@ class IdleSpells(notLonger: Seq[Seq[Bool]]) {
     }
     mask(c) && others.reduce(_ && _)
   }
-}
-
-object IdleSpells {
-
-  /** All compares beside each other.
-    *
-    * @param left ns since the last departure, of each colour
-    */
-  def atOnce(left: Seq[UInt]): IdleSpells = new IdleSpells(
-    left.indices.map(a => left.indices.map(b => if (a < b) left(a) <= left(b) else false.B))
-  )
 }

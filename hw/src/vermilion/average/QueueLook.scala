@@ -35,13 +35,10 @@ class Seen extends Bundle {
   val halvings = UInt(6.W)
 }
 
-/** What an ageing leaves over for the next one of its estimator.
-  *
-  * @param pendingBits 0 where no update is ever under way beside another
-  */
-class AgeRemainder(pendingBits: Int) extends Bundle {
+/** What an ageing leaves over for the next one of its estimator. */
+class AgeRemainder extends Bundle {
   val residue = UInt(IdleStepBits.W)
-  val pending = UInt(pendingBits.W) // updates that were under way: the average that was aged lacks their packets' steps
+  val pending = UInt(3.W) // updates that were under way: the average that was aged lacks their packets' steps
 
   /** What the next ageing starts from; `isPacket`: it takes a step of its own. */
   def steps(step: UInt, kept: UInt, isPacket: Bool): AgeSteps = {
@@ -52,29 +49,6 @@ class AgeRemainder(pendingBits: Int) extends Bundle {
     from.steps := pending + isPacket
     from
   }
-}
-
-/** The ports of a look at a queue. Which clock each belongs to is said by the form: [[QueueLook]], [[QueueLookInTurn]]. */
-abstract class QueueLooking(p: LaneParams) extends Module {
-  val io = IO(new Bundle {
-    val now = Input(UInt(TimeBits.W))
-    val admitted = Flipped(Valid(new Counted(p)))
-    val departed = Flipped(Valid(new Departure(p)))
-    val evicted = Flipped(Valid(new Counted(p)))
-    val start = Input(Bool()) // a look begins; where one can begin in every clock this is not asked
-    val queue = Input(UInt(p.queueBits.W)) // in clock 0
-    val time = Input(UInt(TimeBits.W)) // in clock 0: not before the last departure that is seen
-    val isPacket = Input(Bool()) // in clock 0: an empty queue ages by the packet, too, not by its idle time alone
-    val config = Input(new LookConfig) // in clock 1
-    val backlog = Output(Vec(Colour.Count, new Tally))
-    val lastDeparture = Output(Vec(Colour.Count, UInt(TimeBits.W))) // or eviction
-    val seen = Output(Vec(QueueLook.atOnce(p), new Seen))
-    val update = Input(Vec(Colour.Count, Bool())) // this one changes these averages
-    val ahead = Input(
-      Vec(Colour.Count, UInt(3.W))
-    ) // with `update`: n, 1 where one look is as far from the next as AverageInTurn wants
-    val ready = Output(Bool())
-  })
 }
 
 /** What averages see of a queue, looked up before the packet's colour is known: the backlog of each estimator's colours, and how much an average
@@ -96,8 +70,24 @@ abstract class QueueLooking(p: LaneParams) extends Module {
   * [[QueueLook.Latency]] of its own look. RAM: besides
   * [[BacklogCounters]], a time and a remainder per queue and estimator. `ready` is low for four times `queues` clocks after reset.
   */
-class QueueLook(p: LaneParams) extends QueueLooking(p) {
+class QueueLook(p: LaneParams) extends Module {
   import QueueLook._
+  val io = IO(new Bundle {
+    val now = Input(UInt(TimeBits.W))
+    val admitted = Flipped(Valid(new Counted(p)))
+    val departed = Flipped(Valid(new Departure(p)))
+    val evicted = Flipped(Valid(new Counted(p)))
+    val queue = Input(UInt(p.queueBits.W)) // in clock 0
+    val time = Input(UInt(TimeBits.W)) // in clock 0: not before the last departure that is seen
+    val isPacket = Input(Bool()) // in clock 0: an empty queue ages by the packet, too, not by its idle time alone
+    val config = Input(new LookConfig) // in clock 1
+    val backlog = Output(Vec(Colour.Count, new Tally))
+    val lastDeparture = Output(Vec(Colour.Count, UInt(TimeBits.W))) // or eviction
+    val seen = Output(Vec(Colour.Count, new Seen))
+    val update = Input(Vec(Colour.Count, Bool())) // this one changes these averages
+    val ahead = Input(Vec(Colour.Count, UInt(3.W))) // with `update`: n
+    val ready = Output(Bool())
+  })
   private val queue = Seq.iterate(io.queue, Latency + 1)(Delay(_))
   private val time = Seq.iterate(io.time, Latency)(Delay(_))
   private val isPacket = Seq.iterate(io.isPacket, Latency + 1)(Delay(_))
@@ -128,7 +118,7 @@ class QueueLook(p: LaneParams) extends QueueLooking(p) {
   private val updated = Delay(
     Mux(isReady, time(Latency - 1), 0.U)
   ) // 0 by its reset while the arrays are cleared
-  private val spells = IdleSpells.atOnce(s2Age)
+  private val spells = new IdleSpells(s2Age)
   private val s3Lambda = Delay(s2Config.lambda)
   private val s3IdleStep = Delay(s2Config.idleStep)
   private val s3Kept = Delay(AgeSteps.kept(s2Config.lambda.shift))
@@ -153,13 +143,13 @@ class QueueLook(p: LaneParams) extends QueueLooking(p) {
     val decay = Module(new IdleAge)
     decay.io.idleNs := Mux(!s3Any || s3UpdateAge < s3Age, s3UpdateAge, s3Age)
     decay.io.lambda := s3Lambda
-    val remainders = new ForwardingRam(p.queues, new AgeRemainder(pendingBits = 3))
+    val remainders = new ForwardingRam(p.queues, new AgeRemainder)
     decay.io.from := remainders.read(queue(2)).steps(s3IdleStep, s3Kept, isPacket(3))
     io.seen(e).factor := decay.io.factor
     io.seen(e).halvings := decay.io.halvings
 
     // -- clock 8: what it leaves over --
-    val remainder = Wire(new AgeRemainder(pendingBits = 3))
+    val remainder = Wire(new AgeRemainder)
     remainder.residue := Delay(Mux(isReady, Delay(decay.io.product, IdleAge.Latency - IdleAge.Product - 1), 0.U))
     remainder.pending := Mux(isReady, io.ahead(e) - 1.U, 0.U)
     val isAged = Delay(isPacket(3) && s3Length === 0.U, Latency - 3)
@@ -176,10 +166,4 @@ object QueueLook {
 
   /** From a look to the first one that sees what it updates. */
   val Visible: Int = EwmaStages
-
-  /** Estimators that are shown in one clock. */
-  def atOnce(p: LaneParams): Int = if (p.inTurn) 1 else Colour.Count
-
-  /** The form that a build has. */
-  def of(p: LaneParams): QueueLooking = if (p.inTurn) new QueueLookInTurn(p) else new QueueLook(p)
 }

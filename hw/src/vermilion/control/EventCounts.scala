@@ -28,7 +28,7 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   import EventCounts._
   val io = IO(new Bundle {
     val lost = Input(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
-    val flowEvents = Flipped(Valid(new FlowEvents)) // `slotClocks` apart
+    val flowEvents = Flipped(Valid(new FlowEvents))
     val refreshSkipped = Input(Bool())
     val clear = Input(Bool()) // of lost frames and bytes
     val request = Flipped(Valid(UInt(ControlPort.AddressBits.W))) // a read, of any address: stays until it is `taken`
@@ -51,12 +51,10 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   }
   when(io.clear) { clearAsked := true.B }
 
-  /** A count of one word or, `isLong`, of two: what a clock adds to it, in clocks that are so far apart at least. */
-  private class Count(val address: Int, val isLong: Boolean, adds: UInt, apart: Int = 1) {
+  /** A count of one word or, `isLong`, of two: what a clock adds to it. */
+  private class Count(val address: Int, val isLong: Boolean, adds: UInt) {
     private val most = (BigInt(1) << adds.getWidth) - 1
-    private val gathered = RegInit(
-      0.U((most * (2 * period / apart + 1)).bitLength.W)
-    ) // in two walks, if the first one clears
+    private val gathered = RegInit(0.U((most * (2 * period + 1)).bitLength.W)) // in two walks, if the first one clears
     private val sum = gathered +& adds
     assert(!sum(gathered.getWidth), "more events than a count can gather")
     gathered := wrap(sum, gathered.getWidth)
@@ -84,7 +82,7 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
     events.probe
   )
   private val happened = kinds.zipWithIndex.map { case (event, i) =>
-    new Count(R.FlowEvents(i), false, io.flowEvents.valid && event, p.slotClocks)
+    new Count(R.FlowEvents(i), false, io.flowEvents.valid && event)
   }
   private val all = lost ++ happened :+ new Count(R.RefreshesSkipped(), false, io.refreshSkipped)
 

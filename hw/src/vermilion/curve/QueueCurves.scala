@@ -20,8 +20,14 @@ class CurveRequest(p: LaneParams) extends Bundle {
   val colour = UInt(2.W)
 }
 
-/** The ports of the curves of all queues. Clocks count from that of the average; which each belongs to is said by the form: [[CurvesAtOnce]], [[CurveInTurn]]. */
-abstract class QueueCurves(p: LaneParams) extends Module {
+/** [[CurveUnit]] with the curves of all queues, a memory a colour, for a request in every clock. Clocks count from that of the average:
+  * {{{
+  *   -4  request or commit: the inverses are read, or written    -2  the thresholds are
+  *   -3  the colour's are chosen; ratio                          -1  the colour's are chosen        0  average, canMark
+  * }}}
+  * A commit's bits stand for three clocks.
+  */
+class QueueCurves(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val commit = Flipped(Valid(new CurveCommit(p)))
     val request = Flipped(Valid(new CurveRequest(p)))
@@ -31,27 +37,7 @@ abstract class QueueCurves(p: LaneParams) extends Module {
     val forced = Output(Bool())
     val probability = Output(UInt(ProbBits.W))
   })
-}
 
-object QueueCurves {
-
-  /** The form that a build has. */
-  def apply(p: LaneParams): QueueCurves = if (p.inTurn) new CurveInTurn(p) else new CurvesAtOnce(p)
-
-  /** The clocks of request and commit, of `forced` and of `probability`. */
-  def request(p: LaneParams): Int = if (p.inTurn) CurveInTurn.Request else CurvesAtOnce.Request
-  def forced(p: LaneParams): Int = if (p.inTurn) 2 else 1
-  def latency(p: LaneParams): Int = if (p.inTurn) CurveInTurn.Latency else CurveUnit.Latency
-}
-
-/** [[CurveUnit]] with the curves of all queues, a memory a colour, for a request in every clock.
-  * {{{
-  *   -4  request or commit: the inverses are read, or written    -2  the thresholds are
-  *   -3  the colour's are chosen; ratio                          -1  the colour's are chosen        0  average, canMark
-  * }}}
-  * A commit's bits stand for three clocks.
-  */
-class CurvesAtOnce(p: LaneParams) extends QueueCurves(p) {
   private class Inverses extends Bundle {
     val drop = CurveInverses()
     val ecn = CurveInverses()
@@ -96,8 +82,10 @@ class CurvesAtOnce(p: LaneParams) extends QueueCurves(p) {
   io.probability := unit.io.probability
 }
 
-object CurvesAtOnce {
+object QueueCurves {
 
-  /** Clocks from the average to the request. */
+  /** Clocks from the average to request and commit, to `forced` and to `probability`. */
   val Request: Int = -1 - CurveUnit.Early
+  val Forced: Int = 1
+  val Latency: Int = CurveUnit.Latency
 }

@@ -10,26 +10,6 @@ import vermilion.fixed.{ForwardingRam, SweepInit}
 import vermilion.lane.LaneParams
 import vermilion.stream.Departure
 
-/** The ports of a queue's limit. Clocks are those of the verdict's, T, which is that of `over` and `admit`. */
-abstract class QueueLimiting(p: LaneParams) extends Module {
-  val io = IO(new Bundle {
-    val departed = Flipped(Valid(new Departure(p)))
-    val ahead = Flipped(Valid(UInt(p.queueBits.W))) // the request's queue, in T - QueueLimit.ahead(p)
-    val request = Input(new Bundle {
-      val queue = UInt(p.queueBits.W)
-      val lenBytes = UInt(PktLenBits.W)
-      val limitBytes = UInt(LenBits.W)
-      val limitPackets = UInt(LenBits.W)
-    })
-    val over = Output(Bool())
-    val overBytes = Output(Bool()) // by its bytes
-    val admit = Input(Bool())
-    val lost = Flipped(Valid(new Counted(p)))
-    val queued = Output(new Tally) // before this packet, in T + 1
-    val ready = Output(Bool())
-  })
-}
-
 /** A queue's own limit, exact at one packet a clock: is there room for this packet behind all that were admitted before?
   *
   * Two free-running totals a queue, bytes and packets, each in a RAM with one writer: `admitted`, written by the verdict,
@@ -48,8 +28,24 @@ abstract class QueueLimiting(p: LaneParams) extends Module {
   * Timing: `ahead` in clock t, `request` in t+1, `over` and `admit` in t+2, `queued` in t+3. `ready` is low for `queues`
   * clocks after reset.
   */
-class QueueLimit(p: LaneParams) extends QueueLimiting(p) {
+class QueueLimit(p: LaneParams) extends Module {
   import QueueLimit.TotalBits
+  val io = IO(new Bundle {
+    val departed = Flipped(Valid(new Departure(p)))
+    val ahead = Flipped(Valid(UInt(p.queueBits.W))) // the request's queue
+    val request = Input(new Bundle {
+      val queue = UInt(p.queueBits.W)
+      val lenBytes = UInt(PktLenBits.W)
+      val limitBytes = UInt(LenBits.W)
+      val limitPackets = UInt(LenBits.W)
+    })
+    val over = Output(Bool())
+    val overBytes = Output(Bool()) // by its bytes
+    val admit = Input(Bool())
+    val lost = Flipped(Valid(new Counted(p)))
+    val queued = Output(new Tally) // before this packet
+    val ready = Output(Bool())
+  })
   private class Total extends Bundle {
     val bytes = UInt(TotalBits.W)
     val packets = UInt(TotalBits.W)
@@ -116,8 +112,6 @@ object QueueLimit {
   /** Bits of a free-running total: a length, a sign, and a bit for limit plus length. */
   val TotalBits: Int = LenBits + 2
 
-  /** Clocks from the request's queue to the verdict. The request stands a clock before the verdict, in turn from three clocks before it to it. */
-  def ahead(p: LaneParams): Int = if (p.inTurn) QueueLimitInTurn.Ahead else 2
-
-  def apply(p: LaneParams): QueueLimiting = if (p.inTurn) new QueueLimitInTurn(p) else new QueueLimit(p)
+  /** Clocks from the request's queue to the verdict. The request stands a clock before the verdict. */
+  val Ahead = 2
 }

@@ -22,56 +22,6 @@ class VerdictInputs extends Bundle {
   val notDraw = UInt(32.W) // ~draw, as -R is wanted
 }
 
-/** The ports of what says a verdict. */
-abstract class VerdictSaying(p: LaneParams) extends Module {
-  val io = IO(new Bundle {
-    val queue = Input(UInt(p.queueBits.W))
-    val colour = Input(UInt(2.W))
-    val inputs = Flipped(Valid(new VerdictInputs))
-    val verdict = Output(UInt(Verdict.Bits.W))
-    val admits = Output(Bool()) // Verdict.admits of a valid one: worked out beside the verdict, not from it
-    val ready = Output(Bool())
-  })
-
-  /** The verdict, where spacing says whether it is `early`. */
-  protected def verdict(in: VerdictInputs, overLimit: Bool, early: Bool): UInt = MuxCase(
-    Verdict.Enqueue.U,
-    Seq(
-      in.bad -> Verdict.Bad.U,
-      in.noBuffer -> Verdict.NoBuffer.U,
-      in.policed -> Verdict.Policed.U,
-      overLimit -> Verdict.Tail.U,
-      in.overEnd -> Verdict.Forced.U,
-      (early && in.canMark) -> Verdict.Mark.U,
-      early -> Verdict.Early.U
-    )
-  )
-
-  /** Is it a verdict that admits, of what is not over the limit? */
-  protected def admits(in: VerdictInputs, early: Bool): Bool = !refused(in) && !in.overEnd && (in.canMark || !early)
-
-  protected def never(in: VerdictInputs): Bool = in.probability === 0.U
-
-  /** Is R kept for the next packet? p = 0 forgets it; and where this draw was R and has decided, the next packet draws another. */
-  protected def arms(in: VerdictInputs, armed: Bool, early: Bool): Bool =
-    in.overEnd || (!never(in) && (armed || !early))
-
-  /** Does the packet, not over the limit, change S or R? */
-  protected def writes(in: VerdictInputs): Bool = !refused(in) && (!in.geometric || in.overEnd)
-
-  /** Frames that leave S and R alone, as those over the limit do. */
-  protected def refused(in: VerdictInputs): Bool = in.bad || in.noBuffer || in.policed
-}
-
-object VerdictUnit {
-
-  /** Clocks from `queue` and `colour` to the verdict. */
-  def ahead(p: LaneParams): Int = if (p.inTurn) VerdictUnitInTurn.Ahead else Ahead
-  private val Ahead = 2
-
-  def apply(p: LaneParams): VerdictSaying = if (p.inTurn) new VerdictUnitInTurn(p) else new VerdictUnit(p)
-}
-
 /** Spacing of early drops and the verdict, one a clock.
   *
   * {{{
@@ -90,7 +40,15 @@ object VerdictUnit {
   *
   * Timing: `queue` and `colour` in clock t, `inputs` and result in clock t+2.
   */
-class VerdictUnit(p: LaneParams) extends VerdictSaying(p) {
+class VerdictUnit(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val queue = Input(UInt(p.queueBits.W))
+    val colour = Input(UInt(2.W))
+    val inputs = Flipped(Valid(new VerdictInputs))
+    val verdict = Output(UInt(Verdict.Bits.W))
+    val admits = Output(Bool()) // Verdict.admits of a valid one: worked out beside the verdict, not from it
+    val ready = Output(Bool())
+  })
   private class State extends Bundle {
     val armed = Bool() // R has been drawn; else S = 0
     val ahead = Bool() // S >= R
@@ -141,4 +99,39 @@ class VerdictUnit(p: LaneParams) extends VerdictSaying(p) {
 
   io.verdict := verdict(in, in.overLimit, isEarly)
   io.admits := (io.inputs.valid && admits(in, isEarly)) && !in.overLimit
+
+  /** The verdict, where spacing says whether it is `early`. */
+  private def verdict(in: VerdictInputs, overLimit: Bool, early: Bool): UInt = MuxCase(
+    Verdict.Enqueue.U,
+    Seq(
+      in.bad -> Verdict.Bad.U,
+      in.noBuffer -> Verdict.NoBuffer.U,
+      in.policed -> Verdict.Policed.U,
+      overLimit -> Verdict.Tail.U,
+      in.overEnd -> Verdict.Forced.U,
+      (early && in.canMark) -> Verdict.Mark.U,
+      early -> Verdict.Early.U
+    )
+  )
+
+  /** Is it a verdict that admits, of what is not over the limit? */
+  private def admits(in: VerdictInputs, early: Bool): Bool = !refused(in) && !in.overEnd && (in.canMark || !early)
+
+  private def never(in: VerdictInputs): Bool = in.probability === 0.U
+
+  /** Is R kept for the next packet? p = 0 forgets it; and where this draw was R and has decided, the next packet draws another. */
+  private def arms(in: VerdictInputs, armed: Bool, early: Bool): Bool =
+    in.overEnd || (!never(in) && (armed || !early))
+
+  /** Does the packet, not over the limit, change S or R? */
+  private def writes(in: VerdictInputs): Bool = !refused(in) && (!in.geometric || in.overEnd)
+
+  /** Frames that leave S and R alone, as those over the limit do. */
+  private def refused(in: VerdictInputs): Bool = in.bad || in.noBuffer || in.policed
+}
+
+object VerdictUnit {
+
+  /** Clocks from `queue` and `colour` to the verdict. */
+  val Ahead = 2
 }

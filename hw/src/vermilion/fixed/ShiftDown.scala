@@ -40,24 +40,4 @@ object ShiftDown {
   /** `x >> shift`, or the greatest value of `bits` bits where it is above that. `mask` is that of the shift. */
   def saturated(x: UInt, shift: UInt, mask: UInt, bits: Int): UInt =
     apply(x, shift, bits) | Fill(bits, (x(x.getWidth - 1, bits) & mask).orR)
-
-  /** The lowest `bits` bits of `x >> shift`, and whether there are higher ones: asked at each choice, of what it leaves out above. Without a mask, for
-    * distances that come too late for one; fewer LUTs and a longer path.
-    */
-  def capped(x: UInt, shift: UInt, bits: Int): (UInt, Bool) =
-    (0 until shift.getWidth by 2).reverse.foldLeft((x, false.B)) { case ((from, lost), low) =>
-      val high = (low + 1).min(shift.getWidth - 1)
-      val width = bits + (1 << low) - 1
-      val above = (0 until (1 << (high - low + 1))).map { n =>
-        val least = width + (n << low)
-        if (least < from.getWidth) from(from.getWidth - 1, least).orR else false.B
-      }
-      (choice(from, false.B, shift(high, low), low, bits), lost || VecInit(above)(shift(high, low)))
-    }
-
-  /** As [[saturated]], without a mask. */
-  def saturatedAlone(x: UInt, shift: UInt, bits: Int): UInt = {
-    val (kept, lost) = capped(x, shift, bits)
-    kept | Fill(bits, lost)
-  }
 }

@@ -26,18 +26,13 @@ object FlowMarking {
 
   /** The form that a lane has. */
   def apply(p: LaneParams): FlowMarking =
-    if (p.flows == 0) new NoFlowMarker(p.queueBits, latency(p))
-    else if (p.inTurn) new FlowMarkerInTurn(p.queueBits, p.flows)
-    else new FlowMarker(p.queueBits, p.flows)
-
-  /** Its clocks from request to answer. */
-  def latency(p: LaneParams): Int = if (p.inTurn) FlowMarkerInTurn.Latency else FlowMarker.Latency
+    if (p.flows == 0) new NoFlowMarker(p.queueBits) else new FlowMarker(p.queueBits, p.flows)
 }
 
 /** Stands where a build has no markers by flow: every packet yellow, no state, same latency. */
-class NoFlowMarker(queueBits: Int, latency: Int = FlowMarker.Latency) extends FlowMarking(queueBits) {
+class NoFlowMarker(queueBits: Int) extends FlowMarking(queueBits) {
   io.ready := true.B
-  io.answer.valid := Delay(io.request.valid && !reset.asBool, latency)
+  io.answer.valid := Delay(io.request.valid && !reset.asBool, FlowMarker.Latency)
   io.answer.bits := 0.U.asTypeOf(new FlowAnswer)
   io.answer.bits.colour := Colour.Yellow.U
 }

@@ -4,11 +4,11 @@ import chisel3._
 import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, BacklogCounters, IdleAge, QueueLook}
 import vermilion.classify.Classifier
-import vermilion.curve.{CurveInTurn, CurveUnit}
+import vermilion.curve.CurveUnit
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.flow.FlowMarking
 import vermilion.mark.TokenMarker
-import vermilion.parse.{BeatParserAlone, HeaderParserAlone}
+import vermilion.parse.HeaderParserAlone
 import vermilion.policy.PolicyPipeline
 import vermilion.rewrite.RewrittenCells
 import vermilion.victim.{Distance, VictimParams, VictimPipeline}
@@ -16,7 +16,7 @@ import vermilion.victim.{Distance, VictimParams, VictimPipeline}
 /** Writes one block's SystemVerilog for the cocotb benches: `EmitBlock BLOCK PRESET DIRECTORY`. */
 object EmitBlock extends Emitter {
   private val blocks: Map[String, LaneParams => RawModule] = Map(
-    "TokenMarker" -> (p => TokenMarker(p)),
+    "TokenMarker" -> (p => new TokenMarker(p)),
     "PolicyBlocks" -> (p => new PolicyBlocks(p)),
     "ByteBlocks" -> (p => new ByteBlocks(p)),
     "PolicyPipeline" -> (p => new PolicyPipeline(p)),
@@ -66,7 +66,6 @@ abstract class SideBySide extends Module {
 /** What reads and writes headers, and what is made of them at once. */
 class ByteBlocks(p: LaneParams) extends SideBySide {
   open("parser", Module(new HeaderParserAlone).io)
-  open("beats", Module(new BeatParserAlone).io)
   open("distance", Module(new Distance).io)
   open("rewrite", Module(new RewrittenCells(p)).io)
 }
@@ -75,13 +74,13 @@ class ByteBlocks(p: LaneParams) extends SideBySide {
 class PolicyBlocks(p: LaneParams) extends SideBySide {
   open("classifier", Module(new Classifier(p)).io)
   open("backlog", Module(new BacklogCounters(p)).io)
-  open("idleAge", Module(new IdleAge(p.inTurn)).io)
-  open("look", Module(QueueLook.of(p)).io)
-  open("average", Module(AverageUnit.of(p)).io)
-  open("curve", if (p.inTurn) Module(new CurveInTurn(p)).io else Module(new CurveUnit).io)
-  open("size", Module(SizeRatio(p)).io)
-  open("limit", Module(QueueLimit(p)).io)
-  open("verdict", Module(VerdictUnit(p)).io)
+  open("idleAge", Module(new IdleAge).io)
+  open("look", Module(new QueueLook(p)).io)
+  open("average", Module(new AverageUnit(p)).io)
+  open("curve", Module(new CurveUnit).io)
+  open("size", Module(new SizeRatio).io)
+  open("limit", Module(new QueueLimit(p)).io)
+  open("verdict", Module(new VerdictUnit(p)).io)
 }
 
 /** How every SystemVerilog of the project is written. */

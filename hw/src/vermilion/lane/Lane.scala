@@ -39,7 +39,7 @@ class Lane(p: LaneParams) extends Module {
   /** In builds with `userBits`; [[FrameUsers]]. */
   val fates = core.fates.map(report => IO(chiselTypeOf(report)))
   fates.zip(core.fates).foreach { case (port, report) => port <> report }
-  private val statistics = Module(Statistics(p))
+  private val statistics = Module(new Statistics(p))
   private val control = Module(new ControlPort(p))
 
   core.io.now := io.now
@@ -52,7 +52,6 @@ class Lane(p: LaneParams) extends Module {
   control.io.lost := core.io.lost
   control.upsets.zip(core.upsets).foreach { case (port, counts) => port := counts }
   statistics.io.window <> control.io.statistics
-  core.crowded.foreach(_ := statistics.io.crowded)
 
   statistics.io.now := io.now
   statistics.io.decision := core.io.decision

@@ -63,9 +63,6 @@ class LaneCore(p: LaneParams) extends Module {
   /** In builds with `protect`. */
   val upsets = Option.when(p.protect)(IO(Output(new UpsetCounts)))
 
-  /** In builds that decide in turn: no packet is taken from a queue while who listens is behind with the events. */
-  val crowded = Option.when(p.inTurn)(IO(Input(Bool())))
-
   /** In builds with `userBits`. */
   val fates = Option.when(p.userBits > 0)(IO(new FateReport(p)))
 
@@ -93,7 +90,6 @@ class LaneCore(p: LaneParams) extends Module {
     arbiter.io.inputs(i).cell <> each.io.cell
     arbiter.io.inputs(i).end <> each.io.end
     each.io.metaTaken := arbiter.io.inputs(i).metaTaken
-    arbiter.io.inputs(i).head.zip(each.head).foreach { case (to, from) => to := from }
   }
   arbiter.io.types := io.configuration.ttlOption
   arbiter.io.alloc <> free.io.cell
@@ -119,8 +115,6 @@ class LaneCore(p: LaneParams) extends Module {
   queues.io.enqueue := policy.io.enqueue // with the victim search, what follows takes its place
   queues.io.configure := io.configuration.service
   queues.io.configurePort := io.configuration.portShaper
-  private val searching = policy.contests.flatMap(_.searching)
-  queues.crowded.zip(crowded).foreach { case (port, holds) => port := searching.fold(holds)(holds || _) }
   free.io.freedByPolicy := policy.io.refused
   for ((decides, settles) <- policy.contests.zip(queues.contests)) {
     settles.ahead := decides.ahead

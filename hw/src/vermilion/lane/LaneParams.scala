@@ -14,18 +14,14 @@ import vermilion.mark.TokenKind
   *                      before the inputs that can wait, and what finds no place is left out as a whole frame and counted
   * @param flows         flows that the flow markers' table holds, a power of two; 0: no flow markers, a packet that is to be marked by its
   *                      flow is yellow
-  * @param victims       queues 0 to victims - 1 can drop the nearest packet instead of the arriving one (victim/VictimPipeline.scala, in turn
-  *                      victim/VictimQueuesInTurn.scala), a power of two; 0: none can, and nothing of it is built. It makes a verdict 3 clocks
-  *                      later where slotClocks is 1
+  * @param victims       queues 0 to victims - 1 can drop the nearest packet instead of the arriving one (victim/VictimPipeline.scala), a power
+  *                      of two; 0: none can, and nothing of it is built. It makes a verdict 3 clocks later
   * @param protect       links, chains, descriptors and the queues' records are kept as codewords that correct one wrong bit and detect two, and are
   *                      scrubbed (protect/ScrubbedRam.scala); no latency changes, but the lane opens only when all are cleared, `cells` clocks
   *                      after a reset. Not with the victim search
   * @param userBits      bits that come with a frame's last beat and leave with all of its beats, and that `fates` shows (lane/FrameUsers.scala);
   *                      0: nothing of it is built
   * @param nextBlock     the Next pointer of the lane's register block: where the next one begins in the same BAR, 0 if it is the last
-  * @param slotClocks    clocks from one slot of the policy pipeline to the next, at least: 1, a decision a clock; or 8, for streams of 64 bits, whose
-  *                      shortest Ethernet frame takes 8 beats. With 8 one adder, multiplier or compare does in turn what else stands side by
-  *                      side: under half of the LUTs, 3 clocks more to a verdict (docs/decisions/0013)
   * @param tokenKinds    token bucket markers built in; a packet that is to be marked by another kind keeps its colour. The model has all:
   *                      what the simulator builds has all too
   */
@@ -41,7 +37,6 @@ case class LaneParams(
     protect: Boolean = false,
     userBits: Int = 0,
     nextBlock: BigInt = 0,
-    slotClocks: Int = 1,
     tokenKinds: Set[TokenKind] = TokenKind.all
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
@@ -82,14 +77,6 @@ case class LaneParams(
     s"nextBlock is $nextBlock; legal are multiples of 4 below 2^32"
   )
 
-  require(
-    slotClocks == 1 || slotClocks == 8 && dataBits == 64,
-    s"slotClocks is $slotClocks with $dataBits dataBits; legal are 1, and 8 with 64 dataBits"
-  )
-
-  /** The policy pipeline's blocks do in turn what they else do side by side. */
-  val inTurn: Boolean = slotClocks > 1
-
   val queueBits: Int = log2Ceil(queues)
   val cellBits: Int = log2Ceil(cells)
   val inputBits: Int = log2Ceil(inputs).max(1)
@@ -114,26 +101,20 @@ object LaneParams {
     val (labFew, nicFew) = (lab.copy(cells = 256, victims = 0), nic100g.copy(cells = 256))
     byName ++ Map(
       "lab-few-cells" -> labFew,
-      "lab-in-turn-few-cells" -> labFew.copy(slotClocks = 8),
       "nic100g-few-cells" -> nicFew,
       // Opens 2,048 clocks after a reset, later than the rest of the lane.
       "lab-victims-few-cells" -> labFew.copy(victims = 8),
       "nic100g-victims-few-cells" -> nicFew.copy(victims = 2),
       "nic100g-victims" -> nic100g.copy(cells = 1024, victims = 4),
-      "lab-in-turn-victims-few-cells" -> labFew.copy(slotClocks = 8, victims = 8),
       "nic10g-all" -> nic10g.copy(victims = 16),
       "nic100g-all" -> nic100g.copy(victims = 16),
       "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
       "lab-without-victims" -> lab.copy(victims = 0),
-      "lab-in-turn" -> lab.copy(victims = 0, slotClocks = 8),
-      "lab-in-turn-all" -> lab.copy(slotClocks = 8),
       // For the experiments' networks: one input of 512 bits that cannot be stalled, as the model's session has.
       "network" -> LaneParams(dataBits = 512, cells = 16384),
       // Records a queue lie in block RAM, in LUTs in the others.
       "lab-128-queues" -> lab.copy(queues = 128),
       "lab-protected-few-cells" -> labFew.copy(protect = true, flows = 0, tokenKinds = Set.empty),
-      "lab-in-turn-protected-few-cells" ->
-        labFew.copy(protect = true, flows = 0, tokenKinds = Set.empty, slotClocks = 8),
       "nic100g-protected-few-cells" -> nicFew.copy(protect = true, flows = 0, tokenKinds = Set.empty)
     )
   }

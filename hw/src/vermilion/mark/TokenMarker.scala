@@ -2,7 +2,7 @@ package vermilion.mark
 
 import chisel3._
 import chisel3.util._
-import vermilion.control.MarkerKind
+import vermilion.control.{MarkConfig, MarkerKind}
 import vermilion.fixed.Arithmetic.{reached, wrap}
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
@@ -35,7 +35,14 @@ import vermilion.stream.Colour
   * RAM: queues x (kind, z A, z B, last yellow). `config` is the queue's, one clock after the request. `ready` is low for `queues`
   * clocks after reset. Latency [[TokenMarker.Latency]] clocks, whatever `LaneParams.tokenKinds` leaves out.
   */
-class TokenMarker(p: LaneParams) extends TokenMarking(p) {
+class TokenMarker(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val request = Flipped(Valid(new MarkRequest(p)))
+    val config = Input(new MarkConfig) // one clock later
+    val marked = Output(new Marked)
+    val ready = Output(Bool())
+  })
+
   import TokenMarker._
   private class State extends Bundle {
     val kind = UInt(MarkerKind.Bits.W) // whose they are; 0 after reset
@@ -182,8 +189,4 @@ object TokenMarker {
   val ClockBits: Int = TimeBits + ShaperFrac
   private val Loop = 6
   val Latency: Int = Loop + 1
-
-  /** The form for this build, and its latency. */
-  def apply(p: LaneParams): TokenMarking = if (p.inTurn) new TokenMarkerInTurn(p) else new TokenMarker(p)
-  def latency(p: LaneParams): Int = if (p.inTurn) TokenMarkerInTurn.Latency else Latency
 }

@@ -22,7 +22,10 @@ object FrameHeads {
   val Latency: Int = HeaderParser.Latency + 2
 }
 
-/** The headers of all inputs' frames that wait for their frames' ends.
+/** The headers of all inputs' frames that wait for their frames' ends, by one parser for all inputs of a lane, which takes a frame a clock.
+  *
+  * Cells of all inputs pass one a clock, so it keeps up with them, whatever their sizes. Of each input the first cell of the frame that is coming
+  * in is kept, from its EtherType on.
   *
   * `waiting(i)`: headers of frames of input i can be read from the next clock on; those of the oldest will stand at `place`, while `input` = i.
   * `choose` removes them from those that wait; `headers` are those at the place `read`. At most `depth` frames an input may be between their
@@ -30,9 +33,9 @@ object FrameHeads {
   *
   * Latency: [[FrameHeads.Latency]] clocks from `endsHead` to `headers`.
   */
-abstract class HeaderStore(inputs: Int, depth: Int) extends Module {
+class FrameHeads(inputs: Int, depth: Int) extends Module {
   require(depth >= 2 && isPow2(depth), s"depth is $depth; legal are powers of two from 2")
-  protected val inputBits: Int = log2Ceil(inputs).max(1)
+  private val inputBits: Int = log2Ceil(inputs).max(1)
 
   val io = IO(new Bundle {
     val types = Input(new TtlOptionTypes)
@@ -44,42 +47,6 @@ abstract class HeaderStore(inputs: Int, depth: Int) extends Module {
     val read = Input(UInt((inputBits + log2Ceil(depth)).W))
     val headers = Output(new Headers)
   })
-
-  protected val ends: Bool = io.cell.valid && io.cell.bits.endsHead
-
-  /** A head of `input` goes to a parser where `parses`; `latency` clocks later its headers are `parsed`. */
-  protected def keep(parses: Bool, input: UInt, latency: Int, parsed: Valid[Headers]): Unit = {
-    val placeBits = log2Ceil(depth)
-    val store = Mem(1 << (inputBits + placeBits), new Headers)
-    // A clock before its headers are parsed a frame can be chosen.
-    val soon = ShiftRegister(parses, latency - 1, false.B, true.B)
-    val soonInput = ShiftRegister(input, latency - 1)
-    val parsedInput = RegNext(soonInput)
-    val next, oldest = RegInit(VecInit.fill(inputs)(0.U(placeBits.W)))
-    val counts = RegInit(VecInit.fill(inputs)(0.U((placeBits + 1).W)))
-    def of(each: Vec[UInt], input: UInt): UInt = if (inputs == 1) each.head else each(input)
-    when(parsed.valid) { store.write(Cat(parsedInput, of(next, parsedInput)), parsed.bits) }
-    for (i <- 0 until inputs) {
-      val comes = soon && soonInput === i.U
-      val goes = io.choose && io.input === i.U
-      when(parsed.valid && parsedInput === i.U) { next(i) := next(i) + 1.U }
-      when(goes) { oldest(i) := oldest(i) + 1.U }
-      counts(i) := counts(i) + comes - goes
-      io.waiting(i) := counts(i) =/= 0.U
-      assert(!comes || counts(i) =/= depth.U, "parsed headers were lost")
-      assert(!goes || counts(i) =/= 0.U, "headers are chosen that are not there")
-    }
-    io.place := Cat(io.input, of(oldest, io.input))
-    io.headers := store.read(io.read)
-  }
-}
-
-/** One parser for all inputs of a lane, which takes a frame a clock.
-  *
-  * Cells of all inputs pass one a clock, so it keeps up with them, whatever their sizes. Of each input the first cell of the frame that is coming
-  * in is kept, from its EtherType on.
-  */
-class FrameHeads(inputs: Int, depth: Int) extends HeaderStore(inputs, depth) {
 
   // ---- The head: its first cell from the store, its second from the clock before ---------------------------------------
   private val skipped = 12 // bytes: addresses of Ethernet
@@ -100,23 +67,34 @@ class FrameHeads(inputs: Int, depth: Int) extends HeaderStore(inputs, depth) {
   private val input = RegNext(cell.input)
   private val parser = Module(new HeaderParser)
   parser.io.types := io.types
-  parser.io.in.valid := RegNext(ends, false.B)
+  parser.io.in.valid := RegNext(io.cell.valid && cell.endsHead, false.B)
   private val kept = firstCells.read(input)
   parser.io.in.bits.data := Cat(RegNext(cell.data), kept.data, 0.U((8 * skipped).W))
   parser.io.in.bits.start := kept.start
   parser.io.in.bits.bytes := RegNext(cell.bytes)
-  keep(parser.io.in.valid, input, HeaderParser.Latency, parser.io.out)
-}
 
-/** The headers of what each input has caught by itself, a beat at a time ([[BeatParser]]). Nothing of the cells is looked at. */
-class FrameHeadsInTurn(inputs: Int, depth: Int) extends HeaderStore(inputs, depth) {
-  val heads = IO(Input(Vec(inputs, new BeatHead))) // as HeaderParserInTurn has them
-  private val parser = Module(new HeaderParserInTurn(inputs))
-  require(HeaderParserInTurn.Latency + 1 == FrameHeads.Latency)
-  parser.io.types := io.types
-  parser.io.heads := heads
-  parser.io.in.valid := ends
-  parser.io.in.bits.input := io.cell.bits.input
-  parser.io.in.bits.bytes := io.cell.bits.bytes
-  keep(ends, io.cell.bits.input, HeaderParserInTurn.Latency, parser.io.out)
+  // ---- The headers that are there -------------------------------------------------------------------------------------
+  private val placeBits = log2Ceil(depth)
+  private val store = Mem(1 << (inputBits + placeBits), new Headers)
+  private val parsed = parser.io.out
+  // A clock before its headers are parsed a frame can be chosen.
+  private val soon = ShiftRegister(parser.io.in.valid, HeaderParser.Latency - 1, false.B, true.B)
+  private val soonInput = ShiftRegister(input, HeaderParser.Latency - 1)
+  private val parsedInput = RegNext(soonInput)
+  private val next, oldest = RegInit(VecInit.fill(inputs)(0.U(placeBits.W)))
+  private val counts = RegInit(VecInit.fill(inputs)(0.U((placeBits + 1).W)))
+  private def of(each: Vec[UInt], input: UInt): UInt = if (inputs == 1) each.head else each(input)
+  when(parsed.valid) { store.write(Cat(parsedInput, of(next, parsedInput)), parsed.bits) }
+  for (i <- 0 until inputs) {
+    val comes = soon && soonInput === i.U
+    val goes = io.choose && io.input === i.U
+    when(parsed.valid && parsedInput === i.U) { next(i) := next(i) + 1.U }
+    when(goes) { oldest(i) := oldest(i) + 1.U }
+    counts(i) := counts(i) + comes - goes
+    io.waiting(i) := counts(i) =/= 0.U
+    assert(!comes || counts(i) =/= depth.U, "parsed headers were lost")
+    assert(!goes || counts(i) =/= 0.U, "headers are chosen that are not there")
+  }
+  io.place := Cat(io.input, of(oldest, io.input))
+  io.headers := store.read(io.read)
 }

@@ -2,7 +2,7 @@ package vermilion.policy
 
 import chisel3._
 import chisel3.util.Valid
-import vermilion.average.{Counted, Tally}
+import vermilion.average.Tally
 import vermilion.classify.ClassEntry
 import vermilion.control.{AverageConfig, DecideConfig, PolicyConfig, Scaled}
 import vermilion.fixed.Formats._
@@ -40,13 +40,11 @@ class Decision(p: LaneParams) extends Bundle {
   val outcome = new Outcome(VictimParams.of(p)) // means something where `contest` is set
 }
 
-/** Packets on their way into the queues, and what became of them `ContestingQueues.latency` clocks later. Who may pay for one is asked
-  * `ContestingQueues.ahead` clocks ahead. In turn, from then on to its verdict `searching` is high: no packet may be
-  * taken, so none departs in the verdict's clock or the five before.
+/** Packets on their way into the queues, and what became of them `VictimQueues.Latency` clocks later. Who may pay for one is asked
+  * `VictimQueues.Ahead` clocks ahead.
   */
 class ContestPorts(p: LaneParams) extends Bundle {
   val ahead = Valid(new Sought(VictimParams.of(p)))
-  val searching = Option.when(p.inTurn)(Output(Bool()))
   val arrival = Valid(new ArrivalRequest(p, VictimParams.of(p)))
   val outcome = Flipped(Valid(new Outcome(VictimParams.of(p))))
 }
@@ -64,25 +62,6 @@ object ContestPorts {
     ahead.bits.byColour := config.byColour
     ahead.bits.last := config.lastMayLose
     ahead
-  }
-
-  /** Departures with those who pay for others, where no packet departs in a verdict's clock (`deciding`). */
-  def withLosses(
-      p: LaneParams,
-      departed: Valid[Departure],
-      deciding: Bool,
-      losses: Valid[Counted]
-  ): Valid[Departure] = {
-    val all = Wire(Valid(new Departure(p)))
-    all.valid := departed.valid || losses.valid
-    all.bits := departed.bits
-    when(deciding) {
-      all.bits.queue := losses.bits.queue
-      all.bits.colour := losses.bits.colour
-      all.bits.lenBytes := losses.bits.lenBytes
-    }
-    assert(!(deciding && departed.valid), "a packet departs in the clock of a verdict")
-    all
   }
 }
 

@@ -15,7 +15,7 @@ import vermilion.mark.TokenMarker
 import vermilion.stream._
 import vermilion.victim._
 
-/** From a packet's meta to its verdict, one in [[LaneParams.slotClocks]] clocks, never stalled inside. Here with a slot a clock:
+/** From a packet's meta to its verdict, one a clock, never stalled inside:
   *
   * {{{
   *   stage -8        -7 ..................... 0        1 ........ 5    6 ....... 13   14        15
@@ -23,8 +23,6 @@ import vermilion.victim._
   *         classify  the queue's backlog and idle spell                               limit
   *                                    -2 .. 2 size                                    verdict
   * }}}
-  * With slots apart, where blocks do in turn what they do side by side here, markers take two clocks more and the curve one ([[PolicyTiming]]); the
-  * slots then stand in a register for each `slotClocks` stages.
   *
   * A packet gets its colour from its queue's marker. Beside that it is looked up what averages see of the queue, which is no matter of colour:
   * the backlog as it is admitted in the stage of the look, by packets that came [[PolicyTiming.latency]] + [[PolicyTiming.mark]] clocks and more before; the
@@ -35,8 +33,7 @@ import vermilion.victim._
   * these stages; `live` answers `look` [[PolicyTiming.mark]] + [[PolicyTiming.averageDone]] clocks after it was taken.
   */
 class PolicyPipeline(p: LaneParams) extends Module {
-  private val timing = PolicyTiming(p)
-  import timing._
+  import PolicyTiming._
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val meta = Flipped(Decoupled(new PacketMeta(p)))
@@ -60,13 +57,13 @@ class PolicyPipeline(p: LaneParams) extends Module {
   val contests = Option.when(p.victims != 0)(IO(new ContestPorts(p)))
   private val settle = PolicyPipeline.settling(p)
   private val slots = Module(new SlotSource(p))
-  private val look = Module(QueueLook.of(p))
-  private val averages = Module(AverageUnit.of(p))
-  private val curve = Module(QueueCurves(p))
-  private val size = Module(SizeRatio(p))
-  private val limit = Module(QueueLimit(p))
-  private val verdicts = Module(VerdictUnit(p))
-  private val marker = Module(TokenMarker(p))
+  private val look = Module(new QueueLook(p))
+  private val averages = Module(new AverageUnit(p))
+  private val curve = Module(new QueueCurves(p))
+  private val size = Module(new SizeRatio)
+  private val limit = Module(new QueueLimit(p))
+  private val verdicts = Module(new VerdictUnit(p))
+  private val marker = Module(new TokenMarker(p))
   private val flows = Module(FlowMarking(p))
   private val distance = Module(new Distance)
   // Wide records lie in block RAM, which is 512 deep anyway: declared with fewer, synthesis puts them into LUTs.
@@ -96,16 +93,14 @@ class PolicyPipeline(p: LaneParams) extends Module {
   slots.io.seed := io.seed
   io.refreshSkipped := slots.io.skipped
 
-  /** The slot in each stage. It moves on by a register in every stage, or in every `slotClocks`th: none is behind it until it has left that one. */
+  /** The slot in each stage. */
   private def pipeline(first: Valid[Token], length: Int): Seq[Valid[Token]] = {
     val valid = Seq.iterate(first.valid, length + 1)(v => RegNext(v && !reset.asBool))
-    val held = Seq.iterate((0, first.bits), (length + p.slotClocks - 1) / p.slotClocks + 1) { case (from, bits) =>
-      (from + p.slotClocks, if (p.inTurn) RegEnable(bits, valid(from)) else Delay(bits))
-    }
-    valid.zipWithIndex.map { case (v, stage) =>
+    val held = Seq.iterate(first.bits, length + 1)(Delay(_))
+    valid.zip(held).map { case (v, bits) =>
       val t = Wire(Valid(new Token(p)))
       t.valid := v
-      t.bits := held((stage + p.slotClocks - 1) / p.slotClocks)._2
+      t.bits := bits
       t
     }
   }
@@ -113,11 +108,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val slot = marking.head
   private def at(stage: Int): Valid[Token] = if (stage < 0) marking(mark + stage) else stages(stage)
 
-  /** `x`, which belongs to the slot in stage `from`, for the slot in stage `to`; it stands there until the next slot comes to the stage behind `from`. */
-  private def since[T <: Data](x: T, from: Int, to: Int): T =
-    if (!p.inTurn) Delay(x, to - from)
-    else if (from == to) x
-    else since(RegEnable(x, at(from).valid), (from + p.slotClocks).min(to), to)
+  /** `x`, which belongs to the slot in stage `from`, for the slot in stage `to`. */
+  private def since[T <: Data](x: T, from: Int, to: Int): T = Delay(x, to - from)
 
   // -- stages m0 to 0: the packet's colour, by buckets or by its flow --
   marker.io.request.valid := slot.valid && slot.bits.sound
@@ -128,10 +120,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   marker.io.request.bits.ipBytes := slot.bits.meta.headers.ipBytes
   marker.io.request.bits.time := slot.bits.mark.time
   marker.io.request.bits.draw := slot.bits.mark.draw
-  // Read in every clock, so that it stands while the slot is being marked. Whether one begins is known late, and is not asked.
-  private val marked =
-    if (p.inTurn) Mux(slots.io.open, slot.bits.entry.queue, marking(1).bits.entry.queue) else slot.bits.entry.queue
-  private val m1Config = markConfig.read(marked)
+  private val m1Config = markConfig.read(slot.bits.entry.queue)
   private val m1ByFlow = marking(1).valid && marking(1).bits.sound && m1Config.kind === MarkerKind.Flow.U
   marker.io.config := m1Config
   flows.io.seed.valid := io.seed.valid
@@ -150,7 +139,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
 
   // -- stages m1 to m5: how far it has come --
   distance.io.headers := marking(1).bits.meta.headers
-  distance.io.config := distanceConfig.read(marked)
+  distance.io.config := distanceConfig.read(slot.bits.entry.queue)
 
   // -- stage 0: it comes to its queue --
   private val token = Wire(Valid(new Token(p)))
@@ -190,16 +179,12 @@ class PolicyPipeline(p: LaneParams) extends Module {
     committing := false.B
   }
 
-  // -- who pays for another: in turn one more departure, as nothing departs in the clock of a verdict --
   private val decided = carries(latency, Slot.Packet)
-  private val evicted, lost = Wire(Valid(new Counted(p)))
-  private def withLosses(losses: Valid[Counted]): Valid[Departure] =
-    if (p.inTurn && p.victims != 0) ContestPorts.withLosses(p, io.departed, decided, losses) else io.departed
+  private val evicted, lost = Wire(Valid(new Counted(p))) // who pays for another
 
   // -- up to stage 1: what averages see of the queue --
   look.io.now := io.now
-  look.io.departed := withLosses(evicted)
-  look.io.start := at(lookAt).valid
+  look.io.departed := io.departed
   look.io.queue := at(lookAt).bits.entry.queue
   look.io.time := at(lookAt).bits.time
   look.io.isPacket := at(lookAt).bits.isPacket
@@ -230,7 +215,6 @@ class PolicyPipeline(p: LaneParams) extends Module {
   io.live.bits := averages.io.average
 
   // -- stages -2 to 2: the packet's size; from then on its colour's curves --
-  size.io.valid := at(ratioRead + 1).valid
   size.io.lenBytes := at(ratioRead + 1).bits.meta.lenBytes
   size.io.config := sizeConfig.read(at(ratioRead).bits.entry.queue)
   curve.io.ratio := size.io.ratio
@@ -248,19 +232,17 @@ class PolicyPipeline(p: LaneParams) extends Module {
   // -- stages 7 to 15: space, compare with the limit, decide --
   private def since6[T <: Data](x: T, stage: Int): T = since(x, averageDone, stage)
   private val before = stages(decide - 1).bits
-  limit.io.departed := withLosses(lost)
+  limit.io.departed := io.departed
   limit.io.ahead.valid := stages(limitAhead).valid
   limit.io.ahead.bits := stages(limitAhead).bits.entry.queue
   limit.io.request.queue := before.entry.queue
   limit.io.request.lenBytes := before.meta.lenBytes
-  // In turn they stand from the third clock before the verdict to it.
-  private def limitOf(x: UInt): UInt = since(since6(x, decide - 4), decide - 4, decide - 1)
-  limit.io.request.limitBytes := limitOf(s6Decide.limitBytes)
-  limit.io.request.limitPackets := limitOf(s6Decide.limitPackets)
+  limit.io.request.limitBytes := since6(s6Decide.limitBytes, decide - 1)
+  limit.io.request.limitPackets := since6(s6Decide.limitPackets, decide - 1)
 
   private val deciding = carries(decide, Slot.Packet)
-  verdicts.io.queue := stages(decide - VerdictUnit.ahead(p)).bits.entry.queue
-  verdicts.io.colour := stages(decide - VerdictUnit.ahead(p)).bits.entry.colour
+  verdicts.io.queue := stages(decide - VerdictUnit.Ahead).bits.entry.queue
+  verdicts.io.colour := stages(decide - VerdictUnit.Ahead).bits.entry.colour
   verdicts.io.inputs.valid := deciding
   verdicts.io.inputs.bits.bad := stages(decide).bits.meta.bad
   verdicts.io.inputs.bits.noBuffer := stages(decide).bits.meta.noBuffer
@@ -268,9 +250,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   verdicts.io.inputs.bits.overLimit := limit.io.over
   verdicts.io.inputs.bits.overEnd := since(curve.io.forced, forced, decide)
   verdicts.io.inputs.bits.canMark := since6(s6CanMark, decide)
-  // What a shift register holds comes out of it late: what its last register would hold is made before. Lanes in turn have none there.
-  verdicts.io.inputs.bits.notDraw := (if (p.inTurn) (~stages(decide).bits.draw).asUInt
-                                      else Delay((~before.draw).asUInt))
+  // What a shift register holds comes out of it late: what its last register would hold is made before.
+  verdicts.io.inputs.bits.notDraw := Delay((~before.draw).asUInt)
   private val spacing = since6(s6Decide.spacing, decide - 1)
   verdicts.io.inputs.bits.geometric := Delay(spacing === Spacing.Geometric.U)
   verdicts.io.inputs.bits.waits := Delay(spacing === Spacing.Wait.U)
@@ -350,8 +331,6 @@ class PolicyPipeline(p: LaneParams) extends Module {
       evicted.valid := ports.outcome.valid && outcome.evicted
       lost.valid := ports.outcome.valid && settledContest && (outcome.evicted || !outcome.enqueued)
       ports.ahead := ContestPorts.sought(p, at(seek), carries(seek, Slot.Packet), since6(s6Decide, seek))
-      val sought = (seek - 1 until latency).map(carries(_, Slot.Packet)).reduce(_ || _)
-      ports.searching.foreach(_ := RegNext(sought, false.B))
       assert(!ports.outcome.valid || leavingLater.last, "an outcome comes at another time than the decision")
   }
   look.io.admitted.bits := settled
@@ -396,5 +375,5 @@ class PolicyPipeline(p: LaneParams) extends Module {
 object PolicyPipeline {
 
   /** Clocks from verdict to decision: how long it takes to find who pays. */
-  def settling(p: LaneParams): Int = if (p.victims == 0) 0 else ContestingQueues.latency(p)
+  def settling(p: LaneParams): Int = if (p.victims == 0) 0 else VictimQueues.Latency
 }

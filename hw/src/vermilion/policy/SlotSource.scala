@@ -8,14 +8,14 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.stream._
 
-/** Fills the pipeline's slots, one in `slotClocks` clocks at most: commit, then look, then packet, then refresh.
+/** Fills the pipeline's slots, one a clock: commit, then look, then packet, then refresh.
   *
-  * A commit or a look comes from the host and takes one slot, so metas wait for at most `slotClocks` in the several that a
+  * A commit or a look comes from the host and takes one slot, so metas wait for at most one clock in the several that a
   * register access takes. Packets go before refreshes: averages that also step on departures use the slots that packets leave
   * free. Of departures that find [[SlotSource.Refreshes]] waiting the refresh is left out (`skipped`); the average then
   * steps a little less often, and nothing else changes.
   *
-  * Combinational from the inputs to `token`. Nothing is taken while `enable` is low, nor in the `slotClocks` - 1 clocks behind a slot.
+  * Combinational from the inputs to `token`. Nothing is taken while `enable` is low.
   */
 class SlotSource(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -31,7 +31,6 @@ class SlotSource(p: LaneParams) extends Module {
     val seed = Flipped(Valid(new Seeds))
     val token = Valid(new Token(p))
     val waiting = Output(Bool()) // refreshes
-    val open = Output(Bool()) // the last slot began `slotClocks` clocks ago, or more
   })
   private val classifier = Module(new Classifier(p))
   private val random = Module(new RandomSource)
@@ -50,16 +49,7 @@ class SlotSource(p: LaneParams) extends Module {
   io.skipped := refreshes.io.enq.valid && !refreshes.io.enq.ready
   io.waiting := refreshes.io.deq.valid
 
-  private val open = // a slot may begin
-    if (p.slotClocks == 1) true.B
-    else {
-      val behind = RegInit(0.U((p.slotClocks - 1).W)) // a bit moves through it behind each slot
-      behind := Cat(behind(p.slotClocks - 3, 0), io.token.valid)
-      behind === 0.U
-    }
-
-  io.open := open
-  io.commit.ready := io.enable && open
+  io.commit.ready := io.enable
   io.look.ready := io.commit.ready && !io.commit.valid
   io.meta.ready := io.look.ready && !io.look.valid
   refreshes.io.deq.ready := io.meta.ready && !io.meta.valid

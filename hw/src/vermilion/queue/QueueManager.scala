@@ -6,7 +6,6 @@ import vermilion.fixed.{Delay, SweepInit}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
-import vermilion.schedule.SecondPacket
 import vermilion.stream._
 
 /** A packet in a queue: its name, the head cell, and its length. */
@@ -39,13 +38,12 @@ class LateSuccessor(p: LaneParams) extends Bundle {
 }
 
 object LateSuccessor {
-  def is(p: LaneParams): Boolean = p.victims != 0 && !p.inTurn
+  def is(p: LaneParams): Boolean = p.victims != 0
 }
 
 /** What all queues show a scheduler; timing as [[QueueManager]] says. */
 abstract class QueuePorts(p: LaneParams) extends Bundle {
   val awake = Valid(new QueueHead(p))
-  val awakesOther = Output(Bool()) // awake.valid, at least where the queue is not that of a take in the clock before
   val joined = Valid(new QueueHead(p))
   // The packet that may be taken, whether it is, and whether the taker thinks it the last.
   val serve = Input(new QueueHead(p))
@@ -68,17 +66,6 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   val newestBefore = Output(UInt(p.cellBits.W))
 }
 
-/** What `victim/VictimQueuesInTurn` must know and change to take a packet out of a queue's middle. The links are its own there: `successor` means nothing. */
-class QueueEdits(p: LaneParams) extends Bundle {
-  // In the clock of an enqueue to the same queue, before it: the newest packet has gone, this one is it.
-  val newest = Flipped(Valid(new Bundle {
-    val queue = UInt(p.queueBits.W)
-    val cell = UInt(p.cellBits.W)
-  }))
-  val joinedBehind = Output(UInt(p.cellBits.W)) // with `joined`: the packet that it stands behind
-  val promoted = Output(Bool()) // a clock behind a take: the packet behind is its queue's first now
-}
-
 /** All queues: a queue is a list of packets, a packet is named by its head cell.
   *
   * One enqueue a clock, always accepted, and one packet taken a clock, to any mixture of queues.
@@ -91,16 +78,15 @@ class QueueEdits(p: LaneParams) extends Bundle {
   * RAM | depth | holds | written by
   * --- | --- | --- | ---
   * newest (4 copies) | queues | head cell of the newest packet | enqueue
-  * latest | queues | its length, and the packet before it; not in lanes that decide in turn | enqueue
+  * latest | queues | its length, and the packet before it | enqueue
   * woken, slept | queues | one bit; they differ where the queue is awake | enqueue; asleep
-  * next | cells | the packet behind, and its length; not with `edits` | enqueue
+  * next | cells | the packet behind, and its length | enqueue
   * descriptors | cells | descriptor by head cell | enqueue
   *
   * Every RAM has one writer, and there is no register a queue. No packet counts are kept: a packet is its queue's last exactly when it is the
   * newest. After reset the bits are swept for `queues` clocks; nothing may be queued in that time.
   *
-  * Packets leave by the head only; queues whose packets can be evicted from the middle are `victim/VictimQueues`, or, in turn, this one with `edits` by
-  * `victim/VictimQueuesInTurn`.
+  * Packets leave by the head only; queues whose packets can be evicted from the middle are `victim/VictimQueues`.
   *
   * In builds with `protect` all of them are codewords (`protect/ScrubbedRam`). A packet whose descriptor cannot be told, or that is taken when a memory of the
   * lane has failed, does not come out of `taken`, and nothing else after it until a reset. Nothing may be queued until `guard.ready` then.
@@ -108,20 +94,17 @@ class QueueEdits(p: LaneParams) extends Bundle {
   * Latency: enqueue to `awake` or `joined` 1 clock; `ask` to `successor` and `newestServed`, `take` to `taken` and `refilled` 1. It keeps no byte counts.
   */
 class QueueManager(p: LaneParams) extends Module {
-  require(!LateSuccessor.is(p), s"victims is ${p.victims} with a decision every clock; legal is 0, or VictimQueues")
+  require(p.victims == 0, s"victims is ${p.victims}; legal is 0, or VictimQueues")
   val io = IO(new QueuePorts(p) {
     val enqueue = Flipped(Valid(new EnqueueRequest(p)))
   })
 
-  /** In builds that decide in turn and search for victims. */
-  val edits = Option.when(p.inTurn && p.victims != 0)(IO(new QueueEdits(p)))
-
   private val guards = new Guards(p.protect)
   private val newest = guards.ram(p.queues, UInt(p.cellBits.W))
-  private val latest = Option.when(SecondPacket.isKnown(p))(guards.ram(p.queues, new PacketRef(p)))
+  private val latest = guards.ram(p.queues, new PacketRef(p))
   private val woken = guards.ram(p.queues, Bool())
   private val slept = guards.ram(p.queues, Bool())
-  private val next = Option.when(edits.isEmpty)(guards.unforwarded("next", p.cells, new PacketRef(p)))
+  private val next = guards.unforwarded("next", p.cells, new PacketRef(p))
   private val descriptors = guards.unforwarded("descriptors", p.cells, new Descriptor(p))
   private val sweep = new SweepInit(p.queues)
 
@@ -131,7 +114,7 @@ class QueueManager(p: LaneParams) extends Module {
   private val t1Cell = Delay(io.serve.packet.cell)
   private val t1Emptied = RegNext(io.take && io.emptied, false.B)
   private val t1Asked = RegNext(io.ask.valid, false.B)
-  io.successor := next.fold(WireDefault(0.U.asTypeOf(new PacketRef(p))))(_.read(io.ask.bits, t1Asked))
+  io.successor := next.read(io.ask.bits, t1Asked)
   io.newestServed := newest.read(io.askQueue, t1Valid || t1Asked)
   private val (t1Descriptor, t1Unknown) = descriptors.check(io.serve.packet.cell, t1Valid, io.take)
   io.taken.valid := t1Valid && !t1Unknown && !guards.failed
@@ -165,38 +148,29 @@ class QueueManager(p: LaneParams) extends Module {
   newest.write(e1Valid, e1.queue, e1Ref.cell)
   // Of a queue that falls asleep in this clock the newest is the packet taken before it, whose link nobody asks for any more.
   private val e1Links = e1Valid && !e1Slept
-  next.foreach(_.write(e1Links, e1Newest, e1Ref))
+  next.write(e1Links, e1Newest, e1Ref)
   descriptors.write(e1Valid, e1Ref.cell, e1.descriptor)
   woken.write(!sweep.done, sweep.address, false.B)
   woken.write(e1Valid && e1Sleeps, e1.queue, !e1Woken)
   io.awake.valid := e1Valid && e1Sleeps
-  io.awakesOther := e1Valid && e1Slept
   io.awake.bits.queue := e1.queue
   io.awake.bits.packet := e1Ref
   io.joined.valid := e1Valid && !e1Sleeps
   io.joined.bits.queue := e1.queue
   io.joined.bits.packet := e1Ref
 
-  for (edit <- edits) {
-    newest.write(edit.newest.valid, edit.newest.bits.queue, edit.newest.bits.cell)
-    edit.joinedBehind := e1Newest
-    edit.promoted := t1Valid && !t1Last
-    assert(!edit.newest.valid || io.enqueue.valid, "a queue is edited without an enqueue")
-    assert(!edit.newest.valid || !e1Valid, "a queue is edited in the clock behind an enqueue")
-  }
-
   for (i <- 0 until 2) io.newest(i) := newest.read(io.look(i), true.B)
   private val e1Latest = Wire(new PacketRef(p)) // its cell is that of the packet before
   e1Latest.cell := e1Newest
   e1Latest.lenBytes := e1Ref.lenBytes
-  latest.foreach(_.write(e1Valid, e1.queue, e1Latest))
-  private val looked = latest.fold(WireDefault(0.U.asTypeOf(e1Latest)))(_.read(io.look(0), true.B))
+  latest.write(e1Valid, e1.queue, e1Latest)
+  private val looked = latest.read(io.look(0), true.B)
   io.newestLength := looked.lenBytes
   io.newestBefore := looked.cell
 
   // Simulators read the new value on a collision; a RAM need not.
   private val linked = io.ask.valid && e1Links && e1Newest === io.ask.bits
-  if (next.nonEmpty) assert(!linked, "a link is read in the clock of its write")
+  assert(!linked, "a link is read in the clock of its write")
   assert(!io.take || io.askQueue === io.serve.queue, "another queue is asked for than the one that is served")
   assert(!(io.take && e1Valid && e1Ref.cell === io.serve.packet.cell), "a descriptor is read in the clock of its write")
   assert(!io.taken.valid || io.taken.bits.descriptor.cells =/= 0.U, "a packet without cells was queued")

@@ -18,7 +18,7 @@ import vermilion.victim._
   * read there are departed but unread at most 3 cells, 192 bytes, and one longest frame.
   *
   * In builds with the victim search every arriving packet comes here, and `outcome` says what became of it ([[VictimQueues]]); a packet is asked
-  * about ahead (`ahead`), and `departed` is 2 clocks later then, 1 if it joins behind another. In turn it is not later, but until its verdict `crowded` must be high ([[VictimQueuesInTurn]]).
+  * about ahead (`ahead`), and `departed` is 2 clocks later then, 1 if it joins behind another.
   *
   * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `descriptor` 5; if its queue is shaped, up to `queues` + 6 more.
   * `busy` is low when only time (see `wake`) or an enqueue can change anything here.
@@ -48,9 +48,6 @@ class EgressQueues(p: LaneParams) extends Module {
     val ready = Output(Bool()) // until then after reset nothing may come
   }))
 
-  /** In builds that decide in turn: nothing is chosen in this clock. */
-  val crowded = Option.when(p.inTurn)(IO(Input(Bool())))
-
   private val guards = new Guards(p.protect)
   private var queuesGuard = Option.empty[GuardPorts]
   private val arriving = Wire(Bool()) // a packet is on its way into its queue
@@ -62,7 +59,7 @@ class EgressQueues(p: LaneParams) extends Module {
       arriving := io.enqueue.valid || RegNext(io.enqueue.valid, false.B)
       manager.io
     case Some(ports) =>
-      val manager = Module(ContestingQueues(p))
+      val manager = Module(new VictimQueues(p))
       manager.io.ahead := ports.ahead
       manager.io.arrival := ports.arrival
       ports.outcome := manager.io.outcome
@@ -89,7 +86,7 @@ class EgressQueues(p: LaneParams) extends Module {
   }
   private def whereTaken(cells: UInt): UInt = Mux(scheduler.io.take, withTaken(cells), cells)
   ahead := Mux(io.descriptor.fire, whereTaken(aheadLess), whereTaken(ahead))
-  scheduler.io.room := ahead < AheadCells.U && !guards.failed && !crowded.getOrElse(false.B)
+  scheduler.io.room := ahead < AheadCells.U && !guards.failed
 
   chosen.io.enq.valid := queues.taken.valid
   chosen.io.enq.bits := queues.taken.bits.descriptor

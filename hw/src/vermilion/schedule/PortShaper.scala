@@ -9,7 +9,7 @@ import vermilion.fixed.Formats._
   *
   * A charge takes 4 clocks to be worked out, p1 multiply, p2 shift, p3 add, p4 compare. Until then a packet of up to `ShortBytes` is
   * taken to cost as much as `ShortBytes`, and behind a longer one nothing may be sent. So nothing is ever sent too early, and short
-  * packets may follow each other every clock, in lanes that decide in turn every two, as soon as there is credit for what is under way. A burst of
+  * packets may follow each other every clock, as soon as there is credit for what is under way. A burst of
   * `DueTime.latenessClocks` is enough for that at every rate: where a packet's time is shorter than the 5 clocks of a charge, `ShortBytes`
   * cost little against it.
   *
@@ -18,7 +18,7 @@ import vermilion.fixed.Formats._
   * A configure starts afresh with the full burst and forgets what is under way. In the three clocks behind it nothing may be sent: it asks
   * what `ShortBytes` cost, twice, as a queue may be charged meanwhile. Without a cost it is always open.
   */
-class PortShaper(inTurn: Boolean) extends Module {
+class PortShaper extends Module {
   private val ShortBytes = 512
 
   val io = IO(new Bundle {
@@ -49,7 +49,6 @@ class PortShaper(inTurn: Boolean) extends Module {
   private val p = Seq.fill(4)(RegInit(false.B))
   p.head := charging
   p.zip(p.tail).foreach { case (before, after) => after := before }
-  if (inTurn) assert(!(charging && p.head), "two packets are charged in a row")
   private val asks = io.configure.valid || learning(0)
   io.cost.lenBytes := Delay(Mux(asks, ShortBytes.U(PktLenBits.W), io.charge.bits))
   io.cost.costMant := config.costMant
@@ -82,7 +81,7 @@ class PortShaper(inTurn: Boolean) extends Module {
   // ---- credit
   // For each number of short ones that may be under way, and chosen then. Three are not as soon as the cost of one is known.
   private val thrice = Delay(shortCost +& (shortCost << 1))
-  private val reserves = Seq(shortCost, shortCost << 1, thrice, shortCost << 2).take(if (inTurn) 2 else 4)
+  private val reserves = Seq(shortCost, shortCost << 1, thrice, shortCost << 2)
   private val covered = reserves.map { reserve => // the lesser of both counts
     val (ofBurst, ofAge) = (burst >= reserve, age >= reserve)
     !ahead && ((tooOld && ofBurst) || (!tooOld && ofAge))

@@ -50,9 +50,6 @@ object Scheduler {
   *  - with the victim search, a clock in which a victim may go, behind one in which a packet was taken and its queue kept ([[vermilion.queue.LateSuccessor]]): nothing is chosen;
   *  - a shaped queue's packet: 6 clocks in which nothing else is chosen, as the shaper must say who is next; 7 if that blocks the queue;
   *  - a queue whose last packet goes while another comes: it joins again, 4 clocks later.
-  * In lanes that decide in turn, where a packet takes 8 clocks to leave, one every two clocks; two without a choice behind a visit's last in both
-  * cases, and 8 clocks where the shaper blocks the queue. With the victim search nothing moves while `room` is low for one: where packets come every eight clocks
-  * a packet goes, or a visit ends, in one clock of eight, and no visit in one in which a queue awakes.
   *
   * Joining takes a clock behind the event (J), and so the earliest choice is 3 clocks behind the packet's enqueue. At most one queue joins a
   * clock. Who wants to goes in this order: awakened queues, which cannot wait; those that were `refilled`; the one that its
@@ -77,7 +74,6 @@ class Scheduler(p: LaneParams) extends Module {
     val configure = Flipped(Valid(new QueueService(p)))
     val configurePort = Flipped(Valid(new ShaperConfig))
     val awake = Flipped(Valid(new QueueHead(p)))
-    val awakesOther = Input(Bool())
     val joined = Flipped(Valid(new QueueHead(p)))
     val refilled = Flipped(Valid(new QueueHead(p)))
     val serve = Output(new QueueHead(p))
@@ -107,7 +103,6 @@ class Scheduler(p: LaneParams) extends Module {
     queues.askQueue := io.askQueue
     queues.look := io.look
     io.awake := queues.awake
-    io.awakesOther := queues.awakesOther
     io.joined := queues.joined
     io.refilled := queues.refilled
     io.successor := queues.successor
@@ -120,7 +115,7 @@ class Scheduler(p: LaneParams) extends Module {
 
   private[schedule] val lists = Module(new ServiceLists(p)) // proofs look inside
   private val shaper = Module(new QueueShaper(p))
-  private val port = Module(new PortShaper(p.inTurn))
+  private val port = Module(new PortShaper)
   private val cost = Module(new PacketCost)
 
   // ---- configuration
@@ -234,11 +229,9 @@ class Scheduler(p: LaneParams) extends Module {
   private val event = Wire(Valid(new Joining))
   refills.ready := !io.awake.valid
   private val afterRefills = !io.awake.valid && !refills.valid
-  // In turn nobody is parked or joins anew in the clock behind a pop, and so none in which the queue of a take falls asleep and awakes.
-  private val nobodyElse = if (p.inTurn) !io.awakesOther && !refills.valid else afterRefills
-  parks := blocks && nobodyElse
+  parks := blocks && afterRefills
   releases.io.deq.ready := afterRefills && !blocks
-  mayJoin := nobodyElse && !blocks && !releases.io.deq.valid
+  mayJoin := afterRefills && !blocks && !releases.io.deq.valid
   assert(!(parks || joinsAnew) || afterRefills, "two queues join at once")
   event.valid := io.awake.valid || refills.valid || blocks || releases.io.deq.valid || joinsAnew
   private def joining(head: QueueHead, deficit: UInt, add: Bool, mayPark: Bool, mustPark: Bool): Joining = {

@@ -32,8 +32,7 @@ class ArrivedQueue(p: LaneParams) extends Bundle {
   * Of a queue that comes first with two packets, the second is its newest, of which is known which one it stands behind.
   *
   * A second belongs to the list that was served in the clock before; where another is served now (`same` is low) nothing is known.
-  * In lanes that decide in turn, and with the victim search, whose victim may be the second, it is never known, and `coming` means something behind
-  * a keep alone.
+  * With the victim search, whose victim may be the second, it is never known, and `coming` means something behind a keep alone.
   */
 class SecondPacket(p: LaneParams) extends Module {
   private val ahead = SecondPacket.isKnown(p)
@@ -165,5 +164,5 @@ class SecondPacket(p: LaneParams) extends Module {
 object SecondPacket {
 
   /** Is it ever? */
-  def isKnown(p: LaneParams): Boolean = !p.inTurn && p.victims == 0
+  def isKnown(p: LaneParams): Boolean = p.victims == 0
 }

@@ -43,13 +43,10 @@ class ListedQueue(p: LaneParams) extends Bundle {
   * and whether another stands behind it. So whatever hangs on that is worked out for all answers, with `coveredIf` and `moreIf`, and `keptCovered`
   * and `keptMore` choose at the end. In a clock in which a victim may be replaced behind the packet taken last, nothing is served (`settled`).
   *
-  * In builds that decide in turn nothing is served in the clock behind a `pop` or `keep`: what comes out of RAM then stands in registers before it is
-  * chosen, and none of its paths goes on to a choice. That a list has fallen empty, and who stands first there then, is heeded in that clock, too.
-  *
   * RAMs: `entries`, queues x (packet, deficit, covered), 1W (store) 2R by two copies (the queue behind the chosen; `parkedQueue` for who
   * keeps queues aside); `links`, queues x queue, 1W (push) 1R. Lists hold no counts: who is last is known by `tails`.
   *
-  * A push shows in `chosen` in the next clock; in turn, into a list that falls empty in its clock, a clock later. It does not judge who may send.
+  * A push shows in `chosen` in the next clock. It does not judge who may send.
   * Longest path: may the first send, `pop`, which list is served next, who stands first there.
   */
 class ServiceLists(p: LaneParams) extends Module {
@@ -61,8 +58,7 @@ class ServiceLists(p: LaneParams) extends Module {
     val pushMore = Input(Bool())
     val hold = Input(Bool()) // `chosen` is of the same level in the next clock
     val chosen = Valid(new ListedQueue(p))
-    val standing =
-      Output(Bool()) // `chosen` is valid, known earlier; means nothing behind a `hold` and, in turn, a `pop`
+    val standing = Output(Bool()) // `chosen` is valid, known earlier; means nothing behind a `hold`
     val holdsQueues = Output(Bool())
     val level = Output(UInt(Level.Bits.W))
     // Of a strict level, or its deficit covers its packet; if keptCovered is 0, and if it is 1. Another packet stands behind; by keptMore.
@@ -104,9 +100,7 @@ class ServiceLists(p: LaneParams) extends Module {
   }
 
   private val valid = RegInit(VecInit.fill(Level.Count)(false.B))
-  private val served = RegInit(
-    0.U(Level.Count.W)
-  ) // one hot: the first of `valid` that is set, unless it is held or, in turn, has just fallen empty
+  private val served = RegInit(0.U(Level.Count.W)) // one hot: the first of `valid` that is set, unless it is held
   private val firsts = Reg(Vec(Level.Count, new First))
   private val behinds = Reg(Vec(Level.Count, UInt(p.queueBits.W))) // who stands behind them
   // The same of the list that is served, and its number: the choice has no time to look for them.
@@ -145,52 +139,44 @@ class ServiceLists(p: LaneParams) extends Module {
   private val kept = second.io.comes
   private val advances = io.keep && second.io.known // the second is first from the next clock on
   private val comes = arrived || kept
-  private val followed = Wire(UInt(Level.Count.W)) // in turn: what was pushed in the clock before stands first since
-  private val follower = Delay(pushed.head)
-  when(comes || advances || followed.orR) {
-    val to = Mux(comes || followed.orR, lastLevel, level)
-    val packet = Mux(arrived && !advances, arrivedEntry.packet, coming.packet)
-    comePackets.write(to, Mux(followed.orR, follower.packet, packet))
+  when(comes || advances) {
+    comePackets.write(Mux(comes, lastLevel, level), Mux(arrived && !advances, arrivedEntry.packet, coming.packet))
   }
 
   // ---- choice
   io.level := level
   private val sameServed = RegInit(false.B) // the list of the last clock
-  private val arrivedHere = RegInit(
-    false.B
-  ) // the list in which a queue has arrived is served: what comes out of RAM can be chosen at once
-  private val fromEntries = if (p.inTurn) false.B else arrivedHere
-  private val waits = p.inTurn || SecondPacket.isKnown(p) // what comes behind a keep is not chosen at once
+  // The list in which a queue has arrived is served: what comes out of RAM can be chosen at once.
+  private val arrivedHere = RegInit(false.B)
+  private val waits = SecondPacket.isKnown(p) // what comes behind a keep is not chosen at once
   private val fromQueue = if (waits) false.B else kept && sameServed
   private val packetOf = OHToUInt(served) // and not `level`, which synthesis would take into the RAM
   private val heldPacket = Mux(held.byPush, pushedPackets.read(packetOf), comePackets.read(packetOf))
   private val roundArrived = arrived && lastRound
   private val roundDeficit = Mux(roundArrived, arrivedEntry.deficit, deficit)
   io.chosen.valid := (valid.asUInt & served).orR
-  io.chosen.bits.head.queue := Mux(fromEntries, arrivedQueue, held.queue)
-  io.chosen.bits.head.packet := Mux(fromEntries, arrivedEntry.packet, Mux(fromQueue, atOnce.packet, heldPacket))
-  io.chosen.bits.deficit := (if (p.inTurn) deficit else roundDeficit)
+  io.chosen.bits.head.queue := Mux(arrivedHere, arrivedQueue, held.queue)
+  io.chosen.bits.head.packet := Mux(arrivedHere, arrivedEntry.packet, Mux(fromQueue, atOnce.packet, heldPacket))
+  io.chosen.bits.deficit := roundDeficit
   // Each late answer meets one choice whose selects are early.
   private def choose(ofEntries: Bool, ofQueue: Bool, held: Bool) =
-    (fromEntries && ofEntries) || (fromQueue && ofQueue) || (!fromEntries && !fromQueue && held)
+    (arrivedHere && ofEntries) || (fromQueue && ofQueue) || (!arrivedHere && !fromQueue && held)
   private val either = Seq(false.B, true.B)
   io.keptCovered := (if (waits) false.B else atOnce.covered)
   private val arrivedCovered = arrivedEntry.covered || !lastRound
   io.coveredIf := VecInit(either.map(kept => choose(arrivedCovered, kept, held.covered)))
   io.keptMore := (if (waits) false.B else atOnce.more)
   io.moreIf := VecInit(either.map(kept => choose(arrivedMore, kept, held.more)))
-  io.moved := Mux(fromEntries, arrivedMoved, held.moved)
-  io.shaped := Mux(fromEntries, io.behindService.shaped, held.shaped)
-  io.behind := Mux(fromEntries, arrivedBehind, heldBehind)
-  io.settled := !(if (p.inTurn) RegNext(io.keep || io.pop, false.B)
-                  else if (waits) kept
-                  else kept && io.lateSuccessor.get.mayReplace)
+  io.moved := Mux(arrivedHere, arrivedMoved, held.moved)
+  io.shaped := Mux(arrivedHere, io.behindService.shaped, held.shaped)
+  io.behind := Mux(arrivedHere, arrivedBehind, heldBehind)
+  io.settled := !(if (waits) kept else kept && io.lateSuccessor.get.mayReplace)
 
   second.io.first.valid := io.chosen.valid
   second.io.first.bits := heldPacket
   second.io.more := held.more
   second.io.deficit := deficit
-  second.io.arrived.valid := fromEntries
+  second.io.arrived.valid := arrivedHere
   second.io.arrived.bits.packet := arrivedEntry.packet
   second.io.arrived.bits.deficit := arrivedEntry.deficit
   second.io.arrived.bits.more := arrivedMore
@@ -228,69 +214,58 @@ class ServiceLists(p: LaneParams) extends Module {
   private val pushes = VecInit(Seq.tabulate(Level.Count)(level => pushing && pushLevel === level.U)).asUInt
   private val arrives = Mux(arrived, lastServed, 0.U)
   private val keeps = Mux(kept, lastServed, Mux(advances, served, 0.U))
-  servedLone := Mux(fromEntries, arrivedLone, held.lone)
+  servedLone := Mux(arrivedHere, arrivedLone, held.lone)
   private val empties = io.pop && servedLone // the list that is served
   // The highest list that holds queues, and the highest of the others than the one that is served; and whether the one that is pushed into goes before
-  // them, which is known later. Where a list is chosen every clock there is no time to look for them, and they stand in registers.
-  private val topTwo = Option.when(!p.inTurn)(RegInit(VecInit.fill(2)(0.U(Level.Count.W))))
+  // them, which is known later. There is no time to look for them, and they stand in registers.
+  private val topTwo = RegInit(VecInit.fill(2)(0.U(Level.Count.W)))
   private def highest(those: UInt): UInt = PriorityEncoderOH(those)
   private val others = valid.asUInt & ~served
-  private val (full, fullBehind) = topTwo.fold((highest(valid.asUInt), highest(others)))(lists => (lists(0), lists(1)))
+  private val (full, fullBehind) = (topTwo(0), topTwo(1))
   private def pushGoesBefore(list: UInt): Bool =
     (pushes & VecInit(Seq.tabulate(Level.Count)(level => !list(level, 0).orR)).asUInt).orR
   private val (pushWins, pushWinsBehind) = (pushGoesBefore(full), pushGoesBefore(fullBehind))
-  // In turn that a list falls empty is heeded a clock later: nothing is served in that clock, and `pop` is known late.
-  private val heeded = if (p.inTurn) false.B else empties
-  private val unheeded = RegNext(empties && !heeded, false.B)
 
   /** Of the list that is served next; it falls empty that is served now, or not: both are known long before which. */
   private def next[T <: Data](same: (T, T), other: (T, T)): T =
-    Mux(heeded, Mux(io.hold, same._1.asUInt, other._1.asUInt), Mux(io.hold, same._2.asUInt, other._2.asUInt))
+    Mux(empties, Mux(io.hold, same._1.asUInt, other._1.asUInt), Mux(io.hold, same._2.asUInt, other._2.asUInt))
       .asTypeOf(same._1)
   private def orPushes(wins: Bool, list: UInt) = Mux(wins, pushes, list)
   private val highestNext = (orPushes(pushWinsBehind, fullBehind), orPushes(pushWins, full))
   served := next((served, served), highestNext)
-  for (lists <- topTwo) {
-    // The highest behind `list`, which is served in the next clock, with what is pushed; `left` is that without it.
-    def behindNext(list: UInt, left: UInt): UInt = Mux(pushGoesBefore(left) && !(pushes & list).orR, pushes, left)
-    val behindHeld = behindNext(served, fullBehind)
-    lists(0) := Mux(empties, highestNext._1, highestNext._2)
-    lists(1) := next(
-      (behindHeld, behindHeld),
-      (
-        Mux(pushWinsBehind, fullBehind, behindNext(fullBehind, highest(others & ~fullBehind))),
-        Mux(pushWins, full, behindNext(full, highest(valid.asUInt & ~full)))
-      )
+  // The highest behind `list`, which is served in the next clock, with what is pushed; `left` is that without it.
+  private def behindNext(list: UInt, left: UInt): UInt = Mux(pushGoesBefore(left) && !(pushes & list).orR, pushes, left)
+  private val behindHeld = behindNext(served, fullBehind)
+  topTwo(0) := Mux(empties, highestNext._1, highestNext._2)
+  topTwo(1) := next(
+    (behindHeld, behindHeld),
+    (
+      Mux(pushWinsBehind, fullBehind, behindNext(fullBehind, highest(others & ~fullBehind))),
+      Mux(pushWins, full, behindNext(full, highest(valid.asUInt & ~full)))
     )
-    assert(
-      full === highest(valid.asUInt) && fullBehind === highest(others),
-      "it is not known which list is the highest"
-    )
-  }
+  )
+  assert(
+    full === highest(valid.asUInt) && fullBehind === highest(others),
+    "it is not known which list is the highest"
+  )
   private def orPushLevel(wins: Bool, list: UInt) = Mux(wins, pushLevel, OHToUInt(list))
   level := next((level, level), (orPushLevel(pushWinsBehind, fullBehind), orPushLevel(pushWins, full)))
   private def isServed(list: UInt) = (list & served).orR
   private val stays = isServed(served)
   sameServed := next((stays, stays), (isServed(highestNext._1), isServed(highestNext._2)))
   arrivedHere := io.pop && !servedLone && Mux(io.hold, stays, isServed(highestNext._2))
-  assert(
-    fromEntries === ((!p.inTurn).B && arrived && sameServed),
-    "it is not known whether the queue that arrives is served"
-  )
-  io.standing := RegNext(Mux(heeded, fullBehind.orR, full.orR) || pushing, false.B)
+  assert(arrivedHere === (arrived && sameServed), "it is not known whether the queue that arrives is served")
+  io.standing := RegNext(Mux(empties, fullBehind.orR, full.orR) || pushing, false.B)
   io.holdsQueues := valid.asUInt.orR
 
   private val ofServed = Wire(UInt(Scheduler.DeficitBits.W))
   ofServed := Mux(io.taken && served(Level.Round), io.deficitLeft, roundDeficit)
   deficit := ofServed
-  // What is pushed comes into an empty list, or into one that falls empty, which is known last: in turn this is done a clock later, as nothing is
-  // served in that clock and nothing comes out of RAM.
+  // What is pushed comes into an empty list, or into one that falls empty, which is known last.
   private val opens = pushes & ~valid.asUInt
   private val follows = pushes & served & Fill(Level.Count, servedLone)
-  followed := (if (p.inTurn) RegNext(follows, 0.U) & Fill(Level.Count, RegNext(io.pop, false.B)) else 0.U)
-  private val becomesFirst = if (p.inTurn) opens else opens | (follows & Fill(Level.Count, io.pop))
-  private val anyFollows = if (p.inTurn) false.B else follows.orR
-  when(opens.orR || (anyFollows && io.pop)) { pushedPackets.write(pushLevel, pushed.head.packet) }
+  private val becomesFirst = opens | (follows & Fill(Level.Count, io.pop))
+  when(opens.orR || (follows.orR && io.pop)) { pushedPackets.write(pushLevel, pushed.head.packet) }
   private val pushedFirst = Wire(new First)
   pushedFirst.queue := pushed.head.queue
   pushedFirst.more := io.pushMore || is(joinedQueue, pushed.head.queue)
@@ -299,7 +274,6 @@ class ServiceLists(p: LaneParams) extends Module {
   pushedFirst.covered := io.storeCovered || io.pushService.strict
   pushedFirst.lone := true.B
   pushedFirst.byPush := true.B
-  private val followerFirst = Delay(pushedFirst)
 
   /** The first of a list in the next clock, and who stands behind it, unless what is pushed comes first: from who is now. */
   private def updated(list: UInt, old: First, oldBehind: UInt): (First, UInt) = {
@@ -319,17 +293,9 @@ class ServiceLists(p: LaneParams) extends Module {
       old.moved || is(io.configured, old.queue)
     )
     first.covered := Mux(keepsHere, coming.covered, Mux(arrivesHere, arrivedCovered, old.covered))
-    val alone = Mux(arrivesHere, arrivedLone, old.lone) || here(followed)
+    val alone = Mux(arrivesHere, arrivedLone, old.lone)
     first.lone := alone && !here(pushes)
     first.byPush := old.byPush && !arrivesHere && !keepsHere
-    when(here(followed)) {
-      first.queue := followerFirst.queue
-      first.more := followerFirst.more || is(joinedQueue, followerFirst.queue)
-      first.shaped := followerFirst.shaped
-      first.covered := followerFirst.covered
-      first.moved := followerFirst.moved || is(io.configured, followerFirst.queue)
-      first.byPush := false.B
-    }
     (first, Mux(here(pushes) && alone, pushed.head.queue, Mux(arrivesHere, arrivedBehind, oldBehind)))
   }
   private val levels = 0 until Level.Count
@@ -350,44 +316,34 @@ class ServiceLists(p: LaneParams) extends Module {
   )
   heldBehind := next((ownBehind, ownBehind), (otherBehind, highestBehind))
   when(becomesFirst(Level.Round)) { deficit := stored.deficit }
-  when(followed(Level.Round)) { deficit := Delay(stored.deficit) }
 
   private val parkedEntry = entries.read(io.parkedQueue, true.B)
   io.parked.head.queue := Delay(io.parkedQueue)
   io.parked.head.packet := parkedEntry.packet
   io.parked.deficit := parkedEntry.deficit
 
-  private val isSettled = !RegNext(io.hold, false.B) && !unheeded
+  private val isSettled = !RegNext(io.hold, false.B)
   assert(!isSettled || served === PriorityEncoderOH(valid.asUInt), "another list is the highest")
   assert(!io.chosen.valid || level === OHToUInt(served), "it is not known which list is served")
   assert(sameServed === (lastServed & served).orR, "it is not known whether the same list is served")
   assert(!io.chosen.valid || held.asUInt === Mux1H(served, firsts).asUInt, "it is not known who stands first")
   assert(!io.chosen.valid || held.lone || heldBehind === Mux1H(served, behinds), "it is not known who stands behind")
   for (level <- levels) {
-    val first = Mux(arrives(level), arrivedQueue, Mux(followed(level), follower.queue, firsts(level).queue))
+    val first = Mux(arrives(level), arrivedQueue, firsts(level).queue)
     assert(
-      !valid(level) || (Mux(
-        arrives(level),
-        arrivedLone,
-        firsts(level).lone
-      ) || followed(level)) === (tails.read(level.U) === first),
+      !valid(level) || Mux(arrives(level), arrivedLone, firsts(level).lone) === (tails.read(level.U) === first),
       "it is not known whether a list holds one queue"
     )
   }
-  private val roundHeld = valid(Level.Round) && served(Level.Round) && !(comes && lastRound) && !followed(Level.Round)
+  private val roundHeld = valid(Level.Round) && served(Level.Round) && !(comes && lastRound)
   assert(
     !roundHeld || held.covered === (deficit >= heldPacket.lenBytes),
     "it is not known whether a deficit covers the packet"
   )
-  private val strictHeld = io.chosen.valid && !served(Level.Round) && !(comes && sameServed) && !followed.orR
+  private val strictHeld = io.chosen.valid && !served(Level.Round) && !(comes && sameServed)
   assert(!strictHeld || held.covered, "a packet of a strict queue waits for a deficit")
   assert(!isSettled || io.standing === io.chosen.valid, "it is not known whether a queue is chosen")
   assert(!(io.pop && io.keep), "a queue is kept and taken off at once")
-  if (p.inTurn)
-    assert(
-      !((io.pop || io.keep) && RegNext(io.pop || io.keep, false.B)),
-      "who is served comes out of RAM in this clock"
-    )
   assert(!((io.pop || io.keep) && !io.chosen.valid), "nothing is there to be served")
 
   val guard = guards.ports()

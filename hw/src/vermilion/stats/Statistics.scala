@@ -27,23 +27,7 @@ object StatisticsWindow {
   val IndexBits = 10
 }
 
-/** The ports of a lane's statistics. */
-abstract class StatisticsPorts(p: LaneParams) extends Module {
-  val io = IO(new Bundle {
-    val now = Input(UInt(TimeBits.W))
-    val decision = Flipped(Valid(new Decision(p)))
-    val departed = Flipped(Valid(new Departure(p)))
-    val ceWritten = Flipped(Valid(new Departure(p)))
-    val window = new StatisticsWindow(p)
-    val crowded = Output(Bool()) // no packet should depart for now
-    val ready = Output(Bool())
-  })
-}
-
 object Statistics {
-
-  /** The form that a build has. */
-  def apply(p: LaneParams): StatisticsPorts = if (p.inTurn) new StatisticsInTurn(p) else new Statistics(p)
 
   /** The bin of the latency histogram for an age in ns: its logarithm, 0 for 0 as well, all that is longer in the last one. */
   private[stats] def bin(age: UInt): UInt = {
@@ -80,10 +64,18 @@ object Statistics {
   * A snapshot takes 260 clocks, with the victim search at most 676 ([[WindowWriter]]).
   * `ready` is low for 32 clocks a queue, with the victim search 64, after reset; events until then are lost, and counters and gauges of a snapshot are 0.
   */
-class Statistics(p: LaneParams) extends StatisticsPorts(p) {
+class Statistics(p: LaneParams) extends Module {
+  val io = IO(new Bundle {
+    val now = Input(UInt(TimeBits.W))
+    val decision = Flipped(Valid(new Decision(p)))
+    val departed = Flipped(Valid(new Departure(p)))
+    val ceWritten = Flipped(Valid(new Departure(p)))
+    val window = new StatisticsWindow(p)
+    val ready = Output(Bool())
+  })
+
   import Statistics.{bin, halves}
   import WindowProgram.{Bins, Source}
-  io.crowded := false.B
 
   // -- events, registered --
   private class Event extends Bundle {

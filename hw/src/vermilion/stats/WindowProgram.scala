@@ -14,9 +14,9 @@ import vermilion.victim.Distance
   */
 object WindowProgram {
 
-  /** Where a counter comes from; `Nothing` is 0. Where all counters are in one RAM, `Records` ([[CounterPlaces]]). */
+  /** Where a counter comes from; `Nothing` is 0. */
   object Source extends Enumeration {
-    val Nothing, Gauges, Outcomes, Marked, CeWritten, Sent, Latency, Victims, Distances, Contests, Records = Value
+    val Nothing, Gauges, Outcomes, Marked, CeWritten, Sent, Latency, Victims, Distances, Contests = Value
   }
   import Source._
 
@@ -39,9 +39,6 @@ object WindowProgram {
   /** Slots of `Outcomes` and `Victims`. */
   def outcome(colour: Int, verdict: Int): Int = 8 * colour + verdict
   def victim(isEvicted: Boolean, colour: Int): Int = (if (isEvicted) 4 else 0) + colour
-
-  /** Slot of `Victims` where contests are counted by who paid: the arriving packet. */
-  val ArrivalPaid = 3
 
   private val Shown = Map( // verdicts that are a counter, and its place
     Verdict.Early -> 2,
@@ -82,23 +79,13 @@ object WindowProgram {
   private def eachColour(source: Source.Value, place: Int, slot: Int => Int): Seq[Step] =
     for (f <- Fields; c <- Colours) yield Step(source, slot(c), f, word(c, f, place))
 
-  /** Victims, and contests as the sum of all who paid; blind contests are 0. */
-  private val payments: Seq[Step] =
-    Colours.map(c => Step(Victims, victim(isEvicted = true, c), 0, word(c, 0, 11), adds = c != 0)) ++
-      Colours.map(c => Step(Victims, victim(isEvicted = false, c), adds = true)) ++
-      Seq(Step(Victims, ArrivalPaid, to = Some(ContestsWord), adds = true, total = true)) ++
-      Colours.map(c => Step(Victims, victim(isEvicted = true, c), 1, word(c, 1, 11)))
   private def row(source: Source.Value, slots: Int, first: Int, field: Int = 0): Seq[Step] =
     Seq.tabulate(slots)(i => Step(source, i, field, Some(first + 2 * i)))
 
-  /** All steps, at the end of each group those that do nothing and fill it.
-    *
-    * @param byPayer contests are counted by who paid, with `Victims`, and no contest is blind
-    */
-  def apply(searched: Boolean, byPayer: Boolean = false): Seq[Step] = {
+  /** All steps, at the end of each group those that do nothing and fill it. */
+  def apply(searched: Boolean): Seq[Step] = {
     val groups = Seq(
-      (for (f <- Fields; c <- Colours) yield decisions(c, f, searched)).flatten ++ row(Gauges, Gauges64, GaugeWord) ++
-        (if (searched && byPayer) payments else Nil),
+      (for (f <- Fields; c <- Colours) yield decisions(c, f, searched)).flatten ++ row(Gauges, Gauges64, GaugeWord),
       row(Latency, Bins, LatencyWord),
       row(Marked, 12, MarkedWord),
       eachColour(CeWritten, 8, identity) ++ eachColour(Sent, 9, identity)
@@ -106,8 +93,7 @@ object WindowProgram {
           else
             Seq(
               row(Distances, 1 << Distance.Bits, LostWord),
-              row(Distances, 1 << Distance.Bits, VictimsWord, field = 1)
-            ) ++ Option.when(!byPayer)(
+              row(Distances, 1 << Distance.Bits, VictimsWord, field = 1),
               eachColour(Victims, 11, victim(isEvicted = true, _)) ++
                 Fields.map(f => Step(Contests, 0, f, Some(ContestsWord + 2 * f)))
             ))

@@ -12,19 +12,15 @@ import vermilion.fixed.{ConstantTable, Delay}
   * `walking` from the clock after `start` until the last word is written, 2 clocks a step and 4 more. The window is a RAM; words that no
   * step writes read as 0.
   *
-  * @param program  all steps
-  * @param slotBits of the largest source's slot
+  * @param program all steps
   */
-class WindowWriter(
-    program: Seq[WindowProgram.Step],
-    start: Bool,
-    slotBits: Int = WindowWriter.SlotBits
-) {
+class WindowWriter(program: Seq[WindowProgram.Step], start: Bool) {
   import WindowProgram._
+  import WindowWriter.SlotBits
   private val stepBits = log2Ceil(program.size)
   private class Control extends Bundle {
     val source = UInt(log2Ceil(Source.maxId).W)
-    val slot = UInt(slotBits.W)
+    val slot = UInt(SlotBits.W)
     val field = Bool()
     val pair = UInt((StatisticsWindow.IndexBits - 1).W)
     val shows, adds, total = Bool()
@@ -35,7 +31,7 @@ class WindowWriter(
   private def number(step: Step): BigInt = {
     val bits = Seq(step.to.isDefined, step.adds, step.total).foldLeft(BigInt(0))((x, b) => 2 * x + (if (b) 1 else 0))
     def push(x: BigInt, value: Int, width: Int) = (x << width) + value
-    val head = push(push(BigInt(0), step.source.id, log2Ceil(Source.maxId)), step.slot, slotBits)
+    val head = push(push(BigInt(0), step.source.id, log2Ceil(Source.maxId)), step.slot, SlotBits)
     push(push(head, step.field, 1), step.to.getOrElse(0) / 2, StatisticsWindow.IndexBits - 1) * 8 + bits
   }
   private val table = program.padTo(1 << stepBits, Step(Source.Nothing)).map(number)
@@ -116,6 +112,6 @@ class WindowWriter(
 
 object WindowWriter {
 
-  /** Where each source is a RAM of its own. */
+  /** Bits of the largest source's slot. */
   val SlotBits = 6
 }

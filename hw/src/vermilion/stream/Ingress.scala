@@ -4,11 +4,11 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
-import vermilion.parse.{BeatHead, BeatParser, HeaderParser, HeaderParserInTurn, IpStart}
+import vermilion.parse.{HeaderParser, IpStart}
 
 /** A cell, looked at before it is known whether it waits. */
 class ShownCell(p: LaneParams) extends GatheredCell(p.userBits) {
-  val start = new IpStart // counts at `first`, where whole cells are parsed
+  val start = new IpStart // counts at `first`
 }
 
 object Ingress {
@@ -82,8 +82,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   gather.io.out.ready := gathered.ready
   for ((name, field) <- gather.io.out.bits.elements) gathered.bits.elements(name) := field
   gathered.bits.start := {
-    if (p.inTurn) 0.U.asTypeOf(new IpStart)
-    else if (p.dataBits == CellBytes * 8) RegEnable(IpStart(io.in.bits.data), gather.io.in.fire) // a cell is a beat
+    if (p.dataBits == CellBytes * 8) RegEnable(IpStart(io.in.bits.data), gather.io.in.fire) // a cell is a beat
     else IpStart(gather.io.out.bits.data)
   }
   private val skid = Option.when(canStall)(Module(new SkidBuffer(new ShownCell(p))))
@@ -180,34 +179,6 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   io.cell <> (if (waiting == 0) passing else Queue(passing, waiting))
   if (waiting > 0) when(!io.cell.valid) { io.cell.bits.first := false.B } // an empty queue shows no cell
   if (!canStall && waiting == 0) assert(!passing.valid || passing.ready, "an input that cannot wait found no turn")
-
-  // ---- The frame's head, where beats are parsed: behind the turn of the cell that ends it --------------------------------
-  val head: Option[BeatHead] = Option.when(p.inTurn) {
-    val port = IO(Output(new BeatHead))
-    val parser = Module(new BeatParser)
-    parser.io.in.valid := gather.io.in.fire
-    parser.io.in.bits.data := io.in.bits.data
-    parser.io.in.bits.bytes := gather.io.inBytes
-    parser.io.in.bits.last := io.in.bits.last
-    // The parser's stands when a cell that has its turn at once is asked for. Of one that waits it is kept, as the next frame comes in.
-    require(BeatParser.Latency == HeaderParserInTurn.HeadLatency + 1)
-    def behind(that: Bool) = ShiftRegister(that, HeaderParserInTurn.HeadLatency, false.B, true.B)
-    def ends(cell: DecoupledIO[IngressCell]) = behind(cell.fire && cell.bits.endsHead)
-    port := parser.io.head
-    for (each <- skid) {
-      val kept = RegEnable(parser.io.head, behind(each.io.in.fire))
-      when(behind(each.io.kept)) { port := kept }
-      // Where the header begins is asked first: a register of its own for it, as the other drives every bit.
-      port.start := Mux(behind(!each.io.kept), parser.io.head.start, kept.start)
-    }
-    if (waiting > 0) {
-      val kept = Seq.fill(waiting)(Reg(new BeatHead))
-      val to = Counter(ends(passing), waiting)._1
-      for ((each, i) <- kept.zipWithIndex) when(ends(passing) && to === i.U) { each := parser.io.head }
-      port := VecInit(kept)(Counter(ends(io.cell), waiting)._1)
-    }
-    port
-  }
 
   // ---- The frame's end -------------------------------------------------------------------------------------------
   private val finished = Module(new Queue(new FrameEnd(p), Ingress.MetaDepth))

@@ -3,14 +3,14 @@ package vermilion.stream
 import chisel3._
 import chisel3.util._
 import vermilion.lane.LaneParams
-import vermilion.parse.{BeatHead, FrameHeads, FrameHeadsInTurn, TtlOptionTypes}
+import vermilion.parse.{FrameHeads, TtlOptionTypes}
 
 /** Joins the ingresses of a lane: one free list, one write port, one parser, one policy pipeline.
   *
   * Inputs that cannot be stalled go before those that can; within each of the two groups turns go round robin, only to an input that asks.
   * So what can wait waits, without end if the others leave no clock free.
   *
-  * A cell's turn is one at the write port and at the parser ([[HeaderStore]]); one that is not stored, because no cell was free, has its turn for
+  * A cell's turn is one at the write port and at the parser ([[FrameHeads]]); one that is not stored, because no cell was free, has its turn for
   * the parser alone. A frame's meta is its ingress's word of its end, joined by its headers.
   *
   * Cells pass in the same clock; those of different inputs interleave freely, links are explicit. A meta is chosen while its headers are being
@@ -27,7 +27,6 @@ class IngressArbiter(p: LaneParams) extends Module {
         val cell = Flipped(Decoupled(new IngressCell(p)))
         val end = Flipped(Decoupled(new FrameEnd(p)))
         val metaTaken = Output(Bool())
-        val head = Option.when(p.inTurn)(Input(new BeatHead)) // Ingress.head
       }
     )
     val types = Input(new TtlOptionTypes)
@@ -74,13 +73,7 @@ class IngressArbiter(p: LaneParams) extends Module {
   cell.ready := true.B
   io.write.valid := cell.valid && cell.bits.value.stored
   io.write.bits := cell.bits.value.write
-  private val heads =
-    if (!p.inTurn) Module(new FrameHeads(p.inputs, Ingress.MetaDepth))
-    else {
-      val inTurn = Module(new FrameHeadsInTurn(p.inputs, Ingress.MetaDepth))
-      inTurn.heads := VecInit(io.inputs.flatMap(_.head))
-      inTurn
-    }
+  private val heads = Module(new FrameHeads(p.inputs, Ingress.MetaDepth))
   heads.io.types := io.types
   heads.io.cell.valid := cell.valid
   heads.io.cell.bits.input := cell.bits.input

@@ -11,7 +11,6 @@ class SkidBuffer[T <: Bundle](element: T) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(element.cloneType))
     val out = Decoupled(element.cloneType)
-    val kept = Output(Bool()) // what is at `out` has waited here
   })
 
   private val full = RegInit(false.B)
@@ -29,5 +28,4 @@ class SkidBuffer[T <: Bundle](element: T) extends Module {
     val wide = field.getWidth > 64
     field := Mux(if (wide) !straight else full, store.elements(name), io.in.bits.elements(name))
   }
-  io.kept := full
 }

@@ -20,34 +20,6 @@ class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
   val asLong = Bool()
 }
 
-/** The ports of all queues of a lane, with contests, in front of the scheduler; in place of `queue/QueueManager`. */
-abstract class ContestingQueues(p: LaneParams) extends Module {
-  require(p.victims != 0, s"victims is ${p.victims}; legal with the victim search are powers of two up to ${p.queues}")
-  protected val v = VictimParams.of(p)
-
-  val io = IO(new QueuePorts(p) {
-    val ahead = Flipped(Valid(new Sought(v))) // of `arrival`, which comes ContestingQueues.ahead clocks later
-    val arrival = Flipped(Valid(new ArrivalRequest(p, v)))
-    val outcome = Valid(new Outcome(v))
-    val settled = Output(new Descriptor(p))
-    val freed = Valid(new Chain(p))
-    val busy = Output(Bool()) // a packet is on its way through
-    val ready = Output(Bool())
-  })
-}
-
-object ContestingQueues {
-
-  /** The form that a build has. */
-  def apply(p: LaneParams): ContestingQueues = if (p.inTurn) new VictimQueuesInTurn(p) else new VictimQueues(p)
-
-  /** Clocks from the question who may pay for a packet to its arrival. */
-  def ahead(p: LaneParams): Int = if (p.inTurn) SearchInTurn.Latency else VictimQueues.Ahead
-
-  /** Clocks from an arrival to its outcome. */
-  def latency(p: LaneParams): Int = if (p.inTurn) 0 else VictimQueues.Latency
-}
-
 /** All queues of a lane, with contests: takes the place of `queue/QueueManager` in front of the same scheduler.
   *
   * Every arriving packet comes here with its action: admit, refuse or contest ([[VictimPipeline]], which says who goes and when).
@@ -59,8 +31,19 @@ object ContestingQueues {
   * queue's first in place of a victim, which the scheduler does a clock later; and those of VictimPipeline.
   * After reset nothing may come until `ready`, for as many clocks as there are cells, or lists by distance. It keeps no byte counts.
   */
-class VictimQueues(p: LaneParams) extends ContestingQueues(p) {
-  require(!p.inTurn, s"slotClocks is ${p.slotClocks}; legal with the search of every clock is 1")
+class VictimQueues(p: LaneParams) extends Module {
+  require(p.victims != 0, s"victims is ${p.victims}; legal with the victim search are powers of two up to ${p.queues}")
+  private val v = VictimParams.of(p)
+
+  val io = IO(new QueuePorts(p) {
+    val ahead = Flipped(Valid(new Sought(v))) // of `arrival`, which comes VictimQueues.Ahead clocks later
+    val arrival = Flipped(Valid(new ArrivalRequest(p, v)))
+    val outcome = Valid(new Outcome(v))
+    val settled = Output(new Descriptor(p))
+    val freed = Valid(new Chain(p))
+    val busy = Output(Bool()) // a packet is on its way through
+    val ready = Output(Bool())
+  })
   private val Stages = VictimQueues.Latency - 1
   private val pipeline = Module(new VictimPipeline(v))
   private val descriptors = new ForwardingRam(p.cells, new Descriptor(p))
@@ -92,7 +75,6 @@ class VictimQueues(p: LaneParams) extends ContestingQueues(p) {
   own.packet.lenBytes := s5.lenBytes
   // Whether a packet is enqueued is known late, and much hangs on a queue that awakes.
   io.awake.valid := RegNext(pipeline.io.awake, false.B)
-  io.awakesOther := io.awake.valid
   io.awake.bits := Delay(own)
   io.joined.valid := pipeline.io.joined
   io.joined.bits := own

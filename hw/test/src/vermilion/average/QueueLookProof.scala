@@ -26,7 +26,6 @@ class QueueLookChecks(p: LaneParams) extends Module {
   Seq(look.io.admitted, look.io.departed, look.io.evicted).foreach(_.valid := false.B)
   look.io.now := 0.U
   look.io.time := 0.U
-  look.io.start := true.B
   look.io.queue := free.queue
   look.io.isPacket := free.isPacket
   look.io.config := 0.U.asTypeOf(look.io.config)

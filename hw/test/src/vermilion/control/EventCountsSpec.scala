@@ -17,11 +17,10 @@ class EventCountsSpec extends AnyFlatSpec with ChiselSim {
   /** All counts as of one clock. */
   private case class Counts(lost: Seq[(BigInt, BigInt)], events: Seq[BigInt], skipped: BigInt)
 
-  private class Bench(dut: EventCounts, p: LaneParams, wordBits: Int, seed: Int) {
+  private class Bench(dut: EventCounts, wordBits: Int, seed: Int) {
     val random = new Random(seed)
     private val most = (BigInt(1) << wordBits) - 1
     private val events = dut.io.flowEvents.bits.elements.values.toSeq.reverse // in their order in the bundle
-    private var sinceEvents = 0
     var counts = zero
     var sinceRequest = mutable.ArrayBuffer(counts)
     private def zero = Counts(Seq.fill(inputs)((BigInt(0), BigInt(0))), Seq.fill(8)(BigInt(0)), 0)
@@ -41,10 +40,7 @@ class EventCountsSpec extends AnyFlatSpec with ChiselSim {
       def happens = random.nextDouble() < often
       val lost: Seq[Option[Int]] =
         Seq.fill(inputs)(Option.when(happens)(if (random.nextInt(3) == 0) 65535 else random.nextInt(65536)))
-      val skipped = happens
-      sinceEvents += 1
-      val together = sinceEvents >= p.slotClocks && happens
-      if (together) sinceEvents = 0
+      val (skipped, together) = (happens, happens)
       val kinds = Seq.fill(8)(often == 1.0 || random.nextBoolean())
       for ((port, length) <- dut.io.lost.zip(lost)) {
         port.valid.poke(length.isDefined.B)
@@ -118,38 +114,37 @@ class EventCountsSpec extends AnyFlatSpec with ChiselSim {
 
   behavior of "EventCounts"
 
-  for ((name, p) <- Seq("a decision a clock" -> full, "one in eight" -> full.copy(slotClocks = 8)))
-    it should s"show every event once, and what belongs together as of one clock, at $name" in
-      simulate(new EventCounts(p)) { dut =>
-        val seed = 21
-        info(s"seed $seed")
-        val bench = new Bench(dut, p, 32, seed)
-        import bench._
-        for (round <- 0 until 3) {
-          reset()
-          for (high <- Seq(R.LostFramesHigh(1), R.LostBytesLow(2))) assert(read(high, 0)._1 == 0, "after a reset")
-          checkAll(0.0)
-          for (_ <- 0 until 150) {
-            val often = random.choose(Seq(0.0, 0.1, 0.5, 1.0))
-            for (_ <- 0 until random.nextInt(60)) clock(often)
-            random.nextInt(8) match {
-              case 0         => clock(often, clear = true)
-              case 1 | 2 | 3 => lostOf(random.nextInt(inputs), often)
-              case 4 | 5     => checkEvent(random.nextInt(8), often)
-              case 6         => checkSkipped(often)
-              case _ =>
-                val hole = random.choose(Seq(R.Commit(), R.LostFramesLow(inputs), R.Upsets(0), R.TtlOption(), 0x1800))
-                assert(read(hole, often) == ((0, 0)), s"at $hole")
-            }
+  it should "show every event once, and what belongs together as of one clock" in
+    simulate(new EventCounts(full)) { dut =>
+      val seed = 21
+      info(s"seed $seed")
+      val bench = new Bench(dut, 32, seed)
+      import bench._
+      for (round <- 0 until 3) {
+        reset()
+        for (high <- Seq(R.LostFramesHigh(1), R.LostBytesLow(2))) assert(read(high, 0)._1 == 0, "after a reset")
+        checkAll(0.0)
+        for (_ <- 0 until 150) {
+          val often = random.choose(Seq(0.0, 0.1, 0.5, 1.0))
+          for (_ <- 0 until random.nextInt(60)) clock(often)
+          random.nextInt(8) match {
+            case 0         => clock(often, clear = true)
+            case 1 | 2 | 3 => lostOf(random.nextInt(inputs), often)
+            case 4 | 5     => checkEvent(random.nextInt(8), often)
+            case 6         => checkSkipped(often)
+            case _ =>
+              val hole = random.choose(Seq(R.Commit(), R.LostFramesLow(inputs), R.Upsets(0), R.TtlOption(), 0x1800))
+              assert(read(hole, often) == ((0, 0)), s"at $hole")
           }
-          checkAll(0.0)
-          assert(counts.events.forall(_ > 100) && counts.skipped > 100)
         }
+        checkAll(0.0)
+        assert(counts.events.forall(_ > 100) && counts.skipped > 100)
       }
+    }
 
   it should "carry into the high words, and end a count of one word at its greatest value" in
     simulate(new EventCounts(full, fewBits)) { dut =>
-      val bench = new Bench(dut, full, fewBits, 22)
+      val bench = new Bench(dut, fewBits, 22)
       import bench._
       reset()
       clock(1.0, clocks = (1 << fewBits) - 5)

@@ -28,9 +28,6 @@ object BlockProofs {
     "axi-lite" -> (() => new Proof(new AxiLiteChecks, resets = true)(_.free)),
     "scheduler" -> (() => new Proof(new EgressChecks(lane, EgressBounds.First))(_.free)),
     "scheduler-later" -> (() => new Proof(new EgressChecks(lane, EgressBounds.Later))(_.free)),
-    "scheduler-in-turn" -> (() =>
-      new Proof(new EgressChecks(new SmallLane(queues = 2, cells = 4, slotClocks = 8), EgressBounds.InTurn))(_.free)
-    ),
     "ageing" -> (() => new Proof(new QueueLookChecks(lane))(_.free)),
     "counters" -> (() => new Proof(new RecordRamChecks(queues = 2, slots = 2, bits = 2))(_.free))
   )

@@ -24,8 +24,7 @@ class Proof[T <: Module](checks: => T, resets: Boolean = false)(free: T => Data)
 }
 
 /** A lane with fewer cells than a legal build has. Only proofs use it, of blocks that stand alone. */
-class SmallLane(override val queues: Int, override val cells: Int, slotClocks: Int = 1)
-    extends LaneParams(queues = 2, slotClocks = slotClocks) {
+class SmallLane(override val queues: Int, override val cells: Int) extends LaneParams(queues = 2) {
   override val queueBits: Int = log2Ceil(queues)
   override val cellBits: Int = log2Ceil(cells)
   override val chainBits: Int = log2Ceil(cells + 1)

@@ -58,15 +58,6 @@ class LaneParamsSpec extends AnyFunSuite {
     assert(refusal(whole.copy(victims = 2, protect = true)) == s"requirement failed: $words")
   }
 
-  test("decisions in turn are for streams of 64 bits") {
-    for ((clocks, bits) <- Seq((8, 128), (8, 512), (4, 64), (0, 64), (-8, 64)))
-      assert(
-        refusal(whole.copy(dataBits = bits, slotClocks = clocks)) ==
-          s"requirement failed: slotClocks is $clocks with $bits dataBits; legal are 1, and 8 with 64 dataBits"
-      )
-    assert(whole.copy(slotClocks = 8, victims = 16).inTurn)
-  }
-
   test("a block that is asked for what does not fit refuses it with the value") {
     val wide = UInt(8.W)
     assert(refusal(Delay(wide, -1)).endsWith("clocks is -1; legal are 0 and more"))
@@ -81,7 +72,6 @@ class LaneParamsSpec extends AnyFunSuite {
     val ends = Seq(
       LaneParams(dataBits = 512, inputs = 1, queues = 3, cells = 256, maxFrameBytes = 1522, stallable = Seq(true)),
       LaneParams(queues = 3, cells = 256, victims = 2),
-      LaneParams(queues = 3, cells = 256, victims = 2, slotClocks = 8),
       LaneParams(queues = 3, cells = 256, protect = true),
       LaneParams(inputs = 16, queues = 2, cells = 256, stallable = Seq.fill(16)(true))
     )

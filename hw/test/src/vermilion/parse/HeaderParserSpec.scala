@@ -115,43 +115,4 @@ class HeaderParserSpec extends AnyFunSuite with ChiselSim {
       assertAllSeen()
     }
   }
-
-  test(
-    "a beat a clock, with and without gaps, runts too: headers are the reference's, in order, after the stated latency"
-  ) {
-    simulate(new BeatParserAlone) { dut =>
-      val seed = 20261122L
-      println(s"HeaderParserSpec by beats, seed $seed")
-      val random = new Random(seed)
-      val source = new RandomFrame(random)
-      begin()
-      val total = 4000
-      val frames = Seq.tabulate(total) { i =>
-        if (i < known.size) known(i)._1
-        else if (i % 8 == 7) Array.fill(1 + random.nextInt(24))(random.nextInt(256)) // runts, of one beat too
-        else source.next()
-      }
-      var (sent, beat) = (0, 0) // on its way in
-      while (got < total) {
-        val send = sent < total && (sent < total / 2 || random.nextInt(3) != 0)
-        dut.io.in.valid.poke(send.B)
-        if (send) {
-          val frame = frames(sent)
-          val left = frame.length - 8 * beat
-          val junk = Seq.fill(8)(random.nextInt(256))
-          dut.io.in.bits.data.poke(Bits.pack((frame.slice(8 * beat, 8 * beat + 8).toSeq ++ junk).take(8)).U)
-          dut.io.in.bits.bytes.poke(left.min(8).U)
-          dut.io.in.bits.last.poke((left <= 8).B)
-          if ((left <= 8 && beat < 16) || beat == 15)
-            expected.enqueue((clock, HeaderReference.parse(frame), frame.toSeq))
-          beat = if (left <= 8) 0 else beat + 1
-          if (left <= 8) sent += 1
-        }
-        takeHeaders(dut.io.out, HeaderParserInTurn.Latency + 1)
-        dut.clock.step()
-        clock += 1
-      }
-      assertAllSeen()
-    }
-  }
 }

@@ -57,9 +57,7 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
     c.burstNs.poke(s.burstNs.U)
   }
 
-  /** In lanes that decide in turn nothing is chosen while it is `crowded`. */
-  def clock(enqueue: Option[(Int, Int)] = None, ready: Boolean = true, crowded: Boolean = false): Unit = {
-    dut.crowded.foreach(_.poke(crowded.B))
+  def clock(enqueue: Option[(Int, Int)] = None, ready: Boolean = true): Unit = {
     dut.io.now.poke((now & EgressBench.TimeMask).U)
     dut.io.enqueue.valid.poke(enqueue.isDefined.B)
     enqueue.foreach { case (q, len) =>

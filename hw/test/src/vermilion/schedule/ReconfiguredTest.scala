@@ -42,77 +42,75 @@ class ReconfiguredTest extends AnyFlatSpec with ChiselSim {
 
   behavior of "EgressQueues"
 
-  for ((how, p) <- Seq("" -> p, " when it decides in turn" -> p.copy(slotClocks = 8))) {
-    it should s"send all of a queue that was lifted to a strict level in one run, from its turn on$how" in {
-      val found = runs(departures(p, _ => round, 3, Service(strict = true, priority = 7)))
-      assert(
-        found.count(_._1 == 3) == 1 && found.indexWhere(_._1 == 3) <= 4,
-        found.take(8)
-      ) // another goes while it joins
-      assert(found.contains(3 -> packets))
-    }
+  it should "send all of a queue that was lifted to a strict level in one run, from its turn on" in {
+    val found = runs(departures(p, _ => round, 3, Service(strict = true, priority = 7)))
+    assert(
+      found.count(_._1 == 3) == 1 && found.indexWhere(_._1 == 3) <= 4,
+      found.take(8)
+    ) // another goes while it joins
+    assert(found.contains(3 -> packets))
+  }
 
-    it should s"share the round with a queue that was strict$how" in {
-      val found =
-        runs(
-          departures(
-            p,
-            q => if (q == 5) Service(strict = true, priority = 7) else round,
-            5,
-            Service(quantum = 2 * length)
-          )
+  it should "share the round with a queue that was strict" in {
+    val found =
+      runs(
+        departures(
+          p,
+          q => if (q == 5) Service(strict = true, priority = 7) else round,
+          5,
+          Service(quantum = 2 * length)
         )
-      val shared = found.init.filter(_._1 == 5) // at last it is alone
-      assert(found.head._1 != 5 && shared.size >= 3 && shared.forall(_._2 == 2), found.take(12))
-    }
+      )
+    val shared = found.init.filter(_._1 == 5) // at last it is alone
+    assert(found.head._1 != 5 && shared.size >= 3 && shared.forall(_._2 == 2), found.take(12))
+  }
 
-    it should s"give a queue its new quantum$how" in {
-      val found = runs(departures(p, _ => round, 2, Service(quantum = 3 * length))).filter(_._1 == 2).map(_._2)
-      assert(found.tail.init.forall(_ == 3), found)
-    }
+  it should "give a queue its new quantum" in {
+    val found = runs(departures(p, _ => round, 2, Service(quantum = 3 * length))).filter(_._1 == 2).map(_._2)
+    assert(found.tail.init.forall(_ == 3), found)
+  }
 
-    it should s"hold a queue to the shaper that it was given$how" in {
-      val sent = departures(p, _ => round, 4, shaped).filter(_.queue == 4)
-      val gaps = sent.zip(sent.tail).map { case (one, next) => next.now - one.now }
-      assert(gaps.forall(gap => gap >= 200000 && gap < 201000), gaps)
-    }
+  it should "hold a queue to the shaper that it was given" in {
+    val sent = departures(p, _ => round, 4, shaped).filter(_.queue == 4)
+    val gaps = sent.zip(sent.tail).map { case (one, next) => next.now - one.now }
+    assert(gaps.forall(gap => gap >= 200000 && gap < 201000), gaps)
+  }
 
-    it should s"send unshaped what waited when a queue's shaper is taken away$how" in {
-      val sent = departures(p, q => if (q == 6) shaped else round, 6, round)
-      assert(sent.last.now - sent.head.now < 1000000, s"${sent.last.now - sent.head.now} ns")
-    }
+  it should "send unshaped what waited when a queue's shaper is taken away" in {
+    val sent = departures(p, q => if (q == 6) shaped else round, 6, round)
+    assert(sent.last.now - sent.head.now < 1000000, s"${sent.last.now - sent.head.now} ns")
+  }
 
-    it should s"let a queue go at once that was kept aside when its shaper is taken away$how" in simulate(
-      new EgressQueues(p)
-    ) { dut =>
-      val bench = new EgressBench(dut, p, 1)
-      bench.configure(6, shaped)
-      bench.configure(1, round)
-      for (_ <- 0 until packets) bench.clock(Some(6 -> length))
-      for (_ <- 0 until 100) bench.clock()
-      assert(bench.left.size == 1 && !bench.busy)
-      assert(dut.io.wake.valid.peek().litToBoolean) // only time can help, and time stands still
+  it should "let a queue go at once that was kept aside when its shaper is taken away" in simulate(
+    new EgressQueues(p)
+  ) { dut =>
+    val bench = new EgressBench(dut, p, 1)
+    bench.configure(6, shaped)
+    bench.configure(1, round)
+    for (_ <- 0 until packets) bench.clock(Some(6 -> length))
+    for (_ <- 0 until 100) bench.clock()
+    assert(bench.left.size == 1 && !bench.busy)
+    assert(dut.io.wake.valid.peek().litToBoolean) // only time can help, and time stands still
+    bench.configure(6, round)
+    bench.drain()
+    assert(bench.left.size == packets && bench.left.forall(_.now == 0), bench.left.map(_.now))
+  }
+
+  it should "forget the charge of a packet that left just before its queue was configured" in simulate(
+    new EgressQueues(p)
+  ) { dut =>
+    val bench = new EgressBench(dut, p, 1)
+    for (wait <- 0 to 10) {
+      bench.configure(6, round.copy(costMant = (1 << 18) - 1)) // the slowest: a byte costs 0.26 ms
+      bench.left.clear()
+      for (_ <- 0 until 2) bench.clock(Some(6 -> length))
+      for (_ <- 0 until 100 if bench.left.isEmpty) bench.clock()
+      for (_ <- 0 until wait) bench.clock()
+      assert(bench.left.size == 1)
       bench.configure(6, round)
-      bench.drain()
-      assert(bench.left.size == packets && bench.left.forall(_.now == 0), bench.left.map(_.now))
+      for (_ <- 0 until 100) bench.clock()
+      assert(bench.left.size == 2, s"configured $wait cycles after a departure, the queue waits")
     }
-
-    it should s"forget the charge of a packet that left just before its queue was configured$how" in simulate(
-      new EgressQueues(p)
-    ) { dut =>
-      val bench = new EgressBench(dut, p, 1)
-      for (wait <- 0 to 10) {
-        bench.configure(6, round.copy(costMant = (1 << 18) - 1)) // the slowest: a byte costs 0.26 ms
-        bench.left.clear()
-        for (_ <- 0 until 2) bench.clock(Some(6 -> length))
-        for (_ <- 0 until 100 if bench.left.isEmpty) bench.clock()
-        for (_ <- 0 until wait) bench.clock()
-        assert(bench.left.size == 1)
-        bench.configure(6, round)
-        for (_ <- 0 until 100) bench.clock()
-        assert(bench.left.size == 2, s"configured $wait cycles after a departure, the queue waits")
-      }
-      bench.drain()
-    }
+    bench.drain()
   }
 }

@@ -13,12 +13,12 @@ import vermilion.lane.LaneParams
   *
   * Assumed: a packet has a cell that no other has, from its enqueue to the clock behind its departure. Each queue is configured once, before packets
   * come, in any way but a shaper's: strict with any priority, or in the round with a quantum of 64 or 128 bytes; a packet has 64 or 128.
-  * The port is not shaped. Which packets come, to which queue, when the way out takes one, and when it is crowded, is free.
+  * The port is not shaped. Which packets come, to which queue, and when the way out takes one, is free.
   */
 class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   private val n = p.cells
   val free = IO(Input(new Bundle {
-    val enqueues, long, ready, crowded = Bool()
+    val enqueues, long, ready = Bool()
     val queue = UInt(p.queueBits.W)
     val cell = UInt(p.cellBits.W)
     val strict, longQuantum = Bool()
@@ -34,7 +34,6 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
     def empty: Bool = length === 0.U
   }
   private val dut = Module(new EgressQueues(p))
-  dut.crowded.foreach(_ := free.crowded)
   dut.io.now := 0.U
   dut.io.configurePort.valid := false.B
   dut.io.configurePort.bits := 0.U.asTypeOf(dut.io.configurePort.bits)
@@ -149,7 +148,4 @@ object EgressBounds {
 
   /** Of all clocks that are looked at: a queue that would join anew, and one that is refilled, waits for one that awakes. */
   val Later = EgressBounds(rest = 5, joining = 4)
-
-  /** Seven are possible; that many are looked at from clock 12 on only. */
-  val InTurn = EgressBounds(rest = 8, joining = 3)
 }

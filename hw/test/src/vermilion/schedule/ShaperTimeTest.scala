@@ -70,12 +70,7 @@ class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
       }
     }
 
-  for ((slotClocks, least, how) <- Seq((1, 90, "a clock"), (8, 45, "two clocks, in turn,")))
-    it should s"send a packet $how behind a change of the port's rate, whatever the rate was" in {
-      keepsPace(p.copy(slotClocks = slotClocks), least)
-    }
-
-  private def keepsPace(p: LaneParams, least: Int): Unit =
+  it should "send a packet a clock behind a change of the port's rate, whatever the rate was" in
     simulate(new EgressQueues(p)) { dut =>
       val seed = 16
       info(s"seed $seed")
@@ -91,7 +86,7 @@ class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
         for (_ <- 0 until 100) bench.clockOfFour()
         val pace = bench.left.size - sent
         assert(
-          pace >= least,
+          pace >= 90,
           s"$pace packets in 100 clocks behind a port of ${before.costMant} 2^-${before.costShift} ns"
         )
         bench.drain()

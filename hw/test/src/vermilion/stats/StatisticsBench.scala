@@ -7,10 +7,8 @@ import scala.collection.mutable
 import scala.util.Random
 import vermilion.lane.LaneParams
 
-/** Random events, up to one of each kind in every clock, most of them to one queue, against maps of integers. Where they are counted in turn, decisions are
-  * `slotClocks` apart and CE marks five, as the shortest IP packet has five beats, and departures come in long bursts; no contest is blind.
-  */
-private class StatisticsBench(dut: StatisticsPorts, p: LaneParams) extends Assertions {
+/** Random events, up to one of each kind in every clock, most of them to one queue, against maps of integers. */
+private class StatisticsBench(dut: Statistics, p: LaneParams) extends Assertions {
   private val Names =
     "arrived enqueued early forced tail nobuf bad ce_chosen ce_written sent policed evicted".split(" ").toSeq
 
@@ -21,12 +19,6 @@ private class StatisticsBench(dut: StatisticsPorts, p: LaneParams) extends Asser
   var maxBytes, maxPackets, contests, blind = mutable.Map.empty[Int, BigInt].withDefaultValue(BigInt(0))
   val queued = Seq.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // colour, length
 
-  // Only where events are counted in turn:
-  var sinceDecision, sinceWrite = 100
-  var bursts = false
-  private var crowded = Seq(false, false) // in the last clocks; until then a departure is under way
-  private var writesWhileCrowded = 0
-
   private def add(queue: Int, colour: Int, kind: Int, len: Int): Unit = {
     packets((queue, colour, kind)) += 1
     bytes((queue, colour, kind)) += len
@@ -36,15 +28,7 @@ private class StatisticsBench(dut: StatisticsPorts, p: LaneParams) extends Asser
   def clock(load: Double, hot: Double): Unit = {
     def chance(x: Double) = random.nextDouble() < x
     def anyQueue = if (chance(hot)) 2 else random.nextInt(p.queues)
-    if (p.inTurn) {
-      if (chance(if (bursts) 0.02 else 0.005)) bursts = !bursts
-      crowded = crowded.tail :+ dut.io.crowded.peek().litToBoolean
-      if (!crowded.last) writesWhileCrowded = 0
-      sinceDecision += 1
-      sinceWrite += 1
-    }
-    val mayDepart = !p.inTurn || bursts && !crowded.head
-    val gone = Some(anyQueue).filter(q => queued(q).nonEmpty && chance(load * 0.8) && mayDepart)
+    val gone = Some(anyQueue).filter(q => queued(q).nonEmpty && chance(load * 0.8))
     dut.io.now.poke(now.U)
     dut.io.departed.valid.poke(gone.isDefined.B)
     val leaving = gone.map(q => q -> queued(q).dequeue())
@@ -57,10 +41,9 @@ private class StatisticsBench(dut: StatisticsPorts, p: LaneParams) extends Asser
       add(q, colour, 9, len)
       latency((q, if (age == 0) 0 else (age.bitLength - 1).min(31))) += 1
     }
-    val decides = chance(load) && (!p.inTurn || sinceDecision >= p.slotClocks)
+    val decides = chance(load)
     dut.io.decision.valid.poke(decides.B)
     if (decides) {
-      sinceDecision = 0
       val (q, colour, len, verdict) = (anyQueue, random.nextInt(3), 14 + random.nextInt(9000), random.nextInt(8))
       val refresh = chance(0.1)
       val came = random.nextInt(3)
@@ -77,7 +60,7 @@ private class StatisticsBench(dut: StatisticsPorts, p: LaneParams) extends Asser
       val pays = p.victims != 0 && !refresh && verdict == 0 && queued(q).size > 1 && chance(0.4)
       val stays = chance(0.3)
       val contest = (pays || chance(0.3)) && !refresh
-      val void = !pays && chance(0.5) && !p.inTurn
+      val void = !pays && chance(0.5)
       d.contest.poke(contest.B)
       d.outcome.blind.poke(void.B)
       if (contest) contests(q) += 1
@@ -112,11 +95,9 @@ private class StatisticsBench(dut: StatisticsPorts, p: LaneParams) extends Asser
         }
       }
     }
-    val writes = chance(load) && (!p.inTurn || sinceWrite >= 5 && writesWhileCrowded < 8)
+    val writes = chance(load)
     dut.io.ceWritten.valid.poke(writes.B)
     if (writes) {
-      sinceWrite = 0
-      writesWhileCrowded += 1
       val (q, colour, len) = (anyQueue, random.nextInt(3), 14 + random.nextInt(9000))
       dut.io.ceWritten.bits.queue.poke(q.U)
       dut.io.ceWritten.bits.colour.poke(colour.U)
@@ -135,11 +116,7 @@ private class StatisticsBench(dut: StatisticsPorts, p: LaneParams) extends Asser
   }
   def long(index: Int): BigInt = word(index) + (word(index + 1) << 32)
 
-  // In turn: what waits is counted first, up to three events in a clock.
-  private val snapshotClocks =
-    if (p.inTurn) EventQueue.pauseClocks(p) + (if (p.victims == 0) 6 else 8) * EventQueue.Depth
-    else if (p.victims == 0) 260
-    else 676
+  private val snapshotClocks = if (p.victims == 0) 260 else 676
 
   /** A snapshot in full traffic holds exactly what was shown up to two clocks before its request. */
   def check(queue: Int, load: Double): Unit = {

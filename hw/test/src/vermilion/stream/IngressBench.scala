@@ -25,7 +25,6 @@ class IngressBench(p: LaneParams) extends Module {
     arbiter.io.inputs(i).cell <> ingress.io.cell
     arbiter.io.inputs(i).end <> ingress.io.end
     ingress.io.metaTaken := arbiter.io.inputs(i).metaTaken
-    arbiter.io.inputs(i).head.zip(ingress.head).foreach { case (to, from) => to := from }
     io.lost(i) := ingress.io.lost
   }
   arbiter.io.alloc <> io.alloc

@@ -27,28 +27,21 @@ class VictimEgress(p: LaneParams) extends Module {
     val busy = Output(Bool())
     val ready = Output(Bool())
   })
-  private val queues = Module(ContestingQueues(p))
+  private val queues = Module(new VictimQueues(p))
   private val scheduler = Module(new Scheduler(p))
 
-  /** In turn alone; else what is asked ahead is taken from the arrival, which goes on when its time has come. */
-  val ahead = Option.when(p.inTurn)(IO(Flipped(Valid(new Sought(v)))))
-  ahead match {
-    case Some(port) =>
-      queues.io.ahead := port
-      queues.io.arrival := io.arrival
-    case None =>
-      val packet = io.arrival.bits
-      queues.io.ahead.valid := io.arrival.valid
-      queues.io.ahead.bits.queue := packet.descriptor.queue
-      queues.io.ahead.bits.lenBytes := packet.descriptor.lenBytes
-      queues.io.ahead.bits.colour := packet.descriptor.colour
-      queues.io.ahead.bits.distance := packet.distance
-      queues.io.ahead.bits.byColour := packet.byColour
-      queues.io.ahead.bits.last := packet.last
-      val valids = Seq.iterate(io.arrival.valid, ContestingQueues.ahead(p) + 1)(RegNext(_, false.B))
-      queues.io.arrival.valid := valids.last
-      queues.io.arrival.bits := Delay(packet, ContestingQueues.ahead(p))
-  }
+  // What is asked ahead is taken from the arrival, which goes on when its time has come.
+  private val packet = io.arrival.bits
+  queues.io.ahead.valid := io.arrival.valid
+  queues.io.ahead.bits.queue := packet.descriptor.queue
+  queues.io.ahead.bits.lenBytes := packet.descriptor.lenBytes
+  queues.io.ahead.bits.colour := packet.descriptor.colour
+  queues.io.ahead.bits.distance := packet.distance
+  queues.io.ahead.bits.byColour := packet.byColour
+  queues.io.ahead.bits.last := packet.last
+  private val valids = Seq.iterate(io.arrival.valid, VictimQueues.Ahead + 1)(RegNext(_, false.B))
+  queues.io.arrival.valid := valids.last
+  queues.io.arrival.bits := Delay(packet, VictimQueues.Ahead)
   scheduler.serve(queues.io)
   scheduler.io.now := 0.U
   scheduler.io.configure.valid := false.B
@@ -183,14 +176,11 @@ class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
     assert(all.contains(sentence))
   }
 
-  it should "refuse a lane without the search, or with the other one" in {
+  it should "refuse a lane without the search" in {
     refuses("victims is 0; legal with the victim search are powers of two up to 16")(
       new VictimQueues(LaneParams(cells = 256))
     )
-    refuses("slotClocks is 8; legal with the search of every clock is 1")(
-      new VictimQueues(LaneParams(cells = 256, victims = 16, slotClocks = 8))
-    )
-    refuses("victims is 16 with a decision every clock; legal is 0, or VictimQueues")(
+    refuses("victims is 16; legal is 0, or VictimQueues")(
       new QueueManager(LaneParams(cells = 256, victims = 16))
     )
   }

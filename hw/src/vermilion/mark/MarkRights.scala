@@ -1,7 +1,6 @@
 package vermilion.mark
 
 import chisel3._
-import chisel3.util._
 import vermilion.control.MarkConfig
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
@@ -23,16 +22,6 @@ class Marked extends Bundle {
   val colour = UInt(2.W)
   val policed = Bool() // to be dropped
   val level = UInt((TimeBits + ShaperFrac).W) // of bucket A before, U48.16 ns of its rate; 0 without a bucket
-}
-
-/** The ports of the token bucket markers: [[TokenMarker]], and [[TokenMarkerInTurn]] where packets are far apart. */
-abstract class TokenMarking(p: LaneParams) extends Module {
-  val io = IO(new Bundle {
-    val request = Flipped(Valid(new MarkRequest(p)))
-    val config = Input(new MarkConfig) // one clock later
-    val marked = Output(new Marked)
-    val ready = Output(Bool())
-  })
 }
 
 /** What a packet may do by its queue's marker, its colour and its draw, whatever the buckets hold; with what they hold it makes a
