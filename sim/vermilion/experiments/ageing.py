@@ -114,12 +114,13 @@ def page(of: Ageing, made: list[dict], about: dict) -> str:
     lines = [
         f"# {of.title}",
         "",
-        "`./vermilion experiment ageing --publish` makes this page: P2 and P3 ([the papers' experiments](papers.md)) with the model compiled for three rules, on the same traffic, seed by seed. Engine model.",
+        "Made by `./vermilion experiment ageing --publish`. [P2 and P3](papers.md) run with three rules for the average of an empty queue, by the model. Each rule has the same traffic and the same seeds.",
+        "[Decision 16](../decisions/0016-ageing-keeps-its-remainder.md) says why the last one was chosen.",
         "",
         *(f"* **{name}**: {each.is_}" for name, each in of.variant.items()),
         "",
-        "A difference is the mean over seeds of the paired differences, in brackets its 95 % interval (Student's t). ns-2 is ns-2.35's dsRED with thresholds in packets and its own starts ([oracles](oracles.md)).",
-        "Rows and runs were fixed before the first run with these seeds. They are no blind test: P2's figures by all three rules were known from seeds 1 to 8 when the rule was chosen.",
+        "A difference is the mean of the differences seed by seed, with its 95 % interval (Student's t) in brackets. ns-2 is dsRED of ns-2.35, with thresholds in packets and its own starting times ([oracles](oracles.md)).",
+        "Rows and runs were fixed before the first run with these seeds. P2's figures by all three rules were known from seeds 1 to 8 when the rule was chosen, so this is a repetition, not a blind test.",
         "[ageing.json](ageing.json) has each seed's figures.",
     ]
     for name in of.base:
