@@ -65,7 +65,7 @@ def test_a_silence_has_no_value(browser, tmp_path):  # noqa: F811
     for time_ns, silent in ((15e6, True), (5e6, False)):
         plot.mouse(plot.js("return plot.valToPos(arguments[0], 'x')", time_ns), 60).perform()
         found = plot.legend()
-        assert (found["average, green"] == "--") == (found["backlog, whole queue"] == "--") == silent
+        assert all((found[label] == "--") == silent for label in ("time, ms", "average, green", "backlog, whole queue"))
     green = timeline.data(setting()[1]["queues"][0], [d for d in rows if d[1] == 0], [], 0, 30 * 10**6)["lines"][1]
     assert green["v"].count(None) == 1
 

@@ -128,7 +128,10 @@
       ],
       cursor: {
         drag: { x: true, y: false, dist: 4 }, points: { size: 6 },
-        dataIdx: (u, si, near, time) => (si === 0 ? near : nearest(u, u.data[si], near, time, !isEvents(si))),
+        dataIdx: (u, si, near, time) => {
+          const at = i => nearest(u, u.data[i], near, time, !isEvents(i));
+          return si > 0 ? at(si) : own.some((_, i) => at(i + 1) !== null) ? near : null; // no time where nothing has a value
+        },
       },
       legend: {
         markers: {
