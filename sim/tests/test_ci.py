@@ -29,6 +29,7 @@ def test_jobs_run_every_part_once():
     for part in parts:
         assert part != suite.QUICK, "its tests are also in python-main"
         whole += [each for each in suite.parts() if each.startswith("format-")] if part == suite.FORMAT else [part]
+    assert len(whole) == len(set(whole)), "a part is in two jobs"
     for part in suite.PYTEST:
         shards = [name for name, shard in suite.SHARDS.items() if shard.part == part]
         if set(shards) <= set(whole):
