@@ -222,7 +222,7 @@ def boot(
     script: str,
     folder: Path,
     alive=lambda: True,
-    timeout: float = 120,
+    timeout: float = 600,
     more: dict[str, tuple[int, bytes]] | None = None,
     parameters: str = "",
     serial: Path | None = None,

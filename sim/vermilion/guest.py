@@ -20,6 +20,11 @@ SUITES = ("trixie", "trixie-backports")
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 KERNEL = r"linux-image-6\.12\.\d+\+deb13-cloud-amd64"
 VERSION = "1"  # of what is set up
+CPUS = 2
+# ms that QEMU waits for the device's answer to an access, 5000 by default: on a busy machine the device may need longer.
+ANSWER_WITHIN = 60_000
+# Without the check at the start that the timer interrupts within some ticks: on a busy machine QEMU is late, and the kernel would panic.
+PARAMETERS = "console=ttyS0 panic=-1 quiet iomem=relaxed no_timer_check"
 
 
 class Unavailable(Exception):
@@ -157,7 +162,7 @@ def boot(
     script: str,
     folder: Path,
     alive=lambda: True,
-    timeout: float = 120,
+    timeout: float = 600,
     kernel: Path | None = None,
     more: dict[str, tuple[int, bytes]] | None = None,
     parameters: str = "",
@@ -180,12 +185,14 @@ def boot(
     disk = folder / "initramfs"
     disk.write_bytes(archive(files))
     kernel = kernel or next((home / "guest/boot").glob("vmlinuz-*"))
-    place = json.dumps({"driver": "vfio-user-pci", "socket": {"path": str(device), "type": "unix"}})
-    command = [*qemu(), "-accel", "tcg", "-M", "q35,memory-backend=m0", "-m", "256M", "-nodefaults", "-no-reboot"]
+    socket = {"path": str(device), "type": "unix"}
+    place = json.dumps({"driver": "vfio-user-pci", "socket": socket, "x-msg-timeout": ANSWER_WITHIN})
+    command = [*qemu(), "-accel", "tcg", "-M", "q35,memory-backend=m0", "-m", "256M", "-smp", str(CPUS)]
+    command += ["-nodefaults", "-no-reboot"]
     command += ["-object", "memory-backend-memfd,id=m0,size=256M,share=on", "-device", place]
     command += ["-display", "none", "-serial", "stdio", "-kernel", str(kernel), "-initrd", str(disk)]
     command += [] if serial is None else ["-serial", f"unix:{serial},server=on,wait=off"]
-    command += ["-append", f"console=ttyS0 panic=-1 quiet iomem=relaxed {parameters}"]
+    command += ["-append", f"{PARAMETERS} {parameters}"]
     console, until = folder / "console", time.monotonic() + timeout
     with console.open("wb") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
