@@ -147,6 +147,7 @@ def archive(files: dict[str, tuple[int, bytes]]) -> bytes:
     return gzip.compress(out, 1)
 
 
+POWERED_OFF = b"reboot: Power down"  # the kernel's last words, after all of the script
 INIT = """#!/bin/sh
 mount -t proc none /proc
 mount -t sysfs none /sys
@@ -205,6 +206,12 @@ def boot(
                         process.wait(1)
                     except subprocess.TimeoutExpired:
                         raise Ended("the device is gone" if gone else f"no end after {timeout:g} s") from None
+                # With 2 CPUs, after a suspend, QEMU does not end by itself.
+                if POWERED_OFF in console.read_bytes()[-200:]:
+                    try:
+                        process.wait(10)
+                    except subprocess.TimeoutExpired:
+                        break
                 time.sleep(0.05)
         finally:
             process.kill()
