@@ -8,7 +8,10 @@ import checkouts
 import pytest
 from vermilion import build
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not os.environ.get("VERMILION_LONG"), reason="run with VERMILION_LONG=1"),
+]
 
 EMITTER = "hw/src/vermilion/lane/Emitter.scala"
 ONLY = "OnlyInOneCheckout"  # an object that changes no SystemVerilog
