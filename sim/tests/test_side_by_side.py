@@ -8,10 +8,7 @@ import checkouts
 import pytest
 from vermilion import build
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(not os.environ.get("VERMILION_LONG"), reason="run with VERMILION_LONG=1"),
-]
+pytestmark = pytest.mark.slow
 
 EMITTER = "hw/src/vermilion/lane/Emitter.scala"
 ONLY = "OnlyInOneCheckout"  # an object that changes no SystemVerilog
