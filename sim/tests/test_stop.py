@@ -53,7 +53,7 @@ def test_a_stopped_run_ends_its_simulator_and_leaves_no_file(tmp_path, program, 
         [sys.executable, "-m", "vermilion", "run", str(capture), *outputs],
         cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     ) as run:  # fmt: skip
-        until = time.monotonic() + 300
+        until = time.monotonic() + 60
         while not (found := simulators(run.pid)) or not list(tmp_path.glob(".out.*.part")):
             assert run.poll() is None and time.monotonic() < until, "the simulator never began"
             time.sleep(0.05)
