@@ -32,7 +32,7 @@ owners() { echo "owners.$1 $(cat /sys/kernel/debug/vermilion/$card/lane0/owners 
 splats() {
   bad='BUG|WARNING|Oops|Call Trace|KASAN|UBSAN|blocked for more|soft lockup|GRED: '
   dmesg | grep -q -E "$bad" && dmesg | grep -E -B 20 -A 60 "$bad"
-  echo "splats.end $(dmesg | grep -c -E "$bad")"
+  echo "splats.${1:-end} $(dmesg | grep -c -E "$bad")"
 }
 """
 PORT = 10**10  # of a build of 64 bits

@@ -168,12 +168,14 @@ def boot(
     more: dict[str, tuple[int, bytes]] | None = None,
     parameters: str = "",
     serial: Path | None = None,
+    suspends: bool = False,
 ) -> str:
     """Boots a guest whose one process is a busybox shell with `script`; returns its console.
 
     `device`: the socket of the device; `alive`: whether it is still there. Where it is not, or time is over, the guest is ended: Ended.
     `kernel`: another one than the usual; `more`: files beside busybox, for `archive`; `parameters`: further ones of the kernel;
-    `serial`: a socket to be made, whose other end is the guest's /dev/ttyS1.
+    `serial`: a socket to be made, whose other end is the guest's /dev/ttyS1. `suspends`: the script suspends the guest. QEMU with several CPUs may
+    then stay when the guest has powered off, and is ended 10 s later.
     """
     home = setup()
     folders = {name: (0o40755, b"") for name in ("bin", "dev", "proc", "sys")}
@@ -206,8 +208,7 @@ def boot(
                         process.wait(1)
                     except subprocess.TimeoutExpired:
                         raise Ended("the device is gone" if gone else f"no end after {timeout:g} s") from None
-                # With 2 CPUs, after a suspend, QEMU does not end by itself.
-                if POWERED_OFF in console.read_bytes()[-200:]:
+                if suspends and POWERED_OFF in console.read_bytes()[-200:]:
                     try:
                         process.wait(10)
                     except subprocess.TimeoutExpired:
