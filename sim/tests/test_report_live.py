@@ -6,7 +6,7 @@ import re
 import pytest
 from browser_plots import HOSTILE, SCRIPT, Plot, holds, own_width, until, width  # noqa: F401: a fixture
 from test_report import browser, opened, run_json, setting, traffic, written  # noqa: F401: fixtures
-from vermilion import build, report
+from vermilion import build, cli, report
 from vermilion.report import live, timeline
 
 
@@ -161,6 +161,30 @@ def test_a_missing_library_is_a_sentence(tmp_path, monkeypatch):
         monkeypatch.setattr(live, "JAR", path)
         with pytest.raises(build.BuildError, match="is no package of uPlot .*start ./vermilion"):
             live.library()
+
+
+def test_a_run_without_the_library_ends_before_it_builds(tmp_path, monkeypatch):
+    """A simulation of hours is not begun for a report that cannot be written."""
+
+    def built(*_, **__):
+        raise AssertionError("builds")
+
+    live.library.cache_clear()
+    monkeypatch.setattr(live, "JAR", tmp_path / "none")
+    monkeypatch.setattr(build, "model_program", built)
+    with pytest.raises(build.BuildError, match="is no package of uPlot"):
+        cli.cli.main(["run", "--engine", "model"], standalone_mode=False)
+    with pytest.raises(AssertionError, match="builds"):
+        cli.cli.main(["run", "--engine", "model", "--no-report"], standalone_mode=False)
+
+
+def test_a_plot_that_fails_leaves_the_others(browser, tmp_path, written):  # noqa: F811
+    page = tmp_path / "page.html"
+    page.write_text(written.read_text().replace('"kind":"time"', '"kind":"none"', 1))
+    browser.get(page.as_uri())
+    assert browser.execute_script("return document.getElementById('plot-time-0').textContent").endswith("be drawn.")
+    assert Plot(browser, "plot-time-1").range()[1] > 0
+    assert len(browser.get_log("browser")) == 1
 
 
 def test_set_up_pins_the_library():

@@ -169,7 +169,7 @@
     const wide = part => (u, low, high) => {
       if (low == null) return [0, 1];
       const all = columns.slice(...part).flat().filter(v => v !== undefined);
-      if (low > Math.min(...all) || high < Math.max(...all)) return [low, high];
+      if (all.some(v => v < low || v > high)) return [low, high];
       const pad = 0.06 * (high - low || Math.abs(high) || 1);
       return [low - pad, high + pad];
     };
@@ -248,7 +248,7 @@
     u.hooks.setSeries = [...(u.hooks.setSeries || []), tell];
   }
 
-  const made = [...document.querySelectorAll(".live")].map(element => {
+  const drawn = element => {
     const data = JSON.parse(element.querySelector("script").textContent);
     const { data: columns, ...options } = { time: overTime, points }[data.kind](data);
     const size = () => ({ width: Math.max(element.clientWidth, 120), height: height(element.clientWidth, data.kind === "points") });
@@ -256,6 +256,16 @@
     buttons(plot);
     new ResizeObserver(() => size().width !== plot.width && plot.setSize(size())).observe(element);
     return { plot, size };
+  };
+  // A plot that fails leaves the others; the console has the fault.
+  const made = [...document.querySelectorAll(".live")].flatMap(element => {
+    try {
+      return [drawn(element)];
+    } catch (fault) {
+      console.error(fault);
+      element.append("This plot cannot be drawn.");
+      return [];
+    }
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => made.forEach(({ plot }) => plot.redraw(false, true)));
   const PAPER = { width: 680, height: 260 };
