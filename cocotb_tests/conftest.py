@@ -9,12 +9,8 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("cocotb_tests", "sim", "sim/te
 import pytest  # noqa: E402
 from vermilion import suite  # noqa: E402
 
-LONGEST = (
-    "test_lane",
-    "test_victims",
-    "test_corundum",
-    "test_policy",
-)  # begin first, so that no worker ends with one of them alone
+# These files begin first, so that no worker ends with one of them alone.
+LONGEST = ("test_lane", "test_victims", "test_corundum", "test_policy")
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects

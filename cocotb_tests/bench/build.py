@@ -75,8 +75,8 @@ def ports(block: str, folder: Path) -> Path:
     twice the C++. A bench that looks inside has its own marks in the SystemVerilog.
     """
     head = re.search(rf"^module {block}\((.*?)^\);", (folder / f"{block}.sv").read_text(), re.M | re.S)[1]
-    names = re.findall(r"(\w+)[ ]*,?[ ]*(?://.*)?$", head, re.M)  # firtool writes one a line
-    path = WORK / "ports" / folder.name / "ports.vlt"
+    names = [re.findall(r"\w+", port)[-1] for port in re.sub(r"//.*", "", head).split(",")]
+    path = WORK / "ports" / folder.name / block / "ports.vlt"
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = [f'public_flat_rw -module "{block}" -var "{name}"' for name in names]
     fresh = path.with_suffix(f".{os.getpid()}")

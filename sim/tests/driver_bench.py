@@ -32,7 +32,7 @@ owners() { echo "owners.$1 $(cat /sys/kernel/debug/vermilion/$card/lane0/owners 
 splats() {
   bad='BUG|WARNING|Oops|Call Trace|KASAN|UBSAN|blocked for more|soft lockup|GRED: '
   dmesg | grep -q -E "$bad" && dmesg | grep -E -B 20 -A 60 "$bad"
-  echo "splats.end $(dmesg | grep -c -E "$bad")"
+  echo "splats.${1:-end} $(dmesg | grep -c -E "$bad")"
 }
 """
 PORT = 10**10  # of a build of 64 bits
@@ -101,12 +101,13 @@ class Talk:
 
 
 def talk(
-    version: str, program, script: str, *actions, folder: Path, options=(), through=None, timeout=300, **boot
+    version: str, program, script: str, *actions, folder: Path, options=(), through=None, timeout=900, **boot
 ) -> Talk:
     """Boots the guest with `script`. `actions`: what to do at steps 1, 2 and so on, with the device; `through(socket)`: what stands between;
     `boot`: more for `driver_guest.boot`. An action that fails ends the guest."""
     console, results, failures = folder / "console", [], []
-    with running(program, *options) as device:
+    driver_guest.files(version)  # built before the device begins to wait
+    with running(program, *options, wait=300) as device:
 
         def follow():
             control = device.channel()

@@ -1,10 +1,11 @@
 """How long `./vermilion run` takes after a change, for commits side by side: the developer's loop.
 
-    python3 sim/tests/loop_times.py [COMMIT...] [--folder DIR] [--publish]
+    .vermilion/venv/bin/python sim/tests/loop_times.py [COMMIT...] [--folder DIR] [--publish]
 
 Clones this checkout at each commit (default: HEAD) into DIR, runs it once to set up and build, and then once after each change. Every time is of the whole
-command, in seconds of the wall clock, on the shipped capture. Commits are measured one after the other on the same machine. `--publish` writes
-docs/results/loop.json and .md; the times of the whole suite there are those of `./vermilion test`, given by `--suite SECONDS` for each commit.
+command, in seconds of the wall clock, on the shipped capture. Commits are measured one after the other on the same machine. The first run is not
+in the table: for the second commit, downloads are already on the machine. `--publish` writes docs/results/loop.json and .md; the times of the whole
+suite there are those of `./vermilion test`, given by `--suite SECONDS` for each commit.
 """
 
 import argparse
@@ -12,9 +13,13 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
+from checkouts import environment  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "results" / "loop.md"
@@ -28,18 +33,18 @@ TOUCHED = {  # a change, the file that gets a line more, and the line
         "private object Unused { val number = 4 }\n",
     ),
 }
-COPIED = "a copy of the checkout"
+COPIED, USED = "the checkout's folder: a copy, first run", "nothing, in that copy"
 HEAD = """# Times of the developer's loop
 
-Made by `python3 sim/tests/loop_times.py COMMIT COMMIT --publish`. Seconds from the command `./vermilion run` to its end after a change, on the shipped
-capture, each once, with {cores} cores and nothing else running. The first run sets up and builds everything. The last row is `./vermilion test` on a fresh clone.
+Made by `.vermilion/venv/bin/python sim/tests/loop_times.py COMMIT COMMIT --publish`. Seconds of the command `./vermilion run` after a change, each once, on the shipped
+capture, with {cores} cores. The run itself takes most of the time where nothing is built. The last row is `./vermilion test` on a fresh clone.
 """
 
 
 def run(checkout: Path) -> float:
     """Seconds of a whole run."""
     began = time.monotonic()
-    done = subprocess.run(["./vermilion", "run"], cwd=checkout, capture_output=True, text=True)
+    done = subprocess.run(["./vermilion", "run"], cwd=checkout, capture_output=True, text=True, env=environment())
     if done.returncode:
         raise SystemExit(f"{checkout}: ./vermilion run failed:\n{done.stderr[-3000:]}")
     return round(time.monotonic() - began, 1)
@@ -49,7 +54,8 @@ def measure(commit: str, folder: Path) -> dict[str, float]:
     checkout = folder / commit
     subprocess.run(["git", "clone", "-q", ROOT, checkout], check=True)
     subprocess.run(["git", "checkout", "-q", "--detach", commit], cwd=checkout, check=True)
-    times = {"the first run": run(checkout)}
+    run(checkout)
+    times = {}
     for what, (name, line) in TOUCHED.items():
         if name:
             with (checkout / name).open("a") as file:
@@ -58,8 +64,7 @@ def measure(commit: str, folder: Path) -> dict[str, float]:
         print(f"{commit}: {what}: {times[what]} s", flush=True)
     copy = folder / f"{commit}-copy"
     shutil.copytree(checkout, copy, symlinks=True)
-    run(copy)  # sets the tools up in their new place
-    times[COPIED] = run(copy)
+    times |= {COPIED: run(copy), USED: run(copy)}
     return times
 
 
@@ -82,7 +87,7 @@ def main():
     if asked.suite and len(asked.suite) != len(asked.commits):
         parser.error("--suite is to be given once for each commit")
     short = lambda name: subprocess.check_output(["git", "rev-parse", "--short", name], cwd=ROOT, text=True).strip()
-    commits = [short(name) for name in asked.commits]
+    commits = list(dict.fromkeys(short(name) for name in asked.commits))
     with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
         results = {commit: measure(commit, Path(folder)) for commit in commits}
     for commit, seconds in zip(commits, asked.suite):

@@ -155,9 +155,8 @@ def test_a_queue_that_was_full_accepts_again(case, rate):
 
 
 def accepts_again(verdicts):
-    dropped = sum(verdict != 0 for verdict in verdicts)
-    assert 0 < dropped <= AFTER * 0.025, dropped
-    assert not any(verdicts[AFTER // 20 :]), "dropped again later"
+    """Whatever is dropped is among the first 1,000 small frames, 2.5 % of 40,000."""
+    assert any(verdicts) and not any(verdicts[AFTER // 40 :]), [i for i, verdict in enumerate(verdicts) if verdict]
 
 
 @pytest.mark.parametrize("rate", [10**10, 10**11])

@@ -37,7 +37,7 @@ def said(console: str, word: str) -> list[str]:
 
 def wait_for(console, word: bytes):
     """Until the guest has said it."""
-    until = time.monotonic() + 100
+    until = time.monotonic() + 500
     while time.monotonic() < until and not (console.exists() and word in console.read_bytes()):
         time.sleep(0.1)
 
@@ -76,7 +76,7 @@ while [ $arrived -lt 500 ]; do
   done
 done
 """
-    with running(device_program, "--config-words", words) as device:
+    with running(device_program, "--config-words", words, wait=300) as device:
         control, seen = device.channel(), {}
 
         def feed():
@@ -106,7 +106,7 @@ done
 
 def test_a_device_that_is_killed_ends_the_guest_within_seconds(tmp_path, system, device_program):  # noqa: F811
     script = FIND + "echo loops\nwhile true; do devmem $bar0 32 > /dev/null; done\n"
-    with running(device_program) as device:
+    with running(device_program, wait=300) as device:
         killed = []
 
         def kill():
@@ -119,7 +119,7 @@ def test_a_device_that_is_killed_ends_the_guest_within_seconds(tmp_path, system,
         killer.start()
         try:
             # QEMU may find out by itself, and end; else it is ended.
-            guest.boot(device.socket, script, tmp_path, lambda: device.process.poll() is None, timeout=110)
+            guest.boot(device.socket, script, tmp_path, lambda: device.process.poll() is None)
         except guest.Ended as ended:
             assert "the device is gone" in str(ended)
         killer.join()

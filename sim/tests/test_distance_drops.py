@@ -4,9 +4,12 @@ Claimed for captures that lose 100 packets or more, once the average has settled
 0.002 in one pass of a capture, which the page shows and explains.
 """
 
+import io
 import json
 
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 from test_run import CAPTURES, FRAME, vermilion
 from test_simulator import pcap
 from vermilion import build, distance_drops
@@ -71,6 +74,22 @@ def test_captures_that_lose_too_little_are_counted_and_named():
     assert "100 packets lost: 2: little (tail drop, 64 passes, 99 lost), nothing" in said and "enough" not in said
     text = distance_drops.page(rows)
     assert said in text and "| enough |" in text and "| little |" not in text
+
+
+def test_the_terminals_tables_fit_80_columns_and_hold_every_figure():
+    """Of what is published, and of captures with a long name, large counts and nothing that was pushed out."""
+    large = few("a-capture-with-a-name-of-thirty", 123_456_789) | {"form": distance_drops.ONE_PASS}
+    for form in distance_drops.FORMS:
+        rows = [row for row in [*PUBLISHED, large] if row["form"] == form and distance_drops.lost_enough(row)]
+        for shown in (rows, rows[-1:]):
+            screen = Console(width=80, file=io.StringIO())
+            for made in distance_drops.tables(shown, form):
+                screen.print(made)
+            text = screen.file.getvalue()
+            assert max(map(cell_len, text.splitlines())) <= 80
+            for row in shown:
+                assert all(cell in text for cell in distance_drops.cells(row) if cell != "0"), row["capture"]
+            assert shown != [large] or "nearest: pushed out" in " ".join(text.split()).rpartition(" none: ")[2]
 
 
 def test_a_capture_is_sent_again_with_all_its_frames(tmp_path):

@@ -106,7 +106,6 @@ class Spoken:
 @pytest.fixture(scope="module")
 def said(tmp_path_factory, device_program):  # noqa: F811
     driver_bench.check_machine()
-    driver_guest.files("6.12")  # built before the device begins to wait
     folder, spoken = tmp_path_factory.mktemp("interfaces"), Spoken()
     capture = pcap(folder / "in.pcap", mixed(1500))
 
@@ -118,7 +117,7 @@ def said(tmp_path_factory, device_program):  # noqa: F811
     limited = RED.replace("400000", "300000")
     text = script(SCRIPT, limited=limited, red=RED, leaks=script(LEAKS, loads=LOADS))
     files = spoken.files() | {"bin/netlink_send": (0o100755, program("netlink_send")), "talk": Said().files()["talk"]}
-    out = talk("6.12", device_program, text, feed, folder=folder, timeout=300, more=files, parameters="slub_debug=FZPU")
+    out = talk("6.12", device_program, text, feed, folder=folder, more=files, parameters="slub_debug=FZPU")
     out.heard = {}
     for each in vars(spoken).values():
         if isinstance(each, Talk):

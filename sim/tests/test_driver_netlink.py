@@ -148,9 +148,9 @@ def said(request, tmp_path_factory, device_program):  # noqa: F811
     said, folder = Said(), tmp_path_factory.mktemp("netlink")
     said.kernel = request.param
     said.steps = FUZZ_STEPS if request.param == "6.12" else 0
-    with running(device_program) as device:
+    with running(device_program, wait=300) as device:
         console = driver_guest.boot(
-            request.param, device.socket, said.SCRIPT.replace("STEPS", str(said.steps)), folder, lambda: device.process.poll() is None, 300, said.files(),
+            request.param, device.socket, said.SCRIPT.replace("STEPS", str(said.steps)), folder, lambda: device.process.poll() is None, 900, said.files(),
             "slub_debug=FZPU",
         )  # fmt: skip
     return said.hear(console)

@@ -1,5 +1,6 @@
 """Elaborations in a JVM that stays: answers, failures, and the end of the JVM."""
 
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,14 +9,18 @@ from vermilion import build, chisel, elaborate, steps
 
 # Serves as EmitServer does; the emitter is what it shall do.
 FAKE = """
-import sys
+import sys, time
 for line in sys.stdin:
     log, main, *words = line.rstrip("\\n").split("\\t")
     if main == "end":
         sys.exit("no memory")
+    if main == "wait":
+        time.sleep(60)
     with open(log, "w") as out:
         print(main, *words, file=out)
-    print("failed" if main == "fail" else "done", flush=True)
+    print({"fail": "failed", "last": "failed for good"}.get(main, "done"), flush=True)
+    if main == "last":
+        break
 """
 
 
@@ -49,9 +54,45 @@ def test_word_that_is_no_word_is_refused(server, tmp_path):
 
 
 def test_end_of_the_jvm_is_told(server, tmp_path):
-    with pytest.raises(build.BuildError, match=r"^java ended \(status 1\) in end, log \S+:\nno memory$"):
+    with pytest.raises(build.BuildError, match=r"^java ended \(status 1\) in end:\nno memory$"):
         server.run(tmp_path / "log", "end")
     assert not server.lives()
+
+
+def test_end_of_the_jvm_is_told_to_each_that_waits(server, tmp_path):
+    """Requests that wait for their turn when the JVM ends fail with a sentence, too."""
+
+    def ask(number):
+        with pytest.raises(build.BuildError, match="^java ended"):
+            server.run(tmp_path / f"log {number}", "end")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(ask, range(4)))
+
+
+def test_last_answer_ends_the_jvm(server, tmp_path):
+    with pytest.raises(build.BuildError, match=r"^last failed, log \S+:\nlast$"):
+        server.run(tmp_path / "log", "last")
+    assert not server.lives()
+
+
+def test_interrupted_request_leaves_no_answer(server, tmp_path):
+    """A signal ends the wait for an answer; no later request gets that answer."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            server.run(tmp_path / "log", "wait")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not server.lives()
+    with pytest.raises(build.BuildError, match="^java ended"):
+        server.run(tmp_path / "log", "write")
 
 
 def test_jvm_is_another_one_for_other_classes(tmp_path, monkeypatch):

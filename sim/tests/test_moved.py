@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from vermilion import build, moved
+from vermilion.report import live
 
 KEPT = {
     "build/lab/vermilion-sim": "program",
@@ -131,6 +132,7 @@ def test_vermilion_settles_when_it_sets_up(tmp_path):
     mill = new / ".vermilion/bin/mill-0.12.17"
     mill.write_text("")
     mill.chmod(0o755)
+    shutil.copy(live.JAR, new / ".vermilion/uplot.jar")
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in ("apt-get", "mvn", "java"):  # nothing is installed or fetched

@@ -6,23 +6,13 @@ import subprocess
 import sys
 
 import pytest
+from shown_commands import follows, shown
 from test_pages import prose
 from test_run import ROOT, environment, vermilion
 from vermilion import suite
 
 TEXT = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"^```console\n(.*?)^```", TEXT, re.M | re.S)
-
-
-def shown():
-    """Each command of the page with the lines that are shown below it."""
-    for block in BLOCKS:
-        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
-            command, *lines = part.splitlines()
-            yield command, lines
-
-
-COMMANDS = dict(shown())
+COMMANDS = dict(shown(TEXT))
 
 
 def test_the_readme_is_short():
@@ -40,27 +30,6 @@ def sentences(text):
 def test_no_sentence_is_longer_than_25_words():
     long = [" ".join(words) for words in sentences(TEXT) if len(words) > 25]
     assert not long
-
-
-def follows(lines, printed):
-    """Whether the shown lines stand in what was printed, in their order; `...` stands for any lines, or within a line for any text."""
-    at, gap = 0, True
-    for line in lines:
-        if line.strip() == "...":
-            gap = True
-            continue
-        form = re.compile(re.escape(line.rstrip()).replace(r"\.\.\.", ".*"))
-        places = range(at, len(printed)) if gap else range(at, at + 1)
-        at = next((i + 1 for i in places if i < len(printed) and form.fullmatch(printed[i].rstrip())), None)
-        if at is None:
-            return line
-        gap = False
-    return None
-
-
-def test_what_is_shown_is_compared():
-    assert follows(["a", "...", "c"], ["a", "b", "c"]) is None and follows(["a", "c"], ["a", "b", "c"]) == "c"
-    assert follows(["x ... y"], ["x 1 y"]) is None and follows(["c", "a"], ["a", "b", "c"]) == "a"
 
 
 @pytest.mark.slow

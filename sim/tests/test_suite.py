@@ -1,7 +1,5 @@
 """What `vermilion test` runs, and what it counts from what the tools report."""
 
-import os
-import subprocess
 import sys
 
 import pytest
@@ -150,29 +148,6 @@ def test_quick_is_formats_and_quick_tests(monkeypatch):
     assert ran == [(["sim/tests"], "quick and (not guest)")]
 
 
-COLLECT = """import sys
-import pytest
-class Markers:
-    def pytest_collection_finish(self, session):
-        for item in session.items:
-            print("marked", item.nodeid.split("::")[0], *sorted({mark.name for mark in item.iter_markers()}))
-sys.exit(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", "sim/tests"], plugins=[Markers()]))
-"""
-
-
-def test_every_test_has_a_marker():
-    """A test is quick, or says why it is not. Guests and proofs are marked."""
-    done = subprocess.run([sys.executable, "-c", COLLECT], cwd=build.ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-2000:]
-    lines = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("marked ")]
-    assert len(lines) > 1000
-    assert all(("quick" in marks) != bool({*marks} & {*suite.SLOWER}) for _, *marks in lines)
-    of = lambda marker: {name.removeprefix("sim/tests/") for name, *marks in lines if marker in marks}
-    assert {path.name for path in (build.ROOT / "sim/tests").glob("test_*guest*.py")} <= of("guest") - of("quick")
-    assert {"test_prove.py", "test_prove_blocks.py"} == of("proof")
-    assert {"test_simulator.py", "test_run.py", "test_device.py"} <= of("slow") - of("quick")
-
-
 def test_first_failure_ends_the_run(project):
     assert project("test_a.py::test_seed", "test_b.py", first=True) == "0 passed, 1 failed"
 
@@ -216,7 +191,8 @@ def test_options_of_pytest_alone(monkeypatch):
     monkeypatch.setattr(suite, "run", lambda *_: 0)
     for option in (["-k", "a"], ["-m", "a"], ["--lf"], ["--seed", "2"]):
         with pytest.raises(
-            UserError, match=f"^test scala: does not take {option[0]}, which is for quick, python, cocotb and files"
+            UserError,
+            match=f"^test scala: does not take {option[0]}, which is for quick, python, cocotb, python-main, .* and files",
         ):
             cli.cli.main(["test", "cocotb", "scala", *option], standalone_mode=False)
         with pytest.raises(SystemExit, match="^0$"):

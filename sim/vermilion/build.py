@@ -307,16 +307,22 @@ def model_library(say=quiet, ageing: int | None = None) -> Path:
     """
     variant = "" if ageing is None else f"-ageing{ageing}"
     library = BUILD / f"libvermilion_model{variant}.so"
+    fresh = library.with_suffix(".new")
     sources = sorted(files("sim/model", "*.cpp"))
     if not sources:
         raise BuildError("sim/model holds no C++ yet")
     # One unit with calls of its own bound to it: the clocked lane calls across files in every clock, through the PLT otherwise.
     whole = ["-O3", "-flto=auto", "-fno-semantic-interposition"]
     defines = [] if ageing is None else [f"-DVERMILION_AGEING={ageing}"]
-    command = ["g++", *CXX_FLAGS, *whole, *defines, "-shared", "-fPIC", "-o", library, *sources]
+    command = ["g++", *CXX_FLAGS, *whole, *defines, "-shared", "-fPIC", "-o", fresh, *sources]
+
+    def action():
+        run(command, BUILD / f"model{variant}.log")
+        fresh.replace(library)  # a program that is linked with the old one meanwhile gets it whole
+
     with locked(f"{library.name}.lock"):
         key = digest(files("sim/model", "*.cpp", "*.h"), *command)
-        step(library, key, say, f"the model{variant}", lambda: run(command, BUILD / f"model{variant}.log"))
+        step(library, key, say, f"the model{variant}", action)
     return library
 
 

@@ -128,6 +128,10 @@ def run(
     before = front.words(config, shape.inputs, spread)
     record = quantise.hardware(config) | {"buffer_cells": shape.cells, "max_frame_bytes": shape.max_frame_bytes}
 
+    if report:
+        from .report import live
+
+        live.library()  # a long run would end without its report
     with simulate.Outputs(source, config_file or DEFAULT_CONFIG) as outputs:
         work = build.BUILD / "runs"
         work.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from . import build, config, quantise, simulate
+from . import build, config, narrow, quantise, simulate
 
 PAGE = build.ROOT / "docs" / "results" / "distance-drops.md"
 SHIPPED = build.ROOT / "sim" / "captures" / "default.pcapng"
@@ -172,6 +172,14 @@ def cells(row: dict) -> list[str]:
         out += [f"{figures['evicted']:,}"] if victim == "nearest" else []
         out += [f"{figures['lost_bytes'] / 1000:,.0f}", f"{figures['consumed_slots']:,}"]
     return out
+
+
+def tables(rows: list[dict], form: str) -> list:
+    """What the terminal shows of one form, in 80 columns: tables, and a line that names the columns without a value."""
+    own = [[row["capture"], *cells(row)] for row in rows if row["form"] == form and lost_enough(row)]
+    absent = narrow.zeros(HEADS, own, 1) if own else []
+    made = narrow.tables(f"Losses by distance: {form}", ["capture"], HEADS, own)
+    return made + ([f"none: {', '.join(absent)}"] if absent else [])
 
 
 def example(rows: list[dict]) -> str:

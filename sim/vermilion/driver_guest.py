@@ -222,18 +222,18 @@ def boot(
     script: str,
     folder: Path,
     alive=lambda: True,
-    timeout: float = 120,
+    timeout: float = 600,
     more: dict[str, tuple[int, bytes]] | None = None,
     parameters: str = "",
     serial: Path | None = None,
     load: str = LOAD,
+    suspends: bool = False,
 ) -> str:
     """`guest.boot` with the driver loaded; in `script` $device is the card's PCI address, $card the device that the driver is bound to, $lane the
     representor of its first lane; $registers and $interrupts are the addresses of those two BARs.
 
-    `more`, `parameters` and `serial`: as there. `load`: LOAD_NIC for the application of a NIC, with mqnic.ko in `more`.
+    `more`, `parameters`, `serial` and `suspends`: as there. `load`: LOAD_NIC for the application of a NIC, with mqnic.ko in `more`.
     """
     image = next(kernel(version).glob("system/boot/vmlinuz-*"))
-    return guest.boot(
-        device, load + script, folder, alive, timeout, image, files(version) | (more or {}), parameters, serial
-    )
+    added = files(version) | (more or {})
+    return guest.boot(device, load + script, folder, alive, timeout, image, added, parameters, serial, suspends)

@@ -5,6 +5,7 @@ A JVM takes seconds to start, and the first elaboration in it as long as several
 
 import atexit
 import subprocess
+import tempfile
 import threading
 from pathlib import Path
 
@@ -19,15 +20,13 @@ class Server:
     """One JVM, started by `command`. Its end is that of this process at the latest, as it ends with its input."""
 
     def __init__(self, command: list[str]):
-        self.busy = threading.Lock()
-        steps.BUILD.mkdir(parents=True, exist_ok=True)
-        self.log = steps.BUILD / "elaborate.log"  # of the JVM itself
-        with self.log.open("a") as errors:
-            pipe = subprocess.PIPE
-            try:
-                self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, encoding="utf-8")
-            except OSError as error:
-                raise steps.BuildError(f"{command[0]} cannot be started: {error.strerror}") from None
+        self.busy = threading.Lock()  # from a request to its answer
+        self.errors = tempfile.TemporaryFile("w+")  # of the JVM itself
+        pipe = subprocess.PIPE
+        try:
+            self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self.errors, encoding="utf-8")
+        except OSError as error:
+            raise steps.BuildError(f"{command[0]} cannot be started: {error.strerror}") from None
         atexit.register(self.close)
 
     def run(self, log: Path, main: str, *words: str):
@@ -41,19 +40,35 @@ class Server:
                 self.process.stdin.write("\t".join(request) + "\n")
                 self.process.stdin.flush()
                 answer = self.process.stdout.readline().strip()
-            except OSError:
+            except (OSError, ValueError):  # it has ended, or was closed
                 answer = ""
-        if answer == "failed":
+            except BaseException:  # a signal: the next request must not get this one's answer
+                self.end(kill=True)
+                raise
+            if answer not in ("done", "failed"):
+                self.end()
+        if answer in ("failed", "failed for good"):
             raise steps.BuildError(f"{main} failed, {steps.end_of(log)}")
         if answer != "done":
-            self.close()
-            raise steps.BuildError(f"java ended (status {self.process.poll()}) in {main}, {steps.end_of(self.log)}")
+            raise steps.BuildError(f"java ended (status {self.process.poll()}) in {main}:\n{self.said()}")
+
+    def said(self) -> str:
+        """The last lines that the JVM wrote to its standard error."""
+        self.errors.seek(0)
+        return "\n".join(self.errors.read().splitlines()[-30:])
 
     def lives(self) -> bool:
-        return self.process.poll() is None
+        return self.process.poll() is None and not self.process.stdin.closed
 
     def close(self):
+        """Ends the JVM, after the request that it serves."""
+        with self.busy:
+            self.end()
+
+    def end(self, kill: bool = False):
         atexit.unregister(self.close)
+        if kill:
+            self.process.kill()
         try:
             self.process.stdin.close()
         except OSError:

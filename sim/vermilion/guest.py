@@ -20,6 +20,11 @@ SUITES = ("trixie", "trixie-backports")
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 KERNEL = r"linux-image-6\.12\.\d+\+deb13-cloud-amd64"
 VERSION = "1"  # of what is set up
+CPUS = 2
+# ms that QEMU waits for the device's answer to an access, 5000 by default: on a busy machine the device may need longer.
+ANSWER_WITHIN = 60_000
+# Without the check at the start that the timer interrupts within some ticks: on a busy machine QEMU is late, and the kernel would panic.
+PARAMETERS = "console=ttyS0 panic=-1 quiet iomem=relaxed no_timer_check"
 
 
 class Unavailable(Exception):
@@ -142,6 +147,7 @@ def archive(files: dict[str, tuple[int, bytes]]) -> bytes:
     return gzip.compress(out, 1)
 
 
+POWERED_OFF = b"reboot: Power down"  # the kernel's last words, after all of the script
 INIT = """#!/bin/sh
 mount -t proc none /proc
 mount -t sysfs none /sys
@@ -157,17 +163,19 @@ def boot(
     script: str,
     folder: Path,
     alive=lambda: True,
-    timeout: float = 120,
+    timeout: float = 600,
     kernel: Path | None = None,
     more: dict[str, tuple[int, bytes]] | None = None,
     parameters: str = "",
     serial: Path | None = None,
+    suspends: bool = False,
 ) -> str:
     """Boots a guest whose one process is a busybox shell with `script`; returns its console.
 
     `device`: the socket of the device; `alive`: whether it is still there. Where it is not, or time is over, the guest is ended: Ended.
     `kernel`: another one than the usual; `more`: files beside busybox, for `archive`; `parameters`: further ones of the kernel;
-    `serial`: a socket to be made, whose other end is the guest's /dev/ttyS1.
+    `serial`: a socket to be made, whose other end is the guest's /dev/ttyS1. `suspends`: the script suspends the guest. QEMU with several CPUs may
+    then stay when the guest has powered off, and is ended 10 s later.
     """
     home = setup()
     folders = {name: (0o40755, b"") for name in ("bin", "dev", "proc", "sys")}
@@ -180,12 +188,14 @@ def boot(
     disk = folder / "initramfs"
     disk.write_bytes(archive(files))
     kernel = kernel or next((home / "guest/boot").glob("vmlinuz-*"))
-    place = json.dumps({"driver": "vfio-user-pci", "socket": {"path": str(device), "type": "unix"}})
-    command = [*qemu(), "-accel", "tcg", "-M", "q35,memory-backend=m0", "-m", "256M", "-nodefaults", "-no-reboot"]
+    socket = {"path": str(device), "type": "unix"}
+    place = json.dumps({"driver": "vfio-user-pci", "socket": socket, "x-msg-timeout": ANSWER_WITHIN})
+    command = [*qemu(), "-accel", "tcg", "-M", "q35,memory-backend=m0", "-m", "256M", "-smp", str(CPUS)]
+    command += ["-nodefaults", "-no-reboot"]
     command += ["-object", "memory-backend-memfd,id=m0,size=256M,share=on", "-device", place]
     command += ["-display", "none", "-serial", "stdio", "-kernel", str(kernel), "-initrd", str(disk)]
     command += [] if serial is None else ["-serial", f"unix:{serial},server=on,wait=off"]
-    command += ["-append", f"console=ttyS0 panic=-1 quiet iomem=relaxed {parameters}"]
+    command += ["-append", f"{PARAMETERS} {parameters}"]
     console, until = folder / "console", time.monotonic() + timeout
     with console.open("wb") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
@@ -198,6 +208,11 @@ def boot(
                         process.wait(1)
                     except subprocess.TimeoutExpired:
                         raise Ended("the device is gone" if gone else f"no end after {timeout:g} s") from None
+                if suspends and POWERED_OFF in console.read_bytes()[-200:]:
+                    try:
+                        process.wait(10)
+                    except subprocess.TimeoutExpired:
+                        break
                 time.sleep(0.05)
         finally:
             process.kill()

@@ -276,7 +276,7 @@ def distance_drops(captures, json_file, publish):
     A capture that is too short for an average to settle is sent several times over; one that loses fewer than 100 packets is left out.
     """
     from . import distance_drops as measured
-    from . import show, simulate
+    from . import simulate
 
     captures = captures or (measured.SHIPPED,)
     for capture in captures:
@@ -293,11 +293,7 @@ def distance_drops(captures, json_file, publish):
         measured.publish(rows)
     screen = console()
     for form in measured.FORMS:
-        made = show.table(f"Losses by distance: {form}", ["capture"], measured.HEADS)
-        for row in rows:
-            if row["form"] == form and measured.lost_enough(row):
-                made.add_row(row["capture"], *measured.cells(row))
-        if made.row_count:
+        for made in measured.tables(rows, form):
             screen.print(made)
     if measured.left_out(rows):
         screen.print(measured.left_out(rows), markup=False, soft_wrap=True)

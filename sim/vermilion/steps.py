@@ -133,7 +133,7 @@ def kept(name: str, key: str, make) -> Path:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             make(folder)
-            (folder / "made").touch()
+        (folder / "made").touch()  # its time is that of the last use
     return folder
 
 

@@ -21,8 +21,39 @@ from .suite_results import Count, junit, scalatest, slowest, times, write_junit
 LOGS = build.HOME / "test"
 PYTEST = {"python": "sim/tests", "cocotb": "cocotb_tests"}  # parts that pytest runs, and their folders
 QUICK = "quick"  # the formatters, and the tests of the Python side with this marker
+FORMAT = "format"  # the formatters alone
 SLOWER = ("slow", "guest", "proof", "long")  # markers in pyproject.toml: a test with none of them is quick
 NOTHING_COLLECTED = 5  # pytest's status where no test fits its options
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A share of the tests of one of pytest's parts, by a marker or by the entries of the part's folder."""
+
+    part: str
+    marker: str = ""
+    only: tuple[str, ...] = ()  # the entries of the folder that hold its tests; none: all of them
+    without: tuple[str, ...] = ()  # the entries that it leaves out
+
+    def targets(self) -> list[str]:
+        """Folders and files for pytest. A new one belongs to a shard without being named here."""
+        folder = PYTEST[self.part]
+        if not self.only and not self.without:
+            return [folder]
+        holding = {path.relative_to(build.ROOT / folder).parts[0] for path in build.files(folder, "test_*.py")}
+        return [f"{folder}/{name}" for name in sorted((set(self.only) or holding) - set(self.without))]
+
+
+# Each test of a part is in exactly one of its shards: a part in several jobs of continuous integration.
+SHARDS = {
+    "python-main": Shard("python", marker="not guest and not proof"),
+    "guests": Shard("python", marker="guest"),
+    "proofs": Shard("python", marker="proof and not guest"),
+    "cocotb-a": Shard("cocotb", only=("blocks",)),
+    "cocotb-b": Shard("cocotb", without=("blocks",)),
+}
+# Parts that hold all tests of another part, which then does not run again.
+HOLDING = {name: {shard.part} for name, shard in SHARDS.items()} | {QUICK: {"python", "python-main"}}
 
 
 @dataclass(frozen=True)
@@ -39,6 +70,11 @@ class Choice:
         """The options given that only pytest's parts take."""
         given = {"-k": self.expression, "-m": self.marker, "--lf": self.failed, "--seed": self.seed is not None}
         return [option for option, value in given.items() if value]
+
+    def within(self, marker: str) -> "Choice":
+        """The same, of the tests with a marker alone."""
+        both = " and ".join(f"({each})" if " " in each else each for each in (marker, self.marker) if each)
+        return replace(self, marker=both)
 
     def words(self) -> list[str]:
         """For pytest's command line."""
@@ -191,6 +227,16 @@ def parts(choice: Choice = EVERYTHING) -> dict:
     return out
 
 
+def legal() -> list[str]:
+    """The names of all parts for the command line: groups and shards too."""
+    return [QUICK, FORMAT, *parts(), *SHARDS]
+
+
+def takes_options(part: str) -> bool:
+    """Whether pytest runs the part."""
+    return part == QUICK or part in PYTEST or part in SHARDS
+
+
 def reformat(say) -> int:
     """`vermilion format`: brings every source into the form that the checks want."""
     LOGS.mkdir(parents=True, exist_ok=True)
@@ -212,15 +258,15 @@ def reformat(say) -> int:
 
 
 def chosen(only: tuple[str, ...], choice: Choice) -> dict:
-    """Name and action of the parts to run: all, or those named; of options for pytest alone, its own."""
+    """Name and action of the parts to run: all, or those named; of options for pytest alone, its own. No test of a part runs twice."""
     known = parts(choice)
     names = set(only) or (set(PYTEST) if choice.options() else set(known))
-    if QUICK in names and not choice.options():
+    if FORMAT in names or (QUICK in names and not choice.options()):
         names |= {name for name in known if name.startswith("format-")}
     out = {name: part for name, part in known.items() if name in names}
-    if QUICK in names:
-        marked = replace(choice, marker=f"{QUICK} and ({choice.marker})" if choice.marker else QUICK)
-        out[QUICK] = lambda log: pytest([PYTEST["python"]], log, marked)
+    for name, shard in (SHARDS | {QUICK: Shard("python", marker=QUICK)}).items():
+        if name in names and not names & HOLDING[name]:
+            out[name] = lambda log, shard=shard: pytest(shard.targets(), log, choice.within(shard.marker))
     files: dict[str, list[str]] = {}
     for test in filter(is_test, only):
         file, *inside = test.split("::", 1)

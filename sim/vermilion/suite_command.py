@@ -18,21 +18,21 @@ from .screen import say
 def test(parts, expression, marker, failed, first, seed):
     """Runs every test, or the PARTS named: parts of the suite, files test_*.py, or single tests, FILE::TEST.
 
-    Parts: format-scala, format-scala-tests, format-cpp, format-python, python, scala, cocotb; and quick, which is the
-    formats and what of python needs no RTL. -k, -m, --lf and --seed are for pytest: python, cocotb, quick and files; if
-    no PARTS are named, python and cocotb run. Logs and JUnit files: .vermilion/test.
+    Parts: format-scala, format-scala-tests, format-cpp, format-python, python, scala, cocotb. format is the four
+    formats; quick is the formats and what of python needs no RTL. Shards of python: python-main, guests, proofs; of
+    cocotb: cocotb-a, cocotb-b. -k, -m, --lf and --seed are for pytest: python, cocotb, their shards, quick and files;
+    if no PARTS are named, python and cocotb run. Logs and JUnit files: .vermilion/test.
     """
     from . import suite
 
     choice = suite.Choice(expression, marker, failed, first, seed)
+    legal = suite.legal()
     for part in parts:
-        if part == suite.QUICK:
-            continue
-        if part not in suite.parts() and not suite.is_test(part):
-            legal = ", ".join([suite.QUICK, *suite.parts()])
-            raise UserError(f"test {part}: is no part and no file test_*.py of the project; legal parts are {legal}")
-        if choice.options() and part in suite.parts() and part not in suite.PYTEST:
-            names = ", ".join([suite.QUICK, *suite.PYTEST])
+        if part not in legal and not suite.is_test(part):
+            names = ", ".join(legal)
+            raise UserError(f"test {part}: is no part and no file test_*.py of the project; legal parts are {names}")
+        if choice.options() and part in legal and not suite.takes_options(part):
+            names = ", ".join(filter(suite.takes_options, legal))
             raise UserError(f"test {part}: does not take {choice.options()[0]}, which is for {names} and files")
     sys.exit(suite.run(parts, say, choice))
 

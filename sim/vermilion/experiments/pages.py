@@ -24,8 +24,8 @@ the right side of the bound. `open` means that the interval contains the bound, 
 number of rows: of 40 comparisons without an effect, about two are not `open`.
 
 **What changed in November 2026**: the average of an idle queue keeps the remainder of each idle time, and the arriving packet takes a step
-([decision 16](../decisions/0016-ageing-keeps-its-remainder.md)). All seeds are new. Rows are judged by paired intervals, not
-by counts of seeds. P1 and P3 have 24 seeds in place of 8.
+([decision 16](../decisions/0016-ageing-keeps-its-remainder.md); [P2 and P3 with the old rule and the new](ageing.md)). All seeds are new. Rows are judged by
+paired intervals, not by counts of seeds. P1 and P3 have 24 seeds in place of 8.
 """
 
 

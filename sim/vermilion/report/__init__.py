@@ -2,8 +2,9 @@
 
 `write(page, config, record, stats, trace)` takes the configuration, the hardware's record (docs/hardware-configuration.md),
 the run's JSON (sim/harness/results.h) and the trace (sim/harness/trace_writer.h; may be None). Files of this package:
-`points` what was measured on the curves, `plots` the figures, `tables` the tables, `markers` the section on markers with
-`marker_points` and `marker_plots`, `style.css` the looks; here stands the page.
+`points` what was measured on the curves, `plots` the figures, `timeline` and `live` the plots that the browser draws by uPlot and
+`live.js`, `tables` the tables, `markers` the section on markers with `marker_points` and `marker_plots`, `style.css` the looks; here
+stands the page.
 """
 
 from html import escape
@@ -13,7 +14,7 @@ from .. import digest, front
 from ..config import Config
 from ..show import CHECKS, has_distances, meaning
 from ..show import failures as failures_of
-from . import markers, plots, points, tables
+from . import live, markers, plots, points, tables, timeline
 
 
 class Page:
@@ -24,6 +25,7 @@ class Page:
         self.contents: list[tuple[str, str, list]] = []
         self.failures: list[str] = []
         self.digest: list[str] = []
+        self.drawn = False  # by the browser
 
     def section(self, name: str, title: str):
         self.contents.append((name, title, []))
@@ -41,6 +43,11 @@ class Page:
         self.body.append(
             f'<figure><div class="plot">{svg}</div>' f"<figcaption>{escape(caption)}</figcaption></figure>"
         )
+
+    def live(self, name: str, caption: str, data: dict):
+        """A plot that the browser draws; `data` for live.js."""
+        self.drawn = True
+        self.body.append(f"<figure>{live.plot(name, caption, data)}<figcaption>{escape(caption)}</figcaption></figure>")
 
     def details(self, title: str, inner: str):
         self.body.append(f"<details><summary>{escape(title)}</summary>{inner}</details>")
@@ -61,10 +68,11 @@ class Page:
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
-            f"<title>{escape(title)}</title><style>\n{style}</style></head><body>\n<h1>{escape(title)}</h1>\n{alarm}{first}\n"
+            f'<meta http-equiv="Content-Security-Policy" content="{live.POLICY}">'
+            f"<title>{escape(title)}</title>{live.styles() if self.drawn else ''}<style>\n{style}</style></head><body>\n<h1>{escape(title)}</h1>\n{alarm}{first}\n"
             f'<nav aria-label="Contents"><ul>{"".join(items)}</ul></nav>\n<main>\n'
             + "\n".join(self.body)
-            + "\n</main></body></html>\n"
+            + f"\n</main>{live.scripts() if self.drawn else ''}</body></html>\n"
         )
 
 
@@ -183,6 +191,11 @@ def over_time(made: Page, config: Config, record: dict, stats: dict, busy: list[
         "tail and no-buffer drops on the backlog, in the packet's colour."
     )
     made.text(
+        "Drag across a plot to zoom; double-click to see the whole run again. The legend shows the values at the cursor. "
+        "Click an entry of the legend to hide it or show it again.",
+        "note",
+    )
+    made.text(
         f"Lines: {nth(sampled)}. Marks: {nth(every, 'mark and drop')}. In a queue with more than {plots.LINES_MAX:,} points a "
         f"line or {plots.EVENTS_MAX:,} marks, evenly spaced ones are drawn.",
         "note",
@@ -201,12 +214,7 @@ def over_time(made: Page, config: Config, record: dict, stats: dict, busy: list[
         caption = f"Queue {q['name']}: backlog, averages and verdicts over time, in {unit}s."
         start = stats.get("lane_start_ns", 0)
         longest = max(s[0] for s in stats.get("samples", []) + stats.get("events", [])) - start
-        made.figure(
-            f"plot-time-{index}",
-            caption,
-            3.2,
-            lambda f, i=index, s=samples, e=events: plots.over_time(f, asked[i], kept[i], s, e, start, longest),
-        )
+        made.live(f"plot-time-{index}", caption, timeline.data(kept[index], samples, events, start, longest))
 
 
 def nth(every: int, what: str = "decision") -> str:

@@ -1,4 +1,4 @@
-"""The report's figures, each given as an SVG element to stand in the page.
+"""The report's figures that are SVG elements in the page, and what the others share with them.
 
 Text and axes take the page's colour (`currentColor`), so that one drawing does for light, dark and paper. Nothing that a
 configuration names is read as mathematics.
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from .. import build, curves, quantise
 from ..config import COLOURS
+from ..narrow import cut
 from ..screen import any_glyph
 
 INK = {"green": "#2e9e43", "yellow": "#c99300", "red": "#d8403a"}
@@ -36,6 +37,7 @@ VERDICT_MARKS = {
     7: ("policed", "D"),
 }
 LINES_MAX, EVENTS_MAX = 2500, 900  # points of a line, verdicts drawn, each a queue
+MOST_CELLS = 32  # of a queue's name in a figure
 FEW = 10  # an operating point of fewer decisions says nothing and is not drawn
 FAMILIES = {"red": "RED", "gentle": "gentle RED", "exred": "ExRED"}
 _TEXT, _GRID = "#010203", "#040506"  # stand for currentColor
@@ -130,56 +132,6 @@ def broken(times: list[float], values: list[float], span: float) -> tuple[list[f
     return out_times, out_values
 
 
-def over_time(figure_, queue, record: dict, samples: list, events: list, start_ns: int, longest_ns: int):
-    """Backlog, averages and verdicts of one queue, on a time axis as long as the run.
-
-    `queue` is the configuration's; samples and events are this queue's.
-    """
-    packets = bool(record["unit_packets"])
-    scale, unit = scaled_time(longest_ns)
-    span = max(longest_ns, 1) / scale
-    axis = figure_.subplots()
-    kept = thinned(samples, LINES_MAX)
-    axis.plot(
-        *broken([(s[0] - start_ns) / scale for s in kept], [s[5 if packets else 4] for s in kept], span),
-        color=_TEXT, alpha=0.45, linewidth=0.8, label="backlog, whole queue",
-    )  # fmt: skip
-    for number, colour in enumerate(COLOURS):
-        # A bad, nobuf or policed frame updates no average and carries none.
-        own = thinned([s for s in samples if s[2] == number and s[3] is not None], LINES_MAX)
-        if own:
-            line = broken([(s[0] - start_ns) / scale for s in own], [s[3] for s in own], span)
-            few = {"marker": ".", "markersize": 3} if len(own) < 30 else {}
-            axis.plot(*line, color=INK[colour], linewidth=1.5, label=f"average, {colour}", **few)
-            drop = record["curves"][number]["drop"]
-            for threshold in {drop["min"], drop["max"]} if drop["on"] else ():
-                axis.axhline(threshold, color=INK[colour], linewidth=0.9, linestyle=":")
-    if any(curve["drop"]["on"] for curve in record["curves"]):
-        axis.plot([], [], color=_TEXT, linewidth=0.9, linestyle=":", label="min and max")
-    for code, (name, marker) in VERDICT_MARKS.items():
-        labelled = False
-        of_kind = [e for e in events if e[7] == code]
-        for number, colour in enumerate(COLOURS):
-            share = max(1, EVENTS_MAX * len(of_kind) // max(1, len(events)))
-            own = [e for e in thinned(of_kind, share) if e[2] == number]
-            if own:
-                places = zip(*(((e[0] - start_ns) / scale, place(e, packets)) for e in own))
-                axis.plot(*places, marker, color=INK[colour], markersize=3.5, markeredgewidth=0.9, alpha=0.8)
-                if not labelled:
-                    axis.plot([], [], marker, color=_TEXT, markersize=4, label=name)
-                    labelled = True
-    axis.yaxis.set_major_formatter(plain)
-    axis.set(xlabel=f"time since the first frame, {unit}", ylabel="packets" if packets else "bytes")
-    axis.set_xlim(-0.01 * span, 1.01 * span)
-    axis.set_ylim(bottom=0)
-    axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-
-
-def place(event: list, packets: bool) -> float:
-    """Verdicts of the average sit on it; those of the queue itself (tail, no buffer) on the backlog."""
-    return event[3] if event[7] in (1, 2, 3) else event[5 if packets else 4]
-
-
 def drop_curves(figure_, queue, record: dict, binned: dict):
     """One queue's curves (p, and the long-run rate of its spacing) with operating points; `binned` as points.collect."""
     axis = figure_.subplots()
@@ -231,7 +183,7 @@ def verdict_bars(figure_, rows: list[tuple[str, str, dict]]):
         if any(wide):
             axis.barh(range(len(rows)), wide, left=left, color=ink, height=0.66, label=FATE_TEXT.get(fate, fate))
             left = [a + b for a, b in zip(left, wide)]
-    axis.set_yticks(range(len(rows)), [f"{queue}, {colour}" for queue, colour, _ in rows])
+    axis.set_yticks(range(len(rows)), [f"{cut(queue, MOST_CELLS)}, {colour}" for queue, colour, _ in rows])
     for tick, (_, colour, _) in zip(axis.get_yticklabels(), rows):
         tick.set_color(INK[colour])
     axis.invert_yaxis()
@@ -261,7 +213,7 @@ def latency(figure_, rows: list[tuple[str, list]]):
         starts = [max(start, 0.5) for start, _ in classes]  # no zero on a logarithmic axis
         wide = [class_end(start) - begin for (start, _), begin in zip(classes, starts)]
         axis.bar(starts, [100 * n / total for _, n in classes], width=wide, align="edge", color=FATES["enqueued"])
-        axis.set_title(f"{name}, {total:,} packets", loc="left")
+        axis.set_title(f"{cut(name, 2 * MOST_CELLS)}, {total:,} packets", loc="left")
         axis.set_xscale("log")
         axis.set_ylabel("%")
         axis.set_ylim(bottom=0)

@@ -4,7 +4,6 @@ Columns: the parameters, `run`, `seed`, `key` (of the stored run), then the figu
 the order of points, runs and seeds, and nothing in them tells of time or place, so two ways of making a sweep give the same bytes.
 """
 
-import fnmatch
 import json
 import math
 from html import escape
@@ -13,9 +12,8 @@ from statistics import fmean, stdev
 
 from ..experiments import runs
 from ..experiments.command import module
-from ..experiments.drawing import INKS
 from ..report import Page, tables
-from . import plan, spec
+from . import frontiers, plan, spec
 
 MOST_ROWS = 500  # of the report's table
 
@@ -78,40 +76,6 @@ def means(sweep: spec.Sweep, made: dict[str, list]) -> list[tuple[dict, dict[str
     return [(dict(zip(names, key)), values) for key, values in grouped.items()]
 
 
-def frontier(points: list[tuple[float, float]], better: list[str]) -> list[tuple[float, float]]:
-    """Those that no other beats: one that is better in one coordinate and no worse in the other. By their first coordinate."""
-    sign = [1 if each == "low" else -1 for each in better]
-    out, best = [], math.inf
-    for x, y in sorted(points, key=lambda point: (sign[0] * point[0], sign[1] * point[1])):
-        if sign[1] * y < best:
-            out.append((x, y))
-            best = sign[1] * y
-    return sorted(out)
-
-
-def drawing(plot: spec.Plot, grouped: list):
-    """Marks of the points and the frontier of each group, as a staircase between them would say too much: straight lines."""
-
-    def draw(figure):
-        axis = figure.subplots()
-        groups: dict[str, list[tuple[float, float]]] = {}
-        for at, values in grouped:
-            if not any(fnmatch.fnmatchcase(at["run"], each) for each in plot.runs):
-                continue
-            point = fmean(values[plot.x]), fmean(values[plot.y])
-            if not any(map(math.isnan, point)):
-                groups.setdefault(", ".join(str(at[name]) for name in plot.by) or "all", []).append(point)
-        for i, (name, points) in enumerate(groups.items()):
-            ink = INKS[i % len(INKS)]
-            axis.plot(*zip(*points), "o", color=ink, markersize=3, alpha=0.5)
-            axis.plot(*zip(*frontier(points, plot.better)), "-o", color=ink, linewidth=1, markersize=4, label=name)
-        axis.set(xlabel=f"{plot.x} ({plot.better[0]} is better)", ylabel=f"{plot.y} ({plot.better[1]} is better)")
-        if 0 < len(groups) <= 3 * len(INKS):
-            axis.legend()
-
-    return draw
-
-
 def number(values: list[float]) -> str:
     text = f"{fmean(values):.5g}"
     return f"{text} +- {stdev(values):.2g}" if len(values) > 1 else text
@@ -125,9 +89,19 @@ def write_report(page: Path, sweep: spec.Sweep, rows: list[plan.Row], made: dict
         f"{', '.join(map(str, sweep.all_seeds()))}, engine {sweep.engine}. A mark is a point's mean over seeds; the line joins "
         "the points that no other beats in both."
     )
+    out.text(
+        "Labels beside the points are the swept values; where there is no room for all, the frontier's come first. Drag across a plot to "
+        "zoom, which makes room; double-click to see all points again. The cursor shows the figures of the nearest point. Click an entry of the "
+        "legend to hide it or show it again.",
+        "note",
+    )
     for i, plot in enumerate(sweep.plot):
         which = "" if plot.runs == ["*"] else f", runs {', '.join(plot.runs)}"
-        out.figure(f"frontier-{i + 1}", f"{plot.y} against {plot.x}{which}", 3.6, drawing(plot, grouped))
+        made_of = frontiers.data(plot, sweep.parameters(), grouped)
+        what = f"{plot.y} against {plot.x}{which}."
+        if made_of["names"]:
+            what += f" Labels: {', '.join(made_of['names'])}."
+        out.live(f"frontier-{i + 1}", what, made_of)
     out.section("table", "Points")
     if len(grouped) > MOST_ROWS:
         out.text(f"The first {MOST_ROWS} of {len(grouped)}; all stand in results.parquet.", "note")

@@ -5,8 +5,8 @@ import circt.stage.ChiselStage
 /** Writes a lane's SystemVerilog, one file a module: `EmitLane PRESET DIRECTORY [synthesis]`; benches have some presets more. For synthesis
   * the assertions are left out.
   */
-object EmitLane extends Emitter {
-  private def write(preset: String, directory: String, options: Array[String]): Unit =
+object EmitLane extends PresetEmitter {
+  def write(preset: String, directory: String, options: Array[String]): Unit =
     ChiselStage.emitSystemVerilogFile(
       new Lane(LaneParams.forBenches(preset)),
       Array("--target-dir", directory, "--split-verilog"),
@@ -16,13 +16,5 @@ object EmitLane extends Emitter {
   def usage: String =
     s"EmitLane PRESET DIRECTORY [synthesis]; PRESET one of ${LaneParams.byName.keys.toSeq.sorted.mkString(", ")}"
 
-  def emit(words: Seq[String]): Boolean = words match {
-    case Seq(preset, directory) if LaneParams.forBenches.contains(preset) =>
-      write(preset, directory, EmitOptions.firtool)
-      true
-    case Seq(preset, directory, "synthesis") if LaneParams.forBenches.contains(preset) =>
-      write(preset, directory, EmitOptions.synthesis)
-      true
-    case _ => false
-  }
+  def known(preset: String): Boolean = LaneParams.forBenches.contains(preset)
 }

@@ -18,42 +18,67 @@ trait Emitter {
   }
 }
 
+/** Writes a build of a name, `PRESET DIRECTORY [synthesis]`. For synthesis the assertions are left out. */
+trait PresetEmitter extends Emitter {
+
+  /** Whether there is such a preset. */
+  def known(preset: String): Boolean
+
+  def write(preset: String, directory: String, options: Array[String]): Unit
+
+  final def emit(words: Seq[String]): Boolean = words match {
+    case Seq(preset, directory, last @ _*) if known(preset) && (last.isEmpty || last == Seq("synthesis")) =>
+      write(preset, directory, if (last.isEmpty) EmitOptions.firtool else EmitOptions.synthesis)
+      true
+    case _ => false
+  }
+}
+
 /** Runs emitters one after the other in one JVM, since a JVM takes seconds to start and more to become fast. A request is a line of standard input,
-  * `LOG<TAB>EMITTER<TAB>WORD...`; the answer is a line of standard output, `done` or `failed`. The file LOG gets all that is printed, and why a request
-  * failed. The server ends with its input.
+  * `LOG<TAB>EMITTER<TAB>WORD...`; the answer is a line of standard output: `done`, `failed`, or `failed for good`. The file LOG gets all that is printed, and
+  * why a request failed. The server ends with its input, and after `failed for good`: a class that could not be initialised, or want of memory, would fail
+  * requests that come later.
   */
 object EmitServer {
   private def emitter(name: String): Emitter =
     Class.forName(s"$name$$").getField("MODULE$").get(null).asInstanceOf[Emitter]
 
-  /** Whether the request succeeded. Everything that an elaboration throws is caught: the next request finds nothing of it. */
-  private def served(log: PrintStream, name: String, words: Seq[String]): Boolean =
+  private val Last = "failed for good"
+
+  /** The answer to a request. */
+  private def served(log: PrintStream, name: String, words: Seq[String]): String =
     try {
       val one = emitter(name)
-      val fits = one.emit(words)
-      if (!fits) log.println(s"usage: ${one.usage}")
-      fits
+      if (one.emit(words)) "done"
+      else {
+        log.println(s"usage: ${one.usage}")
+        "failed"
+      }
     } catch {
+      case failure @ (_: LinkageError | _: VirtualMachineError) =>
+        failure.printStackTrace(log)
+        Last
       case failure: Throwable =>
         failure.printStackTrace(log)
-        false
+        "failed"
     }
 
   def main(args: Array[String]): Unit = {
     val (out, err) = (System.out, System.err)
-    for (line <- Source.fromInputStream(System.in, "UTF-8").getLines()) {
-      val request = line.split("\t", -1).toSeq
+    val requests = Source.fromInputStream(System.in, "UTF-8").getLines()
+    var answer = ""
+    while (answer != Last && requests.hasNext) {
+      val request = requests.next().split("\t", -1).toSeq
       val log = new PrintStream(new FileOutputStream(request.head), true, "UTF-8")
       System.setOut(log)
       System.setErr(log)
-      val done =
-        try Console.withOut(log)(Console.withErr(log)(served(log, request(1), request.drop(2))))
-        finally {
-          System.setOut(out)
-          System.setErr(err)
-          log.close()
-        }
-      out.println(if (done) "done" else "failed")
+      try answer = Console.withOut(log)(Console.withErr(log)(served(log, request(1), request.drop(2))))
+      finally {
+        System.setOut(out)
+        System.setErr(err)
+        log.close()
+      }
+      out.println(answer)
       out.flush()
     }
   }

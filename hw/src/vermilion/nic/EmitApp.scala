@@ -2,13 +2,13 @@ package vermilion.nic
 
 import circt.stage.ChiselStage
 import java.nio.file.{Files, Paths}
-import vermilion.lane.{EmitOptions, Emitter}
+import vermilion.lane.PresetEmitter
 
 /** Writes the app block's SystemVerilog, one file a module, and `vermilion_app_params.vh`, by which the Verilog shell
   * round it checks that both fit: `EmitApp PRESET DIRECTORY [synthesis]`. Benches have some presets more. For synthesis
   * the assertions are left out.
   */
-object EmitApp extends Emitter {
+object EmitApp extends PresetEmitter {
 
   /** Name and value of each `define`, in the order of the file. */
   def defines(p: NicParams): Seq[(String, String)] = Seq(
@@ -24,7 +24,7 @@ object EmitApp extends Emitter {
     "CLK_DENOM" -> p.clockDenom
   ).map { case (name, value) => s"VERMILION_APP_$name" -> value.toString }
 
-  private def write(preset: String, directory: String, options: Array[String]): Unit = {
+  def write(preset: String, directory: String, options: Array[String]): Unit = {
     val p = NicParams.forBenches(preset)
     ChiselStage.emitSystemVerilogFile(
       new VermilionApp(p),
@@ -40,13 +40,5 @@ object EmitApp extends Emitter {
     s"EmitApp PRESET DIRECTORY [synthesis]; PRESET one of ${NicParams.byName.keys.toSeq.sorted.mkString(", ")}, " +
       s"for benches also ${(NicParams.forBenches -- NicParams.byName.keys).keys.toSeq.sorted.mkString(", ")}"
 
-  def emit(words: Seq[String]): Boolean = words match {
-    case Seq(preset, directory) if NicParams.forBenches.contains(preset) =>
-      write(preset, directory, EmitOptions.firtool)
-      true
-    case Seq(preset, directory, "synthesis") if NicParams.forBenches.contains(preset) =>
-      write(preset, directory, EmitOptions.synthesis)
-      true
-    case _ => false
-  }
+  def known(preset: String): Boolean = NicParams.forBenches.contains(preset)
 }

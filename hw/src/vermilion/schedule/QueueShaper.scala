@@ -20,7 +20,8 @@ import vermilion.lane.LaneParams
   *
   * RAMs: `configs`, queues x 64 b, 1W 1R; `dues`, queues x 71 b, 1W (configure, else charge) 2R by two copies (charge, scan); `parked`
   * and `freed`, queues x 1 b that differ while parked, each with one writer. No register a queue; after reset all are swept for `queues` clocks.
-  * A configure starts the queue afresh with its full burst. A charge of that queue in the same cycle or under way is not written, and blocks nothing.
+  * A configure starts the queue afresh with its full burst. A charge of that queue in the same cycle, or
+  * under way and not compared yet, is not written and blocks nothing. A queue that is configured in s6 is parked, and released by its next look.
   */
 class QueueShaper(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -90,7 +91,7 @@ class QueueShaper(p: LaneParams) extends Module {
   private val s4Writes = stage === 4.U && !io.configure.valid && !renewed
   private val s5Due = RegEnable(s4Due, stage === 4.U)
   private val s5Beyond = RegEnable(s4Due.beyond, stage === 4.U)
-  private val s5Ends = DueTime.paid(s5Due.next, s5Beyond, io.now) || !io.holdsFirst || renewed
+  private val s5Ends = DueTime.paid(s5Due.next, s5Beyond, io.now) || !io.holdsFirst || renewed || renews
   io.charging := RegNext(io.chargingNext, false.B) // stage is not 0
   io.chargingNext := io.charge ||
     (stage =/= 0.U && !(stage === 5.U && s5Ends) && !(stage === 6.U && io.parks))
