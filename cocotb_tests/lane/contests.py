@@ -43,6 +43,8 @@ class ContestBench(Bench):
     def __init__(self, dut, seed: int):
         super().__init__(dut, seed)
         self.turn = seed % len(FORMS)
+        if self.egresses > 1:  # all queues have the search
+            self.queues = Bench.queues
 
     def entry(self, dscp: int) -> dict:
         return {"queue": self.queues[dscp % 4], "colour": dscp // 4 % 3}

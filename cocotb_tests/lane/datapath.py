@@ -1,9 +1,11 @@
-"""What every bench of the lane's datapath does: drives all inputs and the output, commits queues, and keeps account of every frame.
+"""What every bench of the lane's datapath does: drives all inputs and outputs, commits queues, and keeps account of every frame.
 
 Every frame has one fate, and the bench knows it: it is shown as lost, a clock after its last beat; or it gets the next verdict of its
 input; and if that was `enqueue`, it is the next frame to come out of its queue, byte for byte. So order is kept per input and queue. At rest
-every cell is free but the four that each input holds ready. Input 0 cannot be stalled; its `ready` is 1 in every clock.
+every cell is free but the four that each input holds ready. Input 0 cannot be stalled, with several egresses every even one: its `ready` is 1 in every clock.
 Builds with the victim search: contests.py, which takes a frame that was evicted out of its queue.
+
+Builds with several egresses: the routes of the inputs change under traffic; a frame leaves through the egress that its input had shortly before its decision.
 
 Not here: curves, what a verdict should have been (the policy's bench checks that).
 """
@@ -23,6 +25,7 @@ from cocotb.triggers import FallingEdge, ReadOnly
 FREE = 2**27 - 1
 HELD_READY = 4  # cells an input holds: CellsAhead of Ingress.scala
 LOST_CLOCKS = 1  # LostLatency of Ingress.scala
+ROUTE_CLOCKS = 80  # a decision is made within so many clocks of the packet's classification
 CONFIGURATION = "io_configuration"
 
 
@@ -46,28 +49,50 @@ class Frame:
         return self.data
 
 
+def count(dut, name: str) -> int:
+    """How many ports of a name with a number in it there are."""
+    return next(i for i in range(17) if not hasattr(dut, name.format(i)))
+
+
 class Bench:
-    queues = (0, 1, 2, 3)
+    queues = (0, 1, 2, 3)  # that are used of each egress
 
     def __init__(self, dut, seed: int):
         self.dut, self.random = dut, randomness.Random(seed)
         dut._log.info(f"seed {seed}")
-        self.inputs = 1 if not hasattr(dut, "io_in_1_valid") else 2
-        self.lanes = len(dut.io_out_bits_keep)
+        self.inputs, self.egresses = count(dut, "io_in_{}_valid"), count(dut, "io_out_{}_valid")
+        self.share = 2 ** len(dut.io_decision_bits_queue) // self.egresses  # queues of an egress, rounded up to a power of two
+        self.stallable = [i > 0 if self.egresses == 1 else i % 2 == 1 for i in range(self.inputs)]
+        self.lanes = len(dut.io_out_0_bits_keep)
         self.cells = 2 ** (len(dut.io_freeCells) - 1)
         self.waiting = [deque() for _ in range(self.inputs)]  # frames, the first may be partly in
         self.inside = [deque() for _ in range(self.inputs)]  # all beats in, no verdict
         self.queued: dict[int, deque] = {}  # by queue: admitted frames
         self.commits: deque = deque()  # (queue, record)
         self.shown = None  # the one on the port
-        self.partial, self.holding = b"", [False] * self.inputs
+        self.partial, self.holding = [b""] * self.egresses, [False] * self.inputs
         self.fates, self.number, self.now, self.clocks, self.gone = Counter(), 0, 1000, 0, 0
-        self.waits = None  # the beat that the port left on the way out
+        self.waits = [None] * self.egresses  # the beat that the port left on the way out
+        self.routes = [i % self.egresses for i in range(self.inputs)]
+        self.routed = [{egress: 0} for egress in self.routes]  # by input: egresses, with the last clock in which they were its route
+        self.paused = [False] * self.egresses
         self.stalled, self.dissolved = 0, 0  # the second: queued frames that a reset took
 
     # ---- Configuration ----
     def entry(self, dscp: int) -> dict:
+        """The class of a DSCP, by the number of its queue in an egress."""
         return {"queue": self.queues[dscp % 4], "colour": 0}
+
+    def all_queues(self) -> list[int]:
+        return [egress * self.share + queue for egress in range(self.egresses) for queue in self.queues]
+
+    def configure_nothing(self):
+        """Sets the configuration ports to what changes nothing."""
+        dut = self.dut
+        shapers = [f"portShaper_{egress}" for egress in range(self.egresses)]
+        for name in "service classWrite seed commit look".split() + shapers:
+            getattr(dut, f"{CONFIGURATION}_{name}_valid").value = 0
+        dut.io_configuration_departureUpdates.value, dut.io_ready.value = 0, 1
 
     def record(self, limit_packets: int):
         return mb.queue(limit_bytes=FREE, limit_packets=limit_packets)
@@ -77,19 +102,20 @@ class Bench:
         dut = self.dut
         if not self.clocks:
             cocotb.start_soon(Clock(dut.clock, 4, unit="ns").start())
-            for name in "service portShaper classWrite seed commit look".split():
-                getattr(dut, f"{CONFIGURATION}_{name}_valid").value = 0
-            dut.io_configuration_departureUpdates.value, dut.io_ready.value = 0, 1
+            self.configure_nothing()
         for _ in range(reset_clocks):
             await self.clock(pace, 1.0, reset=True)
-        for _ in range(CLASSES_CLEARED):
+        for _ in range(CLASSES_CLEARED * self.egresses):
             await self.clock(pace, 1.0)
-        for dscp in range(65):
-            ports(dut, f"{CONFIGURATION}_classWrite_bits", {"address": dscp, "entry": self.entry(dscp)})
-            dut.io_configuration_classWrite_valid.value = 1
-            await self.clock(pace, 1.0)
+        for egress in range(self.egresses):
+            for dscp in range(65):
+                entry = self.entry(dscp)
+                entry["queue"] += egress * self.share
+                ports(dut, f"{CONFIGURATION}_classWrite_bits", {"address": dscp, "entry": entry})
+                dut.io_configuration_classWrite_valid.value = 1
+                await self.clock(pace, 1.0)
         dut.io_configuration_classWrite_valid.value = 0
-        self.commits.extend((queue, self.record(limit_packets)) for queue in self.queues)
+        self.commits.extend((queue, self.record(limit_packets)) for queue in self.all_queues())
         while self.commits:
             await self.clock(pace, 1.0)
         if not pace:  # a frame that cannot wait would be lost before the lane opens
@@ -144,7 +170,16 @@ class Bench:
             self.shown = self.commits[0]
             queue, record = self.shown
             ports(dut, f"{CONFIGURATION}_commit_bits", {"queue": queue, "config": queues.bundle(record)})
-        dut.io_out_ready.value = self.takes(take)
+        for egress in range(self.egresses):
+            getattr(dut, f"io_out_{egress}_ready").value = self.takes(take)
+            getattr(dut, f"{CONFIGURATION}_paused_{egress}").value = self.paused[egress]
+        if self.egresses > 1:
+            if self.random.random() < 0.003:
+                self.routes = [self.random.randrange(self.egresses) for _ in self.routes]
+            for i, egress in enumerate(self.routes):
+                getattr(dut, f"{CONFIGURATION}_routes_{i}").value = egress
+        for routed, egress in zip(self.routed, self.routes):
+            routed[egress] = self.clocks
         self.now += 4
         dut.io_now.value = self.now
         await ReadOnly()
@@ -160,7 +195,7 @@ class Bench:
     # ---- Checks, clock by clock ----
     def accept(self, i: int, reset: bool):
         ready = int(getattr(self.dut, f"io_in_{i}_ready").value)
-        assert ready or i != 0, f"clock {self.clocks}: input 0 is not ready"
+        assert ready or self.stallable[i], f"clock {self.clocks}: input {i} is not ready"
         if not self.holding[i]:
             return
         self.stalled += not ready
@@ -183,24 +218,29 @@ class Bench:
             if int(getattr(dut, f"io_lost_{i}_valid").value):
                 f = next((f for f in self.inside[i] if f.ended == self.clocks - LOST_CLOCKS), None)
                 assert f, f"clock {self.clocks}: input {i} lost a frame that did not end {LOST_CLOCKS} clocks ago"
-                assert i == 0 or f.cut, "an input that can be stalled lost a frame"
+                assert not self.stallable[i] or f.cut, "an input that can be stalled lost a frame"
                 assert int(getattr(dut, f"io_lost_{i}_bits").value) == f.since_reset
                 self.inside[i].remove(f)
                 self.fates["lost"] += 1
         if int(dut.io_decision_valid.value) and not int(dut.io_decision_bits_refresh.value):
             self.decided()
-        ready, beat = int(dut.io_out_ready.value), None
-        if int(dut.io_out_valid.value):
-            beat = [int(getattr(dut, f"io_out_bits_{name}").value) for name in ("data", "keep", "last", "bad")]
-        if self.waits:
-            assert beat == self.waits, f"clock {self.clocks}: a beat changes while it waits"
-        self.waits = None if ready else beat
+        for egress in range(self.egresses):
+            self.look_at_output(egress)
+
+    def look_at_output(self, egress: int):
+        port = f"io_out_{egress}"
+        ready, beat = int(getattr(self.dut, f"{port}_ready").value), None
+        if int(getattr(self.dut, f"{port}_valid").value):
+            beat = [int(getattr(self.dut, f"{port}_bits_{name}").value) for name in ("data", "keep", "last", "bad")]
+        if self.waits[egress]:
+            assert beat == self.waits[egress], f"clock {self.clocks}: a beat changes while it waits"
+        self.waits[egress] = None if ready else beat
         if ready and beat:
-            count = int(dut.io_out_bits_keep.value).bit_count()
-            self.partial += int(dut.io_out_bits_data.value).to_bytes(self.lanes, "little")[:count]
-            if int(dut.io_out_bits_last.value):
-                self.left(self.partial)
-                self.partial = b""
+            data, keep, last, _bad = beat
+            self.partial[egress] += data.to_bytes(self.lanes, "little")[: keep.bit_count()]
+            if last:
+                self.left(self.partial[egress], egress)
+                self.partial[egress] = b""
 
     def decided(self):
         bits = {
@@ -213,16 +253,20 @@ class Bench:
         assert not f.cut, "a frame that a reset cut has a verdict"
         assert (bits["verdict"] == mb.BAD) == f.bad
         self.fates[bits["verdict"]] += 1
+        egress = bits["queue"] // self.share
+        recent = [at for at, clock in self.routed[source].items() if clock >= self.clocks - ROUTE_CLOCKS]
+        assert egress in recent, f"clock {self.clocks}: input {source} was not routed to egress {egress}"
         if bits["verdict"] in (mb.ENQUEUE, mb.MARK):
             self.queued.setdefault(bits["queue"], deque()).append(f)
         return f, bits
 
-    def left(self, data: bytes):
-        assert any(
-            q and q[0].leaves() == data for q in self.queued.values()
-        ), f"clock {self.clocks}: what came out is not at the head of any queue"
-        next(q for q in self.queued.values() if q and q[0].leaves() == data).popleft()
+    def left(self, data: bytes, egress: int):
+        queues = [q for number, q in self.queued.items() if number // self.share == egress]
+        first = next((q for q in queues if q and q[0].leaves() == data), None)
+        assert first, f"clock {self.clocks}: what came out of egress {egress} is not at the head of any of its queues"
+        first.popleft()
         self.fates["sent"] += 1
+        self.fates["sent by", egress] += 1
 
     def forget(self):
         """A clock of reset: what was in is gone, what is still coming is cut."""
@@ -230,7 +274,7 @@ class Bench:
         for frames in self.inside:
             frames.clear()
         self.dissolved += sum(map(len, self.queued.values()))
-        self.queued, self.partial, self.waits = {}, b"", None
+        self.queued, self.partial, self.waits = {}, [b""] * self.egresses, [None] * self.egresses
         self.commits.clear()
         for frames in self.waiting:
             if frames and frames[0].at:
@@ -243,7 +287,8 @@ class Bench:
             await self.clock(1.0, 1.0)
         free = int(self.dut.io_freeCells.value)
         assert free == self.cells - HELD_READY * self.inputs, f"{free} of {self.cells} cells are free"
-        assert not self.partial and not int(self.dut.io_out_valid.value)
+        outputs = [int(getattr(self.dut, f"io_out_{egress}_valid").value) for egress in range(self.egresses)]
+        assert not any(self.partial) and not any(outputs)
         fates = self.fates["lost"] + sum(n for fate, n in self.fates.items() if isinstance(fate, int))
         assert fates + self.gone == self.number, "a frame has no fate, or two"
         came, left = self.fates[mb.ENQUEUE] + self.fates[mb.MARK], self.fates["sent"] + self.fates["evicted"]

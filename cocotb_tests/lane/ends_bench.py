@@ -20,9 +20,6 @@ MAX_FRAME = int(os.environ.get("MAX_FRAME_BYTES", "9728"))
 class EndsBench(Bench):
     def __init__(self, dut, seed: int):
         super().__init__(dut, seed)
-        self.inputs = sum(hasattr(dut, f"io_in_{i}_valid") for i in range(16))
-        self.waiting, self.inside = ([deque() for _ in range(self.inputs)] for _ in range(2))
-        self.holding = [False] * self.inputs
         last = 2 ** len(dut.io_decision_bits_queue) - 1
         self.classes = sorted({0, last // 3, 2 * last // 3, last})
         self.admitted = Counter()
@@ -30,9 +27,7 @@ class EndsBench(Bench):
     async def start(self, limit_packets: int):
         dut = self.dut
         cocotb.start_soon(Clock(dut.clock, 4, unit="ns").start())
-        for name in "service portShaper classWrite seed commit look".split():
-            getattr(dut, f"{CONFIGURATION}_{name}_valid").value = 0
-        dut.io_configuration_departureUpdates.value, dut.io_ready.value = 0, 1
+        self.configure_nothing()
         for _ in range(4):
             await self.clock(0.0, 1.0, reset=True)
         for _ in range(CLASSES_CLEARED):

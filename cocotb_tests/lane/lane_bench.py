@@ -11,6 +11,8 @@ import model_bindings as mb
 from lane.contests import VICTIMS, ContestBench
 from lane.datapath import FREE, Bench
 
+CHOSEN_CLOCKS = 1500  # four cells and the longest frame fed, at 64 bits
+
 
 def seeded(dut, number: int) -> Bench:
     return (ContestBench if VICTIMS else Bench)(dut, 100 * int(os.environ.get("VERMILION_SEED", "1")) + number)
@@ -75,7 +77,7 @@ async def commits_under_traffic_at_full_rate_splice_and_leak_nothing(dut):
             bench.feed(source, bench.random.choice([60, 64, 64, 65, 200]))
     while any(bench.waiting):
         if not bench.commits and bench.clocks % 40 == 0:  # a host needs some hundred clocks for one
-            bench.commits.append((bench.random.choice(bench.queues), bench.record(bench.random.choice([FREE, 5]))))
+            bench.commits.append((bench.random.choice(bench.all_queues()), bench.record(bench.random.choice([FREE, 5]))))
         await bench.clock(1.0, 0.5)
     await bench.finish()
     assert bench.fates["sent"] and bench.fates[mb.TAIL]
@@ -93,12 +95,44 @@ async def contests_of_every_form_cost_one_packet_each(dut, commits):
                 if len(waiting) < 4:
                     bench.feed(source, bench.random.choice([60, 64, 64, 65, 200]))
             if not bench.commits and bench.random.random() < (0.03 if commits else 0.003):
-                bench.commits.append((bench.random.choice(bench.queues), bench.record(bench.random.choice([FREE, 20]))))
+                bench.commits.append((bench.random.choice(bench.all_queues()), bench.record(bench.random.choice([FREE, 20]))))
             await bench.clock(pace, take)
         if bench.least_met() >= 30:
             break
     await bench.finish()
     assert bench.least_met() >= 30, f"{bench.fates}"
+
+
+@cocotb.test()
+async def a_paused_egress_ends_its_frame_and_stops_alone(dut):
+    bench = seeded(dut, 23)
+    await bench.start(FREE)
+
+    def feed_all():
+        for source in range(bench.inputs):
+            if len(bench.waiting[source]) < 2:
+                bench.feed(source, bench.random.choice([60, 64, 65, 200, 1000]))
+
+    for turn in range(3 * bench.egresses):
+        paused = turn % bench.egresses
+        bench.paused[paused] = True
+        for _ in range(CHOSEN_CLOCKS):  # what was chosen before goes out
+            if turn % 2:
+                feed_all()
+            await bench.clock(1.0, 1.0)
+        assert not bench.partial[paused], "a frame was stopped in its middle"
+        before = dict(bench.fates)
+        for _ in range(600):
+            feed_all()
+            await bench.clock(0.5, 1.0)
+        now = bench.fates
+        assert now["sent by", paused] == before.get(("sent by", paused), 0), "a paused egress has sent"
+        if bench.egresses > 1:
+            assert now["sent"] > before.get("sent", 0), "nobody else has sent"
+        bench.paused[paused] = False
+        await bench.rest()
+    await bench.finish()
+    assert bench.egresses == 1 or all(bench.fates["sent by", egress] for egress in range(bench.egresses))
 
 
 @cocotb.test()

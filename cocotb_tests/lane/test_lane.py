@@ -4,14 +4,14 @@ import pytest
 from bench.build import run
 
 
-@pytest.mark.parametrize("preset", ["lab-few-cells", "nic100g-few-cells"])
+@pytest.mark.parametrize("preset", ["lab-few-cells", "nic100g-few-cells", "egresses-few-cells"])
 def test_lane_keeps_every_byte_under_stalls_and_backpressure(preset):
     run("LaneCore", "lane.lane_bench", preset)
 
 
 @pytest.mark.parametrize(
     "preset, victims",
-    [("lab-victims-few-cells", "8"), ("nic100g-victims-few-cells", "2")],
+    [("lab-victims-few-cells", "8"), ("nic100g-victims-few-cells", "2"), ("egresses-victims-few-cells", "16")],
 )
 def test_lane_with_victims_keeps_every_byte_under_stalls_and_backpressure(preset, victims):
     run("LaneCore", "lane.lane_bench", preset, VICTIMS=victims)

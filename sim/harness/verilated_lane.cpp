@@ -88,6 +88,7 @@ VerilatedLane::VerilatedLane(const std::string& waves, const Undefined& undefine
   top.clock = 0;
   top.io_control_b_ready = 1;
   top.io_control_r_ready = 1;
+  top.io_paused_0 = 0;
   setWrite(false, 0, false, 0);
   setRead(false, 0);
   for (u32 i = 0; i < Inputs; i++) setInput(i, nullptr);
@@ -108,7 +109,7 @@ void VerilatedLane::setTime(u64 ns) {
   ports_->top.io_now = ns;
 }
 void VerilatedLane::setOutputReady(bool ready) {
-  ports_->top.io_out_ready = ready;
+  ports_->top.io_out_0_ready = ready;
 }
 
 void VerilatedLane::setInput(u32 input, const Beat* beat) {
@@ -147,11 +148,11 @@ void VerilatedLane::edge() {
 
 bool VerilatedLane::output(Beat& beat) const {
   const auto& top = ports_->top;
-  if (!top.io_out_valid) return false;
-  std::memcpy(beat.data, &top.io_out_bits_data, BeatBytes);
-  beat.keep = top.io_out_bits_keep;
-  beat.last = top.io_out_bits_last;
-  beat.bad = top.io_out_bits_bad;
+  if (!top.io_out_0_valid) return false;
+  std::memcpy(beat.data, &top.io_out_0_bits_data, BeatBytes);
+  beat.keep = top.io_out_0_bits_keep;
+  beat.last = top.io_out_0_bits_last;
+  beat.bad = top.io_out_0_bits_bad;
   return true;
 }
 

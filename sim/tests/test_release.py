@@ -77,7 +77,7 @@ def test_the_archive_has_what_it_is_for(released):
     for row in (
         "| `clock` | input | 1 |",
         "| `io_in_1_bits_data` | input | 64 |",
-        "| `io_out_bits_last` | output | 1 |",
+        "| `io_out_0_bits_last` | output | 1 |",
     ):
         assert row in ports
     assert "[get_ports clock]" in (released / "nic10g/ooc.xdc").read_text()

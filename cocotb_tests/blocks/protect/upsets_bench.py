@@ -30,12 +30,12 @@ class UpsetBench(Bench):
         for eye in self.eyes:
             eye.look(self.clocks)
 
-    def left(self, data: bytes):
-        if int(self.dut.io_out_bits_bad.value):
+    def left(self, data: bytes, egress: int):
+        if int(self.dut.io_out_0_bits_bad.value):
             assert int(self.dut.upsets_failed.value)
             self.spoiled += 1
         else:
-            super().left(data)
+            super().left(data, egress)
 
     def counts(self) -> dict:
         return {name: int(getattr(self.dut, f"upsets_{name}").value) for name in COUNTERS}
@@ -92,7 +92,7 @@ async def a_word_that_cannot_be_corrected_stops_the_lane_and_a_reset_brings_ever
                 eye.flip(random, 2)
         assert eye.uncorrectable and not sum(other.uncorrectable for other in bench.eyes if other is not eye), eye.path
         # A frame whose last beat waited in that clock already leaves as it was shown.
-        spoiled, good = bench.spoiled, bench.fates["sent"] + bool(bench.waits and bench.waits[2] and not bench.waits[3])
+        spoiled, good = bench.spoiled, bench.fates["sent"] + bool(bench.waits[0] and bench.waits[0][2] and not bench.waits[0][3])
         for _ in range(600):
             await bench.clock(1.0, 1.0)
         assert bench.fates["sent"] == good, "a frame has left as good behind a failure"

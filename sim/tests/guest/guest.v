@@ -14,7 +14,7 @@ module guest;
     .io_in_0_bits_keep(8'd0), .io_in_0_bits_last(1'b0), .io_in_0_bits_bad(1'b0),
     .io_in_1_valid(write == 4 && sent < 8), .io_in_1_ready(in_ready), .io_in_1_bits_data({8{4'hA, sent}}),
     .io_in_1_bits_keep(8'hFF), .io_in_1_bits_last(sent == 7), .io_in_1_bits_bad(1'b0),
-    .io_out_ready(1'b1), .io_out_valid(out_valid), .io_out_bits_data(out_data), .io_out_bits_last(out_last),
+    .io_paused_0(1'b0), .io_out_0_ready(1'b1), .io_out_0_valid(out_valid), .io_out_0_bits_data(out_data), .io_out_0_bits_last(out_last),
     .io_control_aw_valid(!reset && write < 4 && !aw_given), .io_control_aw_ready(aw_ready),
     .io_control_aw_bits(address), .io_control_w_valid(!reset && write < 4 && !w_given), .io_control_w_ready(w_ready),
     .io_control_w_bits_data(32'h3FFFF), .io_control_w_bits_strb(4'hF), .io_control_b_ready(1'b1),

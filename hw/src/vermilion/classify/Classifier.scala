@@ -12,43 +12,63 @@ class ClassEntry(p: LaneParams) extends Bundle {
   val colour = UInt(2.W)
 }
 
-/** A write of the table; address 0 to 63 is the DSCP, 64 the entry of frames without IP. */
+/** A write of the table of the entry's egress; address 0 to 63 is the DSCP, 64 the entry of frames without IP. */
 class ClassWrite(p: LaneParams) extends Bundle {
   val address = UInt(7.W)
   val entry = new ClassEntry(p)
 }
 
-/** DSCP to queue and colour (RFC 2474 section 3, RFC 2597): a table of 64 entries, and an entry for frames without IP.
+/** DSCP to queue and colour (RFC 2474 section 3, RFC 2597): a table of 64 entries for each egress, and an entry for its frames without IP.
   *
-  * Combinational: the table lies in LUTs. After a reset it is cleared in 64 clocks; till then it gives what a cleared one gives, and nothing may be
-  * written. A colour of 3 in the table is taken as red, so that any table content is harmless.
+  * Combinational: the tables lie in LUTs. After a reset they are cleared in `Classifier.clearClocks`; till then they give what cleared ones give, an egress's
+  * queue 0, and nothing may be written. A colour of 3 in a table is taken as red, so that any content is harmless. An entry holds the number of the queue
+  * among those of its egress, so no packet goes to another egress than its own.
   */
 class Classifier(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val headers = Input(new Headers)
+    val egress = Input(UInt(p.egressBits.W))
     val entry = Output(new ClassEntry(p))
     val write = Flipped(Valid(new ClassWrite(p)))
   })
+  import Classifier.CodePoints
+  private val localBits = p.ofOneEgress.queueBits
+  private class Stored extends Bundle {
+    val queue = UInt(localBits.W)
+    val colour = UInt(2.W)
+  }
+  private val codeBits = log2Ceil(CodePoints)
+  private def ofEgress(queue: UInt): UInt = queue(p.queueBits - 1, localBits)
+  private def at(egress: UInt, code: UInt): UInt = if (p.egresses == 1) code else egress ## code
+
   private val write = io.write.bits
-  private val sweep = new SweepInit(Classifier.CodePoints)
-  private val table = Mem(Classifier.CodePoints, UInt(write.entry.getWidth.W))
-  when(!sweep.done || (io.write.valid && !write.address(6))) {
+  private val stored = Wire(new Stored)
+  stored.queue := write.entry.queue(localBits - 1, 0)
+  stored.colour := write.entry.colour
+  private val writtenEgress = if (p.egresses == 1) 0.U else ofEgress(write.entry.queue)
+  private val sweep = new SweepInit(p.egresses * CodePoints)
+  private val table = Mem(p.egresses * CodePoints, UInt((new Stored).getWidth.W))
+  when(!sweep.done || (io.write.valid && !write.address(codeBits))) {
     table.write(
-      Mux(sweep.done, write.address(5, 0), sweep.address),
-      Mux(sweep.done, write.entry.asUInt, 0.U)
+      Mux(sweep.done, at(writtenEgress, write.address(codeBits - 1, 0)), sweep.address),
+      Mux(sweep.done, stored.asUInt, 0.U)
     )
   }
   assert(sweep.done || !io.write.valid, "an entry is written before the table is cleared")
-  private val other = RegEnable(write.entry, 0.U.asTypeOf(write.entry), io.write.valid && write.address(6))
-  private val ofCodePoint = table.read(io.headers.dscp) & Fill(write.entry.getWidth, sweep.done)
+  private val others = Seq.tabulate(p.egresses) { egress =>
+    RegEnable(stored, 0.U.asTypeOf(stored), io.write.valid && write.address(codeBits) && writtenEgress === egress.U)
+  }
+  private val other = if (p.egresses == 1) others.head else VecInit(others)(io.egress)
+  private val ofCodePoint = table.read(at(io.egress, io.headers.dscp)) & Fill(stored.getWidth, sweep.done)
   private val isIp = io.headers.isIp4 || io.headers.isIp6
   private val raw = Mux(isIp, ofCodePoint.asTypeOf(other), other)
-  io.entry := raw
+  io.entry.queue := (if (p.egresses == 1) raw.queue else io.egress ## raw.queue)
   io.entry.colour := Mux(raw.colour === 3.U, Colour.Red.U, raw.colour)
 }
 
 object Classifier {
-
-  /** Also the clocks after a reset in which the table is cleared. */
   val CodePoints = 64
+
+  /** Clocks after a reset in which the tables are cleared. */
+  def clearClocks(p: LaneParams): Int = p.egresses * CodePoints
 }

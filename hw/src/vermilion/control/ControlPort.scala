@@ -69,12 +69,13 @@ class ControlPort(p: LaneParams) extends Module {
   // -- identification and capabilities --
   private val constants: Map[Int, BigInt] = Map(
     R.BlockType() -> BigInt("564d0001", 16),
-    R.Version() -> BigInt("00010002", 16),
+    R.Version() -> BigInt("00010003", 16),
     R.NextBlock() -> p.nextBlock,
     R.Queues() -> p.queues,
     R.Cells() -> p.cells,
     R.DataBits() -> p.dataBits,
     R.Inputs() -> p.inputs,
+    R.Egresses() -> p.egresses,
     R.EwmaStages() -> EwmaStages,
     R.MaxFrameBytes() -> p.maxFrameBytes,
     R.Flows() -> p.flows,
@@ -98,11 +99,22 @@ class ControlPort(p: LaneParams) extends Module {
   io.lane.seed.valid := after(R.MarkSeed(3))
 
   private val portCost = stored(R.PortCost)
-  io.lane.portShaper.bits.costMant := R.PortCost.mant(portCost)
-  io.lane.portShaper.bits.costShift := R.PortCost.shift(portCost)
   private val portBurstLow = stored(R.PortBurstLow)
-  io.lane.portShaper.bits.burstNs := Cat(stored(R.PortBurstHigh)(7, 0), portBurstLow)
-  io.lane.portShaper.valid := after(R.PortBurstHigh())
+  private val portBurstHigh = stored(R.PortBurstHigh)(7, 0)
+  private val portEgress = if (p.egresses == 1) 0.U else R.PortEgress.egress(stored(R.PortEgress))
+  private val portGo = after(R.PortBurstHigh())
+  for ((shaper, e) <- io.lane.portShaper.zipWithIndex) {
+    shaper.valid := portGo && portEgress === e.U
+    shaper.bits.costMant := R.PortCost.mant(portCost)
+    shaper.bits.costShift := R.PortCost.shift(portCost)
+    shaper.bits.burstNs := portBurstHigh ## portBurstLow
+  }
+  private val paused = R.Pause.egresses(stored(R.Pause))
+  io.lane.paused := VecInit(paused.asBools.take(p.egresses))
+  for ((route, input) <- io.lane.routes.zipWithIndex) {
+    if (p.egresses == 1) route := 0.U
+    else route := (stored(R.Routes, input / RoutesAWord) >> (input % RoutesAWord * RouteBits))(p.egressBits - 1, 0)
+  }
 
   private val optionTypes = stored(R.TtlOption)
   io.lane.ttlOption.ip4 := R.TtlOption.ip4(optionTypes)
@@ -304,6 +316,8 @@ object ControlPort {
 
   /** 16 MiB of address space. */
   val AddressBits = 24
+  private val RouteBits = 4
+  private val RoutesAWord = 8
   private val FactorShiftLow = R.PortCost.shift.low
   private val WindowBase = R.WindowColourArrivedPacketsLow(0)
   private val WindowBytes = StatisticsWindow.Words * 4

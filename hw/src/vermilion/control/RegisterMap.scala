@@ -51,6 +51,8 @@ object RegisterMap {
 
   object Protect extends Register(0x0030, BigInt("ffffffff", 16))
 
+  object Egresses extends Register(0x0034, BigInt("ffffffff", 16))
+
   object Control extends Register(0x0040, BigInt("3", 16)) {
     val departureUpdates = Field(0, 0)
     val clearStatistics = Field(1, 1)
@@ -85,6 +87,10 @@ object RegisterMap {
 
   object PortBurstHigh extends Register(0x0068, BigInt("ff", 16))
 
+  object PortEgress extends Register(0x006c, BigInt("7", 16)) {
+    val egress = Field(2, 0)
+  }
+
   object ClassAddress extends Register(0x0070, BigInt("7f", 16)) {
     val address = Field(6, 0)
   }
@@ -92,6 +98,10 @@ object RegisterMap {
   object ClassEntry extends Register(0x0074, BigInt("30fff", 16)) {
     val queue = Field(11, 0)
     val colour = Field(17, 16)
+  }
+
+  object Pause extends Register(0x0078, BigInt("ff", 16)) {
+    val egresses = Field(7, 0)
   }
 
   object QueueSelect extends Register(0x0080, BigInt("fff", 16)) {
@@ -116,6 +126,17 @@ object RegisterMap {
 
   object Upsets extends Register(0x00e0, BigInt("ffffffff", 16), 0x4) {
     val count = Field(31, 0)
+  }
+
+  object Routes extends Register(0x00f0, BigInt("77777777", 16), 0x4) {
+    val input0 = Field(2, 0)
+    val input1 = Field(6, 4)
+    val input2 = Field(10, 8)
+    val input3 = Field(14, 12)
+    val input4 = Field(18, 16)
+    val input5 = Field(22, 20)
+    val input6 = Field(26, 24)
+    val input7 = Field(30, 28)
   }
 
   object ShadowFlags extends Register(0x0100, BigInt("7770f7f", 16)) {

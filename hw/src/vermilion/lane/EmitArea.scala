@@ -83,12 +83,14 @@ class LaneWithoutTrace(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits))))
-    val out = Decoupled(new AxisBeat(p.dataBits))
+    val out = Vec(p.egresses, Decoupled(new AxisBeat(p.dataBits)))
+    val paused = Input(Vec(p.egresses, Bool()))
     val control = new AxiLite(ControlPort.AddressBits)
   })
   private val lane = Module(new Lane(p))
   lane.io.now := io.now
   lane.io.in <> io.in
+  lane.io.paused := io.paused
   io.out <> lane.io.out
   lane.io.control <> io.control
 }

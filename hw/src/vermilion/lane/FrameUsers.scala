@@ -41,9 +41,9 @@ class FrameUsers(p: LaneParams) extends Module {
     val meta = Flipped(Valid(new PacketMeta(p)))
     val decision = Flipped(Valid(new Decision(p)))
     val report = new FateReport(p)
-    val leaving = Flipped(Valid(UInt(p.cellBits.W))) // head cell of a frame that goes to the rewrite
-    val sent = Output(UInt(p.userBits.W))
-    val sentLast = Input(Bool()) // the frame's last beat has been taken
+    val leaving = Flipped(Vec(p.egresses, Valid(UInt(p.cellBits.W)))) // head cell of a frame that goes to the rewrite; one a clock
+    val sent = Output(Vec(p.egresses, UInt(p.userBits.W)))
+    val sentLast = Input(Vec(p.egresses, Bool())) // the frame's last beat has been taken
   })
 
   private class Waiting extends Bundle {
@@ -76,13 +76,19 @@ class FrameUsers(p: LaneParams) extends Module {
   io.report.evicted.valid := RegNext(evicts, false.B)
   io.report.evicted.bits := (if (p.victims == 0) 0.U else kept.read(outcome.victim.cell, evicts))
 
-  private val sent = Module(new Queue(UInt(p.userBits.W), FrameUsers.Leaving))
-  sent.io.enq.valid := RegNext(io.leaving.valid, false.B)
-  sent.io.enq.bits := kept.read(io.leaving.bits, io.leaving.valid)
-  sent.io.deq.ready := io.sentLast
-  io.sent := sent.io.deq.bits
-  assert(!sent.io.enq.valid || sent.io.enq.ready, "more frames on the way out than there are places")
-  assert(!io.sentLast || sent.io.deq.valid, "a frame left before its user was there")
+  private val leaves = io.leaving.map(_.valid).reduce(_ || _)
+  private val left = kept.read(if (p.egresses == 1) io.leaving.head.bits else Mux1H(io.leaving.map(l => l.valid -> l.bits)), leaves)
+  assert(PopCount(io.leaving.map(_.valid)) <= 1.U, "two frames leave at once")
+  for (e <- 0 until p.egresses) {
+    val sent = Module(new Queue(UInt(p.userBits.W), FrameUsers.Leaving))
+    sent.suggestName(if (p.egresses == 1) "sent" else s"sent_$e")
+    sent.io.enq.valid := RegNext(io.leaving(e).valid, false.B)
+    sent.io.enq.bits := left
+    sent.io.deq.ready := io.sentLast(e)
+    io.sent(e) := sent.io.deq.bits
+    assert(!sent.io.enq.valid || sent.io.enq.ready, "more frames on the way out than there are places")
+    assert(!io.sentLast(e) || sent.io.deq.valid, "a frame left before its user was there")
+  }
 }
 
 object FrameUsers {

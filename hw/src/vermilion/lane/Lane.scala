@@ -20,7 +20,8 @@ class Lane(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits, p.userBits))))
-    val out = Decoupled(new AxisBeat(p.dataBits, p.userBits))
+    val out = Vec(p.egresses, Decoupled(new AxisBeat(p.dataBits, p.userBits)))
+    val paused = Input(Vec(p.egresses, Bool())) // stops an output between two frames: the MAC's pause state
     val control = new AxiLite(ControlPort.AddressBits)
     val decision = Valid(new Decision(p))
     val departed = Valid(new Departure(p))
@@ -48,6 +49,7 @@ class Lane(p: LaneParams) extends Module {
   io.out <> core.io.out
   control.io.axi <> io.control
   core.io.configuration <> control.io.lane
+  core.io.configuration.paused := VecInit(control.io.lane.paused.zip(io.paused).map { case (here, port) => here || port })
   control.io.busy := core.io.holdsPackets
   control.io.lost := core.io.lost
   control.upsets.zip(core.upsets).foreach { case (port, counts) => port := counts }

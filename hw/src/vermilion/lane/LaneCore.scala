@@ -17,7 +17,9 @@ import vermilion.stream._
 class LaneConfiguration(p: LaneParams) extends Bundle {
   val commit = Flipped(Decoupled(new PolicyCommit(p)))
   val service = Flipped(Valid(new QueueService(p)))
-  val portShaper = Flipped(Valid(new ShaperConfig))
+  val portShaper = Flipped(Vec(p.egresses, Valid(new ShaperConfig)))
+  val paused = Input(Vec(p.egresses, Bool()))
+  val routes = Input(Vec(p.inputs, UInt(p.egressBits.W))) // each input's egress
   val classWrite = Flipped(Valid(new ClassWrite(p)))
   val seed = Flipped(Valid(new Seeds))
   val departureUpdates = Input(Bool())
@@ -49,7 +51,7 @@ class LaneCore(p: LaneParams) extends Module {
     val ready = Input(Bool()) // who listens to the events below can take them
     val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits, p.userBits))))
     val lost = Output(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
-    val out = Decoupled(new AxisBeat(p.dataBits, p.userBits))
+    val out = Vec(p.egresses, Decoupled(new AxisBeat(p.dataBits, p.userBits)))
     val configuration = new LaneConfiguration(p)
     val decision = Valid(new Decision(p))
     val departed = Valid(new Departure(p))
@@ -72,9 +74,8 @@ class LaneCore(p: LaneParams) extends Module {
   private val queues = Module(new EgressQueues(p))
   private val buffer = Module(new CellBuffer(p))
   private val free = Module(new FreeList(p))
-  private val reader = Module(new PacketReader(p))
-  private val rewrite = Module(new HeaderRewrite(p))
-  private val serializer = Module(new Serializer(p.dataBits, p.userBits))
+  private val ways = Seq.tabulate(p.egresses)(e => new WayOut(p, e))
+  private val reads = ways.map(_.reader.io)
 
   // -- in --
   private val running = RegInit(false.B)
@@ -104,6 +105,7 @@ class LaneCore(p: LaneParams) extends Module {
   policy.io.commit <> io.configuration.commit
   policy.io.classWrite := io.configuration.classWrite
   policy.io.seed := io.configuration.seed
+  policy.io.routes := io.configuration.routes
   policy.io.departureUpdates := io.configuration.departureUpdates
   policy.io.look <> io.configuration.look
   io.configuration.live := policy.io.live
@@ -115,6 +117,7 @@ class LaneCore(p: LaneParams) extends Module {
   queues.io.enqueue := policy.io.enqueue // with the victim search, what follows takes its place
   queues.io.configure := io.configuration.service
   queues.io.configurePort := io.configuration.portShaper
+  queues.io.paused := io.configuration.paused
   free.io.freedByPolicy := policy.io.refused
   for ((decides, settles) <- policy.contests.zip(queues.contests)) {
     settles.ahead := decides.ahead
@@ -122,42 +125,44 @@ class LaneCore(p: LaneParams) extends Module {
     decides.outcome := settles.outcome
     free.io.freedByPolicy := settles.freed
   }
-  free.io.freedByReader := reader.io.freed
+  // One cell is read in a clock, so one chain comes back.
+  free.io.freedByReader.valid := reads.map(_.freed.valid).reduce(_ || _)
+  free.io.freedByReader.bits := (if (p.egresses == 1) reads.head.freed.bits else Mux1H(reads.map(read => read.freed.valid -> read.freed.bits)))
+  assert(PopCount(reads.map(_.freed.valid)) <= 1.U, "two readers give back a packet's cells in one clock")
   buffer.io.walk <> free.io.walk
-  buffer.io.linkUsed := reader.io.linkUsed
+  buffer.io.linkUsed := reads.map(_.linkUsed).reduce(_ || _)
 
   // -- out --
-  reader.io.packet <> queues.io.descriptor
-  buffer.io.readAddress := reader.io.readAddress
-  reader.io.readData := buffer.io.readData
-  reader.io.readLink := buffer.io.readLink
-  // Where a cell takes beats, reader and queues need not know in the same clock whether the wire takes one: a cell goes on when it finds nothing
-  // before it. One in two clocks is less than the wire's rate only for frames of a single beat, which are shorter than any Ethernet frame.
-  // Where a cell is a beat, rewrite and serializer say from registers what their ready would be: a place is free, or one becomes so in this clock.
-  private val wholeCells = p.dataBits == CellBytes * 8
-  private val goesOn = if (wholeCells) rewrite.io.gap || serializer.io.room else rewrite.io.empty
-  if (wholeCells)
-    assert(goesOn === rewrite.io.in.ready, "a cell goes on that finds no place, or waits for one that is there")
-  rewrite.io.in.valid := reader.io.cell.valid && goesOn
-  reader.io.cell.ready := goesOn
-  rewrite.io.in.bits.descriptor := reader.io.cell.bits.descriptor
-  rewrite.io.in.bits.cell.data := reader.io.cell.bits.data
-  rewrite.io.in.bits.cell.first := reader.io.cell.bits.first
-  rewrite.io.in.bits.cell.last := reader.io.cell.bits.last
-  rewrite.io.in.bits.cell.bytes := reader.io.cell.bits.validBytes
-  serializer.io.in.valid := rewrite.io.out.valid
-  rewrite.io.out.ready := serializer.io.in.ready
-  serializer.io.in.bits := rewrite.io.out.bits.cell
-  io.out <> serializer.io.out
+  if (p.egresses == 1) {
+    reads.head.reads := true.B
+    buffer.io.readAddress := reads.head.readAddress
+  } else {
+    val turns = Module(new RRArbiter(UInt(p.cellBits.W), p.egresses))
+    turns.io.out.ready := true.B
+    for ((read, turn) <- reads.zip(turns.io.in)) {
+      turn.valid := read.wants
+      turn.bits := read.readAddress
+      read.reads := turn.fire
+    }
+    buffer.io.readAddress := turns.io.out.bits
+  }
+  for ((way, e) <- ways.zipWithIndex) {
+    way.reader.io.packet <> queues.io.descriptor(e)
+    way.reader.io.readData := buffer.io.readData
+    way.reader.io.readLink := buffer.io.readLink
+    io.out(e) <> way.serializer.io.out
+  }
   for (upset <- upsets) {
     val counters = Module(new UpsetCounters(guards.map(_.events.size).sum))
     counters.io.events := VecInit(guards.flatMap(_.events))
     guards.foreach(_.failed := counters.io.failed)
     upset := counters.io.counts
     when(counters.io.failed) { running := false.B }
-    val bad = Wire(Bool()) // but a beat that waits stays as it is
-    bad := Mux(RegNext(io.out.valid && !io.out.ready, false.B), RegNext(bad, false.B), counters.io.failed)
-    io.out.bits.bad := bad || serializer.io.out.bits.bad
+    for ((out, way) <- io.out.zip(ways)) {
+      val bad = Wire(Bool()) // but a beat that waits stays as it is
+      bad := Mux(RegNext(out.valid && !out.ready, false.B), RegNext(bad, false.B), counters.io.failed)
+      out.bits.bad := bad || way.serializer.io.out.bits.bad
+    }
   }
 
   for (report <- fates) {
@@ -165,21 +170,32 @@ class LaneCore(p: LaneParams) extends Module {
     users.io.meta.valid := policy.io.meta.fire
     users.io.meta.bits := policy.io.meta.bits
     users.io.decision := policy.io.decision
-    users.io.leaving.valid := rewrite.io.in.fire && rewrite.io.in.bits.cell.first
-    users.io.leaving.bits := rewrite.io.in.bits.descriptor.headCell
-    users.io.sentLast := io.out.fire && io.out.bits.last
-    io.out.bits.user := users.io.sent
+    for ((way, e) <- ways.zipWithIndex) {
+      users.io.leaving(e).valid := way.rewrite.io.in.fire && way.rewrite.io.in.bits.cell.first
+      users.io.leaving(e).bits := way.rewrite.io.in.bits.descriptor.headCell
+      users.io.sentLast(e) := io.out(e).fire && io.out(e).bits.last
+      io.out(e).bits.user := users.io.sent(e)
+    }
     report <> users.io.report
   }
 
   io.decision := policy.io.decision
   io.departed := queues.io.departed
-  private val edited = rewrite.io.out.bits
-  io.ceWritten.valid := rewrite.io.out.fire && edited.cell.first && edited.ceWritten
-  io.ceWritten.bits.queue := edited.descriptor.queue
-  io.ceWritten.bits.colour := edited.descriptor.colour
-  io.ceWritten.bits.lenBytes := edited.descriptor.lenBytes
-  io.ceWritten.bits.arrival := edited.descriptor.arrival
+  if (p.egresses == 1) io.ceWritten := ways.head.ceWritten
+  else {
+    // Several may leave in one clock, in the long run no more than cells are read: one a clock.
+    val turns = Module(new RRArbiter(new Departure(p), p.egresses))
+    for ((way, turn) <- ways.zip(turns.io.in)) {
+      val waiting = Module(new Queue(new Departure(p), LaneCore.CeWritten))
+      waiting.io.enq.valid := way.ceWritten.valid
+      waiting.io.enq.bits := way.ceWritten.bits
+      assert(!waiting.io.enq.valid || waiting.io.enq.ready, "a packet that was marked on its way out is not counted")
+      turn <> waiting.io.deq
+    }
+    turns.io.out.ready := true.B
+    io.ceWritten.valid := turns.io.out.valid
+    io.ceWritten.bits := turns.io.out.bits
+  }
   io.freeCells := free.io.freeCells
 
   // Beats inside ingress are seen by the frame's meta or loss at the latest; until then the frame counts as under way.
@@ -192,8 +208,14 @@ class LaneCore(p: LaneParams) extends Module {
   for (i <- 0 until p.inputs) when(io.in(i).fire) { open(i) := !io.in(i).bits.last }
   io.wake := queues.io.wake
   private val elsewhere =
-    !queuesReady || frames =/= lost || ended =/= 0.U || open.asUInt.orR || policy.io.busy || reader.io.cell.valid ||
-      !rewrite.io.empty || rewrite.io.out.valid || serializer.io.out.valid || io.configuration.commit.valid
+    !queuesReady || frames =/= lost || ended =/= 0.U || open.asUInt.orR || policy.io.busy || ways.map(_.holdsCells).reduce(_ || _) ||
+      io.configuration.commit.valid
   io.busy := elsewhere || queues.io.busy
   io.holdsPackets := elsewhere || queues.io.holdsPackets
+}
+
+object LaneCore {
+
+  /** Packets of an egress that were marked on their way out and are not counted yet. */
+  private val CeWritten = 4
 }

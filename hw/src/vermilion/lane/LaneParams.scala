@@ -7,7 +7,8 @@ import vermilion.mark.TokenKind
   *
   * @param dataBits      width of every AXI-Stream, 64, 128 or 512
   * @param inputs        number of AXI-Stream inputs, at least 1
-  * @param queues        number of queues, 2 to 1024
+  * @param queues        number of queues of all egresses together, 2 to 1024; a queue's number is its egress's, followed by its number there
+  * @param egresses      number of AXI-Stream outputs, each with a scheduler and as many queues as the others, 1, 2, 4 or 8
   * @param cells         64-byte cells in the shared buffer, a power of two
   * @param maxFrameBytes longest frame stored; longer ones are counted and dropped whole
   * @param stallable     for each input, whether `ready` may fall. The receive side of a port cannot be stalled: its `ready` is always 1, it goes
@@ -37,11 +38,17 @@ case class LaneParams(
     protect: Boolean = false,
     userBits: Int = 0,
     nextBlock: BigInt = 0,
-    tokenKinds: Set[TokenKind] = TokenKind.all
+    tokenKinds: Set[TokenKind] = TokenKind.all,
+    egresses: Int = 1
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
   require(inputs >= 1 && inputs <= 16, s"inputs is $inputs; legal are 1 to 16")
   require(queues >= 2 && queues <= 1024, s"queues is $queues; legal are 2 to 1024")
+  require(Seq(1, 2, 4, 8).contains(egresses), s"egresses is $egresses; legal are 1, 2, 4 and 8")
+  require(
+    egresses == 1 || queues >= 2 * egresses && (queues & (queues - 1)) == 0,
+    s"queues is $queues with $egresses egresses; legal are powers of two, with 2 queues or more for each egress"
+  )
   require(
     cells >= 256 && cells <= 1048576 && (cells & (cells - 1)) == 0,
     s"cells is $cells; legal are powers of two from 256 to 1048576"
@@ -66,6 +73,11 @@ case class LaneParams(
   )
 
   require(
+    egresses == 1 || victims == 0 || victims == queues,
+    s"victims is $victims with $egresses egresses; legal are 0 and $queues, all queues"
+  )
+
+  require(
     !protect || victims == 0,
     s"protect is $protect with $victims victims; the memories of the victim search are not protected, legal is victims = 0"
   )
@@ -78,6 +90,11 @@ case class LaneParams(
   )
 
   val queueBits: Int = log2Ceil(queues)
+  val egressBits: Int = log2Ceil(egresses)
+
+  /** What the scheduler of one egress knows: its own queues. */
+  def ofOneEgress: LaneParams = if (egresses == 1) this
+  else copy(queues = queues / egresses, egresses = 1, victims = victims.min(queues / egresses))
   val cellBits: Int = log2Ceil(cells)
   val inputBits: Int = log2Ceil(inputs).max(1)
 
@@ -98,6 +115,8 @@ object LaneParams {
     * all algorithms in 16 and in 1,024 queues; the search left out; the lane of the experiments; and memories protected.
     */
   val forBenches: Map[String, LaneParams] = {
+    val egressesFew =
+      LaneParams(inputs = 4, egresses = 4, cells = 256, stallable = Seq(false, true, false, true))
     val (labFew, nicFew) = (lab.copy(cells = 256, victims = 0), nic100g.copy(cells = 256))
     byName ++ Map(
       "lab-few-cells" -> labFew,
@@ -109,6 +128,9 @@ object LaneParams {
       "nic10g-all" -> nic10g.copy(victims = 16),
       "nic100g-all" -> nic100g.copy(victims = 16),
       "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
+      // Several egresses, all inputs routed to any of them.
+      "egresses-few-cells" -> egressesFew,
+      "egresses-victims-few-cells" -> egressesFew.copy(victims = 16),
       "lab-without-victims" -> lab.copy(victims = 0),
       // For the experiments' networks: one input of 512 bits that cannot be stalled, as the model's session has.
       "network" -> LaneParams(dataBits = 512, cells = 16384),

@@ -47,6 +47,7 @@ class PortPath(p: NicParams, port: Int) extends Module {
   private val host = hostParams.map(lane => Module(new Lane(lane)))
   for ((lane, i) <- (wire +: host.toSeq).zipWithIndex) {
     lane.io.now := io.now
+    lane.io.paused.foreach(_ := false.B)
     PortPath.connect(lane.io.control, io.lanes(i))
     io.events(i) := PortPath.events(lane)
   }
@@ -61,7 +62,7 @@ class PortPath(p: NicParams, port: Int) extends Module {
   tx.io.wanted := io.control.txByLane
   tx.io.mayBegin := VecInit(true.B, completions.io.mayBegin)
   toMac.io.in(0) <> tx.io.out(0)
-  toMac.io.in(1) <> wire.io.out
+  toMac.io.in(1) <> wire.io.out.head
   io.macTx <> Queue(toMac.io.out, 2)
 
   private val begins = tx.io.begins && tx.io.inEffect === 1.U
@@ -75,8 +76,8 @@ class PortPath(p: NicParams, port: Int) extends Module {
   completions.io.begins := begins
   completions.io.report <> wire.fates.get
   completions.io.lost := wire.io.lost(1).valid
-  completions.io.leaves.valid := wire.io.out.fire && wire.io.out.bits.last
-  completions.io.leaves.bits := wire.io.out.bits.user
+  completions.io.leaves.valid := wire.io.out.head.fire && wire.io.out.head.bits.last
+  completions.io.leaves.bits := wire.io.out.head.bits.user
   completions.io.mac <> io.macCompletion
   io.hostCompletion <> completions.io.out
 
@@ -103,7 +104,7 @@ class PortPath(p: NicParams, port: Int) extends Module {
       assert(lane.io.in(0).ready, "the host lane stalled RX")
       lane.fates.foreach(report => report.keep := report.fate.bits.user)
       toHost.io.in(0) <> bypass.io.out
-      toHost.io.in(1) <> lane.io.out
+      toHost.io.in(1) <> lane.io.out.head
       io.hostRx <> Queue(toHost.io.out, 2)
   }
   io.forward.valid := rx.io.out(RxRoute.Forward).valid

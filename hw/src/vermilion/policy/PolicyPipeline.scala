@@ -45,6 +45,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
 
     val commit = Flipped(Decoupled(new PolicyCommit(p)))
     val classWrite = Flipped(Valid(new ClassWrite(p)))
+    val routes = Input(Vec(p.inputs, UInt(p.egressBits.W))) // each input's egress
     val seed = Flipped(Valid(new Seeds))
     val departureUpdates = Input(Bool()) // some queue refreshes its averages on departures
     val refreshSkipped = Output(Bool()) // a departure's refresh found no place
@@ -90,6 +91,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   slots.io.departed := io.departed
   slots.io.departureUpdates := io.departureUpdates
   slots.io.classWrite := io.classWrite
+  slots.io.routes := io.routes
   slots.io.seed := io.seed
   io.refreshSkipped := slots.io.skipped
 

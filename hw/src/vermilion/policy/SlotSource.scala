@@ -26,6 +26,7 @@ class SlotSource(p: LaneParams) extends Module {
     val meta = Flipped(Decoupled(new PacketMeta(p)))
     val departed = Flipped(Valid(new Departure(p)))
     val departureUpdates = Input(Bool())
+    val routes = Input(Vec(p.inputs, UInt(p.egressBits.W))) // each input's egress
     val skipped = Output(Bool())
     val classWrite = Flipped(Valid(new ClassWrite(p)))
     val seed = Flipped(Valid(new Seeds))
@@ -36,6 +37,7 @@ class SlotSource(p: LaneParams) extends Module {
   private val random = Module(new RandomSource)
   classifier.io.write <> io.classWrite
   classifier.io.headers := io.meta.bits.headers
+  classifier.io.egress := (if (p.inputs == 1) io.routes.head else io.routes(io.meta.bits.input))
   private val markRandom = Module(new RandomSource)
   for ((source, seed) <- Seq(random -> io.seed.bits.decide, markRandom -> io.seed.bits.mark)) {
     source.io.seed.valid := io.seed.valid

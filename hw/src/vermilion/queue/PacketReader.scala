@@ -22,18 +22,24 @@ class CellBeat(p: LaneParams) extends Bundle {
   * While `cell` waits the same address is read again, which holds the RAM's outputs without a register of 512 bits; the chain is freed only
   * when its last cell has been taken, so what is read again cannot change.
   *
-  * Latency: descriptor to first cell 1 clock. `freed` comes in the clock in which the last cell is taken.
+  * With several egresses their readers share the RAM: one reads in a clock, and `cell` is valid in the clock behind a read alone. A reader asks (`wants`) when
+  * the way out could take a cell, which the way out does not forget; what is not taken then is read again. So a cell goes out in three clocks at most.
+  *
+  * Latency: descriptor to first cell 1 clock, with several egresses 2 and the wait for the RAM. `freed` comes in the clock in which the last cell is taken.
   * It does not look at the bytes; `cells` must be ceil(lenBytes / 64), which is asserted.
   */
 class PacketReader(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val packet = Flipped(Decoupled(new Descriptor(p)))
+    val wants = Output(Bool()) // to read
+    val reads = Input(Bool()) // it may: always with one egress
     val readAddress = Output(UInt(p.cellBits.W))
     val readData = Input(UInt((CellBytes * 8).W))
     val readLink = Input(UInt(p.cellBits.W))
     val linkUsed = Output(Bool()) // in this clock
     val cell = Decoupled(new CellBeat(p))
     val freed = Valid(new Chain(p))
+    val holds = Output(Bool()) // a packet is being read
   })
 
   private val valid = RegInit(false.B)
@@ -43,7 +49,9 @@ class PacketReader(p: LaneParams) extends Module {
   private val descriptor = Reg(new Descriptor(p))
 
   private val last = Reg(Bool()) // remaining === 1
-  private val advance = !valid || io.cell.ready
+  private val isFresh = if (p.egresses == 1) true.B else RegNext(io.reads, false.B) // the RAM shows the cell in hand
+  private val advance = !valid || (isFresh && io.cell.ready)
+  io.wants := (if (p.egresses == 1) true.B else valid && !isFresh && io.cell.ready)
   private val startPacket = !valid || last
   io.packet.ready := advance && startPacket
 
@@ -60,7 +68,8 @@ class PacketReader(p: LaneParams) extends Module {
   }
 
   private val tailBytes = descriptor.lenBytes(5, 0)
-  io.cell.valid := valid
+  io.holds := valid
+  io.cell.valid := valid && isFresh
   io.cell.bits.data := io.readData
   io.cell.bits.first := first
   io.cell.bits.last := last

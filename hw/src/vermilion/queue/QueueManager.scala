@@ -41,7 +41,7 @@ object LateSuccessor {
   def is(p: LaneParams): Boolean = p.victims != 0
 }
 
-/** What all queues show a scheduler; timing as [[QueueManager]] says. */
+/** What all queues show the schedulers, one for each egress; timing as [[QueueManager]] says. At most one of them takes a packet in a clock. */
 abstract class QueuePorts(p: LaneParams) extends Bundle {
   val awake = Valid(new QueueHead(p))
   val joined = Valid(new QueueHead(p))
@@ -51,19 +51,23 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   val emptied = Input(Bool())
   // A packet of `askQueue`, its first or one behind, that is known to have a successor; a clock later that, and the queue's newest packet. With `take`
   // the queue is that of `serve`. With the victim search not looked at: there `successor` is always that of `serve`.
-  val ask = Flipped(Valid(UInt(p.cellBits.W)))
-  val askQueue = Input(UInt(p.queueBits.W))
-  val successor = Output(new PacketRef(p))
-  val newestServed = Output(UInt(p.cellBits.W))
+  val ask = Flipped(Vec(p.egresses, Valid(UInt(p.cellBits.W))))
+  val askQueue = Input(Vec(p.egresses, UInt(p.queueBits.W)))
+  val successor = Output(Vec(p.egresses, new PacketRef(p)))
+  val newestServed = Output(Vec(p.egresses, UInt(p.cellBits.W)))
   val late = Option.when(LateSuccessor.is(p))(Output(new LateSuccessor(p)))
   val refilled = Valid(new QueueHead(p)) // the queue that was emptied holds a packet again
   val taken = Valid(new TakenPacket(p))
-  // Two more looks at a queue's newest packet, a clock later.
-  val look = Input(Vec(2, UInt(p.queueBits.W)))
-  val newest = Output(Vec(2, UInt(p.cellBits.W)))
+  // Two more looks of each egress at a queue's newest packet, a clock later.
+  val look = Input(Vec(p.egresses, Vec(2, UInt(p.queueBits.W))))
+  val newest = Output(Vec(p.egresses, Vec(2, UInt(p.cellBits.W))))
   // Of the first look: the length of that packet, and the cell of the packet before it. Means something where a second packet is ever known of.
-  val newestLength = Output(UInt(PktLenBits.W))
-  val newestBefore = Output(UInt(p.cellBits.W))
+  val newestLength = Output(Vec(p.egresses, UInt(PktLenBits.W)))
+  val newestBefore = Output(Vec(p.egresses, UInt(p.cellBits.W)))
+
+  /** The egress of a queue. */
+  def egressOf(queue: UInt): UInt =
+    if (p.egresses == 1) 0.U else queue(p.queueBits - 1, p.queueBits - p.egressBits)
 }
 
 /** All queues: a queue is a list of packets, a packet is named by its head cell.
@@ -77,10 +81,10 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   *
   * RAM | depth | holds | written by
   * --- | --- | --- | ---
-  * newest (4 copies) | queues | head cell of the newest packet | enqueue
-  * latest | queues | its length, and the packet before it | enqueue
+  * newest (a copy, and three an egress) | queues | head cell of the newest packet | enqueue
+  * latest (a copy an egress) | queues | its length, and the packet before it | enqueue
   * woken, slept | queues | one bit; they differ where the queue is awake | enqueue; asleep
-  * next | cells | the packet behind, and its length | enqueue
+  * next (a copy an egress) | cells | the packet behind, and its length | enqueue
   * descriptors | cells | descriptor by head cell | enqueue
   *
   * Every RAM has one writer, and there is no register a queue. No packet counts are kept: a packet is its queue's last exactly when it is the
@@ -113,14 +117,16 @@ class QueueManager(p: LaneParams) extends Module {
   private val t1Queue = Delay(io.serve.queue)
   private val t1Cell = Delay(io.serve.packet.cell)
   private val t1Emptied = RegNext(io.take && io.emptied, false.B)
-  private val t1Asked = RegNext(io.ask.valid, false.B)
-  io.successor := next.read(io.ask.bits, t1Asked)
-  io.newestServed := newest.read(io.askQueue, t1Valid || t1Asked)
+  for (e <- 0 until p.egresses) {
+    val asked = RegNext(io.ask(e).valid, false.B)
+    io.successor(e) := next.read(io.ask(e).bits, asked)
+    io.newestServed(e) := newest.read(io.askQueue(e), t1Valid && io.egressOf(t1Queue) === e.U || asked)
+  }
   private val (t1Descriptor, t1Unknown) = descriptors.check(io.serve.packet.cell, t1Valid, io.take)
   io.taken.valid := t1Valid && !t1Unknown && !guards.failed
   io.taken.bits.queue := t1Queue
   io.taken.bits.descriptor := t1Descriptor
-  private val t1Last = io.newestServed === t1Cell
+  private val t1Last = io.newestServed(io.egressOf(t1Queue)) === t1Cell
   // Who asks for sleep has seen all packets of the clocks before, so only one that joins in the clock of the take can stand behind.
   private val follows = io.joined.valid && io.joined.bits.queue === io.serve.queue
   private val t1Followed = RegNext(follows, false.B)
@@ -159,19 +165,21 @@ class QueueManager(p: LaneParams) extends Module {
   io.joined.bits.queue := e1.queue
   io.joined.bits.packet := e1Ref
 
-  for (i <- 0 until 2) io.newest(i) := newest.read(io.look(i), true.B)
   private val e1Latest = Wire(new PacketRef(p)) // its cell is that of the packet before
   e1Latest.cell := e1Newest
   e1Latest.lenBytes := e1Ref.lenBytes
   latest.write(e1Valid, e1.queue, e1Latest)
-  private val looked = latest.read(io.look(0), true.B)
-  io.newestLength := looked.lenBytes
-  io.newestBefore := looked.cell
+  for (e <- 0 until p.egresses) {
+    for (i <- 0 until 2) io.newest(e)(i) := newest.read(io.look(e)(i), true.B)
+    val looked = latest.read(io.look(e)(0), true.B)
+    io.newestLength(e) := looked.lenBytes
+    io.newestBefore(e) := looked.cell
+  }
 
   // Simulators read the new value on a collision; a RAM need not.
-  private val linked = io.ask.valid && e1Links && e1Newest === io.ask.bits
+  private val linked = io.ask.map(ask => ask.valid && e1Links && e1Newest === ask.bits).reduce(_ || _)
   assert(!linked, "a link is read in the clock of its write")
-  assert(!io.take || io.askQueue === io.serve.queue, "another queue is asked for than the one that is served")
+  assert(!io.take || io.askQueue(io.egressOf(io.serve.queue)) === io.serve.queue, "another queue is asked for than the one that is served")
   assert(!(io.take && e1Valid && e1Ref.cell === io.serve.packet.cell), "a descriptor is read in the clock of its write")
   assert(!io.taken.valid || io.taken.bits.descriptor.cells =/= 0.U, "a packet without cells was queued")
   assert(

@@ -10,7 +10,10 @@ import vermilion.queue.{QueueManager, QueuePorts}
 import vermilion.stream._
 import vermilion.victim._
 
-/** Queues and their scheduler: packets in by queue, packets out in the order of the wire. Wires, and a short queue of descriptors.
+/** Queues and their schedulers, one for each egress: packets in by queue, packets out of each egress in the order of its wire.
+  *
+  * A queue belongs to the egress that the highest bits of its number name. The schedulers share the queues' memories: with several egresses each may take
+  * a packet in one clock of `egresses`, in turn; all else goes on in all of them in every clock.
   *
   * `descriptor` feeds a `PacketReader`. A packet counts as departed (`departed`) when it is chosen. The next is chosen before the reader asks
   * for it, so that the reader never waits between two packets for anything but the scheduler's pace; but no further ahead than that
@@ -20,8 +23,10 @@ import vermilion.victim._
   * In builds with the victim search every arriving packet comes here, and `outcome` says what became of it ([[VictimQueues]]); a packet is asked
   * about ahead (`ahead`), and `departed` is 2 clocks later then, 1 if it joins behind another.
   *
-  * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `descriptor` 5; if its queue is shaped, up to `queues` + 6 more.
-  * `busy` is low when only time (see `wake`) or an enqueue can change anything here.
+  * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `descriptor` 5; up to `egresses` - 1 more for its turn; if its queue is
+  * shaped, up to `queues` + 6 more.
+  * `paused` stops an egress between two packets: what was chosen before goes out.
+  * `busy` is low when only time (see `wake`), an enqueue or the end of a pause can change anything here.
   * For the first `queues` clocks after reset nothing may be queued or configured.
   */
 class EgressQueues(p: LaneParams) extends Module {
@@ -31,8 +36,9 @@ class EgressQueues(p: LaneParams) extends Module {
     val now = Input(UInt(TimeBits.W))
     val enqueue = Flipped(Valid(new EnqueueRequest(p))) // in builds without the victim search
     val configure = Flipped(Valid(new QueueService(p)))
-    val configurePort = Flipped(Valid(new ShaperConfig))
-    val descriptor = Decoupled(new Descriptor(p))
+    val configurePort = Flipped(Vec(p.egresses, Valid(new ShaperConfig)))
+    val paused = Input(Vec(p.egresses, Bool()))
+    val descriptor = Vec(p.egresses, Decoupled(new Descriptor(p)))
     val departed = Valid(new Departure(p))
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
@@ -68,41 +74,62 @@ class EgressQueues(p: LaneParams) extends Module {
       arriving := ports.arrival.valid || manager.io.busy
       manager.io
   }
-  private[schedule] val scheduler = Module(new Scheduler(p)) // proofs look inside
-  private val chosen = Module(new Queue(new Descriptor(p), AheadCells))
-
-  scheduler.serve(queues)
-  scheduler.io.now := io.now
-  scheduler.io.configure := io.configure
-  scheduler.io.configurePort := io.configurePort
-
-  // Cells of the packets chosen and not yet with the reader.
-  private val ahead = RegInit(0.U((p.chainBits + 1).W))
-  // Whether one is taken, which, and whether the reader takes one are known late: one adder behind each.
-  private val aheadLess = Arithmetic.wrap(ahead - io.descriptor.bits.cells, ahead.getWidth)
-  private def withTaken(cells: UInt): UInt = {
-    val bytes = Cat(cells, (CellBytes - 1).U(6.W)) +& scheduler.io.serve.packet.lenBytes
-    Arithmetic.wrap(bytes >> 6, ahead.getWidth)
+  private[schedule] val schedulers = Seq.fill(p.egresses)(Module(new Scheduler(p.ofOneEgress))) // proofs look inside
+  private val turns = new EgressTurns(p, queues, schedulers)
+  for ((scheduler, e) <- schedulers.zipWithIndex) {
+    scheduler.io.now := io.now
+    scheduler.io.configure.valid := io.configure.valid && turns.isOf(e, io.configure.bits.queue)
+    scheduler.io.configure.bits.queue := turns.local(io.configure.bits.queue)
+    scheduler.io.configure.bits.strict := io.configure.bits.strict
+    scheduler.io.configure.bits.priority := io.configure.bits.priority
+    scheduler.io.configure.bits.quantum := io.configure.bits.quantum
+    scheduler.io.configure.bits.shaper := io.configure.bits.shaper
+    scheduler.io.configurePort := io.configurePort(e)
+    scheduler.io.paused := io.paused(e)
   }
-  private def whereTaken(cells: UInt): UInt = Mux(scheduler.io.take, withTaken(cells), cells)
-  ahead := Mux(io.descriptor.fire, whereTaken(aheadLess), whereTaken(ahead))
-  scheduler.io.room := ahead < AheadCells.U && !guards.failed
 
-  chosen.io.enq.valid := queues.taken.valid
-  chosen.io.enq.bits := queues.taken.bits.descriptor
-  io.descriptor <> chosen.io.deq
-  assert(!chosen.io.enq.valid || chosen.io.enq.ready, "a packet was taken with no place for it")
+  private val taken = queues.taken
+  for ((scheduler, e) <- schedulers.zipWithIndex) {
+    val chosen = Module(new Queue(new Descriptor(p), AheadCells))
+    chosen.suggestName(if (p.egresses == 1) "chosen" else s"chosen_$e")
+    // Cells of the packets chosen and not yet with the reader.
+    val ahead = RegInit(0.U((p.chainBits + 1).W)).suggestName(if (p.egresses == 1) "ahead" else s"ahead_$e")
+    // Whether one is taken, which, and whether the reader takes one are known late: one adder behind each.
+    val aheadLess = Arithmetic.wrap(ahead - io.descriptor(e).bits.cells, ahead.getWidth)
+    def withTaken(cells: UInt): UInt = {
+      val bytes = Cat(cells, (CellBytes - 1).U(6.W)) +& scheduler.io.serve.packet.lenBytes
+      Arithmetic.wrap(bytes >> 6, ahead.getWidth)
+    }
+    def whereTaken(cells: UInt): UInt = Mux(scheduler.io.take, withTaken(cells), cells)
+    ahead := Mux(io.descriptor(e).fire, whereTaken(aheadLess), whereTaken(ahead))
+    scheduler.io.room := ahead < AheadCells.U && !guards.failed
 
-  io.departed.valid := queues.taken.valid
-  io.departed.bits.queue := queues.taken.bits.queue
-  io.departed.bits.colour := queues.taken.bits.descriptor.colour
-  io.departed.bits.lenBytes := queues.taken.bits.descriptor.lenBytes
-  io.departed.bits.arrival := queues.taken.bits.descriptor.arrival
+    chosen.io.enq.valid := taken.valid && turns.isOf(e, taken.bits.queue)
+    chosen.io.enq.bits := taken.bits.descriptor
+    io.descriptor(e) <> chosen.io.deq
+    assert(!chosen.io.enq.valid || chosen.io.enq.ready, "a packet was taken with no place for it")
+  }
 
-  io.wake := scheduler.io.wake
-  private val underWay = arriving || queues.taken.valid || chosen.io.deq.valid
-  io.busy := scheduler.io.busy || underWay
-  io.holdsPackets := scheduler.io.holdsPackets || underWay
+  io.departed.valid := taken.valid
+  io.departed.bits.queue := taken.bits.queue
+  io.departed.bits.colour := taken.bits.descriptor.colour
+  io.departed.bits.lenBytes := taken.bits.descriptor.lenBytes
+  io.departed.bits.arrival := taken.bits.descriptor.arrival
 
-  val guard = guards.ports(queuesGuard, scheduler.guard)
+  // The earliest of those that wait for the time.
+  private val wakes = schedulers.map(_.io.wake)
+  private val first = wakes.reduce { (one, other) =>
+    val out = Wire(Valid(UInt(TimeBits.W)))
+    out.valid := one.valid || other.valid
+    out.bits := Mux(one.valid && !(other.valid && Arithmetic.reached(one.bits, other.bits)), one.bits, other.bits)
+    out
+  }
+  private val underWay = arriving || taken.valid || io.descriptor.map(_.valid).reduce(_ || _)
+  private val active = schedulers.map(_.io.busy).reduce(_ || _)
+  io.wake.valid := first.valid && (if (p.egresses == 1) true.B else !active)
+  io.wake.bits := first.bits
+  io.busy := active || underWay
+  io.holdsPackets := schedulers.map(_.io.holdsPackets).reduce(_ || _) || underWay
+
+  val guard = guards.ports(queuesGuard +: schedulers.map(_.guard): _*)
 }

@@ -6,7 +6,7 @@ import vermilion.fixed.{Arithmetic, Delay, ForwardingRam, SweepInit}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
-import vermilion.queue.{LateSuccessor, PacketRef, QueueHead, QueuePorts}
+import vermilion.queue.{LateSuccessor, PacketRef, QueueHead}
 import vermilion.stream.ShortQueue
 
 /** How a queue is served. Written whole, one queue a clock. */
@@ -33,7 +33,7 @@ object Scheduler {
   val DefaultQuantum = 2048
 }
 
-/** Chooses the next packet: strict priority first, deficit round robin over the rest, each queue and the port shaped.
+/** Chooses the next packet of an egress: strict priority first, deficit round robin over the rest, each queue and the port shaped.
   *
   * A queue that may send stands in the list of its level (`ServiceLists`): 8 strict ones and the round. It joins at the end when it
   * awakes or its shaper lets it go, and leaves when it holds no packet or its shaper blocks it.
@@ -57,7 +57,8 @@ object Scheduler {
   * run no more queues join than packets are sent, visits that send nothing apart.
   * A shaped queue that awakes is parked first, and let go when its turn in the shaper comes.
   *
-  * Nothing moves in the lists while the port is closed or the way out has no room.
+  * Nothing moves in the lists while the port is closed or paused, the way out has no room, or it is another egress's turn. A packet that was taken
+  * before a pause is sent.
   * A queue configured while it is listed joins anew when it comes first.
   *
   * RAMs: `service`, queues x 23 b, 1W (configure) 2R by two copies. No register a queue.
@@ -89,29 +90,12 @@ class Scheduler(p: LaneParams) extends Module {
     val newestLength = Input(UInt(PktLenBits.W))
     val newestBefore = Input(UInt(p.cellBits.W))
     val room = Input(Bool()) // the way out can hold one more packet
+    val turn = Input(Bool()) // a packet may be taken in this clock: it is not another egress's
+    val paused = Input(Bool()) // nothing may be sent
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
     val holdsPackets = Output(Bool())
   })
-
-  /** Wires it to its queues. */
-  def serve(queues: QueuePorts): Unit = {
-    queues.serve := io.serve
-    queues.take := io.take
-    queues.emptied := io.emptied
-    queues.ask := io.ask
-    queues.askQueue := io.askQueue
-    queues.look := io.look
-    io.awake := queues.awake
-    io.joined := queues.joined
-    io.refilled := queues.refilled
-    io.successor := queues.successor
-    io.newestServed := queues.newestServed
-    io.late.zip(queues.late).foreach { case (port, late) => port := late }
-    io.newest := queues.newest
-    io.newestLength := queues.newestLength
-    io.newestBefore := queues.newestBefore
-  }
 
   private[schedule] val lists = Module(new ServiceLists(p)) // proofs look inside
   private val shaper = Module(new QueueShaper(p))
@@ -154,7 +138,8 @@ class Scheduler(p: LaneParams) extends Module {
   private val covered = lateCovered(identity)
   private val holdsFirst = RegInit(false.B) // the queue that is charged still stands first
   private val mayServe =
-    lists.io.standing && !shaper.io.charging && !refills.valid && io.room && port.io.open && lists.io.settled
+    lists.io.standing && !shaper.io.charging && !refills.valid && io.room && port.io.open && lists.io.settled &&
+      io.turn && !io.paused
   private def stays(covered: Bool): Bool = covered && !lists.io.moved
   private val grant = lateCovered(covered => mayServe && stays(covered))
   private val emptied = late((covered, more) => mayServe && stays(covered) && !more)
@@ -287,17 +272,18 @@ class Scheduler(p: LaneParams) extends Module {
   // ---- when to come back
   private val listed = lists.io.holdsQueues
   private val quiet = !shaper.io.charging && port.io.settled && !jValid && !event.valid && !io.refilled.valid
-  private val closed = listed && !port.io.open
+  private val closed = listed && (!port.io.open || io.paused)
   private val stuck = closed || !listed
   private val known = !shaper.io.anyParked || shaper.io.earliest.valid
   private val earliest = shaper.io.earliest.bits
-  private val sooner = shaper.io.anyParked && !(closed && Arithmetic.reached(earliest, port.io.due))
+  private val sooner = shaper.io.anyParked && (io.paused || !(closed && Arithmetic.reached(earliest, port.io.due)))
   private val come = Mux(sooner, Arithmetic.reached(io.now, earliest), Arithmetic.reached(io.now, port.io.due))
   private val waiting = listed || shaper.io.anyParked
-  io.wake.valid := waiting && quiet && stuck && known && !come
+  private val resumes = io.paused && listed && !shaper.io.anyParked // only the end of the pause helps
+  io.wake.valid := waiting && quiet && stuck && known && !come && !resumes
   io.wake.bits := Mux(sooner, earliest, port.io.due)
   io.holdsPackets := !quiet || waiting
-  io.busy := io.holdsPackets && !io.wake.valid
+  io.busy := io.holdsPackets && !io.wake.valid && !(resumes && quiet)
 
   val guard = new Guards(p.protect).ports(lists.guard)
 }

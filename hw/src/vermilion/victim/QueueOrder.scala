@@ -39,7 +39,7 @@ class SuccessorChoice(v: VictimParams) extends Bundle {
   *
   * RAM | depth | holds | written by
   * --- | --- | --- | ---
-  * newest (4 copies) | queues | newest packet's cell and bit | enqueue
+  * newest (2 copies, and one a look) | queues | newest packet's cell and bit | enqueue
   * woken, slept | queues | one bit; they differ where the queue is awake | enqueue; asleep
   * next (2 banks x 2 copies) | cells | the packet behind: cell, length, rank, bit | enqueue; unlink
   * previous (2 banks) | cells | the packet before: cell, bit | enqueue; unlink
@@ -72,8 +72,8 @@ class QueueOrder(v: VictimParams) extends Module {
     val isPromotedIf = Output(Vec(3, Vec(QueueOrder.Asked, Bool())))
     val newestServed = Output(UInt(v.cellBits.W))
     val refilled = Output(Bool())
-    val look = Input(Vec(2, UInt(v.queueBits.W)))
-    val newest = Output(Vec(2, UInt(v.cellBits.W)))
+    val look = Input(Vec(v.looks, UInt(v.queueBits.W)))
+    val newest = Output(Vec(v.looks, UInt(v.cellBits.W)))
     val ready = Output(Bool()) // the sweep is done
   })
 
@@ -178,7 +178,7 @@ class QueueOrder(v: VictimParams) extends Module {
     chooseNext(cell === e1Cell, cell === nextByEnqueue.ref.cell, cell === nextByUnlink.ref.cell)
   })
 
-  for (i <- 0 until 2) io.newest(i) := newest.read(io.look(i)).cell
+  for (i <- 0 until v.looks) io.newest(i) := newest.read(io.look(i)).cell
 
   assert(!io.enqueue.valid || io.ready, "a packet was queued within the first clocks after reset")
   assert(!io.enqueue.valid || io.enqueue.bits.cell === e1Cell, "another cell is enqueued than was announced")

@@ -12,9 +12,10 @@ import vermilion.stream.Colour
   * @param cells        cells in the shared buffer, a power of two; a packet is named by its head cell
   * @param indexed      queues 0 to indexed-1 can hold contests; each costs 4 x 2^distanceBits list heads in RAM, nine times over (three writers, three readers), in turn
   *                     as many heads and newest packets
+  * @param looks        looks at a queue's newest packet in each clock
   * @param distanceBits bits of a distance; fewer than [[Distance.Bits]] for proofs alone: nothing brings greater distances into range
   */
-case class VictimParams(queues: Int, cells: Int, indexed: Int, distanceBits: Int = 6) {
+case class VictimParams(queues: Int, cells: Int, indexed: Int, distanceBits: Int = 6, looks: Int = 2) {
   require(queues >= 2, s"queues is $queues; legal are 2 and more")
   require(cells >= 4 && (cells & (cells - 1)) == 0, s"cells is $cells; legal are powers of two from 4")
   require(indexed >= 1 && indexed <= queues, s"indexed is $indexed; legal are 1 to $queues")
@@ -34,7 +35,7 @@ case class VictimParams(queues: Int, cells: Int, indexed: Int, distanceBits: Int
 object VictimParams {
 
   /** Those of a lane; of one without the search only the types count. */
-  def of(p: LaneParams): VictimParams = VictimParams(p.queues, p.cells, p.victims.max(1))
+  def of(p: LaneParams): VictimParams = VictimParams(p.queues, p.cells, p.victims.max(1), looks = 2 * p.egresses)
 }
 
 /** Who goes first: the smallest distance, then the worst class. Rank order is `distance` first, then `slot` = 2 - class.

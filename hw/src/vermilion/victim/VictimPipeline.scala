@@ -67,8 +67,8 @@ class VictimPipeline(v: VictimParams) extends Module {
     val newestServed = Output(UInt(v.cellBits.W))
     val refilled = Output(Bool())
     val takenMarked = Output(Bool()) // a clock behind the take: the packet was marked where it stood
-    val look = Input(Vec(2, UInt(v.queueBits.W)))
-    val newest = Output(Vec(2, UInt(v.cellBits.W)))
+    val look = Input(Vec(v.looks, UInt(v.queueBits.W)))
+    val newest = Output(Vec(v.looks, UInt(v.cellBits.W)))
     val ready = Output(Bool()) // the sweeps after reset are done
   })
 

@@ -87,9 +87,9 @@ class VictimQueues(p: LaneParams) extends Module {
   pipeline.io.serveCell := io.serve.packet.cell
   pipeline.io.take := io.take
   pipeline.io.emptied := io.emptied
-  pipeline.io.look := io.look
-  io.successor := successor
-  io.newestServed := pipeline.io.newestServed
+  pipeline.io.look := VecInit(io.look.flatten)
+  io.successor.foreach(_ := successor)
+  io.newestServed.foreach(_ := pipeline.io.newestServed)
   private val late = io.late.get
   private val choice = pipeline.io.choice
   for ((out, of) <- (late.of :+ late.behind).zip(choice.of :+ choice.behind)) {
@@ -101,7 +101,7 @@ class VictimQueues(p: LaneParams) extends Module {
   late.mayReplace := pipeline.io.mayReplace
   late.replaced := choice.replaced
   late.behindIsNewest := choice.behindIsNewest
-  io.newest := pipeline.io.newest
+  for (e <- 0 until p.egresses; i <- 0 until 2) io.newest(e)(i) := pipeline.io.newest(2 * e + i)
   io.newestLength := DontCare // no second packet is known of
   io.newestBefore := DontCare
   io.refilled.valid := pipeline.io.refilled

@@ -38,7 +38,7 @@ class ControlPortSpec extends AnyFlatSpec with ChiselSim {
       if (value(lane.classWrite.valid) == 1)
         classes += value(lane.classWrite.bits.address) * 100 + value(lane.classWrite.bits.entry.queue)
       if (value(lane.seed.valid) == 1) seeds ++= lane.seed.bits.elements.values.map(value)
-      if (value(lane.portShaper.valid) == 1) ports += value(lane.portShaper.bits.burstNs)
+      if (value(lane.portShaper.head.valid) == 1) ports += value(lane.portShaper.head.bits.burstNs)
       if (value(dut.io.statistics.clear) == 1) clears += 1
       lane.look.ready.poke((takeLook && random.nextDouble() >= stall).B)
       lane.live.valid.poke((answer == 0).B)

@@ -70,8 +70,8 @@ class FrameUsersSpec extends AnyFunSuite with ChiselSim {
 
         // -- a frame that goes to the rewrite, a last beat --
         val leaves = queued.keys.headOption.filter(cell => onTheWay.size < 3 && !victim.contains(cell) && chance(0.5))
-        dut.io.leaving.valid.poke(leaves.nonEmpty.B)
-        dut.io.leaving.bits.poke(leaves.getOrElse(random.nextInt(p.cells)).U)
+        dut.io.leaving.head.valid.poke(leaves.nonEmpty.B)
+        dut.io.leaving.head.bits.poke(leaves.getOrElse(random.nextInt(p.cells)).U)
 
         // -- what must be seen in this clock --
         dut.io.report.fate.valid.expect(decides.B)
@@ -90,8 +90,8 @@ class FrameUsersSpec extends AnyFunSuite with ChiselSim {
           if (admitted) queued(due.cell) = keep
         }
         val sends = sentable.nonEmpty && chance(0.5)
-        if (sentable.nonEmpty) dut.io.sent.expect(onTheWay.head.U)
-        dut.io.sentLast.poke(sends.B)
+        if (sentable.nonEmpty) dut.io.sent.head.expect(onTheWay.head.U)
+        dut.io.sentLast.head.poke(sends.B)
         if (sends) { onTheWay.dequeue(); sentable.dequeue(); departures += 1 }
         leaves.foreach { cell => onTheWay.enqueue(queued.remove(cell).get) }
         if (comes) deciding.enqueue(frame)

@@ -54,7 +54,7 @@ class QueueManagerTest extends AnyFlatSpec with ChiselSim {
         dut.io.taken.bits.descriptor.headCell.expect(packet.cell.U)
         dut.io.taken.bits.descriptor.lenBytes.expect(packet.lenBytes.U)
         dut.io.taken.bits.descriptor.arrival.expect(arrival(packet).U)
-        dut.io.newestServed.expect(newest(q).U)
+        dut.io.newestServed.head.expect(newest(q).U)
         first(q) = model(q).headOption
         if (last && first(q).isDefined) {
           refilled = true
@@ -70,11 +70,11 @@ class QueueManagerTest extends AnyFlatSpec with ChiselSim {
         if (random.nextBoolean()) free.prepend(packet.cell) else free.append(packet.cell)
       }
       for ((q, packet) <- asked) {
-        expect(dut.io.successor, packet)
-        dut.io.newestServed.expect(newest(q).U)
+        expect(dut.io.successor.head, packet)
+        dut.io.newestServed.head.expect(newest(q).U)
       }
       dut.io.refilled.valid.expect(refilled.B)
-      for (i <- 0 until 2 if newest(looked(i)) >= 0) dut.io.newest(i).expect(newest(looked(i)).U)
+      for (i <- 0 until 2 if newest(looked(i)) >= 0) dut.io.newest.head(i).expect(newest(looked(i)).U)
 
       // What came the clock before: it wakes its queue or stands behind others.
       val wakes = entering.exists { case (q, _) => !awake(q) }
@@ -97,9 +97,9 @@ class QueueManagerTest extends AnyFlatSpec with ChiselSim {
         if (model(askQueue).size < 2) None
         else Some(if (random.nextBoolean()) 0 else random.nextInt(model(askQueue).size - 1))
       asked = place.map(i => askQueue -> model(askQueue)(i + 1))
-      dut.io.askQueue.poke(askQueue.U)
-      dut.io.ask.valid.poke(place.isDefined.B)
-      place.foreach(i => dut.io.ask.bits.poke(model(askQueue)(i).cell.U))
+      dut.io.askQueue.head.poke(askQueue.U)
+      dut.io.ask.head.valid.poke(place.isDefined.B)
+      place.foreach(i => dut.io.ask.head.bits.poke(model(askQueue)(i).cell.U))
       dut.io.take.poke(takes.isDefined.B)
       taken = takes.map { q =>
         val packet = model(q).dequeue()
@@ -113,7 +113,7 @@ class QueueManagerTest extends AnyFlatSpec with ChiselSim {
         (q, packet, last)
       }
       looked = Seq.fill(2)(random.nextInt(p.queues))
-      for (i <- 0 until 2) dut.io.look(i).poke(looked(i).U)
+      for (i <- 0 until 2) dut.io.look.head(i).poke(looked(i).U)
 
       entering.foreach { case (q, packet) =>
         model(q).enqueue(packet)

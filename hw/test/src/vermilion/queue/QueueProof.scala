@@ -91,12 +91,12 @@ class QueueChecks(p: LaneParams) extends Module {
   private val moreNow = WireDefault(more)
   private val follows = taken && !asked
   when(follows) {
-    when(sought && soughtFirst) { firstNow(takenQueue) := dut.io.successor }.otherwise {
+    when(sought && soughtFirst) { firstNow(takenQueue) := dut.io.successor.head }.otherwise {
       firstNow(takenQueue).cell := now(takenQueue).packets(0).cell
       firstNow(takenQueue).lenBytes := now(takenQueue).packets(0).tag
     }
     knownNow(takenQueue) := true.B
-    moreNow(takenQueue) := firstNow(takenQueue).cell =/= dut.io.newestServed
+    moreNow(takenQueue) := firstNow(takenQueue).cell =/= dut.io.newestServed.head
   }
   first := firstNow
   known := knownNow
@@ -108,17 +108,17 @@ class QueueChecks(p: LaneParams) extends Module {
   dut.io.serve.queue := free.takeQueue
   dut.io.serve.packet := firstNow(free.takeQueue)
   dut.io.emptied := !moreNow(free.takeQueue)
-  dut.io.look := free.look
+  dut.io.look.head := free.look
   private val askQueue = Mux(take, free.takeQueue, free.askQueue)
   private val askFrom = now(askQueue)
   private val asks = free.asks && free.askPlace +& 1.U < askFrom.length
-  dut.io.askQueue := askQueue
-  dut.io.ask.valid := asks
-  dut.io.ask.bits := askFrom.packets(free.askPlace).cell
+  dut.io.askQueue.head := askQueue
+  dut.io.ask.head.valid := asks
+  dut.io.ask.head.bits := askFrom.packets(free.askPlace).cell
   sought := asks
   soughtFirst := free.askPlace === 0.U
   soughtQueue := askQueue
-  soughtCell := dut.io.ask.bits
+  soughtCell := dut.io.ask.head.bits
   soughtPacket := askFrom.packets(free.askPlace + 1.U)
   when(take) { known(free.takeQueue) := false.B }
   when(dut.io.joined.valid) { more(dut.io.joined.bits.queue) := true.B }
@@ -129,7 +129,7 @@ class QueueChecks(p: LaneParams) extends Module {
   }
   // A packet that finds its queue refilled in the same clock stands behind.
   when(dut.io.refilled.valid) {
-    more(dut.io.refilled.bits.queue) := dut.io.refilled.bits.packet.cell =/= dut.io.newestServed ||
+    more(dut.io.refilled.bits.queue) := dut.io.refilled.bits.packet.cell =/= dut.io.newestServed.head ||
       (dut.io.joined.valid && dut.io.joined.bits.queue === dut.io.refilled.bits.queue)
   }
 
@@ -143,14 +143,14 @@ class QueueChecks(p: LaneParams) extends Module {
     assert(!leaves.empty && leaves.packets(0).cell === takenCell, "the packet taken is not its queue's oldest")
     assert(gone.queue === takenQueue && gone.descriptor.headCell === takenCell, "another packet leaves than was taken")
     assert(gone.descriptor.arrival === leaves.packets(0).tag, "a packet leaves with another's descriptor")
-    assert(dut.io.newestServed === leaves.newest.cell, "another packet counts as the newest")
+    assert(dut.io.newestServed.head === leaves.newest.cell, "another packet counts as the newest")
     assert(follows || dut.io.refilled.valid === !now(takenQueue).empty, "a refill is not told, or made up")
   }
   assert(!dut.io.refilled.valid || (taken && asked), "a refill is told of a queue that was not emptied")
   assert(!dut.io.refilled.valid || dut.io.refilled.bits.queue === takenQueue, "another queue is refilled")
   assert(!follows || !now(takenQueue).empty, "a queue is thought to hold more than it does")
-  assert(!sought || isRef(dut.io.successor, soughtPacket), "the successor is not the next packet")
-  assert(!sought || dut.io.newestServed === plain(soughtQueue).newest.cell, "another packet counts as the newest")
+  assert(!sought || isRef(dut.io.successor.head, soughtPacket), "the successor is not the next packet")
+  assert(!sought || dut.io.newestServed.head === plain(soughtQueue).newest.cell, "another packet counts as the newest")
   assert(
     !dut.io.refilled.valid || isRef(dut.io.refilled.bits.packet, now(takenQueue).packets(0)),
     "a refilled queue shows another packet as its first"
@@ -177,12 +177,12 @@ class QueueChecks(p: LaneParams) extends Module {
   }
   for (i <- 0 until 2) {
     val looked = plain(Delay(free.look(i)))
-    assert(looked.empty || dut.io.newest(i) === looked.newest.cell, "a look at the newest packet shows another")
+    assert(looked.empty || dut.io.newest.head(i) === looked.newest.cell, "a look at the newest packet shows another")
     if (i == 0) {
       val before = looked.packets((looked.length - 2.U)(p.cellBits - 1, 0))
-      assert(looked.empty || dut.io.newestLength === looked.newest.tag, "a look shows another length")
+      assert(looked.empty || dut.io.newestLength.head === looked.newest.tag, "a look shows another length")
       assert(
-        looked.length < 2.U || dut.io.newestBefore === before.cell,
+        looked.length < 2.U || dut.io.newestBefore.head === before.cell,
         "a look shows another packet before the newest"
       )
     }
@@ -227,8 +227,8 @@ class QueueChecks(p: LaneParams) extends Module {
   private val asleep = taken && asked && !dut.io.refilled.valid
   private val sleeps = woken(e1Queue) === slept(e1Queue) || (asleep && takenQueue === e1Queue)
   private val link = next(soughtCell)
-  assert(dut.io.newestServed === newest(soughtQueue), "a read of the newest packet shows an older one")
-  assert(!sought || isRef(dut.io.successor, link), "a read of a link shows an older one")
+  assert(dut.io.newestServed.head === newest(soughtQueue), "a read of the newest packet shows an older one")
+  assert(!sought || isRef(dut.io.successor.head, link), "a read of a link shows an older one")
   assert(!e1 || dut.io.awake.valid === sleeps, "a read of a queue's bits shows older ones")
   for ((q, i) <- plain.zipWithIndex) {
     assert(awake(i) === !q.empty, "a queue is awake without a packet, or asleep with one")

@@ -26,11 +26,12 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
   val random = new Random(seed)
   val free = mutable.Queue.from(0 until p.cells)
   val queued = Array.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // cell, length
-  val leaving = mutable.Queue.empty[Int] // cells in the order of departure
+  val leaving = Array.fill(p.egresses)(mutable.Queue.empty[Int]) // cells in the order of departure
   val left = mutable.ArrayBuffer.empty[Left]
   var now, clocks = 0L
   var sent, received = 0
-  dut.io.descriptor.ready.poke(true.B)
+  dut.io.descriptor.foreach(_.ready.poke(true.B))
+  dut.io.paused.foreach(_.poke(false.B))
 
   def configure(queue: Int, s: Service): Unit = {
     val c = dut.io.configure
@@ -44,12 +45,17 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
     c.valid.poke(false.B)
   }
 
-  def configurePort(s: Service): Unit = {
-    dut.io.configurePort.valid.poke(true.B)
-    shaper(dut.io.configurePort.bits, s)
+  def configurePort(s: Service, egress: Int = 0): Unit = {
+    val c = dut.io.configurePort(egress)
+    c.valid.poke(true.B)
+    shaper(c.bits, s)
     clock()
-    dut.io.configurePort.valid.poke(false.B)
+    c.valid.poke(false.B)
   }
+
+  def egressOf(queue: Int): Int = queue / (p.queues / p.egresses)
+
+  def pause(egress: Int, on: Boolean): Unit = dut.io.paused(egress).poke(on.B)
 
   private def shaper(c: ShaperConfig, s: Service): Unit = {
     c.costMant.poke(s.costMant.U)
@@ -57,7 +63,8 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
     c.burstNs.poke(s.burstNs.U)
   }
 
-  def clock(enqueue: Option[(Int, Int)] = None, ready: Boolean = true): Unit = {
+  /** A clock; `takes` says whether an egress's descriptor is taken. */
+  def clock(enqueue: Option[(Int, Int)] = None, ready: Boolean = true, takes: Int => Boolean = _ => true): Unit = {
     dut.io.now.poke((now & EgressBench.TimeMask).U)
     dut.io.enqueue.valid.poke(enqueue.isDefined.B)
     enqueue.foreach { case (q, len) =>
@@ -69,18 +76,19 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
       dut.io.enqueue.bits.descriptor.lenBytes.poke(len.U)
       dut.io.enqueue.bits.descriptor.cells.poke(((len + 63) / 64).U)
     }
-    dut.io.descriptor.ready.poke(ready.B)
+    val taken = dut.io.descriptor.indices.map(e => ready && takes(e))
+    for ((descriptor, e) <- dut.io.descriptor.zipWithIndex) descriptor.ready.poke(taken(e).B)
     if (queued.exists(_.nonEmpty)) dut.io.holdsPackets.expect(true.B)
     if (dut.io.departed.valid.peek().litToBoolean) {
       val q = dut.io.departed.bits.queue.peek().litValue.toInt
       val (cell, len) = queued(q).dequeue()
       dut.io.departed.bits.lenBytes.expect(len.U)
-      leaving.enqueue(cell)
+      leaving(egressOf(q)).enqueue(cell)
       left.append(Left(q, len, now, clocks))
     }
-    if (ready && dut.io.descriptor.valid.peek().litToBoolean) {
-      val cell = leaving.dequeue()
-      dut.io.descriptor.bits.headCell.expect(cell.U)
+    for ((descriptor, e) <- dut.io.descriptor.zipWithIndex if taken(e) && descriptor.valid.peek().litToBoolean) {
+      val cell = leaving(e).dequeue()
+      descriptor.bits.headCell.expect(cell.U)
       free.enqueue(cell)
       received += 1
     }

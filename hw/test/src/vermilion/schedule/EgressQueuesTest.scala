@@ -53,25 +53,29 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
         }
         services.zipWithIndex.foreach { case (s, q) => bench.configure(q, s) }
         // The port is closed while the queues fill: a packet that costs 0.3 s.
-        bench.configurePort(Service(costMant = 200000))
-        bench.clock(Some(0 -> 1500))
+        val share = p.queues / p.egresses
+        for (egress <- 0 until p.egresses) {
+          bench.configurePort(Service(costMant = 200000), egress)
+          bench.clock(Some(egress * share -> 1500))
+        }
         for (_ <- 0 until 100) bench.clock()
-        assert(bench.left.size == 1)
+        assert(bench.left.size == p.egresses)
         bench.left.clear()
-        val reference = new ReferenceScheduler(services)
+        val references = services.grouped(share).map(new ReferenceScheduler(_)).toSeq
         for (_ <- 0 until 700) {
           val q = if (round == 0) random.nextInt(4) else random.nextInt(p.queues)
           val len = 64 + random.nextInt(1455)
-          reference.enqueue(q, len)
+          references(q / share).enqueue(q % share, len)
           bench.clock(Some(q -> len))
         }
         for (_ <- 0 until 20) bench.clock()
         assert(bench.left.isEmpty)
-        bench.configurePort(Service())
+        for (egress <- 0 until p.egresses) bench.configurePort(Service(), egress)
         bench.drain()
         assert(bench.left.size == 700)
         bench.left.zipWithIndex.foreach { case (departure, i) =>
-          assert(departure.queue == reference.send(), s"packet $i of round $round")
+          val egress = bench.egressOf(departure.queue)
+          assert(departure.queue == egress * share + references(egress).send(), s"packet $i of round $round")
         }
         bench.left.clear()
       }
@@ -81,6 +85,9 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
     followsReference(p)
 
   it should "do so with 40 queues" in followsReference(p.copy(queues = 40))
+
+  for (egresses <- Seq(2, 4, 8))
+    it should s"do so for each of $egresses egresses" in followsReference(p.copy(queues = 32, egresses = egresses))
 
   it should "hold every shaper to its rate, to the nanosecond, from 64 kb/s to 200 Gb/s" in
     simulate(new EgressQueues(p)) { dut =>

@@ -35,8 +35,8 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   }
   private val dut = Module(new EgressQueues(p))
   dut.io.now := 0.U
-  dut.io.configurePort.valid := false.B
-  dut.io.configurePort.bits := 0.U.asTypeOf(dut.io.configurePort.bits)
+  dut.io.configurePort := 0.U.asTypeOf(dut.io.configurePort)
+  dut.io.paused.foreach(_ := false.B)
 
   // ---- configuration: sweeps, then queue by queue
   private val started = RegInit(0.U((p.queueBits + 2).W))
@@ -72,8 +72,8 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   d.lenBytes := Mux(free.long, 128.U, 64.U)
   d.cells := Mux(free.long, 2.U, 1.U)
   d.arrival := free.cell
-  dut.io.descriptor.ready := free.ready
-  StreamRules.keeps("descriptors", dut.io.descriptor)
+  dut.io.descriptor.head.ready := free.ready
+  StreamRules.keeps("descriptors", dut.io.descriptor.head)
 
   private val gone = dut.io.departed
   private val goneQueue = gone.bits.queue
@@ -103,8 +103,8 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   }
 
   // ---- work: clocks in which a packet waits and there is room, and none leaves
-  private val room = BoringUtils.bore(dut.scheduler.io.room)
-  private val take = BoringUtils.bore(dut.scheduler.io.take)
+  private val room = BoringUtils.bore(dut.schedulers.head.io.room)
+  private val take = BoringUtils.bore(dut.schedulers.head.io.take)
   private val idle = RegInit(0.U(5.W))
   private val waits = RegNext(plain.map(!_.empty).reduce(_ || _), false.B) && plain.map(!_.empty).reduce(_ || _)
   when(take || gone.valid || !room || !waits) { idle := 0.U }.elsewhen(idle =/= 31.U) { idle := idle + 1.U }
@@ -121,8 +121,8 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   }
 
   // ---- deficit: less than quantum and longest packet together
-  private val chosen = BoringUtils.bore(dut.scheduler.lists.io.chosen)
-  private val inRound = BoringUtils.bore(dut.scheduler.lists.io.level) === Level.Round.U
+  private val chosen = BoringUtils.bore(dut.schedulers.head.lists.io.chosen)
+  private val inRound = BoringUtils.bore(dut.schedulers.head.lists.io.level) === Level.Round.U
   private val bound = Mux(quantum(chosen.bits.head.queue), 128.U, 64.U) +& 128.U
   assert(
     !(chosen.valid && inRound) || chosen.bits.deficit < bound,

@@ -11,7 +11,7 @@ import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.queue.{QueueManager, TakenPacket}
-import vermilion.schedule.Scheduler
+import vermilion.schedule.{EgressTurns, Scheduler}
 import vermilion.stream.Chain
 
 /** The victim queues in front of the scheduler, wired as EgressQueues wires QueueManager. */
@@ -42,7 +42,8 @@ class VictimEgress(p: LaneParams) extends Module {
   private val valids = Seq.iterate(io.arrival.valid, VictimQueues.Ahead + 1)(RegNext(_, false.B))
   queues.io.arrival.valid := valids.last
   queues.io.arrival.bits := Delay(packet, VictimQueues.Ahead)
-  scheduler.serve(queues.io)
+  new EgressTurns(p, queues.io, Seq(scheduler))
+  scheduler.io.paused := false.B
   scheduler.io.now := 0.U
   scheduler.io.configure.valid := false.B
   scheduler.io.configure.bits := DontCare

@@ -1,0 +1,47 @@
+package vermilion.lane
+
+import chisel3._
+import chisel3.util._
+import vermilion.queue.PacketReader
+import vermilion.rewrite.HeaderRewrite
+import vermilion.fixed.Formats.CellBytes
+import vermilion.stream.{Departure, Serializer}
+
+/** What stands between the cells and an egress's AXI-Stream: reader, rewrite and serializer, one behind the other. */
+private[lane] class WayOut(p: LaneParams, egress: Int) {
+  private def named(name: String): String = if (p.egresses == 1) name else s"${name}_$egress"
+  val reader: PacketReader = Module(new PacketReader(p)).suggestName(named("reader"))
+  val rewrite: HeaderRewrite = Module(new HeaderRewrite(p)).suggestName(named("rewrite"))
+  val serializer: Serializer = Module(new Serializer(p.dataBits, p.userBits)).suggestName(named("serializer"))
+
+  // Where a cell takes beats, reader and queues need not know in the same clock whether the wire takes one: a cell goes on when it finds nothing
+  // before it. One in two clocks is less than the wire's rate only for frames of a single beat, which are shorter than any Ethernet frame.
+  // Where a cell is a beat, rewrite and serializer say from registers what their ready would be: a place is free, or one becomes so in this clock.
+  private val wholeCells = p.dataBits == CellBytes * 8
+  private val goesOn = if (wholeCells) rewrite.io.gap || serializer.io.room else rewrite.io.empty
+  if (wholeCells)
+    assert(goesOn === rewrite.io.in.ready, "a cell goes on that finds no place, or waits for one that is there")
+  rewrite.io.in.valid := reader.io.cell.valid && goesOn
+  reader.io.cell.ready := goesOn
+  rewrite.io.in.bits.descriptor := reader.io.cell.bits.descriptor
+  rewrite.io.in.bits.cell.data := reader.io.cell.bits.data
+  rewrite.io.in.bits.cell.first := reader.io.cell.bits.first
+  rewrite.io.in.bits.cell.last := reader.io.cell.bits.last
+  rewrite.io.in.bits.cell.bytes := reader.io.cell.bits.validBytes
+  serializer.io.in.valid := rewrite.io.out.valid
+  rewrite.io.out.ready := serializer.io.in.ready
+  serializer.io.in.bits := rewrite.io.out.bits.cell
+
+  /** A packet whose ECN field is changed to CE in this clock. */
+  val ceWritten: Valid[Departure] = Wire(Valid(new Departure(p)))
+  private val edited = rewrite.io.out.bits
+  ceWritten.valid := rewrite.io.out.fire && edited.cell.first && edited.ceWritten
+  ceWritten.bits.queue := edited.descriptor.queue
+  ceWritten.bits.colour := edited.descriptor.colour
+  ceWritten.bits.lenBytes := edited.descriptor.lenBytes
+  ceWritten.bits.arrival := edited.descriptor.arrival
+
+  /** Something is on its way. */
+  def holdsCells: Bool =
+    reader.io.holds || !rewrite.io.empty || rewrite.io.out.valid || serializer.io.out.valid
+}

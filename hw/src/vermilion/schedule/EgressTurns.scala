@@ -1,0 +1,57 @@
+package vermilion.schedule
+
+import chisel3._
+import chisel3.util._
+import vermilion.lane.LaneParams
+import vermilion.queue.{QueueHead, QueuePorts}
+
+/** Wires each egress's scheduler to the queues that they share.
+  *
+  * One packet can be taken in a clock, so each scheduler may take one in a clock of `egresses`, in turn. What the queues tell of a packet goes to the
+  * scheduler of its egress in every clock. A scheduler knows its own queues alone, by the low bits of their numbers.
+  */
+class EgressTurns(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler]) {
+  require(schedulers.size == p.egresses, s"${schedulers.size} schedulers for ${p.egresses} egresses; legal is one each")
+  private val isAlone = p.egresses == 1
+  private val localBits = p.ofOneEgress.queueBits
+  private val turns = if (isAlone) 1.U(1.W) else RegInit(1.U(p.egresses.W)) // one hot
+  if (!isAlone) turns := turns(p.egresses - 2, 0) ## turns(p.egresses - 1)
+
+  def isOf(egress: Int, queue: UInt): Bool = queues.egressOf(queue) === egress.U
+
+  /** The number of a queue among those of its egress. */
+  def local(queue: UInt): UInt = queue(localBits - 1, 0)
+
+  private def global(egress: Int, queue: UInt): UInt = if (isAlone) queue else egress.U(p.egressBits.W) ## queue
+  private def global(egress: Int, head: QueueHead): QueueHead = {
+    val out = Wire(new QueueHead(p))
+    out.queue := global(egress, head.queue)
+    out.packet := head.packet
+    out
+  }
+  private def tell(egress: Int, from: Valid[QueueHead], to: Valid[QueueHead]): Unit = {
+    to.valid := from.valid && isOf(egress, from.bits.queue)
+    to.bits.queue := local(from.bits.queue)
+    to.bits.packet := from.bits.packet
+  }
+  private def ofTurn[T <: Data](of: Seq[T]): T = if (isAlone) of.head else Mux1H(turns, of)
+
+  queues.serve := ofTurn(schedulers.zipWithIndex.map { case (scheduler, e) => global(e, scheduler.io.serve) })
+  queues.take := schedulers.map(_.io.take).reduce(_ || _)
+  queues.emptied := ofTurn(schedulers.map(_.io.emptied))
+  for ((scheduler, e) <- schedulers.zipWithIndex) {
+    scheduler.io.turn := turns(e)
+    tell(e, queues.awake, scheduler.io.awake)
+    tell(e, queues.joined, scheduler.io.joined)
+    tell(e, queues.refilled, scheduler.io.refilled)
+    queues.ask(e) := scheduler.io.ask
+    queues.askQueue(e) := global(e, scheduler.io.askQueue)
+    scheduler.io.successor := queues.successor(e)
+    scheduler.io.newestServed := queues.newestServed(e)
+    scheduler.io.late.zip(queues.late).foreach { case (port, late) => port := late }
+    for (i <- 0 until 2) queues.look(e)(i) := global(e, scheduler.io.look(i))
+    scheduler.io.newest := queues.newest(e)
+    scheduler.io.newestLength := queues.newestLength(e)
+    scheduler.io.newestBefore := queues.newestBefore(e)
+  }
+}
