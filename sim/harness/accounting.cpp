@@ -12,8 +12,8 @@ static bool isIp(const VmHeaders& h) {
   return h.is_ip4 || h.is_ip6;
 }
 
-static const VmClass& classOf(const VmConfig& config, const VmHeaders& h) {
-  return isIp(h) ? config.dscp[h.dscp] : config.fallback;
+static const VmClass& classOf(const VmEgress& egress, const VmHeaders& h) {
+  return isIp(h) ? egress.dscp[h.dscp] : egress.fallback;
 }
 
 std::vector<u8> expectedBytes(const VmConfig& config, const Packet& packet, bool* ceWritten) {
@@ -35,7 +35,8 @@ Accounting::Accounting(const VmConfig& config, u32 inputs, Sent sent)
       inputs_(inputs),
       queues_(config.queue_count),
       leftClock_(config.queue_count),
-      lost_(inputs) {}
+      lost_(inputs),
+      ways_(config.egress_count) {}
 
 void Accounting::Held::change(i64 cells, u64 clock) {
   if (const u64 window = clock / Window; window != window_) {
@@ -66,8 +67,9 @@ void Accounting::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 cloc
   Packet p;
   p.headers = parse(frame->bytes.data(), static_cast<u32>(frame->bytes.size()), config_.ttl_option);
   p.lenBytes = static_cast<u32>(saturate(frame->bytes.size(), PktLenBits));
-  p.queue = classOf(config_, p.headers).queue;
-  p.colour = classOf(config_, p.headers).colour;
+  const VmClass& c = classOf(config_.egress[config_.route[input]], p.headers);
+  p.queue = c.queue;
+  p.colour = c.colour;
   p.frame = std::move(frame);
   p.inClock = clock;
   held_.add(p.lenBytes, clock);
@@ -175,20 +177,21 @@ void Accounting::departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 
   expect("arrival time", arrival, p.decided);
   p.left = now;
   p.leftClock = clock;
-  left_.push_back(std::move(p));
-  match();
+  Way& way = ways_[queue / (queues_.size() / ways_.size())];
+  way.left.push_back(std::move(p));
+  match(way);
 }
 
-void Accounting::wire(std::vector<u8> bytes, u64 firstBeatClock) {
-  wire_.push_back({std::move(bytes), firstBeatClock});
-  match();
+void Accounting::wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) {
+  ways_[egress].wire.push_back({std::move(bytes), firstBeatClock});
+  match(ways_[egress]);
 }
 
-void Accounting::match() {
-  while (!left_.empty() && !wire_.empty()) {
-    Packet& p = left_.front();
-    p.outClock = wire_.front().clock;
-    const std::vector<u8>& got = wire_.front().bytes;
+void Accounting::match(Way& way) {
+  while (!way.left.empty() && !way.wire.empty()) {
+    Packet& p = way.left.front();
+    p.outClock = way.wire.front().clock;
+    const std::vector<u8>& got = way.wire.front().bytes;
     bool ceWritten;
     const std::vector<u8> wanted = expectedBytes(config_, p, &ceWritten);
     if (got != wanted) {
@@ -202,8 +205,8 @@ void Accounting::match() {
             ", and left its queue in cycle " + std::to_string(p.leftClock));
     sent_(p, got);
     held_.remove(p.lenBytes, p.outClock);
-    left_.pop_front();
-    wire_.pop_front();
+    way.left.pop_front();
+    way.wire.pop_front();
     underWay_--;
   }
 }
@@ -214,8 +217,10 @@ void Accounting::finish() {
   };
   for (const auto& packets : inputs_) lost(packets, "without a verdict");
   for (const auto& packets : queues_) lost(packets, "in its queue");
-  lost(left_, "not on the wire");
-  for (std::size_t i = 0; i < wire_.size(); i++) error("a frame came out that no queue gave");
+  for (const Way& way : ways_) {
+    lost(way.left, "not on the wire");
+    for (std::size_t i = 0; i < way.wire.size(); i++) error("a frame came out that no queue gave");
+  }
 }
 
 }  // namespace vermilion

@@ -54,7 +54,7 @@ class Accounting {
   // Whether the distance of the packet that the last decision dropped or pushed out is known.
   bool lostTravelled() const { return lostTravelled_; }
   void departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now, u64 clock);
-  void wire(std::vector<u8> bytes, u64 firstBeatClock);
+  void wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock);
   void error(const std::string& text) { breaches_.add(text); }
   // Counts each frame that was neither sent nor dropped.
   void finish();
@@ -69,6 +69,11 @@ class Accounting {
   struct Wire {
     std::vector<u8> bytes;
     u64 clock;
+  };
+  // Of an egress: packets that left their queues, and frames that came out, until both meet.
+  struct Way {
+    std::deque<Packet> left;
+    std::deque<Wire> wire;
   };
   // Cells of frames that are in the lane: now, and the most of the last thousands of cycles.
   class Held {
@@ -88,7 +93,7 @@ class Accounting {
     u64 window_ = 0;
   };
   void checkRoom(const Packet& packet, bool noBuffer, u64 clock);
-  void match();
+  void match(Way& way);
   void pushOut(const Packet& arriving, const VictimOutcome& outcome);
 
   const VmConfig& config_;
@@ -96,8 +101,7 @@ class Accounting {
   std::vector<std::deque<Packet>> inputs_, queues_;
   std::vector<u64> leftClock_;  // of each queue's last departure
   std::vector<Lost> lost_;
-  std::deque<Packet> left_;
-  std::deque<Wire> wire_;
+  std::vector<Way> ways_;
   bool lostTravelled_ = false;
   Held held_;
   u64 underWay_ = 0;

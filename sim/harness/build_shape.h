@@ -13,6 +13,9 @@
 #ifndef VM_STALLABLE
 #define VM_STALLABLE 0
 #endif
+#ifndef VM_EGRESSES
+#define VM_EGRESSES 1
+#endif
 #ifndef VM_QUEUES
 #define VM_QUEUES 16
 #endif
@@ -36,6 +39,7 @@ namespace vermilion {
 
 constexpr u32 BeatBytes = VM_DATA_BITS / 8;
 constexpr u32 Inputs = VM_INPUTS;
+constexpr u32 Egresses = VM_EGRESSES;
 constexpr u32 Stallable = VM_STALLABLE;  // bit i: input i can be stalled
 constexpr u64 ClockNs = 4;               // 250 MHz
 

@@ -124,13 +124,23 @@ std::vector<RegisterWrite> registerWrites(const VmConfig& config) {
     departureUpdates |= config.queues[i].update_depart;
   }
   out.push_back({reg::control(), reg::kControlDepartureUpdates.put(departureUpdates)});
-  for (u32 d = 0; d < 64; d++) classWrites(out, d, config.dscp[d]);
-  classWrites(out, 64, config.fallback);
+  for (u32 e = 0; e < config.egress_count; e++) {
+    const VmEgress& egress = config.egress[e];
+    for (u32 d = 0; d < 64; d++) classWrites(out, d, egress.dscp[d]);
+    classWrites(out, 64, egress.fallback);
+    if (config.egress_count > 1) out.push_back({reg::port_egress(), e});
+    out.push_back({reg::port_cost(), scaled(egress.port_cost)});
+    out.push_back({reg::port_burst_low(), low(egress.port_burst_ns)});
+    out.push_back({reg::port_burst_high(), high(egress.port_burst_ns)});
+  }
+  if (config.egress_count > 1)
+    for (u32 word = 0; word < 2; word++) {
+      u32 routes = 0;
+      for (u32 i = 0; i < 8; i++) routes |= config.route[8 * word + i] << 4 * i;
+      out.push_back({reg::routes(word), routes});
+    }
   out.push_back({reg::ttl_option(),
                  reg::kTtlOptionIp4.put(config.ttl_option.ip4) | reg::kTtlOptionIp6.put(config.ttl_option.ip6)});
-  out.push_back({reg::port_cost(), scaled(config.port_cost)});
-  out.push_back({reg::port_burst_low(), low(config.port_burst_ns)});
-  out.push_back({reg::port_burst_high(), high(config.port_burst_ns)});
   u32 words[4];
   RandomSource(config.seed).state(words);
   for (u32 i = 0; i < 4; i++) out.push_back({reg::seed(i), words[i]});

@@ -16,13 +16,16 @@ LaneDriver::LaneDriver(VerilatedLane& lane, LaneListener& listener, bool stalls,
       control_(lane, [this](const std::function<void()>& look) { clockAmidTraffic(look); }),
       stalls_(stalls),
       oneInput_(oneInput),
-      inputs_(Inputs) {}
+      inputs_(Inputs),
+      outputs_(Egresses) {}
 
 void LaneDriver::clock(const std::function<void()>& look) {
   lane_.setTime(wrapped(now_));
   listener_.time(clocks_, now_);
-  outReady_ = !stalls_ || random_() % 2 != 0;
-  lane_.setOutputReady(outReady_);
+  for (u32 e = 0; e < Egresses; e++) {
+    outputs_[e].ready = !stalls_ || random_() % 2 != 0;
+    lane_.setOutputReady(e, outputs_[e].ready);
+  }
   lane_.settle();
   if (look) look();
   if (defined_) sample();
@@ -48,7 +51,7 @@ void LaneDriver::reset(u32 clocks) {
     defined_ = true;
   }
   lane_.reset(false);
-  out_.clear();
+  for (Output& out : outputs_) out.bytes.clear();
 }
 
 void LaneDriver::start(const VmConfig& config, u32 resetClocks) {
@@ -107,7 +110,7 @@ void LaneDriver::sample() {
     listener_.departed(left, now_, clocks_);
     quiet_ = 0;
   }
-  takeOutput();
+  for (u32 e = 0; e < Egresses; e++) takeOutput(e);
   for (u32 i = 0; i < Inputs; i++) {
     Input& in = inputs_[i];
     u32 lenBytes;
@@ -131,12 +134,13 @@ void LaneDriver::sample() {
   }
 }
 
-void LaneDriver::takeOutput() {
+void LaneDriver::takeOutput(u32 egress) {
+  Output& out = outputs_[egress];
   Beat beat;
-  if (!lane_.output(beat) || !outReady_) return;
+  if (!lane_.output(egress, beat) || !out.ready) return;
   if (tap_ != nullptr) tap_->output(beat);
   quiet_ = 0;
-  if (out_.empty()) outClock_ = clocks_;
+  if (out.bytes.empty()) out.clock = clocks_;
   u32 size = 0;
   while (size < BeatBytes && (beat.keep >> size & 1) != 0) size++;
   const auto breach = [&](const std::string& text) {
@@ -150,10 +154,10 @@ void LaneDriver::takeOutput() {
     breach("a beat that is not the last of its frame came out with " + std::to_string(size) + " of " +
            std::to_string(BeatBytes) + " bytes");
   if (beat.last && beat.bad) breach("a frame came out with bad set");
-  out_.insert(out_.end(), beat.data, beat.data + size);
+  out.bytes.insert(out.bytes.end(), beat.data, beat.data + size);
   if (!beat.last) return;
-  listener_.wire(std::move(out_), outClock_);
-  out_.clear();
+  listener_.wire(egress, std::move(out.bytes), out.clock);
+  out.bytes.clear();
 }
 
 void LaneDriver::fill(FrameSource& source) {

@@ -32,14 +32,14 @@ struct LaneListener {
                     u64 clock) = 0;  // the input dropped a frame, LostClocks after its last beat
   virtual void decided(const RtlDecision& decision, u64 clock) = 0;
   virtual void departed(const Left& left, u64 now, u64 clock) = 0;
-  virtual void wire(std::vector<u8> bytes, u64 firstBeatClock) = 0;
+  virtual void wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) = 0;
   virtual void breach(const std::string& text) = 0;  // of the rules above
 };
 
 // Stands between the lane's stream ports and the driver, for tests of the driver's own checks.
 struct StreamTap {
   virtual ~StreamTap() = default;
-  virtual void output(Beat& beat) = 0;            // a beat that is taken
+  virtual void output(Beat& beat) = 0;            // a beat that is taken, of any egress
   virtual bool ready(u32 input, bool ready) = 0;  // what the driver takes for the input's ready
 };
 
@@ -85,7 +85,7 @@ class LaneDriver {
   bool open() const;                                         // all inputs are ready
   void present();
   void sample();
-  void takeOutput();
+  void takeOutput(u32 egress);
   void fill(FrameSource& source);
   bool jump(u64 until);  // false: nothing is left to wait for
 
@@ -98,10 +98,14 @@ class LaneDriver {
   std::vector<Input> inputs_;
   FrameSource* source_ = nullptr;      // attached
   std::shared_ptr<const Frame> next_;  // read from the source, not yet due
-  bool sourceEnded_ = false, outReady_ = false;
+  bool sourceEnded_ = false;
   bool defined_ = false;  // the lane's outputs are: reset has taken effect
-  std::vector<u8> out_;
-  u64 outClock_ = 0;
+  struct Output {
+    bool ready = false;
+    std::vector<u8> bytes;  // of the frame that is coming out
+    u64 clock = 0;          // of its first beat
+  };
+  std::vector<Output> outputs_;
   u64 clocks_ = 0, startClock_ = 0, now_ = 0, stalledClocks_ = 0;
   u64 step_ = ClockNs;  // ns of lane time per cycle
   u64 quiet_ = 0;       // cycles without a beat, a verdict or a departure

@@ -46,8 +46,8 @@ void RtlChecks::departed(const Left& left, u64 now, u64 clock) {
   accounting_.departed(left.queue, left.colour, left.lenBytes, left.arrival, now, clock);
 }
 
-void RtlChecks::wire(std::vector<u8> bytes, u64 firstBeatClock) {
-  accounting_.wire(std::move(bytes), firstBeatClock);
+void RtlChecks::wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) {
+  accounting_.wire(egress, std::move(bytes), firstBeatClock);
 }
 
 void RtlChecks::onWire(const Packet& p, const std::vector<u8>& bytes) {

@@ -21,7 +21,7 @@ class RtlChecks : public LaneListener {
   void lost(u32 input, u32 lenBytes, u64 clock) override;
   void decided(const RtlDecision& made, u64 clock) override;
   void departed(const Left& left, u64 now, u64 clock) override;
-  void wire(std::vector<u8> bytes, u64 firstBeatClock) override;
+  void wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) override;
   void breach(const std::string& text) override { stream_.add(text); }
 
   // After the last event. Reads the lane's counters, and adds `flow_events`, `replay` and each check's errors to the JSON (results.h).

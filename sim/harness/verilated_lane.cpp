@@ -59,7 +59,7 @@ struct VerilatedLane::Ports {
 #endif
 };
 
-// One case an input; VM_INPUTS is at most 4 in all presets.
+// One case an input or egress; there are at most 4 in all presets.
 #define VM_INPUT_1(X) X(0)
 #define VM_INPUT_2(X) VM_INPUT_1(X) X(1)
 #define VM_INPUT_3(X) VM_INPUT_2(X) X(2)
@@ -67,6 +67,7 @@ struct VerilatedLane::Ports {
 #define VM_JOIN(a, b) a##b
 #define VM_INPUT_N(n) VM_JOIN(VM_INPUT_, n)
 #define VM_EACH_INPUT VM_INPUT_N(VM_INPUTS)
+#define VM_EACH_EGRESS VM_INPUT_N(VM_EGRESSES)
 
 VerilatedLane::VerilatedLane(const std::string& waves, const Undefined& undefined)
     : ports_(std::make_unique<Ports>(undefined)) {
@@ -88,11 +89,12 @@ VerilatedLane::VerilatedLane(const std::string& waves, const Undefined& undefine
   top.clock = 0;
   top.io_control_b_ready = 1;
   top.io_control_r_ready = 1;
-  top.io_paused_0 = 0;
+#define VM_NOT_PAUSED(e) top.io_paused_##e = 0;
+  VM_EACH_EGRESS(VM_NOT_PAUSED)
   setWrite(false, 0, false, 0);
   setRead(false, 0);
   for (u32 i = 0; i < Inputs; i++) setInput(i, nullptr);
-  setOutputReady(false);
+  for (u32 e = 0; e < Egresses; e++) setOutputReady(e, false);
 }
 
 VerilatedLane::~VerilatedLane() {
@@ -108,8 +110,10 @@ void VerilatedLane::reset(bool on) {
 void VerilatedLane::setTime(u64 ns) {
   ports_->top.io_now = ns;
 }
-void VerilatedLane::setOutputReady(bool ready) {
-  ports_->top.io_out_0_ready = ready;
+void VerilatedLane::setOutputReady(u32 egress, bool ready) {
+#define VM_TAKES(e) \
+  if (egress == e) ports_->top.io_out_##e##_ready = ready;
+  VM_EACH_EGRESS(VM_TAKES)
 }
 
 void VerilatedLane::setInput(u32 input, const Beat* beat) {
@@ -146,14 +150,19 @@ void VerilatedLane::edge() {
   ports_->dump();
 }
 
-bool VerilatedLane::output(Beat& beat) const {
+bool VerilatedLane::output(u32 egress, Beat& beat) const {
   const auto& top = ports_->top;
-  if (!top.io_out_0_valid) return false;
-  std::memcpy(beat.data, &top.io_out_0_bits_data, BeatBytes);
-  beat.keep = top.io_out_0_bits_keep;
-  beat.last = top.io_out_0_bits_last;
-  beat.bad = top.io_out_0_bits_bad;
-  return true;
+#define VM_OUTPUT(e)                                              \
+  if (egress == e) {                                              \
+    if (!top.io_out_##e##_valid) return false;                    \
+    std::memcpy(beat.data, &top.io_out_##e##_bits_data, BeatBytes); \
+    beat.keep = top.io_out_##e##_bits_keep;                       \
+    beat.last = top.io_out_##e##_bits_last;                       \
+    beat.bad = top.io_out_##e##_bits_bad;                         \
+    return true;                                                  \
+  }
+  VM_EACH_EGRESS(VM_OUTPUT)
+  return false;
 }
 
 bool VerilatedLane::decision(RtlDecision& d) const {

@@ -33,12 +33,12 @@ class VerilatedLane {
   void reset(bool on);
   void setTime(u64 ns);
   void setInput(u32 input, const Beat* beat);  // null: none
-  void setOutputReady(bool ready);
+  void setOutputReady(u32 egress, bool ready);
   void settle();
   void edge();
 
   bool inputReady(u32 input) const;
-  bool output(Beat& beat) const;
+  bool output(u32 egress, Beat& beat) const;
   bool decision(RtlDecision& decision) const;
   bool departed(Left& left) const;
   bool lost(u32 input, u32& lenBytes) const;  // a frame that was left out

@@ -16,7 +16,7 @@ static void tell(const Event& e, LaneListener& to) {
     case Event::Kind::Departed:
       return to.departed(e.left, e.now, e.clock);
     case Event::Kind::Wire:
-      return to.wire(e.bytes, e.firstBeat);
+      return to.wire(e.input, e.bytes, e.firstBeat);
     case Event::Kind::Breach:
       return to.breach(e.text);
   }
@@ -76,10 +76,11 @@ void EventRecorder::departed(const Left& left, u64 now, u64 clock) {
   e.now = now;
 }
 
-void EventRecorder::wire(std::vector<u8> bytes, u64 firstBeatClock) {
+void EventRecorder::wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) {
   Event& e = add(Event::Kind::Wire, to_.times.size() - 1);
   e.bytes = std::move(bytes);
   e.firstBeat = firstBeatClock;
+  e.input = egress;
 }
 
 void EventRecorder::breach(const std::string& text) {

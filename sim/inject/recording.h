@@ -15,7 +15,7 @@ struct Event {
   enum class Kind { Arrived, Lost, Decided, Departed, Wire, Breach };
   Kind kind = Kind::Breach;
   u64 clock = 0;                       // the cycle in which the listener got it
-  u32 input = 0, lenBytes = 0;         // of Arrived and Lost
+  u32 input = 0, lenBytes = 0;         // of Arrived and Lost; of Wire, the egress
   std::shared_ptr<const Frame> frame;  // of Arrived
   RtlDecision decision{};
   Left left{};
@@ -50,7 +50,7 @@ class EventRecorder : public LaneListener {
   void lost(u32 input, u32 lenBytes, u64 clock) override;
   void decided(const RtlDecision& decision, u64 clock) override;
   void departed(const Left& left, u64 now, u64 clock) override;
-  void wire(std::vector<u8> bytes, u64 firstBeatClock) override;
+  void wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) override;
   void breach(const std::string& text) override;
   void stop() { stopped_ = true; }  // later events are not part of the run
 

@@ -40,7 +40,7 @@ void ClockedLane::takeSlot() {
     metaQueue_.pop_front();
     frames_--;
     const bool ip = p.headers.is_ip4 || p.headers.is_ip6;
-    const VmClass& target = ip ? config_.dscp[p.headers.dscp] : config_.fallback;
+    const VmClass& target = ip ? config_.egress[0].dscp[p.headers.dscp] : config_.egress[0].fallback;
     p.queue = target.queue;
     d.mark = marks_.mark(now_, p.queue, target.colour, p.lenBytes, p.headers, !p.bad && !p.noBuffer);
     p.colour = d.mark.marked;

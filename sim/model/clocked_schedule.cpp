@@ -9,7 +9,7 @@ namespace vermilion {
 
 ClockedScheduler::ClockedScheduler(const VmConfig& config, const LaneShape& shape, u64 configuredNs)
     : shaper_(config.queue_count),
-      port_(config.port_cost, config.port_burst_ns, configuredNs),
+      port_(config.egress[0].port_cost, config.egress[0].port_burst_ns, configuredNs),
       bypasses_(shape.victims != 0) {
   for (u32 i = 0; i < config.queue_count; i++) {
     const VmQueue& q = config.queues[i];

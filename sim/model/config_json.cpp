@@ -200,6 +200,25 @@ VmClass classOf(const json& v, const std::string& where, u64 queues) {
   return c;
 }
 
+// Egress `number` of `count`, whose classes may lead to its own queues alone.
+VmEgress egressOf(const Object& o, u64 queues, u64 number, u64 count) {
+  VmEgress egress{};
+  const auto own = [&](const VmClass& c, const std::string& where) {
+    if (c.queue / (queues / count) != number) refuse(where, "leads to a queue of another egress");
+    return c;
+  };
+  const json& dscp = o.list("dscp", 64);
+  for (std::size_t i = 0; i < 64; i++) {
+    const std::string where = o.at("dscp") + "[" + std::to_string(i) + "]";
+    egress.dscp[i] = own(classOf(dscp[i], where, queues), where);
+  }
+  egress.fallback = own(classOf(o.get("default"), o.at("default"), queues), o.at("default"));
+  const Object port(o.get("port"), o.at("port"), {"rate", "cost", "burst_ns"});
+  egress.port_cost = scaled(port, "cost", CostMantBits);
+  egress.port_burst_ns = port.number("burst_ns", maxOf(40));
+  return egress;
+}
+
 }  // namespace
 
 LoadedConfig readConfig(const std::string& text) {
@@ -211,7 +230,8 @@ LoadedConfig readConfig(const std::string& text) {
   }
   const Object o(
       j, "configuration",
-      {"port", "queues", "dscp", "default", "seed", "buffer_cells", "max_frame_bytes", "flows", "ttl_option"});
+      {"port", "queues", "dscp", "default", "egresses", "routes", "queue_count", "seed", "buffer_cells", "max_frame_bytes", "flows",
+       "ttl_option"});
   LoadedConfig out;
   out.config = {};
   const json& queues = o.get("queues");
@@ -239,13 +259,30 @@ LoadedConfig readConfig(const std::string& text) {
     out.queues[index] = queueOf(q);
     if (q.has("name") && q.get("name").is_string()) out.names[index] = q.get("name").get<std::string>();
   }
-  const json& dscp = o.list("dscp", 64);
-  for (std::size_t i = 0; i < 64; i++)
-    out.config.dscp[i] = classOf(dscp[i], "dscp[" + std::to_string(i) + "]", out.queues.size());
-  out.config.fallback = classOf(o.get("default"), "default", out.queues.size());
-  const Object port(o.get("port"), "port", {"rate", "cost", "burst_ns"});
-  out.config.port_cost = scaled(port, "cost", CostMantBits);
-  out.config.port_burst_ns = port.number("burst_ns", maxOf(40));
+  if (o.has("egresses")) {
+    const json& egresses = o.get("egresses");
+    if (!egresses.is_array() || egresses.empty() || egresses.size() > VM_MAX_EGRESSES)
+      refuse(o.at("egresses"), "must be a list of 1 to " + std::to_string(VM_MAX_EGRESSES) + " egresses");
+    out.config.egress_count = static_cast<u32>(egresses.size());
+    const u32 count = o.small("queue_count", 4096);
+    if (count < out.queues.size() || count % egresses.size() != 0)
+      refuse(o.at("queue_count"), "is " + std::to_string(count) + ", must be a multiple of the " +
+                                      std::to_string(egresses.size()) + " egresses, and above the greatest index");
+    out.queues.resize(count);
+    out.names.resize(count);
+    for (std::size_t e = 0; e < egresses.size(); e++)
+      out.config.egress[e] =
+          egressOf(Object(egresses[e], "egresses[" + std::to_string(e) + "]", {"port", "dscp", "default"}),
+                   out.queues.size(), e, egresses.size());
+    const json& routes = o.get("routes");
+    if (!routes.is_array() || routes.size() > VM_MAX_INPUTS)
+      refuse(o.at("routes"), "must be a list of at most " + std::to_string(VM_MAX_INPUTS) + " egresses");
+    for (std::size_t i = 0; i < routes.size(); i++)
+      out.config.route[i] = static_cast<u32>(Object::numberOf(routes[i], o.at("routes"), egresses.size() - 1));
+  } else {
+    out.config.egress_count = 1;
+    out.config.egress[0] = egressOf(o, out.queues.size(), 0, 1);
+  }
   out.config.seed = o.number("seed", ~u64{0});
   if (o.has("buffer_cells")) out.config.buffer_cells = o.small("buffer_cells", maxOf(LenBits));
   if (o.has("max_frame_bytes")) out.config.max_frame_bytes = o.small("max_frame_bytes", maxOf(PktLenBits));

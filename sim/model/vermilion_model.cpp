@@ -43,11 +43,13 @@ static bool usable(const VmConfig* c) {
 }
 
 static bool usableLane(const VmConfig* c) {
-  if (!usable(c) || c->max_frame_bytes > maxOf(PktLenBits) || !inRange(c->fallback, c->queue_count)) return false;
+  if (!usable(c) || c->max_frame_bytes > maxOf(PktLenBits) || c->egress_count != 1) return false;
+  const VmEgress& egress = c->egress[0];
+  if (!inRange(egress.fallback, c->queue_count)) return false;
   for (u32 i = 0; i < c->queue_count; i++)
     for (u32 m : c->queues[i].masks)
       if (m > maxOf(Colours)) return false;
-  return std::all_of(c->dscp, c->dscp + 64, [c](const VmClass& k) { return inRange(k, c->queue_count); });
+  return std::all_of(egress.dscp, egress.dscp + 64, [c](const VmClass& k) { return inRange(k, c->queue_count); });
 }
 
 extern "C" {

@@ -235,7 +235,7 @@ def test_the_shipped_configuration_fills_the_model():
     file, error = read(config)
     assert file, error
     c = library().vm_config_get(file).contents
-    assert [c.port_cost.m, c.port_cost.s] == config["port"]["cost"]
+    assert [c.egress[0].port_cost.m, c.egress[0].port_cost.s] == config["port"]["cost"]
     for q in config["queues"]:
         got = c.queues[q["index"]]
         assert [[w.m, w.s] for w in got.weight] == q["weight"]
@@ -246,7 +246,7 @@ def test_the_shipped_configuration_fills_the_model():
                 assert [mine.drop.min_th, mine.drop.b1_1, [mine.drop.b2_2.m, mine.drop.b2_2.s]] == [
                     theirs["drop"][k] for k in ("min", "b1_1", "b2_2")
                 ]
-    assert [[k.queue, k.colour] for k in c.dscp] == config["dscp"]
+    assert [[k.queue, k.colour] for k in c.egress[0].dscp] == config["dscp"]
     library().vm_config_destroy(file)
 
 

@@ -51,6 +51,7 @@ class Preset:
     max_frame_bytes: int = 9728
     flows: int = 4096
     victims: int = 0
+    egresses: int = 1
 
     def defines(self) -> list[str]:
         return [f"-DVM_{name.upper()}={number}" for name, number in vars(self).items()]
@@ -63,6 +64,13 @@ PRESETS = {
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
 }
 FOR_BENCHES = {
+    "card-2x10g": Preset(
+        inputs=4, stallable=0b1010, queues=64, cells=8192, flows=8192, victims=64, egresses=4
+    ),
+    "card-2x25g": Preset(
+        data_bits=128, inputs=4, stallable=0b1010, queues=64, cells=8192, flows=8192, victims=64, egresses=4
+    ),
+    "lab-egresses": Preset(inputs=4, stallable=0b1010, queues=32, cells=1024, victims=32, egresses=4),
     "lab-128-queues": Preset(queues=128, victims=16),
     "lab-victims-few-cells": Preset(cells=256, victims=8),
     "network": Preset(data_bits=512, cells=16384),

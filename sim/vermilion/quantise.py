@@ -152,6 +152,29 @@ def hardware(config: Config) -> dict:
     }
 
 
+def card(configs: list[Config], routes: list[int], share: int) -> dict:
+    """The record of a build with an egress for each configuration, of `share` queues each; `routes`: the egress of each input. Seed and types of
+    the TTL option are the first configuration's.
+    """
+    records = [hardware(config) for config in configs]
+    moved = lambda entry, egress: [entry[0] + egress * share, entry[1]]
+    return {
+        "queue_count": share * len(configs),
+        "queues": [q | {"index": q["index"] + e * share} for e, record in enumerate(records) for q in record["queues"]],
+        "egresses": [
+            {
+                "port": record["port"],
+                "dscp": [moved(entry, e) for entry in record["dscp"]],
+                "default": moved(record["default"], e),
+            }
+            for e, record in enumerate(records)
+        ],
+        "routes": routes,
+        "seed": records[0]["seed"],
+        "ttl_option": records[0]["ttl_option"],
+    }
+
+
 def notes(config: Config) -> list[str]:
     """A sentence for each probability that is so small that the hardware holds 0."""
     found = []

@@ -96,7 +96,7 @@ void LaneBook::departed(const Left& left, u64 now, u64) {
   match();
 }
 
-void LaneBook::wire(std::vector<u8> bytes, u64) {
+void LaneBook::wire(u32, std::vector<u8> bytes, u64) {
   wire_.push_back(std::move(bytes));
   match();
 }

@@ -115,8 +115,16 @@ object LaneParams {
     * all algorithms in 16 and in 1,024 queues; the search left out; the lane of the experiments; and memories protected.
     */
   val forBenches: Map[String, LaneParams] = {
-    val egressesFew =
-      LaneParams(inputs = 4, egresses = 4, cells = 256, stallable = Seq(false, true, false, true))
+    val card = LaneParams(
+      inputs = 4,
+      egresses = 4,
+      queues = 64,
+      cells = 8192,
+      flows = 8192,
+      victims = 64,
+      stallable = Seq(false, true, false, true)
+    )
+    val egressesFew = card.copy(queues = 16, cells = 256, flows = 4096, victims = 0)
     val (labFew, nicFew) = (lab.copy(cells = 256, victims = 0), nic100g.copy(cells = 256))
     byName ++ Map(
       "lab-few-cells" -> labFew,
@@ -128,7 +136,11 @@ object LaneParams {
       "nic10g-all" -> nic10g.copy(victims = 16),
       "nic100g-all" -> nic100g.copy(victims = 16),
       "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
+      // One engine for a card of two ports, both directions; not complete (docs/decisions/0019-one-engine-several-egresses.md).
+      "card-2x10g" -> card,
+      "card-2x25g" -> card.copy(dataBits = 128),
       // Several egresses, all inputs routed to any of them.
+      "lab-egresses" -> egressesFew.copy(cells = 1024, queues = 32, victims = 32),
       "egresses-few-cells" -> egressesFew,
       "egresses-victims-few-cells" -> egressesFew.copy(victims = 16),
       "lab-without-victims" -> lab.copy(victims = 0),

@@ -24,6 +24,7 @@ class TxEvents extends Bundle {
   *   admitted else, goes on with its tag, and leaves          the MAC's
   *                                        or is evicted       ours
   * }}}
+  * The MAC completes every frame it sends; a completion whose tag does not ask (completed before, or forwarded) ends here.
   * Which of them is fixed at the verdict, by the tag that the lane keeps: whatever `atEnqueue` does later changes
   * nothing for a frame that has its verdict.
   *
@@ -103,7 +104,11 @@ class TxCompletions(lane: LaneParams) extends Module {
 
   // -- and the MAC's --
   private val merge = Module(new Arbiter(new Completion, 2))
-  merge.io.in(0) <> io.mac
+  // The MAC completes every frame; the host's engine waits for those alone whose tags ask.
+  private val macAsks = asks(io.mac.bits.tag)
+  merge.io.in(0).valid := io.mac.valid && macAsks
+  merge.io.in(0).bits := io.mac.bits
+  io.mac.ready := merge.io.in(0).ready || !macAsks
   merge.io.in(1).valid := ours.io.out.valid
   merge.io.in(1).bits.ts := 0.U
   merge.io.in(1).bits.tag := ours.io.out.bits
@@ -115,7 +120,7 @@ class TxCompletions(lane: LaneParams) extends Module {
   io.events.forDrop := forDrop || (io.lost && asks(firstTag))
   io.events.forEviction := forEviction
   io.events.atEnqueue := atEnqueue
-  io.events.ofMac := io.mac.fire
+  io.events.ofMac := merge.io.in(0).fire
   io.events.ptp := io.report.fate.valid && fate.ptpEvent
   io.events.ours := handedOver
 }

@@ -1,0 +1,55 @@
+"""A lane with several egresses, held against the model and its own accounts.
+
+Each egress has a random configuration of its own; the inputs are routed to egresses at random, several to one among them.
+"""
+
+import dataclasses
+import os
+import random
+
+import pytest
+import random_lanes
+from engine_outputs import CHECKS, run
+
+from vermilion import build, quantise
+import json
+
+pytestmark = pytest.mark.slow
+
+PRESET, FRAMES = "lab-egresses", 400
+SEEDS = 250 if os.environ.get("VERMILION_LONG") else 12
+
+
+def drawn(folder, seed: int):
+    """Words and capture of one seed, and the routes."""
+    rng, shape = random.Random(seed), build.shape(PRESET)
+    share = shape.queues // shape.egresses
+    one = dataclasses.replace(shape, queues=share, victims=share, egresses=1)
+    configs = [random_lanes.configuration(rng, one) for _ in range(shape.egresses)]
+    routes = [rng.randrange(shape.egresses) for _ in range(shape.inputs)]
+    if seed % 3 == 0:
+        routes = rng.sample(range(shape.egresses), shape.inputs)
+    words = folder / "words.json"
+    words.write_text(json.dumps(quantise.card(configs, routes, share)))
+    return words, random_lanes.capture(folder / "in.pcap", rng, FRAMES), routes
+
+
+@pytest.mark.parametrize("turn", range(4))
+def test_every_decision_and_byte_is_the_models_under_random_configurations(tmp_path, turn):
+    """From random state, with random bits where a read meets a write in a RAM, and with random stalls in half of the runs."""
+    program, used = build.simulator(PRESET, "undefined"), set()
+    for seed in range(1 + turn, 1 + SEEDS, 4):
+        print("seed", seed)
+        words, capture, routes = drawn(tmp_path, seed)
+        options = ["--collisions", seed, "--power-up", seed, *["--stalls"] * (seed % 2)]
+        rtl = run(program, tmp_path, words, capture, *options)
+        rtl.check()
+        share = build.shape(PRESET).queues // build.shape(PRESET).egresses
+        sent = {
+            queue["index"] // share
+            for queue in rtl.stats["queues"]
+            if any(colour["sent"]["packets"] for colour in queue["colours"])
+        }
+        assert sent <= set(routes), f"seed {seed}: egresses {sent} have sent, the routes are {routes}"
+        used |= sent
+    assert len(used) == build.shape(PRESET).egresses
