@@ -1,7 +1,9 @@
 #include "accounting.h"
 
 #include <algorithm>
+#include <bit>
 
+#include "build_shape.h"
 #include "distance.h"
 #include "pace.h"
 #include "rewrite.h"
@@ -49,13 +51,15 @@ void Accounting::Held::change(i64 cells, u64 clock) {
 }
 
 // A frame with `nobuf` was too long, or all cells were taken while it arrived: by frames in the lane, by the part of other inputs' frames
-// that had arrived by then, or by cells held ready for inputs.
+// that had arrived by then, or by cells held ready for inputs. One cell a cycle is handed out: where several inputs cannot be stalled, runts on
+// them may find none at hand, however many are free.
 void Accounting::checkRoom(const Packet& p, bool noBuffer, u64 clock) {
   constexpr u32 Ready = 64;
   const bool long_ = config_.max_frame_bytes != 0 && p.frame->bytes.size() > config_.max_frame_bytes;
   if (long_ && !noBuffer)
     error("frame " + std::to_string(p.frame->id) + ": is longer than the lane stores, and was stored");
-  if (long_ || !noBuffer || config_.buffer_cells == 0) return;
+  constexpr bool OneCannotWait = Inputs - std::popcount(Stallable) <= 1;
+  if (long_ || !noBuffer || config_.buffer_cells == 0 || !OneCannotWait) return;
   const u64 slack = inputs_.size() * (config_.max_frame_bytes / CellBytes + 1) + Ready;
   const u64 used = static_cast<u64>(held_.most(clock));
   if (used + slack < config_.buffer_cells)

@@ -1,7 +1,9 @@
 // Events that are lost, doubled, early, late, swapped or of another packet: arrivals, decisions, departures.
 #include <algorithm>
+#include <bit>
 #include <utility>
 
+#include "build_shape.h"
 #include "faults.h"
 
 namespace vermilion {
@@ -95,7 +97,7 @@ u32 settled(const Recording& run, std::size_t end, const VmConfig& config) {
 void addArrivals(Order& order) {
   order.add(
       "frame-unseen", "the arrival of a frame is not recorded", Check::Accounting,
-      {"no frame waiting", "the lane says", "came out with"},
+      {"no frame waiting", "the lane says", "came out with", "shows a lost frame"},
       [](const Recording& run) { return placesOf(run, Kind::Arrived); }, Order::lose);
   order.add(
       "loss-unseen", "an input drops a frame and does not report it", Check::Accounting,
@@ -133,8 +135,17 @@ void addDecisions(Order& order) {
             [](Recording& run, std::size_t place, u32) {
               std::swap(run.events[place].decision, run.events[nextEvent(run, place, isPacket)].decision);
             });
-  order.add("decision-late", "a decision is shown a cycle late", Check::Replay, {"time"}, all(decision),
-            [](Recording& run, std::size_t place, u32) { Order::shift(run, place, 1); });
+  order.add(
+      "decision-late", "a decision is shown a cycle late", Check::Replay, {"time"},
+      [](const Recording& run) {  // in a cycle without another decision, with which it would change places
+        return placesOf(run, Kind::Decided, [&](std::size_t i) {
+          const u64 late = run.events[i].clock + 1;
+          for (std::size_t next = i + 1; next < run.events.size() && run.events[next].clock <= late; next++)
+            if (run.events[next].kind == Kind::Decided) return false;
+          return isPacket(run.events[i]);
+        });
+      },
+      [](Recording& run, std::size_t place, u32) { Order::shift(run, place, 1); });
   order.add("decision-early", "a decision is shown a cycle early", Check::Replay, {"time"}, all(decision),
             [](Recording& run, std::size_t place, u32) { Order::shift(run, place, -1); });
   const VmConfig& config = order.config;
@@ -162,6 +173,7 @@ void addDecisions(Order& order) {
       "room-denied", "a queue's last packet gets `nobuf` although cells are free", Check::Accounting,
       {"found no buffer"},
       [](const Recording& run) {
+        if (Inputs - std::popcount(Stallable) > 1) return std::vector<std::size_t>{};  // there it is not checked
         return placesOf(run, Kind::Decided, [&](std::size_t i) {
           const Event& e = run.events[i];
           return isPacket(e) && admits(e.decision.verdict) && nextEvent(run, i, [&](const Event& x) {

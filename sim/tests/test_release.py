@@ -23,8 +23,7 @@ def released(tmp_path_factory):
     """The archive of two lanes and an application block, unpacked again."""
     folder = tmp_path_factory.mktemp("release")
     packed = release.release(folder, ["nic10g", "nic10g-all", "app10g-2-wire"], "1.2.3")
-    with tarfile.open(packed) as tar:
-        tar.extractall(folder / "unpacked", filter="data")
+    shutil.unpack_archive(packed, folder / "unpacked")
     return folder / "unpacked" / "vermilion-1.2.3"
 
 

@@ -75,6 +75,7 @@ FOR_BENCHES = {
     "lab-victims-few-cells": Preset(cells=256, victims=8),
     "network": Preset(data_bits=512, cells=16384),
     "nic100g-victims": Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4),
+    "nic10g-two-ports": Preset(inputs=2),
     "nic10g-all": Preset(inputs=2, stallable=0b10, victims=16),
     "nic100g-all": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, victims=16),
     "nic100g-all-1024": Preset(data_bits=512, inputs=2, stallable=0b10, queues=1024, cells=16384, victims=16),

@@ -49,7 +49,7 @@ SCENARIOS = (
     Scenario("push-out", "lab", SCENARIOS_AT / "push-out.toml", injection_traffic.push_outs),
     Scenario(
         "two inputs",
-        "nic10g",
+        "nic10g-two-ports",
         SCENARIOS_AT / "two-inputs.toml",
         injection_traffic.two_inputs,
         ("--rate", 100_000_000_000),

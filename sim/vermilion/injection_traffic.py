@@ -51,14 +51,14 @@ def push_outs(path: Path, count: int = 3000) -> Path:
     return write(path, frames)
 
 
-def two_inputs(path: Path, count: int = 3000) -> Path:
-    """For both inputs of a `nic` preset: runts of one beat, whole frames, and some that are longer than the lane stores."""
+def two_inputs(path: Path, count: int = 4000) -> Path:
+    """For two inputs that cannot be stalled: runts of one beat, more than one a clock, whole frames, and some that are longer than the lane stores."""
     rng, frames = random.Random(3), []
     for number in range(count):
         addresses = rng.randbytes(12)
         size = 9900 if number % 250 == 249 else rng.randrange(900)
         whole = ethernet(ip4(rng, rng.choice((0, 10, 12, 14, 46)), rng.randrange(40), size), addresses)
-        frames.append((number * 200, addresses[:8] if number % 50 < 35 else whole))
+        frames.append((number * 200, addresses[:8] if number % 400 < 350 or number % 50 < 35 else whole))
     return write(path, frames)
 
 

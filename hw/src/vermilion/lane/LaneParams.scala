@@ -134,6 +134,8 @@ object LaneParams {
       "nic100g-victims-few-cells" -> nicFew.copy(victims = 2),
       "nic100g-victims" -> nic100g.copy(cells = 1024, victims = 4),
       "nic10g-all" -> nic10g.copy(victims = 16),
+      // Runts on both inputs are more frames than a lane decides, and some are lost.
+      "nic10g-two-ports" -> nic10g.copy(stallable = Seq(false, false)),
       "nic100g-all" -> nic100g.copy(victims = 16),
       "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
       // One engine for a card of two ports, both directions; not complete (docs/decisions/0019-one-engine-several-egresses.md).
