@@ -61,7 +61,9 @@ class Bench:
         self.dut, self.random = dut, randomness.Random(seed)
         dut._log.info(f"seed {seed}")
         self.inputs, self.egresses = count(dut, "io_in_{}_valid"), count(dut, "io_out_{}_valid")
-        self.share = 2 ** len(dut.io_decision_bits_queue) // self.egresses  # queues of an egress, rounded up to a power of two
+        self.share = (
+            2 ** len(dut.io_decision_bits_queue) // self.egresses
+        )  # queues of an egress, rounded up to a power of two
         self.stallable = [i > 0 if self.egresses == 1 else i % 2 == 1 for i in range(self.inputs)]
         self.lanes = len(dut.io_out_0_bits_keep)
         self.cells = 2 ** (len(dut.io_freeCells) - 1)
@@ -74,7 +76,9 @@ class Bench:
         self.fates, self.number, self.now, self.clocks, self.gone = Counter(), 0, 1000, 0, 0
         self.waits = [None] * self.egresses  # the beat that the port left on the way out
         self.routes = [i % self.egresses for i in range(self.inputs)]
-        self.routed = [{egress: 0} for egress in self.routes]  # by input: egresses, with the last clock in which they were its route
+        self.routed = [
+            {egress: 0} for egress in self.routes
+        ]  # by input: egresses, with the last clock in which they were its route
         self.paused = [False] * self.egresses
         self.stalled, self.dissolved = 0, 0  # the second: queued frames that a reset took
 

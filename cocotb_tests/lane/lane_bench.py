@@ -77,7 +77,9 @@ async def commits_under_traffic_at_full_rate_splice_and_leak_nothing(dut):
             bench.feed(source, bench.random.choice([60, 64, 64, 65, 200]))
     while any(bench.waiting):
         if not bench.commits and bench.clocks % 40 == 0:  # a host needs some hundred clocks for one
-            bench.commits.append((bench.random.choice(bench.all_queues()), bench.record(bench.random.choice([FREE, 5]))))
+            bench.commits.append(
+                (bench.random.choice(bench.all_queues()), bench.record(bench.random.choice([FREE, 5])))
+            )
         await bench.clock(1.0, 0.5)
     await bench.finish()
     assert bench.fates["sent"] and bench.fates[mb.TAIL]
@@ -95,7 +97,9 @@ async def contests_of_every_form_cost_one_packet_each(dut, commits):
                 if len(waiting) < 4:
                     bench.feed(source, bench.random.choice([60, 64, 64, 65, 200]))
             if not bench.commits and bench.random.random() < (0.03 if commits else 0.003):
-                bench.commits.append((bench.random.choice(bench.all_queues()), bench.record(bench.random.choice([FREE, 20]))))
+                bench.commits.append(
+                    (bench.random.choice(bench.all_queues()), bench.record(bench.random.choice([FREE, 20])))
+                )
             await bench.clock(pace, take)
         if bench.least_met() >= 30:
             break

@@ -152,14 +152,14 @@ void VerilatedLane::edge() {
 
 bool VerilatedLane::output(u32 egress, Beat& beat) const {
   const auto& top = ports_->top;
-#define VM_OUTPUT(e)                                              \
-  if (egress == e) {                                              \
-    if (!top.io_out_##e##_valid) return false;                    \
+#define VM_OUTPUT(e)                                                \
+  if (egress == e) {                                                \
+    if (!top.io_out_##e##_valid) return false;                      \
     std::memcpy(beat.data, &top.io_out_##e##_bits_data, BeatBytes); \
-    beat.keep = top.io_out_##e##_bits_keep;                       \
-    beat.last = top.io_out_##e##_bits_last;                       \
-    beat.bad = top.io_out_##e##_bits_bad;                         \
-    return true;                                                  \
+    beat.keep = top.io_out_##e##_bits_keep;                         \
+    beat.last = top.io_out_##e##_bits_last;                         \
+    beat.bad = top.io_out_##e##_bits_bad;                           \
+    return true;                                                    \
   }
   VM_EACH_EGRESS(VM_OUTPUT)
   return false;

@@ -113,15 +113,16 @@ typedef struct {
 #define VM_MAX_INPUTS 16
 
 typedef struct {
-  uint32_t queue_count; /* of all egresses, each with as many: egress e has the queues from e queue_count / egress_count on */
+  uint32_t
+      queue_count; /* of all egresses, each with as many: egress e has the queues from e queue_count / egress_count on */
   const VmQueue *queues;
   uint32_t egress_count; /* 1, 2, 4 or 8 */
   VmEgress egress[VM_MAX_EGRESSES];
   uint32_t route[VM_MAX_INPUTS]; /* the egress of each input's packets */
-  uint32_t buffer_cells;    /* cells of 64 bytes; 0: never out of cells */
-  uint32_t max_frame_bytes; /* longer frames are `nobuf`; 0: 65535 */
-  uint64_t seed;            /* expanded by splitmix64, see random.h */
-  uint32_t flows;           /* places of the flow markers' table; 0: 4096 */
+  uint32_t buffer_cells;         /* cells of 64 bytes; 0: never out of cells */
+  uint32_t max_frame_bytes;      /* longer frames are `nobuf`; 0: 65535 */
+  uint64_t seed;                 /* expanded by splitmix64, see random.h */
+  uint32_t flows;                /* places of the flow markers' table; 0: 4096 */
   VmOptionTypes ttl_option;
 } VmConfig;
 

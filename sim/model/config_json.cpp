@@ -228,10 +228,9 @@ LoadedConfig readConfig(const std::string& text) {
   } catch (const json::parse_error& e) {
     throw ConfigError(std::string("configuration is not JSON: ") + e.what());
   }
-  const Object o(
-      j, "configuration",
-      {"port", "queues", "dscp", "default", "egresses", "routes", "queue_count", "seed", "buffer_cells", "max_frame_bytes", "flows",
-       "ttl_option"});
+  const Object o(j, "configuration",
+                 {"port", "queues", "dscp", "default", "egresses", "routes", "queue_count", "seed", "buffer_cells",
+                  "max_frame_bytes", "flows", "ttl_option"});
   LoadedConfig out;
   out.config = {};
   const json& queues = o.get("queues");

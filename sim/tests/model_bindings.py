@@ -80,9 +80,7 @@ Queue = record(
     **{"nearest": u32, "by_colour": u32, "last": u32},
 )
 Class = record("Class", queue=u32, colour=u32)
-Egress = record(
-    "Egress", **{"dscp": Class * 64, "fallback": Class, "port_cost": Scaled, "port_burst_ns": u64}
-)
+Egress = record("Egress", **{"dscp": Class * 64, "fallback": Class, "port_cost": Scaled, "port_burst_ns": u64})
 Config = record(
     "Config",
     **{"queue_count": u32, "queues": POINTER(Queue), "egress_count": u32, "egress": Egress * 8, "route": u32 * 16},

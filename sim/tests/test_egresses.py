@@ -4,6 +4,7 @@ Each egress has a random configuration of its own; the inputs are routed to egre
 """
 
 import dataclasses
+import json
 import os
 import random
 
@@ -12,7 +13,6 @@ import random_lanes
 from engine_outputs import CHECKS, run
 
 from vermilion import build, quantise
-import json
 
 pytestmark = pytest.mark.slow
 

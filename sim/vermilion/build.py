@@ -64,9 +64,7 @@ PRESETS = {
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
 }
 FOR_BENCHES = {
-    "card-2x10g": Preset(
-        inputs=4, stallable=0b1010, queues=64, cells=8192, flows=8192, victims=64, egresses=4
-    ),
+    "card-2x10g": Preset(inputs=4, stallable=0b1010, queues=64, cells=8192, flows=8192, victims=64, egresses=4),
     "card-2x25g": Preset(
         data_bits=128, inputs=4, stallable=0b1010, queues=64, cells=8192, flows=8192, victims=64, egresses=4
     ),

@@ -92,7 +92,9 @@ async def a_word_that_cannot_be_corrected_stops_the_lane_and_a_reset_brings_ever
                 eye.flip(random, 2)
         assert eye.uncorrectable and not sum(other.uncorrectable for other in bench.eyes if other is not eye), eye.path
         # A frame whose last beat waited in that clock already leaves as it was shown.
-        spoiled, good = bench.spoiled, bench.fates["sent"] + bool(bench.waits[0] and bench.waits[0][2] and not bench.waits[0][3])
+        spoiled, good = bench.spoiled, bench.fates["sent"] + bool(
+            bench.waits[0] and bench.waits[0][2] and not bench.waits[0][3]
+        )
         for _ in range(600):
             await bench.clock(1.0, 1.0)
         assert bench.fates["sent"] == good, "a frame has left as good behind a failure"

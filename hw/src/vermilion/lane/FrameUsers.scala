@@ -41,7 +41,8 @@ class FrameUsers(p: LaneParams) extends Module {
     val meta = Flipped(Valid(new PacketMeta(p)))
     val decision = Flipped(Valid(new Decision(p)))
     val report = new FateReport(p)
-    val leaving = Flipped(Vec(p.egresses, Valid(UInt(p.cellBits.W)))) // head cell of a frame that goes to the rewrite; one a clock
+    val leaving =
+      Flipped(Vec(p.egresses, Valid(UInt(p.cellBits.W)))) // head cell of a frame that goes to the rewrite; one a clock
     val sent = Output(Vec(p.egresses, UInt(p.userBits.W)))
     val sentLast = Input(Vec(p.egresses, Bool())) // the frame's last beat has been taken
   })
@@ -77,7 +78,8 @@ class FrameUsers(p: LaneParams) extends Module {
   io.report.evicted.bits := (if (p.victims == 0) 0.U else kept.read(outcome.victim.cell, evicts))
 
   private val leaves = io.leaving.map(_.valid).reduce(_ || _)
-  private val left = kept.read(if (p.egresses == 1) io.leaving.head.bits else Mux1H(io.leaving.map(l => l.valid -> l.bits)), leaves)
+  private val left =
+    kept.read(if (p.egresses == 1) io.leaving.head.bits else Mux1H(io.leaving.map(l => l.valid -> l.bits)), leaves)
   assert(PopCount(io.leaving.map(_.valid)) <= 1.U, "two frames leave at once")
   for (e <- 0 until p.egresses) {
     val sent = Module(new Queue(UInt(p.userBits.W), FrameUsers.Leaving))

@@ -49,7 +49,9 @@ class Lane(p: LaneParams) extends Module {
   io.out <> core.io.out
   control.io.axi <> io.control
   core.io.configuration <> control.io.lane
-  core.io.configuration.paused := VecInit(control.io.lane.paused.zip(io.paused).map { case (here, port) => here || port })
+  core.io.configuration.paused := VecInit(
+    control.io.lane.paused.zip(io.paused).map { case (here, port) => here || port }
+  )
   control.io.busy := core.io.holdsPackets
   control.io.lost := core.io.lost
   control.upsets.zip(core.upsets).foreach { case (port, counts) => port := counts }

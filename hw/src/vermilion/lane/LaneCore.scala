@@ -127,7 +127,8 @@ class LaneCore(p: LaneParams) extends Module {
   }
   // One cell is read in a clock, so one chain comes back.
   free.io.freedByReader.valid := reads.map(_.freed.valid).reduce(_ || _)
-  free.io.freedByReader.bits := (if (p.egresses == 1) reads.head.freed.bits else Mux1H(reads.map(read => read.freed.valid -> read.freed.bits)))
+  free.io.freedByReader.bits := (if (p.egresses == 1) reads.head.freed.bits
+                                 else Mux1H(reads.map(read => read.freed.valid -> read.freed.bits)))
   assert(PopCount(reads.map(_.freed.valid)) <= 1.U, "two readers give back a packet's cells in one clock")
   buffer.io.walk <> free.io.walk
   buffer.io.linkUsed := reads.map(_.linkUsed).reduce(_ || _)
@@ -208,7 +209,9 @@ class LaneCore(p: LaneParams) extends Module {
   for (i <- 0 until p.inputs) when(io.in(i).fire) { open(i) := !io.in(i).bits.last }
   io.wake := queues.io.wake
   private val elsewhere =
-    !queuesReady || frames =/= lost || ended =/= 0.U || open.asUInt.orR || policy.io.busy || ways.map(_.holdsCells).reduce(_ || _) ||
+    !queuesReady || frames =/= lost || ended =/= 0.U || open.asUInt.orR || policy.io.busy || ways
+      .map(_.holdsCells)
+      .reduce(_ || _) ||
       io.configuration.commit.valid
   io.busy := elsewhere || queues.io.busy
   io.holdsPackets := elsewhere || queues.io.holdsPackets

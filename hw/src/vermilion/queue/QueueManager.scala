@@ -179,7 +179,10 @@ class QueueManager(p: LaneParams) extends Module {
   // Simulators read the new value on a collision; a RAM need not.
   private val linked = io.ask.map(ask => ask.valid && e1Links && e1Newest === ask.bits).reduce(_ || _)
   assert(!linked, "a link is read in the clock of its write")
-  assert(!io.take || io.askQueue(io.egressOf(io.serve.queue)) === io.serve.queue, "another queue is asked for than the one that is served")
+  assert(
+    !io.take || io.askQueue(io.egressOf(io.serve.queue)) === io.serve.queue,
+    "another queue is asked for than the one that is served"
+  )
   assert(!(io.take && e1Valid && e1Ref.cell === io.serve.packet.cell), "a descriptor is read in the clock of its write")
   assert(!io.taken.valid || io.taken.bits.descriptor.cells =/= 0.U, "a packet without cells was queued")
   assert(
