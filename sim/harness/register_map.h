@@ -53,14 +53,12 @@ constexpr Field kPortCostShift{29, 24};
 constexpr uint32_t port_burst_low() { return 0x0064; }
 constexpr uint32_t port_burst_high() { return 0x0068; }
 constexpr uint32_t port_egress() { return 0x006c; }
-constexpr Field kPortEgressEgress{2, 0};
 constexpr uint32_t class_address() { return 0x0070; }
 constexpr Field kClassAddressAddress{6, 0};
 constexpr uint32_t class_entry() { return 0x0074; }
 constexpr Field kClassEntryQueue{11, 0};
 constexpr Field kClassEntryColour{17, 16};
 constexpr uint32_t pause() { return 0x0078; }
-constexpr Field kPauseEgresses{7, 0};
 constexpr uint32_t queue_select() { return 0x0080; }
 constexpr Field kQueueSelectQueue{11, 0};
 constexpr uint32_t commit() { return 0x0084; }
@@ -74,14 +72,6 @@ constexpr Field kFlowEventsCount{31, 0};
 constexpr uint32_t upsets(uint32_t i) { return 0x00e0 + 0x4 * i; }
 constexpr Field kUpsetsCount{31, 0};
 constexpr uint32_t routes(uint32_t i) { return 0x00f0 + 0x4 * i; }
-constexpr Field kRoutesInput0{2, 0};
-constexpr Field kRoutesInput1{6, 4};
-constexpr Field kRoutesInput2{10, 8};
-constexpr Field kRoutesInput3{14, 12};
-constexpr Field kRoutesInput4{18, 16};
-constexpr Field kRoutesInput5{22, 20};
-constexpr Field kRoutesInput6{26, 24};
-constexpr Field kRoutesInput7{30, 28};
 constexpr uint32_t shadow_flags() { return 0x0100; }
 constexpr Field kShadowFlagsUnitPackets{0, 0};
 constexpr Field kShadowFlagsUpdateDepart{1, 1};

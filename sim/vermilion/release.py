@@ -128,7 +128,8 @@ fusesoc --cores-root DIR run --target=lint {vlnv(presets[0], version)}      # DI
 Without FuseSoC: the files of a core's `rtl/`, with that folder as include path. There is one clock, and a reset that is
 synchronous and active high.
 
-* A lane is wired by `io_in`, `io_out`, `io_control` and `io_now` (ns, counted up in every clock). Its other outputs show a
+* A lane is wired by `io_in`, `io_out`, `io_control` and `io_now` (ns, counted up in every clock). `io_paused_0` stops its output
+  between two frames; wire it to 0 if nothing pauses. Its other outputs show a
   simulation what it does; leave them open. After a reset every queue's limit is 0, so all is dropped until a queue is
   configured.
 * `mqnic_app_block` is the application block of a Corundum NIC, round `vermilion_app`, whose ports are in the table. Builds of

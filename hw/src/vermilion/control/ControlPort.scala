@@ -101,7 +101,7 @@ class ControlPort(p: LaneParams) extends Module {
   private val portCost = stored(R.PortCost)
   private val portBurstLow = stored(R.PortBurstLow)
   private val portBurstHigh = stored(R.PortBurstHigh)(7, 0)
-  private val portEgress = if (p.egresses == 1) 0.U else R.PortEgress.egress(stored(R.PortEgress))
+  private val portEgress = if (p.egresses == 1) 0.U else stored(R.PortEgress)(2, 0)
   private val portGo = after(R.PortBurstHigh())
   for ((shaper, e) <- io.lane.portShaper.zipWithIndex) {
     shaper.valid := portGo && portEgress === e.U
@@ -109,7 +109,7 @@ class ControlPort(p: LaneParams) extends Module {
     shaper.bits.costShift := R.PortCost.shift(portCost)
     shaper.bits.burstNs := portBurstHigh ## portBurstLow
   }
-  private val paused = R.Pause.egresses(stored(R.Pause))
+  private val paused = stored(R.Pause)
   io.lane.paused := VecInit(paused.asBools.take(p.egresses))
   for ((route, input) <- io.lane.routes.zipWithIndex) {
     if (p.egresses == 1) route := 0.U

@@ -87,9 +87,7 @@ object RegisterMap {
 
   object PortBurstHigh extends Register(0x0068, BigInt("ff", 16))
 
-  object PortEgress extends Register(0x006c, BigInt("7", 16)) {
-    val egress = Field(2, 0)
-  }
+  object PortEgress extends Register(0x006c, BigInt("7", 16))
 
   object ClassAddress extends Register(0x0070, BigInt("7f", 16)) {
     val address = Field(6, 0)
@@ -100,9 +98,7 @@ object RegisterMap {
     val colour = Field(17, 16)
   }
 
-  object Pause extends Register(0x0078, BigInt("ff", 16)) {
-    val egresses = Field(7, 0)
-  }
+  object Pause extends Register(0x0078, BigInt("ff", 16))
 
   object QueueSelect extends Register(0x0080, BigInt("fff", 16)) {
     val queue = Field(11, 0)
@@ -128,16 +124,7 @@ object RegisterMap {
     val count = Field(31, 0)
   }
 
-  object Routes extends Register(0x00f0, BigInt("77777777", 16), 0x4) {
-    val input0 = Field(2, 0)
-    val input1 = Field(6, 4)
-    val input2 = Field(10, 8)
-    val input3 = Field(14, 12)
-    val input4 = Field(18, 16)
-    val input5 = Field(22, 20)
-    val input6 = Field(26, 24)
-    val input7 = Field(30, 28)
-  }
+  object Routes extends Register(0x00f0, BigInt("ffffffff", 16), 0x4)
 
   object ShadowFlags extends Register(0x0100, BigInt("7770f7f", 16)) {
     val unitPackets = Field(0, 0)
