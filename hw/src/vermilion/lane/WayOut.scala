@@ -8,7 +8,7 @@ import vermilion.fixed.Formats.CellBytes
 import vermilion.stream.{Departure, Serializer}
 
 /** What stands between the cells and an egress's AXI-Stream: reader, rewrite and serializer, one behind the other. */
-private[lane] class WayOut(p: LaneParams, egress: Int) {
+class WayOut(p: LaneParams, egress: Int) {
   private def named(name: String): String = if (p.egresses == 1) name else s"${name}_$egress"
   val reader: PacketReader = Module(new PacketReader(p)).suggestName(named("reader"))
   val rewrite: HeaderRewrite = Module(new HeaderRewrite(p)).suggestName(named("rewrite"))
