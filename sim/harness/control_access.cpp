@@ -77,7 +77,7 @@ void queueWrites(std::vector<RegisterWrite>& out, u32 index, const VmQueue& q) {
                  reg::kShadowFlagsUnitPackets.put(q.unit_packets) | reg::kShadowFlagsUpdateDepart.put(q.update_depart) |
                      reg::kShadowFlagsEcn.put(q.ecn) | reg::kShadowFlagsSizeWeight.put(q.size_on) |
                      reg::kShadowFlagsSpacing.put(q.spacing) | reg::kShadowFlagsStrict.put(q.strict) |
-                     reg::kShadowFlagsPriority.put(q.priority) | reg::kShadowFlagsMaskGreen.put(q.masks[0]) |
+                     reg::kShadowFlagsPriority.put(q.priority) | reg::kShadowFlagsAlpha.put(q.alpha) | reg::kShadowFlagsMaskGreen.put(q.masks[0]) |
                      reg::kShadowFlagsMaskYellow.put(q.masks[1]) | reg::kShadowFlagsMaskRed.put(q.masks[2])});
   out.push_back({reg::shadow_limit_bytes(), q.limit_bytes});
   out.push_back({reg::shadow_limit_packets(), q.limit_packets});
@@ -141,6 +141,13 @@ std::vector<RegisterWrite> registerWrites(const VmConfig& config) {
     }
   out.push_back({reg::ttl_option(),
                  reg::kTtlOptionIp4.put(config.ttl_option.ip4) | reg::kTtlOptionIp6.put(config.ttl_option.ip6)});
+  if (config.pool.size != 0) {
+    out.push_back({reg::pool_size(), config.pool.size});
+    for (u32 e = 0; e < config.egress_count; e++) {
+      out.push_back({reg::pool_reserve(e), config.pool.reserve[e]});
+      out.push_back({reg::pool_cap(e), config.pool.cap[e]});
+    }
+  }
   u32 words[4];
   RandomSource(config.seed).state(words);
   for (u32 i = 0; i < 4; i++) out.push_back({reg::seed(i), words[i]});

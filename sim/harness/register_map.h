@@ -80,6 +80,7 @@ constexpr Field kShadowFlagsSizeWeight{3, 3};
 constexpr Field kShadowFlagsSpacing{5, 4};
 constexpr Field kShadowFlagsStrict{6, 6};
 constexpr Field kShadowFlagsPriority{11, 8};
+constexpr Field kShadowFlagsAlpha{15, 12};
 constexpr Field kShadowFlagsMaskGreen{18, 16};
 constexpr Field kShadowFlagsMaskYellow{22, 20};
 constexpr Field kShadowFlagsMaskRed{26, 24};
@@ -171,6 +172,13 @@ constexpr Field kShadowColourCurveSquare2Mant{17, 0};
 constexpr Field kShadowColourCurveSquare2Shift{29, 24};
 constexpr uint32_t shadow_colour_ecn_own(uint32_t i) { return 0x0280 + 0x100 * i; }
 constexpr Field kShadowColourEcnOwnOwn{0, 0};
+constexpr uint32_t pool_size() { return 0x0500; }
+constexpr uint32_t pool_reserve(uint32_t i) { return 0x0520 + 0x4 * i; }
+constexpr uint32_t pool_cap(uint32_t i) { return 0x0540 + 0x4 * i; }
+constexpr uint32_t pool_used(uint32_t i) { return 0x0560 + 0x4 * i; }
+constexpr uint32_t pool_most(uint32_t i) { return 0x0580 + 0x4 * i; }
+constexpr uint32_t pool_used_total() { return 0x05a0; }
+constexpr uint32_t pool_most_total() { return 0x05a4; }
 constexpr uint32_t lost_frames_low(uint32_t i) { return 0x0800 + 0x10 * i; }
 constexpr uint32_t lost_frames_high(uint32_t i) { return 0x0804 + 0x10 * i; }
 constexpr uint32_t lost_bytes_low(uint32_t i) { return 0x0808 + 0x10 * i; }

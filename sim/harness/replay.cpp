@@ -20,6 +20,7 @@ void Replay::compareSeen(Differences& found, const Arrival& rtl, const Arrival& 
     found.compare("distance", rtl.distance, model.distance);
     found.compare("queued bytes", rtl.queued_bytes, model.queued_bytes);
     found.compare("queued packets", rtl.queued_packets, model.queued_packets);
+    found.compare("pool full", rtl.pool_full, model.pool_full);
   }
   for (u32 c = 0; c < u32{Colours}; c++) {
     found.compare("backlog bytes", rtl.backlog_bytes[c], model.backlog_bytes[c]);

@@ -192,6 +192,7 @@ bool VerilatedLane::decision(RtlDecision& d) const {
              top.io_decision_bits_mark_flow_credits}};
   d.seen.queued_bytes = top.io_decision_bits_queued_bytes;
   d.seen.queued_packets = top.io_decision_bits_queued_packets;
+  d.seen.pool_full = top.io_decision_bits_poolFull;
 #define VM_COLOUR(c)                                                      \
   d.seen.backlog_bytes[c] = top.io_decision_bits_backlog_##c##_bytes;     \
   d.seen.backlog_packets[c] = top.io_decision_bits_backlog_##c##_packets; \

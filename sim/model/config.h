@@ -88,6 +88,7 @@ typedef struct {
   uint32_t remove_ttl_option; /* on the way out */
   uint32_t nearest;   /* whoever has come least far pays for an early or forced drop, or an early mark: contest.h */
   uint32_t by_colour; /* but only packets of the arriving one's colour or a worse one */
+  uint32_t alpha;     /* dynamic threshold in the pool: 2^(alpha - 8) of its free cells, 1 to 11; 0: none */
   uint32_t last;      /* with nearest; 1 to 16: instead, who pays for a tail drop, among so many of the last packets */
 } VmQueue;
 
@@ -110,6 +111,12 @@ typedef struct {
 } VmEgress;
 
 #define VM_MAX_EGRESSES 8
+
+/* How the buffer's cells are shared; PoolLimit.scala. `size` 0: nothing of it is in force. `cap` 0: none. */
+typedef struct {
+  uint32_t size, reserve[VM_MAX_EGRESSES], cap[VM_MAX_EGRESSES];
+} VmPool;
+
 #define VM_MAX_INPUTS 16
 
 typedef struct {
@@ -124,6 +131,7 @@ typedef struct {
   uint64_t seed;                 /* expanded by splitmix64, see random.h */
   uint32_t flows;                /* places of the flow markers' table; 0: 4096 */
   VmOptionTypes ttl_option;
+  VmPool pool;
 } VmConfig;
 
 #ifdef __cplusplus

@@ -176,6 +176,7 @@ VmQueue queueOf(const Object& o) {
   if (o.has("marker")) q.marker = markerOf(o.get("marker"), o.at("marker"));
   if (o.has("distance")) q.distance = distanceOf(o.get("distance"), o.at("distance"));
   if (o.has("remove_ttl_option")) q.remove_ttl_option = o.small("remove_ttl_option", 1);
+  if (o.has("alpha")) q.alpha = o.small("alpha", 11);
   if (o.has("victim")) {
     const json& victim = o.list("victim", 3);
     q.nearest = static_cast<u32>(Object::numberOf(victim[0], o.at("victim"), 1));
@@ -229,7 +230,7 @@ LoadedConfig readConfig(const std::string& text) {
     throw ConfigError(std::string("configuration is not JSON: ") + e.what());
   }
   const Object o(j, "configuration",
-                 {"port", "queues", "dscp", "default", "egresses", "routes", "queue_count", "seed", "buffer_cells",
+                 {"port", "queues", "dscp", "default", "egresses", "routes", "queue_count", "pool", "seed", "buffer_cells",
                   "max_frame_bytes", "flows", "ttl_option"});
   LoadedConfig out;
   out.config = {};
@@ -248,7 +249,7 @@ LoadedConfig readConfig(const std::string& text) {
                                                                     "burst_ns",      "curves",
                                                                     "marker",        "remark",
                                                                     "distance",      "remove_ttl_option",
-                                                                    "victim",        "idle_step"});
+                                                                    "victim",        "idle_step", "alpha"});
     const u32 index = q.small("index", 4095);
     if (!seen.insert(index).second) refuse(q.at("index"), "queue " + std::to_string(index) + " is there twice");
     if (out.queues.size() <= index) {
@@ -281,6 +282,16 @@ LoadedConfig readConfig(const std::string& text) {
   } else {
     out.config.egress_count = 1;
     out.config.egress[0] = egressOf(o, out.queues.size(), 0, 1);
+  }
+  if (o.has("pool")) {
+    const Object pool(o.get("pool"), "pool", {"size", "reserve", "cap"});
+    out.config.pool.size = pool.small("size", 1 << 20);
+    const json& reserve = pool.list("reserve", out.config.egress_count);
+    const json& cap = pool.list("cap", out.config.egress_count);
+    for (std::size_t e = 0; e < out.config.egress_count; e++) {
+      out.config.pool.reserve[e] = static_cast<u32>(Object::numberOf(reserve[e], pool.at("reserve"), 1 << 20));
+      out.config.pool.cap[e] = static_cast<u32>(Object::numberOf(cap[e], pool.at("cap"), 1 << 20));
+    }
   }
   out.config.seed = o.number("seed", ~u64{0});
   if (o.has("buffer_cells")) out.config.buffer_cells = o.small("buffer_cells", maxOf(LenBits));

@@ -39,7 +39,7 @@ inline VictimArrival atQueues(const VmQueue& queue, const Arrival& seen, u32 rul
   a.byColour = queue.by_colour != 0;
   a.mayMark = queue.ecn != 0 && ruling != VM_FORCED;
   a.last = queue.nearest ? queue.last : 0;
-  a.asLong = u64{seen.queued_bytes} + seen.len_bytes > queue.limit_bytes;
+  a.asLong = u64{seen.queued_bytes} + seen.len_bytes > queue.limit_bytes || seen.pool_full != 0;
   return a;
 }
 

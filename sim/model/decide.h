@@ -3,7 +3,7 @@
 //   bad       the frame came with bad set
 //   nobuf     no cell, or too long
 //   policed   dropped by the queue's marker
-//   tail      what is queued before this packet + this packet over limit_bytes or limit_packets
+//   tail      what is queued before this packet + this packet over limit_bytes or limit_packets; or the pool has no room for it
 //   forced    drop curve on and the colour's average at its end or over it; for ECT and CE packets too
 //   mark      spacing says early, the queue has ecn and the packet is ECT or CE
 //   early     spacing says early
@@ -44,10 +44,10 @@ class DecisionModel {
  public:
   explicit DecisionModel(std::vector<VmQueue> queues);
   // Queue, colour and n must be in range: see `legal`.
-  Decision decide(const Arrival& a) { return conclude(observe(a), a.queued_bytes, a.queued_packets); }
+  Decision decide(const Arrival& a) { return conclude(observe(a), a.queued_bytes, a.queued_packets, a.pool_full != 0); }
   // The two halves of it, each in the order of packets: first the averages, later spacing and the limit.
   Pending observe(const Arrival& a);
-  Decision conclude(const Pending& seen, u32 queuedBytes, u32 queuedPackets);
+  Decision conclude(const Pending& seen, u32 queuedBytes, u32 queuedPackets, bool poolFull = false);
   void depart(const Departure& d);
   void configure(u32 queue, const VmQueue& record) { queues_[queue] = record; }
   bool legal(u32 queue, u32 colour, const u32 n[Colours]) const;

@@ -7,6 +7,7 @@
 //                                       clocks before t are still under way
 //   its verdict in clock t + Decide      decide/QueueLimit.scala: all admissions and contests before it, departures and packets that
 //                                       contests have cost up to LimitLag clocks before
+//   the pool                            decide/PoolLimit.scala: admissions, departures and losses up to PoolLag clocks before
 //   its draw                            one a packet, in order
 //
 // Clocks may start anywhere, but each kind of event comes in the order of clocks.
@@ -59,7 +60,15 @@ class PipelineView {
     u32 bytes[Colours] = {}, packets[Colours] = {};  // as averages see them
     u64 lastDeparture[Colours] = {}, lastEviction[Colours] = {};
     u32 totalBytes = 0, totalPackets = 0;  // as the limit sees them
+    u32 cells = 0;                         // as the pool sees them
   };
+  // Cells that a packet takes, or gives back.
+  struct PoolEvent {
+    u64 clock;
+    u32 queue, cells;
+  };
+  u32 egressOf(u32 queue) const { return queue / (static_cast<u32>(queues_.size()) / egresses_); }
+  bool poolFull(u64 clock, u32 queue, u32 cells);
   Arrival look(u64 clock, u64 now, u32 queue, u32 colour);
   void update(u64 clock, u32 queue, u32 colour);
 
@@ -68,6 +77,11 @@ class PipelineView {
   std::vector<Queue> queues_;
   std::deque<Event> admissions_, departures_, leaving_;  // not yet counted; the last for the limit
   std::deque<Update> updates_;                           // of the last clocks
+  VmPool pool_;
+  u32 egresses_;
+  u32 used_[VM_MAX_EGRESSES] = {};
+  std::deque<PoolEvent> poolTaken_, poolReturned_;  // not yet counted
+  u64 verdictClock_ = 0;                            // of the packet whose limit was asked for last
   RandomSource random_;
 };
 

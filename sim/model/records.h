@@ -46,7 +46,8 @@ typedef struct {
   uint64_t last_departure[VM_COLOURS];
   uint32_t draw;
   uint32_t queued_bytes, queued_packets;
-  uint32_t distance; /* distance.h */
+  uint32_t distance;  /* distance.h */
+  uint32_t pool_full; /* the pool has no room for it: as over its queue's limit */
 } VmArrival;
 
 /* A packet that left its queue. Backlogs are those after it. */

@@ -36,6 +36,8 @@ constexpr u64 Admission = Verdict + 1;
 constexpr u64 Headers = 3 + 1;
 // decide/QueueLimit.scala: departures this many clocks before that count in the limit
 constexpr u64 LimitLag = 3;
+// decide/PoolLimit.scala, Lag: what was admitted, has departed or was lost this many clocks before counts in the pool
+constexpr u64 PoolLag = 5;
 // victim/VictimPipeline.scala: a search, from its look at the queue until it is shown who pays; and how far ahead of the verdict it begins
 constexpr u64 Searching = 6, SearchAhead = 3;
 // From a verdict until that is shown, where the search is built

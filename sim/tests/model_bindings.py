@@ -39,7 +39,8 @@ Curve = record(
     b2_2=Scaled,
 )
 Colour = record("Colour", drop=Curve, ecn_own=u32, ecn=Curve)
-FlowConfig = record(
+FlowPool = record("Pool", size=u32, reserve=u32 * 8, cap=u32 * 8)
+Config = record(
     "FlowConfig",
     **{"kind": u32, "alpha_eighths": u32, "initial_average": u32, "start_credits": u32, "recovery_credits": u32},
     **{"increase_by_factor": u32, "ack_green": u32, "idle_age": u32, "half_open_age": u32},
@@ -77,15 +78,17 @@ Queue = record(
     **{"spacing": u32, "size_on": u32, "size": Scaled, "ecn": u32, "limit_bytes": u32, "limit_packets": u32},
     **{"strict": u32, "priority": u32, "quantum": u32, "cost": Scaled, "burst_ns": u64, "colour": Colour * COLOURS},
     **{"marker": Marker, "remark": u32, "remark_dscp": u32 * COLOURS, "distance": Distance, "remove_ttl_option": u32},
-    **{"nearest": u32, "by_colour": u32, "last": u32},
+    **{"nearest": u32, "by_colour": u32, "alpha": u32, "last": u32},
 )
 Class = record("Class", queue=u32, colour=u32)
 Egress = record("Egress", **{"dscp": Class * 64, "fallback": Class, "port_cost": Scaled, "port_burst_ns": u64})
+Pool = record("Pool", size=u32, reserve=u32 * 8, cap=u32 * 8)
 Config = record(
     "Config",
     **{"queue_count": u32, "queues": POINTER(Queue), "egress_count": u32, "egress": Egress * 8, "route": u32 * 16},
     **{"buffer_cells": u32, "max_frame_bytes": u32, "seed": u64, "flows": u32},
     ttl_option=OptionTypes,
+    pool=Pool,
 )
 Arrival = record(
     "Arrival",
@@ -102,6 +105,7 @@ Arrival = record(
     **{"backlog_bytes": u32 * COLOURS, "backlog_packets": u32 * COLOURS, "n": u32 * COLOURS},
     **{"last_departure": u64 * COLOURS, "draw": u32, "queued_bytes": u32, "queued_packets": u32},
     distance=u32,
+    pool_full=u32,
 )
 Departure = record(
     "Departure",

@@ -20,6 +20,13 @@ PRESET, FRAMES = "lab-egresses", 400
 SEEDS = 250 if os.environ.get("VERMILION_LONG") else 12
 
 
+def pool(rng, shape: build.Preset) -> dict:
+    """Reserves, caps and a size so short that each rule refuses something."""
+    reserve = [rng.choice((0, 0, 4, rng.randrange(80))) for _ in range(shape.egresses)]
+    cap = [rng.choice((0, 0, each + rng.randrange(1, 200))) for each in reserve]
+    return {"size": sum(reserve) + rng.choice((0, 10, rng.randrange(600))) + 1, "reserve": reserve, "cap": cap}
+
+
 def drawn(folder, seed: int):
     """Words and capture of one seed, and the routes."""
     rng, shape = random.Random(seed), build.shape(PRESET)
@@ -29,8 +36,13 @@ def drawn(folder, seed: int):
     routes = [rng.randrange(shape.egresses) for _ in range(shape.inputs)]
     if seed % 3 == 0:
         routes = rng.sample(range(shape.egresses), shape.inputs)
+    record = quantise.card(configs, routes, share)
+    if rng.random() < 0.75:
+        record |= {"pool": pool(rng, shape)}
+        for queue in record["queues"]:
+            queue["alpha"] = rng.choice((0, 0, *range(1, 12)))
     words = folder / "words.json"
-    words.write_text(json.dumps(quantise.card(configs, routes, share)))
+    words.write_text(json.dumps(record))
     return words, random_lanes.capture(folder / "in.pcap", rng, FRAMES), routes
 
 

@@ -116,6 +116,22 @@ class ControlPort(p: LaneParams) extends Module {
     else route := (stored(R.Routes, input / RoutesAWord) >> (input % RoutesAWord * RouteBits))(p.egressBits - 1, 0)
   }
 
+  // -- the pool --
+  private def cells(word: UInt): UInt = word(p.cellBits, 0)
+  io.lane.pool.size := cells(stored(R.PoolSize))
+  for (e <- 0 until p.egresses) {
+    io.lane.pool.reserve(e) := cells(stored(R.PoolReserve, e))
+    io.lane.pool.cap(e) := cells(stored(R.PoolCap, e))
+  }
+  private val poolTotal = RegNext(io.lane.poolUsed.reduce(_ +& _))
+  for ((used, (shown, most)) <- io.lane.poolUsed.zipWithIndex.map { case (used, e) => used -> (R.PoolUsed(e), R.PoolMost(e)) } :+
+      (poolTotal -> (R.PoolUsedTotal(), R.PoolMostTotal()))) {
+    val greatest = RegInit(0.U(used.getWidth.W))
+    when(clear) { greatest := used }.elsewhen(used > greatest) { greatest := used }
+    show(shown, used)
+    show(most, greatest)
+  }
+
   private val optionTypes = stored(R.TtlOption)
   io.lane.ttlOption.ip4 := R.TtlOption.ip4(optionTypes)
   io.lane.ttlOption.ip6 := R.TtlOption.ip6(optionTypes)
@@ -148,6 +164,7 @@ class ControlPort(p: LaneParams) extends Module {
   factor(config.size.invMeanLen, R.ShadowInvMeanLen)
   config.decide.limitBytes := shadow(R.ShadowLimitBytes)(LenBits - 1, 0)
   config.decide.limitPackets := shadow(R.ShadowLimitPackets)(LenBits - 1, 0)
+  config.decide.alpha := R.ShadowFlags.alpha(flags)
 
   private val distance = shadow(R.ShadowDistance)
   config.distance.option := R.ShadowDistance.option(distance)

@@ -1,6 +1,7 @@
 package vermilion.control
 
 import chisel3._
+import vermilion.decide.PoolLimit
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowConfig
 import vermilion.stream.Colour
@@ -76,6 +77,7 @@ class DecideConfig extends Bundle {
   val spacing = UInt(2.W)
   val limitBytes = UInt(LenBits.W)
   val limitPackets = UInt(LenBits.W)
+  val alpha = UInt(PoolLimit.AlphaBits.W) // of the dynamic threshold in the pool, [[vermilion.decide.PoolLimit]]
   val remark = Vec(Colour.Count, new Remark)
   val removeOption = Bool() // the TTL option becomes padding on the way out
   val nearest =

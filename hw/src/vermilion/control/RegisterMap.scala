@@ -126,7 +126,7 @@ object RegisterMap {
 
   object Routes extends Register(0x00f0, BigInt("ffffffff", 16), 0x4)
 
-  object ShadowFlags extends Register(0x0100, BigInt("7770f7f", 16)) {
+  object ShadowFlags extends Register(0x0100, BigInt("777ff7f", 16)) {
     val unitPackets = Field(0, 0)
     val updateDepart = Field(1, 1)
     val ecn = Field(2, 2)
@@ -134,6 +134,7 @@ object RegisterMap {
     val spacing = Field(5, 4)
     val strict = Field(6, 6)
     val priority = Field(11, 8)
+    val alpha = Field(15, 12)
     val maskGreen = Field(18, 16)
     val maskYellow = Field(22, 20)
     val maskRed = Field(26, 24)
@@ -283,6 +284,20 @@ object RegisterMap {
   object ShadowColourEcnOwn extends Register(0x0280, BigInt("1", 16), 0x100) {
     val own = Field(0, 0)
   }
+
+  object PoolSize extends Register(0x0500, BigInt("1fffff", 16))
+
+  object PoolReserve extends Register(0x0520, BigInt("1fffff", 16), 0x4)
+
+  object PoolCap extends Register(0x0540, BigInt("1fffff", 16), 0x4)
+
+  object PoolUsed extends Register(0x0560, BigInt("ffffffff", 16), 0x4)
+
+  object PoolMost extends Register(0x0580, BigInt("ffffffff", 16), 0x4)
+
+  object PoolUsedTotal extends Register(0x05a0, BigInt("ffffffff", 16))
+
+  object PoolMostTotal extends Register(0x05a4, BigInt("ffffffff", 16))
 
   object LostFramesLow extends Register(0x0800, BigInt("ffffffff", 16), 0x10)
 

@@ -3,6 +3,7 @@ package vermilion.lane
 import chisel3._
 import chisel3.util._
 import vermilion.classify.ClassWrite
+import vermilion.decide.PoolSettings
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowEvents
 import vermilion.parse.TtlOptionTypes
@@ -20,6 +21,8 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   val portShaper = Flipped(Vec(p.egresses, Valid(new ShaperConfig)))
   val paused = Input(Vec(p.egresses, Bool()))
   val routes = Input(Vec(p.inputs, UInt(p.egressBits.W))) // each input's egress
+  val pool = Input(new PoolSettings(p))
+  val poolUsed = Output(Vec(p.egresses, UInt((p.cellBits + 1).W)))
   val classWrite = Flipped(Valid(new ClassWrite(p)))
   val seed = Flipped(Valid(new Seeds))
   val departureUpdates = Input(Bool())
@@ -106,6 +109,8 @@ class LaneCore(p: LaneParams) extends Module {
   policy.io.classWrite := io.configuration.classWrite
   policy.io.seed := io.configuration.seed
   policy.io.routes := io.configuration.routes
+  policy.io.pool := io.configuration.pool
+  io.configuration.poolUsed := policy.io.poolUsed
   policy.io.departureUpdates := io.configuration.departureUpdates
   policy.io.look <> io.configuration.look
   io.configuration.live := policy.io.live

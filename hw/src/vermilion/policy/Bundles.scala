@@ -29,6 +29,7 @@ class Decision(p: LaneParams) extends Bundle {
   val average = Vec(Colour.Count, UInt(AvgBits.W))
   val probability = UInt(ProbBits.W)
   val queued = new Tally // what the limit saw
+  val poolFull = Bool() // the pool has no room for it
   val distance = UInt(Distance.Bits.W)
   val verdict = UInt(Verdict.Bits.W) // what became of the packet
   val mark = new MarkTrace

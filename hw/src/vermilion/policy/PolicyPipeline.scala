@@ -46,6 +46,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
     val commit = Flipped(Decoupled(new PolicyCommit(p)))
     val classWrite = Flipped(Valid(new ClassWrite(p)))
     val routes = Input(Vec(p.inputs, UInt(p.egressBits.W))) // each input's egress
+    val pool = Input(new PoolSettings(p))
+    val poolUsed = Output(Vec(p.egresses, UInt((p.cellBits + 1).W))) // cells of admitted packets
     val seed = Flipped(Valid(new Seeds))
     val departureUpdates = Input(Bool()) // some queue refreshes its averages on departures
     val refreshSkipped = Output(Bool()) // a departure's refresh found no place
@@ -63,6 +65,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val curve = Module(new QueueCurves(p))
   private val size = Module(new SizeRatio)
   private val limit = Module(new QueueLimit(p))
+  private val pool = Module(new PoolLimit(p))
   private val verdicts = Module(new VerdictUnit(p))
   private val marker = Module(new TokenMarker(p))
   private val flows = Module(FlowMarking(p))
@@ -78,7 +81,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
 
   // -- stage m0: what the slot carries --
   private val ready =
-    marker.io.ready && flows.io.ready && look.io.ready && averages.io.ready && limit.io.ready && verdicts.io.ready
+    marker.io.ready && flows.io.ready && look.io.ready && averages.io.ready && limit.io.ready && pool.io.ready &&
+      verdicts.io.ready
   // A clock later, as all that a slot moves hangs on it. With a new seed it is low from the next clock on, as the flow table is.
   private val enabled = RegNext(ready && !io.seed.valid, false.B)
   private val committing = RegInit(false.B) // the commit's slot is on its way
@@ -241,6 +245,12 @@ class PolicyPipeline(p: LaneParams) extends Module {
   limit.io.request.lenBytes := before.meta.lenBytes
   limit.io.request.limitBytes := since6(s6Decide.limitBytes, decide - 1)
   limit.io.request.limitPackets := since6(s6Decide.limitPackets, decide - 1)
+  pool.io.settings := io.pool
+  io.poolUsed := pool.io.used
+  pool.io.departed := io.departed
+  pool.io.queue := stages(decide - PoolLimit.Ahead).bits.entry.queue
+  pool.io.lenBytes := stages(decide - PoolLimit.Ahead + 1).bits.meta.lenBytes
+  pool.io.alpha := since6(s6Decide.alpha, decide - PoolLimit.Ahead + 2)
 
   private val deciding = carries(decide, Slot.Packet)
   verdicts.io.queue := stages(decide - VerdictUnit.Ahead).bits.entry.queue
@@ -249,7 +259,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   verdicts.io.inputs.bits.bad := stages(decide).bits.meta.bad
   verdicts.io.inputs.bits.noBuffer := stages(decide).bits.meta.noBuffer
   verdicts.io.inputs.bits.policed := stages(decide).bits.mark.policed
-  verdicts.io.inputs.bits.overLimit := limit.io.over
+  verdicts.io.inputs.bits.overLimit := limit.io.over || pool.io.over
   verdicts.io.inputs.bits.overEnd := since(curve.io.forced, forced, decide)
   verdicts.io.inputs.bits.canMark := since6(s6CanMark, decide)
   // What a shift register holds comes out of it late: what its last register would hold is made before.
@@ -265,6 +275,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
     if (p.victims == 0) false.B
     else since6(s6Decide.nearest, decide) && Mux(tailForm, ruled === Verdict.Tail.U, byCurve)
   limit.io.admit := verdicts.io.admits || (deciding && contest)
+  pool.io.admit := limit.io.admit
   assert(
     verdicts.io.admits === (deciding && Verdict.admits(ruled)),
     "a packet counts that is not admitted, or the reverse"
@@ -327,7 +338,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
       arrival.byColour := since6(s6Decide.byColour, latency)
       arrival.mayMark := since6(s6Decide.ecn, latency) && ruling =/= Verdict.Forced.U
       arrival.last := since6(s6Decide.lastMayLose, latency)
-      arrival.asLong := Delay(limit.io.overBytes)
+      arrival.asLong := Delay(limit.io.overBytes || pool.io.over)
       outcome := ports.outcome.bits
       look.io.admitted.valid := ports.outcome.valid && outcome.enqueued
       evicted.valid := ports.outcome.valid && outcome.evicted
@@ -340,6 +351,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   lost.bits := Mux(outcome.evicted, victim, settled)
   look.io.evicted := evicted
   limit.io.lost := lost
+  pool.io.lost := lost
 
   private val out = Wire(new Decision(p))
   io.decision.valid := leavingLater.last
@@ -360,6 +372,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.average := since(averages.io.average, averageDone, latency)
   out.probability := Delay(curve.io.probability)
   out.queued := limit.io.queued
+  out.poolFull := Delay(pool.io.over)
   out.distance := done.distance
   out.verdict := ruling
   out.mark := done.mark
