@@ -26,7 +26,7 @@ RtlSession::RtlSession(const VmConfig& config) : lane_(""), queues_(config.queue
     if (look) look();
     lane_.edge();
   };
-  lane_.setOutputReady(true);
+  for (u32 e = 0; e < Egresses; e++) lane_.setOutputReady(e, true);
   lane_.reset(true);
   for (u32 i = 0; i < ResetClocks; i++) still(nullptr);
   lane_.reset(false);
