@@ -114,8 +114,8 @@ void CommitWatch::departed(const Left& left, u64 now, u64 clock) {
   accounting_.departed(left.queue, left.colour, left.lenBytes, left.arrival, now, clock);
 }
 
-void CommitWatch::wire(std::vector<u8> bytes, u64 firstBeatClock) {
-  accounting_.wire(std::move(bytes), firstBeatClock);
+void CommitWatch::wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) {
+  accounting_.wire(egress, std::move(bytes), firstBeatClock);
 }
 
 }  // namespace vermilion

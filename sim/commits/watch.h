@@ -46,7 +46,7 @@ class CommitWatch : public LaneListener {
   void lost(u32 input, u32 lenBytes, u64 clock) override;
   void decided(const RtlDecision& decision, u64 clock) override;
   void departed(const Left& left, u64 now, u64 clock) override;
-  void wire(std::vector<u8> bytes, u64 firstBeatClock) override;
+  void wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) override;
   void breach(const std::string& text) override { accounting_.error(text); }
 
  private:

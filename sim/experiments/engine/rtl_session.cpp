@@ -26,7 +26,7 @@ RtlSession::RtlSession(const VmConfig& config) : lane_(""), queues_(config.queue
     if (look) look();
     lane_.edge();
   };
-  lane_.setOutputReady(true);
+  for (u32 e = 0; e < Egresses; e++) lane_.setOutputReady(e, true);
   lane_.reset(true);
   for (u32 i = 0; i < ResetClocks; i++) still(nullptr);
   lane_.reset(false);
@@ -51,7 +51,7 @@ void RtlSession::present() {
 
 void RtlSession::takeOutput() {
   Beat beat;
-  if (!lane_.output(beat)) return;
+  if (!lane_.output(0, beat)) return;
   const u64 gap = beat.keep + 1;
   require(beat.keep != 0 && (beat.keep & gap) == 0 && !beat.bad, "sent a beat with gaps, or a bad one");
   const auto size = static_cast<std::size_t>(beat.keep == ~u64{0} ? 64 : __builtin_ctzll(gap));

@@ -21,7 +21,7 @@ class Lane(p: LaneParams) extends Module {
     val now = Input(UInt(TimeBits.W))
     val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits, p.userBits))))
     val out = Vec(p.egresses, Decoupled(new AxisBeat(p.dataBits, p.userBits)))
-    val paused = Input(Vec(p.egresses, Bool())) // stops an output between two frames: the MAC's pause state
+    val paused = Input(Vec(p.egresses, Bool())) // stops an output between two frames, a clock later; synchronous
     val control = new AxiLite(ControlPort.AddressBits)
     val decision = Valid(new Decision(p))
     val departed = Valid(new Departure(p))
@@ -50,7 +50,7 @@ class Lane(p: LaneParams) extends Module {
   control.io.axi <> io.control
   core.io.configuration <> control.io.lane
   core.io.configuration.paused := VecInit(
-    control.io.lane.paused.zip(io.paused).map { case (here, port) => here || port }
+    control.io.lane.paused.zip(io.paused).map { case (here, port) => here || RegNext(port, false.B) }
   )
   control.io.busy := core.io.holdsPackets
   control.io.lost := core.io.lost

@@ -74,7 +74,9 @@ class EgressQueues(p: LaneParams) extends Module {
       arriving := ports.arrival.valid || manager.io.busy
       manager.io
   }
-  private[schedule] val schedulers = Seq.fill(p.egresses)(Module(new Scheduler(p.ofOneEgress))) // proofs look inside
+  private[schedule] val schedulers = Seq.tabulate(p.egresses) { e => // proofs look inside
+    Module(new Scheduler(p.ofOneEgress)).suggestName(if (p.egresses == 1) "scheduler" else s"scheduler_$e")
+  }
   private val turns = new EgressTurns(p, queues, schedulers)
   for ((scheduler, e) <- schedulers.zipWithIndex) {
     scheduler.io.now := io.now

@@ -33,6 +33,7 @@ class CellLoop(p: LaneParams) extends Module {
   buffer.io.linkUsed := reader.io.linkUsed
   reader.io.readData := buffer.io.readData
   reader.io.readLink := buffer.io.readLink
+  reader.io.reads := true.B
   reader.io.packet <> io.packet
   io.out <> reader.io.cell
   io.freeCells := freeList.io.freeCells

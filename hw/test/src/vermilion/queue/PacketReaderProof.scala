@@ -30,6 +30,7 @@ class ReaderChecks(p: LaneParams) extends Module {
   offered.cells := (length +& (CellBytes - 1).U) >> 6
   offered.arrival := free.tag
   StreamRules.offer(dut.io.packet, free.valid, offered)
+  dut.io.reads := true.B
   private val address = Delay(dut.io.readAddress)
   dut.io.readData := address
   dut.io.readLink := links(address)
