@@ -123,7 +123,8 @@ class ControlPort(p: LaneParams) extends Module {
     io.lane.pool.reserve(e) := cells(stored(R.PoolReserve, e))
     io.lane.pool.cap(e) := cells(stored(R.PoolCap, e))
   }
-  private val poolTotal = RegNext(io.lane.poolUsed.reduce(_ +& _))
+  private val poolTotal = Reg(UInt((p.cellBits + 1 + p.egressBits).W))
+  poolTotal := io.lane.poolUsed.reduce(_ +& _)
   for ((used, (shown, most)) <- io.lane.poolUsed.zipWithIndex.map { case (used, e) => used -> (R.PoolUsed(e), R.PoolMost(e)) } :+
       (poolTotal -> (R.PoolUsedTotal(), R.PoolMostTotal()))) {
     val greatest = RegInit(0.U(used.getWidth.W))
