@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import random
+import subprocess
 
 import pytest
 import random_lanes
@@ -34,9 +35,42 @@ def drawn(folder, seed: int):
     return words, random_lanes.capture(folder / "in.pcap", rng, FRAMES), routes
 
 
+def refusal(folder, change, preset=PRESET) -> str:
+    """What the simulator says to a record that `change` has made wrong."""
+    words, capture, _ = drawn(folder, 1)
+    record = json.loads(words.read_text())
+    change(record)
+    words.write_text(json.dumps(record))
+    command = [build.simulator(preset), "--config-words", words, "--in", capture, "--out", folder / "out.pcap"]
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    assert result.returncode == 2 and result.stdout == "", result
+    return result.stderr
+
+
+def test_a_record_that_is_not_the_builds_is_refused(tmp_path):
+    def three(record):
+        record["egresses"].pop()
+
+    def two(record):
+        record["egresses"], record["routes"] = record["egresses"][:2], [0, 1, 0, 1]
+
+    def half(record):
+        record["queues"] = [queue for queue in record["queues"] if queue["index"] < 16]
+        record["queue_count"] = 16
+
+    def nowhere(record):
+        record["routes"][2] = 4
+
+    assert "egresses must be a list of 1, 2, 4 or 8 egresses" in refusal(tmp_path, three)
+    assert "has 2 egresses, this build 4" in refusal(tmp_path, two)
+    assert "has 16 queues; a build with 4 egresses needs all its 32, an equal share each" in refusal(tmp_path, half)
+    assert "routes" in (said := refusal(tmp_path, nowhere)) and "3" in said and "4" in said
+    assert "has 4 egresses, this build 1" in refusal(tmp_path, lambda record: record, "lab-128-queues")
+
+
 @pytest.mark.parametrize("turn", range(4))
 def test_every_decision_and_byte_is_the_models_under_random_configurations(tmp_path, turn):
-    """From random state, with random bits where a read meets a write in a RAM, and with random stalls in half of the runs."""
+    """From random state, with random bits where a read meets a write in a RAM, and with random stalls and pauses in half of the runs."""
     program, used = build.simulator(PRESET, "undefined"), set()
     for seed in range(1 + turn, 1 + SEEDS, 4):
         print("seed", seed)
