@@ -120,7 +120,9 @@ async def a_paused_egress_ends_its_frame_and_stops_alone(dut):
     within = 0  # pauses that came within a frame
     for turn in range(4 * bench.egresses):
         paused = turn % bench.egresses
-        for _ in range(3000 if turn >= bench.egresses else 0):  # until a frame is on its way out, in all turns but the first of each
+        for _ in range(
+            3000 if turn >= bench.egresses else 0
+        ):  # until a frame is on its way out, in all turns but the first of each
             if bench.partial[paused]:
                 break
             feed_all()

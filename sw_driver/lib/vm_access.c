@@ -14,7 +14,8 @@ const char *vm_error_text(int error)
 		[VM_ERROR_LIST] = "the card's list of register blocks is damaged",
 		[VM_ERROR_TYPE] = "this register block is no lane of Vermilion",
 		[VM_ERROR_VERSION] = "the card's registers have another major version than this driver knows",
-		[VM_ERROR_SHAPE] = "the card has more queues, average weights, inputs, cells or egresses than the driver knows",
+		[VM_ERROR_SHAPE] =
+			"the card has more queues, average weights, inputs, cells or egresses than the driver knows",
 		[VM_ERROR_TIMEOUT] = "the card does not finish what it was told to do",
 		[VM_ERROR_QUEUE] = "the card does not have this queue",
 		[VM_ERROR_VICTIMS] = "the card cannot drop the nearest packet of this queue",

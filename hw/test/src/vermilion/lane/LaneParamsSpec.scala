@@ -59,7 +59,10 @@ class LaneParamsSpec extends AnyFunSuite {
     val of = "queues is %d with %d egresses; legal are powers of two, with 2 queues or more for each egress"
     for ((queues, egresses) <- Seq((4, 4), (8, 8), (24, 2), (2, 2), (40, 8)))
       assert(
-        refusal(whole.copy(queues = queues, egresses = egresses)) == "requirement failed: " + of.format(queues, egresses)
+        refusal(whole.copy(queues = queues, egresses = egresses)) == "requirement failed: " + of.format(
+          queues,
+          egresses
+        )
       )
     assert(
       refusal(whole.copy(queues = 32, egresses = 4, victims = 16)) ==
@@ -107,7 +110,10 @@ class LaneParamsSpec extends AnyFunSuite {
       val text = ChiselStage.emitCHIRRTL(new LaneCore(p))
       for (port <- Seq(s"data : UInt<${p.dataBits}>", s"freeCells : UInt<${p.cellBits + 1}>"))
         assert(text.contains(port), s"no $port with $p")
-      assert(s"inst scheduler(_\\d+)? of ".r.findAllIn(text).size == p.egresses, s"not a scheduler for each egress with $p")
+      assert(
+        s"inst scheduler(_\\d+)? of ".r.findAllIn(text).size == p.egresses,
+        s"not a scheduler for each egress with $p"
+      )
     }
   }
 
