@@ -42,10 +42,7 @@ void LaneDriver::pause(Output& out, u32 egress) {
   out.paused = out.paused == out.pauseLength ? 0 : out.paused + 1;
   if (out.paused == 0) out.pauseLength = random_() % 128 == 0 ? 1 + random_() % 64 : 0;
   lane_.setPaused(egress, out.paused != 0);
-}
-
-bool LaneDriver::anyPaused() const {
-  return std::any_of(outputs_.begin(), outputs_.end(), [](const Output& out) { return out.paused != 0; });
+  if (out.paused != 0) resting_ = 0;  // the lane may rest, but not when the pause is over
 }
 
 void LaneDriver::clockAmidTraffic(const std::function<void()>& look) {
@@ -203,7 +200,7 @@ bool LaneDriver::jump(u64 until) {
 bool LaneDriver::advance(FrameSource& source, u64 until) {
   fill(source);
   const bool waiting = std::any_of(inputs_.begin(), inputs_.end(), [](const Input& in) { return !in.frames.empty(); });
-  if (!waiting && resting_ >= RestClocks && !anyPaused() && !jump(until)) return false;
+  if (!waiting && resting_ >= RestClocks && !jump(until)) return false;
   fill(source);
   present();
   clock(nullptr);

@@ -94,7 +94,6 @@ class LaneDriver {
   void sample();
   void takeOutput(u32 egress);
   void pause(Output& out, u32 egress);
-  bool anyPaused() const;
   void fill(FrameSource& source);
   bool jump(u64 until);  // false: nothing is left to wait for
 
