@@ -59,11 +59,11 @@ def test_a_record_that_is_not_the_builds_is_refused(tmp_path):
 
     assert "egresses: must be a list of 1, 2, 4 or 8 egresses" in refusal(tmp_path, three)
     assert "has 1 egresses, this build 4" in refusal(tmp_path, one)
-    assert "has 16 queues; a build with 4 egresses needs all its 32, an equal share each" in refusal(
-        tmp_path, shape=dataclasses.replace(build.shape(PRESET), queues=16)
-    )
+    few = dataclasses.replace(build.shape(PRESET), queues=16)
+    every = "has 16 queues; a build with 4 egresses needs all its 32, an equal share each"
+    assert every in refusal(tmp_path, shape=few)
+    assert "has 4 egresses, this build 1" in refusal(tmp_path, program=("lab",), shape=few)
     assert "routes" in (said := refusal(tmp_path, nowhere)) and "3" in said and "4" in said
-    assert "has 4 egresses, this build 1" in refusal(tmp_path, program=("lab",))
 
 
 @pytest.mark.parametrize("turn", range(4))
