@@ -46,8 +46,8 @@ class ContestBench(Bench):
         if self.egresses > 1:  # all queues have the search
             self.queues = Bench.queues
 
-    def entry(self, dscp: int) -> dict:
-        return {"queue": self.queues[dscp % 4], "colour": dscp // 4 % 3}
+    def entry(self, dscp: int, egress: int) -> dict:
+        return {"queue": self.queues[(dscp + egress) % 4], "colour": dscp // 4 % 3}
 
     def make(self, length: int, bad: bool) -> Frame:
         random = self.random

@@ -83,9 +83,9 @@ class Bench:
         self.stalled, self.dissolved = 0, 0  # the second: queued frames that a reset took
 
     # ---- Configuration ----
-    def entry(self, dscp: int) -> dict:
-        """The class of a DSCP, by the number of its queue in an egress."""
-        return {"queue": self.queues[dscp % 4], "colour": 0}
+    def entry(self, dscp: int, egress: int) -> dict:
+        """The class of a DSCP at an egress, each its own; by the number of its queue there."""
+        return {"queue": self.queues[(dscp + egress) % 4], "colour": 0}
 
     def all_queues(self) -> list[int]:
         return [egress * self.share + queue for egress in range(self.egresses) for queue in self.queues]
@@ -113,7 +113,7 @@ class Bench:
             await self.clock(pace, 1.0)
         for egress in range(self.egresses):
             for dscp in range(65):
-                entry = self.entry(dscp)
+                entry = self.entry(dscp, egress)
                 entry["queue"] += egress * self.share
                 ports(dut, f"{CONFIGURATION}_classWrite_bits", {"address": dscp, "entry": entry})
                 dut.io_configuration_classWrite_valid.value = 1
@@ -260,6 +260,9 @@ class Bench:
         egress = bits["queue"] // self.share
         recent = [at for at, clock in self.routed[source].items() if clock >= self.clocks - ROUTE_CLOCKS]
         assert egress in recent, f"clock {self.clocks}: input {source} was not routed to egress {egress}"
+        if bits["verdict"] != mb.NOBUF:  # else its head may not have been stored
+            of_dscp = self.entry(f.data[15] >> 2, egress)["queue"] + egress * self.share
+            assert bits["queue"] == of_dscp, f"clock {self.clocks}: queue {bits['queue']} in place of {of_dscp}"
         if bits["verdict"] in (mb.ENQUEUE, mb.MARK):
             self.queued.setdefault(bits["queue"], deque()).append(f)
         return f, bits

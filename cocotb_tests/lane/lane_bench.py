@@ -117,8 +117,17 @@ async def a_paused_egress_ends_its_frame_and_stops_alone(dut):
             if len(bench.waiting[source]) < 2:
                 bench.feed(source, bench.random.choice([60, 64, 65, 200, 1000]))
 
-    for turn in range(3 * bench.egresses):
+    within = 0  # pauses that came within a frame
+    for turn in range(4 * bench.egresses):
         paused = turn % bench.egresses
+        for _ in range(
+            3000 if turn >= bench.egresses else 0
+        ):  # until a frame is on its way out, in all turns but the first of each
+            if bench.partial[paused]:
+                break
+            feed_all()
+            await bench.clock(1.0, 1.0)
+        within += bool(bench.partial[paused])
         bench.paused[paused] = True
         for _ in range(CHOSEN_CLOCKS):  # what was chosen before goes out
             if turn % 2:
@@ -136,6 +145,7 @@ async def a_paused_egress_ends_its_frame_and_stops_alone(dut):
         bench.paused[paused] = False
         await bench.rest()
     await bench.finish()
+    assert within >= bench.egresses, f"{within} pauses came within a frame"
     assert bench.egresses == 1 or all(bench.fates["sent by", egress] for egress in range(bench.egresses))
 
 

@@ -7,6 +7,7 @@ namespace vermilion {
 namespace {
 
 constexpr u64 PatienceClocks = 10'000'000;  // then the lane counts as hung
+constexpr u32 PauseClocks = 5;              // from the port `paused` to the last departure
 
 }  // namespace
 
@@ -25,6 +26,7 @@ void LaneDriver::clock(const std::function<void()>& look) {
   for (u32 e = 0; e < Egresses; e++) {
     outputs_[e].ready = !stalls_ || random_() % 2 != 0;
     lane_.setOutputReady(e, outputs_[e].ready);
+    pause(outputs_[e], e);
   }
   lane_.settle();
   if (look) look();
@@ -32,6 +34,15 @@ void LaneDriver::clock(const std::function<void()>& look) {
   lane_.edge();
   clocks_++;
   now_ += step_;
+}
+
+// With stalls an egress is paused every now and then, for up to 64 cycles.
+void LaneDriver::pause(Output& out, u32 egress) {
+  if (!stalls_) return;
+  out.paused = out.paused == out.pauseLength ? 0 : out.paused + 1;
+  if (out.paused == 0) out.pauseLength = random_() % 128 == 0 ? 1 + random_() % 64 : 0;
+  lane_.setPaused(egress, out.paused != 0);
+  if (out.paused != 0) resting_ = 0;  // the lane may rest, but not when the pause is over
 }
 
 void LaneDriver::clockAmidTraffic(const std::function<void()>& look) {
@@ -108,6 +119,10 @@ void LaneDriver::sample() {
   Left left;
   if (lane_.departed(left)) {
     listener_.departed(left, now_, clocks_);
+    const u32 egress = left.queue / (VM_QUEUES / Egresses);
+    if (outputs_[egress].paused > PauseClocks)
+      listener_.breach("cycle " + std::to_string(clocks_) + ": a packet of queue " + std::to_string(left.queue) +
+                       " departs while its egress is paused");
     quiet_ = 0;
   }
   for (u32 e = 0; e < Egresses; e++) takeOutput(e);

@@ -1,6 +1,6 @@
 // Runs the Verilated lane cycle by cycle: frames to beats, beats to frames, verdicts and departures to a listener. Checks the rules of the
 // streams at the lane's ports: an input that cannot be stalled is always ready; an output beat has no gaps in keep, all its bytes unless it is
-// the frame's last, and at least one; no frame comes out with `bad`; the lane does not hang.
+// the frame's last, and at least one; no frame comes out with `bad`; a paused egress sends no packet; the lane does not hang.
 //
 // Lane time advances by 4 ns per cycle. Where the lane is not busy and no beat waits, time jumps to the next frame or the lane's `wake`, whichever
 // is earlier, on the 4 ns grid; the cycle count does not jump. So nothing happens at another time than without the jump.
@@ -79,6 +79,13 @@ class LaneDriver {
     Beat beat;
     bool shown = false;
   };
+  struct Output {
+    bool ready = false;
+    std::vector<u8> bytes;  // of the frame that is coming out
+    u64 clock = 0;          // of its first beat
+    u32 paused = 0;         // cycles for which the egress has been paused
+    u32 pauseLength = 0;    // cycles that the pause lasts
+  };
   bool inputReady(u32 input) const;
   void clock(const std::function<void()>& look);
   void clockAmidTraffic(const std::function<void()>& look);  // with the beats of an attached source
@@ -86,6 +93,7 @@ class LaneDriver {
   void present();
   void sample();
   void takeOutput(u32 egress);
+  void pause(Output& out, u32 egress);
   void fill(FrameSource& source);
   bool jump(u64 until);  // false: nothing is left to wait for
 
@@ -100,11 +108,6 @@ class LaneDriver {
   std::shared_ptr<const Frame> next_;  // read from the source, not yet due
   bool sourceEnded_ = false;
   bool defined_ = false;  // the lane's outputs are: reset has taken effect
-  struct Output {
-    bool ready = false;
-    std::vector<u8> bytes;  // of the frame that is coming out
-    u64 clock = 0;          // of its first beat
-  };
   std::vector<Output> outputs_;
   u64 clocks_ = 0, startClock_ = 0, now_ = 0, stalledClocks_ = 0;
   u64 step_ = ClockNs;  // ns of lane time per cycle

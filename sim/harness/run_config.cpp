@@ -17,6 +17,13 @@ static LoadedConfig read(const Options& o) {
     if (loaded.config.queue_count > VM_QUEUES)
       throw InputError(o.config + ": has " + std::to_string(loaded.config.queue_count) + " queues, this build " +
                        std::to_string(VM_QUEUES));
+    if (loaded.config.egress_count != Egresses)
+      throw InputError(o.config + ": has " + std::to_string(loaded.config.egress_count) + " egresses, this build " +
+                       std::to_string(Egresses));
+    if (Egresses > 1 && loaded.config.queue_count != VM_QUEUES)
+      throw InputError(o.config + ": has " + std::to_string(loaded.config.queue_count) + " queues; a build with " +
+                       std::to_string(Egresses) + " egresses needs all its " + std::to_string(VM_QUEUES) +
+                       ", an equal share each");
     for (u32 i = VM_VICTIMS; i < loaded.config.queue_count; i++)
       if (loaded.config.queues[i].nearest)
         throw InputError(o.config + ": queue " + std::to_string(i) + " is to drop the nearest packet, " +

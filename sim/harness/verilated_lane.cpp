@@ -89,12 +89,13 @@ VerilatedLane::VerilatedLane(const std::string& waves, const Undefined& undefine
   top.clock = 0;
   top.io_control_b_ready = 1;
   top.io_control_r_ready = 1;
-#define VM_NOT_PAUSED(e) top.io_paused_##e = 0;
-  VM_EACH_EGRESS(VM_NOT_PAUSED)
   setWrite(false, 0, false, 0);
   setRead(false, 0);
   for (u32 i = 0; i < Inputs; i++) setInput(i, nullptr);
-  for (u32 e = 0; e < Egresses; e++) setOutputReady(e, false);
+  for (u32 e = 0; e < Egresses; e++) {
+    setOutputReady(e, false);
+    setPaused(e, false);
+  }
 }
 
 VerilatedLane::~VerilatedLane() {
@@ -114,6 +115,12 @@ void VerilatedLane::setOutputReady(u32 egress, bool ready) {
 #define VM_TAKES(e) \
   if (egress == e) ports_->top.io_out_##e##_ready = ready;
   VM_EACH_EGRESS(VM_TAKES)
+}
+
+void VerilatedLane::setPaused(u32 egress, bool paused) {
+#define VM_PAUSES(e) \
+  if (egress == e) ports_->top.io_paused_##e = paused;
+  VM_EACH_EGRESS(VM_PAUSES)
 }
 
 void VerilatedLane::setInput(u32 input, const Beat* beat) {

@@ -34,6 +34,7 @@ class VerilatedLane {
   void setTime(u64 ns);
   void setInput(u32 input, const Beat* beat);  // null: none
   void setOutputReady(u32 egress, bool ready);
+  void setPaused(u32 egress, bool paused);
   void settle();
   void edge();
 

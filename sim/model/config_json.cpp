@@ -1,5 +1,6 @@
 #include "config_json.h"
 
+#include <bit>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -261,8 +262,8 @@ LoadedConfig readConfig(const std::string& text) {
   }
   if (o.has("egresses")) {
     const json& egresses = o.get("egresses");
-    if (!egresses.is_array() || egresses.empty() || egresses.size() > VM_MAX_EGRESSES)
-      refuse(o.at("egresses"), "must be a list of 1 to " + std::to_string(VM_MAX_EGRESSES) + " egresses");
+    if (!egresses.is_array() || egresses.size() > VM_MAX_EGRESSES || !std::has_single_bit(egresses.size()))
+      refuse(o.at("egresses"), "must be a list of 1, 2, 4 or 8 egresses");
     out.config.egress_count = static_cast<u32>(egresses.size());
     const u32 count = o.small("queue_count", 4096);
     if (count < out.queues.size() || count % egresses.size() != 0)

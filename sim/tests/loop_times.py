@@ -5,7 +5,7 @@
 Clones this checkout at each commit (default: HEAD) into DIR, runs it once to set up and build, and then once after each change. Every time is of the whole
 command, in seconds of the wall clock, on the shipped capture. Commits are measured one after the other on the same machine. The first run is not
 in the table: for the second commit, downloads are already on the machine. `--publish` writes docs/results/loop.json and .md; the times of the whole
-suite there are those of `./vermilion test`, given by `--suite SECONDS` for each commit.
+suite there are those of `./vermilion test`, given by `--suite SECONDS` for each commit; `-` for one that was not measured.
 """
 
 import argparse
@@ -70,8 +70,9 @@ def measure(commit: str, folder: Path) -> dict[str, float]:
 
 def table(results: dict[str, dict[str, float]]) -> str:
     rows = [f"| changed | {' | '.join(results)} |", "| --- |" + " ---: |" * len(results)]
-    for what in next(iter(results.values())):
-        rows.append(f"| {what} | {' | '.join(f'{times[what]:,.1f}' for times in results.values())} |")
+    for what in dict.fromkeys(what for times in results.values() for what in times):
+        shown = [f"{times[what]:,.1f}" if what in times else "not measured" for times in results.values()]
+        rows.append(f"| {what} | {' | '.join(shown)} |")
     return "\n".join(rows) + "\n"
 
 
@@ -80,7 +81,7 @@ def main():
     parser.add_argument("commits", nargs="*", default=["HEAD"])
     parser.add_argument("--folder", type=Path, help="for the clones; default: a temporary one")
     parser.add_argument(
-        "--suite", type=float, action="append", default=[], help="seconds of ./vermilion test, of each commit"
+        "--suite", action="append", default=[], help="seconds of ./vermilion test, of each commit; -: not measured"
     )
     parser.add_argument("--publish", action="store_true")
     asked = parser.parse_args()
@@ -91,7 +92,8 @@ def main():
     with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
         results = {commit: measure(commit, Path(folder)) for commit in commits}
     for commit, seconds in zip(commits, asked.suite):
-        results[commit]["the whole suite, fresh clone"] = seconds
+        if seconds != "-":
+            results[commit]["the whole suite, fresh clone"] = float(seconds)
     print(table(results))
     if asked.publish:
         PAGE.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")

@@ -274,6 +274,7 @@ def test_other_versions_and_shapes_are_refused():
         ("cells", [1, C.VM_CELLS_MAX], [0, C.VM_CELLS_MAX + 1, 1 << 26, ALL_ONES], "1 to 4194303"),
         ("victims", [0, 16], [17, ALL_ONES], "0 to the number of queues"),
         ("queues", [16, 4096], [0, 4097, ALL_ONES], "1 to 4096"),
+        ("egresses", [0, 1], [2, 4, ALL_ONES], "1"),
     ):
         for value in legal + wrong:
             held = Lane()

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import random
+import subprocess
 
 import pytest
 import random_lanes
@@ -27,11 +28,11 @@ def pool(rng, shape: build.Preset) -> dict:
     return {"size": sum(reserve) + rng.choice((0, 10, rng.randrange(600))) + 1, "reserve": reserve, "cap": cap}
 
 
-def drawn(folder, seed: int):
+def drawn(folder, seed: int, shape=build.shape(PRESET)):
     """Words and capture of one seed, and the routes."""
-    rng, shape = random.Random(seed), build.shape(PRESET)
+    rng = random.Random(seed)
     share = shape.queues // shape.egresses
-    one = dataclasses.replace(shape, queues=share, victims=share, egresses=1)
+    one = dataclasses.replace(shape, queues=share, victims=min(shape.victims, share), egresses=1)
     configs = [random_lanes.configuration(rng, one) for _ in range(shape.egresses)]
     routes = [rng.randrange(shape.egresses) for _ in range(shape.inputs)]
     if seed % 3 == 0:
@@ -46,9 +47,40 @@ def drawn(folder, seed: int):
     return words, random_lanes.capture(folder / "in.pcap", rng, FRAMES), routes
 
 
+def refusal(folder, change=lambda record: None, program=(PRESET, "undefined"), shape=build.shape(PRESET)) -> str:
+    """What the simulator says to a record of a build of the shape `shape`, changed by `change`."""
+    words, capture, _ = drawn(folder, 1, shape)
+    record = json.loads(words.read_text())
+    change(record)
+    words.write_text(json.dumps(record))
+    command = [build.simulator(*program), "--config-words", words, "--in", capture, "--out", folder / "out.pcap"]
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    assert result.returncode == 2, result
+    return result.stdout + result.stderr
+
+
+def test_a_record_that_is_not_the_builds_is_refused(tmp_path):
+    def three(record):
+        record["egresses"].pop()
+
+    def one(record):
+        record["egresses"], record["routes"] = record["egresses"][:1], [0, 0, 0, 0]
+
+    def nowhere(record):
+        record["routes"][2] = 4
+
+    assert "egresses: must be a list of 1, 2, 4 or 8 egresses" in refusal(tmp_path, three)
+    assert "has 1 egresses, this build 4" in refusal(tmp_path, one)
+    few = dataclasses.replace(build.shape(PRESET), queues=16)
+    every = "has 16 queues; a build with 4 egresses needs all its 32, an equal share each"
+    assert every in refusal(tmp_path, shape=few)
+    assert "has 4 egresses, this build 1" in refusal(tmp_path, program=("lab",), shape=few)
+    assert "routes" in (said := refusal(tmp_path, nowhere)) and "3" in said and "4" in said
+
+
 @pytest.mark.parametrize("turn", range(4))
 def test_every_decision_and_byte_is_the_models_under_random_configurations(tmp_path, turn):
-    """From random state, with random bits where a read meets a write in a RAM, and with random stalls in half of the runs."""
+    """From random state, with random bits where a read meets a write in a RAM, and with random stalls and pauses in half of the runs."""
     program, used = build.simulator(PRESET, "undefined"), set()
     for seed in range(1 + turn, 1 + SEEDS, 4):
         print("seed", seed)

@@ -26,6 +26,7 @@ static int identity(struct vm_repr *repr, void *unused)
 		{ VM_REG_FLOWS, has->flows },
 		{ VM_REG_VICTIMS, has->victims },
 		{ VM_REG_PROTECT, has->protect },
+		{ VM_REG_EGRESSES, has->egresses },
 	};
 	u32 i, value;
 	int error;

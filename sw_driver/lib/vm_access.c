@@ -14,7 +14,8 @@ const char *vm_error_text(int error)
 		[VM_ERROR_LIST] = "the card's list of register blocks is damaged",
 		[VM_ERROR_TYPE] = "this register block is no lane of Vermilion",
 		[VM_ERROR_VERSION] = "the card's registers have another major version than this driver knows",
-		[VM_ERROR_SHAPE] = "the card has more queues or average weights, inputs or cells than the driver knows",
+		[VM_ERROR_SHAPE] =
+			"the card has more queues, average weights, inputs, cells or egresses than the driver knows",
 		[VM_ERROR_TIMEOUT] = "the card does not finish what it was told to do",
 		[VM_ERROR_QUEUE] = "the card does not have this queue",
 		[VM_ERROR_VICTIMS] = "the card cannot drop the nearest packet of this queue",
@@ -82,7 +83,8 @@ bool vm_shape_check(const struct vm_capabilities *has, struct vm_refusal *fault)
 	    !vm_check_range(fault, "", "cells", has->cells, 1, VM_CELLS_MAX, "1 to 4194303") ||
 	    !vm_check_range(fault, "", "ewma_stages", has->stages, 0, VM_STAGES, "0 to 6"))
 		return false;
-	return vm_check_range(fault, "", "victims", has->victims, 0, has->queues, "0 to the number of queues");
+	return vm_check_range(fault, "", "victims", has->victims, 0, has->queues, "0 to the number of queues") &&
+	       vm_check_range(fault, "", "egresses", has->egresses, 0, 1, "1");
 }
 
 int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm_block *block)
@@ -96,7 +98,7 @@ int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm
 		{ VM_REG_DATA_BITS, &has->data_bits }, { VM_REG_INPUTS, &has->inputs },
 		{ VM_REG_EWMA_STAGES, &has->stages },  { VM_REG_MAX_FRAME_BYTES, &has->max_frame_bytes },
 		{ VM_REG_FLOWS, &has->flows },	       { VM_REG_VICTIMS, &has->victims },
-		{ VM_REG_PROTECT, &has->protect },
+		{ VM_REG_PROTECT, &has->protect },     { VM_REG_EGRESSES, &has->egresses },
 	};
 	struct vm_refusal fault;
 	u32 i, type;

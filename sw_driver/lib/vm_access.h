@@ -48,7 +48,7 @@ struct vm_block {
 };
 
 struct vm_capabilities {
-	u32 queues, cells, data_bits, inputs, stages, max_frame_bytes, flows, victims, protect;
+	u32 queues, cells, data_bits, inputs, stages, max_frame_bytes, flows, victims, protect, egresses;
 };
 
 struct vm_lane {

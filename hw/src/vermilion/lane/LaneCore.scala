@@ -187,16 +187,18 @@ class LaneCore(p: LaneParams) extends Module {
 
   io.decision := policy.io.decision
   io.departed := queues.io.departed
+  private val ceWaiting = WireDefault(VecInit.fill(p.egresses)(false.B)) // marked on their way out, not counted yet
   if (p.egresses == 1) io.ceWritten := ways.head.ceWritten
   else {
     // Several may leave in one clock, in the long run no more than cells are read: one a clock.
     val turns = Module(new RRArbiter(new Departure(p), p.egresses))
-    for ((way, turn) <- ways.zip(turns.io.in)) {
-      val waiting = Module(new Queue(new Departure(p), LaneCore.CeWritten))
+    for (((way, turn), e) <- ways.zip(turns.io.in).zipWithIndex) {
+      val waiting = Module(new Queue(new Departure(p), LaneCore.ceWritten(p)))
       waiting.io.enq.valid := way.ceWritten.valid
       waiting.io.enq.bits := way.ceWritten.bits
       assert(!waiting.io.enq.valid || waiting.io.enq.ready, "a packet that was marked on its way out is not counted")
       turn <> waiting.io.deq
+      ceWaiting(e) := waiting.io.deq.valid
     }
     turns.io.out.ready := true.B
     io.ceWritten.valid := turns.io.out.valid
@@ -216,7 +218,7 @@ class LaneCore(p: LaneParams) extends Module {
   private val elsewhere =
     !queuesReady || frames =/= lost || ended =/= 0.U || open.asUInt.orR || policy.io.busy || ways
       .map(_.holdsCells)
-      .reduce(_ || _) ||
+      .reduce(_ || _) || ceWaiting.reduce(_ || _) ||
       io.configuration.commit.valid
   io.busy := elsewhere || queues.io.busy
   io.holdsPackets := elsewhere || queues.io.holdsPackets
@@ -224,6 +226,8 @@ class LaneCore(p: LaneParams) extends Module {
 
 object LaneCore {
 
-  /** Packets of an egress that were marked on their way out and are not counted yet. */
-  private val CeWritten = 4
+  /** Packets of an egress that were marked on their way out and are not counted yet, at most. One is counted in each clock, and one cell is read in
+    * each: so all together are no more than the cells that the ways out held when it began, at most 4 each.
+    */
+  private def ceWritten(p: LaneParams): Int = 4 * p.egresses
 }

@@ -57,8 +57,8 @@ object Scheduler {
   * run no more queues join than packets are sent, visits that send nothing apart.
   * A shaped queue that awakes is parked first, and let go when its turn in the shaper comes.
   *
-  * Nothing moves in the lists while the port is closed or paused, the way out has no room, or it is another egress's turn. A packet that was taken
-  * before a pause is sent.
+  * Nothing moves in the lists while the port is closed or paused, or the way out has no room. In another egress's turn no packet is taken, but
+  * visits end. A packet that was taken before a pause is sent.
   * A queue configured while it is listed joins anew when it comes first.
   *
   * RAMs: `service`, queues x 23 b, 1W (configure) 2R by two copies. No register a queue.
@@ -137,22 +137,22 @@ class Scheduler(p: LaneParams) extends Module {
     Mux(lists.io.keptCovered, choice(lists.io.coveredIf(1)), choice(lists.io.coveredIf(0)))
   private val covered = lateCovered(identity)
   private val holdsFirst = RegInit(false.B) // the queue that is charged still stands first
-  private val mayServe =
-    lists.io.standing && !shaper.io.charging && !refills.valid && io.room && port.io.open && lists.io.settled &&
-      io.turn && !io.paused
+  private val mayMove = // its packet is taken or its visit ends
+    lists.io.standing && !shaper.io.charging && !refills.valid && io.room && port.io.open && lists.io.settled && !io.paused
+  private val mayServe = mayMove && io.turn
   private def stays(covered: Bool): Bool = covered && !lists.io.moved
   private val grant = lateCovered(covered => mayServe && stays(covered))
   private val emptied = late((covered, more) => mayServe && stays(covered) && !more)
   private val kept = late((covered, more) => mayServe && stays(covered) && more)
   private val mayJoin = Wire(Bool()) // nobody else joins
-  private val joinsAnew = lateCovered(covered => mayServe && !stays(covered) && mayJoin)
+  private val joinsAnew = lateCovered(covered => mayMove && !stays(covered) && mayJoin)
   private val parks = Wire(Bool())
   io.serve := first.head
   io.take := grant
   io.emptied := emptied
   lists.io.keep := kept
   lists.io.pop := late { (covered, more) =>
-    (mayServe && Mux(stays(covered), !more, mayJoin)) || parks // emptied, joinsAnew or parks
+    (mayMove && Mux(stays(covered), io.turn && !more, mayJoin)) || parks // emptied, joinsAnew or parks
   }
   lists.io.taken := grant
   lists.io.deficitLeft := Arithmetic.wrap(first.deficit - first.head.packet.lenBytes, DeficitBits)

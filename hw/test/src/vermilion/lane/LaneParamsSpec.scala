@@ -34,7 +34,10 @@ class LaneParamsSpec extends AnyFunSuite {
       Seq(0, 1, 2, 16),
       Seq(-1, 3, 12, 17, 32),
       "0 (no victim search) and powers of two up to the 16 queues"
-    )(v => whole.copy(victims = v))
+    )(v => whole.copy(victims = v)),
+    Field("egresses", Seq(1, 2, 4, 8), Seq(-1, 0, 3, 5, 6, 7, 9, 16), "1, 2, 4 and 8")(v =>
+      whole.copy(queues = 16, egresses = v)
+    )
   )
 
   private def refusal(make: => Any): String = intercept[IllegalArgumentException](make).getMessage
@@ -50,6 +53,23 @@ class LaneParamsSpec extends AnyFunSuite {
         refusal(whole.copy(inputs = inputs, stallable = Seq.fill(entries)(true)))
           .contains(s"stallable has $entries entries for $inputs inputs; legal is one entry for each input")
       )
+  }
+
+  test("egresses that do not share the queues evenly are refused") {
+    val of = "queues is %d with %d egresses; legal are powers of two, with 2 queues or more for each egress"
+    for ((queues, egresses) <- Seq((4, 4), (8, 8), (24, 2), (2, 2), (40, 8)))
+      assert(
+        refusal(whole.copy(queues = queues, egresses = egresses)) == "requirement failed: " + of.format(
+          queues,
+          egresses
+        )
+      )
+    assert(
+      refusal(whole.copy(queues = 32, egresses = 4, victims = 16)) ==
+        "requirement failed: victims is 16 with 4 egresses; legal are 0 and 32, all queues"
+    )
+    for ((queues, egresses) <- Seq((4, 2), (8, 4), (16, 8), (1024, 8)))
+      whole.copy(queues = queues, egresses = egresses, victims = 0)
   }
 
   test("protected memories and the victim search are not built together") {
@@ -75,10 +95,25 @@ class LaneParamsSpec extends AnyFunSuite {
       LaneParams(queues = 3, cells = 256, protect = true),
       LaneParams(inputs = 16, queues = 2, cells = 256, stallable = Seq.fill(16)(true))
     )
-    for (p <- LaneParams.byName.values.toSeq ++ ends) {
+    // Several egresses in all widths, and with everything that a build may have beside them.
+    val several = LaneParams(inputs = 4, queues = 16, cells = 256, egresses = 4, stallable = Seq.fill(4)(true))
+    val egresses = Seq(
+      several.copy(egresses = 2, dataBits = 128, userBits = 9),
+      several.copy(egresses = 8, dataBits = 512),
+      several.copy(egresses = 8, victims = 16),
+      several.copy(egresses = 2, dataBits = 512, victims = 16, inputs = 1, stallable = Seq(true)),
+      several.copy(queues = 8, protect = true, flows = 0, userBits = 9),
+      LaneParams.forBenches("card-2x10g"),
+      LaneParams.forBenches("card-2x25g")
+    )
+    for (p <- LaneParams.byName.values.toSeq ++ ends ++ egresses) {
       val text = ChiselStage.emitCHIRRTL(new LaneCore(p))
       for (port <- Seq(s"data : UInt<${p.dataBits}>", s"freeCells : UInt<${p.cellBits + 1}>"))
         assert(text.contains(port), s"no $port with $p")
+      assert(
+        s"inst scheduler(_\\d+)? of ".r.findAllIn(text).size == p.egresses,
+        s"not a scheduler for each egress with $p"
+      )
     }
   }
 

@@ -6,7 +6,7 @@ import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 import vermilion.lane.LaneParams
 
-/** What one egress of several does to the others: nothing. */
+/** What one egress of several does to the others: nothing, and how many packets each sends. */
 class EgressesTest extends AnyFlatSpec with ChiselSim {
   private val p = LaneParams(cells = 1024, queues = 32, egresses = 4)
   private val share = p.queues / p.egresses
@@ -18,29 +18,35 @@ class EgressesTest extends AnyFlatSpec with ChiselSim {
     Seq.fill(clocks)(Option.when(random.nextInt(8) == 0)(random.nextInt(p.queues) -> (64 + random.nextInt(1455))))
   }
 
-  /** The packets that left, with their clocks. `takes` says in which clock which egress's descriptors are taken. */
-  private def left(comes: Seq[Option[(Int, Int)]], takes: (Int, Int) => Boolean, paused: Set[Int] = Set.empty)(
-      egresses: Int => Boolean
+  /** The packets that left, with their clocks. `takes` says in which clock which egress's descriptors are taken, `pauses` when an egress is paused. */
+  private def left(
+      comes: Seq[Option[(Int, Int)]],
+      takes: (Int, Int) => Boolean,
+      pauses: (Int, Int) => Boolean = (_, _) => false
   ): Seq[Left] = {
     var result = Seq.empty[Left]
     simulate(new EgressQueues(p)) { dut =>
       val bench = new EgressBench(dut, p, 1)
       for (queue <- 0 until p.queues)
         bench.configure(queue, Service(strict = queue % 3 == 0, priority = queue % 5, quantum = 500 + 100 * queue))
-      paused.foreach(bench.pause(_, on = true))
-      for ((packet, clock) <- comes.zipWithIndex)
-        bench.clock(packet.filter(_ => bench.free.nonEmpty), takes = takes(_, clock))
-      for (clock <- clocks until clocks + 2000) bench.clock(takes = takes(_, clock))
-      result = bench.left.filter(packet => egresses(bench.egressOf(packet.queue))).toSeq
-      if (paused.nonEmpty) {
+      val begun = bench.clocks
+      for (clock <- 0 until clocks + 2000) {
+        for (egress <- 0 until p.egresses) bench.pause(egress, pauses(egress, clock))
+        bench.clock(comes.lift(clock).flatten.filter(_ => bench.free.nonEmpty), takes = takes(_, clock))
+      }
+      result = bench.left.map(packet => packet.copy(clock = packet.clock - begun)).toSeq
+      val last = clocks + 2000
+      if ((0 until p.egresses).exists(pauses(_, last))) {
         assert(!bench.busy, "a paused egress keeps the block busy")
-        paused.foreach(bench.pause(_, on = false))
+        (0 until p.egresses).foreach(bench.pause(_, on = false))
         bench.drain()
       }
     }
     result
   }
 
+  private def of(packets: Seq[Left], egresses: Int => Boolean): Seq[Left] =
+    packets.filter(packet => egresses(packet.queue / share))
   private def steady(egress: Int, clock: Int): Boolean = (clock + egress) % 3 != 0
 
   behavior of "An egress"
@@ -49,10 +55,26 @@ class EgressesTest extends AnyFlatSpec with ChiselSim {
     val (seed, paused) = (11, 1)
     info(s"seed $seed")
     val comes = arrivals(seed)
-    val alone = left(comes.map(_.filter(_._1 / share != paused)), steady)(_ != paused)
+    val alone = of(left(comes.map(_.filter(_._1 / share != paused)), steady), _ != paused)
     assert(alone.size > 200)
-    assert(left(comes, steady, Set(paused))(_ != paused) == alone)
-    assert(left(comes, steady, Set(paused))(_ == paused).isEmpty)
+    val all = left(comes, steady, (egress, _) => egress == paused)
+    assert(of(all, _ != paused) == alone)
+    assert(of(all, _ == paused).isEmpty)
+  }
+
+  it should "send nothing in any of many pauses that come at any clock, and change no other's packet by a clock" in {
+    val (seed, paused) = (13, 3)
+    info(s"seed $seed")
+    val (random, comes) = (new Random(seed), arrivals(seed))
+    val edges = Iterator.iterate(0)(_ + 1 + random.nextInt(120)).takeWhile(_ < clocks).toSet
+    val on = (0 until clocks + 2001).scanLeft(false)((now, clock) => now != edges(clock) && clock < clocks).tail
+    val without = left(comes, steady)
+    val all = left(comes, steady, (egress, clock) => egress == paused && on(clock))
+    assert(of(all, _ != paused) == of(without, _ != paused))
+    val (here, before) = (of(all, _ == paused), of(without, _ == paused))
+    assert(here.map(_.queue).sorted == before.map(_.queue).sorted, "a pause lost a packet")
+    assert(here != before && here.size > 50)
+    for (packet <- here) assert(!on(packet.clock.toInt), s"a packet departed in clock ${packet.clock} of a pause")
   }
 
   it should "change no other's packet by a clock when nobody takes what it sends" in {
@@ -62,8 +84,28 @@ class EgressesTest extends AnyFlatSpec with ChiselSim {
       if (clock < 40) Some((stuck * share + clock % share) -> 1500) else packet
     }
     def takes(egress: Int, clock: Int) = egress != stuck && steady(egress, clock)
-    val alone = left(comes.map(_.filter(_._1 / share != stuck)), takes)(_ != stuck)
+    val alone = of(left(comes.map(_.filter(_._1 / share != stuck)), takes), _ != stuck)
     assert(alone.size > 200)
-    assert(left(comes, takes)(_ != stuck) == alone)
+    assert(of(left(comes, takes), _ != stuck) == alone)
   }
+
+  for ((egresses, quantum) <- Seq(2 -> 2000, 4 -> 64, 4 -> 2000, 8 -> 64))
+    it should s"send a packet in each of its turns, of $egresses, while packets wait, with a quantum of $quantum bytes" in {
+      val each = LaneParams(cells = 1024, queues = 8 * egresses, egresses = egresses)
+      simulate(new EgressQueues(each)) { dut =>
+        val bench = new EgressBench(dut, each, 1)
+        for (queue <- 0 until each.queues) bench.configure(queue, Service(quantum = quantum))
+        (0 until egresses).foreach(bench.pause(_, on = true))
+        for (packet <- 0 until 960) bench.clock(Some(packet % each.queues -> 64))
+        (0 until egresses).foreach(bench.pause(_, on = false))
+        bench.drain()
+        for (egress <- 0 until egresses) {
+          val sent = bench.left.filter(packet => bench.egressOf(packet.queue) == egress).map(_.clock)
+          val gaps = sent.zip(sent.tail).map { case (one, next) => next - one }
+          assert(sent.size == 960 / egresses)
+          // While all of its queues hold packets: the last of each go at the end.
+          assert(gaps.dropRight(8).forall(_ == egresses), s"egress $egress: clocks between packets $gaps")
+        }
+      }
+    }
 }

@@ -1,0 +1,83 @@
+package vermilion.control
+
+import chisel3._
+import chisel3.simulator.scalatest.ChiselSim
+import org.scalatest.flatspec.AnyFlatSpec
+import scala.util.Random
+import vermilion.control.{RegisterMap => R}
+import vermilion.lane.LaneParams
+
+/** The registers of a build with several egresses: pauses, routes, and the shaper of each port. */
+class EgressRegistersSpec extends AnyFlatSpec with ChiselSim {
+  private val p = LaneParams(
+    queues = 32,
+    inputs = 10,
+    cells = 256,
+    flows = 0,
+    egresses = 4,
+    stallable = Seq.fill(10)(true)
+  )
+
+  private def write(dut: ControlPort, address: Int, data: BigInt)(look: => Unit): Unit = {
+    val axi = dut.io.axi
+    axi.aw.bits.poke(address.U)
+    axi.w.bits.data.poke(data.U)
+    axi.w.bits.strb.poke(15.U)
+    axi.aw.valid.poke(true.B)
+    axi.w.valid.poke(true.B)
+    axi.b.ready.poke(true.B)
+    var (address0, data0, answered, clocks) = (false, false, false, 0)
+    while (!answered) {
+      val (addressTaken, dataTaken) = (axi.aw.ready.peek().litToBoolean, axi.w.ready.peek().litToBoolean)
+      answered = axi.b.valid.peek().litToBoolean
+      look
+      dut.clock.step()
+      address0 |= addressTaken
+      data0 |= dataTaken
+      axi.aw.valid.poke((!address0).B)
+      axi.w.valid.poke((!data0).B)
+      clocks += 1
+      assert(clocks < RegisterFile.Words + 100, s"a write of $address is not answered")
+    }
+    for (_ <- 0 until 4) {
+      look
+      dut.clock.step()
+    }
+  }
+
+  behavior of "The registers of several egresses"
+
+  they should "pause each egress, route each input and set each port's shaper, and no other" in
+    simulate(new ControlPort(p)) { dut =>
+      val random = new Random(3)
+      info("seed 3")
+      dut.reset.poke(true.B)
+      dut.clock.step(2)
+      dut.reset.poke(false.B)
+      dut.io.lane.commit.ready.poke(true.B)
+      def paused = dut.io.lane.paused.map(_.peek().litToBoolean)
+      def routes = dut.io.lane.routes.map(_.peek().litValue.toInt)
+      write(dut, R.QueueSelect(), 0)(())
+      assert(!paused.contains(true) && routes.forall(_ == 0), "pauses or routes behind a reset")
+      for (_ <- 0 until 20) {
+        val (bits, word) = (random.nextInt(256), random.nextInt(2))
+        write(dut, R.Pause(), bits)(())
+        assert(paused == (0 until p.egresses).map(e => (bits >> e & 1) == 1))
+        val (before, value) = (routes, BigInt(32, random))
+        write(dut, R.Routes(word), value)(())
+        for ((route, input) <- routes.zipWithIndex) {
+          val wanted = if (input / 8 == word) (value >> (4 * (input % 8))).toInt & 3 else before(input)
+          assert(route == wanted, s"input $input with the word $value")
+        }
+        val (egress, burst) = (random.nextInt(p.egresses), random.nextInt(1 << 20))
+        var seen = Seq.empty[(Int, BigInt)]
+        write(dut, R.PortEgress(), egress)(())
+        write(dut, R.PortBurstLow(), burst)(())
+        write(dut, R.PortBurstHigh(), 0) {
+          for ((port, e) <- dut.io.lane.portShaper.zipWithIndex if port.valid.peek().litToBoolean)
+            seen :+= e -> port.bits.burstNs.peek().litValue
+        }
+        assert(seen == Seq(egress -> BigInt(burst)))
+      }
+    }
+}
