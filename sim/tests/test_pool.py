@@ -1,0 +1,183 @@
+"""The shared pool of cells: held against closed forms and against what a reserve promises, not against the model alone.
+
+Who else says it: Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM Trans. Networking 6(2), 1998:
+n queues that are always full, each with the threshold alpha times the free cells of B, hold alpha B / (1 + n alpha) cells each.
+"""
+
+import csv
+import json
+import random
+import struct
+import tomllib
+
+import pytest
+import random_lanes
+from engine_outputs import run, same, write_words
+from test_simulator import pcap
+
+from vermilion import build, config, quantise
+
+pytestmark = pytest.mark.slow
+
+PRESET = "lab-egresses"
+SHAPE = build.shape(PRESET)
+SHARE = SHAPE.queues // SHAPE.egresses
+CELL = 64
+TAIL, ENQUEUE = "4", "0"
+
+
+def macs_of(input_number: int) -> bytes:
+    """Addresses whose frames come in at this input (sim/harness/pace.h)."""
+    for last in range(256):
+        total = 0
+        for byte in bytes(11) + bytes([last]):
+            total = (total * 31 + byte) & 0xFFFFFFFF
+        if (total >> 3) % SHAPE.inputs == input_number:
+            return bytes(11) + bytes([last])
+    raise AssertionError("no such addresses")
+
+
+MACS = [macs_of(i) for i in range(SHAPE.inputs)]
+
+
+def frame(input_number: int, queue: int, size: int) -> bytes:
+    head = struct.pack(">BBHIBBH8s", 0x45, queue << 2, size - 14, 0, 64, 253, 0, bytes(8))
+    return (MACS[input_number] + b"\x08\x00" + head).ljust(size, b"\0")
+
+
+def egress(rate: str) -> config.Config:
+    """All queues of an egress, by DSCP, drop at their tail alone and take turns."""
+    text = f'[port]\nrate = "{rate}"\n'
+    for queue in range(SHARE):
+        default = "default = true" if queue == 0 else f"dscp = [{queue}]"
+        text += f'[[queue]]\nname = "q{queue}"\n{default}\nlimit = "1MB"\nquantum = "1600B"\n'
+    return config.parse(tomllib.loads(text), SHARE)
+
+
+def record(pool: dict, alphas: dict, rates: list[str], routes: list[int]) -> dict:
+    """`alphas`: codes by queue, of all egresses."""
+    words = quantise.card([egress(rate) for rate in rates], routes, SHARE) | {"pool": pool}
+    for queue in words["queues"]:
+        queue["alpha"] = alphas.get(queue["index"], 0)
+    return words
+
+
+def decisions(folder, words: dict, frames: list) -> list[dict]:
+    """The trace of a run whose every decision the model has confirmed."""
+    (folder / "words.json").write_text(json.dumps(words))
+    capture = pcap(folder / "in.pcap", [(time, data, len(data)) for time, data in frames])
+    trace = folder / "trace.csv"
+    outputs = run(build.simulator(PRESET), folder, folder / "words.json", capture, "--trace", trace)
+    outputs.check()
+    with trace.open() as lines:
+        return [line for line in csv.DictReader(lines) if line["refresh"] == "0"]
+
+
+def saturated(folder, code: int, queues: int, size: int, pool: int, rate: str, rounds: int) -> list[dict]:
+    """A packet for each queue of egress 0 in turn, far more than fit."""
+    words = record(
+        {"size": pool, "reserve": [0] * 4, "cap": [0] * 4},
+        {queue: code for queue in range(queues)},
+        [rate] + ["10Gbit"] * 3,
+        [0] * SHAPE.inputs,
+    )
+    for queue in words["queues"]:
+        queue["quantum"] = size
+    gap = 4 * size  # ns, so that a verdict sees the packet before
+    return decisions(
+        folder, words, [(gap * i, frame(i % SHAPE.inputs, i % queues, size)) for i in range(rounds * queues)]
+    )
+
+
+@pytest.mark.parametrize("size", [60, 1000])
+@pytest.mark.parametrize("code, queues", [(1, 1), (5, 3), (6, 1), (7, 8), (8, 2), (8, 5), (9, 4), (10, 3), (11, 8)])
+def test_saturated_queues_hold_what_the_closed_form_says(tmp_path, code, queues, size):
+    """Filled in turn, each queue holds alpha B / (1 + n alpha) cells at the end, rounded to whole packets."""
+    cells, pool, alpha = -(-size // CELL), 640, 2.0 ** (code - 8)
+    seen = saturated(tmp_path, code, queues, size, pool, "64Kbit", 2 * pool // cells // queues + 2)
+    wanted = alpha * pool / (1 + queues * alpha)
+    for queue in range(queues):
+        last = [line for line in seen if int(line["queue"]) == queue][-1]
+        held = int(last["queued_packets"]) * cells
+        assert last["verdict"] == TAIL and abs(held - wanted) <= max(cells, 1), (queue, held, wanted)
+
+
+@pytest.mark.parametrize("code, queues", [(5, 3), (6, 1), (7, 8), (8, 2), (8, 5)])
+def test_they_hold_it_while_packets_leave(tmp_path, code, queues):
+    """Packets of a cell leave at a quarter of the pace at which they come: at most two cells from it, at every arrival."""
+    pool, alpha, size = 320, 2.0 ** (code - 8), 60
+    seen = saturated(tmp_path, code, queues, size, pool, "500Mbit", 4 * pool // queues)
+    wanted = alpha * pool / (1 + queues * alpha)
+    steady = seen[len(seen) // 2 :]
+    held = [int(line["queued_packets"]) for line in steady]
+    assert {line["verdict"] for line in steady} == {TAIL, ENQUEUE}
+    assert wanted - 2 <= min(held) and max(held) <= wanted + 2, (wanted, min(held), max(held))
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_a_reserve_is_there_whatever_others_do(tmp_path, seed):
+    """Egress 1 asks for no more than its reserve, the others for everything: none of its packets is refused; without the reserve some are."""
+    print("seed", seed)
+    rng = random.Random(seed)
+    reserve, size = rng.randrange(40, 120), 700
+    frames, time = [], 0
+    for _ in range(4000):
+        time += rng.randrange(4, 100)
+        who = rng.choice((0, 0, 0, 2, 3))
+        frames.append((time, frame(who, rng.randrange(SHARE), rng.choice((60, 300, 1514)))))
+        if rng.random() < 0.2:
+            frames.append((time, frame(1, rng.randrange(SHARE), rng.choice((60, 300, 1000)))))
+    refused = {}
+    for kept in (reserve, 0):
+        # Egress 1's limits hold it below its reserve: packets on their way count too, so 30 cells less.
+        words = record(
+            {"size": size, "reserve": [0, kept, 0, 0], "cap": [0] * 4},
+            {},
+            ["10Mbit", "2Gbit", "10Mbit", "10Mbit"],
+            [0, 1, 2, 3],
+        )
+        for queue in words["queues"]:
+            if queue["index"] // SHARE == 1:
+                queue["limit_bytes"] = (reserve - 30) * CELL // SHARE
+        of = [line for line in decisions(tmp_path, words, frames) if int(line["queue"]) // SHARE == 1]
+        limit = (reserve - 30) * CELL // SHARE
+        within = [line for line in of if int(line["queued_bytes"]) + int(line["len_bytes"]) <= limit]
+        refused[kept] = sum(line["verdict"] != ENQUEUE for line in within)
+        assert len(within) > 30
+    assert refused[reserve] == 0 and refused[0] > 0, refused
+
+
+def test_a_cap_holds_and_leaves_the_rest_to_others(tmp_path):
+    """Of two egresses that are flooded the capped one holds its cap, but for a packet, and the other the rest of the pool."""
+    frames = [(100 * i, frame(i % 2, i // 2 % SHARE, 1000)) for i in range(2000)]
+    words = record({"size": 700, "reserve": [0] * 4, "cap": [160, 0, 0, 0]}, {}, ["10Mbit"] * 4, [0, 1, 2, 3])
+    held, most = [0] * SHAPE.egresses, [0] * SHAPE.egresses
+    for line in decisions(tmp_path, words, frames):
+        who = int(line["queue"]) // SHARE
+        held[who] += 16 * (line["verdict"] == ENQUEUE)
+        most[who] = held[who]  # hardly any packet leaves meanwhile
+    assert 160 - 16 < most[0] <= 160 + 16 * 3, most
+    assert 540 - 16 < most[1] <= 540 + 16 * 3, most
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_one_egress_shares_its_cells_as_the_model_does(tmp_path, seed):
+    """A lane with one egress, which the model runs alone too: captures and statistics of both engines are equal."""
+    print("seed", seed)
+    rng = random.Random(seed)
+    asked = random_lanes.configuration(rng, build.shape("lab"))
+    pool = {
+        "size": rng.randrange(20, 600),
+        "reserve": [rng.choice((0, rng.randrange(20)))],
+        "cap": [rng.choice((0, 300))],
+    }
+    words = write_words(tmp_path / "words.json", asked, {"pool": pool})
+    held = json.loads(words.read_text())
+    for queue in held["queues"]:
+        queue["alpha"] = rng.choice((0, *range(1, 12)))
+    words.write_text(json.dumps(held))
+    capture = random_lanes.capture(tmp_path / "in.pcap", rng, 400)
+    program = build.simulator("lab")
+    rtl = run(program, tmp_path, words, capture)
+    rtl.check()
+    same(rtl, run(program, tmp_path, words, capture, "--engine", "model"))
