@@ -77,8 +77,9 @@ void queueWrites(std::vector<RegisterWrite>& out, u32 index, const VmQueue& q) {
                  reg::kShadowFlagsUnitPackets.put(q.unit_packets) | reg::kShadowFlagsUpdateDepart.put(q.update_depart) |
                      reg::kShadowFlagsEcn.put(q.ecn) | reg::kShadowFlagsSizeWeight.put(q.size_on) |
                      reg::kShadowFlagsSpacing.put(q.spacing) | reg::kShadowFlagsStrict.put(q.strict) |
-                     reg::kShadowFlagsPriority.put(q.priority) | reg::kShadowFlagsAlpha.put(q.alpha) | reg::kShadowFlagsMaskGreen.put(q.masks[0]) |
-                     reg::kShadowFlagsMaskYellow.put(q.masks[1]) | reg::kShadowFlagsMaskRed.put(q.masks[2])});
+                     reg::kShadowFlagsPriority.put(q.priority) | reg::kShadowFlagsAlpha.put(q.alpha) |
+                     reg::kShadowFlagsMaskGreen.put(q.masks[0]) | reg::kShadowFlagsMaskYellow.put(q.masks[1]) |
+                     reg::kShadowFlagsMaskRed.put(q.masks[2])});
   out.push_back({reg::shadow_limit_bytes(), q.limit_bytes});
   out.push_back({reg::shadow_limit_packets(), q.limit_packets});
   out.push_back({reg::shadow_lambda(), scaled(q.lambda)});

@@ -7,6 +7,20 @@
 
 namespace vermilion {
 
+// More cells than there are would be a pool without a limit.
+static void checkPool(const Options& o, const VmConfig& config) {
+  const auto check = [&](const std::string& name, u32 cells) {
+    if (cells > VM_CELLS)
+      throw InputError(o.config + ": pool." + name + " is " + std::to_string(cells) + ", this build has " +
+                       std::to_string(VM_CELLS) + " cells");
+  };
+  check("size", config.pool.size);
+  for (u32 e = 0; e < config.egress_count; e++) {
+    check("reserve[" + std::to_string(e) + "]", config.pool.reserve[e]);
+    check("cap[" + std::to_string(e) + "]", config.pool.cap[e]);
+  }
+}
+
 static LoadedConfig read(const Options& o) {
   std::ifstream file(o.config);
   if (!file)
@@ -24,6 +38,7 @@ static LoadedConfig read(const Options& o) {
       throw InputError(o.config + ": has " + std::to_string(loaded.config.queue_count) + " queues; a build with " +
                        std::to_string(Egresses) + " egresses needs all its " + std::to_string(VM_QUEUES) +
                        ", an equal share each");
+    checkPool(o, loaded.config);
     for (u32 i = VM_VICTIMS; i < loaded.config.queue_count; i++)
       if (loaded.config.queues[i].nearest)
         throw InputError(o.config + ": queue " + std::to_string(i) + " is to drop the nearest packet, " +

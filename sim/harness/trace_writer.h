@@ -3,6 +3,7 @@
 //   refresh                 1: averages brought up to date at a departure, no packet
 //   time                    ns, 64 bits; last_departure as the lane has it, modulo 2^48
 //   queued                  what the limit saw before the packet
+//   pool_full               1: the pool of cells has no room for it
 //   distance                how far the packet has come, 0 to 63: sim/model/distance.h
 //   ruling                  what policy said, a code as verdict: sim/model/contest.h
 //   blind, evicted, victim_marked, victim_colour, victim_bytes, victim_distance
@@ -21,7 +22,7 @@
 //
 // Empty is what has no meaning, so that both engines write the same file:
 //   no flow                 flow and flow_events; where the table has no place for it the state
-//   a refresh               input, len_bytes, ecn, bad, no_buffer, draw, queued, probability, verdict, distance, all of the
+//   a refresh               input, len_bytes, ecn, bad, no_buffer, draw, queued, pool_full, probability, verdict, distance, all of the
 //                           marker
 //   no contest              blind, evicted, victim_...; where the arriving packet paid the latter three
 //   a bad or nobuf frame    probability, policed, level, flow...; a policed one: probability
@@ -44,7 +45,8 @@ class TraceWriter {
   TraceWriter(const std::string& name, const VmConfig& config)
       : file_(name), queues_(config.queues, config.queues + config.queue_count) {
     std::string head =
-        "time,refresh,input,queue,colour,len_bytes,ecn,bad,no_buffer,draw,queued_bytes,queued_packets,probability,"
+        "time,refresh,input,queue,colour,len_bytes,ecn,bad,no_buffer,draw,queued_bytes,queued_packets,"
+        "pool_full,probability,"
         "verdict,distance,ruling,blind,evicted,victim_marked,victim_colour,victim_bytes,victim_distance,came,mark_draw,"
         "policed,level,"
         "flow,flow_average,flow_raised,flow_burst,flow_credits,flow_seq,flow_events";
@@ -61,7 +63,8 @@ class TraceWriter {
     add(d.input, packet);
     add(a.queue);
     add(a.colour);
-    for (u64 v : {a.len_bytes, a.ecn, a.bad, a.no_buffer, a.draw, a.queued_bytes, a.queued_packets}) add(v, packet);
+    for (u64 v : {a.len_bytes, a.ecn, a.bad, a.no_buffer, a.draw, a.queued_bytes, a.queued_packets, a.pool_full})
+      add(v, packet);
     add(d.probability, taken);
     add(d.verdict, packet);
     add(a.distance, packet);

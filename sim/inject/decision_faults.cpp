@@ -137,6 +137,9 @@ void addSeen(Adder& to, const VmConfig& config) {
       "queued-packets", "the packets that the limit sees", replay, "queued packets", 16, packet,
       [](D & d) -> auto& { return d.seen.queued_packets; });
   to.bit(
+      "pool-full", "whether the pool has no room", replay, "pool full", 1, packet,
+      [](D & d) -> auto& { return d.seen.pool_full; });
+  to.bit(
       "length", "the length", accounting, "the lane says length", 14, packet,
       [](D & d) -> auto& { return d.seen.len_bytes; });
   const u32 queueBits = std::max(1u, static_cast<u32>(std::bit_width(config.queue_count - 1)));

@@ -90,8 +90,7 @@ void ClockedLane::rule() {
   if (!s.deciding.refresh) {
     Arrival& seen = s.deciding.seen;
     view_.limit(s.deciding.clock, seen);
-    s.decision = decisions_.conclude(s.deciding.pending, seen.queued_bytes, seen.queued_packets,
-                                       seen.pool_full != 0);
+    s.decision = decisions_.conclude(s.deciding.pending, seen.queued_bytes, seen.queued_packets, seen.pool_full != 0);
     const u32 ruling = s.decision.verdict;
     s.contest = shape_.victims != 0 && contested(profiles_[seen.queue], ruling);
     if (s.contest || admits(ruling)) view_.reserved(seen);

@@ -231,8 +231,8 @@ LoadedConfig readConfig(const std::string& text) {
     throw ConfigError(std::string("configuration is not JSON: ") + e.what());
   }
   const Object o(j, "configuration",
-                 {"port", "queues", "dscp", "default", "egresses", "routes", "queue_count", "pool", "seed", "buffer_cells",
-                  "max_frame_bytes", "flows", "ttl_option"});
+                 {"port", "queues", "dscp", "default", "egresses", "routes", "queue_count", "pool", "seed",
+                  "buffer_cells", "max_frame_bytes", "flows", "ttl_option"});
   LoadedConfig out;
   out.config = {};
   const json& queues = o.get("queues");
@@ -250,7 +250,8 @@ LoadedConfig readConfig(const std::string& text) {
                                                                     "burst_ns",      "curves",
                                                                     "marker",        "remark",
                                                                     "distance",      "remove_ttl_option",
-                                                                    "victim",        "idle_step", "alpha"});
+                                                                    "victim",        "idle_step",
+                                                                    "alpha"});
     const u32 index = q.small("index", 4095);
     if (!seen.insert(index).second) refuse(q.at("index"), "queue " + std::to_string(index) + " is there twice");
     if (out.queues.size() <= index) {

@@ -70,6 +70,10 @@ def test_a_record_that_is_not_the_builds_is_refused(tmp_path):
         record["routes"][2] = 4
 
     assert "egresses: must be a list of 1, 2, 4 or 8 egresses" in refusal(tmp_path, three)
+    def too_large(record):
+        record["pool"] = {"size": 1000, "reserve": [0, 0, 1025, 0], "cap": [0] * 4}
+
+    assert "pool.reserve[2] is 1025, this build has 1024 cells" in refusal(tmp_path, too_large)
     assert "has 1 egresses, this build 4" in refusal(tmp_path, one)
     few = dataclasses.replace(build.shape(PRESET), queues=16)
     every = "has 16 queues; a build with 4 egresses needs all its 32, an equal share each"

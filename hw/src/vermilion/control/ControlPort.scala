@@ -3,7 +3,7 @@ package vermilion.control
 import chisel3._
 import chisel3.util._
 import vermilion.control.{RegisterMap => R}
-import vermilion.fixed.ConstantTable
+import vermilion.fixed.{Arithmetic, ConstantTable}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowFormats
 import vermilion.lane.{LaneConfiguration, LaneParams}
@@ -117,7 +117,7 @@ class ControlPort(p: LaneParams) extends Module {
   }
 
   // -- the pool --
-  private def cells(word: UInt): UInt = word(p.cellBits, 0)
+  private def cells(word: UInt): UInt = Arithmetic.saturate(word(20, 0), p.cellBits + 1)
   io.lane.pool.size := cells(stored(R.PoolSize))
   for (e <- 0 until p.egresses) {
     io.lane.pool.reserve(e) := cells(stored(R.PoolReserve, e))
@@ -125,8 +125,12 @@ class ControlPort(p: LaneParams) extends Module {
   }
   private val poolTotal = Reg(UInt((p.cellBits + 1 + p.egressBits).W))
   poolTotal := io.lane.poolUsed.reduce(_ +& _)
-  for ((used, (shown, most)) <- io.lane.poolUsed.zipWithIndex.map { case (used, e) => used -> (R.PoolUsed(e), R.PoolMost(e)) } :+
-      (poolTotal -> (R.PoolUsedTotal(), R.PoolMostTotal()))) {
+  for (
+    (used, (shown, most)) <- io.lane.poolUsed.zipWithIndex.map { case (used, e) =>
+      used -> (R.PoolUsed(e), R.PoolMost(e))
+    } :+
+      (poolTotal -> (R.PoolUsedTotal(), R.PoolMostTotal()))
+  ) {
     val greatest = RegInit(0.U(used.getWidth.W))
     when(clear) { greatest := used }.elsewhen(used > greatest) { greatest := used }
     show(shown, used)

@@ -11,7 +11,9 @@ import vermilion.stream.Departure
 
 /** How the buffer's cells are shared. All numbers are cells of 64 bytes. */
 class PoolSettings(p: LaneParams) extends Bundle {
-  val size = UInt((p.cellBits + 1).W) // cells that queued packets may take together, the reserves among them; 0: nothing is checked
+  val size = UInt(
+    (p.cellBits + 1).W
+  ) // cells that queued packets may take together, the reserves among them; 0: nothing is checked
   val reserve = Vec(p.egresses, UInt((p.cellBits + 1).W)) // cells that an egress's packets always find
   val cap = Vec(p.egresses, UInt((p.cellBits + 1).W)) // cells that they may take at most; 0: no cap
 }

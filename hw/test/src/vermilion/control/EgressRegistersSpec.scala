@@ -7,7 +7,7 @@ import scala.util.Random
 import vermilion.control.{RegisterMap => R}
 import vermilion.lane.LaneParams
 
-/** The registers of a build with several egresses: pauses, routes, and the shaper of each port. */
+/** The registers of a build with several egresses: pauses, routes, the shaper of each port, and the pool of cells. */
 class EgressRegistersSpec extends AnyFlatSpec with ChiselSim {
   private val p = LaneParams(
     queues = 32,
@@ -80,4 +80,65 @@ class EgressRegistersSpec extends AnyFlatSpec with ChiselSim {
         assert(seen == Seq(egress -> BigInt(burst)))
       }
     }
+
+  they should "set the pool, and show what of it is used and was at most" in simulate(new ControlPort(p)) { dut =>
+    val random = new Random(4)
+    info("seed 4")
+    dut.reset.poke(true.B)
+    dut.clock.step(2)
+    dut.reset.poke(false.B)
+    dut.io.lane.commit.ready.poke(true.B)
+    write(dut, R.QueueSelect(), 0)(())
+    val pool = dut.io.lane.pool
+    def told = (pool.size +: (pool.reserve ++ pool.cap)).map(_.peek().litValue.toInt)
+    assert(told.forall(_ == 0), "a pool behind a reset")
+    val registers =
+      R.PoolSize() +: ((0 until p.egresses).map(R.PoolReserve(_)) ++ (0 until p.egresses).map(R.PoolCap(_)))
+    val values = Array.fill(registers.size)(0)
+    for (_ <- 0 until 30) {
+      val i = random.nextInt(registers.size)
+      values(i) = random.nextInt(p.cells + 1)
+      write(dut, registers(i), values(i))(())
+      assert(told == values.toSeq)
+    }
+    var most = Array.fill(p.egresses + 1)(0)
+    for (turn <- 0 until 30) {
+      if (turn == 15) {
+        for (port <- dut.io.lane.poolUsed) port.poke(0.U)
+        dut.clock.step(2)
+        write(dut, R.Control(), 2)(()) // clear_statistics
+        most = Array.fill(p.egresses + 1)(0)
+      }
+      val used = Seq.fill(p.egresses)(random.nextInt(p.cells / p.egresses))
+      for ((port, cells) <- dut.io.lane.poolUsed.zip(used)) port.poke(cells.U)
+      dut.clock.step(4)
+      for ((cells, e) <- (used :+ used.sum).zipWithIndex) {
+        most(e) = most(e).max(cells)
+        val (shown, greatest) =
+          if (e < p.egresses) (R.PoolUsed(e), R.PoolMost(e)) else (R.PoolUsedTotal(), R.PoolMostTotal())
+        assert(
+          read(dut, shown) == cells && read(dut, greatest) == most(e),
+          s"egress $e of $used, at most ${most.toSeq}"
+        )
+      }
+    }
+  }
+
+  private def read(dut: ControlPort, address: Int): Int = {
+    val axi = dut.io.axi
+    axi.ar.bits.poke(address.U)
+    axi.ar.valid.poke(true.B)
+    axi.r.ready.poke(true.B)
+    var (asked, clocks, data) = (false, 0, Option.empty[BigInt])
+    while (data.isEmpty) {
+      val taken = axi.ar.ready.peek().litToBoolean
+      if (axi.r.valid.peek().litToBoolean) data = Some(axi.r.bits.data.peek().litValue)
+      dut.clock.step()
+      asked |= taken
+      axi.ar.valid.poke((!asked).B)
+      clocks += 1
+      assert(clocks < 100, s"a read of $address is not answered")
+    }
+    data.get.toInt
+  }
 }
