@@ -380,10 +380,10 @@ class Bench {
   std::optional<ClockedVictims::Take> taken_;
   bool expectMark_ = false;
   u64 freeCells_ = 0, settled_ = 0;
-  ByCell<Stands> stands_;   // by head cell
-  ByCell<u64> firstSince_;  // by head cell
-  std::deque<First> firsts_;                 // in the last clocks
-  std::deque<TwoRanks> looked_;              // of those under way
+  ByCell<Stands> stands_;        // by head cell
+  ByCell<u64> firstSince_;       // by head cell
+  std::deque<First> firsts_;     // in the last clocks
+  std::deque<TwoRanks> looked_;  // of those under way
   std::optional<u32> becomesFirst_,
       spared_;  // a victim that stood first behind the take of this clock, of the one before
 };
