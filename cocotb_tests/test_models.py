@@ -9,6 +9,26 @@ from vermilion import steps
 pytestmark = pytest.mark.quick
 
 
+CLASSES = """# As Verilator writes it
+VM_CLASSES_FAST += \\
+  Vtop \\
+  Vtop___024root__0 \\
+
+VM_CLASSES_SLOW += \\
+  Vtop___024root__0__Slow \\
+
+VM_SUPPORT_FAST += \\
+  Vtop__Dpi \\
+
+VM_SUPPORT_SLOW += \\
+  Vtop__Syms__Slow \\
+
+VM_GLOBAL_FAST += \\
+  verilated \\
+
+"""
+
+
 @pytest.fixture
 def built(tmp_path, monkeypatch):
     """The folders in which a model was built, with what Verilator was told."""
@@ -19,6 +39,7 @@ def built(tmp_path, monkeypatch):
     def tool(command, folder, _failure):
         commands.setdefault(folder, []).append([str(word) for word in command])
         (folder / "Vtop.o").write_text("")
+        (folder / "Vtop_classes.mk").write_text(CLASSES)
 
     monkeypatch.setattr(build, "tool", tool)
     return commands
@@ -57,3 +78,13 @@ def test_model_names_no_folder_of_the_checkout(tmp_path, built):
     if (libraries := build.Path(build.cocotb.libs_dir)).is_relative_to(build.ROOT):
         place = re.search(r"-rpath,'\$\$ORIGIN/([^']*)'", verilate[verilate.index("-LDFLAGS") + 1])[1]
         assert (folder / place).resolve() == libraries.resolve()
+
+
+def test_a_models_fast_code_is_one_compilation_and_its_slow_code_another(tmp_path, built):
+    folder = build.model("A", verilog(tmp_path / "a", "module A;"), build.PLAIN, "OPT_FAST=-O1")
+    included = lambda kind: re.findall(r'^#include "(\w+)\.cpp"$', (folder / f"Vtop__All{kind}.cpp").read_text(), re.M)
+    assert included("Fast") == ["Vtop", "Vtop___024root__0", "Vtop__Dpi"]
+    assert included("Slow") == ["Vtop___024root__0__Slow", "Vtop__Syms__Slow"]
+    made = built[folder][1]
+    assert {"VM_CLASSES_FAST=Vtop__AllFast", "VM_CLASSES_SLOW=Vtop__AllSlow", "OPT_FAST=-O1"} <= set(made)
+    assert not any((folder / f"Vtop__pch.h.{kind}.gch").exists() for kind in ("fast", "slow"))

@@ -17,6 +17,7 @@ from cocotb_tools.runner import get_runner
 from vermilion import chisel
 from vermilion.build import verilator_version
 from vermilion.steps import CORES, KEPT, content, environment, kept, locked
+from vermilion.verilated import whole
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / ".vermilion" / "cocotb"
@@ -118,7 +119,8 @@ def model(top: str, sources: list[Path], options: list[str], *make: str) -> Path
         command = ["verilator", "--cc", "--exe", "-Mdir", ".", "--top-module", top, "--prefix", "Vtop", "-o", top]
         command += [*options, "-Iverilog", "-LDFLAGS", libraries(folder)]
         tool([*command, main, *names], folder, f"{top} could not be verilated")
-        tool(["make", f"-j{CORES}", "-f", "Vtop.mk", *make], folder, f"{top} could not be compiled")
+        words = whole(folder, "Vtop")
+        tool(["make", f"-j{CORES}", "-f", "Vtop.mk", *words, *make], folder, f"{top} could not be compiled")
         for pattern in ("*.gch", "*.o", "*.a", "*.d"):  # some 200 MB a model: nothing is compiled here again
             for path in folder.glob(pattern):
                 path.unlink()

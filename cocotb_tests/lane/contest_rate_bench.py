@@ -116,7 +116,7 @@ class LineRateBench(ContestBench):
         self.frames_due = None
         await super().finish()
         fates, contests = self.fates, len(self.contests)
-        self.dut._log.info(
+        self.log.info(
             f"{self.number} arrivals, {contests} contests, {self.blind} blind, {self.refused} refused, with room for at most "
             f"{self.refused_with_room}; clocks to the decision {self.latencies}"
         )

@@ -19,6 +19,7 @@ import model_bindings as mb
 from bench import queues
 from bench.bundle import ports
 from bench.pipeline import CLASSES_CLEARED
+from bench.wires import Wires
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 
@@ -58,8 +59,9 @@ class Bench:
     queues = (0, 1, 2, 3)  # that are used of each egress
 
     def __init__(self, dut, seed: int):
-        self.dut, self.random = dut, randomness.Random(seed)
-        dut._log.info(f"seed {seed}")
+        self.dut, self.random = Wires(dut), randomness.Random(seed)
+        self.clock_port, self.log = dut.clock, dut._log
+        self.log.info(f"seed {seed}")
         self.inputs, self.egresses = count(dut, "io_in_{}_valid"), count(dut, "io_out_{}_valid")
         self.share = (
             2 ** len(dut.io_decision_bits_queue) // self.egresses
@@ -105,7 +107,7 @@ class Bench:
         """Reset, classes and queues; with a pace, traffic goes on all the while."""
         dut = self.dut
         if not self.clocks:
-            cocotb.start_soon(Clock(dut.clock, 4, unit="ns").start())
+            cocotb.start_soon(Clock(self.clock_port, 4, unit="ns").start())
             self.configure_nothing()
         for _ in range(reset_clocks):
             await self.clock(pace, 1.0, reset=True)
@@ -194,7 +196,7 @@ class Bench:
         if reset:
             self.forget()
         self.clocks += 1
-        await FallingEdge(dut.clock)
+        await FallingEdge(self.clock_port)
 
     # ---- Checks, clock by clock ----
     def accept(self, i: int, reset: bool):
@@ -300,4 +302,4 @@ class Bench:
         assert fates + self.gone == self.number, "a frame has no fate, or two"
         came, left = self.fates[mb.ENQUEUE] + self.fates[mb.MARK], self.fates["sent"] + self.fates["evicted"]
         assert came == left + self.dissolved, "a frame that was queued has no fate, or two"
-        self.dut._log.info(f"{self.number} frames, {dict(self.fates)}, {self.gone} gone, {self.stalled} stalls")
+        self.log.info(f"{self.number} frames, {dict(self.fates)}, {self.gone} gone, {self.stalled} stalls")

@@ -26,7 +26,7 @@ class EndsBench(Bench):
 
     async def start(self, limit_packets: int):
         dut = self.dut
-        cocotb.start_soon(Clock(dut.clock, 4, unit="ns").start())
+        cocotb.start_soon(Clock(self.clock_port, 4, unit="ns").start())
         self.configure_nothing()
         for _ in range(4):
             await self.clock(0.0, 1.0, reset=True)

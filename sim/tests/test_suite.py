@@ -1,9 +1,10 @@
 """What `vermilion test` runs, and what it counts from what the tools report."""
 
+import subprocess
 import sys
 
 import pytest
-from vermilion import build, cli, suite, suite_results
+from vermilion import build, cli, steps, suite, suite_results
 from vermilion.fields import UserError
 
 JUNIT = """<testsuites><testsuite tests="4" failures="1" errors="1" skipped="1">
@@ -197,3 +198,17 @@ def test_options_of_pytest_alone(monkeypatch):
             cli.cli.main(["test", "cocotb", "scala", *option], standalone_mode=False)
         with pytest.raises(SystemExit, match="^0$"):
             cli.cli.main(["test", "cocotb", "sim/tests/test_suite.py::test_x", *option], standalone_mode=False)
+
+
+def test_what_verilator_wrote_is_compiled_without_the_folder_of_the_test(tmp_path):
+    """The same block in two tests is the same text to the compiler, so that ccache has the second."""
+    texts = []
+    for name in ("one", "another one's"):
+        work = tmp_path / name / "verilated-sources"
+        work.mkdir(parents=True)
+        (work / "a.cpp").write_text(f'const char* at = "{work.parent}/../primary-sources/A.sv";\n')
+        command = [suite.simulations()["OBJCACHE"], "g++", "-c", "a.cpp"]
+        subprocess.run(command, cwd=work, check=True, env=steps.environment())
+        assert (work / "a.o").exists()
+        texts.append((work / "a.cpp").read_text())
+    assert texts == ['const char* at = "../primary-sources/A.sv";\n'] * 2

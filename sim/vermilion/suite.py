@@ -88,9 +88,9 @@ EVERYTHING = Choice()
 
 
 def execute(
-    command: list, log: Path, cwd: Path | None = None, choice: Choice = EVERYTHING, compiles: bool = False
+    command: list, log: Path, cwd: Path | None = None, choice: Choice = EVERYTHING, variables: dict | None = None
 ) -> int:
-    """Runs a tool with all it prints in `log`; a tool that cannot be started has failed. `compiles`: it runs compilers, through ccache."""
+    """Runs a tool with all it prints in `log`; a tool that cannot be started has failed. `variables`: its environment's, beside the rest."""
     seed = {} if choice.seed is None else {"VERMILION_SEED": str(choice.seed)}
     with log.open("w") as out:
         try:
@@ -100,7 +100,7 @@ def execute(
                 stderr=out,
                 stdin=subprocess.DEVNULL,
                 cwd=cwd or build.ROOT,
-                env=(steps.environment() if compiles else {}) | chisel.mill_environment() | seed,
+                env=chisel.mill_environment() | (variables or {}) | seed,
             ).returncode
         except OSError as error:
             out.write(f"{command[0]}: {error.strerror}\n")
@@ -169,6 +169,12 @@ def pytest(targets: list[str], log: Path, choice: Choice = EVERYTHING) -> Count:
     return count
 
 
+def simulations() -> dict:
+    """The environment of ScalaTest's simulations: one compilation for a block whatever the test, through ccache."""
+    make = {"OBJCACHE": str(Path(__file__).with_name("anywhere.sh")), "MAKEFLAGS": "OPT_FAST=-O1 VM_PARALLEL_BUILDS=0"}
+    return steps.environment() | make
+
+
 def scala(log: Path) -> Count:
     if not build.files("hw/test", "*.scala"):
         log.write_text("hw/test holds no tests\n")
@@ -183,7 +189,7 @@ def scala(log: Path) -> Count:
     except build.BuildError as error:
         log.write_text(f"{error}\n")
         return Count(0, 1)
-    status = execute(runner, log, cwd=folder, compiles=True)  # each test has Verilator's library compiled
+    status = execute(runner, log, cwd=folder, variables=simulations())
     count = scalatest(log.read_text(errors="replace"))
     count.times = [pair for path in (folder / "junit").glob("*.xml") for pair in times(path)]
     if (status or not count.passed) and not count.failed:

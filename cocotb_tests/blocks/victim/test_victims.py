@@ -5,10 +5,11 @@ import shutil
 import subprocess
 
 import pytest
-from bench.build import ROOT, emit, tool
+from bench.build import BENCH, ROOT, emit, tool
 from blocks.units.unkind_rams import make_unkind
 from vermilion.build import MAKE_VARIABLES, verilator_version
 from vermilion.steps import CORES, content, kept
+from vermilion.verilated import whole
 
 HERE = ROOT / "cocotb_tests/blocks/victim"
 MODEL = ROOT / "sim/model"
@@ -16,20 +17,21 @@ CELLS = {"lab-few-cells": 256, "nic100g": 16384}
 SEED = 20260101
 
 
-def program(preset: str, folder=None, optimise: str = "-O2"):
+def program(preset: str, folder=None):
     """The bench with VictimPipeline in the build `preset`; `folder` holds other SystemVerilog for it."""
     verilog = sorted((folder or emit("VictimPipeline", preset)).glob("*.sv"))
     sources = [HERE / "victims_bench.cpp", MODEL / "victims.cpp", MODEL / "clocked_victims.cpp"]
     verilate = ["verilator", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert"]
     verilate += ["-Wno-fatal", "--prefix", "VVictimPipeline", "--top-module", "VictimPipeline", "-o", "victims_bench"]
     verilate += ["-CFLAGS", f"-I{MODEL}"]
-    make = ["make", "-f", "VVictimPipeline.mk", f"-j{CORES}", f"OPT_FAST={optimise}", f"OPT_GLOBAL={optimise}"]
+    make = ["make", "-f", "VVictimPipeline.mk", f"-j{CORES}", f"OPT_FAST={BENCH}", f"OPT_GLOBAL={BENCH}"]
 
     def build(work):
-        for command in ([*verilate, "--Mdir", work, *verilog, *sources], [*make, *MAKE_VARIABLES]):
-            tool(command, work, "the bench of VictimPipeline could not be built")
+        failure = "the bench of VictimPipeline could not be built"
+        tool([*verilate, "--Mdir", work, *verilog, *sources], work, failure)
+        tool([*make, *MAKE_VARIABLES, *whole(work, "VVictimPipeline")], work, failure)
 
-    key = content([*verilog, *sources, *MODEL.glob("*.h")], *verilate, optimise, verilator_version())
+    key = content([*verilog, *sources, *HERE.glob("*.h"), *MODEL.glob("*.h")], *verilate, *make, verilator_version())
     return kept("victims-bench", key, build) / "victims_bench"
 
 
@@ -181,5 +183,5 @@ def test_a_fault_of_each_kind_is_caught(fault, tmp_path):
             text, times = re.subn(stands, made, text)
             assert times, f"{stands} does not stand in {source}"
         (tmp_path / source.name).write_text(text)
-    done = run(program("lab-few-cells", tmp_path, "-O0"), scenario, "lab-few-cells")  # which ends soon
+    done = run(program("lab-few-cells", tmp_path), scenario, "lab-few-cells")
     assert done.returncode != 0, done.stdout[-2000:]

@@ -12,10 +12,10 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "VVictimPipeline.h"
+#include "by_cell.h"
 #include "clocked_victims.h"
 #include "differences.h"
 #include "timing.h"
@@ -225,11 +225,11 @@ class Bench {
   }
 
   void giveBack(u32 cell, u32 cells) {
-    const auto packet = live_.find(cell);
-    if (packet == live_.end()) fail("a cell comes back twice");
-    if (packet->second.cells != cells) fail("not all of a packet's cells come back");
+    const VictimArrival* packet = live_.find(cell);
+    if (!packet) fail("a cell comes back twice");
+    if (packet->cells != cells) fail("not all of a packet's cells come back");
     freeCells_ += cells;
-    live_.erase(packet);
+    live_.erase(cell);
     firstSince_.erase(cell);
     names_.push_back(cell);
   }
@@ -237,7 +237,7 @@ class Bench {
   void leave(bool marked) {
     Queue& q = queues_[taken_->queue];
     if (q.audit.empty() || q.audit.front() != taken_->cell) fail("a packet leaves out of order");
-    if (marked != (marked_.erase(taken_->cell) != 0)) fail("a mark is lost or wrong");
+    if (marked != marked_.erase(taken_->cell)) fail("a mark is lost or wrong");
     if (spaced && marked != expectMark_) fail("a mark differs from the brute force's");
     q.audit.pop_front();
     tally.taken++;
@@ -270,7 +270,7 @@ class Bench {
         fail("the victim is not who it says");
       if (a.byColour && v.byColour && v.colour < a.colour) fail("a better colour pays");
       if (v.distance > a.distance) fail("the victim is further than the arriving packet");
-      if (marked_.count(o.cell)) fail("a packet pays twice");
+      if (marked_.holds(o.cell)) fail("a packet pays twice");
       if (a.last != 0 && (o.victimMarked || (a.asLong && v.lenBytes < a.lenBytes)))
         fail("the victim of a tail drop is marked, or too short");
       if ((a.last != 0) != (v.last != 0)) fail("the victim came in the other form");
@@ -307,8 +307,8 @@ class Bench {
   }
   // Not since before the clock.
   bool wasFirst(u32 cell, u64 clock) const {
-    const auto since = firstSince_.find(cell);
-    return since != firstSince_.end() && since->second < clock;
+    const u64* since = firstSince_.find(cell);
+    return since && *since < clock;
   }
 
   // The two lowest ranks that a contest which came in the clock before could see, among who may lose.
@@ -317,7 +317,7 @@ class Bench {
     if (a.action != VictimArrival::Contest || a.last != 0 || a.queue >= shape_.indexed) return lowest;
     for (const u32 cell : queues_[a.queue].audit) {
       const VictimArrival& p = live_.at(cell);
-      if (p.last != 0 || rank(p).second > rank(a).second || marked_.count(cell) || wasFirst(cell, clocks - 1)) continue;
+      if (p.last != 0 || rank(p).second > rank(a).second || marked_.holds(cell) || wasFirst(cell, clocks - 1)) continue;
       if (!lowest[0] || rank(p) < *lowest[0])
         lowest = {rank(p), lowest[0]};
       else if (rank(p) != *lowest[0] && (!lowest[1] || rank(p) < *lowest[1]))
@@ -339,7 +339,7 @@ class Bench {
     if (o.blind && (another || !seen[1] || seen[1]->first > a.distance)) fail("a contest is blind without a reason");
     const bool headGone = o.blind && std::any_of(firsts_.begin(), firsts_.end(), headWasFirst);
     for (const u32 cell : q.audit) {
-      if (cell == a.cell || cell == o.cell || marked_.count(cell) || wasFirst(cell, since + Latency - 1)) continue;
+      if (cell == a.cell || cell == o.cell || marked_.holds(cell) || wasFirst(cell, since + Latency - 1)) continue;
       const VictimArrival& p = live_.at(cell);
       const Stands stands = stands_.at(cell);
       if (p.last != 0 || stands.clock > since + 1 || rank(p).second > rank(a).second) continue;
@@ -371,8 +371,8 @@ class Bench {
   Victims brute_;
   std::vector<Queue> queues_;
   std::deque<u32> names_;
-  std::unordered_map<u32, VictimArrival> live_;  // by head cell
-  std::unordered_map<u32, bool> marked_;
+  ByCell<VictimArrival> live_;  // by head cell
+  ByCell<bool> marked_;
   std::deque<VictimArrival> under_;
   std::deque<u64> since_;  // the clocks in which they came
   std::deque<VictimOutcome> expected_;
@@ -380,10 +380,10 @@ class Bench {
   std::optional<ClockedVictims::Take> taken_;
   bool expectMark_ = false;
   u64 freeCells_ = 0, settled_ = 0;
-  std::unordered_map<u32, Stands> stands_;   // by head cell
-  std::unordered_map<u32, u64> firstSince_;  // by head cell
-  std::deque<First> firsts_;                 // in the last clocks
-  std::deque<TwoRanks> looked_;              // of those under way
+  ByCell<Stands> stands_;        // by head cell
+  ByCell<u64> firstSince_;       // by head cell
+  std::deque<First> firsts_;     // in the last clocks
+  std::deque<TwoRanks> looked_;  // of those under way
   std::optional<u32> becomesFirst_,
       spared_;  // a victim that stood first behind the take of this clock, of the one before
 };

@@ -1,0 +1,9 @@
+#!/bin/sh
+# OBJCACHE of ScalaTest's simulations: compiles what Verilator has written, without the folder of the test in it. Assertions name their
+# source by its path, so that the same block in two tests was compiled twice; a path from the test's folder does as well.
+folder=$(dirname "$PWD")
+for file in *.cpp *.h; do
+  if grep -qF "$folder/" "$file"; then sed -i "s|$folder/||g" "$file"; fi
+done
+if command -v ccache >/dev/null; then exec ccache "$@"; fi
+exec "$@"
