@@ -119,7 +119,7 @@ class Campaign {
 
   Json report(const LaneDriver& driver) const {
     const CommitWatch::Seen& seen = watch_.seen();
-    Json json = {{"preset", VM_PRESET},
+    Json json = {{"preset", BuildPreset},
                  {"seed", asked_.seed},
                  {"frame_bytes", asked_.frameBytes},
                  {"profiles", pool_.size()},
@@ -154,10 +154,10 @@ std::vector<LoadedConfig> load(const std::string& name) {
   for (std::string line; std::getline(file, line);) {
     pool.push_back(readConfig(line));
     pool.back().config.queues = pool.back().queues.data();
-    pool.back().config.buffer_cells = VM_CELLS;
-    pool.back().config.max_frame_bytes = VM_MAX_FRAME_BYTES;
-    pool.back().config.flows = VM_FLOWS;
-    if (pool.back().config.queue_count != pool[0].config.queue_count || pool[0].config.queue_count > VM_QUEUES)
+    pool.back().config.buffer_cells = BuildCells;
+    pool.back().config.max_frame_bytes = BuildMaxFrameBytes;
+    pool.back().config.flows = BuildFlows;
+    if (pool.back().config.queue_count != pool[0].config.queue_count || pool[0].config.queue_count > BuildQueues)
       throw InputError(name + ": has configurations of different queues, or of more than the build has");
   }
   if (pool.empty()) throw InputError(name + ": is empty");

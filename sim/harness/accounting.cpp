@@ -58,8 +58,8 @@ void Accounting::checkRoom(const Packet& p, bool noBuffer, u64 clock) {
   const bool long_ = config_.max_frame_bytes != 0 && p.frame->bytes.size() > config_.max_frame_bytes;
   if (long_ && !noBuffer)
     error("frame " + std::to_string(p.frame->id) + ": is longer than the lane stores, and was stored");
-  constexpr bool OneCannotWait = Inputs - std::popcount(Stallable) <= 1;
-  if (long_ || !noBuffer || config_.buffer_cells == 0 || !OneCannotWait) return;
+  const bool oneCannotWait = Inputs - std::popcount(Stallable) <= 1;
+  if (long_ || !noBuffer || config_.buffer_cells == 0 || !oneCannotWait) return;
   const u64 slack = inputs_.size() * (config_.max_frame_bytes / CellBytes + 1) + Ready;
   const u64 used = static_cast<u64>(held_.most(clock));
   if (used + slack < config_.buffer_cells)

@@ -52,7 +52,7 @@ class BenchSource : public FrameSource {
     const u32 of8 = static_cast<u32>(random_() % 8);
     const bool busy = made_ / Phase % 2 == 0;  // 3/4 green and 1/8 of the others; then yellow and red with 1/8 green
     const u32 colour = busy ? (of8 < 6 ? 0 : of8 - 5) : of8 == 0 ? 0 : 1 + of8 % 2;
-    for (u32 d = 0; d < 64; d += std::min<u32>(VM_QUEUES, 16))
+    for (u32 d = 0; d < 64; d += std::min<u32>(BuildQueues, 16))
       if (d % Colours == colour) return d;
     return 0;
   }

@@ -32,7 +32,7 @@ class CounterCheck {
     const Backlog left = backlog(registers_);
     same(where, "packets in it at the end", left.packets, 0);
     same(where, "bytes in it at the end", left.bytes, 0);
-    if (VM_VICTIMS != 0) pushOuts(where, index);
+    if (BuildVictims != 0) pushOuts(where, index);
     for (u32 c = 0; c < u32{Colours}; c++)
       colour(where + ", colour " + std::to_string(c), results_.counters(index, c), lane[c]);
   }

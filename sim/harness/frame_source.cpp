@@ -22,7 +22,7 @@ class CaptureSource : public FrameSource {
   std::shared_ptr<const Frame> next() override {
     std::optional<Frame> frame = segmenter_ ? segmenter_->next(reader_) : reader_.next();
     if (!frame) return nullptr;
-    if (frame->bytes.size() > VM_MAX_FRAME_BYTES) oversize_++;
+    if (frame->bytes.size() > BuildMaxFrameBytes) oversize_++;
     if (front_) front_->apply(*frame);
     if (options_.rate) {
       frame->time = static_cast<u64>(static_cast<long double>(bytes_) * 8e9L / *options_.rate);

@@ -119,7 +119,7 @@ void LaneDriver::sample() {
   Left left;
   if (lane_.departed(left)) {
     listener_.departed(left, now_, clocks_);
-    const u32 egress = left.queue / (VM_QUEUES / Egresses);
+    const u32 egress = left.queue / (BuildQueues / Egresses);
     if (outputs_[egress].paused > PauseClocks)
       listener_.breach("cycle " + std::to_string(clocks_) + ": a packet of queue " + std::to_string(left.queue) +
                        " departs while its egress is paused");

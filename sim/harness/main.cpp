@@ -54,7 +54,7 @@ static int run(const Options& o) {
 
   Json json;
   json["engine"] = o.model ? "model" : "rtl";
-  json["preset"] = VM_PRESET;
+  json["preset"] = BuildPreset;
   const auto began = std::chrono::steady_clock::now();
   const std::clock_t cpuBegan = std::clock();
   const u64 defects = runEngine(o, loaded, *source, recorder, json);

@@ -20,7 +20,7 @@ class ModelRun {
   ModelRun(const VmConfig& config, Recorder& recorder)
       : config_(config),
         recorder_(recorder),
-        lane_(config, {BeatBytes, Inputs, Stallable, VM_CELLS, VM_VICTIMS}, StartNs) {}
+        lane_(config, {BeatBytes, Inputs, Stallable, BuildCells, BuildVictims}, StartNs) {}
 
   void run(FrameSource& source) {
     next_ = source.next();

@@ -45,11 +45,11 @@ void Replay::compareMark(Differences& found, const RtlDecision& rtl, const VmMar
   found.compare("flow's credits", rtl.mark.flow.credits, model.flow.credits);
 }
 
-static constexpr u64 Settling = timing::settling(VM_VICTIMS);
+static const u64 Settling = timing::settling(BuildVictims);
 
 Replay::Replay(const VmConfig& config)
     : queueCount_(config.queue_count),
-      victims_({config.queue_count, VM_CELLS, std::min<u32>(VM_VICTIMS, config.queue_count)}),
+      victims_({config.queue_count, BuildCells, std::min<u32>(BuildVictims, config.queue_count)}),
       marks_(config),
       view_(config, Settling),
       model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)),
@@ -77,7 +77,7 @@ void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
 
 // The packet's outcome as the RTL shows it, from which the model continues.
 void Replay::settle(Differences& found, const RtlDecision& rtl, const Arrival& seen, u32 ruling, u64 clock) {
-  const bool held = VM_VICTIMS != 0 && contested(model_.queue(seen.queue), ruling);
+  const bool held = BuildVictims != 0 && contested(model_.queue(seen.queue), ruling);
   VictimOutcome outcome = rtl.contest.outcome;
   if (!held) outcome = {};
   if (!held) outcome.enqueued = admits(ruling);

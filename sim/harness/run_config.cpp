@@ -10,9 +10,9 @@ namespace vermilion {
 // More cells than there are would be a pool without a limit.
 static void checkPool(const Options& o, const VmConfig& config) {
   const auto check = [&](const std::string& name, u32 cells) {
-    if (cells > VM_CELLS)
+    if (cells > BuildCells)
       throw InputError(o.config + ": pool." + name + " is " + std::to_string(cells) + ", this build has " +
-                       std::to_string(VM_CELLS) + " cells");
+                       std::to_string(BuildCells) + " cells");
   };
   check("size", config.pool.size);
   for (u32 e = 0; e < config.egress_count; e++) {
@@ -28,22 +28,23 @@ static LoadedConfig read(const Options& o) {
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   try {
     LoadedConfig loaded = readConfig(text);
-    if (loaded.config.queue_count > VM_QUEUES)
+    if (loaded.config.queue_count > BuildQueues)
       throw InputError(o.config + ": has " + std::to_string(loaded.config.queue_count) + " queues, this build " +
-                       std::to_string(VM_QUEUES));
+                       std::to_string(BuildQueues));
     if (loaded.config.egress_count != Egresses)
       throw InputError(o.config + ": has " + std::to_string(loaded.config.egress_count) + " egresses, this build " +
                        std::to_string(Egresses));
-    if (Egresses > 1 && loaded.config.queue_count != VM_QUEUES)
+    if (Egresses > 1 && loaded.config.queue_count != BuildQueues)
       throw InputError(o.config + ": has " + std::to_string(loaded.config.queue_count) + " queues; a build with " +
-                       std::to_string(Egresses) + " egresses needs all its " + std::to_string(VM_QUEUES) +
+                       std::to_string(Egresses) + " egresses needs all its " + std::to_string(BuildQueues) +
                        ", an equal share each");
     checkPool(o, loaded.config);
-    for (u32 i = VM_VICTIMS; i < loaded.config.queue_count; i++)
+    for (u32 i = BuildVictims; i < loaded.config.queue_count; i++)
       if (loaded.config.queues[i].nearest)
         throw InputError(o.config + ": queue " + std::to_string(i) + " is to drop the nearest packet, " +
-                         (VM_VICTIMS == 0 ? std::string("which this build cannot")
-                                          : "which this build can in queues 0 to " + std::to_string(VM_VICTIMS - 1)));
+                         (BuildVictims == 0
+                              ? std::string("which this build cannot")
+                              : "which this build can in queues 0 to " + std::to_string(BuildVictims - 1)));
     return loaded;
   } catch (const ConfigError& e) {
     throw InputError(o.config + ": " + e.what());
@@ -54,9 +55,9 @@ LoadedConfig loadConfig(const Options& o) {
   StartNs = o.startNs;
   LoadedConfig loaded = read(o);
   if (o.seed) loaded.config.seed = *o.seed;
-  loaded.config.buffer_cells = VM_CELLS;
-  loaded.config.max_frame_bytes = VM_MAX_FRAME_BYTES;
-  loaded.config.flows = VM_FLOWS;
+  loaded.config.buffer_cells = BuildCells;
+  loaded.config.max_frame_bytes = BuildMaxFrameBytes;
+  loaded.config.flows = BuildFlows;
   return loaded;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "Vlane.h"
+#include "build_options.h"
 
 #if defined(VM_WAVES_VCD)
 #include <verilated_vcd_c.h>
@@ -125,15 +126,15 @@ void VerilatedLane::setPaused(u32 egress, bool paused) {
 
 void VerilatedLane::setInput(u32 input, const Beat* beat) {
   auto& top = ports_->top;
-#define VM_SET(i)                                                   \
-  if (input == i) {                                                 \
-    top.io_in_##i##_valid = beat != nullptr;                        \
-    if (beat == nullptr) return;                                    \
-    static_assert(sizeof top.io_in_##i##_bits_data == BeatBytes);   \
-    std::memcpy(&top.io_in_##i##_bits_data, beat->data, BeatBytes); \
-    top.io_in_##i##_bits_keep = beat->keep;                         \
-    top.io_in_##i##_bits_last = beat->last;                         \
-    top.io_in_##i##_bits_bad = beat->bad;                           \
+#define VM_SET(i)                                                        \
+  if (input == i) {                                                      \
+    top.io_in_##i##_valid = beat != nullptr;                             \
+    if (beat == nullptr) return;                                         \
+    static_assert(sizeof top.io_in_##i##_bits_data == VM_DATA_BITS / 8); \
+    std::memcpy(&top.io_in_##i##_bits_data, beat->data, BeatBytes);      \
+    top.io_in_##i##_bits_keep = beat->keep;                              \
+    top.io_in_##i##_bits_last = beat->last;                              \
+    top.io_in_##i##_bits_bad = beat->bad;                                \
   }
   VM_EACH_INPUT(VM_SET)
 }

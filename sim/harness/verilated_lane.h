@@ -14,7 +14,7 @@
 namespace vermilion {
 
 struct Beat {
-  alignas(8) u8 data[BeatBytes] = {};
+  alignas(8) u8 data[MostBeatBytes] = {};
   u64 keep = 0;
   bool last = false, bad = false;
 };

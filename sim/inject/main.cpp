@@ -88,7 +88,7 @@ class Scratch {
 using Found = Json;  // {check: first message}
 
 // The model knows lanes with one input that cannot be stalled; where there are more, the engines are not compared.
-constexpr bool HasModel = Inputs - std::popcount(Stallable) <= 1;
+const bool HasModel = Inputs - std::popcount(Stallable) <= 1;
 
 class Campaign {
  public:
@@ -280,7 +280,7 @@ int run(int count, char** words) {
   }
   Campaign campaign(parseOptions(static_cast<int>(asked.others.size()), asked.others.data()), asked.own);
   const auto faults = chosen(asked, campaign.faults());
-  json["preset"] = VM_PRESET;
+  json["preset"] = BuildPreset;
   json["clean"] = campaign.clean();
   json["faults"] = Json::array();
   for (std::size_t i = 0; i < faults.size(); i++) {

@@ -194,7 +194,7 @@ void addDecisions(Order& order) {
       [](const Recording& run) {
         return placesOf(run, Kind::Decided, [&](std::size_t i) {
           const RtlDecision& d = run.events[i].decision;
-          return !d.refresh && d.seen.no_buffer && d.seen.len_bytes > VM_MAX_FRAME_BYTES;
+          return !d.refresh && d.seen.no_buffer && d.seen.len_bytes > BuildMaxFrameBytes;
         });
       },
       [](Recording& run, std::size_t place, u32) { run.events[place].decision.seen.no_buffer = 0; });

@@ -13,7 +13,7 @@ namespace {
 
 using D = RtlDecision;
 
-constexpr u32 CellBits = std::bit_width(u32{VM_CELLS} - 1);
+const u32 CellBits = std::bit_width(BuildCells - 1);
 
 bool isPushOut(const D& d) {
   return !d.refresh && d.contest.held;
@@ -208,7 +208,7 @@ void addForAccounting(std::vector<Fault>& to) {
 
 void addPushOutFaults(std::vector<Fault>& to, const VmConfig& config) {
   const Check victims = Check::Victims;
-  const auto any = [](const D& d) { return VM_VICTIMS != 0 && !d.refresh; };
+  const auto any = [](const D& d) { return BuildVictims != 0 && !d.refresh; };
   bit(
       to, "push-out", "the push-out flag", Check::Replay, "push-out", 1, any,
       [](D & d) -> auto& { return d.contest.held; });

@@ -12,10 +12,11 @@ OBJECTS += " pipeline_view random spacing token_marker victims"
 
 
 def test_a_lone_departure_is_a_disagreement_and_no_negative_agreement(tmp_path):
-    folder, out = build.simulator_objects("lab"), tmp_path / "lone_departure"
-    command = ["g++", "-std=gnu++20", *build.PRESETS["lab"].defines(), "-I", build.ROOT / "sim/model"]
+    shape, out = build.simulator_objects("lab") / "build_shape.o", tmp_path / "lone_departure"
+    objects = {path.stem: path for path in build.harness_objects()}
+    command = ["g++", "-std=gnu++20", "-I", build.ROOT / "sim/model"]
     command += ["-I", build.ROOT / "sim/harness", build.ROOT / "sim/tests/lone_departure.cpp", "-o", out]
-    command += [folder / f"{name}.o" for name in OBJECTS.split()]
+    command += [shape, *(objects[name] for name in OBJECTS.split())]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     decisions, agreed, first = subprocess.run([out], capture_output=True, text=True).stdout.split(" ", 2)

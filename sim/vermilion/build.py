@@ -31,12 +31,14 @@ VARIANTS = {
     "fst": ["--trace-fst"],
     "undefined": ["--x-assign", "unique", "--x-initial", "unique"],  # random at request: sim/harness/undefined.h
 }
+HARNESS_FLAGS = [*CXX_FLAGS, f"-I{ROOT / 'sim/model'}", f"-I{ROOT / 'sim/harness'}"]
 MAKE_VARIABLES = [
     "CFG_CXXFLAGS_PCH_I=-include",
     "CFG_CXXFLAGS_STD=-std=gnu++20",
     "CFG_LDLIBS_THREADS=-pthread",
     "CFG_CXXFLAGS_COROUTINES=-fcoroutines",
 ]
+SHAPED = {"verilated_lane", "build_shape"}  # files of the harness that are compiled for each build of the lane
 # Files of the harness that need the Verilated lane.
 RTL_ONLY = {"verilated_lane", "lane_driver", "control_access", "counter_check", "rtl_checks", "rtl_engine"}
 
@@ -179,22 +181,38 @@ def objects(sources: list[Path], folder: Path, flags: list, headers: list[Path])
 def model_program(preset: str, say=quiet) -> Path:
     """The simulator's program with the model alone (`--engine model`): C++ only, so neither Chisel nor Verilator runs."""
     check_preset(preset)
-    program = BUILD / preset / "vermilion-model"
-    own = sorted(path for path in harness("*.cpp") if path.stem not in RTL_ONLY)
-    model = sorted(files("sim/model", "*.cpp"))
-    headers = sorted(harness("*.h") + files("sim/model", "*.h"))
-    flags = [*CXX_FLAGS, f"-I{ROOT / 'sim/model'}", f"-I{ROOT / 'sim/harness'}"]
-    shaped = [*flags, "-DVM_MODEL_ONLY", *(word.replace("\\", "") for word in definitions(preset, ""))]
+    program, work = BUILD / preset / "vermilion-model", BUILD / preset / "obj-model"
+    flags, headers = HARNESS_FLAGS, harness_headers()
+    own = [path for path in harness("*.cpp") if path.stem not in RTL_ONLY | SHAPED | {"main"}]
+    main, shaped = ROOT / "sim/harness/main.cpp", ROOT / "sim/harness/build_shape.cpp"
+    defines = [word.replace("\\", "") for word in definitions(preset, "")]
 
     def action():
-        parts = objects(model, BUILD / "obj-model", flags, headers)
-        parts += objects(own, program.parent / "obj-model", shaped, headers)
-        run(["g++", *parts, *libraries("").split(), "-o", program], program.parent / "obj-model" / "link.log")
+        parts = shared_objects(own) + objects([main], work, [*flags, "-DVM_MODEL_ONLY"], headers)
+        parts += objects([shaped], work, [*flags, *defines], headers)
+        run(["g++", *parts, *libraries("").split(), "-o", program], work / "link.log")
 
-    with locked("obj-model.lock"):
-        key = digest(own + model + headers, *shaped)
+    with locked(f"{preset}-model.lock"):
+        key = digest([main, shaped, *own, *files("sim/model", "*.cpp"), *headers], *flags, *defines)
         step(program, key, say, f"the model, preset {preset}", action)
     return program
+
+
+def harness_headers() -> list[Path]:
+    return sorted(harness("*.h") + files("sim/model", "*.h"))
+
+
+def shared_objects(own: list[Path]) -> list[Path]:
+    """The objects of the model and of these files of the harness, which all builds of the lane have in common."""
+    with locked("obj-harness.lock"):
+        return objects(
+            sorted([*files("sim/model", "*.cpp"), *own]), BUILD / "obj-harness", HARNESS_FLAGS, harness_headers()
+        )
+
+
+def harness_objects() -> list[Path]:
+    """Those of every simulator, but for the files in `SHAPED`."""
+    return shared_objects([path for path in harness("*.cpp") if path.stem not in SHAPED])
 
 
 def optimised(preset: str, variant: str) -> str:
@@ -207,7 +225,7 @@ def optimised(preset: str, variant: str) -> str:
 def simulator(preset: str, variant: str = "", say=quiet) -> Path:
     """The simulator's program, one of `VARIANTS`."""
     check_preset(preset)
-    cpp = sorted(harness("*.cpp") + files("sim/model", "*.cpp"))
+    cpp = [ROOT / f"sim/harness/{name}.cpp" for name in sorted(SHAPED)]
     if not harness("*.cpp"):
         raise BuildError("sim/harness holds no C++ yet, so there is no simulator to build")
     with locked(f"{preset}.lock"):
@@ -224,12 +242,20 @@ def simulator(preset: str, variant: str = "", say=quiet) -> Path:
         verilate += ["--Mdir", work, "-o", program]
         verilate += VARIANTS[variant]
         verilate += ["-CFLAGS", " ".join(["-I" + str(ROOT / "sim/model"), "-I" + str(ROOT / "sim/harness"), *defines])]
-        verilate += ["-LDFLAGS", libraries(variant)]
+        common = BUILD / "obj-harness"
+        linked_too = " ".join(
+            str(common / f"{path.stem}.o")
+            for path in harness("*.cpp") + files("sim/model", "*.cpp")
+            if path.stem not in SHAPED
+        )
+        verilate += ["-LDFLAGS", f"{linked_too} {libraries(variant)}"]
         inputs = sources + harness("*.cpp", "*.h") + files("sim/model", "*.cpp", "*.h")
         key = digest(inputs, *verilate, optimised(preset, variant), verilator_version())
 
         def action():
             work.mkdir(parents=True, exist_ok=True)
+            harness_objects()
+            program.unlink(missing_ok=True)  # make does not know of these objects
             run([*verilate, *sources, *cpp], work / "verilator.log")
             forget_missing_headers(work)
             level = optimised(preset, variant)
@@ -272,8 +298,6 @@ def beside_simulator(preset: str, folder: str, name: str, text: str, variant: st
     folders = ["sim/model", "sim/harness", folder]
     include = Path(os.environ.get("VERILATOR_ROOT", "")) / "include"
     flags = [*CXX_FLAGS, *[f"-I{ROOT / folder}" for folder in folders], f"-I{include}"]
-    flags += [word.replace("\\", "") for word in definitions(preset, variant)]
-    rest = [path.stem for path in harness("*.cpp") + files("sim/model", "*.cpp") if path.name != "main.cpp"]
 
     key = digest(own + sorted(set(headers)), base.with_name(base.name + ".made").read_text(), *flags)
     if is_made(program, key):
@@ -282,7 +306,8 @@ def beside_simulator(preset: str, folder: str, name: str, text: str, variant: st
 
     def action():
         parts = objects(own, own_objects, flags, sorted(set(headers)))
-        parts += [work / f"{each}.o" for each in [*rest, "verilated", "verilated_threads"]]
+        parts += [path for path in harness_objects() if path.stem != "main"]
+        parts += [work / f"{each}.o" for each in [*SHAPED, "verilated", "verilated_threads"]]
         parts += {"vcd": [work / "verilated_vcd_c.o"], "fst": [work / "verilated_fst_c.o"]}.get(variant, [])
         run(
             ["g++", *parts, work / f"{PREFIX}__ALL.a", *libraries(variant).split(), "-o", program],

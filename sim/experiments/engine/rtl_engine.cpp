@@ -10,7 +10,7 @@
 #include "rtl_session.h"
 
 struct VmEngine {
-  explicit VmEngine(const VmConfig& c) : config(c), session(c), frame(VM_MAX_FRAME_BYTES) {}
+  explicit VmEngine(const VmConfig& c) : config(c), session(c), frame(vermilion::BuildMaxFrameBytes) {}
   const VmConfig& config;
   vermilion::RtlSession session;
   uint64_t frames = 0;
@@ -25,8 +25,8 @@ std::string lacking(const VmConfig& c) {
   const auto says = [](const char* what, uint64_t is, uint64_t most) {
     return std::string(what) + " is " + std::to_string(is) + "; the RTL of the experiments has " + std::to_string(most);
   };
-  if (c.queue_count > VM_QUEUES) return says("queue_count", c.queue_count, VM_QUEUES);
-  if (c.buffer_cells > VM_CELLS) return says("buffer_cells", c.buffer_cells, VM_CELLS);
+  if (c.queue_count > vermilion::BuildQueues) return says("queue_count", c.queue_count, vermilion::BuildQueues);
+  if (c.buffer_cells > vermilion::BuildCells) return says("buffer_cells", c.buffer_cells, vermilion::BuildCells);
   for (uint32_t q = 0; q < c.queue_count; q++)
     if (c.queues[q].nearest != 0)
       return "queue " + std::to_string(q) +

@@ -11,13 +11,13 @@ namespace vermilion {
 
 void LaneBook::reset() {
   VmConfig config{};
-  std::vector<VmQueue> queues(VM_QUEUES);
-  for (VmQueue& q : std::span(queues).first(VM_VICTIMS)) q.nearest = 1;  // so that their contests are told of
+  std::vector<VmQueue> queues(BuildQueues);
+  for (VmQueue& q : std::span(queues).first(BuildVictims)) q.nearest = 1;  // so that their contests are told of
   config.queues = queues.data();
-  config.queue_count = VM_QUEUES;
+  config.queue_count = BuildQueues;
   results_ = std::make_unique<Results>(config, std::vector<std::string>());
   inputs_.assign(Inputs, {});
-  queues_.assign(VM_QUEUES, {});
+  queues_.assign(BuildQueues, {});
   left_.clear();
   wire_.clear();
   arrived_ = underWay_ = frames_ = 0;
@@ -51,7 +51,7 @@ void LaneBook::lost(u32 input, u32 lenBytes, u64 clock) {
 
 void LaneBook::decided(const RtlDecision& d, u64) {
   if (d.refresh) return;
-  if (d.input >= Inputs || inputs_[d.input].empty() || d.seen.queue >= VM_QUEUES || d.seen.colour >= u32{Colours})
+  if (d.input >= Inputs || inputs_[d.input].empty() || d.seen.queue >= BuildQueues || d.seen.colour >= u32{Colours})
     return breach("a verdict for input " + std::to_string(d.input) + ", queue " + std::to_string(d.seen.queue) +
                   ", which no frame waits for");
   Packet p = std::move(inputs_[d.input].front());
@@ -85,7 +85,7 @@ void LaneBook::pay(u32 queue, const VictimOutcome& o) {
 }
 
 void LaneBook::departed(const Left& left, u64 now, u64) {
-  if (left.queue >= VM_QUEUES || queues_[left.queue].empty())
+  if (left.queue >= BuildQueues || queues_[left.queue].empty())
     return breach("a departure from queue " + std::to_string(left.queue) + ", which is empty");
   Packet p = std::move(queues_[left.queue].front());
   queues_[left.queue].pop_front();

@@ -22,9 +22,9 @@ LoadedConfig load(const std::string& name) {
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   try {
     LoadedConfig loaded = readConfig(text);
-    if (loaded.config.queue_count > VM_QUEUES)
+    if (loaded.config.queue_count > BuildQueues)
       throw InputError(name + ": has " + std::to_string(loaded.config.queue_count) + " queues, this build " +
-                       std::to_string(VM_QUEUES));
+                       std::to_string(BuildQueues));
     return loaded;
   } catch (const ConfigError& e) {
     throw InputError(name + ": " + e.what());

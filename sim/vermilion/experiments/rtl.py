@@ -13,7 +13,7 @@ from .. import build, chisel
 
 PRESET = "network"
 POLICY, POLICY_PRESET = "PolicyPipeline", "lab-protected-few-cells"  # a build without markers; of cells it has none
-SOURCES = ("verilated_lane.cpp", "control_access.cpp")  # of the harness
+SOURCES = ("verilated_lane.cpp", "build_shape.cpp", "control_access.cpp")  # of the harness
 
 
 def verilated(folder: Path, prefix: str, top: str, work: Path, note) -> tuple[list[Path], str]:

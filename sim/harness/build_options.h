@@ -1,0 +1,35 @@
+// The build of the lane this program is compiled for: elaboration parameters of hw/src/vermilion/lane/LaneParams.scala, given
+// by the compiler's command line (sim/vermilion/build.py). Defaults are those of the preset `lab`. Only build_shape.cpp and
+// verilated_lane.cpp read them, so that all else is compiled once for all builds.
+#pragma once
+
+#ifndef VM_DATA_BITS
+#define VM_DATA_BITS 64
+#endif
+#ifndef VM_INPUTS
+#define VM_INPUTS 1
+#endif
+#ifndef VM_STALLABLE
+#define VM_STALLABLE 0
+#endif
+#ifndef VM_EGRESSES
+#define VM_EGRESSES 1
+#endif
+#ifndef VM_QUEUES
+#define VM_QUEUES 16
+#endif
+#ifndef VM_CELLS
+#define VM_CELLS 4096
+#endif
+#ifndef VM_FLOWS
+#define VM_FLOWS 4096
+#endif
+#ifndef VM_VICTIMS
+#define VM_VICTIMS 16
+#endif
+#ifndef VM_MAX_FRAME_BYTES
+#define VM_MAX_FRAME_BYTES 9728
+#endif
+#ifndef VM_PRESET
+#define VM_PRESET "lab"
+#endif
