@@ -5,7 +5,6 @@
 
 #include "vm_core.h"
 
-#define VM_CELL_BYTES 64u
 #define VM_RESOURCES 3 /* of a lane: queues, cells, flows */
 
 /* Bytes in a queue as of the last snapshot, and the most since the last clear. */

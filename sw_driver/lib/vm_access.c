@@ -235,6 +235,11 @@ int vm_lane_write_option(struct vm_lane *lane, u32 ip4, u32 ip6)
 			  VM_PUT(VM_REG_TTL_OPTION_IP4, ip4) | VM_PUT(VM_REG_TTL_OPTION_IP6, ip6));
 }
 
+int vm_lane_write_pool(struct vm_lane *lane, u32 cells)
+{
+	return write_sure(lane, VM_REG_POOL_SIZE, cells);
+}
+
 int vm_lane_write_seed(struct vm_lane *lane, u64 seed)
 {
 	u32 verdicts[4], markers[4], flows[4], i;

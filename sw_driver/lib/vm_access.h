@@ -119,6 +119,8 @@ int vm_lane_write_switches(struct vm_lane *lane, bool departures);
 int vm_lane_write_class(struct vm_lane *lane, u32 dscp, u32 queue, u32 colour);
 int vm_lane_write_port(struct vm_lane *lane, const struct vm_port *port);
 int vm_lane_write_option(struct vm_lane *lane, u32 ip4, u32 ip6);
+/* Cells that queued packets may take together; 0: no pool. */
+int vm_lane_write_pool(struct vm_lane *lane, u32 cells);
 /* All random sources; empties the flow table. Before there is traffic. */
 int vm_lane_write_seed(struct vm_lane *lane, u64 seed);
 /* All counters of all queues to 0. */
