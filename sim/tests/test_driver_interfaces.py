@@ -207,7 +207,7 @@ def test_ethtool_tells_who_the_driver_is_dumps_registers_and_tests_itself(said):
     assert [held[at] for at in expected[::2]] == expected[1::2]
     shown = said.said("selftest")
     assert "PASS" in shown
-    for name in ("identity", "conversion", "queue words", "class table", "conservation", "memory"):
+    for name in ("identity", "conversion", "queue words", "class table", "pool", "conservation", "memory"):
         assert re.search(rf"{name} +0;", shown), (name, shown)
 
 

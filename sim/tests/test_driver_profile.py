@@ -98,7 +98,7 @@ def random_file(rng):
     markers = [random_marker(rng, name) for name in names if rng.random() < 0.7]
     queues, pool = [random_queue(rng, name) for name in names], {}
     if rng.random() < 0.5:
-        pool = {"pool": {"size": rng.randint(64, 2**26)}}
+        pool = {"pool": {"size": rng.randint(64, 2**18)}}
         for queue in queues:
             queue |= rng.choice([{"alpha": 2.0 ** rng.randint(-7, 3)}, {}])
     return {
