@@ -7,7 +7,7 @@
  *
  * A lane is driven through its representor, a netdev that carries no packets of the host: it is what tc, ethtool and devlink name.
  *
- * Locks, outermost first: RTNL or the devlink instance's lock, then vm_repr.lock, which guards the lane's registers (selection,
+ * Locks, outermost first: the devlink instance's lock, RTNL, vm_repr.lock, which guards the lane's registers (selection,
  * shadow record and window are shared) and all software copies. Every function below takes vm_repr.lock itself, but for those
  * that end in _locked. All may sleep; none takes RTNL.
  *
