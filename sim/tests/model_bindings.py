@@ -39,8 +39,7 @@ Curve = record(
     b2_2=Scaled,
 )
 Colour = record("Colour", drop=Curve, ecn_own=u32, ecn=Curve)
-FlowPool = record("Pool", size=u32, reserve=u32 * 8, cap=u32 * 8)
-Config = record(
+FlowConfig = record(
     "FlowConfig",
     **{"kind": u32, "alpha_eighths": u32, "initial_average": u32, "start_credits": u32, "recovery_credits": u32},
     **{"increase_by_factor": u32, "ack_green": u32, "idle_age": u32, "half_open_age": u32},
