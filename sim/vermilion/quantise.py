@@ -162,7 +162,7 @@ def hardware(config: Config) -> dict:
 
 def card(configs: list[Config], routes: list[int], share: int) -> dict:
     """The record of a build with an egress for each configuration, of `share` queues each; `routes`: the egress of each input. Seed and types of
-    the TTL option are the first configuration's.
+    the TTL option are the first configuration's. There is no pool: how egresses share the buffer is in no configuration's file.
     """
     records = [hardware(config) for config in configs]
     moved = lambda entry, egress: [entry[0] + egress * share, entry[1]]
