@@ -216,6 +216,7 @@ def queue_record(queue, port_rate, queues, marker):
         "ecn": int(queue.ecn),
         "limit_bytes": queue.limit.value if queue.limit else LEN_MAX,
         "limit_packets": queue.limit_packets.value if queue.limit_packets else LEN_MAX,
+        "alpha": 0 if queue.alpha is None else 8 + int(math.log2(queue.alpha)),
         "strict": int(queue.priority is not None),
         "priority": queue.priority or 0,
         "quantum": queue.quantum.value if queue.quantum else 1522,
@@ -246,8 +247,10 @@ def hardware(config):
                 table[code] = [queue.index, number]
     markers = {m.queue: m for m in config.marker}
     rate, queues = config.port.rate, 1 + max(queue.index for queue in config.queue)
+    pool = {"pool": {"size": config.pool.size.value // 64, "reserve": [0], "cap": [0]}} if config.pool else {}
     return {
         "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate, queues)},
+        **pool,
         "queues": [queue_record(q, rate, queues, markers.get(q.name)) for q in config.queue],
         "dscp": table,
         "default": [rest, 0],

@@ -3,7 +3,7 @@
 from netlink_guest import MESSAGES, Talk, attributes
 from vermilion.netlink_messages import framed
 
-QUEUES = 16
+QUEUES, CELLS = 16, 4096
 # Settings from which each single one may go to another value and stay legal.
 CURVE = {"kind": "exred", "min-th": 1000, "max-th": 2000, "end-th": 90000, "p": {"num": 1, "den": 128, "tens": 1}}
 TAIL = {"kind": "tail", "min-th": 1, "max-th": 2, "end-th": 0, "p": {"num": 1, "den": 3, "tens": 2}}
@@ -13,6 +13,7 @@ PLAIN = {
     "ecn": 1,
     "limit-bytes": 80000,
     "limit-packets": 500,
+    "alpha": {"num": 1, "den": 2, "tens": 0},
     "rate": 10**9,
     "remark": 6,
     "remark-green": 10,
@@ -91,6 +92,9 @@ def refusals(talk: Talk) -> dict[str, tuple[int, str]]:
         ({"ecn": 2}, "ecn is 2; legal is 0 and 1"),
         ({"limit_bytes": 2**27}, "limit is 134217728"),
         ({"limit_packets": 2**27}, "limit_packets is 134217728"),
+        ({"alpha": number(3, 1, 1)}, "alpha is 0.3; legal is a power of two from 2^-7 (0.0078125) to 8"),
+        ({"alpha": number(1, 256)}, "alpha is 1/256; legal is a power of two from 2^-7 (0.0078125) to 8"),
+        ({"alpha": number(16)}, "alpha is 16; legal is a power of two from 2^-7 (0.0078125) to 8"),
         ({"strict": 2}, "strict is 2"),
         ({"priority": 8}, "priority is 8; legal is 0 to 7, higher goes first"),
         ({"quantum_bytes": 63}, "quantum is 63"),
@@ -140,6 +144,10 @@ def refusals(talk: Talk) -> dict[str, tuple[int, str]]:
     refuse(22, "queues is 17; legal is 0 to 16", "lane-set", queues=QUEUES + 1)
     refuse(34, "option-ip4 is 148; legal is 0 for none, or 2 to 255 but 148 (router alert)", "lane-set", option_ip4=148)
     refuse(34, "option-ip6 is 256", "lane-set", option_ip6=256)
+    for size in (1, 63, 64 * CELLS + 1, 2**32 - 1):
+        sentence = f"pool.size is {size}; legal is 0 for none, or 64 to {64 * CELLS}, the cells of this build"
+        refuse(22, sentence, "lane-set", rate=10**9, pool_bytes=size)
+    refuse(22, "rate is 5; legal is 64kbit to 200Gbit", "lane-set", rate=5, pool_bytes=6400)
     good = {"dscp": 5, "queue": 3, "colour": "red"}
     refuse(22, "entry is missing", "class-set")
     refuse(22, "entry.colour is missing", "class-set", entry=[{"dscp": 5, "queue": 3}])

@@ -94,7 +94,7 @@ class Lane:
         return queue
 
     def commit(self):
-        queue, first, behind = self.selected(), address("shadow.flags"), address("lost.frames_low", 0)
+        queue, first, behind = self.selected(), address("shadow.flags"), address("pool_size")
         self.pending["commit"] = self.rng.randint(1, 5)
         if queue is not None:
             self.committed[queue] = {at: word for at, word in self.words.items() if first <= at < behind}

@@ -123,6 +123,24 @@ FAULTS = {
     "router alert": (PORT + "[ttl_option]\nip6 = 5", ["ttl_option.ip6 is 5", "router alert"]),
     "option type as a word": (PORT + '[ttl_option]\nip4 = "9e"', ['ttl_option.ip4 is "9e"', "2 to 255"]),
     "typo in an option type": (PORT + "[ttl_option]\nipv6 = 30", ["ttl_option.ipv6", 'did you mean "ip6"']),
+    "pool without a size": ("[pool]\n" + PORT, ["pool.size is missing"]),
+    "pool is a number": ("pool = 3\n" + PORT, ["pool is 3", "legal is a table"]),
+    "typo in a pool": (PORT + "[pool]\nsize = 640\nsise = 640", ["pool.sise", 'did you mean "size"']),
+    "pool below a cell": (PORT + "[pool]\nsize = 63", ["pool.size is 63", "64B to 67108864B"]),
+    "pool past the format": (PORT + '[pool]\nsize = "65MiB"', ['pool.size is "65MiB"', "64B to 67108864B"]),
+    "pool in packets": (PORT + '[pool]\nsize = "60p"', ['pool.size is "60p"', "64B to 67108864B"]),
+    "pool is true": (PORT + "[pool]\nsize = true", ["pool.size is true", '"200KB"']),
+    "alpha no power of two": (QUEUE + "alpha = 0.3", ['queue "a", alpha is 0.3', "2^-7 (0.0078125) to 8"]),
+    "alpha 0": (QUEUE + "alpha = 0", ["alpha is 0;", "2^-7 (0.0078125) to 8"]),
+    "alpha below its range": (QUEUE + "alpha = 0.00390625", ["alpha is 0.00390625", "2^-7 (0.0078125) to 8"]),
+    "alpha above its range": (QUEUE + "alpha = 16", ["alpha is 16", "2^-7 (0.0078125) to 8"]),
+    "alpha as a word": (QUEUE + 'alpha = "1/2"', ['alpha is "1/2"', "2^-7 (0.0078125) to 8"]),
+    "alpha is true": (QUEUE + "alpha = true", ["alpha is true", "2^-7 (0.0078125) to 8"]),
+    "alpha not a number": (QUEUE + "alpha = nan", ["alpha is nan", "2^-7 (0.0078125) to 8"]),
+    "alpha without a pool": (
+        QUEUE + "alpha = 0.5",
+        ['queue "a" has alpha 0.5, but there is no pool; give [pool] a size, 64B to 67108864B'],
+    ),
     "not TOML": ("port = \n[x]", ["is not TOML", "line 1"]),
 }
 
@@ -294,6 +312,41 @@ def test_distance_and_option_reach_the_hardware_and_are_shown(tmp_path):
         "keep",
     ):
         assert words in done.stdout, words
+
+
+def test_pool_and_alpha_reach_the_hardware_and_are_shown(tmp_path):
+    text = '[[queue]]\nname = "b"\nlimit = "9KB"\nalpha = 0.5\n[[queue]]\nname = "c"\nalpha = 8\n'
+    file = tmp_path / "c.toml"
+    file.write_text(PORT + '[pool]\nsize = "200KB"\n' + text)
+    record = quantise.hardware(config.load(file))
+    assert record["pool"] == {"size": 3125, "reserve": [0], "cap": [0]}
+    assert [queue["alpha"] for queue in record["queues"]] == [7, 11, 0]
+    file.write_text(file.read_text().replace("200KB", "200001B"))
+    done = subprocess.run(
+        [sys.executable, "-m", "vermilion", "check", file], capture_output=True, text=True, cwd=ROOT / "sim"
+    )
+    words = [line.split() for line in done.stdout.splitlines()]
+    assert ["pool", "size,", "cells", "3125.02", "3125", "-0.0005", "%"] in words, done.stdout
+    assert "9KB and alpha 0.5" in done.stdout and "alpha 8" in done.stdout
+
+
+def test_alphas_are_those_of_the_codes():
+    pool = {"port": {"rate": 10**6}, "pool": {"size": 640}}
+    for code in range(1, 12):
+        asked = config.parse(pool | {"queue": [{"name": "a", "alpha": 2.0 ** (code - 8)}]})
+        assert quantise.hardware(asked)["queues"][0]["alpha"] == code
+
+
+def test_pool_larger_than_the_buffer(tmp_path):
+    """Refused where the build is known, and nowhere else."""
+    file = tmp_path / "c.toml"
+    file.write_text(PORT + "[pool]\nsize = 262144")
+    assert config.load(file, build_cells=4096).pool.cells == 4096
+    file.write_text(PORT + '[pool]\nsize = "300KB"')
+    assert config.load(file).pool.cells == 4687
+    with pytest.raises(config.UserError) as caught:
+        config.load(file, build_cells=4096)
+    assert str(caught.value) == f"{file}: pool.size is 300KB; legal is 64B to 262144B, the 4096 cells of this build"
 
 
 def test_tiny_probability():

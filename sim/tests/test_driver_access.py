@@ -64,6 +64,7 @@ def program(lane, asked):
     departures = any(queue["update_depart"] for queue in record["queues"])
     assert RUN.vm_lane_write_switches(byref(lane), departures) == 0
     assert RUN.vm_lane_write_option(byref(lane), asked.ttl_option.ip4, asked.ttl_option.ip6) == 0
+    assert RUN.vm_lane_write_pool(byref(lane), asked.pool.cells if asked.pool else 0) == 0
     assert RUN.vm_lane_write_port(byref(lane), byref(C.Port(rate, asked.port.burst.value, queues))) == 0
     assert RUN.vm_lane_write_seed(byref(lane), ctypes.c_uint64(asked.seed)) == 0
 
@@ -90,7 +91,7 @@ def test_a_configuration_ends_in_the_registers_as_the_harness_leaves_them(harnes
         assert {queue: wanted.committed[queue] for queue in held.committed} == held.committed
         assert held.committed.keys() == {queue.index for queue in asked.queue}
         assert held.classes == wanted.classes and len(held.classes) == 65
-        for path in ("control", "ttl_option", "port_cost", "port_burst_low", "port_burst_high"):
+        for path in ("control", "ttl_option", "port_cost", "port_burst_low", "port_burst_high", "pool_size"):
             assert held.words[address(path)] == wanted.words[address(path)], path
         for path in ("seed", "mark_seed", "flow_seed"):
             for i in range(4):
@@ -109,7 +110,7 @@ def test_every_register_of_the_shadow_record_is_written_once():
     seen = []
     visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
     assert RUN.vm_queue_visit(byref(some_words()), visit(lambda _, at, word: seen.append(at) or 0), None) == 0
-    first, behind = address("shadow.flags"), address("lost.frames_low", 0)
+    first, behind = address("shadow.flags"), address("pool_size")
     shadow = [at for at in Lane().words if first <= at < behind]
     assert sorted(seen) == sorted(shadow) and len(shadow) > 100
     assert RUN.vm_queue_visit(byref(some_words()), visit(lambda *_: 7), None) == 7
@@ -126,6 +127,30 @@ def test_queues_that_a_build_lacks_are_refused_before_anything_is_written():
     assert RUN.vm_lane_statistics(byref(lane), 8, byref(C.Statistics())) == C.VM_ERROR_QUEUE
     assert held.words == before and not held.committed
     assert RUN.vm_lane_write_queue(byref(lane), 3, byref(some_words(nearest=1))) == 0 and [*held.committed] == [3]
+
+
+def test_a_build_without_a_pool():
+    """Minor version 2 of the registers: neither a pool nor alpha is written; all else is."""
+    held = Lane(version=0x10002)
+    _, lane = Card(held).open(RUN)
+    before, words = dict(held.words), some_words()
+    words.alpha = 8
+    assert RUN.vm_lane_write_queue(byref(lane), 1, byref(words)) == C.VM_ERROR_POOL
+    assert RUN.vm_lane_write_pool(byref(lane), 100) == C.VM_ERROR_POOL
+    assert (
+        RUN.vm_lane_write_pool(byref(lane), 0) == 0 and held.words == before and not RUN.vm_lane_has_pool(byref(lane))
+    )
+    words.alpha = 0
+    assert RUN.vm_lane_write_queue(byref(lane), 1, byref(words)) == 0
+    held = Lane(version=0x10003)
+    _, lane = Card(held).open(RUN)
+    words.alpha = 11
+    assert RUN.vm_lane_has_pool(byref(lane)) and RUN.vm_lane_write_pool(byref(lane), 4096) == 0
+    assert RUN.vm_lane_write_queue(byref(lane), 1, byref(words)) == 0
+    assert held.words[address("pool_size")] == 4096
+    assert held.committed[1][address("shadow.flags")] >> 12 & 15 == 11
+    held.stuck = address("pool_size")
+    assert RUN.vm_lane_write_pool(byref(lane), 0) == C.VM_ERROR_READBACK and lane.at == held.stuck
 
 
 def test_a_lost_write_is_found_before_the_commit():

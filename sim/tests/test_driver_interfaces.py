@@ -3,6 +3,7 @@
 import ctypes
 import json
 import re
+from fractions import Fraction
 
 import driver_bench
 import pytest
@@ -16,6 +17,7 @@ from vermilion import driver_guest, driver_vectors
 from vermilion.driver_library import C, library
 
 LOADS = 20
+THRESHOLDS = (3, 9, 10, 13, 20)  # alpha is 2^(threshold - 10), none for 20
 COLOURS = ("green", "yellow", "red")
 EVENTS = {
     "arrived": "arrived",
@@ -39,7 +41,26 @@ echo "pool $(devlink -j sb pool show pci/$device pool 0 | tr -d '\\n')"
 echo "bound $(devlink -j sb tc bind show $lane tc 3 type egress | tr -d '\\n')"
 echo "driver $(ethtool -i $lane | tr '\\n' ';')"
 echo "registers $(ethtool -d $lane raw on | od -A n -v -t x4 | tr -d '\\n')"
+devlink_says() { word=$1; shift; echo "$word $(devlink "$@" 2>&1 | tr '\\n' ' ')."; }
+devlink_says static-th sb tc bind set $lane tc 3 type egress pool 0 th 10
+devlink_says static-size sb pool set pci/$device pool 0 size 6400 thtype static
+devlink_says small-size sb pool set pci/$device pool 0 size 63 thtype dynamic
+devlink_says large-size sb pool set pci/$device pool 0 size 262145 thtype dynamic
+devlink_says made-dynamic sb pool set pci/$device pool 0 size 200001 thtype dynamic
+echo "dynamic-shown $(devlink -j sb pool show pci/$device pool 0 | tr -d '\\n')"
+echo "dynamic-port $(devlink -j sb port pool show $lane pool 0 | tr -d '\\n')"
+for th in THRESHOLDS; do
+    devlink_says th$th sb tc bind set $lane tc 3 type egress pool 0 th $th
+    echo "dynamic-bound$th $(devlink -j sb tc bind show $lane tc 3 type egress | tr -d '\\n')"
+    netlink_send $lane < /bound$th
+done
+devlink_says low-th sb tc bind set $lane tc 3 type egress pool 0 th 2
+devlink_says high-th sb tc bind set $lane tc 3 type egress pool 0 th 14
+netlink_send $lane < /pooled
 echo "selftest $(ethtool -t $lane | tr '\\n\\t' '; ')"
+devlink_says made-static sb pool set pci/$device pool 0 size 262144 thtype static
+echo "static-shown $(devlink -j sb pool show pci/$device pool 0 | tr -d '\\n')"
+netlink_send $lane < /unpooled
 echo "info $(devlink -j dev info | tr -d '\\n')"
 echo "resources $(devlink -j resource show pci/$device | tr -d '\\n')"
 netlink_send $lane < /cleared
@@ -87,6 +108,13 @@ class Spoken:
         self.before.say("lane-get", "lane-get")
         for number, limit in enumerate((20000, 9000, 4000, 300000)):
             self.before.say(f"set{number}", "queue-set", queue=number, limit_bytes=limit)
+        for th in THRESHOLDS:
+            bound = Talk()
+            bound.say(f"alpha{th}", "queue-get", queue=3)
+            setattr(self, f"bound{th}", bound)
+        self.pooled, self.unpooled = Talk(), Talk()
+        self.pooled.say("with-pool", "lane-get")
+        self.unpooled.say("without-pool", "lane-get")
         self.counted.say("statistics", "statistics-get", "dump")
         self.cleared.say("clear", "statistics-clear")
         self.cleared.say("cleared", "statistics-get", "dump")
@@ -115,7 +143,9 @@ def said(tmp_path_factory, device_program):  # noqa: F811
         return counts(control)
 
     limited = RED.replace("400000", "300000")
-    text = script(SCRIPT, limited=limited, red=RED, leaks=script(LEAKS, loads=LOADS))
+    text = script(
+        SCRIPT, thresholds=" ".join(map(str, THRESHOLDS)), limited=limited, red=RED, leaks=script(LEAKS, loads=LOADS)
+    )
     files = spoken.files() | {"bin/netlink_send": (0o100755, program("netlink_send")), "talk": Said().files()["talk"]}
     out = talk("6.12", device_program, text, feed, folder=folder, more=files, parameters="slub_debug=FZPU")
     out.heard = {}
@@ -193,6 +223,55 @@ def test_devlink_shows_occupancy_pools_info_and_resources(said):
 
 
 @pytest.mark.guest
+def test_devlink_occupancy_of_the_pool_is_the_lanes(said):
+    """The pool's high-water mark is in whole cells, and not above the sum of the queues'."""
+    (port,) = json.loads(said.said("occupancy"))["occupancy"].values()
+    pool = port["pool"]["0"]
+    most = [reply["max-bytes"] for reply in said.heard["statistics"][2]]
+    cells = [-(-reply["max-bytes"] // 64) + reply["max-packets"] for reply in said.heard["statistics"][2]]
+    assert pool["current"] == 0 and pool["max"] % 64 == 0
+    assert max(most) <= pool["max"] <= 64 * sum(cells), pool
+
+
+@pytest.mark.guest
+def test_devlink_sets_a_pool_and_thresholds(said):
+    assert said.said("made-dynamic") == said.said("made-static") == "."
+    (pool,) = json.loads(said.said("dynamic-shown"))["pool"].values()
+    dynamic = {"sb": 0, "pool": 0, "type": "egress", "size": 200_000, "thtype": "dynamic", "cell_size": 64}
+    assert pool == [dynamic]
+    (port,) = json.loads(said.said("dynamic-port"))["port_pool"].values()
+    assert port[0]["threshold"] == 20
+    for th in THRESHOLDS:
+        assert said.said(f"th{th}") == "."
+        (bound,) = json.loads(said.said(f"dynamic-bound{th}"))["tc_bind"].values()
+        assert (bound[0]["pool"], bound[0]["threshold"]) == (0, th)
+        (queue,) = said.heard[f"alpha{th}"][2]
+        alpha = Fraction(queue["alpha"]["num"], queue["alpha"]["den"] * 10 ** queue["alpha"]["tens"])
+        assert alpha == (0 if th == 20 else Fraction(2) ** (th - 10))
+        assert (queue["limit-bytes"], queue["owner"]) == (300000, "netlink")
+    (lane,), (after,) = said.heard["with-pool"][2], said.heard["without-pool"][2]
+    assert (lane["pool-bytes"], after["pool-bytes"]) == (200_001, 0)
+    (pool,) = json.loads(said.said("static-shown"))["pool"].values()
+    assert pool == [dynamic | {"size": 262144, "thtype": "static"}]
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize(
+    "word, sentence",
+    [
+        ("static-th", "thresholds are static: the queues' limits, which tc or netlink set"),
+        ("static-size", "size is 6400; legal with static thresholds is 262144, the cells of this build"),
+        ("small-size", "size is 63; legal with dynamic thresholds is 64 to 262144"),
+        ("large-size", "size is 262145; legal with dynamic thresholds is 64 to 262144"),
+        ("low-th", "th is 2; legal is 3 to 13, or 20 for none"),
+        ("high-th", "th is 14; legal is 3 to 13, or 20 for none"),
+    ],
+)
+def test_what_devlink_refuses(said, word, sentence):
+    assert sentence in said.said(word)
+
+
+@pytest.mark.guest
 def test_ethtool_tells_who_the_driver_is_dumps_registers_and_tests_itself(said):
     driver = dict(part.split(": ", 1) for part in said.said("driver").split(";") if ": " in part)
     assert driver["driver"] == "vermilion" and driver["firmware-version"].startswith("registers 1.")
@@ -207,7 +286,7 @@ def test_ethtool_tells_who_the_driver_is_dumps_registers_and_tests_itself(said):
     assert [held[at] for at in expected[::2]] == expected[1::2]
     shown = said.said("selftest")
     assert "PASS" in shown
-    for name in ("identity", "conversion", "queue words", "class table", "conservation", "memory"):
+    for name in ("identity", "conversion", "queue words", "class table", "pool", "conservation", "memory"):
         assert re.search(rf"{name} +0;", shown), (name, shown)
 
 

@@ -7,7 +7,7 @@ import re
 import driver_bench
 import pytest
 from devices import device_program, running  # noqa: F401
-from netlink_cases import PLAIN, QUEUES, another, leaves, merged, nest, refusals
+from netlink_cases import CELLS, PLAIN, QUEUES, another, leaves, merged, nest, refusals
 from netlink_guest import MESSAGES, Talk, program, registers, settings, splats, values
 from test_driver_profile import random_file
 from vermilion import config, driver_guest, netlink_spec
@@ -18,6 +18,7 @@ SEED = 7
 FUZZ_STEPS = 10000
 ROUNDS = 20
 LINE_RATE = 10**10
+POOLS = (200_001, 64, 64 * CELLS, 0)  # bytes
 SETTERS = {
     "queue-set": {"queue": 1, "ecn": 1},
     "queue-reset": {"queue": 1},
@@ -79,6 +80,9 @@ class Said:
         self.talk.say("classes", "class-get")
         self.talk.say("lanes", "lane-get", "dump", raw="")
         self.talk.say("all", "queue-get", "dump")
+        for size in POOLS:
+            self.talk.say(f"pool-set{size}", "lane-set", pool_bytes=size)
+            self.talk.say(f"pool{size}", "lane-get")
         self.talk.say("reset", "queue-reset", queue=0)
         self.talk.say("gone", "queue-get", queue=0)
         self.outsider = Talk()
@@ -176,7 +180,7 @@ def test_a_set_changes_what_it_names_and_nothing_else(said):
         (reply,) = said.heard[f"after{number}"][2]
         assert settings(reply) == merged(said.plain, nest(path, value)) != said.plain, path
         changed.add(path)
-    assert len(changed) == 85
+    assert len(changed) == 86
 
 
 @pytest.mark.guest
@@ -192,9 +196,18 @@ def test_what_is_wrong_is_refused_in_a_sentence_and_changes_nothing(said):
     assert table["owner"] == "none" and len(table["entry"]) == 65
     assert all((entry["queue"], entry["colour"]) == (0, "green") for entry in table["entry"])
     (lane,) = said.heard["lanes"][2]
-    assert (lane["rate"], lane["owner"], lane["option-ip4"]) == (0, "none", 0)
+    assert (lane["rate"], lane["owner"], lane["option-ip4"], lane["pool-bytes"]) == (0, "none", 0, 0)
+    assert lane["capabilities"]["cells"] == CELLS
     assert lane["capabilities"]["queues"] == QUEUES and lane["capabilities"]["major"] == 1
     assert re.fullmatch(r"pci/0000:00:\w\w\.0", lane["device"]) and len(lane["lost"]) == lane["capabilities"]["inputs"]
+
+
+@pytest.mark.guest
+def test_the_pool_is_set_and_told(said):
+    for size in POOLS:
+        assert said.heard[f"pool-set{size}"][:2] == (0, "-")
+        error, _, (lane,) = said.heard[f"pool{size}"]
+        assert (error, lane["pool-bytes"], lane["rate"], lane["owner"]) == (0, size, 0, "none")
 
 
 @pytest.mark.guest

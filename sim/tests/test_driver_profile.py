@@ -96,9 +96,15 @@ def random_file(rng):
     names = [f"q{i}" for i in range(rng.randint(1, 5))]
     port = {"rate": int(10 ** rng.uniform(4.81, 11.3)), "burst": rng.randrange(10**8)}
     markers = [random_marker(rng, name) for name in names if rng.random() < 0.7]
+    queues, pool = [random_queue(rng, name) for name in names], {}
+    if rng.random() < 0.5:
+        pool = {"pool": {"size": rng.randint(64, 2**18)}}
+        for queue in queues:
+            queue |= rng.choice([{"alpha": 2.0 ** rng.randint(-7, 3)}, {}])
     return {
         "port": port,
-        "queue": [random_queue(rng, name) for name in names],
+        **pool,
+        "queue": queues,
         "marker": markers,
         "seed": rng.randint(1, 9),
     }
@@ -164,6 +170,9 @@ WRONG = {
     "idle packet": (lambda q: setattr(q, "idle_packet_bytes", 63), "average.idle_packet is 63; legal is 64B to 9600B", {"average": {"idle_packet": 63}}),
     "spacing": (lambda q: setattr(q, "spacing", 3), "spacing is 3", {"spacing": "far"}),
     "limit": (lambda q: setattr(q, "limit_bytes", 2**27), "limit is 134217728; legal is 1B to 134217727B", {"limit": 2**27}),
+    "alpha no power of two": (lambda q: setattr(q, "alpha", N(3, 1, 1)), "alpha is 0.3; legal is a power of two from 2^-7 (0.0078125) to 8", {"alpha": 0.3}),
+    "alpha too small": (lambda q: setattr(q, "alpha", N(1, 256, 0)), "alpha is 1/256; legal is a power of two", {"alpha": 2**-8}),
+    "alpha too large": (lambda q: setattr(q, "alpha", N(16, 1, 0)), "alpha is 16; legal is a power of two", {"alpha": 16}),
     "quantum": (lambda q: setattr(q, "quantum_bytes", 63), "quantum is 63; legal is 64B to 65535B", {"quantum": 63}),
     "priority": (lambda q: setattr(q, "priority", 8), "priority is 8; legal is 0 to 7, higher goes first", {"priority": 8}),
     "rate": (lambda q: setattr(q, "rate", 63999), "rate is 63999; legal is 64kbit to 200Gbit", {"rate": 63999}),
@@ -197,7 +206,7 @@ def test_what_is_illegal_is_refused_with_field_value_and_range_here_and_in_a_fil
     assert fault_of(queue, PORT).startswith(sentence)
     if in_file is not None:
         with pytest.raises(UserError):
-            config.parse({"port": {"rate": "10Gbit"}, "queue": [{"name": "a"} | in_file]})
+            config.parse({"port": {"rate": "10Gbit"}, "pool": {"size": 6400}, "queue": [{"name": "a"} | in_file]})
 
 
 REDP = {"kind": "redp", "rate": 700_000, "bucket": 60_000, "low": 15_000, "high": 45_000}

@@ -109,6 +109,22 @@ def test_spans_averages_and_ages_of_markers_are_the_exact_ones():
         assert library().vm_flow_age(ns) == exact_words.nearest(Fraction(ns, 2**22))
 
 
+def test_alpha_has_a_code_at_each_power_of_two():
+    for code in range(1, 12):
+        exact = Fraction(2) ** (code - 8)
+        for same in (number(exact), C.Number(exact.numerator * 6, exact.denominator * 6, 0)):
+            assert library().vm_alpha(same) == code, exact
+        for near in (exact + Fraction(1, 10**15), exact - Fraction(1, 10**15), 3 * exact / 2):
+            assert library().vm_alpha(number(near)) == 0, near
+    for none in (number(0), C.Number(0, 0, 0), C.Number(5, 0, 0), number(16), number(Fraction(1, 256))):
+        assert library().vm_alpha(none) == 0
+
+
+def test_pool_has_whole_cells():
+    for bytes_ in (0, 63, 64, 127, 128, 200_000, 2**26, 2**32 - 1):
+        assert library().vm_pool_cells(bytes_) == bytes_ // 64
+
+
 def curve(kind, low, high, end, p, own=0):
     words, settings = C.CurveWords(), C.Curve(kind, low, high, own, number(exact_words.exact(p)))
     library().vm_curve_convert(ctypes.byref(settings), end, ctypes.byref(words))

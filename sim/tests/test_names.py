@@ -121,6 +121,12 @@ def test_tables(file, capfd):
         assert all(f"<td>{escape(name)}</td>" in page for name in NAMES if len(name) <= 3)
 
 
+def test_alpha_in_the_table():
+    """The report shows a queue's dynamic threshold beside its limit."""
+    asked = config.parse({"port": {"rate": 10**6}, "pool": {"size": 640}, "queue": [{"name": "a", "alpha": 0.25}]})
+    assert "<td>alpha 0.25</td>" in tables.queues(asked)
+
+
 def test_tools(file, monkeypatch):
     """`vermilionctl` loads, shows and counts queues with any legal name."""
     bench = Bench(monkeypatch, queues=128)

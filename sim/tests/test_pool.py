@@ -160,6 +160,28 @@ def test_a_cap_holds_and_leaves_the_rest_to_others(tmp_path):
     assert 540 - 16 < most[1] <= 540 + 16 * 3, most
 
 
+def test_a_file_gives_the_pool(tmp_path):
+    """Two of four flooded queues have alpha 1: both engines agree, and each of the two holds at most its threshold in a pool of 300 cells."""
+    text = '[port]\nrate = "1Mbit"\n[pool]\nsize = "19.25KB"\n'
+    for queue in range(4):
+        text += f'[[queue]]\nname = "q{queue}"\ndscp = [{queue}]\n' + "alpha = 1\n" * (queue < 2)
+    asked = config.parse(tomllib.loads(text), 4)
+    words = write_words(tmp_path / "words.json", asked)
+    assert json.loads(words.read_text())["pool"]["size"] == 300
+    frames = [(800 * i, frame(0, i % 2, 60)) for i in range(400)]
+    frames += [(400_000 + 800 * i, frame(0, 2 + i % 2, 60)) for i in range(400)]
+    capture = pcap(tmp_path / "in.pcap", [(time, data, len(data)) for time, data in frames])
+    program, trace = build.simulator("lab"), tmp_path / "trace.csv"
+    rtl = run(program, tmp_path, words, capture, "--trace", trace)
+    rtl.check()
+    same(rtl, run(program, tmp_path, words, capture, "--engine", "model"))
+    with trace.open() as lines:
+        seen = [line for line in csv.DictReader(lines) if line["refresh"] == "0"]
+    admitted = [sum(line["queue"] == str(q) and line["verdict"] == ENQUEUE for line in seen) for q in range(4)]
+    assert admitted[0] + admitted[1] == pytest.approx(200, abs=4), admitted
+    assert sum(admitted) == pytest.approx(300, abs=4), admitted
+
+
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_one_egress_shares_its_cells_as_the_model_does(tmp_path, seed):
     """A lane with one egress, which the model runs alone too: captures and statistics of both engines are equal."""

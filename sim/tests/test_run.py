@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from vermilion import build
 
 pytestmark = pytest.mark.slow
 
@@ -130,6 +131,18 @@ def test_odd_captures_run_and_every_frame_has_its_verdict(tmp_path, name):
     check(stats)
     if name in ("cut-off", "snapped", "backwards", "years", "runt"):
         assert stats["warnings"], "nobody was warned"
+
+
+def test_a_pool_larger_than_the_buffer_is_refused(tmp_path):
+    capture, asked = tmp_path / "in.pcap", tmp_path / "c.toml"
+    capture.write_bytes(pcap((1, FRAME, 60)))
+    asked.write_text('pool = { size = "1MB" }\nport = { rate = "1Gbit" }\n')
+    status, stdout, err = vermilion("run", capture, "--config", asked)
+    most = build.PRESETS["lab"].cells
+    assert (status, err) == (
+        2,
+        f"vermilion: {asked}: pool.size is 1MB; legal is 64B to {64 * most}B, the {most} cells of this build\n",
+    )
 
 
 def test_an_empty_capture_is_a_run_with_a_warning(tmp_path):

@@ -25,8 +25,12 @@ SHAPERS = """
 [port]
 rate = "2Gbit"
 
+[pool]
+size = "150KB"
+
 [[queue]]
 name = "assured"
+alpha = 2
 dscp = { green = ["AF11"], yellow = ["AF12"], red = ["AF13"] }
 limit = "180KB"
 average = { kind = "rio-c" }
@@ -52,7 +56,7 @@ limit = "100KB"
 """
 CONFIGS = ("shapers", "markers", "default")  # the last one stays
 FRAMES = 600
-LANE = ("port_cost", "port_burst_low", "port_burst_high", "control", "ttl_option")
+LANE = ("port_cost", "port_burst_low", "port_burst_high", "control", "ttl_option", "pool_size")
 SCRIPT = """
 LANE() { echo "lane.$1ADDRESSES"; }
 listen() { netlink_listen > /tmp/told & listener=$!; until grep -q joined /tmp/told; do sleep 0.1; done; }
@@ -85,6 +89,7 @@ step 7
 heard tool
 netlink_send $lane < /option
 echo "reset $(echo 1 > /sys/bus/pci/devices/$device/reset && echo yes)"
+LANE reset
 netlink_send $lane < /kept
 """
 
@@ -193,7 +198,7 @@ def messages() -> dict[str, Messages]:
     out["refused"].say("bad2", "queue-set", queue=16, ecn=1)
     out["refused"].say("bad3", "queue-set", queue=5, weight={"num": 1, "den": 0})
     out["refused"].say("bad4", "queue-reset", queue=16)
-    out["option"].say("option", "lane-set", option_ip4=158, option_ip6=30, queues=5)
+    out["option"].say("option", "lane-set", option_ip4=158, option_ip6=30, queues=5, pool_bytes=100_000)
     out["option"].say("too-many", "lane-set", queues=17)
     out["kept"].say("kept", "lane-get")
     return out
@@ -351,6 +356,8 @@ def test_a_reset_of_the_function_takes_nothing_of_the_lanes_settings(said):
     (lane,) = said.heard["kept"][2]
     rate = config.load(said.files["default"]).port.rate
     assert (lane["option-ip4"], lane["option-ip6"], lane["queues"], lane["rate"]) == (158, 30, 5, rate)
+    held = dict(zip(LANE, (int(word, 16) for word in said.said("lane.reset").split())))
+    assert lane["pool-bytes"] == 100_000 and held["pool_size"] == 1562 and held["ttl_option"] == 158 | 30 << 8
 
 
 def test_the_log_has_no_fault_of_the_kernels(said):

@@ -44,9 +44,9 @@ class StandIn:
             "burst-bytes": 0,
             "queues": 16,
         }
-        self.lane |= {"option-ip4": 0, "option-ip6": 0, "lost": [{"packets": 2**40, "bytes": 7}]}
+        self.lane |= {"option-ip4": 0, "option-ip6": 0, "pool-bytes": 0, "lost": [{"packets": 2**40, "bytes": 7}]}
         self.lane["capabilities"] = {"major": 1, "minor": 2, "queues": 16, "flows": 4096, "victims": 16, "inputs": 1}
-        self.lane["capabilities"] |= {"data-bits": 64}
+        self.lane["capabilities"] |= {"data-bits": 64, "cells": 4096}
         self.lane["owner"] = self.classes_owner = 0
         self.owners = dict.fromkeys(range(16), 0)
         self.queues = {number: netlink.of_settings(settings.defaults()) for number in range(16)}

@@ -121,7 +121,9 @@ def run(
         raise UserError("no CAPTURE is given and this checkout has none of its own; give a pcap or pcapng file")
     simulate.check_capture(source)
     shape = build.PRESETS[preset]
-    config = configuration.load(DEFAULT_CONFIG if config_file is None else config_file, shape.queues, shape.victims)
+    config = configuration.load(
+        DEFAULT_CONFIG if config_file is None else config_file, shape.queues, shape.victims, shape.cells
+    )
     tell_notes(config)
     if seed is not None:
         config = config.model_copy(update={"seed": seed})

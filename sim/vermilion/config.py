@@ -80,6 +80,7 @@ class DropCurve(Curve):
 
 
 TAIL = DropCurve(curve="tail")
+CELL_BYTES, CELLS_MOST = 64, 2**20  # a cell of the buffer; the largest pool, in cells
 Code = Annotated[int, BeforeValidator(units.dscp)]
 
 
@@ -133,6 +134,24 @@ def one_or_three(raw):
     return raw if isinstance(raw, (dict, Remark)) else dict.fromkeys(COLOURS, units.dscp(raw, "is"))
 
 
+class Pool(Strict):
+    """`[pool]`: the part of the buffer that queued packets share; the hardware counts it in whole cells."""
+
+    size: Annotated[Amount, amount(CELL_BYTES, CELL_BYTES * CELLS_MOST, "byte")]
+
+    @property
+    def cells(self) -> int:
+        return self.size.value // CELL_BYTES
+
+
+def power_of_two(raw):
+    """`alpha`: what the hardware has a code for."""
+    good = isinstance(raw, (int, float)) and not isinstance(raw, bool)
+    if not good or raw not in [2.0**n for n in range(-7, 4)]:
+        raise ValueError(f"is {units.shown(raw)}; legal is a power of two from 2^-7 (0.0078125) to 8")
+    return float(raw)
+
+
 class Queue(Strict):
     """`[[queue]]`, as the file has it; what concerns several queues is checked by `place`."""
 
@@ -143,6 +162,7 @@ class Queue(Strict):
     remark: Annotated[Remark, BeforeValidator(one_or_three)] = Remark()
     limit: Annotated[Amount, amount(1, LEN_MAX, "byte")] | None = None
     limit_packets: Annotated[Amount, amount(1, LEN_MAX, "packet")] | None = None
+    alpha: Annotated[float, BeforeValidator(power_of_two)] | None = None
     average: Average = Average()
     spacing: Literal["geometric", "uniform", "wait"] = "geometric"
     size_weight: Annotated[Amount, amount(64, 9600, "byte")] | None = None
@@ -213,6 +233,7 @@ class Config(Strict):
     """A whole file. After `parse` or `load` every queue has its number, and one is the default."""
 
     port: Port
+    pool: Pool | None = None
     queue: list[Queue] = []
     marker: list[Marker] = []
     rule: list[Rule] = []
@@ -236,7 +257,15 @@ def sentence(error: dict, raw: dict) -> str:
             continue
         names.append(part if len(part) <= units.SHOWN_MOST else part[: units.SHOWN_MOST] + "...")
         node = node.get(part, {}) if isinstance(node, dict) else {}
-    models = {"port": Port, "queue": Queue, "average": Average, "dscp": Codes, "remark": Remark, "ecn": EcnCurve}
+    models = {
+        "port": Port,
+        "pool": Pool,
+        "queue": Queue,
+        "average": Average,
+        "dscp": Codes,
+        "remark": Remark,
+        "ecn": EcnCurve,
+    }
     models |= {"marker": Marker, "distance": Distance, "ttl_option": TtlOption, "rule": Rule, "match": Match}
     models |= {colour: DropCurve for colour in COLOURS}
     parents = [part for part in loc[:-1] if isinstance(part, str)]
@@ -267,13 +296,29 @@ def sentence(error: dict, raw: dict) -> str:
     return f"{where} is {shown}; legal is {legal.get(kind, error['msg'])}"
 
 
-def parse(raw: dict, build_queues: int = 16, build_victims: int | None = None) -> Config:
+def parse(
+    raw: dict, build_queues: int = 16, build_victims: int | None = None, build_cells: int | None = None
+) -> Config:
     """A configuration from a parsed file, with the default queue added and queue numbers given."""
     try:
         config = Config.model_validate(raw)
     except ValidationError as error:
         raise UserError(sentence(error.errors()[0], raw)) from None
+    check_pool(config, build_cells)
     return place(config, build_queues, build_queues if build_victims is None else build_victims)
+
+
+def check_pool(config: Config, build_cells: int | None):
+    """Refuses a pool that is larger than the buffer, and dynamic thresholds without a pool."""
+    if config.pool and build_cells is not None and config.pool.cells > build_cells:
+        most = f"{CELL_BYTES}B to {CELL_BYTES * build_cells}B"
+        raise UserError(f"pool.size is {config.pool.size}; legal is {most}, the {build_cells} cells of this build")
+    for q in config.queue:
+        if q.alpha is not None and not config.pool:
+            raise UserError(
+                f'queue "{q.name}" has alpha {q.alpha:g}, but there is no pool; '
+                f"give [pool] a size, {CELL_BYTES}B to {CELL_BYTES * CELLS_MOST}B"
+            )
 
 
 def place(config: Config, build_queues: int, build_victims: int) -> Config:
@@ -327,11 +372,13 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
     return config.model_copy(update={"queue": placed})
 
 
-def load(path: str | Path, build_queues: int = 16, build_victims: int | None = None) -> Config:
-    """Reads and checks a file."""
+def load(
+    path: str | Path, build_queues: int = 16, build_victims: int | None = None, build_cells: int | None = None
+) -> Config:
+    """Reads and checks a file. Without `build_cells` a pool may have any size."""
     raw = read_toml(path)
     try:
-        return parse(raw, build_queues, build_victims)
+        return parse(raw, build_queues, build_victims, build_cells)
     except RecursionError:
         raise UserError(f"{path}: {TOO_DEEP}") from None
     except UserError as error:

@@ -127,6 +127,8 @@ def load(path) -> ctypes.CDLL:
         ("span", scaled, u64, exact),
         ("flow_average", u32, exact),
         ("flow_age", u32, u64),
+        ("alpha", u32, exact),
+        ("pool_cells", u32, u32),
         ("seed_words", None, u64, u32, address),
         ("queue_defaults", None, address),
         ("queue_check", ctypes.c_bool, address, address, address),

@@ -66,7 +66,7 @@ def listed(program: Path) -> list[dict]:
 
 def record(scenario: Scenario) -> dict:
     shape = build.shape(scenario.preset)
-    return quantise.hardware(config.load(scenario.config, shape.queues, shape.victims))
+    return quantise.hardware(config.load(scenario.config, shape.queues, shape.victims, shape.cells))
 
 
 def play(program: Path, scenario: Scenario, faults: list[str], places: int, progress) -> dict:

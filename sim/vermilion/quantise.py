@@ -8,7 +8,7 @@ import ctypes
 import math
 from fractions import Fraction
 
-from .config import COLOURS, Config, Curve, Queue
+from .config import CELL_BYTES, COLOURS, Config, Curve, Pool, Queue
 from .driver_library import C, fault_of, library, number, pair
 from .fields import UserError
 from .formats import AVG_FRAC, IDLE_FRAC, POS_FRAC, PROB_FRAC, RATIO_FRAC, STAGES
@@ -54,6 +54,11 @@ def thresholds(curve: Curve, queue: Queue) -> tuple[int, int, int]:
         high,
         {"red": curve.end.value if curve.end else high, "gentle": 2 * high, "exred": queue.end_of(curve)}[curve.curve],
     )
+
+
+def pool_cells(pool: Pool) -> int:
+    """Whole cells of the pool's size."""
+    return library().vm_pool_cells(pool.size.value)
 
 
 def queue_count(config: Config) -> int:
@@ -111,6 +116,7 @@ def queue_record(queue: Queue, port_rate: int, queues: int, marker: Marker | Non
         "ecn": w.ecn,
         "limit_bytes": w.limit_bytes,
         "limit_packets": w.limit_packets,
+        "alpha": w.alpha,
         "strict": w.strict,
         "priority": w.priority,
         "quantum": w.quantum,
@@ -142,8 +148,10 @@ def hardware(config: Config) -> dict:
                 table[code] = [queue.index, number]
     markers = {m.queue: m for m in config.marker}
     rate, queues = config.port.rate, queue_count(config)
+    pool = {"pool": {"size": pool_cells(config.pool), "reserve": [0], "cap": [0]}} if config.pool else {}
     return {
         "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate, queues)},
+        **pool,
         "queues": [queue_record(q, rate, queues, markers.get(q.name)) for q in config.queue],
         "dscp": table,
         "default": [rest, 0],
@@ -154,7 +162,7 @@ def hardware(config: Config) -> dict:
 
 def card(configs: list[Config], routes: list[int], share: int) -> dict:
     """The record of a build with an egress for each configuration, of `share` queues each; `routes`: the egress of each input. Seed and types of
-    the TTL option are the first configuration's.
+    the TTL option are the first configuration's. There is no pool: how egresses share the buffer is in no configuration's file.
     """
     records = [hardware(config) for config in configs]
     moved = lambda entry, egress: [entry[0] + egress * share, entry[1]]
@@ -216,6 +224,9 @@ def report(config: Config) -> list[Line]:
         return [line(name, "burst, ns", asked, Fraction(real))] if real != nearest(asked) else []
 
     lines = [rate_line("port", "rate", config.port.rate), *burst("port", config.port.burst.value, config.port.rate)]
+    if config.pool:
+        asked = Fraction(config.pool.size.value, CELL_BYTES)
+        lines.append(line("pool", "size, cells", asked, Fraction(pool_cells(config.pool))))
     for q in config.queue:
         w = exact(q.average.weight)
         lines.append(line(q.name, "average.weight", w, value(weights(w)[0], 8)))

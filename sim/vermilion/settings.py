@@ -73,6 +73,7 @@ def queue_settings(queue: Queue, marker: Marker | None):
         ecn=queue.ecn,
         limit_bytes=amount(queue.limit),
         limit_packets=amount(queue.limit_packets),
+        alpha=number(exact(queue.alpha or 0)),
         strict=queue.priority is not None,
         priority=queue.priority or 0,
         quantum_bytes=amount(queue.quantum, DEFAULT_QUANTUM),

@@ -78,9 +78,8 @@ def configuration(screen, config: Config):
         codes += (", " if codes else "") + "all others" if q.default else ""
         quantum = q.quantum.value if q.quantum else quantise.DEFAULT_QUANTUM
         service = f"strict, priority {q.priority}" if q.priority is not None else f"round robin, {quantum} B"
-        limit = " and ".join(str(x) for x in (q.limit, q.limit_packets) if x) or "none"
         queues.add_row(
-            str(q.index), q.name, codes, remarks(q), service, limit, units.rate_text(q.rate) if q.rate else ""
+            str(q.index), q.name, codes, remarks(q), service, limits(q), units.rate_text(q.rate) if q.rate else ""
         )
     screen.print(queues)
     screen.print(distance_table(config))
@@ -148,6 +147,12 @@ def flow_text(m) -> str:
     names = {"increase": "increase {}", "ack": "packets of no payload {}", "half_open": "half open {}"}
     text = lambda name: units.time_text(m.given(name)) if name in ("idle", "half_open") else m.given(name)
     return ", ".join(names.get(name, name + " {}").format(text(name)) for name in takes)
+
+
+def limits(queue) -> str:
+    """What bounds a queue's length."""
+    found = [str(limit) for limit in (queue.limit, queue.limit_packets) if limit]
+    return " and ".join(found + ([f"alpha {queue.alpha:g}"] if queue.alpha else [])) or "none"
 
 
 def remarks(queue) -> str:

@@ -7,7 +7,7 @@
  *
  * A lane is driven through its representor, a netdev that carries no packets of the host: it is what tc, ethtool and devlink name.
  *
- * Locks, outermost first: RTNL or the devlink instance's lock, then vm_repr.lock, which guards the lane's registers (selection,
+ * Locks, outermost first: the devlink instance's lock, RTNL, vm_repr.lock, which guards the lane's registers (selection,
  * shadow record and window are shared) and all software copies. Every function below takes vm_repr.lock itself, but for those
  * that end in _locked. All may sleep; none takes RTNL.
  *
@@ -82,6 +82,7 @@ struct vm_tc;
  * @line_rate: bits a second that the build can send; takes the port's place in the idle decay where there is no shaper
  * @port_owner: who has set @port
  * @option: software copy of the TTL option's types, IPv4 and IPv6
+ * @pool_bytes: size of the pool of cells; 0: none
  * @classes: software copy of the class table
  * @classes_owner: who has set @classes
  * @departing: queues with update_depart
@@ -106,6 +107,7 @@ struct vm_repr {
 	u64 line_rate;
 	enum vm_owner port_owner;
 	u32 option[2];
+	u32 pool_bytes;
 	struct vm_class classes[VM_DSCPS];
 	enum vm_owner classes_owner;
 	u32 departing;
@@ -225,7 +227,7 @@ int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struc
 /* What the conversion takes for the port: its shaper, or the line. */
 struct vm_port vm_repr_port_locked(const struct vm_repr *repr);
 /* Whether two settings differ only in what tc has no words for: weight and idle packet of the averages, steps on departures,
- * spacing, size weight, marker, remark, distances and victims.
+ * spacing, size weight, dynamic threshold, marker, remark, distances and victims.
  */
 bool vm_queue_same_for_tc(const struct vm_queue *a, const struct vm_queue *b);
 /* Copies what tc has words for. */
@@ -249,6 +251,16 @@ int vm_repr_lost(struct vm_repr *repr, u32 input, struct vm_count *lost, struct 
 int vm_repr_clear_statistics(struct vm_repr *repr, struct vm_why *why);
 int vm_repr_seed(struct vm_repr *repr, u64 seed, struct vm_why *why);
 int vm_repr_set_option(struct vm_repr *repr, u32 ip4, u32 ip6, struct vm_why *why);
+/* What queued packets may take of the buffer together; 0: no pool. -EINVAL where it is less than a cell or more than the buffer,
+ * -EOPNOTSUPP where the build has no pool. The check alone writes nothing.
+ */
+int vm_repr_check_pool(const struct vm_repr *repr, u32 bytes, struct vm_why *why);
+int vm_repr_set_pool(struct vm_repr *repr, u32 bytes, struct vm_why *why);
+/* The largest pool: bytes of the buffer's cells. */
+static inline u32 vm_repr_pool_most(const struct vm_repr *repr)
+{
+	return repr->lane.has.cells * VM_CELL_BYTES;
+}
 
 /* For work on @repr->lane with the library that nothing may come between: locks the lane where its card is there, else -ENODEV or
  * -EBUSY; vm_repr_end() unlocks and makes an errno and a sentence of an enum vm_error.

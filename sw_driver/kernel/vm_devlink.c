@@ -56,8 +56,10 @@ static int info_get(struct devlink *devlink, struct devlink_info_req *request, s
 const struct devlink_ops vm_devlink_ops = {
 	.info_get = info_get,
 	.sb_pool_get = vm_sb_pool_get,
+	.sb_pool_set = vm_sb_pool_set,
 	.sb_port_pool_get = vm_sb_port_pool_get,
 	.sb_tc_pool_bind_get = vm_sb_tc_pool_bind_get,
+	.sb_tc_pool_bind_set = vm_sb_tc_pool_bind_set,
 	.sb_occ_snapshot = vm_sb_occ_snapshot,
 	.sb_occ_port_pool_get = vm_sb_occ_port_pool_get,
 	.sb_occ_tc_port_bind_get = vm_sb_occ_tc_port_bind_get,

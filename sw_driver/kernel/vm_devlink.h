@@ -5,7 +5,6 @@
 
 #include "vm_core.h"
 
-#define VM_CELL_BYTES 64u
 #define VM_RESOURCES 3 /* of a lane: queues, cells, flows */
 
 /* Bytes in a queue as of the last snapshot, and the most since the last clear. */
@@ -18,6 +17,7 @@ struct vm_occupancy {
  * @card: which
  * @names: of the resources, which devlink keeps by pointer
  * @occupancy: of each lane's queues
+ * @cells: of each lane's pool, in cells
  * @work: tells the reporters; their locks must not be taken under RTNL, where refusals come from
  * @lock: guards @running
  * @running: whether devlink is registered, so that there is somebody to tell
@@ -30,6 +30,7 @@ struct vm_devlink {
 	struct vm_card *card;
 	char names[VM_LANES_MAX][VM_RESOURCES][20];
 	struct vm_occupancy *occupancy[VM_LANES_MAX];
+	struct vm_occupancy cells[VM_LANES_MAX];
 	struct work_struct work;
 	spinlock_t lock;
 	bool running;
@@ -38,13 +39,17 @@ struct vm_devlink {
 	bool told_gone;
 };
 
-/* One shared buffer a card; a lane is pool INDEX of it, egress, static thresholds, and port INDEX; a queue is a traffic class. */
+/* One shared buffer a card; a lane is pool INDEX of it, egress, and port INDEX; a queue is a traffic class. */
 int vm_sb_register(struct vm_card *card);
 void vm_sb_unregister(struct vm_card *card);
 int vm_sb_pool_get(struct devlink *devlink, unsigned int sb, u16 pool, struct devlink_sb_pool_info *info);
+int vm_sb_pool_set(struct devlink *devlink, unsigned int sb, u16 pool, u32 size, enum devlink_sb_threshold_type type,
+		   struct netlink_ext_ack *extack);
 int vm_sb_port_pool_get(struct devlink_port *port, unsigned int sb, u16 pool, u32 *threshold);
 int vm_sb_tc_pool_bind_get(struct devlink_port *port, unsigned int sb, u16 tc, enum devlink_sb_pool_type type,
 			   u16 *pool, u32 *threshold);
+int vm_sb_tc_pool_bind_set(struct devlink_port *port, unsigned int sb, u16 tc, enum devlink_sb_pool_type type, u16 pool,
+			   u32 threshold, struct netlink_ext_ack *extack);
 int vm_sb_occ_snapshot(struct devlink *devlink, unsigned int sb);
 int vm_sb_occ_port_pool_get(struct devlink_port *port, unsigned int sb, u16 pool, u32 *now, u32 *most);
 int vm_sb_occ_tc_port_bind_get(struct devlink_port *port, unsigned int sb, u16 tc, enum devlink_sb_pool_type type,

@@ -65,12 +65,13 @@ static int put_known(struct sk_buff *skb, struct vm_repr *repr)
 	char device[64], name[IFNAMSIZ];
 	enum vm_owner owner;
 	struct vm_port port;
-	u32 option[2];
+	u32 option[2], pool;
 
 	mutex_lock(&repr->lock);
 	port = repr->port;
 	owner = repr->port_owner;
 	memcpy(option, repr->option, sizeof(option));
+	pool = repr->pool_bytes;
 	mutex_unlock(&repr->lock);
 	snprintf(device, sizeof(device), "%s/%s", dev_bus_name(repr->card->dev), dev_name(repr->card->dev));
 	strscpy(name, netdev_name(repr->netdev), sizeof(name));
@@ -81,7 +82,8 @@ static int put_known(struct sk_buff *skb, struct vm_repr *repr)
 	    nla_put_u32(skb, VERMILION_A_LANE_BURST_BYTES, port.burst_bytes) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_OWNER, owner) || nla_put_u32(skb, VERMILION_A_LANE_QUEUES, port.queues) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP4, option[0]) ||
-	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP6, option[1]))
+	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP6, option[1]) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_POOL_BYTES, pool))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -210,8 +212,9 @@ static int set_port(struct vm_repr *repr, struct genl_info *info, struct vm_why 
 static int change(struct vm_repr *repr, struct genl_info *info)
 {
 	struct nlattr **attributes = info->attrs;
+	const struct nlattr *pool = attributes[VERMILION_A_LANE_POOL_BYTES];
 	struct vm_why why = {};
-	int error;
+	int error = 0;
 
 	if (attributes[VERMILION_A_LANE_OPTION_IP4] &&
 	    !option_is_legal(info->extack, "option-ip4", nla_get_u32(attributes[VERMILION_A_LANE_OPTION_IP4]),
@@ -221,7 +224,12 @@ static int change(struct vm_repr *repr, struct genl_info *info)
 	    !option_is_legal(info->extack, "option-ip6", nla_get_u32(attributes[VERMILION_A_LANE_OPTION_IP6]),
 			     ROUTER_ALERT_IP6))
 		return -ERANGE;
-	error = set_port(repr, info, &why);
+	if (pool)
+		error = vm_repr_check_pool(repr, nla_get_u32(pool), &why);
+	if (!error)
+		error = set_port(repr, info, &why);
+	if (!error && pool)
+		error = vm_repr_set_pool(repr, nla_get_u32(pool), &why);
 	if (!error)
 		error = set_option(repr, info, &why);
 	if (!error && attributes[VERMILION_A_LANE_SEED])

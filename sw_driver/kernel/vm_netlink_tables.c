@@ -83,6 +83,7 @@ const struct nla_policy vm_nl_lane_set_policy[VERMILION_A_LANE_MAX + 1] = {
 	[VERMILION_A_LANE_OPTION_IP6] = { .type = NLA_U32 },
 	[VERMILION_A_LANE_SEED] = { .type = NLA_U64 },
 	[VERMILION_A_LANE_QUEUES] = { .type = NLA_U32 },
+	[VERMILION_A_LANE_POOL_BYTES] = { .type = NLA_U32 },
 };
 
 const struct nla_policy vm_nl_queue_get_policy[VERMILION_A_QUEUE_MAX + 1] = {
@@ -124,6 +125,7 @@ const struct nla_policy vm_nl_queue_set_policy[VERMILION_A_QUEUE_MAX + 1] = {
 	[VERMILION_A_QUEUE_BY_COLOUR] = { .type = NLA_U32 },
 	[VERMILION_A_QUEUE_WINDOW] = { .type = NLA_U32 },
 	[VERMILION_A_QUEUE_MARKER] = NLA_POLICY_NESTED(marker_policy),
+	[VERMILION_A_QUEUE_ALPHA] = NLA_POLICY_NESTED(number_policy),
 };
 
 const struct nla_policy vm_nl_queue_reset_policy[VERMILION_A_QUEUE_MAX + 1] = {
@@ -235,6 +237,7 @@ static const struct vm_nl_field queue_fields[] = {
 	FIELD(VERMILION_A_QUEUE_BY_COLOUR, U32, struct vm_queue, by_colour),
 	FIELD(VERMILION_A_QUEUE_WINDOW, U32, struct vm_queue, window),
 	{ VERMILION_A_QUEUE_MARKER, VM_NL_NEST, offsetof(struct vm_queue, marker), &marker_set },
+	FIELD(VERMILION_A_QUEUE_ALPHA, NUMBER, struct vm_queue, alpha),
 };
 
 const struct vm_nl_set vm_nl_queue = SET(queue_fields, VERMILION_A_QUEUE_MAX, VERMILION_A_QUEUE_PAD);

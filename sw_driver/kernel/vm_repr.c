@@ -31,6 +31,7 @@ static int errno_of(int error)
 	case VM_ERROR_VERSION:
 	case VM_ERROR_SHAPE:
 	case VM_ERROR_VICTIMS:
+	case VM_ERROR_POOL:
 		return -EOPNOTSUPP;
 	default:
 		return -EIO;
@@ -133,7 +134,7 @@ static int write_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *s
 /* A commit that did not end in time may still come; then the old settings follow it. Where that is not sure, the watch writes all. */
 static void roll_back(struct vm_repr *repr, u32 queue, int error)
 {
-	if (error == VM_ERROR_GONE || error == VM_ERROR_VICTIMS)
+	if (error == VM_ERROR_GONE || error == VM_ERROR_VICTIMS || error == VM_ERROR_POOL)
 		return;
 	if (write_queue(repr, queue, &repr->slots[queue].settings) || error == VM_ERROR_TIMEOUT)
 		repr->stale = true;
@@ -316,6 +317,8 @@ int vm_repr_write_settings_locked(struct vm_repr *repr)
 
 	if (!error)
 		error = vm_lane_write_option(&repr->lane, repr->option[0], repr->option[1]);
+	if (!error)
+		error = vm_lane_write_pool(&repr->lane, vm_pool_cells(repr->pool_bytes));
 	if (!error)
 		error = vm_repr_write_queues_locked(repr);
 	for (i = 0; i < VM_DSCPS && !error; i++)

@@ -181,6 +181,37 @@ int vm_repr_set_option(struct vm_repr *repr, u32 ip4, u32 ip6, struct vm_why *wh
 	return vm_repr_end(repr, error, why);
 }
 
+int vm_repr_check_pool(const struct vm_repr *repr, u32 bytes, struct vm_why *why)
+{
+	const u32 most = vm_repr_pool_most(repr);
+
+	if (bytes && !vm_lane_has_pool(&repr->lane)) {
+		vm_why_set(why, "%s", vm_error_text(VM_ERROR_POOL));
+		return -EOPNOTSUPP;
+	}
+	if (!bytes || (bytes >= VM_CELL_BYTES && bytes <= most))
+		return 0;
+	vm_why_set(why, "pool.size is %u; legal is 0 for none, or %u to %u, the cells of this build", bytes,
+		   VM_CELL_BYTES, most);
+	return -EINVAL;
+}
+
+int vm_repr_set_pool(struct vm_repr *repr, u32 bytes, struct vm_why *why)
+{
+	int error = vm_repr_check_pool(repr, bytes, why);
+
+	if (!error)
+		error = vm_repr_begin(repr, why);
+	if (error)
+		return error;
+	error = vm_lane_write_pool(&repr->lane, vm_pool_cells(bytes));
+	if (!error)
+		repr->pool_bytes = bytes;
+	else if (error == VM_ERROR_READBACK)
+		repr->stale = true;
+	return vm_repr_end(repr, error, why);
+}
+
 int vm_repr_watch(struct vm_repr *repr, bool *reset)
 {
 	struct vm_why why;

@@ -93,6 +93,11 @@ static int classes(struct vm_repr *repr, void *unused)
 	return error;
 }
 
+static int pool(struct vm_repr *repr, void *unused)
+{
+	return vm_lane_write_pool(&repr->lane, vm_pool_cells(repr->pool_bytes));
+}
+
 static int conservation(struct vm_repr *repr, void *context)
 {
 	struct vm_statistics *s = context;
@@ -138,6 +143,7 @@ static const struct {
 	[VM_TEST_CONVERSION] = { "conversion", conversion },
 	[VM_TEST_SHADOW] = { "queue words", shadow },
 	[VM_TEST_CLASSES] = { "class table", classes },
+	[VM_TEST_POOL] = { "pool", pool },
 	[VM_TEST_CONSERVATION] = { "conservation", conservation },
 	[VM_TEST_MEMORY] = { "memory", memory },
 };

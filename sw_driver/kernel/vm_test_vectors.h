@@ -19,7 +19,7 @@ static const struct vm_test_vector vm_test_vectors[] = {
 	{
 		.name = "default.toml: ef",
 		.port = { .rate = 2000000, .queues = 16 },
-		.settings = { .weight = { .num = 2, .den = 1, .tens = 3 }, .idle_packet_bytes = 1000, .limit_bytes = 6000, .strict = 1, .priority = 7, .quantum_bytes = 1522, .rate = 500000, .burst_bytes = 3000, .distance_option = 1, .distance_infer = 1 },
+		.settings = { .weight = { .num = 2, .den = 1, .tens = 3 }, .idle_packet_bytes = 1000, .limit_bytes = 6000, .alpha = { .den = 1 }, .strict = 1, .priority = 7, .quantum_bytes = 1522, .rate = 500000, .burst_bytes = 3000, .distance_option = 1, .distance_infer = 1 },
 		.words = {
 			0x7770740, 0x1770, 0x7ffffff, 0x2600c67b, 0x49493de9, 0xbd, 0x0, 0x9000106, 0x8000106, 0x8000188,
 			0x7000105, 0x7000146, 0x7000187, 0x5f2, 0x403e800, 0x2dc6c00, 0x0, 0x3, 0x0, 0x0,
@@ -37,7 +37,7 @@ static const struct vm_test_vector vm_test_vectors[] = {
 	{
 		.name = "default.toml: af1",
 		.port = { .rate = 2000000, .queues = 16 },
-		.settings = { .weight = { .num = 2, .den = 1, .tens = 2 }, .average_kind = 2, .idle_packet_bytes = 1000, .spacing = 1, .ecn = 1, .limit_bytes = 60000, .quantum_bytes = 3000, .burst_bytes = 3044, .curve = { { { .kind = 1, .min = 25000, .max = 50000, .p = { .num = 2, .den = 1, .tens = 2 } }, {} }, { { .kind = 1, .min = 10000, .max = 25000, .p = { .num = 1, .den = 1, .tens = 1 } }, {} }, { { .kind = 1, .min = 3000, .max = 10000, .p = { .num = 2, .den = 1, .tens = 1 } }, {} } }, .distance_option = 1, .distance_infer = 1 },
+		.settings = { .weight = { .num = 2, .den = 1, .tens = 2 }, .average_kind = 2, .idle_packet_bytes = 1000, .spacing = 1, .ecn = 1, .limit_bytes = 60000, .alpha = { .den = 1 }, .quantum_bytes = 3000, .burst_bytes = 3044, .curve = { { { .kind = 1, .min = 25000, .max = 50000, .p = { .num = 2, .den = 1, .tens = 2 } }, {} }, { { .kind = 1, .min = 10000, .max = 25000, .p = { .num = 1, .den = 1, .tens = 1 } }, {} }, { { .kind = 1, .min = 3000, .max = 10000, .p = { .num = 2, .den = 1, .tens = 1 } }, {} } }, .distance_option = 1, .distance_infer = 1 },
 		.words = {
 			0x7310014, 0xea60, 0x7ffffff, 0x2100fa5d, 0xb1144b3f, 0x3b, 0x0, 0x6000148, 0x5000144, 0x50001e2,
 			0x400013e, 0x400018a, 0x40001d4, 0xbb8, 0x0, 0x0, 0x0, 0x3, 0x0, 0x0,
@@ -55,7 +55,7 @@ static const struct vm_test_vector vm_test_vectors[] = {
 	{
 		.name = "default.toml: af2",
 		.port = { .rate = 2000000, .queues = 16 },
-		.settings = { .weight = { .num = 2, .den = 1, .tens = 2 }, .average_kind = 1, .idle_packet_bytes = 1000, .spacing = 1, .limit_bytes = 60000, .quantum_bytes = 3000, .burst_bytes = 3044, .curve = { { { .kind = 2, .min = 12000, .max = 25000, .p = { .num = 5, .den = 1, .tens = 2 } }, {} }, { { .kind = 2, .min = 8000, .max = 18000, .p = { .num = 1, .den = 1, .tens = 1 } }, {} }, { { .kind = 2, .min = 4000, .max = 12000, .p = { .num = 2, .den = 1, .tens = 1 } }, {} } }, .distance_option = 1, .distance_infer = 1 },
+		.settings = { .weight = { .num = 2, .den = 1, .tens = 2 }, .average_kind = 1, .idle_packet_bytes = 1000, .spacing = 1, .limit_bytes = 60000, .alpha = { .den = 1 }, .quantum_bytes = 3000, .burst_bytes = 3044, .curve = { { { .kind = 2, .min = 12000, .max = 25000, .p = { .num = 5, .den = 1, .tens = 2 } }, {} }, { { .kind = 2, .min = 8000, .max = 18000, .p = { .num = 1, .den = 1, .tens = 1 } }, {} }, { { .kind = 2, .min = 4000, .max = 12000, .p = { .num = 2, .den = 1, .tens = 1 } }, {} } }, .distance_option = 1, .distance_infer = 1 },
 		.words = {
 			0x7770010, 0xea60, 0x7ffffff, 0x2100fa5d, 0xb1144b3f, 0x3b, 0x0, 0x6000148, 0x5000144, 0x50001e2,
 			0x400013e, 0x400018a, 0x40001d4, 0xbb8, 0x0, 0x0, 0x0, 0x3, 0x0, 0x0,
@@ -73,7 +73,7 @@ static const struct vm_test_vector vm_test_vectors[] = {
 	{
 		.name = "default.toml: af3",
 		.port = { .rate = 2000000, .queues = 16 },
-		.settings = { .weight = { .num = 2, .den = 1, .tens = 2 }, .average_kind = 4, .unit_packets = 1, .idle_packet_bytes = 1000, .limit_packets = 60, .quantum_bytes = 1500, .burst_bytes = 3044, .curve = { { { .kind = 3, .min = 10, .max = 30, .p = { .num = 1, .den = 1, .tens = 1 } }, {} }, { { .kind = 3, .min = 5, .max = 15, .p = { .num = 1, .den = 1, .tens = 1 } }, {} }, { { .kind = 3, .min = 2, .max = 10, .p = { .num = 1, .den = 1, .tens = 1 } }, {} } }, .distance_option = 1, .distance_infer = 1 },
+		.settings = { .weight = { .num = 2, .den = 1, .tens = 2 }, .average_kind = 4, .unit_packets = 1, .idle_packet_bytes = 1000, .limit_packets = 60, .alpha = { .den = 1 }, .quantum_bytes = 1500, .burst_bytes = 3044, .curve = { { { .kind = 3, .min = 10, .max = 30, .p = { .num = 1, .den = 1, .tens = 1 } }, {} }, { { .kind = 3, .min = 5, .max = 15, .p = { .num = 1, .den = 1, .tens = 1 } }, {} }, { { .kind = 3, .min = 2, .max = 10, .p = { .num = 1, .den = 1, .tens = 1 } }, {} } }, .distance_option = 1, .distance_infer = 1 },
 		.words = {
 			0x4210001, 0x7ffffff, 0x3c, 0x2100fa5d, 0xb1144b3f, 0x3b, 0x0, 0x6000148, 0x5000144, 0x50001e2,
 			0x400013e, 0x400018a, 0x40001d4, 0x5dc, 0x0, 0x0, 0x0, 0x3, 0x0, 0x0,
@@ -91,7 +91,7 @@ static const struct vm_test_vector vm_test_vectors[] = {
 	{
 		.name = "default.toml: af4",
 		.port = { .rate = 2000000, .queues = 16 },
-		.settings = { .weight = { .num = 1, .den = 1 }, .idle_packet_bytes = 1000, .ecn = 1, .limit_bytes = 60000, .quantum_bytes = 1500, .burst_bytes = 3044, .curve = { { { .kind = 1, .min = 20000, .max = 50000, .p = { .num = 1, .den = 1, .tens = 1 } }, { .kind = 1, .min = 6000, .max = 6000, .p = { .num = 1, .den = 1 } } }, { { .kind = 1, .min = 12000, .max = 40000, .p = { .num = 1, .den = 1, .tens = 1 } }, { .kind = 1, .min = 6000, .max = 6000, .p = { .num = 1, .den = 1 } } }, { { .kind = 1, .min = 6000, .max = 30000, .p = { .num = 1, .den = 1, .tens = 1 } }, { .kind = 1, .min = 6000, .max = 6000, .p = { .num = 1, .den = 1 } } } }, .distance_option = 1, .distance_infer = 1 },
+		.settings = { .weight = { .num = 1, .den = 1 }, .idle_packet_bytes = 1000, .ecn = 1, .limit_bytes = 60000, .alpha = { .den = 1 }, .quantum_bytes = 1500, .burst_bytes = 3044, .curve = { { { .kind = 1, .min = 20000, .max = 50000, .p = { .num = 1, .den = 1, .tens = 1 } }, { .kind = 1, .min = 6000, .max = 6000, .p = { .num = 1, .den = 1 } } }, { { .kind = 1, .min = 12000, .max = 40000, .p = { .num = 1, .den = 1, .tens = 1 } }, { .kind = 1, .min = 6000, .max = 6000, .p = { .num = 1, .den = 1 } } }, { { .kind = 1, .min = 6000, .max = 30000, .p = { .num = 1, .den = 1, .tens = 1 } }, { .kind = 1, .min = 6000, .max = 6000, .p = { .num = 1, .den = 1 } } } }, .distance_option = 1, .distance_infer = 1 },
 		.words = {
 			0x7770004, 0xea60, 0x7ffffff, 0xffff, 0xffffffff, 0xffff, 0x0, 0x100, 0x100, 0x100,
 			0x100, 0x100, 0x100, 0x5dc, 0x0, 0x0, 0x0, 0x3, 0x0, 0x0,
@@ -109,7 +109,7 @@ static const struct vm_test_vector vm_test_vectors[] = {
 	{
 		.name = "default.toml: default",
 		.port = { .rate = 2000000, .queues = 16 },
-		.settings = { .weight = { .num = 2, .den = 1, .tens = 2 }, .idle_packet_bytes = 1000, .spacing = 2, .limit_bytes = 60000, .quantum_bytes = 1500, .burst_bytes = 3044, .curve = { { { .kind = 2, .min = 8000, .max = 24000, .p = { .num = 1, .den = 1, .tens = 1 } }, {} }, {}, {} }, .distance_option = 1, .distance_infer = 1 },
+		.settings = { .weight = { .num = 2, .den = 1, .tens = 2 }, .idle_packet_bytes = 1000, .spacing = 2, .limit_bytes = 60000, .alpha = { .den = 1 }, .quantum_bytes = 1500, .burst_bytes = 3044, .curve = { { { .kind = 2, .min = 8000, .max = 24000, .p = { .num = 1, .den = 1, .tens = 1 } }, {} }, {}, {} }, .distance_option = 1, .distance_infer = 1 },
 		.words = {
 			0x7770020, 0xea60, 0x7ffffff, 0x2100fa5d, 0xb1144b3f, 0x3b, 0x0, 0x6000148, 0x5000144, 0x50001e2,
 			0x400013e, 0x400018a, 0x40001d4, 0x5dc, 0x0, 0x0, 0x0, 0x3, 0x0, 0x0,
@@ -127,7 +127,7 @@ static const struct vm_test_vector vm_test_vectors[] = {
 	{
 		.name = "markers.toml: leaf",
 		.port = { .rate = 4000000, .queues = 16 },
-		.settings = { .weight = { .num = 2, .den = 1, .tens = 3 }, .idle_packet_bytes = 1000, .limit_bytes = 12000, .strict = 1, .priority = 7, .quantum_bytes = 1522, .burst_bytes = 3044, .distance_option = 1, .distance_infer = 1, .marker = { .kind = 1, .rate = 120000, .burst = 4000, .out_colour = 2, .max_demote = { .num = 5, .den = 1, .tens = 1 }, .max_promote = { .num = 5, .den = 1, .tens = 1 }, .p_drop = { .den = 1 }, .meter_ns = 100000000, .drop_colours = 4 } },
+		.settings = { .weight = { .num = 2, .den = 1, .tens = 3 }, .idle_packet_bytes = 1000, .limit_bytes = 12000, .alpha = { .den = 1 }, .strict = 1, .priority = 7, .quantum_bytes = 1522, .burst_bytes = 3044, .distance_option = 1, .distance_infer = 1, .marker = { .kind = 1, .rate = 120000, .burst = 4000, .out_colour = 2, .max_demote = { .num = 5, .den = 1, .tens = 1 }, .max_promote = { .num = 5, .den = 1, .tens = 1 }, .p_drop = { .den = 1 }, .meter_ns = 100000000, .drop_colours = 4 } },
 		.words = {
 			0x7770740, 0x2ee0, 0x7ffffff, 0x2300c67b, 0xa92927bd, 0x17, 0x0, 0x9000106, 0x8000106, 0x8000188,
 			0x7000105, 0x7000146, 0x7000187, 0x5f2, 0x0, 0x0, 0x0, 0x3, 0x4201, 0x10208d5,
@@ -145,7 +145,7 @@ static const struct vm_test_vector vm_test_vectors[] = {
 	{
 		.name = "markers.toml: redp",
 		.port = { .rate = 4000000, .queues = 16 },
-		.settings = { .weight = { .num = 2, .den = 1, .tens = 2 }, .average_kind = 2, .idle_packet_bytes = 1000, .limit_bytes = 30000, .quantum_bytes = 1522, .burst_bytes = 3044, .curve = { { { .kind = 1, .min = 10000, .max = 20000, .p = { .num = 5, .den = 1, .tens = 2 } }, {} }, { { .kind = 1, .min = 5000, .max = 15000, .p = { .num = 1, .den = 1, .tens = 1 } }, {} }, { { .kind = 1, .min = 2000, .max = 8000, .p = { .num = 3, .den = 1, .tens = 1 } }, {} } }, .remark = 7, .remark_dscp = { 10, 12, 14 }, .distance_option = 1, .distance_infer = 1, .marker = { .kind = 4, .packet_bytes = 300, .rate = 300000, .bucket = 18000, .low = 4500, .high = 13500, .out_colour = 2, .max_demote = { .num = 5, .den = 1, .tens = 1 }, .max_promote = { .num = 5, .den = 1, .tens = 1 }, .p_drop = { .num = 2, .den = 1, .tens = 2 }, .meter_ns = 100000000 } },
+		.settings = { .weight = { .num = 2, .den = 1, .tens = 2 }, .average_kind = 2, .idle_packet_bytes = 1000, .limit_bytes = 30000, .alpha = { .den = 1 }, .quantum_bytes = 1522, .burst_bytes = 3044, .curve = { { { .kind = 1, .min = 10000, .max = 20000, .p = { .num = 5, .den = 1, .tens = 2 } }, {} }, { { .kind = 1, .min = 5000, .max = 15000, .p = { .num = 1, .den = 1, .tens = 1 } }, {} }, { { .kind = 1, .min = 2000, .max = 8000, .p = { .num = 3, .den = 1, .tens = 1 } }, {} } }, .remark = 7, .remark_dscp = { 10, 12, 14 }, .distance_option = 1, .distance_infer = 1, .marker = { .kind = 4, .packet_bytes = 300, .rate = 300000, .bucket = 18000, .low = 4500, .high = 13500, .out_colour = 2, .max_demote = { .num = 5, .den = 1, .tens = 1 }, .max_promote = { .num = 5, .den = 1, .tens = 1 }, .p_drop = { .num = 2, .den = 1, .tens = 2 }, .meter_ns = 100000000 } },
 		.words = {
 			0x7310000, 0x7530, 0x7ffffff, 0x2000fa5d, 0xd88a259f, 0x1d, 0x0, 0x6000148, 0x5000144, 0x50001e2,
 			0x400013e, 0x400018a, 0x40001d4, 0x5f2, 0x0, 0x0, 0x0, 0x3, 0x12c0204, 0x3034155,
@@ -163,7 +163,7 @@ static const struct vm_test_vector vm_test_vectors[] = {
 	{
 		.name = "markers.toml: srtcm",
 		.port = { .rate = 4000000, .queues = 16 },
-		.settings = { .weight = { .num = 2, .den = 1, .tens = 3 }, .idle_packet_bytes = 1000, .limit_bytes = 30000, .quantum_bytes = 1522, .burst_bytes = 3044, .remark = 7, .remark_dscp = { 18, 20, 22 }, .distance_option = 1, .distance_infer = 1, .marker = { .kind = 2, .ip_length = 1, .cir = 200000, .cbs = 6000, .ebs = 6000, .out_colour = 2, .max_demote = { .num = 5, .den = 1, .tens = 1 }, .max_promote = { .num = 5, .den = 1, .tens = 1 }, .p_drop = { .den = 1 }, .meter_ns = 100000000 } },
+		.settings = { .weight = { .num = 2, .den = 1, .tens = 3 }, .idle_packet_bytes = 1000, .limit_bytes = 30000, .alpha = { .den = 1 }, .quantum_bytes = 1522, .burst_bytes = 3044, .remark = 7, .remark_dscp = { 18, 20, 22 }, .distance_option = 1, .distance_infer = 1, .marker = { .kind = 2, .ip_length = 1, .cir = 200000, .cbs = 6000, .ebs = 6000, .out_colour = 2, .max_demote = { .num = 5, .den = 1, .tens = 1 }, .max_promote = { .num = 5, .den = 1, .tens = 1 }, .p_drop = { .den = 1 }, .meter_ns = 100000000 } },
 		.words = {
 			0x7770000, 0x7530, 0x7ffffff, 0x2300c67b, 0xa92927bd, 0x17, 0x0, 0x9000106, 0x8000106, 0x8000188,
 			0x7000105, 0x7000146, 0x7000187, 0x5f2, 0x0, 0x0, 0x0, 0x3, 0x222, 0x2027100,
@@ -181,7 +181,7 @@ static const struct vm_test_vector vm_test_vectors[] = {
 	{
 		.name = "markers.toml: trtcm",
 		.port = { .rate = 4000000, .queues = 16 },
-		.settings = { .weight = { .num = 2, .den = 1, .tens = 3 }, .idle_packet_bytes = 1000, .limit_bytes = 30000, .quantum_bytes = 1522, .burst_bytes = 3044, .remark = 7, .remark_dscp = { 26, 28, 30 }, .distance_option = 1, .distance_infer = 1, .marker = { .kind = 3, .colour_aware = 1, .ip_length = 1, .cir = 100000, .pir = 300000, .cbs = 4000, .pbs = 8000, .out_colour = 2, .max_demote = { .num = 5, .den = 1, .tens = 1 }, .max_promote = { .num = 5, .den = 1, .tens = 1 }, .p_drop = { .den = 1 }, .meter_ns = 100000000, .drop_colours = 4 } },
+		.settings = { .weight = { .num = 2, .den = 1, .tens = 3 }, .idle_packet_bytes = 1000, .limit_bytes = 30000, .alpha = { .den = 1 }, .quantum_bytes = 1522, .burst_bytes = 3044, .remark = 7, .remark_dscp = { 26, 28, 30 }, .distance_option = 1, .distance_infer = 1, .marker = { .kind = 3, .colour_aware = 1, .ip_length = 1, .cir = 100000, .pir = 300000, .cbs = 4000, .pbs = 8000, .out_colour = 2, .max_demote = { .num = 5, .den = 1, .tens = 1 }, .max_promote = { .num = 5, .den = 1, .tens = 1 }, .p_drop = { .den = 1 }, .meter_ns = 100000000, .drop_colours = 4 } },
 		.words = {
 			0x7770000, 0x7530, 0x7ffffff, 0x2300c67b, 0xa92927bd, 0x17, 0x0, 0x9000106, 0x8000106, 0x8000188,
 			0x7000105, 0x7000146, 0x7000187, 0x5f2, 0x0, 0x0, 0x0, 0x3, 0x4233, 0x3034155,
@@ -199,7 +199,7 @@ static const struct vm_test_vector vm_test_vectors[] = {
 	{
 		.name = "markers.toml: 3cpm",
 		.port = { .rate = 4000000, .queues = 16 },
-		.settings = { .weight = { .num = 2, .den = 1, .tens = 2 }, .average_kind = 2, .idle_packet_bytes = 1000, .limit_bytes = 30000, .quantum_bytes = 1522, .burst_bytes = 3044, .curve = { { { .kind = 1, .min = 15000, .max = 25000, .p = { .num = 5, .den = 1, .tens = 2 } }, {} }, { { .kind = 1, .min = 6000, .max = 15000, .p = { .num = 1, .den = 1, .tens = 1 } }, {} }, { { .kind = 1, .min = 1000, .max = 6000, .p = { .num = 1, .den = 1 } }, {} } }, .remark = 7, .remark_dscp = { 34, 36, 38 }, .distance_option = 1, .distance_infer = 1, .marker = { .kind = 5, .flow_kind = 1, .alpha_eighths = 4, .initial_average = { .num = 7, .den = 1 }, .start_credits = 5, .recovery_credits = 5, .by_factor = 1, .idle_ns = 60000000000ull, .half_open_ns = 3000000000ull } },
+		.settings = { .weight = { .num = 2, .den = 1, .tens = 2 }, .average_kind = 2, .idle_packet_bytes = 1000, .limit_bytes = 30000, .alpha = { .den = 1 }, .quantum_bytes = 1522, .burst_bytes = 3044, .curve = { { { .kind = 1, .min = 15000, .max = 25000, .p = { .num = 5, .den = 1, .tens = 2 } }, {} }, { { .kind = 1, .min = 6000, .max = 15000, .p = { .num = 1, .den = 1, .tens = 1 } }, {} }, { { .kind = 1, .min = 1000, .max = 6000, .p = { .num = 1, .den = 1 } }, {} } }, .remark = 7, .remark_dscp = { 34, 36, 38 }, .distance_option = 1, .distance_infer = 1, .marker = { .kind = 5, .flow_kind = 1, .alpha_eighths = 4, .initial_average = { .num = 7, .den = 1 }, .start_credits = 5, .recovery_credits = 5, .by_factor = 1, .idle_ns = 60000000000ull, .half_open_ns = 3000000000ull } },
 		.words = {
 			0x7310000, 0x7530, 0x7ffffff, 0x2000fa5d, 0xd88a259f, 0x1d, 0x0, 0x6000148, 0x5000144, 0x50001e2,
 			0x400013e, 0x400018a, 0x40001d4, 0x5f2, 0x0, 0x0, 0x0, 0x3, 0x5, 0x0,
@@ -217,7 +217,7 @@ static const struct vm_test_vector vm_test_vectors[] = {
 	{
 		.name = "markers.toml: wpm",
 		.port = { .rate = 4000000, .queues = 16 },
-		.settings = { .weight = { .num = 2, .den = 1, .tens = 3 }, .idle_packet_bytes = 1000, .limit_bytes = 30000, .quantum_bytes = 1522, .burst_bytes = 3044, .distance_option = 1, .distance_infer = 1, .marker = { .kind = 5, .flow_kind = 2, .alpha_eighths = 4, .initial_average = { .num = 7, .den = 1 }, .start_credits = 5, .recovery_credits = 5, .ack_green = 1, .idle_ns = 60000000000ull, .half_open_ns = 3000000000ull } },
+		.settings = { .weight = { .num = 2, .den = 1, .tens = 3 }, .idle_packet_bytes = 1000, .limit_bytes = 30000, .alpha = { .den = 1 }, .quantum_bytes = 1522, .burst_bytes = 3044, .distance_option = 1, .distance_infer = 1, .marker = { .kind = 5, .flow_kind = 2, .alpha_eighths = 4, .initial_average = { .num = 7, .den = 1 }, .start_credits = 5, .recovery_credits = 5, .ack_green = 1, .idle_ns = 60000000000ull, .half_open_ns = 3000000000ull } },
 		.words = {
 			0x7770000, 0x7530, 0x7ffffff, 0x2300c67b, 0xa92927bd, 0x17, 0x0, 0x9000106, 0x8000106, 0x8000188,
 			0x7000105, 0x7000146, 0x7000187, 0x5f2, 0x0, 0x0, 0x0, 0x3, 0x5, 0x0,
@@ -235,7 +235,7 @@ static const struct vm_test_vector vm_test_vectors[] = {
 	{
 		.name = "markers.toml: apm",
 		.port = { .rate = 4000000, .queues = 16 },
-		.settings = { .weight = { .num = 2, .den = 1, .tens = 3 }, .idle_packet_bytes = 1000, .limit_bytes = 30000, .quantum_bytes = 1522, .burst_bytes = 3044, .distance_option = 1, .distance_infer = 1, .marker = { .kind = 5, .flow_kind = 3, .alpha_eighths = 4, .initial_average = { .num = 7, .den = 1 }, .start_credits = 5, .recovery_credits = 5, .idle_ns = 60000000000ull, .half_open_ns = 3000000000ull } },
+		.settings = { .weight = { .num = 2, .den = 1, .tens = 3 }, .idle_packet_bytes = 1000, .limit_bytes = 30000, .alpha = { .den = 1 }, .quantum_bytes = 1522, .burst_bytes = 3044, .distance_option = 1, .distance_infer = 1, .marker = { .kind = 5, .flow_kind = 3, .alpha_eighths = 4, .initial_average = { .num = 7, .den = 1 }, .start_credits = 5, .recovery_credits = 5, .idle_ns = 60000000000ull, .half_open_ns = 3000000000ull } },
 		.words = {
 			0x7770000, 0x7530, 0x7ffffff, 0x2300c67b, 0xa92927bd, 0x17, 0x0, 0x9000106, 0x8000106, 0x8000188,
 			0x7000105, 0x7000146, 0x7000187, 0x5f2, 0x0, 0x0, 0x0, 0x3, 0x5, 0x0,

@@ -4,6 +4,7 @@
 
 #define ALL_ONES 0xFFFFFFFFu
 #define HEADER_BYTES 12u /* type, version, next */
+#define POOL_MINOR 3u	 /* the minor version that has the pool's registers */
 #define LANE_BYTES (VM_REG_WINDOW_VICTIM_DISTANCE_HIGH(63) + 4)
 
 const char *vm_error_text(int error)
@@ -19,6 +20,7 @@ const char *vm_error_text(int error)
 		[VM_ERROR_TIMEOUT] = "the card does not finish what it was told to do",
 		[VM_ERROR_QUEUE] = "the card does not have this queue",
 		[VM_ERROR_VICTIMS] = "the card cannot drop the nearest packet of this queue",
+		[VM_ERROR_POOL] = "the card has neither a pool of cells nor dynamic thresholds",
 		[VM_ERROR_READBACK] = "a register does not hold what was written to it",
 		[VM_ERROR_MIXED] = "somebody else took a snapshot at the same time",
 		[VM_ERROR_MEMORY] = "a memory of the card has failed; it works again after a reset",
@@ -171,6 +173,11 @@ static int write_sure(struct vm_lane *lane, u32 address, u32 value)
 	return read_visit(lane, address, value);
 }
 
+bool vm_lane_has_pool(const struct vm_lane *lane)
+{
+	return VM_GET(VM_REG_VERSION_MINOR, lane->block.version) >= POOL_MINOR;
+}
+
 int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_words *words)
 {
 	u32 status;
@@ -180,6 +187,8 @@ int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_w
 		return VM_ERROR_QUEUE;
 	if (words->nearest && queue >= lane->has.victims)
 		return VM_ERROR_VICTIMS;
+	if (words->alpha && !vm_lane_has_pool(lane))
+		return VM_ERROR_POOL;
 	error = wait_for(lane, VM_REG_STATUS_COMMIT_PENDING_MASK, &status);
 	if (!error)
 		error = vm_queue_visit(words, write_visit, lane);
@@ -233,6 +242,13 @@ int vm_lane_write_option(struct vm_lane *lane, u32 ip4, u32 ip6)
 {
 	return write_sure(lane, VM_REG_TTL_OPTION,
 			  VM_PUT(VM_REG_TTL_OPTION_IP4, ip4) | VM_PUT(VM_REG_TTL_OPTION_IP6, ip6));
+}
+
+int vm_lane_write_pool(struct vm_lane *lane, u32 cells)
+{
+	if (!vm_lane_has_pool(lane))
+		return cells ? VM_ERROR_POOL : VM_OK;
+	return write_sure(lane, VM_REG_POOL_SIZE, cells);
 }
 
 int vm_lane_write_seed(struct vm_lane *lane, u64 seed)

@@ -28,6 +28,7 @@ enum vm_error {
 	VM_ERROR_TIMEOUT,  /* still pending after so many polls */
 	VM_ERROR_QUEUE,	   /* the build does not have this queue */
 	VM_ERROR_VICTIMS,  /* the build cannot search this queue for the nearest packet */
+	VM_ERROR_POOL,	   /* the build is older than the pool of cells: minor version 3 of the registers */
 	VM_ERROR_READBACK, /* a register does not hold what was written; `vm_lane.at` is its address */
 	VM_ERROR_MIXED,	   /* the window is another queue's: somebody else took a snapshot */
 	VM_ERROR_MEMORY,   /* a word with two wrong bits: the lane has stopped until it is reset */
@@ -119,6 +120,10 @@ int vm_lane_write_switches(struct vm_lane *lane, bool departures);
 int vm_lane_write_class(struct vm_lane *lane, u32 dscp, u32 queue, u32 colour);
 int vm_lane_write_port(struct vm_lane *lane, const struct vm_port *port);
 int vm_lane_write_option(struct vm_lane *lane, u32 ip4, u32 ip6);
+/* Whether the build has the registers of the pool and of dynamic thresholds. */
+bool vm_lane_has_pool(const struct vm_lane *lane);
+/* Cells that queued packets may take together; 0: no pool, which every build takes. */
+int vm_lane_write_pool(struct vm_lane *lane, u32 cells);
 /* All random sources; empties the flow table. Before there is traffic. */
 int vm_lane_write_seed(struct vm_lane *lane, u64 seed);
 /* All counters of all queues to 0. */

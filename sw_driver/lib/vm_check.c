@@ -162,6 +162,8 @@ bool vm_queue_check(const struct vm_queue *q, const struct vm_port *port, struct
 	    !vm_check_range(fault, "", "priority", q->priority, 0, 7, "0 to 7, higher goes first") ||
 	    !vm_check_range(fault, "", "quantum", q->quantum_bytes, 64, 65535, "64B to 65535B"))
 		return false;
+	if (q->alpha.num && !vm_alpha(q->alpha))
+		return vm_check_fail(fault, "", "alpha", q->alpha, "a power of two from 2^-7 (0.0078125) to 8");
 	if ((q->rate && !rate(fault, q->rate)) || !burst(fault, q->burst_bytes))
 		return false;
 	return curves_check(q, fault) && victim_check(q, fault) && vm_marker_check(&q->marker, fault);

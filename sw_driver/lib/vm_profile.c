@@ -42,6 +42,7 @@ void vm_queue_defaults(struct vm_queue *q)
 	clear(q, sizeof(*q));
 	q->weight = decimal(2, 3);
 	q->idle_packet_bytes = 1000;
+	q->alpha = decimal(0, 0);
 	q->quantum_bytes = 1522;
 	q->burst_bytes = 3044;
 	q->distance_option = 1;
@@ -147,6 +148,7 @@ void vm_queue_convert(const struct vm_queue *q, const struct vm_port *port, stru
 	w->ecn = q->ecn;
 	w->limit_bytes = q->limit_bytes ? q->limit_bytes : VM_LEN_MAX;
 	w->limit_packets = q->limit_packets ? q->limit_packets : VM_LEN_MAX;
+	w->alpha = vm_alpha(q->alpha);
 	w->strict = q->strict;
 	w->priority = q->priority;
 	w->quantum = q->quantum_bytes;

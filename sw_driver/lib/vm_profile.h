@@ -61,6 +61,7 @@ struct vm_queue {
 	u32 size_weight_bytes; /* mean length; 0: p does not depend on the size */
 	u32 ecn;
 	u32 limit_bytes, limit_packets; /* 0: none */
+	struct vm_number alpha;		/* dynamic threshold in the lane's pool: a power of two, 2^-7 to 2^3; 0: none */
 	u32 strict, priority;
 	u32 quantum_bytes;
 	u64 rate; /* 0: not shaped */
@@ -116,6 +117,7 @@ struct vm_queue_words {
 	struct vm_scaled size;
 	u32 ecn;
 	u32 limit_bytes, limit_packets;
+	u32 alpha; /* see vm_alpha() */
 	u32 strict, priority, quantum;
 	struct vm_scaled cost;
 	u64 burst_ns;

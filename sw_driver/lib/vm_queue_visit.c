@@ -88,7 +88,7 @@ static void service(struct walk *walk, const struct vm_queue_words *w)
 		    VM_PUT(VM_REG_SHADOW_FLAGS_UPDATE_DEPART, w->update_depart) |
 		    VM_PUT(VM_REG_SHADOW_FLAGS_ECN, w->ecn) | VM_PUT(VM_REG_SHADOW_FLAGS_SIZE_WEIGHT, w->size_on) |
 		    VM_PUT(VM_REG_SHADOW_FLAGS_SPACING, w->spacing) | VM_PUT(VM_REG_SHADOW_FLAGS_STRICT, w->strict) |
-		    VM_PUT(VM_REG_SHADOW_FLAGS_PRIORITY, w->priority) |
+		    VM_PUT(VM_REG_SHADOW_FLAGS_PRIORITY, w->priority) | VM_PUT(VM_REG_SHADOW_FLAGS_ALPHA, w->alpha) |
 		    VM_PUT(VM_REG_SHADOW_FLAGS_MASK_GREEN, w->masks[0]) |
 		    VM_PUT(VM_REG_SHADOW_FLAGS_MASK_YELLOW, w->masks[1]) |
 		    VM_PUT(VM_REG_SHADOW_FLAGS_MASK_RED, w->masks[2]));

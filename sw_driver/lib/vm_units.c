@@ -165,6 +165,28 @@ u32 vm_flow_age(u64 ns)
 	return (u32)((ns + ((u64)1 << (VM_FLOW_TICK_BITS - 1))) >> VM_FLOW_TICK_BITS);
 }
 
+u32 vm_alpha(struct vm_number alpha)
+{
+	struct vm_ratio x;
+	u32 code;
+
+	vm_ratio_of(&x, alpha);
+	if (vm_wide_is_zero(&x.num))
+		return 0;
+	vm_wide_shl(&x.num, VM_ALPHA_FRAC);
+	for (code = 1; code <= VM_ALPHA_MOST; code++) {
+		vm_wide_shl(&x.den, 1); /* now alpha 2^8 = 2^code where both are equal */
+		if (!vm_wide_less(&x.num, &x.den) && !vm_wide_less(&x.den, &x.num))
+			return code;
+	}
+	return 0;
+}
+
+u32 vm_pool_cells(u32 bytes)
+{
+	return bytes / VM_CELL_BYTES;
+}
+
 static u64 splitmix64(u64 *x)
 {
 	u64 z = *x += 0x9E3779B97F4A7C15ull;

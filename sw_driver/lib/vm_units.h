@@ -29,6 +29,9 @@
 #define VM_FLOW_TICK_BITS 22 /* ages of flows are held in ticks of 2^22 ns */
 #define VM_LEN_MAX 0x7FFFFFFu
 #define VM_BURST_BITS 40
+#define VM_ALPHA_FRAC 8	 /* the code of alpha: 2^(code - 8) */
+#define VM_ALPHA_MOST 11 /* the greatest code */
+#define VM_CELL_BYTES 64u
 #define VM_CLOCK_NS 4u	       /* a clock of the lane */
 #define VM_LATENESS_CLOCKS 64u /* beside one a queue: as late may the scheduler serve what is due */
 
@@ -74,6 +77,11 @@ struct vm_scaled vm_span(u64 width_ns, struct vm_number max_p);
 u32 vm_flow_average(struct vm_number packets);
 /* Ticks of 2^22 ns, to nearest. */
 u32 vm_flow_age(u64 ns);
+
+/* Code of a dynamic threshold's alpha: c for 2^(c - 8), 1 to 11. 0 for every other number, also for 0, which is no threshold. */
+u32 vm_alpha(struct vm_number alpha);
+/* Whole cells in so many bytes. */
+u32 vm_pool_cells(u32 bytes);
 
 /* 128 bits of state for one of a lane's random sources from a 64-bit seed (splitmix64; Steele, Lea, Flood, OOPSLA 2014):
  * `which` 0 the verdicts', 1 the markers', 2 the key of the flow table. Never all zeros.

@@ -6,7 +6,7 @@ from html import escape
 from .. import quantise, units
 from ..config import COLOURS, Config
 from ..markers import FIELDS
-from ..show import LOSSES, OUTCOME_TEXT, OUTCOMES, loss_rows, percent, remarks
+from ..show import LOSSES, OUTCOME_TEXT, OUTCOMES, limits, loss_rows, percent, remarks
 from .plots import INK, class_end, duration
 from .points import Binned
 
@@ -129,12 +129,22 @@ def queues(config: Config) -> str:
         codes += ["all others"] if q.default else []
         quantum = q.quantum.value if q.quantum else quantise.DEFAULT_QUANTUM
         service = f"strict, priority {q.priority}" if q.priority is not None else f"round robin, {quantum:,} B"
-        limit = " and ".join(str(x) for x in (q.limit, q.limit_packets) if x) or "none"
         average = f"{q.average.kind}, weight {q.average.weight:g}, {q.average.unit}s"
         rate = units.rate_text(q.rate) if q.rate else "not shaped"
         ecn = "yes" if q.ecn else "no"
         rows.append(
-            [str(q.index), q.name, ", ".join(codes), remarks(q) or "no", average, q.spacing, ecn, service, limit, rate]
+            [
+                str(q.index),
+                q.name,
+                ", ".join(codes),
+                remarks(q) or "no",
+                average,
+                q.spacing,
+                ecn,
+                service,
+                limits(q),
+                rate,
+            ]
         )
     left = ["number", "name", "DSCPs", "remarked", "average", "spacing", "ECN", "service", "limit", "rate"]
     return table(left, [], rows)

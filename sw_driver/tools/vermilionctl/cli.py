@@ -105,7 +105,7 @@ def show_command(where, queue, build, json_):
 def set_command(where, what, fields):
     """Changes fields of a queue at once: set QUEUE FIELD=VALUE ...
 
-    WHAT is a queue's name or number; or `port` (rate, burst), or `class` (DSCP=QUEUE,COLOUR; no-ip for frames without IP).
+    WHAT is a queue's name or number; or `port` (rate, burst), `pool` (size), or `class` (DSCP=QUEUE,COLOUR; no-ip for frames without IP).
     Fields have the configuration file's names: limit=50KB green.p=0.5 marker.rate=2Mbit.
     """
     pairs = as_pairs(fields)
@@ -113,12 +113,17 @@ def set_command(where, what, fields):
         held = session.settings()
         if what == "port":
             wanted = programming.change_port(held, pairs)
+        elif what == "pool":
+            wanted = programming.change_pool(held, pairs)
         elif what == "class":
             wanted = programming.change_classes(held, pairs)
         else:
             wanted = programming.change_queue(held, what, pairs)
         session.write(wanted)
-    for hint in vocabulary.hints(pairs) if what not in ("port", "class") else ():
+    hints = [] if what in ("port", "pool", "class") else vocabulary.hints(pairs)
+    if what == "pool" or "alpha" in dict(pairs):
+        hints += programming.notes(wanted)
+    for hint in hints:
         click.echo(f"vermilionctl: note: {hint}", err=True)
 
 

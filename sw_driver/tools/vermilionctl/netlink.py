@@ -195,7 +195,9 @@ class Kernel:
 
     def load(self, path: str):
         return programming.fits(
-            configuration.load(path, self.has()["queues"], self.has()["victims"]), self.has()["flows"], path
+            configuration.load(path, *(self.has()[name] for name in ("queues", "victims", "cells"))),
+            self.has()["flows"],
+            path,
         )
 
     def settings(self) -> Record:
@@ -216,6 +218,7 @@ class Kernel:
                 self.words[number_] = each.get("registers", b"")
         held.port = C.Port(lane["rate"], lane["burst-bytes"], lane["queues"])
         held.ttl_option = [lane["option-ip4"], lane["option-ip6"]]
+        held.pool = lane["pool-bytes"]
         return held
 
     def names(self) -> dict[int, str]:
@@ -283,6 +286,8 @@ class Kernel:
             out |= {"rate": port.rate, "burst-bytes": port.burst_bytes, "queues": port.queues}
         if wanted.ttl_option is not None and (before is None or before.ttl_option != wanted.ttl_option):
             out |= {"option-ip4": wanted.ttl_option[0], "option-ip6": wanted.ttl_option[1]}
+        if before is None or before.pool != wanted.pool:
+            out["pool-bytes"] = wanted.pool or 0
         if before is None and wanted.seed is not None:
             out["seed"] = wanted.seed
         return out

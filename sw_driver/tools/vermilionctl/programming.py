@@ -17,7 +17,8 @@ from . import registers, settings, vocabulary
 from .record import Record
 
 CLASSES = registers.NO_IP + 1
-PARTS = ("port", "classes", "ttl_option", "seed", "departures")
+PARTS = ("port", "classes", "ttl_option", "seed", "departures", "pool")
+CELL_BYTES, POOL_MOST = configuration.CELL_BYTES, configuration.CELL_BYTES * configuration.CELLS_MOST
 
 
 def clone(record: Record) -> Record:
@@ -43,12 +44,14 @@ def of_config(config, path) -> Record:
                 made.classes[code] = [queue.index, number]
     made.ttl_option, made.seed = [config.ttl_option.ip4, config.ttl_option.ip6], config.seed
     made.departures = any(held.update_depart for _, held in made.queues.values())
+    made.pool = config.pool.size.value if config.pool else 0
     return made
 
 
 def load(path: str, lane) -> Record:
     """A configuration file for this card; UserError where the card's build is too small for it."""
-    return fits(configuration.load(path, lane.has.queues, lane.has.victims), lane.has.flows, path)
+    has = lane.has
+    return fits(configuration.load(path, has.queues, has.victims, has.cells), has.flows, path)
 
 
 def fits(config, flows: int, path) -> Record:
@@ -82,6 +85,9 @@ def write(lane, record: Record, wanted: Record, everything: bool = False, progre
             raise UserError(
                 f"queue {number}: nearest is 1; this build can do that in {lane.has.victims} queues, from 0"
             )
+    if (wanted.pool or 0) > CELL_BYTES * lane.has.cells:
+        most = f"{CELL_BYTES}B to {CELL_BYTES * lane.has.cells}B, the {lane.has.cells} cells of this build"
+        raise UserError(f"pool.size is {wanted.pool}; legal is 0 for none, or {most}")
     fresh = everything or record.port is None
     old = {} if fresh else {number: bytes(record.words(number)) for number in record.queues}
     changed = [number for number in words if old.get(number) != bytes(words[number])]
@@ -118,6 +124,9 @@ def write(lane, record: Record, wanted: Record, everything: bool = False, progre
     if fresh or record.ttl_option != wanted.ttl_option:
         lane.call("write_option", *wanted.ttl_option)
         record.ttl_option = wanted.ttl_option
+    if fresh or (record.pool or 0) != (wanted.pool or 0):
+        lane.call("write_pool", library().vm_pool_cells(wanted.pool or 0))
+    record.pool = wanted.pool or 0
     if moved:
         lane.write_port(wanted.port)
     if fresh or record.seed != wanted.seed:
@@ -167,6 +176,31 @@ def change_port(record: Record, pairs: list[tuple[str, str]]) -> Record:
         library().vm_refusal_text(ctypes.byref(fault), text, len(text))
         raise UserError(f"port.{text.value.decode()}")
     return wanted
+
+
+def change_pool(record: Record, pairs: list[tuple[str, str]]) -> Record:
+    """`set pool`: another record."""
+    wanted = clone(record)
+    for name, raw in pairs:
+        if name != "size":
+            raise UserError(f"{name} is no field of the pool; legal is size")
+        try:
+            wanted.pool = settings.length(settings.short(raw), name, False)
+        except ValueError as error:
+            reason = str(error) if str(error).startswith("is ") else f"is {raw}; {error}"
+            raise UserError(f"pool.{name} {reason}") from None
+        if wanted.pool and not CELL_BYTES <= wanted.pool <= POOL_MOST:
+            raise UserError(f"pool.size is {raw}; legal is 0 for none, or {CELL_BYTES}B to {POOL_MOST}B")
+    return wanted
+
+
+def notes(record: Record) -> list[str]:
+    """What of a record is not in force."""
+    names = [name for _, (name, made) in sorted(record.queues.items()) if made.alpha.num]
+    if not names or record.pool:
+        return []
+    several = f"queues {', '.join(names)}" if len(names) > 1 else f"queue {names[0]}"
+    return [f"alpha of {several} is not in force without a pool; give it a size: set pool size=200KB"]
 
 
 def change_classes(record: Record, pairs: list[tuple[str, str]]) -> Record:

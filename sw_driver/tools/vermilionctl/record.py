@@ -25,6 +25,7 @@ from . import bus, registers, settings
 from .errors import DeviceError, UserError
 
 FORM = 1
+LANE_WIDE = ("classes", "ttl_option", "seed", "departures", "last", "pool")
 PATIENCE_S = 10
 NAME_MOST = 200  # characters: a file system takes 255
 
@@ -82,6 +83,7 @@ class Record:
     def __init__(self, path: Path):
         self.path, self.port, self.queues = path, None, {}
         self.classes, self.ttl_option, self.seed, self.departures, self.last = None, None, None, None, None
+        self.pool = None  # bytes, 0: no pool
 
     def text(self) -> str:
         port = self.port and [self.port.rate, self.port.burst_bytes, self.port.queues]
@@ -89,7 +91,7 @@ class Record:
             str(q): {"name": name, "settings": settings.as_dict(made)}
             for q, (name, made) in sorted(self.queues.items())
         }
-        rest = {name: getattr(self, name) for name in ("classes", "ttl_option", "seed", "departures", "last")}
+        rest = {name: getattr(self, name) for name in LANE_WIDE}
         return json.dumps({"form": FORM, "port": port, "queues": queues, **rest}, indent=1) + "\n"
 
     def save(self):
@@ -144,8 +146,8 @@ def load(device: str, number: int) -> Record:
         made.port = C.Port(*raw["port"]) if raw["port"] else None
         for queue, held in raw["queues"].items():
             made.queues[int(queue)] = (held["name"], settings.from_dict(held["settings"]))
-        for name in ("classes", "ttl_option", "seed", "departures", "last"):
-            setattr(made, name, raw[name])
+        for name in LANE_WIDE:
+            setattr(made, name, raw.get(name) if name == "pool" else raw[name])  # records of before have none
     except FileNotFoundError:
         pass
     except OSError as error:

@@ -74,6 +74,8 @@ def lane_wide(record) -> list[tuple[str, int, int]]:
     if record.ttl_option is not None:
         ip4, ip6 = record.ttl_option
         found.append(("ttl_option", at("ttl_option"), ip4 | ip6 << 8))
+    if record.pool is not None:
+        found.append(("pool_size", at("pool_size"), library().vm_pool_cells(record.pool)))
     if record.seed is not None:
         for which, name in enumerate(("seed", "mark_seed", "flow_seed")):
             for i, word in enumerate(seed_words(record.seed, which)):

@@ -1,6 +1,7 @@
 """`show`: what a lane has and what it was given, as an operator means it."""
 
 from vermilion import units
+from vermilion.driver_library import library
 
 from . import programming, registers, settings, vocabulary
 from .counters import table
@@ -14,6 +15,7 @@ def overview(session, held) -> dict:
     if held is None:
         return found
     found["port"] = {"rate": held.port.rate, "burst": held.port.burst_bytes}
+    found["pool"] = {"size": held.pool or 0}
     found["queues"] = {str(number): queue(held, number) for number in sorted(held.queues)}
     names = {number: name for number, (name, _) in held.queues.items()}
     found["class"] = {
@@ -55,6 +57,7 @@ def print_overview(screen, session, held):
         limit = [f"{made.limit_bytes} B"] * bool(made.limit_bytes) + [f"{made.limit_packets} p"] * bool(
             made.limit_packets
         )
+        limit += [f"alpha {value('alpha')}"] * bool(made.alpha.num)
         service = SERVED[0].format(made.priority) if made.strict else SERVED[1].format(made.quantum_bytes)
         service += f", {units.rate_text(made.rate)}" if made.rate else ""
         average = f"{value('average_kind')}, {value('weight')}, {'packets' if made.unit_packets else 'bytes'}"
@@ -73,7 +76,9 @@ def print_overview(screen, session, held):
     screen.print(queues)
     burst = f", burst {held.port.burst_bytes} B" if held.port.burst_bytes else ""
     rate = units.rate_text(held.port.rate) if held.port.rate else "not shaped"
-    screen.print(f"Port: {rate}{burst}. All of a queue: show QUEUE.", markup=False)
+    cells = library().vm_pool_cells(held.pool or 0)
+    pool = f" Pool: {held.pool} B, {cells:,} cells." if cells else ""
+    screen.print(f"Port: {rate}{burst}.{pool} All of a queue: show QUEUE.", markup=False)
 
 
 def print_queue(screen, held, number: int):
