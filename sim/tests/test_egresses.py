@@ -70,6 +70,7 @@ def test_a_record_that_is_not_the_builds_is_refused(tmp_path):
         record["routes"][2] = 4
 
     assert "egresses: must be a list of 1, 2, 4 or 8 egresses" in refusal(tmp_path, three)
+
     def too_large(record):
         record["pool"] = {"size": 1000, "reserve": [0, 0, 1025, 0], "cap": [0] * 4}
 
