@@ -120,8 +120,7 @@ class PoolLimit(p: LaneParams) extends Module {
   private val overCap1 = Delay(cap2 =/= 0.U && with2 > cap2)
   private val free1 = Delay(free)
   // alpha free = free 2^(code - 8)
-  private val down = WireDefault(UInt(PoolLimit.AlphaBits.W), PoolLimit.AlphaMost.U - io.alpha)
-  private val threshold1 = Delay(((free << PoolLimit.AlphaMost) >> down) >> 8)
+  private val threshold1 = Delay((free << io.alpha) >> 8)
   private val hasThreshold1 = Delay(io.alpha =/= 0.U)
   private val overThreshold = hasThreshold1 && held1 +& c1 > threshold1
   io.over := RegNext(isOn && (overCap1 || (!inReserve1 && (need1 > free1 || overThreshold))), false.B)
@@ -135,7 +134,6 @@ object PoolLimit {
   /** Clocks from `queue` to `over`. */
   val Ahead = 4
 
-  /** The code of alpha: 2^(code - 8). */
+  /** The code of alpha: 2^(code - 8), 1 to 11. */
   val AlphaBits = 4
-  val AlphaMost = 11
 }
