@@ -5,6 +5,7 @@ SystemVerilog, of the options and of the tools' versions: benches whose SystemVe
 elaborated. A second run only simulates; of test runs side by side one builds and the others wait.
 """
 
+import inspect
 import os
 import re
 import shutil
@@ -125,7 +126,8 @@ def model(top: str, sources: list[Path], options: list[str], *make: str) -> Path
             for path in folder.glob(pattern):
                 path.unlink()
 
-    key = content(sources, top, *options, *make, *versions, libraries(KEPT / top))
+    made_by = Path(inspect.getsourcefile(whole))
+    key = content([*sources, made_by], top, *options, *make, *versions, libraries(KEPT / top))
     return kept(top, key, build)
 
 

@@ -290,10 +290,18 @@ LoadedConfig readConfig(const std::string& text) {
     out.config.pool.size = pool.small("size", 1 << 20);
     const json& reserve = pool.list("reserve", out.config.egress_count);
     const json& cap = pool.list("cap", out.config.egress_count);
+    u64 reserved = 0;
     for (std::size_t e = 0; e < out.config.egress_count; e++) {
       out.config.pool.reserve[e] = static_cast<u32>(Object::numberOf(reserve[e], pool.at("reserve"), 1 << 20));
       out.config.pool.cap[e] = static_cast<u32>(Object::numberOf(cap[e], pool.at("cap"), 1 << 20));
+      reserved += out.config.pool.reserve[e];
+      if (out.config.pool.cap[e] != 0 && out.config.pool.cap[e] < out.config.pool.reserve[e])
+        refuse(pool.at("cap"), "has " + std::to_string(out.config.pool.cap[e]) + " for egress " + std::to_string(e) +
+                                   ", less than its reserve of " + std::to_string(out.config.pool.reserve[e]));
     }
+    if (reserved > out.config.pool.size)
+      refuse(pool.at("reserve"), "adds up to " + std::to_string(reserved) + " cells, more than the pool's size of " +
+                                     std::to_string(out.config.pool.size));
   }
   out.config.seed = o.number("seed", ~u64{0});
   if (o.has("buffer_cells")) out.config.buffer_cells = o.small("buffer_cells", maxOf(LenBits));

@@ -3,6 +3,7 @@
 Each egress has a random configuration of its own; the inputs are routed to egresses at random, several to one among them.
 """
 
+import csv
 import dataclasses
 import json
 import os
@@ -72,9 +73,17 @@ def test_a_record_that_is_not_the_builds_is_refused(tmp_path):
     assert "egresses: must be a list of 1, 2, 4 or 8 egresses" in refusal(tmp_path, three)
 
     def too_large(record):
-        record["pool"] = {"size": 1000, "reserve": [0, 0, 1025, 0], "cap": [0] * 4}
+        record["pool"] = {"size": 1000, "reserve": [0] * 4, "cap": [0, 0, 1025, 0]}
 
-    assert "pool.reserve[2] is 1025, this build has 1024 cells" in refusal(tmp_path, too_large)
+    def too_much(record):
+        record["pool"] = {"size": 100, "reserve": [50, 30, 21, 0], "cap": [0] * 4}
+
+    def below(record):
+        record["pool"] = {"size": 100, "reserve": [0, 30, 0, 0], "cap": [0, 29, 0, 0]}
+
+    assert "pool.cap[2] is 1025, this build has 1024 cells" in refusal(tmp_path, too_large)
+    assert "pool.reserve: adds up to 101 cells, more than the pool's size of 100" in refusal(tmp_path, too_much)
+    assert "pool.cap: has 29 for egress 1, less than its reserve of 30" in refusal(tmp_path, below)
     assert "has 1 egresses, this build 4" in refusal(tmp_path, one)
     few = dataclasses.replace(build.shape(PRESET), queues=16)
     every = "has 16 queues; a build with 4 egresses needs all its 32, an equal share each"
@@ -86,11 +95,19 @@ def test_a_record_that_is_not_the_builds_is_refused(tmp_path):
 @pytest.mark.parametrize("turn", range(4))
 def test_every_decision_and_byte_is_the_models_under_random_configurations(tmp_path, turn):
     """From random state, with random bits where a read meets a write in a RAM, and with random stalls and pauses in half of the runs."""
-    program, used = build.simulator(PRESET, "undefined"), set()
+    program, used, refused = build.simulator(PRESET, "undefined"), set(), 0
     for seed in range(1 + turn, 1 + SEEDS, 4):
         print("seed", seed)
         words, capture, routes = drawn(tmp_path, seed)
-        options = ["--collisions", seed, "--power-up", seed, *["--stalls"] * (seed % 2)]
+        options = [
+            "--collisions",
+            seed,
+            "--power-up",
+            seed,
+            *["--stalls"] * (seed % 2),
+            "--trace",
+            tmp_path / "trace.csv",
+        ]
         rtl = run(program, tmp_path, words, capture, *options)
         rtl.check()
         share = build.shape(PRESET).queues // build.shape(PRESET).egresses
@@ -101,4 +118,6 @@ def test_every_decision_and_byte_is_the_models_under_random_configurations(tmp_p
         }
         assert sent <= set(routes), f"seed {seed}: egresses {sent} have sent, the routes are {routes}"
         used |= sent
-    assert len(used) == build.shape(PRESET).egresses
+        with (tmp_path / "trace.csv").open() as lines:
+            refused += sum(line["pool_full"] == "1" for line in csv.DictReader(lines))
+    assert len(used) == build.shape(PRESET).egresses and refused > 100

@@ -8,6 +8,7 @@ that are made void.
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -80,13 +81,11 @@ def voided(programs, check, folder):
     objects = programs["lab"].parent / "obj"
     includes = [f"-I{build.ROOT / place}" for place in ("sim/model", "sim/harness")]
     own = sorted((programs["lab"].parent / "obj-inject").glob("*.o"))
-    rest = [path.stem for path in build.harness("*.cpp") + build.files("sim/model", "*.cpp") if path.name != "main.cpp"]
-    parts = [
-        *own,
-        *[objects / f"{name}.o" for name in [*rest, "verilated", "verilated_threads"] if name + ".cpp" != file],
-    ]
+    shared = [path for path in build.harness_objects() if path.stem not in ("main", Path(file).stem)]
+    lane = [objects / f"{name}.o" for name in ("verilated_lane", "verilated", "verilated_threads")]
+    parts = [*own, *shared, build.shape_object("lab"), *lane]
     program = folder / "vermilion-inject"
-    command = ["g++", "-std=gnu++20", "-w", *build.PRESETS["lab"].defines(), *includes, folder / file, *parts]
+    command = ["g++", "-std=gnu++20", "-w", *includes, folder / file, *parts]
     command += [objects / f"{build.PREFIX}__ALL.a", *build.libraries("").split(), "-o", program]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:4000]

@@ -12,7 +12,7 @@ OBJECTS += " pipeline_view random spacing token_marker victims"
 
 
 def test_a_lone_departure_is_a_disagreement_and_no_negative_agreement(tmp_path):
-    shape, out = build.simulator_objects("lab") / "build_shape.o", tmp_path / "lone_departure"
+    shape, out = build.shape_object("lab"), tmp_path / "lone_departure"
     objects = {path.stem: path for path in build.harness_objects()}
     command = ["g++", "-std=gnu++20", "-I", build.ROOT / "sim/model"]
     command += ["-I", build.ROOT / "sim/harness", build.ROOT / "sim/tests/lone_departure.cpp", "-o", out]

@@ -97,9 +97,11 @@ def test_a_pool_larger_than_the_buffer(bench, kernel, file):  # noqa: F811
 
 
 def test_a_build_without_a_pool(monkeypatch, file):
-    """Registers of minor version 2: what needs no pool is written."""
+    """Registers of minor version 2: a pool is refused before anything is written; what needs none is written."""
     old = Bench(monkeypatch, version=0x10002)
-    assert old.ctl("apply", file)[0] == 1
+    status, said = old.ctl("apply", file)
+    assert status and "pool.size and alpha need registers 1.3 or newer" in said
+    assert not old.lane.committed and not old.lane.classes and not old.lane.faults
     file.write_text(POOL[: POOL.index("[pool]")] + QUEUES.replace("alpha = 0.5\n", ""))
     assert old.ctl("apply", file)[0] == 0 and not old.lane.faults
 

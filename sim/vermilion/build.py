@@ -15,10 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import chisel, undefined
+from . import chisel, undefined, verilated
 from .fields import UserError
 from .steps import BUILD, CORES, HOME, ROOT, BuildError, digest, files, is_made, locked, quiet, run, stamps, step
-from .verilated import whole
 
 PREFIX = "Vlane"  # C++ class of the Verilated lane, whatever the module is called
 CXX_FLAGS = ["-O2", "-std=gnu++20", "-Wall", "-Wextra"]
@@ -39,6 +38,7 @@ MAKE_VARIABLES = [
     "CFG_CXXFLAGS_COROUTINES=-fcoroutines",
 ]
 SHAPED = {"verilated_lane", "build_shape"}  # files of the harness that are compiled for each build of the lane
+SHAPE = ROOT / "sim/harness/build_shape.cpp"
 # Files of the harness that need the Verilated lane.
 RTL_ONLY = {"verilated_lane", "lane_driver", "control_access", "counter_check", "rtl_checks", "rtl_engine"}
 
@@ -184,16 +184,15 @@ def model_program(preset: str, say=quiet) -> Path:
     program, work = BUILD / preset / "vermilion-model", BUILD / preset / "obj-model"
     flags, headers = HARNESS_FLAGS, harness_headers()
     own = [path for path in harness("*.cpp") if path.stem not in RTL_ONLY | SHAPED | {"main"}]
-    main, shaped = ROOT / "sim/harness/main.cpp", ROOT / "sim/harness/build_shape.cpp"
-    defines = [word.replace("\\", "") for word in definitions(preset, "")]
+    main, defines = ROOT / "sim/harness/main.cpp", definitions(preset, "")
 
     def action():
         parts = shared_objects(own) + objects([main], work, [*flags, "-DVM_MODEL_ONLY"], headers)
-        parts += objects([shaped], work, [*flags, *defines], headers)
+        parts += [shape_object(preset)]
         run(["g++", *parts, *libraries("").split(), "-o", program], work / "link.log")
 
     with locked(f"{preset}-model.lock"):
-        key = digest([main, shaped, *own, *files("sim/model", "*.cpp"), *headers], *flags, *defines)
+        key = digest([main, SHAPE, *own, *files("sim/model", "*.cpp"), *headers], *flags, *defines)
         step(program, key, say, f"the model, preset {preset}", action)
     return program
 
@@ -208,6 +207,13 @@ def shared_objects(own: list[Path]) -> list[Path]:
         return objects(
             sorted([*files("sim/model", "*.cpp"), *own]), BUILD / "obj-harness", HARNESS_FLAGS, harness_headers()
         )
+
+
+def shape_object(preset: str) -> Path:
+    """The object that holds the numbers of a preset."""
+    flags = [*HARNESS_FLAGS, *(word.replace("\\", "") for word in definitions(preset, ""))]
+    with locked(f"{preset}-shape.lock"):
+        return objects([SHAPE], BUILD / preset / "obj-shape", flags, harness_headers())[0]
 
 
 def harness_objects() -> list[Path]:
@@ -225,7 +231,7 @@ def optimised(preset: str, variant: str) -> str:
 def simulator(preset: str, variant: str = "", say=quiet) -> Path:
     """The simulator's program, one of `VARIANTS`."""
     check_preset(preset)
-    cpp = [ROOT / f"sim/harness/{name}.cpp" for name in sorted(SHAPED)]
+    cpp = [ROOT / "sim/harness/verilated_lane.cpp"]
     if not harness("*.cpp"):
         raise BuildError("sim/harness holds no C++ yet, so there is no simulator to build")
     with locked(f"{preset}.lock"):
@@ -242,25 +248,33 @@ def simulator(preset: str, variant: str = "", say=quiet) -> Path:
         verilate += ["--Mdir", work, "-o", program]
         verilate += VARIANTS[variant]
         verilate += ["-CFLAGS", " ".join(["-I" + str(ROOT / "sim/model"), "-I" + str(ROOT / "sim/harness"), *defines])]
-        common = BUILD / "obj-harness"
+        common, shaped = BUILD / "obj-harness", BUILD / preset / "obj-shape" / f"{SHAPE.stem}.o"
         linked_too = " ".join(
             str(common / f"{path.stem}.o")
             for path in harness("*.cpp") + files("sim/model", "*.cpp")
             if path.stem not in SHAPED
         )
-        verilate += ["-LDFLAGS", f"{linked_too} {libraries(variant)}"]
+        verilate += ["-LDFLAGS", f"{shaped} {linked_too} {libraries(variant)}"]
         inputs = sources + harness("*.cpp", "*.h") + files("sim/model", "*.cpp", "*.h")
-        key = digest(inputs, *verilate, optimised(preset, variant), verilator_version())
+        inputs += [Path(verilated.__file__)]
+        key = digest(
+            inputs, *verilate, *HARNESS_FLAGS, *MAKE_VARIABLES, optimised(preset, variant), verilator_version()
+        )
 
         def action():
             work.mkdir(parents=True, exist_ok=True)
             harness_objects()
+            shape_object(preset)
             program.unlink(missing_ok=True)  # make does not know of these objects
             run([*verilate, *sources, *cpp], work / "verilator.log")
             forget_missing_headers(work)
             level = optimised(preset, variant)
             command = ["make", "-C", work, "-f", f"{PREFIX}.mk", f"-j{CORES}"]
-            command += [f"OPT_FAST={level}", f"OPT_GLOBAL={level}", *(whole(work, PREFIX) if level != FASTEST else [])]
+            command += [
+                f"OPT_FAST={level}",
+                f"OPT_GLOBAL={level}",
+                *(verilated.whole(work, PREFIX) if level != FASTEST else []),
+            ]
             run([*command, *MAKE_VARIABLES], work / "make.log")
 
         step(
@@ -307,7 +321,8 @@ def beside_simulator(preset: str, folder: str, name: str, text: str, variant: st
     def action():
         parts = objects(own, own_objects, flags, sorted(set(headers)))
         parts += [path for path in harness_objects() if path.stem != "main"]
-        parts += [work / f"{each}.o" for each in [*SHAPED, "verilated", "verilated_threads"]]
+        parts += [shape_object(preset)]
+        parts += [work / f"{each}.o" for each in ["verilated_lane", "verilated", "verilated_threads"]]
         parts += {"vcd": [work / "verilated_vcd_c.o"], "fst": [work / "verilated_fst_c.o"]}.get(variant, [])
         run(
             ["g++", *parts, work / f"{PREFIX}__ALL.a", *libraries(variant).split(), "-o", program],

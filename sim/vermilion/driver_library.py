@@ -129,6 +129,7 @@ def load(path) -> ctypes.CDLL:
         ("flow_age", u32, u64),
         ("alpha", u32, exact),
         ("pool_cells", u32, u32),
+        ("lane_has_pool", ctypes.c_bool, address),
         ("seed_words", None, u64, u32, address),
         ("queue_defaults", None, address),
         ("queue_check", ctypes.c_bool, address, address, address),

@@ -158,7 +158,8 @@ def page(spec: dict) -> str:
     lines += ["| number | command | takes | dump | who may | what |", "| --- | --- | --- | --- | --- | --- |"]
     for number, each in enumerate(spec["operations"]["list"], 1):
         takes = each["do"]["request"]["attributes"] if "do" in each else []
-        shown = ", ".join(f"`{name}`" for name in takes) if len(takes) < 8 else "`ifindex`, `queue`, any setting"
+        many = each["name"] == "queue-set"
+        shown = "`ifindex`, `queue`, any setting" if many else ", ".join(f"`{name}`" for name in takes)
         who = "CAP_NET_ADMIN" if "admin-perm" in each.get("flags", []) else "all"
         who = f"comes to the group `{each['mcgrp']}`" if "event" in each else who
         dump = "yes" if "dump" in each else ""

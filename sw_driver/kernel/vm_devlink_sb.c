@@ -125,7 +125,7 @@ int vm_sb_tc_pool_bind_get(struct devlink_port *port, unsigned int sb, u16 tc, e
 	return 0;
 }
 
-/* alpha = 2^(threshold - 10); none for the greatest threshold, as 1024 times the free cells is never less than a queue may have. */
+/* alpha = 2^(threshold - 10), at most 2^3 in the hardware. The greatest threshold means none. */
 static struct vm_number alpha_of(u32 threshold)
 {
 	struct vm_number alpha = { 1, 1, 0 };

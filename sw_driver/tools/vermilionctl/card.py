@@ -38,6 +38,9 @@ class Lane:
     def version(self) -> tuple[int, int]:
         return self.lane.block.version >> 16, self.lane.block.version & 0xFFFF
 
+    def has_pool(self) -> bool:
+        return library().vm_lane_has_pool(byref(self.lane))
+
     def done(self, error: int):
         """Raises where an error came back, with what broke the way to the card, if that did."""
         if not error:

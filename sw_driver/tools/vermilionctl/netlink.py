@@ -218,7 +218,7 @@ class Kernel:
                 self.words[number_] = each.get("registers", b"")
         held.port = C.Port(lane["rate"], lane["burst-bytes"], lane["queues"])
         held.ttl_option = [lane["option-ip4"], lane["option-ip6"]]
-        held.pool = lane["pool-bytes"]
+        held.pool = lane.get("pool-bytes", 0)  # an older module has none
         return held
 
     def names(self) -> dict[int, str]:

@@ -88,6 +88,8 @@ def write(lane, record: Record, wanted: Record, everything: bool = False, progre
     if (wanted.pool or 0) > CELL_BYTES * lane.has.cells:
         most = f"{CELL_BYTES}B to {CELL_BYTES * lane.has.cells}B, the {lane.has.cells} cells of this build"
         raise UserError(f"pool.size is {wanted.pool}; legal is 0 for none, or {most}")
+    if not lane.has_pool() and (wanted.pool or any(held.alpha for held in words.values())):
+        raise UserError("pool.size and alpha need registers 1.3 or newer; this build's are older")
     fresh = everything or record.port is None
     old = {} if fresh else {number: bytes(record.words(number)) for number in record.queues}
     changed = [number for number in words if old.get(number) != bytes(words[number])]

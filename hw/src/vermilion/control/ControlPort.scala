@@ -123,7 +123,7 @@ class ControlPort(p: LaneParams) extends Module {
     io.lane.pool.reserve(e) := cells(stored(R.PoolReserve, e))
     io.lane.pool.cap(e) := cells(stored(R.PoolCap, e))
   }
-  private val poolTotal = Reg(UInt((p.cellBits + 1 + p.egressBits).W))
+  private val poolTotal = RegInit(0.U((p.cellBits + 1 + p.egressBits).W))
   poolTotal := io.lane.poolUsed.reduce(_ +& _)
   for (
     (used, (shown, most)) <- io.lane.poolUsed.zipWithIndex.map { case (used, e) =>

@@ -48,7 +48,7 @@ class PoolLimit(p: LaneParams) extends Module {
     val used = Output(Vec(p.egresses, UInt(countBits.W)))
     val ready = Output(Bool())
   })
-  private def cells(lenBytes: UInt): UInt = ((lenBytes +& (CellBytes - 1).U) >> 6)(p.chainBits - 1, 0)
+  private def cells(lenBytes: UInt): UInt = (lenBytes +& (CellBytes - 1).U) >> 6 // of frames that are too long, too
   private def egressOf(queue: UInt): UInt =
     if (p.egresses == 1) 0.U else queue(p.queueBits - 1, p.queueBits - p.egressBits)
   private def ofEgress(all: Vec[UInt], queue: UInt): UInt = if (p.egresses == 1) all.head else all(egressOf(queue))
@@ -68,7 +68,7 @@ class PoolLimit(p: LaneParams) extends Module {
     val out = Wire(Valid(new Change))
     out.valid := RegNext(valid, false.B)
     out.bits.queue := Delay(queue)
-    out.bits.cells := Delay(cells)
+    out.bits.cells := Delay(wrap(cells, p.chainBits)) // it is one that is stored
     out
   }
   private val comes = change(io.admit, q0, c0)
@@ -86,12 +86,14 @@ class PoolLimit(p: LaneParams) extends Module {
     count := wrap(count + of(comes) - gone, countBits)
   }
   io.used := used
-  // Settings change seldom: what is made of them alone stands in registers.
-  private val isOn = RegNext(io.settings.size =/= 0.U, false.B)
+  // Settings change seldom: what is made of them alone stands in registers. All that decides about a packet is of the settings of one clock.
+  private val isOn = RegNext(RegNext(RegNext(RegNext(io.settings.size =/= 0.U, false.B), false.B), false.B), false.B)
+  private val one = Delay(io.settings)
+  private val two = Delay(one)
   private def sum(of: Seq[UInt]): UInt = of.map(_.pad(countBits + p.egressBits)).reduce(_ + _)
-  private val reserved = Delay(sum(io.settings.reserve))
-  private val shared = Delay(Mux(io.settings.size > reserved, wrap(io.settings.size - reserved, countBits), 0.U))
-  private val taken = Delay(sum(used.zip(io.settings.reserve).map { case (count, reserve) =>
+  private val reserved = Delay(sum(one.reserve))
+  private val shared = Delay(Mux(two.size > reserved, wrap(two.size - reserved, countBits), 0.U))
+  private val taken = Delay(sum(used.zip(two.reserve).map { case (count, reserve) =>
     Mux(count > reserve, count - reserve, 0.U)
   }))
   private val free = Mux(shared > taken, wrap(shared - taken, countBits), 0.U)
@@ -112,8 +114,8 @@ class PoolLimit(p: LaneParams) extends Module {
 
   // ---- the rules
   private val used2 = Delay(ofEgress(used, q3))
-  private val reserve2 = Delay(ofEgress(io.settings.reserve, q3))
-  private val cap2 = Delay(ofEgress(io.settings.cap, q3))
+  private val reserve2 = Delay(ofEgress(two.reserve, q3))
+  private val cap2 = Delay(ofEgress(two.cap, q3))
   private val with2 = used2 +& c2
   private val need1 = Delay(Mux(used2 < reserve2, wrap(with2 - reserve2, countBits), c2.pad(countBits)))
   private val inReserve1 = Delay(with2 <= reserve2)

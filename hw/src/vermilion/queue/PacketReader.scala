@@ -23,7 +23,8 @@ class CellBeat(p: LaneParams) extends Bundle {
   * when its last cell has been taken, so what is read again cannot change.
   *
   * With several egresses their readers share the RAM: one reads in a clock, and `cell` is valid in the clock behind a read alone. A reader asks (`wants`) when
-  * the way out could take a cell, which the way out does not forget; what is not taken then is read again. So a cell goes out in three clocks at most.
+  * the way out could take a cell, which the way out does not forget; what is not taken then is read again. So alone it sends a cell in three clocks,
+  * and in as many as there are egresses where all ask.
   *
   * Latency: descriptor to first cell 1 clock, with several egresses 2 and the wait for the RAM. `freed` comes in the clock in which the last cell is taken.
   * It does not look at the bytes; `cells` must be ceil(lenBytes / 64), which is asserted.

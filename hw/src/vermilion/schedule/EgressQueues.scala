@@ -25,7 +25,7 @@ import vermilion.victim._
   *
   * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `descriptor` 5; up to `egresses` - 1 more for its turn; if its queue is
   * shaped, up to `queues` + 6 more.
-  * `paused` stops an egress between two packets: what was chosen before goes out.
+  * `paused` stops an egress between two packets: of those that were chosen, and so have departed, the reader gets none until the pause is over.
   * `busy` is low when only time (see `wake`), an enqueue or the end of a pause can change anything here.
   * For the first `queues` clocks after reset nothing may be queued or configured.
   */
@@ -91,6 +91,7 @@ class EgressQueues(p: LaneParams) extends Module {
   }
 
   private val taken = queues.taken
+  private val waiting = Wire(Vec(p.egresses, Bool())) // a packet was chosen, and the reader has not taken it
   for ((scheduler, e) <- schedulers.zipWithIndex) {
     val chosen = Module(new Queue(new Descriptor(p), AheadCells))
     chosen.suggestName(if (p.egresses == 1) "chosen" else s"chosen_$e")
@@ -108,7 +109,10 @@ class EgressQueues(p: LaneParams) extends Module {
 
     chosen.io.enq.valid := taken.valid && turns.isOf(e, taken.bits.queue)
     chosen.io.enq.bits := taken.bits.descriptor
-    io.descriptor(e) <> chosen.io.deq
+    io.descriptor(e).valid := chosen.io.deq.valid && !io.paused(e)
+    io.descriptor(e).bits := chosen.io.deq.bits
+    chosen.io.deq.ready := io.descriptor(e).ready && !io.paused(e)
+    waiting(e) := chosen.io.deq.valid
     assert(!chosen.io.enq.valid || chosen.io.enq.ready, "a packet was taken with no place for it")
   }
 
@@ -126,12 +130,12 @@ class EgressQueues(p: LaneParams) extends Module {
     out.bits := Mux(one.valid && !(other.valid && Arithmetic.reached(one.bits, other.bits)), one.bits, other.bits)
     out
   }
-  private val underWay = arriving || taken.valid || io.descriptor.map(_.valid).reduce(_ || _)
+  private val underWay = arriving || taken.valid
   private val active = schedulers.map(_.io.busy).reduce(_ || _)
   io.wake.valid := first.valid && (if (p.egresses == 1) true.B else !active)
   io.wake.bits := first.bits
-  io.busy := active || underWay
-  io.holdsPackets := schedulers.map(_.io.holdsPackets).reduce(_ || _) || underWay
+  io.busy := active || underWay || io.descriptor.map(_.valid).reduce(_ || _)
+  io.holdsPackets := schedulers.map(_.io.holdsPackets).reduce(_ || _) || underWay || waiting.asUInt.orR
 
   val guard = guards.ports(queuesGuard +: schedulers.map(_.guard): _*)
 }

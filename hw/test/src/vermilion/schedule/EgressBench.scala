@@ -30,6 +30,7 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
   val left = mutable.ArrayBuffer.empty[Left]
   var now, clocks = 0L
   var sent, received = 0
+  private val pausedNow = Array.fill(p.egresses)(false)
   dut.io.descriptor.foreach(_.ready.poke(true.B))
   dut.io.paused.foreach(_.poke(false.B))
 
@@ -55,7 +56,10 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
 
   def egressOf(queue: Int): Int = queue / (p.queues / p.egresses)
 
-  def pause(egress: Int, on: Boolean): Unit = dut.io.paused(egress).poke(on.B)
+  def pause(egress: Int, on: Boolean): Unit = {
+    dut.io.paused(egress).poke(on.B)
+    pausedNow(egress) = on
+  }
 
   private def shaper(c: ShaperConfig, s: Service): Unit = {
     c.costMant.poke(s.costMant.U)
@@ -79,6 +83,7 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
     val taken = dut.io.descriptor.indices.map(e => ready && takes(e))
     for ((descriptor, e) <- dut.io.descriptor.zipWithIndex) descriptor.ready.poke(taken(e).B)
     if (queued.exists(_.nonEmpty)) dut.io.holdsPackets.expect(true.B)
+    for (e <- pausedNow.indices if pausedNow(e)) dut.io.descriptor(e).valid.expect(false.B, s"egress $e is paused")
     if (dut.io.departed.valid.peek().litToBoolean) {
       val q = dut.io.departed.bits.queue.peek().litValue.toInt
       val (cell, len) = queued(q).dequeue()
