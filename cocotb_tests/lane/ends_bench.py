@@ -24,6 +24,9 @@ class EndsBench(Bench):
         self.classes = sorted({0, last // 3, 2 * last // 3, last})
         self.admitted = Counter()
 
+    def entry(self, dscp: int, egress: int) -> dict:
+        return {"queue": self.classes[dscp], "colour": 0}
+
     async def start(self, limit_packets: int):
         dut = self.dut
         cocotb.start_soon(Clock(self.clock_port, 4, unit="ns").start())
@@ -32,9 +35,8 @@ class EndsBench(Bench):
             await self.clock(0.0, 1.0, reset=True)
         for _ in range(CLASSES_CLEARED):
             await self.clock(0.0, 1.0)
-        for dscp, queue in enumerate(self.classes):
-            entry = {"queue": queue, "colour": 0}
-            ports(dut, f"{CONFIGURATION}_classWrite_bits", {"address": dscp, "entry": entry})
+        for dscp in range(len(self.classes)):
+            ports(dut, f"{CONFIGURATION}_classWrite_bits", {"address": dscp, "entry": self.entry(dscp, 0)})
             dut.io_configuration_classWrite_valid.value = 1
             await self.clock(0.0, 1.0)
         dut.io_configuration_classWrite_valid.value = 0
