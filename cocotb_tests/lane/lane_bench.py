@@ -129,7 +129,7 @@ async def a_paused_egress_ends_its_frame_and_stops_alone(dut):
             await bench.clock(1.0, 1.0)
         within += bool(bench.partial[paused])
         bench.paused[paused] = True
-        for _ in range(CHOSEN_CLOCKS):  # what was chosen before goes out
+        for _ in range(CHOSEN_CLOCKS):  # the frame under way goes out
             if turn % 2:
                 feed_all()
             await bench.clock(1.0, 1.0)

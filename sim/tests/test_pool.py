@@ -40,8 +40,8 @@ def macs_of(input_number: int) -> bytes:
 MACS = [macs_of(i) for i in range(SHAPE.inputs)]
 
 
-def frame(input_number: int, queue: int, size: int) -> bytes:
-    head = struct.pack(">BBHIBBH8s", 0x45, queue << 2, size - 14, 0, 64, 253, 0, bytes(8))
+def frame(input_number: int, queue: int, size: int, ttl: int = 64) -> bytes:
+    head = struct.pack(">BBHIBBH8s", 0x45, queue << 2, size - 14, 0, ttl, 253, 0, bytes(8))
     return (MACS[input_number] + b"\x08\x00" + head).ljust(size, b"\0")
 
 
@@ -196,6 +196,20 @@ def test_the_advised_size_leaves_room_for_what_is_not_counted(tmp_path, preset, 
     frames = [(gap * i, frame(i % SHAPE.inputs, i // 4 % SHARE, size)) for i in range(12 * shape.cells // longest)]
     verdicts = {line["verdict"] for line in decisions(tmp_path, words, frames, preset)}
     assert verdicts == {TAIL, ENQUEUE}, verdicts
+
+
+def test_who_pays_where_the_pool_refuses_is_as_long_as_the_arriving_packet(tmp_path):
+    """With `victim_window` a push-out starts there too: it gives back at least the bytes that the arriving packet takes."""
+    print("seed 5")
+    rng = random.Random(5)
+    text = '[port]\nrate = "4Gbit"\n[[queue]]\nname = "all"\ndefault = true\nlimit = "1MB"\n'
+    asked = config.parse(tomllib.loads(text + 'victim = "nearest"\nvictim_window = 16\n'), 16)
+    words = quantise.hardware(asked) | {"pool": {"size": 200, "reserve": [0], "cap": [0]}}
+    frames = [(200 * i, frame(0, 0, rng.randrange(60, 1500), rng.randrange(34, 65))) for i in range(4000)]
+    full = [line for line in decisions(tmp_path, words, frames, "lab") if line["pool_full"] == "1"]
+    pushed = [line for line in full if line["evicted"] == "1"]
+    assert len(pushed) > 100 and any(line["verdict"] == TAIL for line in full)
+    assert all(int(line["victim_bytes"]) >= int(line["len_bytes"]) for line in pushed)
 
 
 @pytest.mark.parametrize("seed", range(1, 9))

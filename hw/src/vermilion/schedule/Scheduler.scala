@@ -58,7 +58,7 @@ object Scheduler {
   * A shaped queue that awakes is parked first, and let go when its turn in the shaper comes.
   *
   * Nothing moves in the lists while the port is closed or paused, or the way out has no room. In another egress's turn no packet is taken, but
-  * visits end. A packet that was taken before a pause is sent.
+  * visits end.
   * A queue configured while it is listed joins anew when it comes first.
   *
   * RAMs: `service`, queues x 23 b, 1W (configure) 2R by two copies. No register a queue.

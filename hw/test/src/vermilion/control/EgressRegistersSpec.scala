@@ -18,6 +18,15 @@ class EgressRegistersSpec extends AnyFlatSpec with ChiselSim {
     stallable = Seq.fill(10)(true)
   )
 
+  /** Reset, and a first write: those behind it are answered at once. */
+  private def start(dut: ControlPort): Unit = {
+    dut.reset.poke(true.B)
+    dut.clock.step(2)
+    dut.reset.poke(false.B)
+    dut.io.lane.commit.ready.poke(true.B)
+    write(dut, R.QueueSelect(), 0)(())
+  }
+
   private def write(dut: ControlPort, address: Int, data: BigInt)(look: => Unit): Unit = {
     val axi = dut.io.axi
     axi.aw.bits.poke(address.U)
@@ -51,13 +60,9 @@ class EgressRegistersSpec extends AnyFlatSpec with ChiselSim {
     simulate(new ControlPort(p)) { dut =>
       val random = new Random(3)
       info("seed 3")
-      dut.reset.poke(true.B)
-      dut.clock.step(2)
-      dut.reset.poke(false.B)
-      dut.io.lane.commit.ready.poke(true.B)
+      start(dut)
       def paused = dut.io.lane.paused.map(_.peek().litToBoolean)
       def routes = dut.io.lane.routes.map(_.peek().litValue.toInt)
-      write(dut, R.QueueSelect(), 0)(())
       assert(!paused.contains(true) && routes.forall(_ == 0), "pauses or routes behind a reset")
       for (_ <- 0 until 20) {
         val (bits, word) = (random.nextInt(256), random.nextInt(2))
@@ -84,11 +89,7 @@ class EgressRegistersSpec extends AnyFlatSpec with ChiselSim {
   they should "set the pool, and show what of it is used and was at most" in simulate(new ControlPort(p)) { dut =>
     val random = new Random(4)
     info("seed 4")
-    dut.reset.poke(true.B)
-    dut.clock.step(2)
-    dut.reset.poke(false.B)
-    dut.io.lane.commit.ready.poke(true.B)
-    write(dut, R.QueueSelect(), 0)(())
+    start(dut)
     val pool = dut.io.lane.pool
     def told = (pool.size +: (pool.reserve ++ pool.cap)).map(_.peek().litValue.toInt)
     assert(told.forall(_ == 0), "a pool behind a reset")
