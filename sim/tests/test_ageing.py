@@ -134,7 +134,7 @@ ETHERTYPE = b"\x08\0"
 CASES = [(60, 150), (60, 250), (60, 400), (310, 250)]  # bytes, us between two at 10 Mbit/s
 FILL, AFTER = 200, 40_000
 # Small frames through the RTL; those that are dropped are among the first 500. All of them with VERMILION_LONG=1.
-IN_RTL = AFTER if "VERMILION_LONG" in os.environ else 8_000
+IN_RTL = AFTER if "VERMILION_LONG" in os.environ else 3_000
 
 
 def arrivals(size, gap_us, rate, after=AFTER):

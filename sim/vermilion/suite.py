@@ -156,8 +156,8 @@ def pytest(targets: list[str], log: Path, choice: Choice = EVERYTHING) -> Count:
             return Count()
     command = [sys.executable, "-m", "pytest", "-q", f"--rootdir={build.ROOT}", "-o", f"cache_dir={LOGS / 'cache'}"]
     command += [*targets, f"--junitxml={result}", *choice.words()]
-    # Tests of a file share what they build.
-    command += ["-n", build.CORES, "--dist", "loadfile", "--no-loadscope-reorder"]
+    # Tests of a file share what they build. One worker more than there are cores: some wait, for a build of another's or a guest.
+    command += ["-n", build.CORES + 1, "--dist", "loadfile", "--no-loadscope-reorder"]
     status = execute(command, log, choice=choice)
     if status == NOTHING_COLLECTED and choice.options():
         return Count()
