@@ -23,14 +23,14 @@ QUEUES = {
     "lost": Fault(
         "packets that join queue 1 are not linked",
         "QueueManager",
-        r"W0_en +\(e1Links\)",
-        "W0_en (e1Links & ~e1_queue)",
+        r"\.write +\(e1Links\)",
+        ".write (e1Links & ~e1_queue)",
     ),
     "order": Fault(
         "a packet is linked behind its own queue's first",
         "QueueManager",
-        r"W0_addr +\(e1Newest\)",
-        "W0_addr (t1Cell)",
+        r"\.writeAddress +\(e1Newest\)",
+        ".writeAddress (t1Cell)",
     ),
     "forwarding": Fault(
         "the newest packet of the clock before is not seen",

@@ -78,7 +78,7 @@ FAULTS = {
     "list-head": Fault(
         "a list's head stays when it becomes its queue's first",
         "DistanceLists",
-        r"p1Behind_hit \? p1Behind_held_1 : _p1Behind_array_ext_R0_data",
+        r"p1Behind_hit \? p1Behind_held_1 : _p1Behind_array_readData",
         "p1Behind_held",
     ),
 }
@@ -120,14 +120,15 @@ def system_verilog(form: str, cells: int, say=build.quiet) -> Path:
 
 
 def unkind(ram: str) -> str:
-    """A RAM of firtool's that gives anything where it is read in the clock of a write to the same place, or is not read at all."""
-    return re.sub(
-        r"assign R0_data = _R0_en_d0 \? (Memory\[_R0_addr_d0\]|Memory\[1'h0\]) : (\d+)'bx;",
-        r"(* anyseq *) wire [\2-1:0] anything;\n"
-        r"  reg collides;\n"
-        r"  always @(posedge R0_clk) collides <= W0_en & W0_addr == R0_addr;\n"
-        r"  assign R0_data = _R0_en_d0 & ~collides ? \1 : anything;",
-        ram,
+    """A RAM that gives anything where it is read in the clock of a write to the same place."""
+    if not (word := re.search(r"^module (?:Block|Ultra)Ram_\d+x(\d+)", ram, re.M)):
+        return ram
+    return ram.replace(
+        "assign readData = held;",
+        f"(* anyseq *) wire [{int(word[1]) - 1}:0] anything;\n"
+        "  reg collides;\n"
+        "  always @(posedge clock) collides <= write & writeAddress == readAddress;\n"
+        "  assign readData = collides ? anything : held;",
     )
 
 

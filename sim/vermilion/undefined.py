@@ -3,9 +3,10 @@
 Power-up: firtool writes no initial values (`--disable-all-randomization`), so Verilator chooses them: at random with `--x-initial unique`. But it
 gives all words of a memory one value, so memories are filled here, under the plusarg `+power-up`. Only `POWER_UP_ZERO` begins at 0.
 
-Collisions: a synchronous RAM gives random bits where a read meets a write to its address. firtool writes a `SyncReadMem` as a module that gives the new data there, the simulator's own choice. A block RAM gives old data, new data
-or neither. The design forwards by itself where it needs either, so these bits must change nothing. `WideWriteRam.scala` is treated alike.
-A RAM that is read in the clock of its address (`Mem`) has no such case and stays as it is.
+Collisions: a synchronous RAM gives random bits where a read meets a write to its address. A block RAM gives old data, new data
+or neither. The design forwards by itself where it needs either, so these bits must change nothing. The RAMs are those of `Memory.scala` and
+`WideWriteRam.scala`, and the few that are a `SyncReadMem`, which firtool writes as modules of its own.
+A RAM in LUTs, which gives the newest data, has no such case and stays as it is.
 
 The bits are random under the plusarg `+collisions` alone; `$urandom` gives them, whose seed the simulator sets.
 """
@@ -20,6 +21,7 @@ POWER_UP_ZERO = {"Ingress": ("open", "cut")}
 SYNCHRONOUS = re.compile(r"^  always @\(posedge RW?\d+_clk\)", re.M)
 READ = re.compile(r"^  assign (R\d+)_data = _\1_en_d0 \? Memory\[_\1_addr_d0\] : (\d+)'bx;$", re.M)
 WRITE = re.compile(r"^    if \((W\d+)_en\b", re.M)
+ARRAY_READ = re.compile(r"^  always @\(posedge clock\) held <= memory\[readAddress\];$", re.M)
 WIDE_WRITE = re.compile(r"^module WideWriteRam_.*?memory\[\{row, i\[(\d+):0\]\}\].*?^endmodule", re.M | re.S)
 WIDE_READ = re.compile(r"^  always @\(posedge clock\) part <= memory\[address\];$", re.M)
 MEMORY = re.compile(r"^ .*\breg +(?:\[(\d+):0\] +)?([Mm]emory) *\[0:(\d+)\];$", re.M)
@@ -52,10 +54,20 @@ def collide_wide(text: str, part_bits: int) -> str:
     return WIDE_READ.sub(lambda _: SWITCH + read, text)
 
 
+def collide_array(text: str) -> str:
+    """`MemoryArray` of block RAM or UltraRAM."""
+    width = int(re.search(r"input \[(\d+):0\] writeData", text)[1]) + 1
+    meets = "collisions & write & writeAddress == readAddress"
+    read = f"  always @(posedge clock) held <= {meets} ? {random_bits(width)} : memory[readAddress];"
+    return ARRAY_READ.sub(lambda _: SWITCH + read, text)
+
+
 def collide(text: str, name: str = "") -> str:
     """A module's text with collisions; raises BuildError on a synchronous RAM of a form that is not known."""
     if wide := WIDE_WRITE.search(text):
         made = collide_wide(text, int(wide[1]) + 1)
+    elif re.search(r"^module (Block|Ultra)Ram_", text, re.M):
+        made = collide_array(text)
     elif SYNCHRONOUS.search(text) and " Memory[0:" in text:
         masked = lambda write: f" & (|{write}_mask)" if f" {write}_mask" in text else ""
         writes = {write: f"{write}_en{masked(write)}" for write in sorted(set(WRITE.findall(text)))}
@@ -64,7 +76,7 @@ def collide(text: str, name: str = "") -> str:
     else:
         return text
     reads = len(SYNCHRONOUS.findall(text)) or 1
-    if made.count("_random <= ") + made.count("part <= collisions") != reads:
+    if sum(map(made.count, ("_random <= ", "part <= collisions", "held <= collisions"))) != reads:
         raise BuildError(f"{name}: a synchronous RAM of a form in which collisions cannot be put")
     return made
 

@@ -63,7 +63,7 @@ def test_victims_survivors_order_and_clocks_are_the_models(scenario, preset):
 
 
 # The complement, and the lowest bit alone: of two bits that say which bank was written last the complement can read as another name of the same.
-@pytest.mark.parametrize("garbled", ["~W0_data", "W0_data ^ 1"])
+@pytest.mark.parametrize("garbled", ["~writeData", "writeData ^ 1"])
 def test_nothing_counts_on_what_a_ram_gives_for_an_address_that_is_being_written(garbled, tmp_path):
     bench = program("lab-few-cells", unkind(tmp_path / "sv", garbled))
     for scenario in ("full-pace", "spaced"):
@@ -72,7 +72,7 @@ def test_nothing_counts_on_what_a_ram_gives_for_an_address_that_is_being_written
 
 
 def test_a_block_that_forwards_nothing_is_caught(tmp_path):
-    folder, times = unkind(tmp_path / "sv", "~W0_data"), 0
+    folder, times = unkind(tmp_path / "sv", "~writeData"), 0
     for source in folder.glob("*.sv"):
         text, here = re.subn(r"^( +)(\w+_hit(?:_\d+)?) <= [^;]*;", r"\1\2 <= 1'h0;", source.read_text(), flags=re.M)
         source.write_text(text)
@@ -91,7 +91,7 @@ FAULTS = {
     "a marked packet leaves the lists twice": ("DistanceLists", r"& io_promoteListed\b", ""),
     "the newest of before keeps its old link": (
         "QueueOrder",
-        r"_e1Newest_array_ext_R0_data\[8:1\] == victim\b",
+        r"_e1Newest_array_readData\[8:1\] == victim\b",
         "1'h0",
     ),
     "an unlinked packet's neighbour is not told": ("QueueOrder", r"io_unlink & ~\(_before", "io_unlink & (_before"),
@@ -151,7 +151,7 @@ FAULTS = {
     "the only packet has joined behind another": ("QueueOrder", r"ownPromoted = replaced", "ownPromoted = 1'h0"),
     "link2 is written one packet late": (
         "DistanceLists",
-        r"((?:third|after2)(?:_array_ext \([^;]*\.W0_data +\(|_held <= ))io_push_bits",
+        r"((?:third|after2)(?:_array \([^;]*\.writeData +\(|_held <= ))io_push_bits",
         r"\1pushTail",
     ),
     "link2 of a packet that has left is written": ("DistanceLists", r"\) != pushTail", ") != ~pushTail"),

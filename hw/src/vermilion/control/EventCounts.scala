@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.control.{RegisterMap => R}
 import vermilion.fixed.Arithmetic.wrap
-import vermilion.fixed.Delay
+import vermilion.fixed.{Delay, Memory, MemoryKind}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowEvents
 import vermilion.lane.LaneParams
@@ -92,8 +92,8 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   private val mostBits = all.map(_.more.getWidth).max
   require(words.size == period, s"${words.size} words in a walk of $period clocks")
   private val record = UInt((1 + wordBits).W) // highest bit: a count of one word is past its end
-  private val counts = SyncReadMem(period, record) // in the walk's order
-  private val copies = SyncReadMem(Depth, record) // by address
+  private val counts = new Memory(period, record, MemoryKind.of(period)) // in the walk's order
+  private val copies = new Memory(Depth, record, MemoryKind.of(Depth)) // by address
 
   // -- the walk: a word's address, one clock later its sum, and one more later its write --
   private def ofWord[T <: Data](of: Seq[T]): T = {
@@ -116,7 +116,7 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   private val s2Sum = Delay(Mux(s1IsZero, 0.U, s1Sum(wordBits - 1, 0)))
   private val s2IsOver = Delay(!s1IsZero && !s1IsLong && (s1Old(wordBits) || s1Sum(wordBits)))
   private val s2Index = Delay(s1Index)
-  counts.write(Delay(s1At), Cat(s2IsOver, s2Sum))
+  counts.write(true.B, Delay(s1At), Cat(s2IsOver, s2Sum))
 
   // -- the host's copy --
   private val isCopying, isFresh = RegInit(false.B)
@@ -125,7 +125,7 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   when(Delay(start && isCopying, 2)) { isFresh := true.B }
   when(io.taken || !wants) { isFresh := false.B }
   private val s2Copies = Delay(isCopying, 2) && s2Index >> 2 === indexOf(io.request.bits) >> 2
-  when(s2Copies || Delay(isFirst, 2)) { copies.write(s2Index, Cat(s2IsOver, s2Sum)) }
+  copies.write(s2Copies || Delay(isFirst, 2), s2Index, Cat(s2IsOver, s2Sum))
   private val isCleared = RegNext(RegNext(RegNext(!isFirst, false.B), false.B), false.B)
   io.ready := isCleared && (!takesCopy(io.request.bits) || isFresh)
 

@@ -3,7 +3,7 @@ package vermilion.curve
 import chisel3._
 import chisel3.util.Valid
 import vermilion.control.{ColourConfig, CurveInverses, CurveShape}
-import vermilion.fixed.Delay
+import vermilion.fixed.{Delay, Memory, MemoryKind}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.stream.Colour
@@ -47,9 +47,8 @@ class QueueCurves(p: LaneParams) extends Module {
     val ecnOwn = Bool()
     val ecn = new CurveShape
   }
-  // Wide records lie in block RAM, which is 512 deep anyway: declared with fewer, synthesis puts them into LUTs.
-  private def memories[T <: Data](record: T): Seq[SyncReadMem[T]] =
-    Seq.fill(Colour.Count)(SyncReadMem(p.queues.max(512), record))
+  private def memories[T <: Data](record: T): Seq[Memory[T]] =
+    Seq.fill(Colour.Count)(new Memory(p.queues, record, MemoryKind.of(p.queues)))
   private val inverses = memories(new Inverses)
   private val shapes = memories(new Shapes)
   private val commits = io.commit.valid
@@ -61,12 +60,12 @@ class QueueCurves(p: LaneParams) extends Module {
     shape.drop := colour.drop.shape
     shape.ecnOwn := colour.ecnOwn
     shape.ecn := colour.ecn.shape
-    when(commits) { inverses(c).write(io.commit.bits.queue, inverse) }
-    when(commitsLater) { shapes(c).write(io.commit.bits.queue, shape) }
+    inverses(c).write(commits, io.commit.bits.queue, inverse)
+    shapes(c).write(commitsLater, io.commit.bits.queue, shape)
   }
 
   private val requests = Seq.iterate(io.request.bits, 4)(Delay(_)) // in clocks -4 to -1
-  private def ofColour[T <: Data](memories: Seq[SyncReadMem[T]], clock: Int): T = // and that of the read
+  private def ofColour[T <: Data](memories: Seq[Memory[T]], clock: Int): T = // and that of the read
     VecInit(memories.map(_.read(requests(clock + 4).queue)))(requests(clock + 5).colour)
   private val inversesRead = ofColour(inverses, -4)
   private val shapesRead = Delay(ofColour(shapes, -2))

@@ -2,7 +2,7 @@ package vermilion.flow
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.{Delay, ForwardingRam}
+import vermilion.fixed.{Delay, ForwardingRam, MemoryKind}
 import vermilion.lane.LaneParams
 import vermilion.stream.Colour
 
@@ -26,7 +26,7 @@ object FlowMarking {
 
   /** The form that a lane has. */
   def apply(p: LaneParams): FlowMarking =
-    if (p.flows == 0) new NoFlowMarker(p.queueBits) else new FlowMarker(p.queueBits, p.flows)
+    if (p.flows == 0) new NoFlowMarker(p.queueBits) else new FlowMarker(p.queueBits, p.flows, p.ultraRam)
 }
 
 /** Stands where a build has no markers by flow: every packet yellow, no state, same latency. */
@@ -65,7 +65,7 @@ class NoFlowMarker(queueBits: Int) extends FlowMarking(queueBits) {
   *                                           6  the loop, from that register and into it: next state, colour;  7  answer, RAM written
   * }}}
   */
-class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBits) {
+class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) extends FlowMarking(queueBits) {
   import FlowFormats._
   import FlowMarker.Latency
 
@@ -75,7 +75,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
   private val valid = Seq.iterate(io.request.valid, Latency + 1)(RegNext(_, false.B))
 
   // ---- Clocks 0 to 4: the table --------------------------------------------------------------------------------------
-  private val table = Module(new FlowTable(queueBits, flows))
+  private val table = Module(new FlowTable(queueBits, flows, ultraRam))
   table.io.seed := io.seed
   table.io.lookup.valid := io.request.valid && s0.uses
   table.io.lookup.bits := FlowLookup(queueBits, io.request.bits)
@@ -91,7 +91,8 @@ class FlowMarker(queueBits: Int, flows: Int = 4096) extends FlowMarking(queueBit
     val state = new FlowState
     val full = Bool() // L_Y cannot grow: told here, as there is no time behind the RAM
   }
-  private val states = new ForwardingRam(flows, new Stored)
+  private val states =
+    new ForwardingRam(flows, new Stored, Some(MemoryKind.large(flows, (new Stored).getWidth, ultraRam)))
 
   /** A state, and beside it what the loop has no time for (FlowLoop). */
   private class Held extends Bundle {

@@ -3,7 +3,7 @@ package vermilion.flow
 import chisel3._
 import chisel3.util._
 import vermilion.fixed.Arithmetic.{same, wrap}
-import vermilion.fixed.Delay
+import vermilion.fixed.{Delay, Memory, MemoryKind}
 
 object FlowTable {
   val Ways = 4
@@ -73,7 +73,7 @@ object FlowTable {
   * After reset and after a new seed (which empties the table) `ready` is low while the hash takes its key and the entries are cleared; lookups
   * are ignored then.
   */
-class FlowTable(queueBits: Int, flows: Int) extends Module {
+class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
   FlowTable.requireLegal(flows)
   import FlowTable._
   import FlowFormats.{AgeBits, FutureBits, TickBits}
@@ -160,7 +160,9 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   }
 
   // ---- Clock 2: the RAM's output is compared; what lookups 3 and 2 ahead have written is taken in ---------------
-  private val ways = Seq.fill(Ways)(SyncReadMem(sets, UInt((new Entry).getWidth.W)))
+  private val entryBits = (new Entry).getWidth
+  private val ways =
+    Seq.fill(Ways)(new Memory(sets, UInt(entryBits.W), MemoryKind.large(sets, entryBits, ultraRam)).suggestName("ways"))
   private val outcome4 = Reg(new Outcome)
   private val outcome5 = Delay(outcome4)
   private def takeIn(seen: Way, w: Int, a: Ahead, o: Outcome): Way = {
@@ -219,7 +221,7 @@ class FlowTable(queueBits: Int, flows: Int) extends Module {
   entry.key := lookup(4).key
   private val writeSet = Mux(clearing.on, clearing.set, set(4))
   for ((way, w) <- ways.zipWithIndex)
-    when(clearing.on || outcome4.way(w)) { way.write(writeSet, entry.asUInt) }
+    way.write(clearing.on || outcome4.way(w), writeSet, entry.asUInt)
   io.place.valid := valid(4)
   io.place.bits := outcome4.place
   io.place.bits.index := Cat(set(4), OHToUInt(outcome4.way))

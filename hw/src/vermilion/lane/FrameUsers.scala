@@ -2,6 +2,7 @@ package vermilion.lane
 
 import chisel3._
 import chisel3.util._
+import vermilion.fixed.Memory
 import vermilion.policy.Decision
 import vermilion.stream.{PacketMeta, Verdict}
 
@@ -69,17 +70,16 @@ class FrameUsers(p: LaneParams) extends Module {
   io.report.fate.bits.ptpEvent := waiting.io.deq.bits.ptpEvent
   io.report.fate.bits.admitted := admitted
 
-  private val kept = SyncReadMem(p.cells, UInt(p.userBits.W))
-  when(decided && admitted) { kept.write(io.decision.bits.headCell, io.report.keep) }
+  private val kept = new Memory(p.cells, UInt(p.userBits.W), p.largeMemory(p.cells, p.userBits))
+  kept.write(decided && admitted, io.decision.bits.headCell, io.report.keep)
 
   private val outcome = io.decision.bits.outcome
   private val evicts = if (p.victims == 0) false.B else decided && io.decision.bits.contest && outcome.evicted
   io.report.evicted.valid := RegNext(evicts, false.B)
-  io.report.evicted.bits := (if (p.victims == 0) 0.U else kept.read(outcome.victim.cell, evicts))
+  io.report.evicted.bits := (if (p.victims == 0) 0.U else kept.read(outcome.victim.cell))
 
-  private val leaves = io.leaving.map(_.valid).reduce(_ || _)
   private val left =
-    kept.read(if (p.egresses == 1) io.leaving.head.bits else Mux1H(io.leaving.map(l => l.valid -> l.bits)), leaves)
+    kept.read(if (p.egresses == 1) io.leaving.head.bits else Mux1H(io.leaving.map(l => l.valid -> l.bits)))
   assert(PopCount(io.leaving.map(_.valid)) <= 1.U, "two frames leave at once")
   for (e <- 0 until p.egresses) {
     val sent = Module(new Queue(UInt(p.userBits.W), FrameUsers.Leaving))

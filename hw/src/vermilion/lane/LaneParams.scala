@@ -1,6 +1,7 @@
 package vermilion.lane
 
 import chisel3.util.log2Ceil
+import vermilion.fixed.MemoryKind
 import vermilion.mark.TokenKind
 
 /** What decides a lane's area. Nothing here can be changed by a register.
@@ -22,9 +23,11 @@ import vermilion.mark.TokenKind
   *                      after a reset. Not with the victim search
   * @param userBits      bits that come with a frame's last beat and leave with all of its beats, and that `fates` shows (lane/FrameUsers.scala);
   *                      0: nothing of it is built
+  * @param routeInUser   a frame's egress is in the highest bits of its `user`, and the registers `routes` have no effect
   * @param nextBlock     the Next pointer of the lane's register block: where the next one begins in the same BAR, 0 if it is the last
   * @param tokenKinds    token bucket markers built in; a packet that is to be marked by another kind keeps its colour. The model has all:
   *                      what the simulator builds has all too
+  * @param ultraRam      large memories lie in UltraRAM; false for devices that have none, where they lie in block RAM
   */
 case class LaneParams(
     dataBits: Int = 64,
@@ -39,7 +42,9 @@ case class LaneParams(
     userBits: Int = 0,
     nextBlock: BigInt = 0,
     tokenKinds: Set[TokenKind] = TokenKind.all,
-    egresses: Int = 1
+    egresses: Int = 1,
+    ultraRam: Boolean = true,
+    routeInUser: Boolean = false
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
   require(inputs >= 1 && inputs <= 16, s"inputs is $inputs; legal are 1 to 16")
@@ -91,11 +96,18 @@ case class LaneParams(
 
   val queueBits: Int = log2Ceil(queues)
   val egressBits: Int = log2Ceil(egresses)
+  require(
+    !routeInUser || userBits >= egressBits,
+    s"userBits is $userBits with routeInUser; legal are $egressBits and more, the bits of an egress"
+  )
 
   /** What the scheduler of one egress knows: its own queues. */
   def ofOneEgress: LaneParams = if (egresses == 1) this
   else copy(queues = queues / egresses, egresses = 1, victims = victims.min(queues / egresses))
   val cellBits: Int = log2Ceil(cells)
+
+  /** What a memory of so many words and bits is made of, if it may be large. */
+  def largeMemory(depth: Int, width: Int): MemoryKind = MemoryKind.large(depth, width, ultraRam)
   val inputBits: Int = log2Ceil(inputs).max(1)
 
   /** Bits that count the cells of one packet. */

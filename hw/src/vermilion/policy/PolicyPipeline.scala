@@ -8,7 +8,7 @@ import vermilion.control._
 import vermilion.curve._
 import vermilion.decide._
 import vermilion.fixed.Formats._
-import vermilion.fixed.Delay
+import vermilion.fixed.{Delay, Memory, MemoryKind}
 import vermilion.flow.{FlowEvents, FlowMarking, FlowState}
 import vermilion.lane.LaneParams
 import vermilion.mark.TokenMarker
@@ -70,14 +70,13 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val marker = Module(new TokenMarker(p))
   private val flows = Module(FlowMarking(p))
   private val distance = Module(new Distance)
-  // Wide records lie in block RAM, which is 512 deep anyway: declared with fewer, synthesis puts them into LUTs.
-  private def inBlockRam[T <: Data](record: T): SyncReadMem[T] = SyncReadMem(p.queues.max(512), record)
-  private val markConfig = inBlockRam(new MarkConfig)
-  private val distanceConfig = SyncReadMem(p.queues, new DistanceConfig)
-  private val lookConfig = SyncReadMem(p.queues, new LookConfig)
-  private val stepConfig = inBlockRam(new StepConfig)
-  private val sizeConfig = SyncReadMem(p.queues, new SizeConfig)
-  private val decideConfig = inBlockRam(new DecideConfig)
+  private def ofQueues[T <: Data](record: T) = new Memory(p.queues, record, MemoryKind.of(p.queues))
+  private val markConfig = ofQueues(new MarkConfig)
+  private val distanceConfig = ofQueues(new DistanceConfig)
+  private val lookConfig = ofQueues(new LookConfig)
+  private val stepConfig = ofQueues(new StepConfig)
+  private val sizeConfig = ofQueues(new SizeConfig)
+  private val decideConfig = ofQueues(new DecideConfig)
 
   // -- stage m0: what the slot carries --
   private val ready =
@@ -164,26 +163,19 @@ class PolicyPipeline(p: LaneParams) extends Module {
   io.busy := (marking ++ stages).map(_.valid).reduce(_ || _) || slots.io.waiting || !enabled || unsettled
 
   // -- a commit passes the stages at which configuration is read --
-  when(slot.valid && slot.bits.slot === Slot.Commit) {
-    markConfig.write(io.commit.bits.queue, io.commit.bits.config.mark)
-    distanceConfig.write(io.commit.bits.queue, io.commit.bits.config.distance)
-    committing := true.B
-  }
-  when(carries(lookAt, Slot.Commit)) {
-    lookConfig.write(io.commit.bits.queue, LookConfig(io.commit.bits.config.average))
-  }
-  when(carries(stepRead, Slot.Commit)) {
-    stepConfig.write(io.commit.bits.queue, StepConfig(io.commit.bits.config.average))
-  }
+  private val commits = slot.valid && slot.bits.slot === Slot.Commit
+  when(commits) { committing := true.B }
+  markConfig.write(commits, io.commit.bits.queue, io.commit.bits.config.mark)
+  distanceConfig.write(commits, io.commit.bits.queue, io.commit.bits.config.distance)
+  lookConfig.write(carries(lookAt, Slot.Commit), io.commit.bits.queue, LookConfig(io.commit.bits.config.average))
+  stepConfig.write(carries(stepRead, Slot.Commit), io.commit.bits.queue, StepConfig(io.commit.bits.config.average))
+  sizeConfig.write(carries(ratioRead, Slot.Commit), io.commit.bits.queue, io.commit.bits.config.size)
+  decideConfig.write(io.commit.ready, io.commit.bits.queue, io.commit.bits.config.decide)
   io.commit.ready := carries(decideRead, Slot.Commit)
-  when(carries(ratioRead, Slot.Commit)) { sizeConfig.write(io.commit.bits.queue, io.commit.bits.config.size) }
   curve.io.commit.valid := carries(curveRequest, Slot.Commit)
   curve.io.commit.bits.queue := io.commit.bits.queue
   curve.io.commit.bits.colours := io.commit.bits.config.colours
-  when(io.commit.ready) {
-    decideConfig.write(io.commit.bits.queue, io.commit.bits.config.decide)
-    committing := false.B
-  }
+  when(io.commit.ready) { committing := false.B }
 
   private val decided = carries(latency, Slot.Packet)
   private val evicted, lost = Wire(Valid(new Counted(p))) // who pays for another

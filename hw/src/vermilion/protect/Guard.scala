@@ -2,7 +2,7 @@ package vermilion.protect
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.ForwardingRam
+import vermilion.fixed.{ForwardingRam, Memory, MemoryKind}
 
 /** What the guarded memories of a module, and of the modules in it, say and hear. */
 class GuardPorts(count: Int) extends Bundle {
@@ -15,7 +15,7 @@ class GuardPorts(count: Int) extends Bundle {
 
 /** The long-lived memories of a module: plain, or protected by [[ScrubbedRam]] in builds with `LaneParams.protect`.
   *
-  * Latencies are the same in both. A plain memory is the `ForwardingRam` or `SyncReadMem` that it was, and costs what it did.
+  * Latencies are the same in both. A plain memory is the `ForwardingRam` or `Memory` that it was, and costs what it did.
   * At the module's end `val guard = guards.ports(inner...)` brings out the events, those of inner modules behind its own.
   */
 class Guards(protect: Boolean) {
@@ -50,7 +50,8 @@ class Guards(protect: Boolean) {
 /** A memory with one write port and a copy of itself for each read port; latency 1. See [[Guards]]. */
 class GuardedRam[T <: Data](depth: Int, gen: T, protect: Boolean, guards: Guards, unforwarded: Option[String]) {
   private val forwarding = Option.when(!protect && unforwarded.isEmpty)(new ForwardingRam(depth, gen))
-  private val array = unforwarded.filter(_ => !protect).map(name => SyncReadMem(depth, gen).suggestName(name))
+  private val array =
+    unforwarded.filter(_ => !protect).map(name => new Memory(depth, gen, MemoryKind.of(depth)).suggestName(name))
   private val writing = Option.when(protect) {
     val port = Wire(Valid(new Bundle {
       val address = UInt(log2Ceil(depth).max(1).W)
@@ -64,7 +65,7 @@ class GuardedRam[T <: Data](depth: Int, gen: T, protect: Boolean, guards: Guards
   /** Drives the write port; the last connection in program order wins. */
   def write(enable: Bool, address: UInt, data: T): Unit = {
     forwarding.foreach(_.write(enable, address, data))
-    array.foreach(memory => when(enable) { memory.write(address, data) })
+    array.foreach(_.write(enable, address, data))
     writing.foreach { port =>
       when(enable) {
         port.valid := true.B
@@ -78,7 +79,7 @@ class GuardedRam[T <: Data](depth: Int, gen: T, protect: Boolean, guards: Guards
     * result says that they are wrong and beyond correction.
     */
   def check(address: UInt, used: => Bool, enable: => Bool = true.B): (T, Bool) = writing match {
-    case None => (forwarding.map(_.read(address)).getOrElse(array.get.read(address, enable)), false.B)
+    case None => (forwarding.map(_.read(address)).getOrElse(array.get.read(address)), false.B)
     case Some(port) =>
       val ram = guards.add(Module(new ScrubbedRam(depth, gen.getWidth)))
       unforwarded.foreach(name => ram.suggestName(s"${name}Ram"))

@@ -2,6 +2,7 @@ package vermilion.queue
 
 import chisel3._
 import chisel3.util._
+import vermilion.fixed.Memory
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
@@ -36,12 +37,12 @@ class CellBuffer(p: LaneParams) extends Module {
     val walk = Flipped(new CellPort(p, p.cellBits))
   })
 
-  private val data = SyncReadMem(p.cells, UInt((CellBytes * 8).W))
+  private val data = new Memory(p.cells, UInt((CellBytes * 8).W), p.largeMemory(p.cells, CellBytes * 8))
   private val guards = new Guards(p.protect)
   private val readerLink = guards.unforwarded("readerLink", p.cells, UInt(p.cellBits.W))
   private val walkerLink = guards.unforwarded("walkerLink", p.cells, UInt(p.cellBits.W))
 
-  when(io.write.valid) { data.write(io.write.bits.cell, io.write.bits.data) }
+  data.write(io.write.valid, io.write.bits.cell, io.write.bits.data)
   private val links = io.write.valid && io.write.bits.hasPrevious
   for (link <- Seq(readerLink, walkerLink)) link.write(links, io.write.bits.previous, io.write.bits.cell)
 

@@ -12,8 +12,7 @@ import vermilion.fixed.{Delay, ForwardingRam}
   * '''Visit''': after a reset, and after each clock of `visitAll`, every record is once updated without an event, one in each clock without an
   * event, while `visiting`. That of the reset finds all records 0; `ready` rises with its end, and events before that are lost.
   *
-  * An array of more than 4,096 bits is declared as deep as a block RAM is anyway, 512: synthesis puts shallower ones into LUTs.
-  * A deeper one than 4,096 records is cut into arrays that are each one block RAM.
+  * An array deeper than 4,096 records is cut into arrays that are each one block RAM.
   *
   * @param depth    records
   * @param width    bits of a record
@@ -21,8 +20,7 @@ import vermilion.fixed.{Delay, ForwardingRam}
   */
 class UpdateRam(depth: Int, width: Int, visitAll: Bool) {
   private val addressBits = log2Ceil(depth)
-  private val arrayDepth = if (depth * width > UpdateRam.LutBits) depth.max(512) else depth
-  private val ram = new ForwardingRam(arrayDepth, UInt(width.W), UpdateRam.slice(depth))
+  private val ram = new ForwardingRam(depth, UInt(width.W), slice = UpdateRam.slice(depth))
   val ready: Bool = RegInit(false.B)
   val visiting: Bool = RegInit(true.B)
   private val visit = RegInit(0.U(addressBits.W))
@@ -60,7 +58,6 @@ class UpdateRam(depth: Int, width: Int, visitAll: Bool) {
 }
 
 object UpdateRam {
-  private val LutBits = 4096
 
   /** How wide a block RAM of 32,768 bits is in so many records, where it is narrower than a byte. */
   private[stats] def slice(depth: Int): Int = if (depth <= 4096) Int.MaxValue else (32768 >> log2Ceil(depth)).max(1)

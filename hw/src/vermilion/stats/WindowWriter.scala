@@ -2,7 +2,7 @@ package vermilion.stats
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.{ConstantTable, Delay}
+import vermilion.fixed.{ConstantTable, Delay, Memory, MemoryKind}
 
 /** Fills the window with a snapshot: a word of 32 bits a clock, by the steps of [[WindowProgram]].
   *
@@ -91,7 +91,7 @@ class WindowWriter(program: Seq[WindowProgram.Step], start: Bool) {
     held
   }
 
-  private val window = SyncReadMem(StatisticsWindow.Words, UInt(32.W))
+  private val window = new Memory(StatisticsWindow.Words, UInt(32.W), MemoryKind.Block)
 
   /** A word of the window, two clocks later. To be called once, after all sources. */
   def read(index: UInt): UInt = {
@@ -103,7 +103,7 @@ class WindowWriter(program: Seq[WindowProgram.Step], start: Bool) {
     carry := sum(32) && s3Valid && !s3Half
     last := sum(31, 0)
     base := Mux(s2.adds, last, 0.U)
-    when(s3Valid && s3.shows) { window.write(Cat(s3.pair, s3Half), Mux(s3.total, sum(31, 0), word)) }
+    window.write(s3Valid && s3.shows, Cat(s3.pair, s3Half), Mux(s3.total, sum(31, 0), word))
     val written = program.flatMap(_.to).toSet
     val pairs = Seq.tabulate(StatisticsWindow.Words / 2)(i => BigInt(if (written(2 * i)) 1 else 0))
     RegNext(window.read(index) & Fill(32, RegNext(ConstantTable(pairs, 1)(index >> 1))))

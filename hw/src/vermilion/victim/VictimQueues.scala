@@ -46,7 +46,8 @@ class VictimQueues(p: LaneParams) extends Module {
   })
   private val Stages = VictimQueues.Latency - 1
   private val pipeline = Module(new VictimPipeline(v))
-  private val descriptors = new ForwardingRam(p.cells, new Descriptor(p))
+  private val descriptors =
+    new ForwardingRam(p.cells, new Descriptor(p), Some(p.largeMemory(p.cells, (new Descriptor(p)).getWidth)))
 
   private val request = io.arrival.bits
   pipeline.io.ahead := io.ahead

@@ -10,10 +10,10 @@ class FlowMarkerSpec extends AnyFunSuite {
   test("tables of 256 to 65,536 entries are built, with one state for each entry and four ways of a quarter of them") {
     for ((queueBits, flows) <- Seq(1 -> 256, 4 -> 4096, 10 -> 65536)) {
       val text = elaborate(queueBits, flows)
-      val states = s"smem s\\d+Read_array : UInt<${82 + 1}>\\s*\\[(\\d+)]".r // and whether L_Y is full
-      assert(states.findAllMatchIn(text).map(_.group(1).toInt).toSeq == Seq(flows))
-      val ways = s"smem ways_\\d+ : UInt<${1 + 3 + 26 + 313 + queueBits}>\\s*\\[(\\d+)]".r
-      assert(ways.findAllMatchIn(text).map(_.group(1).toInt).toSeq == Seq.fill(4)(flows / 4))
+      def depths(width: Int): Seq[Int] = // of the memories that are so wide
+        s"defname = (?:Lut|Block|Ultra)Ram_(\\d+)x$width\\b".r.findAllMatchIn(text).map(_.group(1).toInt).toSeq
+      assert(depths(82 + 1) == Seq(flows)) // and whether L_Y is full
+      assert(depths(1 + 3 + 26 + 313 + queueBits) == Seq.fill(4)(flows / 4))
     }
   }
 

@@ -4,7 +4,7 @@ import _root_.circt.stage.ChiselStage
 import chisel3.RawModule
 import vermilion.average.QueueLookChecks
 import vermilion.control.AxiLiteChecks
-import vermilion.fixed.ForwardingRam
+import vermilion.fixed.MemoryKind
 import vermilion.lane.Emitter
 import vermilion.queue._
 import vermilion.rewrite.RewriteChecks
@@ -50,7 +50,7 @@ object EmitBlockProofs extends Emitter {
   def emit(words: Seq[String]): Boolean = words match {
     case Seq(directory) =>
       for ((name, proof) <- BlockProofs.all)
-        ForwardingRam.lutDepth.withValue(0) {
+        MemoryKind.lutDepth.withValue(0) {
           ChiselStage
             .emitSystemVerilogFile(proof(), Array("--target-dir", s"$directory/$name", "--split-verilog"), options)
         }

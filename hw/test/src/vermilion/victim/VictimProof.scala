@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util._
 import chisel3.util.experimental.BoringUtils
 import _root_.circt.stage.ChiselStage
-import vermilion.fixed.{Delay, ForwardingRam}
+import vermilion.fixed.{Delay, MemoryKind}
 import vermilion.lane.Emitter
 
 /** What a proof lets vary from packet to packet. */
@@ -335,7 +335,7 @@ object EmitProof extends Emitter {
   def emit(words: Seq[String]): Boolean = words match {
     case Seq(form, cells, directory) if forms.contains(form) =>
       val v = VictimParams(queues = 2, cells = cells.toInt, indexed = 2, distanceBits = 2)
-      ForwardingRam.lutDepth.withValue(0) { // as in builds with many cells
+      MemoryKind.lutDepth.withValue(0) { // as in builds with many cells
         ChiselStage.emitSystemVerilogFile(
           new VictimProof(v, forms(form)),
           Array("--target-dir", directory, "--split-verilog"),
