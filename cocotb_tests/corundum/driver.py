@@ -61,8 +61,15 @@ class Block:
 
 
 class Lane(Block):
-    def __init__(self, axil, base: int):
+    """A way through a lane: one of its egresses, with the queues of that."""
+
+    def __init__(self, axil, base: int, egress: int = 0, first: int = 0, alone: bool = True):
         super().__init__(axil, base, LANE_NAMES)
+        self.egress, self.first, self.alone = (
+            egress,
+            first,
+            alone,
+        )  # the number of its first queue; no other way goes through the lane
 
     async def configure(self, config):
         """A configuration as a file gives it, checked; queues, classes, port."""
@@ -73,10 +80,11 @@ class Lane(Block):
         await self.write("control", {"departure_updates": departures})
         for address, (queue, colour) in enumerate([*record["dscp"], record["default"]]):
             await self.write("class_address", address)
-            await self.write("class_entry", {"queue": queue, "colour": colour})
+            await self.write("class_entry", {"queue": self.first + queue, "colour": colour})
         await self.port(record["port"]["cost"], record["port"]["burst_ns"])
 
     async def port(self, cost, burst_ns: int):
+        await self.write("port_egress", self.egress)
         await self.write("port_cost", pair(cost))
         await self.write("port_burst_low", burst_ns & 0xFFFFFFFF)
         await self.write("port_burst_high", burst_ns >> 32)
@@ -108,7 +116,7 @@ class Lane(Block):
             await self.keep("shadow.colour.ecn_own", curves["ecn_own"], colour)
             code = q["remark"][colour]
             await self.keep("shadow.marker.remark", {"on": code >= 0, "dscp": max(code, 0)}, colour)
-        await self.write("queue_select", q["index"])
+        await self.write("queue_select", self.first + q["index"])
         await self.write("commit", 1)
 
     async def curve(self, colour: int, kind: int, c: dict):
@@ -126,7 +134,7 @@ class Lane(Block):
         """Packets of each kind, and bytes as `sent_bytes` and so on, over the first `queues` queues and all colours."""
         total = dict.fromkeys([name for kind in WINDOW for name in (kind, f"{kind}_bytes")], 0)
         for queue in range(queues):
-            await self.write("queue_select", queue)
+            await self.write("queue_select", self.first + queue)
             await self.write("snapshot", 1)
             while (await self.fields("status"))["snapshot_pending"]:
                 pass
@@ -148,7 +156,9 @@ class Lane(Block):
 
 
 class App(Block):
-    """The block as a driver finds it: its own registers and its lanes, by the list that begins at offset 0."""
+    """The block as a driver finds it: its own registers and its lanes, by the list that begins at offset 0. `lanes` are the ways through them, each port's
+    to the wire and to the host.
+    """
 
     def __init__(self, core):
         super().__init__(core.axil, 0, APP_NAMES)
@@ -158,23 +168,38 @@ class App(Block):
         self.lanes: list[Lane] = []
 
     async def find(self) -> "App":
-        offset, seen = 0, []
+        offset, seen, bases = 0, [], []
         while True:
             kind, version, following = [await self.axil.read_dword(offset + 4 * i) for i in range(3)]
             assert kind == (APP if not seen else LANE), f"block {len(seen)} at {offset:x} is of type {kind:08x}"
             assert version >> 16 == 1
             seen.append(offset)
             if kind == LANE:
-                self.lanes.append(Lane(self.axil, offset))
+                bases.append(offset)
             if not following:
                 break
             assert following > offset and following % 0x10000 == 0, f"the block behind {offset:x} is at {following:x}"
             offset = following
-        assert len(self.lanes) == await self.read("lanes") and self.core.ports == await self.read("ports")
-        each = 2 if (await self.fields("features"))["host_lanes"] else 1
-        assert len(self.lanes) == each * self.core.ports
-        self.wire, self.host = self.lanes[::each], self.lanes[1::each] if each == 2 else []
+        assert len(bases) == await self.read("lanes") and self.core.ports == await self.read("ports")
+        has_host = (await self.fields("features"))["host_lanes"]
+        for port in range(self.core.ports):
+            ways = await self.fields("port.ways", port)
+            self.wire.append(await self.way(bases[ways["wire_lane"]], ways["wire_egress"]))
+            if has_host:
+                self.host.append(await self.way(bases[ways["host_lane"]], ways["host_egress"]))
+            else:
+                assert ways["host_lane"] == ways["host_egress"] == 0xFF
+        self.lanes = [lane for pair in zip(self.wire, self.host) for lane in pair] if has_host else self.wire
+        assert len({(lane.base, lane.egress) for lane in self.lanes}) == len(self.lanes)
         return self
+
+    async def way(self, base: int, egress: int) -> Lane:
+        lane = Lane(self.axil, base)
+        egresses = max(1, await lane.read("egresses"))
+        assert egress < egresses
+        lane.egress, lane.alone = egress, egresses == 1
+        lane.first = egress * (await lane.read("queues") // egresses)
+        return lane
 
     async def route(self, port: int, tx: int | None = None, rx: int | None = None, wait: bool = True):
         """Sets the routes of a port, and waits until they are in effect where frames are under way."""

@@ -19,11 +19,13 @@ async def the_list_of_blocks_names_every_lane_and_its_shape(dut):
     assert await app.read("clock_num") == 4 and await app.read("clock_denom") == 1
     features = await app.fields("features")
     assert features["timestamps"] == core.stamps and features["host_lanes"] == bool(app.host)
-    assert [lane.base for lane in app.lanes] == [BLOCK * (1 + i) for i in range(len(app.lanes))]
-    for lane in app.wire:
-        assert await lane.read("inputs") == 2 and await lane.read("data_bits") == 8 * core.lanes
-    for lane in app.host:
-        assert await lane.read("inputs") == 1
+    shared = await app.read("lanes") == 1 < len(app.lanes)
+    bases = [BLOCK] * len(app.lanes) if shared else [BLOCK * (1 + i) for i in range(len(app.lanes))]
+    assert [lane.base for lane in app.lanes] == bases
+    assert [lane.egress for lane in app.lanes] == [i * shared for i in range(len(app.lanes))]
+    for lane in app.lanes:
+        inputs = 2 * core.ports if shared else 2 if lane in app.wire else 1
+        assert await lane.read("inputs") == inputs and await lane.read("data_bits") == 8 * core.lanes
     assert await app.fields("statistics") == {"base": 64, "enable": 1}
     for port in range(core.ports):
         assert await app.read("port.route", port) == 0 and await app.read("port.completion", port) == 1

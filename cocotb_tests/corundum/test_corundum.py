@@ -42,6 +42,11 @@ def test_queued_host_frames_that_are_evicted():
     run_app(benches("tags"), "app10g-2-evict", parameters(2, 1, 64), EVICTS="1")
 
 
+def test_two_ports_of_10g_by_one_lane():
+    run_app(benches("tags", "routes", "registers"), "card-2x10g-few", parameters(2, 1, 64))
+    run_app(benches("tags"), "card-2x10g-few", parameters(2, 1, 64), EVICTS="1")
+
+
 @pytest.mark.parametrize(
     "modules, preset, shape",
     [

@@ -249,4 +249,8 @@ def test_numbers_are_those_of_the_hardware():
         r'"(app[\w-]+)" -> (?:app\((\d+), |NicParams\((\d+), )(?:lean\()?LaneParams\.(\w+)', named
     ):
         built[name] = App(int(ports or host), build.PRESETS[lane].data_bits, host_lanes=bool(ports))
+    for name, ports, lane in re.findall(
+        r'"(card[\w-]+)" -> card\((\d+), LaneParams\.forBenches\("([\w-]+)"\)\)', named
+    ):
+        built[name] = App(int(ports), build.FOR_BENCHES[lane].data_bits)
     assert built == PRESETS

@@ -40,6 +40,8 @@ PRESETS = {
     "app25g-2": App(2, 128),
     "app25g-2-lean": App(2, 128, host_lanes=False),
     "app100g-1": App(1, 512),
+    "card-2x10g": App(2, 64),
+    "card-2x25g": App(2, 128),
 }
 RATES = {64: "10G", 128: "25G", 512: "100G"}
 

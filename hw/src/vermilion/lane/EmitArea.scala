@@ -57,8 +57,12 @@ object EmitArea extends Emitter {
     "lane-25g-lean" -> (() => new LaneWithoutTrace(NicParams.byName("app25g-2-lean").wire)),
     "lane-512" -> (() => new LaneWithoutTrace(LaneParams.nic100g)),
     "lane-512-with-victims" -> (() => new LaneWithoutTrace(LaneParams.nic100g.copy(victims = p.queues))),
+    "card-2x10g" -> (() => new LaneWithoutTrace(LaneParams.forBenches("card-2x10g"))),
+    "card-2x25g" -> (() => new LaneWithoutTrace(LaneParams.forBenches("card-2x25g"))),
     "app10g-2-wire" -> (() => new VermilionApp(NicParams.byName("app10g-2-wire"))),
-    "lane-ecp5" -> (() => new LaneBehindPins(NicParams.byName("app10g-2-lean").wire.copy(cells = 512)))
+    "lane-ecp5" -> (() =>
+      new LaneBehindPins(NicParams.byName("app10g-2-lean").wire.copy(cells = 512, ultraRam = false))
+    )
   ) ++ kinds.map { case (name, kind) => s"token-$name" -> (() => new TokenMarker(p.copy(tokenKinds = Set(kind)))) } ++
     Seq(64, 256, 1024).map(n => s"queues-$n" -> (() => new LaneWithoutTrace(p.copy(queues = n)))) ++
     Seq(256, 16384, 32768).map(n => s"cells-$n" -> (() => new LaneWithoutTrace(p.copy(cells = n))))

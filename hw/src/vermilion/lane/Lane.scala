@@ -26,6 +26,7 @@ class Lane(p: LaneParams) extends Module {
     val decision = Valid(new Decision(p))
     val departed = Valid(new Departure(p))
     val ceWritten = Output(Bool()) // a packet's ECN field was changed to CE on the way out
+    val ceWrittenQueue = Output(UInt(p.queueBits.W)) // its queue
     val lost = Output(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
     val freeCells = Output(UInt((p.cellBits + 1).W))
     val wake = Valid(UInt(TimeBits.W))
@@ -65,6 +66,7 @@ class Lane(p: LaneParams) extends Module {
   io.decision := core.io.decision
   io.departed := core.io.departed
   io.ceWritten := core.io.ceWritten.valid
+  io.ceWrittenQueue := core.io.ceWritten.bits.queue
   io.lost := core.io.lost
   io.freeCells := core.io.freeCells
   io.wake := core.io.wake

@@ -83,6 +83,13 @@ object AppRegisterMap {
     val waits = Field(16, 16)
   }
 
+  object PortWays extends Register(0x010c, BigInt("ffffffff", 16), 0x80) {
+    val wireLane = Field(7, 0)
+    val wireEgress = Field(15, 8)
+    val hostLane = Field(23, 16)
+    val hostEgress = Field(31, 24)
+  }
+
   object PortTakenLow extends Register(0x0110, BigInt("ffffffff", 16), 0x80)
 
   object PortTakenHigh extends Register(0x0114, BigInt("ffffffff", 16), 0x80)

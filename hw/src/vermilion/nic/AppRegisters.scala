@@ -29,6 +29,7 @@ class PortStatus extends Bundle {
   val rxRoute = UInt(RxRoute.Bits.W)
   val waits = Bool()
   val tx = new TxEvents
+  val ptp = Bool() // a verdict on a PTP event frame on its way to the wire, whoever sent it
   val forwards = Bool() // a frame of this port's RX
   val rxLost = Bool()
   val rxCut = Bool()
@@ -36,7 +37,7 @@ class PortStatus extends Bundle {
 
   /** Events in the order of the registers that count them. */
   def counted: Seq[Bool] =
-    Seq(tx.taken, tx.forDrop, tx.forEviction, tx.atEnqueue, tx.ofMac, tx.ptp, forwards, rxLost, rxCut, rxDropped)
+    Seq(tx.taken, tx.forDrop, tx.forEviction, tx.atEnqueue, tx.ofMac, ptp, forwards, rxLost, rxCut, rxDropped)
 }
 
 /** What the registers say to the whole block. */
@@ -83,12 +84,12 @@ class AppRegisters(p: NicParams, counterStart: BigInt = 0) extends Module {
   private def flag(on: Boolean, field: R.Field): Int = if (on) 1 << field.low else 0
   private val constants = Seq[(Int, BigInt)](
     R.BlockType() -> BigInt("564d0002", 16),
-    R.Version() -> BigInt("00010000", 16),
+    R.Version() -> BigInt("00010001", 16),
     R.NextBlock() -> NicParams.laneBase(0),
     R.Ports() -> p.ports,
-    R.Lanes() -> p.lanes,
+    R.Lanes() -> p.lanes.size,
     R.DataBits() -> p.dataBits,
-    R.Features() -> (flag(p.host.isDefined, R.Features.hostLanes) + flag(p.timestamps, R.Features.timestamps) +
+    R.Features() -> (flag(p.hasHost, R.Features.hostLanes) + flag(p.timestamps, R.Features.timestamps) +
       flag(p.ptpTime, R.Features.ptpTime)),
     R.ClockNum() -> p.clockNum,
     R.ClockDenom() -> p.clockDenom,
@@ -123,7 +124,7 @@ class AppRegisters(p: NicParams, counterStart: BigInt = 0) extends Module {
     val status = io.status(i)
     val tx = setting(R.PortRoute(i), R.PortRoute.tx, 0)(identity)
     val rx = setting(R.PortRoute(i), R.PortRoute.rx, RxRoute.Bypass)(x =>
-      if (p.host.isDefined) x else Mux(x === RxRoute.HostLane.U, RxRoute.Bypass.U, x)
+      if (p.hasHost) x else Mux(x === RxRoute.HostLane.U, RxRoute.Bypass.U, x)
     )
     val atEnqueue = setting(R.PortCompletion(i), R.PortCompletion.atEnqueue, 1)(identity)
     io.port(i).txByLane := tx.asBool
@@ -131,6 +132,7 @@ class AppRegisters(p: NicParams, counterStart: BigInt = 0) extends Module {
     io.port(i).completeAtEnqueue := atEnqueue.asBool
     shown += R.PortRoute(i) -> Cat(rx, tx.pad(R.PortRoute.rx.low))
     shown += R.PortCompletion(i) -> atEnqueue
+    shown += R.PortWays(i) -> waysOf(i).U(32.W)
     val effect = R.PortRouteInEffect
     shown += effect(i) ->
       Cat(
@@ -155,6 +157,13 @@ class AppRegisters(p: NicParams, counterStart: BigInt = 0) extends Module {
   // -- reads --
   private val words = shown.toSeq.sortBy(_._1).map { case (at, x) => at.U -> x.asTypeOf(UInt(32.W)) }
   slave.io.readData := RegNext(RegNext(MuxLookup(address, 0.U(32.W))(words)) | counts.reduce(_ | _))
+
+  /** The register `ways` of a port: lane and egress of its way to the wire, and of that to the host; 0xff where there is none. */
+  private def waysOf(port: Int): BigInt = {
+    def place(toHost: Boolean): BigInt =
+      p.placeOf(Way(port, toHost)).map { case (lane, egress) => BigInt(egress << 8 | lane) }.getOrElse(BigInt(0xffff))
+    place(toHost = false) | place(toHost = true) << 16
+  }
 
   private def CountersAt: Int = R.PortTakenLow(0) - R.PortRoute(0)
   private def CountersEnd: Int = R.PortRxDroppedHigh(0) - R.PortRoute(0) + 4

@@ -5,13 +5,13 @@ import chisel3.util._
 import vermilion.fixed.Formats.PktLenBits
 import vermilion.stream.Verdict
 
-/** What a lane counts, for one clock. Bytes go with the bits beside them. */
+/** What a lane counts of one of its egresses, for one clock. Bytes go with the bits beside them. */
 class LaneEvents extends Bundle {
   val verdict = Valid(UInt(Verdict.Bits.W))
   val evicted = Bool()
-  val lost = UInt(2.W) // frames, of all inputs
+  val lost = UInt(4.W) // frames, of all inputs
   val sent = Valid(UInt(PktLenBits.W)) // bytes
-  val droppedBytes = UInt((PktLenBits + 2).W)
+  val droppedBytes = UInt((PktLenBits + 4).W)
   val ceWritten = Bool()
   val completion = Bool()
   val ptp = Bool()
@@ -23,7 +23,7 @@ class LaneIncrement extends Bundle {
   val index = UInt(log2Ceil(NicParams.StatIds).W)
 }
 
-/** Adds up what a lane counts, and hands it on in increments.
+/** Adds up what a lane counts of an egress, and hands it on in increments.
   *
   * Counters ask in turn, each when it is visited ([[EventTotals]]); one that is behind stays until its increment has
   * been taken, so all come to their turn, however seldom `out` is ready. Totals hold 2^48 - 1.

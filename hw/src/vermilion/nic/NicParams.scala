@@ -4,6 +4,49 @@ import chisel3.util.log2Ceil
 import vermilion.lane.LaneParams
 import vermilion.mark.TokenKind
 
+/** A way through a lane: to the wire of a port, or to its host. */
+case class Way(port: Int, toHost: Boolean)
+
+/** Where frames come from: a port's MAC, whose frames cannot wait, or its host. */
+case class FrameSource(port: Int, fromHost: Boolean)
+
+/** A lane of a NIC's block.
+  *
+  * A frame's `user` in the lane is, from its highest bit on:
+  * {{{
+  *   place    in lanes with several egresses alone. On the way in the egress to which it goes, behind the verdict the input by which it came
+  *   payload  a tag or a timestamp
+  * }}}
+  *
+  * @param lane   the parameters as given; those of `built` are completed
+  * @param inputs in the order of the lane's inputs
+  * @param ways   in the order of the lane's egresses
+  * @param number in the list of lanes
+  * @param count  of all lanes
+  */
+case class NicLaneParams(
+    lane: LaneParams,
+    inputs: Seq[FrameSource],
+    ways: Seq[Way],
+    timestampBits: Int,
+    number: Int,
+    count: Int
+) {
+  val payloadBits: Int = {
+    val ofTag = if (inputs.exists(_.fromHost)) NicParams.TagBits else 0
+    ofTag.max(if (ways.exists(_.toHost)) timestampBits else 0)
+  }
+  val placeBits: Int = if (ways.size == 1) 0 else lane.egressBits.max(lane.inputBits)
+  val built: LaneParams = lane.copy(
+    userBits = placeBits + payloadBits,
+    routeInUser = ways.size > 1,
+    nextBlock = if (number + 1 < count) NicParams.laneBase(number + 1) else 0
+  )
+
+  /** Bits of `user` that name an egress: the highest ones. */
+  def egressAt: Int = built.userBits - lane.egressBits
+}
+
 /** What decides the shape and area of a NIC's app block. Nothing here can be changed by a register.
   *
   * @param ports      Ethernet ports, 1 to 8
@@ -11,6 +54,8 @@ import vermilion.mark.TokenKind
   *                   the host's and can
   * @param host       each port's lane towards the host, one input that cannot be stalled; None: not built, RX cannot go
   *                   that way
+  * @param shared     one lane for all ports and both directions, in place of `wire` and `host`: its inputs are the MAC and the host of port 0, those of
+  *                   port 1 and so on, its egresses the wire and the host of port 0, and so on
   * @param timestamps RX frames carry the 96 bits of a PTP timestamp
   * @param ptpTime    the lanes' time can be that of the NIC's PTP clock
   * @param clockNum   period of the clock in ns, numerator, 1 to 65535
@@ -27,7 +72,8 @@ case class NicParams(
     ptpTime: Boolean = true,
     clockNum: Int = 4,
     clockDenom: Int = 1,
-    bypassBeats: Int = 64
+    bypassBeats: Int = 64,
+    shared: Option[LaneParams] = None
 ) {
   require(ports >= 1 && ports <= 8, s"ports is $ports; legal are 1 to 8")
   require(
@@ -45,6 +91,16 @@ case class NicParams(
     require(h.userBits == 0, s"host.userBits is ${h.userBits}; legal is 0, the block sets it")
     require(h.nextBlock == 0, s"host.nextBlock is ${h.nextBlock}; legal is 0, the block sets it")
   }
+  for (s <- shared) {
+    require(
+      s.egresses == 2 * ports && s.stallable == Seq.fill(ports)(Seq(false, true)).flatten,
+      s"shared has ${s.egresses} egresses and stallable ${s.stallable.mkString(", ")}; legal with $ports ports are ${2 * ports} egresses, and " +
+        "false, true for each port: frames of a MAC cannot wait, those of a host can"
+    )
+    require(host.isEmpty, "host is given beside shared; legal is None: the shared lane has the ways to the hosts")
+    require(s.userBits == 0, s"shared.userBits is ${s.userBits}; legal is 0, the block sets it")
+    require(s.nextBlock == 0, s"shared.nextBlock is ${s.nextBlock}; legal is 0, the block sets it")
+  }
   require(clockNum >= 1 && clockNum <= 65535, s"clockNum is $clockNum; legal are 1 to 65535")
   require(clockDenom >= 1 && clockDenom <= 65535, s"clockDenom is $clockDenom; legal are 1 to 65535")
   require(
@@ -52,27 +108,43 @@ case class NicParams(
     s"bypassBeats is $bypassBeats; legal are powers of two from 4 to 4096"
   )
 
-  val dataBits: Int = wire.dataBits
+  val dataBits: Int = shared.getOrElse(wire).dataBits
   val timestampBits: Int = if (timestamps) NicParams.TimestampBits else 0
-  val lanesPerPort: Int = if (host.isDefined) 2 else 1
-  val lanes: Int = ports * lanesPerPort
+
+  /** Packets that lanes to the wire have queued can be evicted. */
+  val evicts: Boolean = shared.getOrElse(wire).victims != 0
+
+  /** Ports have a way to the host through a lane. */
+  val hasHost: Boolean = shared.isDefined || host.isDefined
 
   /** Where frames forwarded from a port's RX go: to the port beside it, or back, where there is none. */
   def peer(port: Int): Int = if ((port ^ 1) < ports) port ^ 1 else port
 
-  /** Number of a port's wire lane, and of its host lane: wire 0, host 0, wire 1, host 1, ... */
-  def wireLane(port: Int): Int = port * lanesPerPort
-  def hostLane(port: Int): Int = port * lanesPerPort + 1
+  /** All ways, in the order of their statistics: wire 0, host 0, wire 1, host 1, ... */
+  val ways: Seq[Way] =
+    (0 until ports).flatMap(port => Way(port, toHost = false) +: Option.when(hasHost)(Way(port, toHost = true)).toSeq)
 
-  private def chained(lane: LaneParams, number: Int, userBits: Int): LaneParams =
-    lane.copy(
-      userBits = userBits,
-      nextBlock = if (number + 1 < lanes) NicParams.laneBase(number + 1) else 0
-    )
+  /** The lanes as they are built, in the order of their register blocks: the shared one, or one for each way. */
+  val lanes: Seq[NicLaneParams] = {
+    val each: Seq[(LaneParams, Seq[FrameSource], Seq[Way])] = shared match {
+      case Some(lane) =>
+        val inputs = (0 until ports).flatMap(port => Seq(false, true).map(FrameSource(port, _)))
+        Seq((lane, inputs, ways))
+      case None =>
+        ways.map { way =>
+          if (way.toHost) (host.get, Seq(FrameSource(way.port, fromHost = false)), Seq(way))
+          else
+            (wire, Seq(FrameSource(peer(way.port), fromHost = false), FrameSource(way.port, fromHost = true)), Seq(way))
+        }
+    }
+    each.zipWithIndex.map { case ((lane, inputs, ways), i) =>
+      NicLaneParams(lane, inputs, ways, timestampBits, i, each.size)
+    }
+  }
 
-  /** The lanes as they are built: with what a frame carries, and with their place in the list of register blocks. */
-  def wireOf(port: Int): LaneParams = chained(wire, wireLane(port), NicParams.TagBits)
-  def hostOf(port: Int): Option[LaneParams] = host.map(chained(_, hostLane(port), timestampBits))
+  /** The lane that serves a way, if it is built, and the number of its egress there. */
+  def placeOf(way: Way): Option[(Int, Int)] =
+    lanes.zipWithIndex.collectFirst { case (lane, i) if lane.ways.contains(way) => (i, lane.ways.indexOf(way)) }
 }
 
 object NicParams {
@@ -81,7 +153,7 @@ object NicParams {
   val TagBits = 16
   val TimestampBits = 96
 
-  /** Statistics: bits of an id and of an increment; ids a lane. */
+  /** Statistics: bits of an id and of an increment; ids a way. */
   val StatIdBits = 12
   val StatIncBits = 24
   val StatIds = 16
@@ -93,6 +165,9 @@ object NicParams {
   /** Byte address of a lane's registers; the app's own come before them all. */
   def laneBase(lane: Int): Int = (lane + 1) << BlockBits
 
+  /** One lane for a card, whose ports need as much bypass as those of other builds. */
+  private def card(ports: Int, shared: LaneParams) =
+    app(ports, LaneParams.nic10g.copy(dataBits = shared.dataBits)).copy(host = None, shared = Some(shared))
   private def hostOf(wire: LaneParams) = wire.copy(inputs = 1, stallable = Seq(false))
 
   /** The RX bypass holds what comes in while the longest frame of the host lane goes out, and a little more. */
@@ -113,7 +188,9 @@ object NicParams {
     "app10g-2-lean" -> NicParams(2, lean(LaneParams.nic10g)),
     "app25g-2" -> app(2, LaneParams.nic25g),
     "app25g-2-lean" -> NicParams(2, lean(LaneParams.nic25g)),
-    "app100g-1" -> app(1, LaneParams.nic100g)
+    "app100g-1" -> app(1, LaneParams.nic100g),
+    "card-2x10g" -> card(2, LaneParams.forBenches("card-2x10g")),
+    "card-2x25g" -> card(2, LaneParams.forBenches("card-2x25g"))
   )
 
   /** For benches: buffers that a few frames fill, without markers; the same that can evict queued packets; no
@@ -124,6 +201,7 @@ object NicParams {
     "app10g-1-few" -> app(1, few(LaneParams.nic10g)),
     "app10g-2-few" -> app(2, few(LaneParams.nic10g)),
     "app10g-2-evict" -> NicParams(2, few(LaneParams.nic10g).copy(victims = 2)),
+    "card-2x10g-few" -> card(2, few(LaneParams.forBenches("egresses-victims-few-cells")).copy(cells = 1024)),
     "app10g-3-few" -> NicParams(3, few(LaneParams.nic10g)),
     "app25g-2-few" -> app(2, few(LaneParams.nic25g)),
     "app100g-1-few" -> app(1, few(LaneParams.nic100g).copy(cells = 1024))

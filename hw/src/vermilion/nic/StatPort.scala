@@ -3,31 +3,31 @@ package vermilion.nic
 import chisel3._
 import chisel3.util._
 
-/** All lanes' counters on the NIC's statistics stream: id = `base` + 16 lane + counter, modulo 2^12.
+/** The counters of all ways on the NIC's statistics stream: id = `base` + 16 way + counter, modulo 2^12. A way is an egress of a lane.
   *
-  * Counters of a lane, by `LaneStatistics`: 0 to 7 packets by verdict, 8 evicted, 9 lost, 10 sent packets, 11 sent
-  * bytes, 12 dropped bytes, 13 CE written, 14 completions of ours, 15 PTP event frames. Lanes take turns. While
+  * Counters of a way, by `LaneStatistics`: 0 to 7 packets by verdict, 8 evicted, 9 lost, 10 sent packets, 11 sent
+  * bytes, 12 dropped bytes, 13 CE written, 14 completions of ours, 15 PTP event frames. Ways take turns. While
   * `enable` is 0 nothing is counted; what was counted before still goes out.
   *
   * Nothing is lost while the stream takes a beat now and then: totals hold 2^48 - 1. A beat that is offered does not
   * change.
   */
-class StatPort(lanes: Int) extends Module {
+class StatPort(ways: Int) extends Module {
   require(
-    lanes >= 1 && lanes * NicParams.StatIds <= (1 << NicParams.StatIdBits),
-    s"lanes is $lanes; legal are 1 to ${(1 << NicParams.StatIdBits) / NicParams.StatIds}"
+    ways >= 1 && ways * NicParams.StatIds <= (1 << NicParams.StatIdBits),
+    s"ways is $ways; legal are 1 to ${(1 << NicParams.StatIdBits) / NicParams.StatIds}"
   )
   val io = IO(new Bundle {
-    val events = Input(Vec(lanes, new LaneEvents))
+    val events = Input(Vec(ways, new LaneEvents))
     val enable = Input(Bool())
     val base = Input(UInt(NicParams.StatIdBits.W))
     val out = Decoupled(new StatBeat)
   })
-  private val each = Seq.fill(lanes)(Module(new LaneStatistics))
-  private val turns = Module(new RRArbiter(new LaneIncrement, lanes))
-  for (((lane, events), turn) <- each.zip(io.events).zip(turns.io.in)) {
-    lane.io.events := Mux(io.enable, events, 0.U.asTypeOf(new LaneEvents))
-    turn <> lane.io.out
+  private val each = Seq.fill(ways)(Module(new LaneStatistics))
+  private val turns = Module(new RRArbiter(new LaneIncrement, ways))
+  for (((way, events), turn) <- each.zip(io.events).zip(turns.io.in)) {
+    way.io.events := Mux(io.enable, events, 0.U.asTypeOf(new LaneEvents))
+    turn <> way.io.out
   }
   private val next = Wire(Decoupled(new StatBeat))
   next.valid := turns.io.out.valid

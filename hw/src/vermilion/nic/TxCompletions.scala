@@ -2,7 +2,17 @@ package vermilion.nic
 
 import chisel3._
 import chisel3.util._
-import vermilion.lane.{FateReport, LaneParams}
+
+/** What becomes of the host's frames of one port in its lane: as `lane/FateReport`, of these frames alone. `keep` answers `fate` in the same clock. */
+class TxReport extends Bundle {
+  val fate = Valid(new Bundle {
+    val tag = UInt(NicParams.TagBits.W)
+    val ptpEvent = Bool()
+    val admitted = Bool() // else it is dropped
+  })
+  val keep = Input(UInt(NicParams.TagBits.W)) // the tag that an admitted frame goes on with
+  val evicted = Valid(UInt(NicParams.TagBits.W)) // what was kept of a frame that was taken out of its queue again
+}
 
 /** What happens to the host's frames of one port, each for one clock. */
 class TxEvents extends Bundle {
@@ -11,7 +21,6 @@ class TxEvents extends Bundle {
   val forEviction = Bool()
   val atEnqueue = Bool()
   val ofMac = Bool() // a completion of the MAC, passed on
-  val ptp = Bool() // a verdict on a PTP event frame, whoever sent it
   val ours = Bool() // a completion that is ours, given
 }
 
@@ -38,19 +47,17 @@ class TxEvents extends Bundle {
   * Latency: a completion of ours can be handed over 2 clocks after the verdict, one of the MAC's in the clock after it
   * came. The MAC's go first: its store is small and loses what it cannot hold; ours wait on credit. `keep` answers in
   * the clock of `fate`.
+  *
+  * @param evicts queued frames can be evicted
   */
-class TxCompletions(lane: LaneParams) extends Module {
+class TxCompletions(evicts: Boolean) extends Module {
   import TxCompletions._
-  require(
-    lane.userBits == NicParams.TagBits,
-    s"lane.userBits is ${lane.userBits}; legal is ${NicParams.TagBits}, that of a tag"
-  )
   val io = IO(new Bundle {
     val atEnqueue = Input(Bool())
     val tag = Input(UInt(NicParams.TagBits.W)) // of the frame that is offered to the lane
     val mayBegin = Output(Bool()) // it may be taken
     val begins = Input(Bool()) // it is: its first beat
-    val report = Flipped(new FateReport(lane))
+    val report = Flipped(new TxReport)
     val lost = Input(Bool()) // a frame of the host's input
     val leaves = Flipped(Valid(UInt(NicParams.TagBits.W))) // a frame's last beat leaves the lane
     val mac = Flipped(Decoupled(new Completion))
@@ -61,9 +68,9 @@ class TxCompletions(lane: LaneParams) extends Module {
 
   // -- at the verdict --
   private val fate = io.report.fate.bits
-  private val fateAsks = io.report.fate.valid && asks(fate.user)
+  private val fateAsks = io.report.fate.valid && asks(fate.tag)
   private val early = fate.admitted && io.atEnqueue && !fate.ptpEvent
-  io.report.keep := Cat(asks(fate.user) && !early, fate.user(NicParams.TagBits - 2, 0))
+  io.report.keep := Cat(asks(fate.tag) && !early, fate.tag(NicParams.TagBits - 2, 0))
   private val forDrop = fateAsks && !fate.admitted
   private val atEnqueue = fateAsks && early
 
@@ -97,8 +104,8 @@ class TxCompletions(lane: LaneParams) extends Module {
   lost.valid := lostOwed
   lost.bits := firstTag
 
-  private val sources = Seq(lost, store(forDrop || atEnqueue, fate.user)) ++
-    Option.when(lane.victims != 0)(store(forEviction, evicted.bits))
+  private val sources = Seq(lost, store(forDrop || atEnqueue, fate.tag)) ++
+    Option.when(evicts)(store(forEviction, evicted.bits))
   private val ours = Module(new RRArbiter(UInt(NicParams.TagBits.W), sources.size))
   ours.io.in.zip(sources).foreach { case (to, from) => to <> from }
 
@@ -121,7 +128,6 @@ class TxCompletions(lane: LaneParams) extends Module {
   io.events.forEviction := forEviction
   io.events.atEnqueue := atEnqueue
   io.events.ofMac := merge.io.in(0).fire
-  io.events.ptp := io.report.fate.valid && fate.ptpEvent
   io.events.ours := handedOver
 }
 

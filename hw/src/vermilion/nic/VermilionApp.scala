@@ -8,7 +8,8 @@ import chisel3._
   *   BAR -> AppBar -+-> AppRegisters -> routes, time, statistics
   *                  +-> lanes' registers
   *   AppClock -> time of all lanes
-  *   PortPath a port: TX, RX, completions; its RX can go into its peer's TX
+  *   PortPath a port: TX, RX, completions
+  *   NicLane a way, or one for all of them: to the wire of a port, from its host or from its peer's MAC, and to the host of a port
   *   lanes' events -> StatPort -> statistics of the NIC
   * }}}
   * Ports have the names and packed widths of the NIC's core, by way of the Verilog shell that instantiates this. One
@@ -21,18 +22,19 @@ class VermilionApp(p: NicParams) extends RawModule {
   val io = FlatIO(new AppPorts(p))
 
   withClockAndReset(clk, rst) {
-    val bar = Module(new AppBar(p.lanes + 1))
+    val bar = Module(new AppBar(p.lanes.size + 1))
     val registers = Module(new AppRegisters(p))
     val time = Module(new AppClock(p.clockNum, p.clockDenom, p.ptpTime))
-    val statistics = Module(new StatPort(p.lanes))
-    val ports = Seq.tabulate(p.ports)(i => Module(new PortPath(p, i)))
+    val statistics = Module(new StatPort(p.ways.size))
+    val ports = Seq.tabulate(p.ports)(i => Module(new PortPath(p)).suggestName(s"port_$i"))
+    val lanes = p.lanes.map(l => Module(new NicLane(p, l)).suggestName(s"lane_${l.number}"))
+    def laneOf(way: Way): NicLane = lanes(p.placeOf(way).get._1)
 
     io.s_axil_app_ctrl.drive(bar.io.host)
     registers.io.axi <> bar.io.block(0)
-    for (port <- 0 until p.ports; lane <- 0 until p.lanesPerPort) {
-      val number = p.wireLane(port) + lane
-      ports(port).io.lanes(lane) <> bar.io.block(number + 1)
-      statistics.io.events(number) := ports(port).io.events(lane)
+    for ((lane, i) <- lanes.zipWithIndex) {
+      lane.now := time.io.now
+      lane.control <> bar.io.block(i + 1)
     }
 
     time.io.ptp := io.ptp_sync_ts_rel
@@ -51,7 +53,6 @@ class VermilionApp(p: NicParams) extends RawModule {
     val macCompletion = io.s_axis_sync_tx_cpl.receive()
     val macRx = io.s_axis_sync_rx.receive()
     for ((port, i) <- ports.zipWithIndex) {
-      port.io.now := time.io.now
       port.io.control := registers.io.port(i)
       registers.io.status(i) := port.io.status
       port.io.hostTx <> hostTx(i)
@@ -59,7 +60,27 @@ class VermilionApp(p: NicParams) extends RawModule {
       port.io.macRx.valid := macRx(i).valid
       port.io.macRx.bits := macRx(i).bits
       macRx(i).ready := true.B
-      ports(p.peer(i)).io.forwarded := port.io.forward
+
+      val (toWire, toHost) = (Way(i, toHost = false), Way(i, toHost = true))
+      val lane = laneOf(toWire)
+      lane.tx(i) <> port.io.toWire
+      port.io.wire <> lane.wire(i)
+      port.io.report <> lane.report(i)
+      port.io.lost := lane.lost(i)
+      port.io.ptp := lane.events(toWire).ptp
+      port.host.foreach(_ <> laneOf(toHost).host(i))
+    }
+    // A MAC's frames go to the wire of the peer, or to the host of their own port: by one input of the lane that serves both, or by one of each.
+    for ((lane, l) <- lanes.zip(p.lanes); FrameSource(i, false) <- l.inputs) {
+      val forward = Option.when(l.ways.contains(Way(p.peer(i), toHost = false)))(ports(i).io.forward)
+      val both = forward.toSeq ++ ports(i).toHost.filter(_ => l.ways.contains(Way(i, toHost = true)))
+      lane.rx(i).valid := both.map(_.valid).reduce(_ || _)
+      lane.rx(i).bits := both.head.bits // the same for all
+      lane.rxToWire(i) := forward.map(_.valid).getOrElse(false.B)
+    }
+    for ((way, events) <- p.ways.zip(statistics.io.events)) {
+      events := laneOf(way).events(way)
+      if (!way.toHost) events.completion := ports(way.port).io.status.tx.ours
     }
     io.m_axis_sync_tx.send(ports.map(_.io.macTx))
     io.m_axis_sync_tx_cpl.send(ports.map(_.io.hostCompletion))

@@ -37,7 +37,11 @@ class SlotSource(p: LaneParams) extends Module {
   private val random = Module(new RandomSource)
   classifier.io.write <> io.classWrite
   classifier.io.headers := io.meta.bits.headers
-  classifier.io.egress := (if (p.inputs == 1) io.routes.head else io.routes(io.meta.bits.input))
+  classifier.io.egress := (
+    if (p.routeInUser) io.meta.bits.user(p.userBits - 1, p.userBits - p.egressBits)
+    else if (p.inputs == 1) io.routes.head
+    else io.routes(io.meta.bits.input)
+  )
   private val markRandom = Module(new RandomSource)
   for ((source, seed) <- Seq(random -> io.seed.bits.decide, markRandom -> io.seed.bits.mark)) {
     source.io.seed.valid := io.seed.valid

@@ -51,7 +51,7 @@ class AppRegistersSpec extends AnyFunSuite with ChiselSim {
   }
 
   private def run(p: NicParams, seed: Int): Unit = simulate(new AppRegisters(p, start)) { dut =>
-    println(s"AppRegistersSpec ${p.ports} ports, host lanes ${p.host.isDefined}, seed $seed")
+    println(s"AppRegistersSpec ${p.ports} ports, host lanes ${p.hasHost}, seed $seed")
     val bench = new Bench(dut, p, seed)
     import bench._
     StreamBench.reset(dut.clock, dut.reset)
@@ -64,15 +64,20 @@ class AppRegistersSpec extends AnyFunSuite with ChiselSim {
     clock()
 
     // What is built, and what a reset leaves.
+    def ways(i: Int): BigInt = // lane and egress to the wire, and to the host; 0xff: none
+      if (i >= p.ports) 0
+      else if (p.shared.isDefined) (2 * i << 8) + (BigInt(2 * i + 1) << 24)
+      else if (p.hasHost) 2 * i + (BigInt(2 * i + 1) << 16)
+      else i + (BigInt(0xffff) << 16)
     val expected = Seq(
       R.BlockType() -> BigInt("564d0002", 16),
-      R.Version() -> BigInt("10000", 16),
+      R.Version() -> BigInt("10001", 16),
       R.NextBlock() -> BigInt(0x10000),
       R.Ports() -> BigInt(p.ports),
-      R.Lanes() -> BigInt(p.lanes),
+      R.Lanes() -> BigInt(p.lanes.size),
       R.DataBits() -> BigInt(64),
       R.Features() -> BigInt(
-        (if (p.host.isDefined) 1 else 0) + (if (p.timestamps) 2 else 0) + (if (p.ptpTime) 4 else 0)
+        (if (p.hasHost) 1 else 0) + (if (p.timestamps) 2 else 0) + (if (p.ptpTime) 4 else 0)
       ),
       R.ClockNum() -> BigInt(10),
       R.ClockDenom() -> BigInt(3),
@@ -85,11 +90,12 @@ class AppRegistersSpec extends AnyFunSuite with ChiselSim {
       Seq(
         R.PortRoute(i) -> BigInt(0),
         R.PortCompletion(i) -> BigInt(if (here) 1 else 0),
+        R.PortWays(i) -> ways(i),
         R.PortRouteInEffect(i) -> BigInt(if (here) (i % 2) + (i % 4 << 8) + (1 - i % 2 << 16) else 0)
       )
     }
     for ((address, value) <- expected) assert(read(address) == value, f"0x$address%x")
-    for (address <- Seq(0x0c, 0x2c, 0x3c, 0x54, 0xfc, 0x10c, 0x160, 0x17c, 0x500, 0x8100, 0xfffc))
+    for (address <- Seq(0x0c, 0x2c, 0x3c, 0x54, 0xfc, 0x160, 0x17c, 0x500, 0x8100, 0xfffc))
       assert(read(address) == 0, f"0x$address%x")
 
     // Settings, with strobes; constants do not change.
@@ -106,7 +112,7 @@ class AppRegistersSpec extends AnyFunSuite with ChiselSim {
     for (_ <- 0 until 100) {
       val i = random.nextInt(p.ports)
       val (tx, rx) = (random.nextInt(2), random.nextInt(4))
-      val taken = if (rx == RxRoute.HostLane && p.host.isEmpty) RxRoute.Bypass else rx
+      val taken = if (rx == RxRoute.HostLane && !p.hasHost) RxRoute.Bypass else rx
       write(R.PortRoute(i), BigInt(random.nextInt(1 << 22)) << 10 | (rx << 8) | (random.nextInt(128) << 1) | tx)
       assert(read(R.PortRoute(i)) == (taken << 8 | tx), s"route $rx of RX")
       val port = dut.io.port(i)
@@ -155,6 +161,10 @@ class AppRegistersSpec extends AnyFunSuite with ChiselSim {
       NicParams(2, wire, Some(wire.copy(inputs = 1, stallable = Seq(false))), clockNum = 10, clockDenom = 3),
       seed = 4701
     )
+  }
+
+  test("registers of a block with one lane for all ways") {
+    run(NicParams(2, shared = Some(LaneParams.forBenches("card-2x10g")), clockNum = 10, clockDenom = 3), seed = 4703)
   }
 
   test("without host lanes and PTP time, what is not built cannot be chosen") {

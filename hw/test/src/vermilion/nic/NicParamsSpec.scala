@@ -34,18 +34,34 @@ class NicParamsSpec extends AnyFunSuite {
     assert(NicParams(1).peer(0) == 0)
   }
 
+  private val shared = LaneParams.forBenches("card-2x10g")
+
   test("lanes are wire 0, host 0, wire 1, ... and their register blocks form a chain that ends") {
     for (p <- Seq(NicParams(1), NicParams(3), NicParams(2, host = Some(host)), NicParams(8, host = Some(host)))) {
-      val lanes = (0 until p.ports).flatMap(i => p.wireOf(i) +: p.hostOf(i).toSeq)
-      assert(lanes.size == p.lanes)
-      val next = (1 until p.lanes).map(NicParams.laneBase) :+ 0
+      val lanes = p.lanes.map(_.built)
+      assert(lanes.size == p.ports * (if (p.host.isDefined) 2 else 1) && p.lanes.flatMap(_.ways) == p.ways)
+      val next = (1 until lanes.size).map(NicParams.laneBase) :+ 0
       assert(lanes.map(_.nextBlock) == next.map(BigInt(_)))
       assert(next.max < (1 << NicParams.AddressBits))
       for (i <- 0 until p.ports) {
-        assert(lanes(p.wireLane(i)).inputs == 2 && lanes(p.wireLane(i)).userBits == 16)
-        if (p.host.isDefined) assert(lanes(p.hostLane(i)).inputs == 1 && lanes(p.hostLane(i)).userBits == 96)
+        val (wire, egress) = p.placeOf(Way(i, toHost = false)).get
+        assert(lanes(wire).inputs == 2 && lanes(wire).userBits == 16 && egress == 0)
+        assert(p.lanes(wire).inputs == Seq(FrameSource(p.peer(i), fromHost = false), FrameSource(i, fromHost = true)))
+        val toHost = p.placeOf(Way(i, toHost = true)).map(_._1)
+        assert(toHost.map(lanes(_).userBits) == p.host.map(_ => 96))
       }
     }
+  }
+
+  test("a shared lane serves all ways") {
+    val p = NicParams(2, shared = Some(shared))
+    assert(p.lanes.size == 1 && p.ways.zipWithIndex.forall { case (way, i) => p.placeOf(way).contains((0, i)) })
+    assert(p.lanes.head.inputs == Seq(0, 1).flatMap(port => Seq(FrameSource(port, false), FrameSource(port, true))))
+    assert(p.lanes.head.built.userBits == 2 + 96 && p.lanes.head.built.routeInUser)
+    assert(NicParams(2, shared = Some(shared), timestamps = false).lanes.head.built.userBits == 2 + 16)
+    refused("shared has 4 egresses")(NicParams(3, shared = Some(shared)))
+    refused("host is given beside shared")(NicParams(2, host = Some(host), shared = Some(shared)))
+    refused("shared.userBits is 4; legal is 0")(NicParams(2, shared = Some(shared.copy(userBits = 4))))
   }
 
   test("the smallest build and one with a port that has no peer elaborate, with ports as wide as they should be") {

@@ -5,12 +5,9 @@ import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
 import scala.util.Random
-import vermilion.lane.LaneParams
 import vermilion.nic.StreamBench.{reset => resetDut}
 
 class TxCompletionsSpec extends AnyFunSuite with ChiselSim {
-  private val lane =
-    LaneParams(inputs = 2, stallable = Seq(false, true), victims = 4, userBits = NicParams.TagBits)
   private val asksBit = 0x8000
 
   /** A frame in the lane that stands for the real one; `kept` is the tag that the block told it to keep. */
@@ -49,7 +46,7 @@ class TxCompletionsSpec extends AnyFunSuite with ChiselSim {
   test(
     "every frame that asks gets exactly one completion, of the right kind, whatever happens to it and to the switch"
   ) {
-    simulate(new TxCompletions(lane)) { dut =>
+    simulate(new TxCompletions(evicts = true)) { dut =>
       val seed = 4401
       println(s"TxCompletionsSpec seed $seed")
       val random = new Random(seed)
@@ -104,13 +101,14 @@ class TxCompletionsSpec extends AnyFunSuite with ChiselSim {
         // A verdict of the oldest, and an eviction of any in the queue.
         val fate = io.report.fate
         val deciding = decide.size > 1 && random.nextDouble() < p.decisions
-        fate.valid.poke(deciding.B)
-        if (deciding) {
+        val forwarded = deciding && decide.head.forwarded // nobody reports those
+        fate.valid.poke((deciding && !forwarded).B)
+        if (forwarded) decide.dequeue()
+        else if (deciding) {
           val f = decide.dequeue()
           val admitted = random.nextDouble() < p.admitted
           val ptp = random.nextInt(4) == 0
-          fate.bits.input.poke((if (f.forwarded) 0 else 1).U)
-          fate.bits.user.poke(f.tag.U)
+          fate.bits.tag.poke(f.tag.U)
           fate.bits.ptpEvent.poke(ptp.B)
           fate.bits.admitted.poke(admitted.B)
           f.kept = io.report.keep.peek().litValue.toInt

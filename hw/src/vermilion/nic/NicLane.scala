@@ -1,0 +1,171 @@
+package vermilion.nic
+
+import chisel3._
+import chisel3.util._
+import vermilion.control.AxiLite
+import vermilion.fixed.Delay
+import vermilion.fixed.Formats.{PktLenBits, TimeBits}
+import vermilion.lane.Lane
+import vermilion.stream.{AxisBeat, Ingress, Verdict}
+
+/** A lane between the ports of a NIC: for one way, or for all of a card.
+  *
+  * {{{
+  *   host of a port -> tx -+-> lane, an egress for each way -+-> wire -> MAC of a port
+  *   MAC of a port  -> rx -+                                 +-> host of a port
+  * }}}
+  * A host's frames go to the wire of its port, with their tag. A MAC's frames go where `rxToWire` says, to the wire of the peer or to the host of its own
+  * port: to the wire with tag 0, as no host waits for them, to the host with their timestamp. Where that is only known when the frame comes, it
+  * travels with the frame ([[NicLaneParams]]): all of a frame goes one way, whatever changes behind it.
+  */
+class NicLane(p: NicParams, l: NicLaneParams) extends Module {
+  private def txBeat = new AxisBeat(p.dataBits, NicParams.TagBits)
+  private def rxBeat = new AxisBeat(p.dataBits, p.timestampBits)
+  private val (hosts, macs) = l.inputs.partition(_.fromHost)
+  val now = IO(Input(UInt(TimeBits.W)))
+  val control = IO(new AxiLite(NicParams.BlockBits))
+
+  /** By port, as far as the lane serves them. A frame's tag stands with all of its beats. */
+  val tx: Map[Int, DecoupledIO[AxisBeat]] =
+    hosts.map(s => s.port -> IO(Flipped(Decoupled(txBeat))).suggestName(s"tx_${s.port}")).toMap
+  val rx: Map[Int, Valid[AxisBeat]] =
+    macs.map(s => s.port -> IO(Flipped(Valid(rxBeat))).suggestName(s"rx_${s.port}")).toMap
+
+  /** The way of the frame that `rx` brings: to the wire of the peer, else to the host. */
+  val rxToWire: Map[Int, Bool] = macs.map(s => s.port -> IO(Input(Bool())).suggestName(s"rxToWire_${s.port}")).toMap
+  val wire: Map[Int, DecoupledIO[AxisBeat]] =
+    l.ways.filterNot(_.toHost).map(way => way.port -> IO(Decoupled(txBeat)).suggestName(s"wire_${way.port}")).toMap
+  val host: Map[Int, DecoupledIO[AxisBeat]] =
+    l.ways.filter(_.toHost).map(way => way.port -> IO(Decoupled(rxBeat)).suggestName(s"host_${way.port}")).toMap
+
+  /** What becomes of a host's frames, and a frame of it that the lane lost. */
+  val report: Map[Int, TxReport] = hosts.map(s => s.port -> IO(new TxReport).suggestName(s"report_${s.port}")).toMap
+  val lost: Map[Int, Bool] = hosts.map(s => s.port -> IO(Output(Bool())).suggestName(s"lost_${s.port}")).toMap
+  val events: Map[Way, LaneEvents] = l.ways.map { way =>
+    way -> IO(Output(new LaneEvents)).suggestName(s"events_${if (way.toHost) "host" else "wire"}_${way.port}")
+  }.toMap
+
+  private val lane = Module(new Lane(l.built))
+  lane.io.now := now
+  lane.io.paused.foreach(_ := false.B)
+  lane.io.control.aw <> control.aw
+  lane.io.control.w <> control.w
+  lane.io.control.b <> control.b
+  lane.io.control.ar <> control.ar
+  lane.io.control.r <> control.r
+
+  // ---- in
+  private def withPlace(place: UInt, payload: UInt): UInt =
+    if (l.built.userBits == 0) 0.U(0.W)
+    else if (l.placeBits == 0) payload.pad(l.payloadBits)(l.payloadBits - 1, 0)
+    else Cat(place.pad(l.placeBits), payload.pad(l.payloadBits)(l.payloadBits - 1, 0))
+
+  /** An egress in the highest bits, where the lane looks for it. */
+  private def toEgress(egress: UInt, payload: UInt): UInt =
+    withPlace((egress << (l.placeBits - l.lane.egressBits)).asUInt, payload)
+  private def egressOf(way: Way): UInt = l.ways.indexOf(way).max(0).U(l.lane.egressBits.max(1).W)
+  private val carriesStamps = l.ways.exists(_.toHost)
+
+  /** The egress to which each input's frame goes. */
+  private val goesTo = l.inputs.map { source =>
+    if (source.fromHost) egressOf(Way(source.port, toHost = false))
+    else
+      Mux(
+        rxToWire(source.port),
+        egressOf(Way(p.peer(source.port), toHost = false)),
+        egressOf(Way(source.port, toHost = true))
+      )
+  }
+  for (((source, in), egress) <- l.inputs.zip(lane.io.in).zip(goesTo)) {
+    if (source.fromHost) {
+      val from = tx(source.port)
+      in.valid := from.valid
+      in.bits := from.bits
+      in.bits.user := toEgress(egress, from.bits.user)
+      from.ready := in.ready
+    } else {
+      val from = rx(source.port)
+      in.valid := from.valid
+      in.bits := from.bits
+      in.bits.user := toEgress(egress, if (carriesStamps) from.bits.user else 0.U)
+      assert(!from.valid || in.ready, "a lane stalled RX")
+    }
+  }
+
+  // ---- what becomes of them
+  private def payloadOf(user: UInt): UInt = user(l.payloadBits - 1, 0)
+
+  /** Whether a kept `user` is of a host's frame: of one that came by the input of its port. */
+  private def cameBy(user: UInt, input: Int): Bool =
+    if (l.placeBits == 0) l.inputs(input).fromHost.B
+    else user(l.built.userBits - 1, l.payloadBits) === input.U
+  for (fates <- lane.fates) {
+    val fate = fates.fate.bits
+    val inputs = l.inputs.zipWithIndex.filter(_._1.fromHost)
+    val tags = inputs.map { case (source, i) =>
+      val here = if (l.inputs.size == 1) true.B else fate.input === i.U
+      val to = report(source.port)
+      to.fate.valid := fates.fate.valid && here
+      to.fate.bits.tag := payloadOf(fate.user)
+      to.fate.bits.ptpEvent := fate.ptpEvent
+      to.fate.bits.admitted := fate.admitted
+      to.evicted.valid := fates.evicted.valid && cameBy(fates.evicted.bits, i)
+      to.evicted.bits := payloadOf(fates.evicted.bits)
+      here -> to.keep
+    }
+    val keep = tags.foldLeft(payloadOf(fate.user)) { case (other, (here, tag)) =>
+      Mux(here, tag.pad(l.payloadBits), other)
+    }
+    fates.keep := withPlace(fate.input, keep)
+  }
+  for ((source, i) <- l.inputs.zipWithIndex if source.fromHost) lost(source.port) := lane.io.lost(i).valid
+
+  // ---- out
+  private val fromHosts = l.inputs.zipWithIndex.filter(_._1.fromHost)
+  for ((way, out) <- l.ways.zip(lane.io.out)) {
+    val to = if (way.toHost) host(way.port) else wire(way.port)
+    to.valid := out.valid
+    to.bits.data := out.bits.data
+    to.bits.keep := out.bits.keep
+    to.bits.last := out.bits.last
+    to.bits.bad := out.bits.bad
+    out.ready := to.ready
+    val user = out.bits.user
+    if (way.toHost) to.bits.user := (if (p.timestampBits == 0) 0.U(0.W) else payloadOf(user))
+    else {
+      // A MAC's frame has a timestamp there in lanes that carry those, else 0.
+      val isHosts = if (l.placeBits == 0) true.B else fromHosts.map { case (_, i) => cameBy(user, i) }.reduce(_ || _)
+      to.bits.user := Mux(isHosts, payloadOf(user), 0.U)
+    }
+  }
+
+  // ---- what is counted: what the lane's trace says, by the egress
+  private val decision = lane.io.decision.bits
+  private val decided = lane.io.decision.valid && !decision.refresh
+  private val evicts = decided && decision.contest && decision.outcome.evicted
+  private val drops = decided && !Verdict.admits(decision.verdict)
+  private val lostTo = goesTo.map(Delay(_, Ingress.LostLatency)) // the egress of the frame that `lost` shows
+  for ((way, e) <- l.ways.zipWithIndex) {
+    def isHere(egress: UInt): Bool = if (l.ways.size == 1) true.B else egress === e.U
+    def ofQueue(queue: UInt): Bool =
+      if (l.ways.size == 1) true.B else isHere(queue(l.lane.queueBits - 1, l.lane.queueBits - l.lane.egressBits))
+    def bytes(when: Bool, lenBytes: UInt): UInt = Mux(when, lenBytes, 0.U(PktLenBits.W))
+    val here = ofQueue(decision.queue)
+    val losses = lane.io.lost.zip(lostTo).map { case (lost, egress) => (lost.valid && isHere(egress), lost.bits) }
+    val told = events(way)
+    told.verdict.valid := decided && here
+    told.verdict.bits := decision.verdict
+    told.evicted := evicts && here
+    told.lost := PopCount(losses.map(_._1))
+    told.sent.valid := lane.io.departed.valid && ofQueue(lane.io.departed.bits.queue)
+    told.sent.bits := lane.io.departed.bits.lenBytes
+    told.droppedBytes := losses
+      .map { case (lost, size) => bytes(lost, size) }
+      .foldLeft(bytes(drops && here, decision.lenBytes) +& bytes(evicts && here, decision.outcome.victim.lenBytes))(
+        _ +& _
+      )
+    told.ceWritten := lane.io.ceWritten && ofQueue(lane.io.ceWrittenQueue)
+    told.completion := false.B
+    told.ptp := lane.fates.map(fates => fates.fate.valid && fates.fate.bits.ptpEvent && here).getOrElse(false.B)
+  }
+}
