@@ -1,6 +1,7 @@
 """Synthesises one design with open Yosys for `vermilion area`, `timing` and `place`: FOLDER with .sv or .v files, TOP, FAMILY (xcup, xc7 or ecp5), OUT.json.
 
-OUT holds `cells` {type: number}, `memories` [[name, depth, width, is a ROM]] and `ports` {type: {port: [is an output, width]}}. Beside it stands the netlist,
+OUT holds `cells` {type: number}, `memories` [[name, depth, width, is a ROM, {type: number} of the cells that it became]] and
+`ports` {type: {port: [is an output, width]}}. Beside it stands the netlist,
 OUT.netlist (Verilog), its cells named by the nets that they drive; for ecp5 OUT.placeable (JSON of Yosys) as nextpnr reads it.
 
 Chisel leaves open what a read sees that meets a write to its address, but firtool's Verilog reads the new word. Yosys would add logic for
@@ -17,6 +18,7 @@ Xilinx devices, as fpga/vivado/build.tcl has it. ECP5 has no shift registers.
 
 import collections
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -28,7 +30,7 @@ XILINX = "synth_xilinx -family {} -noiopad -noclkbuf -flatten"
 DELAYS = Path(__file__).parents[1] / "timing" / "delays.toml"
 SHORTEST_SHIFT = 8  # registers; -shreg_min_size of build.tcl
 FLOWS = {
-    "xcup": (XILINX.format("xcup"), "map_memory"),
+    "xcup": (XILINX.format("xcup") + " -uram", "map_memory"),
     "xc7": (XILINX.format("xc7"), "map_memory"),
     "ecp5": ("synth_ecp5", "map_ram"),
 }
@@ -66,6 +68,21 @@ def tell_delays(design):
         raise SystemExit(f"Yosys has no delays to change of {', '.join(sorted(untold))}")
 
 
+def cells_of(memories: list[str], module) -> dict[str, dict[str, int]]:
+    """{memory: {type: number}} of the RAM cells that each memory became: their names begin with its own."""
+    out = {name: collections.Counter() for name in memories}
+    for cell in module.cells_.values():
+        kind, name = cell.type.str().lstrip("\\"), cell.name.str().lstrip("\\")
+        if not re.match("RAM|URAM", kind):
+            continue
+        while name and name not in out:
+            name = name.rpartition(".")[0]
+        if not name:
+            raise SystemExit(f"{cell.name.str()}, a {kind}, is of no memory that was written down")
+        out[name][kind] += 1
+    return out
+
+
 def main(folder: str, top: str, family: str, out: str):
     """Synthesises one design and writes its cells and memories."""
     design = yosys.Design()
@@ -91,13 +108,16 @@ def main(folder: str, top: str, family: str, out: str):
             cell.setParam(yosys.IdString("\\RD_TRANSPARENCY_MASK"), yosys.Const("0" * len(undefined)))
             cell.setParam(yosys.IdString("\\RD_COLLISION_X_MASK"), yosys.Const(undefined))
         rom = writers == 0
-        memories.append([cell.name.str().lstrip("\\"), parameter("SIZE").as_int(), parameter("WIDTH").as_int(), rom])
+        name = parameter("MEMID").decode_string().lstrip("\\")
+        memories.append([name, parameter("SIZE").as_int(), parameter("WIDTH").as_int(), rom])
     yosys.run_pass(f"{flow}{'' if family == 'ecp5' else ' -nosrl'} -run {memory_step}:", design)
     if family != "ecp5":
         yosys.run_pass(f"xilinx_srl -fixed -minlen {SHORTEST_SHIFT}", design)
         yosys.run_pass("techmap -map +/xilinx/cells_map.v", design)
         yosys.run_pass("clean", design)
     module = design.top_module()
+    became = cells_of([name for name, *_ in memories], module)
+    memories = [[*memory, became[memory[0]]] for memory in memories]
     cells = collections.Counter(cell.type.str().lstrip("\\") for cell in module.cells_.values())
     ports = {}
     for name in (name for name in cells if not name.startswith("$")):

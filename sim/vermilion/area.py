@@ -6,6 +6,7 @@
     FF     FDRE and the like. xcup packs no registers into multipliers: `ff_in_dsp` says how many of them an xc7 build of the design,
            which does, has fewer; the small designs alone are built so, in a lane it stays 0
     BRAM   RAMB36E2 as 1, RAMB18E2 as a half, without output registers; URAM: URAM288; DSP: DSP48E2
+           (what lies where: fixed/Memory.scala)
     bits   of all memories as they are written down, ROMs left out
 
 A design whose SystemVerilog has not changed is not synthesised again. `fpga/resources.toml` pins the figures; a test holds the small
@@ -19,7 +20,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from . import build, chisel
+from . import area_data, build, chisel
 
 PAGE = build.ROOT / "docs" / "results" / "area.md"
 PINS = build.ROOT / "fpga" / "resources.toml"
@@ -63,6 +64,8 @@ DESIGNS = {
     "lane-25g-lean": ("LaneWithoutTrace", "128 bits, without flow markers, 2,048 cells", False),
     "lane-512": ("LaneWithoutTrace", "nic100g, the whole lane: 512 bits, 16,384 cells", False),
     "lane-512-with-victims": ("LaneWithoutTrace", "nic100g with everything: the search in all 16 queues", False),
+    "card-2x10g": ("LaneWithoutTrace", "a card of two 10G ports: four egresses, everything", False),
+    "card-2x25g": ("LaneWithoutTrace", "a card of two 25G ports: four egresses, everything", False),
     "queues-64": ("LaneWithoutTrace", "nic10g with 64 queues", False),
     "queues-256": ("LaneWithoutTrace", "nic10g with 256 queues", False),
     "queues-1024": ("LaneWithoutTrace", "nic10g with 1,024 queues", False),
@@ -73,6 +76,7 @@ DESIGNS = {
     "lane-ecp5": ("LaneBehindPins", "lane-10g-lean with 512 cells, for `vermilion place`", False),
 }
 WHOLES = ("LaneWithoutTrace", "vermilion_app")  # tops of designs that are no single block
+CARDS = ("card-2x10g", "card-2x25g")  # whose memories are listed
 SHOWN = tuple(name for name in DESIGNS if name != "lane-ecp5")  # on the page; that one is for `vermilion place`
 
 # Designs that differ from the lane in one number, by it; the lane itself stands among them.
@@ -101,7 +105,7 @@ def figures(cells: dict, memories: list) -> dict:
         "bram": cells.get("RAMB36E2", 0) + cells.get("RAMB18E2", 0) / 2,
         "uram": cells.get("URAM288", 0),
         "dsp": cells.get("DSP48E2", 0) + cells.get("DSP48E1", 0),
-        "memory_bits": sum(depth * width for _, depth, width, rom in memories if not rom),
+        "memory_bits": sum(depth * width for _, depth, width, rom, *_ in memories if not rom),
     }
 
 
@@ -172,8 +176,8 @@ def tool_version() -> str:
         raise build.BuildError("area needs Yosys as a Python package: pip install pyosys") from None
 
 
-def measure(names, say=build.quiet) -> dict:
-    """{design: figures} of the designs named."""
+def measure(names, say=build.quiet, packed: bool = True) -> dict:
+    """{design: figures} of the designs named; without `packed` their `ff_in_dsp` is 0."""
     tool_version()
     with build.locked("area.lock"):
         system_verilog(list(names), say)
@@ -181,9 +185,9 @@ def measure(names, say=build.quiet) -> dict:
     for name in names:
         made = synthesise(name, "xcup", say)
         out[name] = figures(made["cells"], made["memories"]) | {"ff_in_dsp": 0}
-        if DESIGNS[name][2] and out[name]["dsp"]:
-            packed = synthesise(name, "xc7", say)
-            out[name]["ff_in_dsp"] = out[name]["ff"] - figures(packed["cells"], packed["memories"])["ff"]
+        if packed and DESIGNS[name][2] and out[name]["dsp"]:
+            other = synthesise(name, "xc7", say)
+            out[name]["ff_in_dsp"] = out[name]["ff"] - figures(other["cells"], other["memories"])["ff"]
     return {name: {figure: out[name][figure] for figure in FIGURES} for name in out}
 
 
@@ -240,8 +244,16 @@ def publish(result: dict, say=build.quiet):
     """Writes the page and the pins: the designs measured now, and of the others what was published before."""
     now = digests_of_verilog(SHOWN, say)
     before = {name: row for name, row in pins().items() if name in SHOWN} if PINS.exists() else {}
+    measured = set(result)
     result = {name: row | {"verilog": now[name]} for name, row in result.items() if name in SHOWN}
     result = {name: result.get(name) or before[name] for name in SHOWN if name in result or name in before}
+
+    found = {name: area_data.memories(synthesise(name, "xcup", say), LUTRAM) for name in CARDS if name in measured}
+    data = area_data.write(PAGE.with_suffix(".json"), result, found)
+    cards = ""
+    for name in CARDS:
+        if "memories" in data.get(name, {}):
+            cards += f"The memories of `{name}`, and what an XCKU3P has:\n\n{area_data.table(data[name]['memories'], XCKU3P)}\n"
 
     def what(name):
         return DESIGNS[name][1] + ("" if result[name].get("verilog") == now[name] else " *")
@@ -252,7 +264,7 @@ def publish(result: dict, say=build.quiet):
     head = "| | LUT | of it LUTRAM | of it SRL | FF | of it in DSPs | BRAM36 | URAM | DSP | memory bits |\n"
     head += "| --- | " + " | ".join(["---:"] * len(FIGURES)) + " |\n"
     blocks = [line(what(name), result[name]) for name in result if DESIGNS[name][0] not in WHOLES]
-    lanes = [line(what(name), result[name]) for name in result if name.startswith("lane")]
+    lanes = [line(what(name), result[name]) for name in result if name.startswith(("lane", "card"))]
     apps = [line(what(name), result[name]) for name in result if name.startswith("app")]
     nic = "## In a NIC\n\nThe application block for a Corundum NIC (docs/nic.md), with the lanes in it.\n\n"
     nic = nic + head + "\n".join(apps) + "\n\n" if apps else ""
@@ -274,7 +286,7 @@ def publish(result: dict, say=build.quiet):
     PAGE.write_text(f"""# Area
 
 `./vermilion area --publish`; how each column is counted stands in `sim/vermilion/area.py`. Yosys {tool_version()}, `synth_xilinx -family xcup
--noiopad -noclkbuf -flatten`. nic10g has 64 bits, two inputs, 16 queues, 4,096 cells, 4,096 flows; nic100g has 512 bits and 16,384 cells.
+-noiopad -noclkbuf -flatten -uram`. nic10g has 64 bits, two inputs, 16 queues, 4,096 cells, 4,096 flows; nic100g has 512 bits and 16,384 cells.
 The trace for simulations is left open. A test holds the first
 row of each kind of marker against `fpga/resources.toml`.
 
@@ -299,8 +311,8 @@ markers, the one of 2,048 cells, and the block in a NIC.
 {head}{chr(10).join(blocks)}
 
 The token bucket markers share buckets, products and the loop, so the four together cost less than the sum of four builds with one each.
-A flow marker's block RAMs hold whole flow names with their age in four ways, and the state: {entry} bits a flow in all. 65,536 flows do not
-fit an XCKU3P as they are mapped here: it has 360 block RAMs, and 48 UltraRAMs that Yosys does not take for them.
+A flow marker's memories hold whole flow names with their age in four ways, and the state: {entry} bits a flow in all. From 8,192 flows on the names lie in
+UltraRAM. An XCKU3P has 360 block RAMs and 48 UltraRAMs.
 
 ## The whole lane
 
@@ -309,10 +321,10 @@ fit an XCKU3P as they are mapped here: it has 360 block RAMs, and 48 UltraRAMs t
 The lane takes {share} of an XCKU3P.
 With everything, the victim search in all queues too, it takes {everything}.
 
-{nic}## Scale
+{cards}{nic}## Scale
 
 {chr(10).join(scale(kind, result, what) for kind in SCALES)}
-An XCKU3P has 12.7 Mbit of block RAM and 13.5 Mbit of UltraRAM. Yosys maps the cells' bytes to block RAM alone; UltraRAM would take 16,384 cells in 32 of its 48.
+An XCKU3P has 12.7 Mbit of block RAM and 13.5 Mbit of UltraRAM. The cells' bytes lie in UltraRAM from 2,048 cells on: 16,384 take 32 of its 48.
 No latency depends on either number.
 
 ## What leaving them out saves the lane
