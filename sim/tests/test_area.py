@@ -1,25 +1,20 @@
 """The area of the small blocks stays what `fpga/resources.toml` says; the lanes are the command's own affair (minutes each)."""
 
 import json
-import os
 
 import pytest
 from vermilion import area, area_data
 
-LONG = "VERMILION_LONG" in os.environ
-
-
 @pytest.fixture(scope="module")
 def measured():
-    """Without the synthesis for xc7, which tells what a multiplier packs and takes as long again; with it where VERMILION_LONG is set."""
-    return area.measure(area.SMALL, packed=LONG)
+    return area.measure(area.SMALL)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("design", area.SMALL)
 def test_area_is_as_pinned(measured, design):
     pins = area.pins()
-    for figure in set(area.FIGURES) - ({"ff_in_dsp"} if not LONG else set()):
+    for figure in area.FIGURES:
         pinned = pins[design][figure]
         found = measured[design][figure]
         assert (

@@ -176,8 +176,8 @@ def tool_version() -> str:
         raise build.BuildError("area needs Yosys as a Python package: pip install pyosys") from None
 
 
-def measure(names, say=build.quiet, packed: bool = True) -> dict:
-    """{design: figures} of the designs named; without `packed` their `ff_in_dsp` is 0."""
+def measure(names, say=build.quiet) -> dict:
+    """{design: figures} of the designs named."""
     tool_version()
     with build.locked("area.lock"):
         system_verilog(list(names), say)
@@ -185,9 +185,9 @@ def measure(names, say=build.quiet, packed: bool = True) -> dict:
     for name in names:
         made = synthesise(name, "xcup", say)
         out[name] = figures(made["cells"], made["memories"]) | {"ff_in_dsp": 0}
-        if packed and DESIGNS[name][2] and out[name]["dsp"]:
-            other = synthesise(name, "xc7", say)
-            out[name]["ff_in_dsp"] = out[name]["ff"] - figures(other["cells"], other["memories"])["ff"]
+        if DESIGNS[name][2] and out[name]["dsp"]:
+            packed = synthesise(name, "xc7", say)
+            out[name]["ff_in_dsp"] = out[name]["ff"] - figures(packed["cells"], packed["memories"])["ff"]
     return {name: {figure: out[name][figure] for figure in FIGURES} for name in out}
 
 
