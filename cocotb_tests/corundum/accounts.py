@@ -59,7 +59,7 @@ async def lane_agrees(app: App, lane: int, inputs: int) -> dict[str, int]:
         assert told[name] == value, f"lane {lane}: {name} is {told[name]} in the statistics, {value} in its registers"
     assert told["enqueue"] + told["mark"] == counted["enqueued"] and decided == counted["arrived"]
     assert counted["enqueued"] == counted["sent"] + counted["evicted"], f"lane {lane}: {counted}"
-    return told
+    return told | {"lost_bytes": sum(size for _, size in lost)}
 
 
 async def port_agrees(core: Core, app: App, port: int) -> dict[str, int]:

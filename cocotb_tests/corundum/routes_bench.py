@@ -6,7 +6,7 @@ import cocotb
 
 from .accounts import at_rest, found, opened, port_agrees
 from .core import Core, seeded
-from .driver import BY_LANE, BYPASS, DROP, FORWARD, HOST_LANE, TO_HOST, App
+from .driver import BY_LANE, BYPASS, DROP, FORWARD, HOST_LANE, TO_HOST, VERDICTS, App
 from .frames import ASKS
 from .lanes import plenty
 
@@ -190,6 +190,33 @@ async def a_frame_that_a_reset_cuts_is_counted_and_the_next_ones_are_whole(dut):
         lost = [await app.count("rx_lost", port) for port in range(core.ports)]
         assert lost == [1] + [0] * (core.ports - 1) and not await app.count("rx_cut", 0), f"{lost} after route {rx}"
         assert not any(mac.counts["lost"] for mac in macs)
+
+
+@cocotb.test()
+async def what_a_lane_drops_counts_for_the_way_that_the_frames_were_to_go(dut):
+    """Right behind a reset, when a lane takes nothing yet (what it loses then is seen at the input alone), and then, when it has no limits."""
+    core = seeded(dut, 260)
+    await core.start()
+    app = await App(core).find()
+    came = {}  # by way: frames, bytes
+    for rx in (FORWARD, HOST_LANE) * 4:
+        if rx == HOST_LANE and not app.host:
+            continue
+        await app.route(0, rx=rx)
+        way = app.lanes.index(app.host[0] if rx == HOST_LANE else app.wire[core.peer(0)])
+        for size in (60, core.random.choice(SIZES)):
+            core.receive(0, size)
+            frames, size_of_all = came.get(way, (0, 0))
+            came[way] = frames + 1, size_of_all + size
+        await core.until(lambda: core.mac_rx[0].idle)
+    await at_rest(core, app)
+    lost = 0
+    for way in range(len(app.lanes)):
+        told = await app.statistics(way)
+        gone = told["lost"] + sum(told[verdict] for verdict in VERDICTS)
+        assert (gone, told["dropped_bytes"]) == came.get(way, (0, 0)), f"way {way}: {came}, {told}"
+        lost += told["lost"]
+    assert 0 < lost and not any(core.to_host) and not any(core.on_wire)
 
 
 async def by_the_lanes(core: Core, app: App, count: int):

@@ -5,6 +5,7 @@ import json
 import pytest
 from vermilion import area, area_data
 
+
 @pytest.fixture(scope="module")
 def measured():
     return area.measure(area.SMALL)

@@ -299,7 +299,8 @@ xc7k70t, and what `fpga/area/synthesise.py FOLDER top_small xc7 OUT.json` makes 
 | regular | 917 | 1,083 | 583 | 628 |
 | large | 2,019 | 2,288 | 1,085 | 1,090 |
 
-So 13 to 18 % more LUTs there; it has neither block RAMs nor multipliers. Output registers of block RAMs are never used. The flow packs no registers into multipliers; how many an xc7 build packs
+So 13 to 18 % more LUTs there; it has neither block RAMs nor multipliers. Output registers of block RAMs are never used. Of memories in LUTs Yosys holds the data in flip-flops, where the
+RTL holds the address: too many flip-flops are counted there. The flow packs no registers into multipliers; how many an xc7 build packs
 stands in "of it in DSPs", for the single blocks alone. It was not placed, routed or run in a device.
 
 Rows with a star are of other Verilog than the sources give now. These were measured with the time-multiplexed blocks that

@@ -6,6 +6,8 @@ No place and route: a net's delay is a function of its fan-out, fitted to publis
 that lie close together is not kept. Multipliers count as registered on both sides, block RAMs have no output registers (Yosys takes none), a net
 with a large fan-out is not replicated, as Vivado would. Inputs and outputs count as registered outside.
 
+UltraRAM counts as block RAM, though it is slower: no delay of it has been found published.
+
 Of the paths from one module instance to another the longest stands for all; registers are named by their Chisel signals.
 """
 

@@ -23,13 +23,15 @@ object MemoryKind {
     if (ultraRam && depth >= 2048 && width >= 64) Ultra else of(depth)
 }
 
-/** One memory of the device: one write port, one read port, one clock. All memories that are addressed a clock before their data are this module.
+/** One memory of the device: one write port, one read port, one clock. All memories that are addressed a clock before their data are this module, but
+  * those with byte strobes or two ports that write ([[vermilion.control.RegisterFile]], [[vermilion.protect.ScrubbedRam]]), ports of two widths
+  * ([[WideWriteRam]]), and the store of a queue of Chisel's ([[vermilion.nic.RxBypass]]).
   *
   * In Verilog, as Chisel's memories name neither their kind nor what a read gives that meets a write. A read that is addressed in clock t gives its data
   * in t+1. If the same word is written in clock t:
   *  - LUTs give the new word. The address is held, and not the data.
-  *  - Block RAM and UltraRAM give the old word in a simulation. In the device it is undefined: `rw_addr_collision` is "no" (UG901), so that no logic is spent
-  *    on it and a block RAM may be in its fastest mode. Simulations of the build "undefined" give random bits.
+  *  - Block RAM and UltraRAM give the old word in a simulation. Nothing may hang on it: simulations of the build "undefined" give random bits, and the proofs any.
+  *    `rw_addr_collision` is "no" (UG901), so that no logic is spent on it. Which write mode Vivado takes for this form has not been looked at.
   *
   * Contents are undefined until they are written.
   *

@@ -2,7 +2,7 @@ package vermilion.lane
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.Memory
+import vermilion.fixed.{Memory, MemoryKind}
 import vermilion.policy.Decision
 import vermilion.stream.{PacketMeta, Verdict}
 
@@ -70,7 +70,8 @@ class FrameUsers(p: LaneParams) extends Module {
   io.report.fate.bits.ptpEvent := waiting.io.deq.bits.ptpEvent
   io.report.fate.bits.admitted := admitted
 
-  private val kept = new Memory(p.cells, UInt(p.userBits.W), p.largeMemory(p.cells, p.userBits))
+  private val kept =
+    new Memory(p.cells, UInt(p.userBits.W), MemoryKind.of(p.cells)) // in UltraRAM a card would have none left
   kept.write(decided && admitted, io.decision.bits.headCell, io.report.keep)
 
   private val outcome = io.decision.bits.outcome

@@ -150,7 +150,7 @@ object LaneParams {
       "nic10g-two-ports" -> nic10g.copy(stallable = Seq(false, false)),
       "nic100g-all" -> nic100g.copy(victims = 16),
       "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
-      // One engine for a card of two ports, both directions; not complete (docs/decisions/0019-one-engine-several-egresses.md).
+      // The one lane of a card of two ports, both directions (nic/NicParams.scala).
       "card-2x10g" -> card,
       "card-2x25g" -> card.copy(dataBits = 128),
       // Several egresses, all inputs routed to any of them.

@@ -49,7 +49,7 @@ case class NicLaneParams(
 
 /** What decides the shape and area of a NIC's app block. Nothing here can be changed by a register.
   *
-  * @param ports      Ethernet ports, 1 to 8
+  * @param ports      Ethernet ports, 1 to 8; with `shared` 1, 2 or 4
   * @param wire       each port's wire lane: input 0 takes frames forwarded from a port and cannot be stalled, input 1
   *                   the host's and can
   * @param host       each port's lane towards the host, one input that cannot be stalled; None: not built, RX cannot go
@@ -80,6 +80,12 @@ case class NicParams(
     wire.stallable == Seq(false, true),
     s"wire.stallable is ${wire.stallable.mkString(", ")}; legal is false, true: forwarded frames cannot wait"
   )
+  private def requireOneWay(name: String, lane: LaneParams): Unit = {
+    require(lane.egresses == 1, s"$name.egresses is ${lane.egresses}; legal is 1, one way: several are for shared")
+    require(!lane.routeInUser, s"$name.routeInUser is true; legal is false, the block sets it")
+  }
+  requireOneWay("wire", wire)
+  host.foreach(requireOneWay("host", _))
   require(wire.userBits == 0, s"wire.userBits is ${wire.userBits}; legal is 0, the block sets it")
   require(wire.nextBlock == 0, s"wire.nextBlock is ${wire.nextBlock}; legal is 0, the block sets it")
   for (h <- host) {
@@ -92,10 +98,16 @@ case class NicParams(
     require(h.nextBlock == 0, s"host.nextBlock is ${h.nextBlock}; legal is 0, the block sets it")
   }
   for (s <- shared) {
+    require(Seq(1, 2, 4).contains(ports), s"ports is $ports with shared; legal are 1, 2 and 4")
     require(
       s.egresses == 2 * ports && s.stallable == Seq.fill(ports)(Seq(false, true)).flatten,
       s"shared has ${s.egresses} egresses and stallable ${s.stallable.mkString(", ")}; legal with $ports ports are ${2 * ports} egresses, and " +
         "false, true for each port: frames of a MAC cannot wait, those of a host can"
+    )
+    require(!s.routeInUser, "shared.routeInUser is true; legal is false, the block sets it")
+    require(
+      wire == LaneParams.nic10g,
+      "wire is given beside shared; legal is to leave it out: the shared lane has the ways to the wires"
     )
     require(host.isEmpty, "host is given beside shared; legal is None: the shared lane has the ways to the hosts")
     require(s.userBits == 0, s"shared.userBits is ${s.userBits}; legal is 0, the block sets it")
@@ -165,16 +177,15 @@ object NicParams {
   /** Byte address of a lane's registers; the app's own come before them all. */
   def laneBase(lane: Int): Int = (lane + 1) << BlockBits
 
-  /** One lane for a card, whose ports need as much bypass as those of other builds. */
+  /** One lane for a card. */
   private def card(ports: Int, shared: LaneParams) =
-    app(ports, LaneParams.nic10g.copy(dataBits = shared.dataBits)).copy(host = None, shared = Some(shared))
+    NicParams(ports, shared = Some(shared), bypassBeats = bypassOf(shared))
   private def hostOf(wire: LaneParams) = wire.copy(inputs = 1, stallable = Seq(false))
 
-  /** The RX bypass holds what comes in while the longest frame of the host lane goes out, and a little more. */
-  private def app(ports: Int, wire: LaneParams) = {
-    val coming = wire.maxFrameBytes * 8 / wire.dataBits * 8 / 10
-    NicParams(ports, wire, Some(hostOf(wire)), bypassBeats = 1 << log2Ceil(coming + 8))
-  }
+  /** The RX bypass holds what comes in while the longest frame of the lane to the host goes out, and a little more. */
+  private def bypassOf(lane: LaneParams): Int = 1 << log2Ceil(lane.maxFrameBytes * 8 / lane.dataBits * 8 / 10 + 8)
+  private def app(ports: Int, wire: LaneParams) =
+    NicParams(ports, wire, Some(hostOf(wire)), bypassBeats = bypassOf(wire))
   private def lean(wire: LaneParams) = wire.copy(cells = 2048, flows = 0)
   private def few(wire: LaneParams) = wire.copy(cells = 512, flows = 0, tokenKinds = Set.empty[TokenKind])
 

@@ -59,7 +59,12 @@ class NicParamsSpec extends AnyFunSuite {
     assert(p.lanes.head.inputs == Seq(0, 1).flatMap(port => Seq(FrameSource(port, false), FrameSource(port, true))))
     assert(p.lanes.head.built.userBits == 2 + 96 && p.lanes.head.built.routeInUser)
     assert(NicParams(2, shared = Some(shared), timestamps = false).lanes.head.built.userBits == 2 + 16)
-    refused("shared has 4 egresses")(NicParams(3, shared = Some(shared)))
+    refused("ports is 3 with shared; legal are 1, 2 and 4")(NicParams(3, shared = Some(shared)))
+    refused("shared has 4 egresses")(NicParams(1, shared = Some(shared)))
+    refused("wire is given beside shared")(NicParams(2, LaneParams.nic100g, shared = Some(shared)))
+    refused("wire.egresses is 2; legal is 1")(NicParams(2, wire.copy(egresses = 2)))
+    refused("wire.routeInUser is true; legal is false")(NicParams(2, wire.copy(routeInUser = true)))
+    refused("shared.routeInUser is true")(NicParams(2, shared = Some(shared.copy(userBits = 2, routeInUser = true))))
     refused("host is given beside shared")(NicParams(2, host = Some(host), shared = Some(shared)))
     refused("shared.userBits is 4; legal is 0")(NicParams(2, shared = Some(shared.copy(userBits = 4))))
   }
@@ -70,6 +75,24 @@ class NicParamsSpec extends AnyFunSuite {
     assert(one.contains("tdata : UInt<64>") && one.contains("tuser : UInt<1>"))
     val three = ChiselStage.emitCHIRRTL(new VermilionApp(NicParams(3, small.copy(dataBits = 128))))
     assert(three.contains("tdata : UInt<384>") && three.contains("tuser : UInt<291>"))
+  }
+
+  test("shared lanes for one, two and four ports elaborate, with timestamps and without, at every width") {
+    for ((ports, bits) <- Seq(1 -> 512, 2 -> 128, 4 -> 64); timestamps <- Seq(true, false)) {
+      val lane = LaneParams(
+        dataBits = bits,
+        inputs = 2 * ports,
+        stallable = Seq.fill(ports)(Seq(false, true)).flatten,
+        queues = 4 * ports,
+        egresses = 2 * ports,
+        cells = 256,
+        flows = 0,
+        tokenKinds = Set.empty
+      )
+      val p = NicParams(ports, shared = Some(lane), timestamps = timestamps, ptpTime = timestamps)
+      val text = ChiselStage.emitCHIRRTL(new VermilionApp(p))
+      assert(text.contains(s"tdata : UInt<${ports * bits}>"))
+    }
   }
 
   test("what the shell checks is what is built") {

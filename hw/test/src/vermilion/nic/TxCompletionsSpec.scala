@@ -101,9 +101,9 @@ class TxCompletionsSpec extends AnyFunSuite with ChiselSim {
         // A verdict of the oldest, and an eviction of any in the queue.
         val fate = io.report.fate
         val deciding = decide.size > 1 && random.nextDouble() < p.decisions
-        val forwarded = deciding && decide.head.forwarded // nobody reports those
+        val forwarded = deciding && decide.head.forwarded // nobody reports those; they leave with tag 0
         fate.valid.poke((deciding && !forwarded).B)
-        if (forwarded) decide.dequeue()
+        if (forwarded) queue += decide.dequeue()
         else if (deciding) {
           val f = decide.dequeue()
           val admitted = random.nextDouble() < p.admitted
