@@ -193,8 +193,8 @@ async def a_frame_that_a_reset_cuts_is_counted_and_the_next_ones_are_whole(dut):
 
 
 @cocotb.test()
-async def what_a_lane_drops_counts_for_the_way_that_the_frames_were_to_go(dut):
-    """Right behind a reset, when a lane takes nothing yet (what it loses then is seen at the input alone), and then, when it has no limits."""
+async def what_a_lane_loses_counts_for_the_way_that_the_frames_were_to_go(dut):
+    """Right behind a reset, when a lane takes nothing yet and what it loses is seen at the input alone, and a little later."""
     core = seeded(dut, 260)
     await core.start()
     app = await App(core).find()
@@ -214,9 +214,10 @@ async def what_a_lane_drops_counts_for_the_way_that_the_frames_were_to_go(dut):
     for way in range(len(app.lanes)):
         told = await app.statistics(way)
         gone = told["lost"] + sum(told[verdict] for verdict in VERDICTS)
-        assert (gone, told["dropped_bytes"]) == came.get(way, (0, 0)), f"way {way}: {came}, {told}"
+        size = told["dropped_bytes"] + told["sent_bytes"]
+        assert (gone, size) == came.get(way, (0, 0)), f"way {way}: {came}, {told}"
         lost += told["lost"]
-    assert 0 < lost and not any(core.to_host) and not any(core.on_wire)
+    assert 0 < lost
 
 
 async def by_the_lanes(core: Core, app: App, count: int):
