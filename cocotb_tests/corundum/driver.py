@@ -65,11 +65,9 @@ class Lane(Block):
 
     def __init__(self, axil, base: int, egress: int = 0, first: int = 0, alone: bool = True):
         super().__init__(axil, base, LANE_NAMES)
-        self.egress, self.first, self.alone = (
-            egress,
-            first,
-            alone,
-        )  # the number of its first queue; no other way goes through the lane
+        self.egress = egress
+        self.first = first  # the number of its first queue
+        self.alone = alone  # no other way goes through the lane
 
     async def configure(self, config):
         """A configuration as a file gives it, checked; queues, classes, port."""

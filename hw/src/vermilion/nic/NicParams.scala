@@ -42,9 +42,6 @@ case class NicLaneParams(
     routeInUser = ways.size > 1,
     nextBlock = if (number + 1 < count) NicParams.laneBase(number + 1) else 0
   )
-
-  /** Bits of `user` that name an egress: the highest ones. */
-  def egressAt: Int = built.userBits - lane.egressBits
 }
 
 /** What decides the shape and area of a NIC's app block. Nothing here can be changed by a register.
