@@ -3,7 +3,9 @@
 import ctypes
 import re
 import subprocess
+import tempfile
 from fractions import Fraction
+from pathlib import Path
 
 from vermilion import build, netlink_spec
 from vermilion.driver_library import C
@@ -14,13 +16,13 @@ MESSAGES = Messages()
 
 
 def program(name: str) -> bytes:
-    """A program of sw_driver/tests, linked statically."""
-    target = build.BUILD / "netlink" / name
-    target.parent.mkdir(parents=True, exist_ok=True)
+    """A program of sw_driver/tests, linked statically. In a place of its own: tests in other processes link it at the same time."""
     sources = [TESTS / f"{name}.c", TESTS / "netlink_socket.c"]
     flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-static", "-I", build.ROOT / "sw_driver/netlink"]
-    subprocess.run(["gcc", *map(str, [*flags, *sources]), "-o", str(target)], check=True)
-    return target.read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / name
+        subprocess.run(["gcc", *map(str, [*flags, *sources]), "-o", str(target)], check=True)
+        return target.read_bytes()
 
 
 def attributes(of: str, values: dict) -> str:
