@@ -2,8 +2,10 @@ package vermilion.schedule
 
 import chisel3._
 import chisel3.simulator.PeekPokeAPI._
+import chisel3.util.Cat
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Pins
 import vermilion.lane.LaneParams
 
 /** What a test asks of one queue. */
@@ -19,10 +21,19 @@ case class Service(
 /** A departure. */
 case class Left(queue: Int, lenBytes: Int, now: Long, clock: Long)
 
+/** `EgressQueues` with what its bench looks at in every clock in one port: each look is a message to the simulation and one back.
+  *
+  * `seen`, from bit 0: holdsPackets, departed.valid, busy, wake.valid, and descriptor.valid of each egress.
+  */
+class SeenEgressQueues(p: LaneParams) extends EgressQueues(p) {
+  val seen: UInt = IO(Output(UInt((4 + p.egresses).W)))
+  seen := Cat(Cat(io.descriptor.reverse.map(_.valid)), io.wake.valid, io.busy, io.departed.valid, io.holdsPackets)
+}
+
 /** Feeds an `EgressQueues` and checks that what leaves a queue is what came, in order, and that descriptors follow departures.
   * `now` may be of any size; the ports see its low 48 bits.
   */
-class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = false) {
+class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolean = false) {
   val random = new Random(seed)
   val free = mutable.Queue.from(0 until p.cells)
   val queued = Array.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // cell, length
@@ -30,9 +41,11 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
   val left = mutable.ArrayBuffer.empty[Left]
   var now, clocks = 0L
   var sent, received = 0
+  private var waiting = 0 // packets in the queues
+  private val pins = new Pins
   private val pausedNow = Array.fill(p.egresses)(false)
-  dut.io.descriptor.foreach(_.ready.poke(true.B))
-  dut.io.paused.foreach(_.poke(false.B))
+  dut.io.descriptor.foreach(descriptor => pins.set(descriptor.ready, true))
+  dut.io.paused.foreach(pins.set(_, false))
 
   def configure(queue: Int, s: Service): Unit = {
     val c = dut.io.configure
@@ -57,7 +70,7 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
   def egressOf(queue: Int): Int = queue / (p.queues / p.egresses)
 
   def pause(egress: Int, on: Boolean): Unit = {
-    dut.io.paused(egress).poke(on.B)
+    pins.set(dut.io.paused(egress), on)
     pausedNow(egress) = on
   }
 
@@ -69,29 +82,32 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
 
   /** A clock; `takes` says whether an egress's descriptor is taken. */
   def clock(enqueue: Option[(Int, Int)] = None, ready: Boolean = true, takes: Int => Boolean = _ => true): Unit = {
-    dut.io.now.poke((now & EgressBench.TimeMask).U)
-    dut.io.enqueue.valid.poke(enqueue.isDefined.B)
+    pins.set(dut.io.now, now & EgressBench.TimeMask)
+    pins.set(dut.io.enqueue.valid, enqueue.isDefined)
     enqueue.foreach { case (q, len) =>
       val cell = free.dequeue()
       sent += 1
+      waiting += 1
       queued(q).enqueue(cell -> len)
-      dut.io.enqueue.bits.queue.poke(q.U)
-      dut.io.enqueue.bits.descriptor.headCell.poke(cell.U)
-      dut.io.enqueue.bits.descriptor.lenBytes.poke(len.U)
-      dut.io.enqueue.bits.descriptor.cells.poke(((len + 63) / 64).U)
+      pins.set(dut.io.enqueue.bits.queue, q)
+      pins.set(dut.io.enqueue.bits.descriptor.headCell, cell)
+      pins.set(dut.io.enqueue.bits.descriptor.lenBytes, len)
+      pins.set(dut.io.enqueue.bits.descriptor.cells, (len + 63) / 64)
     }
     val taken = dut.io.descriptor.indices.map(e => ready && takes(e))
-    for ((descriptor, e) <- dut.io.descriptor.zipWithIndex) descriptor.ready.poke(taken(e).B)
-    if (queued.exists(_.nonEmpty)) dut.io.holdsPackets.expect(true.B)
-    for (e <- pausedNow.indices if pausedNow(e)) dut.io.descriptor(e).valid.expect(false.B, s"egress $e is paused")
-    if (dut.io.departed.valid.peek().litToBoolean) {
+    for ((descriptor, e) <- dut.io.descriptor.zipWithIndex) pins.set(descriptor.ready, taken(e))
+    val seen = new Seen
+    if (waiting > 0) assert(seen.holdsPackets, "a packet is here that the block does not know of")
+    for (e <- pausedNow.indices if pausedNow(e)) assert(!seen.descriptor(e), s"egress $e sends in a pause")
+    if (seen.departed) {
       val q = dut.io.departed.bits.queue.peek().litValue.toInt
       val (cell, len) = queued(q).dequeue()
+      waiting -= 1
       dut.io.departed.bits.lenBytes.expect(len.U)
       leaving(egressOf(q)).enqueue(cell)
       left.append(Left(q, len, now, clocks))
     }
-    for ((descriptor, e) <- dut.io.descriptor.zipWithIndex if taken(e) && descriptor.valid.peek().litToBoolean) {
+    for ((descriptor, e) <- dut.io.descriptor.zipWithIndex if taken(e) && seen.descriptor(e)) {
       val cell = leaving(e).dequeue()
       descriptor.bits.headCell.expect(cell.U)
       free.enqueue(cell)
@@ -104,7 +120,16 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
   // The RAMs are swept after reset.
   if (!swept) for (_ <- 0 until p.queues + 2) clock()
 
-  def busy: Boolean = dut.io.busy.peek().litToBoolean
+  private class Seen {
+    private val bits = dut.seen.peek().litValue
+    def holdsPackets: Boolean = bits.testBit(0)
+    def departed: Boolean = bits.testBit(1)
+    def busy: Boolean = bits.testBit(2)
+    def wakes: Boolean = bits.testBit(3)
+    def descriptor(egress: Int): Boolean = bits.testBit(4 + egress)
+  }
+
+  def busy: Boolean = (new Seen).busy
 
   /** A clock in which time stands still, or, when only time can help, a jump to where it does. */
   def clockOrJump(enqueue: Option[(Int, Int)] = None): Unit = {
@@ -114,8 +139,9 @@ class EgressBench(dut: EgressQueues, p: LaneParams, seed: Int, swept: Boolean = 
 
   /** Jumps, when only time can help, to the first tick of `tick` ns in which it does. */
   def skipSilence(tick: Long): Unit = {
-    dut.io.now.poke((now & EgressBench.TimeMask).U)
-    if (!busy && dut.io.wake.valid.peek().litToBoolean) {
+    pins.set(dut.io.now, now & EgressBench.TimeMask)
+    val seen = new Seen
+    if (!seen.busy && seen.wakes) {
       val ahead = (dut.io.wake.bits.peek().litValue.toLong - now) & EgressBench.TimeMask
       assert(ahead > 0 && ahead < (1L << 47), s"wake is $ahead ns ahead, at $now")
       now += (ahead + tick - 1) / tick * tick

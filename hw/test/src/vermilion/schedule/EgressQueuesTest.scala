@@ -43,7 +43,7 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
   behavior of "EgressQueues"
 
   private def followsReference(p: LaneParams): Unit =
-    simulate(new EgressQueues(p)) { dut =>
+    simulate(new SeenEgressQueues(p)) { dut =>
       val bench = new EgressBench(dut, p, 3)
       val random = bench.random
       for (round <- 0 until 4) {
@@ -90,7 +90,7 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
     it should s"do so for each of $egresses egresses" in followsReference(p.copy(queues = 32, egresses = egresses))
 
   it should "hold every shaper to its rate, to the nanosecond, from 64 kb/s to 200 Gb/s" in
-    simulate(new EgressQueues(p)) { dut =>
+    simulate(new SeenEgressQueues(p)) { dut =>
       val bench = new EgressBench(dut, p, 4)
       val random = bench.random
       for (
@@ -133,7 +133,7 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
     }
 
   it should "shape queues and port together, and leave a shaped queue's share to the others" in
-    simulate(new EgressQueues(p)) { dut =>
+    simulate(new SeenEgressQueues(p)) { dut =>
       val bench = new EgressBench(dut, p, 5)
       val random = bench.random
       // Port 1 Gb/s; a strict queue held to 100 Mb/s, two queues that share the rest 1 : 3, one of 50 Mb/s.
@@ -172,7 +172,7 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
     }
 
   it should "lose and reorder nothing when packets and the way out come and go at random" in
-    simulate(new EgressQueues(p)) { dut =>
+    simulate(new SeenEgressQueues(p)) { dut =>
       val bench = new EgressBench(dut, p, 6)
       val random = bench.random
       for (phase <- 0 until 8) {
@@ -203,7 +203,7 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
     }
 
   it should "choose no further ahead than stated, and yet leave the reader no gap" in
-    simulate(new EgressQueues(p)) { dut =>
+    simulate(new SeenEgressQueues(p)) { dut =>
       val seed = 7
       info(s"seed $seed")
       for ((cells, i) <- Seq(1, 2, 3, 4, 5, 24).zipWithIndex) {
@@ -232,7 +232,7 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
   for (queues <- Seq(16, 1024))
     it should s"send 64-byte packets at 148.81 Mpps, to one or all of $queues queues" in {
       val wide = LaneParams(queues = queues, cells = 4096)
-      simulate(new EgressQueues(wide)) { dut =>
+      simulate(new SeenEgressQueues(wide)) { dut =>
         val seed = 8
         info(s"seed $seed")
         val bench = new EgressBench(dut, wide, seed)
@@ -278,7 +278,7 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
   /** Runs in a build that chooses every clock, with room for full queues: `services` of the first queues, an open port. */
   private def withRoom(seed: Int, services: Seq[Service])(run: EgressBench => Unit): Unit = {
     val roomy = LaneParams(cells = 4096)
-    simulate(new EgressQueues(roomy)) { dut =>
+    simulate(new SeenEgressQueues(roomy)) { dut =>
       info(s"seed $seed")
       val bench = new EgressBench(dut, roomy, seed)
       for ((service, q) <- services.zipWithIndex) bench.configure(q, service)
@@ -320,7 +320,7 @@ class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
     }
 
   it should "never let a higher level wait for more than what is chosen, and share fairly among those that have packets" in
-    simulate(new EgressQueues(p)) { dut =>
+    simulate(new SeenEgressQueues(p)) { dut =>
       val seed = 9
       info(s"seed $seed")
       for (round <- 0 until 3) {

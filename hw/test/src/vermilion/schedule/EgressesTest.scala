@@ -18,29 +18,41 @@ class EgressesTest extends AnyFlatSpec with ChiselSim {
     Seq.fill(clocks)(Option.when(random.nextInt(8) == 0)(random.nextInt(p.queues) -> (64 + random.nextInt(1455))))
   }
 
-  /** The packets that left, with their clocks. `takes` says in which clock which egress's descriptors are taken, `pauses` when an egress is paused. */
-  private def left(
+  /** What happens in a run. `takes` says in which clock which egress's descriptors are taken, `pauses` when an egress is paused. */
+  private case class Run(
       comes: Seq[Option[(Int, Int)]],
       takes: (Int, Int) => Boolean,
       pauses: (Int, Int) => Boolean = (_, _) => false
-  ): Seq[Left] = {
-    var result = Seq.empty[Left]
-    simulate(new EgressQueues(p)) { dut =>
-      val bench = new EgressBench(dut, p, 1)
-      for (queue <- 0 until p.queues)
-        bench.configure(queue, Service(strict = queue % 3 == 0, priority = queue % 5, quantum = 500 + 100 * queue))
-      val begun = bench.clocks
-      for (clock <- 0 until clocks + 2000) {
-        for (egress <- 0 until p.egresses) bench.pause(egress, pauses(egress, clock))
-        bench.clock(comes.lift(clock).flatten.filter(_ => bench.free.nonEmpty), takes = takes(_, clock))
+  )
+
+  /** For two runs, each behind a reset, the packets that left, with their clocks. */
+  private def left(one: Run, other: Run): (Seq[Left], Seq[Left]) = {
+    var results = Seq.empty[Seq[Left]]
+    simulate(new SeenEgressQueues(p)) { dut =>
+      results = Seq(one, other).map { run =>
+        dut.reset.poke(true.B)
+        dut.clock.step()
+        dut.reset.poke(false.B)
+        left(new EgressBench(dut, p, 1), run)
       }
-      result = bench.left.map(packet => packet.copy(clock = packet.clock - begun)).toSeq
-      val last = clocks + 2000
-      if ((0 until p.egresses).exists(pauses(_, last))) {
-        assert(!bench.busy, "a paused egress keeps the block busy")
-        (0 until p.egresses).foreach(bench.pause(_, on = false))
-        bench.drain()
-      }
+    }
+    (results.head, results.last)
+  }
+
+  private def left(bench: EgressBench, run: Run): Seq[Left] = {
+    for (queue <- 0 until p.queues)
+      bench.configure(queue, Service(strict = queue % 3 == 0, priority = queue % 5, quantum = 500 + 100 * queue))
+    val begun = bench.clocks
+    for (clock <- 0 until clocks + 2000) {
+      for (egress <- 0 until p.egresses) bench.pause(egress, run.pauses(egress, clock))
+      bench.clock(run.comes.lift(clock).flatten.filter(_ => bench.free.nonEmpty), takes = run.takes(_, clock))
+    }
+    val result = bench.left.map(packet => packet.copy(clock = packet.clock - begun)).toSeq
+    val last = clocks + 2000
+    if ((0 until p.egresses).exists(run.pauses(_, last))) {
+      assert(!bench.busy, "a paused egress keeps the block busy")
+      (0 until p.egresses).foreach(bench.pause(_, on = false))
+      bench.drain()
     }
     result
   }
@@ -55,9 +67,12 @@ class EgressesTest extends AnyFlatSpec with ChiselSim {
     val (seed, paused) = (11, 1)
     info(s"seed $seed")
     val comes = arrivals(seed)
-    val alone = of(left(comes.map(_.filter(_._1 / share != paused)), steady), _ != paused)
+    val (without, all) = left(
+      Run(comes.map(_.filter(_._1 / share != paused)), steady),
+      Run(comes, steady, (egress, _) => egress == paused)
+    )
+    val alone = of(without, _ != paused)
     assert(alone.size > 200)
-    val all = left(comes, steady, (egress, _) => egress == paused)
     assert(of(all, _ != paused) == alone)
     assert(of(all, _ == paused).isEmpty)
   }
@@ -68,8 +83,7 @@ class EgressesTest extends AnyFlatSpec with ChiselSim {
     val (random, comes) = (new Random(seed), arrivals(seed))
     val edges = Iterator.iterate(0)(_ + 1 + random.nextInt(120)).takeWhile(_ < clocks).toSet
     val on = (0 until clocks + 2001).scanLeft(false)((now, clock) => now != edges(clock) && clock < clocks).tail
-    val without = left(comes, steady)
-    val all = left(comes, steady, (egress, clock) => egress == paused && on(clock))
+    val (without, all) = left(Run(comes, steady), Run(comes, steady, (egress, clock) => egress == paused && on(clock)))
     assert(of(all, _ != paused) == of(without, _ != paused))
     val (here, before) = (of(all, _ == paused), of(without, _ == paused))
     assert(here.map(_.queue).sorted == before.map(_.queue).sorted, "a pause lost a packet")
@@ -84,15 +98,16 @@ class EgressesTest extends AnyFlatSpec with ChiselSim {
       if (clock < 40) Some((stuck * share + clock % share) -> 1500) else packet
     }
     def takes(egress: Int, clock: Int) = egress != stuck && steady(egress, clock)
-    val alone = of(left(comes.map(_.filter(_._1 / share != stuck)), takes), _ != stuck)
+    val (without, all) = left(Run(comes.map(_.filter(_._1 / share != stuck)), takes), Run(comes, takes))
+    val alone = of(without, _ != stuck)
     assert(alone.size > 200)
-    assert(of(left(comes, takes), _ != stuck) == alone)
+    assert(of(all, _ != stuck) == alone)
   }
 
   for ((egresses, quantum) <- Seq(2 -> 2000, 4 -> 64, 4 -> 2000, 8 -> 64))
     it should s"send a packet in each of its turns, of $egresses, while packets wait, with a quantum of $quantum bytes" in {
       val each = LaneParams(cells = 1024, queues = 8 * egresses, egresses = egresses)
-      simulate(new EgressQueues(each)) { dut =>
+      simulate(new SeenEgressQueues(each)) { dut =>
         val bench = new EgressBench(dut, each, 1)
         for (queue <- 0 until each.queues) bench.configure(queue, Service(quantum = quantum))
         (0 until egresses).foreach(bench.pause(_, on = true))

@@ -21,7 +21,7 @@ class ReconfiguredTest extends AnyFlatSpec with ChiselSim {
   /** What leaves when all queues were filled behind a closed port, with `before`, and then `changed` is configured with `after`. */
   private def departures(p: LaneParams, before: Int => Service, changed: Int, after: Service): Seq[Left] = {
     var left = Seq.empty[Left]
-    simulate(new EgressQueues(p)) { dut =>
+    simulate(new SeenEgressQueues(p)) { dut =>
       val bench = new EgressBench(dut, p, 1)
       for (q <- 0 until queues) bench.configure(q, before(q))
       bench.configurePort(Service(costMant = 200000)) // a packet costs 0.3 s
@@ -82,7 +82,7 @@ class ReconfiguredTest extends AnyFlatSpec with ChiselSim {
   }
 
   it should "let a queue go at once that was kept aside when its shaper is taken away" in simulate(
-    new EgressQueues(p)
+    new SeenEgressQueues(p)
   ) { dut =>
     val bench = new EgressBench(dut, p, 1)
     bench.configure(6, shaped)
@@ -97,7 +97,7 @@ class ReconfiguredTest extends AnyFlatSpec with ChiselSim {
   }
 
   it should "forget a charge if its queue is configured meanwhile, and only then" in simulate(
-    new EgressQueues(p)
+    new SeenEgressQueues(p)
   ) { dut =>
     val bench = new EgressBench(dut, p, 1)
     for (configured <- Seq(6, 1); wait <- 0 to 10) {

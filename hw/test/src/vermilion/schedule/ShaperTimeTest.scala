@@ -24,7 +24,7 @@ class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
   behavior of "Shapers"
 
   it should "hold port and queue to the rate within 0.1 %, from 64 kb/s to 200 Gb/s, with a burst of 0 and the default" in
-    simulate(new EgressQueues(p)) { dut =>
+    simulate(new SeenEgressQueues(p)) { dut =>
       val seed = 11
       info(s"seed $seed")
       val bench = new EgressBench(dut, p, seed)
@@ -54,7 +54,7 @@ class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
     }
 
   it should "do so for queue 0 when it is the only one that was ever configured" in
-    simulate(new EgressQueues(p)) { dut =>
+    simulate(new SeenEgressQueues(p)) { dut =>
       val seed = 15
       info(s"seed $seed")
       val bench = new EgressBench(dut, p, seed)
@@ -71,7 +71,7 @@ class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
     }
 
   it should "send a packet a clock behind a change of the port's rate, whatever the rate was" in
-    simulate(new EgressQueues(p)) { dut =>
+    simulate(new SeenEgressQueues(p)) { dut =>
       val seed = 16
       info(s"seed $seed")
       val bench = new EgressBench(dut, p, seed)
@@ -94,7 +94,7 @@ class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
     }
 
   it should "hold sixteen queues to their rates at once" in
-    simulate(new EgressQueues(p)) { dut =>
+    simulate(new SeenEgressQueues(p)) { dut =>
       val seed = 12
       info(s"seed $seed")
       val bench = new EgressBench(dut, p, seed)
@@ -116,7 +116,7 @@ class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
     }
 
   it should "go over the wrap of the clock as if there were none" in
-    simulate(new EgressQueues(p)) { dut =>
+    simulate(new SeenEgressQueues(p)) { dut =>
       val seed = 13
       info(s"seed $seed")
       val bench = new EgressBench(dut, p, seed)
@@ -141,7 +141,7 @@ class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
     }
 
   it should "block for no longer than two packets when the clock is set back, and not run ahead" in
-    simulate(new EgressQueues(p)) { dut =>
+    simulate(new SeenEgressQueues(p)) { dut =>
       val seed = 14
       info(s"seed $seed")
       val bench = new EgressBench(dut, p, seed)
