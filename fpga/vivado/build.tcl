@@ -2,7 +2,7 @@
 #
 #   vivado -mode batch -source build.tcl -tclargs RTL_DIR TOP CLOCK RESET PART PERIOD_NS OUT_DIR [NAME=VALUE ...]
 #
-#   RTL_DIR     the .sv and .v files of a lane or an application block, and what they include (`./vermilion vivado DIR --preset PRESET`
+#   RTL_DIR     the .sv and .v files of a lane or an application block, and what they include (`./vermilion vivado write DIR --preset PRESET`
 #               writes them, and this line with all its arguments)
 #   TOP         its top module
 #   CLOCK       its one clock, `clock` or `clk`

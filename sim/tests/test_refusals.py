@@ -131,7 +131,7 @@ corundum overlay app10g-1 in.toml | corundum overlay app10g-1 LONG | device LONG
 device s --capture short | device s --config LONG | device s --wait -1 | device s --control LONG | distance-drops LONG | distance-drops short
 experiment nosuch | experiment p1 --seeds 0 | experiment p1 --out in.toml | oracle LONG | oracle --publish --quick | place --anchor BYTE
 prove LONG | prove --fault nosuch | release LONG | release . --preset [/b] | release . --version \u0661.0 | speed --packets 1 | speed --json .
-sweep LONG | sweep in.toml | sweep short --jobs 0 | timing [/b] | timing --anchor none | vivado LONG | vivado . --part EMPTY | vivado . --period 0
+sweep LONG | sweep in.toml | sweep short --jobs 0 | timing [/b] | timing --anchor none | vivado write LONG | vivado write . --part EMPTY | vivado read LONG
 ttl-option in.pcapng | ttl-option LONG out | ttl-option in.pcapng LONG | ttl-option in.pcapng out --initial \u0663 | ttl-option short out
 """
 HOSTILE_TOOLS = """

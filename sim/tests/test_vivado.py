@@ -1,8 +1,11 @@
 """The scripts for Vivado, run against stubs of its commands, and its reports read back. Vivado itself is never run here."""
 
 import json
+import re
 import subprocess
+import zipfile
 from pathlib import Path
+from random import Random
 
 import pytest
 from click.testing import CliRunner
@@ -118,9 +121,12 @@ def test_wrong_arguments_are_named(tmp_path, arguments, sentence):
 def ended(tmp_path):
     """A folder as a run leaves it."""
     (tmp_path / "reports").mkdir()
-    (tmp_path / "run.sh").write_text(
-        "# Preset nic10g of Vermilion, out of context.\nvivado -tclargs rtl Lane clock reset xcku3p-ffvb676-2-e 4 reports\n"
-    )
+    (tmp_path / "rtl").mkdir()
+    (tmp_path / "rtl" / "Lane.sv").write_text("module Lane; endmodule\n")
+    (tmp_path / "build.tcl").write_text("")
+    made = {"preset": "nic10g", "commit": "1234567", "part": vivado.PART, "period_ns": 4.0}
+    made["verilog"] = vivado.verilog(tmp_path)
+    (tmp_path / "build.json").write_text(json.dumps(made))
     (tmp_path / "reports" / "utilization.rpt").write_text(UTILIZATION)
     (tmp_path / "reports" / "timing.rpt").write_text(TIMING)
     return tmp_path
@@ -170,7 +176,7 @@ def test_folder_is_ready_to_run(tmp_path, monkeypatch, preset, top):
         (Path(folder) / f"{name}.sv").write_text(f"module {name}({ports}); endmodule\n")
 
     monkeypatch.setattr(chisel, "run", emit)
-    done = CliRunner().invoke(cli, ["vivado", str(tmp_path / "out"), "--preset", preset])
+    done = CliRunner().invoke(cli, ["vivado", "write", str(tmp_path / "out"), "--preset", preset])
     assert done.exit_code == 0, done.output
     words = (tmp_path / "out" / "run.sh").read_text().split("-tclargs ")[1].split()
     assert words[1] == top and ("AXIS_DATA_WIDTH=128" in words) == (preset == "app25g-2")
@@ -180,7 +186,7 @@ def test_folder_is_ready_to_run(tmp_path, monkeypatch, preset, top):
         (tmp_path / "out" / "reports" / name).write_text(text)
     result = vivado.read(tmp_path / "out")
     assert (result["preset"], result["period_ns"]) == (preset, 4.0)
-    again = CliRunner().invoke(cli, ["vivado", str(tmp_path / "out")])
+    again = CliRunner().invoke(cli, ["vivado", "write", str(tmp_path / "out")])
     assert again.exit_code != 0 and "is not empty" in str(again.exception)
 
 
@@ -210,6 +216,76 @@ def test_the_estimates_of_presets_with_other_names_are_there():
 def test_part_that_is_no_name_is_refused(tmp_path):
     with pytest.raises(UserError, match="--part is 'x; y'"):
         vivado.write("nic10g", tmp_path / "out", "x; y", 4.0)
+
+
+def test_what_a_user_sends_back_reads_as_it_does_there(ended, tmp_path_factory):
+    sent = tmp_path_factory.mktemp("sent") / "mine.zip"
+    done = CliRunner().invoke(cli, ["vivado", "report", str(ended), "-o", str(sent)])
+    assert done.exit_code == 0, done.output
+    here = vivado.read(ended)
+    assert vivado.read(sent) == here and not here["changed"] and here["commit"] == "1234567"
+    again = CliRunner().invoke(cli, ["vivado", "report", str(ended), "-o", str(sent)])
+    assert "is there already" in str(again.exception)
+    assert "of commit 1234567 (" in vivado.page(here, None)
+
+
+def test_sources_that_were_edited_are_said_to_be(ended, tmp_path_factory):
+    (ended / "rtl" / "Lane.sv").write_text("module Lane; wire a; endmodule\n")
+    sent = tmp_path_factory.mktemp("sent") / "mine.zip"
+    vivado.pack(ended, sent)
+    result = vivado.read(sent)
+    assert result["changed"] and "1234567, edited since" in vivado.page(result, None)
+
+
+def packed(path: Path, **members: str) -> Path:
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in members.items():
+            file.writestr(name.replace("__", "/").replace("_rpt", ".rpt").replace("_json", ".json"), text)
+    return path
+
+
+NOTE = json.dumps({"preset": "nic10g", "commit": "1", "part": "p", "period_ns": 4.0, "verilog": "00"})
+SENT = {"build_json": NOTE, "reports__utilization_rpt": UTILIZATION, "reports__timing_rpt": TIMING}
+
+
+@pytest.mark.parametrize(
+    "members, sentence",
+    [
+        ({"build_json": None}, "holds no build.json"),
+        ({"reports__timing_rpt": None}, "holds no reports/timing.rpt"),
+        ({"build_json": "{"}, "build.json is no JSON"),
+        ({"build_json": "[]"}, "preset is None; legal is what matches"),
+        ({"build_json": NOTE.replace("4.0", '"x"')}, "period_ns is 'x'; legal are numbers from 1 to 100"),
+        ({"build_json": NOTE.replace("nic10g", "../x")}, "preset is '../x'; legal is what matches"),
+        ({"build_json": NOTE.replace("nic10g", "nic11g")}, "preset is 'nic11g'; legal are "),
+        ({"build_json": NOTE.replace("4.0", "NaN")}, "period_ns is nan; legal are"),
+        ({"build_json": NOTE.replace('"1"', '"<b>"')}, "commit is '<b>'"),
+        ({"reports__timing_rpt": "nothing"}, "timing.rpt holds no design timing summary"),
+    ],
+)
+def test_packed_files_that_are_none_are_refused_with_a_sentence(tmp_path, members, sentence):
+    path = packed(tmp_path / "x.zip", **{name: text for name, text in (SENT | members).items() if text is not None})
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        vivado.read(path)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_packed_file_that_is_damaged_is_refused_or_reads_the_same(tmp_path, seed):
+    path = packed(tmp_path / "x.zip", **SENT)
+    right, bytes_of, random = vivado.read(path), bytearray(path.read_bytes()), Random(seed)
+    for _ in range(3):
+        bytes_of[random.randrange(len(bytes_of))] = random.randrange(256)
+    path.write_bytes(bytes_of[: random.choice([len(bytes_of), random.randrange(len(bytes_of))])])
+    try:
+        assert vivado.read(path) == right
+    except UserError as error:
+        assert str(path) in str(error)
+
+
+def test_a_member_that_is_too_long_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(vivado, "LONGEST", 100)
+    with pytest.raises(UserError, match="legal are at most 100"):
+        vivado.read(packed(tmp_path / "x.zip", **SENT))
 
 
 def test_result_is_json(ended):

@@ -193,34 +193,54 @@ def place(anchor, anchor_top, anchor_only, seed, json_file, publish):
     measured.show(console(), rows)
 
 
-@click.command()
+@click.group()
+def vivado():
+    """A lane or application block for Vivado, and what Vivado reported of it. Vivado itself is yours to start."""
+
+
+@vivado.command("write")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
     "--preset",
     type=click.Choice(rtl.LEGAL),
     default="nic10g",
     show_default=True,
-    help="Build of the lane, or of the application block (app...).",
+    help="Build of the lane, or of the application block (app..., card...).",
 )
 @click.option("--part", default=PART, show_default=True, help="Vivado's name of the device.")
 @click.option(
     "--period", type=click.FloatRange(1, 100), default=4.0, show_default=True, help="Period of the clock, ns."
 )
-@click.option("--read", "reading", is_flag=True, help="Reads the reports of a run that has ended in DIR.")
-@click.option("--publish", is_flag=True, help="With --read: writes docs/results/vivado*.md and .json.")
-def vivado(folder, preset, part, period, reading, publish):
-    """Writes a lane or application block to DIR, ready for Vivado, or reads back what Vivado reported there. Vivado itself is yours to start."""
+def vivado_write(folder, preset, part, period):
+    """Writes SystemVerilog and scripts to DIR, ready for Vivado."""
+    from . import vivado as tool
+
+    with working() as note:
+        command = tool.write(preset, folder, part, period, note)
+    click.echo(f"written to {folder}; there, or with {folder}/run.sh:\n{command}")
+
+
+@vivado.command("report")
+@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write; DIR.zip without.")
+def vivado_report(folder, output):
+    """Packs the reports of a run that has ended in DIR into one file, to send to the project."""
+    from . import vivado as tool
+
+    target = output or folder.resolve().with_name(f"{folder.resolve().name}.zip")
+    tool.show(console(), tool.pack(folder, target))
+    click.echo(f"packed: {target}")
+
+
+@vivado.command("read")
+@click.argument("place", metavar="FILE|DIR", type=click.Path(exists=True, path_type=Path))
+@click.option("--publish", is_flag=True, help="Writes docs/results/vivado*.md and .json.")
+def vivado_read(place, publish):
+    """Shows the reports of a packed FILE, or of a run that has ended in DIR."""
     from . import area as estimate
     from . import vivado as tool
 
-    if publish and not reading:
-        raise UserError("--publish needs --read: only what Vivado reported is published")
-    if not reading:
-        with working() as note:
-            command = tool.write(preset, folder, part, period, note)
-        click.echo(f"written to {folder}; there, or with {folder}/run.sh:\n{command}")
-        return
-    result = tool.read(folder)
+    result = tool.read(place)
     if publish:
         tool.publish(result, estimate.pins())
     tool.show(console(), result)

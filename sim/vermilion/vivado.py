@@ -1,6 +1,9 @@
 """`vermilion vivado`: a lane or an application block for Vivado, ready to run, and its reports read back.
 
-    DIR/rtl/*.sv, DIR/build.tcl, DIR/run.sh   --Vivado, where it is installed-->   DIR/reports/*.rpt   --here-->   docs/results/vivado.md, vivado-app10g-2.md, ...
+    write    DIR/rtl/*.sv, DIR/build.tcl, DIR/run.sh, DIR/build.json
+    run.sh   DIR/reports/*.rpt                                            Vivado, where it is installed
+    report   one file with the reports and what they are of               to send to the project
+    read     docs/results/vivado.md, vivado-app10g-2.md, ... and .json    from that file, or from DIR
 
 Vivado is not part of this project and never run by it: `run.sh` holds the one line to type. A page is written from reports only, never from
 anything estimated here.
@@ -9,9 +12,12 @@ anything estimated here.
 import json
 import re
 import shutil
+import zipfile
+import zlib
 from pathlib import Path
 
-from . import build, rtl
+from . import build, rtl, steps
+from .command_line import commit
 from .corundum_check import APP_ID, PRESETS as APPS
 from .fields import UserError
 
@@ -25,6 +31,12 @@ ESTIMATES = {
     "nic100g-all": "lane-512-with-victims",
 }
 PART = "xcku3p-ffvb676-2-e"
+NEEDED = ("utilization.rpt", "timing.rpt")
+REPORTS = (*NEEDED, "methodology.rpt", "drc.rpt", "route.rpt")  # what a packed file holds of them
+LONGEST = 64 << 20  # bytes of a member of a packed file
+# What build.json says beside the period, as patterns: it comes from strangers and goes into a page.
+MADE = {"preset": r"[\w-]{1,80}", "commit": r"[\w -]{1,80}", "part": r"[\w-]{1,80}", "verilog": r"[0-9a-f]{1,128}"}
+PERIODS = (1.0, 100.0)  # ns
 # What a row of utilization.rpt's table by module counts, by its column in Vivado's words.
 COLUMNS = {
     "lut": "Total LUTs",
@@ -73,14 +85,78 @@ def write(preset: str, folder: Path, part: str, period: float, say=build.quiet) 
         f'#!/bin/sh\n# Preset {preset} of Vermilion, out of context.\ncd "$(dirname "$0")" && exec {command}\n'
     )
     run.chmod(0o755)
+    made = {"preset": preset, "commit": commit(), "part": part, "period_ns": period, "verilog": verilog(folder)}
+    (folder / "build.json").write_text(json.dumps(made, indent=1) + "\n")
     return command
 
 
-def report(folder: Path, name: str) -> str:
-    path = folder / "reports" / name
-    if not path.is_file():
-        raise UserError(f"{path} is not there: has run.sh come to its end?")
-    return path.read_text(errors="replace")
+def verilog(folder: Path) -> str:
+    """A digest of the sources that Vivado gets in `folder`, its script included."""
+    return steps.content([*(folder / "rtl").rglob("*.*v*"), folder / "build.tcl"])
+
+
+def of_folder(folder: Path) -> tuple[dict, dict[str, str]]:
+    """What build.json of a folder says, and its reports by name."""
+    reports = folder / "reports"
+    for name in NEEDED:
+        if not (reports / name).is_file():
+            raise UserError(f"{reports / name} is not there: has run.sh come to its end?")
+    note = folder / "build.json"
+    if not note.is_file():
+        raise UserError(f"{note} is not there: {folder} was not written by `vermilion vivado write`")
+    made = checked(note.read_text(errors="replace"), str(note))
+    made["changed"] = verilog(folder) != made["verilog"]
+    return made, {name: (reports / name).read_text(errors="replace") for name in REPORTS if (reports / name).is_file()}
+
+
+def checked(text: str, place: str) -> dict:
+    """What a build.json says, or a sentence about what is wrong with it."""
+    try:
+        made = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{place} is no JSON: {error}") from None
+    made = made if isinstance(made, dict) else {}
+    for field, pattern in MADE.items():
+        if not isinstance(made.get(field), str) or not re.fullmatch(pattern, made[field], re.A):
+            raise UserError(f"{place}: {field} is {made.get(field)!r}; legal is what matches {pattern}")
+    if made["preset"] not in rtl.LEGAL:
+        raise UserError(f"{place}: preset is {made['preset']!r}; legal are {', '.join(rtl.LEGAL)}")
+    period = made.get("period_ns")
+    if not isinstance(period, (float, int)) or not PERIODS[0] <= period <= PERIODS[1]:
+        raise UserError(f"{place}: period_ns is {period!r}; legal are numbers from {PERIODS[0]:g} to {PERIODS[1]:g}")
+    return {field: made[field] for field in (*MADE, "period_ns")} | {"changed": bool(made.get("changed"))}
+
+
+def pack(folder: Path, target: Path) -> dict:
+    """Writes one file that holds the reports of a run and what they are of. What could not be read from it is refused. Returns what it says."""
+    result = read(folder)
+    made, reports = of_folder(folder)
+    if target.exists():
+        raise UserError(f"{target} is there already; name a new file")
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("build.json", json.dumps(made, indent=1) + "\n")
+        for name, text in reports.items():
+            file.writestr(f"reports/{name}", text)
+    return result
+
+
+def of_file(path: Path) -> tuple[dict, dict[str, str]]:
+    """What a packed file holds. Its members are read by their names; nothing is unpacked."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            sizes = {each.filename: each.file_size for each in file.infolist()}
+            wanted = ["build.json", *(f"reports/{name}" for name in REPORTS if f"reports/{name}" in sizes)]
+            for name in ("build.json", *(f"reports/{name}" for name in NEEDED)):
+                if name not in sizes:
+                    raise UserError(f"{path} holds no {name}: it was not packed by `vermilion vivado report`")
+            for name in wanted:
+                if sizes[name] > LONGEST:
+                    raise UserError(f"{path}: {name} has {sizes[name]:,} bytes; legal are at most {LONGEST:,}")
+            texts = {name: file.read(name).decode(errors="replace") for name in wanted}
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, zlib.error) as error:
+        raise UserError(f"{path} cannot be read as a packed report: {error}") from None
+    made = checked(texts.pop("build.json"), f"{path}: build.json")
+    return made, {name.removeprefix("reports/"): text for name, text in texts.items()}
 
 
 def header(text: str, field: str) -> str:
@@ -135,21 +211,18 @@ def timing(text: str) -> dict:
     }
 
 
-def read(folder: Path) -> dict:
-    """What the reports below `folder` say."""
-    used, timed = report(folder, "utilization.rpt"), report(folder, "timing.rpt")
-    run = folder / "run.sh"
-    if not run.is_file():
-        raise UserError(f"{run} is not there: {folder} was not written by `vermilion vivado`")
-    period = re.search(r"-tclargs rtl(?: \S+){4} (\S+) reports", run.read_text())
-    preset = re.search(r"^# Preset (\S+) ", run.read_text(), re.M)
-    if not period or not preset:
-        raise UserError(f"{run} is not as `vermilion vivado` wrote it")
+def read(place: Path) -> dict:
+    """What the reports in a folder or a packed file say."""
+    made, reports = of_folder(place) if place.is_dir() else of_file(place)
+    used, timed = (reports[name] for name in NEEDED)
     return {
-        "preset": preset.group(1),
+        "preset": made["preset"],
+        "commit": made["commit"],
+        "verilog": made["verilog"],
+        "changed": made["changed"],  # whether somebody has edited what Vivado got
         "device": header(used, "Device"),
         "tool": header(used, "Tool Version"),
-        "period_ns": float(period.group(1)),
+        "period_ns": float(made["period_ns"]),
         "modules": utilization(used),
         "timing": timing(timed),
     }
@@ -183,8 +256,9 @@ def page(result: dict, estimate: dict | None) -> str:
     what = "application block" if rtl.is_app(result["preset"]) else "lane"
     return f"""# The {what} in Vivado
 
-Made by `./vermilion vivado --read DIR --publish` from the reports of `fpga/vivado/build.tcl`. {result['tool']}, {result['device']}, preset {result['preset']}, out of context, clock of
+Made by `./vermilion vivado read FILE --publish` from the reports of `fpga/vivado/build.tcl`. {result['tool']}, {result['device']}, preset {result['preset']}, out of context, clock of
 {result['period_ns']:g} ns: worst slack {t['wns_ns']:.3f} ns (setup), {t['whs_ns']:.3f} ns (hold), {t['failing']:,} of {t['endpoints']:,} endpoints fail.
+The sources are those of commit {result['commit']}{', edited since' if result['changed'] else ''} (digest {result['verilog'][:12]}).
 
 {head}
 {chr(10).join(rows)}
