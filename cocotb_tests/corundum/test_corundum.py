@@ -53,7 +53,7 @@ def test_two_ports_of_10g_by_one_lane():
         pytest.param(ALL, "app25g-2-few", parameters(2, 1, 128), marks=LONG),
         (ALL, "app100g-1-few", parameters(1, 1, 512)),
         pytest.param(benches("line"), "card-2x10g-few", parameters(2, 1, 64), marks=LONG),
-        pytest.param(FEW, "app10g-1-nots", parameters(1, 1, 64, PTP_TS_ENABLE=0), marks=LONG),
+        pytest.param(FEW, "app10g-1-bare", parameters(1, 1, 64, PTP_TS_ENABLE=0), marks=LONG),
     ],
 )
 def test_other_widths_and_shapes(modules, preset, shape):

@@ -124,8 +124,71 @@ def test_settings_that_come_too_late_are_named(sentences):
 
 
 def test_without_a_preset_the_ports_decide(sentences):
-    found = sentences(setting("IF_COUNT", 2, 4), preset=None)
-    assert found == ["no preset has 4 ports of 64 bits with PTP timestamps; name one with --preset to see what differs"]
+    found = sentences(setting("IF_COUNT", 2, 3), preset=None)
+    assert found == ["no preset has 3 ports of 64 bits with PTP timestamps; name one with --preset to see what differs"]
+
+
+@pytest.mark.parametrize(
+    "changes, preset",
+    [
+        ([setting("PTP_TS_ENABLE", 1, 0)], "app10g-2-nots"),
+        ([setting("CLK_PERIOD_NS_NUM", 4, 10), setting("CLK_PERIOD_NS_DENOM", 1, 3)], "app10g-2-300mhz"),
+        (
+            [
+                setting("PTP_TS_ENABLE", 1, 0),
+                setting("CLK_PERIOD_NS_NUM", 4, 20),
+                setting("CLK_PERIOD_NS_DENOM", 1, 6),
+            ],
+            "card-2x10g-nots-300mhz",
+        ),
+    ],
+)
+def test_endings_of_a_presets_name(sentences, changes, preset):
+    assert sentences(*changes, preset=preset) == [] == sentences(*changes, preset=None)
+    assert len(sentences(*changes, preset="app10g-2")) == preset.count("-nots") + preset.count("-300mhz")
+    assert sentences(preset=preset) != []
+
+
+def test_names_with_wrong_endings_are_refused(tmp_path):
+    (tmp_path / "config.tcl").write_text(BOARD)
+    for name in ("app10g-2-300mhz-nots", "app10g-2-nots-nots", "-nots", "app10g-2-", "app10g-2-250mhz"):
+        with pytest.raises(tcl.Unreadable, match="each may end in -nots, -300mhz or both"):
+            check(tmp_path / "config.tcl", name)
+    names = [each for preset in PRESETS for each in corundum_check.variants(preset)]
+    assert len(set(names)) == 4 * len(PRESETS) and all(map(corundum_check.app, names))
+
+
+def test_all_boards_of_a_tree(tmp_path):
+    boards = {
+        "one/fpga": BOARD.replace('APP_ENABLE "1"', 'APP_ENABLE "0"'),  # the overlay will set it
+        "one/fpga_app_dma_bench": BOARD,  # another application's
+        "two/fpga": BOARD.replace('PTP_TS_ENABLE "1"', 'PTP_TS_ENABLE "0"'),
+        "two/fpga_4": BOARD.replace('PORTS_PER_IF "1"', 'PORTS_PER_IF "4"'),
+        "two/fpga_3": BOARD.replace('IF_COUNT "2"', 'IF_COUNT "3"'),
+    }
+    for folder, text in boards.items():
+        (tmp_path / "fpga/mqnic" / folder).mkdir(parents=True)
+        (tmp_path / "fpga/mqnic" / folder / "config.tcl").write_text(text)
+    done = CliRunner().invoke(cli, ["corundum", "check", "--all", str(tmp_path)])
+    assert done.exit_code == 0 and done.stdout.splitlines() == [
+        "one/fpga",
+        "    2 ports of 64 bits with PTP timestamps",
+        "    fits app10g-2, app10g-2-wire, app10g-2-lean, card-2x10g",
+        "two/fpga",
+        "    2 ports of 64 bits without PTP timestamps",
+        "    fits app10g-2-nots, app10g-2-wire-nots, app10g-2-lean-nots, card-2x10g-nots",
+        "two/fpga_3",
+        "    3 ports of 64 bits with PTP timestamps",
+        "    fits none: no preset is so",
+        "two/fpga_4",
+        "    8 ports of 64 bits with PTP timestamps",
+        "    fits none: PORTS_PER_IF is 4; legal is 1, a port an interface",
+        "2 of 4 board configurations fit a preset, by ports, widths, timestamps and clock; area is not looked at",
+    ]
+    none = CliRunner().invoke(cli, ["corundum", "check", "--all", str(tmp_path / "fpga")])
+    assert none.exit_code == 2 and "is no Corundum tree" in none.stderr
+    for words in ([], ["--all", str(tmp_path), "config.tcl"], ["--all", str(tmp_path), "--preset", "app10g-1"]):
+        assert CliRunner().invoke(cli, ["corundum", "check", *words]).exit_code != 0
 
 
 def test_setting_that_hangs_on_the_tool_is_a_note(tmp_path, sentences):
@@ -249,8 +312,11 @@ def test_numbers_are_those_of_the_hardware():
         r'"(app[\w-]+)" -> (?:app\((\d+), |NicParams\((\d+), )(?:lean\()?LaneParams\.(\w+)', named
     ):
         built[name] = App(int(ports or host), build.PRESETS[lane].data_bits, host_lanes=bool(ports))
-    for name, ports, lane in re.findall(
-        r'"(card[\w-]+)" -> card\((\d+), LaneParams\.forBenches\("([\w-]+)"\)\)', named
+    bits = {name: lane.data_bits for name, lane in (build.FOR_BENCHES | build.PRESETS).items()}
+    for name, form, ports, bench, lane in re.findall(
+        r'"(card[\w-]+)" -> (card|wires)\((\d+), LaneParams\.(?:forBenches\("([\w-]+)"\)|(\w+))', named
     ):
-        built[name] = App(int(ports), build.FOR_BENCHES[lane].data_bits)
+        built[name] = App(int(ports), bits[bench or lane], host_lanes=form == "card")
     assert built == PRESETS
+    endings = dict(re.findall(r'val (\w+) = "(-\w+)"', params))
+    assert list(endings.values()) == list(corundum_check.SUFFIXES)

@@ -62,9 +62,103 @@ def test_a_board_takes_the_overlay_in(emitted, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+PLAIN = BOARD.replace("32'h564D0001", "32'h00000000").replace('APP_ENABLE "1"', 'APP_ENABLE "0"')
+DEFINES = {"PORTS": 2, "DATA_BITS": 64, "TS_BITS": 96, "CLK_NUM": 4, "CLK_DENOM": 1}
+
+
+def tree_of(tmp_path, config=PLAIN, makefile="SYN_FILES = rtl/fpga.v\ninclude ../common/vivado.mk\n"):
+    variant = tmp_path / "fpga/mqnic/board/fpga_25g/fpga"
+    variant.mkdir(parents=True)
+    (tmp_path / "fpga/app").mkdir()
+    (variant.parent / "app").symlink_to("../../../app/")
+    (variant / "config.tcl").write_text(config)
+    (variant / "Makefile").write_text(makefile)
+    (variant / "fpga.runs").mkdir()
+    return variant
+
+
+def with_board(tree, preset="app10g-2"):
+    return CliRunner().invoke(cli, ["corundum", "overlay", preset, str(tree), "--board", "board/fpga_25g/fpga"])
+
+
+@pytest.fixture
+def defines(monkeypatch, emitted):
+    """What the header of an emitted block says; a test changes it."""
+    held = dict(DEFINES)
+    lines = lambda: "".join(f"`define VERMILION_APP_{name} {value}\n" for name, value in held.items())
+    monkeypatch.setattr(shell, "write_stub", lambda folder: stub(folder) or HEADER(folder).write_text(lines()))
+    stub = ORIGINAL
+    return held
+
+
+ORIGINAL, HEADER = shell.write_stub, lambda folder: build.Path(folder) / "vermilion_app_params.vh"
+
+
+@pytest.mark.parametrize("comment", ["", "# PCIe IP core settings\n"])
+def test_a_boards_copy_is_ready_for_make(defines, tmp_path, comment):
+    variant = tree_of(tmp_path, PLAIN.replace("configure_bar $pcie", f"{comment}configure_bar $pcie"))
+    before = {name: (variant / name).read_text() for name in ("config.tcl", "Makefile")}
+    done = with_board(tmp_path)
+    copy = variant.with_name("fpga_vermilion")
+    assert done.exit_code == 0 and f"ready for make: {copy}" in done.output, done.output
+    assert before == {name: (variant / name).read_text() for name in before}, "the board's own files were changed"
+    assert sorted(path.name for path in copy.iterdir()) == ["Makefile", "config.tcl"]
+    for name, line in (("config.tcl", corundum.SOURCE), ("Makefile", corundum_check.INCLUDE)):
+        lines = (copy / name).read_text().splitlines()
+        assert [each for each in lines if each != line] == before[name].splitlines() and lines.count(line) == 1
+    checked = CliRunner().invoke(cli, ["corundum", "check", str(copy / "config.tcl")])
+    assert checked.exit_code == 0 and "fits the overlay in" in checked.stdout, checked.output
+    assert "is there already" in str(with_board(tmp_path).exception)
+
+
+@pytest.mark.parametrize(
+    "config, makefile, sentence",
+    [
+        (PLAIN.replace('IF_COUNT "2"', 'IF_COUNT "1"'), None, "IF_COUNT is 1, so 1 ports; legal is 2"),
+        (PLAIN, "all:\n", "has no place for the line `include"),
+        ("puts hello", None, "is no config.tcl of a Corundum board"),
+    ],
+)
+def test_a_board_that_cannot_take_it_in_is_refused(defines, tmp_path, config, makefile, sentence):
+    variant = tree_of(tmp_path, config, **({"makefile": makefile} if makefile else {}))
+    assert sentence in str(with_board(tmp_path).exception)
+    assert not variant.with_name("fpga_vermilion").exists() and not (tmp_path / "fpga/app/vermilion").exists()
+
+
+@pytest.mark.parametrize(
+    "name, value, sentence",
+    [
+        ("PORTS", 1, "legal is 1, the ports of the overlay in"),
+        ("DATA_BITS", 128, "has 128, for 25G"),
+        ("DATA_BITS", 99, "DATA_BITS is 99; legal are 64, 128, 512"),
+        ("TS_BITS", 0, "PTP_TS_ENABLE is 1; legal is 0"),
+        ("CLK_NUM", 5, "is 4/1 ns; legal is 5/1"),
+        ("PORTS", "two", "does not say what the overlay was built for"),
+    ],
+)
+def test_an_overlay_that_is_for_another_board_is_seen(defines, tmp_path, name, value, sentence):
+    variant = tree_of(tmp_path)
+    defines[name] = value
+    with_board(tmp_path)
+    found = corundum_check.check(variant.with_name("fpga_vermilion") / "config.tcl").wrong
+    assert len(found) == 1 and sentence in found[0], found
+
+
+def test_an_overlay_that_is_not_whole_is_seen(defines, tmp_path):
+    copy = tree_of(tmp_path).with_name("fpga_vermilion")
+    with_board(tmp_path)
+    (tmp_path / "fpga/app/vermilion/rtl/mqnic_app_block.v").unlink()
+    (copy / "Makefile").write_text("include ../common/vivado.mk\n")
+    missing, makefile = corundum_check.check(copy / "config.tcl").wrong
+    assert "files of the overlay are missing: rtl/mqnic_app_block.v" in missing
+    assert "has no line `include ../app/vermilion/files.mk`" in makefile
+    (tmp_path / "fpga/app/vermilion/files.mk").unlink()
+    assert "names no files" in corundum_check.check(copy / "config.tcl").wrong[0]
+
+
 def test_settings_are_parameters_of_the_block(tmp_path):
     parameters, _ = shell.interface()
-    assert set(corundum.SETTINGS) - {"APP_ENABLE"} <= set(parameters)
+    assert set(corundum_check.SETTINGS) - {"APP_ENABLE"} <= set(parameters)
     for preset in corundum_check.PRESETS:
         (tmp_path / "settings.tcl").write_text(corundum.settings(preset))
         settings = corundum_check.Settings(

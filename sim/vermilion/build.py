@@ -68,6 +68,10 @@ PRESETS = {
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
 }
 FOR_BENCHES = {
+    "card-1x25g": Preset(
+        data_bits=128, inputs=2, stallable=0b10, queues=32, cells=8192, flows=8192, victims=32, egresses=2
+    ),
+    "card-4x10g": Preset(inputs=8, stallable=0b10101010, queues=128, cells=8192, flows=8192, victims=128, egresses=8),
     "card-2x10g": Preset(inputs=4, stallable=0b1010, queues=64, cells=8192, flows=8192, victims=64, egresses=4),
     "card-2x25g": Preset(
         data_bits=128, inputs=4, stallable=0b1010, queues=64, cells=8192, flows=8192, victims=64, egresses=4

@@ -5,21 +5,38 @@ block's own checks at elaboration (fpga/corundum/rtl/vermilion_app_check.sv). Ne
 the project is not set up, in `sim/`:
 
     python3 -m vermilion.corundum_check CONFIG.tcl [--preset PRESET]
+    python3 -m vermilion.corundum_check --all TREE
 
 Exit status: 0 it fits, 1 it does not, 2 there is nothing to check. The presets that fit go to standard output, faults and notes to
-standard error.
+standard error. If the tree that CONFIG.tcl lies in has an overlay, that is looked at, too: is it for these ports, and are its files there.
 """
 
 import argparse
+import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .tcl import UNKNOWN, Script, Unreadable, number
 
 APP_ID = 0x564D0001  # by which drivers know the block
 ADDRESS_BITS = 24  # of the BAR that the block decodes
-CLOCK_NS = (4, 1)
+# What an overlay sets. The sync stage alone is in use: without the others the core leaves their logic out.
+SETTINGS = {
+    "APP_ID": f"32'h{APP_ID:08X}",
+    "APP_ENABLE": "1",
+    "APP_CTRL_ENABLE": "1",
+    "APP_DMA_ENABLE": "0",
+    "APP_AXIS_DIRECT_ENABLE": "0",
+    "APP_AXIS_SYNC_ENABLE": "1",
+    "APP_AXIS_IF_ENABLE": "0",
+    "APP_STAT_ENABLE": "1",
+    "AXIL_APP_CTRL_DATA_WIDTH": "32",
+    "AXIL_APP_CTRL_ADDR_WIDTH": "24",
+    "STAT_ENABLE": "1",
+    "STAT_INC_WIDTH": "24",
+    "STAT_ID_WIDTH": "12",
+}
 
 
 @dataclass(frozen=True)
@@ -30,6 +47,7 @@ class App:
     bits: int  # of a port's stream, each way
     timestamps: bool = True
     host_lanes: bool = True
+    clock_ns: tuple[int, int] = (4, 1)  # its period, numerator and denominator
 
 
 PRESETS = {
@@ -40,10 +58,38 @@ PRESETS = {
     "app25g-2": App(2, 128),
     "app25g-2-lean": App(2, 128, host_lanes=False),
     "app100g-1": App(1, 512),
+    "card-1x25g": App(1, 128),
     "card-2x10g": App(2, 64),
     "card-2x25g": App(2, 128),
+    "card-4x10g": App(4, 64),
+    "card-4x25g": App(4, 128, host_lanes=False),
+    "card-1x100g": App(1, 512, host_lanes=False),
+    "card-2x100g": App(2, 512, host_lanes=False),
+    "card-4x100g": App(4, 512, host_lanes=False),
 }
+# What a preset's name may end in, in this order.
+INCLUDE = "include ../app/vermilion/files.mk"  # by which a board's Makefile takes the overlay in
+SUFFIXES = {"-nots": {"timestamps": False}, "-300mhz": {"clock_ns": (10, 3)}}
+LEGAL = f"{', '.join(PRESETS)}; each may end in {', '.join(SUFFIXES)} or both"
 RATES = {64: "10G", 128: "25G", 512: "100G"}
+
+
+def app(preset: str) -> App | None:
+    """What the build is for that a name with its endings means; None if there is none."""
+    changes = {}
+    for ending in reversed(SUFFIXES):
+        if preset.endswith(ending):
+            preset = preset.removesuffix(ending)
+            changes |= SUFFIXES[ending]
+    return replace(PRESETS[preset], **changes) if preset in PRESETS else None
+
+
+def variants(preset: str) -> list[str]:
+    """A preset's name with every ending that it may have, the plain one first."""
+    names = [preset]
+    for ending in SUFFIXES:
+        names += [name + ending for name in names]
+    return names
 
 
 def literal(text):
@@ -121,17 +167,16 @@ def check_block(settings: Settings):
         settings.wrong.append(
             f"AXIL_APP_CTRL_ADDR_WIDTH is {address}; legal is {ADDRESS_BITS} to 64, or registers lie outside the BAR"
         )
-    period = settings.number("CLK_PERIOD_NS_NUM", 4), settings.number("CLK_PERIOD_NS_DENOM", 1)
-    if None not in period and period[0] * CLOCK_NS[1] != period[1] * CLOCK_NS[0]:
-        settings.wrong.append(
-            f"CLK_PERIOD_NS_NUM/CLK_PERIOD_NS_DENOM is {period[0]}/{period[1]} ns; legal is {CLOCK_NS[0]}/{CLOCK_NS[1]}, "
-            "the block's times are counted in it"
-        )
 
 
 def check_preset(settings: Settings, preset: str):
     """What one build of the block wants."""
-    app = PRESETS[preset]
+    build = app(preset)
+    check_shape(settings, preset, build)
+
+
+def check_shape(settings: Settings, preset: str, app: App):
+    """What a block wants that is for `app`; `preset` is what it is called in sentences."""
     bits, by = stream_bits(settings)
     if bits is not None and bits != app.bits:
         settings.wrong.append(
@@ -146,12 +191,23 @@ def check_preset(settings: Settings, preset: str):
         )
     why = "RX frames of this build carry" + (" timestamps" if app.timestamps else " none")
     settings.must("PTP_TS_ENABLE", int(app.timestamps), why, 1)
+    period, clock = clock_of(settings), app.clock_ns
+    if None not in period and period[0] * clock[1] != period[1] * clock[0]:
+        settings.wrong.append(
+            f"CLK_PERIOD_NS_NUM/CLK_PERIOD_NS_DENOM is {period[0]}/{period[1]} ns; legal is {clock[0]}/{clock[1]}, "
+            "the block's times are counted in it"
+        )
+
+
+def clock_of(settings: Settings) -> tuple:
+    """The period of the clock, numerator and denominator in ns."""
+    return settings.number("CLK_PERIOD_NS_NUM", 4), settings.number("CLK_PERIOD_NS_DENOM", 1)
 
 
 def fitting(settings: Settings) -> list[str]:
-    """Presets of as many ports, as wide, timestamps as in the configuration."""
+    """Presets of as many ports, as wide, with the timestamps and the clock of the configuration."""
     found = []
-    for name in PRESETS:
+    for name in (each for preset in PRESETS for each in variants(preset)):
         trial = Settings(settings.params)
         check_preset(trial, name)
         if not trial.wrong:
@@ -166,7 +222,9 @@ def shape(settings: Settings) -> str:
     ports = None if None in (interfaces, each) else interfaces * each
     stamps = {0: "without", 1: "with"}.get(settings.number("PTP_TS_ENABLE", 1), "perhaps with")
     plural = "" if ports == 1 else "s"
-    return f"{known(ports)} port{plural} of {known(stream_bits(settings)[0])} bits {stamps} PTP timestamps"
+    period = clock_of(settings)
+    clock = "" if None in period or period[0] == 4 * period[1] else f" at {period[0]}/{period[1]} ns"
+    return f"{known(ports)} port{plural} of {known(stream_bits(settings)[0])} bits {stamps} PTP timestamps{clock}"
 
 
 def check_order(settings: Settings, script: Script):
@@ -184,10 +242,8 @@ def check_order(settings: Settings, script: Script):
             )
 
 
-def check(path: Path, preset: str | None = None) -> Settings:
-    """The configuration's settings with what is wrong in them; an Unreadable if there are none."""
-    if preset is not None and preset not in PRESETS:
-        raise Unreadable(f"--preset is {preset}; legal are {', '.join(PRESETS)}")
+def read(path: Path) -> Script:
+    """A board's configuration; an Unreadable if it is none."""
     try:
         script = Script(path, ("dict for", "configure_bar")) if path.is_file() else None
     except OSError as error:
@@ -198,11 +254,59 @@ def check(path: Path, preset: str | None = None) -> Settings:
         raise Unreadable(f"{path} is no file")
     if not script.params:
         raise Unreadable(f"{path} is no config.tcl of a Corundum board: it has no line `dict set params NAME VALUE`")
+    return script
+
+
+def overlay_of(path: Path) -> Path | None:
+    """The folder of the overlay in the tree that a board's configuration lies in."""
+    beside = path.parent.parent / "app" / "vermilion"  # the link by which Corundum's scripts find applications
+    return beside if beside.is_dir() else None
+
+
+def check_overlay(settings: Settings, path: Path, overlay: Path):
+    """Is the overlay for this board, is it whole, and does the board's Makefile take it in."""
+    header = overlay / "rtl" / "vermilion_app_params.vh"
+    try:
+        held = dict(re.findall(r"^`define VERMILION_APP_(\w+) (\S+)$", header.read_text(errors="replace"), re.M))
+        shape = {name: int(held[name]) for name in ("PORTS", "DATA_BITS", "TS_BITS", "CLK_NUM", "CLK_DENOM")}
+    except (OSError, KeyError, ValueError) as error:
+        settings.wrong.append(f"{header} does not say what the overlay was built for ({error}); write the overlay anew")
+        return
+    built = App(
+        shape["PORTS"],
+        shape["DATA_BITS"],
+        timestamps=shape["TS_BITS"] != 0,
+        clock_ns=(shape["CLK_NUM"], shape["CLK_DENOM"]),
+    )
+    if built.bits not in RATES:
+        settings.wrong.append(f"{header}: DATA_BITS is {built.bits}; legal are {', '.join(map(str, RATES))}")
+        return
+    check_shape(settings, f"the overlay in {overlay}", built)
+    files = overlay / "files.mk"
+    named = re.findall(r"^SYN_FILES \+= app/vermilion/(\S+)$", files.read_text() if files.is_file() else "", re.M)
+    missing = [name for name in named if not (overlay / name).is_file()]
+    if not named:
+        settings.wrong.append(f"{files} names no files; write the overlay anew")
+    if missing:
+        settings.wrong.append(f"files of the overlay are missing: {', '.join(missing)}; write the overlay anew")
+    makefile = path.parent / "Makefile"
+    if makefile.is_file() and INCLUDE not in makefile.read_text(errors="replace"):
+        settings.wrong.append(f"{makefile} has no line `{INCLUDE}`: the block's files are not built")
+
+
+def check(path: Path, preset: str | None = None) -> Settings:
+    """The configuration's settings with what is wrong in them; an Unreadable if there are none."""
+    if preset is not None and app(preset) is None:
+        raise Unreadable(f"--preset is {preset}; legal are {LEGAL}")
+    script = read(path)
     settings = Settings(script.params)
     check_block(settings)
+    overlay = overlay_of(path)
+    if overlay:
+        check_overlay(settings, path, overlay)
     if preset:
         check_preset(settings, preset)
-    elif not fitting(settings):
+    elif not overlay and not fitting(settings):
         settings.wrong.append(f"no preset has {shape(settings)}; name one with --preset to see what differs")
     check_order(settings, script)
     return settings
@@ -221,16 +325,58 @@ def report(path: Path, preset: str | None, say, warn) -> int:
         warn(f"{path}: note: {sentence}")
     if settings.wrong:
         return 1
-    say(f"{path}: fits {preset or ', '.join(fitting(settings))}")
+    overlay = "" if preset else overlay_of(path)
+    say(f"{path}: fits {preset or (f'the overlay in {overlay}' if overlay else ', '.join(fitting(settings)))}")
+    return 0
+
+
+def every(tree: Path) -> list[tuple[str, str, list[str], list[str]]]:
+    """For each board configuration of a Corundum tree: its folder, shape, the presets that fit it with an overlay's settings, and what is wrong.
+
+    Those of Corundum's own applications (`..._app_...`) are left out: a NIC has one application block.
+    """
+    top = tree / "fpga" / "mqnic"
+    found = sorted(path for path in top.rglob("config.tcl") if "_app_" not in path.parent.name)
+    if not found:
+        raise Unreadable(f"{top} holds no config.tcl: {tree} is no Corundum tree")
+    rows = []
+    for path in found:
+        settings = Settings(read(path).params | SETTINGS)
+        check_block(settings)
+        presets = [] if settings.wrong else fitting(settings)
+        rows.append((str(path.parent.relative_to(top)), shape(settings), presets, settings.wrong))
+    return rows
+
+
+def report_all(tree: Path, say, warn) -> int:
+    """Prints which presets each board configuration of a Corundum tree takes; returns the exit status."""
+    try:
+        rows = every(tree)
+    except Unreadable as error:
+        warn(f"vermilion: {error}")
+        return 2
+    for folder, ports, presets, wrong in rows:
+        say(f"{folder}\n    {ports}")
+        say(f"    fits {', '.join(presets)}" if presets else f"    fits none: {'; '.join(wrong) or 'no preset is so'}")
+    fit = sum(bool(presets) for *_, presets, _ in rows)
+    say(
+        f"{fit} of {len(rows)} board configurations fit a preset, by ports, widths, timestamps and clock; area is not looked at"
+    )
     return 0
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="vermilion.corundum_check", description=__doc__.split("\n")[0])
-    parser.add_argument("config", type=Path, help="a board's config.tcl")
+    parser.add_argument("config", type=Path, nargs="?", help="a board's config.tcl")
     parser.add_argument("--preset", help="the build of the block; without it, whichever has the board's ports")
+    parser.add_argument("--all", type=Path, metavar="TREE", help="every board configuration of a Corundum tree")
     given = parser.parse_args()
-    return report(given.config, given.preset, print, lambda text: print(text, file=sys.stderr))
+    warn = lambda text: print(text, file=sys.stderr)
+    if (given.config is None) == (given.all is None):
+        parser.error("give a config.tcl or --all TREE, one of them")
+    if given.all:
+        return report_all(given.all, print, warn)
+    return report(given.config, given.preset, print, warn)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from .fields import UserError
 from .screen import working
 
 
@@ -14,31 +15,56 @@ def corundum():
 
 
 @corundum.command()
-@click.argument("config", type=click.Path(path_type=Path))
+@click.argument("config", type=click.Path(path_type=Path), required=False)
 @click.option("--preset", metavar="PRESET", help="The build of the block; without it, whichever has the board's ports.")
-def check(config, preset):
-    """Says what in a board's CONFIG.tcl does not fit the block, a sentence each, on standard error.
+@click.option(
+    "--all",
+    "tree",
+    metavar="TREE",
+    type=click.Path(path_type=Path),
+    help="Every board configuration of a Corundum tree.",
+)
+def check(config, preset, tree):
+    """Says what in a board's CONFIG.tcl, and in the overlay of its tree, does not fit the block, a sentence each, on standard error.
 
-    Status 0: it fits, 1: it does not, 2: there is nothing to check.
+    With --all: which presets each board configuration of TREE takes. Status 0: it fits, 1: it does not, 2: there is nothing to check.
     """
     from . import corundum_check
 
-    sys.exit(corundum_check.report(config, preset, click.echo, lambda text: click.echo(text, err=True)))
+    if (config is None) == (tree is None):
+        raise UserError("corundum check takes a CONFIG.tcl or --all TREE, one of them")
+    if tree and preset:
+        raise UserError("--preset is for a CONFIG.tcl; --all tries every preset")
+    warn = lambda text: click.echo(text, err=True)
+    if tree:
+        sys.exit(corundum_check.report_all(tree, click.echo, warn))
+    sys.exit(corundum_check.report(config, preset, click.echo, warn))
 
 
 @corundum.command()
 @click.argument("preset")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-def overlay(preset, folder):
+@click.option(
+    "--board",
+    "variants",
+    multiple=True,
+    metavar="VARIANT",
+    help="A folder in fpga/mqnic, as Nexus_K3P_S/fpga_25g/fpga_K3P: its copy VARIANT_vermilion takes the block in. May be given again.",
+)
+def overlay(preset, folder, variants):
     """Writes the block built for PRESET below DIR, the root of a copy of Corundum, with what a board needs to take it in.
 
-    Presets, and which board takes which: fpga/corundum/README.md.
+    Presets, and which board takes which: fpga/corundum/README.md, and `corundum check --all DIR`.
     """
     from . import corundum as tree
 
     with working() as note:
-        target = tree.overlay(preset, folder, note)
+        target = tree.overlay(preset, folder, note, variants)
+    for variant in dict.fromkeys(variants):
+        click.echo(f"ready for make: {tree.copy_of(folder / 'fpga' / 'mqnic' / variant)}")
     click.echo(f"written to {target}; how to go on is in its README.md")
+    if variants:
+        return
     for board in tree.boards_for(preset):
         click.echo(f"  {board.name}: fpga/mqnic/{board.variant}")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from . import build, rtl
+from . import build
 from .fields import UserError
 from .screen import console, working
 from .vivado import PART
@@ -202,7 +202,7 @@ def vivado():
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
     "--preset",
-    type=click.Choice(rtl.LEGAL),
+    metavar="PRESET",
     default="nic10g",
     show_default=True,
     help="Build of the lane, or of the application block (app..., card...).",

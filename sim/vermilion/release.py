@@ -158,8 +158,8 @@ def release(folder: Path, presets: list[str], version: str, say=build.quiet) -> 
     if not re.fullmatch(r"\d+(\.\d+){0,2}", version, re.ASCII):
         raise UserError(f"--version is {version}; legal are up to three numbers with dots, such as 0.1.0")
     for preset in presets:
-        if preset not in rtl.LEGAL:
-            raise UserError(f"--preset is {preset}; legal are {', '.join(rtl.LEGAL)}")
+        if not rtl.is_legal(preset):
+            raise UserError(f"--preset is {preset}; legal are {rtl.LEGAL}")
     root = folder / f"vermilion-{version}"
     if root.exists():
         raise UserError(f"{root} is there already; remove it first")

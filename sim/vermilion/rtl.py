@@ -3,18 +3,22 @@
 from pathlib import Path
 
 from . import build, chisel, hdl
-from .corundum_check import PRESETS as APPS
+from . import corundum_check as corundum
 from .fields import UserError
 
-PRESETS = [*build.PRESETS, *APPS]  # what a release holds, if nobody names others
+PRESETS = [*build.PRESETS, *corundum.PRESETS]  # what a release holds, if nobody names others
 EVERYTHING = ["nic10g-all", "nic100g-all"]  # and these can be named: lanes with the victim search in all queues
-LEGAL = PRESETS + EVERYTHING
+LEGAL = f"{', '.join([*build.PRESETS, *EVERYTHING])}, {corundum.LEGAL}"  # a sentence
 SHELL = build.ROOT / "fpga" / "corundum" / "rtl"  # what is written by hand round an application block
 GENERATED_APP = "vermilion_app"
 
 
 def is_app(preset: str) -> bool:
-    return preset in APPS
+    return corundum.app(preset) is not None
+
+
+def is_legal(preset: str) -> bool:
+    return preset in [*build.PRESETS, *EVERYTHING] or is_app(preset)
 
 
 def module(preset: str) -> str:
@@ -27,8 +31,8 @@ def write(preset: str, folder: Path, say=build.quiet, prefixed: bool = False) ->
 
     `prefixed`: names of modules begin with that of the block (hdl.py, `prefix`).
     """
-    if preset not in LEGAL:
-        raise UserError(f"preset is {preset}; legal are {', '.join(LEGAL)}")
+    if not is_legal(preset):
+        raise UserError(f"preset is {preset}; legal are {LEGAL}")
     folder.mkdir(parents=True)
     emitter = "vermilion.nic.EmitApp" if is_app(preset) else "vermilion.lane.EmitLane"
     with build.locked(f"rtl-{preset}.lock"):

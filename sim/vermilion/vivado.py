@@ -17,8 +17,8 @@ import zlib
 from pathlib import Path
 
 from . import build, rtl, steps
+from . import corundum_check as corundum
 from .command_line import commit
-from .corundum_check import APP_ID, PRESETS as APPS
 from .fields import UserError
 
 SCRIPT = build.ROOT / "fpga" / "vivado" / "build.tcl"
@@ -54,12 +54,14 @@ def parameters(preset: str) -> dict[str, int]:
     """Parameters of a preset's top module: those that a NIC gives the shell of an application block; a lane has none."""
     if not rtl.is_app(preset):
         return {}
-    shape = APPS[preset]
+    shape = corundum.app(preset)
     return {
-        "APP_ID": APP_ID,
+        "APP_ID": corundum.APP_ID,
         "IF_COUNT": shape.ports,
         "AXIS_DATA_WIDTH": shape.bits,
         "PTP_TS_ENABLE": int(shape.timestamps),
+        "CLK_PERIOD_NS_NUM": shape.clock_ns[0],
+        "CLK_PERIOD_NS_DENOM": shape.clock_ns[1],
         "AXIL_APP_CTRL_ADDR_WIDTH": 24,
     }
 
@@ -119,8 +121,8 @@ def checked(text: str, place: str) -> dict:
     for field, pattern in MADE.items():
         if not isinstance(made.get(field), str) or not re.fullmatch(pattern, made[field], re.A):
             raise UserError(f"{place}: {field} is {made.get(field)!r}; legal is what matches {pattern}")
-    if made["preset"] not in rtl.LEGAL:
-        raise UserError(f"{place}: preset is {made['preset']!r}; legal are {', '.join(rtl.LEGAL)}")
+    if not rtl.is_legal(made["preset"]):
+        raise UserError(f"{place}: preset is {made['preset']!r}; legal are {rtl.LEGAL}")
     period = made.get("period_ns")
     if not isinstance(period, (float, int)) or not PERIODS[0] <= period <= PERIODS[1]:
         raise UserError(f"{place}: period_ns is {period!r}; legal are numbers from {PERIODS[0]:g} to {PERIODS[1]:g}")

@@ -150,9 +150,24 @@ object LaneParams {
       "nic10g-two-ports" -> nic10g.copy(stallable = Seq(false, false)),
       "nic100g-all" -> nic100g.copy(victims = 16),
       "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
-      // The one lane of a card of two ports, both directions (nic/NicParams.scala).
+      // The one lane of a card of two ports, both directions; of one port and of four (nic/NicParams.scala).
       "card-2x10g" -> card,
       "card-2x25g" -> card.copy(dataBits = 128),
+      "card-1x25g" -> card.copy(
+        dataBits = 128,
+        inputs = 2,
+        egresses = 2,
+        queues = 32,
+        victims = 32,
+        stallable = Seq(false, true)
+      ),
+      "card-4x10g" -> card.copy(
+        inputs = 8,
+        egresses = 8,
+        queues = 128,
+        victims = 128,
+        stallable = Seq.fill(4)(Seq(false, true)).flatten
+      ),
       // Several egresses, all inputs routed to any of them.
       "lab-egresses" -> egressesFew.copy(cells = 1024, queues = 32, victims = 32),
       "egresses-few-cells" -> egressesFew,

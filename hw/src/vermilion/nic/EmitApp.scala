@@ -25,7 +25,7 @@ object EmitApp extends PresetEmitter {
   ).map { case (name, value) => s"VERMILION_APP_$name" -> value.toString }
 
   def write(preset: String, directory: String, options: Array[String]): Unit = {
-    val p = NicParams.forBenches(preset)
+    val p = NicParams.named(preset).get
     ChiselStage.emitSystemVerilogFile(
       new VermilionApp(p),
       Array("--target-dir", directory, "--split-verilog"),
@@ -38,7 +38,8 @@ object EmitApp extends PresetEmitter {
 
   def usage: String =
     s"EmitApp PRESET DIRECTORY [synthesis]; PRESET one of ${NicParams.byName.keys.toSeq.sorted.mkString(", ")}, " +
-      s"for benches also ${(NicParams.forBenches -- NicParams.byName.keys).keys.toSeq.sorted.mkString(", ")}"
+      s"for benches also ${(NicParams.forBenches -- NicParams.byName.keys).keys.toSeq.sorted.mkString(", ")}; " +
+      s"each may end in ${NicParams.withoutTimestamps}, ${NicParams.at300MHz} or both"
 
-  def known(preset: String): Boolean = NicParams.forBenches.contains(preset)
+  def known(preset: String): Boolean = NicParams.named(preset).isDefined
 }

@@ -184,10 +184,15 @@ object NicParams {
   private def app(ports: Int, wire: LaneParams) =
     NicParams(ports, wire, Some(hostOf(wire)), bypassBeats = bypassOf(wire))
   private def lean(wire: LaneParams) = wire.copy(cells = 2048, flows = 0)
+  private def wires(ports: Int, wire: LaneParams) = NicParams(ports, wire, bypassBeats = bypassOf(wire))
   private def few(wire: LaneParams) = wire.copy(cells = 512, flows = 0, tokenKinds = Set.empty[TokenKind])
 
-  /** Builds that are supported: ports, with their rate, and host lanes unless the name says `wire` or `lean`. Lanes of
-    * the latter leave a smaller device room for the rest of the NIC: no flow markers, half the buffer.
+  /** Builds that are supported, by ports and their rate.
+    *
+    *   - `card-...` one lane for all ways, or, for 100G ports and four of 25G, which together ask for more than a decision a clock, a lane for
+    *     each port on its way to the wire; in both the victim search in all queues
+    *   - `app...` a lane for each way; those to the host are left out where the name says `wire` or `lean`. Lanes of the latter leave a smaller
+    *     device room for the rest of the NIC: no flow markers, half the buffer
     */
   val byName: Map[String, NicParams] = Map(
     "app10g-1" -> app(1, LaneParams.nic10g),
@@ -197,15 +202,35 @@ object NicParams {
     "app25g-2" -> app(2, LaneParams.nic25g),
     "app25g-2-lean" -> NicParams(2, lean(LaneParams.nic25g)),
     "app100g-1" -> app(1, LaneParams.nic100g),
+    "card-1x25g" -> card(1, LaneParams.forBenches("card-1x25g")),
     "card-2x10g" -> card(2, LaneParams.forBenches("card-2x10g")),
-    "card-2x25g" -> card(2, LaneParams.forBenches("card-2x25g"))
+    "card-2x25g" -> card(2, LaneParams.forBenches("card-2x25g")),
+    "card-4x10g" -> card(4, LaneParams.forBenches("card-4x10g")),
+    "card-4x25g" -> wires(4, LaneParams.nic25g.copy(victims = 16)),
+    "card-1x100g" -> wires(1, LaneParams.forBenches("nic100g-all")),
+    "card-2x100g" -> wires(2, LaneParams.forBenches("nic100g-all")),
+    "card-4x100g" -> wires(4, LaneParams.forBenches("nic100g-all"))
   )
+
+  /** What a preset's name may end in: RX frames carry no timestamps; and, behind that, the block's clock is one of 300 MHz. */
+  val withoutTimestamps = "-nots"
+  val at300MHz = "-300mhz"
+
+  /** A supported build or one for benches, by its name with what that may end in. */
+  def named(name: String): Option[NicParams] = {
+    val untimed = name.stripSuffix(at300MHz)
+    val base = untimed.stripSuffix(withoutTimestamps)
+    forBenches.get(base).map { p =>
+      val clocked = if (untimed == name) p else p.copy(clockNum = 10, clockDenom = 3)
+      if (base == untimed) clocked else clocked.copy(timestamps = false)
+    }
+  }
 
   /** For benches: buffers that a few frames fill, without markers; the same that can evict queued packets; no
     * timestamps; more ports.
     */
   val forBenches: Map[String, NicParams] = byName ++ Map(
-    "app10g-1-nots" -> app(1, few(LaneParams.nic10g)).copy(timestamps = false, ptpTime = false),
+    "app10g-1-bare" -> app(1, few(LaneParams.nic10g)).copy(timestamps = false, ptpTime = false),
     "app10g-1-few" -> app(1, few(LaneParams.nic10g)),
     "app10g-2-few" -> app(2, few(LaneParams.nic10g)),
     "app10g-2-evict" -> NicParams(2, few(LaneParams.nic10g).copy(victims = 2)),

@@ -95,10 +95,30 @@ class NicParamsSpec extends AnyFunSuite {
     }
   }
 
+  test("a preset's name may end in -nots, in -300mhz, and in both in this order") {
+    assert(NicParams.named("card-2x25g") == NicParams.byName.get("card-2x25g"))
+    val both = NicParams.named("card-2x25g-nots-300mhz").get
+    assert(both == NicParams.byName("card-2x25g").copy(timestamps = false, clockNum = 10, clockDenom = 3))
+    assert(NicParams.named("app10g-1-300mhz").get.timestamps && !NicParams.named("app10g-1-nots").get.timestamps)
+    for (none <- Seq("app10g-1-300mhz-nots", "app10g-1-nots-nots", "-nots", "app10g-1-", "nosuch"))
+      assert(NicParams.named(none).isEmpty, none)
+  }
+
+  test("lanes of every supported build have a clock for each cell that the wires bring at the worst size") {
+    for ((name, p) <- NicParams.byName) {
+      // 65 bytes are two cells, with 20 bytes between frames. A stream brings no more than a beat a clock, and a cell has no less than one.
+      val cells = Map(64 -> 10, 128 -> 25, 512 -> 100)(p.dataBits) / 8.0 / (65 + 20) * 2 * 4
+      for (lane <- p.lanes) {
+        val ports = lane.inputs.count(!_.fromHost)
+        assert(ports * cells.min(1) <= 1, s"$name: $ports ports bring ${ports * cells.min(1)} cells a clock")
+      }
+    }
+  }
+
   test("what the shell checks is what is built") {
     val defines = EmitApp.defines(NicParams.byName("app25g-2")).toMap
     assert(defines("VERMILION_APP_PORTS") == "2" && defines("VERMILION_APP_DATA_BITS") == "128")
     assert(defines("VERMILION_APP_TS_BITS") == "96" && defines("VERMILION_APP_ID") == "32'h564D0001")
-    assert(EmitApp.defines(NicParams.forBenches("app10g-1-nots")).toMap.apply("VERMILION_APP_TS_BITS") == "0")
+    assert(EmitApp.defines(NicParams.forBenches("app10g-1-bare")).toMap.apply("VERMILION_APP_TS_BITS") == "0")
   }
 }
