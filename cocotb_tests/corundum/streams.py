@@ -6,6 +6,8 @@ an output, and checks AXI-Stream's rules: a beat that is offered stays as it is 
 from byte 0, and full on all beats but a frame's last.
 """
 
+from bench.wires import Wire
+
 
 class Driver:
     """Drives valid and payload of a stream's ports; looks at ready."""
@@ -13,11 +15,11 @@ class Driver:
     def __init__(self, dut, prefix: str, ports: int, names: tuple[str, ...], valid: str, ready: str):
         self.ports, self.prefix = ports, prefix
         pins = [getattr(dut, f"{prefix}_{name}") for name in names]
-        self.fields = [(pin, len(pin) // ports) for pin in pins]
+        self.fields = [(Wire(pin), len(pin) // ports) for pin in pins]
         self.words = [[0] * ports for _ in names]
         self.changed = [True] * len(names)
-        self.valid, self.ready = getattr(dut, f"{prefix}_{valid}"), getattr(dut, f"{prefix}_{ready}")
-        self.valid_now, self.valid_shown = 0, None
+        self.valid, self.ready = (Wire(getattr(dut, f"{prefix}_{name}")) for name in (valid, ready))
+        self.valid_now = 0
         self.holds: list = [None] * ports  # the beat on the port
 
     def put(self, port: int, beat: tuple):
@@ -34,14 +36,13 @@ class Driver:
             if self.changed[i]:
                 self.changed[i] = False
                 pin.value = sum(word << (port * width) for port, word in enumerate(self.words[i]))
-        if self.valid_now != self.valid_shown:
-            self.valid.value = self.valid_shown = self.valid_now
+        self.valid.value = self.valid_now
 
     def taken(self) -> int:
         """Ports whose beat is taken in this clock, as bits; they are free then."""
         if not self.valid_now:
             return 0
-        gone = self.valid_now & int(self.ready.value)
+        gone = self.valid_now & self.ready.value
         if gone:
             self.valid_now ^= gone
             for port in range(self.ports):
@@ -60,22 +61,21 @@ class Watch:
     def __init__(self, dut, prefix: str, ports: int, names: tuple[str, ...], valid: str, ready: str):
         self.ports, self.prefix = ports, prefix
         pins = [getattr(dut, f"{prefix}_{name}") for name in names]
-        self.fields = [(pin, len(pin) // ports, 2 ** (len(pin) // ports) - 1) for pin in pins]
-        self.valid, self.ready = getattr(dut, f"{prefix}_{valid}"), getattr(dut, f"{prefix}_{ready}")
-        self.ready_now, self.ready_shown = 0, None
+        self.fields = [(Wire(pin), len(pin) // ports, 2 ** (len(pin) // ports) - 1) for pin in pins]
+        self.valid, self.ready = (Wire(getattr(dut, f"{prefix}_{name}")) for name in (valid, ready))
+        self.ready_now = 0
         self.stalled: list = [None] * ports  # a beat that was offered and not taken
 
     def drive(self):
-        if self.ready_now != self.ready_shown:
-            self.ready.value = self.ready_shown = self.ready_now
+        self.ready.value = self.ready_now
 
     def beats(self, clock: int) -> list[tuple[int, tuple]]:
         """(port, beat) of every port that hands one over in this clock."""
-        valid = int(self.valid.value)
+        valid = self.valid.value
         if not valid:
             assert not any(self.stalled), f"clock {clock}: {self.prefix} took back a beat that it had offered"
             return []
-        words = [int(pin.value) for pin, _, _ in self.fields]
+        words = [pin.value for pin, _, _ in self.fields]
         taken = []
         for port in range(self.ports):
             before = self.stalled[port]

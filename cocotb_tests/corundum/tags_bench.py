@@ -52,7 +52,7 @@ async def the_engine_would_stop_if_dropped_frames_were_not_completed(dut, droppe
         core.send(0, 60, dscp=DROPPED_DSCP)
     for _ in range(100):
         core.send(0, 60)
-    await core.after(20_000)
+    await core.after(5_000)
     assert core.engines[0].in_flight == ENTRIES and core.engines[0].waiting
     assert len(core.on_wire[0]) < 100, "the bench does not notice a completion that is missing"
 
@@ -81,7 +81,7 @@ async def without_completion_at_enqueue_the_queue_never_holds_more_than_the_engi
     core.mac_tx[0].paused = True
     for _ in range(200):
         core.send(0, 60)
-    await core.after(20_000)
+    await core.after(5_000)
     assert core.engines[0].in_flight == ENTRIES and len(core.engines[0].waiting) == 200 - ENTRIES
     core.mac_tx[0].paused = False
     await at_rest(core, app)

@@ -23,3 +23,4 @@ quantise.hardware = hardware
 @pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(items):
     suite.mark_quick(items)
+    suite.interleave(items)

@@ -1,4 +1,4 @@
-"""Two checkouts side by side, each with a copy of the same tools' state, compile, elaborate and run at the same time, each in its own folder."""
+"""Checkouts side by side, each with a copy of the same tools' state, compile, elaborate and run at the same time, each in its own folder."""
 
 import os
 import shutil
@@ -36,27 +36,69 @@ def naming(root, other) -> list[str]:
     return [str(path) for path in watched(root) if word in path.read_bytes()]
 
 
-def test_two_checkouts_are_used_at_once(tmp_path):
-    """One checkout has a changed source; both elaborate with the real Mill and run the RTL at the same time. No state names or holds anything of another."""
+def start(root, out):
+    """Begins a run in a checkout that writes nothing there but what it builds."""
+    command = ["./vermilion", "run", "--no-report", "--out", str(out)]
+    about = {"env": checkouts.environment(), "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return subprocess.Popen(command, cwd=root, **about)
+
+
+def ended(process) -> str:
+    printed, _ = process.communicate(timeout=1800)
+    assert process.returncode == 0, printed
+    assert "SystemVerilog to a simulator" not in printed, printed
+    assert "model agrees on 5178 of 5178 decisions" in printed, printed
+    return printed
+
+
+def changed(root):
+    """One source more, so that Mill compiles it and Chisel elaborates; the SystemVerilog stays what it is."""
+    with (root / EMITTER).open("a") as source:
+        source.write(f"\nobject {ONLY}\n")
+    return root
+
+
+def elaborated(root, printed):
+    """What a checkout that was copied says and holds, once it has elaborated."""
+    assert "was copied or moved" in printed and "Chisel to SystemVerilog" in printed, printed
+    assert (root / ".vermilion/place").read_text() == f"{root}\n"
+
+
+def verilog(root) -> dict:
+    return {path.name: path.read_bytes() for path in (root / ".vermilion/build/lab/sv").iterdir()}
+
+
+def test_a_copy_and_this_checkout_are_used_at_once(tmp_path):
+    """The copy has a changed source: it compiles with Mill, elaborates and runs the RTL, while this one, which other tests use at the same time,
+    runs the RTL. No state names or holds anything of the other.
+    """
     before = watched(build.ROOT, CLASSES)
     assert any(path.suffix == ".class" for path in before)
+    copy = changed(checkouts.clone(tmp_path / "copy"))
+    running = [start(copy, tmp_path / "copy.pcapng"), start(build.ROOT, tmp_path / "here.pcapng")]
+    printed, here = (ended(process) for process in running)
+    elaborated(copy, printed)
+    assert "was copied or moved" not in here and "Chisel to SystemVerilog" not in here, here
+    assert (tmp_path / "copy.pcapng").read_bytes() == (tmp_path / "here.pcapng").read_bytes()
+    assert verilog(copy) == verilog(build.ROOT)
+    assert list((copy / ".vermilion/mill").rglob(f"{ONLY}.class"))
+    assert naming(copy, build.ROOT) == []
+    assert watched(build.ROOT, CLASSES) == before
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not os.environ.get("VERMILION_LONG"), reason="run with VERMILION_LONG=1")
+def test_two_copies_are_used_at_once(tmp_path):
+    """One has a changed source; both compile with the real Mill, elaborate and run the RTL at the same time."""
+    before = watched(build.ROOT, CLASSES)
     one, two = (checkouts.clone(tmp_path / name) for name in ("one", "two"))
-    with (one / EMITTER).open("a") as source:
-        source.write(f"\nobject {ONLY}\n")
+    changed(one)
     (two / ".vermilion/build/lab/sv.made").unlink()  # elaborates again though nothing has changed
-    command = ["./vermilion", "run", "--no-report", "--out", "out.pcapng"]
-    about = {"env": checkouts.environment(), "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    running = [subprocess.Popen(command, cwd=root, **about) for root in (one, two)]
-    for root, process in zip((one, two), running):
-        printed, _ = process.communicate(timeout=1800)
-        assert process.returncode == 0, printed
-        assert "was copied or moved" in printed and "Chisel to SystemVerilog" in printed, printed
-        assert "SystemVerilog to a simulator" not in printed, printed
-        assert "model agrees on 5178 of 5178 decisions" in printed, printed
-        assert (root / ".vermilion/place").read_text() == f"{root}\n"
+    running = [(root, start(root, root / "out.pcapng")) for root in (one, two)]
+    for root, process in running:
+        elaborated(root, ended(process))
     assert (one / "out.pcapng").read_bytes() == (two / "out.pcapng").read_bytes()
-    verilog = [{p.name: p.read_bytes() for p in (root / ".vermilion/build/lab/sv").iterdir()} for root in (one, two)]
-    assert verilog[0] == verilog[1]
+    assert verilog(one) == verilog(two)
     assert list((one / ".vermilion/mill").rglob(f"{ONLY}.class"))
     assert not list((two / ".vermilion/mill").rglob(f"{ONLY}.class"))
     assert naming(one, two) == naming(two, one) == naming(one, build.ROOT) == naming(two, build.ROOT) == []

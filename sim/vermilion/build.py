@@ -21,7 +21,9 @@ from .steps import BUILD, CORES, HOME, ROOT, BuildError, digest, files, is_made,
 
 PREFIX = "Vlane"  # C++ class of the Verilated lane, whatever the module is called
 CXX_FLAGS = ["-O2", "-std=gnu++20", "-Wall", "-Wextra"]
-FASTEST = "-O2"
+OPTIMISED = (
+    "-O1"  # of what Verilator wrote: half of the time that -O2 takes to compile, and a few percent longer to run
+)
 C_FLAGS = ["-O2", "-std=gnu11", "-Wall", "-Wextra", "-Wconversion"]  # gnu11: the kernel's
 # Builds of the simulator beside the plain one, each a program of its own, and what Verilator is told for them.
 VARIANTS = {
@@ -225,13 +227,6 @@ def harness_objects() -> list[Path]:
     return shared_objects([path for path in harness("*.cpp") if path.stem not in SHAPED])
 
 
-def optimised(preset: str, variant: str) -> str:
-    """How a simulator is compiled. What runs for long is a preset's plain one; at -O1 a lane takes half of the time to compile and 4 % longer
-    to run, which no run of a test makes up for.
-    """
-    return FASTEST if preset in PRESETS.keys() - FOR_BENCHES.keys() and not variant else "-O1"
-
-
 def simulator(preset: str, variant: str = "", say=quiet) -> Path:
     """The simulator's program, one of `VARIANTS`."""
     check_preset(preset)
@@ -261,9 +256,7 @@ def simulator(preset: str, variant: str = "", say=quiet) -> Path:
         verilate += ["-LDFLAGS", f"{shaped} {linked_too} {libraries(variant)}"]
         inputs = sources + harness("*.cpp", "*.h") + files("sim/model", "*.cpp", "*.h")
         inputs += [Path(verilated.__file__)]
-        key = digest(
-            inputs, *verilate, *HARNESS_FLAGS, *MAKE_VARIABLES, optimised(preset, variant), verilator_version()
-        )
+        key = digest(inputs, *verilate, *HARNESS_FLAGS, *MAKE_VARIABLES, OPTIMISED, verilator_version())
 
         def action():
             work.mkdir(parents=True, exist_ok=True)
@@ -272,12 +265,11 @@ def simulator(preset: str, variant: str = "", say=quiet) -> Path:
             program.unlink(missing_ok=True)  # make does not know of these objects
             run([*verilate, *sources, *cpp], work / "verilator.log")
             forget_missing_headers(work)
-            level = optimised(preset, variant)
             command = ["make", "-C", work, "-f", f"{PREFIX}.mk", f"-j{CORES}"]
             command += [
-                f"OPT_FAST={level}",
-                f"OPT_GLOBAL={level}",
-                *(verilated.whole(work, PREFIX) if level != FASTEST else []),
+                f"OPT_FAST={OPTIMISED}",
+                f"OPT_GLOBAL={OPTIMISED}",
+                *verilated.whole(work, PREFIX),
             ]
             run([*command, *MAKE_VARIABLES], work / "make.log")
 

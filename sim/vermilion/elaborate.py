@@ -17,14 +17,16 @@ JVM = ["-XX:+UseSerialGC", "-XX:MinHeapFreeRatio=10", "-XX:MaxHeapFreeRatio=30"]
 
 
 class Server:
-    """One JVM, started by `command`. Its end is that of this process at the latest, as it ends with its input."""
+    """One JVM, started by `command`. Its end is that of this process at the latest, as it ends with its input. `about`: more for Popen."""
 
-    def __init__(self, command: list[str]):
+    def __init__(self, command: list[str], **about):
         self.busy = threading.Lock()  # from a request to its answer
         self.errors = tempfile.TemporaryFile("w+")  # of the JVM itself
         pipe = subprocess.PIPE
         try:
-            self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self.errors, encoding="utf-8")
+            self.process = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=self.errors, encoding="utf-8", **about
+            )
         except OSError as error:
             raise steps.BuildError(f"{command[0]} cannot be started: {error.strerror}") from None
         atexit.register(self.close)

@@ -12,10 +12,13 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 
 from . import build, chisel, steps
+from .elaborate import JVM, SERVER, Server
 from .suite_results import Count, junit, scalatest, slowest, times, write_junit
 
 LOGS = build.HOME / "test"
@@ -156,8 +159,12 @@ def pytest(targets: list[str], log: Path, choice: Choice = EVERYTHING) -> Count:
             return Count()
     command = [sys.executable, "-m", "pytest", "-q", f"--rootdir={build.ROOT}", "-o", f"cache_dir={LOGS / 'cache'}"]
     command += [*targets, f"--junitxml={result}", *choice.words()]
-    # Tests of a file share what they build. One worker more than there are cores: some wait, for a build of another's or a guest.
-    command += ["-n", build.CORES + 1, "--dist", "loadfile", "--no-loadscope-reorder"]
+    # More workers than cores: some wait, for a build of another's or for a guest. Tests of a file share what they set up, but for benches in cocotb, which
+    # share models alone, whoever built them; and some of those files take as long as all others together.
+    if any(target.startswith(PYTEST["cocotb"]) for target in targets):
+        command += ["-n", build.CORES + 1, "--dist", "worksteal"]
+    else:
+        command += ["-n", build.CORES + 2, "--dist", "loadfile", "--no-loadscope-reorder"]
     status = execute(command, log, choice=choice)
     if status == NOTHING_COLLECTED and choice.options():
         return Count()
@@ -175,24 +182,66 @@ def simulations() -> dict:
     return steps.environment() | make
 
 
+def suites() -> list[str]:
+    """ScalaTest's suites, those with the longest sources first."""
+    found = []
+    for path in build.files("hw/test", "*.scala"):
+        text = path.read_text()
+        package = re.search(r"^package (\S+)$", text, re.M)
+        for name in re.findall(r"^class (\w+) extends Any(?:FunSuite|FlatSpec)\b", text, re.M):
+            found.append((-len(text), f"{package[1]}.{name}"))
+    return [name for _, name in sorted(found)]
+
+
+def run_suites(names: list[str], folder: Path, core: int) -> None:
+    """Runs suites until `names` is empty, in a JVM of its own; each leaves a log in `folder`.
+
+    The JVM and the simulations that it starts have one core: they wait for each other at every look at a port, and to wake a process on another
+    core takes several times as long.
+    """
+    program, *words = chisel.java(SERVER, tests=True)
+
+    def start() -> Server:
+        environment = os.environ | simulations()
+        pinned = lambda: os.sched_setaffinity(0, {core})
+        return Server([program, *JVM, *words], cwd=folder, env=environment, preexec_fn=pinned)
+
+    server = start()
+    while names:
+        name = names.pop(0)
+        log = folder / f"{name}.log"
+        asked = ["-R", str(chisel.test_classes()), "-s", name, "-oWD", "-u", str(folder / "junit")]
+        try:
+            server.run(log, "vermilion.RunSuite", *asked)
+        except build.BuildError as error:
+            if not log.exists() or not scalatest(log.read_text(errors="replace")).failed:
+                with log.open("a") as out:
+                    out.write(f"Suites: completed 0, aborted 1\n{error}\n")
+        if not server.lives():
+            server = start()
+    server.close()
+
+
 def scala(log: Path) -> Count:
     if not build.files("hw/test", "*.scala"):
         log.write_text("hw/test holds no tests\n")
         return Count()
     folder = LOGS / "scala"
-    shutil.rmtree(folder / "junit", ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
     (folder / "junit").mkdir(parents=True)
-    options = ["-oWD", f"-P{build.CORES}", "-u", str(folder / "junit")]
     try:
-        classes = chisel.test_classes()
-        runner = chisel.java("org.scalatest.tools.Runner", "-R", str(classes), *options, tests=True)
+        chisel.test_classes()
+        names = suites()
+        cores = sorted(os.sched_getaffinity(0))
+        with ThreadPoolExecutor(len(cores)) as pool:
+            list(pool.map(lambda core: run_suites(names, folder, core), cores))
     except build.BuildError as error:
         log.write_text(f"{error}\n")
         return Count(0, 1)
-    status = execute(runner, log, cwd=folder, variables=simulations())
-    count = scalatest(log.read_text(errors="replace"))
+    log.write_text("".join(path.read_text(errors="replace") for path in sorted(folder.glob("*.log"))))
+    count = scalatest(log.read_text())
     count.times = [pair for path in (folder / "junit").glob("*.xml") for pair in times(path)]
-    if (status or not count.passed) and not count.failed:
+    if not count.passed and not count.failed:
         count.failed = 1
     return count
 
@@ -202,6 +251,17 @@ def mark_quick(items, others: str = QUICK):
     for item in items:
         if not any(item.get_closest_marker(name) for name in (*SLOWER, QUICK)):
             item.add_marker(others)
+
+
+def interleave(items):
+    """Puts files of quick tests between those of slow ones: a core has work while a file waits for what another one builds, and the end is short."""
+    files = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    slow = [file for file, held in files.items() if not all(item.get_closest_marker(QUICK) for item in held)]
+    quick = [file for file in files if file not in set(slow)]
+    order = [file for pair in zip_longest(slow, quick) for file in pair if file is not None]
+    items[:] = [item for file in order for item in files[file]]
 
 
 def generated(path: Path) -> bool:

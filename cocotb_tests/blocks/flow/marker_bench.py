@@ -7,6 +7,7 @@ from collections import Counter, deque
 import cocotb
 import model_bindings as mb
 from bench.bundle import ports
+from bench.wires import Wires
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 from flow_bench import ACK, SYN, TICK, Model, config, headers, toeplitz
@@ -28,18 +29,12 @@ def number(words) -> int:
 class Bench:
     def __init__(self, dut, seed: int):
         dut._log.info(f"seed {seed}")
-        self.dut, self.random = dut, randomness.Random(seed)
+        self.dut, self.wires, self.random = dut, Wires(dut), randomness.Random(seed)
         self.model = Model(256, RESET_SEED)
         self.expected = deque()  # per clock: None or the model's answer, and what it was of
         self.time, self.met, self.streak = 0, Counter(), 0
         self.next = {}  # sequence number of each flow
-        self.handles = {}
         self.last = None  # answer
-
-    def handle(self, name: str):
-        if name not in self.handles:
-            self.handles[name] = getattr(self.dut, name, None)
-        return self.handles[name]
 
     async def start(self):
         dut = self.dut
@@ -98,10 +93,10 @@ class Bench:
                 "increaseByFactor": c.increase_by_factor, "idleAge": c.idle_age, "halfOpenAge": c.half_open_age,
             },
         }  # fmt: skip
-        ports(self.dut, "io_request_bits", values)
+        ports(self.wires, "io_request_bits", values)
 
     def value(self, name: str) -> int:
-        return int(self.handle(f"io_answer_{name}").value)
+        return getattr(self.wires, f"io_answer_{name}").value
 
     def seen(self):
         """What the answer says: its colour, events and state."""
@@ -215,7 +210,7 @@ async def a_run_longer_than_its_count(dut):
     seq, reds = 0, 0
     while seq < 16384 + 2**17 - 100:  # the answers are not looked at: the state says later whether one was wrong
         seq += 1
-        dut.io_request_bits_headers_tcpSeq.value, dut.io_request_bits_headers_tcpFlags.value = seq, ACK
+        bench.wires.io_request_bits_headers_tcpSeq.value, bench.wires.io_request_bits_headers_tcpFlags.value = seq, ACK
         reds += bench.model.step(headers(seq, flags=ACK), c, bench.time, 0).colour == 2
         await FallingEdge(dut.clock)
     dut.io_request_valid.value = 0

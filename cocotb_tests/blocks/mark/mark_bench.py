@@ -8,6 +8,7 @@ import cocotb
 import model_bindings as mb
 from bench import markers
 from bench.bundle import plain, ports
+from bench.wires import Wires
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
@@ -25,7 +26,7 @@ EDGES = (
 
 class Bench:
     def __init__(self, dut, seed: int):
-        self.dut, self.random = dut, randomness.Random(seed)
+        self.dut, self.wires, self.random = dut, Wires(dut), randomness.Random(seed)
         dut._log.info(f"seed {seed}")
         self.configs = [markers.marker(self.random, kind % 6) for kind in range(16)]
         self.models = [mb.library().vm_marker_create() for _ in range(16)]
@@ -50,7 +51,7 @@ class Bench:
         """One clock, with a packet (queue, None), a new marker (queue, record) or nothing, and `gap()` ns to the next clock; the
         configuration of the request before stands beside it.
         """
-        dut, r = self.dut, self.random
+        dut, r = self.wires, self.random
         ports(dut, "io_config", markers.bundle(self.next_config))
         dut.io_request_valid.value = request is not None
         if request is not None:
@@ -75,7 +76,7 @@ class Bench:
             self.next_config = self.configs[queue]
         step = r.choice([0, 4, 4, 4, 40, r.randrange(20_000)]) if gap is None else gap()
         self.now = (self.now + step) % WRAP
-        await FallingEdge(dut.clock)
+        await FallingEdge(self.dut.clock)
         self.clock += 1
         self.check()
 
@@ -114,7 +115,7 @@ class Bench:
     def check(self):
         if self.waiting and self.waiting[0][0] <= self.clock:
             _, want, context = self.waiting.pop(0)
-            got = {name: int(getattr(self.dut, f"io_marked_{name}").value) for name in ("colour", "policed", "level")}
+            got = {name: int(getattr(self.wires, f"io_marked_{name}").value) for name in ("colour", "policed", "level")}
             assert got == want, f"RTL {got}, model {want}: {context}"
 
 

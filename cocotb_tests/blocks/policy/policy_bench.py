@@ -8,6 +8,7 @@ import cocotb
 import model_bindings as mb
 from bench import pipeline, queues
 from bench.bundle import plain, ports
+from bench.wires import Wires
 from cocotb.triggers import FallingEdge, ReadOnly
 
 NAMES = (
@@ -23,7 +24,7 @@ class Bench:
     """One pipeline, its model and what is queued behind it (a plain FIFO a queue, served at random)."""
 
     def __init__(self, dut, seed: int, unit_packets: bool, departures: bool):
-        self.dut, self.random = dut, randomness.Random(seed)
+        self.dut, self.wires, self.random = dut, Wires(dut), randomness.Random(seed)
         dut._log.info(f"seed {seed}")
         self.top = 20 if unit_packets else 30000
         self.configs = (mb.Queue * 16)(
@@ -83,8 +84,8 @@ class Bench:
         headers = {"isIp4": 1, "isIp6": 0, "dscp": r.randrange(spread) + 16 * r.randrange(3), "ecn": r.randrange(4)}
         headers |= self.segment()
         meta = {"lenBytes": r.choice([60, 64, 1514, r.randrange(14, 9000)]), "headCell": 1, "cells": 1, "bad": bad}
-        ports(self.dut, "io_meta_bits", {**meta, "noBuffer": no_buffer, "headers": headers})
-        self.dut.io_meta_valid.value = valid
+        ports(self.wires, "io_meta_bits", {**meta, "noBuffer": no_buffer, "headers": headers})
+        self.wires.io_meta_valid.value = valid
 
     def segment(self) -> dict:
         """A TCP segment of one of a few flows, mostly the next of its flow; remembered as the model wants it."""
@@ -118,12 +119,12 @@ class Bench:
             queue = self.random.choice(ready)
             colour, length = self.fifo[queue].popleft()
             self.leaving.append((self.clock, queue, length))
-            ports(self.dut, "io_departed_bits", {"queue": queue, "colour": colour, "lenBytes": length, "arrival": 0})
-        self.dut.io_departed_valid.value = go
+            ports(self.wires, "io_departed_bits", {"queue": queue, "colour": colour, "lenBytes": length, "arrival": 0})
+        self.wires.io_departed_valid.value = go
         return go
 
     def value(self, name: str) -> int:
-        return int(getattr(self.dut, f"io_decision_bits_{name}").value)
+        return int(getattr(self.wires, f"io_decision_bits_{name}").value)
 
     def check(self):
         """Replays the decision that stands at the output, in clock `self.clock`."""
@@ -135,7 +136,7 @@ class Bench:
             _, queue, length = self.leaving.popleft()
             self.queued[queue][0] -= length
             self.queued[queue][1] -= 1
-        if not int(self.dut.io_decision_valid.value):
+        if not int(self.wires.io_decision_valid.value):
             return
         seen = {name: self.value(name) for name in NAMES}
         three = range(3)
@@ -173,7 +174,7 @@ class Bench:
             self.ahead[max(arrival.n)] += 1
         self.decided[decision.verdict] += 1
         if decision.verdict in (mb.ENQUEUE, mb.MARK):
-            assert int(self.dut.io_enqueue_valid.value)
+            assert int(self.wires.io_enqueue_valid.value)
             self.fifo[seen["queue"]].append((seen["colour"], seen["lenBytes"]))
             queued[0] += seen["lenBytes"]
             queued[1] += 1
@@ -225,8 +226,8 @@ class Bench:
             unit_packets, departures = self.configs[0].unit_packets, self.departures
             record = queues.queue(self.random, self.top, unit_packets, departures and self.random.random() < 0.5)
             self.commit = (self.random.randrange(16), record)
-            ports(self.dut, "io_commit_bits", {"queue": self.commit[0], "config": queues.bundle(record)})
-        self.dut.io_commit_valid.value = self.commit is not None
+            ports(self.wires, "io_commit_bits", {"queue": self.commit[0], "config": queues.bundle(record)})
+        self.wires.io_commit_valid.value = self.commit is not None
 
     async def play(
         self, clocks: int, arrive: float, leave: float, spread: int = 16, jump: float = 0.0, commit: float = 0.0
@@ -237,16 +238,16 @@ class Bench:
                 self.offer(arrive, spread)
             departs = self.depart(leave)
             self.now += 4 if self.random.random() >= jump else self.random.choice([1000, 10**6, 10**10])
-            self.dut.io_now.value = self.now
+            self.wires.io_now.value = self.now
             if departs:
                 self.left_at = self.now
             await ReadOnly()
-            taken = int(self.dut.io_meta_valid.value) and int(self.dut.io_meta_ready.value)
-            self.held = int(self.dut.io_meta_valid.value) and not taken
+            taken = int(self.wires.io_meta_valid.value) and int(self.wires.io_meta_ready.value)
+            self.held = int(self.wires.io_meta_valid.value) and not taken
             self.sent += taken
             if taken:
                 self.entered.append(self.offered)
-            if self.commit and int(self.dut.io_commit_ready.value):
+            if self.commit and int(self.wires.io_commit_ready.value):
                 self.commits.append((self.clock + COMMITTED, *self.commit))
                 self.commit = None
                 self.recommits += 1

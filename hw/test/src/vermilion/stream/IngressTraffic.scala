@@ -5,7 +5,7 @@ import chisel3.simulator.PeekPokeAPI
 import org.scalatest.Assertions.assert
 import scala.collection.mutable
 import scala.util.Random
-import vermilion.Bits
+import vermilion.{Bits, Pins}
 import vermilion.lane.LaneParams
 import vermilion.parse.{HeaderReference, PeekHeaders}
 
@@ -49,7 +49,9 @@ class IngressTraffic(dut: IngressBench, p: LaneParams, random: Random) extends P
   private val held = mutable.Set[Int]() // given out, not yet returned
   private val written = mutable.Map[Int, Seq[Int]]()
   private val next = mutable.Map[Int, Int]()
+  private val pins = new Pins
   private var allocOffered = false
+  private var resetShown = Option.empty[Boolean]
   var clocks, sent, metas, lost, vanished, starved, unparsed, stalls, bytesIn, bytesOut = 0L
   refill()
 
@@ -66,14 +68,15 @@ class IngressTraffic(dut: IngressBench, p: LaneParams, random: Random) extends P
   }
 
   def clock(): Unit = {
-    dut.reset.poke(reset.B)
-    dut.io.running.poke((running && !reset).B)
+    if (!resetShown.contains(reset)) dut.reset.poke(reset.B)
+    resetShown = Some(reset)
+    pins.set(dut.io.running, running && !reset)
     wires.indices.foreach(drive)
     allocOffered = !reset && free.nonEmpty && (allocOffered || random.nextDouble() < freeOffered)
-    dut.io.alloc.valid.poke(allocOffered.B)
-    if (allocOffered) dut.io.alloc.bits.poke(free.head.U)
+    pins.set(dut.io.alloc.valid, allocOffered)
+    if (allocOffered) pins.set(dut.io.alloc.bits, free.head)
     val takesMeta = random.nextDouble() < metaReady
-    dut.io.meta.ready.poke(takesMeta.B)
+    pins.set(dut.io.meta.ready, takesMeta)
 
     wires.indices.foreach(judge)
     if (!reset && takesMeta && dut.io.meta.valid.peek().litToBoolean) checkMeta()
@@ -93,18 +96,18 @@ class IngressTraffic(dut: IngressBench, p: LaneParams, random: Random) extends P
     val there = w.coming.nonEmpty || w.waiting.nonEmpty
     w.offered = there && (w.offered || random.nextDouble() < source)
     val in = dut.io.in(i)
-    in.valid.poke(w.offered.B)
+    pins.set(in.valid, w.offered)
     if (w.offered) {
       val f = w.coming.map(_.frame).getOrElse(w.waiting.head)
       val at = w.coming.map(_.beats).getOrElse(0) * beatBytes
       val bytes = f.bytes.slice(at, at + beatBytes).toSeq
       val last = at + beatBytes >= f.bytes.length
       val ones = (BigInt(1) << bytes.size) - 1
-      in.bits.data.poke(Bits.pack(bytes ++ Seq.fill(beatBytes - bytes.size)(random.nextInt(256))).U)
+      pins.set(in.bits.data, Bits.pack(bytes ++ Seq.fill(beatBytes - bytes.size)(random.nextInt(256))))
       // A hole below the top lane keeps the length what it was.
-      in.bits.keep.poke((if (f.badKeep && last && bytes.size > 1) ones - 1 else if (last) ones else fullKeep).U)
-      in.bits.last.poke(last.B)
-      in.bits.bad.poke((if (last) f.bad else random.nextBoolean()).B)
+      pins.set(in.bits.keep, if (f.badKeep && last && bytes.size > 1) ones - 1 else if (last) ones else fullKeep)
+      pins.set(in.bits.last, last)
+      pins.set(in.bits.bad, if (last) f.bad else random.nextBoolean())
     }
   }
 
