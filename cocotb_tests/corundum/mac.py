@@ -8,7 +8,8 @@ TX: a FIFO of 32 beats that keeps a frame until its last beat is in. A frame tha
 is full of it, and from there the MAC gets what is in. So in the first 32 beats gaps do no harm; behind them one that
 runs the FIFO empty cuts the frame on the wire. The read side learns of new beats some clocks later, one update at a
 time; the write side of room, too. The MAC takes the tag from a frame's first beat and completes it, with the time at
-which it began, while it is sent.
+which it began, while it is sent. A reset of the MAC's side empties the FIFO and the one of its completions; while it lasts the FIFO takes
+nothing, and behind it the rest of a frame that was coming in is dropped (axis_async_fifo.v there).
 
 RX: a FIFO of 32 beats. What meets it full is lost without a word: a frame at its first beat as a whole, else what is
 left of it, with a bad end as soon as there is room.
@@ -42,10 +43,19 @@ class MacTx:
         self.paused = False  # no frame begins
         self.completions: deque = deque()  # (time, stamp, tag)
         self.held = False  # a frame had to wait for room of its completion
+        self.resetting, self.dropping = 0, False  # clocks of a reset to come; the rest of a frame goes nowhere
         self.stamps: list = []  # (stamp, tag) of the frames that began, in order
 
     def ready(self) -> bool:
-        return self.written - self.seen_read < FIFO_BEATS
+        return not self.resetting and self.written - self.seen_read < FIFO_BEATS
+
+    def reset(self, clocks: int):
+        """A reset of the MAC's side, of so many clocks."""
+        for each in (self.fifo, self.updates, self.completions, self.reads):
+            each.clear()
+        self.written = self.committed = self.read = self.visible = self.seen_read = 0
+        self.sending = self.inside = False
+        self.resetting, self.dropping = clocks, bool(self.assembler.parts)
 
     def offered(self):
         """A beat waits while the FIFO is full: a frame that fills it alone begins to leave."""
@@ -54,6 +64,9 @@ class MacTx:
 
     def write(self, beat: tuple):
         _, keep, last, user = beat
+        if self.dropping:
+            self.dropping = not last
+            return
         self.fifo.append((last, user, keep.bit_length()))
         self.written += 1
         if last or self.sending:
@@ -61,6 +74,9 @@ class MacTx:
 
     def clock(self, now: int):
         """All that the MAC does up to a time."""
+        if self.resetting:
+            self.resetting, self.free_at = self.resetting - 1, now
+            return
         if self.committed != self.visible and now >= self.next_update and not self.updates:
             self.updates.append((now + TO_READER_PS, self.committed))
             self.next_update = now + UPDATE_PS

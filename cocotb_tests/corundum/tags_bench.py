@@ -89,6 +89,55 @@ async def without_completion_at_enqueue_the_queue_never_holds_more_than_the_engi
     assert len(core.on_wire[0]) == 200 and not (await port_agrees(core, app, 0))["at_enqueue"]
 
 
+async def held_by_a_mac_in_reset(dut, number: int, at_enqueue: int):
+    """200 frames were sent; the MAC held as many as it has room for, and a reset of its side lost them."""
+    core, app = await through_the_lane(dut, number)
+    await app.write("port.completion", at_enqueue, 0)
+    mac = core.mac_tx[0]
+    mac.paused = True
+    for _ in range(200):
+        core.send(0, 60)
+    lost = FIFO_BEATS // -(-60 // core.lanes)
+    await core.until(lambda: len(core.on_wire[0]) == lost)
+    await core.after(100)
+    mac.reset(clocks=50)
+    await core.after(40)
+    assert len(core.on_wire[0]) == lost, "a MAC in reset took a frame"
+    mac.paused = False
+    return core, app, lost
+
+
+@cocotb.test()
+async def a_reset_of_the_mac_costs_what_it_held_where_frames_are_completed_at_enqueue(dut):
+    core, app, lost = await held_by_a_mac_in_reset(dut, 34, at_enqueue=1)
+    mac, engine = core.mac_tx[0], core.engines[0]
+    await at_rest(core, app)
+    assert not engine.in_flight and len(mac.stamps) == 200 - lost
+    for length, frames_sent in ((1514, 20), (9014, 3)):  # what the lane's cells hold
+        for _ in range(frames_sent):
+            core.send(0, length)
+        before = len(core.on_wire[0])
+        inside = lambda before=before: len(core.on_wire[0]) > before and len(mac.assembler.parts) > 5
+        await core.until(inside)
+        mac.reset(clocks=core.random.randrange(1, 50))
+        await at_rest(core, app)
+        came = len(core.on_wire[0]) - before
+        assert came == frames_sent and not engine.in_flight, f"{came} of {frames_sent} frames of {length} bytes came"
+    sent = len(mac.stamps)
+    for _ in range(20):
+        core.send(0, 60)
+    await at_rest(core, app)
+    assert len(mac.stamps) == sent + 20 and not engine.in_flight
+
+
+@cocotb.test()
+async def a_reset_of_the_mac_stops_the_engine_where_the_mac_completes_as_without_the_block(dut):
+    core, _, _ = await held_by_a_mac_in_reset(dut, 36, at_enqueue=0)
+    await core.after(5_000)
+    engine = core.engines[0]
+    assert engine.in_flight == ENTRIES and engine.waiting, "completions of lost frames came from somewhere"
+
+
 @cocotb.test()
 async def ptp_event_frames_keep_their_tag_and_get_the_time_at_which_they_left(dut):
     core, app = await through_the_lane(dut, 40)

@@ -27,6 +27,7 @@ class Build(build_py):
         lib = ROOT / "sw_driver" / "lib"
         for header in sorted(lib.glob("*.h")):
             self.copy_file(str(header), str(into / "driver"))
+        self.copy_file(str(ROOT / "sw_driver" / "kernel" / "vm_app_regs.h"), str(into / "driver"))
         netlink = ROOT / "sw_driver" / "netlink" / "vermilion.yaml"
         if netlink.exists():
             self.copy_file(str(netlink), str(into / "driver"))

@@ -1,6 +1,7 @@
 """The ways to a card's registers, as the driver library's bus: 32-bit words at byte offsets of the blocks' address space.
 
-    pci:0000:03:00.0   the function's BAR 0, mapped from sysfs; no driver may be bound, as the library's state would be shared
+    pci:0000:03:00.0   the function's BAR 0, mapped from sysfs; no driver may be bound, as the library's state would be shared. Of a Corundum NIC the BAR 2,
+                       that of its application block; Corundum's own driver may be bound, Vermilion's not
     unix:SOCKET        the lane in simulation (`./vermilion device SOCKET --keep`), by the vfio-user protocol
 
 A way that breaks reads as all ones from then on, as a card does that was pulled out, and keeps the reason: an exception must not pass through C.
@@ -22,6 +23,9 @@ from .errors import DeviceError, UserError
 ALL_ONES = 0xFFFFFFFF
 SYSFS = Path("/sys/bus/pci/devices")
 IDENTITY = {"vendor": 0x1AF4, "device": 0x10F5, "subsystem_vendor": 0x1AF4, "subsystem_device": 0x564D}
+CORUNDUM = {"vendor": 0x1234, "device": 0x1001}  # whatever its board is
+APP_BLOCK = C.VM_VENDOR << 16 | 2  # the first word of a NIC's block of registers
+AUXILIARY = "mqnic.app_564d0001.*/driver"  # a link, where Vermilion's driver has the block
 PATIENCE_S = 10
 
 
@@ -58,41 +62,56 @@ def number_in(path: Path) -> int:
 
 
 class PciBus(Bus):
-    """BAR 0 of a PCI function. Each access is one aligned 32-bit load or store."""
+    """A BAR of a PCI function. Each access is one aligned 32-bit load or store."""
 
     def __init__(self, address: str, sysfs: Path | None = None):
         folder = (sysfs or SYSFS) / address
-        name = f"pci:{address}"
+        name, bar = f"pci:{address}", 0
         try:
             found = {what: number_in(folder / what) for what in IDENTITY}
-            if found != IDENTITY:
+            if CORUNDUM.items() <= found.items():
+                bar = 2
+            elif found != IDENTITY:
                 shown = ":".join(f"{found[what]:04x}" for what in IDENTITY)
                 wanted = ":".join(f"{number:04x}" for number in IDENTITY.values())
                 raise UserError(f"{name} is no Vermilion: its numbers are {shown}, not {wanted}")
-            if (folder / "driver").exists():
-                driver = (folder / "driver").resolve().name
+            driver = (folder / "driver").resolve().name if (folder / "driver").exists() else None
+            if bar and list(folder.glob(AUXILIARY)):
+                driver = "vermilion"
+            if driver and not (bar and driver == "mqnic"):
                 raise UserError(
                     f"{name} belongs to the kernel's driver {driver}; go through it: --device netlink:IFNAME"
                 )
             if (folder / "enable").read_text().strip() == "0":
                 raise DeviceError(f"{name} is not enabled; as root: echo 1 > {folder / 'enable'}")
-            handle = os.open(folder / "resource0", os.O_RDWR | os.O_SYNC | os.O_CLOEXEC)
+            handle = os.open(folder / f"resource{bar}", os.O_RDWR | os.O_SYNC | os.O_CLOEXEC)
             try:
                 size = os.fstat(handle).st_size
                 self.map = mmap.mmap(handle, size) if size else None
             finally:
                 os.close(handle)
         except FileNotFoundError:
-            raise UserError(f"{name}: there is no such PCI function with a BAR 0; see lspci -D -d 1af4:10f5") from None
+            numbers = ":".join(f"{CORUNDUM[what]:04x}" for what in CORUNDUM) if bar else "1af4:10f5"
+            raise UserError(
+                f"{name}: there is no such PCI function with a BAR {bar}; see lspci -D -d {numbers}"
+            ) from None
         except PermissionError as error:
             needs = "it takes root, and a kernel that is not locked down"
             raise UserError(f"{name}: may not be accessed: {error.strerror}; {needs}") from None
         except (OSError, ValueError) as error:
-            raise DeviceError(f"{name}: cannot be mapped: {getattr(error, 'strerror', None) or error}") from None
+            why = getattr(error, "strerror", None) or error
+            hint = "; a kernel that keeps a driver's BARs to it needs iomem=relaxed" if bar and driver else ""
+            raise DeviceError(f"{name}: cannot be mapped: {why}{hint}") from None
         if not self.map:
-            raise DeviceError(f"{name}: its BAR 0 is empty")
+            raise DeviceError(f"{name}: its BAR {bar} is empty")
         self.words = (ctypes.c_uint32 * (size // 4)).from_buffer(self.map)
         super().__init__(name, size)
+        if bar and self.words[0] != APP_BLOCK:
+            first = self.words[0]
+            self.close()
+            raise UserError(
+                f"{name} is a Corundum NIC whose application block is not Vermilion's: BAR 2 begins with 0x{first:08x}, not 0x{APP_BLOCK:08x}"
+            )
 
     def read(self, offset: int) -> int:
         return self.words[offset // 4]

@@ -10,7 +10,7 @@ import click
 from vermilion import units
 from vermilion.command_line import completion_script, printable_everywhere, version_option
 
-from . import counters, programming, registers, show, vocabulary
+from . import counters, nic, programming, registers, show, vocabulary
 from .errors import DeviceError, UserError
 from .session import opened
 
@@ -53,10 +53,13 @@ class Where:
     def __init__(self, device, lane):
         self.device, self.lane = device, lane
 
-    def session(self):
+    def named(self) -> str:
         if self.device is None:
             raise UserError("--device is missing; legal are pci:0000:03:00.0, unix:SOCKET and netlink:IFNAME")
-        return opened(self.device, self.lane)
+        return self.device
+
+    def session(self):
+        return opened(self.named(), self.lane)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -247,6 +250,44 @@ def apply(where, file):
     with where.session() as session:
         said = load_into(session, file)
     click.echo(f"applied {said}")
+
+
+@cli.group("nic")
+def nic_group():
+    """The block of a Corundum NIC: routes, completions, time (docs/nic.md)."""
+
+
+@nic_group.command("show")
+@as_json
+@click.pass_obj
+def nic_show(where, json_):
+    """Where frames of each port go, by which lanes, and what was counted."""
+    with nic.opened(where.named()) as block:
+        state = block.state()
+    print_json(state) if json_ else nic.print_state(console(), state)
+
+
+@nic_group.command("set")
+@click.argument("port", type=int)
+@click.argument("fields", nargs=-1, required=True)
+@click.pass_obj
+def nic_set(where, port, fields):
+    """Sets fields of a PORT: tx=bypass|lane, rx=bypass|host-lane|forward|drop, at_enqueue=on|off.
+
+    A route takes effect between two frames. With at_enqueue the host gets a frame's completion at its admission, but for PTP event frames.
+    """
+    pairs = as_pairs(fields)
+    with nic.opened(where.named()) as block:
+        block.change(port, pairs)
+
+
+@nic_group.command("time")
+@click.argument("source", type=click.Choice(nic.TIMES))
+@click.pass_obj
+def nic_time(where, source):
+    """Whose time the lanes have: the block's own counter, or the NIC's PTP clock."""
+    with nic.opened(where.named()) as block:
+        block.set_time(source)
 
 
 @cli.command()

@@ -49,7 +49,7 @@ def place(device: str, lane: int) -> Path:
 
 
 @contextmanager
-def locked(device: str, lane: int):
+def locked(device: str, lane: int | str):
     """Waits a while for other programs of this host that use the lane."""
     path = place(device, lane).with_suffix(".lock")
     try:
