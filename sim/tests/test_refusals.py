@@ -38,7 +38,7 @@ REFUSED = {
     "a pipe as configuration": ("check pipe", "device or a pipe"),
     "one file for two outputs": ("run in.pcapng --out a --json ./a", "already the output"),
     "an output without a name": ("run in.pcapng --out=", "--out is empty"),
-    "a capture without a name": ("run EMPTY", "cannot be read"),
+    "a capture without a name": ("run EMPTY", "CAPTURE is empty"),
     "a configuration without a name": ("run in.pcapng --config=", "cannot be read"),
     "a folder as capture": ("run .", "Is a directory"),
     "a folder as output": ("run in.pcapng --out .", "is a folder"),

@@ -112,6 +112,8 @@ def run(
         raise UserError(f"--seed is {seed}; legal is 1 to 4294967295")
     if (vcd or fst) and engine == "model":
         raise UserError("--engine model has no waveform; take --engine rtl")
+    if capture == "":
+        raise UserError("CAPTURE is empty; legal is the name of a pcap or pcapng file")
     source = DEFAULT_CAPTURE if capture is None else Path(capture)
     if report is not None and no_report:
         raise UserError("--report and --no-report are both given; one of them says whether a report is written")

@@ -102,13 +102,19 @@ def joined(fault: dict, scenarios: dict[str, dict]) -> dict:
     return fault | {"chances": chances, "named": named, "also": also, "tries": tries}
 
 
-def campaign(programs: dict[str, Path], model: Path, asked: list[str], places: int, progress) -> list[dict]:
-    """A row for each fault asked for, all where none is."""
-    faults = listed(programs["lab"])
+def check_names(faults: list[dict], asked: list[str]) -> list[str]:
+    """The names of the faults asked for; refuses one that there is not."""
     names = [name.partition(":")[0] for name in asked]
     for name in names:
         if name not in [fault["name"] for fault in faults]:
             raise UserError(f"inject {name}: unknown fault; --list shows all faults")
+    return names
+
+
+def campaign(programs: dict[str, Path], model: Path, asked: list[str], places: int, progress) -> list[dict]:
+    """A row for each fault asked for, all where none is."""
+    faults = listed(programs["lab"])
+    names = check_names(faults, asked)
     wanted = [fault for fault in faults if not asked or fault["name"] in names]
     found = {}
     for number, scenario in enumerate(SCENARIOS):
@@ -206,8 +212,10 @@ def inject(faults, listing, places, json_file, publish):
     if publish and faults:
         raise UserError("--publish needs a run of all faults; give no fault names")
     with working() as note:
-        presets = ["lab"] if listing else list(dict.fromkeys(scenario.preset for scenario in SCENARIOS))
-        programs = {preset: build.inject(preset, note) for preset in presets}
+        programs = {"lab": build.inject("lab", note)}
+        check_names(listed(programs["lab"]), list(faults))
+        if not listing:
+            programs |= {scenario.preset: build.inject(scenario.preset, note) for scenario in SCENARIOS}
         model = build.model_program("lab", note)
     if listing:
         for fault in listed(programs["lab"]):
