@@ -10,7 +10,15 @@ import pytest  # noqa: E402
 from vermilion import suite  # noqa: E402
 
 # These files begin first, so that no worker ends with one of them alone.
-LONGEST = ("test_lane", "test_victims", "test_corundum", "test_policy")
+LONGEST = (
+    "test_corundum",
+    "test_lane",
+    "test_victims",
+    "test_corundum_widths",
+    "test_corundum_card",
+    "test_corundum_evictions",
+)
+LONGEST += ("test_policy",)
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects

@@ -9,7 +9,8 @@ is full of it, and from there the MAC gets what is in. So in the first 32 beats 
 runs the FIFO empty cuts the frame on the wire. The read side learns of new beats some clocks later, one update at a
 time; the write side of room, too. The MAC takes the tag from a frame's first beat and completes it, with the time at
 which it began, while it is sent. A reset of the MAC's side empties the FIFO and the one of its completions; while it lasts the FIFO takes
-nothing, and behind it the rest of a frame that was coming in is dropped (axis_async_fifo.v there).
+nothing, and behind it the rest of a frame that was coming in is dropped (axis_async_fifo.v there). If that frame was longer than the FIFO, the next
+one is still given to the MAC beat by beat, and may run dry there.
 
 RX: a FIFO of 32 beats. What meets it full is lost without a word: a frame at its first beat as a whole, else what is
 left of it, with a bad end as soon as there is room.
@@ -44,6 +45,7 @@ class MacTx:
         self.completions: deque = deque()  # (time, stamp, tag)
         self.held = False  # a frame had to wait for room of its completion
         self.resetting, self.dropping = 0, False  # clocks of a reset to come; the rest of a frame goes nowhere
+        self.exposed, self.dry = False, 0  # a frame may run dry behind a reset; clocks in which one did
         self.stamps: list = []  # (stamp, tag) of the frames that began, in order
 
     def ready(self) -> bool:
@@ -54,7 +56,7 @@ class MacTx:
         for each in (self.fifo, self.updates, self.completions, self.reads):
             each.clear()
         self.written = self.committed = self.read = self.visible = self.seen_read = 0
-        self.sending = self.inside = False
+        self.inside, self.exposed = False, self.sending  # `sending` outlives the reset
         self.resetting, self.dropping = clocks, bool(self.assembler.parts)
 
     def offered(self):
@@ -95,7 +97,10 @@ class MacTx:
             self.seen_read = self.reads.popleft()
 
     def beat(self, at: int, now: int):
-        assert self.read < self.visible, f"port {self.port}: the MAC underflows {now // self.clock_ps} clocks in"
+        if self.read >= self.visible:
+            assert self.exposed, f"port {self.port}: the MAC underflows {now // self.clock_ps} clocks in"
+            self.dry, self.free_at = self.dry + 1, now + self.clock_ps
+            return
         last, user, size = self.fifo.popleft()
         self.read += 1
         if not self.inside:
@@ -109,6 +114,7 @@ class MacTx:
         self.inside = not last
         self.free_at = at + self.beat_ps
         if last:
+            self.exposed = self.sending
             self.free_at = self.begun_at + (OVERHEAD + max(self.bytes, SHORTEST)) * self.byte_ps
 
     @property

@@ -116,13 +116,15 @@ async def a_reset_of_the_mac_costs_what_it_held_where_frames_are_completed_at_en
     for length, frames_sent in ((1514, 20), (9014, 3)):  # what the lane's cells hold
         for _ in range(frames_sent):
             core.send(0, length)
-        before = len(core.on_wire[0])
+        before, begun = len(core.on_wire[0]), len(mac.stamps)
         inside = lambda before=before: len(core.on_wire[0]) > before and len(mac.assembler.parts) > 5
         await core.until(inside)
         mac.reset(clocks=core.random.randrange(1, 50))
         await at_rest(core, app)
         came = len(core.on_wire[0]) - before
         assert came == frames_sent and not engine.in_flight, f"{came} of {frames_sent} frames of {length} bytes came"
+        held = 1 + FIFO_BEATS // -(-length // core.lanes)  # the one that was coming in, and whole ones
+        assert came - held <= len(mac.stamps) - begun <= came
     sent = len(mac.stamps)
     for _ in range(20):
         core.send(0, 60)
@@ -132,9 +134,10 @@ async def a_reset_of_the_mac_costs_what_it_held_where_frames_are_completed_at_en
 
 @cocotb.test()
 async def a_reset_of_the_mac_stops_the_engine_where_the_mac_completes_as_without_the_block(dut):
-    core, _, _ = await held_by_a_mac_in_reset(dut, 36, at_enqueue=0)
+    core, _, lost = await held_by_a_mac_in_reset(dut, 36, at_enqueue=0)
     await core.after(5_000)
-    engine = core.engines[0]
+    engine, mac = core.engines[0], core.mac_tx[0]
+    assert len(mac.stamps) == ENTRIES - lost == sum(engine.done), "the MAC did not go on behind its reset"
     assert engine.in_flight == ENTRIES and engine.waiting, "completions of lost frames came from somewhere"
 
 

@@ -165,6 +165,8 @@ def test_all_boards_of_a_tree(tmp_path):
         "two/fpga": BOARD.replace('PTP_TS_ENABLE "1"', 'PTP_TS_ENABLE "0"'),
         "two/fpga_4": BOARD.replace('PORTS_PER_IF "1"', 'PORTS_PER_IF "4"'),
         "two/fpga_3": BOARD.replace('IF_COUNT "2"', 'IF_COUNT "3"'),
+        "two/fpga_5": "puts {",
+        "two/fpga_vermilion": BOARD,  # a copy with the overlay in it
     }
     for folder, text in boards.items():
         (tmp_path / "fpga/mqnic" / folder).mkdir(parents=True)
@@ -179,11 +181,14 @@ def test_all_boards_of_a_tree(tmp_path):
         "    fits app10g-2-nots, app10g-2-wire-nots, app10g-2-lean-nots, card-2x10g-nots",
         "two/fpga_3",
         "    3 ports of 64 bits with PTP timestamps",
-        "    fits none: no preset is so",
+        "    fits none: no preset has this shape",
         "two/fpga_4",
         "    8 ports of 64 bits with PTP timestamps",
         "    fits none: PORTS_PER_IF is 4; legal is 1, a port an interface",
-        "2 of 4 board configurations fit a preset, by ports, widths, timestamps and clock; area is not looked at",
+        "two/fpga_5",
+        "    cannot be read",
+        f"    fits none: {tmp_path}/fpga/mqnic/two/fpga_5/config.tcl is no Tcl script: line 1: {{ is not closed",
+        "2 of 5 board configurations fit a preset, by ports, widths, timestamps and clock; area is not looked at",
     ]
     none = CliRunner().invoke(cli, ["corundum", "check", "--all", str(tmp_path / "fpga")])
     assert none.exit_code == 2 and "is no Corundum tree" in none.stderr

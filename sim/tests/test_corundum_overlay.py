@@ -5,6 +5,7 @@ Chisel's part is stood in for.
 
 import re
 import subprocess
+from pathlib import Path
 
 import corundum_shell as shell
 import pytest
@@ -95,7 +96,7 @@ ORIGINAL, HEADER = shell.write_stub, lambda folder: build.Path(folder) / "vermil
 
 
 @pytest.mark.parametrize("comment", ["", "# PCIe IP core settings\n"])
-def test_a_boards_copy_is_ready_for_make(defines, tmp_path, comment):
+def test_a_boards_copy_is_ready_for_make(defines, tmp_path, monkeypatch, comment):
     variant = tree_of(tmp_path, PLAIN.replace("configure_bar $pcie", f"{comment}configure_bar $pcie"))
     before = {name: (variant / name).read_text() for name in ("config.tcl", "Makefile")}
     done = with_board(tmp_path)
@@ -109,6 +110,9 @@ def test_a_boards_copy_is_ready_for_make(defines, tmp_path, comment):
     checked = CliRunner().invoke(cli, ["corundum", "check", str(copy / "config.tcl")])
     assert checked.exit_code == 0 and "fits the overlay in" in checked.stdout, checked.output
     assert "is there already" in str(with_board(tmp_path).exception)
+    monkeypatch.chdir(copy)
+    (tmp_path / "fpga/app/vermilion/files.mk").unlink()
+    assert "names no files" in corundum_check.check(Path("config.tcl")).wrong[0], "the overlay was not seen from inside"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +152,7 @@ def test_an_overlay_that_is_not_whole_is_seen(defines, tmp_path):
     copy = tree_of(tmp_path).with_name("fpga_vermilion")
     with_board(tmp_path)
     (tmp_path / "fpga/app/vermilion/rtl/mqnic_app_block.v").unlink()
-    (copy / "Makefile").write_text("include ../common/vivado.mk\n")
+    (copy / "Makefile").write_text("# include ../app/vermilion/files.mk\ninclude ../common/vivado.mk\n")
     missing, makefile = corundum_check.check(copy / "config.tcl").wrong
     assert "files of the overlay are missing: rtl/mqnic_app_block.v" in missing
     assert "has no line `include ../app/vermilion/files.mk`" in makefile

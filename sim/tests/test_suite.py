@@ -1,7 +1,10 @@
 """What `vermilion test` runs, and what it counts from what the tools report."""
 
+import os
 import subprocess
 import sys
+import threading
+from collections import deque
 
 import pytest
 from vermilion import build, cli, steps, suite, suite_results
@@ -212,3 +215,44 @@ def test_what_verilator_wrote_is_compiled_without_the_folder_of_the_test(tmp_pat
         assert (work / "a.o").exists()
         texts.append((work / "a.cpp").read_text())
     assert texts == ['const char* at = "../primary-sources/A.sv";\n'] * 2
+
+
+class Begun(suite.Suites):
+    """Suites that are never run: one worker waits for good, the other one gets a signal."""
+
+    def __init__(self, names):
+        self.names, self.servers, self.let = deque(names), [self], threading.Event()
+        self.process = self
+
+    def kill(self):
+        self.let.set()
+
+    def work(self, core):
+        name = self.names.popleft()
+        if name == "signal":
+            raise KeyboardInterrupt
+        assert self.let.wait(60), "the JVM was not killed"
+        assert not self.names, "another suite would begin"
+
+
+def test_a_signal_ends_the_suites_that_run_and_begins_no_other(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    begun = Begun(["long", "signal", "next", "last"])
+    with pytest.raises(KeyboardInterrupt):
+        begun.run()
+    assert begun.let.is_set() and not begun.names
+
+
+def test_every_suite_of_scalatest_is_found(monkeypatch, tmp_path):
+    found = suite.suites()
+    assert len(found) == len(set(found)) >= 30 and "vermilion.stream.IngressSpec" in found
+    for text in (
+        "final class A extends AnyFunSuite",
+        "class A\n    extends AnyFunSuite",
+        "class A(b: Int) extends AnyWordSpec",
+        "import org.scalatest.funsuite.AnyFunSuite\nclass A extends Common",
+    ):
+        (tmp_path / "A.scala").write_text(f"package a\n{text} {{}}\n")
+        monkeypatch.setattr(suite.build, "files", lambda *_: [tmp_path / "A.scala"])
+        with pytest.raises(suite.build.BuildError, match="a suite must begin with a line"):
+            suite.suites()

@@ -194,7 +194,7 @@ def test_nics_that_are_not_ours_or_not_free_are_left_alone(function, monkeypatch
     (function.folder / "driver").unlink()
     (function.folder / "drivers/vfio-pci").mkdir()
     (function.folder / "driver").symlink_to(function.folder / "drivers/vfio-pci")
-    assert "belongs to the kernel's driver vfio-pci" in show()[1]
+    assert "belongs to the kernel's driver vfio-pci, which must let go of it first" in show()[1]
     (function.folder / "driver").unlink()
     function.put(0, 0x12340001)
     assert "application block is not Vermilion's: BAR 2 begins with 0x12340001, not 0x564d0002" in show()[1]
@@ -219,7 +219,7 @@ def test_a_nic_that_was_pulled_out_and_one_that_forgets(function, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(buses.PciBus, "write", lambda *_: None)
         status, said = ctl(WHERE, "nic", "set", 0, "tx=lane")
-        assert status == 1 and "port_route.tx of port 0 does not hold what was written" in said
+        assert status == 1 and "port_route of port 0 does not hold what was written" in said
     real = buses.PciBus.read
     with monkeypatch.context() as patched:
         left = [5]

@@ -124,6 +124,7 @@ def ended(tmp_path):
     (tmp_path / "rtl").mkdir()
     (tmp_path / "rtl" / "Lane.sv").write_text("module Lane; endmodule\n")
     (tmp_path / "build.tcl").write_text("")
+    (tmp_path / "run.sh").write_text("#!/bin/sh\n")
     made = {"preset": "nic10g", "commit": "1234567", "part": vivado.PART, "period_ns": 4.0}
     made["verilog"] = vivado.verilog(tmp_path)
     (tmp_path / "build.json").write_text(json.dumps(made))
@@ -229,8 +230,9 @@ def test_what_a_user_sends_back_reads_as_it_does_there(ended, tmp_path_factory):
     assert "of commit 1234567 (" in vivado.page(here, None)
 
 
-def test_sources_that_were_edited_are_said_to_be(ended, tmp_path_factory):
-    (ended / "rtl" / "Lane.sv").write_text("module Lane; wire a; endmodule\n")
+@pytest.mark.parametrize("name", ["rtl/Lane.sv", "build.tcl", "run.sh"])
+def test_what_was_edited_is_said_to_be(ended, tmp_path_factory, name):
+    (ended / name).write_text("# another\n")
     sent = tmp_path_factory.mktemp("sent") / "mine.zip"
     vivado.pack(ended, sent)
     result = vivado.read(sent)
@@ -244,7 +246,7 @@ def packed(path: Path, **members: str) -> Path:
     return path
 
 
-NOTE = json.dumps({"preset": "nic10g", "commit": "1", "part": "p", "period_ns": 4.0, "verilog": "00"})
+NOTE = json.dumps({"preset": "nic10g", "commit": "1", "part": vivado.PART, "period_ns": 4.0, "verilog": "00"})
 SENT = {"build_json": NOTE, "reports__utilization_rpt": UTILIZATION, "reports__timing_rpt": TIMING}
 
 
@@ -261,6 +263,15 @@ SENT = {"build_json": NOTE, "reports__utilization_rpt": UTILIZATION, "reports__t
         ({"build_json": NOTE.replace("4.0", "NaN")}, "period_ns is nan; legal are"),
         ({"build_json": NOTE.replace('"1"', '"<b>"')}, "commit is '<b>'"),
         ({"reports__timing_rpt": "nothing"}, "timing.rpt holds no design timing summary"),
+        ({"build_json": "[" * 100_000}, "build.json is no JSON"),
+        ({"reports__timing_rpt": TIMING.replace("-0.123 ", "    NA ")}, "a report has NA where a number is expected"),
+        ({"reports__timing_rpt": TIMING.replace("-1.500", "   inf")}, "a report has inf where a number is expected"),
+        ({"reports__timing_rpt": "WNS(ns) TNS(ns)\n---\n1 2\n"}, "timing.rpt holds no design timing summary"),
+        ({"reports__utilization_rpt": UTILIZATION.replace("12345", "   1x")}, "a report has 1x where a number is"),
+        (
+            {"reports__utilization_rpt": UTILIZATION.replace("xcku3p-", "xc7k70t-")},
+            "the reports are of xc7k70t-ffvb676",
+        ),
     ],
 )
 def test_packed_files_that_are_none_are_refused_with_a_sentence(tmp_path, members, sentence):
@@ -284,8 +295,34 @@ def test_a_packed_file_that_is_damaged_is_refused_or_reads_the_same(tmp_path, se
 
 def test_a_member_that_is_too_long_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(vivado, "LONGEST", 100)
-    with pytest.raises(UserError, match="legal are at most 100"):
+    with pytest.raises(UserError, match="is longer than 100 bytes"):
         vivado.read(packed(tmp_path / "x.zip", **SENT))
+
+
+def test_what_strangers_write_is_no_markup_in_the_page(tmp_path):
+    used = UTILIZATION.replace("v.2024.1", "<b>`|![x](y)").replace("core ", "`<i>`")
+    timed = TIMING.replace("core/policy/a_reg/C", "<img>`|")
+    path = packed(tmp_path / "x.zip", **(SENT | {"reports__utilization_rpt": used, "reports__timing_rpt": timed}))
+    text = vivado.page(vivado.read(path), None)
+    assert not set("<>!") & set(text) and "<" in used and "?img??" in text.replace("`", "")
+
+
+def test_reports_that_are_made_to_be_slow_are_read_at_once():
+    """In a time that grows with their length; squares and cubes of it would take minutes."""
+    head = "|" + " " * 200_000 + "\n"
+    with pytest.raises(UserError, match="no line 'Device'"):
+        vivado.header(head, "Device")
+    many = TIMING + "Slack (MET) : 1ns\n" * 50_000
+    assert len(vivado.timing(many)["paths"]) == 10
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_other_methods_of_compression_are_refused(tmp_path, method):
+    with zipfile.ZipFile(tmp_path / "x.zip", "w", method) as file:
+        for name, text in (("build.json", NOTE), ("reports/utilization.rpt", "x"), ("reports/timing.rpt", "x")):
+            file.writestr(name, text)
+    with pytest.raises(UserError, match="another method than deflate"):
+        vivado.read(tmp_path / "x.zip")
 
 
 def test_result_is_json(ended):

@@ -67,8 +67,8 @@ PRESETS = {
     "card-2x100g": App(2, 512, host_lanes=False),
     "card-4x100g": App(4, 512, host_lanes=False),
 }
-# What a preset's name may end in, in this order.
 INCLUDE = "include ../app/vermilion/files.mk"  # by which a board's Makefile takes the overlay in
+# What a preset's name may end in, in this order.
 SUFFIXES = {"-nots": {"timestamps": False}, "-300mhz": {"clock_ns": (10, 3)}}
 LEGAL = f"{', '.join(PRESETS)}; each may end in {', '.join(SUFFIXES)} or both"
 RATES = {64: "10G", 128: "25G", 512: "100G"}
@@ -259,7 +259,9 @@ def read(path: Path) -> Script:
 
 def overlay_of(path: Path) -> Path | None:
     """The folder of the overlay in the tree that a board's configuration lies in."""
-    beside = path.parent.parent / "app" / "vermilion"  # the link by which Corundum's scripts find applications
+    beside = (
+        path.absolute().parent.parent / "app" / "vermilion"
+    )  # the link by which Corundum's scripts find applications
     return beside if beside.is_dir() else None
 
 
@@ -283,14 +285,17 @@ def check_overlay(settings: Settings, path: Path, overlay: Path):
         return
     check_shape(settings, f"the overlay in {overlay}", built)
     files = overlay / "files.mk"
-    named = re.findall(r"^SYN_FILES \+= app/vermilion/(\S+)$", files.read_text() if files.is_file() else "", re.M)
+    named = re.findall(
+        r"^SYN_FILES \+= app/vermilion/(\S+)$", files.read_text(errors="replace") if files.is_file() else "", re.M
+    )
     missing = [name for name in named if not (overlay / name).is_file()]
     if not named:
         settings.wrong.append(f"{files} names no files; write the overlay anew")
     if missing:
         settings.wrong.append(f"files of the overlay are missing: {', '.join(missing)}; write the overlay anew")
     makefile = path.parent / "Makefile"
-    if makefile.is_file() and INCLUDE not in makefile.read_text(errors="replace"):
+    taken = rf"^{re.escape(INCLUDE)}\s*$"
+    if makefile.is_file() and not re.search(taken, makefile.read_text(errors="replace"), re.M):
         settings.wrong.append(f"{makefile} has no line `{INCLUDE}`: the block's files are not built")
 
 
@@ -333,18 +338,24 @@ def report(path: Path, preset: str | None, say, warn) -> int:
 def every(tree: Path) -> list[tuple[str, str, list[str], list[str]]]:
     """For each board configuration of a Corundum tree: its folder, shape, the presets that fit it with an overlay's settings, and what is wrong.
 
-    Those of Corundum's own applications (`..._app_...`) are left out: a NIC has one application block.
+    Those of Corundum's own applications (`..._app_...`) are left out, as a NIC has one application block, and the copies that `overlay --board` made.
     """
     top = tree / "fpga" / "mqnic"
-    found = sorted(path for path in top.rglob("config.tcl") if "_app_" not in path.parent.name)
+    ours = lambda name: "_app_" in name or name.endswith("_vermilion")
+    found = sorted(path for path in top.rglob("config.tcl") if not ours(path.parent.name))
     if not found:
         raise Unreadable(f"{top} holds no config.tcl: {tree} is no Corundum tree")
     rows = []
     for path in found:
-        settings = Settings(read(path).params | SETTINGS)
+        folder = str(path.parent.relative_to(top))
+        try:
+            settings = Settings(read(path).params | SETTINGS)
+        except Unreadable as error:
+            rows.append((folder, "cannot be read", [], [str(error)]))
+            continue
         check_block(settings)
         presets = [] if settings.wrong else fitting(settings)
-        rows.append((str(path.parent.relative_to(top)), shape(settings), presets, settings.wrong))
+        rows.append((folder, shape(settings), presets, settings.wrong))
     return rows
 
 
@@ -357,7 +368,11 @@ def report_all(tree: Path, say, warn) -> int:
         return 2
     for folder, ports, presets, wrong in rows:
         say(f"{folder}\n    {ports}")
-        say(f"    fits {', '.join(presets)}" if presets else f"    fits none: {'; '.join(wrong) or 'no preset is so'}")
+        say(
+            f"    fits {', '.join(presets)}"
+            if presets
+            else f"    fits none: {'; '.join(wrong) or 'no preset has this shape'}"
+        )
     fit = sum(bool(presets) for *_, presets, _ in rows)
     say(
         f"{fit} of {len(rows)} board configurations fit a preset, by ports, widths, timestamps and clock; area is not looked at"

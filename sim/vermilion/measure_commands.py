@@ -209,7 +209,9 @@ def vivado():
 )
 @click.option("--part", default=PART, show_default=True, help="Vivado's name of the device.")
 @click.option(
-    "--period", type=click.FloatRange(1, 100), default=4.0, show_default=True, help="Period of the clock, ns."
+    "--period",
+    type=click.FloatRange(1, 100),
+    help="Period of the clock, ns; without it, the one that the preset is built for.",
 )
 def vivado_write(folder, preset, part, period):
     """Writes SystemVerilog and scripts to DIR, ready for Vivado."""

@@ -12,7 +12,8 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -26,6 +27,7 @@ PYTEST = {"python": "sim/tests", "cocotb": "cocotb_tests"}  # parts that pytest 
 QUICK = "quick"  # the formatters, and the tests of the Python side with this marker
 FORMAT = "format"  # the formatters alone
 SLOWER = ("slow", "guest", "proof", "long")  # markers in pyproject.toml: a test with none of them is quick
+JVMS = 8  # at most, for ScalaTest
 NOTHING_COLLECTED = 5  # pytest's status where no test fits its options
 
 
@@ -159,12 +161,9 @@ def pytest(targets: list[str], log: Path, choice: Choice = EVERYTHING) -> Count:
             return Count()
     command = [sys.executable, "-m", "pytest", "-q", f"--rootdir={build.ROOT}", "-o", f"cache_dir={LOGS / 'cache'}"]
     command += [*targets, f"--junitxml={result}", *choice.words()]
-    # More workers than cores: some wait, for a build of another's or for a guest. Tests of a file share what they set up, but for benches in cocotb, which
-    # share models alone, whoever built them; and some of those files take as long as all others together.
-    if any(target.startswith(PYTEST["cocotb"]) for target in targets):
-        command += ["-n", build.CORES + 1, "--dist", "worksteal"]
-    else:
-        command += ["-n", build.CORES + 2, "--dist", "loadfile", "--no-loadscope-reorder"]
+    # Tests of a file share what they build. More workers than cores: some wait, for a build of another's or for a guest.
+    waiting = 1 if any(target.startswith(PYTEST["cocotb"]) for target in targets) else 2
+    command += ["-n", build.CORES + waiting, "--dist", "loadfile", "--no-loadscope-reorder"]
     status = execute(command, log, choice=choice)
     if status == NOTHING_COLLECTED and choice.options():
         return Count()
@@ -183,43 +182,70 @@ def simulations() -> dict:
 
 
 def suites() -> list[str]:
-    """ScalaTest's suites, those with the longest sources first."""
+    """ScalaTest's suites, those with the longest sources first; BuildError for one that would not be found."""
     found = []
     for path in build.files("hw/test", "*.scala"):
         text = path.read_text()
-        package = re.search(r"^package (\S+)$", text, re.M)
-        for name in re.findall(r"^class (\w+) extends Any(?:FunSuite|FlatSpec)\b", text, re.M):
-            found.append((-len(text), f"{package[1]}.{name}"))
+        named = re.findall(r"^class (\w+) extends Any(?:FunSuite|FlatSpec)\b", text, re.M)
+        styles = re.findall(r"^import org\.scalatest\.\w+\.Any\w+", text, re.M)
+        if len(named) != len(re.findall(r"\bextends\s+Any(?!Val\b|Ref\b)\w", text)) or bool(styles) != bool(named):
+            raise build.BuildError(
+                f"{path}: a suite must begin with a line `class NAME extends AnyFunSuite` or AnyFlatSpec"
+            )
+        found += [(-len(text), re.search(r"^package (\S+)$", text, re.M)[1] + f".{name}") for name in named]
     return [name for _, name in sorted(found)]
 
 
-def run_suites(names: list[str], folder: Path, core: int) -> None:
-    """Runs suites until `names` is empty, in a JVM of its own; each leaves a log in `folder`.
+class Suites:
+    """Runs ScalaTest's suites, one after the other on each core, in a JVM a core; each suite leaves a log in `folder`.
 
     The JVM and the simulations that it starts have one core: they wait for each other at every look at a port, and to wake a process on another
     core takes several times as long.
     """
-    program, *words = chisel.java(SERVER, tests=True)
 
-    def start() -> Server:
-        environment = os.environ | simulations()
-        pinned = lambda: os.sched_setaffinity(0, {core})
-        return Server([program, *JVM, *words], cwd=folder, env=environment, preexec_fn=pinned)
+    def __init__(self, names: list[str], folder: Path):
+        self.names, self.folder, self.servers = deque(names), folder, []
+        self.command = chisel.java(SERVER, tests=True)
+        self.words = ["-R", str(chisel.test_classes()), "-oWD", "-u", str(folder / "junit")]
 
-    server = start()
-    while names:
-        name = names.pop(0)
-        log = folder / f"{name}.log"
-        asked = ["-R", str(chisel.test_classes()), "-s", name, "-oWD", "-u", str(folder / "junit")]
-        try:
-            server.run(log, "vermilion.RunSuite", *asked)
-        except build.BuildError as error:
-            if not log.exists() or not scalatest(log.read_text(errors="replace")).failed:
-                with log.open("a") as out:
-                    out.write(f"Suites: completed 0, aborted 1\n{error}\n")
-        if not server.lives():
-            server = start()
-    server.close()
+    def start(self, core: int) -> Server:
+        program, *words = self.command
+        pinned = ["taskset", "-c", str(core), program, *JVM, *words]
+        server = Server(pinned, cwd=self.folder, env=os.environ | simulations())
+        self.servers.append(server)
+        return server
+
+    def work(self, core: int):
+        """Until no suite is left."""
+        server = None
+        while True:
+            try:
+                name = self.names.popleft()
+            except IndexError:
+                break
+            log = self.folder / f"{name}.log"
+            try:
+                server = server if server and server.lives() else self.start(core)
+                server.run(log, "vermilion.RunSuite", *self.words, "-s", name)
+            except build.BuildError as error:
+                if not log.exists() or not scalatest(log.read_text(errors="replace")).failed:
+                    with log.open("a") as out:
+                        out.write(f"Suites: completed 0, aborted 1\n{error}\n")
+        if server:
+            server.close()
+
+    def run(self):
+        cores = sorted(os.sched_getaffinity(0))[: min(len(self.names), JVMS)]
+        with ThreadPoolExecutor(len(cores)) as pool:
+            running = [pool.submit(self.work, core) for core in cores]
+            try:
+                for each in wait(running, return_when=FIRST_EXCEPTION).done:
+                    each.result()
+            except BaseException:  # a signal: what runs is stopped, and nothing more begins
+                self.names.clear()
+                for server in self.servers:
+                    server.process.kill()
+                raise
 
 
 def scala(log: Path) -> Count:
@@ -230,11 +256,7 @@ def scala(log: Path) -> Count:
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "junit").mkdir(parents=True)
     try:
-        chisel.test_classes()
-        names = suites()
-        cores = sorted(os.sched_getaffinity(0))
-        with ThreadPoolExecutor(len(cores)) as pool:
-            list(pool.map(lambda core: run_suites(names, folder, core), cores))
+        Suites(suites(), folder).run()
     except build.BuildError as error:
         log.write_text(f"{error}\n")
         return Count(0, 1)

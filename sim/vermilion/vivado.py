@@ -10,6 +10,8 @@ anything estimated here.
 """
 
 import json
+import lzma
+import math
 import re
 import shutil
 import zipfile
@@ -37,6 +39,16 @@ LONGEST = 64 << 20  # bytes of a member of a packed file
 # What build.json says beside the period, as patterns: it comes from strangers and goes into a page.
 MADE = {"preset": r"[\w-]{1,80}", "commit": r"[\w -]{1,80}", "part": r"[\w-]{1,80}", "verilog": r"[0-9a-f]{1,128}"}
 PERIODS = (1.0, 100.0)  # ns
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    ValueError,
+)
 # What a row of utilization.rpt's table by module counts, by its column in Vivado's words.
 COLUMNS = {
     "lut": "Total LUTs",
@@ -71,8 +83,13 @@ def clock_and_reset(preset: str) -> tuple[str, str]:
     return ("clk", "rst") if rtl.is_app(preset) else ("clock", "reset")
 
 
-def write(preset: str, folder: Path, part: str, period: float, say=build.quiet) -> str:
-    """Fills `folder` and returns the command that runs Vivado there."""
+def write(preset: str, folder: Path, part: str, period: float | None, say=build.quiet) -> str:
+    """Fills `folder` and returns the command that runs Vivado there. `period`: of the clock in ns; None: that which the preset is built for."""
+    if not rtl.is_legal(preset):
+        raise UserError(f"--preset is {preset}; legal are {rtl.LEGAL}")
+    if period is None:
+        num, denom = corundum.app(preset).clock_ns if rtl.is_app(preset) else (4, 1)
+        period = int(1000 * num / denom) / 1000  # down, so that what meets it meets the clock
     if not re.fullmatch(r"[\w-]+", part):
         raise UserError(f"--part is {part!r}; legal are letters, digits, - and _, as in {PART}")
     if folder.exists() and any(folder.iterdir()):
@@ -93,8 +110,8 @@ def write(preset: str, folder: Path, part: str, period: float, say=build.quiet) 
 
 
 def verilog(folder: Path) -> str:
-    """A digest of the sources that Vivado gets in `folder`, its script included."""
-    return steps.content([*(folder / "rtl").rglob("*.*v*"), folder / "build.tcl"])
+    """A digest of what Vivado gets in `folder`: the sources, the script, and the command with part, period and parameters."""
+    return steps.content([*(folder / "rtl").rglob("*.*v*"), folder / "build.tcl", folder / "run.sh"])
 
 
 def of_folder(folder: Path) -> tuple[dict, dict[str, str]]:
@@ -115,7 +132,7 @@ def checked(text: str, place: str) -> dict:
     """What a build.json says, or a sentence about what is wrong with it."""
     try:
         made = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{place} is no JSON: {error}") from None
     made = made if isinstance(made, dict) else {}
     for field, pattern in MADE.items():
@@ -142,31 +159,58 @@ def pack(folder: Path, target: Path) -> dict:
     return result
 
 
+def members(path: Path, file: zipfile.ZipFile) -> dict[str, str]:
+    """Those members of a packed file that are wanted, as text."""
+    held = {each.filename: each for each in file.infolist()}
+    for name in ("build.json", *(f"reports/{name}" for name in NEEDED)):
+        if name not in held:
+            raise UserError(f"{path} holds no {name}: it was not packed by `vermilion vivado report`")
+    texts = {}
+    for name in ("build.json", *(f"reports/{name}" for name in REPORTS if f"reports/{name}" in held)):
+        if held[name].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise UserError(f"{path}: {name} is compressed by another method than deflate")
+        with file.open(name) as member:
+            text = member.read(LONGEST + 1)  # whatever length it claims
+        if len(text) > LONGEST:
+            raise UserError(f"{path}: {name} is longer than {LONGEST:,} bytes, the most that is legal")
+        texts[name] = text.decode(errors="replace")
+    return texts
+
+
 def of_file(path: Path) -> tuple[dict, dict[str, str]]:
     """What a packed file holds. Its members are read by their names; nothing is unpacked."""
     try:
         with zipfile.ZipFile(path) as file:
-            sizes = {each.filename: each.file_size for each in file.infolist()}
-            wanted = ["build.json", *(f"reports/{name}" for name in REPORTS if f"reports/{name}" in sizes)]
-            for name in ("build.json", *(f"reports/{name}" for name in NEEDED)):
-                if name not in sizes:
-                    raise UserError(f"{path} holds no {name}: it was not packed by `vermilion vivado report`")
-            for name in wanted:
-                if sizes[name] > LONGEST:
-                    raise UserError(f"{path}: {name} has {sizes[name]:,} bytes; legal are at most {LONGEST:,}")
-            texts = {name: file.read(name).decode(errors="replace") for name in wanted}
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, zlib.error) as error:
+            texts = members(path, file)
+    except UNREADABLE as error:
         raise UserError(f"{path} cannot be read as a packed report: {error}") from None
     made = checked(texts.pop("build.json"), f"{path}: build.json")
     return made, {name.removeprefix("reports/"): text for name, text in texts.items()}
 
 
+def plain(text: str) -> str:
+    """Text of a report for a page: what could be markup there is a question mark."""
+    return re.sub(r"[^\w .,:;()\[\]{}/$#@+=*-]", "?", text, flags=re.A)
+
+
+def number(text: str, kind=float):
+    """A number of a report; UserError if it is none."""
+    try:
+        value = kind(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UserError(f"a report has {plain(text)[:40]} where a number is expected")
+    return value
+
+
 def header(text: str, field: str) -> str:
     """A line of the head of a report, as `| Device : xcku3p-... |`."""
-    found = re.search(rf"^\|\s*{field}\s*:\s*(.*?)\s*\|?\s*$", text, re.M)
-    if not found:
-        raise UserError(f"the report has no line {field!r} in its head: it is none of Vivado's, or cut off")
-    return found.group(1)
+    for line in text.splitlines():
+        name, colon, value = line.strip(" |").partition(":")
+        if line.startswith("|") and colon and name.strip() == field:
+            return plain(value.strip())
+    raise UserError(f"the report has no line {field!r} in its head: it is none of Vivado's, or cut off")
 
 
 def utilization(text: str) -> list[dict]:
@@ -182,8 +226,8 @@ def utilization(text: str) -> list[dict]:
         elif heads and len(words) == len(heads):
             values = dict(zip(heads, words))
             depth = (len(cells[0]) - len(cells[0].lstrip()) - 1) // 2
-            counts = {key: int(values[column]) for key, column in COLUMNS.items() if column in values}
-            rows.append({"instance": words[0], "module": words[1], "depth": depth} | counts)
+            counts = {key: number(values[column], int) for key, column in COLUMNS.items() if column in values}
+            rows.append({"instance": plain(words[0]), "module": plain(words[1]), "depth": depth} | counts)
     if not rows:
         raise UserError("utilization.rpt holds no table by module; build.tcl asks for one with -hierarchical")
     return rows
@@ -191,24 +235,29 @@ def utilization(text: str) -> list[dict]:
 
 def timing(text: str) -> dict:
     """Slacks and failing endpoints of timing.rpt's summary, and its longest paths."""
-    table = re.search(r"^\s*WNS\(ns\)\s+TNS\(ns\).*?\n[\s-]+\n\s*(.+)$", text, re.M)
-    if not table:
+    lines = text.splitlines()
+    heads = [i for i, line in enumerate(lines) if re.match(r"\s*WNS\(ns\)\s+TNS\(ns\)", line)]
+    row = lines[heads[0] + 2].split() if heads and len(lines) > heads[0] + 2 else []
+    if len(row) < 5:
         raise UserError("timing.rpt holds no design timing summary")
-    wns, tns, failing, total, whs, *_ = table.group(1).split()
-    paths = [
-        {"slack_ns": float(slack), "from": source, "to": target, "levels": int(levels)}
-        for slack, source, target, levels in re.findall(
-            r"^Slack \(\w+\) :\s+(-?[\d.]+)ns.*?\n\s+Source:\s+(\S+).*?\n\s+Destination:\s+(\S+).*?Logic Levels:\s+(\d+)",
-            text,
-            re.M | re.S,
-        )
-    ]
+    wns, tns, failing, total, whs = row[:5]
+    paths = []
+    for line in lines:
+        slack = re.match(r"Slack \(\w+\) :\s+(-?[\d.]+)ns", line)
+        if slack:
+            paths.append({"slack_ns": number(slack[1]), "from": "", "to": "", "levels": 0})
+        name, colon, value = line.strip().partition(":")
+        first = value.split()[0] if value.split() else ""
+        if paths and colon and name in ("Source", "Destination"):
+            paths[-1]["from" if name == "Source" else "to"] = plain(first)
+        elif paths and colon and name == "Logic Levels":
+            paths[-1]["levels"] = number(first, int)
     return {
-        "wns_ns": float(wns),
-        "tns_ns": float(tns),
-        "failing": int(failing),
-        "endpoints": int(total),
-        "whs_ns": float(whs),
+        "wns_ns": number(wns),
+        "tns_ns": number(tns),
+        "failing": number(failing, int),
+        "endpoints": number(total, int),
+        "whs_ns": number(whs),
         "paths": sorted(paths, key=lambda path: path["slack_ns"])[:10],
     }
 
@@ -217,12 +266,15 @@ def read(place: Path) -> dict:
     """What the reports in a folder or a packed file say."""
     made, reports = of_folder(place) if place.is_dir() else of_file(place)
     used, timed = (reports[name] for name in NEEDED)
+    device, family = header(used, "Device"), re.match(r"[a-z0-9]+", made["part"], re.I)
+    if family and not device.replace("-", "").lower().startswith(family[0].lower()):
+        raise UserError(f"{place}: the reports are of {device}; the run was written for {made['part']}")
     return {
         "preset": made["preset"],
         "commit": made["commit"],
         "verilog": made["verilog"],
         "changed": made["changed"],  # whether somebody has edited what Vivado got
-        "device": header(used, "Device"),
+        "device": device,
         "tool": header(used, "Tool Version"),
         "period_ns": float(made["period_ns"]),
         "modules": utilization(used),

@@ -79,9 +79,12 @@ class PciBus(Bus):
             if bar and list(folder.glob(AUXILIARY)):
                 driver = "vermilion"
             if driver and not (bar and driver == "mqnic"):
-                raise UserError(
-                    f"{name} belongs to the kernel's driver {driver}; go through it: --device netlink:IFNAME"
+                through = (
+                    "; go through it: --device netlink:IFNAME"
+                    if driver == "vermilion"
+                    else ", which must let go of it first"
                 )
+                raise UserError(f"{name} belongs to the kernel's driver {driver}{through}")
             if (folder / "enable").read_text().strip() == "0":
                 raise DeviceError(f"{name} is not enabled; as root: echo 1 > {folder / 'enable'}")
             handle = os.open(folder / f"resource{bar}", os.O_RDWR | os.O_SYNC | os.O_CLOEXEC)

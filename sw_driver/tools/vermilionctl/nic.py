@@ -83,13 +83,15 @@ class Nic:
         shift, mask = definitions()[1][f"{name}_{field}"]
         return (self.read(name, port) & mask) >> shift
 
-    def write_field(self, name: str, field: str, value: int, port: int = 0):
-        """Changes a field and looks whether the register holds it."""
-        shift, mask = definitions()[1][f"{name}_{field}"]
-        word = self.read(name, port) & ~mask | value << shift
+    def write_fields(self, name: str, fields: dict[str, int], port: int = 0):
+        """Changes fields of a register at once and looks whether it holds them."""
+        word = self.read(name, port)
+        for field, value in fields.items():
+            shift, mask = definitions()[1][f"{name}_{field}"]
+            word = word & ~mask | value << shift
         self.bus._write(None, self.address(name, port), word)
         if self.read(name, port) != word:
-            raise DeviceError(f"{self.bus.name}: {name}.{field} of port {port} does not hold what was written")
+            raise DeviceError(f"{self.bus.name}: {name} of port {port} does not hold what was written")
 
     def count(self, name: str, port: int) -> int:
         return self.read(f"port_{name}_low", port) | self.read(f"port_{name}_high", port) << 32
@@ -147,13 +149,14 @@ class Nic:
             if field in wanted:
                 raise UserError(f"{field} is given twice")
             wanted[field] = words.index(word)
-        for field, number in wanted.items():
-            self.write_field(FIELDS[field][0], field, number, port)
+        for register in dict.fromkeys(FIELDS[field][0] for field in wanted):
+            ours = {field: number for field, number in wanted.items() if FIELDS[field][0] == register}
+            self.write_fields(register, ours, port)
 
     def set_time(self, source: str):
         if source == "ptp" and not self.has_ptp_time:
             raise UserError("the time source is ptp; this build has no PTP time: legal is own")
-        self.write_field("control", "time_source", TIMES.index(source))
+        self.write_fields("control", {"time_source": TIMES.index(source)})
 
 
 @contextmanager

@@ -115,6 +115,14 @@ class NicParamsSpec extends AnyFunSuite {
     }
   }
 
+  test("cards of one, two and four ports elaborate, with every ending that a name may have") {
+    for (name <- Seq("card-4x10g-nots-300mhz", "card-2x100g", "card-1x25g-nots")) {
+      val p = NicParams.named(name).get
+      val text = ChiselStage.emitCHIRRTL(new VermilionApp(p))
+      assert(text.contains(s"tdata : UInt<${p.ports * p.dataBits}>"), name)
+    }
+  }
+
   test("what the shell checks is what is built") {
     val defines = EmitApp.defines(NicParams.byName("app25g-2")).toMap
     assert(defines("VERMILION_APP_PORTS") == "2" && defines("VERMILION_APP_DATA_BITS") == "128")

@@ -1,0 +1,29 @@
+"""What the tests of the NIC's block have in common: parameters as Corundum sets them, names of benches, and the mark of what runs with VERMILION_LONG alone.
+
+25G and the build without timestamps are long: the suite's time is for the widest and the narrowest.
+"""
+
+import os
+
+import pytest
+
+APP_ID = 0x564D0001
+LONG = [
+    pytest.mark.long,
+    pytest.mark.skipif(not os.environ.get("VERMILION_LONG"), reason="run with VERMILION_LONG=1"),
+]
+
+
+def parameters(interfaces: int, ports: int, bits: int, **others: int) -> dict[str, int]:
+    """What Corundum sets for so many interfaces, ports each, and bits of the sync stage."""
+    direct = 64 if bits == 128 else bits  # at 25G the MACs have 64 bits
+    widths = {"AXIS_DATA_WIDTH": direct, "AXIS_SYNC_DATA_WIDTH": bits, "AXIL_APP_CTRL_ADDR_WIDTH": 24}
+    return {"APP_ID": APP_ID, "IF_COUNT": interfaces, "PORTS_PER_IF": ports} | widths | others
+
+
+def benches(*names: str) -> str:
+    return ",".join(f"corundum.{name}_bench" for name in names)
+
+
+ALL = benches("tags", "line", "routes", "registers")
+FEW = benches("routes", "registers")

@@ -1,0 +1,15 @@
+"""The same with one lane for both ports and directions."""
+
+import pytest
+from bench.build import run_app
+from corundum.shapes import LONG, benches, parameters
+
+
+def test_two_ports_of_10g_by_one_lane():
+    run_app(benches("tags", "routes", "registers"), "card-2x10g-few", parameters(2, 1, 64))
+    run_app(benches("tags"), "card-2x10g-few", parameters(2, 1, 64), EVICTS="1")
+
+
+@pytest.mark.parametrize("bench", [pytest.param(benches("line"), marks=LONG)])
+def test_line_rate_by_one_lane(bench):
+    run_app(bench, "card-2x10g-few", parameters(2, 1, 64), optimise="-O0")
