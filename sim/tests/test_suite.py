@@ -7,7 +7,7 @@ import threading
 from collections import deque
 
 import pytest
-from vermilion import build, cli, steps, suite, suite_results
+from vermilion import build, cli, scala_suites, steps, suite, suite_results
 from vermilion.fields import UserError
 
 JUNIT = """<testsuites><testsuite tests="4" failures="1" errors="1" skipped="1">
@@ -210,7 +210,7 @@ def test_what_verilator_wrote_is_compiled_without_the_folder_of_the_test(tmp_pat
         work = tmp_path / name / "verilated-sources"
         work.mkdir(parents=True)
         (work / "a.cpp").write_text(f'const char* at = "{work.parent}/../primary-sources/A.sv";\n')
-        command = [suite.simulations()["OBJCACHE"], "g++", "-c", "a.cpp"]
+        command = [scala_suites.simulations()["OBJCACHE"], "g++", "-c", "a.cpp"]
         subprocess.run(command, cwd=work, check=True, env=steps.environment())
         assert (work / "a.o").exists()
         texts.append((work / "a.cpp").read_text())
