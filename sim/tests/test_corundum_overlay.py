@@ -98,14 +98,17 @@ ORIGINAL, HEADER = shell.write_stub, lambda folder: build.Path(folder) / "vermil
 @pytest.mark.parametrize("comment", ["", "# PCIe IP core settings\n"])
 def test_a_boards_copy_is_ready_for_make(defines, tmp_path, monkeypatch, comment):
     variant = tree_of(tmp_path, PLAIN.replace("configure_bar $pcie", f"{comment}configure_bar $pcie"))
-    before = {name: (variant / name).read_text() for name in ("config.tcl", "Makefile")}
+    with (variant / "Makefile").open("ab") as file:
+        file.write(b"# by \xe9\n")  # no UTF-8
+    text = lambda path: path.read_text(errors="surrogateescape")
+    before = {name: text(variant / name) for name in ("config.tcl", "Makefile")}
     done = with_board(tmp_path)
     copy = variant.with_name("fpga_vermilion")
     assert done.exit_code == 0 and f"ready for make: {copy}" in done.output, done.output
-    assert before == {name: (variant / name).read_text() for name in before}, "the board's own files were changed"
+    assert before == {name: text(variant / name) for name in before}, "the board's own files were changed"
     assert sorted(path.name for path in copy.iterdir()) == ["Makefile", "config.tcl"]
     for name, line in (("config.tcl", corundum.SOURCE), ("Makefile", corundum_check.INCLUDE)):
-        lines = (copy / name).read_text().splitlines()
+        lines = text(copy / name).splitlines()
         assert [each for each in lines if each != line] == before[name].splitlines() and lines.count(line) == 1
     checked = CliRunner().invoke(cli, ["corundum", "check", str(copy / "config.tcl")])
     assert checked.exit_code == 0 and "fits the overlay in" in checked.stdout, checked.output

@@ -256,3 +256,27 @@ def test_every_suite_of_scalatest_is_found(monkeypatch, tmp_path):
         monkeypatch.setattr(suite.build, "files", lambda *_: [tmp_path / "A.scala"])
         with pytest.raises(suite.build.BuildError, match="a suite must begin with a line"):
             suite.suites()
+
+
+class Item:
+    """A collected test, as far as its order is concerned."""
+
+    def __init__(self, path: str, number: int, marker: str):
+        self.path, self.number, self.marker = path, number, marker
+
+    def get_closest_marker(self, name):
+        return self if name == self.marker else None
+
+
+def test_files_alternate_and_their_tests_stay_together():
+    kinds = {"a": "slow", "b": "slow", "c": "quick", "d": "guest", "e": "quick", "f": "quick", "g": "quick"}
+    items = [Item(path, number, kinds[path]) for path in kinds for number in range(3)]
+    items.append(Item("c", 3, "slow"))  # one slow test makes the file slow
+    before = {(item.path, item.number) for item in items}
+    suite.interleave(items)
+    assert {(item.path, item.number) for item in items} == before and len(items) == len(before)
+    assert list(dict.fromkeys(item.path for item in items)) == ["a", "e", "b", "f", "c", "g", "d"]
+    for path in kinds:
+        places = [at for at, item in enumerate(items) if item.path == path]
+        assert places == list(range(places[0], places[-1] + 1)), "the tests of a file are apart"
+        assert [items[at].number for at in places] == sorted(items[at].number for at in places)

@@ -267,6 +267,7 @@ SENT = {"build_json": NOTE, "reports__utilization_rpt": UTILIZATION, "reports__t
         ({"reports__timing_rpt": TIMING.replace("-0.123 ", "    NA ")}, "a report has NA where a number is expected"),
         ({"reports__timing_rpt": TIMING.replace("-1.500", "   inf")}, "a report has inf where a number is expected"),
         ({"reports__timing_rpt": "WNS(ns) TNS(ns)\n---\n1 2\n"}, "timing.rpt holds no design timing summary"),
+        ({"reports__utilization_rpt": UTILIZATION.replace("12345", "9" * 400)}, "a report has 999"),
         ({"reports__utilization_rpt": UTILIZATION.replace("12345", "   1x")}, "a report has 1x where a number is"),
         (
             {"reports__utilization_rpt": UTILIZATION.replace("xcku3p-", "xc7k70t-")},
@@ -297,6 +298,14 @@ def test_a_member_that_is_too_long_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(vivado, "LONGEST", 100)
     with pytest.raises(UserError, match="is longer than 100 bytes"):
         vivado.read(packed(tmp_path / "x.zip", **SENT))
+
+
+def test_a_report_that_could_not_be_read_again_is_not_packed(ended, tmp_path_factory, monkeypatch):
+    monkeypatch.setattr(vivado, "LONGEST", 100)
+    sent = tmp_path_factory.mktemp("sent") / "mine.zip"
+    with pytest.raises(UserError, match="utilization.rpt is longer than 100 bytes"):
+        vivado.pack(ended, sent)
+    assert not sent.exists()
 
 
 def test_what_strangers_write_is_no_markup_in_the_page(tmp_path):

@@ -128,10 +128,13 @@ def with_overlay(variant: Path) -> dict[str, str]:
     """The files of a board's variant that take the overlay in, by name."""
     return {
         "Makefile": above(
-            (variant / "Makefile").read_text(), INCLUDE, [r"^include \.\./common/"], variant / "Makefile"
+            (variant / "Makefile").read_text(errors="surrogateescape"),
+            INCLUDE,
+            [r"^include \.\./common/"],
+            variant / "Makefile",
         ),
         "config.tcl": above(
-            (variant / "config.tcl").read_text(),
+            (variant / "config.tcl").read_text(errors="surrogateescape"),
             SOURCE,
             [r"^# PCIe IP core settings$", r"^configure_bar ", r"^dict for "],
             variant / "config.tcl",
@@ -144,7 +147,7 @@ def take_in(variant: Path, changed: dict[str, str]):
     copy = copy_of(variant)
     shutil.copytree(variant, copy, symlinks=True, ignore=shutil.ignore_patterns(*BUILT))
     for name, text in changed.items():
-        (copy / name).write_text(text)
+        (copy / name).write_text(text, errors="surrogateescape")
 
 
 def overlay(preset: str, folder: Path, say=build.quiet, boards: tuple[str, ...] = ()) -> Path:

@@ -259,9 +259,8 @@ def read(path: Path) -> Script:
 
 def overlay_of(path: Path) -> Path | None:
     """The folder of the overlay in the tree that a board's configuration lies in."""
-    beside = (
-        path.absolute().parent.parent / "app" / "vermilion"
-    )  # the link by which Corundum's scripts find applications
+    # By the link with which Corundum's scripts find applications.
+    beside = path.absolute().parent.parent / "app" / "vermilion"
     return beside if beside.is_dir() else None
 
 

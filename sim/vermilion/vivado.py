@@ -120,6 +120,9 @@ def of_folder(folder: Path) -> tuple[dict, dict[str, str]]:
     for name in NEEDED:
         if not (reports / name).is_file():
             raise UserError(f"{reports / name} is not there: has run.sh come to its end?")
+    for name in REPORTS:
+        if (reports / name).is_file() and (reports / name).stat().st_size > LONGEST:
+            raise UserError(f"{reports / name} is longer than {LONGEST:,} bytes, the most that is legal")
     note = folder / "build.json"
     if not note.is_file():
         raise UserError(f"{note} is not there: {folder} was not written by `vermilion vivado write`")
@@ -197,9 +200,10 @@ def number(text: str, kind=float):
     """A number of a report; UserError if it is none."""
     try:
         value = kind(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
+        finite = math.isfinite(value)
+    except (ValueError, OverflowError):
+        finite = False
+    if not finite:
         raise UserError(f"a report has {plain(text)[:40]} where a number is expected")
     return value
 
