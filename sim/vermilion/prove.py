@@ -78,8 +78,8 @@ FAULTS = {
     "list-head": Fault(
         "a list's head stays when it becomes its queue's first",
         "DistanceLists",
-        r"p1Behind_hit \? p1Behind_held_1 : _p1Behind_array_readData",
-        "p1Behind_held",
+        r"(p1Behind_cell =\s+promoted_has\s+\? \(promoted_packet_link_hit\s+\? promoted_packet_link_held\s+: )\w+",
+        r"\1promoted_packet_link_held",
     ),
 }
 

@@ -38,7 +38,7 @@ def program(preset: str, folder=None):
 def unkind(folder, garbled: str):
     """A copy of the block whose RAMs give something else where an address is read while it is written: only forwarding makes it right."""
     shutil.copytree(emit("VictimPipeline", "lab-few-cells"), folder)
-    assert make_unkind(folder, garbled) == 8  # all that lie in block RAM
+    assert make_unkind(folder, garbled) == 10  # all that lie in block RAM
     return folder
 
 
@@ -97,8 +97,8 @@ FAULTS = {
     "an unlinked packet's neighbour is not told": ("QueueOrder", r"io_unlink & ~\(_before", "io_unlink & (_before"),
     "a list that is emptied while it grows is lost": (
         "DistanceLists",
-        r"s5Cell \| io_push_valid",
-        "s5Cell | 1'h0 & io_push_valid",
+        r"(after_valid =\s+popped_has \|) io_push_valid",
+        r"\1 1'h0 & io_push_valid",
     ),
     "a packet of the window that was evicted pays again": (
         "VictimPipeline",
@@ -151,10 +151,32 @@ FAULTS = {
     "the only packet has joined behind another": ("QueueOrder", r"ownPromoted = replaced", "ownPromoted = 1'h0"),
     "link2 is written one packet late": (
         "DistanceLists",
-        r"((?:third|after2)(?:_array \([^;]*\.writeData +\(|_held <= ))io_push_bits",
-        r"\1pushTail",
+        r"((?:ofHead|popped)_packet_link2(?:_array \([^;]*\.writeData +\(|_held <= ))io_push_bits",
+        r"\1pushTail_cell",
     ),
-    "link2 of a packet that has left is written": ("DistanceLists", r"\) != pushTail", ") != ~pushTail"),
+    "link2 of a packet that has left is written": ("DistanceLists", r"& ~pushToOne;", ";"),
+    "a list that an eviction leaves with one packet is not known": (
+        "DistanceLists",
+        r": popped_has & ~popped_has2\)",
+        ": 1'h0)",
+    ),
+    "a list that a promotion leaves with one packet is not known": (
+        "DistanceLists",
+        r"(\? ~promoted_has\s+: )promoted_has\s+&",
+        r"\g<1>1'h0 &",
+    ),
+    "a second packet leaves a list with one": (
+        "DistanceLists",
+        r"io_push_valid & \(pushToEmpty \| pushToOne\)",
+        "io_push_valid & pushToEmpty",
+    ),
+    "eviction and promotion of a list's last two packets leave one": ("DistanceLists", r"& ~together\)", ")"),
+    "a cell keeps the link of the packet before": ("DistanceLists", r"io_push_valid & pushed_own;", "1'h0;"),
+    "a cell keeps the second link of the packet before": (
+        "DistanceLists",
+        r"io_push_valid & pushed_own2;",
+        "1'h0;",
+    ),
     "a contest that a reset cuts off goes on": (
         "VictimPipeline",
         r"s4Wants_REG <= 1'h0",

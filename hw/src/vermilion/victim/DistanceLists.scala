@@ -22,7 +22,7 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
   * ahead. If that search's victim is of the same list, it stands behind the one in p1 and is gone; then it is the two packets behind it that matter,
   * of which one may be in p0. Else it is the head, A1, its second and its third, of which the first two may be in p1 and p0: A1 or, where
   * that is in one of them, A2, or, where both are, A3. More cannot go, so the first list is empty only if it really is.
-  * `link` is the packet behind in the list, `link2` the one behind that. The second list is asked only if the first was emptied since s0. Of
+  * `link` is the packet behind in the list, `link2` the one behind that, each with a bit whether there is one. The second list is asked only if the first was emptied since s0. Of
   * it the head is known, and where the search ahead took its victim from it, the two behind that; a head that is in p1 or p0 leaves nothing.
   *
   * Within a clock the order is push, promotion, pop. A push to a list that is being emptied finds it not empty and joins behind the packet that goes.
@@ -30,14 +30,17 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
   * RAM | depth | holds | written by
   * --- | --- | --- | ---
   * bitmaps (2 and 3 copies) | queues | 3 x distances bits; their exclusive or is the bitmap | push and pop; promotion
-  * heads (3 copies) | lists | head cell, or that the list is empty: a [[SharedRam]] | push to an empty list; pop; promotion
-  * tail (4 copies) | lists | newest cell | push
+  * heads (2 copies) | lists | head cell, or that the list is empty: a [[SharedRam]] | push to an empty list; pop; promotion
+  * tail | lists | newest cell | push
   * beforeTail | lists | the cell before the newest, which may have left | push
   * link (3 copies) | cells | the packet behind in its list | push
   * link2 (2 copies) | cells | the packet two behind in its list | push to a list that holds two
+  * own (3 copies), hasLink, hasLink2 (4 copies each) | cells | a bit each of `link` and `link2`; own differs from the other where the link holds | push of the packet itself; push that writes the link
+  * holdsOne (1, 2 and 2 copies) | lists | a bit each; their exclusive or says that the list holds one packet | push; pop; promotion
   *
-  * After reset the bitmaps are swept, and who owns the heads, for as many clocks as there are lists; nothing may be pushed until `ready`.
-  * `link2` of a packet that has left is not written: its cell may have come again, in another list.
+  * After reset the bitmaps are swept, who owns the heads, and all single bits, for as many clocks as there are lists or cells; nothing may be pushed until `ready`.
+  * `link2` of a packet that has left is not written: its cell may have come again, in another list. So a push must know whether its list holds one packet.
+  * Each writer of `holdsOne` flips its own bit, which changes the exclusive or; push, promotion and pop of one list in one clock flip one behind the other.
   * Longest path, from RAM to RAM: s4, link, the compare with the promoted packet, four choices, link again.
   * It does not know the order of packets of different lists.
   */
@@ -54,6 +57,7 @@ class DistanceLists(v: VictimParams) extends Module {
     val isPromotedIf = Input(Vec(3, Vec(QueueOrder.Asked, Bool())))
     val picksSecond, replaced = Input(Bool())
     val pushList = Input(new ListName(v)) // s4
+    val pushCell = Input(UInt(v.cellBits.W)) // s4
     val push = Flipped(Valid(UInt(v.cellBits.W))) // s5
     val promote = Flipped(Valid(new QueuedRef(v))) // p0
     val promoteQueue = Input(UInt(log2Ceil(v.indexed).max(1).W)) // p0
@@ -67,16 +71,35 @@ class DistanceLists(v: VictimParams) extends Module {
   }
   private val (pusher, popper, promoter) = (0, 1, 2)
   private val lists = 1 << v.listBits
+
+  /** A packet at its list's end, with its bits in `own`, which the writer of its links must know. */
+  private class Tail extends Bundle {
+    val cell = UInt(v.cellBits.W)
+    val own, own2 = Bool()
+  }
+
+  /** Who stands behind a packet in its list. */
+  private class Behind extends Bundle {
+    val has, has2 = Bool()
+    val link, link2 = UInt(v.cellBits.W)
+  }
   private val heads = new SharedRam(lists, new Head, 3)
-  private val tail = new ForwardingRam(lists, UInt(v.cellBits.W))
-  private val beforeTail = new ForwardingRam(lists, UInt(v.cellBits.W))
+  private val tail = new ForwardingRam(lists, new Tail)
+  private val beforeTail = new ForwardingRam(lists, new Tail)
   private val link, link2 = new ForwardingRam(v.cells, UInt(v.cellBits.W))
+  private val own = new ForwardingRam(v.cells, Vec(2, Bool()))
+  private val hasLink, hasLink2 = new ForwardingRam(v.cells, Bool())
+  private val holdsOne = Seq.fill(3)(new ForwardingRam(lists, Bool()))
   private val byArrivals = new ForwardingRam(v.indexed, UInt(v.bitmapBits.W))
   private val byPromotions = new ForwardingRam(v.indexed, UInt(v.bitmapBits.W))
   private val sweep = new SweepInit(v.indexed)
+  private val (cellSweep, listSweep) = (new SweepInit(v.cells), new SweepInit(lists))
+  own.write(!cellSweep.done, cellSweep.address, VecInit(false.B, false.B))
+  for (bits <- Seq(hasLink, hasLink2)) bits.write(!cellSweep.done, cellSweep.address, false.B)
+  for (bits <- holdsOne) bits.write(!listSweep.done, listSweep.address, false.B)
   byArrivals.write(!sweep.done, sweep.address, 0.U)
   byPromotions.write(!sweep.done, sweep.address, 0.U)
-  io.ready := sweep.done && heads.ready
+  io.ready := sweep.done && heads.ready && cellSweep.done && listSweep.done
 
   private def choose[T <: Data](pick: Bool, one: T, other: T): T = Mux(pick, one.asUInt, other.asUInt).asTypeOf(one)
 
@@ -93,30 +116,57 @@ class DistanceLists(v: VictimParams) extends Module {
   alone.valid := true.B
   alone.cell := io.push.bits
   heads.write(pusher, io.pushList.asUInt, pushToEmpty, alone)
-  tail.write(io.push.valid, pushList.asUInt, io.push.bits)
-  link.write(io.push.valid && !pushToEmpty, pushTail, io.push.bits)
+  private val pushed = Wire(new Tail)
+  pushed.cell := io.push.bits
+  pushed.own := hasLink.read(io.pushCell)
+  pushed.own2 := hasLink2.read(io.pushCell)
+  private val before = beforeTail.read(io.pushList.asUInt)
+  private val holds = holdsOne.map(_.read(io.pushList.asUInt))
+  private val pushToOne = holds.reduce(_ ^ _)
+  private val pushBehindTwo = io.push.valid && !pushToEmpty && !pushToOne
+  tail.write(io.push.valid, pushList.asUInt, pushed)
   beforeTail.write(io.push.valid, pushList.asUInt, pushTail)
-  private val pushToOne = heads.read(io.pushList.asUInt).cell === pushTail
-  link2.write(io.push.valid && !pushToEmpty && !pushToOne, beforeTail.read(io.pushList.asUInt), io.push.bits)
+  own.write(io.push.valid, io.push.bits, VecInit(pushed.own, pushed.own2))
+  link.write(io.push.valid && !pushToEmpty, pushTail.cell, io.push.bits)
+  hasLink.write(io.push.valid && !pushToEmpty, pushTail.cell, !pushTail.own)
+  link2.write(pushBehindTwo, before.cell, io.push.bits)
+  hasLink2.write(pushBehindTwo, before.cell, !before.own2)
+  holdsOne(pusher).write(io.push.valid && (pushToEmpty || pushToOne), pushList.asUInt, !holds(pusher))
 
-  /** The head of `list` when its first packet `first` has gone, whose link and whose list's tail are given. */
-  private def behind(list: ListName, first: UInt, linkOfFirst: UInt, tailOfList: UInt): Head = {
-    val last = tailOfList === first
+  /** Who stands behind the packet in `cell`, a clock later. */
+  private def behind(cell: UInt, wants2: Boolean = true): Behind = {
+    val packet = Wire(new Behind)
+    val bits = own.read(cell)
+    packet.has := bits(0) ^ hasLink.read(cell)
+    packet.has2 := bits(1) ^ hasLink2.read(cell)
+    packet.link := link.read(cell)
+    packet.link2 := (if (wants2) link2.read(cell) else DontCare)
+    packet
+  }
+  private def pushedTo(list: ListName): Bool = io.push.valid && pushList.is(list)
+
+  /** The head of `list` when its first packet has gone. */
+  private def next(list: ListName, first: Behind): Head = {
     val head = Wire(new Head)
-    head.valid := !last || (io.push.valid && pushList.is(list))
-    head.cell := Mux(last, io.push.bits, linkOfFirst)
+    head.valid := first.has || pushedTo(list)
+    head.cell := Mux(first.has, first.link, io.push.bits)
     head
   }
 
   /** The packet behind that. */
-  private def twoBehind(list: ListName, first: UInt, linkOfFirst: UInt, link2OfFirst: UInt, tailOfList: UInt): Head = {
-    val last = tailOfList === first
-    val next = tailOfList === linkOfFirst
+  private def nextButOne(list: ListName, first: Behind): Head = {
     val head = Wire(new Head)
-    head.valid := !last && (!next || (io.push.valid && pushList.is(list)))
-    head.cell := Mux(next, io.push.bits, link2OfFirst)
+    head.valid := first.has && (first.has2 || pushedTo(list))
+    head.cell := Mux(first.has2, first.link2, io.push.bits)
     head
   }
+
+  /** Whether `list` holds one packet when its first has gone. */
+  private def isOne(list: ListName, first: Behind): Bool =
+    Mux(pushedTo(list), !first.has, first.has && !first.has2)
+
+  /** Whether nothing is left then. */
+  private def isNone(list: ListName, first: Behind): Bool = !first.has && !pushedTo(list)
 
   // ---- promotion
   private val p0List = Wire(new ListName(v))
@@ -124,8 +174,8 @@ class DistanceLists(v: VictimParams) extends Module {
   p0List.rank := io.promote.bits.rank
   private val p1List = Delay(p0List)
   private val p1Valid = RegNext(io.promote.valid, false.B) && io.promoteListed
-  private val p1Behind =
-    behind(p1List, Delay(io.promote.bits.cell), link.read(io.promote.bits.cell), tail.read(p0List.asUInt))
+  private val promoted = behind(io.promote.bits.cell, wants2 = false)
+  private val p1Behind = next(p1List, promoted)
   private val p1Word = byPromotions.read(p0List.queue)
 
   // ---- pop: the two behind the victim
@@ -133,11 +183,9 @@ class DistanceLists(v: VictimParams) extends Module {
   private val s4List = Wire(new ListName(v))
   private val s5Valid = RegNext(io.candidate.valid, false.B)
   private val s5List = Delay(s4List)
-  private val s5Cell = Delay(s4Cell)
-  private val s5Link = link.read(s4Cell)
-  private val s5Tail = tail.read(s4List.asUInt)
-  private val after = behind(s5List, s5Cell, s5Link, s5Tail)
-  private val after2 = twoBehind(s5List, s5Cell, s5Link, link2.read(s4Cell), s5Tail)
+  private val popped = behind(s4Cell)
+  private val after = next(s5List, popped)
+  private val after2 = nextButOne(s5List, popped)
 
   // ---- search, s3: the heads
   private val s3Lists = Delay(io.pick)
@@ -154,20 +202,19 @@ class DistanceLists(v: VictimParams) extends Module {
   }
   private val lists4 = Delay(s3Lists)
   private val s4Heads = Delay(s3Heads)
-  private val s4Link = link.read(s3Heads(0).cell)
-  private val s4Tail = tail.read(s3Lists(0).asUInt)
-  private val second = behind(lists4(0), s4Heads(0).cell, s4Link, s4Tail)
-  private val third = twoBehind(lists4(0), s4Heads(0).cell, s4Link, link2.read(s3Heads(0).cell), s4Tail)
-  io.asked := VecInit(s4Heads(0).cell, s4Heads(1).cell, s4Link, s5Link, io.push.bits)
+  private val ofHead = behind(s3Heads(0).cell)
+  private val second = next(lists4(0), ofHead)
+  private val third = nextButOne(lists4(0), ofHead)
+  io.asked := VecInit(s4Heads(0).cell, s4Heads(1).cell, ofHead.link, popped.link, io.push.bits)
   private val inP1 =
     s4Heads.map(head => RegNext(io.promote.valid, false.B) && Delay(io.promote.bits.cell) === head.cell)
   private val none = 0.U.asTypeOf(new Head)
   private val ofAhead = lists4.map(list => s5Valid && s5List.is(list))
   // Of each list who goes if its front is not promoted, and if it is; and whether it is. That is known last, and chooses last.
   private val fronts = Seq.tabulate(2) { i =>
-    val (next, nextButOne) = if (i == 0) (second, third) else (none, none)
-    val front = choose(ofAhead(i), after, choose(inP1(i), next, s4Heads(i)))
-    val behindFront = choose(ofAhead(i), after2, choose(inP1(i), nextButOne, if (i == 0) second else none))
+    val (behind, behindThat) = if (i == 0) (second, third) else (none, none)
+    val front = choose(ofAhead(i), after, choose(inP1(i), behind, s4Heads(i)))
+    val behindFront = choose(ofAhead(i), after2, choose(inP1(i), behindThat, behind))
     Seq(front, behindFront).map { head =>
       val goes = Wire(new Head)
       goes.valid := io.wants(i) && (ofAhead(i) || s4Heads(i).valid) && head.valid
@@ -176,10 +223,10 @@ class DistanceLists(v: VictimParams) extends Module {
     }
   }
   private def isPromoted(i: Int, asked: Vec[Bool]): Bool = {
-    val next = if (i == 0) Mux(s4Tail === s4Heads(0).cell, asked(4), asked(2)) else false.B
-    Mux(ofAhead(i), Mux(s5Tail === s5Cell, asked(4), asked(3)), Mux(inP1(i), next, asked(i)))
+    val behind = if (i == 0) Mux(ofHead.has, asked(2), asked(4)) else false.B
+    Mux(ofAhead(i), Mux(popped.has, asked(3), asked(4)), Mux(inP1(i), behind, asked(i)))
   }
-  private val promoted = VecInit.tabulate(2) { i =>
+  private val isFrontPromoted = VecInit.tabulate(2) { i =>
     val each = io.isPromotedIf.map(isPromoted(i, _))
     Mux(io.replaced, each(2), Mux(io.picksSecond, each(1), each(0)))
   }
@@ -191,15 +238,22 @@ class DistanceLists(v: VictimParams) extends Module {
     packet.ofSecond := !ofFirst.valid
     packet.list := choose(ofFirst.valid, lists4(0), lists4(1))
     packet
-  }(promoted.asUInt)
+  }(isFrontPromoted.asUInt)
   io.candidate.valid := going.valid
   io.candidate.bits := going.cell
   io.ofSecond := going.ofSecond
   s4List := going.list
 
   // A pop and a promotion from one list: the pop's packet was behind the other, so the list is as the pop leaves it.
+  private val together = s5Valid && p1Valid && p1List.is(s5List)
   heads.write(popper, s4List.asUInt, s5Valid, after)
-  heads.write(promoter, p0List.asUInt, p1Valid && !(s5Valid && p1List.is(s5List)), p1Behind)
+  heads.write(promoter, p0List.asUInt, p1Valid && !together, p1Behind)
+  private val popOwn = holdsOne(popper).read(s4List.asUInt)
+  private val promoterOwn = holdsOne(promoter).read(p0List.asUInt)
+  private val popFlips = isOne(s5List, popped) || (isNone(s5List, popped) && !together)
+  private val promotionFlips = (isOne(p1List, promoted) || isNone(p1List, promoted)) && !together
+  holdsOne(popper).write(s5Valid && popFlips, s5List.asUInt, !popOwn)
+  holdsOne(promoter).write(p1Valid && promotionFlips, p1List.asUInt, !promoterOwn)
   private val popBit = s5List.rank.oneHot
   private val emptiedByPop = s5Valid && !after.valid
   byArrivals.write(
@@ -209,7 +263,9 @@ class DistanceLists(v: VictimParams) extends Module {
   )
   byPromotions.write(p1Valid && !p1Behind.valid, p1List.queue, p1Word ^ p1List.rank.oneHot)
 
-  assert(!io.push.valid || sweep.done, "a packet was indexed within the first clocks after reset")
+  assert(!io.push.valid || io.ready, "a packet was indexed within the first clocks after reset")
+  assert(!io.push.valid || io.push.bits === Delay(io.pushCell), "another cell is indexed than was announced")
+  assert(!io.push.valid || !pushToOne || !pushToEmpty, "an empty list holds one packet")
   assert(!s5Valid || (bitmap & popBit) =/= 0.U, "a packet goes that stands in no list")
   assert(!s5Valid || s5List.queue === pushList.queue, "an eviction comes with an arrival of another queue")
 }

@@ -10,8 +10,7 @@ import vermilion.stream.Colour
   *
   * @param queues       number of queues
   * @param cells        cells in the shared buffer, a power of two; a packet is named by its head cell
-  * @param indexed      queues 0 to indexed-1 can hold contests; each costs 4 x 2^distanceBits list heads in RAM, nine times over (three writers, three readers), in turn
-  *                     as many heads and newest packets
+  * @param indexed      queues 0 to indexed-1 can hold contests; each costs 4 x 2^distanceBits list heads in RAM, six times over (three writers, two readers)
   * @param looks        looks at a queue's newest packet in each clock
   * @param distanceBits bits of a distance; fewer than [[Distance.Bits]] for proofs alone: nothing brings greater distances into range
   */

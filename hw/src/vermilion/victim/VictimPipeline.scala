@@ -151,6 +151,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   order.io.enqueueCell := at(4).cell
   lists.io.pushList.queue := indexQueue(at(4).queue)
   lists.io.pushList.rank := at(4).rank
+  lists.io.pushCell := at(4).cell
   window.io.queue := indexQueue(at(4).queue)
 
   // ---- s5
