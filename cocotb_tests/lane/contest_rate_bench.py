@@ -35,6 +35,8 @@ BLIND = {("red", 1): 0.006, ("red", 10): 0.001, ("tail", 2): 0.6, ("tail", 10): 
 
 
 class LineRateBench(ContestBench):
+    skip_share = 0
+
     def __init__(self, dut, seed: int):
         super().__init__(dut, seed)
         self.frames_due, self.since = None, 0  # frames begun at line rate, from clock `since` on

@@ -5,6 +5,7 @@ input; and if that was `enqueue`, it is the next frame to come out of its queue,
 every cell is free but the four that each input holds ready. Input 0 cannot be stalled, with several egresses every even one: its `ready` is 1 in every clock.
 Builds with the victim search: contests.py, which takes a frame that was evicted out of its queue.
 
+Now and then `skip` is high for a clock: so many clocks later, always the same number, no packet is decided, and none is taken out of a queue.
 Builds with several egresses: the routes of the inputs change under traffic; a frame leaves through the egress that its input had shortly before its decision.
 
 Not here: curves, what a verdict should have been (the policy's bench checks that).
@@ -26,6 +27,7 @@ from cocotb.triggers import FallingEdge, ReadOnly
 FREE = 2**27 - 1
 HELD_READY = 4  # cells an input holds: CellsAhead of Ingress.scala
 LOST_CLOCKS = 1  # LostLatency of Ingress.scala
+SKIP_CLOCKS = 80  # its effect comes sooner
 ROUTE_CLOCKS = 80  # a decision is made within so many clocks of the packet's classification
 CONFIGURATION = "io_configuration"
 
@@ -57,6 +59,7 @@ def count(dut, name: str) -> int:
 
 class Bench:
     queues = (0, 1, 2, 3)  # that are used of each egress
+    skip_share = 1 / 40  # of the clocks
 
     def __init__(self, dut, seed: int):
         self.dut, self.random = Wires(dut), randomness.Random(seed)
@@ -82,6 +85,9 @@ class Bench:
             {egress: 0} for egress in self.routes
         ]  # by input: egresses, with the last clock in which they were its route
         self.paused = [False] * self.egresses
+        self.skip_random, self.skips = randomness.Random(seed + 1), deque()
+        # Clocks behind a skip in which none was seen; where it skips nothing, soon none of them is left.
+        self.empty = {"decision": set(range(SKIP_CLOCKS)), "departed": set(range(SKIP_CLOCKS))}
         self.stalled, self.dissolved = 0, 0  # the second: queued frames that a reset took
 
     # ---- Configuration ----
@@ -186,6 +192,10 @@ class Bench:
                 getattr(dut, f"{CONFIGURATION}_routes_{i}").value = egress
         for routed, egress in zip(self.routed, self.routes):
             routed[egress] = self.clocks
+        skip = self.skip_random.random() < self.skip_share and not reset
+        dut.io_skip.value = skip
+        if skip:
+            self.skips.append(self.clocks)
         self.now += 4
         dut.io_now.value = self.now
         await ReadOnly()
@@ -228,7 +238,14 @@ class Bench:
                 assert int(getattr(dut, f"io_lost_{i}_bits").value) == f.since_reset
                 self.inside[i].remove(f)
                 self.fates["lost"] += 1
-        if int(dut.io_decision_valid.value) and not int(dut.io_decision_bits_refresh.value):
+        decided = int(dut.io_decision_valid.value) and not int(dut.io_decision_bits_refresh.value)
+        while self.skips and self.skips[0] <= self.clocks - SKIP_CLOCKS:
+            self.skips.popleft()
+        for name, seen in {"decision": decided, "departed": int(dut.io_departed_valid.value)}.items():
+            if seen and self.skips:
+                self.empty[name].difference_update(self.clocks - skip for skip in self.skips)
+                assert self.empty[name], f"clock {self.clocks}: a {name} is shown at any time behind a skip"
+        if decided:
             self.decided()
         for egress in range(self.egresses):
             self.look_at_output(egress)

@@ -17,6 +17,8 @@ FRAMES = 5000
 class Counting(Bench):
     """Notes the clock of every decision."""
 
+    skip_share = 0
+
     def __init__(self, dut, seed):
         super().__init__(dut, seed)
         self.decisions = []

@@ -47,7 +47,7 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("axi-lite", "reset"): ("a write has no answer, or two", 2),
     ("scheduler", "order"): ("a packet of the round is sent that its deficit does not cover", 6),
     ("scheduler", "covered"): ("a packet of the round is sent that its deficit does not cover", 7),
-    ("scheduler", "list"): ("a second packet is known of a queue that holds one", 7),
+    ("scheduler", "list"): ("a second packet is known of a queue that holds one", 6),
     ("scheduler-later", "third"): ("another packet counts as the second", 11),
     ("ageing", "frozen"): ("a packet's step is lost, or taken twice", 10),
     ("ageing", "pending"): ("a packet's step is lost, or taken twice", 10),

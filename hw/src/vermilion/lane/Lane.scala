@@ -46,6 +46,7 @@ class Lane(p: LaneParams) extends Module {
 
   core.io.now := io.now
   core.io.ready := statistics.io.ready
+  core.io.skip := statistics.io.skip
   core.io.in <> io.in
   io.out <> core.io.out
   control.io.axi <> io.control

@@ -52,6 +52,7 @@ class LaneCore(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val ready = Input(Bool()) // who listens to the events below can take them
+    val skip = Input(Bool()) // some clocks later no packet is decided, and none is taken from a queue, for one clock
     val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits, p.userBits))))
     val lost = Output(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
     val out = Vec(p.egresses, Decoupled(new AxisBeat(p.dataBits, p.userBits)))
@@ -103,6 +104,7 @@ class LaneCore(p: LaneParams) extends Module {
 
   // -- decide --
   policy.io.now := io.now
+  policy.io.skip := io.skip
   policy.io.meta <> arbiter.io.meta
   policy.io.departed := queues.io.departed
   policy.io.commit <> io.configuration.commit
@@ -119,6 +121,7 @@ class LaneCore(p: LaneParams) extends Module {
 
   // -- queue and schedule --
   queues.io.now := io.now
+  queues.io.skip := io.skip
   queues.io.enqueue := policy.io.enqueue // with the victim search, what follows takes its place
   queues.io.configure := io.configuration.service
   queues.io.configurePort := io.configuration.portShaper

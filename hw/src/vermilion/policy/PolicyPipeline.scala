@@ -36,6 +36,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   import PolicyTiming._
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
+    val skip = Input(Bool()) // a clock later the slot stays empty
     val meta = Flipped(Decoupled(new PacketMeta(p)))
     val departed = Flipped(Valid(new Departure(p)))
     val enqueue = Valid(new EnqueueRequest(p))
@@ -83,7 +84,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
     marker.io.ready && flows.io.ready && look.io.ready && averages.io.ready && limit.io.ready && pool.io.ready &&
       verdicts.io.ready
   // A clock later, as all that a slot moves hangs on it. With a new seed it is low from the next clock on, as the flow table is.
-  private val enabled = RegNext(ready && !io.seed.valid, false.B)
+  private val enabled = RegNext(ready && !io.seed.valid && !io.skip, false.B)
   private val committing = RegInit(false.B) // the commit's slot is on its way
   slots.io.enable := enabled
   slots.io.now := io.now

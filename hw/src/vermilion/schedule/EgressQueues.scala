@@ -34,6 +34,7 @@ class EgressQueues(p: LaneParams) extends Module {
 
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
+    val skip = Input(Bool()) // a clock later no packet is taken
     val enqueue = Flipped(Valid(new EnqueueRequest(p))) // in builds without the victim search
     val configure = Flipped(Valid(new QueueService(p)))
     val configurePort = Flipped(Vec(p.egresses, Valid(new ShaperConfig)))
@@ -77,6 +78,7 @@ class EgressQueues(p: LaneParams) extends Module {
   private[schedule] val schedulers = Seq.tabulate(p.egresses) { e => // proofs look inside
     Module(new Scheduler(p.ofOneEgress)).suggestName(if (p.egresses == 1) "scheduler" else s"scheduler_$e")
   }
+  private val skip = RegNext(io.skip, false.B)
   private val turns = new EgressTurns(p, queues, schedulers)
   for ((scheduler, e) <- schedulers.zipWithIndex) {
     scheduler.io.now := io.now
@@ -105,7 +107,7 @@ class EgressQueues(p: LaneParams) extends Module {
     }
     def whereTaken(cells: UInt): UInt = Mux(scheduler.io.take, withTaken(cells), cells)
     ahead := Mux(io.descriptor(e).fire, whereTaken(aheadLess), whereTaken(ahead))
-    scheduler.io.room := ahead < AheadCells.U && !guards.failed
+    scheduler.io.room := ahead < AheadCells.U && !guards.failed && !skip
 
     chosen.io.enq.valid := taken.valid && turns.isOf(e, taken.bits.queue)
     chosen.io.enq.bits := taken.bits.descriptor

@@ -30,26 +30,29 @@ class RecordControl(
   * rewrites stale records in clocks without an event; the next clear must wait for it (`sweeping`).
   *
   * '''Snapshot''': as long as `walking`, the first write to a slot of the snapshot's queue saves what the slot held. So a read gives the saved
-  * record where there is one, else the present one, and needs no forwarding: a slot that is written in the clock of the read has been saved.
+  * record where there is one, else the present one: a slot that is written in the clock of the read has been saved.
+  * Events and the snapshot share one read port. Where both want it the snapshot waits, and `waits` is high; it must not be so for ever.
   *
-  * Arrays, each with one writer: records, 2 reads (event, snapshot); saved records, `slots` deep, in LUTs.
+  * Arrays, each with one writer and one reader: records; saved records, `slots` deep, in LUTs.
   */
 class RecordRam(queues: Int, slots: Int, fields: Int, control: RecordControl, bits: Int = 64) {
-  require(slots >= 2 && isPow2(slots), s"slots is $slots; legal are powers of two from 2")
+  require(isPow2(slots), s"slots is $slots; legal are powers of two")
   private val slotBits = log2Ceil(slots)
   private val width = fields * bits
   private val ram = new UpdateRam(queues * slots, width + 1, control.flipped)
   val ready: Bool = ram.ready
   val sweeping: Bool = ram.visiting && ready
+  val waits: Bool = ram.waits
 
   private def isFresh(raw: UInt): Bool = raw(width) === control.epoch
   private def fieldsOf(raw: UInt, keep: Bool): UInt = raw(width - 1, 0) & Fill(width, keep)
+  private def slotOf(number: UInt): UInt = if (slots == 1) 0.U(0.W) else number.pad(slotBits)(slotBits - 1, 0)
   private def addressOf(queue: UInt, slot: UInt): UInt =
-    Cat(queue, slot.pad(slotBits)(slotBits - 1, 0))(log2Ceil(queues * slots) - 1, 0)
+    Cat(queue, slotOf(slot))(log2Ceil(queues * slots) - 1, 0)
 
   // -- what the first write since the snapshot's clock overwrote --
   private val eventOld = WireInit(0.U(width.W))
-  private val eventSlot = ram.address(slotBits - 1, 0)
+  private val eventSlot = slotOf(ram.address)
   private val isSaved = RegInit(0.U(slots.W))
   private val saved = Mem(slots, UInt(width.W))
   private val save = control.walking && ram.valid && (ram.address >> slotBits).asUInt === control.queue &&
@@ -73,11 +76,13 @@ class RecordRam(queues: Int, slots: Int, fields: Int, control: RecordControl, bi
     }
   }
 
-  private val look = ram.glance(addressOf(control.queue, control.slot))
-  private val lookMeans = isFresh(look) && RegNext(ready, false.B)
-  private val lookSlot = Delay(control.slot.pad(slotBits)(slotBits - 1, 0))
+  private val lookMeans = isFresh(ram.old) && RegNext(ready, false.B)
+  private val lookSlot = Delay(slotOf(control.slot))
 
-  /** Bits of the record at `control.slot` of the clock before, as of the snapshot's clock: those that `choose` takes of a record; 0 until `ready`. */
+  /** Asks for the record at `control.slot`; high if it can be read in this clock. To be called once. */
+  def ask(wants: Bool): Bool = ram.ask(wants, addressOf(control.queue, control.slot))
+
+  /** Bits of the record that was asked for in the clock before, as of the snapshot's clock: those that `choose` takes of a record; 0 until `ready`. */
   def atStart(choose: UInt => UInt): UInt =
-    Mux(isSaved(lookSlot), choose(saved.read(lookSlot)), choose(fieldsOf(look, lookMeans)))
+    Mux(isSaved(lookSlot), choose(saved.read(lookSlot)), choose(fieldsOf(ram.old, lookMeans)))
 }

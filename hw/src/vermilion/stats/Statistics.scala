@@ -29,6 +29,9 @@ object StatisticsWindow {
 
 object Statistics {
 
+  /** Clocks one behind the other in which somebody waits for a clock without an event, until `skip` asks for one. */
+  private val Patience = 64
+
   /** The bin of the latency histogram for an age in ns: its logarithm, 0 for 0 as well, all that is longer in the last one. */
   private[stats] def bin(age: UInt): UInt = {
     import WindowProgram.Bins
@@ -61,7 +64,8 @@ object Statistics {
   * Events count two clocks after they are shown, so a snapshot or clear is as of two clocks before it is asked for, for all
   * RAMs alike. A departure in the clock of an enqueue does not lower that enqueue's
   * high-water mark. Latency is `now - arrival` when the departure is shown, in 1 ns steps, modulo 2^48 ns.
-  * A snapshot takes 260 clocks, with the victim search at most 676 ([[WindowWriter]]).
+  * A snapshot takes 260 clocks, with the victim search at most 676 ([[WindowWriter]]), and as many more as its words wait for a clock without an event of their kind. So
+  * does the tidying up behind a clear. Where that is a clock in `Statistics.Patience`, and not before, `skip` asks for one in which no packet is decided and none is taken.
   * `ready` is low for 32 clocks a queue, with the victim search 64, after reset; events until then are lost, and counters and gauges of a snapshot are 0.
   */
 class Statistics(p: LaneParams) extends Module {
@@ -71,6 +75,7 @@ class Statistics(p: LaneParams) extends Module {
     val departed = Flipped(Valid(new Departure(p)))
     val ceWritten = Flipped(Valid(new Departure(p)))
     val window = new StatisticsWindow(p)
+    val skip = Output(Bool())
     val ready = Output(Bool())
   })
 
@@ -136,7 +141,7 @@ class Statistics(p: LaneParams) extends Module {
   private val latency = records(Bins, 1)
   private val victims = Option.when(searched)(records(8, 2))
   private val distances = Option.when(searched)(records(1 << Distance.Bits, 2))
-  private val contests = Option.when(searched)(records(2, 2))
+  private val contests = Option.when(searched)(records(1, 2))
   private val gauges = new QueueGauges(p, epoch, flipped, start, io.window.snapshot.bits)
   private val sources = Seq(
     Source.Outcomes -> outcomes,
@@ -158,6 +163,10 @@ class Statistics(p: LaneParams) extends Module {
     epoch := !epoch
     clearAsked := io.window.clear
   }
+  private val patience = RegInit(0.U(log2Ceil(Statistics.Patience).W))
+  private val waits = all.map(_.waits).reduce(_ || _)
+  patience := Mux(waits, patience + 1.U, 0.U)
+  io.skip := RegNext(waits && patience.andR, false.B)
   io.window.snapshotting := walking
   io.window.clearing := clearAsked || sweeping || !io.ready
 
@@ -191,7 +200,7 @@ class Statistics(p: LaneParams) extends Module {
   // -- the window --
   private val live = RegEnable(io.window.live, start)
   private val time = RegEnable(io.now, start)
-  for ((name, ram) <- sources) writer.source(name, ram.atStart(_))
+  for ((name, ram) <- sources) writer.source(name, ram.ask, ram.atStart(_))
   writer.source(Source.Gauges, gauges.words ++ live.flatMap(halves) ++ halves(time) :+ queue)
   io.window.word := writer.read(io.window.index)
 }

@@ -4,13 +4,15 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Delay, ForwardingRam}
 
-/** A RAM of which one record a clock is read, changed and written back, and whose records are visited in the clocks that are left.
+/** A RAM of which one record a clock is read, changed and written back, and whose records can be looked at, and are visited, in the clocks that are left.
   *
   * '''Update''': read in clock t, changed and written back in clock t+1; updates of one record in every clock are exact
   * ([[vermilion.fixed.ForwardingRam]]).
   *
-  * '''Visit''': after a reset, and after each clock of `visitAll`, every record is once updated without an event, one in each clock without an
-  * event, while `visiting`. That of the reset finds all records 0; `ready` rises with its end, and events before that are lost.
+  * '''Look''': a record is read in a clock without an update (`ask`). So the array has one read port.
+  *
+  * '''Visit''': after a reset, and after each clock of `visitAll`, every record is once updated without an event, one in each clock with neither event nor
+  * look, while `visiting`. That of the reset finds all records 0; `ready` rises with its end, and events before that are lost.
   *
   * An array deeper than 4,096 records is cut into arrays that are each one block RAM.
   *
@@ -24,6 +26,15 @@ class UpdateRam(depth: Int, width: Int, visitAll: Bool) {
   val ready: Bool = RegInit(false.B)
   val visiting: Bool = RegInit(true.B)
   private val visit = RegInit(0.U(addressBits.W))
+  private val asks = WireInit(false.B)
+  private val asked = WireInit(0.U(addressBits.W))
+  private val event = WireInit(false.B)
+
+  /** What was read in the clock before. */
+  val old: UInt = WireInit(0.U(width.W))
+
+  /** An event comes before a look or a visit. */
+  val waits: Bool = event && (asks || visiting)
 
   /** The update that is being written: valid, and where. */
   val valid: Bool = WireInit(false.B)
@@ -33,13 +44,14 @@ class UpdateRam(depth: Int, width: Int, visitAll: Bool) {
     * To be called once.
     */
   def update(enable: Bool, at: UInt)(step: (UInt, Bool) => UInt): Unit = {
-    val event = enable && ready
-    val target = Mux(event, at, visit)
-    val old = ram.read(target) & Fill(width, RegNext(ready, false.B))
-    valid := RegNext(event || visiting, false.B)
+    event := enable && ready
+    val visits = visiting && !event && !asks
+    val target = Mux(event, at, Mux(asks, asked, visit))
+    old := ram.read(target) & Fill(width, RegNext(ready, false.B))
+    valid := RegNext(event || visits, false.B)
     address := Delay(target)
     ram.write(valid, address, step(old, RegNext(event, false.B)))
-    when(visiting && !event) {
+    when(visits) {
       visit := visit + 1.U
       when(visit === (depth - 1).U) {
         visit := 0.U
@@ -50,11 +62,15 @@ class UpdateRam(depth: Int, width: Int, visitAll: Bool) {
     when(visitAll) { visiting := true.B }
   }
 
+  /** Asks for the record at `at`, which is `old` a clock later; high if it can be read in this clock. To be called once. */
+  def ask(wants: Bool, at: UInt): Bool = {
+    asks := wants
+    asked := at
+    !event
+  }
+
   /** Another read port that gives the newest data, one clock later. */
   def look(at: UInt): UInt = ram.read(at)
-
-  /** Another read port, one clock later, undefined if the record is written in the clock of the address. */
-  def glance(at: UInt): UInt = ram.glance(at)
 }
 
 object UpdateRam {

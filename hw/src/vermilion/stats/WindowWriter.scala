@@ -4,13 +4,14 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{ConstantTable, Delay, Memory, MemoryKind}
 
-/** Fills the window with a snapshot: a word of 32 bits a clock, by the steps of [[WindowProgram]].
+/** Fills the window with a snapshot: at most a word of 32 bits a clock, by the steps of [[WindowProgram]].
   *
   * {{{
   *   clock 0  step and half      1  `slot` to the RAMs      2  a word of the source that is meant      3  accumulated, written
   * }}}
-  * `walking` from the clock after `start` until the last word is written, 2 clocks a step and 4 more. The window is a RAM; words that no
-  * step writes read as 0.
+  * A word that its source cannot give in clock 1, as an event has its read port, waits there, and all behind it.
+  * `walking` from the clock after `start` until the last word is written: 2 clocks a step and 4 more, and the clocks in which words wait. The window is a
+  * RAM; words that no step writes read as 0.
   *
   * @param program all steps
   */
@@ -37,15 +38,19 @@ class WindowWriter(program: Seq[WindowProgram.Step], start: Bool) {
   private val table = program.padTo(1 << stepBits, Step(Source.Nothing)).map(number)
   private val isLast = step === (2 * program.size - 1).U
   private val s0 = ConstantTable(table, (new Control).getWidth)(step >> 1).asTypeOf(new Control)
-  private val s1 = RegNext(s0)
-  private val s1Half = RegNext(step(0))
+  private val advances = WireInit(true.B) // clock 1
+  private val s1 = RegEnable(s0, advances)
+  private val s1Half = RegEnable(step(0), advances)
+  private val s1Valid = RegEnable(busy, false.B, advances)
+  private val s1Last = RegEnable(isLast, advances)
   private val s2 = Delay(s1)
   private val s2Half = Delay(s1Half)
   private val s3 = Delay(s2)
   private val s3Half = Delay(s2Half)
-  private val s3Valid = ShiftRegister(busy, 3, false.B, true.B)
-  private val s3Last = Delay(isLast, 3)
-  when(busy) {
+  private val s2Valid = RegNext(s1Valid && advances, false.B)
+  private val s3Valid = RegNext(s2Valid, false.B)
+  private val s3Last = Delay(s1Last, 2)
+  when(busy && advances) {
     step := step + 1.U
     when(isLast) { busy := false.B }
   }
@@ -62,13 +67,15 @@ class WindowWriter(program: Seq[WindowProgram.Step], start: Bool) {
   /** The slot of the sources that is looked at. */
   val slot: UInt = s1.slot
 
-  /** `slot` of the next clock, for sources that hold it in a register of their own. */
-  val slotNext: UInt = s0.slot
-
   private val words = scala.collection.mutable.ArrayBuffer.empty[UInt]
 
-  /** A source: `word` gives its bits for the slot of the clock before, by a function that takes a word out of a record. */
-  def source(name: Source.Value, word: (UInt => UInt) => UInt): Unit = {
+  /** A source: `ask` asks it for the record at `slot` and says whether it can be read in this clock; a clock later `word` gives its bits, by a function that takes a word
+    * out of a record.
+    */
+  def source(name: Source.Value, ask: Bool => Bool, word: (UInt => UInt) => UInt): Unit = {
+    val wants = s1Valid && s1.source === name.id.U
+    val given = ask(wants)
+    when(wants && !given) { advances := false.B }
     def choose(record: UInt): UInt = {
       val halves =
         Seq.tabulate((record.getWidth + 31) / 32)(i => record((32 * i + 31).min(record.getWidth - 1), 32 * i).pad(32))
@@ -96,13 +103,12 @@ class WindowWriter(program: Seq[WindowProgram.Step], start: Bool) {
   /** A word of the window, two clocks later. To be called once, after all sources. */
   def read(index: UInt): UInt = {
     val word = words.reduce(_ | _)
-    val carry = Reg(Bool())
-    val last = Reg(UInt(32.W)) // the step's low half beside its high one, and the other way round
-    val base = Reg(UInt(32.W)) // the same half of the step before, if this one adds to it
-    val sum = (Cat(0.U(1.W), base, carry) + Cat(0.U(1.W), word, 1.U(1.W)))(33, 1)
-    carry := sum(32) && s3Valid && !s3Half
-    last := sum(31, 0)
-    base := Mux(s2.adds, last, 0.U)
+    val carry = RegInit(false.B)
+    val sum = Wire(UInt(33.W))
+    val last = RegEnable(sum(31, 0), s3Valid) // the step's low half beside its high one, and the other way round
+    val base = RegEnable(last, s3Valid) & Fill(32, s3.adds) // the same half of the step before, if this one adds to it
+    sum := (Cat(0.U(1.W), base, carry) + Cat(0.U(1.W), word, 1.U(1.W)))(33, 1)
+    when(s3Valid) { carry := sum(32) && !s3Half }
     window.write(s3Valid && s3.shows, Cat(s3.pair, s3Half), Mux(s3.total, sum(31, 0), word))
     val written = program.flatMap(_.to).toSet
     val pairs = Seq.tabulate(StatisticsWindow.Words / 2)(i => BigInt(if (written(2 * i)) 1 else 0))

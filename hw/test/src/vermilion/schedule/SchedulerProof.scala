@@ -18,7 +18,7 @@ import vermilion.lane.LaneParams
 class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   private val n = p.cells
   val free = IO(Input(new Bundle {
-    val enqueues, long, ready = Bool()
+    val enqueues, long, ready, skip = Bool()
     val queue = UInt(p.queueBits.W)
     val cell = UInt(p.cellBits.W)
     val strict, longQuantum = Bool()
@@ -35,6 +35,7 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   }
   private val dut = Module(new EgressQueues(p))
   dut.io.now := 0.U
+  dut.io.skip := free.skip
   dut.io.configurePort := 0.U.asTypeOf(dut.io.configurePort)
   dut.io.paused.foreach(_ := false.B)
 
@@ -76,6 +77,8 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   StreamRules.keeps("descriptors", dut.io.descriptor.head)
 
   private val gone = dut.io.departed
+  private val skipped = ShiftRegister(free.skip, 2, false.B, true.B)
+  assert(!skipped || !gone.valid, "a packet leaves in a clock in which none should be taken")
   private val goneQueue = gone.bits.queue
   private val goneCell = gone.bits.arrival(p.cellBits - 1, 0)
   held := (held & ~Mux(gone.valid, UIntToOH(goneCell, n), 0.U)) | Mux(comes, UIntToOH(free.cell, n), 0.U)

@@ -7,13 +7,14 @@ import vermilion.fixed.Delay
 /** [[RecordRam]]: each event counts once, a snapshot is as of one clock, a clear loses nothing that comes behind it.
   *
   * Assumed, as `Statistics` does it: no events and no clear until `ready`, no snapshot while one is being read, no clear while a snapshot begins or is read or
-  * the last clear is tidied up. Events, one a clock, snapshots of any length, clears and looks are free. Counts are modulo 2^bits.
+  * the last clear is tidied up. Events, one a clock, snapshots of any length, clears and looks are free; a look is answered in each clock without an event.
+  * Counts are modulo 2^bits.
   */
 class RecordRamChecks(queues: Int, slots: Int, bits: Int) extends Module {
   private val queueBits = log2Ceil(queues)
   private val slotBits = log2Ceil(slots)
   val free = IO(Input(new Bundle {
-    val counts, snapshot, ends, clear = Bool()
+    val counts, snapshot, ends, clear, asks = Bool()
     val queue, snapshotQueue = UInt(queueBits.W)
     val slot, lookSlot = UInt(slotBits.W)
   }))
@@ -28,6 +29,7 @@ class RecordRamChecks(queues: Int, slots: Int, bits: Int) extends Module {
   when(flipped) { epoch := !epoch }
   private val counts = free.counts && ram.ready
   ram.event(counts, free.queue, free.slot)(1.U)
+  private val given = ram.ask(free.asks)
   private val word = ram.atStart(x => x)
 
   // ---- plain counters: an event counts one clock behind
@@ -41,11 +43,13 @@ class RecordRamChecks(queues: Int, slots: Int, bits: Int) extends Module {
   plain := now
   when(flipped) { plain := 0.U.asTypeOf(plain) }
 
+  assert(given === !counts, "a look waits without an event, or does not wait for one")
+
   // ---- every look while a snapshot is read
   private val held = Reg(Vec(slots, UInt(bits.W)))
   when(start) { held := now(free.snapshotQueue) }
   assert(
-    !RegNext(walking, false.B) || !walking || word === held(Delay(free.lookSlot)),
+    !RegNext(walking && free.asks && given, false.B) || !walking || word === held(Delay(free.lookSlot)),
     "a count is lost or doubled, or a snapshot is not as of one clock"
   )
 }

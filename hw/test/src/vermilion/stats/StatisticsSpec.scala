@@ -90,6 +90,32 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
     }
   }
 
+  it should "end a snapshot where a decision comes in every clock, and wait without one for nothing" in {
+    simulate(new Statistics(LaneParams(queues = 2))) { dut =>
+      reset(dut)
+      dut.io.decision.bits.queue.poke(1.U)
+      dut.io.decision.bits.lenBytes.poke(60.U)
+      def stands(decides: Boolean): (Int, Int, Seq[Int]) = {
+        dut.io.decision.valid.poke(decides.B)
+        dut.clock.step(100)
+        var clocks, skips = 0
+        val words = snapshot(dut, Seq(0, 2)) {
+          val skip = dut.io.skip.peek().litToBoolean
+          dut.io.decision.valid.poke((decides && !skip).B)
+          dut.clock.step()
+          clocks += 1
+          if (skip) skips += 1
+        }
+        dut.io.decision.valid.poke(false.B)
+        (clocks, skips, words)
+      }
+      assert(stands(decides = false) == (260 + 4, 0, Seq(0, 0)))
+      val (clocks, skips, words) = stands(decides = true)
+      assert(words == Seq(100 - 1, 60 * (100 - 1)), "a snapshot is of another clock")
+      assert(skips > 100 && clocks > 64 * skips && clocks < 64 * skips + 2 * 260 + 70, s"$clocks clocks, $skips skips")
+    }
+  }
+
   private def counts(p: LaneParams): Unit = simulate(new Statistics(p)) { dut =>
     dut.reset.poke(true.B)
     dut.clock.step(2)
