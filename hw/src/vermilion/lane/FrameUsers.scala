@@ -17,20 +17,20 @@ class FrameFate(p: LaneParams) extends Bundle {
 /** The fates of a lane's frames, for who answers for each of them, as a NIC does with a completion.
   *
   * `keep` answers `fate` in the same clock: the `user` that an admitted frame goes on with. `evicted` shows a frame that had been admitted and
-  * was taken out of its queue again, with what was kept for it.
+  * was taken out of its queue again, with the lowest bits of what was kept for it (`LaneParams.evictedBits`).
   */
 class FateReport(p: LaneParams) extends Bundle {
   val fate = Valid(new FrameFate(p))
   val keep = Input(UInt(p.userBits.W))
-  val evicted = Valid(UInt(p.userBits.W))
+  val evicted = Valid(UInt(FrameUsers.evictedBits(p).W))
 }
 
 /** Carries the `user` bits of frames beside the lane: from the meta to the decision in a queue, as both come in the same order, and from
   * there to the way out in a RAM, by head cell.
   *
   * {{{
-  *   meta -> Queue -> fate -> keep -> RAM by head cell -+-> Queue -> sent
-  *                                                      +-> evicted
+  *   meta -> Queue -> fate -> keep -+-> RAM by head cell -> Queue -> sent
+  *                                  +-> the same, lowest bits -> evicted
   * }}}
   * `evicted` comes a clock after the decision that orders it. `sent` is the `user` of the frame whose beats come next, or are under way.
   * A frame leaves, or is evicted, at least a clock after its decision: its cells are read through a queue of descriptors
@@ -70,17 +70,23 @@ class FrameUsers(p: LaneParams) extends Module {
   io.report.fate.bits.ptpEvent := waiting.io.deq.bits.ptpEvent
   io.report.fate.bits.admitted := admitted
 
-  private val kept =
-    new Memory(p.cells, UInt(p.userBits.W), MemoryKind.of(p.cells)) // in UltraRAM a card would have none left
-  kept.write(decided && admitted, io.decision.bits.headCell, io.report.keep)
+  // In UltraRAM a card would have none left.
+  private def kept(bits: Int) = {
+    val memory = new Memory(p.cells, UInt(bits.W), MemoryKind.of(p.cells))
+    memory.write(decided && admitted, io.decision.bits.headCell, io.report.keep(bits - 1, 0))
+    memory
+  }
 
   private val outcome = io.decision.bits.outcome
   private val evicts = if (p.victims == 0) false.B else decided && io.decision.bits.contest && outcome.evicted
   io.report.evicted.valid := RegNext(evicts, false.B)
-  io.report.evicted.bits := (if (p.victims == 0) 0.U else kept.read(outcome.victim.cell))
+  private val evictedBits = FrameUsers.evictedBits(p)
+  io.report.evicted.bits := (
+    if (p.victims == 0 || evictedBits == 0) 0.U else kept(evictedBits).read(outcome.victim.cell)
+  )
 
   private val left =
-    kept.read(if (p.egresses == 1) io.leaving.head.bits else Mux1H(io.leaving.map(l => l.valid -> l.bits)))
+    kept(p.userBits).read(if (p.egresses == 1) io.leaving.head.bits else Mux1H(io.leaving.map(l => l.valid -> l.bits)))
   assert(PopCount(io.leaving.map(_.valid)) <= 1.U, "two frames leave at once")
   for (e <- 0 until p.egresses) {
     val sent = Module(new Queue(UInt(p.userBits.W), FrameUsers.Leaving))
@@ -95,6 +101,9 @@ class FrameUsers(p: LaneParams) extends Module {
 }
 
 object FrameUsers {
+
+  /** Bits of `user` that are known of an evicted frame. */
+  def evictedBits(p: LaneParams): Int = p.evictedBits.getOrElse(p.userBits)
 
   /** Frames that may be between meta and decision: one a clock, over the slot, the policy pipeline and the victim search. */
   val Deciding = 64

@@ -23,7 +23,8 @@ import vermilion.mark.TokenKind
   *                      after a reset. Not with the victim search
   * @param userBits      bits that come with a frame's last beat and leave with all of its beats, and that `fates` shows (lane/FrameUsers.scala);
   *                      0: nothing of it is built
-  * @param routeInUser   a frame's egress is in the highest bits of its `user`, and the registers `routes` have no effect
+  * @param evictedBits   so many of the lowest bits of `user` are known of a frame that is evicted; None: all
+  * @param routeInUser   a frame's egress is in the lowest bits of its `user`, and the registers `routes` have no effect
   * @param nextBlock     the Next pointer of the lane's register block: where the next one begins in the same BAR, 0 if it is the last
   * @param tokenKinds    token bucket markers built in; a packet that is to be marked by another kind keeps its colour. The model has all:
   *                      what the simulator builds has all too
@@ -44,7 +45,8 @@ case class LaneParams(
     tokenKinds: Set[TokenKind] = TokenKind.all,
     egresses: Int = 1,
     ultraRam: Boolean = true,
-    routeInUser: Boolean = false
+    routeInUser: Boolean = false,
+    evictedBits: Option[Int] = None
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
   require(inputs >= 1 && inputs <= 16, s"inputs is $inputs; legal are 1 to 16")
@@ -88,6 +90,10 @@ case class LaneParams(
   )
 
   require(userBits >= 0 && userBits <= 128, s"userBits is $userBits; legal are 0 to 128")
+  require(
+    evictedBits.forall(bits => bits >= 0 && bits <= userBits),
+    s"evictedBits is ${evictedBits.mkString}; legal are 0 to $userBits, the bits of `user`"
+  )
 
   require(
     nextBlock >= 0 && nextBlock < (BigInt(1) << 32) && nextBlock % 4 == 0,

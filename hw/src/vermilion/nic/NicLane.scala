@@ -58,11 +58,7 @@ class NicLane(p: NicParams, l: NicLaneParams) extends Module {
   private def withPlace(place: UInt, payload: UInt): UInt =
     if (l.built.userBits == 0) 0.U(0.W)
     else if (l.placeBits == 0) payload.pad(l.payloadBits)(l.payloadBits - 1, 0)
-    else Cat(place.pad(l.placeBits), payload.pad(l.payloadBits)(l.payloadBits - 1, 0))
-
-  /** An egress in the highest bits, where the lane looks for it. */
-  private def toEgress(egress: UInt, payload: UInt): UInt =
-    withPlace((egress << (l.placeBits - l.lane.egressBits)).asUInt, payload)
+    else Cat(payload.pad(l.payloadBits)(l.payloadBits - 1, 0), place.pad(l.placeBits)(l.placeBits - 1, 0))
   private def egressOf(way: Way): UInt = l.ways.indexOf(way).max(0).U(l.lane.egressBits.max(1).W)
   private val carriesStamps = l.ways.exists(_.toHost)
 
@@ -81,24 +77,24 @@ class NicLane(p: NicParams, l: NicLaneParams) extends Module {
       val from = tx(source.port)
       in.valid := from.valid
       in.bits := from.bits
-      in.bits.user := toEgress(egress, from.bits.user)
+      in.bits.user := withPlace(egress, from.bits.user)
       from.ready := in.ready
     } else {
       val from = rx(source.port)
       in.valid := from.valid
       in.bits := from.bits
-      in.bits.user := toEgress(egress, if (carriesStamps) from.bits.user else 0.U)
+      in.bits.user := withPlace(egress, if (carriesStamps) from.bits.user else 0.U)
       assert(!from.valid || in.ready, "a lane stalled RX")
     }
   }
 
   // ---- what becomes of them
-  private def payloadOf(user: UInt): UInt = user(l.payloadBits - 1, 0)
+  private def payloadOf(user: UInt): UInt = user(user.getWidth - 1, l.placeBits)
 
   /** Whether a kept `user` is of a host's frame: of one that came by the input of its port. */
   private def cameBy(user: UInt, input: Int): Bool =
     if (l.placeBits == 0) l.inputs(input).fromHost.B
-    else user(l.built.userBits - 1, l.payloadBits) === input.U
+    else user(l.placeBits - 1, 0) === input.U
   for (fates <- lane.fates) {
     val fate = fates.fate.bits
     val inputs = l.inputs.zipWithIndex.filter(_._1.fromHost)

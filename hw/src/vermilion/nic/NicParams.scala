@@ -32,13 +32,12 @@ case class NicLaneParams(
     number: Int,
     count: Int
 ) {
-  val payloadBits: Int = {
-    val ofTag = if (inputs.exists(_.fromHost)) NicParams.TagBits else 0
-    ofTag.max(if (ways.exists(_.toHost)) timestampBits else 0)
-  }
+  private val ofTag = if (inputs.exists(_.fromHost)) NicParams.TagBits else 0
+  val payloadBits: Int = ofTag.max(if (ways.exists(_.toHost)) timestampBits else 0)
   val placeBits: Int = if (ways.size == 1) 0 else lane.egressBits.max(lane.inputBits)
   val built: LaneParams = lane.copy(
     userBits = placeBits + payloadBits,
+    evictedBits = Some(if (ofTag == 0) 0 else placeBits + ofTag), // an evicted frame of a host is completed by its tag
     routeInUser = ways.size > 1,
     nextBlock = if (number + 1 < count) NicParams.laneBase(number + 1) else 0
   )

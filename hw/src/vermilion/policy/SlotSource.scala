@@ -38,7 +38,7 @@ class SlotSource(p: LaneParams) extends Module {
   classifier.io.write <> io.classWrite
   classifier.io.headers := io.meta.bits.headers
   classifier.io.egress := (
-    if (p.routeInUser) io.meta.bits.user(p.userBits - 1, p.userBits - p.egressBits)
+    if (p.routeInUser) io.meta.bits.user(p.egressBits - 1, 0)
     else if (p.inputs == 1) io.routes.head
     else io.routes(io.meta.bits.input)
   )

@@ -35,6 +35,9 @@ class LaneParamsSpec extends AnyFunSuite {
       Seq(-1, 3, 12, 17, 32),
       "0 (no victim search) and powers of two up to the 16 queues"
     )(v => whole.copy(victims = v)),
+    Field("evictedBits", Seq(0, 5, 9), Seq(-1, 10), "0 to 9, the bits of `user`")(v =>
+      whole.copy(userBits = 9, evictedBits = Some(v))
+    ),
     Field("egresses", Seq(1, 2, 4, 8), Seq(-1, 0, 3, 5, 6, 7, 9, 16), "1, 2, 4 and 8")(v =>
       whole.copy(queues = 16, egresses = v)
     )
@@ -98,7 +101,7 @@ class LaneParamsSpec extends AnyFunSuite {
     // Several egresses in all widths, and with everything that a build may have beside them.
     val several = LaneParams(inputs = 4, queues = 16, cells = 256, egresses = 4, stallable = Seq.fill(4)(true))
     val egresses = Seq(
-      several.copy(egresses = 2, dataBits = 128, userBits = 9),
+      several.copy(egresses = 2, dataBits = 128, userBits = 9, evictedBits = Some(4)),
       several.copy(egresses = 8, dataBits = 512),
       several.copy(egresses = 8, victims = 16),
       several.copy(egresses = 2, dataBits = 512, victims = 16, inputs = 1, stallable = Seq(true)),

@@ -58,6 +58,7 @@ class NicParamsSpec extends AnyFunSuite {
     assert(p.lanes.size == 1 && p.ways.zipWithIndex.forall { case (way, i) => p.placeOf(way).contains((0, i)) })
     assert(p.lanes.head.inputs == Seq(0, 1).flatMap(port => Seq(FrameSource(port, false), FrameSource(port, true))))
     assert(p.lanes.head.built.userBits == 2 + 96 && p.lanes.head.built.routeInUser)
+    assert(p.lanes.head.built.evictedBits.contains(2 + 16), "of an evicted frame the timestamp is kept")
     assert(NicParams(2, shared = Some(shared), timestamps = false).lanes.head.built.userBits == 2 + 16)
     refused("ports is 3 with shared; legal are 1, 2 and 4")(NicParams(3, shared = Some(shared)))
     refused("shared has 4 egresses")(NicParams(1, shared = Some(shared)))
