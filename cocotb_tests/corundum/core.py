@@ -104,8 +104,6 @@ class Core:
             await FallingEdge(self.dut.clk)
         self.dut.rst.value = 0
         self.resetting = False
-        for _ in range(8):
-            await FallingEdge(self.dut.clk)
 
     async def run(self):
         falling, settled = FallingEdge(self.dut.clk), ReadOnly()

@@ -1,26 +1,25 @@
 # One block alone (out of context) through Vivado: synthesis, placement, routing, reports.
 #
-#   vivado -mode batch -source build.tcl -tclargs RTL_DIR TOP CLOCK RESET PART PERIOD_NS OUT_DIR [NAME=VALUE ...]
+#   vivado -mode batch -source build.tcl -tclargs RTL_DIR TOP CLOCK PART PERIOD_NS OUT_DIR [NAME=VALUE ...]
 #
 #   RTL_DIR     the .sv and .v files of a lane or an application block, and what they include (`./vermilion vivado write DIR --preset PRESET`
 #               writes them, and this line with all its arguments)
 #   TOP         its top module
 #   CLOCK       its one clock, `clock` or `clk`
-#   RESET       its reset, `reset` or `rst`
 #   PART        for instance xcku3p-ffvb676-2-e
 #   PERIOD_NS   the clock's period, 4.0 for 250 MHz
 #   OUT_DIR     gets synth.dcp, routed.dcp and the reports: utilization.rpt (by module), timing.rpt (the summary and the ten longest
 #               paths of each kind), methodology.rpt, drc.rpt, route.rpt
 #   NAME=VALUE  parameters of TOP, decimal
 #
-# The ports are not placed: no buffers, no I/O timing but a quarter of the period on either side. A run ends with status 1 if the routed
+# The ports are not placed: no buffers, no I/O timing but a quarter of the period on either side, the reset's too. A run ends with status 1 if the routed
 # design misses the period, and its reports are there all the same.
 
-if {[llength $argv] < 7} {
-  puts stderr "build.tcl: [llength $argv] arguments; wanted are RTL_DIR TOP CLOCK RESET PART PERIOD_NS OUT_DIR, then NAME=VALUE"
+if {[llength $argv] < 6} {
+  puts stderr "build.tcl: [llength $argv] arguments; wanted are RTL_DIR TOP CLOCK PART PERIOD_NS OUT_DIR, then NAME=VALUE"
   exit 2
 }
-set parameters [lassign $argv rtl top clock reset part period out]
+set parameters [lassign $argv rtl top clock part period out]
 if {![string is double -strict $period] || $period < 1.0 || $period > 100.0} {
   puts stderr "build.tcl: PERIOD_NS is $period; legal are 1.0 to 100.0"
   exit 2
@@ -51,8 +50,6 @@ create_clock -name $clock -period $period [get_ports $clock]
 set data_in [filter [all_inputs] "NAME != \"$clock\""]
 set_input_delay -clock $clock [expr {$period / 4.0}] $data_in
 set_output_delay -clock $clock [expr {$period / 4.0}] [all_outputs]
-# The reset is held for many clocks; nothing waits for its edge.
-set_false_path -from [get_ports $reset]
 write_checkpoint -force [file join $out synth.dcp]
 
 opt_design

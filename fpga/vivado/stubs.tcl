@@ -14,7 +14,6 @@ array set commands {
   create_clock          {{-name -period -waveform} {-add -quiet} {0 1}}
   set_input_delay       {{-clock -reference_pin} {-clock_fall -max -min -add_delay -quiet} {2 2}}
   set_output_delay      {{-clock -reference_pin} {-clock_fall -max -min -add_delay -quiet} {2 2}}
-  set_false_path        {{-from -to -through -rise_from -fall_from} {-setup -hold -quiet} {0 0}}
   get_ports             {{-filter -of_objects} {-regexp -nocase -quiet} {0 1}}
   all_inputs            {{} {-quiet} {0 0}}
   all_outputs           {{} {-quiet} {0 0}}

@@ -55,13 +55,13 @@ void LaneDriver::clockAmidTraffic(const std::function<void()>& look) {
 }
 
 void LaneDriver::reset(u32 clocks) {
-  lane_.reset(true);
+  // The lane sees its reset a clock later. So its outputs mean something from the third clock on, one clock behind a reset of one clock.
   defined_ = false;
-  for (u32 i = 0; i < clocks; i++) {
+  for (u32 i = 0; i <= clocks; i++) {
+    lane_.reset(i < clocks);
     clockAmidTraffic(nullptr);
-    defined_ = true;
+    if (i > 0) defined_ = true;
   }
-  lane_.reset(false);
   for (Output& out : outputs_) out.bytes.clear();
 }
 

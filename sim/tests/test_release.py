@@ -52,6 +52,19 @@ def test_every_module_carries_the_name_of_its_block(released, preset, name):
         assert path.stem in (name, "mqnic_app_block") or path.stem.startswith(f"{name}_")
 
 
+@pytest.mark.parametrize(
+    "preset, name, reset",
+    [("nic10g", "vermilion_nic10g", "reset"), ("app10g-2-wire", "vermilion_app", "rst")],
+)
+def test_the_reset_goes_to_one_register_and_is_timed(released, preset, name, reset):
+    text = (released / preset / "rtl" / f"{name}.sv").read_text()
+    body = re.sub(r"//.*", "", text.split(");", 1)[1])  # behind the ports
+    uses = [line.strip() for line in body.splitlines() if re.search(rf"(?<!\.)\b{reset}\b", line)]
+    assert len(uses) == 1 and re.fullmatch(rf"\.reset +\({reset}\),?", uses[0]), uses
+    assert "HeldReset heldReset (" in body or "_HeldReset heldReset (" in body
+    assert "false_path" not in (released / preset / "ooc.xdc").read_text()
+
+
 def test_the_block_has_the_ports_that_the_shell_was_tested_with(released):
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (\d+) \|$", (released / "app10g-2-wire/ports.md").read_text(), re.M)
     assert {name: (way, int(bits)) for name, way, bits in rows} == shell.app_ports()

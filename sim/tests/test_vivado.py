@@ -52,7 +52,7 @@ def run_script(tmp_path, text=None, clock="clock", **environment):
     (rtl / "shell.v").write_text("module shell; endmodule\n")
     script = tmp_path / "build.tcl"
     script.write_text(text or vivado.SCRIPT.read_text())
-    command = ["tclsh", STUBS, script, rtl, "Lane", clock, "reset", vivado.PART, "4.0"]
+    command = ["tclsh", STUBS, script, rtl, "Lane", clock, vivado.PART, "4.0"]
     command += [tmp_path / "reports", "IF_COUNT=2"]
     return subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"} | environment)
 
@@ -92,7 +92,7 @@ def test_missed_period_is_a_failure(tmp_path):
         ("read_verilog -sv $sources", "read_verilog -sv $rtl", "read_verilog: no file"),
         ("-include_dirs $rtl", "-include_dir $rtl", "synth_design: no switch -include_dir"),
         ("lappend generics -generic", "lappend generics -generics", "synth_design: no switch -generics"),
-        ("[get_ports $reset]", "[get_ports rest]", "get_ports: no port rest"),
+        ("[get_ports $clock]", "[get_ports rest]", "get_ports: no port rest"),
     ],
 )
 def test_misspelt_script_is_caught(tmp_path, right, wrong, sentence):
@@ -106,9 +106,9 @@ def test_misspelt_script_is_caught(tmp_path, right, wrong, sentence):
     "arguments, sentence",
     [
         (["rtl"], "1 arguments"),
-        (["rtl", "Lane", "clock", "reset", "part", "0.5", "out"], "PERIOD_NS is 0.5"),
-        (["nowhere", "Lane", "clock", "reset", "part", "4", "out"], "nowhere holds no .sv file"),
-        (["rtl", "Lane", "clock", "reset", "part", "4", "out", "A B=2"], "A B=2 is no NAME=VALUE"),
+        (["rtl", "Lane", "clock", "part", "0.5", "out"], "PERIOD_NS is 0.5"),
+        (["nowhere", "Lane", "clock", "part", "4", "out"], "nowhere holds no .sv file"),
+        (["rtl", "Lane", "clock", "part", "4", "out", "A B=2"], "A B=2 is no NAME=VALUE"),
     ],
 )
 def test_wrong_arguments_are_named(tmp_path, arguments, sentence):

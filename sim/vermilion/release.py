@@ -18,23 +18,21 @@ from pathlib import Path
 
 from . import build, hdl, registers, rtl
 from .fields import UserError
-from .vivado import PART, clock_and_reset, parameters
+from .vivado import PART, clock, parameters
 
 PERIOD_NS = 4.0
 
 
 def port_table(preset: str, top: str, ports: list[hdl.Port]) -> str:
-    text = f"# Ports of `{top}`, preset {preset}\n\nIn the order of the module; one clock, `{clock_and_reset(preset)[0]}`.\n\n"
+    text = f"# Ports of `{top}`, preset {preset}\n\nIn the order of the module; one clock, `{clock(preset)}`.\n\n"
     text += "| port | direction | bits |\n| --- | --- | ---: |\n"
     return text + "".join(f"| `{port.name}` | {port.way} | {port.bits} |\n" for port in ports)
 
 
 def constraints(preset: str) -> str:
-    name, reset = clock_and_reset(preset)
+    name = clock(preset)
     return f"""# The block alone, out of context, at {1000 / PERIOD_NS:g} MHz. In a design its clock is the design's, and the block needs no constraints.
 create_clock -name {name} -period {PERIOD_NS:.3f} [get_ports {name}]
-# The reset is held for many clocks; nothing waits for its edge.
-set_false_path -from [get_ports {reset}]
 """
 
 
@@ -126,7 +124,7 @@ fusesoc --cores-root DIR run --target=lint {vlnv(presets[0], version)}      # DI
 ```
 
 Without FuseSoC: the files of a core's `rtl/`, with that folder as include path. There is one clock, and a reset that is
-synchronous and active high.
+synchronous and active high. It goes to one register, so no timing exception is needed; it takes effect a clock later.
 
 * A lane is wired by `io_in`, `io_out`, `io_control` and `io_now` (ns, counted up in every clock). `io_paused_0` stops its output
   between two frames; wire it to 0 if nothing pauses. Its other outputs show a

@@ -78,9 +78,9 @@ def parameters(preset: str) -> dict[str, int]:
     }
 
 
-def clock_and_reset(preset: str) -> tuple[str, str]:
-    """Their names in a preset's top module."""
-    return ("clk", "rst") if rtl.is_app(preset) else ("clock", "reset")
+def clock(preset: str) -> str:
+    """Its name in a preset's top module."""
+    return "clk" if rtl.is_app(preset) else "clock"
 
 
 def write(preset: str, folder: Path, part: str, period: float | None, say=build.quiet) -> str:
@@ -96,7 +96,7 @@ def write(preset: str, folder: Path, part: str, period: float | None, say=build.
         raise UserError(f"{folder} is not empty; name a new folder")
     top = rtl.write(preset, folder / "rtl", say)
     shutil.copy(SCRIPT, folder)
-    words = ["rtl", top, *clock_and_reset(preset), part, f"{period:g}", "reports"]
+    words = ["rtl", top, clock(preset), part, f"{period:g}", "reports"]
     words += [f"{name}={value}" for name, value in parameters(preset).items()]
     command = f"vivado -mode batch -source build.tcl -tclargs {' '.join(words)}"
     run = folder / "run.sh"

@@ -2,6 +2,7 @@ package vermilion.control
 
 import chisel3._
 import chisel3.util._
+import vermilion.stream.HeldReset
 
 /** Data and byte strobes of a write. */
 class AxiLiteWriteData extends Bundle {
@@ -22,6 +23,15 @@ class AxiLite(val addressBits: Int) extends Bundle {
   val b = Decoupled(UInt(2.W))
   val ar = Flipped(Decoupled(UInt(addressBits.W)))
   val r = Decoupled(new AxiLiteReadData)
+
+  /** Connects this slave to a bus, from which it takes nothing while `held`. */
+  def takeUnless(held: Bool, bus: AxiLite): Unit = {
+    aw <> HeldReset.gate(bus.aw, held)
+    w <> HeldReset.gate(bus.w, held)
+    ar <> HeldReset.gate(bus.ar, held)
+    bus.b <> b
+    bus.r <> r
+  }
 }
 
 /** A register write that has arrived: for one clock, with its strobes as a mask of bits. */

@@ -15,6 +15,7 @@ import vermilion.stream._
   * nothing for them.
   * `busy` is low when nothing but an arrival, a register access or the time in `wake` can change anything; after a reset it
   * stays high until the RAMs are cleared. What an input that cannot be stalled brings before is lost and counted.
+  * `reset` is synchronous, takes effect a clock later, and lasts a clock longer ([[HeldReset]]); one clock of it is enough.
   */
 class Lane(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -32,7 +33,8 @@ class Lane(p: LaneParams) extends Module {
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
   })
-  private val core = Module(new LaneCore(p))
+  private val held = HeldReset(clock, reset)
+  private val core = withReset(held) { Module(new LaneCore(p)) }
 
   /** In builds with `protect`; docs/soft-errors.md. */
   val upsets = core.upsets.map(counts => IO(Output(chiselTypeOf(counts))))
@@ -41,18 +43,18 @@ class Lane(p: LaneParams) extends Module {
   /** In builds with `userBits`; [[FrameUsers]]. */
   val fates = core.fates.map(report => IO(chiselTypeOf(report)))
   fates.zip(core.fates).foreach { case (port, report) => port <> report }
-  private val statistics = Module(new Statistics(p))
-  private val control = Module(new ControlPort(p))
+  private val statistics = withReset(held) { Module(new Statistics(p)) }
+  private val control = withReset(held) { Module(new ControlPort(p)) }
 
   core.io.now := io.now
   core.io.ready := statistics.io.ready
   core.io.skip := statistics.io.skip
   core.io.in <> io.in
   io.out <> core.io.out
-  control.io.axi <> io.control
+  control.io.axi.takeUnless(held, io.control)
   core.io.configuration <> control.io.lane
   core.io.configuration.paused := VecInit(
-    control.io.lane.paused.zip(io.paused).map { case (here, port) => here || RegNext(port, false.B) }
+    control.io.lane.paused.zip(io.paused).map { case (here, port) => here || RegNext(port) }
   )
   control.io.busy := core.io.holdsPackets
   control.io.lost := core.io.lost

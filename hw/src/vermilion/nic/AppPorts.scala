@@ -97,7 +97,9 @@ class AxiLitePins(addressBits: Int) extends Bundle {
   val rvalid = Output(Bool())
   val rready = Input(Bool())
 
-  def drive(axi: AxiLite): Unit = {
+  /** The same as a bus. */
+  def bus: AxiLite = {
+    val axi = Wire(new AxiLite(addressBits))
     axi.aw.valid := awvalid
     axi.aw.bits := awaddr
     awready := axi.aw.ready
@@ -115,6 +117,7 @@ class AxiLitePins(addressBits: Int) extends Bundle {
     rdata := axi.r.bits.data
     rresp := axi.r.bits.resp
     axi.r.ready := rready
+    axi
   }
 }
 

@@ -1,6 +1,7 @@
 package vermilion.nic
 
 import chisel3._
+import vermilion.stream.HeldReset
 
 /** The app block of a NIC: lanes between its MACs and its host (docs/nic.md).
   *
@@ -13,7 +14,8 @@ import chisel3._
   *   lanes' events -> StatPort -> statistics of the NIC
   * }}}
   * Ports have the names and packed widths of the NIC's core, by way of the Verilog shell that instantiates this. One
-  * clock, one synchronous reset. `s_axis_sync_rx_tready` is always 1; what comes in reset vanishes.
+  * clock, one synchronous reset, which takes effect a clock later and lasts a clock longer ([[HeldReset]]). `s_axis_sync_rx_tready` is always 1; what comes in
+  * reset vanishes.
   */
 class VermilionApp(p: NicParams) extends RawModule {
   override def desiredName: String = "vermilion_app"
@@ -21,7 +23,8 @@ class VermilionApp(p: NicParams) extends RawModule {
   val rst = IO(Input(Bool()))
   val io = FlatIO(new AppPorts(p))
 
-  withClockAndReset(clk, rst) {
+  private val held = HeldReset(clk, rst)
+  withClockAndReset(clk, held) {
     val bar = Module(new AppBar(p.lanes.size + 1))
     val registers = Module(new AppRegisters(p))
     val time = Module(new AppClock(p.clockNum, p.clockDenom, p.ptpTime))
@@ -30,7 +33,7 @@ class VermilionApp(p: NicParams) extends RawModule {
     val lanes = p.lanes.map(l => Module(new NicLane(p, l)).suggestName(s"lane_${l.number}"))
     def laneOf(way: Way): NicLane = lanes(p.placeOf(way).get._1)
 
-    io.s_axil_app_ctrl.drive(bar.io.host)
+    bar.io.host.takeUnless(held, io.s_axil_app_ctrl.bus)
     registers.io.axi <> bar.io.block(0)
     for ((lane, i) <- lanes.zipWithIndex) {
       lane.now := time.io.now
@@ -49,8 +52,8 @@ class VermilionApp(p: NicParams) extends RawModule {
     io.m_axis_stat_tvalid := statistics.io.out.valid
     statistics.io.out.ready := io.m_axis_stat_tready
 
-    val hostTx = io.s_axis_sync_tx.receive()
-    val macCompletion = io.s_axis_sync_tx_cpl.receive()
+    val hostTx = io.s_axis_sync_tx.receive().map(HeldReset.gate(_, held))
+    val macCompletion = io.s_axis_sync_tx_cpl.receive().map(HeldReset.gate(_, held))
     val macRx = io.s_axis_sync_rx.receive()
     for ((port, i) <- ports.zipWithIndex) {
       port.io.control := registers.io.port(i)

@@ -1,0 +1,44 @@
+package vermilion.stream
+
+import chisel3._
+import chisel3.util._
+
+/** One register between the reset at a block's port and that of its inside. It is set when power comes, as registers of AMD's devices can be, so that nothing runs
+  * before the first reset.
+  */
+class HeldReset extends ExtModule {
+  val clock = IO(Input(Clock()))
+  val reset = IO(Input(Bool()))
+  val held = IO(Output(Bool()))
+  setInline(
+    s"$desiredName.sv",
+    s"""module $desiredName(input clock, reset, output held);
+       |  reg register = 1'b1;
+       |  always @(posedge clock) register <= reset;
+       |  assign held = register;
+       |endmodule
+       |""".stripMargin
+  )
+}
+
+/** A reset that is timed like everything else: a block sees it a clock after it comes, and a clock longer. In that clock it must take nothing, as it would be lost. */
+object HeldReset {
+
+  /** The reset of the inside, from the reset at the port. */
+  def apply(clock: Clock, reset: Reset): Bool = {
+    val register = Module(new HeldReset)
+    register.suggestName("heldReset")
+    register.clock := clock
+    register.reset := reset.asBool
+    register.held
+  }
+
+  /** What comes in by `in`, and nothing while `held`. */
+  def gate[T <: Data](in: DecoupledIO[T], held: Bool): DecoupledIO[T] = {
+    val out = Wire(chiselTypeOf(in))
+    out.bits := in.bits
+    out.valid := in.valid && !held
+    in.ready := out.ready && !held
+    out
+  }
+}
