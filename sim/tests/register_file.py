@@ -38,18 +38,19 @@ def by_address() -> dict[int, object]:
 class Lane:
     """One lane's registers from `base` on."""
 
-    def __init__(self, base=0, next_block=0, seed=1, queues=16, victims=16, version=None):
+    def __init__(self, base=0, next_block=0, seed=1, queues=16, victims=16, version=None, egresses=0):
         self.base, self.rng = base, random.Random(seed)
         self.words = {at: 0 for at in by_address()}
         for at, register in by_address().items():
             self.words[at] = sum((f.reset or 0) << f.low for f in register.fields)
         has = {"queues": queues, "cells": 4096, "data_bits": 64, "inputs": 2, "ewma_stages": 6}
         has |= {"max_frame_bytes": 9728, "flows": 4096, "victims": min(victims, queues), "next_block": next_block}
+        has |= {"egresses": egresses}
         for name, value in has.items():
             self.words[address(name)] = value
         if version is not None:
             self.words[address("version")] = version
-        self.committed, self.classes, self.statistics = {}, {}, {}
+        self.committed, self.classes, self.statistics, self.ports = {}, {}, {}, {}
         self.pending = {"commit": 0, "snapshot": 0}
         self.hangs, self.faults, self.stuck, self.latched = False, [], None, (0, {})
 
@@ -84,7 +85,11 @@ class Lane:
         elif at != self.stuck:
             self.words[at] = value & register.mask
             if at == address("class_entry"):
-                self.classes[self.words[address("class_address")]] = value
+                share = self.words[address("queues")] // max(self.words[address("egresses")], 1)
+                self.classes[(value & 0xFFFF) // share, self.words[address("class_address")]] = value
+            if at == address("port_burst_high"):
+                names = ("port_cost", "port_burst_low", "port_burst_high")
+                self.ports[self.words[address("port_egress")]] = [self.words[address(name)] for name in names]
 
     def selected(self):
         queue = self.words[address("queue_select")]
@@ -145,10 +150,11 @@ class Card:
     def faults(self):
         return [fault for lane in self.blocks for fault in lane.faults]
 
-    def open(self, library, block=0):
-        """(error, lane) of vm_lane_open() on the n-th of the vendor's blocks."""
+    def open(self, library, block=0, egress=0):
+        """(error, lane) of vm_lane_open() on an egress of the n-th of the vendor's blocks."""
         found, blocks, lane = ctypes.c_uint32(), (C.Block * 8)(), C.Lane()
         error = library.vm_blocks(ctypes.byref(self.bus), 0, blocks, 8, ctypes.byref(found))
         if not error:
-            error = library.vm_lane_open(ctypes.byref(lane), ctypes.byref(self.bus), ctypes.byref(blocks[block]))
+            where = ctypes.byref(lane), ctypes.byref(self.bus), ctypes.byref(blocks[block])
+            error = library.vm_lane_open(*where, egress)
         return error, lane

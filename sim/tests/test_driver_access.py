@@ -99,6 +99,57 @@ def test_a_configuration_ends_in_the_registers_as_the_harness_leaves_them(harnes
     assert pauses > 0
 
 
+@pytest.mark.parametrize("egresses", [2, 4, 8])
+def test_every_egress_ends_in_the_registers_as_the_harness_leaves_it(harness, egresses):
+    """The harness writes a whole lane from one record; the library one egress behind the other, in any order."""
+    rng, share = random.Random(SEED + egresses), 16
+    files = [asked for asked in configurations() if not asked.pool]
+    shape = {"queues": share * egresses, "victims": share * egresses, "egresses": egresses}
+    for number in range(6):
+        asked = rng.sample(files, egresses)
+        wanted = after(harness(quantise.card(asked, [0, 1], share)), **shape)
+        held = Lane(seed=number, **shape)
+        card, cells = Card(held), [(rng.randrange(99), rng.choice((0, rng.randrange(99, 999)))) for _ in asked]
+        for egress in rng.sample(range(egresses), egresses):
+            error, lane = card.open(RUN, egress=egress)
+            assert error == 0
+            assert (lane.has.queues, lane.has.victims, lane.has.egresses) == (share, share, egresses)
+            program(lane, asked[egress])
+            assert RUN.vm_lane_write_share(byref(lane), *cells[egress]) == 0
+        program(card.open(RUN)[1], asked[0])  # what is of the whole lane comes with the first
+        assert card.faults == []
+        assert {queue: wanted.committed[queue] for queue in held.committed} == held.committed
+        assert held.committed.keys() == {
+            e * share + queue.index for e, each in enumerate(asked) for queue in each.queue
+        }
+        assert held.classes == wanted.classes and len(held.classes) == 65 * egresses
+        assert held.ports == wanted.ports and len(held.ports) == egresses
+        departs = any(queue["update_depart"] for each in asked for queue in quantise.hardware(each)["queues"])
+        assert held.words[address("control")] == departs
+        for path in ("seed", "mark_seed", "flow_seed"):
+            assert [held.words[address(path, i)] for i in range(4)] == [
+                wanted.words[address(path, i)] for i in range(4)
+            ]
+        assert held.words[address("ttl_option")] == wanted.words[address("ttl_option")]
+        for egress, pair in enumerate(cells):
+            assert tuple(held.words[address(name, egress)] for name in ("pool_reserve", "pool_cap")) == pair
+
+
+def test_counters_are_those_of_the_egresss_own_queue():
+    held = Lane(queues=64, victims=0, egresses=4)
+    held.statistics[2 * 16 + 5] = {address("window.backlog_bytes"): 77}
+    got, card = C.Statistics(), Card(held)
+    assert RUN.vm_lane_statistics(byref(card.open(RUN, egress=2)[1]), 5, byref(got)) == 0 and got.backlog_bytes == 77
+    for egress, queue in ((2, 16), (0, 16), (3, 63)):
+        lane = card.open(RUN, egress=egress)[1]
+        assert RUN.vm_lane_statistics(byref(lane), queue, byref(got)) == C.VM_ERROR_QUEUE
+        assert RUN.vm_lane_write_class(byref(lane), 0, queue, 0) == C.VM_ERROR_QUEUE
+        assert RUN.vm_lane_write_queue(byref(lane), queue, byref(some_words())) == C.VM_ERROR_QUEUE
+    assert RUN.vm_lane_write_queue(byref(card.open(RUN, egress=1)[1]), 0, byref(some_words(nearest=1))) == (
+        C.VM_ERROR_VICTIMS
+    )
+
+
 def some_words(nearest=0):
     asked = config.load(build.ROOT / "sim/configs/default.toml")
     words = quantise.queue_words(asked.queue[3], asked.port.rate, 6, None)
@@ -273,7 +324,7 @@ def test_a_chain_of_blocks_is_walked_to_its_end_past_those_of_others():
     assert error == C.VM_ERROR_TYPE  # the card's own block, no lane
     error, lane = card.open(RUN, 2)
     assert error == 0 and RUN.vm_lane_write_class(byref(lane), 46, 3, 1) == 0
-    assert [lane.classes for lane in lanes] == [{}, {46: 3 | 1 << 16}, {}]
+    assert [lane.classes for lane in lanes] == [{}, {(0, 46): 3 | 1 << 16}, {}]
     has = lane.has
     assert (has.queues, has.cells, has.data_bits, has.inputs, has.stages, has.flows) == (16, 4096, 64, 2, 6, 4096)
 
@@ -299,7 +350,7 @@ def test_other_versions_and_shapes_are_refused():
         ("cells", [1, C.VM_CELLS_MAX], [0, C.VM_CELLS_MAX + 1, 1 << 26, ALL_ONES], "1 to 4194303"),
         ("victims", [0, 16], [17, ALL_ONES], "0 to the number of queues"),
         ("queues", [16, 4096], [0, 4097, ALL_ONES], "1 to 4096"),
-        ("egresses", [0, 1], [2, 4, ALL_ONES], "1"),
+        ("egresses", [0, 1], [9, 64, ALL_ONES], "1 to 8"),
     ):
         for value in legal + wrong:
             held = Lane()
@@ -315,7 +366,32 @@ def test_other_versions_and_shapes_are_refused():
     assert Card(Lane(), size=0x1000).open(RUN)[0] == C.VM_ERROR_TYPE
 
 
+@pytest.mark.parametrize(
+    "shape, says",
+    [
+        ({"queues": 15, "victims": 0, "egresses": 2}, "queues is 15; legal is a multiple of egresses"),
+        ({"queues": 16, "victims": 8, "egresses": 2}, "victims is 8; legal is 0 or the number of queues"),
+    ],
+)
+def test_egresses_that_do_not_share_evenly_are_refused(shape, says):
+    error, lane = Card(Lane(**shape)).open(RUN)
+    fault, text = C.Refusal(), ctypes.create_string_buffer(96)
+    assert error == C.VM_ERROR_SHAPE and not RUN.vm_shape_check(byref(lane.has), byref(fault))
+    RUN.vm_refusal_text(byref(fault), text, len(text))
+    assert text.value.decode() == says
+
+
+def test_an_egress_that_the_build_lacks_is_refused():
+    for egresses, most in ((0, 1), (1, 1), (2, 2), (8, 8)):
+        card = Card(Lane(queues=16, victims=0, egresses=egresses))
+        assert [card.open(RUN, egress=egress)[0] for egress in (most - 1, most, ALL_ONES)] == [
+            0,
+            C.VM_ERROR_EGRESS,
+            C.VM_ERROR_EGRESS,
+        ]
+
+
 def test_every_error_has_a_sentence_of_its_own():
-    texts = [RUN.vm_error_text(error).decode() for error in range(C.VM_ERROR_MEMORY + 1)]
+    texts = [RUN.vm_error_text(error).decode() for error in range(C.VM_ERROR_EGRESS + 1)]
     assert len(set(texts)) == len(texts) and all(texts)
-    assert RUN.vm_error_text(-1) == RUN.vm_error_text(C.VM_ERROR_MEMORY + 1) == b"unknown error"
+    assert RUN.vm_error_text(-1) == RUN.vm_error_text(C.VM_ERROR_EGRESS + 1) == b"unknown error"

@@ -138,7 +138,7 @@ def test_apply_leaves_in_the_card_what_check_says(bench):  # noqa: F811
         for queue in asked.queue:
             held = {registers.name_at(at): word for at, word in bench.lane.committed[queue.index].items()}
             assert table[f"queue {queue.index}"].items() <= held.items() and len(table[f"queue {queue.index}"]) > 100
-        classes = {registers.class_name(at): entry for at, entry in bench.lane.classes.items()}
+        classes = {registers.class_name(at): entry for (_, at), entry in bench.lane.classes.items()}
         assert table["class"] == classes and len(classes) == 65
         assert not bench.lane.faults, number
 
@@ -164,7 +164,7 @@ def test_set_of_the_port_and_of_classes_writes_what_follows_from_it(bench):  # n
     assert all(bench.lane.committed[queue][lam] != words[lam] for queue, words in before.items() if queue not in (0, 4))
     assert bench.lane.words[registers.at("port_burst_low")] == 20_000 * 8 * 10**9 // 4_000_000
     assert bench.ctl("set", "class", "AF11=default,red", "no-ip=af2")[0] == 0
-    assert (bench.lane.classes[10], bench.lane.classes[64]) == (5 | 2 << 16, 2)
+    assert (bench.lane.classes[0, 10], bench.lane.classes[0, 64]) == (5 | 2 << 16, 2)
     assert bench.ctl("dump")[0] == 0
     assert bench.ctl("set", "ef", "average.update=both")[0] == 0
     assert bench.lane.words[registers.at("control")] == 1

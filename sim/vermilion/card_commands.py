@@ -14,13 +14,14 @@ from . import build
     "--device", required=True, metavar="WHERE", help="pci:0000:03:00.0, unix:SOCKET or netlink:IFNAME: docs/tools.md."
 )
 @click.option("--lane", type=click.IntRange(0, 63), default=0, show_default=True, help="Lane of the card.")
-def apply(file, device, lane):
+@click.option("--egress", type=click.IntRange(0, 7), default=0, show_default=True, help="Egress of the lane.")
+def apply(file, device, lane, egress):
     """Loads a configuration FILE into a card, each queue whole or not at all."""
     from vermilionctl import cli, session
     from vermilionctl.errors import DeviceError
 
     try:
-        with session.opened(device, lane) as card:
+        with session.opened(device, lane, egress) as card:
             said = cli.load_into(card, file)
     except DeviceError as error:
         raise build.BuildError(str(error)) from None

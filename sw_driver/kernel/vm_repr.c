@@ -336,7 +336,7 @@ int vm_repr_write_all_locked(struct vm_repr *repr)
 
 int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_why *why)
 {
-	int error = vm_lane_open(&repr->lane, &repr->card->bus, block);
+	int error = vm_lane_open(&repr->lane, &repr->card->bus, block, 0);
 	struct vm_refusal fault;
 	u32 i;
 
@@ -346,6 +346,11 @@ int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_w
 	}
 	if (error)
 		return explain(repr, error, why);
+	if (repr->lane.has.egresses > 1) {
+		vm_why_set(why, "egresses is %u; this module drives lanes with 1, vermilionctl drives all",
+			   repr->lane.has.egresses);
+		return -EOPNOTSUPP;
+	}
 	repr->slots = kvcalloc(repr->lane.has.queues, sizeof(*repr->slots), GFP_KERNEL);
 	if (!repr->slots)
 		return -ENOMEM;

@@ -24,9 +24,10 @@ const char *vm_error_text(int error)
 		[VM_ERROR_READBACK] = "a register does not hold what was written to it",
 		[VM_ERROR_MIXED] = "somebody else took a snapshot at the same time",
 		[VM_ERROR_MEMORY] = "a memory of the card has failed; it works again after a reset",
+		[VM_ERROR_EGRESS] = "the lane does not have this egress",
 	};
 
-	if (error < 0 || error > VM_ERROR_MEMORY)
+	if (error < 0 || error > VM_ERROR_EGRESS)
 		return "unknown error";
 	return texts[error];
 }
@@ -78,6 +79,17 @@ void vm_lane_write(const struct vm_lane *lane, u32 address, u32 value)
 	lane->bus->write(lane->bus->context, lane->block.offset + address, value);
 }
 
+/* Registers of before minor version 3 do not say, and read 0. */
+static u32 egresses_of(const struct vm_capabilities *has)
+{
+	return has->egresses ? has->egresses : 1;
+}
+
+static bool has_several(const struct vm_lane *lane)
+{
+	return egresses_of(&lane->has) > 1;
+}
+
 bool vm_shape_check(const struct vm_capabilities *has, struct vm_refusal *fault)
 {
 	if (!vm_check_range(fault, "", "queues", has->queues, 1, VM_QUEUES_MAX, "1 to 4096") ||
@@ -85,11 +97,18 @@ bool vm_shape_check(const struct vm_capabilities *has, struct vm_refusal *fault)
 	    !vm_check_range(fault, "", "cells", has->cells, 1, VM_CELLS_MAX, "1 to 4194303") ||
 	    !vm_check_range(fault, "", "ewma_stages", has->stages, 0, VM_STAGES, "0 to 6"))
 		return false;
-	return vm_check_range(fault, "", "victims", has->victims, 0, has->queues, "0 to the number of queues") &&
-	       vm_check_range(fault, "", "egresses", has->egresses, 0, 1, "1");
+	if (!vm_check_range(fault, "", "victims", has->victims, 0, has->queues, "0 to the number of queues") ||
+	    !vm_check_range(fault, "", "egresses", has->egresses, 0, VM_EGRESSES_MAX, "1 to 8"))
+		return false;
+	/* Each has as many queues as the others, and either all can be searched or none. */
+	if (has->queues % egresses_of(has))
+		return vm_check_range(fault, "", "queues", has->queues, 0, 0, "a multiple of egresses");
+	return egresses_of(has) == 1 || !has->victims ||
+	       vm_check_range(fault, "", "victims", has->victims, has->queues, has->queues,
+			      "0 or the number of queues");
 }
 
-int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm_block *block)
+int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm_block *block, u32 egress)
 {
 	struct vm_capabilities *has = &lane->has;
 	const struct {
@@ -109,6 +128,8 @@ int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm
 	lane->bus = bus;
 	lane->block = *block;
 	lane->at = 0;
+	lane->egress = egress;
+	lane->first = 0;
 	if (block->type != (VM_VENDOR << 16 | VM_BLOCK_LANE) || bus->bytes < LANE_BYTES ||
 	    block->offset > bus->bytes - LANE_BYTES)
 		return VM_ERROR_TYPE;
@@ -125,7 +146,16 @@ int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm
 		if (error)
 			return error;
 	}
-	return vm_shape_check(has, &fault) ? VM_OK : VM_ERROR_SHAPE;
+	if (!vm_shape_check(has, &fault))
+		return VM_ERROR_SHAPE;
+	if (egress >= egresses_of(has))
+		return VM_ERROR_EGRESS;
+	if (has_several(lane)) {
+		has->queues /= has->egresses;
+		has->victims /= has->egresses;
+		lane->first = egress * has->queues;
+	}
+	return VM_OK;
 }
 
 /* Until none of these bits of `status` is set. */
@@ -195,7 +225,7 @@ int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_w
 	if (!error)
 		error = vm_queue_visit(words, read_visit, lane);
 	if (!error)
-		error = write_sure(lane, VM_REG_QUEUE_SELECT, queue);
+		error = write_sure(lane, VM_REG_QUEUE_SELECT, lane->first + queue);
 	if (error)
 		return error;
 	vm_lane_write(lane, VM_REG_STATUS, VM_REG_STATUS_BAD_QUEUE_MASK);
@@ -208,6 +238,8 @@ int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_w
 
 int vm_lane_write_switches(struct vm_lane *lane, bool departures)
 {
+	if (!departures && has_several(lane)) /* a queue of another egress may need it, and it does others no harm */
+		return VM_OK;
 	return write_sure(lane, VM_REG_CONTROL, VM_PUT(VM_REG_CONTROL_DEPARTURE_UPDATES, departures));
 }
 
@@ -221,16 +253,20 @@ int vm_lane_write_class(struct vm_lane *lane, u32 dscp, u32 queue, u32 colour)
 	if (error)
 		return error;
 	return write_sure(lane, VM_REG_CLASS_ENTRY,
-			  VM_PUT(VM_REG_CLASS_ENTRY_QUEUE, queue) | VM_PUT(VM_REG_CLASS_ENTRY_COLOUR, colour));
+			  VM_PUT(VM_REG_CLASS_ENTRY_QUEUE, lane->first + queue) |
+				  VM_PUT(VM_REG_CLASS_ENTRY_COLOUR, colour));
 }
 
 int vm_lane_write_port(struct vm_lane *lane, const struct vm_port *port)
 {
 	const struct vm_scaled cost = vm_cost(port->rate);
 	const u64 burst_ns = vm_burst_ns(port->burst_bytes, port->rate, port->queues);
-	int error = write_sure(lane, VM_REG_PORT_COST,
-			       VM_PUT(VM_REG_PORT_COST_MANT, cost.mant) | VM_PUT(VM_REG_PORT_COST_SHIFT, cost.shift));
+	int error = has_several(lane) ? write_sure(lane, VM_REG_PORT_EGRESS, lane->egress) : VM_OK;
 
+	if (!error)
+		error = write_sure(lane, VM_REG_PORT_COST,
+				   VM_PUT(VM_REG_PORT_COST_MANT, cost.mant) |
+					   VM_PUT(VM_REG_PORT_COST_SHIFT, cost.shift));
 	if (!error)
 		error = write_sure(lane, VM_REG_PORT_BURST_LOW, (u32)burst_ns);
 	if (!error)
@@ -249,6 +285,18 @@ int vm_lane_write_pool(struct vm_lane *lane, u32 cells)
 	if (!vm_lane_has_pool(lane))
 		return cells ? VM_ERROR_POOL : VM_OK;
 	return write_sure(lane, VM_REG_POOL_SIZE, cells);
+}
+
+int vm_lane_write_share(struct vm_lane *lane, u32 reserve, u32 cap)
+{
+	int error;
+
+	if (!vm_lane_has_pool(lane))
+		return reserve || cap ? VM_ERROR_POOL : VM_OK;
+	error = write_sure(lane, VM_REG_POOL_RESERVE(lane->egress), reserve);
+	if (error)
+		return error;
+	return write_sure(lane, VM_REG_POOL_CAP(lane->egress), cap);
 }
 
 int vm_lane_write_seed(struct vm_lane *lane, u64 seed)

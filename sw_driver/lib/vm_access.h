@@ -5,6 +5,9 @@
  * then block_type is read again, and if that is not the lane's either, the answer is VM_ERROR_GONE and nothing that was read counts.
  *
  * One caller at a time for a lane: select, shadow and window are shared. The library keeps no state of its own but `vm_lane`.
+ *
+ * A `vm_lane` is one egress of a lane: its queues, from 0, its classes, its port. Switches, option types, size of the pool, seeds and the clearing of
+ * counters are of the whole lane, and so are the frames that its inputs lost.
  */
 #ifndef VM_ACCESS_H
 #define VM_ACCESS_H
@@ -15,6 +18,7 @@
 #define VM_BLOCK_LANE 1u
 #define VM_POLLS 100000u
 #define VM_QUEUES_MAX 4096u
+#define VM_EGRESSES_MAX 8u
 #define VM_INPUTS_MAX 16u     /* of the register map's array `lost` */
 #define VM_CELLS_MAX 4194303u /* bytes of 16 lanes' cells of 64 bytes are a u32 */
 
@@ -32,6 +36,7 @@ enum vm_error {
 	VM_ERROR_READBACK, /* a register does not hold what was written; `vm_lane.at` is its address */
 	VM_ERROR_MIXED,	   /* the window is another queue's: somebody else took a snapshot */
 	VM_ERROR_MEMORY,   /* a word with two wrong bits: the lane has stopped until it is reset */
+	VM_ERROR_EGRESS,   /* the build does not have this egress */
 };
 
 /* Byte offsets from the start of the blocks' address space; 32-bit accesses. */
@@ -48,6 +53,7 @@ struct vm_block {
 	u32 offset, type, version;
 };
 
+/* Of one egress: `queues`, `victims`. Of the lane: all else. */
 struct vm_capabilities {
 	u32 queues, cells, data_bits, inputs, stages, max_frame_bytes, flows, victims, protect, egresses;
 };
@@ -56,7 +62,8 @@ struct vm_lane {
 	const struct vm_bus *bus;
 	struct vm_block block;
 	struct vm_capabilities has;
-	u32 at; /* address of the register that VM_ERROR_READBACK means */
+	u32 egress, first; /* the lane's number of its queue 0 */
+	u32 at;		   /* address of the register that VM_ERROR_READBACK means */
 };
 
 enum vm_event {
@@ -99,11 +106,11 @@ const char *vm_error_text(int error);
 /* Walks the list of blocks from `offset` and writes down those of the vendor, up to `room`; `found` counts them all. */
 int vm_blocks(const struct vm_bus *bus, u32 offset, struct vm_block *blocks, u32 room, u32 *found);
 
-/* True where this library can program a build that says so of itself; else `fault` tells the first thing that it cannot. */
+/* True where this library can program a build that says so of itself (of all egresses together); else `fault` tells the first thing that it cannot. */
 bool vm_shape_check(const struct vm_capabilities *has, struct vm_refusal *fault);
 
-/* A lane of that list: refuses other blocks, other major versions and shapes; reads what the build has, and writes nothing. */
-int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm_block *block);
+/* An egress of a lane of that list: refuses other blocks, other major versions and shapes; reads what the build has, and writes nothing. */
+int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm_block *block, u32 egress);
 
 /* A register of the lane. */
 int vm_lane_read(const struct vm_lane *lane, u32 address, u32 *value);
@@ -115,7 +122,7 @@ int vm_queue_visit(const struct vm_queue_words *words, vm_visit *visit, void *co
 /* Shadow record, read back, then commit: the queue takes all of it between two packets, or nothing where an error comes back. */
 int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_words *words);
 
-/* Lane-wide registers. `departures`: some queue has update_depart. `dscp` 64: frames without IP. */
+/* `departures`: some queue has update_depart; a lane with several egresses keeps it on from then on. `dscp` 64: frames without IP. */
 int vm_lane_write_switches(struct vm_lane *lane, bool departures);
 int vm_lane_write_class(struct vm_lane *lane, u32 dscp, u32 queue, u32 colour);
 int vm_lane_write_port(struct vm_lane *lane, const struct vm_port *port);
@@ -124,6 +131,8 @@ int vm_lane_write_option(struct vm_lane *lane, u32 ip4, u32 ip6);
 bool vm_lane_has_pool(const struct vm_lane *lane);
 /* Cells that queued packets may take together; 0: no pool, which every build takes. */
 int vm_lane_write_pool(struct vm_lane *lane, u32 cells);
+/* Cells of the pool that this egress always finds, and those that it takes at most; cap 0: as many as there are. */
+int vm_lane_write_share(struct vm_lane *lane, u32 reserve, u32 cap);
 /* All random sources; empties the flow table. Before there is traffic. */
 int vm_lane_write_seed(struct vm_lane *lane, u64 seed);
 /* All counters of all queues to 0. */

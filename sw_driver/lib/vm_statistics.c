@@ -96,11 +96,11 @@ int vm_lane_statistics(struct vm_lane *lane, u32 queue, struct vm_statistics *st
 	settle(&reader); /* one that was begun by a driver before this one would swallow ours */
 	if (reader.error)
 		return reader.error;
-	vm_lane_write(lane, VM_REG_QUEUE_SELECT, queue);
+	vm_lane_write(lane, VM_REG_QUEUE_SELECT, lane->first + queue);
 	vm_lane_write(lane, VM_REG_SNAPSHOT, 1);
 	settle(&reader);
 	window(&reader, statistics);
-	if (!reader.error && (word(&reader, VM_REG_WINDOW_QUEUE) != queue ||
+	if (!reader.error && (word(&reader, VM_REG_WINDOW_QUEUE) != lane->first + queue ||
 			      VM_GET(VM_REG_STATUS_SNAPSHOT_PENDING, word(&reader, VM_REG_STATUS))))
 		reader.error = reader.error ? reader.error : VM_ERROR_MIXED;
 	return reader.error;

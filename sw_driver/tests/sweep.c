@@ -177,7 +177,8 @@ static void card(void)
 	note((u64)vm_blocks(&bus, 0, blocks, 2, &found));
 	blocks[0].offset = 0;
 	blocks[0].type = header[0];
-	note((u64)vm_lane_open(&lane, &bus, &blocks[0]));
+	note((u64)vm_lane_open(&lane, &bus, &blocks[0], (u32)(draw() % 9)));
+	lane.egress = (u32)(draw() % VM_EGRESSES_MAX);
 	lane.has.queues = 16;
 	lane.has.inputs = 2;
 	lane.has.victims = 16;
@@ -190,6 +191,8 @@ static void card(void)
 	note((u64)vm_lane_write_port(&lane, &port));
 	note((u64)vm_lane_write_option(&lane, 158, 30));
 	note((u64)vm_lane_write_switches(&lane, draw() % 2));
+	note((u64)vm_lane_write_pool(&lane, (u32)draw()));
+	note((u64)vm_lane_write_share(&lane, (u32)draw(), (u32)draw()));
 	note((u64)vm_lane_clear_statistics(&lane));
 	note((u64)vm_lane_statistics(&lane, (u32)(draw() % 20), &statistics));
 	note((u64)vm_lane_lost(&lane, (u32)(draw() % 3), &lost));

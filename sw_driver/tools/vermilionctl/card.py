@@ -7,6 +7,7 @@ from ctypes import byref
 from vermilion.driver_library import C, library
 
 from . import bus as buses
+from . import registers
 from .errors import DeviceError, UserError
 
 MAX_BLOCKS = 64
@@ -15,10 +16,10 @@ MIXED_TRIES = 5
 
 
 class Lane:
-    """One lane behind a bus. Everything raises DeviceError where the card does not do as told."""
+    """One egress of a lane behind a bus, with queues from 0. Everything raises DeviceError where the card does not do as told."""
 
-    def __init__(self, bus, number: int = 0):
-        self.bus, self.number = bus, number
+    def __init__(self, bus, number: int = 0, egress: int = 0):
+        self.bus, self.number, self.egress = bus, number, egress
         run, found, blocks = library(), ctypes.c_uint32(), (C.Block * MAX_BLOCKS)()
         self.done(run.vm_blocks(byref(bus.as_c), 0, blocks, MAX_BLOCKS, byref(found)))
         lanes = [block for block in blocks[: min(found.value, MAX_BLOCKS)] if block.type == LANE]
@@ -28,11 +29,29 @@ class Lane:
         if number >= len(lanes):
             raise UserError(f"--lane is {number}; {bus.name} has lanes 0 to {len(lanes) - 1}")
         self.lane = C.Lane()
-        self.done(run.vm_lane_open(byref(self.lane), byref(bus.as_c), byref(lanes[number])))
+        error = run.vm_lane_open(byref(self.lane), byref(bus.as_c), byref(lanes[number]), egress)
+        if error == C.VM_ERROR_EGRESS:
+            most = max(self.has.egresses, 1) - 1
+            legal = f"has egresses 0 to {most}" if most else "has one egress, 0"
+            raise UserError(f"--egress is {egress}; lane {number} of {bus.name} {legal}")
+        self.done(error)
 
     @property
     def has(self):
         return self.lane.has
+
+    @property
+    def several(self) -> bool:
+        """Other egresses share buffer, pool, seeds and the registers by which all are set."""
+        return self.has.egresses > 1
+
+    def holds(self, name: str, queue: int | None = None) -> bool:
+        """Whether a register of the lane still is of this egress: those of the port, and of the last `queue` that was set, are for all egresses in turn."""
+        if not self.several:
+            return True
+        if queue is not None:
+            return self.read(registers.at("queue_select")) == self.lane.first + queue
+        return not name.startswith("port_") or self.read(registers.at("port_egress")) == self.egress
 
     @property
     def version(self) -> tuple[int, int]:
@@ -91,10 +110,10 @@ class Lane:
 
 
 @contextmanager
-def lane(device: str, number: int = 0):
+def lane(device: str, number: int = 0, egress: int = 0):
     """A lane for as long as the block lasts."""
     bus = buses.opened(device)
     try:
-        yield Lane(bus, number)
+        yield Lane(bus, number, egress)
     finally:
         bus.close()

@@ -50,8 +50,8 @@ def as_pairs(words) -> list[tuple[str, str]]:
 
 
 class Where:
-    def __init__(self, device, lane):
-        self.device, self.lane = device, lane
+    def __init__(self, device, lane, egress):
+        self.device, self.lane, self.egress = device, lane, egress
 
     def named(self) -> str:
         if self.device is None:
@@ -59,7 +59,7 @@ class Where:
         return self.device
 
     def session(self):
-        return opened(self.named(), self.lane)
+        return opened(self.named(), self.lane, self.egress)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -71,11 +71,18 @@ class Where:
     help="pci:0000:03:00.0, unix:SOCKET or netlink:IFNAME.",
 )
 @click.option("--lane", type=click.IntRange(0, 63), default=0, show_default=True, help="Lane of the card.")
+@click.option(
+    "--egress",
+    type=click.IntRange(0, 7),
+    default=0,
+    show_default=True,
+    help="Egress of the lane, each with its queues from 0 on.",
+)
 @version_option("vermilionctl")
 @click.pass_context
-def cli(context, device, lane):
+def cli(context, device, lane, egress):
     """Vermilion on a card: settings, counters, registers."""
-    context.obj = Where(device, lane)
+    context.obj = Where(device, lane, egress)
 
 
 as_json = click.option("--json", "json_", is_flag=True, help="As JSON.")
@@ -108,7 +115,7 @@ def show_command(where, queue, build, json_):
 def set_command(where, what, fields):
     """Changes fields of a queue at once: set QUEUE FIELD=VALUE ...
 
-    WHAT is a queue's name or number; or `port` (rate, burst), `pool` (size), or `class` (DSCP=QUEUE,COLOUR; no-ip for frames without IP).
+    WHAT is a queue's name or number; or `port` (rate, burst), `pool` (size; reserve and cap of an egress), or `class` (DSCP=QUEUE,COLOUR; no-ip for frames without IP).
     Fields have the configuration file's names: limit=50KB green.p=0.5 marker.rate=2Mbit.
     """
     pairs = as_pairs(fields)
@@ -146,7 +153,7 @@ def chosen_queues(session, queue):
 
 @cli.command()
 @click.argument("queue", required=False)
-@click.option("--clear", is_flag=True, help="Sets all counters of the lane to 0 behind it.")
+@click.option("--clear", is_flag=True, help="Sets all counters of the lane, of all its egresses, to 0 behind it.")
 @as_json
 @click.pass_obj
 def stats(where, queue, clear, json_):

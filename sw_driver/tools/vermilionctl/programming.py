@@ -17,7 +17,7 @@ from . import registers, settings, vocabulary
 from .record import Record
 
 CLASSES = registers.NO_IP + 1
-PARTS = ("port", "classes", "ttl_option", "seed", "departures", "pool")
+PARTS = ("port", "classes", "ttl_option", "seed", "departures", "pool", "share")
 CELL_BYTES, POOL_MOST = configuration.CELL_BYTES, configuration.CELL_BYTES * configuration.CELLS_MOST
 
 
@@ -51,7 +51,20 @@ def of_config(config, path) -> Record:
 def load(path: str, lane) -> Record:
     """A configuration file for this card; UserError where the card's build is too small for it."""
     has = lane.has
-    return fits(configuration.load(path, has.queues, has.victims, has.cells), has.flows, path)
+    made = configuration.load(path, has.queues, has.victims, has.cells)
+    wanted = fits(made, has.flows, path)
+    wanted.egress, wanted.share = lane.egress, [0, 0] if lane.several else None
+    if lane.egress:  # what is of the whole lane comes with egress 0
+        if made.pool:
+            raise UserError(
+                f"{path}: pool is given for egress {lane.egress}; legal for egress 0: the pool is of the whole lane"
+            )
+        if made.ttl_option != type(made.ttl_option)():
+            raise UserError(
+                f"{path}: ttl_option is given for egress {lane.egress}; legal for egress 0: option types are of the whole lane"
+            )
+        wanted.ttl_option = wanted.seed = wanted.pool = None
+    return wanted
 
 
 def fits(config, flows: int, path) -> Record:
@@ -85,6 +98,7 @@ def write(lane, record: Record, wanted: Record, everything: bool = False, progre
             raise UserError(
                 f"queue {number}: nearest is 1; this build can do that in {lane.has.victims} queues, from 0"
             )
+    check_share(lane, wanted)
     if (wanted.pool or 0) > CELL_BYTES * lane.has.cells:
         most = f"{CELL_BYTES}B to {CELL_BYTES * lane.has.cells}B, the {lane.has.cells} cells of this build"
         raise UserError(f"pool.size is {wanted.pool}; legal is 0 for none, or {most}")
@@ -123,15 +137,21 @@ def write(lane, record: Record, wanted: Record, everything: bool = False, progre
     if record.departures != wanted.departures:
         lane.call("write_switches", wanted.departures)
         record.departures = wanted.departures
-    if fresh or record.ttl_option != wanted.ttl_option:
+    if lane.several and not record.departures:
+        record.departures = None  # another egress may have switched it on
+    if wanted.ttl_option and (fresh or record.ttl_option != wanted.ttl_option):
         lane.call("write_option", *wanted.ttl_option)
         record.ttl_option = wanted.ttl_option
-    if fresh or (record.pool or 0) != (wanted.pool or 0):
-        lane.call("write_pool", library().vm_pool_cells(wanted.pool or 0))
-    record.pool = wanted.pool or 0
+    if not lane.egress:
+        if fresh or (record.pool or 0) != (wanted.pool or 0):
+            lane.call("write_pool", library().vm_pool_cells(wanted.pool or 0))
+        record.pool = wanted.pool or 0
+    if wanted.share is not None and record.share != wanted.share:
+        lane.call("write_share", *map(library().vm_pool_cells, wanted.share))
+        record.share = wanted.share
     if moved:
         lane.write_port(wanted.port)
-    if fresh or record.seed != wanted.seed:
+    if wanted.seed is not None and (fresh or record.seed != wanted.seed):
         lane.write_seed(wanted.seed)
         record.seed = wanted.seed
     progress(total, total)
@@ -183,23 +203,47 @@ def change_port(record: Record, pairs: list[tuple[str, str]]) -> Record:
 def change_pool(record: Record, pairs: list[tuple[str, str]]) -> Record:
     """`set pool`: another record."""
     wanted = clone(record)
+    fields = ["size"] * (not record.egress) + ["reserve", "cap"] * (record.share is not None)
     for name, raw in pairs:
-        if name != "size":
-            raise UserError(f"{name} is no field of the pool; legal is size")
+        if name not in fields:
+            other = ", and size with --egress 0" if record.egress else ""
+            known = fields[0] if len(fields) == 1 else " and ".join([", ".join(fields[:-1]), fields[-1]])
+            raise UserError(f"{name} is no field of the pool; legal is {known}{other}")
         try:
-            wanted.pool = settings.length(settings.short(raw), name, False)
+            held = settings.length(settings.short(raw), name, False)
         except ValueError as error:
             reason = str(error) if str(error).startswith("is ") else f"is {raw}; {error}"
             raise UserError(f"pool.{name} {reason}") from None
-        if wanted.pool and not CELL_BYTES <= wanted.pool <= POOL_MOST:
-            raise UserError(f"pool.size is {raw}; legal is 0 for none, or {CELL_BYTES}B to {POOL_MOST}B")
+        if held and not CELL_BYTES <= held <= POOL_MOST:
+            raise UserError(f"pool.{name} is {raw}; legal is 0 for none, or {CELL_BYTES}B to {POOL_MOST}B")
+        if name == "size":
+            wanted.pool = held
+        else:
+            wanted.share = [held, wanted.share[1]] if name == "reserve" else [wanted.share[0], held]
     return wanted
+
+
+def check_share(lane, wanted: Record):
+    """Refuses reserves that are more than the pool, and a cap below its reserve: then the rules of the pool contradict each other."""
+    if wanted.share is None:
+        return
+    reserve, cap = map(library().vm_pool_cells, wanted.share)
+    if cap and cap < reserve:
+        raise UserError(
+            f"pool.cap is {wanted.share[1]}; legal is 0 for none, or {wanted.share[0]}, the reserve, and more"
+        )
+    size = lane.read(registers.at("pool_size")) if wanted.pool is None else library().vm_pool_cells(wanted.pool)
+    others = [lane.read(registers.at("pool_reserve", e)) for e in range(lane.has.egresses) if e != lane.egress]
+    if size and reserve + sum(others) > size:
+        raise UserError(
+            f"pool.reserve is {reserve} cells of {CELL_BYTES} B; the others' are {sum(others)}, and the pool has {size}: legal is up to {max(0, size - sum(others))}"
+        )
 
 
 def notes(record: Record) -> list[str]:
     """What of a record is not in force."""
     names = [name for _, (name, made) in sorted(record.queues.items()) if made.alpha.num]
-    if not names or record.pool:
+    if not names or record.pool or record.egress:  # another egress's record knows whether there is a pool
         return []
     several = f"queues {', '.join(names)}" if len(names) > 1 else f"queue {names[0]}"
     return [f"alpha of {several} is not in force without a pool; give it a size: set pool size=200KB"]

@@ -1,8 +1,11 @@
-"""What this host has given to a card: a file a lane, since a card's registers tell the words of the last commit alone, and never settings.
+"""What this host has given to a card: a file an egress, since a card's registers tell the words of the last commit alone, and never settings.
 
 Before a card is written to, its file becomes one that claims nothing, and it is whole again when all is written: a program that is killed in
 between leaves a file that nobody believes. What a lane can be asked - switches, option types, port, seeds, and the shadow
 record with the words of the last commit - must agree with it; where it does not, somebody else has written to the card, or it was reset, and nothing of the file counts.
+
+In a lane with several egresses the file of egress 0 has what is of the whole lane: seeds, types of the TTL option, size of the pool. The others count as long as
+that one does, and begin anew where it does.
 
 Files lie in /run/vermilion for root, so that they go with a reboot, in $XDG_RUNTIME_DIR/vermilion for others, or where
 VERMILION_STATE says. The same file's lock keeps programs apart: select, shadow and window of a lane are for one at a time.
@@ -25,7 +28,9 @@ from . import bus, registers, settings
 from .errors import DeviceError, UserError
 
 FORM = 1
-LANE_WIDE = ("classes", "ttl_option", "seed", "departures", "last", "pool")
+LANE_WIDE = ("classes", "ttl_option", "seed", "departures", "last", "pool", "share")
+LATER = ("pool", "share")  # which records of before do not have
+EGRESSES = 8
 PATIENCE_S = 10
 NAME_MOST = 200  # characters: a file system takes 255
 
@@ -40,12 +45,12 @@ def folder() -> Path:
     return Path(runtime) / "vermilion" if runtime else Path(tempfile.gettempdir()) / f"vermilion-{os.geteuid()}"
 
 
-def place(device: str, lane: int) -> Path:
+def place(device: str, lane: int | str, egress: int = 0) -> Path:
     """A card's file: the same for every way to write its name, and for no other card."""
     name = quote(os.fsencode(bus.normal(device)), safe=":.-")
     if len(name) > NAME_MOST:
         name = "long-" + hashlib.sha256(name.encode()).hexdigest()
-    return folder() / f"{name},lane{lane}.json"
+    return folder() / (f"{name},lane{lane}.json" if not egress else f"{name},lane{lane},egress{egress}.json")
 
 
 @contextmanager
@@ -80,10 +85,11 @@ def locked(device: str, lane: int | str):
 class Record:
     """What was written: `port` (rate, burst_bytes, queues) or None, `queues` {number: (name, settings)}, the rest as in the file."""
 
-    def __init__(self, path: Path):
-        self.path, self.port, self.queues = path, None, {}
+    def __init__(self, path: Path, egress: int = 0):
+        self.path, self.egress, self.port, self.queues = path, egress, None, {}
         self.classes, self.ttl_option, self.seed, self.departures, self.last = None, None, None, None, None
         self.pool = None  # bytes, 0: no pool
+        self.share = None  # of the pool, bytes: [reserve, cap], cap 0: none; where there are several egresses
 
     def text(self) -> str:
         port = self.port and [self.port.rate, self.port.burst_bytes, self.port.queues]
@@ -127,18 +133,18 @@ class Record:
     def differs(self, lane) -> str | None:
         """The first register that does not hold what was written from here; None where all do."""
         for name, address, value in registers.lane_wide(self):
-            if lane.read(address) != value:
+            if lane.holds(name) and lane.read(address) != value:
                 return name
-        if self.last is not None:
+        if self.last is not None and lane.holds("", self.last):
             for name, address, value in registers.queue(self.words(self.last)):
                 if lane.read(address) != value:
                     return f"{name}, of queue {self.last}"
         return None
 
 
-def load(device: str, number: int) -> Record:
+def load(device: str, number: int, egress: int = 0) -> Record:
     """An empty record where there is none."""
-    made = Record(place(device, number))
+    made = Record(place(device, number, egress), egress)
     try:
         raw = json.loads(made.path.read_text())
         if raw["form"] != FORM:
@@ -147,7 +153,7 @@ def load(device: str, number: int) -> Record:
         for queue, held in raw["queues"].items():
             made.queues[int(queue)] = (held["name"], settings.from_dict(held["settings"]))
         for name in LANE_WIDE:
-            setattr(made, name, raw.get(name) if name == "pool" else raw[name])  # records of before have none
+            setattr(made, name, raw.get(name) if name in LATER else raw[name])
     except FileNotFoundError:
         pass
     except OSError as error:
@@ -157,13 +163,28 @@ def load(device: str, number: int) -> Record:
     return made
 
 
+def first(device: str, lane):
+    """Refuses the work on another egress than the first where the lane does not have what this host gave to the first."""
+    if not lane.egress:
+        return
+    found = load(device, lane.number)
+    whole, found.port, found.last, found.share = found.port is not None, None, None, None  # those are the first's own
+    if not whole or found.differs(lane):
+        raise UserError(
+            f"{device}: seeds, pool and option types of lane {lane.number} come with egress 0, and were not written from this host, or the card was reset since; "
+            "begin with: vermilion apply FILE --egress 0"
+        )
+
+
 def believed(device: str, lane) -> Record:
     """The record, where the card agrees with it; else an error that says what to do."""
-    found = load(device, lane.number)
+    first(device, lane)
+    found = load(device, lane.number, lane.egress)
     if found.port is None:
+        where = f"egress {lane.egress} of lane" if lane.several else "lane"
         raise UserError(
-            f"{device}: nothing whole was written to lane {lane.number} from this host, and a card cannot tell its settings; "
-            "begin with: vermilion apply FILE"
+            f"{device}: nothing whole was written to {where} {lane.number} from this host, and a card cannot tell its settings; "
+            f"begin with: vermilion apply FILE{f' --egress {lane.egress}' if lane.egress else ''}"
         )
     wrong = found.differs(lane)
     if wrong:
@@ -175,14 +196,21 @@ def believed(device: str, lane) -> Record:
 
 
 def begun(device: str, lane) -> Record:
-    """A record that begins anew."""
-    return Record(place(device, lane.number))
+    """A record that begins anew. Where the lane has not what this host gave to its first egress, those of the others are gone with that."""
+    first(device, lane)
+    if lane.several and not lane.egress:
+        held = load(device, lane.number)
+        if held.port is None or held.differs(lane):
+            for egress in range(1, EGRESSES):
+                place(device, lane.number, egress).unlink(missing_ok=True)
+    return Record(place(device, lane.number, lane.egress), lane.egress)
 
 
 def names(device: str, lane) -> dict[int, str]:
     """Names of the queues, for what only reads counters; none where the record is not this card's."""
     try:
-        found = load(device, lane.number)
+        first(device, lane)
+        found = load(device, lane.number, lane.egress)
         return {} if found.port is None or found.differs(lane) else {n: name for n, (name, _) in found.queues.items()}
     except UserError:
         return {}

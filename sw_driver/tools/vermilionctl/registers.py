@@ -67,7 +67,7 @@ def seed_words(seed: int, which: int) -> list[int]:
 
 
 def lane_wide(record) -> list[tuple[str, int, int]]:
-    """Registers of the lane as a record of what was written has them; what it lacks is left out."""
+    """Registers of the lane as a record of what was written to an egress has them; what it lacks is left out."""
     found = []
     if record.departures is not None:
         found.append(("control", at("control"), int(record.departures)))
@@ -76,6 +76,9 @@ def lane_wide(record) -> list[tuple[str, int, int]]:
         found.append(("ttl_option", at("ttl_option"), ip4 | ip6 << 8))
     if record.pool is not None:
         found.append(("pool_size", at("pool_size"), library().vm_pool_cells(record.pool)))
+    if record.share is not None:
+        for name, held in zip(("pool_reserve", "pool_cap"), record.share):
+            found.append((f"{name}[{record.egress}]", at(name, record.egress), library().vm_pool_cells(held)))
     if record.seed is not None:
         for which, name in enumerate(("seed", "mark_seed", "flow_seed")):
             for i, word in enumerate(seed_words(record.seed, which)):
@@ -95,10 +98,15 @@ def class_name(address: int) -> str:
 
 def table(record, lane=None) -> dict:
     """All of it, by part: {"lane": {name: value}, "class": {...}, "queue N": {...}}; lane-wide ones read from `lane` where it is given."""
-    parts = {"lane": {name: lane.read(address) if lane else value for name, address, value in lane_wide(record)}}
+    parts = {
+        "lane": {
+            name: lane.read(address) if lane and lane.holds(name) else value
+            for name, address, value in lane_wide(record)
+        }
+    }
     parts["class"] = {class_name(a): queue | colour << 16 for a, (queue, colour) in enumerate(record.classes or [])}
     for number in sorted(record.queues):
-        last = lane is not None and number == record.last
+        last = lane is not None and number == record.last and lane.holds("", number)
         parts[f"queue {number}"] = {
             name: lane.read(address) if last else value for name, address, value in queue(record.words(number))
         }

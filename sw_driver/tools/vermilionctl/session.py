@@ -10,10 +10,11 @@ On the registers (`pci:`, `unix:`) the lane's lock is held all the while: select
 from contextlib import contextmanager
 
 from . import card, counters, programming, record, registers
+from .errors import UserError
 
 
 class Registers:
-    """A lane by its registers (`pci:`, `unix:`); `netlink.Kernel` has the same methods."""
+    """An egress of a lane by its registers (`pci:`, `unix:`); `netlink.Kernel` has the same methods."""
 
     def __init__(self, device: str, lane):
         self.device, self.lane, self.number = device, lane, lane.number
@@ -21,7 +22,8 @@ class Registers:
     def has(self) -> dict:
         names = [name for name, _ in type(self.lane.has)._fields_]
         major, minor = self.lane.version
-        return {"version": f"{major}.{minor}"} | {name: getattr(self.lane.has, name) for name in names}
+        found = {"version": f"{major}.{minor}"} | {name: getattr(self.lane.has, name) for name in names}
+        return found | ({"egress": self.lane.egress} if self.lane.several else {})
 
     def lanes(self) -> int:
         return self.lane.lanes
@@ -65,13 +67,15 @@ class Registers:
 
 
 @contextmanager
-def opened(device: str, number: int = 0):
-    """Lane `number` of a card, as `--device` names it; DeviceError or UserError with a sentence."""
+def opened(device: str, number: int = 0, egress: int = 0):
+    """An egress of lane `number` of a card, as `--device` names it; DeviceError or UserError with a sentence."""
     if device.startswith("netlink:"):
         from . import netlink
 
+        if egress:
+            raise UserError(f"--egress is {egress}; legal with netlink is 0: the module drives lanes with one egress")
         with netlink.opened(device.removeprefix("netlink:")) as found:
             yield found
         return
-    with record.locked(device, number), card.lane(device, number) as lane:
+    with record.locked(device, number), card.lane(device, number, egress) as lane:
         yield Registers(device, lane)

@@ -15,7 +15,9 @@ def overview(session, held) -> dict:
     if held is None:
         return found
     found["port"] = {"rate": held.port.rate, "burst": held.port.burst_bytes}
-    found["pool"] = {"size": held.pool or 0}
+    found["pool"] = {} if held.egress else {"size": held.pool or 0}
+    if held.share is not None:
+        found["pool"] |= dict(zip(("reserve", "cap"), held.share))
     found["queues"] = {str(number): queue(held, number) for number in sorted(held.queues)}
     names = {number: name for number, (name, _) in held.queues.items()}
     found["class"] = {
@@ -78,6 +80,10 @@ def print_overview(screen, session, held):
     rate = units.rate_text(held.port.rate) if held.port.rate else "not shaped"
     cells = library().vm_pool_cells(held.pool or 0)
     pool = f" Pool: {held.pool} B, {cells:,} cells." if cells else ""
+    if held.share and any(held.share):
+        pool += f" Of it this egress has {held.share[0]} B for itself" + (
+            f" and {held.share[1]} B at most." if held.share[1] else "."
+        )
     screen.print(f"Port: {rate}{burst}.{pool} All of a queue: show QUEUE.", markup=False)
 
 

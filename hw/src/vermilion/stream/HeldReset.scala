@@ -13,7 +13,8 @@ class HeldReset extends ExtModule {
   setInline(
     s"$desiredName.sv",
     s"""module $desiredName(input clock, reset, output held);
-       |  reg register = 1'b1;
+       |  reg register;
+       |  initial register = 1'b1;
        |  always @(posedge clock) register <= reset;
        |  assign held = register;
        |endmodule
@@ -27,7 +28,6 @@ object HeldReset {
   /** The reset of the inside, from the reset at the port. */
   def apply(clock: Clock, reset: Reset): Bool = {
     val register = Module(new HeldReset)
-    register.suggestName("heldReset")
     register.clock := clock
     register.reset := reset.asBool
     register.held

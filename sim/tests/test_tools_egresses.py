@@ -1,0 +1,134 @@
+"""vermilionctl on a lane with several egresses: each is set by itself, and what is of the whole lane comes with the first."""
+
+import json
+import re
+
+import pytest
+from register_file import address
+from tool_cards import Bench, state  # noqa: F401
+from vermilionctl import registers
+
+SHARE, EGRESSES = 16, 4
+FILE = '{top}[port]\nrate = "{rate}Mbit"\n{more}[[queue]]\nname = "a"\ndscp = ["AF11"]\nlimit = "{limit}KB"\n[[queue]]\nname = "b"\ndefault = true\n'
+
+
+@pytest.fixture
+def bench(monkeypatch, state):  # noqa: F811
+    return Bench(monkeypatch, queues=SHARE * EGRESSES, victims=SHARE * EGRESSES, egresses=EGRESSES)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(rate=100, limit=50, more="", top=""):
+        made = tmp_path / f"{rate}-{limit}.toml"
+        made.write_text(FILE.format(rate=rate, limit=limit, more=more, top=top))
+        return made
+
+    return write
+
+
+def on(bench, egress, *words):
+    return bench.ctl("--egress", str(egress), *words)
+
+
+def limits(bench) -> dict:
+    at = registers.at("shadow_limit_bytes")
+    return {queue: words[at] for queue, words in bench.lane.committed.items()}
+
+
+def test_each_egress_has_its_own_queues_classes_port_and_record(bench, file):
+    for egress in range(EGRESSES):
+        assert on(bench, egress, "apply", file(100 + egress, 50 + egress))[0] == 0
+    firsts = {SHARE * e: 1000 * (50 + e) for e in range(EGRESSES)}
+    assert {queue: limit for queue, limit in limits(bench).items() if queue % SHARE == 0} == firsts
+    assert {bench.lane.classes[e, 10] for e in range(EGRESSES)} == set(firsts)  # AF11
+    assert {bench.lane.classes[e, 0] for e in range(EGRESSES)} == {queue + 1 for queue in firsts}
+    assert len({tuple(port) for port in bench.lane.ports.values()}) == len(bench.lane.ports) == EGRESSES
+    for egress in range(EGRESSES):  # whoever was set last, each is believed
+        shown = json.loads(on(bench, egress, "show", "--json")[1])
+        assert shown["port"]["rate"] == (100 + egress) * 10**6
+        assert shown["capabilities"]["egress"] == egress and shown["capabilities"]["queues"] == SHARE
+    dumps = [on(bench, egress, "dump")[1] for egress in range(EGRESSES)]
+    costs = [re.search(r"port_cost +(\w+)", dump)[1] for dump in dumps]
+    assert [int(cost, 16) for cost in costs] == [bench.lane.ports[egress][0] for egress in range(EGRESSES)]
+    assert on(bench, 2, "set", "a", "limit=9KB") == (0, "")
+    assert limits(bench)[2 * SHARE] == 9000 and limits(bench)[0] == 50_000
+    assert not bench.lane.faults
+
+
+def test_counters_are_of_the_egresss_queues(bench, file):
+    for egress in (0, 3):
+        on(bench, egress, "apply", file())
+    bench.lane.statistics[3 * SHARE] = {address("window.backlog_bytes"): 4321}
+    found = json.loads(on(bench, 3, "stats", "a", "--json")[1])
+    assert found["queues"][0]["name"] == "a" and "4321" in json.dumps(found)
+
+
+def test_the_first_comes_first(bench, file):
+    status, said = on(bench, 1, "apply", file())
+    assert status == 2 and said.endswith("begin with: vermilion apply FILE --egress 0") and not bench.lane.committed
+    assert on(bench, 0, "apply", file())[0] == 0 and on(bench, 1, "apply", file(200))[0] == 0
+    seeds = [bench.lane.words[address("seed", i)] for i in range(4)]
+    assert on(bench, 1, "apply", file(300, top="seed = 9\n"))[0] == 0
+    assert [bench.lane.words[address("seed", i)] for i in range(4)] == seeds
+    # A card that was reset: nothing of any egress counts, also when the first was given anew.
+    for i in range(4):
+        bench.lane.words[address("seed", i)] = 0
+    assert on(bench, 1, "show")[0] == 2 and on(bench, 0, "show")[0] == 1
+    assert on(bench, 0, "apply", file())[0] == 0
+    status, said = on(bench, 1, "show")
+    assert status == 2 and "nothing whole was written to egress 1 of lane 0" in said and said.endswith("--egress 1")
+    # Given anew without a reset, the others stay.
+    assert on(bench, 1, "apply", file(200))[0] == 0 and on(bench, 0, "apply", file(400))[0] == 0
+    assert on(bench, 1, "show")[0] == 0
+
+
+def test_shares_of_the_pool(bench, file):
+    assert on(bench, 0, "apply", file(more='[pool]\nsize = "64KB"\n'))[0] == 0
+    assert on(bench, 2, "apply", file())[0] == 0
+    assert on(bench, 2, "set", "pool", "reserve=6400", "cap=12800") == (0, "")
+    assert on(bench, 0, "set", "pool", "reserve=32000") == (0, "")
+    held = lambda name: [bench.lane.words[address(name, e)] for e in range(EGRESSES)]
+    assert (held("pool_reserve"), held("pool_cap")) == ([500, 0, 100, 0], [0, 0, 200, 0])
+    assert json.loads(on(bench, 2, "show", "--json")[1])["pool"] == {"reserve": 6400, "cap": 12800}
+    assert "has 6400 B for itself and 12800 B at most" in on(bench, 2, "show")[1]
+    before = dict(bench.lane.words)
+    for egress, words, sentence in (
+        (
+            2,
+            ("reserve=32064", "cap=0"),
+            "pool.reserve is 501 cells of 64 B; the others' are 500, and the pool has 1000",
+        ),
+        (2, ("cap=6336",), "pool.cap is 6336; legal is 0 for none, or 6400, the reserve, and more"),
+        (2, ("size=64KB",), "size is no field of the pool; legal is reserve and cap, and size with --egress 0"),
+        (0, ("size=32KB",), "pool.reserve is 500 cells of 64 B; the others' are 100, and the pool has 500"),
+        (0, ("cells=4",), "cells is no field of the pool; legal is size, reserve and cap"),
+        (0, ("cap=63",), "pool.cap is 63; legal is 0 for none, or 64B to 67108864B"),
+    ):
+        status, said = on(bench, egress, "set", "pool", *words)
+        assert status == 2 and said.startswith(sentence), said
+    assert bench.lane.words == before
+    bench.lane.words[address("pool_cap", 2)] = 7
+    status, said = on(bench, 2, "show")
+    assert status == 1 and "register pool_cap[2] does not hold what was written from here" in said
+
+
+@pytest.mark.parametrize(
+    "more, sentence",
+    [
+        ('[pool]\nsize = "64KB"\n', "pool is given for egress 1; legal for egress 0: the pool is of the whole lane"),
+        ("[ttl_option]\nip4 = 222\n", "ttl_option is given for egress 1; legal for egress 0"),
+    ],
+)
+def test_what_is_of_the_whole_lane_is_refused_elsewhere(bench, file, more, sentence):
+    on(bench, 0, "apply", file())
+    before = dict(bench.lane.words)
+    status, said = on(bench, 1, "apply", file(more=more, rate=7))
+    assert status == 2 and sentence in said and bench.lane.words == before
+
+
+def test_an_egress_that_is_not_there(bench, monkeypatch, file):
+    status, said = on(bench, 4, "show", "--build")
+    assert status == 2 and said.startswith("--egress is 4; lane 0 of ") and said.endswith(" has egresses 0 to 3")
+    status, said = on(Bench(monkeypatch), 1, "show", "--build")
+    assert status == 2 and said.endswith(" has one egress, 0")
