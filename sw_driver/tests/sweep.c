@@ -169,7 +169,7 @@ static void card(void)
 	struct vm_queue queue;
 	const struct vm_port port = { 1000000000, 0, 16 };
 	struct vm_lane lane;
-	u32 found, i, code;
+	u32 found, i, code, cells;
 
 	for (i = 0; i < sizeof(registers) / 4; i++)
 		registers[i] = i < 12 ? header[i] : 0;
@@ -182,6 +182,8 @@ static void card(void)
 	lane.has.queues = 16;
 	lane.has.inputs = 2;
 	lane.has.victims = 16;
+	lane.has.egresses = 1u << draw() % 4;
+	lane.first = 16 * lane.egress;
 	any_queue(&queue);
 	vm_queue_convert(&queue, &port, &words);
 	note((u64)vm_lane_write_queue(&lane, (u32)(draw() % 20), &words));
@@ -192,7 +194,8 @@ static void card(void)
 	note((u64)vm_lane_write_option(&lane, 158, 30));
 	note((u64)vm_lane_write_switches(&lane, draw() % 2));
 	note((u64)vm_lane_write_pool(&lane, (u32)draw()));
-	note((u64)vm_lane_write_share(&lane, (u32)draw(), (u32)draw()));
+	cells = (u32)draw();
+	note((u64)vm_lane_write_share(&lane, cells, (u32)draw()));
 	note((u64)vm_lane_clear_statistics(&lane));
 	note((u64)vm_lane_statistics(&lane, (u32)(draw() % 20), &statistics));
 	note((u64)vm_lane_lost(&lane, (u32)(draw() % 3), &lost));
