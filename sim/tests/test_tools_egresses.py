@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from register_file import address
+from register_file import address, by_address
 from tool_cards import Bench, state  # noqa: F401
 from vermilionctl import registers
 
@@ -66,48 +66,78 @@ def test_counters_are_of_the_egresss_queues(bench, file):
 
 def test_the_first_comes_first(bench, file):
     status, said = on(bench, 1, "apply", file())
-    assert status == 2 and said.endswith("begin with: vermilion apply FILE --egress 0") and not bench.lane.committed
+    assert status == 2 and "the seeds of lane 0 are 0; they come with egress 0" in said and not bench.lane.committed
+    assert said.endswith("begin with: vermilionctl --lane 0 --egress 0 apply FILE")
     assert on(bench, 0, "apply", file())[0] == 0 and on(bench, 1, "apply", file(200))[0] == 0
     seeds = [bench.lane.words[address("seed", i)] for i in range(4)]
     assert on(bench, 1, "apply", file(300, top="seed = 9\n"))[0] == 0
     assert [bench.lane.words[address("seed", i)] for i in range(4)] == seeds
-    # A card that was reset: nothing of any egress counts, also when the first was given anew.
-    for i in range(4):
-        bench.lane.words[address("seed", i)] = 0
-    assert on(bench, 1, "show")[0] == 2 and on(bench, 0, "show")[0] == 1
-    assert on(bench, 0, "apply", file())[0] == 0
-    status, said = on(bench, 1, "show")
-    assert status == 2 and "nothing whole was written to egress 1 of lane 0" in said and said.endswith("--egress 1")
     # Given anew without a reset, the others stay.
-    assert on(bench, 1, "apply", file(200))[0] == 0 and on(bench, 0, "apply", file(400))[0] == 0
-    assert on(bench, 1, "show")[0] == 0
+    assert on(bench, 0, "apply", file(400))[0] == 0 and on(bench, 1, "show")[0] == 0
+    status, said = on(bench, 2, "show")
+    assert status == 2 and "nothing whole was written to egress 2 of lane 0" in said
+    assert said.endswith("vermilionctl --lane 0 --egress 2 apply FILE")
+    # A card that was reset: nothing of any egress counts, also when the first was given anew, with the same seed.
+    for at in bench.lane.words:
+        if all(field.access != "ro" for field in by_address()[at].fields):
+            bench.lane.words[at] = 0
+    assert on(bench, 1, "show")[0] == on(bench, 0, "show")[0] == 1
+    assert on(bench, 0, "apply", file(400))[0] == 0 and on(bench, 0, "show")[0] == 0
+    status, said = on(bench, 1, "show")
+    assert status == 1 and "register pool_cap[1] does not hold what was written from here" in said
+
+
+def test_who_was_set_last_and_whose_counters_were_read_change_nothing(bench, file):
+    for egress in (0, 1, 3):
+        assert on(bench, egress, "apply", file(100, 50 + egress))[0] == 0
+    for looked in (0, 1, 3):
+        assert on(bench, looked, "stats")[0] == 0
+        for egress in (0, 1, 3):
+            assert on(bench, egress, "show", "a")[0] == 0 and '"a"' in on(bench, egress, "stats", "a", "--json")[1]
+            assert on(bench, egress, "set", "b", "limit=7KB") == (0, "")
+
+
+def test_alpha_of_any_egress(bench, file):
+    queue = '[[queue]]\nname = "c"\ndscp = ["EF"]\nalpha = 2\n'
+    assert on(bench, 0, "apply", file())[0] == 0 and on(bench, 1, "apply", file(more=queue))[0] == 0
+    note = "alpha of queue c is not in force without a pool; give it a size: with --egress 0: set pool size=200KB\n"
+    assert on(bench, 1, "set", "c", "alpha=4") == (0, f"vermilionctl: note: {note}")
+    assert on(bench, 0, "set", "pool", "size=64KB") == (0, "")
+    assert on(bench, 1, "set", "c", "alpha=8") == (0, "") and on(bench, 1, "show", "c")[0] == 0
 
 
 def test_shares_of_the_pool(bench, file):
     assert on(bench, 0, "apply", file(more='[pool]\nsize = "64KB"\n'))[0] == 0
-    assert on(bench, 2, "apply", file())[0] == 0
+    assert on(bench, 2, "apply", file())[0] == on(bench, 3, "apply", file())[0] == 0
     assert on(bench, 2, "set", "pool", "reserve=6400", "cap=12800") == (0, "")
     assert on(bench, 0, "set", "pool", "reserve=32000") == (0, "")
     held = lambda name: [bench.lane.words[address(name, e)] for e in range(EGRESSES)]
-    assert (held("pool_reserve"), held("pool_cap")) == ([500, 0, 100, 0], [0, 0, 200, 0])
+    shares = [500, 0, 100, 0], [4096, 0, 200, 4096]  # as many cells as there are: no cap
+    assert (held("pool_reserve"), held("pool_cap")) == shares
     assert json.loads(on(bench, 2, "show", "--json")[1])["pool"] == {"reserve": 6400, "cap": 12800}
-    assert "has 6400 B for itself and 12800 B at most" in on(bench, 2, "show")[1]
+    assert "Of the pool this egress finds 6400 B always and takes 12800 B at most." in on(bench, 2, "show")[1]
     before = dict(bench.lane.words)
     for egress, words, sentence in (
         (
             2,
             ("reserve=32064", "cap=0"),
-            "pool.reserve is 501 cells of 64 B; the others' are 500, and the pool has 1000",
+            "pool.reserve is 32064; legal is 0 to 32000, what the pool of 64000 B has beside the",
         ),
         (2, ("cap=6336",), "pool.cap is 6336; legal is 0 for none, or 6400, the reserve, and more"),
         (2, ("size=64KB",), "size is no field of the pool; legal is reserve and cap, and size with --egress 0"),
-        (0, ("size=32KB",), "pool.reserve is 500 cells of 64 B; the others' are 100, and the pool has 500"),
+        (0, ("size=32KB",), "pool.size is 32000; legal is 0 for none, or 38400 and more, the reserves of all egresses"),
+        (3, ("cap=300KB",), "pool.cap is 300000; legal is 0 for none, or 64B to 262144B, the 4096 cells of this build"),
         (0, ("cells=4",), "cells is no field of the pool; legal is size, reserve and cap"),
         (0, ("cap=63",), "pool.cap is 63; legal is 0 for none, or 64B to 67108864B"),
     ):
         status, said = on(bench, egress, "set", "pool", *words)
         assert status == 2 and said.startswith(sentence), said
     assert bench.lane.words == before
+    # A queue is set without a look at the others' reserves. An egress whose file is applied anew has no share any more.
+    bench.lane.words[address("pool_reserve", 0)] = 4000
+    assert on(bench, 2, "set", "a", "limit=8KB") == (0, "")
+    assert on(bench, 2, "apply", file())[0] == 0 and held("pool_reserve")[2] == 0  # 4,000 cells in a pool of 1,000
+    assert on(bench, 2, "set", "pool", "reserve=64")[0] == 2
     bench.lane.words[address("pool_cap", 2)] = 7
     status, said = on(bench, 2, "show")
     assert status == 1 and "register pool_cap[2] does not hold what was written from here" in said

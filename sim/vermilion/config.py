@@ -297,24 +297,28 @@ def sentence(error: dict, raw: dict) -> str:
 
 
 def parse(
-    raw: dict, build_queues: int = 16, build_victims: int | None = None, build_cells: int | None = None
+    raw: dict,
+    build_queues: int = 16,
+    build_victims: int | None = None,
+    build_cells: int | None = None,
+    pool_elsewhere: bool = False,
 ) -> Config:
     """A configuration from a parsed file, with the default queue added and queue numbers given."""
     try:
         config = Config.model_validate(raw)
     except ValidationError as error:
         raise UserError(sentence(error.errors()[0], raw)) from None
-    check_pool(config, build_cells)
+    check_pool(config, build_cells, pool_elsewhere)
     return place(config, build_queues, build_queues if build_victims is None else build_victims)
 
 
-def check_pool(config: Config, build_cells: int | None):
-    """Refuses a pool that is larger than the buffer, and dynamic thresholds without a pool."""
+def check_pool(config: Config, build_cells: int | None, pool_elsewhere: bool):
+    """Refuses a pool that is larger than the buffer, and dynamic thresholds without a pool, unless another file has it."""
     if config.pool and build_cells is not None and config.pool.cells > build_cells:
         most = f"{CELL_BYTES}B to {CELL_BYTES * build_cells}B"
         raise UserError(f"pool.size is {config.pool.size}; legal is {most}, the {build_cells} cells of this build")
     for q in config.queue:
-        if q.alpha is not None and not config.pool:
+        if q.alpha is not None and not config.pool and not pool_elsewhere:
             raise UserError(
                 f'queue "{q.name}" has alpha {q.alpha:g}, but there is no pool; '
                 f"give [pool] a size, {CELL_BYTES}B to {CELL_BYTES * CELLS_MOST}B"
@@ -373,12 +377,16 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
 
 
 def load(
-    path: str | Path, build_queues: int = 16, build_victims: int | None = None, build_cells: int | None = None
+    path: str | Path,
+    build_queues: int = 16,
+    build_victims: int | None = None,
+    build_cells: int | None = None,
+    pool_elsewhere: bool = False,
 ) -> Config:
-    """Reads and checks a file. Without `build_cells` a pool may have any size."""
+    """Reads and checks a file. Without `build_cells` a pool may have any size; `pool_elsewhere`: it is in the file of another egress of the lane."""
     raw = read_toml(path)
     try:
-        return parse(raw, build_queues, build_victims, build_cells)
+        return parse(raw, build_queues, build_victims, build_cells, pool_elsewhere)
     except RecursionError:
         raise UserError(f"{path}: {TOO_DEEP}") from None
     except UserError as error:

@@ -62,8 +62,9 @@ struct vm_lane {
 	const struct vm_bus *bus;
 	struct vm_block block;
 	struct vm_capabilities has;
-	u32 egress, first; /* the lane's number of its queue 0 */
-	u32 at;		   /* address of the register that VM_ERROR_READBACK means */
+	u32 egress;
+	u32 first; /* the lane's number of the egress's queue 0 */
+	u32 at;	   /* address of the register that VM_ERROR_READBACK means */
 };
 
 enum vm_event {
@@ -109,7 +110,9 @@ int vm_blocks(const struct vm_bus *bus, u32 offset, struct vm_block *blocks, u32
 /* True where this library can program a build that says so of itself (of all egresses together); else `fault` tells the first thing that it cannot. */
 bool vm_shape_check(const struct vm_capabilities *has, struct vm_refusal *fault);
 
-/* An egress of a lane of that list: refuses other blocks, other major versions and shapes; reads what the build has, and writes nothing. */
+/* An egress of a lane of that list: refuses other blocks, other major versions and shapes; reads what the build has, and writes nothing.
+ * Behind VM_ERROR_SHAPE and VM_ERROR_EGRESS `has` is of all egresses together, as read.
+ */
 int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm_block *block, u32 egress);
 
 /* A register of the lane. */

@@ -30,6 +30,10 @@ class Lane:
             raise UserError(f"--lane is {number}; {bus.name} has lanes 0 to {len(lanes) - 1}")
         self.lane = C.Lane()
         error = run.vm_lane_open(byref(self.lane), byref(bus.as_c), byref(lanes[number]), egress)
+        fault, text = C.Refusal(), ctypes.create_string_buffer(256)
+        if error == C.VM_ERROR_SHAPE and not run.vm_shape_check(byref(self.has), byref(fault)):
+            run.vm_refusal_text(byref(fault), text, len(text))
+            raise DeviceError(f"{bus.name}: the registers of lane {number} say that {text.value.decode()}")
         if error == C.VM_ERROR_EGRESS:
             most = max(self.has.egresses, 1) - 1
             legal = f"has egresses 0 to {most}" if most else "has one egress, 0"
@@ -45,13 +49,18 @@ class Lane:
         """Other egresses share buffer, pool, seeds and the registers by which all are set."""
         return self.has.egresses > 1
 
-    def holds(self, name: str, queue: int | None = None) -> bool:
-        """Whether a register of the lane still is of this egress: those of the port, and of the last `queue` that was set, are for all egresses in turn."""
-        if not self.several:
-            return True
-        if queue is not None:
-            return self.read(registers.at("queue_select")) == self.lane.first + queue
-        return not name.startswith("port_") or self.read(registers.at("port_egress")) == self.egress
+    def shows(self, name: str) -> bool:
+        """Whether a lane-wide register has the value of this egress: several egresses set their ports by the same registers."""
+        return not (self.several and name.startswith("port_")) or (
+            self.read(registers.at("port_egress")) == self.egress
+        )
+
+    def has_seeds(self) -> bool:
+        return any(self.read(registers.at("seed", i)) for i in range(4))
+
+    def pool_cells(self) -> int:
+        """The size of the pool, which all egresses share."""
+        return self.read(registers.at("pool_size")) if self.has_pool() else 0
 
     @property
     def version(self) -> tuple[int, int]:

@@ -8,6 +8,7 @@ import time
 
 import click
 from vermilion import units
+from vermilion.driver_library import C
 from vermilion.command_line import completion_script, printable_everywhere, version_option
 
 from . import counters, nic, programming, registers, show, vocabulary
@@ -73,7 +74,7 @@ class Where:
 @click.option("--lane", type=click.IntRange(0, 63), default=0, show_default=True, help="Lane of the card.")
 @click.option(
     "--egress",
-    type=click.IntRange(0, 7),
+    type=click.IntRange(0, C.VM_EGRESSES_MAX - 1),
     default=0,
     show_default=True,
     help="Egress of the lane, each with its queues from 0 on.",
@@ -130,9 +131,10 @@ def set_command(where, what, fields):
         else:
             wanted = programming.change_queue(held, what, pairs)
         session.write(wanted)
+        has_pool = session.has_pool(wanted)
     hints = [] if what in ("port", "pool", "class") else vocabulary.hints(pairs)
     if what == "pool" or "alpha" in dict(pairs):
-        hints += programming.notes(wanted)
+        hints += programming.notes(wanted, has_pool)
     for hint in hints:
         click.echo(f"vermilionctl: note: {hint}", err=True)
 

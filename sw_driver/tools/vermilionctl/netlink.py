@@ -184,6 +184,9 @@ class Kernel:
     def one(self, operation_: str, **fields) -> dict:
         return next(iter(self.ask(operation_, {"ifindex": self.index, **fields}, False)), {})
 
+    def has_pool(self, written) -> bool:
+        return bool(written.pool)
+
     def has(self) -> dict:
         found = dict(self.lane["capabilities"])
         version = f"{found.pop('major')}.{found.pop('minor')}"

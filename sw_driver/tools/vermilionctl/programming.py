@@ -51,9 +51,9 @@ def of_config(config, path) -> Record:
 def load(path: str, lane) -> Record:
     """A configuration file for this card; UserError where the card's build is too small for it."""
     has = lane.has
-    made = configuration.load(path, has.queues, has.victims, has.cells)
+    made = configuration.load(path, has.queues, has.victims, has.cells, pool_elsewhere=lane.egress > 0)
     wanted = fits(made, has.flows, path)
-    wanted.egress, wanted.share = lane.egress, [0, 0] if lane.several else None
+    wanted.egress, wanted.share = lane.egress, [0, 0, has.cells] if lane.several else None
     if lane.egress:  # what is of the whole lane comes with egress 0
         if made.pool:
             raise UserError(
@@ -93,12 +93,13 @@ def write(lane, record: Record, wanted: Record, everything: bool = False, progre
     words = {number: wanted.words(number) for number in sorted(wanted.queues)}  # with every refusal of the library's
     for number in words:
         if number >= lane.has.queues:
-            raise UserError(f"queue {number}: this build has queues 0 to {lane.has.queues - 1}")
+            whose = "an egress of this build" if lane.several else "this build"
+            raise UserError(f"queue {number}: {whose} has queues 0 to {lane.has.queues - 1}")
         if words[number].nearest and number >= lane.has.victims:
             raise UserError(
                 f"queue {number}: nearest is 1; this build can do that in {lane.has.victims} queues, from 0"
             )
-    check_share(lane, wanted)
+    check_share(lane, record, wanted)
     if (wanted.pool or 0) > CELL_BYTES * lane.has.cells:
         most = f"{CELL_BYTES}B to {CELL_BYTES * lane.has.cells}B, the {lane.has.cells} cells of this build"
         raise UserError(f"pool.size is {wanted.pool}; legal is 0 for none, or {most}")
@@ -147,7 +148,7 @@ def write(lane, record: Record, wanted: Record, everything: bool = False, progre
             lane.call("write_pool", library().vm_pool_cells(wanted.pool or 0))
         record.pool = wanted.pool or 0
     if wanted.share is not None and record.share != wanted.share:
-        lane.call("write_share", *map(library().vm_pool_cells, wanted.share))
+        lane.call("write_share", *registers.share_cells(wanted.share))
         record.share = wanted.share
     if moved:
         lane.write_port(wanted.port)
@@ -219,34 +220,50 @@ def change_pool(record: Record, pairs: list[tuple[str, str]]) -> Record:
         if name == "size":
             wanted.pool = held
         else:
-            wanted.share = [held, wanted.share[1]] if name == "reserve" else [wanted.share[0], held]
+            wanted.share = list(wanted.share)
+            wanted.share[("reserve", "cap").index(name)] = held
     return wanted
 
 
-def check_share(lane, wanted: Record):
+def check_share(lane, record: Record, wanted: Record):
     """Refuses reserves that are more than the pool, and a cap below its reserve: then the rules of the pool contradict each other."""
-    if wanted.share is None:
+    if wanted.share is None or (wanted.share == record.share and wanted.pool == record.pool):
         return
-    reserve, cap = map(library().vm_pool_cells, wanted.share)
-    if cap and cap < reserve:
+    (reserve, cap), most = registers.share_cells(wanted.share), lane.has.cells
+    for name, cells in (("reserve", reserve), ("cap", cap)):
+        if cells > most:
+            legal = f"0 for none, or {CELL_BYTES}B to {CELL_BYTES * most}B, the {most} cells of this build"
+            raise UserError(f"pool.{name} is {wanted.share[name == 'cap']}; legal is {legal}")
+    if cap < reserve:
         raise UserError(
             f"pool.cap is {wanted.share[1]}; legal is 0 for none, or {wanted.share[0]}, the reserve, and more"
         )
-    size = lane.read(registers.at("pool_size")) if wanted.pool is None else library().vm_pool_cells(wanted.pool)
-    others = [lane.read(registers.at("pool_reserve", e)) for e in range(lane.has.egresses) if e != lane.egress]
-    if size and reserve + sum(others) > size:
+    size = lane.pool_cells() if wanted.egress else library().vm_pool_cells(wanted.pool or 0)
+    others = sum(lane.read(registers.at("pool_reserve", e)) for e in range(lane.has.egresses) if e != lane.egress)
+    if not size or reserve + others <= size or (wanted.egress and not reserve):
+        return
+    if wanted.share == record.share or not reserve:
+        least = CELL_BYTES * (reserve + others)
         raise UserError(
-            f"pool.reserve is {reserve} cells of {CELL_BYTES} B; the others' are {sum(others)}, and the pool has {size}: legal is up to {max(0, size - sum(others))}"
+            f"pool.size is {CELL_BYTES * size}; legal is 0 for none, or {least} and more, the reserves of all egresses"
         )
+    legal = CELL_BYTES * max(0, size - others)
+    raise UserError(
+        f"pool.reserve is {wanted.share[0]}; legal is 0 to {legal}, what the pool of {CELL_BYTES * size} B has beside the reserves of other egresses"
+    )
 
 
-def notes(record: Record) -> list[str]:
+def notes(record: Record, has_pool: bool) -> list[str]:
     """What of a record is not in force."""
-    names = [name for _, (name, made) in sorted(record.queues.items()) if made.alpha.num]
-    if not names or record.pool or record.egress:  # another egress's record knows whether there is a pool
+    if has_pool:
         return []
-    several = f"queues {', '.join(names)}" if len(names) > 1 else f"queue {names[0]}"
-    return [f"alpha of {several} is not in force without a pool; give it a size: set pool size=200KB"]
+    names = [name for _, (name, made) in sorted(record.queues.items()) if made.alpha.num]
+    several = "queues" if len(names) > 1 else "queue"
+    found = [f"alpha of {several} {', '.join(names)} is"] if names else []
+    if record.share and any(record.share[:2]):
+        found.append("reserve and cap are")
+    where = "set pool size=200KB" if not record.egress else "with --egress 0: set pool size=200KB"
+    return [f"{what} not in force without a pool; give it a size: {where}" for what in found]
 
 
 def change_classes(record: Record, pairs: list[tuple[str, str]]) -> Record:

@@ -4,8 +4,8 @@ Before a card is written to, its file becomes one that claims nothing, and it is
 between leaves a file that nobody believes. What a lane can be asked - switches, option types, port, seeds, and the shadow
 record with the words of the last commit - must agree with it; where it does not, somebody else has written to the card, or it was reset, and nothing of the file counts.
 
-In a lane with several egresses the file of egress 0 has what is of the whole lane: seeds, types of the TTL option, size of the pool. The others count as long as
-that one does, and begin anew where it does.
+In a lane with several egresses the shadow record is whoever's wrote last, so it is not asked; an egress's cap in the pool, which is never 0 once a file was applied, tells that the card was reset.
+The file of egress 0 has what is of the whole lane: seeds, types of the TTL option, size of the pool.
 
 Files lie in /run/vermilion for root, so that they go with a reboot, in $XDG_RUNTIME_DIR/vermilion for others, or where
 VERMILION_STATE says. The same file's lock keeps programs apart: select, shadow and window of a lane are for one at a time.
@@ -30,7 +30,6 @@ from .errors import DeviceError, UserError
 FORM = 1
 LANE_WIDE = ("classes", "ttl_option", "seed", "departures", "last", "pool", "share")
 LATER = ("pool", "share")  # which records of before do not have
-EGRESSES = 8
 PATIENCE_S = 10
 NAME_MOST = 200  # characters: a file system takes 255
 
@@ -89,7 +88,7 @@ class Record:
         self.path, self.egress, self.port, self.queues = path, egress, None, {}
         self.classes, self.ttl_option, self.seed, self.departures, self.last = None, None, None, None, None
         self.pool = None  # bytes, 0: no pool
-        self.share = None  # of the pool, bytes: [reserve, cap], cap 0: none; where there are several egresses
+        self.share = None  # of the pool, where there are several egresses: [reserve, cap] in bytes, cap 0: none; and the cells of the build
 
     def text(self) -> str:
         port = self.port and [self.port.rate, self.port.burst_bytes, self.port.queues]
@@ -133,9 +132,9 @@ class Record:
     def differs(self, lane) -> str | None:
         """The first register that does not hold what was written from here; None where all do."""
         for name, address, value in registers.lane_wide(self):
-            if lane.holds(name) and lane.read(address) != value:
+            if lane.shows(name) and lane.read(address) != value:
                 return name
-        if self.last is not None and lane.holds("", self.last):
+        if self.last is not None and not lane.several:
             for name, address, value in registers.queue(self.words(self.last)):
                 if lane.read(address) != value:
                     return f"{name}, of queue {self.last}"
@@ -163,28 +162,20 @@ def load(device: str, number: int, egress: int = 0) -> Record:
     return made
 
 
-def first(device: str, lane):
-    """Refuses the work on another egress than the first where the lane does not have what this host gave to the first."""
-    if not lane.egress:
-        return
-    found = load(device, lane.number)
-    whole, found.port, found.last, found.share = found.port is not None, None, None, None  # those are the first's own
-    if not whole or found.differs(lane):
-        raise UserError(
-            f"{device}: seeds, pool and option types of lane {lane.number} come with egress 0, and were not written from this host, or the card was reset since; "
-            "begin with: vermilion apply FILE --egress 0"
-        )
+def command(lane, egress: int) -> str:
+    """How vermilionctl is called for an egress."""
+    return f"vermilionctl --lane {lane.number} --egress {egress}"
 
 
 def believed(device: str, lane) -> Record:
     """The record, where the card agrees with it; else an error that says what to do."""
-    first(device, lane)
     found = load(device, lane.number, lane.egress)
     if found.port is None:
-        where = f"egress {lane.egress} of lane" if lane.several else "lane"
+        where, how = f"lane {lane.number}", "vermilion apply FILE"
+        if lane.several:
+            where, how = f"egress {lane.egress} of {where}", f"{command(lane, lane.egress)} apply FILE"
         raise UserError(
-            f"{device}: nothing whole was written to {where} {lane.number} from this host, and a card cannot tell its settings; "
-            f"begin with: vermilion apply FILE{f' --egress {lane.egress}' if lane.egress else ''}"
+            f"{device}: nothing whole was written to {where} from this host, and a card cannot tell its settings; begin with: {how}"
         )
     wrong = found.differs(lane)
     if wrong:
@@ -196,20 +187,17 @@ def believed(device: str, lane) -> Record:
 
 
 def begun(device: str, lane) -> Record:
-    """A record that begins anew. Where the lane has not what this host gave to its first egress, those of the others are gone with that."""
-    first(device, lane)
-    if lane.several and not lane.egress:
-        held = load(device, lane.number)
-        if held.port is None or held.differs(lane):
-            for egress in range(1, EGRESSES):
-                place(device, lane.number, egress).unlink(missing_ok=True)
+    """A record that begins anew; UserError where the lane has no seeds yet, which come with egress 0."""
+    if lane.egress and not lane.has_seeds():
+        raise UserError(
+            f"{device}: the seeds of lane {lane.number} are 0; they come with egress 0, so begin with: {command(lane, 0)} apply FILE"
+        )
     return Record(place(device, lane.number, lane.egress), lane.egress)
 
 
 def names(device: str, lane) -> dict[int, str]:
     """Names of the queues, for what only reads counters; none where the record is not this card's."""
     try:
-        first(device, lane)
         found = load(device, lane.number, lane.egress)
         return {} if found.port is None or found.differs(lane) else {n: name for n, (name, _) in found.queues.items()}
     except UserError:

@@ -66,6 +66,12 @@ def seed_words(seed: int, which: int) -> list[int]:
     return list(out)
 
 
+def share_cells(share) -> tuple[int, int]:
+    """The words of reserve and cap; no cap is as many cells as there are."""
+    reserve, cap, most = share
+    return library().vm_pool_cells(reserve), library().vm_pool_cells(cap) or most
+
+
 def lane_wide(record) -> list[tuple[str, int, int]]:
     """Registers of the lane as a record of what was written to an egress has them; what it lacks is left out."""
     found = []
@@ -77,8 +83,8 @@ def lane_wide(record) -> list[tuple[str, int, int]]:
     if record.pool is not None:
         found.append(("pool_size", at("pool_size"), library().vm_pool_cells(record.pool)))
     if record.share is not None:
-        for name, held in zip(("pool_reserve", "pool_cap"), record.share):
-            found.append((f"{name}[{record.egress}]", at(name, record.egress), library().vm_pool_cells(held)))
+        for name, cells in zip(("pool_reserve", "pool_cap"), share_cells(record.share)):
+            found.append((f"{name}[{record.egress}]", at(name, record.egress), cells))
     if record.seed is not None:
         for which, name in enumerate(("seed", "mark_seed", "flow_seed")):
             for i, word in enumerate(seed_words(record.seed, which)):
@@ -100,13 +106,16 @@ def table(record, lane=None) -> dict:
     """All of it, by part: {"lane": {name: value}, "class": {...}, "queue N": {...}}; lane-wide ones read from `lane` where it is given."""
     parts = {
         "lane": {
-            name: lane.read(address) if lane and lane.holds(name) else value
+            name: lane.read(address) if lane and lane.shows(name) else value
             for name, address, value in lane_wide(record)
         }
     }
-    parts["class"] = {class_name(a): queue | colour << 16 for a, (queue, colour) in enumerate(record.classes or [])}
+    first = lane.lane.first if lane else 0
+    parts["class"] = {
+        class_name(a): first + queue | colour << 16 for a, (queue, colour) in enumerate(record.classes or [])
+    }
     for number in sorted(record.queues):
-        last = lane is not None and number == record.last and lane.holds("", number)
+        last = lane is not None and number == record.last and not lane.several
         parts[f"queue {number}"] = {
             name: lane.read(address) if last else value for name, address, value in queue(record.words(number))
         }

@@ -43,6 +43,10 @@ class Registers:
         kept = record.begun(self.device, self.lane) if everything else self.settings()
         programming.write(self.lane, kept, wanted, everything, progress)
 
+    def has_pool(self, written) -> bool:
+        """Whether there is a pool behind what was written."""
+        return self.lane.pool_cells() > 0 if written.egress else bool(written.pool)
+
     def statistics(self, queue: int) -> dict:
         return counters.of_queue(queue, self.lane.statistics(queue))
 

@@ -80,10 +80,11 @@ def print_overview(screen, session, held):
     rate = units.rate_text(held.port.rate) if held.port.rate else "not shaped"
     cells = library().vm_pool_cells(held.pool or 0)
     pool = f" Pool: {held.pool} B, {cells:,} cells." if cells else ""
-    if held.share and any(held.share):
-        pool += f" Of it this egress has {held.share[0]} B for itself" + (
-            f" and {held.share[1]} B at most." if held.share[1] else "."
+    if held.share and any(held.share[:2]):
+        words = [f"finds {held.share[0]} B always"] * bool(held.share[0]) + [f"takes {held.share[1]} B at most"] * bool(
+            held.share[1]
         )
+        pool += f" Of the pool this egress {' and '.join(words)}."
     screen.print(f"Port: {rate}{burst}.{pool} All of a queue: show QUEUE.", markup=False)
 
 
