@@ -38,6 +38,7 @@ class Core:
     def __init__(self, dut, seed: int):
         dut._log.info(f"seed {seed}")
         self.dut, self.random = dut, randomness.Random(seed)
+        self.resets = randomness.Random(seed + 1)
         self.ports = len(dut.m_axis_sync_tx_tvalid)
         self.lanes = lanes = len(dut.m_axis_sync_tx_tkeep) // self.ports
         self.stamps = len(dut.s_axis_sync_rx_tuser) // self.ports > 1
@@ -89,18 +90,18 @@ class Core:
 
     async def reset(self):
         """Resets the block and all round it, as a NIC does, whatever is under way: a frame of before that comes out
-        afterwards, or a completion for one, is an error.
+        afterwards, or a completion for one, is an error. One clock is enough.
         """
         self.renew()
-        await self.pulse()
+        await self.pulse(self.resets.choice((1, 1, 2, 3, 8)))
 
-    async def pulse(self):
+    async def pulse(self, clocks: int = 8):
         self.resetting = True
         self.dut.rst.value = 1
         for stream in self.streams:
             stream.clear()
             stream.drive()
-        for _ in range(8):
+        for _ in range(clocks):
             await FallingEdge(self.dut.clk)
         self.dut.rst.value = 0
         self.resetting = False

@@ -236,7 +236,7 @@ def test_smaller_and_other_builds_are_refused_before_the_first_write(monkeypatch
         ({"queues": 4}, CONFIG, "has number 4; this build has queues 0 to 3"),
         ({"victims": 0}, None, "can only drop the arriving packet"),
         ({"version": 0x20000}, CONFIG, "another major version"),
-        ({"queues": 5000}, CONFIG, "more queues, average weights"),
+        ({"queues": 5000}, CONFIG, "the registers of lane 0 say that queues is 5000; legal is 1 to 4096"),
     ):
         small = Bench(monkeypatch, **shape)
         status, said = small.ctl("apply", file or nearest(monkeypatch))

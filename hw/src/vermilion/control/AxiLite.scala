@@ -24,13 +24,13 @@ class AxiLite(val addressBits: Int) extends Bundle {
   val ar = Flipped(Decoupled(UInt(addressBits.W)))
   val r = Decoupled(new AxiLiteReadData)
 
-  /** Connects this slave to a bus, from which it takes nothing while `held`. */
+  /** Connects this slave to a bus, on which nothing is asked or answered while `held`. */
   def takeUnless(held: Bool, bus: AxiLite): Unit = {
     aw <> HeldReset.gate(bus.aw, held)
     w <> HeldReset.gate(bus.w, held)
     ar <> HeldReset.gate(bus.ar, held)
-    bus.b <> b
-    bus.r <> r
+    bus.b <> HeldReset.gate(b, held)
+    bus.r <> HeldReset.gate(r, held)
   }
 }
 

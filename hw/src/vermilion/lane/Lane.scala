@@ -15,9 +15,12 @@ import vermilion.stream._
   * nothing for them.
   * `busy` is low when nothing but an arrival, a register access or the time in `wake` can change anything; after a reset it
   * stays high until the RAMs are cleared. What an input that cannot be stalled brings before is lost and counted.
-  * `reset` is synchronous, takes effect a clock later, and lasts a clock longer ([[HeldReset]]); one clock of it is enough.
+  * `reset` is synchronous, and the inside's begins and ends a clock later ([[HeldReset]]); one clock of it is enough. A frame of one beat that comes in the clock behind it is
+  * gone without a count, as in the reset.
+  *
+  * @param timesReset the block has the register for its reset; false within a block that has it
   */
-class Lane(p: LaneParams) extends Module {
+class Lane(p: LaneParams, timesReset: Boolean = true) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits, p.userBits))))
@@ -33,7 +36,7 @@ class Lane(p: LaneParams) extends Module {
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
   })
-  private val held = HeldReset(clock, reset)
+  private val held = if (timesReset) HeldReset(clock, reset) else reset.asBool
   private val core = withReset(held) { Module(new LaneCore(p)) }
 
   /** In builds with `protect`; docs/soft-errors.md. */
@@ -50,7 +53,7 @@ class Lane(p: LaneParams) extends Module {
   core.io.ready := statistics.io.ready
   core.io.skip := statistics.io.skip
   core.io.in <> io.in
-  io.out <> core.io.out
+  for ((port, out) <- io.out.zip(core.io.out)) port <> HeldReset.gate(out, held)
   control.io.axi.takeUnless(held, io.control)
   core.io.configuration <> control.io.lane
   core.io.configuration.paused := VecInit(

@@ -45,7 +45,7 @@ class NicLane(p: NicParams, l: NicLaneParams) extends Module {
     way -> IO(Output(new LaneEvents)).suggestName(s"events_${if (way.toHost) "host" else "wire"}_${way.port}")
   }.toMap
 
-  private val lane = Module(new Lane(l.built))
+  private val lane = Module(new Lane(l.built, timesReset = false))
   lane.io.now := now
   lane.io.paused.foreach(_ := false.B)
   lane.io.control.aw <> control.aw

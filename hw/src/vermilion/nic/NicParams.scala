@@ -12,7 +12,7 @@ case class FrameSource(port: Int, fromHost: Boolean)
 
 /** A lane of a NIC's block.
   *
-  * A frame's `user` in the lane is, from its highest bit on:
+  * A frame's `user` in the lane is, from its lowest bit on:
   * {{{
   *   place    in lanes with several egresses alone. On the way in the egress to which it goes, behind the verdict the input by which it came
   *   payload  a tag or a timestamp

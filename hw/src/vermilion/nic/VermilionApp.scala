@@ -14,7 +14,7 @@ import vermilion.stream.HeldReset
   *   lanes' events -> StatPort -> statistics of the NIC
   * }}}
   * Ports have the names and packed widths of the NIC's core, by way of the Verilog shell that instantiates this. One
-  * clock, one synchronous reset, which takes effect a clock later and lasts a clock longer ([[HeldReset]]). `s_axis_sync_rx_tready` is always 1; what comes in
+  * clock, one synchronous reset; the inside's begins and ends a clock later ([[HeldReset]]). `s_axis_sync_rx_tready` is always 1; what comes in
   * reset vanishes.
   */
 class VermilionApp(p: NicParams) extends RawModule {
@@ -49,7 +49,7 @@ class VermilionApp(p: NicParams) extends RawModule {
     statistics.io.base := registers.io.control.statBase
     io.m_axis_stat_tdata := statistics.io.out.bits.data
     io.m_axis_stat_tid := statistics.io.out.bits.id
-    io.m_axis_stat_tvalid := statistics.io.out.valid
+    io.m_axis_stat_tvalid := statistics.io.out.valid && !held
     statistics.io.out.ready := io.m_axis_stat_tready
 
     val hostTx = io.s_axis_sync_tx.receive().map(HeldReset.gate(_, held))
@@ -85,8 +85,8 @@ class VermilionApp(p: NicParams) extends RawModule {
       events := laneOf(way).events(way)
       if (!way.toHost) events.completion := ports(way.port).io.status.tx.ours
     }
-    io.m_axis_sync_tx.send(ports.map(_.io.macTx))
-    io.m_axis_sync_tx_cpl.send(ports.map(_.io.hostCompletion))
-    io.m_axis_sync_rx.send(ports.map(_.io.hostRx))
+    io.m_axis_sync_tx.send(ports.map(port => HeldReset.gate(port.io.macTx, held)))
+    io.m_axis_sync_tx_cpl.send(ports.map(port => HeldReset.gate(port.io.hostCompletion, held)))
+    io.m_axis_sync_rx.send(ports.map(port => HeldReset.gate(port.io.hostRx, held)))
   }
 }

@@ -65,7 +65,7 @@ object Statistics {
   * RAMs alike. A departure in the clock of an enqueue does not lower that enqueue's
   * high-water mark. Latency is `now - arrival` when the departure is shown, in 1 ns steps, modulo 2^48 ns.
   * A snapshot takes 260 clocks, with the victim search at most 676 ([[WindowWriter]]), and as many more as its words wait for a clock without an event of their kind. So
-  * does the tidying up behind a clear. Where that is a clock in `Statistics.Patience`, and not before, `skip` asks for one in which no packet is decided and none is taken.
+  * does the tidying up behind a clear. Where somebody waits in each of `Statistics.Patience` clocks, `skip` asks for a clock in which no packet is decided and none is taken.
   * `ready` is low for 32 clocks a queue, with the victim search 64, after reset; events until then are lost, and counters and gauges of a snapshot are 0.
   */
 class Statistics(p: LaneParams) extends Module {

@@ -3,8 +3,8 @@ package vermilion.stream
 import chisel3._
 import chisel3.util._
 
-/** One register between the reset at a block's port and that of its inside. It is set when power comes, as registers of AMD's devices can be, so that nothing runs
-  * before the first reset.
+/** One register between the reset at a block's port and that of its inside. It is set when power comes, as registers of AMD's devices can be, so the inside begins with
+  * a clock of reset.
   */
 class HeldReset extends ExtModule {
   val clock = IO(Input(Clock()))
@@ -22,7 +22,9 @@ class HeldReset extends ExtModule {
   )
 }
 
-/** A reset that is timed like everything else: a block sees it a clock after it comes, and a clock longer. In that clock it must take nothing, as it would be lost. */
+/** A reset that is timed like everything else: a block's inside begins and ends its reset a clock behind the port's. In the clock behind the port's reset the block must
+  * take nothing, as it would be lost, and give nothing, as that is of before: its ports are gated ([[gate]]).
+  */
 object HeldReset {
 
   /** The reset of the inside, from the reset at the port. */
@@ -33,7 +35,7 @@ object HeldReset {
     register.held
   }
 
-  /** What comes in by `in`, and nothing while `held`. */
+  /** What goes by a port, into the block or out of it, and nothing while `held`. */
   def gate[T <: Data](in: DecoupledIO[T], held: Bool): DecoupledIO[T] = {
     val out = Wire(chiselTypeOf(in))
     out.bits := in.bits

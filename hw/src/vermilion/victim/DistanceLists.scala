@@ -40,7 +40,8 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
   *
   * After reset the bitmaps are swept, who owns the heads, and all single bits, for as many clocks as there are lists or cells; nothing may be pushed until `ready`.
   * `link2` of a packet that has left is not written: its cell may have come again, in another list. So a push must know whether its list holds one packet.
-  * Each writer of `holdsOne` flips its own bit, which changes the exclusive or; push, promotion and pop of one list in one clock flip one behind the other.
+  * Each writer of `holdsOne` flips its own bit, which changes the exclusive or. Push, promotion and pop of one list in one clock flip as if they came one behind the other; but where a
+  * promotion and a pop take two packets of a list, the pop alone flips, for both.
   * Longest path, from RAM to RAM: s4, link, the compare with the promoted packet, four choices, link again.
   * It does not know the order of packets of different lists.
   */
