@@ -5,8 +5,8 @@ import re
 
 import pytest
 from register_file import address, by_address
-from tool_cards import Bench, state  # noqa: F401
-from vermilionctl import registers
+from tool_cards import DEVICE, Bench, state  # noqa: F401
+from vermilionctl import counters, export, registers, session
 
 SHARE, EGRESSES = 16, 4
 FILE = '{top}[port]\nrate = "{rate}Mbit"\n{more}[[queue]]\nname = "a"\ndscp = ["AF11"]\nlimit = "{limit}KB"\n[[queue]]\nname = "b"\ndefault = true\n'
@@ -99,8 +99,9 @@ def test_who_was_set_last_and_whose_counters_were_read_change_nothing(bench, fil
 
 def test_alpha_of_any_egress(bench, file):
     queue = '[[queue]]\nname = "c"\ndscp = ["EF"]\nalpha = 2\n'
-    assert on(bench, 0, "apply", file())[0] == 0 and on(bench, 1, "apply", file(more=queue))[0] == 0
+    assert on(bench, 0, "apply", file())[0] == 0
     note = "alpha of queue c is not in force without a pool; give it a size: with --egress 0: set pool size=200KB\n"
+    assert f"vermilionctl: note: {note}" in on(bench, 1, "apply", file(more=queue))[1]
     assert on(bench, 1, "set", "c", "alpha=4") == (0, f"vermilionctl: note: {note}")
     assert on(bench, 0, "set", "pool", "size=64KB") == (0, "")
     assert on(bench, 1, "set", "c", "alpha=8") == (0, "") and on(bench, 1, "show", "c")[0] == 0
@@ -141,6 +142,23 @@ def test_shares_of_the_pool(bench, file):
     bench.lane.words[address("pool_cap", 2)] = 7
     status, said = on(bench, 2, "show")
     assert status == 1 and "register pool_cap[2] does not hold what was written from here" in said
+
+
+def test_a_record_with_another_share_is_damaged(bench, file, state):  # noqa: F811
+    on(bench, 0, "apply", file())
+    (path,) = state.glob("*.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"share": [0, 0]}))
+    status, said = on(bench, 0, "show")
+    assert status == 2 and "is damaged (share is [0, 0]); remove it, and apply" in said
+
+
+def test_metrics_tell_egresses_apart(bench, file):
+    for egress in (0, 2):
+        on(bench, egress, "apply", file())
+        with session.opened(DEVICE, 0, egress) as found:
+            made = {each.name: each for each in export.families(counters.read(found), found.has(), 0)}
+        assert {sample.labels["egress"] for sample in made["vermilion_queue_packets"].samples} == {str(egress)}
+        assert ("vermilion_input_lost_packets" in made) == (egress == 0)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@
 #define BLOCKS_MAX 32
 #define BLOCK_APP 2
 #define WATCH_PERIOD (2 * HZ)
-/* Commits end within a few packets' time, a queue's snapshot within 1 us, or 0.3 ms under load: half a second is far too long for both. */
+/* Commits end within a few packets' time, a queue's snapshot within 3 us, or 0.3 ms under load: half a second is far too long for both. */
 #define POLLS 25000
 #define POLL_US 20
 

@@ -248,6 +248,8 @@ def load_into(session, file) -> str:
     """`apply`, for this command line and for `./vermilion apply`: gives what to say."""
     wanted = session.load(file)
     with_progress(lambda progress: session.write(wanted, True, progress), "applying")
+    for note in programming.notes(wanted, session.has_pool(wanted)):
+        click.echo(f"vermilionctl: note: {note}", err=True)
     return f"{file}: {len(wanted.queues)} queues, {sum(bool(q.marker.kind) for _, q in wanted.queues.values())} markers"
 
 

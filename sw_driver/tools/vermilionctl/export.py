@@ -16,20 +16,23 @@ from .settings import COLOURS
 NEEDED = "the exporter needs prometheus_client; in its environment: pip install 'prometheus_client==0.26.0'"
 
 
-def families(found: dict, has: dict, lane: int, egress: int = 0):
-    """Prometheus metric families of what `counters.read` gave; what is counted for a whole lane comes with egress 0 alone."""
+def families(found: dict, has: dict, lane: int):
+    """Prometheus metric families of what `counters.read` gave. In a lane with several egresses metrics of queues say which it is, and what is counted for the whole lane
+    comes with egress 0 alone.
+    """
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, InfoMetricFamily
 
-    mine, names = str(lane), ("lane", "egress", "queue", "name")
-    of = lambda queue: [mine, str(egress), str(queue["index"]), queue["name"]]
+    egress = {"egress": str(has["egress"])} if "egress" in has else {}
+    mine, names = str(lane), ("lane", *egress, "queue", "name")
+    of = lambda queue: [mine, *egress.values(), str(queue["index"]), queue["name"]]
     made = []
 
     def family(kind, name, text, labels):
         made.append(kind(f"vermilion_{name}", text, labels=labels))
         return made[-1].add_metric
 
-    info = InfoMetricFamily("vermilion_build", "What the lane's build has", labels=("lane", "egress"))
-    info.add_metric([mine, str(egress)], {name: str(value) for name, value in has.items()})
+    info = InfoMetricFamily("vermilion_build", "What the lane's build has", labels=("lane", *egress))
+    info.add_metric([mine, *egress.values()], {name: str(value) for name, value in has.items() if name != "egress"})
     made.append(info)
     packets = family(
         CounterMetricFamily, "queue_packets", "Packets by what became of them", (*names, "colour", "event")
@@ -78,7 +81,7 @@ def families(found: dict, has: dict, lane: int, egress: int = 0):
         counter = family(CounterMetricFamily, f"queue_{name}", text, names)
         for queue in found["queues"]:
             counter(of(queue), queue[name])
-    if egress:
+    if has.get("egress"):
         return made
     for unit in ("packets", "bytes"):
         lost = family(CounterMetricFamily, f"input_lost_{unit}", f"Frames left out whole, {unit}", ("lane", "input"))
@@ -120,20 +123,19 @@ class Collector:
     def collect(self):
         from prometheus_client.core import GaugeMetricFamily
 
-        up = GaugeMetricFamily(
-            "vermilion_up", "1: the card answers; 0: nothing else is told", labels=("lane", "egress")
-        )
+        egress = {"egress": str(self.where.egress)} if self.where.egress else {}
+        up = GaugeMetricFamily("vermilion_up", "1: the card answers; 0: nothing else is told", labels=("lane", *egress))
         made, good = [], 0
         with self.turn:
             try:
                 with self.where.session() as session:
-                    made, good = families(read(session), session.has(), self.where.lane, self.where.egress), 1
+                    made, good = families(read(session), session.has(), self.where.lane), 1
                 self.last = None
             except (DeviceError, UserError) as error:
                 if str(error) != self.last:  # once, not at each scrape
                     print(f"vermilionctl: {error}", file=sys.stderr, flush=True)
                 self.last = str(error)
-        up.add_metric([str(self.where.lane), str(self.where.egress)], good)
+        up.add_metric([str(self.where.lane), *egress.values()], good)
         return [up, *made]
 
 

@@ -245,7 +245,7 @@ def check_share(lane, record: Record, wanted: Record):
     if wanted.share == record.share or not reserve:
         least = CELL_BYTES * (reserve + others)
         raise UserError(
-            f"pool.size is {CELL_BYTES * size}; legal is 0 for none, or {least} and more, the reserves of all egresses"
+            f"pool.size is {wanted.pool or CELL_BYTES * size}; legal is 0 for none, or {least} and more, the reserves of all egresses"
         )
     legal = CELL_BYTES * max(0, size - others)
     raise UserError(

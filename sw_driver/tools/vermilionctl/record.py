@@ -153,6 +153,8 @@ def load(device: str, number: int, egress: int = 0) -> Record:
             made.queues[int(queue)] = (held["name"], settings.from_dict(held["settings"]))
         for name in LANE_WIDE:
             setattr(made, name, raw.get(name) if name in LATER else raw[name])
+        if made.share is not None and [type(each) for each in made.share] != [int, int, int]:
+            raise ValueError(f"share is {made.share}")
     except FileNotFoundError:
         pass
     except OSError as error:

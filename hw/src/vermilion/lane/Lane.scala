@@ -15,8 +15,8 @@ import vermilion.stream._
   * nothing for them.
   * `busy` is low when nothing but an arrival, a register access or the time in `wake` can change anything; after a reset it
   * stays high until the RAMs are cleared. What an input that cannot be stalled brings before is lost and counted.
-  * `reset` is synchronous, and the inside's begins and ends a clock later ([[HeldReset]]); one clock of it is enough. A frame of one beat that comes in the clock behind it is
-  * gone without a count, as in the reset.
+  * `reset` is synchronous, and the inside's begins and ends a clock later ([[HeldReset]]); one clock of it is enough. In the clock behind it
+  * the trace, `wake` and `busy` mean nothing, and a frame of one beat that comes to an input that cannot be stalled is gone without a count, as in the reset.
   *
   * @param timesReset the block has the register for its reset; false within a block that has it
   */

@@ -15,7 +15,7 @@ import vermilion.stream.HeldReset
   * }}}
   * Ports have the names and packed widths of the NIC's core, by way of the Verilog shell that instantiates this. One
   * clock, one synchronous reset; the inside's begins and ends a clock later ([[HeldReset]]). `s_axis_sync_rx_tready` is always 1; what comes in
-  * reset vanishes.
+  * reset, or in the clock behind it, vanishes.
   */
 class VermilionApp(p: NicParams) extends RawModule {
   override def desiredName: String = "vermilion_app"
