@@ -52,7 +52,8 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("ageing", "frozen"): ("a packet's step is lost, or taken twice", 10),
     ("ageing", "pending"): ("a packet's step is lost, or taken twice", 10),
     ("counters", "forwarding"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),
-    ("counters", "snapshot"): ("a count is lost or doubled, or a snapshot is not as of one clock", 3),
+    ("counters", "snapshot"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),
+    ("counters", "look"): ("a count is lost or doubled, or a snapshot is not as of one clock", 5),
 }
 
 

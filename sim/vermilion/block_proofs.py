@@ -210,14 +210,20 @@ COUNTERS = {
     "clear": Fault(
         "a cleared record keeps its count",
         "RecordRamChecks",
-        r"\{epoch, _sums_T == epoch \?",
+        r"\{epoch, old\[2\] == epoch \?",
         "{epoch, 1'h1 ?",
     ),
     "tidy": Fault(
         "tidying up after a clear takes the place of an event",
         "RecordRamChecks",
-        r"target = counts \? (\{free_queue, free_slot\}) : visit;",
-        r"target = visiting ? visit : \1;",
+        r"target = counts \? (\{free_queue, free_slot\}) : free_asks \? asked : visit;",
+        r"target = visiting ? visit : counts ? \1 : asked;",
+    ),
+    "look": Fault(
+        "a look of the snapshot takes the place of an event",
+        "RecordRamChecks",
+        r"target = counts \? (\{free_queue, free_slot\}) : free_asks \? asked : visit;",
+        r"target = free_asks ? asked : counts ? \1 : visit;",
     ),
 }
 
