@@ -27,9 +27,15 @@ module circuits(input clk, input [255:0] in, output reg out);
     address <= in[149:140]; written <= in[181:150]; data <= memory[address]; if (in[182]) memory[address] <= written;
   end
   reg [31:0] taken; always @(posedge clk) taken <= data;
+  (* ram_style = "ultra" *) reg [71:0] deep [0:4095]; reg [71:0] deep_data, deep_taken; reg [11:0] deep_read, deep_write;
+  always @(posedge clk) begin
+    deep_read <= in[221:210]; deep_write <= in[233:222]; deep_data <= deep[deep_read];
+    if (in[183]) deep[deep_write] <= {in[71:0]};
+    deep_taken <= deep_data;
+  end
   reg hub; reg [15:0] spokes, shifted;
   always @(posedge clk) begin hub <= in[190]; shifted <= in[206:191]; spokes <= shifted & {16{hub}}; end
-  always @(posedge clk) out <= direct_b ^ narrow ^ ^sum ^ ^taken ^ ^spokes;
+  always @(posedge clk) out <= direct_b ^ narrow ^ ^sum ^ ^taken ^ ^deep_taken ^ ^spokes;
 endmodule""")
     return {(p["from"], p["to"]): p for p in timing.anchor([source], "circuits", "clk")}
 
@@ -66,6 +72,18 @@ def test_carry_chain_costs_no_nets_within(measured):
 def test_block_ram_without_output_register_is_slow(measured):
     path = measured["memory", "taken"]
     assert path["ns"] == pytest.approx(D["blockram"]["clock_to_out"] + net(1), abs=0.011)
+
+
+def test_ultraram_without_output_register_is_slower_still(measured):
+    path = measured["deep", "deep_taken"]
+    assert path["ns"] == pytest.approx(D["ultraram"]["clock_to_out"] + net(1), abs=0.011)
+    assert D["ultraram"]["clock_to_out"] > 2 * D["blockram"]["clock_to_out"]
+
+
+def test_the_other_speed_grade_is_slower_by_one_factor(measured):
+    found = sorted(measured.values(), key=lambda path: -path["ns"])
+    both = timing.grades(found, D)
+    assert both == {"-2": found[0]["ns"], "-1": pytest.approx(1.22 * found[0]["ns"], abs=0.01)}
 
 
 def test_fan_out_costs(measured):

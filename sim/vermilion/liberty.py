@@ -123,7 +123,7 @@ def lut_memory(cell: Cell, delays: dict):
     if not cell.name.startswith("SRL"):
         written += cell.inputs("A[0-9]?")
     for port in written:
-        cell.add(port, setup(clock, d["setup"]))
+        cell.add(port, setup(clock, d["setup_enable" if port in ("WE", "CE") else "setup"]))
     ways = [("Q", "A[0-9]?"), ("SPO", "A[0-9]?"), ("DPO", "DPRA[0-9]?"), ("O", "A[0-9]?")]
     ways += [(f"DO{letter}", f"ADDR{letter}") for letter in letters]
     for out, address in ways:
@@ -151,8 +151,10 @@ def library(ports: dict, delays: dict) -> str:
             clocked(cell, ["C"], delays["register"], delays, "CE|R|S|CLR|PRE")
         elif re.fullmatch("SRL.*|RAM[0-9]+[MX].*", name):
             lut_memory(cell, delays)
-        elif re.fullmatch("RAMB(18|36)E2|URAM288", name):
+        elif re.fullmatch("RAMB(18|36)E2", name):
             clocked(cell, cell.inputs("CLK.*"), delays["blockram"], delays)
+        elif name == "URAM288":
+            clocked(cell, cell.inputs("CLK.*"), delays["ultraram"], delays)
         elif name == "DSP48E2":
             clocked(cell, ["CLK"], delays["multiplier"], delays)
         else:

@@ -4,9 +4,7 @@
 
 No place and route: a net's delay is a function of its fan-out, fitted to published routed reports, to 30 % or worse, and the order of paths
 that lie close together is not kept. Multipliers count as registered on both sides, block RAMs have no output registers (Yosys takes none), a net
-with a large fan-out is not replicated, as Vivado would. Inputs and outputs count as registered outside.
-
-UltraRAM counts as block RAM, though it is slower: no delay of it has been found published.
+with a large fan-out is not replicated, as Vivado would. Inputs and outputs count as registered outside. Another speed grade is that of the estimate times one factor.
 
 Of the paths from one module instance to another the longest stands for all; registers are named by their Chisel signals.
 """
@@ -24,6 +22,7 @@ PAGE = build.ROOT / "docs" / "results" / "timing.md"
 WORDS = build.ROOT / "fpga" / "timing" / "paths.toml"  # what the longest paths do
 LIMIT_NS = 3.0  # of the estimate, for a clock of 4 ns
 ANCHOR_NS = 1.4  # what the anchor's authors report for an XCKU3P-2 (picorv32's README)
+GRADE = "-2"  # of the delays
 ENDPOINTS = 30_000  # looked at, the worst first
 
 
@@ -112,7 +111,8 @@ def cell_delay(kind: str, delays: dict) -> float:
         ("MUXF", "lut", "mux"),
         ("CARRY", "carry", "end"),
         ("FD", "register", "clock_to_q"),
-        ("RAMB|URAM", "blockram", "clock_to_out"),
+        ("RAMB", "blockram", "clock_to_out"),
+        ("URAM", "ultraram", "clock_to_out"),
         ("DSP", "multiplier", "clock_to_out"),
         ("RAM|SRL", "lutram", "read"),
     ):
@@ -167,16 +167,25 @@ def calibration(rows: dict) -> str:
     )
 
 
+def grades(found: list[dict], delays: dict) -> dict[str, float]:
+    """The longest path in each speed grade, in ns."""
+    longest = found[0]["ns"]
+    return {GRADE: longest} | {grade: round(longest * factor, 2) for grade, factor in delays["grade"].items()}
+
+
 def publish(result: dict, count: int, say=build.quiet):
     """Writes docs/results/timing.md and .json: the designs measured now, and of the others what was published before."""
     words = tomllib.loads(WORDS.read_text())["path"]
     data = PAGE.with_suffix(".json")
     rows = json.loads(data.read_text()) if data.exists() else {}
+    delays, used = tomllib.loads(area.DELAYS.read_text()), build.digest([area.DELAYS])
     now = area.digests_of_verilog([name for name in rows | result if name in area.DESIGNS], say)
     for name, found in result.items():
         rows[name] = {
             "what": "a public core, as an anchor",  # if it is none of ours
             "verilog": now.get(name, ""),
+            "delays": used,
+            "ns": grades(found, delays),
             "over": sum(path["ns"] > LIMIT_NS for path in found),
             "paths": found[:count],
         }
@@ -186,9 +195,11 @@ def publish(result: dict, count: int, say=build.quiet):
     parts = []
     for name, row in rows.items():
         old = "" if row.get("verilog") == now.get(name, "") else ", other Verilog than the sources give now"
+        old += "" if row.get("delays") == used else ", by other delays than now"
+        other = "".join(f" ({ns:.2f} in {grade})" for grade, ns in row.get("ns", {}).items() if grade != GRADE)
         parts.append(f"## {name}: {row['what']}{old}\n")
         parts.append(
-            f"Longest {row['paths'][0]['ns']:.2f} ns; {row['over']} pairs of module instances with a path over {LIMIT_NS} ns.\n"
+            f"Longest {row['paths'][0]['ns']:.2f} ns{other}; {row['over']} pairs of module instances with a path over {LIMIT_NS} ns.\n"
         )
         parts.append(
             "| from | to | ns | of it logic | LUTs | carries | what it does |\n| --- | --- | ---: | ---: | ---: | ---: | --- |"
@@ -202,8 +213,8 @@ def publish(result: dict, count: int, say=build.quiet):
     PAGE.write_text(f"""# Timing
 
 `./vermilion timing DESIGN... --publish`; how it is made stands in `sim/vermilion/timing.py`, the delays and where they were published in
-`fpga/timing/delays.toml`. Yosys {area.tool_version()} and OpenSTA, cells of an UltraScale+ device in speed grade -2;
-LUTs are mapped by the same delays.
+`fpga/timing/delays.toml`. Yosys {area.tool_version()} and OpenSTA, cells of an UltraScale+ device in speed grade {GRADE};
+LUTs are mapped by the same delays. For grade -1 all delays are multiplied by {delays["grade"]["-1"]}.
 
 **An estimate, to 30 % or worse, high rather than low**: not placed, not routed; a net's delay is taken from its fan-out, and no net is replicated. The order of paths
 that lie close together says nothing. Wanted are {LIMIT_NS} ns, for a clock of 4 ns. nic10g has 64 bits, 16 queues and 4,096 cells; nic100g has 512 bits and
