@@ -8,8 +8,8 @@ import time
 
 import click
 from vermilion import units
-from vermilion.driver_library import C
 from vermilion.command_line import completion_script, printable_everywhere, version_option
+from vermilion.driver_library import C
 
 from . import counters, nic, programming, registers, show, vocabulary
 from .errors import DeviceError, UserError

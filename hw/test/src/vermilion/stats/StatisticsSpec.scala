@@ -30,7 +30,12 @@ class StatisticsSpec extends AnyFlatSpec with ChiselSim {
     dut.io.window.snapshot.valid.poke(true.B)
     clock
     dut.io.window.snapshot.valid.poke(false.B)
-    while (dut.io.window.snapshotting.peek().litToBoolean) clock
+    var clocks = 0
+    while (dut.io.window.snapshotting.peek().litToBoolean) {
+      clock
+      clocks += 1
+      assert(clocks < 100000, "the snapshot does not end")
+    }
     for (word <- words) yield {
       dut.io.window.index.poke(word.U)
       clock
