@@ -65,9 +65,10 @@ def test_anything_else_is_another(tmp_path, built, monkeypatch):
     models.append(build.model("A", sources, build.PLAIN, "OPT_FAST=-O0"))
     models.append(build.model("B", sources, build.PLAIN))
     models.append(build.model("A", verilog(tmp_path / "b", "module A; wire a;"), build.PLAIN))
-    monkeypatch.setattr(build, "verilator_version", lambda: "1")
-    models.append(build.model("A", sources, build.PLAIN))
-    assert len(set(models)) == len(built) == 6
+    for versions in (("1", "2"), ("1", "3")):
+        monkeypatch.setattr(build, "versions", lambda: versions)
+        models.append(build.model("A", sources, build.PLAIN))
+    assert len(set(models)) == len(built) == 7
 
 
 def test_model_names_no_folder_of_the_checkout(tmp_path, built):

@@ -16,7 +16,7 @@ from cocotb import __version__ as cocotb_version
 from cocotb_tools import config as cocotb
 from cocotb_tools.runner import get_runner
 from vermilion import chisel
-from vermilion.build import verilator_version
+from vermilion.build import versions
 from vermilion.steps import CORES, KEPT, content, environment, kept, locked
 from vermilion.verilated import whole
 
@@ -111,7 +111,6 @@ def model(top: str, sources: list[Path], options: list[str], *make: str) -> Path
     sources.
     """
     main = cocotb.share_dir / "lib" / "verilator" / "verilator.cpp"
-    versions = verilator_version(), cocotb_version
 
     def build(folder: Path):
         (folder / "verilog").mkdir()
@@ -127,7 +126,7 @@ def model(top: str, sources: list[Path], options: list[str], *make: str) -> Path
                 path.unlink()
 
     made_by = Path(inspect.getsourcefile(whole))
-    key = content([*sources, made_by], top, *options, *make, *versions, libraries(KEPT / top))
+    key = content([*sources, made_by], top, *options, *make, *versions(), cocotb_version, libraries(KEPT / top))
     return kept(top, key, build)
 
 

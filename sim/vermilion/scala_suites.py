@@ -6,7 +6,7 @@ from collections import deque
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from . import build, chisel, steps
+from . import build, chisel, steps, verilated
 from .elaborate import JVM, SERVER, Server
 from .suite_results import scalatest
 
@@ -15,7 +15,8 @@ JVMS = 8  # at most
 
 def simulations() -> dict:
     """The environment of ScalaTest's simulations: one compilation for a block whatever the test, through ccache."""
-    make = {"OBJCACHE": str(Path(__file__).with_name("anywhere.sh")), "MAKEFLAGS": "OPT_FAST=-O1 VM_PARALLEL_BUILDS=0"}
+    words = ["OPT_FAST=-O1", "VM_PARALLEL_BUILDS=0", *verilated.COMPILER]
+    make = {"OBJCACHE": str(Path(__file__).with_name("anywhere.sh")), "MAKEFLAGS": " ".join(words)}
     return steps.environment() | make
 
 

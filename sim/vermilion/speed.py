@@ -11,10 +11,11 @@ Frames come back to back on one input (`sim/harness/bench.h`), to queues at rand
 import json
 import os
 import platform
+import re
 import sys
 from pathlib import Path
 
-from . import bench, bench_config, build, chisel
+from . import bench, bench_config, build, chisel, verilated
 
 PRESETS, FRAMES = ("nic10g", "nic100g"), (64, 1518)
 TARGETS = {"nic10g": (1_000_000, 100_000), "nic100g": (400_000, 0)}  # clocks and packets a second
@@ -75,7 +76,9 @@ def processor() -> str:
 
 
 def verilator() -> str:
-    return f"Verilator {build.verilator_version()}"
+    """Verilator's version, and that of the compiler of what it writes."""
+    compiler = re.search(r"clang version [\d.]+", verilated.compiler_version())
+    return ", ".join([f"Verilator {build.verilator_version()}", *([compiler[0]] if compiler else [])])
 
 
 HEADS = ["preset", "frame", "way", "packets", "clocks", "clocks a second", "packets a second"]

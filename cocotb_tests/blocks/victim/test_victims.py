@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from bench.build import BENCH, ROOT, emit, tool
 from blocks.units.unkind_rams import make_unkind
-from vermilion.build import MAKE_VARIABLES, verilator_version
+from vermilion.build import MAKE_VARIABLES, versions
 from vermilion.steps import CORES, content, kept
 from vermilion.verilated import whole
 
@@ -24,14 +24,14 @@ def program(preset: str, folder=None):
     verilate = ["verilator", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert"]
     verilate += ["-Wno-fatal", "--prefix", "VVictimPipeline", "--top-module", "VictimPipeline", "-o", "victims_bench"]
     verilate += ["-CFLAGS", f"-I{MODEL}"]
-    make = ["make", "-f", "VVictimPipeline.mk", f"-j{CORES}", f"OPT_FAST={BENCH}", f"OPT_GLOBAL={BENCH}"]
+    make = ["make", "-f", "VVictimPipeline.mk", f"-j{CORES}", f"OPT_FAST={BENCH}"]
 
     def build(work):
         failure = "the bench of VictimPipeline could not be built"
         tool([*verilate, "--Mdir", work, *verilog, *sources], work, failure)
         tool([*make, *MAKE_VARIABLES, *whole(work, "VVictimPipeline")], work, failure)
 
-    key = content([*verilog, *sources, *HERE.glob("*.h"), *MODEL.glob("*.h")], *verilate, *make, verilator_version())
+    key = content([*verilog, *sources, *HERE.glob("*.h"), *MODEL.glob("*.h")], *verilate, *make, *versions())
     return kept("victims-bench", key, build) / "victims_bench"
 
 

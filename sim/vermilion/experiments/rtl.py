@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import build, chisel
+from ..verilated import whole
 
 PRESET = "network"
 POLICY, POLICY_PRESET = "PolicyPipeline", "lab-protected-few-cells"  # a build without markers; of cells it has none
@@ -22,13 +23,14 @@ def verilated(folder: Path, prefix: str, top: str, work: Path, note) -> tuple[li
     verilate = ["verilator", "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "-Wno-fatal"]
     verilate += ["--prefix", prefix, "--top-module", top, "--Mdir", work, "-CFLAGS", "-fPIC"]
     made = work / "verilated.made"
-    key = build.digest(verilog, *verilate, build.verilator_version())
+    key = build.digest(verilog, *verilate, build.OPTIMISED, *build.versions())
 
     def action():
         work.mkdir(parents=True, exist_ok=True)
         build.run([*verilate, *verilog], work / "verilator.log")
-        command = ["make", "-C", work, "-f", f"{prefix}.mk", f"-j{os.cpu_count() or 1}"]
-        build.run([*command, "OPT_FAST=-O2", "OPT_GLOBAL=-O2", *build.MAKE_VARIABLES], work / "make.log")
+        command = ["make", "-C", work, "-f", f"{prefix}.mk", f"-j{build.CORES}"]
+        command += [f"OPT_FAST={build.OPTIMISED}", *whole(work, prefix), *build.MAKE_VARIABLES]
+        build.run(command, work / "make.log")
         made.touch()
 
     build.step(made, key, note, f"SystemVerilog to a library, {top}", action)
