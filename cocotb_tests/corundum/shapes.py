@@ -1,17 +1,9 @@
-"""What the tests of the NIC's block have in common: parameters as Corundum sets them, names of benches, and the mark of what runs with VERMILION_LONG alone.
+"""What the tests of the NIC's block have in common: parameters as Corundum sets them, names of benches.
 
 25G and the build without timestamps are long: the suite's time is for the widest and the narrowest.
 """
 
-import os
-
-import pytest
-
 APP_ID = 0x564D0001
-LONG = [
-    pytest.mark.long,
-    pytest.mark.skipif(not os.environ.get("VERMILION_LONG"), reason="run with VERMILION_LONG=1"),
-]
 
 
 def parameters(interfaces: int, ports: int, bits: int, **others: int) -> dict[str, int]:

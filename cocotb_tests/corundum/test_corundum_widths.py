@@ -2,16 +2,17 @@
 
 import pytest
 from bench.build import run_app
-from corundum.shapes import ALL, FEW, LONG, parameters
+from corundum.shapes import ALL, FEW, parameters
+from nightly import nightly
 
 
 @pytest.mark.parametrize(
     "modules, preset, shape",
     [
-        pytest.param(ALL, "app25g-2-few", parameters(2, 1, 128), marks=LONG),
+        nightly(ALL, "app25g-2-few", parameters(2, 1, 128)),
         (ALL, "app100g-1-few", parameters(1, 1, 512)),
-        pytest.param(FEW, "app10g-1-bare", parameters(1, 1, 64, PTP_TS_ENABLE=0), marks=LONG),
-        pytest.param(FEW, "app10g-1-few-nots", parameters(1, 1, 64, PTP_TS_ENABLE=0), marks=LONG),
+        nightly(FEW, "app10g-1-bare", parameters(1, 1, 64, PTP_TS_ENABLE=0)),
+        nightly(FEW, "app10g-1-few-nots", parameters(1, 1, 64, PTP_TS_ENABLE=0)),
     ],
 )
 def test_other_widths_and_shapes(modules, preset, shape):

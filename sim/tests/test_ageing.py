@@ -5,13 +5,13 @@ rounding of the queue's decay) and 2^-10 of a halving, and truncation costs 0.02
 """
 
 import csv
-import os
 import random
 from ctypes import byref
 from math import ceil, log, log2
 
 import pytest
 from model_bindings import Arrival, Decision, Model, library, u64
+from nightly import NIGHTLY
 from test_model_headers import MACS, ip4
 from test_model_lane import Lane, read
 from test_run import run
@@ -133,8 +133,8 @@ def fill(model, length, time):
 ETHERTYPE = b"\x08\0"
 CASES = [(60, 150), (60, 250), (60, 400), (310, 250)]  # bytes, us between two at 10 Mbit/s
 FILL, AFTER = 200, 40_000
-# Small frames through the RTL; those that are dropped are among the first 500. All of them with VERMILION_LONG=1.
-IN_RTL = AFTER if "VERMILION_LONG" in os.environ else 3_000
+# Small frames through the RTL; those that are dropped are among the first 500. All of them in the nightly run.
+IN_RTL = AFTER if NIGHTLY else 3_000
 
 
 def arrivals(size, gap_us, rate, after=AFTER):

@@ -4,7 +4,7 @@ import re
 
 import yaml
 from vermilion import suite
-from vermilion.build import ROOT
+from vermilion.build import ROOT, files
 
 WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
 SCRIPT = (ROOT / "vermilion").read_text()
@@ -67,3 +67,13 @@ def test_the_image_has_the_packages_of_the_script():
     assert re.search(r"^FROM debian:12$", text, re.M)
     installed = re.search(r"apt-get install -y --no-install-recommends (.*?) &&", re.sub(r"\\\n", "", text))[1].split()
     assert sorted(installed) == sorted(set().union(*map(packages, NEEDS))) == installed
+
+
+def test_what_is_nightly_is_named():
+    """The page has a row for each file with a nightly form, and says what every run has in its place."""
+    using = [path for folder in suite.PYTEST.values() for path in files(folder, "test_*.py")]
+    using = [path for path in using if re.search(r"^from nightly import", path.read_text(), re.M)]
+    rows = re.findall(r"^\| `(\S+/test_\w+\.py)` \| (.+) \| (.+) \|$", (ROOT / "docs/changing.md").read_text(), re.M)
+    assert sorted(file for file, *_ in rows) == sorted(str(path.relative_to(ROOT)) for path in using)
+    assert "'schedule' && '1' || ''" in WORKFLOW["jobs"]["test"]["env"]["VERMILION_LONG"]
+    assert WORKFLOW[True]["schedule"]  # to YAML, `on` is true

@@ -11,6 +11,7 @@ import driver_bench
 import pytest
 from devices import device_program  # noqa: F401
 from driver_bench import expected, talk
+from nightly import nightly
 from test_driver_guest_tc import all_colours, capture, check_qdisc, feed, frame, red
 from test_driver_interfaces import COLOURS, EVENTS
 from test_driver_kernel import warnings
@@ -67,7 +68,7 @@ def machine():
     driver_bench.check_machine()
 
 
-@pytest.fixture(scope="module", params=["6.12", "6.1"])
+@pytest.fixture(scope="module", params=["6.12", nightly("6.1")])  # of 6.1 in every run: the build, tc and netlink
 def said(request, tmp_path_factory, device_program):  # noqa: F811
     folder, version = tmp_path_factory.mktemp("nic"), request.param
     module = driver_guest.nic_module(version)

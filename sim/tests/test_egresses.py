@@ -6,20 +6,20 @@ Each egress has a random configuration of its own; the inputs are routed to egre
 import csv
 import dataclasses
 import json
-import os
 import random
 import subprocess
 
 import pytest
 import random_lanes
 from engine_outputs import CHECKS, run
+from nightly import NIGHTLY
 
 from vermilion import build, quantise
 
 pytestmark = pytest.mark.slow
 
 PRESET, FRAMES = "lab-egresses", 400
-SEEDS = 250 if os.environ.get("VERMILION_LONG") else 12
+SEEDS = 250 if NIGHTLY else 12
 
 
 def pool(rng, shape: build.Preset) -> dict:

@@ -1,9 +1,9 @@
 """The victim search is proved to a small depth, and each kind of fault is found; `./vermilion prove` goes deeper."""
 
-import os
 import re
 
 import pytest
+from nightly import nightly
 from vermilion import build, prove
 
 FOUND = {  # property and clock, the first in which the fault can show
@@ -18,15 +18,9 @@ FOUND = {  # property and clock, the first in which the fault can show
 }
 
 
-LONG = [
-    pytest.mark.long,
-    pytest.mark.skipif(not os.environ.get("VERMILION_LONG"), reason="run with VERMILION_LONG=1"),
-]
-
-
 @pytest.mark.proof
 @pytest.mark.parametrize(
-    "form, depth", [("red", 12), pytest.param("red", 13, marks=LONG), ("tail", 13), ("mixed", 9)]
+    "form, depth", [("red", 12), nightly("red", 13), ("tail", 13), ("mixed", 9)]
 )  # a packet can be evicted in clock 12, told in 13
 def test_no_cell_is_lost_or_doubled_and_order_lists_and_bitmap_are_kept(form, depth):
     assert prove.prove(form, 4, depth) == prove.Result(None, depth)

@@ -1,10 +1,10 @@
 """Single blocks are proved, and the faults built into them are found; `./vermilion prove` goes deeper and closes the slow ones."""
 
-import os
 import re
 
 import pytest
 from click.testing import CliRunner
+from nightly import nightly
 from vermilion import build, prove
 from vermilion.block_proofs import PROOFS
 from vermilion.cli import cli
@@ -69,17 +69,12 @@ def test_the_properties_of_a_block_hold_to_a_depth(name):
     assert prove.prove_block(name, DEEP[name], closing=False) == prove.Result(None, DEEP[name])
 
 
-LONG = [  # takes two minutes of a processor; the other faults of the scheduler are sought in every run
-    pytest.param(
-        *each,
-        marks=[pytest.mark.long, pytest.mark.skipif("VERMILION_LONG" not in os.environ, reason="VERMILION_LONG=1")],
-    )
-    for each in [("scheduler-later", "third")]
-]
+# It takes two minutes of a processor; the other faults of the scheduler are sought in every run.
+LONGEST = ("scheduler-later", "third")
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("name, fault", [each for each in FOUND if each[0] != "scheduler-later"] + LONG)
+@pytest.mark.parametrize("name, fault", [nightly(*each) if each == LONGEST else each for each in FOUND])
 def test_a_fault_is_found(name, fault):
     assert prove.prove_block(name, fault=fault) == prove.Result(*FOUND[name, fault])
 

@@ -6,6 +6,7 @@ import subprocess
 
 import checkouts
 import pytest
+from nightly import nightly
 from vermilion import build
 
 pytestmark = pytest.mark.slow
@@ -68,13 +69,43 @@ def verilog(root) -> dict:
     return {path.name: path.read_bytes() for path in (root / ".vermilion/build/lab/sv").iterdir()}
 
 
-def test_a_copy_and_this_checkout_are_used_at_once(tmp_path):
-    """The copy has a changed source: it compiles with Mill, elaborates and runs the RTL, while this one, which other tests use at the same time,
+# In place of the generator, in a copy: Mill compiles one file, where all of them take two minutes of a processor.
+SMALL = """package vermilion.lane
+
+import java.nio.file._
+
+/** Gives every request the files of one folder. */
+object EmitServer {
+  def main(words: Array[String]): Unit =
+    Iterator.continually(scala.io.StdIn.readLine()).takeWhile(_ != null).foreach { line =>
+      val out = Paths.get(line.split("\\t").last)
+      Files.list(Paths.get("FOLDER")).filter(_.toString.endsWith(".sv"))
+        .forEach(file => Files.copy(file, out.resolve(file.getFileName)))
+      println("done")
+    }
+}
+
+object ONLY
+"""
+
+
+def replaced(root):
+    """One source in place of all, so that Mill compiles and a JVM elaborates; the SystemVerilog stays what it is."""
+    held = shutil.copytree(root / ".vermilion/build/lab/sv", root / ".vermilion/held")
+    for path in (root / "hw/src").rglob("*.scala"):
+        path.unlink()
+    (root / EMITTER).write_text(SMALL.replace("FOLDER", str(held)).replace("ONLY", ONLY))
+    return root
+
+
+@pytest.mark.parametrize("change", [replaced, nightly(changed)])
+def test_a_copy_and_this_checkout_are_used_at_once(tmp_path, change):
+    """The copy has other sources: it compiles with Mill, elaborates and runs the RTL, while this one, which other tests use at the same time,
     runs the RTL. No state names or holds anything of the other.
     """
     before = watched(build.ROOT, CLASSES)
     assert any(path.suffix == ".class" for path in before)
-    copy = changed(checkouts.clone(tmp_path / "copy"))
+    copy = change(checkouts.clone(tmp_path / "copy"))
     running = [start(copy, tmp_path / "copy.pcapng"), start(build.ROOT, tmp_path / "here.pcapng")]
     printed, here = (ended(process) for process in running)
     elaborated(copy, printed)
@@ -86,13 +117,12 @@ def test_a_copy_and_this_checkout_are_used_at_once(tmp_path):
     assert watched(build.ROOT, CLASSES) == before
 
 
-@pytest.mark.long
-@pytest.mark.skipif(not os.environ.get("VERMILION_LONG"), reason="run with VERMILION_LONG=1")
-def test_two_copies_are_used_at_once(tmp_path):
+@pytest.mark.parametrize("change", [nightly(changed)])
+def test_two_copies_are_used_at_once(tmp_path, change):
     """One has a changed source; both compile with the real Mill, elaborate and run the RTL at the same time."""
     before = watched(build.ROOT, CLASSES)
     one, two = (checkouts.clone(tmp_path / name) for name in ("one", "two"))
-    changed(one)
+    change(one)
     (two / ".vermilion/build/lab/sv.made").unlink()  # elaborates again though nothing has changed
     running = [(root, start(root, root / "out.pcapng")) for root in (one, two)]
     for root, process in running:

@@ -1,0 +1,13 @@
+"""What takes too long for every run: tests and sizes with `VERMILION_LONG=1` in the environment. docs/changing.md names them, and what every run has in their place."""
+
+import os
+
+import pytest
+
+NIGHTLY = bool(os.environ.get("VERMILION_LONG"))
+LONG = [pytest.mark.long, pytest.mark.skipif(not NIGHTLY, reason="run with VERMILION_LONG=1")]
+
+
+def nightly(*values):
+    """A set of a test's parameters."""
+    return pytest.param(*values, marks=LONG)
