@@ -86,7 +86,13 @@ def voided(programs, check, folder):
     parts = [*own, *shared, build.shape_object("lab"), *lane]
     program = folder / "vermilion-inject"
     command = ["g++", "-std=gnu++20", "-w", *includes, folder / file, *parts]
-    command += [objects / f"{build.PREFIX}__ALL.a", *build.libraries("").split(), "-o", program]
+    command += [
+        objects / f"{build.PREFIX}__ALL.a",
+        *build.libraries("").split(),
+        build.verilated.LIBRARY,
+        "-o",
+        program,
+    ]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:4000]
     return program

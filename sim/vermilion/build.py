@@ -269,7 +269,7 @@ def simulator(preset: str, variant: str = "", say=quiet) -> Path:
             run([*verilate, *sources, *cpp], work / "verilator.log")
             forget_missing_headers(work)
             command = ["make", "-C", work, "-f", f"{PREFIX}.mk", f"-j{CORES}"]
-            command += [f"OPT_FAST={OPTIMISED}", *verilated.whole(work, PREFIX)]
+            command += [f"OPT_FAST={OPTIMISED}", f"OPT_GLOBAL={OPTIMISED}", *verilated.whole(work, PREFIX)]
             run([*command, *MAKE_VARIABLES], work / "make.log")
 
         step(
@@ -319,10 +319,8 @@ def beside_simulator(preset: str, folder: str, name: str, text: str, variant: st
         parts += [shape_object(preset)]
         parts += [work / f"{each}.o" for each in ["verilated_lane", "verilated", "verilated_threads"]]
         parts += {"vcd": [work / "verilated_vcd_c.o"], "fst": [work / "verilated_fst_c.o"]}.get(variant, [])
-        run(
-            ["g++", *parts, work / f"{PREFIX}__ALL.a", *libraries(variant).split(), "-o", program],
-            own_objects / "link.log",
-        )
+        command = ["g++", *parts, work / f"{PREFIX}__ALL.a", *libraries(variant).split(), verilated.LIBRARY]
+        run([*command, "-o", program], own_objects / "link.log")
 
     with locked(f"{preset}.lock"):
         step(program, key, say, f"{text}, preset {preset}" + (f", {variant}" if variant else ""), action)

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import build, chisel
-from ..verilated import whole
+from ..verilated import LIBRARY, whole
 
 PRESET = "network"
 POLICY, POLICY_PRESET = "PolicyPipeline", "lab-protected-few-cells"  # a build without markers; of cells it has none
 SOURCES = ("verilated_lane.cpp", "build_shape.cpp", "control_access.cpp")  # of the harness
 
 
-def verilated(folder: Path, prefix: str, top: str, work: Path, note) -> tuple[list[Path], str]:
-    """Archives of the Verilated module and of Verilator's own part, to be linked into a library, and their digest."""
+def verilated(folder: Path, prefix: str, top: str, work: Path, note) -> tuple[list, str]:
+    """Archives of the Verilated module and of Verilator's own part, with the library that it wants, to be linked into a library, and their digest."""
     verilog = sorted(folder.glob("*.sv"))
     verilate = ["verilator", "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "-Wno-fatal"]
     verilate += ["--prefix", prefix, "--top-module", top, "--Mdir", work, "-CFLAGS", "-fPIC"]
@@ -34,7 +34,7 @@ def verilated(folder: Path, prefix: str, top: str, work: Path, note) -> tuple[li
         made.touch()
 
     build.step(made, key, note, f"SystemVerilog to a library, {top}", action)
-    return [work / f"lib{prefix}.a", work / "libverilated.a"], key
+    return [work / f"lib{prefix}.a", work / "libverilated.a", LIBRARY], key
 
 
 def flags(work: Path) -> list[str]:
