@@ -1,9 +1,13 @@
 #!/bin/sh
 # OBJCACHE of ScalaTest's simulations: compiles what Verilator has written, without the folder of the test in it. Assertions name their
 # source by its path, so that the same block in two tests was compiled twice; a path from the test's folder does as well.
+# PRECOMPILED: Verilator's header as clang++ has read it, for the two files that include it. Verilator's own define words before they do.
 folder=$(dirname "$PWD")
 for file in *.cpp *.h; do
   if grep -qF "$folder/" "$file"; then sed -i "s|$folder/||g" "$file"; fi
 done
+case "$*" in
+  *simulation-driver.cpp | *__ALL.cpp) set -- "$@" ${PRECOMPILED:+-include-pch "$PRECOMPILED"} ;;
+esac
 if command -v ccache >/dev/null; then exec ccache "$@"; fi
 exec "$@"

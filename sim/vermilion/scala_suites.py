@@ -13,10 +13,26 @@ from .suite_results import scalatest
 JVMS = 8  # at most
 
 
-def simulations() -> dict:
+def precompiled(folder: Path) -> Path:
+    """Verilator's header as clang++ has read it, without times, for ccache. Of the two files that a simulation compiles with it,
+    the header takes most of the time. Flags and definitions are those of the simulations; clang++ refuses it with others.
+    """
+    include = Path(os.environ["VERILATOR_ROOT"]) / "include"
+    parts = ("COVERAGE", "SC", "TIMING", "TRACE", "TRACE_FST", "TRACE_VCD", "TRACE_SAIF")
+    words = ["-O1", "-std=gnu++17", f"-I{include}", f"-I{include / 'vltstd'}", "-DVERILATOR=1"]
+    words += [f"-DVM_{part}=0" for part in parts] + ["-Xclang", "-fno-pch-timestamp"]
+    out = folder / "verilated.pch"
+    command = [verilated.CXX, *words, "-x", "c++-header", include / "verilated.h", "-o", out]
+    steps.run(command, folder / "verilated.pch.txt", env=os.environ)
+    return out
+
+
+def simulations(header: Path | None = None) -> dict:
     """The environment of ScalaTest's simulations: one compilation for a block whatever the test, through ccache."""
     words = ["OPT_FAST=-O1", "VM_PARALLEL_BUILDS=0", *verilated.COMPILER]
     make = {"OBJCACHE": str(Path(__file__).with_name("anywhere.sh")), "MAKEFLAGS": " ".join(words)}
+    if header:
+        make |= {"PRECOMPILED": str(header), "CCACHE_SLOPPINESS": "pch_defines,time_macros"}
     return steps.environment() | make
 
 
@@ -44,13 +60,14 @@ class Suites:
 
     def __init__(self, names: list[str], folder: Path):
         self.names, self.folder, self.servers = deque(names), folder, []
+        self.header = precompiled(folder)
         self.command = chisel.java(SERVER, tests=True)
         self.words = ["-R", str(chisel.test_classes()), "-oWD", "-u", str(folder / "junit")]
 
     def start(self, core: int) -> Server:
         program, *words = self.command
         pinned = ["taskset", "-c", str(core), program, *JVM, *words]
-        server = Server(pinned, cwd=self.folder, env=os.environ | simulations())
+        server = Server(pinned, cwd=self.folder, env=os.environ | simulations(self.header))
         self.servers.append(server)
         return server
 

@@ -226,8 +226,8 @@ def parts(choice: Choice = EVERYTHING) -> dict:
     """Name and action of each part, in the order in which they run."""
     cpp = c_sources()
     python = [folder for folder in ("sim", "cocotb_tests", "fpga", "sw_driver") if build.files(folder, "*.py")]
-    out = {"format-scala": lambda log: formatter(chisel.mill("hw.checkFormat"), log)}
-    out["format-scala-tests"] = lambda log: formatter(chisel.mill("hw.test.checkFormat"), log)
+    scala_form = chisel.mill("hw.checkFormat", "+", "hw.test.checkFormat")
+    out = {"format-scala": lambda log: formatter(scala_form, log)}
     if cpp:
         out["format-cpp"] = lambda log: formatter(["clang-format", "--dry-run", "-Werror", *cpp], log)
     out["format-python"] = lambda log: formatter(
