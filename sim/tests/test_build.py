@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from vermilion import build, chisel, steps
+from vermilion import build, chisel, steps, verilated
 from vermilion.build import forget_missing_headers
 
 
@@ -142,6 +142,17 @@ def test_compilations_go_through_ccache(tmp_path, monkeypatch, compilers):
     assert said(["g++", "a.o"]) == f"g++ a.o {places}" and said(["make"]) == f"make {places}"
     monkeypatch.setenv("CCACHE_DIR", "/mine")
     assert said(compile) == f"ccache g++ -c a.cpp -o a.o /mine {steps.ROOT} ccache"
+
+
+def test_objects_of_another_compiler_are_made_anew(tmp_path, monkeypatch):
+    """`make` would keep them: Verilator writes the same files."""
+    objects = [tmp_path / name for name in ("a.o", "a.d", "a.a")]
+    for version, kept in (("1", False), ("1", True), ("2", False)):
+        for path in objects:
+            path.touch()
+        monkeypatch.setattr(verilated, "compiler_version", lambda: version)
+        verilated.forget_other_compiler(tmp_path)
+        assert all(path.exists() is kept for path in objects)
 
 
 @pytest.mark.slow

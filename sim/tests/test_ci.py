@@ -1,6 +1,7 @@
 """Continuous integration: the jobs of the workflow run every test, and the image has the packages that the script would install."""
 
 import re
+from pathlib import Path
 
 import yaml
 from vermilion import suite
@@ -71,9 +72,12 @@ def test_the_image_has_the_packages_of_the_script():
 
 def test_what_is_nightly_is_named():
     """The page has a row for each file with a nightly form, and says what every run has in its place."""
-    using = [path for folder in suite.PYTEST.values() for path in files(folder, "test_*.py")]
+    using = [path for folder in suite.PYTEST.values() for path in files(folder, "test_*.py") if path != Path(__file__)]
+    assert not [path for path in using if "VERMILION_LONG" in path.read_text()], "nightly.py alone asks for it"
     using = [path for path in using if re.search(r"^from nightly import", path.read_text(), re.M)]
     rows = re.findall(r"^\| `(\S+/test_\w+\.py)` \| (.+) \| (.+) \|$", (ROOT / "docs/changing.md").read_text(), re.M)
     assert sorted(file for file, *_ in rows) == sorted(str(path.relative_to(ROOT)) for path in using)
-    assert "'schedule' && '1' || ''" in WORKFLOW["jobs"]["test"]["env"]["VERMILION_LONG"]
-    assert WORKFLOW[True]["schedule"]  # to YAML, `on` is true
+    chosen = "${{ (github.event_name == 'schedule' || inputs.nightly) && '1' || '' }}"
+    assert WORKFLOW["jobs"]["test"]["env"]["VERMILION_LONG"] == chosen
+    events = WORKFLOW[True]  # to YAML, `on` is true
+    assert events["schedule"] and events["workflow_dispatch"]["inputs"]["nightly"]["type"] == "boolean"

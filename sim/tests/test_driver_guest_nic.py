@@ -68,7 +68,9 @@ def machine():
     driver_bench.check_machine()
 
 
-@pytest.fixture(scope="module", params=["6.12", nightly("6.1")])  # of 6.1 in every run: the build, tc and netlink
+@pytest.fixture(
+    scope="module", params=["6.12", nightly("6.1")]
+)  # on 6.1, every run has tc and netlink of the card alone
 def said(request, tmp_path_factory, device_program):  # noqa: F811
     folder, version = tmp_path_factory.mktemp("nic"), request.param
     module = driver_guest.nic_module(version)

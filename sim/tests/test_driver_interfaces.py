@@ -16,7 +16,7 @@ from test_simulator import mixed, pcap
 from vermilion import driver_guest, driver_vectors
 from vermilion.driver_library import C, library
 
-LOADS = 12  # the least that shows a leak is 10; a hundred: docs/results/driver-soak.md
+LOADS = 20
 THRESHOLDS = (3, 9, 10, 13, 20)  # alpha is 2^(threshold - 10), none for 20
 COLOURS = ("green", "yellow", "red")
 EVENTS = {

@@ -30,7 +30,8 @@ def warnings(log) -> list[str]:
 @pytest.mark.parametrize("version", driver_guest.KERNELS)
 def test_the_module_builds_without_a_warning(version):
     made = driver_guest.module(version)
-    assert made.exists() and warnings(made.parents[1] / "make.log") == []
+    for each in (made, driver_guest.nic_module(version)):
+        assert each.exists() and warnings(each.parents[1] / "make.log") == []
     said = made.read_bytes()
     assert b"license=Dual BSD/GPL\0" in said and b"alias=auxiliary:mqnic.app_564d0001\0" in said
     assert b"alias=pci:v00001AF4d000010F5sv00001AF4sd0000564D" in said

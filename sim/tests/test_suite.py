@@ -217,6 +217,30 @@ def test_what_verilator_wrote_is_compiled_without_the_folder_of_the_test(tmp_pat
     assert texts == ['const char* at = "../primary-sources/A.sv";\n'] * 2
 
 
+def test_simulations_read_verilators_header_precompiled(tmp_path, monkeypatch):
+    """The two files that include it do. It stays the same while nothing changes; flags of the user's, which it might not have, stay away."""
+    monkeypatch.setenv("CXXFLAGS", "-fno-exceptions")
+    for name in ("one", "tools"):
+        (tmp_path / name).mkdir()
+    header = scala_suites.precompiled(tmp_path / "one")
+    before = header.read_bytes()
+    assert scala_suites.precompiled(tmp_path / "one").read_bytes() == before
+    environment = scala_suites.simulations(header)
+    assert "CXXFLAGS" not in environment
+    (tmp_path / "tools/ccache").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "tools/ccache").chmod(0o755)
+    environment["PATH"] = f"{tmp_path / 'tools'}:{environment['PATH']}"
+    with_header = ["-include-pch", str(header)]
+    for name, wanted in {
+        "a__ALL.cpp": with_header,
+        "simulation-driver.cpp": with_header,
+        "c-dpi-bridge.cpp": [],
+    }.items():
+        command = [environment["OBJCACHE"], "clang++", "-c", name]
+        said = subprocess.run(command, cwd=tmp_path / "one", env=environment, capture_output=True, text=True).stdout
+        assert said.split() == ["clang++", "-c", name, *wanted]
+
+
 class Begun(suite.Suites):
     """Suites that are never run: one worker waits for good, the other one gets a signal."""
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # OBJCACHE of ScalaTest's simulations: compiles what Verilator has written, without the folder of the test in it. Assertions name their
 # source by its path, so that the same block in two tests was compiled twice; a path from the test's folder does as well.
-# PRECOMPILED: Verilator's header as clang++ has read it, for the two files that include it. Verilator's own define words before they do.
+# PRECOMPILED is a precompiled verilated.h, for the two files that include it. Verilator's own files define macros before they do, so they cannot.
 folder=$(dirname "$PWD")
 for file in *.cpp *.h; do
   if grep -qF "$folder/" "$file"; then sed -i "s|$folder/||g" "$file"; fi

@@ -1,6 +1,6 @@
 """Builds what a run needs, and nothing twice: each step is skipped while the content it was made from is the same.
 
-    Chisel --mill--> <preset>/sv/*.sv --verilator, g++--> <preset>/vermilion-sim     sim/model/*.cpp --g++--> libvermilion_model.so
+    Chisel --mill--> <preset>/sv/*.sv --verilator, clang++--> <preset>/vermilion-sim     sim/model/*.cpp --g++--> libvermilion_model.so
     sim/harness/*.cpp but RTL_ONLY, sim/model/*.cpp --g++--> <preset>/vermilion-model
                                                                                           sw_driver/lib/*.c --gcc--> libvermilion_driver.so
                      the simulator's objects, sim/harness/device/*.cpp --g++--> <preset>/vermilion-device
@@ -268,6 +268,7 @@ def simulator(preset: str, variant: str = "", say=quiet) -> Path:
             program.unlink(missing_ok=True)  # make does not know of these objects
             run([*verilate, *sources, *cpp], work / "verilator.log")
             forget_missing_headers(work)
+            verilated.forget_other_compiler(work)
             command = ["make", "-C", work, "-f", f"{PREFIX}.mk", f"-j{CORES}"]
             command += [f"OPT_FAST={OPTIMISED}", f"OPT_GLOBAL={OPTIMISED}", *verilated.whole(work, PREFIX)]
             run([*command, *MAKE_VARIABLES], work / "make.log")

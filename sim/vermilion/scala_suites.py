@@ -14,12 +14,12 @@ JVMS = 8  # at most
 
 
 def precompiled(folder: Path) -> Path:
-    """Verilator's header as clang++ has read it, without times, for ccache. Of the two files that a simulation compiles with it,
-    the header takes most of the time. Flags and definitions are those of the simulations; clang++ refuses it with others.
+    """A precompiled `verilated.h`: of the two files that a simulation compiles with it, the header takes most of the time. It holds no
+    time stamps, so that ccache knows it again. Its flags must be those of the simulations; clang++ refuses it with others.
     """
-    include = Path(os.environ["VERILATOR_ROOT"]) / "include"
+    include = Path(os.environ.get("VERILATOR_ROOT", "")) / "include"
     parts = ("COVERAGE", "SC", "TIMING", "TRACE", "TRACE_FST", "TRACE_VCD", "TRACE_SAIF")
-    words = ["-O1", "-std=gnu++17", f"-I{include}", f"-I{include / 'vltstd'}", "-DVERILATOR=1"]
+    words = ["-O1", verilated.STANDARD, f"-I{include}", f"-I{include / 'vltstd'}", "-DVERILATOR=1"]
     words += [f"-DVM_{part}=0" for part in parts] + ["-Xclang", "-fno-pch-timestamp"]
     out = folder / "verilated.pch"
     command = [verilated.CXX, *words, "-x", "c++-header", include / "verilated.h", "-o", out]
@@ -33,7 +33,8 @@ def simulations(header: Path | None = None) -> dict:
     make = {"OBJCACHE": str(Path(__file__).with_name("anywhere.sh")), "MAKEFLAGS": " ".join(words)}
     if header:
         make |= {"PRECOMPILED": str(header), "CCACHE_SLOPPINESS": "pch_defines,time_macros"}
-    return steps.environment() | make
+    # Flags of the user's, which Verilator's makefiles would take, can be others than those of the header.
+    return {name: text for name, text in steps.environment().items() if name not in ("CXXFLAGS", "CPPFLAGS")} | make
 
 
 def suites() -> list[str]:
@@ -67,7 +68,7 @@ class Suites:
     def start(self, core: int) -> Server:
         program, *words = self.command
         pinned = ["taskset", "-c", str(core), program, *JVM, *words]
-        server = Server(pinned, cwd=self.folder, env=os.environ | simulations(self.header))
+        server = Server(pinned, cwd=self.folder, env=simulations(self.header))
         self.servers.append(server)
         return server
 

@@ -1,8 +1,10 @@
 """The victim search against its models: the Verilated block under a C++ bench, as Python is too slow for a million operations."""
 
+import inspect
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from bench.build import BENCH, ROOT, emit, tool
@@ -29,9 +31,10 @@ def program(preset: str, folder=None, optimise: str = BENCH):
     def build(work):
         failure = "the bench of VictimPipeline could not be built"
         tool([*verilate, "--Mdir", work, *verilog, *sources], work, failure)
-        tool([*make, *MAKE_VARIABLES, *whole(work, "VVictimPipeline")], work, failure)
+        tool([*make, *whole(work, "VVictimPipeline"), *MAKE_VARIABLES], work, failure)
 
-    key = content([*verilog, *sources, *HERE.glob("*.h"), *MODEL.glob("*.h")], *verilate, *make, *versions())
+    made_from = [*verilog, *sources, *HERE.glob("*.h"), *MODEL.glob("*.h"), Path(inspect.getsourcefile(whole))]
+    key = content(made_from, *verilate, *make, *MAKE_VARIABLES, *versions())
     return kept("victims-bench", key, build) / "victims_bench"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import build, chisel
-from ..verilated import LIBRARY, whole
+from .. import verilated as compiled
 
 PRESET = "network"
 POLICY, POLICY_PRESET = "PolicyPipeline", "lab-protected-few-cells"  # a build without markers; of cells it has none
@@ -23,18 +23,19 @@ def verilated(folder: Path, prefix: str, top: str, work: Path, note) -> tuple[li
     verilate = ["verilator", "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "-Wno-fatal"]
     verilate += ["--prefix", prefix, "--top-module", top, "--Mdir", work, "-CFLAGS", "-fPIC"]
     made = work / "verilated.made"
-    key = build.digest(verilog, *verilate, build.OPTIMISED, *build.versions())
+    key = build.digest([*verilog, Path(compiled.__file__)], *verilate, build.OPTIMISED, *build.versions())
 
     def action():
         work.mkdir(parents=True, exist_ok=True)
         build.run([*verilate, *verilog], work / "verilator.log")
+        compiled.forget_other_compiler(work)
         command = ["make", "-C", work, "-f", f"{prefix}.mk", f"-j{build.CORES}"]
-        command += [f"OPT_FAST={build.OPTIMISED}", *whole(work, prefix), *build.MAKE_VARIABLES]
+        command += [f"OPT_FAST={build.OPTIMISED}", *compiled.whole(work, prefix), *build.MAKE_VARIABLES]
         build.run(command, work / "make.log")
         made.touch()
 
     build.step(made, key, note, f"SystemVerilog to a library, {top}", action)
-    return [work / f"lib{prefix}.a", work / "libverilated.a", LIBRARY], key
+    return [work / f"lib{prefix}.a", work / "libverilated.a", compiled.LIBRARY], key
 
 
 def flags(work: Path) -> list[str]:
