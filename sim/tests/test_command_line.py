@@ -100,3 +100,9 @@ def test_completion_sets_nothing_up(tmp_path):
     environment = os.environ | {"_VERMILION_COMPLETE": "bash_complete", "COMP_WORDS": "vermilion ", "COMP_CWORD": "1"}
     done = subprocess.run(["bash", program], env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "") and not (tmp_path / ".vermilion").exists()
+
+
+def test_no_command_loads_what_few_need():
+    """A command starts in half of the time without scipy and matplotlib, which draw reports and compare with other implementations."""
+    code = "import sys, vermilion.cli; print({name.split('.')[0] for name in sys.modules} & {'matplotlib', 'numpy', 'scipy'})"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"

@@ -13,8 +13,6 @@ import subprocess
 from dataclasses import dataclass
 from statistics import fmean, variance
 
-from scipy.special import stdtrit
-
 from .. import build
 from . import dsred, lanes
 from .rows import Finding, Listing, Row
@@ -109,6 +107,8 @@ class Difference:
 
         Where no sample varies there is no t, and the sum has to be 0.
         """
+        from scipy.special import stdtrit  # takes 0.3 s, and most commands need none of it
+
         over = max(0.0, abs(self.total) - slack)
         if not self.error:
             return math.inf if over else 0.0
