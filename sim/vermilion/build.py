@@ -357,14 +357,15 @@ def model_library(say=quiet, ageing: int | None = None) -> Path:
     # One unit with calls of its own bound to it: the clocked lane calls across files in every clock, through the PLT otherwise.
     whole = ["-O3", "-flto=auto", "-fno-semantic-interposition"]
     defines = [] if ageing is None else [f"-DVERMILION_AGEING={ageing}"]
-    command = ["g++", *CXX_FLAGS, *whole, *defines, "-shared", "-fPIC", "-o", fresh, *sources]
+    flags = [*CXX_FLAGS, *whole, "-fPIC", *defines]
 
     def action():
-        run(command, BUILD / f"model{variant}.log")
+        parts = objects(sources, BUILD / f"obj-library{variant}", flags, files("sim/model", "*.h"))
+        run(["g++", *flags, "-shared", "-o", fresh, *parts], BUILD / f"model{variant}.log")
         fresh.replace(library)  # a program that is linked with the old one meanwhile gets it whole
 
     with locked(f"{library.name}.lock"):
-        key = digest(files("sim/model", "*.cpp", "*.h"), *command)
+        key = digest(files("sim/model", "*.cpp", "*.h"), *flags, fresh)
         step(library, key, say, f"the model{variant}", action)
     return library
 
