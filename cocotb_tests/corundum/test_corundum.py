@@ -6,11 +6,13 @@ fit. What it refuses, and in which words, is tested in sim/tests/test_corundum_s
 
 import pytest
 from bench.build import run_app
-from corundum.shapes import ALL, FEW, parameters
+from corundum.shapes import FEW, benches, parameters
+from nightly import nightly
 
 
-def test_two_ports_of_10g():
-    run_app(ALL, "app10g-2-few", parameters(2, 1, 64))
+@pytest.mark.parametrize("modules", [benches("tags", "routes", "registers"), nightly(benches("line"))])
+def test_two_ports_of_10g(modules):
+    run_app(modules, "app10g-2-few", parameters(2, 1, 64))
 
 
 def test_what_the_shell_refuses_is_not_built():

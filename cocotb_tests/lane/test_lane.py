@@ -5,7 +5,7 @@ from bench.build import run
 from nightly import nightly
 
 
-@pytest.mark.parametrize("preset", ["lab-few-cells", "nic100g-few-cells", nightly("egresses-few-cells")])
+@pytest.mark.parametrize("preset", ["lab-few-cells", nightly("nic100g-few-cells"), nightly("egresses-few-cells")])
 def test_lane_keeps_every_byte_under_stalls_and_backpressure(preset):
     run("LaneCore", "lane.lane_bench", preset)
 

@@ -39,6 +39,7 @@ struct Asked {
   bool list = false;
   std::vector<std::string> faults, own;
   std::size_t places = 3;
+  u32 first = 0;              // number of the first place: which bit is changed there (bitOf)
   std::vector<char*> others;  // for the simulator's options
 };
 
@@ -62,6 +63,8 @@ Asked parse(int count, char** words) {
       asked.own = split(words[++i]);
     } else if (word == "--places" && i + 1 < count) {
       asked.places = number<u32>(word, words[++i], 1, 1000, "1 to 1000");
+    } else if (word == "--first" && i + 1 < count) {
+      asked.first = number<u32>(word, words[++i], 0, 1000, "0 to 1000");
     } else {
       asked.others.push_back(words[i]);
     }
@@ -109,7 +112,7 @@ class Campaign {
   std::vector<Fault>& faults() { return faults_; }
   Found clean() { return check(recording_, HasModel); }
 
-  Json put(const Fault& fault, std::size_t places, std::optional<u64> only) {
+  Json put(const Fault& fault, std::size_t places, u32 first, std::optional<u64> only) {
     Json row = {{"name", fault.name},
                 {"what", fault.what},
                 {"check", CheckNames[static_cast<u32>(fault.check)]},
@@ -123,7 +126,7 @@ class Campaign {
     for (u64 n = 0; n < tries; n++) {
       const u64 at = only ? *only - 1 : tries == 1 ? count / 2 : n * (count - 1) / (tries - 1);
       if (at >= count) break;
-      row["tries"].push_back(tried(fault, at, fault.live ? live(fault, at) : doctored(fault, points[at], n)));
+      row["tries"].push_back(tried(fault, at, fault.live ? live(fault, at) : doctored(fault, points[at], first + n)));
     }
     return row;
   }
@@ -284,7 +287,8 @@ int run(int count, char** words) {
   json["clean"] = campaign.clean();
   json["faults"] = Json::array();
   for (std::size_t i = 0; i < faults.size(); i++) {
-    json["faults"].push_back(campaign.put(campaign.faults()[faults[i].first], asked.places, faults[i].second));
+    json["faults"].push_back(
+        campaign.put(campaign.faults()[faults[i].first], asked.places, asked.first, faults[i].second));
     std::printf("progress %zu %zu\n", i + 1, faults.size());
     std::fflush(stdout);
   }

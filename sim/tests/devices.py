@@ -33,7 +33,7 @@ class Device:
 
 
 @contextmanager
-def running(program, *options, wait=60):
+def running(program, *options, wait=300):
     """A device that listens; whatever the test has left of it is killed. Sockets' paths must be short: not in pytest's folder."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -9,6 +9,7 @@ import pytest
 from devices import device_program, running  # noqa: F401
 from netlink_cases import CELLS, PLAIN, QUEUES, another, leaves, merged, nest, refusals
 from netlink_guest import MESSAGES, Talk, program, registers, settings, splats, values
+from nightly import nightly
 from test_driver_profile import random_file
 from vermilion import config, driver_guest, netlink_spec
 from vermilion.driver_library import C, library
@@ -143,7 +144,7 @@ dmesg -r
         return self
 
 
-@pytest.fixture(scope="module", params=["6.12", "6.1"])
+@pytest.fixture(scope="module", params=["6.12", nightly("6.1")])  # on 6.1, every run has tc
 def said(request, tmp_path_factory, device_program):  # noqa: F811
     """Damaged messages on 6.12 alone, for their time; all else on Debian 12's own kernel too."""
     driver_bench.check_machine()

@@ -5,6 +5,7 @@ import io
 import random
 
 import pytest
+from nightly import nightly
 from test_run import CAPTURES, FRAME, REAL, ROOT, check, run
 from test_simulator import pcap
 from vermilion import simulate
@@ -116,7 +117,7 @@ def test_both_engines_are_one_on_the_shipped_capture(tmp_path, speed):
         assert any(row["average_0"] == "" != row["average_2"] for row in rows)
 
 
-@pytest.mark.parametrize("speed", [1, 20])
+@pytest.mark.parametrize("speed", [nightly(1), 20])
 @pytest.mark.parametrize("name", REAL)
 def test_both_engines_are_one_on_real_traffic(tmp_path, name, speed):
     capture = CAPTURES / f"{name}.pcap"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import pytest
 from flow_bench import ACK, ADAPTIVE, FIN, GREEN, RED, RST, SYN, THREE_COLOUR, TICK, WEB, YELLOW, Paper, config, headers
 from marker_traffic import lane, program, toml  # noqa: F401  (program is a fixture)
+from nightly import nightly
 from test_model_headers import CTAG, IP4, IP6, MACS, STAG, extension
 
 pytestmark = pytest.mark.slow
@@ -317,7 +318,10 @@ FLOODS = {
 }
 
 
-@pytest.mark.parametrize("name", FLOODS)
+DAILY = ("SYNs from all of IPv6", "data from everywhere")
+
+
+@pytest.mark.parametrize("name", [name if name in DAILY else nightly(name) for name in FLOODS])
 def test_a_flood_fills_the_table_and_touches_no_settled_flow(program, tmp_path, name):  # noqa: F811
     """20,000 flows into 4,096 entries: each gets one, the last ones another half-open flow's; the settled are as if alone."""
     rng, count, entries, settled = random.Random(name), 20_000, 4096, 60

@@ -10,12 +10,16 @@ import threading
 from pathlib import Path
 
 from . import steps
-from .elaborate import JVM, SERVER, Server
+from .elaborate import BRIEF, JVM, SERVER, Server
 from .scala_source import stripped
 
 
 def mill_environment() -> dict:
-    return os.environ | {"MILL_OUTPUT_DIR": str(steps.HOME / "mill")}
+    return (
+        {"JAVA_OPTS": " ".join(["-XX:+UseSerialGC", *BRIEF])}
+        | os.environ
+        | {"MILL_OUTPUT_DIR": str(steps.HOME / "mill")}
+    )
 
 
 def mill(*arguments: str) -> list[str]:
@@ -97,7 +101,7 @@ def server(tests: bool) -> Server:
     """The JVM for elaborations, with the tests' classes or without; another one where Mill has compiled since."""
     with _starting:
         program, *words = java(SERVER, tests=tests)
-        command = [program, *JVM, *words]
+        command = [program, *JVM, *BRIEF, *words]
         wanted = [command, [state(path) for path in class_path(tests) if path.is_dir()]]
         known, found = _servers.get(tests, (None, None))
         if found and (known != wanted or not found.lives()):

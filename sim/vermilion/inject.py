@@ -69,7 +69,7 @@ def record(scenario: Scenario) -> dict:
     return quantise.hardware(config.load(scenario.config, shape.queues, shape.victims, shape.cells))
 
 
-def play(program: Path, scenario: Scenario, faults: list[str], places: int, progress) -> dict:
+def play(program: Path, scenario: Scenario, faults: list[str], places: int, progress, first: int = 0) -> dict:
     """One scenario's run with all of `faults` (`NAME` or `NAME:AT`): the JSON of sim/inject/main.cpp."""
     with tempfile.TemporaryDirectory() as folder:
         words = Path(folder) / "words.json"
@@ -77,6 +77,7 @@ def play(program: Path, scenario: Scenario, faults: list[str], places: int, prog
         capture = scenario.capture(Path(folder) / "in.pcap")
         command = [program, "--in", capture, "--config-words", words, "--engine", "rtl", *scenario.options]
         command += ["--own", ",".join(sorted(simulate.OF_ONE_ENGINE)), "--faults", ",".join(faults), "--places", places]
+        command += ["--first", first]
         last = ""
         with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True) as process:
             for last in process.stdout:
@@ -112,7 +113,7 @@ def check_names(faults: list[dict], asked: list[str]) -> list[str]:
 
 
 def campaign(programs: dict[str, Path], model: Path, asked: list[str], places: int, progress) -> list[dict]:
-    """A row for each fault asked for, all where none is."""
+    """A row for each fault asked for, all where none is. Each place changes another bit of its field; with one place, each scenario does."""
     faults = listed(programs["lab"])
     names = check_names(faults, asked)
     wanted = [fault for fault in faults if not asked or fault["name"] in names]
@@ -122,7 +123,8 @@ def campaign(programs: dict[str, Path], model: Path, asked: list[str], places: i
         own = [name for name in asked if name.partition(":")[0] in own] or own
         if own:
             step = lambda done, total, number=number: progress(number + done / total, len(SCENARIOS))
-            rows = play(programs[scenario.preset], scenario, own, places, step)["faults"]
+            first = number if places == 1 else 0
+            rows = play(programs[scenario.preset], scenario, own, places, step, first)["faults"]
             found[scenario.name] = {row["name"]: row for row in rows}
     captures = {fault["name"] for fault in wanted if fault["check"] == "capture"}
     found["captures"] = {row["name"]: row for row in injection_captures.play(model, captures)}
