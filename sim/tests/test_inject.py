@@ -18,7 +18,7 @@ from vermilion.fields import UserError
 
 pytestmark = pytest.mark.slow
 
-PLACES = inject.PLACES if NIGHTLY else 1  # of each fault in each scenario; the published table is of all
+PLACES = inject.PLACES if NIGHTLY else 1  # of each fault in each scenario; the published table has three of each
 
 
 @pytest.fixture(scope="module")

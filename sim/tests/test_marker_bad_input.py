@@ -318,10 +318,10 @@ FLOODS = {
 }
 
 
-DAILY = ("SYNs from all of IPv6", "data from everywhere")
+EVERY_RUN = ("SYNs from all of IPv6", "data from everywhere")
 
 
-@pytest.mark.parametrize("name", [name if name in DAILY else nightly(name) for name in FLOODS])
+@pytest.mark.parametrize("name", [name if name in EVERY_RUN else nightly(name) for name in FLOODS])
 def test_a_flood_fills_the_table_and_touches_no_settled_flow(program, tmp_path, name):  # noqa: F811
     """20,000 flows into 4,096 entries: each gets one, the last ones another half-open flow's; the settled are as if alone."""
     rng, count, entries, settled = random.Random(name), 20_000, 4096, 60
