@@ -68,7 +68,7 @@ def run(
 ) -> None:
     """Runs every cocotb test of `module` on `block`, or on what stands in `folder`; raises when one of them fails."""
     folder = folder or emit(block, preset)
-    verilated = model(block, [ports(block, folder), *sorted(folder.glob("*.sv"))], PLAIN, f"OPT_FAST={BENCH}")
+    verilated = model(block, [ports(block, folder), *sorted(folder.glob("*.sv"))], PLAIN, BENCH)
     simulate(block, module, verilated, folder, plusargs, environment)
 
 
@@ -103,10 +103,10 @@ def app_model(folder: Path, parameters: dict[str, int], optimise: str) -> Path:
     options = [*PLAIN, "-Werror-USERFATAL", *(f"-G{name}={value}" for name, value in sorted(parameters.items()))]
     public = Path(__file__).with_name("app_block.vlt")
     sources = [public, *shell, *sorted(folder.glob("*.sv")), *sorted(folder.glob("*.vh"))]
-    return model(APP, sources, options, f"OPT_FAST={optimise}")
+    return model(APP, sources, options, optimise)
 
 
-def model(top: str, sources: list[Path], options: list[str], *make: str) -> Path:
+def model(top: str, sources: list[Path], options: list[str], optimise: str = BENCH) -> Path:
     """The folder with a Verilated model that cocotb can drive: `top` is its program, `verilog` holds copies of the
     sources.
     """
@@ -119,14 +119,14 @@ def model(top: str, sources: list[Path], options: list[str], *make: str) -> Path
         command = ["verilator", "--cc", "--exe", "-Mdir", ".", "--top-module", top, "--prefix", "Vtop", "-o", top]
         command += [*options, "-Iverilog", "-LDFLAGS", libraries(folder)]
         tool([*command, main, *names], folder, f"{top} could not be verilated")
-        words = whole(folder, "Vtop")
-        tool(["make", f"-j{CORES}", "-f", "Vtop.mk", *words, *make], folder, f"{top} could not be compiled")
+        words = whole(folder, "Vtop", optimise)
+        tool(["make", f"-j{CORES}", "-f", "Vtop.mk", *words], folder, f"{top} could not be compiled")
         for pattern in ("*.gch", "*.o", "*.a", "*.d"):  # some 200 MB a model: nothing is compiled here again
             for path in folder.glob(pattern):
                 path.unlink()
 
     made_by = Path(inspect.getsourcefile(whole))
-    key = content([*sources, made_by], top, *options, *make, *versions(), cocotb_version, libraries(KEPT / top))
+    key = content([*sources, made_by], top, *options, optimise, *versions(), cocotb_version, libraries(KEPT / top))
     return kept(top, key, build)
 
 

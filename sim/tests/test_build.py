@@ -155,6 +155,44 @@ def test_objects_of_another_compiler_are_made_anew(tmp_path, monkeypatch):
         assert all(path.exists() is kept for path in objects)
 
 
+def test_a_precompiled_header_is_made_anew_where_a_file_that_it_read_has_changed(tmp_path, monkeypatch):
+    """clang++ would refuse it. It is the same for the same files, and ccache takes what it was made from for it, in another checkout too."""
+    monkeypatch.setattr(steps, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(steps, "BUILD", tmp_path / "build")
+    sums = []
+    for place in ("one", "another"):
+        include = tmp_path / place / "include"
+        include.mkdir(parents=True)
+        (include / "verilated.h").write_text('#include "more.h"\n')
+        (include / "more.h").write_text("int a;\n")
+        monkeypatch.setenv("VERILATOR_ROOT", str(tmp_path / place))
+        header = verilated.precompiled(["-O1"])
+        sums.append(header.with_suffix(".pch.sum").read_text())
+    assert sums[0] == sums[1]
+    before = header.read_bytes()
+    assert verilated.precompiled(["-O1"]).read_bytes() == before
+    assert verilated.precompiled([]) != header
+    (include / "more.h").write_text("int a, b;\n")
+    assert verilated.precompiled(["-O1"]) == header
+    assert header.read_bytes() != before and header.with_suffix(".pch.sum").read_text() != sums[0]
+    source = tmp_path / "a.cpp"
+    source.write_text("int* c = &b;\n")
+    subprocess.run(["clang++", "-O1", "-include-pch", header, "-c", source, "-o", tmp_path / "a.o"], check=True)
+    (include / "more.h").unlink()
+    with pytest.raises(steps.BuildError, match="'more.h' file not found"):
+        verilated.precompiled(["-O1"])
+
+
+@pytest.mark.slow
+def test_mills_jvm_takes_the_options_in_the_checkout(tmp_path):
+    """With its own choices it takes twice as long and more to compile the generator. An option that no JVM knows shows that the file is read."""
+    options = (build.ROOT / ".mill-jvm-opts").read_text()
+    (tmp_path / ".mill-jvm-opts").write_text(options + "-XX:+NoSuchOption\n")
+    words = chisel.mill("version")
+    done = subprocess.run(words, cwd=tmp_path, env=chisel.mill_environment(), capture_output=True, text=True)
+    assert done.returncode and "NoSuchOption" in done.stdout + done.stderr
+
+
 @pytest.mark.slow
 def test_a_comment_elaborates_and_verilates_nothing():
     """The lane's key is that of its sources without comments, and its SystemVerilog names no line of them."""

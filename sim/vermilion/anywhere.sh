@@ -3,9 +3,7 @@
 # source by its path, so that the same block in two tests was compiled twice; a path from the test's folder does as well.
 # PRECOMPILED is a precompiled verilated.h, for the two files that include it. Verilator's own files define macros before they do, so they cannot.
 folder=$(dirname "$PWD")
-for file in *.cpp *.h; do
-  if grep -qF "$folder/" "$file"; then sed -i "s|$folder/||g" "$file"; fi
-done
+grep -lFZ "$folder/" -- *.cpp *.h 2>/dev/null | xargs -0 -r sed -i "s|$folder/||g"
 case "$*" in
   *simulation-driver.cpp | *__ALL.cpp) set -- "$@" ${PRECOMPILED:+-include-pch "$PRECOMPILED"} ;;
 esac

@@ -20,7 +20,8 @@ from .fields import UserError
 from .steps import BUILD, CORES, HOME, ROOT, BuildError, digest, files, is_made, locked, quiet, run, stamps, step
 
 PREFIX = "Vlane"  # C++ class of the Verilated lane, whatever the module is called
-CXX_FLAGS = ["-O2", "-std=gnu++20", "-Wall", "-Wextra"]
+STANDARD = "-std=gnu++20"
+CXX_FLAGS = ["-O2", STANDARD, "-Wall", "-Wextra"]
 OPTIMISED = "-O1"  # of what Verilator wrote: two thirds of the time that -O2 takes to compile, and as fast (preset lab)
 C_FLAGS = ["-O2", "-std=gnu11", "-Wall", "-Wextra", "-Wconversion"]  # gnu11: the kernel's
 # Builds of the simulator beside the plain one, each a program of its own, and what Verilator is told for them.
@@ -33,7 +34,6 @@ VARIANTS = {
 HARNESS_FLAGS = [*CXX_FLAGS, f"-I{ROOT / 'sim/model'}", f"-I{ROOT / 'sim/harness'}"]
 MAKE_VARIABLES = [
     "CFG_CXXFLAGS_PCH_I=-include",
-    "CFG_CXXFLAGS_STD=-std=gnu++20",
     "CFG_LDLIBS_THREADS=-pthread",
     "CFG_CXXFLAGS_COROUTINES=-fcoroutines",
 ]
@@ -270,8 +270,8 @@ def simulator(preset: str, variant: str = "", say=quiet) -> Path:
             forget_missing_headers(work)
             verilated.forget_other_compiler(work)
             command = ["make", "-C", work, "-f", f"{PREFIX}.mk", f"-j{CORES}"]
-            command += [f"OPT_FAST={OPTIMISED}", f"OPT_GLOBAL={OPTIMISED}", *verilated.whole(work, PREFIX)]
-            run([*command, *MAKE_VARIABLES], work / "make.log")
+            words = verilated.whole(work, PREFIX, OPTIMISED, STANDARD)
+            run([*command, f"OPT_GLOBAL={OPTIMISED}", *words, *MAKE_VARIABLES], work / "make.log")
 
         step(
             program,

@@ -13,26 +13,18 @@ from .suite_results import scalatest
 JVMS = 8  # at most
 
 
-def precompiled(folder: Path) -> Path:
-    """A precompiled `verilated.h`: of the two files that a simulation compiles with it, the header takes most of the time. It holds no
-    time stamps, so that ccache knows it again. Its flags must be those of the simulations; clang++ refuses it with others.
-    """
-    include = Path(os.environ.get("VERILATOR_ROOT", "")) / "include"
+def precompiled() -> Path:
+    """Verilator's header for the two files that a simulation compiles with it."""
     parts = ("COVERAGE", "SC", "TIMING", "TRACE", "TRACE_FST", "TRACE_VCD", "TRACE_SAIF")
-    words = ["-O1", verilated.STANDARD, f"-I{include}", f"-I{include / 'vltstd'}", "-DVERILATOR=1"]
-    words += [f"-DVM_{part}=0" for part in parts] + ["-Xclang", "-fno-pch-timestamp"]
-    out = folder / "verilated.pch"
-    command = [verilated.CXX, *words, "-x", "c++-header", include / "verilated.h", "-o", out]
-    steps.run(command, folder / "verilated.pch.txt", env=os.environ)
-    return out
+    return verilated.precompiled(["-O1", verilated.STANDARD, *(f"-DVM_{part}=0" for part in parts)])
 
 
 def simulations(header: Path | None = None) -> dict:
     """The environment of ScalaTest's simulations: one compilation for a block whatever the test, through ccache."""
-    words = ["OPT_FAST=-O1", "VM_PARALLEL_BUILDS=0", *verilated.COMPILER]
+    words = ["OPT_FAST=-O1", "VM_PARALLEL_BUILDS=0", *verilated.COMPILER, f"CFG_CXXFLAGS_STD={verilated.STANDARD}"]
     make = {"OBJCACHE": str(Path(__file__).with_name("anywhere.sh")), "MAKEFLAGS": " ".join(words)}
     if header:
-        make |= {"PRECOMPILED": str(header), "CCACHE_SLOPPINESS": "pch_defines,time_macros"}
+        make["PRECOMPILED"] = str(header)
     # Flags of the user's, which Verilator's makefiles would take, can be others than those of the header.
     return {name: text for name, text in steps.environment().items() if name not in ("CXXFLAGS", "CPPFLAGS")} | make
 
@@ -61,7 +53,7 @@ class Suites:
 
     def __init__(self, names: list[str], folder: Path):
         self.names, self.folder, self.servers = deque(names), folder, []
-        self.header = precompiled(folder)
+        self.header = precompiled()
         self.command = chisel.java(SERVER, tests=True)
         self.words = ["-R", str(chisel.test_classes()), "-oWD", "-u", str(folder / "junit")]
 

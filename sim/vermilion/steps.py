@@ -38,7 +38,8 @@ def environment() -> dict[str, str]:
     if not shutil.which("ccache"):
         return dict(os.environ)
     places = {"CCACHE_DIR": str(HOME / "ccache"), "CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
-    return places | {"OBJCACHE": "ccache"} | os.environ
+    header = {"CCACHE_SLOPPINESS": "pch_defines,time_macros", "CCACHE_PCH_EXTSUM": "1"}  # verilated.precompiled
+    return places | header | {"OBJCACHE": "ccache"} | os.environ
 
 
 def cached(command: list) -> list:

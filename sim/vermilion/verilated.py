@@ -1,18 +1,23 @@
 """Compiles what Verilator has written for less work: two compilations for a model, one of all its fast code and one of all its slow code.
 
 Verilator's makefile compiles every file alone, behind two precompiled headers of some 90 MB, which take as long as a small model
-itself, and of which no cache has use: every model's headers are its own.
+itself, and of which no cache has use: every model's headers are its own. Verilator's own header is the same for all, and is precompiled
+once.
 """
 
+import hashlib
+import os
 import re
 import subprocess
 from functools import lru_cache
 from pathlib import Path
 
+from . import steps
+
 CXX = "clang++"  # compiles a lane in half of the time of g++, and the model is a tenth faster
 LIBRARY = "-latomic"  # Verilator's library uses it; g++ would put its code in place
 STANDARD = "-std=gnu++17"  # shorter headers than those of C++20
-COMPILER = [f"CXX={CXX}", f"LINK={CXX}", f"LOADLIBES={LIBRARY}", f"CFG_CXXFLAGS_STD={STANDARD}"]  # for `make`
+COMPILER = [f"CXX={CXX}", f"LINK={CXX}", f"LOADLIBES={LIBRARY}"]  # for `make`
 
 
 @lru_cache(None)
@@ -34,8 +39,54 @@ def forget_other_compiler(work: Path):
         note.write_text(compiler_version())
 
 
-def whole(work: Path, prefix: str) -> list[str]:
-    """Writes the two files to compile instead of Verilator's, and returns the words for `make` that have it take them."""
+def settings(work: Path, prefix: str) -> list[str]:
+    """The compiler's words that a model's makefiles hold and that a precompiled header must have been made with."""
+    listed = (work / f"{prefix}_classes.mk").read_text()
+    makefile = (work / f"{prefix}.mk").read_text()
+    parts = re.findall(r"^(VM_(?:COVERAGE|TIMING|TRACE\w*)) = (\d)$", listed, re.M)
+    parts += re.findall(r"^(VM_SC) = (\d)$", makefile, re.M)
+    own = re.search(r"^VM_USER_CFLAGS = \\\n(.*)$", makefile, re.M)[1].split()
+    return [f"-D{name}={value}" for name, value in parts] + [word for word in own if word.startswith("-f")]
+
+
+def read_by(header: Path) -> str:
+    """A hash of all files that a precompiled header was made from; empty if one is gone."""
+    named = header.with_suffix(".d").read_text().partition(":")[2].replace("\\\n", " ").split()
+    try:
+        return hashlib.sha256(b"".join(Path(name).read_bytes() for name in named)).hexdigest()
+    except OSError:
+        return ""
+
+
+def precompiled(words: list[str]) -> Path:
+    """`verilated.h`, compiled with these words. It takes most of the time that a small model does, and a model is compiled with it twice.
+
+    clang++ refuses it where it was made with other words or of other headers, so it is made anew then. ccache does not read it: the file
+    beside it says what it was made from, so that the compilations of another checkout are found.
+    """
+    include = Path(os.environ.get("VERILATOR_ROOT", "")) / "include"
+    command = [CXX, *words, f"-I{include}", f"-I{include / 'vltstd'}", "-DVERILATOR=1", "-Xclang", "-fno-pch-timestamp"]
+
+    def make(folder: Path):
+        header = folder / "verilated.pch"
+        more = ["-MD", "-MF", header.with_suffix(".d"), "-x", "c++-header", include / "verilated.h", "-o", header]
+        steps.run([*command, *more], folder / "log", env=os.environ)
+        header.with_suffix(".pch.sum").write_text(steps.content([], *words, compiler_version(), read_by(header)))
+
+    key = steps.hashed(str(word).encode() for word in [*command, compiler_version()])
+    header = steps.kept("verilated.h", key, make) / "verilated.pch"
+    said = steps.content([], *words, compiler_version(), read_by(header))
+    if header.with_suffix(".pch.sum").read_text() != said:
+        (header.parent / "made").unlink()
+        header = steps.kept("verilated.h", key, make) / "verilated.pch"
+    return header
+
+
+def whole(work: Path, prefix: str, fast: str, standard: str = STANDARD) -> list[str]:
+    """Writes the two files to compile instead of Verilator's, and returns the words for `make` that have it take them.
+
+    `fast`: how much the fast code is optimised.
+    """
     listed = (work / f"{prefix}_classes.mk").read_text()
     for kind in ("FAST", "SLOW"):
         names = re.findall(rf"^VM_(?:CLASSES|SUPPORT)_{kind} \+= \\\n((?:  .*\n)*)", listed, re.M)
@@ -43,12 +94,15 @@ def whole(work: Path, prefix: str) -> list[str]:
         text = "\n".join(["#define VL_INCLUDE_OPT include", *includes, ""])
         (work / f"{prefix}__All{kind.title()}.cpp").write_text(text)
         (work / f"{prefix}__pch.h.{kind.lower()}.gch").touch()  # taken for made, and not read
+    alike = [standard, *settings(work, prefix)]
     classes = [f"VM_CLASSES_FAST={prefix}__AllFast", f"VM_CLASSES_SLOW={prefix}__AllSlow"]
     return classes + [
         "VM_SUPPORT_FAST=",
         "VM_SUPPORT_SLOW=",
-        "VK_PCH_I_FAST=",
-        "VK_PCH_I_SLOW=",
+        f"OPT_FAST={fast}",
+        f"VK_PCH_I_FAST=-include-pch {precompiled([fast, *alike])}",
+        f"VK_PCH_I_SLOW=-include-pch {precompiled(alike)}",
         "VM_PARALLEL_BUILDS=1",
         *COMPILER,
+        f"CFG_CXXFLAGS_STD={standard}",
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from bench.build import BENCH, ROOT, emit, tool
 from blocks.units.unkind_rams import make_unkind
-from vermilion.build import MAKE_VARIABLES, versions
+from vermilion.build import MAKE_VARIABLES, STANDARD, versions
 from vermilion.steps import CORES, content, kept
 from vermilion.verilated import whole
 
@@ -26,15 +26,15 @@ def program(preset: str, folder=None, optimise: str = BENCH):
     verilate = ["verilator", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert"]
     verilate += ["-Wno-fatal", "--prefix", "VVictimPipeline", "--top-module", "VictimPipeline", "-o", "victims_bench"]
     verilate += ["-CFLAGS", f"-I{MODEL}"]
-    make = ["make", "-f", "VVictimPipeline.mk", f"-j{CORES}", f"OPT_FAST={optimise}"]
+    make = ["make", "-f", "VVictimPipeline.mk", f"-j{CORES}"]
 
     def build(work):
         failure = "the bench of VictimPipeline could not be built"
         tool([*verilate, "--Mdir", work, *verilog, *sources], work, failure)
-        tool([*make, *whole(work, "VVictimPipeline"), *MAKE_VARIABLES], work, failure)
+        tool([*make, *whole(work, "VVictimPipeline", optimise, STANDARD), *MAKE_VARIABLES], work, failure)
 
     made_from = [*verilog, *sources, *HERE.glob("*.h"), *MODEL.glob("*.h"), Path(inspect.getsourcefile(whole))]
-    key = content(made_from, *verilate, *make, *MAKE_VARIABLES, *versions())
+    key = content(made_from, *verilate, *make, optimise, *MAKE_VARIABLES, *versions())
     return kept("victims-bench", key, build) / "victims_bench"
 
 

@@ -30,7 +30,7 @@ def verilated(folder: Path, prefix: str, top: str, work: Path, note) -> tuple[li
         build.run([*verilate, *verilog], work / "verilator.log")
         compiled.forget_other_compiler(work)
         command = ["make", "-C", work, "-f", f"{prefix}.mk", f"-j{build.CORES}"]
-        command += [f"OPT_FAST={build.OPTIMISED}", *compiled.whole(work, prefix), *build.MAKE_VARIABLES]
+        command += [*compiled.whole(work, prefix, build.OPTIMISED, build.STANDARD), *build.MAKE_VARIABLES]
         build.run(command, work / "make.log")
         made.touch()
 
