@@ -4,6 +4,7 @@ import math
 import tomllib
 
 import pytest
+from nightly import nightly
 from vermilion import area, build, liberty, netlist, timing
 
 D = tomllib.loads(area.DELAYS.read_text())
@@ -103,7 +104,7 @@ def test_missing_program_is_said(monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("design", area.SMALL)
+@pytest.mark.parametrize("design", ["token", nightly("flow-4096")])
 def test_small_designs_have_paths_that_are_named(design):
     found = timing.paths(design)
     assert found[0]["ns"] == max(path["ns"] for path in found)
