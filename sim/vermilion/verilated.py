@@ -61,24 +61,29 @@ def read_by(header: Path) -> str:
 def precompiled(words: list[str]) -> Path:
     """`verilated.h`, compiled with these words. It takes most of the time that a small model does, and a model is compiled with it twice.
 
-    clang++ refuses it where it was made with other words or of other headers, so it is made anew then. ccache does not read it: the file
-    beside it says what it was made from, so that the compilations of another checkout are found.
+    clang++ refuses it where it was made of other files, so it is made anew where they have changed or lie elsewhere. ccache does not read it:
+    the file `verilated.pch.sum` stands for it, so that what another checkout has compiled is found.
     """
     include = Path(os.environ.get("VERILATOR_ROOT", "")) / "include"
     command = [CXX, *words, f"-I{include}", f"-I{include / 'vltstd'}", "-DVERILATOR=1", "-Xclang", "-fno-pch-timestamp"]
+    key = steps.content([], *words, compiler_version())
 
     def make(folder: Path):
         header = folder / "verilated.pch"
         more = ["-MD", "-MF", header.with_suffix(".d"), "-x", "c++-header", include / "verilated.h", "-o", header]
         steps.run([*command, *more], folder / "log", env=os.environ)
-        header.with_suffix(".pch.sum").write_text(steps.content([], *words, compiler_version(), read_by(header)))
+        (folder / "include").write_text(str(include))
+        header.with_suffix(".pch.sum").write_text(key + read_by(header))
 
-    key = steps.hashed(str(word).encode() for word in [*command, compiler_version()])
-    header = steps.kept("verilated.h", key, make) / "verilated.pch"
-    said = steps.content([], *words, compiler_version(), read_by(header))
-    if header.with_suffix(".pch.sum").read_text() != said:
-        (header.parent / "made").unlink()
-        header = steps.kept("verilated.h", key, make) / "verilated.pch"
+    def made() -> Path:
+        return steps.kept("verilated.h", key, make)
+
+    folder = made()
+    header = folder / "verilated.pch"
+    of = (str(include), key + read_by(header))
+    if of != ((folder / "include").read_text(), header.with_suffix(".pch.sum").read_text()):
+        (folder / "made").unlink(missing_ok=True)
+        made()
     return header
 
 
@@ -92,7 +97,9 @@ def whole(work: Path, prefix: str, fast: str, standard: str = STANDARD) -> list[
         names = re.findall(rf"^VM_(?:CLASSES|SUPPORT)_{kind} \+= \\\n((?:  .*\n)*)", listed, re.M)
         includes = [f'#include "{name}.cpp"' for name in " ".join(names).replace("\\", "").split()]
         text = "\n".join(["#define VL_INCLUDE_OPT include", *includes, ""])
-        (work / f"{prefix}__All{kind.title()}.cpp").write_text(text)
+        file = work / f"{prefix}__All{kind.title()}.cpp"
+        if not file.exists() or file.read_text() != text:  # `make` looks at times
+            file.write_text(text)
         (work / f"{prefix}__pch.h.{kind.lower()}.gch").touch()  # taken for made, and not read
     alike = [standard, *settings(work, prefix)]
     classes = [f"VM_CLASSES_FAST={prefix}__AllFast", f"VM_CLASSES_SLOW={prefix}__AllSlow"]
