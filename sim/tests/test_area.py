@@ -8,7 +8,7 @@ from vermilion import area, area_data
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("design", ["token", nightly("flow-4096")])
+@pytest.mark.parametrize("design", [area.SMALL[0], *map(nightly, area.SMALL[1:])])
 def test_area_is_as_pinned(design):
     pins = area.pins()
     measured = area.measure([design])[design]

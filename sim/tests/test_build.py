@@ -155,24 +155,36 @@ def test_objects_of_another_compiler_are_made_anew(tmp_path, monkeypatch):
         assert all(path.exists() is kept for path in objects)
 
 
+def test_words_of_the_users_own_do_not_reach_verilators_makefiles(monkeypatch):
+    """They can be others than those of a precompiled header, and no key holds them."""
+    for name in ("CXXFLAGS", "CPPFLAGS", "USER_CPPFLAGS", "OPT"):
+        monkeypatch.setenv(name, "-O2")
+        assert name not in steps.environment()
+    monkeypatch.setenv("CCACHE_SLOPPINESS", "file_stat_matches")
+    assert steps.environment()["CCACHE_SLOPPINESS"] == "pch_defines,time_macros,file_stat_matches"
+
+
 def test_a_precompiled_header_is_made_anew_where_a_file_that_it_read_has_changed(tmp_path, monkeypatch):
-    """clang++ would refuse it. It is the same for the same files, and ccache takes what it was made from for it, in another checkout too."""
-    monkeypatch.setattr(steps, "KEPT", tmp_path / "kept")
-    monkeypatch.setattr(steps, "BUILD", tmp_path / "build")
+    """It is the same for the same files, and ccache takes what it was made from for it, in another checkout too."""
+    for name in [name for name in os.environ if name.startswith("CCACHE_")]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "ccache"))
-    source, found = tmp_path / "a.cpp", []
-    source.write_text("int* c = &a;\n")
+    found, text = [], "int* c = &a;\n"
 
     def compiled() -> str:
-        """How many compilations ccache has found."""
+        """How many compilations ccache has found, with that of `text` in the checkout of now."""
+        work = steps.KEPT.parent / "work"
+        work.mkdir(exist_ok=True)
+        (work / "a.cpp").write_text(text)
+        environment = steps.environment() | {"CCACHE_BASEDIR": str(steps.KEPT.parent)}
         words = ["ccache", "clang++", "-O1", "-include-pch", header, "-c", "a.cpp", "-o", "a.o"]
-        subprocess.run(words, cwd=tmp_path, env=steps.environment(), check=True)
-        said = subprocess.run(
-            ["ccache", "--print-stats"], env=steps.environment(), capture_output=True, text=True
-        ).stdout
+        subprocess.run(words, cwd=work, env=environment, check=True)
+        said = subprocess.run(["ccache", "--print-stats"], env=environment, capture_output=True, text=True).stdout
         return dict(line.split("\t") for line in said.splitlines())["direct_cache_hit"]
 
     for place in ("one", "another"):
+        monkeypatch.setattr(steps, "KEPT", tmp_path / place / "kept")
+        monkeypatch.setattr(steps, "BUILD", tmp_path / place / "build")
         include = tmp_path / place / "include"
         include.mkdir(parents=True)
         (include / "verilated.h").write_text('#include "more.h"\n')
@@ -184,13 +196,15 @@ def test_a_precompiled_header_is_made_anew_where_a_file_that_it_read_has_changed
     before = header.read_bytes()
     assert verilated.precompiled(["-O1"]).read_bytes() == before
     assert verilated.precompiled([]) != header
-    (include / "more.h").write_text("int a, b;\n")
-    assert verilated.precompiled(["-O1"]) == header
-    source.write_text("int* c = &b;\n")
-    assert compiled() == "1"
-    (include / "more.h").write_text("int a, b, d;\n")
-    verilated.precompiled(["-O1"])
-    assert compiled() == "1" and header.read_bytes() != before
+    text = "int* c = &b;\n"
+    for declared, hits in {"int b;": "1", "int b, d;": "1", "int b; ": "1"}.items():  # the first is as long as before
+        (include / "more.h").write_text(f"{declared}\n")
+        assert verilated.precompiled(["-O1"]) == header
+        assert compiled() == hits
+    monkeypatch.setenv("VERILATOR_ROOT", str(tmp_path / "one"))  # a copied checkout, whose files lie elsewhere
+    text = "int* c = &a;\n"
+    assert verilated.precompiled(["-O1"]) == header and compiled() == "1"
+    include = tmp_path / "one/include"
     (include / "more.h").unlink()
     with pytest.raises(steps.BuildError, match="'more.h' file not found"):
         verilated.precompiled(["-O1"])
@@ -200,9 +214,11 @@ def test_a_precompiled_header_is_made_anew_where_a_file_that_it_read_has_changed
 def test_mills_jvm_takes_the_options_in_the_checkout(tmp_path):
     """With its own choices it takes twice as long and more to compile the generator. An option that no JVM knows shows that the file is read."""
     options = (build.ROOT / ".mill-jvm-opts").read_text()
-    (tmp_path / ".mill-jvm-opts").write_text(options + "-XX:+NoSuchOption\n")
-    words = chisel.mill("version")
-    done = subprocess.run(words, cwd=tmp_path, env=chisel.mill_environment(), capture_output=True, text=True)
+    (tmp_path / "options").write_text(options + "-XX:+NoSuchOption\n")
+    environment = chisel.mill_environment()
+    assert environment["MILL_JVM_OPTS_PATH"] == str(build.ROOT / ".mill-jvm-opts")
+    environment |= {"MILL_JVM_OPTS_PATH": str(tmp_path / "options"), "MILL_OUTPUT_DIR": str(tmp_path / "out")}
+    done = subprocess.run(chisel.mill("version"), cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode and "NoSuchOption" in done.stdout + done.stderr
 
 

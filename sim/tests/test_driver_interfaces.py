@@ -10,14 +10,13 @@ import pytest
 from devices import device_program  # noqa: F401
 from driver_bench import ADDRESSES, counts, talk
 from driver_soak import LEAKS, grown, script
-from nightly import NIGHTLY
 from netlink_guest import Talk, program, registers, splats
 from test_driver_netlink import Said
 from test_simulator import mixed, pcap
 from vermilion import driver_guest, driver_vectors
 from vermilion.driver_library import C, library
 
-LOADS = 20 if NIGHTLY else 12  # fewer than 10 would show no leak
+LOADS = 20
 THRESHOLDS = (3, 9, 10, 13, 20)  # alpha is 2^(threshold - 10), none for 20
 COLOURS = ("green", "yellow", "red")
 EVENTS = {

@@ -25,6 +25,7 @@ GONE = {
     "build/lab/obj/main.d": "main.o: {root}/sim/harness/lane.h",
     "build/lab/obj-device/device.o": "",
     "build/obj-model/lane.o": "",
+    "kept/verilated.h-0123456789abcdef/include": "{root}/.vermilion/venv",
     "build/policy/obj/VPolicy.mk": "{root}",
     "build/module-6.12/kernel/.vm_main.o.cmd": "{root}",
     "ready": "3 0.12.17 {root} 12345 403\n",

@@ -9,7 +9,7 @@ import pytest
 from shown_commands import follows, shown
 from test_pages import prose
 from test_run import ROOT, environment, vermilion
-from vermilion import suite
+from vermilion import area, suite
 
 TEXT = (ROOT / "README.md").read_text()
 COMMANDS = dict(shown(TEXT))
@@ -72,7 +72,7 @@ def test_the_device_of_the_readme(tmp_path):
 
 
 def test_figures_of_the_readme_are_the_published_ones():
-    """Faults of inject.json and colours of oracles.json."""
+    """Faults of inject.json, colours of oracles.md, rows of papers.md, the area of a card and the longest paths."""
     faults = json.loads((ROOT / "docs" / "results" / "inject.json").read_text())
     rows = faults["faults"]
     assert f"{len(rows)} of {len(rows)} injected faults" in TEXT and all(row["named"] for row in rows)
@@ -80,6 +80,20 @@ def test_figures_of_the_readme_are_the_published_ones():
     same = re.findall(r"^\| \w+: colours other than the RFC's \| ([\d,]+) \| 0 \|", oracles, re.M)
     total = sum(int(count.replace(",", "")) for count in same)
     assert len(same) == 2 and f"{total:,} of {total:,} packets" in TEXT
+    results = ROOT / "docs" / "results"
+    rows = re.findall(
+        r"^\* \[P\d.*: (\d+) of (\d+) rows that must hold held", (results / "papers.md").read_text(), re.M
+    )
+    held, required = (sum(map(int, column)) for column in zip(*rows))
+    assert len(rows) == 6 and f"{held} of {required} required results hold" in TEXT
+    card = json.loads((results / "area.json").read_text())["card-2x25g"]
+    used = {"LUT": ("lut", "lut"), "BRAM36": ("bram36", "bram"), "UltraRAM": ("uram", "uram")}
+    shown_area = ", ".join(f"{card[name]:,} {what}" for what, (name, _) in used.items())
+    shares = ", ".join(f"{100 * card[name] / area.XCKU3P[most]:.0f}" for name, most in used.values())
+    assert f"{shown_area}: {shares} % of an XCKU3P" in TEXT
+    longest = json.loads((results / "timing.json").read_text())
+    plain, everything = (longest[name]["paths"][0]["ns"] for name in ("lane-512", "lane-512-with-victims"))
+    assert f"{plain} ns at 512 bits, {everything} ns with push-out" in TEXT
 
 
 @pytest.mark.parametrize("image", re.findall(r"!\[[^\]]+\]\(([^)]+)\)", TEXT))

@@ -104,7 +104,7 @@ def test_missing_program_is_said(monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("design", ["token", nightly("flow-4096")])
+@pytest.mark.parametrize("design", [area.SMALL[0], *map(nightly, area.SMALL[1:])])
 def test_small_designs_have_paths_that_are_named(design):
     found = timing.paths(design)
     assert found[0]["ns"] == max(path["ns"] for path in found)

@@ -84,7 +84,7 @@ SCALES = {
     "queues": {16: "lane", 64: "queues-64", 256: "queues-256", 1024: "queues-1024"},
     "cells": {256: "cells-256", 4096: "lane", 16384: "cells-16384", 32768: "cells-32768"},
 }
-SMALL = ("token", "flow-4096")  # what the test synthesises
+SMALL = ("token", "flow-4096")  # what a test synthesises, the first of them in every run
 FIGURES = ("lut", "lutram", "srl", "ff", "ff_in_dsp", "bram", "uram", "dsp", "memory_bits")
 XCKU3P = {"lut": 162_720, "ff": 325_440, "bram": 360, "uram": 48, "dsp": 1_368}  # DS922
 LUTRAM = {"RAM32M16": 8, "RAM64M8": 8, "RAM32M": 4, "RAM64M": 4, "RAM64X1D": 2, "RAM128X1D": 4, "RAM32X1D": 2}

@@ -24,6 +24,7 @@ DELETED = (
     "ready",  # so that `./vermilion` sets up again
     "build/*.classpath",
     "build/**/obj*",  # dependencies of objects, by which make would look at headers there
+    "kept/verilated.h-*",  # the one thing there that names where headers lie
     "build/module-*",  # kernel modules' objects, with the commands that made them
     "build/mqnic-*",
 )

@@ -25,8 +25,7 @@ def simulations(header: Path | None = None) -> dict:
     make = {"OBJCACHE": str(Path(__file__).with_name("anywhere.sh")), "MAKEFLAGS": " ".join(words)}
     if header:
         make["PRECOMPILED"] = str(header)
-    # Flags of the user's, which Verilator's makefiles would take, can be others than those of the header.
-    return {name: text for name, text in steps.environment().items() if name not in ("CXXFLAGS", "CPPFLAGS")} | make
+    return steps.environment() | make
 
 
 def suites() -> list[str]:

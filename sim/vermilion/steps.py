@@ -35,11 +35,16 @@ def environment() -> dict[str, str]:
     """For compilers and Verilator's makefiles: with ccache, if it is installed, in a folder of this checkout or the user's own. Paths
     in this checkout are relative to it, so that another one finds the same.
     """
+    # Words of the user's, which Verilator's makefiles would take: no key holds them, and a precompiled header may not fit them.
+    own = {
+        name: text for name, text in os.environ.items() if name not in ("CXXFLAGS", "CPPFLAGS", "USER_CPPFLAGS", "OPT")
+    }
     if not shutil.which("ccache"):
-        return dict(os.environ)
+        return own
     places = {"CCACHE_DIR": str(HOME / "ccache"), "CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
-    header = {"CCACHE_SLOPPINESS": "pch_defines,time_macros", "CCACHE_PCH_EXTSUM": "1"}  # verilated.precompiled
-    return places | header | {"OBJCACHE": "ccache"} | os.environ
+    sloppiness = ",".join(["pch_defines,time_macros", *filter(None, [own.get("CCACHE_SLOPPINESS")])])
+    header = {"CCACHE_SLOPPINESS": sloppiness, "CCACHE_PCH_EXTSUM": "1"}  # verilated.precompiled
+    return places | {"OBJCACHE": "ccache"} | own | header
 
 
 def cached(command: list) -> list:
@@ -126,11 +131,13 @@ def step(output: Path, key: str, say, text: str, action):
     stamp.write_text(key)
 
 
-def kept(name: str, key: str, make) -> Path:
-    """A folder that `make(folder)` fills, kept by its key: whoever asks for the same content shares it. Of several at once one fills it."""
+def kept(name: str, key: str, make, valid=lambda _: True) -> Path:
+    """A folder that `make(folder)` fills, kept by its key: whoever asks for the same content shares it. Of several at once one fills it.
+    `valid`: whether a folder that was filled before still holds.
+    """
     folder = KEPT / f"{name}-{key[:16]}"
     with locked(f"kept-{folder.name}.lock"):
-        if not (folder / "made").exists():
+        if not ((folder / "made").exists() and valid(folder)):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             make(folder)

@@ -5,7 +5,6 @@ itself, and of which no cache has use: every model's headers are its own. Verila
 once.
 """
 
-import hashlib
 import os
 import re
 import subprocess
@@ -22,9 +21,11 @@ COMPILER = [f"CXX={CXX}", f"LINK={CXX}", f"LOADLIBES={LIBRARY}"]  # for `make`
 
 @lru_cache(None)
 def compiler_version() -> str:
-    """What the compiler says of itself: part of the key of what it has compiled. Empty where it is not installed."""
+    """What the compiler says of itself and of the GCC whose library it uses: part of the key of what it has compiled. Empty where it is
+    not installed.
+    """
     try:
-        return subprocess.run([CXX, "--version"], capture_output=True, text=True).stdout
+        return subprocess.run([CXX, "-v"], capture_output=True, text=True).stderr
     except OSError:
         return ""
 
@@ -45,15 +46,18 @@ def settings(work: Path, prefix: str) -> list[str]:
     makefile = (work / f"{prefix}.mk").read_text()
     parts = re.findall(r"^(VM_(?:COVERAGE|TIMING|TRACE\w*)) = (\d)$", listed, re.M)
     parts += re.findall(r"^(VM_SC) = (\d)$", makefile, re.M)
-    own = re.search(r"^VM_USER_CFLAGS = \\\n(.*)$", makefile, re.M)[1].split()
-    return [f"-D{name}={value}" for name, value in parts] + [word for word in own if word.startswith("-f")]
+    own = re.search(r"^VM_USER_CFLAGS = \\\n((?:.*\\\n)*)", makefile, re.M)[1].replace("\\\n", " ").split()
+    return [f"-D{name}={value}" for name, value in parts] + [
+        word for word in own if not word.startswith(("-I", "-D", "-W"))
+    ]
 
 
 def read_by(header: Path) -> str:
     """A hash of all files that a precompiled header was made from; empty if one is gone."""
-    named = header.with_suffix(".d").read_text().partition(":")[2].replace("\\\n", " ").split()
+    listed = header.with_suffix(".d").read_text().replace("\\\n", " ").partition(": ")[2]
+    named = [re.sub(r"\\(.)", r"\1", name) for name in re.findall(r"(?:\\.|\S)+", listed)]
     try:
-        return hashlib.sha256(b"".join(Path(name).read_bytes() for name in named)).hexdigest()
+        return steps.hashed(Path(name).read_bytes() for name in named)
     except OSError:
         return ""
 
@@ -61,8 +65,8 @@ def read_by(header: Path) -> str:
 def precompiled(words: list[str]) -> Path:
     """`verilated.h`, compiled with these words. It takes most of the time that a small model does, and a model is compiled with it twice.
 
-    clang++ refuses it where it was made of other files, so it is made anew where they have changed or lie elsewhere. ccache does not read it:
-    the file `verilated.pch.sum` stands for it, so that what another checkout has compiled is found.
+    It is made anew where a file that it was made from has changed or lies elsewhere: clang++ itself sees only another size. ccache does not
+    read it: the file `verilated.pch.sum` stands for it, so that what another checkout has compiled is found.
     """
     include = Path(os.environ.get("VERILATOR_ROOT", "")) / "include"
     command = [CXX, *words, f"-I{include}", f"-I{include / 'vltstd'}", "-DVERILATOR=1", "-Xclang", "-fno-pch-timestamp"]
@@ -71,20 +75,18 @@ def precompiled(words: list[str]) -> Path:
     def make(folder: Path):
         header = folder / "verilated.pch"
         more = ["-MD", "-MF", header.with_suffix(".d"), "-x", "c++-header", include / "verilated.h", "-o", header]
-        steps.run([*command, *more], folder / "log", env=os.environ)
+        steps.run([*command, *more], folder / "log", env=steps.environment())
+        if not (content := read_by(header)):
+            raise steps.BuildError(f"{header.with_suffix('.d')} names a file that is not there")
         (folder / "include").write_text(str(include))
-        header.with_suffix(".pch.sum").write_text(key + read_by(header))
+        header.with_suffix(".pch.sum").write_text(key + content)
 
-    def made() -> Path:
-        return steps.kept("verilated.h", key, make)
+    def valid(folder: Path) -> bool:
+        header = folder / "verilated.pch"
+        made_of = header.with_suffix(".pch.sum").read_text()
+        return (folder / "include").read_text() == str(include) and made_of == key + read_by(header)
 
-    folder = made()
-    header = folder / "verilated.pch"
-    of = (str(include), key + read_by(header))
-    if of != ((folder / "include").read_text(), header.with_suffix(".pch.sum").read_text()):
-        (folder / "made").unlink(missing_ok=True)
-        made()
-    return header
+    return steps.kept("verilated.h", key, make, valid) / "verilated.pch"
 
 
 def whole(work: Path, prefix: str, fast: str, standard: str = STANDARD) -> list[str]:
@@ -97,9 +99,7 @@ def whole(work: Path, prefix: str, fast: str, standard: str = STANDARD) -> list[
         names = re.findall(rf"^VM_(?:CLASSES|SUPPORT)_{kind} \+= \\\n((?:  .*\n)*)", listed, re.M)
         includes = [f'#include "{name}.cpp"' for name in " ".join(names).replace("\\", "").split()]
         text = "\n".join(["#define VL_INCLUDE_OPT include", *includes, ""])
-        file = work / f"{prefix}__All{kind.title()}.cpp"
-        if not file.exists() or file.read_text() != text:  # `make` looks at times
-            file.write_text(text)
+        (work / f"{prefix}__All{kind.title()}.cpp").write_text(text)
         (work / f"{prefix}__pch.h.{kind.lower()}.gch").touch()  # taken for made, and not read
     alike = [standard, *settings(work, prefix)]
     classes = [f"VM_CLASSES_FAST={prefix}__AllFast", f"VM_CLASSES_SLOW={prefix}__AllSlow"]

@@ -34,7 +34,7 @@ def program(preset: str, folder=None, optimise: str = BENCH):
         tool([*make, *whole(work, "VVictimPipeline", optimise, STANDARD), *MAKE_VARIABLES], work, failure)
 
     made_from = [*verilog, *sources, *HERE.glob("*.h"), *MODEL.glob("*.h"), Path(inspect.getsourcefile(whole))]
-    key = content(made_from, *verilate, *make, optimise, *MAKE_VARIABLES, *versions())
+    key = content(made_from, *verilate, *make, optimise, STANDARD, *MAKE_VARIABLES, *versions())
     return kept("victims-bench", key, build) / "victims_bench"
 
 

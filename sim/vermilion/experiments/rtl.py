@@ -23,7 +23,9 @@ def verilated(folder: Path, prefix: str, top: str, work: Path, note) -> tuple[li
     verilate = ["verilator", "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "-Wno-fatal"]
     verilate += ["--prefix", prefix, "--top-module", top, "--Mdir", work, "-CFLAGS", "-fPIC"]
     made = work / "verilated.made"
-    key = build.digest([*verilog, Path(compiled.__file__)], *verilate, build.OPTIMISED, *build.versions())
+    key = build.digest(
+        [*verilog, Path(compiled.__file__)], *verilate, build.OPTIMISED, build.STANDARD, *build.versions()
+    )
 
     def action():
         work.mkdir(parents=True, exist_ok=True)
