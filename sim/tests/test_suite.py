@@ -297,6 +297,8 @@ def test_files_alternate_and_their_tests_stay_together():
     suite.interleave(items)
     assert {(item.path, item.number) for item in items} == before and len(items) == len(before)
     assert list(dict.fromkeys(item.path for item in items)) == ["a", "e", "b", "f", "c", "g", "d"]
+    suite.interleave(items, first=("d",))
+    assert list(dict.fromkeys(item.path for item in items))[:3] == ["d", "e", "a"]
     for path in kinds:
         places = [at for at, item in enumerate(items) if item.path == path]
         assert places == list(range(places[0], places[-1] + 1)), "the tests of a file are apart"

@@ -199,13 +199,16 @@ def mark_quick(items, others: str = QUICK):
             item.add_marker(others)
 
 
-def interleave(items):
-    """Puts files of quick tests between those of slow ones: a core has work while a file waits for what another one builds, and the end is short."""
+def interleave(items, first: tuple[str, ...] = ()):
+    """Puts files of quick tests between those of slow ones: a core has work while a file waits for what another one builds, and the end is short.
+    `first`: names of slow files that come before the others.
+    """
     files = {}
     for item in items:
         files.setdefault(item.path, []).append(item)
     slow = [file for file, held in files.items() if not all(item.get_closest_marker(QUICK) for item in held)]
     quick = [file for file in files if file not in set(slow)]
+    slow.sort(key=lambda file: Path(file).name not in first)
     order = [file for pair in zip_longest(slow, quick) for file in pair if file is not None]
     items[:] = [item for file in order for item in files[file]]
 
