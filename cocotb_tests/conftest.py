@@ -18,7 +18,7 @@ LONGEST = (
     "test_corundum_card",
     "test_corundum_evictions",
 )
-LONGEST += ("test_policy",)
+LONGEST += ("test_policy", "test_upsets", "test_ends", "test_line_rate")
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects
