@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "build_shape.h"
+#include "pace.h"
 
 namespace vermilion {
 
@@ -20,16 +21,23 @@ class BenchSource : public FrameSource {
                               0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0x20, 0, 0x20, 1, 0,    0, 0, 0, 0, 0, 0, 0, 0x50, 16};
     bytes_.assign(o.imix ? 1518 : o.frameBytes, 0);
     std::copy_n(head, std::min(sizeof head, bytes_.size()), bytes_.begin());
+    ports_.resize(o.allInputs ? Inputs : 1);
+    for (u32 i = 0; i < ports_.size(); i++)
+      while (o.allInputs && inputOf(withStation(ports_[i].station)) != i) ports_[i].station++;
   }
   std::shared_ptr<const Frame> next() override {
     if (made_ == options_.packets) return nullptr;
-    const u32 size = options_.imix ? imix() : options_.frameBytes;
-    Frame frame;
+    // The port whose next frame begins first; without a rate the one that has sent least.
+    Port& port = *std::min_element(ports_.begin(), ports_.end(), [&](const Port& a, const Port& b) {
+      return options_.lineRate ? a.wireNs < b.wireNs : a.made < b.made;
+    });
+    const u32 size = options_.imix ? imix(port) : options_.frameBytes;
+    Frame frame = withStation(port.station);
     frame.id = made_++;
-    frame.time = StartNs + static_cast<u64>(wireNs_);
-    if (options_.lineRate) wireNs_ += (size + WireOverhead) * 8e9 / (*options_.lineRate * options_.load);
+    port.made++;
+    frame.time = StartNs + static_cast<u64>(port.wireNs);
+    if (options_.lineRate) port.wireNs += (size + WireOverhead) * 8e9 / (*options_.lineRate * options_.load);
     frame.wireLen = size;
-    frame.bytes = bytes_;
     frame.bytes.resize(size);
     put(frame.bytes, 16, std::min(size - 14, 65535u), 2);
     const u32 flow = options_.spreadRandom ? static_cast<u32>(random_() % Flows) : 0;
@@ -56,10 +64,23 @@ class BenchSource : public FrameSource {
       if (d % Colours == colour) return d;
     return 0;
   }
+  struct Port {
+    double wireNs = 0;  // of the next frame
+    u64 made = 0;
+    u8 station = 1;  // last byte of the source's MAC address, by which the lane's driver chooses the input
+    std::array<u32, 12> mix = {64, 64, 64, 64, 64, 64, 64, 594, 594, 594, 594, 1518};
+  };
+  Frame withStation(u8 station) const {
+    Frame frame;
+    frame.bytes = bytes_;
+    frame.bytes[11] = station;
+    return frame;
+  }
   // Each twelve frames in an order of their own.
-  u32 imix() {
-    if (made_ % mix_.size() == 0) std::shuffle(mix_.begin(), mix_.end(), random_);
-    return mix_[made_ % mix_.size()];
+  u32 imix(Port& port) {
+    const u64 place = port.made % port.mix.size();
+    if (place == 0) std::shuffle(port.mix.begin(), port.mix.end(), random_);
+    return port.mix[place];
   }
   static void put(std::vector<u8>& bytes, std::size_t at, u32 value, std::size_t size) {
     for (std::size_t i = 0; i < size && at + i < bytes.size(); i++)
@@ -67,8 +88,7 @@ class BenchSource : public FrameSource {
   }
   const Options& options_;
   std::mt19937 random_{1}, farAway_{2};
-  std::array<u32, 12> mix_ = {64, 64, 64, 64, 64, 64, 64, 594, 594, 594, 594, 1518};
-  double wireNs_ = 0;  // of the next frame
+  std::vector<Port> ports_;
   std::vector<u8> bytes_;
   std::vector<u32> sequence_ = std::vector<u32>(Flows);
   u64 made_ = 0;
@@ -89,11 +109,11 @@ u64 BenchTiming::Span::clocks() const {
   return (last - first) / ClockNs;
 }
 
-void BenchTiming::arrived(const Frame& frame, u64 now) {
+void BenchTiming::arrived(u32 input, const Frame& frame, u64 now) {
   arrivals_.add(now);
   const u64 beats = (frame.bytes.size() + BeatBytes - 1) / BeatBytes;
   const u64 due = frame.time / ClockNs + beats;
-  behind_ = now / ClockNs > due ? now / ClockNs - due : 0;
+  behind_[input] = now / ClockNs > due ? now / ClockNs - due : 0;
 }
 
 void BenchTiming::decided(u64 now, std::optional<u64> latency) {

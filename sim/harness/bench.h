@@ -11,13 +11,16 @@
 //
 //   --line-rate R     not back to back: as a port of R bits/s brings them, times `--load` (0 to 1). On the wire a frame takes 24 bytes more than in the
 //                     lane: preamble 8, FCS 4, gap 12. `--imix`: frames of 64, 594 and 1,518 bytes, 7:4:1, in random order
+//   --all-inputs      each input has a port of that rate; they begin at the same time. Else all frames come on input 0
 #pragma once
 
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <vector>
 
+#include "build_shape.h"
 #include "frame_source.h"
 #include "options.h"
 
@@ -28,12 +31,13 @@ std::unique_ptr<FrameSource> benchSource(const Options& options);
 // Paces and latencies of a run, in clocks; latencies from a frame's last beat.
 class BenchTiming {
  public:
-  void arrived(const Frame& frame, u64 now);
+  void arrived(u32 input, const Frame& frame, u64 now);
   void decided(u64 now, std::optional<u64> latency);
   void sent(u64 latency) { toWire_[latency]++; }
   // clocks_per_decision
   // bubbles                  clocks lost against the line: decisions take longer than the frames
-  // offered_clocks, behind_clocks   with --line-rate: clocks a frame, and how late the last one came in as the stream's width did not take them faster
+  // offered_clocks           with --line-rate: clocks a frame
+  // behind_clocks            the same, for each input: how late its last frame came in, as the stream's width or the lane did not take them faster
   // latency_verdict_clocks, latency_total_clocks    the least, that is of a lane with nothing ahead; ..._max the most
   // latency_verdict, latency_total                  least, median, 99 %, most
   void write(const Options& options, nlohmann::ordered_json& json) const;
@@ -46,7 +50,7 @@ class BenchTiming {
     u64 clocks() const;
   };
   Span arrivals_, decisions_;
-  u64 behind_ = 0;
+  std::vector<u64> behind_ = std::vector<u64>(Inputs);
   Histogram toVerdict_, toWire_;
 };
 

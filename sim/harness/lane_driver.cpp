@@ -1,6 +1,7 @@
 #include "lane_driver.h"
 
 #include <cstring>
+#include <utility>
 
 namespace vermilion {
 
@@ -38,6 +39,11 @@ void LaneDriver::clock(const std::function<void()>& look) {
 
 // With stalls an egress is paused every now and then, for up to 64 cycles.
 void LaneDriver::pause(Output& out, u32 egress) {
+  if (held_ >> egress & 1) {
+    out.paused++;
+    lane_.setPaused(egress, true);
+    return;
+  }
   if (!stalls_) return;
   out.paused = out.paused == out.pauseLength ? 0 : out.paused + 1;
   if (out.paused == 0) out.pauseLength = random_() % 128 == 0 ? 1 + random_() % 64 : 0;
@@ -183,7 +189,7 @@ void LaneDriver::fill(FrameSource& source) {
     }
     if (!next_ || next_->time > now_) return;
     Input& in = inputs_[oneInput_ ? 0 : inputOf(*next_)];
-    if (in.frames.size() >= WaitingFrames) return;
+    if (in.frames.size() >= readAhead_) return;
     in.frames.push_back(std::move(next_));
     next_ = nullptr;
   }
@@ -210,9 +216,22 @@ bool LaneDriver::advance(FrameSource& source, u64 until) {
   return false;
 }
 
+// Ends the pauses of `hold`, if there are any.
+bool LaneDriver::release() {
+  for (u32 e = 0; e < Egresses; e++) {
+    if (!(held_ >> e & 1)) continue;
+    outputs_[e].paused = outputs_[e].pauseLength = 0;
+    lane_.setPaused(e, false);
+  }
+  resting_ = quiet_ = 0;
+  return std::exchange(held_, 0) != 0;
+}
+
 void LaneDriver::run(FrameSource& source, const std::function<void()>& progress) {
-  while (advance(source))
-    if ((clocks_ & 1023) == 0) progress();
+  do
+    while (advance(source))
+      if ((clocks_ & 1023) == 0) progress();
+  while (release());
 }
 
 }  // namespace vermilion

@@ -70,6 +70,10 @@ class LaneDriver {
   u64 clocks() const { return clocks_; }
   u64 runClocks() const { return clocks_ - startClock_; }  // since the first frame was due
   u64 now() const { return now_; }
+  // Pauses these egresses (a bit each) until no other has anything to send and no frame is left to come.
+  void hold(u32 egresses) { held_ = egresses; }
+  // Frames that wait for one input before no more are read, for any input; WaitingFrames by default. An input that waits holds up the others then.
+  void readAhead(std::size_t frames) { readAhead_ = frames; }
   u64 stalledClocks() const { return stalledClocks_; }  // an input that can be stalled had a beat and was not ready
 
  private:
@@ -94,6 +98,7 @@ class LaneDriver {
   void sample();
   void takeOutput(u32 egress);
   void pause(Output& out, u32 egress);
+  bool release();
   void fill(FrameSource& source);
   bool jump(u64 until);  // false: nothing is left to wait for
 
@@ -102,6 +107,8 @@ class LaneDriver {
   StreamTap* tap_ = nullptr;
   ControlAccess control_;
   bool stalls_, oneInput_;
+  std::size_t readAhead_ = WaitingFrames;
+  u32 held_ = 0;  // egresses that are paused until all others rest
   std::mt19937 random_{1};
   std::vector<Input> inputs_;
   FrameSource* source_ = nullptr;      // attached

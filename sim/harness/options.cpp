@@ -12,10 +12,11 @@ const char* usage() {
          "              [--seed N] [--out OUT.pcapng] [--stats-json FILE] [--trace FILE] [--vcd FILE | --fst FILE] "
          "[--stalls]\n"
          "              [--start-ns NS]   for tests: lane time of the first frame, such as shortly before 2^48\n"
+         "              [--hold EGRESSES]   for tests: paused until all others rest; a bit for each\n"
          "              [--power-up SEED] [--collisions SEED]   for tests: what the RTL leaves undefined is random "
          "(undefined.h)\n"
          "vermilion-sim --bench --config-words FILE [--frame-bytes N] [--packets N] [--spread one|random] [--colours]\n"
-         "              [--line-rate BITS_PER_SECOND [--load SHARE]] [--imix] [--engine rtl|model]\n"
+         "              [--line-rate BITS_PER_SECOND [--load SHARE]] [--all-inputs] [--imix] [--engine rtl|model]\n"
          "              [--stats-json FILE]\n";
 }
 
@@ -39,6 +40,10 @@ Options parseOptions(int count, char** words) {
     }
     if (option == "--colours") {
       o.colours = true;
+      continue;
+    }
+    if (option == "--all-inputs") {
+      o.allInputs = true;
       continue;
     }
     if (option == "--imix") {
@@ -84,6 +89,8 @@ Options parseOptions(int count, char** words) {
       o.undefined.powerUp = number<u32>(option, value, 1, 0x7fffffff, "1 to 2^31-1");
     } else if (option == "--collisions") {
       o.undefined.collisions = number<u32>(option, value, 1, 0x7fffffff, "1 to 2^31-1");
+    } else if (option == "--hold") {
+      o.hold = number<u32>(option, value, 0, 255, "0 to 255, a bit for each egress");
     } else if (option == "--frame-bytes") {
       o.frameBytes = number<u32>(option, value, 14, 65535, "14 to 65535");
     } else if (option == "--packets") {
@@ -104,6 +111,7 @@ Options parseOptions(int count, char** words) {
   if (o.bench && (o.split || !o.front.empty()))
     throw InputError("--split and --front are of a capture, and --bench has none");
   if (o.model && !o.waves.empty()) throw InputError("--engine model has no signals: no waveform");
+  if (o.model && o.hold != 0) throw InputError("--engine model pauses no egress: no --hold");
   if (o.model && o.undefined.any())
     throw InputError("--engine model leaves nothing undefined: no --power-up, no --collisions");
   return o;

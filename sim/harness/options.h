@@ -21,10 +21,12 @@ struct Options {
   bool spreadRandom = false;       // --spread random: 1,024 flows over all DSCPs; one: a single flow
   std::optional<double> lineRate;  // --line-rate: of the bench's port, bits/s on the wire; else back to back
   double load = 1;                 // --load: share of it
+  bool allInputs = false;          // --all-inputs: the bench sends to each input, as a port of its own
   bool imix = false;               // --imix: frames of three lengths
   bool colours = false;            // --colours: the single flow comes in all colours of queue 0
   u64 startNs = 1'000'000;         // --start-ns: lane time of the first frame
   bool stalls = false;             // --stalls: random gaps in the input, random backpressure
+  u32 hold = 0;                    // --hold: egresses that are paused until all others rest, a bit each
   Undefined undefined;             // --power-up, --collisions: seeds
 };
 

@@ -23,7 +23,7 @@ void RtlChecks::time(u64 clock, u64 now) {
 }
 
 void RtlChecks::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) {
-  timing_.arrived(*frame, now_);
+  timing_.arrived(input, *frame, now_);
   accounting_.arrived(input, std::move(frame), clock);
 }
 

@@ -35,7 +35,9 @@ u64 runRtl(const Options& o, const LoadedConfig& loaded, FrameSource& source, Re
   const VmConfig& config = loaded.config;
   VerilatedLane lane(o.waves, o.undefined);
   RtlChecks checks(config, recorder);
-  LaneDriver driver(lane, checks, o.stalls, o.bench);
+  LaneDriver driver(lane, checks, o.stalls, o.bench && !o.allInputs);
+  driver.hold(o.hold);
+  if (o.bench) driver.readAhead(o.packets);
   driver.start(config, o.undefined.resetClocks(LaneDriver::ResetClocks));
   const auto began = std::chrono::steady_clock::now();
   driver.run(source, [&] { recorder.progress(); });

@@ -60,11 +60,15 @@ struct VerilatedLane::Ports {
 #endif
 };
 
-// One case an input or egress; there are at most 4 in all presets.
+// One case an input or egress; there are at most 8.
 #define VM_INPUT_1(X) X(0)
 #define VM_INPUT_2(X) VM_INPUT_1(X) X(1)
 #define VM_INPUT_3(X) VM_INPUT_2(X) X(2)
 #define VM_INPUT_4(X) VM_INPUT_3(X) X(3)
+#define VM_INPUT_5(X) VM_INPUT_4(X) X(4)
+#define VM_INPUT_6(X) VM_INPUT_5(X) X(5)
+#define VM_INPUT_7(X) VM_INPUT_6(X) X(6)
+#define VM_INPUT_8(X) VM_INPUT_7(X) X(7)
 #define VM_JOIN(a, b) a##b
 #define VM_INPUT_N(n) VM_JOIN(VM_INPUT_, n)
 #define VM_EACH_INPUT VM_INPUT_N(VM_INPUTS)

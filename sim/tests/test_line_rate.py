@@ -3,7 +3,7 @@
 import pytest
 from marker_traffic import program  # noqa: F401  (a fixture)
 
-from vermilion import line_rate
+from vermilion import build, line_rate
 
 pytestmark = pytest.mark.slow
 
@@ -30,6 +30,21 @@ def test_a_port_at_line_rate_loses_no_clock_and_no_frame(program, frame, load): 
     assert set(row["latency_verdict"]) <= ({32} if frame == 60 else {29, 32})
     assert row["latency_total"][0] == row["latency_verdict"][0] + 8
     assert row["latency_total"][3] == 40 if frame == 60 else row["latency_total"][3] < 64 + 1518 / 8
+
+
+@pytest.mark.parametrize("frame", [60, 128, "imix"])
+def test_all_inputs_at_line_rate_at_once_lose_no_clock_and_no_frame(frame, monkeypatch):
+    """Four egresses, all markers, and push-out in all queues."""
+    preset, shape = "lab-egresses", build.shape("lab-egresses")
+    monkeypatch.setitem(line_rate.PORTS, preset, line_rate.PORTS["nic10g"])
+    row = line_rate.row(preset, build.simulator(preset), frame, "random", 1.0, 20000)
+    size = line_rate.MEAN_OF_MIX if frame == "imix" else frame
+    offered = (size + 24) * 8 / 10 / 4 / shape.inputs
+    assert row["offered_clocks"] == pytest.approx(offered, rel=0.02 if frame == "imix" else 0.003)
+    assert row["bubbles"] <= 10 and row["not_ordered"] == 0 and row["early"] > 0
+    assert row["behind_clocks"] <= (190 if frame == "imix" else 4) and row["hosts_behind_clocks"] <= (
+        190 if frame == "imix" else 4
+    )
 
 
 def test_the_page_keeps_what_was_not_measured_now(program, tmp_path, monkeypatch):  # noqa: F811

@@ -45,7 +45,7 @@ def measure(programs: dict, packets: int, note=build.quiet) -> list[dict]:
             figures = once(program, words, frame, spread, marker != "none" and spread == "one", packets)
             to = spread if marker == "none" else f"{spread}, {marker}"
             rows.append({"preset": preset, "frame": frame, "spread": spread, "marker": marker, "to": to} | figures)
-        for form in FORMS if shape.victims else ():
+        for form in FORMS if shape.victims and shape.egresses == 1 else ():
             note(f"{preset}, 64 bytes, victims {form}", "measuring", "measured")
             figures = once(program, bench_config.search(shape, 64, form), 64, "one", False, packets)
             rows.append({"preset": preset, "frame": 64, "form": form, "to": f"one, {form}"} | figures)

@@ -21,6 +21,7 @@ With the victim search, one queue and a port slower than the stream (`PORT`, sha
 Nothing else is shaped.
 """
 
+import dataclasses
 from fractions import Fraction
 
 from . import build, config, quantise
@@ -30,6 +31,7 @@ QUEUES = 16
 MARKERS = ("leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm")
 PORT = {"red": Fraction(1, 10), "ecn": Fraction(11, 20), "tail": Fraction(1, 10)}
 WINDOW = 16
+UNSHAPED = {"cost": [0, 0], "burst_ns": 0}
 
 
 def frame_ns(shape: build.Preset, frame: int) -> int:
@@ -73,14 +75,48 @@ def codes(queue: int, queues: int) -> dict:
     }
 
 
+def card(shape: build.Preset, frame: int, spread: str) -> dict:
+    """The record of a lane with several egresses, everything on: each egress has sixteen queues as above, the markers in turn, and where the
+    build has the search each loss of a curve is a contest. Input i goes to egress i.
+    """
+    share = shape.queues // shape.egresses
+    one = dataclasses.replace(shape, queues=share, victims=min(shape.victims, share), egresses=1)
+    one = dataclasses.replace(
+        one, cells=2 * shape.cells // shape.egresses
+    )  # so limits of all queues add up to the buffer
+    configs = [parsed(one, frame, spread, "mixed", {"victim": "nearest"} if one.victims else {})] * shape.egresses
+    words = quantise.card(configs, [i % shape.egresses for i in range(shape.inputs)], share)
+    for egress in words["egresses"]:
+        egress["port"] = UNSHAPED
+    return with_curves(words, limit_of(one, frame, spread))
+
+
+def limit_of(shape: build.Preset, frame: int, spread: str) -> int:
+    """Packets that a queue holds at most."""
+    queues = min(shape.queues, QUEUES) if spread == "random" else 1
+    return max(1, shape.cells // 2 // -(-frame // CELL_BYTES) // queues)
+
+
+def with_curves(words: dict, limit: int) -> dict:
+    for queue in words["queues"]:
+        queue["curves"] = [{"drop": curve(limit), "ecn_own": 0}] * len(config.COLOURS)
+    return words
+
+
 def record(shape: build.Preset, frame: int, spread: str, kind: str) -> dict:
     """The hardware's record; `spread` is `one` or `random`, `kind` a marker, `mixed` or `none`."""
+    words = quantise.hardware(parsed(shape, frame, spread, kind))
+    return with_curves(words, limit_of(shape, frame, spread)) | {"port": UNSHAPED}
+
+
+def parsed(shape: build.Preset, frame: int, spread: str, kind: str, more: dict | None = None) -> config.Config:
+    """The configuration, but for what the record alone can say. `more`: fields of each queue."""
     queues = min(shape.queues, QUEUES)
-    limit = max(1, shape.cells // 2 // -(-frame // CELL_BYTES) // (queues if spread == "random" else 1))
+    limit = limit_of(shape, frame, spread)
     ns = frame_ns(shape, frame)
     rate, share = 8 * 10**9 * frame // ns, queues if spread == "random" else 1
     average = {"weight": 1 / 512, "unit": "packet", "idle_packet": min(max(frame, 64), 9600)}
-    each = {"limit_packets": f"{limit}p", "average": average, "spacing": "uniform", "quantum": 16384}
+    each = {"limit_packets": f"{limit}p", "average": average, "spacing": "uniform", "quantum": 16384} | (more or {})
     asked = {
         "port": {"rate": rate},
         "queue": [
@@ -95,10 +131,7 @@ def record(shape: build.Preset, frame: int, spread: str, kind: str) -> dict:
         asked["marker"].append(
             {"queue": str(i)} | marker(one, again, again or not mixed, rate // share, frame, ns * share)
         )
-    words = quantise.hardware(config.parse(asked, shape.queues))
-    for queue in words["queues"]:
-        queue["curves"] = [{"drop": curve(limit), "ecn_own": 0}] * len(config.COLOURS)
-    return words | {"port": {"cost": [0, 0], "burst_ns": 0}}
+    return config.parse(asked, shape.queues, shape.victims)
 
 
 def search(shape: build.Preset, frame: int, form: str) -> dict:

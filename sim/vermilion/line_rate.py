@@ -16,8 +16,11 @@ PORTS = {
     "nic25g": 25_000_000_000,
     "nic100g": 100_000_000_000,
     "nic100g-all": 100_000_000_000,
+    "card-2x10g": 10_000_000_000,
+    "card-2x25g": 25_000_000_000,
 }
 FRAMES = (60, 64, 65, 128, 594, 1518, 9018, "imix")
+LONG = (60, 1_000_000)  # one more row of a card: bytes of a frame, and frames, of all inputs together
 SPREADS, LOADS = ("one", "random"), (0.5, 0.9, 1.0)
 LONGEST_OF_MIX, MEAN_OF_MIX, WIRE_OVERHEAD, CLOCK_NS = 1518, (7 * 64 + 4 * 594 + 1518) / 12, 24, 4
 PAGE = build.ROOT / "docs" / "results" / "line-rate.md"
@@ -29,10 +32,13 @@ one input as a port of the rate brings them, 24 bytes apart (preamble 8, FCS 4, 
 594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve and no marker; the way out takes a beat in every clock. `nic10g-all` and `nic100g-all` have the victim search built in;
 for `nic100g-all` the longest path is estimated at 4.54 ns, and 250 MHz are not shown.
 
+The presets `card-...` serve a card of two ports, both ways: frames come on all four inputs at once, each with an egress of its own. Everything is on: the seven markers in turn, push-out in all queues.
+Their last row is of 1,000,000 frames. Two inputs are ports, which cannot wait; two are hosts, which can. One cell is stored in a clock. Four ports of 25 Gbit/s with frames of 65 bytes, two cells each, bring 1.12 in a clock, so the hosts wait.
+
 * `offered`, `decided`: clocks a frame as it came in, and a decision. `bubbles`: clocks by which the decisions took longer than the frames; up to 3 of
   a mix are none, but the difference of a first and a last frame, whose verdicts take 26 to 32 clocks.
-* `late`: clocks by which the last frame came in behind its time, as the stream is narrower than the port (see below); the lane itself never stops an input.
-* `lost`: frames lost for want of a place, a cell or at a limit; curves drop some besides (`early`).
+* `late`: clocks by which the last frame came in behind its time, as the stream is narrower than the port (see below); the lane itself never stops a port. `hosts`: the same of inputs that can wait.
+* `lost`: frames lost for want of a place, a cell or at a limit; curves drop some besides (`early`; with push-out, packets in queues among them).
 * Latencies, clocks from a frame's last beat: least, median, 99 %, most; to the verdict, to the first beat out.
 
 A stream moves whole beats: 65 bytes take two of 512 bits, 2 clocks, and a port of 100 Gbit/s brings them every 1.78. So 512 bits at 250 MHz cannot carry that size at line rate, whatever stands behind:
@@ -46,19 +52,27 @@ def packets_of(shape: build.Preset, port: int, frame, clocks: int) -> int:
     """So many frames that a row takes about `clocks` clocks at full load."""
     size = MEAN_OF_MIX if frame == "imix" else frame
     each = max((size + WIRE_OVERHEAD) * 8e9 / port / CLOCK_NS, -(-size // (shape.data_bits // 8)))
-    return max(300, int(clocks / each))
+    return max(300, int(clocks / each)) * (shape.inputs if shape.egresses > 1 else 1)
 
 
-def row(preset: str, program: Path, frame, spread: str, load: float, clocks: int) -> dict:
+def row(preset: str, program: Path, frame, spread: str, load: float, clocks: int, packets: int = 0) -> dict:
+    """One run. `packets`: in place of as many as take about `clocks` clocks."""
     shape, port, mixed = build.shape(preset), PORTS[preset], frame == "imix"
-    words = bench_config.record(shape, LONGEST_OF_MIX if mixed else frame, spread, "none")
-    more = ("--line-rate", port, "--load", load, *["--imix"] * mixed)
-    packets = packets_of(shape, port, frame, clocks)
+    longest, card = LONGEST_OF_MIX if mixed else frame, shape.egresses > 1
+    words = bench_config.card(shape, longest, spread) if card else bench_config.record(shape, longest, spread, "none")
+    more = ("--line-rate", port, "--load", load, *["--imix"] * mixed, *["--all-inputs"] * card)
+    packets = packets or packets_of(shape, port, frame, clocks)
     found = bench.once(program, words, 64 if mixed else frame, spread, False, packets, more)
     verdicts = found["verdicts"]
     lost = sum(each["packets"] for each in found.get("lost", []))
-    figures = {name: found[name] for name in ("clocks_per_decision", "offered_clocks", "bubbles", "behind_clocks")}
-    figures |= {"not_ordered": lost + verdicts["nobuf"] + verdicts["tail"], "early": verdicts["early"]}
+    figures = {name: found[name] for name in ("clocks_per_decision", "offered_clocks", "bubbles")}
+    late = {"behind_clocks": 0, "hosts_behind_clocks": 0}
+    for i, clocks in enumerate(found["behind_clocks"]):
+        name = "hosts_behind_clocks" if shape.stallable >> i & 1 else "behind_clocks"
+        late[name] = max(late[name], clocks)
+    figures |= late if card else {"behind_clocks": found["behind_clocks"][0]}
+    evicted = sum(colour["evicted"]["packets"] for queue in found["queues"] for colour in queue["colours"])
+    figures |= {"not_ordered": lost + verdicts["nobuf"] + verdicts["tail"], "early": verdicts["early"] + evicted}
     figures |= {name: found[name] for name in ("latency_verdict", "latency_total")}
     return {"preset": preset, "frame": frame, "spread": spread, "load": load, "packets": packets} | figures
 
@@ -70,6 +84,9 @@ def measure(programs: dict, clocks: int, note=build.quiet) -> list[dict]:
             for frame in FRAMES:
                 note(f"{preset}, {frame} bytes, {spread}", "measuring", "measured")
                 rows += [row(preset, program, frame, spread, load, clocks) for load in LOADS]
+        if build.shape(preset).egresses > 1:
+            note(f"{preset}, {LONG[0]} bytes, {LONG[1]:,} frames", "measuring", "measured")
+            rows.append(row(preset, program, LONG[0], "random", 1.0, clocks, LONG[1]))
     return rows
 
 
@@ -77,6 +94,8 @@ def cells(row: dict) -> list[str]:
     """What a row has below HEADS."""
     figures = [f"{row['offered_clocks']:.4g}", f"{row['clocks_per_decision']:.4g}"]
     figures += [f"{row[name]:,}" for name in ("bubbles", "behind_clocks", "not_ordered", "early")]
+    if row.get("hosts_behind_clocks"):
+        figures[3] += f", hosts {row['hosts_behind_clocks']:,}"
     spans = [" / ".join(f"{clocks:,}" for clocks in row[name]) for name in ("latency_verdict", "latency_total")]
     return [row["spread"], str(row["frame"]), f"{row['load']:g}", *figures, *spans]
 
