@@ -37,7 +37,7 @@ class BenchTiming {
   // clocks_per_decision
   // bubbles                  clocks lost against the line: decisions take longer than the frames
   // offered_clocks           with --line-rate: clocks a frame
-  // behind_clocks            the same, for each input: how late its last frame came in, as the stream's width or the lane did not take them faster
+  // behind_clocks            with --line-rate, for each input: how late its last frame came in, as the stream's width or the lane did not take them faster
   // latency_verdict_clocks, latency_total_clocks    the least, that is of a lane with nothing ahead; ..._max the most
   // latency_verdict, latency_total                  least, median, 99 %, most
   void write(const Options& options, nlohmann::ordered_json& json) const;

@@ -231,7 +231,7 @@ void LaneDriver::run(FrameSource& source, const std::function<void()>& progress)
   do
     while (advance(source))
       if ((clocks_ & 1023) == 0) progress();
-  while (release());
+  while (quiet_ <= PatienceClocks && release());
 }
 
 }  // namespace vermilion

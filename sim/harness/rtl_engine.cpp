@@ -36,8 +36,11 @@ u64 runRtl(const Options& o, const LoadedConfig& loaded, FrameSource& source, Re
   VerilatedLane lane(o.waves, o.undefined);
   RtlChecks checks(config, recorder);
   LaneDriver driver(lane, checks, o.stalls, o.bench && !o.allInputs);
+  if (o.hold >> Egresses)
+    throw InputError("--hold is " + std::to_string(o.hold) + ", and this build has " + std::to_string(Egresses) +
+                     " egresses");
   driver.hold(o.hold);
-  if (o.bench) driver.readAhead(o.packets);
+  if (o.allInputs) driver.readAhead(o.packets);
   driver.start(config, o.undefined.resetClocks(LaneDriver::ResetClocks));
   const auto began = std::chrono::steady_clock::now();
   driver.run(source, [&] { recorder.progress(); });

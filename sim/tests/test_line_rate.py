@@ -2,6 +2,7 @@
 
 import pytest
 from marker_traffic import program  # noqa: F401  (a fixture)
+from nightly import nightly
 
 from vermilion import build, line_rate
 
@@ -45,6 +46,12 @@ def test_all_inputs_at_line_rate_at_once_lose_no_clock_and_no_frame(frame, monke
     assert row["behind_clocks"] <= (190 if frame == "imix" else 4) and row["hosts_behind_clocks"] <= (
         190 if frame == "imix" else 4
     )
+
+
+@pytest.mark.parametrize("preset", [nightly("card-2x25g")])
+def test_where_more_cells_come_than_one_a_clock_ports_lose_nothing_and_hosts_wait(preset):
+    row = line_rate.row(preset, build.simulator(preset), 65, "random", 1.0, 20000)
+    assert row["not_ordered"] == 0 and row["behind_clocks"] <= 1 and row["hosts_behind_clocks"] > 1000
 
 
 def test_the_page_keeps_what_was_not_measured_now(program, tmp_path, monkeypatch):  # noqa: F811

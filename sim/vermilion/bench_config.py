@@ -76,14 +76,12 @@ def codes(queue: int, queues: int) -> dict:
 
 
 def card(shape: build.Preset, frame: int, spread: str) -> dict:
-    """The record of a lane with several egresses, everything on: each egress has sixteen queues as above, the markers in turn, and where the
-    build has the search each loss of a curve is a contest. Input i goes to egress i.
+    """The record of a lane with several egresses: each has sixteen queues as above, with the markers in turn, and where the build has the search
+    each loss of a curve is a contest. Limits add up to the whole buffer. Nothing is shaped, there is no pool and no ECN. Input i goes to egress i.
     """
     share = shape.queues // shape.egresses
     one = dataclasses.replace(shape, queues=share, victims=min(shape.victims, share), egresses=1)
-    one = dataclasses.replace(
-        one, cells=2 * shape.cells // shape.egresses
-    )  # so limits of all queues add up to the buffer
+    one = dataclasses.replace(one, cells=2 * shape.cells // shape.egresses)
     configs = [parsed(one, frame, spread, "mixed", {"victim": "nearest"} if one.victims else {})] * shape.egresses
     words = quantise.card(configs, [i % shape.egresses for i in range(shape.inputs)], share)
     for egress in words["egresses"]:

@@ -28,17 +28,18 @@ PAGE = build.ROOT / "docs" / "results" / "line-rate.md"
 INTRODUCTION = """# The lane at line rate
 
 Made by `./vermilion bench --line-rate --publish`, the Verilated lane with a clock of 4 ns, which is assumed here (what the estimate of timing says: [limits](../limits.md), timing), every decision replayed in the model and agreed, every frame accounted for. Frames come on
-one input as a port of the rate brings them, 24 bytes apart (preamble 8, FCS 4, gap 12); sizes are the lane's, without FCS, so 60 is the shortest Ethernet frame. `imix`: 64,
-594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve and no marker; the way out takes a beat in every clock. `nic10g-all` and `nic100g-all` have the victim search built in;
+one input (of a `card-...` on all) as a port of the rate brings them, 24 bytes apart (preamble 8, FCS 4, gap 12); sizes are the lane's, without FCS, so 60 is the shortest Ethernet frame. `imix`: 64,
+594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve from p = 1/16 at an empty queue, which drops up to 12 %, and no marker; the way out takes a beat in every clock. `nic10g-all` and `nic100g-all` have the victim search built in;
 for `nic100g-all` the longest path is estimated at 4.54 ns, and 250 MHz are not shown.
 
-The presets `card-...` serve a card of two ports, both ways: frames come on all four inputs at once, each with an egress of its own. Everything is on: the seven markers in turn, push-out in all queues.
-Their last row is of 1,000,000 frames. Two inputs are ports, which cannot wait; two are hosts, which can. One cell is stored in a clock. Four ports of 25 Gbit/s with frames of 65 bytes, two cells each, bring 1.12 in a clock, so the hosts wait.
+The presets `card-...` serve a card of two ports, both ways: frames come on all four inputs at once, each with an egress of its own. The seven markers in turn and push-out are configured;
+ECN, pool and shapers are not. As no queue stands, nearly every contest costs the arriving packet. To one queue the marker is `leaf`. The last row is of 1,000,000 frames.
+With 65 bytes the hosts are late, and `offered` is what was accepted, with the time in which the hosts alone send what is left. Two inputs are ports, which cannot wait; two are hosts, which can. One cell is stored in a clock. Four ports of 25 Gbit/s with frames of 65 bytes, two cells each, bring 1.12 in a clock, so the hosts wait.
 
 * `offered`, `decided`: clocks a frame as it came in, and a decision. `bubbles`: clocks by which the decisions took longer than the frames; up to 3 of
   a mix are none, but the difference of a first and a last frame, whose verdicts take 26 to 32 clocks.
 * `late`: clocks by which the last frame came in behind its time, as the stream is narrower than the port (see below); the lane itself never stops a port. `hosts`: the same of inputs that can wait.
-* `lost`: frames lost for want of a place, a cell or at a limit; curves drop some besides (`early`; with push-out, packets in queues among them).
+* `lost`: frames lost for want of a place, a cell or at a limit; curves drop some besides (`early`; packets pushed out of queues are counted there too).
 * Latencies, clocks from a frame's last beat: least, median, 99 %, most; to the verdict, to the first beat out.
 
 A stream moves whole beats: 65 bytes take two of 512 bits, 2 clocks, and a port of 100 Gbit/s brings them every 1.78. So 512 bits at 250 MHz cannot carry that size at line rate, whatever stands behind:

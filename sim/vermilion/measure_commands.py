@@ -50,6 +50,9 @@ def bench(presets, packets, line_rate, json_file, publish):
     from . import show, simulate
 
     presets = presets or tuple(name for name in paced.PORTS if line_rate or build.shape(name).egresses == 1)
+    for name in () if line_rate else presets:
+        if build.shape(name).egresses > 1:
+            raise UserError(f"--preset {name}: has several egresses, which bench measures with --line-rate alone")
     for name in presets if line_rate else ():
         if name not in paced.PORTS:
             raise UserError(f"--preset {name}: stands for no port; with --line-rate legal are {', '.join(paced.PORTS)}")
