@@ -281,7 +281,9 @@ int run(int count, char** words) {
     std::printf("%s\n", json.dump().c_str());
     return 0;
   }
-  Campaign campaign(parseOptions(static_cast<int>(asked.others.size()), asked.others.data()), asked.own);
+  const Options options = parseOptions(static_cast<int>(asked.others.size()), asked.others.data());
+  if (options.hold != 0 || options.allInputs) throw InputError("--hold and --all-inputs are for runs without faults");
+  Campaign campaign(options, asked.own);
   const auto faults = chosen(asked, campaign.faults());
   json["preset"] = BuildPreset;
   json["clean"] = campaign.clean();

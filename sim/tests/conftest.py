@@ -23,6 +23,5 @@ quantise.hardware = hardware
 @pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(items):
     suite.mark_quick(items)
-    suite.interleave(
-        items, first=("test_undefined.py",)
-    )  # builds of its own, a minute each: at the end one core would have no work
+    # Its builds are its own, a minute each: at the end one core would have no work.
+    suite.interleave(items, first=("test_undefined.py",))

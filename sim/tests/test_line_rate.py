@@ -35,7 +35,7 @@ def test_a_port_at_line_rate_loses_no_clock_and_no_frame(program, frame, load): 
 
 @pytest.mark.parametrize("frame", [60, 128, "imix"])
 def test_all_inputs_at_line_rate_at_once_lose_no_clock_and_no_frame(frame, monkeypatch):
-    """Four egresses, all markers, and push-out in all queues."""
+    """Four egresses, the markers in turn, push-out configured. The curve drops packets, so the queues stay short."""
     preset, shape = "lab-egresses", build.shape("lab-egresses")
     monkeypatch.setitem(line_rate.PORTS, preset, line_rate.PORTS["nic10g"])
     row = line_rate.row(preset, build.simulator(preset), frame, "random", 1.0, 20000)
@@ -43,9 +43,8 @@ def test_all_inputs_at_line_rate_at_once_lose_no_clock_and_no_frame(frame, monke
     offered = (size + 24) * 8 / 10 / 4 / shape.inputs
     assert row["offered_clocks"] == pytest.approx(offered, rel=0.02 if frame == "imix" else 0.003)
     assert row["bubbles"] <= 10 and row["not_ordered"] == 0 and row["early"] > 0
-    assert row["behind_clocks"] <= (190 if frame == "imix" else 4) and row["hosts_behind_clocks"] <= (
-        190 if frame == "imix" else 4
-    )
+    most = 190 if frame == "imix" else 4
+    assert row["behind_clocks"] <= most and row["hosts_behind_clocks"] <= most
 
 
 @pytest.mark.parametrize("preset", [nightly("card-2x25g")])
