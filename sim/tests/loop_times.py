@@ -2,16 +2,17 @@
 
     .vermilion/venv/bin/python sim/tests/loop_times.py [COMMIT...] [--folder DIR] [--publish]
 
-Clones this checkout at each commit (default: HEAD) into DIR, runs it once to set up and build, and then once after each change. Every time is of the whole
-command, in seconds of the wall clock, on the shipped capture. Commits are measured one after the other on the same machine. The first run is not
-in the table: for the second commit, downloads are already on the machine. `--publish` writes docs/results/loop.json and .md; the times of the whole
-suite there are those of `./vermilion test`, given by `--suite SECONDS` for each commit; `-` for one that was not measured.
+Clones this checkout at each commit (default: HEAD) into DIR, runs it once to set up and build, and then three times after each kind of change, with
+another line each time; the table has the median. Every time is of the whole command, in seconds of the wall clock, on the shipped capture. Commits are
+measured one after the other on the same machine. The first run is not in the table: for the second commit, downloads are already on the machine.
+`--publish` writes docs/results/loop.json and .md; the times of the whole suite there are those of `./vermilion test`, given by `--suite SECONDS` for
+each commit; `-` for one that was not measured.
 """
 
 import argparse
 import json
-import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,19 +26,22 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "results" / "loop.md"
 TOUCHED = {  # a change, the file that gets a line more, and the line
     "nothing": (None, ""),
-    "a file of the C++ model": ("sim/model/curve.cpp", "static_assert(sizeof(int) == 4);\n"),
-    "a file of the C++ simulator": ("sim/harness/replay.cpp", "static_assert(sizeof(int) == 4);\n"),
-    "a comment in a Scala file": ("hw/src/vermilion/average/AverageUnit.scala", "// A comment.\n"),
+    "a file of the C++ model": ("sim/model/curve.cpp", 'static_assert(sizeof(int) == 4, "TURN");\n'),
+    "a file of the C++ simulator": ("sim/harness/replay.cpp", 'static_assert(sizeof(int) == 4, "TURN");\n'),
+    "a comment in a Scala file": ("hw/src/vermilion/average/AverageUnit.scala", "// Comment TURN.\n"),
     "a Scala file, but not its SystemVerilog": (
         "hw/src/vermilion/average/AverageUnit.scala",
-        "private object Unused { val number = 4 }\n",
+        "private object UnusedTURN { val number = 4 }\n",
     ),
 }
 COPIED, USED = "the checkout's folder: a copy, first run", "nothing, in that copy"
+SUITE = "the whole suite, fresh clone"
+TURNS = 3
 HEAD = """# Times of the developer's loop
 
-Made by `.vermilion/venv/bin/python sim/tests/loop_times.py COMMIT COMMIT --publish`. Seconds of the command `./vermilion run` after a change, each once, on the shipped
-capture, with {cores} cores. The run itself takes most of the time where nothing is built. The last row is `./vermilion test` on a fresh clone.
+Made by `.vermilion/venv/bin/python sim/tests/loop_times.py COMMIT COMMIT --suite SECONDS --suite SECONDS --publish` with 2 cores. Seconds of
+the command `./vermilion run` on the shipped capture after a change: the median of three, and one for the first run of a copy. The run itself takes most of
+the time where nothing is built. The last row is `./vermilion test` on a fresh clone, once, with nothing beside it.
 """
 
 
@@ -57,14 +61,17 @@ def measure(commit: str, folder: Path) -> dict[str, float]:
     run(checkout)
     times = {}
     for what, (name, line) in TOUCHED.items():
-        if name:
-            with (checkout / name).open("a") as file:
-                file.write(line)
-        times[what] = run(checkout)
+        each = []
+        for turn in range(TURNS):
+            if name:
+                with (checkout / name).open("a") as file:
+                    file.write(line.replace("TURN", str(turn)))
+            each.append(run(checkout))
+        times[what] = statistics.median(each)
         print(f"{commit}: {what}: {times[what]} s", flush=True)
     copy = folder / f"{commit}-copy"
     shutil.copytree(checkout, copy, symlinks=True)
-    times |= {COPIED: run(copy), USED: run(copy)}
+    times |= {COPIED: run(copy), USED: statistics.median(run(copy) for _ in range(TURNS))}
     return times
 
 
@@ -93,11 +100,11 @@ def main():
         results = {commit: measure(commit, Path(folder)) for commit in commits}
     for commit, seconds in zip(commits, asked.suite):
         if seconds != "-":
-            results[commit]["the whole suite, fresh clone"] = float(seconds)
+            results[commit][SUITE] = float(seconds)
     print(table(results))
     if asked.publish:
         PAGE.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
-        PAGE.write_text(HEAD.format(cores=len(os.sched_getaffinity(0))) + "\n" + table(results))
+        PAGE.write_text(HEAD + "\n" + table(results))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,17 @@
 """What a run says first, and its tables in 80 columns."""
 
 import csv
+import os
+import pty
 import random
 import re
+import subprocess
+import sys
 
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from test_run import ROOT, run, vermilion
+from test_run import ROOT, environment, run, vermilion
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
@@ -137,6 +141,30 @@ def test_the_projects_capture_fits_80_columns(tmp_path):
     assert re.fullmatch(r"port \d+ % used, congested for \d+ % of the time, \d+ marked CE", lines[1])
     assert lines[-1] == f"report: {tmp_path / 'page.html'}" and any(line.startswith(" total ") for line in lines)
     assert f'<p class="digest">{lines[0]}<br>{lines[1]}</p>' in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize("config", ["default", "markers"])
+def test_a_terminal_of_80_columns_shows_all(tmp_path, config):
+    """With COLUMNS=80 on a terminal: no line is wider, and no cell is cut."""
+    screen, end = pty.openpty()
+    command = [sys.executable, "-m", "vermilion", "run", "--engine", "model", "--no-report"]
+    about = environment() | {"COLUMNS": "80", "TERM": "dumb"}
+    more = ["--config", f"sim/configs/{config}.toml"]
+    process = subprocess.Popen([*command, *more], cwd=ROOT, env=about, stdout=end, stderr=subprocess.DEVNULL)
+    os.close(end)
+    text = b""
+    try:
+        while part := os.read(screen, 65536):
+            text += part
+    except OSError:  # how a terminal says that its other end is closed
+        pass
+    os.close(screen)
+    assert process.wait() == 0
+    lines = text.decode().replace("\r", "").splitlines()
+    assert max(map(cell_len, lines)) <= 80 and "…" not in text.decode() and len(lines) > 20
+    assert any(line.startswith(" total ") for line in lines) and (config == "default") != any(
+        "srtcm" in line for line in lines
+    )
 
 
 def test_a_run_says_where_its_report_is(tmp_path):

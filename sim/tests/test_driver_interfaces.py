@@ -11,12 +11,13 @@ from devices import device_program  # noqa: F401
 from driver_bench import ADDRESSES, counts, talk
 from driver_soak import LEAKS, grown, script
 from netlink_guest import Talk, program, registers, splats
+from nightly import NIGHTLY
 from test_driver_netlink import Said
 from test_simulator import mixed, pcap
 from vermilion import driver_guest, driver_vectors
 from vermilion.driver_library import C, library
 
-LOADS = 20
+LOADS = 20 if NIGHTLY else 12
 THRESHOLDS = (3, 9, 10, 13, 20)  # alpha is 2^(threshold - 10), none for 20
 COLOURS = ("green", "yellow", "red")
 EVENTS = {

@@ -26,7 +26,7 @@ def test_no_cell_is_lost_or_doubled_and_order_lists_and_bitmap_are_kept(form, de
     assert prove.prove(form, 4, depth) == prove.Result(None, depth)
 
 
-# The bench of the search puts 32 more faults into it, in every run: cocotb_tests/blocks/victim.
+# The bench of the search puts 32 more faults into it, 11 of them in every run: cocotb_tests/blocks/victim.
 EVERY_RUN = ("lost-cell", "order", "bitmap-pop", "list-head")
 
 

@@ -138,14 +138,15 @@ def test_line_number_in_verilog_is_refused(tmp_path, monkeypatch):
 
 
 def test_every_emitter_leaves_line_numbers_out():
-    """Every call of firtool has the options of EmitOptions, by itself or from PresetEmitter, or leaves debug information out by itself."""
+    """Every call of firtool has options of EmitOptions, by itself or from PresetEmitter."""
     for path in build.files("hw", "*.scala"):
         text = path.read_text()
         if "emitSystemVerilogFile" in text:
-            assert "EmitOptions." in text or "--strip-debug-info" in text or "extends PresetEmitter" in text, path
+            assert "EmitOptions." in text or "extends PresetEmitter" in text, path
     text = (build.ROOT / "hw/src/vermilion/lane/Emitter.scala").read_text()
     assert re.findall(r"\bwrite\(preset, directory, (.*)\)$", text, re.M) == [
         "if (last.isEmpty) EmitOptions.firtool else EmitOptions.synthesis"
     ]
-    text = (build.ROOT / "hw/src/vermilion/lane/EmitBlock.scala").read_text()
-    assert len(re.findall(r"--strip-debug-info", text)) == 2
+    text = (build.ROOT / "hw/src/vermilion/lane/EmitBlock.scala").read_text().partition("object EmitOptions")[2]
+    assert "--strip-debug-info" in re.search(r"val plain = (.*)", text)[1]
+    assert len(re.findall(r"val \w+: Array\[String\] =\s+plain \+\+ ", text)) == text.count(": Array[String]") == 4

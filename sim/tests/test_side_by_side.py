@@ -117,6 +117,28 @@ def test_a_copy_and_this_checkout_are_used_at_once(tmp_path, change):
     assert watched(build.ROOT, CLASSES) == before
 
 
+def whole(root) -> dict:
+    """Every file and folder of a checkout's state: kind and mode, time, and what a file holds."""
+    out = {}
+    for path in (root / ".vermilion").rglob("*"):
+        about = path.lstat()
+        held = os.readlink(path) if path.is_symlink() else path.read_bytes() if path.is_file() else b""
+        out[path] = (about.st_mode, about.st_mtime_ns, hash(held))
+    return out
+
+
+def test_a_copy_that_is_used_leaves_all_of_the_original_as_it_is(tmp_path):
+    """The copy shares the tools' files by hard links, so what is written in place shows. It sets up, settles and runs the RTL."""
+    root, copy = checkouts.clone(tmp_path / "original"), tmp_path / "copy"
+    assert "was copied or moved" in ended(start(root, tmp_path / "root.pcapng"))
+    tools = str(root / ".vermilion/venv")
+    own = lambda source, target: (checkouts.link if source.startswith(tools) else shutil.copy2)(source, target)
+    shutil.copytree(root, copy, symlinks=True, copy_function=own)
+    before = whole(root)
+    assert "was copied or moved" in ended(start(copy, tmp_path / "copy.pcapng"))
+    assert whole(root) == before and len(before) > 1000
+
+
 @pytest.mark.parametrize("change", [nightly(changed)])
 def test_two_copies_are_used_at_once(tmp_path, change):
     """One has a changed source; both compile with the real Mill, elaborate and run the RTL at the same time."""

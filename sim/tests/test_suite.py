@@ -152,8 +152,12 @@ def test_quick_is_formats_and_quick_tests(monkeypatch):
     assert ran == [(["sim/tests"], "quick and (not guest)")]
 
 
-def test_first_failure_ends_the_run(project):
+def test_first_failure_ends_the_run(project, tmp_path):
+    """Within a part, and between parts."""
+    (tmp_path / "test_c.py").write_text("def test_bad(): assert 0\ndef test_worse(): assert 0\n")
+    assert project("test_c.py", first=True) == "0 passed, 1 failed"
     assert project("test_a.py::test_seed", "test_b.py", first=True) == "0 passed, 1 failed"
+    assert project("test_c.py", "test_b.py") == "1 passed, 2 failed"
 
 
 def test_files_of_one_name_are_two_parts(project, tmp_path):

@@ -2,8 +2,8 @@
 
 Mill's state holds absolute paths. In a copy, Mill would delete and write classes in the checkout that was copied. The folder that the
 state belongs to stands in `.vermilion/place`. Where it is another one, this module deletes what would be used from there, and changes
-the folder's name in scripts. It reads and writes below its own checkout alone. What is keyed by content stays, as it holds no
-absolute path: programs, libraries, SystemVerilog, models of benches.
+the folder's name in scripts. It reads and writes below its own checkout alone. What is keyed by content stays: programs, libraries,
+SystemVerilog, models of benches. Where the old place is named in those, as in messages and in makefiles of what is finished, nothing opens it again.
 
 `./vermilion` runs this file when it sets up, by any Python; builds call `settle` before their first step. So the file imports nothing of
 this project.
@@ -24,7 +24,7 @@ DELETED = (
     "ready",  # so that `./vermilion` sets up again
     "build/*.classpath",
     "build/**/obj*",  # dependencies of objects, by which make would look at headers there
-    "kept/verilated.h-*",  # the one thing there that names where headers lie
+    "kept/verilated.h-*",  # read by later builds, and names where headers lie
     "build/module-*",  # kernel modules' objects, with the commands that made them
     "build/mqnic-*",
 )

@@ -1,15 +1,15 @@
 package vermilion.control
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.control.{RegisterMap => R}
 import vermilion.lane.LaneParams
 
 /** AXI4-Lite with random stalls on all five channels; the lane's side takes a commit when told, and answers a look some clocks later. */
-class ControlPortSpec extends AnyFlatSpec with ChiselSim {
+class ControlPortSpec extends AnyFlatSpec with Simulation {
   private val p = LaneParams(queues = 10, inputs = 2, stallable = Seq(false, true), protect = true)
 
   private class Host(dut: ControlPort, stall: Double) {

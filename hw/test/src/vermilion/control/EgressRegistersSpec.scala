@@ -1,14 +1,14 @@
 package vermilion.control
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.control.{RegisterMap => R}
 import vermilion.lane.LaneParams
 
 /** The registers of a build with several egresses: pauses, routes, the shaper of each port, and the pool of cells. */
-class EgressRegistersSpec extends AnyFlatSpec with ChiselSim {
+class EgressRegistersSpec extends AnyFlatSpec with Simulation {
   private val p = LaneParams(
     queues = 32,
     inputs = 10,

@@ -1,15 +1,15 @@
 package vermilion.control
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.control.{RegisterMap => R}
 import vermilion.lane.LaneParams
 
 /** Counts as a host reads them, against sums kept here. */
-class EventCountsSpec extends AnyFlatSpec with ChiselSim {
+class EventCountsSpec extends AnyFlatSpec with Simulation {
   private val inputs = 3
   private val full = LaneParams(inputs = inputs, stallable = Seq.fill(inputs)(true))
   private val fewBits = 22

@@ -1,14 +1,14 @@
 package vermilion.decide
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.lane.LaneParams
 
 /** The pool's rules, worked out from the whole history of admissions and departures for each packet, in exact arithmetic. */
-class PoolLimitTest extends AnyFlatSpec with ChiselSim {
+class PoolLimitTest extends AnyFlatSpec with Simulation {
   private case class Event(clock: Int, queue: Int, cells: Int) // cells that are taken, or given back (negative)
   private case class Packet(clock: Int, queue: Int, lenBytes: Int, alpha: Int) { val cells: Int = (lenBytes + 63) / 64 }
   private case class Rules(size: Int, reserve: Seq[Int], cap: Seq[Int])

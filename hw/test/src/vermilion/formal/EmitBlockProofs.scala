@@ -5,7 +5,7 @@ import chisel3.RawModule
 import vermilion.average.QueueLookChecks
 import vermilion.control.AxiLiteChecks
 import vermilion.fixed.MemoryKind
-import vermilion.lane.Emitter
+import vermilion.lane.{EmitOptions, Emitter}
 import vermilion.queue._
 import vermilion.rewrite.RewriteChecks
 import vermilion.schedule.{EgressBounds, EgressChecks}
@@ -37,22 +37,14 @@ object BlockProofs {
   * records, which forward; the others have less to go wrong.
   */
 object EmitBlockProofs extends Emitter {
-  val options: Array[String] = Array(
-    "--verification-flavor=immediate",
-    "--default-layer-specialization=enable",
-    "--lowering-options=disallowLocalVariables,disallowPackedArrays",
-    "--disable-all-randomization",
-    "--strip-debug-info"
-  )
-
   def usage: String = "EmitBlockProofs DIRECTORY"
 
   def emit(words: Seq[String]): Boolean = words match {
     case Seq(directory) =>
       for ((name, proof) <- BlockProofs.all)
         MemoryKind.lutDepth.withValue(0) {
-          ChiselStage
-            .emitSystemVerilogFile(proof(), Array("--target-dir", s"$directory/$name", "--split-verilog"), options)
+          val words = Array("--target-dir", s"$directory/$name", "--split-verilog")
+          ChiselStage.emitSystemVerilogFile(proof(), words, EmitOptions.proof)
         }
       true
     case _ => false

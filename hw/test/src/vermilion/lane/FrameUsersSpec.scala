@@ -1,13 +1,13 @@
 package vermilion.lane
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.stream.Verdict
 
-class FrameUsersSpec extends AnyFunSuite with ChiselSim {
+class FrameUsersSpec extends AnyFunSuite with Simulation {
   private val p = LaneParams(queues = 4, cells = 256, victims = 4, flows = 0, userBits = 23, evictedBits = Some(9))
 
   /** What the headers say, and whether that is a PTP event. */

@@ -1,15 +1,15 @@
 package vermilion.mark
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.funsuite.AnyFunSuite
+import vermilion.Simulation
 import vermilion.control.MarkerKind
 import vermilion.flow.{FlowMarker, NoFlowMarker}
 import vermilion.lane.LaneParams
 import vermilion.stream.Colour
 
 /** Builds that leave markers out; all of them together are tested against the model in `cocotb_tests/blocks/mark`. */
-class TokenKindSpec extends AnyFunSuite with ChiselSim {
+class TokenKindSpec extends AnyFunSuite with Simulation {
 
   /** The colour of a green packet behind a fresh bucket that cannot pay for it, for each kind. */
   private def colours(dut: TokenMarker): Map[Int, Int] = {

@@ -2,11 +2,11 @@ package vermilion.nic
 
 import chisel3.{assert => _, _}
 import chisel3.simulator.PeekPokeAPI
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.Assertions.assert
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.control.{AxiLite, AxiLiteSlave}
 
 /** Drives AXI4-Lite, each of the five channels with stalls of its own; accesses of each direction follow each other
@@ -84,7 +84,7 @@ class BarBench(blocks: Int) extends Module {
   }
 }
 
-class AppBarSpec extends AnyFunSuite with ChiselSim {
+class AppBarSpec extends AnyFunSuite with Simulation {
   private val blocks = 3
 
   test("every access is answered in order with what its block says, and with 0 where there is none") {

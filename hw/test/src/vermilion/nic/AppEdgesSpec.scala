@@ -1,10 +1,10 @@
 package vermilion.nic
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.nic.StreamBench._
 
 /** The clock and the way in of RX side by side, so that one build serves both. */
@@ -17,7 +17,7 @@ class AppEdges(num: Int, denom: Int) extends Module {
   rx <> entry.io
 }
 
-class AppEdgesSpec extends AnyFunSuite with ChiselSim {
+class AppEdgesSpec extends AnyFunSuite with Simulation {
   test(
     "the clock counts whole periods exactly and can be the PTP clock; RX passes all but the rest of a frame that a reset cut"
   ) {

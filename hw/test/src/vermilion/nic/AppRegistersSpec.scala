@@ -1,13 +1,13 @@
 package vermilion.nic
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.lane.LaneParams
 import vermilion.nic.{AppRegisterMap => R}
 
-class AppRegistersSpec extends AnyFunSuite with ChiselSim {
+class AppRegistersSpec extends AnyFunSuite with Simulation {
   private val counters = 10
   private val start = (BigInt(3) << 32) - 250 // of the counters: their high halves change while they are read
 

@@ -1,12 +1,12 @@
 package vermilion.nic
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.nic.StreamBench._
 
-class FrameJoinSpec extends AnyFunSuite with ChiselSim {
+class FrameJoinSpec extends AnyFunSuite with Simulation {
   private val inputs = 3
 
   test("with `firstAhead` a frame of input 0 is behind one frame at most") {

@@ -1,13 +1,13 @@
 package vermilion.nic
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.nic.StreamBench._
 
-class RxBypassSpec extends AnyFunSuite with ChiselSim {
+class RxBypassSpec extends AnyFunSuite with Simulation {
   private val beats = 8
 
   test(

@@ -1,12 +1,12 @@
 package vermilion.nic
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 
-class StatPortSpec extends AnyFunSuite with ChiselSim {
+class StatPortSpec extends AnyFunSuite with Simulation {
   private val lanes = 3
 
   /** @param counts of 1000 clocks in which an event of a kind happens

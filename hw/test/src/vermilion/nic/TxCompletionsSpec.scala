@@ -1,13 +1,13 @@
 package vermilion.nic
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.nic.StreamBench.{reset => resetDut}
 
-class TxCompletionsSpec extends AnyFunSuite with ChiselSim {
+class TxCompletionsSpec extends AnyFunSuite with Simulation {
   private val asksBit = 0x8000
 
   /** A frame in the lane that stands for the real one; `kept` is the tag that the block told it to keep. */

@@ -1,15 +1,15 @@
 package vermilion.parse
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import chisel3.util.Valid
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.Bits
 import vermilion.stream.Headers
 
-class HeaderParserSpec extends AnyFunSuite with ChiselSim {
+class HeaderParserSpec extends AnyFunSuite with Simulation {
 
   /** Hand-made frames whose answers are known without the reference. */
   private val ethernet = Array.fill(12)(0)

@@ -2,9 +2,9 @@ package vermilion.protect
 
 import chisel3._
 import chisel3.util.MixedVec
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.Random
+import vermilion.Simulation
 
 /** The wires of [[Secded]] for some widths, side by side. */
 class Codes(widths: Seq[Int]) extends Module {
@@ -26,7 +26,7 @@ class Codes(widths: Seq[Int]) extends Module {
   }
 }
 
-class SecdedTest extends AnyFunSuite with ChiselSim {
+class SecdedTest extends AnyFunSuite with Simulation {
   private val seed = 1
   private def pairs(width: Int) = for (a <- 0 until width; b <- 0 until a) yield (a, b)
 

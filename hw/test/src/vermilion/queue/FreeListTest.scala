@@ -1,10 +1,10 @@
 package vermilion.queue
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.stream.{CellWrite, Chain, Descriptor}
@@ -39,7 +39,7 @@ class CellLoop(p: LaneParams) extends Module {
   io.freeCells := freeList.io.freeCells
 }
 
-class FreeListTest extends AnyFlatSpec with ChiselSim {
+class FreeListTest extends AnyFlatSpec with Simulation {
   private val p = LaneParams(cells = 256)
   private case class Packet(cells: Seq[Int], data: Seq[BigInt], lenBytes: Int)
 

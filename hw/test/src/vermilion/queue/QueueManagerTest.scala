@@ -1,16 +1,16 @@
 package vermilion.queue
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.lane.LaneParams
 
 /** Random enqueues and takes, up to one of each a clock, against plain Scala queues. The bench knows a queue's first packet only from what
   * the block has said, as the scheduler does.
   */
-class QueueManagerTest extends AnyFlatSpec with ChiselSim {
+class QueueManagerTest extends AnyFlatSpec with Simulation {
   private case class Packet(cell: Int, lenBytes: Int)
 
   private class Bench(dut: QueueManager, p: LaneParams, seed: Int) {

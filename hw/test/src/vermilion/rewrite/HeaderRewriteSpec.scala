@@ -1,14 +1,14 @@
 package vermilion.rewrite
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.Bits
 import vermilion.lane.LaneParams
 
-class HeaderRewriteSpec extends AnyFunSuite with ChiselSim {
+class HeaderRewriteSpec extends AnyFunSuite with Simulation {
   private def sum(words: Seq[Int]): Int = words.foldLeft(0) { (a, b) =>
     val s = a + b; (s & 0xffff) + (s >> 16)
   }

@@ -1,10 +1,10 @@
 package vermilion.schedule
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.lane.LaneParams
 
 /** Strict priority and deficit round robin as the papers write them; the round is a list of active queues. */
@@ -37,7 +37,7 @@ class ReferenceScheduler(services: Seq[Service]) {
   }
 }
 
-class EgressQueuesTest extends AnyFlatSpec with ChiselSim {
+class EgressQueuesTest extends AnyFlatSpec with Simulation {
   private val p = LaneParams(cells = 1024)
 
   behavior of "EgressQueues"

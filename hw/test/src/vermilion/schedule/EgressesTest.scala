@@ -1,13 +1,13 @@
 package vermilion.schedule
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.lane.LaneParams
 
 /** What one egress of several does to the others: nothing, and how many packets each sends. */
-class EgressesTest extends AnyFlatSpec with ChiselSim {
+class EgressesTest extends AnyFlatSpec with Simulation {
   private val p = LaneParams(cells = 1024, queues = 32, egresses = 4)
   private val share = p.queues / p.egresses
   private val clocks = 3000

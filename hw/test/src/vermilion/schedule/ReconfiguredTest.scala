@@ -1,11 +1,11 @@
 package vermilion.schedule
 
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.flatspec.AnyFlatSpec
+import vermilion.Simulation
 import vermilion.lane.LaneParams
 
 /** Queues that are configured while packets wait in them: the new service counts from the queue's next turn on. */
-class ReconfiguredTest extends AnyFlatSpec with ChiselSim {
+class ReconfiguredTest extends AnyFlatSpec with Simulation {
   private val p = LaneParams(cells = 1024)
   private val (queues, packets, length) = (8, 40, 64)
   private val round = Service(quantum = 10 * length)

@@ -1,12 +1,12 @@
 package vermilion.schedule
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.flatspec.AnyFlatSpec
+import vermilion.Simulation
 import vermilion.lane.LaneParams
 
 /** Shapers under a clock that runs, wraps and is set back. Rates as a wire would see them, 4 ns a clock. */
-class ShaperTimeTest extends AnyFlatSpec with ChiselSim {
+class ShaperTimeTest extends AnyFlatSpec with Simulation {
   private val p = LaneParams(cells = 1024)
   private val leastBurstNs = 4L * DueTime.latenessClocks(p.queues) // what the quantiser makes of a burst of 0
 

@@ -1,12 +1,12 @@
 package vermilion.stats
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.flatspec.AnyFlatSpec
+import vermilion.Simulation
 import vermilion.lane.LaneParams
 
 /** Random events ([[StatisticsBench]]), full buffers and resets. */
-class StatisticsSpec extends AnyFlatSpec with ChiselSim {
+class StatisticsSpec extends AnyFlatSpec with Simulation {
   behavior of "Statistics"
 
   for (

@@ -1,9 +1,9 @@
 package vermilion.stream
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import chisel3.util._
 import org.scalatest.funsuite.AnyFunSuite
+import vermilion.Simulation
 import vermilion.control.{AxiLite, AxiLiteSlave}
 
 /** A bus behind a held reset, as a lane's. */
@@ -19,7 +19,7 @@ private class BusBehindReset extends Module {
   written.bits := slave.io.write.bits.data
 }
 
-class HeldResetSpec extends AnyFunSuite with ChiselSim {
+class HeldResetSpec extends AnyFunSuite with Simulation {
   test("an access that begins in the clock behind a reset of any length is answered once, and none from before it") {
     simulate(new BusBehindReset) { dut =>
       def step(): Unit = dut.clock.step()

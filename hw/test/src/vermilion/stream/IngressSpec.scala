@@ -1,13 +1,13 @@
 package vermilion.stream
 
 import chisel3.simulator.{Randomization, Settings}
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.lane.LaneParams
 import vermilion.parse.RandomFrame
 
-class IngressSpec extends AnyFunSuite with ChiselSim {
+class IngressSpec extends AnyFunSuite with Simulation {
 
   /** What one phase does; probabilities of a clock's valid or ready. */
   private case class Phase(

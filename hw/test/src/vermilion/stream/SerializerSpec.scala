@@ -1,13 +1,13 @@
 package vermilion.stream
 
 import chisel3._
-import chisel3.simulator.scalatest.ChiselSim
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.Bits
 
-class SerializerSpec extends AnyFunSuite with ChiselSim {
+class SerializerSpec extends AnyFunSuite with Simulation {
   private case class Beat(bytes: Seq[Int], last: Boolean)
 
   /** What is written over a cell: bytes by place, and as the block is told. */

@@ -5,7 +5,7 @@ import chisel3.util._
 import chisel3.util.experimental.BoringUtils
 import _root_.circt.stage.ChiselStage
 import vermilion.fixed.{Delay, MemoryKind}
-import vermilion.lane.Emitter
+import vermilion.lane.{EmitOptions, Emitter}
 
 /** What a proof lets vary from packet to packet. */
 sealed trait ProofForm
@@ -321,13 +321,6 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
 
 /** Writes a proof's SystemVerilog: `EmitProof FORM CELLS DIRECTORY`. */
 object EmitProof extends Emitter {
-  private val options = Array(
-    "--verification-flavor=immediate",
-    "--default-layer-specialization=enable",
-    "--lowering-options=disallowLocalVariables,disallowPackedArrays",
-    "--disable-all-randomization",
-    "--strip-debug-info"
-  )
   private val forms = ProofForm.all.map(form => form.toString.toLowerCase -> form).toMap
 
   def usage: String = s"EmitProof FORM CELLS DIRECTORY; FORM one of ${forms.keys.toSeq.sorted.mkString(", ")}"
@@ -339,7 +332,7 @@ object EmitProof extends Emitter {
         ChiselStage.emitSystemVerilogFile(
           new VictimProof(v, forms(form)),
           Array("--target-dir", directory, "--split-verilog"),
-          options
+          EmitOptions.proof
         )
       }
       true

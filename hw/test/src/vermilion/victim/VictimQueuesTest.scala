@@ -2,11 +2,11 @@ package vermilion.victim
 
 import chisel3._
 import chisel3.util._
-import chisel3.simulator.scalatest.ChiselSim
 import _root_.circt.stage.ChiselStage
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
+import vermilion.Simulation
 import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
@@ -59,7 +59,7 @@ class VictimEgress(p: LaneParams) extends Module {
 }
 
 /** Random packets at full pace through the real scheduler, against plain Scala queues that follow the outcomes. */
-class VictimQueuesTest extends AnyFlatSpec with ChiselSim {
+class VictimQueuesTest extends AnyFlatSpec with Simulation {
   private case class Packet(queue: Int, cell: Int, lenBytes: Int, arrival: Int)
 
   private def runs(p: LaneParams): Unit =
