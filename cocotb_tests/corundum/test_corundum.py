@@ -10,7 +10,7 @@ from corundum.shapes import FEW, benches, parameters
 from nightly import nightly
 
 
-@pytest.mark.parametrize("modules", [benches("tags", "routes", "registers"), nightly(benches("line"))])
+@pytest.mark.parametrize("modules", [benches("tags", "registers"), nightly(benches("routes", "line"))])
 def test_two_ports_of_10g(modules):
     run_app(modules, "app10g-2-few", parameters(2, 1, 64))
 

@@ -80,9 +80,15 @@ def test_the_digest_is_what_went_in_and_out(tmp_path, name):
     assert got["congested"] == waited / span
     sizes = sum(length for _, length in sent)
     assert got["used"] == min(1, 8e9 * sizes / 10**7 / span)
-    print(digest.lines(stats, 10**7))
+    said = digest.lines(stats, 10**7)
+    print(said)
+    told = [int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", said[0])]
+    lost = len(rows) - len(left)
+    assert told[:3] == [len(rows), len(left), lost] and (sum(told[3:]), len(told)) == ((lost, 6) if lost else (0, 3))
+    percent = re.search(r"used, congested for (?:over |under )?([\d.]+) % of the time", said[1])
+    assert (float(percent[1]) if percent else 0) == pytest.approx(100 * waited / span, rel=0.06, abs=1)
     idle = name in ("idle", "apart")
-    assert ("hint: " in digest.lines(stats, 10**7)[-1]) == idle and (got["congested"] < 0.01) == idle
+    assert ("hint: " in said[-1]) == idle and (got["congested"] < 0.01) == idle
 
 
 @pytest.mark.parametrize(

@@ -16,20 +16,42 @@ PACKETS = [(2, IP4, 0x0800), (24, IP6, 0x86DD), (28, IP6, 0x86DD), (30, IP6, 0x8
 PACKETS += [(10, IP6, 0x88B5), (7, IP4, 0x88B5), (0, b"", 0x88B5), (2 << 8, IP4, 0x88B5)]
 
 
-def carried(tmp_path, capture: bytes):
+def carried(tmp_path, capture: bytes, engine: str = "model"):
     """The warnings of a run, and the frames that left."""
     source, out = tmp_path / "in.pcap", tmp_path / "out.pcapng"
     source.write_bytes(capture)
-    stats = run(tmp_path, source, "--engine", "model", "--out", out)
+    stats = run(tmp_path, source, "--engine", engine, "--out", out)
     with RawPcapNgReader(str(out)) as frames:
         return stats, [data for data, _ in frames]
 
 
-@pytest.mark.parametrize("link, order", [(NULL, "<"), (NULL, ">"), (LOOP, ">")])
-def test_family(tmp_path, link, order):
+def pcapng(*frames, link, order):
+    """A pcapng file in the byte order of its host, of (microseconds, bytes, length on the wire)."""
+
+    def block(kind: int, body: bytes) -> bytes:
+        body += bytes(-len(body) % 4)
+        size = struct.pack(order + "I", len(body) + 12)
+        return struct.pack(order + "I", kind) + size + body + size
+
+    out = block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
+    out += block(1, struct.pack(order + "HHI", link, 0, 262144))
+    for time, data, length in frames:
+        out += block(6, struct.pack(order + "IIIII", 0, 0, time, len(data), length) + data)
+    return out
+
+
+# The RTL carries the last one.
+FORMS = [("pcap", NULL, "<"), ("pcap", NULL, ">"), ("pcap", LOOP, ">")]
+FORMS += [("pcapng", NULL, "<"), ("pcapng", NULL, ">"), ("pcapng", LOOP, ">")]
+
+
+@pytest.mark.parametrize("form, link, order", FORMS)
+def test_family(tmp_path, form, link, order):
     """Each family in the byte order of the capturing host (NULL) or of the network (LOOP); others are carried, not as IP."""
-    frames = [(i, struct.pack(order + "I", family) + data) for i, (family, data, _) in enumerate(PACKETS)]
-    stats, out = carried(tmp_path, pcap(*[(i, data, len(data)) for i, data in frames], link=link))
+    frames = [struct.pack(order + "I", family) + data for family, data, _ in PACKETS]
+    timed = [(i, data, len(data)) for i, data in enumerate(frames)]
+    capture = pcap(*timed, link=link) if form == "pcap" else pcapng(*timed, link=link, order=order)
+    stats, out = carried(tmp_path, capture, "rtl" if (form, link) == FORMS[-1][:2] else "model")
     assert stats["warnings"] == {"reframed": len(PACKETS)}
     assert out == [ADDRESSES + struct.pack(">H", kind) + data for _, data, kind in PACKETS]
 

@@ -18,7 +18,7 @@ With the victim search, one queue and a port slower than the stream (`PORT`, sha
     ecn    p from 0 to 1 at half of the limit, then 1: early drops of what is not ECT, half of the frames, and marks of the others
     tail   no curve: contests with the last 16 packets at the limit
 
-Nothing else is shaped.
+Nothing else is shaped, but all of a card (`card`).
 """
 
 import dataclasses
@@ -32,6 +32,8 @@ MARKERS = ("leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm")
 PORT = {"red": Fraction(1, 10), "ecn": Fraction(11, 20), "tail": Fraction(1, 10)}
 WINDOW = 16
 UNSHAPED = {"cost": [0, 0], "burst_ns": 0}
+UNSEEN = 8  # packets whose cells are taken while the pool does not count them yet
+ALPHA_8 = 11  # the code of a threshold of 8 times the free cells
 
 
 def frame_ns(shape: build.Preset, frame: int) -> int:
@@ -76,16 +78,24 @@ def codes(queue: int, queues: int) -> dict:
 
 
 def card(shape: build.Preset, frame: int, spread: str) -> dict:
-    """The record of a lane with several egresses: each has sixteen queues as above, with the markers in turn, and where the build has the search
-    each loss of a curve is a contest. Limits add up to the whole buffer. Nothing is shaped, there is no pool and no ECN. Input i goes to egress i.
+    """The record of a lane with several egresses, everything on: each has sixteen queues as above, with the markers in turn and ECN, and where the
+    build has the search each loss of a curve is a contest. Limits add up to the whole buffer. The pool has all of it but what a decision does not
+    see yet; half is reserved, and each queue may have 8 times what is free. Ports and queues are shaped to what the stream carries, which is
+    faster than what comes. Input i goes to egress i.
     """
     share = shape.queues // shape.egresses
     one = dataclasses.replace(shape, queues=share, victims=min(shape.victims, share), egresses=1)
     one = dataclasses.replace(one, cells=2 * shape.cells // shape.egresses)
-    configs = [parsed(one, frame, spread, "mixed", {"victim": "nearest"} if one.victims else {})] * shape.egresses
+    rate = 8 * 10**9 * frame // frame_ns(shape, frame)
+    more = {"ecn": True, "rate": rate, "burst": f"{16 * max(frame, 64)}B"} | (
+        {"victim": "nearest"} if one.victims else {}
+    )
+    configs = [parsed(one, frame, spread, "mixed", more)] * shape.egresses
     words = quantise.card(configs, [i % shape.egresses for i in range(shape.inputs)], share)
-    for egress in words["egresses"]:
-        egress["port"] = UNSHAPED
+    words["pool"] = {"size": shape.cells - UNSEEN * -(-frame // CELL_BYTES), "cap": [0] * shape.egresses}
+    words["pool"]["reserve"] = [words["pool"]["size"] // 2 // shape.egresses] * shape.egresses
+    for queue in words["queues"]:
+        queue["alpha"] = ALPHA_8
     return with_curves(words, limit_of(one, frame, spread))
 
 

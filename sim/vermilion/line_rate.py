@@ -32,8 +32,8 @@ one input (of a `card-...` on all) as a port of the rate brings them, 24 bytes a
 594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve from p = 1/16 at an empty queue, which drops up to 12 %, and no marker; the way out takes a beat in every clock. `nic10g-all` and `nic100g-all` have the victim search built in;
 for `nic100g-all` the longest path is estimated at 4.54 ns, and 250 MHz are not shown.
 
-The presets `card-...` serve a card of two ports, both ways: frames come on all four inputs at once, each with an egress of its own. The seven markers in turn and push-out are configured;
-ECN, pool and shapers are not. As no queue stands, nearly every contest costs the arriving packet. To one queue the marker is `leaf`. The last row is of 1,000,000 frames.
+The presets `card-...` serve a card of two ports, both ways: frames come on all four inputs at once, each with an egress of its own. Everything is on: the seven markers in turn, ECN, push-out in all queues, the pool with reserves and thresholds,
+shapers of ports and queues at what the stream carries. As no queue stands, nearly every contest costs the arriving packet. To one queue the marker is `leaf`. The last row is of 1,000,000 frames.
 With 65 bytes the hosts are late, and `offered` is what was accepted, with the time in which the hosts alone send what is left. Two inputs are ports, which cannot wait; two are hosts, which can. One cell is stored in a clock. Four ports of 25 Gbit/s with frames of 65 bytes, two cells each, bring 1.12 in a clock, so the hosts wait.
 
 * `offered`, `decided`: clocks a frame as it came in, and a decision. `bubbles`: clocks by which the decisions took longer than the frames; up to 3 of
