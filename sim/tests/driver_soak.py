@@ -25,6 +25,15 @@ from test_driver_netlink import Said
 from vermilion import build, driver_guest
 
 RESULTS = build.ROOT / "docs/results"
+# For awk: the books before and behind, a call site and its objects a line.
+COMPARE = """BEGIN {least = loads - 2 > 10 ? loads - 2 : 10}
+FNR == NR {old[$1] += $2; next}
+{now[$1] += $2}
+END {
+  for (site in now) if (now[site] >= old[site] + least) print "grown", site, old[site] + 0, now[site]
+  for (site in now) total++
+  print "sites", total
+}"""
 # Objects by call site, from slub's books; a call site of a module that is gone is a bare address. /talk begins with a queue-set.
 LEAKS = """
 traces() {
@@ -63,11 +72,8 @@ loads LOADS
 sleep 2 # what is freed behind a grace period
 traces > /tmp/behind
 echo "uses $uses of LOADS"
-busybox awk -v least=$((LOADS - 2 > NOISE ? LOADS - 2 : NOISE)) 'FNR == NR {old[$1] += $2; next} {now[$1] += $2} END {
-  for (site in now) if (now[site] >= old[site] + least) print "grown", site, old[site] + 0, now[site]
-  for (site in now) total++
-  print "sites", total }' /tmp/before /tmp/behind
-""".replace("NOISE", "10")
+busybox awk -v loads=LOADS 'COMPARE' /tmp/before /tmp/behind
+""".replace("COMPARE", COMPARE)
 FUZZ = "netlink_fuzz $lane /sys/bus/pci/devices/$device/resource0 SEED STEPS < /talk\n"
 LOG = "echo log-begins\ndmesg -r\n"
 

@@ -11,6 +11,7 @@ each commit; `-` for one that was not measured.
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import subprocess
@@ -39,7 +40,7 @@ SUITE = "the whole suite, fresh clone"
 TURNS = 3
 HEAD = """# Times of the developer's loop
 
-Made by `.vermilion/venv/bin/python sim/tests/loop_times.py COMMIT COMMIT --suite SECONDS --suite SECONDS --publish` with 2 cores. Seconds of
+Made by `.vermilion/venv/bin/python sim/tests/loop_times.py COMMIT COMMIT --suite SECONDS --suite SECONDS --publish` with {cores} cores. Seconds of
 the command `./vermilion run` on the shipped capture after a change: the median of three, and one for the first run of a copy. The run itself takes most of
 the time where nothing is built. The last row is `./vermilion test` on a fresh clone, once, with nothing beside it.
 """
@@ -104,7 +105,7 @@ def main():
     print(table(results))
     if asked.publish:
         PAGE.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
-        PAGE.write_text(HEAD + "\n" + table(results))
+        PAGE.write_text(HEAD.format(cores=len(os.sched_getaffinity(0))) + "\n" + table(results))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The soak's page is of its JSON, and what it looks at in a guest's console would show; the soak itself is not run here."""
 
 import json
+import subprocess
 
 import driver_soak
 import pytest
@@ -28,3 +29,14 @@ def test_growth_failed_uses_and_missing_books_are_seen():
         driver_soak.grown(CONSOLE + "use failed: ethtool -S eth0 no\r\n")
     with pytest.raises(AssertionError):
         driver_soak.grown(CONSOLE.replace("1234", "3"))
+
+
+@pytest.mark.parametrize("loads, least", [(12, 10), (20, 18), (100, 98), (3, 10)])
+def test_a_call_site_that_grows_with_the_loads_is_told(tmp_path, loads, least):
+    """An object for each load but two is growth, ten at least; one less is none. Lines of one call site are added up."""
+    before, behind = tmp_path / "before", tmp_path / "behind"
+    before.write_text("leaks 5\nsame 70\ngone 9\nnearly 1\nnearly 2\n")
+    behind.write_text(f"leaks {4 + least}\nleaks 1\nsame 70\nfresh {least}\nnearly {2 + least}\n")
+    words = ["awk", "-v", f"loads={loads}", driver_soak.COMPARE, before, behind]
+    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert sorted(told) == sorted([f"grown leaks 5 {5 + least}", f"grown fresh 0 {least}", "sites 4"])

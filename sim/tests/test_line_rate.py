@@ -35,7 +35,7 @@ def test_a_port_at_line_rate_loses_no_clock_and_no_frame(program, frame, load): 
 
 @pytest.mark.parametrize("frame", [60, 128, "imix"])
 def test_all_inputs_at_line_rate_at_once_lose_no_clock_and_no_frame(frame, monkeypatch):
-    """Four egresses, the markers in turn, push-out configured. The curve drops packets, so the queues stay short."""
+    """Four egresses, everything on: markers in turn, ECN, push-out, pool, shapers. The curve drops packets, so the queues stay short."""
     preset, shape = "lab-egresses", build.shape("lab-egresses")
     monkeypatch.setitem(line_rate.PORTS, preset, line_rate.PORTS["nic10g"])
     row = line_rate.row(preset, build.simulator(preset), frame, "random", 1.0, 20000)
@@ -61,3 +61,7 @@ def test_the_page_keeps_what_was_not_measured_now(program, tmp_path, monkeypatch
     text = (tmp_path / "line-rate.md").read_text()
     assert text.count("| random | 60 | 1 | 16.8 |") == 2
     assert text.index("nic10g: 10 Gbit/s, 64 bits") < text.index("nic100g: 100 Gbit/s, 512 bits")
+
+
+def test_the_page_says_what_is_measured():
+    assert line_rate.PAGE.read_text().startswith(line_rate.INTRODUCTION)

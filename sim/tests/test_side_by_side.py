@@ -127,7 +127,7 @@ def whole(root) -> dict:
     return out
 
 
-def test_a_copy_that_is_used_leaves_all_of_the_original_as_it_is(tmp_path):
+def test_a_copy_that_is_used_leaves_the_state_of_the_original_as_it_is(tmp_path):
     """The copy shares the tools' files by hard links, so what is written in place shows. It sets up, settles and runs the RTL."""
     root, copy = checkouts.clone(tmp_path / "original"), tmp_path / "copy"
     assert "was copied or moved" in ended(start(root, tmp_path / "root.pcapng"))

@@ -32,7 +32,7 @@ MARKERS = ("leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm")
 PORT = {"red": Fraction(1, 10), "ecn": Fraction(11, 20), "tail": Fraction(1, 10)}
 WINDOW = 16
 UNSHAPED = {"cost": [0, 0], "burst_ns": 0}
-UNSEEN = 8  # packets whose cells are taken while the pool does not count them yet
+LEAST_LIMIT = 4  # packets: a shaped queue waits for its turn
 ALPHA_8 = 11  # the code of a threshold of 8 times the free cells
 
 
@@ -78,25 +78,28 @@ def codes(queue: int, queues: int) -> dict:
 
 
 def card(shape: build.Preset, frame: int, spread: str) -> dict:
-    """The record of a lane with several egresses, everything on: each has sixteen queues as above, with the markers in turn and ECN, and where the
-    build has the search each loss of a curve is a contest. Limits add up to the whole buffer. The pool has all of it but what a decision does not
-    see yet; half is reserved, and each queue may have 8 times what is free. Ports and queues are shaped to what the stream carries, which is
-    faster than what comes. Input i goes to egress i.
+    """The record of a lane with several egresses, everything on.
+
+    Each egress has sixteen queues as above, with the markers in turn and ECN; where the build has the search each loss of a curve is a contest.
+    Limits add up to the whole buffer, but are 4 packets at least. The pool has all cells but those of frames that come in or are sent
+    (docs/architecture.md). Half of it is reserved, and each queue may have 8 times what is free. Ports and queues are shaped to what the stream
+    carries, which is more than what comes. Input i goes to egress i.
     """
     share = shape.queues // shape.egresses
     one = dataclasses.replace(shape, queues=share, victims=min(shape.victims, share), egresses=1)
     one = dataclasses.replace(one, cells=2 * shape.cells // shape.egresses)
-    rate = 8 * 10**9 * frame // frame_ns(shape, frame)
-    more = {"ecn": True, "rate": rate, "burst": f"{16 * max(frame, 64)}B"} | (
-        {"victim": "nearest"} if one.victims else {}
-    )
+    rate, limit = 8 * 10**9 * frame // frame_ns(shape, frame), max(LEAST_LIMIT, limit_of(one, frame, spread))
+    more = {"limit_packets": f"{limit}p", "ecn": True, "rate": rate, "burst": f"{16 * max(frame, 64)}B"}
+    more |= {"victim": "nearest"} if one.victims else {}
     configs = [parsed(one, frame, spread, "mixed", more)] * shape.egresses
     words = quantise.card(configs, [i % shape.egresses for i in range(shape.inputs)], share)
-    words["pool"] = {"size": shape.cells - UNSEEN * -(-frame // CELL_BYTES), "cap": [0] * shape.egresses}
+    longest = -(-frame // CELL_BYTES)
+    outside = shape.inputs * (2 * longest + 40) + shape.egresses * (2 * longest + 3)
+    words["pool"] = {"size": shape.cells - outside, "cap": [0] * shape.egresses}
     words["pool"]["reserve"] = [words["pool"]["size"] // 2 // shape.egresses] * shape.egresses
     for queue in words["queues"]:
         queue["alpha"] = ALPHA_8
-    return with_curves(words, limit_of(one, frame, spread))
+    return with_curves(words, limit)
 
 
 def limit_of(shape: build.Preset, frame: int, spread: str) -> int:

@@ -2,14 +2,24 @@ package vermilion.lane
 
 import _root_.circt.stage.ChiselStage
 import org.scalatest.funsuite.AnyFunSuite
+import vermilion.Nightly
 
 class EmitOptionsTest extends AnyFunSuite {
   private def written(options: Array[String]): String =
-    ChiselStage.emitSystemVerilog(new LaneCore(LaneParams(queues = 8, cells = 256)), Array(), options)
+    ChiselStage.emitSystemVerilog(
+      new LaneCore(LaneParams(queues = 8, cells = 256, victims = 8, egresses = 2)),
+      Array(),
+      options
+    )
 
   test("what firtool writes is the same whether it checks itself or not") {
-    val text = written(EmitOptions.firtool)
-    assert(text.length > 100000 && EmitOptions.firtool.contains(EmitOptions.unchecked))
-    assert(text == written(EmitOptions.firtool.filter(_ != EmitOptions.unchecked)))
+    for (
+      options <-
+        if (Nightly.is) Seq(EmitOptions.firtool, EmitOptions.area, EmitOptions.proof) else Seq(EmitOptions.firtool)
+    ) {
+      val text = written(options)
+      assert(text.length > 100000 && options.contains(EmitOptions.unchecked))
+      assert(text == written(options.filter(_ != EmitOptions.unchecked)))
+    }
   }
 }
