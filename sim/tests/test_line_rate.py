@@ -4,7 +4,7 @@ import pytest
 from marker_traffic import program  # noqa: F401  (a fixture)
 from nightly import nightly
 
-from vermilion import build, line_rate
+from vermilion import bench, bench_config, build, line_rate
 
 pytestmark = pytest.mark.slow
 
@@ -51,6 +51,19 @@ def test_all_inputs_at_line_rate_at_once_lose_no_clock_and_no_frame(frame, monke
 def test_where_more_cells_come_than_one_a_clock_ports_lose_nothing_and_hosts_wait(preset):
     row = line_rate.row(preset, build.simulator(preset), 65, "random", 1.0, 20000)
     assert row["not_ordered"] == 0 and row["behind_clocks"] <= 1 and row["hosts_behind_clocks"] > 1000
+
+
+@pytest.mark.parametrize("shaped, clocks", [nightly(True, 8), nightly(False, 5.6)])
+def test_a_packet_of_a_shaped_queue_takes_8_clocks_in_a_lane_with_four_egresses(shaped, clocks):
+    """Each egress is offered a packet every 5.25 clocks, less what the curve drops: docs/limits.md."""
+    preset = "card-2x25g"
+    words = bench_config.card(build.shape(preset), 60, "one")
+    if not shaped:
+        words["queues"] = [queue | {"cost": [0, 0], "burst_ns": 0} for queue in words["queues"]]
+    more = ("--line-rate", 32_000_000_000, "--load", 1.0, "--all-inputs")
+    found = bench.once(build.simulator(preset), words, 60, "one", False, 20_000, more)
+    sent = sum(colour["sent"]["packets"] for queue in found["queues"] for colour in queue["colours"])
+    assert found["clocks"] * 4 / sent == pytest.approx(clocks, rel=0.02)
 
 
 def test_the_page_keeps_what_was_not_measured_now(program, tmp_path, monkeypatch):  # noqa: F811

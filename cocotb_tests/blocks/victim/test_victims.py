@@ -195,15 +195,6 @@ FAULTS = {
 }
 
 
-def test_every_block_has_a_fault_in_every_run():
-    assert {FAULTS[fault][0] for fault in EVERY_RUN} == {block for block, *_ in FAULTS.values()}
-
-
-def test_the_blocks_own_assertions_are_in_the_bench():
-    text = "".join(path.read_text() for path in (program("lab-few-cells").parent).glob("*.cpp"))
-    assert text.count("Assertion failed") > 10
-
-
 # A third, some in each block; each needs a build of its own.
 EVERY_RUN = (
     "a packet of the window that became first is evicted",
@@ -218,6 +209,15 @@ EVERY_RUN = (
     "a cell keeps the link of the packet before",
     "a contest that a reset cuts off goes on",
 )
+
+
+def test_every_block_has_a_fault_in_every_run():
+    assert {FAULTS[fault][0] for fault in EVERY_RUN} == {block for block, *_ in FAULTS.values()}
+
+
+def test_the_blocks_own_assertions_are_in_the_bench():
+    text = "".join(path.read_text() for path in (program("lab-few-cells").parent).glob("*.cpp"))
+    assert text.count("Assertion failed") > 10
 
 
 @pytest.mark.parametrize("fault", [fault if fault in EVERY_RUN else nightly(fault) for fault in FAULTS])
