@@ -41,8 +41,8 @@ TURNS = 3
 HEAD = """# Times of the developer's loop
 
 Made by `.vermilion/venv/bin/python sim/tests/loop_times.py COMMIT COMMIT --suite SECONDS --suite SECONDS --publish` with {cores} cores. Seconds of
-the command `./vermilion run` on the shipped capture after a change: the median of three, and one for the first run of a copy. The run itself takes most of
-the time where nothing is built. The last row is `./vermilion test` on a fresh clone, once, with nothing beside it.
+the command `./vermilion run` on the shipped capture after a change: the median of three, and one for the first run of a copy. Where nothing is built, the
+run itself takes the time, and since 4f5ebcc it writes a report, too. The last row is `./vermilion test` on a fresh clone, once, with nothing beside it.
 """
 
 
