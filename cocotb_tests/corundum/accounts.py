@@ -34,7 +34,7 @@ async def at_rest(core: Core, app: App, clocks: int = 400_000):
 
 def dropped_bytes(counted: dict[str, int]) -> int:
     """Of what got a verdict."""
-    return sum(counted[f"{kind}_bytes"] for kind in (*VERDICTS[2:], "evicted"))
+    return sum(counted[f"{kind}_bytes"] for kind in (*VERDICTS[2:], "evicted", "flushed"))
 
 
 async def lane_agrees(app: App, lane: int, inputs: int) -> dict[str, int]:
@@ -51,15 +51,16 @@ async def lane_agrees(app: App, lane: int, inputs: int) -> dict[str, int]:
         assert (lost[0][1] > 0) == (lost[0][0] > 0), f"way {lane}: {lost[0][0]} frames of {lost[0][1]} bytes"
     decided = sum(told[verdict] for verdict in VERDICTS)
     dropped = [verdict for verdict in VERDICTS[2:]]
-    expected = {verdict: counted[verdict] for verdict in (*dropped, "evicted", "sent", "sent_bytes")}
+    expected = {verdict: counted[verdict] for verdict in (*dropped, "sent", "sent_bytes")}
+    expected["evicted"] = counted["evicted"] + counted["flushed"]
     expected["ce"] = counted["ce_written"]
     expected["lost"] = sum(frames for frames, _ in lost)
     expected["dropped_bytes"] = dropped_bytes(counted) + sum(size for _, size in lost)
     for name, value in expected.items():
         assert told[name] == value, f"lane {lane}: {name} is {told[name]} in the statistics, {value} in its registers"
     assert told["enqueue"] + told["mark"] == counted["enqueued"] and decided == counted["arrived"]
-    assert counted["enqueued"] == counted["sent"] + counted["evicted"], f"lane {lane}: {counted}"
-    return told | {"lost_bytes": sum(size for _, size in lost)}
+    assert counted["enqueued"] == counted["sent"] + counted["evicted"] + counted["flushed"], f"lane {lane}: {counted}"
+    return told | {"lost_bytes": sum(size for _, size in lost), "flushed": counted["flushed"]}
 
 
 async def port_agrees(core: Core, app: App, port: int) -> dict[str, int]:
@@ -89,4 +90,4 @@ async def port_agrees(core: Core, app: App, port: int) -> dict[str, int]:
     asked = [f for f in core.frames.values() if f.source == "host" and f.port == port and f.completions]
     lost = sum(f.left is None for f in asked)
     assert counts["for_drop"] + counts["for_eviction"] <= lost, "a completion for a drop of a frame that left"
-    return counts | {f"lane {name}": told[name] for name in STATISTICS}
+    return counts | {f"lane {name}": told[name] for name in (*STATISTICS, "flushed")}

@@ -13,7 +13,8 @@ VERDICTS = ("enqueue", "mark", "early", "forced", "tail", "nobuf", "bad", "polic
 STATISTICS = (*VERDICTS, "evicted", "lost", "sent", "sent_bytes", "dropped_bytes", "ce", "completions", "ptp")
 BYPASS, BY_LANE = 0, 1  # routes of TX
 TO_HOST, HOST_LANE, FORWARD, DROP = range(4)  # routes of RX
-WINDOW = ("arrived", "enqueued", "early", "forced", "tail", "nobuf", "bad", "policed", "ce_written", "sent", "evicted")
+LOSSES = ("early", "forced", "tail", "nobuf", "bad", "policed", "evicted", "flushed")
+WINDOW = ("arrived", "enqueued", *LOSSES, "ce_written", "sent")
 
 
 def named(of) -> dict[str, registers.Register]:
@@ -68,6 +69,10 @@ class Lane(Block):
         self.egress = egress
         self.first = first  # the number of its first queue
         self.alone = alone  # no other way goes through the lane
+
+    def queues(self) -> range:
+        """The lane's numbers of the queues that its configurations use."""
+        return range(self.first, self.first + 2)
 
     async def configure(self, config):
         """A configuration as a file gives it, checked; queues, classes, port."""

@@ -5,6 +5,8 @@ input; and if that was `enqueue`, it is the next frame to come out of its queue,
 every cell is free but the four that each input holds ready. Input 0 cannot be stalled, with several egresses every even one: its `ready` is 1 in every clock.
 Builds with the victim search: contests.py, which takes a frame that was evicted out of its queue.
 
+A flush discards packets where they would be sent: whether a departure is flushed is known from the settings of the clock before it.
+
 Now and then `skip` is high for a clock: so many clocks later, always the same number, no packet is decided, and none is taken out of a queue.
 Builds with several egresses: the routes of the inputs change under traffic; a frame leaves through the egress that its input had shortly before its decision.
 
@@ -28,6 +30,7 @@ FREE = 2**27 - 1
 HELD_READY = 4  # cells an input holds: CellsAhead of Ingress.scala
 LOST_CLOCKS = 1  # LostLatency of Ingress.scala
 SKIP_CLOCKS = 80  # its effect comes sooner
+CONTEST_CLOCKS = 8  # so long after a packet has departed a contest may still tell of one behind it
 ROUTE_CLOCKS = 80  # a decision is made within so many clocks of the packet's classification
 CONFIGURATION = "io_configuration"
 
@@ -46,6 +49,8 @@ class Frame:
         self.since_reset = 0  # of these, behind the reset
         self.ended = None  # clock of the last beat
         self.cut = False
+        self.departed = False
+        self.gone = None  # clock of the departure in which it was discarded
 
     def leaves(self) -> bytes:
         """As it must come out."""
@@ -85,6 +90,9 @@ class Bench:
             {egress: 0} for egress in self.routes
         ]  # by input: egresses, with the last clock in which they were its route
         self.paused = [False] * self.egresses
+        self.flushed, self.flushed_queue = [False] * self.egresses, None  # which egresses, and which queue
+        self.flushed_before = (self.flushed[:], None)  # a clock ago
+        self.discarded: deque = deque()  # lines of frames with their newest that was discarded, for a few clocks
         self.skip_random, self.skips = randomness.Random(seed + 1), deque()
         # Clocks behind a skip in which none was seen; where it skips nothing, soon none of them is left.
         self.empty = {"decision": set(range(SKIP_CLOCKS)), "departed": set(range(SKIP_CLOCKS))}
@@ -185,6 +193,9 @@ class Bench:
         for egress in range(self.egresses):
             getattr(dut, f"io_out_{egress}_ready").value = self.takes(take)
             getattr(dut, f"{CONFIGURATION}_paused_{egress}").value = self.paused[egress]
+            getattr(dut, f"{CONFIGURATION}_flush_egresses_{egress}").value = self.flushed[egress]
+        dut.io_configuration_flush_queue_valid.value = self.flushed_queue is not None
+        dut.io_configuration_flush_queue_bits.value = self.flushed_queue or 0
         if self.egresses > 1:
             if self.random.random() < 0.003:
                 self.routes = [self.random.randrange(self.egresses) for _ in self.routes]
@@ -205,6 +216,7 @@ class Bench:
             self.accept(i, reset)
         if reset:
             self.forget()
+        self.flushed_before = (self.flushed[:], self.flushed_queue)
         self.clocks += 1
         await FallingEdge(self.clock_port)
 
@@ -247,6 +259,11 @@ class Bench:
                 assert self.empty[name], f"clock {self.clocks}: a {name} is shown at any time behind a skip"
         if decided:
             self.decided()
+        if int(dut.io_departed_valid.value):
+            self.departed()
+        while self.discarded and self.discarded[0][1].gone < self.clocks - CONTEST_CLOCKS:
+            line, f = self.discarded.popleft()
+            line.remove(f)
         for egress in range(self.egresses):
             self.look_at_output(egress)
 
@@ -286,11 +303,28 @@ class Bench:
             self.queued.setdefault(bits["queue"], deque()).append(f)
         return f, bits
 
+    def departed(self):
+        queue, flushed = (int(getattr(self.dut, f"io_departed_bits_{name}").value) for name in ("queue", "flushed"))
+        f = next((f for f in self.queued.get(queue, ()) if not f.departed), None)
+        assert f, f"clock {self.clocks}: a departure from queue {queue}, which is empty"
+        assert int(self.dut.io_departed_bits_lenBytes.value) == len(f.data)
+        egresses, alone = self.flushed_before
+        asked = egresses[queue // self.share] or queue == alone
+        assert flushed == asked, f"clock {self.clocks}: a packet of queue {queue} is {'' if flushed else 'not '}flushed"
+        f.departed = True
+        if flushed:
+            f.gone = self.clocks
+            self.discarded.append((self.queued[queue], f))
+            self.fates["flushed"] += 1
+            self.fates["flushed in a pause"] += self.paused[queue // self.share]
+
     def left(self, data: bytes, egress: int):
-        queues = [q for number, q in self.queued.items() if number // self.share == egress]
-        first = next((q for q in queues if q and q[0].leaves() == data), None)
-        assert first, f"clock {self.clocks}: what came out of egress {egress} is not at the head of any of its queues"
-        first.popleft()
+        lines = [line for number, line in self.queued.items() if number // self.share == egress]
+        firsts = [(line, next((f for f in line if f.gone is None), None)) for line in lines]
+        at = next(((line, f) for line, f in firsts if f and f.leaves() == data), None)
+        assert at, f"clock {self.clocks}: what came out of egress {egress} is not at the head of any of its queues"
+        assert at[1].departed, f"clock {self.clocks}: a frame came out that has not departed"
+        at[0].remove(at[1])
         self.fates["sent"] += 1
         self.fates["sent by", egress] += 1
 
@@ -299,7 +333,8 @@ class Bench:
         self.gone += sum(map(len, self.inside))
         for frames in self.inside:
             frames.clear()
-        self.dissolved += sum(map(len, self.queued.values()))
+        self.dissolved += sum(f.gone is None for line in self.queued.values() for f in line)
+        self.discarded.clear()
         self.queued, self.partial, self.waits = {}, [b""] * self.egresses, [None] * self.egresses
         self.commits.clear()
         for frames in self.waiting:
@@ -317,6 +352,7 @@ class Bench:
         assert not any(self.partial) and not any(outputs)
         fates = self.fates["lost"] + sum(n for fate, n in self.fates.items() if isinstance(fate, int))
         assert fates + self.gone == self.number, "a frame has no fate, or two"
-        came, left = self.fates[mb.ENQUEUE] + self.fates[mb.MARK], self.fates["sent"] + self.fates["evicted"]
+        came = self.fates[mb.ENQUEUE] + self.fates[mb.MARK]
+        left = self.fates["sent"] + self.fates["evicted"] + self.fates["flushed"]
         assert came == left + self.dissolved, "a frame that was queued has no fate, or two"
         self.log.info(f"{self.number} frames, {dict(self.fates)}, {self.gone} gone, {self.stalled} stalls")

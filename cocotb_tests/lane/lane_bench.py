@@ -150,6 +150,65 @@ async def a_paused_egress_ends_its_frame_and_stops_alone(dut):
 
 
 @cocotb.test()
+async def a_flush_discards_what_would_be_sent_and_nothing_else(dut):
+    bench = seeded(dut, 24)
+    await bench.start(FREE)
+    random, blocked = bench.random, 0
+    for turn in range(400):
+        several = [random.random() < 0.3 for _ in range(bench.egresses)]
+        bench.paused = random.choice([several, [False] * bench.egresses])
+        one = [egress == turn % bench.egresses for egress in range(bench.egresses)]
+        none = [False] * bench.egresses
+        bench.flushed = random.choice([none, none, none, one, several, [True] * bench.egresses])
+        bench.flushed_queue = random.choice([None, None, random.choice(bench.all_queues())])
+        take, before = random.choice([1.0, 0.5, 0.1, 0.0]), bench.fates["flushed"]
+        for _ in range(random.choice([5, 100, 300])):
+            for waiting, source in zip(bench.waiting, range(bench.inputs)):
+                if len(waiting) < 3:
+                    bench.feed(source, random.choice([60, 64, 64, 65, 200, 1000]))
+            await bench.clock(random.choice([1.0, 0.5]), take)
+        blocked += bench.fates["flushed"] - before if not take else 0
+    bench.paused = bench.flushed = [False] * bench.egresses
+    bench.flushed_queue = None
+    await bench.finish()
+    seen = bench.fates["flushed"], bench.fates["flushed in a pause"], blocked, bench.fates["sent"]
+    assert min(seen) > 50, f"flushed, in a pause, where nothing was taken; sent: {seen}"
+
+
+@cocotb.test()
+async def a_flushed_egress_that_is_stuck_is_empty_soon(dut):
+    bench = seeded(dut, 25)
+    await bench.start(FREE)
+    stuck = bench.egresses - 1
+    bench.paused[stuck] = True
+    waiting = lambda: sum(
+        not f.departed for queue, line in bench.queued.items() if queue // bench.share == stuck for f in line
+    )
+    for _ in range(20_000):
+        if waiting() >= 60:
+            break
+        for source in range(bench.inputs):
+            if len(bench.waiting[source]) < 2:
+                bench.feed(source, 64)
+        await bench.clock(1.0, 1.0)
+    while any(bench.waiting) or any(bench.inside):
+        await bench.clock(1.0, 1.0)
+    for _ in range(80):  # a packet may be on its way to its queue
+        await bench.clock(1.0, 1.0)
+    held, sent = waiting(), bench.fates["sent by", stuck]
+    assert held >= 60
+    bench.flushed[stuck] = True
+    for _ in range(4 * bench.egresses * held + 100):
+        await bench.clock(1.0, 1.0)
+    assert (
+        not waiting() and bench.fates["sent by", stuck] == sent
+    ), "a flushed egress holds packets, or sends in a pause"
+    bench.paused[stuck] = bench.flushed[stuck] = False
+    await bench.finish()
+    assert bench.fates["flushed"] == held
+
+
+@cocotb.test()
 async def what_a_reset_cuts_never_comes_through(dut):
     bench = seeded(dut, 22)
     await bench.start(FREE)

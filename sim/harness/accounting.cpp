@@ -7,6 +7,7 @@
 #include "distance.h"
 #include "pace.h"
 #include "rewrite.h"
+#include "verilated_lane.h"
 
 namespace vermilion {
 
@@ -163,7 +164,8 @@ void Accounting::pushOut(const Packet& arriving, const VictimOutcome& o) {
   underWay_--;
 }
 
-void Accounting::departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now, u64 clock) {
+void Accounting::departed(const Left& left, u64 now, u64 clock) {
+  const u32 queue = left.queue;
   if (queue >= queues_.size() || queues_[queue].empty()) {
     error("a departure at " + std::to_string(now) + " ns from queue " + std::to_string(queue) + ", which is empty");
     return;
@@ -176,9 +178,10 @@ void Accounting::departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 
       error("frame " + std::to_string(p.frame->id) + ": left queue " + std::to_string(queue) + " with " + what + " " +
             std::to_string(got) + " instead of " + std::to_string(wanted));
   };
-  expect("colour", colour, p.colour);
-  expect("length", lenBytes, p.lenBytes);
-  expect("arrival time", arrival, p.decided);
+  expect("colour", left.colour, p.colour);
+  expect("length", left.lenBytes, p.lenBytes);
+  expect("arrival time", left.arrival, p.decided);
+  if (left.flushed) error("frame " + std::to_string(p.frame->id) + ": flushed, and a run flushes nothing");
   p.left = now;
   p.leftClock = clock;
   Way& way = ways_[queue / (queues_.size() / ways_.size())];

@@ -26,6 +26,8 @@
 
 namespace vermilion {
 
+struct Left;
+
 // A frame in the lane, with all that is known of it so far. Cycles count from the start; RTL only.
 struct Packet {
   std::shared_ptr<const Frame> frame;
@@ -53,7 +55,7 @@ class Accounting {
   Packet decided(const RtlDecision& decision, u64 clock);
   // Whether the distance of the packet that the last decision dropped or pushed out is known.
   bool lostTravelled() const { return lostTravelled_; }
-  void departed(u32 queue, u32 colour, u32 lenBytes, u64 arrival, u64 now, u64 clock);
+  void departed(const Left& left, u64 now, u64 clock);
   void wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock);
   void error(const std::string& text) { breaches_.add(text); }
   // Counts each frame that was neither sent nor dropped.

@@ -232,6 +232,7 @@ void snapshot(Registers& control, u32 queue, LaneCounters colours[Colours]) {
     pair(colours[c].ceWritten, reg::window_colour_ce_written_packets_low(c));
     pair(colours[c].sent, reg::window_colour_sent_packets_low(c));
     pair(colours[c].evicted, reg::window_colour_evicted_packets_low(c));
+    pair(colours[c].flushed, reg::window_colour_flushed_packets_low(c));
   }
 }
 

@@ -41,7 +41,7 @@ class ControlAccess : public Registers {
 // The lane's own counters of one (queue, colour), from the window after a snapshot of that queue.
 struct LaneCounters {
   u64 arrived[2], enqueued[2], early[2], forced[2], tail[2], nobuf[2], bad[2], policed[2], marked[2], ceWritten[2],
-      sent[2], evicted[2];  // packets, bytes
+      sent[2], evicted[2], flushed[2];  // packets, bytes
 };
 void snapshot(Registers& control, u32 queue, LaneCounters colours[Colours]);
 // Of that snapshot: packets that came with one colour and were given another by the queue's marker.

@@ -86,6 +86,7 @@ class CounterCheck {
     verdict("bad", lane.bad, VM_BAD);
     verdict("policed", lane.policed, VM_POLICED);
     compare("evicted", lane.evicted, seen.evicted_packets, seen.evicted_bytes);
+    compare("flushed", lane.flushed, 0, 0);  // a run flushes nothing
     compare("sent", lane.sent, seen.sent_packets, seen.sent_bytes);
     compare("ce_written", lane.ceWritten, seen.ce_written_packets, seen.ce_written_bytes);
   }

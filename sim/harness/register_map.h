@@ -59,6 +59,10 @@ constexpr uint32_t class_entry() { return 0x0074; }
 constexpr Field kClassEntryQueue{11, 0};
 constexpr Field kClassEntryColour{17, 16};
 constexpr uint32_t pause() { return 0x0078; }
+constexpr uint32_t flush() { return 0x007c; }
+constexpr Field kFlushEgresses{7, 0};
+constexpr Field kFlushQueue{27, 16};
+constexpr Field kFlushQueueOn{31, 31};
 constexpr uint32_t queue_select() { return 0x0080; }
 constexpr Field kQueueSelectQueue{11, 0};
 constexpr uint32_t commit() { return 0x0084; }
@@ -231,6 +235,10 @@ constexpr uint32_t window_colour_evicted_packets_low(uint32_t i) { return 0x10b0
 constexpr uint32_t window_colour_evicted_packets_high(uint32_t i) { return 0x10b4 + 0x100 * i; }
 constexpr uint32_t window_colour_evicted_bytes_low(uint32_t i) { return 0x10b8 + 0x100 * i; }
 constexpr uint32_t window_colour_evicted_bytes_high(uint32_t i) { return 0x10bc + 0x100 * i; }
+constexpr uint32_t window_colour_flushed_packets_low(uint32_t i) { return 0x10c0 + 0x100 * i; }
+constexpr uint32_t window_colour_flushed_packets_high(uint32_t i) { return 0x10c4 + 0x100 * i; }
+constexpr uint32_t window_colour_flushed_bytes_low(uint32_t i) { return 0x10c8 + 0x100 * i; }
+constexpr uint32_t window_colour_flushed_bytes_high(uint32_t i) { return 0x10cc + 0x100 * i; }
 constexpr uint32_t window_latency_low(uint32_t i) { return 0x1400 + 0x8 * i; }
 constexpr uint32_t window_latency_high(uint32_t i) { return 0x1404 + 0x8 * i; }
 constexpr uint32_t window_backlog_bytes() { return 0x1500; }

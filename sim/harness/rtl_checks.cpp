@@ -43,7 +43,7 @@ void RtlChecks::decided(const RtlDecision& made, u64 clock) {
 
 void RtlChecks::departed(const Left& left, u64 now, u64 clock) {
   replay_.departed(clock, now, left.queue, left.colour, left.lenBytes);
-  accounting_.departed(left.queue, left.colour, left.lenBytes, left.arrival, now, clock);
+  accounting_.departed(left, now, clock);
 }
 
 void RtlChecks::wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) {

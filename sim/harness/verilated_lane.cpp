@@ -228,7 +228,7 @@ bool VerilatedLane::departed(Left& left) const {
   const auto& top = ports_->top;
   if (!top.io_departed_valid) return false;
   left = {top.io_departed_bits_queue, top.io_departed_bits_colour, top.io_departed_bits_lenBytes,
-          top.io_departed_bits_arrival};
+          top.io_departed_bits_arrival, top.io_departed_bits_flushed != 0};
   return true;
 }
 

@@ -22,6 +22,7 @@ struct Beat {
 struct Left {
   u32 queue, colour, lenBytes;
   u64 arrival;
+  bool flushed;  // discarded, not sent
 };
 
 class VerilatedLane {

@@ -248,7 +248,7 @@ def register_addresses(path):
     return [(at, register) for at, register in by_address().items() if ".".join(register.path) == path]
 
 
-EVENTS = "arrived enqueued early forced tail nobuf bad ce_chosen ce_written sent policed evicted".split()
+EVENTS = "arrived enqueued early forced tail nobuf bad ce_chosen ce_written sent policed evicted flushed".split()
 
 
 def test_statistics_are_the_windows_words_in_their_places():
@@ -392,6 +392,6 @@ def test_an_egress_that_the_build_lacks_is_refused():
 
 
 def test_every_error_has_a_sentence_of_its_own():
-    texts = [RUN.vm_error_text(error).decode() for error in range(C.VM_ERROR_EGRESS + 1)]
+    texts = [RUN.vm_error_text(error).decode() for error in range(C.VM_ERROR_HELD + 1)]
     assert len(set(texts)) == len(texts) and all(texts)
-    assert RUN.vm_error_text(-1) == RUN.vm_error_text(C.VM_ERROR_EGRESS + 1) == b"unknown error"
+    assert RUN.vm_error_text(-1) == RUN.vm_error_text(C.VM_ERROR_HELD + 1) == b"unknown error"

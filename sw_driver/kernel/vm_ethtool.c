@@ -17,6 +17,7 @@ static const char *const events[VM_EVENTS] = {
 	[VM_FORCED] = "forced",	  [VM_TAIL_DROPPED] = "tail",	[VM_NOBUF] = "nobuf",
 	[VM_BAD] = "bad",	  [VM_CE_CHOSEN] = "ce_chosen", [VM_CE_WRITTEN] = "ce_written",
 	[VM_SENT] = "sent",	  [VM_POLICED] = "policed",	[VM_EVICTED] = "evicted",
+	[VM_FLUSHED] = "flushed",
 };
 
 static const char *const marks[] = { "backlog_bytes", "backlog_packets", "max_bytes", "max_packets" };

@@ -112,7 +112,8 @@ static int conservation(struct vm_repr *repr, void *context)
 			return error;
 		for (c = 0; c < VM_COLOURS; c++) {
 			in += s->count[c][VM_ENQUEUED].packets;
-			out += s->count[c][VM_SENT].packets + s->count[c][VM_EVICTED].packets;
+			out += s->count[c][VM_SENT].packets + s->count[c][VM_EVICTED].packets +
+			       s->count[c][VM_FLUSHED].packets;
 		}
 		/* A clear while packets stood in the queue leaves them out of enqueued: then more has gone than came. */
 		if (in > out + s->backlog_packets) {

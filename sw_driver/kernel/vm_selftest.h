@@ -11,7 +11,7 @@ enum vm_selftest {
 	VM_TEST_SHADOW, /* each queue's settings, converted anew, are held by the shadow record; nothing is committed */
 	VM_TEST_CLASSES,      /* the class table's port holds what is written; the entry stays what it was */
 	VM_TEST_POOL,	      /* pool_size holds the size that was set */
-	VM_TEST_CONSERVATION, /* in each queue enqueued = sent + evicted + backlog, as of one clock */
+	VM_TEST_CONSERVATION, /* in each queue enqueued = sent + flushed + evicted + backlog, as of one clock */
 	VM_TEST_MEMORY,	      /* no word with two wrong bits has been used */
 	VM_SELFTESTS
 };

@@ -6,8 +6,8 @@
  *                                      prob_mark    ce_chosen                  forced_mark  0: the lane's marks are one sort
  *                                      pdrop        tail + nobuf
  *
- * Frames that came with an error, that a marker's policer dropped, or that paid for another's early drop (evicted) are none of a
- * qdisc's: ethtool -S has them.
+ * Frames that came with an error, that a marker's policer dropped, or that paid for another's early drop (evicted), or that
+ * vermilionctl discarded (flushed) are none of a qdisc's: ethtool -S has them.
  *
  * A qdisc counts what stands in its queues, and so does each one above it, as in the kernel.
  */
@@ -34,9 +34,9 @@ struct reading {
 /* What stands in a queue the lane tells for all of it. Of a colour it is what came and has not gone; behind a clear, which leaves
  * packets where they are, more may have gone than came.
  */
-static u32 standing(u64 came, u64 sent, u64 evicted)
+static u32 standing(u64 came, u64 sent, u64 lost)
 {
-	return came > sent + evicted ? came - sent - evicted : 0;
+	return came > sent + lost ? came - sent - lost : 0;
 }
 
 static void add_backlog(struct reading *reading, bool apart, const struct vm_statistics *snapshot)
@@ -51,10 +51,10 @@ static void add_backlog(struct reading *reading, bool apart, const struct vm_sta
 	for (c = 0; c < VM_COLOURS; c++) {
 		const struct vm_count *count = snapshot->count[c];
 
-		reading->backlog[c] +=
-			standing(count[VM_ENQUEUED].bytes, count[VM_SENT].bytes, count[VM_EVICTED].bytes);
-		reading->qlen[c] +=
-			standing(count[VM_ENQUEUED].packets, count[VM_SENT].packets, count[VM_EVICTED].packets);
+		reading->backlog[c] += standing(count[VM_ENQUEUED].bytes, count[VM_SENT].bytes,
+						count[VM_EVICTED].bytes + count[VM_FLUSHED].bytes);
+		reading->qlen[c] += standing(count[VM_ENQUEUED].packets, count[VM_SENT].packets,
+					     count[VM_EVICTED].packets + count[VM_FLUSHED].packets);
 	}
 }
 

@@ -5,6 +5,7 @@
 #define ALL_ONES 0xFFFFFFFFu
 #define HEADER_BYTES 12u /* type, version, next */
 #define POOL_MINOR 3u	 /* the minor version that has the pool's registers */
+#define FLUSH_MINOR 4u	 /* and the one that has the flush */
 #define LANE_BYTES (VM_REG_WINDOW_VICTIM_DISTANCE_HIGH(63) + 4)
 
 const char *vm_error_text(int error)
@@ -25,9 +26,11 @@ const char *vm_error_text(int error)
 		[VM_ERROR_MIXED] = "somebody else took a snapshot at the same time",
 		[VM_ERROR_MEMORY] = "a memory of the card has failed; it works again after a reset",
 		[VM_ERROR_EGRESS] = "the lane does not have this egress",
+		[VM_ERROR_FLUSH] = "the card cannot discard queued packets",
+		[VM_ERROR_HELD] = "packets are still queued: others go before them, or more come than are discarded",
 	};
 
-	if (error < 0 || error > VM_ERROR_EGRESS)
+	if (error < 0 || error > VM_ERROR_HELD)
 		return "unknown error";
 	return texts[error];
 }
@@ -206,6 +209,11 @@ static int write_sure(struct vm_lane *lane, u32 address, u32 value)
 bool vm_lane_has_pool(const struct vm_lane *lane)
 {
 	return VM_GET(VM_REG_VERSION_MINOR, lane->block.version) >= POOL_MINOR;
+}
+
+bool vm_lane_has_flush(const struct vm_lane *lane)
+{
+	return VM_GET(VM_REG_VERSION_MINOR, lane->block.version) >= FLUSH_MINOR;
 }
 
 int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_words *words)

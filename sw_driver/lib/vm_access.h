@@ -17,6 +17,8 @@
 #define VM_VENDOR 0x564Du
 #define VM_BLOCK_LANE 1u
 #define VM_POLLS 100000u
+#define VM_FLUSH_POLLS 1000u
+#define VM_ALL_QUEUES 4294967295u
 #define VM_QUEUES_MAX 4096u
 #define VM_EGRESSES_MAX 8u
 #define VM_INPUTS_MAX 16u     /* of the register map's array `lost` */
@@ -37,6 +39,8 @@ enum vm_error {
 	VM_ERROR_MIXED,	   /* the window is another queue's: somebody else took a snapshot */
 	VM_ERROR_MEMORY,   /* a word with two wrong bits: the lane has stopped until it is reset */
 	VM_ERROR_EGRESS,   /* the build does not have this egress */
+	VM_ERROR_FLUSH,	   /* the build is older than the flush: minor version 4 of the registers */
+	VM_ERROR_HELD, /* a flush ended with packets in the queue: others go before it, or more come than are discarded */
 };
 
 /* Byte offsets from the start of the blocks' address space; 32-bit accesses. */
@@ -80,6 +84,7 @@ enum vm_event {
 	VM_SENT,
 	VM_POLICED,
 	VM_EVICTED,
+	VM_FLUSHED,
 	VM_EVENTS
 };
 
@@ -140,6 +145,13 @@ int vm_lane_write_share(struct vm_lane *lane, u32 reserve, u32 cap);
 int vm_lane_write_seed(struct vm_lane *lane, u64 seed);
 /* All counters of all queues to 0. */
 int vm_lane_clear_statistics(struct vm_lane *lane);
+
+/* Whether the build has the register of the flush. */
+bool vm_lane_has_flush(const struct vm_lane *lane);
+/* Discards the packets of a queue, or with VM_ALL_QUEUES of all queues of the egress, and those that come meanwhile, until it is seen empty. Behind
+ * VM_ERROR_HELD it was not, VM_FLUSH_POLLS times. In either case the flush has ended. Counts in VM_FLUSHED. Takes the window, if it is of a queue.
+ */
+int vm_lane_flush(struct vm_lane *lane, u32 queue);
 
 /* A snapshot of the queue, and all of the window. */
 int vm_lane_statistics(struct vm_lane *lane, u32 queue, struct vm_statistics *statistics);

@@ -17,6 +17,7 @@ static const u32 counters[VM_EVENTS] = {
 	[VM_SENT] = VM_REG_WINDOW_COLOUR_SENT_PACKETS_LOW(0),
 	[VM_POLICED] = VM_REG_WINDOW_COLOUR_POLICED_PACKETS_LOW(0),
 	[VM_EVICTED] = VM_REG_WINDOW_COLOUR_EVICTED_PACKETS_LOW(0),
+	[VM_FLUSHED] = VM_REG_WINDOW_COLOUR_FLUSHED_PACKETS_LOW(0),
 };
 
 #define COLOUR_STRIDE (VM_REG_WINDOW_COLOUR_ARRIVED_PACKETS_LOW(1) - VM_REG_WINDOW_COLOUR_ARRIVED_PACKETS_LOW(0))
@@ -87,23 +88,86 @@ static void settle(struct reader *reader)
 	reader->error = VM_ERROR_TIMEOUT;
 }
 
+/* Takes a snapshot of a queue into the window. */
+static void snapshot(struct reader *reader, u32 queue)
+{
+	settle(reader); /* one that was begun by a driver before this one would swallow ours */
+	if (reader->error)
+		return;
+	vm_lane_write(reader->lane, VM_REG_QUEUE_SELECT, reader->lane->first + queue);
+	vm_lane_write(reader->lane, VM_REG_SNAPSHOT, 1);
+	settle(reader);
+}
+
+/* The window that was read was the queue's all the while. */
+static int whole(struct reader *reader, u32 queue)
+{
+	if (!reader->error && (word(reader, VM_REG_WINDOW_QUEUE) != reader->lane->first + queue ||
+			       VM_GET(VM_REG_STATUS_SNAPSHOT_PENDING, word(reader, VM_REG_STATUS))))
+		reader->error = reader->error ? reader->error : VM_ERROR_MIXED;
+	return reader->error;
+}
+
 int vm_lane_statistics(struct vm_lane *lane, u32 queue, struct vm_statistics *statistics)
 {
 	struct reader reader = { lane, VM_OK };
 
 	if (queue >= lane->has.queues)
 		return VM_ERROR_QUEUE;
-	settle(&reader); /* one that was begun by a driver before this one would swallow ours */
+	snapshot(&reader, queue);
+	window(&reader, statistics);
+	return whole(&reader, queue);
+}
+
+/* What a flush discards: cells of the egress, or packets of the queue. */
+static u32 held(struct reader *reader, u32 queue)
+{
+	u32 packets;
+
+	if (queue == VM_ALL_QUEUES)
+		return word(reader, VM_REG_POOL_USED(reader->lane->egress));
+	snapshot(reader, queue);
+	packets = word(reader, VM_REG_WINDOW_BACKLOG_PACKETS);
+	if (whole(reader, queue) != VM_ERROR_MIXED)
+		return packets;
+	reader->error = VM_OK; /* another snapshot came between: the next look tells */
+	return 1;
+}
+
+int vm_lane_flush(struct vm_lane *lane, u32 queue)
+{
+	const struct vm_bus *bus = lane->bus;
+	struct reader reader = { lane, VM_OK };
+	u32 polls, before, egresses, wanted;
+	bool is_held = true;
+
+	if (!vm_lane_has_flush(lane))
+		return VM_ERROR_FLUSH;
+	if (queue != VM_ALL_QUEUES && queue >= lane->has.queues)
+		return VM_ERROR_QUEUE;
+	before = word(&reader, VM_REG_FLUSH); /* another egress may be flushed by its register's bit */
 	if (reader.error)
 		return reader.error;
-	vm_lane_write(lane, VM_REG_QUEUE_SELECT, lane->first + queue);
-	vm_lane_write(lane, VM_REG_SNAPSHOT, 1);
-	settle(&reader);
-	window(&reader, statistics);
-	if (!reader.error && (word(&reader, VM_REG_WINDOW_QUEUE) != lane->first + queue ||
-			      VM_GET(VM_REG_STATUS_SNAPSHOT_PENDING, word(&reader, VM_REG_STATUS))))
-		reader.error = reader.error ? reader.error : VM_ERROR_MIXED;
-	return reader.error;
+	egresses = VM_GET(VM_REG_FLUSH_EGRESSES, before);
+	if (queue == VM_ALL_QUEUES)
+		wanted = before | VM_PUT(VM_REG_FLUSH_EGRESSES, 1u << lane->egress);
+	else
+		wanted = VM_PUT(VM_REG_FLUSH_EGRESSES, egresses) | VM_REG_FLUSH_QUEUE_ON_MASK |
+			 VM_PUT(VM_REG_FLUSH_QUEUE, lane->first + queue);
+	vm_lane_write(lane, VM_REG_FLUSH, wanted);
+	for (polls = VM_FLUSH_POLLS; polls && is_held && !reader.error; polls--) {
+		is_held = held(&reader, queue) != 0;
+		if (is_held && bus->pause)
+			bus->pause(bus->context);
+	}
+	vm_lane_write(lane, VM_REG_FLUSH, before);
+	if (!reader.error && word(&reader, VM_REG_FLUSH) != before && !reader.error) {
+		lane->at = VM_REG_FLUSH;
+		reader.error = VM_ERROR_READBACK;
+	}
+	if (reader.error)
+		return reader.error;
+	return is_held ? VM_ERROR_HELD : VM_OK;
 }
 
 int vm_lane_lost(const struct vm_lane *lane, u32 input, struct vm_count *lost)

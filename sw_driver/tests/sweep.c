@@ -162,13 +162,13 @@ static void card(void)
 {
 	const struct vm_bus bus = { card_read, card_write, NULL, NULL, 8, 0x1A00 };
 	static struct vm_statistics statistics;
-	const u32 header[] = { 0x564D0001, 0x00010002, 0, 0, 16, 4096, 64, 2, 6, 9728, 4096, 16 };
+	const u32 header[] = { 0x564D0001, 0x00010004, 0, 0, 16, 4096, 64, 2, 6, 9728, 4096, 16 };
 	struct vm_block blocks[2];
 	struct vm_count lost;
 	struct vm_queue_words words;
 	struct vm_queue queue;
 	const struct vm_port port = { 1000000000, 0, 16 };
-	struct vm_lane lane;
+	struct vm_lane lane = { 0 };
 	u32 found, i, code, cells;
 
 	for (i = 0; i < sizeof(registers) / 4; i++)
@@ -177,6 +177,7 @@ static void card(void)
 	note((u64)vm_blocks(&bus, 0, blocks, 2, &found));
 	blocks[0].offset = 0;
 	blocks[0].type = header[0];
+	blocks[0].version = header[1];
 	note((u64)vm_lane_open(&lane, &bus, &blocks[0], (u32)(draw() % 9)));
 	lane.egress = (u32)(draw() % VM_EGRESSES_MAX);
 	lane.has.queues = 16;
@@ -197,6 +198,7 @@ static void card(void)
 	cells = (u32)draw();
 	note((u64)vm_lane_write_share(&lane, cells, (u32)draw()));
 	note((u64)vm_lane_clear_statistics(&lane));
+	note((u64)vm_lane_flush(&lane, draw() % 2 ? VM_ALL_QUEUES : (u32)(draw() % 20)));
 	note((u64)vm_lane_statistics(&lane, (u32)(draw() % 20), &statistics));
 	note((u64)vm_lane_lost(&lane, (u32)(draw() % 3), &lost));
 	for (i = 0; i < 64; i++)

@@ -20,7 +20,7 @@ void LaneBook::reset() {
   queues_.assign(BuildQueues, {});
   left_.clear();
   wire_.clear();
-  arrived_ = underWay_ = frames_ = 0;
+  arrived_ = underWay_ = frames_ = flushed_ = 0;
   decidedAt_ = now_;
 }
 
@@ -91,6 +91,11 @@ void LaneBook::departed(const Left& left, u64 now, u64) {
   queues_[left.queue].pop_front();
   if (left.colour != p.colour || left.lenBytes != p.lenBytes || left.arrival != p.decided)
     breach("a packet left queue " + std::to_string(left.queue) + " that is not its first");
+  if (left.flushed) {
+    flushed_++;
+    underWay_--;
+    return;
+  }
   p.left = now;
   left_.push_back(std::move(p));
   match();
@@ -122,6 +127,7 @@ void LaneBook::write(nlohmann::ordered_json& json) const {
   json.erase("events");
   json["frames_in"] = arrived_;
   json["frames_out"] = frames_;
+  json["flushed"] = flushed_;
   json["under_way"] = underWay_;
   json["accounting"] = {{"errors", errors_}, {"first_error", first_}};
 }

@@ -46,7 +46,7 @@ class LaneBook : public LaneListener {
   std::vector<std::deque<Packet>> inputs_, queues_;
   std::deque<Packet> left_;
   std::deque<std::vector<u8>> wire_;
-  u64 now_ = 0, decidedAt_ = 0, errors_ = 0, arrived_ = 0, underWay_ = 0, frames_ = 0;
+  u64 now_ = 0, decidedAt_ = 0, errors_ = 0, arrived_ = 0, underWay_ = 0, frames_ = 0, flushed_ = 0;
   std::string first_;
 };
 

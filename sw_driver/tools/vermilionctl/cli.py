@@ -179,6 +179,28 @@ def stats(where, queue, clear, json_):
 
 @cli.command()
 @click.argument("queue", required=False)
+@as_json
+@click.pass_obj
+def flush(where, queue, json_):
+    """Discards the packets of a QUEUE, or of all queues of the egress, in place of sending them.
+
+    Packets that come meanwhile go, too, until the queue is seen empty once. Neither shapers nor a pause hold them. A QUEUE alone keeps its place among
+    the others: while packets that go before its own may not be sent, it waits, and the command ends with an error.
+    """
+    with where.session() as session:
+        one = chosen_queues(session, queue)
+        chosen = one or range(session.has()["queues"])
+        before = counters.read(session, chosen)
+        session.flush(one and one[0])
+        gone = counters.gained(before, counters.read(session, chosen), "flushed")
+    if json_:
+        print_json(gone)
+    else:
+        click.echo(f"{gone['packets']:,} packets discarded, {gone['bytes']:,} bytes")
+
+
+@cli.command()
+@click.argument("queue", required=False)
 @click.option(
     "--every",
     type=click.FloatRange(0.05, 3600),

@@ -5,8 +5,8 @@ from rich.table import Table
 
 from .settings import COLOURS
 
-EVENTS = "arrived enqueued early forced tail nobuf bad ce_chosen ce_written sent policed evicted".split()
-SHOWN = "arrived sent ce_chosen ce_written early forced tail nobuf bad policed evicted".split()
+EVENTS = "arrived enqueued early forced tail nobuf bad ce_chosen ce_written sent policed evicted flushed".split()
+SHOWN = "arrived sent ce_chosen ce_written early forced tail nobuf bad policed evicted flushed".split()
 FLOW_EVENTS = ("adopted", "collision", "aged_out", "displaced", "table_full", "loss", "jump", "probe")
 UPSETS = ("corrected", "repaired", "uncorrectable", "beyond_repair")
 TITLES = {"ce_chosen": "CE chosen", "ce_written": "CE written", "nobuf": "no buffer"}
@@ -46,9 +46,18 @@ def silent(queue: dict) -> bool:
     return not any(queue["colours"][colour]["arrived"]["packets"] for colour in COLOURS)
 
 
+def happened(read: dict) -> list[str]:
+    """The events that the table shows: those that some packet met, and `arrived` and `sent`."""
+    counts = lambda event: [queue["colours"][c][event]["packets"] for queue in read["queues"] for c in COLOURS]
+    return [event for event in SHOWN if event in ("arrived", "sent") or any(counts(event))]
+
+
 def tables(read: dict) -> list[Table]:
-    """Packets by queue and colour, and what stands in the queues; queues that saw no packet are left out."""
-    packets = table("Packets", ["queue", "colour"], [TITLES.get(name, name) for name in SHOWN])
+    """Packets by queue and colour, and what stands in the queues. Queues that saw no packet are left out, and so are events that no packet met."""
+    shown = happened(read)
+    packets = table("Packets", ["queue", "colour"], [TITLES.get(name, name) for name in shown])
+    none = [TITLES.get(name, name) for name in SHOWN if name not in shown]
+    packets.caption, packets.caption_justify = f"none: {', '.join(none)}" if none else None, "left"
     stand = table(
         "Queues", ["queue"], ["packets", "bytes", "most bytes", *(f"average {c}" for c in COLOURS), "half left within"]
     )
@@ -57,7 +66,7 @@ def tables(read: dict) -> list[Table]:
             continue
         name = queue["name"] or str(queue["index"])
         for colour in COLOURS:
-            counts = [queue["colours"][colour][event]["packets"] for event in SHOWN]
+            counts = [queue["colours"][colour][event]["packets"] for event in shown]
             if any(counts):
                 packets.add_row(name, colour, *(f"{n:,}" if n else "" for n in counts))
         averages = [f"{queue['colours'][colour]['average']:,.1f}" for colour in COLOURS]
@@ -91,13 +100,19 @@ def rates(before: dict, now: dict) -> Table:
         gained = lambda events, unit: sum(
             queue["colours"][c][event][unit] - old["colours"][c][event][unit] for c in COLOURS for event in events
         )
-        drops = ("early", "forced", "tail", "nobuf", "bad", "policed", "evicted")
+        drops = ("early", "forced", "tail", "nobuf", "bad", "policed", "evicted", "flushed")
         figures = [gained(["arrived"], "packets"), gained(["arrived"], "bytes") * 8e-6]
         figures += [gained(["sent"], "packets"), gained(["sent"], "bytes") * 8e-6]
         figures += [gained(drops, "packets"), gained(["ce_chosen"], "packets")]
         cells = [f"{figure / seconds:,.4g}" if seconds > 0 else "" for figure in figures]
         made.add_row(queue["name"] or str(queue["index"]), *cells)
     return made
+
+
+def gained(before: dict, now: dict, event: str) -> dict[str, int]:
+    """Packets and bytes of an event since the look before, in all queues together."""
+    total = lambda found, unit: sum(queue["colours"][c][event][unit] for queue in found["queues"] for c in COLOURS)
+    return {unit: total(now, unit) - total(before, unit) for unit in ("packets", "bytes")}
 
 
 def read(session, chosen: list[int] | None = None) -> dict:

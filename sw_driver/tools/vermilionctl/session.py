@@ -3,11 +3,15 @@
     has()            capabilities          settings()         what the lane was given, a Record
     statistics(q)    a queue's counters    write(wanted)      brings the lane to another Record
     lost(), events() of the whole lane     registers(record)  every register value, by part
+    flush(q)         discards its packets
 
 On the registers (`pci:`, `unix:`) the lane's lock is held all the while: select, shadow and window are for one at a time.
 """
 
 from contextlib import contextmanager
+from ctypes import byref
+
+from vermilion.driver_library import C, library
 
 from . import card, counters, programming, record, registers
 from .errors import UserError
@@ -65,6 +69,12 @@ class Registers:
 
     def clear(self):
         self.lane.call("clear_statistics")
+
+    def flush(self, queue: int | None):
+        """Discards what stands in a queue, or in all queues of the egress; UserError where the build cannot."""
+        if not library().vm_lane_has_flush(byref(self.lane.lane)):
+            raise UserError("flush needs registers 1.4 or newer; this build's are older")
+        self.lane.call("flush", C.VM_ALL_QUEUES if queue is None else queue)
 
     def registers(self, held) -> dict:
         return registers.table(held, self.lane)

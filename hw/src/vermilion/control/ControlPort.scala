@@ -69,7 +69,7 @@ class ControlPort(p: LaneParams) extends Module {
   // -- identification and capabilities --
   private val constants: Map[Int, BigInt] = Map(
     R.BlockType() -> BigInt("564d0001", 16),
-    R.Version() -> BigInt("00010003", 16),
+    R.Version() -> BigInt("00010004", 16),
     R.NextBlock() -> p.nextBlock,
     R.Queues() -> p.queues,
     R.Cells() -> p.cells,
@@ -111,6 +111,11 @@ class ControlPort(p: LaneParams) extends Module {
   }
   private val paused = stored(R.Pause)
   io.lane.paused := VecInit(paused.asBools.take(p.egresses))
+  private val flush = stored(R.Flush)
+  private val flushQueue = R.Flush.queue(flush)
+  io.lane.flush.egresses := VecInit(R.Flush.egresses(flush).asBools.take(p.egresses))
+  io.lane.flush.queue.valid := R.Flush.queueOn(flush).asBool && exists(flushQueue)
+  io.lane.flush.queue.bits := flushQueue(p.queueBits - 1, 0)
   for ((route, input) <- io.lane.routes.zipWithIndex) {
     if (p.egresses == 1) route := 0.U
     else route := (stored(R.Routes, input / RoutesAWord) >> (input % RoutesAWord * RouteBits))(p.egressBits - 1, 0)

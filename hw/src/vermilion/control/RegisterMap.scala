@@ -100,6 +100,12 @@ object RegisterMap {
 
   object Pause extends Register(0x0078, BigInt("ff", 16))
 
+  object Flush extends Register(0x007c, BigInt("8fff00ff", 16)) {
+    val egresses = Field(7, 0)
+    val queue = Field(27, 16)
+    val queueOn = Field(31, 31)
+  }
+
   object QueueSelect extends Register(0x0080, BigInt("fff", 16)) {
     val queue = Field(11, 0)
   }
@@ -402,6 +408,14 @@ object RegisterMap {
   object WindowColourEvictedBytesLow extends Register(0x10b8, BigInt("ffffffff", 16), 0x100)
 
   object WindowColourEvictedBytesHigh extends Register(0x10bc, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourFlushedPacketsLow extends Register(0x10c0, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourFlushedPacketsHigh extends Register(0x10c4, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourFlushedBytesLow extends Register(0x10c8, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourFlushedBytesHigh extends Register(0x10cc, BigInt("ffffffff", 16), 0x100)
 
   object WindowLatencyLow extends Register(0x1400, BigInt("ffffffff", 16), 0x8)
 

@@ -17,7 +17,7 @@ class FrameFate(p: LaneParams) extends Bundle {
 /** The fates of a lane's frames, for who answers for each of them, as a NIC does with a completion.
   *
   * `keep` answers `fate` in the same clock: the `user` that an admitted frame goes on with. `evicted` shows a frame that had been admitted and
-  * was taken out of its queue again, with the lowest bits of what was kept for it (`LaneParams.evictedBits`).
+  * was taken out of its queue again, by a contest or a flush, with the lowest bits of what was kept for it (`LaneParams.evictedBits`).
   */
 class FateReport(p: LaneParams) extends Bundle {
   val fate = Valid(new FrameFate(p))
@@ -29,10 +29,10 @@ class FateReport(p: LaneParams) extends Bundle {
   * there to the way out in a RAM, by head cell.
   *
   * {{{
-  *   meta -> Queue -> fate -> keep -+-> RAM by head cell -> Queue -> sent
-  *                                  +-> the same, lowest bits -> evicted
+  *   meta -> Queue -> fate -> keep -+-> RAM by head cell -> Queue -> sent, or evicted by a flush
+  *                                  +-> the same, lowest bits -> evicted by a contest
   * }}}
-  * `evicted` comes a clock after the decision that orders it. `sent` is the `user` of the frame whose beats come next, or are under way.
+  * `evicted` comes a clock after the decision that orders it, or after `discarded`; `mayDiscard` keeps these two apart. `sent` is the `user` of the frame whose beats come next, or are under way.
   * A frame leaves, or is evicted, at least a clock after its decision: its cells are read through a queue of descriptors
   * ([[vermilion.schedule.EgressQueues]]), and a contest settles later than the packets before it.
   */
@@ -44,6 +44,8 @@ class FrameUsers(p: LaneParams) extends Module {
     val report = new FateReport(p)
     val leaving =
       Flipped(Vec(p.egresses, Valid(UInt(p.cellBits.W)))) // head cell of a frame that goes to the rewrite; one a clock
+    val mayDiscard = Output(Bool())
+    val discarded = Flipped(Valid(UInt(p.cellBits.W))) // head cell of a frame that was flushed; not with `leaving`
     val sent = Output(Vec(p.egresses, UInt(p.userBits.W)))
     val sentLast = Input(Vec(p.egresses, Bool())) // the frame's last beat has been taken
   })
@@ -79,15 +81,19 @@ class FrameUsers(p: LaneParams) extends Module {
 
   private val outcome = io.decision.bits.outcome
   private val evicts = if (p.victims == 0) false.B else decided && io.decision.bits.contest && outcome.evicted
-  io.report.evicted.valid := RegNext(evicts, false.B)
+  io.mayDiscard := !evicts
+  io.report.evicted.valid := RegNext(evicts || io.discarded.valid, false.B)
+  private val leaving = io.leaving :+ io.discarded
+  private val left = kept(p.userBits).read(Mux1H(leaving.map(l => l.valid -> l.bits)))
+  assert(PopCount(leaving.map(_.valid)) <= 1.U, "two frames leave at once")
   private val evictedBits = FrameUsers.evictedBits(p)
-  io.report.evicted.bits := (
+  private val victim =
     if (p.victims == 0 || evictedBits == 0) 0.U else kept(evictedBits).read(outcome.victim.cell)
+  io.report.evicted.bits := (
+    if (evictedBits == 0) 0.U
+    else Mux(RegNext(io.discarded.valid, false.B), left(evictedBits - 1, 0), victim)
   )
-
-  private val left =
-    kept(p.userBits).read(if (p.egresses == 1) io.leaving.head.bits else Mux1H(io.leaving.map(l => l.valid -> l.bits)))
-  assert(PopCount(io.leaving.map(_.valid)) <= 1.U, "two frames leave at once")
+  assert(!(evicts && io.discarded.valid), "a frame is evicted and one discarded in the same clock")
   for (e <- 0 until p.egresses) {
     val sent = Module(new Queue(UInt(p.userBits.W), FrameUsers.Leaving))
     sent.suggestName(if (p.egresses == 1) "sent" else s"sent_$e")

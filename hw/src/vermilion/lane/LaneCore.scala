@@ -20,6 +20,7 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   val service = Flipped(Valid(new QueueService(p)))
   val portShaper = Flipped(Vec(p.egresses, Valid(new ShaperConfig)))
   val paused = Input(Vec(p.egresses, Bool()))
+  val flush = Input(new FlushSettings(p))
   val routes = Input(Vec(p.inputs, UInt(p.egressBits.W))) // each input's egress
   val pool = Input(new PoolSettings(p))
   val poolUsed = Output(Vec(p.egresses, UInt((p.cellBits + 1).W)))
@@ -80,6 +81,7 @@ class LaneCore(p: LaneParams) extends Module {
   private val free = Module(new FreeList(p))
   private val ways = Seq.tabulate(p.egresses)(e => new WayOut(p, e))
   private val reads = ways.map(_.reader.io)
+  private val users = fates.map(_ => Module(new FrameUsers(p)))
 
   // -- in --
   private val running = RegInit(false.B)
@@ -126,6 +128,7 @@ class LaneCore(p: LaneParams) extends Module {
   queues.io.configure := io.configuration.service
   queues.io.configurePort := io.configuration.portShaper
   queues.io.paused := io.configuration.paused
+  queues.io.flush := io.configuration.flush
   free.io.freedByPolicy := policy.io.refused
   for ((decides, settles) <- policy.contests.zip(queues.contests)) {
     settles.ahead := decides.ahead
@@ -133,11 +136,16 @@ class LaneCore(p: LaneParams) extends Module {
     decides.outcome := settles.outcome
     free.io.freedByPolicy := settles.freed
   }
-  // One cell is read in a clock, so one chain comes back.
-  free.io.freedByReader.valid := reads.map(_.freed.valid).reduce(_ || _)
-  free.io.freedByReader.bits := (if (p.egresses == 1) reads.head.freed.bits
-                                 else Mux1H(reads.map(read => read.freed.valid -> read.freed.bits)))
-  assert(PopCount(reads.map(_.freed.valid)) <= 1.U, "two readers give back a packet's cells in one clock")
+  // One cell is read in a clock, so one chain comes back. A discarded packet's chain comes in a clock in which no cell is handed over.
+  private val discardTurn = Wire(Bool())
+  queues.io.discarded.ready := discardTurn && users.map(_.io.mayDiscard).getOrElse(true.B)
+  private val discarded = Wire(Valid(new Chain(p)))
+  discarded.valid := queues.io.discarded.fire
+  discarded.bits := queues.io.discarded.bits
+  private val chains = reads.map(_.freed) :+ discarded
+  free.io.freedByReader.valid := chains.map(_.valid).reduce(_ || _)
+  free.io.freedByReader.bits := Mux1H(chains.map(chain => chain.valid -> chain.bits))
+  assert(PopCount(chains.map(_.valid)) <= 1.U, "two packets' cells are given back in one clock")
   buffer.io.walk <> free.io.walk
   buffer.io.linkUsed := reads.map(_.linkUsed).reduce(_ || _)
 
@@ -145,9 +153,15 @@ class LaneCore(p: LaneParams) extends Module {
   if (p.egresses == 1) {
     reads.head.reads := true.B
     buffer.io.readAddress := reads.head.readAddress
+    discardTurn := !reads.head.cell.fire
   } else {
-    val turns = Module(new RRArbiter(UInt(p.cellBits.W), p.egresses))
+    val turns = Module(
+      new RRArbiter(UInt(p.cellBits.W), p.egresses + 1)
+    ) // what is discarded has a turn, too, in which no cell is read
     turns.io.out.ready := true.B
+    turns.io.in.last.valid := queues.io.discarded.valid && !discardTurn
+    turns.io.in.last.bits := DontCare
+    discardTurn := RegNext(turns.io.in.last.fire, false.B)
     for ((read, turn) <- reads.zip(turns.io.in)) {
       turn.valid := read.wants
       turn.bits := read.readAddress
@@ -174,11 +188,12 @@ class LaneCore(p: LaneParams) extends Module {
     }
   }
 
-  for (report <- fates) {
-    val users = Module(new FrameUsers(p))
+  for ((report, users) <- fates.zip(users)) {
     users.io.meta.valid := policy.io.meta.fire
     users.io.meta.bits := policy.io.meta.bits
     users.io.decision := policy.io.decision
+    users.io.discarded.valid := discarded.valid
+    users.io.discarded.bits := discarded.bits.head
     for ((way, e) <- ways.zipWithIndex) {
       users.io.leaving(e).valid := way.rewrite.io.in.fire && way.rewrite.io.in.bits.cell.first
       users.io.leaving(e).bits := way.rewrite.io.in.bits.descriptor.headCell

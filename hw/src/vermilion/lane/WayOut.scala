@@ -40,6 +40,7 @@ class WayOut(p: LaneParams, egress: Int) {
   ceWritten.bits.colour := edited.descriptor.colour
   ceWritten.bits.lenBytes := edited.descriptor.lenBytes
   ceWritten.bits.arrival := edited.descriptor.arrival
+  ceWritten.bits.flushed := false.B
 
   /** Something is on its way. */
   def holdsCells: Bool =

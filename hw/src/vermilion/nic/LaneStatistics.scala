@@ -8,7 +8,7 @@ import vermilion.stream.Verdict
 /** What a lane counts of one of its egresses, for one clock. Bytes go with the bits beside them. */
 class LaneEvents extends Bundle {
   val verdict = Valid(UInt(Verdict.Bits.W))
-  val evicted = Bool()
+  val evicted = UInt(2.W) // frames, by contests and flushes
   val lost = UInt(4.W) // frames, of all inputs
   val sent = Valid(UInt(PktLenBits.W)) // bytes
   val droppedBytes = UInt((PktLenBits + 4).W)
@@ -39,7 +39,7 @@ class LaneStatistics extends Module {
   private val e = RegNext(io.events, 0.U.asTypeOf(new LaneEvents))
   private def verdict(code: Int): UInt = (e.verdict.valid && e.verdict.bits === code.U).asUInt
   private val amounts = Seq.tabulate(1 << Verdict.Bits)(verdict) ++ Seq(
-    e.evicted.asUInt,
+    e.evicted,
     e.lost,
     e.sent.valid.asUInt,
     Mux(e.sent.valid, e.sent.bits, 0.U),

@@ -140,6 +140,7 @@ class NicLane(p: NicParams, l: NicLaneParams) extends Module {
   private val decided = lane.io.decision.valid && !decision.refresh
   private val evicts = decided && decision.contest && decision.outcome.evicted
   private val drops = decided && !Verdict.admits(decision.verdict)
+  private val departed = lane.io.departed.bits
   private val lostTo = goesTo.map(Delay(_, Ingress.LostLatency)) // the egress of the frame that `lost` shows
   for ((way, e) <- l.ways.zipWithIndex) {
     def isHere(egress: UInt): Bool = if (l.ways.size == 1) true.B else egress === e.U
@@ -151,15 +152,17 @@ class NicLane(p: NicParams, l: NicLaneParams) extends Module {
     val told = events(way)
     told.verdict.valid := decided && here
     told.verdict.bits := decision.verdict
-    told.evicted := evicts && here
+    val departs = lane.io.departed.valid && ofQueue(departed.queue)
+    val flushes = departs && departed.flushed
+    told.evicted := (evicts && here) +& flushes
     told.lost := PopCount(losses.map(_._1))
-    told.sent.valid := lane.io.departed.valid && ofQueue(lane.io.departed.bits.queue)
-    told.sent.bits := lane.io.departed.bits.lenBytes
-    told.droppedBytes := losses
-      .map { case (lost, size) => bytes(lost, size) }
-      .foldLeft(bytes(drops && here, decision.lenBytes) +& bytes(evicts && here, decision.outcome.victim.lenBytes))(
-        _ +& _
-      )
+    told.sent.valid := departs && !departed.flushed
+    told.sent.bits := departed.lenBytes
+    told.droppedBytes := (losses.map { case (lost, size) => bytes(lost, size) } ++ Seq(
+      bytes(drops && here, decision.lenBytes),
+      bytes(evicts && here, decision.outcome.victim.lenBytes),
+      bytes(flushes, departed.lenBytes)
+    )).reduce(_ +& _)
     told.ceWritten := lane.io.ceWritten && ofQueue(lane.io.ceWrittenQueue)
     told.completion := false.B
     told.ptp := lane.fates.map(fates => fates.fate.valid && fates.fate.bits.ptpEvent && here).getOrElse(false.B)

@@ -119,9 +119,6 @@ case class NicParams(
   val dataBits: Int = shared.getOrElse(wire).dataBits
   val timestampBits: Int = if (timestamps) NicParams.TimestampBits else 0
 
-  /** Packets that lanes to the wire have queued can be evicted. */
-  val evicts: Boolean = shared.getOrElse(wire).victims != 0
-
   /** Ports have a way to the host through a lane. */
   val hasHost: Boolean = shared.isDefined || host.isDefined
 

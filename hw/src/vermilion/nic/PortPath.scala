@@ -47,7 +47,7 @@ class PortPath(p: NicParams) extends Module {
   // -- TX --
   private val hostTx = Queue(io.hostTx, 2)
   private val tx = Module(new FrameSwitch(txBeat, 2))
-  private val completions = Module(new TxCompletions(p.evicts))
+  private val completions = Module(new TxCompletions)
   private val toMac = Module(new FrameJoin(txBeat, 2))
   private val firstTag = RegEnable(hostTx.bits.user, tx.io.begins)
   tx.io.in <> hostTx

@@ -31,7 +31,7 @@ class TxEvents extends Bundle {
   *   dropped at its verdict, or lost at the input             ours, at once
   *   admitted, `atEnqueue`, and no PTP event frame            ours, at once; it goes on with the bit cleared
   *   admitted else, goes on with its tag, and leaves          the MAC's
-  *                                        or is evicted       ours
+  *                  or is evicted or flushed                  ours
   * }}}
   * The MAC completes every frame it sends; a completion whose tag does not ask (completed before, or forwarded) ends here.
   * Which of them is fixed at the verdict, by the tag that the lane keeps: whatever `atEnqueue` does later changes
@@ -47,10 +47,8 @@ class TxEvents extends Bundle {
   * Latency: a completion of ours can be handed over 2 clocks after the verdict, one of the MAC's in the clock after it
   * came. The MAC's go first: its store is small and loses what it cannot hold; ours wait on credit. `keep` answers in
   * the clock of `fate`.
-  *
-  * @param evicts queued frames can be evicted
   */
-class TxCompletions(evicts: Boolean) extends Module {
+class TxCompletions extends Module {
   import TxCompletions._
   val io = IO(new Bundle {
     val atEnqueue = Input(Bool())
@@ -104,8 +102,7 @@ class TxCompletions(evicts: Boolean) extends Module {
   lost.valid := lostOwed
   lost.bits := firstTag
 
-  private val sources = Seq(lost, store(forDrop || atEnqueue, fate.tag)) ++
-    Option.when(evicts)(store(forEviction, evicted.bits))
+  private val sources = Seq(lost, store(forDrop || atEnqueue, fate.tag), store(forEviction, evicted.bits))
   private val ours = Module(new RRArbiter(UInt(NicParams.TagBits.W), sources.size))
   ours.io.in.zip(sources).foreach { case (to, from) => to <> from }
 

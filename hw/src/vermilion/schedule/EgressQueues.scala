@@ -26,7 +26,9 @@ import vermilion.victim._
   * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `descriptor` 5; up to `egresses` - 1 more for its turn; if its queue is
   * shaped, up to `queues` + 6 more.
   * `paused` stops an egress between two packets: of those that were chosen, and so have departed, the reader gets none until the pause is over.
-  * `busy` is low when only time (see `wake`), an enqueue or the end of a pause can change anything here.
+  * `flush` discards packets in place of sending them ([[FlushSettings]]): they depart (`flushed`), and their cells come out of `discarded`, which takes the
+  * place of `descriptor` for them. What was chosen before is sent.
+  * `busy` is low when only time (see `wake`), an enqueue or the end of a pause can change anything here, and may be high while a flush stands.
   * For the first `queues` clocks after reset nothing may be queued or configured.
   */
 class EgressQueues(p: LaneParams) extends Module {
@@ -39,7 +41,9 @@ class EgressQueues(p: LaneParams) extends Module {
     val configure = Flipped(Valid(new QueueService(p)))
     val configurePort = Flipped(Vec(p.egresses, Valid(new ShaperConfig)))
     val paused = Input(Vec(p.egresses, Bool()))
+    val flush = Input(new FlushSettings(p))
     val descriptor = Vec(p.egresses, Decoupled(new Descriptor(p)))
+    val discarded = Decoupled(new Chain(p)) // the cells of a packet that was flushed
     val departed = Valid(new Departure(p))
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
@@ -90,9 +94,23 @@ class EgressQueues(p: LaneParams) extends Module {
     scheduler.io.configure.bits.shaper := io.configure.bits.shaper
     scheduler.io.configurePort := io.configurePort(e)
     scheduler.io.paused := io.paused(e)
+    scheduler.io.flush.egresses.head := io.flush.egresses(e)
+    scheduler.io.flush.queue.valid := io.flush.queue.valid && turns.isOf(e, io.flush.queue.bits)
+    scheduler.io.flush.queue.bits := turns.local(io.flush.queue.bits)
   }
 
   private val taken = queues.taken
+  // A packet that is discarded goes here and not to a reader. One may be under way when the next is chosen.
+  private val discarded = Module(new Queue(new Chain(p), EgressQueues.Discarded))
+  private val roomToDiscard = discarded.io.count <= (EgressQueues.Discarded - 2).U && !guards.failed && !skip
+  private def discards(scheduler: Scheduler): Bool = scheduler.io.take && scheduler.io.discards
+  private val isDiscarded = RegNext(schedulers.map(discards).reduce(_ || _), false.B)
+  discarded.io.enq.valid := taken.valid && isDiscarded
+  discarded.io.enq.bits.head := taken.bits.descriptor.headCell
+  discarded.io.enq.bits.cells := taken.bits.descriptor.cells
+  assert(!discarded.io.enq.valid || discarded.io.enq.ready, "a packet was discarded with no place for it")
+  io.discarded <> discarded.io.deq
+
   private val waiting = Wire(Vec(p.egresses, Bool())) // a packet was chosen, and the reader has not taken it
   for ((scheduler, e) <- schedulers.zipWithIndex) {
     val chosen = Module(new Queue(new Descriptor(p), AheadCells))
@@ -105,11 +123,13 @@ class EgressQueues(p: LaneParams) extends Module {
       val bytes = Cat(cells, (CellBytes - 1).U(6.W)) +& scheduler.io.serve.packet.lenBytes
       Arithmetic.wrap(bytes >> 6, ahead.getWidth)
     }
-    def whereTaken(cells: UInt): UInt = Mux(scheduler.io.take, withTaken(cells), cells)
+    def whereTaken(cells: UInt): UInt =
+      Mux(scheduler.io.take && !scheduler.io.discards, withTaken(cells), cells)
     ahead := Mux(io.descriptor(e).fire, whereTaken(aheadLess), whereTaken(ahead))
     scheduler.io.room := ahead < AheadCells.U && !guards.failed && !skip
+    scheduler.io.roomToDiscard := roomToDiscard
 
-    chosen.io.enq.valid := taken.valid && turns.isOf(e, taken.bits.queue)
+    chosen.io.enq.valid := taken.valid && turns.isOf(e, taken.bits.queue) && !isDiscarded
     chosen.io.enq.bits := taken.bits.descriptor
     io.descriptor(e).valid := chosen.io.deq.valid && !io.paused(e)
     io.descriptor(e).bits := chosen.io.deq.bits
@@ -123,6 +143,7 @@ class EgressQueues(p: LaneParams) extends Module {
   io.departed.bits.colour := taken.bits.descriptor.colour
   io.departed.bits.lenBytes := taken.bits.descriptor.lenBytes
   io.departed.bits.arrival := taken.bits.descriptor.arrival
+  io.departed.bits.flushed := isDiscarded
 
   // The earliest of those that wait for the time.
   private val wakes = schedulers.map(_.io.wake)
@@ -132,7 +153,7 @@ class EgressQueues(p: LaneParams) extends Module {
     out.bits := Mux(one.valid && !(other.valid && Arithmetic.reached(one.bits, other.bits)), one.bits, other.bits)
     out
   }
-  private val underWay = arriving || taken.valid
+  private val underWay = arriving || taken.valid || discarded.io.deq.valid
   private val active = schedulers.map(_.io.busy).reduce(_ || _)
   io.wake.valid := first.valid && (if (p.egresses == 1) true.B else !active)
   io.wake.bits := first.bits
@@ -140,4 +161,10 @@ class EgressQueues(p: LaneParams) extends Module {
   io.holdsPackets := schedulers.map(_.io.holdsPackets).reduce(_ || _) || underWay || waiting.asUInt.orR
 
   val guard = guards.ports(queuesGuard +: schedulers.map(_.guard): _*)
+}
+
+object EgressQueues {
+
+  /** Packets that are discarded and whose cells have not been given back, at most. */
+  private val Discarded = 4
 }

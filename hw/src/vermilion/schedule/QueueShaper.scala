@@ -38,6 +38,7 @@ class QueueShaper(p: LaneParams) extends Module {
     val parkNext = Input(UInt(p.queueBits.W)) // who `park` is for in the next clock
     val park = Input(Bool())
     val mayRelease = Input(Bool())
+    val flush = Input(new FlushSettings(p)) // these queues are released, due or not
     val scanned = Output(UInt(p.queueBits.W))
     val released = Valid(UInt(p.queueBits.W))
     val anyParked = Output(Bool())
@@ -138,7 +139,7 @@ class QueueShaper(p: LaneParams) extends Module {
   private val q2Record = Delay(q1Record)
   private val q2Due = q2Record.due
   private val q2Beyond = Delay(q1Record.due.beyond)
-  private val release = q2Waits && (!q2Record.stamped || DueTime.paid(q2Due.next, q2Beyond, io.now))
+  private val release = q2Waits && (!q2Record.stamped || DueTime.paid(q2Due.next, q2Beyond, io.now) || io.flush.has(q2))
   io.released.valid := release
   io.released.bits := q2
   private val parkedBefore = parked.read(io.parkNext)

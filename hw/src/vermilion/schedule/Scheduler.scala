@@ -57,14 +57,14 @@ object Scheduler {
   * run no more queues join than packets are sent, visits that send nothing apart.
   * A shaped queue that awakes is parked first, and let go when its turn in the shaper comes.
   *
-  * Nothing moves in the lists while the port is closed or paused, or the way out has no room. In another egress's turn no packet is taken, but
-  * visits end.
+  * Nothing moves in the lists while the port is closed or paused, or the way out has no room, unless the first queue is flushed ([[FlushSettings]]). In
+  * another egress's turn no packet is taken, but visits end.
   * A queue configured while it is listed joins anew when it comes first.
   *
   * RAMs: `service`, queues x 23 b, 1W (configure) 2R by two copies. No register a queue.
   * `wake` is the first ns at which something can be sent or released, when packets wait and nothing can be at this one.
   * `holdsPackets` says that a queue holds one, whatever it waits for, or that something is going on. `busy` says that something is going on or
-  * may be: when it is low, only time or an enqueue can change anything. What only `wake` and `busy` need costs a build that leaves them open nothing.
+  * may be, or a flush stands: when it is low, only time or an enqueue can change anything. What only `wake` and `busy` need costs a build that leaves them open nothing.
   * It does not count the bytes a wire adds to a frame, and does not look into packets.
   */
 class Scheduler(p: LaneParams) extends Module {
@@ -92,6 +92,9 @@ class Scheduler(p: LaneParams) extends Module {
     val room = Input(Bool()) // the way out can hold one more packet
     val turn = Input(Bool()) // a packet may be taken in this clock: it is not another egress's
     val paused = Input(Bool()) // nothing may be sent
+    val flush = Input(new FlushSettings(p))
+    val roomToDiscard = Input(Bool()) // one more packet can be discarded
+    val discards = Output(Bool()) // the packet of `serve` is discarded, if it is taken
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
     val holdsPackets = Output(Bool())
@@ -137,8 +140,10 @@ class Scheduler(p: LaneParams) extends Module {
     Mux(lists.io.keptCovered, choice(lists.io.coveredIf(1)), choice(lists.io.coveredIf(0)))
   private val covered = lateCovered(identity)
   private val holdsFirst = RegInit(false.B) // the queue that is charged still stands first
+  private val discards = io.flush.has(first.head.queue)
+  private val mayGo = Mux(discards, io.roomToDiscard, io.room && port.io.open && !io.paused)
   private val mayMove = // its packet is taken or its visit ends
-    lists.io.standing && !shaper.io.charging && !refills.valid && io.room && port.io.open && lists.io.settled && !io.paused
+    lists.io.standing && !shaper.io.charging && !refills.valid && lists.io.settled && mayGo
   private val mayServe = mayMove && io.turn
   private def stays(covered: Bool): Bool = covered && !lists.io.moved
   private val grant = lateCovered(covered => mayServe && stays(covered))
@@ -149,6 +154,7 @@ class Scheduler(p: LaneParams) extends Module {
   private val parks = Wire(Bool())
   io.serve := first.head
   io.take := grant
+  io.discards := discards
   io.emptied := emptied
   lists.io.keep := kept
   lists.io.pop := late { (covered, more) =>
@@ -177,10 +183,11 @@ class Scheduler(p: LaneParams) extends Module {
   shaper.io.configure := io.configure
   shaper.io.queue := first.head.queue
   shaper.io.lenBytes := first.head.packet.lenBytes
-  shaper.io.charge := lateCovered(covered => mayServe && stays(covered) && lists.io.shaped)
+  shaper.io.charge := lateCovered(covered => mayServe && stays(covered) && lists.io.shaped && !discards)
+  shaper.io.flush := io.flush
   port.io.now := io.now
   port.io.configure := io.configurePort
-  port.io.charge.valid := grant
+  port.io.charge.valid := grant && !discards
   port.io.charge.bits := first.head.packet.lenBytes
   cost.io.queue := shaper.io.cost
   cost.io.port := port.io.cost
@@ -280,10 +287,10 @@ class Scheduler(p: LaneParams) extends Module {
   private val come = Mux(sooner, Arithmetic.reached(io.now, earliest), Arithmetic.reached(io.now, port.io.due))
   private val waiting = listed || shaper.io.anyParked
   private val resumes = io.paused && listed && !shaper.io.anyParked // only the end of the pause helps
-  io.wake.valid := waiting && quiet && stuck && known && !come && !resumes
+  io.wake.valid := waiting && quiet && stuck && known && !come && !resumes && !io.flush.any
   io.wake.bits := Mux(sooner, earliest, port.io.due)
   io.holdsPackets := !quiet || waiting
-  io.busy := io.holdsPackets && !io.wake.valid && !(resumes && quiet)
+  io.busy := io.holdsPackets && !io.wake.valid && !(resumes && quiet && !io.flush.any)
 
   val guard = new Guards(p.protect).ports(lists.guard)
 }

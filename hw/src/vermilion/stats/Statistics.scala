@@ -54,12 +54,13 @@ object Statistics {
   *              victims (queue, evicted or marked, colour of the victim): packets, bytes
   *              contests (queue): held, blind
   *              distances (queue, distance of the packet that paid): lost, victims
-  *   departure  sent (queue, colour): packets, bytes                      latency (queue, log2 of ns): packets
+  *   departure  departures (queue, flushed or sent, colour): packets, bytes
+  *              latency (queue, log2 of ns), of those sent: packets
   *   rewrite    ceWritten (queue, colour): packets, bytes
   * }}}
   * and backlogs with their greatest in [[QueueGauges]]. What the window shows beyond these are sums ([[WindowProgram]]).
   * In every snapshot  arrived = enqueued + early + forced + tail + nobuf + bad + policed  for each colour, and over the colours
-  * enqueued = sent + evicted + backlog  if nothing was queued at the last clear. Counters wrap at 2^64.
+  * enqueued = sent + flushed + evicted + backlog  if nothing was queued at the last clear. Counters wrap at 2^64.
   *
   * Events count two clocks after they are shown, so a snapshot or clear is as of two clocks before it is asked for, for all
   * RAMs alike. A departure in the clock of an enqueue does not lower that enqueue's
@@ -123,6 +124,7 @@ class Statistics(p: LaneParams) extends Module {
   private val written =
     event(io.ceWritten.valid, io.ceWritten.bits.queue, io.ceWritten.bits.colour, io.ceWritten.bits.lenBytes)
   // The arrival comes late, out of the descriptors' RAM: it is subtracted in that clock, and its bin found in the next.
+  private val flushed = RegNext(io.departed.bits.flushed)
   private val departedAge = Delay((io.now - io.departed.bits.arrival)(TimeBits - 1, 0))
   private val departedBin = bin(departedAge)
 
@@ -137,7 +139,7 @@ class Statistics(p: LaneParams) extends Module {
   private val outcomes = records(32, 2)
   private val marked = records(16, 1)
   private val ceWritten = records(4, 2)
-  private val sent = records(4, 2)
+  private val departures = records(8, 2)
   private val latency = records(Bins, 1)
   private val victims = Option.when(searched)(records(8, 2))
   private val distances = Option.when(searched)(records(1 << Distance.Bits, 2))
@@ -147,7 +149,7 @@ class Statistics(p: LaneParams) extends Module {
     Source.Outcomes -> outcomes,
     Source.Marked -> marked,
     Source.CeWritten -> ceWritten,
-    Source.Sent -> sent,
+    Source.Departures -> departures,
     Source.Latency -> latency
   ) ++ victims.map(Source.Victims -> _) ++ distances.map(Source.Distances -> _) ++ contests.map(Source.Contests -> _)
   private val all = sources.map(_._2)
@@ -185,8 +187,8 @@ class Statistics(p: LaneParams) extends Module {
     ram.event(loses || hasVictim, decided.bits.queue, payerDistance)(RegNext(loses), RegNext(hasVictim))
   for (ram <- contests) ram.event(contested, decided.bits.queue, 0.U)(1.U, RegNext(blind))
   counted(ceWritten, written, written.bits.colour)
-  counted(sent, departed, departed.bits.colour)
-  latency.event(departed.valid, departed.bits.queue, departedBin)(1.U)
+  counted(departures, departed, Cat(flushed, departed.bits.colour))
+  latency.event(departed.valid && !flushed, departed.bits.queue, departedBin)(1.U)
   gauges.count(
     enqueued,
     decided.bits.queue,

@@ -16,7 +16,7 @@ object WindowProgram {
 
   /** Where a counter comes from; `Nothing` is 0. */
   object Source extends Enumeration {
-    val Nothing, Gauges, Outcomes, Marked, CeWritten, Sent, Latency, Victims, Distances, Contests = Value
+    val Nothing, Gauges, Outcomes, Marked, CeWritten, Departures, Latency, Victims, Distances, Contests = Value
   }
   import Source._
 
@@ -36,8 +36,9 @@ object WindowProgram {
   /** Bins of the latency histogram: bin k is 2^k to 2^(k+1)-1 ns. */
   val Bins = 32
 
-  /** Slots of `Outcomes` and `Victims`. */
+  /** Slots of `Outcomes`, `Departures` and `Victims`. */
   def outcome(colour: Int, verdict: Int): Int = 8 * colour + verdict
+  def departure(isFlushed: Boolean, colour: Int): Int = (if (isFlushed) 4 else 0) + colour
   def victim(isEvicted: Boolean, colour: Int): Int = (if (isEvicted) 4 else 0) + colour
 
   private val Shown = Map( // verdicts that are a counter, and its place
@@ -76,8 +77,9 @@ object WindowProgram {
       } :+
       Step(Nothing, to = word(colour, field, 0), adds = true, total = true)
   }
-  private def eachColour(source: Source.Value, place: Int, slot: Int => Int): Seq[Step] =
-    for (f <- Fields; c <- Colours) yield Step(source, slot(c), f, word(c, f, place))
+  private def eachColour(source: Source.Value, place: Int, slot: Int => Int, fields: Seq[Int] = Fields): Seq[Step] =
+    for (f <- fields; c <- Colours) yield Step(source, slot(c), f, word(c, f, place))
+  private def flushed(field: Int) = eachColour(Departures, 12, departure(isFlushed = true, _), Seq(field))
 
   private def row(source: Source.Value, slots: Int, first: Int, field: Int = 0): Seq[Step] =
     Seq.tabulate(slots)(i => Step(source, i, field, Some(first + 2 * i)))
@@ -87,8 +89,8 @@ object WindowProgram {
     val groups = Seq(
       (for (f <- Fields; c <- Colours) yield decisions(c, f, searched)).flatten ++ row(Gauges, Gauges64, GaugeWord),
       row(Latency, Bins, LatencyWord),
-      row(Marked, 12, MarkedWord),
-      eachColour(CeWritten, 8, identity) ++ eachColour(Sent, 9, identity)
+      row(Marked, 12, MarkedWord) ++ flushed(0),
+      eachColour(CeWritten, 8, identity) ++ eachColour(Departures, 9, departure(isFlushed = false, _)) ++ flushed(1)
     ) ++ (if (!searched) Nil
           else
             Seq(

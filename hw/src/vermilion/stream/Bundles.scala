@@ -132,12 +132,13 @@ class EnqueueRequest(p: LaneParams) extends Bundle {
   val descriptor = new Descriptor(p)
 }
 
-/** A packet that has left its queue for the wire. */
+/** A packet that has left its queue: for the wire, or discarded (`flushed`). */
 class Departure(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val colour = UInt(2.W)
   val lenBytes = UInt(PktLenBits.W)
   val arrival = UInt(TimeBits.W)
+  val flushed = Bool()
 }
 
 /** A write of one 64-byte cell, and of the link that leads to it from the packet's cell before. */

@@ -68,6 +68,12 @@ class EgressRegistersSpec extends AnyFlatSpec with Simulation {
         val (bits, word) = (random.nextInt(256), random.nextInt(2))
         write(dut, R.Pause(), bits)(())
         assert(paused == (0 until p.egresses).map(e => (bits >> e & 1) == 1))
+        val (flush, queue, on) = (random.nextInt(256), random.nextInt(40), random.nextBoolean())
+        write(dut, R.Flush(), BigInt(flush) | BigInt(queue) << 16 | (if (on) BigInt(1) << 31 else 0))(())
+        val flushed = dut.io.lane.flush
+        assert(flushed.egresses.map(_.peek().litToBoolean) == (0 until p.egresses).map(e => (flush >> e & 1) == 1))
+        assert(flushed.queue.valid.peek().litToBoolean == (on && queue < p.queues))
+        if (on && queue < p.queues) assert(flushed.queue.bits.peek().litValue == queue)
         val (before, value) = (routes, BigInt(32, random))
         write(dut, R.Routes(word), value)(())
         for ((route, input) <- routes.zipWithIndex) {

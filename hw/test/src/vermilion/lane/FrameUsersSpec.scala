@@ -16,7 +16,7 @@ class FrameUsersSpec extends AnyFunSuite with Simulation {
   }
   private case class Frame(user: Int, input: Int, kind: Kind, cell: Int)
 
-  test("users come with their frame's fate, and go on as kept, to the way out and to evictions") {
+  test("users come with their frame's fate, and go on as kept, to the way out, to evictions and to flushes") {
     simulate(new FrameUsers(p)) { dut =>
       val seed = 20261122L
       println(s"FrameUsersSpec seed $seed")
@@ -31,7 +31,7 @@ class FrameUsersSpec extends AnyFunSuite with Simulation {
       val queued = mutable.LinkedHashMap[Int, Int]() // by head cell, the user as kept
       val onTheWay = mutable.Queue[Int]() // users of frames between the reader and the last beat
       var evictedNext = Option.empty[Int] // what the clock to come must show
-      var (fates, evictions, departures, events) = (0, 0, 0, 0)
+      var (fates, evictions, flushed, departures, events) = (0, 0, 0, 0, 0)
       var freshCell = 0
       dut.reset.poke(true.B)
       dut.clock.step()
@@ -68,8 +68,14 @@ class FrameUsersSpec extends AnyFunSuite with Simulation {
         val keep = user()
         dut.io.report.keep.poke(keep.U)
 
-        // -- a frame that goes to the rewrite, a last beat --
-        val leaves = queued.keys.headOption.filter(cell => onTheWay.size < 3 && !victim.contains(cell) && chance(0.5))
+        // -- a frame that is flushed, one that goes to the rewrite, a last beat --
+        dut.io.mayDiscard.expect((victim.isEmpty || !decides).B)
+        val discards = queued.keys.headOption.filter(_ => victim.isEmpty && chance(0.1))
+        dut.io.discarded.valid.poke(discards.nonEmpty.B)
+        dut.io.discarded.bits.poke(discards.getOrElse(random.nextInt(p.cells)).U)
+        val leaves = queued.keys.headOption.filter(cell =>
+          onTheWay.size < 3 && discards.isEmpty && !victim.contains(cell) && chance(0.5)
+        )
         dut.io.leaving.head.valid.poke(leaves.nonEmpty.B)
         dut.io.leaving.head.bits.poke(leaves.getOrElse(random.nextInt(p.cells)).U)
 
@@ -93,6 +99,10 @@ class FrameUsersSpec extends AnyFunSuite with Simulation {
         if (sentable.nonEmpty) dut.io.sent.head.expect(onTheWay.head.U)
         dut.io.sentLast.head.poke(sends.B)
         if (sends) { onTheWay.dequeue(); sentable.dequeue(); departures += 1 }
+        discards.foreach { cell =>
+          flushed += 1
+          evictedNext = Some(queued.remove(cell).get)
+        }
         leaves.foreach { cell => onTheWay.enqueue(queued.remove(cell).get) }
         if (comes) deciding.enqueue(frame)
 
@@ -102,8 +112,8 @@ class FrameUsersSpec extends AnyFunSuite with Simulation {
         evictedNext.foreach(u => dut.io.report.evicted.bits.expect((u % (1 << 9)).U))
         evictedNext = None
       }
-      println(s"$fates fates, $events PTP events, $evictions evictions, $departures departures")
-      assert(fates > 5000 && events > 500 && evictions > 500 && departures > 2000)
+      println(s"$fates fates, $events PTP events, $evictions evictions, $flushed flushed, $departures departures")
+      assert(fates > 5000 && events > 500 && evictions > 300 && flushed > 500 && departures > 2000)
     }
   }
 

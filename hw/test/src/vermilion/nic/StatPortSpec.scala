@@ -58,7 +58,9 @@ class StatPortSpec extends AnyFunSuite with Simulation {
             val verdict = random.nextInt(8)
             e.verdict.bits.poke(verdict.U)
             flag(e.verdict.valid, verdict)
-            flag(e.evicted, 8)
+            val evicted = if (happens()) 1 + random.nextInt(2) else 0
+            e.evicted.poke(evicted.U)
+            add(8, evicted)
             val lost = if (happens()) 1 + random.nextInt(2) else 0
             e.lost.poke(lost.U)
             add(9, lost)

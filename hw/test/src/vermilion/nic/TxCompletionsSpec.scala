@@ -46,7 +46,7 @@ class TxCompletionsSpec extends AnyFunSuite with Simulation {
   test(
     "every frame that asks gets exactly one completion, of the right kind, whatever happens to it and to the switch"
   ) {
-    simulate(new TxCompletions(evicts = true)) { dut =>
+    simulate(new TxCompletions) { dut =>
       val seed = 4401
       println(s"TxCompletionsSpec seed $seed")
       val random = new Random(seed)

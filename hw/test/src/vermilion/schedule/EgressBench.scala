@@ -18,16 +18,24 @@ case class Service(
     burstNs: Long = 0
 )
 
-/** A departure. */
-case class Left(queue: Int, lenBytes: Int, now: Long, clock: Long)
+/** A departure: sent, or discarded by a flush. */
+case class Left(queue: Int, lenBytes: Int, now: Long, clock: Long, flushed: Boolean = false)
 
 /** `EgressQueues` with what its bench looks at in every clock in one port: each look is a message to the simulation and one back.
   *
-  * `seen`, from bit 0: holdsPackets, departed.valid, busy, wake.valid, and descriptor.valid of each egress.
+  * `seen`, from bit 0: holdsPackets, departed.valid, busy, wake.valid, descriptor.valid of each egress, departed.bits.flushed and discarded.valid.
   */
 class SeenEgressQueues(p: LaneParams) extends EgressQueues(p) {
-  val seen: UInt = IO(Output(UInt((4 + p.egresses).W)))
-  seen := Cat(Cat(io.descriptor.reverse.map(_.valid)), io.wake.valid, io.busy, io.departed.valid, io.holdsPackets)
+  val seen: UInt = IO(Output(UInt((6 + p.egresses).W)))
+  seen := Cat(
+    io.discarded.valid,
+    io.departed.bits.flushed,
+    Cat(io.descriptor.reverse.map(_.valid)),
+    io.wake.valid,
+    io.busy,
+    io.departed.valid,
+    io.holdsPackets
+  )
 }
 
 /** Feeds an `EgressQueues` and checks that what leaves a queue is what came, in order, and that descriptors follow departures.
@@ -38,6 +46,7 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
   val free = mutable.Queue.from(0 until p.cells)
   val queued = Array.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // cell, length
   val leaving = Array.fill(p.egresses)(mutable.Queue.empty[Int]) // cells in the order of departure
+  val discarding = mutable.Queue.empty[Int] // cells of packets that were flushed, in that order
   val left = mutable.ArrayBuffer.empty[Left]
   var now, clocks = 0L
   var sent, received = 0
@@ -46,6 +55,9 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
   private val pausedNow = Array.fill(p.egresses)(false)
   dut.io.descriptor.foreach(descriptor => pins.set(descriptor.ready, true))
   dut.io.paused.foreach(pins.set(_, false))
+  dut.io.flush.egresses.foreach(pins.set(_, false))
+  pins.set(dut.io.discarded.ready, true)
+  flush(None)
 
   def configure(queue: Int, s: Service): Unit = {
     val c = dut.io.configure
@@ -72,6 +84,15 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
   def pause(egress: Int, on: Boolean): Unit = {
     pins.set(dut.io.paused(egress), on)
     pausedNow(egress) = on
+  }
+
+  /** Flushes an egress, or does no longer. */
+  def flush(egress: Int, on: Boolean): Unit = pins.set(dut.io.flush.egresses(egress), on)
+
+  /** Flushes a queue alone, or none. */
+  def flush(queue: Option[Int]): Unit = {
+    pins.set(dut.io.flush.queue.valid, queue.isDefined)
+    pins.set(dut.io.flush.queue.bits, queue.getOrElse(0))
   }
 
   private def shaper(c: ShaperConfig, s: Service): Unit = {
@@ -104,8 +125,14 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
       val (cell, len) = queued(q).dequeue()
       waiting -= 1
       dut.io.departed.bits.lenBytes.expect(len.U)
-      leaving(egressOf(q)).enqueue(cell)
-      left.append(Left(q, len, now, clocks))
+      (if (seen.flushed) discarding else leaving(egressOf(q))).enqueue(cell)
+      left.append(Left(q, len, now, clocks, seen.flushed))
+    }
+    if (seen.discarded) {
+      val cell = discarding.dequeue()
+      dut.io.discarded.bits.head.expect(cell.U)
+      free.enqueue(cell)
+      received += 1
     }
     for ((descriptor, e) <- dut.io.descriptor.zipWithIndex if taken(e) && seen.descriptor(e)) {
       val cell = leaving(e).dequeue()
@@ -127,6 +154,8 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
     def busy: Boolean = bits.testBit(2)
     def wakes: Boolean = bits.testBit(3)
     def descriptor(egress: Int): Boolean = bits.testBit(4 + egress)
+    def flushed: Boolean = bits.testBit(4 + p.egresses)
+    def discarded: Boolean = bits.testBit(5 + p.egresses)
   }
 
   def busy: Boolean = (new Seen).busy

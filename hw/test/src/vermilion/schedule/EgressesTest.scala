@@ -18,11 +18,12 @@ class EgressesTest extends AnyFlatSpec with Simulation {
     Seq.fill(clocks)(Option.when(random.nextInt(8) == 0)(random.nextInt(p.queues) -> (64 + random.nextInt(1455))))
   }
 
-  /** What happens in a run. `takes` says in which clock which egress's descriptors are taken, `pauses` when an egress is paused. */
+  /** What happens in a run. `takes` says in which clock which egress's descriptors are taken, `pauses` when an egress is paused, `flushes` when it is flushed. */
   private case class Run(
       comes: Seq[Option[(Int, Int)]],
       takes: (Int, Int) => Boolean,
-      pauses: (Int, Int) => Boolean = (_, _) => false
+      pauses: (Int, Int) => Boolean = (_, _) => false,
+      flushes: (Int, Int) => Boolean = (_, _) => false
   )
 
   /** For two runs, each behind a reset, the packets that left, with their clocks. */
@@ -44,7 +45,10 @@ class EgressesTest extends AnyFlatSpec with Simulation {
       bench.configure(queue, Service(strict = queue % 3 == 0, priority = queue % 5, quantum = 500 + 100 * queue))
     val begun = bench.clocks
     for (clock <- 0 until clocks + 2000) {
-      for (egress <- 0 until p.egresses) bench.pause(egress, run.pauses(egress, clock))
+      for (egress <- 0 until p.egresses) {
+        bench.pause(egress, run.pauses(egress, clock))
+        bench.flush(egress, run.flushes(egress, clock))
+      }
       bench.clock(run.comes.lift(clock).flatten.filter(_ => bench.free.nonEmpty), takes = run.takes(_, clock))
     }
     val result = bench.left.map(packet => packet.copy(clock = packet.clock - begun)).toSeq
@@ -103,6 +107,48 @@ class EgressesTest extends AnyFlatSpec with Simulation {
     assert(alone.size > 200)
     assert(of(all, _ != stuck) == alone)
   }
+
+  it should "discard what it holds when it is flushed in a pause, and change no other's packet by a clock" in {
+    val (seed, flushed, begin, end) = (14, 1, 1500, 1800)
+    info(s"seed $seed")
+    val comes = arrivals(seed)
+    def during(egress: Int, clock: Int) = egress == flushed && clock >= begin && clock < end
+    val (without, all) = left(
+      Run(comes.map(_.filter(_._1 / share != flushed)), steady),
+      Run(comes, steady, (egress, clock) => egress == flushed && clock < end, during)
+    )
+    assert(of(all, _ != flushed) == of(without, _ != flushed))
+    val (discarded, sent) = of(all, _ == flushed).partition(_.flushed)
+    val came = comes.flatten.count(_._1 / share == flushed)
+    assert(discarded.size + sent.size == came && discarded.size > 40 && sent.size > 20)
+    assert(discarded.head.clock > begin && discarded.last.clock <= end && sent.head.clock >= end)
+    val before = comes.take(begin).flatten.count(_._1 / share == flushed)
+    val clocks = discarded(before - 1).clock - begin
+    assert(clocks <= 2 * p.egresses * before, s"$before packets take $clocks clocks")
+  }
+
+  it should "discard the packets of a flushed queue alone, whatever its shaper says, and charge it nothing" in
+    simulate(new SeenEgressQueues(p)) { dut =>
+      val bench = new EgressBench(dut, p, 1)
+      val (slow, quick, nsAByte) = (3, 4, 1000)
+      bench.configure(slow, Service(costMant = nsAByte, burstNs = 100))
+      bench.configure(quick, Service())
+      for (packet <- 0 until 40) bench.clock(Some((if (packet % 2 == 0) slow else quick) -> 100))
+      def clock(arrival: Option[(Int, Int)] = None): Unit = { bench.clock(arrival); bench.now += 4 }
+      for (_ <- 0 until 400) clock()
+      assert(bench.left.count(_.queue == quick) == 20 && bench.left.count(_.queue == slow) == 1)
+      bench.flush(Some(slow))
+      for (_ <- 0 until 400) clock(Option.when(bench.queued(quick).size < 2)(quick -> 100))
+      bench.flush(None)
+      val (flushed, sent) = bench.left.partition(_.flushed)
+      assert(flushed.map(_.queue) == Seq.fill(19)(slow) && sent.count(_.queue == slow) == 1)
+      // The shaper is where it was: what comes now waits for the packet that was sent before the flush, and for no other.
+      for (_ <- 0 until 5) clock(Some(slow -> 100))
+      while (bench.received < bench.sent) bench.clockOfFour()
+      val times = bench.left.filter(packet => packet.queue == slow && !packet.flushed).map(_.now)
+      val gaps = times.zip(times.tail).map { case (one, next) => next - one }
+      assert(gaps.size == 5 && gaps.forall(gap => gap >= 100 * nsAByte - 100 && gap <= 100 * nsAByte + 400))
+    }
 
   for ((egresses, quantum) <- Seq(2 -> 2000, 4 -> 64, 4 -> 2000, 8 -> 64))
     it should s"send a packet in each of its turns, of $egresses, while packets wait, with a quantum of $quantum bytes" in {

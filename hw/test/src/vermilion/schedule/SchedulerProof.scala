@@ -8,17 +8,17 @@ import vermilion.fixed.Formats._
 import vermilion.formal.StreamRules
 import vermilion.lane.LaneParams
 
-/** [[EgressQueues]]: queues, lists and choice together. Every packet leaves once, in its queue's order; nothing rests while a packet may go; strict
+/** [[EgressQueues]]: queues, lists and choice together. Every packet leaves once, in its queue's order, discarded where it is flushed and nowhere else; nothing rests while a packet may go; strict
   * priority; a deficit never passes its bound.
   *
   * Assumed: a packet has a cell that no other has, from its enqueue to the clock behind its departure. Each queue is configured once, before packets
   * come, in any way but a shaper's: strict with any priority, or in the round with a quantum of 64 or 128 bytes; a packet has 64 or 128.
-  * The port is not shaped. Which packets come, to which queue, and when the way out takes one, is free.
+  * The port is not shaped. Which packets come, to which queue, when the way out takes one, and what is flushed, is free.
   */
 class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   private val n = p.cells
   val free = IO(Input(new Bundle {
-    val enqueues, long, ready, skip = Bool()
+    val enqueues, long, ready, skip, flushes, flushesOne, discards = Bool()
     val queue = UInt(p.queueBits.W)
     val cell = UInt(p.cellBits.W)
     val strict, longQuantum = Bool()
@@ -38,6 +38,10 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   dut.io.skip := free.skip
   dut.io.configurePort := 0.U.asTypeOf(dut.io.configurePort)
   dut.io.paused.foreach(_ := false.B)
+  dut.io.flush.egresses.head := free.flushes
+  dut.io.flush.queue.valid := free.flushesOne
+  dut.io.flush.queue.bits := free.queue
+  dut.io.discarded.ready := free.discards
 
   // ---- configuration: sweeps, then queue by queue
   private val started = RegInit(0.U((p.queueBits + 2).W))
@@ -77,6 +81,10 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   StreamRules.keeps("descriptors", dut.io.descriptor.head)
 
   private val gone = dut.io.departed
+  private val flushes = free.flushes || free.flushesOne
+  private val asked = RegNext(free.flushes, false.B) ||
+    RegNext(free.flushesOne, false.B) && gone.bits.queue === RegNext(free.queue)
+  assert(!gone.valid || gone.bits.flushed === asked, "a packet is discarded that is not flushed, or the reverse")
   private val skipped = ShiftRegister(free.skip, 2, false.B, true.B)
   assert(!skipped || !gone.valid, "a packet leaves in a clock in which none should be taken")
   private val goneQueue = gone.bits.queue
@@ -110,7 +118,7 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   private val take = BoringUtils.bore(dut.schedulers.head.io.take)
   private val idle = RegInit(0.U(5.W))
   private val waits = RegNext(plain.map(!_.empty).reduce(_ || _), false.B) && plain.map(!_.empty).reduce(_ || _)
-  when(take || gone.valid || !room || !waits) { idle := 0.U }.elsewhen(idle =/= 31.U) { idle := idle + 1.U }
+  when(take || gone.valid || !room || !waits || flushes) { idle := 0.U }.elsewhen(idle =/= 31.U) { idle := idle + 1.U }
   assert(idle <= bounds.rest.U, "nothing leaves though a packet waits: a queue is lost, or work is not conserved")
 
   // ---- strict priority: who has waited for some clocks goes before every lower level

@@ -44,6 +44,8 @@ class VictimEgress(p: LaneParams) extends Module {
   queues.io.arrival.bits := Delay(packet, VictimQueues.Ahead)
   new EgressTurns(p, queues.io, Seq(scheduler))
   scheduler.io.paused := false.B
+  scheduler.io.flush := 0.U.asTypeOf(scheduler.io.flush)
+  scheduler.io.roomToDiscard := false.B
   scheduler.io.now := 0.U
   scheduler.io.configure.valid := false.B
   scheduler.io.configure.bits := DontCare
