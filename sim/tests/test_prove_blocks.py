@@ -20,6 +20,7 @@ DEEP = {
     "queues": 9,
     "free-list": 11,
     "scheduler": 7,
+    "scheduler-flush": 7,
     "gather-64": 10,
     "ageing": 20,
 }  # to a depth; of the scheduler, too short to see a rest
@@ -48,6 +49,7 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("scheduler", "order"): ("a packet of the round is sent that its deficit does not cover", 6),
     ("scheduler", "covered"): ("a packet of the round is sent that its deficit does not cover", 7),
     ("scheduler", "list"): ("a second packet is known of a queue that holds one", 6),
+    ("scheduler-flush", "sent"): ("a packet is discarded that is not flushed, or the reverse", 6),
     ("scheduler-later", "third"): ("another packet counts as the second", 11),
     ("ageing", "frozen"): ("a packet's step is lost, or taken twice", 10),
     ("ageing", "pending"): ("a packet's step is lost, or taken twice", 10),

@@ -191,6 +191,15 @@ SCHEDULER = {
     ),
 }
 
+SCHEDULER_FLUSH = {
+    "sent": Fault(
+        "a packet that is taken for its flush is sent",
+        "EgressQueues",
+        r"_scheduler_io_take & _scheduler_io_discards;",
+        "1'h0;",
+    ),
+}
+
 SCHEDULER_LATER = {
     "third": Fault(
         "of a queue that comes first with three packets the newest counts as its second",
@@ -273,6 +282,7 @@ PROOFS = {
         False,
         SCHEDULER,
     ),
+    "scheduler-flush": Proof("the same while anything may be flushed in any clock", 5, 8, False, SCHEDULER_FLUSH),
     "scheduler-later": Proof("the same for more clocks, with a clock's more patience", 5, 12, False, SCHEDULER_LATER),
     "counters": Proof("record RAMs: each event counts once, a snapshot is of one clock", 5, 16, True, COUNTERS),
 }

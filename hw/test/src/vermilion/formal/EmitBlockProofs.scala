@@ -27,6 +27,7 @@ object BlockProofs {
     "serializer-512" -> (() => new Proof(new SerializerChecks(512), resets = true)(_.free)),
     "axi-lite" -> (() => new Proof(new AxiLiteChecks, resets = true)(_.free)),
     "scheduler" -> (() => new Proof(new EgressChecks(lane, EgressBounds.First))(_.free)),
+    "scheduler-flush" -> (() => new Proof(new EgressChecks(lane, EgressBounds.First, flushes = true))(_.free)),
     "scheduler-later" -> (() => new Proof(new EgressChecks(lane, EgressBounds.Later))(_.free)),
     "ageing" -> (() => new Proof(new QueueLookChecks(lane))(_.free)),
     "counters" -> (() => new Proof(new RecordRamChecks(queues = 2, slots = 2, bits = 2))(_.free))

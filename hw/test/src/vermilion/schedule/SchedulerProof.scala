@@ -14,8 +14,10 @@ import vermilion.lane.LaneParams
   * Assumed: a packet has a cell that no other has, from its enqueue to the clock behind its departure. Each queue is configured once, before packets
   * come, in any way but a shaper's: strict with any priority, or in the round with a quantum of 64 or 128 bytes; a packet has 64 or 128.
   * The port is not shaped. Which packets come, to which queue, when the way out takes one, and what is flushed, is free.
+  *
+  * @param flushes something may be flushed in any clock; else nothing is
   */
-class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
+class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false) extends Module {
   private val n = p.cells
   val free = IO(Input(new Bundle {
     val enqueues, long, ready, skip, flushes, flushesOne, discards = Bool()
@@ -38,8 +40,9 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   dut.io.skip := free.skip
   dut.io.configurePort := 0.U.asTypeOf(dut.io.configurePort)
   dut.io.paused.foreach(_ := false.B)
-  dut.io.flush.egresses.head := free.flushes
-  dut.io.flush.queue.valid := free.flushesOne
+  private val (flushesAll, flushesOne) = if (flushes) (free.flushes, free.flushesOne) else (false.B, false.B)
+  dut.io.flush.egresses.head := flushesAll
+  dut.io.flush.queue.valid := flushesOne
   dut.io.flush.queue.bits := free.queue
   dut.io.discarded.ready := free.discards
 
@@ -81,9 +84,8 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   StreamRules.keeps("descriptors", dut.io.descriptor.head)
 
   private val gone = dut.io.departed
-  private val flushes = free.flushes || free.flushesOne
-  private val asked = RegNext(free.flushes, false.B) ||
-    RegNext(free.flushesOne, false.B) && gone.bits.queue === RegNext(free.queue)
+  private val asked = RegNext(flushesAll, false.B) ||
+    RegNext(flushesOne, false.B) && gone.bits.queue === RegNext(free.queue)
   assert(!gone.valid || gone.bits.flushed === asked, "a packet is discarded that is not flushed, or the reverse")
   private val skipped = ShiftRegister(free.skip, 2, false.B, true.B)
   assert(!skipped || !gone.valid, "a packet leaves in a clock in which none should be taken")
@@ -118,7 +120,7 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds) extends Module {
   private val take = BoringUtils.bore(dut.schedulers.head.io.take)
   private val idle = RegInit(0.U(5.W))
   private val waits = RegNext(plain.map(!_.empty).reduce(_ || _), false.B) && plain.map(!_.empty).reduce(_ || _)
-  when(take || gone.valid || !room || !waits || flushes) { idle := 0.U }.elsewhen(idle =/= 31.U) { idle := idle + 1.U }
+  when(take || gone.valid || !room || !waits || flushesAll || flushesOne) { idle := 0.U }.elsewhen(idle =/= 31.U) { idle := idle + 1.U }
   assert(idle <= bounds.rest.U, "nothing leaves though a packet waits: a queue is lost, or work is not conserved")
 
   // ---- strict priority: who has waited for some clocks goes before every lower level
