@@ -186,11 +186,13 @@ def test_netlink_and_ethtool_count_what_the_harness_counts(said):
             assert (int(shown[word + ".packets"]), int(shown[word + ".bytes"])) == parts[name], word
             count = replies[queue][COLOURS[colour]][event.replace("_", "-")]
             assert (count["packets"], count["bytes"]) == parts[name], word
+        assert int(shown[f"q{queue}.{COLOURS[colour]}.flushed.packets"]) == 0
+        assert replies[queue][COLOURS[colour]]["flushed"] == {"packets": 0, "bytes": 0}
     for queue, reply in replies.items():
         assert sum(reply["latency"]) == sum(harness[queue, c]["sent"][0] for c in range(3))
         for mark in ("backlog_bytes", "backlog_packets", "max_bytes", "max_packets"):
             assert int(shown[f"q{queue}.{mark}"]) == reply[mark.replace("_", "-")]
-    assert len(shown) == 16 * (3 * 12 * 2 + 4) + 2
+    assert len(shown) == 16 * (3 * 13 * 2 + 4) + 2
 
 
 @pytest.mark.guest
