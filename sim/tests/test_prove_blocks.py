@@ -50,6 +50,7 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("scheduler", "covered"): ("a packet of the round is sent that its deficit does not cover", 7),
     ("scheduler", "list"): ("a second packet is known of a queue that holds one", 6),
     ("scheduler-flush", "sent"): ("a packet is discarded that is not flushed, or the reverse", 6),
+    ("scheduler-flush", "kept"): ("the cells of a discarded packet do not come back, or come twice", 7),
     ("scheduler-later", "third"): ("another packet counts as the second", 11),
     ("ageing", "frozen"): ("a packet's step is lost, or taken twice", 10),
     ("ageing", "pending"): ("a packet's step is lost, or taken twice", 10),

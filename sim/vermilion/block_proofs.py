@@ -198,6 +198,12 @@ SCHEDULER_FLUSH = {
         r"_scheduler_io_take & _scheduler_io_discards;",
         "1'h0;",
     ),
+    "kept": Fault(
+        "the cells of a discarded packet stay where they are",
+        "EgressQueues",
+        r"(discarded_io_enq_valid = )[^;]*;",
+        r"\g<1>1'h0;",
+    ),
 }
 
 SCHEDULER_LATER = {
@@ -282,7 +288,9 @@ PROOFS = {
         False,
         SCHEDULER,
     ),
-    "scheduler-flush": Proof("the same while anything may be flushed in any clock", 5, 8, False, SCHEDULER_FLUSH),
+    "scheduler-flush": Proof(
+        "the same while anything may be flushed, and the egress paused, in any clock", 5, 8, False, SCHEDULER_FLUSH
+    ),
     "scheduler-later": Proof("the same for more clocks, with a clock's more patience", 5, 12, False, SCHEDULER_LATER),
     "counters": Proof("record RAMs: each event counts once, a snapshot is of one clock", 5, 16, True, COUNTERS),
 }

@@ -28,9 +28,10 @@ const char *vm_error_text(int error)
 		[VM_ERROR_EGRESS] = "the lane does not have this egress",
 		[VM_ERROR_FLUSH] = "the card cannot discard queued packets",
 		[VM_ERROR_HELD] = "packets are still queued: others go before them, or more come than are discarded",
+		[VM_ERROR_FLUSHING] = "another queue of the lane is being flushed",
 	};
 
-	if (error < 0 || error > VM_ERROR_HELD)
+	if (error < 0 || error > VM_ERROR_FLUSHING)
 		return "unknown error";
 	return texts[error];
 }

@@ -41,6 +41,7 @@ enum vm_error {
 	VM_ERROR_EGRESS,   /* the build does not have this egress */
 	VM_ERROR_FLUSH,	   /* the build is older than the flush: minor version 4 of the registers */
 	VM_ERROR_HELD, /* a flush ended with packets in the queue: others go before it, or more come than are discarded */
+	VM_ERROR_FLUSHING, /* another queue of the lane is being flushed */
 };
 
 /* Byte offsets from the start of the blocks' address space; 32-bit accesses. */
@@ -149,7 +150,9 @@ int vm_lane_clear_statistics(struct vm_lane *lane);
 /* Whether the build has the register of the flush. */
 bool vm_lane_has_flush(const struct vm_lane *lane);
 /* Discards the packets of a queue, or with VM_ALL_QUEUES of all queues of the egress, and those that come meanwhile, until it is seen empty. Behind
- * VM_ERROR_HELD it was not, VM_FLUSH_POLLS times. In either case the flush has ended. Counts in VM_FLUSHED. Takes the window, if it is of a queue.
+ * VM_ERROR_HELD it was not, and VM_FLUSH_POLLS looks in a row saw it no shorter. In either case the flush has ended, also one that was begun before; what
+ * others flush stays. Where the card does not answer, or the caller is killed, the flush stays until the next one ends it. Counts in VM_FLUSHED. Takes
+ * the window, if it is of a queue.
  */
 int vm_lane_flush(struct vm_lane *lane, u32 queue);
 

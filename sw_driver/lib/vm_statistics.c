@@ -134,40 +134,65 @@ static u32 held(struct reader *reader, u32 queue)
 	return 1;
 }
 
+/* Looks until nothing is held, or it has become no less for VM_FLUSH_POLLS looks. */
+static int drain(struct reader *reader, u32 queue)
+{
+	const struct vm_bus *bus = reader->lane->bus;
+	u32 least = ~0u, now, polls;
+
+	for (polls = VM_FLUSH_POLLS; polls; polls--) {
+		now = held(reader, queue);
+		if (reader->error || !now)
+			return reader->error;
+		if (now < least) {
+			least = now;
+			polls = VM_FLUSH_POLLS;
+		}
+		if (bus->pause)
+			bus->pause(bus->context);
+	}
+	now = word(reader, VM_REG_STATUS);
+	if (reader->error)
+		return reader->error;
+	return now & VM_REG_STATUS_MEMORY_FAILED_MASK ? VM_ERROR_MEMORY : VM_ERROR_HELD;
+}
+
 int vm_lane_flush(struct vm_lane *lane, u32 queue)
 {
-	const struct vm_bus *bus = lane->bus;
 	struct reader reader = { lane, VM_OK };
-	u32 polls, before, egresses, wanted;
-	bool is_held = true;
+	u32 others, own;
+	bool ended;
+	int error;
 
 	if (!vm_lane_has_flush(lane))
 		return VM_ERROR_FLUSH;
 	if (queue != VM_ALL_QUEUES && queue >= lane->has.queues)
 		return VM_ERROR_QUEUE;
-	before = word(&reader, VM_REG_FLUSH); /* another egress may be flushed by its register's bit */
+	others = word(&reader, VM_REG_FLUSH);
 	if (reader.error)
 		return reader.error;
-	egresses = VM_GET(VM_REG_FLUSH_EGRESSES, before);
-	if (queue == VM_ALL_QUEUES)
-		wanted = before | VM_PUT(VM_REG_FLUSH_EGRESSES, 1u << lane->egress);
-	else
-		wanted = VM_PUT(VM_REG_FLUSH_EGRESSES, egresses) | VM_REG_FLUSH_QUEUE_ON_MASK |
-			 VM_PUT(VM_REG_FLUSH_QUEUE, lane->first + queue);
-	vm_lane_write(lane, VM_REG_FLUSH, wanted);
-	for (polls = VM_FLUSH_POLLS; polls && is_held && !reader.error; polls--) {
-		is_held = held(&reader, queue) != 0;
-		if (is_held && bus->pause)
-			bus->pause(bus->context);
+	if (queue == VM_ALL_QUEUES) {
+		own = VM_PUT(VM_REG_FLUSH_EGRESSES, 1u << lane->egress);
+	} else {
+		own = VM_REG_FLUSH_QUEUE_ON_MASK | VM_PUT(VM_REG_FLUSH_QUEUE, lane->first + queue);
+		if (VM_GET(VM_REG_FLUSH_QUEUE_ON, others) && VM_GET(VM_REG_FLUSH_QUEUE, others) != lane->first + queue)
+			return VM_ERROR_FLUSHING;
+		others &= ~VM_REG_FLUSH_QUEUE_MASK;
 	}
-	vm_lane_write(lane, VM_REG_FLUSH, before);
-	if (!reader.error && word(&reader, VM_REG_FLUSH) != before && !reader.error) {
-		lane->at = VM_REG_FLUSH;
-		reader.error = VM_ERROR_READBACK;
-	}
-	if (reader.error)
-		return reader.error;
-	return is_held ? VM_ERROR_HELD : VM_OK;
+	vm_lane_write(lane, VM_REG_FLUSH, others | own);
+	error = drain(&reader, queue);
+
+	reader.error = VM_OK;
+	others = word(&reader, VM_REG_FLUSH) & ~own; /* as others have left it */
+	if (!reader.error)
+		vm_lane_write(lane, VM_REG_FLUSH, others);
+	ended = !(word(&reader, VM_REG_FLUSH) & own);
+	if (error || reader.error)
+		return error ? error : reader.error;
+	if (ended)
+		return VM_OK;
+	lane->at = VM_REG_FLUSH;
+	return VM_ERROR_READBACK;
 }
 
 int vm_lane_lost(const struct vm_lane *lane, u32 input, struct vm_count *lost)

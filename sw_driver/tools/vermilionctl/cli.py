@@ -185,18 +185,21 @@ def flush(where, queue, json_):
     """Discards the packets of a QUEUE, or of all queues of the egress, in place of sending them.
 
     Packets that come meanwhile go, too, until the queue is seen empty once. Neither shapers nor a pause hold them. A QUEUE alone keeps its place among
-    the others: while packets that go before its own may not be sent, it waits, and the command ends with an error.
+    the others: while packets that go before its own may not be sent, it waits. Where nothing goes any more, the command ends with exit status 1.
     """
     with where.session() as session:
+        session.may_flush()
         one = chosen_queues(session, queue)
         chosen = one or range(session.has()["queues"])
         before = counters.read(session, chosen)
-        session.flush(one and one[0])
+        empty = session.flush(one and one[0])
         gone = counters.gained(before, counters.read(session, chosen), "flushed")
     if json_:
-        print_json(gone)
+        print_json(gone | {"empty": empty})
     else:
         click.echo(f"{gone['packets']:,} packets discarded, {gone['bytes']:,} bytes")
+    if not empty:
+        raise DeviceError("packets are still queued: others go before them, or more come than are discarded")
 
 
 @cli.command()

@@ -304,7 +304,7 @@ class Kernel:
     def events(self) -> dict:
         return {"flow_events": {}, "upsets": {}}  # the family tells neither these nor refreshes_skipped
 
-    def flush(self, queue: int | None):
+    def may_flush(self):
         raise UserError("flush goes by registers, --device pci:... or unix:...; the kernel's module does not offer it")
 
     def clear(self):

@@ -8,6 +8,7 @@
 On the registers (`pci:`, `unix:`) the lane's lock is held all the while: select, shadow and window are for one at a time.
 """
 
+import signal
 from contextlib import contextmanager
 from ctypes import byref
 
@@ -70,11 +71,22 @@ class Registers:
     def clear(self):
         self.lane.call("clear_statistics")
 
-    def flush(self, queue: int | None):
-        """Discards what stands in a queue, or in all queues of the egress; UserError where the build cannot."""
+    def may_flush(self):
+        """UserError where the build cannot."""
         if not library().vm_lane_has_flush(byref(self.lane.lane)):
             raise UserError("flush needs registers 1.4 or newer; this build's are older")
-        self.lane.call("flush", C.VM_ALL_QUEUES if queue is None else queue)
+
+    def flush(self, queue: int | None) -> bool:
+        """Discards what stands in a queue, or in all queues of the egress; whether it was seen empty. Signals wait until the flush has ended."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+        try:
+            error = library().vm_lane_flush(byref(self.lane.lane), C.VM_ALL_QUEUES if queue is None else queue)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if error == C.VM_ERROR_HELD:
+            return False
+        self.lane.done(error)
+        return True
 
     def registers(self, held) -> dict:
         return registers.table(held, self.lane)

@@ -159,7 +159,7 @@ class LaneCore(p: LaneParams) extends Module {
       new RRArbiter(UInt(p.cellBits.W), p.egresses + 1)
     ) // what is discarded has a turn, too, in which no cell is read
     turns.io.out.ready := true.B
-    turns.io.in.last.valid := queues.io.discarded.valid && !discardTurn
+    turns.io.in.last.valid := queues.io.discarded.valid && !queues.io.discarded.ready
     turns.io.in.last.bits := DontCare
     discardTurn := RegNext(turns.io.in.last.fire, false.B)
     for ((read, turn) <- reads.zip(turns.io.in)) {

@@ -140,7 +140,8 @@ class Scheduler(p: LaneParams) extends Module {
     Mux(lists.io.keptCovered, choice(lists.io.coveredIf(1)), choice(lists.io.coveredIf(0)))
   private val covered = lateCovered(identity)
   private val holdsFirst = RegInit(false.B) // the queue that is charged still stands first
-  private val discards = io.flush.has(first.head.queue)
+  lists.io.flush := io.flush
+  private val discards = lists.io.flushed
   private val mayGo = Mux(discards, io.roomToDiscard, io.room && port.io.open && !io.paused)
   private val mayMove = // its packet is taken or its visit ends
     lists.io.standing && !shaper.io.charging && !refills.valid && lists.io.settled && mayGo

@@ -66,6 +66,8 @@ class ServiceLists(p: LaneParams) extends Module {
     val keptCovered, keptMore = Output(Bool())
     val shaped = Output(Bool())
     val moved = Output(Bool())
+    val flush = Input(new FlushSettings(p))
+    val flushed = Output(Bool()) // its queue is
     val settled = Output(Bool()) // who is first is known; else nothing may be popped or kept
     val pop = Input(Bool())
     val keep = Input(Bool())
@@ -168,6 +170,7 @@ class ServiceLists(p: LaneParams) extends Module {
   io.keptMore := (if (waits) false.B else atOnce.more)
   io.moreIf := VecInit(either.map(kept => choose(arrivedMore, kept, held.more)))
   io.moved := Mux(arrivedHere, arrivedMoved, held.moved)
+  io.flushed := Mux(arrivedHere, io.flush.has(arrivedQueue), io.flush.has(held.queue))
   io.shaped := Mux(arrivedHere, io.behindService.shaped, held.shaped)
   io.behind := Mux(arrivedHere, arrivedBehind, heldBehind)
   io.settled := !(if (waits) kept else kept && io.lateSuccessor.get.mayReplace)

@@ -127,6 +127,37 @@ class EgressesTest extends AnyFlatSpec with Simulation {
     assert(clocks <= 2 * p.egresses * before, s"$before packets take $clocks clocks")
   }
 
+  it should "discard what it holds though its port and a queue wait for their shapers, leap over no time and charge nothing" in {
+    val one = LaneParams(cells = 1024)
+    simulate(new SeenEgressQueues(one)) { dut =>
+      val bench = new EgressBench(dut, one, 1)
+      val (slow, quick, nsAByte) = (3, 4, 1000)
+      val shaped = Service(costMant = nsAByte, burstNs = 100)
+      bench.configure(slow, shaped)
+      bench.configure(quick, Service())
+      bench.configurePort(shaped)
+      for (_ <- 0 until 10) bench.clock(Some(slow -> 100))
+      for (_ <- 0 until 40) { bench.clock(); bench.now += 4 }
+      for (_ <- 0 until 10) bench.clock(Some(quick -> 100))
+      for (_ <- 0 until 40) { bench.clock(); bench.now += 4 }
+      assert(
+        bench.left.map(_.queue) == Seq(slow),
+        "the first packet has closed the port, and the queue waits for its shaper"
+      )
+      val (sentAt, now) = (bench.left.head.now, bench.now)
+      bench.flush(0, on = true)
+      for (_ <- 0 until 200) bench.clockOrJump()
+      assert(bench.now == now, "time was leapt over while packets could be discarded")
+      assert(bench.left.count(_.flushed) == 19)
+      bench.flush(0, on = false)
+      // The port opens when the packet that was sent has been paid for, and not later.
+      bench.clock(Some(quick -> 100))
+      bench.drain()
+      val waited = bench.left.last.now - sentAt
+      assert(!bench.left.last.flushed && waited >= 100 * nsAByte - 100 && waited <= 100 * nsAByte + 400)
+    }
+  }
+
   it should "discard the packets of a flushed queue alone, whatever its shaper says, and charge it nothing" in
     simulate(new SeenEgressQueues(p)) { dut =>
       val bench = new EgressBench(dut, p, 1)

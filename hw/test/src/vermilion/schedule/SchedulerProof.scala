@@ -15,12 +15,12 @@ import vermilion.lane.LaneParams
   * come, in any way but a shaper's: strict with any priority, or in the round with a quantum of 64 or 128 bytes; a packet has 64 or 128.
   * The port is not shaped. Which packets come, to which queue, when the way out takes one, and what is flushed, is free.
   *
-  * @param flushes something may be flushed in any clock; else nothing is
+  * @param flushes anything may be flushed, and the egress paused, in any clock; else neither is
   */
 class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false) extends Module {
   private val n = p.cells
   val free = IO(Input(new Bundle {
-    val enqueues, long, ready, skip, flushes, flushesOne, discards = Bool()
+    val enqueues, long, ready, skip, flushes, flushesOne, discards, pauses = Bool()
     val queue = UInt(p.queueBits.W)
     val cell = UInt(p.cellBits.W)
     val strict, longQuantum = Bool()
@@ -39,12 +39,14 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
   dut.io.now := 0.U
   dut.io.skip := free.skip
   dut.io.configurePort := 0.U.asTypeOf(dut.io.configurePort)
-  dut.io.paused.foreach(_ := false.B)
+  private val paused = if (flushes) free.pauses else false.B
+  dut.io.paused.head := paused
   private val (flushesAll, flushesOne) = if (flushes) (free.flushes, free.flushesOne) else (false.B, false.B)
   dut.io.flush.egresses.head := flushesAll
   dut.io.flush.queue.valid := flushesOne
   dut.io.flush.queue.bits := free.queue
   dut.io.discarded.ready := free.discards
+  StreamRules.keeps("discarded", dut.io.discarded)
 
   // ---- configuration: sweeps, then queue by queue
   private val started = RegInit(0.U((p.queueBits + 2).W))
@@ -81,12 +83,22 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
   d.cells := Mux(free.long, 2.U, 1.U)
   d.arrival := free.cell
   dut.io.descriptor.head.ready := free.ready
-  StreamRules.keeps("descriptors", dut.io.descriptor.head)
+  if (!flushes) StreamRules.keeps("descriptors", dut.io.descriptor.head) // a pause takes an offer back
 
   private val gone = dut.io.departed
   private val asked = RegNext(flushesAll, false.B) ||
     RegNext(flushesOne, false.B) && gone.bits.queue === RegNext(free.queue)
   assert(!gone.valid || gone.bits.flushed === asked, "a packet is discarded that is not flushed, or the reverse")
+  // Each of them comes out of `discarded` once, in order.
+  private val discarded = Module(new Queue(UInt(p.cellBits.W), n))
+  discarded.io.enq.valid := gone.valid && gone.bits.flushed
+  discarded.io.enq.bits := gone.bits.arrival(p.cellBits - 1, 0)
+  discarded.io.deq.ready := dut.io.discarded.fire
+  assert(
+    dut.io.discarded.valid === discarded.io.deq.valid &&
+      (!dut.io.discarded.valid || dut.io.discarded.bits.head === discarded.io.deq.bits),
+    "the cells of a discarded packet do not come back, or come twice"
+  )
   private val skipped = ShiftRegister(free.skip, 2, false.B, true.B)
   assert(!skipped || !gone.valid, "a packet leaves in a clock in which none should be taken")
   private val goneQueue = gone.bits.queue
@@ -120,7 +132,9 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
   private val take = BoringUtils.bore(dut.schedulers.head.io.take)
   private val idle = RegInit(0.U(5.W))
   private val waits = RegNext(plain.map(!_.empty).reduce(_ || _), false.B) && plain.map(!_.empty).reduce(_ || _)
-  when(take || gone.valid || !room || !waits || flushesAll || flushesOne) { idle := 0.U }.elsewhen(idle =/= 31.U) { idle := idle + 1.U }
+  private val roomToDiscard = BoringUtils.bore(dut.schedulers.head.io.roomToDiscard)
+  private val mayGo = Mux(flushesAll, roomToDiscard, room && !paused && !flushesOne)
+  when(take || gone.valid || !mayGo || !waits) { idle := 0.U }.elsewhen(idle =/= 31.U) { idle := idle + 1.U }
   assert(idle <= bounds.rest.U, "nothing leaves though a packet waits: a queue is lost, or work is not conserved")
 
   // ---- strict priority: who has waited for some clocks goes before every lower level
