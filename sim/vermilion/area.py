@@ -304,8 +304,7 @@ RTL holds the address: too many flip-flops are counted there. The flow packs no 
 stands in "of it in DSPs", for the single blocks alone. It was not placed, routed or run in a device.
 
 Rows with a star are of other Verilog than the sources give now. These were measured with the time-multiplexed blocks that
-[decision 18](../decisions/0018-one-form-of-every-block.md) removed: queues and scheduler of 16 queues without the search, the 10G lanes without
-markers, the one of 2,048 cells, and the block in a NIC.
+[decision 18](../decisions/0018-one-form-of-every-block.md) removed: the 10G lanes without markers, the one of 2,048 cells, and the block in a NIC.
 
 ## Single blocks
 
