@@ -16,7 +16,8 @@ from .lanes import DROPPED_DSCP, nearest, plenty, rio
 from .mac import FIFO_BEATS
 
 FRAMES = int(os.environ.get("FRAMES", "1500"))
-CHOSEN = 8  # frames of a cell that have departed and are not with the MAC: four chosen, one in the reader, two in the rewrite, one behind it
+# Frames of a cell that have departed and are not with the MAC: four chosen, one in the reader, two in the rewrite, one behind it; where a frame is a beat, two more.
+CHOSEN = 10
 EVICTS = "EVICTS" in os.environ  # a build that can evict queued packets
 
 

@@ -111,7 +111,7 @@ void CommitWatch::decided(const RtlDecision& d, u64 clock) {
 
 void CommitWatch::departed(const Left& left, u64 now, u64 clock) {
   for (Story& story : stories_) story.replay.departed(clock, now, left.queue, left.colour, left.lenBytes);
-  accounting_.departed(left.queue, left.colour, left.lenBytes, left.arrival, now, clock);
+  accounting_.departed(left, now, clock);
 }
 
 void CommitWatch::wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) {

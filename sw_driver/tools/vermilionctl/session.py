@@ -9,6 +9,7 @@ On the registers (`pci:`, `unix:`) the lane's lock is held all the while: select
 """
 
 import signal
+import threading
 from contextlib import contextmanager
 from ctypes import byref
 
@@ -16,6 +17,24 @@ from vermilion.driver_library import C, library
 
 from . import card, counters, programming, record, registers
 from .errors import UserError
+
+
+@contextmanager
+def signals_wait():
+    """Signals that ask the command to end do so behind it: what it does in between is not left half done."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread runs handlers
+        yield
+        return
+    came: list[int] = []
+    stops = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda number, _frame: came.append(number)) for number in stops}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+    for number in came:
+        signal.raise_signal(number)
 
 
 class Registers:
@@ -78,11 +97,8 @@ class Registers:
 
     def flush(self, queue: int | None) -> bool:
         """Discards what stands in a queue, or in all queues of the egress; whether it was seen empty. Signals wait until the flush has ended."""
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
-        try:
+        with signals_wait():
             error = library().vm_lane_flush(byref(self.lane.lane), C.VM_ALL_QUEUES if queue is None else queue)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if error == C.VM_ERROR_HELD:
             return False
         self.lane.done(error)
