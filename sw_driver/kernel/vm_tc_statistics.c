@@ -6,7 +6,7 @@
  *                                      prob_mark    ce_chosen                  forced_mark  0: the lane's marks are one sort
  *                                      pdrop        tail + nobuf
  *
- * Frames that came with an error, that a marker's policer dropped, or that paid for another's early drop (evicted), or that
+ * Frames that came with an error, that a marker's policer dropped, that paid for another's early drop (evicted), or that
  * vermilionctl discarded (flushed) are none of a qdisc's: ethtool -S has them.
  *
  * A qdisc counts what stands in its queues, and so does each one above it, as in the kernel.

@@ -155,9 +155,8 @@ class LaneCore(p: LaneParams) extends Module {
     buffer.io.readAddress := reads.head.readAddress
     discardTurn := !reads.head.cell.fire
   } else {
-    val turns = Module(
-      new RRArbiter(UInt(p.cellBits.W), p.egresses + 1)
-    ) // what is discarded has a turn, too, in which no cell is read
+    // What is discarded has a turn, too, in which no cell is read.
+    val turns = Module(new RRArbiter(UInt(p.cellBits.W), p.egresses + 1))
     turns.io.out.ready := true.B
     turns.io.in.last.valid := queues.io.discarded.valid && !queues.io.discarded.ready
     turns.io.in.last.bits := DontCare
