@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "timing.h"
 
@@ -81,7 +82,7 @@ bool ClockedQueueShaper::earliest(u64& ns) const {
 
 void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, Charged charged, int park, bool mayRelease) {
   const int free = released(now);
-  const bool disturbed = free >= 0 || park >= 0 || charge >= 0 || charging();
+  const bool disturbed = free >= 0 || park >= 0 || charge >= 0 || charging() || s4_ >= 0 || s5_ >= 0;
 
   // the earliest
   if (q2_.valid && q2_.queue == 0) {
@@ -122,12 +123,14 @@ void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, Charged charge
   }
 
   // the charge
+  s5_ = std::exchange(s4_, stage_ == timing::ChargeCompared ? static_cast<int>(charged_) : -1);
   Queue& q = queues_[charged_];
   if (stage_ == timing::ChargeFloor) {
     const DueTime from = q.stamped ? q.due : DueTime::fresh(now, q.burstNs);
     chargedDue_ = from.charged(now, q.burstNs, costOf(chargedBytes_, q.cost));
+    chargedPaid_ = chargedDue_.paid(now);
   }
-  if (stage_ == timing::ChargeWritten) {
+  if (stage_ == timing::ChargeCompared) {
     q.due = chargedDue_;
     q.stamped = true;
   }
@@ -136,7 +139,7 @@ void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, Charged charge
     charged_ = static_cast<u32>(charge);
     chargedBytes_ = lenBytes;
   } else if (stage_ == timing::ChargeCompared) {
-    stage_ = chargedDue_.paid(now) || !charged.holdsFirst ? 0 : timing::ChargeBlocks;
+    stage_ = chargedPaid_ || !charged.holdsFirst ? 0 : timing::ChargeBlocks;
   } else if (stage_ == timing::ChargeBlocks) {
     if (charged.parks) stage_ = 0;
   } else if (stage_ != 0) {

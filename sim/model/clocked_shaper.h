@@ -76,11 +76,16 @@ class ClockedQueueShaper {
     bool stamped = false;
     DueTime due;
   };
-  bool waits() const { return q2_.waits && !(charging() && charged_ == q2_.queue); }
+  bool waits() const {
+    const int queue = static_cast<int>(q2_.queue);
+    return q2_.waits && !(charging() && charged_ == q2_.queue) && s4_ != queue && s5_ != queue;
+  }
 
   std::vector<Queue> queues_;
   u32 stage_ = 0, charged_ = 0, chargedBytes_ = 0;
   DueTime chargedDue_;
+  bool chargedPaid_ = false;  // when it was charged
+  int s4_ = -1, s5_ = -1;     // queues whose record is written, and has been written a clock before
   u32 parked_ = 0, q0_ = 0;
   Look q1_, q2_;
   DueTime least_, result_;

@@ -49,8 +49,8 @@ constexpr u64 Listing = settling(1) - 1;
 constexpr u32 Refreshes = 16;  // policy/SlotSource.scala, Refreshes
 // average/AverageUnit.scala: updates under way when a later one reads, EwmaStages - 1
 constexpr u64 Averaging = EwmaStages - 1;
-// schedule/QueueShaper.scala: a charge runs through s1..s5, and s6 where it blocks the queue
-constexpr u32 ChargeFloor = 2, ChargeWritten = 4, ChargeCompared = 5, ChargeBlocks = 6;
+// schedule/QueueShaper.scala: a charge runs through s1..s3, and blocks the queue from the clock behind that on
+constexpr u32 ChargeFloor = 2, ChargeCompared = 3, ChargeBlocks = 4;
 
 constexpr u32 MetaDepth = 16;    // stream/Ingress.scala, MetaDepth
 constexpr u32 CellsAhead = 4;    // stream/Ingress.scala, CellsAhead

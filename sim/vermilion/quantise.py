@@ -138,8 +138,8 @@ def queue_record(queue: Queue, port_rate: int, queues: int, marker: Marker | Non
     }
 
 
-def hardware(config: Config) -> dict:
-    """The whole record that harness and model read."""
+def hardware(config: Config, egresses: int = 1) -> dict:
+    """The whole record that harness and model read; of `egresses`, which the shaper looks at in turn."""
     rest = next(q.index for q in config.queue if q.default)
     table = [[rest, 0] for _ in range(64)]
     for queue in config.queue:
@@ -147,7 +147,7 @@ def hardware(config: Config) -> dict:
             for code in getattr(queue.dscp, colour):
                 table[code] = [queue.index, number]
     markers = {m.queue: m for m in config.marker}
-    rate, queues = config.port.rate, queue_count(config)
+    rate, queues = config.port.rate, egresses * queue_count(config)
     pool = {"pool": {"size": pool_cells(config.pool), "reserve": [0], "cap": [0]}} if config.pool else {}
     return {
         "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate, queues)},
@@ -164,7 +164,7 @@ def card(configs: list[Config], routes: list[int], share: int) -> dict:
     """The record of a build with an egress for each configuration, of `share` queues each; `routes`: the egress of each input. Seed and types of
     the TTL option are the first configuration's. There is no pool: how egresses share the buffer is in no configuration's file.
     """
-    records = [hardware(config) for config in configs]
+    records = [hardware(config, len(configs)) for config in configs]
     moved = lambda entry, egress: [entry[0] + egress * share, entry[1]]
     return {
         "queue_count": share * len(configs),

@@ -80,7 +80,7 @@ struct vm_queue {
 struct vm_port {
 	u64 rate;
 	u32 burst_bytes;
-	u32 queues; /* up to the highest one in use: so many are looked at by the scheduler */
+	u32 queues; /* up to the highest one in use, times the egresses: so many clocks a round of the shaper takes */
 };
 
 struct vm_curve_words {

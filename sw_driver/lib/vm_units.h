@@ -62,7 +62,9 @@ struct vm_scaled vm_cost(u64 rate);
 /* 2^12 / mean packet length. */
 struct vm_scaled vm_size_weight(u32 mean_bytes);
 
-/* As late as the scheduler of `queues` queues may serve what is due; a burst shorter than that would cost rate. */
+/* As late as the scheduler may serve what is due, if a round of the shaper takes `queues` clocks; a shorter burst would cost
+ * rate.
+ */
 u32 vm_least_burst_ns(u32 queues);
 /* The time in which `rate` sends so many bytes, to nearest; at least the above and at most 40 bits; 0 for rate 0. */
 u64 vm_burst_ns(u64 bytes, u64 rate, u32 queues);

@@ -34,7 +34,9 @@ object Arithmetic {
   /** Are all true? Along a carry chain, where synthesis would make a tree of LUTs, or a row of them. */
   def all(parts: Seq[Bool]): Bool = (VecInit(parts).asUInt +& 1.U)(parts.size)
 
-  /** `a` is less than `b`, both of one width: a carry a bit, and no LUT behind it. */
+  /** `a` is less than `b`, both of one width: a carry a bit, and no LUT behind it. Not both may be padded: firtool 1.155.0 takes the top bit of the difference
+    * of two padded words for 0.
+    */
   def less(a: UInt, b: UInt): Bool = {
     require(a.getWidth == b.getWidth, s"widths are ${a.getWidth} and ${b.getWidth}; they must be the same")
     (a -& b)(a.getWidth)

@@ -52,7 +52,7 @@ object DueTime {
   /** Most clocks between the time a queue or the port is due and its charge, if nobody else is served in between: a scan of all queues,
     * and a choice with room to spare. A burst of at least so long costs no rate.
     */
-  def latenessClocks(entries: Int): Int = entries + 64
+  def latenessClocks(entries: Int): Int = entries + 64 // of all egresses
 
   /** `now` as the virtual clock shows it. */
   def clock(now: UInt): UInt = now ## 0.U(ShaperFrac.W)

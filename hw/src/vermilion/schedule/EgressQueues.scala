@@ -84,6 +84,11 @@ class EgressQueues(p: LaneParams) extends Module {
   }
   private val skip = RegNext(io.skip, false.B)
   private val turns = new EgressTurns(p, queues, schedulers)
+  turns.shaper.io.now := io.now
+  turns.shaper.io.configure := io.configure
+  turns.shaper.io.flush := io.flush
+  turns.port.io.now := io.now
+  turns.port.io.configure := io.configurePort
   for ((scheduler, e) <- schedulers.zipWithIndex) {
     scheduler.io.now := io.now
     scheduler.io.configure.valid := io.configure.valid && turns.isOf(e, io.configure.bits.queue)
@@ -92,7 +97,6 @@ class EgressQueues(p: LaneParams) extends Module {
     scheduler.io.configure.bits.priority := io.configure.bits.priority
     scheduler.io.configure.bits.quantum := io.configure.bits.quantum
     scheduler.io.configure.bits.shaper := io.configure.bits.shaper
-    scheduler.io.configurePort := io.configurePort(e)
     scheduler.io.paused := io.paused(e)
     scheduler.io.flush.egresses.head := io.flush.egresses(e)
     scheduler.io.flush.queue.valid := io.flush.queue.valid && turns.isOf(e, io.flush.queue.bits)

@@ -5,9 +5,9 @@ import chisel3.util._
 import vermilion.lane.LaneParams
 import vermilion.queue.{QueueHead, QueuePorts}
 
-/** Wires each egress's scheduler to the queues that they share.
+/** Wires each egress's scheduler to the queues and shapers that they share.
   *
-  * One packet can be taken in a clock, so each scheduler may take one in a clock of `egresses`, in turn. What the queues tell of a packet goes to the
+  * One packet can be taken in a clock, so each scheduler may take one in a clock of `egresses`, in turn, and none in a clock in which a shaper is configured. What the queues tell of a packet goes to the
   * scheduler of its egress in every clock. A scheduler knows its own queues alone, by the low bits of their numbers.
   */
 class EgressTurns(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler]) {
@@ -16,6 +16,10 @@ class EgressTurns(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler])
   private val localBits = p.ofOneEgress.queueBits
   private val turns = if (isAlone) 1.U(1.W) else RegInit(1.U(p.egresses.W)) // one hot
   if (!isAlone) turns := turns(p.egresses - 2, 0) ## turns(p.egresses - 1)
+
+  val shaper: QueueShaper = Module(new QueueShaper(p))
+  val port: PortShaper = Module(new PortShaper(p))
+  private val configures = shaper.io.configure.valid || port.io.configure.map(_.valid).reduce(_ || _)
 
   def isOf(egress: Int, queue: UInt): Bool = queues.egressOf(queue) === egress.U
 
@@ -39,8 +43,15 @@ class EgressTurns(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler])
   queues.serve := ofTurn(schedulers.zipWithIndex.map { case (scheduler, e) => global(e, scheduler.io.serve) })
   queues.take := schedulers.map(_.io.take).reduce(_ || _)
   queues.emptied := ofTurn(schedulers.map(_.io.emptied))
+  shaper.io.turn := turns
+  shaper.io.queue := queues.serve.queue
+  shaper.io.lenBytes := queues.serve.packet.lenBytes
+  port.io.turn := turns
+  port.io.lenBytes := queues.serve.packet.lenBytes
   for ((scheduler, e) <- schedulers.zipWithIndex) {
-    scheduler.io.turn := turns(e)
+    scheduler.io.turn := turns(e) && !configures
+    scheduler.io.shaper <> shaper.io.egresses(e)
+    scheduler.io.port <> port.io.egresses(e)
     tell(e, queues.awake, scheduler.io.awake)
     tell(e, queues.joined, scheduler.io.joined)
     tell(e, queues.refilled, scheduler.io.refilled)

@@ -43,12 +43,14 @@ object Scheduler {
   * it goes to the end with another quantum. A queue that falls empty loses its deficit, one that its shaper blocks keeps it.
   * So deficit < quantum + longest packet. A quantum less than the longest packet works, at the price of visits that send nothing.
   *
+  * The shapers stand beside it, as the schedulers of several egresses share them ([[QueueShaper]], [[PortShaper]]).
+  *
   * Pace: a packet every clock, to any mixture of queues, but for
   *  - the end of a visit: one clock that chooses nothing, if other queues stand in the round, else two;
   *  - a packet behind which another is known to stand, but not which: one clock. So of a queue that comes first with three packets or more and
   *    sends at once, or whose list was not served in the clock before ([[SecondPacket]]);
   *  - with the victim search, a clock in which a victim may go, behind one in which a packet was taken and its queue kept ([[vermilion.queue.LateSuccessor]]): nothing is chosen;
-  *  - a shaped queue's packet: 6 clocks in which nothing else is chosen, as the shaper must say who is next; 7 if that blocks the queue;
+  *  - a shaped queue's packet: 3 clocks in which nothing is chosen, as the shaper must say who is next; 4 if that blocks the queue;
   *  - a queue whose last packet goes while another comes: it joins again, 4 clocks later.
   *
   * Joining takes a clock behind the event (J), and so the earliest choice is 3 clocks behind the packet's enqueue. At most one queue joins a
@@ -73,7 +75,6 @@ class Scheduler(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val configure = Flipped(Valid(new QueueService(p)))
-    val configurePort = Flipped(Valid(new ShaperConfig))
     val awake = Flipped(Valid(new QueueHead(p)))
     val joined = Flipped(Valid(new QueueHead(p)))
     val refilled = Flipped(Valid(new QueueHead(p)))
@@ -95,15 +96,14 @@ class Scheduler(p: LaneParams) extends Module {
     val flush = Input(new FlushSettings(p))
     val roomToDiscard = Input(Bool()) // one more packet can be discarded
     val discards = Output(Bool()) // the packet of `serve` is discarded, if it is taken
+    val shaper = Flipped(new QueueShaperPort(p))
+    val port = Flipped(new PortShaperPort)
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
     val holdsPackets = Output(Bool())
   })
 
   private[schedule] val lists = Module(new ServiceLists(p)) // proofs look inside
-  private val shaper = Module(new QueueShaper(p))
-  private val port = Module(new PortShaper)
-  private val cost = Module(new PacketCost)
 
   // ---- configuration
   private val service = new ForwardingRam(p.queues, new ServiceRecord)
@@ -142,9 +142,9 @@ class Scheduler(p: LaneParams) extends Module {
   private val holdsFirst = RegInit(false.B) // the queue that is charged still stands first
   lists.io.flush := io.flush
   private val discards = lists.io.flushed
-  private val mayGo = Mux(discards, io.roomToDiscard, io.room && port.io.open && !io.paused)
+  private val mayGo = Mux(discards, io.roomToDiscard, io.room && io.port.open && !io.paused)
   private val mayMove = // its packet is taken or its visit ends
-    lists.io.standing && !shaper.io.charging && !refills.valid && lists.io.settled && mayGo
+    lists.io.standing && !io.shaper.charging && !refills.valid && lists.io.settled && mayGo
   private val mayServe = mayMove && io.turn
   private def stays(covered: Bool): Bool = covered && !lists.io.moved
   private val grant = lateCovered(covered => mayServe && stays(covered))
@@ -164,7 +164,7 @@ class Scheduler(p: LaneParams) extends Module {
   lists.io.taken := grant
   lists.io.deficitLeft := Arithmetic.wrap(first.deficit - first.head.packet.lenBytes, DeficitBits)
   when(grant) { holdsFirst := kept }
-  lists.io.hold := shaper.io.chargingNext
+  lists.io.hold := io.shaper.chargingNext
   lists.io.joined := io.joined
   lists.io.configured.valid := io.configure.valid
   lists.io.configured.bits := io.configure.bits.queue
@@ -180,33 +180,21 @@ class Scheduler(p: LaneParams) extends Module {
   lists.io.behindNewestBefore := io.newestBefore
 
   // ---- shapers
-  shaper.io.now := io.now
-  shaper.io.configure := io.configure
-  shaper.io.queue := first.head.queue
-  shaper.io.lenBytes := first.head.packet.lenBytes
-  shaper.io.charge := lateCovered(covered => mayServe && stays(covered) && lists.io.shaped && !discards)
-  shaper.io.flush := io.flush
-  port.io.now := io.now
-  port.io.configure := io.configurePort
-  port.io.charge.valid := grant && !discards
-  port.io.charge.bits := first.head.packet.lenBytes
-  cost.io.queue := shaper.io.cost
-  cost.io.port := port.io.cost
-  shaper.io.answer := cost.io.answer
-  port.io.answer := cost.io.answer
-  private val blocks = shaper.io.blocks
-  shaper.io.holdsFirst := holdsFirst
-  shaper.io.parks := parks
+  io.shaper.charge := lateCovered(covered => mayServe && stays(covered) && lists.io.shaped && !discards)
+  io.port.charge := grant && !discards
+  private val blocks = io.shaper.blocks
+  io.shaper.holdsFirst := holdsFirst
+  io.shaper.parks := parks
 
   // Released queues wait here; the shaper stops in time.
   private val releases = Module(new Queue(new ListedQueue(p), 4))
-  shaper.io.mayRelease := releases.io.count <= 1.U
-  lists.io.parkedQueue := shaper.io.scanned
+  io.shaper.mayRelease := releases.io.count <= 1.U
+  lists.io.parkedQueue := io.shaper.scanned
   private val q2Entry = Delay(lists.io.parked)
-  releases.io.enq.valid := shaper.io.released.valid
+  releases.io.enq.valid := io.shaper.released.valid
   releases.io.enq.bits := q2Entry
   assert(!releases.io.enq.valid || releases.io.enq.ready, "a released queue found no place")
-  assert(!releases.io.enq.valid || q2Entry.head.queue === shaper.io.released.bits, "the wrong queue is released")
+  assert(!releases.io.enq.valid || q2Entry.head.queue === io.shaper.released.bits, "the wrong queue is released")
 
   refilled.valid := io.refilled.valid
   refilled.bits := io.refilled.bits
@@ -264,8 +252,8 @@ class Scheduler(p: LaneParams) extends Module {
   private val jService = service.read(jQueue)
   private val jParks = j.mustPark || (j.mayPark && jService.shaped)
   io.look(1) := jQueue
-  shaper.io.parkNext := jQueue
-  shaper.io.park := jValid && jParks
+  io.shaper.parkNext := jQueue
+  io.shaper.park := jValid && jParks
   lists.io.store.valid := jValid
   lists.io.store.bits.head := j.entry.head
   private val credit = Mux(j.add && !jParks, jService.quantum, 0.U)
@@ -279,17 +267,17 @@ class Scheduler(p: LaneParams) extends Module {
 
   // ---- when to come back
   private val listed = lists.io.holdsQueues
-  private val quiet = !shaper.io.charging && port.io.settled && !jValid && !event.valid && !io.refilled.valid
-  private val closed = listed && (!port.io.open || io.paused)
+  private val quiet = !io.shaper.charging && io.port.settled && !jValid && !event.valid && !io.refilled.valid
+  private val closed = listed && (!io.port.open || io.paused)
   private val stuck = closed || !listed
-  private val known = !shaper.io.anyParked || shaper.io.earliest.valid
-  private val earliest = shaper.io.earliest.bits
-  private val sooner = shaper.io.anyParked && (io.paused || !(closed && Arithmetic.reached(earliest, port.io.due)))
-  private val come = Mux(sooner, Arithmetic.reached(io.now, earliest), Arithmetic.reached(io.now, port.io.due))
-  private val waiting = listed || shaper.io.anyParked
-  private val resumes = io.paused && listed && !shaper.io.anyParked // only the end of the pause helps
+  private val known = !io.shaper.anyParked || io.shaper.earliest.valid
+  private val earliest = io.shaper.earliest.bits
+  private val sooner = io.shaper.anyParked && (io.paused || !(closed && Arithmetic.reached(earliest, io.port.due)))
+  private val come = Mux(sooner, Arithmetic.reached(io.now, earliest), Arithmetic.reached(io.now, io.port.due))
+  private val waiting = listed || io.shaper.anyParked
+  private val resumes = io.paused && listed && !io.shaper.anyParked // only the end of the pause helps
   io.wake.valid := waiting && quiet && stuck && known && !come && !resumes && !io.flush.any
-  io.wake.bits := Mux(sooner, earliest, port.io.due)
+  io.wake.bits := Mux(sooner, earliest, io.port.due)
   io.holdsPackets := !quiet || waiting
   io.busy := io.holdsPackets && !io.wake.valid && !(resumes && quiet && !io.flush.any)
 

@@ -13,17 +13,23 @@ class EgressesTest extends AnyFlatSpec with Simulation {
   private val clocks = 3000
 
   /** Packets a clock: some queue of some egress, or none. */
-  private def arrivals(seed: Int): Seq[Option[(Int, Int)]] = {
+  private def arrivals(seed: Int, longest: Int = 1518): Seq[Option[(Int, Int)]] = {
     val random = new Random(seed)
-    Seq.fill(clocks)(Option.when(random.nextInt(8) == 0)(random.nextInt(p.queues) -> (64 + random.nextInt(1455))))
+    def length() = 64 + random.nextInt(longest - 63)
+    Seq.fill(clocks)(Option.when(random.nextInt(8) == 0)(random.nextInt(p.queues) -> length()))
   }
+
+  /** What `gbps` Gbit/s cost, with a burst. */
+  private def shaper(gbps: Double, burstNs: Int = 1000) =
+    Service(costMant = (8 * 4096 / gbps).round.toInt, costShift = 12, burstNs = burstNs)
 
   /** What happens in a run. `takes` says in which clock which egress's descriptors are taken, `pauses` when an egress is paused, `flushes` when it is flushed. */
   private case class Run(
       comes: Seq[Option[(Int, Int)]],
       takes: (Int, Int) => Boolean,
       pauses: (Int, Int) => Boolean = (_, _) => false,
-      flushes: (Int, Int) => Boolean = (_, _) => false
+      flushes: (Int, Int) => Boolean = (_, _) => false,
+      shaped: Boolean = false
   )
 
   /** For two runs, each behind a reset, the packets that left, with their clocks. */
@@ -41,8 +47,11 @@ class EgressesTest extends AnyFlatSpec with Simulation {
   }
 
   private def left(bench: EgressBench, run: Run): Seq[Left] = {
-    for (queue <- 0 until p.queues)
-      bench.configure(queue, Service(strict = queue % 3 == 0, priority = queue % 5, quantum = 500 + 100 * queue))
+    for (queue <- 0 until p.queues) {
+      val rate = if (run.shaped && queue % 4 != 0) shaper(2) else Service()
+      bench.configure(queue, rate.copy(strict = queue % 3 == 0, priority = queue % 5, quantum = 500 + 100 * queue))
+    }
+    if (run.shaped) for (egress <- 0 until p.egresses) bench.configurePort(shaper(10), egress)
     val begun = bench.clocks
     for (clock <- 0 until clocks + 2000) {
       for (egress <- 0 until p.egresses) {
@@ -50,6 +59,7 @@ class EgressesTest extends AnyFlatSpec with Simulation {
         bench.flush(egress, run.flushes(egress, clock))
       }
       bench.clock(run.comes.lift(clock).flatten.filter(_ => bench.free.nonEmpty), takes = run.takes(_, clock))
+      if (run.shaped) bench.now += 4
     }
     val result = bench.left.map(packet => packet.copy(clock = packet.clock - begun)).toSeq
     val last = clocks + 2000
@@ -106,6 +116,29 @@ class EgressesTest extends AnyFlatSpec with Simulation {
     val alone = of(without, _ != stuck)
     assert(alone.size > 200)
     assert(of(all, _ != stuck) == alone)
+  }
+
+  it should "change no other's packet by a clock when all ports and most queues are shaped" in {
+    val (seed, paused) = (17, 1)
+    info(s"seed $seed")
+    val comes = arrivals(seed, longest = 163)
+    val (without, all) = left(
+      Run(comes.map(_.filter(_._1 / share != paused)), steady, shaped = true),
+      Run(comes, steady, (egress, clock) => egress == paused && clock % 1000 < 500, shaped = true)
+    )
+    val alone = of(without, _ != paused)
+    assert(alone.size == comes.flatten.count(_._1 / share != paused) && of(all, _ == paused).size > 80)
+    assert(of(all, _ != paused) == alone)
+    // The shapers do something: no queue and no port is ahead of its rate by more than its burst.
+    def check(sent: Seq[Left], gbps: Double): Unit = {
+      val reference = new ReferenceShaper(shaper(gbps))
+      for (packet <- sent) {
+        assert(packet.now >= reference.mayAt)
+        reference.sent(packet.now, packet.lenBytes)
+      }
+    }
+    for (queue <- 0 until p.queues if queue % 4 != 0) check(all.filter(_.queue == queue), 2)
+    for (egress <- 0 until p.egresses) check(of(all, _ == egress), 10)
   }
 
   it should "discard what it holds when it is flushed in a pause, and change no other's packet by a clock" in {
@@ -197,6 +230,50 @@ class EgressesTest extends AnyFlatSpec with Simulation {
           assert(sent.size == 960 / egresses)
           // While all of its queues hold packets: the last of each go at the end.
           assert(gaps.dropRight(8).forall(_ == egresses), s"egress $egress: clocks between packets $gaps")
+        }
+      }
+    }
+
+  for (egresses <- Seq(1, 2, 4, 8))
+    it should s"send a shaped queue's packet every four clocks, or in each of its turns, and at its rate, of $egresses" in {
+      val each = LaneParams(cells = 1024, queues = 8 * egresses, egresses = egresses)
+      simulate(new SeenEgressQueues(each)) { dut =>
+        val bench = new EgressBench(dut, each, 1)
+        def send(services: Map[Int, Service], packets: Int): Seq[Left] = {
+          for ((queue, service) <- services) bench.configure(queue, service.copy(quantum = 20000))
+          (0 until egresses).foreach(bench.pause(_, on = true))
+          def clock(arrival: Option[(Int, Int)] = None): Unit = { bench.clock(arrival); bench.now += 4 }
+          for (_ <- 0 until packets; queue <- services.keys) clock(Some(queue -> 64))
+          (0 until egresses).foreach(bench.pause(_, on = false))
+          bench.left.clear()
+          while (bench.received < bench.sent) clock()
+          for ((queue, service) <- services) {
+            val reference = new ReferenceShaper(service)
+            for (packet <- bench.left if packet.queue == queue) {
+              assert(packet.now >= reference.mayAt, s"queue $queue sends too early")
+              reference.sent(packet.now, packet.lenBytes)
+            }
+          }
+          bench.left.toSeq
+        }
+        // One queue of each egress, which is never blocked.
+        val quick = send((0 until egresses).map(8 * _ + 3 -> shaper(150, burstNs = 40000)).toMap, 60)
+        for (egress <- 0 until egresses) {
+          val clocks = quick.filter(packet => bench.egressOf(packet.queue) == egress).map(_.clock).drop(8)
+          val gaps = clocks.zip(clocks.tail).map { case (one, next) => next - one }
+          assert(gaps.forall(_ == egresses.max(4)), s"egress $egress: clocks between packets $gaps")
+        }
+        // All queues, which are blocked behind each packet.
+        def rate(queue: Int) = 0.5 + 0.125 * (queue % 13)
+        val least = 4 * DueTime.latenessClocks(each.queues)
+        val slow = send((0 until each.queues).map(queue => queue -> shaper(rate(queue), least)).toMap, 14)
+        for (queue <- 0 until each.queues) {
+          val (first, last) = (slow.find(_.queue == queue).get.now, slow.findLast(_.queue == queue).get.now)
+          val asked = 13 * 64 * 8 / rate(queue) - least // the burst goes first
+          assert(
+            last - first >= asked - 1 && last - first <= asked + least,
+            s"queue $queue: ${last - first} ns, not $asked"
+          )
         }
       }
     }

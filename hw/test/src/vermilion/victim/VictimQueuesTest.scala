@@ -42,15 +42,19 @@ class VictimEgress(p: LaneParams) extends Module {
   private val valids = Seq.iterate(io.arrival.valid, VictimQueues.Ahead + 1)(RegNext(_, false.B))
   queues.io.arrival.valid := valids.last
   queues.io.arrival.bits := Delay(packet, VictimQueues.Ahead)
-  new EgressTurns(p, queues.io, Seq(scheduler))
+  private val turns = new EgressTurns(p, queues.io, Seq(scheduler))
+  turns.shaper.io.now := 0.U
+  turns.shaper.io.configure.valid := false.B
+  turns.shaper.io.configure.bits := DontCare
+  turns.shaper.io.flush := 0.U.asTypeOf(turns.shaper.io.flush)
+  turns.port.io.now := 0.U
+  turns.port.io.configure := 0.U.asTypeOf(turns.port.io.configure)
   scheduler.io.paused := false.B
   scheduler.io.flush := 0.U.asTypeOf(scheduler.io.flush)
   scheduler.io.roomToDiscard := false.B
   scheduler.io.now := 0.U
   scheduler.io.configure.valid := false.B
   scheduler.io.configure.bits := DontCare
-  scheduler.io.configurePort.valid := false.B
-  scheduler.io.configurePort.bits := DontCare
   scheduler.io.room := io.room
   io.outcome := queues.io.outcome
   io.settledCell := queues.io.settled.headCell
