@@ -34,8 +34,7 @@ for `nic100g-all` the longest path is estimated at 4.54 ns, and 250 MHz are not 
 
 The presets `card-...` serve a card of two ports, both ways: frames come on all four inputs at once, each with an egress of its own. Everything is on: the seven markers in turn, ECN, push-out in all queues, the pool with reserves and thresholds,
 shapers of ports and queues at what the stream carries. To one queue the marker is `leaf`. The last row is of 1,000,000 frames.
-A packet of a shaped queue takes the scheduler 6 or 7 clocks, and each of four egresses has its turn every fourth, so 8. At 25 Gbit/s frames of 60, 64 and 65 bytes come every 6.72, 7.04 and 7.12.
-So at full load queues stand there, and the curve drops what is too much. Elsewhere no queue stands, and nearly every contest costs the arriving packet.
+Each of four egresses has its turn every fourth clock, and a packet of a shaped queue takes it one turn, or two if the queue's shaper blocks it then. At 25 Gbit/s frames of 60, 64 and 65 bytes come every 6.72, 7.04 and 7.12 clocks.
 With 65 bytes the hosts are late, and `offered` is what was accepted, with the time in which the hosts alone send what is left. Two inputs are ports, which cannot wait; two are hosts, which can. One cell is stored in a clock. Four ports of 25 Gbit/s with frames of 65 bytes, two cells each, bring 1.12 in a clock, so the hosts wait.
 
 * `offered`, `decided`: clocks a frame as it came in, and a decision. `bubbles`: clocks by which the decisions took longer than the frames; up to 3 of

@@ -16,6 +16,7 @@ class QueueShaperPort(p: LaneParams) extends Bundle {
   val parks = Input(Bool()) // now it is
   val parkNext = Input(UInt(p.queueBits.W)) // who `park` is for in the next clock
   val park = Input(Bool())
+  val mayBeDue = Input(Bool()) // with `park`: it has not been charged just now
   val mayRelease = Input(Bool())
   val scanned = Output(UInt(p.queueBits.W))
   val released = Valid(UInt(p.queueBits.W))
@@ -30,7 +31,8 @@ class QueueShaperPort(p: LaneParams) extends Bundle {
   * `parks`. So who goes next can be chosen 4 clocks behind a choice. s4 waits a clock for a `configure`, and with it all that is behind; nothing may be charged in that clock.
   *
   * Parked queues are looked at in turn, in the clocks of their egress's `turn`, from 0 to the highest that was ever configured, at least two, whether parked or
-  * not (q0 address, q1 read, q2 compare), while `mayRelease`, and from 0 on where nobody was parked before.
+  * not (q0 address, q1 read, q2 compare), while `mayRelease`, and from 0 on where nobody was parked before. A queue that has awoken is looked at in the next clock of the turn, ahead of the others: the
+  * last one of an egress, if several have awoken since.
   * One that is due leaves with `released`, so at most that number times the egresses + 4 clocks late if nobody waits for anything else; `scanned` names it two
   * clocks before. A queue whose charge is under way is passed over.
   *
@@ -157,37 +159,49 @@ class QueueShaper(p: LaneParams) extends Module {
   // ---- parked queues
   private val q0Egress = if (p.egresses == 1) 1.U(1.W) else io.turn
   private val q0s = each(_ => RegInit(0.U(one.queueBits.W)))
+  private val soon = each(_ => RegInit(0.U.asTypeOf(Valid(UInt(one.queueBits.W)))))
   private val running = each { e =>
     val port = io.egresses(e)
     val q0 = q0s(e)
-    // That was ever configured. A look takes two clocks, so the turn has at least two queues.
+    // That was ever configured.
     val highest = RegInit(1.U(one.queueBits.W))
     val configured = local(io.configure.bits.queue)
     when(io.configure.valid && isOf(e, io.configure.bits.queue) && configured > highest) { highest := configured }
     val runs = port.mayRelease && port.anyParked && q0Egress(e)
-    when(!port.anyParked) { q0 := 0.U }.elsewhen(runs) { q0 := Mux(q0 === highest, 0.U, q0 + 1.U) }
-    port.scanned := q0
+    val sooner = soon(e)
+    when(!port.anyParked) { q0 := 0.U }
+      .elsewhen(runs && !sooner.valid) { q0 := Mux(q0 === highest, 0.U, q0 + 1.U) }
+    when(!port.anyParked || runs) { sooner.valid := false.B }
+    when(port.park && port.mayBeDue) {
+      sooner.valid := true.B
+      sooner.bits := Delay(port.parkNext)
+    }
+    port.scanned := Mux(sooner.valid, sooner.bits, q0)
     runs
   }
-  private val q0 = global(q0Egress, choose(q0Egress, q0s))
+  private val q0 = global(q0Egress, choose(q0Egress, io.egresses.map(_.scanned)))
   private val q1Valid = RegNext(VecInit(running).asUInt.orR, false.B)
   private val q1 = Delay(q0)
   private val q1Egress = Delay(q0Egress)
   private val q1Freed = freed.read(q0)
-  private val q1Parked = choose(q1Egress, each(e => parked(e).read(q0s(e)))) =/= q1Freed
+  private val q1Parked =
+    choose(q1Egress, io.egresses.zip(parked).map { case (port, bits) => bits.read(port.scanned) }) =/= q1Freed
   private val q1Record = dues.read(q0)
   private val q2 = Delay(q1)
+  private val q2InTurn = Delay(Delay(!choose(q0Egress, soon.map(_.valid))))
   private val q2Egress = Delay(q1Egress)
   private val q2Valid = RegNext(q1Valid, false.B)
   // Its record may be older than its last charge.
   private val q2IsCharged = (q2Egress & bits(e => charging(e) && charged(e) === local(q2))).orR ||
     (s4.orR && s4Queue === q2) || (s5.orR && s5Queue === q2)
-  private val q2Waits = RegNext(q1Valid && q1Parked, false.B) && !q2IsCharged
+  private val q3Released = RegInit(false.B) // by the look just before, which this one had not seen
+  private val q2Waits = RegNext(q1Valid && q1Parked, false.B) && !q2IsCharged && !(q3Released && Delay(q2) === q2)
   private val q2Freed = Delay(q1Freed)
   private val q2Record = Delay(q1Record)
   private val q2Due = q2Record.due
   private val q2Beyond = Delay(q1Record.due.beyond)
   private val release = q2Waits && (!q2Record.stamped || DueTime.paid(q2Due.next, q2Beyond, io.now) || io.flush.has(q2))
+  q3Released := release
   freed.write(!sweep.done, sweep.address, false.B)
   freed.write(release, q2, !q2Freed)
   for (e <- 0 until p.egresses) {
@@ -214,7 +228,7 @@ class QueueShaper(p: LaneParams) extends Module {
     val result = RegInit(0.U.asTypeOf(Valid(UInt(TimeBits.W)))) // whole ns
     val configures = io.configure.valid && isOf(e, io.configure.bits.queue)
     val disturbed = port.released.valid || port.park || port.charging || s4(e) || s5(e) || configures
-    when(here && q2Valid && local(q2) === 0.U) {
+    when(here && q2Valid && q2InTurn && local(q2) === 0.U) {
       leasts(e).valid := q2Waits
       leasts(e).bits := q2Due
       whole := true.B

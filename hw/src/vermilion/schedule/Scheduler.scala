@@ -57,7 +57,7 @@ object Scheduler {
   * clock. Who wants to goes in this order: awakened queues, which cannot wait; those that were `refilled`; the one that its
   * shaper blocks, to be parked; those that it releases; the one whose visit is over. Each of the others waits where it stands. In the long
   * run no more queues join than packets are sent, visits that send nothing apart.
-  * A shaped queue that awakes is parked first, and let go when its turn in the shaper comes.
+  * A shaped queue that awakes is parked first, and let go when the shaper has looked at it.
   *
   * Nothing moves in the lists while the port is closed or paused, or the way out has no room, unless the first queue is flushed ([[FlushSettings]]). In
   * another egress's turn no packet is taken, but visits end.
@@ -254,6 +254,7 @@ class Scheduler(p: LaneParams) extends Module {
   io.look(1) := jQueue
   io.shaper.parkNext := jQueue
   io.shaper.park := jValid && jParks
+  io.shaper.mayBeDue := !j.mustPark
   lists.io.store.valid := jValid
   lists.io.store.bits.head := j.entry.head
   private val credit = Mux(j.add && !jParks, jService.quantum, 0.U)
