@@ -100,7 +100,7 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   const int charge = grant && shaper_.shaped(first) ? static_cast<int>(first) : -1;
   const int released = shaper_.released(now);
   const bool mayRelease = releases_.size() <= ReleasesBusy;
-  shaper_.clock(now, charge, firstBytes, {holdsFirst_, parks}, park, joining_ && !joining_->mustPark, mayRelease);
+  shaper_.clock(now, charge, firstBytes, {holdsFirst_, parks}, park, mayRelease);
   port_.clock(now, grant, firstBytes);
 
   // lists

@@ -80,13 +80,12 @@ bool ClockedQueueShaper::earliest(u64& ns) const {
   return resultValid_;
 }
 
-void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, Charged charged, int park, bool mayBeDue,
-                               bool mayRelease) {
+void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, Charged charged, int park, bool mayRelease) {
   const int free = released(now);
   const bool disturbed = free >= 0 || park >= 0 || charge >= 0 || charging() || s4_ >= 0 || s5_ >= 0;
 
   // the earliest
-  if (q2_.valid && q2_.inTurn && q2_.queue == 0) {
+  if (q2_.valid && q2_.queue == 0) {
     if (whole_) {
       result_ = least_;
       resultValid_ = leastValid_;
@@ -107,17 +106,13 @@ void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, Charged charge
   q2_.waits = q1_.valid && queues_[q1_.queue].parked;
   q2_.stamped = queues_[q1_.queue].stamped;
   q2_.due = queues_[q1_.queue].due;
-  released_ = free;
   q1_ = {};
   q1_.valid = mayRelease && parked_ != 0;
-  q1_.inTurn = soon_ < 0;
-  q1_.queue = q1_.inTurn ? q0_ : static_cast<u32>(soon_);
+  q1_.queue = q0_;
   if (parked_ == 0)
     q0_ = 0;
-  else if (mayRelease && q1_.inTurn)
+  else if (mayRelease)
     q0_ = q0_ + 1 == queues_.size() ? 0 : q0_ + 1;
-  if (parked_ == 0 || mayRelease) soon_ = -1;
-  if (park >= 0 && mayBeDue) soon_ = park;
   if (free >= 0) {
     queues_[static_cast<u32>(free)].parked = false;
     parked_--;

@@ -59,8 +59,8 @@ class ClockedQueueShaper {
   struct Charged {
     bool holdsFirst, parks;  // the queue that is charged
   };
-  // `charge` and `park` are queues, or -1. mayBeDue: what is parked was not charged just now.
-  void clock(u64 now, int charge, u32 lenBytes, Charged charged, int park, bool mayBeDue, bool mayRelease);
+  // `charge` and `park` are queues, or -1.
+  void clock(u64 now, int charge, u32 lenBytes, Charged charged, int park, bool mayRelease);
 
  private:
   struct Queue {
@@ -71,14 +71,14 @@ class ClockedQueueShaper {
     bool parked = false;
   };
   struct Look {
-    bool valid = false, waits = false, inTurn = true;
+    bool valid = false, waits = false;
     u32 queue = 0;
     bool stamped = false;
     DueTime due;
   };
   bool waits() const {
     const int queue = static_cast<int>(q2_.queue);
-    return q2_.waits && !(charging() && charged_ == q2_.queue) && s4_ != queue && s5_ != queue && released_ != queue;
+    return q2_.waits && !(charging() && charged_ == q2_.queue) && s4_ != queue && s5_ != queue;
   }
 
   std::vector<Queue> queues_;
@@ -87,7 +87,6 @@ class ClockedQueueShaper {
   bool chargedPaid_ = false;  // when it was charged
   int s4_ = -1, s5_ = -1;     // queues whose record is written, and has been written a clock before
   u32 parked_ = 0, q0_ = 0;
-  int soon_ = -1, released_ = -1;  // looked at ahead of its turn; released in the clock before
   Look q1_, q2_;
   DueTime least_, result_;
   bool leastValid_ = false, resultValid_ = false, whole_ = false, disturbed1_ = false, disturbed2_ = false;

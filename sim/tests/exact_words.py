@@ -238,7 +238,7 @@ def queue_record(queue, port_rate, queues, marker):
     }
 
 
-def hardware(config):
+def hardware(config, egresses=1):
     rest = next(q.index for q in config.queue if q.default)
     table = [[rest, 0] for _ in range(64)]
     for queue in config.queue:
@@ -246,7 +246,7 @@ def hardware(config):
             for code in getattr(queue.dscp, colour):
                 table[code] = [queue.index, number]
     markers = {m.queue: m for m in config.marker}
-    rate, queues = config.port.rate, 1 + max(queue.index for queue in config.queue)
+    rate, queues = config.port.rate, egresses * (1 + max(queue.index for queue in config.queue))
     pool = {"pool": {"size": config.pool.size.value // 64, "reserve": [0], "cap": [0]}} if config.pool else {}
     return {
         "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate, queues)},

@@ -53,7 +53,7 @@ def after(writes, **shape):
 
 def program(lane, asked):
     """A whole configuration, as a driver writes it."""
-    rate, queues = asked.port.rate, quantise.queue_count(asked)
+    rate, queues = asked.port.rate, quantise.queue_count(asked) * max(lane.has.egresses, 1)
     markers = {m.queue: m for m in asked.marker}
     for queue in asked.queue:
         words = quantise.queue_words(queue, rate, queues, markers.get(queue.name))

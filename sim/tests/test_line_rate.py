@@ -53,9 +53,9 @@ def test_where_more_cells_come_than_one_a_clock_ports_lose_nothing_and_hosts_wai
     assert row["not_ordered"] == 0 and row["behind_clocks"] <= 1 and row["hosts_behind_clocks"] > 1000
 
 
-@pytest.mark.parametrize("shaped, clocks", [nightly(True, 8), nightly(False, 5.6)])
-def test_a_packet_of_a_shaped_queue_takes_8_clocks_in_a_lane_with_four_egresses(shaped, clocks):
-    """Each egress is offered a packet every 5.25 clocks, less what the curve drops: docs/limits.md."""
+@pytest.mark.parametrize("shaped, clocks", [nightly(True, 5.6), nightly(False, 5.6)])
+def test_a_packet_of_a_shaped_queue_takes_one_turn_in_a_lane_with_four_egresses(shaped, clocks):
+    """Each egress is offered a packet every 5.25 clocks, less what the curve drops."""
     preset = "card-2x25g"
     words = bench_config.card(build.shape(preset), 60, "one")
     if not shaped:

@@ -53,7 +53,7 @@ def load(path: str, lane) -> Record:
     has = lane.has
     made = configuration.load(path, has.queues, has.victims, has.cells, pool_elsewhere=lane.egress > 0)
     wanted = fits(made, has.flows, path)
-    wanted.port.queues *= has.egresses  # the shaper looks at an egress's queues in one clock of so many
+    wanted.port.queues *= max(has.egresses, 1)  # the shaper looks at an egress's queues in one clock of so many
     wanted.egress, wanted.share = lane.egress, [0, 0, has.cells] if lane.several else None
     if lane.egress:  # what is of the whole lane comes with egress 0
         if made.pool:

@@ -2,7 +2,7 @@ package vermilion.schedule
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.Arithmetic
+import vermilion.fixed.{Arithmetic, Delay}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.{GuardPorts, Guards}
@@ -85,10 +85,15 @@ class EgressQueues(p: LaneParams) extends Module {
   private val skip = RegNext(io.skip, false.B)
   private val turns = new EgressTurns(p, queues, schedulers)
   turns.shaper.io.now := io.now
-  turns.shaper.io.configure := io.configure
+  // A clock later: in the clock in which they are configured nothing is taken, and that must be known early.
+  turns.shaper.io.configure.valid := RegNext(io.configure.valid, false.B)
+  turns.shaper.io.configure.bits := Delay(io.configure.bits)
   turns.shaper.io.flush := io.flush
   turns.port.io.now := io.now
-  turns.port.io.configure := io.configurePort
+  for ((to, from) <- turns.port.io.configure.zip(io.configurePort)) {
+    to.valid := RegNext(from.valid, false.B)
+    to.bits := Delay(from.bits)
+  }
   for ((scheduler, e) <- schedulers.zipWithIndex) {
     scheduler.io.now := io.now
     scheduler.io.configure.valid := io.configure.valid && turns.isOf(e, io.configure.bits.queue)
@@ -157,9 +162,9 @@ class EgressQueues(p: LaneParams) extends Module {
     out.bits := Mux(one.valid && !(other.valid && Arithmetic.reached(one.bits, other.bits)), one.bits, other.bits)
     out
   }
-  private val underWay = arriving || taken.valid || discarded.io.deq.valid
+  private val underWay = arriving || taken.valid || discarded.io.deq.valid || turns.configures
   private val active = schedulers.map(_.io.busy).reduce(_ || _)
-  io.wake.valid := first.valid && (if (p.egresses == 1) true.B else !active)
+  io.wake.valid := first.valid && !turns.configures && (if (p.egresses == 1) true.B else !active)
   io.wake.bits := first.bits
   io.busy := active || underWay || io.descriptor.map(_.valid).reduce(_ || _)
   io.holdsPackets := schedulers.map(_.io.holdsPackets).reduce(_ || _) || underWay || waiting.asUInt.orR

@@ -19,7 +19,9 @@ class EgressTurns(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler])
 
   val shaper: QueueShaper = Module(new QueueShaper(p))
   val port: PortShaper = Module(new PortShaper(p))
-  private val configures = shaper.io.configure.valid || port.io.configure.map(_.valid).reduce(_ || _)
+
+  /** A shaper is configured in this clock. */
+  val configures: Bool = shaper.io.configure.valid || port.io.configure.map(_.valid).reduce(_ || _)
 
   def isOf(egress: Int, queue: UInt): Bool = queues.egressOf(queue) === egress.U
 

@@ -16,11 +16,11 @@ class PortShaperPort extends Bundle {
 
 /** Shapes the ports of all egresses: may a packet be sent in this clock? The virtual time is that of `DueTime`.
   *
-  * A charge takes 4 clocks to be worked out, p1 multiply, p2 shift, p3 add, p4 compare; with eight egresses 8, as it waits in p3. Until then a packet of up to `ShortBytes` is
-  * taken to cost as much as `ShortBytes`, and behind a longer one nothing may be sent. So nothing is ever sent too early, and short
+  * A charge takes 4 clocks to be worked out, p1 multiply, p2 shift, p3 add, p4 compare; with eight egresses it waits in p3 for the clock before a turn. With one or two egresses a packet of up to
+  * `ShortBytes` is until then taken to cost as much as `ShortBytes`, and behind a longer one nothing may be sent. So nothing is ever sent too early, and short
   * packets may follow each other every clock, as soon as there is credit for what is under way. A burst of
-  * `DueTime.latenessClocks` is enough for that at every rate: where a packet's time is shorter than the 5 clocks of a charge, `ShortBytes`
-  * cost little against it.
+  * `DueTime.latenessClocks` is enough for that at every rate: where a packet's time is shorter than the 5 clocks of a charge (6 with two egresses), `ShortBytes`
+  * cost little against it. With four and eight egresses one packet is under way in the clock before a turn, and its cost, which is known then, is compared with the credit.
   *
   * An egress is charged in the clocks of its `turn`, and in the clock before each of them is worked out whether its port is `open`; so one set of adders and compares serves all. With one
   * egress that is every clock, and `open` is worked out for both answers of whether a packet is charged in that clock, which is known last and
@@ -66,6 +66,7 @@ class PortShaper(p: LaneParams) extends Module {
   for ((from, to) <- (charges +: stages.init).zip(stages)) to := from & ~configures
   private val under = stages.init
   private val adds = ofNext(under.last)
+  private val isExact = egresses >= 4 // no other packet of the egress is under way then, and what it costs is known
   private val cost = Module(new PacketCost)
   private val asks = configures.orR
   cost.io.enable := true.B
@@ -114,8 +115,8 @@ class PortShaper(p: LaneParams) extends Module {
   // ---- credit
   // For each number of short ones that may be under way, and chosen then. Three are not as soon as the cost of one is known.
   private val thrice = Delay(shortCost +& (shortCost << 1)) // with one egress
-  private val most = (4 / egresses).max(1)
-  private val reserves = Seq(shortCost, shortCost << 1, thrice, shortCost << 2).take(most)
+  private val reserves =
+    if (isExact) Seq(added.cost) else Seq(shortCost, shortCost << 1, thrice, shortCost << 2).take(4 / egresses)
   private val covered = reserves.map { reserve => // the lesser of both counts
     val (ofBurst, ofAge) = (burst >= reserve, age >= reserve)
     !ahead && ((tooOld && ofBurst) || (!tooOld && ofAge))
@@ -123,17 +124,21 @@ class PortShaper(p: LaneParams) extends Module {
   private def covers(number: Int => Bool): Bool =
     covered.zipWithIndex.map { case (enough, i) => number(i + 1) && enough }.reduce(_ || _)
   private val anyUnder = under.map(ofNext).reduce(_ || _)
-  private val openUncharged = Mux(anyUnder, covers(count === _.U), due.paid(io.now))
-  private val openCharged = covers(number => count === (number - 1).U) && short
+  private val coversUnder = if (isExact) covered.head else !long && covers(count === _.U)
+  private val openUncharged = Mux(anyUnder, coversUnder, due.paid(io.now))
+  private val openCharged = covers(number => count === (number - 1).U) && short && !long
   private val isCharged = if (egresses == 1) io.egresses.head.charge else false.B
   private val openNext = !ofNext(shaped) ||
-    (ofNext(knowsNext & ~restarts) && !long && Mux(isCharged, openCharged, openUncharged))
+    (ofNext(knowsNext & ~restarts) && Mux(isCharged, openCharged, openUncharged))
   for (e <- 0 until egresses) {
     val open = RegInit(true.B)
     when(io.configure(e).valid) { open := io.configure(e).bits.costMant === 0.U }
       .elsewhen(next(e)) { open := openNext }
     io.egresses(e).open := open
-    io.egresses(e).settled := !VecInit(stages.map(_(e))).asUInt.orR && knows(e) && !restarts(e)
+    io.egresses(e).settled := !VecInit(stages.map(_(e))).asUInt.orR && knows(e) && !restarts(e) && !RegNext(
+      restarts(e),
+      false.B
+    )
     io.egresses(e).due := Delay(dues(e).wholeNs)
     when(io.configure(e).valid) { configs(e) := io.configure(e).bits }
   }

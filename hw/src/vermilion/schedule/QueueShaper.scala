@@ -31,15 +31,15 @@ class QueueShaperPort(p: LaneParams) extends Bundle {
   * `parks`. So who goes next can be chosen 4 clocks behind a choice. s4 waits a clock for a `configure`, and with it all that is behind; nothing may be charged in that clock.
   *
   * Parked queues are looked at in turn, in the clocks of their egress's `turn`, from 0 to the highest that was ever configured, at least two, whether parked or
-  * not (q0 address, q1 read, q2 compare), while `mayRelease`, and from 0 on where nobody was parked before. A queue that has awoken is looked at in the next clock of the turn, ahead of the others: the
-  * last one of an egress, if several have awoken since.
+  * not (q0 address, q1 read, q2 compare), while `mayRelease`, and from 0 on where nobody was parked before. With several egresses the queue that
+  * awoke last is looked at in place of one that is not parked.
   * One that is due leaves with `released`, so at most that number times the egresses + 4 clocks late if nobody waits for anything else; `scanned` names it two
   * clocks before. A queue whose charge is under way is passed over.
   *
   * `earliest` is the least due time of an egress's parked, in whole ns rounded up, valid once a whole turn has passed with nothing changed.
   *
-  * RAMs: `configs`, queues x 64 b, 1W 1R; `dues`, queues x 71 b, 1W (configure, else charge) 2R by two copies (charge, scan); `parked`, one for each egress,
-  * and `freed`, queues x 1 b that differ while parked, each with one writer. No register a queue; after reset all are swept for `queues` clocks.
+  * RAMs: `configs`, queues x 64 b, 1W 1R; `dues`, queues x 71 b, 1W (configure, else charge) 2R by two copies (charge, scan); for each egress `parked`
+  * and `freed`, its queues x 1 b, that differ while parked, each with one writer. No register a queue; after reset all are swept for `queues` clocks.
   * A configure starts the queue afresh with its full burst. A charge of that queue
   * that is under way is not written, and if it is not compared yet blocks nothing. A queue that is configured while it blocks is parked, and released by its next look.
   */
@@ -71,8 +71,7 @@ class QueueShaper(p: LaneParams) extends Module {
   }
   private val configs = new ForwardingRam(p.queues, new ShaperConfig)
   private val dues = new ForwardingRam(p.queues, new Record)
-  private val freed = new ForwardingRam(p.queues, Bool())
-  private val parked = each(_ => new ForwardingRam(one.queues, Bool()))
+  private val parked, freed = each(_ => new ForwardingRam(one.queues, Bool()))
   private val sweep = new SweepInit(p.queues)
   private val nowClock = DueTime.clock(io.now)
 
@@ -159,51 +158,55 @@ class QueueShaper(p: LaneParams) extends Module {
   // ---- parked queues
   private val q0Egress = if (p.egresses == 1) 1.U(1.W) else io.turn
   private val q0s = each(_ => RegInit(0.U(one.queueBits.W)))
+  // Of several egresses: the queue that awoke last and is looked at ahead, and whether the one whose turn it is is parked, read in the clock before.
   private val soon = each(_ => RegInit(0.U.asTypeOf(Valid(UInt(one.queueBits.W)))))
+  private val ahead = each { e =>
+    val port = io.egresses(e)
+    val awoken = Delay(port.parkNext)
+    if (p.egresses == 1) false.B
+    else {
+      when(port.park && port.mayBeDue) {
+        soon(e).valid := true.B
+        soon(e).bits := awoken
+      }
+      soon(e).valid && parked(e).read(q0s(e)) === freed(e).read(q0s(e))
+    }
+  }
   private val running = each { e =>
     val port = io.egresses(e)
     val q0 = q0s(e)
-    // That was ever configured.
+    // That was ever configured. A look takes two clocks, so the turn has at least two queues.
     val highest = RegInit(1.U(one.queueBits.W))
     val configured = local(io.configure.bits.queue)
     when(io.configure.valid && isOf(e, io.configure.bits.queue) && configured > highest) { highest := configured }
     val runs = port.mayRelease && port.anyParked && q0Egress(e)
-    val sooner = soon(e)
-    when(!port.anyParked) { q0 := 0.U }
-      .elsewhen(runs && !sooner.valid) { q0 := Mux(q0 === highest, 0.U, q0 + 1.U) }
-    when(!port.anyParked || runs) { sooner.valid := false.B }
-    when(port.park && port.mayBeDue) {
-      sooner.valid := true.B
-      sooner.bits := Delay(port.parkNext)
-    }
-    port.scanned := Mux(sooner.valid, sooner.bits, q0)
+    when(!port.anyParked) { q0 := 0.U }.elsewhen(runs) { q0 := Mux(q0 === highest, 0.U, q0 + 1.U) }
+    when(runs && ahead(e) && !(port.park && port.mayBeDue)) { soon(e).valid := false.B }
+    port.scanned := Mux(ahead(e), soon(e).bits, q0)
     runs
   }
   private val q0 = global(q0Egress, choose(q0Egress, io.egresses.map(_.scanned)))
   private val q1Valid = RegNext(VecInit(running).asUInt.orR, false.B)
   private val q1 = Delay(q0)
   private val q1Egress = Delay(q0Egress)
-  private val q1Freed = freed.read(q0)
-  private val q1Parked =
-    choose(q1Egress, io.egresses.zip(parked).map { case (port, bits) => bits.read(port.scanned) }) =/= q1Freed
+  private def q1Bit(of: Seq[ForwardingRam[Bool]]): Bool =
+    choose(q1Egress, of.zip(io.egresses).map { case (bits, port) => bits.read(port.scanned) })
+  private val q1Freed = q1Bit(freed)
+  private val q1Parked = q1Bit(parked) =/= q1Freed
   private val q1Record = dues.read(q0)
   private val q2 = Delay(q1)
-  private val q2InTurn = Delay(Delay(!choose(q0Egress, soon.map(_.valid))))
+  private val q2InTurn = Delay(Delay(!choose(q0Egress, ahead)))
   private val q2Egress = Delay(q1Egress)
   private val q2Valid = RegNext(q1Valid, false.B)
   // Its record may be older than its last charge.
   private val q2IsCharged = (q2Egress & bits(e => charging(e) && charged(e) === local(q2))).orR ||
     (s4.orR && s4Queue === q2) || (s5.orR && s5Queue === q2)
-  private val q3Released = RegInit(false.B) // by the look just before, which this one had not seen
-  private val q2Waits = RegNext(q1Valid && q1Parked, false.B) && !q2IsCharged && !(q3Released && Delay(q2) === q2)
+  private val q2Waits = RegNext(q1Valid && q1Parked, false.B) && !q2IsCharged
   private val q2Freed = Delay(q1Freed)
   private val q2Record = Delay(q1Record)
   private val q2Due = q2Record.due
   private val q2Beyond = Delay(q1Record.due.beyond)
   private val release = q2Waits && (!q2Record.stamped || DueTime.paid(q2Due.next, q2Beyond, io.now) || io.flush.has(q2))
-  q3Released := release
-  freed.write(!sweep.done, sweep.address, false.B)
-  freed.write(release, q2, !q2Freed)
   for (e <- 0 until p.egresses) {
     val port = io.egresses(e)
     port.released.valid := release && q2Egress(e)
@@ -212,6 +215,8 @@ class QueueShaper(p: LaneParams) extends Module {
     val parkedQueue = Delay(port.parkNext)
     parked(e).write(!sweep.done, local(sweep.address), false.B)
     parked(e).write(port.park, parkedQueue, !parkedBefore)
+    freed(e).write(!sweep.done, local(sweep.address), false.B)
+    freed(e).write(port.released.valid, local(q2), !q2Freed)
     val count = RegInit(0.U((one.queueBits + 1).W))
     when(port.park =/= port.released.valid) { count := Mux(port.park, count + 1.U, count - 1.U) }
     port.anyParked := count =/= 0.U

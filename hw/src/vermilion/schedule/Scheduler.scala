@@ -59,7 +59,7 @@ object Scheduler {
   * run no more queues join than packets are sent, visits that send nothing apart.
   * A shaped queue that awakes is parked first, and let go when the shaper has looked at it.
   *
-  * Nothing moves in the lists while the port is closed or paused, or the way out has no room, unless the first queue is flushed ([[FlushSettings]]). In
+  * Nothing moves in the lists while the port is closed, as of its egress's turn, or paused, or the way out has no room, unless the first queue is flushed ([[FlushSettings]]). In
   * another egress's turn no packet is taken, but visits end.
   * A queue configured while it is listed joins anew when it comes first.
   *
@@ -91,7 +91,8 @@ class Scheduler(p: LaneParams) extends Module {
     val newestLength = Input(UInt(PktLenBits.W))
     val newestBefore = Input(UInt(p.cellBits.W))
     val room = Input(Bool()) // the way out can hold one more packet
-    val turn = Input(Bool()) // a packet may be taken in this clock: it is not another egress's
+    val turn =
+      Input(Bool()) // a packet may be taken in this clock: it is not another egress's, and no shaper is configured
     val paused = Input(Bool()) // nothing may be sent
     val flush = Input(new FlushSettings(p))
     val roomToDiscard = Input(Bool()) // one more packet can be discarded

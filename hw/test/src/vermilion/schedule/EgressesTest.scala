@@ -235,19 +235,19 @@ class EgressesTest extends AnyFlatSpec with Simulation {
     }
 
   for (egresses <- Seq(1, 2, 4, 8))
-    it should s"send a shaped queue's packet every four clocks, or in each of its turns, and at its rate, of $egresses" in {
+    it should s"send a shaped queue's packet every four clocks, or in each of its turns, and queues and ports at their rates, of $egresses" in {
       val each = LaneParams(cells = 1024, queues = 8 * egresses, egresses = egresses)
       simulate(new SeenEgressQueues(each)) { dut =>
         val bench = new EgressBench(dut, each, 1)
-        def send(services: Map[Int, Service], packets: Int): Seq[Left] = {
+        def send(services: Map[Int, Service], packets: Int, lenBytes: Int = 64): Seq[Left] = {
           for ((queue, service) <- services) bench.configure(queue, service.copy(quantum = 20000))
           (0 until egresses).foreach(bench.pause(_, on = true))
           def clock(arrival: Option[(Int, Int)] = None): Unit = { bench.clock(arrival); bench.now += 4 }
-          for (_ <- 0 until packets; queue <- services.keys) clock(Some(queue -> 64))
+          for (_ <- 0 until packets; queue <- services.keys) clock(Some(queue -> lenBytes))
           (0 until egresses).foreach(bench.pause(_, on = false))
           bench.left.clear()
           while (bench.received < bench.sent) clock()
-          for ((queue, service) <- services) {
+          for ((queue, service) <- services if service.costMant != 0) {
             val reference = new ReferenceShaper(service)
             for (packet <- bench.left if packet.queue == queue) {
               assert(packet.now >= reference.mayAt, s"queue $queue sends too early")
@@ -262,6 +262,24 @@ class EgressesTest extends AnyFlatSpec with Simulation {
           val clocks = quick.filter(packet => bench.egressOf(packet.queue) == egress).map(_.clock).drop(8)
           val gaps = clocks.zip(clocks.tail).map { case (one, next) => next - one }
           assert(gaps.forall(_ == egresses.max(4)), s"egress $egress: clocks between packets $gaps")
+        }
+        // Ports, with the least burst. What a turn every 8 clocks can carry is no more than 16 Gbit/s of 64 bytes.
+        for ((gbps, lenBytes) <- Seq(10.0 -> 64, 90.0 -> 513)) {
+          val burst = 4 * DueTime.latenessClocks(each.queues)
+          (0 until egresses).foreach(bench.configurePort(shaper(gbps, burst), _))
+          val sent = send((0 until egresses).map(8 * _ + 3 -> Service()).toMap, 80, lenBytes)
+          for (egress <- 0 until egresses) {
+            val left = sent.filter(packet => bench.egressOf(packet.queue) == egress)
+            val reference = new ReferenceShaper(shaper(gbps, burst))
+            for (packet <- left) {
+              assert(packet.now >= reference.mayAt, s"egress $egress sends too early")
+              reference.sent(packet.now, packet.lenBytes)
+            }
+            val (span, asked) =
+              (left.last.now - left.head.now, 79 * lenBytes * 8 / gbps - burst) // the burst goes first
+            assert(span <= asked + burst, s"egress $egress: ${left.size} packets in $span ns, not $asked")
+          }
+          (0 until egresses).foreach(bench.configurePort(Service(), _))
         }
         // All queues, which are blocked behind each packet.
         def rate(queue: Int) = 0.5 + 0.125 * (queue % 13)
