@@ -234,6 +234,42 @@ class EgressesTest extends AnyFlatSpec with Simulation {
       }
     }
 
+  it should "send the packet of a shaped queue that awakes without waiting for a round of all queues, and put off no queue that waits for its time" in
+    simulate(new SeenEgressQueues(p)) { dut =>
+      val seed = 18
+      info(s"seed $seed")
+      val bench = new EgressBench(dut, p, seed)
+      val least = 4 * DueTime.latenessClocks(p.queues)
+      for (queue <- 0 until p.queues) bench.configure(queue, shaper(1, least))
+      def clock(arrival: Option[(Int, Int)] = None): Unit = { bench.clock(arrival); bench.now += 4 }
+      for (_ <- 0 until 40) {
+        for (_ <- 0 until 600) clock() // so that its burst is full, and nobody is parked
+        val (queue, at) = (bench.random.nextInt(p.queues), bench.clocks)
+        clock(Some(queue -> 64))
+        while (bench.received < bench.sent) clock()
+        val took = bench.left.last.clock - at
+        assert(bench.left.last.queue == queue && took <= 10 + 2 * p.egresses, s"queue $queue: $took clocks")
+      }
+      // Queue 5 waits for its time behind each packet, while others of its egress awake in nearly each of its turns.
+      bench.left.clear()
+      val others = Seq(0, 1, 2, 3, 4, 6, 7)
+      for (queue <- others) bench.configure(queue, shaper(100, 100000))
+      for (turn <- 0 until 1500) {
+        clock(Option.when(bench.queued(5).size < 2)(5 -> 64))
+        for (_ <- 0 until 2) clock()
+        val other = others(turn % others.size)
+        clock(Option.when(bench.queued(other).isEmpty)(other -> 64))
+      }
+      val reference = new ReferenceShaper(shaper(1, least))
+      val left = bench.left.filter(_.queue == 5)
+      assert(left.size > 40 && bench.left.size > 1000)
+      for (packet <- left) {
+        val late = packet.now - reference.mayAt
+        if (packet != left.head) assert(late >= 0 && late <= least, s"a packet of queue 5 leaves $late ns late")
+        reference.sent(packet.now, packet.lenBytes)
+      }
+    }
+
   for (egresses <- Seq(1, 2, 4, 8))
     it should s"send a shaped queue's packet every four clocks, or in each of its turns, and queues and ports at their rates, of $egresses" in {
       val each = LaneParams(cells = 1024, queues = 8 * egresses, egresses = egresses)
