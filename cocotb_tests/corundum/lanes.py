@@ -26,14 +26,14 @@ def short(packets: int) -> Config:
     return configuration({"limit_packets": f"{packets}p"})
 
 
-def rio(rate: str) -> Config:
+def rio(rate: str, p=(0.02, 0.1, 0.2)) -> Config:
     """RIO-C for one class with its three drop precedences, ECN on, behind a shaped port; thresholds fit buffers of 16
     KB.
     """
     curve = lambda low, high, p: {"curve": "red", "min": f"{low}B", "max": f"{high}B", "p": p}
     queue = {"limit": "12KB", "dscp": ["AF11", "AF12", "AF13"], "spacing": "uniform", "ecn": True}
     queue |= {"average": {"kind": "rio-c", "weight": 0.02, "unit": "byte", "idle_packet": "500B"}}
-    queue |= {"green": curve(5000, 10000, 0.02), "yellow": curve(2500, 5000, 0.1), "red": curve(500, 2500, 0.2)}
+    queue |= {"green": curve(5000, 10000, p[0]), "yellow": curve(2500, 5000, p[1]), "red": curve(500, 2500, p[2])}
     return configuration(queue, {"rate": rate, "burst": "2KB"})
 
 

@@ -266,7 +266,7 @@ async def every_tag_is_completed_once_whatever_changes_under_way(dut):
     core = seeded(dut, 50)
     core.remarks = True
     rate = 0.8 * GIGABITS[core.lanes]
-    app = await opened(core, nearest(40) if EVICTS else rio(f"{rate:g}Gbit"), plenty())
+    app = await opened(core, nearest(40) if EVICTS else rio(f"{rate:g}Gbit", (0.5, 0.5, 0.5)), plenty())
     if EVICTS:
         await app.wire[-1].configure(nearest(40, 16))
     mixture = Mixture(core, app)

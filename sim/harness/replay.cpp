@@ -107,7 +107,7 @@ void Replay::compareAverages(Differences& found, const RtlDecision& rtl) const {
 
 void Replay::checkRefresh(const RtlDecision& rtl, u64 look) {
   const Arrival& a = rtl.seen;
-  const Arrival seen = view_.refresh(look, timeAt(look - timing::Look), a.queue, a.colour);
+  const Arrival seen = view_.refresh(look, timeAt(look - 1), a.queue, a.colour);
   const bool updates = model_.queue(a.queue).update_depart != 0;
   Departure d{seen.time, a.queue, a.colour, {}, {}, {}};
   std::copy_n(seen.backlog_bytes, Colours, d.backlog_bytes);
@@ -142,7 +142,7 @@ u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   const bool sound = !a.bad && !a.no_buffer;
   const VmMark mark = marks_.mark(timeAt(look - timing::Look), a.queue, rtl.mark.colour, a.len_bytes, headers, sound);
   const bool untouched = !sound || mark.policed;
-  Arrival seen = view_.packet(look, timeAt(look - timing::Look), a.queue, mark.marked, a.len_bytes, !untouched);
+  Arrival seen = view_.packet(look, timeAt(look - 1), a.queue, mark.marked, a.len_bytes, !untouched);
   seen.ecn = a.ecn;
   seen.bad = a.bad;
   seen.no_buffer = a.no_buffer;

@@ -34,7 +34,6 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configured
 void ClockedLane::takeSlot() {
   Deciding d{};
   d.clock = clock_ + timing::Look;
-  d.time = now_;
   if (!metaQueue_.empty()) {
     Packet& p = d.packet = metaQueue_.front();
     metaQueue_.pop_front();
@@ -60,7 +59,7 @@ void ClockedLane::observe() {
   Deciding& d = marking_.front();
   const Packet& p = d.packet;
   if (d.refresh) {
-    const Arrival& a = d.seen = view_.refresh(clock_, d.time, p.queue, p.colour);
+    const Arrival& a = d.seen = view_.refresh(clock_, before_, p.queue, p.colour);
     Departure left{a.time, a.queue, a.colour, {}, {}, {}};
     std::copy_n(a.backlog_bytes, Colours, left.backlog_bytes);
     std::copy_n(a.backlog_packets, Colours, left.backlog_packets);
@@ -68,7 +67,7 @@ void ClockedLane::observe() {
     decisions_.depart(left);
   } else {
     const bool counted = !p.bad && !p.noBuffer && !d.mark.policed;
-    d.seen = view_.packet(clock_, d.time, p.queue, p.colour, p.lenBytes, counted);
+    d.seen = view_.packet(clock_, before_, p.queue, p.colour, p.lenBytes, counted);
     d.seen.ecn = p.headers.ecn;
     d.seen.bad = p.bad;
     d.seen.no_buffer = p.noBuffer;
@@ -224,7 +223,7 @@ void ClockedLane::transmit() {
 }
 
 void ClockedLane::clock(u64 now) {
-  now_ = now;
+  before_ = std::exchange(now_, now);
   decided_.reset();
   departed_.reset();
   sent_.reset();

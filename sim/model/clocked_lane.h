@@ -73,7 +73,7 @@ class ClockedLane {
   using Packet = ClockedPacket;
   // In the pipeline; `clock` is that in which its queue is looked up, `Look` clocks behind its slot.
   struct Deciding {
-    u64 clock, time;  // `time` is that of the slot
+    u64 clock;
     Packet packet;
     VmMark mark;
     Arrival seen;
@@ -121,7 +121,7 @@ class ClockedLane {
   MarkStage marks_;
   PipelineView view_;
   bool departureUpdates_ = false;
-  u64 clock_ = 0, now_ = 0;
+  u64 clock_ = 0, now_ = 0, before_ = 0;
 
   std::deque<Packet> metaQueue_;
   u64 frames_ = 0;  // last beat in, meta not yet taken

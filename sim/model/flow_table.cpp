@@ -14,21 +14,34 @@ FlowTable::FlowTable(u32 flows, const u32 seed[4])
   for (int i = 0; i < FlowName::Words; i++) key_[i] = source.draw();
 }
 
-u32 FlowTable::set(const FlowName& name) const {
-  u32 index = 0;
-  for (u32 j = 0; j < setBits_; j++) {
+u32 FlowTable::hash(const FlowName& name) const {
+  u32 hash = 0;
+  for (u32 j = 0; j < setBits_ + SecretBits; j++) {
     u32 sum = 0;
     for (int i = 0; i < FlowName::Words; i++) {
       const u64 pair = u64{key_[i + 1]} << 32 | key_[i];
       sum ^= static_cast<u32>(truncate(pair >> j, 32)) & name.words[i];
     }
-    index |= static_cast<u32>(std::popcount(sum) & 1) << j;
+    hash |= static_cast<u32>(std::popcount(sum) & 1) << j;
   }
-  return index;
+  return hash;
+}
+
+static u64 fold(const FlowName& name) {
+  u64 fold = 0;
+  for (int low = 0; low < FlowName::Bits; low += FlowName::FoldBits) {
+    const int word = low / 32, shift = low % 32;
+    u128 part = 0;
+    for (int i = 0; i < 3 && word + i < FlowName::Words; i++) part |= u128{name.words[word + i]} << 32 * i;
+    fold ^= truncate(part >> shift, FlowName::FoldBits);
+  }
+  return fold;
 }
 
 FlowPlace FlowTable::lookup(const FlowName& name, bool syn, u64 tick, u32 idleAge, u32 halfOpenAge) {
-  const u32 base = Ways * set(name);
+  const u32 hashed = hash(name);
+  const u32 base = Ways * static_cast<u32>(truncate(hashed, setBits_));
+  const u64 tag = u64{hashed >> setBits_} << FlowName::FoldBits | fold(name);
   const auto aged = [&](const Entry& e) {
     const u64 age = truncate(u128{tick} - e.tick, TickBits);
     return age > (e.data < Settled ? halfOpenAge : idleAge) && age < (1 << TickBits) - FutureTicks;
@@ -39,11 +52,12 @@ FlowPlace FlowTable::lookup(const FlowName& name, bool syn, u64 tick, u32 idleAg
     return way;
   };
   FlowPlace p{};
-  int way = lowest([&](const Entry& e) { return e.valid && e.name == name; });
+  int way = lowest([&](const Entry& e) { return e.valid && e.tag == tag; });
   const bool own = way < Ways;
-  p.fresh = !own || aged(entries_[base + way]);
+  const bool old = own && aged(entries_[base + way]), halfOpen = own && entries_[base + way].data < Settled;
+  p.fresh = !own || old || (syn && halfOpen);
   if (own) {
-    p.agedOut = p.fresh;
+    p.agedOut = old;
   } else if ((way = lowest([&](const Entry& e) { return !e.valid; })) == Ways) {
     p.collision = true;
     if ((way = lowest(aged)) < Ways)
@@ -53,12 +67,13 @@ FlowPlace FlowTable::lookup(const FlowName& name, bool syn, u64 tick, u32 idleAg
     else
       return p;
   }
-  p.found = true;
   p.index = base + static_cast<u32>(way);
   Entry& e = entries_[p.index];
-  const bool anew = !own || (p.fresh && (syn || e.data == Settled));
+  p.found = p.fresh || e.name == name;
+  if (!p.found) p.collision = true;
+  const bool anew = !own || (syn ? old || halfOpen : old && !halfOpen);
   const u32 data = anew ? 0 : e.data;
-  e = Entry{true, syn ? data : std::min(data + 1, Settled), tick, name};
+  e = Entry{true, syn ? data : std::min(data + 1, Settled), tick, tag, p.fresh ? name : e.name};
   return p;
 }
 

@@ -1,6 +1,6 @@
 // A lane for other simulators: frames with arrival times in, frames with departure times out, over clocked_lane.h.
 //
-//   arrive    runs the lane up to `time`, brings the frame in, and on until its verdict falls, up to 32 clocks behind its last beat
+//   arrive    runs the lane up to `time`, brings the frame in, and on until its verdict falls, up to 34 clocks behind its last beat
 //   advance   runs the lane up to `time`
 //   next      the time to which it is to be run next for what is in it
 //   drain     until nothing is left in it

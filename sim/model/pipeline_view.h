@@ -29,7 +29,7 @@ class PipelineView {
 
   // A packet left its queue, shown in `clock`, when the lane's time was `now`.
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
-  // What a token that looks at its queue in `clock` sees, whose slot was at time `now`. A packet's takes a draw; packets that are not `counted` (bad,
+  // What a token that looks at its queue in `clock` sees, whose time is `now`. A packet's takes a draw; packets that are not `counted` (bad,
   // nobuf, policed) and a refresh of a queue that does not update at departures change no average.
   Arrival packet(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes, bool counted);
   Arrival refresh(u64 clock, u64 now, u32 queue, u32 colour);

@@ -21,7 +21,7 @@ namespace timing {
 
 // policy/PolicyTiming.scala: the policy pipeline's stages.
 // From a slot to the packet's colour: the marker's kind and the marker by flow (flow/FlowMarker.scala)
-constexpr u64 Mark = 8;
+constexpr u64 Mark = 10;
 // From a slot to the look at its queue: what averages see of it (average/QueueLook.scala) is there a clock behind the colour
 constexpr u64 Look = Mark + 1 - 8;
 // From there to the verdict: the rest of the markers' clocks, averages (average/AverageUnit.scala), curve (curve/CurveUnit.scala), verdict

@@ -16,6 +16,7 @@ NONE, THREE_COLOUR, WEB, ADAPTIVE = range(4)
 FIN, SYN, RST, ACK = 1, 2, 4, 16
 TICK = 2**22  # ns
 LSB = Fraction(1, 256)
+FOLD, SECRET = 39, 3  # bits of a tag: of the name folded, and of the hash
 
 
 def config(**fields):
@@ -63,15 +64,36 @@ def average(state, c):
     return base / (1 - Fraction(c.alpha_eighths, 8)) if state.raised else base
 
 
-def toeplitz(flow, seed, bits):
-    """The set of an IPv4 flow in queue 0, from the definition."""
+def hash_key(seed) -> int:
+    """Eleven draws of the generator, first draw lowest."""
     words, draw, key = (u32 * 4)(*seed), u32(), 0
     for i in range(11):
         library().vm_random_draw(byref(words), byref(draw))
         key |= draw.value << 32 * i
+    return key
+
+
+def toeplitz(flow, seed, bits):
+    """The hash of an IPv4 flow in queue 0, from the definition; its low bits are the set."""
+    key = hash_key(seed)
     src, dst, src_port, dst_port = flow
     name = src | dst << 128 | src_port << 256 | dst_port << 272
     return sum((name & key >> j).bit_count() % 2 << j for j in range(bits))
+
+
+def twins(bits, set_bits, rng):
+    """Seeds, each with bits of a name: names that differ in such a bit b, and in bit b % FOLD, have one tag in one set under that seed.
+
+    The exclusive or of two names decides, as hash and fold are linear; the hash of a name of one bit is the key from there on.
+    """
+    mask, left = 2 ** (set_bits + SECRET) - 1, set(bits)
+    while left:
+        seed = tuple(rng.getrandbits(32) for _ in range(4))
+        key = hash_key(seed)
+        met = [b for b in sorted(left) if (key >> b ^ key >> b % FOLD) & mask == 0]
+        if len(met) > (len(left) > 100):
+            left -= {*met}
+            yield seed, met
 
 
 def settled(model, c, flows, time=0):

@@ -1,9 +1,11 @@
-"""The flow table of the model under hostile traffic: floods, full sets, ages, silences, a clock set back, names that look alike."""
+"""The flow table of the model under hostile traffic: floods, full sets, ages, silences, a clock set back, names that look alike, one tag."""
 
 import random
 
 import pytest
-from flow_bench import ACK, GREEN, SYN, TICK, YELLOW, Model, config, events, headers, settled, toeplitz
+from flow_bench import (
+    ACK, FOLD, GREEN, SYN, TICK, YELLOW, Model, config, events, headers, settled, toeplitz, twins
+)  # fmt: skip
 
 HOSTILE = {
     "SYN flood": lambda r: (r.getrandbits(32), 2, r.getrandbits(16), 80),
@@ -179,3 +181,68 @@ def test_flows_that_collide_under_one_seed_do_not_under_another():
     assert len(crowd) == 60 and settled(Model(256, seed), c, crowd) == crowd[:4]
     shares = [len(settled(Model(256, (s + 1, 7, 7, 7)), c, crowd)) for s in range(20)]
     assert min(shares) >= 50, shares
+
+
+def flow_of(name):
+    return name & 2**128 - 1, name >> 128 & 2**128 - 1, name >> 256 & 0xFFFF, name >> 272
+
+
+def test_of_two_flows_with_one_tag_the_first_has_state_as_if_it_were_alone():
+    """Names that differ in two bits which cancel in the tag: the later flow is yellow until the first has aged, and changes nothing of its state."""
+    rng, c, seen = random.Random(10), config(initial_average=512), set()
+    print("seed 10")
+    for seed, bits in twins(range(FOLD, 288), 6, rng):
+        for bit in bits:
+            name = rng.getrandbits(288)
+            first, second = flow_of(name), flow_of(name ^ 1 << bit ^ 1 << bit % FOLD)
+            alone, both, time, seq = Model(256, seed), Model(256, seed), 0, 3
+            for model in (alone, both):
+                assert settled(model, c, [first])
+            for _ in range(30):
+                time += rng.choice((1, 10**6, 9 * 10**7))  # never quiet for the half-open age
+                if rng.random() < 0.5:
+                    seq += rng.choice((1000, 1000, -1000))
+                    h = headers(seq, flow=first)
+                    a = alone.step(h, c, time)
+                    assert bytes(a) == bytes(both.step(h, c, time)) and a.has_state
+                else:
+                    syn = rng.random() < 0.3
+                    answer = both.step(headers(rng.getrandbits(32), not syn, SYN if syn else ACK, second), c, time)
+                    assert answer.colour == YELLOW and not answer.has_state
+                    assert events(answer) == {"collision", "table_full"}
+            time += (c.idle_age + 1) * TICK
+            seen |= events(both.step(headers(5, flow=second), c, time))
+            assert events(both.step(headers(6, flow=first), c, time)) == {"collision", "table_full"}
+    assert seen == {"adopted", "aged_out"}
+
+
+def test_flows_that_all_fold_alike_lose_no_more_than_the_secret_bits_say():
+    """The worst that names can do to tags: of 1,024 flows with one fold in 4,096 entries, two meet with a chance of 1 in 8,192, so about 62 have no state."""
+    rng, c, without = random.Random(11), config(), []
+    print("seed 11")
+    names = set()
+    while len(names) < 1024:
+        high = rng.getrandbits(288 - FOLD)
+        low = 0
+        for at in range(0, 288 - FOLD, FOLD):
+            low ^= high >> at & 2**FOLD - 1
+        names.add(high << FOLD | low)
+    for s in range(8):
+        without.append(1024 - len(settled(Model(4096, (s + 1, 2, 3, 4)), c, [flow_of(n) for n in sorted(names)])))
+    print(f"without state: {without}")
+    assert 40 < sum(without) / len(without) < 90 and max(without) < 120
+
+
+@pytest.mark.parametrize("packets", range(6))
+def test_what_a_name_with_a_chosen_tag_can_do(packets):
+    """A SYN takes a half-open entry with its tag; one of four data packets keeps the known flow from having state, for as long as that sends."""
+    rng, c = random.Random(packets), config()
+    seed, (bit, *_) = next(twins(range(FOLD, 288), 6, rng))
+    name = rng.getrandbits(288)
+    made_up, known = flow_of(name), flow_of(name ^ 1 << bit ^ 1 << bit % FOLD)
+    model = Model(256, seed)
+    for s in range(packets):
+        assert model.step(headers(s, s > 0, ACK if s else SYN, made_up), c).has_state
+    has = [model.step(headers(s, s > 0, ACK if s else SYN, known), c, s * 10**9).has_state for s in range(500)]
+    assert all(has) if packets < 5 else not any(has)
+    assert settled(Model(256, (*seed[:3], seed[3] ^ 1)), c, [made_up, known]) == [made_up, known]

@@ -36,6 +36,7 @@ DESIGNS = {
     "token-trtcm": ("TokenMarker", "with trTCM alone", True),
     "token-redp": ("TokenMarker", "with REDP and its dropper alone", True),
     "flow-4096": ("FlowMarker", "flow markers, 4,096 flows", True),
+    "flow-8192": ("FlowMarker", "flow markers, 8,192 flows, as a card has", False),
     "flow-65536": ("FlowMarker", "flow markers, 65,536 flows", False),
     "parser": ("HeaderParser", "the header parser", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
@@ -311,8 +312,8 @@ Rows with a star are of other Verilog than the sources give now. These were meas
 {head}{chr(10).join(blocks)}
 
 The token bucket markers share buckets, products and the loop, so the four together cost less than the sum of four builds with one each.
-A flow marker's memories hold whole flow names with their age in four ways, and the state: {entry} bits a flow in all. From 8,192 flows on the names lie in
-UltraRAM. An XCKU3P has 360 block RAMs and 48 UltraRAMs.
+A flow marker's memories hold tags of flows with their ages in four ways, the rest of each name, and the state: {entry} bits a flow in all. In builds with UltraRAM the names' rests and the
+states lie there, and the tags from 8,192 flows on. An XCKU3P has 360 block RAMs and 48 UltraRAMs.
 
 ## The whole lane
 

@@ -38,7 +38,7 @@ Each of four egresses has its turn every fourth clock, and a packet of a shaped 
 With 65 bytes the hosts are late, and `offered` is what was accepted, with the time in which the hosts alone send what is left. Two inputs are ports, which cannot wait; two are hosts, which can. One cell is stored in a clock. Four ports of 25 Gbit/s with frames of 65 bytes, two cells each, bring 1.12 in a clock, so the hosts wait.
 
 * `offered`, `decided`: clocks a frame as it came in, and a decision. `bubbles`: clocks by which the decisions took longer than the frames; up to 3 of
-  a mix are none, but the difference of a first and a last frame, whose verdicts take 26 to 32 clocks.
+  a mix are none, but the difference of a first and a last frame, whose verdicts take 28 to 34 clocks.
 * `late`: clocks by which the last frame came in behind its time, as the stream is narrower than the port (see below); the lane itself never stops a port. `hosts`: the same of inputs that can wait.
 * `lost`: frames lost for want of a place, a cell or at a limit; curves drop some besides (`early`; packets pushed out of queues are counted there too).
 * Latencies, clocks from a frame's last beat: least, median, 99 %, most; to the verdict, to the first beat out.

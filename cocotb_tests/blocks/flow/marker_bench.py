@@ -10,9 +10,9 @@ from bench.bundle import ports
 from bench.wires import Wires
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
-from flow_bench import ACK, SYN, TICK, Model, config, headers, toeplitz
+from flow_bench import ACK, FOLD, SYN, TICK, Model, config, headers, toeplitz, twins
 
-LATENCY = 7
+LATENCY = 9
 OPENING = 354  # clocks in which the hash takes its key, from a reset and from a seed; the 64 sets are cleared in less
 QUEUES = 16
 RESET_SEED = (0x9E3779B9, 0x243F6A88, 0xB7E15162, 0xDEADBEEF)  # RandomSource.scala
@@ -280,3 +280,57 @@ async def packets_before_ready_are_yellow_and_counted_as_of_a_full_table(dut):
         await bench.clock((headers(k + 1, flow=(1, 2, 3, 4)), config(), 3))
     await bench.finish()
     assert bench.met["adopted"] == 1
+
+
+def of_name(name: int, seq: int, flags: int = ACK):
+    """A packet's headers and queue, of a name as `flow_bench.twins` has it."""
+    flow = name & 2**128 - 1, name >> 128 & 2**128 - 1, name >> 256 & 0xFFFF, name >> 272 & 0xFFFF
+    return headers(seq, flags != SYN, flags, flow, name >> 303 & 1, vlan=name >> 304), name >> 288 & 0x7FFF
+
+
+@cocotb.test()
+async def a_flow_with_the_tag_of_another_has_no_state(dut):
+    """For each bit of the rest of a name: two names that differ in it alone, and of one tag in one set. Whichever comes first has the state."""
+    bench = Bench(dut, 9)
+    await bench.start()
+    r, c = bench.random, config(initial_average=512, start_credits=2)
+    bits = {*range(FOLD, 288 + 4), *range(303, 328)}  # the queue has four bits here
+    for words, met in twins(bits, 6, r):
+        await bench.reseed(words)
+        for bit in met:
+            name = r.getrandbits(288) | r.getrandbits(4) << 288 | r.getrandbits(25) << 303
+            pair = name, name ^ 1 << bit ^ 1 << bit % FOLD
+            for k in range(4 + 16):  # the first is settled with its fourth data packet
+                h, queue = of_name(pair[k > 4 and r.randrange(2)], 1000 * k, SYN if k > 4 and r.random() < 0.2 else ACK)
+                for _ in range(r.choice((0, 0, 0, 1, 2, 4, 9))):
+                    await bench.clock(None)
+                await bench.clock((h, c, queue))
+    await bench.finish()
+    refused = bench.met["tableFull"]
+    print(f"{len(bits)} bits, {refused} packets without state")
+    assert refused == bench.met["collision"] > 4 * len(bits)
+
+
+@cocotb.test()
+async def entries_of_one_tag_age_are_renewed_and_change_hands(dut):
+    """Pairs of names with one tag in one set that is mostly full, ages of a few ticks, in neighbouring clocks: who renews an entry, settles it or takes it."""
+    bench = Bench(dut, 10)
+    await bench.start()
+    r = bench.random
+    words, (bit, *_) = next(twins({*range(FOLD, 96)}, 6, r))
+    await bench.reseed(words)
+    names = ((r.getrandbits(32), 1, r.getrandbits(16), 443) for _ in range(20000))
+    flows = [name for name in names if toeplitz(name, words, 6) == 5][:5]
+    other = 1 << bit ^ 1 << bit % FOLD
+    flows += [(src ^ other & 2**128 - 1, dst ^ other >> 128, *ports) for src, dst, *ports in flows[:3]]
+    configs = [config(idle_age=i, half_open_age=h, initial_average=512) for i, h in ((3, 1), (5, 5), (2, 0), (9, 1))]
+    for c in configs:
+        for k in range(2500):
+            bench.time += r.choice([4, 4, 4, 4, TICK, 2 * TICK]) if k % 200 < 120 else 4
+            some = flows if k % 500 < 250 else flows[:1] + flows[4:]
+            packet = headers(k * 10, flags=r.choice([SYN, ACK, ACK, ACK]), flow=r.choice(some))
+            await bench.clock((packet, c, 0) if r.random() < 0.9 else None)
+    await bench.finish()
+    assert all(bench.met[name] > 50 for name in "collision agedOut displaced tableFull adopted".split()), dict(
+        bench.met
+    )

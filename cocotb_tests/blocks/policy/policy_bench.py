@@ -355,6 +355,7 @@ async def a_look_sees_the_average_aged_to_its_moment(dut):
         dut.io_look_valid.value, dut.io_look_bits.value = 1, 0
         await bench.play(1, 0, 0)
         dut.io_look_valid.value = 0
+        await bench.play(2, 0, 0)  # its time is that of the clock before the queue is looked up
         idle = bench.now - bench.left_at
         for _ in range(40):
             if int(dut.io_live_valid.value):

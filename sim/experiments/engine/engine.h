@@ -2,7 +2,7 @@
  * Served by libraries that export `vm_engine`: model_engine.cpp (the bit-exact model) and rtl_engine.cpp (the Verilated RTL).
  *
  * Time is the caller's, ns from 0 up, and never goes back; idle time costs nothing. A frame's verdict is there when `arrive`
- * returns, though in the lane it falls up to 32 clocks of 4 ns (29 without the victim search) behind the frame's last beat. Frames that are admitted come out of `left` in the order in which they leave,
+ * returns, though in the lane it falls up to 34 clocks of 4 ns (31 without the victim search) behind the frame's last beat. Frames that are admitted come out of `left` in the order in which they leave,
  * at their times, as the lane is advanced. The port's rate is the lane's own: `left` frames have been sent at it, so a link behind
  * it must be no slower.
  *

@@ -15,4 +15,11 @@ object Delay {
       apply(held, clocks - 1)
     }
   }
+
+  /** A register that takes `x` where `on`, and else stands still: a stage that is empty moves nothing, in a device or in a simulation. */
+  def enabled[T <: Data](x: T, on: Bool): T = {
+    val held = Reg(chiselTypeOf(x))
+    when(on) { held := x }
+    held
+  }
 }

@@ -131,10 +131,10 @@ object FlowLookup {
 
 /** Where a flow's state is. */
 class FlowPlace(indexBits: Int) extends Bundle {
-  val found = Bool() // an entry: its own, or one it was given
+  val found = Bool() // an entry: one with its tag, or one it was given
   val fresh = Bool() // the entry has been given now; what lies in it is not this flow's
   val index = UInt(indexBits.W)
-  val collision = Bool() // a new flow found all four ways of its set taken by others
+  val collision = Bool() // a flow without an entry found all four ways of its set taken by others, or its tag
   val agedOut = Bool() // the entry's former state, its own or another flow's, had aged out
   val displaced = Bool() // a half-open entry, not aged, was given away
 }
@@ -145,7 +145,7 @@ class FlowEvents extends Bundle {
   val collision = Bool() // FlowPlace
   val agedOut = Bool()
   val displaced = Bool()
-  val tableFull = Bool() // no state made, packet yellow
+  val tableFull = Bool() // no state, packet yellow
   val loss = Bool() // SN <= SN_h: taken for a retransmission
   val jump = Bool() // SN at least 2^30 away from SN_h: state made anew
   val probe = Bool() // marked red

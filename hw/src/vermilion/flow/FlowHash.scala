@@ -16,42 +16,57 @@ object FlowHash {
 
   /** Bits 0..127 source, ..255 destination, ..271 source port, ..287 destination port, ..302 queue, 303 IPv6, ..327 VLAN IDs. */
   def input(k: FlowKey): UInt = Cat(k.vlan, k.isIp6, k.queue.pad(15), k.dstPort, k.srcPort, k.dstAddr, k.srcAddr)
-}
-
-/** The ports of a hash. A seed is taken with `seed.valid`; it and a reset draw a new key, and `ready` is low until it is in use. `drained` is low for
-  * longer at the beginning than a lookup that has begun is on its way.
-  */
-abstract class FlowHashing(queueBits: Int, setBits: Int) extends Module {
-  require(queueBits <= 15, s"queueBits is $queueBits; legal are 1 to 15")
-  require(setBits <= 17, s"setBits is $setBits; legal are 1 to 17")
-  val io = IO(new Bundle {
-    val seed = Flipped(Valid(UInt(128.W)))
-    val flow = Input(new FlowKey(queueBits))
-    val set = Output(UInt(setBits.W))
-    val drained = Output(Bool())
-    val ready = Output(Bool())
-  })
 
   /** Is this bit of the name ever anything but 0? */
-  protected def used(bit: Int): Boolean = bit < FlowHash.InputBits && !(bit >= 288 + queueBits && bit < 303)
+  def used(bit: Int, queueBits: Int): Boolean = bit < InputBits && !(bit >= 288 + queueBits && bit < 303)
 }
 
-/** Which set of the table a flow belongs to: a Toeplitz hash (Krawczyk, CRYPTO 1994; as in receive-side scaling) under a secret key.
+/** A flow's name in two parts, which together are the whole name: two names of one fold and one rest are the same.
   *
   * {{{
-  *   bit j of the set = parity(input & (key >> j)),   key = eleven draws of xoshiro128++ from the seed, first draw lowest
+  *   fold   39 bits; bit i is the exclusive or of the bits i, i + 39, i + 78, ... of FlowHash.input
+  *   rest   the bits of the name from 39 on
   * }}}
-  * For any two flows chosen without knowing the key, the chance that they share a set is one in the number of sets; so no list of
+  */
+object FlowName {
+  val FoldBits = 39
+
+  private def bitsOf(key: FlowKey): Seq[(Bool, Int)] =
+    FlowHash.input(key).asBools.zipWithIndex.filter { case (_, i) => FlowHash.used(i, key.queue.getWidth) }
+  def fold(key: FlowKey): UInt = {
+    val shares = bitsOf(key).groupMap { case (_, i) => i % FoldBits } { case (bit, _) => bit }
+    VecInit((0 until FoldBits).map(shares(_).reduce(_ ^ _))).asUInt
+  }
+  def rest(key: FlowKey): UInt = VecInit(bitsOf(key).collect { case (bit, i) if i >= FoldBits => bit }).asUInt
+}
+
+/** A Toeplitz hash of a flow's name (Krawczyk, CRYPTO 1994; as in receive-side scaling) under a secret key. It says to which set of the table the flow belongs.
+  *
+  * {{{
+  *   bit j of the hash = parity(input & (key >> j)),   key = eleven draws of xoshiro128++ from the seed, first draw lowest
+  * }}}
+  * For any two flows chosen without knowing the key, the chance that they share a hash is one in the number of hashes; so no list of
   * addresses made outside collides more than chance has it. With a known key it is no protection.
   *
   * The hash is linear, so it is the exclusive or of what each character of four or five bits gives by itself. That stands in a small memory
   * for each character, written once for a key: half the logic of ANDs with the key.
   *
-  * Combinational from `flow` to `set`: a read, then XOR over the characters. `ready` is low for the 354 clocks that it takes to write the
-  * memories: two draws, then 32 clocks a word of the name; `drained` for the first 11 of these.
+  * Combinational from `flow` to `hash`: a read, then XOR over the characters. `ready` is low for the 354 clocks that it takes to write the
+  * memories: two draws, then 32 clocks a word of the name; `drained` for the first 11 of these, which is longer than a lookup that has begun is on
+  * its way. A seed is taken with `seed.valid`; it and a reset draw a new key.
   */
-class FlowHash(queueBits: Int, setBits: Int) extends FlowHashing(queueBits, setBits) {
+class FlowHash(queueBits: Int, hashBits: Int) extends Module {
+  require(queueBits >= 1 && queueBits <= 15, s"queueBits is $queueBits; legal are 1 to 15")
+  require(hashBits >= 1 && hashBits <= 17, s"hashBits is $hashBits; legal are 1 to 17")
   import FlowHash._
+
+  val io = IO(new Bundle {
+    val seed = Flipped(Valid(UInt(128.W)))
+    val flow = Input(new FlowKey(queueBits))
+    val hash = Output(UInt(hashBits.W))
+    val drained = Output(Bool())
+    val ready = Output(Bool())
+  })
 
   // The key in two words: that of the word of the name whose memories are written, and the one above it.
   private val random = Module(new RandomSource)
@@ -82,12 +97,12 @@ class FlowHash(queueBits: Int, setBits: Int) extends FlowHashing(queueBits, setB
   private val shares = for {
     i <- 0 until KeyWords
     (from, to) <- Characters.zip(Characters.tail)
-    if (from until to).exists(b => used(32 * i + b))
+    if (from until to).exists(b => used(32 * i + b, queueBits))
   } yield {
-    val memory = Mem(1 << (to - from), UInt(setBits.W))
-    val share = VecInit((0 until setBits).map(j => (value(to - from - 1, 0) & key.asUInt(to + j - 1, from + j)).xorR))
+    val memory = Mem(1 << (to - from), UInt(hashBits.W))
+    val share = VecInit((0 until hashBits).map(j => (value(to - from - 1, 0) & key.asUInt(to + j - 1, from + j)).xorR))
     when(writing && word === i.U) { memory.write(value(to - from - 1, 0), share.asUInt) }
     memory.read(flow(32 * i + to - 1, 32 * i + from))
   }
-  io.set := shares.reduce(_ ^ _)
+  io.hash := shares.reduce(_ ^ _)
 }

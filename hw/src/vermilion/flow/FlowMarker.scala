@@ -2,14 +2,14 @@ package vermilion.flow
 
 import chisel3._
 import chisel3.util._
-import vermilion.fixed.{Delay, ForwardingRam, MemoryKind}
+import vermilion.fixed.{Delay, Memory, MemoryKind}
 import vermilion.lane.LaneParams
 import vermilion.stream.Colour
 
 object FlowMarker {
 
   /** Clocks from request to answer. */
-  val Latency = 7
+  val Latency = 9
 }
 
 /** The ports of a marker by flow. */
@@ -55,35 +55,41 @@ class NoFlowMarker(queueBits: Int) extends FlowMarking(queueBits) {
   *   - Data without state: adopted. State as at a SYN but SN_h = SN, and this packet counts: L_Y = 1, one credit.
   *   - SN - SN_h modulo 2^32: 1 to 2^30 - 1 is new; 0, and down to -2^30, is a loss; all else is no distance that a TCP window can
   *     reach (RFC 7323 section 2.3): a jump, state made anew as at an adoption. A jump of 2^31 among them.
-  *   - No room in the flow's set ([[FlowTable]]): yellow, SYN or not. Not TCP, a later fragment, a cut TCP header: yellow.
+  *   - No room in the flow's set, or another flow has its tag ([[FlowTable]]): yellow, SYN or not. Not TCP, a later fragment, a cut TCP header: yellow.
   *
   * One packet a clock, any mixture of flows, the same in every clock too. `request` in clock t, `answer` in t + [[FlowMarker.Latency]].
   * While `ready` is low (after reset, after a seed) packets are marked as if the table were full, and counted so.
   * {{{
-  *   0..3  the table finds the entry         5  RAM's output, or the state of one or two packets ahead, and how the number stands to it, to a register;
-  *   4     address the RAM of states            what a fresh entry will hold
-  *                                           6  the loop, from that register and into it: next state, colour;  7  answer, RAM written
+  *   0..4  the table finds the entry         7  RAM's output register, or the state of one to four packets ahead, and how the number stands to it, to a
+  *   5     address the RAM of states            register; what a fresh entry will hold
+  *   6     RAM to its output register        8  the loop, from that register and into it: next state, colour; the table says whose entry it was
+  *                                           9  answer, RAM written
   * }}}
   */
 class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) extends FlowMarking(queueBits) {
   import FlowFormats._
   import FlowMarker.Latency
 
-  // ---- Clock 0: what kind of packet --------------------------------------------------------------------------------
-  private val s0 = FlowPacket(io.request.bits)
-  private val packet = Seq.iterate(s0, Latency)(Delay(_))
+  // ---- Clock 0: what kind of packet. Registers stand still where there is none ------------------------------------
   private val valid = Seq.iterate(io.request.valid, Latency + 1)(RegNext(_, false.B))
+  private val s0 = FlowPacket(io.request.bits)
+  private val packet = valid.take(Latency - 1).scanLeft(s0)((p, v) => Delay.enabled(p, v))
 
-  // ---- Clocks 0 to 4: the table --------------------------------------------------------------------------------------
+  // ---- Clocks 0 to 5: the table --------------------------------------------------------------------------------------
   private val table = Module(new FlowTable(queueBits, flows, ultraRam))
   table.io.seed := io.seed
   table.io.lookup.valid := io.request.valid && s0.uses
   table.io.lookup.bits := FlowLookup(queueBits, io.request.bits)
   io.ready := table.io.ready
 
-  private val s4Place = table.io.place
-  private val s5Place = Delay(s4Place)
+  private val s5Place = table.io.place
   private val s6Place = Delay(s5Place)
+  private val s7Place = Delay(s6Place)
+  private val s8Place = WireDefault(Delay(s7Place))
+  when(table.io.foreign) {
+    s8Place.bits.found := false.B
+    s8Place.bits.collision := true.B
+  }
   private def holds(p: Valid[FlowPlace]): Bool = p.valid && p.bits.found
 
   /** A state in RAM. */
@@ -91,8 +97,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
     val state = new FlowState
     val full = Bool() // L_Y cannot grow: told here, as there is no time behind the RAM
   }
-  private val states =
-    new ForwardingRam(flows, new Stored, Some(MemoryKind.large(flows, (new Stored).getWidth, ultraRam)))
+  private val states = new Memory(flows, new Stored, MemoryKind.large(flows, (new Stored).getWidth, ultraRam))
 
   /** A state, and beside it what the loop has no time for (FlowLoop). */
   private class Held extends Bundle {
@@ -102,51 +107,57 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
     val excess = UInt(FlowLoop.ExcessBits.W)
     val share = UInt(FlowLoop.ShareBits.W)
   }
-  private val s7 = Reg(new Held)
-  private val s7Stored = Wire(new Stored)
-  s7Stored.state := s7.state
-  s7Stored.full := s7.state.burst.andR
-  private val s7Writes = Delay(holds(s6Place))
-  private val s7Index = Delay(s6Place.bits.index)
-
-  // ---- Clock 5: the state, and what a fresh one would be ------------------------------------------------------------
-  private val s5 = packet(5)
-  private val s5Held = Wire(new Held)
-  private val s5Read = states.read(s4Place.bits.index)
-  private val s5Is7 = Delay(
-    holds(s6Place) && s6Place.bits.index === s4Place.bits.index
-  ) // what s7 writes is this flow's
-  private val s5Stored = Mux(s5Is7, s7Stored, s5Read)
-  s5Held.state := s5Stored.state
-  s5Held.burstPlus := FlowLoop.plus(s5Held.state.burst)
-  s5Held.excess := FlowLoop.excess(s5Held.state)
-  private val s5Terms = Delay(FlowLoop.terms(packet(4).config))
-  s5Held.share := FlowLoop.share(s5Held.state.burst, !s5Stored.full, s5Terms)
-  s5Held.against := FlowLoop.against(s5.seq, s5Held.state.highestSeq)
   private val next = Wire(new Held) // of the packet just ahead: the loop ends in the register in which it begins
-  private val held = Reg(new Held)
-  private val again = holds(s6Place) && s6Place.bits.index === s5Place.bits.index
-  // As gates, of which synthesis makes no reset and no enable: those would come behind what is known last.
-  held := ((Fill(next.getWidth, again) & next.asUInt) | (Fill(next.getWidth, !again) & s5Held.asUInt))
-    .asTypeOf(new Held)
+  private val s9 = Delay.enabled(next, valid(8))
+  private val s9Stored = Wire(new Stored)
+  s9Stored.state := s9.state
+  s9Stored.full := s9.state.burst.andR
+  private val s9Writes = Delay(holds(s8Place))
+  private val s9Index = Delay(s8Place.bits.index)
+  private val s10Stored = Delay.enabled(s9Stored, valid(9))
 
-  private val s5Begun = FlowBegun(s5, FlowLoop.increase(s5.config.initialAverage, s5Terms))
-  private val s6Begun = Delay(s5Begun)
-  private val s6BegunExcess = Delay(FlowLoop.excess(s5Begun.state))
+  // ---- Clocks 6 and 7: the state, and what a fresh one would be ---------------------------------------------------
+  private val s7 = packet(7)
+  private val s7Held = Wire(new Held)
+  // What the RAM does not have yet: of two packets ahead, that of stage 9; of three and four ahead, taken a clock before.
+  private def writes8(index: UInt) = holds(s8Place) && s8Place.bits.index === index
+  private val s6Is9 = Delay(writes8(s5Place.bits.index))
+  private val s6Is10 = Delay(s9Writes && s9Index === s5Place.bits.index)
+  private val s7Is9 = Delay(writes8(s6Place.bits.index))
+  private val s7IsRecent = Delay(s6Is9 || s6Is10)
+  private val s7Recent = Delay.enabled(Mux(s6Is9, s9Stored, s10Stored), valid(6))
+  private val s7Read = Delay.enabled(states.read(s5Place.bits.index), valid(6))
+  private val s7Stored = Mux(s7Is9, s9Stored, Mux(s7IsRecent, s7Recent, s7Read))
+  s7Held.state := s7Stored.state
+  s7Held.burstPlus := FlowLoop.plus(s7Held.state.burst)
+  s7Held.excess := FlowLoop.excess(s7Held.state)
+  private val s7Terms = Delay.enabled(FlowLoop.terms(packet(6).config), valid(6))
+  s7Held.share := FlowLoop.share(s7Held.state.burst, !s7Stored.full, s7Terms)
+  s7Held.against := FlowLoop.against(s7.seq, s7Held.state.highestSeq)
+  private val again = writes8(s7Place.bits.index)
+  // As gates, of which synthesis makes no reset and no other enable: those would come behind what is known last.
+  private val held = Delay.enabled(
+    ((Fill(next.getWidth, again) & next.asUInt) | (Fill(next.getWidth, !again) & s7Held.asUInt)).asTypeOf(new Held),
+    valid(7)
+  )
 
-  // ---- Clock 6: the loop ---------------------------------------------------------------------------------------------
-  private val s6 = packet(6)
+  private val s7Begun = FlowBegun(s7, FlowLoop.increase(s7.config.initialAverage, s7Terms))
+  private val s8Begun = Delay.enabled(s7Begun, valid(7))
+  private val s8BegunExcess = Delay.enabled(FlowLoop.excess(s7Begun.state), valid(7))
+
+  // ---- Clock 8: the loop ---------------------------------------------------------------------------------------------
+  private val s8 = packet(8)
   private val old = held.state
-  private val terms = Delay(s5Terms)
-  private val red = Delay(s5.config.redRules)
-  private val green = Delay(s5.config.greenRules)
+  private val terms = Delay.enabled(s7Terms, valid(7))
+  private val red = Delay(s7.config.redRules)
+  private val green = Delay(s7.config.greenRules)
   private val (jump, loss) = (held.against.jump, held.against.loss)
   private val doubled = FlowLoop.doubled(old.average)
   private val lower = FlowLoop.afterLoss(old, held.excess, terms)
   private val credit = green && old.credits =/= 0.U
 
   // One of begins, loses, probes and steps holds, each by itself from these signs and none behind another.
-  private val continues = !s6Place.bits.fresh && !s6.syn
+  private val continues = !s8Place.bits.fresh && !s8.syn
   private val isNew = !jump && !loss
   private val isOver = FlowLoop.over(held.burstPlus, held.share, old)
   private val begins = !continues || jump
@@ -154,7 +165,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
   private val probes = continues && red && isNew && isOver
   private val steps = continues && isNew && !(red && isOver)
 
-  private val begun = s6Begun.state
+  private val begun = s8Begun.state
   private val sinks = loses && red
   private val rests = steps || (loses && !red) // A_Y stays, and L_Y where the red rules are off
   private def gate(open: Bool, x: UInt): UInt = Fill(x.getWidth, open) & x
@@ -165,33 +176,32 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
   next.state.burst := gate(begins, begun.burst) | gate(rests, Mux(red, held.burstPlus, old.burst))
   next.burstPlus := gate(begins, Mux(begun.burst(0), 2.U, 1.U(BurstBits.W))) |
     gate(rests, Mux(red, FlowLoop.plus(held.burstPlus), held.burstPlus)) | (sinks || probes).asUInt
-  private val shareOfRest = FlowLoop.share(held.burstPlus, red && !held.burstPlus.andR, s5Terms)
-  next.share := gate(begins, Mux(begun.burst(0), s5Terms.kept << 1, s5Terms.kept).pad(FlowLoop.ShareBits)) |
-    gate(rests, shareOfRest) | gate(sinks || probes, s5Terms.kept.pad(FlowLoop.ShareBits))
+  private val shareOfRest = FlowLoop.share(held.burstPlus, red && !held.burstPlus.andR, s7Terms)
+  next.share := gate(begins, Mux(begun.burst(0), s7Terms.kept << 1, s7Terms.kept).pad(FlowLoop.ShareBits)) |
+    gate(rests, shareOfRest) | gate(sinks || probes, s7Terms.kept.pad(FlowLoop.ShareBits))
   private val excessOfRest = Mux(red, FlowLoop.excessPlus(old, held.excess), held.excess)
   next.excess := gate(probes, FlowLoop.excessAtRest(doubled, terms.byFactor)) | gate(rests, excessOfRest) |
-    gate(begins, s6BegunExcess) | gate(sinks, FlowLoop.excessAtRest(lower, false.B))
-  next.state.highestSeq := gate(!loses, s6.seq) | gate(loses, old.highestSeq)
+    gate(begins, s8BegunExcess) | gate(sinks, FlowLoop.excessAtRest(lower, false.B))
+  next.state.highestSeq := gate(!loses, s8.seq) | gate(loses, old.highestSeq)
   // Behind a loss the next number is held against the highest, else against this packet's, which is known a clock ahead.
-  private val againstHighest = FlowLoop.against(s5.seq, old.highestSeq)
-  private val againstLast = Delay(FlowLoop.against(packet(4).seq, s5.seq))
+  private val againstHighest = FlowLoop.against(s7.seq, old.highestSeq)
+  private val againstLast = Delay(FlowLoop.against(packet(6).seq, s7.seq))
   next.against := Mux(loses, againstHighest, againstLast)
   next.state.credits := gate(begins, begun.credits) |
-    gate(loses, Mux(green, s6.config.recoveryCredits, old.credits)) | gate(probes, old.credits) |
+    gate(loses, Mux(green, s8.config.recoveryCredits, old.credits)) | gate(probes, old.credits) |
     gate(steps, Mux(credit, old.credits - 1.U, old.credits))
-  private val isRed = probes || (begins && s6Begun.probe)
-  private val isGreen = (begins && s6Begun.green) || (loses && green) || (steps && credit)
+  private val isRed = probes || (begins && s8Begun.probe)
+  private val isGreen = (begins && s8Begun.green) || (loses && green) || (steps && credit)
   private val colour = Mux(isRed, Colour.Red.U(2.W), Mux(isGreen, Colour.Green.U, Colour.Yellow.U))
-  s7 := next
 
-  // ---- Clock 7: write and answer -------------------------------------------------------------------------------------
-  states.write(s7Writes, s7Index, s7Stored)
-  private val has = holds(s6Place)
+  // ---- Clock 9: write and answer -------------------------------------------------------------------------------------
+  states.write(s9Writes, s9Index, s9Stored)
+  private val has = holds(s8Place)
   private val answer = Wire(new FlowAnswer)
-  answer.colour := Mux(has, colour, Mux(s6.bare, Colour.Green.U, Colour.Yellow.U))
+  answer.colour := Mux(has, colour, Mux(s8.bare, Colour.Green.U, Colour.Yellow.U))
   answer.hasState := has
   answer.state := Mux(has, next.state, 0.U.asTypeOf(new FlowState))
-  answer.events := FlowEvents(valid(6), s6, s6Place, jump, loss, colour)
+  answer.events := FlowEvents(valid(8), s8, s8Place, jump, loss, colour)
   io.answer.valid := valid(Latency)
-  io.answer.bits := Delay(answer)
+  io.answer.bits := Delay.enabled(answer, valid(8))
 }

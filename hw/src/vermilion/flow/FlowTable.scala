@@ -8,11 +8,15 @@ import vermilion.fixed.{Delay, Memory, MemoryKind}
 object FlowTable {
   val Ways = 4
 
+  /** Bits of the hash that are part of an entry's tag, beside those that choose its set. */
+  val SecretBits = 3
+
   /** Bits of an entry's count of data packets; the top one stands for four and more: settled. */
   val CountBits = 3
 
-  /** Clocks from lookup to place. */
-  val Latency = 4
+  /** Clocks from lookup to place, and to `foreign`. */
+  val Latency = 5
+  val Compared = 8
 
   def requireLegal(flows: Int): Unit = require(
     flows >= 256 && flows <= 65536 && isPow2(flows),
@@ -22,16 +26,16 @@ object FlowTable {
   /** Is an entry of this count not half-open? */
   def settled(count: UInt): Bool = count(CountBits - 1)
 
-  /** The count of a flow's own entry after its packet. */
+  /** The count of an entry with the packet's tag, after the packet. */
   def counted(count: UInt, aged: Bool, syn: Bool): UInt = {
-    val kept = Mux(aged && (syn || settled(count)), 0.U, count)
+    val kept = Mux(Mux(syn, aged || !settled(count), aged && settled(count)), 0.U, count)
     Mux(syn || settled(kept), kept, wrap(kept + 1.U, CountBits))
   }
 
   /** Clears the sets one by one, after a reset and after a new seed: when what was on its way has drained, and beside the hash, which takes its
     * key.
     */
-  class Clearing(sets: Int, hash: FlowHashing, seed: Valid[UInt]) {
+  class Clearing(sets: Int, hash: FlowHash, seed: Valid[UInt]) {
     private val cleared = RegInit(0.U((log2Ceil(sets) + 1).W))
     val on: Bool = hash.io.drained && cleared =/= sets.U
     val set: UInt = cleared(log2Ceil(sets) - 1, 0)
@@ -42,33 +46,40 @@ object FlowTable {
   }
 }
 
-/** Who has which entry: a four-way set-associative table of whole flow names, one lookup a clock, any mixture of flows.
+/** Who has which entry: a four-way set-associative table of flows, one lookup a clock, any mixture of flows.
   *
-  * An entry keeps the flow's name (addresses, ports, IP version, queue, VLAN IDs), the tick of its last packet and a count of its data packets, to
-  * four. A lookup compares whole names, so a flow never meets another's state. Every lookup is by a packet that needs state, and ends so:
+  * An entry has a tag of its flow's name (addresses, ports, IP version, queue, VLAN IDs), the tick of its last packet and a count of its data packets,
+  * to four. Beside it stands the rest of the name ([[FlowName]]). A tag is the name's fold and three bits of its hash. A lookup chooses by tags. Then
+  * it compares the rest, so a flow never meets another's state. Every lookup is by a packet that needs state, and ends so:
   *
-  *   1. Its own entry, not aged: found. The packet's tick is kept. A data packet is counted, a SYN leaves the count.
-  *   1. Its own entry, aged: given anew. A SYN begins the count anew, and so does any packet where it was full; else it goes on, so that
+  *   1. An entry with its tag, not aged: found, if the rest of the name is its own too. Else `foreign`, and the packet has no state. The packet's tick is kept, and a
+  *      data packet is counted, in both cases. But a SYN is given an entry that is half-open, and the count begins anew.
+  *   1. An entry with its tag, aged: given anew. A SYN begins the count anew, and so does any packet where it was full; else it goes on, so that
   *      a flow that is slow from the start is settled too.
   *   1. A way of its set is free: given; the count begins.
   *   1. A way has aged out: given; the count begins. (Of several, here as in 3 and 5, the lowest.)
   *   1. A way is half-open: given; the count begins.
   *   1. Else the set is full: nothing found, nothing changed. A flow with four data packets is not evicted while it is fresh.
   *
+  * Two flows with names at random share set and tag with a probability of 2^-39^ / (8 x sets). What somebody can do who makes names is in `docs/flow-markers.md`.
+  *
   * Half-open: fewer than four data packets. So floods of SYNs, scans and flows of up to three packets take half-open entries from each
   * other and from flows that have just begun, and nothing from anyone else. Aged: more than `idleAge`, or `halfOpenAge` where half-open, by the
   * looking packet's ages, in ticks of 2^22 ns, modulo 2^26 of them (78 h); but an age in the last 2^15 ticks (137 s) of that round is a
   * tick that lies ahead, as a clock set back leaves it, and is young.
   *
-  * RAM: four ways of entries, read latency 1, one write port each; a clear writes the bit `valid` alone.
+  * RAM: four ways of tags, `flows` rests of names; a clear writes the bit `valid` alone.
   * {{{
-  *   clock 0  hash                          3  take in what the lookup just ahead has written; choose; (the one-clock loop)
-  *         1  address the RAM               4  place at the output, entry written: seen by a lookup that comes to clock 1 behind that
-  *         2  RAM's output: compare names and ages; take in what lookups 3 and 2 ahead have written
+  *   clock 0  hash and fold                  4  take in what the lookup just ahead has written; choose; (the one-clock loop)
+  *         1  address the ways               5  place at the output, entry written: seen by a lookup that comes to clock 1 behind that; address the
+  *         2  RAM to its output register        rest, or write it if the entry is given now
+  *         3  compare tags and ages;         6  rest: RAM to its output register
+  *            take in what lookups 4, 3      7  compare the rest
+  *            and 2 ahead have written       8  `foreign` at the output
   * }}}
-  * Taking in needs no wide compare in the loop and no wide forwarding: whether a lookup has the same set, the same name, and which age it
-  * sees in the three ahead of it is worked out in clock 1. So the RAM's word does not matter where a write meets a read. The loop holds
-  * logic of a few bits a way alone.
+  * Taking in needs no wide compare in the loop and no wide forwarding: whether a lookup has the same set, the same tag, and which age it
+  * sees in the four ahead of it is worked out in clock 1. So the RAM's word does not matter where a write meets a read. The loop holds
+  * logic of a few bits a way alone. A rest is written or read in the same clock of its lookup, so a read never meets a write either.
   *
   * After reset and after a new seed (which empties the table) `ready` is low while the hash takes its key and the entries are cleared; lookups
   * are ignored then.
@@ -79,25 +90,27 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
   import FlowFormats.{AgeBits, FutureBits, TickBits}
   private val sets = flows / Ways
   private val setBits = log2Ceil(sets)
+  private val tagBits = SecretBits + FlowName.FoldBits
 
   val io = IO(new Bundle {
     val seed = Flipped(Valid(UInt(128.W)))
     val lookup = Flipped(Valid(new FlowLookup(queueBits)))
     val place = Valid(new FlowPlace(log2Ceil(flows)))
+    val foreign = Output(Bool()) // three clocks behind `place`: what was found there is another flow's
     val ready = Output(Bool())
   })
 
   private class Entry extends Bundle {
     val valid = Bool()
     val count = UInt(CountBits.W)
-    val tick = UInt(FlowFormats.TickBits.W)
-    val key = new FlowKey(queueBits)
+    val tick = UInt(TickBits.W)
+    val tag = UInt(tagBits.W)
   }
 
   /** A way as one lookup sees it; all but `count` are 0 where it is not so. */
   private class Way extends Bundle {
     val free = Bool()
-    val hit = Bool() // this flow's
+    val hit = Bool() // has this flow's tag
     val aged = Bool()
     val halfOpen = Bool()
     val count = UInt(CountBits.W)
@@ -106,7 +119,7 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
   /** What a lookup knows of one ahead of it. */
   private class Ahead extends Bundle {
     val sameSet = Bool()
-    val sameFlow = Bool()
+    val sameTag = Bool()
     val idle = Bool() // its tick is over the idle age
     val stale = Bool() // over the half-open age
   }
@@ -118,15 +131,20 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
     val place = new FlowPlace(log2Ceil(flows))
   }
 
-  private val hash = Module(new FlowHash(queueBits, setBits))
+  private val hash = Module(new FlowHash(queueBits, setBits + SecretBits))
   private val clearing = new Clearing(sets, hash, io.seed)
   io.ready := clearing.ready
   hash.io.flow := io.lookup.bits.key
 
-  // ---- The lookup and its set as they stand in each clock -------------------------------------------------------
-  private val lookup = Seq.iterate(io.lookup.bits, Latency + 1)(Delay(_))
-  private val valid = Seq.iterate(io.lookup.valid && io.ready, Latency + 1)(RegNext(_, false.B))
-  private val set = Seq.iterate(hash.io.set, Latency + 1)(Delay(_))
+  // ---- The lookup as it stands in each clock. Registers stand still where there is none. -------------------------
+  private val valid = Seq.iterate(io.lookup.valid && io.ready, Compared)(RegNext(_, false.B))
+  private def stages[T <: Data](s0: T, last: Int): Seq[T] =
+    valid.take(last).scanLeft(s0)((x, v) => Delay.enabled(x, v))
+  private val syn = stages(io.lookup.bits.syn, 4)
+  private val tick = stages(io.lookup.bits.tick, Latency)
+  private val set = stages(hash.io.hash(setBits - 1, 0), Latency)
+  private val tag = stages(Cat(hash.io.hash >> setBits, FlowName.fold(io.lookup.bits.key)), Latency)
+  private val rest = stages(FlowName.rest(io.lookup.bits.key), Compared - 1)
 
   /** The last tick that is over a lookup's age: `now - age - 1`. */
   private class Edges extends Bundle {
@@ -136,93 +154,108 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
   private val s0Edges = Wire(new Edges)
   s0Edges.idle := io.lookup.bits.tick + ~io.lookup.bits.idleAge.pad(TickBits)
   s0Edges.halfOpen := io.lookup.bits.tick + ~io.lookup.bits.halfOpenAge.pad(TickBits)
-  private val edges = Seq.iterate(s0Edges, 3)(Delay(_))
+  private val edges = stages(s0Edges, 3)
 
   /** Is a tick over the age of that edge? Ages have fewer bits than ticks, so a tick of more bits is; else the distance to the edge has a sign. Both
     * subtractions stand beside each other.
     */
-  private def older(now: FlowLookup, tick: UInt): UInt => Bool = {
-    val since = now.tick - tick
+  private def older(now: UInt, tick: UInt): UInt => Bool = {
+    val since = now - tick
     val ahead = since(TickBits - 1, FutureBits).andR
     val far = since(TickBits - 1, AgeBits).orR
     edge => !ahead && (far || !(edge - tick)(TickBits - 1))
   }
 
-  // ---- Clock 1: compare with the three ahead, address the RAM ---------------------------------------------------
-  private val ahead = (1 to 3).map { k =>
+  // ---- Clock 1: compare with the four ahead, address the ways ---------------------------------------------------
+  private val ahead = (1 to 4).map { k =>
     val a = Wire(new Ahead)
-    val over = older(lookup(1), lookup(1 + k).tick)
+    val over = older(tick(1), tick(1 + k))
     a.sameSet := valid(1 + k) && set(1 + k) === set(1)
-    a.sameFlow := same(lookup(1 + k).key.asUInt, lookup(1).key.asUInt)
+    a.sameTag := same(tag(1 + k), tag(1))
     a.idle := over(edges(1).idle)
     a.stale := over(edges(1).halfOpen)
     a
   }
 
-  // ---- Clock 2: the RAM's output is compared; what lookups 3 and 2 ahead have written is taken in ---------------
+  // ---- Clock 3: the ways' output is compared; what lookups 4, 3 and 2 ahead have written is taken in ------------
   private val entryBits = (new Entry).getWidth
   private val ways =
     Seq.fill(Ways)(new Memory(sets, UInt(entryBits.W), MemoryKind.large(sets, entryBits, ultraRam)).suggestName("ways"))
-  private val outcome4 = Reg(new Outcome)
-  private val outcome5 = Delay(outcome4)
+  private val outcome5 = Reg(new Outcome)
+  private val outcome6 = Delay(outcome5)
+  private val outcome7 = Delay(outcome6)
   private def takeIn(seen: Way, w: Int, a: Ahead, o: Outcome): Way = {
     val now = WireDefault(seen)
     when(a.sameSet && o.way(w)) {
       now.free := false.B
-      now.hit := a.sameFlow
+      now.hit := a.sameTag
       now.aged := Mux(settled(o.count), a.idle, a.stale)
       now.halfOpen := !settled(o.count)
       now.count := o.count
     }
     now
   }
-  private val s2Ways = ways.zipWithIndex.map { case (way, w) =>
-    val entry = way.read(set(1)).asTypeOf(new Entry)
+  private val s3Ahead = ahead.map(Delay(_, 2))
+  private val s3Ways = ways.zipWithIndex.map { case (way, w) =>
+    val entry = Delay.enabled(way.read(set(1)), valid(2)).asTypeOf(new Entry)
     val seen = Wire(new Way)
-    val edge = Mux(settled(entry.count), edges(2).idle, edges(2).halfOpen)
+    val edge = Mux(settled(entry.count), edges(3).idle, edges(3).halfOpen)
     seen.free := !entry.valid
-    seen.hit := entry.valid && same(entry.key.asUInt, lookup(2).key.asUInt)
-    seen.aged := entry.valid && older(lookup(2), entry.tick)(edge)
+    seen.hit := entry.valid && same(entry.tag, tag(3))
+    seen.aged := entry.valid && older(tick(3), entry.tick)(edge)
     seen.halfOpen := entry.valid && !settled(entry.count)
     seen.count := entry.count
-    takeIn(takeIn(seen, w, Delay(ahead(2)), outcome5), w, Delay(ahead(1)), outcome4)
+    Seq(4 -> outcome7, 3 -> outcome6, 2 -> outcome5).foldLeft(seen) { case (way, (k, outcome)) =>
+      takeIn(way, w, s3Ahead(k - 1), outcome)
+    }
   }
 
-  // ---- Clock 3: take in what the lookup just ahead has written, and choose --------------------------------------
-  private val s3Ahead = Delay(ahead(0), 2)
-  private val s3Ways = s2Ways.zipWithIndex.map { case (way, w) => takeIn(Delay(way), w, s3Ahead, outcome4) }
-  private def which(property: Way => Bool): UInt = VecInit(s3Ways.map(property)).asUInt
+  // ---- Clock 4: take in what the lookup just ahead has written, and choose --------------------------------------
+  private val s4Ahead = Delay(s3Ahead(0))
+  private val s4Ways = s3Ways.zipWithIndex.map { case (way, w) => takeIn(Delay(way), w, s4Ahead, outcome5) }
+  private def which(property: Way => Bool): UInt = VecInit(s4Ways.map(property)).asUInt
   private val hits = which(_.hit) // one at most
   private val free = which(_.free)
   private val aged = which(_.aged)
   private val halfOpen = which(_.halfOpen)
   private val own = hits.orR
-  private val live = (hits & ~aged).orR
+  private val live = (hits & ~aged & ~(halfOpen & Fill(Ways, syn(4)))).orR
   private val chosen =
     Mux(free.orR, PriorityEncoderOH(free), Mux(aged.orR, PriorityEncoderOH(aged), PriorityEncoderOH(halfOpen)))
   private val found = own || free.orR || aged.orR || halfOpen.orR
-  private val s3 = Wire(new Outcome)
-  s3.way := Mux(own, hits, chosen) & Fill(Ways, valid(3))
-  private val counts = s3Ways.map(way => counted(way.count, way.aged, lookup(3).syn))
-  s3.count := Mux(own, Mux1H(hits, counts), !lookup(3).syn)
-  s3.place.found := found
-  s3.place.fresh := !live
-  s3.place.index := DontCare // from `way`, a clock later
-  s3.place.collision := !own && !free.orR
-  s3.place.agedOut := Mux(own, !live, !free.orR && aged.orR)
-  s3.place.displaced := !own && !free.orR && !aged.orR && found
-  outcome4 := s3
+  private val s4 = Wire(new Outcome)
+  s4.way := Mux(own, hits, chosen) & Fill(Ways, valid(4))
+  private val counts = s4Ways.map(way => counted(way.count, way.aged, syn(4)))
+  s4.count := Mux(own, Mux1H(hits, counts), !syn(4))
+  s4.place.found := found
+  s4.place.fresh := !live
+  s4.place.index := DontCare // from `way`, a clock later
+  s4.place.collision := !own && !free.orR
+  s4.place.agedOut := Mux(own, (hits & aged).orR, !free.orR && aged.orR)
+  s4.place.displaced := !own && !free.orR && !aged.orR && found
+  outcome5 := s4
 
-  // ---- Clock 4: write ---------------------------------------------------------------------------------------------
+  // ---- Clock 5: write ---------------------------------------------------------------------------------------------
   private val entry = Wire(new Entry)
   entry.valid := !clearing.on
-  entry.count := outcome4.count
-  entry.tick := lookup(4).tick
-  entry.key := lookup(4).key
-  private val writeSet = Mux(clearing.on, clearing.set, set(4))
+  entry.count := outcome5.count
+  entry.tick := tick(5)
+  entry.tag := tag(5)
+  private val writeSet = Mux(clearing.on, clearing.set, set(5))
   for ((way, w) <- ways.zipWithIndex)
-    way.write(clearing.on || outcome4.way(w), writeSet, entry.asUInt)
-  io.place.valid := valid(4)
-  io.place.bits := outcome4.place
-  io.place.bits.index := Cat(set(4), OHToUInt(outcome4.way))
+    way.write(clearing.on || outcome5.way(w), writeSet, entry.asUInt)
+  private val s5Place = Wire(new FlowPlace(log2Ceil(flows)))
+  s5Place := outcome5.place
+  s5Place.index := Cat(set(5), OHToUInt(outcome5.way))
+  io.place.valid := valid(5)
+  io.place.bits := s5Place
+
+  // ---- Clocks 5 to 7: the rest of the name is written, or read and compared ----------------------------------------
+  private val restBits = rest.head.getWidth
+  private val names =
+    new Memory(flows, UInt(restBits.W), MemoryKind.large(flows, restBits, ultraRam)).suggestName("names")
+  names.write(valid(5) && s5Place.found && s5Place.fresh, s5Place.index, rest(5))
+  private val s7Rest = Delay.enabled(names.read(s5Place.index), valid(6))
+  private val s7Known = Delay(s5Place.found && !s5Place.fresh, 2)
+  io.foreign := RegNext(valid(7) && s7Known && !same(s7Rest, rest(7)), false.B)
 }

@@ -30,6 +30,7 @@ object EmitArea extends Emitter {
   private val designs: Map[String, () => RawModule] = Map[String, () => RawModule](
     "token" -> (() => new TokenMarker(p)),
     "flow-4096" -> (() => FlowMarking(p)),
+    "flow-8192" -> (() => FlowMarking(p.copy(flows = 8192))),
     "flow-65536" -> (() => FlowMarking(p.copy(flows = 65536))),
     "average" -> (() => new AverageUnit(p)),
     "look" -> (() => new QueueLook(p)),

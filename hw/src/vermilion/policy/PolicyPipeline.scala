@@ -18,14 +18,14 @@ import vermilion.victim._
 /** From a packet's meta to its verdict, one a clock, never stalled inside:
   *
   * {{{
-  *   stage -8        -7 ..................... 0        1 ........ 5    6 ....... 13   14        15
+  *   stage -10       -9 ..................... 0        1 ........ 5    6 ....... 13   14        15
   *         slot      marker                   coloured base, average   curve          spacing   admit
-  *         classify  the queue's backlog and idle spell                               limit
+  *         classify     -7 .. the queue's backlog and idle spell                      limit
   *                                    -2 .. 2 size                                    verdict
   * }}}
   *
   * A packet gets its colour from its queue's marker. Beside that it is looked up what averages see of the queue, which is no matter of colour:
-  * the backlog as it is admitted in the stage of the look, by packets that came [[PolicyTiming.latency]] + [[PolicyTiming.mark]] clocks and more before; the
+  * the backlog as it is admitted in the stage of the look, by packets that were looked up [[PolicyTiming.latency]] - [[PolicyTiming.lookAt]] + 1 clocks before and earlier; the
   * queue's limit is compared at the verdict and is exact.
   *
   * A commit travels as a slot of its own: each stage's configuration changes when the slot passes, so every packet sees all of
@@ -99,10 +99,10 @@ class PolicyPipeline(p: LaneParams) extends Module {
   slots.io.seed := io.seed
   io.refreshSkipped := slots.io.skipped
 
-  /** The slot in each stage. */
+  /** The slot in each stage; registers stand still where it is empty. */
   private def pipeline(first: Valid[Token], length: Int): Seq[Valid[Token]] = {
     val valid = Seq.iterate(first.valid, length + 1)(v => RegNext(v && !reset.asBool))
-    val held = Seq.iterate(first.bits, length + 1)(Delay(_))
+    val held = valid.init.scanLeft(first.bits)((bits, v) => Delay.enabled(bits, v))
     valid.zip(held).map { case (v, bits) =>
       val t = Wire(Valid(new Token(p)))
       t.valid := v
@@ -110,7 +110,11 @@ class PolicyPipeline(p: LaneParams) extends Module {
       t
     }
   }
-  private val marking = pipeline(slots.io.token, mark)
+  // The packet's time is that of the clock before the look, so no departure that the look sees is later.
+  private val early = pipeline(slots.io.token, mark + lookAt - 1)
+  private val timed = WireInit(early.last)
+  timed.bits.time := io.now
+  private val marking = early.init ++ pipeline(timed, 1 - lookAt)
   private val slot = marking.head
   private def at(stage: Int): Valid[Token] = if (stage < 0) marking(mark + stage) else stages(stage)
 

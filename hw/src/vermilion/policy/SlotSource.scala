@@ -65,7 +65,7 @@ class SlotSource(p: LaneParams) extends Module {
   token.slot := Slot.Packet
   token.meta := io.meta.bits
   token.entry := classifier.io.entry
-  token.time := io.now
+  token.time := DontCare // PolicyPipeline
   token.draw := random.io.draw
   token.distance := 0.U
   token.mark := 0.U.asTypeOf(new MarkTrace)

@@ -13,7 +13,8 @@ class FlowMarkerSpec extends AnyFunSuite {
       def depths(width: Int): Seq[Int] = // of the memories that are so wide
         s"defname = (?:Lut|Block|Ultra)Ram_(\\d+)x$width\\b".r.findAllMatchIn(text).map(_.group(1).toInt).toSeq
       assert(depths(82 + 1) == Seq(flows)) // and whether L_Y is full
-      assert(depths(1 + 3 + 26 + 313 + queueBits) == Seq.fill(4)(flows / 4))
+      assert(depths(1 + 3 + 26 + 3 + 39) == Seq.fill(4)(flows / 4)) // valid, count, tick, tag
+      assert(depths(313 + queueBits - 39) == Seq(flows)) // the rest of a name
     }
   }
 
