@@ -81,17 +81,19 @@ def toeplitz(flow, seed, bits):
     return sum((name & key >> j).bit_count() % 2 << j for j in range(bits))
 
 
-def twins(bits, set_bits, rng):
+def twins(bits, set_bits, rng, folds_alike=True):
     """Seeds, each with bits of a name: names that differ in such a bit b, and in bit b % FOLD, have one tag in one set under that seed.
 
-    The exclusive or of two names decides, as hash and fold are linear; the hash of a name of one bit is the key from there on.
+    Without `folds_alike` they differ in b alone: one set and one secret part of the tag, but two folds. The exclusive or of two names decides, as hash
+    and fold are linear; the hash of a name of one bit is the key from there on.
     """
     mask, left = 2 ** (set_bits + SECRET) - 1, set(bits)
     while left:
         seed = tuple(rng.getrandbits(32) for _ in range(4))
         key = hash_key(seed)
-        met = [b for b in sorted(left) if (key >> b ^ key >> b % FOLD) & mask == 0]
-        if len(met) > (len(left) > 100):
+        met = [b for b in sorted(left) if (key >> b ^ (key >> b % FOLD if folds_alike else 0)) & mask == 0]
+        enough = 2 if len(left) > 100 else 1  # while many are left, only seeds that serve several
+        if len(met) >= enough:
             left -= {*met}
             yield seed, met
 

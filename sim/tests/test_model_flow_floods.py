@@ -216,6 +216,24 @@ def test_of_two_flows_with_one_tag_the_first_has_state_as_if_it_were_alone():
     assert seen == {"adopted", "aged_out"}
 
 
+def test_names_that_differ_in_one_bit_never_share_a_state():
+    """Each bit of a name, under a key that gives both names one set and one secret part: the fold tells them apart, so both have state, each its own."""
+    rng, c = random.Random(12), config(initial_average=512, start_credits=200)
+    print("seed 12")
+    for seed, bits in twins(range(288), 6, rng, folds_alike=False):
+        for bit in bits:
+            name = rng.getrandbits(288)
+            model, pair, sent = Model(256, seed), (flow_of(name), flow_of(name ^ 1 << bit)), [0, 0]
+            for k in range(12):
+                which = k % 2 if k < 2 else rng.randrange(2)
+                sent[which] += 1
+                answer = model.step(headers(1000 * sent[which], flow=pair[which]), c)
+                assert answer.has_state and events(answer) == (
+                    {"adopted"} if sent[which] == 1 else events(answer) & {"probe"}
+                )
+                assert answer.state.highest_seq == 1000 * sent[which]
+
+
 def test_flows_that_all_fold_alike_lose_no_more_than_the_secret_bits_say():
     """The worst that names can do to tags: of 1,024 flows with one fold in 4,096 entries, two meet with a chance of 1 in 8,192, so about 62 have no state."""
     rng, c, without = random.Random(11), config(), []
@@ -246,3 +264,16 @@ def test_what_a_name_with_a_chosen_tag_can_do(packets):
     has = [model.step(headers(s, s > 0, ACK if s else SYN, known), c, s * 10**9).has_state for s in range(500)]
     assert all(has) if packets < 5 else not any(has)
     assert settled(Model(256, (*seed[:3], seed[3] ^ 1)), c, [made_up, known]) == [made_up, known]
+
+
+def test_a_syn_that_takes_an_entry_of_its_tag_begins_the_count_anew():
+    """Three data packets of one flow and one of another with its tag do not settle their entry together."""
+    rng, c = random.Random(13), config()
+    seed, (bit, *_) = next(twins(range(FOLD, 288), 6, rng))
+    name = rng.getrandbits(288)
+    one, other = flow_of(name), flow_of(name ^ 1 << bit ^ 1 << bit % FOLD)
+    model = Model(256, seed)
+    for flow, packets in ((one, 3), (other, 1), (one, 3), (other, 3), (one, 4)):
+        for s in range(packets + 1):
+            assert model.step(headers(s, s > 0, ACK if s else SYN, flow), c).has_state
+    assert not model.step(headers(0, 0, SYN, other), c).has_state

@@ -312,6 +312,23 @@ async def a_flow_with_the_tag_of_another_has_no_state(dut):
 
 
 @cocotb.test()
+async def names_that_differ_in_one_bit_of_the_fold_alone_have_states_of_their_own(dut):
+    """One set and one secret part; the rest is the same, so the fold alone tells them apart."""
+    bench = Bench(dut, 11)
+    await bench.start()
+    r, c = bench.random, config(initial_average=512, start_credits=2)
+    for words, met in twins(range(FOLD), 6, r, folds_alike=False):
+        await bench.reseed(words)
+        for bit in met:
+            name = r.getrandbits(288)
+            for k in range(12):
+                h, queue = of_name(name ^ (k % 2 if k < 2 else r.randrange(2)) << bit, 1000 * k)
+                await bench.clock((h, c, queue))
+    await bench.finish()
+    assert bench.met["adopted"] == 2 * FOLD and bench.met["tableFull"] == 0, dict(bench.met)
+
+
+@cocotb.test()
 async def entries_of_one_tag_age_are_renewed_and_change_hands(dut):
     """Pairs of names with one tag in one set that is mostly full, ages of a few ticks, in neighbouring clocks: who renews an entry, settles it or takes it."""
     bench = Bench(dut, 10)

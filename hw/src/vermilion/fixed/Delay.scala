@@ -16,7 +16,7 @@ object Delay {
     }
   }
 
-  /** A register that takes `x` where `on`, and else stands still: a stage that is empty moves nothing, in a device or in a simulation. */
+  /** A register that takes `x` where `on`, and otherwise keeps its value. So an empty stage of a pipeline moves nothing. */
   def enabled[T <: Data](x: T, on: Bool): T = {
     val held = Reg(chiselTypeOf(x))
     when(on) { held := x }

@@ -17,6 +17,9 @@ object FlowHash {
   /** Bits 0..127 source, ..255 destination, ..271 source port, ..287 destination port, ..302 queue, 303 IPv6, ..327 VLAN IDs. */
   def input(k: FlowKey): UInt = Cat(k.vlan, k.isIp6, k.queue.pad(15), k.dstPort, k.srcPort, k.dstAddr, k.srcAddr)
 
+  /** Clocks after a reset and a seed before `drained`: longer than a lookup that has begun is on its way. */
+  val DrainClocks = 11
+
   /** Is this bit of the name ever anything but 0? */
   def used(bit: Int, queueBits: Int): Boolean = bit < InputBits && !(bit >= 288 + queueBits && bit < 303)
 }
@@ -79,7 +82,7 @@ class FlowHash(queueBits: Int, hashBits: Int) extends Module {
   private val writing = !loading && !io.ready
   private val last = writing && value.andR
   io.ready := written === (KeyWords * CharacterValues).U
-  io.drained := written >= 9.U
+  io.drained := written >= (DrainClocks - 2).U
   random.io.seed := io.seed
   random.io.next := loading || (last && word < (KeyWords - 2).U)
   when(loading) { loaded := loaded + 1.U }
