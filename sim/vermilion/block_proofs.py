@@ -35,8 +35,8 @@ QUEUES = {
     "forwarding": Fault(
         "the newest packet of the clock before is not seen",
         "QueueManager",
-        r"e1Newest_hit <= e1Valid & writeAddress == io_enqueue_bits_queue",
-        "e1Newest_hit <= 1'h0",
+        r"e1Newest_hit_lastEnable\s+&",
+        "1'h0 &",
     ),
     "insomnia": Fault("a queue never falls asleep", "QueueManager", r"asleep <= [^;]*& ~follows;", "asleep <= 1'h0;"),
     "refill": Fault(
@@ -216,9 +216,7 @@ SCHEDULER_LATER = {
 }
 
 COUNTERS = {
-    "forwarding": Fault(
-        "of two events in a row one is lost", "RecordRamChecks", r"old_hit <= [^;]*;", "old_hit <= 1'h0;"
-    ),
+    "forwarding": Fault("of two events in a row one is lost", "RecordRamChecks", r"old_hit_lastEnable\s+&", "1'h0 &"),
     "snapshot": Fault(
         "a slot that changes during the walk is not saved first", "RecordRamChecks", r"~\(_save_T_4\[0\]\)", "1'h0"
     ),

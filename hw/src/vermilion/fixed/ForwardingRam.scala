@@ -22,12 +22,16 @@ class ForwardingRam[T <: Data](depth: Int, gen: T, kind: Option[MemoryKind] = No
     extends Memory(depth, gen, kind.getOrElse(MemoryKind.of(depth)), slice) {
   private val givesNewest = kind.getOrElse(MemoryKind.of(depth)) == MemoryKind.Lut
 
+  private lazy val lastEnable = RegNext(writeEnable)
+  private lazy val lastAddress = RegNext(writeAddress)
+  private lazy val lastData = RegNext(writeData)
+
   override def read(address: UInt): T =
     if (givesNewest) glance(address)
     else {
-      val hit = RegNext(writeEnable && writeAddress === address)
-      val held = RegNext(writeData)
-      Mux(hit, held, glance(address))
+      // Compared behind registers, while the array answers: whoever names an address late need not wait for this.
+      val hit = lastEnable && lastAddress === RegNext(address)
+      Mux(hit, lastData, glance(address))
     }
 }
 
