@@ -87,7 +87,7 @@ class HeaderRewrite(p: LaneParams) extends Module {
   private val s1Ce = RegEnable(ce, io.in.fire)
   private val s1Dscp = RegEnable(isIp && newDscp =/= traffic(7, 2), io.in.fire)
   private val s1HeaderSum = RegEnable((~checksum +& ~before) +& ifPads(0x0202.U), io.in.fire)
-  private val s1OptionSum = RegEnable(ifPads(~option(31, 16)) +& ifPads(~option(15, 0)), io.in.fire)
+  private val s1OptionWords = RegEnable(VecInit(ifPads(~option(31, 16)), ifPads(~option(15, 0))), io.in.fire)
   private val s1Remove = RegEnable(remove, io.in.fire)
   private val s1Start = RegEnable(optionStart, io.in.fire)
   io.empty := !s1Valid
@@ -103,7 +103,7 @@ class HeaderRewrite(p: LaneParams) extends Module {
   // ---- Stage 2: the checksum, and where the words belong ---------------------------------------------------------
   private val s1Changed = s1Ce || s1Dscp
   private val s1Pads4 = s1Remove && s1.descriptor.isIp4
-  private val s1Sum = (s1HeaderSum +& s1OptionSum) +& s1After
+  private val s1Sum = (s1HeaderSum +& s1After) +& (s1OptionWords(0) +& s1OptionWords(1))
   private val s1Folded = s1Sum(15, 0) +& (s1Sum >> 16)
   private val s1NewSum = s1Changed || s1Pads4
 
