@@ -37,7 +37,6 @@ Accounting::Accounting(const VmConfig& config, u32 inputs, Sent sent)
       sent_(std::move(sent)),
       inputs_(inputs),
       queues_(config.queue_count),
-      leftClock_(config.queue_count),
       lost_(inputs),
       ways_(config.egress_count) {}
 
@@ -147,8 +146,6 @@ void Accounting::pushOut(const Packet& arriving, const VictimOutcome& o) {
           " of queue " + std::to_string(arriving.queue) + ", " + what);
   };
   if (victim == queue.end()) return wrong("is not in its queue");
-  const bool justHead = leftClock_[arriving.queue] + 1 == arriving.decidedClock;
-  if (victim == queue.begin() && !justHead) return wrong("is the head of line");
   const auto expect = [&](const std::string& what, u64 got, u64 wanted) {
     if (got != wanted) wrong("has " + what + " " + std::to_string(wanted) + ", not " + std::to_string(got));
   };
@@ -172,7 +169,6 @@ void Accounting::departed(const Left& left, u64 now, u64 clock) {
   }
   Packet p = std::move(queues_[queue].front());
   queues_[queue].pop_front();
-  leftClock_[queue] = clock;
   const auto expect = [&](const char* what, u64 got, u64 wanted) {
     if (got != wanted)
       error("frame " + std::to_string(p.frame->id) + ": left queue " + std::to_string(queue) + " with " + what + " " +

@@ -101,7 +101,6 @@ class Accounting {
   const VmConfig& config_;
   Sent sent_;
   std::vector<std::deque<Packet>> inputs_, queues_;
-  std::vector<u64> leftClock_;  // of each queue's last departure
   std::vector<Lost> lost_;
   std::vector<Way> ways_;
   bool lostTravelled_ = false;

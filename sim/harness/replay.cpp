@@ -49,7 +49,8 @@ static const u64 Settling = timing::settling(BuildVictims);
 
 Replay::Replay(const VmConfig& config)
     : queueCount_(config.queue_count),
-      victims_({config.queue_count, BuildCells, std::min<u32>(BuildVictims, config.queue_count)}),
+      victims_({config.queue_count, BuildCells, std::min<u32>(BuildVictims, config.queue_count), 64,
+                LaneShape{BeatBytes}.headPlaces()}),
       marks_(config),
       view_(config, Settling),
       model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)),

@@ -7,7 +7,7 @@
 
 namespace vermilion {
 
-VictimCheck::VictimCheck(const VictimShape& shape) : on_(shape.indexed != 0), victims_(shape), queues_(shape.queues) {}
+VictimCheck::VictimCheck(const VictimShape& shape) : on_(shape.indexed != 0), victims_(shape), heads_(shape.queues) {}
 
 void VictimCheck::decided(const VictimArrival& arrival, const VictimOutcome& shown, u64 lane) {
   if (!on_) return;
@@ -18,7 +18,7 @@ void VictimCheck::decided(const VictimArrival& arrival, const VictimOutcome& sho
 
 // A departure is shown one cycle after the packet is dequeued.
 void VictimCheck::departed(u32 queue, u64 lane) {
-  if (on_ && queue < queues_.size()) slots_[(lane - 1) % Slots].taken = queue;
+  if (on_ && queue < heads_.size()) slots_[(lane - 1) % Slots].taken = queue;
 }
 
 void VictimCheck::clock(u64 lane) {
@@ -32,21 +32,14 @@ void VictimCheck::finish() {
 
 void VictimCheck::run(u64 clock) {
   try {
-    const ClockedVictims::Ports& ports = victims_.ports();
-    const Slot& enqueueing = slots_[(clock - Enqueueing) % Slots];
     Slot& slot = slots_[clock % Slots];
-    // Enqueue and eviction come before the dequeue, which may be of the victim's successor.
-    if (ports.enqueued) queues_[enqueueing.arrival->queue].push_back(enqueueing.arrival->cell);
-    if (ports.evicts) std::erase(queues_[enqueueing.arrival->queue], *ports.victim);
-    std::optional<ClockedVictims::Take> take;
     if (slot.taken) {
-      std::deque<u32>& queue = queues_[*slot.taken];
-      if (queue.empty()) throw std::logic_error("a packet was sent from a queue that the model holds empty");
-      // The search finds by itself whether it is the last; what the scheduler says of it changes nothing here.
-      take = {*slot.taken, queue.front(), true};
-      queue.pop_front();
+      u32& head = heads_[*slot.taken];
+      if (head == 0) throw std::logic_error("a packet was sent from a queue whose head the model holds empty");
+      head--;
     }
-    victims_.clock(slot.arrival, slots_[(clock - timing::SearchAhead) % Slots].arrival, take);
+    victims_.clock(slot.arrival, slots_[(clock - timing::SearchAhead) % Slots].arrival, slot.taken);
+    if (victims_.ports().promoted) heads_[victims_.ports().promoted->queue]++;
     // Of the next cycle.
     Slot& settled = slots_[(clock + 1 - Searching) % Slots];
     if (victims_.ports().outcome) compare(settled, *victims_.ports().outcome);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +27,7 @@ class VictimCheck {
   const std::string& first() const { return first_; }
 
  private:
-  static constexpr u64 Searching = timing::Searching, Enqueueing = Searching - 1;  // from the look
+  static constexpr u64 Searching = timing::Searching;  // from the look
   // An outcome is shown `Searching` cycles after its queue state lookup. It is used when the model reaches it, one cycle before the model shows
   // its own. A dequeue is shown one cycle late.
   static constexpr u64 Lag = Searching + 1, Slots = 2 * (Lag + 1);
@@ -43,8 +42,8 @@ class VictimCheck {
 
   bool on_;
   ClockedVictims victims_;
-  std::vector<std::deque<u32>> queues_;  // names of packets, in order
-  std::array<Slot, Slots> slots_{};      // by clock
+  std::vector<u32> heads_;           // packets in the head of each queue
+  std::array<Slot, Slots> slots_{};  // by clock
   u64 lane_ = 0, wrong_ = 0;
   std::string first_;
 };

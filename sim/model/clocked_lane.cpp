@@ -16,18 +16,20 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configured
       profiles_(config.queues, config.queues + config.queue_count),
       shape_(shape),
       decisions_(profiles_),
-      scheduler_(config, shape, configuredNs),
+      scheduler_(config, configuredNs),
       cells_(shape),
       ingress_(shape, config.max_frame_bytes == 0 ? static_cast<u32>(maxOf(PktLenBits)) : config.max_frame_bytes,
                config.ttl_option, cells_),
       marks_(config),
       view_(config, timing::settling(shape.victims)),
-      queues_(config.queue_count) {
+      queues_(config.queue_count),
+      bodies_(config.queue_count) {
   config_.queues = profiles_.data();
   for (const VmQueue& q : profiles_) departureUpdates_ |= q.update_depart != 0;
   if (shape.victims == 0) return;
   // Names are given out from 0 on, so its records grow with the packets that are queued at once.
-  victims_.emplace(VictimShape{config.queue_count, 0, std::min(shape.victims, config.queue_count)});
+  victims_.emplace(
+      VictimShape{config.queue_count, 0, std::min(shape.victims, config.queue_count), 64, shape.headPlaces()});
 }
 
 // A packet, or else a refresh.
@@ -104,7 +106,7 @@ void ClockedLane::rule() {
   settling_.push_back(s);
 }
 
-// It is known what became of it. Without the victim search its packet is listed in the next clock, or its cells go back in this one.
+// It is known what became of it: its packet is in its queue's body; without the victim search it is listed in the next clock. Or its cells go back.
 void ClockedLane::settle() {
   const u64 settling = timing::settling(shape_.victims);
   if (settling_.empty() || settling_.front().clock + settling != clock_) return;
@@ -118,7 +120,8 @@ void ClockedLane::settle() {
     VictimOutcome outcome{};
     outcome.enqueued = admits(ruling);
     if (victims_) outcome = *victims_->ports().outcome;
-    decided_->victim = s.victim;
+    if (outcome.enqueued && victims_) bodies_[a.queue].push_back({d.packet, s.name});
+    if (outcome.evicted || outcome.victimMarked) decided_->victim = pay(a.queue, outcome);
     decided_->contest = {ruling, s.contest, outcome};
     decided_->decision.verdict = verdictOf(ruling, s.contest, outcome);
     if (outcome.enqueued) view_.admitted(d.clock, a);
@@ -137,47 +140,32 @@ void ClockedLane::settle() {
   settling_.pop_front();
 }
 
-// The packet that is enqueued in this clock, in a build with the victim search.
-ClockedLane::Settling* ClockedLane::enqueueing() {
-  const auto s = std::find_if(settling_.begin(), settling_.end(),
-                              [&](const Settling& x) { return x.clock + timing::Listing == clock_; });
-  return s == settling_.end() ? nullptr : &*s;
+// A packet that goes from its queue's body to the head is listed in the next clock.
+void ClockedLane::promote() {
+  if (!victims_ || !victims_->ports().promoted) return;
+  std::deque<Leaving>& body = bodies_[victims_->ports().promoted->queue];
+  listing_ = body.front();
+  body.pop_front();
 }
 
-// Who pays for it is found in the queue; if evicted it is there no more.
-void ClockedLane::pay(Settling& winner) {
-  const ClockedVictims::Ports& ports = victims_->ports();
-  const u32 queue = winner.deciding.seen.queue;
-  auto& packets = queues_[queue];
+// Who paid for a packet is found in its queue's body; if evicted it is there no more.
+u64 ClockedLane::pay(u32 queue, const VictimOutcome& outcome) {
+  auto& packets = bodies_[queue];
   const auto victim =
-      std::find_if(packets.begin(), packets.end(), [&](const Leaving& x) { return x.name == *ports.victim; });
-  winner.victim = victim->packet.id;
-  if (!ports.evicts) return;
-  names_.push_back(victim->name);
-  scheduler_.evict(queue, static_cast<std::size_t>(victim - packets.begin()));
-  packets.erase(victim);
+      std::find_if(packets.begin(), packets.end(), [&](const Leaving& x) { return x.name == outcome.cell; });
+  const u64 id = victim->packet.id;
+  if (outcome.evicted) {
+    names_.push_back(victim->name);
+    packets.erase(victim);
+  }
+  return id;
 }
 
-// Before the scheduler chooses: a victim that the last take has made first gives its place to the packet behind it, even if that
-// comes in this clock. True if there was one.
-bool ClockedLane::payAsFirst(std::optional<Leaving>& listed) {
-  if (!victims_ || !victims_->ports().victim) return false;
-  Settling& winner = *enqueueing();
-  const u32 queue = winner.deciding.seen.queue;
-  if (queues_[queue].empty() || queues_[queue].front().name != *victims_->ports().victim) return false;
-  pay(winner);
-  if (!queues_[queue].empty()) return true;
-  queues_[queue].push_back(*listed);
-  scheduler_.fill(queue, listed->packet.lenBytes);
-  listed.reset();
-  return true;
-}
-
-// The queues' part of the victim search, at the end of a clock: who was taken is not in its queue.
+// The queues' part of the victim search, at the end of a clock.
 void ClockedLane::contest(int taken) {
-  std::optional<ClockedVictims::Take> take;
+  std::optional<u32> from;
   if (taken >= 0) {
-    take = {static_cast<u32>(taken), taken_->name, scheduler_.emptied()};
+    from = static_cast<u32>(taken);
     names_.push_back(taken_->name);
   }
   // Whose verdict is near: its search begins.
@@ -185,7 +173,7 @@ void ClockedLane::contest(int taken) {
   for (const Deciding& d : deciding_)
     if (!d.refresh && d.clock + timing::Verdict == clock_ + timing::SearchAhead)
       ahead = atQueues(profiles_[d.seen.queue], d.seen, VM_ENQUEUE, 0, d.packet.cells);
-  victims_->clock(ahead, ruled_, take);
+  victims_->clock(ahead, ruled_, from);
 }
 
 // PacketReader, HeaderRewrite and Serializer, from the way out backwards.
@@ -228,9 +216,9 @@ void ClockedLane::clock(u64 now) {
   departed_.reset();
   sent_.reset();
   lost_.clear();
-  busy_ = frames_ != 0 || !refreshes_.empty() || !marking_.empty() || !deciding_.empty() || !settling_.empty() ||
-          listing_ || taken_ || !chosen_.empty() || reading_ || edit1_.bytes != 0 || edit2_.bytes != 0 ||
-          sending_.bytes != 0 || ingress_.open();
+  busy_ = (victims_ && victims_->ports().busy) || frames_ != 0 || !refreshes_.empty() || !marking_.empty() ||
+          !deciding_.empty() || !settling_.empty() || listing_ || taken_ || !chosen_.empty() || reading_ ||
+          edit1_.bytes != 0 || edit2_.bytes != 0 || sending_.bytes != 0 || ingress_.open();
   auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool metaRoom = metaQueue_.size() < timing::MetasChosen;
@@ -238,19 +226,14 @@ void ClockedLane::clock(u64 now) {
   takeSlot();
   observe();
   rule();
-  if (victims_ && victims_->ports().enqueued) {
-    const Settling& s = *enqueueing();
-    listed = Leaving{s.deciding.packet, s.name};
-  }
   settle();
+  promote();
   busy_ = busy_ || !marking_.empty() || !deciding_.empty();
 
   // What changes below is seen in the next clock.
-  const bool paid = payAsFirst(listed);
   std::optional<ClockedScheduler::Enqueued> enqueued;
   if (listed) enqueued = {listed->packet.queue, listed->packet.lenBytes};
-  const bool mayReplace = victims_ && victims_->ports().mayReplace;
-  const int taken = scheduler_.clock(now, enqueued, aheadCells_ < timing::AheadCells, mayReplace);
+  const int taken = scheduler_.clock(now, enqueued, aheadCells_ < timing::AheadCells);
   busy_ = busy_ || scheduler_.busy();
   transmit();
   ingress_.clock(clock_, metaRoom, metaTaken);
@@ -276,7 +259,6 @@ void ClockedLane::clock(u64 now) {
     aheadCells_ += cellsOf(taken_->packet.lenBytes);
   }
   if (listed) queues_[listed->packet.queue].push_back(*listed);
-  if (victims_ && victims_->ports().victim && !paid) pay(*enqueueing());
   if (victims_) contest(taken);
   clock_++;
 }

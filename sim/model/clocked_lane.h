@@ -87,8 +87,7 @@ class ClockedLane {
     Deciding deciding;
     Decision decision;
     bool contest = false;
-    u32 name = 0;    // of the packet in victims_
-    u64 victim = 0;  // the id of who pays for it
+    u32 name = 0;  // of the packet in victims_
   };
   struct Leaving {
     Packet packet;
@@ -105,9 +104,8 @@ class ClockedLane {
   void observe();
   void rule();
   void settle();
-  Settling* enqueueing();
-  void pay(Settling& winner);
-  bool payAsFirst(std::optional<Leaving>& listed);
+  void promote();
+  u64 pay(u32 queue, const VictimOutcome& outcome);
   void contest(int taken);
   void transmit();
 
@@ -134,7 +132,7 @@ class ClockedLane {
   std::deque<u32> names_;               // free ones, the longest free first
   u32 nameCount_ = 0;
 
-  std::vector<std::deque<Leaving>> queues_;
+  std::vector<std::deque<Leaving>> queues_, bodies_;  // with the victim search: the heads; the bodies
   std::optional<Leaving> listing_, taken_;
   std::deque<Leaving> chosen_;
   u32 aheadCells_ = 0;  // chosen and not yet with the reader

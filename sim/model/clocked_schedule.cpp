@@ -7,10 +7,8 @@
 
 namespace vermilion {
 
-ClockedScheduler::ClockedScheduler(const VmConfig& config, const LaneShape& shape, u64 configuredNs)
-    : shaper_(config.queue_count),
-      port_(config.egress[0].port_cost, config.egress[0].port_burst_ns, configuredNs),
-      bypasses_(shape.victims != 0) {
+ClockedScheduler::ClockedScheduler(const VmConfig& config, u64 configuredNs)
+    : shaper_(config.queue_count), port_(config.egress[0].port_cost, config.egress[0].port_burst_ns, configuredNs) {
   for (u32 i = 0; i < config.queue_count; i++) {
     const VmQueue& q = config.queues[i];
     const u32 level = q.strict != 0 ? 7 - std::min<u32>(q.priority, 7) : Round;
@@ -27,7 +25,7 @@ u32 ClockedScheduler::level() const {
   return Round;
 }
 
-int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bool room, bool mayReplace) {
+int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bool room) {
   // queues that fall asleep, are filled again, or awake
   int refilled = -1, awake = -1;
   if (emptied_) {
@@ -39,7 +37,6 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
     queues_[enqueued->queue].awake = true;
     awake = static_cast<int>(enqueued->queue);
   }
-  if (bypasses_) awake = std::exchange(waking_, awake);
 
   // choice
   const u32 level = this->level();
@@ -47,8 +44,7 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   const u32 first = listed ? lists_[level].front() : 0;
   const u32 firstBytes = listed ? queues_[first].packets.front() : 0;
   const bool more = queues_[first].packets.size() >= 2;
-  const bool mayServe = listed && !shaper_.charging() && refills_.empty() && room && port_.open() &&
-                        (settled_ || (bypasses_ && !mayReplace));
+  const bool mayServe = listed && !shaper_.charging() && refills_.empty() && room && port_.open() && settled_;
   const bool covered = level != Round || queues_[first].deficit >= firstBytes;
   const bool grant = mayServe && covered;
 
@@ -78,7 +74,7 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   const bool pops = (grant && !more) || joinsAnew || parks;
   const bool known =
       level == lastLevel_ && (knowsSecond_ || (arrived_ && listed && queues_[first].packets.size() == 2));
-  settled_ = !(grant && more && (bypasses_ || !known));
+  settled_ = !(grant && more && !known);
   knowsSecond_ = listed && !pops && queues_[first].packets.size() >= (known ? 3 : 2) && (grant ? known : !known);
   knowsSecond_ = knowsSecond_ || (known && !grant && !pops);
   // A packet that joins behind the only one is the second.

@@ -52,58 +52,39 @@ void ClockedVictims::findInWindow(Stage& s1, u32 mildest) const {
   }
 }
 
-// `cell` is its list's first, or the one behind it.
-std::optional<u32> ClockedVictims::behindInList(std::size_t list, u32 cell) const {
-  const std::deque<u32>& l = lists_[list];
-  for (std::size_t i = 0; i < 2 && i < l.size(); i++)
-    if (l[i] == cell) return i + 1 < l.size() ? std::optional(l[i + 1]) : std::nullopt;
-  throw std::logic_error("a victim is not its list's first");
+std::optional<u32> ClockedVictims::pops() const {
+  if (p5_.cell) return isListed(packets_[*p5_.cell]) ? p5_.cell : std::nullopt;
+  return pays_ && !s5_.tail() ? s5_.candidate : std::nullopt;
 }
 
-// s3: the packets ahead have been pushed in this clock, none has left; a list's head as it stood before has been seen.
-void ClockedVictims::seeHeads() {
-  for (std::size_t i = 0; i < s3_.heads.size(); i++) {
-    if (!s3_.ranks[i].found) continue;
-    const std::size_t list = listOf(s3_, s3_.ranks[i]);
-    if (popsFrom(list))
-      s3_.heads[i] = behindInList(list, *s5_.candidate);
-    else if (promotedFromList() && listOf(packets_[p1_.cell]) == list)
-      s3_.heads[i] = behindInList(list, p1_.cell);
-  }
+// What the pop in s5 leaves in front of the list; the packet of s5 has been pushed.
+std::optional<u32> ClockedVictims::left(std::size_t list) const {
+  const std::deque<u32>& l = lists_[list];
+  check(!l.empty() && l.front() == *pops(), "not a list's first packet is popped");
+  return l.size() > 1 ? std::optional(l[1]) : std::nullopt;
 }
 
 // s4
-std::optional<u32> ClockedVictims::chooseFrom(int which) const {
-  const std::size_t list = listOf(s4_, s4_.ranks[which]);
-  const bool ahead = popsFrom(list);
-  std::optional<u32> front = ahead ? behindInList(list, *s5_.candidate) : s4_.heads[which];
-  const auto isFirst = [&](u32 cell) {
-    return (ports_.promoted && ports_.successor == cell) || (!ahead && p1_.valid && p1_.cell == cell);
-  };
-  while (front && isFirst(*front)) {
-    if (which == 1 && !ahead) return {};
-    const std::deque<u32>& l = lists_[list];
-    const auto next = std::find(l.begin(), l.end(), *front) + 1;
-    front = next != l.end() ? std::optional(*next) : std::nullopt;
-  }
-  return front;
-}
-
 void ClockedVictims::choose() {
   if (s4_.tail()) {
     if (s4_.wants[0]) s4_.candidate = s4_.tailCell, s4_.chosen = s4_.ranks[0];
     return;
   }
-  for (int which = 0; which < 2 && !s4_.candidate; which++)
-    if (s4_.wants[which]) s4_.candidate = chooseFrom(which), s4_.chosen = s4_.ranks[which];
+  for (int which = 0; which < 2 && !s4_.candidate; which++) {
+    if (!s4_.wants[which]) continue;
+    const std::size_t list = listOf(s4_, s4_.ranks[which]);
+    s4_.candidate = popsFrom(list) ? left(list) : s4_.heads[which];
+    s4_.chosen = s4_.ranks[which];
+  }
   s4_.emptied = s4_.wants[0] && s4_.wants[1] && !s4_.candidate;
 }
 
-void ClockedVictims::popFront(std::size_t list, u32 cell) {
+void ClockedVictims::popFront(u32 cell) {
+  const std::size_t list = listOf(packets_[cell]);
   check(!lists_[list].empty() && lists_[list].front() == cell, "not a list's first packet is popped");
   lists_[list].pop_front();
   const VictimArrival& a = packets_[cell].arrival;
-  if (lists_[list].empty()) queues_[a.queue].bitmap[list % Slots] &= ~(u64{1} << a.distance);
+  if (lists_[list].empty()) queues_[a.queue].bitmap[rankSlot(a)] &= ~(u64{1} << a.distance);
 }
 
 void ClockedVictims::push(u32 cell) {
@@ -112,20 +93,63 @@ void ClockedVictims::push(u32 cell) {
   queues_[p.arrival.queue].bitmap[rankSlot(p.arrival)] |= u64{1} << p.arrival.distance;
 }
 
-void ClockedVictims::unlink(u32 cell) {
-  const Packet& p = packets_[cell];
-  packets_[p.before].behind = p.behind;
-  packets_[p.behind].before = p.before;
-  packets_[cell].left = true;
+// The packet in s5 comes into its body.
+void ClockedVictims::enqueue() {
+  const u32 cell = s5_.arrival.cell;
+  Queue& queue = queues_[s5_.arrival.queue];
+  if (cell >= packets_.size()) packets_.resize(cell + 1);
+  packets_[cell] = {s5_.arrival, decided_.marked, ++enqueued_};
+  queue.body.push_back(cell);
+  if (isListed(packets_[cell])) push(cell);
+  if (s5_.arrival.queue >= shape_.indexed) return;
+  if (decided_.evicted) std::erase(queue.window, decided_.cell);
+  queue.window.push_front(cell);
+  if (queue.window.size() > WindowPlaces) queue.window.pop_back();
+  queue.behind += 1 - decided_.evicted;
+}
+
+// Requests of places: all events of the clock see their queues as the clocks before have left them.
+void ClockedVictims::serve() {
+  std::optional<u32> asks, asksAgain;
+  if (decided_.enqueued && queues_[s5_.arrival.queue].heldOrAsked < shape_.places) asks = s5_.arrival.queue;
+  const bool voided = p5_.valid && !p5_.cell && p5_.queue == t2_;
+  if (t2_ && queues_[*t2_].body.size() + voided > queues_[*t2_].asked) asksAgain = *t2_;
+  if (p4_.valid) {
+    const bool ahead = p5_.cell && p5_.queue == p4_.queue;
+    if (queues_[p4_.queue].body.size() > ahead) p4_.cell = 0;  // who it is, is known behind what s5 does
+  }
+  Service p3{};
+  const bool ofEnqueued = !byEnqueued_.empty() && !(takensTurn_ && !byTaken_.empty());
+  std::deque<u32>& first = ofEnqueued ? byEnqueued_ : byTaken_;
+  const bool contest = s3_.valid && s3_.arrival.action == VictimArrival::Contest;
+  s3_.yields = contest && !first.empty() && waited_ == Patience;
+  if (!contest || s3_.yields) {
+    waited_ = 0;
+    if (!first.empty()) p3 = {true, first.front(), {}}, first.pop_front(), takensTurn_ = ofEnqueued;
+  } else if (!first.empty()) {
+    waited_++;
+  }
+
+  if (asks) byEnqueued_.push_back(*asks), queues_[*asks].asked++, queues_[*asks].heldOrAsked++;
+  if (asksAgain)
+    byTaken_.push_back(*asksAgain), queues_[*asksAgain].asked++;
+  else if (t2_)
+    queues_[*t2_].heldOrAsked--;
+  if (p5_.valid) {
+    queues_[p5_.queue].asked--;
+    if (!p5_.cell) queues_[p5_.queue].heldOrAsked--;
+  }
+  p3_ = p3;
 }
 
 void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std::optional<VictimArrival>& arrival,
-                           const std::optional<Take>& take) {
+                           const std::optional<u32>& taken) {
   check(s3_.valid == arrival.has_value(), "a packet comes at another time than its search");
   if (arrival) s3_.arrival = *arrival;
 
   // s1: before anything is written
   findLowest(s1_);
+  serve();
 
   // s3: the heads as they stood
   for (std::size_t i = 0; i < s3_.heads.size(); i++) {
@@ -134,85 +158,64 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std:
     if (!l.empty()) s3_.heads[i] = l.front();
   }
 
-  // push
-  const u32 queue = s5_.arrival.queue, cell = s5_.arrival.cell;
-  if (ports_.enqueued) {
-    const u32 newest = queues_[queue].newest;
-    if (cell >= packets_.size()) packets_.resize(cell + 1);
-    packets_[cell] = {s5_.arrival, newest, 0, decided_.marked, ++enqueued_};
-    if (!ports_.awake) packets_[newest].behind = cell;
-    queues_[queue].newest = cell;
-    if (!ports_.awake && !decided_.marked && queue < shape_.indexed && !s5_.tail()) push(cell);
-    if (!ports_.awake && queue < shape_.indexed) {
-      std::deque<u32>& window = queues_[queue].window;
-      if (decided_.evicted) std::erase(window, decided_.cell);
-      window.push_front(cell);
-      if (window.size() > WindowPlaces) window.pop_back();
-      queues_[queue].behind += 1 - decided_.evicted;
-    }
-  }
-
-  // what promotion and pop leave
-  if (s3_.valid && !s3_.tail()) seeHeads();
+  // push, and what the pop leaves
+  if (decided_.enqueued) enqueue();
+  for (std::size_t i = 0; i < s3_.heads.size(); i++)
+    if (s3_.valid && !s3_.tail() && s3_.ranks[i].found && popsFrom(listOf(s3_, s3_.ranks[i])))
+      s3_.heads[i] = left(listOf(s3_, s3_.ranks[i]));
   if (s4_.valid) choose();
-  if (p1_.valid && p1_.queue < shape_.indexed) queues_[p1_.queue].behind--;
-  if (promotedFromList()) popFront(listOf(packets_[p1_.cell]), p1_.cell);
-  if (pays_) {
-    if (!s5_.tail()) popFront(listOf(s5_, s5_.chosen), *s5_.candidate);
-    if (decided_.evicted) unlink(*s5_.candidate);
-    packets_[*s5_.candidate].marked |= decided_.victimMarked;
+  if (p6_ && *p6_ < shape_.indexed) queues_[*p6_].behind--;
+  if (pops()) popFront(*pops());
+  if (pays_) packets_[*s5_.candidate].marked |= decided_.victimMarked;
+  const std::optional<u32> goes = p5_.cell ? p5_.cell : decided_.evicted ? s5_.candidate : std::nullopt;
+  if (goes) {
+    std::deque<u32>& body = queues_[packets_[*goes].arrival.queue].body;
+    const auto place = std::find(body.begin(), body.end(), *goes);
+    check(place != body.end(), "a packet goes that stands in no body");
+    check(!p5_.cell || place == body.begin(), "not a body's first packet is promoted");
+    body.erase(place);
+    packets_[*goes].left = true;
   }
-
-  // who sleeps and who is awake
-  if (t1_ && t1_->emptied && !ports_.refilled) queues_[t1_->queue].awake = false;
-  if (ports_.awake) queues_[queue].awake = true;
+  if (p4_.cell) p4_.cell = queues_[p4_.queue].body.front();
 
   // s3
   for (std::size_t i = 0; i < s3_.wants.size(); i++)
-    s3_.wants[i] = s3_.arrival.action == VictimArrival::Contest && s3_.ranks[i].found &&
+    s3_.wants[i] = s3_.arrival.action == VictimArrival::Contest && !s3_.yields && s3_.ranks[i].found &&
                    s3_.arrival.distance >= s3_.ranks[i].distance;
 
   // to the next clock
-  p1_ = {ports_.promoted, t1_ ? t1_->queue : 0, ports_.successor};
-  if (p1_.valid) packets_[p1_.cell].left = true;
   ports_ = {};
   if (s5_.valid) {
     ports_.outcome = decided_;
     if (decided_.evicted)
       ports_.freed = {decided_.cell, (decided_.lenBytes + CellBytes - 1) / CellBytes};
     else if (!decided_.enqueued && s5_.arrival.cells != 0)
-      ports_.freed = {cell, s5_.arrival.cells};
+      ports_.freed = {s5_.arrival.cell, s5_.arrival.cells};
+  }
+  p6_.reset();
+  if (p5_.cell) {
+    ports_.promoted = {p5_.queue, *p5_.cell, packets_[*p5_.cell].marked};
+    p6_ = p5_.queue;
   }
   s5_ = s4_, s4_ = s3_, s3_ = s2_, s2_ = s1_;
+  p5_ = p4_, p4_ = p3_;
   s1_ = {};
   if (ahead) s1_.valid = true, s1_.arrival = *ahead;
-  t1_ = take;
+  t2_ = t1_, t1_ = taken;
   evaluate();
+  ports_.busy = !byEnqueued_.empty() || !byTaken_.empty() || t2_ || p4_.valid || p5_.valid || ports_.promoted;
 }
 
 void ClockedVictims::evaluate() {
-  bool asleep = false;
-  if (t1_) {
-    ports_.newestServed = queues_[t1_->queue].newest;
-    ports_.promoted = ports_.newestServed != t1_->cell;
-    ports_.refilled = t1_->emptied && ports_.promoted;
-    ports_.takenMarked = packets_[t1_->cell].marked;
-    if (ports_.promoted) ports_.successor = packets_[t1_->cell].behind;
-    asleep = t1_->emptied && !ports_.promoted;
-  }
   decided_ = {};
   pays_ = false;
   if (!s5_.valid) return;
 
   const VictimArrival& a = s5_.arrival;
   const bool contest = a.action == VictimArrival::Contest, mayMark = a.mayMark && !s5_.tail();
-  const bool becomesFirst = s5_.candidate && ports_.promoted && ports_.successor == *s5_.candidate;
-  const bool wasFirst = s5_.candidate && p1_.valid && p1_.cell == *s5_.candidate;
   bool stands = s5_.candidate.has_value();
   if (s5_.tail())
     stands = stands && packets_[*s5_.candidate].serial == s5_.tailSerial && !packets_[*s5_.candidate].left;
-  else
-    check(!wasFirst, "a victim became first before");
   pays_ = stands && !(s5_.tail() && a.asLong && packets_[*s5_.candidate].arrival.lenBytes < a.lenBytes);
   if (pays_) {
     const VictimArrival& lost = packets_[*s5_.candidate].arrival;
@@ -223,20 +226,7 @@ void ClockedVictims::evaluate() {
   }
   decided_.marked = contest && !pays_ && mayMark && a.ect;
   decided_.enqueued = a.action == VictimArrival::Admit || pays_ || decided_.marked;
-  decided_.blind = s5_.emptied || (s5_.candidate && !stands);
-  ports_.mayReplace = s5_.candidate.has_value();
-  ports_.enqueued = decided_.enqueued;
-  ports_.enqueuedMarked = decided_.marked;
-  if (pays_) ports_.victim = decided_.cell;
-  ports_.evicts = decided_.evicted;
-  ports_.awake = decided_.enqueued && (!queues_[a.queue].awake || (asleep && t1_->queue == a.queue));
-  ports_.joined = decided_.enqueued && !ports_.awake;
-  if (decided_.evicted && becomesFirst) {
-    // The packet behind the victim is first in its stead: the one that is enqueued in this clock, if the victim was the newest.
-    const bool own = ports_.newestServed == decided_.cell;
-    ports_.successor = own ? a.cell : packets_[decided_.cell].behind;
-    if (own) ports_.newestServed = a.cell, ports_.joined = false;
-  }
+  decided_.blind = s5_.emptied || s5_.yields || (s5_.candidate && !stands);
 }
 
 }  // namespace vermilion

@@ -1,20 +1,21 @@
-// The victim search as the RTL runs it, one call a clock: VictimPipeline.scala, DistanceLists.scala, TailWindow.scala and QueueOrder.scala, with what
-// a search does not see. Stages and names are those of VictimPipeline.scala. The rule itself stands in victims.h.
+// The victim search as the RTL runs it, one call a clock: VictimPipeline.scala, DistanceLists.scala, TailWindow.scala, QueueOrder.scala and
+// HeadPlaces.scala, with what a search does not see. Stages and names are those of VictimPipeline.scala. The rule itself stands in victims.h.
+//
+// A queue is a head, the scheduler's, and a body. Every packet comes into the body and is promoted to the head when a place is asked for: by a packet that is enqueued
+// while fewer than `places` are taken or asked for, or by one that is taken while more packets wait than places are asked for. A request is served, of
+// both kinds in turn, in a slot without a contest, or in that of a contest behind `Patience` others, which finds nobody then; it is void if the body is empty then. Each event sees its queue as the clocks before have left it.
 //
 // What is seen when, for a packet whose search begins in clock t, which comes in t + 3 and pays, or has another pay, in clock t + 5 (RED form):
-//   t      which ranks the queue's packets have, but its first: the lowest and the second lowest that may lose. In the lists is who was enqueued before;
-//          a packet that became first leaves its list in the second clock behind the take, a victim in its t + 5.
-//   t + 3  whether a list holds anything; its oldest, the head. The victim of the packet two ahead is out by then, and who became first up to t + 2.
-//   t + 4  who goes: of the lowest rank's list the oldest that has not become first up to and including t + 4, and is no victim of the packet
-//          one ahead. If there is none, of the second's: its head; or, if the packet one ahead has its victim there, the oldest behind that. Not its
-//          head where that became first in t + 3 or t + 4.
-//   t + 5  the victim is out of the queue, or marked. If the take of t + 4 would make it the first, the packet behind it is first in its stead.
+//   t      which ranks the packets of the queue's body have: the lowest and the second lowest that may lose. In the lists is who was enqueued before;
+//          who is promoted leaves its list in the t + 5 of its slot, as a victim does.
+//   t + 3  whether a list holds anything; its oldest, the head. Who went in the slots up to two ahead is out by then.
+//   t + 4  who goes: of the lowest rank's list the oldest that does not go in the slot ahead. If there is none, of the second's.
+//   t + 5  the victim is out of the queue, or marked.
 // Who is pushed in a clock is seen behind another packet of its list in the same clock, in a list without any from the next on.
 // Who pays: the arriving packet by the rule, if its distance is smaller than the lowest's, or if the lowest's list was found empty and
 // there is no second or its distance is smaller than the second's; by being blind, if nobody of both lists can go. Else who was chosen in t + 4.
 //
-// Tail-drop form: the nearest of the last n as they stood in t. It is blind if that one has been evicted, or has become first, up to and including t + 4; if it
-// would become first in t + 5, the packet behind it does.
+// Tail-drop form: the nearest of the body's last n as they stood in t. It is blind if that one has gone up to and including t + 4.
 #pragma once
 
 #include <array>
@@ -28,49 +29,44 @@ namespace vermilion {
 
 class ClockedVictims {
  public:
-  struct Take {
+  struct Promoted {
     u32 queue, cell;
-    bool emptied;  // the taker thinks it the last
+    bool marked;
   };
   // What the block says in a clock. It does not hang on what comes in the same clock.
   struct Ports {
-    bool enqueued = false, enqueuedMarked = false, awake = false, joined = false;  // the packet in s5
-    std::optional<u32> victim;  // who is evicted or marked for it: gone, or not, at the clock's end
-    bool evicts = false;
-    bool mayReplace = false;               // it has a victim, who may be the packet behind the one just taken
     std::optional<VictimOutcome> outcome;  // of the packet that was in s5
     struct Freed {
       u32 cell, cells;
     };
     std::optional<Freed> freed;
-    // Behind a take.
-    bool promoted = false, refilled = false, takenMarked = false;
-    u32 successor = 0, newestServed = 0;
+    std::optional<Promoted> promoted;  // to the head, in the slot that was in s5
+    bool busy = false;                 // a promotion is asked for, or on its way
   };
 
   explicit ClockedVictims(const VictimShape& shape);
   const Ports& ports() const { return ports_; }  // of the clock that comes next
-  // `ahead` begins a search; `arrival` is the packet of the search of three clocks before, with its action, which is not looked at until then.
+  // `ahead` begins a search; `arrival` is the packet of the search of three clocks before, with its action, which is not looked at until then; from
+  // the head of `taken` the scheduler takes a packet in this clock.
   void clock(const std::optional<VictimArrival>& ahead, const std::optional<VictimArrival>& arrival,
-             const std::optional<Take>& take);
-  u32 newest(u32 queue) const { return queues_[queue].newest; }
+             const std::optional<u32>& taken);
 
  private:
   static constexpr u32 Slots = WorstColour + 1;
   static constexpr std::size_t WindowPlaces = 16;  // TailWindow.scala, Places
+  static constexpr u32 Patience = 8;               // VictimPipeline.scala
   struct Packet {
     VictimArrival arrival;
-    u32 before, behind;
     bool marked;
     u64 serial;         // of all that were ever enqueued
-    bool left = false;  // evicted, or its queue's first
+    bool left = false;  // evicted, or in the head
   };
   struct Queue {
-    u32 newest = 0;
-    bool awake = false;
+    std::deque<u32> body;             // oldest first
+    u32 asked = 0, heldOrAsked = 0;   // places: HeadPlaces.scala
     std::array<u64, Slots> bitmap{};  // by slot, a bit a distance
     std::deque<u32> window;           // the last packets, newest first
-    u32 behind = 0;                   // packets behind the first, but for promotions of this clock and the one before
+    u32 behind = 0;                   // packets of the body, but for promotions of this clock and the one before
   };
   struct Rank {
     bool found = false;
@@ -87,32 +83,30 @@ class ClockedVictims {
     std::optional<u32> candidate = {};             // from s5 on
     Rank chosen{};                                 // its rank
     bool emptied = false;                          // none was left
+    bool yields = false;                           // from s4 on: its slot goes to a promotion
     bool tail() const { return arrival.last != 0; }
   };
-  struct Promotion {
+  struct Service {
     bool valid = false;
-    u32 queue = 0, cell = 0;
+    u32 queue = 0;
+    std::optional<u32> cell = {};  // from s5 on: who is promoted
   };
   std::size_t list(u32 queue, u32 distance, u32 slot) const {
     return (queue * shape_.distances + distance) * Slots + slot;
   }
   std::size_t listOf(const Packet& p) const { return list(p.arrival.queue, p.arrival.distance, rankSlot(p.arrival)); }
-  bool promotedFromList() const {
-    return p1_.valid && p1_.queue < shape_.indexed && !packets_[p1_.cell].marked &&
-           packets_[p1_.cell].arrival.last == 0;
-  }
+  std::size_t listOf(const Stage& s, const Rank& r) const { return list(s.arrival.queue, r.distance, r.slot); }
+  bool isListed(const Packet& p) const { return p.arrival.queue < shape_.indexed && !p.marked && p.arrival.last == 0; }
   void findLowest(Stage& s1) const;
   void findInWindow(Stage& s1, u32 mildest) const;
-  std::size_t listOf(const Stage& s, const Rank& r) const { return list(s.arrival.queue, r.distance, r.slot); }
-  // The list that loses its first by an eviction in s5.
-  bool popsFrom(std::size_t list) const { return s5_.candidate && !s5_.tail() && listOf(s5_, s5_.chosen) == list; }
-  void seeHeads();
+  std::optional<u32> pops() const;  // who leaves the head of its list in s5
+  bool popsFrom(std::size_t list) const { return pops() && listOf(packets_[*pops()]) == list; }
+  std::optional<u32> left(std::size_t list) const;
   void choose();
-  std::optional<u32> chooseFrom(int which) const;
-  std::optional<u32> behindInList(std::size_t list, u32 cell) const;
-  void popFront(std::size_t list, u32 cell);
+  void serve();
+  void popFront(u32 cell);
   void push(u32 cell);
-  void unlink(u32 cell);
+  void enqueue();
   void evaluate();
 
   VictimShape shape_;
@@ -120,9 +114,13 @@ class ClockedVictims {
   std::vector<Queue> queues_;
   std::vector<std::deque<u32>> lists_;  // oldest first
   Stage s1_, s2_, s3_, s4_, s5_;
+  Service p3_, p4_, p5_;  // whose packet is promoted in the slot
   u64 enqueued_ = 0;
-  std::optional<Take> t1_;
-  Promotion p1_;
+  std::optional<u32> t1_, t2_;            // queues from which packets were taken one and two clocks before
+  std::optional<u32> p6_;                 // queue from which one was promoted in the clock before
+  std::deque<u32> byEnqueued_, byTaken_;  // requests
+  bool takensTurn_ = false;               // the second list goes first
+  u32 waited_ = 0;                        // contests for which the first of them has waited
   // of the clock that comes next
   Ports ports_;
   VictimOutcome decided_{};  // of s5

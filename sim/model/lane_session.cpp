@@ -14,9 +14,10 @@ static u64 ontoGrid(u64 ns) {
   return (ns + LaneClockNs - 1) / LaneClockNs * LaneClockNs;
 }
 
+// The preset `network`, with the victim search if it is asked for.
 static LaneShape shapeOf(const VmConfig& c) {
   const bool nearest = std::any_of(c.queues, c.queues + c.queue_count, [](const VmQueue& q) { return q.nearest != 0; });
-  return {CellBytes, 1, 0, c.buffer_cells != 0 ? c.buffer_cells : 1u << 20, nearest ? c.queue_count : 0};
+  return {CellBytes, 1, 0, c.buffer_cells != 0 ? c.buffer_cells : 1u << 20, nearest ? c.queue_count : 0, 4};
 }
 
 LaneSession::LaneSession(const VmConfig& config)

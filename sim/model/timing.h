@@ -15,6 +15,8 @@ struct LaneShape {
   u32 stallable = 0;  // bit i: input i can be stalled
   u32 cells = 4096;
   u32 victims = 0;  // queues with the victim search
+  u32 heads = 0;    // packets of a queue's head; 0: as many as the width asks for
+  constexpr u32 headPlaces() const { return heads != 0 ? heads : beatBytes == 64 ? 8 : 4; }
 };
 
 namespace timing {
@@ -44,8 +46,6 @@ constexpr u64 Searching = 6, SearchAhead = 3;
 constexpr u64 settling(u32 victims) {
   return victims != 0 ? Searching - SearchAhead : 0;
 }
-// From there until the packet is in its queue and who pays is out of it, where the search is built: a clock before that is shown
-constexpr u64 Listing = settling(1) - 1;
 constexpr u32 Refreshes = 16;  // policy/SlotSource.scala, Refreshes
 // average/AverageUnit.scala: updates under way when a later one reads, EwmaStages - 1
 constexpr u64 Averaging = EwmaStages - 1;

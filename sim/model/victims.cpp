@@ -14,7 +14,8 @@ VictimOutcome Victims::arrive(const VictimArrival& arrival) {
     const bool mayMark = arrival.mayMark && arrival.last == 0;
     auto victim = queue.end();
     const auto rank = [](const Packet& p) { return std::tuple(p.arrival.distance, rankSlot(p.arrival)); };
-    std::size_t behind = queue.empty() || arrival.queue >= shape_.indexed ? 0 : queue.size() - 1;
+    std::size_t behind =
+        arrival.queue >= shape_.indexed ? 0 : queue.size() - std::min<std::size_t>(queue.size(), shape_.places);
     if (arrival.last != 0) behind = std::min<std::size_t>(behind, arrival.last);
     // From the newest on; of equal ones the last that is seen, which is the oldest.
     for (auto p = queue.end(); behind != 0; behind--) {

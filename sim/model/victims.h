@@ -3,8 +3,8 @@
 //
 // A contest's victim is the queued packet with the smallest distance; of equal ones that of the worst class, then the oldest.
 // The class is the colour where the switch byColour is set, else 0 for all; with it only packets of the arriving one's colour
-// or a worse one may lose. The arriving packet loses if its distance is smaller, or if nobody else may. A queue's first packet may not:
-// it is the scheduler's already. With last = n (the tail-drop form) only the queue's last n packets may lose, of those that came in that form, and with
+// or a worse one may lose. The arriving packet loses if its distance is smaller, or if nobody else may. A queue's first `places` packets may not:
+// they are the scheduler's already. With last = n (the tail-drop form) only the last n of the others may lose, of those that came in that form, and with
 // asLong none that is shorter than the arriving one, which then loses itself. With mayMark, a loser that is ECT stays and is marked CE, and is no candidate any more.
 #pragma once
 
@@ -35,6 +35,7 @@ struct VictimOutcome {
 // As VictimParams.scala: only queues below `indexed` hold contests.
 struct VictimShape {
   u32 queues = 16, cells = 4096, indexed = 16, distances = 64;
+  u32 places = 4;
 };
 
 // Rank slot: 0 is the worst class and goes first.

@@ -49,37 +49,40 @@ FAULTS = {
         "held_cell <= arrivals_2_cell",
     ),
     "order": Fault(
-        "the successor is read from the bank that does not count",
+        "the packet behind is read from the bank that does not count",
         "QueueOrder",
-        r"(_io_successor_T_\d+ =\s+replaced\s+\? \S+\s+: )byEnqueueCounts",
-        r"\1~byEnqueueCounts",
+        r"(: _nextCounts_array_readData\)) ==",
+        r"\1 !=",
     ),
-    "successor": Fault(
-        "an evicted packet becomes first in the clock in which it goes",
+    "first": Fault(
+        "a packet is promoted in the cycle after it went",
         "QueueOrder",
-        r"replaced =\s+io_unlink &",
-        "replaced = 1'h0 &",
+        r"firstGoes = io_unlink & io_unlinksFirst & [^;]*;",
+        "firstGoes = 1'h0;",
     ),
     "unlink": Fault(
-        "an evicted packet stays linked behind the one before",
+        "the only packet goes while another comes, which is not linked",
         "QueueOrder",
-        r"io_unlink & ~\(_before_T_(\d+)\[0\]\)",
-        r"io_unlink & (_before_T_\1[0])",
+        r"followsIt = io_enqueue_valid & followsIt_REG",
+        "followsIt = 1'h0",
     ),
     "bitmap-pop": Fault(
         "an eviction that empties a list leaves its bit",
         "DistanceLists",
-        r"\(s5Valid & ~after_valid \?",
-        "(1'h0 & ~after_valid ?",
+        r"isVictim & ~left_valid \? popBit",
+        "1'h0 ? popBit",
     ),
     "bitmap-promotion": Fault(
-        "a promotion that empties a list leaves its bit", "DistanceLists", r"p1Valid & ~p1Behind_valid", "1'h0"
+        "a promotion that empties a list leaves its bit", "DistanceLists", r"\(left_valid \? 12'h0 : popBit\)", "12'h0"
     ),
     "list-head": Fault(
-        "a list's head stays when it becomes its queue's first",
+        "a list's head stays when it is promoted",
         "DistanceLists",
-        r"(p1Behind_cell =\s+promoted_has\s+\? \(promoted_packet_link_hit\s+\? promoted_packet_link_held\s+: )\w+",
-        r"\1promoted_packet_link_held",
+        r"pops = isVictim \| listed",
+        "pops = isVictim",
+    ),
+    "places": Fault(
+        "a place is asked for that there is not", "HeadPlaces", r"(enqueuedAsks =[^;]*)!= 2'h2;", r"\1!= 2'h3;"
     ),
 }
 

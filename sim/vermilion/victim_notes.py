@@ -22,7 +22,7 @@ def of(queue: Queue):
     if not queue.distance.option and not queue.distance.infer:
         yield (
             'has victim = "nearest", but distance has option = false and infer = false, so all distances are 63 '
-            "and the oldest behind the first packet pays; set one of the two to true"
+            "and the oldest packet of the queue's body pays; set one of the two to true"
         )
 
 

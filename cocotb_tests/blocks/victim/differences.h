@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "VVictimPipeline.h"
 #include "formats.h"
 
 namespace {
@@ -22,12 +21,6 @@ u64 clocks = 0;
 void same(u64 rtl, u64 model, const char* what) {
   if (rtl != model)
     fail(std::string(what) + " is " + std::to_string(rtl) + ", the model says " + std::to_string(model));
-}
-
-// The packet that becomes first, as the scheduler chooses it.
-u32 chosen(const VVictimPipeline& dut) {
-  if (dut.io_choice_replaced) return dut.io_choice_behind_cell;
-  return dut.io_choice_pick ? dut.io_choice_of_1_cell : dut.io_choice_of_0_cell;
 }
 
 }  // namespace

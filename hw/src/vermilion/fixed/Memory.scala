@@ -25,7 +25,7 @@ object MemoryKind {
 
 /** One memory of the device: one write port, one read port, one clock. All memories that are addressed a clock before their data are this module, but
   * those with byte strobes or two ports that write ([[vermilion.control.RegisterFile]], [[vermilion.protect.ScrubbedRam]]), ports of two widths
-  * ([[WideWriteRam]]), and the store of a queue of Chisel's ([[vermilion.nic.RxBypass]]).
+  * ([[WideWriteRam]]), and stores of queues of Chisel's ([[vermilion.nic.RxBypass]], [[vermilion.victim.HeadPlaces]]).
   *
   * In Verilog, as Chisel's memories name neither their kind nor what a read gives that meets a write. A read that is addressed in clock t gives its data
   * in t+1. If the same word is written in clock t:

@@ -21,7 +21,7 @@ object EmitBlock extends Emitter {
     "ByteBlocks" -> (p => new ByteBlocks(p)),
     "PolicyPipeline" -> (p => new PolicyPipeline(p)),
     "FlowMarker" -> (p => FlowMarking(p.copy(flows = 256))), // few sets, so that flows collide
-    "VictimPipeline" -> (p => new VictimPipeline(VictimParams(p.queues, p.cells, p.queues))),
+    "VictimPipeline" -> (p => new VictimPipeline(VictimParams(p.queues, p.cells, p.queues, places = p.headPlaces))),
     "LaneCore" -> (p => new LaneCore(p))
   )
 

@@ -18,6 +18,8 @@ import vermilion.mark.TokenKind
   *                      flow is yellow
   * @param victims       queues 0 to victims - 1 can drop the nearest packet instead of the arriving one (victim/VictimPipeline.scala), a power
   *                      of two; 0: none can, and nothing of it is built. It makes a verdict 3 clocks later
+  * @param heads         with the victim search, packets at most in the head of a queue, which are the scheduler's and can be no victims
+  *                      (victim/VictimQueues.scala), 4, 8 or 16; None: 8 at 512 bits, else 4
   * @param protect       links, chains, descriptors and the queues' records are kept as codewords that correct one wrong bit and detect two, and are
   *                      scrubbed (protect/ScrubbedRam.scala); no latency changes, but the lane opens only when all are cleared, `cells` clocks
   *                      after a reset. Not with the victim search
@@ -46,7 +48,8 @@ case class LaneParams(
     egresses: Int = 1,
     ultraRam: Boolean = true,
     routeInUser: Boolean = false,
-    evictedBits: Option[Int] = None
+    evictedBits: Option[Int] = None,
+    heads: Option[Int] = None
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
   require(inputs >= 1 && inputs <= 16, s"inputs is $inputs; legal are 1 to 16")
@@ -79,6 +82,7 @@ case class LaneParams(
     s"victims is $victims; legal are 0 (no victim search) and powers of two up to the $queues queues"
   )
 
+  for (h <- heads) require(Seq(4, 8, 16).contains(h), s"heads is $h; legal are 4, 8 and 16")
   require(
     egresses == 1 || victims == 0 || victims == queues,
     s"victims is $victims with $egresses egresses; legal are 0 and $queues, all queues"
@@ -111,6 +115,12 @@ case class LaneParams(
   def ofOneEgress: LaneParams = if (egresses == 1) this
   else copy(queues = queues / egresses, egresses = 1, victims = victims.min(queues / egresses))
   val cellBits: Int = log2Ceil(cells)
+
+  /** [[heads]], if the lane has the victim search. A port of 512 bits can take a packet in every clock, and a place is filled anew some eight clocks behind that. */
+  val headPlaces: Int = heads.getOrElse(if (dataBits == 512) 8 else 4)
+
+  /** Bits of a packet's name within its queue: its head cell, or its place among the first of its queue. */
+  lazy val nameBits: Int = if (victims == 0) cellBits else log2Ceil(headPlaces)
 
   /** What a memory of so many words and bits is made of, if it may be large. */
   def largeMemory(depth: Int, width: Int): MemoryKind = MemoryKind.large(depth, width, ultraRam)
@@ -179,8 +189,8 @@ object LaneParams {
       "egresses-few-cells" -> egressesFew,
       "egresses-victims-few-cells" -> egressesFew.copy(victims = 16),
       "lab-without-victims" -> lab.copy(victims = 0),
-      // For the experiments' networks: one input of 512 bits that cannot be stalled, as the model's session has.
-      "network" -> LaneParams(dataBits = 512, cells = 16384),
+      // For the experiments' networks: one input of 512 bits that cannot be stalled, as the model's session has. Its ports are slow, and short heads leave more victims.
+      "network" -> LaneParams(dataBits = 512, cells = 16384, heads = Some(4)),
       // Records a queue lie in block RAM, in LUTs in the others.
       "lab-128-queues" -> lab.copy(queues = 128),
       "lab-protected-few-cells" -> labFew.copy(protect = true, flows = 0, tokenKinds = Set.empty),

@@ -8,9 +8,9 @@ import vermilion.lane.LaneParams
 import vermilion.protect.Guards
 import vermilion.stream._
 
-/** A packet in a queue: its name, the head cell, and its length. */
+/** A packet in a queue: its name there, and its length. */
 class PacketRef(p: LaneParams) extends Bundle {
-  val cell = UInt(p.cellBits.W)
+  val name = UInt(p.nameBits.W)
   val lenBytes = UInt(PktLenBits.W)
 }
 
@@ -26,23 +26,10 @@ class TakenPacket(p: LaneParams) extends Bundle {
   val descriptor = new Descriptor(p)
 }
 
-/** What `successor` and `newestServed` are chosen from, where that is known late: with the victim search ([[vermilion.victim.SuccessorChoice]]). */
-class LateSuccessor(p: LaneParams) extends Bundle {
-  val of = Vec(2, new PacketRef(p))
-  val pick = Bool() // one of these, late
-  val newest = UInt(p.cellBits.W) // its queue's newest packet
-  val mayReplace = Bool() // early: in this clock `replaced` may be set
-  val replaced = Bool() // `behind` in its stead, known last
-  val behind = new PacketRef(p)
-  val behindIsNewest = Bool()
-}
-
-object LateSuccessor {
-  def is(p: LaneParams): Boolean = p.victims != 0
-}
-
 /** What all queues show the schedulers, one for each egress; timing as [[QueueManager]] says. At most one of them takes a packet in a clock. */
-abstract class QueuePorts(p: LaneParams) extends Bundle {
+class QueuePorts(p: LaneParams) extends Bundle {
+  val enqueue = Flipped(Valid(new EnqueueRequest(p)))
+  val place = Option.when(p.victims != 0)(Input(UInt(p.nameBits.W))) // the packet's, with `enqueue`
   val awake = Valid(new QueueHead(p))
   val joined = Valid(new QueueHead(p))
   // The packet that may be taken, whether it is, and whether the taker thinks it the last.
@@ -50,27 +37,27 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   val take = Input(Bool())
   val emptied = Input(Bool())
   // A packet of `askQueue`, its first or one behind, that is known to have a successor; a clock later that, and the queue's newest packet. With `take`
-  // the queue is that of `serve`. With the victim search not looked at: there `successor` is always that of `serve`.
-  val ask = Flipped(Vec(p.egresses, Valid(UInt(p.cellBits.W))))
+  // the queue is that of `serve`.
+  val ask = Flipped(Vec(p.egresses, Valid(UInt(p.nameBits.W))))
   val askQueue = Input(Vec(p.egresses, UInt(p.queueBits.W)))
   val successor = Output(Vec(p.egresses, new PacketRef(p)))
-  val newestServed = Output(Vec(p.egresses, UInt(p.cellBits.W)))
-  val late = Option.when(LateSuccessor.is(p))(Output(new LateSuccessor(p)))
+  val newestServed = Output(Vec(p.egresses, UInt(p.nameBits.W)))
   val refilled = Valid(new QueueHead(p)) // the queue that was emptied holds a packet again
   val taken = Valid(new TakenPacket(p))
   // Two more looks of each egress at a queue's newest packet, a clock later.
   val look = Input(Vec(p.egresses, Vec(2, UInt(p.queueBits.W))))
-  val newest = Output(Vec(p.egresses, Vec(2, UInt(p.cellBits.W))))
-  // Of the first look: the length of that packet, and the cell of the packet before it. Means something where a second packet is ever known of.
+  val newest = Output(Vec(p.egresses, Vec(2, UInt(p.nameBits.W))))
+  // Of the first look: the length of that packet, and the name of the packet before it.
   val newestLength = Output(Vec(p.egresses, UInt(PktLenBits.W)))
-  val newestBefore = Output(Vec(p.egresses, UInt(p.cellBits.W)))
+  val newestBefore = Output(Vec(p.egresses, UInt(p.nameBits.W)))
 
   /** The egress of a queue. */
   def egressOf(queue: UInt): UInt =
     if (p.egresses == 1) 0.U else queue(p.queueBits - 1, p.queueBits - p.egressBits)
 }
 
-/** All queues: a queue is a list of packets, a packet is named by its head cell.
+/** All queues: a queue is a list of packets. A packet is named by its head cell; in builds with the victim search, whose heads of queues are here, by its queue and its place among
+  * the packets of the head.
   *
   * One enqueue a clock, always accepted, and one packet taken a clock, to any mixture of queues.
   *
@@ -81,16 +68,16 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   *
   * RAM | depth | holds | written by
   * --- | --- | --- | ---
-  * newest (a copy, and three an egress) | queues | head cell of the newest packet | enqueue
+  * newest (a copy, and three an egress) | queues | name of the newest packet | enqueue
   * latest (a copy an egress) | queues | its length, and the packet before it | enqueue
   * woken, slept | queues | one bit; they differ where the queue is awake | enqueue; asleep
-  * next (a copy an egress) | cells | the packet behind, and its length | enqueue
-  * descriptors | cells | descriptor by head cell | enqueue
+  * next (a copy an egress) | cells, or queues x places | the packet behind, and its length | enqueue
+  * descriptors | cells, or queues x places | descriptor by name | enqueue
   *
   * Every RAM has one writer, and there is no register a queue. No packet counts are kept: a packet is its queue's last exactly when it is the
   * newest. After reset the bits are swept for `queues` clocks; nothing may be queued in that time.
   *
-  * Packets leave by the head only; queues whose packets can be evicted from the middle are `victim/VictimQueues`.
+  * Packets leave by the head only. The bodies of queues, whose packets can be evicted from the middle, are `victim/VictimQueues`, in front of this.
   *
   * In builds with `protect` all of them are codewords (`protect/ScrubbedRam`). A packet whose descriptor cannot be told, or that is taken when a memory of the
   * lane has failed, does not come out of `taken`, and nothing else after it until a reset. Nothing may be queued until `guard.ready` then.
@@ -98,35 +85,36 @@ abstract class QueuePorts(p: LaneParams) extends Bundle {
   * Latency: enqueue to `awake` or `joined` 1 clock; `ask` to `successor` and `newestServed`, `take` to `taken` and `refilled` 1. It keeps no byte counts.
   */
 class QueueManager(p: LaneParams) extends Module {
-  require(p.victims == 0, s"victims is ${p.victims}; legal is 0, or VictimQueues")
-  val io = IO(new QueuePorts(p) {
-    val enqueue = Flipped(Valid(new EnqueueRequest(p)))
-  })
+  val io = IO(new QueuePorts(p))
 
   private val guards = new Guards(p.protect)
-  private val newest = guards.ram(p.queues, UInt(p.cellBits.W))
+  private val packets = if (p.victims == 0) p.cells else 1 << (p.queueBits + p.nameBits)
+  private val newest = guards.ram(p.queues, UInt(p.nameBits.W))
   private val latest = guards.ram(p.queues, new PacketRef(p))
   private val woken = guards.ram(p.queues, Bool())
   private val slept = guards.ram(p.queues, Bool())
-  private val next = guards.unforwarded("next", p.cells, new PacketRef(p))
-  private val descriptors = guards.unforwarded("descriptors", p.cells, new Descriptor(p))
+  private val next = guards.unforwarded("next", packets, new PacketRef(p))
+  private val descriptors = guards.unforwarded("descriptors", packets, new Descriptor(p))
   private val sweep = new SweepInit(p.queues)
+
+  /** Where in the RAMs of packets a packet lies. */
+  private def at(queue: UInt, name: UInt): UInt = if (p.victims == 0) name else queue ## name
 
   // ---- take: t1 is the clock behind it
   private val t1Valid = RegNext(io.take, false.B)
   private val t1Queue = Delay(io.serve.queue)
-  private val t1Cell = Delay(io.serve.packet.cell)
+  private val t1Name = Delay(io.serve.packet.name)
   private val t1Emptied = RegNext(io.take && io.emptied, false.B)
   for (e <- 0 until p.egresses) {
     val asked = RegNext(io.ask(e).valid, false.B)
-    io.successor(e) := next.read(io.ask(e).bits, asked)
+    io.successor(e) := next.read(at(io.askQueue(e), io.ask(e).bits), asked)
     io.newestServed(e) := newest.read(io.askQueue(e), t1Valid && io.egressOf(t1Queue) === e.U || asked)
   }
-  private val (t1Descriptor, t1Unknown) = descriptors.check(io.serve.packet.cell, t1Valid, io.take)
+  private val (t1Descriptor, t1Unknown) = descriptors.check(at(io.serve.queue, io.serve.packet.name), t1Valid, io.take)
   io.taken.valid := t1Valid && !t1Unknown && !guards.failed
   io.taken.bits.queue := t1Queue
   io.taken.bits.descriptor := t1Descriptor
-  private val t1Last = io.newestServed(io.egressOf(t1Queue)) === t1Cell
+  private val t1Last = io.newestServed(io.egressOf(t1Queue)) === t1Name
   // Who asks for sleep has seen all packets of the clocks before, so only one that joins in the clock of the take can stand behind.
   private val follows = io.joined.valid && io.joined.bits.queue === io.serve.queue
   private val t1Followed = RegNext(follows, false.B)
@@ -148,14 +136,14 @@ class QueueManager(p: LaneParams) extends Module {
   private val e1IsTaken = RegNext(io.serve.queue === io.enqueue.bits.queue) // e1.queue is t1Queue
   private val e1Sleeps = e1Slept || (asleep && e1IsTaken)
   private val e1Ref = Wire(new PacketRef(p))
-  e1Ref.cell := e1.descriptor.headCell
+  e1Ref.name := io.place.map(Delay(_)).getOrElse(e1.descriptor.headCell)
   e1Ref.lenBytes := e1.descriptor.lenBytes
   t1Follower := Delay(e1Ref)
-  newest.write(e1Valid, e1.queue, e1Ref.cell)
+  newest.write(e1Valid, e1.queue, e1Ref.name)
   // Of a queue that falls asleep in this clock the newest is the packet taken before it, whose link nobody asks for any more.
   private val e1Links = e1Valid && !e1Slept
-  next.write(e1Links, e1Newest, e1Ref)
-  descriptors.write(e1Valid, e1Ref.cell, e1.descriptor)
+  next.write(e1Links, at(e1.queue, e1Newest), e1Ref)
+  descriptors.write(e1Valid, at(e1.queue, e1Ref.name), e1.descriptor)
   woken.write(!sweep.done, sweep.address, false.B)
   woken.write(e1Valid && e1Sleeps, e1.queue, !e1Woken)
   io.awake.valid := e1Valid && e1Sleeps
@@ -165,30 +153,33 @@ class QueueManager(p: LaneParams) extends Module {
   io.joined.bits.queue := e1.queue
   io.joined.bits.packet := e1Ref
 
-  private val e1Latest = Wire(new PacketRef(p)) // its cell is that of the packet before
-  e1Latest.cell := e1Newest
+  private val e1Latest = Wire(new PacketRef(p)) // its name is that of the packet before
+  e1Latest.name := e1Newest
   e1Latest.lenBytes := e1Ref.lenBytes
   latest.write(e1Valid, e1.queue, e1Latest)
   for (e <- 0 until p.egresses) {
     for (i <- 0 until 2) io.newest(e)(i) := newest.read(io.look(e)(i), true.B)
     val looked = latest.read(io.look(e)(0), true.B)
     io.newestLength(e) := looked.lenBytes
-    io.newestBefore(e) := looked.cell
+    io.newestBefore(e) := looked.name
   }
 
   // Simulators read the new value on a collision; a RAM need not.
-  private val linked = io.ask.map(ask => ask.valid && e1Links && e1Newest === ask.bits).reduce(_ || _)
+  private val e1Newests = at(e1.queue, e1Newest)
+  private val linked = io.ask
+    .zip(io.askQueue)
+    .map { case (ask, queue) => ask.valid && at(queue, ask.bits) === e1Newests }
+    .reduce(_ || _) && e1Links
   assert(!linked, "a link is read in the clock of its write")
   assert(
     !io.take || io.askQueue(io.egressOf(io.serve.queue)) === io.serve.queue,
     "another queue is asked for than the one that is served"
   )
-  assert(!(io.take && e1Valid && e1Ref.cell === io.serve.packet.cell), "a descriptor is read in the clock of its write")
+  private val served = at(io.serve.queue, io.serve.packet.name)
+  assert(!(io.take && e1Valid && at(e1.queue, e1Ref.name) === served), "a descriptor is read in the clock of its write")
   assert(!io.taken.valid || io.taken.bits.descriptor.cells =/= 0.U, "a packet without cells was queued")
-  assert(
-    !io.taken.valid || io.taken.bits.descriptor.headCell === t1Cell,
-    "a descriptor does not belong to its head cell"
-  )
+  if (p.victims == 0)
+    assert(!io.taken.valid || t1Descriptor.headCell === t1Name, "a descriptor does not belong to its head cell")
   assert(!io.enqueue.valid || sweep.done, "a packet was queued within the first clocks after reset")
   assert(!io.enqueue.valid || io.enqueue.bits.queue < p.queues.U(log2Ceil(p.queues + 1).W), "no such queue")
 

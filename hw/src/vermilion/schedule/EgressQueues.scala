@@ -5,8 +5,8 @@ import chisel3.util._
 import vermilion.fixed.{Arithmetic, Delay}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
-import vermilion.protect.{GuardPorts, Guards}
-import vermilion.queue.{QueueManager, QueuePorts}
+import vermilion.protect.Guards
+import vermilion.queue.QueueManager
 import vermilion.stream._
 import vermilion.victim._
 
@@ -21,7 +21,7 @@ import vermilion.victim._
   * read there are departed but unread at most 3 cells, 192 bytes, and one longest frame.
   *
   * In builds with the victim search every arriving packet comes here, and `outcome` says what became of it ([[VictimQueues]]); a packet is asked
-  * about ahead (`ahead`), and `departed` is 2 clocks later then, 1 if it joins behind another.
+  * about ahead (`ahead`). The queues that are served are their heads then, and `departed` is 6 clocks later.
   *
   * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `descriptor` 5; up to `egresses` - 1 more for its turn; if its queue is
   * shaped, up to `queues` + 6 more.
@@ -60,25 +60,26 @@ class EgressQueues(p: LaneParams) extends Module {
   }))
 
   private val guards = new Guards(p.protect)
-  private var queuesGuard = Option.empty[GuardPorts]
-  private val arriving = Wire(Bool()) // a packet is on its way into its queue
-  private val queues: QueuePorts = contests match {
-    case None =>
-      val manager = Module(new QueueManager(p))
-      manager.io.enqueue := io.enqueue
-      queuesGuard = manager.guard
-      arriving := io.enqueue.valid || RegNext(io.enqueue.valid, false.B)
-      manager.io
+  private val manager = Module(new QueueManager(p))
+  private val queues = manager.io
+  private val taken = queues.taken
+  queues.enqueue := io.enqueue
+  private val comes = contests match { // a packet is on its way to the queues, or to their heads
+    case None => false.B
     case Some(ports) =>
-      val manager = Module(new VictimQueues(p))
-      manager.io.ahead := ports.ahead
-      manager.io.arrival := ports.arrival
-      ports.outcome := manager.io.outcome
-      ports.freed := manager.io.freed
-      ports.ready := manager.io.ready
-      arriving := ports.arrival.valid || manager.io.busy
-      manager.io
+      val bodies = Module(new VictimQueues(p)).suggestName("bodies")
+      bodies.io.ahead := ports.ahead
+      bodies.io.arrival := ports.arrival
+      ports.outcome := bodies.io.outcome
+      ports.freed := bodies.io.freed
+      ports.ready := bodies.io.ready
+      queues.enqueue := bodies.io.promoted
+      queues.place.foreach(_ := bodies.io.place)
+      bodies.io.taken.valid := taken.valid
+      bodies.io.taken.bits := taken.bits.queue
+      ports.arrival.valid || bodies.io.busy
   }
+  private val arriving = comes || queues.enqueue.valid || RegNext(queues.enqueue.valid, false.B)
   private[schedule] val schedulers = Seq.tabulate(p.egresses) { e => // proofs look inside
     Module(new Scheduler(p.ofOneEgress)).suggestName(if (p.egresses == 1) "scheduler" else s"scheduler_$e")
   }
@@ -108,7 +109,6 @@ class EgressQueues(p: LaneParams) extends Module {
     scheduler.io.flush.queue.bits := turns.local(io.flush.queue.bits)
   }
 
-  private val taken = queues.taken
   // A packet that is discarded goes here and not to a reader. One may be under way when the next is chosen.
   private val discarded = Module(new Queue(new Chain(p), EgressQueues.Discarded))
   private val roomToDiscard = discarded.io.count <= (EgressQueues.Discarded - 2).U && !guards.failed && !skip
@@ -169,7 +169,7 @@ class EgressQueues(p: LaneParams) extends Module {
   io.busy := active || underWay || io.descriptor.map(_.valid).reduce(_ || _)
   io.holdsPackets := schedulers.map(_.io.holdsPackets).reduce(_ || _) || underWay || waiting.asUInt.orR
 
-  val guard = guards.ports(queuesGuard +: schedulers.map(_.guard): _*)
+  val guard = guards.ports(manager.guard +: schedulers.map(_.guard): _*)
 }
 
 object EgressQueues {

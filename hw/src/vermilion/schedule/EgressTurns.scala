@@ -61,7 +61,6 @@ class EgressTurns(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler])
     queues.askQueue(e) := global(e, scheduler.io.askQueue)
     scheduler.io.successor := queues.successor(e)
     scheduler.io.newestServed := queues.newestServed(e)
-    scheduler.io.late.zip(queues.late).foreach { case (port, late) => port := late }
     for (i <- 0 until 2) queues.look(e)(i) := global(e, scheduler.io.look(i))
     scheduler.io.newest := queues.newest(e)
     scheduler.io.newestLength := queues.newestLength(e)

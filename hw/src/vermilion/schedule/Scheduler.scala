@@ -6,7 +6,7 @@ import vermilion.fixed.{Arithmetic, Delay, ForwardingRam, SweepInit}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
-import vermilion.queue.{LateSuccessor, PacketRef, QueueHead}
+import vermilion.queue.{PacketRef, QueueHead}
 import vermilion.stream.ShortQueue
 
 /** How a queue is served. Written whole, one queue a clock. */
@@ -49,7 +49,6 @@ object Scheduler {
   *  - the end of a visit: one clock that chooses nothing, if other queues stand in the round, else two;
   *  - a packet behind which another is known to stand, but not which: one clock. So of a queue that comes first with three packets or more and
   *    sends at once, or whose list was not served in the clock before ([[SecondPacket]]);
-  *  - with the victim search, a clock in which a victim may go, behind one in which a packet was taken and its queue kept ([[vermilion.queue.LateSuccessor]]): nothing is chosen;
   *  - a shaped queue's packet: 3 clocks in which nothing is chosen, as the shaper must say who is next; 4 if that blocks the queue;
   *  - a queue whose last packet goes while another comes: it joins again, 4 clocks later.
   *
@@ -81,15 +80,14 @@ class Scheduler(p: LaneParams) extends Module {
     val serve = Output(new QueueHead(p))
     val take = Output(Bool())
     val emptied = Output(Bool())
-    val ask = Valid(UInt(p.cellBits.W))
+    val ask = Valid(UInt(p.nameBits.W))
     val askQueue = Output(UInt(p.queueBits.W))
     val successor = Input(new PacketRef(p))
-    val newestServed = Input(UInt(p.cellBits.W))
-    val late = Option.when(LateSuccessor.is(p))(Input(new LateSuccessor(p)))
+    val newestServed = Input(UInt(p.nameBits.W))
     val look = Output(Vec(2, UInt(p.queueBits.W)))
-    val newest = Input(Vec(2, UInt(p.cellBits.W)))
+    val newest = Input(Vec(2, UInt(p.nameBits.W)))
     val newestLength = Input(UInt(PktLenBits.W))
-    val newestBefore = Input(UInt(p.cellBits.W))
+    val newestBefore = Input(UInt(p.nameBits.W))
     val room = Input(Bool()) // the way out can hold one more packet
     val turn =
       Input(Bool()) // a packet may be taken in this clock: it is not another egress's, and no shaper is configured
@@ -127,19 +125,7 @@ class Scheduler(p: LaneParams) extends Module {
   private val refills = ShortQueue(refilled, 2)
   private val first = lists.io.chosen.bits
   private val round = lists.io.level === Level.Round.U
-  // Worked out for all answers of the two that come latest, which choose at the end. Of (is the packet covered, does another stand behind it).
-  private def late(choice: (Bool, Bool) => Bool): Bool = {
-    def of(more: Int): Bool =
-      Mux(
-        lists.io.keptCovered,
-        choice(lists.io.coveredIf(1), lists.io.moreIf(more)),
-        choice(lists.io.coveredIf(0), lists.io.moreIf(more))
-      )
-    Mux(lists.io.keptMore, of(1), of(0))
-  }
-  private def lateCovered(choice: Bool => Bool): Bool =
-    Mux(lists.io.keptCovered, choice(lists.io.coveredIf(1)), choice(lists.io.coveredIf(0)))
-  private val covered = lateCovered(identity)
+  private val (covered, more) = (lists.io.covered, lists.io.more)
   private val holdsFirst = RegInit(false.B) // the queue that is charged still stands first
   lists.io.flush := io.flush
   private val discards = lists.io.flushed
@@ -147,21 +133,19 @@ class Scheduler(p: LaneParams) extends Module {
   private val mayMove = // its packet is taken or its visit ends
     lists.io.standing && !io.shaper.charging && !refills.valid && lists.io.settled && mayGo
   private val mayServe = mayMove && io.turn
-  private def stays(covered: Bool): Bool = covered && !lists.io.moved
-  private val grant = lateCovered(covered => mayServe && stays(covered))
-  private val emptied = late((covered, more) => mayServe && stays(covered) && !more)
-  private val kept = late((covered, more) => mayServe && stays(covered) && more)
+  private val stays = covered && !lists.io.moved
+  private val grant = mayServe && stays
+  private val emptied = grant && !more
+  private val kept = grant && more
   private val mayJoin = Wire(Bool()) // nobody else joins
-  private val joinsAnew = lateCovered(covered => mayMove && !stays(covered) && mayJoin)
+  private val joinsAnew = mayMove && !stays && mayJoin
   private val parks = Wire(Bool())
   io.serve := first.head
   io.take := grant
   io.discards := discards
   io.emptied := emptied
   lists.io.keep := kept
-  lists.io.pop := late { (covered, more) =>
-    (mayMove && Mux(stays(covered), io.turn && !more, mayJoin)) || parks // emptied, joinsAnew or parks
-  }
+  lists.io.pop := (mayMove && Mux(stays, io.turn && !more, mayJoin)) || parks // emptied, joinsAnew or parks
   lists.io.taken := grant
   lists.io.deficitLeft := Arithmetic.wrap(first.deficit - first.head.packet.lenBytes, DeficitBits)
   when(grant) { holdsFirst := kept }
@@ -173,15 +157,14 @@ class Scheduler(p: LaneParams) extends Module {
   io.askQueue := lists.io.askQueue
   lists.io.successor := io.successor
   lists.io.newestServed := io.newestServed
-  lists.io.lateSuccessor.zip(io.late).foreach { case (port, late) => port := late }
   lists.io.behindService := service.read(lists.io.behind)
   io.look(0) := lists.io.behind
-  lists.io.behindNewest.cell := io.newest(0)
+  lists.io.behindNewest.name := io.newest(0)
   lists.io.behindNewest.lenBytes := io.newestLength
   lists.io.behindNewestBefore := io.newestBefore
 
   // ---- shapers
-  io.shaper.charge := lateCovered(covered => mayServe && stays(covered) && lists.io.shaped && !discards)
+  io.shaper.charge := grant && lists.io.shaped && !discards
   io.port.charge := grant && !discards
   private val blocks = io.shaper.blocks
   io.shaper.holdsFirst := holdsFirst
@@ -264,7 +247,7 @@ class Scheduler(p: LaneParams) extends Module {
   lists.io.storeCovered := Arithmetic.reachTogether(j.entry.deficit, credit, j.entry.head.packet.lenBytes)
   lists.io.push := !jParks
   lists.io.pushService := jService
-  lists.io.pushMore := j.entry.head.packet.cell =/= io.newest(1)
+  lists.io.pushMore := j.entry.head.packet.name =/= io.newest(1)
   assert(!jValid || credited(DeficitBits) === 0.U, "a deficit does not fit")
 
   // ---- when to come back

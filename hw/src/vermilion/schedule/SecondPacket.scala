@@ -5,7 +5,7 @@ import chisel3.util._
 import vermilion.fixed.{Arithmetic, Delay}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
-import vermilion.queue.{LateSuccessor, PacketRef}
+import vermilion.queue.PacketRef
 
 /** A packet out of the queue manager's RAM, and what a choice asks of it. */
 class ComingPacket(p: LaneParams) extends Bundle {
@@ -17,7 +17,7 @@ class ComingPacket(p: LaneParams) extends Bundle {
 /** A queue that comes first out of RAM: its first packet, its newest, and the one before that. */
 class ArrivedQueue(p: LaneParams) extends Bundle {
   val packet, newest = new PacketRef(p)
-  val newestBefore = UInt(p.cellBits.W)
+  val newestBefore = UInt(p.nameBits.W)
   val more = Bool() // the first is not the newest
   val deficit = UInt(Scheduler.DeficitBits.W)
 }
@@ -32,11 +32,8 @@ class ArrivedQueue(p: LaneParams) extends Bundle {
   * Of a queue that comes first with two packets, the second is its newest, of which is known which one it stands behind.
   *
   * A second belongs to the list that was served in the clock before; where another is served now (`same` is low) nothing is known.
-  * With the victim search, whose victim may be the second, it is never known, and `coming` means something behind a keep alone.
   */
 class SecondPacket(p: LaneParams) extends Module {
-  private val ahead = SecondPacket.isKnown(p)
-
   val io = IO(new Bundle {
     val first = Flipped(Valid(new PacketRef(p))) // but where it comes out of RAM
     val more = Input(Bool()) // another stands behind it
@@ -54,20 +51,18 @@ class SecondPacket(p: LaneParams) extends Module {
     val keep = Input(Bool()) // the first packet is taken, its queue stays
     val pop = Input(Bool()) // its queue goes
     val joins = Flipped(Valid(new PacketRef(p))) // behind others in its queue
-    val ask = Valid(UInt(p.cellBits.W)) // the packet whose successor is wanted in the next clock, if it has one
+    val ask = Valid(UInt(p.nameBits.W)) // the packet whose successor is wanted in the next clock, if it has one
     val successor = Input(new PacketRef(p))
-    val newestServed = Input(UInt(p.cellBits.W)) // its queue's newest packet
-    val late = Option.when(LateSuccessor.is(p))(Input(new LateSuccessor(p)))
+    val newestServed = Input(UInt(p.nameBits.W)) // its queue's newest packet
     val known = Output(Bool()) // `coming` is the second
     val comes = Output(Bool()) // `coming` is the first, behind a keep
     val coming = Output(new ComingPacket(p))
-    val atOnce = late.map(_ => Output(new ComingPacket(p))) // the same behind a keep, where nobody may be replaced
   })
 
   private val comes = RegNext(io.keep && !io.known, false.B)
   private val answer = Wire(new ComingPacket(p))
   answer.packet := io.successor
-  answer.more := io.successor.cell =/= io.newestServed
+  answer.more := io.successor.name =/= io.newestServed
   private val first = io.first.bits
   private def unlessStrict(deficit: UInt, round: Bool): UInt = deficit | Fill(Scheduler.DeficitBits, !round)
   // The deficit behind the first, but where it is the first itself that comes. Means nothing if it does not cover that.
@@ -75,94 +70,68 @@ class SecondPacket(p: LaneParams) extends Module {
   answer.covered := unlessStrict(Mux(comes, io.deficit, left), io.comesInRound) >= io.successor.lenBytes
   io.comes := comes
 
-  if (ahead) {
-    val stands = RegInit(false.B)
-    val second = Reg(new ComingPacket(p))
-    val answers = RegInit(false.B) // in this clock, with the second
-    val alone = RegNext(io.none, false.B) // the first, if there is one, has joined in the clock before
-    val fetched = (stands || answers) && (io.same || alone) && io.first.valid
-    val from = io.arrived.bits
-    val ofTwo = Wire(new ComingPacket(p))
-    ofTwo.packet := from.newest
-    ofTwo.more := false.B
-    ofTwo.covered := !Arithmetic.passTogether(
-      from.packet.lenBytes,
-      from.newest.lenBytes,
-      unlessStrict(from.deficit, io.inRound)
-    )
-    io.known := fetched || (io.arrived.valid && from.more && from.newestBefore === from.packet.cell)
-    io.coming := Mux(io.arrived.valid, ofTwo, Mux(stands, second, answer))
+  val stands = RegInit(false.B)
+  val second = Reg(new ComingPacket(p))
+  val answers = RegInit(false.B) // in this clock, with the second
+  val alone = RegNext(io.none, false.B) // the first, if there is one, has joined in the clock before
+  val fetched = (stands || answers) && (io.same || alone) && io.first.valid
+  val from = io.arrived.bits
+  val ofTwo = Wire(new ComingPacket(p))
+  ofTwo.packet := from.newest
+  ofTwo.more := false.B
+  ofTwo.covered := !Arithmetic.passTogether(
+    from.packet.lenBytes,
+    from.newest.lenBytes,
+    unlessStrict(from.deficit, io.inRound)
+  )
+  io.known := fetched || (io.arrived.valid && from.more && from.newestBefore === from.packet.name)
+  io.coming := Mux(io.arrived.valid, ofTwo, Mux(stands, second, answer))
 
-    // Who is first in this clock, whatever it comes from. What is known early chooses; what comes out of RAM meets one choice at the end.
-    val standing = Wire(new ComingPacket(p)) // not out of the queue manager's RAM
-    standing.covered := DontCare
-    when(io.arrived.valid) {
-      standing.packet := from.packet
-      standing.more := from.more
-    }.elsewhen(io.none) { // but from the next clock on
-      standing.packet := io.pushed.bits
-      standing.more := io.pushed.valid && io.pushedMore
-    }.otherwise {
-      standing.packet := first
-      standing.more := io.first.valid && io.more
-    }
-    val comesHere = comes && io.same
-    val now = Mux(comesHere, answer, standing)
-    val deficit = Mux(io.arrived.valid, from.deficit, io.deficit)
-
-    // The successor of who is first, or of the second. Where two packets are all, nothing is behind the second.
-    val ofSecond = Mux(stands, second, answer)
-    val length = Mux(comesHere, answer.packet.lenBytes, Mux(io.arrived.valid, from.packet.lenBytes, first.lenBytes))
-    val behind = Reg(UInt(Scheduler.DeficitBits.W))
-    left := Mux(alone, Delay(io.pushedDeficit - io.pushed.bits.lenBytes), behind)
-    behind := Mux(io.keep, left - ofSecond.packet.lenBytes, deficit - length)
-    val asksBehind = fetched || comesHere
-    io.ask.valid := Mux(asksBehind, ofSecond.more, standing.more)
-    io.ask.bits := Mux(asksBehind, ofSecond.packet.cell, standing.packet.cell)
-    answers := !io.pop && io.ask.valid && Mux(io.keep, fetched, !io.known)
-
-    // Or who joins behind the only one.
-    val joinsIt = io.joins.valid && io.first.valid && !now.more
-    stands := !io.pop && ((io.known && !io.keep) || joinsIt)
-    second := io.coming
-    second.more := io.coming.more || io.joins.valid
-    when(joinsIt) {
-      second.packet := io.joins.bits
-      second.more := false.B
-      second.covered := !Arithmetic.passTogether(length, io.joins.bits.lenBytes, unlessStrict(deficit, io.inRound))
-    }
-
-    val shown = io.known && io.first.valid
-    assert(!shown || now.more, "a second packet is known of a queue that holds one")
-    assert(
-      !io.keep || io.known || (io.ask.valid && io.ask.bits === standing.packet.cell),
-      "nobody asks who comes first"
-    )
-    val isNext = RegNext(io.ask.valid && io.ask.bits === now.packet.cell && !io.keep && !io.pop, false.B) && io.same
-    assert(!(isNext && shown) || io.coming.packet.asUInt === io.successor.asUInt, "another packet counts as the second")
-  } else {
-    io.known := false.B
-    io.coming := answer
-    for ((atOnce, late) <- io.atOnce.zip(io.late)) {
-      def coming(packet: PacketRef, more: Bool): ComingPacket = {
-        val one = Wire(new ComingPacket(p))
-        one.packet := packet
-        one.more := more
-        one.covered := unlessStrict(io.deficit, io.comesInRound) >= packet.lenBytes
-        one
-      }
-      val Seq(zero, one) = late.of.map(packet => coming(packet, packet.cell =/= late.newest))
-      def choose(pick: Bool, one: ComingPacket, zero: ComingPacket) = Mux(pick, one.asUInt, zero.asUInt).asTypeOf(zero)
-      atOnce := choose(late.pick, one, zero)
-      io.coming := choose(late.replaced, coming(late.behind, !late.behindIsNewest), atOnce)
-    }
-    io.ask.valid := io.keep
-    io.ask.bits := first.cell
+  // Who is first in this clock, whatever it comes from. What is known early chooses; what comes out of RAM meets one choice at the end.
+  val standing = Wire(new ComingPacket(p)) // not out of the queue manager's RAM
+  standing.covered := DontCare
+  when(io.arrived.valid) {
+    standing.packet := from.packet
+    standing.more := from.more
+  }.elsewhen(io.none) { // but from the next clock on
+    standing.packet := io.pushed.bits
+    standing.more := io.pushed.valid && io.pushedMore
+  }.otherwise {
+    standing.packet := first
+    standing.more := io.first.valid && io.more
   }
-}
+  val comesHere = comes && io.same
+  val now = Mux(comesHere, answer, standing)
+  val deficit = Mux(io.arrived.valid, from.deficit, io.deficit)
 
-object SecondPacket {
+  // The successor of who is first, or of the second. Where two packets are all, nothing is behind the second.
+  val ofSecond = Mux(stands, second, answer)
+  val length = Mux(comesHere, answer.packet.lenBytes, Mux(io.arrived.valid, from.packet.lenBytes, first.lenBytes))
+  val behind = Reg(UInt(Scheduler.DeficitBits.W))
+  left := Mux(alone, Delay(io.pushedDeficit - io.pushed.bits.lenBytes), behind)
+  behind := Mux(io.keep, left - ofSecond.packet.lenBytes, deficit - length)
+  val asksBehind = fetched || comesHere
+  io.ask.valid := Mux(asksBehind, ofSecond.more, standing.more)
+  io.ask.bits := Mux(asksBehind, ofSecond.packet.name, standing.packet.name)
+  answers := !io.pop && io.ask.valid && Mux(io.keep, fetched, !io.known)
 
-  /** Is it ever? */
-  def isKnown(p: LaneParams): Boolean = p.victims == 0
+  // Or who joins behind the only one.
+  val joinsIt = io.joins.valid && io.first.valid && !now.more
+  stands := !io.pop && ((io.known && !io.keep) || joinsIt)
+  second := io.coming
+  second.more := io.coming.more || io.joins.valid
+  when(joinsIt) {
+    second.packet := io.joins.bits
+    second.more := false.B
+    second.covered := !Arithmetic.passTogether(length, io.joins.bits.lenBytes, unlessStrict(deficit, io.inRound))
+  }
+
+  val shown = io.known && io.first.valid
+  assert(!shown || now.more, "a second packet is known of a queue that holds one")
+  assert(
+    !io.keep || io.known || (io.ask.valid && io.ask.bits === standing.packet.name),
+    "nobody asks who comes first"
+  )
+  val isNext = RegNext(io.ask.valid && io.ask.bits === now.packet.name && !io.keep && !io.pop, false.B) && io.same
+  assert(!(isNext && shown) || io.coming.packet.asUInt === io.successor.asUInt, "another packet counts as the second")
 }

@@ -6,7 +6,7 @@ import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
-import vermilion.queue.{LateSuccessor, PacketRef, QueueHead}
+import vermilion.queue.{PacketRef, QueueHead}
 
 /** Where a queue stands: strict levels from 0, the highest, to 7, and the round. */
 object Level {
@@ -39,10 +39,6 @@ class ListedQueue(p: LaneParams) extends Bundle {
   * "More" says that the queue holds a packet behind the first, as of the clock before: made from RAM when a queue or packet comes
   * first, kept up to date by `joined`. `moved` says that the queue was configured since it joined and belongs elsewhere, or may.
   *
-  * With the victim search a packet that is kept is chosen straight from the queue manager's RAM, and it is known last of all whether the deficit covers it
-  * and whether another stands behind it. So whatever hangs on that is worked out for all answers, with `coveredIf` and `moreIf`, and `keptCovered`
-  * and `keptMore` choose at the end. In a clock in which a victim may be replaced behind the packet taken last, nothing is served (`settled`).
-  *
   * RAMs: `entries`, queues x (packet, deficit, covered), 1W (store) 2R by two copies (the queue behind the chosen; `parkedQueue` for who
   * keeps queues aside); `links`, queues x queue, 1W (push) 1R. Lists hold no counts: who is last is known by `tails`.
   *
@@ -61,9 +57,8 @@ class ServiceLists(p: LaneParams) extends Module {
     val standing = Output(Bool()) // `chosen` is valid, known earlier; means nothing behind a `hold`
     val holdsQueues = Output(Bool())
     val level = Output(UInt(Level.Bits.W))
-    // Of a strict level, or its deficit covers its packet; if keptCovered is 0, and if it is 1. Another packet stands behind; by keptMore.
-    val coveredIf, moreIf = Output(Vec(2, Bool()))
-    val keptCovered, keptMore = Output(Bool())
+    val covered = Output(Bool()) // of a strict level, or its deficit covers its packet
+    val more = Output(Bool()) // another packet stands behind
     val shaped = Output(Bool())
     val moved = Output(Bool())
     val flush = Input(new FlushSettings(p))
@@ -78,12 +73,11 @@ class ServiceLists(p: LaneParams) extends Module {
     val behind = Output(UInt(p.queueBits.W)) // looked up by others too; their answers in the next clock:
     val behindService = Input(new ServiceRecord)
     val behindNewest = Input(new PacketRef(p))
-    val behindNewestBefore = Input(UInt(p.cellBits.W)) // the packet that it stands behind
-    val ask = Valid(UInt(p.cellBits.W)) // the packet whose successor is looked up, if it has one
+    val behindNewestBefore = Input(UInt(p.nameBits.W)) // the packet that it stands behind
+    val ask = Valid(UInt(p.nameBits.W)) // the packet whose successor is looked up, if it has one
     val askQueue = Output(UInt(p.queueBits.W))
     val successor = Input(new PacketRef(p))
-    val newestServed = Input(UInt(p.cellBits.W))
-    val lateSuccessor = Option.when(LateSuccessor.is(p))(Input(new LateSuccessor(p)))
+    val newestServed = Input(UInt(p.nameBits.W))
     val parkedQueue = Input(UInt(p.queueBits.W))
     val parked = Output(new ListedQueue(p)) // a clock later
   })
@@ -132,12 +126,11 @@ class ServiceLists(p: LaneParams) extends Module {
   private val arrivedEntry = entries.read(io.behind, arrived)
   private val arrivedQueue = Delay(io.behind)
   private val arrivedBehind = links.read(io.behind, arrived)
-  private val arrivedMore = arrivedEntry.packet.cell =/= io.behindNewest.cell
+  private val arrivedMore = arrivedEntry.packet.name =/= io.behindNewest.name
   private val arrivedMoved = Level(io.behindService) =/= lastLevel
   private val arrivedLone = tails.read(lastLevel) === arrivedQueue
   private val second = Module(new SecondPacket(p))
   private val coming = second.io.coming
-  private val atOnce = second.io.atOnce.getOrElse(coming)
   private val kept = second.io.comes
   private val advances = io.keep && second.io.known // the second is first from the next clock on
   private val comes = arrived || kept
@@ -150,30 +143,22 @@ class ServiceLists(p: LaneParams) extends Module {
   private val sameServed = RegInit(false.B) // the list of the last clock
   // The list in which a queue has arrived is served: what comes out of RAM can be chosen at once.
   private val arrivedHere = RegInit(false.B)
-  private val waits = SecondPacket.isKnown(p) // what comes behind a keep is not chosen at once
-  private val fromQueue = if (waits) false.B else kept && sameServed
   private val packetOf = OHToUInt(served) // and not `level`, which synthesis would take into the RAM
   private val heldPacket = Mux(held.byPush, pushedPackets.read(packetOf), comePackets.read(packetOf))
   private val roundArrived = arrived && lastRound
   private val roundDeficit = Mux(roundArrived, arrivedEntry.deficit, deficit)
   io.chosen.valid := (valid.asUInt & served).orR
   io.chosen.bits.head.queue := Mux(arrivedHere, arrivedQueue, held.queue)
-  io.chosen.bits.head.packet := Mux(arrivedHere, arrivedEntry.packet, Mux(fromQueue, atOnce.packet, heldPacket))
+  io.chosen.bits.head.packet := Mux(arrivedHere, arrivedEntry.packet, heldPacket)
   io.chosen.bits.deficit := roundDeficit
-  // Each late answer meets one choice whose selects are early.
-  private def choose(ofEntries: Bool, ofQueue: Bool, held: Bool) =
-    (arrivedHere && ofEntries) || (fromQueue && ofQueue) || (!arrivedHere && !fromQueue && held)
-  private val either = Seq(false.B, true.B)
-  io.keptCovered := (if (waits) false.B else atOnce.covered)
   private val arrivedCovered = arrivedEntry.covered || !lastRound
-  io.coveredIf := VecInit(either.map(kept => choose(arrivedCovered, kept, held.covered)))
-  io.keptMore := (if (waits) false.B else atOnce.more)
-  io.moreIf := VecInit(either.map(kept => choose(arrivedMore, kept, held.more)))
+  io.covered := Mux(arrivedHere, arrivedCovered, held.covered)
+  io.more := Mux(arrivedHere, arrivedMore, held.more)
   io.moved := Mux(arrivedHere, arrivedMoved, held.moved)
   io.flushed := Mux(arrivedHere, io.flush.has(arrivedQueue), io.flush.has(held.queue))
   io.shaped := Mux(arrivedHere, io.behindService.shaped, held.shaped)
   io.behind := Mux(arrivedHere, arrivedBehind, heldBehind)
-  io.settled := !(if (waits) kept else kept && io.lateSuccessor.get.mayReplace)
+  io.settled := !kept // what comes behind a keep is not chosen at once
 
   second.io.first.valid := io.chosen.valid
   second.io.first.bits := heldPacket
@@ -191,7 +176,7 @@ class ServiceLists(p: LaneParams) extends Module {
   second.io.pushed.bits := pushed.head.packet
   second.io.pushedDeficit := pushed.deficit
   second.io.pushedMore := io.pushMore
-  second.io.comesInRound := (if (LateSuccessor.is(p)) lastRound else Mux(kept, lastRound, served(Level.Round)))
+  second.io.comesInRound := Mux(kept, lastRound, served(Level.Round))
   second.io.inRound := served(Level.Round)
   second.io.keep := io.keep
   second.io.pop := io.pop
@@ -199,10 +184,8 @@ class ServiceLists(p: LaneParams) extends Module {
   second.io.joins.bits := io.joined.bits.packet
   second.io.successor := io.successor
   second.io.newestServed := io.newestServed
-  second.io.late.zip(io.lateSuccessor).foreach { case (port, late) => port := late }
   io.ask := second.io.ask
-  io.askQueue := (if (SecondPacket.isKnown(p)) Mux(second.io.none, pushed.head.queue, io.chosen.bits.head.queue)
-                  else io.chosen.bits.head.queue)
+  io.askQueue := Mux(second.io.none, pushed.head.queue, io.chosen.bits.head.queue)
 
   // ---- a push
   private val pushLevel = Level(io.pushService)

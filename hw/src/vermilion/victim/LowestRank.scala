@@ -7,10 +7,10 @@ import vermilion.stream.Colour
 
 /** The lowest and the second lowest rank whose bit is set: smallest distance, then lowest slot, which is the worst class.
   *
-  * Four distances form a group. First clock: each group finds its own two lowest (of 12). Second clock: the lowest group is chosen (of 16) and the
-  * one behind it; the second lowest rank is the first group's other one, or the next group's lowest.
+  * Four distances form a group, four groups a row. First clock: each group finds its own two lowest (of 12). Second clock: each row finds its own two of those of its groups,
+  * while the lowest row with any is found and the one behind it; the second lowest rank is the first row's other one, or the next row's lowest.
   * Latency: one clock registered; `found` and `rank` belong to the bitmap of the clock before, and come from logic. One bitmap a clock.
-  * Longest path: the second clock, two of 16 in a row and a choice, to who reads them.
+  * Longest path: the second clock, two of four groups, two of four rows, to who reads them.
   */
 class LowestRank(v: VictimParams) extends Module {
   private val GroupDistances = 4
@@ -48,14 +48,31 @@ class LowestRank(v: VictimParams) extends Module {
     rank.slot := local.slot
     rank
   }
-  private def choose(hot: UInt, locals: Vec[Local]): Rank =
-    Mux1H(hot, locals.zipWithIndex.map { case (local, group) => rankOf(group, local) })
-  private val any = VecInit(s2Lowest.map(_.any)).asUInt
-  private val first = VecInit(PriorityEncoderOH(any.asBools)).asUInt
-  private val next = VecInit(PriorityEncoderOH((any & ~first).asBools)).asUInt
-  private val inFirst = (first & VecInit(s2Other.map(_.any)).asUInt).orR
-  io.found(0) := any.orR
-  io.rank(0) := choose(first, s2Lowest)
+
+  /** Of a row, the lowest that is set and the one behind it, each one hot. */
+  private def twoOf(row: Seq[Bool]): (UInt, UInt) = {
+    val bits = VecInit(row).asUInt
+    val first = VecInit(PriorityEncoderOH(row)).asUInt
+    (first, VecInit(PriorityEncoderOH((bits & ~first).asBools)).asUInt)
+  }
+
+  // Groups in rows of four: each row finds its own two while the lowest two rows are found.
+  private class Row(lowest: Seq[(Local, Int)], other: Seq[Local]) {
+    private val (first, next) = twoOf(lowest.map(_._1.any))
+    private def choose(hot: UInt, locals: Seq[Local]): UInt =
+      Mux1H(hot, locals.zip(lowest).map { case (local, (_, group)) => rankOf(group, local).asUInt })
+    val any: Bool = first.orR
+    val more: Bool = next.orR // a second group has any
+    val inFirst: Bool = (first & VecInit(other.map(_.any)).asUInt).orR // the first group has more than one
+    val rank: UInt = choose(first, lowest.map(_._1))
+    val second: UInt = Mux(inFirst, choose(first, other), choose(next, lowest.map(_._1)))
+  }
+  private val rows =
+    s2Lowest.zipWithIndex.zip(s2Other).grouped(4).map(row => new Row(row.map(_._1), row.map(_._2))).toSeq
+  private val (first, next) = twoOf(rows.map(_.any))
+  private val inFirst = Mux1H(first, rows.map(row => row.inFirst || row.more))
+  io.found(0) := first.orR
+  io.rank(0) := Mux1H(first, rows.map(_.rank)).asTypeOf(new Rank(v))
   io.found(1) := inFirst || next.orR
-  io.rank(1) := Mux(inFirst, choose(first, s2Other).asUInt, choose(next, s2Lowest).asUInt).asTypeOf(new Rank(v))
+  io.rank(1) := Mux(inFirst, Mux1H(first, rows.map(_.second)), Mux1H(next, rows.map(_.rank))).asTypeOf(new Rank(v))
 }

@@ -20,14 +20,14 @@ object TailWindow {
 
 /** The last packets of every queue, newest first, for DDRED's tail-drop form (P3): the nearest of the last n.
   *
-  * A word a queue holds its last [[TailWindow.Places]] packets behind the first, exactly: an append moves all one place on, an eviction closes its gap.
-  * Beside it stands how many have ever joined behind a first, less those evicted; a second RAM counts how many became first.
+  * A word a queue holds its last [[TailWindow.Places]] packets, exactly: an append moves all one place on, an eviction closes its gap.
+  * Beside it stands how many have ever joined, less those evicted; a second RAM counts how many went to the head.
   * {{{
-  *   behind = joined - promoted      place i holds a packet that is still queued, and not first, if i < behind
+  *   behind = joined - promoted      place i holds a packet that is still in the body if i < behind
   * }}}
   * Both counts wrap, with a bit more than there are cells. Packets that leave in order need no look at the window.
   *
-  * Timing, in stages of [[VictimPipeline]]: `look` s0, `last` and `mayLose` s1, `found` and `nearest` s3; `queue` s4, `append` and `remove` s5. A
+  * Timing, in stages of [[VictimPipeline]]: `look` s0, `last` and `mayLose` s1, `found` and `nearest` s3; `queue` s4, `append`, `remove` and `promoted` s5. A
   * search sees what was there in s0, but for promotions of that clock.
   * RAM, one word a queue: window (2 copies), promoted (2 copies). After reset they are swept for `indexed` clocks.
   * Longest path: window RAM, compare of 16 cells, the choice of what moves on.
@@ -42,10 +42,10 @@ class TailWindow(v: VictimParams) extends Module {
     val found = Output(Bool())
     val nearest = Output(new WindowEntry(v))
     val queue = Input(UInt(queueBits.W))
-    val append = Flipped(Valid(new WindowEntry(v))) // behind a first packet
+    val append = Flipped(Valid(new WindowEntry(v)))
     val victim = Input(UInt(v.cellBits.W))
     val remove = Input(Bool()) // `victim` leaves the queue, with an append; it need not stand here
-    val promoted = Input(Bool()) // a packet became first
+    val promoted = Input(Bool()) // a packet goes to the head
     val promotedQueue = Input(UInt(queueBits.W))
     val ready = Output(Bool())
   })
@@ -87,13 +87,13 @@ class TailWindow(v: VictimParams) extends Module {
   }
   private def halve(choices: Seq[Choice]) = choices.grouped(2).map(pair => nearer(pair(0), pair(1))).toSeq
   private val s2Choices = halve(s1Choices).map(Delay(_))
-  private val s3Choice = Delay(halve(halve(halve(s2Choices))).head)
+  private val s3Choice = halve(halve(halve(s2Choices)).map(Delay(_))).head
   io.found := s3Choice.valid
   io.nearest := s3Choice.entry
 
   // ---- append and remove
   private val s5Word = window.read(io.queue)
-  // Only packets that became first are behind it, so what has gone and still stands here cannot be taken for it.
+  // Only packets that went to the head are behind it, so what has gone and still stands here cannot be taken for it.
   private val hits = s5Word.entries.map(_.cell === io.victim)
   private val next = Wire(new Word)
   next.joined := s5Word.joined + !io.remove

@@ -10,15 +10,20 @@ import vermilion.stream.Colour
   *
   * @param queues       number of queues
   * @param cells        cells in the shared buffer, a power of two; a packet is named by its head cell
-  * @param indexed      queues 0 to indexed-1 can hold contests; each costs 4 x 2^distanceBits list heads in RAM, six times over (three writers, two readers)
-  * @param looks        looks at a queue's newest packet in each clock
+  * @param indexed      queues 0 to indexed-1 can hold contests; each costs 4 x 2^distanceBits list heads in RAM, four times over (two writers, two readers)
+  * @param places       packets of a queue that the scheduler holds at most, which are no victims; a power of two, fewer than four for proofs alone ([[HeadPlaces]])
   * @param distanceBits bits of a distance; fewer than [[Distance.Bits]] for proofs alone: nothing brings greater distances into range
   */
-case class VictimParams(queues: Int, cells: Int, indexed: Int, distanceBits: Int = 6, looks: Int = 2) {
+case class VictimParams(queues: Int, cells: Int, indexed: Int, distanceBits: Int = 6, places: Int = 4) {
   require(queues >= 2, s"queues is $queues; legal are 2 and more")
   require(cells >= 4 && (cells & (cells - 1)) == 0, s"cells is $cells; legal are powers of two from 4")
   require(indexed >= 1 && indexed <= queues, s"indexed is $indexed; legal are 1 to $queues")
   require(distanceBits >= 2 && distanceBits <= 6, s"distanceBits is $distanceBits; legal are 2 to 6")
+
+  require(
+    places >= 2 && isPow2(places) && places <= cells,
+    s"places is $places; legal are powers of two from 2 to the $cells cells"
+  )
 
   val queueBits: Int = log2Ceil(queues)
   val cellBits: Int = log2Ceil(cells)
@@ -34,7 +39,7 @@ case class VictimParams(queues: Int, cells: Int, indexed: Int, distanceBits: Int
 object VictimParams {
 
   /** Those of a lane; of one without the search only the types count. */
-  def of(p: LaneParams): VictimParams = VictimParams(p.queues, p.cells, p.victims.max(1), looks = 2 * p.egresses)
+  def of(p: LaneParams): VictimParams = VictimParams(p.queues, p.cells, p.victims.max(1), places = p.headPlaces)
 }
 
 /** Who goes first: the smallest distance, then the worst class. Rank order is `distance` first, then `slot` = 2 - class.
@@ -60,11 +65,18 @@ class ListName(v: VictimParams) extends Bundle {
   def is(other: ListName): Bool = asUInt === other.asUInt
 }
 
-/** A packet in a queue, with what the index must know when it becomes its queue's first. */
+/** A packet in a body, with what must be known of it when it goes to the head. */
 class QueuedRef(v: VictimParams) extends Bundle {
   val cell = UInt(v.cellBits.W)
-  val lenBytes = UInt(PktLenBits.W)
   val rank = new Rank(v)
+  val listed = Bool() // it stands in its list by distance
+  val marked = Bool() // it has paid, and must be marked CE; it stands in no list then
+}
+
+/** A packet as lists by distance hold it. */
+class ListedRef(v: VictimParams) extends Bundle {
+  val cell = UInt(v.cellBits.W)
+  val ect = Bool() // may be marked instead of dropped
 }
 
 object Action {

@@ -75,6 +75,13 @@ class LaneParamsSpec extends AnyFunSuite {
       whole.copy(queues = queues, egresses = egresses, victims = 0)
   }
 
+  test("a queue's head holds 4, 8 or 16 packets, by its width where nothing is said") {
+    for (heads <- Seq(0, 2, 5, 32))
+      assert(refusal(whole.copy(heads = Some(heads))) == s"requirement failed: heads is $heads; legal are 4, 8 and 16")
+    assert(Seq(64, 128, 512).map(bits => whole.copy(dataBits = bits).headPlaces) == Seq(4, 4, 8))
+    assert(whole.copy(heads = Some(16)).headPlaces == 16)
+  }
+
   test("protected memories and the victim search are not built together") {
     val words =
       "protect is true with 2 victims; the memories of the victim search are not protected, legal is victims = 0"

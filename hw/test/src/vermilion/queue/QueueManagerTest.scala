@@ -28,7 +28,7 @@ class QueueManagerTest extends AnyFlatSpec with Simulation {
 
     private def arrival(packet: Packet) = packet.cell.toLong * 1000003L + packet.lenBytes
     private def expect(ref: PacketRef, packet: Packet): Unit = {
-      ref.cell.expect(packet.cell.U)
+      ref.name.expect(packet.cell.U)
       ref.lenBytes.expect(packet.lenBytes.U)
     }
 
@@ -105,7 +105,7 @@ class QueueManagerTest extends AnyFlatSpec with Simulation {
         val packet = model(q).dequeue()
         val last = model(q).isEmpty
         dut.io.serve.queue.poke(q.U)
-        dut.io.serve.packet.cell.poke(first(q).get.cell.U)
+        dut.io.serve.packet.name.poke(first(q).get.cell.U)
         dut.io.serve.packet.lenBytes.poke(first(q).get.lenBytes.U)
         dut.io.emptied.poke(last.B)
         assert(packet == first(q).get)

@@ -35,7 +35,7 @@ class QueueChecks(p: LaneParams) extends Module {
   }
   private val dut = Module(new QueueManager(p))
   private def cellsOf(tag: UInt) = Mux(tag(0), 2.U(2.W), 1.U(2.W)) // any but 0
-  private def isRef(ref: PacketRef, packet: Packet) = ref.cell === packet.cell && ref.lenBytes === packet.tag
+  private def isRef(ref: PacketRef, packet: Packet) = ref.name === packet.cell && ref.lenBytes === packet.tag
 
   // ---- what comes: e1 is the clock behind
   private val started = RegInit(0.U((p.queueBits + 1).W)) // the sweep behind reset
@@ -60,7 +60,7 @@ class QueueChecks(p: LaneParams) extends Module {
   private val plain = RegInit(VecInit.fill(p.queues)(0.U.asTypeOf(new Plain)))
   private val taken = RegInit(false.B)
   private val takenQueue = Delay(free.takeQueue)
-  private val takenCell = Delay(dut.io.serve.packet.cell)
+  private val takenCell = Delay(dut.io.serve.packet.name)
   private val asked = RegInit(false.B) // for sleep
   private val sought = RegInit(false.B) // somebody's successor
   private val soughtFirst = Reg(Bool()) // that of its queue's first packet
@@ -92,11 +92,11 @@ class QueueChecks(p: LaneParams) extends Module {
   private val follows = taken && !asked
   when(follows) {
     when(sought && soughtFirst) { firstNow(takenQueue) := dut.io.successor.head }.otherwise {
-      firstNow(takenQueue).cell := now(takenQueue).packets(0).cell
+      firstNow(takenQueue).name := now(takenQueue).packets(0).cell
       firstNow(takenQueue).lenBytes := now(takenQueue).packets(0).tag
     }
     knownNow(takenQueue) := true.B
-    moreNow(takenQueue) := firstNow(takenQueue).cell =/= dut.io.newestServed.head
+    moreNow(takenQueue) := firstNow(takenQueue).name =/= dut.io.newestServed.head
   }
   first := firstNow
   known := knownNow
@@ -129,7 +129,7 @@ class QueueChecks(p: LaneParams) extends Module {
   }
   // A packet that finds its queue refilled in the same clock stands behind.
   when(dut.io.refilled.valid) {
-    more(dut.io.refilled.bits.queue) := dut.io.refilled.bits.packet.cell =/= dut.io.newestServed.head ||
+    more(dut.io.refilled.bits.queue) := dut.io.refilled.bits.packet.name =/= dut.io.newestServed.head ||
       (dut.io.joined.valid && dut.io.joined.bits.queue === dut.io.refilled.bits.queue)
   }
 

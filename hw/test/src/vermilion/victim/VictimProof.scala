@@ -30,19 +30,18 @@ class PowerOn extends ExtModule {
 
 /** What a proof checks of [[VictimPipeline]] on a small build, beside the assertions that stand in the blocks themselves.
   *
-  * The inputs are free. Any packet comes in any clock from `ready` on, in any free cell, to any queue, with any action, distance, class; any queue
-  * that has a packet to give is served in any clock. What the surroundings never do is not made: an offer that is not legal is no offer. They promise:
+  * The inputs are free. Any packet comes in any clock from `ready` on, in any free cell, to any queue, with any action, distance, class; from any queue
+  * whose head holds a packet one is taken in any clock. What the surroundings never do is not made: an offer that is not legal is no offer. They promise:
   *  - a packet has a cell that is not in use; a cell may come again in the clock behind its return, and a packet without cells is refused;
-  *  - the taker takes what the scheduler knows as a queue's first packet, one a clock, not before the clock behind `awake`, but for a
-  *    successor in its own clock;
+  *  - of a queue no more packets are taken than were promoted, one in a clock, not before the third clock behind the promotion;
   *  - cells and queues come into first use in the order of their numbers. That loses nothing: both are names, and no logic orders them.
   *
-  * Beside the block stand plain queues, arrays of packets in order, which follow what it tells. It is asserted that
-  *  - who leaves is its queue's oldest, the successor is the next, and it has its own length and mark; a queue is awake exactly when it holds a packet;
-  *  - a victim stands in its queue, is not first, or would only have become it in that clock, has not paid yet; each contest costs exactly one packet;
+  * Beside the block stand plain bodies, arrays of packets in order, which follow what it tells. It is asserted that
+  *  - who is promoted is its body's oldest, has its own mark, and finds a free place, the next one;
+  *  - a victim stands in its body, has not paid yet; each contest costs exactly one packet;
   *  - a cell comes back once, when its packet has gone, and at rest the cells in use are those of the queued packets;
-  *  - the bitmap that a search looks at has the bits of the queue's packets, in every clock; each packet is linked to the next;
-  *  - where no other packet came or went since s0, the victim is the one that looking at all packets finds: lists, bitmap and window agree with the queue.
+  *  - the bitmap that a search looks at has the bits of the body's packets, in every clock;
+  *  - where no other packet came or went since s0, the victim is the one that looking at all packets finds: lists, bitmap and window agree with the body.
   */
 class VictimProof(v: VictimParams, form: ProofForm) extends RawModule {
   val clock = IO(Input(Clock()))
@@ -50,7 +49,6 @@ class VictimProof(v: VictimParams, form: ProofForm) extends RawModule {
   val arrives = IO(Input(Bool()))
   val takeQueue = IO(Input(UInt(v.queueBits.W)))
   val serves = IO(Input(Bool()))
-  val probe = IO(Input(UInt(v.cellBits.W)))
   private val power = Module(new PowerOn)
   power.clock := clock
   withClockAndReset(clock, !power.running) { Module(new VictimChecks(v, form)).connect(this) }
@@ -60,14 +58,12 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
   val io = IO(new Bundle {
     val arrival = Flipped(Valid(new Arrival(v)))
     val take = Flipped(Valid(UInt(v.queueBits.W)))
-    val probe = Input(UInt(v.cellBits.W))
   })
   def connect(top: VictimProof): Unit = {
     io.arrival.valid := top.arrives
     io.arrival.bits := top.arrival
     io.take.valid := top.serves
     io.take.bits := top.takeQueue
-    io.probe := top.probe
   }
   private val Outcomes = VictimQueues.Ahead + VictimQueues.Latency
   private val LastPackets = 2 // n of the tail-drop form
@@ -130,9 +126,8 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
   dut.io.ahead.bits := a.sought
   dut.io.arrival.valid := Seq.iterate(arrives, VictimQueues.Ahead + 1)(RegNext(_, false.B)).last
   dut.io.arrival.bits := Delay(a, VictimQueues.Ahead)
-  dut.io.look := VecInit(0.U, 0.U)
 
-  // ---- plain queues
+  // ---- plain bodies
   private val plain = RegInit(VecInit(Seq.fill(v.queues)(0.U.asTypeOf(new Plain))))
   private val o = dut.io.outcome.bits
   private val told = dut.io.outcome.valid
@@ -175,83 +170,54 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
     when(o.victimMarked) { afterOutcome(queue).packets(place).marked := true.B }
   }
 
-  // ---- the taker: what the scheduler knows of each queue
-  private val first = Reg(Vec(v.queues, UInt(v.cellBits.W)))
-  private val known, more = RegInit(VecInit.fill(v.queues)(false.B))
+  // ---- promotion: it comes with the outcome of the packet in its slot, and is told a clock before
+  private val promoted = RegNext(dut.io.promoted.valid, false.B)
+  private val promotion = Delay(dut.io.promoted.bits)
+  private val now = WireDefault(afterOutcome)
+  private val leaves = afterOutcome(promotion.queue)
+  when(promoted) { now(promotion.queue) := without(leaves, 0.U) }
+  plain := now
+
+  // ---- heads: cells in order, and how many were ever promoted
+  private class Head extends Bundle {
+    val cells = Vec(v.places, UInt(v.cellBits.W))
+    val length = UInt(log2Ceil(v.places + 1).W)
+    val place = UInt(log2Ceil(v.places).W) // of the next
+    def names: UInt =
+      cells.zipWithIndex.map { case (c, i) => Mux(i.U < length, UIntToOH(c, v.cells), 0.U) }.reduce(_ | _)
+  }
+  private val heads = RegInit(VecInit(Seq.fill(v.queues)(0.U.asTypeOf(new Head))))
   private val taken = RegInit(false.B)
   private val takenQueue = Delay(io.take.bits)
-  private val takenCell = Delay(dut.io.serveCell)
-  private val now = WireDefault(afterOutcome)
-  when(taken) { now(takenQueue) := without(afterOutcome(takenQueue), 0.U) }
-  plain := now
-  private val leaves = afterOutcome(takenQueue)
-  private val next = now(takenQueue)
-  private val follows = taken && !next.empty
-  private val firstNow = WireDefault(first)
-  private val knownNow = WireDefault(known)
-  private val moreNow = WireDefault(more)
-  when(follows) {
-    firstNow(takenQueue) := dut.io.successor.cell
-    knownNow(takenQueue) := true.B
-    moreNow(takenQueue) := dut.io.successor.cell =/= dut.io.newestServed
+  private val takes = io.take.valid && io.take.bits < v.queues.U && heads(io.take.bits).length =/= 0.U
+  private val takenCell = heads(io.take.bits).cells(0)
+  private val headsNow = WireDefault(heads)
+  when(promoted) {
+    val head = heads(promotion.queue)
+    assert(!leaves.empty && leaves.packets(0).cell === promotion.cell, "the packet promoted is not its body's oldest")
+    assert(leaves.packets(0).marked === promotion.marked, "a mark is lost or made up")
+    assert(
+      head.length < v.places.U && promotion.place === head.place,
+      "a packet is promoted to a place that is not free"
+    )
+    headsNow(promotion.queue).cells(head.length) := promotion.cell
+    headsNow(promotion.queue).length := head.length + 1.U
+    headsNow(promotion.queue).place := head.place + 1.U
   }
-  first := firstNow
-  known := knownNow
-  more := moreNow
-  private val take = io.take.valid && io.take.bits < v.queues.U && knownNow(io.take.bits)
-  taken := take
-  dut.io.take := take
-  dut.io.serveQueue := io.take.bits
-  dut.io.serveCell := Mux(
-    take,
-    firstNow(io.take.bits),
-    io.probe
-  ) // without a take the successor of any cell may be read
-  dut.io.emptied := !moreNow(io.take.bits)
-  when(take) { known(io.take.bits) := false.B }
-  private val s5 = Delay(a, Outcomes - 1)
-  when(dut.io.enqueued) {
-    when(dut.io.awake) {
-      first(s5.queue) := s5.cell
-      known(s5.queue) := true.B
-      more(s5.queue) := false.B
-    }
-    when(dut.io.joined) { more(s5.queue) := true.B }
+  private val headsLeft = WireDefault(headsNow)
+  when(takes) {
+    val head = headsNow(io.take.bits)
+    for (i <- 0 until v.places - 1) headsLeft(io.take.bits).cells(i) := head.cells(i + 1)
+    headsLeft(io.take.bits).length := head.length - 1.U
   }
-
-  // ---- order
-  when(taken) {
-    assert(!leaves.empty && leaves.packets(0).cell === takenCell, "the packet taken is not its queue's oldest")
-    assert(dut.io.takenMarked === leaves.packets(0).marked, "a mark is lost or made up")
-    assert(dut.io.refilled === (follows && RegNext(dut.io.emptied)), "a refill is not told, or made up")
-  }
-  // The packet that became first in the clock before; an eviction that came in that clock has been told in this one.
-  private val justFirst = RegNext(follows, false.B)
-  private val justFirstQueue = Delay(takenQueue)
-  private val successor = Delay(dut.io.successor)
-  private val promoted = afterOutcome(justFirstQueue).packets(0)
-  when(justFirst) {
-    assert(successor.cell === promoted.cell, "the successor is not the next packet")
-    assert((successor.lenBytes === 128.U) === promoted.isLong, "the successor has another length")
-  }
-  when(dut.io.enqueued) { assert(dut.io.awake === now(s5.queue).empty, "a queue sleeps with packets, or wakes twice") }
-
-  private val probed = Delay(io.probe)
-  for (q <- afterOutcome; i <- 0 until v.cells - 1) {
-    val links = !taken && q.holds(i + 1) && q.packets(i).cell === probed
-    assert(!links || dut.io.successor.cell === q.packets(i + 1).cell, "a packet is linked to another than the next")
-  }
-  for (q <- 0 until v.queues) {
-    val served = taken && takenQueue === q.U
-    val queued = afterOutcome(q)
-    assert(served || known(q) === !queued.empty, "the taker knows no packet of a queue, or one that is none")
-    assert(!known(q) || first(q) === queued.packets(0).cell, "the taker knows another packet as first")
-    assert(!known(q) || more(q) === (queued.length > 1.U), "the taker counts on more packets, or on less")
-  }
+  heads := headsLeft
+  taken := takes
+  dut.io.taken.valid := taken
+  dut.io.taken.bits := takenQueue
 
   // ---- who pays
   private val arrived = Seq.iterate(arrives, 11)(RegNext(_, false.B))
-  private val tookAgo = Seq.iterate(take, 8)(RegNext(_, false.B))
+  private val promotedAgo = Seq.iterate(promoted, 8)(RegNext(_, false.B))
   assert(told === arrived(Outcomes), "an outcome is late or missing")
   when(told) {
     val costs = o.evicted +& o.victimMarked +& (contest && o.marked) +& (contest && !o.enqueued)
@@ -259,9 +225,7 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
     assert(contest || o.enqueued === (s6.action === Action.Admit.U), "policy's admission or refusal is not kept")
   }
   when(paysThere) {
-    // A victim may have become first in the very clock in which it left.
-    val wins = justFirst && justFirstQueue === queue
-    assert(isVictim.asUInt.orR && (place =/= 0.U || wins), "the victim does not stand in its queue, or is first")
+    assert(isVictim.asUInt.orR, "the victim does not stand in its body")
     assert(!victim.marked, "a packet pays twice")
     assert(victim.rank.distance === o.victim.distance, "the victim has another distance than is told")
     assert(victim.rank.distance <= s6.distance, "the victim is further than the arriving packet")
@@ -272,11 +236,11 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
   }
 
   // ---- the index: with nothing else on its way, all packets are looked at
-  private val alone = !arrived.slice(7, 11).reduce(_ || _) && !tookAgo.slice(2, 8).reduce(_ || _)
+  private val alone = !arrived.slice(7, 11).reduce(_ || _) && !promotedAgo.slice(0, 8).reduce(_ || _)
   private val byWindow = s6.last =/= 0.U
   private val candidates = before.packets.zipWithIndex.map { case (packet, i) =>
     val inReach = !byWindow || i.U +& s6.last >= before.length
-    val may = i.U =/= 0.U && before.holds(i) && !packet.marked && s6.mayLose(packet.rank.slot) &&
+    val may = before.holds(i) && !packet.marked && s6.mayLose(packet.rank.slot) &&
       queue < v.indexed.U && packet.listed === !byWindow && inReach
     (may, packet.rank.asUInt, i.U(v.cellBits.W))
   }
@@ -291,23 +255,24 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
     assert(!bestPays || place === best._3, "alone, another than the nearest and oldest pays")
   }
 
-  // ---- the bitmap, as any clock's search sees it: a promotion is written in the second clock behind the take, and seen in the third
+  // ---- the bitmap, as any clock's search sees it
   private val lookedAt = Delay(a.queue)
-  private def bit(present: Bool, rank: Rank) = Mux(present, rank.oneHot, 0.U)
-  private val indexed = afterOutcome(lookedAt).packets.zipWithIndex.map { case (packet, i) =>
-    val behindFirst = if (i == 0) justFirst && justFirstQueue === lookedAt else true.B
-    bit(afterOutcome(lookedAt).holds(i) && packet.listed && !packet.marked && behindFirst, packet.rank)
+  private val indexed = now(lookedAt).packets.zipWithIndex.map { case (packet, i) =>
+    Mux(now(lookedAt).holds(i) && packet.listed && !packet.marked, packet.rank.oneHot, 0.U)
   }
   private val bitmap = BoringUtils.bore(dut.lists.io.looked)
-  assert(!RegNext(dut.io.ready, false.B) || bitmap === indexed.reduce(_ | _), "the bitmap is not that of the queue")
+  assert(!RegNext(dut.io.ready, false.B) || bitmap === indexed.reduce(_ | _), "the bitmap is not that of the body")
 
+  // ---- at rest
+  private val quiet = !arrived.reduce(_ || _) && !promotedAgo.reduce(_ || _) && !taken && !RegNext(taken, false.B) &&
+    !RegNext(RegNext(taken, false.B), false.B) && !promoted && !dut.io.busy
   // ---- cells
   private val freed = Mux(dut.io.freed.valid, UIntToOH(dut.io.freed.bits.cell, v.cells), 0.U)
-  private val sent = Mux(take, UIntToOH(dut.io.serveCell, v.cells), 0.U)
+  private val sent = Mux(takes, UIntToOH(takenCell, v.cells), 0.U)
   held := (held & ~(freed | sent)) | Mux(arrives && hasCells, UIntToOH(a.cell, v.cells), 0.U)
   assert(((freed | sent) & ~held) === 0.U, "a cell comes back that is not in use")
   assert((freed & sent) === 0.U, "a cell comes back twice")
-  private val standing = now.map(_.cells).reduce(_ | _)
+  private val standing = (now.map(_.cells) ++ headsNow.map(_.names)).reduce(_ | _)
   assert((freed & standing) === 0.U, "a cell comes back while its packet is queued")
   private val gone = Mux(o.evicted, victim.isLong, s6.lenBytes === 128.U)
   assert(!dut.io.freed.valid || dut.io.freed.bits.cells === Mux(gone, 2.U, 1.U), "not all cells of a packet come back")
@@ -315,7 +280,8 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
   private val onTheWay = (1 until Outcomes).map { i => arrived(i) && Delay(hasCells, i) }
   private val theirCells = (1 until Outcomes).map(i => Mux(onTheWay(i - 1), UIntToOH(Delay(a.cell, i), v.cells), 0.U))
   assert(held === theirCells.fold(standing | freed)(_ | _), "a cell is lost, or used by nobody")
-  private val uses = PopCount(onTheWay) +& now.map(_.length).reduce(_ +& _) +& dut.io.freed.valid
+  private val uses =
+    PopCount(onTheWay) +& (now.map(_.length) ++ headsNow.map(_.length)).reduce(_ +& _) +& dut.io.freed.valid
   assert(PopCount(held) === uses, "a cell is used twice")
 }
 
@@ -327,7 +293,7 @@ object EmitProof extends Emitter {
 
   def emit(words: Seq[String]): Boolean = words match {
     case Seq(form, cells, directory) if forms.contains(form) =>
-      val v = VictimParams(queues = 2, cells = cells.toInt, indexed = 2, distanceBits = 2)
+      val v = VictimParams(queues = 2, cells = cells.toInt, indexed = 2, distanceBits = 2, places = 2)
       MemoryKind.lutDepth.withValue(0) { // as in builds with many cells
         ChiselStage.emitSystemVerilogFile(
           new VictimProof(v, forms(form)),

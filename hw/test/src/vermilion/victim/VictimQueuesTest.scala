@@ -12,9 +12,9 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.queue.{QueueManager, TakenPacket}
 import vermilion.schedule.{EgressTurns, Scheduler}
-import vermilion.stream.Chain
+import vermilion.stream.{Chain, EnqueueRequest}
 
-/** The victim queues in front of the scheduler, wired as EgressQueues wires QueueManager. */
+/** The bodies and the heads of queues in front of the scheduler, wired as EgressQueues wires them. */
 class VictimEgress(p: LaneParams) extends Module {
   private val v = VictimParams.of(p)
   val io = IO(new Bundle {
@@ -23,6 +23,7 @@ class VictimEgress(p: LaneParams) extends Module {
     val outcome = Valid(new Outcome(v))
     val settledCell = Output(UInt(p.cellBits.W))
     val freed = Valid(new Chain(p))
+    val promoted = Valid(new EnqueueRequest(p))
     val taken = Valid(new TakenPacket(p))
     val busy = Output(Bool())
     val ready = Output(Bool())
@@ -42,7 +43,12 @@ class VictimEgress(p: LaneParams) extends Module {
   private val valids = Seq.iterate(io.arrival.valid, VictimQueues.Ahead + 1)(RegNext(_, false.B))
   queues.io.arrival.valid := valids.last
   queues.io.arrival.bits := Delay(packet, VictimQueues.Ahead)
-  private val turns = new EgressTurns(p, queues.io, Seq(scheduler))
+  private val heads = Module(new QueueManager(p))
+  heads.io.enqueue := queues.io.promoted
+  heads.io.place.get := queues.io.place
+  queues.io.taken.valid := heads.io.taken.valid
+  queues.io.taken.bits := heads.io.taken.bits.queue
+  private val turns = new EgressTurns(p, heads.io, Seq(scheduler))
   turns.shaper.io.now := 0.U
   turns.shaper.io.configure.valid := false.B
   turns.shaper.io.configure.bits := DontCare
@@ -59,7 +65,8 @@ class VictimEgress(p: LaneParams) extends Module {
   io.outcome := queues.io.outcome
   io.settledCell := queues.io.settled.headCell
   io.freed := queues.io.freed
-  io.taken := queues.io.taken
+  io.promoted := queues.io.promoted
+  io.taken := heads.io.taken
   io.ready := queues.io.ready
   io.busy := queues.io.busy || scheduler.io.busy
 }
@@ -78,8 +85,8 @@ class VictimQueuesTest extends AnyFlatSpec with Simulation {
       val under = mutable.Queue.empty[(Packet, Int)]
       val marked = mutable.Set.empty[Int]
       var evicted, marks, left, refused = 0
-      val first, ownFirst = Array.fill(p.queues)(0)
-      var tookFrom = -1 // in the clock before
+      val inHead = Array.fill(p.queues)(0)
+      val first, alone = Array.fill(p.queues)(0) // victims that were their body's first, and its only one
 
       def clock(arrives: Boolean, room: Boolean, distances: Int = 16, only: Option[Int] = None): Unit = {
         if (dut.io.outcome.valid.peek().litToBoolean) {
@@ -90,13 +97,12 @@ class VictimQueuesTest extends AnyFlatSpec with Simulation {
           if (o.marked.peek().litToBoolean) marked += packet.cell
           val victim = o.victim.cell.peek().litValue.toInt
           val place = queues(packet.queue).indexWhere(_.cell == victim)
-          // The victim may have become first in the clock in which it went. Queues without lists have none.
-          def mayGo =
-            action == Action.Contest && place >= 0 && (place > 0 || tookFrom == packet.queue) && packet.queue < p.victims
+          // Packets of the head are none. Queues without lists have none.
+          def mayGo = action == Action.Contest && place >= inHead(packet.queue) && packet.queue < p.victims
           if (o.evicted.peek().litToBoolean) {
             assert(mayGo)
-            if (place == 0) first(packet.queue) += 1
-            if (place == 0 && queues(packet.queue).size == 2) ownFirst(packet.queue) += 1
+            if (place == inHead(packet.queue)) first(packet.queue) += 1
+            if (queues(packet.queue).size == inHead(packet.queue) + 2) alone(packet.queue) += 1
             dut.io.freed.valid.expect(true.B)
             dut.io.freed.bits.head.expect(victim.U)
             dut.io.freed.bits.cells.expect(((queues(packet.queue)(place).lenBytes + 63) / 64).U)
@@ -109,11 +115,17 @@ class VictimQueuesTest extends AnyFlatSpec with Simulation {
           }
         }
         if (dut.io.freed.valid.peek().litToBoolean) free.prepend(dut.io.freed.bits.head.peek().litValue.toInt)
-        tookFrom = -1
+        if (dut.io.promoted.valid.peek().litToBoolean) {
+          val queue = dut.io.promoted.bits.queue.peek().litValue.toInt
+          dut.io.promoted.bits.descriptor.headCell.expect(queues(queue)(inHead(queue)).cell.U)
+          inHead(queue) += 1
+          assert(inHead(queue) <= p.headPlaces)
+        }
         if (dut.io.taken.valid.peek().litToBoolean) {
-          tookFrom = dut.io.taken.bits.queue.peek().litValue.toInt
+          val queue = dut.io.taken.bits.queue.peek().litValue.toInt
           val d = dut.io.taken.bits.descriptor
-          val packet = queues(tookFrom).remove(0)
+          val packet = queues(queue).remove(0)
+          inHead(queue) -= 1
           d.headCell.expect(packet.cell.U)
           d.lenBytes.expect(packet.lenBytes.U)
           d.arrival.expect(packet.arrival.U)
@@ -152,10 +164,15 @@ class VictimQueuesTest extends AnyFlatSpec with Simulation {
       while (!dut.io.ready.peek().litToBoolean) dut.clock.step() // the sweeps
       for ((arrive, take) <- Seq((1.0, 0.1), (0.6, 0.1), (1.0, 0.25), (0.2, 0.5)); _ <- 0 until 1000)
         clock(random.nextDouble() < arrive, random.nextDouble() < take)
-      // One distance and short queues: the victim is the packet that would be first next, or the only one behind the first.
+      // One distance and short queues: the victim is the body's first packet, or its only one.
       val forms = Seq(0, 2).filter(_ < p.victims) // lists, and the last packets
       for (queue <- forms; _ <- 0 until 4000)
-        clock(queues.map(_.size).sum < 6 && random.nextDouble() < 0.8, random.nextDouble() < 0.5, 1, Some(queue))
+        clock(
+          queues.map(_.size).sum < p.headPlaces + 4 && random.nextDouble() < 0.8,
+          random.nextDouble() < 0.5,
+          1,
+          Some(queue)
+        )
       for (_ <- 0 until 8) clock(false, false)
       while (queues.exists(_.nonEmpty)) clock(false, true)
       for (_ <- 0 until 8) clock(false, true)
@@ -164,8 +181,8 @@ class VictimQueuesTest extends AnyFlatSpec with Simulation {
       assert(evicted > 200 && marks > 50 && left > 300 && refused > 500, s"$evicted $marks $left $refused")
       for (queue <- forms)
         assert(
-          first(queue) > 10 && ownFirst(queue) > 5,
-          s"in queue $queue, of victims that would have become first there were ${first(queue)}, ${ownFirst(queue)} of them alone"
+          first(queue) > 10 && alone(queue) > 5,
+          s"in queue $queue ${first(queue)} victims were their body's first, ${alone(queue)} of them its only packet"
         )
     }
 
@@ -186,9 +203,6 @@ class VictimQueuesTest extends AnyFlatSpec with Simulation {
   it should "refuse a lane without the search" in {
     refuses("victims is 0; legal with the victim search are powers of two up to 16")(
       new VictimQueues(LaneParams(cells = 256))
-    )
-    refuses("victims is 16; legal is 0, or VictimQueues")(
-      new QueueManager(LaneParams(cells = 256, victims = 16))
     )
   }
 

@@ -1,0 +1,146 @@
+package vermilion.victim
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
+
+/** Says whose first packet goes from the body to the head of its queue: to the scheduler, which holds at most `places` packets of a queue.
+  *
+  * A place that is free and for which a packet waits in the body is asked for, once:
+  *  - by a packet that is enqueued, if fewer than `places` of its queue are taken or asked for;
+  *  - by a packet that the scheduler takes, if more packets wait in the body than places are asked for. Its place is asked for then, else it is free.
+  *
+  * Requests wait in two lists, those of enqueued packets and those of taken ones, which are served in turn. A request is served in a slot without a contest. It
+  * finds no packet if those that waited were evicted meanwhile; then it is void, and the place is free.
+  *
+  * Each event sees its queue as the clocks before have left it. So a packet that is enqueued where all places are taken or asked for may be missed by three events, and no more:
+  * by the request that is void in that clock, by the one that is void in the next, and by the packet that is taken in that clock. It then waits in the body without a request
+  * until the next event of its queue. There is one, as there are four places or more.
+  *
+  * All is told by counts modulo a power of two, each with one writer:
+  * {{{
+  *   in the body    enqueued less evicted - promoted
+  *   asked for      asked (by enqueued, by taken) - promoted - void
+  *   taken or asked for   asked by enqueued - void - freed
+  * }}}
+  * RAM: three records a queue, with three copies each, four of the third; two lists of requests, each as long as there are places in all queues, in LUTs. Timing, in stages of [[VictimPipeline]]: `queue` s4; `enqueued`, `evicted`, `isEmpty` s5; `next`, `issue` s3; `waits`
+  * s4; `promotes`, `void` s5. `taken` is of any clock. After reset nothing may come until `ready`, for as many clocks as there are queues.
+  */
+class HeadPlaces(v: VictimParams) extends Module {
+  import v.{places, queues}
+  private val countBits = v.cellBits + 1
+  private val placeBits = log2Ceil(places)
+  private val someBits = placeBits + 1 // of up to `places`
+
+  val io = IO(new Bundle {
+    val queue = Input(UInt(v.queueBits.W))
+    val isEmpty = Output(Bool()) // the body of `queue`, before this slot
+    val enqueued = Input(Bool())
+    val evicted = Input(Bool()) // with it a packet of the same queue is
+    val next = Valid(UInt(v.queueBits.W)) // whose request is the next
+    val issue = Input(Bool()) // and is served
+    val waits = Output(
+      Bool()
+    ) // a packet waits in the body of that queue, as the slots up to that in s5 have left it, but for one that is enqueued there in s5
+    val promotes = Input(Bool()) // one is promoted, or the request is void
+    val void = Input(Bool())
+    val promotedQueue = Output(UInt(v.queueBits.W)) // s5
+    val place = Output(UInt(placeBits.W)) // s5
+    val taken = Flipped(Valid(UInt(v.queueBits.W))) // by the scheduler
+    val busy = Output(Bool())
+    val ready = Output(Bool())
+  })
+
+  private class Enqueued extends Bundle {
+    val packets = UInt(countBits.W) // less those evicted
+    val asked = UInt(someBits.W)
+  }
+  private class Taken extends Bundle {
+    val asked, freed = UInt(someBits.W)
+  }
+  private class Served extends Bundle {
+    val promoted = UInt(countBits.W)
+    val void = UInt(someBits.W)
+  }
+  private val sweep = new SweepInit(queues)
+  private def records[T <: Data](gen: T): ForwardingRam[T] = {
+    val ram = new ForwardingRam(queues, gen)
+    ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(gen))
+    ram
+  }
+  private val enqueued = records(new Enqueued)
+  private val taken = records(new Taken)
+  private val served = records(new Served)
+  io.ready := sweep.done
+
+  /** A queue in the clock behind that in which it is named. */
+  private class Seen(queue: UInt) {
+    val e: Enqueued = enqueued.read(queue)
+    val t: Taken = taken.read(queue)
+    val s: Served = served.read(queue)
+    private def count(x: UInt): UInt = x(countBits - 1, 0)
+    private def some(x: UInt): UInt = x(someBits - 1, 0)
+    val inBody: UInt = count(e.packets - s.promoted)
+    val asked: UInt = some(e.asked + t.asked - s.promoted - s.void)
+    val heldOrAsked: UInt = some(e.asked - s.void - t.freed)
+  }
+  private def requests(): Queue[UInt] = Module(new Queue(UInt(v.queueBits.W), places << v.queueBits))
+  private val byEnqueued = requests().suggestName("byEnqueued")
+  private val byTaken = requests().suggestName("byTaken")
+
+  private val s5Queue = Delay(io.next.bits, 2)
+
+  // ---- enqueue
+  private val atEnqueue = new Seen(io.queue)
+  private val enqueuedAsks = io.enqueued && atEnqueue.heldOrAsked =/= places.U
+  private val e = Wire(new Enqueued)
+  e.packets := atEnqueue.e.packets + !io.evicted
+  e.asked := atEnqueue.e.asked + enqueuedAsks
+  enqueued.write(io.enqueued, Delay(io.queue), e)
+  byEnqueued.io.enq.valid := enqueuedAsks
+  byEnqueued.io.enq.bits := Delay(io.queue)
+  io.isEmpty := atEnqueue.inBody === 0.U
+
+  // ---- taken: a clock later
+  private val atTaken = new Seen(io.taken.bits)
+  private val isTaken = RegNext(io.taken.valid, false.B)
+  private val voidedNow = io.void && s5Queue === Delay(io.taken.bits)
+  private val takenAsks =
+    isTaken && Mux(voidedNow, atTaken.inBody >= atTaken.asked, atTaken.inBody > atTaken.asked)
+  private val t = Wire(new Taken)
+  t.asked := Mux(takenAsks, atTaken.t.asked + 1.U, atTaken.t.asked) // who waits is known late
+  t.freed := Mux(takenAsks, atTaken.t.freed, atTaken.t.freed + 1.U)
+  taken.write(isTaken, Delay(io.taken.bits), t)
+  byTaken.io.enq.valid := takenAsks
+  byTaken.io.enq.bits := Delay(io.taken.bits)
+
+  // ---- served
+  private val takensTurn = RegInit(false.B)
+  private val first = byEnqueued.io.deq.valid && !(takensTurn && byTaken.io.deq.valid) // of the enqueued
+  when(io.issue) { takensTurn := first }
+  io.next.valid := byEnqueued.io.deq.valid || byTaken.io.deq.valid
+  io.next.bits := Mux(first, byEnqueued.io.deq.bits, byTaken.io.deq.bits)
+  byEnqueued.io.deq.ready := io.issue && first
+  byTaken.io.deq.ready := io.issue && !first
+  private val atServed = new Seen(io.next.bits) // s4
+  io.promotedQueue := s5Queue
+  private val promotesAhead = io.promotes && s5Queue === Delay(io.next.bits)
+  io.waits := Mux(promotesAhead, atServed.inBody > 1.U, atServed.inBody =/= 0.U)
+  private val s5Served = served.read(Delay(io.next.bits))
+  private val s = Wire(new Served)
+  s.promoted := s5Served.promoted + io.promotes
+  s.void := s5Served.void + io.void
+  served.write(io.promotes || io.void, s5Queue, s)
+  io.place := s5Served.promoted(placeBits - 1, 0)
+
+  private val inService = RegNext(io.issue, false.B) || RegNext(RegNext(io.issue, false.B), false.B)
+  io.busy := io.next.valid || isTaken || inService
+
+  assert(!io.issue || io.next.valid, "a request is served that there is not")
+  assert(!(io.promotes && io.void), "a request is void and finds a packet")
+  for (requests <- Seq(byEnqueued, byTaken))
+    assert(!requests.io.enq.valid || requests.io.enq.ready, "a request found no place")
+  private val s5Seen = new Seen(Delay(io.next.bits))
+  assert(!io.promotes || s5Seen.inBody =/= 0.U, "a packet is promoted from an empty body")
+  assert(!io.promotes || s5Seen.heldOrAsked <= places.U, "more packets than places")
+}
