@@ -68,14 +68,15 @@ lost bytes stays about the same once the average has settled.
 
 **What changed**: until November 2026 the average of an empty queue could stand still ([decision 16](../decisions/0016-ageing-keeps-its-remainder.md)). With weight
 0.002, RED then kept dropping packets at empty queues: gnutella lost 4,760 packets instead of 2,802. Netflix, sent once, wasted 1,027 hops with the nearest packet
-and 803 with the arriving packet. With the corrected average it wastes 618 and 758 hops.
+and 803 with the arriving packet. With the corrected average it wasted 618 and 758 hops. Since then the packets of a queue's head, 4 in these runs, are never victims
+([decision 27](../decisions/0027-heads-and-bodies.md)); the tables were made again with that.
 """
 TEXT = {
     "RED, weight 0.02": "Gentle RED on the average in packets: `min` 10, `max` 50, `p` 0.1. The queue limit is 200 packets.",
     "RED, weight 0.002": "The same curve with a slower average: it remembers about 500 packets.",
     ONE_PASS: """Informational: each capture is sent once. A capture has only three to ten times the packets that the average remembers. This table therefore shows the
-transient: the average rises from 0, overshoots and falls. If the queue holds one packet, only the arriving packet can be dropped, whatever its distance.""",
-    "tail drop": f"The queue limit is 50 packets. A full queue drops the nearest packet among the arriving one and its last {WINDOW}.",
+transient: the average rises from 0, overshoots and falls. If the queue holds no more packets than its head, 4, only the arriving packet can be dropped, whatever its distance.""",
+    "tail drop": f"The queue limit is 50 packets. A full queue drops the nearest of the arriving packet and of its last {WINDOW} packets, without those of its head.",
 }
 
 

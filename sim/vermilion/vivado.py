@@ -30,7 +30,7 @@ ESTIMATES = {
     "nic10g": "lane",
     "nic10g-all": "lane-with-victims",
     "nic100g": "lane-512",
-    "nic100g-all": "lane-512-with-victims",
+    "nic100g-all": "card-1x100g",
 }
 PART = "xcku3p-ffvb676-2-e"
 NEEDED = ("utilization.rpt", "timing.rpt")

@@ -57,7 +57,7 @@ object EmitArea extends Emitter {
     "lane-10g-lean" -> (() => new LaneWithoutTrace(NicParams.byName("app10g-2-lean").wire)),
     "lane-25g-lean" -> (() => new LaneWithoutTrace(NicParams.byName("app25g-2-lean").wire)),
     "lane-512" -> (() => new LaneWithoutTrace(LaneParams.nic100g)),
-    "lane-512-with-victims" -> (() => new LaneWithoutTrace(LaneParams.nic100g.copy(victims = p.queues))),
+    "card-1x100g" -> (() => new LaneWithoutTrace(LaneParams.forBenches("nic100g-all"))),
     "card-2x10g" -> (() => new LaneWithoutTrace(LaneParams.forBenches("card-2x10g"))),
     "card-2x25g" -> (() => new LaneWithoutTrace(LaneParams.forBenches("card-2x25g"))),
     "app10g-2-wire" -> (() => new VermilionApp(NicParams.byName("app10g-2-wire"))),
