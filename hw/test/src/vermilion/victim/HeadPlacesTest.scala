@@ -16,6 +16,7 @@ class HeadPlacesTest extends AnyFlatSpec with Simulation {
   /** Stretches of traffic whose densities change every few clocks, each with none behind it until nothing is under way. */
   private def run(places: Int, seed: Int, stretches: Int): Unit =
     simulate(new HeadPlaces(VictimParams(queues, 64, queues, places = places))) { dut =>
+      info(s"seed $seed")
       val random = new Random(seed)
       val (body, head) = (Array.fill(queues)(0), Array.fill(queues)(0))
       dut.io.issue.poke(false.B)
@@ -97,7 +98,7 @@ class HeadPlacesTest extends AnyFlatSpec with Simulation {
           }
           val taking = random.nextInt(6)
           for (i <- 0 until 8)
-            step(if (i == 3) 1.0 else if (i < 3) 1.0 else 0.0, if (i < 3) 1.0 else 0.0, if (i >= taking) 1.0 else 0.0)
+            step(if (i <= 3) 1.0 else 0.0, if (i < 3) 1.0 else 0.0, if (i >= taking) 1.0 else 0.0)
         }
         var left = 400
         while (left > 0 && (body.sum + head.sum + arriving.size > 0 || dut.io.busy.peek().litToBoolean)) {
@@ -111,7 +112,7 @@ class HeadPlacesTest extends AnyFlatSpec with Simulation {
       }
     }
 
-  for (places <- Seq(4, 8))
+  for (places <- Seq(4, 8, 16))
     s"Requests for $places places" should "leave no packet in a body" in {
       run(places, seed = 20261127, stretches = 2000)
     }

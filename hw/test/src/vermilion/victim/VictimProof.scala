@@ -263,9 +263,6 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
   private val bitmap = BoringUtils.bore(dut.lists.io.looked)
   assert(!RegNext(dut.io.ready, false.B) || bitmap === indexed.reduce(_ | _), "the bitmap is not that of the body")
 
-  // ---- at rest
-  private val quiet = !arrived.reduce(_ || _) && !promotedAgo.reduce(_ || _) && !taken && !RegNext(taken, false.B) &&
-    !RegNext(RegNext(taken, false.B), false.B) && !promoted && !dut.io.busy
   // ---- cells
   private val freed = Mux(dut.io.freed.valid, UIntToOH(dut.io.freed.bits.cell, v.cells), 0.U)
   private val sent = Mux(takes, UIntToOH(takenCell, v.cells), 0.U)
