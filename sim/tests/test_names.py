@@ -12,7 +12,7 @@ import pytest
 from rich.cells import cell_len
 from test_refusals import command
 from tool_cards import Bench, state  # noqa: F401
-from vermilion import config, show
+from vermilion import config, egresses, show
 from vermilion.report import tables
 from vermilion.screen import console
 
@@ -91,7 +91,7 @@ def test_curves(file, tmp_path, monkeypatch, capfd):
     """`curves` draws any legal name, and says nothing of characters that its font lacks."""
     asked = config.load(file, 128)
     few = asked.model_copy(update={"queue": asked.queue[:16], "marker": []})
-    monkeypatch.setattr(config, "load", lambda *_: few)
+    monkeypatch.setattr(egresses, "load_one", lambda *_: few)
     for kind in ("png", "svg", "pdf"):
         status, out, err = command(monkeypatch, capfd, "curves", file, "-o", tmp_path / f"names.{kind}")
         assert (status, out) == (0, f"wrote {tmp_path / f'names.{kind}'}\n")

@@ -6,6 +6,8 @@ import re
 import pytest
 from register_file import address, by_address
 from tool_cards import DEVICE, Bench, state  # noqa: F401
+from vermilion import egresses
+from vermilion.card_commands import lane_register_lines
 from vermilionctl import counters, export, registers, session
 
 SHARE, EGRESSES = 16, 4
@@ -187,3 +189,86 @@ def test_an_egress_that_is_not_there(bench, monkeypatch, file):
     assert status == 2 and said.startswith("--egress is 4; lane 0 of ") and said.endswith(" has egresses 0 to 3")
     status, said = on(Bench(monkeypatch), 1, "show", "--build")
     assert status == 2 and said.endswith(" has one egress, 0")
+
+
+WHOLE = """routes = ["d", 0]
+seed = 3
+[port]
+rate = "1Gbit"
+[pool]
+size = "64KB"
+[[queue]]
+name = "a"
+default = true
+limit = "50KB"
+[[egress]]
+index = 3
+name = "d"
+pool = { reserve = "6400B", cap = "12800B" }
+[[egress.queue]]
+name = "own"
+default = true
+limit = "9KB"
+"""
+
+
+@pytest.fixture
+def whole(tmp_path):
+    made = tmp_path / "whole.toml"
+    made.write_text(WHOLE)
+    return made
+
+
+def test_a_file_of_all_egresses_is_loaded_in_one_go(bench, whole):
+    status, said = bench.ctl("apply", whole)
+    assert status == 0 and [line.split(" of ")[0] for line in said.splitlines()] == [
+        f"applied egress {egress}" for egress in range(EGRESSES)
+    ]
+    assert limits(bench) == {0: 50_000, SHARE: 50_000, 2 * SHARE: 50_000, 3 * SHARE: 9000}
+    words = bench.lane.words
+    assert words[address("routes", 0)] == 0x03 and words[address("pool_size")] == 1000
+    assert [words[address("pool_reserve", e)] for e in range(EGRESSES)] == [0, 0, 0, 100]
+    assert [words[address("pool_cap", e)] for e in range(EGRESSES)] == [4096, 4096, 4096, 200]
+    assert all(on(bench, egress, "show")[0] == 0 for egress in range(EGRESSES)) and not bench.lane.faults
+    asked = egresses.load(whole, egresses.Build(egresses=EGRESSES))
+    dump = on(bench, 3, "dump")[1].splitlines()
+    wanted = [line for line in lane_register_lines(asked, 3) if not line.startswith("class")]
+    assert [line for line in dump if not line.startswith("class")] == wanted
+    words[address("routes", 0)] = 0
+    status, said = on(bench, 0, "show")
+    assert status == 1 and "register routes[0] does not hold what was written from here" in said
+
+
+def test_one_egress_of_such_a_file(bench, whole):
+    assert on(bench, 0, "apply", whole)[0] == 0 and set(limits(bench)) == {0}
+    assert on(bench, 3, "apply", whole)[0] == 0 and limits(bench)[3 * SHARE] == 9000
+
+
+def test_reserves_of_before_do_not_hinder_a_file_of_all(bench, whole):
+    assert bench.ctl("apply", whole)[0] == 0
+    assert on(bench, 1, "set", "pool", "reserve=57600") == (0, "")
+    whole.write_text(WHOLE.replace('"64KB"', '"7KB"'))
+    assert bench.ctl("apply", whole)[0] == 0
+    assert [bench.lane.words[address("pool_reserve", e)] for e in range(EGRESSES)] == [0, 0, 0, 100]
+
+
+@pytest.mark.parametrize(
+    "old, new, sentence",
+    [
+        ("index = 3", "index = 4", 'egress "d" has index 4; this build has egresses 0 to 3'),
+        ("6400B", "65KB", "pool.cap is 12800B; legal is 0 for none, or 65KB, the reserve, and more"),
+        ('["d", 0]', "[0]", "routes has 1 entries; legal is 2, the inputs of this build"),
+        ('"9KB"', '"9KB"\nvictim = "nearest"\nvictim_window = 17', "victim_window is 17; legal is 1 to 16"),
+        ('limit = "9KB"\n', 'limit = "9KB"\n[[rule]]\ndscp = 1\n', "which `vermilion run` alone applies"),
+    ],
+)
+def test_a_fault_in_one_egress_writes_none(bench, whole, old, new, sentence):
+    before = dict(bench.lane.words)
+    whole.write_text(WHOLE.replace(old, new))
+    status, said = bench.ctl("apply", whole)
+    assert status == 2 and sentence in said and bench.lane.words == before
+
+
+def test_a_lane_with_one_egress_refuses_the_file(monkeypatch, whole):
+    status, said = Bench(monkeypatch).ctl("apply", whole)
+    assert status == 2 and 'egress "d" has index 3; this build has one egress, 0' in said

@@ -14,18 +14,16 @@ from . import build
     "--device", required=True, metavar="WHERE", help="pci:0000:03:00.0, unix:SOCKET or netlink:IFNAME: docs/tools.md."
 )
 @click.option("--lane", type=click.IntRange(0, 63), default=0, show_default=True, help="Lane of the card.")
-@click.option("--egress", type=click.IntRange(0, 7), default=0, show_default=True, help="Egress of the lane.")
+@click.option("--egress", type=click.IntRange(0, 7), help="Egress of the lane. Default: all that the file has, else 0.")
 def apply(file, device, lane, egress):
     """Loads a configuration FILE into a card, each queue whole or not at all."""
-    from vermilionctl import cli, session
+    from vermilionctl import cli
     from vermilionctl.errors import DeviceError
 
     try:
-        with session.opened(device, lane, egress) as card:
-            said = cli.load_into(card, file)
+        cli.apply_file(device, lane, egress, file)
     except DeviceError as error:
         raise build.BuildError(str(error)) from None
-    click.echo(f"applied {said}")
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
@@ -40,3 +38,16 @@ def register_lines(config) -> list[str]:
     from vermilionctl import programming, registers
 
     return registers.lines(registers.table(programming.of_config(config, None)))
+
+
+def lane_register_lines(lane, egress: int | None = None) -> list[str]:
+    """The same of an egress, or of all. A cap that the file does not give is left out, as it is the number of the build's cells."""
+    from vermilionctl import programming, registers
+
+    found, count = [], len(lane.configs)
+    for number in range(count) if egress is None else [egress]:
+        parts = registers.table(programming.of_egress(lane, number, 0))
+        if not lane.shares[number].cap.value:
+            parts["lane"].pop(f"pool_cap[{number}]", None)
+        found += [f"egress {number}"] * (count > 1 and egress is None) + registers.lines(parts)
+    return found

@@ -13,6 +13,7 @@ import click
 
 from . import build, front
 from .card_commands import apply, ctl
+from .check import check
 from .command_line import completion_script, printable_everywhere, version_option
 from .commits import commits
 from .device import device
@@ -224,44 +225,16 @@ def write_report(*arguments) -> str | None:
 
 @cli.command()
 @click.argument("file")
-@click.option("--queues", type=click.IntRange(2, 1024), default=16, show_default=True, help="Queues of the build.")
-@click.option(
-    "--victims", type=click.IntRange(0), help="Queues that can drop the nearest packet, up to --queues. Default: all."
-)
-@click.option("--json", "json_file", metavar="FILE", help="The hardware's record, docs/hardware-configuration.md.")
-@click.option("--registers", is_flag=True, help="Prints every register value instead, as vermilionctl dump does.")
-def check(file, queues, victims, json_file, registers):
-    """Prints a configuration FILE as asked and as the hardware has it."""
-    from . import config as configuration
-    from . import quantise, show, simulate
-
-    if victims is not None and victims > queues:
-        raise UserError(f"--victims is {victims}; legal is 0 to {queues}, the queues of the build")
-    config = configuration.load(file, queues, victims)
-    with simulate.Outputs(file) as outputs:
-        place = outputs.add("--json", json_file)
-        if place:
-            simulate.write_words(quantise.hardware(config), place)
-    if registers:
-        from .card_commands import register_lines
-
-        click.echo("\n".join(register_lines(config)))
-        return
-    show.configuration(console(), config)
-
-
-@cli.command()
-@click.argument("file")
 @click.option("-o", "--output", required=True, metavar="PICTURE", help="PNG, SVG or PDF, by its ending.")
-def curves(file, output):
+@click.option("--egress", type=click.IntRange(0, 7), default=0, show_default=True, help="Egress of the file.")
+def curves(file, output, egress):
     """Draws the drop curves of a configuration FILE, evaluated with the hardware's integers."""
-    from . import config as configuration
-    from . import simulate
+    from . import egresses, simulate
 
     kind = Path(output).suffix.lower().lstrip(".")
     if kind not in ("png", "svg", "pdf"):
         raise UserError(f"-o {output}: has no known ending; legal are .png, .svg and .pdf")
-    config = configuration.load(file, 4096)
+    config = egresses.load_one(file, egress)
     tell_notes(config)
     from . import curves as picture
 
@@ -301,6 +274,7 @@ for command in (
     area,
     battery,
     bench,
+    check,
     commits,
     corundum,
     ctl,

@@ -4,7 +4,6 @@
 file, the field, the value and what would be legal. Fixed-point values come later, from `quantise.py`.
 """
 
-import difflib
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,6 +13,7 @@ from . import rules, units
 from .fields import COLOURS, LEN_MAX, TOO_DEEP, Burst, Probability, Rate, Strict, Threshold, UserError
 from .fields import amount, number, one_line, option_type, read_toml
 from .markers import Marker
+from .refusals import sentence
 from .rules import Match, Rule
 from .units import Amount
 
@@ -241,59 +241,18 @@ class Config(Strict):
     ttl_option: TtlOption = TtlOption()
 
 
-TABLES = ("queue", "marker", "rule")  # of which a file may have several
-
-
-def sentence(error: dict, raw: dict) -> str:
-    """One pydantic error as a sentence: where, what, what would be right."""
-    loc, model, node, names = list(error["loc"]), Config, raw, []
-    for part in loc:
-        if isinstance(part, int):
-            node = node[part] if isinstance(node, list) and part < len(node) else {}
-            if names and names[-1] in TABLES:
-                key = "queue" if names[-1] == "marker" else "name"
-                name, of = node.get(key) if isinstance(node, dict) else None, " of" if names[-1] == "marker" else ""
-                names[-1] += f"{of} {units.shown(name)}" if isinstance(name, str) else f" number {part + 1}"
-            continue
-        names.append(part if len(part) <= units.SHOWN_MOST else part[: units.SHOWN_MOST] + "...")
-        node = node.get(part, {}) if isinstance(node, dict) else {}
-    models = {
-        "port": Port,
-        "pool": Pool,
-        "queue": Queue,
-        "average": Average,
-        "dscp": Codes,
-        "remark": Remark,
-        "ecn": EcnCurve,
-    }
-    models |= {"marker": Marker, "distance": Distance, "ttl_option": TtlOption, "rule": Rule, "match": Match}
-    models |= {colour: DropCurve for colour in COLOURS}
-    parents = [part for part in loc[:-1] if isinstance(part, str)]
-    model = models.get(parents[-1], Config) if parents else Config
-    tables = tuple(f"{name} " for name in TABLES)
-    where = ", ".join(part for part in names if part.startswith(tables)) or ""
-    rest = ".".join(part for part in names if not part.startswith(tables))
-    where = ", ".join(part for part in (where, rest) if part) or "the file"
-    kind = error["type"]
-    if kind == "extra_forbidden":
-        near = difflib.get_close_matches(names[-1], model.model_fields, 1)
-        hint = f'did you mean "{near[0]}"?' if near else f"legal are {', '.join(model.model_fields)}"
-        hint = model is Rule and rules.hint(names[-1]) or hint
-        return f"{where} is no key of Vermilion's; {hint}"
-    if kind == "missing":
-        return f"{where} is missing"
-    if kind == "literal_error":
-        near = difflib.get_close_matches(str(error["input"]), error["ctx"]["expected"].replace("'", "").split(", "), 1)
-        legal = error["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
-        return f"{where} is {units.shown(error['input'])}; legal are {legal}"
-    if kind == "value_error":
-        return f"{where} {error['ctx']['error']}"
-    legal = {"bool_type": "true and false", "list_type": "a list", "string_type": "text in quotes"}
-    if names[-1] in TABLES and len(names) == 1:
-        legal["list_type"] = f"a list of tables, each headed [[{names[-1]}]]"
-    legal |= {"model_type": "a table", "dict_type": "a table", "model_attributes_type": "a table"}
-    shown = {dict: "a table", list: "a list"}.get(type(error["input"])) or units.shown(error["input"])
-    return f"{where} is {shown}; legal is {legal.get(kind, error['msg'])}"
+COLOUR_CURVES = dict.fromkeys(COLOURS, DropCurve)
+MODELS = {
+    "port": Port,
+    "pool": Pool,
+    "queue": Queue,
+    "average": Average,
+    "dscp": Codes,
+    "remark": Remark,
+    "ecn": EcnCurve,
+}
+MODELS |= {"marker": Marker, "distance": Distance, "ttl_option": TtlOption, "rule": Rule, "match": Match}
+MODELS |= COLOUR_CURVES  # the tables of a file, by name
 
 
 def parse(
@@ -307,7 +266,7 @@ def parse(
     try:
         config = Config.model_validate(raw)
     except ValidationError as error:
-        raise UserError(sentence(error.errors()[0], raw)) from None
+        raise UserError(sentence(error.errors()[0], raw, Config, MODELS)) from None
     check_pool(config, build_cells, pool_elsewhere)
     return place(config, build_queues, build_queues if build_victims is None else build_victims)
 
@@ -383,10 +342,20 @@ def load(
     build_cells: int | None = None,
     pool_elsewhere: bool = False,
 ) -> Config:
-    """Reads and checks a file. Without `build_cells` a pool may have any size; `pool_elsewhere`: it is in the file of another egress of the lane."""
+    """Reads and checks a file for a lane with one egress. Without `build_cells` a pool may have any size; `pool_elsewhere`: it is in the file of another
+    egress of the lane."""
+    from . import egresses
+
+    if pool_elsewhere:
+        return checked(path, lambda raw: parse(raw, build_queues, build_victims, build_cells, pool_elsewhere))
+    return egresses.load(path, egresses.Build(build_queues, build_victims, build_cells)).configs[0]
+
+
+def checked(path: str | Path, parse):
+    """What `parse` makes of the file's tables; a refusal begins with the file's name."""
     raw = read_toml(path)
     try:
-        return parse(raw, build_queues, build_victims, build_cells, pool_elsewhere)
+        return parse(raw)
     except RecursionError:
         raise UserError(f"{path}: {TOO_DEEP}") from None
     except UserError as error:

@@ -6,10 +6,12 @@ queue and its marker, and here its words become the record of `docs/hardware-con
 
 import ctypes
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 from .config import CELL_BYTES, COLOURS, Config, Curve, Pool, Queue
 from .driver_library import C, fault_of, library, number, pair
+from .egresses import Lane, Whole
 from .fields import UserError
 from .formats import AVG_FRAC, IDLE_FRAC, POS_FRAC, PROB_FRAC, RATIO_FRAC, STAGES
 from .formats import Line, cost, exact, line, nearest, probability, rate_line, value
@@ -162,7 +164,7 @@ def hardware(config: Config, egresses: int = 1) -> dict:
 
 def card(configs: list[Config], routes: list[int], share: int) -> dict:
     """The record of a build with an egress for each configuration, of `share` queues each; `routes`: the egress of each input. Seed and types of
-    the TTL option are the first configuration's. There is no pool: how egresses share the buffer is in no configuration's file.
+    the TTL option are the first configuration's. There is no pool: `lane` adds it.
     """
     records = [hardware(config, len(configs)) for config in configs]
     moved = lambda entry, egress: [entry[0] + egress * share, entry[1]]
@@ -181,6 +183,25 @@ def card(configs: list[Config], routes: list[int], share: int) -> dict:
         "seed": records[0]["seed"],
         "ttl_option": records[0]["ttl_option"],
     }
+
+
+def lane(asked: Lane, share: int) -> dict:
+    """The record of a lane as its file has it, with `share` queues in each egress."""
+    if len(asked.configs) == 1:
+        return hardware(asked.configs[0])
+    return card(asked.named(), asked.routes, share) | shares(asked, range(len(asked.configs)))
+
+
+def egress(asked: Lane, number: int) -> dict:
+    """The record of an egress alone, with queues from 0 on."""
+    return hardware(asked.configs[number], len(asked.configs)) | shares(asked, [number])
+
+
+def shares(asked: Lane, numbers) -> dict:
+    """What some of the egresses have of the pool."""
+    pool, held = asked.configs[0].pool, [asked.shares[number].cells for number in numbers]
+    reserve, cap = ([share[i] for share in held] for i in (0, 1))
+    return {"pool": {"size": pool_cells(pool), "reserve": reserve, "cap": cap}} if pool else {}
 
 
 def notes(config: Config) -> list[str]:
@@ -216,15 +237,22 @@ def effective(spacing: str, p: Fraction) -> Fraction:
     return 1 / (begin + sum_above(2, begin))
 
 
-def report(config: Config) -> list[Line]:
-    """Every value that rounding may move."""
+def report(config: Config, egresses: int = 1) -> list[Line]:
+    """Every value that rounding may move, of an egress of a lane that has so many, or of all egresses."""
+    if isinstance(config, Whole):
+        labels, found = list(config.ports), [report(part, len(config.parts)) for part in config.parts]
+        return [
+            replace(item, queue=f"{label}/port") if item.queue == "port" else item
+            for label, items in zip(labels, found)
+            for item in items
+        ]
 
     def burst(name, bytes_, rate):  # where the hardware's is another
-        asked, real = Fraction(8 * 10**9 * bytes_, rate), burst_ns(bytes_, rate, queue_count(config))
+        asked, real = Fraction(8 * 10**9 * bytes_, rate), burst_ns(bytes_, rate, egresses * queue_count(config))
         return [line(name, "burst, ns", asked, Fraction(real))] if real != nearest(asked) else []
 
     lines = [rate_line("port", "rate", config.port.rate), *burst("port", config.port.burst.value, config.port.rate)]
-    if config.pool:
+    if config.pool and egresses == 1:  # else in the table of egresses
         asked = Fraction(config.pool.size.value, CELL_BYTES)
         lines.append(line("pool", "size, cells", asked, Fraction(pool_cells(config.pool))))
     for q in config.queue:

@@ -134,21 +134,23 @@ def label(number: int, rule: Rule) -> str:
 
 def codes(rules: list[Rule], queues) -> list[int]:
     """The DSCP that each rule gives; UserError where a queue is not there or no DSCP leads to it."""
-    known, found = {queue.name: queue for queue in queues}, []
-    for number_, rule in enumerate(rules, 1):
-        if rule.dscp is not None:
-            found.append(rule.dscp)
-            continue
-        if rule.queue not in known:
-            names = ", ".join(f'"{name}"' for name in known)
-            legal = near(rule.queue, known) or f"; queues are {names}"
-            raise UserError(f"{label(number_, rule)}, queue is {units.shown(rule.queue)}, which is not there{legal}")
-        queue, colour = known[rule.queue], rule.colour or "green"
-        if (code := code_for(queues, queue, colour)) is None:
-            has = [each for each in COLOURS if code_for(queues, queue, each) is not None]
-            legal = f"it has {' and '.join(has)}" if has else "give the queue a dscp"
-            raise UserError(f'{label(number_, rule)}: no DSCP leads to queue "{queue.name}" in {colour}; {legal}')
-        found.append(code)
+    return [code(number_, rule, queues) for number_, rule in enumerate(rules, 1)]
+
+
+def code(number_: int, rule: Rule, queues) -> int:
+    """The DSCP that rule number `number_` gives."""
+    if rule.dscp is not None:
+        return rule.dscp
+    known = {queue.name: queue for queue in queues}
+    if rule.queue not in known:
+        names = ", ".join(f'"{name}"' for name in known)
+        legal = near(rule.queue, known) or f"; queues are {names}"
+        raise UserError(f"{label(number_, rule)}, queue is {units.shown(rule.queue)}, which is not there{legal}")
+    queue, colour = known[rule.queue], rule.colour or "green"
+    if (found := code_for(queues, queue, colour)) is None:
+        has = [each for each in COLOURS if code_for(queues, queue, each) is not None]
+        legal = f"it has {' and '.join(has)}" if has else "give the queue a dscp"
+        raise UserError(f'{label(number_, rule)}: no DSCP leads to queue "{queue.name}" in {colour}; {legal}')
     return found
 
 

@@ -7,8 +7,21 @@
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from . import digest, front, marker_values, marker_words, markers, narrow, quantise, rules, units, victim_notes
+from . import (
+    digest,
+    egresses as lanes,
+    front,
+    marker_values,
+    marker_words,
+    markers,
+    narrow,
+    quantise,
+    rules,
+    units,
+    victim_notes,
+)
 from .config import COLOURS, Config
+from .egresses import port_rate
 
 # What the simulator warns of (sim/harness/capture_reader.h, frame_source.h), in words; {limit} is the longest frame of the build.
 WARNINGS = {
@@ -47,15 +60,20 @@ def percent(error: float) -> str:
     return f"{100 * error:+.2g} %" if abs(error) >= 5e-7 else "0"
 
 
-def configuration(screen, config: Config):
-    """`vermilion check`: values asked and real, then curves with their effective drop rates."""
+def configuration(screen, config: Config, egresses: int = 1):
+    """`vermilion check`: values asked and real, then curves with their effective drop rates, of an egress of a lane with so many."""
     values = table("Values", ["queue", "field"], ["asked", "hardware", "error"])
-    for item in quantise.report(config):
+    for item in quantise.report(config, egresses):
         values.add_row(item.queue, item.field, item.asked, item.real, percent(item.error))
     screen.print(values)
-    rates = table(
-        "Curves", ["queue", "colour", "curve", "spacing"], ["min", "max", "end", "p at max", "early rate at p", "/ p"]
+    several = egresses > 1
+    heads = (
+        ["min", "max", "end", "p at\nmax", "early\nrate at p"]
+        if several
+        else ["min", "max", "end", "p at max", "early rate at p"]
     )
+    rates = table("Curves", ["queue", "colour", "curve", "spacing"], [*heads, "/ p"])
+    rates.collapse_padding = several  # so that it fits 80 columns
     for q in config.queue:
         for colour in COLOURS:
             drop = getattr(q, colour)
@@ -84,14 +102,15 @@ def configuration(screen, config: Config):
     screen.print(queues)
     screen.print(distance_table(config))
     if config.rule:
-        screen.print(rule_table(config))
+        screen.print(rule_table(config.rule, rules.codes(config.rule, config.queue)))
     for note in notes(config):
         screen.print(f"Note: {note}.", markup=False, soft_wrap=True)
     if config.marker:
         screen.print(marker_table(config))
         for note in (note for m in config.marker for note in marker_values.marker_notes(m)):
             screen.print(f"Note: {note}.", markup=False, soft_wrap=True)
-    screen.print(legal(), style="dim")
+    if egresses == 1:
+        screen.print(legal(), style="dim")
 
 
 def notes(config: Config) -> list[str]:
@@ -114,10 +133,10 @@ def distance_table(config: Config) -> Table:
     return made
 
 
-def rule_table(config: Config) -> Table:
+def rule_table(given: list, codes: list[int]) -> Table:
     """What each rule matches, and the DSCP that it gives."""
     made = table("Rules, first match wins; applied by `vermilion run`", ["rule", "matches", "queue", "DSCP"], [])
-    for number, (rule, code) in enumerate(zip(config.rule, rules.codes(config.rule, config.queue)), 1):
+    for number, (rule, code) in enumerate(zip(given, codes), 1):
         to = f"{rule.queue}, {rule.colour or 'green'}" if rule.queue else ""
         made.add_row(f"{number} {rule.name or ''}".strip(), rules.text(rule.match), to, units.dscp_name(code))
     return made
@@ -248,7 +267,7 @@ def warning(text: str, limit: int | None = None) -> str:
 
 def statistics(screen, result: dict, config: Config | None = None):
     """The digest, a table per queue and colour, and the run's figures, in 80 columns."""
-    for line in digest.lines(result, *((config.port.rate, len(config.queue)) if config else ())):
+    for line in digest.lines(result, *((port_rate(config), len(config.queue)) if config else ())):
         screen.print(line, markup=False, soft_wrap=True)
     rows = outcome_rows(result)
     heads = [OUTCOME_TEXT.get(name, name) for name in OUTCOMES]

@@ -48,13 +48,13 @@ def ttl_option(capture, out, initial, final, mtu, config_file):
     Packets that cannot take it are passed as they are; a table says how many, and why. docs/ttl-option.md.
     """
     from . import config as configuration
-    from . import show, simulate
+    from . import egresses, show, simulate
     from . import ttl_option as sender
     from .cli import console
 
     source = Path(capture)
     simulate.check_capture(source)
-    types = configuration.load(config_file, 1024).ttl_option if config_file else configuration.TtlOption()
+    types = egresses.load_one(config_file, 0).ttl_option if config_file else configuration.TtlOption()
     wanted = sender.Wanted(types.ip4, types.ip6, initial, final, mtu)
     if initial is not None and final > initial:
         raise UserError(f"--final is {final}, above --initial {initial}; a TTL does not grow on the way")

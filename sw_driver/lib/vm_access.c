@@ -308,6 +308,18 @@ int vm_lane_write_share(struct vm_lane *lane, u32 reserve, u32 cap)
 	return write_sure(lane, VM_REG_POOL_CAP(lane->egress), cap);
 }
 
+int vm_lane_write_routes(struct vm_lane *lane, u32 first, u32 second)
+{
+	int error;
+
+	if (lane->has.egresses < 2)
+		return first || second ? VM_ERROR_EGRESS : VM_OK;
+	error = write_sure(lane, VM_REG_ROUTES(0), first);
+	if (error)
+		return error;
+	return write_sure(lane, VM_REG_ROUTES(1), second);
+}
+
 int vm_lane_write_seed(struct vm_lane *lane, u64 seed)
 {
 	u32 verdicts[4], markers[4], flows[4], i;

@@ -142,6 +142,8 @@ bool vm_lane_has_pool(const struct vm_lane *lane);
 int vm_lane_write_pool(struct vm_lane *lane, u32 cells);
 /* Cells of the pool that this egress always finds, and those that it takes at most; cap 0: as many as there are. */
 int vm_lane_write_share(struct vm_lane *lane, u32 reserve, u32 cap);
+/* The egress of each input of the lane, four bits an input, eight inputs a word. */
+int vm_lane_write_routes(struct vm_lane *lane, u32 first, u32 second);
 /* All random sources; empties the flow table. Before there is traffic. */
 int vm_lane_write_seed(struct vm_lane *lane, u64 seed);
 /* All counters of all queues to 0. */

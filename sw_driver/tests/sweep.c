@@ -197,6 +197,7 @@ static void card(void)
 	note((u64)vm_lane_write_pool(&lane, (u32)draw()));
 	cells = (u32)draw();
 	note((u64)vm_lane_write_share(&lane, cells, (u32)draw()));
+	note((u64)vm_lane_write_routes(&lane, 0x76543210u, 0));
 	note((u64)vm_lane_clear_statistics(&lane));
 	note((u64)vm_lane_flush(&lane, draw() % 2 ? VM_ALL_QUEUES : (u32)(draw() % 20)));
 	note((u64)vm_lane_statistics(&lane, (u32)(draw() % 20), &statistics));

@@ -13,7 +13,7 @@ from setuptools.dist import Distribution
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ("__init__", "command_line", "config", "driver_library", "fields", "formats", "markers", "settings", "units")
-SHARED += ("rules", "vfio_user")
+SHARED += ("egresses", "refusals", "rules", "vfio_user")
 FLAGS = ["-O2", "-std=gnu11", "-Wall", "-Wextra", "-shared", "-fPIC"]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from .. import digest, front
 from ..config import Config
+from ..egresses import port_rate
 from ..show import CHECKS, has_distances, meaning
 from ..show import failures as failures_of
 from . import live, markers, plots, points, tables, timeline
@@ -84,7 +85,7 @@ def write(page, config: Config, record: dict, stats: dict, trace=None, failures=
     """
     made = Page()
     made.failures = failures_of(stats) if failures is None else failures
-    made.digest = digest.lines(stats, config.port.rate, len(config.queue))
+    made.digest = digest.lines(stats, port_rate(config), len(config.queue))
     summary(made, config, record, stats, about)
     busy = [q for q in stats.get("queues", []) if any(arrived(c) for c in q.get("colours", []))]
     verdicts(made, stats)

@@ -7,7 +7,7 @@ import sys
 import time
 
 import click
-from vermilion import units
+from vermilion import egresses, units
 from vermilion.command_line import completion_script, printable_everywhere, version_option
 from vermilion.driver_library import C
 
@@ -52,7 +52,8 @@ def as_pairs(words) -> list[tuple[str, str]]:
 
 class Where:
     def __init__(self, device, lane, egress):
-        self.device, self.lane, self.egress = device, lane, egress
+        self.device, self.lane, self.egress = device, lane, egress or 0
+        self.is_chosen = egress is not None
 
     def named(self) -> str:
         if self.device is None:
@@ -75,9 +76,7 @@ class Where:
 @click.option(
     "--egress",
     type=click.IntRange(0, C.VM_EGRESSES_MAX - 1),
-    default=0,
-    show_default=True,
-    help="Egress of the lane, each with its queues from 0 on.",
+    help="Egress of the lane, each with its queues from 0 on. Default 0; of `apply` all that the file has.",
 )
 @version_option("vermilionctl")
 @click.pass_context
@@ -269,9 +268,29 @@ def with_progress(action, label: str):
         action(lambda done, total: bar.update(task, completed=done, total=total))
 
 
-def load_into(session, file) -> str:
-    """`apply`, for this command line and for `./vermilion apply`: gives what to say."""
-    wanted = session.load(file)
+def apply_file(device, lane, egress, file):
+    """`apply`, for this command line and for `./vermilion apply`. Without `egress` a file with `[[egress]]` is that of all: what one of them is
+    refused for comes before the first write."""
+    several, every = egress is None and egresses.given(file), []
+    with opened(device, lane, egress or 0) as session:
+        several = several and session.has().get("egresses", 0) > 1
+        if not several:
+            click.echo(f"applied {load_into(session, session.load(file), file)}")
+            return
+        count = session.has()["egresses"]
+    for number in range(count):
+        with opened(device, lane, number) as session:
+            every.append(session.load(file))
+            every[-1].of_all = True
+            for queue in every[-1].queues:
+                every[-1].words(queue)
+    for number, wanted in enumerate(every):
+        with opened(device, lane, number) as session:
+            click.echo(f"applied egress {number} of {load_into(session, wanted, file)}")
+
+
+def load_into(session, wanted, file) -> str:
+    """Writes a record whole; gives what to say."""
     with_progress(lambda progress: session.write(wanted, True, progress), "applying")
     for note in programming.notes(wanted, session.has_pool(wanted)):
         click.echo(f"vermilionctl: note: {note}", err=True)
@@ -283,9 +302,7 @@ def load_into(session, file) -> str:
 @click.pass_obj
 def apply(where, file):
     """Loads a configuration FILE of the simulator's into the card, each queue whole or not at all."""
-    with where.session() as session:
-        said = load_into(session, file)
-    click.echo(f"applied {said}")
+    apply_file(where.named(), where.lane, where.egress if where.is_chosen else None, file)
 
 
 @cli.group("nic")

@@ -8,7 +8,7 @@ import ctypes
 from fractions import Fraction
 
 from vermilion import config as configuration
-from vermilion import rules, units
+from vermilion import egresses, rules, units
 from vermilion.driver_library import C, library
 from vermilion.fields import UserError
 from vermilion.settings import queue_settings
@@ -17,7 +17,7 @@ from . import registers, settings, vocabulary
 from .record import Record
 
 CLASSES = registers.NO_IP + 1
-PARTS = ("port", "classes", "ttl_option", "seed", "departures", "pool", "share")
+PARTS = ("port", "classes", "ttl_option", "seed", "departures", "pool", "share", "routes")
 CELL_BYTES, POOL_MOST = configuration.CELL_BYTES, configuration.CELL_BYTES * configuration.CELLS_MOST
 
 
@@ -48,9 +48,32 @@ def of_config(config, path) -> Record:
     return made
 
 
+def of_egress(asked, egress: int, cells: int) -> Record:
+    """What a file writes to an egress of a lane, whose build has so many cells; what is of the whole lane comes with egress 0."""
+    made = of_config(asked.configs[egress], None)
+    count = len(asked.configs)
+    if count == 1:
+        return made
+    made.port.queues *= count  # the shaper looks at an egress's queues in one clock of so many
+    share = asked.shares[egress]
+    made.departures = made.departures or None  # another egress may have switched it on
+    made.egress, made.share = egress, [share.reserve.value, share.cap.value, cells]
+    if egress:
+        made.ttl_option = made.seed = made.pool = None
+    else:
+        made.routes = asked.routes
+    return made
+
+
 def load(path: str, lane) -> Record:
     """A configuration file for this card; UserError where the card's build is too small for it."""
     has = lane.has
+    if lane.several and egresses.given(path):
+        build = egresses.Build(has.queues, has.victims, has.cells, has.egresses, has.inputs)
+        asked = egresses.load(path, build)
+        rules.refuse(asked, path, "a card")
+        fits(asked.configs[lane.egress], has.flows, path)
+        return of_egress(asked, lane.egress, has.cells)
     made = configuration.load(path, has.queues, has.victims, has.cells, pool_elsewhere=lane.egress > 0)
     wanted = fits(made, has.flows, path)
     wanted.port.queues *= max(has.egresses, 1)  # the shaper looks at an egress's queues in one clock of so many
@@ -151,6 +174,9 @@ def write(lane, record: Record, wanted: Record, everything: bool = False, progre
     if wanted.share is not None and record.share != wanted.share:
         lane.call("write_share", *registers.share_cells(wanted.share))
         record.share = wanted.share
+    if wanted.routes is not None and record.routes != wanted.routes:
+        lane.call("write_routes", *registers.route_words(wanted.routes))
+        record.routes = wanted.routes
     if moved:
         lane.write_port(wanted.port)
     if wanted.seed is not None and (fresh or record.seed != wanted.seed):
@@ -239,6 +265,8 @@ def check_share(lane, record: Record, wanted: Record):
         raise UserError(
             f"pool.cap is {wanted.share[1]}; legal is 0 for none, or {wanted.share[0]}, the reserve, and more"
         )
+    if wanted.of_all:
+        return
     size = lane.pool_cells() if wanted.egress else library().vm_pool_cells(wanted.pool or 0)
     others = sum(lane.read(registers.at("pool_reserve", e)) for e in range(lane.has.egresses) if e != lane.egress)
     if not size or reserve + others <= size or (wanted.egress and not reserve):

@@ -28,8 +28,8 @@ from . import bus, registers, settings
 from .errors import DeviceError, UserError
 
 FORM = 1
-LANE_WIDE = ("classes", "ttl_option", "seed", "departures", "last", "pool", "share")
-LATER = ("pool", "share")  # which records of before do not have
+LANE_WIDE = ("classes", "ttl_option", "seed", "departures", "last", "pool", "share", "routes")
+LATER = ("pool", "share", "routes")  # which records of before do not have
 PATIENCE_S = 10
 NAME_MOST = 200  # characters: a file system takes 255
 
@@ -89,6 +89,8 @@ class Record:
         self.classes, self.ttl_option, self.seed, self.departures, self.last = None, None, None, None, None
         self.pool = None  # bytes, 0: no pool
         self.share = None  # of the pool, where there are several egresses: [reserve, cap] in bytes, cap 0: none; and the cells of the build
+        self.routes = None  # the egress of each input; of egress 0, if a file of all egresses gave it
+        self.of_all = False  # the other egresses get theirs by the same command, and all were checked together
 
     def text(self) -> str:
         port = self.port and [self.port.rate, self.port.burst_bytes, self.port.queues]

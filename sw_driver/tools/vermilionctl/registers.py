@@ -72,6 +72,14 @@ def share_cells(share) -> tuple[int, int]:
     return library().vm_pool_cells(reserve), library().vm_pool_cells(cap) or most
 
 
+def route_words(routes: list[int]) -> list[int]:
+    """The egress of each input, eight inputs a word."""
+    words = [0, 0]
+    for number, egress in enumerate(routes):
+        words[number // 8] |= egress << 4 * (number % 8)
+    return words
+
+
 def lane_wide(record) -> list[tuple[str, int, int]]:
     """Registers of the lane as a record of what was written to an egress has them; what it lacks is left out."""
     found = []
@@ -85,6 +93,8 @@ def lane_wide(record) -> list[tuple[str, int, int]]:
     if record.share is not None:
         for name, cells in zip(("pool_reserve", "pool_cap"), share_cells(record.share)):
             found.append((f"{name}[{record.egress}]", at(name, record.egress), cells))
+    if record.routes is not None:
+        found += [(f"routes[{i}]", at("routes", i), word) for i, word in enumerate(route_words(record.routes))]
     if record.seed is not None:
         for which, name in enumerate(("seed", "mark_seed", "flow_seed")):
             for i, word in enumerate(seed_words(record.seed, which)):
