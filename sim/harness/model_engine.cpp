@@ -128,6 +128,8 @@ class ModelRun {
 }  // namespace
 
 u64 runModel(const LoadedConfig& loaded, FrameSource& source, Recorder& recorder, nlohmann::ordered_json& json) {
+  if (Egresses > 1)
+    throw InputError("--engine model runs lanes with one egress, this build has " + std::to_string(Egresses));
   ModelRun run(loaded.config, recorder);
   run.run(source);
   const u64 errors = run.left();

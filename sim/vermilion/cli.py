@@ -71,7 +71,11 @@ def cli():
     help="The hardware in simulation, checked against the model; or the model alone, ten times as fast, same output.",
 )
 @click.option(
-    "--preset", type=click.Choice(list(build.PRESETS)), default="lab", show_default=True, help="Build of the lane."
+    "--preset",
+    type=click.Choice(list(build.PRESETS | build.SEVERAL)),
+    default="lab",
+    show_default=True,
+    help="Build of the lane.",
 )
 @click.option("--rate", callback=parse_rate, metavar="R", help='Back to back at a line rate, such as "1Gbit".')
 @click.option("--speed", type=float, metavar="X", help="The capture's own pace, X times as fast (default 1).")
@@ -100,8 +104,7 @@ def run(
 
     Prints a digest and what became of the packets of each queue and colour; the last line says where the report is.
     """
-    from . import config as configuration
-    from . import quantise, show, simulate, units
+    from . import egresses, quantise, show, simulate, units
 
     if rate is not None and speed is not None:
         raise UserError("--rate and --speed are both given; one sets the pace")
@@ -123,15 +126,17 @@ def run(
     if capture is None and not source.exists():
         raise UserError("no CAPTURE is given and this checkout has none of its own; give a pcap or pcapng file")
     simulate.check_capture(source)
-    shape = build.PRESETS[preset]
-    config = configuration.load(
-        DEFAULT_CONFIG if config_file is None else config_file, shape.queues, shape.victims, shape.cells
-    )
+    shape = build.shape(preset)
+    if engine == "model" and shape.egresses > 1:
+        raise UserError(f"--engine model runs lanes with one egress, {preset} has {shape.egresses}; take --engine rtl")
+    lane = egresses.load(DEFAULT_CONFIG if config_file is None else config_file, egresses.of_shape(shape))
+    config = lane.whole(shape.queues // shape.egresses)
     tell_notes(config)
     if seed is not None:
         config = config.model_copy(update={"seed": seed})
     before = front.words(config, shape.inputs, spread)
-    record = quantise.hardware(config) | {"buffer_cells": shape.cells, "max_frame_bytes": shape.max_frame_bytes}
+    record = quantise.lane(lane, shape.queues // shape.egresses) | {"seed": config.seed}
+    record |= {"buffer_cells": shape.cells, "max_frame_bytes": shape.max_frame_bytes}
 
     if report:
         from .report import live

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from . import rules, units
+from . import egresses, rules, units
 from .fields import UserError
 
 SPLIT_MIN, SPLIT_MAX = 48, 9600  # TCP payload bytes of a segment; sim/harness/options.cpp
@@ -53,8 +53,13 @@ def spread_codes(config) -> list[int]:
     """The green DSCPs that flows are spread over: one of each queue that has any."""
     if config.rule:
         raise UserError("--spread and [[rule]] are both given; one of them says where packets go")
-    found = [rules.code_for(config.queue, queue, "green") for queue in config.queue]
-    found = [code for code in found if code is not None]
+    every = []
+    for part in egresses.parts(config):
+        codes = [rules.code_for(part.queue, queue, "green") for queue in part.queue]
+        every.append([code for code in codes if code is not None])
+    if any(codes != every[0] for codes in every):
+        raise UserError("--spread flows: egresses have different DSCPs; legal is where all egresses have the same")
+    found = every[0]
     if len(found) < 2:
         raise UserError(
             f"--spread flows: a green DSCP leads to {len(found)} of the configuration's queues; it takes at least 2"
@@ -71,7 +76,7 @@ def words(config, inputs: int, spread: str | None) -> dict | None:
             legal = f"0 to {inputs - 1}" if inputs > 1 else "0"
             where = f"{rules.label(number, rule)}, match.ingress is {rule.match.ingress}"
             raise UserError(f"{where}; this build has inputs {legal}")
-    given = rules.codes(config.rule, config.queue)
+    given = egresses.codes(config.rule, egresses.parts(config))
     made = [rules.words(rule, code) for rule, code in zip(config.rule, given)]
     return {"rules": made} if made else None
 
