@@ -6,6 +6,9 @@ from corundum.shapes import benches, parameters
 from nightly import nightly
 
 
-@pytest.mark.parametrize("preset", [nightly("app10g-2-evict")])
-def test_queued_host_frames_that_are_evicted(preset):
-    run_app(benches("tags"), preset, parameters(2, 1, 64), EVICTS="1")
+@pytest.mark.parametrize(
+    "preset, shape",
+    [nightly("app10g-2-evict", parameters(2, 1, 64)), nightly("card-1x100g-few", parameters(1, 1, 512))],
+)
+def test_queued_host_frames_that_are_evicted(preset, shape):
+    run_app(benches("tags"), preset, shape, EVICTS="1")

@@ -233,6 +233,7 @@ object NicParams {
     "card-2x10g-few" -> card(2, few(LaneParams.forBenches("egresses-victims-few-cells")).copy(cells = 1024)),
     "app10g-3-few" -> NicParams(3, few(LaneParams.nic10g)),
     "app25g-2-few" -> app(2, few(LaneParams.nic25g)),
-    "app100g-1-few" -> app(1, few(LaneParams.nic100g).copy(cells = 1024))
+    "app100g-1-few" -> app(1, few(LaneParams.nic100g).copy(cells = 1024)),
+    "card-1x100g-few" -> wires(1, few(LaneParams.forBenches("nic100g-all")).copy(cells = 1024))
   )
 }
