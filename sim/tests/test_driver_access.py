@@ -119,8 +119,7 @@ def test_every_egress_ends_in_the_registers_as_the_harness_leaves_it(harness, eg
         first = card.open(RUN)[1]
         program(first, asked[0])  # what is of the whole lane comes with the first
         assert RUN.vm_lane_write_routes(byref(first), 0x10, 0) == 0
-        for word in range(2):
-            assert held.words[address("routes", word)] == wanted.words[address("routes", word)]
+        assert all(held.words[at] == wanted.words[at] for at in (address("routes", word) for word in range(2)))
         assert card.faults == []
         assert {queue: wanted.committed[queue] for queue in held.committed} == held.committed
         assert held.committed.keys() == {
