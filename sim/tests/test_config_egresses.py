@@ -104,7 +104,7 @@ FAULTS = {
         "[true, 0]",
         "routes[0] is true; legal is a list with the number or the name of an egress for each input",
     ),
-    "too few routes": ('["host", "wire"]', "[0]", "routes has 1 entries; legal is 2, the inputs of this build"),
+    "too few routes": ('["host", "wire"]', "[0]", "routes has 1 entry; legal is 2, the inputs of this build"),
     "no list of routes": ('["host", "wire"]', "0", "routes is 0; legal is a list with the number or the name"),
     "reserves above the pool": (
         'reserve = "40KB"',

@@ -3,12 +3,13 @@
 import csv
 import random
 import struct
+import subprocess
 
 import pytest
 from test_run import check, run, vermilion
 from test_simulator import pcap
 
-from vermilion import build
+from vermilion import build, egresses, quantise, simulate
 
 pytestmark = pytest.mark.slow
 
@@ -87,6 +88,19 @@ def test_packets_go_where_the_file_says(tmp_path, preset, seed):
     assert seen == wanted
     with trace.open() as lines:
         assert sum(line["pool_full"] == "1" for line in csv.DictReader(lines)) > 20
+
+
+def test_the_model_alone_refuses_several_egresses(tmp_path):
+    """The program itself, as it would take each packet for one of egress 0 otherwise."""
+    shape, words = build.shape("card-1x25g"), tmp_path / "words.json"
+    lane = egresses.load("sim/configs/egresses/card-1x25g.toml", egresses.of_shape(shape))
+    record = quantise.lane(lane, shape.queues // shape.egresses)
+    simulate.write_words(record | {"buffer_cells": shape.cells, "max_frame_bytes": shape.max_frame_bytes}, words)
+    capture = pcap(tmp_path / "in.pcap", [(0, bytes(60), 60)])
+    options = ["--in", capture, "--config-words", words, "--engine", "model", "--stats-json", tmp_path / "out.json"]
+    ran = subprocess.run([build.model_program("card-1x25g"), *options], capture_output=True, text=True)
+    assert ran.returncode == 2, ran
+    assert "error --engine model runs lanes with one egress, this build has 2" in ran.stdout
 
 
 def test_a_report_has_the_queues_of_all_egresses(tmp_path):

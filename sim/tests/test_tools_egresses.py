@@ -7,7 +7,7 @@ import pytest
 from register_file import address, by_address
 from tool_cards import DEVICE, Bench, state  # noqa: F401
 from vermilion import egresses
-from vermilion.card_commands import lane_register_lines
+from vermilion.card_commands import register_lines
 from vermilionctl import counters, export, registers, session
 
 SHARE, EGRESSES = 16, 4
@@ -232,7 +232,7 @@ def test_a_file_of_all_egresses_is_loaded_in_one_go(bench, whole):
     assert all(on(bench, egress, "show")[0] == 0 for egress in range(EGRESSES)) and not bench.lane.faults
     asked = egresses.load(whole, egresses.Build(egresses=EGRESSES))
     dump = on(bench, 3, "dump")[1].splitlines()
-    wanted = [line for line in lane_register_lines(asked, 3) if not line.startswith("class")]
+    wanted = [line for line in register_lines(asked, 3) if not line.startswith("class")]
     assert [line for line in dump if not line.startswith("class")] == wanted
     words[address("routes", 0)] = 0
     status, said = on(bench, 0, "show")
@@ -257,7 +257,7 @@ def test_reserves_of_before_do_not_hinder_a_file_of_all(bench, whole):
     [
         ("index = 3", "index = 4", 'egress "d" has index 4; this build has egresses 0 to 3'),
         ("6400B", "65KB", "pool.cap is 12800B; legal is 0 for none, or 65KB, the reserve, and more"),
-        ('["d", 0]', "[0]", "routes has 1 entries; legal is 2, the inputs of this build"),
+        ('["d", 0]', "[0]", "routes has 1 entry; legal is 2, the inputs of this build"),
         ('"9KB"', '"9KB"\nvictim = "nearest"\nvictim_window = 17', "victim_window is 17; legal is 1 to 16"),
         ('limit = "9KB"\n', 'limit = "9KB"\n[[rule]]\ndscp = 1\n', "which `vermilion run` alone applies"),
     ],

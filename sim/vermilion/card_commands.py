@@ -14,7 +14,9 @@ from . import build
     "--device", required=True, metavar="WHERE", help="pci:0000:03:00.0, unix:SOCKET or netlink:IFNAME: docs/tools.md."
 )
 @click.option("--lane", type=click.IntRange(0, 63), default=0, show_default=True, help="Lane of the card.")
-@click.option("--egress", type=click.IntRange(0, 7), help="Egress of the lane. Default: all that the file has, else 0.")
+@click.option(
+    "--egress", type=click.IntRange(0, 7), help="Egress of the lane. Default: all, if FILE describes several; else 0."
+)
 def apply(file, device, lane, egress):
     """Loads a configuration FILE into a card, each queue whole or not at all."""
     from vermilionctl import cli
@@ -33,15 +35,8 @@ def ctl(words):
     os.execv(sys.executable, [sys.executable, "-m", "vermilionctl", *words])
 
 
-def register_lines(config) -> list[str]:
-    """As `vermilionctl dump` prints them of a card with this configuration."""
-    from vermilionctl import programming, registers
-
-    return registers.lines(registers.table(programming.of_config(config, None)))
-
-
-def lane_register_lines(lane, egress: int | None = None) -> list[str]:
-    """The same of an egress, or of all. A cap that the file does not give is left out, as it is the number of the build's cells."""
+def register_lines(lane, egress: int | None = None) -> list[str]:
+    """What `vermilionctl dump` prints of a card with this lane's configuration, of an egress or of all. A cap that the file does not give is left out, as it is the number of the build's cells."""
     from vermilionctl import programming, registers
 
     found, count = [], len(lane.configs)

@@ -43,9 +43,9 @@ def check(file, queues, victims, count, egress, json_file, registers):
             record = quantise.lane(lane, queues) if egress is None else quantise.egress(lane, egress)
             simulate.write_words(record, place)
     if registers:
-        from .card_commands import lane_register_lines
+        from .card_commands import register_lines
 
-        click.echo("\n".join(lane_register_lines(lane, egress)))
+        click.echo("\n".join(register_lines(lane, egress)))
     elif build.egresses == 1:
         show.configuration(console(), lane.configs[0])
     else:

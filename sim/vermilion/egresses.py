@@ -288,7 +288,7 @@ def routes(given: list | None, labels: dict[str, int], build: Build) -> list[int
         legal = (
             f"{build.inputs}, the inputs of this build" if build.inputs else f"1 to {INPUTS_MOST}, one for each input"
         )
-        raise UserError(f"routes has {len(given)} entries; legal is {legal}")
+        raise UserError(f"routes has {len(given)} entr{'y' if len(given) == 1 else 'ies'}; legal is {legal}")
     found = []
     for at, entry in enumerate(given):
         egress = labels.get(entry) if isinstance(entry, str) else entry

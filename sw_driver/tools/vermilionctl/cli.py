@@ -76,7 +76,7 @@ class Where:
 @click.option(
     "--egress",
     type=click.IntRange(0, C.VM_EGRESSES_MAX - 1),
-    help="Egress of the lane, each with its queues from 0 on. Default 0; of `apply` all that the file has.",
+    help="Egress of the lane, each with its queues from 0 on. Default: 0; for `apply` all, if its FILE describes several.",
 )
 @version_option("vermilionctl")
 @click.pass_context
