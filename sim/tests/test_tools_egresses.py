@@ -6,7 +6,7 @@ import re
 import pytest
 from register_file import address, by_address
 from tool_cards import DEVICE, Bench, state  # noqa: F401
-from vermilion import egresses
+from vermilion import build, egresses
 from vermilion.card_commands import register_lines
 from vermilionctl import counters, export, registers, session
 
@@ -237,6 +237,27 @@ def test_a_file_of_all_egresses_is_loaded_in_one_go(bench, whole):
     words[address("routes", 0)] = 0
     status, said = on(bench, 0, "show")
     assert status == 1 and "register routes[0] does not hold what was written from here" in said
+
+
+def test_every_file_of_several_egresses_applied_and_dumped_is_what_check_prints(monkeypatch, state):  # noqa: F811
+    files = sorted((build.ROOT / "sim/configs/egresses").glob("*.toml"))
+    for path in files:
+        shape = build.shape(path.stem)
+        count, share = shape.egresses, shape.queues // shape.egresses
+        sizes = {"queues": shape.queues, "victims": shape.victims, "cells": shape.cells}
+        bench = Bench(monkeypatch, egresses=count, **sizes)
+        status, said = bench.ctl("apply", path)
+        assert status == 0, said
+        asked = egresses.load(path, egresses.of_shape(shape))
+        for egress in range(count):
+            shown = [line.split() for line in on(bench, egress, "dump")[1].splitlines()]
+            wanted = [line.split() for line in register_lines(asked, egress)]
+            of_build = [["lane", f"pool_cap[{egress}]", f"0x{shape.cells:08x}"]] * (not asked.shares[egress].cap.value)
+            for line in wanted:  # without a build the first queue of an egress is 0
+                if line[0] == "class":
+                    line[-1] = f"0x{int(line[-1], 16) + share * egress:08x}"
+            assert sorted(shown) == sorted(wanted + of_build)
+    assert files
 
 
 def test_one_egress_of_such_a_file(bench, whole):
