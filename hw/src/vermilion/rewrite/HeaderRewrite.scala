@@ -32,8 +32,9 @@ class EditedCell(p: LaneParams) extends Bundle {
   * Padding is four NOPs in IPv4, with the checksum as above, and a PadN of four bytes in IPv6. The IPv4 option always lies in the first cell;
   * that of IPv6 begins 56 to 72 bytes into the frame, so it may lie in the second or across both.
   *
-  * Two pipeline stages, a cell a clock. It trusts the descriptor: that an IP header lies at `l3Offset` (14, 18 or 22), and an option behind it, were the parser's
-  * findings.
+  * Two pipeline stages, a cell a clock. The first is the output register of the buffer's UltraRAM, with nothing before it; the second has the words and two sums of them; who reads
+  * its output waits for the sum of both, and for its fold. It trusts the descriptor: that an IP header lies at `l3Offset` (14, 18 or 22), and an option behind it, were the
+  * parser's findings.
   */
 class HeaderRewrite(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -48,48 +49,13 @@ class HeaderRewrite(p: LaneParams) extends Module {
   private def select(offset: UInt, f: Int => UInt): UInt = // 14, 18 or 22, told apart by two bits
     Mux(offset(4), Mux(offset(2), f(Offsets(2)), f(Offsets(1))), f(Offsets(0)))
 
-  // ---- Stage 1: the word of the TOS or traffic class, before and after --------------------------------------------
-  private val d = io.in.bits.descriptor
-  private def byte(at: Int): UInt = io.in.bits.cell.data(8 * at + 7, 8 * at)
-  private val before = select(d.l3Offset, at => word(io.in.bits.cell.data, at))
-  private val traffic = Mux(d.isIp6, before(11, 4), before(7, 0))
-  private val isIp = io.in.bits.cell.first && (d.isIp4 || d.isIp6)
-  private val isEct = traffic(1) ^ traffic(0)
-  private val ce = isIp && d.setCe && isEct
-  private val newDscp = Mux(isIp && d.setDscp, d.dscp, traffic(7, 2))
-  private val newTraffic = Cat(newDscp, traffic(1, 0) | Fill(2, ce))
-  private val after = Mux(d.isIp6, Cat(before(15, 12), newTraffic, before(3, 0)), Cat(before(15, 8), newTraffic))
-
-  // The option's first byte, counted from the frame's; two words of the sum of its bytes for the IPv4 checksum.
+  // ---- Stage 1: the cell as it comes, and where in its packet it stands -------------------------------------------
   private val second = RegInit(false.B)
   when(io.in.fire) { second := io.in.bits.cell.first && !io.in.bits.cell.last }
-  private val remove = d.removeOption && (d.isIp4 || d.isIp6) && (io.in.bits.cell.first || second)
-  private val optionStart = d.l3Offset +& Mux(d.isIp6, TtlOption.Ip6Start.U, TtlOption.Ip4Start.U) +& d.ttlOptionAt
-  // Of a sum it does not matter which word a byte is in, but whether it is the word's upper or lower: so each of four banks of every fourth byte
-  // gives the one that it has. The tags move the options by whole rows.
-  private val optionBytes = Seq.tabulate(4) { bank =>
-    def byteAt(row: Int) = select(d.l3Offset, at => byte(at + TtlOption.Ip4Start + 4 * row + bank))
-    val row =
-      VecInit.tabulate(1 << d.ttlOptionAt.getWidth)(at => (at / 4 + (if (bank < at % 4) 1 else 0)).min(2).U(2.W))
-    VecInit.tabulate(4)(i => byteAt(i.min(2)))(row(d.ttlOptionAt))
-  }
-  private val option = Cat(optionBytes)
-
-  // What of the checksum's sum is known without the new TOS.
-  private val checksum = select(d.l3Offset, at => word(io.in.bits.cell.data, at + 10))
-  private val pads4 = remove && d.isIp4
-  private def ifPads(words: UInt): UInt = Mux(pads4, words, 0.U(16.W))
-
   private val s1Ready = Wire(Bool())
   private val s1Valid = RegInit(false.B)
   private val s1 = RegEnable(io.in.bits, io.in.fire)
-  private val s1After = RegEnable(after, io.in.fire)
-  private val s1Ce = RegEnable(ce, io.in.fire)
-  private val s1Dscp = RegEnable(isIp && newDscp =/= traffic(7, 2), io.in.fire)
-  private val s1HeaderSum = RegEnable((~checksum +& ~before) +& ifPads(0x0202.U), io.in.fire)
-  private val s1OptionWords = RegEnable(VecInit(ifPads(~option(31, 16)), ifPads(~option(15, 0))), io.in.fire)
-  private val s1Remove = RegEnable(remove, io.in.fire)
-  private val s1Start = RegEnable(optionStart, io.in.fire)
+  private val s1Head = RegEnable(io.in.bits.cell.first || second, io.in.fire) // one of the first two
   io.empty := !s1Valid
   io.in.ready := io.empty || s1Ready
   // The same the other way round, so that they stay registers of their own: whoever waits for `gap` waits for no net to every bit of a cell.
@@ -100,26 +66,49 @@ class HeaderRewrite(p: LaneParams) extends Module {
     s1Gap := !io.in.valid
   }
 
-  // ---- Stage 2: the checksum, and where the words belong ---------------------------------------------------------
-  private val s1Changed = s1Ce || s1Dscp
-  private val s1Pads4 = s1Remove && s1.descriptor.isIp4
-  private val s1Sum = (s1HeaderSum +& s1After) +& (s1OptionWords(0) +& s1OptionWords(1))
-  private val s1Folded = s1Sum(15, 0) +& (s1Sum >> 16)
-  private val s1NewSum = s1Changed || s1Pads4
+  // ---- Stage 2: the word of the TOS or traffic class, before and after --------------------------------------------
+  private val d = s1.descriptor
+  private def byte(at: Int): UInt = s1.cell.data(8 * at + 7, 8 * at)
+  private val before = select(d.l3Offset, at => word(s1.cell.data, at))
+  private val traffic = Mux(d.isIp6, before(11, 4), before(7, 0))
+  private val isIp = s1.cell.first && (d.isIp4 || d.isIp6)
+  private val isEct = traffic(1) ^ traffic(0)
+  private val ce = isIp && d.setCe && isEct
+  private val newDscp = Mux(isIp && d.setDscp, d.dscp, traffic(7, 2))
+  private val newTraffic = Cat(newDscp, traffic(1, 0) | Fill(2, ce))
+  private val after = Mux(d.isIp6, Cat(before(15, 12), newTraffic, before(3, 0)), Cat(before(15, 8), newTraffic))
+  private val dscpWritten = isIp && newDscp =/= traffic(7, 2)
+  private val changed = ce || dscpWritten
+
+  // The option's first byte, counted from the frame's; two words of the sum of its bytes for the IPv4 checksum.
+  private val remove = d.removeOption && (d.isIp4 || d.isIp6) && s1Head
+  private val optionStart = d.l3Offset +& Mux(d.isIp6, TtlOption.Ip6Start.U, TtlOption.Ip4Start.U) +& d.ttlOptionAt
+  // Of a sum it does not matter which word a byte is in, but whether it is the word's upper or lower: so each of four banks of every fourth byte
+  // gives the one that it has. The tags move the options by whole rows.
+  private val optionBytes = Seq.tabulate(4) { bank =>
+    def byteAt(row: Int) = select(d.l3Offset, at => byte(at + TtlOption.Ip4Start + 4 * row + bank))
+    val row =
+      VecInit.tabulate(1 << d.ttlOptionAt.getWidth)(at => (at / 4 + (if (bank < at % 4) 1 else 0)).min(2).U(2.W))
+    VecInit.tabulate(4)(i => byteAt(i.min(2)))(row(d.ttlOptionAt))
+  }
+  private val option = Cat(optionBytes)
+  private val checksum = select(d.l3Offset, at => word(s1.cell.data, at + 10))
+  private val pads4 = remove && d.isIp4
+  private def ifPads(words: UInt): UInt = Mux(pads4, words, 0.U(16.W))
 
   private val edit = Wire(new CellEdit)
-  edit.place := select(s1.descriptor.l3Offset, at => Offsets.indexOf(at).U(2.W))
-  edit.setsTraffic := s1Changed
-  edit.traffic := s1After
-  edit.setsChecksum := s1.cell.first && s1NewSum && s1.descriptor.isIp4
-  edit.checksum := s1Folded(15, 0)
-  edit.pads := s1Remove
-  edit.isIp4 := s1.descriptor.isIp4
-  edit.padStart := Arithmetic.wrap(Mux(s1.cell.first, s1Start, s1Start - CellBytes.U), CellEdit.StartBits)
+  edit.place := select(d.l3Offset, at => Offsets.indexOf(at).U(2.W))
+  edit.setsTraffic := changed
+  edit.traffic := after
+  edit.setsChecksum := s1.cell.first && (changed || pads4) && d.isIp4
+  edit.checksum := DontCare // below
+  edit.pads := remove
+  edit.isIp4 := d.isIp4
+  edit.padStart := Arithmetic.wrap(Mux(s1.cell.first, optionStart, optionStart - CellBytes.U), CellEdit.StartBits)
 
   private val s2Valid = RegInit(false.B)
   private val s2 = Reg(new EditedCell(p))
-  private val s2Carries = Reg(Bool()) // the fold; a second cannot
+  private val s2HeaderSum, s2OptionSum = Reg(UInt(18.W)) // of the checksum's sum, without the new TOS
   s1Ready := !s2Valid || io.out.ready
   when(s1Ready) {
     s2Valid := s1Valid
@@ -129,14 +118,19 @@ class HeaderRewrite(p: LaneParams) extends Module {
     s2.cell.last := s1.cell.last
     s2.cell.bytes := s1.cell.bytes
     s2.cell.edit := edit
-    s2Carries := s1Folded(16)
-    s2.descriptor := s1.descriptor
-    s2.ceWritten := s1Ce
-    s2.dscpWritten := s1Dscp
+    s2HeaderSum := (~checksum +& ~before) +& ifPads(0x0202.U)
+    s2OptionSum := ifPads(~option(31, 16)) +& ifPads(~option(15, 0))
+    s2.descriptor := d
+    s2.ceWritten := ce
+    s2.dscpWritten := dscpWritten
   }
   io.out.valid := s2Valid
   io.out.bits := s2
-  io.out.bits.cell.edit.checksum := ~(s2.cell.edit.checksum + s2Carries)
+  // Folded twice. The second fold can only add 1, so it chooses.
+  private val sum = (s2HeaderSum +& s2OptionSum) +& s2.cell.edit.traffic
+  private val folded = sum(15, 0) +& (sum >> 16)
+  private val foldedMore = sum(15, 0) + (sum >> 16) + 1.U(16.W)
+  io.out.bits.cell.edit.checksum := ~Mux(folded(16), foldedMore(15, 0), folded(15, 0))
 }
 
 /** [[HeaderRewrite]] with each cell's bytes edited at once, as benches see it; the lane edits them beat by beat. */
