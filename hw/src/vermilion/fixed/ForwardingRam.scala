@@ -17,9 +17,16 @@ import chisel3.util._
   * @param gen   type of a record
   * @param kind  what it is made of; left open, as [[MemoryKind.of]] says
   * @param slice as in [[Memory]]
+  * @param ahead addresses are compared in the cycle in which they are named, and not in that of the answer: for a record that is read, changed and written back in one
+  *              cycle, whose address is known early
   */
-class ForwardingRam[T <: Data](depth: Int, gen: T, kind: Option[MemoryKind] = None, slice: Int = Int.MaxValue)
-    extends Memory(depth, gen, kind.getOrElse(MemoryKind.of(depth)), slice) {
+class ForwardingRam[T <: Data](
+    depth: Int,
+    gen: T,
+    kind: Option[MemoryKind] = None,
+    slice: Int = Int.MaxValue,
+    ahead: Boolean = false
+) extends Memory(depth, gen, kind.getOrElse(MemoryKind.of(depth)), slice) {
   private val givesNewest = kind.getOrElse(MemoryKind.of(depth)) == MemoryKind.Lut
 
   private lazy val lastEnable = RegNext(writeEnable)
@@ -29,8 +36,10 @@ class ForwardingRam[T <: Data](depth: Int, gen: T, kind: Option[MemoryKind] = No
   override def read(address: UInt): T =
     if (givesNewest) glance(address)
     else {
-      // Compared behind registers, while the array answers: whoever names an address late need not wait for this.
-      val hit = lastEnable && lastAddress === RegNext(address)
+      // Else compared behind registers, while the array answers: whoever names an address late need not wait for this.
+      val hit =
+        if (ahead) RegNext(writeEnable && writeAddress === address)
+        else lastEnable && lastAddress === RegNext(address)
       Mux(hit, lastData, glance(address))
     }
 }

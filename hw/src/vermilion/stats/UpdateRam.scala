@@ -22,7 +22,7 @@ import vermilion.fixed.{Delay, ForwardingRam}
   */
 class UpdateRam(depth: Int, width: Int, visitAll: Bool) {
   private val addressBits = log2Ceil(depth)
-  private val ram = new ForwardingRam(depth, UInt(width.W), slice = UpdateRam.slice(depth))
+  private val ram = new ForwardingRam(depth, UInt(width.W), slice = UpdateRam.slice(depth), ahead = true)
   val ready: Bool = RegInit(false.B)
   val visiting: Bool = RegInit(true.B)
   private val visit = RegInit(0.U(addressBits.W))
