@@ -92,10 +92,10 @@ class PortShaper(p: LaneParams) extends Module {
   private val age = nowClock - due.next
   private val ahead = age(DueTime.ClockBits - 1)
   private val tooOld = Arithmetic.less(burst, age)
-  // Of the bases that DueTime may choose, two are chosen from early; what is known last chooses between sums.
+  // Of each base that DueTime may choose there is a sum; what is known last chooses between them.
   private val floor = DueTime.clock(Arithmetic.wrap(io.now - config.burstNs, TimeBits))
   private val fromFloor = added.cost + floor
-  private val fromOthers = added.cost + Mux(ahead, nowClock, due.next)
+  private val fromOthers = Mux(ahead, added.cost + nowClock, added.cost + due.next)
   private val charged = DueTime.after(
     Mux(tooOld && !ahead, fromFloor, fromOthers),
     added.magnitude.costBits(addedShift)
