@@ -216,7 +216,9 @@ SCHEDULER_LATER = {
 }
 
 COUNTERS = {
-    "forwarding": Fault("of two events in a row one is lost", "RecordRamChecks", r"old_hit <= [^;]*;", "old_hit <= 1'h0;"),
+    "forwarding": Fault(
+        "of two events in a row one is lost", "RecordRamChecks", r"old_hit <= [^;]*;", "old_hit <= 1'h0;"
+    ),
     "snapshot": Fault(
         "a slot that changes during the walk is not saved first", "RecordRamChecks", r"~\(_save_T_4\[0\]\)", "1'h0"
     ),

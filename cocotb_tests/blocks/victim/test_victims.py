@@ -158,10 +158,10 @@ FAULTS = {
         r"192'h0",
     ),
     "one place more than there is": ("HeadPlaces", r"!= 3'h4;", "!= 3'h5;"),
-    "a packet that is taken asks for nobody": ("HeadPlaces", r"takenAsks =\s+isTaken &", "takenAsks = 1'h0 &"),
+    "a packet that is taken asks for nobody": ("HeadPlaces", r"takenAsks =\s+isTaken\s+&", "takenAsks = 1'h0 &"),
     "a packet that is taken asks for one too many": (
         "HeadPlaces",
-        r"(- _s_array_1_readData\[11:3\]) > ",
+        r"(: _inBody\w*) > ",
         r"\1 >= ",
     ),
     "a void request keeps its place": ("HeadPlaces", r"\{2'h0, io_void\}", "3'h0"),
@@ -173,7 +173,7 @@ FAULTS = {
     "an evicted packet waits for its promotion": ("HeadPlaces", r"\{8'h0, ~io_evicted\}", "9'h1"),
     "a taken packet's request goes with an enqueued one's": (
         "HeadPlaces",
-        r"io_issue & ~_byEnqueued_io_deq_valid",
+        r"io_issue & ~first",
         "io_issue",
     ),
     "the window counts who was evicted": ("TailWindow", r"~io_remove\}", "1'h1}"),

@@ -55,8 +55,11 @@ class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
   private val loads = RegInit(false.B)
   private val loadAt = Reg(UInt(IndexBits.W))
   private val shifts = WireInit(false.B)
+  private val still = WireInit(
+    true.B
+  ) // no shift, as a register of its own: who waits for it should not wait for a net to every bit that is loaded
   val load: Bool = WireInit(false.B)
-  val loading: Bool = loads || shifts
+  val loading: Bool = loads || !still
 
   /** What the register holds that is being written, its strobes heeded. */
   val word: UInt = copy(Mux(loads, loadAt, s2Index))
@@ -114,7 +117,9 @@ class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
       loadAt := Mux(hasNext, loadAt + 1.U, Cat(loadAt(IndexBits - 1, RowBits) + 1.U, 0.U(RowBits.W)))
       loads := loadAt =/= indices.last.U
     }
-    shifts := RegNext(loads && table(chained.contains), false.B)
+    val shiftsNext = loads && table(chained.contains)
+    shifts := RegNext(shiftsNext, false.B)
+    still := RegNext(!shiftsNext, true.B)
     indices.reverse.foldLeft(word) { case (from, index) =>
       chained(index) := RegEnable(from, shifts)
       chained(index)

@@ -17,8 +17,8 @@ import vermilion.stream.Departure
   * {{{
   *   over = admitted - left + L > limit     <=>     bound - admitted < 0,   bound = left + limit - L
   * }}}
-  * `bound` is worked out a clock ahead, so the one-clock loop through `admit` holds a subtraction and an addition beside each
-  * other. It begins and ends in registers: the RAM is read a clock before, and what the packet just ahead leaves is chosen over it behind the loop. Totals have two bits more than a length, so the sign is right for every limit and length.
+  * `bound` is worked out a clock ahead, so the one-clock loop through `admit` holds a subtraction. It begins and ends in registers: the RAM is read a clock before, and its total and the one
+  * that the packet just ahead leaves are both compared. Totals have two bits more than a length, so the sign is right for every limit and length.
   *
   * Only what was admitted counts: a packet on its way to a refusal takes no room from those behind it, and none is admitted
   * over the limit. A departure counts from three clocks after it; until then the packet still takes its room. A packet that goes into a
@@ -85,18 +85,25 @@ class QueueLimit(p: LaneParams) extends Module {
   private val s2Bytes = Delay(wrap(s1Left.bytes +& request.limitBytes - request.lenBytes, TotalBits))
   private val s2Packets = Delay(wrap(s1Left.packets +& request.limitPackets - 1.U, TotalBits))
 
-  // -- the loop --
-  private val s2Admitted = Reg(new Total)
+  // -- the loop: one bit, whether the packet ahead was admitted; both of what it may have left are compared --
+  private val s2Read, s2Before = Reg(new Total)
+  private val s2IsBefore = Reg(Bool())
+  private val s2Admitted = Mux(s2IsBefore, s2Before, s2Read)
   private val s2Next = s2Admitted.plus(Delay(request.lenBytes))
   private val again = Delay(request.queue === io.ahead.bits) // the packet behind is of the same queue
   assert(
     !RegNext(io.ahead.valid, false.B) || request.queue === Delay(io.ahead.bits),
     "a request is of another queue than the one told ahead"
   )
-  s2Admitted := Mux(io.admit && again, s2Next, admitted.read(io.ahead.bits))
-  private def negative(x: UInt): Bool = wrap(x, TotalBits)(TotalBits - 1)
-  io.overBytes := negative(s2Bytes - s2Admitted.bytes)
-  io.over := io.overBytes || negative(s2Packets - s2Admitted.packets)
+  s2IsBefore := io.admit && again
+  s2Before := s2Next
+  s2Read := admitted.read(io.ahead.bits)
+  private def over(bound: UInt, of: Total => UInt): Bool = {
+    def negative(total: Total): Bool = wrap(bound - of(total), TotalBits)(TotalBits - 1)
+    Mux(s2IsBefore, negative(s2Before), negative(s2Read))
+  }
+  io.overBytes := over(s2Bytes, _.bytes)
+  io.over := io.overBytes || over(s2Packets, _.packets)
   admitted.write(io.admit, Delay(request.queue), s2Next)
 
   private val s3Admitted = Delay(s2Admitted)

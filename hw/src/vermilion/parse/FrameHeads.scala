@@ -90,7 +90,7 @@ class FrameHeads(inputs: Int, depth: Int) extends Module {
     val goes = io.choose && io.input === i.U
     when(parsed.valid && parsedInput === i.U) { next(i) := next(i) + 1.U }
     when(goes) { oldest(i) := oldest(i) + 1.U }
-    counts(i) := counts(i) + comes - goes
+    counts(i) := Mux(goes, counts(i) - !comes, counts(i) + comes) // who goes is known late
     io.waiting(i) := counts(i) =/= 0.U
     assert(!comes || counts(i) =/= depth.U, "parsed headers were lost")
     assert(!goes || counts(i) =/= 0.U, "headers are chosen that are not there")

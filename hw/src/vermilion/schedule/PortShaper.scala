@@ -42,7 +42,9 @@ class PortShaper(p: LaneParams) extends Module {
   private def each[T](of: Int => T): Seq[T] = Seq.tabulate(egresses)(of)
   private def bits(of: Int => Bool): UInt = VecInit(each(of)).asUInt
   // The egress whose turn is the next clock: what is worked out in this one is its own.
-  private val next = if (egresses == 1) 1.U(1.W) else io.turn(egresses - 2, 0) ## io.turn(egresses - 1)
+  private def following(turn: UInt): UInt =
+    if (egresses == 1) turn else turn(egresses - 2, 0) ## turn(egresses - 1)
+  private val next = if (egresses == 1) 1.U(1.W) else following(io.turn)
   private def choose[T <: Data](egress: UInt, of: Seq[T]): T = if (egresses == 1) of.head else Mux1H(egress, of)
   private def ofNext(egress: UInt): Bool = (egress & next).orR
 
@@ -86,7 +88,9 @@ class PortShaper(p: LaneParams) extends Module {
   // ---- one egress: its debt, and with what is charged
   private val config = choose(next, configs)
   private val dues = each(_ => RegInit(0.U.asTypeOf(new DueTime)))
-  private val due = choose(next, dues)
+  // Of several it is chosen a clock ahead: only that of `next` changes in this clock.
+  private val due = if (egresses == 1) dues.head else RegNext(choose(following(next), dues), 0.U.asTypeOf(new DueTime))
+  assert(due.asUInt === choose(next, dues).asUInt, "another egress is worked out than has the next turn")
   private val shortCost = choose(next, shortCosts)
   private val burst = DueTime.clock40(config.burstNs)
   private val age = nowClock - due.next

@@ -108,8 +108,29 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   ) // taken: so many ones from bit 0 on, as who begins is known late
   private val placeFree = !places(Ingress.MetaDepth - 1)
   private val leavingOut = Reg(Bool())
-  private val barred = cell.bits.cut || (if (canStall) false.B else !io.running || !placeFree)
-  private val leaveOut = Mux(cell.bits.first, barred, leavingOut)
+  private val stopped = Reg(Bool()) // no more of this frame is written
+
+  /** What a cell asks for. */
+  private class Asks extends Bundle {
+    val leaveOut, store, turn, waits = Bool()
+  }
+  private def asksOf(cell: ShownCell): Asks = {
+    val asks = Wire(new Asks)
+    val barred = cell.cut || (if (canStall) false.B else !io.running || !placeFree)
+    val wanted = !asks.leaveOut && (cell.first || !stopped) && !cell.tooLong
+    val noPlace = if (canStall) cell.first && !placeFree else false.B
+    val noCell = if (canStall) wanted && !free.valid && io.cellsLeft else false.B
+    asks.leaveOut := Mux(cell.first, barred, leavingOut)
+    asks.store := wanted && free.valid
+    asks.turn := !asks.leaveOut && (cell.first || cell.second || asks.store)
+    asks.waits := noPlace || noCell
+    asks
+  }
+  // Of the cell that waits and of the one that comes: which of them it is, is known later than what they ask.
+  private val asks = skid.map(_.io.held).fold(asksOf(gathered.bits)) { held =>
+    Mux(held.valid, asksOf(held.bits), asksOf(gathered.bits))
+  }
+  private val leaveOut = asks.leaveOut
   private val begins = Wire(Bool())
   private val ends = cell.fire && cell.bits.last && !leaveOut
   when(cell.valid) { leavingOut := leaveOut } // what waits is asked again, and says the same
@@ -124,32 +145,26 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   io.lost.bits := cell.bits.lenBytes
 
   // ---- Cells: take one, link it to the one before, write it -----------------------------------------------------
-  private val stopped = Reg(Bool()) // no more of this frame is written
   private val headCell = Reg(UInt(p.cellBits.W))
   private val previous = Reg(UInt(p.cellBits.W))
   private val taken = Reg(UInt(p.chainBits.W))
 
-  private val wanted = !leaveOut && (cell.bits.first || !stopped) && !cell.bits.tooLong
-  private val store = wanted && free.valid
   private val inHead = cell.bits.first || cell.bits.second
-  private val turnNeeded = !leaveOut && (inHead || store)
   private val noPlace = if (canStall) cell.bits.first && !placeFree else false.B
-  private val noCell = if (canStall) wanted && !free.valid && io.cellsLeft else false.B
-  private val waits = noPlace || noCell
-  private val got = store && passing.ready
+  private val got = asks.store && passing.ready
   private val takenBefore = Mux(cell.bits.first, 0.U, taken)
   private val takenNow = Mux(got, takenBefore + 1.U, takenBefore)
   private val headNow = Mux(cell.bits.first, free.bits, headCell)
   when(cell.valid && cell.bits.first) { headCell := free.bits } // of one that waits again and again, until it goes
 
   // The turn is known last, so it is asked last. Where no cell is there, nothing waits.
-  private val waitsAnyway = cell.valid && !leaveOut && waits
-  private val wantsTurn = cell.valid && turnNeeded
+  private val waitsAnyway = cell.valid && !leaveOut && asks.waits
+  private val wantsTurn = cell.valid && asks.turn
   cell.ready := (if (canStall) !(waitsAnyway || (wantsTurn && !passing.ready)) else true.B)
   // The same without what cannot be: a frame's first cell needs a turn, and one that is stored lacks no cell.
   free.ready := cell.valid && got && !noPlace
   assert(free.fire === (cell.fire && got), "a free cell goes without a cell to keep in it")
-  begins := cell.valid && cell.bits.first && !leaveOut && !waits && (if (canStall) passing.ready else true.B)
+  begins := cell.valid && cell.bits.first && !leaveOut && !asks.waits && (if (canStall) passing.ready else true.B)
   assert(begins === (cell.fire && cell.bits.first && !leaveOut), "a frame begins without its first cell")
   when(cell.fire) {
     stopped := !got
@@ -162,12 +177,12 @@ class Ingress(p: LaneParams, input: Int) extends Module {
     if (Ingress.mayMissHead(p, input)) (!cell.bits.first && missedBefore) || (inHead && !passing.ready) else false.B
   when(cell.fire) { missedBefore := missed }
 
-  passing.valid := cell.valid && ((!canStall && waiting == 0).B || turnNeeded) && !waits
+  passing.valid := cell.valid && ((!canStall && waiting == 0).B || asks.turn) && !asks.waits
   passing.bits.write.cell := free.bits
   passing.bits.write.data := cell.bits.data
   passing.bits.write.hasPrevious := !cell.bits.first
   passing.bits.write.previous := previous
-  passing.bits.stored := store
+  passing.bits.stored := asks.store
   passing.bits.first := cell.bits.first
   passing.bits.endsHead := (cell.bits.second || (cell.bits.first && cell.bits.last)) && !leaveOut && !missed
   passing.bits.start := cell.bits.start
@@ -197,11 +212,21 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val allWritten =
     if (waiting == 0) true.B
     else {
-      val written = RegInit(0.U((p.chainBits + log2Ceil(Ingress.MetaDepth)).W)) // cells, from the next end's on
-      written := written + (io.cell.fire && io.cell.bits.stored) - Mux(io.end.fire, last.bits.cells, 0.U)
-      written >= last.bits.cells
+      val unwritten = RegInit(0.U(log2Ceil(waiting + 1).W)) // stored cells that wait for their turn
+      val writes = io.cell.fire && io.cell.bits.stored
+      val leaves = unwritten + (passing.fire && passing.bits.stored) - writes
+      unwritten := leaves
+      // Ends, by how many of these are written before them.
+      val behind = Seq.fill(waiting + 1)(RegInit(0.U(log2Ceil(Ingress.MetaDepth + 1).W)))
+      for ((count, n) <- behind.zipWithIndex) {
+        val stay = if (n == 0) count - io.end.fire else Mux(writes, 0.U, count)
+        val come = if (n == waiting) 0.U else Mux(writes, behind(n + 1), 0.U)
+        count := stay + come + (ends && leaves === n.U)
+      }
+      behind.head =/= 0.U
     }
-  io.end.valid := last.valid && allWritten
+  assert(waiting.U === 0.U || !allWritten || last.valid, "a frame's end is written that there is not")
+  io.end.valid := (if (waiting == 0) last.valid else allWritten)
   io.end.bits := last.bits
   last.ready := io.end.ready && allWritten
 }

@@ -93,19 +93,25 @@ class IngressArbiter(p: LaneParams) extends Module {
   notIp.l3Offset := 14.U
   private class Chosen extends Bundle {
     val end = new Numbered(new FrameEnd(p))
-    val place = chiselTypeOf(heads.io.place)
+    val elsewhere = chiselTypeOf(
+      heads.io.place
+    ) // the place's complement: a register that is an address synthesis would take into the memory
   }
-  private val chosen = Module(new Queue(new Chosen, IngressArbiter.Chosen))
   heads.io.input := end.bits.input
   heads.io.choose := end.fire && parsed(end.bits.value)
-  end.ready := chosen.io.enq.ready
-  chosen.io.enq.valid := end.valid
-  chosen.io.enq.bits.end := end.bits
-  chosen.io.enq.bits.place := heads.io.place
-  private val meta = chosen.io.deq.bits.end
-  chosen.io.deq.ready := io.meta.ready
-  heads.io.read := chosen.io.deq.bits.place
-  io.meta.valid := chosen.io.deq.valid
+  // Two may wait, the foremost always in the same register: the headers are read from its place and hashed in the same clock.
+  private val foremost, behind = Reg(new Chosen)
+  private val held = RegInit(0.U(2.W))
+  private val choice = Wire(new Chosen)
+  choice.end := end.bits
+  choice.elsewhere := ~heads.io.place
+  when(end.fire) { behind := choice }
+  when(held === 0.U || io.meta.ready) { foremost := Mux(held === IngressArbiter.Chosen.U, behind, choice) }
+  when(end.fire =/= io.meta.fire) { held := Mux(end.fire, held + 1.U, held - 1.U) }
+  end.ready := held =/= IngressArbiter.Chosen.U
+  private val meta = foremost.end
+  heads.io.read := ~foremost.elsewhere
+  io.meta.valid := held =/= 0.U
   io.meta.bits.input := meta.input
   io.meta.bits.lenBytes := meta.value.lenBytes
   io.meta.bits.headCell := meta.value.headCell
@@ -133,6 +139,6 @@ class IngressArbiter(p: LaneParams) extends Module {
 
 object IngressArbiter {
 
-  /** Metas that are chosen and may wait for a slot of the policy pipeline. */
+  /** Metas that are chosen and may wait for a slot of the policy pipeline: a register each. */
   val Chosen = 2
 }

@@ -14,14 +14,17 @@ object ShortQueue {
     val held = Reg(Vec(depth, chiselTypeOf(in.bits)))
     val from, to = RegInit(0.U(log2Ceil(depth).W))
     val count = RegInit(0.U(log2Ceil(depth + 1).W))
+    val some = RegInit(false.B)
     in.ready := count =/= depth.U
-    out.valid := count =/= 0.U
+    out.valid := some
     out.bits := held(from)
     when(in.fire) {
       held(to) := in.bits
       to := to + 1.U
     }
     when(out.fire) { from := from + 1.U }
+    some := in.fire || Mux(out.fire, count > 1.U, some)
+    assert(some === (count =/= 0.U), "a queue says wrong whether it holds an element")
     when(in.fire =/= out.fire) { count := Mux(in.fire, count + 1.U, count - 1.U) }
     out
   }

@@ -11,6 +11,8 @@ class SkidBuffer[T <: Bundle](element: T) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(element.cloneType))
     val out = Decoupled(element.cloneType)
+    val held =
+      Valid(element.cloneType) // what waits here, and is on its way out; else `in` is: for who has to know soon
   })
 
   private val full = RegInit(false.B)
@@ -22,6 +24,8 @@ class SkidBuffer[T <: Bundle](element: T) extends Module {
   // Written whether it will be wanted or not: who takes it at once is known late.
   private val store = RegEnable(io.in.bits, straight)
 
+  io.held.valid := full
+  io.held.bits := store
   io.in.ready := !full
   io.out.valid := full || io.in.valid
   for ((name, field) <- io.out.bits.elements) {

@@ -50,8 +50,8 @@ class DistanceLists(v: VictimParams) extends Module {
     val candidate = Output(new Candidate(v)) // s4: who goes
     val promotes = Input(Bool()) // s4: the first packet of a body is promoted; never with `wants`
     val goes = Input(UInt(v.cellBits.W)) // s4: it, or the candidate
-    val goesFrom = Input(new ListName(v)) // s4
-    val isListed = Input(Bool()) // s5: the packet that is promoted is in its list
+    val promotedFrom = Input(new ListName(v)) // s4: the list in which the packet that is promoted may be
+    val isListed = Input(Bool()) // s4: there is one, and it is in its list
     val pushList = Input(new ListName(v)) // s4
     val pushCell = Input(UInt(v.cellBits.W)) // s4
     val push = Flipped(Valid(new ListedRef(v))) // s5
@@ -107,16 +107,18 @@ class DistanceLists(v: VictimParams) extends Module {
   hasLink.write(pushToOthers, pushTail.cell, !pushTail.own)
 
   // ---- pop: who stands behind is first in its stead
-  private val listed = RegNext(io.promotes, false.B) && io.isListed
+  private val listed = RegNext(io.isListed, false.B)
   private val isVictim = RegNext(io.candidate.valid, false.B)
-  private val pops = isVictim || listed
-  private val popList = Delay(io.goesFrom)
+  private val popsNext = io.candidate.valid || io.isListed
+  private val pops = RegNext(popsNext, false.B)
+  private val goesFrom = choose(io.promotes, io.promotedFrom, io.candidate.list)
+  private val popList = Delay(goesFrom)
   private val popHasLink = own.read(io.goes) ^ hasLink.read(io.goes)
   private val popLink = link.read(io.goes)
   private val left = Wire(new Head)
   left.valid := popHasLink || (io.push.valid && pushList.is(popList))
   left.packet := choose(popHasLink, popLink, io.push.bits)
-  heads.write(popper, io.goesFrom.asUInt, pops, left)
+  heads.write(popper, goesFrom.asUInt, pops, left)
 
   // ---- search: the heads, and who goes
   private val s3Lists = Delay(io.pick)
@@ -125,13 +127,22 @@ class DistanceLists(v: VictimParams) extends Module {
   })
   private val s4Lists = Delay(s3Lists)
   private val s4Heads = Delay(s3Heads)
-  private val fronts = VecInit(s4Heads.zip(s4Lists).zip(io.wants).map { case ((head, list), wants) =>
-    val isPopped = pops && popList.is(list)
-    val front = Wire(new Head)
+  private val fronts = Wire(Vec(2, new Head))
+  // Whether the pop in s5 is from one of the lists in s4 begins the longest path. It is worked out in the clock before, for each who may go then.
+  private val poppedNext = s3Lists.map { list =>
+    popsNext && Mux(
+      io.promotes,
+      io.promotedFrom.is(list),
+      Mux(fronts(0).valid, s4Lists(0).is(list), s4Lists(1).is(list))
+    )
+  }
+  private val popped = poppedNext.map(RegNext(_, false.B))
+  for ((isPopped, i) <- popped.zipWithIndex) {
+    val (head, wants, front) = (s4Heads(i), io.wants(i), fronts(i))
+    assert(isPopped === (pops && popList.is(s4Lists(i))), "it is not known whether a list is popped")
     front := choose(isPopped, left, head)
     front.valid := wants && Mux(isPopped, left.valid, head.valid)
-    front
-  })
+  }
   io.candidate.valid := fronts(0).valid || fronts(1).valid
   io.candidate.ofSecond := !fronts(0).valid
   io.candidate.packet := choose(fronts(0).valid, fronts(0).packet, fronts(1).packet)
@@ -147,11 +158,12 @@ class DistanceLists(v: VictimParams) extends Module {
     pushList.queue,
     arrivalWord ^ (pushBit & ~bitmap) ^ gated(popBit, emptiedByVictim)
   )
-  private val promotedWord = byPromotions.read(io.goesFrom.queue)
+  private val promotedWord = byPromotions.read(goesFrom.queue)
   byPromotions.write(listed, popList.queue, promotedWord ^ gated(popBit, !left.valid))
 
   assert(!io.push.valid || io.ready, "a packet was indexed within the first clocks after reset")
   assert(!io.push.valid || io.push.bits.cell === Delay(io.pushCell), "another cell is indexed than was announced")
+  assert(!io.isListed || io.promotes, "a packet is promoted in no slot of a promotion")
   assert(!(io.promotes && io.wants.asUInt.orR), "a packet is promoted in the slot of a search")
   assert(!isVictim || (bitmap & popBit) =/= 0.U, "a packet goes that stands in no list")
   assert(

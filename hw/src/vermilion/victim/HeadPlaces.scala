@@ -84,9 +84,28 @@ class HeadPlaces(v: VictimParams) extends Module {
     val asked: UInt = some(e.asked + t.asked - s.promoted - s.void)
     val heldOrAsked: UInt = some(e.asked - s.void - t.freed)
   }
-  private def requests(): Queue[UInt] = Module(new Queue(UInt(v.queueBits.W), places << v.queueBits))
-  private val byEnqueued = requests().suggestName("byEnqueued")
-  private val byTaken = requests().suggestName("byTaken")
+
+  /** A list of requests. Whether there is any comes from a register, as who is served is asked behind it. */
+  private class Requests {
+    private val length = places << v.queueBits
+    private val list = Mem(length, UInt(v.queueBits.W))
+    private val from, to = RegInit(0.U(log2Ceil(length).W))
+    private val count = RegInit(0.U((log2Ceil(length) + 1).W))
+    val some: Bool = RegInit(false.B)
+    val foremost: UInt = list.read(from)
+    def change(asks: Bool, queue: UInt, served: Bool): Unit = {
+      when(asks) {
+        list.write(to, queue)
+        to := to + 1.U
+      }
+      when(served) { from := from + 1.U }
+      when(asks =/= served) { count := Mux(asks, count + 1.U, count - 1.U) }
+      some := asks || Mux(served, count > 1.U, some)
+      assert(some === (count =/= 0.U), "a list of requests says wrong whether there is one")
+      assert(!asks || count =/= length.U, "a request found no place")
+    }
+  }
+  private val byEnqueued, byTaken = new Requests
 
   private val s5Queue = Delay(io.next.bits, 2)
 
@@ -97,8 +116,6 @@ class HeadPlaces(v: VictimParams) extends Module {
   e.packets := atEnqueue.e.packets + !io.evicted
   e.asked := atEnqueue.e.asked + enqueuedAsks
   enqueued.write(io.enqueued, Delay(io.queue), e)
-  byEnqueued.io.enq.valid := enqueuedAsks
-  byEnqueued.io.enq.bits := Delay(io.queue)
   io.isEmpty := atEnqueue.inBody === 0.U
 
   // ---- taken: a clock later
@@ -111,17 +128,15 @@ class HeadPlaces(v: VictimParams) extends Module {
   t.asked := Mux(takenAsks, atTaken.t.asked + 1.U, atTaken.t.asked) // who waits is known late
   t.freed := Mux(takenAsks, atTaken.t.freed, atTaken.t.freed + 1.U)
   taken.write(isTaken, Delay(io.taken.bits), t)
-  byTaken.io.enq.valid := takenAsks
-  byTaken.io.enq.bits := Delay(io.taken.bits)
 
   // ---- served
   private val takensTurn = RegInit(false.B)
-  private val first = byEnqueued.io.deq.valid && !(takensTurn && byTaken.io.deq.valid) // of the enqueued
+  private val first = byEnqueued.some && !(takensTurn && byTaken.some) // of the enqueued
   when(io.issue) { takensTurn := first }
-  io.next.valid := byEnqueued.io.deq.valid || byTaken.io.deq.valid
-  io.next.bits := Mux(first, byEnqueued.io.deq.bits, byTaken.io.deq.bits)
-  byEnqueued.io.deq.ready := io.issue && first
-  byTaken.io.deq.ready := io.issue && !first
+  io.next.valid := byEnqueued.some || byTaken.some
+  io.next.bits := Mux(first, byEnqueued.foremost, byTaken.foremost)
+  byEnqueued.change(enqueuedAsks, Delay(io.queue), io.issue && first)
+  byTaken.change(takenAsks, Delay(io.taken.bits), io.issue && !first)
   private val atServed = new Seen(io.next.bits) // s4
   io.promotedQueue := s5Queue
   private val promotesAhead = io.promotes && s5Queue === Delay(io.next.bits)
@@ -138,8 +153,6 @@ class HeadPlaces(v: VictimParams) extends Module {
 
   assert(!io.issue || io.next.valid, "a request is served that there is not")
   assert(!(io.promotes && io.void), "a request is void and finds a packet")
-  for (requests <- Seq(byEnqueued, byTaken))
-    assert(!requests.io.enq.valid || requests.io.enq.ready, "a request found no place")
   private val s5Seen = new Seen(Delay(io.next.bits))
   assert(!io.promotes || s5Seen.inBody =/= 0.U, "a packet is promoted from an empty body")
   assert(!io.promotes || s5Seen.heldOrAsked <= places.U, "more packets than places")

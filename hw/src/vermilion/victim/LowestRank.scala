@@ -7,10 +7,10 @@ import vermilion.stream.Colour
 
 /** The lowest and the second lowest rank whose bit is set: smallest distance, then lowest slot, which is the worst class.
   *
-  * Four distances form a group, four groups a row. First clock: each group finds its own two lowest (of 12). Second clock: each row finds its own two of those of its groups,
-  * while the lowest row with any is found and the one behind it; the second lowest rank is the first row's other one, or the next row's lowest.
+  * Four distances form a group. First clock: each group finds its own two lowest (of 12). Second clock: two groups side by side become one, which has the two lowest of the four
+  * that they have, and so on: one LUT a bit and a step.
   * Latency: one clock registered; `found` and `rank` belong to the bitmap of the clock before, and come from logic. One bitmap a clock.
-  * Longest path: the second clock, two of four groups, two of four rows, to who reads them.
+  * Longest path: the second clock, four steps for 64 distances, to who reads them.
   */
 class LowestRank(v: VictimParams) extends Module {
   private val GroupDistances = 4
@@ -42,37 +42,23 @@ class LowestRank(v: VictimParams) extends Module {
 
   private val s2Lowest = Delay(lowest)
   private val s2Other = Delay(other)
-  private def rankOf(group: Int, local: Local): Rank = {
-    val rank = Wire(new Rank(v))
-    rank.distance := (if (groups == 1) local.distance else group.U(log2Ceil(groups).W) ## local.distance)
-    rank.slot := local.slot
-    rank
-  }
 
-  /** Of a row, the lowest that is set and the one behind it, each one hot. */
-  private def twoOf(row: Seq[Bool]): (UInt, UInt) = {
-    val bits = VecInit(row).asUInt
-    val first = VecInit(PriorityEncoderOH(row)).asUInt
-    (first, VecInit(PriorityEncoderOH((bits & ~first).asBools)).asUInt)
+  /** The lowest and the other lowest rank of groups side by side, if there is any, and if there are two. */
+  private class Two(val any: Bool, val two: Bool, val lowest: UInt, val other: UInt) {
+    def below(higher: Two): Two = new Two(
+      any || higher.any,
+      two || higher.two || (any && higher.any),
+      !any ## Mux(any, lowest, higher.lowest),
+      !two ## Mux(two, other, Mux(any, higher.lowest, higher.other))
+    )
   }
-
-  // Groups in rows of four: each row finds its own two while the lowest two rows are found.
-  private class Row(lowest: Seq[(Local, Int)], other: Seq[Local]) {
-    private val (first, next) = twoOf(lowest.map(_._1.any))
-    private def choose(hot: UInt, locals: Seq[Local]): UInt =
-      Mux1H(hot, locals.zip(lowest).map { case (local, (_, group)) => rankOf(group, local).asUInt })
-    val any: Bool = first.orR
-    val more: Bool = next.orR // a second group has any
-    val inFirst: Bool = (first & VecInit(other.map(_.any)).asUInt).orR // the first group has more than one
-    val rank: UInt = choose(first, lowest.map(_._1))
-    val second: UInt = Mux(inFirst, choose(first, other), choose(next, lowest.map(_._1)))
-  }
-  private val rows =
-    s2Lowest.zipWithIndex.zip(s2Other).grouped(4).map(row => new Row(row.map(_._1), row.map(_._2))).toSeq
-  private val (first, next) = twoOf(rows.map(_.any))
-  private val inFirst = Mux1H(first, rows.map(row => row.inFirst || row.more))
-  io.found(0) := first.orR
-  io.rank(0) := Mux1H(first, rows.map(_.rank)).asTypeOf(new Rank(v))
-  io.found(1) := inFirst || next.orR
-  io.rank(1) := Mux(inFirst, Mux1H(first, rows.map(_.second)), Mux1H(next, rows.map(_.rank))).asTypeOf(new Rank(v))
+  private def join(those: Seq[Two]): Two =
+    if (those.size == 1) those.head else join(those.grouped(2).map(pair => pair(0).below(pair(1))).toSeq)
+  private val all = join(s2Lowest.zip(s2Other).map { case (lowest, other) =>
+    new Two(lowest.any, other.any, lowest.distance ## lowest.slot, other.distance ## other.slot)
+  })
+  io.found(0) := all.any
+  io.rank(0) := all.lowest.asTypeOf(new Rank(v))
+  io.found(1) := all.two
+  io.rank(1) := all.other.asTypeOf(new Rank(v))
 }

@@ -135,11 +135,9 @@ class VictimPipeline(v: VictimParams) extends Module {
     Mux(s4Serves, order.io.first.cell, Mux(tail(4), s4Nearest, s4Candidate.packet.cell))
   )
   lists.io.goes := s4Cell
-  lists.io.goesFrom := s4Candidate.list
-  when(s4Serves) {
-    lists.io.goesFrom.queue := indexQueue(s4PromotedQueue)
-    lists.io.goesFrom.rank := s4First.rank
-  }
+  lists.io.promotedFrom.queue := indexQueue(s4PromotedQueue)
+  lists.io.promotedFrom.rank := s4First.rank
+  lists.io.isListed := s4Promotes && s4First.listed
   private val s4Distance = Mux(
     tail(4),
     Delay(window.io.nearest.rank.distance),
@@ -225,7 +223,6 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val s5PromotedQueue = places.io.promotedQueue
   places.io.promotes := s5Promotes
   places.io.void := s5Serves && !s5Promotes
-  lists.io.isListed := s5First.listed && s5Promotes
   window.io.promoted := s5Promotes && isIndexed(s5PromotedQueue)
   window.io.promotedQueue := indexQueue(s5PromotedQueue)
   io.promoted.valid := s5Promotes
