@@ -78,8 +78,8 @@ FAULTS = {
     "list-head": Fault(
         "a list's head stays when it is promoted",
         "DistanceLists",
-        r"pops = isVictim \| listed",
-        "pops = isVictim",
+        r"popsNext = io_candidate_valid_0 \| io_isListed",
+        "popsNext = io_candidate_valid_0",
     ),
     "places": Fault(
         "a place is asked for that there is not", "HeadPlaces", r"(enqueuedAsks =[^;]*)!= 2'h2;", r"\1!= 2'h3;"

@@ -140,11 +140,11 @@ FAULTS = {
         r"(_s3Heads_T_\d+ =\s+)pops\s+&",
         r"\1 1'h0 &",
     ),
-    "the victim of the clock ahead goes again": ("DistanceLists", r"(isPopped(?:_1)? =\s+)pops\s+&", r"\1listed &"),
+    "the victim of the clock ahead goes again": ("DistanceLists", r"(popped_[01] <=\s+)popsNext\s+&", r"\1io_isListed &"),
     "a packet that was promoted in the clock ahead goes": (
         "DistanceLists",
-        r"(isPopped(?:_1)? =\s+)pops\s+&",
-        r"\1isVictim &",
+        r"(popped_[01] <=\s+)popsNext\s+&",
+        r"\1io_candidate_valid_0 &",
     ),
     "a cell keeps the link of the packet before": ("DistanceLists", r"io_push_valid & pushed_own;", "1'h0;"),
     "an eviction leaves the bit of a list that it empties": (

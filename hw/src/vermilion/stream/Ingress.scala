@@ -225,7 +225,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
       }
       behind.head =/= 0.U
     }
-  assert(waiting.U === 0.U || !allWritten || last.valid, "a frame's end is written that there is not")
+  if (waiting > 0) assert(!allWritten || last.valid, "a frame's end is written that there is not")
   io.end.valid := (if (waiting == 0) last.valid else allWritten)
   io.end.bits := last.bits
   last.ready := io.end.ready && allWritten
