@@ -46,10 +46,10 @@ def visited(words) -> dict[int, int]:
     return out
 
 
-def expected(port=PORT, **queue) -> dict[int, int]:
-    """The shadow record of a queue as the configuration file would have it, in a lane of 16 queues."""
-    asked = config.parse({"port": {"rate": port}, "queue": [{"name": "a"} | queue]})
-    return visited(quantise.queue_words(asked.queue[0], asked.port.rate, 16, None))
+def expected(port=PORT, queues=16, **queue) -> dict[int, int]:
+    """The shadow record of a queue as the configuration file would have it, in a lane of so many queues."""
+    asked = config.parse({"port": {"rate": port}, "queue": [{"name": "a"} | queue]}, pool_elsewhere=True)
+    return visited(quantise.queue_words(asked.queue[0], asked.port.rate, queues, None))
 
 
 ADDRESSES = sorted(expected())

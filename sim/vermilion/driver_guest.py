@@ -190,8 +190,9 @@ device=$(basename $(ls -d /sys/bus/pci/drivers/FRONT/0000:*))
 card=CARD
 set -- $(cat /sys/bus/pci/devices/$device/resource)
 REGISTERS
-lane=$(ls /sys/bus/pci/devices/$device/WHERE)
-ip link set $lane up
+lanes=$(ls /sys/bus/pci/devices/$device/WHERE)
+lane=$(echo $lanes | cut -d ' ' -f 1)
+for each in $lanes; do ip link set $each up; done
 """
 
 
@@ -230,7 +231,7 @@ def boot(
     suspends: bool = False,
 ) -> str:
     """`guest.boot` with the driver loaded; in `script` $device is the card's PCI address, $card the device that the driver is bound to, $lane the
-    representor of its first lane; $registers and $interrupts are the addresses of those two BARs.
+    representor of its first lane, $lanes those of all egresses of all lanes; $registers and $interrupts are the addresses of those two BARs.
 
     `more`, `parameters`, `serial` and `suspends`: as there. `load`: LOAD_NIC for the application of a NIC, with mqnic.ko in `more`.
     """

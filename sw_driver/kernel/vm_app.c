@@ -10,6 +10,8 @@
 #define PORTS_MAX 8
 #define APP_BYTES VM_APP_REG_PORT_ROUTE(PORTS_MAX)
 #define ALL_ONES 0xFFFFFFFFu
+#define WAYS_MINOR 1u  /* the minor version that has the register `ways` */
+#define NOWHERE 0xFFu  /* in it: no lane */
 #define THROUGH_LANE 1 /* of route.tx and route.rx */
 
 /* 0, or -ENODEV where the card is gone. */
@@ -23,9 +25,45 @@ static int app_read(struct vm_card *card, u32 address, u32 *value)
 	return -ENODEV;
 }
 
+static int set_way(struct vm_card *card, u32 port, bool to_host, u32 lane, u32 egress)
+{
+	struct vm_repr *repr;
+
+	if (lane == NOWHERE)
+		return 0;
+	repr = lane < card->engines && egress < card->engine[lane].egresses ? card->engine[lane].egress[egress] : NULL;
+	if (!repr || repr->way.known) {
+		dev_err(card->dev, "port %u: egress %u of lane %u %s\n", port, egress, lane,
+			repr ? "serves another way" : "is not there");
+		return -EOPNOTSUPP;
+	}
+	repr->way.port = port;
+	repr->way.to_host = to_host;
+	repr->way.known = true;
+	return 0;
+}
+
+/* Blocks of before version 1.1 do not say: lanes are those of port 0, wire and host, then those of port 1, or without host lanes one a port. */
+static int find_ways(struct vm_card *card, u32 port, bool host_lanes)
+{
+	u32 ways, a_port = host_lanes ? 2 : 1;
+	int error = app_read(card, VM_APP_REG_PORT_WAYS(port), &ways);
+
+	if (error)
+		return error;
+	if (VM_GET(VM_APP_REG_VERSION_MINOR, card->app.version) < WAYS_MINOR)
+		ways = VM_PUT(VM_APP_REG_PORT_WAYS_WIRE_LANE, a_port * port) |
+		       VM_PUT(VM_APP_REG_PORT_WAYS_HOST_LANE, host_lanes ? a_port * port + 1 : NOWHERE);
+	error = set_way(card, port, false, VM_GET(VM_APP_REG_PORT_WAYS_WIRE_LANE, ways),
+			VM_GET(VM_APP_REG_PORT_WAYS_WIRE_EGRESS, ways));
+	return error ? error
+		     : set_way(card, port, true, VM_GET(VM_APP_REG_PORT_WAYS_HOST_LANE, ways),
+			       VM_GET(VM_APP_REG_PORT_WAYS_HOST_EGRESS, ways));
+}
+
 int vm_app_check(struct vm_card *card)
 {
-	u32 features;
+	u32 features, ports, i;
 	int error;
 
 	if (!card->app.type)
@@ -42,29 +80,40 @@ int vm_app_check(struct vm_card *card)
 	error = app_read(card, VM_APP_REG_FEATURES, &features);
 	if (error)
 		return error;
-	/* Lanes are those of port 0, wire and host, then those of port 1, or without host lanes one a port. */
-	card->lanes_a_port = VM_GET(VM_APP_REG_FEATURES_HOST_LANES, features) ? 2 : 1;
-	if (card->lanes <= PORTS_MAX * card->lanes_a_port)
-		return 0;
-	dev_err(card->dev, "%u lanes are more than the app block has ports for\n", card->lanes);
-	return -EOPNOTSUPP;
+	error = app_read(card, VM_APP_REG_PORTS, &ports);
+	if (error)
+		return error;
+	if (!ports || ports > PORTS_MAX) {
+		dev_err(card->dev, "ports of the app block is %u; legal is 1 to %u\n", ports, PORTS_MAX);
+		return -EOPNOTSUPP;
+	}
+	for (i = 0; i < ports && !error; i++)
+		error = find_ways(card, i, features & VM_APP_REG_FEATURES_HOST_LANES_MASK);
+	for (i = 0; i < card->reprs && !error; i++) {
+		if (card->repr[i]->way.known)
+			continue;
+		dev_err(card->dev, "egress %u of lane %u serves no way of the app block's %u ports\n",
+			card->repr[i]->lane.egress, card->repr[i]->engine->index, ports);
+		return -EOPNOTSUPP;
+	}
+	return error;
 }
 
 int vm_app_route(struct vm_repr *repr, bool up)
 {
 	struct vm_card *card = repr->card;
-	u32 host, route, held, address;
+	const bool host = repr->way.to_host;
+	u32 route, held, address;
 	int error;
 
-	ASSERT_RTNL(); /* two lanes share a register */
+	ASSERT_RTNL(); /* two ways share a register */
 	if (card->gone)
 		return -ENODEV;
 	if (!card->app.type)
 		return 0;
 	if (card->resetting) /* vm_app_restore() comes */
 		return -EBUSY;
-	host = repr->index % card->lanes_a_port;
-	address = VM_APP_REG_PORT_ROUTE(repr->index / card->lanes_a_port);
+	address = VM_APP_REG_PORT_ROUTE(repr->way.port);
 	error = app_read(card, address, &held);
 	if (error)
 		return error;
@@ -85,6 +134,6 @@ void vm_app_restore(struct vm_card *card)
 {
 	u32 i;
 
-	for (i = 0; i < card->lanes; i++)
-		vm_app_route(card->lane[i], netif_running(card->lane[i]->netdev));
+	for (i = 0; i < card->reprs; i++)
+		vm_app_route(card->repr[i], netif_running(card->repr[i]->netdev));
 }

@@ -40,8 +40,8 @@ void vm_card_gone(struct vm_card *card)
 	if (xchg(&card->gone, true))
 		return;
 	dev_err(card->dev, "%s; unbind the driver before the card comes back\n", vm_error_text(VM_ERROR_GONE));
-	for (i = 0; i < card->lanes; i++)
-		netif_carrier_off(card->lane[i]->netdev);
+	for (i = 0; i < card->reprs; i++)
+		netif_carrier_off(card->repr[i]->netdev);
 	vm_devlink_changed(card);
 }
 
@@ -51,9 +51,9 @@ static void shut(struct vm_card *card)
 	u32 i;
 
 	card->resetting = true;
-	for (i = 0; i < card->lanes; i++) { /* whoever is inside comes out */
-		mutex_lock(&card->lane[i]->lock);
-		mutex_unlock(&card->lane[i]->lock);
+	for (i = 0; i < card->reprs; i++) { /* whoever is inside comes out */
+		mutex_lock(&card->repr[i]->engine->lock);
+		mutex_unlock(&card->repr[i]->engine->lock);
 	}
 }
 
@@ -65,22 +65,25 @@ static void restore(struct vm_card *card)
 	struct vm_why why;
 	u32 i;
 
-	for (i = 0; i < card->lanes && !card->gone; i++) {
-		struct vm_repr *repr = card->lane[i];
+	for (i = 0; i < card->reprs && !card->gone; i++) {
+		struct vm_repr *repr = card->repr[i];
 		int error;
 
-		mutex_lock(&repr->lock);
-		repr->epoch++;
-		error = vm_lane_clear_statistics(&repr->lane);
+		mutex_lock(&repr->engine->lock);
+		error = VM_OK;
+		if (!repr->lane.egress) { /* the counters of all egresses */
+			repr->engine->epoch++;
+			error = vm_lane_clear_statistics(&repr->lane);
+		}
 		if (!error)
 			error = vm_repr_write_all_locked(repr);
 		if (vm_repr_end(repr, error, &why))
-			dev_err(card->dev, "lane %u is not as before the reset: %s\n", i, why.text);
+			dev_err(card->dev, "lane %u is not as before the reset: %s\n", repr->engine->index, why.text);
 	}
 	card->resetting = false;
 	rtnl_lock();
-	for (i = 0; i < card->lanes && !card->gone; i++)
-		vm_tc_restore(card->lane[i]);
+	for (i = 0; i < card->reprs && !card->gone; i++)
+		vm_tc_restore(card->repr[i]);
 	vm_app_restore(card);
 	rtnl_unlock();
 }
@@ -92,8 +95,8 @@ static void watch(struct work_struct *work)
 	bool reset = false;
 	u32 i;
 
-	for (i = 0; i < card->lanes && !reset; i++)
-		vm_repr_watch(card->lane[i], &reset);
+	for (i = 0; i < card->reprs && !reset; i++)
+		vm_repr_watch(card->repr[i], &reset);
 	if (card->gone)
 		return;
 	if (reset) {
@@ -133,18 +136,21 @@ void vm_card_free(struct vm_card *card)
 
 static void close_lanes(struct vm_card *card)
 {
-	while (card->lanes) {
-		struct vm_repr *repr = card->lane[--card->lanes];
+	while (card->reprs) {
+		struct vm_repr *repr = card->repr[--card->reprs];
 
 		vm_tc_exit(repr);
 		vm_repr_close(repr);
 		vm_netdev_free(repr);
 	}
+	while (card->engines)
+		mutex_destroy(&card->engine[--card->engines].lock);
 }
 
-static int open_lane(struct vm_card *card, const struct vm_block *block)
+/* The next egress of a lane. */
+static int open_egress(struct vm_card *card, struct vm_engine *engine, const struct vm_block *block)
 {
-	struct vm_repr *repr = vm_netdev_alloc(card, card->lanes);
+	struct vm_repr *repr = vm_netdev_alloc(card, engine);
 	struct vm_why why;
 	int error;
 
@@ -155,13 +161,35 @@ static int open_lane(struct vm_card *card, const struct vm_block *block)
 	if (!error)
 		error = vm_tc_init(repr);
 	if (error) {
-		dev_err(card->dev, "lane %u: %s\n", card->lanes, why.text);
+		dev_err(card->dev, "lane %u: %s\n", engine->index, why.text);
 		vm_repr_close(repr);
 		vm_netdev_free(repr);
 		return error;
 	}
-	card->lane[card->lanes++] = repr;
+	engine->egress[engine->egresses++] = repr;
+	card->repr[card->reprs++] = repr;
 	return 0;
+}
+
+static int open_lane(struct vm_card *card, const struct vm_block *block)
+{
+	struct vm_engine *engine = &card->engine[card->engines];
+	u32 egresses = 1;
+	int error;
+
+	engine->index = card->engines++;
+	mutex_init(&engine->lock);
+	do {
+		if (card->reprs == VM_REPRS_MAX) {
+			dev_err(card->dev, "lane %u: egresses of all lanes are more than %u\n", engine->index,
+				VM_REPRS_MAX);
+			return -EOPNOTSUPP;
+		}
+		error = open_egress(card, engine, block);
+		if (!error)
+			egresses = max(engine->egress[0]->lane.has.egresses, 1u);
+	} while (!error && engine->egresses < egresses);
+	return error;
 }
 
 static int open_lanes(struct vm_card *card)
@@ -183,7 +211,7 @@ static int open_lanes(struct vm_card *card)
 			card->app = blocks[i];
 		if (VM_GET(VM_REG_BLOCK_TYPE_BLOCK, blocks[i].type) != VM_BLOCK_LANE)
 			continue;
-		if (card->lanes == VM_LANES_MAX) {
+		if (card->engines == VM_LANES_MAX) {
 			dev_warn(card->dev, "more than %u lanes; that at 0x%x stays as it is\n", VM_LANES_MAX,
 				 blocks[i].offset);
 			continue; /* to an app block behind it */
@@ -192,7 +220,7 @@ static int open_lanes(struct vm_card *card)
 		if (error)
 			return error;
 	}
-	if (card->lanes)
+	if (card->reprs)
 		return 0;
 	dev_err(card->dev, "the card's list of register blocks has no lane\n");
 	return -ENODEV;
@@ -204,10 +232,10 @@ static int start_lanes(struct vm_card *card)
 	int error = 0;
 	u32 i;
 
-	for (i = 0; i < card->lanes && !error; i++) {
-		error = vm_repr_start(card->lane[i], &why);
+	for (i = 0; i < card->reprs && !error; i++) {
+		error = vm_repr_start(card->repr[i], &why);
 		if (error)
-			dev_err(card->dev, "lane %u: %s\n", i, why.text);
+			dev_err(card->dev, "lane %u: %s\n", card->repr[i]->engine->index, why.text);
 	}
 	return error;
 }
@@ -215,7 +243,7 @@ static int start_lanes(struct vm_card *card)
 static void unregister_netdevs(struct vm_card *card, u32 count)
 {
 	while (count--)
-		vm_netdev_unregister(card->lane[count]);
+		vm_netdev_unregister(card->repr[count]);
 }
 
 int vm_card_register(struct vm_card *card)
@@ -232,8 +260,8 @@ int vm_card_register(struct vm_card *card)
 	error = vm_devlink_register(card);
 	if (error)
 		goto no_lanes;
-	for (i = 0; i < card->lanes; i++) {
-		error = vm_netdev_register(card->lane[i]);
+	for (i = 0; i < card->reprs; i++) {
+		error = vm_netdev_register(card->repr[i]);
 		if (error) {
 			unregister_netdevs(card, i);
 			goto no_netdevs;
@@ -243,7 +271,8 @@ int vm_card_register(struct vm_card *card)
 	schedule_delayed_work(&card->watch, WATCH_PERIOD);
 	devlink_register(card->devlink);
 	vm_devlink_start(card);
-	dev_info(card->dev, "%u lanes, the first as %s\n", card->lanes, netdev_name(card->lane[0]->netdev));
+	dev_info(card->dev, "%u egresses of %u lanes, the first as %s\n", card->reprs, card->engines,
+		 netdev_name(card->repr[0]->netdev));
 	return 0;
 
 no_netdevs:
@@ -259,7 +288,7 @@ void vm_card_unregister(struct vm_card *card)
 	devlink_unregister(card->devlink);
 	cancel_delayed_work_sync(&card->watch);
 	vm_debugfs_card_remove(card);
-	unregister_netdevs(card, card->lanes);
+	unregister_netdevs(card, card->reprs);
 	vm_devlink_unregister(card);
 	close_lanes(card);
 }

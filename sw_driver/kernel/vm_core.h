@@ -5,10 +5,11 @@
  *              > vm_card.c -> vm_repr.c  vm_netlink.c  what tc cannot say
  *   vm_aux.c  /  finds lanes          \ vm_ethtool.c, vm_devlink.c, vm_debugfs.c
  *
- * A lane is driven through its representor, a netdev that carries no packets of the host: it is what tc, ethtool and devlink name.
+ * A lane has one egress or several. Each egress is driven through its representor, a netdev that carries no packets of the host: it is
+ * what tc, ethtool and devlink name. All egresses of a lane share its engine: registers, buffer, pool and seeds.
  *
- * Locks, outermost first: the devlink instance's lock, RTNL, vm_repr.lock, which guards the lane's registers (selection,
- * shadow record and window are shared) and all software copies. Every function below takes vm_repr.lock itself, but for those
+ * Locks, outermost first: the devlink instance's lock, RTNL, vm_engine.lock, which guards the lane's registers (selection,
+ * shadow record and window are shared) and the software copies of all its egresses. Every function below takes vm_engine.lock itself, but for those
  * that end in _locked. All may sleep; none takes RTNL.
  *
  * Who may change what (vm_owner): each queue, the class table and the port's shaper belong to whoever programs them first, until
@@ -31,7 +32,8 @@
 #define VM_DRIVER "vermilion"
 #define VM_DRIVER_VERSION "0.1.0"
 #define VM_LANES_MAX 16
-#define VM_DSCPS 65 /* entry 64: frames without IP */
+#define VM_REPRS_MAX 16 /* egresses of all lanes together */
+#define VM_DSCPS 65	/* entry 64: frames without IP */
 #define VM_WHY_CHARS 192
 
 /* Who has programmed a queue, the class table or the port's shaper. */
@@ -47,6 +49,16 @@ enum vm_owner {
  */
 struct vm_why {
 	char text[VM_WHY_CHARS];
+};
+
+/**
+ * struct vm_pool - the pool of cells, in bytes
+ * @size: what queued packets of all egresses may take together; 0: no pool
+ * @reserve: what this egress always finds
+ * @cap: what this egress takes at most; 0: no cap
+ */
+struct vm_pool {
+	u32 size, reserve, cap;
 };
 
 /* One line of the class table. */
@@ -67,29 +79,53 @@ struct vm_queue_slot {
 
 struct vm_card;
 struct vm_devlink;
+struct vm_repr;
 struct vm_tc;
 
 /**
- * struct vm_repr - a lane and its representor; netdev_priv() of the netdev
+ * struct vm_engine - a lane: what all its egresses share
+ * @index: of the lane on its card
+ * @egresses: how many of @egress there are
+ * @egress: their representors
+ * @lock: guards all that follows, the lane's registers, and the software copies of its egresses
+ * @option: software copy of the TTL option's types, IPv4 and IPv6
+ * @pool_bytes: size of the pool of cells; 0: none
+ * @seeded: what a register of the random sources holds; another value means that somebody has reset the lane
+ * @epoch: how often the lane's counters began anew, by vm_repr_clear_statistics() or a reset
+ */
+struct vm_engine {
+	u32 index;
+	u32 egresses;
+	struct vm_repr *egress[VM_EGRESSES_MAX];
+
+	struct mutex lock;
+	u32 option[2];
+	u32 pool_bytes;
+	u32 seeded;
+	u32 epoch;
+};
+
+/**
+ * struct vm_repr - an egress of a lane and its representor; netdev_priv() of the netdev
  * @netdev: the representor
  * @card: what the lane sits on
- * @index: of the lane on its card
+ * @engine: the lane
+ * @index: of the representor on its card
  * @devlink_port: flavour physical, number @index
- * @lock: guards all that follows, and the lane's registers
- * @lane: register access, and in @lane.has what the build has
+ * @way: which way of a NIC the egress serves
+ * @way.port: the port; @way.to_host: towards its host, not the wire; @way.known: false on a card without an app block
+ * @lane: register access to this egress, and in @lane.has what the build has: queues and victims of this egress, all else of the lane
  * @slots: one for each queue
  * @port: the port's shaper, rate 0 for none, and @port.queues for the shapers' least burst
  * @line_rate: bits a second that the build can send; takes the port's place in the idle decay where there is no shaper
  * @port_owner: who has set @port
- * @option: software copy of the TTL option's types, IPv4 and IPv6
- * @pool_bytes: size of the pool of cells; 0: none
+ * @reserve_bytes: what this egress always finds of the pool; in lanes with several egresses
+ * @cap_bytes: what it takes of the pool at most; 0: no cap
  * @classes: software copy of the class table
  * @classes_owner: who has set @classes
  * @departing: queues with update_depart
  * @words: room for a conversion, as it is too large for the stack
  * @stale: a write and the one that was to take it back have both failed: the lane may run something else than the software copies
- * @seeded: what a register of the random sources holds; another value means that somebody has reset the lane
- * @epoch: how often the lane's counters began anew, by vm_repr_clear_statistics() or a reset
  * @tc: the tree of offloaded qdiscs, vm_tc.h
  * @refused: the last refusal or failure; its text is empty where there was none
  * @refused_count: how many there were
@@ -97,24 +133,25 @@ struct vm_tc;
 struct vm_repr {
 	struct net_device *netdev;
 	struct vm_card *card;
+	struct vm_engine *engine;
 	u32 index;
 	struct devlink_port devlink_port;
+	struct {
+		u32 port;
+		bool to_host, known;
+	} way;
 
-	struct mutex lock;
 	struct vm_lane lane;
 	struct vm_queue_slot *slots;
 	struct vm_port port;
 	u64 line_rate;
 	enum vm_owner port_owner;
-	u32 option[2];
-	u32 pool_bytes;
+	u32 reserve_bytes, cap_bytes;
 	struct vm_class classes[VM_DSCPS];
 	enum vm_owner classes_owner;
 	u32 departing;
 	struct vm_queue_words words;
 	bool stale;
-	u32 seeded;
-	u32 epoch;
 	struct vm_tc *tc;
 	struct vm_why refused;
 	u32 refused_count;
@@ -128,9 +165,10 @@ struct vm_repr {
  * @registers: the blocks' address space
  * @bus: the library's access to it; @bus.bytes is its size
  * @app: the app block in front of the lanes, type 0 where there is none
- * @lanes_a_port: that block's: 2 where it has host lanes
- * @lanes: how many of @lane there are
- * @lane: in the order of the card's list of blocks
+ * @engines: how many of @engine there are
+ * @engine: the lanes, in the order of the card's list of blocks
+ * @reprs: how many of @repr there are
+ * @repr: the egresses of the first lane, then those of the second, and so on
  * @gone: reads gave all ones: nothing is accessed any more, all carriers are off; never taken back while the driver is bound
  * @resetting: the same for as long as a reset takes; vm_card_restore() ends it
  * @about: what devlink shows beyond the card, vm_devlink.h
@@ -143,9 +181,10 @@ struct vm_card {
 	void __iomem *registers;
 	struct vm_bus bus;
 	struct vm_block app;
-	u32 lanes_a_port;
-	u32 lanes;
-	struct vm_repr *lane[VM_LANES_MAX];
+	u32 engines;
+	struct vm_engine engine[VM_LANES_MAX];
+	u32 reprs;
+	struct vm_repr *repr[VM_REPRS_MAX];
 	bool gone;
 	bool resetting;
 	struct vm_devlink *about;
@@ -177,14 +216,14 @@ void vm_card_restore(struct vm_card *card);
 /* Both for a card that sleeps, as it may lose everything, too. For devices whose driver data is the card. */
 extern const struct dev_pm_ops vm_card_power;
 
-/* vm_repr.c, vm_repr_lane.c: one lane. All give 0 or an errno; where @why is not NULL it then holds a sentence, else an empty one. */
+/* vm_repr.c, vm_repr_lane.c, vm_repr_pool.c: one egress of a lane. All give 0 or an errno; where @why is not NULL it then holds a sentence, else an empty one. */
 
 /* Looks at the lane and refuses what this driver does not know; writes nothing. */
 int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_why *why);
-/* Gives it its start: defaults in every queue, all packets to queue 0, no shaper, random seeds. */
+/* Gives it its start: defaults in every queue, all packets to queue 0, no shaper; with egress 0 random seeds. */
 int vm_repr_start(struct vm_repr *repr, struct vm_why *why);
 void vm_repr_close(struct vm_repr *repr);
-/* The software copies of port and queues into the lane, or all of them, or all and new seeds; vm_repr.lock held. They return an
+/* The software copies of port and queues into the lane, or all of them, or all and new seeds; vm_engine.lock held. They return an
  * enum vm_error.
  */
 int vm_repr_write_queues_locked(struct vm_repr *repr);
@@ -224,7 +263,7 @@ int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *se
  * queue that tc owns the rest alone. By tc -EBUSY where it is netlink's.
  */
 int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struct vm_why *why);
-/* What the conversion takes for the port: its shaper, or the line. */
+/* What the conversion takes for the port: its shaper, or the line; and queues of all egresses, which one shaper serves in turn. */
 struct vm_port vm_repr_port_locked(const struct vm_repr *repr);
 /* Whether two settings differ only in what tc has no words for: weight and idle packet of the averages, steps on departures,
  * spacing, size weight, dynamic threshold, marker, remark, distances and victims.
@@ -251,11 +290,18 @@ int vm_repr_lost(struct vm_repr *repr, u32 input, struct vm_count *lost, struct 
 int vm_repr_clear_statistics(struct vm_repr *repr, struct vm_why *why);
 int vm_repr_seed(struct vm_repr *repr, u64 seed, struct vm_why *why);
 int vm_repr_set_option(struct vm_repr *repr, u32 ip4, u32 ip6, struct vm_why *why);
-/* What queued packets may take of the buffer together; 0: no pool. -EINVAL where it is less than a cell or more than the buffer,
- * -EOPNOTSUPP where the build has no pool. The check alone writes nothing.
+/* What queued packets may take of the buffer, the sizes as struct vm_pool has them. The caller holds RTNL from vm_repr_get_pool() to
+ * vm_repr_set_pool(), which takes all or nothing: -EINVAL where a size is less than a cell or more than the buffer, where the reserves of
+ * all egresses are more than the pool, or a cap less than its reserve; -EOPNOTSUPP where the build has no pool, or one egress and so no
+ * reserves. The check alone writes nothing.
  */
-int vm_repr_check_pool(const struct vm_repr *repr, u32 bytes, struct vm_why *why);
-int vm_repr_set_pool(struct vm_repr *repr, u32 bytes, struct vm_why *why);
+void vm_repr_get_pool(struct vm_repr *repr, struct vm_pool *pool);
+int vm_repr_check_pool(struct vm_repr *repr, const struct vm_pool *pool, struct vm_why *why);
+int vm_repr_set_pool(struct vm_repr *repr, const struct vm_pool *pool, struct vm_why *why);
+/* Writes without a check; returns an enum vm_error. */
+int vm_repr_write_pool_locked(struct vm_repr *repr, const struct vm_pool *pool);
+/* Cells that the reserves of a lane's egresses take, but for one; NULL: of all. */
+u32 vm_engine_reserves_locked(const struct vm_engine *engine, const struct vm_repr *but);
 /* The largest pool: bytes of the buffer's cells. */
 static inline u32 vm_repr_pool_most(const struct vm_repr *repr)
 {
@@ -268,7 +314,7 @@ static inline u32 vm_repr_pool_most(const struct vm_repr *repr)
 int vm_repr_begin(struct vm_repr *repr, struct vm_why *why);
 int vm_repr_end(struct vm_repr *repr, int vm_error, struct vm_why *why);
 
-/* Writes a refusal down as the lane's last and logs it. vm_repr.lock not held. */
+/* Writes a refusal down as the lane's last and logs it. vm_engine.lock not held. */
 void vm_repr_refuse(struct vm_repr *repr, const struct vm_why *why);
 /* The last refusal, and how many there were. */
 u32 vm_repr_refused(struct vm_repr *repr, struct vm_why *why);
@@ -277,12 +323,12 @@ __printf(2, 3) void vm_why_set(struct vm_why *why, const char *format, ...);
 
 /* vm_netdev.c */
 extern const struct net_device_ops vm_netdev_ops;
-struct vm_repr *vm_netdev_alloc(struct vm_card *card, u32 index);
+struct vm_repr *vm_netdev_alloc(struct vm_card *card, struct vm_engine *engine);
 int vm_netdev_register(struct vm_repr *repr);
 void vm_netdev_unregister(struct vm_repr *repr);
 void vm_netdev_free(struct vm_repr *repr);
 
-/* vm_app.c: the block in front of a NIC's lanes, where there is one. vm_app_route() and vm_app_restore() under RTNL. */
+/* vm_app.c: the block in front of a NIC's lanes, where there is one. vm_app_check() finds each egress's way. vm_app_route() and vm_app_restore() under RTNL. */
 int vm_app_check(struct vm_card *card);
 int vm_app_route(struct vm_repr *repr, bool up);
 void vm_app_restore(struct vm_card *card);
@@ -308,7 +354,7 @@ void vm_pci_exit(void);
 int vm_aux_init(void);
 void vm_aux_exit(void);
 
-/* vm_netlink.c: the generic netlink family. vm_netlink_changed(): somebody has changed the queue; under vm_repr.lock. */
+/* vm_netlink.c: the generic netlink family. vm_netlink_changed(): somebody has changed the queue; under vm_engine.lock. */
 int vm_netlink_init(void);
 void vm_netlink_exit(void);
 void vm_netlink_changed(struct vm_repr *repr, u32 queue);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* /sys/kernel/debug/vermilion/DEVICE/laneN/: refused, how many refusals there were and the last one; owners, whose port,
+/* /sys/kernel/debug/vermilion/DEVICE/laneN/, or laneN.egressE/ of a lane with several egresses: refused, how many refusals there were and the last one; owners, whose port,
  * class table and queues are.
  */
 #include <linux/debugfs.h>
@@ -31,13 +31,13 @@ static int owners_show(struct seq_file *out, void *unused)
 	struct vm_repr *repr = out->private;
 	u32 queue;
 
-	mutex_lock(&repr->lock);
+	mutex_lock(&repr->engine->lock);
 	seq_printf(out, "port %s\n", owners[repr->port_owner]);
 	seq_printf(out, "classes %s\n", owners[repr->classes_owner]);
 	for (queue = 0; queue < repr->lane.has.queues; queue++)
 		if (repr->slots[queue].owner != VM_OWNER_NONE)
 			seq_printf(out, "queue %u %s\n", queue, owners[repr->slots[queue].owner]);
-	mutex_unlock(&repr->lock);
+	mutex_unlock(&repr->engine->lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(owners);
@@ -54,15 +54,18 @@ void vm_debugfs_exit(void)
 
 void vm_debugfs_card(struct vm_card *card)
 {
-	char name[16];
+	char name[24];
 	u32 i;
 
 	card->debugfs = debugfs_create_dir(dev_name(card->dev), root);
-	for (i = 0; i < card->lanes; i++) {
-		struct vm_repr *repr = card->lane[i];
+	for (i = 0; i < card->reprs; i++) {
+		struct vm_repr *repr = card->repr[i];
 		struct dentry *folder;
 
-		scnprintf(name, sizeof(name), "lane%u", i);
+		if (repr->engine->egresses == 1)
+			scnprintf(name, sizeof(name), "lane%u", repr->engine->index);
+		else
+			scnprintf(name, sizeof(name), "lane%u.egress%u", repr->engine->index, repr->lane.egress);
 		folder = debugfs_create_dir(name, card->debugfs);
 		debugfs_create_file("refused", 0400, folder, repr, &refused_fops);
 		debugfs_create_file("owners", 0400, folder, repr, &owners_fops);

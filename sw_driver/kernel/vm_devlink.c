@@ -14,29 +14,35 @@ static int put(struct devlink_info_req *request, u32 lane, const char *name, u32
 	return devlink_info_version_fixed_put(request, full, text);
 }
 
-static int put_lane(struct devlink_info_req *request, const struct vm_repr *repr)
+static int put_lane(struct devlink_info_req *request, const struct vm_engine *engine)
 {
+	const struct vm_repr *repr = engine->egress[0];
 	const struct vm_capabilities *has = &repr->lane.has;
 	const u32 version = repr->lane.block.version;
 	const struct {
 		const char *name;
 		u32 value;
 	} all[] = {
-		{ "queues", has->queues },   { "cells", has->cells },
-		{ "inputs", has->inputs },   { "data_bits", has->data_bits },
-		{ "flows", has->flows },     { "max_frame_bytes", has->max_frame_bytes },
-		{ "victims", has->victims }, { "protect", has->protect },
+		{ "queues", has->queues * engine->egresses },
+		{ "cells", has->cells },
+		{ "inputs", has->inputs },
+		{ "data_bits", has->data_bits },
+		{ "flows", has->flows },
+		{ "max_frame_bytes", has->max_frame_bytes },
+		{ "victims", has->victims * engine->egresses },
+		{ "protect", has->protect },
+		{ "egresses", engine->egresses },
 	};
 	char full[40], text[16];
 	int error;
 	u32 i;
 
-	snprintf(full, sizeof(full), "lane%u.registers", repr->index);
+	snprintf(full, sizeof(full), "lane%u.registers", engine->index);
 	snprintf(text, sizeof(text), "%u.%u", VM_GET(VM_REG_VERSION_MAJOR, version),
 		 VM_GET(VM_REG_VERSION_MINOR, version));
 	error = devlink_info_version_fixed_put(request, full, text);
 	for (i = 0; i < ARRAY_SIZE(all) && !error; i++)
-		error = put(request, repr->index, all[i].name, all[i].value);
+		error = put(request, engine->index, all[i].name, all[i].value);
 	return error;
 }
 
@@ -48,8 +54,8 @@ static int info_get(struct devlink *devlink, struct devlink_info_req *request, s
 
 	if (!error)
 		error = devlink_info_version_running_put(request, "driver", VM_DRIVER_VERSION);
-	for (i = 0; i < card->lanes && !error; i++)
-		error = put_lane(request, card->lane[i]);
+	for (i = 0; i < card->engines && !error; i++)
+		error = put_lane(request, &card->engine[i]);
 	return error;
 }
 
@@ -58,6 +64,7 @@ const struct devlink_ops vm_devlink_ops = {
 	.sb_pool_get = vm_sb_pool_get,
 	.sb_pool_set = vm_sb_pool_set,
 	.sb_port_pool_get = vm_sb_port_pool_get,
+	.sb_port_pool_set = vm_sb_port_pool_set,
 	.sb_tc_pool_bind_get = vm_sb_tc_pool_bind_get,
 	.sb_tc_pool_bind_set = vm_sb_tc_pool_bind_set,
 	.sb_occ_snapshot = vm_sb_occ_snapshot,
@@ -65,46 +72,47 @@ const struct devlink_ops vm_devlink_ops = {
 	.sb_occ_tc_port_bind_get = vm_sb_occ_tc_port_bind_get,
 };
 
-/* Queues that somebody has programmed. */
+/* Queues of a lane that somebody has programmed. */
 static u64 queues_in_use(void *context)
 {
-	struct vm_repr *repr = context;
+	struct vm_engine *engine = context;
 	u64 out = 0;
-	u32 i;
+	u32 e, i;
 
-	mutex_lock(&repr->lock);
-	for (i = 0; i < repr->lane.has.queues; i++)
-		out += repr->slots[i].owner != VM_OWNER_NONE;
-	mutex_unlock(&repr->lock);
+	mutex_lock(&engine->lock);
+	for (e = 0; e < engine->egresses; e++)
+		for (i = 0; i < engine->egress[e]->lane.has.queues; i++)
+			out += engine->egress[e]->slots[i].owner != VM_OWNER_NONE;
+	mutex_unlock(&engine->lock);
 	return out;
 }
 
-static int add(struct vm_repr *repr, u32 number, const char *name, u32 size)
+static int add(struct devlink *devlink, u32 id, const char *name, u32 size)
 {
 	struct devlink_resource_size_params fixed;
 
 	devlink_resource_size_params_init(&fixed, size, size, 1, DEVLINK_RESOURCE_UNIT_ENTRY);
-	return devl_resource_register(repr->card->devlink, name, size, repr->index * VM_RESOURCES + number,
-				      DEVLINK_RESOURCE_ID_PARENT_TOP, &fixed);
+	return devl_resource_register(devlink, name, size, id, DEVLINK_RESOURCE_ID_PARENT_TOP, &fixed);
 }
 
 /* Resource ids begin at 1, a lane's queues, cells and flows one behind the other. The build decides their sizes. */
-static int add_lane(struct vm_repr *repr)
+static int add_lane(struct vm_card *card, struct vm_engine *engine)
 {
 	static const char *const names[VM_RESOURCES] = { "queues", "cells", "flows" };
-	const u32 sizes[VM_RESOURCES] = { repr->lane.has.queues, repr->lane.has.cells, repr->lane.has.flows };
+	const struct vm_capabilities *has = &engine->egress[0]->lane.has;
+	const u32 sizes[VM_RESOURCES] = { has->queues * engine->egresses, has->cells, has->flows };
+	const u32 first = engine->index * VM_RESOURCES + 1;
 	char *name;
 	int error = 0;
 	u32 i;
 
 	for (i = 0; i < VM_RESOURCES && !error; i++) {
-		name = repr->card->about->names[repr->index][i];
-		snprintf(name, sizeof(repr->card->about->names[0][0]), "lane%u_%s", repr->index, names[i]);
-		error = add(repr, i + 1, name, sizes[i]);
+		name = card->about->names[engine->index][i];
+		snprintf(name, sizeof(card->about->names[0][0]), "lane%u_%s", engine->index, names[i]);
+		error = add(card->devlink, first + i, name, sizes[i]);
 	}
 	if (!error)
-		devl_resource_occ_get_register(repr->card->devlink, repr->index * VM_RESOURCES + 1, queues_in_use,
-					       repr);
+		devl_resource_occ_get_register(card->devlink, first, queues_in_use, engine);
 	return error;
 }
 
@@ -112,7 +120,7 @@ static void free_about(struct vm_card *card)
 {
 	u32 i;
 
-	for (i = 0; i < card->lanes; i++)
+	for (i = 0; i < card->reprs; i++)
 		kvfree(card->about->occupancy[i]);
 	kfree(card->about);
 	card->about = NULL;
@@ -126,9 +134,9 @@ static int alloc_about(struct vm_card *card)
 	if (!card->about)
 		return -ENOMEM;
 	card->about->card = card;
-	for (i = 0; i < card->lanes; i++) {
+	for (i = 0; i < card->reprs; i++) {
 		card->about->occupancy[i] =
-			kvcalloc(card->lane[i]->lane.has.queues, sizeof(struct vm_occupancy), GFP_KERNEL);
+			kvcalloc(card->repr[i]->lane.has.queues, sizeof(struct vm_occupancy), GFP_KERNEL);
 		if (!card->about->occupancy[i]) {
 			free_about(card);
 			return -ENOMEM;
@@ -143,8 +151,8 @@ static int add_all(struct vm_card *card)
 	u32 i;
 
 	devl_lock(card->devlink);
-	for (i = 0; i < card->lanes && !error; i++)
-		error = add_lane(card->lane[i]);
+	for (i = 0; i < card->engines && !error; i++)
+		error = add_lane(card, &card->engine[i]);
 	if (!error)
 		error = vm_sb_register(card);
 	if (error)
@@ -159,7 +167,7 @@ static void remove_all(struct vm_card *card)
 
 	devl_lock(card->devlink);
 	vm_sb_unregister(card);
-	for (i = 0; i < card->lanes; i++)
+	for (i = 0; i < card->engines; i++)
 		devl_resource_occ_get_unregister(card->devlink, i * VM_RESOURCES + 1);
 	devl_resources_unregister(card->devlink);
 	devl_unlock(card->devlink);

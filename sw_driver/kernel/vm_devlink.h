@@ -16,36 +16,38 @@ struct vm_occupancy {
  * struct vm_devlink - what devlink needs of a card beyond the card
  * @card: which
  * @names: of the resources, which devlink keeps by pointer
- * @occupancy: of each lane's queues
- * @cells: of each lane's pool, in cells
+ * @occupancy: of each egress's queues
+ * @cells: of what each egress holds of the pool, in cells
  * @work: tells the reporters; their locks must not be taken under RTNL, where refusals come from
  * @lock: guards @running
  * @running: whether devlink is registered, so that there is somebody to tell
  * @of_card: whether it answers
- * @of_refusals: the last refusal of each lane
- * @told: how many refusals of each lane the reporter knows of
+ * @of_refusals: the last refusal of each egress
+ * @told: how many refusals of each egress the reporter knows of
  * @told_gone: whether it knows that the card is gone
  */
 struct vm_devlink {
 	struct vm_card *card;
 	char names[VM_LANES_MAX][VM_RESOURCES][20];
-	struct vm_occupancy *occupancy[VM_LANES_MAX];
-	struct vm_occupancy cells[VM_LANES_MAX];
+	struct vm_occupancy *occupancy[VM_REPRS_MAX];
+	struct vm_occupancy cells[VM_REPRS_MAX];
 	struct work_struct work;
 	spinlock_t lock;
 	bool running;
 	struct devlink_health_reporter *of_card, *of_refusals;
-	u32 told[VM_LANES_MAX];
+	u32 told[VM_REPRS_MAX];
 	bool told_gone;
 };
 
-/* One shared buffer a card; a lane is pool INDEX of it, egress, and port INDEX; a queue is a traffic class. */
+/* One shared buffer a card; pools: vm_devlink_sb.c. An egress of a lane is a port, a queue of it a traffic class. */
 int vm_sb_register(struct vm_card *card);
 void vm_sb_unregister(struct vm_card *card);
 int vm_sb_pool_get(struct devlink *devlink, unsigned int sb, u16 pool, struct devlink_sb_pool_info *info);
 int vm_sb_pool_set(struct devlink *devlink, unsigned int sb, u16 pool, u32 size, enum devlink_sb_threshold_type type,
 		   struct netlink_ext_ack *extack);
 int vm_sb_port_pool_get(struct devlink_port *port, unsigned int sb, u16 pool, u32 *threshold);
+int vm_sb_port_pool_set(struct devlink_port *port, unsigned int sb, u16 pool, u32 threshold,
+			struct netlink_ext_ack *extack);
 int vm_sb_tc_pool_bind_get(struct devlink_port *port, unsigned int sb, u16 tc, enum devlink_sb_pool_type type,
 			   u16 *pool, u32 *threshold);
 int vm_sb_tc_pool_bind_set(struct devlink_port *port, unsigned int sb, u16 tc, enum devlink_sb_pool_type type, u16 pool,

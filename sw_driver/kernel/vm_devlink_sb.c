@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* The cells of a card's lanes as devlink's shared buffer: what stands in the queues, and the most that ever did.
  *
+ *   pool                                      size of the pool            threshold of a port (an egress)   of a traffic class (a queue)
+ *   LANE, for each lane                       the pool of cells           none                              alpha, or static: the limit
+ *   behind them, for each lane with several egresses:
+ *     the reserves, static                    their sum                   the egress's reserve, bytes
+ *     the caps, static                        that of the pool of cells   the egress's cap, bytes
+ *
+ * A port's occupancy of a pool is what it holds of it: of the reserves at most its own, of the other two all of its cells.
+ *
  * Occupancy is that of the last `devlink sb occupancy snapshot`: a queue's are bytes of packets, a pool's are bytes of its cells.
  * A lane whose build counts no cells gives a pool the sum of its queues, whose high-water mark is at least the true one.
  *
@@ -20,15 +28,22 @@
 #define THRESHOLD_MAX (ALPHA_ONE + VM_ALPHA_MOST - VM_ALPHA_FRAC)
 #define THRESHOLD_NONE DEVLINK_SB_THRESHOLD_TO_ALPHA_MAX
 
+enum pool_kind { POOL_OF_CELLS, POOL_OF_RESERVES, POOL_OF_CAPS };
+#define POOLS_OF_SHARES 2u
+
+/* Bytes of whole cells. */
+static u32 whole(u32 bytes)
+{
+	return vm_pool_cells(bytes) * VM_CELL_BYTES;
+}
+
 /* The pool's size; 0: the lane has none. */
 static u32 pool_size(struct vm_repr *repr)
 {
-	u32 bytes;
+	struct vm_pool pool;
 
-	mutex_lock(&repr->lock);
-	bytes = vm_pool_cells(repr->pool_bytes) * VM_CELL_BYTES;
-	mutex_unlock(&repr->lock);
-	return bytes;
+	vm_repr_get_pool(repr, &pool);
+	return whole(pool.size);
 }
 
 static struct vm_repr *lane_of(struct devlink_port *port)
@@ -36,15 +51,45 @@ static struct vm_repr *lane_of(struct devlink_port *port)
 	return container_of(port, struct vm_repr, devlink_port);
 }
 
+static u32 pools_of_shares(const struct vm_engine *engine)
+{
+	return engine->egresses > 1 ? POOLS_OF_SHARES : 0;
+}
+
+/* The number of a lane's pool of reserves, which that of its caps follows. */
+static u32 first_of_shares(const struct vm_card *card, const struct vm_engine *engine)
+{
+	u32 i, pool = card->engines;
+
+	for (i = 0; i < engine->index; i++)
+		pool += pools_of_shares(&card->engine[i]);
+	return pool;
+}
+
+/* Whose pool it is, and which of his. devlink asks for no number that was not registered. */
+static const struct vm_engine *engine_of(const struct vm_card *card, u16 pool, enum pool_kind *kind)
+{
+	const struct vm_engine *engine = card->engine;
+
+	*kind = POOL_OF_CELLS;
+	if (pool < card->engines)
+		return engine + pool;
+	while (pool >= first_of_shares(card, engine) + pools_of_shares(engine))
+		engine++;
+	*kind = pool - first_of_shares(card, engine) ? POOL_OF_CAPS : POOL_OF_RESERVES;
+	return engine;
+}
+
 int vm_sb_register(struct vm_card *card)
 {
-	u32 i, size = 0, queues = 0;
+	u32 i, size = 0, queues = 0, pools = card->engines;
 
-	for (i = 0; i < card->lanes; i++) {
-		size += vm_repr_pool_most(card->lane[i]);
-		queues = max(queues, card->lane[i]->lane.has.queues);
+	for (i = 0; i < card->engines; i++) {
+		size += vm_repr_pool_most(card->engine[i].egress[0]);
+		queues = max(queues, card->engine[i].egress[0]->lane.has.queues);
+		pools += pools_of_shares(&card->engine[i]);
 	}
-	return devl_sb_register(card->devlink, SB, size, 0, card->lanes, 0, queues);
+	return devl_sb_register(card->devlink, SB, size, 0, pools, 0, queues);
 }
 
 void vm_sb_unregister(struct vm_card *card)
@@ -54,14 +99,35 @@ void vm_sb_unregister(struct vm_card *card)
 
 int vm_sb_pool_get(struct devlink *devlink, unsigned int sb, u16 pool, struct devlink_sb_pool_info *info)
 {
-	const struct vm_card *card = devlink_priv(devlink);
-	const u32 size = pool_size(card->lane[pool]);
+	enum pool_kind kind;
+	const struct vm_engine *engine = engine_of(devlink_priv(devlink), pool, &kind);
+	struct vm_repr *repr = engine->egress[0];
+	const u32 size = pool_size(repr);
 
 	info->pool_type = DEVLINK_SB_POOL_TYPE_EGRESS;
-	info->size = size ?: vm_repr_pool_most(card->lane[pool]);
-	info->threshold_type = size ? DEVLINK_SB_THRESHOLD_TYPE_DYNAMIC : DEVLINK_SB_THRESHOLD_TYPE_STATIC;
+	info->size = size ?: vm_repr_pool_most(repr);
+	info->threshold_type =
+		size && kind == POOL_OF_CELLS ? DEVLINK_SB_THRESHOLD_TYPE_DYNAMIC : DEVLINK_SB_THRESHOLD_TYPE_STATIC;
 	info->cell_size = VM_CELL_BYTES;
+	if (kind != POOL_OF_RESERVES)
+		return 0;
+	mutex_lock(&repr->engine->lock);
+	info->size = vm_engine_reserves_locked(engine, NULL) * VM_CELL_BYTES;
+	mutex_unlock(&repr->engine->lock);
 	return 0;
+}
+
+static int set_size(struct vm_repr *repr, u32 size, struct vm_why *why)
+{
+	struct vm_pool pool;
+	int error;
+
+	rtnl_lock(); /* between reading and writing netlink must not change it */
+	vm_repr_get_pool(repr, &pool);
+	pool.size = size;
+	error = vm_repr_set_pool(repr, &pool, why);
+	rtnl_unlock();
+	return error;
 }
 
 /* Static thresholds: there is no pool, and so the size is that of the buffer. */
@@ -69,11 +135,16 @@ int vm_sb_pool_set(struct devlink *devlink, unsigned int sb, u16 pool, u32 size,
 		   struct netlink_ext_ack *extack)
 {
 	const struct vm_card *card = devlink_priv(devlink);
-	struct vm_repr *repr = card->lane[pool];
+	enum pool_kind kind;
+	struct vm_repr *repr = engine_of(card, pool, &kind)->egress[0];
 	const u32 most = vm_repr_pool_most(repr);
 	struct vm_why why = {};
-	int error;
 
+	if (kind != POOL_OF_CELLS) {
+		vm_nl_say(extack, "pool is %u; legal is below %u: reserves and caps have no size of their own", pool,
+			  card->engines);
+		return -EINVAL;
+	}
 	if (type == DEVLINK_SB_THRESHOLD_TYPE_STATIC && size != most) {
 		vm_nl_say(extack, "size is %u; legal with static thresholds is %u, the cells of this build", size,
 			  most);
@@ -83,19 +154,58 @@ int vm_sb_pool_set(struct devlink *devlink, unsigned int sb, u16 pool, u32 size,
 		vm_nl_say(extack, "size is %u; legal with dynamic thresholds is %u to %u", size, VM_CELL_BYTES, most);
 		return -EINVAL;
 	}
-	error = vm_repr_set_pool(repr, type == DEVLINK_SB_THRESHOLD_TYPE_DYNAMIC ? size : 0, &why);
-	return vm_nl_refuse(extack, error, &why);
+	return vm_nl_refuse(extack, set_size(repr, type == DEVLINK_SB_THRESHOLD_TYPE_DYNAMIC ? size : 0, &why), &why);
 }
 
-/* A lane may fill its own pool and none of another one's. */
+/* An egress may fill its lane's pool, up to its cap, and none of another one's. */
 int vm_sb_port_pool_get(struct devlink_port *port, unsigned int sb, u16 pool, u32 *threshold)
 {
 	struct vm_repr *repr = lane_of(port);
+	const u32 most = vm_repr_pool_most(repr);
+	enum pool_kind kind;
+	struct vm_pool held;
 
 	*threshold = 0;
-	if (pool == repr->index)
-		*threshold = pool_size(repr) ? THRESHOLD_NONE : vm_repr_pool_most(repr);
+	if (engine_of(repr->card, pool, &kind) != repr->engine)
+		return 0;
+	vm_repr_get_pool(repr, &held);
+	if (kind == POOL_OF_RESERVES)
+		*threshold = whole(held.reserve);
+	else if (kind == POOL_OF_CAPS)
+		*threshold = whole(held.cap) ?: most;
+	else
+		*threshold = held.size ? THRESHOLD_NONE : most;
 	return 0;
+}
+
+int vm_sb_port_pool_set(struct devlink_port *port, unsigned int sb, u16 pool, u32 threshold,
+			struct netlink_ext_ack *extack)
+{
+	struct vm_repr *repr = lane_of(port);
+	const u32 first = first_of_shares(repr->card, repr->engine);
+	struct vm_why why = {};
+	enum pool_kind kind;
+	struct vm_pool held;
+	int error;
+
+	if (!pools_of_shares(repr->engine)) {
+		vm_nl_say(extack, "a lane with one egress shares its pool with no other");
+		return -EOPNOTSUPP;
+	}
+	if (engine_of(repr->card, pool, &kind) != repr->engine || kind == POOL_OF_CELLS) {
+		vm_nl_say(extack, "pool is %u; legal is %u, the reserves of this lane, or %u, its caps", pool, first,
+			  first + 1);
+		return -EINVAL;
+	}
+	rtnl_lock(); /* between reading and writing netlink must not change it */
+	vm_repr_get_pool(repr, &held);
+	if (kind == POOL_OF_RESERVES)
+		held.reserve = threshold;
+	else
+		held.cap = threshold;
+	error = vm_repr_set_pool(repr, &held, &why);
+	rtnl_unlock();
+	return vm_nl_refuse(extack, error, &why);
 }
 
 /* A queue's alpha, or its limit in bytes, as far as there are cells for it; 0 for queues that this lane does not have. */
@@ -107,17 +217,17 @@ int vm_sb_tc_pool_bind_get(struct devlink_port *port, unsigned int sb, u16 tc, e
 	u32 limit, code;
 	bool dynamic;
 
-	*pool = repr->index;
+	*pool = repr->engine->index;
 	*threshold = 0;
 	if (type != DEVLINK_SB_POOL_TYPE_EGRESS)
 		return -EOPNOTSUPP;
 	if (tc >= repr->lane.has.queues)
 		return 0;
-	mutex_lock(&repr->lock);
-	dynamic = repr->pool_bytes;
+	mutex_lock(&repr->engine->lock);
+	dynamic = repr->engine->pool_bytes;
 	limit = repr->slots[tc].settings.limit_bytes;
 	code = vm_alpha(repr->slots[tc].settings.alpha);
-	mutex_unlock(&repr->lock);
+	mutex_unlock(&repr->engine->lock);
 	if (dynamic)
 		*threshold = code ? code + ALPHA_ONE - VM_ALPHA_FRAC : THRESHOLD_NONE;
 	else
@@ -165,8 +275,8 @@ int vm_sb_tc_pool_bind_set(struct devlink_port *port, unsigned int sb, u16 tc, e
 
 	if (type != DEVLINK_SB_POOL_TYPE_EGRESS)
 		return -EOPNOTSUPP;
-	if (pool != repr->index) {
-		vm_nl_say(extack, "pool is %u; legal is %u, the pool of this lane", pool, repr->index);
+	if (pool != repr->engine->index) {
+		vm_nl_say(extack, "pool is %u; legal is %u, the pool of this lane", pool, repr->engine->index);
 		return -EINVAL;
 	}
 	if (!pool_size(repr)) {
@@ -181,16 +291,16 @@ int vm_sb_tc_pool_bind_set(struct devlink_port *port, unsigned int sb, u16 tc, e
 	return vm_nl_refuse(extack, set_alpha(repr, tc, threshold, &why), &why);
 }
 
-/* The lane's own count of its pool, in cells. */
+/* The lane's own count of what the egress holds of the pool, in cells. */
 static int count_cells(struct vm_repr *repr, struct vm_occupancy *cells, struct vm_why *why)
 {
 	int error = vm_repr_begin(repr, why);
 
 	if (error)
 		return error;
-	error = vm_lane_read(&repr->lane, VM_REG_POOL_USED(0), &cells->now);
+	error = vm_lane_read(&repr->lane, VM_REG_POOL_USED(repr->lane.egress), &cells->now);
 	if (!error)
-		error = vm_lane_read(&repr->lane, VM_REG_POOL_MOST(0), &cells->most);
+		error = vm_lane_read(&repr->lane, VM_REG_POOL_MOST(repr->lane.egress), &cells->most);
 	return vm_repr_end(repr, error, why);
 }
 
@@ -227,13 +337,13 @@ int vm_sb_occ_snapshot(struct devlink *devlink, unsigned int sb)
 
 	if (!statistics)
 		return -ENOMEM;
-	for (i = 0; i < card->lanes && !error; i++)
-		error = snapshot(card->lane[i], statistics);
+	for (i = 0; i < card->reprs && !error; i++)
+		error = snapshot(card->repr[i], statistics);
 	kfree(statistics);
 	return error;
 }
 
-/* All of a lane's queues, or one. */
+/* All of an egress's queues, or one. */
 static void occupancy(const struct vm_repr *repr, u32 first, u32 count, u32 *now, u32 *most)
 {
 	const struct vm_occupancy *all = repr->card->about->occupancy[repr->index];
@@ -249,14 +359,22 @@ static void occupancy(const struct vm_repr *repr, u32 first, u32 count, u32 *now
 
 int vm_sb_occ_port_pool_get(struct devlink_port *port, unsigned int sb, u16 pool, u32 *now, u32 *most)
 {
-	const struct vm_repr *repr = lane_of(port);
+	struct vm_repr *repr = lane_of(port);
 	const struct vm_occupancy *cells = &repr->card->about->cells[repr->index];
+	enum pool_kind kind;
+	const bool own = engine_of(repr->card, pool, &kind) == repr->engine;
+	struct vm_pool held;
 
-	occupancy(repr, 0, pool == repr->index ? repr->lane.has.queues : 0, now, most);
-	if (pool == repr->index && vm_lane_has_pool(&repr->lane)) {
-		*now = cells->now * VM_CELL_BYTES;
-		*most = cells->most * VM_CELL_BYTES;
-	}
+	occupancy(repr, 0, own ? repr->lane.has.queues : 0, now, most);
+	if (!own || !vm_lane_has_pool(&repr->lane))
+		return 0;
+	*now = cells->now * VM_CELL_BYTES;
+	*most = cells->most * VM_CELL_BYTES;
+	if (kind != POOL_OF_RESERVES)
+		return 0;
+	vm_repr_get_pool(repr, &held);
+	*now = min(*now, whole(held.reserve));
+	*most = min(*most, whole(held.reserve));
 	return 0;
 }
 

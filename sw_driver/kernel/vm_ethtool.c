@@ -36,12 +36,18 @@ static void get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
 		 VM_GET(VM_REG_VERSION_MINOR, version));
 }
 
+/* What inputs have lost is the lane's: egress 0 tells it, so that sums over netdevs count it once. */
+static u32 inputs_of(const struct vm_repr *repr)
+{
+	return repr->lane.egress ? 0 : repr->lane.has.inputs;
+}
+
 static int get_sset_count(struct net_device *netdev, int set)
 {
 	const struct vm_repr *repr = netdev_priv(netdev);
 
 	if (set == ETH_SS_STATS)
-		return repr->lane.has.queues * OF_QUEUE + 2 * repr->lane.has.inputs;
+		return repr->lane.has.queues * OF_QUEUE + 2 * inputs_of(repr);
 	return set == ETH_SS_TEST ? VM_SELFTESTS : -EOPNOTSUPP;
 }
 
@@ -83,7 +89,7 @@ static void get_strings(struct net_device *netdev, u32 set, u8 *at)
 		return;
 	for (i = 0; i < repr->lane.has.queues; i++)
 		queue_strings(&at, i);
-	for (i = 0; i < repr->lane.has.inputs; i++) {
+	for (i = 0; i < inputs_of(repr); i++) {
 		put(&at, "input%u.lost.packets", i);
 		put(&at, "input%u.lost.bytes", i);
 	}
@@ -122,7 +128,7 @@ static void get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *s
 		if (!error)
 			queue_values(at, statistics);
 	}
-	for (i = 0; i < repr->lane.has.inputs && !error; i++) {
+	for (i = 0; i < inputs_of(repr) && !error; i++) {
 		error = vm_repr_lost(repr, i, &lost, &why);
 		if (error)
 			break;

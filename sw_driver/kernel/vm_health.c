@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* devlink health of a card. Reporter `card`: in error once its registers read all ones, and then for good. Reporter `refusal`: each setting
- * that was refused is an error that mends itself, as the lane runs on as before; `devlink health diagnose` shows the last one of each lane.
+ * that was refused is an error that mends itself, as the lane runs on as before; `devlink health diagnose` shows the last one of each egress.
  */
 #include "vm_devlink.h"
 
@@ -15,8 +15,8 @@ static void tell(struct work_struct *work)
 		about->told_gone = true;
 		devlink_health_report(about->of_card, vm_error_text(VM_ERROR_GONE), NULL);
 	}
-	for (i = 0; i < card->lanes; i++) {
-		count = vm_repr_refused(card->lane[i], &why);
+	for (i = 0; i < card->reprs; i++) {
+		count = vm_repr_refused(card->repr[i], &why);
 		if (count == about->told[i])
 			continue;
 		about->told[i] = count;
@@ -41,10 +41,12 @@ static int diagnose_refusals(struct devlink_health_reporter *reporter, struct de
 	u32 i, count;
 
 	devlink_fmsg_arr_pair_nest_start(fmsg, "lanes");
-	for (i = 0; i < card->lanes; i++) {
-		count = vm_repr_refused(card->lane[i], &why);
+	for (i = 0; i < card->reprs; i++) {
+		count = vm_repr_refused(card->repr[i], &why);
 		devlink_fmsg_obj_nest_start(fmsg);
-		devlink_fmsg_u32_pair_put(fmsg, "lane", i);
+		devlink_fmsg_u32_pair_put(fmsg, "lane", card->repr[i]->engine->index);
+		if (card->repr[i]->engine->egresses > 1)
+			devlink_fmsg_u32_pair_put(fmsg, "egress", card->repr[i]->lane.egress);
 		devlink_fmsg_u32_pair_put(fmsg, "refused", count);
 		devlink_fmsg_string_pair_put(fmsg, "last", why.text);
 		devlink_fmsg_obj_nest_end(fmsg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The representor: a netdev by which tc, ethtool and devlink name a lane. It carries no packets, and is dormant for that: the lane's
+/* The representor: a netdev by which tc, ethtool and devlink name an egress of a lane. It carries no packets, and is dormant for that: the lane's
  * come and go by its own streams, and what the host sends here all the same is dropped and counted. Without carrier the card is gone.
  */
 #include <linux/etherdevice.h>
@@ -78,7 +78,7 @@ void vm_repr_put(struct vm_repr *repr)
 	dev_put(repr->netdev);
 }
 
-struct vm_repr *vm_netdev_alloc(struct vm_card *card, u32 index)
+struct vm_repr *vm_netdev_alloc(struct vm_card *card, struct vm_engine *engine)
 {
 	struct net_device *netdev = alloc_etherdev(sizeof(struct vm_repr));
 	struct vm_repr *repr;
@@ -88,8 +88,8 @@ struct vm_repr *vm_netdev_alloc(struct vm_card *card, u32 index)
 	repr = netdev_priv(netdev);
 	repr->netdev = netdev;
 	repr->card = card;
-	repr->index = index;
-	mutex_init(&repr->lock);
+	repr->engine = engine;
+	repr->index = card->reprs;
 	SET_NETDEV_DEV(netdev, card->dev);
 	netdev->netdev_ops = &vm_netdev_ops;
 	netdev->ethtool_ops = &vm_ethtool_ops;
@@ -103,7 +103,6 @@ struct vm_repr *vm_netdev_alloc(struct vm_card *card, u32 index)
 
 void vm_netdev_free(struct vm_repr *repr)
 {
-	mutex_destroy(&repr->lock);
 	free_netdev(repr->netdev);
 }
 

@@ -5,10 +5,10 @@
 
 static void copy(struct vm_repr *repr, struct vm_class classes[VM_DSCPS], u32 *owner)
 {
-	mutex_lock(&repr->lock);
+	mutex_lock(&repr->engine->lock);
 	memcpy(classes, repr->classes, sizeof(repr->classes));
 	*owner = repr->classes_owner;
-	mutex_unlock(&repr->lock);
+	mutex_unlock(&repr->engine->lock);
 }
 
 static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)

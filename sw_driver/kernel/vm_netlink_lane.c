@@ -25,6 +25,7 @@ static bool put_capabilities(struct sk_buff *skb, const struct vm_lane *lane)
 		{ VERMILION_A_CAPABILITIES_FLOWS, has->flows },
 		{ VERMILION_A_CAPABILITIES_VICTIMS, has->victims },
 		{ VERMILION_A_CAPABILITIES_PROTECT, has->protect },
+		{ VERMILION_A_CAPABILITIES_EGRESSES, max(has->egresses, 1u) },
 	};
 	struct nlattr *nest = nla_nest_start(skb, VERMILION_A_LANE_CAPABILITIES);
 	u32 i;
@@ -59,31 +60,46 @@ static int put_lost(struct sk_buff *skb, struct vm_repr *repr, struct vm_why *wh
 	return 0;
 }
 
+static bool put_way(struct sk_buff *skb, const struct vm_repr *repr)
+{
+	char way[16];
+
+	if (!repr->way.known)
+		return true;
+	snprintf(way, sizeof(way), "%s%u", repr->way.to_host ? "host" : "wire", repr->way.port);
+	return !nla_put_string(skb, VERMILION_A_LANE_WAY, way);
+}
+
 /* What the driver knows without asking the lane. */
 static int put_known(struct sk_buff *skb, struct vm_repr *repr)
 {
 	char device[64], name[IFNAMSIZ];
 	enum vm_owner owner;
 	struct vm_port port;
-	u32 option[2], pool;
+	struct vm_pool pool;
+	u32 option[2];
 
-	mutex_lock(&repr->lock);
+	mutex_lock(&repr->engine->lock);
 	port = repr->port;
 	owner = repr->port_owner;
-	memcpy(option, repr->option, sizeof(option));
-	pool = repr->pool_bytes;
-	mutex_unlock(&repr->lock);
+	memcpy(option, repr->engine->option, sizeof(option));
+	mutex_unlock(&repr->engine->lock);
+	vm_repr_get_pool(repr, &pool);
 	snprintf(device, sizeof(device), "%s/%s", dev_bus_name(repr->card->dev), dev_name(repr->card->dev));
 	strscpy(name, netdev_name(repr->netdev), sizeof(name));
 	if (nla_put_u32(skb, VERMILION_A_LANE_IFINDEX, repr->netdev->ifindex) ||
 	    nla_put_string(skb, VERMILION_A_LANE_NAME, name) || nla_put_string(skb, VERMILION_A_LANE_DEVICE, device) ||
-	    nla_put_u32(skb, VERMILION_A_LANE_LANE, repr->index) || !put_capabilities(skb, &repr->lane) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_LANE, repr->engine->index) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_EGRESS, repr->lane.egress) || !put_way(skb, repr) ||
+	    !put_capabilities(skb, &repr->lane) ||
 	    nla_put_u64_64bit(skb, VERMILION_A_LANE_RATE, port.rate, VERMILION_A_LANE_PAD) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_BURST_BYTES, port.burst_bytes) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_OWNER, owner) || nla_put_u32(skb, VERMILION_A_LANE_QUEUES, port.queues) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP4, option[0]) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP6, option[1]) ||
-	    nla_put_u32(skb, VERMILION_A_LANE_POOL_BYTES, pool))
+	    nla_put_u32(skb, VERMILION_A_LANE_POOL_BYTES, pool.size) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_RESERVE_BYTES, pool.reserve) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_CAP_BYTES, pool.cap))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -174,9 +190,9 @@ static int set_option(struct vm_repr *repr, struct genl_info *info, struct vm_wh
 
 	if (!given[0] && !given[1])
 		return 0;
-	mutex_lock(&repr->lock);
-	memcpy(option, repr->option, sizeof(option));
-	mutex_unlock(&repr->lock);
+	mutex_lock(&repr->engine->lock);
+	memcpy(option, repr->engine->option, sizeof(option));
+	mutex_unlock(&repr->engine->lock);
 	for (i = 0; i < ARRAY_SIZE(option); i++)
 		if (given[i])
 			option[i] = nla_get_u32(given[i]);
@@ -196,9 +212,9 @@ static int set_port(struct vm_repr *repr, struct genl_info *info, struct vm_why 
 		vm_why_set(why, "queues is %u; legal is 0 to %u", nla_get_u32(queues), repr->lane.has.queues);
 		return -EINVAL;
 	}
-	mutex_lock(&repr->lock);
+	mutex_lock(&repr->engine->lock);
 	port = repr->port;
-	mutex_unlock(&repr->lock);
+	mutex_unlock(&repr->engine->lock);
 	port.rate = rate ? nla_get_u64(rate) : port.rate;
 	port.burst_bytes = burst ? nla_get_u32(burst) : port.burst_bytes;
 	if (queues)
@@ -208,13 +224,28 @@ static int set_port(struct vm_repr *repr, struct genl_info *info, struct vm_why 
 	return vm_repr_set_port(repr, &port, VM_OWNER_NETLINK, why);
 }
 
+/* The pool as it is, over it what the message names; whether it names any of it. Under RTNL. */
+static bool take_pool(struct vm_repr *repr, struct genl_info *info, struct vm_pool *pool)
+{
+	const struct nlattr *size = info->attrs[VERMILION_A_LANE_POOL_BYTES];
+	const struct nlattr *reserve = info->attrs[VERMILION_A_LANE_RESERVE_BYTES];
+	const struct nlattr *cap = info->attrs[VERMILION_A_LANE_CAP_BYTES];
+
+	vm_repr_get_pool(repr, pool);
+	pool->size = size ? nla_get_u32(size) : pool->size;
+	pool->reserve = reserve ? nla_get_u32(reserve) : pool->reserve;
+	pool->cap = cap ? nla_get_u32(cap) : pool->cap;
+	return size || reserve || cap;
+}
+
 /* What can be refused comes first; behind it only the card itself can fail. */
 static int change(struct vm_repr *repr, struct genl_info *info)
 {
 	struct nlattr **attributes = info->attrs;
-	const struct nlattr *pool = attributes[VERMILION_A_LANE_POOL_BYTES];
 	struct vm_why why = {};
+	struct vm_pool pool;
 	int error = 0;
+	bool pooled;
 
 	if (attributes[VERMILION_A_LANE_OPTION_IP4] &&
 	    !option_is_legal(info->extack, "option-ip4", nla_get_u32(attributes[VERMILION_A_LANE_OPTION_IP4]),
@@ -224,12 +255,13 @@ static int change(struct vm_repr *repr, struct genl_info *info)
 	    !option_is_legal(info->extack, "option-ip6", nla_get_u32(attributes[VERMILION_A_LANE_OPTION_IP6]),
 			     ROUTER_ALERT_IP6))
 		return -ERANGE;
-	if (pool)
-		error = vm_repr_check_pool(repr, nla_get_u32(pool), &why);
+	pooled = take_pool(repr, info, &pool);
+	if (pooled)
+		error = vm_repr_check_pool(repr, &pool, &why);
 	if (!error)
 		error = set_port(repr, info, &why);
-	if (!error && pool)
-		error = vm_repr_set_pool(repr, nla_get_u32(pool), &why);
+	if (!error && pooled)
+		error = vm_repr_set_pool(repr, &pool, &why);
 	if (!error)
 		error = set_option(repr, info, &why);
 	if (!error && attributes[VERMILION_A_LANE_SEED])

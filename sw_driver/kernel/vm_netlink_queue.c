@@ -40,9 +40,9 @@ static int put_registers(struct sk_buff *skb, struct vm_repr *repr, const struct
 	struct room room;
 	u32 pairs = 0;
 
-	mutex_lock(&repr->lock);
+	mutex_lock(&repr->engine->lock);
 	port = vm_repr_port_locked(repr);
-	mutex_unlock(&repr->lock);
+	mutex_unlock(&repr->engine->lock);
 	vm_queue_convert(settings, &port, words);
 	vm_queue_visit(words, count, &pairs);
 	nest = nla_reserve(skb, VERMILION_A_QUEUE_REGISTERS, pairs * 8);

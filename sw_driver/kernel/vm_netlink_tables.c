@@ -84,6 +84,8 @@ const struct nla_policy vm_nl_lane_set_policy[VERMILION_A_LANE_MAX + 1] = {
 	[VERMILION_A_LANE_SEED] = { .type = NLA_U64 },
 	[VERMILION_A_LANE_QUEUES] = { .type = NLA_U32 },
 	[VERMILION_A_LANE_POOL_BYTES] = { .type = NLA_U32 },
+	[VERMILION_A_LANE_RESERVE_BYTES] = { .type = NLA_U32 },
+	[VERMILION_A_LANE_CAP_BYTES] = { .type = NLA_U32 },
 };
 
 const struct nla_policy vm_nl_queue_get_policy[VERMILION_A_QUEUE_MAX + 1] = {

@@ -41,10 +41,10 @@ static int errno_of(int error)
 int vm_repr_begin(struct vm_repr *repr, struct vm_why *why)
 {
 	vm_why_set(why, "%s", "");
-	mutex_lock(&repr->lock);
+	mutex_lock(&repr->engine->lock);
 	if (!repr->card->gone && !repr->card->resetting)
 		return 0;
-	mutex_unlock(&repr->lock);
+	mutex_unlock(&repr->engine->lock);
 	if (repr->card->gone) {
 		vm_why_set(why, "%s", vm_error_text(VM_ERROR_GONE));
 		return -ENODEV;
@@ -59,7 +59,7 @@ static int explain(struct vm_repr *repr, int error, struct vm_why *why)
 	if (error == VM_ERROR_GONE)
 		vm_card_gone(repr->card);
 	if (error == VM_ERROR_READBACK)
-		vm_why_set(why, "%s (lane %u, 0x%04x)", vm_error_text(error), repr->index, repr->lane.at);
+		vm_why_set(why, "%s (lane %u, 0x%04x)", vm_error_text(error), repr->engine->index, repr->lane.at);
 	else if (error)
 		vm_why_set(why, "%s", vm_error_text(error));
 	return errno_of(error);
@@ -69,7 +69,7 @@ int vm_repr_end(struct vm_repr *repr, int vm_error, struct vm_why *why)
 {
 	const int error = explain(repr, vm_error, why);
 
-	mutex_unlock(&repr->lock);
+	mutex_unlock(&repr->engine->lock);
 	return error;
 }
 
@@ -118,9 +118,19 @@ struct vm_port vm_repr_port_locked(const struct vm_repr *repr)
 {
 	struct vm_port port = repr->port;
 
+	port.queues *= repr->engine->egresses;
 	if (!port.rate)
 		port.rate = repr->line_rate;
 	return port;
+}
+
+/* The shaper itself: rate 0 where there is none. */
+static int write_port(struct vm_repr *repr)
+{
+	struct vm_port port = vm_repr_port_locked(repr);
+
+	port.rate = repr->port.rate;
+	return vm_lane_write_port(&repr->lane, &port);
 }
 
 static int write_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings)
@@ -168,7 +178,7 @@ static int replace_queue(struct vm_repr *repr, u32 queue, const struct vm_queue 
 
 static int refuse(struct vm_repr *repr, int error)
 {
-	mutex_unlock(&repr->lock);
+	mutex_unlock(&repr->engine->lock);
 	return error;
 }
 
@@ -184,11 +194,11 @@ int vm_repr_get_queue(struct vm_repr *repr, u32 queue, struct vm_queue *settings
 	vm_why_set(why, "%s", "");
 	if (queue >= repr->lane.has.queues)
 		return no_queue(repr, queue, why);
-	mutex_lock(&repr->lock); /* the software copy is there even where the card is not */
+	mutex_lock(&repr->engine->lock); /* the software copy is there even where the card is not */
 	*settings = repr->slots[queue].settings;
 	if (owner)
 		*owner = repr->slots[queue].owner;
-	mutex_unlock(&repr->lock);
+	mutex_unlock(&repr->engine->lock);
 	return 0;
 }
 
@@ -302,7 +312,7 @@ static u64 line_rate_of(u32 data_bits)
 
 int vm_repr_write_queues_locked(struct vm_repr *repr)
 {
-	int error = vm_lane_write_port(&repr->lane, &repr->port);
+	int error = write_port(repr);
 	u32 i;
 
 	for (i = 0; i < repr->lane.has.queues && !error; i++)
@@ -312,13 +322,14 @@ int vm_repr_write_queues_locked(struct vm_repr *repr)
 
 int vm_repr_write_settings_locked(struct vm_repr *repr)
 {
+	const struct vm_pool pool = { repr->engine->pool_bytes, repr->reserve_bytes, repr->cap_bytes };
 	int error = vm_lane_write_switches(&repr->lane, repr->departing);
 	u32 i;
 
 	if (!error)
-		error = vm_lane_write_option(&repr->lane, repr->option[0], repr->option[1]);
+		error = vm_lane_write_option(&repr->lane, repr->engine->option[0], repr->engine->option[1]);
 	if (!error)
-		error = vm_lane_write_pool(&repr->lane, vm_pool_cells(repr->pool_bytes));
+		error = vm_repr_write_pool_locked(repr, &pool);
 	if (!error)
 		error = vm_repr_write_queues_locked(repr);
 	for (i = 0; i < VM_DSCPS && !error; i++)
@@ -327,16 +338,17 @@ int vm_repr_write_settings_locked(struct vm_repr *repr)
 	return error;
 }
 
+/* Seeds are the lane's, and empty its flow table: once for all egresses. */
 int vm_repr_write_all_locked(struct vm_repr *repr)
 {
 	const int error = vm_repr_write_settings_locked(repr);
 
-	return error ? error : vm_repr_write_seed_locked(repr, get_random_u64());
+	return error || repr->lane.egress ? error : vm_repr_write_seed_locked(repr, get_random_u64());
 }
 
 int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_why *why)
 {
-	int error = vm_lane_open(&repr->lane, &repr->card->bus, block, 0);
+	int error = vm_lane_open(&repr->lane, &repr->card->bus, block, repr->engine->egresses);
 	struct vm_refusal fault;
 	u32 i;
 
@@ -346,11 +358,6 @@ int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_w
 	}
 	if (error)
 		return explain(repr, error, why);
-	if (repr->lane.has.egresses > 1) {
-		vm_why_set(why, "egresses is %u; this module drives lanes with 1, vermilionctl drives all",
-			   repr->lane.has.egresses);
-		return -EOPNOTSUPP;
-	}
 	repr->slots = kvcalloc(repr->lane.has.queues, sizeof(*repr->slots), GFP_KERNEL);
 	if (!repr->slots)
 		return -ENOMEM;

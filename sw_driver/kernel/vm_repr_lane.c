@@ -58,12 +58,12 @@ static int set_classes(struct vm_repr *repr, const struct vm_class *classes, enu
 		return error;
 	error = check_owner(repr->classes_owner, by, "class table", why);
 	if (error) {
-		mutex_unlock(&repr->lock);
+		mutex_unlock(&repr->engine->lock);
 		return error;
 	}
 	before = kmemdup(repr->classes, sizeof(repr->classes), GFP_KERNEL);
 	if (!before) {
-		mutex_unlock(&repr->lock);
+		mutex_unlock(&repr->engine->lock);
 		return -ENOMEM;
 	}
 	error = write_classes(repr, classes);
@@ -113,7 +113,7 @@ int vm_repr_set_port(struct vm_repr *repr, const struct vm_port *port, enum vm_o
 		return error;
 	error = check_owner(repr->port_owner, by, "port's shaper", why);
 	if (error) {
-		mutex_unlock(&repr->lock);
+		mutex_unlock(&repr->engine->lock);
 		return error;
 	}
 	before = repr->port;
@@ -149,7 +149,7 @@ int vm_repr_clear_statistics(struct vm_repr *repr, struct vm_why *why)
 
 	if (error)
 		return error;
-	repr->epoch++;
+	repr->engine->epoch++;
 	return vm_repr_end(repr, vm_lane_clear_statistics(&repr->lane), why);
 }
 
@@ -157,7 +157,7 @@ int vm_repr_write_seed_locked(struct vm_repr *repr, u64 seed)
 {
 	const int error = vm_lane_write_seed(&repr->lane, seed);
 
-	return error ? error : vm_lane_read(&repr->lane, SEEDED, &repr->seeded);
+	return error ? error : vm_lane_read(&repr->lane, SEEDED, &repr->engine->seeded);
 }
 
 int vm_repr_seed(struct vm_repr *repr, u64 seed, struct vm_why *why)
@@ -175,40 +175,9 @@ int vm_repr_set_option(struct vm_repr *repr, u32 ip4, u32 ip6, struct vm_why *wh
 		return error;
 	error = vm_lane_write_option(&repr->lane, ip4, ip6);
 	if (!error) {
-		repr->option[0] = ip4;
-		repr->option[1] = ip6;
+		repr->engine->option[0] = ip4;
+		repr->engine->option[1] = ip6;
 	}
-	return vm_repr_end(repr, error, why);
-}
-
-int vm_repr_check_pool(const struct vm_repr *repr, u32 bytes, struct vm_why *why)
-{
-	const u32 most = vm_repr_pool_most(repr);
-
-	if (bytes && !vm_lane_has_pool(&repr->lane)) {
-		vm_why_set(why, "%s", vm_error_text(VM_ERROR_POOL));
-		return -EOPNOTSUPP;
-	}
-	if (!bytes || (bytes >= VM_CELL_BYTES && bytes <= most))
-		return 0;
-	vm_why_set(why, "pool.size is %u; legal is 0 for none, or %u to %u, the cells of this build", bytes,
-		   VM_CELL_BYTES, most);
-	return -EINVAL;
-}
-
-int vm_repr_set_pool(struct vm_repr *repr, u32 bytes, struct vm_why *why)
-{
-	int error = vm_repr_check_pool(repr, bytes, why);
-
-	if (!error)
-		error = vm_repr_begin(repr, why);
-	if (error)
-		return error;
-	error = vm_lane_write_pool(&repr->lane, vm_pool_cells(bytes));
-	if (!error)
-		repr->pool_bytes = bytes;
-	else if (error == VM_ERROR_READBACK)
-		repr->stale = true;
 	return vm_repr_end(repr, error, why);
 }
 
@@ -224,7 +193,7 @@ int vm_repr_watch(struct vm_repr *repr, bool *reset)
 	if (error)
 		return error;
 	error = vm_lane_read(&repr->lane, SEEDED, &seeded);
-	if (!error && seeded != repr->seeded) {
+	if (!error && seeded != repr->engine->seeded) {
 		*reset = true;
 	} else if (!error && repr->stale) {
 		stale = true;
@@ -238,10 +207,10 @@ int vm_repr_watch(struct vm_repr *repr, bool *reset)
 
 void vm_repr_refuse(struct vm_repr *repr, const struct vm_why *why)
 {
-	mutex_lock(&repr->lock);
+	mutex_lock(&repr->engine->lock);
 	repr->refused = *why;
 	repr->refused_count++;
-	mutex_unlock(&repr->lock);
+	mutex_unlock(&repr->engine->lock);
 	if (net_ratelimit())
 		netdev_warn(repr->netdev, "%s\n", why->text);
 	vm_devlink_changed(repr->card);
@@ -251,9 +220,9 @@ u32 vm_repr_refused(struct vm_repr *repr, struct vm_why *why)
 {
 	u32 count;
 
-	mutex_lock(&repr->lock);
+	mutex_lock(&repr->engine->lock);
 	*why = repr->refused;
 	count = repr->refused_count;
-	mutex_unlock(&repr->lock);
+	mutex_unlock(&repr->engine->lock);
 	return count;
 }

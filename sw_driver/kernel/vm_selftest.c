@@ -12,19 +12,20 @@
 static int identity(struct vm_repr *repr, void *unused)
 {
 	const struct vm_capabilities *has = &repr->lane.has;
+	const u32 egresses = repr->engine->egresses; /* a lane counts the queues of all */
 	const struct {
 		u32 address, value;
 	} all[] = {
 		{ VM_REG_BLOCK_TYPE, repr->lane.block.type },
 		{ VM_REG_VERSION, repr->lane.block.version },
-		{ VM_REG_QUEUES, has->queues },
+		{ VM_REG_QUEUES, has->queues * egresses },
 		{ VM_REG_CELLS, has->cells },
 		{ VM_REG_DATA_BITS, has->data_bits },
 		{ VM_REG_INPUTS, has->inputs },
 		{ VM_REG_EWMA_STAGES, has->stages },
 		{ VM_REG_MAX_FRAME_BYTES, has->max_frame_bytes },
 		{ VM_REG_FLOWS, has->flows },
-		{ VM_REG_VICTIMS, has->victims },
+		{ VM_REG_VICTIMS, has->victims * egresses },
 		{ VM_REG_PROTECT, has->protect },
 		{ VM_REG_EGRESSES, has->egresses },
 	};
@@ -93,9 +94,11 @@ static int classes(struct vm_repr *repr, void *unused)
 	return error;
 }
 
-static int pool(struct vm_repr *repr, void *unused)
+static int pool_registers(struct vm_repr *repr, void *unused)
 {
-	return vm_lane_write_pool(&repr->lane, vm_pool_cells(repr->pool_bytes));
+	const struct vm_pool pool = { repr->engine->pool_bytes, repr->reserve_bytes, repr->cap_bytes };
+
+	return vm_repr_write_pool_locked(repr, &pool);
 }
 
 static int conservation(struct vm_repr *repr, void *context)
@@ -140,12 +143,9 @@ static const struct {
 	const char *name;
 	int (*run)(struct vm_repr *repr, void *context);
 } tests[VM_SELFTESTS] = {
-	[VM_TEST_IDENTITY] = { "identity", identity },
-	[VM_TEST_CONVERSION] = { "conversion", conversion },
-	[VM_TEST_SHADOW] = { "queue words", shadow },
-	[VM_TEST_CLASSES] = { "class table", classes },
-	[VM_TEST_POOL] = { "pool", pool },
-	[VM_TEST_CONSERVATION] = { "conservation", conservation },
+	[VM_TEST_IDENTITY] = { "identity", identity }, [VM_TEST_CONVERSION] = { "conversion", conversion },
+	[VM_TEST_SHADOW] = { "queue words", shadow },  [VM_TEST_CLASSES] = { "class table", classes },
+	[VM_TEST_POOL] = { "pool", pool_registers },   [VM_TEST_CONSERVATION] = { "conservation", conservation },
 	[VM_TEST_MEMORY] = { "memory", memory },
 };
 

@@ -37,7 +37,7 @@ struct vm_tc_counts {
  * @queues: how many
  * @bands: prio, ets: strict ones have quantum 0
  * @qstats: the kernel's, where reported backlog has to be taken back; NULL where not
- * @epoch: vm_repr.epoch that the counts are of
+ * @epoch: vm_engine.epoch that the counts are of
  * @told: counters as of the last STATS, for each colour of gred, else in [0]
  * @told_more: the same of the last XSTATS
  * @backlog: bytes reported and not yet taken back by the driver or the kernel, in the same way

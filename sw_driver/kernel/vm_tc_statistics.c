@@ -84,11 +84,11 @@ again:
 		error = vm_repr_begin(repr, why);
 		if (error)
 			return error;
-		if (i > first && epoch != repr->epoch) {
+		if (i > first && epoch != repr->engine->epoch) {
 			vm_repr_end(repr, VM_OK, why);
 			goto again;
 		}
-		epoch = repr->epoch;
+		epoch = repr->engine->epoch;
 		error = vm_repr_end(repr, vm_lane_statistics(&repr->lane, i, snapshot), why);
 		if (error)
 			return error;
