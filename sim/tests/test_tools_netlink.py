@@ -200,6 +200,27 @@ def test_set_tells_the_kernel_of_one_queue_alone(kernel):
     assert not [name for name, _ in kernel.told if name.endswith("-set")]
 
 
+def test_an_egress_is_a_netdev_with_a_share_of_the_pool(kernel):
+    kernel.lane |= {"egress": 1, "pool-bytes": 64000, "reserve-bytes": 0, "cap-bytes": 0, "option-ip4": 158}
+    kernel.lane["capabilities"]["egresses"] = 4
+    assert ctl("netlink:lane0", "apply", CONFIG)[0] == 0
+    (told,) = [fields for name, fields in kernel.told if name == "lane-set"]
+    assert (
+        set(told) == {"ifindex", "rate", "burst-bytes", "queues", "reserve-bytes", "cap-bytes"} and told["queues"] == 6
+    )
+    kernel.told.clear()
+    assert ctl("netlink:lane0", "set", "pool", "reserve=6400", "cap=12800") == (0, "")
+    (told,) = [fields for name, fields in kernel.told if name.endswith("-set")]
+    assert told == {"ifindex": 3, "reserve-bytes": 6400, "cap-bytes": 12800}
+    shown = json.loads(ctl("netlink:lane0", "show", "--json")[1])
+    assert shown["pool"] == {"reserve": 6400, "cap": 12800} and shown["capabilities"]["egress"] == 1
+    status, said = ctl("netlink:lane0", "set", "pool", "size=64KB")
+    assert status == 2 and said == "size is no field of the pool; legal is reserve and cap, and size with --egress 0"
+    with pytest.raises(UserError, match="--egress is 1; legal with netlink is 0: each egress has a netdev of its own"):
+        with session.opened("netlink:lane0", 0, 1):
+            pass
+
+
 def failing(kernel, monkeypatch, at, error):
     """The kernel takes `at` messages that change something, and fails the next one."""
     answer, changes = kernel.answer, []

@@ -180,27 +180,32 @@ class Kernel:
     def __init__(self, name: str, index: int, ask):
         self.name, self.index, self.ask = name, index, ask
         self.lane = self.one("lane-get")
+        self.egress = self.lane.get("egress", 0)  # an older module drives lanes with one
+        self.egresses = self.lane["capabilities"].get("egresses", 1)
 
     def one(self, operation_: str, **fields) -> dict:
         return next(iter(self.ask(operation_, {"ifindex": self.index, **fields}, False)), {})
 
     def has_pool(self, written) -> bool:
-        return bool(written.pool)
+        return bool(self.one("lane-get").get("pool-bytes") if written.egress else written.pool)
 
     def has(self) -> dict:
         found = dict(self.lane["capabilities"])
         version = f"{found.pop('major')}.{found.pop('minor')}"
-        return {"version": version} | {name.replace("-", "_"): value for name, value in found.items()}
+        found = {"version": version} | {name.replace("-", "_"): value for name, value in found.items()}
+        return found | ({"egress": self.egress} if self.egresses > 1 else {})
 
     def lanes(self) -> int:
         device = self.lane.get("device")
         return sum(each.get("device") == device for each in self.ask("lane-get", {}, True))
 
     def load(self, path: str):
-        return programming.fits(
-            configuration.load(path, *(self.has()[name] for name in ("queues", "victims", "cells"))),
-            self.has()["flows"],
-            path,
+        has = self.has()
+        sizes = (has[name] for name in ("queues", "victims", "cells"))
+        made = configuration.load(path, *sizes, pool_elsewhere=self.egress > 0)
+        share = [0, 0, has["cells"]] if self.egresses > 1 else None
+        return programming.of_egress(
+            made, programming.fits(made, has["flows"], path), self.egress, self.egresses, share, path
         )
 
     def settings(self) -> Record:
@@ -219,9 +224,13 @@ class Kernel:
             if number_ in used:
                 held.queues[number_] = (f"{number_}", made)
                 self.words[number_] = each.get("registers", b"")
-        held.port = C.Port(lane["rate"], lane["burst-bytes"], lane["queues"])
-        held.ttl_option = [lane["option-ip4"], lane["option-ip6"]]
-        held.pool = lane.get("pool-bytes", 0)  # an older module has none
+        held.port = C.Port(lane["rate"], lane["burst-bytes"], lane["queues"] * self.egresses)
+        held.egress = self.egress
+        if not self.egress:  # what is of the whole lane comes with egress 0
+            held.ttl_option = [lane["option-ip4"], lane["option-ip6"]]
+            held.pool = lane.get("pool-bytes", 0)  # an older module has none
+        if self.egresses > 1:
+            held.share = [lane["reserve-bytes"], lane["cap-bytes"], self.has()["cells"]]
         return held
 
     def names(self) -> dict[int, str]:
@@ -286,11 +295,13 @@ class Kernel:
         """What lane-set has to name; nothing where all of it is as before."""
         out, port = {}, wanted.port
         if before is None or bytes(before.port) != bytes(port):
-            out |= {"rate": port.rate, "burst-bytes": port.burst_bytes, "queues": port.queues}
+            out |= {"rate": port.rate, "burst-bytes": port.burst_bytes, "queues": port.queues // self.egresses}
         if wanted.ttl_option is not None and (before is None or before.ttl_option != wanted.ttl_option):
             out |= {"option-ip4": wanted.ttl_option[0], "option-ip6": wanted.ttl_option[1]}
-        if before is None or before.pool != wanted.pool:
-            out["pool-bytes"] = wanted.pool or 0
+        if wanted.pool is not None and (before is None or before.pool != wanted.pool):
+            out["pool-bytes"] = wanted.pool
+        if wanted.share is not None and (before is None or before.share != wanted.share):
+            out |= dict(zip(("reserve-bytes", "cap-bytes"), wanted.share))
         if before is None and wanted.seed is not None:
             out["seed"] = wanted.seed
         return out

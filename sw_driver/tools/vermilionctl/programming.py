@@ -75,17 +75,22 @@ def load(path: str, lane) -> Record:
         fits(asked.configs[lane.egress], has.flows, path)
         return of_egress(asked, lane.egress, has.cells)
     made = configuration.load(path, has.queues, has.victims, has.cells, pool_elsewhere=lane.egress > 0)
-    wanted = fits(made, has.flows, path)
-    wanted.port.queues *= max(has.egresses, 1)  # the shaper looks at an egress's queues in one clock of so many
-    wanted.egress, wanted.share = lane.egress, [0, 0, has.cells] if lane.several else None
-    if lane.egress:  # what is of the whole lane comes with egress 0
+    share = [0, 0, has.cells] if lane.several else None
+    return of_egress(made, fits(made, has.flows, path), lane.egress, max(has.egresses, 1), share, path)
+
+
+def of_egress(made, wanted: Record, egress: int, egresses: int, share: list[int] | None, path) -> Record:
+    """The record of a configuration as that of an egress: what is of the whole lane comes with egress 0."""
+    wanted.port.queues *= egresses  # the shaper looks at an egress's queues in one clock of so many
+    wanted.egress, wanted.share = egress, share
+    if egress:
         if made.pool:
             raise UserError(
-                f"{path}: pool is given for egress {lane.egress}; legal for egress 0: the pool is of the whole lane"
+                f"{path}: pool is given for egress {egress}; legal for egress 0: the pool is of the whole lane"
             )
         if made.ttl_option != type(made.ttl_option)():
             raise UserError(
-                f"{path}: ttl_option is given for egress {lane.egress}; legal for egress 0: option types are of the whole lane"
+                f"{path}: ttl_option is given for egress {egress}; legal for egress 0: option types are of the whole lane"
             )
         wanted.ttl_option = wanted.seed = wanted.pool = None
     return wanted

@@ -115,7 +115,7 @@ def opened(device: str, number: int = 0, egress: int = 0):
         from . import netlink
 
         if egress:
-            raise UserError(f"--egress is {egress}; legal with netlink is 0: the module drives lanes with one egress")
+            raise UserError(f"--egress is {egress}; legal with netlink is 0: each egress has a netdev of its own")
         with netlink.opened(device.removeprefix("netlink:")) as found:
             yield found
         return
