@@ -221,6 +221,15 @@ def test_an_egress_is_a_netdev_with_a_share_of_the_pool(kernel):
             pass
 
 
+def test_a_flush_names_its_queue_or_none(kernel, monkeypatch):
+    assert ctl("netlink:lane0", "flush", "3") == (0, "0 packets discarded, 0 bytes\n")
+    assert ctl("netlink:lane0", "flush")[0] == 0
+    told = [fields for name, fields in kernel.told if name == "queue-flush"]
+    assert told == [{"ifindex": 3, "queue": 3}, {"ifindex": 3}]
+    failing(kernel, monkeypatch, 0, Busy("packets are still queued"))
+    assert ctl("netlink:lane0", "flush") == (1, "packets are still queued")
+
+
 def failing(kernel, monkeypatch, at, error):
     """The kernel takes `at` messages that change something, and fails the next one."""
     answer, changes = kernel.answer, []

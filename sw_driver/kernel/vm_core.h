@@ -302,6 +302,10 @@ int vm_repr_set_pool(struct vm_repr *repr, const struct vm_pool *pool, struct vm
 int vm_repr_write_pool_locked(struct vm_repr *repr, const struct vm_pool *pool);
 /* Cells that the reserves of a lane's egresses take, but for one; NULL: of all. */
 u32 vm_engine_reserves_locked(const struct vm_engine *engine, const struct vm_repr *but);
+/* Discards the packets of a queue, or with NULL of all queues of the egress, whoever owns them; -EBUSY where more come than are
+ * discarded, or others go first, -EOPNOTSUPP where the build has no flush.
+ */
+int vm_repr_flush(struct vm_repr *repr, const u32 *queue, struct vm_why *why);
 /* The largest pool: bytes of the buffer's cells. */
 static inline u32 vm_repr_pool_most(const struct vm_repr *repr)
 {

@@ -77,6 +77,13 @@ static const struct genl_ops commands[] = {
 		.maxattr = ARRAY_SIZE(vm_nl_statistics_clear_policy) - 1,
 		.flags = GENL_UNS_ADMIN_PERM,
 	},
+	{
+		.cmd = VERMILION_CMD_QUEUE_FLUSH,
+		.doit = vm_nl_queue_flush,
+		.policy = vm_nl_queue_flush_policy,
+		.maxattr = ARRAY_SIZE(vm_nl_queue_flush_policy) - 1,
+		.flags = GENL_UNS_ADMIN_PERM,
+	},
 };
 
 static const struct genl_multicast_group groups[] = { { .name = "monitor" } };

@@ -153,3 +153,20 @@ int vm_nl_queue_reset(struct sk_buff *skb, struct genl_info *info)
 	vm_repr_put(repr);
 	return vm_nl_refuse(info->extack, error, &why);
 }
+
+int vm_nl_queue_flush(struct sk_buff *skb, struct genl_info *info)
+{
+	struct vm_repr *repr = vm_nl_repr(info, VERMILION_A_QUEUE_IFINDEX, 0);
+	const struct nlattr *one = info->attrs[VERMILION_A_QUEUE_QUEUE];
+	struct vm_why why = {};
+	u32 queue = 0;
+	int error;
+
+	if (IS_ERR(repr))
+		return PTR_ERR(repr);
+	if (one)
+		queue = nla_get_u32(one);
+	error = vm_repr_flush(repr, one ? &queue : NULL, &why);
+	vm_repr_put(repr);
+	return vm_nl_refuse(info->extack, error, &why);
+}

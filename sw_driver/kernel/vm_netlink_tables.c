@@ -157,6 +157,11 @@ const struct nla_policy vm_nl_statistics_clear_policy[VERMILION_A_LANE_MAX + 1] 
 	[VERMILION_A_LANE_IFINDEX] = { .type = NLA_U32 },
 };
 
+const struct nla_policy vm_nl_queue_flush_policy[VERMILION_A_QUEUE_MAX + 1] = {
+	[VERMILION_A_QUEUE_IFINDEX] = { .type = NLA_U32 },
+	[VERMILION_A_QUEUE_QUEUE] = { .type = NLA_U32 },
+};
+
 static const struct vm_nl_field curve_fields[] = {
 	FIELD(VERMILION_A_CURVE_KIND, U32, struct vm_curve, kind),
 	FIELD(VERMILION_A_CURVE_MIN_TH, U32, struct vm_curve, min),

@@ -32,7 +32,11 @@ static int errno_of(int error)
 	case VM_ERROR_SHAPE:
 	case VM_ERROR_VICTIMS:
 	case VM_ERROR_POOL:
+	case VM_ERROR_FLUSH:
 		return -EOPNOTSUPP;
+	case VM_ERROR_HELD:
+	case VM_ERROR_FLUSHING:
+		return -EBUSY;
 	default:
 		return -EIO;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The pool of cells: its size, which is the lane's, and an egress's reserve and cap in it.
+/* The pool of cells: its size, which is the lane's, and an egress's reserve and cap in it. And the flush, which empties queues.
  *
  * Rules and registers: docs/configuration.md, "Pool". Sizes are kept in bytes as they were given; the lane has whole cells.
  */
@@ -118,4 +118,17 @@ int vm_repr_set_pool(struct vm_repr *repr, const struct vm_pool *pool, struct vm
 		repr->stale = true;
 	}
 	return vm_repr_end(repr, error, why);
+}
+
+int vm_repr_flush(struct vm_repr *repr, const u32 *queue, struct vm_why *why)
+{
+	int error;
+
+	vm_why_set(why, "%s", "");
+	if (queue && *queue >= repr->lane.has.queues) {
+		vm_why_set(why, "queue is %u; legal is 0 to %u", *queue, repr->lane.has.queues - 1);
+		return -ENOENT;
+	}
+	error = vm_repr_begin(repr, why);
+	return error ? error : vm_repr_end(repr, vm_lane_flush(&repr->lane, queue ? *queue : VM_ALL_QUEUES), why);
 }

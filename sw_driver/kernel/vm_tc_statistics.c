@@ -7,7 +7,7 @@
  *                                      pdrop        tail + nobuf
  *
  * Frames that came with an error, that a marker's policer dropped, that paid for another's early drop (evicted), or that
- * vermilionctl discarded (flushed) are none of a qdisc's: ethtool -S has them.
+ * were discarded by a flush (flushed) are none of a qdisc's: ethtool -S has them.
  *
  * A qdisc counts what stands in its queues, and so does each one above it, as in the kernel.
  */

@@ -316,7 +316,12 @@ class Kernel:
         return {"flow_events": {}, "upsets": {}}  # the family tells neither these nor refreshes_skipped
 
     def may_flush(self):
-        raise UserError("flush goes by registers, --device pci:... or unix:...; the kernel's module does not offer it")
+        """The kernel says itself where the build cannot."""
+
+    def flush(self, queue: int | None) -> bool:
+        """Of a queue that does not become empty the kernel tells in a sentence, which comes as an error."""
+        self.ask("queue-flush", {"ifindex": self.index} | ({} if queue is None else {"queue": queue}), False)
+        return True
 
     def clear(self):
         self.ask("statistics-clear", {"ifindex": self.index}, False)
