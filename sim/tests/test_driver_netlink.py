@@ -27,6 +27,7 @@ SETTERS = {
     "class-set": {"entry": [{"dscp": 1, "queue": 1, "colour": "green"}]},
     "class-reset": {},
     "statistics-clear": {},
+    "queue-flush": {"queue": 1},
 }
 
 

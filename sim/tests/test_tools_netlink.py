@@ -221,6 +221,25 @@ def test_an_egress_is_a_netdev_with_a_share_of_the_pool(kernel):
             pass
 
 
+def test_a_netdev_takes_its_egresss_part_of_a_file_of_all(kernel, tmp_path):
+    kernel.lane |= {"egress": 1, "pool-bytes": 64000, "reserve-bytes": 0, "cap-bytes": 0}
+    kernel.lane["capabilities"] |= {"egresses": 4, "cells": 4096}
+    file, whole = (
+        tmp_path / "whole.toml",
+        '[pool]\nsize = "64KB"\n[port]\nrate = "1Gbit"\n[[queue]]\nname = "a"\ndefault = true\n',
+    )
+    whole += 'limit = "9KB"\n[[egress]]\nindex = 1\npool = { reserve = "640B" }\nport = { rate = "2Gbit" }\n'
+    file.write_text(whole)
+    assert ctl("netlink:lane0", "apply", file) == (0, f"applied egress 1 of {file}: 1 queues, 0 markers\n")
+    (told,) = [fields for name, fields in kernel.told if name == "lane-set"]
+    assert told["rate"] == 2 * 10**9 and told["reserve-bytes"] == 640 and "pool-bytes" not in told
+    kernel.told.clear()
+    file.write_text("routes = [1]\n" + whole)
+    status, said = ctl("netlink:lane0", "apply", file)
+    assert status == 2 and said.startswith(f"{file}: routes is given; the kernel's module does not set it")
+    assert not [name for name, _ in kernel.told if name.endswith("-set")]
+
+
 def test_a_flush_names_its_queue_or_none(kernel, monkeypatch):
     assert ctl("netlink:lane0", "flush", "3") == (0, "0 packets discarded, 0 bytes\n")
     assert ctl("netlink:lane0", "flush")[0] == 0

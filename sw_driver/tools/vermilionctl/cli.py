@@ -273,11 +273,12 @@ def apply_file(device, lane, egress, file):
     refused for comes before the first write."""
     several, every = egress is None and egresses.given(file), []
     with opened(device, lane, egress or 0) as session:
-        several = several and session.has().get("egresses", 0) > 1
-        if not several:
-            click.echo(f"applied {load_into(session, session.load(file), file)}")
+        count = session.has().get("egresses", 0)
+        several = several and count > 1
+        if not several or session.is_netdev:
+            which = f"egress {session.egress} of " if several else ""
+            click.echo(f"applied {which}{load_into(session, session.load(file), file)}")
             return
-        count = session.has()["egresses"]
     for number in range(count):
         with opened(device, lane, number) as session:
             every.append(session.load(file))

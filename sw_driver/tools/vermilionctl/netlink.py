@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from vermilion import config as configuration
+from vermilion import egresses
 from vermilion.driver_library import CARRIED, SOURCES, C
 
 from . import counters, programming, registers, settings
@@ -177,6 +178,8 @@ class Kernel:
 
     number = 0
 
+    is_netdev = True  # and so one egress, whatever the lane has
+
     def __init__(self, name: str, index: int, ask):
         self.name, self.index, self.ask = name, index, ask
         self.lane = self.one("lane-get")
@@ -201,10 +204,18 @@ class Kernel:
 
     def load(self, path: str):
         has = self.has()
-        sizes = (has[name] for name in ("queues", "victims", "cells"))
+        sizes = [has[name] for name in ("queues", "victims", "cells")]
+        if self.egresses > 1 and egresses.given(path):
+            build = egresses.Build(*sizes, self.egresses, has["inputs"])
+            asked = egresses.load(path, build)
+            if asked.routes != egresses.routes(None, {}, build):
+                raise UserError(
+                    f"{path}: routes is given; the kernel's module does not set it (in a NIC a frame's way is with the frame); registers do: --device pci:..."
+                )
+            return programming.part(asked, self.egress, has["flows"], has["cells"], path)
         made = configuration.load(path, *sizes, pool_elsewhere=self.egress > 0)
         share = [0, 0, has["cells"]] if self.egresses > 1 else None
-        return programming.of_egress(
+        return programming.on_egress(
             made, programming.fits(made, has["flows"], path), self.egress, self.egresses, share, path
         )
 

@@ -70,17 +70,21 @@ def load(path: str, lane) -> Record:
     has = lane.has
     if lane.several and egresses.given(path):
         build = egresses.Build(has.queues, has.victims, has.cells, has.egresses, has.inputs)
-        asked = egresses.load(path, build)
-        rules.refuse(asked, path, "a card")
-        fits(asked.configs[lane.egress], has.flows, path)
-        return of_egress(asked, lane.egress, has.cells)
+        return part(egresses.load(path, build), lane.egress, has.flows, has.cells, path)
     made = configuration.load(path, has.queues, has.victims, has.cells, pool_elsewhere=lane.egress > 0)
     share = [0, 0, has.cells] if lane.several else None
-    return of_egress(made, fits(made, has.flows, path), lane.egress, max(has.egresses, 1), share, path)
+    return on_egress(made, fits(made, has.flows, path), lane.egress, max(has.egresses, 1), share, path)
 
 
-def of_egress(made, wanted: Record, egress: int, egresses: int, share: list[int] | None, path) -> Record:
-    """The record of a configuration as that of an egress: what is of the whole lane comes with egress 0."""
+def part(asked, egress: int, flows: int, cells: int, path) -> Record:
+    """An egress's part of a file of all, for a build with so many flows and cells."""
+    rules.refuse(asked, path, "a card")
+    fits(asked.configs[egress], flows, path)
+    return of_egress(asked, egress, cells)
+
+
+def on_egress(made, wanted: Record, egress: int, egresses: int, share: list[int] | None, path) -> Record:
+    """The record of a file of one egress as that of an egress of the lane: what is of the whole lane comes with egress 0."""
     wanted.port.queues *= egresses  # the shaper looks at an egress's queues in one clock of so many
     wanted.egress, wanted.share = egress, share
     if egress:

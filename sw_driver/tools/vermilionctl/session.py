@@ -40,6 +40,8 @@ def signals_wait():
 class Registers:
     """An egress of a lane by its registers (`pci:`, `unix:`); `netlink.Kernel` has the same methods."""
 
+    is_netdev = False
+
     def __init__(self, device: str, lane):
         self.device, self.lane, self.number = device, lane, lane.number
 
