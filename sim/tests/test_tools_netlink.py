@@ -12,7 +12,7 @@ from tool_cards import ctl, state  # noqa: F401
 from vermilion import build, config
 from vermilion.driver_library import C, SOURCES
 from vermilion.settings import queue_settings
-from vermilionctl import counters, export, netlink, programming, registers, session, settings
+from vermilionctl import counters, export, family, netlink, programming, registers, session, settings
 from vermilionctl.errors import Busy, DeviceError, UserError
 
 CONFIG = build.ROOT / "sim/configs/default.toml"
@@ -24,12 +24,12 @@ SEED = 5
 
 def over_the_wire(of, fields):
     """As the other end finds it."""
-    message = netlink.message(of)()
-    message["cmd"], message["version"], message["attrs"] = 1, 1, netlink.pairs(fields)
+    message = family.message(of)()
+    message["cmd"], message["version"], message["attrs"] = 1, 1, family.pairs(fields)
     message.encode()
-    got = netlink.message(of)(message.data)
+    got = family.message(of)(message.data)
     got.decode()
-    return netlink.plain(got)
+    return family.plain(got)
 
 
 class StandIn:
@@ -53,7 +53,7 @@ class StandIn:
         self.classes, self.told = [{"dscp": d, "queue": 0, "colour": 0} for d in range(65)], []
 
     def ask(self, name, fields, dump):
-        command, of = netlink.operation(name)
+        command, of = family.operation(name)
         fields = over_the_wire(of, fields)
         self.told.append((name, dict(fields)))
         return [over_the_wire(of, reply) for reply in self.answer(name, fields, dump)]
@@ -124,14 +124,14 @@ def test_every_setting_has_an_attribute():
     given = netlink.of_settings(settings.defaults())
 
     def names(fields, of):
-        known = {each["name"]: each for each in netlink.attributes(of)}
+        known = {each["name"]: each for each in family.attributes(of)}
         for name, value in fields.items():
             assert name in known, f"{of}.{name}"
             if isinstance(value, dict):
                 names(value, known[name]["nested-attributes"])
 
     names(given, "queue")
-    told = {each["name"] for each in netlink.attributes("queue")}
+    told = {each["name"] for each in family.attributes("queue")}
     assert told - set(given) <= {"pad", "ifindex", "queue", "defaults", "registers", "owner"}
 
 

@@ -140,7 +140,11 @@ FAULTS = {
         r"(_s3Heads_T_\d+ =\s+)pops\s+&",
         r"\1 1'h0 &",
     ),
-    "the victim of the clock ahead goes again": ("DistanceLists", r"(popped_[01] <=\s+)popsNext\s+&", r"\1io_isListed &"),
+    "the victim of the clock ahead goes again": (
+        "DistanceLists",
+        r"(popped_[01] <=\s+)popsNext\s+&",
+        r"\1io_isListed &",
+    ),
     "a packet that was promoted in the clock ahead goes": (
         "DistanceLists",
         r"(popped_[01] <=\s+)popsNext\s+&",
