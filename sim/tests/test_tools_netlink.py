@@ -237,6 +237,13 @@ def test_a_netdev_takes_its_egresss_part_of_a_file_of_all(kernel, tmp_path):
     file.write_text("routes = [1]\n" + whole)
     status, said = ctl("netlink:lane0", "apply", file)
     assert status == 2 and said.startswith(f"{file}: routes is given; the kernel's module does not set it")
+    for wrong, sentence in (
+        (whole.replace("index = 1", "index = 4"), "egress number 1 has index 4; this build has egresses 0 to 3"),
+        (whole[:-9], "is not TOML: Unterminated string"),
+    ):
+        file.write_text(wrong)
+        status, said = ctl("netlink:lane0", "apply", file)
+        assert status == 2 and sentence in said, said
     assert not [name for name, _ in kernel.told if name.endswith("-set")]
 
 

@@ -270,7 +270,7 @@ def with_progress(action, label: str):
 
 def apply_file(device, lane, egress, file):
     """`apply`, for this command line and for `./vermilion apply`. Without `egress` a file with `[[egress]]` is that of all: what one of them is
-    refused for comes before the first write."""
+    refused for comes before the first write. A netdev takes its own egress's part."""
     several, every = egress is None and egresses.given(file), []
     with opened(device, lane, egress or 0) as session:
         count = session.has().get("egresses", 0)

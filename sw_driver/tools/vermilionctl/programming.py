@@ -83,9 +83,9 @@ def part(asked, egress: int, flows: int, cells: int, path) -> Record:
     return of_egress(asked, egress, cells)
 
 
-def on_egress(made, wanted: Record, egress: int, egresses: int, share: list[int] | None, path) -> Record:
+def on_egress(made, wanted: Record, egress: int, count: int, share: list[int] | None, path) -> Record:
     """The record of a file of one egress as that of an egress of the lane: what is of the whole lane comes with egress 0."""
-    wanted.port.queues *= egresses  # the shaper looks at an egress's queues in one clock of so many
+    wanted.port.queues *= count  # the shaper looks at an egress's queues in one clock of so many
     wanted.egress, wanted.share = egress, share
     if egress:
         if made.pool:
