@@ -17,7 +17,7 @@ import vermilion.stream.Departure
   * {{{
   *   over = admitted - left + L > limit     <=>     bound - admitted < 0,   bound = left + limit - L
   * }}}
-  * `bound` is worked out a clock ahead, so the one-clock loop through `admit` holds a subtraction. It begins and ends in registers: the RAM is read a clock before, and its total and the one
+  * `bound` is worked out a clock ahead, so the one-clock loop through `admit` holds a subtraction. It begins and ends in registers: the RAM is read a clock before and written a clock behind, and its total and the one
   * that the packet just ahead leaves are both compared. Totals have two bits more than a length, so the sign is right for every limit and length.
   *
   * Only what was admitted counts: a packet on its way to a refusal takes no room from those behind it, and none is admitted
@@ -97,14 +97,18 @@ class QueueLimit(p: LaneParams) extends Module {
   )
   s2IsBefore := io.admit && again
   s2Before := s2Next
-  s2Read := admitted.read(io.ahead.bits)
+  // What is admitted is written a clock later, and chosen over what the RAM holds until then.
+  private val s3Admit = RegNext(io.admit, false.B)
+  private val s3Queue = Delay(request.queue, 2)
+  private val s3Total = Delay(s2Next)
+  admitted.write(s3Admit, s3Queue, s3Total)
+  s2Read := Mux(s3Admit && s3Queue === Delay(io.ahead.bits), s3Total, admitted.read(io.ahead.bits))
   private def over(bound: UInt, of: Total => UInt): Bool = {
     def negative(total: Total): Bool = wrap(bound - of(total), TotalBits)(TotalBits - 1)
     Mux(s2IsBefore, negative(s2Before), negative(s2Read))
   }
   io.overBytes := over(s2Bytes, _.bytes)
   io.over := io.overBytes || over(s2Packets, _.packets)
-  admitted.write(io.admit, Delay(request.queue), s2Next)
 
   private val s3Admitted = Delay(s2Admitted)
   private val s3Left = Delay(s1Left, 2)
