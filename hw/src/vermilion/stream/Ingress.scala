@@ -216,12 +216,13 @@ class Ingress(p: LaneParams, input: Int) extends Module {
       val writes = io.cell.fire && io.cell.bits.stored
       val leaves = unwritten + (passing.fire && passing.bits.stored) - writes
       unwritten := leaves
-      // Ends, by how many of these are written before them.
+      // Ends, by how many of these are written before them. A frame that ends is counted in the clock behind.
+      val (ended, endedBehind) = (RegNext(ends, false.B), RegNext(leaves))
       val behind = Seq.fill(waiting + 1)(RegInit(0.U(log2Ceil(Ingress.MetaDepth + 1).W)))
+      val known = behind.zipWithIndex.map { case (count, n) => count + (ended && endedBehind === n.U) } :+ 0.U
       for ((count, n) <- behind.zipWithIndex) {
-        val stay = if (n == 0) count - io.end.fire else Mux(writes, 0.U, count)
-        val come = if (n == waiting) 0.U else Mux(writes, behind(n + 1), 0.U)
-        count := stay + come + (ends && leaves === n.U)
+        val come = Mux(writes, known(n + 1), 0.U)
+        count := (if (n == 0) known(0) - io.end.fire + come else Mux(writes, known(n + 1), known(n)))
       }
       behind.head =/= 0.U
     }

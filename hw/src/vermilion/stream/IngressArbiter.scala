@@ -93,9 +93,7 @@ class IngressArbiter(p: LaneParams) extends Module {
   notIp.l3Offset := 14.U
   private class Chosen extends Bundle {
     val end = new Numbered(new FrameEnd(p))
-    val elsewhere = chiselTypeOf(
-      heads.io.place
-    ) // the place's complement: a register that is an address synthesis would take into the memory
+    val place = chiselTypeOf(heads.io.place)
   }
   heads.io.input := end.bits.input
   heads.io.choose := end.fire && parsed(end.bits.value)
@@ -104,13 +102,13 @@ class IngressArbiter(p: LaneParams) extends Module {
   private val held = RegInit(0.U(2.W))
   private val choice = Wire(new Chosen)
   choice.end := end.bits
-  choice.elsewhere := ~heads.io.place
+  choice.place := heads.io.place
   when(end.fire) { behind := choice }
   when(held === 0.U || io.meta.ready) { foremost := Mux(held === IngressArbiter.Chosen.U, behind, choice) }
   when(end.fire =/= io.meta.fire) { held := Mux(end.fire, held + 1.U, held - 1.U) }
   end.ready := held =/= IngressArbiter.Chosen.U
   private val meta = foremost.end
-  heads.io.read := ~foremost.elsewhere
+  heads.io.read := foremost.place
   io.meta.valid := held =/= 0.U
   io.meta.bits.input := meta.input
   io.meta.bits.lenBytes := meta.value.lenBytes
