@@ -3,7 +3,7 @@ package vermilion.victim
 import chisel3._
 import chisel3.util._
 import vermilion.control.DistanceConfig
-import vermilion.fixed.Arithmetic.saturate
+import vermilion.fixed.Arithmetic.{saturate, wrap}
 import vermilion.fixed.Delay
 import vermilion.stream.Headers
 
@@ -17,7 +17,7 @@ object Distance {
   /** Initial TTLs in use. */
   val UsualTtls: Seq[Int] = Seq(32, 64, 128, 255)
 
-  /** Quotient bits a clock. */
+  /** Quotient bits a clock: a digit from 0 to 3. */
   private val BitsPerStage = 2
   require(Bits % BitsPerStage == 0, s"Bits is $Bits; legal are multiples of the $BitsPerStage bits of a stage")
 
@@ -59,18 +59,20 @@ class Distance extends Module {
   private val byShare = Delay(io.config.share)
   private val far = Delay(!known)
 
-  // -- 64 hops / path: a bit at a time, the highest first --
+  // -- 64 hops / path: two bits at a time, the highest first --
   private class Division extends Bundle {
     val rest = UInt(8.W) // below `path`
     val path = UInt(8.W)
     val quotient = UInt(Bits.W)
     def step: Division = {
-      val doubled = Cat(rest, 0.U(1.W))
-      val one = doubled >= path
+      val fourfold = Cat(rest, 0.U(BitsPerStage.W))
+      val twice = fourfold -& Cat(path, 0.U(1.W))
+      val less = Seq(fourfold, fourfold -& path, twice, wrap(twice - path, twice.getWidth)) // by so many times the path
+      val fits = less.tail.map(!_.head(1)) // not below 0
       val next = Wire(new Division)
       next.path := path
-      next.rest := Mux(one, doubled - path, doubled)(7, 0)
-      next.quotient := Cat(quotient(Bits - 2, 0), one)
+      next.rest := Mux(fits(2), less(3), Mux(fits(1), less(2), Mux(fits(0), less(1), less(0))))(7, 0)
+      next.quotient := Cat(quotient(Bits - 3, 0), fits(1), Mux(fits(1), fits(2), fits(0)))
       next
     }
   }
@@ -79,7 +81,7 @@ class Distance extends Module {
   start.path := path
   start.quotient := 0.U
   private val divided = (0 until Bits / BitsPerStage).foldLeft(start) { (before, _) =>
-    Delay((0 until BitsPerStage).foldLeft(before)((d, _) => d.step))
+    Delay(before.step)
   }
   private val direct = Delay(Mux(far || (byShare && hops >= path), Max.U, saturate(hops, Bits)), Latency - 1)
   private val divides = Delay(byShare && !far && hops < path, Latency - 1)
