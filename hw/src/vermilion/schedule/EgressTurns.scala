@@ -55,6 +55,13 @@ class EgressTurns(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler])
     scheduler.io.shaper <> shaper.io.egresses(e)
     scheduler.io.port <> port.io.egresses(e)
     tell(e, queues.awake, scheduler.io.awake)
+    // Whose the queue is that comes is known a cycle before whether it was asleep.
+    val isMine = RegNext(isOf(e, queues.enqueue.bits.queue))
+    scheduler.io.awake.valid := queues.awake.valid && isMine
+    assert(
+      !queues.awake.valid || isMine === isOf(e, queues.awake.bits.queue),
+      "another queue awakes than was enqueued to"
+    )
     tell(e, queues.joined, scheduler.io.joined)
     tell(e, queues.refilled, scheduler.io.refilled)
     queues.ask(e) := scheduler.io.ask
