@@ -115,9 +115,15 @@ class DistanceLists(v: VictimParams) extends Module {
   private val popList = Delay(goesFrom)
   private val popHasLink = own.read(io.goes) ^ hasLink.read(io.goes)
   private val popLink = link.read(io.goes)
-  private val left = Wire(new Head)
-  left.valid := popHasLink || (io.push.valid && pushList.is(popList))
-  left.packet := choose(popHasLink, popLink, io.push.bits)
+
+  /** What a pop leaves at its list's head, if the packet that goes has a link, or has none. */
+  private val leftWith = Seq(false, true).map { hasLink =>
+    val left = Wire(new Head)
+    left.valid := hasLink.B || (io.push.valid && pushList.is(popList))
+    left.packet := (if (hasLink) popLink else io.push.bits)
+    left
+  }
+  private val left = choose(popHasLink, leftWith(1), leftWith(0))
   heads.write(popper, goesFrom.asUInt, pops, left)
 
   // ---- search: the heads, and who goes
@@ -127,26 +133,30 @@ class DistanceLists(v: VictimParams) extends Module {
   })
   private val s4Lists = Delay(s3Lists)
   private val s4Heads = Delay(s3Heads)
-  private val fronts = Wire(Vec(2, new Head))
+  private val isFirst = Wire(Bool()) // the candidate is of the first list
   // Whether the pop in s5 is from one of the lists in s4 begins the longest path. It is worked out in the clock before, for each who may go then.
   private val poppedNext = s3Lists.map { list =>
     popsNext && Mux(
       io.promotes,
       io.promotedFrom.is(list),
-      Mux(fronts(0).valid, s4Lists(0).is(list), s4Lists(1).is(list))
+      Mux(isFirst, s4Lists(0).is(list), s4Lists(1).is(list))
     )
   }
   private val popped = poppedNext.map(RegNext(_, false.B))
-  for ((isPopped, i) <- popped.zipWithIndex) {
-    val (head, wants, front) = (s4Heads(i), io.wants(i), fronts(i))
-    assert(isPopped === (pops && popList.is(s4Lists(i))), "it is not known whether a list is popped")
-    front := choose(isPopped, left, head)
-    front.valid := wants && Mux(isPopped, left.valid, head.valid)
+  for ((isPopped, list) <- popped.zip(s4Lists))
+    assert(isPopped === (pops && popList.is(list)), "it is not known whether a list is popped")
+  // Whether there is a link is known last, so both outcomes are there before it.
+  private val found = leftWith.map { left =>
+    val fronts = s4Heads.zip(popped).map { case (head, isPopped) => choose(isPopped, left, head) }
+    val valid = fronts.zip(io.wants).map { case (front, wants) => front.valid && wants }
+    (valid, choose(valid(0), fronts(0).packet, fronts(1).packet))
   }
-  io.candidate.valid := fronts(0).valid || fronts(1).valid
-  io.candidate.ofSecond := !fronts(0).valid
-  io.candidate.packet := choose(fronts(0).valid, fronts(0).packet, fronts(1).packet)
-  io.candidate.list := choose(fronts(0).valid, s4Lists(0), s4Lists(1))
+  private def known[T <: Data](of: ((Seq[Bool], ListedRef)) => T): T = choose(popHasLink, of(found(1)), of(found(0)))
+  isFirst := known(_._1(0))
+  io.candidate.valid := known(_._1.reduce(_ || _))
+  io.candidate.ofSecond := !isFirst
+  io.candidate.packet := known(_._2)
+  io.candidate.list := choose(isFirst, s4Lists(0), s4Lists(1))
 
   // ---- the bitmaps
   private val popBit = popList.rank.oneHot

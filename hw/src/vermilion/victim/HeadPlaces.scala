@@ -100,7 +100,7 @@ class HeadPlaces(v: VictimParams) extends Module {
       }
       when(served) { from := from + 1.U }
       when(asks =/= served) { count := Mux(asks, count + 1.U, count - 1.U) }
-      some := asks || Mux(served, count > 1.U, some)
+      some := asks || Mux(served, from + 1.U =/= to, some)
       assert(some === (count =/= 0.U), "a list of requests says wrong whether there is one")
       assert(!asks || count =/= length.U, "a request found no place")
     }

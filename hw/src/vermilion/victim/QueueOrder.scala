@@ -32,8 +32,9 @@ class QueueOrder(v: VictimParams) extends Module {
     val firstOf = Input(UInt(v.queueBits.W)) // s3
     // s4: the body's first packet, as the slots up to that in s5 leave it; means something where the body holds one.
     val first = Output(new QueuedRef(v))
-    val linked = Output(new QueuedRef(v)) // but this one, if `isLinked`: it is known late
-    val isLinked = Output(Bool())
+    // But the one of these of which `isLinked` says so, of at most one: that is known late.
+    val linked = Output(Vec(2, new QueuedRef(v)))
+    val isLinked = Output(Vec(2, Bool()))
     val unlinksFirst =
       Input(Bool()) // s5: `unlinkCell` is the first of its body; means something with `unlink` and `mark`
     val enqueueQueue = Input(UInt(v.queueBits.W)) // s4
@@ -98,14 +99,18 @@ class QueueOrder(v: VictimParams) extends Module {
   // ---- unlink: its neighbours are joined; behind the newest of before may stand the packet enqueued in this clock
   private val unlinkQueue = Delay(io.unlinkQueue)
   private val unlinkCell = Delay(io.unlinkCell)
+  private val unlinkComplement = Delay(
+    ~io.unlinkCell
+  ) // the same the other way round, so that the compare has registers of its own
   private val nextCounts = enqueuedNextBit.read(io.unlinkCell) === unlinkedNextBit.read(io.unlinkCell)
   private val ownPreviousBit = enqueuedPreviousBit.read(io.unlinkCell)
   private val previousCounts = ownPreviousBit === unlinkedPreviousBit.read(io.unlinkCell)
   private def choose[T <: Data](pick: Bool, one: T, other: T): T = Mux(pick, one.asUInt, other.asUInt).asTypeOf(one)
-  private val linked = choose(nextCounts, enqueuedNext.read(io.unlinkCell), unlinkedNext.read(io.unlinkCell))
+  private val links = Seq(enqueuedNext, unlinkedNext).map(_.read(io.unlinkCell))
+  private val linked = choose(nextCounts, links(0), links(1))
   private val previous =
     choose(previousCounts, enqueuedPrevious.read(io.unlinkCell), unlinkedPrevious.read(io.unlinkCell))
-  private val isNewest = newest.read(io.unlinkQueue).cell === unlinkCell
+  private val isNewest = newest.read(io.unlinkQueue).cell === ~unlinkComplement
   private val followsIt = io.enqueue.valid && RegNext(io.enqueueQueue === io.unlinkQueue)
   private val behind = choose(isNewest, asNext, linked)
   private val hasBehind = !isNewest || followsIt
@@ -129,10 +134,11 @@ class QueueOrder(v: VictimParams) extends Module {
   assert(!shortens, "a newest packet is unlinked, and others stay")
 
   // ---- the first, with what this clock makes of it
-  private val ofFirst = io.unlinksFirst && unlinkQueue === Delay(io.firstOf)
+  private val ofFirst = io.unlinksFirst && RegNext(io.unlinkQueue === io.firstOf)
   private val firstGoes = io.unlink && ofFirst
-  io.isLinked := firstGoes && !isNewest
-  io.linked := linked.ref
+  private val leavesOne = firstGoes && !isNewest
+  io.isLinked := VecInit(leavesOne && nextCounts, leavesOne && !nextCounts)
+  io.linked := VecInit(links.map(_.ref))
   io.first := choose(firstGoes, asNext.ref, first.read(io.firstOf).ref)
   when(io.mark && ofFirst) {
     io.first.listed := false.B

@@ -127,11 +127,15 @@ class VictimPipeline(v: VictimParams) extends Module {
   lists.io.wants := s4Wants
   lists.io.promotes := s4Serves
   private val s4Nearest = Delay(s3Nearest)
-  private val s4First = Mux(order.io.isLinked, order.io.linked.asUInt, order.io.first.asUInt).asTypeOf(new QueuedRef(v))
+  private def unlessLinked[T <: Data](serves: Bool, part: QueuedRef => T, other: T): T =
+    order.io.isLinked.zip(order.io.linked).foldRight(other) { case ((isLinked, linked), rest) =>
+      Mux(serves && isLinked, part(linked), rest)
+    }
+  private val s4First = unlessLinked(true.B, _.asUInt, order.io.first.asUInt).asTypeOf(new QueuedRef(v))
   private val s4Candidate = lists.io.candidate
-  private val s4Cell = Mux(
-    s4Serves && order.io.isLinked,
-    order.io.linked.cell,
+  private val s4Cell = unlessLinked(
+    s4Serves,
+    _.cell,
     Mux(s4Serves, order.io.first.cell, Mux(tail(4), s4Nearest, s4Candidate.packet.cell))
   )
   lists.io.goes := s4Cell
@@ -143,6 +147,7 @@ class VictimPipeline(v: VictimParams) extends Module {
     Delay(window.io.nearest.rank.distance),
     Mux(s4Candidate.ofSecond, s4Ranks(1).distance, s4Ranks(0).distance)
   )
+  private val s4Evicts = s4Candidate.valid && !(at(4).mayMark && !tail(4) && s4Candidate.packet.ect)
   private val s5Listed = RegNext(s4Candidate.valid, false.B)
   private val s5Tail = RegNext(s4TailWants, false.B)
   private val s5Serves = RegNext(s4Serves, false.B)
@@ -150,6 +155,9 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val s5Emptied = Delay(s4Wants.reduce(_ && _) && !s4Candidate.valid)
   private val s5Yielded = Delay(s3Yields, 2)
   private val s5Cell = Delay(s4Cell)
+  private val s5Complement = Delay(
+    ~s4Cell
+  ) // the same the other way round: what is compared late has registers of its own
   private val s5First = Delay(s4First) // of the packet's queue, or of that whose packet is promoted
   private val s5TooShort = RegNext(at(4).asLong && records.read(s3Nearest).lenBytes < at(4).lenBytes)
   private val s5Left = Wire(Bool()) // the one that the window named has gone meanwhile
@@ -167,20 +175,21 @@ class VictimPipeline(v: VictimParams) extends Module {
   // ---- s5: the packet, and who pays
   private val contest = Delay(at(4).action === Action.Contest.U)
   private val s5Holds = s5Tail && !s5Left
-  private val pays = s5Listed || (s5Holds && !s5TooShort) // a queued packet does
+  private val evictsTail = s5Holds && !s5TooShort
+  private val pays = s5Listed || evictsTail // a queued packet does
   private val mayMark = Delay(at(4).mayMark && !tail(4))
   private val refused = Delay(at(4).action === Action.Refuse.U)
   private val victimMarked = s5Listed && mayMark && Delay(s4Candidate.packet.ect)
-  private val evicted = pays && !victimMarked
+  private val evicted = RegNext(s4Evicts, false.B) || evictsTail
+  assert(evicted === (pays && !victimMarked), "it is not known whether a victim goes")
   private val mayBeMarked = Delay(at(4).action === Action.Contest.U && at(4).mayMark && !tail(4) && at(4).ect)
   private val marked = mayBeMarked && !pays
   private val lost = refused || (contest && !pays && !marked)
   private val enqueued = valid(5) && !lost
   private val joins = enqueued && isIndexed(at(5).queue)
-  // It goes into its list: it is enqueued, not marked, and not in the tail-drop form. Registers say so.
-  private val s5Admits =
-    RegNext(valid(4) && at(4).action === Action.Admit.U && isIndexed(at(4).queue) && !tail(4), false.B)
-  private val s5Lists = s5Listed || s5Admits
+  // It goes into its list: it is enqueued, not marked, and not in the tail-drop form. A register says so.
+  private val s4Admits = valid(4) && at(4).action === Action.Admit.U && isIndexed(at(4).queue) && !tail(4)
+  private val s5Lists = RegNext(s4Candidate.valid || s4Admits, false.B)
   assert(s5Lists === (joins && !marked && !tail(5)), "a packet is listed that does not come, or that has paid")
   order.io.enqueue.valid := enqueued
   order.io.enqueue.bits.cell := at(5).cell
@@ -188,10 +197,10 @@ class VictimPipeline(v: VictimParams) extends Module {
   order.io.enqueue.bits.listed := s5Lists
   order.io.enqueue.bits.marked := marked
   order.io.isEmpty := places.io.isEmpty
-  order.io.unlink := evicted || s5Promotes
+  order.io.unlink := RegNext(s4Evicts || s4Promotes, false.B) || evictsTail
   order.io.mark := victimMarked
   order.io.unlinkRank := Delay(s4Candidate.list.rank)
-  order.io.unlinksFirst := s5Serves || s5Cell === s5First.cell
+  order.io.unlinksFirst := s5Serves || ~s5Complement === s5First.cell
   places.io.enqueued := enqueued
   places.io.evicted := evicted
   lists.io.push.valid := s5Lists
