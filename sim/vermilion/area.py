@@ -240,12 +240,17 @@ def show(screen, result: dict):
     screen.print(made)
 
 
+def flow() -> str:
+    """What of the flow is ours: how a design is synthesised, and by which delays."""
+    return build.digest([PROGRAM, DELAYS])
+
+
 def publish(result: dict, say=build.quiet):
     """Writes the page and the pins: the designs measured now, and of the others what was published before."""
     now = digests_of_verilog(SHOWN, say)
     before = {name: row for name, row in pins().items() if name in SHOWN} if PINS.exists() else {}
     measured = set(result)
-    result = {name: row | {"verilog": now[name]} for name, row in result.items() if name in SHOWN}
+    result = {name: row | {"verilog": now[name], "flow": flow()} for name, row in result.items() if name in SHOWN}
     result = {name: result.get(name) or before[name] for name in SHOWN if name in result or name in before}
 
     found = {name: area_data.memories(synthesise(name, "xcup", say), LUTRAM) for name in CARDS if name in measured}
@@ -255,8 +260,11 @@ def publish(result: dict, say=build.quiet):
         if "memories" in data.get(name, {}):
             cards += f"The memories of `{name}`, and what an XCKU3P has:\n\n{area_data.table(data[name]['memories'], XCKU3P)}\n"
 
+    def is_new(name):
+        return (result[name].get("verilog"), result[name].get("flow")) == (now[name], flow())
+
     def what(name):
-        return DESIGNS[name][1] + ("" if result[name].get("verilog") == now[name] else " *")
+        return DESIGNS[name][1] + ("" if is_new(name) else " *")
 
     def line(title, row):
         return f"| {title} | " + " | ".join(number(row[figure]) for figure in FIGURES) + " |"
@@ -268,7 +276,7 @@ def publish(result: dict, say=build.quiet):
     apps = [line(what(name), result[name]) for name in result if name.startswith("app")]
     nic = "## In a NIC\n\nThe application block for a Corundum NIC (docs/nic.md), with the lanes in it.\n\n"
     nic = nic + head + "\n".join(apps) + "\n\n" if apps else ""
-    alike = {name: row for name, row in result.items() if row.get("verilog") == now[name]}
+    alike = {name: row for name, row in result.items() if is_new(name)}
 
     def differences(rows):
         lines = [line(what(name), row) for name, row in rows.items()]
@@ -299,11 +307,11 @@ xc7k70t, and what `fpga/area/synthesise.py FOLDER top_small xc7 OUT.json` makes 
 | regular | 917 | 1,083 | 583 | 628 |
 | large | 2,019 | 2,288 | 1,085 | 1,090 |
 
-So 13 to 18 % more LUTs there; it has neither block RAMs nor multipliers. Output registers of block RAMs are never used. Of memories in LUTs Yosys holds the data in flip-flops, where the
+So 13 to 18 % more LUTs there, where LUTs are chosen in one round, and not in three as for the rows below; it has neither block RAMs nor multipliers. Output registers of block RAMs are never used. Of memories in LUTs Yosys holds the data in flip-flops, where the
 RTL holds the address: too many flip-flops are counted there. The flow packs no registers into multipliers; how many an xc7 build packs
 stands in "of it in DSPs", for the single blocks alone. It was not placed, routed or run in a device.
 
-Rows with a star are of other Verilog than the sources give now. These were measured with the time-multiplexed blocks that
+Rows with a star are of other Verilog than the sources give now, or of an earlier flow. These were measured with the time-multiplexed blocks that
 [decision 18](../decisions/0018-one-form-of-every-block.md) removed: the 10G lanes without markers, the one of 2,048 cells, and the block in a NIC.
 
 ## Single blocks
@@ -342,7 +350,7 @@ More than the blocks alone: what feeds them goes too (addresses and ports of eac
         "# A change that costs or saves more than the tolerance shows here, in the same commit.\n\ntolerance = 0.02\n"
     )
     for name, row in result.items():
-        text += f'\n[{name}]\nverilog = "{row.get("verilog", "earlier")}"\n'
+        text += f'\n[{name}]\nverilog = "{row.get("verilog", "earlier")}"\nflow = "{row.get("flow", "earlier")}"\n'
         text += "".join(f"{figure} = {row[figure]:g}\n" for figure in FIGURES if row[figure] < 1e6)
         text += "".join(f"{figure} = {int(row[figure])}\n" for figure in FIGURES if row[figure] >= 1e6)
     PINS.write_text(text)

@@ -1,8 +1,8 @@
 """What `vermilion area --publish` writes beside its page: docs/results/area.json, and the table of a card's memories.
 
-    {design: {lut, ff, bram36, uram, dsp, verilog}, and of cards memories: [{words, bits, number, bram36, uram, lut}]}
+    {design: {lut, ff, bram36, uram, dsp, verilog, flow}, and of cards memories: [{words, bits, number, bram36, uram, lut}]}
 
-`bits` are those of a word; the rest is of all memories of that shape together. `verilog` names the sources, as in fpga/resources.toml.
+`bits` are those of a word; the rest is of all memories of that shape together. `verilog` names the sources, `flow` how they were synthesised, as in fpga/resources.toml.
 """
 
 import collections
@@ -64,7 +64,9 @@ def write(place: Path, result: dict[str, dict], found: dict[str, list[dict]]) ->
     out = {}
     for name, row in result.items():
         out[name] = {kind: row[kind] for kind in ("lut", "ff")} | {"bram36": row["bram"]}
-        out[name] |= {kind: row[kind] for kind in ("uram", "dsp")} | {"verilog": row.get("verilog", "earlier")}
+        out[name] |= {kind: row[kind] for kind in ("uram", "dsp")} | {
+            key: row.get(key, "earlier") for key in ("verilog", "flow")
+        }
         kept = before.get(name, {})
         if name in found:
             out[name]["memories"] = found[name]

@@ -178,13 +178,13 @@ def publish(result: dict, count: int, say=build.quiet):
     words = tomllib.loads(WORDS.read_text())["path"]
     data = PAGE.with_suffix(".json")
     rows = json.loads(data.read_text()) if data.exists() else {}
-    delays, used = tomllib.loads(area.DELAYS.read_text()), build.digest([area.DELAYS])
+    delays, used = tomllib.loads(area.DELAYS.read_text()), area.flow()
     now = area.digests_of_verilog([name for name in rows | result if name in area.DESIGNS], say)
     for name, found in result.items():
         rows[name] = {
             "what": "a public core, as an anchor",  # if it is none of ours
             "verilog": now.get(name, ""),
-            "delays": used,
+            "flow": used,
             "ns": grades(found, delays),
             "over": sum(path["ns"] > LIMIT_NS for path in found),
             "paths": found[:count],
@@ -195,7 +195,7 @@ def publish(result: dict, count: int, say=build.quiet):
     parts = []
     for name, row in rows.items():
         old = "" if row.get("verilog") == now.get(name, "") else ", other Verilog than the sources give now"
-        old += "" if row.get("delays") == used else ", by other delays than now"
+        old += "" if row.get("flow") == used else ", by an earlier flow"
         other = "".join(f" ({ns:.2f} in {grade})" for grade, ns in row.get("ns", {}).items() if grade != GRADE)
         parts.append(f"## {name}: {row['what']}{old}\n")
         parts.append(
@@ -214,7 +214,7 @@ def publish(result: dict, count: int, say=build.quiet):
 
 `./vermilion timing DESIGN... --publish`; how it is made stands in `sim/vermilion/timing.py`, the delays and where they were published in
 `fpga/timing/delays.toml`. Yosys {area.tool_version()} and OpenSTA, cells of an UltraScale+ device in speed grade {GRADE};
-LUTs are mapped by the same delays. For grade -1 all delays are multiplied by {delays["grade"]["-1"]}.
+LUTs are mapped by the same delays, in three rounds. For grade -1 all delays are multiplied by {delays["grade"]["-1"]}.
 
 **An estimate, to 30 % or worse, high rather than low**: not placed, not routed; a net's delay is taken from its fan-out, and no net is replicated. The order of paths
 that lie close together says nothing. Wanted are {LIMIT_NS} ns, for a clock of 4 ns. nic10g has 64 bits, 16 queues and 4,096 cells; nic100g has 512 bits and
