@@ -97,7 +97,7 @@ def test_a_block_that_forwards_nothing_is_caught(tmp_path):
 FAULTS = {
     "the newest packet goes, and the one before keeps its link": (
         "QueueOrder",
-        r"isNewest = _isNewest_array_readData\[8:1\] == unlinkCell\b",
+        r"isNewest = _isNewest_array_readData\[8:1\] == ~unlinkComplement",
         "isNewest = 1'h0",
     ),
     "the packet before one that goes is not told": ("QueueOrder", r"= rewrites & ~io_unlinksFirst;", r"= 1'h0;"),
@@ -198,7 +198,7 @@ FAULTS = {
     ),
     "the first packet of a body is not known as such": (
         "VictimPipeline",
-        r"s5Serves \| s5Cell == s5First_cell",
+        r"s5Serves \| ~s5Complement == s5First_cell",
         r"s5Serves",
     ),
     "a packet of the tail-drop form comes into a list": (

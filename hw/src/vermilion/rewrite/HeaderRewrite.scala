@@ -87,9 +87,9 @@ class HeaderRewrite(p: LaneParams) extends Module {
   // gives the one that it has. The tags move the options by whole rows.
   private val optionBytes = Seq.tabulate(4) { bank =>
     def byteAt(row: Int) = select(d.l3Offset, at => byte(at + TtlOption.Ip4Start + 4 * row + bank))
-    val row =
-      VecInit.tabulate(1 << d.ttlOptionAt.getWidth)(at => (at / 4 + (if (bank < at % 4) 1 else 0)).min(2).U(2.W))
-    VecInit.tabulate(4)(i => byteAt(i.min(2)))(row(d.ttlOptionAt))
+    val rows = d.ttlOptionAt >> 2
+    val row = Mux(rows >= 2.U, 2.U, rows(0) +& (bank.U < d.ttlOptionAt(1, 0)))
+    VecInit.tabulate(4)(i => byteAt(i.min(2)))(row)
   }
   private val option = Cat(optionBytes)
   private val checksum = select(d.l3Offset, at => word(s1.cell.data, at + 10))
