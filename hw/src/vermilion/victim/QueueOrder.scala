@@ -32,9 +32,9 @@ class QueueOrder(v: VictimParams) extends Module {
     val firstOf = Input(UInt(v.queueBits.W)) // s3
     // s4: the body's first packet, as the slots up to that in s5 leave it; means something where the body holds one.
     val first = Output(new QueuedRef(v))
-    // But the one of these of which `isLinked` says so, of at most one: that is known late.
+    // But if `isLinked`, one of these: the first if `isEnqueued`, as `enqueue` linked it, or the second. Both bits are late.
     val linked = Output(Vec(2, new QueuedRef(v)))
-    val isLinked = Output(Vec(2, Bool()))
+    val isLinked, isEnqueued = Output(Bool())
     val unlinksFirst =
       Input(Bool()) // s5: `unlinkCell` is the first of its body; means something with `unlink` and `mark`
     val enqueueQueue = Input(UInt(v.queueBits.W)) // s4
@@ -136,8 +136,8 @@ class QueueOrder(v: VictimParams) extends Module {
   // ---- the first, with what this clock makes of it
   private val ofFirst = io.unlinksFirst && RegNext(io.unlinkQueue === io.firstOf)
   private val firstGoes = io.unlink && ofFirst
-  private val leavesOne = firstGoes && !isNewest
-  io.isLinked := VecInit(leavesOne && nextCounts, leavesOne && !nextCounts)
+  io.isLinked := firstGoes && !isNewest
+  io.isEnqueued := nextCounts
   io.linked := VecInit(links.map(_.ref))
   io.first := choose(firstGoes, asNext.ref, first.read(io.firstOf).ref)
   when(io.mark && ofFirst) {

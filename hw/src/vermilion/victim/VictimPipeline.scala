@@ -128,9 +128,11 @@ class VictimPipeline(v: VictimParams) extends Module {
   lists.io.promotes := s4Serves
   private val s4Nearest = Delay(s3Nearest)
   private def unlessLinked[T <: Data](serves: Bool, part: QueuedRef => T, other: T): T =
-    order.io.isLinked.zip(order.io.linked).foldRight(other) { case ((isLinked, linked), rest) =>
-      Mux(serves && isLinked, part(linked), rest)
-    }
+    Mux(
+      serves && order.io.isLinked,
+      Mux(order.io.isEnqueued, part(order.io.linked(0)), part(order.io.linked(1))),
+      other
+    )
   private val s4First = unlessLinked(true.B, _.asUInt, order.io.first.asUInt).asTypeOf(new QueuedRef(v))
   private val s4Candidate = lists.io.candidate
   private val s4Cell = unlessLinked(
