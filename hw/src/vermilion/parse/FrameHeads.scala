@@ -64,8 +64,10 @@ class FrameHeads(inputs: Int, depth: Int) extends Module {
   // end the earliest such write comes: one register more before this read would be one too many.
   when(cell.first) { firstCells.write(cell.input, firstCell) }
   // For the same reason all registers here load in every clock; `in.valid` says what counts.
-  private val elsewhere = RegNext(~cell.input) // a register that is an address synthesis would take into the memory
-  private val input = ~elsewhere
+  private val inputComplement = RegNext(
+    ~cell.input
+  ) // inverted: a register that is an address synthesis would take into the memory
+  private val input = ~inputComplement
   private val parser = Module(new HeaderParser)
   parser.io.types := io.types
   parser.io.in.valid := RegNext(io.cell.valid && cell.endsHead, false.B)

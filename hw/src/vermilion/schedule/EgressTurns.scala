@@ -35,8 +35,8 @@ class EgressTurns(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler])
     out.packet := head.packet
     out
   }
-  private def tell(egress: Int, from: Valid[QueueHead], to: Valid[QueueHead]): Unit = {
-    to.valid := from.valid && isOf(egress, from.bits.queue)
+  private def tell(isOfEgress: Bool, from: Valid[QueueHead], to: Valid[QueueHead]): Unit = {
+    to.valid := from.valid && isOfEgress
     to.bits.queue := local(from.bits.queue)
     to.bits.packet := from.bits.packet
   }
@@ -54,16 +54,15 @@ class EgressTurns(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler])
     scheduler.io.turn := turns(e) && !configures
     scheduler.io.shaper <> shaper.io.egresses(e)
     scheduler.io.port <> port.io.egresses(e)
-    tell(e, queues.awake, scheduler.io.awake)
-    // Whose the queue is that comes is known a cycle before whether it was asleep.
+    // The queue that may awake is known in the clock before, when a packet is enqueued to it.
     val isMine = RegNext(isOf(e, queues.enqueue.bits.queue))
-    scheduler.io.awake.valid := queues.awake.valid && isMine
+    tell(isMine, queues.awake, scheduler.io.awake)
     assert(
       !queues.awake.valid || isMine === isOf(e, queues.awake.bits.queue),
       "another queue awakes than was enqueued to"
     )
-    tell(e, queues.joined, scheduler.io.joined)
-    tell(e, queues.refilled, scheduler.io.refilled)
+    for ((from, to) <- Seq(queues.joined -> scheduler.io.joined, queues.refilled -> scheduler.io.refilled))
+      tell(isOf(e, from.bits.queue), from, to)
     queues.ask(e) := scheduler.io.ask
     queues.askQueue(e) := global(e, scheduler.io.askQueue)
     scheduler.io.successor := queues.successor(e)

@@ -17,7 +17,7 @@ object Distance {
   /** Initial TTLs in use. */
   val UsualTtls: Seq[Int] = Seq(32, 64, 128, 255)
 
-  /** Quotient bits a clock: a digit from 0 to 3. */
+  /** Quotient bits a clock: `step` finds a digit from 0 to 3. */
   private val BitsPerStage = 2
   require(Bits % BitsPerStage == 0, s"Bits is $Bits; legal are multiples of the $BitsPerStage bits of a stage")
 

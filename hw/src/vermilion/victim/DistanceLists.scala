@@ -134,7 +134,7 @@ class DistanceLists(v: VictimParams) extends Module {
   private val s4Lists = Delay(s3Lists)
   private val s4Heads = Delay(s3Heads)
   private val isFirst = Wire(Bool()) // the candidate is of the first list
-  // Whether the pop in s5 is from one of the lists in s4 begins the longest path. It is worked out in the clock before, for each who may go then.
+  // Whether the pop in s5 is from one of the lists in s4 is worked out in the clock before, for each who may go then.
   private val poppedNext = s3Lists.map { list =>
     popsNext && Mux(
       io.promotes,

@@ -32,9 +32,11 @@ class QueueOrder(v: VictimParams) extends Module {
     val firstOf = Input(UInt(v.queueBits.W)) // s3
     // s4: the body's first packet, as the slots up to that in s5 leave it; means something where the body holds one.
     val first = Output(new QueuedRef(v))
-    // But if `isLinked`, one of these: the first if `isEnqueued`, as `enqueue` linked it, or the second. Both bits are late.
+    // But if `isLinked`, it is one of these: `linked(0)` if `isEnqueued`, which `enqueue` linked, else `linked(1)`. Both bits are known late.
     val linked = Output(Vec(2, new QueuedRef(v)))
     val isLinked, isEnqueued = Output(Bool())
+    val serves = Input(Bool()) // s4
+    val servesLinked = Output(Bool()) // `serves && isLinked`: worked out here, so that it does not wait for `isLinked`
     val unlinksFirst =
       Input(Bool()) // s5: `unlinkCell` is the first of its body; means something with `unlink` and `mark`
     val enqueueQueue = Input(UInt(v.queueBits.W)) // s4
@@ -99,9 +101,7 @@ class QueueOrder(v: VictimParams) extends Module {
   // ---- unlink: its neighbours are joined; behind the newest of before may stand the packet enqueued in this clock
   private val unlinkQueue = Delay(io.unlinkQueue)
   private val unlinkCell = Delay(io.unlinkCell)
-  private val unlinkComplement = Delay(
-    ~io.unlinkCell
-  ) // the same the other way round, so that the compare has registers of its own
+  private val unlinkComplement = Delay(~io.unlinkCell) // an inverted copy, for the compare alone
   private val nextCounts = enqueuedNextBit.read(io.unlinkCell) === unlinkedNextBit.read(io.unlinkCell)
   private val ownPreviousBit = enqueuedPreviousBit.read(io.unlinkCell)
   private val previousCounts = ownPreviousBit === unlinkedPreviousBit.read(io.unlinkCell)
@@ -137,6 +137,7 @@ class QueueOrder(v: VictimParams) extends Module {
   private val ofFirst = io.unlinksFirst && RegNext(io.unlinkQueue === io.firstOf)
   private val firstGoes = io.unlink && ofFirst
   io.isLinked := firstGoes && !isNewest
+  io.servesLinked := (firstGoes && io.serves) && !isNewest
   io.isEnqueued := nextCounts
   io.linked := VecInit(links.map(_.ref))
   io.first := choose(firstGoes, asNext.ref, first.read(io.firstOf).ref)

@@ -127,16 +127,14 @@ class VictimPipeline(v: VictimParams) extends Module {
   lists.io.wants := s4Wants
   lists.io.promotes := s4Serves
   private val s4Nearest = Delay(s3Nearest)
-  private def unlessLinked[T <: Data](serves: Bool, part: QueuedRef => T, other: T): T =
-    Mux(
-      serves && order.io.isLinked,
-      Mux(order.io.isEnqueued, part(order.io.linked(0)), part(order.io.linked(1))),
-      other
-    )
-  private val s4First = unlessLinked(true.B, _.asUInt, order.io.first.asUInt).asTypeOf(new QueuedRef(v))
+  private def unlessLinked[T <: Data](isLinked: Bool, part: QueuedRef => T, other: T): T =
+    Mux(isLinked, Mux(order.io.isEnqueued, part(order.io.linked(0)), part(order.io.linked(1))), other)
+  private val s4First =
+    unlessLinked(order.io.isLinked, _.asUInt, order.io.first.asUInt).asTypeOf(new QueuedRef(v))
   private val s4Candidate = lists.io.candidate
+  order.io.serves := s4Serves
   private val s4Cell = unlessLinked(
-    s4Serves,
+    order.io.servesLinked,
     _.cell,
     Mux(s4Serves, order.io.first.cell, Mux(tail(4), s4Nearest, s4Candidate.packet.cell))
   )
@@ -157,9 +155,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val s5Emptied = Delay(s4Wants.reduce(_ && _) && !s4Candidate.valid)
   private val s5Yielded = Delay(s3Yields, 2)
   private val s5Cell = Delay(s4Cell)
-  private val s5Complement = Delay(
-    ~s4Cell
-  ) // the same the other way round: what is compared late has registers of its own
+  private val s5Complement = Delay(~s4Cell) // an inverted copy, for the compare alone
   private val s5First = Delay(s4First) // of the packet's queue, or of that whose packet is promoted
   private val s5TooShort = RegNext(at(4).asLong && records.read(s3Nearest).lenBytes < at(4).lenBytes)
   private val s5Left = Wire(Bool()) // the one that the window named has gone meanwhile
@@ -200,6 +196,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   order.io.enqueue.bits.marked := marked
   order.io.isEmpty := places.io.isEmpty
   order.io.unlink := RegNext(s4Evicts || s4Promotes, false.B) || evictsTail
+  assert(order.io.unlink === (evicted || s5Promotes), "a packet is unlinked that does not go")
   order.io.mark := victimMarked
   order.io.unlinkRank := Delay(s4Candidate.list.rank)
   order.io.unlinksFirst := s5Serves || ~s5Complement === s5First.cell
