@@ -89,6 +89,12 @@ object EmitOptions {
   private val noLocals = "--lowering-options=disallowLocalVariables"
   private val noPackedArrays = s"$noLocals,disallowPackedArrays" // open Yosys knows none
 
+  /** For Vivado, which else may take a memory that is read without a clock, with the register of its address, for a block RAM, and change what is read of an
+    * address that is being written; and which may read a constant index of an array wrongly. Such memories get `ram_style` = "distributed".
+    */
+  private val distributed = "--add-vivado-ram-address-conflict-synthesis-bug-workaround"
+  private val forVivado = s"$noLocals,mitigateVivadoArrayIndexConstPropBug"
+
   /** Without this firtool checks its own data after each of its passes. What it writes is the same: `EmitOptionsTest` compares a lane.
     * For `lab` it takes 1.9 s of processor time in place of 6.5.
     */
@@ -98,10 +104,11 @@ object EmitOptions {
   val firtool: Array[String] = plain ++ Array(noLocals, "--default-layer-specialization=enable", unchecked)
 
   /** For synthesis: without the assertions. What goes into a card firtool checks. */
-  val synthesis: Array[String] = plain ++ Array(noLocals, "--default-layer-specialization=disable")
+  val synthesis: Array[String] = plain ++ Array(forVivado, distributed, "--default-layer-specialization=disable")
 
   /** For synthesis with open Yosys. */
-  val area: Array[String] = plain ++ Array(noPackedArrays, "--default-layer-specialization=disable", unchecked)
+  val area: Array[String] =
+    plain ++ Array(noPackedArrays, distributed, "--default-layer-specialization=disable", unchecked)
 
   /** For proofs with Yosys: the properties stand in the modules as assertions. */
   val proof: Array[String] =

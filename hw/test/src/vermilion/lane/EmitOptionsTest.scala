@@ -22,4 +22,15 @@ class EmitOptionsTest extends AnyFunSuite {
       assert(text == written(options.filter(_ != EmitOptions.unchecked)))
     }
   }
+
+  test("a memory that is read without a clock lies in LUTs, in what is synthesised") {
+    def unclocked(options: Array[String]) =
+      written(options).split("endmodule").filter(_.contains("assign R0_data = R0_en ? Memory[R0_addr]"))
+    def named(modules: Array[String]) = modules.count(_.contains("(* ram_style = \"distributed\" *)"))
+    for (options <- Seq(EmitOptions.synthesis, EmitOptions.area)) {
+      val modules = unclocked(options)
+      assert(modules.length > 5 && named(modules) == modules.length)
+    }
+    assert(named(unclocked(EmitOptions.firtool)) == 0, "without the option none is named, so the test sees it")
+  }
 }
