@@ -69,11 +69,14 @@ FAULTS = {
     "bitmap-pop": Fault(
         "an eviction that empties a list leaves its bit",
         "DistanceLists",
-        r"isVictim & ~left_valid \? popBit",
+        r"isVictim & ~\(_left_T_\d+\[\d+\]\) \? popBit",
         "1'h0 ? popBit",
     ),
     "bitmap-promotion": Fault(
-        "a promotion that empties a list leaves its bit", "DistanceLists", r"\(left_valid \? 12'h0 : popBit\)", "12'h0"
+        "a promotion that empties a list leaves its bit",
+        "DistanceLists",
+        r"\(_left_T_\d+\[\d+\] \? 12'h0 : popBit\)",
+        "12'h0",
     ),
     "list-head": Fault(
         "a list's head stays when it is promoted",
