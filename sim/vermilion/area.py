@@ -258,7 +258,7 @@ def publish(result: dict, say=build.quiet):
     cards = ""
     for name in CARDS:
         if "memories" in data.get(name, {}):
-            cards += f"The memories of `{name}`, and what an XCKU3P has:\n\n{area_data.table(data[name]['memories'], XCKU3P)}\n"
+            cards += f"The memories of `{name}`, without tables of constants, and what an XCKU3P has:\n\n{area_data.table(data[name]['memories'], XCKU3P)}\n"
 
     def is_new(name):
         return (result[name].get("verilog"), result[name].get("flow")) == (now[name], flow())

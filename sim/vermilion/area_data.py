@@ -40,9 +40,10 @@ def table(rows: list[dict], device: dict[str, int], least: int = 100) -> str:
     total: collections.Counter = collections.Counter()
 
     def line(what: str, number: int, bits: int, row: dict) -> str:
-        fewest = lambda kind, each: f"{-(-bits // each):,}" if row[kind] else ""
-        cells = [f"{number:,}", f"{bits:,}", f"{row['bram36']:g}", fewest("bram36", BLOCK), f"{row['uram']:g}"]
-        return f"| {' | '.join([what, *cells, fewest('uram', ULTRA), format(row['lut'], ',')])} |\n"
+        halves = f"{-(-2 * bits // BLOCK) / 2:g}" if row["bram36"] else ""  # a block RAM can be two of half its size
+        wholes = f"{-(-bits // ULTRA):,}" if row["uram"] else ""
+        cells = [f"{number:,}", f"{bits:,}", f"{row['bram36']:g}", halves, f"{row['uram']:g}", wholes]
+        return f"| {' | '.join([what, *cells, format(row['lut'], ',')])} |\n"
 
     for row in rows:
         total.update({kind: row[kind] for kind in ("number", "bram36", "uram", "lut")})

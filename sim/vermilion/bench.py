@@ -55,7 +55,7 @@ def measure(programs: dict, packets: int, note=build.quiet) -> list[dict]:
 INTRODUCTION = """# Clocks of the lane
 
 Frames back to back on one input, every decision replayed in the model and agreed, every frame accounted for, the lane's counters those of the
-harness. Clocks, not nanoseconds: for the 512-bit lane with the victim search the longest path is estimated at 3.55 ns, where 3.0 are wanted, so 250 MHz are not shown ([limits](../limits.md), timing).
+harness. Clocks, not nanoseconds: how long a clock must be is an estimate ([timing](timing.md)).
 What is sent: `sim/harness/bench.h`; how the lane stands: `sim/vermilion/bench_config.py`. The figures are kept in [bench.json](bench.json).
 
 * `bubbles`: clocks lost against line rate. `lost`: frames left out by the input or `nobuf`, which would skip averages, curves and spacing.

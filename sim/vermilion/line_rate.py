@@ -27,10 +27,10 @@ PAGE = build.ROOT / "docs" / "results" / "line-rate.md"
 
 INTRODUCTION = """# The lane at line rate
 
-Made by `./vermilion bench --line-rate --publish`, the Verilated lane with a clock of 4 ns, which is assumed here (what the estimate of timing says: [limits](../limits.md), timing), every decision replayed in the model and agreed, every frame accounted for. Frames come on
+Made by `./vermilion bench --line-rate --publish`, the Verilated lane with a clock of 4 ns, every decision replayed in the model and agreed, every frame accounted for. Frames come on
 one input (of a `card-...` on all) as a port of the rate brings them, 24 bytes apart (preamble 8, FCS 4, gap 12); sizes are the lane's, without FCS, so 60 is the shortest Ethernet frame. `imix`: 64,
-594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve from p = 1/16 at an empty queue, which drops up to 12 %, and no marker (those of a `card-...`: below); the way out takes a beat in every clock. `nic10g-all` and `nic100g-all` have the victim search built in;
-the longest path of `nic100g-all` is estimated at 3.55 ns and that of `card-2x25g` at 3.66, where 3.0 are wanted, so 250 MHz are not shown.
+594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve from p = 1/16 at an empty queue, which drops up to 12 %, and no marker (those of a `card-...`: below); the way out takes a beat in every clock. `nic10g-all` and `nic100g-all` have the victim search built in.
+The clock is assumed: no lane was placed in a device, and its longest path is an estimate ([timing](timing.md)).
 
 The presets `card-...` serve a card of two ports, both ways: frames come on all four inputs at once, each with an egress of its own. Everything is on: the seven markers in turn, ECN, push-out in all queues, the pool with reserves and thresholds,
 shapers of ports and queues at what the stream carries. To one queue the marker is `leaf`. The last row is of 1,000,000 frames.
@@ -39,7 +39,7 @@ With 65 bytes the hosts are late, and `offered` is what was accepted, with the t
 theirs comes faster than their egresses send it, so their queues grow up to their limits, where a few frames are lost.
 
 * `offered`, `decided`: clocks a frame as it came in, and a decision. `bubbles`: clocks by which the decisions took longer than the frames; up to 3 of
-  a mix are none, but the difference of a first and a last frame, whose verdicts take 28 to 34 clocks.
+  a mix are none, but the difference of a first and a last frame, whose verdicts take 26 to 42 clocks.
 * `late`: clocks by which the last frame came in behind its time, as the stream is narrower than the port (see below); the lane itself never stops a port. `hosts`: the same of inputs that can wait.
 * `lost`: frames lost for want of a place, a cell or at a limit; curves drop some besides (`early`; packets pushed out of queues are counted there too).
 * Latencies, clocks from a frame's last beat: least, median, 99 %, most; to the verdict, to the first beat out.
