@@ -191,7 +191,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
     HeaderParser.HeadBytes.U,
     cell.bits.lenBytes(7, 0)
   )
-  io.cell <> (if (waiting == 0) passing else Queue(passing, waiting))
+  io.cell <> (if (waiting == 0) passing else ShortQueue(passing, waiting))
   if (waiting > 0) when(!io.cell.valid) { io.cell.bits.first := false.B } // an empty queue shows no cell
   if (!canStall && waiting == 0) assert(!passing.valid || passing.ready, "an input that cannot wait found no turn")
 
