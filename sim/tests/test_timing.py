@@ -128,6 +128,8 @@ def test_the_anchor_says_what_a_figure_is_worth_with_its_reset_net_and_without()
     rows = {"anchor": {"paths": [path("delay_resetn.out", 2.1), path("cpu.a", 1.75), path("cpu.b", 1.4)]}}
     text = timing.calibration(rows)
     assert "2.10 ns (+50 %)" in text and "1.75 ns (+25 %)" in text and "0.67 to 0.80" in text
+    inside = timing.calibration({"anchor": {"paths": rows["anchor"]["paths"][1:]}})
+    assert "1.75 ns (+25 %)" in inside and "worth 0.80 of itself" in inside and "reset" not in inside
     rows["anchor"]["paths"] = rows["anchor"]["paths"][:1]
     assert "2.10 ns (+50 %)" in timing.calibration(rows) and "worth" not in timing.calibration(rows)
     assert timing.calibration({}) == ""

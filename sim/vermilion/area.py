@@ -73,7 +73,7 @@ DESIGNS = {
     "cells-256": ("LaneWithoutTrace", "nic10g with 256 cells, 16 KiB", False),
     "cells-16384": ("LaneWithoutTrace", "nic10g with 16,384 cells, 1 MiB", False),
     "cells-32768": ("LaneWithoutTrace", "nic10g with 32,768 cells, 2 MiB", False),
-    "app10g-2-wire": ("vermilion_app", "two ports of 10G, a lane each on the way to the wire", False),
+    "app-card-2x25g": ("vermilion_app", "the block in a NIC, card-2x25g: its lane and all beside it", False),
     "lane-ecp5": ("LaneBehindPins", "lane-10g-lean with 512 cells, for `vermilion place`", False),
 }
 WHOLES = ("LaneWithoutTrace", "vermilion_app")  # tops of designs that are no single block
@@ -312,7 +312,7 @@ RTL holds the address: too many flip-flops are counted there. The flow packs no 
 stands in "of it in DSPs", for the single blocks alone. It was not placed, routed or run in a device.
 
 Rows with a star are of other Verilog than the sources give now, or of an earlier flow. These were measured with the time-multiplexed blocks that
-[decision 18](../decisions/0018-one-form-of-every-block.md) removed: the 10G lanes without markers, the one of 2,048 cells, and the block in a NIC.
+[decision 18](../decisions/0018-one-form-of-every-block.md) removed: the 10G lanes without markers and the one of 2,048 cells.
 
 ## Single blocks
 

@@ -161,6 +161,11 @@ def calibration(rows: dict) -> str:
     if not within:
         return f" Here it has {away(longest)}; every path that was kept begins at the net of its reset, so what it has without that is not told."
     inside = max(within)
+    if inside == longest:
+        return (
+            f" Here it has {away(longest)}.\nSo by the anchor a figure of this page is worth {ANCHOR_NS / longest:.2f} of itself in that device,"
+            " if lanes behave as that core does."
+        )
     return (
         f" Here it has {away(longest)}, which is the net\nof its reset; without that {away(inside)}. So by the anchor a figure of this page is worth"
         f" {ANCHOR_NS / longest:.2f} to {ANCHOR_NS / inside:.2f} of itself in that device, if lanes behave as that core does."

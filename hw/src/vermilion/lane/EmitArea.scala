@@ -20,7 +20,7 @@ import vermilion.stats.Statistics
 import vermilion.stream.AxisBeat
 
 /** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`. The preset is nic10g, or nic100g where the name
-  * has 512; app10g-2-wire is a NIC's block. lane-ecp5 is one that fits an ECP5.
+  * has 512; app-card-2x25g is a NIC's block. lane-ecp5 is one that fits an ECP5.
   */
 object EmitArea extends Emitter {
   private val p = LaneParams.nic10g
@@ -60,7 +60,7 @@ object EmitArea extends Emitter {
     "card-1x100g" -> (() => new LaneWithoutTrace(LaneParams.forBenches("nic100g-all"))),
     "card-2x10g" -> (() => new LaneWithoutTrace(LaneParams.forBenches("card-2x10g"))),
     "card-2x25g" -> (() => new LaneWithoutTrace(LaneParams.forBenches("card-2x25g"))),
-    "app10g-2-wire" -> (() => new VermilionApp(NicParams.byName("app10g-2-wire"))),
+    "app-card-2x25g" -> (() => new VermilionApp(NicParams.byName("card-2x25g"))),
     "lane-ecp5" -> (() =>
       new LaneBehindPins(NicParams.byName("app10g-2-lean").wire.copy(cells = 512, ultraRam = false))
     )
