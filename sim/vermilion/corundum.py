@@ -52,10 +52,10 @@ class Board:
 
 
 BOARDS = (
-    Board("Nexus K3P-S, 2 x 10G", "Nexus_K3P_S/fpga_25g/fpga_K3P_10g", "xcku3p", ("app10g-2-lean",)),
-    Board("Nexus K3P-S, 2 x 25G", "Nexus_K3P_S/fpga_25g/fpga_K3P", "xcku3p", ("app25g-2-lean",)),
-    Board("Nexus K3P-Q, 2 x 10G", "Nexus_K3P_Q/fpga_25g/fpga_10g", "xcku3p", ("app10g-2-lean",)),
-    Board("Nexus K3P-Q, 2 x 25G", "Nexus_K3P_Q/fpga_25g/fpga", "xcku3p", ("app25g-2-lean",)),
+    Board("Nexus K3P-S, 2 x 10G", "Nexus_K3P_S/fpga_25g/fpga_K3P_10g", "xcku3p", ("card-2x10g", "app10g-2-lean")),
+    Board("Nexus K3P-S, 2 x 25G", "Nexus_K3P_S/fpga_25g/fpga_K3P", "xcku3p", ("card-2x25g", "app25g-2-lean")),
+    Board("Nexus K3P-Q, 2 x 10G", "Nexus_K3P_Q/fpga_25g/fpga_10g", "xcku3p", ("card-2x10g", "app10g-2-lean")),
+    Board("Nexus K3P-Q, 2 x 25G", "Nexus_K3P_Q/fpga_25g/fpga", "xcku3p", ("card-2x25g", "app25g-2-lean")),
     Board("Alveo U50, 1 x 100G", "Alveo/fpga_100g/fpga_AU50", "xcu50", ("app100g-1",)),
 )
 
