@@ -70,6 +70,7 @@ def test_a_cards_memories_are_told_by_shape_with_what_they_take_at_least():
             ["cells", 8192, 512, False, {"URAM288": 16}],
             ["link", 8192, 13, False, {"RAMB36E2": 3, "RAMB18E2": 1}],
             ["link2", 8192, 13, False, {"RAMB36E2": 3, "RAMB18E2": 1}],
+            ["bits129", 2048, 129, False, {"RAMB36E2": 7, "RAMB18E2": 1}],
             ["table", 64, 90, False, {"RAM64M8": 13}],
             ["sines", 1024, 18, True, {"RAMB18E2": 1}],
             ["bits", 16, 1, False, {"RAM32M16": 1}],
@@ -78,16 +79,18 @@ def test_a_cards_memories_are_told_by_shape_with_what_they_take_at_least():
     rows = area_data.memories(made, area.LUTRAM)
     assert [(row["words"], row["bits"], row["number"]) for row in rows] == [
         (8192, 512, 1),
+        (2048, 129, 1),
         (8192, 13, 2),
         (64, 90, 1),
         (16, 1, 1),
     ]
     lines = area_data.table(rows, area.XCKU3P).splitlines()[2:]
     assert lines[0] == "| 8,192 x 512 | 1 | 4,194,304 | 0 |  | 16 | 15 | 0 |"
-    assert lines[1] == "| 8,192 x 13 | 2 | 212,992 | 7 | 6 | 0 |  | 0 |"
-    assert lines[2] == "| 64 x 90 | 1 | 5,760 | 0 |  | 0 |  | 104 |"
-    assert lines[3].startswith("| smaller ones | 1 | 16 |")
-    assert lines[4] == "| all | 5 | 4,413,072 | 7 of 360 | | 16 of 48 | | 112 |"
+    assert lines[1] == "| 2,048 x 129 | 1 | 264,192 | 7.5 | 7.5 | 0 |  | 0 |"
+    assert lines[2] == "| 8,192 x 13 | 2 | 212,992 | 7 | 6 | 0 |  | 0 |"
+    assert lines[3] == "| 64 x 90 | 1 | 5,760 | 0 |  | 0 |  | 104 |"
+    assert lines[4].startswith("| smaller ones | 1 | 16 |")
+    assert lines[5] == "| all | 6 | 4,677,264 | 14.5 of 360 | | 16 of 48 | | 112 |"
 
 
 def test_published_figures_of_the_designs_are_those_of_the_pins():

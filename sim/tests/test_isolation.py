@@ -31,7 +31,7 @@ def at_line_rate(seed: int, who: int) -> list[tuple[int, bytes]]:
     return out
 
 
-def sent_by_the_busy(folder: Path, seed: int, senders, reserve: int) -> tuple[list, dict, dict]:
+def sent_by_the_busy(folder: Path, seed: int, senders, reserve: int) -> tuple[dict, dict, dict]:
     """Frames that came out of the two busy egresses, of each queue in its order; the counters of these queues; and each egress's ends of frames in ns."""
     folder.mkdir()
     pool = {"size": SHAPE.cells - 64, "reserve": [0, 0, reserve, reserve], "cap": [0] * 4}

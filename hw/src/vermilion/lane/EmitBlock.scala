@@ -89,10 +89,12 @@ object EmitOptions {
   private val noLocals = "--lowering-options=disallowLocalVariables"
   private val noPackedArrays = s"$noLocals,disallowPackedArrays" // open Yosys knows none
 
-  /** For Vivado, which else may take a memory that is read without a clock, with the register of its address, for a block RAM, and change what is read of an
-    * address that is being written; and which may read a constant index of an array wrongly. Such memories get `ram_style` = "distributed".
+  /** Memories that are read without a clock get `ram_style` = "distributed". Vivado may else build one with its address's register as a block RAM, which
+    * gives something else for an address that is being written.
     */
   private val distributed = "--add-vivado-ram-address-conflict-synthesis-bug-workaround"
+
+  /** Keeps Vivado from a wrong element where it finds an array's index constant (firtool's description of the option). */
   private val forVivado = s"$noLocals,mitigateVivadoArrayIndexConstPropBug"
 
   /** Without this firtool checks its own data after each of its passes. What it writes is the same: `EmitOptionsTest` compares a lane.

@@ -64,9 +64,8 @@ class FrameHeads(inputs: Int, depth: Int) extends Module {
   // end the earliest such write comes: one register more before this read would be one too many.
   when(cell.first) { firstCells.write(cell.input, firstCell) }
   // For the same reason all registers here load in every clock; `in.valid` says what counts.
-  private val inputComplement = RegNext(
-    ~cell.input
-  ) // inverted: a register that is an address synthesis would take into the memory
+  // Inverted, as synthesis would take a register that is an address into the memory.
+  private val inputComplement = RegNext(~cell.input)
   private val input = ~inputComplement
   private val parser = Module(new HeaderParser)
   parser.io.types := io.types

@@ -117,10 +117,10 @@ class DistanceLists(v: VictimParams) extends Module {
   private val popLink = link.read(io.goes)
 
   /** What a pop leaves at its list's head, if the packet that goes has a link, or has none. */
-  private val leftWith = Seq(false, true).map { hasLink =>
+  private val leftWith = Seq(false, true).map { isLinked =>
     val left = Wire(new Head)
-    left.valid := hasLink.B || (io.push.valid && pushList.is(popList))
-    left.packet := (if (hasLink) popLink else io.push.bits)
+    left.valid := isLinked.B || (io.push.valid && pushList.is(popList))
+    left.packet := (if (isLinked) popLink else io.push.bits)
     left
   }
   private val left = choose(popHasLink, leftWith(1), leftWith(0))
