@@ -33,6 +33,7 @@ static int errno_of(int error)
 	case VM_ERROR_VICTIMS:
 	case VM_ERROR_POOL:
 	case VM_ERROR_FLUSH:
+	case VM_ERROR_PAUSE:
 		return -EOPNOTSUPP;
 	case VM_ERROR_HELD:
 	case VM_ERROR_FLUSHING:

@@ -29,9 +29,10 @@ const char *vm_error_text(int error)
 		[VM_ERROR_FLUSH] = "the card cannot discard queued packets",
 		[VM_ERROR_HELD] = "packets are still queued: others go before them, or more come than are discarded",
 		[VM_ERROR_FLUSHING] = "another queue of the lane is being flushed",
+		[VM_ERROR_PAUSE] = "the card cannot pause an egress",
 	};
 
-	if (error < 0 || error > VM_ERROR_FLUSHING)
+	if (error < 0 || error > VM_ERROR_PAUSE)
 		return "unknown error";
 	return texts[error];
 }
@@ -318,6 +319,34 @@ int vm_lane_write_routes(struct vm_lane *lane, u32 first, u32 second)
 	if (error)
 		return error;
 	return write_sure(lane, VM_REG_ROUTES(1), second);
+}
+
+static int read_pauses(const struct vm_lane *lane, u32 *pauses)
+{
+	if (!vm_lane_has_pool(lane)) /* the same minor version brought both */
+		return VM_ERROR_PAUSE;
+	return vm_lane_read(lane, VM_REG_PAUSE, pauses);
+}
+
+int vm_lane_pause(struct vm_lane *lane, bool stop)
+{
+	const u32 own = 1u << lane->egress;
+	u32 pauses;
+	int error = read_pauses(lane, &pauses);
+
+	if (error)
+		return error;
+	return write_sure(lane, VM_REG_PAUSE, stop ? pauses | own : pauses & ~own);
+}
+
+int vm_lane_paused(const struct vm_lane *lane, bool *stopped)
+{
+	u32 pauses;
+	int error = read_pauses(lane, &pauses);
+
+	if (!error)
+		*stopped = pauses >> lane->egress & 1;
+	return error;
 }
 
 int vm_lane_write_seed(struct vm_lane *lane, u64 seed)

@@ -42,6 +42,7 @@ enum vm_error {
 	VM_ERROR_FLUSH,	   /* the build is older than the flush: minor version 4 of the registers */
 	VM_ERROR_HELD, /* a flush ended with packets in the queue: others go before it, or more come than are discarded */
 	VM_ERROR_FLUSHING, /* another queue of the lane is being flushed */
+	VM_ERROR_PAUSE,	   /* the build is older than the pause: minor version 3 of the registers */
 };
 
 /* Byte offsets from the start of the blocks' address space; 32-bit accesses. */
@@ -148,6 +149,11 @@ int vm_lane_write_routes(struct vm_lane *lane, u32 first, u32 second);
 int vm_lane_write_seed(struct vm_lane *lane, u64 seed);
 /* All counters of all queues to 0. */
 int vm_lane_clear_statistics(struct vm_lane *lane);
+
+/* Stops the egress between two frames, or lets it send again, as register `pause` says; other egresses keep their bits. */
+int vm_lane_pause(struct vm_lane *lane, bool stop);
+/* Whether the register stops the egress. VM_ERROR_PAUSE where the build has none, as of vm_lane_pause. */
+int vm_lane_paused(const struct vm_lane *lane, bool *stopped);
 
 /* Whether the build has the register of the flush. */
 bool vm_lane_has_flush(const struct vm_lane *lane);

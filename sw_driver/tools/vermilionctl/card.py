@@ -69,6 +69,8 @@ class Lane:
     def has_pool(self) -> bool:
         return library().vm_lane_has_pool(byref(self.lane))
 
+    has_pause = has_pool  # the same minor version brought both
+
     def done(self, error: int):
         """Raises where an error came back, with what broke the way to the card, if that did."""
         if not error:

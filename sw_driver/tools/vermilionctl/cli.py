@@ -7,11 +7,12 @@ import sys
 import time
 
 import click
-from vermilion import egresses, units
+from vermilion import egresses
 from vermilion.command_line import completion_script, printable_everywhere, version_option
 from vermilion.driver_library import C
 
-from . import counters, nic, programming, registers, show, vocabulary
+from . import counters, egress_commands, nic, programming, registers, show, vocabulary
+from .arguments import Where, as_json, as_pairs, chosen_queues, console, print_json, queue_fields
 from .errors import DeviceError, UserError
 from .session import opened
 
@@ -20,48 +21,6 @@ SHELLS = ("bash", "zsh", "fish")
 
 class Stopped(BaseException):
     """A signal asked the command to end."""
-
-
-def console():
-    """Prints text as it is: a queue may be called `[/b]` or `:smile:`."""
-    from rich.console import Console
-
-    plain = {"highlight": False, "markup": False, "emoji": False}
-    screen = Console(**plain)
-    return screen if screen.is_terminal else Console(**plain, width=200)
-
-
-def print_json(found):
-    click.echo(json.dumps(found, indent=1))
-
-
-def queue_fields(_context, parameter, incomplete):
-    """For the shell: QUEUE's fields with their `=`."""
-    return [f"{name}=" for name in vocabulary.NAMES if f"{name}=".startswith(incomplete)]
-
-
-def as_pairs(words) -> list[tuple[str, str]]:
-    found = []
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or not name or not value:
-            raise UserError(f"{word} is no setting; legal are FIELD=VALUE")
-        found.append((name, value))
-    return found
-
-
-class Where:
-    def __init__(self, device, lane, egress):
-        self.device, self.lane, self.egress = device, lane, egress or 0
-        self.is_chosen = egress is not None
-
-    def named(self) -> str:
-        if self.device is None:
-            raise UserError("--device is missing; legal are pci:0000:03:00.0, unix:SOCKET and netlink:IFNAME")
-        return self.device
-
-    def session(self):
-        return opened(self.named(), self.lane, self.egress)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -85,7 +44,8 @@ def cli(context, device, lane, egress):
     context.obj = Where(device, lane, egress)
 
 
-as_json = click.option("--json", "json_", is_flag=True, help="As JSON.")
+for command in (egress_commands.flush, egress_commands.pause, egress_commands.resume):
+    cli.add_command(command)
 
 
 @cli.command("show")
@@ -138,20 +98,6 @@ def set_command(where, what, fields):
         click.echo(f"vermilionctl: note: {hint}", err=True)
 
 
-def chosen_queues(session, queue):
-    if queue is None:
-        return None
-    known = {name: number for number, name in session.names().items()}
-    if queue in known:
-        return [known[queue]]
-    number = units.bare(queue)
-    if number is not None and number < session.has()["queues"]:
-        return [number]
-    raise UserError(
-        f"queue {queue} is not there; legal are 0 to {session.has()['queues'] - 1}, or {', '.join(known) or 'no name'}"
-    )
-
-
 @cli.command()
 @click.argument("queue", required=False)
 @click.option("--clear", is_flag=True, help="Sets all counters of the lane, of all its egresses, to 0 behind it.")
@@ -174,31 +120,6 @@ def stats(where, queue, clear, json_):
             screen.print(
                 f"input {number} lost {lost['packets']:,} frames, {lost['bytes']:,} bytes: no place in the lane"
             )
-
-
-@cli.command()
-@click.argument("queue", required=False)
-@as_json
-@click.pass_obj
-def flush(where, queue, json_):
-    """Discards the packets of a QUEUE, or of all queues of the egress, in place of sending them.
-
-    Packets that come meanwhile go, too, until the queue is seen empty once. Neither shapers nor a pause hold them. A QUEUE alone keeps its place among
-    the others: while packets that go before its own may not be sent, it waits. Where nothing goes any more, the command ends with exit status 1.
-    """
-    with where.session() as session:
-        session.may_flush()
-        one = chosen_queues(session, queue)
-        chosen = one or range(session.has()["queues"])
-        before = counters.read(session, chosen)
-        empty = session.flush(one and one[0])
-        gone = counters.gained(before, counters.read(session, chosen), "flushed")
-    if json_:
-        print_json(gone | {"empty": empty})
-    else:
-        click.echo(f"{gone['packets']:,} packets discarded, {gone['bytes']:,} bytes")
-    if not empty:
-        raise DeviceError("packets are still queued: others go before them, or more come than are discarded")
 
 
 @cli.command()

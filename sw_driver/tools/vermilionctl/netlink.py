@@ -267,6 +267,12 @@ class Kernel:
         self.ask("queue-flush", {"ifindex": self.index} | ({} if queue is None else {"queue": queue}), False)
         return True
 
+    def pause(self, stop: bool):
+        raise UserError("the kernel's driver has no command to pause an egress; legal are pci: and unix:")
+
+    def is_paused(self):
+        """The family does not tell."""
+
     def clear(self):
         self.ask("statistics-clear", {"ifindex": self.index}, False)
 

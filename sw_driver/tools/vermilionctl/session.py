@@ -3,11 +3,12 @@
     has()            capabilities          settings()         what the lane was given, a Record
     statistics(q)    a queue's counters    write(wanted)      brings the lane to another Record
     lost(), events() of the whole lane     registers(record)  every register value, by part
-    flush(q)         discards its packets
+    flush(q)         discards its packets   pause(stop)        stops the egress, or lets it send
 
 On the registers (`pci:`, `unix:`) the lane's lock is held all the while: select, shadow and window are for one at a time.
 """
 
+import ctypes
 import signal
 import threading
 from contextlib import contextmanager
@@ -105,6 +106,20 @@ class Registers:
             return False
         self.lane.done(error)
         return True
+
+    def pause(self, stop: bool):
+        """Stops the egress between two frames, or lets it send again."""
+        if not self.lane.has_pause():
+            raise UserError("pause needs registers 1.3 or newer; this build's are older")
+        self.lane.call("pause", stop)
+
+    def is_paused(self) -> bool | None:
+        """None where the lane does not tell."""
+        stopped = ctypes.c_bool()
+        if not self.lane.has_pause():
+            return None
+        self.lane.call("paused", byref(stopped))
+        return stopped.value
 
     def registers(self, held) -> dict:
         return registers.table(held, self.lane)

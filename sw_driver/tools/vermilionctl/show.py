@@ -12,6 +12,9 @@ SERVED = "strict, priority {}", "round robin, {} B"
 def overview(session, held) -> dict:
     """For `--json`: everything in the words of `set`."""
     found = {"capabilities": session.has(), "lane": session.number, "lanes": session.lanes()}
+    paused = session.is_paused()
+    if paused is not None:
+        found["paused"] = paused
     if held is None:
         return found
     found["port"] = {"rate": held.port.rate, "burst": held.port.burst_bytes}
@@ -47,6 +50,8 @@ def print_overview(screen, session, held):
     build = table("Build", list(has), [])
     build.add_row(*(str(value) for value in has.values()))
     screen.print(build)
+    if session.is_paused():
+        screen.print("The egress is paused: `vermilionctl resume` lets it send again.")
     if held is None:
         return
     queues = table(
