@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from bench import build
 from vermilion import steps, verilated
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from cocotb import __version__ as cocotb_version
 from cocotb_tools import config as cocotb
 from cocotb_tools.runner import get_runner
+
 from vermilion import chisel
 from vermilion.build import versions
 from vermilion.steps import CORES, KEPT, content, environment, kept, locked

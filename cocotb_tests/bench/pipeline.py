@@ -1,10 +1,11 @@
 """What every bench of the policy pipeline does first: clock and reset, and a queue's configuration handed over."""
 
-from bench import queues
-from bench.bundle import ports
+from cocotb import start_soon
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
-from cocotb import start_soon
+
+from bench import queues
+from bench.bundle import ports
 
 CLASSES_CLEARED = 64  # clocks from a reset to the first write of a class: CodePoints of Classifier.scala
 

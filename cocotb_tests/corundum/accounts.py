@@ -1,8 +1,8 @@
 """Setting up the block as a driver does, and holding its counters against each other and against what the bench saw."""
 
 from .core import Core
-from .frames import ASKS
 from .driver import STATISTICS, VERDICTS, App
+from .frames import ASKS
 from .lanes import QUEUES
 
 

@@ -40,7 +40,7 @@ class Core:
         self.dut, self.random = dut, randomness.Random(seed)
         self.resets = randomness.Random(seed + 1)
         self.ports = len(dut.m_axis_sync_tx_tvalid)
-        self.lanes = lanes = len(dut.m_axis_sync_tx_tkeep) // self.ports
+        self.lanes = len(dut.m_axis_sync_tx_tkeep) // self.ports
         self.stamps = len(dut.s_axis_sync_rx_tuser) // self.ports > 1
         axis = lambda kind, prefix: kind(dut, prefix, self.ports, AXIS, "tvalid", "tready")
         self.tx_in, self.rx_in = axis(Driver, "s_axis_sync_tx"), axis(Driver, "s_axis_sync_rx")
@@ -244,16 +244,16 @@ class Core:
     def whole(self, frame: Frame, data: bytes, where: str):
         same = data == frame.data or self.remarks and without_marks(data) == without_marks(frame.data)
         frame.marked = same and data[15] & 3 == 3 != frame.data[15] & 3
-        assert (
-            same
-        ), f"clock {self.clocks}: {where} changed frame {frame.number} of {len(frame.data)} bytes, {len(data)} came"
+        assert same, (
+            f"clock {self.clocks}: {where} changed frame {frame.number} of {len(frame.data)} bytes, {len(data)} came"
+        )
         assert frame.left is None, f"clock {self.clocks}: {where} gave frame {frame.number} twice"
         frame.left = self.clocks
         if frame.stream:
             key = (where, frame.stream)
-            assert (
-                self.last_of.get(key, -1) < frame.number
-            ), f"clock {self.clocks}: {where} gave {frame.number} too late"
+            assert self.last_of.get(key, -1) < frame.number, (
+                f"clock {self.clocks}: {where} gave {frame.number} too late"
+            )
             self.last_of[key] = frame.number
 
     def sent(self, port: int, data: bytes, user: int):
@@ -287,10 +287,10 @@ class Core:
     # ---- What must be true at rest ----
     def settle(self):
         """What the rules of tags and completions ask of every frame, once nothing is under way any more."""
-        for port, (mac, engine) in enumerate(zip(self.mac_tx, self.engines)):
+        for port, (mac, engine) in enumerate(zip(self.mac_tx, self.engines, strict=True)):
             assert self.slow_engine or not mac.held, f"the MAC of port {port} could not get rid of its completions"
             assert len(mac.stamps) == len(self.on_wire[port]), f"the MAC of port {port} sent other frames than it got"
-            for (stamp, tag), frame in zip(mac.stamps, self.on_wire[port]):
+            for (stamp, tag), frame in zip(mac.stamps, self.on_wire[port], strict=False):
                 assert tag == frame.left_tag
                 frame.mac_stamp = stamp
             if not engine.swallows:

@@ -34,7 +34,11 @@ class Block:
     def address(self, name: str, *index: int) -> int:
         register = self.names[name]
         assert len(index) == len(register.dims)
-        return self.base + register.address + sum(i * stride for i, (_, _, stride) in zip(index, register.dims))
+        return (
+            self.base
+            + register.address
+            + sum(i * stride for i, (_, _, stride) in zip(index, register.dims, strict=False))
+        )
 
     async def read(self, name: str, *index: int) -> int:
         return await self.axil.read_dword(self.address(name, *index))
@@ -192,7 +196,9 @@ class App(Block):
                 self.host.append(await self.way(bases[ways["host_lane"]], ways["host_egress"]))
             else:
                 assert ways["host_lane"] == ways["host_egress"] == 0xFF
-        self.lanes = [lane for pair in zip(self.wire, self.host) for lane in pair] if has_host else self.wire
+        self.lanes = (
+            [lane for pair in zip(self.wire, self.host, strict=True) for lane in pair] if has_host else self.wire
+        )
         assert len({(lane.base, lane.egress) for lane in self.lanes}) == len(self.lanes)
         return self
 

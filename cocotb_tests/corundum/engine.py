@@ -68,9 +68,9 @@ class Engine:
             return
         entry = tag & ~ASKS
         frame = self.table[entry] if entry < ENTRIES else None
-        assert (
-            frame is not None
-        ), f"clock {clock}: port {self.port}, completion of tag {tag:04x}, which is not in flight"
+        assert frame is not None, (
+            f"clock {clock}: port {self.port}, completion of tag {tag:04x}, which is not in flight"
+        )
         assert not self.done[entry], f"clock {clock}: port {self.port}, tag {tag:04x} is completed twice"
         frame.completions.append((clock, stamp))
         self.done[entry] = True

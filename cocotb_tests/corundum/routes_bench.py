@@ -80,7 +80,7 @@ async def routes_that_change_under_traffic_neither_cut_nor_mix_frames(dut):
     core = seeded(dut, 220)
     app = await opened(core, plenty())
     random = core.random
-    for turn in range(60):
+    for _ in range(60):
         traffic(core, 4, stream=None)
         port = random.randrange(core.ports)
         rx = random.choice([TO_HOST, HOST_LANE, FORWARD, DROP] if app.host else [TO_HOST, FORWARD, DROP])

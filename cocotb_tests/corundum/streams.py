@@ -82,7 +82,9 @@ class Watch:
             if not valid >> port & 1:
                 assert before is None, f"clock {clock}: {self.prefix}, port {port} took back a beat that it had offered"
                 continue
-            beat = tuple(word >> (port * width) & mask for word, (_, width, mask) in zip(words, self.fields))
+            beat = tuple(
+                word >> (port * width) & mask for word, (_, width, mask) in zip(words, self.fields, strict=True)
+            )
             assert before is None or before == beat, f"clock {clock}: {self.prefix}, port {port} changed a waiting beat"
             if self.ready_now >> port & 1:
                 self.stalled[port] = None

@@ -223,7 +223,7 @@ class Mixture:
     def paces(self):
         core, random = self.core, self.random
         core.cpl_pace, core.stat_pace = random.choice([1.0, 0.5, 0.1]), random.choice([1.0, 0.5, 0.05])
-        for engine, rx, tx in zip(core.engines, core.mac_rx, core.mac_tx):
+        for engine, rx, tx in zip(core.engines, core.mac_rx, core.mac_tx, strict=True):
             engine.pace, engine.gaps = random.choice([1.0, 1.0, 0.05]), random.choice([0.0, 0.5])
             rx.pace, tx.paused = random.choice([1.0, 0.3]), random.random() < 0.2
 

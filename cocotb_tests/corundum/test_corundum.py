@@ -5,6 +5,7 @@ fit. What it refuses, and in which words, is tested in sim/tests/test_corundum_s
 """
 
 import pytest
+
 from bench.build import run_app
 from corundum.shapes import FEW, benches, parameters
 from nightly import nightly

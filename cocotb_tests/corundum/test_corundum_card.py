@@ -1,6 +1,7 @@
 """The same with one lane for both ports and directions."""
 
 import pytest
+
 from bench.build import run_app
 from corundum.shapes import benches, parameters
 from nightly import nightly

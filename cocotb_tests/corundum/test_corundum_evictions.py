@@ -1,6 +1,7 @@
 """Tags where lanes to the wire can evict host frames that are queued. In every run: the same by one lane, test_corundum_card.py."""
 
 import pytest
+
 from bench.build import run_app
 from corundum.shapes import benches, parameters
 from nightly import nightly

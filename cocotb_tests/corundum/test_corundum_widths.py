@@ -1,6 +1,7 @@
 """Other widths and shapes of the NIC's block."""
 
 import pytest
+
 from bench.build import run_app
 from corundum.shapes import ALL, FEW, parameters
 from nightly import nightly

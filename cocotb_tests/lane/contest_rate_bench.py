@@ -17,6 +17,7 @@ from bisect import bisect_right
 from fractions import Fraction
 
 import cocotb
+
 import model_bindings as mb
 from lane.contests import DISTANCE, INITIAL_TTL, ContestBench, DistantFrame
 from lane.datapath import FREE, frame
@@ -88,9 +89,9 @@ class LineRateBench(ContestBench):
         there, counted = self.present(ruled), self.peek("queued_packets")
         held = sum(clock > ruled - FREED_CLOCKS for clock in self.contests[-16:])
         freed = len(self.departures) - bisect_right(self.departures, ruled - FREED_CLOCKS)
-        assert (
-            there <= counted <= there + held + freed
-        ), f"{there} packets, {held} held, {freed} freed: {counted} counted"
+        assert there <= counted <= there + held + freed, (
+            f"{there} packets, {held} held, {freed} freed: {counted} counted"
+        )
         assert there <= LIMIT and held <= HELD_CLOCKS
         f, bits = super().decided()
         self.arrivals += 1

@@ -18,13 +18,14 @@ import struct
 from collections import Counter, deque
 
 import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, ReadOnly
+
 import model_bindings as mb
 from bench import queues
 from bench.bundle import ports
 from bench.pipeline import CLASSES_CLEARED
 from bench.wires import Wires
-from cocotb.clock import Clock
-from cocotb.triggers import FallingEdge, ReadOnly
 
 FREE = 2**27 - 1
 HELD_READY = 4  # cells an input holds: CellsAhead of Ingress.scala
@@ -201,7 +202,7 @@ class Bench:
                 self.routes = [self.random.randrange(self.egresses) for _ in self.routes]
             for i, egress in enumerate(self.routes):
                 getattr(dut, f"{CONFIGURATION}_routes_{i}").value = egress
-        for routed, egress in zip(self.routed, self.routes):
+        for routed, egress in zip(self.routed, self.routes, strict=True):
             routed[egress] = self.clocks
         skip = self.skip_random.random() < self.skip_share and not reset
         dut.io_skip.value = skip

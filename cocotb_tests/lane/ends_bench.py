@@ -5,13 +5,14 @@ cannot be stalled, the others can.
 """
 
 import os
-from collections import Counter, deque
+from collections import Counter
 
 import cocotb
+from cocotb.clock import Clock
+
 import model_bindings as mb
 from bench.bundle import ports
 from bench.pipeline import CLASSES_CLEARED
-from cocotb.clock import Clock
 from lane.datapath import CONFIGURATION, FREE, Bench, Frame, frame
 
 MAX_FRAME = int(os.environ.get("MAX_FRAME_BYTES", "9728"))
@@ -62,9 +63,9 @@ class EndsBench(Bench):
         if self.fates[mb.ENQUEUE] > before:
             queue = int(self.dut.io_decision_bits_queue.value)
             source = int(self.dut.io_decision_bits_input.value) if self.inputs > 1 else 0
-            assert self.queued[queue][-1].data[15] >> 2 == self.classes.index(
-                queue
-            ), "the frame is in another class's queue"
+            assert self.queued[queue][-1].data[15] >> 2 == self.classes.index(queue), (
+                "the frame is in another class's queue"
+            )
             assert len(self.queued[queue][-1].data) <= MAX_FRAME
             self.admitted[source, queue] += 1
 

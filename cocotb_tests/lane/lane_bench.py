@@ -7,6 +7,7 @@ all forms of it, changed by commits, and every contest is checked as contests.py
 import os
 
 import cocotb
+
 import model_bindings as mb
 from lane.contests import VICTIMS, ContestBench
 from lane.datapath import FREE, Bench
@@ -93,7 +94,7 @@ async def contests_of_every_form_cost_one_packet_each(dut, commits):
     for _ in range(1000):  # until each has been met often enough
         pace, take = bench.random.choice([1.0, 1.0, 0.6, 0.2]), bench.random.choice([1.0, 0.4, 0.2, 0.1, 0.0])
         for _ in range(300):
-            for waiting, source in zip(bench.waiting, range(bench.inputs)):
+            for waiting, source in zip(bench.waiting, range(bench.inputs), strict=False):
                 if len(waiting) < 4:
                     bench.feed(source, bench.random.choice([60, 64, 64, 65, 200]))
             if not bench.commits and bench.random.random() < (0.03 if commits else 0.003):
@@ -163,7 +164,7 @@ async def a_flush_discards_what_would_be_sent_and_nothing_else(dut):
         bench.flushed_queue = random.choice([None, None, random.choice(bench.all_queues())])
         take, before = random.choice([1.0, 0.5, 0.1, 0.0]), bench.fates["flushed"]
         for _ in range(random.choice([5, 100, 300])):
-            for waiting, source in zip(bench.waiting, range(bench.inputs)):
+            for waiting, source in zip(bench.waiting, range(bench.inputs), strict=False):
                 if len(waiting) < 3:
                     bench.feed(source, random.choice([60, 64, 64, 65, 200, 1000]))
             await bench.clock(random.choice([1.0, 0.5]), take)
@@ -200,9 +201,9 @@ async def a_flushed_egress_that_is_stuck_is_empty_soon(dut):
     bench.flushed[stuck] = True
     for _ in range(4 * bench.egresses * held + 100):
         await bench.clock(1.0, 1.0)
-    assert (
-        not waiting() and bench.fates["sent by", stuck] == sent
-    ), "a flushed egress holds packets, or sends in a pause"
+    assert not waiting() and bench.fates["sent by", stuck] == sent, (
+        "a flushed egress holds packets, or sends in a pause"
+    )
     bench.paused[stuck] = bench.flushed[stuck] = False
     await bench.finish()
     assert bench.fates["flushed"] == held

@@ -6,8 +6,10 @@ four clocks. Every frame's fate is checked as in datapath.py.
 """
 
 import os
+from itertools import pairwise
 
 import cocotb
+
 import model_bindings as mb
 from lane.datapath import FREE, Bench, Frame, frame
 
@@ -43,7 +45,7 @@ async def a_frame_a_clock_has_a_decision_in_every_clock(dut, spread, limit):
     assert bench.clocks - began == FRAMES, "an input that cannot be stalled was stalled"
     await bench.finish()
     at = bench.decisions
-    gaps = [(a, b) for a, b in zip(at, at[1:]) if b != a + 1]
+    gaps = [(a, b) for a, b in pairwise(at) if b != a + 1]
     assert len(at) == FRAMES and not gaps, f"{len(at)} decisions, no decision between clocks {gaps[:5]}"
     assert not bench.fates["lost"] and bench.fates[mb.ENQUEUE] > 200
     assert bench.fates[mb.TAIL if limit < FREE else mb.NOBUF] > FRAMES // 2

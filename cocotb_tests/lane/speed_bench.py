@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import cocotb
+
 from lane.datapath import FREE, Bench, Frame, frame
 
 

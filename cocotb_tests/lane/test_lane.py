@@ -1,6 +1,7 @@
 """The lane's datapath as a whole, with 256 cells: frames in, frames out, nothing lost that was not counted; with the victim search, too."""
 
 import pytest
+
 from bench.build import run
 from nightly import nightly
 

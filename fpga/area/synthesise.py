@@ -143,7 +143,7 @@ def check(design, name: str, kind: str, clock: str, wire):
         made.setParam(yosys.IdString("\\TYPE"), yosys.Const("$setup"))
     for port, signal in held.items():
         made.setPort(yosys.IdString(f"\\{port}"), signal)
-    for parameter, value in [*zip(("SRC_WIDTH", "DST_WIDTH"), widths)]:
+    for parameter, value in [*zip(("SRC_WIDTH", "DST_WIDTH"), widths, strict=False)]:
         made.setParam(yosys.IdString(f"\\{parameter}"), yosys.Const(value, 32))
     for parameter in (*flags, *ones):
         made.setParam(yosys.IdString(f"\\{parameter}"), yosys.Const(int(parameter in ones), 1))

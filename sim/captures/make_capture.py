@@ -167,7 +167,7 @@ def odds(began):
         echo = head[:2] + struct.pack(">H", checksum(head + bytes(56))) + head[4:] + bytes(56)
         four.sendto(echo, (address(4, RECEIVER), 0))
         six.sendto(struct.pack(">BBHHH", 128, 0, 0, 7, turn) + bytes(56), (address(6, RECEIVER), 0))
-        raw.send(bytes.fromhex("020000000002" "020000000001" "88b5") + bytes(46))
+        raw.send(bytes.fromhex("02000000000202000000000188b5") + bytes(46))
 
 
 def send(pipe):

@@ -3,8 +3,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import exact_words  # noqa: E402
 import pytest  # noqa: E402
+
+import exact_words  # noqa: E402
 from vermilion import quantise, suite  # noqa: E402
 
 worked_out = quantise.hardware

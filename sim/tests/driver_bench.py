@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+
 from devices import running
 from vermilion import config, driver_guest, guest, quantise
 from vermilion.driver_library import library

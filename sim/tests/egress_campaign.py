@@ -16,8 +16,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 import click
-from egress_lanes import FRAMES, ran, used
 
+from egress_lanes import FRAMES, ran, used
 from vermilion import build
 
 PRESETS = ("lab", "card-1x25g", "lab-egresses", "card-4x10g")

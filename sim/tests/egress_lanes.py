@@ -10,7 +10,6 @@ from pathlib import Path
 
 import random_lanes
 from engine_outputs import Outputs, run
-
 from vermilion import build, quantise
 
 FRAMES = 400

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from test_engines import alike
-
 from vermilion import quantise
 
 # Of the statistics' file: what differs from run to run.

@@ -99,7 +99,7 @@ def main():
     commits = list(dict.fromkeys(short(name) for name in asked.commits))
     with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
         results = {commit: measure(commit, Path(folder)) for commit in commits}
-    for commit, seconds in zip(commits, asked.suite):
+    for commit, seconds in zip(commits, asked.suite, strict=False):
         if seconds != "-":
             results[commit][SUITE] = float(seconds)
     print(table(results))

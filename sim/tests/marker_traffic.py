@@ -7,10 +7,10 @@ import struct
 import subprocess
 
 import pytest
+
 from test_capture import describe
 from test_run import CAPTURES, check
 from test_simulator import pcap
-
 from vermilion import build, cli, config, quantise
 
 COLOURS = ("green", "yellow", "red")

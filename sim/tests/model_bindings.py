@@ -6,7 +6,7 @@ import math
 import os
 import subprocess
 import tempfile
-from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -41,23 +41,34 @@ Curve = record(
 Colour = record("Colour", drop=Curve, ecn_own=u32, ecn=Curve)
 FlowConfig = record(
     "FlowConfig",
-    **{"kind": u32, "alpha_eighths": u32, "initial_average": u32, "start_credits": u32, "recovery_credits": u32},
-    **{"increase_by_factor": u32, "ack_green": u32, "idle_age": u32, "half_open_age": u32},
+    kind=u32,
+    alpha_eighths=u32,
+    initial_average=u32,
+    start_credits=u32,
+    recovery_credits=u32,
+    increase_by_factor=u32,
+    ack_green=u32,
+    idle_age=u32,
+    half_open_age=u32,
 )
 FlowState = record("FlowState", raised=u32, average=u32, burst=u32, highest_seq=u32, credits=u32)
 Marker = record(
     "Marker",
-    **{
-        "kind": u32,
-        "colour_aware": u32,
-        "ip_length": u32,
-        "packet_bytes": u32,
-        "cost": Scaled * 2,
-        "burst_ns": u64 * 2,
-        "out_colour": u32,
-    },
-    **{"low_ns": u64, "high_ns": u64, "demote": Scaled, "promote": Scaled, "drop": u32, "yellow_ns": u64},
-    **{"drop_colours": u32, "flow": FlowConfig},
+    kind=u32,
+    colour_aware=u32,
+    ip_length=u32,
+    packet_bytes=u32,
+    cost=Scaled * 2,
+    burst_ns=u64 * 2,
+    out_colour=u32,
+    low_ns=u64,
+    high_ns=u64,
+    demote=Scaled,
+    promote=Scaled,
+    drop=u32,
+    yellow_ns=u64,
+    drop_colours=u32,
+    flow=FlowConfig,
 )
 Marked = record("Marked", colour=u32, policed=u32, level=u64)
 NO_MARKER, LEAF, SRTCM, TRTCM, REDP, FLOW = range(6)
@@ -74,41 +85,72 @@ Queue = record(
         "unit_packets": u32,
         "update_depart": u32,
     },
-    **{"spacing": u32, "size_on": u32, "size": Scaled, "ecn": u32, "limit_bytes": u32, "limit_packets": u32},
-    **{"strict": u32, "priority": u32, "quantum": u32, "cost": Scaled, "burst_ns": u64, "colour": Colour * COLOURS},
-    **{"marker": Marker, "remark": u32, "remark_dscp": u32 * COLOURS, "distance": Distance, "remove_ttl_option": u32},
-    **{"nearest": u32, "by_colour": u32, "alpha": u32, "last": u32},
+    spacing=u32,
+    size_on=u32,
+    size=Scaled,
+    ecn=u32,
+    limit_bytes=u32,
+    limit_packets=u32,
+    strict=u32,
+    priority=u32,
+    quantum=u32,
+    cost=Scaled,
+    burst_ns=u64,
+    colour=Colour * COLOURS,
+    marker=Marker,
+    remark=u32,
+    remark_dscp=u32 * COLOURS,
+    distance=Distance,
+    remove_ttl_option=u32,
+    nearest=u32,
+    by_colour=u32,
+    alpha=u32,
+    last=u32,
 )
 Class = record("Class", queue=u32, colour=u32)
-Egress = record("Egress", **{"dscp": Class * 64, "fallback": Class, "port_cost": Scaled, "port_burst_ns": u64})
+Egress = record("Egress", dscp=Class * 64, fallback=Class, port_cost=Scaled, port_burst_ns=u64)
 Pool = record("Pool", size=u32, reserve=u32 * 8, cap=u32 * 8)
 Config = record(
     "Config",
-    **{"queue_count": u32, "queues": POINTER(Queue), "egress_count": u32, "egress": Egress * 8, "route": u32 * 16},
-    **{"buffer_cells": u32, "max_frame_bytes": u32, "seed": u64, "flows": u32},
+    queue_count=u32,
+    queues=POINTER(Queue),
+    egress_count=u32,
+    egress=Egress * 8,
+    route=u32 * 16,
+    buffer_cells=u32,
+    max_frame_bytes=u32,
+    seed=u64,
+    flows=u32,
     ttl_option=OptionTypes,
     pool=Pool,
 )
 Arrival = record(
     "Arrival",
-    **{
-        "time": u64,
-        "queue": u32,
-        "colour": u32,
-        "len_bytes": u32,
-        "ecn": u32,
-        "bad": u32,
-        "no_buffer": u32,
-        "policed": u32,
-    },
-    **{"backlog_bytes": u32 * COLOURS, "backlog_packets": u32 * COLOURS, "n": u32 * COLOURS},
-    **{"last_departure": u64 * COLOURS, "draw": u32, "queued_bytes": u32, "queued_packets": u32},
+    time=u64,
+    queue=u32,
+    colour=u32,
+    len_bytes=u32,
+    ecn=u32,
+    bad=u32,
+    no_buffer=u32,
+    policed=u32,
+    backlog_bytes=u32 * COLOURS,
+    backlog_packets=u32 * COLOURS,
+    n=u32 * COLOURS,
+    last_departure=u64 * COLOURS,
+    draw=u32,
+    queued_bytes=u32,
+    queued_packets=u32,
     distance=u32,
     pool_full=u32,
 )
 Departure = record(
     "Departure",
-    **{"time": u64, "queue": u32, "colour": u32, "backlog_bytes": u32 * COLOURS, "backlog_packets": u32 * COLOURS},
+    time=u64,
+    queue=u32,
+    colour=u32,
+    backlog_bytes=u32 * COLOURS,
+    backlog_packets=u32 * COLOURS,
     n=u32 * COLOURS,
 )
 Decision = record("Decision", verdict=u32, avg=u64, p=u64, sum=u64)
@@ -121,9 +163,16 @@ Sent = record("Sent", time=u64, arrival=u64, id=u64, queue=u32, colour=u32, len_
 Evicted = record("Evicted", time=u64, arrival=u64, id=u64, by=u64, queue=u32, colour=u32, len_bytes=u32)
 Counters = record(
     "Counters",
-    **{"packets": u64 * 8, "bytes": u64 * 8, "ce_written_packets": u64, "ce_written_bytes": u64},
-    **{"sent_packets": u64, "sent_bytes": u64, "evicted_packets": u64, "evicted_bytes": u64},
-    **{"victim_marked_packets": u64, "victim_marked_bytes": u64},
+    packets=u64 * 8,
+    bytes=u64 * 8,
+    ce_written_packets=u64,
+    ce_written_bytes=u64,
+    sent_packets=u64,
+    sent_bytes=u64,
+    evicted_packets=u64,
+    evicted_bytes=u64,
+    victim_marked_packets=u64,
+    victim_marked_bytes=u64,
 )
 FLOW_EVENTS = "adopted collision aged_out displaced table_full loss jump probe".split()
 FlowAnswer = record("FlowAnswer", colour=u32, has_state=u32, state=FlowState, **dict.fromkeys(FLOW_EVENTS, u32))

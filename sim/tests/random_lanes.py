@@ -4,11 +4,9 @@ A configuration draws averages, curves, spacing, ECN, limits and markers as the 
 beside them services, remarks and the port. Frames are TCP, UDP and IPv6 of few flows, with some that are no IP, from any distance.
 """
 
-import random
 import struct
 
 from test_simulator import pcap
-
 from vermilion import build, commits, config
 
 

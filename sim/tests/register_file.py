@@ -22,7 +22,7 @@ def lane_map() -> dict[str, object]:
 
 def address(path: str, *index: int) -> int:
     register = lane_map()[path]
-    return register.address + sum(i * stride for i, (_, _, stride) in zip(index, register.dims))
+    return register.address + sum(i * stride for i, (_, _, stride) in zip(index, register.dims, strict=False))
 
 
 @cache

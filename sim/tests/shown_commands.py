@@ -13,7 +13,7 @@ def shown(text: str) -> list[tuple[str, list[str]]]:
         commands = list(COMMAND.finditer(block))
         assert commands and commands[0].start() == 0, block
         ends = [command.start() for command in commands[1:]] + [len(block)]
-        found += [(each[1], block[each.end() : end].splitlines()) for each, end in zip(commands, ends)]
+        found += [(each[1], block[each.end() : end].splitlines()) for each, end in zip(commands, ends, strict=False)]
     return found
 
 

@@ -10,6 +10,7 @@ from ctypes import byref
 from math import ceil, log, log2
 
 import pytest
+
 from model_bindings import Arrival, Decision, Model, library, u64
 from nightly import NIGHTLY
 from test_model_headers import MACS, ip4

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from nightly import nightly
 from vermilion import area, area_data
 
@@ -15,9 +16,9 @@ def test_area_is_as_pinned(design):
     for figure in area.FIGURES:
         pinned = pins[design][figure]
         found = measured[figure]
-        assert (
-            abs(found - pinned) <= pins["tolerance"] * pinned
-        ), f"{design}: {figure} is {found}, pinned {pinned}; if that is meant, run `./vermilion area --publish`"
+        assert abs(found - pinned) <= pins["tolerance"] * pinned, (
+            f"{design}: {figure} is {found}, pinned {pinned}; if that is meant, run `./vermilion area --publish`"
+        )
 
 
 def test_pins_are_of_designs_that_there_are():

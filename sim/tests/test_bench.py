@@ -6,9 +6,9 @@ import subprocess
 from itertools import islice
 
 import pytest
+
 from marker_traffic import program  # noqa: F401  (a fixture)
 from token_marker_bench import lane_draws
-
 from vermilion import bench, bench_config, build
 
 pytestmark = pytest.mark.slow

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import pytest
+
 from vermilion import build, chisel, steps, verilated
 from vermilion.build import forget_missing_headers
 

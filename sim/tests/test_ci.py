@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import yaml
+
 from vermilion import suite
 from vermilion.build import ROOT, files
 
@@ -29,7 +30,7 @@ def test_jobs_run_every_part_once():
     whole = []
     for part in parts:
         assert part != suite.QUICK, "its tests are also in python-main"
-        whole += [each for each in suite.parts() if each.startswith("format-")] if part == suite.FORMAT else [part]
+        whole += [each for each in suite.parts() if each.startswith(suite.FORMS)] if part == suite.FORMAT else [part]
     assert len(whole) == len(set(whole)), "a part is in two jobs"
     for part in suite.PYTEST:
         shards = [name for name, shard in suite.SHARDS.items() if shard.part == part]

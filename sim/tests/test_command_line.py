@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+
 from test_refusals import command
 from vermilion import build, cli, command_line, registers
 from vermilion.sweeps import cluster

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+
 from vermilion import build, commits
 
 SEED = 11

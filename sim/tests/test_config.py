@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from vermilion import config, quantise, units
 from vermilion.build import ROOT
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+
 from vermilion import build, config, egresses, quantise
 from vermilion.check import check
 from vermilion.fields import UserError

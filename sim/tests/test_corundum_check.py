@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+
 from vermilion import build, corundum_check, tcl
 from vermilion.cli import cli
 from vermilion.corundum_check import PRESETS, App, check

@@ -7,9 +7,10 @@ import re
 import subprocess
 from pathlib import Path
 
-import corundum_shell as shell
 import pytest
 from click.testing import CliRunner
+
+import corundum_shell as shell
 from test_corundum_check import BOARD
 from vermilion import area, build, chisel, corundum, corundum_check
 from vermilion.cli import cli

@@ -5,8 +5,9 @@ import random
 import re
 import subprocess
 
-import corundum_shell as shell
 import pytest
+
+import corundum_shell as shell
 from vermilion import build
 
 SHARED = build.ROOT.parent / "shared" / "design"

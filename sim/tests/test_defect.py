@@ -7,6 +7,7 @@ import json
 import sys
 
 import pytest
+
 from test_simulator import ip4, pcap
 from vermilion import build, cli
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+
 from devices import client, device, device_program, registers_page, running  # noqa: F401
 from test_run import ROOT, environment
 from vermilion import build, vfio_user

@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+
 from devices import device_program, running  # noqa: F401
 from test_device_traffic import counted
 from test_simulator import mixed, pcap, words  # noqa: F401
@@ -42,11 +43,11 @@ def wait_for(console, word: bytes):
         time.sleep(0.1)
 
 
-def test_a_guest_finds_the_device_and_reads_what_the_harness_counts(
-    tmp_path, system, device_program, words
-):  # noqa: F811
+def test_a_guest_finds_the_device_and_reads_what_the_harness_counts(tmp_path, system, device_program, words):  # noqa: F811
     capture = pcap(tmp_path / "in.pcap", mixed(500))
-    script = FIND + """
+    script = (
+        FIND
+        + """
 echo who $(cat $device/vendor $device/device $device/class $device/subsystem_vendor $device/subsystem_device)
 echo resource $(cat $device/resource)
 echo first $(devmem $bar0 32) $(devmem $((bar0 + 0x10)) 32)
@@ -76,6 +77,7 @@ while [ $arrived -lt 500 ]; do
   done
 done
 """
+    )
     with running(device_program, "--config-words", words, wait=300) as device:
         control, seen = device.channel(), {}
 
@@ -93,7 +95,7 @@ done
         assert [line for line in device.log() if str(capture) not in line] == []
     assert said(console, "who") == ["0x1af4", "0x10f5", "0x028000", "0x1af4", "0x564d"]
     ends = [int(word, 16) for word in said(console, "resource")]
-    sizes = [end - start + 1 if end else 0 for start, end in zip(ends[::3], ends[1::3])]
+    sizes = [end - start + 1 if end else 0 for start, end in zip(ends[::3], ends[1::3], strict=True)]
     assert sizes[:6] == [1 << 24, 0, 1 << 14, 0, 0, 0] and not any(sizes[6:])
     assert ends[0] % (1 << 24) == 0 and ends[6] % (1 << 14) == 0
     assert said(console, "first") == ["0x564D0001", "0x00000010"] and said(console, "shadow") == ["0xDE12BEEF"]

@@ -9,6 +9,7 @@ import threading
 import time
 
 import pytest
+
 from devices import client, device, device_program, running  # noqa: F401
 from test_device import enable
 from vermilion import vfio_user

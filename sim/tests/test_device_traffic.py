@@ -9,6 +9,7 @@ import tempfile
 import time
 
 import pytest
+
 from devices import client, configure, device, device_program, registers_page, running  # noqa: F401
 from test_simulator import IP4, MACS, mixed, pcap, program, words  # noqa: F401
 from vermilion import config, quantise, vfio_user

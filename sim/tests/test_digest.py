@@ -11,11 +11,12 @@ import sys
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from test_run import ROOT, environment, run, vermilion
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 from scapy.utils import RawPcapNgReader
+
+from test_run import ROOT, environment, run, vermilion
 from test_simulator import pcap
 from vermilion import digest, front, narrow, show
 
@@ -72,7 +73,7 @@ def test_the_digest_is_what_went_in_and_out(tmp_path, name):
         sent = [((meta.tshigh << 32) + meta.tslow, len(data)) for data, meta in packets]
     left = [time - stats["capture_start_ns"] + stats["lane_start_ns"] for time, _ in sent]
     assert len(kept) == len(left)
-    waited = union([(came + 256, went) for came, went in zip(kept, left) if went > came + 256])
+    waited = union([(came + 256, went) for came, went in zip(kept, left, strict=True) if went > came + 256])
     span = max(left) - kept[0]
     got = digest.figures(stats, 10_000_000)
     assert got["offered"] == len(rows) and got["carried"] == len(left)
@@ -130,7 +131,7 @@ def test_no_number_is_cut_in_80_columns(seed):
         assert whole in text
         assert all(f" {number:,} " in line + " " for number in row[2:] if number for line in [text.replace("\n", " ")])
     if len(rows) > 1:
-        sums = [sum(column) for column in list(zip(*rows))[2:]]
+        sums = [sum(column) for column in list(zip(*rows, strict=True))[2:]]
         assert re.findall(r"[\d,]+", " ".join(line for line in lines if line.startswith(" total"))) == [
             f"{n:,}" for n in sums if n
         ]

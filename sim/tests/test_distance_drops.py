@@ -10,6 +10,7 @@ import json
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
+
 from test_run import CAPTURES, FRAME, vermilion
 from test_simulator import pcap
 from vermilion import build, distance_drops

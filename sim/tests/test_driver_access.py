@@ -8,6 +8,7 @@ import subprocess
 from ctypes import byref
 
 import pytest
+
 from register_file import ALL_ONES, Card, Lane, address, by_address, lane_map
 from test_driver_profile import random_file
 from vermilion import build, config, quantise
@@ -25,12 +26,8 @@ def harness(tmp_path_factory):
     command = [
         "g++",
         *build.CXX_FLAGS,
-        "-ffunction-sections",
-        "-Wl,--gc-sections",
-        "-I",
-        "sim/model",
-        "-I",
-        "sim/harness",
+        *("-ffunction-sections", "-Wl,--gc-sections"),
+        *("-I", "sim/model", "-I", "sim/harness"),
     ]
     subprocess.run([*command, "-o", program, *("sim/" + name for name in sources)], check=True, cwd=build.ROOT)
 

@@ -5,6 +5,7 @@ import re
 import subprocess
 
 import pytest
+
 from vermilion import build, suite
 from vermilion.driver_library import C
 

@@ -5,8 +5,9 @@ import re
 import shlex
 import subprocess
 
-import driver_bench
 import pytest
+
+import driver_bench
 from vermilion import build, driver_guest, guest
 
 pytestmark = pytest.mark.guest

@@ -3,14 +3,15 @@
 import json
 import re
 
-import driver_bench
 import pytest
+
+import driver_bench
 from driver_bench import expected, talk
 from netlink_guest import Talk, program
 from nightly import nightly
 from register_file import address
 from test_driver_guest_tc import all_colours, capture, check_qdisc, feed, frame, red
-from vermilion import build, driver_guest
+from vermilion import build
 
 pytestmark = pytest.mark.guest
 

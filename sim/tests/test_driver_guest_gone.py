@@ -3,8 +3,9 @@
 import errno
 import time
 
-import driver_bench
 import pytest
+
+import driver_bench
 from devices import device_program  # noqa: F401
 from driver_bench import talk
 from lost_link import LostLink
@@ -62,9 +63,7 @@ def machine():
     driver_bench.check_machine()
 
 
-def test_a_driver_taken_off_at_work_and_a_card_that_dies_at_work_end_in_a_sentence(
-    tmp_path, device_program
-):  # noqa: F811
+def test_a_driver_taken_off_at_work_and_a_card_that_dies_at_work_end_in_a_sentence(tmp_path, device_program):  # noqa: F811
     links = []
 
     def through(socket):

@@ -7,8 +7,9 @@ a Corundum NIC (`vermilion-device --nic`).
 import json
 import re
 
-import driver_bench
 import pytest
+
+import driver_bench
 from devices import device_program  # noqa: F401
 from driver_bench import expected, talk
 from nightly import nightly
@@ -101,7 +102,7 @@ def test_tc_is_in_the_registers_and_counts_what_the_harness_counts(said):
     for handle in ("1:", "2:"):
         check_qdisc(said.qdiscs("fed")[handle], parts)
     shown = dict(part.split("=") for part in said.said("stats").split())
-    for colour, part in zip(COLOURS, parts):
+    for colour, part in zip(COLOURS, parts, strict=True):
         for event, name in EVENTS.items():
             word = f"q0.{colour}.{event}"
             assert (int(shown[word + ".packets"]), int(shown[word + ".bytes"])) == part[name], word

@@ -3,9 +3,10 @@
 import random
 import struct
 
+import pytest
+
 import driver_bench
 import netlink_guest
-import pytest
 from devices import device_program  # noqa: F401
 from driver_bench import counts, expected, talk
 from register_file import address
@@ -160,7 +161,7 @@ def test_what_tc_says_is_in_the_registers(said):
     assert "kept on" in said.console
     curves = {
         colour: red(1000 * low, 1000 * high, p)
-        for colour, (low, high, p, _) in zip(("green", "yellow", "red"), COLOURS.values())
+        for colour, (low, high, p, _) in zip(("green", "yellow", "red"), COLOURS.values(), strict=True)
     }
     assert said.shadow("gred") == expected(limit=180000, average={"kind": "rio-c"}, **curves)
     # What the shadow holds is the queue that was written last: the one of the new qdisc.
@@ -294,7 +295,7 @@ def said(request, tmp_path_factory, device_program):  # noqa: F811
 
 def difference(after, before):
     return {
-        key: {name: tuple(a - b for a, b in zip(pair, before[key][name])) for name, pair in parts.items()}
+        key: {name: tuple(a - b for a, b in zip(pair, before[key][name], strict=True)) for name, pair in parts.items()}
         for key, parts in after.items()
     }
 

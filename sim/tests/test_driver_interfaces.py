@@ -5,8 +5,9 @@ import json
 import re
 from fractions import Fraction
 
-import driver_bench
 import pytest
+
+import driver_bench
 from devices import device_program  # noqa: F401
 from driver_bench import ADDRESSES, counts, talk
 from driver_soak import LEAKS, grown, script
@@ -14,7 +15,7 @@ from netlink_guest import Talk, program, registers, splats
 from nightly import NIGHTLY
 from test_driver_netlink import Said
 from test_simulator import mixed, pcap
-from vermilion import driver_guest, driver_vectors
+from vermilion import driver_vectors
 from vermilion.driver_library import C, library
 
 LOADS = 20 if NIGHTLY else 12
@@ -210,7 +211,7 @@ def test_devlink_shows_occupancy_pools_info_and_resources(said):
     shown = {each: port["etc"][each] for each in port["etc"]} if isinstance(port["etc"], dict) else port["etc"]
     text = said.said("occupancy")
     for queue, reply in replies.items():
-        assert reply["max-bytes"] == 0 or f'{reply["max-bytes"]}' in text, (queue, shown)
+        assert reply["max-bytes"] == 0 or f"{reply['max-bytes']}" in text, (queue, shown)
     assert max(reply["max-bytes"] for reply in replies.values()) > 1500
     (pools,) = json.loads(said.said("pool"))["pool"].values()
     assert pools == [{"sb": 0, "pool": 0, "type": "egress", "size": 4096 * 64, "thtype": "static", "cell_size": 64}]
@@ -279,7 +280,7 @@ def test_ethtool_tells_who_the_driver_is_dumps_registers_and_tests_itself(said):
     driver = dict(part.split(": ", 1) for part in said.said("driver").split(";") if ": " in part)
     assert driver["driver"] == "vermilion" and driver["firmware-version"].startswith("registers 1.")
     dumped = [int(word, 16) for word in said.said("registers").split()]
-    held = dict(zip(dumped[::2], dumped[1::2]))
+    held = dict(zip(dumped[::2], dumped[1::2], strict=True))
     assert sorted(held) == sorted({*range(0, 256, 4), *ADDRESSES}) and held[0] == 0x564D0001 and held[0x10] == 16
     # The shadow record is the queue that was written last: queue 3.
     queue = C.Queue()

@@ -3,8 +3,9 @@
 import re
 import subprocess
 
-import driver_bench
 import pytest
+
+import driver_bench
 from vermilion import build, driver_guest, suite
 
 pytestmark = pytest.mark.guest

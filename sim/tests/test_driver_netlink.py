@@ -4,8 +4,9 @@ import ctypes
 import random
 import re
 
-import driver_bench
 import pytest
+
+import driver_bench
 from devices import device_program, running  # noqa: F401
 from netlink_cases import CELLS, PLAIN, QUEUES, another, leaves, merged, nest, refusals
 from netlink_guest import MESSAGES, Talk, program, registers, settings, splats, values
@@ -96,7 +97,7 @@ class Said:
         self.outsider.say("yes-statistics-get", "statistics-get", queue=1)
         # Two who write whole profiles to one queue and a setting of their own to another, and one who reads the first.
         self.writers = [Talk(), Talk()]
-        for number, (talk, profile) in enumerate(zip(self.writers, self.queues)):
+        for number, (talk, profile) in enumerate(zip(self.writers, self.queues, strict=True)):
             own = {"limit_bytes": 1000} if number else {"priority": 3}
             for turn in range(ROUNDS):
                 talk.say(f"w{number}.{turn}", "queue-set", queue=14, defaults=True, **values("queue", profile))

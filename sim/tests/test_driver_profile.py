@@ -4,8 +4,9 @@ import ctypes
 import json
 import random
 
-import exact_words
 import pytest
+
+import exact_words
 from vermilion import config, quantise, settings
 from vermilion.build import ROOT
 from vermilion.driver_library import C, fault_of, library

@@ -3,8 +3,9 @@
 import json
 import subprocess
 
-import driver_soak
 import pytest
+
+import driver_soak
 
 CONSOLE = "uses 100 of 100\r\ngrown __alloc+0x1/0x2 5 105\r\nsites 1234\r\n"
 

@@ -5,8 +5,9 @@ import random
 from fractions import Fraction
 from types import SimpleNamespace
 
-import exact_words
 import pytest
+
+import exact_words
 from vermilion.driver_library import C, library, number, pair
 from vermilion.quantise import curve_dict
 

@@ -7,12 +7,12 @@ import dataclasses
 import json
 import subprocess
 
+import pytest
+
 import egress_campaign
 import egress_lanes
-import pytest
 from egress_lanes import drawn, ran, used
 from nightly import NIGHTLY
-
 from vermilion import build
 
 pytestmark = pytest.mark.slow

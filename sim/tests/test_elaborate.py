@@ -5,6 +5,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
 from vermilion import build, chisel, elaborate, steps
 
 # Serves as EmitServer does; the emitter is what it shall do.

@@ -5,6 +5,7 @@ import io
 import random
 
 import pytest
+
 from nightly import nightly
 from test_run import CAPTURES, FRAME, REAL, ROOT, check, run
 from test_simulator import pcap
@@ -79,7 +80,7 @@ def alike(rtl, model):
     assert rtl.keys() == model.keys()
     for name, value in rtl.items():
         if isinstance(value, list):
-            for number, (one, other) in enumerate(zip(value, model[name])):
+            for number, (one, other) in enumerate(zip(value, model[name], strict=True)):
                 assert one == other, f"{name}[{number}]"
         assert value == model[name], name
 
@@ -96,7 +97,7 @@ def same(tmp_path, capture, *arguments, traced=False):
     check(stats)
     alike(stats, modelled)
     assert model == rtl, f"the captures differ, {len(model)} and {len(rtl)} bytes"
-    for number, (one, other) in enumerate(zip(rtl_trace.splitlines(), model_trace.splitlines()), 1):
+    for number, (one, other) in enumerate(zip(rtl_trace.splitlines(), model_trace.splitlines(), strict=True), 1):
         assert one == other, f"line {number} of the traces"
     assert rtl_trace == model_trace
     return stats, rtl_trace

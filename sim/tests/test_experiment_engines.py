@@ -7,6 +7,7 @@ import random
 from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 
 import pytest
+
 from vermilion import build
 from vermilion.experiments import network, poisson, runs, settings
 

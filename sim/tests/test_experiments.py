@@ -5,13 +5,13 @@ import json
 import math
 from bisect import bisect_left
 from ctypes import byref, c_char_p, create_string_buffer
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
 from model_bindings import MARK, Arrival, Decision, Sent, library, u64
 from vermilion import build, cli, quantise
-from vermilion.experiments import command, network, pages, poisson, runs, settings, verdicts
+from vermilion.experiments import command, network, pages, poisson, rows, runs, settings, verdicts
 from vermilion.fields import UserError
 
 FILES = {name: (settings.FOLDER / f"{name}.toml").read_text() for name in settings.names()}
@@ -44,7 +44,7 @@ def test_every_settings_file_is_complete(name):
     # Quick runs have other seeds, and two at least, as an interval needs them. Seeds up to 1000 have been seen.
     assert not set(of.quick.chosen(None)) & set(of.seeds) and of.quick.seeds >= 2 and min(of.seeds) > 1000
     assert len(of.seeds) >= {"p1": 24, "p3": 24}.get(name, 8)
-    lines = settings.lines(of.row)
+    lines = rows.lines(of.row)
     assert len({(line.of, line.value) for line in lines}) == len(lines)
     assert any(line.class_ == "must hold" for line in lines) and work.notes(of)
 
@@ -199,7 +199,7 @@ def test_the_queue_disc_decides_as_the_model_by_itself(net, tmp_path, seed):
     got = ask(net, tmp_path, asked)["lanes"]["lane"]
 
     packets = []
-    for source, colour in zip(sources, (0, 1)):
+    for source, colour in zip(sources, (0, 1), strict=False):
         number = 0
         while True:
             burst, within = divmod(number, 40)
@@ -307,7 +307,7 @@ def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, t
         for run, by_seed in results.items():  # a sweep asks for those of one run at a time
             own = {n: x for n, x in work.figures(of, {run: by_seed}, shorter).items() if n.startswith(f"{run}.") and x}
             assert own and all(figures[n] == x for n, x in own.items())
-        judged = [verdicts.judge(line, figures, judging=False) for line in settings.lines(of.row)]
+        judged = [verdicts.judge(line, figures, judging=False) for line in rows.lines(of.row)]
         made = {"name": name, "engine": "model", "seeds": [1], "quick": "short", "versions": net.versions}
         page = tmp_path / f"{name}.html"
         pages.write(page, of, made, judged, work.pictures(of, figures, results), work.notes(of))
@@ -329,4 +329,4 @@ def test_the_published_page_has_every_published_row():
         made = json.loads(path.read_text())
         assert made["text"] in page and not made["quick"]
         of = settings.parse(FILES[made["name"]])
-        assert made["seeds"] == of.seeds and len(made["rows"]) == len(settings.lines(of.row))
+        assert made["seeds"] == of.seeds and len(made["rows"]) == len(rows.lines(of.row))

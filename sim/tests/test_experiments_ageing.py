@@ -5,6 +5,7 @@ import math
 
 import pytest
 from click.testing import CliRunner
+
 from vermilion import build, cli
 from vermilion.experiments import ageing, command, network, pages, runs, settings
 from vermilion.fields import UserError

@@ -1,8 +1,9 @@
 """`vermilion experiment` p1 and p3: TCP transfers in ns-3, losses by distance, the networks that are planned, and what their figures are made of."""
 
 import pytest
+
 from vermilion import build
-from vermilion.experiments import command, ddred, network, pages, runs, settings, three_colour, verdicts
+from vermilion.experiments import command, ddred, network, pages, rows, runs, settings, three_colour, verdicts
 from vermilion.fields import UserError
 
 FILES = {name: (settings.FOLDER / f"{name}.toml").read_text() for name in ("p0-two", "p1", "p3")}
@@ -183,8 +184,8 @@ def test_figure_4_is_judged_by_the_thresholds_that_were_fixed_before_any_run():
     assert of.long.min == of.yellow.min and of.long.later
     good, bad = [(1, 10), (2, 11), (3, 12), (4, 13)], [(1, 20), (2, 21), (3, 22), (4, 23)]
     out = {}
-    for i, least in enumerate(three_colour.thresholds(of, "long")):
-        by_first = dict(zip(of.long.min, range(4)))
+    for least in three_colour.thresholds(of, "long"):
+        by_first = dict(zip(of.long.min, range(4), strict=False))
         for scheme in ("nm", "3cpm"):
             # NM's delay is lower at the first thresholds, and far higher at those that came later.
             goodput, delay = (good if scheme == "nm" else bad)[by_first[least]] if least in by_first else (2.5, 5.0)
@@ -192,7 +193,7 @@ def test_figure_4_is_judged_by_the_thresholds_that_were_fixed_before_any_run():
             out[f"long.{scheme}.{least}.delay"] = [delay + 500 if least in of.long.later and scheme == "nm" else delay]
     three_colour.frontiers(of, out, 1, of.long.min, "frontier")
     three_colour.frontiers(of, out, 1, three_colour.thresholds(of, "long"), "frontier_later")
-    lines = {line.value: line for line in settings.lines(of.row)}
+    lines = {line.value: line for line in rows.lines(of.row)}
     assert lines["long.3cpm.frontier"].class_ == "must hold"
     assert lines["long.3cpm.frontier_later"].class_ == "informational"
     assert out["long.3cpm.frontier"] > out["long.nm.frontier"]
@@ -212,7 +213,7 @@ def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, t
         for run, by_seed in results.items():  # a sweep asks for those of one run at a time
             own = {n: x for n, x in work.figures(of, {run: by_seed}, shorter).items() if n.startswith(f"{run}.") and x}
             assert own and all(figures[n] == x for n, x in own.items())
-        judged = [verdicts.judge(line, figures, judging=False) for line in settings.lines(of.row)]
+        judged = [verdicts.judge(line, figures, judging=False) for line in rows.lines(of.row)]
         made = {"name": name, "engine": "model", "seeds": [1], "quick": "short", "versions": net.versions}
         page = tmp_path / f"{name}.html"
         pages.write(page, of, made, judged, work.pictures(of, figures, results), work.notes(of))

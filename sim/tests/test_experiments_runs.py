@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
 from vermilion import build, cli
 from vermilion.experiments import network, poisson, progress, runs, settings
 

@@ -6,14 +6,15 @@ import random
 
 import pytest
 from pydantic import ValidationError
+
 from vermilion import build
-from vermilion.experiments import command, intervals, pages, settings, verdicts
+from vermilion.experiments import command, intervals, pages, rows, settings, verdicts
 from vermilion.fields import UserError
 
 
 def row(**fields):
     made = {"of": "x", "value": "a", "class": "must hold"} | fields
-    return settings.lines([settings.Row.model_validate(made)])[0]
+    return rows.lines([rows.Row.model_validate(made)])[0]
 
 
 # Intervals.
@@ -69,12 +70,15 @@ def test_what_has_no_interval():
 
 # Rows.
 
-LOW, HIGH = [1.0, 1.1, 0.9, 1.0], [
-    2.0,
-    2.2,
-    1.8,
-    2.1,
-]  # the ratio's interval is 0.475 to 0.514, the difference's -1.178 to -0.872
+LOW, HIGH = (
+    [1.0, 1.1, 0.9, 1.0],
+    [
+        2.0,
+        2.2,
+        1.8,
+        2.1,
+    ],
+)  # the ratio's interval is 0.475 to 0.514, the difference's -1.178 to -0.872
 
 
 @pytest.mark.parametrize(
@@ -157,13 +161,13 @@ def test_what_is_not_judged():
 
 def test_cells_show_effect_interval_seeds_and_the_papers_effect():
     judged = verdicts.judge(row(below="b", paper=3.0, paper_effect=0.7), {"a": LOW, "b": HIGH})
-    cells = dict(zip(verdicts.HEADS, verdicts.cells(judged)))
+    cells = dict(zip(verdicts.HEADS, verdicts.cells(judged), strict=True))
     assert cells["effect"] == "x 0.4939" and cells["95 % interval"] == "0.4751 to 0.5135" and cells["n"] == "4"
     assert cells["paper"] == "3" and cells["paper's effect"] == "x 0.7" and cells["wanted"] == "< 1; in 4 of 4 seeds"
     judged = verdicts.judge(row(below="b", by="difference", paper_effect=2), {"a": LOW, "b": HIGH})
-    cells = dict(zip(verdicts.HEADS, verdicts.cells(judged)))
+    cells = dict(zip(verdicts.HEADS, verdicts.cells(judged), strict=True))
     assert cells["effect"] == "-1.025" and cells["paper's effect"] == "+2"
-    plain = dict(zip(verdicts.HEADS, verdicts.cells(verdicts.judge(row(low=0.5), {"a": LOW}))))
+    plain = dict(zip(verdicts.HEADS, verdicts.cells(verdicts.judge(row(low=0.5), {"a": LOW})), strict=True))
     assert plain["effect"] == "" and plain["95 % interval"] == "0.8701 to 1.13" and plain["wanted"] == "at least 0.5"
     assert [verdicts.shown(x) for x in (999.951, 1000.02, 12345.6)] == ["1,000.0", "1,000.0", "12,346"]
     assert len(verdicts.brief(judged)) == len(verdicts.BRIEF)
@@ -207,7 +211,7 @@ def test_a_row_that_cannot_fail_is_refused(tmp_path, name, old, new, why):
 
 def test_a_row_can_fail_again_when_its_settings_change():
     of = settings.load(settings.FOLDER / "p1.toml")
-    line = next(line for line in settings.lines(of.row) if line.value == "web.3cpm.green_lost")
+    line = next(line for line in rows.lines(of.row) if line.value == "web.3cpm.green_lost")
     assert command.certain(of, line)
     limited = of.lane["queue"][0] | {"limit_packets": "100p"}
     assert not command.certain(of.model_copy(update={"lane": of.lane | {"queue": [limited]}}), line)
@@ -216,7 +220,7 @@ def test_a_row_can_fail_again_when_its_settings_change():
 @pytest.mark.parametrize("name", settings.names())
 def test_rows_of_the_papers_experiments_are_marked_where_they_cannot_fail(name):
     of = command.load(settings.FOLDER / f"{name}.toml")
-    marked = {line.value for line in settings.lines(of.row) if command.certain(of, line)}
+    marked = {line.value for line in rows.lines(of.row) if command.certain(of, line)}
     over = [f"exred.{1 + tenth / 10:.1f}.throughput" for tenth in range(1, 11)]
     assert marked == {"p1": {"web.wpm.green_lost", "web.3cpm.green_lost"}, "p4": set(over)}.get(name, set())
 

@@ -5,6 +5,7 @@ import random
 from ctypes import byref
 
 import pytest
+
 from model_bindings import Marked, draws, library
 from test_marker_config import Lane
 from vermilion import fairness

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from vermilion import build, config, formats, simulate, suite
 
 

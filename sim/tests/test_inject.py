@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
 from nightly import NIGHTLY
 from vermilion import build, cli, inject, injection_captures, injection_traffic
 from vermilion.fields import UserError

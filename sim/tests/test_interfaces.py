@@ -3,6 +3,7 @@
 import struct
 
 import pytest
+
 from test_run import FRAME, check, run, vermilion
 
 pytestmark = pytest.mark.slow

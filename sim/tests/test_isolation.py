@@ -5,10 +5,10 @@ import random
 from pathlib import Path
 
 import pytest
+
 from engine_outputs import run
 from test_pool import MACS, PRESET, SHAPE, SHARE, frame, record
 from test_simulator import pcap
-
 from vermilion import build
 from vermilion.ttl_option import packets
 

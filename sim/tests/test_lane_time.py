@@ -4,6 +4,7 @@ import json
 
 import pytest
 from scapy.utils import RawPcapNgReader
+
 from test_run import ROOT, check, run
 from test_simulator import ip4, pcap
 

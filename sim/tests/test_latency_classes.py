@@ -5,6 +5,7 @@ import csv
 import io
 
 import pytest
+
 from test_lane_time import SHIPPED, stamps
 from test_run import run
 

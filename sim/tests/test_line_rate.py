@@ -1,9 +1,9 @@
 """`vermilion bench --line-rate`: frames come at the port's rate, none is lost but by the curve, and the page keeps what was not measured now."""
 
 import pytest
+
 from marker_traffic import program  # noqa: F401  (a fixture)
 from nightly import nightly
-
 from vermilion import bench, bench_config, build, line_rate
 
 pytestmark = pytest.mark.slow

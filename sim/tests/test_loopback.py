@@ -4,6 +4,7 @@ import struct
 
 import pytest
 from scapy.utils import RawPcapNgReader
+
 from test_interfaces import block, section
 from test_run import pcap, run, vermilion
 from test_simulator import ip4, ip6

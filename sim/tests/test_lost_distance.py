@@ -3,6 +3,7 @@
 import random
 
 import pytest
+
 from test_engines import same
 from test_simulator import pcap
 from test_victims_run import ip

@@ -11,7 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 import pytest
-from flow_bench import ACK, ADAPTIVE, FIN, GREEN, RED, RST, SYN, THREE_COLOUR, TICK, WEB, YELLOW, Paper, config, headers
+
+from flow_bench import ACK, ADAPTIVE, FIN, RED, RST, SYN, THREE_COLOUR, TICK, WEB, YELLOW, Paper, config, headers
 from marker_traffic import lane, program, toml  # noqa: F401  (program is a fixture)
 from nightly import nightly
 from test_model_headers import CTAG, IP4, IP6, MACS, STAG, extension
@@ -101,14 +102,14 @@ def judge(program, folder, packets, *pace, kinds=("3cpm",), exact=True):  # noqa
     """Both engines: every colour is the rules', and where nothing crowds the table so is every event; the events."""
     names = [f"q{i}" for i in range(len(kinds))]
     queues = [(name, f"[{i}]") for i, name in enumerate(names)][1:] + [(names[0], "[0]")]
-    text = toml(queues, {name: {"kind": kind} for name, kind in zip(names, kinds)})
+    text = toml(queues, {name: {"kind": kind} for name, kind in zip(names, kinds, strict=False)})
     frames = [(p.ns, p.frame) for p in packets]
     figures, rows = lane(program, folder, frames, text, *pace, traced=True)
     alone, modelled = lane(program, folder, frames, text, *pace, traced=True, engine="model")
     assert rows == modelled and alone["flow_events"] == figures["flow_events"]
     assert [q["colours_in_out"] for q in alone["queues"]] == [q["colours_in_out"] for q in figures["queues"]]
     rules = Rules([config(kind=KINDS[kind]) for kind in kinds])
-    for number, (p, row) in enumerate(zip(packets, rows)):
+    for number, (p, row) in enumerate(zip(packets, rows, strict=True)):
         want = rules.colour(p)
         assert int(row["colour"]) == want, f"packet {number}: {p}"
         assert row["policed"] == "0"
@@ -258,7 +259,7 @@ def test_keep_alives_on_a_closed_window(program, tmp_path):  # noqa: F811
         for _ in range(k % 9):
             seq += 100
             packets.append(segment(1, seq, 100))
-        for probe in range(k % 5):
+        for _ in range(k % 5):
             packets.append(Packet(MACS + ip4(tcp(seq + 99, k % 2, window=0), 1), packets[0].key if packets else None))
             packets[-1].seq, packets[-1].payload = seq + 99, k % 2
     packets = [p for p in packets if p.key]
@@ -338,7 +339,7 @@ def test_anything_at_once(program, tmp_path):  # noqa: F811
     """Sixty flows of three kinds in three queues, losses, jumps, flags, tags, both IP versions, noise between, at three paces."""
     rng, packets, seq = random.Random(4), [], {}
     print("seed 4")
-    for number in range(6000):
+    for _ in range(6000):
         source, queue, six = rng.randrange(20), rng.randrange(3), rng.randrange(2) > 0
         key = source, queue, six
         seq[key] = (seq.get(key, rng.getrandbits(32)) + 100) % 2**32

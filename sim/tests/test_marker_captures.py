@@ -10,6 +10,7 @@ from collections import Counter
 from ctypes import byref
 
 import pytest
+
 from marker_traffic import COLOURS, lane, program, real, toml  # noqa: F401  (program is a fixture)
 from model_bindings import Headers, OptionTypes, library
 from test_run import REAL
@@ -20,12 +21,15 @@ CAPTURES = [*REAL, "shipped"]
 PACE = 20_000_000  # bits/s in the runs of token buckets
 
 # By what each of 14 queues is offered then: 1.4 Mbit/s, of the smallest capture 50 KB in all.
-BYTES, PACKETS = {"cir": "150kbit", "cbs": "2KB", "ebs": "6KB"}, {
-    "cir": "150kbit",
-    "cbs": "5p",
-    "ebs": "15p",
-    "packet": "400B",
-}
+BYTES, PACKETS = (
+    {"cir": "150kbit", "cbs": "2KB", "ebs": "6KB"},
+    {
+        "cir": "150kbit",
+        "cbs": "5p",
+        "ebs": "15p",
+        "packet": "400B",
+    },
+)
 PEAK_BYTES = {"cir": "150kbit", "cbs": "2KB", "pir": "400kbit", "pbs": "3KB"}
 PEAK_PACKETS = {"cir": "150kbit", "cbs": "5p", "pir": "400kbit", "pbs": "8p", "packet": "400B"}
 LEVELS_BYTES = {"rate": "250kbit", "bucket": "6KB", "low": "2KB", "high": "2KB", "max_promote": 1.0}

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+
 from model_bindings import LEAF, REDP, SRTCM, TRTCM
 from token_marker_bench import GREEN, RED, YELLOW, Model, marker, span
 

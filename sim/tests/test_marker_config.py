@@ -7,6 +7,7 @@ import random
 from fractions import Fraction
 
 import pytest
+
 from model_bindings import Marked, library
 from vermilion import config, marker_values, quantise
 from vermilion.fields import UserError
@@ -317,6 +318,7 @@ def test_the_tables_of_check_tell_a_markers_switches_and_shallow_buckets():
     import io
 
     from rich.console import Console
+
     from vermilion import show
 
     def printed(kind, **fields):

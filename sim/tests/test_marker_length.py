@@ -4,6 +4,7 @@ import struct
 from ctypes import byref
 
 import pytest
+
 from marker_traffic import lane, program  # noqa: F401  (program is a fixture)
 from model_bindings import Headers, Marker, OptionTypes, library
 from test_marker_config import parse

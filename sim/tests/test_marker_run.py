@@ -3,6 +3,7 @@
 import struct
 
 import pytest
+
 from test_engines import SHIPPED, same
 from test_simulator import pcap
 from vermilion import show

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import floor, log2
 
 import pytest
+
 from model_bindings import LEN_MAX, Model, Scaled, library, queue, scaled, u64
 
 AVG_MAX = 2**43 - 1
@@ -32,7 +33,10 @@ def test_age_rom_is_exactly_rounded():
         assert (2 * n - 1) ** 1024 <= edge < (2 * n + 1) ** 1024
 
 
-def aging(weight=Fraction(1, 50), lam=Scaled(40000, 15), step=0, **fields):
+SOME_DECAY = Scaled(40000, 15)
+
+
+def aging(weight=Fraction(1, 50), lam=SOME_DECAY, step=0, **fields):
     """A queue whose averages decay by `lam` a nanosecond, and by `step` a packet."""
     return queue(weight=weight, **{"lambda": lam, "idle_step": step}, **fields)
 

@@ -3,16 +3,18 @@
 import random
 from ctypes import byref
 from fractions import Fraction
+from itertools import pairwise
 from math import sqrt
 
 import pytest
+
 from model_bindings import (
+    BAD,
     EARLY,
     ENQUEUE,
     FORCED,
     GEOMETRIC,
     MARK,
-    BAD,
     NOBUF,
     ONE,
     TAIL,
@@ -199,7 +201,7 @@ def test_each_burst_over_min_meets_a_threshold_of_its_own(spacing, packets):
         assert step(*args, 0, next(source)) == 0
     within = 3.29 * sqrt(bursts * chance * (1 - chance))
     assert abs(sum(hit) - bursts * chance) < within
-    after_hit = [now for last, now in zip(hit, hit[1:]) if last]
+    after_hit = [now for last, now in pairwise(hit) if last]
     assert abs(sum(after_hit) - len(after_hit) * chance) < 3.29 * sqrt(len(after_hit) * chance * (1 - chance))
 
 

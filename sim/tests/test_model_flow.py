@@ -1,15 +1,27 @@
 """The model's per-flow markers against the paper in exact fractions, a trace worked by hand, and hostile traffic."""
 
 import random
-import re
 import struct
 from ctypes import byref
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+
 from flow_bench import (
-    ACK, FIN, GREEN, RED, RST, SYN, TICK, YELLOW, Model, Paper, average, config, events, headers, toeplitz
+    ACK,
+    FIN,
+    GREEN,
+    RED,
+    RST,
+    SYN,
+    YELLOW,
+    Model,
+    Paper,
+    average,
+    config,
+    events,
+    headers,
 )  # fmt: skip
 from model_bindings import Headers, OptionTypes, library, u32
 

@@ -3,8 +3,21 @@
 import random
 
 import pytest
+
 from flow_bench import (
-    ACK, FOLD, GREEN, SYN, TICK, YELLOW, Model, config, events, headers, settled, toeplitz, twins
+    ACK,
+    FOLD,
+    GREEN,
+    SYN,
+    TICK,
+    YELLOW,
+    Model,
+    config,
+    events,
+    headers,
+    settled,
+    toeplitz,
+    twins,
 )  # fmt: skip
 
 HOSTILE = {

@@ -5,6 +5,7 @@ import struct
 from ctypes import byref, create_string_buffer
 
 import pytest
+
 from model_bindings import HEADER_FIELDS, TTL_OPTION, Headers, library
 
 IP4, IP6, CTAG, STAG = b"\x08\x00", b"\x86\xdd", b"\x81\x00", b"\x88\xa8"

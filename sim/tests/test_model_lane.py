@@ -9,7 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from model_bindings import BAD, COLOURS, ENQUEUE, NOBUF, TAIL, Counters, Decision, Evicted, Sent, library, scaled
+
+from model_bindings import BAD, COLOURS, ENQUEUE, NOBUF, TAIL, Counters, Decision, Evicted, Sent, library
 from test_model_headers import CTAG, IP4, IP6, MACS, checksum, ip4, ip6
 from vermilion.config import load
 from vermilion.quantise import cost, hardware
@@ -240,7 +241,7 @@ def test_the_shipped_configuration_fills_the_model():
         got = c.queues[q["index"]]
         assert [[w.m, w.s] for w in got.weight] == q["weight"]
         assert list(got.masks) == q["masks"] and got.limit_bytes == q["limit_bytes"] and got.quantum == q["quantum"]
-        for mine, theirs in zip(got.colour, q["curves"]):
+        for mine, theirs in zip(got.colour, q["curves"], strict=True):
             assert mine.drop.on == theirs["drop"]["on"]
             if mine.drop.on:
                 assert [mine.drop.min_th, mine.drop.b1_1, [mine.drop.b2_2.m, mine.drop.b2_2.s]] == [

@@ -7,6 +7,7 @@ import random
 from fractions import Fraction
 
 import pytest
+
 from model_bindings import LEAF, SRTCM, TRTCM
 from token_marker_bench import GREEN, KINDS, RED, WRAP, YELLOW, Model, Reference, marker, span
 

@@ -11,6 +11,7 @@ from math import floor
 
 import numpy
 import pytest
+
 from model_bindings import SOURCES, Distance, Headers, OptionTypes, library
 from option_frames import IP4, IP6, checksum, frames
 
@@ -65,7 +66,7 @@ def test_taken_out_it_is_padding_and_the_checksum_as_right_or_wrong_as_before(se
             assert out[want.option : want.option + 4] == padding
             edited |= set(range(want.option, want.option + 4))
             seen[want.version, want.option % 2, out[at + 1] != frame[at + 1]] += 1
-        assert all(i in edited for i, (a, b) in enumerate(zip(frame, out)) if a != b)
+        assert all(i in edited for i, (a, b) in enumerate(zip(frame, out, strict=True)) if a != b)
         if want.version == 4:
             size = 4 * (frame[at] & 15)
             assert checksum(out[at : at + size]) % 0xFFFF == checksum(frame[at : at + size]) % 0xFFFF, frame.hex()

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import islice
 
 import pytest
+
 from model_bindings import LEAF, REDP
 from token_marker_bench import GREEN, PACKET, RED, YELLOW, Model, interval, lane_draws, redp
 

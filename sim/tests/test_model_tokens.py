@@ -8,6 +8,7 @@ more, which it must not cover, and one of just as much, which it must: that empt
 import random
 
 import pytest
+
 from model_bindings import LEAF, REDP, SRTCM, TRTCM, Scaled
 from token_marker_bench import GREEN, KINDS, RED, WRAP, YELLOW, Model, marker, span
 

@@ -8,10 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from model_bindings import EARLY, ENQUEUE, FORCED, MARK, TAIL
 from test_model_lane import Lane
 from test_victims_run import CODES, CONFIG, TAILED, ip
-
 from vermilion import config, quantise
 
 

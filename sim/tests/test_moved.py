@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from vermilion import build, moved
 from vermilion.report import live
 

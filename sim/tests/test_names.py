@@ -10,6 +10,7 @@ from html import escape
 
 import pytest
 from rich.cells import cell_len
+
 from test_refusals import command
 from tool_cards import Bench, state  # noqa: F401
 from vermilion import config, egresses, show

@@ -4,8 +4,9 @@ import itertools
 import random
 
 import pytest
-from option_frames import TAGS, checksum, frames, packet
 from scapy.utils import RawPcapNgReader, RawPcapReader
+
+from option_frames import TAGS, checksum, frames, packet
 from test_run import check, run, vermilion
 from test_simulator import pcap
 
@@ -101,5 +102,5 @@ def test_both_engines_agree_on_options_of_every_kind(tmp_path):
         stats = run(tmp_path, capture, *words)
         if engine == "rtl":
             check(stats)
-    for rtl, model in zip(*outs):
+    for rtl, model in zip(*outs, strict=True):
         assert rtl.read_bytes() == model.read_bytes()

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import pytest
 from scipy import stats
+
 from vermilion import build, guest, quantise
 from vermilion.oracle import command, dpdk, dsred, floyd, lanes, linux, ns2
 
@@ -258,7 +259,7 @@ def table(name, number):
     of = HELD[name]["tables"][number]
     figures = lambda cell: [float(part) for part in cell.split(" / ")] if cell else []
     return {
-        tuple(row[: of["texts"]]): dict(zip(of["head"][of["texts"] :], map(figures, row[of["texts"] :])))
+        tuple(row[: of["texts"]]): dict(zip(of["head"][of["texts"] :], map(figures, row[of["texts"] :]), strict=True))
         for row in of["rows"]
     }
 

@@ -13,6 +13,7 @@ import random
 from dataclasses import dataclass
 
 import pytest
+
 from model_bindings import STAGES, Model, library
 from test_model_lane import read
 from vermilion.formats import value

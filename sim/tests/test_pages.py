@@ -5,6 +5,7 @@ import subprocess
 
 import click
 import pytest
+
 from vermilion import cli
 from vermilion.build import ROOT
 from vermilionctl import cli as tools

@@ -11,11 +11,11 @@ import struct
 import tomllib
 
 import pytest
+
 import random_lanes
 from engine_outputs import run, same, write_words
 from nightly import nightly
 from test_simulator import pcap
-
 from vermilion import build, config, quantise
 
 pytestmark = pytest.mark.slow

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from nightly import nightly
 from vermilion import build, prove
 

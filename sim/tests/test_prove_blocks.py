@@ -4,6 +4,7 @@ import re
 
 import pytest
 from click.testing import CliRunner
+
 from nightly import nightly
 from vermilion import build, prove
 from vermilion.block_proofs import PROOFS

@@ -6,9 +6,10 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
-import exact_words
 import pytest
-from vermilion import config, curves, quantise
+
+import exact_words
+from vermilion import config, curves, quantise, settings
 
 AVG, PROB = 2**16, 2**32
 
@@ -178,7 +179,7 @@ def test_effective_rate_of_small_p_tends_to_two_and_two_thirds():
     assert float(quantise.effective("uniform", p) / p) == pytest.approx(2, rel=1e-5)
     assert float(quantise.effective("wait", p) / p) == pytest.approx(2 / 3, rel=1e-5)
     assert quantise.effective("geometric", p) == p
-    for spacing in quantise.SPACINGS:
+    for spacing in settings.SPACINGS:
         assert quantise.effective(spacing, Fraction(1)) == 1
         assert quantise.effective(spacing, Fraction(0)) == 0
 

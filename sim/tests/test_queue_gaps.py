@@ -1,6 +1,7 @@
 """Queue numbers with gaps: the hardware scans up to the highest number, not as many queues as there are tables."""
 
 import pytest
+
 from vermilion import config, quantise
 
 RATE = 10**11

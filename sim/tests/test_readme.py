@@ -6,11 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import loop_times
 import pytest
+
+import loop_times
 from shown_commands import follows, shown
 from test_pages import prose
-from test_run import ROOT, environment, vermilion
+from test_run import ROOT, environment
 from vermilion import area, suite, timing
 
 TEXT = (ROOT / "README.md").read_text()
@@ -106,7 +107,7 @@ def test_figures_of_the_readme_are_the_published_ones():
     rows = re.findall(
         r"^\* \[P\d.*: (\d+) of (\d+) rows that must hold held", (results / "papers.md").read_text(), re.M
     )
-    held, required = (sum(map(int, column)) for column in zip(*rows))
+    held, required = (sum(map(int, column)) for column in zip(*rows, strict=True))
     assert len(rows) == 6 and f"{held} of {required} required results hold" in TEXT
     card = json.loads((results / "area.json").read_text())["card-2x25g"]
     used = {"LUT": ("lut", "lut"), "BRAM36": ("bram36", "bram"), "UltraRAM": ("uram", "uram")}

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+
 from vermilion import build, cli, config, show, simulate
 from vermilion.experiments import schemes, settings
 from vermilion.fields import UserError

@@ -20,7 +20,9 @@ def test_no_two_registers_share_an_address_and_none_is_undescribed(of):
     for register in found:
         assert register.desc, register.shown_path
         for index in product(*(range(count) for _, count, _ in register.dims)):
-            address = register.address + sum(i * stride for i, (_, _, stride) in zip(index, register.dims))
+            address = register.address + sum(
+                i * stride for i, (_, _, stride) in zip(index, register.dims, strict=False)
+            )
             assert address % 4 == 0 and address < 1 << 24
             assert address not in seen, f"{register.shown_path} and {seen[address]}"
             seen[address] = register.shown_path

@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import corundum_shell as shell
 import pytest
+
+import corundum_shell as shell
 from vermilion import build, chisel, hdl, release, rtl
 from vermilion.fields import UserError
 

@@ -5,6 +5,7 @@ import struct
 
 import pytest
 from scapy.utils import RawPcapNgReader
+
 from test_run import check, run, vermilion
 from test_simulator import pcap
 from vermilion import config, units
@@ -107,7 +108,7 @@ def test_dscps_on_the_wire_are_those_asked_and_checksums_as_right_as_they_came(t
         at = frame.index(header)
         edited = {at + i for i in ((1, 10, 11) if version == 4 else (0, 1))}
         assert len(came[number]) == len(frame)
-        assert all(i in edited for i, (a, b) in enumerate(zip(frame, came[number])) if a != b), number
+        assert all(i in edited for i, (a, b) in enumerate(zip(frame, came[number], strict=True)) if a != b), number
     assert changed > 200 and marked > 5
 
 

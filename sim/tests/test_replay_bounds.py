@@ -3,6 +3,7 @@
 import subprocess
 
 import pytest
+
 from vermilion import build
 
 pytestmark = pytest.mark.slow

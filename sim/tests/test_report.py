@@ -7,7 +7,8 @@ import re
 import shutil
 
 import pytest
-from vermilion import config, quantise, report
+
+from vermilion import config, formats, quantise, report
 from vermilion.report import plots, points
 
 NASTY = '<b>"q" & $x_1$</b>'
@@ -91,7 +92,7 @@ def trace_file(path, rows):
     lines = [",".join(names)]
     for refresh, queue, colour, ecn, average, verdict in rows:
         row = dict.fromkeys(names, 0) | {"refresh": refresh, "queue": queue, "colour": colour, "ecn": ecn}
-        row |= {f"average_{colour}": int(average * 2**quantise.AVG_FRAC), "ruling": verdict}
+        row |= {f"average_{colour}": int(average * 2**formats.AVG_FRAC), "ruling": verdict}
         lines.append(",".join(str(row[n]) for n in names))
     path.write_text("\n".join(lines) + "\n")
     return path

@@ -4,8 +4,9 @@ import json
 import re
 
 import pytest
-from browser_plots import HOSTILE, SCRIPT, Plot, holds, own_width, until, width  # noqa: F401: a fixture
-from test_report import browser, opened, run_json, setting, traffic, written  # noqa: F401: fixtures
+
+from browser_plots import HOSTILE, SCRIPT, Plot, holds, own_width, until, width  # noqa: F401
+from test_report import browser, opened, run_json, setting, traffic, written  # noqa: F401
 from vermilion import build, cli, report
 from vermilion.report import live, timeline
 
@@ -113,7 +114,7 @@ def hostile(tmp_path_factory):
     """A report whose queues have names that would be markup."""
     page = tmp_path_factory.mktemp("hostile") / "run.html"
     stats = run_json(traffic(1500))
-    for queue, name in zip(stats["queues"], HOSTILE):
+    for queue, name in zip(stats["queues"], HOSTILE, strict=True):
         queue["name"] = name
     report.write(page, *setting(), stats, None)
     return page

@@ -5,7 +5,8 @@ import json
 
 import pytest
 from rich.console import Console
-from test_report import browser, opened  # noqa: F401: a fixture
+
+from test_report import browser, opened  # noqa: F401
 from test_report_markers import Tables
 from test_run import run
 from test_victims_run import CONFIG, traffic

@@ -7,16 +7,18 @@ import re
 from collections import Counter
 from fractions import Fraction
 from html.parser import HTMLParser
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
-from flow_bench import Paper
 from scapy.layers.inet import IP, TCP
 from scapy.layers.inet6 import IPv6
+
+from flow_bench import Paper
 from marker_traffic import lane, program, toml  # noqa: F401
 from test_capture import packets
 from test_engines import SHIPPED, same
-from test_report import browser, opened  # noqa: F401: a fixture
+from test_report import browser, opened  # noqa: F401
 from test_run import ROOT
 from test_simulator import MACS
 from vermilion import config, marker_words, quantise, report, show
@@ -119,7 +121,7 @@ def test_flow_numbers_and_states_in_the_trace_follow_the_rules_packet_by_packet(
     markers = {q.index: m for q in shown.config.queue for m in shown.config.marker if m.queue == q.name and m.by_flow}
     paper, numbers, compared = Paper(), {}, Counter()
     assert len(shown.rows) == len(packets())  # one input, so decisions come in the order of frames
-    for row, (_, length, frame) in zip(shown.rows, packets()):
+    for row, (_, length, frame) in zip(shown.rows, packets(), strict=True):
         assert int(row["len_bytes"]) == length
         index = int(row["queue"])
         if index not in markers or TCP not in frame:
@@ -154,7 +156,7 @@ def test_tables_of_colours_are_the_counters(shown):
         assert head[0] == "came" and head[1:4] == ["left green", "left yellow", "left red"]
         matrix = {row[0]: [number(cell) for cell in row[1:4]] for row in rows}
         policed = matrix.pop("of these dropped", [0, 0, 0])
-        for colour, counts in zip(("green", "yellow", "red"), q["colours_in_out"]):
+        for colour, counts in zip(("green", "yellow", "red"), q["colours_in_out"], strict=True):
             assert matrix.get(colour, [0, 0, 0]) == counts
         assert policed == [c["policed"]["packets"] for c in q["colours"]]
         (spans,) = tables_of(shown.page, q["index"], "Colours over time")
@@ -162,14 +164,14 @@ def test_tables_of_colours_are_the_counters(shown):
         arrived = [c["arrived"]["bytes"] for c in q["colours"]]
         dropped = [c["policed"]["bytes"] for c in q["colours"]]
         assert sum(sums[:3]) == sum(arrived)
-        assert sums[3:] == [a - d for a, d in zip(arrived, dropped)] + [sum(dropped)]
+        assert sums[3:] == [a - d for a, d in zip(arrived, dropped, strict=True)] + [sum(dropped)]
 
 
 def test_tables_of_flows_are_the_counters(shown):
     for q in shown.stats["queues"][THREE:]:
         flows = tables_of(shown.page, q["index"])[1]
         assert [row[0] for row in flows[1:]] == [str(f["flow"]) for f in q["marker"]["busiest"]]
-        for row, flow in zip(flows[1:], q["marker"]["busiest"]):
+        for row, flow in zip(flows[1:], q["marker"]["busiest"], strict=True):
             counts = [sum(flow["packets"]), *flow["packets"], flow["losses"], flow["probes"]]
             assert [number(cell) for cell in row[3:9]] == counts and row[1] == flow["from"]
         if q["index"] != ADAPTIVE:
@@ -189,7 +191,7 @@ def test_tokens_are_those_of_a_bucket_and_redps_shares_those_of_eq_1(shown):
         levels = [(time, level) for time, level, *_ in seen[index].levels.kept]
         assert len(levels) == sum(map(sum, shown.stats["queues"][index]["colours_in_out"]))
         assert max(level for _, level in levels) <= depth + 1
-        for (early, before), (late, after) in zip(levels, levels[1:]):  # it never fills faster than its rate
+        for (early, before), (late, after) in pairwise(levels):  # it never fills faster than its rate
             assert after - before <= rate * (late - early + 64) / 8e9 + 0.01
     redp = seen[REDP]
     for binned, rule in ((redp.demoted, marker_points.demotion), (redp.promoted, marker_points.promotion)):

@@ -1,6 +1,7 @@
 """Bad rules, `--spread` and `--split`: each is refused with a sentence that names the place, the value and what is legal."""
 
 import pytest
+
 from test_refusals import CONFIG, command, furnish, nothing_is_built  # noqa: F401
 from vermilion import config, front
 from vermilion.experiments import settings

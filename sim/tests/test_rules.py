@@ -9,13 +9,14 @@ import tomllib
 from functools import cache
 
 import pytest
-from engine_outputs import run as engine
-from engine_outputs import same, write_words
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop
 from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 from scapy.packet import Raw
 from scapy.utils import RawPcapNgReader
+
+from engine_outputs import run as engine
+from engine_outputs import same, write_words
 from test_remark import ones_complement
 from test_run import vermilion
 from test_simulator import pcap, program  # noqa: F401
@@ -199,7 +200,7 @@ def test_rules(tmp_path, seed):
     wanted = [stated(asked, data) for data in frames]
     assert [without_checksum(data, fields(data)) for data in out] == [data for _, data, _ in wanted]
     assert list(map(error, out)) == list(map(error, frames))
-    changed = [a != b for a, b in zip(out, frames)]
+    changed = [a != b for a, b in zip(out, frames, strict=True)]
     for number, counts in enumerate(stats["rules"]):
         mine = [i for i, (first, _, _) in enumerate(wanted) if first == number]
         not_ip = sum(not wanted[i][2] for i in mine)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from vermilion import build
 
 pytestmark = pytest.mark.slow
@@ -55,9 +56,9 @@ def check(stats):
             for kind in ("packets", "bytes"):
                 lost = sum(colour[name][kind] for name in ("early", "forced", "tail", "nobuf", "bad", "policed"))
                 assert colour["arrived"][kind] == colour["enqueued"][kind] + lost, colour
-                assert (
-                    colour["enqueued"][kind] == colour["sent"][kind] + colour["evicted"][kind]
-                ), "something stayed in a queue"
+                assert colour["enqueued"][kind] == colour["sent"][kind] + colour["evicted"][kind], (
+                    "something stayed in a queue"
+                )
             total["arrived"] += colour["arrived"]["packets"]
     assert total["arrived"] == stats["packets"]
 

@@ -6,9 +6,9 @@ import struct
 import subprocess
 
 import pytest
+
 from test_run import check, run, vermilion
 from test_simulator import pcap
-
 from vermilion import build, egresses, quantise, simulate
 
 pytestmark = pytest.mark.slow

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from vermilion import build, chisel, scala_source, steps
 from vermilion.scala_source import stripped
 

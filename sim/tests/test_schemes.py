@@ -2,6 +2,7 @@
 
 import pytest
 from click.testing import CliRunner
+
 from vermilion import build, cli, quantise
 from vermilion.experiments import network, runs, schemes, schemes_pages, settings
 from vermilion.fields import UserError

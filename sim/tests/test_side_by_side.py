@@ -4,8 +4,9 @@ import os
 import shutil
 import subprocess
 
-import checkouts
 import pytest
+
+import checkouts
 from nightly import nightly
 from vermilion import build
 

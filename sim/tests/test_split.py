@@ -4,13 +4,14 @@ import random
 import struct
 
 import pytest
-from engine_outputs import run as engine
-from engine_outputs import write_words
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, Jumbo, PadN
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Raw
 from scapy.utils import RawPcapNgReader
+
+from engine_outputs import run as engine
+from engine_outputs import write_words
 from test_remark import ones_complement
 from test_simulator import pcap
 from vermilion import build, config

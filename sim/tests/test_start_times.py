@@ -4,10 +4,10 @@ import random
 import tomllib
 
 import pytest
+
 import random_lanes
 from engine_outputs import run, same, write_words
 from test_simulator import ip4, pcap
-
 from vermilion import build, config
 
 pytestmark = pytest.mark.slow

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from test_run import ROOT, environment
 from test_simulator import mixed, pcap, program  # noqa: F401
 from vermilion import build

@@ -7,6 +7,7 @@ import threading
 from collections import deque
 
 import pytest
+
 from vermilion import build, cli, scala_suites, steps, suite, suite_results
 from vermilion.fields import UserError
 
@@ -145,7 +146,7 @@ def test_quick_is_formats_and_quick_tests(monkeypatch):
     """The part `quick` runs the formatters and the Python side's quick tests; with an option of pytest's, these alone."""
     ran = []
     monkeypatch.setattr(suite, "pytest", lambda targets, log, choice: ran.append((targets, choice.marker)))
-    assert list(suite.chosen(("quick",), suite.Choice())) == [*list(suite.parts())[:3], "quick"]
+    assert list(suite.chosen(("quick",), suite.Choice())) == [*list(suite.parts())[:6], "quick"]
     todo = suite.chosen(("quick",), suite.Choice(marker="not guest"))
     assert list(todo) == ["quick"]
     todo["quick"](None)

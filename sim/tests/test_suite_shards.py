@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 
 import pytest
+
 from vermilion import build, cli, suite
 from vermilion.fields import UserError
 
@@ -83,7 +84,7 @@ def test_a_new_folder_of_benches_is_in_a_shard(tmp_path, monkeypatch):
 def test_no_test_runs_twice(monkeypatch):
     """A shard does not run beside its whole part, nor `quick` beside a part that holds it. Without PARTS, all parts run, and no shard."""
     run = lambda *names, **options: list(suite.chosen(names, suite.Choice(**options)))
-    formats = [name for name in suite.parts() if name.startswith("format-")]
+    formats = [name for name in suite.parts() if name.startswith(("format-", "lint-"))]
     assert run() == [*formats, "python", "scala", "cocotb"] == list(suite.parts())
     assert run("format") == run("format", "format-cpp") == formats
     assert run("guests", "cocotb-b", "python") == ["python", "cocotb-b"]

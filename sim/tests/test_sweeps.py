@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
 from vermilion import build, cli
 from vermilion.experiments import poisson, runs
 from vermilion.fields import UserError
@@ -126,7 +127,7 @@ def test_points_are_the_list_times_the_grid(tmp_path):
     points = spec.points(sweep, path)
     got = [tuple(point.values.values()) for point in points]
     assert got == [(m, p, w) for m in ("30p", "60p") for p in (0.02, 0.1) for w in (0.002, 0.02)]
-    for point, (most, p, weight) in zip(points, got):
+    for point, (most, p, weight) in zip(points, got, strict=True):
         assert (point.of.scheme["red"]["max"], point.of.scheme["red"]["p"]) == (most, p)
         assert point.of.lane["queue"][0]["average"]["weight"] == weight and point.of.traffic.loads == [0.9, 1.2]
 
@@ -203,7 +204,7 @@ def test_a_killed_sweep_repeats_and_loses_nothing(small, tmp_path):
 
     table = pyarrow.parquet.read_table(folder / "killed" / "x" / "results.parquet").to_pydict()
     assert table["run"] == [row.run.name for row in rows] and table["key"] == [row.key for row in rows]
-    for row, loss, delay in zip(rows, table["loss"], table["delay_ms"]):
+    for row, loss, delay in zip(rows, table["loss"], table["delay_ms"], strict=True):
         result = json.loads((folder / "scheduler" / "runs" / f"{row.key}.json").read_text())["results"]
         of_run = poisson.of_run(result)
         assert math.isclose(loss, of_run["loss"]) and math.isclose(delay, of_run["delay_ms"])

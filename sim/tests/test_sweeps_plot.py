@@ -3,8 +3,9 @@
 from types import SimpleNamespace
 
 import pytest
-from browser_plots import HOSTILE, Plot, holds, own_width, until, width  # noqa: F401: a fixture
-from test_report import browser, opened  # noqa: F401: a fixture
+
+from browser_plots import HOSTILE, Plot, holds, own_width, until, width  # noqa: F401
+from test_report import browser, opened  # noqa: F401
 from vermilion.sweeps import frontiers, results, spec
 
 
@@ -15,10 +16,12 @@ def write_sweep(page, values):
     asked = spec.Sweep.model_validate({"title": "A sweep", "base": "p4", "seeds": 2, "grid": grid, "plot": plot})
     places = [(p, text) for p in grid["scheme.red.p"] for text in values]
     rows = [(p, text, run, seed) for p, text in places for run in ("red", "exred") for seed in (1, 2)]
-    made = dict(zip(["scheme.red.p", "lane.queue.0.limit", "run", "seed"], map(list, zip(*rows))))
+    made = dict(
+        zip(["scheme.red.p", "lane.queue.0.limit", "run", "seed"], map(list, zip(*rows, strict=True)), strict=True)
+    )
     made["key"] = [str(i) for i in range(len(rows))]
     made["delay"] = [10 * p + values.index(text) + (run == "red") / 5 for p, text, run, _ in rows]
-    made["loss"] = [1 / (1 + delay) + seed / 1000 for delay, (*_, seed) in zip(made["delay"], rows)]
+    made["loss"] = [1 / (1 + delay) + seed / 1000 for delay, (*_, seed) in zip(made["delay"], rows, strict=True)]
     plain = [SimpleNamespace(key=key, point=key) for key in made["key"]]
     results.write_report(page, asked, plain, made, {"vermilion": "1"})
 

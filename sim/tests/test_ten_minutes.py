@@ -11,8 +11,9 @@ import subprocess
 import threading
 import time
 
-import checkouts
 import pytest
+
+import checkouts
 from shown_commands import follows, shown
 from test_readme import sentences
 from vermilion import build

@@ -4,6 +4,7 @@ import math
 import tomllib
 
 import pytest
+
 from nightly import nightly
 from vermilion import area, build, liberty, netlist, timing
 

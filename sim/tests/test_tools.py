@@ -11,6 +11,7 @@ import typing
 
 import click
 import pytest
+
 from register_file import by_address, lane_map
 from test_driver_profile import random_file
 from tool_cards import DEVICE, Bench, Dead, bench, ctl, left_by, state  # noqa: F401
@@ -305,9 +306,7 @@ def test_an_interrupt_amid_an_access_ends_the_command(bench, monkeypatch):  # no
         bench.ctl("stats")
 
 
-def test_two_programs_at_once_wait_for_each_other_and_one_that_waits_too_long_says_for_whom(
-    bench, monkeypatch
-):  # noqa: F811
+def test_two_programs_at_once_wait_for_each_other_and_one_that_waits_too_long_says_for_whom(bench, monkeypatch):  # noqa: F811
     monkeypatch.setattr(record, "PATIENCE_S", 0.1)
     with record.locked(DEVICE, 0):
         status, said = bench.ctl("stats")

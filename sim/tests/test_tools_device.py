@@ -11,6 +11,7 @@ import urllib.request
 from collections import Counter
 
 import pytest
+
 from devices import device_program, running  # noqa: F401
 from test_device_traffic import counted, run_through
 from test_simulator import mixed, pcap, program, words  # noqa: F401
@@ -70,7 +71,10 @@ def every_configuration(monkeypatch):
 
 
 def test_every_configuration_of_the_project_applied_and_dumped_is_what_check_prints(
-    served, device_program, tmp_path, monkeypatch  # noqa: F811
+    served,
+    device_program,
+    tmp_path,
+    monkeypatch,  # noqa: F811
 ):
     device, where = served
     every = every_configuration(monkeypatch)
@@ -122,7 +126,10 @@ def totals(read):
 
 
 def test_an_applied_configuration_counts_as_a_run_of_it_and_stats_tell_it_to_the_packet(
-    tmp_path, device_program, program, words  # noqa: F811
+    tmp_path,
+    device_program,
+    program,
+    words,  # noqa: F811
 ):
     capture = pcap(tmp_path / "in.pcap", mixed(2000))
     run = run_through(program, words, capture, tmp_path / "run.pcapng", "--rate", 2_000_000_000)

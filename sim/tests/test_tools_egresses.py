@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+
 from register_file import address, by_address
 from tool_cards import DEVICE, Bench, state  # noqa: F401
 from vermilion import build, egresses

@@ -5,6 +5,7 @@ import os
 import signal
 
 import pytest
+
 from register_file import Lane, address
 from tool_cards import Bench, state  # noqa: F401
 

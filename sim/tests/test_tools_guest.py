@@ -5,8 +5,9 @@ import re
 import tempfile
 from pathlib import Path
 
-import driver_bench
 import pytest
+
+import driver_bench
 from devices import device_program  # noqa: F401
 from driver_bench import counts, talk
 from netlink_guest import MESSAGES, program
@@ -256,7 +257,7 @@ def test_what_is_applied_is_what_check_prints_and_what_the_card_holds(said, name
     parts = json.loads(done(said, f"{name}.json"))
     assert registers.lines(parts) == wanted
     held = [int(word, 16) for word in said.said(f"lane.{name}").split()]
-    assert dict(zip(LANE, held)) == lane_of(done(said, f"{name}.dump"))
+    assert dict(zip(LANE, held, strict=True)) == lane_of(done(said, f"{name}.dump"))
     shown = json.loads(done(said, f"{name}.show"))
     assert sorted(map(int, shown["queues"])) == sorted(queue.index for queue in asked.queue)
     assert shown["port"]["rate"] == asked.port.rate
@@ -356,7 +357,7 @@ def test_a_reset_of_the_function_takes_nothing_of_the_lanes_settings(said):
     (lane,) = said.heard["kept"][2]
     rate = config.load(said.files["default"]).port.rate
     assert (lane["option-ip4"], lane["option-ip6"], lane["queues"], lane["rate"]) == (158, 30, 5, rate)
-    held = dict(zip(LANE, (int(word, 16) for word in said.said("lane.reset").split())))
+    held = dict(zip(LANE, (int(word, 16) for word in said.said("lane.reset").split()), strict=True))
     assert lane["pool-bytes"] == 100_000 and held["pool_size"] == 1562 and held["ttl_option"] == 158 | 30 << 8
 
 

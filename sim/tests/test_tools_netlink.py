@@ -5,12 +5,13 @@ import random
 import socket
 
 import pytest
+
 from netlink_cases import merged
 from netlink_relay import Line
 from test_driver_profile import random_file
 from tool_cards import ctl, state  # noqa: F401
 from vermilion import build, config
-from vermilion.driver_library import C, SOURCES
+from vermilion.driver_library import SOURCES, C
 from vermilion.settings import queue_settings
 from vermilionctl import counters, export, family, netlink, programming, registers, session, settings
 from vermilionctl.errors import Busy, DeviceError, UserError

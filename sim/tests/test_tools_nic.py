@@ -5,6 +5,7 @@ import random
 import struct
 
 import pytest
+
 from register_file import Lane
 from tool_cards import ctl, state  # noqa: F401
 from vermilion import build, config, registers

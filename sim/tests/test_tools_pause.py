@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from register_file import Lane, address
 from tool_cards import Bench, state  # noqa: F401
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+
 from register_file import ALL_ONES, Lane
 from tool_cards import ctl, state  # noqa: F401
 from vermilion import build, config
@@ -106,7 +107,7 @@ def test_the_package_works_without_the_simulator(function, tmp_path):
         [str(word) for word in built], cwd=build.ROOT / "sw_driver/tools", capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    code = "import pathlib, vermilion, vermilionctl.bus as b; b.SYSFS = pathlib.Path(%r); " % str(function.parent)
+    code = f"import pathlib, vermilion, vermilionctl.bus as b; b.SYSFS = pathlib.Path({str(function.parent)!r}); "
     code += f"w = b.PciBus.write; b.PciBus.write = lambda s, o, v: None if o == {STATUS} else w(s, o, v); "
     code += "print(vermilion.__file__); from vermilionctl.cli import main; main()"
 

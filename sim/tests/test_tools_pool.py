@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from test_tools_netlink import kernel  # noqa: F401
 from tool_cards import DEVICE, Bench, bench, ctl, state  # noqa: F401
 from vermilion import config

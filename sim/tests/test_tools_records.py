@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from tool_cards import DEVICE, bench, ctl, state  # noqa: F401
 from vermilion import build
 from vermilionctl import bus as buses

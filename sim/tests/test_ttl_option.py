@@ -5,11 +5,12 @@ import struct
 from collections import Counter
 
 import pytest
-from option_frames import TAGS, checksum, packet
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop
 from scapy.layers.l2 import Ether
 from scapy.utils import RawPcapReader
+
+from option_frames import TAGS, checksum, packet
 from test_run import vermilion
 from test_simulator import pcap
 from vermilion import ttl_option
@@ -146,7 +147,7 @@ def pcapng(path, resolution, stamps, frames):
     block = lambda kind, body: struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
     out = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
     out += block(1, struct.pack("<HHI", 1, 0, 0) + struct.pack("<HHB3x", 9, 1, resolution) + bytes(4))
-    for stamp, frame in zip(stamps, frames):
+    for stamp, frame in zip(stamps, frames, strict=True):
         body = struct.pack("<IIIII", 0, stamp >> 32, stamp & 0xFFFFFFFF, len(frame), len(frame)) + frame
         out += block(6, body + bytes(-len(body) % 4))
     path.write_bytes(out)
@@ -163,7 +164,7 @@ def test_stamps_and_lengths_are_kept(tmp_path, resolution, unit):
         assert reader.nano
         got = [(about.sec * 10**9 + about.usec, about.wirelen, frame) for frame, about in reader]
     assert [stamp for stamp, _, _ in got] == [stamp * unit for stamp in stamps]
-    for (_, wire, frame), before in zip(got, frames):
+    for (_, wire, frame), before in zip(got, frames, strict=True):
         assert wire == len(frame) == len(before) + 4 and frame[34:38] == bytes([158, 4, 64, 7])
 
 

@@ -8,10 +8,10 @@ import re
 import subprocess
 
 import pytest
+
 import random_lanes
 from engine_outputs import run, same, write_words
 from nightly import nightly
-
 from vermilion import build, undefined
 
 pytestmark = pytest.mark.slow

@@ -6,6 +6,7 @@ import signal
 import sys
 
 import pytest
+
 from test_simulator import ip4, pcap, program  # noqa: F401
 from vermilion import cli, report
 

@@ -5,6 +5,7 @@ import io
 import random
 
 import pytest
+
 from test_engines import same
 from test_simulator import pcap
 from test_victims_run import ip

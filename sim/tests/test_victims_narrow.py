@@ -1,11 +1,11 @@
 """Push-out in lanes of 64 bits, with one and two inputs and with a buffer that runs full: both engines are one."""
 
 import pytest
+
 from test_simulator import pcap
 from test_victims_kinds import RED_FORM, mixed
 from test_victims_run import CONFIG, TAILED, check_tail_drops, traffic
 from test_victims_wide import engines, floods
-
 from vermilion import build
 
 pytestmark = pytest.mark.slow

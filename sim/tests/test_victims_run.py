@@ -5,6 +5,7 @@ import io
 import random
 
 import pytest
+
 from test_engines import SHIPPED, same, total
 from test_run import check, run, vermilion
 from test_simulator import pcap
@@ -279,7 +280,7 @@ def test_settings_that_do_nothing_are_noted(tmp_path, lines, note):
     file.write_text(MISUSED % lines)
     status, out, err = vermilion("check", file)
     assert status == 0 and ("Note:" in out) == (note is not None), out + err
-    assert note is None or f'Note: queue "q" has victim = "nearest"' in out and note in out
+    assert note is None or 'Note: queue "q" has victim = "nearest"' in out and note in out
     capture = traffic(tmp_path / "in.pcap", 1, 20)
     status, out, err = vermilion("run", capture, "--config", file, "--engine", "model")
     assert status == 0 and ("vermilion: note: queue" in err) == (note is not None), out + err
@@ -291,9 +292,9 @@ def test_a_window_without_a_limit_is_refused(tmp_path):
     file = tmp_path / "config.toml"
     file.write_text((MISUSED % "victim_window = 4").replace('limit = "20KB"', ""))
     status, out, err = vermilion("check", file)
-    assert (
-        status == 2 and 'queue "q"' in err and "victim_window 4" in err and "limit_packets, 1 to 134217727" in err
-    ), err
+    assert status == 2 and 'queue "q"' in err and "victim_window 4" in err and "limit_packets, 1 to 134217727" in err, (
+        err
+    )
     file.write_text((MISUSED % "victim_window = 4").replace('limit = "20KB"', 'limit_packets = "20p"'))
     assert vermilion("check", file)[0] == 0
 

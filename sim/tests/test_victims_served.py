@@ -3,10 +3,10 @@
 import random
 
 import pytest
+
 from test_simulator import pcap
 from test_victims_run import CONFIG, TAILED
 from test_victims_wide import engines, floods
-
 from vermilion import build
 
 pytestmark = pytest.mark.slow

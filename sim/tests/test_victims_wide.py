@@ -8,9 +8,9 @@ import subprocess
 import tomllib
 
 import pytest
+
 from test_simulator import pcap
 from test_victims_run import CODES, CONFIG, TAILED, check_tail_drops, ip
-
 from vermilion import build, config, quantise
 
 pytestmark = pytest.mark.slow
@@ -64,7 +64,7 @@ def engines(program, folder, text, capture, shape=SHAPE, pace=("--rate", 200_000
         assert done.returncode == 0, done.stdout[-2000:]
         got[engine] = names
     rtl, model = got["rtl"], got["model"]
-    for one, other in zip(rtl["trace"].read_text().splitlines(), model["trace"].read_text().splitlines()):
+    for one, other in zip(rtl["trace"].read_text().splitlines(), model["trace"].read_text().splitlines(), strict=True):
         assert one == other
     assert rtl["out"].read_bytes() == model["out"].read_bytes()
     stats, modelled = (json.loads(names["stats"].read_text()) for names in (rtl, model))

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 from click.testing import CliRunner
+
 from vermilion import area, build, chisel, rtl, vivado
 from vermilion.cli import cli
 from vermilion.fields import UserError

@@ -2,6 +2,7 @@
 
 import pytest
 from click.testing import CliRunner
+
 from register_file import ALL_ONES, Lane
 from vermilionctl import bus as buses
 from vermilionctl import cli

@@ -17,7 +17,9 @@ from pathlib import Path
 
 from . import chisel, undefined, verilated
 from .fields import UserError
-from .steps import BUILD, CORES, HOME, ROOT, BuildError, digest, files, is_made, locked, quiet, run, stamps, step
+
+# `build.X` is how others write these
+from .steps import BUILD, CORES, HOME, ROOT, BuildError, digest, files, is_made, locked, quiet, run, stamps, step  # noqa: F401
 
 PREFIX = "Vlane"  # C++ class of the Verilated lane, whatever the module is called
 STANDARD = "-std=gnu++20"

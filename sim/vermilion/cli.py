@@ -16,13 +16,13 @@ from .card_commands import apply, ctl
 from .check import check
 from .command_line import completion_script, printable_everywhere, version_option
 from .commits import commits
+from .corundum_commands import corundum, release
 from .device import device
 from .experiments.command import experiment
 from .fields import DISK, RATE_MAX, RATE_MIN, UserError
-from .corundum_commands import corundum, release
 from .inject import inject
-from .oracle.command import oracle
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
+from .oracle.command import oracle
 from .screen import console, say, working
 from .suite_command import reformat, test
 from .sweeps.command import dask, sweep

@@ -10,8 +10,22 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, StrictBool, ValidationError, model_validator
 
 from . import rules, units
-from .fields import COLOURS, LEN_MAX, TOO_DEEP, Burst, Probability, Rate, Strict, Threshold, UserError
-from .fields import amount, number, one_line, option_type, read_toml
+from .fields import (
+    COLOURS,
+    LEN_MAX,
+    TOO_DEEP,
+    Burst,
+    Probability,
+    Rate,
+    Strict,
+    Threshold,
+    UserError,
+    amount,
+    number,
+    one_line,
+    option_type,
+    read_toml,
+)
 from .markers import Marker
 from .refusals import sentence
 from .rules import Match, Rule

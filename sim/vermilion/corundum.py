@@ -120,7 +120,7 @@ def above(text: str, line: str, patterns: list[str], what: Path) -> str:
     for pattern in patterns:
         found = re.search(pattern, text, re.M)
         if found:
-            return f"{text[:found.start()]}{line}\n{text[found.start():]}"
+            return f"{text[: found.start()]}{line}\n{text[found.start() :]}"
     raise UserError(f"{what} has no place for the line `{line}`; put it in by hand")
 
 

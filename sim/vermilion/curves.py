@@ -4,13 +4,13 @@ import io
 import os
 from pathlib import Path
 
-from . import build, quantise
+from . import build, formats, quantise
 from .config import COLOURS, Config
 from .screen import any_glyph
 
 INK = {"green": "#2e7d32", "yellow": "#c79100", "red": "#c62828"}
-AVG_ONE, ONE = 2**quantise.AVG_FRAC, 2**quantise.PROB_FRAC
-WAY_MAX = 2 ** (quantise.POS_FRAC + 8) - 1  # U8.24
+AVG_ONE, ONE = 2**formats.AVG_FRAC, 2**formats.PROB_FRAC
+WAY_MAX = 2 ** (formats.POS_FRAC + 8) - 1  # U8.24
 
 
 def integer_probability(record: dict, average: int) -> int:
@@ -20,7 +20,7 @@ def integer_probability(record: dict, average: int) -> int:
         distance = average - th * AVG_ONE
         y = min((distance * inv[0]) >> inv[1], WAY_MAX)
         t = min(b1 + min((distance * b2[0]) >> b2[1], ONE), ONE)
-        return min(base + ((y * t) >> quantise.POS_FRAC), ONE)
+        return min(base + ((y * t) >> formats.POS_FRAC), ONE)
 
     if not record["on"] or average < record["min"] * AVG_ONE:
         return 0
@@ -55,11 +55,11 @@ def draw(config: Config, path: Path, kind: str):
     for axis in axes.flat[len(queues) :]:
         axis.set_visible(False)
     words = {record["index"]: record["curves"] for record in quantise.hardware(config)["queues"]}
-    for axis, queue in zip(axes.flat, queues):
+    for axis, queue in zip(axes.flat, queues, strict=False):
         records = words[queue.index]
         ends = [r[k]["end"] for r in records for k in ("drop", "ecn")]
         top = max(max(ends) * 11 // 10, 1)
-        for colour, record in zip(COLOURS, records):
+        for colour, record in zip(COLOURS, records, strict=True):
             if record["drop"]["on"]:
                 axis.plot(
                     *points(record["drop"], top), color=INK[colour], label=f"{colour}, {getattr(queue, colour).curve}"

@@ -133,7 +133,7 @@ def compare_one(program: Path, form: str, capture: Path) -> dict:
         with tempfile.TemporaryDirectory() as folder:
             source = repeated(capture, passes, Path(folder) / "capture.pcap") if passes > 1 else capture
             row = {"form": form, "capture": capture.stem, "passes": passes}
-            row |= {name: measure(program, source, queue) for name, queue in zip(VICTIMS, FORMS[form])}
+            row |= {name: measure(program, source, queue) for name, queue in zip(VICTIMS, FORMS[form], strict=True)}
         if lost_enough(row) or once or passes == PASSES or not count:
             return row
         passes = min(PASSES, 4 * passes)

@@ -302,7 +302,7 @@ def routes(given: list | None, labels: dict[str, int], build: Build) -> list[int
 
 def check_shares(file: File, shares: list[Share], called: list[str], build: Build):
     """Refuses shares that the pool or the buffer cannot hold."""
-    for where, share in zip(called, shares):
+    for where, share in zip(called, shares, strict=True):
         for name, amount in (("reserve", share.reserve), ("cap", share.cap)):
             if amount.value and build.egresses == 1:
                 raise UserError(f"{where} has pool.{name} {amount}; legal is 0 in a lane with one egress")

@@ -77,7 +77,7 @@ def words(config, inputs: int, spread: str | None) -> dict | None:
             where = f"{rules.label(number, rule)}, match.ingress is {rule.match.ingress}"
             raise UserError(f"{where}; this build has inputs {legal}")
     given = egresses.codes(config.rule, egresses.parts(config))
-    made = [rules.words(rule, code) for rule, code in zip(config.rule, given)]
+    made = [rules.words(rule, code) for rule, code in zip(config.rule, given, strict=True)]
     return {"rules": made} if made else None
 
 
@@ -94,7 +94,9 @@ def arguments(held: dict | None, split: int | None, place) -> list:
 def rule_rows(result: dict, config) -> list[list]:
     """A row for each rule of a run: its number and name or action, the DSCP it gives, and what it matched."""
     rows = []
-    for number, (rule, counts) in enumerate(zip(config.rule if config else [], result.get("rules", [])), 1):
+    for number, (rule, counts) in enumerate(
+        zip(config.rule if config else [], result.get("rules", []), strict=False), 1
+    ):
         action = rule.name or rule.queue or ""
         cells = [counts[name] for name in ("matched", "changed", "not_ip")]
         rows.append([f"{number} {action}".strip(), units.dscp_name(counts["dscp"]), *cells])

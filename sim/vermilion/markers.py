@@ -11,8 +11,17 @@ from pydantic import BeforeValidator, StrictBool, model_validator
 
 from . import units
 from .fields import COLOURS, Probability, Rate, Strict, amount, number
-from .formats import COST_MANT, FLOW_AVERAGE_FRAC, FLOW_TICK_NS, MARK_DRAW, MARK_SPAN_SHIFT
-from .formats import depth_ns, exact, nearest, probability
+from .formats import (
+    COST_MANT,
+    FLOW_AVERAGE_FRAC,
+    FLOW_TICK_NS,
+    MARK_DRAW,
+    MARK_SPAN_SHIFT,
+    depth_ns,
+    exact,
+    nearest,
+    probability,
+)
 from .units import Amount
 
 DEPTH_MAX, DEPTH_MAX_TEXT = 64 * 2**20, "64MiB"  # bytes

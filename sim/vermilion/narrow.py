@@ -55,10 +55,10 @@ def tables(title: str, left: list[str], right: list[str], rows: list[list], sums
     numbers = [[row[i] for i in kept] for row in rows]
     if sums and len(rows) > 1:
         texts.append(["total", *[""] * (len(left) - 1)])
-        numbers.append([sum(filter(None, column)) for column in zip(*numbers)])
+        numbers.append([sum(filter(None, column)) for column in zip(*numbers, strict=True)])
     cells = [[shown(number) for number in row] for row in numbers]
-    lefts = [width(head, column) for head, column in zip(left, zip(*texts))]
-    rights = [width(head, column) for head, column in zip(heads, zip(*cells))]
+    lefts = [width(head, column) for head, column in zip(left, zip(*texts, strict=True), strict=True)]
+    rights = [width(head, column) for head, column in zip(heads, zip(*cells, strict=True), strict=True)]
     fits = {most: split([min(lefts[0], most), *lefts[1:]], rights) for most in NAMES} if rows else {}
     name = min(fits, key=lambda most: (len(fits[most]), -most), default=0)
     made = []
@@ -69,7 +69,7 @@ def tables(title: str, left: list[str], right: list[str], rows: list[list], sums
             one.add_column(head, no_wrap=True)
         for i in part:
             one.add_column("\n".join(heads[i].split()), no_wrap=True, justify="right")
-        for at, (text, row) in enumerate(zip(texts, cells)):
+        for at, (text, row) in enumerate(zip(texts, cells, strict=True)):
             if at == len(rows):
                 one.add_section()
             one.add_row(Text(cut(text[0], name)), *map(Text, text[1:]), *(row[i] for i in part))

@@ -119,8 +119,8 @@ def publish(rows: dict) -> None:
 `sim/vermilion/place.py`. LFE5U-85F, Yosys {area.tool_version()}, nextpnr-ecp5 {version()}, `--speed 8 --freq 250 --timing-allow-fail`. `lane`: a 10G lane, 64 bits, 16 queues,
 **512 cells, no flow markers, no victim search**, between shift registers in place of pins; nothing larger was placed, as a whole nic10g has more block RAM than this device. `anchor`: github.com/YosysHQ/picorv32, commit 87c89ac.
 
-| {' | '.join(HEADS)} |
-| {' | '.join(['---'] * len(HEADS))} |
+| {" | ".join(HEADS)} |
+| {" | ".join(["---"] * len(HEADS))} |
 """
     text += "".join(f"| {' | '.join(cells(name, row))} |\n" for name, row in known.items())
     if {"lane", "anchor"} <= set(known):

@@ -13,12 +13,24 @@ from .config import CELL_BYTES, COLOURS, Config, Curve, Pool, Queue
 from .driver_library import C, fault_of, library, number, pair
 from .egresses import Lane, Whole
 from .fields import UserError
-from .formats import AVG_FRAC, IDLE_FRAC, POS_FRAC, PROB_FRAC, RATIO_FRAC, STAGES
-from .formats import Line, cost, exact, line, nearest, probability, rate_line, value
+from .formats import (
+    IDLE_FRAC,
+    PROB_FRAC,
+    RATIO_FRAC,
+    STAGES,
+    Line,
+    cost,
+    exact,
+    line,
+    nearest,
+    probability,
+    rate_line,
+    value,
+)
 from .marker_values import marker_lines
 from .marker_words import marker_dict
 from .markers import Marker
-from .settings import DEFAULT_BURST, DEFAULT_QUANTUM, SPACINGS, curve_settings, queue_settings
+from .settings import DEFAULT_BURST, curve_settings, queue_settings
 
 CLOCK_NS, LATENESS_CLOCKS = C.VM_CLOCK_NS, C.VM_LATENESS_CLOCKS
 
@@ -145,9 +157,9 @@ def hardware(config: Config, egresses: int = 1) -> dict:
     rest = next(q.index for q in config.queue if q.default)
     table = [[rest, 0] for _ in range(64)]
     for queue in config.queue:
-        for number, colour in enumerate(COLOURS):
+        for rank, colour in enumerate(COLOURS):
             for code in getattr(queue.dscp, colour):
-                table[code] = [queue.index, number]
+                table[code] = [queue.index, rank]
     markers = {m.queue: m for m in config.marker}
     rate, queues = config.port.rate, egresses * queue_count(config)
     pool = {"pool": {"size": pool_cells(config.pool), "reserve": [0], "cap": [0]}} if config.pool else {}
@@ -243,7 +255,7 @@ def report(config: Config, egresses: int = 1) -> list[Line]:
         labels, found = list(config.ports), [report(part, len(config.parts)) for part in config.parts]
         return [
             replace(item, queue=f"{label}/port") if item.queue == "port" else item
-            for label, items in zip(labels, found)
+            for label, items in zip(labels, found, strict=True)
             for item in items
         ]
 

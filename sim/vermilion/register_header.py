@@ -32,7 +32,7 @@ def header(head: str, prefix: str, page: str, registers: list) -> str:
     ]
     for r in registers:
         names = "ijk"[: len(r.dims)]
-        sums = "".join(f" + 0x{stride:x}u * (u32)({n})" for n, (_, _, stride) in zip(names, r.dims))
+        sums = "".join(f" + 0x{stride:x}u * (u32)({n})" for n, (_, _, stride) in zip(names, r.dims, strict=False))
         address = f"(0x{r.address:04x}u{sums})" if names else f"0x{r.address:04x}u"
         arguments = f"({', '.join(names)})" if names else ""
         lines.append(f"#define {prefix}_{r.snake.upper()}{arguments} {address}")

@@ -193,7 +193,7 @@ def cpp(of: Map, _intro: str, registers: list[Register]) -> str:
     for r in registers:
         names = "ijk"[: len(r.dims)]
         args = ", ".join(f"uint32_t {n}" for n in names)
-        sums = "".join(f" + 0x{stride:x} * {n}" for n, (_, _, stride) in zip(names, r.dims))
+        sums = "".join(f" + 0x{stride:x} * {n}" for n, (_, _, stride) in zip(names, r.dims, strict=False))
         lines.append(f"constexpr uint32_t {r.snake}({args}) {{ return 0x{r.address:04x}{sums}; }}")
         lines += [
             f"constexpr Field k{r.title}{camel('_' + f.name)}{{{f.high}, {f.low}}};"
@@ -205,7 +205,7 @@ def cpp(of: Map, _intro: str, registers: list[Register]) -> str:
 
 def rows(r: Register) -> list[tuple[str, str, str, str, str]]:
     """Address, name, bits, access and meaning: of a register, then of each of its fields, if it has several."""
-    address = f"0x{r.address:04X}" + "".join(f" + 0x{s:X} {n}" for n, (_, _, s) in zip("ijk", r.dims))
+    address = f"0x{r.address:04X}" + "".join(f" + 0x{s:X} {n}" for n, (_, _, s) in zip("ijk", r.dims, strict=False))
     single = len(r.fields) == 1 and r.fields[0].name in ("value", "go")
     first = r.fields[0]
     if single:

@@ -71,7 +71,7 @@ targets:
 {taken}    flow: lint
     flow_options:
       tool: verilator
-      verilator_options: [{', '.join(hdl.LINT)}]
+      verilator_options: [{", ".join(hdl.LINT)}]
   synth:
     filesets: [rtl, ooc]
     toplevel: {top}

@@ -9,7 +9,6 @@ from rich.table import Table
 
 from . import (
     digest,
-    egresses as lanes,
     front,
     marker_values,
     marker_words,
@@ -17,6 +16,7 @@ from . import (
     narrow,
     quantise,
     rules,
+    settings,
     units,
     victim_notes,
 )
@@ -42,7 +42,7 @@ WARNINGS = {
 OUTCOMES = ("arrived", "sent", "marked", "ce_written", "early", "forced", "tail", "nobuf", "bad", "policed", "evicted")
 # What happens to the flows of flow markers (docs/flow-markers.md, "The table"), in the order of the register flow_events.
 FLOW_EVENTS = ("adopted", "collision", "aged_out", "displaced", "table_full", "loss", "jump", "probe")
-EVENT_TEXT = dict(zip(FLOW_EVENTS, FLOW_EVENTS))
+EVENT_TEXT = dict(zip(FLOW_EVENTS, FLOW_EVENTS, strict=True))
 EVENT_TEXT |= {"aged_out": "aged out", "displaced": "half-open displaced", "table_full": "table full"}
 OUTCOME_TEXT = {"marked": "CE chosen", "ce_written": "CE written", "nobuf": "no buffer"}
 
@@ -94,7 +94,7 @@ def configuration(screen, config: Config, egresses: int = 1):
     for q in config.queue:
         codes = ", ".join(units.dscp_name(code) for colour in COLOURS for code in getattr(q.dscp, colour))
         codes += (", " if codes else "") + "all others" if q.default else ""
-        quantum = q.quantum.value if q.quantum else quantise.DEFAULT_QUANTUM
+        quantum = q.quantum.value if q.quantum else settings.DEFAULT_QUANTUM
         service = f"strict, priority {q.priority}" if q.priority is not None else f"round robin, {quantum} B"
         queues.add_row(
             str(q.index), q.name, codes, remarks(q), service, limits(q), units.rate_text(q.rate) if q.rate else ""
@@ -136,7 +136,7 @@ def distance_table(config: Config) -> Table:
 def rule_table(given: list, codes: list[int]) -> Table:
     """What each rule matches, and the DSCP that it gives."""
     made = table("Rules, first match wins; applied by `vermilion run`", ["rule", "matches", "queue", "DSCP"], [])
-    for number, (rule, code) in enumerate(zip(given, codes), 1):
+    for number, (rule, code) in enumerate(zip(given, codes, strict=True), 1):
         to = f"{rule.queue}, {rule.colour or 'green'}" if rule.queue else ""
         made.add_row(f"{number} {rule.name or ''}".strip(), rules.text(rule.match), to, units.dscp_name(code))
     return made
@@ -307,7 +307,7 @@ def outcome_rows(result: dict) -> list[list]:
     """Packets by outcome, a row for each queue and colour that saw one."""
     rows = []
     for queue in result.get("queues", []):
-        for colour, per in zip(COLOURS, queue.get("colours", [])):
+        for colour, per in zip(COLOURS, queue.get("colours", []), strict=False):
             numbers = [per.get(name, {}).get("packets", 0) for name in OUTCOMES]
             if any(numbers):
                 rows.append([str(queue.get("name", queue.get("index"))), colour, *numbers])

@@ -98,7 +98,7 @@ def publish(rows: list[dict], packets: int) -> None:
     text = f"""# Speed of the simulation
 
 Made by `./vermilion speed --packets {packets} --publish`, on one core of: {processor()}; {verilator()}. What is measured stands in
-`sim/vermilion/speed.py`; a second is one of processor time. Targets, of the Verilated lane: {'; '.join(wanted)}.
+`sim/vermilion/speed.py`; a second is one of processor time. Targets, of the Verilated lane: {"; ".join(wanted)}.
 
 """
     PAGE.write_text(text + bench.table(HEADS, 3, [cells(row) for row in rows]))

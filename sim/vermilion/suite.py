@@ -1,4 +1,4 @@
-"""`vermilion test`: formatters, pytest of the Python side, ScalaTest, cocotb; ends with the line `N passed, N failed`.
+"""`vermilion test`: formatters, linters, pytest of the Python side, ScalaTest, cocotb; ends with the line `N passed, N failed`.
 
 Every part counts what its own tool reports; a part whose tool fails without a count is one failure. Each part leaves its log and
 a JUnit file in `.vermilion/test`: PART.log and PART.xml; ScalaTest a file for each class, in `scala/junit`.
@@ -22,8 +22,12 @@ from .suite_results import Count, junit, scalatest, slowest, times, write_junit
 
 LOGS = build.HOME / "test"
 PYTEST = {"python": "sim/tests", "cocotb": "cocotb_tests"}  # parts that pytest runs, and their folders
-QUICK = "quick"  # the formatters, and the tests of the Python side with this marker
-FORMAT = "format"  # the formatters alone
+QUICK = "quick"  # formatters, linters, and the tests of the Python side with this marker
+FORMAT = "format"  # formatters and linters
+FORMS = ("format-", "lint-")  # how the names of their parts begin
+RUFF = [sys.executable, "-m", "ruff"]
+SOURCES = ("hw", "sim", "cocotb_tests", "fpga", "sw_driver", "docs")
+SPELT = tuple(f"*.{end}" for end in "md py scala c cpp h rdl toml yaml sh sc tcl html js".split())
 SLOWER = ("slow", "guest", "proof", "long")  # markers in pyproject.toml: a test with none of them is quick
 NOTHING_COLLECTED = 5  # pytest's status where no test fits its options
 
@@ -219,6 +223,30 @@ def generated(path: Path) -> bool:
         return "Generated from" in handle.readline()
 
 
+def tool(name: str) -> str:
+    """A program of the Python packages."""
+    return str(Path(sys.executable).with_name(name))
+
+
+def tracked(*patterns: str) -> list[str]:
+    """Files of the project whose names match one of the patterns: those in Git, or all where the folder is no checkout."""
+    listed = subprocess.run(["git", "ls-files", *patterns], cwd=build.ROOT, capture_output=True, text=True)
+    if not listed.returncode:
+        return [name for name in listed.stdout.splitlines() if (build.ROOT / name).is_file()]
+    top = (path for folder in SOURCES for path in (build.ROOT / folder).rglob("*") if path.is_file())
+    return [str(path.relative_to(build.ROOT)) for path in top if any(path.match(pattern) for pattern in patterns)]
+
+
+def shell_sources() -> list[str]:
+    """Scripts of bash and sh."""
+    return [name for name in ("vermilion", ".ci/run") if (build.ROOT / name).exists()] + tracked("*.sh")
+
+
+def texts() -> list[str]:
+    """What a spelling checker reads: prose and sources, no data."""
+    return tracked(*SPELT)
+
+
 def c_sources() -> list[Path]:
     """C and C++; the form of each folder is that of the nearest `.clang-format`."""
     found = build.files("sim", "*.cpp", "*.c", "*.h") + build.files("sw_driver", "*.c", "*.h")
@@ -233,9 +261,10 @@ def parts(choice: Choice = EVERYTHING) -> dict:
     out = {"format-scala": lambda log: formatter(scala_form, log)}
     if cpp:
         out["format-cpp"] = lambda log: formatter(["clang-format", "--dry-run", "-Werror", *cpp], log)
-    out["format-python"] = lambda log: formatter(
-        [sys.executable, "-m", "black", "-q", "--check", "--diff", *python], log
-    )
+    out["format-python"] = lambda log: formatter([*RUFF, "format", "-q", "--diff", *python], log)
+    out["lint-python"] = lambda log: formatter([*RUFF, "check", "-q", *python], log)
+    out["lint-shell"] = lambda log: formatter([tool("shellcheck"), *shell_sources()], log)
+    out["lint-spelling"] = lambda log: formatter([tool("codespell"), *texts()], log)
     out["python"] = lambda log: pytest([PYTEST["python"]], log, choice)
     out["scala"] = scala
     out["cocotb"] = lambda log: pytest([PYTEST["cocotb"]], log, choice)
@@ -262,7 +291,8 @@ def reformat(say) -> int:
         "Scala": chisel.mill("hw.reformat"),
         "Scala tests": chisel.mill("hw.test.reformat"),
         "C++": ["clang-format", "-i", *cpp],
-        "Python": [sys.executable, "-m", "black", "-q", *python],
+        "Python": [*RUFF, "format", "-q", *python],
+        "imports": [*RUFF, "check", "-q", "--select", "I", "--fix", *python],
     }.items():
         say(f"formatting {name} ...")
         log = LOGS / "format.log"
@@ -277,7 +307,7 @@ def chosen(only: tuple[str, ...], choice: Choice) -> dict:
     known = parts(choice)
     names = set(only) or (set(PYTEST) if choice.options() else set(known))
     if FORMAT in names or (QUICK in names and not choice.options()):
-        names |= {name for name in known if name.startswith("format-")}
+        names |= {name for name in known if name.startswith(FORMS)}
     out = {name: part for name, part in known.items() if name in names}
     for name, shard in (SHARDS | {QUICK: Shard("python", marker=QUICK)}).items():
         if name in names and not names & HOLDING[name]:

@@ -18,8 +18,8 @@ TIME_UNITS = {"S": 10**9, "MS": 10**6, "US": 10**3, "NS": 1}
 ASCII = re.ASCII | re.IGNORECASE  # \d is 0 to 9, and K is not the sign of kelvin
 
 # RFC 2474, 2597, 3246, 5865, 8622.
-DSCP_NAMES = {"CS%d" % n: 8 * n for n in range(8)}
-DSCP_NAMES |= {"AF%d%d" % (c, p): 8 * c + 2 * p for c in (1, 2, 3, 4) for p in (1, 2, 3)}
+DSCP_NAMES = {f"CS{n}": 8 * n for n in range(8)}
+DSCP_NAMES |= {f"AF{c}{p}": 8 * c + 2 * p for c in (1, 2, 3, 4) for p in (1, 2, 3)}
 DSCP_NAMES |= {"EF": 46, "VA": 44, "LE": 1, "DEFAULT": 0, "BE": 0}
 # Drop precedence of the Assured Forwarding code points; every other code point is green.
 AF_COLOUR = {8 * c + 2 * p: p - 1 for c in (1, 2, 3, 4) for p in (1, 2, 3)}

@@ -228,7 +228,7 @@ def utilization(text: str) -> list[dict]:
         if words[:2] == ["Instance", "Module"]:
             heads = words
         elif heads and len(words) == len(heads):
-            values = dict(zip(heads, words))
+            values = dict(zip(heads, words, strict=False))
             depth = (len(cells[0]) - len(cells[0].lstrip()) - 1) // 2
             counts = {key: number(values[column], int) for key, column in COLUMNS.items() if column in values}
             rows.append({"instance": plain(words[0]), "module": plain(words[1]), "depth": depth} | counts)
@@ -314,9 +314,9 @@ def page(result: dict, estimate: dict | None) -> str:
     what = "application block" if rtl.is_app(result["preset"]) else "lane"
     return f"""# The {what} in Vivado
 
-Made by `./vermilion vivado read FILE --publish` from the reports of `fpga/vivado/build.tcl`. {result['tool']}, {result['device']}, preset {result['preset']}, out of context, clock of
-{result['period_ns']:g} ns: worst slack {t['wns_ns']:.3f} ns (setup), {t['whs_ns']:.3f} ns (hold), {t['failing']:,} of {t['endpoints']:,} endpoints fail.
-The sources are those of commit {result['commit']}{', edited since' if result['changed'] else ''} (digest {result['verilog'][:12]}).
+Made by `./vermilion vivado read FILE --publish` from the reports of `fpga/vivado/build.tcl`. {result["tool"]}, {result["device"]}, preset {result["preset"]}, out of context, clock of
+{result["period_ns"]:g} ns: worst slack {t["wns_ns"]:.3f} ns (setup), {t["whs_ns"]:.3f} ns (hold), {t["failing"]:,} of {t["endpoints"]:,} endpoints fail.
+The sources are those of commit {result["commit"]}{", edited since" if result["changed"] else ""} (digest {result["verilog"][:12]}).
 
 {head}
 {chr(10).join(rows)}

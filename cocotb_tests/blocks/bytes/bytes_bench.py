@@ -7,10 +7,11 @@ from collections import Counter, deque
 from ctypes import byref, create_string_buffer
 
 import cocotb
-import model_bindings as mb
-from bench.bundle import ports
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
+
+import model_bindings as mb
+from bench.bundle import ports
 from option_frames import frames
 
 FIELDS = {
@@ -84,9 +85,16 @@ def vectors(random):
     for gone, path in itertools.product(range(256), range(1, 256)):
         if gone <= path or random.random() < 0.05:
             initial = random.randrange(max(gone, min(path + 1, 255)), 256)
-            yield dict(
-                is_ip4=1, has_ttl_option=1, initial_ttl=initial, ttl=initial - gone, final_ttl=max(initial - path, 0)
-            ), (1, 1, 1)
+            yield (
+                dict(
+                    is_ip4=1,
+                    has_ttl_option=1,
+                    initial_ttl=initial,
+                    ttl=initial - gone,
+                    final_ttl=max(initial - path, 0),
+                ),
+                (1, 1, 1),
+            )
     for ttl, switches in itertools.product(range(256), itertools.product((0, 1), repeat=3)):
         yield dict(is_ip6=1, ttl=ttl), switches
     for _ in range(20_000):

@@ -5,11 +5,11 @@ import random as randomness
 from collections import Counter, deque
 
 import cocotb
-import model_bindings as mb
-from bench.bundle import ports
-from bench.wires import Wires
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
+
+from bench.bundle import ports
+from bench.wires import Wires
 from flow_bench import ACK, FOLD, SYN, TICK, Model, config, headers, toeplitz, twins
 
 LATENCY = 9

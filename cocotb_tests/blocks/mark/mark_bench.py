@@ -5,12 +5,13 @@ import random as randomness
 from collections import Counter
 
 import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge
+
 import model_bindings as mb
 from bench import markers
 from bench.bundle import plain, ports
 from bench.wires import Wires
-from cocotb.clock import Clock
-from cocotb.triggers import FallingEdge
 
 LATENCY = 7
 PERIOD = 4  # ns

@@ -5,11 +5,12 @@ import random as randomness
 from collections import Counter, deque
 
 import cocotb
+from cocotb.triggers import FallingEdge, ReadOnly
+
 import model_bindings as mb
 from bench import pipeline, queues
 from bench.bundle import plain, ports
 from bench.wires import Wires
-from cocotb.triggers import FallingEdge, ReadOnly
 
 NAMES = (
     "refresh queue colour lenBytes ecn bad noBuffer time draw queued_bytes queued_packets probability verdict distance "
@@ -390,8 +391,7 @@ async def a_burst_behind_silence_sees_the_whole_spell(dut, pace):
                 continue
             backlog = sum(bench.value(f"backlog_{c}_packets") for c in range(3))
             seen, behind = (seen, behind + 1) if backlog else (seen + 1, behind)
-            # Behind that each steps by W[n] of the way to the backlog, at most 0.114.
-            room = 2**16 * backlog * min(1, 0.12 * behind)
+            room = 2**16 * backlog * min(1, 0.12 * behind)  # a later step is at most 0.114 of the way
             assert max(bench.value(f"average_{e}") for e in range(3)) <= most + room, f"packet {seen + behind} forgot"
         await bench.play(40, 0.0, 1.0, spread=1)
         await bench.play(60, 0.0, 1.0, spread=1)

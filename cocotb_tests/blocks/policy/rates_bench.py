@@ -9,10 +9,11 @@ from fractions import Fraction
 from math import ceil, sqrt
 
 import cocotb
+from cocotb.triggers import FallingEdge
+
 import model_bindings as mb
 from bench import pipeline
 from bench.bundle import ports
-from cocotb.triggers import FallingEdge
 
 PACKETS = 40000
 Z = 3.2905  # two-sided 99.9 %

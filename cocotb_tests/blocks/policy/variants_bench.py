@@ -11,10 +11,11 @@ from fractions import Fraction
 from math import floor
 
 import cocotb
+from cocotb.triggers import FallingEdge
+
 import model_bindings as mb
 from bench import pipeline
 from bench.bundle import ports
-from cocotb.triggers import FallingEdge
 
 COUNTED = {
     "WRED": ("gyr", "gyr", "gyr"),

@@ -8,6 +8,7 @@ import os
 from itertools import product
 
 import cocotb
+
 import model_bindings as mb
 from bench import queues
 from bench.bundle import ports

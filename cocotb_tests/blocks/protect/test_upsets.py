@@ -3,6 +3,7 @@
 from functools import cache
 
 import pytest
+
 from bench.build import WORK, emit, run
 from blocks.protect.upset_rams import FAULTS, opened, paths
 

@@ -9,6 +9,7 @@ instead, so often in each.
 import os
 
 import cocotb
+
 from blocks.protect.upset_rams import Eye
 from lane.datapath import FREE, Bench
 
@@ -92,8 +93,9 @@ async def a_word_that_cannot_be_corrected_stops_the_lane_and_a_reset_brings_ever
                 eye.flip(random, 2)
         assert eye.uncorrectable and not sum(other.uncorrectable for other in bench.eyes if other is not eye), eye.path
         # A frame whose last beat waited in that clock already leaves as it was shown.
-        spoiled, good = bench.spoiled, bench.fates["sent"] + bool(
-            bench.waits[0] and bench.waits[0][2] and not bench.waits[0][3]
+        spoiled, good = (
+            bench.spoiled,
+            bench.fates["sent"] + bool(bench.waits[0] and bench.waits[0][2] and not bench.waits[0][3]),
         )
         for _ in range(600):
             await bench.clock(1.0, 1.0)

@@ -8,6 +8,7 @@ so the model knows none: it shall see the newest average that is written, aged w
 from collections import Counter
 
 import cocotb
+
 import model_bindings as mb
 from bench import queues
 from bench.bundle import plain, ports

@@ -7,9 +7,10 @@ packet admitted up to t - 1 and every departure and lost contest shown up to t -
 from collections import Counter, deque
 
 import cocotb
+from cocotb.triggers import FallingEdge, ReadOnly
+
 from bench.bundle import ports
 from blocks.units.stream import any_size, start, until_ready
-from cocotb.triggers import FallingEdge, ReadOnly
 
 QUEUES = 16
 WRAP = 2**27
@@ -149,7 +150,7 @@ class Limit:
         dut.limit_ahead_valid.value = 1
         dut.limit_ahead_bits.value = new[0]
         names = ("queue", "lenBytes", "limitBytes", "limitPackets")
-        ports(dut, "limit_request", dict(zip(names, asked or [random.randrange(QUEUES)] * 4)))
+        ports(dut, "limit_request", dict(zip(names, asked or [random.randrange(QUEUES)] * 4, strict=True)))
         departed, lost = self.fifos.leave(leave, here), self.fifos.evict(0.1, here)
         show(dut, "limit_departed", departed)
         show(dut, "limit_lost", lost)
@@ -172,12 +173,12 @@ class Limit:
         dut.limit_admit.value = admitted
         await ReadOnly()
         if deciding:
-            assert (
-                int(dut.limit_over.value) == over
-            ), f"clock {self.clock}: over is {not over}, {deciding}, queued {before}"
-            assert int(dut.limit_overBytes.value) == (
-                room[0] < 0
-            ), f"clock {self.clock}: over by bytes, {deciding}, queued {before}"
+            assert int(dut.limit_over.value) == over, (
+                f"clock {self.clock}: over is {not over}, {deciding}, queued {before}"
+            )
+            assert int(dut.limit_overBytes.value) == (room[0] < 0), (
+                f"clock {self.clock}: over by bytes, {deciding}, queued {before}"
+            )
         if self.before:
             got = [int(dut.limit_queued_bytes.value), int(dut.limit_queued_packets.value)]
             assert got == self.before, f"clock {self.clock}: queued {got}, booked {self.before}"
@@ -202,13 +203,14 @@ async def the_limit_refuses_what_does_not_fit_and_nothing_else(dut):
     random = await start(dut, 31)
     await until_ready(dut, dut.limit_ready, 2 ** len(dut.limit_ahead_bits))
     bench = Limit(dut, random)
-    for phase in range(60):
+    for _ in range(60):
         here = random.sample(range(QUEUES), random.choice([1, 1, 2, QUEUES]))
         for queue in here:
             held = bench.queued[queue][0]
             lengths = [64, 1514, 65535, 5 * 65535, held, held + 64, held + 65535, held + 65534, any_size(random, 27)]
-            bench.limits[queue] = min(WRAP - 1, random.choice(lengths)), random.choice(
-                [1, 3, 20, WRAP - 1, any_size(random, 27)]
+            bench.limits[queue] = (
+                min(WRAP - 1, random.choice(lengths)),
+                random.choice([1, 3, 20, WRAP - 1, any_size(random, 27)]),
             )
         arrive, leave = random.choice([(1.0, 0.5), (1.0, 1.0), (0.5, 1.0), (1.0, 0.1)])
         await bench.play(

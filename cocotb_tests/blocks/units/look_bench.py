@@ -7,11 +7,12 @@ shown up to t - 1, and of the updates of looks before it those that QueueLook's 
 from collections import Counter
 
 import cocotb
+from cocotb.triggers import FallingEdge, ReadOnly
+
 import model_bindings as mb
 from bench.bundle import ports
 from blocks.units.backlog_bench import Fifos, length, show
 from blocks.units.stream import any_size, start, until_ready
-from cocotb.triggers import FallingEdge, ReadOnly
 
 QUEUES = 16
 TIME = 2**48
@@ -47,7 +48,7 @@ class Look:
         self.is_packet, self.ahead = int(random.random() < 0.8), [random.randint(1, 6) for _ in range(3)]
         self.left_over, self.decided = [], []  # whether a remainder changed the exponent
         since = lambda at: (now - at) % TIME
-        self.backlog = list(zip(books.bytes[queue], books.packets[queue]))
+        self.backlog = list(zip(books.bytes[queue], books.packets[queue], strict=True))
         gone = (books.left, books.thrown)
         self.left = [min((times[queue][c] for times in gone), key=since) for c in range(3)]
         self.update = [int(random.random() < 0.3) for _ in range(3)]
@@ -132,9 +133,9 @@ async def what_averages_see_is_of_the_looks_own_clock(dut):
             at = looks.get(clock - SEEN)
             if at:
                 got = tuple(value(f"seen_{e}_{name}") for name in ("length", "factor", "halvings"))
-                assert (
-                    got == at.seen[e]
-                ), f"look of clock {at.clock}, queue {at.queue}, estimator {e}: {got}, {at.seen[e]}"
+                assert got == at.seen[e], (
+                    f"look of clock {at.clock}, queue {at.queue}, estimator {e}: {got}, {at.seen[e]}"
+                )
                 seen["an empty queue" if got[0] == 0 else "a length"] += 1
                 seen["aged by part"] += 0 < got[2] < 63
                 seen["a remainder decides"] += at.decided[e]

@@ -4,11 +4,12 @@ The first three against the bit-exact model, over register values that a host wo
 """
 
 import cocotb
+from cocotb.triggers import FallingEdge, ReadOnly
+
 import model_bindings as mb
 from bench import queues
 from bench.bundle import plain, ports
 from blocks.units.stream import any_size, start, through
-from cocotb.triggers import FallingEdge, ReadOnly
 
 CURVE_EARLY = 3  # clocks from inverses and ratio to the average
 PRODUCT = 3  # clocks from an idle time to its product
@@ -136,9 +137,9 @@ async def a_probability_is_the_models_for_any_register_values(dut):
         if by_mark:
             expected = library.vm_curve_probability(mb.byref(mark), average, ratio, mb.byref(over))
         got = int(dut.curve_probability.value)
-        assert (
-            got == expected
-        ), f"average {average}, ratio {ratio}, on {plain(drop)} {plain(mark)} {may_mark}: {got}, model {expected}"
+        assert got == expected, (
+            f"average {average}, ratio {ratio}, on {plain(drop)} {plain(mark)} {may_mark}: {got}, model {expected}"
+        )
         seen.append(forces)
         assert got <= mb.ONE
         kinds["1 over the end" if over.value else {0: "0", mb.ONE: "1 within"}.get(expected, "between")] += 1

@@ -3,6 +3,7 @@ records lie in block RAMs, and with so few that they lie in LUTs.
 """
 
 import pytest
+
 from bench.build import emit, run
 from blocks.units.unkind_rams import make_unkind
 

@@ -8,6 +8,7 @@ from collections import Counter
 from itertools import product
 
 import cocotb
+
 import model_bindings as mb
 from bench.bundle import ports
 from blocks.units.stream import any_size, start, through, until_ready
@@ -39,7 +40,7 @@ class Bench:
     def vector(self, queue, colour, flags, spacing, p, valid=True):
         """One slot and its verdict, None where the slot is empty."""
         draw = self.random.choice([0, 2**32 - 1, *(self.random.getrandbits(32) for _ in range(8))])
-        inputs = dict(zip(FLAGS, flags)) | {"spacing": spacing, "probability": p, "draw": draw}
+        inputs = dict(zip(FLAGS, flags, strict=True)) | {"spacing": spacing, "probability": p, "draw": draw}
         verdict = self.verdict(queue, colour, inputs) if valid else None
         self.seen[verdict, spacing] += 1
         return queue, colour, inputs, verdict

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from bench.build import BENCH, ROOT, emit, tool
 from blocks.units.unkind_rams import make_unkind
 from nightly import nightly

@@ -77,7 +77,7 @@ def compared(of: Ageing, measured: dict[tuple[str, str], dict[str, list[float]]]
     out, *others, last = [], *of.variant
     for row in of.row:
         for values in itertools.product(*row.each.values()):
-            names = dict(zip(row.each, values))
+            names = dict(zip(row.each, values, strict=True))
             pick = lambda told: told[values[0]] if isinstance(told, dict) else told
             numbers = {name: measured[row.base, name][row.value.format(**names)] for name in of.variant}
             made = {"base": row.base, "of": row.of.format(**names), "paper": pick(row.paper), "ns2": pick(row.ns2)}
@@ -181,7 +181,7 @@ def conduct(engine: str, seeds: int | None, quick: bool, jobs: int, to_publish: 
             versions[variant] = program.versions["sources"]
     measured = {}
     with closing(runs.pooled(list(parts.values()), jobs, progress.Bar("ageing"))) as done:
-        for (name, variant), results in zip(parts, done):
+        for (name, variant), results in zip(parts, done, strict=True):
             figures = command.module(loaded[name]).figures
             measured[name, variant] = figures(loaded[name], results, shorter[name])
     made = compared(of, measured)

@@ -11,6 +11,7 @@ import click
 
 from .. import build, screen, show
 from ..fields import UserError
+from . import rows
 from .rows import MUST, Line
 
 MODULES = {"poisson": "poisson", "wred-rio": "wred_rio", "redp": "redp", "ddred": "ddred", "3cpm": "three_colour"}
@@ -30,7 +31,7 @@ def load(path: Path):
     from . import settings
 
     of = settings.load(path)
-    for line in settings.lines(of.row):
+    for line in rows.lines(of.row):
         if line.class_ == MUST and (why := certain(of, line)):
             raise UserError(
                 f'{path}: has the row "{line.of}", which cannot fail: {why}; legal is class "informational"'
@@ -114,14 +115,14 @@ def tell(asked: Asked, judged: list, made: dict, beside):
 
 def finish(asked: Asked, results: list[dict], publish: bool) -> list:
     """From results, the model's last, to the experiment's pages; gives its rows as judged."""
-    from . import pages, rtl, settings, verdicts
+    from . import pages, rtl, verdicts
 
     of, work, folder = asked.of, module(asked.of), asked.folder
     beside = rtl.beside_the_model(*results) if asked.engine == "rtl" else None
     measured = work.figures(of, results[0], asked.shorter)
-    lines = settings.lines(of.row)
+    lines = rows.lines(of.row)
     reasons = [certain(of, line) for line in lines]
-    judged = [verdicts.judge(line, measured, why, not asked.quick) for line, why in zip(lines, reasons)]
+    judged = [verdicts.judge(line, measured, why, not asked.quick) for line, why in zip(lines, reasons, strict=True)]
     notes = work.notes(of) + [f"Rows that cannot fail: {why}." for why in dict.fromkeys(filter(None, reasons))]
     made = asked.about() | ({"beside": beside.record()} if beside else {})
     kind = pages.kind(asked.quick, asked.seeds, of.seeds)
@@ -148,7 +149,7 @@ def conduct(every: list[Asked], jobs: int, publish: bool) -> list[str]:
     bar = progress.Bar(every[0].name if len(every) == 1 else "all")
     broken = []
     with closing(runs.pooled([part for each in parts for part in each], jobs, bar)) as done:
-        for asked, own in zip(every, parts):
+        for asked, own in zip(every, parts, strict=True):
             judged = finish(asked, [next(done) for _ in own], publish)
             broken += [f"{asked.name}: {row.of}" for row in judged if row.class_ == MUST and not row.good]
     return broken

@@ -8,6 +8,7 @@ Runs are called `bus.SET.SCHEME`, `flower.SET.SCHEME` and `two.SET.LATENCY.SCHEM
 
 import math
 import random
+from itertools import pairwise
 
 from . import drawing, network, runs, settings
 
@@ -144,7 +145,7 @@ def figures(of: settings.Ddred, results: dict[str, dict[int, dict]], shorter: in
             if not all(name in results for name in pair):
                 continue
             for what in ("lost", "slots", "time"):
-                both = zip(*(out[f"{name}.{what}"] for name in pair))
+                both = zip(*(out[f"{name}.{what}"] for name in pair), strict=True)
                 out[f"{where}.{thresholds}.{what}_change"] = [100 * (b / a - 1) if a else math.nan for a, b in both]
     return out
 
@@ -152,7 +153,7 @@ def figures(of: settings.Ddred, results: dict[str, dict[int, dict]], shorter: in
 def panels(figure, of: settings.Ddred):
     """An axis for each set of thresholds, which is its title."""
     axes = figure.subplots(1, len(of.thresholds), squeeze=False)[0]
-    for axis, (name, bound) in zip(axes, of.thresholds.items()):
+    for axis, (name, bound) in zip(axes, of.thresholds.items(), strict=False):
         axis.set_title(f"{bound.min} / {bound.max} of {bound.limit} packets")
         yield axis, name
 
@@ -220,7 +221,7 @@ def figure_12(of: settings.Ddred, results: dict):
             runs_ = results[f"two.{thresholds}.{HISTORY_MS:g}.ddred"]
             for name, ink in (("long", "#2f6fb2"), ("short", "#c99300")):
                 total = [0, *runs_[min(runs_)]["transfers"][name]["samples"]]
-                rate = [(b - a) / of.two.sample_ms for a, b in zip(total, total[1:])]
+                rate = [(b - a) / of.two.sample_ms for a, b in pairwise(total)]
                 time = [(i + 0.5) * of.two.sample_ms / 1000 for i in range(len(rate))]
                 axis.plot(time, rate, color=ink, label=f"{name} connection")
             axis.set(xlabel="time, s", ylabel="KB/s")

@@ -12,5 +12,5 @@ def inks(names, fixed: dict[str, str]) -> dict[str, str]:
 
 def reach(middles: list[float], each: list[list[float]]) -> list[list[float]]:
     """Error bars from the least to the greatest of the seeds. A middle of a single seed may lie beside it by a rounding."""
-    below = [max(0.0, middle - min(numbers)) for middle, numbers in zip(middles, each)]
-    return [below, [max(0.0, max(numbers) - middle) for middle, numbers in zip(middles, each)]]
+    below = [max(0.0, middle - min(numbers)) for middle, numbers in zip(middles, each, strict=True)]
+    return [below, [max(0.0, max(numbers) - middle) for middle, numbers in zip(middles, each, strict=True)]]

@@ -55,7 +55,7 @@ def write(page: Path, of: Experiment, made: dict, judged: list[verdicts.Judged],
     out.text(verdicts.counted(judged), "verdict")
     out.text(f"{of.paper}. {about(made)}.")
     rows = [verdicts.cells(row) for row in judged]
-    for row, source in zip(rows, judged):
+    for row, source in zip(rows, judged, strict=True):
         row[-1] = (row[-1], "#d8403a" if not source.good else "#2e9e43" if row[-1] in ("held", "in") else "")
     # Columns of text come first in the page's tables.
     texts = [i for i in range(len(verdicts.HEADS)) if i not in verdicts.NUMBERS]

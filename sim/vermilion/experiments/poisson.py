@@ -106,11 +106,11 @@ def analytic(p: list[float], rho: float, mu: float) -> dict[str, float]:
         weights.append(weights[-1] * rho * (1 - p[k - 1]))
     whole = sum(weights)
     pi = [w / whole for w in weights]
-    loss = sum(a * b for a, b in zip(pi, p))
+    loss = sum(a * b for a, b in zip(pi, p, strict=True))
     backlog = sum(k * a for k, a in enumerate(pi))
     made = {"loss": loss, "throughput": rho * mu * (1 - loss)}
     made["delay_ms"] = 1e3 * (backlog / ((1 - loss) * rho * mu) - 1 / mu)
-    below, early = list(zip(pi, p))[:-1], sum(a * b for a, b in list(zip(pi, p))[:-1])
+    below, early = list(zip(pi, p, strict=True))[:-1], sum(a * b for a, b in list(zip(pi, p, strict=True))[:-1])
     for n in range(1, LONGEST + 1):
         tail_drop = (rho / (1 + rho)) ** n
         made[f"more_than_{n}"] = sum(a * b ** (n + 1) for a, b in below) / early if early else tail_drop
@@ -133,12 +133,11 @@ def over_load(of, measured, what: str, label: str, simulated=True, scale="linear
         axis = figure.subplots()
         fine = [of.traffic.loads[0] + i * (of.traffic.loads[-1] - of.traffic.loads[0]) / 200 for i in range(201)]
         for scheme, ink in drawing.inks(of.scheme, INK).items():
-
             p, name = curve(of, scheme), NAMES.get(scheme, scheme)
             rows = [(x, analytic(p, x, of.traffic.service_rate).get(what)) for x in fine]
             rows = [row for row in rows if row[1] is not None]
             if rows:
-                axis.plot(*zip(*rows), color=ink, linewidth=1, label=f"{name}, equations")
+                axis.plot(*zip(*rows, strict=True), color=ink, linewidth=1, label=f"{name}, equations")
             if simulated:
                 at = line(of, measured, scheme, what)
                 axis.plot(*at, "o", color=ink, markersize=4, label=f"{name}, ours")
@@ -179,15 +178,15 @@ def figure_6(of, measured):
     def draw(figure):
         axes = figure.subplots(2, 2, sharex=True, sharey=True)
         walk, inks = range(1, LONGEST + 1), drawing.inks(of.scheme, INK)
-        for axis, load in zip(axes.flat, of.traffic.long_loads):
+        for axis, load in zip(axes.flat, of.traffic.long_loads, strict=False):
             for scheme in of.scheme:
                 told = analytic(curve(of, scheme), load, of.traffic.service_rate)
                 axis.plot(walk, [told[f"more_than_{n}"] for n in walk], color=inks[scheme], linewidth=1)
                 ours = [fmean(measured[f"{scheme}.{load}.more_than_{n}"]) for n in walk]
-                kept = [(n, y) for n, y in zip(walk, ours) if y > 0]
+                kept = [(n, y) for n, y in zip(walk, ours, strict=True) if y > 0]
                 if kept:
                     name = NAMES.get(scheme, scheme)
-                    axis.plot(*zip(*kept), "o", color=inks[scheme], markersize=4, label=name)
+                    axis.plot(*zip(*kept, strict=True), "o", color=inks[scheme], markersize=4, label=name)
             axis.set(title=f"rho {load}", yscale="log", ylim=(1e-5, 1.5))
             axis.yaxis.set_major_formatter(lambda y, _: f"{y:g}")  # the page's figures have no mathematics
             axis.plot([], [], color=INK_OF_TEXT, linewidth=1, label="equations")

@@ -24,6 +24,9 @@ class Silent:
         pass
 
 
+SILENT = Silent()
+
+
 class Bar(Silent):
     def __init__(self, label: str):
         self.label, self.bar = label, None

@@ -51,7 +51,7 @@ def two_domains(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> di
     hosts = [f"h{i + 1}" for i in range(len(net.rtt_ms))]
     links = [
         network.link(host, "er1", net.link, rtt / 2, lane(host, of.leaf, i))
-        for i, (host, rtt) in enumerate(zip(hosts, net.rtt_ms))
+        for i, (host, rtt) in enumerate(zip(hosts, net.rtt_ms, strict=False))
     ]
     links.append(network.link("er1", "cr1", net.link, 0, edge("er1", of.edge["marker"][0]["rate"], 10)))
     links.append(network.link("cr1", "er2", net.bottleneck, 0, lane("cr1", of.lane, 11)))
@@ -59,7 +59,7 @@ def two_domains(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> di
     links.append(network.link("cr2", "cr3", net.bottleneck, 0, lane("cr2", of.lane, 13)))
     bulk = [
         {"name": f"tcp{i + 1}", "from": host, "to": "cr3", "start_ns": time}
-        for i, (host, time) in enumerate(zip(hosts, begin))
+        for i, (host, time) in enumerate(zip(hosts, begin, strict=False))
     ]
     return {"seconds": net.seconds / shorter, "tcp": of.tcp.model_dump(), "links": links, "bulk": bulk}
 
@@ -80,7 +80,7 @@ def of_run(of: settings.Redp, result: dict, seconds: float, last: str) -> dict[s
     rate = lambda host, colour: 8e-3 * sources.get(host, {}).get(colour, {}).get("left_bytes", 0) / seconds
     hosts = [f"h{i + 1}" for i in range(len(of.network.rtt_ms))]
     by_colour = {colour: [rate(host, colour) for host in hosts] for colour in network.COLOURS}
-    totals = [sum(each) for each in zip(*by_colour.values())]
+    totals = [sum(each) for each in zip(*by_colour.values(), strict=True)]
     made = {colour: sum(rates) for colour, rates in by_colour.items()}
     made |= {"total": sum(totals), "green_std": pstdev(by_colour["green"]), "total_std": pstdev(totals)}
     made["green_least"] = min(by_colour["green"])
@@ -109,18 +109,20 @@ def by_flow(of: settings.Redp, measured: dict):
         axes = figure.subplots(1, 4)
         hosts = [f"h{i + 1}" for i in range(len(of.network.rtt_ms))]
         parts = {"green": ("green",), "yellow": ("yellow",), "total": network.COLOURS}
-        flow = lambda scheme, host, colours: [sum(x) for x in zip(*(measured[f"{scheme}.{host}_{c}"] for c in colours))]
+        flow = lambda scheme, host, colours: [
+            sum(x) for x in zip(*(measured[f"{scheme}.{host}_{c}"] for c in colours), strict=True)
+        ]
         for offset, scheme, ink, label in (
             (-0.2, "redp", "#5b8fc0", "REDP"),
             (0.2, "drop02", "#2e9e43", "REDP with dropper"),
         ):
             panels = [[flow(scheme, host, colours) for host in hosts] for colours in parts.values()]
             panels.append([measured[f"{scheme}.{what}"] for what in (*network.COLOURS, "total")])
-            for axis, each in zip(axes, panels):
+            for axis, each in zip(axes, panels, strict=False):
                 middle = [fmean(numbers) for numbers in each]
                 at, spread = [i + offset for i in range(len(each))], drawing.reach(middle, each)
                 axis.bar(at, middle, 0.4, yerr=spread, color=ink, label=label, error_kw={"linewidth": 0.8})
-        for axis, title in zip(axes, (*parts, "all flows")):
+        for axis, title in zip(axes, (*parts, "all flows"), strict=False):
             axis.set_title(title)
         top = max(axis.get_ylim()[1] for axis in axes[:3])
         for axis in axes[:3]:
@@ -136,7 +138,7 @@ def by_flow(of: settings.Redp, measured: dict):
 def figure_6(results: dict):
     def draw(figure):
         axes = figure.subplots(2, 1, sharex=True, sharey=True)
-        for axis, scheme, title in zip(axes, ("redp", "drop02"), ("REDP", "REDP with dropper")):
+        for axis, scheme, title in zip(axes, ("redp", "drop02"), ("REDP", "REDP with dropper"), strict=False):
             by_seed = results[scheme]
             trace = by_seed[min(by_seed)]["lanes"]["cr1"]["trace"]
             axis.plot(
@@ -149,7 +151,13 @@ def figure_6(results: dict):
             for number, ink in enumerate(INK):
                 own = [(t / network.SECOND, a) for t, c, a, _ in trace if c == number]
                 if own:
-                    axis.plot(*zip(*own), ".", markersize=2, color=ink, label=f"average of {network.COLOURS[number]}")
+                    axis.plot(
+                        *zip(*own, strict=True),
+                        ".",
+                        markersize=2,
+                        color=ink,
+                        label=f"average of {network.COLOURS[number]}",
+                    )
             axis.set(title=title, ylabel="packets")
         axes[0].legend(loc="lower right", ncols=4, markerscale=4)
         axes[1].set_xlabel("time, s")

@@ -114,7 +114,7 @@ def lines(rows: list[Row]) -> list[Line]:
     out = []
     for row in rows:
         for values in itertools.product(*row.each.values()):
-            names = dict(zip(row.each, values))
+            names = dict(zip(row.each, values, strict=True))
             pick = lambda given: given[values[0]] if isinstance(given, dict) else given
             word = next((name for name in RELATIONS if getattr(row, name)), None)
             relation = None

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from .. import build
 from ..sweeps.work import dies_with_its_worker
-from .progress import Silent
+from .progress import SILENT
 
 HOME = build.HOME / "experiments"
 
@@ -127,7 +127,7 @@ class Runner:
                 out.setdefault(self.place(run), []).append(run)
         return sorted(out.values(), key=lambda same: -same[0].weight)
 
-    def all(self, plan: list[Run], told=Silent()) -> dict[str, dict[int, dict]]:
+    def all(self, plan: list[Run], told=SILENT) -> dict[str, dict[int, dict]]:
         """Results by run's name and seed; `told`: progress.py."""
         return list(pooled([Part(self, plan)], self.jobs, told))[0]
 
@@ -147,7 +147,7 @@ class Part:
         return out
 
 
-def pooled(parts: list[Part], jobs: int, told=Silent()):
+def pooled(parts: list[Part], jobs: int, told=SILENT):
     """Gives the results of each part in turn, as soon as all of its runs are done.
 
     `jobs` runs at a time, of all parts together: no processor waits for the last run of a part. What is done stays kept, whatever happens to the rest.
@@ -161,7 +161,7 @@ def pooled(parts: list[Part], jobs: int, told=Silent()):
         weights = {future: weight for each in waiting for future, weight in each.items()}
         told.begin(sum(len(part.plan) for part in parts) - len(weights), len(weights), sum(weights.values()))
         done = as_completed(list(weights))
-        for part, futures in zip(parts, waiting):
+        for part, futures in zip(parts, waiting, strict=True):
             while futures.keys() & weights.keys():
                 future = next(done)
                 future.result()

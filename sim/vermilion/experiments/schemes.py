@@ -16,6 +16,7 @@ Runs are called `QUEUE.ECN.MARKER`, ECN `drop` or `mark`. With ECN the queue has
 
 import functools
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -126,7 +127,7 @@ def access(of: Schemes, host: str, far: bool, rtt_ms: float, leaf: dict) -> list
     """Links from a host to er, which have what the round trip has beyond the bottleneck's delay."""
     delay = rtt_ms / 2 - of.network.delay_ms
     nodes = [host, *(f"{host}-{i + 1}" for i in range(HOPS if far else 0)), "er"]
-    links = [network.link(a, b, of.network.link, 0) for a, b in zip(nodes, nodes[1:])]
+    links = [network.link(a, b, of.network.link, 0) for a, b in pairwise(nodes)]
     links[0] = network.link(nodes[0], nodes[1], of.network.link, delay, leaf)
     return links
 
@@ -137,7 +138,7 @@ def scenario(of: Schemes, queue: str, ecn: str, marker: str, seed: int, shorter:
     web = f"h{len(hosts) + 1}"
     leaf = lambda at, i: lane(at, of.leaf, 20 * seed + i)  # seeds of lanes differ within a run
     links = []
-    for i, (host, rtt) in enumerate(zip(hosts, net.rtt_ms)):
+    for i, (host, rtt) in enumerate(zip(hosts, net.rtt_ms, strict=False)):
         links += access(of, host, i + 1 in net.far, rtt, leaf(host, i))
     links += access(of, web, False, of.short.rtt_ms, leaf(web, len(hosts)))
     links.append(network.link("er", "cr", net.link, 0, lane("er", edge(of, marker), 20 * seed + 18)))
@@ -149,7 +150,9 @@ def scenario(of: Schemes, queue: str, ecn: str, marker: str, seed: int, shorter:
         "seconds": net.seconds / shorter,
         "tcp": of.tcp.model_dump() | ({"ecn": True} if ecn == "mark" else {}),
         "links": links,
-        "bulk": [{"name": host, "from": host, "to": "r", "start_ns": time} for host, time in zip(hosts, begin)],
+        "bulk": [
+            {"name": host, "from": host, "to": "r", "start_ns": time} for host, time in zip(hosts, begin, strict=False)
+        ],
         "transactions": [
             {"name": "short", "client": "r", "server": web, "start_ns": clients}
             | {"request_bytes": of.short.request_bytes, "response_bytes": of.short.response_bytes}

@@ -75,15 +75,15 @@ def field(of, measured: dict, what: str, more_is_better: bool):
 def frontier(of, measured: dict):
     def draw(figure):
         axes = figure.subplots(1, len(schemes.ECN), sharex=True, sharey=True)
-        for axis, ecn, title in zip(axes, schemes.ECN, ("without ECN", "with ECN")):
+        for axis, ecn, title in zip(axes, schemes.ECN, ("without ECN", "with ECN"), strict=False):
             for queue, ink in drawing.inks(of.queue, {}).items():
-                for marker, shape in zip(of.marker, SHAPES):
+                for marker, shape in zip(of.marker, SHAPES, strict=False):
                     name = f"{queue}.{ecn}.{marker}"
                     at = fmean(measured[f"{name}.delay"]), fmean(measured[f"{name}.goodput"])
                     axis.plot(*at, shape, color=ink, markersize=5)
                 axis.plot([], [], "o", color=ink, label=queue)
             axis.set(xlabel="delay at cr, ms", title=title)
-        for marker, shape in zip(of.marker, SHAPES):
+        for marker, shape in zip(of.marker, SHAPES, strict=False):
             axes[1].plot([], [], shape, color="#777777", label=marker)
         axes[0].set_ylabel("goodput, Mb/s")
         axes[1].legend(fontsize=6, ncols=2)

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from .. import build, config, rules, units
 from ..fields import Rate, Strict, UserError, read_toml
-from .rows import Above0, Count, Experiment, Row, lines
+from .rows import Above0, Count, Experiment
 
 FOLDER = build.ROOT / "sim" / "experiments" / "settings"
 

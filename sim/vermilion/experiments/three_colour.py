@@ -11,6 +11,7 @@ packets, over all thresholds; `long.SCHEME.frontier`, the mean delay over the go
 
 import math
 import random
+from itertools import pairwise
 from statistics import mean
 
 from . import drawing, network, runs, settings
@@ -110,7 +111,7 @@ def times(
     lengths, out = {group.bytes for group in of.web.group}, []
     for each in asked:
         took = result["transfers"][each["name"]]["took_ns"]
-        for start, size, ns in zip(each["start_ns"], each["bytes"], took):
+        for start, size, ns in zip(each["start_ns"], each["bytes"], took, strict=True):
             if size in lengths and begin <= start < end:
                 out.append((size, each["name"], ns / network.SECOND if ns else None))
     return out
@@ -140,7 +141,7 @@ def of_flows(of: settings.ThreeColour, out: dict, results: dict, seeds: list[int
 def delay_at(points: list[tuple[float, float]], goodput: float) -> float:
     """The least delay of the line through (goodput, delay) points, in the order of their thresholds, at a goodput."""
     found = []
-    for (g, d), (g2, d2) in zip(points, points[1:]):
+    for (g, d), (g2, d2) in pairwise(points):
         if min(g, g2) <= goodput <= max(g, g2):
             found.append(d + (d2 - d) * (goodput - g) / (g2 - g) if g2 != g else min(d, d2))
     return min(found)
@@ -174,7 +175,7 @@ def figures(of: settings.ThreeColour, results: dict[str, dict[int, dict]], short
         names = [f"web.{scheme}.{least}" for least in of.yellow.min]
         if all(name in results for name in names):
             each = [out[f"{name}.green_packets_lost"] for name in names]
-            out[f"web.{scheme}.green_lost"] = [sum(numbers) for numbers in zip(*each)]
+            out[f"web.{scheme}.green_lost"] = [sum(numbers) for numbers in zip(*each, strict=True)]
     return out
 
 
@@ -183,11 +184,11 @@ def against_goodput(of: settings.ThreeColour, measured: dict, kind: str, schemes
 
     def draw(figure):
         axes, inks = figure.subplots(1, len(panels), squeeze=False)[0], drawing.inks(of.scheme, INK)
-        for axis, (what, label) in zip(axes, panels.items()):
+        for axis, (what, label) in zip(axes, panels.items(), strict=False):
             for scheme in schemes:
                 of_ = lambda figure_, least: mean(measured[f"{kind}.{scheme}.{least}.{figure_}"])
                 points = [(of_("goodput", least), of_(what, least)) for least in thresholds(of, kind)]
-                axis.plot(*zip(*points), "o-", markersize=4, color=inks[scheme], label=scheme.upper())
+                axis.plot(*zip(*points, strict=True), "o-", markersize=4, color=inks[scheme], label=scheme.upper())
             axis.set(xlabel="goodput, Mb/s", title=label)
         axes[0].legend()
 

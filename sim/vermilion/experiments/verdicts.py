@@ -145,7 +145,7 @@ def judge(line: Line, figures: dict[str, list[float]], certain: str = "", judgin
         interval = (intervals.ratio if by == "ratio" else intervals.difference)(ours, theirs)
         effect = interval.mean
         move = (lambda b: relation.bound * b) if by == "ratio" else (lambda b: b + relation.bound)
-        right = sum(HOLDS[relation.word](a, move(b)) for a, b in zip(ours, theirs))
+        right = sum(HOLDS[relation.word](a, move(b)) for a, b in zip(ours, theirs, strict=True))
         found = side(relation.word, interval, relation.bound)
         wanted = f"{WORDS[relation.word]} {shown(relation.bound)}; in {right} of {len(ours)} seeds"
         met = HOLDS[relation.word](effect, relation.bound)

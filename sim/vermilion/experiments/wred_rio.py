@@ -8,7 +8,7 @@ import math
 from statistics import fmean
 
 from .. import units
-from . import drawing, network, runs, settings
+from . import drawing, network, rows, runs, settings
 
 ENGINES = ("model", "rtl")
 NAMES = {"rio": "RIO-C", "wred": "WRED"}
@@ -103,7 +103,9 @@ def figure_4(of: settings.WredRio, results: dict, scheme: str):
         trace = by_seed[min(by_seed)]["lanes"]["c1"]["trace"]
         for number, (colour, ink) in enumerate((("green", "#2e9e43"), ("yellow", "#c99300"))):
             own = [(t / network.SECOND, avg / 1024) for t, c, avg, _ in trace if c == number]
-            axis.plot(*zip(*own), ".", markersize=2, color=ink, label=f"average as {colour} packets met it")
+            axis.plot(
+                *zip(*own, strict=True), ".", markersize=2, color=ink, label=f"average as {colour} packets met it"
+            )
             curve = of.curves[of.case[TRACED].curves][colour]
             for bound in ("min", "max"):
                 axis.axhline(units.amount(curve[bound]).value / 1024, color=ink, linewidth=0.7, linestyle=":")
@@ -140,7 +142,7 @@ def bars(of: settings.WredRio, measured: dict, cases: list[str], what: str, labe
 
 
 def pictures(of: settings.WredRio, measured: dict, results: dict) -> list[tuple[str, str, float, object]]:
-    paper = {line.value: line.paper for line in settings.lines(of.row) if line.paper is not None}
+    paper = {line.value: line.paper for line in rows.lines(of.row) if line.paper is not None}
     group = lambda traffic: [case for case, chosen in of.case.items() if chosen.traffic == traffic]
     raised = [case for case in group("bursts") if case.startswith("t11-")]
     traced = {

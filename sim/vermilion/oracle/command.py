@@ -4,8 +4,8 @@ import json
 import re
 import sys
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 import click
 
@@ -89,7 +89,7 @@ def told(each: dict) -> list[str]:
     for table in each["tables"]:
         lines.append(f"{table['title']}:")
         for row in table["rows"]:
-            names, cells = row[: table["texts"]], zip(table["head"], row)
+            names, cells = row[: table["texts"]], zip(table["head"], row, strict=True)
             figures = [f"{head} {cell}" for head, cell in list(cells)[table["texts"] :] if cell]
             lines.append(f"{', '.join(names)}: {', '.join(figures)}")
     return lines

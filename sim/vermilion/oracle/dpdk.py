@@ -6,6 +6,7 @@ import random
 import re
 import tempfile
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 
@@ -158,7 +159,7 @@ class Red:
 def events(decisions: list[lanes.Decision]) -> list[tuple[int, int, int]]:
     """(ns, queued packets, empty since)."""
     queued = (sum(d.queued_packets) for d in decisions)
-    return [(ns, packets, since) for (ns, _, since), packets in zip(linux.events(decisions), queued)]
+    return [(ns, packets, since) for (ns, _, since), packets in zip(linux.events(decisions), queued, strict=True)]
 
 
 def red_busy(made: Path, cases: int, count: int, fault, note) -> Row:
@@ -171,7 +172,7 @@ def red_busy(made: Path, cases: int, count: int, fault, note) -> Row:
         sent = [lanes.Packet(1000, 1500)] * 40 + [p for p in sent if p.ns > 1000]
         decisions = red.lane.decisions(sent, SEED)
         tolerance = 2**-10 + 2**-16 * 2**wlog
-        for d, (average, _) in zip(decisions, red.dpdk(made, events(decisions))):
+        for d, (average, _) in zip(decisions, red.dpdk(made, events(decisions)), strict=True):
             worst = max(worst, abs(d.avg - average) / tolerance)
         packets += len(decisions)
     reason = "DPDK cuts a step to 2^-(10+n), in all 2^-10 packets; ours 2^-16 / w"
@@ -219,7 +220,7 @@ def red_gaps(made: Path, count: int, fault, note) -> tuple[Row, list]:
             drawn = [
                 number for number, (_, action) in enumerate(red.dpdk(made, events(decisions), draws)) if action == 2
             ]
-            return [b - a for a, b in zip(drawn, drawn[1:]) if a > 1000]
+            return [b - a for a, b in pairwise(drawn) if a > 1000]
 
         theirs = gaps("fresh")
         worst = max(worst, linux.two_samples(ours, theirs))

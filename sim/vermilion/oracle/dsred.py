@@ -39,8 +39,8 @@ class Seen:
     @property
     def figures(self) -> list[float]:
         """Losses of green and yellow, %, and their mean averages, packets."""
-        shares = [100 * lost / came for lost, came in zip(self.lost, self.came)]
-        return shares + [total / came for total, came in zip(self.averages, self.came)]
+        shares = [100 * lost / came for lost, came in zip(self.lost, self.came, strict=True)]
+        return shares + [total / came for total, came in zip(self.averages, self.came, strict=True)]
 
 
 class Estimators:

@@ -89,7 +89,7 @@ def follow(lane: lanes.Lane, decisions: list[lanes.Decision], held: bool) -> flo
         if d.look_ahead != 1:
             raise build.BuildError(f"a decision looks {d.look_ahead} back; {NAME} compares those that look 1 back")
         backlog = d.queued_packets if in_packets else d.queued_bytes
-        for each, mask in zip(exact, lane.masks):
+        for each, mask in zip(exact, lane.masks, strict=True):
             if mask >> d.colour & 1:
                 counted = [c for c in range(3) if mask >> c & 1]
                 queued = sum(backlog[c] for c in counted)

@@ -8,6 +8,7 @@ import math
 import re
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 
@@ -102,7 +103,7 @@ def busy(made: Path, cases: int, count: int, fault, note) -> list[Row]:
         sent = [lanes.Packet(1000, 1500)] * 40 + [p for p in sent if p.ns > 1000]
         decisions = red.lane.decisions(sent, SEED)
         tolerance = 1 + 2**-16 * red.scale
-        for d, (average, action) in zip(decisions, red.linux(made, events(decisions))):
+        for d, (average, action) in zip(decisions, red.linux(made, events(decisions)), strict=True):
             worst = max(worst, abs(d.avg - average) / tolerance)
             forced = d.avg >= red.high  # a packet for which there is no room, too
             differ += forced != (action == 2) and abs(d.avg - red.high) > tolerance
@@ -157,7 +158,7 @@ def drawn(made: Path, p: float, count: int, spacing: str, fault=None) -> tuple[l
     red = Red(10**9, 10_000, 30_000, 2 * p, 4, fault=fault, spacing=spacing)
     decisions = red.lane.kept(21, count, 1000, SEED)
     early = [number for number, (_, action) in enumerate(red.linux(made, events(decisions))) if action == 1]
-    return floyd.gaps(decisions, 1000), [b - a for a, b in zip(early, early[1:]) if a > 1000]
+    return floyd.gaps(decisions, 1000), [b - a for a, b in pairwise(early) if a > 1000]
 
 
 def gaps(made: Path, count: int, fault, note) -> Row:

@@ -164,7 +164,7 @@ class Case:
 
     @property
     def sides(self) -> dict[str, list]:
-        return dict(zip(SIDES, (self.model, self.lane_rules, self.ns2, self.ns2_rules)))
+        return dict(zip(SIDES, (self.model, self.lane_rules, self.ns2, self.ns2_rules), strict=True))
 
     def differences(self, number: int) -> dict[str, Difference]:
         """Of one figure, by the row that judges it."""
@@ -229,7 +229,7 @@ def stored(figures: list[dict]) -> list[Case]:
     out = []
     for first in range(0, len(figures), len(FIGURES)):
         four = figures[first : first + len(FIGURES)]
-        sides = [list(map(list, zip(*(each[side] for each in four)))) for side in SIDES]
+        sides = [list(map(list, zip(*(each[side] for each in four), strict=True))) for side in SIDES]
         out.append(Case(four[0]["case"], four[0]["paper"], *sides))
     return out
 

@@ -4,6 +4,7 @@ import json
 import math
 import random
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 from .. import build
@@ -83,7 +84,7 @@ def busy(made: Path, cases: int, count: int, fault, note) -> Row:
         sent = [lanes.Packet(1000, 1500)] * 40 + [p for p in sent if p.ns > 1000]
         decisions = both.decisions(sent, SEED)
         tolerance = 2**-16 * (1 + 2**wlog)
-        for d, average in zip(decisions, follow(made, words, decisions)):
+        for d, average in zip(decisions, follow(made, words, decisions), strict=True):
             worst = max(worst, abs(d.avg - average) / (tolerance + DOUBLES * d.avg))
         packets += len(decisions)
     reason = "ns-3 has doubles; ours loses 2^-16 / w"
@@ -103,7 +104,7 @@ def spells(made: Path, cases: int, count: int, fault, note) -> Row:
             now += PACKET_NS * rng.randint(1, 20) + 3000
         decisions = both.decisions(sent, SEED)
         exact, cut = floyd.Average(*both.exact), 0.0
-        for d, average in zip(decisions, follow(made, words, decisions)):
+        for d, average in zip(decisions, follow(made, words, decisions), strict=True):
             queued, departed = sum(d.queued_bytes), max(d.departed)
             if not queued:
                 cut += (d.ns - max(departed, exact.updated)) % PACKET_NS * exact.per_ns  # by which ns-3 ages less
@@ -135,7 +136,7 @@ def explained(made: Path, count: int, fault, note) -> tuple[Row, list]:
         decisions = both.decisions(of.packets(count), SEED)
         theirs, cast, exact = follow(made, words, decisions), Cast(*both.exact), floyd.Average(*both.exact)
         below = {"lane": "never", "ns-3": "never"}
-        for number, (d, average) in enumerate(zip(decisions, theirs)):
+        for number, (d, average) in enumerate(zip(decisions, theirs, strict=True)):
             queued, departed = sum(d.queued_bytes), max(d.departed)
             for each in (cast, exact):
                 each.arrive(d.ns, queued, departed)
@@ -163,7 +164,7 @@ def gaps(made: Path, count: int, fault, note) -> Row:
             words = attributes(0.0625, "1000000p", 10, 30, 2 * p, spacing == "wait")
             admitted = [line.split()[0] == "1" for line in ask(made, words, [21, count, 1000], "")]
             drawn = [number for number, yes in enumerate(admitted) if not yes]
-            theirs = [b - a for a, b in zip(drawn, drawn[1:]) if a > 1000]
+            theirs = [b - a for a, b in pairwise(drawn) if a > 1000]
             pairs = math.sqrt(len(ours) * len(theirs) / (len(ours) + len(theirs)))
             worst = max(worst, linux.two_samples(ours, theirs) / (floyd.KS + pairs * p / (1 - p)))
             drops += len(ours) + len(theirs)

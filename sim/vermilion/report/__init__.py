@@ -41,9 +41,7 @@ class Page:
 
     def figure(self, name: str, caption: str, height: float, draw):
         svg = plots.figure(name, escape(caption, quote=True), height, draw)
-        self.body.append(
-            f'<figure><div class="plot">{svg}</div>' f"<figcaption>{escape(caption)}</figcaption></figure>"
-        )
+        self.body.append(f'<figure><div class="plot">{svg}</div><figcaption>{escape(caption)}</figcaption></figure>')
 
     def live(self, name: str, caption: str, data: dict):
         """A plot that the browser draws; `data` for live.js."""

@@ -32,11 +32,14 @@ def colours(figure_, seen: found.MarkerSeen):
     edges = [e / scale for e in seen.edges]
     seconds = (seen.edges[1] - seen.edges[0]) / 1e9
     panels = figure_.subplots(2, 1, sharex=True, sharey=True)
-    stacks = [dict(zip(COLOURS, seen.came)), dict(zip(COLOURS, seen.left)) | {"dropped by the marker": seen.dropped}]
-    for axis, title, stack in zip(panels, ("came", "left"), stacks):
+    stacks = [
+        dict(zip(COLOURS, seen.came, strict=True)),
+        dict(zip(COLOURS, seen.left, strict=True)) | {"dropped by the marker": seen.dropped},
+    ]
+    for axis, title, stack in zip(panels, ("came", "left"), stacks, strict=False):
         base = [0.0] * found.SPANS
         for name, spans in stack.items():
-            top = [low + 8 * n / seconds for low, n in zip(base, spans)]
+            top = [low + 8 * n / seconds for low, n in zip(base, spans, strict=False)]
             if any(spans):
                 axis.stairs(
                     top, edges, baseline=base, fill=True, facecolor=AREA[name], edgecolor=_TEXT, linewidth=0,
@@ -59,7 +62,7 @@ def colours(figure_, seen: found.MarkerSeen):
 def regions(axis, m, across: bool):
     """REDP's three regions, shaded and named; `across`: the level is on the x axis."""
     low, high, depth = (m.in_bytes(x) for x in (m.low, m.high, m.bucket))
-    for (name, ink), begin, end in zip(REGIONS.items(), (0, low, high), (low, high, depth)):
+    for (name, ink), begin, end in zip(REGIONS.items(), (0, low, high), (low, high, depth), strict=True):
         if begin == end:
             continue
         (axis.axvspan if across else axis.axhspan)(begin, end, color=ink, alpha=0.13, linewidth=0)
@@ -114,8 +117,8 @@ def shares(figure_, m, seen: found.MarkerSeen):
         bins = binned.filled(FEW)
         if bins:
             limits = [b.interval for b in bins]
-            spread = [[max(0.0, b.rate - at) for b, (at, _) in zip(bins, limits)]]
-            spread += [[max(0.0, at - b.rate) for b, (_, at) in zip(bins, limits)]]
+            spread = [[max(0.0, b.rate - at) for b, (at, _) in zip(bins, limits, strict=True)]]
+            spread += [[max(0.0, at - b.rate) for b, (_, at) in zip(bins, limits, strict=True)]]
             axis.errorbar(
                 [b.average for b in bins], [b.rate for b in bins], yerr=spread, fmt=SHAPE[colour], color=INK[colour],
                 markersize=4.5, markerfacecolor="none", elinewidth=0.9, capsize=2.5, label=f"measured: {name}",
@@ -132,7 +135,7 @@ def flows(figure_, m, seen: found.MarkerSeen, names: dict[int, str]):
     scale, unit = scaled_time(seen.edges[-1])
     shown = [(number, flow) for number, flow in seen.flows.items() if flow.points.kept]
     panels = figure_.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
-    for axis, (number, flow) in zip(panels, shown):
+    for axis, (number, flow) in zip(panels, shown, strict=False):
         points = thinned(flow.points.kept, LINES_MAX)
         times = [p[0] / scale for p in points]
         if m.kind == "wpm":

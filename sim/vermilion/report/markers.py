@@ -70,7 +70,6 @@ def of_queue(made, queue, m, stats: dict, seen):
         made.text("No packet came to this queue.")
         return
     made.body.append(in_out(stats))
-    name = f"marker-{queue.index}"
     if seen:
         made.figure(
             f"plot-colours-{queue.index}",
@@ -91,7 +90,7 @@ def in_out(stats: dict) -> str:
     """Packets by the colour they came with and the one they left with."""
     rows = [
         [tables.coloured(colour), *(f"{n:,}" if n else "" for n in row), f"{sum(row):,}"]
-        for colour, row in zip(COLOURS, stats["colours_in_out"])
+        for colour, row in zip(COLOURS, stats["colours_in_out"], strict=True)
         if any(row)
     ]
     policed = [stats["colours"][c].get("policed", {}).get("packets", 0) for c in range(len(COLOURS))]
@@ -130,7 +129,7 @@ def tokens(made, queue, m, seen):
     )
     scale, unit = plots.scaled_time(seen.edges[-1])
     rows = []
-    for begin, counts in zip(seen.edges, seen.level_spans):
+    for begin, counts in zip(seen.edges, seen.level_spans, strict=False):
         if counts:
             count, total, least, most = counts
             rows.append([f"{begin / scale:.4g}", f"{count:,}", *(f"{x:,.0f}" for x in (least, total / count, most))])

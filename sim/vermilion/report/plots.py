@@ -8,6 +8,7 @@ import io
 import os
 import re
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 from .. import build, curves, quantise
@@ -120,10 +121,10 @@ def plain(number: float, _position=None) -> str:
 
 def broken(times: list[float], values: list[float], span: float) -> tuple[list[float], list[float]]:
     """The line with a break in every silence: longer than a 25th of `span` and 20 times the median step."""
-    steps = [b - a for a, b in zip(times, times[1:])]
+    steps = [b - a for a, b in pairwise(times)]
     least = max(span / 25, 20 * sorted(steps)[len(steps) // 2]) if steps else 0
     out_times, out_values = times[:1], values[:1]
-    for step, time, value in zip(steps, times[1:], values[1:]):
+    for step, time, value in zip(steps, times[1:], values[1:], strict=True):
         if step > least:
             out_times.append(time)
             out_values.append(float("nan"))
@@ -153,8 +154,8 @@ def drop_curves(figure_, queue, record: dict, binned: dict):
         if bins:
             limits = [b.interval for b in bins]
             spread = [
-                [b.rate - low for b, (low, _) in zip(bins, limits)],
-                [h - b.rate for b, (_, h) in zip(bins, limits)],
+                [b.rate - low for b, (low, _) in zip(bins, limits, strict=True)],
+                [h - b.rate for b, (_, h) in zip(bins, limits, strict=True)],
             ]
             spread = [[max(0.0, x) for x in side] for side in spread]
             axis.errorbar(
@@ -182,9 +183,9 @@ def verdict_bars(figure_, rows: list[tuple[str, str, dict]]):
         wide = [100 * fates[fate] / sum(fates.values()) for _, _, fates in rows]
         if any(wide):
             axis.barh(range(len(rows)), wide, left=left, color=ink, height=0.66, label=FATE_TEXT.get(fate, fate))
-            left = [a + b for a, b in zip(left, wide)]
+            left = [a + b for a, b in zip(left, wide, strict=True)]
     axis.set_yticks(range(len(rows)), [f"{cut(queue, MOST_CELLS)}, {colour}" for queue, colour, _ in rows])
-    for tick, (_, colour, _) in zip(axis.get_yticklabels(), rows):
+    for tick, (_, colour, _) in zip(axis.get_yticklabels(), rows, strict=False):
         tick.set_color(INK[colour])
     axis.invert_yaxis()
     axis.grid(False, axis="y")
@@ -208,10 +209,10 @@ def latency(figure_, rows: list[tuple[str, list]]):
     longest = max(class_end(start) for _, classes in rows for start, _ in classes)
     least = max(1, min(start for _, classes in rows for start, _ in classes))
     narrow = longest < 30 * least
-    for axis, (name, classes) in zip(panels, rows):
+    for axis, (name, classes) in zip(panels, rows, strict=False):
         total = sum(count for _, count in classes)
         starts = [max(start, 0.5) for start, _ in classes]  # no zero on a logarithmic axis
-        wide = [class_end(start) - begin for (start, _), begin in zip(classes, starts)]
+        wide = [class_end(start) - begin for (start, _), begin in zip(classes, starts, strict=False)]
         axis.bar(starts, [100 * n / total for _, n in classes], width=wide, align="edge", color=FATES["enqueued"])
         axis.set_title(f"{cut(name, 2 * MOST_CELLS)}, {total:,} packets", loc="left")
         axis.set_xscale("log")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..config import COLOURS
-from ..quantise import AVG_FRAC
+from ..formats import AVG_FRAC
 
 ENQUEUE, MARK, EARLY, FORCED, TAIL, NOBUF, BAD, POLICED = range(8)  # verdicts, docs/architecture.md
 CONFIDENCE = 0.999

@@ -6,6 +6,7 @@ from html import escape
 from .. import quantise, units
 from ..config import COLOURS, Config
 from ..markers import FIELDS
+from ..settings import DEFAULT_QUANTUM
 from ..show import LOSSES, OUTCOME_TEXT, OUTCOMES, limits, loss_rows, percent, remarks
 from .plots import INK, class_end, duration
 from .points import Binned
@@ -35,7 +36,7 @@ def counters(stats: dict) -> list[tuple[dict, str, dict]]:
     return [
         (queue, colour, per)
         for queue in stats.get("queues", [])
-        for colour, per in zip(COLOURS, queue.get("colours", []))
+        for colour, per in zip(COLOURS, queue.get("colours", []), strict=False)
         if any(per.get(name, {}).get("packets", 0) for name in OUTCOMES)
     ]
 
@@ -127,7 +128,7 @@ def queues(config: Config) -> str:
     for q in config.queue:
         codes = [f"{units.dscp_name(c)} {colour}" for colour in COLOURS for c in getattr(q.dscp, colour)]
         codes += ["all others"] if q.default else []
-        quantum = q.quantum.value if q.quantum else quantise.DEFAULT_QUANTUM
+        quantum = q.quantum.value if q.quantum else DEFAULT_QUANTUM
         service = f"strict, priority {q.priority}" if q.priority is not None else f"round robin, {quantum:,} B"
         average = f"{q.average.kind}, weight {q.average.weight:g}, {q.average.unit}s"
         rate = units.rate_text(q.rate) if q.rate else "not shaped"
@@ -153,7 +154,7 @@ def queues(config: Config) -> str:
 def as_asked(config: Config) -> str:
     """Every field of the file, defaults filled in."""
     every = config.model_dump(exclude_none=True)
-    for m, fields in zip(config.marker, every["marker"]):
+    for m, fields in zip(config.marker, every["marker"], strict=False):
         fields |= {name: m.given(name) for name in FIELDS[m.kind][1] if name != "length" or not m.packet_bytes}
     text = json.dumps(every, indent=1, default=str)
     return f"<pre>{escape(text)}</pre>"

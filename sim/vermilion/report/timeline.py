@@ -46,7 +46,7 @@ def series(points: list[tuple[int, float]], span: int) -> dict:
     """Times and values, the breaks of `broken` half way through each silence."""
     times, values = broken([time for time, _ in points], [value for _, value in points], span)
     out = {}
-    for i, (time, value) in enumerate(zip(times, values)):
+    for i, (time, value) in enumerate(zip(times, values, strict=True)):
         if math.isnan(value):
             out[(times[i - 1] + time) // 2] = None
         else:

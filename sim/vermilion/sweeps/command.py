@@ -14,10 +14,10 @@ FOLDER = build.HOME / "sweeps"
 
 def conduct(client, missing: list, program, folder: Path, show):
     """Has the workers do what is missing; a run that fails leaves the others to go on, and is told at the end."""
+    import cloudpickle
     from distributed import as_completed
 
     from . import plan, work
-    import cloudpickle
 
     cloudpickle.register_pickle_by_value(work)
     tasks = {row.key: plan.task(row, program, folder) for row in missing}

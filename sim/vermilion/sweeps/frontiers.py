@@ -45,11 +45,18 @@ def data(plot: spec.Plot, parameters: list[str], grouped: list) -> dict:
         for at, point in members:
             brief, text = ([cut(str(at[each]), most) for each in names] for most in MOST_CELLS)
             points.append(
-                [*point, cut(", ".join(brief), MOST_LABEL), ", ".join(f"{a} {b}" for a, b in zip(names.values(), text))]
+                [
+                    *point,
+                    cut(", ".join(brief), MOST_LABEL),
+                    ", ".join(f"{a} {b}" for a, b in zip(names.values(), text, strict=False)),
+                ]
             )
         out.append({"label": cut(name, MOST_CELLS[1]), "ink": INKS[i % len(INKS)], "points": points, "front": front})
     axes = {"x": plot.x, "y": plot.y}
-    axes |= {f"{one}Label": f"{name} ({best} is better)" for (one, name), best in zip(axes.items(), plot.better)}
+    axes |= {
+        f"{one}Label": f"{name} ({best} is better)"
+        for (one, name), best in zip(axes.items(), plot.better, strict=False)
+    }
     return {"kind": "points", "names": list(names.values()), "groups": out} | axes
 
 

@@ -73,7 +73,7 @@ def means(sweep: spec.Sweep, made: dict[str, list]) -> list[tuple[dict, dict[str
         at = grouped.setdefault(tuple(made[name][i] for name in names), {name: [] for name in numbers})
         for name in numbers:
             at[name].append(made[name][i])
-    return [(dict(zip(names, key)), values) for key, values in grouped.items()]
+    return [(dict(zip(names, key, strict=True)), values) for key, values in grouped.items()]
 
 
 def number(values: list[float]) -> str:

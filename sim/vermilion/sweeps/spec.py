@@ -119,7 +119,7 @@ def points(sweep: Sweep, near: Path) -> list[Point]:
     out = []
     for chosen in sweep.point or [{}]:
         for values in itertools.product(*sweep.grid.values()):
-            mine = chosen | dict(zip(sweep.grid, values))
+            mine = chosen | dict(zip(sweep.grid, values, strict=True))
             changed = copy.deepcopy(raw)
             try:
                 for path, value in (sweep.set | mine).items():

@@ -3,6 +3,7 @@
 import json
 
 import click
+
 from vermilion import units
 
 from . import vocabulary

@@ -11,7 +11,6 @@ import ctypes
 import mmap
 import os
 import re
-import socket
 import struct
 from pathlib import Path
 
@@ -141,7 +140,7 @@ class SocketBus(Bus):
             raise UserError(f"{name}: may not be accessed by this user; the socket is its owner's alone") from None
         except vfio_user.Gone as gone:
             raise DeviceError(f"{name}: {gone}; a device serves one client at a time") from None
-        except (vfio_user.Refused, socket.error, ValueError, struct.error) as error:
+        except (OSError, vfio_user.Refused, ValueError, struct.error) as error:
             raise DeviceError(f"{name}: is no vfio-user device: {error}") from None
         super().__init__(name, size)
 

@@ -7,6 +7,7 @@ import sys
 import time
 
 import click
+
 from vermilion import egresses
 from vermilion.command_line import completion_script, printable_everywhere, version_option
 from vermilion.driver_library import C

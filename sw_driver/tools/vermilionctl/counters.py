@@ -20,7 +20,10 @@ def of_queue(number: int, held) -> dict:
         "time_ns": held.time_ns,
         "colours": {
             colour: {event: count(c, i) for i, event in enumerate(EVENTS)}
-            | {"average": held.average[c] / 65536, "became": dict(zip(COLOURS, held.marked[4 * c : 4 * c + 3]))}
+            | {
+                "average": held.average[c] / 65536,
+                "became": dict(zip(COLOURS, held.marked[4 * c : 4 * c + 3], strict=True)),
+            }
             for c, colour in enumerate(COLOURS)
         },
         "backlog": {"packets": held.backlog_packets, "bytes": held.backlog_bytes},

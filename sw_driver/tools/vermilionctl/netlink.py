@@ -245,7 +245,7 @@ class Kernel:
         if wanted.pool is not None and (before is None or before.pool != wanted.pool):
             out["pool-bytes"] = wanted.pool
         if wanted.share is not None and (before is None or before.share != wanted.share):
-            out |= dict(zip(("reserve-bytes", "cap-bytes"), wanted.share))
+            out |= dict(zip(("reserve-bytes", "cap-bytes"), wanted.share, strict=True))
         if before is None and wanted.seed is not None:
             out["seed"] = wanted.seed
         return out
@@ -281,7 +281,7 @@ class Kernel:
         parts = registers.table(held)
         for number_, raw in self.words.items():
             words = [int.from_bytes(raw[at : at + 4], "little") for at in range(0, len(raw), 4)]
-            told = dict(zip(words[::2], words[1::2]))
+            told = dict(zip(words[::2], words[1::2], strict=False))
             parts[f"queue {number_}"] = {registers.name_at(at): told[at] for at in sorted(told)}
         return parts
 

@@ -187,8 +187,8 @@ def print_state(screen, state: dict):
     place = lambda way: "-" if way is None else f"{way['lane']}/{way['egress']}"
     shown = table("Ports", ["port", "tx", "rx", "at_enqueue", "to wire", "to host"], [])
     for i, port in enumerate(state["ports"]):
-        cell = lambda field: port[field] + (
-            "" if port["in_effect"][field] == port[field] else f" (still {port['in_effect'][field]})"
+        cell = lambda field: (
+            port[field] + ("" if port["in_effect"][field] == port[field] else f" (still {port['in_effect'][field]})")
         )
         shown.add_row(str(i), cell("tx"), cell("rx"), port["at_enqueue"], place(port["wire"]), place(port["host"]))
     screen.print(shown)

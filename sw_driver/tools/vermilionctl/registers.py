@@ -49,7 +49,7 @@ def name_at(address: int) -> str:
 
 def at(name: str, *indices: int) -> int:
     base, strides = definitions()[name]
-    return base + sum(index * stride for index, stride in zip(indices, strides))
+    return base + sum(index * stride for index, stride in zip(indices, strides, strict=False))
 
 
 def queue(words) -> list[tuple[str, int, int]]:
@@ -91,7 +91,7 @@ def lane_wide(record) -> list[tuple[str, int, int]]:
     if record.pool is not None:
         found.append(("pool_size", at("pool_size"), library().vm_pool_cells(record.pool)))
     if record.share is not None:
-        for name, cells in zip(("pool_reserve", "pool_cap"), share_cells(record.share)):
+        for name, cells in zip(("pool_reserve", "pool_cap"), share_cells(record.share), strict=True):
             found.append((f"{name}[{record.egress}]", at(name, record.egress), cells))
     if record.routes is not None:
         found += [(f"routes[{i}]", at("routes", i), word) for i, word in enumerate(route_words(record.routes))]

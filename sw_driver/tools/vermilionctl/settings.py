@@ -37,7 +37,7 @@ SWITCH = {"true": 1, "on": 1, "yes": 1, "1": 1, "false": 0, "off": 0, "no": 0, "
 
 def paths():
     """Every name with the way to it: (name, struct members and indices)."""
-    for member, kind in C.Queue._fields_:
+    for member, _ in C.Queue._fields_:
         if member == "curve":
             for c, colour in enumerate(COLOURS):
                 for which, what in ((C.VM_DROPS, "drops"), (C.VM_MARKS, "marks")):

@@ -20,14 +20,14 @@ def overview(session, held) -> dict:
     found["port"] = {"rate": held.port.rate, "burst": held.port.burst_bytes}
     found["pool"] = {} if held.egress else {"size": held.pool or 0}
     if held.share is not None:
-        found["pool"] |= dict(zip(("reserve", "cap"), held.share))
+        found["pool"] |= dict(zip(("reserve", "cap"), held.share, strict=True))
     found["queues"] = {str(number): queue(held, number) for number in sorted(held.queues)}
     names = {number: name for number, (name, _) in held.queues.items()}
     found["class"] = {
         registers.class_name(code): {"queue": names.get(number, str(number)), "colour": settings.COLOURS[colour]}
         for code, (number, colour) in enumerate(held.classes)
     }
-    found["ttl_option"] = dict(zip(("ip4", "ip6"), held.ttl_option or []))
+    found["ttl_option"] = dict(zip(("ip4", "ip6"), held.ttl_option or [], strict=False))
     return found
 
 
