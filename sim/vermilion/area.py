@@ -228,7 +228,7 @@ def number(value) -> str:
 
 def show(screen, result: dict):
     """The table on the screen."""
-    from .show import table
+    from .tables import table
 
     made = table("Area, estimated", ["design", "what"], [name.replace("_", " ") for name in FIGURES])
     for name, row in result.items():

@@ -17,8 +17,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import build, corundum_check, rtl
-from .corundum_check import INCLUDE, LEGAL, SETTINGS
+from . import app_presets, build, corundum_check, rtl
+from .app_presets import LEGAL
+from .corundum_check import INCLUDE, SETTINGS
 from .fields import UserError
 from .tcl import Unreadable
 
@@ -66,7 +67,7 @@ def boards_for(preset: str) -> list[Board]:
 
 def settings(preset: str) -> str:
     """The lines that a board's config.tcl sources."""
-    shape = corundum_check.app(preset)
+    shape = app_presets.app(preset)
     known = "".join(f"#   {board.name}: fpga/mqnic/{board.variant}\n" for board in boards_for(preset))
     known = known or "#   (none is named for this preset)\n"
     lines = "".join(f'dict set params {name} "{value}"\n' for name, value in SETTINGS.items())
@@ -152,7 +153,7 @@ def take_in(variant: Path, changed: dict[str, str]):
 
 def overlay(preset: str, folder: Path, say=build.quiet, boards: tuple[str, ...] = ()) -> Path:
     """Writes it below `folder`, and a copy of the variant of each board; returns where the overlay is."""
-    if corundum_check.app(preset) is None:
+    if app_presets.app(preset) is None:
         raise UserError(f"PRESET is {preset}; legal are {LEGAL}")
     target = folder / "fpga" / "app" / "vermilion"
     if target.exists():

@@ -14,12 +14,11 @@ standard error. If the tree that CONFIG.tcl lies in has an overlay, that is look
 import argparse
 import re
 import sys
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .app_presets import APP_ID, LEGAL, PRESETS, App, app, variants
 from .tcl import UNKNOWN, Script, Unreadable, number
 
-APP_ID = 0x564D0001  # by which drivers know the block
 ADDRESS_BITS = 24  # of the BAR that the block decodes
 # What an overlay sets. The sync stage alone is in use: without the others the core leaves their logic out.
 SETTINGS = {
@@ -39,57 +38,8 @@ SETTINGS = {
 }
 
 
-@dataclass(frozen=True)
-class App:
-    """What a build of the block is for: presets of NicParams.scala; a test compares both."""
-
-    ports: int
-    bits: int  # of a port's stream, each way
-    timestamps: bool = True
-    host_lanes: bool = True
-    clock_ns: tuple[int, int] = (4, 1)  # its period, numerator and denominator
-
-
-PRESETS = {
-    "app10g-1": App(1, 64),
-    "app10g-2": App(2, 64),
-    "app10g-2-wire": App(2, 64, host_lanes=False),
-    "app10g-2-lean": App(2, 64, host_lanes=False),
-    "app25g-2": App(2, 128),
-    "app25g-2-lean": App(2, 128, host_lanes=False),
-    "app100g-1": App(1, 512),
-    "card-1x25g": App(1, 128),
-    "card-2x10g": App(2, 64),
-    "card-2x25g": App(2, 128),
-    "card-4x10g": App(4, 64),
-    "card-4x25g": App(4, 128, host_lanes=False),
-    "card-1x100g": App(1, 512, host_lanes=False),
-    "card-2x100g": App(2, 512, host_lanes=False),
-    "card-4x100g": App(4, 512, host_lanes=False),
-}
 INCLUDE = "include ../app/vermilion/files.mk"  # by which a board's Makefile takes the overlay in
-# What a preset's name may end in, in this order.
-SUFFIXES = {"-nots": {"timestamps": False}, "-300mhz": {"clock_ns": (10, 3)}}
-LEGAL = f"{', '.join(PRESETS)}; each may end in {', '.join(SUFFIXES)} or both"
 RATES = {64: "10G", 128: "25G", 512: "100G"}
-
-
-def app(preset: str) -> App | None:
-    """What the build is for that a name with its endings means; None if there is none."""
-    changes = {}
-    for ending in reversed(SUFFIXES):
-        if preset.endswith(ending):
-            preset = preset.removesuffix(ending)
-            changes |= SUFFIXES[ending]
-    return replace(PRESETS[preset], **changes) if preset in PRESETS else None
-
-
-def variants(preset: str) -> list[str]:
-    """A preset's name with every ending that it may have, the plain one first."""
-    names = [preset]
-    for ending in SUFFIXES:
-        names += [name + ending for name in names]
-    return names
 
 
 def literal(text):

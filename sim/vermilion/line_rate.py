@@ -121,7 +121,7 @@ def publish(rows: list[dict]) -> None:
 
 
 def show(screen, rows: list[dict]) -> None:
-    from .show import table
+    from .tables import table
 
     made = table("Line rate", ["preset", "flows"], HEADS[1:])
     for row in rows:

@@ -277,7 +277,7 @@ def battery(seed, publish):
 def fairness(publish):
     """Measures how evenly REDP demotes flows of equal rate, by the phases of their packets."""
     from . import fairness as measured
-    from . import show
+    from .tables import table
 
     with working() as note:
         program = measured.program(note)
@@ -285,7 +285,7 @@ def fairness(publish):
         rows = measured.measure(program, lambda done, _: bar.update(done - bar.pos))
     if publish:
         measured.publish(rows)
-    made = show.table("Most demoted flow over least demoted", measured.HEADS[:1], measured.HEADS[1:])
+    made = table("Most demoted flow over least demoted", measured.HEADS[:1], measured.HEADS[1:])
     for row in rows:
         made.add_row(row["pattern"], *measured.cells(row))
     console().print(made)

@@ -134,7 +134,7 @@ chains and block RAMs of the two makers do not have the same ratio, and LUTs of 
 
 
 def show(screen, rows: dict) -> None:
-    from .show import table
+    from .tables import table
 
     made = table("Placed and routed in an ECP5", HEADS[:1], HEADS[1:])
     for name, row in rows.items():

@@ -2,19 +2,18 @@
 
 from pathlib import Path
 
-from . import build, chisel, hdl
-from . import corundum_check as corundum
+from . import app_presets, build, chisel, hdl
 from .fields import UserError
 
-PRESETS = [*build.PRESETS, *corundum.PRESETS]  # what a release holds, if nobody names others
+PRESETS = [*build.PRESETS, *app_presets.PRESETS]  # what a release holds, if nobody names others
 EVERYTHING = ["nic10g-all", "nic100g-all"]  # and these can be named: lanes with the victim search in all queues
-LEGAL = f"{', '.join([*build.PRESETS, *EVERYTHING])}, {corundum.LEGAL}"  # a sentence
+LEGAL = f"{', '.join([*build.PRESETS, *EVERYTHING])}, {app_presets.LEGAL}"  # a sentence
 SHELL = build.ROOT / "fpga" / "corundum" / "rtl"  # what is written by hand round an application block
 GENERATED_APP = "vermilion_app"
 
 
 def is_app(preset: str) -> bool:
-    return corundum.app(preset) is not None
+    return app_presets.app(preset) is not None
 
 
 def is_legal(preset: str) -> bool:

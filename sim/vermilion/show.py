@@ -4,7 +4,6 @@
 `marker` `{kind, flows, flow_events}` where it has one; `lost` `[{packets, bytes}]`, one an input; `flow_events` in all; `replay` `{decisions, agreed}`; `clocks`, `packets_per_second`. What is missing is left out.
 """
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from . import (
@@ -22,6 +21,7 @@ from . import (
 )
 from .config import COLOURS, Config
 from .egresses import port_rate
+from .tables import table
 
 # What the simulator warns of (sim/harness/capture_reader.h, frame_source.h), in words; {limit} is the longest frame of the build.
 WARNINGS = {
@@ -45,15 +45,6 @@ FLOW_EVENTS = ("adopted", "collision", "aged_out", "displaced", "table_full", "l
 EVENT_TEXT = dict(zip(FLOW_EVENTS, FLOW_EVENTS, strict=True))
 EVENT_TEXT |= {"aged_out": "aged out", "displaced": "half-open displaced", "table_full": "table full"}
 OUTCOME_TEXT = {"marked": "CE chosen", "ce_written": "CE written", "nobuf": "no buffer"}
-
-
-def table(title: str, left: list[str], right: list[str]) -> Table:
-    made = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for name in left:
-        made.add_column(name)
-    for name in right:
-        made.add_column(name, justify="right")
-    return made
 
 
 def percent(error: float) -> str:

@@ -106,7 +106,7 @@ Made by `./vermilion speed --packets {packets} --publish`, on one core of: {proc
 
 
 def show(screen, rows: list[dict]) -> None:
-    from .show import table
+    from .tables import table
 
     made = table("Speed of the simulation", HEADS[:3], HEADS[3:])
     for each in rows:

@@ -142,7 +142,7 @@ def does(path: dict, words: list[dict]) -> str:
 
 def show(screen, name: str, found: list[dict], count: int):
     """The table on the screen."""
-    from .show import table
+    from .tables import table
 
     made = table(f"Longest paths of {name}, estimated", ["from", "to"], ["ns", "of it logic", "LUTs", "carries"])
     for path in found[:count]:

@@ -18,8 +18,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from . import build, rtl, steps
-from . import corundum_check as corundum
+from . import app_presets, build, rtl, steps
 from .command_line import commit
 from .fields import UserError
 
@@ -66,9 +65,9 @@ def parameters(preset: str) -> dict[str, int]:
     """Parameters of a preset's top module: those that a NIC gives the shell of an application block; a lane has none."""
     if not rtl.is_app(preset):
         return {}
-    shape = corundum.app(preset)
+    shape = app_presets.app(preset)
     return {
-        "APP_ID": corundum.APP_ID,
+        "APP_ID": app_presets.APP_ID,
         "IF_COUNT": shape.ports,
         "AXIS_DATA_WIDTH": shape.bits,
         "PTP_TS_ENABLE": int(shape.timestamps),
@@ -88,7 +87,7 @@ def write(preset: str, folder: Path, part: str, period: float | None, say=build.
     if not rtl.is_legal(preset):
         raise UserError(f"--preset is {preset}; legal are {rtl.LEGAL}")
     if period is None:
-        num, denom = corundum.app(preset).clock_ns if rtl.is_app(preset) else (4, 1)
+        num, denom = app_presets.app(preset).clock_ns if rtl.is_app(preset) else (4, 1)
         period = int(1000 * num / denom) / 1000  # down, so that what meets it meets the clock
     if not re.fullmatch(r"[\w-]+", part):
         raise UserError(f"--part is {part!r}; legal are letters, digits, - and _, as in {PART}")
@@ -343,7 +342,7 @@ def publish(result: dict, estimates: dict):
 
 def show(screen, result: dict):
     """The table on the screen."""
-    from .show import table
+    from .tables import table
 
     t = result["timing"]
     made = table(

@@ -13,9 +13,10 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError, model_validator
 
-from .. import build, screen, show
+from .. import build, screen
 from ..fields import Strict, UserError, read_toml
-from . import command, intervals, pages, progress, rows, runs, settings, verdicts
+from ..tables import table
+from . import intervals, pages, papers, progress, rows, runs, settings, verdicts
 
 FILE = build.ROOT / "sim" / "experiments" / "compare" / "ageing.toml"
 Told = float | dict[str, float] | None
@@ -68,7 +69,7 @@ def load(path: Path = FILE) -> Ageing:
 
 
 def planned(base: Base, of, seeds: list[int], shorter: int) -> list[runs.Run]:
-    every = command.module(of).planned(of, seeds, shorter)
+    every = papers.module(of).planned(of, seeds, shorter)
     return [run for run in every if any(fnmatch.fnmatchcase(run.name, pattern) for pattern in base.runs)]
 
 
@@ -146,11 +147,11 @@ def publish(of: Ageing, made: list[dict], about: dict):
 
 def tell(of: Ageing, made: list[dict], about: dict):
     left, right = heads(of)
-    table = show.table(of.title, left, right)
+    shown = table(of.title, left, right)
     for row in made:
-        table.add_row(*(cell.replace(" (", "\n").removesuffix(")") for cell in cells(row)))
+        shown.add_row(*(cell.replace(" (", "\n").removesuffix(")") for cell in cells(row)))
     out = screen.console()
-    out.print(table)
+    out.print(shown)
     for name, seeds in about["seeds"].items():
         out.print(f"{name}: seeds {pages.numbers(seeds)}", markup=False)
     if about["quick"]:
@@ -164,7 +165,7 @@ def conduct(engine: str, seeds: int | None, quick: bool, jobs: int, to_publish: 
         raise UserError(f"--engine {engine}: does not serve experiment ageing; legal is model")
     if seeds and seeds > (most := min(base.seeds for base in of.base.values())):
         raise UserError(f"--seeds is {seeds}; experiment ageing has {most}, so legal is 1 to that")
-    loaded = {name: command.load(settings.FOLDER / f"{name}.toml") for name in of.base}
+    loaded = {name: papers.load(settings.FOLDER / f"{name}.toml") for name in of.base}
     chosen = {
         name: each.quick.chosen(seeds) if quick else each.seeds[: seeds or of.base[name].seeds]
         for name, each in loaded.items()
@@ -174,7 +175,7 @@ def conduct(engine: str, seeds: int | None, quick: bool, jobs: int, to_publish: 
     with screen.working() as note:
         for name, variant in itertools.product(of.base, of.variant):
             number = of.variant[variant].ageing
-            program = command.module(loaded[name]).program("model", note, number)
+            program = papers.module(loaded[name]).program("model", note, number)
             folder = home / name / ("model" if number is None else f"model-ageing{number}")
             plan = planned(of.base[name], loaded[name], chosen[name], shorter[name])
             parts[name, variant] = runs.Part(runs.Runner(program, folder, jobs), plan)
@@ -182,7 +183,7 @@ def conduct(engine: str, seeds: int | None, quick: bool, jobs: int, to_publish: 
     measured = {}
     with closing(runs.pooled(list(parts.values()), jobs, progress.Bar("ageing"))) as done:
         for (name, variant), results in zip(parts, done, strict=True):
-            figures = command.module(loaded[name]).figures
+            figures = papers.module(loaded[name]).figures
             measured[name, variant] = figures(loaded[name], results, shorter[name])
     made = compared(of, measured)
     short = ", ".join(f"{name}: {each.quick.about(chosen[name])}" for name, each in loaded.items()) if quick else ""

@@ -1,6 +1,5 @@
 """`vermilion experiment`: lists, runs, prints, reports and publishes."""
 
-import importlib
 import json
 import os
 from contextlib import closing
@@ -9,46 +8,22 @@ from pathlib import Path
 
 import click
 
-from .. import build, screen, show
+from .. import build, screen
 from ..fields import UserError
-from . import rows
-from .rows import MUST, Line
-
-MODULES = {"poisson": "poisson", "wred-rio": "wred_rio", "redp": "redp", "ddred": "ddred", "3cpm": "three_colour"}
-
-
-def module(of):
-    return importlib.import_module(f".{MODULES[of.kind]}", __package__)
-
-
-def certain(of, line: Line) -> str:
-    """Why a row of an experiment cannot fail, by its settings alone; empty where it can."""
-    return getattr(module(of), "certain", lambda _of, _line: "")(of, line)
-
-
-def load(path: Path):
-    """Settings; a row that must hold and cannot fail is refused."""
-    from . import settings
-
-    of = settings.load(path)
-    for line in rows.lines(of.row):
-        if line.class_ == MUST and (why := certain(of, line)):
-            raise UserError(
-                f'{path}: has the row "{line.of}", which cannot fail: {why}; legal is class "informational"'
-            )
-    return of
+from .rows import MUST
 
 
 def listed(home: Path):
     """What there is, and what of it was run."""
-    from . import settings
+    from ..tables import table
+    from . import papers, settings
 
-    made = show.table("Experiments", ["name", "what", "engines"], ["seeds", "runs", "records"])
+    made = table("Experiments", ["name", "what", "engines"], ["seeds", "runs", "records"])
     for name in settings.names():
-        of = load(settings.FOLDER / f"{name}.toml")
-        count = len(of.seeds) * len(module(of).planned(of, of.seeds[:1], 1))
+        of = papers.load(settings.FOLDER / f"{name}.toml")
+        count = len(of.seeds) * len(papers.module(of).planned(of, of.seeds[:1], 1))
         kept = len(list((home / name).glob("*/runs/*.json")))
-        made.add_row(name, of.title, ", ".join(module(of).ENGINES), str(len(of.seeds)), str(count), str(kept))
+        made.add_row(name, of.title, ", ".join(papers.module(of).ENGINES), str(len(of.seeds)), str(count), str(kept))
     out = screen.console()
     out.print(made)
     out.print("not part of all: schemes, every queue with every marker, with ECN and without, on the same traffic")
@@ -77,9 +52,9 @@ class Asked:
 
     def parts(self, jobs: int) -> list:
         """What is to be run: with the RTL the model's runs beside it."""
-        from . import runs
+        from . import papers, runs
 
-        plan = module(self.of).planned(self.of, self.seeds, self.shorter)
+        plan = papers.module(self.of).planned(self.of, self.seeds, self.shorter)
         return [
             runs.Part(runs.Runner(program, self.home / self.name / engine, jobs), plan)
             for engine, program in self.programs.items()
@@ -93,21 +68,24 @@ class Asked:
 
 
 def prepare(name: str, of, engine: str, seeds: list[int], quick: bool, home: Path) -> Asked:
+    from . import papers
+
     with screen.working() as note:
-        programs = {each: module(of).program(each, note) for each in dict.fromkeys((engine, "model"))}
+        programs = {each: papers.module(of).program(each, note) for each in dict.fromkeys((engine, "model"))}
     return Asked(name, of, engine, seeds, quick, programs, home)
 
 
 def tell(asked: Asked, judged: list, made: dict, beside):
     """The table on the screen."""
+    from ..tables import table
     from . import pages, verdicts
 
-    table = show.table(asked.of.title, verdicts.BRIEF[:1], verdicts.BRIEF[1:4])
-    table.add_column(verdicts.BRIEF[4])
+    shown = table(asked.of.title, verdicts.BRIEF[:1], verdicts.BRIEF[1:4])
+    shown.add_column(verdicts.BRIEF[4])
     for row in judged:
-        table.add_row(*verdicts.brief(row), style="" if row.good else "red")
+        shown.add_row(*verdicts.brief(row), style="" if row.good else "red")
     out = screen.console()
-    out.print(table)
+    out.print(shown)
     out.print(f"{asked.name}: {verdicts.counted(judged)}; {pages.about(made)}", markup=False, soft_wrap=True)
     if beside:
         out.print(beside.sentence(), markup=False, soft_wrap=True)
@@ -115,13 +93,13 @@ def tell(asked: Asked, judged: list, made: dict, beside):
 
 def finish(asked: Asked, results: list[dict], publish: bool) -> list:
     """From results, the model's last, to the experiment's pages; gives its rows as judged."""
-    from . import pages, rtl, verdicts
+    from . import pages, papers, rows, rtl, verdicts
 
-    of, work, folder = asked.of, module(asked.of), asked.folder
+    of, work, folder = asked.of, papers.module(asked.of), asked.folder
     beside = rtl.beside_the_model(*results) if asked.engine == "rtl" else None
     measured = work.figures(of, results[0], asked.shorter)
     lines = rows.lines(of.row)
-    reasons = [certain(of, line) for line in lines]
+    reasons = [papers.certain(of, line) for line in lines]
     judged = [verdicts.judge(line, measured, why, not asked.quick) for line, why in zip(lines, reasons, strict=True)]
     notes = work.notes(of) + [f"Rows that cannot fail: {why}." for why in dict.fromkeys(filter(None, reasons))]
     made = asked.about() | ({"beside": beside.record()} if beside else {})
@@ -195,7 +173,7 @@ def experiment(name, engine, seeds, quick, jobs, publish, out):
 
     Runs that are done are kept and not done again, so a command that was killed goes on where it was. Exit status 1: a row that must hold does not.
     """
-    from . import ageing, runs, settings
+    from . import ageing, papers, runs, settings
 
     known, home = settings.names(), out or runs.HOME
     if name == "list":
@@ -212,10 +190,10 @@ def experiment(name, engine, seeds, quick, jobs, publish, out):
     if name != "all" and name not in known:
         legal = f"list, all, {', '.join(known)}, schemes, ageing"
         raise UserError(f"experiment {name}: is no experiment; legal are {legal}")
-    loaded = {each: load(settings.FOLDER / f"{each}.toml") for each in (known if name == "all" else [name])}
+    loaded = {each: papers.load(settings.FOLDER / f"{each}.toml") for each in (known if name == "all" else [name])}
     for each, of in loaded.items():
-        if engine not in module(of).ENGINES:
-            legal = ", ".join(module(of).ENGINES)
+        if engine not in papers.module(of).ENGINES:
+            legal = ", ".join(papers.module(of).ENGINES)
             raise UserError(f"--engine {engine}: does not serve experiment {each} yet; legal is {legal}")
         if seeds and seeds > len(of.seeds):
             raise UserError(f"--seeds is {seeds}; experiment {each} has {len(of.seeds)}, so legal is 1 to that")

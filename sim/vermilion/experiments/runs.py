@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import build
-from ..sweeps.work import dies_with_its_worker
 from .progress import SILENT
+from .work import dies_with_its_worker
 
 HOME = build.HOME / "experiments"
 

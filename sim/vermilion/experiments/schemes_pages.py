@@ -4,8 +4,9 @@ import json
 from html import escape
 from statistics import fmean, stdev
 
-from .. import build, screen, show
+from .. import build, screen
 from ..report import Page, tables
+from ..tables import table
 from . import drawing, intervals, pages, progress, runs, schemes
 
 PUBLISHED = build.ROOT / "docs" / "results"
@@ -212,11 +213,11 @@ def conduct(seeds: int | None, quick: bool, jobs: int, to_publish: bool, home):
     write(folder / f"{kind}report.html", of, made, measured)
     if to_publish:
         publish(of, made, measured)
-    table = show.table(of.title, LEFT, list(HEADS.values()))
+    shown = table(of.title, LEFT, list(HEADS.values()))
     for row in rows(of, measured):
-        table.add_row(*row)
+        shown.add_row(*row)
     out = screen.console()
-    out.print(table)
+    out.print(shown)
     if quick:
         out.print(f"--quick: {short}; not for comparison", markup=False, soft_wrap=True)
     out.print(f"report: {folder / f'{kind}report.html'}\nruns: {folder / 'runs'}", markup=False, soft_wrap=True)

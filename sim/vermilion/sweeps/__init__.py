@@ -2,7 +2,6 @@
 
 spec.py     the sweep's TOML: base experiment, what changes, over which values and seeds; its points
 plan.py     from points to runs, each under the hash of what it depends on; what is done already
-work.py     one run on a worker: the only code that workers have
 cluster.py  Dask: fetched on first use; processes of this machine, a scheduler elsewhere, a batch system's queue
 results.py  rows, Parquet and the report page
 command.py  the command

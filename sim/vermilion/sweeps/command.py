@@ -17,7 +17,8 @@ def conduct(client, missing: list, program, folder: Path, show):
     import cloudpickle
     from distributed import as_completed
 
-    from . import plan, work
+    from ..experiments import work
+    from . import plan
 
     cloudpickle.register_pickle_by_value(work)
     tasks = {row.key: plan.task(row, program, folder) for row in missing}
@@ -70,7 +71,7 @@ def sweep(file, scheduler, jobqueue, jobs, out, survival, publish):
     Runs that are stored are not done again; a sweep that was stopped goes on where it was. See docs/sweeps.md.
     """
     from ..experiments import runs
-    from ..experiments.command import module
+    from ..experiments.papers import module
     from . import cluster, plan, results, spec
 
     if scheduler and jobqueue:

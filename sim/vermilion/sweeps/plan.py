@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..experiments import runs
-from ..experiments.command import module
+from ..experiments.papers import module
 from ..fields import UserError
 from . import spec
 

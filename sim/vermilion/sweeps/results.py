@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 from ..experiments import runs
-from ..experiments.command import module
+from ..experiments.papers import module
 from ..report import Page, tables
 from . import frontiers, plan, spec
 
