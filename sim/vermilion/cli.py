@@ -4,14 +4,13 @@ Exit status: 0 done, 1 a tool or test failed, 2 the user's input is at fault (on
 SIGINT (Ctrl-C) or SIGTERM (one sentence; a run leaves no program and no unfinished file behind).
 """
 
-import json
 import signal
 import sys
 from pathlib import Path
 
 import click
 
-from . import build, front
+from . import build
 from .card_commands import apply, ctl
 from .check import check
 from .command_line import completion_script, printable_everywhere, version_option
@@ -19,213 +18,22 @@ from .commits import commits
 from .corundum_commands import corundum, release
 from .device import device
 from .experiments.command import experiment
-from .fields import DISK, RATE_MAX, RATE_MIN, UserError
+from .fields import DISK, UserError
 from .inject import inject
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
 from .oracle.command import oracle
-from .screen import console, say, working
+from .run_command import run, tell_notes
+from .screen import say
+from .stopping import Stopped, listen
 from .suite_command import reformat, test
 from .sweeps.command import dask, sweep
 from .ttl_option_command import ttl_option
-
-DEFAULT_CONFIG = build.ROOT / "sim" / "configs" / "default.toml"
-DEFAULT_REPORT = build.HOME / "report.html"
-DEFAULT_CAPTURE = build.ROOT / "sim" / "captures" / "default.pcapng"
-
-
-def parse_rate(_context, _parameter, raw):
-    from . import units
-
-    if raw is None:
-        return None
-    try:
-        value = units.rate(raw)
-    except ValueError as error:
-        raise UserError(f"--rate {error}") from None
-    if not RATE_MIN <= value <= RATE_MAX:
-        raise UserError(f"--rate is {raw}; legal is 64kbit to 200Gbit")
-    return value
-
-
-def tell_notes(config):
-    from . import show
-
-    for note in show.notes(config):
-        click.echo(f"vermilion: note: {note}", err=True)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @version_option("vermilion")
 def cli():
     """Vermilion: DiffServ marking and active queue management in hardware, simulated."""
-
-
-@cli.command(cls=front.Run)
-@click.argument("capture", required=False)
-@click.option("--config", "config_file", metavar="FILE", help="Configuration; default sim/configs/default.toml.")
-@click.option(
-    "--engine",
-    type=click.Choice(["rtl", "model"]),
-    default="rtl",
-    show_default=True,
-    help="The hardware in simulation, checked against the model; or the model alone, ten times as fast, same output.",
-)
-@click.option(
-    "--preset",
-    type=click.Choice(list(build.PRESETS | build.SEVERAL)),
-    default="lab",
-    show_default=True,
-    help="Build of the lane.",
-)
-@click.option("--rate", callback=parse_rate, metavar="R", help='Back to back at a line rate, such as "1Gbit".')
-@click.option("--speed", type=float, metavar="X", help="The capture's own pace, X times as fast (default 1).")
-@front.options
-@click.option("--seed", type=int, metavar="N", help="Seed of the random source; default the configuration's.")
-@click.option("--out", metavar="OUT.pcapng", help="The packets that came out, as a capture.")
-@click.option(
-    "--json",
-    "json_file",
-    metavar="STATS.json",
-    help="Counters and the run's figures, as JSON; names in sim/harness/results.h.",
-)
-@click.option(
-    "--trace", metavar="TRACE.csv", help="Every decision with all that it saw, as CSV; sim/harness/trace_writer.h."
-)
-@click.option("--report", metavar="REPORT.html", help="One page with the plots; default .vermilion/report.html.")
-@click.option("--no-report", is_flag=True, help="Writes no report, which saves some seconds.")
-@click.option("--vcd", metavar="FILE", help="Waveform as VCD (a build of its own; large).")
-@click.option("--fst", metavar="FILE", help="Waveform as FST (a build of its own).")
-@click.option("--start-ns", type=click.IntRange(10**6, 2**60), hidden=True)  # for tests: lane time of the first frame
-def run(
-    capture, config_file, engine, preset, rate, speed, spread, split, seed, out, json_file, trace, report, no_report, vcd,
-    fst, start_ns
-):  # fmt: skip
-    """Sends a CAPTURE (pcap, pcapng) through the lane; without one, the project's own.
-
-    Prints a digest and what became of the packets of each queue and colour; the last line says where the report is.
-    """
-    from . import egresses, quantise, show, simulate, units
-
-    if rate is not None and speed is not None:
-        raise UserError("--rate and --speed are both given; one sets the pace")
-    if vcd and fst:
-        raise UserError("--vcd and --fst are both given; one run writes one waveform")
-    if speed is not None and not 1e-6 <= speed <= 1e6:
-        raise UserError(f"--speed is {speed}; legal is 0.000001 to 1000000")
-    if seed is not None and not 1 <= seed < 2**32:
-        raise UserError(f"--seed is {seed}; legal is 1 to 4294967295")
-    if (vcd or fst) and engine == "model":
-        raise UserError("--engine model has no waveform; take --engine rtl")
-    if capture == "":
-        raise UserError("CAPTURE is empty; legal is the name of a pcap or pcapng file")
-    source = DEFAULT_CAPTURE if capture is None else Path(capture)
-    if report is not None and no_report:
-        raise UserError("--report and --no-report are both given; one of them says whether a report is written")
-    if report is None and not no_report:
-        report = str(DEFAULT_REPORT)
-    if capture is None and not source.exists():
-        raise UserError("no CAPTURE is given and this checkout has none of its own; give a pcap or pcapng file")
-    simulate.check_capture(source)
-    shape = build.shape(preset)
-    if engine == "model" and shape.egresses > 1:
-        raise UserError(f"--engine model runs lanes with one egress, {preset} has {shape.egresses}; take --engine rtl")
-    lane = egresses.load(DEFAULT_CONFIG if config_file is None else config_file, egresses.of_shape(shape))
-    config = lane.whole(shape.queues // shape.egresses)
-    tell_notes(config)
-    if seed is not None:
-        config = config.model_copy(update={"seed": seed})
-    before = front.words(config, shape.inputs, spread)
-    record = quantise.lane(lane, shape.queues // shape.egresses) | {"seed": config.seed}
-    record |= {"buffer_cells": shape.cells, "max_frame_bytes": shape.max_frame_bytes}
-
-    if report:
-        from .report import live
-
-        live.library()  # a long run would end without its report
-    with simulate.Outputs(source, config_file or DEFAULT_CONFIG) as outputs:
-        work = build.BUILD / "runs"
-        work.mkdir(parents=True, exist_ok=True)
-        words = outputs.add("--config-words", str(work / "last-words.json"))
-        stats = outputs.add("--json", str(work / "last-stats.json") if json_file is None else json_file)
-        command = ["--in", source, "--config-words", words, "--engine", engine, "--stats-json", stats]
-        places = {
-            "--out": out,
-            "--trace": str(work / "last-trace") if trace is None and report else trace,
-            "--vcd": vcd,
-            "--fst": fst,
-        }
-        for option, target in places.items():
-            place = outputs.add(option, target)
-            command += [option, place] if place else []
-        page = outputs.add("--report", report)
-        command += ["--rate", rate] if rate is not None else ["--speed", 1 if speed is None else speed]
-        command += ["--start-ns", start_ns] if start_ns else []
-        command += front.arguments(before, split, lambda: outputs.add("--front", str(work / "last-front.json")))
-        simulate.write_words(record, words)
-        with working() as note:
-            if engine == "model":
-                program = build.model_program(preset, note)
-            else:
-                program = build.simulator(preset, "vcd" if vcd else "fst" if fst else "", note)
-        warnings, defect = [], None
-        try:
-            show.with_progress(lambda progress, warn: simulate.run(program, command, progress, warn), warnings)
-        except simulate.Defect as found:  # the outputs tell of it: they are kept, and the failure comes last
-            defect = found
-        result = json.loads(stats.read_text())
-        failures, unwritten = show.failures(result) or ([str(defect)] if defect else []), None
-        if page:
-            pace = (
-                f"back to back at {units.rate_text(rate)}/s"
-                if rate is not None
-                else f"the capture's own, times {speed or 1:g}"
-            )
-            about = [("capture", str(source)), ("configuration", str(config_file or DEFAULT_CONFIG)), ("pace", pace)]
-            about += [("seed", str(config.seed)), *(("in front of the lane", each) for each in front.lines(result))]
-            traced = outputs.final(command[command.index("--trace") + 1])
-            outputs.keep(but=page)  # whatever becomes of the page
-            unwritten = write_report(page, config, record, result, traced, failures, about)
-            if unwritten:
-                outputs.drop()
-    for warning in warnings:
-        click.echo(f"vermilion: warning: {show.warning(warning, shape.max_frame_bytes)}", err=True)
-    show.statistics(console(), result, config)
-    if report and not unwritten:
-        click.echo(f"report: {nearby(report)}")
-    if failures:
-        also = [unwritten] if unwritten else []
-        raise build.BuildError(
-            "\n  ".join(["this run found a defect of Vermilion's, please report it:", *failures, *also])
-        )
-    if unwritten:
-        raise build.BuildError(unwritten)
-
-
-def nearby(place: str) -> Path:
-    """A path as seen from the current folder, if it lies below that."""
-    path = Path(place).absolute()
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else Path(place)
-
-
-def write_report(*arguments) -> str | None:
-    """Writes the page; where that fails, a sentence that says so: the run's figures are worth more than their picture."""
-    kept = "the run's other outputs are in place"
-    try:
-        from . import report as pages
-
-        pages.write(*arguments)
-    except OSError as error:
-        return f"the report cannot be written: {error.strerror or error}; {kept}"
-    except Stopped as stopped:
-        stopped.left = f"the report is not written, {kept}"
-        raise
-    except Exception as error:
-        import traceback
-
-        at = traceback.extract_tb(error.__traceback__)[-1]
-        what = f"{type(error).__name__}: {error}, in {Path(at.filename).name} line {at.lineno}"
-        return f"the report is not written, which is a defect of Vermilion's, please report it ({what}); {kept}"
-    return None
 
 
 @cli.command()
@@ -295,6 +103,7 @@ for command in (
     prove,
     reformat,
     release,
+    run,
     speed,
     test,
     timing,
@@ -304,22 +113,8 @@ for command in (
     cli.add_command(command)
 
 
-class Stopped(BaseException):
-    """A signal asked the command to end; `left`: what becomes of its outputs."""
-
-    left = "nothing is written"
-
-
-def stop(number, _frame):
-    """Ends the command as an error does, so that programs it runs end first and unfinished outputs go; once is enough."""
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, signal.SIG_IGN)
-    raise Stopped(number)
-
-
 def main():
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, stop)
+    listen()
     printable_everywhere()
     try:
         sys.exit(cli.main(prog_name="vermilion", standalone_mode=False))
