@@ -57,8 +57,8 @@ def tables(title: str, left: list[str], right: list[str], rows: list[list], sums
         texts.append(["total", *[""] * (len(left) - 1)])
         numbers.append([sum(filter(None, column)) for column in zip(*numbers, strict=True)])
     cells = [[shown(number) for number in row] for row in numbers]
-    lefts = [width(head, column) for head, column in zip(left, zip(*texts, strict=True), strict=True)]
-    rights = [width(head, column) for head, column in zip(heads, zip(*cells, strict=True), strict=True)]
+    lefts = [width(head, column) for head, column in zip(left, zip(*texts, strict=True), strict=False)]
+    rights = [width(head, column) for head, column in zip(heads, zip(*cells, strict=True), strict=False)]
     fits = {most: split([min(lefts[0], most), *lefts[1:]], rights) for most in NAMES} if rows else {}
     name = min(fits, key=lambda most: (len(fits[most]), -most), default=0)
     made = []

@@ -245,7 +245,7 @@ class Kernel:
         if wanted.pool is not None and (before is None or before.pool != wanted.pool):
             out["pool-bytes"] = wanted.pool
         if wanted.share is not None and (before is None or before.share != wanted.share):
-            out |= dict(zip(("reserve-bytes", "cap-bytes"), wanted.share, strict=True))
+            out |= dict(zip(("reserve-bytes", "cap-bytes"), wanted.share, strict=False))
         if before is None and wanted.seed is not None:
             out["seed"] = wanted.seed
         return out

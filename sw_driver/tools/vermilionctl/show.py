@@ -20,7 +20,7 @@ def overview(session, held) -> dict:
     found["port"] = {"rate": held.port.rate, "burst": held.port.burst_bytes}
     found["pool"] = {} if held.egress else {"size": held.pool or 0}
     if held.share is not None:
-        found["pool"] |= dict(zip(("reserve", "cap"), held.share, strict=True))
+        found["pool"] |= dict(zip(("reserve", "cap"), held.share, strict=False))
     found["queues"] = {str(number): queue(held, number) for number in sorted(held.queues)}
     names = {number: name for number, (name, _) in held.queues.items()}
     found["class"] = {
