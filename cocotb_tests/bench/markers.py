@@ -1,6 +1,6 @@
 """Random token bucket markers, and their records as Chisel bundles."""
 
-import model_bindings as mb
+from support import model_bindings as mb
 
 
 def scaled(random, bits):

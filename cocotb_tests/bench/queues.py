@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-import model_bindings as mb
 from bench import markers
+from support import model_bindings as mb
 
 
 def scaled(m: int, s: int):

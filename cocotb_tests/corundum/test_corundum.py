@@ -1,14 +1,14 @@
 """The app block in the shell that Corundum's core instantiates, among models of that core's engines, MACs and host: two ports, a lane for each way.
 
 A port an interface throughout: the shell refuses any `PORTS_PER_IF` but 1 on purpose, as every parameter that does not
-fit. What it refuses, and in which words, is tested in sim/tests/test_corundum_shell.py.
+fit. What it refuses, and in which words, is tested in sim/tests/fpga/test_corundum_shell.py.
 """
 
 import pytest
 
 from bench.build import run_app
 from corundum.shapes import FEW, benches, parameters
-from nightly import nightly
+from support.nightly import nightly
 
 
 @pytest.mark.parametrize("modules", [benches("tags", "registers"), nightly(benches("routes", "line"))])

@@ -4,7 +4,7 @@ import pytest
 
 from bench.build import run_app
 from corundum.shapes import benches, parameters
-from nightly import nightly
+from support.nightly import nightly
 
 
 def test_two_ports_of_10g_by_one_lane():

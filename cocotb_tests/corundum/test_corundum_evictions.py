@@ -4,7 +4,7 @@ import pytest
 
 from bench.build import run_app
 from corundum.shapes import benches, parameters
-from nightly import nightly
+from support.nightly import nightly
 
 
 @pytest.mark.parametrize(

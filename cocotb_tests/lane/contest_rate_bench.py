@@ -18,9 +18,9 @@ from fractions import Fraction
 
 import cocotb
 
-import model_bindings as mb
 from lane.contests import DISTANCE, INITIAL_TTL, ContestBench, DistantFrame
 from lane.datapath import FREE, frame
+from support import model_bindings as mb
 
 LINE = Fraction(84 * 8, 100) / 4  # clocks a frame: 84 bytes at 100 Gbit/s, 4 ns a clock
 RULED = 4  # clocks from a packet's ruling to its decision: settling (3) and the stage behind the ruling

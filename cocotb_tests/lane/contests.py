@@ -10,8 +10,8 @@ Not here: that the victim is the nearest of all (the block's own bench), nor how
 import ctypes
 import os
 
-import model_bindings as mb
 from lane.datapath import FREE, Bench, Frame, frame
+from support import model_bindings as mb
 
 VICTIMS = int(os.environ.get("VICTIMS", "0"))  # of LaneParams, of the build under test
 FORMS = ("red", "tail", "ecn", "arriving")

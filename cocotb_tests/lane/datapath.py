@@ -21,11 +21,11 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 
-import model_bindings as mb
 from bench import queues
 from bench.bundle import ports
 from bench.pipeline import CLASSES_CLEARED
 from bench.wires import Wires
+from support import model_bindings as mb
 
 FREE = 2**27 - 1
 HELD_READY = 4  # cells an input holds: CellsAhead of Ingress.scala

@@ -10,10 +10,10 @@ from collections import Counter
 import cocotb
 from cocotb.clock import Clock
 
-import model_bindings as mb
 from bench.bundle import ports
 from bench.pipeline import CLASSES_CLEARED
 from lane.datapath import CONFIGURATION, FREE, Bench, Frame, frame
+from support import model_bindings as mb
 
 MAX_FRAME = int(os.environ.get("MAX_FRAME_BYTES", "9728"))
 

@@ -8,9 +8,9 @@ import os
 
 import cocotb
 
-import model_bindings as mb
 from lane.contests import VICTIMS, ContestBench
 from lane.datapath import FREE, Bench
+from support import model_bindings as mb
 
 CHOSEN_CLOCKS = 1500  # four cells and the longest frame fed, at 64 bits
 

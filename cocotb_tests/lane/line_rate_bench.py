@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import cocotb
 
-import model_bindings as mb
 from lane.datapath import FREE, Bench, Frame, frame
+from support import model_bindings as mb
 
 FRAMES = 5000
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bench.build import run
-from nightly import nightly
+from support.nightly import nightly
 
 
 @pytest.mark.parametrize("preset", ["lab-few-cells", nightly("nic100g-few-cells"), nightly("egresses-few-cells")])

@@ -1,5 +1,5 @@
 // Every number format of the lane, for the model. The names and values are those of
-// hw/src/vermilion/fixed/Formats.scala; sim/tests/test_model_formats.py compares both files.
+// hw/src/vermilion/fixed/Formats.scala; sim/tests/model/test_model_formats.py compares both files.
 // Meaning and rounding: docs/architecture.md, "Number formats".
 //
 // Integers only, nowhere a double. Narrowing happens through saturate() and truncate() alone.

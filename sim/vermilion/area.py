@@ -345,7 +345,7 @@ More than the blocks alone: what feeds them goes too (addresses and ports of eac
 
 {differences(additions(alike))}
 """)
-    text = "# Area of each design of sim/vermilion/area.py, written by `./vermilion area --publish`, held by sim/tests/test_area.py.\n"
+    text = "# Area of each design of sim/vermilion/area.py, written by `./vermilion area --publish`, held by sim/tests/fpga/test_area.py.\n"
     text += (
         "# A change that costs or saves more than the tolerance shows here, in the same commit.\n\ntolerance = 0.02\n"
     )

@@ -60,7 +60,7 @@ data of the nDPI project. These captures are not part of this repository. [dista
 * In `default` and `gnutella` hardly any packet has travelled a hop, so there is nothing to save.
 
 **Claim**: dropping the nearest packet wastes fewer hops than dropping the arriving packet, or both waste none. The claim covers captures that lose 100 packets or
-more. It covers both weights with a settled average, and the tail-drop form. `sim/tests/test_distance_drops.py` checks it.
+more. It covers both weights with a settled average, and the tail-drop form. `sim/tests/measure/test_distance_drops.py` checks it.
 
 Why more packets are lost: the replay is open loop, so senders do not react to drops. The nearest packets come mostly from the capturing host itself (distance 0).
 Many of them are short acknowledgements. Dropping a short packet frees little port time, so more packets must be dropped (netflix, reddit, wechat). The number of

@@ -2,7 +2,7 @@
 
 `python -m vermilion.driver_vectors` writes `sw_driver/kernel/vm_test_vectors.h` anew; with `--check` it writes nothing and fails if that is
 stale. The kernel module compares them in `ethtool -t` and, where the kernel has KUnit, in a suite (vm_test.c). That the words are right is the
-business of sim/tests/test_driver_profile.py, which has them from exact fractions.
+business of sim/tests/driver/test_driver_profile.py, which has them from exact fractions.
 """
 
 import ctypes

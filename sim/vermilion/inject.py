@@ -187,7 +187,7 @@ CHECKS = {
     "counters": "The lane's registers are read at the end and compared with what the harness counted (`sim/harness/counter_check.h`). "
     "At the end nothing moves, so no fault here is a snapshot that mixes two instants. `StatisticsSpec` and `RecordRamProof` "
     "(`hw/test/src/vermilion/stats`) check that, in full traffic and by proof.",
-    "engines": "The RTL and the model run the same capture. Their results and output captures must be equal (`sim/tests/test_engines.py`).",
+    "engines": "The RTL and the model run the same capture. Their results and output captures must be equal (`sim/tests/simulate/test_engines.py`).",
     "capture": "The capture reader passes malformed frames on and warns about each (`sim/harness/capture_reader.h`, `header_check.h`).",
 }
 

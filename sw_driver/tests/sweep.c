@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* Random settings, legal and not, and a card that answers at random, through all of the library; prints one checksum of everything that came out.
- * sim/tests/test_driver_build.py runs it with and without the compiler's sanitizers, and for 32 and 64 bits where it can: all must print the same.
+ * sim/tests/driver/test_driver_build.py runs it with and without the compiler's sanitizers, and for 32 and 64 bits where it can: all must print the same.
  *
  *   sweep ROUNDS
  */

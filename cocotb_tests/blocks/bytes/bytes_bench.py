@@ -10,9 +10,9 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 
-import model_bindings as mb
 from bench.bundle import ports
-from option_frames import frames
+from support import model_bindings as mb
+from support.option_frames import frames
 
 FIELDS = {
     "isPtpType": "is_ptp_type", "isIp4": "is_ip4", "isIp6": "is_ip6", "l3Offset": "l3_offset", "dscp": "dscp", "ecn": "ecn", "ttl": "ttl", "proto": "proto",

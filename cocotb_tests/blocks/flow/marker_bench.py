@@ -10,7 +10,7 @@ from cocotb.triggers import FallingEdge
 
 from bench.bundle import ports
 from bench.wires import Wires
-from flow_bench import ACK, FOLD, SYN, TICK, Model, config, headers, toeplitz, twins
+from support.flow_bench import ACK, FOLD, SYN, TICK, Model, config, headers, toeplitz, twins
 
 LATENCY = 9
 OPENING = 354  # clocks in which the hash takes its key, from a reset and from a seed; the 64 sets are cleared in less

@@ -8,10 +8,10 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
-import model_bindings as mb
 from bench import markers
 from bench.bundle import plain, ports
 from bench.wires import Wires
+from support import model_bindings as mb
 
 LATENCY = 7
 PERIOD = 4  # ns

@@ -7,10 +7,10 @@ from collections import Counter, deque
 import cocotb
 from cocotb.triggers import FallingEdge, ReadOnly
 
-import model_bindings as mb
 from bench import pipeline, queues
 from bench.bundle import plain, ports
 from bench.wires import Wires
+from support import model_bindings as mb
 
 NAMES = (
     "refresh queue colour lenBytes ecn bad noBuffer time draw queued_bytes queued_packets probability verdict distance "

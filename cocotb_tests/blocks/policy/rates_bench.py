@@ -11,9 +11,9 @@ from math import ceil, sqrt
 import cocotb
 from cocotb.triggers import FallingEdge
 
-import model_bindings as mb
 from bench import pipeline
 from bench.bundle import ports
+from support import model_bindings as mb
 
 PACKETS = 40000
 Z = 3.2905  # two-sided 99.9 %

@@ -13,9 +13,9 @@ from math import floor
 import cocotb
 from cocotb.triggers import FallingEdge
 
-import model_bindings as mb
 from bench import pipeline
 from bench.bundle import ports
+from support import model_bindings as mb
 
 COUNTED = {
     "WRED": ("gyr", "gyr", "gyr"),

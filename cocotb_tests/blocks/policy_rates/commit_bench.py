@@ -9,10 +9,10 @@ from itertools import product
 
 import cocotb
 
-import model_bindings as mb
 from bench import queues
 from bench.bundle import ports
 from blocks.policy.policy_bench import Bench
+from support import model_bindings as mb
 
 
 class Decaying(Bench):

@@ -11,9 +11,9 @@ from math import sqrt
 import cocotb
 from cocotb.triggers import FallingEdge
 
-import model_bindings as mb
 from bench.bundle import ports
 from blocks.policy.rates_bench import Bench, Z, config, curve, documented
+from support import model_bindings as mb
 
 PACKETS = 8000
 SPACINGS = [mb.GEOMETRIC, mb.UNIFORM, mb.WAIT]

@@ -9,10 +9,10 @@ from collections import Counter
 
 import cocotb
 
-import model_bindings as mb
 from bench import queues
 from bench.bundle import plain, ports
 from blocks.units.stream import any_size, start, through, until_ready
+from support import model_bindings as mb
 
 LATENCY = 5  # from the request, a clock behind its queue
 COLOUR = 4  # clocks behind a request when the colour is asked for

@@ -9,10 +9,10 @@ from collections import Counter
 import cocotb
 from cocotb.triggers import FallingEdge, ReadOnly
 
-import model_bindings as mb
 from bench.bundle import ports
 from blocks.units.backlog_bench import Fifos, length, show
 from blocks.units.stream import any_size, start, until_ready
+from support import model_bindings as mb
 
 QUEUES = 16
 TIME = 2**48

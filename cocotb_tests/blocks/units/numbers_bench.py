@@ -6,10 +6,10 @@ The first three against the bit-exact model, over register values that a host wo
 import cocotb
 from cocotb.triggers import FallingEdge, ReadOnly
 
-import model_bindings as mb
 from bench import queues
 from bench.bundle import plain, ports
 from blocks.units.stream import any_size, start, through
+from support import model_bindings as mb
 
 CURVE_EARLY = 3  # clocks from inverses and ratio to the average
 PRODUCT = 3  # clocks from an idle time to its product

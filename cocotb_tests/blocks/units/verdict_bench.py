@@ -9,9 +9,9 @@ from itertools import product
 
 import cocotb
 
-import model_bindings as mb
 from bench.bundle import ports
 from blocks.units.stream import any_size, start, through, until_ready
+from support import model_bindings as mb
 
 AHEAD = 2  # clocks from address to verdict
 QUEUES, COLOURS = 16, 4  # the unit keeps a place for a fourth colour

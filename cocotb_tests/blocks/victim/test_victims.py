@@ -10,7 +10,7 @@ import pytest
 
 from bench.build import BENCH, ROOT, emit, tool
 from blocks.units.unkind_rams import make_unkind
-from nightly import nightly
+from support.nightly import nightly
 from vermilion.build import MAKE_VARIABLES, STANDARD, versions
 from vermilion.steps import CORES, content, kept
 from vermilion.verilated import whole

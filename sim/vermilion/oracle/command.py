@@ -141,19 +141,19 @@ The model's register values come from a configuration file, through the same qua
 * `of tolerance`: the tolerance differs from sample to sample, so *worst* is the largest ratio of difference and tolerance. 1 is the limit.
 * `sqrt(n) D`: the Kolmogorov-Smirnov statistic of two distributions. By chance it exceeds 1.95 in 1 of 1,000 tests.
 * `./vermilion oracle --fault` tests the oracles themselves. It gives the model a slightly wrong weight or time per byte, and every oracle must report a difference.
-  `sim/tests/test_oracle.py` runs both commands with fewer cases.
+  `sim/tests/oracle/test_oracle.py` runs both commands with fewer cases.
 * Seeds are fixed. This project stores nothing of the other implementations. The command first needs Debian's `libdpdk-dev`, `ns2` and `xz-utils`; root gets them, others the line to type. Its oracles fetch `linux-source-6.1` and PyPI's `ns3`.
 
 *Floyd 1993* is the paper on RED by Floyd and Jacobson ([papers](../words.md#papers)). There an average decays by `(1-w)^m` after m idle packet times. *ns-2's step* is one factor `(1-w)` more, for the arriving packet.
 Model and RTL have that step ([decision 16](../decisions/0016-ageing-keeps-its-remainder.md)).
 
 An earlier model discarded the remainder of each idle spell. It fails the oracle `floyd`: its average leaves the tolerance after each of the seven silences.
-After five of them the idle spells are below 2^-10 halvings, and it drops every packet. `sim/tests/test_oracle.py` still builds that model and checks both.
+After five of them the idle spells are below 2^-10 halvings, and it drops every packet. `sim/tests/oracle/test_oracle.py` still builds that model and checks both.
 
 ## What it shows
 
 * **Exact arithmetic**: averages equal those of Floyd 1993 with ns-2's step, within the rounding of the model. This holds at no more than one decision in six cycles, for the backlogs and
-  departure times that the model reports. Drop probabilities and gaps between drops agree, too. `sim/tests/test_oracle_lookahead.py` compares decisions that are closer with the rule that the lane documents for them.
+  departure times that the model reports. Drop probabilities and gaps between drops agree, too. `sim/tests/oracle/test_oracle_lookahead.py` compares decisions that are closer with the rule that the lane documents for them.
 * **Linux** supports only weights of 2^-n. It decays an idle average later than the lane. It subtracts at most one half, linearly in the idle time, and after longer times it only halves ([the driver's page](../driver.md#where-an-offloaded-red-differs-from-the-kernels)).
 * **DPDK**: the model's srTCM and trTCM colour every packet as RFC 2697 and RFC 2698 do. DPDK adds tokens in quanta, so it colours 0.8 % (srTCM) or 2.8 % (trTCM) of the packets differently.
   Its RED has half the drop probability of Floyd 1993 and never drops at an empty queue. It draws one random number per drop, so its mean gaps are 6 to 13 % longer.

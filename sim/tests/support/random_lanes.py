@@ -1,0 +1,125 @@
+"""Random configurations with everything that a lane can do, and random frames for them.
+
+A configuration draws averages, curves, spacing, ECN, limits and markers as the campaign of profile changes does (`vermilion.commits`), and
+beside them services, remarks and the port. Frames are TCP, UDP and IPv6 of few flows, with some that are no IP, from any distance.
+"""
+
+import struct
+
+from support.captures import pcap
+from vermilion import build, commits, config
+
+
+def service(rng, port: int) -> dict:
+    """Shaper, strict priority or quantum of a queue; `port` in bits a second."""
+    out = {}
+    if rng.random() < 0.4:
+        out["rate"] = max(64_000, int(port * rng.choice((0.05, 0.3, 0.7, 1.2))))
+        if rng.random() < 0.5:
+            out["burst"] = rng.choice((2000, 9000, 40_000))
+    if rng.random() < 0.4:
+        out["priority"] = rng.randrange(8)
+    elif rng.random() < 0.6:
+        out["quantum"] = rng.choice((64, 128, 300, 1514, 9000))
+    return out
+
+
+def queue(rng, number: int, count: int, shape: build.Preset, port: int) -> tuple[dict, dict | None]:
+    """A `[[queue]]` table and its `[[marker]]`, if any. Its limit is short, so that a few frames fill it."""
+    out, marker = commits.profile(rng, str(number), shape, port // 2)
+    limit = rng.randrange(4, 40) if "limit_packets" in out else rng.randrange(2000, 30_000)
+    out["limit_packets" if "limit_packets" in out else "limit"] = limit
+    out["average"] |= {"update": rng.choice(("arrival", "both")), "weight": round(2 ** rng.uniform(-6, 0), 6)}
+    for colour in ("green", "yellow", "red"):
+        out[colour] = commits.curve(rng, limit)
+        if out["ecn"] and rng.random() < 0.5:
+            own = commits.curve(rng, limit)
+            out[colour] |= {"ecn": own} if own["curve"] != "tail" else {}
+    for name in ("victim", "victim_by_colour", "victim_window"):
+        out.pop(name, None)
+    if number < shape.victims and rng.random() < 0.6:
+        out |= {"victim": "nearest", "victim_by_colour": rng.random() < 0.5}
+        if rng.random() < 0.5:
+            out["victim_window"] = rng.randrange(1, 17)
+    out |= {"name": str(number), "ttl_option": rng.choice(("keep", "remove")), **service(rng, port)}
+    out["dscp"] = {
+        colour: [d for d in range(64) if d % count == number and d // count % 3 == c]
+        for c, colour in enumerate(("green", "yellow", "red"))
+    }
+    if rng.random() < 0.3:
+        out["remark"] = {colour: rng.randrange(64) for colour in ("green", "yellow", "red")}
+    return out, marker
+
+
+def configuration(rng, shape: build.Preset, victims: int | None = None) -> config.Config:
+    """A configuration for a build of the lane."""
+    count = rng.randrange(1, 7)
+    port = int(10 ** rng.uniform(8, 10))
+    asked = {"seed": rng.randrange(1, 2**32), "port": {"rate": port}, "queue": [], "marker": []}
+    if rng.random() < 0.5:
+        asked["port"]["burst"] = rng.choice((3000, 20_000))
+    for number in range(count):
+        table, marker = queue(rng, number, count, shape, port)
+        asked["queue"].append(table)
+        asked["marker"] += [marker] if marker else []
+    return config.parse(asked, shape.queues, shape.victims)
+
+
+def payload(rng) -> int:
+    return rng.choice((0, 0, 20, rng.randrange(600), rng.randrange(1400)))
+
+
+class Flow:
+    """A flow of TCP or UDP over IPv4 or IPv6."""
+
+    def __init__(self, rng):
+        self.six, self.tcp = rng.random() < 0.25, rng.random() < 0.7
+        self.macs = rng.randbytes(12)
+        self.addresses = rng.randbytes(32 if self.six else 8)
+        self.ports = rng.randbytes(4)
+        self.hops, self.seq, self.begun = rng.randrange(64), rng.randrange(2**32), False
+
+    def segment(self, rng, size: int) -> bytes:
+        """Headers and bytes of the transport: TCP's numbers go on, some come again, some are left out."""
+        if not self.tcp:
+            return self.ports + struct.pack(">HH", 8 + size, 0) + bytes(size)
+        flags = 0x02 if not self.begun else rng.choice((0x10, 0x10, 0x10, 0x18, 0x11, 0x14)) if size == 0 else 0x18
+        self.begun = True
+        back = rng.random()
+        seq = self.seq - size if back < 0.1 else self.seq + 1000 if back > 0.95 else self.seq
+        self.seq = (self.seq + size + (flags & 3 != 0)) % 2**32
+        return self.ports + struct.pack(">IIBBHHH", seq % 2**32, 1, 0x50, flags, 1000, 0, 0) + bytes(size)
+
+    def frame(self, rng, code: int) -> bytes:
+        segment = self.segment(rng, payload(rng))
+        ecn, ttl = rng.choice((0, 0, 1, 2, 3)), max(0, 64 - self.hops - (rng.random() < 0.1))
+        tag = b"\x81\0\0\5" if rng.random() < 0.1 else b""
+        protocol = 6 if self.tcp else 17
+        if self.six:
+            head = struct.pack(">IHBB", 6 << 28 | (code << 2 | ecn) << 20, len(segment), protocol, ttl)
+            return self.macs + tag + b"\x86\xdd" + head + self.addresses + segment
+        head = struct.pack(">BBHIBBH", 0x45, code << 2 | ecn, 20 + len(segment), 0, ttl, protocol, 0)
+        return self.macs + tag + b"\x08\0" + head + self.addresses + segment
+
+
+def odd(rng) -> bytes:
+    """A frame that is no IP packet, or says wrongly that it is one."""
+    return rng.randbytes(12) + rng.choice((b"\x08\x06" + bytes(46), bytes(8), b"\x08\0" + rng.randbytes(90)))
+
+
+def frames(rng, count: int) -> list[tuple[int, bytes, int]]:
+    """`count` frames with their times in ns and lengths: bursts at the stream's rate, and pauses."""
+    flows, out, now = [Flow(rng) for _ in range(12)], [], 0
+    codes = [rng.randrange(64) for _ in range(rng.choice((2, 6, 40)))]
+    pause = 0
+    for _ in range(count):
+        data = odd(rng) if rng.random() < 0.05 else rng.choice(flows).frame(rng, rng.choice(codes))
+        out.append((now, data, len(data)))
+        pause = rng.choice((0, 0, 100, 1000)) if rng.random() < 0.05 else pause
+        now += len(data) // 2 + pause + (rng.random() < 0.01) * rng.randrange(200_000)
+    return out
+
+
+def capture(path, rng, count: int):
+    """The frames as a capture."""
+    return pcap(path, frames(rng, count))

@@ -1,0 +1,92 @@
+"""Random configuration files with everything that a queue and a marker can have."""
+
+from vermilion import config, settings
+
+
+def random_curve(rng, unit, ecn=False):
+    kind = rng.choice(["red", "gentle", "exred"] if ecn else ["tail", "red", "gentle", "exred"])
+    if kind == "tail":
+        return {"curve": kind}
+    low = rng.randrange(2 ** rng.randint(1, 25))
+    high = low + rng.randrange(1, 2 ** rng.randint(1, 25))
+    end = high + rng.randrange(1, 2**25)
+    p = rng.choice([rng.random(), round(rng.random(), 3), 10 ** rng.uniform(-12, 0)])
+    p = p * 0.999 * (high - low) / (end - low) if kind == "exred" else p
+    bound = {"end": end} if kind == "exred" or kind == "red" and rng.random() < 0.5 else {}
+    return {"curve": kind, "min": f"{low}{unit}", "max": f"{high}{unit}", "p": p} | bound
+
+
+def random_queue(rng, name):
+    unit = rng.choice(["byte", "packet"])
+    letter = {"byte": "B", "packet": "p"}[unit]
+    average = {
+        "kind": rng.choice([*config.MASKS]),
+        "weight": rng.choice([1, 0.002, 10 ** rng.uniform(-4.5, 0)]),
+        "unit": unit,
+        "idle_packet": rng.randint(64, 9600),
+        "update": rng.choice(["arrival", "both"]),
+    }
+    queue = {"name": name, "average": average, "spacing": rng.choice([*settings.SPACINGS]), "ecn": rng.random() < 0.6}
+    for colour in config.COLOURS:
+        queue[colour] = random_curve(rng, letter)
+        if queue["ecn"] and rng.random() < 0.5:
+            queue[colour]["ecn"] = random_curve(rng, letter, ecn=True)
+    queue |= rng.choice([{"priority": rng.randint(0, 7)}, {"quantum": rng.randint(64, 65535)}, {}])
+    queue |= rng.choice([{"size_weight": rng.randint(64, 9600)}, {}]) | rng.choice(
+        [{"limit": rng.randint(1, 2**27 - 1)}, {}]
+    )
+    if rng.random() < 0.5:
+        queue |= {"rate": int(10 ** rng.uniform(4.81, 11.3)), "burst": rng.randrange(10**8)}
+    if rng.random() < 0.5:
+        queue |= {"victim": "nearest", "victim_by_colour": rng.random() < 0.5, "remark": {"red": rng.randint(0, 63)}}
+        queue |= {"distance": {"share": True, "infer": False}, "ttl_option": "remove"}
+    return queue
+
+
+def random_marker(rng, queue):
+    rate = lambda low=4.81: int(10 ** rng.uniform(low, 11.3))
+    in_packets = rng.random() < 0.5
+    deep = lambda most=4000: f"{rng.randint(1, most)}p" if in_packets else rng.randint(60, 2**26)
+    common = {"queue": queue, "drop": rng.choice([[], ["yellow"]])}
+    common |= {"packet": rng.randint(64, 9600)} if in_packets else {"length": rng.choice(["ip", "frame"])}
+    kind = rng.choice(["leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm", "nm"])
+    if kind == "leaf":
+        return common | {"kind": kind, "rate": rate(), "burst": deep(), "out": "yellow"}
+    if kind == "srtcm":
+        return common | {"kind": kind, "cir": rate(), "cbs": deep(), "ebs": deep(), "colour_aware": rng.random() < 0.5}
+    if kind == "trtcm":
+        slow, fast = sorted((rate(), rate()))
+        return common | {"kind": kind, "cir": slow, "pir": fast, "cbs": deep(), "pbs": deep()}
+    if kind == "redp":
+        low, high, bucket = sorted(rng.randint(100, 3000) for _ in range(3))
+        named = {"low": low, "high": high, "bucket": bucket}
+        named = {name: f"{value}p" if in_packets else value for name, value in named.items()}
+        chances = {
+            "max_demote": rng.uniform(0.1, 1),
+            "max_promote": rng.uniform(0.1, 1),
+            "p_drop": round(rng.random(), 4),
+        }
+        return common | {"kind": kind, "rate": rate(6), "meter": f"{rng.randint(0, 10**6)}us"} | named | chances
+    ages = {"idle": f"{rng.randint(2000, 200_000)}ms", "half_open": f"{rng.randint(5, 2000)}ms"}
+    credits = {"ns": rng.randint(0, 255), "na": rng.randint(0, 255), "ack": rng.choice(["yellow", "green"])}
+    average = {"alpha": rng.randint(1, 7) / 8, "a0": round(rng.uniform(0.1, 65535), 3), "increase": "factor"}
+    fields = {"3cpm": credits | average | ages, "wpm": credits | ages, "apm": average | ages, "nm": {}}
+    return {"queue": queue, "kind": kind} | fields[kind]
+
+
+def random_file(rng):
+    names = [f"q{i}" for i in range(rng.randint(1, 5))]
+    port = {"rate": int(10 ** rng.uniform(4.81, 11.3)), "burst": rng.randrange(10**8)}
+    markers = [random_marker(rng, name) for name in names if rng.random() < 0.7]
+    queues, pool = [random_queue(rng, name) for name in names], {}
+    if rng.random() < 0.5:
+        pool = {"pool": {"size": rng.randint(64, 2**18)}}
+        for queue in queues:
+            queue |= rng.choice([{"alpha": 2.0 ** rng.randint(-7, 3)}, {}])
+    return {
+        "port": port,
+        **pool,
+        "queue": queues,
+        "marker": markers,
+        "seed": rng.randint(1, 9),
+    }

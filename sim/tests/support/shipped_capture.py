@@ -1,0 +1,15 @@
+"""The packets of the capture that the project ships."""
+
+import os
+import sys
+from functools import cache
+
+from vermilion import cli
+
+sys.path.insert(0, os.fspath(cli.DEFAULT_CAPTURE.parent))
+import describe  # noqa: E402
+
+
+@cache
+def packets():
+    return list(describe.read(cli.DEFAULT_CAPTURE))
