@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from support.command_lines import CONFIG, command, furnish
-from vermilion import build, cli, config, show, simulate
+from vermilion import build, cli, config, run_command, show, simulate
 from vermilion.experiments import schemes, settings
 from vermilion.fields import UserError
 from vermilion.sweeps import spec
@@ -164,7 +164,7 @@ def full_disk(monkeypatch):
 )
 def test_full_disk(tmp_path, monkeypatch, capfd, full_disk, words, name):
     """A full disk is one sentence that names the user's file; nothing is left behind and no progress bar is shown."""
-    (tmp_path / "in.pcapng").write_bytes(cli.DEFAULT_CAPTURE.read_bytes())
+    (tmp_path / "in.pcapng").write_bytes(run_command.DEFAULT_CAPTURE.read_bytes())
     (tmp_path / "in.toml").write_text(CONFIG)
     (tmp_path / name).write_text("an earlier file")
     monkeypatch.chdir(tmp_path)

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from support.model_bindings import MARK, Arrival, Decision, Sent, library, u64
 from vermilion import build, cli, quantise
-from vermilion.experiments import command, network, pages, poisson, rows, runs, settings, verdicts
+from vermilion.experiments import network, pages, papers, poisson, rows, runs, settings, verdicts
 from vermilion.fields import UserError
 
 FILES = {name: (settings.FOLDER / f"{name}.toml").read_text() for name in settings.names()}
@@ -36,8 +36,8 @@ def ask(program, folder, asked):
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_settings_file_is_complete(name):
-    of = command.load(settings.FOLDER / f"{name}.toml")
-    work = command.module(of)
+    of = papers.load(settings.FOLDER / f"{name}.toml")
+    work = papers.module(of)
     planned = work.planned(of, of.seeds[:3], 1)
     assert len({(run.name, run.seed) for run in planned}) == len(planned)
     assert len({json.dumps(run.asked, sort_keys=True) for run in planned}) == len(planned)
@@ -301,7 +301,7 @@ def test_colours_that_a_marker_writes_are_read_by_the_next_lane(net, tmp_path):
 def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, tmp_path):
     for name, shorter in (("p2", 400), ("p0", 20)):
         of = settings.parse(FILES[name])
-        work = command.module(of)
+        work = papers.module(of)
         results = runs.Runner(net, tmp_path, 2).all(work.planned(of, [1], shorter))
         figures = work.figures(of, results, shorter)
         for run, by_seed in results.items():  # a sweep asks for those of one run at a time
@@ -316,7 +316,7 @@ def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, t
 
 def test_lanes_have_the_bytes_of_their_configurations():
     of = settings.parse(FILES["p2"])
-    record = quantise.hardware(settings.lane(command.module(of).lane_tables(of, "t2", "rio")))["queues"][0]
+    record = quantise.hardware(settings.lane(papers.module(of).lane_tables(of, "t2", "rio")))["queues"][0]
     green, yellow = record["curves"][0]["drop"], record["curves"][1]["drop"]
     assert (green["min"], green["max"], yellow["min"], yellow["max"]) == (25600, 51200, 10240, 25600)
     assert green["b1_1"] == 2**26 and yellow["b1_1"] == 2**28 and record["masks"] == [1, 3, 7]

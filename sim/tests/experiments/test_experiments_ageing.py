@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from vermilion import build, cli
-from vermilion.experiments import ageing, command, network, pages, runs, settings
+from vermilion.experiments import ageing, network, pages, papers, runs, settings
 from vermilion.fields import UserError
 
 OF = ageing.load()
@@ -22,7 +22,7 @@ def test_the_last_variant_is_the_model_as_it_is():
 def test_rows_have_the_runs_that_they_need(name):
     of = settings.load(settings.FOLDER / f"{name}.toml")
     planned = {run.name for run in ageing.planned(OF.base[name], of, [1], 1000)}
-    every = {run.name for run in command.module(of).planned(of, [1], 1000)}
+    every = {run.name for run in papers.module(of).planned(of, [1], 1000)}
     assert planned < every and OF.base[name].seeds <= len(of.seeds)
     for row in (row for row in OF.row if row.base == name):
         for values in row.each.values():
@@ -112,9 +112,9 @@ def results(tmp_path_factory):
     of, out = settings.load(settings.FOLDER / "p2.toml"), {}
     for name, variant in OF.variant.items():
         program = network.program("model", build.quiet, variant.ageing)
-        plan = [run for run in command.module(of).planned(of, [1], 10) if run.name == "t2.rio"]
+        plan = [run for run in papers.module(of).planned(of, [1], 10) if run.name == "t2.rio"]
         found = runs.Runner(program, tmp_path_factory.mktemp(name), 1).all(plan)
-        out[name] = (program, command.module(of).figures(of, found, 10)["t2.rio.yellow_loss"][0])
+        out[name] = (program, papers.module(of).figures(of, found, 10)["t2.rio.yellow_loss"][0])
     return out
 
 

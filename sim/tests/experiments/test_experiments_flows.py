@@ -3,7 +3,7 @@
 import pytest
 
 from vermilion import build
-from vermilion.experiments import command, ddred, network, pages, rows, runs, settings, three_colour, verdicts
+from vermilion.experiments import ddred, network, pages, papers, rows, runs, settings, three_colour, verdicts
 from vermilion.fields import UserError
 
 FILES = {name: (settings.FOLDER / f"{name}.toml").read_text() for name in ("p0-two", "p1", "p3")}
@@ -204,7 +204,7 @@ def test_figure_4_is_judged_by_the_thresholds_that_were_fixed_before_any_run():
 def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, tmp_path):
     for name, shorter in (("p0-two", 20), ("p1", 100), ("p3", 100)):
         of = read(name)
-        work = command.module(of)
+        work = papers.module(of)
         if name == "p3":
             bus = of.bus.model_copy(update={"most_bytes": 200_000})
             of = of.model_copy(update={"bus": bus, "two": of.two.model_copy(update={"latency_ms": [1, 20, 50, 100]})})

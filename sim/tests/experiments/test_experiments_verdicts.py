@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from vermilion import build
-from vermilion.experiments import command, intervals, pages, rows, settings, verdicts
+from vermilion.experiments import intervals, pages, papers, rows, settings, verdicts
 from vermilion.fields import UserError
 
 
@@ -206,21 +206,21 @@ def test_a_row_that_cannot_fail_is_refused(tmp_path, name, old, new, why):
     path = tmp_path / "x.toml"
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(UserError, match=f"x.toml: has the row .*which cannot fail: .*{why}"):
-        command.load(path)
+        papers.load(path)
 
 
 def test_a_row_can_fail_again_when_its_settings_change():
     of = settings.load(settings.FOLDER / "p1.toml")
     line = next(line for line in rows.lines(of.row) if line.value == "web.3cpm.green_lost")
-    assert command.certain(of, line)
+    assert papers.certain(of, line)
     limited = of.lane["queue"][0] | {"limit_packets": "100p"}
-    assert not command.certain(of.model_copy(update={"lane": of.lane | {"queue": [limited]}}), line)
+    assert not papers.certain(of.model_copy(update={"lane": of.lane | {"queue": [limited]}}), line)
 
 
 @pytest.mark.parametrize("name", settings.names())
 def test_rows_of_the_papers_experiments_are_marked_where_they_cannot_fail(name):
-    of = command.load(settings.FOLDER / f"{name}.toml")
-    marked = {line.value for line in rows.lines(of.row) if command.certain(of, line)}
+    of = papers.load(settings.FOLDER / f"{name}.toml")
+    marked = {line.value for line in rows.lines(of.row) if papers.certain(of, line)}
     over = [f"exred.{1 + tenth / 10:.1f}.throughput" for tenth in range(1, 11)]
     assert marked == {"p1": {"web.wpm.green_lost", "web.3cpm.green_lost"}, "p4": set(over)}.get(name, set())
 

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from vermilion import build, cli
-from vermilion.experiments import poisson, runs
+from vermilion.experiments import poisson, runs, work
 from vermilion.fields import UserError
-from vermilion.sweeps import cluster, frontiers, plan, results, spec, survival, work
+from vermilion.sweeps import cluster, frontiers, plan, results, spec, survival
 
 EXAMPLES = sorted((build.ROOT / "sim" / "experiments" / "sweeps").glob("*.toml"))
 SMALL = """

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from support.corundum_boards import BOARD
-from vermilion import build, corundum_check, tcl
+from vermilion import app_presets, build, corundum_check, tcl
 from vermilion.cli import cli
 from vermilion.corundum_check import PRESETS, App, check
 
@@ -118,8 +118,8 @@ def test_names_with_wrong_endings_are_refused(tmp_path):
     for name in ("app10g-2-300mhz-nots", "app10g-2-nots-nots", "-nots", "app10g-2-", "app10g-2-250mhz"):
         with pytest.raises(tcl.Unreadable, match="each may end in -nots, -300mhz or both"):
             check(tmp_path / "config.tcl", name)
-    names = [each for preset in PRESETS for each in corundum_check.variants(preset)]
-    assert len(set(names)) == 4 * len(PRESETS) and all(map(corundum_check.app, names))
+    names = [each for preset in PRESETS for each in app_presets.variants(preset)]
+    assert len(set(names)) == 4 * len(PRESETS) and all(map(app_presets.app, names))
 
 
 def test_all_boards_of_a_tree(tmp_path):
@@ -274,7 +274,7 @@ def test_numbers_are_those_of_the_hardware():
     nic = build.ROOT / "hw/src/vermilion/nic"
     params, defines = (nic / "NicParams.scala").read_text(), (nic / "EmitApp.scala").read_text()
     assert int(re.search(r"val AddressBits = (\d+)", params)[1]) == corundum_check.ADDRESS_BITS
-    assert int(re.search(r"\"ID\" -> \"32'h(\w+)\"", defines)[1], 16) == corundum_check.APP_ID
+    assert int(re.search(r"\"ID\" -> \"32'h(\w+)\"", defines)[1], 16) == app_presets.APP_ID
     named = re.search(r"val byName: Map\[String, NicParams\] = Map\((.*?)\n  \)", params, re.S)[1]
     built = {}
     for name, ports, host, lane in re.findall(
@@ -288,4 +288,4 @@ def test_numbers_are_those_of_the_hardware():
         built[name] = App(int(ports), bits[bench or lane], host_lanes=form == "card")
     assert built == PRESETS
     endings = dict(re.findall(r'val (\w+) = "(-\w+)"', params))
-    assert list(endings.values()) == list(corundum_check.SUFFIXES)
+    assert list(endings.values()) == list(app_presets.SUFFIXES)

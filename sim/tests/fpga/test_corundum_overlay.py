@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from support import corundum_shell as shell
 from support.corundum_boards import BOARD
-from vermilion import area, build, chisel, corundum, corundum_check
+from vermilion import app_presets, area, build, chisel, corundum, corundum_check
 from vermilion.cli import cli
 from vermilion.fields import UserError
 
@@ -167,7 +167,7 @@ def test_an_overlay_that_is_not_whole_is_seen(defines, tmp_path):
 def test_settings_are_parameters_of_the_block(tmp_path):
     parameters, _ = shell.interface()
     assert set(corundum_check.SETTINGS) - {"APP_ENABLE"} <= set(parameters)
-    for preset in corundum_check.PRESETS:
+    for preset in app_presets.PRESETS:
         (tmp_path / "settings.tcl").write_text(corundum.settings(preset))
         settings = corundum_check.Settings(
             corundum_check.Script(tmp_path / "settings.tcl").params | {"PORTS_PER_IF": "1"}
@@ -182,7 +182,7 @@ def test_readme_names_the_boards_in_at_most_ten_steps():
     assert [(name, variant, tuple(re.findall(r"`(\S+?)`", presets))) for name, variant, presets in rows] == [
         (board.name, board.variant, board.presets) for board in corundum.BOARDS
     ]
-    assert {preset for board in corundum.BOARDS for preset in board.presets} <= set(corundum_check.PRESETS)
+    assert {preset for board in corundum.BOARDS for preset in board.presets} <= set(app_presets.PRESETS)
     assert len(re.findall(r"^\d+\. ", text, re.M)) <= 10
 
 
@@ -196,7 +196,7 @@ def test_lanes_of_a_board_leave_room_in_its_device():
     rows, device = area.pins(), area.XCKU3P
     for board in corundum.BOARDS:
         for preset in board.presets if board.part == "xcku3p" else ():
-            shape = corundum_check.PRESETS[preset]
+            shape = app_presets.PRESETS[preset]
             row = rows[ESTIMATED[preset]]
             lanes = 1 if preset.startswith("card") else shape.ports * (1 + shape.host_lanes)
             assert all(lanes * row[figure] < 0.6 * device[figure] for figure in ("lut", "ff", "bram")), preset

@@ -1,7 +1,7 @@
 """The capture that the project ships is what `./vermilion run` without arguments needs."""
 
 from support.shipped_capture import describe, packets
-from vermilion import cli
+from vermilion import run_command
 
 
 def classes():
@@ -10,7 +10,7 @@ def classes():
 
 def test_it_is_whole_and_small():
     assert 4000 <= len(packets()) <= 8000
-    assert cli.DEFAULT_CAPTURE.stat().st_size <= 3_000_000
+    assert run_command.DEFAULT_CAPTURE.stat().st_size <= 3_000_000
     assert all(length == len(frame) <= 1514 for _, length, frame in packets())
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from vermilion import cli
+from vermilion import cli, run_command
 
 CONFIG = '[port]\nrate = "1Mbit"\n'
 
@@ -21,7 +21,7 @@ def command(monkeypatch, capfd, *words, program=cli):
 
 def furnish(folder, monkeypatch):
     """Makes the folder the current one, with the files of REFUSED; gives what to compare it by."""
-    (folder / "in.pcapng").write_bytes(cli.DEFAULT_CAPTURE.read_bytes())
+    (folder / "in.pcapng").write_bytes(run_command.DEFAULT_CAPTURE.read_bytes())
     (folder / "in.toml").write_text(CONFIG)
     (folder / "short").write_bytes(b"\x0a\x0d")
     (folder / "packed.gz").write_bytes(gzip.compress(b"capture"))

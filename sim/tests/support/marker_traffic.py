@@ -11,7 +11,7 @@ import pytest
 from support.captures import pcap
 from support.runs import CAPTURES, check
 from support.shipped_capture import describe
-from vermilion import cli, config, quantise
+from vermilion import config, quantise, run_command
 
 COLOURS = ("green", "yellow", "red")
 
@@ -33,7 +33,7 @@ def real(name):
 
 def shipped():
     """(ns, frame) of the shipped capture."""
-    return [(ns, frame) for ns, _, frame in describe.raw(cli.DEFAULT_CAPTURE)]
+    return [(ns, frame) for ns, _, frame in describe.raw(run_command.DEFAULT_CAPTURE)]
 
 
 def toml(queues, markers, port="100Gbit"):

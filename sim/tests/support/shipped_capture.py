@@ -4,12 +4,12 @@ import os
 import sys
 from functools import cache
 
-from vermilion import cli
+from vermilion import run_command
 
-sys.path.insert(0, os.fspath(cli.DEFAULT_CAPTURE.parent))
+sys.path.insert(0, os.fspath(run_command.DEFAULT_CAPTURE.parent))
 import describe  # noqa: E402
 
 
 @cache
 def packets():
-    return list(describe.read(cli.DEFAULT_CAPTURE))
+    return list(describe.read(run_command.DEFAULT_CAPTURE))

@@ -19,7 +19,7 @@ from support.run_counts import counted, run_through
 from support.tool_cards import ctl, left_by
 from vermilion import build, config, quantise
 from vermilion.experiments import settings as experiments
-from vermilion.experiments.command import module
+from vermilion.experiments.papers import module
 from vermilionctl import bus as buses
 from vermilionctl import card, counters, programming, record, registers, session
 
