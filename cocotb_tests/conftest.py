@@ -6,9 +6,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / folder) for folder in ("cocotb_tests", "sim", "sim/tests")]
 
-import pytest  # noqa: E402
+import pytest
 
-from vermilion import suite  # noqa: E402
+from vermilion.testing import suite
 
 # These files begin first, so that no worker ends with one of them alone.
 LONGEST = (

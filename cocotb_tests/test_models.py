@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench import build
-from vermilion import steps, verilated
+from vermilion.toolchain import steps, verilated
 
 pytestmark = pytest.mark.quick
 

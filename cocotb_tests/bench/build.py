@@ -1,6 +1,6 @@
 """Elaborates one block, or a NIC's app block in its shell, builds it with Verilator and runs a cocotb module on it.
 
-The Verilator of the virtual environment is used (`VERILATOR_ROOT`, see sim/vermilion/build.py). A built model is kept by a hash of its
+The Verilator of the virtual environment is used (`VERILATOR_ROOT`, see sim/vermilion/toolchain/build.py). A built model is kept by a hash of its
 SystemVerilog, of the options and of the tools' versions: benches whose SystemVerilog is equal share it, wherever that was
 elaborated. A second run only simulates; of test runs side by side one builds and the others wait.
 """
@@ -16,10 +16,10 @@ from cocotb import __version__ as cocotb_version
 from cocotb_tools import config as cocotb
 from cocotb_tools.runner import get_runner
 
-from vermilion import chisel
-from vermilion.build import versions
-from vermilion.steps import CORES, KEPT, content, environment, kept, locked
-from vermilion.verilated import whole
+from vermilion.toolchain import chisel
+from vermilion.toolchain.build import versions
+from vermilion.toolchain.steps import CORES, KEPT, content, environment, kept, locked
+from vermilion.toolchain.verilated import whole
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / ".vermilion" / "cocotb"

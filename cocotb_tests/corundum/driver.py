@@ -5,8 +5,8 @@ Registers go by the names of hw/regs/*.rdl, without the counts of arrays: `shado
 where there are arrays.
 """
 
-from vermilion import registers
-from vermilion.quantise import hardware
+from vermilion.generate import registers
+from vermilion.profile.quantise import hardware
 
 APP, LANE = 0x564D_0002, 0x564D_0001
 VERDICTS = ("enqueue", "mark", "early", "forced", "tail", "nobuf", "bad", "policed")

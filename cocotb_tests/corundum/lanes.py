@@ -1,6 +1,6 @@
 """Configurations of lanes that the benches use, as files would give them."""
 
-from vermilion.config import Config, parse
+from vermilion.configuration.config import Config, parse
 
 QUEUES = 2  # that the configurations here have
 UNSHAPED = {"rate": "100Gbit", "burst": "100KB"}

@@ -1,5 +1,5 @@
 // What --bench sends: frames, back to back, of one length: TCP over IPv4 as far as it fits, from a generator of fixed seed, so every run is the same.
-// How the lane stands comes by --config-words (sim/vermilion/bench_config.py).
+// How the lane stands comes by --config-words (sim/vermilion/measure/bench_config.py).
 //
 //   --spread one      one flow: a queue, a set of the flow table and a state in every clock, which is what loops must bear
 //   --spread random   1,024 flows at random, each of a DSCP of its own: all queues, all colours

@@ -1,5 +1,5 @@
 // The build of the lane this program is compiled for: elaboration parameters of hw/src/vermilion/lane/LaneParams.scala, given
-// by the compiler's command line (sim/vermilion/build.py). Defaults are those of the preset `lab`. Only build_shape.cpp and
+// by the compiler's command line (sim/vermilion/toolchain/build.py). Defaults are those of the preset `lab`. Only build_shape.cpp and
 // verilated_lane.cpp read them, so that all else is compiled once for all builds.
 #pragma once
 

@@ -1,6 +1,6 @@
 // What stands before the lane in the simulator alone: it gives IP packets DSCPs, by rules or by flow.
 //
-// --front FILE is one JSON object, made by sim/vermilion/front.py from a configuration that has been checked:
+// --front FILE is one JSON object, made by sim/vermilion/simulation/front.py from a configuration that has been checked:
 //
 //   {"rules": [{"dscp": N, "ingress": N, "vlan": N, "pcp": N, "source": ADDRESS, "destination": ADDRESS, "protocol": N,
 //               "source_port": [LOW, HIGH], "destination_port": [LOW, HIGH], "match_dscp": N}]}

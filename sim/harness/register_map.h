@@ -1,4 +1,4 @@
-// Generated from hw/regs/vermilion.rdl by sim/vermilion/registers.py. Do not edit.
+// Generated from hw/regs/vermilion.rdl by sim/vermilion/generate/registers.py. Do not edit.
 // Byte addresses of the registers as functions of their indices, and their fields. Meaning: docs/registers.md.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Seeds of what the RTL leaves undefined, for the simulator's build "undefined" (sim/vermilion/undefined.py).
+// Seeds of what the RTL leaves undefined, for the simulator's build "undefined" (sim/vermilion/toolchain/undefined.py).
 #pragma once
 
 #include <optional>

@@ -7,8 +7,11 @@ import pytest
 
 pytest.register_assert_rewrite("support")
 
-from support import exact_words  # noqa: E402
-from vermilion import build, config, quantise, suite  # noqa: E402
+from support import exact_words
+from vermilion.configuration import config
+from vermilion.profile import quantise
+from vermilion.testing import suite
+from vermilion.toolchain import build
 
 worked_out = quantise.hardware
 

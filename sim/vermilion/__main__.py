@@ -1,3 +1,3 @@
-from .cli import main
+from vermilion.commands.cli import main
 
 main()

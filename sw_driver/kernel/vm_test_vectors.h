@@ -1,4 +1,4 @@
-/* Generated from sim/configs by sim/vermilion/driver_vectors.py. Do not edit. */
+/* Generated from sim/configs by sim/vermilion/generate/driver_vectors.py. Do not edit. */
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* clang-format off */
 #ifndef VM_TEST_VECTORS_H

@@ -1,4 +1,4 @@
-/* Generated from hw/regs/vermilion.rdl by sim/vermilion/registers.py. Do not edit. */
+/* Generated from hw/regs/vermilion.rdl by sim/vermilion/generate/registers.py. Do not edit. */
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Byte addresses of the registers and their fields. Meaning: docs/registers.md. */
 #ifndef VM_REGS_H

@@ -1,4 +1,4 @@
-/* Generated from sw_driver/netlink/vermilion.yaml by sim/vermilion/netlink_spec.py. Do not edit. */
+/* Generated from sw_driver/netlink/vermilion.yaml by sim/vermilion/generate/netlink_spec.py. Do not edit. */
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* What each one means: docs/driver-netlink.md. */
 #ifndef VERMILION_NETLINK_H

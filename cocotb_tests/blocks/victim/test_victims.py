@@ -11,9 +11,9 @@ import pytest
 from bench.build import BENCH, ROOT, emit, tool
 from blocks.units.unkind_rams import make_unkind
 from support.nightly import nightly
-from vermilion.build import MAKE_VARIABLES, STANDARD, versions
-from vermilion.steps import CORES, content, kept
-from vermilion.verilated import whole
+from vermilion.toolchain.build import MAKE_VARIABLES, STANDARD, versions
+from vermilion.toolchain.steps import CORES, content, kept
+from vermilion.toolchain.verilated import whole
 
 HERE = ROOT / "cocotb_tests/blocks/victim"
 MODEL = ROOT / "sim/model"

@@ -21,10 +21,11 @@ import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[above]) for above in (1, 2)]  # sim/tests, sim
-from support.devices import running  # noqa: E402
-from support.netlink_guest import program, splats  # noqa: E402
-from support.netlink_session import Said  # noqa: E402
-from vermilion import build, driver_guest  # noqa: E402
+from support.devices import running
+from support.netlink_guest import program, splats
+from support.netlink_session import Said
+from vermilion.guests import driver_guest
+from vermilion.toolchain import build
 
 RESULTS = build.ROOT / "docs/results"
 # For awk: the books before and behind, a call site and its objects a line.

@@ -18,8 +18,8 @@ from pathlib import Path
 import click
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[above]) for above in (1, 2)]  # sim/tests, sim
-from support.egress_lanes import FRAMES, ran, used  # noqa: E402
-from vermilion import build  # noqa: E402
+from support.egress_lanes import FRAMES, ran, used
+from vermilion.toolchain import build
 
 PRESETS = ("lab", "card-1x25g", "lab-egresses", "card-4x10g")
 DATA = build.ROOT / "docs" / "results" / "egresses.json"

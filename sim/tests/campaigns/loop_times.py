@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[above]) for above in (1, 2)]  # sim/tests, sim
-from support.checkouts import environment  # noqa: E402
+from support.checkouts import environment
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "results" / "loop.md"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vermilion import build
+from vermilion.toolchain import build
 
 
 @pytest.fixture

@@ -7,8 +7,11 @@ import sys
 import pytest
 
 from support.command_lines import command
-from vermilion import build, cli, command_line, registers
+from vermilion.commands import cli
+from vermilion.console import command_line
+from vermilion.generate import registers
 from vermilion.sweeps import cluster
+from vermilion.toolchain import build
 from vermilionctl import cli as tools
 
 
@@ -105,5 +108,5 @@ def test_completion_sets_nothing_up(tmp_path):
 
 def test_no_command_loads_what_few_need():
     """A command starts in half of the time without scipy and matplotlib, which draw reports and compare with other implementations."""
-    code = "import sys, vermilion.cli; print({name.split('.')[0] for name in sys.modules} & {'matplotlib', 'numpy', 'scipy'})"
+    code = "import sys, vermilion.commands.cli; print({name.split('.')[0] for name in sys.modules} & {'matplotlib', 'numpy', 'scipy'})"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from vermilion import config, quantise, units
-from vermilion.build import ROOT
+from vermilion.configuration import config
+from vermilion.profile import quantise
+from vermilion.toolchain.build import ROOT
+from vermilion.values import units
 
 PORT = '[port]\nrate = "1Gbit"\n'
 QUEUE = PORT + '[[queue]]\nname = "a"\n'

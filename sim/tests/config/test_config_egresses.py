@@ -5,9 +5,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from vermilion import build, config, egresses, quantise
-from vermilion.check import check
-from vermilion.fields import UserError
+from vermilion.commands.check import check
+from vermilion.configuration import config, egresses
+from vermilion.profile import quantise
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
 
 FILE = build.ROOT / "sim" / "configs" / "egresses" / "card-1x25g.toml"
 TEXT = FILE.read_text()

@@ -7,8 +7,9 @@ from fractions import Fraction
 import pytest
 
 from support.marker_lanes import KINDS, QUEUE, Lane, parse
-from vermilion import config, marker_values, quantise
-from vermilion.fields import UserError
+from vermilion.configuration import config
+from vermilion.profile import marker_values, quantise
+from vermilion.values.fields import UserError
 
 WRONG = {
     "low above high": ("redp", {"low": "50p"}, "low 50p, high 45p, bucket 60p"),
@@ -276,7 +277,7 @@ def test_the_tables_of_check_tell_a_markers_switches_and_shallow_buckets():
 
     from rich.console import Console
 
-    from vermilion import show
+    from vermilion.simulation import show
 
     def printed(kind, **fields):
         screen = Console(width=200, file=io.StringIO())

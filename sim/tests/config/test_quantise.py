@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from support import exact_words
-from vermilion import config, curves, quantise, settings
+from vermilion.configuration import config
+from vermilion.profile import curves, quantise, settings
 
 AVG, PROB = 2**16, 2**32
 

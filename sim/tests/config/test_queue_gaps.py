@@ -2,7 +2,8 @@
 
 import pytest
 
-from vermilion import config, quantise
+from vermilion.configuration import config
+from vermilion.profile import quantise
 
 RATE = 10**11
 

@@ -9,10 +9,13 @@ import subprocess
 import pytest
 
 from support.command_lines import CONFIG, command, furnish
-from vermilion import build, cli, config, run_command, show, simulate
+from vermilion.commands import cli, run_command
+from vermilion.configuration import config
 from vermilion.experiments import schemes, settings
-from vermilion.fields import UserError
+from vermilion.simulation import show, simulate
 from vermilion.sweeps import spec
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
 from vermilionctl import cli as tools
 
 pytestmark = pytest.mark.usefixtures("nothing_is_built")

@@ -3,9 +3,10 @@
 import pytest
 
 from support.command_lines import command, furnish
-from vermilion import config, front
+from vermilion.configuration import config
 from vermilion.experiments import settings
-from vermilion.fields import UserError
+from vermilion.simulation import front
+from vermilion.values.fields import UserError
 from vermilionctl import programming
 
 pytestmark = pytest.mark.usefixtures("nothing_is_built")

@@ -2,12 +2,12 @@
 
 import subprocess
 
-from vermilion import blocks
-from vermilion.build import ROOT
+from vermilion.generate import blocks
+from vermilion.toolchain.build import ROOT
 
 
 def test_the_table_of_blocks_is_fresh_and_says_something_of_each():
-    assert blocks.PAGE.read_text() == blocks.page(), "run: python -m vermilion.blocks (in sim/)"
+    assert blocks.PAGE.read_text() == blocks.page(), "run: python -m vermilion.generate.blocks (in sim/)"
     assert "|  |" not in blocks.page(), "a file has no head comment"
 
 

@@ -7,8 +7,8 @@ import click
 import pytest
 
 from support.prose import prose
-from vermilion import cli
-from vermilion.build import ROOT
+from vermilion.commands import cli
+from vermilion.toolchain.build import ROOT
 from vermilionctl import cli as tools
 
 LISTED = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -12,7 +12,8 @@ from campaigns import loop_times
 from support.prose import sentences
 from support.runs import ROOT, environment
 from support.shown_commands import follows, shown
-from vermilion import area, suite, timing
+from vermilion.synthesis import area, timing
+from vermilion.testing import suite
 
 TEXT = (ROOT / "README.md").read_text()
 COMMANDS = dict(shown(TEXT))

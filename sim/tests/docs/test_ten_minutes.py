@@ -16,7 +16,7 @@ import pytest
 from support import checkouts
 from support.prose import sentences
 from support.shown_commands import follows, shown
-from vermilion import build
+from vermilion.toolchain import build
 
 TEXT = (build.ROOT / "docs/ten-minutes.md").read_text()
 COMMANDS = shown(TEXT)

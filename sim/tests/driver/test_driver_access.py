@@ -11,8 +11,10 @@ import pytest
 
 from support.random_settings import random_file
 from support.register_file import ALL_ONES, Card, Lane, address, by_address, lane_map
-from vermilion import build, config, quantise
-from vermilion.driver_library import C, library
+from vermilion.configuration import config
+from vermilion.hardware.driver_library import C, library
+from vermilion.profile import quantise
+from vermilion.toolchain import build
 
 SEED = 22
 RUN = library()

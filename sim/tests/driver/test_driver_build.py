@@ -6,8 +6,9 @@ import subprocess
 
 import pytest
 
-from vermilion import build, suite
-from vermilion.driver_library import C
+from vermilion.hardware.driver_library import C
+from vermilion.testing import suite
+from vermilion.toolchain import build
 
 LIB = build.ROOT / "sw_driver" / "lib"
 SOURCES = sorted(LIB.glob("*.c"))

@@ -8,7 +8,8 @@ import subprocess
 import pytest
 
 from support import driver_bench
-from vermilion import build, driver_guest, guest
+from vermilion.guests import driver_guest, guest
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.guest
 

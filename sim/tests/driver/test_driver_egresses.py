@@ -11,7 +11,7 @@ from support.netlink_guest import Talk, program
 from support.nightly import nightly
 from support.register_file import address
 from support.tc_traffic import all_colours, capture, check_qdisc, feed, frame, red
-from vermilion import build
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.guest
 

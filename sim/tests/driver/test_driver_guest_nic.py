@@ -13,7 +13,7 @@ from support import driver_bench
 from support.driver_bench import expected, talk, warnings
 from support.nightly import nightly
 from support.tc_traffic import COLOURS, EVENTS, all_colours, capture, check_qdisc, feed, frame, red
-from vermilion import driver_guest
+from vermilion.guests import driver_guest
 
 pytestmark = pytest.mark.guest
 

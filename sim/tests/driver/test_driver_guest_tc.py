@@ -8,7 +8,7 @@ from support import driver_bench, netlink_guest
 from support.driver_bench import counts, expected, talk
 from support.register_file import address
 from support.tc_traffic import all_colours, capture, check_qdisc, feed, frame, red
-from vermilion import guest
+from vermilion.guests import guest
 
 pytestmark = pytest.mark.guest
 

@@ -16,8 +16,8 @@ from support.netlink_guest import Talk, program, registers, splats
 from support.netlink_session import Said
 from support.nightly import NIGHTLY
 from support.tc_traffic import COLOURS, EVENTS, RED
-from vermilion import driver_vectors
-from vermilion.driver_library import C, library
+from vermilion.generate import driver_vectors
+from vermilion.hardware.driver_library import C, library
 
 LOADS = 20 if NIGHTLY else 12
 THRESHOLDS = (3, 9, 10, 13, 20)  # alpha is 2^(threshold - 10), none for 20

@@ -7,7 +7,9 @@ import pytest
 
 from support import driver_bench
 from support.driver_bench import warnings
-from vermilion import build, driver_guest, suite
+from vermilion.guests import driver_guest
+from vermilion.testing import suite
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.guest
 

@@ -10,8 +10,9 @@ from support.netlink_cases import CELLS, QUEUES, merged, nest
 from support.netlink_guest import MESSAGES, registers, settings, splats, values
 from support.netlink_session import POOLS, ROUNDS, SEED, SETTERS, Said, defaults
 from support.nightly import nightly
-from vermilion import driver_guest, netlink_spec
-from vermilion.driver_library import C, library
+from vermilion.generate import netlink_spec
+from vermilion.guests import driver_guest
+from vermilion.hardware.driver_library import C, library
 
 FUZZ_STEPS = 10000
 LINE_RATE = 10**10

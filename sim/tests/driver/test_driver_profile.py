@@ -8,12 +8,13 @@ import pytest
 
 from support import exact_words
 from support.random_settings import random_file
-from vermilion import config, quantise, settings
-from vermilion.build import ROOT
-from vermilion.driver_library import C, fault_of, library
-from vermilion.fields import UserError
-from vermilion.markers import Marker
-from vermilion.units import Amount, duration
+from vermilion.configuration import config
+from vermilion.configuration.markers import Marker
+from vermilion.hardware.driver_library import C, fault_of, library
+from vermilion.profile import quantise, settings
+from vermilion.toolchain.build import ROOT
+from vermilion.values.fields import UserError
+from vermilion.values.units import Amount, duration
 
 SEED = 21
 PORT = C.Port(10**10, 0, 16)

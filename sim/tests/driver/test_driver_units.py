@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from support import exact_words
-from vermilion.driver_library import C, library, number, pair
-from vermilion.quantise import curve_dict
+from vermilion.hardware.driver_library import C, library, number, pair
+from vermilion.profile.quantise import curve_dict
 
 SEED = 20
 RATES = [64_000, 64_001, 99_999, 10**6, 10**9, 10**10, 10**11, 199_999_999_999, 2 * 10**11]

@@ -8,8 +8,8 @@ from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_int, c_size
 
 import pytest
 
-from vermilion import build
 from vermilion.experiments import network, poisson, runs, settings
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

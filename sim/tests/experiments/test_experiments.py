@@ -10,9 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from support.model_bindings import MARK, Arrival, Decision, Sent, library, u64
-from vermilion import build, cli, quantise
+from vermilion.commands import cli
 from vermilion.experiments import network, pages, papers, poisson, rows, runs, settings, verdicts
-from vermilion.fields import UserError
+from vermilion.profile import quantise
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
 
 FILES = {name: (settings.FOLDER / f"{name}.toml").read_text() for name in settings.names()}
 

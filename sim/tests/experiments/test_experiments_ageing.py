@@ -6,9 +6,10 @@ import math
 import pytest
 from click.testing import CliRunner
 
-from vermilion import build, cli
+from vermilion.commands import cli
 from vermilion.experiments import ageing, network, pages, papers, runs, settings
-from vermilion.fields import UserError
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
 
 OF = ageing.load()
 TEXT = ageing.FILE.read_text()

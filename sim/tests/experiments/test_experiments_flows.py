@@ -2,9 +2,9 @@
 
 import pytest
 
-from vermilion import build
 from vermilion.experiments import ddred, network, pages, papers, rows, runs, settings, three_colour, verdicts
-from vermilion.fields import UserError
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
 
 FILES = {name: (settings.FOLDER / f"{name}.toml").read_text() for name in ("p0-two", "p1", "p3")}
 MB = 10**6

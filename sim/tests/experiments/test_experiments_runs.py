@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from vermilion import build, cli
+from vermilion.commands import cli
 from vermilion.experiments import network, poisson, progress, runs, settings
+from vermilion.toolchain import build
 
 
 def stub(tmp_path, text):

@@ -7,9 +7,9 @@ import random
 import pytest
 from pydantic import ValidationError
 
-from vermilion import build
 from vermilion.experiments import intervals, pages, papers, rows, settings, verdicts
-from vermilion.fields import UserError
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
 
 
 def row(**fields):

@@ -3,9 +3,11 @@
 import pytest
 from click.testing import CliRunner
 
-from vermilion import build, cli, quantise
+from vermilion.commands import cli
 from vermilion.experiments import network, runs, schemes, schemes_pages, settings
-from vermilion.fields import UserError
+from vermilion.profile import quantise
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
 
 OF = schemes.load()
 TEXT = schemes.FILE.read_text()

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from vermilion import build, cli
+from vermilion.commands import cli
 from vermilion.experiments import poisson, runs, work
-from vermilion.fields import UserError
 from vermilion.sweeps import cluster, frontiers, plan, results, spec, survival
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
 
 EXAMPLES = sorted((build.ROOT / "sim" / "experiments" / "sweeps").glob("*.toml"))
 SMALL = """

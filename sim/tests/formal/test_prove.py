@@ -5,7 +5,8 @@ import re
 import pytest
 
 from support.nightly import nightly
-from vermilion import build, prove
+from vermilion.formal import prove
+from vermilion.toolchain import build
 
 FOUND = {  # property and clock, the first in which the fault can show
     "lost-cell": ("a cell is lost, or used by nobody", 12),

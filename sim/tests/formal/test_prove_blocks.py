@@ -6,9 +6,10 @@ import pytest
 from click.testing import CliRunner
 
 from support.nightly import nightly
-from vermilion import build, prove
-from vermilion.block_proofs import PROOFS
-from vermilion.cli import cli
+from vermilion.commands.cli import cli
+from vermilion.formal import prove
+from vermilion.formal.block_proofs import PROOFS
+from vermilion.toolchain import build
 
 CLOSE = [
     "axi-lite",

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from support.nightly import nightly
-from vermilion import area, area_data
+from vermilion.synthesis import area, area_data
 
 
 @pytest.mark.slow

@@ -9,9 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from support.corundum_boards import BOARD
-from vermilion import app_presets, build, corundum_check, tcl
-from vermilion.cli import cli
-from vermilion.corundum_check import PRESETS, App, check
+from vermilion.commands.cli import cli
+from vermilion.corundum import corundum_check, tcl
+from vermilion.corundum.corundum_check import PRESETS, App, check
+from vermilion.toolchain import app_presets, build
 
 
 @pytest.fixture
@@ -265,7 +266,7 @@ def test_it_runs_without_what_the_project_installs(tmp_path):
     """With no package but Python's own, as on a machine with Vivado and nothing else."""
     (tmp_path / "config.tcl").write_text(BOARD)
     command = [sys.executable, "-I", "-S", "-c"]
-    program = f"import sys; sys.path.insert(0, {str(build.ROOT / 'sim')!r}); from vermilion.corundum_check import main; sys.exit(main())"
+    program = f"import sys; sys.path.insert(0, {str(build.ROOT / 'sim')!r}); from vermilion.corundum.corundum_check import main; sys.exit(main())"
     done = subprocess.run([*command, program, tmp_path / "config.tcl"], capture_output=True, text=True)
     assert done.returncode == 0 and "fits app10g-2" in done.stdout, done.stderr
 

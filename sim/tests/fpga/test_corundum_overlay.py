@@ -12,9 +12,11 @@ from click.testing import CliRunner
 
 from support import corundum_shell as shell
 from support.corundum_boards import BOARD
-from vermilion import app_presets, area, build, chisel, corundum, corundum_check
-from vermilion.cli import cli
-from vermilion.fields import UserError
+from vermilion.commands.cli import cli
+from vermilion.corundum import corundum, corundum_check
+from vermilion.synthesis import area
+from vermilion.toolchain import app_presets, build, chisel
+from vermilion.values.fields import UserError
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from support import corundum_shell as shell
-from vermilion import build
+from vermilion.toolchain import build
 
 SHARED = build.ROOT.parent / "shared" / "design"
 PARAMETERS, PORTS = shell.interface()

@@ -1,6 +1,6 @@
 """What `vermilion place` reads in nextpnr's report, and what it writes."""
 
-from vermilion import place
+from vermilion.synthesis import place
 
 
 def step(kind: str, delay: float, cell: str) -> dict:

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from support import corundum_shell as shell
-from vermilion import build, chisel, hdl, release, rtl
-from vermilion.fields import UserError
+from vermilion.synthesis import hdl, release, rtl
+from vermilion.toolchain import build, chisel
+from vermilion.values.fields import UserError
 
 pytestmark = pytest.mark.slow
 

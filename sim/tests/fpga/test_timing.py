@@ -6,7 +6,8 @@ import tomllib
 import pytest
 
 from support.nightly import nightly
-from vermilion import area, build, liberty, netlist, timing
+from vermilion.synthesis import area, liberty, netlist, timing
+from vermilion.toolchain import build
 
 D = tomllib.loads(area.DELAYS.read_text())
 

@@ -10,9 +10,10 @@ from random import Random
 import pytest
 from click.testing import CliRunner
 
-from vermilion import area, build, chisel, rtl, vivado
-from vermilion.cli import cli
-from vermilion.fields import UserError
+from vermilion.commands.cli import cli
+from vermilion.synthesis import area, rtl, vivado
+from vermilion.toolchain import build, chisel
+from vermilion.values.fields import UserError
 
 STUBS = vivado.SCRIPT.with_name("stubs.tcl")
 UTILIZATION = """

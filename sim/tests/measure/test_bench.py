@@ -8,7 +8,8 @@ from itertools import islice
 import pytest
 
 from support.token_marker_bench import lane_draws
-from vermilion import bench, bench_config, build
+from vermilion.measure import bench, bench_config
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,8 @@ from rich.console import Console
 from support.captures import pcap
 from support.microsecond_captures import FRAME
 from support.runs import CAPTURES, vermilion
-from vermilion import build, distance_drops
+from vermilion.measure import distance_drops
+from vermilion.toolchain import build
 
 PUBLISHED = json.loads(distance_drops.PAGE.with_suffix(".json").read_text())
 FAR = ("netflix", "teams", "reddit", "wechat")  # whose packets have come any way

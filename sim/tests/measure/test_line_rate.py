@@ -3,7 +3,8 @@
 import pytest
 
 from support.nightly import nightly
-from vermilion import bench, bench_config, build, line_rate
+from vermilion.measure import bench, bench_config, line_rate
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

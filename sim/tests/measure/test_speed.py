@@ -2,7 +2,7 @@
 
 import json
 
-from vermilion import speed
+from vermilion.measure import speed
 
 FIGURES = {"clocks": 8000, "cpu_seconds": 0.5, "packets": 1000}
 

@@ -18,7 +18,9 @@ from support.model_lane import Lane, read
 from support.nightly import NIGHTLY
 from support.runs import run
 from support.victim_floods import engines
-from vermilion import build, config, quantise
+from vermilion.configuration import config
+from vermilion.profile import quantise
+from vermilion.toolchain import build
 
 RELATIVE, HALVINGS, UNITS = 0.0036, 2**-10, 0.023
 UNIT = 2**16  # of an average

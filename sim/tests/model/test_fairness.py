@@ -8,7 +8,7 @@ import pytest
 
 from support.marker_lanes import Lane
 from support.model_bindings import Marked, draws, library
-from vermilion import fairness
+from vermilion.measure import fairness
 
 
 @pytest.mark.parametrize("pattern", fairness.PATTERNS)

@@ -12,8 +12,8 @@ import pytest
 from support.headers import CTAG, IP4, IP6, MACS, checksum, ip4, ip6
 from support.model_bindings import BAD, ENQUEUE, NOBUF, TAIL, Decision, library
 from support.model_lane import Lane, frame, read
-from vermilion.config import load
-from vermilion.quantise import cost, hardware
+from vermilion.configuration.config import load
+from vermilion.profile.quantise import cost, hardware
 
 ROOT = Path(__file__).resolve().parents[3]
 OFF = {"on": 0}

@@ -7,7 +7,7 @@ import sys
 
 from support.captures import pcap
 from support.frames import ip4
-from vermilion import build, steps
+from vermilion.toolchain import build, steps
 
 # The command line with another place for builds, so that nothing is there yet.
 FRESH = """

@@ -12,7 +12,8 @@ import pytest
 from support.model_bindings import EARLY, ENQUEUE, FORCED, MARK, TAIL
 from support.model_lane import Lane
 from support.victims import CODES, CONFIG, TAILED, ip
-from vermilion import config, quantise
+from vermilion.configuration import config
+from vermilion.profile import quantise
 
 
 @pytest.mark.parametrize("text", [CONFIG, TAILED], ids=["red-form", "tail-drop-form"])

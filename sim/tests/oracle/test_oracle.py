@@ -10,8 +10,10 @@ from fractions import Fraction
 import pytest
 from scipy import stats
 
-from vermilion import build, guest, quantise
+from vermilion.guests import guest
 from vermilion.oracle import command, dpdk, dsred, floyd, lanes, linux, ns2
+from vermilion.profile import quantise
+from vermilion.toolchain import build
 
 NAMES = list(command.ORACLES)
 

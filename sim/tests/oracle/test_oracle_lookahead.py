@@ -16,7 +16,7 @@ import pytest
 
 from support.model_bindings import STAGES, Model, library
 from support.model_lane import read
-from vermilion.formats import value
+from vermilion.hardware.formats import value
 from vermilion.oracle import lanes
 from vermilion.oracle.floyd import WEIGHT_ERROR, Average
 

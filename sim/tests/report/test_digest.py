@@ -18,7 +18,8 @@ from scapy.utils import RawPcapNgReader
 
 from support.captures import pcap
 from support.runs import ROOT, environment, run, vermilion
-from vermilion import digest, front, narrow, show
+from vermilion.console import narrow
+from vermilion.simulation import digest, front, show
 
 ONE = """
 [port]

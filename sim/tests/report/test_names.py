@@ -13,9 +13,10 @@ from rich.cells import cell_len
 
 from support.command_lines import command
 from support.tool_cards import Bench
-from vermilion import config, egresses, show
+from vermilion.configuration import config, egresses
+from vermilion.console.screen import console
 from vermilion.report import tables
-from vermilion.screen import console
+from vermilion.simulation import show
 
 pytestmark = pytest.mark.usefixtures("state")
 

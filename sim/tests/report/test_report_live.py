@@ -7,8 +7,10 @@ import pytest
 
 from support.browser_plots import HOSTILE, SCRIPT, Plot, holds, opened, until, width
 from support.report_runs import run_json, setting, traffic
-from vermilion import build, cli, report
+from vermilion import report
+from vermilion.commands import cli
 from vermilion.report import live, timeline
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.usefixtures("own_width")
 

@@ -10,7 +10,10 @@ from support.browser_plots import opened
 from support.html_tables import Tables
 from support.runs import run
 from support.victims import CONFIG, traffic
-from vermilion import config, quantise, report, show
+from vermilion import report
+from vermilion.configuration import config
+from vermilion.profile import quantise
+from vermilion.simulation import show
 
 HEAD = ["queue", *show.LOSSES]
 

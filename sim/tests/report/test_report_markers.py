@@ -20,8 +20,11 @@ from support.html_tables import Tables
 from support.marker_traffic import lane, toml
 from support.runs import ROOT, SHIPPED, same
 from support.shipped_capture import packets
-from vermilion import config, marker_words, quantise, report, show
+from vermilion import report
+from vermilion.configuration import config
+from vermilion.profile import marker_words, quantise
 from vermilion.report import marker_points
+from vermilion.simulation import show
 
 pytestmark = pytest.mark.slow
 

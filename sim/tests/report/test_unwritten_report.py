@@ -9,7 +9,8 @@ import pytest
 
 from support.captures import pcap
 from support.frames import ip4
-from vermilion import cli, report
+from vermilion import report
+from vermilion.commands import cli
 
 pytestmark = pytest.mark.slow
 

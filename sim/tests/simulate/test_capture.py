@@ -1,7 +1,7 @@
 """The capture that the project ships is what `./vermilion run` without arguments needs."""
 
 from support.shipped_capture import describe, packets
-from vermilion import run_command
+from vermilion.commands import run_command
 
 
 def classes():

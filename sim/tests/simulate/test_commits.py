@@ -5,7 +5,8 @@ import shutil
 
 import pytest
 
-from vermilion import build, commits
+from vermilion.measure import commits
+from vermilion.toolchain import build
 
 SEED = 11
 

@@ -10,7 +10,8 @@ import pytest
 
 from support.captures import pcap
 from support.frames import ip4
-from vermilion import build, cli
+from vermilion.commands import cli
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

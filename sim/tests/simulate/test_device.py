@@ -13,8 +13,9 @@ import pytest
 from support.devices import registers_page, running
 from support.pci_config import MSIX_ENABLE, MSIX_MASK, capabilities, enable, number
 from support.runs import ROOT, environment
-from vermilion import build, vfio_user
-from vermilion.vfio_user import ACTION_MASK, ACTION_TRIGGER, BAR0, BAR2, CONFIG, DATA_BOOL, DATA_NONE
+from vermilion.hardware import vfio_user
+from vermilion.hardware.vfio_user import ACTION_MASK, ACTION_TRIGGER, BAR0, BAR2, CONFIG, DATA_BOOL, DATA_NONE
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from support.captures import pcap
 from support.devices import running
 from support.frames import mixed
 from support.run_counts import counted
-from vermilion import guest
+from vermilion.guests import guest
 
 pytestmark = pytest.mark.guest
 

@@ -12,8 +12,8 @@ import pytest
 
 from support.devices import running
 from support.pci_config import enable
-from vermilion import vfio_user
-from vermilion.vfio_user import ACCESS, BAR0, BAR2, ERROR, HEADER, NO_REPLY, REPLY
+from vermilion.hardware import vfio_user
+from vermilion.hardware.vfio_user import ACCESS, BAR0, BAR2, ERROR, HEADER, NO_REPLY, REPLY
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,9 @@ from support.devices import configure, registers_page, running
 from support.frames import IP4, mixed
 from support.headers import MACS
 from support.run_counts import NAMES, counted, run_through
-from vermilion import config, quantise, vfio_user
+from vermilion.configuration import config
+from vermilion.hardware import vfio_user
+from vermilion.profile import quantise
 
 pytestmark = pytest.mark.slow
 

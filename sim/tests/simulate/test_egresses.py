@@ -13,7 +13,7 @@ from campaigns import egress_campaign
 from support import egress_lanes
 from support.egress_lanes import drawn, ran, used
 from support.nightly import NIGHTLY
-from vermilion import build
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

@@ -14,8 +14,10 @@ import pytest
 from click.testing import CliRunner
 
 from support.nightly import NIGHTLY
-from vermilion import build, cli, inject, injection_captures, injection_traffic
-from vermilion.fields import UserError
+from vermilion.commands import cli
+from vermilion.measure import inject, injection_captures, injection_traffic
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
 
 pytestmark = pytest.mark.slow
 

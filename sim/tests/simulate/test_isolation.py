@@ -9,8 +9,8 @@ import pytest
 from support.captures import pcap
 from support.engine_outputs import run
 from support.pool_lanes import MACS, PRESET, SHAPE, SHARE, frame, record
-from vermilion import build
-from vermilion.ttl_option import packets
+from vermilion.configuration.ttl_option import packets
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

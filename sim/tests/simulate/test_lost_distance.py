@@ -7,7 +7,7 @@ import pytest
 from support.captures import pcap
 from support.runs import same
 from support.victims import ip
-from vermilion.ttl_option import ETHERNET, Wanted, add
+from vermilion.configuration.ttl_option import ETHERNET, Wanted, add
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ from support.headers import CTAG, IP4, IP6, MACS, STAG, ip4, ip6
 from support.marker_lanes import parse
 from support.marker_traffic import lane
 from support.model_bindings import Headers, Marker, OptionTypes, library
-from vermilion import quantise
-from vermilion.config import UserError
+from vermilion.configuration.config import UserError
+from vermilion.profile import quantise
 
 NONE, ONE, TWO = b"", CTAG + b"\0\5", STAG + b"\0\6" + CTAG + b"\0\7"
 

@@ -6,7 +6,7 @@ import pytest
 
 from support.captures import pcap
 from support.runs import SHIPPED, same
-from vermilion import show
+from vermilion.simulation import show
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,9 @@ from support.captures import pcap
 from support.engine_outputs import run, same, write_words
 from support.nightly import nightly
 from support.pool_lanes import PRESET, SHAPE, SHARE, egress, frame, record
-from vermilion import build, config, quantise
+from vermilion.configuration import config
+from vermilion.profile import quantise
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,8 @@ from scapy.utils import RawPcapNgReader
 from support.captures import pcap
 from support.headers import ones_complement
 from support.runs import check, run, vermilion
-from vermilion import config, units
+from vermilion.configuration import config
+from vermilion.values import units
 
 CONFIG = """
 [port]

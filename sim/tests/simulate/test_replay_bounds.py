@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from vermilion import build
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

@@ -20,7 +20,10 @@ from support.engine_outputs import run as engine
 from support.engine_outputs import same, write_words
 from support.headers import ones_complement
 from support.runs import vermilion
-from vermilion import build, config, front, rules, units
+from vermilion.configuration import config, rules
+from vermilion.simulation import front
+from vermilion.toolchain import build
+from vermilion.values import units
 
 SEED = 24
 ONE_QUEUE = {"port": {"rate": "100Gbit"}, "queue": [{"name": "all", "default": True}]}

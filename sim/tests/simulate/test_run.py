@@ -4,7 +4,7 @@ import pytest
 
 from support.microsecond_captures import FRAME, pcap
 from support.runs import CAPTURES, REAL, check, run, vermilion
-from vermilion import build
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,10 @@ import pytest
 
 from support.captures import pcap
 from support.runs import check, run, vermilion
-from vermilion import build, egresses, quantise, simulate
+from vermilion.configuration import egresses
+from vermilion.profile import quantise
+from vermilion.simulation import simulate
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,8 @@ import pytest
 from support.captures import pcap
 from support.frames import IP4, ip4, ip6, mixed
 from support.headers import MACS
-from vermilion import bench_config, build
+from vermilion.measure import bench_config
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,8 @@ from support.captures import pcap
 from support.engine_outputs import run as engine
 from support.engine_outputs import write_words
 from support.headers import ones_complement
-from vermilion import build, config
+from vermilion.configuration import config
+from vermilion.toolchain import build
 
 SEED = 24
 WIDE = {"port": {"rate": "100Gbit"}, "queue": [{"name": "all", "default": True}]}

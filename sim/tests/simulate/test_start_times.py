@@ -9,7 +9,8 @@ from support import random_lanes
 from support.captures import pcap
 from support.engine_outputs import run, same, write_words
 from support.frames import ip4
-from vermilion import build, config
+from vermilion.configuration import config
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ import pytest
 from support.captures import pcap
 from support.frames import mixed
 from support.runs import ROOT, environment
-from vermilion import build
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

@@ -14,8 +14,8 @@ from support.captures import pcap
 from support.headers import checksum
 from support.option_frames import TAGS, packet
 from support.runs import vermilion
-from vermilion import ttl_option
-from vermilion.ttl_option import ETHERNET, LOOP, NULL, RAW, SLL, SLL2, Wanted, add
+from vermilion.configuration import ttl_option
+from vermilion.configuration.ttl_option import ETHERNET, LOOP, NULL, RAW, SLL, SLL2, Wanted, add
 
 WANTED = Wanted(158, 0x1E, final=40)
 

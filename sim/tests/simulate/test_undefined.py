@@ -1,6 +1,6 @@
 """What the RTL leaves undefined changes nothing: power-up state, don't-cares, and RAMs where a read meets a write.
 
-Builds of the variant "undefined" (`sim/vermilion/undefined.py`) run random configurations with short random captures (`random_lanes.py`).
+Builds of the variant "undefined" (`sim/vermilion/toolchain/undefined.py`) run random configurations with short random captures (`random_lanes.py`).
 """
 
 import random
@@ -12,7 +12,7 @@ import pytest
 from support import random_lanes
 from support.engine_outputs import run, same, write_words
 from support.nightly import nightly
-from vermilion import build, undefined
+from vermilion.toolchain import build, undefined
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ from support.captures import pcap
 from support.victim_floods import engines, floods
 from support.victim_kinds import RED_FORM, mixed
 from support.victims import CONFIG, TAILED, check_tail_drops, traffic
-from vermilion import build
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

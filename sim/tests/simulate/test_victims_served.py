@@ -7,7 +7,7 @@ import pytest
 from support.captures import pcap
 from support.victim_floods import engines, floods
 from support.victims import CONFIG, TAILED
-from vermilion import build
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ import pytest
 from support.captures import pcap
 from support.victim_floods import NAME, SHAPE, engines, floods
 from support.victims import CONFIG, TAILED, check_tail_drops
-from vermilion import build
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

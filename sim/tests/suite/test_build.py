@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from vermilion import build, chisel, steps, verilated
-from vermilion.build import forget_missing_headers
+from vermilion.toolchain import build, chisel, steps, verilated
+from vermilion.toolchain.build import forget_missing_headers
 
 
 def test_what_was_compiled_with_a_header_that_is_gone_is_compiled_anew(tmp_path):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import yaml
 
-from vermilion import suite
-from vermilion.build import ROOT, files
+from vermilion.testing import suite
+from vermilion.toolchain.build import ROOT, files
 
 WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
 SCRIPT = (ROOT / "vermilion").read_text()

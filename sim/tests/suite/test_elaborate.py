@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from vermilion import build, chisel, elaborate, steps
+from vermilion.toolchain import build, chisel, elaborate, steps
 
 # Serves as EmitServer does; the emitter is what it shall do.
 FAKE = """

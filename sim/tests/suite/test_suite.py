@@ -8,8 +8,10 @@ from collections import deque
 
 import pytest
 
-from vermilion import build, cli, scala_suites, steps, suite, suite_results
-from vermilion.fields import UserError
+from vermilion.commands import cli
+from vermilion.testing import scala_suites, suite, suite_results
+from vermilion.toolchain import build, steps
+from vermilion.values.fields import UserError
 
 JUNIT = """<testsuites><testsuite tests="4" failures="1" errors="1" skipped="1">
 <testcase classname="sim.tests.test_a" name="test_good"/>

@@ -7,8 +7,10 @@ from collections import Counter
 
 import pytest
 
-from vermilion import build, cli, suite
-from vermilion.fields import UserError
+from vermilion.commands import cli
+from vermilion.testing import suite
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
 
 COLLECT = """import sys
 import pytest

@@ -6,7 +6,7 @@ import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
-from vermilion import build, steps
+from vermilion.toolchain import build, steps
 
 # What a run needs of the state, each with the lock that its writers take. Stamps come before what they tell of: an output that is made anew
 # meanwhile then has an old stamp. Models of benches, guests, ns-3 and the compiler's cache stay out: the copy takes seconds without them.

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from vermilion import cli, run_command
+from vermilion.commands import cli, run_command
 
 CONFIG = '[port]\nrate = "1Mbit"\n'
 

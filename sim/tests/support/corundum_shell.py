@@ -4,7 +4,7 @@ import csv
 import subprocess
 from pathlib import Path
 
-from vermilion import build
+from vermilion.toolchain import build
 
 FOLDER = build.ROOT / "fpga" / "corundum"
 RTL = [FOLDER / "rtl" / "mqnic_app_block.v", FOLDER / "rtl" / "vermilion_app_check.sv"]

@@ -5,7 +5,8 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-from vermilion import build, vfio_user
+from vermilion.hardware import vfio_user
+from vermilion.toolchain import build
 
 
 class Device:

@@ -16,8 +16,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from support.devices import running
-from vermilion import config, driver_guest, guest, quantise
-from vermilion.driver_library import library
+from vermilion.configuration import config
+from vermilion.guests import driver_guest, guest
+from vermilion.hardware.driver_library import library
+from vermilion.profile import quantise
 
 WORDS = """
 step() { echo "step $1"; while [ $(($(devmem $((interrupts + 0x2004)) 32))) -lt $1 ]; do sleep 0.1; done; }

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from support import random_lanes
 from support.engine_outputs import Outputs, run
-from vermilion import build, quantise
+from vermilion.profile import quantise
+from vermilion.toolchain import build
 
 FRAMES = 400
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from support.runs import alike
-from vermilion import quantise
+from vermilion.profile import quantise
 
 # Of the statistics' file: what differs from run to run.
 SPEEDS = ("wall_seconds", "cpu_seconds", "packets_per_second", "clocks_per_second")

@@ -10,7 +10,7 @@ import socket
 import threading
 from pathlib import Path
 
-from vermilion import vfio_user
+from vermilion.hardware import vfio_user
 
 FDS = 8
 

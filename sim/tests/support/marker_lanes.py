@@ -4,7 +4,8 @@ import ctypes
 import json
 
 from support.model_bindings import Marked, library
-from vermilion import config, quantise
+from vermilion.configuration import config
+from vermilion.profile import quantise
 
 QUEUE = {"name": "af1", "dscp": ["AF11", "AF12", "AF13"]}
 KINDS = {

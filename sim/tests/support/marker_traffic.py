@@ -11,7 +11,9 @@ import pytest
 from support.captures import pcap
 from support.runs import CAPTURES, check
 from support.shipped_capture import describe
-from vermilion import config, quantise, run_command
+from vermilion.commands import run_command
+from vermilion.configuration import config
+from vermilion.profile import quantise
 
 COLOURS = ("green", "yellow", "red")
 

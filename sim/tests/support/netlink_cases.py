@@ -1,7 +1,7 @@
 """What is said to the driver's netlink family in a guest: settings one by one, and messages that must be refused."""
 
 from support.netlink_guest import MESSAGES, Talk, attributes
-from vermilion.netlink_messages import framed
+from vermilion.generate.netlink_messages import framed
 
 QUEUES, CELLS = 16, 4096
 # Settings from which each single one may go to another value and stay legal.

@@ -7,9 +7,10 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 
-from vermilion import build, netlink_spec
-from vermilion.driver_library import C
-from vermilion.netlink_messages import Messages
+from vermilion.generate import netlink_spec
+from vermilion.generate.netlink_messages import Messages
+from vermilion.hardware.driver_library import C
+from vermilion.toolchain import build
 
 TESTS = build.ROOT / "sw_driver/tests"
 MESSAGES = Messages()

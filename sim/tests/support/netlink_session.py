@@ -6,9 +6,9 @@ import random
 from support.netlink_cases import CELLS, PLAIN, another, leaves, merged, nest, refusals
 from support.netlink_guest import Talk, program, values
 from support.random_settings import random_file
-from vermilion import config
-from vermilion.driver_library import C, library
-from vermilion.settings import queue_settings
+from vermilion.configuration import config
+from vermilion.hardware.driver_library import C, library
+from vermilion.profile.settings import queue_settings
 
 SEED = 7
 ROUNDS = 20

@@ -1,7 +1,7 @@
 """A stand-in for the kernel's side of the driver's netlink family."""
 
 from support.netlink_cases import merged
-from vermilion.driver_library import C
+from vermilion.hardware.driver_library import C
 from vermilionctl import counters, family, netlink, registers, settings
 from vermilionctl.errors import UserError
 

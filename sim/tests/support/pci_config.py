@@ -1,6 +1,6 @@
 """The configuration space of the simulated PCI device: its capabilities, and how a driver enables it."""
 
-from vermilion.vfio_user import CONFIG
+from vermilion.hardware.vfio_user import CONFIG
 
 MSIX_ENABLE, MSIX_MASK = 0x8000, 0x4000
 

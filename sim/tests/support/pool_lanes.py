@@ -3,7 +3,9 @@
 import struct
 import tomllib
 
-from vermilion import build, config, quantise
+from vermilion.configuration import config
+from vermilion.profile import quantise
+from vermilion.toolchain import build
 
 PRESET = "lab-egresses"
 SHAPE = build.shape(PRESET)

@@ -1,13 +1,15 @@
 """Random configurations with everything that a lane can do, and random frames for them.
 
-A configuration draws averages, curves, spacing, ECN, limits and markers as the campaign of profile changes does (`vermilion.commits`), and
+A configuration draws averages, curves, spacing, ECN, limits and markers as the campaign of profile changes does (`vermilion.measure.commits`), and
 beside them services, remarks and the port. Frames are TCP, UDP and IPv6 of few flows, with some that are no IP, from any distance.
 """
 
 import struct
 
 from support.captures import pcap
-from vermilion import build, commits, config
+from vermilion.configuration import config
+from vermilion.measure import commits
+from vermilion.toolchain import build
 
 
 def service(rng, port: int) -> dict:

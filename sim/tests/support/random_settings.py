@@ -1,6 +1,7 @@
 """Random configuration files with everything that a queue and a marker can have."""
 
-from vermilion import config, settings
+from vermilion.configuration import config
+from vermilion.profile import settings
 
 
 def random_curve(rng, unit, ecn=False):

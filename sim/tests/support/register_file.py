@@ -8,8 +8,8 @@ import random
 from functools import cache
 from itertools import product
 
-from vermilion import registers
-from vermilion.driver_library import C
+from vermilion.generate import registers
+from vermilion.hardware.driver_library import C
 
 ALL_ONES = 0xFFFFFFFF
 

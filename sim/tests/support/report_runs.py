@@ -3,7 +3,9 @@
 import math
 import random
 
-from vermilion import config, formats, quantise
+from vermilion.configuration import config
+from vermilion.hardware import formats
+from vermilion.profile import quantise
 
 NASTY = '<b>"q" & $x_1$</b>'
 ASKED = {

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from vermilion import simulate
+from vermilion.simulation import simulate
 
 ROOT = Path(__file__).resolve().parents[3]
 CAPTURES = ROOT.parent / "shared" / "captures"

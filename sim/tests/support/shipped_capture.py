@@ -4,10 +4,10 @@ import os
 import sys
 from functools import cache
 
-from vermilion import run_command
+from vermilion.commands import run_command
 
 sys.path.insert(0, os.fspath(run_command.DEFAULT_CAPTURE.parent))
-import describe  # noqa: E402
+import describe
 
 
 @cache

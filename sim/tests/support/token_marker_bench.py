@@ -9,7 +9,7 @@ from ctypes import byref
 from fractions import Fraction
 
 from support.model_bindings import LEAF, REDP, SRTCM, TRTCM, Marked, Marker, Scaled, draws, library, scaled
-from vermilion.quantise import cost
+from vermilion.profile.quantise import cost
 
 GREEN, YELLOW, RED = range(3)
 WRAP = 2**48

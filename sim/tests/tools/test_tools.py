@@ -15,9 +15,11 @@ import pytest
 from support.random_settings import random_file
 from support.register_file import by_address, lane_map
 from support.tool_cards import DEVICE, Bench, Dead, ctl
-from vermilion import build, config, markers, quantise
-from vermilion.driver_library import C
-from vermilion.settings import queue_settings
+from vermilion.configuration import config, markers
+from vermilion.hardware.driver_library import C
+from vermilion.profile import quantise
+from vermilion.profile.settings import queue_settings
+from vermilion.toolchain import build
 from vermilionctl import bus as buses
 from vermilionctl import programming, record, registers, settings, vocabulary
 

@@ -17,9 +17,11 @@ from support.devices import running
 from support.frames import mixed
 from support.run_counts import counted, run_through
 from support.tool_cards import ctl, left_by
-from vermilion import build, config, quantise
+from vermilion.configuration import config
 from vermilion.experiments import settings as experiments
 from vermilion.experiments.papers import module
+from vermilion.profile import quantise
+from vermilion.toolchain import build
 from vermilionctl import bus as buses
 from vermilionctl import card, counters, programming, record, registers, session
 

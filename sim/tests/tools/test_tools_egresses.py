@@ -7,8 +7,9 @@ import pytest
 
 from support.register_file import address, by_address
 from support.tool_cards import DEVICE, Bench
-from vermilion import build, egresses
-from vermilion.card_commands import register_lines
+from vermilion.commands.card_commands import register_lines
+from vermilion.configuration import egresses
+from vermilion.toolchain import build
 from vermilionctl import counters, export, registers, session
 
 SHARE, EGRESSES = 16, 4

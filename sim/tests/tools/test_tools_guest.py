@@ -16,8 +16,10 @@ from support.netlink_guest import Talk as Messages
 from support.netlink_relay import Relay
 from support.tc_traffic import COLOURS, EVENTS, RED
 from support.tool_cards import ctl
-from vermilion import build, config, driver_guest, egresses
-from vermilion.card_commands import register_lines
+from vermilion.commands.card_commands import register_lines
+from vermilion.configuration import config, egresses
+from vermilion.guests import driver_guest
+from vermilion.toolchain import build
 from vermilionctl import netlink, registers
 
 pytestmark = pytest.mark.guest

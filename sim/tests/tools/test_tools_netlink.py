@@ -10,9 +10,10 @@ from support.netlink_relay import Line
 from support.netlink_stand_in import over_the_wire
 from support.random_settings import random_file
 from support.tool_cards import ctl
-from vermilion import build, config
-from vermilion.driver_library import SOURCES, C
-from vermilion.settings import queue_settings
+from vermilion.configuration import config
+from vermilion.hardware.driver_library import SOURCES, C
+from vermilion.profile.settings import queue_settings
+from vermilion.toolchain import build
 from vermilionctl import counters, export, family, netlink, programming, registers, session, settings
 from vermilionctl.errors import Busy, DeviceError, UserError
 

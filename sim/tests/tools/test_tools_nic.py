@@ -8,8 +8,10 @@ import pytest
 
 from support.register_file import Lane
 from support.tool_cards import ctl
-from vermilion import build, config, registers
-from vermilion.driver_library import C
+from vermilion.configuration import config
+from vermilion.generate import registers
+from vermilion.hardware.driver_library import C
+from vermilion.toolchain import build
 from vermilionctl import bus as buses
 from vermilionctl import nic, programming
 from vermilionctl import registers as lane_registers

@@ -10,7 +10,8 @@ import pytest
 
 from support.register_file import ALL_ONES, Lane
 from support.tool_cards import ctl
-from vermilion import build, config
+from vermilion.configuration import config
+from vermilion.toolchain import build
 from vermilionctl import bus as buses
 from vermilionctl import programming, registers
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from support.tool_cards import DEVICE, Bench, ctl
-from vermilion import config
+from vermilion.configuration import config
 from vermilionctl import programming, record, registers
 
 POOL = '[port]\nrate = "1Gbit"\n[pool]\nsize = "200KB"\n'

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.tool_cards import DEVICE, ctl
-from vermilion import build
+from vermilion.toolchain import build
 from vermilionctl import bus as buses
 from vermilionctl import export, record
 from vermilionctl.errors import DeviceError, UserError

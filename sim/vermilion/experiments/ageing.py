@@ -13,9 +13,11 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError, model_validator
 
-from .. import build, screen
-from ..fields import Strict, UserError, read_toml
-from ..tables import table
+from vermilion.console import screen
+from vermilion.console.tables import table
+from vermilion.toolchain import build
+from vermilion.values.fields import Strict, UserError, read_toml
+
 from . import intervals, pages, papers, progress, rows, runs, settings, verdicts
 
 FILE = build.ROOT / "sim" / "experiments" / "compare" / "ageing.toml"

@@ -8,14 +8,17 @@ from pathlib import Path
 
 import click
 
-from .. import build, screen
-from ..fields import UserError
+from vermilion.console import screen
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
+
 from .rows import MUST
 
 
 def listed(home: Path):
     """What there is, and what of it was run."""
-    from ..tables import table
+    from vermilion.console.tables import table
+
     from . import papers, settings
 
     made = table("Experiments", ["name", "what", "engines"], ["seeds", "runs", "records"])
@@ -77,7 +80,8 @@ def prepare(name: str, of, engine: str, seeds: list[int], quick: bool, home: Pat
 
 def tell(asked: Asked, judged: list, made: dict, beside):
     """The table on the screen."""
-    from ..tables import table
+    from vermilion.console.tables import table
+
     from . import pages, verdicts
 
     shown = table(asked.of.title, verdicts.BRIEF[:1], verdicts.BRIEF[1:4])

@@ -10,7 +10,9 @@ import random
 import sys
 from pathlib import Path
 
-from .. import build, quantise
+from vermilion.profile import quantise
+from vermilion.toolchain import build
+
 from . import rtl, runs, settings
 
 HERE = build.ROOT / "sim" / "experiments"

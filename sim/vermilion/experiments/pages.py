@@ -5,8 +5,9 @@ import re
 from html import escape
 from pathlib import Path
 
-from .. import build
-from ..report import Page, plots, tables
+from vermilion.report import Page, plots, tables
+from vermilion.toolchain import build
+
 from . import settings, verdicts
 from .settings import Experiment
 

@@ -3,7 +3,8 @@
 import importlib
 from pathlib import Path
 
-from ..fields import UserError
+from vermilion.values.fields import UserError
+
 from . import rows, settings
 from .rows import MUST, Line
 

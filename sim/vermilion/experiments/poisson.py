@@ -7,8 +7,10 @@ Program: `sim/experiments/queue/poisson.cpp`. Analytic curves: equations (2) to 
 
 from statistics import fmean
 
-from .. import build, curves, quantise
-from ..report.plots import _TEXT as INK_OF_TEXT
+from vermilion.profile import curves, quantise
+from vermilion.report.plots import _TEXT as INK_OF_TEXT
+from vermilion.toolchain import build
+
 from . import drawing, rtl, runs, settings
 
 SOURCE = build.ROOT / "sim" / "experiments" / "queue" / "poisson.cpp"

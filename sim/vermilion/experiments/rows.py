@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ..fields import Strict
+from vermilion.values.fields import Strict
 
 Above0 = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]

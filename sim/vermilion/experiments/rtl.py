@@ -9,8 +9,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import build, chisel
-from .. import verilated as compiled
+from vermilion.toolchain import build, chisel
+from vermilion.toolchain import verilated as compiled
 
 PRESET = "network"
 POLICY, POLICY_PRESET = "PolicyPipeline", "lab-protected-few-cells"  # a build without markers; of cells it has none

@@ -16,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import build
+from vermilion.toolchain import build
+
 from .progress import SILENT
 from .work import dies_with_its_worker
 

@@ -22,8 +22,10 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError, model_validator
 
-from .. import build, quantise
-from ..fields import Rate, Strict, UserError, read_toml
+from vermilion.profile import quantise
+from vermilion.toolchain import build
+from vermilion.values.fields import Rate, Strict, UserError, read_toml
+
 from . import network, rows, runs, settings
 from .settings import Above0, Count, Tcp
 

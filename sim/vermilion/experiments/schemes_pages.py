@@ -4,9 +4,11 @@ import json
 from html import escape
 from statistics import fmean, stdev
 
-from .. import build, screen
-from ..report import Page, tables
-from ..tables import table
+from vermilion.console import screen
+from vermilion.console.tables import table
+from vermilion.report import Page, tables
+from vermilion.toolchain import build
+
 from . import drawing, intervals, pages, progress, runs, schemes
 
 PUBLISHED = build.ROOT / "docs" / "results"

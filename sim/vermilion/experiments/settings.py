@@ -10,8 +10,11 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from .. import build, config, rules, units
-from ..fields import Rate, Strict, UserError, read_toml
+from vermilion.configuration import config, rules
+from vermilion.toolchain import build
+from vermilion.values import units
+from vermilion.values.fields import Rate, Strict, UserError, read_toml
+
 from .rows import Above0, Count, Experiment
 
 FOLDER = build.ROOT / "sim" / "experiments" / "settings"

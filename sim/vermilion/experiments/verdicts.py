@@ -13,7 +13,8 @@ import math
 from dataclasses import asdict, dataclass
 from statistics import fmean, stdev
 
-from .. import build
+from vermilion.toolchain import build
+
 from . import intervals
 from .intervals import Interval
 from .rows import MUST, RANGE, Line

@@ -7,7 +7,8 @@ Runs are called `CASE.SCHEME`; each gives `green_loss` and `yellow_loss` (percen
 import math
 from statistics import fmean
 
-from .. import units
+from vermilion.values import units
+
 from . import drawing, network, rows, runs, settings
 
 ENGINES = ("model", "rtl")

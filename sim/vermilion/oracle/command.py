@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 import click
 
-from .. import build, guest
-from ..fields import UserError
-from ..screen import working
+from vermilion.console.screen import working
+from vermilion.guests import guest
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
+
 from . import dpdk, floyd, lanes, linux, ns2, ns3
 from .rows import Finding, figure
 
@@ -178,7 +180,7 @@ After five of them the idle spells are below 2^-10 halvings, and it drops every 
 @click.option("--publish", is_flag=True, help="Writes docs/results/oracles.md and .json.")
 def oracle(names, listed, quick, faulty, json_file, publish):
     """Compares the model with Linux, DPDK, ns-2, ns-3 and exact arithmetic. Runs all oracles, or those given as NAMES. --list shows them."""
-    from .. import simulate
+    from vermilion.simulation import simulate
 
     if listed:
         for name, each in ORACLES.items():

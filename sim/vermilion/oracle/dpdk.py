@@ -10,7 +10,10 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 
-from .. import build, config, quantise
+from vermilion.configuration import config
+from vermilion.profile import quantise
+from vermilion.toolchain import build
+
 from . import floyd, lanes, linux
 from .rows import Finding, Row
 

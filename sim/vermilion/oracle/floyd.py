@@ -14,7 +14,8 @@ import math
 import random
 from dataclasses import dataclass
 
-from .. import build
+from vermilion.toolchain import build
+
 from . import lanes
 from .rows import Finding, Row
 

@@ -12,8 +12,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import build, config, quantise
-from ..formats import AVG_FRAC, IDLE_FRAC, PROB_FRAC, value
+from vermilion.configuration import config
+from vermilion.hardware.formats import AVG_FRAC, IDLE_FRAC, PROB_FRAC, value
+from vermilion.profile import quantise
+from vermilion.toolchain import build
 
 HERE = build.ROOT / "sim" / "oracles"
 SECOND = 10**9

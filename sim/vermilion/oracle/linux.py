@@ -12,8 +12,10 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 
-from .. import build, guest
-from ..driver_guest import once
+from vermilion.guests import guest
+from vermilion.guests.driver_guest import once
+from vermilion.toolchain import build
+
 from . import floyd, lanes
 from .rows import Finding, Row
 

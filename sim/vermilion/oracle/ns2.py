@@ -13,7 +13,8 @@ import subprocess
 from dataclasses import dataclass
 from statistics import fmean, variance
 
-from .. import build
+from vermilion.toolchain import build
+
 from . import dsred, lanes
 from .rows import Finding, Listing, Row
 

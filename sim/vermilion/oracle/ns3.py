@@ -7,8 +7,9 @@ import tempfile
 from itertools import pairwise
 from pathlib import Path
 
-from .. import build
-from ..experiments import network
+from vermilion.experiments import network
+from vermilion.toolchain import build
+
 from . import floyd, lanes, linux
 from .rows import Finding, Row
 

@@ -10,11 +10,12 @@ stands the page.
 from html import escape
 from pathlib import Path
 
-from .. import digest, front
-from ..config import Config
-from ..egresses import port_rate
-from ..show import CHECKS, has_distances, meaning
-from ..show import failures as failures_of
+from vermilion.configuration.config import Config
+from vermilion.configuration.egresses import port_rate
+from vermilion.simulation import digest, front
+from vermilion.simulation.show import CHECKS, has_distances, meaning
+from vermilion.simulation.show import failures as failures_of
+
 from . import live, markers, plots, points, tables, timeline
 
 

@@ -9,7 +9,7 @@ import zipfile
 from html import escape
 from pathlib import Path
 
-from .. import build
+from vermilion.toolchain import build
 
 JAR = build.HOME / "uplot.jar"
 FILES = ("dist/uPlot.iife.min.js", "dist/uPlot.min.css", "LICENSE")

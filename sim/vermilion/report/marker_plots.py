@@ -3,7 +3,8 @@
 Colours are never told by colour alone: yellow and red areas are hatched, marks have shapes of their own.
 """
 
-from ..config import COLOURS
+from vermilion.configuration.config import COLOURS
+
 from . import marker_points as found
 from .plots import _TEXT, EVENTS_MAX, FATES, FEW, INK, LINES_MAX, broken, plain, scaled_time, thinned
 

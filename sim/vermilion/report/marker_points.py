@@ -10,10 +10,11 @@ import csv
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .. import marker_words
-from ..config import COLOURS
-from ..formats import FLOW_AVERAGE_FRAC, SHAPER_FRAC, value
-from ..markers import Marker
+from vermilion.configuration.config import COLOURS
+from vermilion.configuration.markers import Marker
+from vermilion.hardware.formats import FLOW_AVERAGE_FRAC, SHAPER_FRAC, value
+from vermilion.profile import marker_words
+
 from .points import POLICED, Binned
 
 SPANS, KEPT, FLOWS = 48, 6000, 4

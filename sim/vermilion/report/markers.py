@@ -3,9 +3,10 @@
 Counters come from the run's JSON, everything over time from the trace (`marker_points`); figures: `marker_plots`.
 """
 
-from .. import marker_words
-from ..config import COLOURS, Config
-from ..show import EVENT_TEXT, FLOW_EVENTS
+from vermilion.configuration.config import COLOURS, Config
+from vermilion.profile import marker_words
+from vermilion.simulation.show import EVENT_TEXT, FLOW_EVENTS
+
 from . import marker_plots, marker_points, plots, tables
 
 KINDS = {

@@ -11,10 +11,11 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
-from .. import build, curves, quantise
-from ..config import COLOURS
-from ..narrow import cut
-from ..screen import any_glyph
+from vermilion.configuration.config import COLOURS
+from vermilion.console.narrow import cut
+from vermilion.console.screen import any_glyph
+from vermilion.profile import curves, quantise
+from vermilion.toolchain import build
 
 INK = {"green": "#2e9e43", "yellow": "#c99300", "red": "#d8403a"}
 FATES = {

@@ -15,8 +15,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..config import COLOURS
-from ..formats import AVG_FRAC
+from vermilion.configuration.config import COLOURS
+from vermilion.hardware.formats import AVG_FRAC
 
 ENQUEUE, MARK, EARLY, FORCED, TAIL, NOBUF, BAD, POLICED = range(8)  # verdicts, docs/architecture.md
 CONFIDENCE = 0.999

@@ -3,11 +3,13 @@
 import json
 from html import escape
 
-from .. import quantise, units
-from ..config import COLOURS, Config
-from ..markers import FIELDS
-from ..settings import DEFAULT_QUANTUM
-from ..show import LOSSES, OUTCOME_TEXT, OUTCOMES, limits, loss_rows, percent, remarks
+from vermilion.configuration.config import COLOURS, Config
+from vermilion.configuration.markers import FIELDS
+from vermilion.profile import quantise
+from vermilion.profile.settings import DEFAULT_QUANTUM
+from vermilion.simulation.show import LOSSES, OUTCOME_TEXT, OUTCOMES, limits, loss_rows, percent, remarks
+from vermilion.values import units
+
 from .plots import INK, class_end, duration
 from .points import Binned
 

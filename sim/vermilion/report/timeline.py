@@ -5,7 +5,8 @@ Times are whole nanoseconds since the run's start. A null in a line is a break.
 
 import math
 
-from ..config import COLOURS
+from vermilion.configuration.config import COLOURS
+
 from .plots import EVENTS_MAX, INK, LINES_MAX, VERDICT_MARKS, broken, scaled_time, thinned
 
 

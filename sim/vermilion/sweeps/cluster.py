@@ -8,8 +8,8 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-from .. import build
-from ..fields import UserError
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
 
 WANTED = build.ROOT / "sim" / "experiments" / "sweeps" / "requirements.txt"
 QUEUES = {"lsf": "LSFCluster", "slurm": "SLURMCluster", "sge": "SGECluster"}

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from .. import build, screen
-from ..fields import UserError
+from vermilion.console import screen
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
 
 FOLDER = build.HOME / "sweeps"
 
@@ -17,7 +18,8 @@ def conduct(client, missing: list, program, folder: Path, show):
     import cloudpickle
     from distributed import as_completed
 
-    from ..experiments import work
+    from vermilion.experiments import work
+
     from . import plan
 
     cloudpickle.register_pickle_by_value(work)
@@ -70,8 +72,9 @@ def sweep(file, scheduler, jobqueue, jobs, out, survival, publish):
 
     Runs that are stored are not done again; a sweep that was stopped goes on where it was. See docs/sweeps.md.
     """
-    from ..experiments import runs
-    from ..experiments.papers import module
+    from vermilion.experiments import runs
+    from vermilion.experiments.papers import module
+
     from . import cluster, plan, results, spec
 
     if scheduler and jobqueue:

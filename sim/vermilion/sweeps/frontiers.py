@@ -8,8 +8,9 @@ import fnmatch
 import math
 from statistics import fmean
 
-from ..experiments.drawing import INKS
-from ..narrow import cut
+from vermilion.console.narrow import cut
+from vermilion.experiments.drawing import INKS
+
 from . import spec
 
 MOST_CELLS = 24, 200  # of a value in a label; beside the cursor

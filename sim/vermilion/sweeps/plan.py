@@ -6,9 +6,10 @@ import fnmatch
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..experiments import runs
-from ..experiments.papers import module
-from ..fields import UserError
+from vermilion.experiments import runs
+from vermilion.experiments.papers import module
+from vermilion.values.fields import UserError
+
 from . import spec
 
 LOG = "done.log"  # a line for each run that was made: its file, host and process

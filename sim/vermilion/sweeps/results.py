@@ -10,9 +10,10 @@ from html import escape
 from pathlib import Path
 from statistics import fmean, stdev
 
-from ..experiments import runs
-from ..experiments.papers import module
-from ..report import Page, tables
+from vermilion.experiments import runs
+from vermilion.experiments.papers import module
+from vermilion.report import Page, tables
+
 from . import frontiers, plan, spec
 
 MOST_ROWS = 500  # of the report's table

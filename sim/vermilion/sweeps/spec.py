@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from .. import units
-from ..experiments import settings
-from ..fields import Strict, UserError, read_toml
+from vermilion.experiments import settings
+from vermilion.values import units
+from vermilion.values.fields import Strict, UserError, read_toml
 
 Text = Annotated[str, Field(min_length=1)]
 Seed = Annotated[int, Field(ge=1, le=400_000_000)]  # of lanes it makes up to ten, of 32 bits

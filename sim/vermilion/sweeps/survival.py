@@ -17,7 +17,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import build
+from vermilion.toolchain import build
+
 from .plan import LOG
 
 SETTLED = 2.0  # seconds without another run: those that were under way have died with their workers

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from vermilion import units
+from vermilion.values import units
 
 from . import vocabulary
 from .errors import UserError

@@ -14,8 +14,8 @@ import re
 import struct
 from pathlib import Path
 
-from vermilion import vfio_user
-from vermilion.driver_library import C
+from vermilion.hardware import vfio_user
+from vermilion.hardware.driver_library import C
 
 from .errors import DeviceError, UserError
 

@@ -4,7 +4,7 @@ import ctypes
 from contextlib import contextmanager
 from ctypes import byref
 
-from vermilion.driver_library import C, library
+from vermilion.hardware.driver_library import C, library
 
 from . import bus as buses
 from . import registers

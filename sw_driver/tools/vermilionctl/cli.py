@@ -8,9 +8,9 @@ import time
 
 import click
 
-from vermilion import egresses
-from vermilion.command_line import completion_script, printable_everywhere, version_option
-from vermilion.driver_library import C
+from vermilion.configuration import egresses
+from vermilion.console.command_line import completion_script, printable_everywhere, version_option
+from vermilion.hardware.driver_library import C
 
 from . import counters, egress_commands, nic, programming, registers, show, vocabulary
 from .arguments import Where, as_json, as_pairs, chosen_queues, console, print_json, queue_fields

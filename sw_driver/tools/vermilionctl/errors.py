@@ -1,6 +1,6 @@
 """What ends a command with a sentence: the card's fault (exit status 1), or the caller's (`UserError`, status 2)."""
 
-from vermilion.fields import UserError
+from vermilion.values.fields import UserError
 
 __all__ = ["Busy", "DeviceError", "UserError"]
 

@@ -7,7 +7,7 @@ sum of latencies is not counted by the hardware, so there is none.
 import sys
 import threading
 
-from vermilion import units
+from vermilion.values import units
 
 from .counters import EVENTS, read
 from .errors import DeviceError, UserError

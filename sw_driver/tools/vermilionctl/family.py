@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from vermilion.driver_library import CARRIED, SOURCES
+from vermilion.hardware.driver_library import CARRIED, SOURCES
 
 from .errors import UserError
 

@@ -10,9 +10,9 @@ import errno
 import socket
 from contextlib import contextmanager
 
-from vermilion import config as configuration
-from vermilion import egresses
-from vermilion.driver_library import C
+from vermilion.configuration import config as configuration
+from vermilion.configuration import egresses
+from vermilion.hardware.driver_library import C
 
 from . import counters, programming, registers, settings
 from .errors import Busy, DeviceError, UserError

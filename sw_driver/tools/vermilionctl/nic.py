@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from vermilion.driver_library import CARRIED
+from vermilion.hardware.driver_library import CARRIED
 
 from . import bus as buses
 from . import record

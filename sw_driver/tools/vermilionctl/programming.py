@@ -7,11 +7,12 @@ import copy
 import ctypes
 from fractions import Fraction
 
-from vermilion import config as configuration
-from vermilion import egresses, rules, units
-from vermilion.driver_library import C, library
-from vermilion.fields import UserError
-from vermilion.settings import queue_settings
+from vermilion.configuration import config as configuration
+from vermilion.configuration import egresses, rules
+from vermilion.hardware.driver_library import C, library
+from vermilion.profile.settings import queue_settings
+from vermilion.values import units
+from vermilion.values.fields import UserError
 
 from . import registers, settings, vocabulary
 from .record import Record

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from vermilion.driver_library import C
+from vermilion.hardware.driver_library import C
 
 from . import bus, registers, settings
 from .errors import DeviceError, UserError

@@ -13,8 +13,8 @@ import ctypes
 import re
 from functools import cache
 
-from vermilion import units
-from vermilion.driver_library import SOURCES, library
+from vermilion.hardware.driver_library import SOURCES, library
+from vermilion.values import units
 
 VISIT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
 NO_IP = 64

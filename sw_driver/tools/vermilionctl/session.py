@@ -14,7 +14,7 @@ import threading
 from contextlib import contextmanager
 from ctypes import byref
 
-from vermilion.driver_library import C, library
+from vermilion.hardware.driver_library import C, library
 
 from . import card, counters, programming, record, registers
 from .errors import UserError

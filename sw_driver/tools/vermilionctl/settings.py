@@ -10,9 +10,9 @@ import ctypes
 import re
 from fractions import Fraction
 
-from vermilion import units
-from vermilion.driver_library import C, fault_of, library, number
-from vermilion.settings import AVERAGES, CURVES, FLOW_KINDS, KINDS, SPACINGS
+from vermilion.hardware.driver_library import C, fault_of, library, number
+from vermilion.profile.settings import AVERAGES, CURVES, FLOW_KINDS, KINDS, SPACINGS
+from vermilion.values import units
 
 from .errors import UserError
 

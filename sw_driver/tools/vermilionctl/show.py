@@ -1,7 +1,7 @@
 """`show`: what a lane has and what it was given, as an operator means it."""
 
-from vermilion import units
-from vermilion.driver_library import library
+from vermilion.hardware.driver_library import library
+from vermilion.values import units
 
 from . import programming, registers, settings, vocabulary
 from .counters import table

@@ -9,7 +9,7 @@ not in STRUCT is the same in both.
 import difflib
 from fractions import Fraction
 
-from vermilion.settings import FLOW_KINDS, KINDS
+from vermilion.profile.settings import FLOW_KINDS, KINDS
 
 from . import settings
 from .errors import UserError

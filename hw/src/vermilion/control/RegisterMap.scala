@@ -1,4 +1,4 @@
-// Generated from hw/regs/vermilion.rdl by sim/vermilion/registers.py. Do not edit.
+// Generated from hw/regs/vermilion.rdl by sim/vermilion/generate/registers.py. Do not edit.
 package vermilion.control
 
 import chisel3._

@@ -1,4 +1,4 @@
-// Generated from hw/regs/app.rdl by sim/vermilion/registers.py. Do not edit.
+// Generated from hw/regs/app.rdl by sim/vermilion/generate/registers.py. Do not edit.
 package vermilion.nic
 
 import chisel3._

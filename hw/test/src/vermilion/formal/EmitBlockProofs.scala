@@ -12,7 +12,7 @@ import vermilion.schedule.{EgressBounds, EgressChecks}
 import vermilion.stats.RecordRamChecks
 import vermilion.stream._
 
-/** The proofs of single blocks, each on a small build; `sim/vermilion/block_proofs.py` has the same names. */
+/** The proofs of single blocks, each on a small build; `sim/vermilion/formal/block_proofs.py` has the same names. */
 object BlockProofs {
   private def lane = new SmallLane(queues = 2, cells = 4)
   val all: Seq[(String, () => RawModule)] = Seq(

@@ -1,0 +1,379 @@
+"""The configuration file: TOML, read strictly. Fields, defaults and ranges: `docs/configuration.md`.
+
+`load(path)` gives a `Config` in which every legality rule holds, or raises `UserError` with one sentence that names the
+file, the field, the value and what would be legal. Fixed-point values come later, from `quantise.py`.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, StrictBool, ValidationError, model_validator
+
+from vermilion.values import units
+from vermilion.values.fields import (
+    COLOURS,
+    LEN_MAX,
+    TOO_DEEP,
+    Burst,
+    Probability,
+    Rate,
+    Strict,
+    Threshold,
+    UserError,
+    amount,
+    number,
+    one_line,
+    option_type,
+    read_toml,
+)
+from vermilion.values.units import Amount
+
+from . import rules
+from .markers import Marker
+from .refusals import sentence
+from .rules import Match, Rule
+
+MASKS = {"red": (7, 7, 7), "wred": (7, 7, 7), "rio-c": (1, 3, 7), "rio-2": (1, 7, 7), "rio-dc": (1, 2, 4)}
+
+
+class Port(Strict):
+    """`[port]`: the shaper in front of the wire; bits a second, bytes."""
+
+    rate: Rate
+    burst: Burst = Amount(0, "byte")
+
+
+class Average(Strict):
+    """A queue's `average`: which colours each estimator counts, in which unit, with which weight."""
+
+    kind: Literal["red", "wred", "rio-c", "rio-2", "rio-dc"] = "red"
+    weight: Annotated[float, number(2**-15, 1, "2^-15 (0.0000306) to 1")] = 0.002
+    unit: Literal["byte", "packet"] = "byte"
+    idle_packet: Annotated[Amount, amount(64, 9600, "byte")] = Amount(1000, "byte")
+    update: Literal["arrival", "both"] = "arrival"
+
+
+class Curve(Strict):
+    """A drop or ECN curve. `end` belongs to exred, where it is the queue's limit if left out, and to red, where p is 1 from max up to it."""
+
+    curve: Literal["tail", "red", "gentle", "exred"]
+    min: Threshold | None = None
+    max: Threshold | None = None
+    p: Probability | None = None
+    end: Threshold | None = None
+
+    @model_validator(mode="after")
+    def fields_fit_the_curve(self):
+        given = [name for name in ("min", "max", "p", "end") if getattr(self, name) is not None]
+        needed = [] if self.curve == "tail" else ["min", "max", "p"]
+        for name in needed:
+            if name not in given:
+                raise ValueError(f'has no {name}; curve "{self.curve}" needs {", ".join(needed)}')
+        for name in given:
+            if name not in needed and (name, self.curve) not in (("end", "exred"), ("end", "red")):
+                raise ValueError(f'has {name}, which curve "{self.curve}" does not take')
+        if needed and self.min.value > self.max.value:
+            raise ValueError(f"has min {self.min} above max {self.max}; legal is min up to max")
+        if self.curve == "red" and self.end and self.end.value <= self.max.value:
+            raise ValueError(f"has end {self.end} and max {self.max}; legal for red is an end above max")
+        if self.curve == "gentle" and 2 * self.max.value > LEN_MAX:
+            raise ValueError(f"has max {self.max}; gentle ends at twice max, so legal is up to {LEN_MAX // 2}")
+        if self.curve == "gentle" and self.max.value == 0:
+            raise ValueError("has max 0; gentle needs max above 0")
+        return self
+
+
+class EcnCurve(Curve):
+    """The curve of ECN-capable packets, in the drop curve that it belongs to."""
+
+    curve: Literal["red", "gentle", "exred"] = "red"
+
+
+class DropCurve(Curve):
+    """A colour's drop curve."""
+
+    ecn: EcnCurve | None = None
+
+
+TAIL = DropCurve(curve="tail")
+CELL_BYTES, CELLS_MOST = 64, 2**20  # a cell of the buffer; the largest pool, in cells
+Code = Annotated[int, BeforeValidator(units.dscp)]
+
+
+class Codes(Strict):
+    """DSCPs with the colours named, for code points whose RFC 2597 colour is not wanted."""
+
+    green: list[Code] = []
+    yellow: list[Code] = []
+    red: list[Code] = []
+
+
+def codes(raw):
+    """A list takes the colours of RFC 2597 (AFx2 yellow, AFx3 red, everything else green)."""
+    if not isinstance(raw, list):
+        return raw
+    out = {colour: [] for colour in COLOURS}
+    for item in raw:
+        code = units.dscp(item)
+        out[COLOURS[units.AF_COLOUR.get(code, 0)]].append(code)
+    return out
+
+
+class TtlOption(Strict):
+    """Types under which the lane knows the TTL option (docs/ttl-option.md)."""
+
+    ip4: Annotated[int, option_type({148: "router alert"})] = 158
+    ip6: Annotated[int, option_type({5: "router alert"})] = 0x1E
+
+
+class Distance(Strict):
+    """What a packet's distance is taken from."""
+
+    option: StrictBool = True
+    infer: StrictBool = True
+    share: StrictBool = False
+
+
+NewCode = Annotated[int, BeforeValidator(lambda raw: units.dscp(raw, "is"))]
+
+
+class Remark(Strict):
+    """The DSCP that packets of a colour leave with; None leaves theirs."""
+
+    green: NewCode | None = None
+    yellow: NewCode | None = None
+    red: NewCode | None = None
+
+
+def one_or_three(raw):
+    """A code point alone is that of all three colours."""
+    return raw if isinstance(raw, (dict, Remark)) else dict.fromkeys(COLOURS, units.dscp(raw, "is"))
+
+
+class Pool(Strict):
+    """`[pool]`: the part of the buffer that queued packets share; the hardware counts it in whole cells."""
+
+    size: Annotated[Amount, amount(CELL_BYTES, CELL_BYTES * CELLS_MOST, "byte")]
+
+    @property
+    def cells(self) -> int:
+        return self.size.value // CELL_BYTES
+
+
+def power_of_two(raw):
+    """`alpha`: what the hardware has a code for."""
+    good = isinstance(raw, (int, float)) and not isinstance(raw, bool)
+    if not good or raw not in [2.0**n for n in range(-7, 4)]:
+        raise ValueError(f"is {units.shown(raw)}; legal is a power of two from 2^-7 (0.0078125) to 8")
+    return float(raw)
+
+
+class Queue(Strict):
+    """`[[queue]]`, as the file has it; what concerns several queues is checked by `place`."""
+
+    name: Annotated[str, BeforeValidator(one_line)]
+    index: Annotated[int, number(0, 4095, "0 to 4095", whole=True)] | None = None
+    default: StrictBool = False
+    dscp: Annotated[Codes, BeforeValidator(codes)] = Codes()
+    remark: Annotated[Remark, BeforeValidator(one_or_three)] = Remark()
+    limit: Annotated[Amount, amount(1, LEN_MAX, "byte")] | None = None
+    limit_packets: Annotated[Amount, amount(1, LEN_MAX, "packet")] | None = None
+    alpha: Annotated[float, BeforeValidator(power_of_two)] | None = None
+    average: Average = Average()
+    spacing: Literal["geometric", "uniform", "wait"] = "geometric"
+    size_weight: Annotated[Amount, amount(64, 9600, "byte")] | None = None
+    ecn: StrictBool = False
+    green: DropCurve = TAIL
+    yellow: DropCurve = TAIL
+    red: DropCurve = TAIL
+    priority: Annotated[int, number(0, 7, "0 to 7, higher goes first", whole=True)] | None = None
+    quantum: Annotated[Amount, amount(64, 65535, "byte")] | None = None
+    rate: Rate | None = None
+    burst: Burst | None = None
+    distance: Distance = Distance()
+    ttl_option: Literal["keep", "remove"] = "keep"
+    victim: Literal["arriving", "nearest"] = "arriving"
+    victim_by_colour: StrictBool = False
+    victim_window: Annotated[int, number(1, 16, "1 to 16 packets", whole=True)] | None = None
+
+    def end_of(self, curve: Curve) -> int | None:
+        """ExRED's K: `end`, or the queue's limit in the average's unit."""
+        limit = self.limit_packets if self.average.unit == "packet" else self.limit
+        chosen = curve.end or limit
+        return chosen.value if chosen else None
+
+    @model_validator(mode="after")
+    def fields_fit_each_other(self):
+        if self.priority is not None and self.quantum is not None:
+            raise ValueError("has both priority and quantum; a queue is either strict (priority) or shares (quantum)")
+        if self.burst is not None and self.rate is None:
+            raise ValueError("has burst but no rate; burst belongs to a queue's own rate")
+        for name in ("victim_by_colour", "victim_window"):
+            if getattr(self, name) and self.victim != "nearest":
+                raise ValueError(f'has {name} but drops the arriving packet; it belongs to victim = "nearest"')
+        if self.victim_window and not self.limit and not self.limit_packets:
+            raise ValueError(
+                f"has victim_window {self.victim_window}, which works at the queue's limit, and no limit; "
+                f"give limit, 1 to {LEN_MAX} bytes, or limit_packets, 1 to {LEN_MAX} packets"
+            )
+        for colour in COLOURS:
+            drop = getattr(self, colour)
+            if drop.ecn and not self.ecn:
+                raise ValueError(f"has {colour}.ecn, but ecn is not true; set ecn = true")
+            self._check(colour, drop)
+            if drop.ecn:
+                self._check(f"{colour}.ecn", drop.ecn)
+        return self
+
+    def _check(self, where: str, curve: Curve):
+        unit = self.average.unit
+        for name in ("min", "max", "end"):
+            value = getattr(curve, name)
+            if value is not None and value.unit not in (None, unit):
+                raise ValueError(f'has {where}.{name} {value}, but average.unit is "{unit}"; legal are {unit}s')
+        if curve.curve != "exred":
+            return
+        end = self.end_of(curve)
+        if end is None:
+            raise ValueError(f"has {where} exred with no end; give end, or the queue a limit in {unit}s")
+        low, high = curve.min.value, curve.max.value
+        if not low < high < end:
+            raise ValueError(f"has {where} min {low}, max {high}, end {end}; exred needs min < max < end")
+        if units.Fraction(str(curve.p)) * (end - low) > high - low:
+            raise ValueError(
+                f"has {where}.p {curve.p}; exred with these thresholds takes 0 to {(high - low) / (end - low):.6g}"
+            )
+
+
+class Config(Strict):
+    """A whole file. After `parse` or `load` every queue has its number, and one is the default."""
+
+    port: Port
+    pool: Pool | None = None
+    queue: list[Queue] = []
+    marker: list[Marker] = []
+    rule: list[Rule] = []
+    seed: Annotated[int, number(1, 2**32 - 1, "1 to 4294967295", whole=True)] = 1
+    ttl_option: TtlOption = TtlOption()
+
+
+COLOUR_CURVES = dict.fromkeys(COLOURS, DropCurve)
+MODELS = {
+    "port": Port,
+    "pool": Pool,
+    "queue": Queue,
+    "average": Average,
+    "dscp": Codes,
+    "remark": Remark,
+    "ecn": EcnCurve,
+}
+MODELS |= {"marker": Marker, "distance": Distance, "ttl_option": TtlOption, "rule": Rule, "match": Match}
+MODELS |= COLOUR_CURVES  # the tables of a file, by name
+
+
+def parse(
+    raw: dict,
+    build_queues: int = 16,
+    build_victims: int | None = None,
+    build_cells: int | None = None,
+    pool_elsewhere: bool = False,
+) -> Config:
+    """A configuration from a parsed file, with the default queue added and queue numbers given."""
+    try:
+        config = Config.model_validate(raw)
+    except ValidationError as error:
+        raise UserError(sentence(error.errors()[0], raw, Config, MODELS)) from None
+    check_pool(config, build_cells, pool_elsewhere)
+    return place(config, build_queues, build_queues if build_victims is None else build_victims)
+
+
+def check_pool(config: Config, build_cells: int | None, pool_elsewhere: bool):
+    """Refuses a pool that is larger than the buffer, and dynamic thresholds without a pool, unless another file has it."""
+    if config.pool and build_cells is not None and config.pool.cells > build_cells:
+        most = f"{CELL_BYTES}B to {CELL_BYTES * build_cells}B"
+        raise UserError(f"pool.size is {config.pool.size}; legal is {most}, the {build_cells} cells of this build")
+    for q in config.queue:
+        if q.alpha is not None and not config.pool and not pool_elsewhere:
+            raise UserError(
+                f'queue "{q.name}" has alpha {q.alpha:g}, but there is no pool; '
+                f"give [pool] a size, {CELL_BYTES}B to {CELL_BYTES * CELLS_MOST}B"
+            )
+
+
+def place(config: Config, build_queues: int, build_victims: int) -> Config:
+    """Numbers every queue, adds a default queue where none is named, and checks what concerns several queues, and the build."""
+    queues = list(config.queue)
+    zero = [q for q in queues if any(0 in getattr(q.dscp, colour) for colour in COLOURS)]
+    marked = [q for q in queues if q.default]
+    if len(marked) > 1:
+        raise UserError(f'queues "{marked[0].name}" and "{marked[1].name}" both have default = true; one may')
+    if not marked and not zero:
+        queues.append(Queue(name="default", default=True, limit=Amount(100_000, "byte")))
+    elif not marked:
+        queues = [q.model_copy(update={"default": True}) if q is zero[0] else q for q in queues]
+    names, owner, used = set(), {}, {}
+    explicit = {q.index for q in queues if q.index is not None}
+    free = (n for n in range(4096) if n not in explicit)
+    placed = []
+    for q in queues:
+        q = q.model_copy(update={"index": next(free) if q.index is None else q.index})
+        if q.name in names:
+            raise UserError(f'queue "{q.name}" is there twice; each queue needs a name of its own')
+        names.add(q.name)
+        if q.index in used:
+            raise UserError(f'queues "{used[q.index]}" and "{q.name}" both have index {q.index}; each needs its own')
+        used[q.index] = q.name
+        if q.index >= build_queues:
+            raise UserError(f'queue "{q.name}" has number {q.index}; this build has queues 0 to {build_queues - 1}')
+        if q.victim == "nearest" and q.index >= build_victims:
+            able = f"can drop the nearest packet in queues 0 to {build_victims - 1}"
+            able = able if build_victims else "can only drop the arriving packet"
+            raise UserError(f'queue "{q.name}", number {q.index}, has victim = "nearest"; this build {able}')
+        for colour in COLOURS:
+            for code in getattr(q.dscp, colour):
+                if code in owner:
+                    both = (
+                        f'queues "{owner[code]}" and "{q.name}"' if owner[code] != q.name else f'queue "{q.name}" twice'
+                    )
+                    raise UserError(f"DSCP {units.dscp_name(code)} ({code}) is claimed by {both}; one may")
+                owner[code] = q.name
+        placed.append(q)
+    placed.sort(key=lambda q: q.index)
+    marked = set()
+    for marker in config.marker:
+        if marker.queue not in names:
+            known = ", ".join(f'"{name}"' for name in sorted(names))
+            raise UserError(f"the marker of {units.shown(marker.queue)} has no queue; queues are {known}")
+        if marker.queue in marked:
+            raise UserError(f'queue "{marker.queue}" has two markers; one may')
+        marked.add(marker.queue)
+    rules.codes(config.rule, placed)
+    return config.model_copy(update={"queue": placed})
+
+
+def load(
+    path: str | Path,
+    build_queues: int = 16,
+    build_victims: int | None = None,
+    build_cells: int | None = None,
+    pool_elsewhere: bool = False,
+) -> Config:
+    """Reads and checks a file for a lane with one egress. Without `build_cells` a pool may have any size; `pool_elsewhere`: it is in the file of another
+    egress of the lane."""
+    from . import egresses
+
+    if pool_elsewhere:
+        return checked(path, lambda raw: parse(raw, build_queues, build_victims, build_cells, pool_elsewhere))
+    return egresses.load(path, egresses.Build(build_queues, build_victims, build_cells)).configs[0]
+
+
+def checked(path: str | Path, parse):
+    """What `parse` makes of the file's tables; a refusal begins with the file's name."""
+    raw = read_toml(path)
+    try:
+        return parse(raw)
+    except RecursionError:
+        raise UserError(f"{path}: {TOO_DEEP}") from None
+    except UserError as error:
+        plain = "".join(c if c.isprintable() else "?" for c in str(error))  # one line, whatever the file put into it
+        raise UserError(f"{path}: {plain}") from None

@@ -1,0 +1,278 @@
+"""The `[[marker]]` tables: what gives a queue's packets their colour. Fields and defaults: `docs/configuration.md`.
+
+Kinds and their fields: leaf (P0, P2), srTCM (RFC 2697), trTCM (RFC 2698), REDP with its combined dropper (P0); by flow 3CPM,
+WPM, APM and none (P1); papers: docs/words.md. A bucket or threshold in packets counts each packet as `packet` bytes, and the
+rate fills it accordingly.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, StrictBool, model_validator
+
+from vermilion.hardware.formats import (
+    COST_MANT,
+    FLOW_AVERAGE_FRAC,
+    FLOW_TICK_NS,
+    MARK_DRAW,
+    MARK_SPAN_SHIFT,
+    depth_ns,
+    exact,
+    nearest,
+    probability,
+)
+from vermilion.values import units
+from vermilion.values.fields import COLOURS, Probability, Rate, Strict, amount, number
+from vermilion.values.units import Amount
+
+DEPTH_MAX, DEPTH_MAX_TEXT = 64 * 2**20, "64MiB"  # bytes
+AGE_MAX, SPAN_MAX_NS = 65535 * FLOW_TICK_NS, (2**COST_MANT - 1) << MARK_SPAN_SHIFT
+# What a packet can count as, in bytes, by `length`: frames as the lane counts them, without FCS, from Ethernet's least (runts aside) to the longest
+# with two VLAN tags; IP packets from a bare IPv4 header to Ethernet's 1500.
+SHORTEST, LONGEST = {"frame": 60, "ip": 20}, {"frame": 1522, "ip": 1500}
+
+
+def depth(raw):
+    """A bucket's depth or a threshold; whether 0 is legal depends on the kind."""
+    legal = f'legal are amounts up to {DEPTH_MAX_TEXT} such as "10KB" or "60p"'
+    try:
+        value = units.amount(raw)
+    except ValueError:
+        raise ValueError(f"is {units.shown(raw)}; {legal}") from None
+    if value.value > DEPTH_MAX:
+        raise ValueError(f"is {units.shown(raw)}; {legal}")
+    return value
+
+
+def duration(low: int, high: int, text: str):
+    """A validator for a time from `low` to `high` ns; `text` is the range in words."""
+
+    def parse(raw):
+        try:
+            ns = units.duration(raw)
+        except ValueError:
+            ns = None
+        if ns is None or not low <= ns <= high:
+            raise ValueError(f'is {units.shown(raw)}; legal are times from {text}, such as "100ms"')
+        return ns
+
+    return BeforeValidator(parse)
+
+
+Depth = Annotated[Amount, BeforeValidator(depth)]
+Age = Annotated[int, duration(FLOW_TICK_NS, AGE_MAX, "5ms to 274s")]
+
+# Fields of each kind: needed, and with a default.
+FIELDS = {
+    "leaf": (("rate", "burst"), ("out", "length")),
+    "srtcm": (("cir", "cbs", "ebs"), ("colour_aware", "length")),
+    "trtcm": (("cir", "cbs", "pir", "pbs"), ("colour_aware", "length")),
+    "3cpm": ((), ("alpha", "a0", "ns", "na", "increase", "ack", "idle", "half_open")),
+    "wpm": ((), ("ns", "na", "ack", "idle", "half_open")),
+    "apm": ((), ("alpha", "a0", "increase", "idle", "half_open")),
+    "nm": ((), ()),
+    "redp": (("rate", "bucket", "low", "high"), ("max_demote", "max_promote", "p_drop", "meter", "length")),
+}
+COMMON = ("queue", "kind", "drop")  # and packet, where there is a bucket
+DEPTHS = ("burst", "cbs", "ebs", "pbs", "bucket", "low", "high")
+BUCKETS = ("burst", "cbs", "ebs", "pbs", "bucket")
+DEFAULTS = {"out": "red", "colour_aware": False, "max_demote": 0.5, "max_promote": 0.5, "p_drop": 0, "meter": 10**8}
+DEFAULTS |= {"alpha": 0.5, "a0": 7, "ns": 5, "na": 5, "increase": "double", "ack": "yellow"}
+DEFAULTS |= {"idle": 60 * 10**9, "half_open": 3 * 10**9}
+
+
+class Marker(Strict):
+    """`[[marker]]`; None is a field that was not given, `given(name)` what holds then."""
+
+    queue: str
+    kind: Literal["leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm", "nm"]
+    packet: Annotated[Amount, amount(64, 9600, "byte")] | None = None
+    drop: list[Literal["green", "yellow", "red"]] = []
+    rate: Rate | None = None
+    burst: Depth | None = None
+    out: Literal["yellow", "red"] | None = None
+    cir: Rate | None = None
+    cbs: Depth | None = None
+    ebs: Depth | None = None
+    pir: Rate | None = None
+    pbs: Depth | None = None
+    colour_aware: StrictBool | None = None
+    length: Literal["ip", "frame"] | None = None
+    bucket: Depth | None = None
+    low: Depth | None = None
+    high: Depth | None = None
+    max_demote: Probability | None = None
+    max_promote: Probability | None = None
+    p_drop: Probability | None = None
+    meter: Annotated[int, duration(0, 3600 * 10**9, "0ns to 3600s")] | None = None
+    alpha: Annotated[float, number(0.125, 1, "0.125 to 1 in steps of 0.125")] | None = None
+    a0: Annotated[float, number(0, 65535, "0 to 65535 packets")] | None = None
+    ns: Annotated[int, number(0, 255, "0 to 255 packets, whole", whole=True)] | None = None
+    na: Annotated[int, number(0, 255, "0 to 255 packets, whole", whole=True)] | None = None
+    increase: Literal["double", "factor"] | None = None
+    ack: Literal["yellow", "green"] | None = None
+    idle: Age | None = None
+    half_open: Age | None = None
+
+    @model_validator(mode="after")
+    def fields_fit_the_kind(self):
+        needed, optional = FIELDS[self.kind]
+        for name in needed:
+            if getattr(self, name) is None:
+                raise ValueError(f'has no {name}; kind "{self.kind}" needs {", ".join(needed)}')
+        taken = [*needed, *optional] + ([] if self.by_flow else ["packet"])
+        for name in type(self).model_fields:
+            if name not in (*taken, *COMMON) and getattr(self, name) is not None:
+                raise ValueError(
+                    f'has {name}, which kind "{self.kind}" does not take; it takes {", ".join([*taken, "drop"])}'
+                )
+        self._check_units()
+        self._check_buckets()
+        if self.kind == "trtcm" and self.pir < self.cir:
+            raise ValueError(
+                f"has pir {units.rate_text(self.pir)} below cir {units.rate_text(self.cir)}; RFC 2698 needs pir from cir up to 200Gbit"
+            )
+        if self.kind == "redp":
+            self._check_redp()
+        if self.by_flow:
+            self._check_flow()
+        self._check_drop()
+        return self
+
+    def _check_units(self):
+        given = {name: getattr(self, name) for name in DEPTHS if getattr(self, name) is not None}
+        kinds = {value.unit or "byte" for value in given.values() if value.value or value.unit}
+        if len(kinds) > 1:
+            text = ", ".join(f"{name} {Amount(value.value, value.unit or 'byte')}" for name, value in given.items())
+            raise ValueError(f"has {text}; legal are all in bytes or all in packets")
+        if self.packet is not None and kinds != {"packet"}:
+            raise ValueError(
+                f"has packet {self.packet}, but its buckets are in bytes; packet belongs to buckets in packets such as 60p"
+            )
+        if self.length is not None and kinds == {"packet"}:
+            raise ValueError(
+                f'has length "{self.length}", but its buckets are in packets, where all packets count the same; length belongs to buckets in bytes'
+            )
+        for name, value in given.items():
+            if self.in_bytes(value) > DEPTH_MAX:
+                most = DEPTH_MAX // self.packet_bytes
+                raise ValueError(
+                    f"has {name} {value} of {self.packet_bytes} B; legal is up to {most}p, {DEPTH_MAX_TEXT}"
+                )
+
+    def _check_buckets(self):
+        if self.kind == "srtcm" and self.cbs.value + self.ebs.value == 0:
+            raise ValueError(
+                f"has cbs 0 and ebs 0; RFC 2697 needs at least one above 0, legal is up to {DEPTH_MAX_TEXT}"
+            )
+        for name in BUCKETS:
+            value = getattr(self, name)
+            if value is None or (value.value == 0 and self.kind == "srtcm"):
+                continue
+            legal = f"legal is {SHORTEST[self.given('length')]}B to {DEPTH_MAX_TEXT}, or 1p up"
+            if value.value == 0:
+                rule = ", which RFC 2698 needs above 0" if self.kind == "trtcm" else ""
+                raise ValueError(f"has {name} 0{rule}; {legal}")
+            if self.packet_bytes == 0 and value.value < SHORTEST[self.given("length")]:
+                raise ValueError(f"has {name} {Amount(value.value, 'byte')}, in which no packet fits; {legal}")
+
+    def _check_redp(self):
+        low, high, bucket = self.low, self.high, self.bucket
+        if not low.value <= high.value <= bucket.value:
+            raise ValueError(
+                f"has low {low}, high {high}, bucket {bucket}; REDP needs low up to high up to bucket, and bucket up to {DEPTH_MAX_TEXT}"
+            )
+        ns = {name: depth_ns(self.in_bytes(getattr(self, name)), self.rate) for name in ("low", "high", "bucket")}
+        for name, width in (("max_demote", ns["low"]), ("max_promote", ns["bucket"] - ns["high"])):
+            asked = exact(self.given(name))
+            if asked == 0:
+                raise ValueError(f"has {name} 0; legal is above 0 to 1")
+            if width > SPAN_MAX_NS * asked:
+                raise ValueError(
+                    f"has {name} {self.given(name):g}, less than its register holds for these thresholds and rate; "
+                    f"legal is {width / SPAN_MAX_NS * 1.001:.3g} to 1"
+                )
+        if self.p_drop and probability(exact(self.p_drop), MARK_DRAW) == 0:
+            raise ValueError(
+                f"has p_drop {self.p_drop:g}, which rounds to 0 in 2^-{MARK_DRAW}; legal is 0, or 7.7e-06 to 1"
+            )
+
+    def _check_flow(self):
+        if self.alpha is not None and self.alpha * 8 != int(self.alpha * 8):
+            raise ValueError(f"has alpha {self.alpha}; legal is 0.125 to 1 in steps of 0.125")
+        if self.alpha == 1 and self.increase == "factor":
+            raise ValueError(
+                'has alpha 1 with increase "factor", which divides by 1 - alpha; legal is alpha up to 0.875'
+            )
+        if self.a0 and nearest(exact(self.a0) * 2**FLOW_AVERAGE_FRAC) == 0:
+            raise ValueError(
+                f"has a0 {self.a0:g}, which rounds to 0 in 2^-{FLOW_AVERAGE_FRAC}; legal is 0, or 0.00196 to 65535"
+            )
+        if self.given("half_open") > self.given("idle"):
+            half, idle = (units.time_text(self.given(name)) for name in ("half_open", "idle"))
+            raise ValueError(f"has half_open {half} above idle {idle}; legal is 5ms to {idle}")
+
+    def _check_drop(self):
+        for colour in self.drop:
+            if self.drop.count(colour) > 1:
+                raise ValueError(f"has drop with {colour} {self.drop.count(colour)} times; legal is each colour once")
+            if colour not in self.colours:
+                given = ", ".join(self.colours)
+                raise ValueError(f"has drop with {colour}, which this marker never gives; legal is {given}")
+
+    @property
+    def by_flow(self) -> bool:
+        return self.kind in ("3cpm", "wpm", "apm", "nm")
+
+    @property
+    def colours(self) -> list[str]:
+        """Those that a packet can leave this marker with."""
+        never = {
+            "leaf": {"yellow", "red"} - {self.given("out")},
+            "srtcm": {
+                colour
+                for name, colour in (("cbs", "green"), ("ebs", "yellow"))
+                if self.kind == "srtcm" and getattr(self, name).value == 0
+            },
+            "wpm": {"red"},
+            "apm": {"green"},
+            "nm": {"green", "red"},
+        }.get(self.kind, set())
+        return [colour for colour in COLOURS if colour not in never]
+
+    def given(self, name: str):
+        """A field as asked, or its default."""
+        asked = getattr(self, name)
+        if asked is not None:
+            return asked
+        if name == "length":
+            return "ip" if self.kind in ("srtcm", "trtcm") else "frame"
+        return min(DEFAULTS[name], self.given("idle")) if name == "half_open" else DEFAULTS[name]
+
+    def rate_of(self, name: str) -> int:
+        """The rate that fills the bucket to which a depth or threshold belongs."""
+        return {"trtcm": self.pir if name == "pbs" else self.cir, "srtcm": self.cir}.get(self.kind, self.rate)
+
+    @property
+    def longest(self) -> int:
+        """The most that a packet counts as, jumbo frames aside."""
+        return self.packet_bytes or LONGEST[self.given("length")]
+
+    @property
+    def packet_bytes(self) -> int:
+        """What every packet counts as; 0: its own length."""
+        if not any(getattr(self, name) is not None and getattr(self, name).unit == "packet" for name in DEPTHS):
+            return 0
+        return self.packet.value if self.packet else 1000
+
+    @property
+    def ip_length(self) -> bool:
+        """Buckets are filled with bytes of IP packets (RFC 2697, RFC 2698 section 2), not of frames."""
+        return self.given("length") == "ip"
+
+    def in_bytes(self, depth: Amount) -> int:
+        return depth.value * (self.packet_bytes if depth.unit == "packet" else 1)
+
+    @property
+    def dropped(self) -> int:
+        """Bit c: packets that get colour c are dropped."""
+        return sum(1 << COLOURS.index(colour) for colour in self.drop)

@@ -1,0 +1,189 @@
+"""The `[[rule]]` tables: which packets go to which queue whatever DSCP they come with. Fields: `docs/configuration.md`.
+
+The simulator applies them in front of the lane (sim/harness/front.h); a card has no such stage, so what loads a card refuses them
+(`refuse`). Names of fields are those of a multi-field classifier (RFC 2475, section 2.3.1).
+"""
+
+import difflib
+import ipaddress
+import re
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, model_validator
+
+from vermilion.values import units
+from vermilion.values.fields import COLOURS, Strict, UserError, number, one_line
+
+PROTOCOLS = {"icmp": 1, "igmp": 2, "tcp": 6, "udp": 17, "gre": 47, "esp": 50, "ah": 51, "icmpv6": 58, "ospf": 89}
+PROTOCOLS |= {"sctp": 132, "udplite": 136}
+WITH_PORTS = (PROTOCOLS["tcp"], PROTOCOLS["udp"])
+PORT_MAX = 65535
+
+
+def near(word: object, known) -> str:
+    """`; did you mean "..."?`, or nothing."""
+    found = difflib.get_close_matches(str(word).lower(), known, 1)
+    return f'; did you mean "{found[0]}"?' if found else ""
+
+
+def ip_protocol(raw):
+    """A name of PROTOCOLS in any case, or a number of IANA's registry."""
+    if isinstance(raw, str) and raw.lower() in PROTOCOLS:
+        return PROTOCOLS[raw.lower()]
+    if isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw <= 255:
+        return raw
+    hint = near(raw, PROTOCOLS) or f"; legal are 0 to 255 and {', '.join(PROTOCOLS)}"
+    raise ValueError(f"is {units.shown(raw)}{hint}")
+
+
+def prefix(raw):
+    """`"10.0.0.0/8"`, `"2001:db8::/32"`, or one address."""
+    legal = 'legal are an IPv4 or IPv6 address or prefix such as "10.0.0.0/8" and "2001:db8::/32"'
+    if not isinstance(raw, str) or not re.fullmatch(r"[0-9a-fA-F:.]+(/\d{1,3})?", raw, re.ASCII):
+        raise ValueError(f"is {units.shown(raw)}; {legal}")
+    try:
+        wide = ipaddress.ip_network(raw, strict=False)
+    except ValueError:
+        raise ValueError(f"is {units.shown(raw)}; {legal}") from None
+    if wide.network_address != ipaddress.ip_address(raw.partition("/")[0]):
+        raise ValueError(f'is {units.shown(raw)}, which has bits after its prefix; did you mean "{wide}"?')
+    return wide
+
+
+def ports(raw):
+    """A port, or `"LOW-HIGH"`, as (low, high)."""
+    found = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", raw, re.ASCII) if isinstance(raw, str) else None
+    whole = isinstance(raw, int) and not isinstance(raw, bool)
+    low, high = (raw, raw) if whole else (int(found[1]), int(found[2] or found[1])) if found else (-1, -1)
+    if not 0 <= low <= PORT_MAX or not 0 <= high <= PORT_MAX:
+        raise ValueError(f'is {units.shown(raw)}; legal are 0 to {PORT_MAX} and ranges such as "5000-5010"')
+    if low > high:
+        raise ValueError(f'is {units.shown(raw)}, which is empty; did you mean "{high}-{low}"?')
+    return low, high
+
+
+Code = Annotated[int, BeforeValidator(lambda raw: units.dscp(raw, "is"))]
+Prefix = Annotated[ipaddress.IPv4Network | ipaddress.IPv6Network, BeforeValidator(prefix)]
+Ports = Annotated[tuple[int, int], BeforeValidator(ports)]
+
+
+class Match(Strict):
+    """A rule's `match`: a frame must fit every field that is given; without any, every frame fits."""
+
+    ingress: Annotated[int, number(0, 63, "0 to 63, an input of the build", whole=True)] | None = None
+    vlan: Annotated[int, number(0, 4094, "0 to 4094; 0 is a tag with a priority alone", whole=True)] | None = None
+    pcp: Annotated[int, number(0, 7, "0 to 7", whole=True)] | None = None
+    source: Prefix | None = None
+    destination: Prefix | None = None
+    protocol: Annotated[int, BeforeValidator(ip_protocol)] | None = None
+    source_port: Ports | None = None
+    destination_port: Ports | None = None
+    dscp: Code | None = None
+
+    @model_validator(mode="after")
+    def fields_fit_each_other(self):
+        if self.source and self.destination and self.source.version != self.destination.version:
+            raise ValueError(
+                f"has source {self.source} and destination {self.destination}, which no packet has together; "
+                "legal are two of IPv4 or two of IPv6"
+            )
+        for name in ("source_port", "destination_port"):
+            if getattr(self, name) and self.protocol not in (None, *WITH_PORTS):
+                raise ValueError(f"has {name} and protocol {self.protocol}; legal with ports are tcp (6) and udp (17)")
+        return self
+
+
+class Rule(Strict):
+    """`[[rule]]`: the first that matches a frame gives it the DSCP that leads to `queue` and `colour`, or `dscp`."""
+
+    name: Annotated[str, BeforeValidator(one_line)] | None = None
+    match: Match = Match()
+    queue: str | None = None
+    colour: Literal["green", "yellow", "red"] | None = None
+    dscp: Code | None = None
+
+    @model_validator(mode="after")
+    def one_thing_is_given(self):
+        if (self.queue is None) == (self.dscp is None):
+            both = "has both queue and dscp" if self.queue is not None else "gives neither queue nor dscp"
+            raise ValueError(f"{both}; legal is one of them")
+        if self.colour and self.queue is None:
+            raise ValueError("has colour but no queue; colour belongs to queue")
+        return self
+
+
+def hint(key: str) -> str:
+    """Of a key that a rule does not have: fields of `match` are often written beside it."""
+    found = difflib.get_close_matches(key, Match.model_fields, 1)
+    return f"did you mean match = {{ {found[0]} = ... }}?" if found else ""
+
+
+def code_for(queues, queue, colour: str) -> int | None:
+    """The DSCP that leads to a queue and colour: the first of its list, or, of the default queue's green, the lowest that no queue claims."""
+    own = getattr(queue.dscp, colour)
+    if own or not queue.default or colour != "green":
+        return own[0] if own else None
+    claimed = {code for each in queues for name in COLOURS for code in getattr(each.dscp, name)}
+    return next((code for code in range(64) if code not in claimed), None)
+
+
+def label(number: int, rule: Rule) -> str:
+    """A rule in a sentence or a table."""
+    return f'rule "{rule.name}"' if rule.name else f"rule number {number}"
+
+
+def codes(rules: list[Rule], queues) -> list[int]:
+    """The DSCP that each rule gives; UserError where a queue is not there or no DSCP leads to it."""
+    return [code(number_, rule, queues) for number_, rule in enumerate(rules, 1)]
+
+
+def code(number_: int, rule: Rule, queues) -> int:
+    """The DSCP that rule number `number_` gives."""
+    if rule.dscp is not None:
+        return rule.dscp
+    known = {queue.name: queue for queue in queues}
+    if rule.queue not in known:
+        names = ", ".join(f'"{name}"' for name in known)
+        legal = near(rule.queue, known) or f"; queues are {names}"
+        raise UserError(f"{label(number_, rule)}, queue is {units.shown(rule.queue)}, which is not there{legal}")
+    queue, colour = known[rule.queue], rule.colour or "green"
+    if (found := code_for(queues, queue, colour)) is None:
+        has = [each for each in COLOURS if code_for(queues, queue, each) is not None]
+        legal = f"it has {' and '.join(has)}" if has else "give the queue a dscp"
+        raise UserError(f'{label(number_, rule)}: no DSCP leads to queue "{queue.name}" in {colour}; {legal}')
+    return found
+
+
+def text(match: Match) -> str:
+    """A match on one line."""
+    shown = lambda value: "-".join(map(str, dict.fromkeys(value))) if isinstance(value, tuple) else str(value)
+    given = {name: getattr(match, name) for name in type(match).model_fields}
+    return ", ".join(f"{name} {shown(value)}" for name, value in given.items() if value is not None) or "every frame"
+
+
+def refuse(config, path, what: str):
+    """Ends what would leave out the rules of a file in silence."""
+    if config.rule:
+        raise UserError(
+            f"{path}: has [[rule]], which `vermilion run` alone applies, in front of the lane; {what} has no such stage: "
+            "take the rules out, and give packets their DSCP where they are sent"
+        )
+
+
+def words(rule: Rule, code: int) -> dict:
+    """A rule as sim/harness/front.h takes it."""
+    match, out = rule.match, {"dscp": code}
+    out |= {
+        name: getattr(match, name) for name in ("ingress", "vlan", "pcp", "protocol", "source_port", "destination_port")
+    }
+    out |= {name: address(getattr(match, name)) for name in ("source", "destination")}
+    out["match_dscp"] = match.dscp
+    return {name: value for name, value in out.items() if value is not None}
+
+
+def address(net) -> dict | None:
+    """Words of 32 bits, least significant first."""
+    if net is None:
+        return None
+    split = lambda value: [int(value) >> 32 * i & 0xFFFFFFFF for i in range(4)]
+    return {"six": int(net.version == 6), "address": split(net.network_address), "mask": split(net.netmask)}

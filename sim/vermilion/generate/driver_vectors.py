@@ -1,0 +1,109 @@
+"""Known answers for the conversion in a running kernel: queues of the shipped configurations, and the register words that this program works out.
+
+`python -m vermilion.generate.driver_vectors` writes `sw_driver/kernel/vm_test_vectors.h` anew; with `--check` it writes nothing and fails if that is
+stale. The kernel module compares them in `ethtool -t` and, where the kernel has KUnit, in a suite (vm_test.c). That the words are right is the
+business of sim/tests/driver/test_driver_profile.py, which has them from exact fractions.
+"""
+
+import ctypes
+import sys
+
+from vermilion.configuration import config
+from vermilion.hardware.driver_library import C, library
+from vermilion.profile.settings import queue_settings
+from vermilion.toolchain import build
+
+TARGET = build.ROOT / "sw_driver" / "kernel" / "vm_test_vectors.h"
+CONFIGS = ("default.toml", "markers.toml")
+QUEUES = 16
+A_LINE = 10
+
+
+def written(value) -> str:
+    """A C initialiser; members that are 0 are left out."""
+    if isinstance(value, ctypes.Structure):
+        parts = [(name, written(getattr(value, name))) for name, _ in value._fields_]
+        shown = ", ".join(f".{name} = {part}" for name, part in parts if part not in ("0", "{}"))
+        return f"{{ {shown} }}" if shown else "{}"
+    if isinstance(value, ctypes.Array):
+        parts = [written(part) for part in value]
+        return "{}" if set(parts) <= {"0", "{}"} else "{ " + ", ".join(parts) + " }"
+    return f"{value}ull" if value >= 1 << 31 else str(value)
+
+
+def words(queue, port) -> list[int]:
+    """The values of the shadow record, in the order of vm_queue_visit()."""
+    out, held = [], C.QueueWords()
+    visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
+    library().vm_queue_convert(ctypes.byref(queue), ctypes.byref(port), ctypes.byref(held))
+    library().vm_queue_visit(ctypes.byref(held), visit(lambda _, __, word: out.append(word) or 0), None)
+    return out
+
+
+def vectors():
+    """(name, settings, port, words) of every queue."""
+    for name in CONFIGS:
+        asked = config.load(build.ROOT / "sim" / "configs" / name)
+        marker = {each.queue: each for each in asked.marker}
+        for queue in asked.queue:
+            settings, port = queue_settings(queue, marker.get(queue.name)), C.Port(asked.port.rate, 0, QUEUES)
+            yield f"{name}: {queue.name}", settings, port, words(settings, port)
+
+
+def text() -> str:
+    found = [*vectors()]
+    lines = [
+        "/* Generated from sim/configs by sim/vermilion/generate/driver_vectors.py. Do not edit. */",
+        "/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */",
+        "/* clang-format off */",
+        "#ifndef VM_TEST_VECTORS_H",
+        "#define VM_TEST_VECTORS_H",
+        "",
+        '#include "vm_profile.h"',
+        "",
+        f"#define VM_TEST_WORDS {len(found[0][3])}",
+        "",
+        "struct vm_test_vector {",
+        "\tconst char *name;",
+        "\tstruct vm_port port;",
+        "\tstruct vm_queue settings;",
+        "\tu32 words[VM_TEST_WORDS]; /* in the order of vm_queue_visit() */",
+        "};",
+        "",
+        "static const struct vm_test_vector vm_test_vectors[] = {",
+    ]
+    for name, settings, port, values in found:
+        lines += [
+            "\t{",
+            f'\t\t.name = "{name}",',
+            f"\t\t.port = {written(port)},",
+            f"\t\t.settings = {written(settings)},",
+        ]
+        lines.append("\t\t.words = {")
+        shown = [f"0x{value:x}" for value in values]
+        lines += ["\t\t\t" + ", ".join(shown[at : at + A_LINE]) + "," for at in range(0, len(shown), A_LINE)]
+        lines += ["\t\t},", "\t},"]
+    return "\n".join([*lines, "};", "", "#endif", ""])
+
+
+def stale() -> bool:
+    return not TARGET.is_file() or TARGET.read_text() != text()
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["--check"]:
+        late = stale()
+        if late:
+            print(
+                f"{TARGET.relative_to(build.ROOT)} is not what its source gives; run python -m vermilion.generate.driver_vectors"
+            )
+        return int(late)
+    if arguments:
+        print(f"{' '.join(arguments)}: the only option is --check")
+        return 2
+    TARGET.write_text(text())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

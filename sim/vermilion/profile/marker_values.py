@@ -1,0 +1,77 @@
+"""What a `[[marker]]` table asks for beside what its registers hold: the lines and notes of `vermilion check` and of the report.
+
+A depth or a threshold is held as time; it is shown as the bytes (or packets) that the rate, as held, fills in it. REDP's MAX is held as the
+span of its random threshold: MAX = width of the region / span.
+"""
+
+from fractions import Fraction
+
+from vermilion.configuration.markers import BUCKETS, FIELDS, Marker
+from vermilion.hardware.formats import (
+    FLOW_AVERAGE_FRAC,
+    FLOW_TICK_NS,
+    MARK_DRAW,
+    MARK_SPAN_SHIFT,
+    Line,
+    cost,
+    exact,
+    line,
+    rate_line,
+    value,
+)
+from vermilion.values.units import time_text
+
+from .marker_words import depths_ns, marker_record, spans
+
+RATES = ("rate", "cir", "pir")
+
+
+def marker_lines(m: Marker) -> list[Line]:
+    """Every value of a marker that its registers may hold otherwise than asked."""
+    if m.by_flow:
+        return flow_lines(m)
+    shown = lambda field, asked, real, *text: line(m.queue, f"marker.{field}", Fraction(asked), Fraction(real), *text)
+    lines = [rate_line(m.queue, f"marker.{name}", getattr(m, name)) for name in RATES if getattr(m, name) is not None]
+    each = m.packet_bytes or 1
+    unit = lambda x: f"{float(x / each):.6g}{'p' if m.packet_bytes else 'B'}"
+    for name, ns in depths_ns(m).items():
+        lines.append(shown(name, m.in_bytes(getattr(m, name)), ns / value(cost(m.rate_of(name))), unit))
+    if m.kind != "redp":
+        return lines
+    for name, (width, span) in spans(m).items():
+        if width:  # else there is no such region
+            lines.append(shown(name, exact(m.given(name)), width / (value(span) * 2**MARK_SPAN_SHIFT)))
+    record = marker_record(m)
+    lines.append(shown("p_drop", exact(m.given("p_drop")), Fraction(record["drop"], 2**MARK_DRAW)))
+    lines.append(shown("meter", m.given("meter"), record["yellow_ns"], time_text))
+    return lines
+
+
+def flow_lines(m: Marker) -> list[Line]:
+    """A flow marker's figures, in the order of `FIELDS`; its switches stand in the table of markers."""
+    held = marker_record(m)["flow"]
+    real = {
+        "alpha": Fraction(held["alpha_eighths"], 8),
+        "a0": Fraction(held["initial_average"], 2**FLOW_AVERAGE_FRAC),
+        "ns": Fraction(held["start_credits"]),
+        "na": Fraction(held["recovery_credits"]),
+        "idle": Fraction(held["idle_age"] * FLOW_TICK_NS),
+        "half_open": Fraction(held["half_open_age"] * FLOW_TICK_NS),
+    }
+    form = {"idle": (time_text,), "half_open": (time_text,)}
+    return [
+        line(m.queue, f"marker.{name}", exact(m.given(name)), real[name], *form.get(name, ()))
+        for name in FIELDS[m.kind][1]
+        if name in real
+    ]
+
+
+def marker_notes(m: Marker) -> list[str]:
+    """What is legal and seldom meant, a sentence each."""
+    what = "IP packet" if m.ip_length else "frame"
+    return [
+        f'marker of "{m.queue}": {name} {getattr(m, name)} is less than the longest {what}, {m.longest} B; '
+        f"a packet longer than the bucket never fits in it, however long it waits"
+        for name in BUCKETS
+        if getattr(m, name) is not None and 0 < m.in_bytes(getattr(m, name)) < m.longest
+    ]

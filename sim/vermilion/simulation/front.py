@@ -1,0 +1,118 @@
+"""What `vermilion run` does to frames in front of the lane: `[[rule]]`, `--spread` and `--split` (sim/harness/front.h, segmenter.h)."""
+
+import json
+from pathlib import Path
+
+import click
+
+from vermilion.configuration import egresses, rules
+from vermilion.values import units
+from vermilion.values.fields import UserError
+
+SPLIT_MIN, SPLIT_MAX = 48, 9600  # TCP payload bytes of a segment; sim/harness/options.cpp
+BY_MTU = "mtu"
+TEXTS, COUNTS = ["rule", "DSCP"], ["matched", "changed", "not IP"]  # columns of `rule_rows`
+
+
+class Run(click.Command):
+    """A command whose `--split` may stand without its number, before the capture's name too."""
+
+    def parse_args(self, ctx, args):
+        end = args.index("--") if "--" in args else len(args)
+        follows = lambda i: i + 1 < end and units.bare(args[i + 1]) is not None
+        alone = [i for i, word in enumerate(args[:end]) if word == "--split" and not follows(i)]
+        return super().parse_args(ctx, [f"{word}={BY_MTU}" if i in alone else word for i, word in enumerate(args)])
+
+
+def split_bytes(_context, _parameter, raw) -> int | None:
+    """Payload bytes of a segment; 0 where the MTU says."""
+    if raw in (None, BY_MTU):
+        return None if raw is None else 0
+    size = units.bare(raw)
+    if size is None or not SPLIT_MIN <= size <= SPLIT_MAX:
+        raise UserError(f"--split is {raw}; legal are {SPLIT_MIN} to {SPLIT_MAX} bytes of TCP payload, or no number")
+    return size
+
+
+def options(command):
+    """The options of `run`."""
+    spread = click.option(
+        "--spread",
+        type=click.Choice(["flows"]),
+        help="Gives each flow the green DSCP of one queue, by a hash of its 5-tuple.",
+    )
+    split = click.option(
+        "--split",
+        callback=split_bytes,
+        metavar="[BYTES]",
+        help="Segments TCP frames of offloads (GRO, TSO) as a NIC does, to BYTES of payload; default as fit 1500 bytes of IP.",
+    )
+    return spread(split(command))
+
+
+def spread_codes(config) -> list[int]:
+    """The green DSCPs that flows are spread over: one of each queue that has any."""
+    if config.rule:
+        raise UserError("--spread and [[rule]] are both given; one of them says where packets go")
+    every = []
+    for part in egresses.parts(config):
+        codes = [rules.code_for(part.queue, queue, "green") for queue in part.queue]
+        every.append([code for code in codes if code is not None])
+    if any(codes != every[0] for codes in every):
+        raise UserError("--spread flows: egresses have different DSCPs; legal is where all egresses have the same")
+    found = every[0]
+    if len(found) < 2:
+        raise UserError(
+            f"--spread flows: a green DSCP leads to {len(found)} of the configuration's queues; it takes at least 2"
+        )
+    return found
+
+
+def words(config, inputs: int, spread: str | None) -> dict | None:
+    """What sim/harness/front.h reads; None where frames stay as they are."""
+    if spread:
+        return {"spread": spread_codes(config)}
+    for number, rule in enumerate(config.rule, 1):
+        if rule.match.ingress is not None and rule.match.ingress >= inputs:
+            legal = f"0 to {inputs - 1}" if inputs > 1 else "0"
+            where = f"{rules.label(number, rule)}, match.ingress is {rule.match.ingress}"
+            raise UserError(f"{where}; this build has inputs {legal}")
+    given = egresses.codes(config.rule, egresses.parts(config))
+    made = [rules.words(rule, code) for rule, code in zip(config.rule, given, strict=True)]
+    return {"rules": made} if made else None
+
+
+def arguments(held: dict | None, split: int | None, place) -> list:
+    """Options of the simulator's program; `place()` is a file to write to."""
+    found = [] if split is None else ["--split", split]
+    if held is not None:
+        file = Path(place())
+        file.write_text(json.dumps(held) + "\n")
+        found += ["--front", file]
+    return found
+
+
+def rule_rows(result: dict, config) -> list[list]:
+    """A row for each rule of a run: its number and name or action, the DSCP it gives, and what it matched."""
+    rows = []
+    for number, (rule, counts) in enumerate(
+        zip(config.rule if config else [], result.get("rules", []), strict=False), 1
+    ):
+        action = rule.name or rule.queue or ""
+        cells = [counts[name] for name in ("matched", "changed", "not_ip")]
+        rows.append([f"{number} {action}".strip(), units.dscp_name(counts["dscp"]), *cells])
+    return rows
+
+
+def lines(result: dict) -> list[str]:
+    """A sentence for each thing that was done, at most 80 characters."""
+    found = []
+    if split := result.get("split"):
+        found.append(f"split: {split['frames']:,} frames became {split['segments']:,} segments")
+        found[-1] += f", {split['whole']:,} stayed whole" if split["whole"] else ""
+    if result.get("unmatched"):
+        found.append(f"{result['unmatched']:,} frames matched no rule")
+    if spread := result.get("spread"):
+        flows = f"spread: {spread['matched'] - spread['not_ip']:,} packets by flow"
+        found.append(f"{flows}; {spread['not_ip']:,} frames that are not IP stay")
+    return found

@@ -1,0 +1,362 @@
+"""What the commands print: tables and progress bars, nothing else.
+
+`statistics` reads the run's JSON: `queues`, each with `name` and per colour the counters of `OUTCOMES`, each `{packets, bytes}`;
+`marker` `{kind, flows, flow_events}` where it has one; `lost` `[{packets, bytes}]`, one an input; `flow_events` in all; `replay` `{decisions, agreed}`; `clocks`, `packets_per_second`. What is missing is left out.
+"""
+
+from rich.table import Table
+
+from vermilion.configuration import markers, rules
+from vermilion.configuration.config import COLOURS, Config
+from vermilion.configuration.egresses import port_rate
+from vermilion.console import narrow
+from vermilion.console.tables import table
+from vermilion.profile import marker_values, marker_words, quantise, settings, victim_notes
+from vermilion.values import units
+
+from . import digest, front
+
+# What the simulator warns of (sim/harness/capture_reader.h, frame_source.h), in words; {limit} is the longest frame of the build.
+WARNINGS = {
+    "empty": "the capture has no frame",
+    "cut_off": "the capture ends within a record, or a record is damaged; it was read as far as it goes",
+    "snapped": "frames captured shorter than they were; carried as captured",
+    "reframed": "packets without an Ethernet header; given one",
+    "time_back": "frames earlier than the one before; taken at that one's time",
+    "time_jump": "silences of more than 24 hours; shortened to 24 hours",
+    "runt": "frames below 14 bytes; carried",
+    "cut_header": "frames that end within a VLAN tag or an IP header; carried, not as IP",
+    "ip_length": "frames whose IP header has lengths that do not fit the frame; carried",
+    "oversize": "frames longer than the {limit:,} bytes that this build stores; dropped whole (no buffer). "
+    "Offloads (GRO, TSO) make such frames: --split segments those of TCP",
+    "zero_length": "frames without a byte; left out",
+}
+
+OUTCOMES = ("arrived", "sent", "marked", "ce_written", "early", "forced", "tail", "nobuf", "bad", "policed", "evicted")
+# What happens to the flows of flow markers (docs/flow-markers.md, "The table"), in the order of the register flow_events.
+FLOW_EVENTS = ("adopted", "collision", "aged_out", "displaced", "table_full", "loss", "jump", "probe")
+EVENT_TEXT = dict(zip(FLOW_EVENTS, FLOW_EVENTS, strict=True))
+EVENT_TEXT |= {"aged_out": "aged out", "displaced": "half-open displaced", "table_full": "table full"}
+OUTCOME_TEXT = {"marked": "CE chosen", "ce_written": "CE written", "nobuf": "no buffer"}
+
+
+def percent(error: float) -> str:
+    return f"{100 * error:+.2g} %" if abs(error) >= 5e-7 else "0"
+
+
+def configuration(screen, config: Config, egresses: int = 1):
+    """`vermilion check`: values asked and real, then curves with their effective drop rates, of an egress of a lane with so many."""
+    values = table("Values", ["queue", "field"], ["asked", "hardware", "error"])
+    for item in quantise.report(config, egresses):
+        values.add_row(item.queue, item.field, item.asked, item.real, percent(item.error))
+    screen.print(values)
+    several = egresses > 1
+    heads = (
+        ["min", "max", "end", "p at\nmax", "early\nrate at p"]
+        if several
+        else ["min", "max", "end", "p at max", "early rate at p"]
+    )
+    rates = table("Curves", ["queue", "colour", "curve", "spacing"], [*heads, "/ p"])
+    rates.collapse_padding = several  # so that it fits 80 columns
+    for q in config.queue:
+        for colour in COLOURS:
+            drop = getattr(q, colour)
+            for where, curve in ((colour, drop), (f"{colour}, ECN", drop.ecn)):
+                if curve is None:
+                    continue
+                if curve.curve == "tail":
+                    rates.add_row(q.name, where, "tail", "", "", "", "", "", "", "")
+                    continue
+                low, high, end = quantise.thresholds(curve, q)
+                p = quantise.exact(curve.p)
+                rate = quantise.effective(q.spacing, p)
+                ratio = f"{float(rate / p):.3f}" if p else ""
+                cells = [q.name, where, curve.curve, q.spacing, str(low), str(high), str(end), f"{curve.p:g}"]
+                rates.add_row(*cells, f"{float(rate):.4g}", ratio)
+    screen.print(rates)
+    queues = table("Queues", ["number", "name", "DSCPs", "remarked", "service"], ["limit", "rate"])
+    for q in config.queue:
+        codes = ", ".join(units.dscp_name(code) for colour in COLOURS for code in getattr(q.dscp, colour))
+        codes += (", " if codes else "") + "all others" if q.default else ""
+        quantum = q.quantum.value if q.quantum else settings.DEFAULT_QUANTUM
+        service = f"strict, priority {q.priority}" if q.priority is not None else f"round robin, {quantum} B"
+        queues.add_row(
+            str(q.index), q.name, codes, remarks(q), service, limits(q), units.rate_text(q.rate) if q.rate else ""
+        )
+    screen.print(queues)
+    screen.print(distance_table(config))
+    if config.rule:
+        screen.print(rule_table(config.rule, rules.codes(config.rule, config.queue)))
+    for note in notes(config):
+        screen.print(f"Note: {note}.", markup=False, soft_wrap=True)
+    if config.marker:
+        screen.print(marker_table(config))
+        for note in (note for m in config.marker for note in marker_values.marker_notes(m)):
+            screen.print(f"Note: {note}.", markup=False, soft_wrap=True)
+    if egresses == 1:
+        screen.print(legal(), style="dim")
+
+
+def notes(config: Config) -> list[str]:
+    """What a user should know of a legal configuration, a sentence each."""
+    return victim_notes.notes(config) + quantise.notes(config)
+
+
+def distance_table(config: Config) -> Table:
+    """What each queue takes a packet's distance from, and what becomes of the TTL option."""
+    types = config.ttl_option
+    title = f"Distance; TTL option: IPv4 type {types.ip4} (0x{types.ip4:02x}), IPv6 type 0x{types.ip6:02x}"
+    made = table(title, ["queue", "initial TTL from", "distance", "TTL option", "who is dropped"], [])
+    for q in config.queue:
+        sources = [name for name, on in (("option", q.distance.option), ("inference", q.distance.infer)) if on]
+        scale = "share of the path, 64ths" if q.distance.share else "hops"
+        victim = "the nearest" if q.victim == "nearest" else "who arrives"
+        victim += f" of the last {q.victim_window}, at the limit" if q.victim_window else ""
+        victim += ", of its colour or worse" if q.victim_by_colour else ""
+        made.add_row(q.name, ", then ".join(sources) or "nothing", scale if sources else "63", q.ttl_option, victim)
+    return made
+
+
+def rule_table(given: list, codes: list[int]) -> Table:
+    """What each rule matches, and the DSCP that it gives."""
+    made = table("Rules, first match wins; applied by `vermilion run`", ["rule", "matches", "queue", "DSCP"], [])
+    for number, (rule, code) in enumerate(zip(given, codes, strict=True), 1):
+        to = f"{rule.queue}, {rule.colour or 'green'}" if rule.queue else ""
+        made.add_row(f"{number} {rule.name or ''}".strip(), rules.text(rule.match), to, units.dscp_name(code))
+    return made
+
+
+def marker_table(config: Config) -> Table:
+    """Each marker's buckets as asked, and what happens with its colours."""
+    made = table("Markers", ["queue", "kind", "bucket A", "bucket B", "counts", "in between", "drops"], [])
+    for m in config.marker:
+        if m.by_flow:
+            made.add_row(m.queue, m.kind, "by flow", "", "", flow_text(m), ", ".join(m.drop))
+            continue
+        cells = [f"{units.rate_text(rate)}, {depth:,} B" if rate else "" for rate, depth in marker_words.buckets(m)]
+        redp = f"low {m.low}, high {m.high}, p_drop {m.p_drop or 0:g}" if m.kind == "redp" else ""
+        aware = "colour-aware" if m.colour_aware else ""
+        bytes_of = "IP packet" if m.ip_length else "frame"
+        counts = f"{m.packet_bytes:,} B each" if m.packet_bytes else f"bytes of the {bytes_of}"
+        made.add_row(m.queue, m.kind, *cells, counts, redp or aware, ", ".join(m.drop))
+    return made
+
+
+def flow_text(m) -> str:
+    """A flow marker's figures as asked and its switches; as held: `marker_values`."""
+    if m.kind == "nm":
+        return "all yellow"
+    takes = [name for group in markers.FIELDS[m.kind] for name in group]
+    names = {"increase": "increase {}", "ack": "packets of no payload {}", "half_open": "half open {}"}
+    text = lambda name: units.time_text(m.given(name)) if name in ("idle", "half_open") else m.given(name)
+    return ", ".join(names.get(name, name + " {}").format(text(name)) for name in takes)
+
+
+def limits(queue) -> str:
+    """What bounds a queue's length."""
+    found = [str(limit) for limit in (queue.limit, queue.limit_packets) if limit]
+    return " and ".join(found + ([f"alpha {queue.alpha:g}"] if queue.alpha else [])) or "none"
+
+
+def remarks(queue) -> str:
+    """Which colours leave with which DSCP."""
+    new = {colour: getattr(queue.remark, colour) for colour in COLOURS}
+    if None not in new.values() and len(set(new.values())) == 1:
+        return f"all to {units.dscp_name(new['green'])}"
+    return ", ".join(f"{colour} to {units.dscp_name(code)}" for colour, code in new.items() if code is not None)
+
+
+def legal() -> str:
+    return (
+        "Legal: weight 2^-15 to 1; p 0 to 1; thresholds and limits 0 to 134217727; rates 64kbit to 200Gbit; "
+        "quantum 64 to 65535 B; priority 0 to 7; min up to max; exred p up to (max-min)/(end-min)."
+    )
+
+
+def failures(result: dict) -> list[str]:
+    """A sentence for each kind of defect that a run found in the lane; none after a good run."""
+    replay, found = result.get("replay", {}), []
+    first = f" First: {replay['first_disagreement']}" if replay.get("first_disagreement") else ""
+    for name, agreed in (("decisions", "agreed"), ("refreshes", "refreshes_agreed")):
+        wrong = replay.get(name, 0) - replay.get(agreed, 0)
+        if wrong:
+            found.append(f"The model disagrees on {wrong:,} of {replay[name]:,} {name}.{first}")
+            first = ""
+    for check, text in {"accounting": "The accounting of frames", **CHECKS}.items():
+        errors = result.get(check, {}).get("errors")
+        # A wrong victim is a disagreement of its decision, too.
+        if errors and not (check == "victims" and first_told(replay, result[check])):
+            found.append(f"{text} has {errors:,} errors. First: {result[check].get('first_error')}")
+    return found
+
+
+# Checks of the RTL beside replay and accounting, sim/harness/results.h.
+CHECKS = {
+    "victims": "The check of victims",
+    "counters": "The comparison of counters",
+    "stream": "The check of stream rules",
+}
+
+
+def first_told(replay: dict, check: dict) -> bool:
+    """Whether the replay's sentence is this check's, so that it has been told."""
+    return replay.get("first_disagreement") == check.get("first_error")
+
+
+def with_progress(action, warnings: list[str], label: str = "simulating"):
+    """Runs `action(progress, warn)` under a progress bar over the capture's bytes; appends to `warnings` as they come."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn(label), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), console=Console(stderr=True)
+    )
+    task = bar.add_task(label, total=None)
+
+    def progress(done, total):
+        bar.start()  # at the first report, so that a refusal comes without a bar
+        bar.update(task, completed=done, total=total)
+
+    try:
+        action(progress, warnings.append)
+    except BaseException:
+        bar.live.transient = True  # the sentence stands alone
+        bar.live.stop()
+        raise
+    if bar.live.is_started:
+        bar.stop()
+
+
+def ttl_option(screen, counts: dict[str, int]):
+    """`vermilion ttl-option`: what became of the packets."""
+    from vermilion.configuration.ttl_option import REASONS
+
+    made = table("TTL option", ["packets that"], ["count"])
+    for name, text in REASONS.items():
+        if counts.get(name) or name == "added":
+            made.add_row(text, f"{counts.get(name, 0):,}")
+    screen.print(made)
+
+
+def meaning(name: str, limit: int | None) -> str:
+    """What a warning of this name says; `limit`: bytes of the longest frame that the build stores."""
+    return WARNINGS.get(name, "").format(limit=limit or 0)
+
+
+def warning(text: str, limit: int | None = None) -> str:
+    """`NAME: COUNT` of the program with the name's meaning."""
+    name, _, count = text.partition(": ")
+    return f"{text} ({meaning(name, limit)})" if name in WARNINGS and count else text
+
+
+def statistics(screen, result: dict, config: Config | None = None):
+    """The digest, a table per queue and colour, and the run's figures, in 80 columns."""
+    for line in digest.lines(result, *((port_rate(config), len(config.queue)) if config else ())):
+        screen.print(line, markup=False, soft_wrap=True)
+    rows = outcome_rows(result)
+    heads = [OUTCOME_TEXT.get(name, name) for name in OUTCOMES]
+    several(screen, "Packets", ["queue", "colour"], heads, rows, sums=True)
+    if rows and (absent := narrow.zeros(heads, rows, 2)):
+        screen.print(f"none: {', '.join(absent)}", markup=False, soft_wrap=True)
+    for number, lost in enumerate(result.get("lost", [])):
+        if lost["packets"]:
+            screen.print(
+                f"input {number} lost {lost['packets']:,} frames, {lost['bytes']:,} bytes: no place in the lane"
+            )
+    several(screen, "Rules", front.TEXTS, front.COUNTS, front.rule_rows(result, config))
+    for line in front.lines(result):
+        screen.print(line, markup=False, soft_wrap=True)
+    several(screen, "Markers", ["queue", "came"], [f"left {colour}" for colour in COLOURS], marked_rows(result))
+    if has_distances(result):
+        several(screen, "Losses by distance", ["queue"], LOSSES, loss_rows(result))
+    several(screen, "Flow markers", ["queue", "kind"], ["flows", *EVENT_TEXT.values()], flow_rows(result))
+    replay = result.get("replay")
+    if replay:
+        screen.print(f"model agrees on {replay['agreed']} of {replay['decisions']} decisions")
+    if all(result.get(check, {"errors": 0})["errors"] == 0 for check in ("accounting", *CHECKS)):
+        if "accounting" in result:
+            screen.print("every frame is accounted for")
+    figures = [f"{result['clocks']:,} clocks"] if "clocks" in result else []
+    figures += [f"{result['packets_per_second']:,.0f} packets/s simulated"] if "packets_per_second" in result else []
+    if figures:
+        screen.print(", ".join(figures))
+
+
+def several(screen, *table, sums: bool = False):
+    for made in narrow.tables(*table, sums=sums):
+        screen.print(made)
+
+
+def outcome_rows(result: dict) -> list[list]:
+    """Packets by outcome, a row for each queue and colour that saw one."""
+    rows = []
+    for queue in result.get("queues", []):
+        for colour, per in zip(COLOURS, queue.get("colours", []), strict=False):
+            numbers = [per.get(name, {}).get("packets", 0) for name in OUTCOMES]
+            if any(numbers):
+                rows.append([str(queue.get("name", queue.get("index"))), colour, *numbers])
+    return rows
+
+
+def marked_rows(result: dict) -> list[list]:
+    """Packets by the colour that they came with and the one that the queue's marker gave, where a marker changed one."""
+    rows = []
+    for queue in result.get("queues", []):
+        matrix = queue.get("colours_in_out", [])
+        if any(n for i, row in enumerate(matrix) for o, n in enumerate(row) if i != o):
+            rows += [
+                [str(queue["name"]), colour, *row] for colour, row in zip(COLOURS, matrix, strict=True) if any(row)
+            ]
+    return rows
+
+
+def has_distances(result: dict) -> bool:
+    """Whether a lost packet had travelled a hop, or another could have been dropped in its stead."""
+    return any(queue.get("consumed_slots") or queue.get("contests") for queue in result.get("queues", []))
+
+
+def loss_rows(result: dict) -> list[list[str]]:
+    """Of each queue that lost a packet: how far those with a distance had come, and how often another paid than the arriving one."""
+    rows = []
+    for queue in result.get("queues", []):
+        known = sum(packets for _, packets in queue.get("lost_by_distance", []))
+        others = queue.get("lost_without_distance", 0)
+        if not known + others:
+            continue
+        slots = queue["consumed_slots"]
+        evicted = sum(per["evicted"]["packets"] for per in queue["colours"])
+        mean = f"{slots / known:.3g}" if known else ""
+        counts = [slots, *(queue[name] for name in ("contests", "blind") if name in queue)]
+        cells = [f"{n:,}" for n in counts] + [""] * (3 - len(counts))
+        rows.append([str(queue["name"]), f"{known + others:,}", f"{evicted:,}", f"{others:,}", mean, *cells])
+    return rows
+
+
+LOSSES = ["lost", "of them evicted", "without a distance", "mean distance", "consumed slots", "contests", "blind"]
+
+
+def flow_rows(result: dict) -> list[list]:
+    """What happened to the flows of each queue with 3CPM, WPM or APM, and in all as the engine counts it."""
+    rows = []
+    for queue in result.get("queues", []):
+        marker = queue.get("marker", {})
+        if "flow_events" in marker:
+            counts = [marker["flows"], *(marker["flow_events"][name] for name in FLOW_EVENTS)]
+            rows.append([str(queue["name"]), marker["kind"], *counts])
+    total = result.get("flow_events", {})
+    if rows and total:
+        what = "registers" if result.get("engine") == "rtl" else "model"
+        rows.append(["all", what, None, *(total[name] for name in FLOW_EVENTS)])
+    return rows
+
+
+def bench(screen, rows: list[dict]):
+    names = ["clocks_per_decision", "bubbles", "latency_verdict_clocks", "latency_total_clocks"]
+    names += ["clocks_per_second", "packets_per_second"]
+    made = table("Bench", ["preset", "frame", "queues"], [*(name.replace("_", " ") for name in names), "verdicts"])
+    for row in rows:
+        cells = [row.get(name, "") for name in names]
+        mix = ", ".join(f"{count:,} {name}" for name, count in row.get("verdicts", {}).items() if count)
+        figures = [f"{c:,.4g}" if c != "" else "" for c in cells]
+        made.add_row(row["preset"], str(row["frame"]), row["to"], *figures, mix)
+    screen.print(made)
