@@ -30,11 +30,27 @@ from .run_command import run, tell_notes
 from .suite_command import reformat, test
 from .ttl_option_command import ttl_option
 
+INSTALLED = (
+    "apply",
+    "check",
+    "completion",
+    "ctl",
+    "curves",
+    "help",
+    "run",
+    "ttl-option",
+)  # what a package without the sources can do
+
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @version_option("vermilion")
-def cli():
+@click.pass_context
+def cli(context):
     """Vermilion: DiffServ marking and active queue management in hardware, simulated."""
+    if build.INSTALLED and context.invoked_subcommand not in INSTALLED:
+        raise UserError(
+            f"{context.invoked_subcommand} needs a checkout of the project; an installed package has {', '.join(INSTALLED)}"
+        )
 
 
 @cli.command()

@@ -93,6 +93,8 @@ class Asked:
             raise UserError(f"--speed is {self.speed}; legal is 0.000001 to 1000000")
         if self.seed is not None and not 1 <= self.seed < 2**32:
             raise UserError(f"--seed is {self.seed}; legal is 1 to 4294967295")
+        if self.engine == "rtl" and build.INSTALLED:
+            raise UserError("--engine rtl needs a checkout of the project; an installed package has model")
         if (self.vcd or self.fst) and self.engine == "model":
             raise UserError("--engine model has no waveform; take --engine rtl")
         if self.capture == "":
@@ -179,7 +181,7 @@ class Files:
 @click.option(
     "--engine",
     type=click.Choice(["rtl", "model"]),
-    default="rtl",
+    default="model" if build.INSTALLED else "rtl",
     show_default=True,
     help="The hardware in simulation, checked against the model; or the model alone, ten times as fast, same output.",
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vermilion.toolchain import build
 
-JAR = build.HOME / "uplot.jar"
+JAR = (build.ROOT if build.INSTALLED else build.HOME) / "uplot.jar"
 FILES = ("dist/uPlot.iife.min.js", "dist/uPlot.min.css", "LICENSE")
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"  # no request leaves the page
 

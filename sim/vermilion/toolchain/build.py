@@ -12,7 +12,6 @@ import importlib.metadata
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 from vermilion.values.fields import UserError
@@ -20,7 +19,23 @@ from vermilion.values.fields import UserError
 from . import chisel, undefined, verilated
 
 # `build.X` is how others write these
-from .steps import BUILD, CORES, HOME, ROOT, BuildError, digest, files, is_made, locked, quiet, run, stamps, step  # noqa: F401
+from .presets import FOR_BENCHES, PRESETS, SEVERAL, Preset, definitions, shape  # noqa: F401
+from .steps import (  # noqa: F401
+    BUILD,
+    CORES,
+    HOME,
+    INSTALLED,
+    ROOT,
+    BuildError,
+    digest,
+    files,
+    is_made,
+    locked,
+    quiet,
+    run,
+    stamps,
+    step,
+)
 
 PREFIX = "Vlane"  # C++ class of the Verilated lane, whatever the module is called
 STANDARD = "-std=gnu++20"
@@ -44,52 +59,6 @@ SHAPED = {"verilated_lane", "build_shape"}  # files of the harness that are comp
 SHAPE = ROOT / "sim/harness/build_shape.cpp"
 # Files of the harness that need the Verilated lane.
 RTL_ONLY = {"verilated_lane", "lane_driver", "control_access", "counter_check", "rtl_checks", "rtl_engine"}
-
-
-@dataclass(frozen=True)
-class Preset:
-    """The elaboration parameters of `LaneParams.scala`, for the harness's compiler; a test compares both."""
-
-    data_bits: int = 64
-    inputs: int = 1
-    stallable: int = 0  # bit i: input i can be stalled
-    queues: int = 16
-    cells: int = 4096
-    max_frame_bytes: int = 9728
-    flows: int = 4096
-    victims: int = 0
-    egresses: int = 1
-
-    def defines(self) -> list[str]:
-        return [f"-DVM_{name.upper()}={number}" for name, number in vars(self).items()]
-
-
-PRESETS = {
-    "lab": Preset(victims=16),
-    "nic10g": Preset(inputs=2, stallable=0b10),
-    "nic25g": Preset(data_bits=128, inputs=2, stallable=0b10),
-    "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
-}
-FOR_BENCHES = {
-    "card-1x25g": Preset(
-        data_bits=128, inputs=2, stallable=0b10, queues=32, cells=8192, flows=8192, victims=32, egresses=2
-    ),
-    "card-4x10g": Preset(inputs=8, stallable=0b10101010, queues=128, cells=8192, flows=8192, victims=128, egresses=8),
-    "card-2x10g": Preset(inputs=4, stallable=0b1010, queues=64, cells=8192, flows=8192, victims=64, egresses=4),
-    "card-2x25g": Preset(
-        data_bits=128, inputs=4, stallable=0b1010, queues=64, cells=8192, flows=8192, victims=64, egresses=4
-    ),
-    "lab-egresses": Preset(inputs=4, stallable=0b1010, queues=32, cells=1024, victims=32, egresses=4),
-    "lab-128-queues": Preset(queues=128, victims=16),
-    "lab-victims-few-cells": Preset(cells=256, victims=8),
-    "network": Preset(data_bits=512, cells=16384),
-    "nic100g-victims": Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4),
-    "nic10g-two-ports": Preset(inputs=2),
-    "nic10g-all": Preset(inputs=2, stallable=0b10, victims=16),
-    "nic100g-all": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, victims=16),
-    "nic100g-all-1024": Preset(data_bits=512, inputs=2, stallable=0b10, queues=1024, cells=16384, victims=16),
-}
-SEVERAL = {name: shape for name, shape in FOR_BENCHES.items() if shape.egresses > 1}  # `vermilion run` takes them, too
 
 
 def verilator_version() -> str:
@@ -144,12 +113,6 @@ def harness(*patterns: str) -> list[Path]:
     return [path for path in files("sim/harness", *patterns) if "device" not in path.relative_to(ROOT).parts]
 
 
-def definitions(preset: str, variant: str) -> list[str]:
-    """What the harness's compiler is told of a build of the lane."""
-    defines = (FOR_BENCHES | PRESETS)[preset].defines() + [f'-DVM_PRESET=\\"{preset}\\"']
-    return defines + {"": [], "undefined": ["-DVM_UNDEFINED"]}.get(variant, [f"-DVM_WAVES_{variant.upper()}"])
-
-
 def libraries(variant: str) -> str:
     return "-lpcap -pthread" + (" -llz4 -lz" if variant == "fst" else "")
 
@@ -165,11 +128,6 @@ def undefined_verilog(preset: str, folder: Path, say) -> Path:
     key = digest([*sorted(folder.glob("*.sv")), Path(undefined.__file__)])
     step(target, key, say, f"what is undefined made random, preset {preset}", lambda: undefined.rewrite(folder, target))
     return target
-
-
-def shape(preset: str) -> Preset:
-    """A preset, or a build for benches."""
-    return FOR_BENCHES.get(preset) or PRESETS[preset]
 
 
 def check_preset(preset: str):
@@ -194,6 +152,8 @@ def objects(sources: list[Path], folder: Path, flags: list, headers: list[Path])
 def model_program(preset: str, say=quiet) -> Path:
     """The simulator's program with the model alone (`--engine model`): C++ only, so neither Chisel nor Verilator runs."""
     check_preset(preset)
+    if INSTALLED:
+        return installed_program(preset)
     program, work = BUILD / preset / "vermilion-model", BUILD / preset / "obj-model"
     flags, headers = HARNESS_FLAGS, harness_headers()
     own = [path for path in harness("*.cpp") if path.stem not in RTL_ONLY | SHAPED | {"main"}]
@@ -207,6 +167,17 @@ def model_program(preset: str, say=quiet) -> Path:
     with locked(f"{preset}-model.lock"):
         key = digest([main, SHAPE, *own, *files("sim/model", "*.cpp"), *headers], *flags, *defines)
         step(program, key, say, f"the model, preset {preset}", action)
+    return program
+
+
+def installed_program(preset: str) -> Path:
+    """The same of an installed package, which has it for some presets."""
+    program = ROOT / "bin" / f"vermilion-model-{preset}"
+    if not program.exists():
+        held = ", ".join(sorted(path.name.removeprefix("vermilion-model-") for path in program.parent.glob("*")))
+        raise UserError(
+            f"--preset is {preset}; this installation has the model of {held or 'none: it was built without a C++ compiler, libpcap or nlohmann-json'}"
+        )
     return program
 
 

@@ -11,8 +11,13 @@ from pathlib import Path
 
 from .moved import settled
 
-ROOT = Path(__file__).resolve().parents[3]
-HOME = ROOT / ".vermilion"
+CHECKOUT = Path(__file__).resolve().parents[3]
+INSTALLED = not (
+    CHECKOUT / "build.sc"
+).exists()  # from a wheel: configurations, capture and programs lie in the package's folder `data`
+ROOT = Path(__file__).resolve().parents[1] / "data" if INSTALLED else CHECKOUT
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+HOME = CACHE / "vermilion" if INSTALLED else ROOT / ".vermilion"
 BUILD = HOME / "build"
 KEPT = HOME / "kept"  # by content: of use in another checkout, or in continuous integration, as it is
 CORES = len(os.sched_getaffinity(0))  # that this process may run on
