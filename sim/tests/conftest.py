@@ -8,7 +8,7 @@ import pytest
 pytest.register_assert_rewrite("support")
 
 from support import exact_words
-from vermilion.configuration import config
+from vermilion.configuration import config_file
 from vermilion.profile import quantise
 from vermilion.testing import suite
 from vermilion.toolchain import build
@@ -49,7 +49,7 @@ def program():
 def words(tmp_path_factory):
     """The hardware's record of the default configuration, as a file."""
     path = tmp_path_factory.mktemp("config") / "words.json"
-    path.write_text(json.dumps(quantise.hardware(config.load(build.ROOT / "sim/configs/default.toml", 16))))
+    path.write_text(json.dumps(quantise.hardware(config_file.load(build.ROOT / "sim/configs/default.toml", 16))))
     return path
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vermilion.configuration import config
+from vermilion.configuration import config, config_file
 from vermilion.profile import quantise
 from vermilion.toolchain.build import ROOT
 from vermilion.values import units
@@ -154,7 +154,7 @@ def test_fault_is_refused_with_one_sentence(fault, tmp_path):
     path = tmp_path / "case.toml"
     path.write_text(text)
     with pytest.raises(config.UserError) as caught:
-        config.load(path)
+        config_file.load(path)
     sentence = str(caught.value)
     assert sentence.startswith(f"{path}: ") and "\n" not in sentence
     for word in words:
@@ -197,14 +197,14 @@ def test_the_curves_of_a_file_are_drawn(tmp_path):
 def test_a_byte_order_mark_is_no_fault(tmp_path):
     path = tmp_path / "case.toml"
     path.write_bytes(b"\xef\xbb\xbf" + PORT.encode())
-    assert config.load(path).port.rate == 10**9
+    assert config_file.load(path).port.rate == 10**9
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path):
     path = tmp_path / "case.toml"
     path.write_bytes(b"\0\1\xff")
     with pytest.raises(config.UserError, match="no UTF-8 text"):
-        config.load(path)
+        config_file.load(path)
 
 
 def test_amounts():
@@ -299,7 +299,7 @@ def test_distance_and_option_reach_the_hardware_and_are_shown(tmp_path):
     text = '[[queue]]\nname = "b"\ndistance = { infer = false, share = true }\nttl_option = "remove"\n'
     file = tmp_path / "c.toml"
     file.write_text(QUEUE + text + "[ttl_option]\nip4 = 222\n")
-    record = quantise.hardware(config.load(file))
+    record = quantise.hardware(config_file.load(file))
     assert record["ttl_option"] == {"ip4": 222, "ip6": 30}
     shown = [(queue["distance"], queue["remove_ttl_option"]) for queue in record["queues"]]
     assert shown == [([1, 1, 0], 0), ([1, 0, 1], 1), ([1, 1, 0], 0)]
@@ -321,7 +321,7 @@ def test_pool_and_alpha_reach_the_hardware_and_are_shown(tmp_path):
     text = '[[queue]]\nname = "b"\nlimit = "9KB"\nalpha = 0.5\n[[queue]]\nname = "c"\nalpha = 8\n'
     file = tmp_path / "c.toml"
     file.write_text(PORT + '[pool]\nsize = "200KB"\n' + text)
-    record = quantise.hardware(config.load(file))
+    record = quantise.hardware(config_file.load(file))
     assert record["pool"] == {"size": 3125, "reserve": [0], "cap": [0]}
     assert [queue["alpha"] for queue in record["queues"]] == [7, 11, 0]
     file.write_text(file.read_text().replace("200KB", "200001B"))
@@ -344,11 +344,11 @@ def test_pool_larger_than_the_buffer(tmp_path):
     """Refused where the build is known, and nowhere else."""
     file = tmp_path / "c.toml"
     file.write_text(PORT + "[pool]\nsize = 262144")
-    assert config.load(file, build_cells=4096).pool.cells == 4096
+    assert config_file.load(file, build_cells=4096).pool.cells == 4096
     file.write_text(PORT + '[pool]\nsize = "300KB"')
-    assert config.load(file).pool.cells == 4687
+    assert config_file.load(file).pool.cells == 4687
     with pytest.raises(config.UserError) as caught:
-        config.load(file, build_cells=4096)
+        config_file.load(file, build_cells=4096)
     assert str(caught.value) == f"{file}: pool.size is 300KB; legal is 64B to 262144B, the 4096 cells of this build"
 
 
@@ -375,4 +375,4 @@ def test_a_queue_for_the_rest_is_added_only_where_none_is_named():
 
 @pytest.mark.parametrize("path", sorted((ROOT / "sim/configs").glob("*.toml")), ids=lambda p: p.name)
 def test_shipped_configurations_are_legal(path: Path):
-    config.load(path)
+    config_file.load(path)

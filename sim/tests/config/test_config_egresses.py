@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from vermilion.commands.check import check
-from vermilion.configuration import config, egresses
+from vermilion.configuration import config, config_file, egresses
 from vermilion.profile import quantise
 from vermilion.toolchain import build
 from vermilion.values.fields import UserError
@@ -67,7 +67,7 @@ def test_a_file_of_one_egress_means_what_it_did(name):
     path = build.ROOT / "sim" / "configs" / name
     one = config.parse(config.read_toml(path))
     lane = egresses.load(path, egresses.Build())
-    assert lane.configs == [one] and not lane.given and config.load(path) == one
+    assert lane.configs == [one] and not lane.given and config_file.load(path) == one
     assert quantise.lane(lane, 16) == quantise.hardware(one) and lane.whole(16) is lane.configs[0]
     every = egresses.load(path, FOUR)  # in a build with several, each has it
     assert [each.queue for each in every.configs] == [one.queue] * 4
@@ -186,7 +186,7 @@ def test_a_typo_in_a_key_at_the_top(tmp_path, key, near):
 
 def test_a_command_of_one_egress_refuses_the_file():
     with pytest.raises(UserError, match='egress "wire" has index 1; this build has one egress, 0'):
-        config.load(FILE)
+        config_file.load(FILE)
 
 
 def test_rules_by_queue_need_one_dscp(tmp_path):

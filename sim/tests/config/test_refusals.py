@@ -10,7 +10,7 @@ import pytest
 
 from support.command_lines import CONFIG, command, furnish
 from vermilion.commands import cli, run_command
-from vermilion.configuration import config
+from vermilion.configuration import config_file
 from vermilion.experiments import schemes, settings
 from vermilion.simulation import show, simulate
 from vermilion.sweeps import spec
@@ -240,7 +240,7 @@ def test_no_command_at_all_shows_the_help(monkeypatch, capfd):
 
 
 @pytest.mark.parametrize(
-    "load", [config.load, settings.load, schemes.load, spec.load], ids=lambda load: load.__module__
+    "load", [config_file.load, settings.load, schemes.load, spec.load], ids=lambda load: load.__module__
 )
 def test_what_is_no_toml_file_is_refused_in_one_line_whoever_reads_it(tmp_path, load):
     files = {name: tmp_path / name for name in ("gone", "folder", "pipe", "bytes", "half", "deep")}

@@ -3,7 +3,7 @@
 import pytest
 
 from support.command_lines import command, furnish
-from vermilion.configuration import config
+from vermilion.configuration import config_file
 from vermilion.experiments import settings
 from vermilion.simulation import front
 from vermilion.values.fields import UserError
@@ -80,7 +80,7 @@ def test_rule(tmp_path, name):
     file = tmp_path / "c.toml"
     file.write_text(text)
     with pytest.raises(UserError) as refused:
-        config.load(file)
+        config_file.load(file)
     sentence = str(refused.value)
     assert sentence.startswith(f"{file}: ") and "\n" not in sentence and len(sentence) < 500, sentence
     assert all(word in sentence for word in words), sentence
@@ -98,7 +98,7 @@ LEGAL = [
 def test_legal(tmp_path, match):
     file = tmp_path / "c.toml"
     file.write_text(rule(match))
-    assert front.words(config.load(file), 1, None)["rules"][0]["dscp"] == 10
+    assert front.words(config_file.load(file), 1, None)["rules"][0]["dscp"] == 10
 
 
 COMMANDS = {
@@ -144,7 +144,7 @@ def test_card(tmp_path):
     file = tmp_path / "c.toml"
     file.write_text(rule())
     with pytest.raises(UserError, match=r"has \[\[rule\]\], which .* a card has no such stage"):
-        programming.fits(config.load(file), 4096, file)
+        programming.fits(config_file.load(file), 4096, file)
 
 
 def test_experiment():

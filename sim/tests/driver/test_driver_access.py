@@ -11,7 +11,7 @@ import pytest
 
 from support.random_settings import random_file
 from support.register_file import ALL_ONES, Card, Lane, address, by_address, lane_map
-from vermilion.configuration import config
+from vermilion.configuration import config, config_file
 from vermilion.hardware.driver_library import C, library
 from vermilion.profile import quantise
 from vermilion.toolchain import build
@@ -72,7 +72,7 @@ def program(lane, asked):
 def configurations():
     rng = random.Random(SEED)
     for path in sorted((build.ROOT / "sim/configs").glob("*.toml")):
-        yield config.load(path)
+        yield config_file.load(path)
     for _ in range(25):
         yield config.parse(random_file(rng))
 
@@ -154,7 +154,7 @@ def test_counters_are_those_of_the_egresss_own_queue():
 
 
 def some_words(nearest=0):
-    asked = config.load(build.ROOT / "sim/configs/default.toml")
+    asked = config_file.load(build.ROOT / "sim/configs/default.toml")
     words = quantise.queue_words(asked.queue[3], asked.port.rate, 6, None)
     words.nearest = nearest
     return words

@@ -8,7 +8,7 @@ import pytest
 
 from support import exact_words
 from support.random_settings import random_file
-from vermilion.configuration import config
+from vermilion.configuration import config, config_file
 from vermilion.configuration.markers import Marker
 from vermilion.hardware.driver_library import C, fault_of, library
 from vermilion.profile import quantise, settings
@@ -26,7 +26,7 @@ def amount(rng, most, unit="B"):
 
 @pytest.mark.parametrize("path", sorted((ROOT / "sim/configs").glob("*.toml")), ids=lambda p: p.name)
 def test_shipped_configurations_give_the_exact_record(path):
-    asked = config.load(path)
+    asked = config_file.load(path)
     assert json.dumps(quantise.hardware(asked)) == json.dumps(exact_words.hardware(asked))
 
 

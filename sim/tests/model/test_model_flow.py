@@ -10,6 +10,7 @@ import pytest
 
 from support.flow_bench import ACK, FIN, GREEN, RED, RST, SYN, YELLOW, Model, Paper, average, config, events, headers
 from support.model_bindings import Headers, OptionTypes, library, u32
+from support.runs import CAPTURES
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "flow-markers.md"
 COLOUR = {"green": GREEN, "yellow": YELLOW, "red": RED}
@@ -200,9 +201,9 @@ def test_flows_differ_in_each_part_of_their_name():
 @pytest.mark.parametrize("name", "gnutella netflix reddit teams wechat".split())
 def test_real_connections_get_five_green_first(name):
     """Every flow of a real capture with five data packets behind its SYN, or seen without one."""
-    path = PAGE.parents[2] / "shared" / "captures" / f"{name}.pcap"
+    path = CAPTURES / f"{name}.pcap"
     if not path.exists():
-        pytest.skip(f"{path} is missing")
+        pytest.skip(f"VERMILION_CAPTURES names no folder with {path.name}")
     data, at, model, c, flows = path.read_bytes(), 24, Model(), config(), {}
     while at + 16 <= len(data):
         seconds, micros, size, _ = struct.unpack_from("<IIII", data, at)

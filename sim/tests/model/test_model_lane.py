@@ -12,7 +12,7 @@ import pytest
 from support.headers import CTAG, IP4, IP6, MACS, checksum, ip4, ip6
 from support.model_bindings import BAD, ENQUEUE, NOBUF, TAIL, Decision, library
 from support.model_lane import Lane, frame, read
-from vermilion.configuration.config import load
+from vermilion.configuration.config_file import load
 from vermilion.profile.quantise import cost, hardware
 
 ROOT = Path(__file__).resolve().parents[3]

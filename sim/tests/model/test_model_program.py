@@ -13,10 +13,10 @@ from vermilion.toolchain import build, steps
 FRESH = """
 import sys
 from pathlib import Path
-from vermilion import steps
+from vermilion.toolchain import steps
 steps.HOME = Path(sys.argv.pop(1))
 steps.BUILD = steps.HOME / "build"
-from vermilion import build, cli
+from vermilion.commands import cli
 cli.main()
 """
 TOOLS = ("g++", "gcc", "as", "ld", "ccache")

@@ -66,7 +66,8 @@ import resource, sys, tomllib
 sys.path[:0] = %r
 from support.model_lane import Lane
 from support.victims import CONFIG
-from vermilion import config, quantise
+from vermilion.configuration import config
+from vermilion.profile import quantise
 text = (CONFIG %% "100Mbit").replace('"nearest"', '"%s"').replace("victim_by_colour = true", "")
 record = quantise.hardware(config.parse(tomllib.loads(text)))
 Lane(record)

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from support.command_lines import command
 from support.tool_cards import Bench
-from vermilion.configuration import config, egresses
+from vermilion.configuration import config, config_file, egresses
 from vermilion.console.screen import console
 from vermilion.report import tables
 from vermilion.simulation import show
@@ -93,7 +93,7 @@ def test_check(file, monkeypatch, capfd):
 
 def test_curves(file, tmp_path, monkeypatch, capfd):
     """`curves` draws any legal name, and says nothing of characters that its font lacks."""
-    asked = config.load(file, 128)
+    asked = config_file.load(file, 128)
     few = asked.model_copy(update={"queue": asked.queue[:16], "marker": []})
     monkeypatch.setattr(egresses, "load_one", lambda *_: few)
     for kind in ("png", "svg", "pdf"):
@@ -119,7 +119,7 @@ def test_tables(file, capfd):
     """The tables of a run and of its report take any legal name."""
     show.statistics(console(), result())
     assert is_shown(capfd.readouterr().out)
-    asked = config.load(file, 128)
+    asked = config_file.load(file, 128)
     made = [tables.verdicts(result(), "packets"), tables.losses(result()), tables.latencies(result()["queues"])]
     made += [tables.values(asked), tables.drop_curves(asked), tables.queues(asked)]
     for page in made:

@@ -21,7 +21,7 @@ from support.marker_traffic import lane, toml
 from support.runs import ROOT, SHIPPED, same
 from support.shipped_capture import packets
 from vermilion import report
-from vermilion.configuration import config
+from vermilion.configuration import config_file
 from vermilion.profile import marker_words, quantise
 from vermilion.report import marker_points
 from vermilion.simulation import show
@@ -37,7 +37,7 @@ def shown(tmp_path_factory):
     """The run in both engines, which agree to the byte, and its report with and without the trace."""
     folder = tmp_path_factory.mktemp("markers")
     stats, trace = same(folder, SHIPPED, "--config", FILE, traced=True)
-    asked = config.load(FILE)
+    asked = config_file.load(FILE)
     for name, path in (("report", folder / "rtl.csv"), ("untraced", None)):
         report.write(folder / f"{name}.html", asked, quantise.hardware(asked), stats, path)
     rows = [row for row in csv.DictReader(io.StringIO(trace)) if row["refresh"] == "0"]
@@ -183,7 +183,7 @@ def test_a_report_stands_the_edges_of_redps_regions(tmp_path, program, low, high
     text = toml([("af1", '["AF11", "AF12"]'), ("rest", None)], {"af1": fields})
     frames = [(n * 10**8, MACS + b"\x08\0" + bytes([0x45, (10, 12)[n % 2] << 2]) + bytes(98)) for n in range(400)]
     stats, rows = lane(program, tmp_path, frames, text, engine="model", traced=True)
-    asked = config.load(tmp_path / "c.toml")
+    asked = config_file.load(tmp_path / "c.toml")
     seen = marker_points.collect({0: asked.marker[0]}, stats, tmp_path / "trace")[0]
     assert max(level for _, level, *_ in seen.levels.kept) > 1501 - 0.01
     assert (sum(b.decisions for b in seen.promoted.bins) > 100) == (high < 1501)
@@ -200,7 +200,7 @@ def test_without_a_trace_counters_stay_and_a_sentence_says_what_is_missing(shown
 
 
 def empty_page(folder, file, stats):
-    asked = config.load(ROOT / file)
+    asked = config_file.load(ROOT / file)
     report.write(folder / "empty.html", asked, quantise.hardware(asked), stats, None)
     return (folder / "empty.html").read_text()
 

@@ -88,7 +88,7 @@ def test_both_engines_are_one_on_the_shipped_capture(tmp_path, speed):
 def test_both_engines_are_one_on_real_traffic(tmp_path, name, speed):
     capture = CAPTURES / f"{name}.pcap"
     if not capture.exists():
-        pytest.skip(f"the real captures are not on this machine ({capture.name})")
+        pytest.skip(f"VERMILION_CAPTURES names no folder with {capture.name}")
     same(tmp_path, capture, "--speed", speed)
 
 

@@ -9,7 +9,7 @@ from scapy.utils import RawPcapNgReader
 from support.captures import pcap
 from support.headers import ones_complement
 from support.runs import check, run, vermilion
-from vermilion.configuration import config
+from vermilion.configuration import config, config_file
 from vermilion.values import units
 
 CONFIG = """
@@ -131,7 +131,7 @@ def test_what_is_no_dscp_is_refused(tmp_path, text, words):
     file = tmp_path / "remark.toml"
     file.write_text(f'[port]\nrate = "1Mbit"\n[[queue]]\nname = "a"\nremark = {text}\n')
     with pytest.raises(config.UserError) as caught:
-        config.load(file)
+        config_file.load(file)
     for word in ['queue "a"', *words]:
         assert word in str(caught.value)
 

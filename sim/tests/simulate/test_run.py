@@ -22,7 +22,7 @@ def test_the_shipped_capture_runs_without_arguments(tmp_path):
 def test_every_decision_on_real_traffic_is_the_models(tmp_path, name, speed):
     capture = CAPTURES / f"{name}.pcap"
     if not capture.exists():
-        pytest.skip(f"the real captures are not on this machine ({capture.name})")
+        pytest.skip(f"VERMILION_CAPTURES names no folder with {capture.name}")
     check(run(tmp_path, capture, "--speed", speed, "--out", tmp_path / "out.pcapng"))
 
 

@@ -121,7 +121,7 @@ def test_vermilion_settles_when_it_sets_up(tmp_path):
     old, new = checkout(tmp_path / "old"), tmp_path / "new"
     old.rename(new)
     (new / "vermilion").write_bytes((build.ROOT / "vermilion").read_bytes())
-    (new / "sim/vermilion").mkdir(parents=True)
+    (new / "sim/vermilion/toolchain").mkdir(parents=True)
     (new / "sim/requirements.txt").write_text("")
     (new / "sim/vermilion/toolchain/moved.py").write_bytes(
         (build.ROOT / "sim/vermilion/toolchain/moved.py").read_bytes()

@@ -148,7 +148,7 @@ def test_quick_is_formats_and_quick_tests(monkeypatch):
     """The part `quick` runs the formatters and the Python side's quick tests; with an option of pytest's, these alone."""
     ran = []
     monkeypatch.setattr(suite, "pytest", lambda targets, log, choice: ran.append((targets, choice.marker)))
-    assert list(suite.chosen(("quick",), suite.Choice())) == [*list(suite.parts())[:6], "quick"]
+    assert list(suite.chosen(("quick",), suite.Choice())) == [*list(suite.parts())[:7], "quick"]
     todo = suite.chosen(("quick",), suite.Choice(marker="not guest"))
     assert list(todo) == ["quick"]
     todo["quick"](None)

@@ -12,7 +12,7 @@ from support.captures import pcap
 from support.runs import CAPTURES, check
 from support.shipped_capture import describe
 from vermilion.commands import run_command
-from vermilion.configuration import config
+from vermilion.configuration import config_file
 from vermilion.profile import quantise
 
 COLOURS = ("green", "yellow", "red")
@@ -24,7 +24,7 @@ def real(name):
         return shipped()
     path = CAPTURES / f"{name}.pcap"
     if not path.exists():
-        pytest.skip(f"the real captures are not on this machine ({path.name})")
+        pytest.skip(f"VERMILION_CAPTURES names no folder with {path.name}")
     data, at, frames = path.read_bytes(), 24, []
     while at + 16 <= len(data):
         seconds, micros, size, _ = struct.unpack_from("<IIII", data, at)
@@ -54,7 +54,7 @@ def lane(program, folder, frames, text, *arguments, engine="rtl", traced=False):
     source, file, words, stats, trace = (folder / name for name in ("in.pcap", "c.toml", "words", "stats", "trace"))
     pcap(source, [(ns, data, len(data)) for ns, data in frames])
     file.write_text(text)
-    words.write_text(json.dumps(quantise.hardware(config.load(file, 16))))
+    words.write_text(json.dumps(quantise.hardware(config_file.load(file, 16))))
     command = [program, "--in", source, "--config-words", words, "--engine", engine, "--stats-json", stats, *arguments]
     command += ["--trace", trace] if traced else []
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=300)

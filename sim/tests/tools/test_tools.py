@@ -15,7 +15,7 @@ import pytest
 from support.random_settings import random_file
 from support.register_file import by_address, lane_map
 from support.tool_cards import DEVICE, Bench, Dead, ctl
-from vermilion.configuration import config, markers
+from vermilion.configuration import config, config_file, markers
 from vermilion.hardware.driver_library import C
 from vermilion.profile import quantise
 from vermilion.profile.settings import queue_settings
@@ -155,7 +155,7 @@ def test_set_is_the_configuration_with_that_change(bench, tmp_path):
     assert bench.ctl("set", "af1", "yellow.min=12KB") == (0, "")
     commits = [at for at, _ in bench.bus.writes if at == registers.at("commit")]
     assert len(commits) == 1 and {at for at, _ in bench.bus.writes} & {registers.at("class_entry")} == set()
-    wanted = registers.lines(registers.table(programming.of_config(config.load(tmp_path / "changed.toml"), None)))
+    wanted = registers.lines(registers.table(programming.of_config(config_file.load(tmp_path / "changed.toml"), None)))
     assert bench.ctl("dump")[1].splitlines() == wanted
 
 
@@ -358,7 +358,9 @@ def test_what_hardware_makes_of_settings_is_shown(bench):
     bench.ctl("apply", CONFIG)
     shown = json.loads(bench.ctl("show", "af1", "--json")[1])
     line = next(
-        each for each in quantise.report(config.load(CONFIG)) if (each.queue, each.field) == ("af1", "average.weight")
+        each
+        for each in quantise.report(config_file.load(CONFIG))
+        if (each.queue, each.field) == ("af1", "average.weight")
     )
     assert shown["hardware"]["average.weight"] == line.real and shown["settings"]["average.weight"] == "0.02"
     assert shown["hardware"]["green.end"] == "50000"

@@ -17,7 +17,7 @@ from support.devices import running
 from support.frames import mixed
 from support.run_counts import counted, run_through
 from support.tool_cards import ctl, left_by
-from vermilion.configuration import config
+from vermilion.configuration import config, config_file
 from vermilion.experiments import settings as experiments
 from vermilion.experiments.papers import module
 from vermilion.profile import quantise
@@ -70,7 +70,7 @@ def every_configuration(monkeypatch):
     tables = {path: tomllib.loads(path.read_text()) for path in build.files("sim", "*.toml")}
     files = [path for path, found in tables.items() if "port" in found and "egress" not in found]
     assert len(files) >= 2
-    return [config.load(path) for path in files] + experiment_lanes(monkeypatch)
+    return [config_file.load(path) for path in files] + experiment_lanes(monkeypatch)
 
 
 def test_every_configuration_of_the_project_applied_and_dumped_is_what_check_prints(

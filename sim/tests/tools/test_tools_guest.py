@@ -17,7 +17,7 @@ from support.netlink_relay import Relay
 from support.tc_traffic import COLOURS, EVENTS, RED
 from support.tool_cards import ctl
 from vermilion.commands.card_commands import register_lines
-from vermilion.configuration import config, egresses
+from vermilion.configuration import config_file, egresses
 from vermilion.guests import driver_guest
 from vermilion.toolchain import build
 from vermilionctl import netlink, registers
@@ -251,7 +251,7 @@ def test_a_card_that_nobody_has_set_is_shown_and_can_be_set(said):
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_what_is_applied_is_what_check_prints_and_what_the_card_holds(said, name):
-    asked = config.load(said.files[name])
+    asked = config_file.load(said.files[name])
     markers = len(asked.marker)
     assert done(said, f"{name}.apply") == f"applied {said.files[name]}: {len(asked.queue)} queues, {markers} markers\n"
     wanted = [line for line in register_lines(egresses.load(said.files[name], egresses.Build())) if "seed[" not in line]
@@ -347,7 +347,7 @@ def test_each_change_of_a_queue_is_told_once_and_a_refused_one_is_not(said):
     assert told(said, "netlink") == [5, 5, 5]
     assert [said.heard[f"bad{i}"][0] for i in range(1, 5)] == [22, 2, 34, 2]
     assert told(said, "nothing") == []
-    wrote = [queue.index for queue in config.load(said.files["default"]).queue]
+    wrote = [queue.index for queue in config_file.load(said.files["default"]).queue]
     assert done(said, "told.apply") and done(said, "told.set") == done(said, "told.same") == ""
     assert said.tools["told.wrong"][0] == 2
     assert told(said, "tool") == [*wrote, 3]
@@ -357,7 +357,7 @@ def test_a_reset_of_the_function_takes_nothing_of_the_lanes_settings(said):
     assert said.heard["option"][:2] == (0, "-") and said.said("reset") == "yes"
     assert said.heard["too-many"][:2] == (22, "queues is 17; legal is 0 to 16")
     (lane,) = said.heard["kept"][2]
-    rate = config.load(said.files["default"]).port.rate
+    rate = config_file.load(said.files["default"]).port.rate
     assert (lane["option-ip4"], lane["option-ip6"], lane["queues"], lane["rate"]) == (158, 30, 5, rate)
     held = dict(zip(LANE, (int(word, 16) for word in said.said("lane.reset").split()), strict=True))
     assert lane["pool-bytes"] == 100_000 and held["pool_size"] == 1562 and held["ttl_option"] == 158 | 30 << 8

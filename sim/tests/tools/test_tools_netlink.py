@@ -10,7 +10,7 @@ from support.netlink_relay import Line
 from support.netlink_stand_in import over_the_wire
 from support.random_settings import random_file
 from support.tool_cards import ctl
-from vermilion.configuration import config
+from vermilion.configuration import config, config_file
 from vermilion.hardware.driver_library import SOURCES, C
 from vermilion.profile.settings import queue_settings
 from vermilion.toolchain import build
@@ -53,7 +53,7 @@ def test_every_setting_has_an_attribute():
 def test_a_configuration_applied_reads_back_and_dumps_as_check_prints_it(kernel):
     status, said = ctl("netlink:lane0", "apply", CONFIG)
     assert (status, said) == (0, f"applied {CONFIG}: 6 queues, 0 markers\n")
-    asked = config.load(CONFIG)
+    asked = config_file.load(CONFIG)
     wanted = registers.table(programming.of_config(asked, None))
     dumped = json.loads(ctl("netlink:lane0", "dump", "--json")[1])
     assert dumped["class"] == wanted["class"]
@@ -71,7 +71,7 @@ def test_a_configuration_leaves_nothing_of_the_one_before(kernel):
     owned = {number for number, owner in kernel.owners.items() if owner}
     kernel.told.clear()
     assert ctl("netlink:lane0", "apply", CONFIG)[0] == 0
-    kept = {queue.index for queue in config.load(CONFIG).queue}
+    kept = {queue.index for queue in config_file.load(CONFIG).queue}
     assert {fields["queue"] for name, fields in kernel.told if name == "queue-reset"} == owned - kept != set()
     assert {number for number, owner in kernel.owners.items() if owner} == kept
 

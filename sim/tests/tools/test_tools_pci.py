@@ -1,48 +1,25 @@
-"""vermilionctl on a PCI function's BAR as sysfs shows it, made of files; and its package on a host that has nothing of the simulator."""
+"""vermilionctl on a PCI function's BAR as sysfs shows it, made of files."""
 
 import ctypes
-import os
 import struct
-import subprocess
-import sys
 
 import pytest
 
-from support.register_file import ALL_ONES, Lane
+from support.pci_function import ADDRESS, WHERE
+from support.register_file import ALL_ONES
 from support.tool_cards import ctl
-from vermilion.configuration import config
+from vermilion.configuration import config_file
 from vermilion.toolchain import build
 from vermilionctl import bus as buses
 from vermilionctl import programming, registers
 
-ADDRESS = "0000:03:00.0"
-WHERE = f"pci:{ADDRESS}"
-STATUS = registers.at("status")
 CONFIG = build.ROOT / "sim/configs/default.toml"
-
-
-@pytest.fixture
-def function(tmp_path, monkeypatch):
-    """A function's folder; its BAR keeps what is written, as a lane does that has done all it was told."""
-    folder = tmp_path / "devices" / ADDRESS
-    folder.mkdir(parents=True)
-    for name, number in buses.IDENTITY.items():
-        (folder / name).write_text(f"0x{number:04x}\n")
-    (folder / "enable").write_text("1\n")
-    bar = bytearray(1 << 16)
-    for at, word in Lane().words.items():
-        struct.pack_into("<I", bar, at, word)
-    (folder / "resource0").write_bytes(bar)
-    monkeypatch.setattr(buses, "SYSFS", tmp_path / "devices")
-    write = buses.PciBus.write  # a file cannot clear what is cleared by writing 1
-    monkeypatch.setattr(buses.PciBus, "write", lambda bus, at, word: None if at == STATUS else write(bus, at, word))
-    return folder
 
 
 def test_a_configuration_reaches_the_bar(function):
     assert ctl(WHERE, "apply", CONFIG)[0] == 0
     bar = (function / "resource0").read_bytes()
-    wanted = programming.of_config(config.load(CONFIG), None)
+    wanted = programming.of_config(config_file.load(CONFIG), None)
     for name, at, word in registers.lane_wide(wanted) + registers.queue(wanted.words(5)):
         assert struct.unpack_from("<I", bar, at)[0] == word, name
     assert struct.unpack_from("<I", bar, registers.at("commit"))[0] == 1
@@ -97,28 +74,3 @@ def test_functions_that_are_not_ours_or_not_free_are_left_alone(function, monkey
     refused("its BAR 0 is empty", 1)
     (function / "resource0").unlink()
     refused("there is no such PCI function with a BAR 0")
-
-
-def test_the_package_works_without_the_simulator(function, tmp_path):
-    """Built as pip builds it, and run where no other module of the project is found."""
-    place = tmp_path / "site"
-    built = [sys.executable, "setup.py", "-q", "build", "--build-base", tmp_path / "work", "--build-lib", place]
-    built += ["egg_info", "--egg-base", tmp_path]
-    done = subprocess.run(
-        [str(word) for word in built], cwd=build.ROOT / "sw_driver/tools", capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    code = f"import pathlib, vermilion, vermilionctl.bus as b; b.SYSFS = pathlib.Path({str(function.parent)!r}); "
-    code += f"w = b.PciBus.write; b.PciBus.write = lambda s, o, v: None if o == {STATUS} else w(s, o, v); "
-    code += "print(vermilion.__file__); from vermilionctl.cli import main; main()"
-
-    def run(*words):
-        environment = os.environ | {"PYTHONPATH": str(place)}
-        command = [sys.executable, "-c", code, "--device", WHERE, *map(str, words)]
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-
-    done = run("apply", CONFIG)
-    assert done.returncode == 0 and done.stdout.startswith(str(place)), done.stderr
-    lines = run("dump").stdout.splitlines()[1:]
-    assert lines == registers.lines(registers.table(programming.of_config(config.load(CONFIG), None)))
-    assert not (place / "vermilion" / "build.py").exists()

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from support.tool_cards import DEVICE, Bench, ctl
-from vermilion.configuration import config
+from vermilion.configuration import config_file
 from vermilionctl import programming, record, registers
 
 POOL = '[port]\nrate = "1Gbit"\n[pool]\nsize = "200KB"\n'
@@ -38,7 +38,7 @@ def test_apply_and_set(bench, file):
 
 def test_dump_is_what_check_prints(bench, file):
     bench.ctl("apply", file)
-    wanted = registers.lines(registers.table(programming.of_config(config.load(file), None)))
+    wanted = registers.lines(registers.table(programming.of_config(config_file.load(file), None)))
     assert bench.ctl("dump") == (0, "\n".join(wanted) + "\n")
     assert "lane      pool_size                          0x00000c35" in wanted
 

@@ -1,6 +1,6 @@
 """The configuration file: TOML, read strictly. Fields, defaults and ranges: `docs/configuration.md`.
 
-`load(path)` gives a `Config` in which every legality rule holds, or raises `UserError` with one sentence that names the
+`config_file.load(path)` gives a `Config` in which every legality rule holds, or raises `UserError` with one sentence that names the
 file, the field, the value and what would be legal. Fixed-point values come later, from `quantise.py`.
 """
 
@@ -349,22 +349,6 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
         marked.add(marker.queue)
     rules.codes(config.rule, placed)
     return config.model_copy(update={"queue": placed})
-
-
-def load(
-    path: str | Path,
-    build_queues: int = 16,
-    build_victims: int | None = None,
-    build_cells: int | None = None,
-    pool_elsewhere: bool = False,
-) -> Config:
-    """Reads and checks a file for a lane with one egress. Without `build_cells` a pool may have any size; `pool_elsewhere`: it is in the file of another
-    egress of the lane."""
-    from . import egresses
-
-    if pool_elsewhere:
-        return checked(path, lambda raw: parse(raw, build_queues, build_victims, build_cells, pool_elsewhere))
-    return egresses.load(path, egresses.Build(build_queues, build_victims, build_cells)).configs[0]
 
 
 def checked(path: str | Path, parse):

@@ -8,7 +8,7 @@ business of sim/tests/driver/test_driver_profile.py, which has them from exact f
 import ctypes
 import sys
 
-from vermilion.configuration import config
+from vermilion.configuration import config_file
 from vermilion.hardware.driver_library import C, library
 from vermilion.profile.settings import queue_settings
 from vermilion.toolchain import build
@@ -43,7 +43,7 @@ def words(queue, port) -> list[int]:
 def vectors():
     """(name, settings, port, words) of every queue."""
     for name in CONFIGS:
-        asked = config.load(build.ROOT / "sim" / "configs" / name)
+        asked = config_file.load(build.ROOT / "sim" / "configs" / name)
         marker = {each.queue: each for each in asked.marker}
         for queue in asked.queue:
             settings, port = queue_settings(queue, marker.get(queue.name)), C.Port(asked.port.rate, 0, QUEUES)

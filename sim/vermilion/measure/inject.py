@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from vermilion.configuration import config
+from vermilion.configuration import config_file
 from vermilion.console.screen import say, working
 from vermilion.profile import quantise
 from vermilion.simulation import simulate
@@ -71,7 +71,7 @@ def listed(program: Path) -> list[dict]:
 
 def record(scenario: Scenario) -> dict:
     shape = build.shape(scenario.preset)
-    return quantise.hardware(config.load(scenario.config, shape.queues, shape.victims, shape.cells))
+    return quantise.hardware(config_file.load(scenario.config, shape.queues, shape.victims, shape.cells))
 
 
 def play(program: Path, scenario: Scenario, faults: list[str], places: int, progress, first: int = 0) -> dict:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from vermilion.configuration import config
+from vermilion.configuration import config_file
 from vermilion.profile import quantise
 from vermilion.toolchain import build
 
@@ -108,7 +108,7 @@ def play(program: Path, names: set[str]) -> list[dict]:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         words, capture = Path(folder) / "words.json", Path(folder) / "in.pcap"
-        words.write_text(json.dumps(quantise.hardware(config.load(build.ROOT / "sim/configs/default.toml", 16))))
+        words.write_text(json.dumps(quantise.hardware(config_file.load(build.ROOT / "sim/configs/default.toml", 16))))
         if names and (clean := warnings(program, words, write(capture, frames()))):
             raise build.BuildError(f"the capture reader warns without any fault: {clean}")
         for fault in (f for f in FAULTS if f.name in names):

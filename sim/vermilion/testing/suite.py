@@ -28,6 +28,7 @@ FORMAT = "format"  # formatters and linters
 FORMS = ("format-", "lint-")  # how the names of their parts begin
 RUFF = [sys.executable, "-m", "ruff"]
 SOURCES = ("hw", "sim", "cocotb_tests", "fpga", "sw_driver", "docs")
+IMPORTABLE = {"PYTHONPATH": f"{build.ROOT / 'sim'}:{build.ROOT / 'sw_driver/tools'}"}
 SPELT = tuple(f"*.{end}" for end in "md py scala c cpp h rdl toml yaml sh sc tcl html js".split())
 SLOWER = ("slow", "guest", "proof", "long")  # markers in pyproject.toml: a test with none of them is quick
 NOTHING_COLLECTED = 5  # pytest's status where no test fits its options
@@ -118,9 +119,9 @@ def end_of(log: Path) -> list[str]:
     return log.read_text(errors="replace").splitlines()[-40:] if log.exists() else []
 
 
-def formatter(command: list, log: Path) -> Count:
+def formatter(command: list, log: Path, variables: dict | None = None) -> Count:
     began = time.monotonic()
-    status, result = execute(command, log), log.with_suffix(".xml")
+    status, result = execute(command, log, variables=variables), log.with_suffix(".xml")
     failure = "\n".join(end_of(log)) or f"status {status}" if status else ""
     write_junit(result, log.stem, time.monotonic() - began, failure)
     return Count(0, 1, times=times(result)) if status else Count(1, 0, times=times(result))
@@ -264,6 +265,7 @@ def parts(choice: Choice = EVERYTHING) -> dict:
         out["format-cpp"] = lambda log: formatter(["clang-format", "--dry-run", "-Werror", *cpp], log)
     out["format-python"] = lambda log: formatter([*RUFF, "format", "-q", "--diff", *python], log)
     out["lint-python"] = lambda log: formatter([*RUFF, "check", "-q", *python], log)
+    out["lint-imports"] = lambda log: formatter([tool("lint-imports"), "--no-cache"], log, variables=IMPORTABLE)
     out["lint-shell"] = lambda log: formatter([tool("shellcheck"), *shell_sources()], log)
     out["lint-spelling"] = lambda log: formatter([tool("codespell"), *texts()], log)
     out["python"] = lambda log: pytest([PYTEST["python"]], log, choice)

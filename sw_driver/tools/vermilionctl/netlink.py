@@ -10,8 +10,7 @@ import errno
 import socket
 from contextlib import contextmanager
 
-from vermilion.configuration import config as configuration
-from vermilion.configuration import egresses
+from vermilion.configuration import config_file, egresses
 from vermilion.hardware.driver_library import C
 
 from . import counters, programming, registers, settings
@@ -146,7 +145,7 @@ class Kernel:
                     f"{path}: routes is given; the kernel's module does not set it (in a NIC a frame's way is with the frame); registers do: --device pci:..."
                 )
             return programming.part(asked, self.egress, has["flows"], has["cells"], path)
-        made = configuration.load(path, *sizes, pool_elsewhere=self.egress > 0)
+        made = config_file.load(path, *sizes, pool_elsewhere=self.egress > 0)
         share = [0, 0, has["cells"]] if self.egresses > 1 else None
         return programming.on_egress(
             made, programming.fits(made, has["flows"], path), self.egress, self.egresses, share, path

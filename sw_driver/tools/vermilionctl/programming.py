@@ -8,7 +8,7 @@ import ctypes
 from fractions import Fraction
 
 from vermilion.configuration import config as configuration
-from vermilion.configuration import egresses, rules
+from vermilion.configuration import config_file, egresses, rules
 from vermilion.hardware.driver_library import C, library
 from vermilion.profile.settings import queue_settings
 from vermilion.values import units
@@ -72,7 +72,7 @@ def load(path: str, lane) -> Record:
     if lane.several and egresses.given(path):
         build = egresses.Build(has.queues, has.victims, has.cells, has.egresses, has.inputs)
         return part(egresses.load(path, build), lane.egress, has.flows, has.cells, path)
-    made = configuration.load(path, has.queues, has.victims, has.cells, pool_elsewhere=lane.egress > 0)
+    made = config_file.load(path, has.queues, has.victims, has.cells, pool_elsewhere=lane.egress > 0)
     share = [0, 0, has.cells] if lane.several else None
     return on_egress(made, fits(made, has.flows, path), lane.egress, max(has.egresses, 1), share, path)
 
