@@ -1,7 +1,6 @@
 package vermilion.average
 
 import chisel3._
-import chisel3.util._
 import vermilion.control.Scaled
 import vermilion.fixed.{Delay, ShiftDown}
 import vermilion.fixed.Formats._

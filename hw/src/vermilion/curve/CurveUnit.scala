@@ -2,7 +2,7 @@ package vermilion.curve
 
 import chisel3._
 import chisel3.util.Cat
-import vermilion.control.{CurveInverses, CurveShape, Scaled}
+import vermilion.control.{CurveInverses, CurveShape}
 import vermilion.fixed.Arithmetic.saturateAt
 import vermilion.fixed.{Delay, ShiftDown}
 import vermilion.fixed.Formats._

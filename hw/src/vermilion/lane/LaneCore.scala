@@ -10,7 +10,6 @@ import vermilion.parse.TtlOptionTypes
 import vermilion.policy._
 import vermilion.protect.{UpsetCounters, UpsetCounts}
 import vermilion.queue._
-import vermilion.rewrite._
 import vermilion.schedule._
 import vermilion.stream._
 

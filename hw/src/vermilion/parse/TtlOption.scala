@@ -1,7 +1,6 @@
 package vermilion.parse
 
 import chisel3._
-import chisel3.util._
 
 /** Types under which the TTL option is known (docs/ttl-option.md). 0 and 1 are padding in both versions: then there is none. */
 class TtlOptionTypes extends Bundle {

@@ -1,7 +1,6 @@
 package vermilion.protect
 
 import chisel3._
-import chisel3.util._
 
 /** Single error correcting, double error detecting code with odd-weight columns: M. Y. Hsiao, "A Class of Optimal Minimum Odd-weight-column
   * SEC-DED Codes", IBM J. Res. Dev. 14 (1970), 395-401.

@@ -3,7 +3,6 @@ package vermilion.schedule
 import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Arithmetic, Delay}
-import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.queue.PacketRef
 

@@ -3,7 +3,6 @@ package vermilion.schedule
 import chisel3._
 import chisel3.util._
 import vermilion.fixed.Delay
-import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
 import vermilion.queue.{PacketRef, QueueHead}

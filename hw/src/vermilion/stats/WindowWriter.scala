@@ -74,8 +74,8 @@ class WindowWriter(program: Seq[WindowProgram.Step], start: Bool) {
     */
   def source(name: Source.Value, ask: Bool => Bool, word: (UInt => UInt) => UInt): Unit = {
     val wants = s1Valid && s1.source === name.id.U
-    val given = ask(wants)
-    when(wants && !given) { advances := false.B }
+    val `given` = ask(wants)
+    when(wants && !`given`) { advances := false.B }
     def choose(record: UInt): UInt = {
       val halves =
         Seq.tabulate((record.getWidth + 31) / 32)(i => record((32 * i + 31).min(record.getWidth - 1), 32 * i).pad(32))

@@ -1,7 +1,6 @@
 package vermilion.stream
 
 import chisel3._
-import chisel3.util._
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.parse.IpStart

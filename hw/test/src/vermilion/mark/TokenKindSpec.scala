@@ -1,6 +1,5 @@
 package vermilion.mark
 
-import chisel3._
 import org.scalatest.funsuite.AnyFunSuite
 import vermilion.Simulation
 import vermilion.control.MarkerKind

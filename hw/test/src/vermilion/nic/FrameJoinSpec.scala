@@ -1,6 +1,5 @@
 package vermilion.nic
 
-import chisel3._
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.Random
 import vermilion.Simulation

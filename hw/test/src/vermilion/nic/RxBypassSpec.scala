@@ -32,7 +32,7 @@ class RxBypassSpec extends AnyFunSuite with Simulation {
       ) {
         val sink = new Sink(dut.io.out, random)
         val frames = mutable.Map.empty[Int, Seq[NamedBeat]]
-        var lost, cut = mutable.Set.empty[Int]
+        val lost, cut = mutable.Set.empty[Int]
         var clocks, held = 0
         var stalled = false
         val waiting = mutable.Queue.empty[NamedBeat]

@@ -5,7 +5,6 @@ import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
 import vermilion.Simulation
-import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.stream.{CellWrite, Chain, Descriptor}
 

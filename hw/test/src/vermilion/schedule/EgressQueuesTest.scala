@@ -1,9 +1,7 @@
 package vermilion.schedule
 
-import chisel3._
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
-import scala.util.Random
 import vermilion.{Nightly, Simulation}
 import vermilion.lane.LaneParams
 

@@ -3,8 +3,6 @@ package vermilion.schedule
 import chisel3._
 import chisel3.util._
 import chisel3.util.experimental.BoringUtils
-import vermilion.fixed.Delay
-import vermilion.fixed.Formats._
 import vermilion.formal.StreamRules
 import vermilion.lane.LaneParams
 

@@ -1,6 +1,5 @@
 package vermilion.schedule
 
-import chisel3._
 import org.scalatest.flatspec.AnyFlatSpec
 import vermilion.{Nightly, Simulation}
 import vermilion.lane.LaneParams

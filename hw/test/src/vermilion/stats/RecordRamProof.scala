@@ -29,7 +29,7 @@ class RecordRamChecks(queues: Int, slots: Int, bits: Int) extends Module {
   when(flipped) { epoch := !epoch }
   private val counts = free.counts && ram.ready
   ram.event(counts, free.queue, free.slot)(1.U)
-  private val given = ram.ask(free.asks)
+  private val granted = ram.ask(free.asks)
   private val word = ram.atStart(x => x)
 
   // ---- plain counters: an event counts one clock behind
@@ -43,13 +43,13 @@ class RecordRamChecks(queues: Int, slots: Int, bits: Int) extends Module {
   plain := now
   when(flipped) { plain := 0.U.asTypeOf(plain) }
 
-  assert(given === !counts, "a look waits without an event, or does not wait for one")
+  assert(granted === !counts, "a look waits without an event, or does not wait for one")
 
   // ---- every look while a snapshot is read
   private val held = Reg(Vec(slots, UInt(bits.W)))
   when(start) { held := now(free.snapshotQueue) }
   assert(
-    !RegNext(walking && free.asks && given, false.B) || !walking || word === held(Delay(free.lookSlot)),
+    !RegNext(walking && free.asks && granted, false.B) || !walking || word === held(Delay(free.lookSlot)),
     "a count is lost or doubled, or a snapshot is not as of one clock"
   )
 }

@@ -8,7 +8,6 @@ import scala.collection.mutable
 import scala.util.Random
 import vermilion.Simulation
 import vermilion.fixed.Delay
-import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.queue.{QueueManager, TakenPacket}
 import vermilion.schedule.{EgressTurns, Scheduler}
