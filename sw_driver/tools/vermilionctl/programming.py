@@ -1,7 +1,4 @@
-"""From a configuration, or a change, to the card: everything is worked out and checked before the first write, and each queue is taken whole.
-
-What fails half way, or is killed, leaves whole queues, old or new, and a record that claims nothing: `apply` is what comes next.
-"""
+"""From a configuration file, or a change, to the record of what a card is to have. `writing.py` brings the card there."""
 
 import copy
 import ctypes
@@ -18,7 +15,6 @@ from . import registers, settings, vocabulary
 from .record import Record
 
 CLASSES = registers.NO_IP + 1
-PARTS = ("port", "classes", "ttl_option", "seed", "departures", "pool", "share", "routes")
 CELL_BYTES, POOL_MOST = configuration.CELL_BYTES, configuration.CELL_BYTES * configuration.CELLS_MOST
 
 
@@ -112,90 +108,6 @@ def fits(config, flows: int, path) -> Record:
     return of_config(config, None)
 
 
-def port_words(port) -> tuple:
-    """The port shaper's words: mantissa and shift of ns a byte, burst in ns."""
-    cost = library().vm_cost(port.rate)
-    return cost.mant, cost.shift, library().vm_burst_ns(port.burst_bytes, port.rate, port.queues)
-
-
-def write(lane, record: Record, wanted: Record, everything: bool = False, progress=lambda done, total: None):
-    """Brings the card from `record` to `wanted`, or writes all of it. UserError: nothing was written.
-
-    The record's file claims nothing from before the first write until behind the last, whatever happens in between.
-    """
-    wanted.departures = any(held.update_depart for _, held in wanted.queues.values())
-    words = {number: wanted.words(number) for number in sorted(wanted.queues)}  # with every refusal of the library's
-    for number in words:
-        if number >= lane.has.queues:
-            whose = "an egress of this build" if lane.several else "this build"
-            raise UserError(f"queue {number}: {whose} has queues 0 to {lane.has.queues - 1}")
-        if words[number].nearest and number >= lane.has.victims:
-            raise UserError(
-                f"queue {number}: nearest is 1; this build can do that in {lane.has.victims} queues, from 0"
-            )
-    check_share(lane, record, wanted)
-    if (wanted.pool or 0) > CELL_BYTES * lane.has.cells:
-        most = f"{CELL_BYTES}B to {CELL_BYTES * lane.has.cells}B, the {lane.has.cells} cells of this build"
-        raise UserError(f"pool.size is {wanted.pool}; legal is 0 for none, or {most}")
-    if not lane.has_pool() and (wanted.pool or any(held.alpha for held in words.values())):
-        raise UserError("pool.size and alpha need registers 1.3 or newer; this build's are older")
-    fresh = everything or record.port is None
-    old = {} if fresh else {number: bytes(record.words(number)) for number in record.queues}
-    changed = [number for number in words if old.get(number) != bytes(words[number])]
-    moved = fresh or port_words(record.port) != port_words(wanted.port)
-    classes = [
-        code
-        for code in range(CLASSES if wanted.classes else 0)
-        if fresh or record.classes is None or record.classes[code] != wanted.classes[code]
-    ]
-    total, done = len(changed) + len(classes) + 1, 0
-    record.unclaim()
-    if fresh:
-        for part in (*PARTS, "last"):
-            setattr(record, part, None)
-        record.queues = {}
-    record.port = C.Port.from_buffer_copy(wanted.port)  # the words of a queue follow from it
-    if not fresh:  # queues whose words stay: also where their settings say the same otherwise
-        record.queues.update({n: held for n, held in wanted.queues.items() if n in old and n not in changed})
-    if wanted.departures and not record.departures:
-        lane.call("write_switches", True)
-        record.departures = True
-    for number in changed:
-        record.queues.pop(number, None)
-        lane.write_queue(number, words[number])
-        record.queues[number], record.last = wanted.queues[number], number
-        progress(done := done + 1, total)
-    for code in classes:
-        lane.write_class(code, *wanted.classes[code])
-        progress(done := done + 1, total)
-    record.classes = wanted.classes
-    if record.departures != wanted.departures:
-        lane.call("write_switches", wanted.departures)
-        record.departures = wanted.departures
-    if lane.several and not record.departures:
-        record.departures = None  # another egress may have switched it on
-    if wanted.ttl_option and (fresh or record.ttl_option != wanted.ttl_option):
-        lane.call("write_option", *wanted.ttl_option)
-        record.ttl_option = wanted.ttl_option
-    if not lane.egress:
-        if fresh or (record.pool or 0) != (wanted.pool or 0):
-            lane.call("write_pool", library().vm_pool_cells(wanted.pool or 0))
-        record.pool = wanted.pool or 0
-    if wanted.share is not None and record.share != wanted.share:
-        lane.call("write_share", *registers.share_cells(wanted.share))
-        record.share = wanted.share
-    if wanted.routes is not None and record.routes != wanted.routes:
-        lane.call("write_routes", *registers.route_words(wanted.routes))
-        record.routes = wanted.routes
-    if moved:
-        lane.write_port(wanted.port)
-    if wanted.seed is not None and (fresh or record.seed != wanted.seed):
-        lane.write_seed(wanted.seed)
-        record.seed = wanted.seed
-    progress(total, total)
-    record.save()
-
-
 def number_of(record: Record, queue: str) -> int:
     """A queue by its name or number."""
     for number, (name, _) in record.queues.items():
@@ -260,36 +172,6 @@ def change_pool(record: Record, pairs: list[tuple[str, str]]) -> Record:
             wanted.share = list(wanted.share)
             wanted.share[("reserve", "cap").index(name)] = held
     return wanted
-
-
-def check_share(lane, record: Record, wanted: Record):
-    """Refuses reserves that are more than the pool, and a cap below its reserve: then the rules of the pool contradict each other."""
-    if wanted.share is None or (wanted.share == record.share and wanted.pool == record.pool):
-        return
-    (reserve, cap), most = registers.share_cells(wanted.share), lane.has.cells
-    for name, cells in (("reserve", reserve), ("cap", cap)):
-        if cells > most:
-            legal = f"0 for none, or {CELL_BYTES}B to {CELL_BYTES * most}B, the {most} cells of this build"
-            raise UserError(f"pool.{name} is {wanted.share[name == 'cap']}; legal is {legal}")
-    if cap < reserve:
-        raise UserError(
-            f"pool.cap is {wanted.share[1]}; legal is 0 for none, or {wanted.share[0]}, the reserve, and more"
-        )
-    if wanted.of_all:
-        return
-    size = lane.pool_cells() if wanted.egress else library().vm_pool_cells(wanted.pool or 0)
-    others = sum(lane.read(registers.at("pool_reserve", e)) for e in range(lane.has.egresses) if e != lane.egress)
-    if not size or reserve + others <= size or (wanted.egress and not reserve):
-        return
-    if wanted.share == record.share or not reserve:
-        least = CELL_BYTES * (reserve + others)
-        raise UserError(
-            f"pool.size is {wanted.pool or CELL_BYTES * size}; legal is 0 for none, or {least} and more, the reserves of all egresses"
-        )
-    legal = CELL_BYTES * max(0, size - others)
-    raise UserError(
-        f"pool.reserve is {wanted.share[0]}; legal is 0 to {legal}, what the pool of {CELL_BYTES * size} B has beside the reserves of other egresses"
-    )
 
 
 def notes(record: Record, has_pool: bool) -> list[str]:

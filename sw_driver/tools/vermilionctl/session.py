@@ -16,7 +16,7 @@ from ctypes import byref
 
 from vermilion.hardware.driver_library import C, library
 
-from . import card, counters, programming, record, registers
+from . import card, counters, programming, record, registers, writing
 from .errors import UserError
 
 
@@ -68,7 +68,7 @@ class Registers:
     def write(self, wanted, everything: bool = False, progress=lambda done, total: None):
         """`everything`: whatever the lane has now, and whoever wrote it."""
         kept = record.begun(self.device, self.lane) if everything else self.settings()
-        programming.write(self.lane, kept, wanted, everything, progress)
+        writing.write(self.lane, kept, wanted, everything, progress)
 
     def has_pool(self, written) -> bool:
         """Whether there is a pool behind what was written."""
