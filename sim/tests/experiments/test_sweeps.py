@@ -201,6 +201,7 @@ def test_a_killed_sweep_repeats_and_loses_nothing(small, tmp_path):
     assert [each.runs for each in made] == [36, 36, 36] and all(18 <= each.stored_before < 36 for each in made[1:])
     page = (folder / "whole" / "x" / "report.html").read_text()
     assert page.count('class="live"') == 1
+    cluster.packages(build.quiet)  # in the path of this process, too
     import pyarrow.parquet
 
     table = pyarrow.parquet.read_table(folder / "killed" / "x" / "results.parquet").to_pydict()
