@@ -17,15 +17,6 @@ ROOT = Path(__file__).resolve().parents[2]
 C_FLAGS = ["-O2", "-std=gnu11", "-Wall", "-Wextra", "-shared", "-fPIC"]
 CXX_FLAGS = ["-O2", "-std=gnu++20", "-DVM_MODEL_ONLY"]
 PRESETS = ("lab", "nic10g", "nic25g", "nic100g")  # whose lanes have one egress, as the model alone has
-RTL_ONLY = {
-    "verilated_lane",
-    "lane_driver",
-    "control_access",
-    "counter_check",
-    "rtl_checks",
-    "rtl_engine",
-    "build_shape",
-}
 
 
 class BuildPy(build_py):
@@ -68,7 +59,8 @@ class BuildPy(build_py):
     def model(self, folder: Path):
         """The simulator's program with the model alone, one for each preset."""
         compiler = os.environ.get("CXX", "c++")
-        harness = [path for path in sorted((ROOT / "sim" / "harness").glob("*.cpp")) if path.stem not in RTL_ONLY]
+        left_out = {*asked("presets.RTL_ONLY"), "build_shape"}
+        harness = [path for path in sorted((ROOT / "sim" / "harness").glob("*.cpp")) if path.stem not in left_out]
         shape, sources = (
             ROOT / "sim" / "harness" / "build_shape.cpp",
             [*sorted((ROOT / "sim" / "model").glob("*.cpp")), *harness],
@@ -78,11 +70,11 @@ class BuildPy(build_py):
             Path(self.build_lib).parent / "model",
         )
         headers = ["pcap/pcap.h", "nlohmann/json.hpp"]
-        asked = "".join(f"#include <{name}>\n" for name in headers)
+        text = "".join(f"#include <{name}>\n" for name in headers)
         if (
             not shutil.which(compiler)
             or subprocess.run(
-                [compiler, "-std=gnu++20", "-fsyntax-only", "-xc++", "-"], input=asked, text=True, capture_output=True
+                [compiler, "-std=gnu++20", "-fsyntax-only", "-xc++", "-"], input=text, text=True, capture_output=True
             ).returncode
         ):
             print(
@@ -105,17 +97,17 @@ class BuildPy(build_py):
             finish([[compiler, *objects, own, "-lpcap", "-pthread", "-s", "-o", program]])
 
 
+def asked(expression: str) -> list[str]:
+    """The strings of an expression over the project's presets, in a process of its own."""
+    code = f"from vermilion.toolchain import presets; print(*{expression}, sep=chr(10))"
+    variables = os.environ | {"PYTHONPATH": str(ROOT / "sim")}
+    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
 def defines(preset: str) -> list[str]:
-    """What the compiler is told of a preset, by the project's own code in a process of its own."""
-    code = f"from vermilion.toolchain import presets; print(*presets.definitions({preset!r}, ''), sep=chr(10))"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "sim")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [word.replace("\\", "") for word in done.stdout.splitlines()]
+    """What the compiler is told of a preset; its quotes need no escape here, where no shell reads them."""
+    return [word.replace("\\", "") for word in asked(f"presets.definitions({preset!r}, '')")]
 
 
 def finish(commands: list[list[str]]):

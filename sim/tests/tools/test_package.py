@@ -95,6 +95,22 @@ def test_the_package_runs_a_capture_by_the_model(installed, tmp_path):
 
 
 @pytest.mark.slow
+def test_an_installation_without_plots_runs_and_makes_no_report(place, installed, tmp_path):
+    """pip install in a checkout where ./vermilion has not run, so has not fetched what draws plots."""
+    plots, hidden = place / "vermilion/data/uplot.jar", tmp_path / "hidden"
+    plots.rename(hidden)
+    try:
+        status, said, told = installed("run")
+        assert status == 0 and "every frame is accounted for" in said and "report:" not in said, told
+        assert installed("run", "--report", "a.html") == (
+            2, "", "vermilion: --report: this installation has no plots, as ./vermilion had not run where it was built\n"
+        )  # fmt: skip
+        assert not (tmp_path / "a.html").exists()
+    finally:
+        hidden.rename(plots)
+
+
+@pytest.mark.slow
 def test_what_needs_the_sources_is_refused(installed, tmp_path):
     sentence = "vermilion: {} needs a checkout of the project; an installed package has "
     assert installed("area", "token") == (

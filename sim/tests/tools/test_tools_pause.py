@@ -5,7 +5,7 @@ import json
 import pytest
 
 from support.register_file import Lane, address
-from support.tool_cards import Bench
+from support.tool_cards import Bench, ctl
 
 PAUSE = address("pause")
 SHAPE = {"queues": 64, "victims": 64, "egresses": 4}
@@ -44,6 +44,14 @@ def test_a_build_without_the_register_is_refused_and_nothing_written(bench):
         assert status == 2 and said.endswith("pause needs registers 1.3 or newer; this build's are older")
     assert not bench.lane.words.get(PAUSE)
     assert "paused" not in json.loads(bench.ctl("show", "--build", "--json")[1])
+
+
+def test_a_netdev_has_no_pause(kernel):
+    """The kernel's family has no command for it, and does not tell whether an egress is paused."""
+    for word in ("pause", "resume"):
+        status, said = ctl("netlink:vm0", word)
+        assert status == 2 and said.endswith("has no command to pause an egress; legal are pci: and unix:")
+    assert "paused" not in json.loads(ctl("netlink:vm0", "show", "--build", "--json")[1])
 
 
 def test_a_register_that_does_not_keep_the_bit_is_told(bench):

@@ -71,8 +71,10 @@ class Asked:
 
     @property
     def page(self) -> str | None:
-        """Where the report goes."""
-        return None if self.no_report else str(DEFAULT_REPORT) if self.report is None else self.report
+        """Where the report goes; an installation without plots makes one only if it is asked to, and then says why it cannot."""
+        if self.no_report or (self.report is None and build.INSTALLED and not build.UPLOT.exists()):
+            return None
+        return str(DEFAULT_REPORT) if self.report is None else self.report
 
     def pace(self) -> str:
         from vermilion.values import units

@@ -10,8 +10,9 @@ from html import escape
 from pathlib import Path
 
 from vermilion.toolchain import build
+from vermilion.values.fields import UserError
 
-JAR = (build.ROOT if build.INSTALLED else build.HOME) / "uplot.jar"
+JAR = build.UPLOT
 FILES = ("dist/uPlot.iife.min.js", "dist/uPlot.min.css", "LICENSE")
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"  # no request leaves the page
 
@@ -26,6 +27,10 @@ def library() -> tuple[str, str, str]:
             ]
             return tuple(jar.read(only).decode() for (only,) in names)
     except (OSError, ValueError, zipfile.BadZipFile) as error:
+        if build.INSTALLED:
+            raise UserError(
+                "--report: this installation has no plots, as ./vermilion had not run where it was built"
+            ) from None
         raise build.BuildError(
             f"{JAR} is no package of uPlot ({error}); delete .vermilion/ready and start ./vermilion"
         ) from None

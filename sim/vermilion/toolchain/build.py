@@ -19,13 +19,14 @@ from vermilion.values.fields import UserError
 from . import chisel, undefined, verilated
 
 # `build.X` is how others write these
-from .presets import FOR_BENCHES, PRESETS, SEVERAL, Preset, definitions, shape  # noqa: F401
+from .presets import FOR_BENCHES, PRESETS, RTL_ONLY, SEVERAL, Preset, definitions, shape  # noqa: F401
 from .steps import (  # noqa: F401
     BUILD,
     CORES,
     HOME,
     INSTALLED,
     ROOT,
+    UPLOT,
     BuildError,
     digest,
     files,
@@ -57,8 +58,6 @@ MAKE_VARIABLES = [
 ]
 SHAPED = {"verilated_lane", "build_shape"}  # files of the harness that are compiled for each build of the lane
 SHAPE = ROOT / "sim/harness/build_shape.cpp"
-# Files of the harness that need the Verilated lane.
-RTL_ONLY = {"verilated_lane", "lane_driver", "control_access", "counter_check", "rtl_checks", "rtl_engine"}
 
 
 def verilator_version() -> str:

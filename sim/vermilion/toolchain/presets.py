@@ -1,4 +1,6 @@
-"""Builds of the lane: the parameters of `LaneParams.scala`, as the harness's compiler is told of them. Needs Python alone."""
+"""Builds of the lane: the parameters of `LaneParams.scala`, as the harness's compiler is told of them, and which of the harness's files only they need.
+Needs Python alone: `packaging.py` reads it, too.
+"""
 
 from dataclasses import dataclass
 
@@ -58,3 +60,7 @@ def definitions(preset: str, variant: str) -> list[str]:
     """What the harness's compiler is told of a build of the lane."""
     defines = (FOR_BENCHES | PRESETS)[preset].defines() + [f'-DVM_PRESET=\\"{preset}\\"']
     return defines + {"": [], "undefined": ["-DVM_UNDEFINED"]}.get(variant, [f"-DVM_WAVES_{variant.upper()}"])
+
+
+# Files of the harness that need the Verilated lane.
+RTL_ONLY = {"verilated_lane", "lane_driver", "control_access", "counter_check", "rtl_checks", "rtl_engine"}

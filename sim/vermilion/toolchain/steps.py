@@ -18,6 +18,7 @@ INSTALLED = not (
 ROOT = Path(__file__).resolve().parents[1] / "data" if INSTALLED else CHECKOUT
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 HOME = CACHE / "vermilion" if INSTALLED else ROOT / ".vermilion"
+UPLOT = (ROOT if INSTALLED else HOME) / "uplot.jar"  # what draws plots in reports
 BUILD = HOME / "build"
 KEPT = HOME / "kept"  # by content: of use in another checkout, or in continuous integration, as it is
 CORES = len(os.sched_getaffinity(0))  # that this process may run on
