@@ -148,7 +148,7 @@ FAULTS = {
     "no rate": (
         '[port]\nrate = "25Gbit"',
         "",
-        'egress "wire" has no port.rate; give it one, or [port] one for all egresses',
+        'egress "wire" has no port.rate; give it one, 64kbit to 200Gbit, or [port] one for all egresses',
     ),
     "a marker of another egress's queue": (
         'queue = "bulk"',

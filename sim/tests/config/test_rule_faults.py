@@ -30,7 +30,7 @@ FAULTS = {
     "queue without DSCP": (rule(action='queue = "none"'), ['no DSCP leads to queue "none" in green', "a dscp"]),
     "colour without DSCP": (rule(action=f'{TO}\ncolour = "red"'), ['"af1" in red', "it has green and yellow"]),
     "unknown colour": (rule(action=f'{TO}\ncolour = "blue"'), ['colour is "blue"', "green, yellow, red"]),
-    "colour of a DSCP": (rule(action='dscp = 3\ncolour = "red"'), ["has colour but no queue"]),
+    "colour of a DSCP": (rule(action='dscp = 3\ncolour = "red"'), ['has colour "red" but no queue']),
     "queue as a number": (rule(action="queue = 1"), ["queue is 1", "text in quotes"]),
     "match beside the rule": (rule(action=f'{TO}\nprotocol = "tcp"'), ["protocol is no key", "match = { protocol"]),
     "misspelt beside": (rule(action=f"{TO}\nsorce_port = 1"), ["sorce_port is no key", "match = { source_port"]),
@@ -98,7 +98,7 @@ LEGAL = [
 def test_legal(tmp_path, match):
     file = tmp_path / "c.toml"
     file.write_text(rule(match))
-    assert front.words(config_file.load(file), 1, None)["rules"][0]["dscp"] == 10
+    assert front.words(config_file.load(file), None)["rules"][0]["dscp"] == 10
 
 
 COMMANDS = {

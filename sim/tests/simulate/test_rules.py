@@ -178,10 +178,10 @@ def error(data: bytes) -> int:
     return ones_complement(data[at : at + 4 * (data[at] & 15)]) % 0xFFFF if seen.get("ip") == 4 else 0
 
 
-def through(folder, program, frames: list[bytes], asked: config.Config, spread=None, *options, inputs=1):
+def through(folder, program, frames: list[bytes], asked: config.Config, spread=None, *options):
     """A run with what stands before the lane, of frames back to back at 1 Gbit/s."""
     file = folder / "front.json"
-    file.write_text(json.dumps(front.words(asked, inputs, spread)))
+    file.write_text(json.dumps(front.words(asked, spread)))
     capture = pcap(folder / "in.pcap", [(i, data, len(data)) for i, data in enumerate(frames)])
     options = ("--front", file, "--rate", 10**9, *options)
     return engine(program, folder, write_words(folder / "words.json", asked), capture, *options)
@@ -341,7 +341,7 @@ def test_both_engines(program, tmp_path):
     frames += [bytes(Ether(src=f"02:00:00:00:00:{i:02x}") / IP() / TCP(flags="A") / Raw(bytes(4000))) for i in range(8)]
     options = ("--split", 0)
     done = {
-        name: through(tmp_path, build.simulator("nic10g"), frames, made, None, "--engine", name, *options, inputs=2)
+        name: through(tmp_path, build.simulator("nic10g"), frames, made, None, "--engine", name, *options)
         for name in ("rtl", "model")
     }
     same(done["rtl"], done["model"])

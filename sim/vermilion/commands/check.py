@@ -2,7 +2,7 @@
 
 import click
 
-from vermilion.configuration import egresses
+from vermilion.configuration import config, egresses
 from vermilion.console.screen import console
 from vermilion.values.fields import UserError
 
@@ -38,10 +38,11 @@ def check(file, queues, victims, count, egress, json_file, registers):
     if egress is not None and egress >= build.egresses:
         has = f"0 to {build.egresses - 1}" if build.egresses > 1 else "0"
         raise UserError(f"--egress is {egress}; legal is {has}, the egresses of the build")
+    with config.named(file):  # what the hardware cannot hold is refused whether or not the record is written
+        record = quantise.lane(lane, queues) if egress is None else quantise.egress(lane, egress)
     with simulate.Outputs(file) as outputs:
         place = outputs.add("--json", json_file)
         if place:
-            record = quantise.lane(lane, queues) if egress is None else quantise.egress(lane, egress)
             simulate.write_words(record, place)
     if registers:
         from .card_commands import register_lines

@@ -111,7 +111,7 @@ class Prepared:
     """A run whose configuration has been read and checked: `config` of the whole lane, `record` as the hardware holds it."""
 
     def __init__(self, asked: Asked):
-        from vermilion.configuration import egresses
+        from vermilion.configuration import config, egresses
         from vermilion.profile import quantise
 
         self.asked, self.shape = asked, build.shape(asked.preset)
@@ -123,8 +123,9 @@ class Prepared:
         tell_notes(self.config)
         if asked.seed is not None:
             self.config = self.config.model_copy(update={"seed": asked.seed})
-        self.front = front.words(self.config, self.shape.inputs, asked.spread)
-        self.record = quantise.lane(lane, queues) | {"seed": self.config.seed}
+        self.front = front.words(self.config, asked.spread)
+        with config.named(asked.config):
+            self.record = quantise.lane(lane, queues) | {"seed": self.config.seed}
         self.record |= {"buffer_cells": self.shape.cells, "max_frame_bytes": self.shape.max_frame_bytes}
 
     def program(self) -> Path:

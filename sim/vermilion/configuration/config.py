@@ -4,6 +4,7 @@
 file, the field, the value and what would be legal. Fixed-point values come later, from `quantise.py`.
 """
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,6 +14,7 @@ from vermilion.values import units
 from vermilion.values.fields import (
     COLOURS,
     LEN_MAX,
+    RATE_TEXT,
     TOO_DEEP,
     Burst,
     Probability,
@@ -30,7 +32,7 @@ from vermilion.values.units import Amount
 
 from . import rules
 from .markers import Marker
-from .refusals import sentence
+from .refusals import first, sentence
 from .rules import Match, Rule
 
 MASKS = {"red": (7, 7, 7), "wred": (7, 7, 7), "rio-c": (1, 3, 7), "rio-2": (1, 7, 7), "rio-dc": (1, 2, 4)}
@@ -71,15 +73,16 @@ class Curve(Strict):
                 raise ValueError(f'has no {name}; curve "{self.curve}" needs {", ".join(needed)}')
         for name in given:
             if name not in needed and (name, self.curve) not in (("end", "exred"), ("end", "red")):
-                raise ValueError(f'has {name}, which curve "{self.curve}" does not take')
+                takes = "min, max, p" if needed else "no other field"
+                raise ValueError(
+                    f'has {name} {getattr(self, name)}, which curve "{self.curve}" does not take; it takes {takes}'
+                )
         if needed and self.min.value > self.max.value:
             raise ValueError(f"has min {self.min} above max {self.max}; legal is min up to max")
         if self.curve == "red" and self.end and self.end.value <= self.max.value:
             raise ValueError(f"has end {self.end} and max {self.max}; legal for red is an end above max")
-        if self.curve == "gentle" and 2 * self.max.value > LEN_MAX:
-            raise ValueError(f"has max {self.max}; gentle ends at twice max, so legal is up to {LEN_MAX // 2}")
-        if self.curve == "gentle" and self.max.value == 0:
-            raise ValueError("has max 0; gentle needs max above 0")
+        if self.curve == "gentle" and not 1 <= self.max.value <= LEN_MAX // 2:
+            raise ValueError(f"has max {self.max}; gentle ends at twice max, so legal is 1 to {LEN_MAX // 2}")
         return self
 
 
@@ -110,8 +113,11 @@ class Codes(Strict):
 
 def codes(raw):
     """A list takes the colours of RFC 2597 (AFx2 yellow, AFx3 red, everything else green)."""
-    if not isinstance(raw, list):
+    if isinstance(raw, (dict, Codes)):
         return raw
+    if not isinstance(raw, list):
+        legal = 'a list such as ["AF11", 46], or a table of lists for green, yellow, red'
+        raise ValueError(f"is {units.shown(raw)}; legal is {legal}")
     out = {colour: [] for colour in COLOURS}
     for item in raw:
         code = units.dscp(item)
@@ -205,12 +211,18 @@ class Queue(Strict):
     @model_validator(mode="after")
     def fields_fit_each_other(self):
         if self.priority is not None and self.quantum is not None:
-            raise ValueError("has both priority and quantum; a queue is either strict (priority) or shares (quantum)")
+            both = f"has both priority {self.priority} and quantum {self.quantum}"
+            raise ValueError(f"{both}; a queue is either strict (priority) or shares (quantum)")
         if self.burst is not None and self.rate is None:
-            raise ValueError("has burst but no rate; burst belongs to a queue's own rate")
+            raise ValueError(
+                f"has burst {self.burst} but no rate; burst belongs to a queue's own rate, legal is {RATE_TEXT}"
+            )
         for name in ("victim_by_colour", "victim_window"):
-            if getattr(self, name) and self.victim != "nearest":
-                raise ValueError(f'has {name} but drops the arriving packet; it belongs to victim = "nearest"')
+            value = getattr(self, name)
+            if value and self.victim != "nearest":
+                raise ValueError(
+                    f'has {name} {units.shown(value)} but drops the arriving packet; it belongs to victim = "nearest"'
+                )
         if self.victim_window and not self.limit and not self.limit_packets:
             raise ValueError(
                 f"has victim_window {self.victim_window}, which works at the queue's limit, and no limit; "
@@ -235,7 +247,10 @@ class Queue(Strict):
             return
         end = self.end_of(curve)
         if end is None:
-            raise ValueError(f"has {where} exred with no end; give end, or the queue a limit in {unit}s")
+            limit = "limit_packets" if unit == "packet" else "limit"
+            raise ValueError(
+                f"has {where} exred with no end; give end, or the queue {limit}, up to {LEN_MAX} {unit}s and above max"
+            )
         low, high = curve.min.value, curve.max.value
         if not low < high < end:
             raise ValueError(f"has {where} min {low}, max {high}, end {end}; exred needs min < max < end")
@@ -282,7 +297,7 @@ def parse(
     try:
         config = Config.model_validate(raw)
     except ValidationError as error:
-        raise UserError(sentence(error.errors()[0], raw, Config, MODELS)) from None
+        raise UserError(sentence(first(error.errors()), raw, Config, MODELS)) from None
     check_pool(config, build_cells, pool_elsewhere)
     return place(config, build_queues, build_queues if build_victims is None else build_victims)
 
@@ -351,13 +366,20 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
     return config.model_copy(update={"queue": placed})
 
 
-def checked(path: str | Path, parse):
-    """What `parse` makes of the file's tables; a refusal begins with the file's name."""
-    raw = read_toml(path)
+@contextmanager
+def named(path: str | Path):
+    """A refusal begins with the file's name."""
     try:
-        return parse(raw)
+        yield
     except RecursionError:
         raise UserError(f"{path}: {TOO_DEEP}") from None
     except UserError as error:
         plain = "".join(c if c.isprintable() else "?" for c in str(error))  # one line, whatever the file put into it
         raise UserError(f"{path}: {plain}") from None
+
+
+def checked(path: str | Path, parse):
+    """What `parse` makes of the file's tables."""
+    raw = read_toml(path)
+    with named(path):
+        return parse(raw)

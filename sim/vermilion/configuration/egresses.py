@@ -11,13 +11,13 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr, ValidationError, model_validator
 
 from vermilion.values import units
-from vermilion.values.fields import Burst, Rate, Strict, UserError, number, one_line
+from vermilion.values.fields import RATE_TEXT, Burst, Rate, Strict, UserError, amounts, number, one_line
 from vermilion.values.units import Amount
 
 from . import config, rules
 from .config import CELL_BYTES, CELLS_MOST, MODELS, Config, Port, Queue, Rule
 from .markers import Marker
-from .refusals import sentence
+from .refusals import first, sentence
 
 EGRESSES = (1, 2, 4, 8)  # that a build can have
 INPUTS_MOST = 16  # of a build
@@ -43,7 +43,8 @@ def of_shape(shape) -> Build:
 
 def cells_of(raw):
     """An amount of bytes in whole cells; 0: none."""
-    held, legal = units.amount(raw), f"0 for none, or {CELL_BYTES}B to {CELL_BYTES * CELLS_MOST}B"
+    legal = f"0 for none, or {CELL_BYTES}B to {CELL_BYTES * CELLS_MOST}B"
+    held = units.amount(raw, f"is {legal}, such as {amounts(CELL_BYTES, CELL_BYTES * CELLS_MOST, 'byte')}")
     if held.unit == "packet" or (held.value and not CELL_BYTES <= held.value <= CELL_BYTES * CELLS_MOST):
         raise ValueError(f"is {units.shown(raw)}; legal is {legal}")
     return Amount(held.value, "byte")
@@ -210,6 +211,7 @@ def parse(raw: dict, build: Build) -> Lane:
         if not raw.keys() <= File.model_fields.keys():
             validated(raw)  # a key that is no key: the hint knows those of several egresses, too
         one = config.parse(raw, build.queues, build.victims, build.cells)
+        check_inputs(one.rule, build)
         return Lane([one], [None], [Share()], routes(None, {}, build), one.rule)
     file = validated(raw)
     at = numbered(file.egress, build)
@@ -219,17 +221,17 @@ def parse(raw: dict, build: Build) -> Lane:
     check_shares(file, shares, called, build)
     configs = [own(raw, raw["egress"][at[e]] if e in at else {}, called[e], build) for e in range(build.egresses)]
     labels = {name: e for e, name in enumerate(names) if name is not None}
-    return Lane(configs, names, shares, routes(file.routes, labels, build), rules_of(raw, configs), several)
+    return Lane(configs, names, shares, routes(file.routes, labels, build), rules_of(raw, configs, build), several)
 
 
 def validated(raw: dict) -> File:
     try:
         return File.model_validate(raw)
     except ValidationError as found:
-        error = found.errors()[0]
+        error = first(found.errors())
         inside = {"egress": Egress, "port": OwnPort, "pool": Share} if error["loc"][:1] == ("egress",) else {}
         if error["loc"][:1] == ("routes",):
-            raise UserError(f"routes{place_of(error)} is {shown(error['input'])}; legal is {ROUTES}") from None
+            raise UserError(f"routes{place_of(error)} is {units.shown(error['input'])}; legal is {ROUTES}") from None
         raise UserError(sentence(error, raw, File, MODELS | {"port": OwnPort} | inside).replace(" .", ".")) from None
 
 
@@ -238,10 +240,6 @@ ROUTES = "a list with the number or the name of an egress for each input"
 
 def place_of(error: dict) -> str:
     return f"[{error['loc'][1]}]" if len(error["loc"]) > 1 else ""
-
-
-def shown(raw) -> str:
-    return {dict: "a table", list: "a list"}.get(type(raw)) or units.shown(raw)
 
 
 def numbered(tables: list[Egress], build: Build) -> dict[int, int]:
@@ -277,7 +275,8 @@ def own(raw: dict, table: dict, where: str, build: Build) -> Config:
         return config.parse(mine, build.queues, build.victims, build.cells)
     except UserError as error:
         if "port" not in mine or "rate" not in mine["port"]:
-            raise UserError(f"{where} has no port.rate; give it one, or [port] one for all egresses") from None
+            give = f"give it one, {RATE_TEXT}, or [port] one for all egresses"
+            raise UserError(f"{where} has no port.rate; {give}") from None
         common = not any(key in table for key in ("port", "queue", "marker"))
         raise UserError(str(error) if common else f"{where}, {error}") from None
 
@@ -320,13 +319,23 @@ def check_shares(file: File, shares: list[Share], called: list[str], build: Buil
         raise UserError(f"pool.size is {file.pool.size}; legal is {legal}")
 
 
-def rules_of(raw: dict, configs: list[Config]) -> list[Rule]:
+def rules_of(raw: dict, configs: list[Config], build: Build) -> list[Rule]:
     """The file's rules, which stand in front of the whole lane."""
     if not raw.get("rule"):
         return []
     found = validated({"rule": raw["rule"]}).rule
     codes(found, configs)
+    check_inputs(found, build)
     return found
+
+
+def check_inputs(given: list[Rule], build: Build):
+    """Refuses rules for inputs that the build does not have."""
+    for number_, rule in enumerate(given, 1):
+        if build.inputs and rule.match.ingress is not None and rule.match.ingress >= build.inputs:
+            legal = f"0 to {build.inputs - 1}" if build.inputs > 1 else "0"
+            where = f"{rules.label(number_, rule)}, match.ingress is {rule.match.ingress}"
+            raise UserError(f"{where}; this build has inputs {legal}")
 
 
 def codes(given: list[Rule], configs: list[Config]) -> list[int]:

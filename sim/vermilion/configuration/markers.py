@@ -7,7 +7,7 @@ rate fills it accordingly.
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, StrictBool, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, model_validator
 
 from vermilion.hardware.formats import (
     COST_MANT,
@@ -33,13 +33,10 @@ SHORTEST, LONGEST = {"frame": 60, "ip": 20}, {"frame": 1522, "ip": 1500}
 
 def depth(raw):
     """A bucket's depth or a threshold; whether 0 is legal depends on the kind."""
-    legal = f'legal are amounts up to {DEPTH_MAX_TEXT} such as "10KB" or "60p"'
-    try:
-        value = units.amount(raw)
-    except ValueError:
-        raise ValueError(f"is {units.shown(raw)}; {legal}") from None
+    legal = f'are amounts up to {DEPTH_MAX_TEXT} such as "10KB" or "60p"'
+    value = units.amount(raw, legal)
     if value.value > DEPTH_MAX:
-        raise ValueError(f"is {units.shown(raw)}; {legal}")
+        raise ValueError(f"is {units.shown(raw)}; legal {legal}")
     return value
 
 
@@ -59,6 +56,7 @@ def duration(low: int, high: int, text: str):
 
 
 Depth = Annotated[Amount, BeforeValidator(depth)]
+AboveZero = Annotated[float, number(0, 1, "above 0 to 1")]  # 0 itself is refused with what else REDP asks for
 Age = Annotated[int, duration(FLOW_TICK_NS, AGE_MAX, "5ms to 274s")]
 
 # Fields of each kind: needed, and with a default.
@@ -83,7 +81,7 @@ DEFAULTS |= {"idle": 60 * 10**9, "half_open": 3 * 10**9}
 class Marker(Strict):
     """`[[marker]]`; None is a field that was not given, `given(name)` what holds then."""
 
-    queue: str
+    queue: Annotated[str, Field(description="the name of a queue")]
     kind: Literal["leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm", "nm"]
     packet: Annotated[Amount, amount(64, 9600, "byte")] | None = None
     drop: list[Literal["green", "yellow", "red"]] = []
@@ -100,8 +98,8 @@ class Marker(Strict):
     bucket: Depth | None = None
     low: Depth | None = None
     high: Depth | None = None
-    max_demote: Probability | None = None
-    max_promote: Probability | None = None
+    max_demote: AboveZero | None = None
+    max_promote: AboveZero | None = None
     p_drop: Probability | None = None
     meter: Annotated[int, duration(0, 3600 * 10**9, "0ns to 3600s")] | None = None
     alpha: Annotated[float, number(0.125, 1, "0.125 to 1 in steps of 0.125")] | None = None
@@ -123,7 +121,8 @@ class Marker(Strict):
         for name in type(self).model_fields:
             if name not in (*taken, *COMMON) and getattr(self, name) is not None:
                 raise ValueError(
-                    f'has {name}, which kind "{self.kind}" does not take; it takes {", ".join([*taken, "drop"])}'
+                    f'has {name} {self.text_of(name)}, which kind "{self.kind}" does not take; '
+                    f"it takes {', '.join([*taken, 'drop'])}"
                 )
         self._check_units()
         self._check_buckets()
@@ -137,6 +136,12 @@ class Marker(Strict):
             self._check_flow()
         self._check_drop()
         return self
+
+    def text_of(self, name: str) -> str:
+        """A field's value in a sentence."""
+        forms = dict.fromkeys(("rate", "cir", "pir"), units.rate_text)
+        forms |= dict.fromkeys(("meter", "idle", "half_open"), units.time_text)
+        return forms.get(name, units.shown)(getattr(self, name))
 
     def _check_units(self):
         given = {name: getattr(self, name) for name in DEPTHS if getattr(self, name) is not None}

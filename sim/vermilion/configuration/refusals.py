@@ -1,13 +1,50 @@
 """What pydantic finds wrong with a configuration file, as a sentence."""
 
 import difflib
+import re
+from typing import Literal, get_args, get_origin
 
 from vermilion.values import units
+from vermilion.values.fields import Strict
 
 from . import rules
 from .rules import Rule
 
+SHOWN_FIELDS = 10  # of a table in a sentence
 TABLES = ("egress", "queue", "marker", "rule")  # of which a file may have several
+
+
+def first(errors: list[dict]) -> dict:
+    """The error to tell. A key that is missing is perhaps misspelt, so an unknown key of the same table goes first."""
+    found = errors[0]
+    if found["type"] != "missing":
+        return found
+    near = (each for each in errors if each["type"] == "extra_forbidden" and each["loc"][:-1] == found["loc"][:-1])
+    return next(near, found)
+
+
+def legal_of(field) -> str:
+    """What a field that must be there takes."""
+    kind = field.annotation
+    if get_origin(kind) is Literal:
+        return f"are {', '.join(get_args(kind))}"
+    if isinstance(kind, type) and issubclass(kind, Strict):
+        needed = [f"{name}, {legal_of(each)}" for name, each in kind.model_fields.items() if each.is_required()]
+        return f"is a table with {', '.join(needed)}".replace(", is ", ", ").replace(", are ", ", ")
+    texts = [each.func.legal for each in field.metadata if hasattr(getattr(each, "func", None), "legal")]
+    return f"is {texts[0] if texts else field.description}"
+
+
+def one_of(kinds: tuple) -> str:
+    """What a list may hold, where that is one of a few names."""
+    names = get_args(kinds[0]) if kinds and get_origin(kinds[0]) is Literal else ()
+    return f" of {', '.join(names)}" if names else ""
+
+
+def key(part: str) -> str:
+    """A key as it may stand in a sentence."""
+    bare = re.fullmatch("[A-Za-z0-9_-]+", part) and len(part) <= units.SHOWN_MOST
+    return part if bare else units.shown(part)
 
 
 def sentence(error: dict, raw: dict, top: type, models: dict[str, type]) -> str:
@@ -17,11 +54,11 @@ def sentence(error: dict, raw: dict, top: type, models: dict[str, type]) -> str:
         if isinstance(part, int):
             node = node[part] if isinstance(node, list) and part < len(node) else {}
             if names and names[-1] in TABLES:
-                key = "queue" if names[-1] == "marker" else "name"
-                name, of = node.get(key) if isinstance(node, dict) else None, " of" if names[-1] == "marker" else ""
+                called = "queue" if names[-1] == "marker" else "name"
+                name, of = node.get(called) if isinstance(node, dict) else None, " of" if names[-1] == "marker" else ""
                 names[-1] += f"{of} {units.shown(name)}" if isinstance(name, str) else f" number {part + 1}"
             continue
-        names.append(part if len(part) <= units.SHOWN_MOST else part[: units.SHOWN_MOST] + "...")
+        names.append(key(part))
         node = node.get(part, {}) if isinstance(node, dict) else {}
     parents = [part for part in loc[:-1] if isinstance(part, str)]
     model = models.get(parents[-1], top) if parents else top
@@ -31,14 +68,13 @@ def sentence(error: dict, raw: dict, top: type, models: dict[str, type]) -> str:
     where = ", ".join(part for part in (where, rest) if part) or "the file"
     kind = error["type"]
     if kind == "extra_forbidden":
-        near = difflib.get_close_matches(names[-1], model.model_fields, 1)
+        near = difflib.get_close_matches(loc[-1], model.model_fields, 1)
         hint = f'did you mean "{near[0]}"?' if near else f"legal are {', '.join(model.model_fields)}"
-        hint = model is Rule and rules.hint(names[-1]) or hint
+        hint = model is Rule and rules.hint(loc[-1]) or hint
         return f"{where} is no key of Vermilion's; {hint}"
     if kind == "missing":
-        return f"{where} is missing"
+        return f"{where} is missing; legal {legal_of(model.model_fields[loc[-1]])}"
     if kind == "literal_error":
-        near = difflib.get_close_matches(str(error["input"]), error["ctx"]["expected"].replace("'", "").split(", "), 1)
         legal = error["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
         return f"{where} is {units.shown(error['input'])}; legal are {legal}"
     if kind == "value_error":
@@ -47,6 +83,10 @@ def sentence(error: dict, raw: dict, top: type, models: dict[str, type]) -> str:
     inside = "egress." if names[0].startswith("egress ") else ""
     if names[-1] in TABLES and len(names) == 1 + bool(inside):
         legal["list_type"] = f"a list of tables, each headed [[{inside}{names[-1]}]]"
-    legal |= {"model_type": "a table", "dict_type": "a table", "model_attributes_type": "a table"}
-    shown = {dict: "a table", list: "a list"}.get(type(error["input"])) or units.shown(error["input"])
-    return f"{where} is {shown}; legal is {legal.get(kind, error['msg'])}"
+    elif kind == "list_type":
+        legal["list_type"] += one_of(get_args(model.model_fields[loc[-1]].annotation))
+    table = models.get([top, *(part for part in loc if isinstance(part, str))][-1])
+    fields = table.model_fields if table and len(table.model_fields) <= SHOWN_FIELDS else {}
+    table = f"a table with {', '.join(fields)}" if fields else "a table"
+    legal |= {"model_type": table, "dict_type": table, "model_attributes_type": table}
+    return f"{where} is {units.shown(error['input'])}; legal is {legal.get(kind, error['msg'])}"

@@ -22,7 +22,7 @@ PORT_MAX = 65535
 
 def near(word: object, known) -> str:
     """`; did you mean "..."?`, or nothing."""
-    found = difflib.get_close_matches(str(word).lower(), known, 1)
+    found = difflib.get_close_matches(word.lower(), known, 1) if isinstance(word, str) else []
     return f'; did you mean "{found[0]}"?' if found else ""
 
 
@@ -108,14 +108,14 @@ class Rule(Strict):
             both = "has both queue and dscp" if self.queue is not None else "gives neither queue nor dscp"
             raise ValueError(f"{both}; legal is one of them")
         if self.colour and self.queue is None:
-            raise ValueError("has colour but no queue; colour belongs to queue")
+            raise ValueError(f'has colour "{self.colour}" but no queue; legal is colour with queue, not with dscp')
         return self
 
 
 def hint(key: str) -> str:
     """Of a key that a rule does not have: fields of `match` are often written beside it."""
-    found = difflib.get_close_matches(key, Match.model_fields, 1)
-    return f"did you mean match = {{ {found[0]} = ... }}?" if found else ""
+    found = difflib.get_close_matches(key, [*Rule.model_fields, *Match.model_fields], 1)
+    return f"did you mean match = {{ {found[0]} = ... }}?" if found and found[0] not in Rule.model_fields else ""
 
 
 def code_for(queues, queue, colour: str) -> int | None:

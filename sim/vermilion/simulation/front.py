@@ -68,15 +68,10 @@ def spread_codes(config) -> list[int]:
     return found
 
 
-def words(config, inputs: int, spread: str | None) -> dict | None:
+def words(config, spread: str | None) -> dict | None:
     """What sim/harness/front.h reads; None where frames stay as they are."""
     if spread:
         return {"spread": spread_codes(config)}
-    for number, rule in enumerate(config.rule, 1):
-        if rule.match.ingress is not None and rule.match.ingress >= inputs:
-            legal = f"0 to {inputs - 1}" if inputs > 1 else "0"
-            where = f"{rules.label(number, rule)}, match.ingress is {rule.match.ingress}"
-            raise UserError(f"{where}; this build has inputs {legal}")
     given = egresses.codes(config.rule, egresses.parts(config))
     made = [rules.words(rule, code) for rule, code in zip(config.rule, given, strict=True)]
     return {"rules": made} if made else None

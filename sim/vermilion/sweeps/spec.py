@@ -82,7 +82,8 @@ class Point:
 
 def where(values: dict[str, Any]) -> str:
     """Behind a sentence about a point."""
-    return f", at {', '.join(f'{name} = {units.shown(value)}' for name, value in values.items())}" if values else ""
+    shown = lambda value: str(value)[: units.SHOWN_MOST] if isinstance(value, (dict, list)) else units.shown(value)
+    return f", at {', '.join(f'{name} = {shown(value)}' for name, value in values.items())}" if values else ""
 
 
 def put(raw: dict, path: str, value: Any):

@@ -1,6 +1,7 @@
 """What the tables of the configuration file are made of: strict tables, and fields that say what would be legal."""
 
 import errno
+import sys
 import tomllib
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,7 @@ from . import units
 from .units import Amount
 
 LEN_MAX = 2**27 - 1
-RATE_MIN, RATE_MAX = 64_000, 200_000_000_000
+RATE_MIN, RATE_MAX, RATE_TEXT = 64_000, 200_000_000_000, "64kbit to 200Gbit"
 COLOURS = ("green", "yellow", "red")
 
 
@@ -32,13 +33,18 @@ def read_toml(path: str | Path) -> dict:
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
             raise UserError(f"{path}: is a device or a pipe; give a file's name")
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        # Not read_text: it takes a carriage return alone for the end of a line, and TOML does not.
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UserError(f"{path}: is not TOML: it is no UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: is not TOML: {error}") from None
+    except ValueError:  # Python's, of a number
+        most = sys.get_int_max_str_digits()
+        legal = f"legal are up to {units.WHOLE_DIGITS}"
+        raise UserError(f"{path}: has a whole number of more than {most} digits; {legal}") from None
     except RecursionError:
         raise UserError(f"{path}: {TOO_DEEP}") from None
 
@@ -52,7 +58,15 @@ def number(low, high, text, whole=False):
             raise ValueError(f"is {units.shown(raw)}; legal is {text}")
         return raw
 
+    parse.legal = text
     return BeforeValidator(parse)
+
+
+def amounts(low: int, high: int, unit: str | None) -> str:
+    """Some that are legal, as a sentence shows them."""
+    fits = lambda each: low <= each.value <= high and unit in (None, each.unit)
+    good = [f'"{text}"' for text in ("200KB", "64KiB", "1500B", "60p") if fits(units.amount(text))]
+    return " or ".join(part for part in (", ".join(good[:-1]), good[-1]) if part)
 
 
 def amount(low, high, unit=None):
@@ -60,21 +74,25 @@ def amount(low, high, unit=None):
     text = f"{Amount(low, unit)} to {Amount(high, unit)}"
 
     def parse(raw):
-        value = units.amount(raw)
+        value = units.amount(raw, f"is {text}, such as {amounts(low, high, unit)}")
         if unit and value.unit not in (None, unit):
             raise ValueError(f"is {units.shown(raw)}; legal is {text}")
         if not low <= value.value <= high:
             raise ValueError(f"is {units.shown(raw)}; legal is {text}")
         return Amount(value.value, unit or value.unit)
 
+    parse.legal = text
     return BeforeValidator(parse)
 
 
 def rate_in_range(raw):
-    value = units.rate(raw)
+    value = units.rate(raw, f'is {RATE_TEXT}, such as "2Mbit" or "10Gbit"')
     if not RATE_MIN <= value <= RATE_MAX:
-        raise ValueError(f"is {units.shown(raw)}; legal is 64kbit to 200Gbit")
+        raise ValueError(f"is {units.shown(raw)}; legal is {RATE_TEXT}")
     return value
+
+
+rate_in_range.legal = RATE_TEXT
 
 
 Rate = Annotated[int, BeforeValidator(rate_in_range)]
@@ -99,8 +117,11 @@ def option_type(reserved: dict[int, str]):
 def one_line(raw):
     """A name for tables and sentences: one line, not too long."""
     if isinstance(raw, str) and not (0 < len(raw.strip()) and len(raw) <= 64 and raw.isprintable()):
-        raise ValueError(f"is {ascii(raw[:64])}; legal are 1 to 64 printable characters")
+        raise ValueError(f"is {ascii(raw[:64])}; legal are {one_line.legal}")
     return raw
+
+
+one_line.legal = "1 to 64 printable characters"
 
 
 class Strict(BaseModel):

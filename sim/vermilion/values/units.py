@@ -48,17 +48,22 @@ def bare(raw: str) -> int | None:
     return int(raw) if raw.isascii() and raw.isdecimal() and len(raw) <= WHOLE_DIGITS else None
 
 
-def _whole(number: str, scale: int, text: object) -> int:
+AMOUNTS = 'are amounts such as "200KB", "64KiB", "1500B" or "60p"'
+RATES = 'are rates such as "64kbit", "2Mbit" or "10Gbit"'
+TIMES = 'are times such as "100ms", "5us" or "1.5s"'
+
+
+def _whole(number: str, scale: int, text: object, legal: str) -> int:
     if len(number) > NUMBER_MOST:
         raise ValueError(f"is a number of {len(number)} characters; legal are up to {NUMBER_MOST}")
     exact = Fraction(number) * scale
     if exact.denominator != 1:
-        raise ValueError(f'is "{text}", which is no whole number')
+        raise ValueError(f"is {shown(text)}, which is no whole number; legal {legal}")
     return int(exact)
 
 
-def amount(raw: object) -> Amount:
-    """`"200KB"`, `"64KiB"`, `"1000B"`, `"60p"` or a bare whole number."""
+def amount(raw: object, legal: str = AMOUNTS) -> Amount:
+    """`"200KB"`, `"64KiB"`, `"1000B"`, `"60p"` or a bare whole number; `legal` for the sentence, where there is a narrower range."""
     if isinstance(raw, Amount):
         return raw
     if isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0:
@@ -66,33 +71,33 @@ def amount(raw: object) -> Amount:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", raw.strip(), ASCII) if isinstance(raw, str) else None
     unit = found[2].upper() if found else ""
     if found and unit in ("P", "PKT", "PACKETS"):
-        return Amount(_whole(found[1], 1, raw), "packet")
+        return Amount(_whole(found[1], 1, raw, legal), "packet")
     if found and unit in BYTE_UNITS:
-        return Amount(_whole(found[1], BYTE_UNITS[unit], raw), "byte" if unit else None)
-    raise ValueError(f'is {shown(raw)}; legal are amounts such as "200KB", "64KiB", "1500B" or "60p"')
+        return Amount(_whole(found[1], BYTE_UNITS[unit], raw, legal), "byte" if unit else None)
+    raise ValueError(f"is {shown(raw)}; legal {legal}")
 
 
-def rate(raw: object) -> int:
+def rate(raw: object, legal: str = RATES) -> int:
     """`"10Gbit"`, `"700kbit"`, `"2mbit"` or bits per second as a number; `"2Mbps"` is refused, as it is bytes in tc."""
     if isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0:
         return raw
     pattern = r"(\d+(?:\.\d+)?)\s*((?:[kmgt]i?)?)(bit|b|bps)?(/s)?"
     found = re.fullmatch(pattern, raw.strip(), ASCII) if isinstance(raw, str) else None
     if not found:
-        raise ValueError(f'is {shown(raw)}; legal are rates such as "64kbit", "2Mbit" or "10Gbit"')
+        raise ValueError(f"is {shown(raw)}; legal {legal}")
     number, prefix, unit = found[1], found[2], found[3] or ""
     if unit == "B" or unit.lower() == "bps":
         means = "which tc reads as bytes per second" if unit != "B" else "which is bytes per second"
         raise ValueError(f'is {shown(raw)}, {means}; legal are bits per second, such as "{number}{prefix}bit"')
-    return _whole(number, RATE_UNITS[prefix.upper()], raw)
+    return _whole(number, RATE_UNITS[prefix.upper()], raw, legal)
 
 
 def duration(raw: object) -> int:
     """`"100ms"`, `"5us"`, `"20ns"` or `"1.5s"`, in ns."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([mun]?s)", raw.strip(), ASCII) if isinstance(raw, str) else None
     if not found:
-        raise ValueError(f'is {shown(raw)}; legal are times such as "100ms", "5us" or "1.5s"')
-    ns = _whole(found[1], TIME_UNITS[found[2].upper()], raw)
+        raise ValueError(f"is {shown(raw)}; legal {TIMES}")
+    ns = _whole(found[1], TIME_UNITS[found[2].upper()], raw, TIMES)
     if ns > 3600 * 10**9:
         raise ValueError(f"is {shown(raw)}; legal is up to 3600s")
     return ns
@@ -113,8 +118,11 @@ def dscp_name(code: int) -> str:
 
 
 def shown(raw: object) -> str:
-    """A value as its writer would recognise it; a long one cut."""
-    text = str(raw).lower() if isinstance(raw, bool) else str(raw)
+    """A value as its writer would recognise it; a long one cut. Python has no decimal digits for a number of thousands."""
+    if isinstance(raw, (dict, list)):
+        return "a table" if isinstance(raw, dict) else "a list"
+    huge = isinstance(raw, int) and raw.bit_length() > 4 * SHOWN_MOST
+    text = str(raw).lower() if isinstance(raw, bool) else hex(raw) if huge else str(raw)
     text = text if len(text) <= SHOWN_MOST else text[:SHOWN_MOST] + "..."
     return f'"{text}"' if isinstance(raw, str) else text
 
