@@ -26,16 +26,16 @@ u32 ClockedScheduler::level() const {
 }
 
 int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bool room) {
-  // queues that fall asleep, are filled again, or awake
-  int refilled = -1, awake = -1;
+  // queues that become idle, are filled again, or become backlogged
+  int refilled = -1, becameBacklogged = -1;
   if (emptied_) {
     Queue& q = queues_[*emptied_];
-    q.awake = !q.packets.empty();
-    if (q.awake) refilled = static_cast<int>(*emptied_);
+    q.backlogged = !q.packets.empty();
+    if (q.backlogged) refilled = static_cast<int>(*emptied_);
   }
-  if (enqueued && !queues_[enqueued->queue].awake) {
-    queues_[enqueued->queue].awake = true;
-    awake = static_cast<int>(enqueued->queue);
+  if (enqueued && !queues_[enqueued->queue].backlogged) {
+    queues_[enqueued->queue].backlogged = true;
+    becameBacklogged = static_cast<int>(enqueued->queue);
   }
 
   // choice
@@ -50,13 +50,13 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
 
   // who joins
   const bool blocks = shaper_.blocks();
-  const bool afterRefills = awake < 0 && refills_.empty();
+  const bool afterRefills = becameBacklogged < 0 && refills_.empty();
   const bool parks = blocks && afterRefills;
   const bool joinsAnew = mayServe && !covered && afterRefills && !blocks && releases_.empty();
   std::optional<Joining> event;
   bool refillGone = false, releaseGone = false;
-  if (awake >= 0) {
-    event = {static_cast<u32>(awake), 0, true, true, false};
+  if (becameBacklogged >= 0) {
+    event = {static_cast<u32>(becameBacklogged), 0, true, true, false};
   } else if (!refills_.empty()) {
     event = {refills_.front(), 0, true, true, false};
     refillGone = true;

@@ -32,7 +32,7 @@ class ClockedScheduler {
   struct Queue {
     u32 level, quantum;
     u64 deficit = 0;
-    bool awake = false;
+    bool backlogged = false;
     std::deque<u32> packets;  // bytes of each
   };
   struct Joining {

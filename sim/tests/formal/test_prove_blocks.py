@@ -29,7 +29,7 @@ DEEP = {
 
 FOUND = {  # a fault of each kind: the property that fails, and the first clock in which it can
     ("queues", "order"): ("the successor is not the next packet", 6),
-    ("queues", "insomnia"): ("a queue sleeps with packets, or wakes twice", 5),
+    ("queues", "never-idle"): ("a queue is idle with packets, or becomes backlogged twice", 5),
     ("queues", "refill"): ("a refill is not told, or made up", 5),
     ("free-list", "lost"): ("a cell is lost: it is free and is not offered", 11),
     ("free-list", "doubled"): ("a cell is handed out twice", 9),

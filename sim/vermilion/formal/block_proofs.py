@@ -38,7 +38,9 @@ QUEUES = {
         r"e1Newest_hit_lastEnable\s+&",
         "1'h0 &",
     ),
-    "insomnia": Fault("a queue never falls asleep", "QueueManager", r"asleep <= [^;]*& ~follows;", "asleep <= 1'h0;"),
+    "never-idle": Fault(
+        "a queue never becomes idle", "QueueManager", r"becomesIdle <= [^;]*& ~follows;", "becomesIdle <= 1'h0;"
+    ),
     "refill": Fault(
         "a refill is not told",
         "QueueManager",
@@ -262,7 +264,7 @@ PROOFS = {
         "averages of empty queues: none stands still, every packet's step is taken once", 9, 30, False, AGEING
     ),
     "queues": Proof(
-        "queue manager: no packet lost or doubled, order of every queue, awake exactly when it holds one",
+        "queue manager: no packet lost or doubled, order of every queue, backlogged exactly when it holds one",
         3,
         9,
         False,

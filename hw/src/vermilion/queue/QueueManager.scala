@@ -30,7 +30,7 @@ class TakenPacket(p: LaneParams) extends Bundle {
 class QueuePorts(p: LaneParams) extends Bundle {
   val enqueue = Flipped(Valid(new EnqueueRequest(p)))
   val place = Option.when(p.victims != 0)(Input(UInt(p.nameBits.W))) // the packet's, with `enqueue`
-  val awake = Valid(new QueueHead(p))
+  val becameBacklogged = Valid(new QueueHead(p))
   val joined = Valid(new QueueHead(p))
   // The packet that may be taken, whether it is, and whether the taker thinks it the last.
   val serve = Input(new QueueHead(p))
@@ -61,16 +61,16 @@ class QueuePorts(p: LaneParams) extends Bundle {
   *
   * One enqueue a clock, always accepted, and one packet taken a clock, to any mixture of queues.
   *
-  * The first packet of a queue is known to the scheduler alone: it comes from `awake` when a packet finds its queue asleep, and from
-  * `successor`, whoever asks for it. A queue sleeps from reset on. Once awake, it is the scheduler's, and a packet that comes is chained
-  * behind the newest (`joined` says so) even if all others have been taken. It falls asleep in the clock behind the take of its last packet:
-  * `emptied` asks for that with the take, and `refilled` answers if another packet has come meanwhile, and the queue stays awake.
+  * The first packet of a queue is known to the scheduler alone: it comes from `becameBacklogged` when a packet finds its queue idle, and from
+  * `successor`. A queue is idle after reset. A backlogged queue belongs to the scheduler, and an arriving packet is chained
+  * after the newest (`joined` says so) even if all others have been taken. A queue becomes idle in the cycle after its last packet is taken:
+  * `emptied` asks for that with the take. If another packet has come meanwhile, `refilled` says so and the queue stays backlogged.
   *
   * RAM | depth | holds | written by
   * --- | --- | --- | ---
   * newest (a copy, and three an egress) | queues | name of the newest packet | enqueue
   * latest (a copy an egress) | queues | its length, and the packet before it | enqueue
-  * woken, slept | queues | one bit; they differ where the queue is awake | enqueue; asleep
+  * becameBacklogged, becameIdle | queues | one bit; they differ where the queue is backlogged | enqueue; becomesIdle
   * next (a copy an egress) | cells, or queues x places | the packet behind, and its length | enqueue
   * descriptors | cells, or queues x places | descriptor by name | enqueue
   *
@@ -82,7 +82,7 @@ class QueuePorts(p: LaneParams) extends Bundle {
   * In builds with `protect` all of them are codewords (`protect/ScrubbedRam`). A packet whose descriptor cannot be told, or that is taken when a memory of the
   * lane has failed, does not come out of `taken`, and nothing else after it until a reset. Nothing may be queued until `guard.ready` then.
   *
-  * Latency: enqueue to `awake` or `joined` 1 clock; `ask` to `successor` and `newestServed`, `take` to `taken` and `refilled` 1. It keeps no byte counts.
+  * Latency: enqueue to `becameBacklogged` or `joined` 1 clock; `ask` to `successor` and `newestServed`, `take` to `taken` and `refilled` 1. It keeps no byte counts.
   */
 class QueueManager(p: LaneParams) extends Module {
   val io = IO(new QueuePorts(p))
@@ -91,8 +91,8 @@ class QueueManager(p: LaneParams) extends Module {
   private val packets = if (p.victims == 0) p.cells else 1 << (p.queueBits + p.nameBits)
   private val newest = guards.ram(p.queues, UInt(p.nameBits.W))
   private val latest = guards.ram(p.queues, new PacketRef(p))
-  private val woken = guards.ram(p.queues, Bool())
-  private val slept = guards.ram(p.queues, Bool())
+  private val becameBacklogged = guards.ram(p.queues, Bool())
+  private val becameIdle = guards.ram(p.queues, Bool())
   private val next = guards.unforwarded("next", packets, new PacketRef(p))
   private val descriptors = guards.unforwarded("descriptors", packets, new Descriptor(p))
   private val sweep = new SweepInit(p.queues)
@@ -115,41 +115,41 @@ class QueueManager(p: LaneParams) extends Module {
   io.taken.bits.queue := t1Queue
   io.taken.bits.descriptor := t1Descriptor
   private val t1Last = io.newestServed(io.egressOf(t1Queue)) === t1Name
-  // Who asks for sleep has seen all packets of the clocks before, so only one that joins in the clock of the take can stand behind.
+  // The taker that asks for an idle queue has seen all packets of earlier cycles, so only one that joins in the cycle of the take can follow.
   private val follows = io.joined.valid && io.joined.bits.queue === io.serve.queue
   private val t1Followed = RegNext(follows, false.B)
   private val t1Follower = Wire(new PacketRef(p))
-  private val asleep = RegNext(io.take && io.emptied && !follows, false.B)
+  private val becomesIdle = RegNext(io.take && io.emptied && !follows, false.B)
   assert(!t1Emptied || t1Followed === !t1Last, "a queue is told empty that is not, or the reverse")
   io.refilled.valid := t1Emptied && t1Followed
   io.refilled.bits.queue := t1Queue
   io.refilled.bits.packet := t1Follower
-  slept.write(!sweep.done, sweep.address, false.B)
-  slept.write(asleep, t1Queue, !slept.read(io.serve.queue, asleep))
+  becameIdle.write(!sweep.done, sweep.address, false.B)
+  becameIdle.write(becomesIdle, t1Queue, !becameIdle.read(io.serve.queue, becomesIdle))
 
-  // ---- enqueue: e1 knows the newest packet and whether the queue sleeps; falling asleep in this clock comes first
+  // ---- enqueue: e1 knows the newest packet and whether the queue is idle; a queue that becomes idle in this cycle counts as idle
   private val e1Valid = RegNext(io.enqueue.valid, false.B)
   private val e1 = RegNext(io.enqueue.bits)
   private val e1Newest = newest.read(io.enqueue.bits.queue, e1Valid)
-  private val e1Woken = woken.read(io.enqueue.bits.queue, e1Valid)
-  private val e1Slept = e1Woken === slept.read(io.enqueue.bits.queue, e1Valid)
+  private val e1BecameBacklogged = becameBacklogged.read(io.enqueue.bits.queue, e1Valid)
+  private val e1WasIdle = e1BecameBacklogged === becameIdle.read(io.enqueue.bits.queue, e1Valid)
   private val e1IsTaken = RegNext(io.serve.queue === io.enqueue.bits.queue) // e1.queue is t1Queue
-  private val e1Sleeps = e1Slept || (asleep && e1IsTaken)
+  private val e1IsIdle = e1WasIdle || (becomesIdle && e1IsTaken)
   private val e1Ref = Wire(new PacketRef(p))
   e1Ref.name := io.place.map(Delay(_)).getOrElse(e1.descriptor.headCell)
   e1Ref.lenBytes := e1.descriptor.lenBytes
   t1Follower := Delay(e1Ref)
   newest.write(e1Valid, e1.queue, e1Ref.name)
-  // Of a queue that falls asleep in this clock the newest is the packet taken before it, whose link nobody asks for any more.
-  private val e1Links = e1Valid && !e1Slept
+  // If a queue becomes idle in this cycle, its newest is the packet just taken. No later read uses that packet's link.
+  private val e1Links = e1Valid && !e1WasIdle
   next.write(e1Links, at(e1.queue, e1Newest), e1Ref)
   descriptors.write(e1Valid, at(e1.queue, e1Ref.name), e1.descriptor)
-  woken.write(!sweep.done, sweep.address, false.B)
-  woken.write(e1Valid && e1Sleeps, e1.queue, !e1Woken)
-  io.awake.valid := e1Valid && e1Sleeps
-  io.awake.bits.queue := e1.queue
-  io.awake.bits.packet := e1Ref
-  io.joined.valid := e1Valid && !e1Sleeps
+  becameBacklogged.write(!sweep.done, sweep.address, false.B)
+  becameBacklogged.write(e1Valid && e1IsIdle, e1.queue, !e1BecameBacklogged)
+  io.becameBacklogged.valid := e1Valid && e1IsIdle
+  io.becameBacklogged.bits.queue := e1.queue
+  io.becameBacklogged.bits.packet := e1Ref
+  io.joined.valid := e1Valid && !e1IsIdle
   io.joined.bits.queue := e1.queue
   io.joined.bits.packet := e1Ref
 

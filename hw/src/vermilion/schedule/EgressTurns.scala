@@ -54,12 +54,12 @@ class EgressTurns(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler])
     scheduler.io.turn := turns(e) && !configures
     scheduler.io.shaper <> shaper.io.egresses(e)
     scheduler.io.port <> port.io.egresses(e)
-    // The queue that may awake is known in the clock before, when a packet is enqueued to it.
+    // The queue that may become backlogged is known one cycle earlier, when a packet is enqueued to it.
     val isMine = RegNext(isOf(e, queues.enqueue.bits.queue))
-    tell(isMine, queues.awake, scheduler.io.awake)
+    tell(isMine, queues.becameBacklogged, scheduler.io.becameBacklogged)
     assert(
-      !queues.awake.valid || isMine === isOf(e, queues.awake.bits.queue),
-      "another queue awakes than was enqueued to"
+      !queues.becameBacklogged.valid || isMine === isOf(e, queues.becameBacklogged.bits.queue),
+      "another queue becomes backlogged than was enqueued to"
     )
     for ((from, to) <- Seq(queues.joined -> scheduler.io.joined, queues.refilled -> scheduler.io.refilled))
       tell(isOf(e, from.bits.queue), from, to)

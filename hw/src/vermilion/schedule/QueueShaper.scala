@@ -32,7 +32,7 @@ class QueueShaperPort(p: LaneParams) extends Bundle {
   *
   * Parked queues are looked at in turn, in the clocks of their egress's `turn`, from 0 to the highest that was ever configured, at least two, whether parked or
   * not (q0 address, q1 read, q2 compare), while `mayRelease`, and from 0 on where nobody was parked before. With several egresses the queue that
-  * awoke last is looked at in place of one that is not parked.
+  * became backlogged last is looked at in place of one that is not parked.
   * One that is due leaves with `released`, so at most that number times the egresses + 4 clocks late if nobody waits for anything else; `scanned` names it two
   * clocks before. A queue whose charge is under way is passed over.
   *
@@ -158,16 +158,16 @@ class QueueShaper(p: LaneParams) extends Module {
   // ---- parked queues
   private val q0Egress = if (p.egresses == 1) 1.U(1.W) else io.turn
   private val q0s = each(_ => RegInit(0.U(one.queueBits.W)))
-  // Of several egresses: the queue that awoke last and is looked at ahead, and whether the one whose turn it is is parked, read in the clock before.
+  // Of several egresses: the queue that became backlogged last and is looked at ahead, and whether the one whose turn it is is parked, read in the clock before.
   private val soon = each(_ => RegInit(0.U.asTypeOf(Valid(UInt(one.queueBits.W)))))
   private val ahead = each { e =>
     val port = io.egresses(e)
-    val awoken = Delay(port.parkNext)
+    val newlyParked = Delay(port.parkNext)
     if (p.egresses == 1) false.B
     else {
       when(port.park && port.mayBeDue) {
         soon(e).valid := true.B
-        soon(e).bits := awoken
+        soon(e).bits := newlyParked
       }
       soon(e).valid && parked(e).read(q0s(e)) === freed(e).read(q0s(e))
     }

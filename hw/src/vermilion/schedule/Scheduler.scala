@@ -36,7 +36,7 @@ object Scheduler {
 /** Chooses the next packet of an egress: strict priority first, deficit round robin over the rest, each queue and the port shaped.
   *
   * A queue that may send stands in the list of its level (`ServiceLists`): 8 strict ones and the round. It joins at the end when it
-  * awakes or its shaper lets it go, and leaves when it holds no packet or its shaper blocks it.
+  * becomes backlogged or its shaper lets it go, and leaves when it holds no packet or its shaper blocks it.
   *
   * Strict: the first of the highest list sends until it leaves. So of equals who came first goes first (and not who has the smallest number).
   * Round: deficit round robin (Shreedhar and Varghese). A queue joins with a quantum; the first sends while its deficit covers its packet; then
@@ -53,10 +53,10 @@ object Scheduler {
   *  - a queue whose last packet goes while another comes: it joins again, 4 clocks later.
   *
   * Joining takes a clock behind the event (J), and so the earliest choice is 3 clocks behind the packet's enqueue. At most one queue joins a
-  * clock. Who wants to goes in this order: awakened queues, which cannot wait; those that were `refilled`; the one that its
+  * clock. They go in this order: queues that became backlogged, which cannot wait; those that were `refilled`; the one that its
   * shaper blocks, to be parked; those that it releases; the one whose visit is over. Each of the others waits where it stands. In the long
   * run no more queues join than packets are sent, visits that send nothing apart.
-  * A shaped queue that awakes is parked first, and let go when the shaper has looked at it.
+  * A shaped queue that becomes backlogged is parked first, and let go when the shaper has looked at it.
   *
   * Nothing moves in the lists while the port is closed, as of its egress's turn, or paused, or the way out has no room, unless the first queue is flushed ([[FlushSettings]]). In
   * another egress's turn no packet is taken, but visits end.
@@ -74,7 +74,7 @@ class Scheduler(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val configure = Flipped(Valid(new QueueService(p)))
-    val awake = Flipped(Valid(new QueueHead(p)))
+    val becameBacklogged = Flipped(Valid(new QueueHead(p)))
     val joined = Flipped(Valid(new QueueHead(p)))
     val refilled = Flipped(Valid(new QueueHead(p)))
     val serve = Output(new QueueHead(p))
@@ -192,13 +192,13 @@ class Scheduler(p: LaneParams) extends Module {
     val mustPark = Bool()
   }
   private val event = Wire(Valid(new Joining))
-  refills.ready := !io.awake.valid
-  private val afterRefills = !io.awake.valid && !refills.valid
+  refills.ready := !io.becameBacklogged.valid
+  private val afterRefills = !io.becameBacklogged.valid && !refills.valid
   parks := blocks && afterRefills
   releases.io.deq.ready := afterRefills && !blocks
   mayJoin := afterRefills && !blocks && !releases.io.deq.valid
   assert(!(parks || joinsAnew) || afterRefills, "two queues join at once")
-  event.valid := io.awake.valid || refills.valid || blocks || releases.io.deq.valid || joinsAnew
+  event.valid := io.becameBacklogged.valid || refills.valid || blocks || releases.io.deq.valid || joinsAnew
   private def joining(head: QueueHead, deficit: UInt, add: Bool, mayPark: Bool, mustPark: Bool): Joining = {
     val j = Wire(new Joining)
     j.entry.head := head
@@ -223,8 +223,8 @@ class Scheduler(p: LaneParams) extends Module {
       joining(first.head, firstDeficit, !blocks && (!round || !covered), mayPark = false.B, mustPark = blocks)
     ),
     either(
-      io.awake.valid,
-      joining(io.awake.bits, 0.U, true.B, mayPark = true.B, mustPark = false.B),
+      io.becameBacklogged.valid,
+      joining(io.becameBacklogged.bits, 0.U, true.B, mayPark = true.B, mustPark = false.B),
       joining(refills.bits, 0.U, true.B, mayPark = true.B, mustPark = false.B)
     )
   )

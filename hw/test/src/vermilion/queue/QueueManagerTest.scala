@@ -17,14 +17,14 @@ class QueueManagerTest extends AnyFlatSpec with Simulation {
     val random = new Random(seed)
     val free = mutable.Queue.from(random.shuffle((0 until p.cells).toList))
     val model = Array.fill(p.queues)(mutable.Queue.empty[Packet]) // as of the clock before
-    val awake = Array.fill(p.queues)(false)
+    val backlogged = Array.fill(p.queues)(false)
     val first = Array.fill[Option[Packet]](p.queues)(None) // what may be taken, as the block said
     var entering: Option[(Int, Packet)] = None
     var taken: Option[(Int, Packet, Boolean)] = None // and whether it was thought the last
     var looked: Seq[Int] = Seq(0, 0)
     var asked: Option[(Int, Packet)] = None // whose successor, which is that packet
     val newest = Array.fill(p.queues)(-1)
-    var sent, received, refills, sleeps = 0
+    var sent, received, refills, becameIdle = 0
 
     private def arrival(packet: Packet) = packet.cell.toLong * 1000003L + packet.lenBytes
     private def expect(ref: PacketRef, packet: Packet): Unit = {
@@ -63,8 +63,8 @@ class QueueManagerTest extends AnyFlatSpec with Simulation {
           expect(dut.io.refilled.bits.packet, first(q).get)
         }
         if (last && first(q).isEmpty) {
-          awake(q) = false
-          sleeps += 1
+          backlogged(q) = false
+          becameIdle += 1
         }
         // The cell is reused soon, to provoke what a stale link would do.
         if (random.nextBoolean()) free.prepend(packet.cell) else free.append(packet.cell)
@@ -76,14 +76,14 @@ class QueueManagerTest extends AnyFlatSpec with Simulation {
       dut.io.refilled.valid.expect(refilled.B)
       for (i <- 0 until 2 if newest(looked(i)) >= 0) dut.io.newest.head(i).expect(newest(looked(i)).U)
 
-      // What came the clock before: it wakes its queue or stands behind others.
-      val wakes = entering.exists { case (q, _) => !awake(q) }
-      dut.io.awake.valid.expect(wakes.B)
-      dut.io.joined.valid.expect((entering.isDefined && !wakes).B)
+      // What came the cycle before: its queue becomes backlogged, or it follows others.
+      val becomesBacklogged = entering.exists { case (q, _) => !backlogged(q) }
+      dut.io.becameBacklogged.valid.expect(becomesBacklogged.B)
+      dut.io.joined.valid.expect((entering.isDefined && !becomesBacklogged).B)
       entering.foreach { case (q, packet) =>
-        if (wakes) {
-          dut.io.awake.bits.queue.expect(q.U)
-          expect(dut.io.awake.bits.packet, packet)
+        if (becomesBacklogged) {
+          dut.io.becameBacklogged.bits.queue.expect(q.U)
+          expect(dut.io.becameBacklogged.bits.packet, packet)
         } else {
           dut.io.joined.bits.queue.expect(q.U)
           expect(dut.io.joined.bits.packet, packet)
@@ -118,8 +118,8 @@ class QueueManagerTest extends AnyFlatSpec with Simulation {
       entering.foreach { case (q, packet) =>
         model(q).enqueue(packet)
         newest(q) = packet.cell
-        if (wakes) {
-          awake(q) = true
+        if (becomesBacklogged) {
+          backlogged(q) = true
           first(q) = Some(packet)
         }
       }
@@ -142,8 +142,8 @@ class QueueManagerTest extends AnyFlatSpec with Simulation {
     // Drain: nothing may stay, nothing may be lost.
     while (bench.received < bench.sent) bench.clock(None, Some(bench.first.indexWhere(_.isDefined)).filter(_ >= 0))
     for (_ <- 0 until 3) bench.clock(None, None)
-    assert(bench.model.forall(_.isEmpty) && !bench.awake.contains(true))
-    assert(bench.sent > 3000 && bench.refills > 50 && bench.sleeps > 50)
+    assert(bench.model.forall(_.isEmpty) && !bench.backlogged.contains(true))
+    assert(bench.sent > 3000 && bench.refills > 50 && bench.becameIdle > 50)
     assert(bench.free.toSet.size == p.cells)
   }
 

@@ -5,10 +5,10 @@ import chisel3.util._
 import vermilion.fixed.Delay
 import vermilion.lane.LaneParams
 
-/** [[QueueManager]]: no packet is lost or doubled, each queue keeps its order, and it is awake exactly when it holds a packet or is about to sleep.
+/** [[QueueManager]]: no packet is lost or doubled, each queue keeps its order, and it is backlogged exactly when it holds a packet or is about to become idle.
   *
   * Assumed: a packet has a cell that no queued packet has; it may be used again in the clock behind `taken`. Queues and cells are of the build.
-  * The taker takes only what the block told it, the first packet of a queue, and asks for sleep (`emptied`) when it knows of none behind, as
+  * The taker takes only what the block told it, the first packet of a queue, and asks for an idle queue (`emptied`) when it knows of no successor, as
   * `schedule/ServiceLists` does. Which packets come, to which queue, and who is taken when, is free, up to one of each a clock. So is whose successor is
   * asked for, if it has had one for a clock; a taker that has asked for that of a packet behind the first knows the next first from before.
   *
@@ -61,7 +61,7 @@ class QueueChecks(p: LaneParams) extends Module {
   private val taken = RegInit(false.B)
   private val takenQueue = Delay(free.takeQueue)
   private val takenCell = Delay(dut.io.serve.packet.name)
-  private val asked = RegInit(false.B) // for sleep
+  private val asked = RegInit(false.B) // to become idle
   private val sought = RegInit(false.B) // somebody's successor
   private val soughtFirst = Reg(Bool()) // that of its queue's first packet
   private val soughtQueue = Reg(UInt(p.queueBits.W))
@@ -122,7 +122,7 @@ class QueueChecks(p: LaneParams) extends Module {
   soughtPacket := askFrom.packets(free.askPlace + 1.U)
   when(take) { known(free.takeQueue) := false.B }
   when(dut.io.joined.valid) { more(dut.io.joined.bits.queue) := true.B }
-  for (told <- Seq(dut.io.awake, dut.io.refilled)) when(told.valid) {
+  for (told <- Seq(dut.io.becameBacklogged, dut.io.refilled)) when(told.valid) {
     known(told.bits.queue) := true.B
     first(told.bits.queue) := told.bits.packet
     more(told.bits.queue) := false.B
@@ -156,16 +156,16 @@ class QueueChecks(p: LaneParams) extends Module {
     "a refilled queue shows another packet as its first"
   )
   when(e1) {
-    val wakes = dut.io.awake.valid
-    assert(wakes =/= dut.io.joined.valid, "a packet is not told, or told twice")
-    assert(wakes === now(e1Queue).empty, "a queue sleeps with packets, or wakes twice")
+    val becomesBacklogged = dut.io.becameBacklogged.valid
+    assert(becomesBacklogged =/= dut.io.joined.valid, "a packet is not told, or told twice")
+    assert(becomesBacklogged === now(e1Queue).empty, "a queue is idle with packets, or becomes backlogged twice")
     assert(
-      !wakes || (dut.io.awake.bits.queue === e1Queue && isRef(dut.io.awake.bits.packet, e1Packet)),
-      "another packet wakes a queue"
+      !becomesBacklogged || (dut.io.becameBacklogged.bits.queue === e1Queue && isRef(dut.io.becameBacklogged.bits.packet, e1Packet)),
+      "another packet makes a queue backlogged"
     )
-    assert(wakes || dut.io.joined.bits.queue === e1Queue, "a packet joins another queue")
+    assert(becomesBacklogged || dut.io.joined.bits.queue === e1Queue, "a packet joins another queue")
   }
-  assert(e1 || !(dut.io.awake.valid || dut.io.joined.valid), "a packet is told that never came")
+  assert(e1 || !(dut.io.becameBacklogged.valid || dut.io.joined.valid), "a packet is told that never came")
   assert(!taken || !known(takenQueue), "a queue's first packet is known before its last one is gone")
   for (q <- 0 until p.queues) {
     assert(
@@ -198,41 +198,41 @@ class QueueChecks(p: LaneParams) extends Module {
 
   // ---- what the RAMs hold, for every record. It follows from what the block told; with it the proof closes.
   private val newest = Reg(Vec(p.queues, UInt(p.cellBits.W)))
-  private val awake = RegInit(VecInit.fill(p.queues)(false.B))
+  private val backlogged = RegInit(VecInit.fill(p.queues)(false.B))
   private val next = Reg(Vec(p.cells, new Packet))
   private val tags = Reg(Vec(p.cells, UInt(TagBits.W)))
   private val heads = Reg(Vec(p.cells, UInt(p.cellBits.W)))
   private val cells = Reg(Vec(p.cells, UInt(2.W)))
-  private val woken, slept = Reg(Vec(p.queues, Bool())) // each wake and each sleep turns a bit; swept behind reset
+  private val becameBacklogged, becameIdle = Reg(Vec(p.queues, Bool())) // each change to backlogged and to idle toggles a bit; swept after reset
   when(!ready) {
-    woken(started(p.queueBits - 1, 0)) := false.B
-    slept(started(p.queueBits - 1, 0)) := false.B
+    becameBacklogged(started(p.queueBits - 1, 0)) := false.B
+    becameIdle(started(p.queueBits - 1, 0)) := false.B
   }
-  when(taken && asked && !dut.io.refilled.valid) { // it sleeps
-    awake(takenQueue) := false.B
-    slept(takenQueue) := !slept(takenQueue)
+  when(taken && asked && !dut.io.refilled.valid) { // it becomes idle
+    backlogged(takenQueue) := false.B
+    becameIdle(takenQueue) := !becameIdle(takenQueue)
   }
-  when(dut.io.awake.valid) {
-    awake(e1Queue) := true.B
-    woken(e1Queue) := !woken(e1Queue)
+  when(dut.io.becameBacklogged.valid) {
+    backlogged(e1Queue) := true.B
+    becameBacklogged(e1Queue) := !becameBacklogged(e1Queue)
   }
   // Behind one that was taken as the last, too.
-  when(e1 && woken(e1Queue) =/= slept(e1Queue)) { next(newest(e1Queue)) := e1Packet }
+  when(e1 && becameBacklogged(e1Queue) =/= becameIdle(e1Queue)) { next(newest(e1Queue)) := e1Packet }
   when(e1) {
     newest(e1Queue) := e1Packet.cell
     tags(e1Packet.cell) := e1Packet.tag
     heads(e1Packet.cell) := e1Packet.cell
     cells(e1Packet.cell) := cellsOf(e1Packet.tag)
   }
-  private val asleep = taken && asked && !dut.io.refilled.valid
-  private val sleeps = woken(e1Queue) === slept(e1Queue) || (asleep && takenQueue === e1Queue)
+  private val becomesIdle = taken && asked && !dut.io.refilled.valid
+  private val isIdle = becameBacklogged(e1Queue) === becameIdle(e1Queue) || (becomesIdle && takenQueue === e1Queue)
   private val link = next(soughtCell)
   assert(dut.io.newestServed.head === newest(soughtQueue), "a read of the newest packet shows an older one")
   assert(!sought || isRef(dut.io.successor.head, link), "a read of a link shows an older one")
-  assert(!e1 || dut.io.awake.valid === sleeps, "a read of a queue's bits shows older ones")
+  assert(!e1 || dut.io.becameBacklogged.valid === isIdle, "a read of a queue's bits shows older ones")
   for ((q, i) <- plain.zipWithIndex) {
-    assert(awake(i) === !q.empty, "a queue is awake without a packet, or asleep with one")
-    assert(awake(i) === (woken(i) =/= slept(i)), "a queue's two bits do not say whether it is awake")
+    assert(backlogged(i) === !q.empty, "a queue is backlogged without a packet, or idle with one")
+    assert(backlogged(i) === (becameBacklogged(i) =/= becameIdle(i)), "a queue's two bits do not say whether it is backlogged")
     assert(q.empty || newest(i) === q.newest.cell, "a queue's newest packet is another")
     for (k <- 0 until p.cells) {
       assert(k.U >= q.length || tags(q.packets(k).cell) === q.packets(k).tag, "a packet has another's descriptor")

@@ -234,7 +234,7 @@ class EgressesTest extends AnyFlatSpec with Simulation {
       }
     }
 
-  it should "send the packet of a shaped queue that awakes without waiting for a round of all queues, and put off no queue that waits for its time" in
+  it should "send the packet of a shaped queue that becomes backlogged without waiting for a round of all queues, and put off no queue that waits for its time" in
     simulate(new SeenEgressQueues(p)) { dut =>
       val seed = 18
       info(s"seed $seed")
@@ -250,7 +250,7 @@ class EgressesTest extends AnyFlatSpec with Simulation {
         val took = bench.left.last.clock - at
         assert(bench.left.last.queue == queue && took <= 10 + 2 * p.egresses, s"queue $queue: $took clocks")
       }
-      // Queue 5 waits for its time behind each packet, while others of its egress awake in nearly each of its turns.
+      // Queue 5 waits for its time behind each packet, while others of its egress become backlogged in nearly each of its turns.
       bench.left.clear()
       val others = Seq(0, 1, 2, 3, 4, 6, 7)
       for (queue <- others) bench.configure(queue, shaper(100, 100000))

@@ -171,6 +171,6 @@ object EgressBounds {
   /** Of the first nine clocks, with no slack. */
   val First = EgressBounds(rest = 4, joining = 3)
 
-  /** Of all clocks that are looked at: a queue that would join anew, and one that is refilled, waits for one that awakes. */
+  /** Of all clocks that are looked at: a queue that would join anew, and one that is refilled, waits for one that becomes backlogged. */
   val Later = EgressBounds(rest = 5, joining = 4)
 }
