@@ -12,9 +12,9 @@ ClockedIngress::ClockedIngress(LaneShape shape, u32 maxFrameBytes, VmOptionTypes
       cells_(cells),
       inputs_(shape.inputs),
       cellTurns_(shape),
-      metaTurns_(shape),
+      descriptorTurns_(shape),
       turns_(shape.inputs),
-      metas_(shape.inputs) {
+      descriptors_(shape.inputs) {
   u32 unstallable = 0;
   for (u32 i = 0; i < shape.inputs; i++) unstallable += !stallable(i);
   if (unstallable > 1) throw std::invalid_argument("the model knows lanes with one input that cannot be stalled");
@@ -65,7 +65,7 @@ void ClockedIngress::gather(Input& in, bool cellTaken) {
 ClockedIngress::Fate ClockedIngress::fate(u32 input) const {
   const Input& in = inputs_[input];
   const GatheredCell& c = offered(in);
-  const bool placeFree = in.places < timing::MetaDepth;
+  const bool placeFree = in.places < timing::DescriptorDepth;
   const bool leaveOut = c.first ? !stallable(input) && !placeFree : in.leavingOut;
   const bool wanted = !leaveOut && (c.first || !in.stopped) && c.lenBytes <= maxFrameBytes_;
   const bool cell = cells_.available(input);
@@ -103,25 +103,25 @@ bool ClockedIngress::takeCell(u32 input, bool hasTurn) {
   return true;
 }
 
-void ClockedIngress::clock(u64 clock, bool metaRoom, std::optional<u32> metaTaken) {
+void ClockedIngress::clock(u64 clock, bool descriptorRoom, std::optional<u32> descriptorTaken) {
   clock_ = clock;
-  meta_.reset();
+  descriptor_.reset();
   lost_.clear();
   ended_ = 0;
   for (u32 i = 0; i < shape_.inputs; i++) {
     const Input& in = inputs_[i];
     turns_[i] = fate(i).asks;
-    metas_[i] = !in.finished.empty() && !in.headers.empty() && in.headers.front() <= clock_;
+    descriptors_[i] = !in.finished.empty() && !in.headers.empty() && in.headers.front() <= clock_;
   }
   const int turn = cellTurns_.next(turns_);
-  const int metaOf = metaRoom ? metaTurns_.next(metas_) : -1;
+  const int descriptorOf = descriptorRoom ? descriptorTurns_.next(descriptors_) : -1;
   for (u32 i = 0; i < shape_.inputs; i++) {
     Input& in = inputs_[i];
     // A place that becomes free in this clock can be had in the next.
     const bool taken = takeCell(i, turn == static_cast<int>(i));
-    in.places -= metaTaken == i;
-    if (metaOf == static_cast<int>(i)) {
-      meta_ = in.finished.front();
+    in.places -= descriptorTaken == i;
+    if (descriptorOf == static_cast<int>(i)) {
+      descriptor_ = in.finished.front();
       in.finished.pop_front();
       in.headers.pop_front();
     }

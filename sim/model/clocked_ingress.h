@@ -1,10 +1,10 @@
 // The inputs of a lane clock by clock: CellGather.scala, Ingress.scala and IngressArbiter.scala.
 //
-//   frames -> beats -> cells, each with its turn and, unless none is free, a cell of the buffer -> one meta a frame, when its headers are parsed
+//   frames -> beats -> cells, each with its turn and, unless none is free, a cell of the buffer -> one descriptor a frame, when its headers are parsed
 //
 // A turn is one at the write port and at the parser; a frame's first two cells have it even if no cell is free for them.
 //
-// A frame of an input that cannot be stalled is lost where its first cell finds no place for its meta; it has no beat that
+// A frame of an input that cannot be stalled is lost where its first cell finds no place for its descriptor; it has no beat that
 // waits. An input that can be stalled waits for a place, for its turn and for a cell. There is no reset here.
 //
 // No bytes: a frame is its length and its headers. Frames that come while others are on an input wait there.
@@ -35,11 +35,11 @@ class ClockedIngress {
 
   // Frame `id` comes on an input, behind those that wait there; its first beat can be in the next clock.
   void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes, bool bad);
-  // `metaRoom`: a meta can be chosen in this clock; `metaTaken`: the policy pipeline takes one of this input.
-  void clock(u64 clock, bool metaRoom, std::optional<u32> metaTaken);
+  // `descriptorRoom`: a descriptor can be chosen in this clock; `descriptorTaken`: the policy pipeline takes one of this input.
+  void clock(u64 clock, bool descriptorRoom, std::optional<u32> descriptorTaken);
 
   // What the clock brought.
-  const std::optional<ClockedPacket>& meta() const { return meta_; }
+  const std::optional<ClockedPacket>& descriptor() const { return descriptor_; }
   const std::vector<ClockedPacket>& lost() const { return lost_; }
   u32 ended() const { return ended_; }  // frames whose last beat came in
 
@@ -60,12 +60,12 @@ class ClockedIngress {
   };
   struct Input {
     std::deque<Coming> frames;         // on the wire; the first may be partly in
-    std::deque<ClockedPacket> inside;  // all beats in, not yet a meta
+    std::deque<ClockedPacket> inside;  // all beats in, not yet a descriptor
     u32 slot = 0, cellIndex = 0, length = 0, taken = 0;
     bool cellValid = false, stopped = false, leavingOut = false;
     GatheredCell cell;
     std::optional<GatheredCell> kept;  // came before it, where the input can be stalled: stream/SkidBuffer.scala
-    u32 places = 0;                    // for metas, taken
+    u32 places = 0;                    // for descriptors, taken
     std::deque<ClockedPacket> finished;
     std::deque<u64> headers;  // clocks at which they stand in the queue
     bool open = false;
@@ -86,9 +86,9 @@ class ClockedIngress {
   ClockedFreeCells& cells_;
   u64 clock_ = 0;
   std::vector<Input> inputs_;
-  InputTurns cellTurns_, metaTurns_;
-  std::vector<u8> turns_, metas_;
-  std::optional<ClockedPacket> meta_;
+  InputTurns cellTurns_, descriptorTurns_;
+  std::vector<u8> turns_, descriptors_;
+  std::optional<ClockedPacket> descriptor_;
   std::vector<ClockedPacket> lost_;
   u32 ended_ = 0;
 };

@@ -36,9 +36,9 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configured
 void ClockedLane::takeSlot() {
   Deciding d{};
   d.clock = clock_ + timing::Look;
-  if (!metaQueue_.empty()) {
-    Packet& p = d.packet = metaQueue_.front();
-    metaQueue_.pop_front();
+  if (!descriptorQueue_.empty()) {
+    Packet& p = d.packet = descriptorQueue_.front();
+    descriptorQueue_.pop_front();
     frames_--;
     const bool ip = p.headers.is_ip4 || p.headers.is_ip6;
     const VmClass& target = ip ? config_.egress[0].dscp[p.headers.dscp] : config_.egress[0].fallback;
@@ -221,8 +221,9 @@ void ClockedLane::clock(u64 now) {
           edit1_.bytes != 0 || edit2_.bytes != 0 || sending_.bytes != 0 || ingress_.open();
   auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
-  const bool metaRoom = metaQueue_.size() < timing::MetasChosen;
-  const std::optional<u32> metaTaken = metaQueue_.empty() ? std::nullopt : std::optional(metaQueue_.front().input);
+  const bool descriptorRoom = descriptorQueue_.size() < timing::DescriptorsChosen;
+  const std::optional<u32> descriptorTaken =
+      descriptorQueue_.empty() ? std::nullopt : std::optional(descriptorQueue_.front().input);
   takeSlot();
   observe();
   rule();
@@ -236,8 +237,8 @@ void ClockedLane::clock(u64 now) {
   const int taken = scheduler_.clock(now, enqueued, aheadCells_ < timing::AheadCells);
   busy_ = busy_ || scheduler_.busy();
   transmit();
-  ingress_.clock(clock_, metaRoom, metaTaken);
-  if (ingress_.meta()) metaQueue_.push_back(*ingress_.meta());
+  ingress_.clock(clock_, descriptorRoom, descriptorTaken);
+  if (ingress_.descriptor()) descriptorQueue_.push_back(*ingress_.descriptor());
   frames_ += ingress_.ended();
   for (const Packet& p : ingress_.lost()) {
     lost_.push_back({p.id, p.input, p.lenBytes});

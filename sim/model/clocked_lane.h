@@ -1,9 +1,9 @@
 // A whole lane clock by clock, from frames on its inputs to frames on the wire: the decisions of decide.h, the numbers
 // of the RTL's pipelines (timing.h), and no bytes. It gives the RTL's decisions, departures and their times.
 //
-//   frames -> beats -> cells -> metas -> one decision a slot -> queues -> scheduler -> reader -> rewrite -> beats out
+//   frames -> beats -> cells -> descriptors -> one decision a slot -> queues -> scheduler -> reader -> rewrite -> beats out
 //
-// A meta takes a slot and is marked; `timing::Look` clocks later averages see its queue, and its verdict falls
+// A descriptor takes a slot and is marked; `timing::Look` clocks later averages see its queue, and its verdict falls
 // `timing::Verdict` clocks behind that, where the RTL's pipeline ends. What each sees of the packets before
 // it is pipeline_view.h. Where the victim search is built, it takes 3 clocks more until it is known who pays (clocked_victims.h): a decision
 // is shown then, and a packet can be sent 2 clocks later than without, 1 if it joins behind another.
@@ -121,8 +121,8 @@ class ClockedLane {
   bool departureUpdates_ = false;
   u64 clock_ = 0, now_ = 0, before_ = 0;
 
-  std::deque<Packet> metaQueue_;
-  u64 frames_ = 0;  // last beat in, meta not yet taken
+  std::deque<Packet> descriptorQueue_;
+  u64 frames_ = 0;  // last beat in, descriptor not yet taken
   std::deque<Packet> refreshes_;
   std::deque<Deciding> marking_, deciding_;
   std::deque<Settling> settling_;

@@ -33,8 +33,8 @@ constexpr u64 Decide = Verdict - 1;
 // average/BacklogCounters.scala: from a packet's look to the first look that sees it admitted, and settling
 constexpr u64 Admission = Verdict + 1;
 
-// parse/FrameHeads.scala: from a head's last cell to the clock in which its meta can be chosen, parse/HeaderParser.scala and a clock for the register
-// before it. The meta stands at the policy pipeline in the clock behind that (stream/IngressArbiter.scala).
+// parse/FrameHeads.scala: from a head's last cell to the clock in which its descriptor can be chosen, parse/HeaderParser.scala and a clock for the register
+// before it. The descriptor stands at the policy pipeline in the clock behind that (stream/IngressArbiter.scala).
 constexpr u64 Headers = 3 + 1;
 // decide/QueueLimit.scala: departures this many clocks before that count in the limit
 constexpr u64 LimitLag = 3;
@@ -52,13 +52,13 @@ constexpr u64 Averaging = EwmaStages - 1;
 // schedule/QueueShaper.scala: a charge runs through s1..s3, and blocks the queue from the clock behind that on
 constexpr u32 ChargeFloor = 2, ChargeCompared = 3, ChargeBlocks = 4;
 
-constexpr u32 MetaDepth = 16;    // stream/Ingress.scala, MetaDepth
-constexpr u32 CellsAhead = 4;    // stream/Ingress.scala, CellsAhead
-constexpr u32 CellsReady = 4;    // queue/FreeList.scala, `ready`
-constexpr u32 ChainsDepth = 3;   // queue/FreeList.scala, `chains`
-constexpr u32 MetasChosen = 2;   // stream/IngressArbiter.scala, Chosen
-constexpr u32 AheadCells = 4;    // schedule/EgressQueues.scala, AheadCells
-constexpr u32 ShortBytes = 512;  // schedule/PortShaper.scala, ShortBytes
+constexpr u32 DescriptorDepth = 16;   // stream/Ingress.scala, DescriptorDepth
+constexpr u32 CellsAhead = 4;         // stream/Ingress.scala, CellsAhead
+constexpr u32 CellsReady = 4;         // queue/FreeList.scala, `ready`
+constexpr u32 ChainsDepth = 3;        // queue/FreeList.scala, `chains`
+constexpr u32 DescriptorsChosen = 2;  // stream/IngressArbiter.scala, Chosen
+constexpr u32 AheadCells = 4;         // schedule/EgressQueues.scala, AheadCells
+constexpr u32 ShortBytes = 512;       // schedule/PortShaper.scala, ShortBytes
 
 }  // namespace timing
 }  // namespace vermilion

@@ -131,7 +131,7 @@ async def distances_are_the_models_at_a_packet_a_clock(dut):
 
 
 class Job:
-    """A frame as cells, with what its descriptor asks, and as the model edits it."""
+    """A frame as cells, with what its queue entry asks, and as the model edits it."""
 
     def __init__(self, random, source):
         self.frame, _ = next(source)
@@ -141,7 +141,7 @@ class Job:
             self.frame = self.frame[:at] + random.choice([b"\xff\xff", random.randbytes(2)]) + self.frame[at + 2 :]
         ce, set_dscp, dscp = random.random() < 0.4, random.random() < 0.4, random.randrange(64)
         remove = bool(h.has_ttl_option) and random.random() < 0.7
-        self.descriptor = dict(
+        self.entry = dict(
             isIp4=h.is_ip4, isIp6=h.is_ip6, l3Offset=h.l3_offset, setCe=ce, setDscp=set_dscp, dscp=dscp, removeOption=remove,
             ttlOptionAt=h.ttl_option_at if h.has_ttl_option else random.randrange(16), lenBytes=len(self.frame),
         )  # fmt: skip
@@ -160,7 +160,7 @@ class Job:
         for i in range(count):
             data = self.frame[CELL * i : CELL * (i + 1)]
             cell = {"data": int.from_bytes(data, "little"), "first": i == 0, "last": i == count - 1, "bytes": len(data)}
-            yield {"cell": cell, "descriptor": self.descriptor}
+            yield {"cell": cell, "queueEntry": self.entry}
 
 
 @cocotb.test()
@@ -185,7 +185,7 @@ async def edits_are_the_models_in_every_cell_with_and_without_stalls(dut):
             if int(dut.rewrite_out_valid.value) and int(dut.rewrite_out_ready.value):
                 data, flags, job = wanted.popleft()
                 got = int(dut.rewrite_out_bits_cell_data.value).to_bytes(CELL, "little")
-                assert got[: len(data)] == data, (job.frame.hex(), job.descriptor)
+                assert got[: len(data)] == data, (job.frame.hex(), job.entry)
                 assert (int(dut.rewrite_out_bits_ceWritten.value), int(dut.rewrite_out_bits_dscpWritten.value)) == flags
                 seen[job.kind] += 1
             if holding and int(dut.rewrite_in_ready.value):

@@ -84,9 +84,9 @@ class Bench:
         bad, no_buffer = r.random() < 0.02, r.random() < 0.02
         headers = {"isIp4": 1, "isIp6": 0, "dscp": r.randrange(spread) + 16 * r.randrange(3), "ecn": r.randrange(4)}
         headers |= self.segment()
-        meta = {"lenBytes": r.choice([60, 64, 1514, r.randrange(14, 9000)]), "headCell": 1, "cells": 1, "bad": bad}
-        ports(self.wires, "io_meta_bits", {**meta, "noBuffer": no_buffer, "headers": headers})
-        self.wires.io_meta_valid.value = valid
+        fields = {"lenBytes": r.choice([60, 64, 1514, r.randrange(14, 9000)]), "headCell": 1, "cells": 1, "bad": bad}
+        ports(self.wires, "io_descriptor_bits", {**fields, "noBuffer": no_buffer, "headers": headers})
+        self.wires.io_descriptor_valid.value = valid
 
     def segment(self) -> dict:
         """A TCP segment of one of a few flows, mostly the next of its flow; remembered as the model wants it."""
@@ -243,8 +243,8 @@ class Bench:
             if departs:
                 self.left_at = self.now
             await ReadOnly()
-            taken = int(self.wires.io_meta_valid.value) and int(self.wires.io_meta_ready.value)
-            self.held = int(self.wires.io_meta_valid.value) and not taken
+            taken = int(self.wires.io_descriptor_valid.value) and int(self.wires.io_descriptor_ready.value)
+            self.held = int(self.wires.io_descriptor_valid.value) and not taken
             self.sent += taken
             if taken:
                 self.entered.append(self.offered)

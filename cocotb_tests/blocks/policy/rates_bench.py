@@ -92,12 +92,12 @@ class Bench:
         dut = self.dut
         self.verdicts = []
         headers = {"isIp4": 0, "isIp6": 0}
-        meta = {"lenBytes": 64, "headCell": 1, "cells": 1, "bad": 0, "noBuffer": 0, "headers": headers}
-        ports(dut, "io_meta_bits", meta)
-        dut.io_meta_valid.value = 1
+        fields = {"lenBytes": 64, "headCell": 1, "cells": 1, "bad": 0, "noBuffer": 0, "headers": headers}
+        ports(dut, "io_descriptor_bits", fields)
+        dut.io_descriptor_valid.value = 1
         for k in range(count + 45):
             if k == count:
-                dut.io_meta_valid.value = 0
+                dut.io_descriptor_valid.value = 0
             await FallingEdge(dut.clock)
             self.look()
         assert len(self.verdicts) == count, "packets and verdicts differ in number"

@@ -67,11 +67,11 @@ async def each_variants_averages_are_those_of_its_definition(dut):
                 for _ in range(PACE):
                     await FallingEdge(dut.clock)
             headers = {"isIp4": 1, "isIp6": 0, "dscp": 3 * index + colour, "ecn": 0}
-            meta = {"lenBytes": 500, "headCell": 1, "cells": 1, "bad": 0, "noBuffer": 0, "headers": headers}
-            ports(dut, "io_meta_bits", meta)
-            dut.io_meta_valid.value = 1
+            fields = {"lenBytes": 500, "headCell": 1, "cells": 1, "bad": 0, "noBuffer": 0, "headers": headers}
+            ports(dut, "io_descriptor_bits", fields)
+            dut.io_descriptor_valid.value = 1
             await FallingEdge(dut.clock)
-            dut.io_meta_valid.value = 0
+            dut.io_descriptor_valid.value = 0
             while not int(dut.io_decision_valid.value):
                 await FallingEdge(dut.clock)
             got = [int(getattr(dut, f"io_decision_bits_average_{e}").value) for e in range(3)]

@@ -44,14 +44,14 @@ class Own(Bench):
     async def each(self, packets) -> list[int]:
         """The verdicts of these packets of (length, ECN bits), sent back to back."""
         dut, self.verdicts = self.dut, []
-        dut.io_meta_valid.value = 1
-        ports(dut, "io_meta_bits", {"headCell": 1, "cells": 1, "bad": 0, "noBuffer": 0})
-        ports(dut, "io_meta_bits_headers", {"isIp4": 1, "isIp6": 0, "dscp": 0})
+        dut.io_descriptor_valid.value = 1
+        ports(dut, "io_descriptor_bits", {"headCell": 1, "cells": 1, "bad": 0, "noBuffer": 0})
+        ports(dut, "io_descriptor_bits_headers", {"isIp4": 1, "isIp6": 0, "dscp": 0})
         for length, ecn in packets:
-            dut.io_meta_bits_lenBytes.value, dut.io_meta_bits_headers_ecn.value = length, ecn
+            dut.io_descriptor_bits_lenBytes.value, dut.io_descriptor_bits_headers_ecn.value = length, ecn
             await FallingEdge(dut.clock)
             self.look()
-        dut.io_meta_valid.value = 0
+        dut.io_descriptor_valid.value = 0
         for _ in range(45):
             await FallingEdge(dut.clock)
             self.look()

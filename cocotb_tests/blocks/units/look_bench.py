@@ -165,7 +165,7 @@ async def what_averages_see_is_of_the_looks_own_clock(dut):
 
 @cocotb.test()
 async def a_reset_of_one_clock_leaves_no_backlog(dut):
-    """With lengths on the ports of events while it lasts, as descriptors stand there."""
+    """With lengths on the ports of events while it lasts, as queue entries have them."""
     random = await start(dut, 51)
     packet = {"queue": 0, "colour": 0, "lenBytes": 1 + length(random)}
     clears = 4 * 2 ** len(dut.look_queue)

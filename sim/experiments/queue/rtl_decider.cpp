@@ -66,13 +66,13 @@ class RtlDecider : public Decider {
     for (u32 i = 0; unsettled_ && i < SettleClocks; i++) clock();
     unsettled_ = false;
     top_.io_now = truncate(a.time, TimeBits);
-    top_.io_meta_bits_lenBytes = a.len_bytes;
-    top_.io_meta_bits_cells = 1;
-    top_.io_meta_valid = 1;
+    top_.io_descriptor_bits_lenBytes = a.len_bytes;
+    top_.io_descriptor_bits_cells = 1;
+    top_.io_descriptor_valid = 1;
     top_.eval();
-    if (!top_.io_meta_ready) throw std::runtime_error("the policy pipeline takes no packet");
+    if (!top_.io_descriptor_ready) throw std::runtime_error("the policy pipeline takes no packet");
     clock();
-    top_.io_meta_valid = 0;
+    top_.io_descriptor_valid = 0;
     for (u32 i = 0; !top_.io_decision_valid; i++) {
       if (i == PatienceClocks) throw std::runtime_error("the policy pipeline gives no verdict");
       clock();

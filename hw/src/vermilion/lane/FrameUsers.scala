@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Memory, MemoryKind}
 import vermilion.policy.Decision
-import vermilion.stream.{PacketMeta, Verdict}
+import vermilion.stream.{PacketDescriptor, Verdict}
 
 /** What became of a frame, in the clock of its decision; one for each frame that got a verdict, in order. */
 class FrameFate(p: LaneParams) extends Bundle {
@@ -25,21 +25,21 @@ class FateReport(p: LaneParams) extends Bundle {
   val evicted = Valid(UInt(FrameUsers.evictedBits(p).W))
 }
 
-/** Carries the `user` bits of frames beside the lane: from the meta to the decision in a queue, as both come in the same order, and from
+/** Carries the `user` bits of frames beside the lane: from the descriptor to the decision in a queue, as both come in the same order, and from
   * there to the way out in a RAM, by head cell.
   *
   * {{{
-  *   meta -> Queue -> fate -> keep -+-> RAM by head cell -> Queue -> sent, or evicted by a flush
-  *                                  +-> the same, lowest bits -> evicted by a contest
+  *   descriptor -> Queue -> fate -> keep -+-> RAM by head cell -> Queue -> sent, or evicted by a flush
+  *                                       +-> the same, lowest bits -> evicted by a contest
   * }}}
   * `evicted` comes a clock after the decision that orders it, or after `discarded`; `mayDiscard` keeps these two apart. `sent` is the `user` of the frame whose beats come next, or are under way.
-  * A frame leaves, or is evicted, at least a clock after its decision: its cells are read through a queue of descriptors
+  * A frame leaves, or is evicted, at least a clock after its decision: its cells are read through a FIFO of queue entries
   * ([[vermilion.schedule.EgressQueues]]), and a contest settles later than the packets before it.
   */
 class FrameUsers(p: LaneParams) extends Module {
   require(p.userBits > 0, s"userBits is ${p.userBits}; legal are 1 to 128")
   val io = IO(new Bundle {
-    val meta = Flipped(Valid(new PacketMeta(p)))
+    val descriptor = Flipped(Valid(new PacketDescriptor(p)))
     val decision = Flipped(Valid(new Decision(p)))
     val report = new FateReport(p)
     val leaving =
@@ -56,14 +56,17 @@ class FrameUsers(p: LaneParams) extends Module {
   }
   private val decided = io.decision.valid && !io.decision.bits.refresh
   private val waiting = Module(new Queue(new Waiting, FrameUsers.Deciding))
-  private val headers = io.meta.bits.headers
-  waiting.io.enq.valid := io.meta.valid
-  waiting.io.enq.bits.user := io.meta.bits.user
+  private val headers = io.descriptor.bits.headers
+  waiting.io.enq.valid := io.descriptor.valid
+  waiting.io.enq.bits.user := io.descriptor.bits.user
   waiting.io.enq.bits.ptpEvent := headers.isPtpType ||
     headers.hasPorts && headers.proto === FrameUsers.Udp.U && headers.dstPort === FrameUsers.PtpEventPort.U
   waiting.io.deq.ready := decided
-  assert(!io.meta.valid || waiting.io.enq.ready, "more frames between meta and decision than there are places")
-  assert(!decided || waiting.io.deq.valid, "a decision of a frame without a meta")
+  assert(
+    !io.descriptor.valid || waiting.io.enq.ready,
+    "more frames between descriptor and decision than there are places"
+  )
+  assert(!decided || waiting.io.deq.valid, "a decision of a frame without a descriptor")
 
   private val admitted = Verdict.admits(io.decision.bits.verdict)
   io.report.fate.valid := decided
@@ -111,7 +114,7 @@ object FrameUsers {
   /** Bits of `user` that are known of an evicted frame. */
   def evictedBits(p: LaneParams): Int = p.evictedBits.getOrElse(p.userBits)
 
-  /** Frames that may be between meta and decision: one a clock, over the slot, the policy pipeline and the victim search. */
+  /** Frames that may be between descriptor and decision: one a clock, over the slot, the policy pipeline and the victim search. */
   val Deciding = 64
 
   /** Frames between the cell reader and the last beat: two in the rewrite, one in the serializer, one on its way here. */

@@ -38,7 +38,7 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   * {{{
   *   in(i) -> Ingress -+-> cells ------------> CellBuffer --> PacketReader -> HeaderRewrite -> Serializer -> out
   *      IngressArbiter +                         ^ free           ^
-  *                     +-> heads -> HeaderParser -> metas -> PolicyPipeline -> EgressQueues
+  *                     +-> heads -> HeaderParser -> descriptors -> PolicyPipeline -> EgressQueues
   * }}}
   * `now` is the time in ns; it may jump, and be set back (architecture.md, "Times"). `busy` is low when nothing but an arrival or the time in
   * `wake` can change anything. `holdsPackets` is high as well while packets wait for that time: that is what the host's register says.
@@ -86,7 +86,7 @@ class LaneCore(p: LaneParams) extends Module {
   private val running = RegInit(false.B)
   private val guards = Seq(buffer.guard, free.guard, queues.guard).flatten
   private val queuesReady = (queues.contests.map(_.ready) ++ guards.map(_.ready)).foldLeft(true.B)(_ && _)
-  when(io.ready && policy.io.meta.ready && queuesReady) { running := true.B }
+  when(io.ready && policy.io.descriptor.ready && queuesReady) { running := true.B }
   for ((each, i) <- ingress.zipWithIndex) {
     each.io.in <> io.in(i)
     each.io.running := running
@@ -95,7 +95,7 @@ class LaneCore(p: LaneParams) extends Module {
     each.io.cellsLeft := arbiter.io.inputs(i).cellsLeft
     arbiter.io.inputs(i).cell <> each.io.cell
     arbiter.io.inputs(i).end <> each.io.end
-    each.io.metaTaken := arbiter.io.inputs(i).metaTaken
+    each.io.descriptorTaken := arbiter.io.inputs(i).descriptorTaken
   }
   arbiter.io.types := io.configuration.ttlOption
   arbiter.io.alloc <> free.io.cell
@@ -106,7 +106,7 @@ class LaneCore(p: LaneParams) extends Module {
   // -- decide --
   policy.io.now := io.now
   policy.io.skip := io.skip
-  policy.io.meta <> arbiter.io.meta
+  policy.io.descriptor <> arbiter.io.descriptor
   policy.io.departed := queues.io.departed
   policy.io.commit <> io.configuration.commit
   policy.io.classWrite := io.configuration.classWrite
@@ -168,7 +168,7 @@ class LaneCore(p: LaneParams) extends Module {
     buffer.io.readAddress := turns.io.out.bits
   }
   for ((way, e) <- ways.zipWithIndex) {
-    way.reader.io.packet <> queues.io.descriptor(e)
+    way.reader.io.packet <> queues.io.queueEntry(e)
     way.reader.io.readData := buffer.io.readData
     way.reader.io.readLink := buffer.io.readLink
     io.out(e) <> way.serializer.io.out
@@ -187,14 +187,14 @@ class LaneCore(p: LaneParams) extends Module {
   }
 
   for ((report, users) <- fates.zip(users)) {
-    users.io.meta.valid := policy.io.meta.fire
-    users.io.meta.bits := policy.io.meta.bits
+    users.io.descriptor.valid := policy.io.descriptor.fire
+    users.io.descriptor.bits := policy.io.descriptor.bits
     users.io.decision := policy.io.decision
     users.io.discarded.valid := discarded.valid
     users.io.discarded.bits := discarded.bits.head
     for ((way, e) <- ways.zipWithIndex) {
       users.io.leaving(e).valid := way.rewrite.io.in.fire && way.rewrite.io.in.bits.cell.first
-      users.io.leaving(e).bits := way.rewrite.io.in.bits.descriptor.headCell
+      users.io.leaving(e).bits := way.rewrite.io.in.bits.queueEntry.headCell
       users.io.sentLast(e) := io.out(e).fire && io.out(e).bits.last
       io.out(e).bits.user := users.io.sent(e)
     }
@@ -222,11 +222,11 @@ class LaneCore(p: LaneParams) extends Module {
   }
   io.freeCells := free.io.freeCells
 
-  // Beats inside ingress are seen by the frame's meta or loss at the latest; until then the frame counts as under way.
+  // Beats inside ingress are seen by the frame's descriptor or loss at the latest; until then the frame counts as under way.
   private val frames = RegInit(0.U(16.W))
   private val ended = RegNext(PopCount(VecInit(io.in.map(i => i.fire && i.bits.last))), 0.U) // counted a clock later
   private val lost = RegNext(PopCount(io.lost.map(_.valid)), 0.U) // so are these
-  private val begun = RegNext(policy.io.meta.fire, false.B) // and these, when they are busy in the pipeline
+  private val begun = RegNext(policy.io.descriptor.fire, false.B) // and these, when they are busy in the pipeline
   frames := frames + ended - begun - lost
   private val open = RegInit(VecInit.fill(p.inputs)(false.B))
   for (i <- 0 until p.inputs) when(io.in(i).fire) { open(i) := !io.in(i).bits.last }

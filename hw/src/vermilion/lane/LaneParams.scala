@@ -20,7 +20,7 @@ import vermilion.mark.TokenKind
   *                      of two; 0: none can, and nothing of it is built. It makes a verdict 3 clocks later
   * @param heads         with the victim search, packets at most in the head of a queue, which are the scheduler's and can be no victims
   *                      (victim/VictimQueues.scala), 4, 8 or 16; None: 8 at 512 bits, else 4
-  * @param protect       links, chains, descriptors and the queues' records are kept as codewords that correct one wrong bit and detect two, and are
+  * @param protect       links, chains, queue entries and the queues' records are kept as codewords that correct one wrong bit and detect two, and are
   *                      scrubbed (protect/ScrubbedRam.scala); no latency changes, but the lane opens only when all are cleared, `cells` clocks
   *                      after a reset. Not with the victim search
   * @param userBits      bits that come with a frame's last beat and leave with all of its beats, and that `fates` shows (lane/FrameUsers.scala);

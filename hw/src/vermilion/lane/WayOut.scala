@@ -23,7 +23,7 @@ class WayOut(p: LaneParams, egress: Int) {
     assert(goesOn === rewrite.io.in.ready, "a cell goes on that finds no place, or waits for one that is there")
   rewrite.io.in.valid := reader.io.cell.valid && goesOn
   reader.io.cell.ready := goesOn
-  rewrite.io.in.bits.descriptor := reader.io.cell.bits.descriptor
+  rewrite.io.in.bits.queueEntry := reader.io.cell.bits.queueEntry
   rewrite.io.in.bits.cell.data := reader.io.cell.bits.data
   rewrite.io.in.bits.cell.first := reader.io.cell.bits.first
   rewrite.io.in.bits.cell.last := reader.io.cell.bits.last
@@ -36,10 +36,10 @@ class WayOut(p: LaneParams, egress: Int) {
   val ceWritten: Valid[Departure] = Wire(Valid(new Departure(p)))
   private val edited = rewrite.io.out.bits
   ceWritten.valid := rewrite.io.out.fire && edited.cell.first && edited.ceWritten
-  ceWritten.bits.queue := edited.descriptor.queue
-  ceWritten.bits.colour := edited.descriptor.colour
-  ceWritten.bits.lenBytes := edited.descriptor.lenBytes
-  ceWritten.bits.arrival := edited.descriptor.arrival
+  ceWritten.bits.queue := edited.queueEntry.queue
+  ceWritten.bits.colour := edited.queueEntry.colour
+  ceWritten.bits.lenBytes := edited.queueEntry.lenBytes
+  ceWritten.bits.arrival := edited.queueEntry.arrival
   ceWritten.bits.flushed := false.B
 
   /** Something is on its way. */

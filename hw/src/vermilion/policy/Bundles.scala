@@ -57,7 +57,7 @@ object ContestPorts {
     val ahead = Wire(Valid(new Sought(VictimParams.of(p))))
     ahead.valid := isPacket
     ahead.bits.queue := slot.bits.entry.queue
-    ahead.bits.lenBytes := slot.bits.meta.lenBytes
+    ahead.bits.lenBytes := slot.bits.descriptor.lenBytes
     ahead.bits.colour := slot.bits.entry.colour
     ahead.bits.distance := slot.bits.distance
     ahead.bits.byColour := config.byColour
@@ -95,7 +95,7 @@ object Slot extends ChiselEnum {
 /** One slot on its way through the pipeline. */
 class Token(p: LaneParams) extends Bundle {
   val slot = Slot()
-  val meta = new PacketMeta(p)
+  val descriptor = new PacketDescriptor(p)
   val entry = new ClassEntry(p)
   val time = UInt(TimeBits.W)
   val draw = UInt(32.W)
@@ -104,11 +104,11 @@ class Token(p: LaneParams) extends Bundle {
   def isPacket: Bool = slot === Slot.Packet
 
   /** A packet as it should be: it is marked. */
-  def sound: Bool = isPacket && !meta.bad && !meta.noBuffer
+  def sound: Bool = isPacket && !descriptor.bad && !descriptor.noBuffer
 
   /** A packet that comes to its queue: averages count it. */
   def counted: Bool = sound && !mark.policed
-  def isEct: Bool = (meta.headers.isIp4 || meta.headers.isIp6) && meta.headers.ecn =/= 0.U
+  def isEct: Bool = (descriptor.headers.isIp4 || descriptor.headers.isIp6) && descriptor.headers.ecn =/= 0.U
 }
 
 /** What averages need beside what they see of their queue ([[vermilion.average.LookConfig]]). */

@@ -15,7 +15,7 @@ import vermilion.mark.TokenMarker
 import vermilion.stream._
 import vermilion.victim._
 
-/** From a packet's meta to its verdict, one a clock, never stalled inside:
+/** From a packet's descriptor to its verdict, one a clock, never stalled inside:
   *
   * {{{
   *   stage -10       -9 ..................... 0        1 ........ 5    6 ....... 13   14        15
@@ -37,7 +37,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val skip = Input(Bool()) // a clock later the slot stays empty
-    val meta = Flipped(Decoupled(new PacketMeta(p)))
+    val descriptor = Flipped(Decoupled(new PacketDescriptor(p)))
     val departed = Flipped(Valid(new Departure(p)))
     val enqueue = Valid(new EnqueueRequest(p))
     val refused = Valid(new Chain(p))
@@ -91,7 +91,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   slots.io.commit.valid := io.commit.valid && !committing
   slots.io.commit.bits := io.commit.bits.queue
   slots.io.look <> io.look
-  slots.io.meta <> io.meta
+  slots.io.descriptor <> io.descriptor
   slots.io.departed := io.departed
   slots.io.departureUpdates := io.departureUpdates
   slots.io.classWrite := io.classWrite
@@ -125,9 +125,9 @@ class PolicyPipeline(p: LaneParams) extends Module {
   marker.io.request.valid := slot.valid && slot.bits.sound
   marker.io.request.bits.queue := slot.bits.entry.queue
   marker.io.request.bits.colour := slot.bits.entry.colour
-  marker.io.request.bits.lenBytes := slot.bits.meta.lenBytes
-  marker.io.request.bits.l3Offset := slot.bits.meta.headers.l3Offset
-  marker.io.request.bits.ipBytes := slot.bits.meta.headers.ipBytes
+  marker.io.request.bits.lenBytes := slot.bits.descriptor.lenBytes
+  marker.io.request.bits.l3Offset := slot.bits.descriptor.headers.l3Offset
+  marker.io.request.bits.ipBytes := slot.bits.descriptor.headers.ipBytes
   marker.io.request.bits.time := slot.bits.mark.time
   marker.io.request.bits.draw := slot.bits.mark.draw
   private val m1Config = markConfig.read(slot.bits.entry.queue)
@@ -138,7 +138,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   flows.io.request.valid := m1ByFlow
   flows.io.request.bits.queue := marking(1).bits.entry.queue
   flows.io.request.bits.time := marking(1).bits.mark.time
-  flows.io.request.bits.headers := marking(1).bits.meta.headers
+  flows.io.request.bits.headers := marking(1).bits.descriptor.headers
   flows.io.request.bits.config := m1Config.flow
   io.flowEvents.valid := flows.io.answer.valid
   io.flowEvents.bits := flows.io.answer.bits.events
@@ -148,7 +148,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val flowPoliced = (since(m1Config.dropColours, 1 - mark, 0) >> flow.colour)(0)
 
   // -- stages m1 to m5: how far it has come --
-  distance.io.headers := marking(1).bits.meta.headers
+  distance.io.headers := marking(1).bits.descriptor.headers
   distance.io.config := distanceConfig.read(slot.bits.entry.queue)
 
   // -- stage 0: it comes to its queue --
@@ -218,7 +218,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   io.live.bits := averages.io.average
 
   // -- stages -2 to 2: the packet's size; from then on its colour's curves --
-  size.io.lenBytes := at(ratioRead + 1).bits.meta.lenBytes
+  size.io.lenBytes := at(ratioRead + 1).bits.descriptor.lenBytes
   size.io.config := sizeConfig.read(at(ratioRead).bits.entry.queue)
   curve.io.ratio := size.io.ratio
   curve.io.request.valid := carries(curveRequest, Slot.Packet)
@@ -239,22 +239,22 @@ class PolicyPipeline(p: LaneParams) extends Module {
   limit.io.ahead.valid := stages(limitAhead).valid
   limit.io.ahead.bits := stages(limitAhead).bits.entry.queue
   limit.io.request.queue := before.entry.queue
-  limit.io.request.lenBytes := before.meta.lenBytes
+  limit.io.request.lenBytes := before.descriptor.lenBytes
   limit.io.request.limitBytes := since6(s6Decide.limitBytes, decide - 1)
   limit.io.request.limitPackets := since6(s6Decide.limitPackets, decide - 1)
   pool.io.settings := io.pool
   io.poolUsed := pool.io.used
   pool.io.departed := io.departed
   pool.io.queue := stages(decide - PoolLimit.Ahead).bits.entry.queue
-  pool.io.lenBytes := stages(decide - PoolLimit.Ahead + 1).bits.meta.lenBytes
+  pool.io.lenBytes := stages(decide - PoolLimit.Ahead + 1).bits.descriptor.lenBytes
   pool.io.alpha := since6(s6Decide.alpha, decide - PoolLimit.Ahead + 2)
 
   private val deciding = carries(decide, Slot.Packet)
   verdicts.io.queue := stages(decide - VerdictUnit.Ahead).bits.entry.queue
   verdicts.io.colour := stages(decide - VerdictUnit.Ahead).bits.entry.colour
   verdicts.io.inputs.valid := deciding
-  verdicts.io.inputs.bits.bad := stages(decide).bits.meta.bad
-  verdicts.io.inputs.bits.noBuffer := stages(decide).bits.meta.noBuffer
+  verdicts.io.inputs.bits.bad := stages(decide).bits.descriptor.bad
+  verdicts.io.inputs.bits.noBuffer := stages(decide).bits.descriptor.noBuffer
   verdicts.io.inputs.bits.policed := stages(decide).bits.mark.policed
   verdicts.io.inputs.bits.overLimit := limit.io.over || pool.io.over
   verdicts.io.inputs.bits.overEnd := since(curve.io.forced, forced, decide)
@@ -283,14 +283,14 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val ruling = Delay(ruled)
   private val contested = Delay(contest)
   private val admitted = decided && Verdict.admits(ruling) && !contested
-  private val headers = done.meta.headers
+  private val headers = done.descriptor.headers
   io.enqueue.valid := admitted && (p.victims == 0).B
   io.enqueue.bits.queue := done.entry.queue
-  private val d = io.enqueue.bits.descriptor
+  private val d = io.enqueue.bits.queueEntry
   d.queue := done.entry.queue
-  d.headCell := done.meta.headCell
-  d.cells := done.meta.cells
-  d.lenBytes := done.meta.lenBytes
+  d.headCell := done.descriptor.headCell
+  d.cells := done.descriptor.cells
+  d.lenBytes := done.descriptor.lenBytes
   d.colour := done.entry.colour
   d.arrival := done.time
   d.isIp4 := headers.isIp4
@@ -302,9 +302,9 @@ class PolicyPipeline(p: LaneParams) extends Module {
   d.dscp := remark.dscp
   d.removeOption := headers.hasTtlOption && since6(s6Decide.removeOption, latency)
   d.ttlOptionAt := headers.ttlOptionAt
-  io.refused.valid := decided && !admitted && done.meta.cells =/= 0.U && (p.victims == 0).B
-  io.refused.bits.head := done.meta.headCell
-  io.refused.bits.cells := done.meta.cells
+  io.refused.valid := decided && !admitted && done.descriptor.cells =/= 0.U && (p.victims == 0).B
+  io.refused.bits.head := done.descriptor.headCell
+  io.refused.bits.cells := done.descriptor.cells
 
   // -- settled: it is known who is in the queue; in builds without the victim search at once --
   private val leavingLater =
@@ -314,7 +314,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val own = Wire(new Counted(p))
   own.queue := done.entry.queue
   own.colour := done.entry.colour
-  own.lenBytes := done.meta.lenBytes
+  own.lenBytes := done.descriptor.lenBytes
   private val settled = Delay(own, settle)
   private val victim = WireInit(settled)
   victim.colour := outcome.victim.colour
@@ -328,7 +328,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
     case Some(ports) =>
       val arrival = ports.arrival.bits
       ports.arrival.valid := decided
-      arrival.descriptor := d
+      arrival.queueEntry := d
       arrival.distance := done.distance
       arrival.ect := done.isEct
       arrival.action := Mux(contested, Action.Contest.U, Mux(admitted, Action.Admit.U, Action.Refuse.U))
@@ -354,13 +354,13 @@ class PolicyPipeline(p: LaneParams) extends Module {
   io.decision.valid := leavingLater.last
   unsettled := leavingLater.tail.foldLeft(false.B)(_ || _)
   out.refresh := done.slot === Slot.Refresh
-  out.input := done.meta.input
+  out.input := done.descriptor.input
   out.queue := done.entry.queue
   out.colour := done.entry.colour
-  out.lenBytes := done.meta.lenBytes
+  out.lenBytes := done.descriptor.lenBytes
   out.ecn := Mux(done.isEct, headers.ecn, 0.U)
-  out.bad := done.meta.bad
-  out.noBuffer := done.meta.noBuffer
+  out.bad := done.descriptor.bad
+  out.noBuffer := done.descriptor.noBuffer
   out.time := done.time
   out.backlog := since(look.io.backlog, backlogSeen, latency)
   out.lastDeparture := since(look.io.lastDeparture, lookAt + 2, latency)
@@ -375,7 +375,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.mark := done.mark
   out.ruling := ruling
   out.contest := contested
-  out.headCell := done.meta.headCell
+  out.headCell := done.descriptor.headCell
   out.outcome := 0.U.asTypeOf(out.outcome)
   io.decision.bits := Delay(out, settle)
   io.decision.bits.outcome := outcome

@@ -10,7 +10,7 @@ import vermilion.stream._
 
 /** Fills the pipeline's slots, one a clock: commit, then look, then packet, then refresh.
   *
-  * A commit or a look comes from the host and takes one slot, so metas wait for at most one clock in the several that a
+  * A commit or a look comes from the host and takes one slot, so descriptors wait for at most one clock in the several that a
   * register access takes. Packets go before refreshes: averages that also step on departures use the slots that packets leave
   * free. Of departures that find [[SlotSource.Refreshes]] waiting the refresh is left out (`skipped`); the average then
   * steps a little less often, and nothing else changes.
@@ -23,7 +23,7 @@ class SlotSource(p: LaneParams) extends Module {
     val now = Input(UInt(TimeBits.W))
     val commit = Flipped(Decoupled(UInt(p.queueBits.W)))
     val look = Flipped(Decoupled(UInt(p.queueBits.W)))
-    val meta = Flipped(Decoupled(new PacketMeta(p)))
+    val descriptor = Flipped(Decoupled(new PacketDescriptor(p)))
     val departed = Flipped(Valid(new Departure(p)))
     val departureUpdates = Input(Bool())
     val routes = Input(Vec(p.inputs, UInt(p.egressBits.W))) // each input's egress
@@ -36,17 +36,17 @@ class SlotSource(p: LaneParams) extends Module {
   private val classifier = Module(new Classifier(p))
   private val random = Module(new RandomSource)
   classifier.io.write <> io.classWrite
-  classifier.io.headers := io.meta.bits.headers
+  classifier.io.headers := io.descriptor.bits.headers
   classifier.io.egress := (
-    if (p.routeInUser) io.meta.bits.user(p.egressBits - 1, 0)
+    if (p.routeInUser) io.descriptor.bits.user(p.egressBits - 1, 0)
     else if (p.inputs == 1) io.routes.head
-    else io.routes(io.meta.bits.input)
+    else io.routes(io.descriptor.bits.input)
   )
   private val markRandom = Module(new RandomSource)
   for ((source, seed) <- Seq(random -> io.seed.bits.decide, markRandom -> io.seed.bits.mark)) {
     source.io.seed.valid := io.seed.valid
     source.io.seed.bits := seed
-    source.io.next := io.meta.fire
+    source.io.next := io.descriptor.fire
   }
 
   private val refreshes = Module(new Queue(new Departure(p), SlotSource.Refreshes))
@@ -57,13 +57,13 @@ class SlotSource(p: LaneParams) extends Module {
 
   io.commit.ready := io.enable
   io.look.ready := io.commit.ready && !io.commit.valid
-  io.meta.ready := io.look.ready && !io.look.valid
-  refreshes.io.deq.ready := io.meta.ready && !io.meta.valid
+  io.descriptor.ready := io.look.ready && !io.look.valid
+  refreshes.io.deq.ready := io.descriptor.ready && !io.descriptor.valid
 
   private val token = io.token.bits
-  io.token.valid := io.commit.fire || io.look.fire || io.meta.fire || refreshes.io.deq.fire
+  io.token.valid := io.commit.fire || io.look.fire || io.descriptor.fire || refreshes.io.deq.fire
   token.slot := Slot.Packet
-  token.meta := io.meta.bits
+  token.descriptor := io.descriptor.bits
   token.entry := classifier.io.entry
   token.time := DontCare // PolicyPipeline
   token.draw := random.io.draw
@@ -78,7 +78,7 @@ class SlotSource(p: LaneParams) extends Module {
   }.elsewhen(io.look.valid) {
     token.slot := Slot.Look
     token.entry.queue := io.look.bits
-  }.elsewhen(!io.meta.valid) {
+  }.elsewhen(!io.descriptor.valid) {
     token.slot := Slot.Refresh
     token.entry.queue := refreshes.io.deq.bits.queue
     token.entry.colour := refreshes.io.deq.bits.colour

@@ -23,7 +23,7 @@ class QueueHead(p: LaneParams) extends Bundle {
 /** A packet taken from its queue. */
 class TakenPacket(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
-  val descriptor = new Descriptor(p)
+  val queueEntry = new QueueEntry(p)
 }
 
 /** What all queues show the schedulers, one for each egress; timing as [[QueueManager]] says. At most one of them takes a packet in a clock. */
@@ -72,14 +72,14 @@ class QueuePorts(p: LaneParams) extends Bundle {
   * latest (a copy an egress) | queues | its length, and the packet before it | enqueue
   * becameBacklogged, becameIdle | queues | one bit; they differ where the queue is backlogged | enqueue; becomesIdle
   * next (a copy an egress) | cells, or queues x places | the packet behind, and its length | enqueue
-  * descriptors | cells, or queues x places | descriptor by name | enqueue
+  * queueEntries | cells, or queues x places | queue entry by name | enqueue
   *
   * Every RAM has one writer, and there is no register a queue. No packet counts are kept: a packet is its queue's last exactly when it is the
   * newest. After reset the bits are swept for `queues` clocks; nothing may be queued in that time.
   *
   * Packets leave by the head only. The bodies of queues, whose packets can be evicted from the middle, are `victim/VictimQueues`, in front of this.
   *
-  * In builds with `protect` all of them are codewords (`protect/ScrubbedRam`). A packet whose descriptor cannot be told, or that is taken when a memory of the
+  * In builds with `protect` all of them are codewords (`protect/ScrubbedRam`). A packet whose queue entry cannot be told, or that is taken when a memory of the
   * lane has failed, does not come out of `taken`, and nothing else after it until a reset. Nothing may be queued until `guard.ready` then.
   *
   * Latency: enqueue to `becameBacklogged` or `joined` 1 clock; `ask` to `successor` and `newestServed`, `take` to `taken` and `refilled` 1. It keeps no byte counts.
@@ -94,7 +94,7 @@ class QueueManager(p: LaneParams) extends Module {
   private val becameBacklogged = guards.ram(p.queues, Bool())
   private val becameIdle = guards.ram(p.queues, Bool())
   private val next = guards.unforwarded("next", packets, new PacketRef(p))
-  private val descriptors = guards.unforwarded("descriptors", packets, new Descriptor(p))
+  private val queueEntries = guards.unforwarded("queueEntries", packets, new QueueEntry(p))
   private val sweep = new SweepInit(p.queues)
 
   /** Where in the RAMs of packets a packet lies. */
@@ -110,10 +110,10 @@ class QueueManager(p: LaneParams) extends Module {
     io.successor(e) := next.read(at(io.askQueue(e), io.ask(e).bits), asked)
     io.newestServed(e) := newest.read(io.askQueue(e), t1Valid && io.egressOf(t1Queue) === e.U || asked)
   }
-  private val (t1Descriptor, t1Unknown) = descriptors.check(at(io.serve.queue, io.serve.packet.name), t1Valid, io.take)
+  private val (t1Entry, t1Unknown) = queueEntries.check(at(io.serve.queue, io.serve.packet.name), t1Valid, io.take)
   io.taken.valid := t1Valid && !t1Unknown && !guards.failed
   io.taken.bits.queue := t1Queue
-  io.taken.bits.descriptor := t1Descriptor
+  io.taken.bits.queueEntry := t1Entry
   private val t1Last = io.newestServed(io.egressOf(t1Queue)) === t1Name
   // The taker that asks for an idle queue has seen all packets of earlier cycles, so only one that joins in the cycle of the take can follow.
   private val follows = io.joined.valid && io.joined.bits.queue === io.serve.queue
@@ -136,14 +136,14 @@ class QueueManager(p: LaneParams) extends Module {
   private val e1IsTaken = RegNext(io.serve.queue === io.enqueue.bits.queue) // e1.queue is t1Queue
   private val e1IsIdle = e1WasIdle || (becomesIdle && e1IsTaken)
   private val e1Ref = Wire(new PacketRef(p))
-  e1Ref.name := io.place.map(Delay(_)).getOrElse(e1.descriptor.headCell)
-  e1Ref.lenBytes := e1.descriptor.lenBytes
+  e1Ref.name := io.place.map(Delay(_)).getOrElse(e1.queueEntry.headCell)
+  e1Ref.lenBytes := e1.queueEntry.lenBytes
   t1Follower := Delay(e1Ref)
   newest.write(e1Valid, e1.queue, e1Ref.name)
   // If a queue becomes idle in this cycle, its newest is the packet just taken. No later read uses that packet's link.
   private val e1Links = e1Valid && !e1WasIdle
   next.write(e1Links, at(e1.queue, e1Newest), e1Ref)
-  descriptors.write(e1Valid, at(e1.queue, e1Ref.name), e1.descriptor)
+  queueEntries.write(e1Valid, at(e1.queue, e1Ref.name), e1.queueEntry)
   becameBacklogged.write(!sweep.done, sweep.address, false.B)
   becameBacklogged.write(e1Valid && e1IsIdle, e1.queue, !e1BecameBacklogged)
   io.becameBacklogged.valid := e1Valid && e1IsIdle
@@ -176,10 +176,13 @@ class QueueManager(p: LaneParams) extends Module {
     "another queue is asked for than the one that is served"
   )
   private val served = at(io.serve.queue, io.serve.packet.name)
-  assert(!(io.take && e1Valid && at(e1.queue, e1Ref.name) === served), "a descriptor is read in the clock of its write")
-  assert(!io.taken.valid || io.taken.bits.descriptor.cells =/= 0.U, "a packet without cells was queued")
+  assert(
+    !(io.take && e1Valid && at(e1.queue, e1Ref.name) === served),
+    "a queue entry is read in the clock of its write"
+  )
+  assert(!io.taken.valid || io.taken.bits.queueEntry.cells =/= 0.U, "a packet without cells was queued")
   if (p.victims == 0)
-    assert(!io.taken.valid || t1Descriptor.headCell === t1Name, "a descriptor does not belong to its head cell")
+    assert(!io.taken.valid || t1Entry.headCell === t1Name, "a queue entry does not belong to its head cell")
   assert(!io.enqueue.valid || sweep.done, "a packet was queued within the first clocks after reset")
   assert(!io.enqueue.valid || io.enqueue.bits.queue < p.queues.U(log2Ceil(p.queues + 1).W), "no such queue")
 

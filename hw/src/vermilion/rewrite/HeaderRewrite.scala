@@ -6,18 +6,18 @@ import vermilion.fixed.Arithmetic
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.parse.TtlOption
-import vermilion.stream.{CellEdit, Descriptor, OutCell, SentCell}
+import vermilion.stream.{CellEdit, OutCell, QueueEntry, SentCell}
 
 /** A cell to send and the packet it belongs to. */
 class PacketCell(p: LaneParams) extends Bundle {
   val cell = new OutCell
-  val descriptor = new Descriptor(p)
+  val queueEntry = new QueueEntry(p)
 }
 
 /** The same with its edit; the two flags say what that does and are false but on the packet's first cell. */
 class EditedCell(p: LaneParams) extends Bundle {
   val cell = new SentCell
-  val descriptor = new Descriptor(p)
+  val queueEntry = new QueueEntry(p)
   val ceWritten = Bool() // ECT(0) or ECT(1) became CE
   val dscpWritten = Bool() // the DSCP got another value
 }
@@ -33,7 +33,7 @@ class EditedCell(p: LaneParams) extends Bundle {
   * that of IPv6 begins 56 to 72 bytes into the frame, so it may lie in the second or across both.
   *
   * Two pipeline stages, a cell a clock. The first is the output register of the buffer's UltraRAM, with nothing before it; the second has the words and two sums of them; who reads
-  * its output waits for the sum of both, and for its fold. It trusts the descriptor: that an IP header lies at `l3Offset` (14, 18 or 22), and an option behind it, were the
+  * its output waits for the sum of both, and for its fold. It trusts the queue entry: that an IP header lies at `l3Offset` (14, 18 or 22), and an option behind it, were the
   * parser's findings.
   */
 class HeaderRewrite(p: LaneParams) extends Module {
@@ -67,7 +67,7 @@ class HeaderRewrite(p: LaneParams) extends Module {
   }
 
   // ---- Stage 2: the word of the TOS or traffic class, before and after --------------------------------------------
-  private val d = s1.descriptor
+  private val d = s1.queueEntry
   private def byte(at: Int): UInt = s1.cell.data(8 * at + 7, 8 * at)
   private val before = select(d.l3Offset, at => word(s1.cell.data, at))
   private val traffic = Mux(d.isIp6, before(11, 4), before(7, 0))
@@ -120,7 +120,7 @@ class HeaderRewrite(p: LaneParams) extends Module {
     s2.cell.edit := edit
     s2HeaderSum := (~checksum +& ~before) +& ifPads(0x0202.U)
     s2OptionSum := ifPads(~option(31, 16)) +& ifPads(~option(15, 0))
-    s2.descriptor := d
+    s2.queueEntry := d
     s2.ceWritten := ce
     s2.dscpWritten := dscpWritten
   }

@@ -15,7 +15,7 @@ import vermilion.victim._
   * A queue belongs to the egress that the highest bits of its number name. The schedulers share the queues' memories: with several egresses each may take
   * a packet in one clock of `egresses`, in turn; all else goes on in all of them in every clock.
   *
-  * `descriptor` feeds a `PacketReader`. A packet counts as departed (`departed`) when it is chosen. The next is chosen before the reader asks
+  * `queueEntry` feeds a `PacketReader`. A packet counts as departed (`departed`) when it is chosen. The next is chosen before the reader asks
   * for it, so that the reader never waits between two packets for anything but the scheduler's pace; but no further ahead than that
   * needs: while fewer than `AheadCells` cells wait for the reader, as many as a choice takes clocks. So behind the packet being
   * read there are departed but unread at most 3 cells, 192 bytes, and one longest frame.
@@ -23,11 +23,11 @@ import vermilion.victim._
   * In builds with the victim search every arriving packet comes here, and `outcome` says what became of it ([[VictimQueues]]); a packet is asked
   * about ahead (`ahead`). The queues that are served are their heads then, and `departed` is 6 clocks later.
   *
-  * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `descriptor` 5; up to `egresses` - 1 more for its turn; if its queue is
+  * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `queueEntry` 5; up to `egresses` - 1 more for its turn; if its queue is
   * shaped, up to `queues` + 6 more.
   * `paused` stops an egress between two packets: of those that were chosen, and so have departed, the reader gets none until the pause is over.
   * `flush` discards packets in place of sending them ([[FlushSettings]]): they depart (`flushed`), and their cells come out of `discarded`, which takes the
-  * place of `descriptor` for them. What was chosen before is sent.
+  * place of `queueEntry` for them. What was chosen before is sent.
   * `busy` is low when only time (see `wake`), an enqueue or the end of a pause can change anything here, and may be high while a flush stands.
   * For the first `queues` clocks after reset nothing may be queued or configured.
   */
@@ -42,7 +42,7 @@ class EgressQueues(p: LaneParams) extends Module {
     val configurePort = Flipped(Vec(p.egresses, Valid(new ShaperConfig)))
     val paused = Input(Vec(p.egresses, Bool()))
     val flush = Input(new FlushSettings(p))
-    val descriptor = Vec(p.egresses, Decoupled(new Descriptor(p)))
+    val queueEntry = Vec(p.egresses, Decoupled(new QueueEntry(p)))
     val discarded = Decoupled(new Chain(p)) // the cells of a packet that was flushed
     val departed = Valid(new Departure(p))
     val wake = Valid(UInt(TimeBits.W))
@@ -115,43 +115,43 @@ class EgressQueues(p: LaneParams) extends Module {
   private def discards(scheduler: Scheduler): Bool = scheduler.io.take && scheduler.io.discards
   private val isDiscarded = RegNext(schedulers.map(discards).reduce(_ || _), false.B)
   discarded.io.enq.valid := taken.valid && isDiscarded
-  discarded.io.enq.bits.head := taken.bits.descriptor.headCell
-  discarded.io.enq.bits.cells := taken.bits.descriptor.cells
+  discarded.io.enq.bits.head := taken.bits.queueEntry.headCell
+  discarded.io.enq.bits.cells := taken.bits.queueEntry.cells
   assert(!discarded.io.enq.valid || discarded.io.enq.ready, "a packet was discarded with no place for it")
   io.discarded <> discarded.io.deq
 
   private val waiting = Wire(Vec(p.egresses, Bool())) // a packet was chosen, and the reader has not taken it
   for ((scheduler, e) <- schedulers.zipWithIndex) {
-    val chosen = Module(new Queue(new Descriptor(p), AheadCells))
+    val chosen = Module(new Queue(new QueueEntry(p), AheadCells))
     chosen.suggestName(if (p.egresses == 1) "chosen" else s"chosen_$e")
     // Cells of the packets chosen and not yet with the reader.
     val ahead = RegInit(0.U((p.chainBits + 1).W)).suggestName(if (p.egresses == 1) "ahead" else s"ahead_$e")
     // Whether one is taken, which, and whether the reader takes one are known late: one adder behind each.
-    val aheadLess = Arithmetic.wrap(ahead - io.descriptor(e).bits.cells, ahead.getWidth)
+    val aheadLess = Arithmetic.wrap(ahead - io.queueEntry(e).bits.cells, ahead.getWidth)
     def withTaken(cells: UInt): UInt = {
       val bytes = Cat(cells, (CellBytes - 1).U(6.W)) +& scheduler.io.serve.packet.lenBytes
       Arithmetic.wrap(bytes >> 6, ahead.getWidth)
     }
     def whereTaken(cells: UInt): UInt =
       Mux(scheduler.io.take && !scheduler.io.discards, withTaken(cells), cells)
-    ahead := Mux(io.descriptor(e).fire, whereTaken(aheadLess), whereTaken(ahead))
+    ahead := Mux(io.queueEntry(e).fire, whereTaken(aheadLess), whereTaken(ahead))
     scheduler.io.room := ahead < AheadCells.U && !guards.failed && !skip
     scheduler.io.roomToDiscard := roomToDiscard
 
     chosen.io.enq.valid := taken.valid && turns.isOf(e, taken.bits.queue) && !isDiscarded
-    chosen.io.enq.bits := taken.bits.descriptor
-    io.descriptor(e).valid := chosen.io.deq.valid && !io.paused(e)
-    io.descriptor(e).bits := chosen.io.deq.bits
-    chosen.io.deq.ready := io.descriptor(e).ready && !io.paused(e)
+    chosen.io.enq.bits := taken.bits.queueEntry
+    io.queueEntry(e).valid := chosen.io.deq.valid && !io.paused(e)
+    io.queueEntry(e).bits := chosen.io.deq.bits
+    chosen.io.deq.ready := io.queueEntry(e).ready && !io.paused(e)
     waiting(e) := chosen.io.deq.valid
     assert(!chosen.io.enq.valid || chosen.io.enq.ready, "a packet was taken with no place for it")
   }
 
   io.departed.valid := taken.valid
   io.departed.bits.queue := taken.bits.queue
-  io.departed.bits.colour := taken.bits.descriptor.colour
-  io.departed.bits.lenBytes := taken.bits.descriptor.lenBytes
-  io.departed.bits.arrival := taken.bits.descriptor.arrival
+  io.departed.bits.colour := taken.bits.queueEntry.colour
+  io.departed.bits.lenBytes := taken.bits.queueEntry.lenBytes
+  io.departed.bits.arrival := taken.bits.queueEntry.arrival
   io.departed.bits.flushed := isDiscarded
 
   // The earliest of those that wait for the time.
@@ -166,7 +166,7 @@ class EgressQueues(p: LaneParams) extends Module {
   private val active = schedulers.map(_.io.busy).reduce(_ || _)
   io.wake.valid := first.valid && !turns.configures && (if (p.egresses == 1) true.B else !active)
   io.wake.bits := first.bits
-  io.busy := active || underWay || io.descriptor.map(_.valid).reduce(_ || _)
+  io.busy := active || underWay || io.queueEntry.map(_.valid).reduce(_ || _)
   io.holdsPackets := schedulers.map(_.io.holdsPackets).reduce(_ || _) || underWay || waiting.asUInt.orR
 
   val guard = guards.ports(manager.guard +: schedulers.map(_.guard): _*)

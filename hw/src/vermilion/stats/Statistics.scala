@@ -123,7 +123,7 @@ class Statistics(p: LaneParams) extends Module {
     event(io.departed.valid, io.departed.bits.queue, io.departed.bits.colour, io.departed.bits.lenBytes)
   private val written =
     event(io.ceWritten.valid, io.ceWritten.bits.queue, io.ceWritten.bits.colour, io.ceWritten.bits.lenBytes)
-  // The arrival comes late, out of the descriptors' RAM: it is subtracted in that clock, and its bin found in the next.
+  // The arrival comes late, out of the queue entries' RAM: it is subtracted in that clock, and its bin found in the next.
   private val flushed = RegNext(io.departed.bits.flushed)
   private val departedAge = Delay((io.now - io.departed.bits.arrival)(TimeBits - 1, 0))
   private val departedBin = bin(departedAge)

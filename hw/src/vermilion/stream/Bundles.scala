@@ -51,8 +51,8 @@ class Headers extends Bundle {
   val dstAddr = UInt(128.W)
 }
 
-/** One beat a frame, from ingress to the policy pipeline. `cells` cells hang from `headCell`; 0 means none was taken. */
-class PacketMeta(p: LaneParams) extends Bundle {
+/** The record of a packet from ingress to the policy pipeline, one beat a frame. `cells` cells are linked from `headCell`; 0 means none was taken. */
+class PacketDescriptor(p: LaneParams) extends Bundle {
   val input = UInt(p.inputBits.W)
   val lenBytes = UInt(PktLenBits.W) // saturating
   val headCell = UInt(p.cellBits.W)
@@ -63,7 +63,7 @@ class PacketMeta(p: LaneParams) extends Bundle {
   val headers = new Headers
 }
 
-/** What an ingress says of a frame at its end; the headers join it in the arbiter. Fields as in [[PacketMeta]]. */
+/** What an ingress says of a frame at its end; the headers join it in the arbiter. Fields as in [[PacketDescriptor]]. */
 class FrameEnd(p: LaneParams) extends Bundle {
   val lenBytes = UInt(PktLenBits.W)
   val headCell = UInt(p.cellBits.W)
@@ -107,8 +107,8 @@ class Chain(p: LaneParams) extends Bundle {
   val cells = UInt(p.chainBits.W) // at least 1
 }
 
-/** What a queued packet carries to the way out. */
-class Descriptor(p: LaneParams) extends Bundle {
+/** The record of a queued packet: what the reader and the rewrite need at the egress. */
+class QueueEntry(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val headCell = UInt(p.cellBits.W)
   val cells = UInt(p.chainBits.W)
@@ -128,7 +128,7 @@ class Descriptor(p: LaneParams) extends Bundle {
 /** A packet to put at the tail of a queue. */
 class EnqueueRequest(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
-  val descriptor = new Descriptor(p)
+  val queueEntry = new QueueEntry(p)
 }
 
 /** A packet that has left its queue: for the wire, or discarded (`flushed`). */

@@ -13,8 +13,8 @@ class ShownCell(p: LaneParams) extends GatheredCell(p.userBits) {
 
 object Ingress {
 
-  /** Frames whose meta may wait, for the parser or for the policy pipeline; each has its place from its first cell on. */
-  val MetaDepth = 16
+  /** Frames whose descriptor may wait, for the parser or for the policy pipeline; each has its place from its first cell on. */
+  val DescriptorDepth = 16
 
   /** Free cells held ready, so that inputs that share one free list do not take its turns for emptiness. */
   val CellsAhead = 4
@@ -35,14 +35,14 @@ object Ingress {
   *
   * A cell is taken from `alloc` for every 64 bytes, or what remains at tlast, and written with the link from the cell before.
   * A frame's first two cells have a turn even if they cannot be stored, as they are parsed on their way to the buffer ([[IngressArbiter]]).
-  * When none is free, or the frame outgrows `maxFrameBytes`, nothing more of that frame is written and its meta says `noBuffer`;
-  * cells taken until then stay in the meta (`headCell`, `cells`) for the policy to free. `cells` = 0: none was taken.
+  * When none is free, or the frame outgrows `maxFrameBytes`, nothing more of that frame is written and its descriptor says `noBuffer`;
+  * cells taken until then stay in the descriptor (`headCell`, `cells`) for the policy to free. `cells` = 0: none was taken.
   * A frame with `bad` is written like any other. Ends come in the order of the frames, each after its last write is done.
   *
-  * Left out, without a cell and without a meta, is a frame
+  * Left out, without a cell and without a descriptor, is a frame
   *   - whose beginning went with a reset, `cut`: two registers outlive the reset and know that a frame was under way;
   *   - that begins (its first cell is complete) before `running`, on an input that cannot be stalled;
-  *   - whose first cell finds all `MetaDepth` places for metas taken, on an input that cannot be stalled.
+  *   - whose first cell finds all `DescriptorDepth` places for descriptors taken, on an input that cannot be stalled.
   *
   * `lost` shows it with its length, `LostLatency` clocks after its last beat; of a cut frame the bytes behind the reset.
   *
@@ -50,7 +50,7 @@ object Ingress {
   * and takes it with a cell that needs none, too: so who has the turn hangs on nothing but a register.
   * Where there are more of them, two cells of each may wait; one that finds no place to wait is not taken, its frame becomes `noBuffer`, and
   * if it was one of the first two, `parsed` is false. What can be stalled has `ready` = 0 in reset and until `running`, and waits for a
-  * place for its meta, for its turn, and for a cell while other inputs take all that the free list gives (`cellsLeft`). One cell waits in a
+  * place for its descriptor, for its turn, and for a cell while other inputs take all that the free list gives (`cellsLeft`). One cell waits in a
   * [[SkidBuffer]] while the beats of the next come in, so `ready` comes from registers.
   *
   * It does not know whether the source was reset too: then the first frame behind the reset is taken for the rest of the one that was cut.
@@ -64,12 +64,12 @@ class Ingress(p: LaneParams, input: Int) extends Module {
 
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new AxisBeat(p.dataBits, p.userBits)))
-    val running = Input(Bool()) // rises once after reset: metas are taken from now on
+    val running = Input(Bool()) // rises once after reset: descriptors are taken from now on
     val alloc = Flipped(Decoupled(UInt(p.cellBits.W)))
     val cellsLeft = Input(Bool()) // the free list has a cell, for whichever input
     val cell = Decoupled(new IngressCell(p))
     val end = Decoupled(new FrameEnd(p))
-    val metaTaken = Input(Bool()) // the policy pipeline has taken one of its metas
+    val descriptorTaken = Input(Bool()) // the policy pipeline has taken one of its descriptors
     val lost = Valid(UInt(PktLenBits.W)) // saturating
   })
 
@@ -102,11 +102,11 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   when(reset.asBool) { cut := openNext }.elsewhen(io.in.fire && io.in.bits.last) { cut := false.B }
   gather.io.cut := cut
 
-  // ---- Frames: a place for the meta, or left out ----------------------------------------------------------------
+  // ---- Frames: a place for the descriptor, or left out ----------------------------------------------------------------
   private val places = RegInit(
-    0.U(Ingress.MetaDepth.W)
+    0.U(Ingress.DescriptorDepth.W)
   ) // taken: so many ones from bit 0 on, as who begins is known late
-  private val placeFree = !places(Ingress.MetaDepth - 1)
+  private val placeFree = !places(Ingress.DescriptorDepth - 1)
   private val leavingOut = Reg(Bool())
   private val stopped = Reg(Bool()) // no more of this frame is written
 
@@ -134,11 +134,11 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val begins = Wire(Bool())
   private val ends = cell.fire && cell.bits.last && !leaveOut
   when(cell.valid) { leavingOut := leaveOut } // what waits is asked again, and says the same
-  when(begins =/= io.metaTaken) {
-    places := Mux(io.metaTaken, places >> 1, Cat(places(Ingress.MetaDepth - 2, 0), 1.U(1.W)))
+  when(begins =/= io.descriptorTaken) {
+    places := Mux(io.descriptorTaken, places >> 1, Cat(places(Ingress.DescriptorDepth - 2, 0), 1.U(1.W)))
   }
-  assert(!begins || placeFree, "a frame begins without a place for its meta")
-  assert(!io.metaTaken || places(0), "a meta was taken that had no place")
+  assert(!begins || placeFree, "a frame begins without a place for its descriptor")
+  assert(!io.descriptorTaken || places(0), "a descriptor was taken that had no place")
   // What is left out never waits: `fire` would only bring the wait for a turn into this path.
   io.lost.valid := cell.valid && cell.bits.last && leaveOut && !reset.asBool
   assert(!io.lost.valid || cell.ready, "a frame that is left out waits")
@@ -196,7 +196,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   if (!canStall && waiting == 0) assert(!passing.valid || passing.ready, "an input that cannot wait found no turn")
 
   // ---- The frame's end -------------------------------------------------------------------------------------------
-  private val finished = Module(new Queue(new FrameEnd(p), Ingress.MetaDepth))
+  private val finished = Module(new Queue(new FrameEnd(p), Ingress.DescriptorDepth))
   finished.io.enq.valid := ends
   finished.io.enq.bits.lenBytes := cell.bits.lenBytes
   finished.io.enq.bits.headCell := headNow
@@ -218,7 +218,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
       unwritten := leaves
       // Ends, by how many of these are written before them. A frame that ends is counted in the clock behind.
       val (ended, endedBehind) = (RegNext(ends, false.B), RegNext(leaves))
-      val behind = Seq.fill(waiting + 1)(RegInit(0.U(log2Ceil(Ingress.MetaDepth + 1).W)))
+      val behind = Seq.fill(waiting + 1)(RegInit(0.U(log2Ceil(Ingress.DescriptorDepth + 1).W)))
       val known = behind.zipWithIndex.map { case (count, n) => count + (ended && endedBehind === n.U) } :+ 0.U
       for ((count, n) <- behind.zipWithIndex) {
         val come = Mux(writes, known(n + 1), 0.U)

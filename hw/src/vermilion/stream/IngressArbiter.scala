@@ -11,9 +11,9 @@ import vermilion.parse.{FrameHeads, TtlOptionTypes}
   * So what can wait waits, without end if the others leave no clock free.
   *
   * A cell's turn is one at the write port and at the parser ([[FrameHeads]]); one that is not stored, because no cell was free, has its turn for
-  * the parser alone. A frame's meta is its ingress's word of its end, joined by its headers.
+  * the parser alone. A frame's descriptor is its ingress's word of its end, joined by its headers.
   *
-  * Cells pass in the same clock; those of different inputs interleave freely, links are explicit. A meta is chosen while its headers are being
+  * Cells pass in the same clock; those of different inputs interleave freely, links are explicit. A descriptor is chosen while its headers are being
   * written to their store, and comes out a clock later, read from there. Two that are chosen can wait here; where more must wait, as behind
   * commits, ends wait in their ingress and headers in the store.
   */
@@ -26,13 +26,13 @@ class IngressArbiter(p: LaneParams) extends Module {
         val cellsLeft = Output(Bool())
         val cell = Flipped(Decoupled(new IngressCell(p)))
         val end = Flipped(Decoupled(new FrameEnd(p)))
-        val metaTaken = Output(Bool())
+        val descriptorTaken = Output(Bool())
       }
     )
     val types = Input(new TtlOptionTypes)
     val alloc = Flipped(Decoupled(UInt(p.cellBits.W)))
     val write = Valid(new CellWrite(p))
-    val meta = Decoupled(new PacketMeta(p))
+    val descriptor = Decoupled(new PacketDescriptor(p))
   })
 
   private def roundRobin[T <: Data](asks: Seq[DecoupledIO[T]]): DecoupledIO[T] =
@@ -73,7 +73,7 @@ class IngressArbiter(p: LaneParams) extends Module {
   cell.ready := true.B
   io.write.valid := cell.valid && cell.bits.value.stored
   io.write.bits := cell.bits.value.write
-  private val heads = Module(new FrameHeads(p.inputs, Ingress.MetaDepth))
+  private val heads = Module(new FrameHeads(p.inputs, Ingress.DescriptorDepth))
   heads.io.types := io.types
   heads.io.cell.valid := cell.valid
   heads.io.cell.bits.input := cell.bits.input
@@ -104,21 +104,21 @@ class IngressArbiter(p: LaneParams) extends Module {
   choice.end := end.bits
   choice.place := heads.io.place
   when(end.fire) { behind := choice }
-  when(held === 0.U || io.meta.ready) { foremost := Mux(held === IngressArbiter.Chosen.U, behind, choice) }
-  when(end.fire =/= io.meta.fire) { held := Mux(end.fire, held + 1.U, held - 1.U) }
+  when(held === 0.U || io.descriptor.ready) { foremost := Mux(held === IngressArbiter.Chosen.U, behind, choice) }
+  when(end.fire =/= io.descriptor.fire) { held := Mux(end.fire, held + 1.U, held - 1.U) }
   end.ready := held =/= IngressArbiter.Chosen.U
-  private val meta = foremost.end
+  private val descriptor = foremost.end
   heads.io.read := foremost.place
-  io.meta.valid := held =/= 0.U
-  io.meta.bits.input := meta.input
-  io.meta.bits.lenBytes := meta.value.lenBytes
-  io.meta.bits.headCell := meta.value.headCell
-  io.meta.bits.cells := meta.value.cells
-  io.meta.bits.bad := meta.value.bad
-  io.meta.bits.noBuffer := meta.value.noBuffer
-  io.meta.bits.user := meta.value.user
-  io.meta.bits.headers := Mux(parsed(meta.value), heads.io.headers, notIp)
-  for ((each, i) <- io.inputs.zipWithIndex) each.metaTaken := io.meta.fire && meta.input === i.U
+  io.descriptor.valid := held =/= 0.U
+  io.descriptor.bits.input := descriptor.input
+  io.descriptor.bits.lenBytes := descriptor.value.lenBytes
+  io.descriptor.bits.headCell := descriptor.value.headCell
+  io.descriptor.bits.cells := descriptor.value.cells
+  io.descriptor.bits.bad := descriptor.value.bad
+  io.descriptor.bits.noBuffer := descriptor.value.noBuffer
+  io.descriptor.bits.user := descriptor.value.user
+  io.descriptor.bits.headers := Mux(parsed(descriptor.value), heads.io.headers, notIp)
+  for ((each, i) <- io.inputs.zipWithIndex) each.descriptorTaken := io.descriptor.fire && descriptor.input === i.U
 
   // Who takes the next free cell.
   private val turns = io.inputs.map { each =>

@@ -4,12 +4,12 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Delay, Memory}
 import vermilion.lane.LaneParams
-import vermilion.stream.{Chain, Descriptor, EnqueueRequest}
+import vermilion.stream.{Chain, EnqueueRequest, QueueEntry}
 
 /** A packet for its queue, or one that is lost already: all pass here, so that their order holds. */
 class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
-  val descriptor =
-    new Descriptor(p) // its queue, cells, length and colour are the packet's; cells is 0 if it holds none
+  val queueEntry =
+    new QueueEntry(p) // its queue, cells, length and colour are the packet's; cells is 0 if it holds none
   val distance = UInt(v.distanceBits.W)
   val ect = Bool()
   val action = UInt(Action.Bits.W)
@@ -22,11 +22,11 @@ class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
 /** The bodies of all queues of a lane, with contests: stands in front of `queue/QueueManager`, which holds their heads.
   *
   * Every arriving packet comes here with its action: admit, refuse or contest ([[VictimPipeline]], which says who goes and when).
-  * `outcome` says what became of it, in order, and `settled` is the packet's own descriptor, in the same clock.
-  * `promoted` are the packets of each queue in order, as the scheduler makes room for them (`taken`); the descriptor's `setCe` is set also for a packet that was marked where
+  * `outcome` says what became of it, in order, and `settled` is the packet's own queue entry, in the same clock.
+  * `promoted` are the packets of each queue in order, as the scheduler makes room for them (`taken`); the queue entry's `setCe` is set also for a packet that was marked where
   * it stood, or when it came. 3 clocks from a packet's arrival to its outcome, and 6 to where it is promoted, if nothing is in its way.
   *
-  * RAM: descriptors, cells x descriptor by head cell, written when a packet is enqueued; and those of VictimPipeline.
+  * RAM: `queueEntries`, cells x queue entry by head cell, written when a packet is enqueued; and those of VictimPipeline.
   * After reset nothing may come until `ready`, for as many clocks as there are cells, or lists by distance. It keeps no byte counts.
   */
 class VictimQueues(p: LaneParams) extends Module {
@@ -37,7 +37,7 @@ class VictimQueues(p: LaneParams) extends Module {
     val ahead = Flipped(Valid(new Sought(v))) // of `arrival`, which comes VictimQueues.Ahead clocks later
     val arrival = Flipped(Valid(new ArrivalRequest(p, v)))
     val outcome = Valid(new Outcome(v))
-    val settled = Output(new Descriptor(p))
+    val settled = Output(new QueueEntry(p))
     val freed = Valid(new Chain(p))
     val promoted = Valid(new EnqueueRequest(p))
     val place = Output(UInt(p.nameBits.W)) // with `promoted`: its name in the head
@@ -47,17 +47,17 @@ class VictimQueues(p: LaneParams) extends Module {
   })
   private val Stages = VictimQueues.Latency - 1
   private val pipeline = Module(new VictimPipeline(v))
-  private val width = (new Descriptor(p)).getWidth
-  private val descriptors = new Memory(p.cells, new Descriptor(p), p.largeMemory(p.cells, width))
+  private val width = (new QueueEntry(p)).getWidth
+  private val queueEntries = new Memory(p.cells, new QueueEntry(p), p.largeMemory(p.cells, width))
 
   private val request = io.arrival.bits
   pipeline.io.ahead := io.ahead
   pipeline.io.arrival.valid := io.arrival.valid
-  pipeline.io.arrival.bits.queue := request.descriptor.queue
-  pipeline.io.arrival.bits.cell := request.descriptor.headCell
-  pipeline.io.arrival.bits.cells := request.descriptor.cells
-  pipeline.io.arrival.bits.lenBytes := request.descriptor.lenBytes
-  pipeline.io.arrival.bits.colour := request.descriptor.colour
+  pipeline.io.arrival.bits.queue := request.queueEntry.queue
+  pipeline.io.arrival.bits.cell := request.queueEntry.headCell
+  pipeline.io.arrival.bits.cells := request.queueEntry.cells
+  pipeline.io.arrival.bits.lenBytes := request.queueEntry.lenBytes
+  pipeline.io.arrival.bits.colour := request.queueEntry.colour
   pipeline.io.arrival.bits.distance := request.distance
   pipeline.io.arrival.bits.ect := request.ect
   pipeline.io.arrival.bits.action := request.action
@@ -67,19 +67,19 @@ class VictimQueues(p: LaneParams) extends Module {
   pipeline.io.arrival.bits.asLong := request.asLong
   pipeline.io.taken := io.taken
 
-  private val s5 = Delay(request.descriptor, Stages)
-  private val queued = Wire(new Descriptor(p))
+  private val s5 = Delay(request.queueEntry, Stages)
+  private val queued = Wire(new QueueEntry(p))
   queued := s5
   queued.setCe := s5.setCe || pipeline.io.enqueuedMarked
-  descriptors.write(pipeline.io.enqueued, queued.headCell, queued)
+  queueEntries.write(pipeline.io.enqueued, queued.headCell, queued)
 
   private val promoted = pipeline.io.promoted
   private val s6Promoted = RegNext(promoted.valid, false.B)
-  private val descriptor = descriptors.read(promoted.bits.cell)
+  private val queueEntry = queueEntries.read(promoted.bits.cell)
   io.promoted.valid := s6Promoted
   io.promoted.bits.queue := Delay(promoted.bits.queue)
-  io.promoted.bits.descriptor := descriptor
-  io.promoted.bits.descriptor.setCe := descriptor.setCe || Delay(promoted.bits.marked)
+  io.promoted.bits.queueEntry := queueEntry
+  io.promoted.bits.queueEntry.setCe := queueEntry.setCe || Delay(promoted.bits.marked)
   io.place := Delay(promoted.bits.place)
 
   io.outcome := pipeline.io.outcome
@@ -93,10 +93,10 @@ class VictimQueues(p: LaneParams) extends Module {
   io.ready := pipeline.io.ready
 
   assert(!io.ahead.valid || pipeline.io.ready, "a packet came within the first clocks after reset")
-  assert(!io.arrival.valid || request.descriptor.queue < p.queues.U(log2Ceil(p.queues + 1).W), "no such queue")
+  assert(!io.arrival.valid || request.queueEntry.queue < p.queues.U(log2Ceil(p.queues + 1).W), "no such queue")
   assert(
-    !s6Promoted || descriptor.headCell === Delay(promoted.bits.cell),
-    "a descriptor does not belong to its head cell"
+    !s6Promoted || queueEntry.headCell === Delay(promoted.bits.cell),
+    "a queue entry does not belong to its head cell"
   )
 }
 

@@ -27,7 +27,7 @@ class FrameUsersSpec extends AnyFunSuite with Simulation {
         ptpType <- Seq(true, false, false); ports <- Seq(true, false); proto <- Seq(17, 6); port <- Seq(319, 320, 318)
       } yield Kind(ptpType, ports, proto, port)
 
-      val deciding = mutable.Queue[Frame]() // between meta and decision
+      val deciding = mutable.Queue[Frame]() // between descriptor and decision
       val queued = mutable.LinkedHashMap[Int, Int]() // by head cell, the user as kept
       val onTheWay = mutable.Queue[Int]() // users of frames between the reader and the last beat
       var evictedNext = Option.empty[Int] // what the clock to come must show
@@ -39,18 +39,18 @@ class FrameUsersSpec extends AnyFunSuite with Simulation {
 
       for (clock <- 0 until 20000) {
         val busy = if (clock / 500 % 2 == 0) 1.0 else 0.4
-        // -- a meta --
+        // -- a descriptor --
         val comes = deciding.size < FrameUsers.Deciding && queued.size + deciding.size < p.cells && chance(busy)
-        dut.io.meta.valid.poke(comes.B)
-        val meta = dut.io.meta.bits
+        dut.io.descriptor.valid.poke(comes.B)
+        val descriptor = dut.io.descriptor.bits
         while (queued.contains(freshCell) || deciding.exists(_.cell == freshCell)) freshCell = (freshCell + 1) % p.cells
         val kind = kinds(random.nextInt(kinds.size))
         val frame = Frame(user(), random.nextInt(p.inputs), kind, freshCell)
-        meta.user.poke(frame.user.U)
-        meta.headers.isPtpType.poke(kind.ptpType.B)
-        meta.headers.hasPorts.poke(kind.ports.B)
-        meta.headers.proto.poke(kind.proto.U)
-        meta.headers.dstPort.poke(kind.port.U)
+        descriptor.user.poke(frame.user.U)
+        descriptor.headers.isPtpType.poke(kind.ptpType.B)
+        descriptor.headers.hasPorts.poke(kind.ports.B)
+        descriptor.headers.proto.poke(kind.proto.U)
+        descriptor.headers.dstPort.poke(kind.port.U)
 
         // -- a decision, sometimes one of no packet --
         val decides = deciding.nonEmpty && chance(if (deciding.size > 50) 1.0 else busy)

@@ -6,7 +6,7 @@ import scala.collection.mutable
 import scala.util.Random
 import vermilion.Simulation
 import vermilion.lane.LaneParams
-import vermilion.stream.{CellWrite, Chain, Descriptor}
+import vermilion.stream.{CellWrite, Chain, QueueEntry}
 
 import chisel3.util._
 
@@ -16,7 +16,7 @@ class CellLoop(p: LaneParams) extends Module {
     val cell = Decoupled(UInt(p.cellBits.W))
     val write = Flipped(Valid(new CellWrite(p)))
     val dropped = Flipped(Valid(new Chain(p)))
-    val packet = Flipped(Decoupled(new Descriptor(p)))
+    val packet = Flipped(Decoupled(new QueueEntry(p)))
     val out = Decoupled(new CellBeat(p))
     val freeCells = Output(UInt((p.cellBits + 1).W))
   })
@@ -105,7 +105,7 @@ class FreeListTest extends AnyFlatSpec with Simulation {
         val last = at == d.cells.size - 1
         dut.io.out.bits.last.expect(last.B)
         dut.io.out.bits.validBytes.expect((if (last) d.lenBytes - 64 * at else 64).U)
-        dut.io.out.bits.descriptor.lenBytes.expect(d.lenBytes.U)
+        dut.io.out.bits.queueEntry.lenBytes.expect(d.lenBytes.U)
         at += 1
         cells += 1
         run += 1

@@ -9,7 +9,7 @@ import vermilion.lane.LaneParams
 
 /** [[PacketReader]]: a packet's cells come in the order of its chain, each once, whatever the way out does; then the chain comes back, once.
   *
-  * Assumed: descriptors keep the rules of the handshake and have the cells that their length needs. A cell's bytes are its number, which stands
+  * Assumed: queue entries keep the rules of the handshake and have the cells that their length needs. A cell's bytes are its number, which stands
   * for any bytes, and the links are anything, chosen once: a chain that is being read does not change.
   */
 class ReaderChecks(p: LaneParams) extends Module {
@@ -22,7 +22,7 @@ class ReaderChecks(p: LaneParams) extends Module {
   }))
   private val dut = Module(new PacketReader(p))
   private val links = RegEnable(free.links, reset.asBool)
-  private val offered = Wire(new vermilion.stream.Descriptor(p))
+  private val offered = Wire(new vermilion.stream.QueueEntry(p))
   private val length = Mux(free.lenBytes === 0.U, 1.U, free.lenBytes)
   offered := 0.U.asTypeOf(offered)
   offered.headCell := free.head
@@ -64,7 +64,7 @@ class ReaderChecks(p: LaneParams) extends Module {
       cell.bits.validBytes === Mux(last && tail =/= 0.U, tail, CellBytes.U),
       "a cell counts other bytes than its packet has"
     )
-    assert(cell.bits.descriptor.asUInt === packet.asUInt, "a cell belongs to another packet")
+    assert(cell.bits.queueEntry.asUInt === packet.asUInt, "a cell belongs to another packet")
   }
   assert(dut.io.freed.valid === (cell.fire && last), "a chain does not come back when its last cell is out, or twice")
   assert(

@@ -39,10 +39,10 @@ class QueueManagerTest extends AnyFlatSpec with Simulation {
       offered.foreach { case (q, packet) =>
         sent += 1
         dut.io.enqueue.bits.queue.poke(q.U)
-        dut.io.enqueue.bits.descriptor.headCell.poke(packet.cell.U)
-        dut.io.enqueue.bits.descriptor.lenBytes.poke(packet.lenBytes.U)
-        dut.io.enqueue.bits.descriptor.arrival.poke(arrival(packet).U)
-        dut.io.enqueue.bits.descriptor.cells.poke(((packet.lenBytes + 63) / 64).U)
+        dut.io.enqueue.bits.queueEntry.headCell.poke(packet.cell.U)
+        dut.io.enqueue.bits.queueEntry.lenBytes.poke(packet.lenBytes.U)
+        dut.io.enqueue.bits.queueEntry.arrival.poke(arrival(packet).U)
+        dut.io.enqueue.bits.queueEntry.cells.poke(((packet.lenBytes + 63) / 64).U)
       }
 
       // What was taken the clock before, and what stands behind it.
@@ -51,9 +51,9 @@ class QueueManagerTest extends AnyFlatSpec with Simulation {
       taken.foreach { case (q, packet, last) =>
         received += 1
         dut.io.taken.bits.queue.expect(q.U)
-        dut.io.taken.bits.descriptor.headCell.expect(packet.cell.U)
-        dut.io.taken.bits.descriptor.lenBytes.expect(packet.lenBytes.U)
-        dut.io.taken.bits.descriptor.arrival.expect(arrival(packet).U)
+        dut.io.taken.bits.queueEntry.headCell.expect(packet.cell.U)
+        dut.io.taken.bits.queueEntry.lenBytes.expect(packet.lenBytes.U)
+        dut.io.taken.bits.queueEntry.arrival.expect(arrival(packet).U)
         dut.io.newestServed.head.expect(newest(q).U)
         first(q) = model(q).headOption
         if (last && first(q).isDefined) {

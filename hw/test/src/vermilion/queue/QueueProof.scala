@@ -15,7 +15,7 @@ import vermilion.lane.LaneParams
   * Beside the block stand plain queues, arrays of packets in order. A packet is in its queue from the clock behind its enqueue on (e1).
   */
 class QueueChecks(p: LaneParams) extends Module {
-  private val TagBits = 2 // stands for all else that a descriptor carries
+  private val TagBits = 2 // stands for all else that a queue entry carries
   val free = IO(Input(new Bundle {
     val enqueues, takes, asks = Bool()
     val queue, takeQueue, askQueue = UInt(p.queueBits.W)
@@ -46,10 +46,10 @@ class QueueChecks(p: LaneParams) extends Module {
   dut.io.enqueue.valid := comes
   dut.io.enqueue.bits := 0.U.asTypeOf(dut.io.enqueue.bits)
   dut.io.enqueue.bits.queue := free.queue
-  dut.io.enqueue.bits.descriptor.headCell := free.cell
-  dut.io.enqueue.bits.descriptor.cells := cellsOf(free.tag)
-  dut.io.enqueue.bits.descriptor.lenBytes := free.tag
-  dut.io.enqueue.bits.descriptor.arrival := free.tag
+  dut.io.enqueue.bits.queueEntry.headCell := free.cell
+  dut.io.enqueue.bits.queueEntry.cells := cellsOf(free.tag)
+  dut.io.enqueue.bits.queueEntry.lenBytes := free.tag
+  dut.io.enqueue.bits.queueEntry.arrival := free.tag
   private val e1 = RegNext(comes, false.B)
   private val e1Queue = Delay(free.queue)
   private val e1Packet = Wire(new Packet)
@@ -141,8 +141,8 @@ class QueueChecks(p: LaneParams) extends Module {
   when(taken) {
     val gone = dut.io.taken.bits
     assert(!leaves.empty && leaves.packets(0).cell === takenCell, "the packet taken is not its queue's oldest")
-    assert(gone.queue === takenQueue && gone.descriptor.headCell === takenCell, "another packet leaves than was taken")
-    assert(gone.descriptor.arrival === leaves.packets(0).tag, "a packet leaves with another's descriptor")
+    assert(gone.queue === takenQueue && gone.queueEntry.headCell === takenCell, "another packet leaves than was taken")
+    assert(gone.queueEntry.arrival === leaves.packets(0).tag, "a packet leaves with another's queue entry")
     assert(dut.io.newestServed.head === leaves.newest.cell, "another packet counts as the newest")
     assert(follows || dut.io.refilled.valid === !now(takenQueue).empty, "a refill is not told, or made up")
   }
@@ -235,8 +235,8 @@ class QueueChecks(p: LaneParams) extends Module {
     assert(backlogged(i) === (becameBacklogged(i) =/= becameIdle(i)), "a queue's two bits do not say whether it is backlogged")
     assert(q.empty || newest(i) === q.newest.cell, "a queue's newest packet is another")
     for (k <- 0 until p.cells) {
-      assert(k.U >= q.length || tags(q.packets(k).cell) === q.packets(k).tag, "a packet has another's descriptor")
-      assert(k.U >= q.length || heads(q.packets(k).cell) === q.packets(k).cell, "a descriptor has another head cell")
+      assert(k.U >= q.length || tags(q.packets(k).cell) === q.packets(k).tag, "a packet has another's queue entry")
+      assert(k.U >= q.length || heads(q.packets(k).cell) === q.packets(k).cell, "a queue entry has another head cell")
       assert(k.U >= q.length || cells(q.packets(k).cell) === cellsOf(q.packets(k).tag), "a packet has other cells")
       if (k + 1 < p.cells) {
         val linked = next(q.packets(k).cell).asUInt === q.packets(k + 1).asUInt

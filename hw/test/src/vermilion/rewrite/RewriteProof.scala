@@ -6,13 +6,13 @@ import vermilion.fixed.Formats._
 import vermilion.formal.StreamRules
 import vermilion.lane.LaneParams
 import vermilion.parse.TtlOption
-import vermilion.stream.Descriptor
+import vermilion.stream.QueueEntry
 
 /** [[HeaderRewrite]]: cells come out once, in order and with their packet, whatever the way out does, and no byte changes but those of TOS or
   * traffic class, of an IPv4 checksum and of the TTL option.
   *
   * Assumed: a byte is its number within the cell with two free low bits, which are the ECN field of what is taken for the TOS: where bytes are edited
-  * depends on the descriptor alone. Flags and descriptors are free (offsets of 14, 18 or 22), and so is a reset. What the bytes become that may
+  * depends on the queue entry alone. Flags and queue entries are free (offsets of 14, 18 or 22), and so is a reset. What the bytes become that may
   * change is the business of `HeaderRewriteSpec`.
   */
 class RewriteChecks(p: LaneParams) extends Module {
@@ -29,7 +29,7 @@ class RewriteChecks(p: LaneParams) extends Module {
   private val dut = Module(new RewrittenCells(p))
   private val offered = Wire(new PacketCell(p))
   offered := 0.U.asTypeOf(offered)
-  private val d: Descriptor = offered.descriptor
+  private val d: QueueEntry = offered.queueEntry
   offered.cell.data := Cat((CellBytes - 1 to 0 by -1).map(i => i.U(6.W) ## free.ecn))
   offered.cell.first := free.first
   offered.cell.last := free.last
@@ -73,7 +73,7 @@ class RewriteChecks(p: LaneParams) extends Module {
 
   private val out = dut.io.out.bits
   private val was = place2.bits
-  private val of = was.descriptor
+  private val of = was.queueEntry
   private val isIp = of.isIp4 || of.isIp6
   private val start = of.l3Offset +& Mux(of.isIp6, TtlOption.Ip6Start.U, TtlOption.Ip4Start.U) +& of.ttlOptionAt
   private val same = Seq.tabulate(CellBytes) { i =>
@@ -91,7 +91,7 @@ class RewriteChecks(p: LaneParams) extends Module {
       out.cell.first === was.cell.first && out.cell.last === was.cell.last,
       "a packet begins or ends with another cell"
     )
-    assert(out.cell.bytes === was.cell.bytes && out.descriptor.asUInt === of.asUInt, "a cell belongs to another packet")
+    assert(out.cell.bytes === was.cell.bytes && out.queueEntry.asUInt === of.asUInt, "a cell belongs to another packet")
     assert(same.reduce(_ && _), "a byte changes that is not to be edited")
     assert(
       !(out.ceWritten || out.dscpWritten) || (was.cell.first && isIp),

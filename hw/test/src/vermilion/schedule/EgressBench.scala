@@ -23,14 +23,14 @@ case class Left(queue: Int, lenBytes: Int, now: Long, clock: Long, flushed: Bool
 
 /** `EgressQueues` with what its bench looks at in every clock in one port: each look is a message to the simulation and one back.
   *
-  * `seen`, from bit 0: holdsPackets, departed.valid, busy, wake.valid, descriptor.valid of each egress, departed.bits.flushed and discarded.valid.
+  * `seen`, from bit 0: holdsPackets, departed.valid, busy, wake.valid, queueEntry.valid of each egress, departed.bits.flushed and discarded.valid.
   */
 class SeenEgressQueues(p: LaneParams) extends EgressQueues(p) {
   val seen: UInt = IO(Output(UInt((6 + p.egresses).W)))
   seen := Cat(
     io.discarded.valid,
     io.departed.bits.flushed,
-    Cat(io.descriptor.reverse.map(_.valid)),
+    Cat(io.queueEntry.reverse.map(_.valid)),
     io.wake.valid,
     io.busy,
     io.departed.valid,
@@ -38,7 +38,7 @@ class SeenEgressQueues(p: LaneParams) extends EgressQueues(p) {
   )
 }
 
-/** Feeds an `EgressQueues` and checks that what leaves a queue is what came, in order, and that descriptors follow departures.
+/** Feeds an `EgressQueues` and checks that what leaves a queue is what came, in order, and that queue entries follow departures.
   * `now` may be of any size; the ports see its low 48 bits.
   */
 class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolean = false) {
@@ -53,7 +53,7 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
   private var waiting = 0 // packets in the queues
   private val pins = new Pins
   private val pausedNow = Array.fill(p.egresses)(false)
-  dut.io.descriptor.foreach(descriptor => pins.set(descriptor.ready, true))
+  dut.io.queueEntry.foreach(queueEntry => pins.set(queueEntry.ready, true))
   dut.io.paused.foreach(pins.set(_, false))
   dut.io.flush.egresses.foreach(pins.set(_, false))
   pins.set(dut.io.discarded.ready, true)
@@ -101,7 +101,7 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
     c.burstNs.poke(s.burstNs.U)
   }
 
-  /** A clock; `takes` says whether an egress's descriptor is taken. */
+  /** A clock; `takes` says whether an egress's queue entry is taken. */
   def clock(enqueue: Option[(Int, Int)] = None, ready: Boolean = true, takes: Int => Boolean = _ => true): Unit = {
     pins.set(dut.io.now, now & EgressBench.TimeMask)
     pins.set(dut.io.enqueue.valid, enqueue.isDefined)
@@ -111,15 +111,15 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
       waiting += 1
       queued(q).enqueue(cell -> len)
       pins.set(dut.io.enqueue.bits.queue, q)
-      pins.set(dut.io.enqueue.bits.descriptor.headCell, cell)
-      pins.set(dut.io.enqueue.bits.descriptor.lenBytes, len)
-      pins.set(dut.io.enqueue.bits.descriptor.cells, (len + 63) / 64)
+      pins.set(dut.io.enqueue.bits.queueEntry.headCell, cell)
+      pins.set(dut.io.enqueue.bits.queueEntry.lenBytes, len)
+      pins.set(dut.io.enqueue.bits.queueEntry.cells, (len + 63) / 64)
     }
-    val taken = dut.io.descriptor.indices.map(e => ready && takes(e))
-    for ((descriptor, e) <- dut.io.descriptor.zipWithIndex) pins.set(descriptor.ready, taken(e))
+    val taken = dut.io.queueEntry.indices.map(e => ready && takes(e))
+    for ((queueEntry, e) <- dut.io.queueEntry.zipWithIndex) pins.set(queueEntry.ready, taken(e))
     val seen = new Seen
     if (waiting > 0) assert(seen.holdsPackets, "a packet is here that the block does not know of")
-    for (e <- pausedNow.indices if pausedNow(e)) assert(!seen.descriptor(e), s"egress $e sends in a pause")
+    for (e <- pausedNow.indices if pausedNow(e)) assert(!seen.queueEntry(e), s"egress $e sends in a pause")
     if (seen.departed) {
       val q = dut.io.departed.bits.queue.peek().litValue.toInt
       val (cell, len) = queued(q).dequeue()
@@ -134,9 +134,9 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
       free.enqueue(cell)
       received += 1
     }
-    for ((descriptor, e) <- dut.io.descriptor.zipWithIndex if taken(e) && seen.descriptor(e)) {
+    for ((queueEntry, e) <- dut.io.queueEntry.zipWithIndex if taken(e) && seen.queueEntry(e)) {
       val cell = leaving(e).dequeue()
-      descriptor.bits.headCell.expect(cell.U)
+      queueEntry.bits.headCell.expect(cell.U)
       free.enqueue(cell)
       received += 1
     }
@@ -153,7 +153,7 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
     def departed: Boolean = bits.testBit(1)
     def busy: Boolean = bits.testBit(2)
     def wakes: Boolean = bits.testBit(3)
-    def descriptor(egress: Int): Boolean = bits.testBit(4 + egress)
+    def queueEntry(egress: Int): Boolean = bits.testBit(4 + egress)
     def flushed: Boolean = bits.testBit(4 + p.egresses)
     def discarded: Boolean = bits.testBit(5 + p.egresses)
   }

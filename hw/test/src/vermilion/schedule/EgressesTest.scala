@@ -23,7 +23,7 @@ class EgressesTest extends AnyFlatSpec with Simulation {
   private def shaper(gbps: Double, burstNs: Int = 1000) =
     Service(costMant = (8 * 4096 / gbps).round.toInt, costShift = 12, burstNs = burstNs)
 
-  /** What happens in a run. `takes` says in which clock which egress's descriptors are taken, `pauses` when an egress is paused, `flushes` when it is flushed. */
+  /** What happens in a run. `takes` says in which clock which egress's queue entries are taken, `pauses` when an egress is paused, `flushes` when it is flushed. */
   private case class Run(
       comes: Seq[Option[(Int, Int)]],
       takes: (Int, Int) => Boolean,

@@ -71,7 +71,7 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
   // ---- packets
   private val held = RegInit(0.U(n.W))
   private val comes = free.enqueues && ready && !held(free.cell)
-  private val d = dut.io.enqueue.bits.descriptor
+  private val d = dut.io.enqueue.bits.queueEntry
   dut.io.enqueue.valid := comes
   dut.io.enqueue.bits := 0.U.asTypeOf(dut.io.enqueue.bits)
   dut.io.enqueue.bits.queue := free.queue
@@ -80,8 +80,8 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
   d.lenBytes := Mux(free.long, 128.U, 64.U)
   d.cells := Mux(free.long, 2.U, 1.U)
   d.arrival := free.cell
-  dut.io.descriptor.head.ready := free.ready
-  if (!flushes) StreamRules.keeps("descriptors", dut.io.descriptor.head) // a pause takes an offer back
+  dut.io.queueEntry.head.ready := free.ready
+  if (!flushes) StreamRules.keeps("queueEntries", dut.io.queueEntry.head) // a pause takes an offer back
 
   private val gone = dut.io.departed
   private val asked = RegNext(flushesAll, false.B) ||

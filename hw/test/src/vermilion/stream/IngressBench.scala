@@ -12,7 +12,7 @@ class IngressBench(p: LaneParams) extends Module {
     val running = Input(Bool())
     val alloc = Flipped(Decoupled(UInt(p.cellBits.W)))
     val write = Valid(new CellWrite(p))
-    val meta = Decoupled(new PacketMeta(p))
+    val descriptor = Decoupled(new PacketDescriptor(p))
     val lost = Output(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
   })
   private val arbiter = Module(new IngressArbiter(p))
@@ -24,11 +24,11 @@ class IngressBench(p: LaneParams) extends Module {
     ingress.io.cellsLeft := arbiter.io.inputs(i).cellsLeft
     arbiter.io.inputs(i).cell <> ingress.io.cell
     arbiter.io.inputs(i).end <> ingress.io.end
-    ingress.io.metaTaken := arbiter.io.inputs(i).metaTaken
+    ingress.io.descriptorTaken := arbiter.io.inputs(i).descriptorTaken
     io.lost(i) := ingress.io.lost
   }
   arbiter.io.alloc <> io.alloc
   io.write := arbiter.io.write
   arbiter.io.types := 0.U.asTypeOf(chiselTypeOf(arbiter.io.types))
-  io.meta <> arbiter.io.meta
+  io.descriptor <> arbiter.io.descriptor
 }

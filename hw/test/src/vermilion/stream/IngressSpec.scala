@@ -15,7 +15,7 @@ class IngressSpec extends AnyFunSuite with Simulation {
       frames: Random => TestFrame,
       count: Int,
       source: Double = 1.0,
-      meta: Double = 1.0,
+      descriptor: Double = 1.0,
       free: Double = 1.0,
       lineRate: Boolean = false
   )
@@ -36,10 +36,10 @@ class IngressSpec extends AnyFunSuite with Simulation {
     Seq(
       Phase("64 B frames at line rate", sized(64), 300 * n, lineRate = true),
       Phase("frames of all sizes at line rate", r => sized(60 + r.nextInt(200))(r), 100 * n, lineRate = true),
-      Phase("random frames, metas taken with pauses", mixed, 400, source = 0.6, meta = 0.6),
+      Phase("random frames, descriptors taken with pauses", mixed, 400, source = 0.6, descriptor = 0.6),
       Phase("random frames, no stalls", mixed, 300),
       Phase("runts", runt, 300, source = 0.9),
-      Phase("runts, metas taken rarely", runt, 400 * n, meta = 0.2),
+      Phase("runts, descriptors taken rarely", runt, 400 * n, descriptor = 0.2),
       Phase("cells run out", mixed, 300, source = 0.8, free = 0.8 * beatBytes / 64 / 2),
       Phase("longer than maxFrameBytes", long, 15)
     )
@@ -59,13 +59,13 @@ class IngressSpec extends AnyFunSuite with Simulation {
     var seenLost, seenStarved = 0L
     for (phase <- phases(p)) {
       // Silence first, in which each ingress fills its little store of free cells.
-      metaReady = 1.0; freeOffered = 1.0
+      descriptorReady = 1.0; freeOffered = 1.0
       for (_ <- 0 until 4 * Ingress.CellsAhead * p.inputs) clock()
-      source = phase.source; metaReady = phase.meta; freeOffered = phase.free
-      // Runts take a cell and a meta a beat: two inputs that cannot be stalled bring more than one of each in a clock.
+      source = phase.source; descriptorReady = phase.descriptor; freeOffered = phase.free
+      // Runts take a cell and a descriptor a beat: two inputs that cannot be stalled bring more than one of each in a clock.
       val crowded = p.stallable.count(!_) > 1 && !phase.lineRate
       mayStarve = phase.free < 1 || crowded
-      val (clocksBefore, metasBefore, lostBefore) = (clocks, metas, lost)
+      val (clocksBefore, descriptorsBefore, lostBefore) = (clocks, descriptors, lost)
       val (stallsBefore, starvedBefore) = (stalls, starved)
       val frames = Seq.fill(phase.count)(phase.frames(random))
       for ((f, k) <- frames.zipWithIndex) send(k % p.inputs, f)
@@ -74,15 +74,15 @@ class IngressSpec extends AnyFunSuite with Simulation {
         assert(clocks - clocksBefore < 400000, s"${phase.name}: hangs")
       }
       val took = clocks - clocksBefore
-      assert(metas - metasBefore + lost - lostBefore == frames.size, phase.name)
+      assert(descriptors - descriptorsBefore + lost - lostBefore == frames.size, phase.name)
       if (phase.lineRate) {
         val perInput =
           (0 until p.inputs).map(i => frames.indices.filter(_ % p.inputs == i).map(beatsOf(p, frames, _)).sum)
         val writes = frames.map(f => (f.bytes.length + 63) / 64).sum
         assert(took <= writes.max(perInput.max) + 40, s"${phase.name}: $took clocks")
       }
-      if (phase.meta > 0.5 && !crowded) assert(lost == lostBefore, phase.name)
-      if (phase.meta < 0.5 && !p.stallable.head) assert(lost - lostBefore > 50, "too few metas were refused")
+      if (phase.descriptor > 0.5 && !crowded) assert(lost == lostBefore, phase.name)
+      if (phase.descriptor < 0.5 && !p.stallable.head) assert(lost - lostBefore > 50, "too few descriptors were refused")
       if (phase.free < 1) assert(starved - starvedBefore > 20, "cells did not run out")
       seenLost += lost - lostBefore
       seenStarved += starved - starvedBefore
@@ -98,10 +98,10 @@ class IngressSpec extends AnyFunSuite with Simulation {
     // Resets at any clock, the source going on; running again some clocks later.
     mayStarve = true
     val resets = 60
-    val (lostBefore, metasBefore) = (lost, metas)
+    val (lostBefore, descriptorsBefore) = (lost, descriptors)
     for (_ <- 0 until resets) {
       source = Seq(1.0, 0.5)(random.nextInt(2))
-      metaReady = Seq(1.0, 0.1)(random.nextInt(2))
+      descriptorReady = Seq(1.0, 0.1)(random.nextInt(2))
       for (i <- 0 until p.inputs; _ <- 0 until 12) send(i, any(random))
       for (_ <- 0 until random.nextInt(100)) clock()
       reset = true
@@ -112,15 +112,15 @@ class IngressSpec extends AnyFunSuite with Simulation {
       running = true
       for (_ <- 0 until random.nextInt(300)) clock()
     }
-    metaReady = 1.0; source = 1.0
+    descriptorReady = 1.0; source = 1.0
     while (!idle) clock()
     for (_ <- 0 until 4 * Ingress.CellsAhead * p.inputs) clock()
     assert(unread == 0 && cellsOut == Ingress.CellsAhead * p.inputs)
     assert(bytesIn == bytesOut)
-    assert(sent == metas + lost + vanished)
-    assert(lost - lostBefore > resets / 3 && metas - metasBefore > resets, "the resets met no frame")
+    assert(sent == descriptors + lost + vanished)
+    assert(lost - lostBefore > resets / 3 && descriptors - descriptorsBefore > resets, "the resets met no frame")
     println(
-      s"  $resets resets: ${metas - metasBefore} metas, ${lost - lostBefore} lost, $vanished gone with a reset"
+      s"  $resets resets: ${descriptors - descriptorsBefore} descriptors, ${lost - lostBefore} lost, $vanished gone with a reset"
     )
   }
 
@@ -139,7 +139,7 @@ class IngressSpec extends AnyFunSuite with Simulation {
   )
   for ((bits, stallable) <- builds)
     test(
-      s"$bits bits, stallable ${stallable.mkString(", ")}: each frame gives one meta with its bytes or is counted as lost"
+      s"$bits bits, stallable ${stallable.mkString(", ")}: each frame gives one descriptor with its bytes or is counted as lost"
     ) {
       val p = LaneParams(
         dataBits = bits,

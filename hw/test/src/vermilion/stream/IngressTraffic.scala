@@ -14,16 +14,16 @@ case class TestFrame(bytes: Array[Int], bad: Boolean = false, badKeep: Boolean =
 
 /** Drives an [[IngressBench]] and knows what must become of every frame, clock by clock.
   *
-  * Each frame either gives a meta, in order on its input, whose chain holds the frame's bytes, or is shown on `lost`, `LostLatency`
+  * Each frame either gives a descriptor, in order on its input, whose chain holds the frame's bytes, or is shown on `lost`, `LostLatency`
   * clocks after its last beat. Which of the two is known: a frame of an input that cannot be stalled is lost exactly if a reset cut it,
-  * if its first cell comes before `running`, or if all places for metas are taken then; one that can be stalled, only if cut.
+  * if its first cell comes before `running`, or if all places for descriptors are taken then; one that can be stalled, only if cut.
   */
 class IngressTraffic(dut: IngressBench, p: LaneParams, random: Random) extends PeekPokeAPI {
   private val beatBytes = p.dataBits / 8
   private val fullKeep = (BigInt(1) << beatBytes) - 1
 
-  /** Probability, in each clock, of: a beat on an input, readiness of `meta`, an offer of a free cell. */
-  var source, metaReady, freeOffered = 1.0
+  /** Probability, in each clock, of: a beat on an input, readiness of `descriptor`, an offer of a free cell. */
+  var source, descriptorReady, freeOffered = 1.0
   var running = true
   var reset = false
 
@@ -52,7 +52,7 @@ class IngressTraffic(dut: IngressBench, p: LaneParams, random: Random) extends P
   private val pins = new Pins
   private var allocOffered = false
   private var resetShown = Option.empty[Boolean]
-  var clocks, sent, metas, lost, vanished, starved, unparsed, stalls, bytesIn, bytesOut = 0L
+  var clocks, sent, descriptors, lost, vanished, starved, unparsed, stalls, bytesIn, bytesOut = 0L
   refill()
 
   def send(input: Int, frame: TestFrame): Unit = wires(input).waiting += frame
@@ -75,11 +75,11 @@ class IngressTraffic(dut: IngressBench, p: LaneParams, random: Random) extends P
     allocOffered = !reset && free.nonEmpty && (allocOffered || random.nextDouble() < freeOffered)
     pins.set(dut.io.alloc.valid, allocOffered)
     if (allocOffered) pins.set(dut.io.alloc.bits, free.head)
-    val takesMeta = random.nextDouble() < metaReady
-    pins.set(dut.io.meta.ready, takesMeta)
+    val takesDescriptor = random.nextDouble() < descriptorReady
+    pins.set(dut.io.descriptor.ready, takesDescriptor)
 
     wires.indices.foreach(judge)
-    if (!reset && takesMeta && dut.io.meta.valid.peek().litToBoolean) checkMeta()
+    if (!reset && takesDescriptor && dut.io.descriptor.valid.peek().litToBoolean) checkDescriptor()
     if (!reset && dut.io.write.valid.peek().litToBoolean) takeWrite()
     wires.indices.foreach(accept)
     if (allocOffered && dut.io.alloc.ready.peek().litToBoolean) {
@@ -115,7 +115,7 @@ class IngressTraffic(dut: IngressBench, p: LaneParams, random: Random) extends P
   private def judge(i: Int): Unit = {
     val w = wires(i)
     for (f <- w.inside if f.firstCellAt == clocks && !reset) {
-      if (!p.stallable(i) && (!running || w.places == Ingress.MetaDepth)) f.lost = true
+      if (!p.stallable(i) && (!running || w.places == Ingress.DescriptorDepth)) f.lost = true
       if (!f.lost) w.places += 1
     }
     val shown = dut.io.lost(i)
@@ -153,14 +153,14 @@ class IngressTraffic(dut: IngressBench, p: LaneParams, random: Random) extends P
     }
   }
 
-  private def checkMeta(): Unit = {
-    val m = dut.io.meta.bits
+  private def checkDescriptor(): Unit = {
+    val m = dut.io.descriptor.bits
     val w = wires(m.input.peek().litValue.toInt)
-    assert(w.inside.nonEmpty && w.inside.head.done, s"clock $clocks: a meta without a frame")
+    assert(w.inside.nonEmpty && w.inside.head.done, s"clock $clocks: a descriptor without a frame")
     val flight = w.inside.dequeue()
     val f = flight.frame
     val where = s"clock $clocks, frame of ${f.bytes.length} bytes"
-    assert(!flight.lost, s"$where: a meta of a frame that should have been left out")
+    assert(!flight.lost, s"$where: a descriptor of a frame that should have been left out")
     w.places -= 1
     val cells = m.cells.peek().litValue.toInt
     val noBuffer = m.noBuffer.peek().litToBoolean
@@ -182,7 +182,7 @@ class IngressTraffic(dut: IngressBench, p: LaneParams, random: Random) extends P
     var at = m.headCell.peek().litValue.toInt
     val stored = (0 until cells).flatMap { k =>
       val here = written.remove(at)
-      assert(here.isDefined, s"$where: meta before its cell $k was written")
+      assert(here.isDefined, s"$where: descriptor before its cell $k was written")
       assert(held.remove(at), where)
       free.enqueue(at)
       if (k < cells - 1) at = next(at)
@@ -190,7 +190,7 @@ class IngressTraffic(dut: IngressBench, p: LaneParams, random: Random) extends P
     }
     val comparable = f.bytes.length.min(cells * 64)
     assert(stored.take(comparable) == f.bytes.toSeq.take(comparable), where)
-    metas += 1
+    descriptors += 1
     bytesOut += f.bytes.length
   }
 

@@ -33,9 +33,9 @@ class VictimEgress(p: LaneParams) extends Module {
   // What is asked ahead is taken from the arrival, which goes on when its time has come.
   private val packet = io.arrival.bits
   queues.io.ahead.valid := io.arrival.valid
-  queues.io.ahead.bits.queue := packet.descriptor.queue
-  queues.io.ahead.bits.lenBytes := packet.descriptor.lenBytes
-  queues.io.ahead.bits.colour := packet.descriptor.colour
+  queues.io.ahead.bits.queue := packet.queueEntry.queue
+  queues.io.ahead.bits.lenBytes := packet.queueEntry.lenBytes
+  queues.io.ahead.bits.colour := packet.queueEntry.colour
   queues.io.ahead.bits.distance := packet.distance
   queues.io.ahead.bits.byColour := packet.byColour
   queues.io.ahead.bits.last := packet.last
@@ -116,13 +116,13 @@ class VictimQueuesTest extends AnyFlatSpec with Simulation {
         if (dut.io.freed.valid.peek().litToBoolean) free.prepend(dut.io.freed.bits.head.peek().litValue.toInt)
         if (dut.io.promoted.valid.peek().litToBoolean) {
           val queue = dut.io.promoted.bits.queue.peek().litValue.toInt
-          dut.io.promoted.bits.descriptor.headCell.expect(queues(queue)(inHead(queue)).cell.U)
+          dut.io.promoted.bits.queueEntry.headCell.expect(queues(queue)(inHead(queue)).cell.U)
           inHead(queue) += 1
           assert(inHead(queue) <= p.headPlaces)
         }
         if (dut.io.taken.valid.peek().litToBoolean) {
           val queue = dut.io.taken.bits.queue.peek().litValue.toInt
-          val d = dut.io.taken.bits.descriptor
+          val d = dut.io.taken.bits.queueEntry
           val packet = queues(queue).remove(0)
           inHead(queue) -= 1
           d.headCell.expect(packet.cell.U)
@@ -140,13 +140,13 @@ class VictimQueuesTest extends AnyFlatSpec with Simulation {
             Packet(only.getOrElse(random.nextInt(3)), free.dequeue(), len, random.nextInt(1 << 30))
           val action = if (random.nextInt(5) < 3) Action.Contest else random.nextInt(2)
           val b = dut.io.arrival.bits
-          b.descriptor.queue.poke(packet.queue.U)
-          b.descriptor.headCell.poke(packet.cell.U)
-          b.descriptor.cells.poke(((len + 63) / 64).U)
-          b.descriptor.lenBytes.poke(len.U)
-          b.descriptor.arrival.poke(packet.arrival.U)
-          b.descriptor.setCe.poke(false.B)
-          b.descriptor.colour.poke(random.nextInt(3).U)
+          b.queueEntry.queue.poke(packet.queue.U)
+          b.queueEntry.headCell.poke(packet.cell.U)
+          b.queueEntry.cells.poke(((len + 63) / 64).U)
+          b.queueEntry.lenBytes.poke(len.U)
+          b.queueEntry.arrival.poke(packet.arrival.U)
+          b.queueEntry.setCe.poke(false.B)
+          b.queueEntry.colour.poke(random.nextInt(3).U)
           b.distance.poke(random.nextInt(distances).U)
           b.ect.poke(random.nextBoolean().B)
           b.action.poke(action.U)
