@@ -2,7 +2,7 @@
 
 namespace vermilion {
 
-int InputTurns::next(const std::vector<u8>& asks) {
+int InputArbiter::next(const std::vector<u8>& asks) {
   for (u32 group = 0; group < 2; group++) {
     for (u32 k = 1; k <= shape_.inputs; k++) {
       const u32 i = (last_[group] + k) % shape_.inputs;
@@ -16,7 +16,7 @@ int InputTurns::next(const std::vector<u8>& asks) {
 
 ClockedFreeCells::ClockedFreeCells(LaneShape shape)
     : unused_(shape.cells - timing::CellsReady - shape.inputs * timing::CellsAhead),
-      turns_(shape),
+      arbiter_(shape),
       held_(shape.inputs, timing::CellsAhead),
       taken_(shape.inputs) {}
 
@@ -28,7 +28,7 @@ void ClockedFreeCells::clock() {
   if (ready_ != 0) {
     std::vector<u8> asks(held_.size());
     for (std::size_t i = 0; i < held_.size(); i++) asks[i] = held_[i] < timing::CellsAhead;
-    const int to = turns_.next(asks);
+    const int to = arbiter_.next(asks);
     if (to >= 0) {
       held_[static_cast<u32>(to)]++;
       ready_--;

@@ -11,12 +11,12 @@
 
 namespace vermilion {
 
-// Turns of several inputs at one thing, as IngressArbiter.scala gives them: those that cannot be stalled go first, each
+// The arbiter of IngressArbiter.scala: inputs that cannot be stalled go first, each
 // group round robin as Chisel's RRArbiter, the next above the last that was granted, or the first.
-class InputTurns {
+class InputArbiter {
  public:
-  explicit InputTurns(LaneShape shape) : shape_(shape) {}
-  int next(const std::vector<u8>& asks);  // the input whose turn it is; -1: nobody asks
+  explicit InputArbiter(LaneShape shape) : shape_(shape) {}
+  int next(const std::vector<u8>& asks);  // the input that is granted; -1: none asks
 
  private:
   LaneShape shape_;
@@ -41,7 +41,7 @@ class ClockedFreeCells {
   u32 popped_ = 0;                     // chain read from a bank in the clock before; 0: none
   bool turn_ = false;
   u32 unused_, remaining_ = 0, ready_ = timing::CellsReady;
-  InputTurns turns_;
+  InputArbiter arbiter_;
   std::vector<u32> held_;
   std::vector<u8> taken_;
 };

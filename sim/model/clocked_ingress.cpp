@@ -11,9 +11,9 @@ ClockedIngress::ClockedIngress(LaneShape shape, u32 maxFrameBytes, VmOptionTypes
       types_(types),
       cells_(cells),
       inputs_(shape.inputs),
-      cellTurns_(shape),
-      descriptorTurns_(shape),
-      turns_(shape.inputs),
+      cellArbiter_(shape),
+      descriptorArbiter_(shape),
+      asks_(shape.inputs),
       descriptors_(shape.inputs) {
   u32 unstallable = 0;
   for (u32 i = 0; i < shape.inputs; i++) unstallable += !stallable(i);
@@ -110,11 +110,11 @@ void ClockedIngress::clock(u64 clock, bool descriptorRoom, std::optional<u32> de
   ended_ = 0;
   for (u32 i = 0; i < shape_.inputs; i++) {
     const Input& in = inputs_[i];
-    turns_[i] = fate(i).asks;
+    asks_[i] = fate(i).asks;
     descriptors_[i] = !in.finished.empty() && !in.headers.empty() && in.headers.front() <= clock_;
   }
-  const int turn = cellTurns_.next(turns_);
-  const int descriptorOf = descriptorRoom ? descriptorTurns_.next(descriptors_) : -1;
+  const int turn = cellArbiter_.next(asks_);
+  const int descriptorOf = descriptorRoom ? descriptorArbiter_.next(descriptors_) : -1;
   for (u32 i = 0; i < shape_.inputs; i++) {
     Input& in = inputs_[i];
     // A place that becomes free in this clock can be had in the next.

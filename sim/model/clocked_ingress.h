@@ -86,8 +86,8 @@ class ClockedIngress {
   ClockedFreeCells& cells_;
   u64 clock_ = 0;
   std::vector<Input> inputs_;
-  InputTurns cellTurns_, descriptorTurns_;
-  std::vector<u8> turns_, descriptors_;
+  InputArbiter cellArbiter_, descriptorArbiter_;
+  std::vector<u8> asks_, descriptors_;
   std::optional<ClockedPacket> descriptor_;
   std::vector<ClockedPacket> lost_;
   u32 ended_ = 0;

@@ -34,13 +34,13 @@ class ForwardingRam[T <: Data](
   private lazy val lastData = RegNext(writeData)
 
   override def read(address: UInt): T =
-    if (givesNewest) glance(address)
+    if (givesNewest) readUnforwarded(address)
     else {
       // Else compared behind registers, while the array answers: whoever names an address late need not wait for this.
       val hit =
         if (ahead) RegNext(writeEnable && writeAddress === address)
         else lastEnable && lastAddress === RegNext(address)
-      Mux(hit, lastData, glance(address))
+      Mux(hit, lastData, readUnforwarded(address))
     }
 }
 

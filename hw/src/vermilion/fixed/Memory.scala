@@ -111,14 +111,14 @@ class Memory[T <: Data](depth: Int, gen: T, kind: MemoryKind, slice: Int = Int.M
     array.readData
   }
 
-  /** Adds a read port that forwards nothing: what it gives is undefined if the record is written in the clock of the address. */
-  def glance(address: UInt): T = {
+  /** Adds a read port without forwarding: the result is undefined if the record is written in the cycle of the address. */
+  def readUnforwarded(address: UInt): T = {
     val (width, at) = (gen.getWidth, Wire(UInt(addressBits.W)))
     at := address
     Cat((0 until width by slice.min(width)).map(low => array(at, (low + slice.min(width)).min(width) - 1, low)).reverse)
       .asTypeOf(gen)
   }
 
-  /** Adds a read port; the result belongs to the address of the clock before. */
-  def read(address: UInt): T = glance(address)
+  /** Adds a read port; the result belongs to the address of the previous cycle. */
+  def read(address: UInt): T = readUnforwarded(address)
 }

@@ -58,7 +58,7 @@ class TokenMarker(p: LaneParams) extends Module {
     next.valid := r.valid && !reset.asBool
     next
   }
-  private def since1[T <: Data](x: T, stage: Int): T = Delay(x, stage - 1)
+  private def holdS1Until[T <: Data](x: T, stage: Int): T = Delay(x, stage - 1)
   private val config = io.config
 
   // -- stages 1 to 4: what the packet costs, and REDP's random span --
@@ -80,13 +80,13 @@ class TokenMarker(p: LaneParams) extends Module {
   // -- stage 4: times to compare with --
   private val s4Now = Cat(requests(4).bits.time, 0.U(ShaperFrac.W))
   private def ns(x: UInt): UInt = Cat(x.pad(TimeBits), 0.U(ShaperFrac.W))
-  private val s4Burst = since1(config.burstNs, 4).map(ns)
+  private val s4Burst = holdS1Until(config.burstNs, 4).map(ns)
   private val s1SrTcm = MarkRights.is(p, TokenKind.SrTcm, config.kind)
   private val s1Back = Mux(s1SrTcm, config.burstNs(1), Mux(s1Green, config.lowNs, config.highNs))
-  private val s4SrTcm = since1(s1SrTcm, 4)
-  private val s4Green = since1(s1Green, 4)
+  private val s4SrTcm = holdS1Until(s1SrTcm, 4)
+  private val s4Green = holdS1Until(s1Green, 4)
   private val s4Floor = s4Burst.map(s4Now - _)
-  private val s4Base = s4Now - ns(since1(s1Back, 4))
+  private val s4Base = s4Now - ns(holdS1Until(s1Back, 4))
   // The first time that is over REDP's threshold to demote, or over that to promote: base + span + 1, base - span.
   private val s4Beside = Mux(s4SrTcm, s4Cost(0), Mux(s4Green, s4Span, ~s4Span))
   private val s4Edge = (Cat(s4Base, true.B) + Cat(s4Beside, !s4SrTcm))(ClockBits, 1)
@@ -99,7 +99,7 @@ class TokenMarker(p: LaneParams) extends Module {
   )
   private val s5LowTime = Delay(s4Base) // of a green packet
   private val s5Edge = Delay(s4Edge)
-  private val s5QuietTime = Delay(requests(4).bits.time - since1(config.yellowNs, 4))
+  private val s5QuietTime = Delay(requests(4).bits.time - holdS1Until(config.yellowNs, 4))
 
   // -- stage 5: what does not hang on the bucket's state --
   private val s5 = requests(5).bits
@@ -116,7 +116,7 @@ class TokenMarker(p: LaneParams) extends Module {
   private val s5FullPast = reached(s5Floor(0), s5Edge)
   private val s6QuietTime = Delay(s5QuietTime)
 
-  private val s5Rights = MarkRights(p, since1(config, 5), s5.colour, s5.draw)
+  private val s5Rights = MarkRights(p, holdS1Until(config, 5), s5.colour, s5.draw)
   private val s6Rights = Delay(s5Rights)
   private val s6Again = Delay(requests(5).valid && s5Rights.has && s5.queue === requests(4).bits.queue)
 
@@ -132,7 +132,7 @@ class TokenMarker(p: LaneParams) extends Module {
 
   // -- stage 6: the loop --
   private val s6 = requests(Loop)
-  private val s6Config = since1(config, Loop)
+  private val s6Config = holdS1Until(config, Loop)
   private val old = Reg(new State) // read a clock ago, or what the packet just ahead has left
   private val z = old.z
   private val same = old.kind === s6Config.kind

@@ -119,7 +119,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private def at(stage: Int): Valid[Token] = if (stage < 0) marking(mark + stage) else stages(stage)
 
   /** `x`, which belongs to the slot in stage `from`, for the slot in stage `to`. */
-  private def since[T <: Data](x: T, from: Int, to: Int): T = Delay(x, to - from)
+  private def holdUntil[T <: Data](x: T, from: Int, to: Int): T = Delay(x, to - from)
 
   // -- stages m0 to 0: the packet's colour, by buckets or by its flow --
   marker.io.request.valid := slot.valid && slot.bits.sound
@@ -142,10 +142,10 @@ class PolicyPipeline(p: LaneParams) extends Module {
   flows.io.request.bits.config := m1Config.flow
   io.flowEvents.valid := flows.io.answer.valid
   io.flowEvents.bits := flows.io.answer.bits.events
-  private val byBucket = since(marker.io.marked, bucketDone, 0)
-  private val byFlow = since(m1ByFlow, 1 - mark, 0)
-  private val flow = since(flows.io.answer.bits, flowDone, 0)
-  private val flowPoliced = (since(m1Config.dropColours, 1 - mark, 0) >> flow.colour)(0)
+  private val byBucket = holdUntil(marker.io.marked, bucketDone, 0)
+  private val byFlow = holdUntil(m1ByFlow, 1 - mark, 0)
+  private val flow = holdUntil(flows.io.answer.bits, flowDone, 0)
+  private val flowPoliced = (holdUntil(m1Config.dropColours, 1 - mark, 0) >> flow.colour)(0)
 
   // -- stages m1 to m5: how far it has come --
   distance.io.headers := marking(1).bits.descriptor.headers
@@ -154,7 +154,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   // -- stage 0: it comes to its queue --
   private val token = Wire(Valid(new Token(p)))
   token := marking(mark)
-  token.bits.distance := since(distance.io.distance, 1 - mark + Distance.Latency, 0)
+  token.bits.distance := holdUntil(distance.io.distance, 1 - mark + Distance.Latency, 0)
   when(marking(mark).bits.sound) {
     token.bits.entry.colour := Mux(byFlow, flow.colour, byBucket.colour)
     token.bits.mark.policed := Mux(byFlow, flowPoliced, byBucket.policed)
@@ -196,7 +196,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   // -- stage 1: which averages the packet changes --
   private val stepNow = stepConfig.read(at(stepRead).bits.entry.queue)
   private val s1 = stages(1).bits
-  private val s1Config = since(stepNow, stepRead + 1, 1)
+  private val s1Config = holdUntil(stepNow, stepRead + 1, 1)
   private val s1Updates = s1.counted || (s1.slot === Slot.Refresh && s1Config.updateDepart)
   private val s1Update = VecInit(Seq.tabulate(Colour.Count) { e =>
     stages(1).valid && s1Updates && s1Config.masks(e)(s1.entry.colour)
@@ -233,21 +233,21 @@ class PolicyPipeline(p: LaneParams) extends Module {
   curve.io.canMark := s6CanMark
 
   // -- stages 7 to 15: space, compare with the limit, decide --
-  private def since6[T <: Data](x: T, stage: Int): T = since(x, averageDone, stage)
+  private def holdS6Until[T <: Data](x: T, stage: Int): T = holdUntil(x, averageDone, stage)
   private val before = stages(decide - 1).bits
   limit.io.departed := io.departed
   limit.io.ahead.valid := stages(limitAhead).valid
   limit.io.ahead.bits := stages(limitAhead).bits.entry.queue
   limit.io.request.queue := before.entry.queue
   limit.io.request.lenBytes := before.descriptor.lenBytes
-  limit.io.request.limitBytes := since6(s6Decide.limitBytes, decide - 1)
-  limit.io.request.limitPackets := since6(s6Decide.limitPackets, decide - 1)
+  limit.io.request.limitBytes := holdS6Until(s6Decide.limitBytes, decide - 1)
+  limit.io.request.limitPackets := holdS6Until(s6Decide.limitPackets, decide - 1)
   pool.io.settings := io.pool
   io.poolUsed := pool.io.used
   pool.io.departed := io.departed
   pool.io.queue := stages(decide - PoolLimit.Ahead).bits.entry.queue
   pool.io.lenBytes := stages(decide - PoolLimit.Ahead + 1).bits.descriptor.lenBytes
-  pool.io.alpha := since6(s6Decide.alpha, decide - PoolLimit.Ahead + 2)
+  pool.io.alpha := holdS6Until(s6Decide.alpha, decide - PoolLimit.Ahead + 2)
 
   private val deciding = carries(decide, Slot.Packet)
   verdicts.io.queue := stages(decide - VerdictUnit.Ahead).bits.entry.queue
@@ -257,20 +257,20 @@ class PolicyPipeline(p: LaneParams) extends Module {
   verdicts.io.inputs.bits.noBuffer := stages(decide).bits.descriptor.noBuffer
   verdicts.io.inputs.bits.policed := stages(decide).bits.mark.policed
   verdicts.io.inputs.bits.overLimit := limit.io.over || pool.io.over
-  verdicts.io.inputs.bits.overEnd := since(curve.io.forced, forced, decide)
-  verdicts.io.inputs.bits.canMark := since6(s6CanMark, decide)
+  verdicts.io.inputs.bits.overEnd := holdUntil(curve.io.forced, forced, decide)
+  verdicts.io.inputs.bits.canMark := holdS6Until(s6CanMark, decide)
   // What a shift register holds comes out of it late: what its last register would hold is made before.
   verdicts.io.inputs.bits.notDraw := Delay((~before.draw).asUInt)
-  private val spacing = since6(s6Decide.spacing, decide - 1)
+  private val spacing = holdS6Until(s6Decide.spacing, decide - 1)
   verdicts.io.inputs.bits.geometric := Delay(spacing === Spacing.Geometric.U)
   verdicts.io.inputs.bits.waits := Delay(spacing === Spacing.Wait.U)
   verdicts.io.inputs.bits.probability := curve.io.probability
   private val ruled = verdicts.io.verdict
   private val byCurve = ruled === Verdict.Early.U || ruled === Verdict.Forced.U || ruled === Verdict.Mark.U
-  private val tailForm = since6(s6Decide.last, decide) =/= 0.U
+  private val tailForm = holdS6Until(s6Decide.last, decide) =/= 0.U
   private val contest =
     if (p.victims == 0) false.B
-    else since6(s6Decide.nearest, decide) && Mux(tailForm, ruled === Verdict.Tail.U, byCurve)
+    else holdS6Until(s6Decide.nearest, decide) && Mux(tailForm, ruled === Verdict.Tail.U, byCurve)
   limit.io.admit := verdicts.io.admits || (deciding && contest)
   pool.io.admit := limit.io.admit
   assert(
@@ -297,10 +297,10 @@ class PolicyPipeline(p: LaneParams) extends Module {
   d.isIp6 := headers.isIp6
   d.l3Offset := headers.l3Offset
   d.setCe := admitted && ruling === Verdict.Mark.U
-  private val remark = since6(s6Decide.remark(s6.entry.colour), latency)
+  private val remark = holdS6Until(s6Decide.remark(s6.entry.colour), latency)
   d.setDscp := remark.on
   d.dscp := remark.dscp
-  d.removeOption := headers.hasTtlOption && since6(s6Decide.removeOption, latency)
+  d.removeOption := headers.hasTtlOption && holdS6Until(s6Decide.removeOption, latency)
   d.ttlOptionAt := headers.ttlOptionAt
   io.refused.valid := decided && !admitted && done.descriptor.cells =/= 0.U && (p.victims == 0).B
   io.refused.bits.head := done.descriptor.headCell
@@ -332,15 +332,15 @@ class PolicyPipeline(p: LaneParams) extends Module {
       arrival.distance := done.distance
       arrival.ect := done.isEct
       arrival.action := Mux(contested, Action.Contest.U, Mux(admitted, Action.Admit.U, Action.Refuse.U))
-      arrival.byColour := since6(s6Decide.byColour, latency)
-      arrival.mayMark := since6(s6Decide.ecn, latency) && ruling =/= Verdict.Forced.U
-      arrival.last := since6(s6Decide.lastMayLose, latency)
+      arrival.byColour := holdS6Until(s6Decide.byColour, latency)
+      arrival.mayMark := holdS6Until(s6Decide.ecn, latency) && ruling =/= Verdict.Forced.U
+      arrival.last := holdS6Until(s6Decide.lastMayLose, latency)
       arrival.asLong := Delay(limit.io.overBytes || pool.io.over)
       outcome := ports.outcome.bits
       look.io.admitted.valid := ports.outcome.valid && outcome.enqueued
       evicted.valid := ports.outcome.valid && outcome.evicted
       lost.valid := ports.outcome.valid && settledContest && (outcome.evicted || !outcome.enqueued)
-      ports.ahead := ContestPorts.sought(p, at(seek), carries(seek, Slot.Packet), since6(s6Decide, seek))
+      ports.ahead := ContestPorts.sought(p, at(seek), carries(seek, Slot.Packet), holdS6Until(s6Decide, seek))
       assert(!ports.outcome.valid || leavingLater.last, "an outcome comes at another time than the decision")
   }
   look.io.admitted.bits := settled
@@ -362,11 +362,11 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.bad := done.descriptor.bad
   out.noBuffer := done.descriptor.noBuffer
   out.time := done.time
-  out.backlog := since(look.io.backlog, backlogSeen, latency)
-  out.lastDeparture := since(look.io.lastDeparture, lookAt + 2, latency)
-  out.ahead := since(averages.io.ahead, averageDone, latency)
+  out.backlog := holdUntil(look.io.backlog, backlogSeen, latency)
+  out.lastDeparture := holdUntil(look.io.lastDeparture, lookAt + 2, latency)
+  out.ahead := holdUntil(averages.io.ahead, averageDone, latency)
   out.draw := done.draw
-  out.average := since(averages.io.average, averageDone, latency)
+  out.average := holdUntil(averages.io.average, averageDone, latency)
   out.probability := Delay(curve.io.probability)
   out.queued := limit.io.queued
   out.poolFull := Delay(pool.io.over)

@@ -13,7 +13,7 @@ import vermilion.victim._
 /** Queues and their schedulers, one for each egress: packets in by queue, packets out of each egress in the order of its wire.
   *
   * A queue belongs to the egress that the highest bits of its number name. The schedulers share the queues' memories: with several egresses each may take
-  * a packet in one clock of `egresses`, in turn; all else goes on in all of them in every clock.
+  * a packet in one of `egresses` cycles, its phase ([[EgressPhases]]). All else goes on in all of them in every cycle.
   *
   * `queueEntry` feeds a `PacketReader`. A packet counts as departed (`departed`) when it is chosen. The next is chosen before the reader asks
   * for it, so that the reader never waits between two packets for anything but the scheduler's pace; but no further ahead than that
@@ -23,7 +23,7 @@ import vermilion.victim._
   * In builds with the victim search every arriving packet comes here, and `outcome` says what became of it ([[VictimQueues]]); a packet is asked
   * about ahead (`ahead`). The queues that are served are their heads then, and `departed` is 6 clocks later.
   *
-  * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `queueEntry` 5; up to `egresses` - 1 more for its turn; if its queue is
+  * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `queueEntry` 5; up to `egresses` - 1 more for its phase; if its queue is
   * shaped, up to `queues` + 6 more.
   * `paused` stops an egress between two packets: of those that were chosen, and so have departed, the reader gets none until the pause is over.
   * `flush` discards packets in place of sending them ([[FlushSettings]]): they depart (`flushed`), and their cells come out of `discarded`, which takes the
@@ -84,29 +84,29 @@ class EgressQueues(p: LaneParams) extends Module {
     Module(new Scheduler(p.ofOneEgress)).suggestName(if (p.egresses == 1) "scheduler" else s"scheduler_$e")
   }
   private val skip = RegNext(io.skip, false.B)
-  private val turns = new EgressTurns(p, queues, schedulers)
-  turns.shaper.io.now := io.now
+  private val phases = new EgressPhases(p, queues, schedulers)
+  phases.shaper.io.now := io.now
   // A clock later: in the clock in which they are configured nothing is taken, and that must be known early.
-  turns.shaper.io.configure.valid := RegNext(io.configure.valid, false.B)
-  turns.shaper.io.configure.bits := Delay(io.configure.bits)
-  turns.shaper.io.flush := io.flush
-  turns.port.io.now := io.now
-  for ((to, from) <- turns.port.io.configure.zip(io.configurePort)) {
+  phases.shaper.io.configure.valid := RegNext(io.configure.valid, false.B)
+  phases.shaper.io.configure.bits := Delay(io.configure.bits)
+  phases.shaper.io.flush := io.flush
+  phases.port.io.now := io.now
+  for ((to, from) <- phases.port.io.configure.zip(io.configurePort)) {
     to.valid := RegNext(from.valid, false.B)
     to.bits := Delay(from.bits)
   }
   for ((scheduler, e) <- schedulers.zipWithIndex) {
     scheduler.io.now := io.now
-    scheduler.io.configure.valid := io.configure.valid && turns.isOf(e, io.configure.bits.queue)
-    scheduler.io.configure.bits.queue := turns.local(io.configure.bits.queue)
+    scheduler.io.configure.valid := io.configure.valid && phases.isOf(e, io.configure.bits.queue)
+    scheduler.io.configure.bits.queue := phases.local(io.configure.bits.queue)
     scheduler.io.configure.bits.strict := io.configure.bits.strict
     scheduler.io.configure.bits.priority := io.configure.bits.priority
     scheduler.io.configure.bits.quantum := io.configure.bits.quantum
     scheduler.io.configure.bits.shaper := io.configure.bits.shaper
     scheduler.io.paused := io.paused(e)
     scheduler.io.flush.egresses.head := io.flush.egresses(e)
-    scheduler.io.flush.queue.valid := io.flush.queue.valid && turns.isOf(e, io.flush.queue.bits)
-    scheduler.io.flush.queue.bits := turns.local(io.flush.queue.bits)
+    scheduler.io.flush.queue.valid := io.flush.queue.valid && phases.isOf(e, io.flush.queue.bits)
+    scheduler.io.flush.queue.bits := phases.local(io.flush.queue.bits)
   }
 
   // A packet that is discarded goes here and not to a reader. One may be under way when the next is chosen.
@@ -138,7 +138,7 @@ class EgressQueues(p: LaneParams) extends Module {
     scheduler.io.room := ahead < AheadCells.U && !guards.failed && !skip
     scheduler.io.roomToDiscard := roomToDiscard
 
-    chosen.io.enq.valid := taken.valid && turns.isOf(e, taken.bits.queue) && !isDiscarded
+    chosen.io.enq.valid := taken.valid && phases.isOf(e, taken.bits.queue) && !isDiscarded
     chosen.io.enq.bits := taken.bits.queueEntry
     io.queueEntry(e).valid := chosen.io.deq.valid && !io.paused(e)
     io.queueEntry(e).bits := chosen.io.deq.bits
@@ -162,9 +162,9 @@ class EgressQueues(p: LaneParams) extends Module {
     out.bits := Mux(one.valid && !(other.valid && Arithmetic.reached(one.bits, other.bits)), one.bits, other.bits)
     out
   }
-  private val underWay = arriving || taken.valid || discarded.io.deq.valid || turns.configures
+  private val underWay = arriving || taken.valid || discarded.io.deq.valid || phases.configures
   private val active = schedulers.map(_.io.busy).reduce(_ || _)
-  io.wake.valid := first.valid && !turns.configures && (if (p.egresses == 1) true.B else !active)
+  io.wake.valid := first.valid && !phases.configures && (if (p.egresses == 1) true.B else !active)
   io.wake.bits := first.bits
   io.busy := active || underWay || io.queueEntry.map(_.valid).reduce(_ || _)
   io.holdsPackets := schedulers.map(_.io.holdsPackets).reduce(_ || _) || underWay || waiting.asUInt.orR

@@ -16,16 +16,16 @@ class PortShaperPort extends Bundle {
 
 /** Shapes the ports of all egresses: may a packet be sent in this clock? The virtual time is that of `DueTime`.
   *
-  * A charge takes 4 clocks to be worked out, p1 multiply, p2 shift, p3 add, p4 compare; with eight egresses it waits in p3 for the clock before a turn. With one or two egresses a packet of up to
+  * A charge takes 4 clocks to be worked out, p1 multiply, p2 shift, p3 add, p4 compare; with eight egresses it waits in p3 for the cycle before a phase. With one or two egresses a packet of up to
   * `ShortBytes` is until then taken to cost as much as `ShortBytes`, and behind a longer one nothing may be sent. So nothing is ever sent too early, and short
   * packets may follow each other every clock, as soon as there is credit for what is under way. A burst of
   * `DueTime.latenessClocks` is enough for that at every rate: where a packet's time is shorter than the 5 clocks of a charge (6 with two egresses), `ShortBytes`
-  * cost little against it. With four and eight egresses one packet is under way in the clock before a turn, and its cost, which is known then, is compared with the credit.
+  * cost little against it. With four and eight egresses one packet is under way in the cycle before a phase, and its cost, which is known then, is compared with the credit.
   *
-  * An egress is charged in the clocks of its `turn`, and in the clock before each of them is worked out whether its port is `open`; so one set of adders and compares serves all. With one
+  * An egress is charged in the clocks of its `phase`, and in the clock before each of them is worked out whether its port is `open`; so one set of adders and compares serves all. With one
   * egress that is every clock, and `open` is worked out for both answers of whether a packet is charged in that clock, which is known last and
   * chooses. It goes by the credit of the clock before. `due` is the first ns at which it opens, valid when no charge is under way.
-  * A configure starts afresh with the full burst and forgets what is under way. In the three clocks behind it nothing may be sent, with several egresses until the second turn, as it asks
+  * A configure starts afresh with the full burst and forgets what is under way. In the three clocks behind it nothing may be sent, with several egresses until the second phase, as it asks
   * what `ShortBytes` cost; in the clock of a configure nothing may be charged. Without a cost a port is always open.
   */
 class PortShaper(p: LaneParams) extends Module {
@@ -35,16 +35,16 @@ class PortShaper(p: LaneParams) extends Module {
     val now = Input(UInt(TimeBits.W))
     val configure = Flipped(Vec(p.egresses, Valid(new ShaperConfig)))
     val lenBytes = Input(UInt(PktLenBits.W)) // charged with an egress's `charge`
-    val turn = Input(UInt(p.egresses.W)) // one hot, from the lowest to the highest in turn
+    val phase = Input(UInt(p.egresses.W)) // one hot: the egress whose phase it is, from the lowest to the highest
     val egresses = Vec(p.egresses, new PortShaperPort)
   })
   private val egresses = p.egresses
   private def each[T](of: Int => T): Seq[T] = Seq.tabulate(egresses)(of)
   private def bits(of: Int => Bool): UInt = VecInit(each(of)).asUInt
-  // The egress whose turn is the next clock: what is worked out in this one is its own.
-  private def following(turn: UInt): UInt =
-    if (egresses == 1) turn else turn(egresses - 2, 0) ## turn(egresses - 1)
-  private val next = if (egresses == 1) 1.U(1.W) else following(io.turn)
+  // The egress whose phase is the next cycle: the shared adders work for it in this one.
+  private def following(phase: UInt): UInt =
+    if (egresses == 1) phase else phase(egresses - 2, 0) ## phase(egresses - 1)
+  private val next = if (egresses == 1) 1.U(1.W) else following(io.phase)
   private def choose[T <: Data](egress: UInt, of: Seq[T]): T = if (egresses == 1) of.head else Mux1H(egress, of)
   private def ofNext(egress: UInt): Bool = (egress & next).orR
 
@@ -63,7 +63,7 @@ class PortShaper(p: LaneParams) extends Module {
   private val shaped = bits(configs(_).costMant =/= 0.U)
   private val charges = bits(io.egresses(_).charge) & shaped
   private val short = io.lenBytes <= ShortBytes.U
-  // Whose packet is in p1 to p4. The last but one is the clock before a turn of its egress.
+  // Whose packet is in p1 to p4. The last but one is the cycle before a phase of its egress.
   private val stages = Seq.fill(egresses.max(4))(RegInit(0.U(egresses.W)))
   for ((from, to) <- (charges +: stages.init).zip(stages)) to := from & ~configures
   private val under = stages.init
@@ -90,7 +90,7 @@ class PortShaper(p: LaneParams) extends Module {
   private val dues = each(_ => RegInit(0.U.asTypeOf(new DueTime)))
   // Of several it is chosen a clock ahead: only that of `next` changes in this clock.
   private val due = if (egresses == 1) dues.head else RegNext(choose(following(next), dues), 0.U.asTypeOf(new DueTime))
-  assert(due.asUInt === choose(next, dues).asUInt, "another egress is worked out than has the next turn")
+  assert(due.asUInt === choose(next, dues).asUInt, "another egress is worked out than has the next phase")
   private val shortCost = choose(next, shortCosts)
   private val burst = DueTime.clock40(config.burstNs)
   private val age = nowClock - due.next

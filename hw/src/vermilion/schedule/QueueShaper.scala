@@ -30,18 +30,18 @@ class QueueShaperPort(p: LaneParams) extends Bundle {
   * base, s4 sum and write; a record that was read before shows in s5 for the last time. In s3 it ends if the queue may send on at once, or does not want to (`holdsFirst`); else it `blocks` from the next clock on until
   * `parks`. So who goes next can be chosen 4 clocks behind a choice. s4 waits a clock for a `configure`, and with it all that is behind; nothing may be charged in that clock.
   *
-  * Parked queues are looked at in turn, in the clocks of their egress's `turn`, from 0 to the highest that was ever configured, at least two, whether parked or
+  * Parked queues are scanned one after the other, in the cycles of their egress's `phase`, from 0 to the highest that was ever configured, at least two, whether parked or
   * not (q0 address, q1 read, q2 compare), while `mayRelease`, and from 0 on where nobody was parked before. With several egresses the queue that
-  * became backlogged last is looked at in place of one that is not parked.
+  * became backlogged last is scanned in place of one that is not parked.
   * One that is due leaves with `released`, so at most that number times the egresses + 4 clocks late if nobody waits for anything else; `scanned` names it two
   * clocks before. A queue whose charge is under way is passed over.
   *
-  * `earliest` is the least due time of an egress's parked, in whole ns rounded up, valid once a whole turn has passed with nothing changed.
+  * `earliest` is the least due time of an egress's parked, in whole ns rounded up, valid once a whole scan has passed with nothing changed.
   *
   * RAMs: `configs`, queues x 64 b, 1W 1R; `dues`, queues x 71 b, 1W (configure, else charge) 2R by two copies (charge, scan); for each egress `parked`
   * and `freed`, its queues x 1 b, that differ while parked, each with one writer. No register a queue; after reset all are swept for `queues` clocks.
   * A configure starts the queue afresh with its full burst. A charge of that queue
-  * that is under way is not written, and if it is not compared yet blocks nothing. A queue that is configured while it blocks is parked, and released by its next look.
+  * that is under way is not written, and if it is not compared yet blocks nothing. A queue that is configured while it blocks is parked, and released by its next scan.
   */
 class QueueShaper(p: LaneParams) extends Module {
   private val one = p.ofOneEgress
@@ -50,7 +50,7 @@ class QueueShaper(p: LaneParams) extends Module {
     val configure = Flipped(Valid(new QueueService(p)))
     val queue = Input(UInt(p.queueBits.W)) // charged with an egress's `charge`
     val lenBytes = Input(UInt(PktLenBits.W))
-    val turn = Input(UInt(p.egresses.W)) // one hot, from the lowest to the highest in turn
+    val phase = Input(UInt(p.egresses.W)) // one hot: the egress whose phase it is, from the lowest to the highest
     val flush = Input(new FlushSettings(p)) // these queues are released, due or not
     val egresses = Vec(p.egresses, new QueueShaperPort(one))
   })
@@ -156,9 +156,9 @@ class QueueShaper(p: LaneParams) extends Module {
   configs.write(io.configure.valid, io.configure.bits.queue, io.configure.bits.shaper)
 
   // ---- parked queues
-  private val q0Egress = if (p.egresses == 1) 1.U(1.W) else io.turn
+  private val q0Egress = if (p.egresses == 1) 1.U(1.W) else io.phase
   private val q0s = each(_ => RegInit(0.U(one.queueBits.W)))
-  // Of several egresses: the queue that became backlogged last and is looked at ahead, and whether the one whose turn it is is parked, read in the clock before.
+  // Of several egresses: the queue that became backlogged last and is scanned first, and whether the next queue of the scan is parked, read one cycle earlier.
   private val soon = each(_ => RegInit(0.U.asTypeOf(Valid(UInt(one.queueBits.W)))))
   private val ahead = each { e =>
     val port = io.egresses(e)
@@ -175,7 +175,7 @@ class QueueShaper(p: LaneParams) extends Module {
   private val running = each { e =>
     val port = io.egresses(e)
     val q0 = q0s(e)
-    // That was ever configured. A look takes two clocks, so the turn has at least two queues.
+    // That was ever configured. A step of the scan takes two cycles, so the scan has at least two queues.
     val highest = RegInit(1.U(one.queueBits.W))
     val configured = local(io.configure.bits.queue)
     when(io.configure.valid && isOf(e, io.configure.bits.queue) && configured > highest) { highest := configured }
@@ -222,14 +222,14 @@ class QueueShaper(p: LaneParams) extends Module {
     port.anyParked := count =/= 0.U
   }
 
-  // ---- the earliest of an egress's queues that wait: least over one undisturbed turn
+  // ---- the earliest of an egress's queues that wait: least over one undisturbed scan
   private val leasts = each(_ => RegInit(0.U.asTypeOf(Valid(new DueTime))))
   private val least = choose(q2Egress, leasts)
   private val isLeast = !(least.valid && Arithmetic.reached(q2Due.next, least.bits.next))
   for (e <- 0 until p.egresses) {
     val port = io.egresses(e)
     val here = q2Egress(e)
-    val whole = RegInit(false.B) // this turn began at 0 and nothing has changed since
+    val whole = RegInit(false.B) // this scan began at 0 and nothing has changed since
     val result = RegInit(0.U.asTypeOf(Valid(UInt(TimeBits.W)))) // whole ns
     val configures = io.configure.valid && isOf(e, io.configure.bits.queue)
     val disturbed = port.released.valid || port.park || port.charging || s4(e) || s5(e) || configures

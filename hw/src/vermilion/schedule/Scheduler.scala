@@ -58,8 +58,8 @@ object Scheduler {
   * run no more queues join than packets are sent, visits that send nothing apart.
   * A shaped queue that becomes backlogged is parked first, and let go when the shaper has looked at it.
   *
-  * Nothing moves in the lists while the port is closed, as of its egress's turn, or paused, or the way out has no room, unless the first queue is flushed ([[FlushSettings]]). In
-  * another egress's turn no packet is taken, but visits end.
+  * Nothing moves in the lists while the port is closed, as of its egress's phase, or paused, or the way out has no room, unless the first queue is flushed ([[FlushSettings]]). In
+  * another egress's phase no packet is taken, but visits end.
   * A queue configured while it is listed joins anew when it comes first.
   *
   * RAMs: `service`, queues x 23 b, 1W (configure) 2R by two copies. No register a queue.
@@ -89,7 +89,7 @@ class Scheduler(p: LaneParams) extends Module {
     val newestLength = Input(UInt(PktLenBits.W))
     val newestBefore = Input(UInt(p.nameBits.W))
     val room = Input(Bool()) // the way out can hold one more packet
-    val turn =
+    val phase =
       Input(Bool()) // a packet may be taken in this clock: it is not another egress's, and no shaper is configured
     val paused = Input(Bool()) // nothing may be sent
     val flush = Input(new FlushSettings(p))
@@ -132,7 +132,7 @@ class Scheduler(p: LaneParams) extends Module {
   private val mayGo = Mux(discards, io.roomToDiscard, io.room && io.port.open && !io.paused)
   private val mayMove = // its packet is taken or its visit ends
     lists.io.standing && !io.shaper.charging && !refills.valid && lists.io.settled && mayGo
-  private val mayServe = mayMove && io.turn
+  private val mayServe = mayMove && io.phase
   private val stays = covered && !lists.io.moved
   private val grant = mayServe && stays
   private val emptied = grant && !more
@@ -145,7 +145,7 @@ class Scheduler(p: LaneParams) extends Module {
   io.discards := discards
   io.emptied := emptied
   lists.io.keep := kept
-  lists.io.pop := (mayMove && Mux(stays, io.turn && !more, mayJoin)) || parks // emptied, joinsAnew or parks
+  lists.io.pop := (mayMove && Mux(stays, io.phase && !more, mayJoin)) || parks // emptied, joinsAnew or parks
   lists.io.taken := grant
   lists.io.deficitLeft := Arithmetic.wrap(first.deficit - first.head.packet.lenBytes, DeficitBits)
   when(grant) { holdsFirst := kept }

@@ -10,7 +10,7 @@ import vermilion.Simulation
 import vermilion.fixed.Delay
 import vermilion.lane.LaneParams
 import vermilion.queue.{QueueManager, TakenPacket}
-import vermilion.schedule.{EgressTurns, Scheduler}
+import vermilion.schedule.{EgressPhases, Scheduler}
 import vermilion.stream.{Chain, EnqueueRequest}
 
 /** The bodies and the heads of queues in front of the scheduler, wired as EgressQueues wires them. */
@@ -47,13 +47,13 @@ class VictimEgress(p: LaneParams) extends Module {
   heads.io.place.get := queues.io.place
   queues.io.taken.valid := heads.io.taken.valid
   queues.io.taken.bits := heads.io.taken.bits.queue
-  private val turns = new EgressTurns(p, heads.io, Seq(scheduler))
-  turns.shaper.io.now := 0.U
-  turns.shaper.io.configure.valid := false.B
-  turns.shaper.io.configure.bits := DontCare
-  turns.shaper.io.flush := 0.U.asTypeOf(turns.shaper.io.flush)
-  turns.port.io.now := 0.U
-  turns.port.io.configure := 0.U.asTypeOf(turns.port.io.configure)
+  private val phases = new EgressPhases(p, heads.io, Seq(scheduler))
+  phases.shaper.io.now := 0.U
+  phases.shaper.io.configure.valid := false.B
+  phases.shaper.io.configure.bits := DontCare
+  phases.shaper.io.flush := 0.U.asTypeOf(phases.shaper.io.flush)
+  phases.port.io.now := 0.U
+  phases.port.io.configure := 0.U.asTypeOf(phases.port.io.configure)
   scheduler.io.paused := false.B
   scheduler.io.flush := 0.U.asTypeOf(scheduler.io.flush)
   scheduler.io.roomToDiscard := false.B

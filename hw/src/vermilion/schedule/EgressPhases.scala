@@ -7,15 +7,15 @@ import vermilion.queue.{QueueHead, QueuePorts}
 
 /** Wires each egress's scheduler to the queues and shapers that they share.
   *
-  * One packet can be taken in a clock, so each scheduler may take one in a clock of `egresses`, in turn, and none in a clock in which a shaper is configured. What the queues tell of a packet goes to the
+  * One packet can be taken per cycle, so the schedulers are time-multiplexed: each may take a packet in one of `egresses` cycles, its phase. None may take one in a cycle in which a shaper is configured. What the queues tell of a packet goes to the
   * scheduler of its egress in every clock. A scheduler knows its own queues alone, by the low bits of their numbers.
   */
-class EgressTurns(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler]) {
+class EgressPhases(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler]) {
   require(schedulers.size == p.egresses, s"${schedulers.size} schedulers for ${p.egresses} egresses; legal is one each")
   private val isAlone = p.egresses == 1
   private val localBits = p.ofOneEgress.queueBits
-  private val turns = if (isAlone) 1.U(1.W) else RegInit(1.U(p.egresses.W)) // one hot
-  if (!isAlone) turns := turns(p.egresses - 2, 0) ## turns(p.egresses - 1)
+  private val phases = if (isAlone) 1.U(1.W) else RegInit(1.U(p.egresses.W)) // one hot
+  if (!isAlone) phases := phases(p.egresses - 2, 0) ## phases(p.egresses - 1)
 
   val shaper: QueueShaper = Module(new QueueShaper(p))
   val port: PortShaper = Module(new PortShaper(p))
@@ -40,18 +40,18 @@ class EgressTurns(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler])
     to.bits.queue := local(from.bits.queue)
     to.bits.packet := from.bits.packet
   }
-  private def ofTurn[T <: Data](of: Seq[T]): T = if (isAlone) of.head else Mux1H(turns, of)
+  private def ofPhase[T <: Data](of: Seq[T]): T = if (isAlone) of.head else Mux1H(phases, of)
 
-  queues.serve := ofTurn(schedulers.zipWithIndex.map { case (scheduler, e) => global(e, scheduler.io.serve) })
+  queues.serve := ofPhase(schedulers.zipWithIndex.map { case (scheduler, e) => global(e, scheduler.io.serve) })
   queues.take := schedulers.map(_.io.take).reduce(_ || _)
-  queues.emptied := ofTurn(schedulers.map(_.io.emptied))
-  shaper.io.turn := turns
+  queues.emptied := ofPhase(schedulers.map(_.io.emptied))
+  shaper.io.phase := phases
   shaper.io.queue := queues.serve.queue
   shaper.io.lenBytes := queues.serve.packet.lenBytes
-  port.io.turn := turns
+  port.io.phase := phases
   port.io.lenBytes := queues.serve.packet.lenBytes
   for ((scheduler, e) <- schedulers.zipWithIndex) {
-    scheduler.io.turn := turns(e) && !configures
+    scheduler.io.phase := phases(e) && !configures
     scheduler.io.shaper <> shaper.io.egresses(e)
     scheduler.io.port <> port.io.egresses(e)
     // The queue that may become backlogged is known one cycle earlier, when a packet is enqueued to it.
