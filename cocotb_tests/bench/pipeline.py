@@ -13,7 +13,7 @@ CLASSES_CLEARED = 64  # clocks from a reset to the first write of a class: CodeP
 async def reset(dut, now: int = 1000, departure_updates: int = 0):
     """Runs the clock and resets until classes can be written; nothing is offered on any input."""
     start_soon(Clock(dut.clock, 4, unit="ns").start())
-    for name in ("descriptor", "departed", "commit", "look", "classWrite", "seed"):
+    for name in ("descriptor", "departed", "commit", "hostRead", "classWrite", "seed"):
         getattr(dut, f"io_{name}_valid").value = 0
     dut.io_departureUpdates.value, dut.io_now.value, dut.reset.value = departure_updates, now, 1
     for _ in range(4):

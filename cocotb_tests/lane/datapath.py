@@ -111,7 +111,7 @@ class Bench:
         """Sets the configuration ports to what changes nothing."""
         dut = self.dut
         shapers = [f"portShaper_{egress}" for egress in range(self.egresses)]
-        for name in "service classWrite seed commit look".split() + shapers:
+        for name in "service classWrite seed commit hostRead".split() + shapers:
             getattr(dut, f"{CONFIGURATION}_{name}_valid").value = 0
         dut.io_configuration_departureUpdates.value, dut.io_ready.value = 0, 1
 

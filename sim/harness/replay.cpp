@@ -106,9 +106,9 @@ void Replay::compareAverages(Differences& found, const RtlDecision& rtl) const {
       found.compare("average", rtl.average[e], model_.average(a.queue, e));
 }
 
-void Replay::checkRefresh(const RtlDecision& rtl, u64 look) {
+void Replay::checkRefresh(const RtlDecision& rtl, u64 lookup) {
   const Arrival& a = rtl.seen;
-  const Arrival seen = view_.refresh(look, timeAt(look - 1), a.queue, a.colour);
+  const Arrival seen = view_.refresh(lookup, timeAt(lookup - 1), a.queue, a.colour);
   const bool updates = model_.queue(a.queue).update_depart != 0;
   Departure d{seen.time, a.queue, a.colour, {}, {}, {}};
   std::copy_n(seen.backlog_bytes, Colours, d.backlog_bytes);
@@ -130,26 +130,27 @@ void Replay::checkRefresh(const RtlDecision& rtl, u64 look) {
 
 u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   const Arrival& a = rtl.seen;
-  const u64 look = clock - Settling - timing::Verdict;
+  const u64 lookup = clock - Settling - timing::Verdict;
   (rtl.refresh ? refreshes_ : decisions_)++;
   if (a.queue >= queueCount_ || a.colour >= u32{Colours} || (!rtl.refresh && rtl.mark.colour >= u32{Colours})) {
     if (first_.empty()) disagree("queue or colour out of range", rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});
     return 0;
   }
   if (rtl.refresh) {
-    checkRefresh(rtl, look);
+    checkRefresh(rtl, lookup);
     return 0;
   }
   const bool sound = !a.bad && !a.no_buffer;
-  const VmMark mark = marks_.mark(timeAt(look - timing::Look), a.queue, rtl.mark.colour, a.len_bytes, headers, sound);
+  const VmMark mark =
+      marks_.mark(timeAt(lookup - timing::Lookup), a.queue, rtl.mark.colour, a.len_bytes, headers, sound);
   const bool untouched = !sound || mark.policed;
-  Arrival seen = view_.packet(look, timeAt(look - 1), a.queue, mark.marked, a.len_bytes, !untouched);
+  Arrival seen = view_.packet(lookup, timeAt(lookup - 1), a.queue, mark.marked, a.len_bytes, !untouched);
   seen.ecn = a.ecn;
   seen.bad = a.bad;
   seen.no_buffer = a.no_buffer;
   seen.policed = mark.policed;
   seen.distance = distance(headers, model_.queue(a.queue).distance);
-  view_.limit(look, seen);
+  view_.limit(lookup, seen);
   const Decision d = model_.decide(seen);
   Differences found;
   compareSeen(found, a, seen, true, !untouched);

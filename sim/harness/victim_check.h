@@ -27,7 +27,7 @@ class VictimCheck {
   const std::string& first() const { return first_; }
 
  private:
-  static constexpr u64 Searching = timing::Searching;  // from the look
+  static constexpr u64 Searching = timing::Searching;  // from the lookup
   // An outcome is shown `Searching` cycles after its queue state lookup. It is used when the model reaches it, one cycle before the model shows
   // its own. A dequeue is shown one cycle late.
   static constexpr u64 Lag = Searching + 1, Slots = 2 * (Lag + 1);

@@ -35,7 +35,7 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configured
 // A packet, or else a refresh.
 void ClockedLane::takeSlot() {
   Deciding d{};
-  d.clock = clock_ + timing::Look;
+  d.clock = clock_ + timing::Lookup;
   if (!descriptorQueue_.empty()) {
     Packet& p = d.packet = descriptorQueue_.front();
     descriptorQueue_.pop_front();

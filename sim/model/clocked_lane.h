@@ -3,7 +3,7 @@
 //
 //   frames -> beats -> cells -> descriptors -> one decision a slot -> queues -> scheduler -> reader -> rewrite -> beats out
 //
-// A descriptor takes a slot and is marked; `timing::Look` clocks later averages see its queue, and its verdict falls
+// A descriptor takes a slot and is marked; `timing::Lookup` clocks later averages see its queue, and its verdict falls
 // `timing::Verdict` clocks behind that, where the RTL's pipeline ends. What each sees of the packets before
 // it is pipeline_view.h. Where the victim search is built, it takes 3 clocks more until it is known who pays (clocked_victims.h): a decision
 // is shown then, and a packet can be sent 2 clocks later than without, 1 if it joins behind another.
@@ -71,7 +71,7 @@ class ClockedLane {
 
  private:
   using Packet = ClockedPacket;
-  // In the pipeline; `clock` is that in which its queue is looked up, `Look` clocks behind its slot.
+  // In the pipeline; `clock` is that in which its queue is looked up, `Lookup` clocks behind its slot.
   struct Deciding {
     u64 clock;
     Packet packet;

@@ -70,7 +70,7 @@ class ClockedQueueShaper {
     DueTime due;
     bool parked = false;
   };
-  struct Look {
+  struct Scanned {
     bool valid = false, waits = false;
     u32 queue = 0;
     bool stamped = false;
@@ -87,7 +87,7 @@ class ClockedQueueShaper {
   bool chargedPaid_ = false;  // when it was charged
   int s4_ = -1, s5_ = -1;     // queues whose record is written, and has been written a clock before
   u32 parked_ = 0, q0_ = 0;
-  Look q1_, q2_;
+  Scanned q1_, q2_;
   DueTime least_, result_;
   bool leastValid_ = false, resultValid_ = false, whole_ = false, disturbed1_ = false, disturbed2_ = false;
 };

@@ -31,7 +31,7 @@ void PipelineView::lost(u64 clock, u32 queue, u32 lenBytes) {
   poolReturned_.push_back({clock, queue, cellsOf(lenBytes)});
 }
 
-Arrival PipelineView::look(u64 clock, u64 now, u32 queue, u32 colour) {
+Arrival PipelineView::lookup(u64 clock, u64 now, u32 queue, u32 colour) {
   for (; !admissions_.empty() && admissions_.front().clock + timing::Admission + settling_ <= clock;
        admissions_.pop_front()) {
     const Event& e = admissions_.front();
@@ -73,7 +73,7 @@ void PipelineView::update(u64 clock, u32 queue, u32 colour) {
 }
 
 Arrival PipelineView::packet(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes, bool counted) {
-  Arrival a = look(clock, now, queue, colour);
+  Arrival a = lookup(clock, now, queue, colour);
   a.len_bytes = lenBytes;
   a.draw = random_.draw();
   if (counted) update(clock, queue, colour);
@@ -81,7 +81,7 @@ Arrival PipelineView::packet(u64 clock, u64 now, u32 queue, u32 colour, u32 lenB
 }
 
 Arrival PipelineView::refresh(u64 clock, u64 now, u32 queue, u32 colour) {
-  const Arrival a = look(clock, now, queue, colour);
+  const Arrival a = lookup(clock, now, queue, colour);
   if (profiles_[queue].update_depart) update(clock, queue, colour);
   return a;
 }

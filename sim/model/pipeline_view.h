@@ -1,7 +1,7 @@
 // What a decision in the RTL's pipeline sees of those before it: backlogs, last departures, updates under way, the total
 // that its limit is compared with, and its draw. Fed with what happened when, by the clocked lane and by the replay alike.
 //
-//   a token looks at its queue, clock t average/BacklogCounters.scala: admissions whose token came by clock t - Admission (and
+//   a token looks up its queue's state, clock t average/BacklogCounters.scala: admissions whose token came by clock t - Admission (and
 //                                       - settling), departures and evictions up to clock t - 1
 //   its averages                        average/AverageUnit.scala: n - 1 updates of the same estimator in the `Averaging`
 //                                       clocks before t are still under way
@@ -29,7 +29,7 @@ class PipelineView {
 
   // A packet left its queue, shown in `clock`, when the lane's time was `now`.
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
-  // What a token that looks at its queue in `clock` sees, whose time is `now`. A packet's takes a draw; packets that are not `counted` (bad,
+  // What a token that looks up its queue's state in `clock` sees, whose time is `now`. A packet's takes a draw; packets that are not `counted` (bad,
   // nobuf, policed) and a refresh of a queue that does not update at departures change no average.
   Arrival packet(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes, bool counted);
   Arrival refresh(u64 clock, u64 now, u32 queue, u32 colour);
@@ -69,7 +69,7 @@ class PipelineView {
   };
   u32 egressOf(u32 queue) const { return queue / (static_cast<u32>(queues_.size()) / egresses_); }
   bool poolFull(u64 clock, u32 queue, u32 cells);
-  Arrival look(u64 clock, u64 now, u32 queue, u32 colour);
+  Arrival lookup(u64 clock, u64 now, u32 queue, u32 colour);
   void update(u64 clock, u32 queue, u32 colour);
 
   u64 settling_;

@@ -24,13 +24,13 @@ namespace timing {
 // policy/PolicyTiming.scala: the policy pipeline's stages.
 // From a slot to the packet's colour: the marker's kind and the marker by flow (flow/FlowMarker.scala)
 constexpr u64 Mark = 10;
-// From a slot to the look at its queue: what averages see of it (average/QueueLook.scala) is there a clock behind the colour
-constexpr u64 Look = Mark + 1 - 8;
+// From a slot to the lookup of its queue's state: what averages see of it (average/QueueStateLookup.scala) is there one cycle after the colour
+constexpr u64 Lookup = Mark + 1 - 8;
 // From there to the verdict: the rest of the markers' clocks, averages (average/AverageUnit.scala), curve (curve/CurveUnit.scala), verdict
-constexpr u64 Verdict = Mark - Look + 6 + 8 + 1;
+constexpr u64 Verdict = Mark - Lookup + 6 + 8 + 1;
 // The verdict's own clock, one before it stands at the port
 constexpr u64 Decide = Verdict - 1;
-// average/BacklogCounters.scala: from a packet's look to the first look that sees it admitted, and settling
+// average/BacklogCounters.scala: from a packet's lookup to the first lookup that sees it admitted, and settling
 constexpr u64 Admission = Verdict + 1;
 
 // parse/FrameHeads.scala: from a head's last cell to the clock in which its descriptor can be chosen, parse/HeaderParser.scala and a clock for the register
@@ -40,7 +40,7 @@ constexpr u64 Headers = 3 + 1;
 constexpr u64 LimitLag = 3;
 // decide/PoolLimit.scala, Lag: what was admitted, has departed or was lost this many clocks before counts in the pool
 constexpr u64 PoolLag = 5;
-// victim/VictimPipeline.scala: a search, from its look at the queue until it is shown who pays; and how far ahead of the verdict it begins
+// victim/VictimPipeline.scala: a search, from its lookup of the queue until it shows the victim; and how far ahead of the verdict it begins
 constexpr u64 Searching = 6, SearchAhead = 3;
 // From a verdict until that is shown, where the search is built
 constexpr u64 settling(u32 victims) {

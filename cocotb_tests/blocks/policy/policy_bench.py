@@ -343,7 +343,7 @@ async def a_packet_a_clock_over_a_step_of_five_packets_leaves_most_turns_used(du
 
 
 @cocotb.test()
-async def a_look_sees_the_average_aged_to_its_moment(dut):
+async def a_host_read_sees_the_average_aged_to_its_moment(dut):
     bench = short_queue(dut, weight=0.5, **{"lambda": mb.Scaled(40000, 20), "idle_step": 1 << 30})
     await bench.start()
     await bench.play(40, 1.0, 0.0, spread=1)
@@ -353,9 +353,9 @@ async def a_look_sees_the_average_aged_to_its_moment(dut):
     assert mb.library().vm_average(bench.model, 0, 0, mb.byref(stored)) == 0 and stored.value > 0
     for later in (0, 1000, 100000, 10**9):
         bench.now += later
-        dut.io_look_valid.value, dut.io_look_bits.value = 1, 0
+        dut.io_hostRead_valid.value, dut.io_hostRead_bits.value = 1, 0
         await bench.play(1, 0, 0)
-        dut.io_look_valid.value = 0
+        dut.io_hostRead_valid.value = 0
         await bench.play(2, 0, 0)  # its time is that of the clock before the queue is looked up
         idle = bench.now - bench.left_at
         for _ in range(40):

@@ -1,7 +1,7 @@
-"""Bench of AverageUnit: refreshes, ageings and looks at every distance from each other, each average compared with the model's.
+"""Bench of AverageUnit: refreshes, ageings and host reads at every distance from each other, each average compared with the model's.
 
 The model is given what the unit is: the same lengths, weights, and n, which the bench counts from its own requests. Of idle spells the model is
-given the departures, the unit by how much to age, since the later of departure and the update that gave the base. A look changes nothing,
+given the departures, the unit by how much to age, since the later of departure and the update that gave the base. A host read changes nothing,
 so the model knows none: it shall see the newest average that is written, aged where its length is 0.
 """
 
@@ -18,14 +18,14 @@ LATENCY = 5  # from the request, a clock behind its queue
 COLOUR = 4  # clocks behind a request when the colour is asked for
 UNDER_WAY = 5  # clocks for which a refresh is read but not written
 QUEUES = 16
-ARRIVAL, REFRESH, LOOK = "arrival", "refresh", "look"
+ARRIVAL, REFRESH, HOST_READ = "arrival", "refresh", "host read"
 
 
 class Request:
     def __init__(self, kind, queue, colour, length, idle, record):
         self.kind, self.queue, self.colour, self.record = kind, queue, colour, record
         self.length, self.idle = length, idle
-        self.update = [kind != LOOK and bool(record.masks[e] >> colour & 1) for e in range(3)]
+        self.update = [kind != HOST_READ and bool(record.masks[e] >> colour & 1) for e in range(3)]
         self.expected, self.n = [None] * 3, [None] * 3
 
 
@@ -81,7 +81,7 @@ class Bench:
         request = Request(r.choice(kinds), queue, r.randrange(3), length, idle, mb.Queue.from_buffer_copy(record))
         request.n = request_n
         request.remainder = [self.remainders[queue][e][-request_n[e]] for e in range(3)]
-        (self.look if request.kind == LOOK else self.step)(request, backlog, left)
+        (self.read if request.kind == HOST_READ else self.step)(request, backlog, left)
         return request
 
     def step(self, request, backlog, left):
@@ -110,12 +110,12 @@ class Bench:
             self.updates[queue][e].append(self.clock)
             self.times[queue][e].append(self.time)
 
-    def look(self, request, *_):
+    def read(self, request, *_):
         for e in range(3):
             written = self.history[request.queue][e][-request.n[e]]
             ages = request.length[e] == 0
             request.expected[e] = self.library.vm_average_age(written, *self.ageing(request, e)) if ages else written
-            self.seen["looked, aged" if ages else "looked"] += 1
+            self.seen["read, aged" if ages else "read"] += 1
 
     def product(self, request, e):
         residue, pending = request.remainder[e]
@@ -144,7 +144,7 @@ class Bench:
             ports(self.dut, "average_request_bits", {"update": [1, 1, 1]})
             return
         average = queues.bundle(request.record)["average"]
-        bits = {"weight": average["weight"], "refresh": request.kind == REFRESH, "look": request.kind == LOOK}
+        bits = {"weight": average["weight"], "refresh": request.kind == REFRESH, "hostRead": request.kind == HOST_READ}
         bits |= {"update": request.update, "seen": [self.decay(request, e) for e in range(3)]}
         ports(self.dut, "average_request_bits", bits)
 
@@ -161,7 +161,7 @@ class Bench:
             if e == request.colour:
                 assert int(self.dut.average_own.value) == got, f"the colour's own is another: {about}"
             ahead = int(getattr(self.dut, f"average_ahead_{e}").value)
-            assert request.kind == LOOK or ahead == request.n[e], f"n {ahead}: {about}"
+            assert request.kind == HOST_READ or ahead == request.n[e], f"n {ahead}: {about}"
 
     async def play(self, clocks, pace, spread, kinds, empty=0.2, first=None, another_decay=False):
         """So many clocks with a request each with probability `pace`, over `spread` queues; then all are written."""
@@ -189,7 +189,7 @@ async def averages_at_every_distance_are_the_models(dut):
     await bench.ready()
     for spread in (1, 1, 2, 3, QUEUES):
         for pace in (1.0, 0.5, 0.1):
-            for kinds in ((ARRIVAL,), (ARRIVAL, REFRESH), (ARRIVAL, ARRIVAL, REFRESH, LOOK)):
+            for kinds in ((ARRIVAL,), (ARRIVAL, REFRESH), (ARRIVAL, ARRIVAL, REFRESH, HOST_READ)):
                 for empty in (0.02, 0.4):
                     await bench.play(60, pace, spread, kinds, empty)
             for queue in range(QUEUES):
@@ -200,19 +200,19 @@ async def averages_at_every_distance_are_the_models(dut):
     await bench.play(200, 0.5, 4, (ARRIVAL,), 0.1)
     dut._log.info(f"{dict(bench.seen)}")
     assert all(bench.seen[f"n = {n}"] > 30 for n in range(1, 7)), "not every n was met"
-    kinds = ("aged", "stepped", "looked", "looked, aged", "greatest average")
+    kinds = ("aged", "stepped", "read", "read, aged", "greatest average")
     assert all(bench.seen[kind] > 10 for kind in kinds)
 
 
 @cocotb.test()
 async def the_averages_of_all_queues_are_kept_apart(dut):
-    """One update for each queue, then nothing but looks: the last of them all see what was written."""
+    """One update for each queue, then nothing but host reads: the last of them all see what was written."""
     bench = Bench(dut, await start(dut, 11))
     await bench.ready()
     for queue in range(QUEUES):
         await bench.play(20, 1.0, 1, (ARRIVAL,), 0.0, first=queue)
     for _ in range(3):
-        await bench.play(QUEUES * 4, 1.0, QUEUES, (LOOK,), 0.0)
+        await bench.play(QUEUES * 4, 1.0, QUEUES, (HOST_READ,), 0.0)
     assert len({tuple(h[-1] for h in each) for each in bench.history}) > QUEUES // 2
 
 

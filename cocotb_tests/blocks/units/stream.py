@@ -9,7 +9,7 @@ from cocotb.triggers import FallingEdge, ReadOnly
 
 VALIDS = (
     "classifier_write_valid backlog_admitted_valid backlog_departed_valid backlog_evicted_valid average_request_valid limit_departed_valid "
-    "limit_admit limit_lost_valid verdict_inputs_valid look_admitted_valid look_departed_valid look_evicted_valid limit_ahead_valid"
+    "limit_admit limit_lost_valid verdict_inputs_valid lookup_admitted_valid lookup_departed_valid lookup_evicted_valid limit_ahead_valid"
 ).split()
 
 

@@ -25,8 +25,8 @@ def test_averages_are_the_models_at_every_look_ahead(preset):
     run("PolicyBlocks", "blocks.units.average_bench", preset)
 
 
-def test_what_averages_see_is_of_the_looks_own_clock(preset):
-    run("PolicyBlocks", "blocks.units.look_bench", preset)
+def test_what_averages_see_is_of_the_lookups_own_clock(preset):
+    run("PolicyBlocks", "blocks.units.lookup_bench", preset)
 
 
 def test_verdicts_and_spacing_are_the_models(preset):

@@ -58,7 +58,7 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("ageing", "pending"): ("a packet's step is lost, or taken twice", 10),
     ("counters", "forwarding"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),
     ("counters", "snapshot"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),
-    ("counters", "look"): ("a count is lost or doubled, or a snapshot is not as of one clock", 5),
+    ("counters", "lookup"): ("a count is lost or doubled, or a snapshot is not as of one clock", 5),
 }
 
 

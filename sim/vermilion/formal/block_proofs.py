@@ -236,8 +236,8 @@ COUNTERS = {
         r"target = counts \? (\{free_queue, free_slot\}) : free_asks \? asked : visit;",
         r"target = visiting ? visit : counts ? \1 : asked;",
     ),
-    "look": Fault(
-        "a look of the snapshot takes the place of an event",
+    "lookup": Fault(
+        "a lookup of the snapshot takes the place of an event",
         "RecordRamChecks",
         r"target = counts \? (\{free_queue, free_slot\}) : free_asks \? asked : visit;",
         r"target = free_asks ? asked : counts ? \1 : visit;",
@@ -253,7 +253,7 @@ AGEING = {
     ),
     "pending": Fault(
         "the steps of packets in the pipeline are dropped",
-        "QueueLook",
+        "QueueStateLookup",
         r"remainder_pending = isReady \? [^;]*;",
         "remainder_pending = 3'h0;",
     ),

@@ -47,7 +47,7 @@ DESIGNS = {
     "queues-512": ("EgressQueues", "queues and scheduler, 16,384 cells", False),
     "rewrite": ("HeaderRewrite", "writes DSCP, CE and padding", False),
     "average": ("AverageUnit", "averages", False),
-    "look": ("QueueLook", "what averages see of a queue", False),
+    "look": ("QueueStateLookup", "what averages see of a queue", False),
     "curve": ("QueueCurves", "curves of all queues and colours", False),
     "statistics": ("Statistics", "statistics, 16 queues", False),
     "statistics-1024": ("Statistics", "statistics, 1,024 queues", False),

@@ -13,7 +13,7 @@ import vermilion.stream.Colour
 /** One refresh of a queue's averages. Estimator e is changed only where `update(e)`. */
 class AverageRequest extends Bundle {
   val refresh = Bool() // at a departure: a length of 0 is averaged like any other
-  val look = Bool() // changes nothing: the average as it is, aged where length is 0
+  val hostRead = Bool() // changes nothing: the average as it is, aged where length is 0
   val update = Vec(Colour.Count, Bool())
   val seen = Vec(Colour.Count, new Seen) // length, and how much to age where that is 0
   val weight = Vec(EwmaStages, new Scaled(WeightMantBits, WeightExpBits))
@@ -25,7 +25,7 @@ private[average] class AverageStep(
     s1Weight: Scaled,
     seen: Seen,
     refresh: Bool,
-    look: Bool
+    hostRead: Bool
 ) {
   import AverageStep._
   private val s1Idle = seen.length === 0.U && !refresh
@@ -37,7 +37,7 @@ private[average] class AverageStep(
   // A factor of 1.0 is the only one of 18 bits: it is half of that, shifted by one place less.
   private val one = seen.factor(FactorBits)
   private val s1Factor = Cat(one || seen.factor(FactorBits - 1), seen.factor(FactorBits - 2, 0))
-  private val s2Right = Delay(Mux(s1Idle, s1Factor, Mux(look, 0.U, s1Weight.mant.pad(FactorBits))))
+  private val s2Right = Delay(Mux(s1Idle, s1Factor, Mux(hostRead, 0.U, s1Weight.mant.pad(FactorBits))))
   // No shift is by less than eight places, so the product's lowest eight bits go nowhere.
   private val s2Shift =
     Delay(Mux(s1Idle, Mux(one, (16 - LeastShift).U, (17 - LeastShift).U) +& seen.halvings, s1Weight.shift.pad(7)))
@@ -82,7 +82,7 @@ private object AverageStep {
   * (Floyd and Jacobson 1993; P4 eq. 7.) The multiply takes longer than a clock, so refresh j starts from the newest
   * average that is written, which is n refreshes of the same queue and estimator ago, n = 1..6: a look-ahead of Floyd's loop
   * with the lengths between taken as the present one. Below one refresh in six clocks per queue n = 1 and the loop is Floyd's.
-  * Where refreshes are under way, t reaches back to the one that gave the base ([[QueueLook]]), so no idle spell is forgotten.
+  * Where refreshes are under way, t reaches back to the one that gave the base ([[QueueStateLookup]]), so no idle spell is forgotten.
   *
   * RAM: one average per queue and estimator, U27.16. Rounding: the product is shifted right towards minus infinity, the sum
   * saturates (a weight above 1.0 can be written into its 9 bits, and overshoots).
@@ -129,7 +129,7 @@ class AverageUnit(p: LaneParams) extends Module {
 
     // -- clock 1: operands --
     val s1Weight = MuxLookup(s1Ahead, in.weight(0))((1 to EwmaStages).map(n => n.U -> in.weight(n - 1)))
-    val s5Sum = new AverageStep(s1Base, s1Weight, in.seen(e), in.refresh, in.look)
+    val s5Sum = new AverageStep(s1Base, s1Weight, in.seen(e), in.refresh, in.hostRead)
 
     // -- clock 6: write --
     val s6Average = Delay(Mux(clearing || s5Sum.isNegative, 0.U, s5Sum.raised))

@@ -74,7 +74,7 @@ class AxiLiteSlave(addressBits: Int) extends Module {
   io.write.bits.mask := FillInterleaved(8, w.bits.strb)
 
   // -- reads: address, two clocks, answer --
-  private object State extends ChiselEnum { val Idle, Look, Take, Answer = Value }
+  private object State extends ChiselEnum { val Idle, Lookup, Take, Answer = Value }
   private val state = RegInit(State.Idle)
   private val address = RegEnable(wordOf(io.axi.ar.bits), io.axi.ar.fire)
   private val data = RegEnable(io.readData, state === State.Answer && RegNext(state) =/= State.Answer)
@@ -84,8 +84,8 @@ class AxiLiteSlave(addressBits: Int) extends Module {
   io.axi.r.bits.data := data
   io.axi.r.bits.resp := 0.U
   switch(state) {
-    is(State.Idle) { when(io.axi.ar.valid) { state := State.Look } }
-    is(State.Look) { state := State.Take }
+    is(State.Idle) { when(io.axi.ar.valid) { state := State.Lookup } }
+    is(State.Lookup) { state := State.Take }
     is(State.Take) { state := State.Answer }
     is(State.Answer) {
       io.axi.r.valid := RegNext(state) === State.Answer

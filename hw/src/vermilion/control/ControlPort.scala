@@ -266,23 +266,23 @@ class ControlPort(p: LaneParams) extends Module {
   io.lane.service.valid := io.lane.commit.fire
   service.queue := selectedQueue
 
-  // A snapshot first looks the averages up; when they have come, all counters are copied as of one clock.
-  private val looking = RegInit(false.B) // asked, or waiting for the answer
+  // A snapshot first reads the averages; when they have come, all counters are copied as of one clock.
+  private val hostReading = RegInit(false.B) // asked, or waiting for the answer
   private val asked = RegInit(false.B)
   private val snapshotQueue = Reg(UInt(p.queueBits.W))
   when(written(R.Snapshot()) && exists(selected) && !snapshotPending) {
-    looking := true.B
+    hostReading := true.B
     asked := true.B
     snapshotQueue := selectedQueue
   }
-  when(io.lane.look.fire) { asked := false.B }
-  when(io.lane.live.valid) { looking := false.B }
-  io.lane.look.valid := asked
-  io.lane.look.bits := snapshotQueue
+  when(io.lane.hostRead.fire) { asked := false.B }
+  when(io.lane.live.valid) { hostReading := false.B }
+  io.lane.hostRead.valid := asked
+  io.lane.hostRead.bits := snapshotQueue
   io.statistics.live := io.lane.live.bits
   io.statistics.snapshot.valid := io.lane.live.valid
   io.statistics.snapshot.bits := snapshotQueue
-  snapshotPending := looking || io.statistics.snapshotting
+  snapshotPending := hostReading || io.statistics.snapshotting
 
   private val memoryFailed = upsets.map(_.failed).getOrElse(false.B)
   for (

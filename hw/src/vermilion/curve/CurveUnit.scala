@@ -65,7 +65,7 @@ class CurveUnit extends Module {
   // Thresholds are whole, so the fraction is the average's own.
   private def from(threshold: UInt): SInt =
     Cat(((io.average >> AvgFrac).zext - threshold.zext).asUInt, io.average(AvgFrac - 1, 0)).asSInt
-  private def look(c: CurveShape): (Segment, UInt) = {
+  private def lookup(c: CurveShape): (Segment, UInt) = {
     val segment = Wire(new Segment)
     val (first, second) = (from(c.minTh), from(c.maxTh))
     segment.below := !c.on || first < 0.S
@@ -73,8 +73,8 @@ class CurveUnit extends Module {
     segment.over := !segment.below && from(c.endTh) >= 0.S
     (segment, Mux(segment.second, second.asUInt, first.asUInt)(AvgBits - 1, 0))
   }
-  private val (drop, dropDistance) = look(io.drop)
-  private val (mark, markDistance) = look(io.mark)
+  private val (drop, dropDistance) = lookup(io.drop)
+  private val (mark, markDistance) = lookup(io.mark)
   private val byMark = io.mayMark && !drop.over
   private val s1ByMark = Delay(byMark)
   private val s1Segment = Delay(Mux(byMark, mark, drop))

@@ -8,7 +8,7 @@ import chisel3.util._
   *
   * `bit` is the next while `valid`, and `take` takes it. Passes of 32 clocks:
   * {{{
-  *   Look  is the seed 0?      Load  if not, it becomes the state      Add   u = s0 + s3      Draw  bits of rotl(u, 7) + s0; the state steps
+  *   Check  is the seed 0?     Load  if not, it becomes the state      Add   u = s0 + s3      Draw  bits of rotl(u, 7) + s0; the state steps
   * }}}
   * rotl(u, 7) is read from the register of u as it goes round. What the step leaves in s3 stands 11 bits too low, and is put right when it is next
   * added.
@@ -23,8 +23,8 @@ class RandomBits extends Module {
     val valid = Output(Bool())
     val bit = Output(Bool())
   })
-  private object Pass extends ChiselEnum { val Look, Load, Add, Draw = Value }
-  private val pass = RegInit(Pass.Look)
+  private object Pass extends ChiselEnum { val Check, Load, Add, Draw = Value }
+  private val pass = RegInit(Pass.Check)
   private val at = RegInit(0.U(5.W))
   private val waits = RegInit(false.B) // a seed that has come
   private val waiting = RegEnable(io.seed.bits, io.seed.valid)
@@ -57,7 +57,7 @@ class RandomBits extends Module {
   when(step) {
     for (k <- 0 until 4) {
       val next = Mux(pass === Pass.Load, seedBits(k), Mux(adds, turned(k), stepped(k)))
-      when(pass =/= Pass.Look) { s(k) := Cat(next, s(k)(31, 1)) }
+      when(pass =/= Pass.Check) { s(k) := Cat(next, s(k)(31, 1)) }
     }
     u := Cat(Mux(adds, sum(0), u(0)), u(31, 1))
     out1 := Mux(adds, 0.U, Cat(out1(7, 0), out(1)))
@@ -69,10 +69,10 @@ class RandomBits extends Module {
   private val some = RegNext(seed.orR) // the seed stands for a whole pass before it is asked
   when(step) { at := at + 1.U }
   when(last) {
-    when(pass === Pass.Look && some) { pass := Pass.Load }
+    when(pass === Pass.Check && some) { pass := Pass.Load }
       .elsewhen(adds) { pass := Pass.Draw }
       .elsewhen(waits) {
-        pass := Pass.Look
+        pass := Pass.Check
         seed := waiting
         waits := false.B
       }

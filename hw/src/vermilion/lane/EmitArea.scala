@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.reflect.DataMirror
 import chisel3.util.{Cat, Decoupled}
 import circt.stage.ChiselStage
-import vermilion.average.{AverageUnit, QueueLook}
+import vermilion.average.{AverageUnit, QueueStateLookup}
 import vermilion.control.{AxiLite, ControlPort}
 import vermilion.curve.QueueCurves
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
@@ -33,7 +33,7 @@ object EmitArea extends Emitter {
     "flow-8192" -> (() => FlowMarking(p.copy(flows = 8192))),
     "flow-65536" -> (() => FlowMarking(p.copy(flows = 65536))),
     "average" -> (() => new AverageUnit(p)),
-    "look" -> (() => new QueueLook(p)),
+    "look" -> (() => new QueueStateLookup(p)),
     "curve" -> (() => new QueueCurves(p)),
     "size" -> (() => new SizeRatio),
     "limit" -> (() => new QueueLimit(p)),

@@ -2,7 +2,7 @@ package vermilion.lane
 
 import chisel3._
 import circt.stage.ChiselStage
-import vermilion.average.{AverageUnit, BacklogCounters, IdleAge, QueueLook}
+import vermilion.average.{AverageUnit, BacklogCounters, IdleAge, QueueStateLookup}
 import vermilion.classify.Classifier
 import vermilion.curve.CurveUnit
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
@@ -75,7 +75,7 @@ class PolicyBlocks(p: LaneParams) extends SideBySide {
   open("classifier", Module(new Classifier(p)).io)
   open("backlog", Module(new BacklogCounters(p)).io)
   open("idleAge", Module(new IdleAge).io)
-  open("look", Module(new QueueLook(p)).io)
+  open("lookup", Module(new QueueStateLookup(p)).io)
   open("average", Module(new AverageUnit(p)).io)
   open("curve", Module(new CurveUnit).io)
   open("size", Module(new SizeRatio).io)

@@ -27,7 +27,7 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   val seed = Flipped(Valid(new Seeds))
   val departureUpdates = Input(Bool())
   val ttlOption = Input(new TtlOptionTypes)
-  val look = Flipped(Decoupled(UInt(p.queueBits.W))) // asks for a queue's averages
+  val hostRead = Flipped(Decoupled(UInt(p.queueBits.W))) // asks for a queue's averages
   val live = Valid(Vec(Colour.Count, UInt(AvgBits.W))) // the answer
   val flowEvents = Valid(new FlowEvents)
   val refreshSkipped = Output(Bool()) // a departure refreshed no average: all slots went to packets
@@ -115,7 +115,7 @@ class LaneCore(p: LaneParams) extends Module {
   policy.io.pool := io.configuration.pool
   io.configuration.poolUsed := policy.io.poolUsed
   policy.io.departureUpdates := io.configuration.departureUpdates
-  policy.io.look <> io.configuration.look
+  policy.io.hostRead <> io.configuration.hostRead
   io.configuration.live := policy.io.live
   io.configuration.refreshSkipped := policy.io.refreshSkipped
   io.configuration.flowEvents := policy.io.flowEvents

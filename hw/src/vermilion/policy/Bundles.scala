@@ -87,7 +87,7 @@ class PolicyCommit(p: LaneParams) extends Bundle {
 object Slot extends ChiselEnum {
   val Packet, // a packet that wants a verdict
   Refresh, // a departure that refreshes averages
-  Look, // the host reads a queue's averages, aged to this moment
+  HostRead, // the host reads a queue's averages, aged to this moment
   Commit // a queue's configuration: each stage takes its part when this passes
   = Value
 }
@@ -111,7 +111,7 @@ class Token(p: LaneParams) extends Bundle {
   def isEct: Bool = (descriptor.headers.isIp4 || descriptor.headers.isIp6) && descriptor.headers.ecn =/= 0.U
 }
 
-/** What averages need beside what they see of their queue ([[vermilion.average.LookConfig]]). */
+/** What averages need beside what they see of their queue ([[vermilion.average.LookupConfig]]). */
 class StepConfig extends Bundle {
   val updateDepart = Bool()
   val masks = Vec(Colour.Count, UInt(Colour.Count.W))

@@ -24,13 +24,13 @@ import vermilion.victim._
   *                                    -2 .. 2 size                                    verdict
   * }}}
   *
-  * A packet gets its colour from its queue's marker. Beside that it is looked up what averages see of the queue, which is no matter of colour:
-  * the backlog as it is admitted in the stage of the look, by packets that were looked up [[PolicyTiming.latency]] - [[PolicyTiming.lookAt]] + 1 clocks before and earlier; the
+  * A packet gets its colour from its queue's marker. In parallel the queue state lookup reads what averages need of the queue, which does not depend on the colour:
+  * the backlog as it is admitted in the stage of the lookup, by packets that were looked up [[PolicyTiming.latency]] - [[PolicyTiming.lookupAt]] + 1 clocks before and earlier; the
   * queue's limit is compared at the verdict and is exact.
   *
   * A commit travels as a slot of its own: each stage's configuration changes when the slot passes, so every packet sees all of
   * the old or all of the new, nothing is emptied and no packet waits. `commit` is taken when the slot has passed the last of
-  * these stages; `live` answers `look` [[PolicyTiming.mark]] + [[PolicyTiming.averageDone]] clocks after it was taken.
+  * these stages; `live` answers `hostRead` [[PolicyTiming.mark]] + [[PolicyTiming.averageDone]] clocks after it was taken.
   */
 class PolicyPipeline(p: LaneParams) extends Module {
   import PolicyTiming._
@@ -53,15 +53,15 @@ class PolicyPipeline(p: LaneParams) extends Module {
     val departureUpdates = Input(Bool()) // some queue refreshes its averages on departures
     val refreshSkipped = Output(Bool()) // a departure's refresh found no place
     val flowEvents = Valid(new FlowEvents)
-    val look = Flipped(Decoupled(UInt(p.queueBits.W))) // asks for a queue's averages
-    val live = Valid(Vec(Colour.Count, UInt(AvgBits.W))) // aged to the moment of the look
+    val hostRead = Flipped(Decoupled(UInt(p.queueBits.W))) // asks for a queue's averages
+    val live = Valid(Vec(Colour.Count, UInt(AvgBits.W))) // aged to the moment of the read
   })
 
   /** In builds with the victim search, in place of `enqueue` and `refused`. */
   val contests = Option.when(p.victims != 0)(IO(new ContestPorts(p)))
   private val settle = PolicyPipeline.settling(p)
   private val slots = Module(new SlotSource(p))
-  private val look = Module(new QueueLook(p))
+  private val lookup = Module(new QueueStateLookup(p))
   private val averages = Module(new AverageUnit(p))
   private val curve = Module(new QueueCurves(p))
   private val size = Module(new SizeRatio)
@@ -74,14 +74,14 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private def ofQueues[T <: Data](record: T) = new Memory(p.queues, record, MemoryKind.of(p.queues))
   private val markConfig = ofQueues(new MarkConfig)
   private val distanceConfig = ofQueues(new DistanceConfig)
-  private val lookConfig = ofQueues(new LookConfig)
+  private val lookupConfig = ofQueues(new LookupConfig)
   private val stepConfig = ofQueues(new StepConfig)
   private val sizeConfig = ofQueues(new SizeConfig)
   private val decideConfig = ofQueues(new DecideConfig)
 
   // -- stage m0: what the slot carries --
   private val ready =
-    marker.io.ready && flows.io.ready && look.io.ready && averages.io.ready && limit.io.ready && pool.io.ready &&
+    marker.io.ready && flows.io.ready && lookup.io.ready && averages.io.ready && limit.io.ready && pool.io.ready &&
       verdicts.io.ready
   // A clock later, as all that a slot moves hangs on it. With a new seed it is low from the next clock on, as the flow table is.
   private val enabled = RegNext(ready && !io.seed.valid && !io.skip, false.B)
@@ -90,7 +90,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   slots.io.now := io.now
   slots.io.commit.valid := io.commit.valid && !committing
   slots.io.commit.bits := io.commit.bits.queue
-  slots.io.look <> io.look
+  slots.io.hostRead <> io.hostRead
   slots.io.descriptor <> io.descriptor
   slots.io.departed := io.departed
   slots.io.departureUpdates := io.departureUpdates
@@ -110,11 +110,11 @@ class PolicyPipeline(p: LaneParams) extends Module {
       t
     }
   }
-  // The packet's time is that of the clock before the look, so no departure that the look sees is later.
-  private val early = pipeline(slots.io.token, mark + lookAt - 1)
+  // The packet's time is that of the cycle before the lookup, so no departure that the lookup sees is later.
+  private val early = pipeline(slots.io.token, mark + lookupAt - 1)
   private val timed = WireInit(early.last)
   timed.bits.time := io.now
-  private val marking = early.init ++ pipeline(timed, 1 - lookAt)
+  private val marking = early.init ++ pipeline(timed, 1 - lookupAt)
   private val slot = marking.head
   private def at(stage: Int): Valid[Token] = if (stage < 0) marking(mark + stage) else stages(stage)
 
@@ -172,7 +172,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   when(commits) { committing := true.B }
   markConfig.write(commits, io.commit.bits.queue, io.commit.bits.config.mark)
   distanceConfig.write(commits, io.commit.bits.queue, io.commit.bits.config.distance)
-  lookConfig.write(carries(lookAt, Slot.Commit), io.commit.bits.queue, LookConfig(io.commit.bits.config.average))
+  lookupConfig.write(carries(lookupAt, Slot.Commit), io.commit.bits.queue, LookupConfig(io.commit.bits.config.average))
   stepConfig.write(carries(stepRead, Slot.Commit), io.commit.bits.queue, StepConfig(io.commit.bits.config.average))
   sizeConfig.write(carries(ratioRead, Slot.Commit), io.commit.bits.queue, io.commit.bits.config.size)
   decideConfig.write(io.commit.ready, io.commit.bits.queue, io.commit.bits.config.decide)
@@ -186,12 +186,12 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val evicted, lost = Wire(Valid(new Counted(p))) // who pays for another
 
   // -- up to stage 1: what averages see of the queue --
-  look.io.now := io.now
-  look.io.departed := io.departed
-  look.io.queue := at(lookAt).bits.entry.queue
-  look.io.time := at(lookAt).bits.time
-  look.io.isPacket := at(lookAt).bits.isPacket
-  look.io.config := lookConfig.read(at(lookAt).bits.entry.queue)
+  lookup.io.now := io.now
+  lookup.io.departed := io.departed
+  lookup.io.queue := at(lookupAt).bits.entry.queue
+  lookup.io.time := at(lookupAt).bits.time
+  lookup.io.isPacket := at(lookupAt).bits.isPacket
+  lookup.io.config := lookupConfig.read(at(lookupAt).bits.entry.queue)
 
   // -- stage 1: which averages the packet changes --
   private val stepNow = stepConfig.read(at(stepRead).bits.entry.queue)
@@ -201,20 +201,20 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val s1Update = VecInit(Seq.tabulate(Colour.Count) { e =>
     stages(1).valid && s1Updates && s1Config.masks(e)(s1.entry.colour)
   })
-  look.io.update := s1Update
-  look.io.ahead := averages.io.aheadNow
+  lookup.io.update := s1Update
+  lookup.io.ahead := averages.io.aheadNow
 
   // -- up to stage 6: averages --
   private val asked = at(stepRead + 1)
   averages.io.queue := at(averageQueue).bits.entry.queue
   averages.io.request.valid := asked.valid
   averages.io.request.bits.refresh := asked.bits.slot === Slot.Refresh
-  averages.io.request.bits.look := asked.bits.slot === Slot.Look
+  averages.io.request.bits.hostRead := asked.bits.slot === Slot.HostRead
   averages.io.request.bits.update := s1Update
-  averages.io.request.bits.seen := look.io.seen
+  averages.io.request.bits.seen := lookup.io.seen
   averages.io.request.bits.weight := stepNow.weight
   averages.io.colour := stages(averageColour).bits.entry.colour
-  io.live.valid := carries(averageDone, Slot.Look)
+  io.live.valid := carries(averageDone, Slot.HostRead)
   io.live.bits := averages.io.average
 
   // -- stages -2 to 2: the packet's size; from then on its colour's curves --
@@ -322,7 +322,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   contests match {
     case None =>
       outcome := 0.U.asTypeOf(outcome)
-      look.io.admitted.valid := admitted
+      lookup.io.admitted.valid := admitted
       evicted.valid := false.B
       lost.valid := false.B
     case Some(ports) =>
@@ -337,16 +337,16 @@ class PolicyPipeline(p: LaneParams) extends Module {
       arrival.last := holdS6Until(s6Decide.lastMayLose, latency)
       arrival.asLong := Delay(limit.io.overBytes || pool.io.over)
       outcome := ports.outcome.bits
-      look.io.admitted.valid := ports.outcome.valid && outcome.enqueued
+      lookup.io.admitted.valid := ports.outcome.valid && outcome.enqueued
       evicted.valid := ports.outcome.valid && outcome.evicted
       lost.valid := ports.outcome.valid && settledContest && (outcome.evicted || !outcome.enqueued)
       ports.ahead := ContestPorts.sought(p, at(seek), carries(seek, Slot.Packet), holdS6Until(s6Decide, seek))
       assert(!ports.outcome.valid || leavingLater.last, "an outcome comes at another time than the decision")
   }
-  look.io.admitted.bits := settled
+  lookup.io.admitted.bits := settled
   evicted.bits := victim
   lost.bits := Mux(outcome.evicted, victim, settled)
-  look.io.evicted := evicted
+  lookup.io.evicted := evicted
   limit.io.lost := lost
   pool.io.lost := lost
 
@@ -362,8 +362,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.bad := done.descriptor.bad
   out.noBuffer := done.descriptor.noBuffer
   out.time := done.time
-  out.backlog := holdUntil(look.io.backlog, backlogSeen, latency)
-  out.lastDeparture := holdUntil(look.io.lastDeparture, lookAt + 2, latency)
+  out.backlog := holdUntil(lookup.io.backlog, backlogSeen, latency)
+  out.lastDeparture := holdUntil(lookup.io.lastDeparture, lookupAt + 2, latency)
   out.ahead := holdUntil(averages.io.ahead, averageDone, latency)
   out.draw := done.draw
   out.average := holdUntil(averages.io.average, averageDone, latency)

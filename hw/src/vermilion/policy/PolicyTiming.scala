@@ -1,6 +1,6 @@
 package vermilion.policy
 
-import vermilion.average.{AverageUnit, QueueLook}
+import vermilion.average.{AverageUnit, QueueStateLookup}
 import vermilion.curve.{CurveUnit, QueueCurves}
 import vermilion.decide.{QueueLimit, SizeRatio}
 import vermilion.flow.FlowMarker
@@ -18,9 +18,9 @@ object PolicyTiming {
   val flowDone: Int = 0
 
   /** The stage in which the queue is looked up, so that what an update changes is told in stage 1; and that in which all of its backlog is seen. */
-  val lookAt: Int = 1 - QueueLook.Latency
-  val backlogSeen: Int = lookAt + 2
-  require(mark + lookAt > 0, "the queue would be looked up in the slot's own clock, or before")
+  val lookupAt: Int = 1 - QueueStateLookup.Latency
+  val backlogSeen: Int = lookupAt + 2
+  require(mark + lookupAt > 0, "the queue would be looked up in the slot's own clock, or before")
 
   /** The stages in which weights and masks are read, with the averages' request a clock behind; of its queue; of its colour. */
   val stepRead: Int = 0

@@ -8,9 +8,9 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.stream._
 
-/** Fills the pipeline's slots, one a clock: commit, then look, then packet, then refresh.
+/** Fills the pipeline's slots, one per cycle: commit, then host read, then packet, then refresh.
   *
-  * A commit or a look comes from the host and takes one slot, so descriptors wait for at most one clock in the several that a
+  * A commit or a host read comes from the host and takes one slot, so descriptors wait for at most one clock in the several that a
   * register access takes. Packets go before refreshes: averages that also step on departures use the slots that packets leave
   * free. Of departures that find [[SlotSource.Refreshes]] waiting the refresh is left out (`skipped`); the average then
   * steps a little less often, and nothing else changes.
@@ -22,7 +22,7 @@ class SlotSource(p: LaneParams) extends Module {
     val enable = Input(Bool())
     val now = Input(UInt(TimeBits.W))
     val commit = Flipped(Decoupled(UInt(p.queueBits.W)))
-    val look = Flipped(Decoupled(UInt(p.queueBits.W)))
+    val hostRead = Flipped(Decoupled(UInt(p.queueBits.W)))
     val descriptor = Flipped(Decoupled(new PacketDescriptor(p)))
     val departed = Flipped(Valid(new Departure(p)))
     val departureUpdates = Input(Bool())
@@ -56,12 +56,12 @@ class SlotSource(p: LaneParams) extends Module {
   io.waiting := refreshes.io.deq.valid
 
   io.commit.ready := io.enable
-  io.look.ready := io.commit.ready && !io.commit.valid
-  io.descriptor.ready := io.look.ready && !io.look.valid
+  io.hostRead.ready := io.commit.ready && !io.commit.valid
+  io.descriptor.ready := io.hostRead.ready && !io.hostRead.valid
   refreshes.io.deq.ready := io.descriptor.ready && !io.descriptor.valid
 
   private val token = io.token.bits
-  io.token.valid := io.commit.fire || io.look.fire || io.descriptor.fire || refreshes.io.deq.fire
+  io.token.valid := io.commit.fire || io.hostRead.fire || io.descriptor.fire || refreshes.io.deq.fire
   token.slot := Slot.Packet
   token.descriptor := io.descriptor.bits
   token.entry := classifier.io.entry
@@ -75,9 +75,9 @@ class SlotSource(p: LaneParams) extends Module {
   when(io.commit.valid) {
     token.slot := Slot.Commit
     token.entry.queue := io.commit.bits
-  }.elsewhen(io.look.valid) {
-    token.slot := Slot.Look
-    token.entry.queue := io.look.bits
+  }.elsewhen(io.hostRead.valid) {
+    token.slot := Slot.HostRead
+    token.entry.queue := io.hostRead.bits
   }.elsewhen(!io.descriptor.valid) {
     token.slot := Slot.Refresh
     token.entry.queue := refreshes.io.deq.bits.queue

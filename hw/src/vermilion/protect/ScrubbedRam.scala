@@ -48,8 +48,8 @@ class ScrubbedRam(depth: Int, dataBits: Int) extends Module {
   private val at = RegInit(0.U(addressBits.W))
   private val atLast = at === (depth - 1).U
   private val next = Mux(atLast, 0.U, at + 1.U)
-  private val looks :: decodes :: settles :: Nil = Enum(3)
-  private val step = RegInit(looks)
+  private val reads :: decodes :: settles :: Nil = Enum(3)
+  private val step = RegInit(reads)
   private val fixed = Reg(UInt(code.width.W))
   private val wrong = RegInit(false.B)
   private val hopeless = RegInit(false.B)
@@ -58,22 +58,22 @@ class ScrubbedRam(depth: Int, dataBits: Int) extends Module {
   private val writes = !free || clearing || repairs
   private val address = Mux(free, at, io.write.bits.address)
   private val written = Mux(free, Mux(clearing, 0.U(code.width.W), fixed), code.encode(io.write.bits.data))
-  private val found = code.decode(array.readWrite(address, written, writes || step === looks, writes))
+  private val found = code.decode(array.readWrite(address, written, writes || step === reads, writes))
   when(clearing && free) {
     at := next
     clearing := !atLast
   }
   when(!clearing) {
     switch(step) {
-      is(looks) { when(free) { step := decodes } }
+      is(reads) { when(free) { step := decodes } }
       is(decodes) {
         fixed := found.word
         wrong := found.corrected
         hopeless := found.uncorrectable
-        step := Mux(free, settles, looks)
+        step := Mux(free, settles, reads)
       }
       is(settles) {
-        step := looks
+        step := reads
         when(free || !wrong) { at := next }
       }
     }

@@ -44,10 +44,10 @@ class QueuePorts(p: LaneParams) extends Bundle {
   val newestServed = Output(Vec(p.egresses, UInt(p.nameBits.W)))
   val refilled = Valid(new QueueHead(p)) // the queue that was emptied holds a packet again
   val taken = Valid(new TakenPacket(p))
-  // Two more looks of each egress at a queue's newest packet, a clock later.
-  val look = Input(Vec(p.egresses, Vec(2, UInt(p.queueBits.W))))
+  // Two more lookups of a queue's newest packet for each egress; the answer comes one cycle later.
+  val lookup = Input(Vec(p.egresses, Vec(2, UInt(p.queueBits.W))))
   val newest = Output(Vec(p.egresses, Vec(2, UInt(p.nameBits.W))))
-  // Of the first look: the length of that packet, and the name of the packet before it.
+  // Of the first lookup: the length of that packet, and the name of the packet before it.
   val newestLength = Output(Vec(p.egresses, UInt(PktLenBits.W)))
   val newestBefore = Output(Vec(p.egresses, UInt(p.nameBits.W)))
 
@@ -158,10 +158,10 @@ class QueueManager(p: LaneParams) extends Module {
   e1Latest.lenBytes := e1Ref.lenBytes
   latest.write(e1Valid, e1.queue, e1Latest)
   for (e <- 0 until p.egresses) {
-    for (i <- 0 until 2) io.newest(e)(i) := newest.read(io.look(e)(i), true.B)
-    val looked = latest.read(io.look(e)(0), true.B)
-    io.newestLength(e) := looked.lenBytes
-    io.newestBefore(e) := looked.name
+    for (i <- 0 until 2) io.newest(e)(i) := newest.read(io.lookup(e)(i), true.B)
+    val found = latest.read(io.lookup(e)(0), true.B)
+    io.newestLength(e) := found.lenBytes
+    io.newestBefore(e) := found.name
   }
 
   // Simulators read the new value on a collision; a RAM need not.

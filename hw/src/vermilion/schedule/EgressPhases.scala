@@ -67,7 +67,7 @@ class EgressPhases(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler]
     queues.askQueue(e) := global(e, scheduler.io.askQueue)
     scheduler.io.successor := queues.successor(e)
     scheduler.io.newestServed := queues.newestServed(e)
-    for (i <- 0 until 2) queues.look(e)(i) := global(e, scheduler.io.look(i))
+    for (i <- 0 until 2) queues.lookup(e)(i) := global(e, scheduler.io.lookup(i))
     scheduler.io.newest := queues.newest(e)
     scheduler.io.newestLength := queues.newestLength(e)
     scheduler.io.newestBefore := queues.newestBefore(e)

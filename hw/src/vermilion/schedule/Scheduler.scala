@@ -84,7 +84,7 @@ class Scheduler(p: LaneParams) extends Module {
     val askQueue = Output(UInt(p.queueBits.W))
     val successor = Input(new PacketRef(p))
     val newestServed = Input(UInt(p.nameBits.W))
-    val look = Output(Vec(2, UInt(p.queueBits.W)))
+    val lookup = Output(Vec(2, UInt(p.queueBits.W)))
     val newest = Input(Vec(2, UInt(p.nameBits.W)))
     val newestLength = Input(UInt(PktLenBits.W))
     val newestBefore = Input(UInt(p.nameBits.W))
@@ -158,7 +158,7 @@ class Scheduler(p: LaneParams) extends Module {
   lists.io.successor := io.successor
   lists.io.newestServed := io.newestServed
   lists.io.behindService := service.read(lists.io.behind)
-  io.look(0) := lists.io.behind
+  io.lookup(0) := lists.io.behind
   lists.io.behindNewest.name := io.newest(0)
   lists.io.behindNewest.lenBytes := io.newestLength
   lists.io.behindNewestBefore := io.newestBefore
@@ -235,7 +235,7 @@ class Scheduler(p: LaneParams) extends Module {
   private val jQueue = event.bits.entry.head.queue
   private val jService = service.read(jQueue)
   private val jParks = j.mustPark || (j.mayPark && jService.shaped)
-  io.look(1) := jQueue
+  io.lookup(1) := jQueue
   io.shaper.parkNext := jQueue
   io.shaper.park := jValid && jParks
   io.shaper.mayBeDue := !j.mustPark

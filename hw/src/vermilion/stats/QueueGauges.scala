@@ -53,7 +53,7 @@ class QueueGauges(p: LaneParams, epoch: Bool, flipped: Bool, start: Bool, queue:
         (bytes(old) + gated(departedBytes, isEvent))(byteBits - 1, 0)
       )
     }
-    val gone = out.look(enqueuedQueue)
+    val gone = out.lookup(enqueuedQueue)
     val excess = Reg(UInt(width.W))
     in.update(enqueued, enqueuedQueue) { (old, isEvent) =>
       val more = (bytes(old) + gated(lenBytes, isEvent))(byteBits - 1, 0)
@@ -78,8 +78,8 @@ class QueueGauges(p: LaneParams, epoch: Bool, flipped: Bool, start: Bool, queue:
   // -- the snapshot --
   private val s1 = RegNext(start, false.B)
   private val wasReady = RegEnable(ready, start)
-  private val backlog = RegEnable(gated(less(in.look(queue), out.look(queue)), wasReady), s1)
-  private val greatest = RegEnable(peak.look(Delay(queue)), RegNext(s1, false.B))
+  private val backlog = RegEnable(gated(less(in.lookup(queue), out.lookup(queue)), wasReady), s1)
+  private val greatest = RegEnable(peak.lookup(Delay(queue)), RegNext(s1, false.B))
   private val means = greatest(width) === peakEpoch && wasReady
 
   /** Backlog in bytes and packets, greatest backlog in bytes and packets. */

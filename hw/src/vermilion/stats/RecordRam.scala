@@ -76,13 +76,13 @@ class RecordRam(queues: Int, slots: Int, fields: Int, control: RecordControl, bi
     }
   }
 
-  private val lookMeans = isFresh(ram.old) && RegNext(ready, false.B)
-  private val lookSlot = Delay(slotOf(control.slot))
+  private val lookupMeans = isFresh(ram.old) && RegNext(ready, false.B)
+  private val lookupSlot = Delay(slotOf(control.slot))
 
   /** Asks for the record at `control.slot`; high if it can be read in this clock. To be called once. */
   def ask(wants: Bool): Bool = ram.ask(wants, addressOf(control.queue, control.slot))
 
   /** Bits of the record that was asked for in the clock before, as of the snapshot's clock: those that `choose` takes of a record; 0 until `ready`. */
   def atStart(choose: UInt => UInt): UInt =
-    Mux(isSaved(lookSlot), choose(saved.read(lookSlot)), choose(fieldsOf(ram.old, lookMeans)))
+    Mux(isSaved(lookupSlot), choose(saved.read(lookupSlot)), choose(fieldsOf(ram.old, lookupMeans)))
 }

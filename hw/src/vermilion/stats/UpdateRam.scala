@@ -4,15 +4,15 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Delay, ForwardingRam}
 
-/** A RAM of which one record a clock is read, changed and written back, and whose records can be looked at, and are visited, in the clocks that are left.
+/** A RAM of which one record a clock is read, changed and written back, and whose records can be read, and are visited, in the remaining cycles.
   *
   * '''Update''': read in clock t, changed and written back in clock t+1; updates of one record in every clock are exact
   * ([[vermilion.fixed.ForwardingRam]]).
   *
-  * '''Look''': a record is read in a clock without an update (`ask`). So the array has one read port.
+  * '''Lookup''': a record is read in a clock without an update (`ask`). So the array has one read port.
   *
-  * '''Visit''': after a reset, and after each clock of `visitAll`, every record is once updated without an event, one in each clock with neither event nor
-  * look, while `visiting`. That of the reset finds all records 0; `ready` rises with its end, and events before that are lost.
+  * '''Visit''': after a reset, and after each clock of `visitAll`, every record is once updated without an event, one in each cycle with neither event nor
+  * lookup, while `visiting`. That of the reset finds all records 0; `ready` rises with its end, and events before that are lost.
   *
   * An array deeper than 4,096 records is cut into arrays that are each one block RAM.
   *
@@ -33,7 +33,7 @@ class UpdateRam(depth: Int, width: Int, visitAll: Bool) {
   /** What was read in the clock before. */
   val old: UInt = WireInit(0.U(width.W))
 
-  /** An event comes before a look or a visit. */
+  /** An event comes before a lookup or a visit. */
   val waits: Bool = event && (asks || visiting)
 
   /** The update that is being written: valid, and where. */
@@ -70,7 +70,7 @@ class UpdateRam(depth: Int, width: Int, visitAll: Bool) {
   }
 
   /** Another read port that gives the newest data, one clock later. */
-  def look(at: UInt): UInt = ram.read(at)
+  def lookup(at: UInt): UInt = ram.read(at)
 }
 
 object UpdateRam {

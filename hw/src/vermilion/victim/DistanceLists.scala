@@ -18,7 +18,7 @@ class Candidate(v: VictimParams) extends Bundle {
   * Packets join at a list's end (push) and leave at its head only (pop): as a victim, or because the packet becomes the scheduler's, which makes it the
   * body's oldest and so its list's. One push and one pop a clock, each to any list.
   *
-  * A search reads the bitmap (look to looked), then the heads of two lists (the lowest rank and the second lowest), and says in s4 which packet
+  * A search reads the bitmap (`lookup` to `found`), then the heads of two lists (the lowest rank and the second lowest), and says in s4 which packet
   * goes. That is final: it is out of its list in the clock behind, s5.
   * A packet that is promoted leaves its list too, if it is in it (`isListed`).
   * {{{
@@ -43,8 +43,8 @@ class Candidate(v: VictimParams) extends Bundle {
   */
 class DistanceLists(v: VictimParams) extends Module {
   val io = IO(new Bundle {
-    val look = Input(UInt(log2Ceil(v.indexed).max(1).W))
-    val looked = Output(UInt(v.bitmapBits.W)) // a clock later
+    val lookup = Input(UInt(log2Ceil(v.indexed).max(1).W))
+    val found = Output(UInt(v.bitmapBits.W)) // a clock later
     val pick = Input(Vec(2, new ListName(v))) // s2: the lowest rank's list, and the second lowest's
     val wants = Input(Vec(2, Bool())) // s4: a packet of it may go; never the second's without the first's
     val candidate = Output(new Candidate(v)) // s4: who goes
@@ -84,7 +84,7 @@ class DistanceLists(v: VictimParams) extends Module {
 
   private def choose[T <: Data](pick: Bool, one: T, other: T): T = Mux(pick, one.asUInt, other.asUInt).asTypeOf(one)
 
-  io.looked := byArrivals.read(io.look) ^ byPromotions.read(io.look)
+  io.found := byArrivals.read(io.lookup) ^ byPromotions.read(io.lookup)
 
   // ---- push: its list's state, in s5
   private val pushList = Delay(io.pushList)

@@ -25,9 +25,9 @@ object TailWindow {
   * {{{
   *   behind = joined - promoted      place i holds a packet that is still in the body if i < behind
   * }}}
-  * Both counts wrap, with a bit more than there are cells. Packets that leave in order need no look at the window.
+  * Both counts wrap, with a bit more than there are cells. Packets that leave in order need no lookup of the window.
   *
-  * Timing, in stages of [[VictimPipeline]]: `look` s0, `last` and `mayLose` s1, `found` and `nearest` s3; `queue` s4, `append`, `remove` and `promoted` s5. A
+  * Timing, in stages of [[VictimPipeline]]: `lookup` s0, `last` and `mayLose` s1, `found` and `nearest` s3; `queue` s4, `append`, `remove` and `promoted` s5. A
   * search sees what was there in s0, but for promotions of that clock.
   * RAM, one word a queue: window (2 copies), promoted (2 copies). After reset they are swept for `indexed` clocks.
   * Longest path: window RAM, compare of 16 cells, the choice of what moves on.
@@ -36,7 +36,7 @@ class TailWindow(v: VictimParams) extends Module {
   import TailWindow._
   private val queueBits = log2Ceil(v.indexed).max(1)
   val io = IO(new Bundle {
-    val look = Input(UInt(queueBits.W))
+    val lookup = Input(UInt(queueBits.W))
     val last = Input(UInt(CountBits.W)) // so many of the last packets may lose
     val mayLose = Input(Vec(3, Bool())) // by slot of their rank
     val found = Output(Bool())
@@ -77,8 +77,8 @@ class TailWindow(v: VictimParams) extends Module {
     when(older.valid && (!newer.valid || older.entry.rank.asUInt <= newer.entry.rank.asUInt)) { chosen := older }
     chosen
   }
-  private val s1Word = window.read(io.look)
-  private val s1Behind = (s1Word.joined - promotions.read(io.look))(v.cellBits, 0)
+  private val s1Word = window.read(io.lookup)
+  private val s1Behind = (s1Word.joined - promotions.read(io.lookup))(v.cellBits, 0)
   private val s1Choices = s1Word.entries.zipWithIndex.map { case (entry, i) =>
     val choice = Wire(new Choice)
     choice.valid := i.U < s1Behind && i.U < io.last && !entry.listed && io.mayLose(entry.rank.slot)

@@ -79,16 +79,16 @@ class VictimPipeline(v: VictimParams) extends Module {
   // ---- s0 to s2: of every packet, as it is not known yet whether there will be a contest
   private val sought = Seq.iterate(io.ahead.bits, 3)(Delay(_))
   private val searches = isIndexed(sought(0).queue)
-  lists.io.look := indexQueue(sought(0).queue)
+  lists.io.lookup := indexQueue(sought(0).queue)
   private val mayLose = Delay(
     VecInit(sought(0).mayLose.map(_ && searches && sought(0).last === 0.U))
   )
-  lowest.io.bitmap := lists.io.looked & VecInit.tabulate(v.bitmapBits)(i => mayLose(i % Colour.Count)).asUInt
+  lowest.io.bitmap := lists.io.found & VecInit.tabulate(v.bitmapBits)(i => mayLose(i % Colour.Count)).asUInt
   for ((list, rank) <- lists.io.pick.zip(lowest.io.rank)) {
     list.queue := indexQueue(sought(2).queue)
     list.rank := rank
   }
-  window.io.look := indexQueue(sought(0).queue)
+  window.io.lookup := indexQueue(sought(0).queue)
   window.io.last := Delay(Mux(searches, sought(0).last, 0.U))
   window.io.mayLose := Delay(sought(0).mayLose)
 

@@ -8,13 +8,13 @@ import vermilion.Simulation
 import vermilion.control.{RegisterMap => R}
 import vermilion.lane.LaneParams
 
-/** AXI4-Lite with random stalls on all five channels; the lane's side takes a commit when told, and answers a look some clocks later. */
+/** AXI4-Lite with random stalls on all five channels; the lane's side takes a commit when told, and answers a host read some clocks later. */
 class ControlPortSpec extends AnyFlatSpec with Simulation {
   private val p = LaneParams(queues = 10, inputs = 2, stallable = Seq(false, true), protect = true)
 
   private class Host(dut: ControlPort, stall: Double) {
     val random = new Random(7)
-    var takeCommit, takeLook = true
+    var takeCommit, takeHostRead = true
     val commits, services, classes, seeds, ports, snapshots = mutable.ArrayBuffer.empty[BigInt]
     var clears = 0
     private var answer = -1 // clocks until the averages come
@@ -40,12 +40,12 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
       if (value(lane.seed.valid) == 1) seeds ++= lane.seed.bits.elements.values.map(value)
       if (value(lane.portShaper.head.valid) == 1) ports += value(lane.portShaper.head.bits.burstNs)
       if (value(dut.io.statistics.clear) == 1) clears += 1
-      lane.look.ready.poke((takeLook && random.nextDouble() >= stall).B)
+      lane.hostRead.ready.poke((takeHostRead && random.nextDouble() >= stall).B)
       lane.live.valid.poke((answer == 0).B)
       if (value(dut.io.statistics.snapshot.valid) == 1) snapshots += value(dut.io.statistics.snapshot.bits)
       if (answer >= 0) answer -= 1
-      if (value(lane.look.valid) == 1 && value(lane.look.ready) == 1) {
-        assert(answer < 0, "a look was repeated")
+      if (value(lane.hostRead.valid) == 1 && value(lane.hostRead.ready) == 1) {
+        assert(answer < 0, "a host read was repeated")
         answer = 14
       }
       dut.clock.step()
@@ -319,10 +319,10 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
         clock()
         assert(ports.toSeq == Seq((BigInt(1) << 32) + 5))
         // A snapshot waits for the averages of the queue that was selected then, and shows that it does.
-        takeLook = false
+        takeHostRead = false
         assert(write(R.QueueSelect(), 3) && write(R.Snapshot(), 1) && write(R.QueueSelect(), 4))
         assert((read(R.Status()) & 4) == 4 && snapshots.isEmpty)
-        takeLook = true
+        takeHostRead = true
         for (_ <- 0 until 100) clock()
         assert(snapshots.toSeq == Seq(BigInt(3)) && (read(R.Status()) & 4) == 0)
         assert(write(R.Control(), 3))

@@ -2,7 +2,7 @@ package vermilion.formal
 
 import _root_.circt.stage.ChiselStage
 import chisel3.RawModule
-import vermilion.average.QueueLookChecks
+import vermilion.average.QueueStateLookupChecks
 import vermilion.control.AxiLiteChecks
 import vermilion.fixed.MemoryKind
 import vermilion.lane.{EmitOptions, Emitter}
@@ -29,7 +29,7 @@ object BlockProofs {
     "scheduler" -> (() => new Proof(new EgressChecks(lane, EgressBounds.First))(_.free)),
     "scheduler-flush" -> (() => new Proof(new EgressChecks(lane, EgressBounds.First, flushes = true))(_.free)),
     "scheduler-later" -> (() => new Proof(new EgressChecks(lane, EgressBounds.Later))(_.free)),
-    "ageing" -> (() => new Proof(new QueueLookChecks(lane))(_.free)),
+    "ageing" -> (() => new Proof(new QueueStateLookupChecks(lane))(_.free)),
     "counters" -> (() => new Proof(new RecordRamChecks(queues = 2, slots = 2, bits = 2))(_.free))
   )
 }

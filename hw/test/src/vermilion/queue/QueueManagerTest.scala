@@ -113,7 +113,7 @@ class QueueManagerTest extends AnyFlatSpec with Simulation {
         (q, packet, last)
       }
       looked = Seq.fill(2)(random.nextInt(p.queues))
-      for (i <- 0 until 2) dut.io.look.head(i).poke(looked(i).U)
+      for (i <- 0 until 2) dut.io.lookup.head(i).poke(looked(i).U)
 
       entering.foreach { case (q, packet) =>
         model(q).enqueue(packet)

@@ -21,7 +21,7 @@ class QueueChecks(p: LaneParams) extends Module {
     val queue, takeQueue, askQueue = UInt(p.queueBits.W)
     val cell, askPlace = UInt(p.cellBits.W)
     val tag = UInt(TagBits.W)
-    val look = Vec(2, UInt(p.queueBits.W))
+    val lookup = Vec(2, UInt(p.queueBits.W))
   }))
   private class Packet extends Bundle {
     val cell = UInt(p.cellBits.W)
@@ -108,7 +108,7 @@ class QueueChecks(p: LaneParams) extends Module {
   dut.io.serve.queue := free.takeQueue
   dut.io.serve.packet := firstNow(free.takeQueue)
   dut.io.emptied := !moreNow(free.takeQueue)
-  dut.io.look.head := free.look
+  dut.io.lookup.head := free.lookup
   private val askQueue = Mux(take, free.takeQueue, free.askQueue)
   private val askFrom = now(askQueue)
   private val asks = free.asks && free.askPlace +& 1.U < askFrom.length
@@ -176,14 +176,14 @@ class QueueChecks(p: LaneParams) extends Module {
     assert(!knownNow(q) || moreNow(q) === (now(q).length > 1.U), "the taker counts on more packets, or on less")
   }
   for (i <- 0 until 2) {
-    val looked = plain(Delay(free.look(i)))
-    assert(looked.empty || dut.io.newest.head(i) === looked.newest.cell, "a look at the newest packet shows another")
+    val looked = plain(Delay(free.lookup(i)))
+    assert(looked.empty || dut.io.newest.head(i) === looked.newest.cell, "a lookup of the newest packet shows another")
     if (i == 0) {
       val before = looked.packets((looked.length - 2.U)(p.cellBits - 1, 0))
-      assert(looked.empty || dut.io.newestLength.head === looked.newest.tag, "a look shows another length")
+      assert(looked.empty || dut.io.newestLength.head === looked.newest.tag, "a lookup shows another length")
       assert(
         looked.length < 2.U || dut.io.newestBefore.head === before.cell,
-        "a look shows another packet before the newest"
+        "a lookup shows another packet before the newest"
       )
     }
   }

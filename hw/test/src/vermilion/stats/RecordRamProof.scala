@@ -7,7 +7,7 @@ import vermilion.fixed.Delay
 /** [[RecordRam]]: each event counts once, a snapshot is as of one clock, a clear loses nothing that comes behind it.
   *
   * Assumed, as `Statistics` does it: no events and no clear until `ready`, no snapshot while one is being read, no clear while a snapshot begins or is read or
-  * the last clear is tidied up. Events, one a clock, snapshots of any length, clears and looks are free; a look is answered in each clock without an event.
+  * the last clear is tidied up. Events, one a clock, snapshots of any length, clears and lookups are free; a lookup is answered in each clock without an event.
   * Counts are modulo 2^bits.
   */
 class RecordRamChecks(queues: Int, slots: Int, bits: Int) extends Module {
@@ -16,12 +16,12 @@ class RecordRamChecks(queues: Int, slots: Int, bits: Int) extends Module {
   val free = IO(Input(new Bundle {
     val counts, snapshot, ends, clear, asks = Bool()
     val queue, snapshotQueue = UInt(queueBits.W)
-    val slot, lookSlot = UInt(slotBits.W)
+    val slot, lookupSlot = UInt(slotBits.W)
   }))
   private val epoch, walking = RegInit(false.B)
   private val flipped, start = WireInit(false.B)
   private val queue = RegEnable(free.snapshotQueue, start)
-  private val control = new RecordControl(epoch, flipped, start, walking, queue, free.lookSlot)
+  private val control = new RecordControl(epoch, flipped, start, walking, queue, free.lookupSlot)
   private val ram = new RecordRam(queues, slots, 1, control, bits)
   start := free.snapshot && !walking
   walking := start || walking && !free.ends
@@ -43,13 +43,13 @@ class RecordRamChecks(queues: Int, slots: Int, bits: Int) extends Module {
   plain := now
   when(flipped) { plain := 0.U.asTypeOf(plain) }
 
-  assert(granted === !counts, "a look waits without an event, or does not wait for one")
+  assert(granted === !counts, "a lookup waits without an event, or does not wait for one")
 
-  // ---- every look while a snapshot is read
+  // ---- every lookup while a snapshot is read
   private val held = Reg(Vec(slots, UInt(bits.W)))
   when(start) { held := now(free.snapshotQueue) }
   assert(
-    !RegNext(walking && free.asks && granted, false.B) || !walking || word === held(Delay(free.lookSlot)),
+    !RegNext(walking && free.asks && granted, false.B) || !walking || word === held(Delay(free.lookupSlot)),
     "a count is lost or doubled, or a snapshot is not as of one clock"
   )
 }

@@ -260,7 +260,7 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
   private val indexed = now(lookedAt).packets.zipWithIndex.map { case (packet, i) =>
     Mux(now(lookedAt).holds(i) && packet.listed && !packet.marked, packet.rank.oneHot, 0.U)
   }
-  private val bitmap = BoringUtils.bore(dut.lists.io.looked)
+  private val bitmap = BoringUtils.bore(dut.lists.io.found)
   assert(!RegNext(dut.io.ready, false.B) || bitmap === indexed.reduce(_ | _), "the bitmap is not that of the body")
 
   // ---- cells

@@ -1,7 +1,7 @@
-"""Bench of QueueLook: what averages see of a queue, against plain bookkeeping and the model's table of decays.
+"""Bench of QueueStateLookup: what averages see of a queue, against plain bookkeeping and the model's table of decays.
 
-Packets are admitted, leave and are evicted in any clock, for the queues that are looked at mostly. A look that begins in clock t sees what was
-shown up to t - 1, and of the updates of looks before it those that QueueLook's look-ahead lets it see.
+Packets are admitted, leave and are evicted in any clock, mostly for the queues that are looked up. A lookup that begins in clock t sees what was
+shown up to t - 1, and of the updates of earlier lookups those that QueueStateLookup's look-ahead lets it see.
 """
 
 from collections import Counter
@@ -16,8 +16,8 @@ from support import model_bindings as mb
 
 QUEUES = 16
 TIME = 2**48
-SEEN, BACKLOG, UPDATE = 8, 2, 8  # clocks of a look
-VISIBLE = 6  # from an update's look to the first look that sees it
+SEEN, BACKLOG, UPDATE = 8, 2, 8  # clocks of a lookup
+VISIBLE = 6  # from an update's lookup to the first lookup that sees it
 
 
 class Books:
@@ -40,8 +40,8 @@ def config(random):
     return {"unitPackets": random.random() < 0.3, "masks": masks, "lambda": lam, "idleStep": step}
 
 
-class Look:
-    """One look, and what is to be seen; made in its clock from the books as they stand before this clock's events."""
+class Lookup:
+    """One lookup, and what is to be seen; made in its clock from the books as they stand before this clock's events."""
 
     def __init__(self, clock, queue, now, books, configs, rom, random):
         self.clock, self.queue, self.time, self.config = clock, queue, now, configs[queue]
@@ -68,7 +68,7 @@ class Look:
             self.decided.append(exponent != min(alone >> lam["shift"], 2**16 - 1))
 
     def tell(self, books):
-        """What this look's update leaves in the books."""
+        """What this lookup's update leaves in the books."""
         for e in range(3):
             if self.update[e]:
                 books.updated[self.queue][e] = self.time
@@ -77,16 +77,16 @@ class Look:
 
 
 @cocotb.test()
-async def what_averages_see_is_of_the_looks_own_clock(dut):
+async def what_averages_see_is_of_the_lookups_own_clock(dut):
     random = await start(dut, 50)
     books, fifos = Books(), Fifos(random)
-    await until_ready(dut, dut.look_ready, 4 * 2 ** len(dut.look_queue))
+    await until_ready(dut, dut.lookup_ready, 4 * 2 ** len(dut.lookup_queue))
     library = mb.library()
     rom = [library.vm_age_rom(i) for i in range(1024)]
     configs = [config(random) for _ in range(QUEUES)]
-    looks, seen = {}, Counter()
-    now, next_look, next_admission = random.getrandbits(48), 0, 0
-    value = lambda name: int(getattr(dut, f"look_{name}").value)
+    lookups, seen = {}, Counter()
+    now, next_lookup, next_admission = random.getrandbits(48), 0, 0
+    value = lambda name: int(getattr(dut, f"lookup_{name}").value)
     for clock in range(5000):
         here = (range(QUEUES), range(1), range(2), range(1))[clock // 400 % 4]
         long = len(here) == 1  # packets, of one colour mostly
@@ -94,24 +94,24 @@ async def what_averages_see_is_of_the_looks_own_clock(dut):
         if random.random() < 0.01:  # the clock is set, back too
             now = random.getrandbits(48)
 
-        # Updates of earlier looks that this clock's look may see.
-        old = looks.get(clock - VISIBLE)
+        # Updates of earlier lookups that this clock's lookup may see.
+        old = lookups.get(clock - VISIBLE)
         if old:
             old.tell(books)
-        if clock >= next_look and random.random() < 0.9:
+        if clock >= next_lookup and random.random() < 0.9:
             queue = random.choice(here)
-            looks[clock] = Look(clock, queue, now, books, configs, rom, random)
-            next_look = clock + 1 + (random.randrange(6) if random.random() < 0.3 else 0)
-            seen["looks a clock behind an event of their queue"] += seen["event", clock - 1, queue]
-        look = looks.get(clock)
-        dut.look_queue.value = look.queue if look else random.randrange(QUEUES)
-        dut.look_time.value = look.time if look else random.getrandbits(48)
-        dut.look_isPacket.value = look.is_packet if look else random.randrange(2)
-        asked = looks.get(clock - 1)
-        ports(dut, "look_config", asked.config if asked else config(random))
-        told = looks.get(clock - UPDATE)
-        ports(dut, "look_update", told.update if told else [0] * 3)
-        ports(dut, "look_ahead", told.ahead if told else [random.randint(1, 6) for _ in range(3)])
+            lookups[clock] = Lookup(clock, queue, now, books, configs, rom, random)
+            next_lookup = clock + 1 + (random.randrange(6) if random.random() < 0.3 else 0)
+            seen["lookups a clock behind an event of their queue"] += seen["event", clock - 1, queue]
+        lookup = lookups.get(clock)
+        dut.lookup_queue.value = lookup.queue if lookup else random.randrange(QUEUES)
+        dut.lookup_time.value = lookup.time if lookup else random.getrandbits(48)
+        dut.lookup_isPacket.value = lookup.is_packet if lookup else random.randrange(2)
+        asked = lookups.get(clock - 1)
+        ports(dut, "lookup_config", asked.config if asked else config(random))
+        told = lookups.get(clock - UPDATE)
+        ports(dut, "lookup_update", told.update if told else [0] * 3)
+        ports(dut, "lookup_ahead", told.ahead if told else [random.randint(1, 6) for _ in range(3)])
 
         # Events, and what they change from the next clock on.
         admitted = None
@@ -123,30 +123,30 @@ async def what_averages_see_is_of_the_looks_own_clock(dut):
         leave = (0.05, 0.3, 1.0, 0.1)[clock // 100 % 4]
         departed = fifos.leave(leave, here)
         evicted = fifos.evict(0.05, here)
-        dut.look_now.value = now
-        show(dut, "look_admitted", admitted)
-        show(dut, "look_departed", departed)
-        show(dut, "look_evicted", evicted)
+        dut.lookup_now.value = now
+        show(dut, "lookup_admitted", admitted)
+        show(dut, "lookup_departed", departed)
+        show(dut, "lookup_evicted", evicted)
         await ReadOnly()
 
         for e in range(3):
-            at = looks.get(clock - SEEN)
+            at = lookups.get(clock - SEEN)
             if at:
                 got = tuple(value(f"seen_{e}_{name}") for name in ("length", "factor", "halvings"))
                 assert got == at.seen[e], (
-                    f"look of clock {at.clock}, queue {at.queue}, estimator {e}: {got}, {at.seen[e]}"
+                    f"lookup of clock {at.clock}, queue {at.queue}, estimator {e}: {got}, {at.seen[e]}"
                 )
                 seen["an empty queue" if got[0] == 0 else "a length"] += 1
                 seen["aged by part"] += 0 < got[2] < 63
                 seen["a remainder decides"] += at.decided[e]
-            at = looks.get(clock - BACKLOG)
+            at = lookups.get(clock - BACKLOG)
             if at:
                 got = value(f"backlog_{e}_bytes"), value(f"backlog_{e}_packets")
-                assert got == at.backlog[e], f"look of clock {at.clock}, colour {e}: backlog {got}, {at.backlog[e]}"
-        at = looks.get(clock - 2)
+                assert got == at.backlog[e], f"lookup of clock {at.clock}, colour {e}: backlog {got}, {at.backlog[e]}"
+        at = lookups.get(clock - 2)
         if at:
             got = [value(f"lastDeparture_{c}") for c in range(3)]
-            assert got == at.left, f"look of clock {at.clock}: last departures {got}, {at.left}"
+            assert got == at.left, f"lookup of clock {at.clock}: last departures {got}, {at.left}"
 
         for packet, times, sign in ((admitted, None, 1), (departed, books.left, -1), (evicted, books.thrown, -1)):
             if packet:
@@ -168,33 +168,33 @@ async def a_reset_of_one_clock_leaves_no_backlog(dut):
     """With lengths on the ports of events while it lasts, as queue entries have them."""
     random = await start(dut, 51)
     packet = {"queue": 0, "colour": 0, "lenBytes": 1 + length(random)}
-    clears = 4 * 2 ** len(dut.look_queue)
-    dut.look_now.value, dut.look_time.value = 1000, 1000
+    clears = 4 * 2 ** len(dut.lookup_queue)
+    dut.lookup_now.value, dut.lookup_time.value = 1000, 1000
     ports(
-        dut, "look_config", {"unitPackets": False, "masks": [7] * 3, "lambda": {"mant": 0, "shift": 0}, "idleStep": 0}
+        dut, "lookup_config", {"unitPackets": False, "masks": [7] * 3, "lambda": {"mant": 0, "shift": 0}, "idleStep": 0}
     )
-    dut.look_isPacket.value = 0
-    ports(dut, "look_ahead", [1] * 3)
+    dut.lookup_isPacket.value = 0
+    ports(dut, "lookup_ahead", [1] * 3)
 
     async def clocks(count: int):
         for _ in range(count):
             await FallingEdge(dut.clock)
 
-    for event in ("look_admitted", "look_departed"):
+    for event in ("lookup_admitted", "lookup_departed"):
         show(dut, event, None)
-    await until_ready(dut, dut.look_ready, clears)
+    await until_ready(dut, dut.lookup_ready, clears)
     dut.reset.value = 1
     await FallingEdge(dut.clock)
     dut.reset.value = 0
-    await until_ready(dut, dut.look_ready, clears)
-    for event in ("look_admitted", "look_departed"):
+    await until_ready(dut, dut.lookup_ready, clears)
+    for event in ("lookup_admitted", "lookup_departed"):
         show(dut, event, packet)
         await FallingEdge(dut.clock)
         show(dut, event, None)
         await clocks(20)
-    dut.look_queue.value = 0
+    dut.lookup_queue.value = 0
     await clocks(BACKLOG)
     await ReadOnly()
     for colour in range(3):
-        left = [int(getattr(dut, f"look_backlog_{colour}_{of}").value) for of in ("bytes", "packets")]
+        left = [int(getattr(dut, f"lookup_backlog_{colour}_{of}").value) for of in ("bytes", "packets")]
         assert left == [0, 0], f"colour {colour}: {left}"

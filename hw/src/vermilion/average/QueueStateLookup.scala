@@ -9,17 +9,17 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.stream.{Colour, Departure}
 
-/** What of a queue's configuration a look needs. */
-class LookConfig extends Bundle {
+/** The part of a queue's configuration that a queue state lookup needs. */
+class LookupConfig extends Bundle {
   val unitPackets = Bool()
   val masks = Vec(Colour.Count, UInt(Colour.Count.W))
   val lambda = new Scaled(LambdaMantBits, ShiftBits)
   val idleStep = UInt(IdleStepBits.W)
 }
 
-object LookConfig {
-  def apply(c: AverageConfig): LookConfig = {
-    val part = Wire(new LookConfig)
+object LookupConfig {
+  def apply(c: AverageConfig): LookupConfig = {
+    val part = Wire(new LookupConfig)
     part.unitPackets := c.unitPackets
     part.masks := c.masks
     part.lambda := c.lambda
@@ -51,7 +51,7 @@ class AgeRemainder extends Bundle {
   }
 }
 
-/** What averages see of a queue, looked up before the packet's colour is known: the backlog of each estimator's colours, and how much an average
+/** Looks up the queue state that averages need, before the packet's colour is known: the backlog of each estimator's colours, and how much an average
   * decays if that is none.
   *
   * The spell of an empty queue is t = the shortest of the times since the last departure of each masked colour, and since the estimator's newest
@@ -66,12 +66,12 @@ class AgeRemainder extends Bundle {
   *   clock 0  queue, time          2  ages; config; backlog and departures for the trace     4..8  IdleAge
   *         1  RAMs' output         3  length; spell; the estimators' updates, of six slots ahead
   * }}}
-  * `seen` in clock [[QueueLook.Latency]], `backlog` and `lastDeparture` in clock 2; one look a clock. What an update changes is told in clock
-  * [[QueueLook.Latency]] of its own look. RAM: besides
+  * `seen` in clock [[QueueStateLookup.Latency]], `backlog` and `lastDeparture` in clock 2; one lookup per cycle. What an update changes is told in clock
+  * [[QueueStateLookup.Latency]] of its own lookup. RAM: besides
   * [[BacklogCounters]], a time and a remainder per queue and estimator. `ready` is low for four times `queues` clocks after reset.
   */
-class QueueLook(p: LaneParams) extends Module {
-  import QueueLook._
+class QueueStateLookup(p: LaneParams) extends Module {
+  import QueueStateLookup._
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val admitted = Flipped(Valid(new Counted(p)))
@@ -80,7 +80,7 @@ class QueueLook(p: LaneParams) extends Module {
     val queue = Input(UInt(p.queueBits.W)) // in clock 0
     val time = Input(UInt(TimeBits.W)) // in clock 0: not before the last departure that is seen
     val isPacket = Input(Bool()) // in clock 0: an empty queue ages by the packet, too, not by its idle time alone
-    val config = Input(new LookConfig) // in clock 1
+    val config = Input(new LookupConfig) // in clock 1
     val backlog = Output(Vec(Colour.Count, new Tally))
     val lastDeparture = Output(Vec(Colour.Count, UInt(TimeBits.W))) // or eviction
     val seen = Output(Vec(Colour.Count, new Seen))
@@ -158,12 +158,12 @@ class QueueLook(p: LaneParams) extends Module {
   }
 }
 
-object QueueLook {
+object QueueStateLookup {
 
   /** From queue to what its averages see. */
   val Latency: Int = 3 + IdleAge.Latency
   require(Latency - 2 == EwmaStages, "an update's time is seen with another average than its own")
 
-  /** From a look to the first one that sees what it updates. */
+  /** Cycles from a lookup to the first one that sees what it updates. */
   val Visible: Int = EwmaStages
 }
