@@ -3,7 +3,7 @@
 Every frame has one fate, and the bench knows it: it is shown as lost, a clock after its last beat; or it gets the next verdict of its
 input; and if that was `enqueue`, it is the next frame to come out of its queue, byte for byte. So order is kept per input and queue. At rest
 every cell is free but the four that each input holds ready. Input 0 cannot be stalled, with several egresses every even one: its `ready` is 1 in every clock.
-Builds with the victim search: contests.py, which takes a frame that was evicted out of its queue.
+Builds with the victim search: push_outs.py, which takes a frame that was evicted out of its queue.
 
 A flush discards packets where they would be sent: whether a departure is flushed is known from the settings of the clock before it.
 
@@ -31,7 +31,7 @@ FREE = 2**27 - 1
 HELD_READY = 4  # cells an input holds: CellsAhead of Ingress.scala
 LOST_CLOCKS = 1  # LostLatency of Ingress.scala
 SKIP_CLOCKS = 80  # its effect comes sooner
-CONTEST_CLOCKS = 8  # so long after a packet has departed a contest may still tell of one behind it
+PUSH_OUT_CLOCKS = 8  # so long after a packet has departed a push-out may still tell of one behind it
 ROUTE_CLOCKS = 80  # a decision is made within so many clocks of the packet's classification
 CONFIGURATION = "io_configuration"
 
@@ -262,7 +262,7 @@ class Bench:
             self.decided()
         if int(dut.io_departed_valid.value):
             self.departed()
-        while self.discarded and self.discarded[0][1].gone < self.clocks - CONTEST_CLOCKS:
+        while self.discarded and self.discarded[0][1].gone < self.clocks - PUSH_OUT_CLOCKS:
             line, f = self.discarded.popleft()
             line.remove(f)
         for egress in range(self.egresses):

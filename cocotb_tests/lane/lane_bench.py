@@ -1,22 +1,22 @@
 """Bench of the lane's datapath: random frames on every input at once, random stalls, backpressure, bad frames, commits, resets.
 
 What is checked of every frame: datapath.py. In builds with the victim search (`VICTIMS` in the environment: in so many queues) the queues have
-all forms of it, changed by commits, and every contest is checked as contests.py says.
+all forms of it, changed by commits, and every push-out is checked as push_outs.py says.
 """
 
 import os
 
 import cocotb
 
-from lane.contests import VICTIMS, ContestBench
 from lane.datapath import FREE, Bench
+from lane.push_outs import VICTIMS, PushOutBench
 from support import model_bindings as mb
 
 CHOSEN_CLOCKS = 1500  # four cells and the longest frame fed, at 64 bits
 
 
 def seeded(dut, number: int) -> Bench:
-    return (ContestBench if VICTIMS else Bench)(dut, 100 * int(os.environ.get("VERMILION_SEED", "1")) + number)
+    return (PushOutBench if VICTIMS else Bench)(dut, 100 * int(os.environ.get("VERMILION_SEED", "1")) + number)
 
 
 async def until_a_verdict(bench: Bench):
@@ -88,7 +88,7 @@ async def commits_under_traffic_at_full_rate_splice_and_leak_nothing(dut):
 
 @cocotb.test(skip=not VICTIMS)
 @cocotb.parametrize(commits=[False, True])
-async def contests_of_every_form_cost_one_packet_each(dut, commits):
+async def push_outs_of_every_form_cost_one_packet_each(dut, commits):
     bench = seeded(dut, 30 + commits)
     await bench.start(FREE)
     for _ in range(1000):  # until each has been met often enough

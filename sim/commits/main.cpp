@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr u32 MostPauseClocks = 400, Behind = 64;  // Behind: more clocks than from slot to verdict, contests included
+constexpr u32 MostPauseClocks = 400, Behind = 64;  // Behind: more clocks than from slot to verdict, push-outs included
 
 struct Asked {
   std::string profiles;

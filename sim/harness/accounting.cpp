@@ -127,7 +127,7 @@ Packet Accounting::decided(const RtlDecision& d, u64 clock) {
   p.ce = p.verdict == VM_MARK;
   p.cell = d.cell;
   p.travelled = lostTravelled_ = travelled(config_, p);
-  if (d.contest.held) pushOut(p, d.contest.outcome);
+  if (d.pushOut.held) pushOut(p, d.pushOut.outcome);
   if (admits(p.verdict)) {
     queues_[p.queue].push_back(p);
   } else {

@@ -249,11 +249,11 @@ u64 victimsByDistance(Registers& control, u32 distance) {
   return wide(control, reg::window_victim_distance_low(distance));
 }
 
-u64 contests(Registers& control) {
+u64 pushOutCount(Registers& control) {
   return wide(control, reg::window_contests_low());
 }
 
-u64 blindContests(Registers& control) {
+u64 staleCount(Registers& control) {
   return wide(control, reg::window_blind_low());
 }
 

@@ -50,8 +50,8 @@ u64 markedPackets(Registers& control, u32 in, u32 out);
 u64 lostByDistance(Registers& control, u32 distance);
 u64 victimsByDistance(Registers& control, u32 distance);
 // Of that snapshot: push-outs, and those of them whose candidates were stale: all that the search saw had left.
-u64 contests(Registers& control);
-u64 blindContests(Registers& control);
+u64 pushOutCount(Registers& control);
+u64 staleCount(Registers& control);
 // Of that snapshot: packets sent with a latency of a class (results.h, latencies), and the queue's packets and bytes.
 u64 latencies(Registers& control, u32 bin);
 struct Backlog {

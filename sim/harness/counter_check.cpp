@@ -52,8 +52,8 @@ class CounterCheck {
   }
 
   void pushOuts(const std::string& where, u32 queue) {
-    same(where, "push-outs", contests(registers_), results_.contests(queue));
-    same(where, "stale candidates", blindContests(registers_), results_.blind(queue));
+    same(where, "push-outs", pushOutCount(registers_), results_.pushOuts(queue));
+    same(where, "stale candidates", staleCount(registers_), results_.stale(queue));
     for (u32 d = 0; d < Distances; d++) {
       const std::string distance = "of distance " + std::to_string(d);
       same(where, "packets lost " + distance, lostByDistance(registers_, d), results_.lostByDistance(queue, d));

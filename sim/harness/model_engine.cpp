@@ -90,12 +90,12 @@ class ModelRun {
     d.probability = made.decision.p;
     d.verdict = made.decision.verdict;
     d.mark = made.mark;
-    d.contest = made.contest;
+    d.pushOut = made.pushOut;
     if (made.refresh) return recorder_.decided(d, {}, false);
     Packet& p = packet(made.id);
     p.queue = made.seen.queue;
     p.travelled = travelled(config_, p);
-    const VictimOutcome& o = made.contest.outcome;
+    const VictimOutcome& o = made.pushOut.outcome;
     recorder_.decided(d, p.headers, o.evicted ? packet(made.victim).travelled : p.travelled);
     p.colour = made.seen.colour;
     p.lenBytes = made.seen.len_bytes;

@@ -19,7 +19,7 @@ void Recorder::decided(const RtlDecision& d, const Headers& headers, bool travel
   if (trace_) trace_->write(d, time_, flow);
   if (d.refresh) return;
   results_.classified(d.seen.queue, headers);
-  results_.decided(d.seen, d.mark, time_, d.average[d.seen.colour], d.probability, d.verdict, d.contest, travelled);
+  results_.decided(d.seen, d.mark, time_, d.average[d.seen.colour], d.probability, d.verdict, d.pushOut, travelled);
 }
 
 void Recorder::sent(const Packet& p, bool ceWritten, const std::vector<u8>& bytes) {

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "contest.h"
 #include "decide.h"
 #include "differences.h"
 #include "mark_stage.h"
 #include "pipeline_view.h"
+#include "push_out.h"
 #include "victim_check.h"
 
 namespace vermilion {
@@ -31,8 +31,8 @@ struct RtlDecision {
   u64 probability = 0;
   u32 verdict = 0;
   VmMark mark{};
-  Contest contest{};
-  u32 cell = 0;  // names the packet, as contest.outcome.cell does; RTL only
+  PushOut pushOut{};
+  u32 cell = 0;  // names the packet, as pushOut.outcome.cell does; RTL only
 };
 
 extern const char* const VerdictNames[VM_VERDICTS];

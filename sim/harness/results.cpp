@@ -64,7 +64,7 @@ Results::Queue& Results::queue(u32 index) {
 }
 
 void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict,
-                      const Contest& contest, bool travelled) {
+                      const PushOut& pushOut, bool travelled) {
   packets_++;
   bytes_ += seen.len_bytes;
   Queue& q = queue(seen.queue);
@@ -74,16 +74,16 @@ void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 ave
   q.marked[mark.colour][seen.colour]++;
   q.counters[seen.colour].packets[verdict]++;
   q.counters[seen.colour].bytes[verdict] += seen.len_bytes;
-  const VictimOutcome& o = contest.outcome;
-  const bool evicted = contest.held && o.evicted;
-  if (contest.held && (o.evicted || o.victimMarked)) {
+  const VictimOutcome& o = pushOut.outcome;
+  const bool evicted = pushOut.held && o.evicted;
+  if (pushOut.held && (o.evicted || o.victimMarked)) {
     VmCounters& c = q.counters[std::min(o.colour, u32{Colours - 1})];
     (o.evicted ? c.evicted_packets : c.victim_marked_packets)++;
     (o.evicted ? c.evicted_bytes : c.victim_marked_bytes) += o.lenBytes;
     q.victimsByDistance[o.distance % Distances]++;
   }
-  q.contests += contest.held;
-  q.blind += contest.held && o.blind;
+  q.pushOuts += pushOut.held;
+  q.stale += pushOut.held && o.stale;
   if (evicted || verdict == VM_EARLY || verdict == VM_FORCED || verdict == VM_TAIL) {
     const u32 d = (evicted ? o.distance : seen.distance) % Distances;
     q.lostByDistance[d]++;
@@ -96,12 +96,12 @@ void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 ave
                  seen.colour,
                  seen.queued_bytes,
                  seen.queued_packets,
-                 contest.ruling,
+                 pushOut.ruling,
                  !seen.bad && !seen.no_buffer && !seen.policed};
   q.highestBytes = std::max<u64>(q.highestBytes, s.backlogBytes);
   q.highestPackets = std::max<u64>(q.highestPackets, s.backlogPackets);
   samples_.add(s);
-  if (contest.ruling != VM_ENQUEUE) events_.add(s);
+  if (pushOut.ruling != VM_ENQUEUE) events_.add(s);
 }
 
 void Results::classified(u32 index, const Headers& headers) {
@@ -167,8 +167,8 @@ void Results::losses(const Queue& q, Json& json) {
   json["consumed_slots"] = slots;
   json["lost_without_distance"] = others;
   if (!q.nearest) return;
-  json["contests"] = q.contests;
-  json["blind"] = q.blind;
+  json["contests"] = q.pushOuts;
+  json["blind"] = q.stale;
   Json& victims = json["victims_by_distance"] = Json::array();
   for (u64 d = 0; d < Distances; d++)
     if (q.victimsByDistance[d] != 0) victims.push_back({d, q.victimsByDistance[d]});

@@ -35,7 +35,7 @@
 //              an error of the accounting where the model counts otherwise; with --engine model its own count
 //   replay     decisions, agreed, refreshes, refreshes_agreed, first_disagreement (RTL), which names the fields that differ
 //   accounting {errors, first_error}: the fate and the bytes of each frame (accounting.h)
-//   victims, counters, stream   the same (RTL): victims of contests (victim_check.h), the lane's counters (counter_check.h), rules of the
+//   victims, counters, stream   the same (RTL): victims of push-outs (victim_check.h), the lane's counters (counter_check.h), rules of the
 //              streams at the lane's ports (lane_driver.h)
 //   warnings   {name: count}, names in capture_reader.h and frame_source.h
 //   split      {payload_bytes, frames, segments, whole} with --split (segmenter.h): payload bytes of a segment asked for, 0: as fit 1500
@@ -88,7 +88,7 @@ class Results {
  public:
   Results(const VmConfig& config, std::vector<std::string> names);
   void decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict,
-               const Contest& contest, bool travelled);
+               const PushOut& pushOut, bool travelled);
   // What a packet was classified by.
   void classified(u32 queue, const Headers& headers);
   // A packet's flow, counted; its number where it has one.
@@ -100,8 +100,8 @@ class Results {
   u64 flowEvents(u32 event) const;
   u64 lostByDistance(u32 queue, u32 distance) const { return queues_[queue].lostByDistance[distance]; }
   u64 victimsByDistance(u32 queue, u32 distance) const { return queues_[queue].victimsByDistance[distance]; }
-  u64 contests(u32 queue) const { return queues_[queue].contests; }
-  u64 blind(u32 queue) const { return queues_[queue].blind; }
+  u64 pushOuts(u32 queue) const { return queues_[queue].pushOuts; }
+  u64 stale(u32 queue) const { return queues_[queue].stale; }
   // Packets sent 2^bin to 2^(bin+1)-1 ns behind their decisions, the lane's classes; 0 ns is in bin 0, all from 2^31 ns on in the last.
   u64 latencies(u32 queue, u32 bin) const { return queues_[queue].latencies[bin]; }
   const VmCounters& counters(u32 queue, u32 colour) const { return queues_[queue].counters[colour]; }
@@ -124,7 +124,7 @@ class Results {
     std::array<u64, LatencyBins> latencies{};
     u64 latencyMax = 0, highestBytes = 0, highestPackets = 0;
     bool nearest = false;
-    u64 contests = 0, blind = 0;
+    u64 pushOuts = 0, stale = 0;
     std::array<u64, Distances> lostByDistance{}, lostTravelled{};  // all, by what they count as; those with a distance
     std::array<u64, Distances> victimsByDistance{};
   };

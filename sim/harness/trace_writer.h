@@ -5,7 +5,7 @@
 //   queued                  what the limit saw before the packet
 //   pool_full               1: the pool of cells has no room for it
 //   distance                how far the packet has come, 0 to 63: sim/model/distance.h
-//   ruling                  what policy said, a code as verdict: sim/model/contest.h
+//   ruling                  what policy said, a code as verdict: sim/model/push_out.h
 //   blind, evicted, victim_marked, victim_colour, victim_bytes, victim_distance
 //                           of a contest: 1, the arriving packet paid as all that the search saw had gone; 1, a queued one was dropped, or
 //                           marked; who that was
@@ -68,10 +68,10 @@ class TraceWriter {
     add(d.probability, taken);
     add(d.verdict, packet);
     add(a.distance, packet);
-    add(d.contest.ruling, packet);
-    const VictimOutcome& o = d.contest.outcome;
-    for (u64 v : {o.blind, o.evicted, o.victimMarked}) add(v, packet && d.contest.held);
-    for (u64 v : {o.colour, o.lenBytes, o.distance}) add(v, packet && d.contest.held && (o.evicted || o.victimMarked));
+    add(d.pushOut.ruling, packet);
+    const VictimOutcome& o = d.pushOut.outcome;
+    for (u64 v : {o.stale, o.evicted, o.victimMarked}) add(v, packet && d.pushOut.held);
+    for (u64 v : {o.colour, o.lenBytes, o.distance}) add(v, packet && d.pushOut.held && (o.evicted || o.victimMarked));
     add(d.mark.colour, packet);
     add(d.mark.draw, packet);
     add(d.mark.policed, sound);

@@ -214,10 +214,10 @@ bool VerilatedLane::decision(RtlDecision& d) const {
   VM_COLOUR(0) VM_COLOUR(1) VM_COLOUR(2) d.probability = top.io_decision_bits_probability;
   d.verdict = top.io_decision_bits_verdict;
   d.cell = top.io_decision_bits_headCell;
-  d.contest.ruling = top.io_decision_bits_ruling;
-  d.contest.held = top.io_decision_bits_contest;
-  d.contest.outcome = {top.io_decision_bits_outcome_enqueued != 0,     top.io_decision_bits_outcome_marked != 0,
-                       top.io_decision_bits_outcome_blind != 0,        top.io_decision_bits_outcome_evicted != 0,
+  d.pushOut.ruling = top.io_decision_bits_ruling;
+  d.pushOut.held = top.io_decision_bits_pushOut;
+  d.pushOut.outcome = {top.io_decision_bits_outcome_enqueued != 0,     top.io_decision_bits_outcome_marked != 0,
+                       top.io_decision_bits_outcome_stale != 0,        top.io_decision_bits_outcome_evicted != 0,
                        top.io_decision_bits_outcome_victimMarked != 0, top.io_decision_bits_outcome_victim_cell,
                        top.io_decision_bits_outcome_victim_lenBytes,   top.io_decision_bits_outcome_victim_colour,
                        top.io_decision_bits_outcome_victim_distance};

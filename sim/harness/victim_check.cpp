@@ -58,11 +58,11 @@ void VictimCheck::defect(const char* text) {
 void VictimCheck::compare(const Slot& pushOut, const VictimOutcome& model) {
   const VictimArrival& a = *pushOut.arrival;
   const VictimOutcome& rtl = pushOut.shown;
-  const bool held = a.action == VictimArrival::Contest, lost = model.evicted || model.victimMarked;
+  const bool held = a.action == VictimArrival::PushOut, lost = model.evicted || model.victimMarked;
   Differences found;
   found.compare("enqueued", rtl.enqueued, model.enqueued);
   if (held) found.compare("marked", rtl.marked, model.marked);
-  found.compare("stale candidate", rtl.blind, model.blind);
+  found.compare("stale candidate", rtl.stale, model.stale);
   found.compare("evicted", rtl.evicted, model.evicted);
   found.compare("victim marked", rtl.victimMarked, model.victimMarked);
   if (lost) {
@@ -76,7 +76,7 @@ void VictimCheck::compare(const Slot& pushOut, const VictimOutcome& model) {
   if (!first_.empty()) return;
   const auto text = [](const VictimOutcome& o) {
     return std::string(o.enqueued ? "enqueued" : "lost") + (o.marked ? ", marked" : "") +
-           (o.blind ? ", stale candidate" : "") + (o.evicted ? ", evicted" : "") +
+           (o.stale ? ", stale candidate" : "") + (o.evicted ? ", evicted" : "") +
            (o.victimMarked ? ", victim marked" : "") + ", cell " + std::to_string(o.cell) + ", " +
            std::to_string(o.lenBytes) + " bytes, colour " + std::to_string(o.colour) + ", distance " +
            std::to_string(o.distance);

@@ -16,13 +16,13 @@ using D = RtlDecision;
 const u32 CellBits = std::bit_width(BuildCells - 1);
 
 bool isPushOut(const D& d) {
-  return !d.refresh && d.contest.held;
+  return !d.refresh && d.pushOut.held;
 }
 bool hasVictim(const D& d) {
-  return isPushOut(d) && (d.contest.outcome.evicted || d.contest.outcome.victimMarked);
+  return isPushOut(d) && (d.pushOut.outcome.evicted || d.pushOut.outcome.victimMarked);
 }
 bool evicts(const D& d) {
-  return isPushOut(d) && d.contest.outcome.evicted;
+  return isPushOut(d) && d.pushOut.outcome.evicted;
 }
 
 template <class Field>
@@ -51,7 +51,7 @@ std::deque<std::size_t> queued(const Recording& run, std::size_t end, u32 queue)
     if (!isPacket(e) || e.decision.seen.queue != queue) continue;
     if (evicts(e.decision))
       std::erase_if(packets,
-                    [&](std::size_t j) { return run.events[j].decision.cell == e.decision.contest.outcome.cell; });
+                    [&](std::size_t j) { return run.events[j].decision.cell == e.decision.pushOut.outcome.cell; });
     if (admits(e.decision.verdict)) packets.push_back(i);
   }
   return packets;
@@ -62,7 +62,7 @@ std::pair<std::size_t, std::size_t> victimAndSuccessor(const Recording& run, std
   const D& d = run.events[place].decision;
   const std::deque<std::size_t> queue = queued(run, place, d.seen.queue);
   for (std::size_t i = 0; i + 1 < queue.size(); i++)
-    if (run.events[queue[i]].decision.cell == d.contest.outcome.cell) return {queue[i], queue[i + 1]};
+    if (run.events[queue[i]].decision.cell == d.pushOut.outcome.cell) return {queue[i], queue[i + 1]};
   return {0, 0};
 }
 
@@ -100,7 +100,7 @@ std::size_t wireOf(const Recording& run, std::size_t departure) {
 void evictSuccessor(Recording& run, std::size_t place, const VmConfig& config) {
   const auto [victim, successor] = victimAndSuccessor(run, place);
   const D kept = run.events[victim].decision, gone = run.events[successor].decision;
-  VictimOutcome& outcome = run.events[place].decision.contest.outcome;
+  VictimOutcome& outcome = run.events[place].decision.pushOut.outcome;
   outcome.cell = gone.cell;
   outcome.lenBytes = gone.seen.len_bytes;
   outcome.colour = gone.seen.colour;
@@ -132,7 +132,7 @@ bool countAlike(const Recording& run, std::size_t one, std::size_t other, std::s
 bool isMarkedLater(const Recording& run, std::size_t place, std::size_t packet, std::size_t departure) {
   const u32 cell = run.events[packet].decision.cell;
   return nextEvent(run, place, [&](const Event& e) {
-           return isPacket(e) && hasVictim(e.decision) && e.decision.contest.outcome.cell == cell;
+           return isPacket(e) && hasVictim(e.decision) && e.decision.pushOut.outcome.cell == cell;
          }) < departure;
 }
 
@@ -147,8 +147,8 @@ void addCells(std::vector<Fault>& to, const VmConfig& config) {
                   for (std::size_t i = 0; i < run.events.size(); i++) {
                     if (!isPacket(run.events[i])) continue;
                     const D& d = run.events[i].decision;
-                    if (hasVictim(d) && last[d.contest.outcome.cell] != run.events.size())
-                      places.push_back(last[d.contest.outcome.cell]);
+                    if (hasVictim(d) && last[d.pushOut.outcome.cell] != run.events.size())
+                      places.push_back(last[d.pushOut.outcome.cell]);
                     if (admits(d.verdict)) last[d.cell] = i;
                   }
                   return places;
@@ -195,13 +195,13 @@ void addForAccounting(std::vector<Fault>& to) {
        Check::Accounting,
        {"is not in its queue"},
        places,
-       [](Recording& run, std::size_t place, u32) { run.events[place].decision.contest.outcome.cell = ~u32{0}; }});
+       [](Recording& run, std::size_t place, u32) { run.events[place].decision.pushOut.outcome.cell = ~u32{0}; }});
   to.push_back({"victim-other",
                 "the victim has another length than the packet in its cell",
                 Check::Accounting,
                 {"has length"},
                 places,
-                [](Recording& run, std::size_t place, u32) { run.events[place].decision.contest.outcome.lenBytes++; }});
+                [](Recording& run, std::size_t place, u32) { run.events[place].decision.pushOut.outcome.lenBytes++; }});
 }
 
 }  // namespace
@@ -211,34 +211,34 @@ void addPushOutFaults(std::vector<Fault>& to, const VmConfig& config) {
   const auto any = [](const D& d) { return BuildVictims != 0 && !d.refresh; };
   bit(
       to, "push-out", "the push-out flag", Check::Replay, "push-out", 1, any,
-      [](D & d) -> auto& { return d.contest.held; });
+      [](D & d) -> auto& { return d.pushOut.held; });
   bit(
       to, "enqueued", "a push-out's outcome, enqueued", victims, "enqueued", 1, isPushOut,
-      [](D & d) -> auto& { return d.contest.outcome.enqueued; });
+      [](D & d) -> auto& { return d.pushOut.outcome.enqueued; });
   bit(
       to, "marked", "its outcome, marked", victims, "marked", 1, isPushOut,
-      [](D & d) -> auto& { return d.contest.outcome.marked; });
+      [](D & d) -> auto& { return d.pushOut.outcome.marked; });
   bit(
       to, "stale", "its outcome, stale candidate", victims, "stale candidate", 1, isPushOut,
-      [](D & d) -> auto& { return d.contest.outcome.blind; });
+      [](D & d) -> auto& { return d.pushOut.outcome.stale; });
   bit(
       to, "evicted", "its outcome, evicted", victims, "evicted", 1, isPushOut,
-      [](D & d) -> auto& { return d.contest.outcome.evicted; });
+      [](D & d) -> auto& { return d.pushOut.outcome.evicted; });
   bit(
       to, "victim-marked", "its outcome, victim marked", victims, "victim marked", 1, isPushOut,
-      [](D & d) -> auto& { return d.contest.outcome.victimMarked; });
+      [](D & d) -> auto& { return d.pushOut.outcome.victimMarked; });
   bit(
       to, "victim-cell", "the victim's cell", victims, "cell", CellBits, hasVictim,
-      [](D & d) -> auto& { return d.contest.outcome.cell; });
+      [](D & d) -> auto& { return d.pushOut.outcome.cell; });
   bit(
       to, "victim-length", "the victim's length", victims, "length", 14, hasVictim,
-      [](D & d) -> auto& { return d.contest.outcome.lenBytes; });
+      [](D & d) -> auto& { return d.pushOut.outcome.lenBytes; });
   bit(
       to, "victim-colour", "the victim's colour", victims, "colour", 2, hasVictim,
-      [](D & d) -> auto& { return d.contest.outcome.colour; });
+      [](D & d) -> auto& { return d.pushOut.outcome.colour; });
   bit(
       to, "victim-distance", "the victim's distance", victims, "distance", 6, hasVictim,
-      [](D & d) -> auto& { return d.contest.outcome.distance; });
+      [](D & d) -> auto& { return d.pushOut.outcome.distance; });
   addCells(to, config);
   addForAccounting(to);
 }

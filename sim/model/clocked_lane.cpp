@@ -93,8 +93,8 @@ void ClockedLane::rule() {
     view_.limit(s.deciding.clock, seen);
     s.decision = decisions_.conclude(s.deciding.pending, seen.queued_bytes, seen.queued_packets, seen.pool_full != 0);
     const u32 ruling = s.decision.verdict;
-    s.contest = shape_.victims != 0 && contested(profiles_[seen.queue], ruling);
-    if (s.contest || admits(ruling)) view_.reserved(seen);
+    s.pushOut = shape_.victims != 0 && pushesOut(profiles_[seen.queue], ruling);
+    if (s.pushOut || admits(ruling)) view_.reserved(seen);
     if (victims_) {
       // A name rests for longer than a packet that has gone is spoken of.
       if (names_.size() < 64) names_.push_back(nameCount_++);
@@ -121,12 +121,12 @@ void ClockedLane::settle() {
     outcome.enqueued = admits(ruling);
     if (victims_) outcome = *victims_->ports().outcome;
     if (outcome.enqueued && victims_) bodies_[a.queue].push_back({d.packet, s.name});
-    if (outcome.evicted || outcome.victimMarked) decided_->victim = pay(a.queue, outcome);
-    decided_->contest = {ruling, s.contest, outcome};
-    decided_->decision.verdict = verdictOf(ruling, s.contest, outcome);
+    if (outcome.evicted || outcome.victimMarked) decided_->victim = removeVictim(a.queue, outcome);
+    decided_->pushOut = {ruling, s.pushOut, outcome};
+    decided_->decision.verdict = verdictOf(ruling, s.pushOut, outcome);
     if (outcome.enqueued) view_.admitted(d.clock, a);
     if (outcome.evicted) view_.evicted(clock_, now_, a.queue, outcome.colour, outcome.lenBytes);
-    if (s.contest && (outcome.evicted || !outcome.enqueued))
+    if (s.pushOut && (outcome.evicted || !outcome.enqueued))
       view_.lost(clock_, a.queue, outcome.evicted ? outcome.lenBytes : a.len_bytes);
     if (victims_) {
       if (!outcome.enqueued) names_.push_back(s.name);
@@ -148,8 +148,8 @@ void ClockedLane::promote() {
   body.pop_front();
 }
 
-// Who paid for a packet is found in its queue's body; if evicted it is there no more.
-u64 ClockedLane::pay(u32 queue, const VictimOutcome& outcome) {
+// The victim is found in its queue's body; if evicted it is removed from there.
+u64 ClockedLane::removeVictim(u32 queue, const VictimOutcome& outcome) {
   auto& packets = bodies_[queue];
   const auto victim =
       std::find_if(packets.begin(), packets.end(), [&](const Leaving& x) { return x.name == outcome.cell; });
@@ -162,7 +162,7 @@ u64 ClockedLane::pay(u32 queue, const VictimOutcome& outcome) {
 }
 
 // The queues' part of the victim search, at the end of a clock.
-void ClockedLane::contest(int taken) {
+void ClockedLane::pushOut(int taken) {
   std::optional<u32> from;
   if (taken >= 0) {
     from = static_cast<u32>(taken);
@@ -260,7 +260,7 @@ void ClockedLane::clock(u64 now) {
     aheadCells_ += cellsOf(taken_->packet.lenBytes);
   }
   if (listed) queues_[listed->packet.queue].push_back(*listed);
-  if (victims_) contest(taken);
+  if (victims_) pushOut(taken);
   clock_++;
 }
 

@@ -5,7 +5,7 @@
 //
 // A descriptor takes a slot and is marked; `timing::Lookup` clocks later averages see its queue, and its verdict falls
 // `timing::Verdict` clocks behind that, where the RTL's pipeline ends. What each sees of the packets before
-// it is pipeline_view.h. Where the victim search is built, it takes 3 clocks more until it is known who pays (clocked_victims.h): a decision
+// it is pipeline_view.h. Where the victim search is built, it takes 3 cycles more until the victim is known (clocked_victims.h): a decision
 // is shown then, and a packet can be sent 2 clocks later than without, 1 if it joins behind another.
 //
 // Frames that come while others are on an input wait there. The output is always ready.
@@ -19,10 +19,10 @@
 #include "clocked_ingress.h"
 #include "clocked_schedule.h"
 #include "clocked_victims.h"
-#include "contest.h"
 #include "decide.h"
 #include "mark_stage.h"
 #include "pipeline_view.h"
+#include "push_out.h"
 #include "timing.h"
 
 namespace vermilion {
@@ -38,7 +38,7 @@ class ClockedLane {
     Decision decision;
     u64 averages[Colours];
     VmMark mark;
-    Contest contest;
+    PushOut pushOut;
     u64 victim;  // who was evicted or marked in this one's stead
   };
   struct Departed {
@@ -86,7 +86,7 @@ class ClockedLane {
     u64 clock;
     Deciding deciding;
     Decision decision;
-    bool contest = false;
+    bool pushOut = false;
     u32 name = 0;  // of the packet in victims_
   };
   struct Leaving {
@@ -105,8 +105,8 @@ class ClockedLane {
   void rule();
   void settle();
   void promote();
-  u64 pay(u32 queue, const VictimOutcome& outcome);
-  void contest(int taken);
+  u64 removeVictim(u32 queue, const VictimOutcome& outcome);
+  void pushOut(int taken);
   void transmit();
 
   VmConfig config_;

@@ -54,7 +54,7 @@ void ClockedVictims::findInWindow(Stage& s1, u32 mildest) const {
 
 std::optional<u32> ClockedVictims::pops() const {
   if (p5_.cell) return isListed(packets_[*p5_.cell]) ? p5_.cell : std::nullopt;
-  return pays_ && !s5_.tail() ? s5_.candidate : std::nullopt;
+  return hasVictim_ && !s5_.tail() ? s5_.candidate : std::nullopt;
 }
 
 // What the pop in s5 leaves in front of the list; the packet of s5 has been pushed.
@@ -121,9 +121,9 @@ void ClockedVictims::serve() {
   Service p3{};
   const bool ofEnqueued = !byEnqueued_.empty() && !(takensTurn_ && !byTaken_.empty());
   std::deque<u32>& first = ofEnqueued ? byEnqueued_ : byTaken_;
-  const bool contest = s3_.valid && s3_.arrival.action == VictimArrival::Contest;
-  s3_.yields = contest && !first.empty() && waited_ == Patience;
-  if (!contest || s3_.yields) {
+  const bool pushOut = s3_.valid && s3_.arrival.action == VictimArrival::PushOut;
+  s3_.yields = pushOut && !first.empty() && waited_ == Patience;
+  if (!pushOut || s3_.yields) {
     waited_ = 0;
     if (!first.empty()) p3 = {true, first.front(), {}}, first.pop_front(), takensTurn_ = ofEnqueued;
   } else if (!first.empty()) {
@@ -166,7 +166,7 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std:
   if (s4_.valid) choose();
   if (p6_ && *p6_ < shape_.indexed) queues_[*p6_].behind--;
   if (pops()) popFront(*pops());
-  if (pays_) packets_[*s5_.candidate].marked |= decided_.victimMarked;
+  if (hasVictim_) packets_[*s5_.candidate].marked |= decided_.victimMarked;
   const std::optional<u32> goes = p5_.cell ? p5_.cell : decided_.evicted ? s5_.candidate : std::nullopt;
   if (goes) {
     std::deque<u32>& body = queues_[packets_[*goes].arrival.queue].body;
@@ -180,7 +180,7 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std:
 
   // s3
   for (std::size_t i = 0; i < s3_.wants.size(); i++)
-    s3_.wants[i] = s3_.arrival.action == VictimArrival::Contest && !s3_.yields && s3_.ranks[i].found &&
+    s3_.wants[i] = s3_.arrival.action == VictimArrival::PushOut && !s3_.yields && s3_.ranks[i].found &&
                    s3_.arrival.distance >= s3_.ranks[i].distance;
 
   // to the next clock
@@ -208,25 +208,25 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std:
 
 void ClockedVictims::evaluate() {
   decided_ = {};
-  pays_ = false;
+  hasVictim_ = false;
   if (!s5_.valid) return;
 
   const VictimArrival& a = s5_.arrival;
-  const bool contest = a.action == VictimArrival::Contest, mayMark = a.mayMark && !s5_.tail();
+  const bool pushOut = a.action == VictimArrival::PushOut, mayMark = a.mayMark && !s5_.tail();
   bool stands = s5_.candidate.has_value();
   if (s5_.tail())
     stands = stands && packets_[*s5_.candidate].serial == s5_.tailSerial && !packets_[*s5_.candidate].left;
-  pays_ = stands && !(s5_.tail() && a.asLong && packets_[*s5_.candidate].arrival.lenBytes < a.lenBytes);
-  if (pays_) {
+  hasVictim_ = stands && !(s5_.tail() && a.asLong && packets_[*s5_.candidate].arrival.lenBytes < a.lenBytes);
+  if (hasVictim_) {
     const VictimArrival& lost = packets_[*s5_.candidate].arrival;
     decided_.victimMarked = mayMark && lost.ect;
     decided_.evicted = !decided_.victimMarked;
     decided_.cell = lost.cell, decided_.lenBytes = lost.lenBytes;
     decided_.colour = lost.colour, decided_.distance = lost.distance;
   }
-  decided_.marked = contest && !pays_ && mayMark && a.ect;
-  decided_.enqueued = a.action == VictimArrival::Admit || pays_ || decided_.marked;
-  decided_.blind = s5_.emptied || s5_.yields || (s5_.candidate && !stands);
+  decided_.marked = pushOut && !hasVictim_ && mayMark && a.ect;
+  decided_.enqueued = a.action == VictimArrival::Admit || hasVictim_ || decided_.marked;
+  decided_.stale = s5_.emptied || s5_.yields || (s5_.candidate && !stands);
 }
 
 }  // namespace vermilion

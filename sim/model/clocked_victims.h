@@ -3,19 +3,19 @@
 //
 // A queue is a head, the scheduler's, and a body. Every packet comes into the body and is promoted to the head when a place is asked for: by a packet that is enqueued
 // while fewer than `places` are taken or asked for, or by one that is taken while more packets wait than places are asked for. A request is served, of
-// both kinds in turn, in a slot without a contest, or in that of a contest behind `Patience` others, which finds nobody then; it is void if the body is empty then. Each event sees its queue as the clocks before have left it.
+// both kinds in turn, in a slot without a push-out, or in that of a push-out behind `Patience` others, which finds no victim then; it is void if the body is empty then. Each event sees its queue as the clocks before have left it.
 //
-// What is seen when, for a packet whose search begins in clock t, which comes in t + 3 and pays, or has another pay, in clock t + 5 (RED form):
+// What is seen when, for a packet whose search begins in clock t, which comes in t + 3 and is dropped, or pushes another out, in clock t + 5 (RED form):
 //   t      which ranks the packets of the queue's body have: the lowest and the second lowest that may lose. In the lists is who was enqueued before;
 //          who is promoted leaves its list in the t + 5 of its slot, as a victim does.
 //   t + 3  whether a list holds anything; its oldest, the head. Who went in the slots up to two ahead is out by then.
 //   t + 4  who goes: of the lowest rank's list the oldest that does not go in the slot ahead. If there is none, of the second's.
 //   t + 5  the victim is out of the queue, or marked.
 // Who is pushed in a clock is seen behind another packet of its list in the same clock, in a list without any from the next on.
-// Who pays: the arriving packet by the rule, if its distance is smaller than the lowest's, or if the lowest's list was found empty and
-// there is no second or its distance is smaller than the second's; by being blind, if nobody of both lists can go. Else who was chosen in t + 4.
+// The victim: the arriving packet by the rule, if its distance is smaller than the lowest's, or if the lowest's list was found empty and
+// there is no second or its distance is smaller than the second's; with a stale candidate, if no packet of both lists can go. Else the one chosen in t + 4.
 //
-// Tail-drop form: the nearest of the body's last n as they stood in t. It is blind if that one has gone up to and including t + 4.
+// Tail-drop form: the nearest of the body's last n as they stood in t. It is stale if that one has left up to and including t + 4.
 #pragma once
 
 #include <array>
@@ -120,11 +120,11 @@ class ClockedVictims {
   std::optional<u32> p6_;                 // queue from which one was promoted in the clock before
   std::deque<u32> byEnqueued_, byTaken_;  // requests
   bool takensTurn_ = false;               // the second list goes first
-  u32 waited_ = 0;                        // contests for which the first of them has waited
+  u32 waited_ = 0;                        // push-outs for which the first of them has waited
   // of the clock that comes next
   Ports ports_;
   VictimOutcome decided_{};  // of s5
-  bool pays_ = false;        // a queued packet does
+  bool hasVictim_ = false;   // a queued packet is evicted or marked
 };
 
 }  // namespace vermilion

@@ -86,10 +86,11 @@ typedef struct {
   uint32_t remark_dscp[VM_COLOURS]; /* 0..63 */
   VmDistance distance;
   uint32_t remove_ttl_option; /* on the way out */
-  uint32_t nearest;   /* whoever has come least far pays for an early or forced drop, or an early mark: contest.h */
+  uint32_t
+      nearest; /* the packet that has come least far is the victim of an early or forced drop, or an early mark: push_out.h */
   uint32_t by_colour; /* but only packets of the arriving one's colour or a worse one */
   uint32_t alpha;     /* dynamic threshold in the pool: 2^(alpha - 8) of its free cells, 1 to 11; 0: none */
-  uint32_t last;      /* with nearest; 1 to 16: instead, who pays for a tail drop, among so many of the last packets */
+  uint32_t last; /* with nearest; 1 to 16: instead, the victim of a tail drop is among so many of the last packets */
 } VmQueue;
 
 /* Types of the TTL option, docs/ttl-option.md; 0: none. */

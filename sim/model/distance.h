@@ -1,4 +1,4 @@
-// How far a packet has come: the distance d of DDRED (paper P3, section IV), 0 to 63. The packet with the smallest pays.
+// How far a packet has come: the distance d of DDRED (paper P3, section IV), 0 to 63. The packet with the smallest distance is the victim.
 //
 //   initial TTL   of the TTL option (docs/ttl-option.md), where the queue uses it, the packet has it, and it is not below
 //                 the packet's own TTL; else, where the queue infers, the least of 32, 64, 128 and 255 that is not

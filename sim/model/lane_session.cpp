@@ -58,8 +58,8 @@ void LaneSession::decided() {
   frame.mark = d.decision.verdict == VM_MARK;
   frame.record = {0, a.time, d.id, a.queue, a.colour, a.len_bytes, frame.mark && a.ecn != 3};
   if (!admits(d.decision.verdict)) frame.bytes.clear();
-  if (d.contest.outcome.evicted || d.contest.outcome.victimMarked) {
-    const VictimOutcome& o = d.contest.outcome;
+  if (d.pushOut.outcome.evicted || d.pushOut.outcome.victimMarked) {
+    const VictimOutcome& o = d.pushOut.outcome;
     Inside& victim = inside(d.victim);
     VmCounters& lost = counters_[a.queue * Colours + o.colour];
     (o.evicted ? lost.evicted_packets : lost.victim_marked_packets)++;

@@ -9,7 +9,7 @@
 // where nothing happens but at a known time. A call's time that lies before what has run already is taken as that, so the
 // second of two frames at one instant arrives behind the verdict of the first. Times are 64 bits of ns; the lane sees 48.
 //
-// Where a queue drops the nearest packet (contest.h) all queues have the search, and a verdict falls 3 clocks later. A frame that came in may be
+// Where a queue drops the nearest packet (push_out.h) all queues have the search, and a verdict falls 3 clocks later. A frame that came in may be
 // evicted then, and never comes out: evicted() names it, as who keeps its own record of what is queued must drop it, too. The counters
 // say how many of which colour.
 //

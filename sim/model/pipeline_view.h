@@ -5,8 +5,8 @@
 //                                       - settling), departures and evictions up to clock t - 1
 //   its averages                        average/AverageUnit.scala: n - 1 updates of the same estimator in the `Averaging`
 //                                       clocks before t are still under way
-//   its verdict in clock t + Decide      decide/QueueLimit.scala: all admissions and contests before it, departures and packets that
-//                                       contests have cost up to LimitLag clocks before
+//   its verdict in clock t + Decide      decide/QueueLimit.scala: all admissions and push-outs before it, departures and packets that
+//                                       push-outs have cost up to LimitLag clocks before
 //   the pool                            decide/PoolLimit.scala: admissions, departures and losses up to PoolLag clocks before
 //   its draw                            one a packet, in order
 //
@@ -35,13 +35,13 @@ class PipelineView {
   Arrival refresh(u64 clock, u64 now, u32 queue, u32 colour);
   // The total that the verdict of a packet of that token is compared with.
   void limit(u64 tokenClock, Arrival& seen);
-  // It takes its room: it is admitted, or goes into a contest, at its verdict.
+  // It takes its room: it is admitted, or goes into a push-out, at its verdict.
   void reserved(const Arrival& seen);
   // It is in its queue, in the clock in which that is known.
   void admitted(u64 tokenClock, const Arrival& seen);
   // A commit: from the queue's next token on.
   void configure(u32 queue, const VmQueue& profile) { profiles_[queue] = profile; }
-  // What a contest has cost, in the clock in which that is known: who was evicted; the length of who was, or of the arriving packet.
+  // What a push-out has cost, in the clock in which that is known: who was evicted; the length of who was, or of the arriving packet.
   void evicted(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
   void lost(u64 clock, u32 queue, u32 lenBytes);
 

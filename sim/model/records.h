@@ -91,10 +91,10 @@ typedef struct {
   uint32_t ce_written;
 } VmSent;
 
-/* A frame that was taken out of its queue again, as it pays for another that came later (contest.h). It never leaves. */
+/* A frame that was taken out of its queue again, as the victim of another that came later (push_out.h). It never leaves. */
 typedef struct {
   uint64_t time, arrival; /* ns; time: when the other's verdict fell */
-  uint64_t id, by;        /* as VmSent's; the one that it paid for */
+  uint64_t id, by;        /* as VmSent's; the one that pushed it out */
   uint32_t queue, colour, len_bytes;
 } VmEvicted;
 

@@ -9,7 +9,7 @@ VictimOutcome Victims::arrive(const VictimArrival& arrival) {
   VictimOutcome outcome{};
   std::list<Packet>& queue = queues_[arrival.queue];
   if (arrival.action == VictimArrival::Refuse) return outcome;
-  if (arrival.action == VictimArrival::Contest) {
+  if (arrival.action == VictimArrival::PushOut) {
     const u32 mildest = WorstColour - (arrival.byColour ? worstColour(arrival.colour) : 0);
     const bool mayMark = arrival.mayMark && arrival.last == 0;
     auto victim = queue.end();

@@ -1,7 +1,7 @@
 // DDRED's rule by itself (docs/distance-drops.md): who goes when a packet must go, one operation after the other, by looking at every
 // queued packet. What VictimPipeline.scala does when its operations do not overlap; clocked_victims.h says what it does when they do.
 //
-// A contest's victim is the queued packet with the smallest distance; of equal ones that of the worst class, then the oldest.
+// A push-out's victim is the queued packet with the smallest distance; of equal ones that of the worst class, then the oldest.
 // The class is the colour where the switch byColour is set, else 0 for all; with it only packets of the arriving one's colour
 // or a worse one may lose. The arriving packet loses if its distance is smaller, or if nobody else may. A queue's first `places` packets may not:
 // they are the scheduler's already. With last = n (the tail-drop form) only the last n of the others may lose, of those that came in that form, and with
@@ -17,7 +17,7 @@
 namespace vermilion {
 
 struct VictimArrival {
-  enum Action : u32 { Admit, Refuse, Contest };
+  enum Action : u32 { Admit, Refuse, PushOut };
   u32 queue, cell, cells, lenBytes, colour, distance;
   bool ect;
   u32 action;
@@ -27,12 +27,12 @@ struct VictimArrival {
 };
 
 struct VictimOutcome {
-  bool enqueued, marked, blind, evicted,
-      victimMarked;                      // blind: the arriving packet paid as the search had nobody left; never here
+  bool enqueued, marked, stale, evicted,
+      victimMarked;  // stale: the arriving packet is dropped as every packet of the search had left; never here
   u32 cell, lenBytes, colour, distance;  // of the victim, where evicted or victimMarked
 };
 
-// As VictimParams.scala: only queues below `indexed` hold contests.
+// As VictimParams.scala: only queues below `indexed` hold push-outs.
 struct VictimShape {
   u32 queues = 16, cells = 4096, indexed = 16, distances = 64;
   u32 places = 4;

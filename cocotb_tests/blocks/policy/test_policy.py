@@ -17,5 +17,5 @@ def test_wred_rio_c_and_rio_dc_average_what_the_papers_say():
 
 def test_policy_pipeline_with_the_victim_search_elaborates_and_has_no_lint():
     folder = emit("PolicyPipeline", "lab")
-    assert "contests_arrival_valid" in (folder / "PolicyPipeline.sv").read_text()
+    assert "pushOuts_arrival_valid" in (folder / "PolicyPipeline.sv").read_text()
     lint("PolicyPipeline", folder)

@@ -1,7 +1,7 @@
 """Bench of BacklogCounters and QueueLimit against plain bookkeeping: an admission, a departure, an eviction and a question in every clock.
 
 BacklogCounters: a question in clock t is answered in t + 1 by what was shown up to t - 1. QueueLimit: a verdict in clock t sees every
-packet admitted up to t - 1 and every departure and lost contest shown up to t - 3, and is never wrong about it: it refuses what does not fit and nothing else.
+packet admitted up to t - 1 and every departure and lost push-out shown up to t - 3, and is never wrong about it: it refuses what does not fit and nothing else.
 """
 
 from collections import Counter, deque

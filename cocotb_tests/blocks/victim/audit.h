@@ -1,5 +1,5 @@
 // An audit that follows the block's outputs with plain lists. It shares no code with the model. Each queue is a body and a head, both lists of
-// cells, and each contest is checked against the rule in these lists, also where contests overlap.
+// cells, and each push-out is checked against the rule in these lists, also where push-outs overlap.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@ using namespace vermilion;
 
 namespace {
 constexpr u64 Latency = timing::Searching, Ahead = timing::SearchAhead;
-constexpr u64 Patience = 8;  // VictimPipeline.scala: contests for which a promotion waits
+constexpr u64 Patience = 8;  // VictimPipeline.scala: push-outs for which a promotion waits
 
 struct Tally {
-  u64 arrivals = 0, contests = 0, evicted = 0, victimMarked = 0, arrivingLost = 0, arrivingMarked = 0, blind = 0,
+  u64 arrivals = 0, pushOuts = 0, evicted = 0, victimMarked = 0, arrivingLost = 0, arrivingMarked = 0, stale = 0,
       promoted = 0, taken = 0;
 };
 
@@ -61,7 +61,7 @@ class Audit {
   // The outputs of the slot that was in s5: first the outcome of its packet, then its promotion. A search that began in that cycle sees the window
   // without promotions of the cycle, and the bitmap with them.
   void settle(const VictimOutcome& o, bool promotes);
-  void noneSettles() { contestsInARow_ = 0; }
+  void noneSettles() { pushOutsInARow_ = 0; }
   void lookAtWindow() {
     if (begunNow()) searches_.back().window = nearestOfLast(searches_.back().arrival);
   }
@@ -131,7 +131,7 @@ class Audit {
 
   static Rank rank(const VictimArrival& p) { return {p.distance, 2 - (p.byColour ? std::min(p.colour, 2u) : 0u)}; }
   bool begunNow() const { return !searches_.empty() && searches_.back().since + 1 == clocks; }
-  bool searched(const VictimArrival& a) const { return a.action == VictimArrival::Contest && a.queue < shape_.indexed; }
+  bool searched(const VictimArrival& a) const { return a.action == VictimArrival::PushOut && a.queue < shape_.indexed; }
 
   // The two lowest ranks in the body, among who may lose.
   TwoRanks lowestTwo(const VictimArrival& a) const {
@@ -168,7 +168,7 @@ class Audit {
   VictimShape shape_;
   std::vector<Queue> queues_;
   std::deque<u32> names_;  // free cells
-  u64 freeCells_, settled_ = 0, contestsInARow_ = 0;
+  u64 freeCells_, settled_ = 0, pushOutsInARow_ = 0;
   ByCell<VictimArrival> live_;  // all by head cell; packets that have a cell
   ByCell<bool> marked_;
   ByCell<Stands> stands_;  // packets in bodies
@@ -180,30 +180,30 @@ void Audit::settle(const VictimOutcome& o, bool promotes) {
   searches_.pop_front();
   const VictimArrival& a = search.arrival;
   if (clocks - search.since != Latency) fail("an outcome comes at another time");
-  const bool contest = a.action == VictimArrival::Contest;
-  const bool lost = contest && !o.enqueued, another = o.evicted || o.victimMarked;
-  tally.contests += contest, tally.evicted += o.evicted, tally.victimMarked += o.victimMarked;
-  tally.arrivingLost += lost, tally.arrivingMarked += o.marked, tally.blind += o.blind;
-  if (o.evicted + o.victimMarked + o.marked + lost != contest) fail("not exactly one packet pays");
-  if (!contest && o.enqueued != (a.action == VictimArrival::Admit)) fail("admitted and refused");
+  const bool pushOut = a.action == VictimArrival::PushOut;
+  const bool lost = pushOut && !o.enqueued, another = o.evicted || o.victimMarked;
+  tally.pushOuts += pushOut, tally.evicted += o.evicted, tally.victimMarked += o.victimMarked;
+  tally.arrivingLost += lost, tally.arrivingMarked += o.marked, tally.stale += o.stale;
+  if (o.evicted + o.victimMarked + o.marked + lost != pushOut) fail("not exactly one packet is dropped or marked");
+  if (!pushOut && o.enqueued != (a.action == VictimArrival::Admit)) fail("admitted and refused");
   Queue& q = queues_[a.queue];
   if (another) {
     if (!stands_.holds(o.cell)) fail("the victim is in no body");
     const VictimArrival& v = live_.at(o.cell);
     if (v.queue != a.queue || v.lenBytes != o.lenBytes || v.colour != o.colour || v.distance != o.distance)
       fail("the victim is not who it says");
-    if (a.byColour && v.byColour && v.colour < a.colour) fail("a better colour pays");
+    if (a.byColour && v.byColour && v.colour < a.colour) fail("a packet of a better colour is the victim");
     if (v.distance > a.distance) fail("the victim is further than the arriving packet");
-    if (marked_.holds(o.cell)) fail("a packet pays twice");
+    if (marked_.holds(o.cell)) fail("a packet is a victim twice");
     if (a.last != 0 && (o.victimMarked || (a.asLong && v.lenBytes < a.lenBytes)))
       fail("the victim of a tail drop is marked, or too short");
     if ((a.last != 0) != (v.last != 0)) fail("the victim came in the other form");
   }
-  // A contest that follows `Patience` others without a gap may yield its slot to a request. Its packet pays and is told as blind. The request may be void.
-  const bool yields = o.blind && !another && contestsInARow_ >= Patience;
-  if (contest && promotes && !yields) fail("a packet is promoted in the slot of a contest that does not yield");
-  contestsInARow_ = contest && !promotes ? contestsInARow_ + 1 : 0;
-  if (contest && !yields) a.last == 0 ? judge(search, o, q) : judgeTail(search, o);
+  // A push-out that follows `Patience` others without a gap may yield its slot to a request. Its packet is dropped, and its candidate is told as stale. The request may be void.
+  const bool yields = o.stale && !another && pushOutsInARow_ >= Patience;
+  if (pushOut && promotes && !yields) fail("a packet is promoted in the slot of a push-out that does not yield");
+  pushOutsInARow_ = pushOut && !promotes ? pushOutsInARow_ + 1 : 0;
+  if (pushOut && !yields) a.last == 0 ? judge(search, o, q) : judgeTail(search, o);
   if (o.victimMarked) marked_[o.cell] = true;
   if (o.evicted) {
     // Victims stand near the front of long queues as often as not, so look from there.
@@ -232,13 +232,13 @@ Audit::Head Audit::promote(u32 queue, u32 cell, u32 place, bool marked) {
   return {cell, marked};
 }
 
-// The rule in RED form. Of the packets that were in the body when the search began and are still there, none that may pay is a better victim than the
-// packet that pays. A contest is blind only if the two lowest ranks that it saw are both no further than the arriving packet, and no packet of either is left.
+// The rule in RED form. Of the packets that were in the body when the search began and are still there, none that may be dropped is a better victim than the
+// packet that is dropped. A push-out is stale only if the two lowest ranks that it saw are both no further than the arriving packet, and no packet of either is left.
 void Audit::judge(const Search& s, const VictimOutcome& o, const Queue& q) const {
   const VictimArrival& a = s.arrival;
   const bool another = o.evicted || o.victimMarked;
-  if (o.blind && (another || !s.lowest[1] || s.lowest[1]->first > a.distance))
-    fail("a contest is blind without a reason");
+  if (o.stale && (another || !s.lowest[1] || s.lowest[1]->first > a.distance))
+    fail("a push-out is stale without a reason");
   for (const u32 cell : q.body) {
     if (cell == o.cell || marked_.holds(cell)) continue;
     const VictimArrival& p = live_.at(cell);
@@ -246,25 +246,25 @@ void Audit::judge(const Search& s, const VictimOutcome& o, const Queue& q) const
     if (p.last != 0 || stands.clock > s.since + 1 || rank(p).second > rank(a).second) continue;
     if (another) {
       if (std::pair(rank(p), stands.order) < std::pair(rank(live_.at(o.cell)), stands_.at(o.cell).order))
-        fail("a nearer or older packet stands in the body than who pays");
-    } else if (o.blind) {
+        fail("a nearer or older packet stands in the body than the victim");
+    } else if (o.stale) {
       if (rank(p) == *s.lowest[0] || rank(p) == *s.lowest[1])
-        fail("a search says that it is blind and could know better");
+        fail("a search says that it is stale and could know better");
     } else if (p.distance <= a.distance && a.queue < shape_.indexed) {
-      fail("the arriving packet pays, a nearer one stands in the body, and the search was not blind");
+      fail("the arriving packet is dropped, a nearer one stands in the body, and the candidate is not stale");
     }
   }
 }
 
-// The rule in tail-drop form. The packet that the window showed when the search began pays, or the arriving packet does.
+// The rule in tail-drop form. The packet that the window showed when the search began is the victim, or the arriving packet is.
 void Audit::judgeTail(const Search& s, const VictimOutcome& o) const {
   const VictimArrival& a = s.arrival;
   const bool stands = s.window && stands_.holds(s.window->cell) && stands_.at(s.window->cell).order == s.window->order;
   const bool wanted = s.window && s.window->distance <= a.distance;
-  const bool pays = wanted && stands && !(a.asLong && live_.at(s.window->cell).lenBytes < a.lenBytes);
-  if (o.evicted != pays || (pays && o.cell != s.window->cell))
-    fail("another pays than the nearest of the last packets");
-  if (o.blind != (wanted && !stands)) fail("a tail drop is blind and the nearest packet stands there, or the reverse");
+  const bool isVictim = wanted && stands && !(a.asLong && live_.at(s.window->cell).lenBytes < a.lenBytes);
+  if (o.evicted != isVictim || (isVictim && o.cell != s.window->cell))
+    fail("the victim is not the nearest of the last packets");
+  if (o.stale != (wanted && !stands)) fail("a tail drop is stale and the nearest packet stands there, or the reverse");
 }
 
 }  // namespace

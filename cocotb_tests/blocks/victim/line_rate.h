@@ -1,5 +1,5 @@
-// What `victims_bench line-rate` runs, all in one queue, and how many contests may be blind: a queue of fresh packets that drains with a contest at every
-// arrival; or one that stands, which admits below its length and contests from there on, so that its nearest packets have gone long ago.
+// What `victims_bench line-rate` runs, all in one queue, and how many push-outs may be stale: a queue of fresh packets that drains with a push-out at every
+// arrival; or one that stands, which admits below its length and push-outs from there on, so that its nearest packets have gone long ago.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@ struct Load {
   double arrivals, takes;  // clocks from one to the next; takes 0: none
   bool equal;              // all have one distance, else each any
   unsigned last;           // tail-drop form: so many of the last packets may lose; 0: RED form
-  double bound;            // on the share of contests that are blind
+  double bound;            // on the share of push-outs that are stale
   bool stands = false;     // at its length; else it drains, and is filled up again at half
 };
 
-// Promotions take slots without a contest, and one in nine of contests in a row. As long as contests and takes together want no more of the slots than
+// Promotions take slots without a push-out, and one in nine of push-outs in a row. As long as push-outs and takes together want no more of the slots than
 // this, each take must find a packet in the head.
 constexpr double Slots = 0.9;
 
 constexpr double Wire = 1.68;  // clocks at 250 MHz from packet to packet at 148.8 Mpps
 
 // Bounds: 1.3 times the larger share of a build with 4 places and one with 8, measured with seed 20260101, 0.2 % at least; 0.02 more where it was over half. In RED form
-// with one distance a contest is blind only if it yields its slot to a promotion.
+// with one distance a push-out is stale only if it yields its slot to a promotion.
 constexpr Load Loads[] = {
     {64, 1, 0, true, 0, 0},
     {64, 1, 0, false, 0, 0.002},

@@ -188,16 +188,16 @@ FAULTS = {
     ),
     "the window counts who was evicted": ("TailWindow", r"~io_remove\}", "1'h1}"),
     "an evicted packet leaves its gap": ("TailWindow", r"io_remove\s+& (?=\(?(?:hits|_behindGap))", "1'h0 & "),
-    "of equals the newer one pays": ("TailWindow", r"(readData\[\d+:\d+\]) <= (?=_s1Word)", r"\1 < "),
+    "of equals the newer one is the victim": ("TailWindow", r"(readData\[\d+:\d+\]) <= (?=_s1Word)", r"\1 < "),
     "a promoted packet stays in the window": ("TailWindow", r"REG <= io_promoted;", "REG <= 1'h0;"),
     "the arriving packet's cells are freed twice": ("VictimPipeline", r"evicted \? s5Cell : ", ""),
-    "a contest that a reset cuts off goes on": (
+    "a push-out that a reset cuts off goes on": (
         "VictimPipeline",
         r"s4Wants_REG <= 1'h0",
         "s4Wants_REG <= s3Found_0",
         "resets",
     ),
-    "a packet of the window that has left pays": (
+    "a packet of the window that has left is the victim": (
         "VictimPipeline",
         r"unlinks_pipe_v <= order_io_unlink;",
         "unlinks_pipe_v <= 1'h0;",
@@ -231,9 +231,9 @@ EVERY_RUN = (
     "a void request keeps its place",
     "the only packet is promoted twice",
     "the window counts who was evicted",
-    "a packet of the window that has left pays",
+    "a packet of the window that has left is the victim",
     "a promotion waits for ever",
-    "a contest that a reset cuts off goes on",
+    "a push-out that a reset cuts off goes on",
 )
 
 

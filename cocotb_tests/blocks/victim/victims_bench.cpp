@@ -4,7 +4,7 @@
 //
 //   victims_bench SCENARIO SEED CELLS PLACES [measure]   prints one line of figures a run, "ok" at the end; exits 1 with the first difference
 //
-// SCENARIO: spaced, full-pace, resets; or line-rate, which prints the share of contests that are blind at the pace of a wire, and with no `measure` ends where
+// SCENARIO: spaced, full-pace, resets; or line-rate, which prints the share of push-outs that are stale at the pace of a wire, and with no `measure` ends where
 // one is over its bound.
 //
 // An audit of its own follows every outcome and every promotion with plain lists (audit.h).
@@ -21,7 +21,7 @@ constexpr u32 AnyForm = 99;
 struct Mix {
   const char* name;
   u32 queues, distances, colours;
-  double contest, refuse, ect;
+  double pushOut, refuse, ect;
   bool byColour, mayMark;
   std::size_t target;  // bodies wander below it
   u32 last = 0;        // tail-drop form among so many; AnyForm: a form of its own for each packet
@@ -29,8 +29,8 @@ struct Mix {
 
 VictimArrival draw(Bench& b, const Mix& mix) {
   const double kind = static_cast<double>(b.pick(1000)) / 1000;
-  const u32 action = kind < mix.contest                ? VictimArrival::Contest
-                     : kind < mix.contest + mix.refuse ? VictimArrival::Refuse
+  const u32 action = kind < mix.pushOut                ? VictimArrival::PushOut
+                     : kind < mix.pushOut + mix.refuse ? VictimArrival::Refuse
                                                        : VictimArrival::Admit;
   const u32 queue = static_cast<u32>(b.pick(mix.queues));
   VictimArrival a = action == VictimArrival::Refuse && b.chance(0.3)
@@ -49,12 +49,13 @@ VictimArrival draw(Bench& b, const Mix& mix) {
 
 void print(const char* name, const Tally& t, u64 spent) {
   std::printf(
-      "%-22s clocks %llu arrivals %llu contests %llu evicted %llu marked-there %llu arriving %llu arriving-marked %llu "
-      "blind %llu promoted %llu taken %llu\n",
+      "%-22s clocks %llu arrivals %llu push-outs %llu evicted %llu marked-there %llu arriving %llu arriving-marked "
+      "%llu "
+      "stale %llu promoted %llu taken %llu\n",
       name, static_cast<unsigned long long>(spent), static_cast<unsigned long long>(t.arrivals),
-      static_cast<unsigned long long>(t.contests), static_cast<unsigned long long>(t.evicted),
+      static_cast<unsigned long long>(t.pushOuts), static_cast<unsigned long long>(t.evicted),
       static_cast<unsigned long long>(t.victimMarked), static_cast<unsigned long long>(t.arrivingLost),
-      static_cast<unsigned long long>(t.arrivingMarked), static_cast<unsigned long long>(t.blind),
+      static_cast<unsigned long long>(t.arrivingMarked), static_cast<unsigned long long>(t.stale),
       static_cast<unsigned long long>(t.promoted), static_cast<unsigned long long>(t.taken));
 }
 
@@ -71,7 +72,7 @@ const Mix mixes[] = {
     {"last 5, equal", 2, 2, 3, 0.5, 0.1, 0, true, false, 20, 5},
     {"last 1", 3, 64, 3, 0.5, 0.1, 0, false, false, 12, 1},
     {"last 16, short queues", 8, 16, 3, 0.6, 0.1, 0, true, false, 4, 16},
-    {"contests alone", 16, 4, 1, 1, 0, 1, false, true, 6},  // marked, so that all places are asked for at once
+    {"push-outs alone", 16, 4, 1, 1, 0, 1, false, true, 6},  // marked, so that all places are asked for at once
     {"forms that change", 2, 16, 3, 0.6, 0.1, 0.3, true, true, 40, AnyForm},
 };
 
@@ -143,7 +144,7 @@ void resets(const VictimShape& shape, u64 seed, u64 times) {
               b.chance(0.3) ? std::optional(static_cast<u32>(b.pick(mix.queues))) : std::nullopt);
     if (i + 1 == times) b.drain();
     const Tally& t = b.audit.tally;
-    sum.contests += t.contests, sum.evicted += t.evicted, sum.arrivals += t.arrivals, sum.promoted += t.promoted;
+    sum.pushOuts += t.pushOuts, sum.evicted += t.evicted, sum.arrivals += t.arrivals, sum.promoted += t.promoted;
     block = b.release();
   }
   print("resets of a clock", sum, clocks);
@@ -170,26 +171,26 @@ void lineRate(const VictimShape& shape, u64 seed, const Load& load, bool measure
       const bool taking = takeCredit >= 1;
       credit -= arrives, takeCredit -= taking;
       takes += taking;
-      const u32 action = load.stands && b.length(0) < load.length ? VictimArrival::Admit : VictimArrival::Contest;
+      const u32 action = load.stands && b.length(0) < load.length ? VictimArrival::Admit : VictimArrival::PushOut;
       b.clock(arrives ? std::optional(packet(action)) : std::nullopt, taking ? std::optional(0u) : std::nullopt);
     }
     spent += clocks - before;
     b.idle(8);
     const Tally& t = b.audit.tally;
-    sum.arrivals += t.arrivals, sum.contests += t.contests, sum.evicted += t.evicted;
-    sum.arrivingLost += t.arrivingLost, sum.blind += t.blind, sum.taken += t.taken;
+    sum.arrivals += t.arrivals, sum.pushOuts += t.pushOuts, sum.evicted += t.evicted;
+    sum.arrivingLost += t.arrivingLost, sum.stale += t.stale, sum.taken += t.taken;
   }
   b.drain();
-  if ((!load.stands && sum.arrivals != sum.contests) || sum.evicted + sum.arrivingLost != sum.contests)
-    fail("contests without a loser");
-  const double blind = static_cast<double>(sum.blind) / static_cast<double>(sum.contests);
+  if ((!load.stands && sum.arrivals != sum.pushOuts) || sum.evicted + sum.arrivingLost != sum.pushOuts)
+    fail("push-outs without a loser");
+  const double stale = static_cast<double>(sum.stale) / static_cast<double>(sum.pushOuts);
   const std::string form = load.last != 0 ? "tail, last " + std::to_string(load.last) : "RED";
   const double empty = takes != 0 ? 1 - static_cast<double>(sum.taken) / static_cast<double>(takes) : 0;
   std::printf("| %s | %zu%s | %g | %s | %s | %.2f %% | %.2f %% |\n", form.c_str(), load.length,
               load.stands ? ", stands" : "", load.arrivals,
               load.takes != 0 ? (std::ostringstream() << load.takes).str().c_str() : "none",
-              load.equal ? "one" : "random", 100 * blind, 100 * empty);
-  if (!measure && blind > load.bound) fail("more contests are blind than " + std::to_string(100 * load.bound) + " %");
+              load.equal ? "one" : "random", 100 * stale, 100 * empty);
+  if (!measure && stale > load.bound) fail("more push-outs are stale than " + std::to_string(100 * load.bound) + " %");
   if (!measure && takes != 0 && 1 / load.arrivals + 1 / load.takes < Slots && sum.taken != takes)
     fail("a take finds no packet in the head");
 }
@@ -210,7 +211,7 @@ int main(int argc, char** argv) {
   if (scenario == "resets") resets(shape, seed, 300);
   if (scenario == "line-rate")
     std::printf(
-        "| form | queue | an arrival each | a take each | distances | blind | empty head |\n| --- | ---: | ---: "
+        "| form | queue | an arrival each | a take each | distances | stale | empty head |\n| --- | ---: | ---: "
         "| ---: | --- | ---: | ---: |\n");
   if (scenario == "line-rate")
     for (const Load& load : Loads) lineRate(shape, seed, load, argc > 5);

@@ -146,7 +146,7 @@ class Bench {
       if (m.outcome->enqueued) same(shown.enqueuedMarked, m.outcome->marked, "enqueuedMarked");
       same(dut_->io_outcome_bits_enqueued, m.outcome->enqueued, "outcome.enqueued");
       same(dut_->io_outcome_bits_marked, m.outcome->marked, "outcome.marked");
-      same(dut_->io_outcome_bits_blind, m.outcome->blind, "outcome.blind");
+      same(dut_->io_outcome_bits_stale, m.outcome->stale, "outcome.stale");
       same(dut_->io_outcome_bits_evicted, m.outcome->evicted, "outcome.evicted");
       same(dut_->io_outcome_bits_victimMarked, m.outcome->victimMarked, "outcome.victimMarked");
       if (m.outcome->evicted || m.outcome->victimMarked) {
@@ -217,8 +217,8 @@ class Bench {
     const VictimOutcome e = expected_.front();
     expected_.pop_front();
     if (std::memcmp(&e.cell, &o.cell, 4 * sizeof(u32)) != 0 || e.enqueued != o.enqueued || e.marked != o.marked ||
-        e.evicted != o.evicted || e.victimMarked != o.victimMarked || o.blind)
-      fail("the brute force says otherwise: cell " + std::to_string(o.cell) + " pays instead of " +
+        e.evicted != o.evicted || e.victimMarked != o.victimMarked || o.stale)
+      fail("the brute force says otherwise: cell " + std::to_string(o.cell) + " is the victim instead of " +
            std::to_string(e.cell));
   }
 

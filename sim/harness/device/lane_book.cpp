@@ -12,7 +12,7 @@ namespace vermilion {
 void LaneBook::reset() {
   VmConfig config{};
   std::vector<VmQueue> queues(BuildQueues);
-  for (VmQueue& q : std::span(queues).first(BuildVictims)) q.nearest = 1;  // so that their contests are told of
+  for (VmQueue& q : std::span(queues).first(BuildVictims)) q.nearest = 1;  // so that their push-outs are told of
   config.queues = queues.data();
   config.queue_count = BuildQueues;
   results_ = std::make_unique<Results>(config, std::vector<std::string>());
@@ -58,7 +58,7 @@ void LaneBook::decided(const RtlDecision& d, u64) {
   inputs_[d.input].pop_front();
   if (d.seen.len_bytes != p.lenBytes) breach("a verdict has another length than its frame");
   decidedAt_ = unwrapped(d.seen.time, decidedAt_);
-  results_->decided(d.seen, d.mark, decidedAt_, d.average[d.seen.colour], d.probability, d.verdict, d.contest, false);
+  results_->decided(d.seen, d.mark, decidedAt_, d.average[d.seen.colour], d.probability, d.verdict, d.pushOut, false);
   p.headers.ecn = d.seen.ecn;
   p.queue = d.seen.queue;
   p.colour = d.seen.colour;
@@ -66,14 +66,14 @@ void LaneBook::decided(const RtlDecision& d, u64) {
   p.decided = d.seen.time;
   p.ce = d.verdict == VM_MARK;
   p.cell = d.cell;
-  if (d.contest.held) pay(p.queue, d.contest.outcome);
+  if (d.pushOut.held) removeVictim(p.queue, d.pushOut.outcome);
   if (admits(p.verdict))
     queues_[p.queue].push_back(std::move(p));
   else
     underWay_--;
 }
 
-void LaneBook::pay(u32 queue, const VictimOutcome& o) {
+void LaneBook::removeVictim(u32 queue, const VictimOutcome& o) {
   if (!o.evicted && !o.victimMarked) return;
   std::deque<Packet>& standing = queues_[queue];
   const auto victim = std::find_if(standing.begin(), standing.end(), [&](const Packet& p) { return p.cell == o.cell; });

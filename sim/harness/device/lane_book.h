@@ -38,7 +38,7 @@ class LaneBook : public LaneListener {
   const std::string& firstError() const { return first_; }
 
  private:
-  void pay(u32 queue, const VictimOutcome& outcome);
+  void removeVictim(u32 queue, const VictimOutcome& outcome);
   void match();
 
   Sent sent_;

@@ -40,7 +40,7 @@ class Counted(p: LaneParams) extends Bundle {
   *
   * Two free-running tallies, each in a RAM with a single writer: `in` is written when a packet is admitted, `out` when it leaves
   * its queue. Tallies wrap at 2^27; their difference is right while a queue holds less than that. A packet on its way to its
-  * verdict, or in a contest for its place, does not count yet ([[vermilion.decide.QueueLimit]] keeps the limit exact all the same): were it counted, a
+  * verdict, or in a push-out for its place, does not count yet ([[vermilion.decide.QueueLimit]] keeps the limit exact all the same): were it counted, a
   * stream of refused packets would hold the average up by itself (docs/decisions/0002).
   *
   * In builds with the victim search, packets that were evicted are a third tally, with a writer of its own.

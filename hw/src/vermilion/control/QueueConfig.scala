@@ -87,7 +87,7 @@ class DecideConfig extends Bundle {
     5.W
   ) // not 0: instead, what is dropped at the limit is the nearest of so many of the last packets, at most 16
 
-  /** So many of the last packets may lose a contest; 0: all, or none where the queue holds no contests. */
+  /** So many of the last packets may lose a push-out; 0: all, or none where the queue holds no push-outs. */
   def lastMayLose: UInt = Mux(nearest, last, 0.U)
 }
 

@@ -28,7 +28,7 @@ class PoolSettings(p: LaneParams) extends Bundle {
   * What an egress holds above its reserve is in the shared part. `alpha` is 2^(code - 8), code 1 to 11; 0: no threshold. n queues that are always full hold
   * alpha B / (1 + n alpha) cells each of a shared part of B cells.
   *
-  * A packet counts from its verdict until it has departed, was evicted, or lost a contest. A verdict sees all that was admitted, departed and lost up to
+  * A packet counts from its verdict until it has departed, was evicted, or lost a push-out. A verdict sees all that was admitted, departed and lost up to
   * [[PoolLimit.Lag]] clocks before. So in a burst of a packet every clock, up to `Lag` - 1 packets more are admitted than the rules allow: `size` must leave room
   * for them, as for the cells of frames that are coming in.
   *

@@ -22,7 +22,7 @@ import vermilion.stream.Departure
   *
   * Only what was admitted counts: a packet on its way to a refusal takes no room from those behind it, and none is admitted
   * over the limit. A departure counts from three clocks after it; until then the packet still takes its room. A packet that goes into a
-  * contest is admitted; `lost` shows the length of who lost it, which counts from three clocks later, in a third total with a writer of its
+  * push-out is admitted; `lost` shows the length of the packet that lost it, which counts from three clocks later, in a third total with a writer of its
   * own (only in builds with the victim search).
   *
   * Timing: `ahead` in clock t, `request` in t+1, `over` and `admit` in t+2, `queued` in t+3. `ready` is low for `queues`

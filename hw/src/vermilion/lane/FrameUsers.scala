@@ -17,7 +17,7 @@ class FrameFate(p: LaneParams) extends Bundle {
 /** The fates of a lane's frames, for who answers for each of them, as a NIC does with a completion.
   *
   * `keep` answers `fate` in the same clock: the `user` that an admitted frame goes on with. `evicted` shows a frame that had been admitted and
-  * was taken out of its queue again, by a contest or a flush, with the lowest bits of what was kept for it (`LaneParams.evictedBits`).
+  * was taken out of its queue again, by a push-out or a flush, with the lowest bits of what was kept for it (`LaneParams.evictedBits`).
   */
 class FateReport(p: LaneParams) extends Bundle {
   val fate = Valid(new FrameFate(p))
@@ -30,11 +30,11 @@ class FateReport(p: LaneParams) extends Bundle {
   *
   * {{{
   *   descriptor -> Queue -> fate -> keep -+-> RAM by head cell -> Queue -> sent, or evicted by a flush
-  *                                       +-> the same, lowest bits -> evicted by a contest
+  *                                       +-> the same, lowest bits -> evicted by a push-out
   * }}}
   * `evicted` comes a clock after the decision that orders it, or after `discarded`; `mayDiscard` keeps these two apart. `sent` is the `user` of the frame whose beats come next, or are under way.
   * A frame leaves, or is evicted, at least a clock after its decision: its cells are read through a FIFO of queue entries
-  * ([[vermilion.schedule.EgressQueues]]), and a contest settles later than the packets before it.
+  * ([[vermilion.schedule.EgressQueues]]), and a push-out settles later than the packets before it.
   */
 class FrameUsers(p: LaneParams) extends Module {
   require(p.userBits > 0, s"userBits is ${p.userBits}; legal are 1 to 128")
@@ -83,7 +83,7 @@ class FrameUsers(p: LaneParams) extends Module {
   }
 
   private val outcome = io.decision.bits.outcome
-  private val evicts = if (p.victims == 0) false.B else decided && io.decision.bits.contest && outcome.evicted
+  private val evicts = if (p.victims == 0) false.B else decided && io.decision.bits.pushOut && outcome.evicted
   io.mayDiscard := !evicts
   io.report.evicted.valid := RegNext(evicts || io.discarded.valid, false.B)
   private val leaving = io.leaving :+ io.discarded

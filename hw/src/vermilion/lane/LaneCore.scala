@@ -85,7 +85,7 @@ class LaneCore(p: LaneParams) extends Module {
   // -- in --
   private val running = RegInit(false.B)
   private val guards = Seq(buffer.guard, free.guard, queues.guard).flatten
-  private val queuesReady = (queues.contests.map(_.ready) ++ guards.map(_.ready)).foldLeft(true.B)(_ && _)
+  private val queuesReady = (queues.pushOuts.map(_.ready) ++ guards.map(_.ready)).foldLeft(true.B)(_ && _)
   when(io.ready && policy.io.descriptor.ready && queuesReady) { running := true.B }
   for ((each, i) <- ingress.zipWithIndex) {
     each.io.in <> io.in(i)
@@ -129,7 +129,7 @@ class LaneCore(p: LaneParams) extends Module {
   queues.io.paused := io.configuration.paused
   queues.io.flush := io.configuration.flush
   free.io.freedByPolicy := policy.io.refused
-  for ((decides, settles) <- policy.contests.zip(queues.contests)) {
+  for ((decides, settles) <- policy.pushOuts.zip(queues.pushOuts)) {
     settles.ahead := decides.ahead
     settles.arrival := decides.arrival
     decides.outcome := settles.outcome

@@ -8,7 +8,7 @@ import vermilion.stream.Verdict
 /** What a lane counts of one of its egresses, for one clock. Bytes go with the bits beside them. */
 class LaneEvents extends Bundle {
   val verdict = Valid(UInt(Verdict.Bits.W))
-  val evicted = UInt(2.W) // frames, by contests and flushes
+  val evicted = UInt(2.W) // frames, by push-outs and flushes
   val lost = UInt(4.W) // frames, of all inputs
   val sent = Valid(UInt(PktLenBits.W)) // bytes
   val droppedBytes = UInt((PktLenBits + 4).W)

@@ -138,7 +138,7 @@ class NicLane(p: NicParams, l: NicLaneParams) extends Module {
   // ---- what is counted: what the lane's trace says, by the egress
   private val decision = lane.io.decision.bits
   private val decided = lane.io.decision.valid && !decision.refresh
-  private val evicts = decided && decision.contest && decision.outcome.evicted
+  private val evicts = decided && decision.pushOut && decision.outcome.evicted
   private val drops = decided && !Verdict.admits(decision.verdict)
   private val departed = lane.io.departed.bits
   private val lostTo = goesTo.map(Delay(_, Ingress.LostLatency)) // the egress of the frame that `lost` shows

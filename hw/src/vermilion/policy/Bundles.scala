@@ -35,22 +35,22 @@ class Decision(p: LaneParams) extends Bundle {
   val mark = new MarkTrace
   val ruling = UInt(
     Verdict.Bits.W
-  ) // what policy said of it; another one than the verdict only where another packet paid
-  val contest = Bool() // it or another packet of its queue had to pay
+  ) // what policy said of it; it differs from the verdict only where another packet is the victim
+  val pushOut = Bool() // it or another packet of its queue had to be dropped
   val headCell = UInt(p.cellBits.W) // names the packet, as `outcome.victim.cell` does
-  val outcome = new Outcome(VictimParams.of(p)) // means something where `contest` is set
+  val outcome = new Outcome(VictimParams.of(p)) // means something where `pushOut` is set
 }
 
-/** Packets on their way into the queues, and what became of them `VictimQueues.Latency` clocks later. Who may pay for one is asked
-  * `VictimQueues.Ahead` clocks ahead.
+/** Packets on their way into the queues, and what became of them `VictimQueues.Latency` clocks later. The search for
+  * a victim begins `VictimQueues.Ahead` cycles before.
   */
-class ContestPorts(p: LaneParams) extends Bundle {
+class PushOutPorts(p: LaneParams) extends Bundle {
   val ahead = Valid(new Sought(VictimParams.of(p)))
   val arrival = Valid(new ArrivalRequest(p, VictimParams.of(p)))
   val outcome = Flipped(Valid(new Outcome(VictimParams.of(p))))
 }
 
-object ContestPorts {
+object PushOutPorts {
 
   /** What is asked ahead of a packet's verdict, if there is one in that stage. */
   def sought(p: LaneParams, slot: Valid[Token], isPacket: Bool, config: DecideConfig): Valid[Sought] = {

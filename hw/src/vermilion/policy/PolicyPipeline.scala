@@ -58,7 +58,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   })
 
   /** In builds with the victim search, in place of `enqueue` and `refused`. */
-  val contests = Option.when(p.victims != 0)(IO(new ContestPorts(p)))
+  val pushOuts = Option.when(p.victims != 0)(IO(new PushOutPorts(p)))
   private val settle = PolicyPipeline.settling(p)
   private val slots = Module(new SlotSource(p))
   private val lookup = Module(new QueueStateLookup(p))
@@ -183,7 +183,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   when(io.commit.ready) { committing := false.B }
 
   private val decided = carries(latency, Slot.Packet)
-  private val evicted, lost = Wire(Valid(new Counted(p))) // who pays for another
+  private val evicted, lost = Wire(Valid(new Counted(p))) // the victim of another packet
 
   // -- up to stage 1: what averages see of the queue --
   lookup.io.now := io.now
@@ -268,21 +268,21 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val ruled = verdicts.io.verdict
   private val byCurve = ruled === Verdict.Early.U || ruled === Verdict.Forced.U || ruled === Verdict.Mark.U
   private val tailForm = holdS6Until(s6Decide.last, decide) =/= 0.U
-  private val contest =
+  private val pushOut =
     if (p.victims == 0) false.B
     else holdS6Until(s6Decide.nearest, decide) && Mux(tailForm, ruled === Verdict.Tail.U, byCurve)
-  limit.io.admit := verdicts.io.admits || (deciding && contest)
+  limit.io.admit := verdicts.io.admits || (deciding && pushOut)
   pool.io.admit := limit.io.admit
   assert(
     verdicts.io.admits === (deciding && Verdict.admits(ruled)),
     "a packet counts that is not admitted, or the reverse"
   )
 
-  // -- last stage: admit or give the cells back, or let the queues say who pays --
+  // -- last stage: admit or give the cells back, or let the queues choose the victim --
   private val done = stages(latency).bits
   private val ruling = Delay(ruled)
-  private val contested = Delay(contest)
-  private val admitted = decided && Verdict.admits(ruling) && !contested
+  private val pushesOut = Delay(pushOut)
+  private val admitted = decided && Verdict.admits(ruling) && !pushesOut
   private val headers = done.descriptor.headers
   io.enqueue.valid := admitted && (p.victims == 0).B
   io.enqueue.bits.queue := done.entry.queue
@@ -310,7 +310,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val leavingLater =
     Seq.iterate(decided || carries(latency, Slot.Refresh), settle + 1)(RegNext(_, false.B))
   private val outcome = Wire(new Outcome(VictimParams.of(p)))
-  private val settledContest = Delay(contested && decided, settle)
+  private val settledPushOut = Delay(pushesOut && decided, settle)
   private val own = Wire(new Counted(p))
   own.queue := done.entry.queue
   own.colour := done.entry.colour
@@ -319,7 +319,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val victim = WireInit(settled)
   victim.colour := outcome.victim.colour
   victim.lenBytes := outcome.victim.lenBytes
-  contests match {
+  pushOuts match {
     case None =>
       outcome := 0.U.asTypeOf(outcome)
       lookup.io.admitted.valid := admitted
@@ -331,7 +331,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
       arrival.queueEntry := d
       arrival.distance := done.distance
       arrival.ect := done.isEct
-      arrival.action := Mux(contested, Action.Contest.U, Mux(admitted, Action.Admit.U, Action.Refuse.U))
+      arrival.action := Mux(pushesOut, Action.PushOut.U, Mux(admitted, Action.Admit.U, Action.Refuse.U))
       arrival.byColour := holdS6Until(s6Decide.byColour, latency)
       arrival.mayMark := holdS6Until(s6Decide.ecn, latency) && ruling =/= Verdict.Forced.U
       arrival.last := holdS6Until(s6Decide.lastMayLose, latency)
@@ -339,8 +339,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
       outcome := ports.outcome.bits
       lookup.io.admitted.valid := ports.outcome.valid && outcome.enqueued
       evicted.valid := ports.outcome.valid && outcome.evicted
-      lost.valid := ports.outcome.valid && settledContest && (outcome.evicted || !outcome.enqueued)
-      ports.ahead := ContestPorts.sought(p, at(seek), carries(seek, Slot.Packet), holdS6Until(s6Decide, seek))
+      lost.valid := ports.outcome.valid && settledPushOut && (outcome.evicted || !outcome.enqueued)
+      ports.ahead := PushOutPorts.sought(p, at(seek), carries(seek, Slot.Packet), holdS6Until(s6Decide, seek))
       assert(!ports.outcome.valid || leavingLater.last, "an outcome comes at another time than the decision")
   }
   lookup.io.admitted.bits := settled
@@ -374,18 +374,18 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.verdict := ruling
   out.mark := done.mark
   out.ruling := ruling
-  out.contest := contested
+  out.pushOut := pushesOut
   out.headCell := done.descriptor.headCell
   out.outcome := 0.U.asTypeOf(out.outcome)
   io.decision.bits := Delay(out, settle)
   io.decision.bits.outcome := outcome
-  when(settledContest && outcome.enqueued) {
+  when(settledPushOut && outcome.enqueued) {
     io.decision.bits.verdict := Mux(outcome.marked, Verdict.Mark.U, Verdict.Enqueue.U)
   }
 }
 
 object PolicyPipeline {
 
-  /** Clocks from verdict to decision: how long it takes to find who pays. */
+  /** Cycles from verdict to decision: the time to find the victim. */
   def settling(p: LaneParams): Int = if (p.victims == 0) 0 else VictimQueues.Latency
 }

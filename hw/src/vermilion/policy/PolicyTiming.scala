@@ -47,6 +47,6 @@ object PolicyTiming {
   /** The last stage, that of the verdict at the port. */
   val latency: Int = decide + 1
 
-  /** The stage in which it is asked who may pay for the packet, in builds with the victim search. */
+  /** The stage in which the search for a victim begins, in builds with the victim search. */
   val seek: Int = latency - VictimQueues.Ahead
 }

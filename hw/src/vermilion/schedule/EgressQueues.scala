@@ -51,7 +51,7 @@ class EgressQueues(p: LaneParams) extends Module {
   })
 
   /** In builds with the victim search, in place of `enqueue`. */
-  val contests = Option.when(p.victims != 0)(IO(new Bundle {
+  val pushOuts = Option.when(p.victims != 0)(IO(new Bundle {
     val ahead = Flipped(Valid(new Sought(VictimParams.of(p))))
     val arrival = Flipped(Valid(new ArrivalRequest(p, VictimParams.of(p))))
     val outcome = Valid(new Outcome(VictimParams.of(p)))
@@ -64,7 +64,7 @@ class EgressQueues(p: LaneParams) extends Module {
   private val queues = manager.io
   private val taken = queues.taken
   queues.enqueue := io.enqueue
-  private val comes = contests match { // a packet is on its way to the queues, or to their heads
+  private val comes = pushOuts match { // a packet is on its way to the queues, or to their heads
     case None => false.B
     case Some(ports) =>
       val bodies = Module(new VictimQueues(p)).suggestName("bodies")

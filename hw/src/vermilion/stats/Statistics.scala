@@ -44,7 +44,7 @@ object Statistics {
 
 /** Counters per queue and colour, backlog, high-water marks and the latency histogram of every queue, all in RAM.
   *
-  * Builds with the victim search count by distance, too, who was evicted, and contests. A packet that a queue loses is one that is dropped early,
+  * Builds with the victim search count the evicted packets by distance, too, and push-outs. A packet that a queue loses is one that is dropped early,
   * forced or at the limit, or evicted; a decision loses at most one. A victim is a queued packet that was evicted or marked CE.
   *
   * Events, at most one a clock of each kind: a decision (refreshes are no events), a departure, a CE written. Each kind has
@@ -52,8 +52,8 @@ object Statistics {
   * {{{
   *   decision   outcomes (queue, colour, verdict): packets, bytes         marked (queue, colour in, colour out): packets
   *              victims (queue, evicted or marked, colour of the victim): packets, bytes
-  *              contests (queue): held, blind
-  *              distances (queue, distance of the packet that paid): lost, victims
+  *              pushOuts (queue): held, stale
+  *              distances (queue, distance of the packet that was dropped): lost, victims
   *   departure  departures (queue, flushed or sent, colour): packets, bytes
   *              latency (queue, log2 of ns), of those sent: packets
   *   rewrite    ceWritten (queue, colour): packets, bytes
@@ -103,7 +103,7 @@ class Statistics(p: LaneParams) extends Module {
   private val searched = p.victims != 0
   private val outcome = d.outcome
   private def victimEvent(flag: Bool): Valid[Event] = event(
-    if (searched) io.decision.valid && d.contest && flag else false.B,
+    if (searched) io.decision.valid && d.pushOut && flag else false.B,
     d.queue,
     outcome.victim.colour,
     outcome.victim.lenBytes
@@ -111,14 +111,14 @@ class Statistics(p: LaneParams) extends Module {
   private val evicted = victimEvent(outcome.evicted)
   private val victimMarked = victimEvent(outcome.victimMarked)
   private val dropped = Seq(Verdict.Early, Verdict.Forced, Verdict.Tail).map(d.verdict === _.U).reduce(_ || _)
-  // One packet at most pays for a decision: a queued one, or the arriving one, which is lost unless it is marked.
+  // A decision costs one packet at most: a queued one, or the arriving one, which is lost unless it is marked.
   private def shown(flag: Bool): Bool = RegNext(io.decision.valid && !d.refresh && flag, false.B)
-  private val victimPays = d.contest && (outcome.evicted || outcome.victimMarked)
-  private val payerDistance = RegNext(Mux(victimPays, outcome.victim.distance, d.distance))
-  private val loses = shown(Mux(victimPays, outcome.evicted, dropped))
-  private val hasVictim = shown(victimPays)
-  private val contested = shown(d.contest)
-  private val blind = RegNext(outcome.blind)
+  private val victimGoes = d.pushOut && (outcome.evicted || outcome.victimMarked)
+  private val lostDistance = RegNext(Mux(victimGoes, outcome.victim.distance, d.distance))
+  private val loses = shown(Mux(victimGoes, outcome.evicted, dropped))
+  private val hasVictim = shown(victimGoes)
+  private val pushesOut = shown(d.pushOut)
+  private val stale = RegNext(outcome.stale)
   private val departed =
     event(io.departed.valid, io.departed.bits.queue, io.departed.bits.colour, io.departed.bits.lenBytes)
   private val written =
@@ -143,7 +143,7 @@ class Statistics(p: LaneParams) extends Module {
   private val latency = records(Bins, 1)
   private val victims = Option.when(searched)(records(8, 2))
   private val distances = Option.when(searched)(records(1 << Distance.Bits, 2))
-  private val contests = Option.when(searched)(records(1, 2))
+  private val pushOuts = Option.when(searched)(records(1, 2))
   private val gauges = new QueueGauges(p, epoch, flipped, start, io.window.snapshot.bits)
   private val sources = Seq(
     Source.Outcomes -> outcomes,
@@ -151,7 +151,7 @@ class Statistics(p: LaneParams) extends Module {
     Source.CeWritten -> ceWritten,
     Source.Departures -> departures,
     Source.Latency -> latency
-  ) ++ victims.map(Source.Victims -> _) ++ distances.map(Source.Distances -> _) ++ contests.map(Source.Contests -> _)
+  ) ++ victims.map(Source.Victims -> _) ++ distances.map(Source.Distances -> _) ++ pushOuts.map(Source.PushOuts -> _)
   private val all = sources.map(_._2)
 
   private val walking = writer.walking
@@ -179,13 +179,13 @@ class Statistics(p: LaneParams) extends Module {
   counted(outcomes, decided, Cat(decided.bits.colour, verdict))
   marked.event(decided.valid, decided.bits.queue, Cat(RegNext(d.mark.colour), decided.bits.colour))(1.U)
   for (ram <- victims) {
-    val paid = WireInit(evicted)
-    paid.valid := evicted.valid || victimMarked.valid
-    counted(ram, paid, Cat(evicted.valid, evicted.bits.colour))
+    val victim = WireInit(evicted)
+    victim.valid := evicted.valid || victimMarked.valid
+    counted(ram, victim, Cat(evicted.valid, evicted.bits.colour))
   }
   for (ram <- distances)
-    ram.event(loses || hasVictim, decided.bits.queue, payerDistance)(RegNext(loses), RegNext(hasVictim))
-  for (ram <- contests) ram.event(contested, decided.bits.queue, 0.U)(1.U, RegNext(blind))
+    ram.event(loses || hasVictim, decided.bits.queue, lostDistance)(RegNext(loses), RegNext(hasVictim))
+  for (ram <- pushOuts) ram.event(pushesOut, decided.bits.queue, 0.U)(1.U, RegNext(stale))
   counted(ceWritten, written, written.bits.colour)
   counted(departures, departed, Cat(flushed, departed.bits.colour))
   latency.event(departed.valid && !flushed, departed.bits.queue, departedBin)(1.U)

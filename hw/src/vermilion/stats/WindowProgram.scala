@@ -16,7 +16,7 @@ object WindowProgram {
 
   /** Where a counter comes from; `Nothing` is 0. */
   object Source extends Enumeration {
-    val Nothing, Gauges, Outcomes, Marked, CeWritten, Departures, Latency, Victims, Distances, Contests = Value
+    val Nothing, Gauges, Outcomes, Marked, CeWritten, Departures, Latency, Victims, Distances, PushOuts = Value
   }
   import Source._
 
@@ -56,7 +56,7 @@ object WindowProgram {
   private val GaugeWord = 320
   private val Gauges64 = 7 // pairs of words
   private val MarkedWord = 336
-  private val ContestsWord = 360
+  private val PushOutsWord = 360
   private val LostWord = 384
   private val VictimsWord = 512
 
@@ -97,7 +97,7 @@ object WindowProgram {
               row(Distances, 1 << Distance.Bits, LostWord),
               row(Distances, 1 << Distance.Bits, VictimsWord, field = 1),
               eachColour(Victims, 11, victim(isEvicted = true, _)) ++
-                Fields.map(f => Step(Contests, 0, f, Some(ContestsWord + 2 * f)))
+                Fields.map(f => Step(PushOuts, 0, f, Some(PushOutsWord + 2 * f)))
             ))
     def size(group: Seq[Step]) = Iterator.iterate(1)(2 * _).find(_ >= group.size).get
     groups.sortBy(-size(_)).flatMap(group => group.padTo(size(group), Step(Nothing)))

@@ -25,7 +25,7 @@ object Distance {
   val Latency: Int = 1 + Bits / BitsPerStage
 }
 
-/** How far a packet has come: the distance d of DDRED (paper P3, section IV), 0 to 63. The packet with the smallest pays.
+/** How far a packet has come: the distance d of DDRED (paper P3, section IV), 0 to 63. The packet with the smallest distance is the victim.
   *
   *   - Initial TTL: that of the TTL option, where `option` is on, the packet has it, and it is not below the packet's TTL; else, with
   *     `infer`, the least of 32, 64, 128 and 255 that is not below it. Where neither gives one, and where there is no IP: d = 63.

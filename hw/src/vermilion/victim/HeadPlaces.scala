@@ -10,7 +10,7 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
   *  - by a packet that is enqueued, if fewer than `places` of its queue are taken or asked for;
   *  - by a packet that the scheduler takes, if more packets wait in the body than places are asked for. Its place is asked for then, else it is free.
   *
-  * Requests wait in two lists, those of enqueued packets and those of taken ones, which are served in turn. A request is served in a slot without a contest. It
+  * Requests wait in two lists, those of enqueued packets and those of taken ones, which are served in turn. A request is served in a slot without a push-out. It
   * finds no packet if those that waited were evicted meanwhile; then it is void, and the place is free.
   *
   * Each event sees its queue as the clocks before have left it. So a packet that is enqueued where all places are taken or asked for may be missed by three events, and no more:

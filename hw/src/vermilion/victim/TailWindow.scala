@@ -8,7 +8,7 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
 class WindowEntry(v: VictimParams) extends Bundle {
   val cell = UInt(v.cellBits.W)
   val rank = new Rank(v)
-  val listed = Bool() // it stands, or stood, in a list by distance, or has paid: no victim of the tail-drop form
+  val listed = Bool() // it stands, or stood, in a list by distance, or was marked: no victim of the tail-drop form
 }
 
 object TailWindow {

@@ -10,7 +10,7 @@ import vermilion.stream.Colour
   *
   * @param queues       number of queues
   * @param cells        cells in the shared buffer, a power of two; a packet is named by its head cell
-  * @param indexed      queues 0 to indexed-1 can hold contests; each costs 4 x 2^distanceBits list heads in RAM, four times over (two writers, two readers)
+  * @param indexed      queues 0 to indexed-1 can hold push-outs; each costs 4 x 2^distanceBits list heads in RAM, four times over (two writers, two readers)
   * @param places       packets of a queue that the scheduler holds at most, which are no victims; a power of two, fewer than four for proofs alone ([[HeadPlaces]])
   * @param distanceBits bits of a distance; fewer than [[Distance.Bits]] for proofs alone: nothing brings greater distances into range
   */
@@ -70,7 +70,7 @@ class QueuedRef(v: VictimParams) extends Bundle {
   val cell = UInt(v.cellBits.W)
   val rank = new Rank(v)
   val listed = Bool() // it stands in its list by distance
-  val marked = Bool() // it has paid, and must be marked CE; it stands in no list then
+  val marked = Bool() // it was a victim and must be marked CE; it stands in no list then
 }
 
 /** A packet as lists by distance hold it. */
@@ -82,7 +82,7 @@ class ListedRef(v: VictimParams) extends Bundle {
 object Action {
   val Admit = 0 // goes into its queue
   val Refuse = 1 // lost before it came here
-  val Contest = 2 // it or a packet of its queue must go
+  val PushOut = 2 // it or a packet of its queue must go
   val Bits = 2
 }
 
@@ -132,15 +132,15 @@ class Arrival(v: VictimParams) extends Sought(v) {
   val cells = UInt(v.chainBits.W) // 0: it holds none; such a packet can only be refused
   val ect = Bool() // may be marked instead of dropped
   val action = UInt(Action.Bits.W)
-  val mayMark = Bool() // the queue's switch: who loses a contest is marked if ECT
+  val mayMark = Bool() // the queue's switch: a victim is marked if ECT
   val asLong = Bool() // tail-drop form: and only those that are not shorter than this packet
 }
 
 /** What became of an arriving packet, and of the one that went in its stead. */
 class Outcome(v: VictimParams) extends Bundle {
   val enqueued = Bool()
-  val marked = Bool() // enqueued, and must be marked CE: it has lost a contest
-  val blind = Bool() // it lost, or was marked, because all that the search saw had gone
+  val marked = Bool() // enqueued, and must be marked CE: it lost a push-out
+  val stale = Bool() // it lost, or was marked, because every packet that the search saw had already left
   val evicted = Bool() // `victim` was removed
   val victimMarked = Bool() // `victim` stays and is marked CE
   val victim = new Victim(v)

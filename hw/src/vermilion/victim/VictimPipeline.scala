@@ -9,38 +9,38 @@ import vermilion.stream.Colour
 /** Decides who goes when a packet must go, and keeps the bodies of the queues: DDRED's RED form, ECN form and tail-drop form (`docs/distance-drops.md`).
   *
   * A queue is a head, at most `places` packets that are the scheduler's, and a body. Every packet comes into the body, and is promoted to the head as soon as there is a
-  * free place ([[HeadPlaces]]) and a slot without a contest. Packets of the head are no victims.
+  * free place ([[HeadPlaces]]) and a slot without a push-out. Packets of the head are no victims.
   *
   * All arriving packets, whatever their fate, pass six stages in step, one a clock, so their order holds and at most one chain of cells is
-  * freed a clock. A promotion goes from s3 on, in the slot of a packet that has no contest, or of none. The time does not depend on queue lengths.
+  * freed a clock. A promotion goes from s3 on, in the slot of a packet that has no push-out, or of none. The time does not depend on queue lengths.
   * {{{
   *   s0  the queue's bitmap is addressed
   *   s1  each four distances' two lowest, of the classes that may lose
   *   s2  the lowest rank and the second lowest; the heads of both lists are addressed
-  *   s3  the packet with what policy has decided. Is it nearer? If it has no contest: whose packet is promoted
+  *   s3  the packet with what policy has decided. Is it nearer? If it has no push-out: whose packet is promoted
   *   s4  the victim is chosen, for good, or the body's first; its neighbours, link and record are addressed
   *   s5  everything is written
   * }}}
-  * A contest costs exactly one packet: the queued one with the smallest distance, of equals the oldest; but the arriving one if its distance is smaller
+  * A push-out costs exactly one packet: the queued one with the smallest distance, of equals the oldest; but the arriving one if its distance is smaller
   * still, or if no other may lose. With `byColour`, of equal distance the worst colour first, and then the oldest. With
-  * `mayMark`, who loses and is ECT stays and is marked CE instead. A marked packet has paid, and can be no victim any more.
+  * `mayMark`, a victim that is ECT stays and is marked CE instead. A marked packet is never a victim again.
   *
-  * The victim is the oldest packet of the lowest list that is still there in s4: not taken by contests or promotions ahead. If the list has been emptied since
-  * s0, it is the second lowest list's, unless the arriving packet is nearer than that, or there was none: then it has lost by the rule. A contest is `blind`, and the
-  * arriving packet pays without having been compared with all that the bitmap showed, when the first list was emptied and the second (which is not further than the
-  * arriving packet) was, too; or when it yields its slot to a promotion that has waited for [[VictimPipeline.Patience]] contests, one in each cycle.
+  * The victim is the oldest packet of the lowest list that is still there in s4: not taken by push-outs or promotions ahead. If the list has been emptied since
+  * s0, it is the second lowest list's, unless the arriving packet is nearer than that, or there was none: then it has lost by the rule. A push-out has a `stale` candidate, and the
+  * arriving packet is dropped without having been compared with all that the bitmap showed, when the first list was emptied and the second (which is not further than the
+  * arriving packet) was, too; or when it yields its slot to a promotion that has waited for [[VictimPipeline.Patience]] push-outs, one in each cycle.
   *
   * With `last` = n above 0 (the tail-drop form) only the body's last n packets may lose, the [[TailWindow]] finds who in s1 to s3, and
-  * nobody is marked; with `asLong` a victim shorter than the arriving packet stays, which pays itself. Packets of queues in this form are in no list,
-  * and packets that came while a queue was in the other form are no victims. In this form a contest is `blind` when who was chosen in s3
-  * has gone since s0: its name is compared with those of all who were unlinked in these clocks.
+  * nobody is marked; with `asLong` a victim shorter than the arriving packet stays, and the arriving packet is dropped. Packets of queues in this form are in no list,
+  * and packets that came while a queue was in the other form are no victims. In this form the candidate is `stale` when the packet chosen in s3
+  * has left since s0: its name is compared with those of all packets that were unlinked in these cycles.
   *
   * What a search does not see: packets of the head; what is enqueued from s0 on, by packets
-  * one to four clocks ahead, if its rank is lower than all seen or its list was empty; queues from `indexed` on, where the arriving packet pays.
+  * one to four clocks ahead, if its rank is lower than all seen or its list was empty; queues from `indexed` on, where the arriving packet is dropped.
   * If a queue's `byColour` changes, packets queued before keep the class that they were queued with: none counts as green.
   *
   * Latency, from `ahead`: `outcome`, `freed` 6 clocks; three less from `arrival`, which comes three clocks behind `ahead`. A packet that finds its queue's head with a free
-  * place, and no request and no contest ahead, is `promoted` 5 clocks behind its arrival.
+  * place, and no request and no push-out ahead, is `promoted` 5 clocks behind its arrival.
   * RAMs: those of [[QueueOrder]], [[DistanceLists]], [[TailWindow]] and [[HeadPlaces]]; `records`, cells x (length, colour).
   * In the clock behind a cell's return (`freed`, or the take of its packet) the search for another packet in it may begin (`ahead`).
   * Longest path: s5, who stands behind the packet that goes, in its list or in its queue; from there, in s4 of the slot behind, the choice of who goes, to the RAMs' addresses.
@@ -76,7 +76,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   private def indexQueue(queue: UInt) = queue.pad(log2Ceil(v.indexed).max(1))(log2Ceil(v.indexed).max(1) - 1, 0)
   private def isIndexed(queue: UInt) = if (v.indexed == v.queues) true.B else queue < v.indexed.U
 
-  // ---- s0 to s2: of every packet, as it is not known yet whether there will be a contest
+  // ---- s0 to s2: of every packet, as it is not known yet whether there will be a push-out
   private val sought = Seq.iterate(io.ahead.bits, 3)(Delay(_))
   private val searches = isIndexed(sought(0).queue)
   lists.io.lookup := indexQueue(sought(0).queue)
@@ -98,15 +98,15 @@ class VictimPipeline(v: VictimParams) extends Module {
   private def at(stage: Int): Arrival = arrivals(stage - 3)
   private def valid(stage: Int): Bool = valids(stage - 3)
   private def tail(stage: Int): Bool = at(stage).last =/= 0.U
-  private val s3Contest = valid(3) && at(3).action === Action.Contest.U
+  private val s3PushOut = valid(3) && at(3).action === Action.PushOut.U
 
   // ---- s3
   private val s3Ranks = Delay(lowest.io.rank)
   private val s3Found = Delay(lowest.io.found)
-  // The foremost request that has waited for `Patience` contests, one in each cycle, is served in the slot of the next, which then finds nobody.
+  // The foremost request that has waited for `Patience` push-outs, one in each cycle, is served in the slot of the next, which then finds no victim.
   private val waited = RegInit(0.U(log2Ceil(VictimPipeline.Patience + 1).W))
-  private val s3Yields = s3Contest && places.io.next.valid && waited === VictimPipeline.Patience.U
-  private val s3Searches = s3Contest && !s3Yields
+  private val s3Yields = s3PushOut && places.io.next.valid && waited === VictimPipeline.Patience.U
+  private val s3Searches = s3PushOut && !s3Yields
   when(!s3Searches) { waited := 0.U }.elsewhen(places.io.next.valid) { waited := waited + 1.U }
   private val s3Wants = VecInit(s3Ranks.zip(s3Found).map { case (rank, found) =>
     s3Searches && found && at(3).distance >= rank.distance
@@ -118,7 +118,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   order.io.firstOf := Mux(s3Searches, at(3).queue, places.io.next.bits)
 
   // ---- s4
-  private val s4Wants = VecInit(s3Wants.map(RegNext(_, false.B))) // a contest that a reset cuts off wants nothing
+  private val s4Wants = VecInit(s3Wants.map(RegNext(_, false.B))) // a push-out that a reset cuts off wants nothing
   private val s4TailWants = RegNext(s3TailWants, false.B)
   private val s4Ranks = Delay(s3Ranks)
   private val s4Serves = RegNext(places.io.issue, false.B)
@@ -170,25 +170,25 @@ class VictimPipeline(v: VictimParams) extends Module {
   lists.io.pushCell := at(4).cell
   window.io.queue := indexQueue(at(4).queue)
 
-  // ---- s5: the packet, and who pays
-  private val contest = Delay(at(4).action === Action.Contest.U)
+  // ---- s5: the packet and the victim
+  private val pushOut = Delay(at(4).action === Action.PushOut.U)
   private val s5Holds = s5Tail && !s5Left
   private val evictsTail = s5Holds && !s5TooShort
-  private val pays = s5Listed || evictsTail // a queued packet does
+  private val hasVictim = s5Listed || evictsTail // a queued packet is evicted or marked
   private val mayMark = Delay(at(4).mayMark && !tail(4))
   private val refused = Delay(at(4).action === Action.Refuse.U)
   private val victimMarked = s5Listed && mayMark && Delay(s4Candidate.packet.ect)
   private val evicted = RegNext(s4Evicts, false.B) || evictsTail
-  assert(evicted === (pays && !victimMarked), "it is not known whether a victim goes")
-  private val mayBeMarked = Delay(at(4).action === Action.Contest.U && at(4).mayMark && !tail(4) && at(4).ect)
-  private val marked = mayBeMarked && !pays
-  private val lost = refused || (contest && !pays && !marked)
+  assert(evicted === (hasVictim && !victimMarked), "it is not known whether a victim goes")
+  private val mayBeMarked = Delay(at(4).action === Action.PushOut.U && at(4).mayMark && !tail(4) && at(4).ect)
+  private val marked = mayBeMarked && !hasVictim
+  private val lost = refused || (pushOut && !hasVictim && !marked)
   private val enqueued = valid(5) && !lost
   private val joins = enqueued && isIndexed(at(5).queue)
   // It goes into its list: it is enqueued, not marked, and not in the tail-drop form. A register says so.
   private val s4Admits = valid(4) && at(4).action === Action.Admit.U && isIndexed(at(4).queue) && !tail(4)
   private val s5Lists = RegNext(s4Candidate.valid || s4Admits, false.B)
-  assert(s5Lists === (joins && !marked && !tail(5)), "a packet is listed that does not come, or that has paid")
+  assert(s5Lists === (joins && !marked && !tail(5)), "a packet is listed that does not come, or that was marked")
   order.io.enqueue.valid := enqueued
   order.io.enqueue.bits.cell := at(5).cell
   order.io.enqueue.bits.rank := at(5).rank
@@ -247,7 +247,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val outcome = Wire(new Outcome(v))
   outcome.enqueued := enqueued
   outcome.marked := marked
-  outcome.blind := s5Emptied || s5Yielded || (s5Tail && !s5Holds)
+  outcome.stale := s5Emptied || s5Yielded || (s5Tail && !s5Holds)
   outcome.evicted := evicted
   outcome.victimMarked := victimMarked
   outcome.victim.queue := at(5).queue
@@ -278,13 +278,13 @@ class VictimPipeline(v: VictimParams) extends Module {
     "a packet without cells can only be refused"
   )
   assert(!(s5Listed && s5Tail), "a victim is chosen in both forms")
-  assert(!s5Listed || contest, "a victim is chosen without a contest")
+  assert(!s5Listed || pushOut, "a victim is chosen without a push-out")
   assert(!evicted || enqueued, "a packet is evicted for one that does not come")
 }
 
 object VictimPipeline {
 
-  /** Contests in cycles one behind the other for which the foremost request waits. */
+  /** Push-outs in consecutive cycles for which the foremost request waits. */
   val Patience = 8
 }
 

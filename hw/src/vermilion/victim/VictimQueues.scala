@@ -19,9 +19,9 @@ class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
   val asLong = Bool()
 }
 
-/** The bodies of all queues of a lane, with contests: stands in front of `queue/QueueManager`, which holds their heads.
+/** The bodies of all queues of a lane, with push-outs: stands in front of `queue/QueueManager`, which holds their heads.
   *
-  * Every arriving packet comes here with its action: admit, refuse or contest ([[VictimPipeline]], which says who goes and when).
+  * Every arriving packet comes here with its action: admit, refuse or push out ([[VictimPipeline]], which chooses the victim and its time).
   * `outcome` says what became of it, in order, and `settled` is the packet's own queue entry, in the same clock.
   * `promoted` are the packets of each queue in order, as the scheduler makes room for them (`taken`); the queue entry's `setCe` is set also for a packet that was marked where
   * it stood, or when it came. 3 clocks from a packet's arrival to its outcome, and 6 to where it is promoted, if nothing is in its way.
@@ -102,6 +102,6 @@ class VictimQueues(p: LaneParams) extends Module {
 
 object VictimQueues {
 
-  /** Clocks from the question who may pay for a packet to its arrival, and from there to its outcome. */
+  /** Cycles from the search for a packet's victim to the packet's arrival, and from there to its outcome. */
   val Ahead, Latency = 3
 }

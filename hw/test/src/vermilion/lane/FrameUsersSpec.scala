@@ -61,7 +61,7 @@ class FrameUsersSpec extends AnyFunSuite with Simulation {
         val victim = queued.keys.toSeq.filter(_ => decides && chance(0.05)).headOption
         decision.refresh.poke(refresh.B)
         decision.verdict.poke(verdict.U)
-        decision.contest.poke((victim.nonEmpty || chance(0.3)).B)
+        decision.pushOut.poke((victim.nonEmpty || chance(0.3)).B)
         decision.outcome.evicted.poke(victim.nonEmpty.B)
         decision.outcome.victim.cell.poke(victim.getOrElse(random.nextInt(p.cells)).U)
         decision.headCell.poke(deciding.headOption.map(_.cell).getOrElse(random.nextInt(p.cells)).U)

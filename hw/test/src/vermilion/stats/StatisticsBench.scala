@@ -16,7 +16,7 @@ private class StatisticsBench(dut: Statistics, p: LaneParams) extends Assertions
   var now = BigInt(1) << 40
   var packets, bytes, marked = mutable.Map.empty[(Int, Int, Int), BigInt].withDefaultValue(BigInt(0))
   var lost, victims, latency = mutable.Map.empty[(Int, Int), BigInt].withDefaultValue(BigInt(0))
-  var maxBytes, maxPackets, contests, blind = mutable.Map.empty[Int, BigInt].withDefaultValue(BigInt(0))
+  var maxBytes, maxPackets, pushOuts, stale = mutable.Map.empty[Int, BigInt].withDefaultValue(BigInt(0))
   val queued = Seq.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // colour, length
 
   private def add(queue: Int, colour: Int, kind: Int, len: Int): Unit = {
@@ -67,18 +67,18 @@ private class StatisticsBench(dut: Statistics, p: LaneParams) extends Assertions
       d.verdict.poke(verdict.U)
       val distance = random.nextInt(64)
       d.distance.poke(distance.U)
-      // In a contest somebody of the middle pays: he is marked or goes.
-      val pays = p.victims != 0 && !refresh && verdict == 0 && queued(q).size > 1 && chance(0.4)
+      // In a push-out a packet of the middle is the victim: it is marked or evicted.
+      val hasVictim = p.victims != 0 && !refresh && verdict == 0 && queued(q).size > 1 && chance(0.4)
       val stays = chance(0.3)
-      val contest = (pays || chance(0.3)) && !refresh
-      val void = !pays && chance(0.5)
-      d.contest.poke(contest.B)
-      d.outcome.blind.poke(void.B)
-      if (contest) contests(q) += 1
-      if (contest && void) blind(q) += 1
-      d.outcome.evicted.poke((pays && !stays).B)
-      d.outcome.victimMarked.poke((pays && stays).B)
-      if (pays) {
+      val pushOut = (hasVictim || chance(0.3)) && !refresh
+      val void = !hasVictim && chance(0.5)
+      d.pushOut.poke(pushOut.B)
+      d.outcome.stale.poke(void.B)
+      if (pushOut) pushOuts(q) += 1
+      if (pushOut && void) stale(q) += 1
+      d.outcome.evicted.poke((hasVictim && !stays).B)
+      d.outcome.victimMarked.poke((hasVictim && stays).B)
+      if (hasVictim) {
         val (place, far) = (1 + random.nextInt(queued(q).size - 1), random.nextInt(64))
         val (victimColour, victimLen) = queued(q)(place)
         d.outcome.victim.colour.poke(victimColour.U)
@@ -135,7 +135,7 @@ private class StatisticsBench(dut: Statistics, p: LaneParams) extends Assertions
     val (packetsThen, bytesThen, latencyThen) = (packets.toMap, bytes.toMap, latency.toMap)
     val markedThen = marked.toMap
     val (lostThen, victimsThen) = (lost.toMap, victims.toMap)
-    val (contestsThen, blindThen) = (contests(queue), blind(queue))
+    val (pushOutsThen, staleThen) = (pushOuts(queue), stale(queue))
     val (maxThen, maxPacketsThen, queuedThen) = (maxBytes(queue), maxPackets(queue), queued(queue).toSeq)
     clock(load, 0.9)
     val nowThen = now
@@ -178,7 +178,7 @@ private class StatisticsBench(dut: Statistics, p: LaneParams) extends Assertions
       assert(long(384 + 2 * d) == searched(gone), s"lost of distance $d of queue $queue")
       assert(long(512 + 2 * d) == searched(paid), s"victims of distance $d of queue $queue")
     }
-    assert(long(360) == searched(contestsThen) && long(362) == searched(blindThen), s"contests of queue $queue")
+    assert(long(360) == searched(pushOutsThen) && long(362) == searched(staleThen), s"push-outs of queue $queue")
     assert(word(320) == queuedThen.map(_._2).sum && word(321) == queuedThen.size, s"backlog of queue $queue")
     assert(word(322) == maxThen && word(323) == maxPacketsThen, s"high-water marks of queue $queue")
     for (c <- 0 until 3) assert(long(324 + 2 * c) == (BigInt(5 + c) << 40) + queue, s"average $c of queue $queue")
@@ -197,8 +197,8 @@ private class StatisticsBench(dut: Statistics, p: LaneParams) extends Assertions
     latency.clear()
     lost.clear()
     victims.clear()
-    contests.clear()
-    blind.clear()
+    pushOuts.clear()
+    stale.clear()
     maxBytes.clear()
     maxPackets.clear()
   }

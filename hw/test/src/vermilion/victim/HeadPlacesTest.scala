@@ -23,27 +23,27 @@ class HeadPlacesTest extends AnyFlatSpec with Simulation {
       dut.io.taken.valid.poke(false.B)
       while (!dut.io.ready.peek().litToBoolean) dut.clock.step()
 
-      case class Slot(queue: Int, comes: Boolean, contest: Boolean)
-      val nothing = Slot(0, comes = false, contest = false)
+      case class Slot(queue: Int, comes: Boolean, pushOut: Boolean)
+      val nothing = Slot(0, comes = false, pushOut = false)
       var (s4, s5) = (nothing, nothing)
       var (s4Serves, s5Serves, s5Waits) = (false, false, false)
       var s4Queue, s5Queue = 0
       val arriving = mutable.Queue.empty[(Long, Int)] // promoted: from which clock on the scheduler may take it
       var clock = 0L
       var only = Option.empty[Int] // all packets are of this queue
-      def step(come: Double, contests: Double, takes: Double): Unit = {
+      def step(come: Double, pushOuts: Double, takes: Double): Unit = {
         // s3: a packet, or the next request
         val s3 =
-          Slot(only.getOrElse(random.nextInt(queues)), random.nextDouble() < come, random.nextDouble() < contests)
-        val issue = !(s3.comes && s3.contest) && dut.io.next.valid.peek().litToBoolean
+          Slot(only.getOrElse(random.nextInt(queues)), random.nextDouble() < come, random.nextDouble() < pushOuts)
+        val issue = !(s3.comes && s3.pushOut) && dut.io.next.valid.peek().litToBoolean
         val next = dut.io.next.bits.peek().litValue.toInt
         dut.io.issue.poke(issue.B)
         dut.io.queue.poke(s4.queue.U)
         // s5: who goes leaves before the request of the slot behind sees its queue
-        val evicted = s5.comes && s5.contest && body(s5.queue) > 0
+        val evicted = s5.comes && s5.pushOut && body(s5.queue) > 0
         val promotes = s5Serves && s5Waits
         val enqueued =
-          s5.comes && (!s5.contest || evicted || random.nextInt(8) == 0) // else it is lost; one of eight is marked
+          s5.comes && (!s5.pushOut || evicted || random.nextInt(8) == 0) // else it is lost; one of eight is marked
         dut.io.enqueued.poke(enqueued.B)
         dut.io.evicted.poke(evicted.B)
         dut.io.promotes.poke(promotes.B)
@@ -77,15 +77,15 @@ class HeadPlacesTest extends AnyFlatSpec with Simulation {
         if (random.nextBoolean()) {
           only = if (random.nextInt(4) == 0) None else Some(random.nextInt(queues))
           for (_ <- 0 until random.between(3, 10)) {
-            val (come, contests, takes) =
+            val (come, pushOuts, takes) =
               (Seq(0.0, 0.5, 1.0)(random.nextInt(3)), random.nextInt(2).toDouble, random.nextInt(2).toDouble)
-            for (_ <- 0 until random.between(1, 6)) step(come, contests, takes)
+            for (_ <- 0 until random.between(1, 6)) step(come, pushOuts, takes)
           }
         } else {
           // More requests than packets, as victims go whose requests wait; then a packet comes while these find nobody, and the head is emptied.
           only = Some(random.nextInt(queues))
-          def steps(count: Int, come: Double, contests: Double, takes: Double = 0.0): Unit =
-            for (_ <- 0 until count) step(come, contests, takes)
+          def steps(count: Int, come: Double, pushOuts: Double, takes: Double = 0.0): Unit =
+            for (_ <- 0 until count) step(come, pushOuts, takes)
           for (_ <- 0 until random.between(0, places)) {
             steps(1, 1.0, 0.0)
             steps(6, 0.0, 0.0)

@@ -38,7 +38,7 @@ class PowerOn extends ExtModule {
   *
   * Beside the block stand plain bodies, arrays of packets in order, which follow what it tells. It is asserted that
   *  - who is promoted is its body's oldest, has its own mark, and finds a free place, the next one;
-  *  - a victim stands in its body, has not paid yet; each contest costs exactly one packet;
+  *  - a victim stands in its body and was no victim before; each push-out costs exactly one packet;
   *  - a cell comes back once, when its packet has gone, and at rest the cells in use are those of the queued packets;
   *  - the bitmap that a search looks at has the bits of the body's packets, in every clock;
   *  - where no other packet came or went since s0, the victim is the one that looking at all packets finds: lists, bitmap and window agree with the body.
@@ -114,7 +114,7 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
   }
   private def inOrder(used: UInt, name: UInt, names: Int) = ((used << 1).asUInt | 1.U)(names - 1, 0)(name)
   private val hasCells = a.cells =/= 0.U
-  private val legal = dut.io.ready && a.action <= Action.Contest.U && a.colour < 3.U && a.queue < v.queues.U &&
+  private val legal = dut.io.ready && a.action <= Action.PushOut.U && a.colour < 3.U && a.queue < v.queues.U &&
     (hasCells || a.action === Action.Refuse.U) && !(hasCells && held(a.cell)) &&
     inOrder(used, a.cell, v.cells) && inOrder(usedQueues, a.queue, v.queues)
   private val arrives = io.arrival.valid && legal
@@ -139,8 +139,8 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
   })
   private val place = PriorityEncoder(isVictim)
   private val victim = before.packets(place)
-  private val paysThere = told && (o.evicted || o.victimMarked)
-  private val contest = s6.action === Action.Contest.U
+  private val goesThere = told && (o.evicted || o.victimMarked)
+  private val pushOut = s6.action === Action.PushOut.U
 
   private val afterOutcome = WireDefault(plain)
   private val fresh = Wire(new Packet)
@@ -215,18 +215,18 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
   dut.io.taken.valid := taken
   dut.io.taken.bits := takenQueue
 
-  // ---- who pays
+  // ---- the victim
   private val arrived = Seq.iterate(arrives, 11)(RegNext(_, false.B))
   private val promotedAgo = Seq.iterate(promoted, 8)(RegNext(_, false.B))
   assert(told === arrived(Outcomes), "an outcome is late or missing")
   when(told) {
-    val costs = o.evicted +& o.victimMarked +& (contest && o.marked) +& (contest && !o.enqueued)
-    assert(costs === contest.asUInt, "not exactly one packet pays for a contest")
-    assert(contest || o.enqueued === (s6.action === Action.Admit.U), "policy's admission or refusal is not kept")
+    val costs = o.evicted +& o.victimMarked +& (pushOut && o.marked) +& (pushOut && !o.enqueued)
+    assert(costs === pushOut.asUInt, "a push-out does not cost exactly one packet")
+    assert(pushOut || o.enqueued === (s6.action === Action.Admit.U), "policy's admission or refusal is not kept")
   }
-  when(paysThere) {
+  when(goesThere) {
     assert(isVictim.asUInt.orR, "the victim does not stand in its body")
-    assert(!victim.marked, "a packet pays twice")
+    assert(!victim.marked, "a packet is a victim twice")
     assert(victim.rank.distance === o.victim.distance, "the victim has another distance than is told")
     assert(victim.rank.distance <= s6.distance, "the victim is further than the arriving packet")
     assert(
@@ -249,10 +249,10 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
     (one._1 || other._1, Mux(otherWins, other._2, one._2), Mux(otherWins, other._3, one._3))
   }
   private val tooShort = byWindow && s6.asLong && !before.packets(best._3).isLong && s6.lenBytes === 128.U
-  private val bestPays = best._1 && (best._2 >> 2).asUInt <= s6.distance && !tooShort
-  when(told && contest && alone) {
-    assert(paysThere === bestPays, "alone, the victim that there is was not found")
-    assert(!bestPays || place === best._3, "alone, another than the nearest and oldest pays")
+  private val bestGoes = best._1 && (best._2 >> 2).asUInt <= s6.distance && !tooShort
+  when(told && pushOut && alone) {
+    assert(goesThere === bestGoes, "alone, the victim that there is was not found")
+    assert(!bestGoes || place === best._3, "alone, another than the nearest and oldest is the victim")
   }
 
   // ---- the bitmap, as any clock's search sees it

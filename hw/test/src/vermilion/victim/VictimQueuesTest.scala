@@ -97,7 +97,7 @@ class VictimQueuesTest extends AnyFlatSpec with Simulation {
           val victim = o.victim.cell.peek().litValue.toInt
           val place = queues(packet.queue).indexWhere(_.cell == victim)
           // Packets of the head are none. Queues without lists have none.
-          def mayGo = action == Action.Contest && place >= inHead(packet.queue) && packet.queue < p.victims
+          def mayGo = action == Action.PushOut && place >= inHead(packet.queue) && packet.queue < p.victims
           if (o.evicted.peek().litToBoolean) {
             assert(mayGo)
             if (place == inHead(packet.queue)) first(packet.queue) += 1
@@ -138,7 +138,7 @@ class VictimQueuesTest extends AnyFlatSpec with Simulation {
           val len = 1 + random.nextInt(1500)
           val packet =
             Packet(only.getOrElse(random.nextInt(3)), free.dequeue(), len, random.nextInt(1 << 30))
-          val action = if (random.nextInt(5) < 3) Action.Contest else random.nextInt(2)
+          val action = if (random.nextInt(5) < 3) Action.PushOut else random.nextInt(2)
           val b = dut.io.arrival.bits
           b.queueEntry.queue.poke(packet.queue.U)
           b.queueEntry.headCell.poke(packet.cell.U)

@@ -1,10 +1,10 @@
-"""Benches of a lane with the victim search: frames from all distances, queues in every form of it, and an account of who pays.
+"""Benches of a lane with the victim search: frames from all distances, queues in every form of it, and an account of the victims.
 
-Of each contest: it costs exactly one packet. A victim is named by its head cell; it stands in the queue of the arriving one behind another,
-has its length, distance and colour, has not paid before, and is not further than the arriving packet. It leaves the queue and never comes
+Of each push-out: it costs exactly one packet. A victim is named by its head cell; it stands in the queue of the arriving one behind another,
+has its length, distance and colour, was no victim before, and is not further than the arriving packet. It leaves the queue and never comes
 out; or it was ECT and stays, and comes out with CE. Queues without the search (`VICTIMS` and above) take no victims.
 
-Not here: that the victim is the nearest of all (the block's own bench), nor how many contests are blind.
+Not here: that the victim is the nearest of all (the block's own bench), nor how many push-outs are stale.
 """
 
 import ctypes
@@ -20,16 +20,16 @@ INITIAL_TTL = 128  # that is inferred from 65 to 128
 
 
 class DistantFrame(Frame):
-    """A frame with what its contests need."""
+    """A frame with what its push-outs need."""
 
     def __init__(self, data: bytes, bad: bool, distance: int, ecn: int):
         super().__init__(data, bad)
         self.distance, self.ecn = distance, ecn
         self.cell, self.colour = None, None
-        self.paid = False  # marked CE, when it came or where it stood
+        self.was_victim = False  # marked CE, when it came or where it stood
 
     def leaves(self) -> bytes:
-        if not self.paid:
+        if not self.was_victim:
             return self.data
         headers, data = mb.Headers(), ctypes.create_string_buffer(self.data, len(self.data))
         mb.library().vm_parse(self.data, len(self.data), mb.OptionTypes(), headers)
@@ -37,7 +37,7 @@ class DistantFrame(Frame):
         return data.raw
 
 
-class ContestBench(Bench):
+class PushOutBench(Bench):
     queues = (0, 1, VICTIMS, VICTIMS + 1)  # the last two without the search
 
     def __init__(self, dut, seed: int):
@@ -57,7 +57,7 @@ class ContestBench(Bench):
         return DistantFrame(data, bad, distance, ecn)
 
     def record(self, limit_packets: int):
-        """A queue in the next form: RED, tail drop, ECN, or without contests, where only the limit drops."""
+        """A queue in the next form: RED, tail drop, ECN, or without push-outs, where only the limit drops."""
         form = FORMS[(self.turn + self.turn // 4) % len(FORMS)]  # another one for each queue, and behind each reset
         self.turn += 1
         curve = {"red": mb.red_curve(1, 16, 0.5), "ecn": mb.red_curve(1, 8, 0.5, end=100, b1=0.5)}.get(form)
@@ -74,19 +74,19 @@ class ContestBench(Bench):
         f, bits = super().decided()
         queue, verdict, ruling = bits["queue"], bits["verdict"], self.peek("ruling")
         f.cell, f.colour = self.peek("headCell"), self.peek("colour")
-        f.paid = verdict == mb.MARK
+        f.was_victim = verdict == mb.MARK
         if verdict not in (mb.BAD, mb.NOBUF):
             assert self.peek("distance") == f.distance
-        if not self.peek("contest"):
+        if not self.peek("pushOut"):
             assert verdict == ruling
             return f, bits
         evicted, marked = self.peek("outcome_evicted"), self.peek("outcome_victimMarked")
         assert ruling in (mb.EARLY, mb.FORCED, mb.TAIL, mb.MARK)
         if not evicted and not marked:
-            assert verdict == ruling, "nobody has paid"
-            self.fates["paid itself"] += 1
+            assert verdict == ruling, "no packet was the victim"
+            self.fates["dropped itself"] += 1
             return f, bits
-        assert not (evicted and marked) and verdict == mb.ENQUEUE, "two have paid"
+        assert not (evicted and marked) and verdict == mb.ENQUEUE, "two packets were victims"
         assert queue < VICTIMS, "a queue without the search had a victim"
         line, cell = self.queued[queue], self.peek("outcome_victim_cell")
         # A cell may be named again while its last packet is still on its way out, so the newest of that name.
@@ -95,19 +95,19 @@ class ContestBench(Bench):
         victim = line[at]
         told = [self.peek(f"outcome_victim_{name}") for name in ("lenBytes", "distance", "colour")]
         assert told == [len(victim.data), victim.distance, victim.colour] and victim.distance <= f.distance
-        assert not victim.paid, "it has paid before"
+        assert not victim.was_victim, "it was a victim before"
         self.fates[ruling, "evicted" if evicted else "marked"] += 1
         if evicted:
             del line[at]
             self.fates["evicted"] += 1
         else:
             assert victim.ecn, "a packet that is not ECT was marked"
-            victim.paid = True
+            victim.was_victim = True
             self.fates["marked in its queue"] += 1
         return f, bits
 
     def least_met(self) -> int:
-        """Of all forms the one with the fewest victims; and of arriving packets that paid."""
+        """Of all forms the one with the fewest victims; and of arriving packets that were dropped."""
         met = self.fates
         red = met[mb.EARLY, "evicted"] + met[mb.FORCED, "evicted"]
-        return min(red, met[mb.TAIL, "evicted"], met["marked in its queue"], met["paid itself"])
+        return min(red, met[mb.TAIL, "evicted"], met["marked in its queue"], met["dropped itself"])

@@ -1,17 +1,17 @@
-// Between policy and victim search: which rulings let the nearest packet pay, and what becomes of the arriving one.
+// Between policy and victim search: which rulings push out the nearest packet, and what becomes of the arriving one.
 //
 //   ruling   what policy says of the arriving packet (decide.h)
 //   verdict  what became of it; counters and traces have this one
 //
-// In a queue with `nearest`, an early or forced drop and an early mark are a contest (victims.h) that costs exactly one packet: one of
+// In a queue with `nearest`, an early or forced drop and an early mark are a push-out (victims.h) that costs exactly one packet: one of
 // the queue, or the arriving one. A packet over the queue's limit is lost itself. With `last` it is the other way round (the tail-drop form): a tail
-// drop is a contest among the last packets of the queue, and what the curve drops or marks is the arriving packet. Where its bytes do not
+// drop is a push-out among the last packets of the queue, and what the curve drops or marks is the arriving packet. Where its bytes do not
 // fit, a victim must be at least as long, so that the queue is never over its limit.
 //
-//   contest      another packet pays        the arriving one pays
+//   push-out     another packet is dropped  the arriving one is dropped
 //   verdict      enqueue                    mark, where it may be marked, else the ruling
 //
-// Who pays is marked instead of dropped where the queue has ecn, the packet is ECT or CE, and the ruling is not `forced`.
+// The victim is marked instead of dropped where the queue has ecn, the packet is ECT or CE, and the ruling is not `forced`.
 // PolicyPipeline.scala, "settled".
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace vermilion {
 
-inline bool contested(const VmQueue& queue, u32 ruling) {
+inline bool pushesOut(const VmQueue& queue, u32 ruling) {
   if (!queue.nearest) return false;
   return queue.last != 0 ? ruling == VM_TAIL : ruling == VM_EARLY || ruling == VM_FORCED || ruling == VM_MARK;
 }
@@ -31,7 +31,7 @@ inline bool admits(u32 verdict) {
 
 // The packet as it goes to the queues. `cell` names it until it has gone.
 inline VictimArrival atQueues(const VmQueue& queue, const Arrival& seen, u32 ruling, u32 cell, u32 cells) {
-  const u32 action = contested(queue, ruling) ? VictimArrival::Contest
+  const u32 action = pushesOut(queue, ruling) ? VictimArrival::PushOut
                      : admits(ruling)         ? VictimArrival::Admit
                                               : VictimArrival::Refuse;
   VictimArrival a{seen.queue,    cell,          cells,  seen.len_bytes, seen.colour,
@@ -43,13 +43,13 @@ inline VictimArrival atQueues(const VmQueue& queue, const Arrival& seen, u32 rul
   return a;
 }
 
-inline u32 verdictOf(u32 ruling, bool contest, const VictimOutcome& outcome) {
-  if (!contest || !outcome.enqueued) return ruling;
+inline u32 verdictOf(u32 ruling, bool pushOut, const VictimOutcome& outcome) {
+  if (!pushOut || !outcome.enqueued) return ruling;
   return outcome.marked ? VM_MARK : VM_ENQUEUE;
 }
 
 // What the trace says of a decision beside its verdict.
-struct Contest {
+struct PushOut {
   u32 ruling = VM_ENQUEUE;
   bool held = false;  // else the rest means nothing
   VictimOutcome outcome{};
