@@ -23,9 +23,9 @@ from lane.push_outs import DISTANCE, INITIAL_TTL, DistantFrame, PushOutBench
 from support import model_bindings as mb
 
 LINE = Fraction(84 * 8, 100) / 4  # clocks a frame: 84 bytes at 100 Gbit/s, 4 ns a clock
-RULED = 4  # clocks from a packet's ruling to its decision: settling (3) and the stage behind the ruling
+PROVISIONAL = 4  # clocks from a packet's provisional verdict to its decision: settling (3) and the stage behind the provisional verdict
 FREED_CLOCKS = 3  # a departure or a loss counts in the limit so many clocks later (QueueLimit)
-HELD_CLOCKS = 3 + FREED_CLOCKS  # a push-out's loser: it is known 3 clocks behind the ruling
+HELD_CLOCKS = 3 + FREED_CLOCKS  # a push-out's loser: it is known 3 clocks behind the provisional verdict
 LIMIT = 512
 CYCLES = 4
 
@@ -85,17 +85,17 @@ class LineRateBench(PushOutBench):
         return self.net - bisect_right(self.departures, clock)
 
     def decided(self):
-        ruled = self.clocks - RULED
-        there, counted = self.present(ruled), self.peek("queued_packets")
-        held = sum(clock > ruled - FREED_CLOCKS for clock in self.push_outs[-16:])
-        freed = len(self.departures) - bisect_right(self.departures, ruled - FREED_CLOCKS)
+        provisional = self.clocks - PROVISIONAL
+        there, counted = self.present(provisional), self.peek("queued_packets")
+        held = sum(clock > provisional - FREED_CLOCKS for clock in self.push_outs[-16:])
+        freed = len(self.departures) - bisect_right(self.departures, provisional - FREED_CLOCKS)
         assert there <= counted <= there + held + freed, (
             f"{there} packets, {held} held, {freed} freed: {counted} counted"
         )
         assert there <= LIMIT and held <= HELD_CLOCKS
         f, bits = super().decided()
         self.arrivals += 1
-        assert (self.peek("ruling") == mb.TAIL) == (counted >= LIMIT)
+        assert (self.peek("provisionalVerdict") == mb.TAIL) == (counted >= LIMIT)
         if self.peek("pushOut"):
             self.push_outs.append(self.clocks)
             self.stale += self.peek("outcome_stale")

@@ -72,18 +72,18 @@ class PushOutBench(Bench):
 
     def decided(self):
         f, bits = super().decided()
-        queue, verdict, ruling = bits["queue"], bits["verdict"], self.peek("ruling")
+        queue, verdict, provisional = bits["queue"], bits["verdict"], self.peek("provisionalVerdict")
         f.cell, f.colour = self.peek("headCell"), self.peek("colour")
         f.was_victim = verdict == mb.MARK
         if verdict not in (mb.BAD, mb.NOBUF):
             assert self.peek("distance") == f.distance
         if not self.peek("pushOut"):
-            assert verdict == ruling
+            assert verdict == provisional
             return f, bits
         evicted, marked = self.peek("outcome_evicted"), self.peek("outcome_victimMarked")
-        assert ruling in (mb.EARLY, mb.FORCED, mb.TAIL, mb.MARK)
+        assert provisional in (mb.EARLY, mb.FORCED, mb.TAIL, mb.MARK)
         if not evicted and not marked:
-            assert verdict == ruling, "no packet was the victim"
+            assert verdict == provisional, "no packet was the victim"
             self.fates["dropped itself"] += 1
             return f, bits
         assert not (evicted and marked) and verdict == mb.ENQUEUE, "two packets were victims"
@@ -96,7 +96,7 @@ class PushOutBench(Bench):
         told = [self.peek(f"outcome_victim_{name}") for name in ("lenBytes", "distance", "colour")]
         assert told == [len(victim.data), victim.distance, victim.colour] and victim.distance <= f.distance
         assert not victim.was_victim, "it was a victim before"
-        self.fates[ruling, "evicted" if evicted else "marked"] += 1
+        self.fates[provisional, "evicted" if evicted else "marked"] += 1
         if evicted:
             del line[at]
             self.fates["evicted"] += 1

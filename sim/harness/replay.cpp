@@ -77,21 +77,23 @@ void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
 }
 
 // The packet's outcome as the RTL shows it, from which the model continues.
-void Replay::settle(Differences& found, const RtlDecision& rtl, const Arrival& seen, u32 ruling, u64 clock) {
-  const bool held = BuildVictims != 0 && pushesOut(model_.queue(seen.queue), ruling);
+void Replay::settle(Differences& found, const RtlDecision& rtl, const Arrival& seen, u32 provisionalVerdict,
+                    u64 clock) {
+  const bool held = BuildVictims != 0 && pushesOut(model_.queue(seen.queue), provisionalVerdict);
   VictimOutcome outcome = rtl.pushOut.outcome;
   if (!held) outcome = {};
-  if (!held) outcome.enqueued = admits(ruling);
-  if (held || admits(ruling)) view_.reserved(seen);
+  if (!held) outcome.enqueued = admits(provisionalVerdict);
+  if (held || admits(provisionalVerdict)) view_.reserved(seen);
   if (outcome.enqueued) view_.admitted(clock - Settling - timing::Verdict, seen);
   if (outcome.evicted && outcome.colour < u32{Colours})
     view_.evicted(clock, timeAt(clock), seen.queue, outcome.colour, outcome.lenBytes);
   if (held && (outcome.evicted || !outcome.enqueued))
     view_.lost(clock, seen.queue, outcome.evicted ? outcome.lenBytes : seen.len_bytes);
-  victims_.decided(atQueues(model_.queue(seen.queue), seen, ruling, rtl.cell, 1), rtl.pushOut.outcome, clock);
-  found.compare("provisional verdict", rtl.pushOut.ruling, ruling);
+  victims_.decided(atQueues(model_.queue(seen.queue), seen, provisionalVerdict, rtl.cell, 1), rtl.pushOut.outcome,
+                   clock);
+  found.compare("provisional verdict", rtl.pushOut.provisionalVerdict, provisionalVerdict);
   found.compare("push-out", rtl.pushOut.held, held);
-  found.compare("verdict", rtl.verdict, verdictOf(ruling, held, outcome));
+  found.compare("verdict", rtl.verdict, verdictOf(provisionalVerdict, held, outcome));
 }
 
 void Replay::finish() {
@@ -197,7 +199,7 @@ void Replay::disagree(const std::string& names, const RtlDecision& rtl, const Vm
     first_ += text;
   }
   std::snprintf(text, sizeof text, "; p %" PRIu64 " %" PRIu64 ", verdict %u, provisional verdict %u %u",
-                rtl.probability, model.p, rtl.verdict, rtl.pushOut.ruling, model.verdict);
+                rtl.probability, model.p, rtl.verdict, rtl.pushOut.provisionalVerdict, model.verdict);
   first_ += text;
 }
 

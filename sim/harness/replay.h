@@ -76,7 +76,7 @@ class Replay {
   static void compareSeen(Differences& found, const Arrival& rtl, const Arrival& model, bool packet, bool updates);
   static void compareMark(Differences& found, const RtlDecision& rtl, const VmMark& model, bool sound);
   void compareAverages(Differences& found, const RtlDecision& rtl) const;
-  void settle(Differences& found, const RtlDecision& rtl, const Arrival& seen, u32 ruling, u64 clock);
+  void settle(Differences& found, const RtlDecision& rtl, const Arrival& seen, u32 provisionalVerdict, u64 clock);
   void checkRefresh(const RtlDecision& rtl, u64 lookup);
   void disagree(const std::string& names, const RtlDecision& rtl, const VmMark& mark, const Arrival& seen,
                 const Decision& model);

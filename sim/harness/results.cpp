@@ -96,12 +96,12 @@ void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 ave
                  seen.colour,
                  seen.queued_bytes,
                  seen.queued_packets,
-                 pushOut.ruling,
+                 pushOut.provisionalVerdict,
                  !seen.bad && !seen.no_buffer && !seen.policed};
   q.highestBytes = std::max<u64>(q.highestBytes, s.backlogBytes);
   q.highestPackets = std::max<u64>(q.highestPackets, s.backlogPackets);
   samples_.add(s);
-  if (pushOut.ruling != VM_ENQUEUE) events_.add(s);
+  if (pushOut.provisionalVerdict != VM_ENQUEUE) events_.add(s);
 }
 
 void Results::classified(u32 index, const Headers& headers) {

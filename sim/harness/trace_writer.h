@@ -68,7 +68,7 @@ class TraceWriter {
     add(d.probability, taken);
     add(d.verdict, packet);
     add(a.distance, packet);
-    add(d.pushOut.ruling, packet);
+    add(d.pushOut.provisionalVerdict, packet);
     const VictimOutcome& o = d.pushOut.outcome;
     for (u64 v : {o.stale, o.evicted, o.victimMarked}) add(v, packet && d.pushOut.held);
     for (u64 v : {o.colour, o.lenBytes, o.distance}) add(v, packet && d.pushOut.held && (o.evicted || o.victimMarked));

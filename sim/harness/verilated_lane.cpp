@@ -214,7 +214,7 @@ bool VerilatedLane::decision(RtlDecision& d) const {
   VM_COLOUR(0) VM_COLOUR(1) VM_COLOUR(2) d.probability = top.io_decision_bits_probability;
   d.verdict = top.io_decision_bits_verdict;
   d.cell = top.io_decision_bits_headCell;
-  d.pushOut.ruling = top.io_decision_bits_ruling;
+  d.pushOut.provisionalVerdict = top.io_decision_bits_provisionalVerdict;
   d.pushOut.held = top.io_decision_bits_pushOut;
   d.pushOut.outcome = {top.io_decision_bits_outcome_enqueued != 0,     top.io_decision_bits_outcome_marked != 0,
                        top.io_decision_bits_outcome_stale != 0,        top.io_decision_bits_outcome_evicted != 0,

@@ -191,7 +191,7 @@ void addPolicy(Adder& to) {
       "verdict", "the verdict", replay, "verdict", 3, packet, [](D & d) -> auto& { return d.verdict; });
   to.bit(
       "provisional-verdict", "the provisional verdict", replay, "provisional verdict", 3, packet,
-      [](D & d) -> auto& { return d.pushOut.ruling; });
+      [](D & d) -> auto& { return d.pushOut.provisionalVerdict; });
   // What follows depends on the frames after it: whose departure finds the queue empty, or who gets whose verdict.
   to.add({"refresh",
           "the refresh flag is set: a packet's decision looks like one without a packet",

@@ -186,7 +186,7 @@ void addDecisions(Order& order) {
       [](Recording& run, std::size_t place, u32) {
         RtlDecision& d = run.events[place].decision;
         d.seen.no_buffer = 1;
-        d.verdict = d.pushOut.ruling = VM_NOBUF;
+        d.verdict = d.pushOut.provisionalVerdict = VM_NOBUF;
       });
   order.add(
       "long-stored", "a frame longer than the lane stores is stored", Check::Accounting,

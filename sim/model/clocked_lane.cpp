@@ -84,7 +84,7 @@ void ClockedLane::observe() {
 
 // Policy has spoken.
 void ClockedLane::rule() {
-  ruled_.reset();
+  provisional_.reset();
   if (deciding_.empty() || deciding_.front().clock + timing::Verdict != clock_) return;
   Settling s{clock_, deciding_.front(), {}};
   deciding_.pop_front();
@@ -92,15 +92,15 @@ void ClockedLane::rule() {
     Arrival& seen = s.deciding.seen;
     view_.limit(s.deciding.clock, seen);
     s.decision = decisions_.conclude(s.deciding.pending, seen.queued_bytes, seen.queued_packets, seen.pool_full != 0);
-    const u32 ruling = s.decision.verdict;
-    s.pushOut = shape_.victims != 0 && pushesOut(profiles_[seen.queue], ruling);
-    if (s.pushOut || admits(ruling)) view_.reserved(seen);
+    const u32 provisionalVerdict = s.decision.verdict;
+    s.pushOut = shape_.victims != 0 && pushesOut(profiles_[seen.queue], provisionalVerdict);
+    if (s.pushOut || admits(provisionalVerdict)) view_.reserved(seen);
     if (victims_) {
       // A name rests for longer than a packet that has gone is spoken of.
       if (names_.size() < 64) names_.push_back(nameCount_++);
       s.name = names_.front();
       names_.pop_front();
-      ruled_ = atQueues(profiles_[seen.queue], seen, ruling, s.name, s.deciding.packet.cells);
+      provisional_ = atQueues(profiles_[seen.queue], seen, provisionalVerdict, s.name, s.deciding.packet.cells);
     }
   }
   settling_.push_back(s);
@@ -116,14 +116,14 @@ void ClockedLane::settle() {
   decided_ = Decided{d.packet.id, d.packet.input, d.refresh, a, s.decision, {}, d.mark, {}, {}};
   std::copy_n(d.averages, Colours, decided_->averages);
   if (!d.refresh) {
-    const u32 ruling = s.decision.verdict;
+    const u32 provisionalVerdict = s.decision.verdict;
     VictimOutcome outcome{};
-    outcome.enqueued = admits(ruling);
+    outcome.enqueued = admits(provisionalVerdict);
     if (victims_) outcome = *victims_->ports().outcome;
     if (outcome.enqueued && victims_) bodies_[a.queue].push_back({d.packet, s.name});
     if (outcome.evicted || outcome.victimMarked) decided_->victim = removeVictim(a.queue, outcome);
-    decided_->pushOut = {ruling, s.pushOut, outcome};
-    decided_->decision.verdict = verdictOf(ruling, s.pushOut, outcome);
+    decided_->pushOut = {provisionalVerdict, s.pushOut, outcome};
+    decided_->decision.verdict = verdictOf(provisionalVerdict, s.pushOut, outcome);
     if (outcome.enqueued) view_.admitted(d.clock, a);
     if (outcome.evicted) view_.evicted(clock_, now_, a.queue, outcome.colour, outcome.lenBytes);
     if (s.pushOut && (outcome.evicted || !outcome.enqueued))
@@ -173,7 +173,7 @@ void ClockedLane::pushOut(int taken) {
   for (const Deciding& d : deciding_)
     if (!d.refresh && d.clock + timing::Verdict == clock_ + timing::SearchAhead)
       ahead = atQueues(profiles_[d.seen.queue], d.seen, VM_ENQUEUE, 0, d.packet.cells);
-  victims_->clock(ahead, ruled_, from);
+  victims_->clock(ahead, provisional_, from);
 }
 
 // PacketReader, HeaderRewrite and Serializer, from the way out backwards.

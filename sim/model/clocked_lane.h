@@ -81,7 +81,7 @@ class ClockedLane {
     u64 averages[Colours];
     bool refresh;
   };
-  // It has its ruling; `clock` is that of the verdict.
+  // It has its provisional verdict; `clock` is that of the verdict.
   struct Settling {
     u64 clock;
     Deciding deciding;
@@ -128,8 +128,8 @@ class ClockedLane {
   std::deque<Settling> settling_;
 
   std::optional<ClockedVictims> victims_;
-  std::optional<VictimArrival> ruled_;  // in this clock
-  std::deque<u32> names_;               // free ones, the longest free first
+  std::optional<VictimArrival> provisional_;  // in this clock
+  std::deque<u32> names_;                     // free ones, the longest free first
   u32 nameCount_ = 0;
 
   std::vector<std::deque<Leaving>> queues_, bodies_;  // with the victim search: the heads; the bodies

@@ -1,7 +1,7 @@
-// Between policy and victim search: which rulings push out the nearest packet, and what becomes of the arriving one.
+// Between policy and victim search: which provisional verdicts push out the nearest packet, and what becomes of the arriving one.
 //
-//   ruling   what policy says of the arriving packet (decide.h)
-//   verdict  what became of it; counters and traces have this one
+//   provisional verdict  what policy says of the arriving packet (decide.h)
+//   verdict              what became of it; counters and traces have this one
 //
 // In a queue with `nearest`, an early or forced drop and an early mark are a push-out (victims.h) that costs exactly one packet: one of
 // the queue, or the arriving one. A packet over the queue's limit is lost itself. With `last` it is the other way round (the tail-drop form): a tail
@@ -9,9 +9,9 @@
 // fit, a victim must be at least as long, so that the queue is never over its limit.
 //
 //   push-out     another packet is dropped  the arriving one is dropped
-//   verdict      enqueue                    mark, where it may be marked, else the ruling
+//   verdict      enqueue                    mark, where it may be marked, else the provisional verdict
 //
-// The victim is marked instead of dropped where the queue has ecn, the packet is ECT or CE, and the ruling is not `forced`.
+// The victim is marked instead of dropped where the queue has ecn, the packet is ECT or CE, and the provisional verdict is not `forced`.
 // PolicyPipeline.scala, "settled".
 #pragma once
 
@@ -20,9 +20,11 @@
 
 namespace vermilion {
 
-inline bool pushesOut(const VmQueue& queue, u32 ruling) {
+inline bool pushesOut(const VmQueue& queue, u32 provisionalVerdict) {
   if (!queue.nearest) return false;
-  return queue.last != 0 ? ruling == VM_TAIL : ruling == VM_EARLY || ruling == VM_FORCED || ruling == VM_MARK;
+  return queue.last != 0
+             ? provisionalVerdict == VM_TAIL
+             : provisionalVerdict == VM_EARLY || provisionalVerdict == VM_FORCED || provisionalVerdict == VM_MARK;
 }
 
 inline bool admits(u32 verdict) {
@@ -30,27 +32,27 @@ inline bool admits(u32 verdict) {
 }
 
 // The packet as it goes to the queues. `cell` names it until it has gone.
-inline VictimArrival atQueues(const VmQueue& queue, const Arrival& seen, u32 ruling, u32 cell, u32 cells) {
-  const u32 action = pushesOut(queue, ruling) ? VictimArrival::PushOut
-                     : admits(ruling)         ? VictimArrival::Admit
-                                              : VictimArrival::Refuse;
+inline VictimArrival atQueues(const VmQueue& queue, const Arrival& seen, u32 provisionalVerdict, u32 cell, u32 cells) {
+  const u32 action = pushesOut(queue, provisionalVerdict) ? VictimArrival::PushOut
+                     : admits(provisionalVerdict)         ? VictimArrival::Admit
+                                                          : VictimArrival::Refuse;
   VictimArrival a{seen.queue,    cell,          cells,  seen.len_bytes, seen.colour,
                   seen.distance, seen.ecn != 0, action, false,          false};
   a.byColour = queue.by_colour != 0;
-  a.mayMark = queue.ecn != 0 && ruling != VM_FORCED;
+  a.mayMark = queue.ecn != 0 && provisionalVerdict != VM_FORCED;
   a.last = queue.nearest ? queue.last : 0;
   a.asLong = u64{seen.queued_bytes} + seen.len_bytes > queue.limit_bytes || seen.pool_full != 0;
   return a;
 }
 
-inline u32 verdictOf(u32 ruling, bool pushOut, const VictimOutcome& outcome) {
-  if (!pushOut || !outcome.enqueued) return ruling;
+inline u32 verdictOf(u32 provisionalVerdict, bool pushOut, const VictimOutcome& outcome) {
+  if (!pushOut || !outcome.enqueued) return provisionalVerdict;
   return outcome.marked ? VM_MARK : VM_ENQUEUE;
 }
 
 // What the trace says of a decision beside its verdict.
 struct PushOut {
-  u32 ruling = VM_ENQUEUE;
+  u32 provisionalVerdict = VM_ENQUEUE;
   bool held = false;  // else the rest means nothing
   VictimOutcome outcome{};
 };

@@ -83,8 +83,8 @@ class Bench {
 
     // what comes in
     drive(arrival);
-    const std::optional<VictimArrival> ruled = searches_[Ahead - 1];  // the packet whose search is ahead by that
-    drive(ruled, *dut_);
+    const std::optional<VictimArrival> provisional = searches_[Ahead - 1];  // the packet whose search is ahead by that
+    drive(provisional, *dut_);
     dut_->io_taken_valid = taken_.has_value();  // of the clock before
     if (taken_) dut_->io_taken_bits = *taken_;
     taken_.reset();
@@ -92,7 +92,7 @@ class Bench {
     if (comes) audit.becomeHead(m.promoted->queue, *comes);
     for (u64 i = Ahead - 1; i > 0; i--) searches_[i] = searches_[i - 1];
     searches_[0] = arrival;
-    model_.clock(arrival, ruled, taken_);
+    model_.clock(arrival, provisional, taken_);
     edge();
   }
 

@@ -33,9 +33,10 @@ class Decision(p: LaneParams) extends Bundle {
   val distance = UInt(Distance.Bits.W)
   val verdict = UInt(Verdict.Bits.W) // what became of the packet
   val mark = new MarkTrace
-  val ruling = UInt(
+  // The verdict of the policy alone, before the push-out;
+  val provisionalVerdict = UInt(
     Verdict.Bits.W
-  ) // what policy said of it; it differs from the verdict only where another packet is the victim
+  ) // it differs from the verdict only where another packet is the victim
   val pushOut = Bool() // it or another packet of its queue had to be dropped
   val headCell = UInt(p.cellBits.W) // names the packet, as `outcome.victim.cell` does
   val outcome = new Outcome(VictimParams.of(p)) // means something where `pushOut` is set

@@ -265,24 +265,25 @@ class PolicyPipeline(p: LaneParams) extends Module {
   verdicts.io.inputs.bits.geometric := Delay(spacing === Spacing.Geometric.U)
   verdicts.io.inputs.bits.waits := Delay(spacing === Spacing.Wait.U)
   verdicts.io.inputs.bits.probability := curve.io.probability
-  private val ruled = verdicts.io.verdict
-  private val byCurve = ruled === Verdict.Early.U || ruled === Verdict.Forced.U || ruled === Verdict.Mark.U
+  private val provisional = verdicts.io.verdict
+  private val byCurve =
+    provisional === Verdict.Early.U || provisional === Verdict.Forced.U || provisional === Verdict.Mark.U
   private val tailForm = holdS6Until(s6Decide.last, decide) =/= 0.U
   private val pushOut =
     if (p.victims == 0) false.B
-    else holdS6Until(s6Decide.nearest, decide) && Mux(tailForm, ruled === Verdict.Tail.U, byCurve)
+    else holdS6Until(s6Decide.nearest, decide) && Mux(tailForm, provisional === Verdict.Tail.U, byCurve)
   limit.io.admit := verdicts.io.admits || (deciding && pushOut)
   pool.io.admit := limit.io.admit
   assert(
-    verdicts.io.admits === (deciding && Verdict.admits(ruled)),
+    verdicts.io.admits === (deciding && Verdict.admits(provisional)),
     "a packet counts that is not admitted, or the reverse"
   )
 
   // -- last stage: admit or give the cells back, or let the queues choose the victim --
   private val done = stages(latency).bits
-  private val ruling = Delay(ruled)
+  private val provisionalVerdict = Delay(provisional)
   private val pushesOut = Delay(pushOut)
-  private val admitted = decided && Verdict.admits(ruling) && !pushesOut
+  private val admitted = decided && Verdict.admits(provisionalVerdict) && !pushesOut
   private val headers = done.descriptor.headers
   io.enqueue.valid := admitted && (p.victims == 0).B
   io.enqueue.bits.queue := done.entry.queue
@@ -296,7 +297,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   d.isIp4 := headers.isIp4
   d.isIp6 := headers.isIp6
   d.l3Offset := headers.l3Offset
-  d.setCe := admitted && ruling === Verdict.Mark.U
+  d.setCe := admitted && provisionalVerdict === Verdict.Mark.U
   private val remark = holdS6Until(s6Decide.remark(s6.entry.colour), latency)
   d.setDscp := remark.on
   d.dscp := remark.dscp
@@ -333,7 +334,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
       arrival.ect := done.isEct
       arrival.action := Mux(pushesOut, Action.PushOut.U, Mux(admitted, Action.Admit.U, Action.Refuse.U))
       arrival.byColour := holdS6Until(s6Decide.byColour, latency)
-      arrival.mayMark := holdS6Until(s6Decide.ecn, latency) && ruling =/= Verdict.Forced.U
+      arrival.mayMark := holdS6Until(s6Decide.ecn, latency) && provisionalVerdict =/= Verdict.Forced.U
       arrival.last := holdS6Until(s6Decide.lastMayLose, latency)
       arrival.asLong := Delay(limit.io.overBytes || pool.io.over)
       outcome := ports.outcome.bits
@@ -371,9 +372,9 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.queued := limit.io.queued
   out.poolFull := Delay(pool.io.over)
   out.distance := done.distance
-  out.verdict := ruling
+  out.verdict := provisionalVerdict
   out.mark := done.mark
-  out.ruling := ruling
+  out.provisionalVerdict := provisionalVerdict
   out.pushOut := pushesOut
   out.headCell := done.descriptor.headCell
   out.outcome := 0.U.asTypeOf(out.outcome)
