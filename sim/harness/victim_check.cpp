@@ -39,7 +39,7 @@ void VictimCheck::run(u64 clock) {
       head--;
     }
     victims_.clock(slot.arrival, slots_[(clock - timing::SearchAhead) % Slots].arrival, slot.taken);
-    if (victims_.ports().promoted) heads_[victims_.ports().promoted->queue]++;
+    if (victims_.ports().newHead) heads_[victims_.ports().newHead->queue]++;
     // Of the next cycle.
     Slot& settled = slots_[(clock + 1 - Searching) % Slots];
     if (victims_.ports().outcome) compare(settled, *victims_.ports().outcome);

@@ -141,9 +141,9 @@ void ClockedLane::settle() {
 }
 
 // A packet that goes from its queue's body to the head is listed in the next clock.
-void ClockedLane::promote() {
-  if (!victims_ || !victims_->ports().promoted) return;
-  std::deque<Leaving>& body = bodies_[victims_->ports().promoted->queue];
+void ClockedLane::makeHead() {
+  if (!victims_ || !victims_->ports().newHead) return;
+  std::deque<Leaving>& body = bodies_[victims_->ports().newHead->queue];
   listing_ = body.front();
   body.pop_front();
 }
@@ -228,7 +228,7 @@ void ClockedLane::clock(u64 now) {
   observe();
   rule();
   settle();
-  promote();
+  makeHead();
   busy_ = busy_ || !marking_.empty() || !deciding_.empty();
 
   // What changes below is seen in the next clock.

@@ -104,7 +104,7 @@ class ClockedLane {
   void observe();
   void rule();
   void settle();
-  void promote();
+  void makeHead();
   u64 removeVictim(u32 queue, const VictimOutcome& outcome);
   void pushOut(int taken);
   void transmit();

@@ -172,7 +172,7 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std:
     std::deque<u32>& body = queues_[packets_[*goes].arrival.queue].body;
     const auto place = std::find(body.begin(), body.end(), *goes);
     check(place != body.end(), "a packet goes that stands in no body");
-    check(!p5_.cell || place == body.begin(), "not a body's first packet is promoted");
+    check(!p5_.cell || place == body.begin(), "not a body's first packet becomes head");
     body.erase(place);
     packets_[*goes].left = true;
   }
@@ -194,7 +194,7 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std:
   }
   p6_.reset();
   if (p5_.cell) {
-    ports_.promoted = {p5_.queue, *p5_.cell, packets_[*p5_.cell].marked};
+    ports_.newHead = {p5_.queue, *p5_.cell, packets_[*p5_.cell].marked};
     p6_ = p5_.queue;
   }
   s5_ = s4_, s4_ = s3_, s3_ = s2_, s2_ = s1_;
@@ -203,7 +203,7 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std:
   if (ahead) s1_.valid = true, s1_.arrival = *ahead;
   t2_ = t1_, t1_ = taken;
   evaluate();
-  ports_.busy = !byEnqueued_.empty() || !byTaken_.empty() || t2_ || p4_.valid || p5_.valid || ports_.promoted;
+  ports_.busy = !byEnqueued_.empty() || !byTaken_.empty() || t2_ || p4_.valid || p5_.valid || ports_.newHead;
 }
 
 void ClockedVictims::evaluate() {

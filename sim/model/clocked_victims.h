@@ -1,13 +1,13 @@
 // The victim search as the RTL runs it, one call a clock: VictimPipeline.scala, DistanceLists.scala, TailWindow.scala, QueueOrder.scala and
 // HeadPlaces.scala, with what a search does not see. Stages and names are those of VictimPipeline.scala. The rule itself stands in victims.h.
 //
-// A queue is a head, the scheduler's, and a body. Every packet comes into the body and is promoted to the head when a place is asked for: by a packet that is enqueued
+// A queue is a head, the scheduler's, and a body. Every packet comes into the body and moves to the head when a place is asked for: by a packet that is enqueued
 // while fewer than `places` are taken or asked for, or by one that is taken while more packets wait than places are asked for. A request is served, of
 // both kinds in turn, in a slot without a push-out, or in that of a push-out behind `Patience` others, which finds no victim then; it is void if the body is empty then. Each event sees its queue as the clocks before have left it.
 //
 // What is seen when, for a packet whose search begins in clock t, which comes in t + 3 and is dropped, or pushes another out, in clock t + 5 (RED form):
 //   t      which ranks the packets of the queue's body have: the lowest and the second lowest that may lose. In the lists is who was enqueued before;
-//          who is promoted leaves its list in the t + 5 of its slot, as a victim does.
+//          the packet that becomes head leaves its list in the t + 5 of its slot, as a victim does.
 //   t + 3  whether a list holds anything; its oldest, the head. Who went in the slots up to two ahead is out by then.
 //   t + 4  who goes: of the lowest rank's list the oldest that does not go in the slot ahead. If there is none, of the second's.
 //   t + 5  the victim is out of the queue, or marked.
@@ -29,7 +29,7 @@ namespace vermilion {
 
 class ClockedVictims {
  public:
-  struct Promoted {
+  struct NewHead {
     u32 queue, cell;
     bool marked;
   };
@@ -40,8 +40,8 @@ class ClockedVictims {
       u32 cell, cells;
     };
     std::optional<Freed> freed;
-    std::optional<Promoted> promoted;  // to the head, in the slot that was in s5
-    bool busy = false;                 // a promotion is asked for, or on its way
+    std::optional<NewHead> newHead;  // to the head, in the slot that was in s5
+    bool busy = false;               // a new head is asked for, or on its way
   };
 
   explicit ClockedVictims(const VictimShape& shape);
@@ -66,7 +66,7 @@ class ClockedVictims {
     u32 asked = 0, heldOrAsked = 0;   // places: HeadPlaces.scala
     std::array<u64, Slots> bitmap{};  // by slot, a bit a distance
     std::deque<u32> window;           // the last packets, newest first
-    u32 behind = 0;                   // packets of the body, but for promotions of this clock and the one before
+    u32 behind = 0;                   // packets of the body, but for new heads of this clock and the one before
   };
   struct Rank {
     bool found = false;
@@ -83,13 +83,13 @@ class ClockedVictims {
     std::optional<u32> candidate = {};             // from s5 on
     Rank chosen{};                                 // its rank
     bool emptied = false;                          // none was left
-    bool yields = false;                           // from s4 on: its slot goes to a promotion
+    bool yields = false;                           // from s4 on: its slot goes to a new head
     bool tail() const { return arrival.last != 0; }
   };
   struct Service {
     bool valid = false;
     u32 queue = 0;
-    std::optional<u32> cell = {};  // from s5 on: who is promoted
+    std::optional<u32> cell = {};  // from s5 on: the packet that becomes head
   };
   std::size_t list(u32 queue, u32 distance, u32 slot) const {
     return (queue * shape_.distances + distance) * Slots + slot;
@@ -114,10 +114,10 @@ class ClockedVictims {
   std::vector<Queue> queues_;
   std::vector<std::deque<u32>> lists_;  // oldest first
   Stage s1_, s2_, s3_, s4_, s5_;
-  Service p3_, p4_, p5_;  // whose packet is promoted in the slot
+  Service p3_, p4_, p5_;  // whose packet becomes head in the slot
   u64 enqueued_ = 0;
   std::optional<u32> t1_, t2_;            // queues from which packets were taken one and two clocks before
-  std::optional<u32> p6_;                 // queue from which one was promoted in the clock before
+  std::optional<u32> p6_;                 // queue from which one became head in the clock before
   std::deque<u32> byEnqueued_, byTaken_;  // requests
   bool takensTurn_ = false;               // the second list goes first
   u32 waited_ = 0;                        // push-outs for which the first of them has waited

@@ -19,11 +19,11 @@ using namespace vermilion;
 
 namespace {
 constexpr u64 Latency = timing::Searching, Ahead = timing::SearchAhead;
-constexpr u64 Patience = 8;  // VictimPipeline.scala: push-outs for which a promotion waits
+constexpr u64 Patience = 8;  // VictimPipeline.scala: push-outs for which a new head waits
 
 struct Tally {
   u64 arrivals = 0, pushOuts = 0, evicted = 0, victimMarked = 0, arrivingLost = 0, arrivingMarked = 0, stale = 0,
-      promoted = 0, taken = 0;
+      newHeads = 0, taken = 0;
 };
 
 class Audit {
@@ -58,20 +58,20 @@ class Audit {
     searches_.push_back({a, clocks, {}, {}});
   }
 
-  // The outputs of the slot that was in s5: first the outcome of its packet, then its promotion. A search that began in that cycle sees the window
-  // without promotions of the cycle, and the bitmap with them.
-  void settle(const VictimOutcome& o, bool promotes);
+  // The outputs of the slot that was in s5: first the outcome of its packet, then its move to the head. A search that began in that cycle sees the window
+  // without new heads of the cycle, and the bitmap with them.
+  void settle(const VictimOutcome& o, bool makesHead);
   void noneSettles() { pushOutsInARow_ = 0; }
   void lookAtWindow() {
     if (begunNow()) searches_.back().window = nearestOfLast(searches_.back().arrival);
   }
-  Head promote(u32 queue, u32 cell, u32 place, bool marked);
+  Head makeHead(u32 queue, u32 cell, u32 place, bool marked);
   void lookAtLists() {
     if (begunNow()) searches_.back().lowest = lowestTwo(searches_.back().arrival);
   }
   const VictimArrival& settling() const { return searches_.front().arrival; }
 
-  // A promoted packet may be taken from the clock behind on.
+  // A new head may be taken from the clock behind on.
   void becomeHead(u32 queue, const Head& head) { queues_[queue].head.push_back(head); }
   Head take(u32 queue) {
     Queue& q = queues_[queue];
@@ -111,7 +111,7 @@ class Audit {
   struct Queue {
     std::list<u32> body;  // cells, oldest first
     std::deque<Head> head;
-    u32 promoted = 0;  // of all time
+    u32 newHeads = 0;  // of all time
   };
   using Rank = std::pair<u32, u32>;
   using TwoRanks = std::array<std::optional<Rank>, 2>;
@@ -175,7 +175,7 @@ class Audit {
   std::deque<Search> searches_;
 };
 
-void Audit::settle(const VictimOutcome& o, bool promotes) {
+void Audit::settle(const VictimOutcome& o, bool makesHead) {
   const Search search = searches_.front();
   searches_.pop_front();
   const VictimArrival& a = search.arrival;
@@ -201,8 +201,8 @@ void Audit::settle(const VictimOutcome& o, bool promotes) {
   }
   // A push-out that follows `Patience` others without a gap may yield its slot to a request. Its packet is dropped, and its candidate is told as stale. The request may be void.
   const bool yields = o.stale && !another && pushOutsInARow_ >= Patience;
-  if (pushOut && promotes && !yields) fail("a packet is promoted in the slot of a push-out that does not yield");
-  pushOutsInARow_ = pushOut && !promotes ? pushOutsInARow_ + 1 : 0;
+  if (pushOut && makesHead && !yields) fail("a packet becomes head in the slot of a push-out that does not yield");
+  pushOutsInARow_ = pushOut && !makesHead ? pushOutsInARow_ + 1 : 0;
   if (pushOut && !yields) a.last == 0 ? judge(search, o, q) : judgeTail(search, o);
   if (o.victimMarked) marked_[o.cell] = true;
   if (o.evicted) {
@@ -219,16 +219,16 @@ void Audit::settle(const VictimOutcome& o, bool promotes) {
   if (o.marked) marked_[a.cell] = true;
 }
 
-Audit::Head Audit::promote(u32 queue, u32 cell, u32 place, bool marked) {
+Audit::Head Audit::makeHead(u32 queue, u32 cell, u32 place, bool marked) {
   Queue& q = queues_[queue];
-  if (q.body.empty() || q.body.front() != cell) fail("not the body's first packet is promoted");
-  if (q.head.size() >= shape_.places) fail("a packet is promoted to a place that is not free");
-  if (place != q.promoted % shape_.places) fail("a packet is promoted to another place than the next");
+  if (q.body.empty() || q.body.front() != cell) fail("not the body's first packet becomes head");
+  if (q.head.size() >= shape_.places) fail("a packet becomes head in a place that is not free");
+  if (place != q.newHeads % shape_.places) fail("a packet becomes head in another place than the next");
   if (marked != marked_.erase(cell)) fail("a mark is lost or made up");
   q.body.pop_front();
-  q.promoted++;
+  q.newHeads++;
   stands_.erase(cell);
-  tally.promoted++;
+  tally.newHeads++;
   return {cell, marked};
 }
 

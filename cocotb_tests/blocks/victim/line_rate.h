@@ -15,14 +15,14 @@ struct Load {
   bool stands = false;     // at its length; else it drains, and is filled up again at half
 };
 
-// Promotions take slots without a push-out, and one in nine of push-outs in a row. As long as push-outs and takes together want no more of the slots than
+// New heads take slots without a push-out, and one in nine of push-outs in a row. As long as push-outs and takes together want no more of the slots than
 // this, each take must find a packet in the head.
 constexpr double Slots = 0.9;
 
 constexpr double Wire = 1.68;  // clocks at 250 MHz from packet to packet at 148.8 Mpps
 
 // Bounds: 1.3 times the larger share of a build with 4 places and one with 8, measured with seed 20260101, 0.2 % at least; 0.02 more where it was over half. In RED form
-// with one distance a push-out is stale only if it yields its slot to a promotion.
+// with one distance a push-out is stale only if it yields its slot to a new head.
 constexpr Load Loads[] = {
     {64, 1, 0, true, 0, 0},
     {64, 1, 0, false, 0, 0.002},

@@ -52,7 +52,7 @@ def unkind(folder, garbled: str, preset: str = "lab-few-cells"):
 def places(preset: str) -> int:
     """Packets of a queue's head: as many as the width of their names says."""
     verilog = (emit("VictimPipeline", preset) / "VictimPipeline.sv").read_text()
-    return 2 << int(re.search(r"\[(\d+):0\] *io_promoted_bits_place\b", verilog)[1])
+    return 2 << int(re.search(r"\[(\d+):0\] *io_newHead_bits_place\b", verilog)[1])
 
 
 def run(bench, scenario: str, preset: str):
@@ -113,7 +113,7 @@ FAULTS = {
         r"rejoins & \1",
     ),
     "the first packet goes, and nobody is first": ("QueueOrder", r"= rewrites & io_unlinksFirst;", r"= 1'h0;"),
-    "a packet is promoted that goes in that clock": (
+    "a packet that goes becomes head in that clock": (
         "QueueOrder",
         r"firstGoes = io_unlink & ofFirst;",
         r"firstGoes = 1'h0;",
@@ -123,7 +123,7 @@ FAULTS = {
         r"rewrites = io_unlink \| io_mark;",
         r"rewrites = io_unlink;",
     ),
-    "a packet is promoted that is marked in that clock": ("QueueOrder", r"= io_mark & ofFirst;", r"= 1'h0;"),
+    "a packet becomes head that is marked in that clock": ("QueueOrder", r"= io_mark & ofFirst;", r"= 1'h0;"),
     "a marked packet leaves the lists twice": (
         "QueueOrder",
         r"io_unlinkRank_slot, 2'h1,",
@@ -151,7 +151,7 @@ FAULTS = {
         r"(popped_[01] <=\s+)popsNext\s+&",
         r"\1io_isListed &",
     ),
-    "a packet that was promoted in the clock ahead goes": (
+    "a packet that became head in the clock ahead goes": (
         "DistanceLists",
         r"(popped_[01] <=\s+)popsNext\s+&",
         r"\1io_candidate_valid_0 &",
@@ -162,7 +162,7 @@ FAULTS = {
         r"isVictim & ~\(_left_T_\d+\[\d+\]\) \? popBit",
         r"1'h0 ? popBit",
     ),
-    "a promotion leaves the bit of a list that it empties": (
+    "a new head leaves the bit of a list that it empties": (
         "DistanceLists",
         r"\(_left_T_\d+\[\d+\] \? 192'h0 : popBit\)",
         r"192'h0",
@@ -175,12 +175,12 @@ FAULTS = {
         r"\1 >= ",
     ),
     "a void request keeps its place": ("HeadPlaces", r"\{2'h0, io_void\}", "3'h0"),
-    "the only packet is promoted twice": (
+    "the only packet becomes head twice": (
         "HeadPlaces",
-        r"io_promotes & s5Queue == promotesAhead_held \?",
+        r"io_makesHead & s5Queue == makesHeadAhead_held \?",
         "1'h0 ?",
     ),
-    "an evicted packet waits for its promotion": ("HeadPlaces", r"\{8'h0, ~io_evicted\}", "9'h1"),
+    "an evicted packet waits for its move to the head": ("HeadPlaces", r"\{8'h0, ~io_evicted\}", "9'h1"),
     "a taken packet's request goes with an enqueued one's": (
         "HeadPlaces",
         r"io_issue & ~first",
@@ -189,7 +189,7 @@ FAULTS = {
     "the window counts who was evicted": ("TailWindow", r"~io_remove\}", "1'h1}"),
     "an evicted packet leaves its gap": ("TailWindow", r"io_remove\s+& (?=\(?(?:hits|_behindGap))", "1'h0 & "),
     "of equals the newer one is the victim": ("TailWindow", r"(readData\[\d+:\d+\]) <= (?=_s1Word)", r"\1 < "),
-    "a promoted packet stays in the window": ("TailWindow", r"REG <= io_promoted;", "REG <= 1'h0;"),
+    "a new head stays in the window": ("TailWindow", r"REG <= io_newHead;", "REG <= 1'h0;"),
     "the arriving packet's cells are freed twice": ("VictimPipeline", r"evicted \? s5Cell : ", ""),
     "a push-out that a reset cuts off goes on": (
         "VictimPipeline",
@@ -212,10 +212,10 @@ FAULTS = {
         r"(valids_1 & arrivals_1_action == 2'h0) & ~_s4Admits_T_\d+;",
         r"\1;",
     ),
-    "a promotion waits for ever": ("VictimPipeline", r"waited == 4'h8", "1'h0"),
-    "a promoted packet leaves another queue": (
+    "a new head waits for ever": ("VictimPipeline", r"waited == 4'h8", "1'h0"),
+    "a new head leaves another queue": (
         "VictimPipeline",
-        r"(io_unlinkQueue\s+\()s4Serves \? s4PromotedQueue : ",
+        r"(io_unlinkQueue\s+\()s4Serves \? s4HeadQueue : ",
         r"\1",
     ),
 }
@@ -224,15 +224,15 @@ FAULTS = {
 # A third, some in each block; each needs a build of its own.
 EVERY_RUN = (
     "the newest packet goes, and the one before keeps its link",
-    "a packet is promoted that goes in that clock",
+    "a packet that goes becomes head in that clock",
     "a list that is emptied while it grows is lost",
-    "a packet that was promoted in the clock ahead goes",
+    "a packet that became head in the clock ahead goes",
     "a cell keeps the link of the packet before",
     "a void request keeps its place",
-    "the only packet is promoted twice",
+    "the only packet becomes head twice",
     "the window counts who was evicted",
     "a packet of the window that has left is the victim",
-    "a promotion waits for ever",
+    "a new head waits for ever",
     "a push-out that a reset cuts off goes on",
 )
 

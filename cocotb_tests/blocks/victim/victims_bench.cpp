@@ -1,13 +1,13 @@
 // VictimPipeline against its models, clock by clock, at the pace of C++: the Verilated block, ClockedVictims and (where operations do not
 // overlap) the brute force of Victims get the same packets and takes. The bench plays the scheduler: it takes from the heads what the block has
-// promoted.
+// made head.
 //
 //   victims_bench SCENARIO SEED CELLS PLACES [measure]   prints one line of figures a run, "ok" at the end; exits 1 with the first difference
 //
 // SCENARIO: spaced, full-pace, resets; or line-rate, which prints the share of push-outs that are stale at the pace of a wire, and with no `measure` ends where
 // one is over its bound.
 //
-// An audit of its own follows every outcome and every promotion with plain lists (audit.h).
+// An audit of its own follows every outcome and every new head with plain lists (audit.h).
 #include "victims_bench.h"
 
 #include <sstream>
@@ -51,12 +51,12 @@ void print(const char* name, const Tally& t, u64 spent) {
   std::printf(
       "%-22s clocks %llu arrivals %llu push-outs %llu evicted %llu marked-there %llu arriving %llu arriving-marked "
       "%llu "
-      "stale %llu promoted %llu taken %llu\n",
+      "stale %llu made head %llu taken %llu\n",
       name, static_cast<unsigned long long>(spent), static_cast<unsigned long long>(t.arrivals),
       static_cast<unsigned long long>(t.pushOuts), static_cast<unsigned long long>(t.evicted),
       static_cast<unsigned long long>(t.victimMarked), static_cast<unsigned long long>(t.arrivingLost),
       static_cast<unsigned long long>(t.arrivingMarked), static_cast<unsigned long long>(t.stale),
-      static_cast<unsigned long long>(t.promoted), static_cast<unsigned long long>(t.taken));
+      static_cast<unsigned long long>(t.newHeads), static_cast<unsigned long long>(t.taken));
 }
 
 const Mix mixes[] = {
@@ -76,7 +76,7 @@ const Mix mixes[] = {
     {"forms that change", 2, 16, 3, 0.6, 0.1, 0.3, true, true, 40, AnyForm},
 };
 
-// Operations as close as possible without overlap, in cycles. An arrival comes after the promotions that the arrivals and takes before it
+// Operations as close as possible without overlap, in cycles. An arrival comes after the new heads that the arrivals and takes before it
 // ask for. A take comes after the packet that arrived before it is in its body.
 constexpr u64 ArrivalAfterArrival = 9, ArrivalAfterTake = 6, TakeAfterArrival = 4;
 
@@ -144,7 +144,7 @@ void resets(const VictimShape& shape, u64 seed, u64 times) {
               b.chance(0.3) ? std::optional(static_cast<u32>(b.pick(mix.queues))) : std::nullopt);
     if (i + 1 == times) b.drain();
     const Tally& t = b.audit.tally;
-    sum.pushOuts += t.pushOuts, sum.evicted += t.evicted, sum.arrivals += t.arrivals, sum.promoted += t.promoted;
+    sum.pushOuts += t.pushOuts, sum.evicted += t.evicted, sum.arrivals += t.arrivals, sum.newHeads += t.newHeads;
     block = b.release();
   }
   print("resets of a clock", sum, clocks);

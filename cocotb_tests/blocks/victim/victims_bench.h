@@ -1,7 +1,7 @@
 // The bench of victims_bench.cpp: the Verilated VictimPipeline and its models side by side, one clock a call, and the audit of audit.h. The first
 // difference ends the program.
 //
-// The bench is the scheduler, too. It takes packets that were promoted and not taken yet, from the cycle after the one in which the promotion is
+// The bench is the scheduler, too. It takes packets that became head and not taken yet, from the cycle after the one in which the new head is
 // compared.
 #pragma once
 
@@ -31,7 +31,7 @@ class Bench {
     dut_->reset = 0;
     do {
       dut_->eval();
-      if (dut_->io_freed_valid || dut_->io_outcome_valid || dut_->io_enqueued || dut_->io_promoted_valid ||
+      if (dut_->io_freed_valid || dut_->io_outcome_valid || dut_->io_enqueued || dut_->io_newHead_valid ||
           dut_->io_busy)
         fail("something comes of what a reset has cut off");
       edge();
@@ -70,14 +70,14 @@ class Bench {
     compare(m, shown);
     if (m.outcome) {
       same(dut_->io_outcome_bits_victim_queue, audit.settling().queue, "victim.queue");
-      audit.settle(*m.outcome, m.promoted.has_value());
+      audit.settle(*m.outcome, m.newHead.has_value());
       if (spaced) agree(*m.outcome);
     } else {
       audit.noneSettles();
     }
     audit.lookAtWindow();
     std::optional<Audit::Head> comes;
-    if (m.promoted) comes = audit.promote(m.promoted->queue, m.promoted->cell, shown.place, m.promoted->marked);
+    if (m.newHead) comes = audit.makeHead(m.newHead->queue, m.newHead->cell, shown.place, m.newHead->marked);
     audit.lookAtLists();
     if (m.freed) audit.giveBack(m.freed->cell, m.freed->cells);
 
@@ -89,7 +89,7 @@ class Bench {
     if (taken_) dut_->io_taken_bits = *taken_;
     taken_.reset();
     if (takeFrom && canTake(*takeFrom)) taken_ = takeFrom, take(*takeFrom);
-    if (comes) audit.becomeHead(m.promoted->queue, *comes);
+    if (comes) audit.becomeHead(m.newHead->queue, *comes);
     for (u64 i = Ahead - 1; i > 0; i--) searches_[i] = searches_[i - 1];
     searches_[0] = arrival;
     model_.clock(arrival, provisional, taken_);
@@ -104,7 +104,7 @@ class Bench {
   void rest() {
     idle(Latency + 2);
     for (u64 waited = 0; model_.ports().busy; waited++) {
-      if (waited > u64{shape_.places} * shape_.queues) fail("a promotion stays on its way");
+      if (waited > u64{shape_.places} * shape_.queues) fail("a new head stays on its way");
       idle(1);
     }
     idle(1);
@@ -126,22 +126,22 @@ class Bench {
  private:
   // Ports that belong to s5. They are compared a cycle later, with the outcome of the same slot.
   struct Shown {
-    bool enqueued, enqueuedMarked, promoted, marked;
+    bool enqueued, enqueuedMarked, newHead, marked;
     u32 queue, cell, place;
   };
   Shown read() const {
-    return {dut_->io_enqueued != 0,       dut_->io_enqueuedMarked != 0,
-            dut_->io_promoted_valid != 0, dut_->io_promoted_bits_marked != 0,
-            dut_->io_promoted_bits_queue, dut_->io_promoted_bits_cell,
-            dut_->io_promoted_bits_place};
+    return {dut_->io_enqueued != 0,      dut_->io_enqueuedMarked != 0,
+            dut_->io_newHead_valid != 0, dut_->io_newHead_bits_marked != 0,
+            dut_->io_newHead_bits_queue, dut_->io_newHead_bits_cell,
+            dut_->io_newHead_bits_place};
   }
 
   void compare(const ClockedVictims::Ports& m, const Shown& shown) const {
-    same(dut_->io_busy || shown.promoted, m.busy, "busy");
+    same(dut_->io_busy || shown.newHead, m.busy, "busy");
     same(dut_->io_outcome_valid, m.outcome.has_value(), "outcome.valid");
     same(dut_->io_freed_valid, m.freed.has_value(), "freed.valid");
     same(shown.enqueued, m.outcome && m.outcome->enqueued, "enqueued");
-    same(shown.promoted, m.promoted.has_value(), "promoted.valid");
+    same(shown.newHead, m.newHead.has_value(), "newHead.valid");
     if (m.outcome) {
       if (m.outcome->enqueued) same(shown.enqueuedMarked, m.outcome->marked, "enqueuedMarked");
       same(dut_->io_outcome_bits_enqueued, m.outcome->enqueued, "outcome.enqueued");
@@ -160,10 +160,10 @@ class Bench {
       same(dut_->io_freed_bits_cell, m.freed->cell, "freed.cell");
       same(dut_->io_freed_bits_cells, m.freed->cells, "freed.cells");
     }
-    if (m.promoted) {
-      same(shown.queue, m.promoted->queue, "promoted.queue");
-      same(shown.cell, m.promoted->cell, "promoted.cell");
-      same(shown.marked, m.promoted->marked, "promoted.marked");
+    if (m.newHead) {
+      same(shown.queue, m.newHead->queue, "newHead.queue");
+      same(shown.cell, m.newHead->cell, "newHead.cell");
+      same(shown.marked, m.newHead->marked, "newHead.marked");
     }
   }
 

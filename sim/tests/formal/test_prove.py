@@ -11,11 +11,11 @@ from vermilion.toolchain import build
 FOUND = {  # property and clock, the first in which the fault can show
     "lost-cell": ("a cell is lost, or used by nobody", 12),
     "doubled-cell": ("a cell comes back while its packet is queued", 12),
-    "order": ("the packet promoted is not its body's oldest", 11),
+    "order": ("the packet that becomes head is not its body's oldest", 11),
     "first": ("two writers write one record at once", 10),
     "unlink": ("a newest packet is unlinked, and others stay", 11),
     "bitmap-pop": ("the bitmap is not that of the body", 12),
-    "bitmap-promotion": ("the bitmap is not that of the body", 10),
+    "bitmap-head": ("the bitmap is not that of the body", 10),
     "list-head": ("two writers write one record at once", 11),
     "places": ("more packets than places", 9),
 }

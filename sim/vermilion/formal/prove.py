@@ -56,7 +56,7 @@ FAULTS = {
         r"\1 !=",
     ),
     "first": Fault(
-        "a packet is promoted in the cycle after it went",
+        "a packet becomes head in the cycle after it went",
         "QueueOrder",
         r"firstGoes = io_unlink & io_unlinksFirst & [^;]*;",
         "firstGoes = 1'h0;",
@@ -73,14 +73,14 @@ FAULTS = {
         r"isVictim & ~\(_left_T_\d+\[\d+\]\) \? popBit",
         "1'h0 ? popBit",
     ),
-    "bitmap-promotion": Fault(
-        "a promotion that empties a list leaves its bit",
+    "bitmap-head": Fault(
+        "a new head that empties a list leaves its bit",
         "DistanceLists",
         r"\(_left_T_\d+\[\d+\] \? 12'h0 : popBit\)",
         "12'h0",
     ),
     "list-head": Fault(
-        "a list's head stays when it is promoted",
+        "a list's head stays when it becomes head of line",
         "DistanceLists",
         r"popsNext = io_candidate_valid_0 \| io_isListed",
         "popsNext = io_candidate_valid_0",

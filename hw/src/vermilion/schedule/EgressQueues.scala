@@ -73,7 +73,7 @@ class EgressQueues(p: LaneParams) extends Module {
       ports.outcome := bodies.io.outcome
       ports.freed := bodies.io.freed
       ports.ready := bodies.io.ready
-      queues.enqueue := bodies.io.promoted
+      queues.enqueue := bodies.io.newHead
       queues.place.foreach(_ := bodies.io.place)
       bodies.io.taken.valid := taken.valid
       bodies.io.taken.bits := taken.bits.queue

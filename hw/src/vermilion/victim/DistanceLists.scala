@@ -20,7 +20,7 @@ class Candidate(v: VictimParams) extends Bundle {
   *
   * A search reads the bitmap (`lookup` to `found`), then the heads of two lists (the lowest rank and the second lowest), and says in s4 which packet
   * goes. That is final: it is out of its list in the clock behind, s5.
-  * A packet that is promoted leaves its list too, if it is in it (`isListed`).
+  * A packet that becomes head leaves its list too, if it is in it (`isListed`).
   * {{{
   *   s2  pick              the heads of both lists are addressed
   *   s3                    each head, or what the pop in s5 leaves there
@@ -31,7 +31,7 @@ class Candidate(v: VictimParams) extends Bundle {
   *
   * RAM | depth | holds | written by
   * --- | --- | --- | ---
-  * bitmaps (2 and 3 copies) | queues | 3 x distances bits; their exclusive or is the bitmap | push and victims; promoted packets
+  * bitmaps (2 and 3 copies) | queues | 3 x distances bits; their exclusive or is the bitmap | push and victims; packets that become head
   * heads (2 copies) | lists | head, or that the list is empty: a [[SharedRam]] | push to an empty list; pop
   * tail | lists | newest cell | push
   * link | cells | the packet behind in its list | push
@@ -48,9 +48,9 @@ class DistanceLists(v: VictimParams) extends Module {
     val pick = Input(Vec(2, new ListName(v))) // s2: the lowest rank's list, and the second lowest's
     val wants = Input(Vec(2, Bool())) // s4: a packet of it may go; never the second's without the first's
     val candidate = Output(new Candidate(v)) // s4: who goes
-    val promotes = Input(Bool()) // s4: the first packet of a body is promoted; never with `wants`
+    val makesHead = Input(Bool()) // s4: the first packet of a body becomes head; never with `wants`
     val goes = Input(UInt(v.cellBits.W)) // s4: it, or the candidate
-    val promotedFrom = Input(new ListName(v)) // s4: the list in which the packet that is promoted may be
+    val newHeadFrom = Input(new ListName(v)) // s4: the list in which the packet that becomes head may be
     val isListed = Input(Bool()) // s4: there is one, and it is in its list
     val pushList = Input(new ListName(v)) // s4
     val pushCell = Input(UInt(v.cellBits.W)) // s4
@@ -75,23 +75,23 @@ class DistanceLists(v: VictimParams) extends Module {
   private val link = new ForwardingRam(v.cells, new ListedRef(v))
   private val own, hasLink = new ForwardingRam(v.cells, Bool())
   private val byArrivals = new ForwardingRam(v.indexed, UInt(v.bitmapBits.W))
-  private val byPromotions = new ForwardingRam(v.indexed, UInt(v.bitmapBits.W))
+  private val byNewHeads = new ForwardingRam(v.indexed, UInt(v.bitmapBits.W))
   private val sweep = new SweepInit(v.indexed)
   private val cellSweep = new SweepInit(v.cells)
   for (bits <- Seq(own, hasLink)) bits.write(!cellSweep.done, cellSweep.address, false.B)
-  for (words <- Seq(byArrivals, byPromotions)) words.write(!sweep.done, sweep.address, 0.U)
+  for (words <- Seq(byArrivals, byNewHeads)) words.write(!sweep.done, sweep.address, 0.U)
   io.ready := sweep.done && heads.ready && cellSweep.done
 
   private def choose[T <: Data](pick: Bool, one: T, other: T): T = Mux(pick, one.asUInt, other.asUInt).asTypeOf(one)
 
-  io.found := byArrivals.read(io.lookup) ^ byPromotions.read(io.lookup)
+  io.found := byArrivals.read(io.lookup) ^ byNewHeads.read(io.lookup)
 
   // ---- push: its list's state, in s5
   private val pushList = Delay(io.pushList)
   private val pushBit = pushList.rank.oneHot
   private val pushTail = tail.read(io.pushList.asUInt)
   private val arrivalWord = byArrivals.read(io.pushList.queue)
-  private val bitmap = arrivalWord ^ byPromotions.read(io.pushList.queue)
+  private val bitmap = arrivalWord ^ byNewHeads.read(io.pushList.queue)
   private val pushToEmpty = io.push.valid && (bitmap & pushBit) === 0.U
   private val pushToOthers = io.push.valid && (bitmap & pushBit) =/= 0.U
   private val alone = Wire(new Head)
@@ -111,7 +111,7 @@ class DistanceLists(v: VictimParams) extends Module {
   private val isVictim = RegNext(io.candidate.valid, false.B)
   private val popsNext = io.candidate.valid || io.isListed
   private val pops = RegNext(popsNext, false.B)
-  private val goesFrom = choose(io.promotes, io.promotedFrom, io.candidate.list)
+  private val goesFrom = choose(io.makesHead, io.newHeadFrom, io.candidate.list)
   private val popList = Delay(goesFrom)
   private val popHasLink = own.read(io.goes) ^ hasLink.read(io.goes)
   private val popLink = link.read(io.goes)
@@ -137,8 +137,8 @@ class DistanceLists(v: VictimParams) extends Module {
   // Whether the pop in s5 is from one of the lists in s4 is worked out in the clock before, for each who may go then.
   private val poppedNext = s3Lists.map { list =>
     popsNext && Mux(
-      io.promotes,
-      io.promotedFrom.is(list),
+      io.makesHead,
+      io.newHeadFrom.is(list),
       Mux(isFirst, s4Lists(0).is(list), s4Lists(1).is(list))
     )
   }
@@ -168,13 +168,13 @@ class DistanceLists(v: VictimParams) extends Module {
     pushList.queue,
     arrivalWord ^ (pushBit & ~bitmap) ^ gated(popBit, emptiedByVictim)
   )
-  private val promotedWord = byPromotions.read(goesFrom.queue)
-  byPromotions.write(listed, popList.queue, promotedWord ^ gated(popBit, !left.valid))
+  private val newHeadWord = byNewHeads.read(goesFrom.queue)
+  byNewHeads.write(listed, popList.queue, newHeadWord ^ gated(popBit, !left.valid))
 
   assert(!io.push.valid || io.ready, "a packet was indexed within the first clocks after reset")
   assert(!io.push.valid || io.push.bits.cell === Delay(io.pushCell), "another cell is indexed than was announced")
-  assert(!io.isListed || io.promotes, "a packet is promoted in no slot of a promotion")
-  assert(!(io.promotes && io.wants.asUInt.orR), "a packet is promoted in the slot of a search")
+  assert(!io.isListed || io.makesHead, "a packet becomes head in no slot of a new head")
+  assert(!(io.makesHead && io.wants.asUInt.orR), "a packet becomes head in the slot of a search")
   assert(!isVictim || (bitmap & popBit) =/= 0.U, "a packet goes that stands in no list")
   assert(
     !isVictim || (io.push.valid && popList.queue === pushList.queue),

@@ -19,12 +19,12 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
   *
   * All is told by counts modulo a power of two, each with one writer:
   * {{{
-  *   in the body    enqueued less evicted - promoted
-  *   asked for      asked (by enqueued, by taken) - promoted - void
+  *   in the body    enqueued less evicted - new heads
+  *   asked for      asked (by enqueued, by taken) - new heads - void
   *   taken or asked for   asked by enqueued - void - freed
   * }}}
   * RAM: three records a queue, with three copies each, four of the third; two lists of requests, each as long as there are places in all queues, in LUTs. Timing, in stages of [[VictimPipeline]]: `queue` s4; `enqueued`, `evicted`, `isEmpty` s5; `next`, `issue` s3; `waits`
-  * s4; `promotes`, `void` s5. `taken` is of any clock. After reset nothing may come until `ready`, for as many clocks as there are queues.
+  * s4; `makesHead`, `void` s5. `taken` is of any clock. After reset nothing may come until `ready`, for as many clocks as there are queues.
   */
 class HeadPlaces(v: VictimParams) extends Module {
   import v.{places, queues}
@@ -42,9 +42,9 @@ class HeadPlaces(v: VictimParams) extends Module {
     val waits = Output(
       Bool()
     ) // a packet waits in the body of that queue, as the slots up to that in s5 have left it, but for one that is enqueued there in s5
-    val promotes = Input(Bool()) // one is promoted, or the request is void
+    val makesHead = Input(Bool()) // one becomes head, or the request is void
     val void = Input(Bool())
-    val promotedQueue = Output(UInt(v.queueBits.W)) // s5
+    val newHeadQueue = Output(UInt(v.queueBits.W)) // s5
     val place = Output(UInt(placeBits.W)) // s5
     val taken = Flipped(Valid(UInt(v.queueBits.W))) // by the scheduler
     val busy = Output(Bool())
@@ -59,7 +59,7 @@ class HeadPlaces(v: VictimParams) extends Module {
     val asked, freed = UInt(someBits.W)
   }
   private class Served extends Bundle {
-    val promoted = UInt(countBits.W)
+    val newHeads = UInt(countBits.W)
     val void = UInt(someBits.W)
   }
   private val sweep = new SweepInit(queues)
@@ -80,8 +80,8 @@ class HeadPlaces(v: VictimParams) extends Module {
     val s: Served = served.read(queue)
     private def count(x: UInt): UInt = x(countBits - 1, 0)
     private def some(x: UInt): UInt = x(someBits - 1, 0)
-    val inBody: UInt = count(e.packets - s.promoted)
-    val asked: UInt = some(e.asked + t.asked - s.promoted - s.void)
+    val inBody: UInt = count(e.packets - s.newHeads)
+    val asked: UInt = some(e.asked + t.asked - s.newHeads - s.void)
     val heldOrAsked: UInt = some(e.asked - s.void - t.freed)
   }
 
@@ -138,22 +138,22 @@ class HeadPlaces(v: VictimParams) extends Module {
   byEnqueued.change(enqueuedAsks, Delay(io.queue), io.issue && first)
   byTaken.change(takenAsks, Delay(io.taken.bits), io.issue && !first)
   private val atServed = new Seen(io.next.bits) // s4
-  io.promotedQueue := s5Queue
-  private val promotesAhead = io.promotes && s5Queue === Delay(io.next.bits)
-  io.waits := Mux(promotesAhead, atServed.inBody > 1.U, atServed.inBody =/= 0.U)
+  io.newHeadQueue := s5Queue
+  private val makesHeadAhead = io.makesHead && s5Queue === Delay(io.next.bits)
+  io.waits := Mux(makesHeadAhead, atServed.inBody > 1.U, atServed.inBody =/= 0.U)
   private val s5Served = served.read(Delay(io.next.bits))
   private val s = Wire(new Served)
-  s.promoted := s5Served.promoted + io.promotes
+  s.newHeads := s5Served.newHeads + io.makesHead
   s.void := s5Served.void + io.void
-  served.write(io.promotes || io.void, s5Queue, s)
-  io.place := s5Served.promoted(placeBits - 1, 0)
+  served.write(io.makesHead || io.void, s5Queue, s)
+  io.place := s5Served.newHeads(placeBits - 1, 0)
 
   private val inService = RegNext(io.issue, false.B) || RegNext(RegNext(io.issue, false.B), false.B)
   io.busy := io.next.valid || isTaken || inService
 
   assert(!io.issue || io.next.valid, "a request is served that there is not")
-  assert(!(io.promotes && io.void), "a request is void and finds a packet")
+  assert(!(io.makesHead && io.void), "a request is void and finds a packet")
   private val s5Seen = new Seen(Delay(io.next.bits))
-  assert(!io.promotes || s5Seen.inBody =/= 0.U, "a packet is promoted from an empty body")
-  assert(!io.promotes || s5Seen.heldOrAsked <= places.U, "more packets than places")
+  assert(!io.makesHead || s5Seen.inBody =/= 0.U, "a packet becomes head from an empty body")
+  assert(!io.makesHead || s5Seen.heldOrAsked <= places.U, "more packets than places")
 }

@@ -10,7 +10,7 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
   * known here but told (`isEmpty`).
   *
   * A packet that is not the first has a packet before it, which links to it; the first has none, and `first` of its queue holds what that link would.
-  * With the link stands what must be known of the packet when it is promoted. So a packet that is marked where it stands (`mark`, never with `unlink`) is written anew there.
+  * With the link stands what must be known of the packet when it becomes head. So a packet that is marked where it stands (`mark`, never with `unlink`) is written anew there.
   *
   * Both links have two writers, the enqueue and the unlink, with a bank each. The enqueue's write to a packet's links is always the first
   * since the packet came, so two bits a link tell whose counts: the enqueue's where they are equal. The enqueue makes them equal by writing its own,

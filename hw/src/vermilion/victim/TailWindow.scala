@@ -23,13 +23,13 @@ object TailWindow {
   * A word a queue holds its last [[TailWindow.Places]] packets, exactly: an append moves all one place on, an eviction closes its gap.
   * Beside it stands how many have ever joined, less those evicted; a second RAM counts how many went to the head.
   * {{{
-  *   behind = joined - promoted      place i holds a packet that is still in the body if i < behind
+  *   behind = joined - newHeads      place i holds a packet that is still in the body if i < behind
   * }}}
   * Both counts wrap, with a bit more than there are cells. Packets that leave in order need no lookup of the window.
   *
-  * Timing, in stages of [[VictimPipeline]]: `lookup` s0, `last` and `mayLose` s1, `found` and `nearest` s3; `queue` s4, `append`, `remove` and `promoted` s5. A
-  * search sees what was there in s0, but for promotions of that clock.
-  * RAM, one word a queue: window (2 copies), promoted (2 copies). After reset they are swept for `indexed` clocks.
+  * Timing, in stages of [[VictimPipeline]]: `lookup` s0, `last` and `mayLose` s1, `found` and `nearest` s3; `queue` s4, `append`, `remove` and `newHead` s5. A
+  * search sees what was there in s0, but for new heads of that clock.
+  * RAM, one word a queue: window (2 copies), newHeads (2 copies). After reset they are swept for `indexed` clocks.
   * Longest path: window RAM, compare of 16 cells, the choice of what moves on.
   */
 class TailWindow(v: VictimParams) extends Module {
@@ -45,8 +45,8 @@ class TailWindow(v: VictimParams) extends Module {
     val append = Flipped(Valid(new WindowEntry(v)))
     val victim = Input(UInt(v.cellBits.W))
     val remove = Input(Bool()) // `victim` leaves the queue, with an append; it need not stand here
-    val promoted = Input(Bool()) // a packet goes to the head
-    val promotedQueue = Input(UInt(queueBits.W))
+    val newHead = Input(Bool()) // a packet goes to the head
+    val newHeadQueue = Input(UInt(queueBits.W))
     val ready = Output(Bool())
   })
   private class Word extends Bundle {
@@ -54,15 +54,15 @@ class TailWindow(v: VictimParams) extends Module {
     val entries = Vec(Places, new WindowEntry(v))
   }
   private val window = new ForwardingRam(v.indexed, new Word)
-  private val promotions = new ForwardingRam(v.indexed, UInt((v.cellBits + 1).W))
+  private val newHeads = new ForwardingRam(v.indexed, UInt((v.cellBits + 1).W))
   private val sweep = new SweepInit(v.indexed)
   window.write(!sweep.done, sweep.address, 0.U.asTypeOf(new Word))
-  promotions.write(!sweep.done, sweep.address, 0.U)
+  newHeads.write(!sweep.done, sweep.address, 0.U)
   io.ready := sweep.done
 
-  // ---- promotion: counted a clock later
-  private val promotedBefore = promotions.read(io.promotedQueue)
-  promotions.write(RegNext(io.promoted, false.B), Delay(io.promotedQueue), promotedBefore + 1.U)
+  // ---- new head: counted a clock later
+  private val newHeadsBefore = newHeads.read(io.newHeadQueue)
+  newHeads.write(RegNext(io.newHead, false.B), Delay(io.newHeadQueue), newHeadsBefore + 1.U)
 
   // ---- search
   private class Choice extends Bundle {
@@ -78,7 +78,7 @@ class TailWindow(v: VictimParams) extends Module {
     chosen
   }
   private val s1Word = window.read(io.lookup)
-  private val s1Behind = (s1Word.joined - promotions.read(io.lookup))(v.cellBits, 0)
+  private val s1Behind = (s1Word.joined - newHeads.read(io.lookup))(v.cellBits, 0)
   private val s1Choices = s1Word.entries.zipWithIndex.map { case (entry, i) =>
     val choice = Wire(new Choice)
     choice.valid := i.U < s1Behind && i.U < io.last && !entry.listed && io.mayLose(entry.rank.slot)

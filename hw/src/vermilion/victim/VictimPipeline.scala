@@ -8,16 +8,16 @@ import vermilion.stream.Colour
 
 /** Decides who goes when a packet must go, and keeps the bodies of the queues: DDRED's RED form, ECN form and tail-drop form (`docs/distance-drops.md`).
   *
-  * A queue is a head, at most `places` packets that are the scheduler's, and a body. Every packet comes into the body, and is promoted to the head as soon as there is a
+  * A queue is a head, at most `places` packets that are the scheduler's, and a body. Every packet comes into the body, and moves to the head as soon as there is a
   * free place ([[HeadPlaces]]) and a slot without a push-out. Packets of the head are no victims.
   *
   * All arriving packets, whatever their fate, pass six stages in step, one a clock, so their order holds and at most one chain of cells is
-  * freed a clock. A promotion goes from s3 on, in the slot of a packet that has no push-out, or of none. The time does not depend on queue lengths.
+  * freed a clock. A new head goes from s3 on, in the slot of a packet that has no push-out, or of none. The time does not depend on queue lengths.
   * {{{
   *   s0  the queue's bitmap is addressed
   *   s1  each four distances' two lowest, of the classes that may lose
   *   s2  the lowest rank and the second lowest; the heads of both lists are addressed
-  *   s3  the packet with what policy has decided. Is it nearer? If it has no push-out: whose packet is promoted
+  *   s3  the packet with what policy has decided. Is it nearer? If it has no push-out: whose packet becomes head
   *   s4  the victim is chosen, for good, or the body's first; its neighbours, link and record are addressed
   *   s5  everything is written
   * }}}
@@ -25,10 +25,10 @@ import vermilion.stream.Colour
   * still, or if no other may lose. With `byColour`, of equal distance the worst colour first, and then the oldest. With
   * `mayMark`, a victim that is ECT stays and is marked CE instead. A marked packet is never a victim again.
   *
-  * The victim is the oldest packet of the lowest list that is still there in s4: not taken by push-outs or promotions ahead. If the list has been emptied since
+  * The victim is the oldest packet of the lowest list that is still there in s4: not taken by push-outs or new heads ahead. If the list has been emptied since
   * s0, it is the second lowest list's, unless the arriving packet is nearer than that, or there was none: then it has lost by the rule. A push-out has a `stale` candidate, and the
   * arriving packet is dropped without having been compared with all that the bitmap showed, when the first list was emptied and the second (which is not further than the
-  * arriving packet) was, too; or when it yields its slot to a promotion that has waited for [[VictimPipeline.Patience]] push-outs, one in each cycle.
+  * arriving packet) was, too; or when it yields its slot to a packet that has waited to become head for [[VictimPipeline.Patience]] push-outs, one in each cycle.
   *
   * With `last` = n above 0 (the tail-drop form) only the body's last n packets may lose, the [[TailWindow]] finds who in s1 to s3, and
   * nobody is marked; with `asLong` a victim shorter than the arriving packet stays, and the arriving packet is dropped. Packets of queues in this form are in no list,
@@ -40,7 +40,7 @@ import vermilion.stream.Colour
   * If a queue's `byColour` changes, packets queued before keep the class that they were queued with: none counts as green.
   *
   * Latency, from `ahead`: `outcome`, `freed` 6 clocks; three less from `arrival`, which comes three clocks behind `ahead`. A packet that finds its queue's head with a free
-  * place, and no request and no push-out ahead, is `promoted` 5 clocks behind its arrival.
+  * place, and no request and no push-out ahead, is `newHead` 5 clocks behind its arrival.
   * RAMs: those of [[QueueOrder]], [[DistanceLists]], [[TailWindow]] and [[HeadPlaces]]; `records`, cells x (length, colour).
   * In the clock behind a cell's return (`freed`, or the take of its packet) the search for another packet in it may begin (`ahead`).
   * Longest path: s5, who stands behind the packet that goes, in its list or in its queue; from there, in s4 of the slot behind, the choice of who goes, to the RAMs' addresses.
@@ -55,9 +55,9 @@ class VictimPipeline(v: VictimParams) extends Module {
     val freed = Valid(new FreedChain(v))
     val enqueued = Output(Bool()) // s5: the packet that came two clocks ago is enqueued
     val enqueuedMarked = Output(Bool()) // and must be marked CE
-    val promoted = Valid(new Promoted(v)) // s5
+    val newHead = Valid(new NewHead(v)) // s5
     val taken = Flipped(Valid(UInt(v.queueBits.W))) // the scheduler has taken a packet of this queue
-    val busy = Output(Bool()) // a promotion is asked for or on its way
+    val busy = Output(Bool()) // a new head is asked for or on its way
     val ready = Output(Bool()) // the sweeps after reset are done
   })
 
@@ -122,10 +122,10 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val s4TailWants = RegNext(s3TailWants, false.B)
   private val s4Ranks = Delay(s3Ranks)
   private val s4Serves = RegNext(places.io.issue, false.B)
-  private val s4Promotes = s4Serves && places.io.waits
-  private val s4PromotedQueue = Delay(places.io.next.bits)
+  private val s4MakesHead = s4Serves && places.io.waits
+  private val s4HeadQueue = Delay(places.io.next.bits)
   lists.io.wants := s4Wants
-  lists.io.promotes := s4Serves
+  lists.io.makesHead := s4Serves
   private val s4Nearest = Delay(s3Nearest)
   private def unlessLinked[T <: Data](isLinked: Bool, part: QueuedRef => T, other: T): T =
     Mux(isLinked, Mux(order.io.isEnqueued, part(order.io.linked(0)), part(order.io.linked(1))), other)
@@ -139,9 +139,9 @@ class VictimPipeline(v: VictimParams) extends Module {
     Mux(s4Serves, order.io.first.cell, Mux(tail(4), s4Nearest, s4Candidate.packet.cell))
   )
   lists.io.goes := s4Cell
-  lists.io.promotedFrom.queue := indexQueue(s4PromotedQueue)
-  lists.io.promotedFrom.rank := s4First.rank
-  lists.io.isListed := s4Promotes && s4First.listed
+  lists.io.newHeadFrom.queue := indexQueue(s4HeadQueue)
+  lists.io.newHeadFrom.rank := s4First.rank
+  lists.io.isListed := s4MakesHead && s4First.listed
   private val s4Distance = Mux(
     tail(4),
     Delay(window.io.nearest.rank.distance),
@@ -151,16 +151,16 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val s5Listed = RegNext(s4Candidate.valid, false.B)
   private val s5Tail = RegNext(s4TailWants, false.B)
   private val s5Serves = RegNext(s4Serves, false.B)
-  private val s5Promotes = RegNext(s4Promotes, false.B)
+  private val s5MakesHead = RegNext(s4MakesHead, false.B)
   private val s5Emptied = Delay(s4Wants.reduce(_ && _) && !s4Candidate.valid)
   private val s5Yielded = Delay(s3Yields, 2)
   private val s5Cell = Delay(s4Cell)
   private val s5Complement = Delay(~s4Cell) // an inverted copy, for the compare alone
-  private val s5First = Delay(s4First) // of the packet's queue, or of that whose packet is promoted
+  private val s5First = Delay(s4First) // of the packet's queue, or of that whose packet becomes head
   private val s5TooShort = RegNext(at(4).asLong && records.read(s3Nearest).lenBytes < at(4).lenBytes)
   private val s5Left = Wire(Bool()) // the one that the window named has gone meanwhile
   private val record = records.read(s4Cell)
-  order.io.unlinkQueue := Mux(s4Serves, s4PromotedQueue, at(4).queue)
+  order.io.unlinkQueue := Mux(s4Serves, s4HeadQueue, at(4).queue)
   order.io.unlinkCell := s4Cell
   order.io.enqueueQueue := at(4).queue
   order.io.enqueueCell := at(4).cell
@@ -195,8 +195,8 @@ class VictimPipeline(v: VictimParams) extends Module {
   order.io.enqueue.bits.listed := s5Lists
   order.io.enqueue.bits.marked := marked
   order.io.isEmpty := places.io.isEmpty
-  order.io.unlink := RegNext(s4Evicts || s4Promotes, false.B) || evictsTail
-  assert(order.io.unlink === (evicted || s5Promotes), "a packet is unlinked that does not go")
+  order.io.unlink := RegNext(s4Evicts || s4MakesHead, false.B) || evictsTail
+  assert(order.io.unlink === (evicted || s5MakesHead), "a packet is unlinked that does not go")
   order.io.mark := victimMarked
   order.io.unlinkRank := Delay(s4Candidate.list.rank)
   order.io.unlinksFirst := s5Serves || ~s5Complement === s5First.cell
@@ -227,17 +227,17 @@ class VictimPipeline(v: VictimParams) extends Module {
   own.colour := at(5).colour
   records.write(enqueued, at(5).cell, own)
 
-  // ---- s5: who is promoted
-  private val s5PromotedQueue = places.io.promotedQueue
-  places.io.promotes := s5Promotes
-  places.io.void := s5Serves && !s5Promotes
-  window.io.promoted := s5Promotes && isIndexed(s5PromotedQueue)
-  window.io.promotedQueue := indexQueue(s5PromotedQueue)
-  io.promoted.valid := s5Promotes
-  io.promoted.bits.queue := s5PromotedQueue
-  io.promoted.bits.cell := s5Cell
-  io.promoted.bits.place := places.io.place
-  io.promoted.bits.marked := s5First.marked
+  // ---- s5: the packet that becomes head
+  private val s5HeadQueue = places.io.newHeadQueue
+  places.io.makesHead := s5MakesHead
+  places.io.void := s5Serves && !s5MakesHead
+  window.io.newHead := s5MakesHead && isIndexed(s5HeadQueue)
+  window.io.newHeadQueue := indexQueue(s5HeadQueue)
+  io.newHead.valid := s5MakesHead
+  io.newHead.bits.queue := s5HeadQueue
+  io.newHead.bits.cell := s5Cell
+  io.newHead.bits.place := places.io.place
+  io.newHead.bits.marked := s5First.marked
   places.io.taken := io.taken
   io.busy := places.io.busy
   io.enqueued := enqueued
@@ -289,7 +289,7 @@ object VictimPipeline {
 }
 
 /** A packet that goes from the body to the head of its queue. */
-class Promoted(v: VictimParams) extends Bundle {
+class NewHead(v: VictimParams) extends Bundle {
   val queue = UInt(v.queueBits.W)
   val cell = UInt(v.cellBits.W)
   val place = UInt(log2Ceil(v.places).W) // where the head has it

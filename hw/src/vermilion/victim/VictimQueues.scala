@@ -23,8 +23,8 @@ class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
   *
   * Every arriving packet comes here with its action: admit, refuse or push out ([[VictimPipeline]], which chooses the victim and its time).
   * `outcome` says what became of it, in order, and `settled` is the packet's own queue entry, in the same clock.
-  * `promoted` are the packets of each queue in order, as the scheduler makes room for them (`taken`); the queue entry's `setCe` is set also for a packet that was marked where
-  * it stood, or when it came. 3 clocks from a packet's arrival to its outcome, and 6 to where it is promoted, if nothing is in its way.
+  * `newHead` are the packets of each queue in order, as the scheduler makes room for them (`taken`); the queue entry's `setCe` is set also for a packet that was marked where
+  * it stood, or when it came. 3 clocks from a packet's arrival to its outcome, and 6 to where it becomes head, if nothing is in its way.
   *
   * RAM: `queueEntries`, cells x queue entry by head cell, written when a packet is enqueued; and those of VictimPipeline.
   * After reset nothing may come until `ready`, for as many clocks as there are cells, or lists by distance. It keeps no byte counts.
@@ -39,8 +39,8 @@ class VictimQueues(p: LaneParams) extends Module {
     val outcome = Valid(new Outcome(v))
     val settled = Output(new QueueEntry(p))
     val freed = Valid(new Chain(p))
-    val promoted = Valid(new EnqueueRequest(p))
-    val place = Output(UInt(p.nameBits.W)) // with `promoted`: its name in the head
+    val newHead = Valid(new EnqueueRequest(p))
+    val place = Output(UInt(p.nameBits.W)) // with `newHead`: its name in the head
     val taken = Flipped(Valid(UInt(p.queueBits.W))) // a packet of this queue has left the head
     val busy = Output(Bool()) // a packet is on its way through
     val ready = Output(Bool())
@@ -73,14 +73,14 @@ class VictimQueues(p: LaneParams) extends Module {
   queued.setCe := s5.setCe || pipeline.io.enqueuedMarked
   queueEntries.write(pipeline.io.enqueued, queued.headCell, queued)
 
-  private val promoted = pipeline.io.promoted
-  private val s6Promoted = RegNext(promoted.valid, false.B)
-  private val queueEntry = queueEntries.read(promoted.bits.cell)
-  io.promoted.valid := s6Promoted
-  io.promoted.bits.queue := Delay(promoted.bits.queue)
-  io.promoted.bits.queueEntry := queueEntry
-  io.promoted.bits.queueEntry.setCe := queueEntry.setCe || Delay(promoted.bits.marked)
-  io.place := Delay(promoted.bits.place)
+  private val newHead = pipeline.io.newHead
+  private val s6NewHead = RegNext(newHead.valid, false.B)
+  private val queueEntry = queueEntries.read(newHead.bits.cell)
+  io.newHead.valid := s6NewHead
+  io.newHead.bits.queue := Delay(newHead.bits.queue)
+  io.newHead.bits.queueEntry := queueEntry
+  io.newHead.bits.queueEntry.setCe := queueEntry.setCe || Delay(newHead.bits.marked)
+  io.place := Delay(newHead.bits.place)
 
   io.outcome := pipeline.io.outcome
   io.settled := Delay(s5)
@@ -89,13 +89,13 @@ class VictimQueues(p: LaneParams) extends Module {
   io.freed.bits.cells := pipeline.io.freed.bits.cells
   private val stages = RegInit(0.U((Stages + 1).W))
   stages := stages(Stages - 1, 0) ## io.arrival.valid
-  io.busy := stages.orR || pipeline.io.busy || s6Promoted
+  io.busy := stages.orR || pipeline.io.busy || s6NewHead
   io.ready := pipeline.io.ready
 
   assert(!io.ahead.valid || pipeline.io.ready, "a packet came within the first clocks after reset")
   assert(!io.arrival.valid || request.queueEntry.queue < p.queues.U(log2Ceil(p.queues + 1).W), "no such queue")
   assert(
-    !s6Promoted || queueEntry.headCell === Delay(promoted.bits.cell),
+    !s6NewHead || queueEntry.headCell === Delay(newHead.bits.cell),
     "a queue entry does not belong to its head cell"
   )
 }

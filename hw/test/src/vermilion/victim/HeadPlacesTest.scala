@@ -6,7 +6,7 @@ import scala.collection.mutable
 import scala.util.Random
 import vermilion.Simulation
 
-/** Requests for places in heads, by themselves: packets come, are evicted and are taken at any density, and each packet that was not evicted is promoted in the end.
+/** Requests for places in heads, by themselves: packets come, are evicted and are taken at any density, and each packet that was not evicted becomes head in the end.
   *
   * Beside the block stand plain counts. Stages are those of [[VictimPipeline]], which this test stands for: a slot is a packet, a request in its stead, or neither.
   */
@@ -28,7 +28,7 @@ class HeadPlacesTest extends AnyFlatSpec with Simulation {
       var (s4, s5) = (nothing, nothing)
       var (s4Serves, s5Serves, s5Waits) = (false, false, false)
       var s4Queue, s5Queue = 0
-      val arriving = mutable.Queue.empty[(Long, Int)] // promoted: from which clock on the scheduler may take it
+      val arriving = mutable.Queue.empty[(Long, Int)] // made head: from which clock on the scheduler may take it
       var clock = 0L
       var only = Option.empty[Int] // all packets are of this queue
       def step(come: Double, pushOuts: Double, takes: Double): Unit = {
@@ -41,12 +41,12 @@ class HeadPlacesTest extends AnyFlatSpec with Simulation {
         dut.io.queue.poke(s4.queue.U)
         // s5: who goes leaves before the request of the slot behind sees its queue
         val evicted = s5.comes && s5.pushOut && body(s5.queue) > 0
-        val promotes = s5Serves && s5Waits
+        val makesHead = s5Serves && s5Waits
         val enqueued =
           s5.comes && (!s5.pushOut || evicted || random.nextInt(8) == 0) // else it is lost; one of eight is marked
         dut.io.enqueued.poke(enqueued.B)
         dut.io.evicted.poke(evicted.B)
-        dut.io.promotes.poke(promotes.B)
+        dut.io.makesHead.poke(makesHead.B)
         dut.io.void.poke((s5Serves && !s5Waits).B)
         val waits = dut.io.waits.peek().litToBoolean
         while (arriving.headOption.exists(_._1 <= clock)) head(arriving.dequeue()._2) += 1
@@ -55,9 +55,9 @@ class HeadPlacesTest extends AnyFlatSpec with Simulation {
         val from = if (taken) full(random.nextInt(full.size)) else 0
         dut.io.taken.valid.poke(taken.B)
         dut.io.taken.bits.poke(from.U)
-        if (s5Serves) assert(dut.io.promotedQueue.peek().litValue.toInt == s5Queue, s"clock $clock")
+        if (s5Serves) assert(dut.io.newHeadQueue.peek().litValue.toInt == s5Queue, s"clock $clock")
         if (taken) head(from) -= 1
-        if (promotes) {
+        if (makesHead) {
           body(s5Queue) -= 1
           arriving += ((clock + 3, s5Queue))
           assert(body(s5Queue) >= 0 && head(s5Queue) + arriving.count(_._2 == s5Queue) <= places, s"clock $clock")

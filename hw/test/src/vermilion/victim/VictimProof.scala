@@ -33,11 +33,11 @@ class PowerOn extends ExtModule {
   * The inputs are free. Any packet comes in any clock from `ready` on, in any free cell, to any queue, with any action, distance, class; from any queue
   * whose head holds a packet one is taken in any clock. What the surroundings never do is not made: an offer that is not legal is no offer. They promise:
   *  - a packet has a cell that is not in use; a cell may come again in the clock behind its return, and a packet without cells is refused;
-  *  - of a queue no more packets are taken than were promoted, one in a clock, not before the third clock behind the promotion;
+  *  - of a queue no more packets are taken than have become head, one in a clock, not before the third clock behind the new head;
   *  - cells and queues come into first use in the order of their numbers. That loses nothing: both are names, and no logic orders them.
   *
   * Beside the block stand plain bodies, arrays of packets in order, which follow what it tells. It is asserted that
-  *  - who is promoted is its body's oldest, has its own mark, and finds a free place, the next one;
+  *  - the packet that becomes head is its body's oldest, has its own mark, and finds a free place, the next one;
   *  - a victim stands in its body and was no victim before; each push-out costs exactly one packet;
   *  - a cell comes back once, when its packet has gone, and at rest the cells in use are those of the queued packets;
   *  - the bitmap that a search looks at has the bits of the body's packets, in every clock;
@@ -170,15 +170,15 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
     when(o.victimMarked) { afterOutcome(queue).packets(place).marked := true.B }
   }
 
-  // ---- promotion: it comes with the outcome of the packet in its slot, and is told a clock before
-  private val promoted = RegNext(dut.io.promoted.valid, false.B)
-  private val promotion = Delay(dut.io.promoted.bits)
+  // ---- new head: it comes with the outcome of the packet in its slot, and is told a clock before
+  private val newHead = RegNext(dut.io.newHead.valid, false.B)
+  private val newHeadBits = Delay(dut.io.newHead.bits)
   private val now = WireDefault(afterOutcome)
-  private val leaves = afterOutcome(promotion.queue)
-  when(promoted) { now(promotion.queue) := without(leaves, 0.U) }
+  private val leaves = afterOutcome(newHeadBits.queue)
+  when(newHead) { now(newHeadBits.queue) := without(leaves, 0.U) }
   plain := now
 
-  // ---- heads: cells in order, and how many were ever promoted
+  // ---- heads: cells in order, and how many were ever made head
   private class Head extends Bundle {
     val cells = Vec(v.places, UInt(v.cellBits.W))
     val length = UInt(log2Ceil(v.places + 1).W)
@@ -192,17 +192,20 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
   private val takes = io.take.valid && io.take.bits < v.queues.U && heads(io.take.bits).length =/= 0.U
   private val takenCell = heads(io.take.bits).cells(0)
   private val headsNow = WireDefault(heads)
-  when(promoted) {
-    val head = heads(promotion.queue)
-    assert(!leaves.empty && leaves.packets(0).cell === promotion.cell, "the packet promoted is not its body's oldest")
-    assert(leaves.packets(0).marked === promotion.marked, "a mark is lost or made up")
+  when(newHead) {
+    val head = heads(newHeadBits.queue)
     assert(
-      head.length < v.places.U && promotion.place === head.place,
-      "a packet is promoted to a place that is not free"
+      !leaves.empty && leaves.packets(0).cell === newHeadBits.cell,
+      "the packet that becomes head is not its body's oldest"
     )
-    headsNow(promotion.queue).cells(head.length) := promotion.cell
-    headsNow(promotion.queue).length := head.length + 1.U
-    headsNow(promotion.queue).place := head.place + 1.U
+    assert(leaves.packets(0).marked === newHeadBits.marked, "a mark is lost or made up")
+    assert(
+      head.length < v.places.U && newHeadBits.place === head.place,
+      "a packet becomes head in a place that is not free"
+    )
+    headsNow(newHeadBits.queue).cells(head.length) := newHeadBits.cell
+    headsNow(newHeadBits.queue).length := head.length + 1.U
+    headsNow(newHeadBits.queue).place := head.place + 1.U
   }
   private val headsLeft = WireDefault(headsNow)
   when(takes) {
@@ -217,7 +220,7 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
 
   // ---- the victim
   private val arrived = Seq.iterate(arrives, 11)(RegNext(_, false.B))
-  private val promotedAgo = Seq.iterate(promoted, 8)(RegNext(_, false.B))
+  private val newHeadAgo = Seq.iterate(newHead, 8)(RegNext(_, false.B))
   assert(told === arrived(Outcomes), "an outcome is late or missing")
   when(told) {
     val costs = o.evicted +& o.victimMarked +& (pushOut && o.marked) +& (pushOut && !o.enqueued)
@@ -236,7 +239,7 @@ private class VictimChecks(v: VictimParams, form: ProofForm) extends Module {
   }
 
   // ---- the index: with nothing else on its way, all packets are looked at
-  private val alone = !arrived.slice(7, 11).reduce(_ || _) && !promotedAgo.slice(0, 8).reduce(_ || _)
+  private val alone = !arrived.slice(7, 11).reduce(_ || _) && !newHeadAgo.slice(0, 8).reduce(_ || _)
   private val byWindow = s6.last =/= 0.U
   private val candidates = before.packets.zipWithIndex.map { case (packet, i) =>
     val inReach = !byWindow || i.U +& s6.last >= before.length

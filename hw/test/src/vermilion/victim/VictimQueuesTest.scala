@@ -22,7 +22,7 @@ class VictimEgress(p: LaneParams) extends Module {
     val outcome = Valid(new Outcome(v))
     val settledCell = Output(UInt(p.cellBits.W))
     val freed = Valid(new Chain(p))
-    val promoted = Valid(new EnqueueRequest(p))
+    val newHead = Valid(new EnqueueRequest(p))
     val taken = Valid(new TakenPacket(p))
     val busy = Output(Bool())
     val ready = Output(Bool())
@@ -43,7 +43,7 @@ class VictimEgress(p: LaneParams) extends Module {
   queues.io.arrival.valid := valids.last
   queues.io.arrival.bits := Delay(packet, VictimQueues.Ahead)
   private val heads = Module(new QueueManager(p))
-  heads.io.enqueue := queues.io.promoted
+  heads.io.enqueue := queues.io.newHead
   heads.io.place.get := queues.io.place
   queues.io.taken.valid := heads.io.taken.valid
   queues.io.taken.bits := heads.io.taken.bits.queue
@@ -64,7 +64,7 @@ class VictimEgress(p: LaneParams) extends Module {
   io.outcome := queues.io.outcome
   io.settledCell := queues.io.settled.headCell
   io.freed := queues.io.freed
-  io.promoted := queues.io.promoted
+  io.newHead := queues.io.newHead
   io.taken := heads.io.taken
   io.ready := queues.io.ready
   io.busy := queues.io.busy || scheduler.io.busy
@@ -114,9 +114,9 @@ class VictimQueuesTest extends AnyFlatSpec with Simulation {
           }
         }
         if (dut.io.freed.valid.peek().litToBoolean) free.prepend(dut.io.freed.bits.head.peek().litValue.toInt)
-        if (dut.io.promoted.valid.peek().litToBoolean) {
-          val queue = dut.io.promoted.bits.queue.peek().litValue.toInt
-          dut.io.promoted.bits.queueEntry.headCell.expect(queues(queue)(inHead(queue)).cell.U)
+        if (dut.io.newHead.valid.peek().litToBoolean) {
+          val queue = dut.io.newHead.bits.queue.peek().litValue.toInt
+          dut.io.newHead.bits.queueEntry.headCell.expect(queues(queue)(inHead(queue)).cell.U)
           inHead(queue) += 1
           assert(inHead(queue) <= p.headPlaces)
         }
