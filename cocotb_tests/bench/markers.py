@@ -14,10 +14,10 @@ def marker(random, kind):
         burst[1] += burst[0]
     sensible = random.random() < 0.8
     m = mb.Marker(
-        kind=kind, colour_aware=random.randrange(2), packet_bytes=random.choice([0, 0, random.randrange(1, 2**16)]),
-        ip_length=random.randrange(2),
-        out_colour=random.randrange(3), drop=random.choice([0, 2**16, random.randrange(2**16)]),
-        yellow_ns=random.randrange(2 ** random.randrange(1, 45)), drop_colours=random.choice([0, 0, random.randrange(8)]),
+        kind=kind, colour_aware=random.randrange(2), packet=random.choice([0, 0, random.randrange(1, 2**16)]),
+        length=random.randrange(2),
+        out=random.randrange(3), p_drop=random.choice([0, 2**16, random.randrange(2**16)]),
+        meter=random.randrange(2 ** random.randrange(1, 45)), drop=random.choice([0, 0, random.randrange(8)]),
     )  # fmt: skip
     for i in range(2):
         if sensible:
@@ -25,13 +25,13 @@ def marker(random, kind):
             m.cost[i] = mb.Scaled(random.randrange(2**12), random.randrange(4, 16))
         else:
             m.cost[i] = scaled(random, 18)
-        m.burst_ns[i] = burst[i] % 2**44
+        m.burst[i] = burst[i] % 2**44
     m.flow = mb.FlowConfig(
-        kind=random.randrange(4), alpha_eighths=random.randrange(9), initial_average=random.randrange(2**11),
-        start_credits=random.randrange(8), recovery_credits=random.randrange(8), ack_green=random.randrange(2),
-        increase_by_factor=random.randrange(2), idle_age=random.choice([1, 14305]), half_open_age=random.choice([1, 715]),
+        kind=random.randrange(4), alpha=random.randrange(9), a0=random.randrange(2**11),
+        ns=random.randrange(8), na=random.randrange(8), ack=random.randrange(2),
+        increase=random.randrange(2), idle=random.choice([1, 14305]), half_open=random.choice([1, 715]),
     )  # fmt: skip
-    m.low_ns, m.high_ns = (random.randrange(max(1, burst[0])) % 2**44 for _ in range(2))
+    m.low_threshold, m.high_threshold = (random.randrange(max(1, burst[0])) % 2**44 for _ in range(2))
     width = max(1, burst[0]).bit_length()
     shift = max(0, min(63, 44 - width + random.randrange(-2, 4)))
     m.demote, m.promote = (mb.Scaled(random.randrange(2**18), shift) for _ in range(2))
@@ -40,16 +40,16 @@ def marker(random, kind):
 
 def bundle(m) -> dict:
     """The record as the Chisel bundle `MarkConfig`."""
-    pair = lambda x: {"mant": x.m, "shift": x.s}
+    pair = lambda x: {"mant": x.mant, "shift": x.shift}
     return {
-        "kind": m.kind, "colourAware": m.colour_aware, "ipLength": m.ip_length, "packetBytes": m.packet_bytes, "cost": [pair(c) for c in m.cost],
-        "burstNs": list(m.burst_ns), "outColour": m.out_colour, "lowNs": m.low_ns, "highNs": m.high_ns,
-        "demote": pair(m.demote), "promote": pair(m.promote), "drop": m.drop, "yellowNs": m.yellow_ns,
-        "dropColours": m.drop_colours,
+        "kind": m.kind, "colourAware": m.colour_aware, "ipLength": m.length, "packetBytes": m.packet, "cost": [pair(c) for c in m.cost],
+        "burstNs": list(m.burst), "outColour": m.out, "lowNs": m.low_threshold, "highNs": m.high_threshold,
+        "demote": pair(m.demote), "promote": pair(m.promote), "drop": m.p_drop, "yellowNs": m.meter,
+        "dropColours": m.drop,
         "flow": {
-            "kind": m.flow.kind, "alphaEighths": m.flow.alpha_eighths, "initialAverage": m.flow.initial_average,
-            "startCredits": m.flow.start_credits, "recoveryCredits": m.flow.recovery_credits,
-            "increaseByFactor": m.flow.increase_by_factor, "ackGreen": m.flow.ack_green,
-            "idleAge": m.flow.idle_age, "halfOpenAge": m.flow.half_open_age,
+            "kind": m.flow.kind, "alphaEighths": m.flow.alpha, "initialAverage": m.flow.a0,
+            "startCredits": m.flow.ns, "recoveryCredits": m.flow.na,
+            "increaseByFactor": m.flow.increase, "ackGreen": m.flow.ack,
+            "idleAge": m.flow.idle, "halfOpenAge": m.flow.half_open,
         },
     }  # fmt: skip

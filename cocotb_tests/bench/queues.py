@@ -7,7 +7,7 @@ from support import model_bindings as mb
 
 
 def scaled(m: int, s: int):
-    return mb.Scaled(m=m, s=s)
+    return mb.Scaled(mant=m, shift=s)
 
 
 def weight_table(w: float):
@@ -43,15 +43,15 @@ def curve(random, top: int):
     rest = 2**32 - at_high
     slope = random.randrange(rest + 1)
     return mb.Curve(
-        on=random.random() < 0.85, min_th=low, max_th=high, end_th=end, inv1=inverse(high - low), b1_1=at_high,
-        inv2=inverse(end - high), base2=at_high, b1_2=slope, b2_2=square(rest - slope, end - high),
+        on=random.random() < 0.85, min=low, max=high, end=end, inv1=inverse(high - low), slope1=at_high,
+        inv2=inverse(end - high), base2=at_high, slope2=slope, square2=square(rest - slope, end - high),
     )  # fmt: skip
 
 
 MASKS = {"red": (7, 7, 7), "rio-c": (1, 3, 7), "rio-2": (1, 7, 7), "rio-dc": (1, 2, 4)}
 
 
-def queue(random, top: int, unit_packets: bool, departures: bool = False):
+def queue(random, top: int, unit: bool, departures: bool = False):
     """A queue whose lengths move below about `top` units."""
     weight = random.choice([1.0, 0.5, 0.2, 0.02, 0.002])
     table = weight_table(weight)
@@ -60,31 +60,33 @@ def queue(random, top: int, unit_packets: bool, departures: bool = False):
     record = mb.Queue(
         weight=(mb.Scaled * 6)(*table),
         masks=(mb.u32 * 3)(*random.choice(list(MASKS.values()))),
-        unit_packets=unit_packets, update_depart=departures, spacing=random.randrange(4),
-        size_on=random.random() < 0.3, size=scaled(random.randrange(1, 1 << 16), random.randrange(4, 20)),
-        ecn=random.random() < 0.6, limit_bytes=random.choice([2**27 - 1, 20000]), limit_packets=random.choice([2**27 - 1, 40]),
+        unit=unit, update=departures, spacing=random.randrange(4),
+        size_weight=random.random() < 0.3, inv_mean_len=scaled(random.randrange(1, 1 << 16), random.randrange(4, 20)),
+        ecn=random.random() < 0.6, limit=random.choice([2**27 - 1, 20000]), limit_packets=random.choice([2**27 - 1, 40]),
     )  # fmt: skip
     setattr(record, "lambda", scaled(random.randrange(1 << 16), random.randrange(10, 40)))
     record.idle_step = random.getrandbits(random.randrange(49))
     if random.random() < 0.7:
         record.marker = markers.marker(random, random.randrange(6))
-    record.remark, record.remark_dscp = random.randrange(8), (mb.u32 * 3)(*(random.randrange(64) for _ in range(3)))
+    for remark in record.marker.remark:
+        remark.on, remark.dscp = random.randrange(2), random.randrange(64)
     record.distance = mb.Distance(*(random.randrange(2) for _ in range(3)))
-    record.remove_ttl_option = random.randrange(2)
+    record.ttl_option = random.randrange(2)
     for c in range(3):
-        record.colour[c] = mb.Colour(drop=curve(random, top), ecn_own=random.random() < 0.5, ecn=curve(random, top))
+        record.colour[c] = mb.colour(curve(random, top), curve(random, top))
+        record.colour[c].ecn_own = random.random() < 0.5
     return record
 
 
 def pair(x):
-    return {"mant": x.m, "shift": x.s}
+    return {"mant": x.mant, "shift": x.shift}
 
 
 def shape(x) -> dict:
     """A curve's thresholds and coefficients as the Chisel bundle `CurveShape`."""
     return {
-        "on": x.on, "minTh": x.min_th, "maxTh": x.max_th, "endTh": x.end_th, "slope1": x.b1_1,
-        "base2": x.base2, "slope2": x.b1_2, "square2": pair(x.b2_2),
+        "on": x.on, "minTh": x.min, "maxTh": x.max, "endTh": x.end, "slope1": x.slope1,
+        "base2": x.base2, "slope2": x.slope2, "square2": pair(x.square2),
     }  # fmt: skip
 
 
@@ -101,15 +103,15 @@ def bundle(queue_record) -> dict:
         "mark": markers.bundle(q.marker),
         "distance": {"option": q.distance.option, "infer": q.distance.infer, "share": q.distance.share},
         "average": {
-            "unitPackets": q.unit_packets, "updateDepart": q.update_depart, "masks": list(q.masks),
+            "unitPackets": q.unit, "updateDepart": q.update, "masks": list(q.masks),
             "weight": [pair(w) for w in q.weight], "lambda": pair(getattr(q, "lambda")),
             "idleStep": q.idle_step,
         },
-        "size": {"on": q.size_on, "invMeanLen": pair(q.size)},
+        "size": {"on": q.size_weight, "invMeanLen": pair(q.inv_mean_len)},
         "decide": {
-            "ecn": q.ecn, "spacing": q.spacing, "limitBytes": q.limit_bytes, "limitPackets": q.limit_packets,
-            "remark": [{"on": q.remark >> c & 1, "dscp": q.remark_dscp[c]} for c in range(3)],
-            "removeOption": q.remove_ttl_option, "nearest": q.nearest, "byColour": q.by_colour, "last": q.last,
+            "ecn": q.ecn, "spacing": q.spacing, "limitBytes": q.limit, "limitPackets": q.limit_packets,
+            "remark": [{"on": r.on, "dscp": r.dscp} for r in q.marker.remark],
+            "removeOption": q.ttl_option, "nearest": q.victim, "byColour": q.victim_by_colour, "last": q.victim_window,
         },
-        "colours": [{"drop": one(c.drop), "ecnOwn": c.ecn_own, "ecn": one(c.ecn)} for c in q.colour],
+        "colours": [{"drop": one(c.curve[0]), "ecnOwn": c.ecn_own, "ecn": one(c.curve[1])} for c in q.colour],
     }  # fmt: skip

@@ -1,12 +1,13 @@
 """What a driver does with the block's BAR, over AXI4-Lite: walks the list of register blocks, sets routes, configures
 lanes, reads counters.
 
-Registers go by the names of hw/regs/*.rdl, without the counts of arrays: `shadow.colour.curve.min_th`, with indices
+Registers go by the names of hw/regs/*.rdl, without the counts of arrays: `shadow.colour.curve.min`, with indices
 where there are arrays.
 """
 
+from support.driver_bench import visited
 from vermilion.generate import registers
-from vermilion.profile.quantise import hardware
+from vermilion.profile.quantise import hardware, queue_image
 
 APP, LANE = 0x564D_0002, 0x564D_0001
 VERDICTS = ("enqueue", "mark", "early", "forced", "tail", "nobuf", "bad", "policed")
@@ -29,7 +30,7 @@ class Block:
 
     def __init__(self, axil, base: int, names: dict[str, registers.Register]):
         self.axil, self.base, self.names = axil, base, names
-        self.shadow: dict[tuple, object] = {}
+        self.shadow: dict[int, int] = {}
 
     def address(self, name: str, *index: int) -> int:
         register = self.names[name]
@@ -57,13 +58,6 @@ class Block:
             value = sum(int(number) << places[field] for field, number in value.items())
         await self.axil.write_dword(self.address(name, *index), value)
 
-    async def keep(self, name: str, value, *index: int):
-        """As `write`, for words of the shadow record."""
-        known = (name, *index)
-        if self.shadow.get(known) != value:
-            self.shadow[known] = value
-            await self.write(name, value, *index)
-
 
 class Lane(Block):
     """A way through a lane: one of its egresses, with the queues of that."""
@@ -81,14 +75,14 @@ class Lane(Block):
     async def configure(self, config):
         """A configuration as a file gives it, checked; queues, classes, port."""
         record = hardware(config)
-        for queue in record["queues"]:
-            await self.queue(queue)
-        departures = any(queue["update_depart"] for queue in record["queues"])
+        for queue in config.queue:
+            await self.queue(queue, config.port.rate, 1 + max(each.index for each in config.queue))
+        departures = any(queue["update"] for queue in record["queues"])
         await self.write("control", {"departure_updates": departures})
         for address, (queue, colour) in enumerate([*record["dscp"], record["default"]]):
             await self.write("class_address", address)
             await self.write("class_entry", {"queue": self.first + queue, "colour": colour})
-        await self.port(record["port"]["cost"], record["port"]["burst_ns"])
+        await self.port(record["port"]["cost"], record["port"]["burst"])
 
     async def port(self, cost, burst_ns: int):
         await self.write("port_egress", self.egress)
@@ -96,46 +90,14 @@ class Lane(Block):
         await self.write("port_burst_low", burst_ns & 0xFFFFFFFF)
         await self.write("port_burst_high", burst_ns >> 32)
 
-    async def queue(self, q: dict):
-        """Everything of a queue but its marker, which the bench's builds do not have."""
-        green, yellow, red = q["masks"]
-        size_on, *size = q["size_weight"]
-        flags = {name: q[name] for name in ("unit_packets", "update_depart", "ecn", "spacing", "strict", "priority")}
-        flags |= {"size_weight": size_on, "mask_green": green, "mask_yellow": yellow, "mask_red": red}
-        await self.keep("shadow.flags", flags)
-        for name in ("limit_bytes", "limit_packets", "quantum"):
-            await self.keep(f"shadow.{name}", q[name])
-        for name, value in (("lambda", q["lambda"]), ("inv_mean_len", size), ("cost", q["cost"])):
-            await self.keep(f"shadow.{name}", pair(value))
-        await self.keep("shadow.idle_step_low", q["idle_step"] & 0xFFFFFFFF)
-        await self.keep("shadow.idle_step_high", q["idle_step"] >> 32)
-        for i, weight in enumerate(q["weight"]):
-            await self.keep("shadow.weight", pair(weight), i)
-        await self.keep("shadow.burst_low", q["burst_ns"] & 0xFFFFFFFF)
-        await self.keep("shadow.burst_high", q["burst_ns"] >> 32)
-        option, infer, share = q["distance"]
-        nearest, by_colour, last = q["victim"]
-        distance = {"option": option, "infer": infer, "share": share, "remove_option": q["remove_ttl_option"]}
-        await self.keep("shadow.distance", distance | {"nearest": nearest, "by_colour": by_colour, "last": last})
-        for colour, curves in enumerate(q["curves"]):
-            await self.curve(colour, 0, curves["drop"])
-            await self.curve(colour, 1, curves["ecn"])
-            await self.keep("shadow.colour.ecn_own", curves["ecn_own"], colour)
-            code = q["remark"][colour]
-            await self.keep("shadow.marker.remark", {"on": code >= 0, "dscp": max(code, 0)}, colour)
-        await self.write("queue_select", self.first + q["index"])
+    async def queue(self, queue, port_rate: int, queues: int):
+        """The shadow record as the driver writes it, but for what it holds already, and the commit."""
+        for address, value in visited(queue_image(queue, port_rate, queues, None)).items():
+            if self.shadow.get(address) != value:
+                self.shadow[address] = value
+                await self.axil.write_dword(self.base + address, value)
+        await self.write("queue_select", self.first + queue.index)
         await self.write("commit", 1)
-
-    async def curve(self, colour: int, kind: int, c: dict):
-        at = (colour, kind)
-        ones = {"slope1_one": c["b1_1"] >> 32, "base2_one": c["base2"] >> 32, "slope2_one": c["b1_2"] >> 32}
-        await self.keep("shadow.colour.curve.flags", {"on": c["on"]} | ones, *at)
-        for name, value in (("min_th", c["min"]), ("max_th", c["max"]), ("end_th", c["end"])):
-            await self.keep(f"shadow.colour.curve.{name}", value, *at)
-        for name, value in (("inv1", c["inv1"]), ("inv2", c["inv2"]), ("square2", c["b2_2"])):
-            await self.keep(f"shadow.colour.curve.{name}", pair(value), *at)
-        for name, value in (("slope1", c["b1_1"]), ("base2", c["base2"]), ("slope2", c["b1_2"])):
-            await self.keep(f"shadow.colour.curve.{name}", value & 0xFFFFFFFF, *at)
 
     async def counters(self, queues: int) -> dict[str, int]:
         """Packets of each kind, and bytes as `sent_bytes` and so on, over the first `queues` queues and all colours."""

@@ -116,7 +116,7 @@ class Bench:
         dut.io_configuration_departureUpdates.value, dut.io_ready.value = 0, 1
 
     def record(self, limit_packets: int):
-        return mb.queue(limit_bytes=FREE, limit_packets=limit_packets)
+        return mb.queue(limit=FREE, limit_packets=limit_packets)
 
     async def start(self, limit_packets: int, pace: float = 0.0, reset_clocks: int = 4):
         """Reset, classes and queues; with a pace, traffic goes on all the while."""

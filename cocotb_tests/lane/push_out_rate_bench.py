@@ -68,8 +68,8 @@ class LineRateBench(PushOutBench):
     # ---- Configuration ----
     def queue(self, forced: bool, window: int = 0):
         curves = [mb.red_curve(0, 0, 1)] * 3 if forced else []  # over its end at any average
-        limits = {"limit_bytes": FREE, "limit_packets": LIMIT}
-        return mb.queue(masks=(7, 7, 7), curves=curves, distance=DISTANCE, nearest=1, last=window, **limits)
+        limits = {"limit": FREE, "limit_packets": LIMIT}
+        return mb.queue(masks=(7, 7, 7), curves=curves, distance=DISTANCE, victim=1, victim_window=window, **limits)
 
     def record(self, _limit_packets: int):
         return self.queue(False)

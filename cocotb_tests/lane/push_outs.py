@@ -61,7 +61,7 @@ class PushOutBench(Bench):
         form = FORMS[(self.turn + self.turn // 4) % len(FORMS)]  # another one for each queue, and behind each reset
         self.turn += 1
         curve = {"red": mb.red_curve(1, 16, 0.5), "ecn": mb.red_curve(1, 8, 0.5, end=100, b1=0.5)}.get(form)
-        fields = {"limit_bytes": FREE, "limit_packets": limit_packets, "distance": DISTANCE, "ecn": form == "ecn"}
+        fields = {"limit": FREE, "limit_packets": limit_packets, "distance": DISTANCE, "ecn": form == "ecn"}
         fields |= {"nearest": form != "arriving", "by_colour": form != "arriving" and self.random.randrange(2)}
         if form == "tail":
             fields |= {"last": 1 + self.random.randrange(16), "limit_packets": min(limit_packets, 12)}

@@ -100,7 +100,7 @@ class Campaign {
     const u32 queue = static_cast<u32>(random_() % config.queue_count);
     const VmQueue profile = config.queues[queue];
     VmQueue written = profile;
-    if (n == asked_.wrong) written.weight[0].m ^= 1;
+    if (n == asked_.wrong) written.weight[0].mant ^= 1;
     VmConfig one = config;
     one.queue_count = 1;
     one.queues = &written;

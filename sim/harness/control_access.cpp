@@ -14,7 +14,7 @@ namespace {
 constexpr u32 PatienceClocks = 100'000;
 
 u32 scaled(VmScaled x) {
-  return x.m | x.s << 24;
+  return x.mant | x.shift << 24;
 }
 u32 low(u64 x) {
   return static_cast<u32>(x);
@@ -23,89 +23,14 @@ u32 high(u64 x) {
   return static_cast<u32>(x >> 32);
 }
 
-void curveWrites(std::vector<RegisterWrite>& out, u32 colour, u32 kind, const VmCurve& c) {
-  out.push_back({reg::shadow_colour_curve_flags(colour, kind),
-                 reg::kShadowColourCurveFlagsOn.put(c.on) | reg::kShadowColourCurveFlagsSlope1One.put(high(c.b1_1)) |
-                     reg::kShadowColourCurveFlagsBase2One.put(high(c.base2)) |
-                     reg::kShadowColourCurveFlagsSlope2One.put(high(c.b1_2))});
-  out.push_back({reg::shadow_colour_curve_min_th(colour, kind), c.min_th});
-  out.push_back({reg::shadow_colour_curve_max_th(colour, kind), c.max_th});
-  out.push_back({reg::shadow_colour_curve_end_th(colour, kind), c.end_th});
-  out.push_back({reg::shadow_colour_curve_inv1(colour, kind), scaled(c.inv1)});
-  out.push_back({reg::shadow_colour_curve_slope1(colour, kind), low(c.b1_1)});
-  out.push_back({reg::shadow_colour_curve_inv2(colour, kind), scaled(c.inv2)});
-  out.push_back({reg::shadow_colour_curve_base2(colour, kind), low(c.base2)});
-  out.push_back({reg::shadow_colour_curve_slope2(colour, kind), low(c.b1_2)});
-  out.push_back({reg::shadow_colour_curve_square2(colour, kind), scaled(c.b2_2)});
+int append(void* out, u32 address, u32 value) {
+  static_cast<std::vector<RegisterWrite>*>(out)->push_back({address, value});
+  return 0;
 }
 
-void markerWrites(std::vector<RegisterWrite>& out, const VmMarker& m) {
-  const auto wide = [&](u32 lowAddress, u32 highAddress, u64 x) {
-    out.push_back({lowAddress, low(x)});
-    out.push_back({highAddress, high(x)});
-  };
-  out.push_back({reg::shadow_marker_flags(), reg::kShadowMarkerFlagsKind.put(m.kind) |
-                                                 reg::kShadowMarkerFlagsColourAware.put(m.colour_aware) |
-                                                 reg::kShadowMarkerFlagsIpLength.put(m.ip_length) |
-                                                 reg::kShadowMarkerFlagsOutColour.put(m.out_colour) |
-                                                 reg::kShadowMarkerFlagsDropColours.put(m.drop_colours) |
-                                                 reg::kShadowMarkerFlagsPacketBytes.put(m.packet_bytes)});
-  for (u32 i = 0; i < 2; i++) {
-    out.push_back({reg::shadow_marker_cost(i), scaled(m.cost[i])});
-    wide(reg::shadow_marker_burst_low(i), reg::shadow_marker_burst_high(i), m.burst_ns[i]);
-  }
-  wide(reg::shadow_marker_low_threshold_low(), reg::shadow_marker_low_threshold_high(), m.low_ns);
-  wide(reg::shadow_marker_high_threshold_low(), reg::shadow_marker_high_threshold_high(), m.high_ns);
-  out.push_back({reg::shadow_marker_demote(), scaled(m.demote)});
-  out.push_back({reg::shadow_marker_promote(), scaled(m.promote)});
-  out.push_back({reg::shadow_marker_drop(), m.drop});
-  const VmFlowConfig& f = m.flow;
-  out.push_back({reg::shadow_marker_flow(), reg::kShadowMarkerFlowKind.put(f.kind) |
-                                                reg::kShadowMarkerFlowByFactor.put(f.increase_by_factor) |
-                                                reg::kShadowMarkerFlowAckGreen.put(f.ack_green) |
-                                                reg::kShadowMarkerFlowAlpha.put(f.alpha_eighths) |
-                                                reg::kShadowMarkerFlowStartCredits.put(f.start_credits) |
-                                                reg::kShadowMarkerFlowRecoveryCredits.put(f.recovery_credits)});
-  out.push_back({reg::shadow_marker_flow_average(), f.initial_average});
-  out.push_back({reg::shadow_marker_flow_ages(), reg::kShadowMarkerFlowAgesIdle.put(f.idle_age) |
-                                                     reg::kShadowMarkerFlowAgesHalfOpen.put(f.half_open_age)});
-  wide(reg::shadow_marker_yellow_low(), reg::shadow_marker_yellow_high(), m.yellow_ns);
-}
-
+// The shadow record is written by the driver's own code.
 void queueWrites(std::vector<RegisterWrite>& out, u32 index, const VmQueue& q) {
-  out.push_back({reg::shadow_flags(),
-                 reg::kShadowFlagsUnitPackets.put(q.unit_packets) | reg::kShadowFlagsUpdateDepart.put(q.update_depart) |
-                     reg::kShadowFlagsEcn.put(q.ecn) | reg::kShadowFlagsSizeWeight.put(q.size_on) |
-                     reg::kShadowFlagsSpacing.put(q.spacing) | reg::kShadowFlagsStrict.put(q.strict) |
-                     reg::kShadowFlagsPriority.put(q.priority) | reg::kShadowFlagsAlpha.put(q.alpha) |
-                     reg::kShadowFlagsMaskGreen.put(q.masks[0]) | reg::kShadowFlagsMaskYellow.put(q.masks[1]) |
-                     reg::kShadowFlagsMaskRed.put(q.masks[2])});
-  out.push_back({reg::shadow_limit_bytes(), q.limit_bytes});
-  out.push_back({reg::shadow_limit_packets(), q.limit_packets});
-  out.push_back({reg::shadow_lambda(), scaled(q.lambda)});
-  out.push_back({reg::shadow_idle_step_low(), low(q.idle_step)});
-  out.push_back({reg::shadow_idle_step_high(), high(q.idle_step)});
-  out.push_back({reg::shadow_inv_mean_len(), scaled(q.size)});
-  for (u32 n = 0; n < VM_STAGES; n++) out.push_back({reg::shadow_weight(n), scaled(q.weight[n])});
-  out.push_back({reg::shadow_quantum(), q.quantum});
-  out.push_back({reg::shadow_cost(), scaled(q.cost)});
-  out.push_back({reg::shadow_burst_low(), low(q.burst_ns)});
-  out.push_back({reg::shadow_burst_high(), high(q.burst_ns)});
-  for (u32 c = 0; c < VM_COLOURS; c++) {
-    curveWrites(out, c, 0, q.colour[c].drop);
-    curveWrites(out, c, 1, q.colour[c].ecn);
-    out.push_back({reg::shadow_colour_ecn_own(c), q.colour[c].ecn_own});
-  }
-  markerWrites(out, q.marker);
-  for (u32 c = 0; c < VM_COLOURS; c++)
-    out.push_back({reg::shadow_marker_remark(c), reg::kShadowMarkerRemarkDscp.put(q.remark_dscp[c]) |
-                                                     reg::kShadowMarkerRemarkOn.put(q.remark >> c & 1)});
-  out.push_back({reg::shadow_distance(),
-                 reg::kShadowDistanceOption.put(q.distance.option) | reg::kShadowDistanceInfer.put(q.distance.infer) |
-                     reg::kShadowDistanceShare.put(q.distance.share) |
-                     reg::kShadowDistanceRemoveOption.put(q.remove_ttl_option) |
-                     reg::kShadowDistanceNearest.put(q.nearest) | reg::kShadowDistanceByColour.put(q.by_colour) |
-                     reg::kShadowDistanceLast.put(q.last)});
+  vm_queue_visit(&q, append, &out);
   out.push_back({reg::queue_select(), index});
   out.push_back({reg::commit(), 1});
 }
@@ -122,7 +47,7 @@ std::vector<RegisterWrite> registerWrites(const VmConfig& config) {
   u32 departureUpdates = 0;
   for (u32 i = 0; i < config.queue_count; i++) {
     queueWrites(out, i, config.queues[i]);
-    departureUpdates |= config.queues[i].update_depart;
+    departureUpdates |= config.queues[i].update;
   }
   out.push_back({reg::control(), reg::kControlDepartureUpdates.put(departureUpdates)});
   for (u32 e = 0; e < config.egress_count; e++) {

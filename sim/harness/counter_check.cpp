@@ -108,9 +108,9 @@ void compareCounters(Registers& registers, const VmConfig& config, const Results
 void compareRefreshes(Registers& registers, const VmConfig& config, u64 shown, u64 missing, Breaches& breaches) {
   const u32 lane = refreshesSkipped(registers);
   const bool on = std::any_of(config.queues, config.queues + config.queue_count,
-                              [](const VmQueue& queue) { return queue.update_depart != 0; });
+                              [](const VmQueue& queue) { return queue.update != 0; });
   if (!on && shown != 0)
-    breaches.add("averages: " + std::to_string(shown) + " refreshes, and no queue has update_depart");
+    breaches.add("averages: " + std::to_string(shown) + " refreshes, and no queue has average.update = \"both\"");
   const u64 skipped = on ? saturate(missing, 32) : 0;
   if (lane != skipped)
     breaches.add("averages: the lane counts " + std::to_string(lane) + " skipped refreshes, missing were " +

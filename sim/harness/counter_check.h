@@ -16,8 +16,8 @@ namespace vermilion {
 // Each difference becomes one breach. `lost`: one per input, as the harness counted them.
 void compareCounters(Registers& registers, const VmConfig& config, const Results& results,
                      const std::vector<Lost>& lost, Breaches& breaches);
-// If any queue has `update_depart`, each departure from any queue gives one refresh, or the register `refreshes_skipped` counts it. An eviction is
-// no departure. So the register is exact, up to its greatest value, where it stops. If no queue has `update_depart`, both are 0.
+// If any queue has `update`, each departure from any queue gives one refresh, or the register `refreshes_skipped` counts it. An eviction is
+// no departure. So the register is exact, up to its greatest value, where it stops. If no queue has `update`, both are 0.
 // `shown`: refreshes; `missing`: departures without one.
 void compareRefreshes(Registers& registers, const VmConfig& config, u64 shown, u64 missing, Breaches& breaches);
 // Returns the lane's own counts of flow events for the JSON.

@@ -77,8 +77,8 @@ constexpr uint32_t upsets(uint32_t i) { return 0x00e0 + 0x4 * i; }
 constexpr Field kUpsetsCount{31, 0};
 constexpr uint32_t routes(uint32_t i) { return 0x00f0 + 0x4 * i; }
 constexpr uint32_t shadow_flags() { return 0x0100; }
-constexpr Field kShadowFlagsUnitPackets{0, 0};
-constexpr Field kShadowFlagsUpdateDepart{1, 1};
+constexpr Field kShadowFlagsUnit{0, 0};
+constexpr Field kShadowFlagsUpdate{1, 1};
 constexpr Field kShadowFlagsEcn{2, 2};
 constexpr Field kShadowFlagsSizeWeight{3, 3};
 constexpr Field kShadowFlagsSpacing{5, 4};
@@ -88,7 +88,7 @@ constexpr Field kShadowFlagsAlpha{15, 12};
 constexpr Field kShadowFlagsMaskGreen{18, 16};
 constexpr Field kShadowFlagsMaskYellow{22, 20};
 constexpr Field kShadowFlagsMaskRed{26, 24};
-constexpr uint32_t shadow_limit_bytes() { return 0x0104; }
+constexpr uint32_t shadow_limit() { return 0x0104; }
 constexpr uint32_t shadow_limit_packets() { return 0x0108; }
 constexpr uint32_t shadow_lambda() { return 0x010c; }
 constexpr Field kShadowLambdaMant{15, 0};
@@ -109,17 +109,17 @@ constexpr uint32_t shadow_distance() { return 0x013c; }
 constexpr Field kShadowDistanceOption{0, 0};
 constexpr Field kShadowDistanceInfer{1, 1};
 constexpr Field kShadowDistanceShare{2, 2};
-constexpr Field kShadowDistanceRemoveOption{8, 8};
-constexpr Field kShadowDistanceNearest{16, 16};
-constexpr Field kShadowDistanceByColour{17, 17};
-constexpr Field kShadowDistanceLast{28, 24};
+constexpr Field kShadowDistanceTtlOption{8, 8};
+constexpr Field kShadowDistanceVictim{16, 16};
+constexpr Field kShadowDistanceVictimByColour{17, 17};
+constexpr Field kShadowDistanceVictimWindow{28, 24};
 constexpr uint32_t shadow_marker_flags() { return 0x0140; }
 constexpr Field kShadowMarkerFlagsKind{2, 0};
 constexpr Field kShadowMarkerFlagsColourAware{4, 4};
-constexpr Field kShadowMarkerFlagsIpLength{5, 5};
-constexpr Field kShadowMarkerFlagsOutColour{9, 8};
-constexpr Field kShadowMarkerFlagsDropColours{14, 12};
-constexpr Field kShadowMarkerFlagsPacketBytes{31, 16};
+constexpr Field kShadowMarkerFlagsLength{5, 5};
+constexpr Field kShadowMarkerFlagsOut{9, 8};
+constexpr Field kShadowMarkerFlagsDrop{14, 12};
+constexpr Field kShadowMarkerFlagsPacket{31, 16};
 constexpr uint32_t shadow_marker_cost(uint32_t i) { return 0x0144 + 0x4 * i; }
 constexpr Field kShadowMarkerCostMant{17, 0};
 constexpr Field kShadowMarkerCostShift{29, 24};
@@ -135,20 +135,20 @@ constexpr Field kShadowMarkerDemoteShift{29, 24};
 constexpr uint32_t shadow_marker_promote() { return 0x0170; }
 constexpr Field kShadowMarkerPromoteMant{17, 0};
 constexpr Field kShadowMarkerPromoteShift{29, 24};
-constexpr uint32_t shadow_marker_drop() { return 0x0174; }
-constexpr uint32_t shadow_marker_yellow_low() { return 0x0178; }
-constexpr uint32_t shadow_marker_yellow_high() { return 0x017c; }
+constexpr uint32_t shadow_marker_p_drop() { return 0x0174; }
+constexpr uint32_t shadow_marker_meter_low() { return 0x0178; }
+constexpr uint32_t shadow_marker_meter_high() { return 0x017c; }
 constexpr uint32_t shadow_marker_remark(uint32_t i) { return 0x0180 + 0x4 * i; }
 constexpr Field kShadowMarkerRemarkDscp{5, 0};
 constexpr Field kShadowMarkerRemarkOn{8, 8};
 constexpr uint32_t shadow_marker_flow() { return 0x018c; }
 constexpr Field kShadowMarkerFlowKind{1, 0};
-constexpr Field kShadowMarkerFlowByFactor{2, 2};
-constexpr Field kShadowMarkerFlowAckGreen{3, 3};
+constexpr Field kShadowMarkerFlowIncrease{2, 2};
+constexpr Field kShadowMarkerFlowAck{3, 3};
 constexpr Field kShadowMarkerFlowAlpha{7, 4};
-constexpr Field kShadowMarkerFlowStartCredits{15, 8};
-constexpr Field kShadowMarkerFlowRecoveryCredits{23, 16};
-constexpr uint32_t shadow_marker_flow_average() { return 0x0190; }
+constexpr Field kShadowMarkerFlowNs{15, 8};
+constexpr Field kShadowMarkerFlowNa{23, 16};
+constexpr uint32_t shadow_marker_flow_a0() { return 0x0190; }
 constexpr uint32_t shadow_marker_flow_ages() { return 0x0194; }
 constexpr Field kShadowMarkerFlowAgesIdle{15, 0};
 constexpr Field kShadowMarkerFlowAgesHalfOpen{31, 16};
@@ -159,9 +159,9 @@ constexpr Field kShadowColourCurveFlagsOn{0, 0};
 constexpr Field kShadowColourCurveFlagsSlope1One{8, 8};
 constexpr Field kShadowColourCurveFlagsBase2One{9, 9};
 constexpr Field kShadowColourCurveFlagsSlope2One{10, 10};
-constexpr uint32_t shadow_colour_curve_min_th(uint32_t i, uint32_t j) { return 0x0204 + 0x100 * i + 0x40 * j; }
-constexpr uint32_t shadow_colour_curve_max_th(uint32_t i, uint32_t j) { return 0x0208 + 0x100 * i + 0x40 * j; }
-constexpr uint32_t shadow_colour_curve_end_th(uint32_t i, uint32_t j) { return 0x020c + 0x100 * i + 0x40 * j; }
+constexpr uint32_t shadow_colour_curve_min(uint32_t i, uint32_t j) { return 0x0204 + 0x100 * i + 0x40 * j; }
+constexpr uint32_t shadow_colour_curve_max(uint32_t i, uint32_t j) { return 0x0208 + 0x100 * i + 0x40 * j; }
+constexpr uint32_t shadow_colour_curve_end(uint32_t i, uint32_t j) { return 0x020c + 0x100 * i + 0x40 * j; }
 constexpr uint32_t shadow_colour_curve_inv1(uint32_t i, uint32_t j) { return 0x0210 + 0x100 * i + 0x40 * j; }
 constexpr Field kShadowColourCurveInv1Mant{17, 0};
 constexpr Field kShadowColourCurveInv1Shift{29, 24};

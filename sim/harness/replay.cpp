@@ -111,7 +111,7 @@ void Replay::compareAverages(Differences& found, const RtlDecision& rtl) const {
 void Replay::checkRefresh(const RtlDecision& rtl, u64 lookup) {
   const Arrival& a = rtl.seen;
   const Arrival seen = view_.refresh(lookup, timeAt(lookup - 1), a.queue, a.colour);
-  const bool updates = model_.queue(a.queue).update_depart != 0;
+  const bool updates = model_.queue(a.queue).update != 0;
   Departure d{seen.time, a.queue, a.colour, {}, {}, {}};
   std::copy_n(seen.backlog_bytes, Colours, d.backlog_bytes);
   std::copy_n(seen.backlog_packets, Colours, d.backlog_packets);

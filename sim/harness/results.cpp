@@ -43,7 +43,7 @@ Json colourJson(const VmCounters& c) {
 const char* kindOf(const VmMarker& m) {
   static const char* const Kinds[] = {"", "leaf", "srtcm", "trtcm", "redp"};
   static const char* const FlowKinds[] = {"nm", "3cpm", "wpm", "apm"};
-  return m.kind == VM_FLOW ? FlowKinds[m.flow.kind & 3] : Kinds[std::min(m.kind, u32{VM_REDP})];
+  return m.kind == VM_MARKER_FLOW ? FlowKinds[m.flow.kind & 3] : Kinds[std::min(m.kind, u32{VM_MARKER_REDP})];
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Results::Results(const VmConfig& config, std::vector<std::string> names)
   names_.resize(config.queue_count);
   for (u32 i = 0; i < config.queue_count; i++) {
     queues_[i].marker = config.queues[i].marker;
-    queues_[i].nearest = config.queues[i].nearest != 0;
+    queues_[i].nearest = config.queues[i].victim != 0;
   }
 }
 
@@ -199,11 +199,11 @@ void Results::write(Json& json) const {
                       {"highest_backlog_bytes", q.highestBytes},
                       {"highest_backlog_packets", q.highestPackets}});
     losses(q, queues.back());
-    if (q.marker.kind == VM_NO_MARKER) continue;
+    if (q.marker.kind == VM_MARKER_NONE) continue;
     Json& marker = queues.back()["marker"] = {{"kind", kindOf(q.marker)}};
-    if (q.marker.kind != VM_FLOW || q.marker.flow.kind == VM_FLOW_NONE) continue;
+    if (q.marker.kind != VM_MARKER_FLOW || q.marker.flow.kind == VM_FLOW_NONE) continue;
     marker["flow_events"] = flowEventJson(q.flowEvents);
-    flows_.write(marker, static_cast<u32>(i), q.marker.flow.alpha_eighths);
+    flows_.write(marker, static_cast<u32>(i), q.marker.flow.alpha);
   }
   json["sample_every"] = samples_.every();
   json["event_every"] = events_.every();

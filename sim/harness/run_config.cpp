@@ -40,7 +40,7 @@ static LoadedConfig read(const Options& o) {
                        ", an equal share each");
     checkPool(o, loaded.config);
     for (u32 i = BuildVictims; i < loaded.config.queue_count; i++)
-      if (loaded.config.queues[i].nearest)
+      if (loaded.config.queues[i].victim)
         throw InputError(o.config + ": queue " + std::to_string(i) + " is to drop the nearest packet, " +
                          (BuildVictims == 0
                               ? std::string("which this build cannot")

@@ -96,7 +96,7 @@ class TraceWriter {
   bool updates(const Arrival& a, u32 estimator, bool taken, bool refresh) const {
     if (a.queue >= queues_.size()) return false;  // a defect, which the replay reports
     const VmQueue& q = queues_[a.queue];
-    return (taken || (refresh && q.update_depart)) && (q.masks[estimator] >> a.colour & 1);
+    return (taken || (refresh && q.update)) && (q.masks[estimator] >> a.colour & 1);
   }
   void add(u64 value, bool meant = true) {
     line_ += ',';

@@ -86,7 +86,7 @@ class Adder {
     return Colours;
   }
   bool refreshes(const RtlDecision& d) const {
-    return d.refresh && config_.queues[d.seen.queue].update_depart &&
+    return d.refresh && config_.queues[d.seen.queue].update &&
            (config_.queues[d.seen.queue].masks[d.seen.colour] >> d.seen.colour & 1);
   }
 

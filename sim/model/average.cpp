@@ -39,16 +39,16 @@ const std::array<u32, 1 << IdleFrac>& ageRom() {
 
 u64 averageStep(u64 avg, u32 q, VmScaled w) {
   const i128 d = (i128{q} << AvgFrac) - static_cast<i128>(avg);
-  return saturateSigned(static_cast<i128>(avg) + ((d * w.m) >> (8 + w.s)), AvgBits);
+  return saturateSigned(static_cast<i128>(avg) + ((d * w.mant) >> (8 + w.shift)), AvgBits);
 }
 
 u128 idleProduct(const VmQueue& queue, u64 idleNs, u64 residue, u32 steps) {
-  const u64 kept = truncate(residue, static_cast<int>(std::min(queue.lambda.s, u32{IdleStepBits})));
-  return u128{idleNs} * queue.lambda.m + kept + u128{queue.idle_step} * steps;
+  const u64 kept = truncate(residue, static_cast<int>(std::min(queue.lambda.shift, u32{IdleStepBits})));
+  return u128{idleNs} * queue.lambda.mant + kept + u128{queue.idle_step} * steps;
 }
 
 u32 idleExponent(u128 product, VmScaled lambda) {
-  return static_cast<u32>(saturate(product >> lambda.s, IdleBits));
+  return static_cast<u32>(saturate(product >> lambda.shift, IdleBits));
 }
 
 u64 averageAge(u64 avg, u32 x) {

@@ -34,7 +34,7 @@
 //     an average of an empty queue starts from 0, and nothing else happens. So the spells of updates under way lie within
 //     t, and an update with a backlog has none to take over: the packet that made the backlog came long enough before it
 //     to be in `base`.
-//   - A departure of colour c, where the queue has update_depart, steps the estimators whose mask holds c with the
+//   - A departure of colour c, where the queue has update, steps the estimators whose mask holds c with the
 //     backlog after it, also where that is 0; no draw.
 //   - residue and pending change with an ageing alone, and a step leaves them as they are.
 //   - A host's read ages without k of its own, and changes nothing.

@@ -25,7 +25,7 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configured
       queues_(config.queue_count),
       bodies_(config.queue_count) {
   config_.queues = profiles_.data();
-  for (const VmQueue& q : profiles_) departureUpdates_ |= q.update_depart != 0;
+  for (const VmQueue& q : profiles_) departureUpdates_ |= q.update != 0;
   if (shape.victims == 0) return;
   // Names are given out from 0 on, so its records grow with the packets that are queued at once.
   victims_.emplace(

@@ -13,7 +13,7 @@ ClockedScheduler::ClockedScheduler(const VmConfig& config, u64 configuredNs)
     const VmQueue& q = config.queues[i];
     const u32 level = q.strict != 0 ? 7 - std::min<u32>(q.priority, 7) : Round;
     queues_.push_back({level, std::max<u32>(q.quantum, CellBytes), 0, false, {}});
-    shaper_.configure(i, q.cost, q.burst_ns);
+    shaper_.configure(i, q.cost, q.burst);
   }
 }
 

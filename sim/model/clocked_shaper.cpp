@@ -17,7 +17,7 @@ static bool before(u64 a, u64 b) {
 }
 
 static u64 costOf(u32 lenBytes, VmScaled cost) {
-  return static_cast<u64>(scale(u64{lenBytes} << ShaperFrac, cost.m, cost.s));
+  return static_cast<u64>(scale(u64{lenBytes} << ShaperFrac, cost.mant, cost.shift));
 }
 
 bool DueTime::paid(u64 now) const {
@@ -43,7 +43,7 @@ ClockedPortShaper::ClockedPortShaper(VmScaled cost, u64 burstNs, u64 configuredN
       credit_(burstNs << ShaperFrac) {}
 
 bool ClockedPortShaper::open() const {
-  if (cost_.m == 0) return true;
+  if (cost_.mant == 0) return true;
   return longs_ == 0 && (settled() ? paid_ : behind_ && credit_ >= reserve_);
 }
 
@@ -59,7 +59,7 @@ void ClockedPortShaper::clock(u64 now, bool charge, u32 lenBytes) {
     else
       longs_ += sign;
   };
-  const Stage p0{charge && cost_.m != 0, lenBytes};
+  const Stage p0{charge && cost_.mant != 0, lenBytes};
   reserve(p0, 1);
   reserve(p_[3], ~u64{0});
   if (p_[2].valid) due_ = due_.charged(now, burstNs_, costOf(p_[2].lenBytes, cost_));

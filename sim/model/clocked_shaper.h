@@ -49,7 +49,7 @@ class ClockedQueueShaper {
  public:
   explicit ClockedQueueShaper(u32 queues) : queues_(queues < 2 ? 2 : queues) {}  // its turn is never shorter
   void configure(u32 queue, VmScaled cost, u64 burstNs);
-  bool shaped(u32 queue) const { return queues_[queue].cost.m != 0; }
+  bool shaped(u32 queue) const { return queues_[queue].cost.mant != 0; }
 
   bool charging() const { return stage_ != 0; }
   bool blocks() const { return stage_ == timing::ChargeBlocks; }

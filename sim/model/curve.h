@@ -1,12 +1,12 @@
 // Drop and ECN curves: RED, gentle RED, ExRED, steps (docs/architecture.md, "Curve record").
 //
 //   a < minTh            p = 0
-//   minTh <= a < maxTh   p = b1_1 y                      y = (a - minTh) inv1 r
-//   maxTh <= a < endTh   p = base2 r + (b1_2 + z) y      y = (a - maxTh) inv2 r, z = (a - maxTh) b2_2
+//   minTh <= a < maxTh   p = slope1 y                      y = (a - minTh) inv1 r
+//   maxTh <= a < endTh   p = base2 r + (slope2 + z) y      y = (a - maxTh) inv2 r, z = (a - maxTh) square2
 //   endTh <= a           p = 1 and `over`, for a packet of any size
 //
-//   RED: endTh = maxTh. Gentle: endTh = 2 maxTh, base2 = maxP, b1_2 = 1 - maxP. ExRED: endTh = K,
-//   b1_2 = s (K-k_h), b2_2 = a2 (K-k_h). A step: minTh = maxTh = endTh.
+//   RED: endTh = maxTh. Gentle: endTh = 2 maxTh, base2 = maxP, slope2 = 1 - maxP. ExRED: endTh = K,
+//   slope2 = s (K-k_h), square2 = a2 (K-k_h). A step: minTh = maxTh = endTh.
 //   r weights by size (Floyd and Jacobson 1993, section 4): (L m) >> s, U8.12 saturating, or 1.
 //
 // Formats: a U27.16, thresholds U27, compared with all fraction bits.

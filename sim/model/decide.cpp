@@ -16,7 +16,7 @@ static bool counts(u32 mask, u32 colour) {
 static u32 maskedBacklog(const VmQueue& q, u32 mask, const u32 bytes[Colours], const u32 packets[Colours]) {
   u64 sum = 0;
   for (u32 c = 0; c < Colours; c++)
-    if (counts(mask, c)) sum += q.unit_packets ? packets[c] : bytes[c];
+    if (counts(mask, c)) sum += q.unit ? packets[c] : bytes[c];
   return static_cast<u32>(saturate(sum, LenBits));
 }
 
@@ -47,11 +47,11 @@ Pending DecisionModel::observe(const Arrival& a) {
   }
   const VmColour& profile = q.colour[a.colour];
   seen.avg = state.average[a.colour].value();
-  const u32 ratio = q.size_on ? sizeRatio(a.len_bytes, q.size) : RatioOne;
-  const CurveValue drop = curveProbability(profile.drop, seen.avg, ratio);
+  const u32 ratio = q.size_weight ? sizeRatio(a.len_bytes, q.inv_mean_len) : RatioOne;
+  const CurveValue drop = curveProbability(profile.curve[VM_DROPS], seen.avg, ratio);
   const bool markable = q.ecn && a.ecn != 0;
   const CurveValue own =
-      markable && profile.ecn_own && !drop.over ? curveProbability(profile.ecn, seen.avg, ratio) : drop;
+      markable && profile.ecn_own && !drop.over ? curveProbability(profile.curve[VM_MARKS], seen.avg, ratio) : drop;
   seen.over = drop.over;
   seen.p = own.p;
   return seen;
@@ -65,7 +65,7 @@ Decision DecisionModel::conclude(const Pending& seen, u32 queuedBytes, u32 queue
     verdict = seen.bad ? VM_BAD : VM_NOBUF;
   } else if (seen.policed) {
     verdict = VM_POLICED;
-  } else if (u64{queuedBytes} + seen.len_bytes > q.limit_bytes || u64{queuedPackets} + 1 > q.limit_packets ||
+  } else if (u64{queuedBytes} + seen.len_bytes > q.limit || u64{queuedPackets} + 1 > q.limit_packets ||
              poolFull) {
     verdict = VM_TAIL;
   } else if (seen.over) {
@@ -81,7 +81,7 @@ Decision DecisionModel::conclude(const Pending& seen, u32 queuedBytes, u32 queue
 
 void DecisionModel::depart(const Departure& d) {
   const VmQueue& q = queues_[d.queue];
-  if (!q.update_depart) return;
+  if (!q.update) return;
   for (u32 e = 0; e < Colours; e++)
     if (counts(q.masks[e], d.colour))
       state_[d.queue].average[e].depart(q, maskedBacklog(q, q.masks[e], d.backlog_bytes, d.backlog_packets),

@@ -18,7 +18,7 @@ struct Rules {
 
 Rules rulesOf(const VmFlowConfig& c) {
   return {c, c.kind == VM_FLOW_THREE_COLOUR || c.kind == VM_FLOW_WEB,
-          c.kind == VM_FLOW_THREE_COLOUR || c.kind == VM_FLOW_ADAPTIVE, std::min(c.alpha_eighths, 8u)};
+          c.kind == VM_FLOW_THREE_COLOUR || c.kind == VM_FLOW_ADAPTIVE, std::min(c.alpha, 8u)};
 }
 
 // The factor of few bits near 1/(1-alpha), floored term by term, and 2^-8.
@@ -45,12 +45,12 @@ u64 grown(u64 a, u32 n) {
 
 void increase(VmFlowState& s, const Rules& r) {
   u64 a = s.average;
-  if (!r.c.increase_by_factor)
+  if (!r.c.increase)
     a = 2 * (a + (1 << FlowMarker::AverageFrac));
   else if (s.raised)
     a = grown(a, r.n);
   s.average = static_cast<u32>(saturate(a, FlowMarker::AverageBits));
-  s.raised = r.c.increase_by_factor != 0;
+  s.raised = r.c.increase != 0;
 }
 
 // The rules for a packet that is not taken for a retransmission.
@@ -78,7 +78,7 @@ u32 lost(VmFlowState& s, const Rules& r) {
     s.burst = 0;
   }
   if (!r.green) return Yellow;
-  s.credits = r.c.recovery_credits;
+  s.credits = r.c.na;
   return Green;
 }
 
@@ -103,12 +103,12 @@ VmFlowAnswer FlowMarker::step(u64 time, u32 queue, const Headers& h, const VmFlo
   a.colour = Yellow;
   if (!h.is_tcp || c.kind == VM_FLOW_NONE) return a;
   if ((h.tcp_flags & Rst) != 0 || (!syn && !h.tcp_payload)) {
-    if (r.green && c.ack_green) a.colour = Green;
+    if (r.green && c.ack) a.colour = Green;
     return a;
   }
 
   const u64 tick = truncate(time, TimeBits) >> FlowTable::TickShift;
-  const FlowPlace p = table_.lookup(flowName(queue, h), syn, tick, c.idle_age, c.half_open_age);
+  const FlowPlace p = table_.lookup(flowName(queue, h), syn, tick, c.idle, c.half_open);
   a.collision = p.collision;
   a.aged_out = p.agedOut;
   a.displaced = p.displaced;
@@ -120,7 +120,7 @@ VmFlowAnswer FlowMarker::step(u64 time, u32 queue, const Headers& h, const VmFlo
   a.jump = !p.fresh && !syn && ((distance >> 31 ^ distance >> 30) & 1) != 0;
   a.adopted = p.fresh && !syn;
   if (syn || p.fresh || a.jump) {
-    s = VmFlowState{0, c.initial_average, 0, h.tcp_seq, c.start_credits};
+    s = VmFlowState{0, c.a0, 0, h.tcp_seq, c.ns};
     a.colour = syn ? (r.green ? Green : Yellow) : newData(s, r);
   } else if (distance == 0 || distance >> 31 != 0) {
     a.loss = 1;

@@ -4,23 +4,13 @@
 
 #include <stdint.h>
 
+#include "config.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { VM_FLOW_NONE = 0, VM_FLOW_THREE_COLOUR = 1, VM_FLOW_WEB = 2, VM_FLOW_ADAPTIVE = 3 };
-
-/* The marker of one queue. */
-typedef struct {
-  uint32_t kind;               /* U2 */
-  uint32_t alpha_eighths;      /* U4, alpha = n/8; more than 8 counts as 8 */
-  uint32_t initial_average;    /* A_0, U16.8 */
-  uint32_t start_credits;      /* N_s, U8 */
-  uint32_t recovery_credits;   /* N_a, U8 */
-  uint32_t increase_by_factor; /* A_Y / (1 - alpha), else 2 (A_Y + 1) */
-  uint32_t ack_green;
-  uint32_t idle_age, half_open_age; /* U16, ticks of 2^22 ns */
-} VmFlowConfig;
+typedef struct vm_flow_image VmFlowConfig; /* the marker of one queue */
 
 /* A flow's state. */
 typedef struct {

@@ -16,7 +16,7 @@ static u64 ontoGrid(u64 ns) {
 
 // The preset `network`, with the victim search if it is asked for.
 static LaneShape shapeOf(const VmConfig& c) {
-  const bool nearest = std::any_of(c.queues, c.queues + c.queue_count, [](const VmQueue& q) { return q.nearest != 0; });
+  const bool nearest = std::any_of(c.queues, c.queues + c.queue_count, [](const VmQueue& q) { return q.victim != 0; });
   return {CellBytes, 1, 0, c.buffer_cells != 0 ? c.buffer_cells : 1u << 20, nearest ? c.queue_count : 0, 4};
 }
 

@@ -22,10 +22,10 @@ VmMark MarkStage::mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, const He
   const VmMarker& m = profiles_[queue];
   VmMark out{timeNs, 0, colour, colour, draw, 0, 0, {}, 0};
   if (!sound) return out;
-  if (m.kind == VM_FLOW) {
+  if (m.kind == VM_MARKER_FLOW) {
     const VmFlowAnswer a = flows_.step(timeNs, queue, headers, m.flow);
     out.marked = a.colour;
-    out.policed = m.drop_colours >> a.colour & 1;
+    out.policed = m.drop >> a.colour & 1;
     out.has_flow = a.has_state;
     out.flow = a.state;
     out.flow_events = a.adopted | a.collision << 1 | a.aged_out << 2 | a.displaced << 3 | a.table_full << 4 |

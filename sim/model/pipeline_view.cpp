@@ -82,7 +82,7 @@ Arrival PipelineView::packet(u64 clock, u64 now, u32 queue, u32 colour, u32 lenB
 
 Arrival PipelineView::refresh(u64 clock, u64 now, u32 queue, u32 colour) {
   const Arrival a = lookup(clock, now, queue, colour);
-  if (profiles_[queue].update_depart) update(clock, queue, colour);
+  if (profiles_[queue].update) update(clock, queue, colour);
   return a;
 }
 

@@ -3,7 +3,7 @@
 //   provisional verdict  what policy says of the arriving packet (decide.h)
 //   verdict              what became of it; counters and traces have this one
 //
-// In a queue with `nearest`, an early or forced drop and an early mark are a push-out (victims.h) that costs exactly one packet: one of
+// In a queue with victim = nearest, an early or forced drop and an early mark are a push-out (victims.h) that costs exactly one packet: one of
 // the queue, or the arriving one. A packet over the queue's limit is lost itself. With `last` it is the other way round (the tail-drop form): a tail
 // drop is a push-out among the last packets of the queue, and what the curve drops or marks is the arriving packet. Where its bytes do not
 // fit, a victim must be at least as long, so that the queue is never over its limit.
@@ -21,8 +21,8 @@
 namespace vermilion {
 
 inline bool pushesOut(const VmQueue& queue, u32 provisionalVerdict) {
-  if (!queue.nearest) return false;
-  return queue.last != 0
+  if (!queue.victim) return false;
+  return queue.victim_window != 0
              ? provisionalVerdict == VM_TAIL
              : provisionalVerdict == VM_EARLY || provisionalVerdict == VM_FORCED || provisionalVerdict == VM_MARK;
 }
@@ -38,10 +38,10 @@ inline VictimArrival atQueues(const VmQueue& queue, const Arrival& seen, u32 pro
                                                           : VictimArrival::Refuse;
   VictimArrival a{seen.queue,    cell,          cells,  seen.len_bytes, seen.colour,
                   seen.distance, seen.ecn != 0, action, false,          false};
-  a.byColour = queue.by_colour != 0;
+  a.byColour = queue.victim_by_colour != 0;
   a.mayMark = queue.ecn != 0 && provisionalVerdict != VM_FORCED;
-  a.last = queue.nearest ? queue.last : 0;
-  a.asLong = u64{seen.queued_bytes} + seen.len_bytes > queue.limit_bytes || seen.pool_full != 0;
+  a.last = queue.victim ? queue.victim_window : 0;
+  a.asLong = u64{seen.queued_bytes} + seen.len_bytes > queue.limit || seen.pool_full != 0;
   return a;
 }
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "config.h"
+#include "flow_records.h"
 
 #ifdef __cplusplus
 extern "C" {

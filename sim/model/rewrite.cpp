@@ -61,8 +61,8 @@ bool rewrite(u8* frame, const Headers& h, bool setCe, bool setDscp, u32 dscp, bo
 }
 
 bool rewrite(u8* frame, const Headers& h, const VmQueue& q, u32 colour, bool setCe) {
-  const bool setDscp = (q.remark >> colour & 1) != 0;
-  return rewrite(frame, h, setCe, setDscp, q.remark_dscp[colour], q.remove_ttl_option != 0);
+  const vm_remark_image& remark = q.marker.remark[colour];
+  return rewrite(frame, h, setCe, remark.on != 0, remark.dscp, q.ttl_option != 0);
 }
 
 }  // namespace vermilion

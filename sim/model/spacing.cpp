@@ -9,7 +9,7 @@ void spacingRestart(SpacingState& s, u32 draw) {
 }
 
 bool spacingStep(SpacingState& s, u32 mode, u64 p, u32 draw) {
-  if (mode == VM_GEOMETRIC) return draw < p;  // p = 1.0 is above every draw
+  if (mode == VM_SPACING_GEOMETRIC) return draw < p;  // p = 1.0 is above every draw
   if (p == 0) {
     s = {};
     return false;
@@ -20,7 +20,7 @@ bool spacingStep(SpacingState& s, u32 mode, u64 p, u32 draw) {
     s.rValid = true;
   }
   s.sum = saturate(u128{s.sum} + p, SpaceBits);
-  const bool early = p >= ProbOne || s.sum >= s.r + (mode == VM_WAIT ? ProbOne : 0);
+  const bool early = p >= ProbOne || s.sum >= s.r + (mode == VM_SPACING_WAIT ? ProbOne : 0);
   if (early) s = {0, draw, !first};  // a draw that was R itself is not used twice
   return early;
 }

@@ -28,7 +28,7 @@ struct SpacingState {
   bool operator==(const SpacingState&) const = default;
 };
 
-// True: early. `mode` is VM_GEOMETRIC, VM_UNIFORM or VM_WAIT.
+// True: early. `mode` is VM_SPACING_GEOMETRIC, VM_SPACING_UNIFORM or VM_SPACING_WAIT.
 bool spacingStep(SpacingState& state, u32 mode, u64 p, u32 draw);
 
 // What a forced drop does.

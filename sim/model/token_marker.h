@@ -55,7 +55,7 @@ class TokenMarker {
   bool operator==(const TokenMarker&) const = default;
 
  private:
-  u32 kind_ = VM_NO_MARKER;  // that filled the buckets
+  u32 kind_ = VM_MARKER_NONE;  // that filled the buckets
   u64 z_[2] = {};
   u64 lastYellow_ = 0;
 };

@@ -182,7 +182,7 @@ uint32_t vm_marker_bytes(const VmMarker* config, const VmHeaders* headers, uint3
 
 void vm_marker_mark(VmTokenMarker* marker, const VmMarker* config, uint64_t time, uint32_t colour, uint32_t lenBytes,
                     uint32_t draw, VmMarked* marked) {
-  const u32 bytes = config->packet_bytes != 0 ? config->packet_bytes : lenBytes;
+  const u32 bytes = config->packet != 0 ? config->packet : lenBytes;
   const Marked m = marker->marker.mark(*config, time, colour, bytes, draw);
   *marked = {m.colour, m.policed, m.level};
 }

@@ -66,7 +66,7 @@ class BuildPy(build_py):
             [*sorted((ROOT / "sim" / "model").glob("*.cpp")), *harness],
         )
         include, work = (
-            [f"-I{ROOT / 'sim' / name}" for name in ("model", "harness")],
+            [f"-I{ROOT / name}" for name in ("sim/model", "sim/harness", "sw_driver/lib")],
             Path(self.build_lib).parent / "model",
         )
         headers = ["pcap/pcap.h", "nlohmann/json.hpp"]

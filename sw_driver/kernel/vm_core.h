@@ -123,7 +123,7 @@ struct vm_engine {
  * @cap_bytes: what it takes of the pool at most; 0: no cap
  * @classes: software copy of the class table
  * @classes_owner: who has set @classes
- * @departing: queues with update_depart
+ * @departing: queues whose averages step on departures, too
  * @words: room for a conversion, as it is too large for the stack
  * @stale: a write and the one that was to take it back have both failed: the lane may run something else than the software copies
  * @tc: the tree of offloaded qdiscs, vm_tc.h
@@ -150,7 +150,7 @@ struct vm_repr {
 	struct vm_class classes[VM_DSCPS];
 	enum vm_owner classes_owner;
 	u32 departing;
-	struct vm_queue_words words;
+	struct vm_queue_image words;
 	bool stale;
 	struct vm_tc *tc;
 	struct vm_why refused;

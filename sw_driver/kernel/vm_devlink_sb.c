@@ -225,7 +225,7 @@ int vm_sb_tc_pool_bind_get(struct devlink_port *port, unsigned int sb, u16 tc, e
 		return 0;
 	mutex_lock(&repr->engine->lock);
 	dynamic = repr->engine->pool_bytes;
-	limit = repr->slots[tc].settings.limit_bytes;
+	limit = repr->slots[tc].settings.limit;
 	code = vm_alpha(repr->slots[tc].settings.alpha);
 	mutex_unlock(&repr->engine->lock);
 	if (dynamic)

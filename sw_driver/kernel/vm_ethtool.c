@@ -161,7 +161,7 @@ static int dump_register(void *context, u32 address, u32 unused)
 /* The lane's own registers, then the shadow record: the queue that was written last. The addresses are those that the library walks. */
 static int dump_all(struct vm_repr *repr, struct dump *dump)
 {
-	static const struct vm_queue_words nothing;
+	static const struct vm_queue_image nothing;
 	int error = VM_OK;
 	u32 i;
 
@@ -178,7 +178,7 @@ static int count_register(void *context, u32 address, u32 value)
 
 static int get_regs_len(struct net_device *netdev)
 {
-	static const struct vm_queue_words nothing;
+	static const struct vm_queue_image nothing;
 	u32 count = LANE_WORDS;
 
 	vm_queue_visit(&nothing, count_register, &count);

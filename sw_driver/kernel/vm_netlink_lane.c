@@ -93,7 +93,7 @@ static int put_known(struct sk_buff *skb, struct vm_repr *repr)
 	    nla_put_u32(skb, VERMILION_A_LANE_EGRESS, repr->lane.egress) || !put_way(skb, repr) ||
 	    !put_capabilities(skb, &repr->lane) ||
 	    nla_put_u64_64bit(skb, VERMILION_A_LANE_RATE, port.rate, VERMILION_A_LANE_PAD) ||
-	    nla_put_u32(skb, VERMILION_A_LANE_BURST_BYTES, port.burst_bytes) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_BURST, port.burst) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_OWNER, owner) || nla_put_u32(skb, VERMILION_A_LANE_QUEUES, port.queues) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP4, option[0]) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP6, option[1]) ||
@@ -202,7 +202,7 @@ static int set_option(struct vm_repr *repr, struct genl_info *info, struct vm_wh
 static int set_port(struct vm_repr *repr, struct genl_info *info, struct vm_why *why)
 {
 	const struct nlattr *rate = info->attrs[VERMILION_A_LANE_RATE];
-	const struct nlattr *burst = info->attrs[VERMILION_A_LANE_BURST_BYTES];
+	const struct nlattr *burst = info->attrs[VERMILION_A_LANE_BURST];
 	const struct nlattr *queues = info->attrs[VERMILION_A_LANE_QUEUES];
 	struct vm_port port;
 
@@ -216,7 +216,7 @@ static int set_port(struct vm_repr *repr, struct genl_info *info, struct vm_why 
 	port = repr->port;
 	mutex_unlock(&repr->engine->lock);
 	port.rate = rate ? nla_get_u64(rate) : port.rate;
-	port.burst_bytes = burst ? nla_get_u32(burst) : port.burst_bytes;
+	port.burst = burst ? nla_get_u32(burst) : port.burst;
 	if (queues)
 		port.queues = nla_get_u32(queues);
 	else if (!port.rate)

@@ -11,7 +11,7 @@ struct room {
 /* Settings and what they come to: too much for the stack. */
 struct queue {
 	struct vm_queue settings;
-	struct vm_queue_words words;
+	struct vm_queue_image words;
 };
 
 static int pair(void *context, u32 address, u32 value)
@@ -33,7 +33,7 @@ static int count(void *context, u32 address, u32 value)
 
 /* The words that these settings give, as the driver has written them. */
 static int put_registers(struct sk_buff *skb, struct vm_repr *repr, const struct vm_queue *settings,
-			 struct vm_queue_words *words)
+			 struct vm_queue_image *words)
 {
 	struct vm_port port;
 	struct nlattr *nest;

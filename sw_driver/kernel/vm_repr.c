@@ -86,7 +86,7 @@ static bool same_number(const struct vm_number *a, const struct vm_number *b)
 
 static bool same_curve(const struct vm_curve *a, const struct vm_curve *b)
 {
-	return a->kind == b->kind && a->min == b->min && a->max == b->max && a->end == b->end &&
+	return a->curve == b->curve && a->min == b->min && a->max == b->max && a->end == b->end &&
 	       same_number(&a->p, &b->p);
 }
 
@@ -98,25 +98,25 @@ bool vm_queue_same_for_tc(const struct vm_queue *a, const struct vm_queue *b)
 		for (which = VM_DROPS; which <= VM_MARKS; which++)
 			if (!same_curve(&a->curve[c][which], &b->curve[c][which]))
 				return false;
-	return a->average_kind == b->average_kind && a->unit_packets == b->unit_packets && a->ecn == b->ecn &&
-	       a->limit_bytes == b->limit_bytes && a->limit_packets == b->limit_packets && a->strict == b->strict &&
-	       a->priority == b->priority && a->quantum_bytes == b->quantum_bytes && a->rate == b->rate &&
-	       a->burst_bytes == b->burst_bytes;
+	return a->average.kind == b->average.kind && a->average.unit == b->average.unit && a->ecn == b->ecn &&
+	       a->limit == b->limit && a->limit_packets == b->limit_packets && a->strict == b->strict &&
+	       a->priority == b->priority && a->quantum == b->quantum && a->rate == b->rate &&
+	       a->burst == b->burst;
 }
 
 void vm_queue_copy_for_tc(struct vm_queue *to, const struct vm_queue *from)
 {
 	memcpy(to->curve, from->curve, sizeof(to->curve));
-	to->average_kind = from->average_kind;
-	to->unit_packets = from->unit_packets;
+	to->average.kind = from->average.kind;
+	to->average.unit = from->average.unit;
 	to->ecn = from->ecn;
-	to->limit_bytes = from->limit_bytes;
+	to->limit = from->limit;
 	to->limit_packets = from->limit_packets;
 	to->strict = from->strict;
 	to->priority = from->priority;
-	to->quantum_bytes = from->quantum_bytes;
+	to->quantum = from->quantum;
 	to->rate = from->rate;
-	to->burst_bytes = from->burst_bytes;
+	to->burst = from->burst;
 }
 
 struct vm_port vm_repr_port_locked(const struct vm_repr *repr)
@@ -159,7 +159,7 @@ static void roll_back(struct vm_repr *repr, u32 queue, int error)
 static int replace_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings, enum vm_owner owner)
 {
 	struct vm_queue_slot *slot = &repr->slots[queue];
-	const u32 departing = repr->departing - slot->settings.update_depart + settings->update_depart;
+	const u32 departing = repr->departing - slot->settings.average.update + settings->average.update;
 	int error = VM_OK;
 
 	if (departing && !repr->departing)
@@ -269,7 +269,7 @@ static void make_legal(struct vm_repr *repr, u32 queue, struct vm_queue *setting
 	if (vm_queue_check(settings, &port, &fault))
 		return;
 	vm_refusal_text(&fault, text, sizeof(text));
-	settings->window = 0;
+	settings->victim_window = 0;
 	if (!vm_queue_check(settings, &port, &fault))
 		vm_queue_defaults(settings);
 	if (net_ratelimit())

@@ -71,7 +71,7 @@ static int read_word(void *context, u32 address, u32 value)
 static int shadow(struct vm_repr *repr, void *context)
 {
 	const struct vm_port port = vm_repr_port_locked(repr);
-	struct vm_queue_words *words = context;
+	struct vm_queue_image *words = context;
 	int error = VM_OK;
 	u32 i;
 
@@ -162,7 +162,7 @@ void vm_selftest_run(struct net_device *netdev, struct ethtool_test *test, u64 *
 	int error;
 	u32 i;
 
-	room = kmalloc(max(sizeof(struct vm_statistics), sizeof(struct vm_queue_words)), GFP_KERNEL);
+	room = kmalloc(max(sizeof(struct vm_statistics), sizeof(struct vm_queue_image)), GFP_KERNEL);
 	for (i = 0; i < VM_SELFTESTS; i++) {
 		vm_why_set(&why, "no memory");
 		error = room ? vm_repr_begin(repr, &why) : -ENOMEM;

@@ -19,7 +19,7 @@
 static void set_curves(struct vm_curve curve[2], u32 min, u32 max, u32 probability, bool ecn, bool harddrop,
 		       bool nodrop)
 {
-	struct vm_curve red = { .kind = VM_RED, .min = min, .max = max };
+	struct vm_curve red = { .curve = VM_CURVE_RED, .min = min, .max = max };
 
 	red.p.num = probability;
 	red.p.den = (u64)1 << 32;
@@ -39,7 +39,7 @@ static void apply_red(struct vm_queue *settings, const struct tc_red_qopt_offloa
 	u32 c;
 
 	settings->ecn = red->is_ecn;
-	settings->limit_bytes = red->limit;
+	settings->limit = red->limit;
 	for (c = 0; c < VM_COLOURS; c++)
 		set_curves(settings->curve[c], red->min, red->max, red->probability, red->is_ecn, red->is_harddrop,
 			   red->is_nodrop);
@@ -53,7 +53,7 @@ static void apply_gred(struct vm_queue *settings, const struct tc_gred_qopt_offl
 	u64 limit = 0;
 	u32 c;
 
-	settings->average_kind = gred->wred_on ? VM_AVERAGE_WRED : gred->grio_on ? VM_AVERAGE_RIO_C : VM_AVERAGE_RIO_DC;
+	settings->average.kind = gred->wred_on ? VM_AVERAGE_WRED : gred->grio_on ? VM_AVERAGE_RIO_C : VM_AVERAGE_RIO_DC;
 	for (c = 0; c < VM_COLOURS; c++) {
 		const struct tc_gred_vq_qopt_offload_params *dp = &gred->tab[c];
 
@@ -63,7 +63,7 @@ static void apply_gred(struct vm_queue *settings, const struct tc_gred_qopt_offl
 		limit = gred->wred_on ? dp->limit : limit + dp->limit;
 		set_curves(settings->curve[c], dp->min, dp->max, dp->probability, dp->is_ecn, dp->is_harddrop, false);
 	}
-	settings->limit_bytes = min_t(u64, limit, VM_LEN_MAX);
+	settings->limit = min_t(u64, limit, VM_LEN_MAX);
 }
 
 static void apply_band(struct vm_queue *settings, const struct vm_tc_qdisc *scheduler, u32 band)
@@ -72,7 +72,7 @@ static void apply_band(struct vm_queue *settings, const struct vm_tc_qdisc *sche
 
 	settings->strict = !quantum;
 	if (quantum)
-		settings->quantum_bytes = quantum;
+		settings->quantum = quantum;
 	else
 		settings->priority = STRICT_LEVELS - 1 - band;
 }
@@ -159,7 +159,7 @@ static bool apply(struct vm_repr *repr, u32 queue, struct vm_queue *settings)
 		apply_band(settings, scheduler, queue);
 	if (shaper) {
 		settings->rate = shaper->tbf.rate;
-		settings->burst_bytes = shaper->tbf.burst;
+		settings->burst = shaper->tbf.burst;
 	}
 	if (leaf && leaf->kind == VM_TC_RED)
 		apply_red(settings, &leaf->red);
@@ -226,11 +226,11 @@ static int program_port(struct vm_repr *repr, struct vm_why *why)
 
 	if (root && root->kind == VM_TC_TBF) {
 		port.rate = root->tbf.rate;
-		port.burst_bytes = root->tbf.burst;
+		port.burst = root->tbf.burst;
 	} else if (repr->port_owner != VM_OWNER_TC) {
 		return 0;
 	}
-	if (port.rate == repr->port.rate && port.burst_bytes == repr->port.burst_bytes &&
+	if (port.rate == repr->port.rate && port.burst == repr->port.burst &&
 	    repr->port_owner == (port.rate ? VM_OWNER_TC : VM_OWNER_NONE))
 		return 0;
 	return vm_repr_set_port(repr, &port, VM_OWNER_TC, why);

@@ -19,7 +19,7 @@ static int compare(void *context, u32 address, u32 value)
 }
 
 /* Whether all words are as they should be, and as many. */
-static bool is_right(const struct vm_test_vector *vector, struct vm_queue_words *words)
+static bool is_right(const struct vm_test_vector *vector, struct vm_queue_image *words)
 {
 	struct comparison comparison = { vector->words, 0 };
 	struct vm_refusal fault;
@@ -30,7 +30,7 @@ static bool is_right(const struct vm_test_vector *vector, struct vm_queue_words 
 	return !vm_queue_visit(words, compare, &comparison) && comparison.count == VM_TEST_WORDS;
 }
 
-const char *vm_test_conversion(struct vm_queue_words *words)
+const char *vm_test_conversion(struct vm_queue_image *words)
 {
 	u32 i;
 
@@ -45,7 +45,7 @@ const char *vm_test_conversion(struct vm_queue_words *words)
 
 static void every_queue_of_the_shipped_configurations_has_its_words(struct kunit *test)
 {
-	struct vm_queue_words *words = kunit_kmalloc(test, sizeof(*words), GFP_KERNEL);
+	struct vm_queue_image *words = kunit_kmalloc(test, sizeof(*words), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, words);
 	KUNIT_EXPECT_STREQ(test, vm_test_conversion(words) ?: "", "");

@@ -6,6 +6,6 @@
 #include "vm_profile.h"
 
 /* The first queue of vm_test_vectors.h whose words come out otherwise, or NULL. `words` is room to work in. */
-const char *vm_test_conversion(struct vm_queue_words *words);
+const char *vm_test_conversion(struct vm_queue_image *words);
 
 #endif

@@ -218,22 +218,22 @@ bool vm_lane_has_flush(const struct vm_lane *lane)
 	return VM_GET(VM_REG_VERSION_MINOR, lane->block.version) >= FLUSH_MINOR;
 }
 
-int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_words *words)
+int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_image *image)
 {
 	u32 status;
 	int error;
 
 	if (queue >= lane->has.queues)
 		return VM_ERROR_QUEUE;
-	if (words->nearest && queue >= lane->has.victims)
+	if (image->victim && queue >= lane->has.victims)
 		return VM_ERROR_VICTIMS;
-	if (words->alpha && !vm_lane_has_pool(lane))
+	if (image->alpha && !vm_lane_has_pool(lane))
 		return VM_ERROR_POOL;
 	error = wait_for(lane, VM_REG_STATUS_COMMIT_PENDING_MASK, &status);
 	if (!error)
-		error = vm_queue_visit(words, write_visit, lane);
+		error = vm_queue_visit(image, write_visit, lane);
 	if (!error)
-		error = vm_queue_visit(words, read_visit, lane);
+		error = vm_queue_visit(image, read_visit, lane);
 	if (!error)
 		error = write_sure(lane, VM_REG_QUEUE_SELECT, lane->first + queue);
 	if (error)
@@ -270,7 +270,7 @@ int vm_lane_write_class(struct vm_lane *lane, u32 dscp, u32 queue, u32 colour)
 int vm_lane_write_port(struct vm_lane *lane, const struct vm_port *port)
 {
 	const struct vm_scaled cost = vm_cost(port->rate);
-	const u64 burst_ns = vm_burst_ns(port->burst_bytes, port->rate, port->queues);
+	const u64 burst_ns = vm_burst_ns(port->burst, port->rate, port->queues);
 	int error = has_several(lane) ? write_sure(lane, VM_REG_PORT_EGRESS, lane->egress) : VM_OK;
 
 	if (!error)

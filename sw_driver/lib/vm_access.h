@@ -106,9 +106,6 @@ struct vm_statistics {
 	u64 lost_distance[64], victim_distance[64];
 };
 
-/* One step of a walk over registers; not 0 ends it. */
-typedef int vm_visit(void *context, u32 address, u32 value);
-
 const char *vm_error_text(int error);
 
 /* Walks the list of blocks from `offset` and writes down those of the vendor, up to `room`; `found` counts them all. */
@@ -126,11 +123,8 @@ int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm
 int vm_lane_read(const struct vm_lane *lane, u32 address, u32 *value);
 void vm_lane_write(const struct vm_lane *lane, u32 address, u32 value);
 
-/* Every register of the shadow record with the value that these words give it, in the order of addresses within each part. */
-int vm_queue_visit(const struct vm_queue_words *words, vm_visit *visit, void *context);
-
 /* Shadow record, read back, then commit: the queue takes all of it between two packets, or nothing where an error comes back. */
-int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_words *words);
+int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_image *image);
 
 /* `departures`: some queue has update_depart; a lane with several egresses keeps it on from then on. `dscp` 64: frames without IP. */
 int vm_lane_write_switches(struct vm_lane *lane, bool departures);

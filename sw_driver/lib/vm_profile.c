@@ -8,7 +8,7 @@ static const u32 masks_of[][VM_COLOURS] = {
 	[VM_AVERAGE_RIO_2] = { 1, 7, 7 }, [VM_AVERAGE_RIO_DC] = { 1, 2, 4 },
 };
 
-static void clear(void *out, u32 bytes)
+void vm_clear(void *out, u32 bytes)
 {
 	volatile u8 *at = out; /* volatile: or else a call of memset */
 
@@ -16,45 +16,11 @@ static void clear(void *out, u32 bytes)
 		*at++ = 0;
 }
 
-static struct vm_number decimal(u64 num, u32 tens)
-{
-	const struct vm_number out = { num, 1, tens };
-
-	return out;
-}
-
-static void marker_defaults(struct vm_marker *m)
-{
-	m->out_colour = 2;
-	m->max_demote = decimal(5, 1);
-	m->max_promote = decimal(5, 1);
-	m->meter_ns = 100000000;
-	m->alpha_eighths = 4;
-	m->initial_average = decimal(7, 0);
-	m->start_credits = 5;
-	m->recovery_credits = 5;
-	m->idle_ns = 60000000000ull;
-	m->half_open_ns = 3000000000ull;
-}
-
-void vm_queue_defaults(struct vm_queue *q)
-{
-	clear(q, sizeof(*q));
-	q->weight = decimal(2, 3);
-	q->idle_packet_bytes = 1000;
-	q->alpha = decimal(0, 0);
-	q->quantum_bytes = 1522;
-	q->burst_bytes = 3044;
-	q->distance_option = 1;
-	q->distance_infer = 1;
-	marker_defaults(&q->marker);
-}
-
 u32 vm_curve_end(const struct vm_queue *q, const struct vm_curve *c)
 {
 	if (c->end)
 		return c->end;
-	return q->unit_packets ? q->limit_packets : q->limit_bytes;
+	return q->average.unit == VM_UNIT_PACKET ? q->limit_packets : q->limit;
 }
 
 /* 2^16 gained / width, rounded down, so that the curve never falls where the segment ends; (0, 0) for nothing gained. */
@@ -81,19 +47,19 @@ static u64 gained(const struct vm_ratio *x)
  *   ExRED (k_l, k_h, K): P + s x + a2 x^2 with x = (K-k_h) y, s = P/(k_h-k_l), a2 = ((k_h-k_l) - (K-k_l) P) / ((k_h-k_l) (K-k_h)^2),
  *   so slope2 = P (K-k_h)/(k_h-k_l) and b2 = ((k_h-k_l) - (K-k_l) P) / (k_h-k_l)
  */
-static void second_segment(const struct vm_curve *c, struct vm_curve_words *w)
+static void second_segment(const struct vm_curve *c, struct vm_curve_image *w)
 {
 	const u32 first = c->max - c->min, second = w->end - c->max;
 	struct vm_ratio p, x;
 
-	if (c->kind == VM_RED) {
+	if (c->curve == VM_CURVE_RED) {
 		w->base2 = (u64)1 << VM_PROB_FRAC;
 		return;
 	}
 	vm_ratio_of(&p, c->p);
 	w->base2 = gained(&p);
 	x = p;
-	if (c->kind == VM_GENTLE) {
+	if (c->curve == VM_CURVE_GENTLE) {
 		x.num = p.den;
 		vm_wide_sub(&x.num, &p.num);
 		w->slope2 = gained(&x);
@@ -111,15 +77,15 @@ static void second_segment(const struct vm_curve *c, struct vm_curve_words *w)
 	w->square2 = square(&x, second);
 }
 
-void vm_curve_convert(const struct vm_curve *c, u32 end, struct vm_curve_words *w)
+void vm_curve_convert(const struct vm_curve *c, u32 end, struct vm_curve_image *w)
 {
-	clear(w, sizeof(*w));
-	if (c->kind == VM_TAIL)
+	vm_clear(w, sizeof(*w));
+	if (c->curve == VM_CURVE_TAIL)
 		return;
 	w->on = 1;
 	w->min = c->min & VM_LEN_MAX;
 	w->max = c->max & VM_LEN_MAX;
-	w->end = (c->kind == VM_RED && !c->end ? c->max : c->kind == VM_GENTLE ? 2 * c->max : end) & VM_LEN_MAX;
+	w->end = (c->curve == VM_CURVE_RED && !c->end ? c->max : c->curve == VM_CURVE_GENTLE ? 2 * c->max : end) & VM_LEN_MAX;
 	w->inv1 = vm_inverse(w->max - w->min);
 	w->slope1 = vm_probability(c->p, VM_PROB_FRAC);
 	w->inv2 = vm_inverse(w->end - w->max);
@@ -127,48 +93,61 @@ void vm_curve_convert(const struct vm_curve *c, u32 end, struct vm_curve_words *
 		second_segment(c, w);
 }
 
-void vm_queue_convert(const struct vm_queue *q, const struct vm_port *port, struct vm_queue_words *w)
+static void average(const struct vm_queue *q, u64 rate, struct vm_queue_image *w)
 {
-	const u64 rate = q->rate && q->rate < port->rate ? q->rate : port->rate;
-	const u32 *masks = masks_of[q->average_kind <= VM_AVERAGE_RIO_DC ? q->average_kind : 0];
-	u32 c, n, which;
+	const u32 *masks = masks_of[q->average.kind <= VM_AVERAGE_RIO_DC ? q->average.kind : 0];
+	u32 c, n;
 
 	for (n = 0; n < VM_STAGES; n++)
-		w->weight[n] = vm_weight(q->weight, n + 1);
-	w->lambda = vm_idle_decay(q->weight, q->idle_packet_bytes, rate);
-	w->idle_step = vm_idle_step(q->weight, w->lambda);
-	w->unit_packets = q->unit_packets;
-	w->update_depart = q->update_depart;
+		w->weight[n] = vm_weight(q->average.weight, n + 1);
+	for (c = 0; c < VM_COLOURS; c++)
+		w->masks[c] = masks[c];
+	w->lambda = vm_idle_decay(q->average.weight, q->average.idle_packet, rate);
+	w->idle_step = vm_idle_step(q->average.weight, w->lambda);
+	w->unit = q->average.unit;
+	w->update = q->average.update;
+}
+
+static void colours(const struct vm_queue *q, struct vm_queue_image *w)
+{
+	const struct vm_curve *curve;
+	u32 c, which;
+
+	for (c = 0; c < VM_COLOURS; c++) {
+		for (which = VM_DROPS; which <= VM_MARKS; which++) {
+			curve = &q->curve[c][which];
+			vm_curve_convert(curve, vm_curve_end(q, curve), &w->colour[c].curve[which]);
+		}
+		w->colour[c].ecn_own = q->curve[c][VM_MARKS].curve != VM_CURVE_TAIL;
+		w->marker.remark[c].on = q->remark[c] < VM_REMARK_KEEP;
+		w->marker.remark[c].dscp = q->remark[c] < VM_REMARK_KEEP ? q->remark[c] : 0;
+	}
+}
+
+void vm_queue_convert(const struct vm_queue *q, const struct vm_port *port, struct vm_queue_image *w)
+{
+	vm_clear(w, sizeof(*w));
+	average(q, q->rate && q->rate < port->rate ? q->rate : port->rate, w);
 	w->spacing = q->spacing;
-	w->size_on = q->size_weight_bytes != 0;
-	w->size.mant = 0;
-	w->size.shift = 0;
-	if (w->size_on)
-		w->size = vm_size_weight(q->size_weight_bytes);
+	w->size_weight = q->size_weight != 0;
+	if (w->size_weight)
+		w->inv_mean_len = vm_size_weight(q->size_weight);
 	w->ecn = q->ecn;
-	w->limit_bytes = q->limit_bytes ? q->limit_bytes : VM_LEN_MAX;
+	w->limit = q->limit ? q->limit : VM_LEN_MAX;
 	w->limit_packets = q->limit_packets ? q->limit_packets : VM_LEN_MAX;
 	w->alpha = vm_alpha(q->alpha);
 	w->strict = q->strict;
 	w->priority = q->priority;
-	w->quantum = q->quantum_bytes;
+	w->quantum = q->quantum;
 	w->cost = vm_cost(q->rate);
-	w->burst_ns = vm_burst_ns(q->burst_bytes, q->rate, port->queues);
-	for (c = 0; c < VM_COLOURS; c++) {
-		w->masks[c] = masks[c];
-		for (which = VM_DROPS; which <= VM_MARKS; which++)
-			vm_curve_convert(&q->curve[c][which], vm_curve_end(q, &q->curve[c][which]),
-					 &w->curve[c][which]);
-		w->ecn_own[c] = q->curve[c][VM_MARKS].kind != VM_TAIL;
-		w->remark_dscp[c] = q->remark >> c & 1 ? q->remark_dscp[c] : 0;
-	}
+	w->burst = vm_burst_ns(q->burst, q->rate, port->queues);
 	vm_marker_convert(&q->marker, &w->marker);
-	w->remark = q->remark;
-	w->distance_option = q->distance_option;
-	w->distance_infer = q->distance_infer;
-	w->distance_share = q->distance_share;
-	w->remove_ttl_option = q->remove_ttl_option;
-	w->nearest = q->nearest;
-	w->by_colour = q->by_colour;
-	w->window = q->window;
+	colours(q, w);
+	w->distance.option = q->distance.option;
+	w->distance.infer = q->distance.infer;
+	w->distance.share = q->distance.share;
+	w->ttl_option = q->ttl_option;
+	w->victim = q->victim;
+	w->victim_by_colour = q->victim_by_colour;
+	w->victim_window = q->victim_window;
 }

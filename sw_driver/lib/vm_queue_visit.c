@@ -1,6 +1,8 @@
-// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The shadow record: which word of a queue stands where. Registers: docs/registers.md, "shadow". */
-#include "vm_access.h"
+/* Generated from hw/regs/profile.yaml by sim/vermilion/generate/profile.py. Do not edit. */
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* clang-format off */
+/* The shadow record: which value of a queue's image stands in which register. */
+#include "vm_profile.h"
 #include "vm_regs.h"
 
 struct walk {
@@ -15,117 +17,102 @@ static void put(struct walk *walk, u32 address, u32 value)
 		walk->result = walk->visit(walk->context, address, value);
 }
 
-static void put_wide(struct walk *walk, u32 low_address, u32 high_address, u64 value)
-{
-	put(walk, low_address, (u32)value);
-	put(walk, high_address, (u32)(value >> 32));
-}
-
-/* Mantissa from bit 0 on, shift from bit 24 on: the same in every register of a scaled number. */
-static u32 scaled(struct vm_scaled x)
-{
-	return x.mant | x.shift << 24;
-}
-
-static void curve(struct walk *walk, u32 c, u32 which, const struct vm_curve_words *w)
-{
-	put(walk, VM_REG_SHADOW_COLOUR_CURVE_FLAGS(c, which),
-	    VM_PUT(VM_REG_SHADOW_COLOUR_CURVE_FLAGS_ON, w->on) |
-		    VM_PUT(VM_REG_SHADOW_COLOUR_CURVE_FLAGS_SLOPE1_ONE, w->slope1 >> 32) |
-		    VM_PUT(VM_REG_SHADOW_COLOUR_CURVE_FLAGS_BASE2_ONE, w->base2 >> 32) |
-		    VM_PUT(VM_REG_SHADOW_COLOUR_CURVE_FLAGS_SLOPE2_ONE, w->slope2 >> 32));
-	put(walk, VM_REG_SHADOW_COLOUR_CURVE_MIN_TH(c, which), w->min);
-	put(walk, VM_REG_SHADOW_COLOUR_CURVE_MAX_TH(c, which), w->max);
-	put(walk, VM_REG_SHADOW_COLOUR_CURVE_END_TH(c, which), w->end);
-	put(walk, VM_REG_SHADOW_COLOUR_CURVE_INV1(c, which), scaled(w->inv1));
-	put(walk, VM_REG_SHADOW_COLOUR_CURVE_SLOPE1(c, which), (u32)w->slope1);
-	put(walk, VM_REG_SHADOW_COLOUR_CURVE_INV2(c, which), scaled(w->inv2));
-	put(walk, VM_REG_SHADOW_COLOUR_CURVE_BASE2(c, which), (u32)w->base2);
-	put(walk, VM_REG_SHADOW_COLOUR_CURVE_SLOPE2(c, which), (u32)w->slope2);
-	put(walk, VM_REG_SHADOW_COLOUR_CURVE_SQUARE2(c, which), scaled(w->square2));
-}
-
-static void marker(struct walk *walk, const struct vm_marker_words *w)
-{
-	u32 i;
-
-	put(walk, VM_REG_SHADOW_MARKER_FLAGS,
-	    VM_PUT(VM_REG_SHADOW_MARKER_FLAGS_KIND, w->kind) |
-		    VM_PUT(VM_REG_SHADOW_MARKER_FLAGS_COLOUR_AWARE, w->colour_aware) |
-		    VM_PUT(VM_REG_SHADOW_MARKER_FLAGS_IP_LENGTH, w->ip_length) |
-		    VM_PUT(VM_REG_SHADOW_MARKER_FLAGS_OUT_COLOUR, w->out_colour) |
-		    VM_PUT(VM_REG_SHADOW_MARKER_FLAGS_DROP_COLOURS, w->drop_colours) |
-		    VM_PUT(VM_REG_SHADOW_MARKER_FLAGS_PACKET_BYTES, w->packet_bytes));
-	for (i = 0; i < 2; i++)
-		put(walk, VM_REG_SHADOW_MARKER_COST(i), scaled(w->cost[i]));
-	for (i = 0; i < 2; i++)
-		put_wide(walk, VM_REG_SHADOW_MARKER_BURST_LOW(i), VM_REG_SHADOW_MARKER_BURST_HIGH(i), w->burst_ns[i]);
-	put_wide(walk, VM_REG_SHADOW_MARKER_LOW_THRESHOLD_LOW, VM_REG_SHADOW_MARKER_LOW_THRESHOLD_HIGH, w->low_ns);
-	put_wide(walk, VM_REG_SHADOW_MARKER_HIGH_THRESHOLD_LOW, VM_REG_SHADOW_MARKER_HIGH_THRESHOLD_HIGH, w->high_ns);
-	put(walk, VM_REG_SHADOW_MARKER_DEMOTE, scaled(w->demote));
-	put(walk, VM_REG_SHADOW_MARKER_PROMOTE, scaled(w->promote));
-	put(walk, VM_REG_SHADOW_MARKER_DROP, w->drop);
-	put_wide(walk, VM_REG_SHADOW_MARKER_YELLOW_LOW, VM_REG_SHADOW_MARKER_YELLOW_HIGH, w->yellow_ns);
-	put(walk, VM_REG_SHADOW_MARKER_FLOW,
-	    VM_PUT(VM_REG_SHADOW_MARKER_FLOW_KIND, w->flow_kind) |
-		    VM_PUT(VM_REG_SHADOW_MARKER_FLOW_BY_FACTOR, w->by_factor) |
-		    VM_PUT(VM_REG_SHADOW_MARKER_FLOW_ACK_GREEN, w->ack_green) |
-		    VM_PUT(VM_REG_SHADOW_MARKER_FLOW_ALPHA, w->alpha_eighths) |
-		    VM_PUT(VM_REG_SHADOW_MARKER_FLOW_START_CREDITS, w->start_credits) |
-		    VM_PUT(VM_REG_SHADOW_MARKER_FLOW_RECOVERY_CREDITS, w->recovery_credits));
-	put(walk, VM_REG_SHADOW_MARKER_FLOW_AVERAGE, w->initial_average);
-	put(walk, VM_REG_SHADOW_MARKER_FLOW_AGES,
-	    VM_PUT(VM_REG_SHADOW_MARKER_FLOW_AGES_IDLE, w->idle_age) |
-		    VM_PUT(VM_REG_SHADOW_MARKER_FLOW_AGES_HALF_OPEN, w->half_open_age));
-}
-
-static void service(struct walk *walk, const struct vm_queue_words *w)
-{
-	u32 n;
-
-	put(walk, VM_REG_SHADOW_FLAGS,
-	    VM_PUT(VM_REG_SHADOW_FLAGS_UNIT_PACKETS, w->unit_packets) |
-		    VM_PUT(VM_REG_SHADOW_FLAGS_UPDATE_DEPART, w->update_depart) |
-		    VM_PUT(VM_REG_SHADOW_FLAGS_ECN, w->ecn) | VM_PUT(VM_REG_SHADOW_FLAGS_SIZE_WEIGHT, w->size_on) |
-		    VM_PUT(VM_REG_SHADOW_FLAGS_SPACING, w->spacing) | VM_PUT(VM_REG_SHADOW_FLAGS_STRICT, w->strict) |
-		    VM_PUT(VM_REG_SHADOW_FLAGS_PRIORITY, w->priority) | VM_PUT(VM_REG_SHADOW_FLAGS_ALPHA, w->alpha) |
-		    VM_PUT(VM_REG_SHADOW_FLAGS_MASK_GREEN, w->masks[0]) |
-		    VM_PUT(VM_REG_SHADOW_FLAGS_MASK_YELLOW, w->masks[1]) |
-		    VM_PUT(VM_REG_SHADOW_FLAGS_MASK_RED, w->masks[2]));
-	put(walk, VM_REG_SHADOW_LIMIT_BYTES, w->limit_bytes);
-	put(walk, VM_REG_SHADOW_LIMIT_PACKETS, w->limit_packets);
-	put(walk, VM_REG_SHADOW_LAMBDA, scaled(w->lambda));
-	put_wide(walk, VM_REG_SHADOW_IDLE_STEP_LOW, VM_REG_SHADOW_IDLE_STEP_HIGH, w->idle_step);
-	put(walk, VM_REG_SHADOW_INV_MEAN_LEN, scaled(w->size));
-	for (n = 0; n < VM_STAGES; n++)
-		put(walk, VM_REG_SHADOW_WEIGHT(n), scaled(w->weight[n]));
-	put(walk, VM_REG_SHADOW_QUANTUM, w->quantum);
-	put(walk, VM_REG_SHADOW_COST, scaled(w->cost));
-	put_wide(walk, VM_REG_SHADOW_BURST_LOW, VM_REG_SHADOW_BURST_HIGH, w->burst_ns);
-	put(walk, VM_REG_SHADOW_DISTANCE,
-	    VM_PUT(VM_REG_SHADOW_DISTANCE_OPTION, w->distance_option) |
-		    VM_PUT(VM_REG_SHADOW_DISTANCE_INFER, w->distance_infer) |
-		    VM_PUT(VM_REG_SHADOW_DISTANCE_SHARE, w->distance_share) |
-		    VM_PUT(VM_REG_SHADOW_DISTANCE_REMOVE_OPTION, w->remove_ttl_option) |
-		    VM_PUT(VM_REG_SHADOW_DISTANCE_NEAREST, w->nearest) |
-		    VM_PUT(VM_REG_SHADOW_DISTANCE_BY_COLOUR, w->by_colour) |
-		    VM_PUT(VM_REG_SHADOW_DISTANCE_LAST, w->window));
-}
-
-int vm_queue_visit(const struct vm_queue_words *w, vm_visit *visit, void *context)
+int vm_queue_visit(const struct vm_queue_image *image, vm_visit *visit, void *context)
 {
 	struct walk walk = { visit, context, 0 };
-	u32 c, which;
+	u32 i, j;
 
-	service(&walk, w);
-	marker(&walk, &w->marker);
-	for (c = 0; c < VM_COLOURS; c++) {
-		put(&walk, VM_REG_SHADOW_MARKER_REMARK(c),
-		    VM_PUT(VM_REG_SHADOW_MARKER_REMARK_DSCP, w->remark_dscp[c]) |
-			    VM_PUT(VM_REG_SHADOW_MARKER_REMARK_ON, w->remark >> c & 1));
-		for (which = VM_DROPS; which <= VM_MARKS; which++)
-			curve(&walk, c, which, &w->curve[c][which]);
-		put(&walk, VM_REG_SHADOW_COLOUR_ECN_OWN(c), w->ecn_own[c]);
+	put(&walk, VM_REG_SHADOW_FLAGS,
+		VM_PUT(VM_REG_SHADOW_FLAGS_UNIT, image->unit) |
+		VM_PUT(VM_REG_SHADOW_FLAGS_UPDATE, image->update) |
+		VM_PUT(VM_REG_SHADOW_FLAGS_ECN, image->ecn) |
+		VM_PUT(VM_REG_SHADOW_FLAGS_SIZE_WEIGHT, image->size_weight) |
+		VM_PUT(VM_REG_SHADOW_FLAGS_SPACING, image->spacing) |
+		VM_PUT(VM_REG_SHADOW_FLAGS_STRICT, image->strict) |
+		VM_PUT(VM_REG_SHADOW_FLAGS_PRIORITY, image->priority) |
+		VM_PUT(VM_REG_SHADOW_FLAGS_ALPHA, image->alpha) |
+		VM_PUT(VM_REG_SHADOW_FLAGS_MASK_GREEN, image->masks[0]) |
+		VM_PUT(VM_REG_SHADOW_FLAGS_MASK_YELLOW, image->masks[1]) |
+		VM_PUT(VM_REG_SHADOW_FLAGS_MASK_RED, image->masks[2]));
+	put(&walk, VM_REG_SHADOW_LIMIT, (u32)image->limit);
+	put(&walk, VM_REG_SHADOW_LIMIT_PACKETS, (u32)image->limit_packets);
+	put(&walk, VM_REG_SHADOW_LAMBDA, image->lambda.mant | image->lambda.shift << 24);
+	put(&walk, VM_REG_SHADOW_INV_MEAN_LEN, image->inv_mean_len.mant | image->inv_mean_len.shift << 24);
+	for (i = 0; i < 6; i++) {
+		put(&walk, VM_REG_SHADOW_WEIGHT(i), image->weight[i].mant | image->weight[i].shift << 24);
+	}
+	put(&walk, VM_REG_SHADOW_QUANTUM, (u32)image->quantum);
+	put(&walk, VM_REG_SHADOW_COST, image->cost.mant | image->cost.shift << 24);
+	put(&walk, VM_REG_SHADOW_BURST_LOW, (u32)image->burst);
+	put(&walk, VM_REG_SHADOW_BURST_HIGH, (u32)(image->burst >> 32));
+	put(&walk, VM_REG_SHADOW_DISTANCE,
+		VM_PUT(VM_REG_SHADOW_DISTANCE_OPTION, image->distance.option) |
+		VM_PUT(VM_REG_SHADOW_DISTANCE_INFER, image->distance.infer) |
+		VM_PUT(VM_REG_SHADOW_DISTANCE_SHARE, image->distance.share) |
+		VM_PUT(VM_REG_SHADOW_DISTANCE_TTL_OPTION, image->ttl_option) |
+		VM_PUT(VM_REG_SHADOW_DISTANCE_VICTIM, image->victim) |
+		VM_PUT(VM_REG_SHADOW_DISTANCE_VICTIM_BY_COLOUR, image->victim_by_colour) |
+		VM_PUT(VM_REG_SHADOW_DISTANCE_VICTIM_WINDOW, image->victim_window));
+	put(&walk, VM_REG_SHADOW_MARKER_FLAGS,
+		VM_PUT(VM_REG_SHADOW_MARKER_FLAGS_KIND, image->marker.kind) |
+		VM_PUT(VM_REG_SHADOW_MARKER_FLAGS_COLOUR_AWARE, image->marker.colour_aware) |
+		VM_PUT(VM_REG_SHADOW_MARKER_FLAGS_LENGTH, image->marker.length) |
+		VM_PUT(VM_REG_SHADOW_MARKER_FLAGS_OUT, image->marker.out) |
+		VM_PUT(VM_REG_SHADOW_MARKER_FLAGS_DROP, image->marker.drop) |
+		VM_PUT(VM_REG_SHADOW_MARKER_FLAGS_PACKET, image->marker.packet));
+	for (i = 0; i < 2; i++) {
+		put(&walk, VM_REG_SHADOW_MARKER_COST(i), image->marker.cost[i].mant | image->marker.cost[i].shift << 24);
+	}
+	for (i = 0; i < 2; i++) {
+		put(&walk, VM_REG_SHADOW_MARKER_BURST_LOW(i), (u32)image->marker.burst[i]);
+		put(&walk, VM_REG_SHADOW_MARKER_BURST_HIGH(i), (u32)(image->marker.burst[i] >> 32));
+	}
+	put(&walk, VM_REG_SHADOW_MARKER_LOW_THRESHOLD_LOW, (u32)image->marker.low_threshold);
+	put(&walk, VM_REG_SHADOW_MARKER_LOW_THRESHOLD_HIGH, (u32)(image->marker.low_threshold >> 32));
+	put(&walk, VM_REG_SHADOW_MARKER_HIGH_THRESHOLD_LOW, (u32)image->marker.high_threshold);
+	put(&walk, VM_REG_SHADOW_MARKER_HIGH_THRESHOLD_HIGH, (u32)(image->marker.high_threshold >> 32));
+	put(&walk, VM_REG_SHADOW_MARKER_DEMOTE, image->marker.demote.mant | image->marker.demote.shift << 24);
+	put(&walk, VM_REG_SHADOW_MARKER_PROMOTE, image->marker.promote.mant | image->marker.promote.shift << 24);
+	put(&walk, VM_REG_SHADOW_MARKER_P_DROP, (u32)image->marker.p_drop);
+	put(&walk, VM_REG_SHADOW_MARKER_METER_LOW, (u32)image->marker.meter);
+	put(&walk, VM_REG_SHADOW_MARKER_METER_HIGH, (u32)(image->marker.meter >> 32));
+	for (i = 0; i < 3; i++) {
+		put(&walk, VM_REG_SHADOW_MARKER_REMARK(i),
+			VM_PUT(VM_REG_SHADOW_MARKER_REMARK_DSCP, image->marker.remark[i].dscp) |
+			VM_PUT(VM_REG_SHADOW_MARKER_REMARK_ON, image->marker.remark[i].on));
+	}
+	put(&walk, VM_REG_SHADOW_MARKER_FLOW,
+		VM_PUT(VM_REG_SHADOW_MARKER_FLOW_KIND, image->marker.flow.kind) |
+		VM_PUT(VM_REG_SHADOW_MARKER_FLOW_INCREASE, image->marker.flow.increase) |
+		VM_PUT(VM_REG_SHADOW_MARKER_FLOW_ACK, image->marker.flow.ack) |
+		VM_PUT(VM_REG_SHADOW_MARKER_FLOW_ALPHA, image->marker.flow.alpha) |
+		VM_PUT(VM_REG_SHADOW_MARKER_FLOW_NS, image->marker.flow.ns) |
+		VM_PUT(VM_REG_SHADOW_MARKER_FLOW_NA, image->marker.flow.na));
+	put(&walk, VM_REG_SHADOW_MARKER_FLOW_A0, (u32)image->marker.flow.a0);
+	put(&walk, VM_REG_SHADOW_MARKER_FLOW_AGES,
+		VM_PUT(VM_REG_SHADOW_MARKER_FLOW_AGES_IDLE, image->marker.flow.idle) |
+		VM_PUT(VM_REG_SHADOW_MARKER_FLOW_AGES_HALF_OPEN, image->marker.flow.half_open));
+	put(&walk, VM_REG_SHADOW_IDLE_STEP_LOW, (u32)image->idle_step);
+	put(&walk, VM_REG_SHADOW_IDLE_STEP_HIGH, (u32)(image->idle_step >> 32));
+	for (i = 0; i < 3; i++) {
+		for (j = 0; j < 2; j++) {
+			put(&walk, VM_REG_SHADOW_COLOUR_CURVE_FLAGS(i, j),
+				VM_PUT(VM_REG_SHADOW_COLOUR_CURVE_FLAGS_ON, image->colour[i].curve[j].on) |
+				VM_PUT(VM_REG_SHADOW_COLOUR_CURVE_FLAGS_SLOPE1_ONE, (u32)(image->colour[i].curve[j].slope1 >> 32)) |
+				VM_PUT(VM_REG_SHADOW_COLOUR_CURVE_FLAGS_BASE2_ONE, (u32)(image->colour[i].curve[j].base2 >> 32)) |
+				VM_PUT(VM_REG_SHADOW_COLOUR_CURVE_FLAGS_SLOPE2_ONE, (u32)(image->colour[i].curve[j].slope2 >> 32)));
+			put(&walk, VM_REG_SHADOW_COLOUR_CURVE_MIN(i, j), (u32)image->colour[i].curve[j].min);
+			put(&walk, VM_REG_SHADOW_COLOUR_CURVE_MAX(i, j), (u32)image->colour[i].curve[j].max);
+			put(&walk, VM_REG_SHADOW_COLOUR_CURVE_END(i, j), (u32)image->colour[i].curve[j].end);
+			put(&walk, VM_REG_SHADOW_COLOUR_CURVE_INV1(i, j), image->colour[i].curve[j].inv1.mant | image->colour[i].curve[j].inv1.shift << 24);
+			put(&walk, VM_REG_SHADOW_COLOUR_CURVE_SLOPE1(i, j), (u32)image->colour[i].curve[j].slope1);
+			put(&walk, VM_REG_SHADOW_COLOUR_CURVE_INV2(i, j), image->colour[i].curve[j].inv2.mant | image->colour[i].curve[j].inv2.shift << 24);
+			put(&walk, VM_REG_SHADOW_COLOUR_CURVE_BASE2(i, j), (u32)image->colour[i].curve[j].base2);
+			put(&walk, VM_REG_SHADOW_COLOUR_CURVE_SLOPE2(i, j), (u32)image->colour[i].curve[j].slope2);
+			put(&walk, VM_REG_SHADOW_COLOUR_CURVE_SQUARE2(i, j), image->colour[i].curve[j].square2.mant | image->colour[i].curve[j].square2.shift << 24);
+		}
+		put(&walk, VM_REG_SHADOW_COLOUR_ECN_OWN(i),
+			VM_PUT(VM_REG_SHADOW_COLOUR_ECN_OWN_OWN, image->colour[i].ecn_own));
 	}
 	return walk.result;
 }

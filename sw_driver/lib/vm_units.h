@@ -26,6 +26,7 @@
 #define VM_MARK_DRAW_BITS 16
 #define VM_SPAN_SHIFT 26
 #define VM_FLOW_AVERAGE_FRAC 8
+#define VM_FLOW_ALPHA_FRAC 3 /* alpha of the flow markers is held in eighths */
 #define VM_FLOW_TICK_BITS 22 /* ages of flows are held in ticks of 2^22 ns */
 #define VM_LEN_MAX 0x7FFFFFFu
 #define VM_BURST_BITS 40

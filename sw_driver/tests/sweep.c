@@ -56,7 +56,7 @@ static struct vm_curve any_curve(void)
 {
 	struct vm_curve out;
 
-	out.kind = (u32)(draw() % 5);
+	out.curve = (u32)(draw() % 5);
 	out.min = (u32)any();
 	out.max = (u32)any();
 	out.end = (u32)any();
@@ -66,19 +66,13 @@ static struct vm_curve any_curve(void)
 
 static void any_marker(struct vm_marker *m)
 {
-	u32 *const words[] = { &m->colour_aware,  &m->ip_length,
-			       &m->packet_bytes,  &m->burst,
-			       &m->cbs,		  &m->ebs,
-			       &m->pbs,		  &m->bucket,
-			       &m->low,		  &m->high,
-			       &m->drop_colours,  &m->alpha_eighths,
-			       &m->start_credits, &m->recovery_credits };
-	u64 *const longs[] = { &m->rate, &m->cir, &m->pir, &m->meter_ns, &m->idle_ns, &m->half_open_ns };
+	u32 *const words[] = { &m->colour_aware, &m->length, &m->packet, &m->burst, &m->cbs, &m->ebs, &m->pbs,
+			       &m->bucket, &m->low, &m->high, &m->drop, &m->ns, &m->na, &m->increase, &m->ack };
+	u64 *const longs[] = { &m->rate, &m->cir, &m->pir, &m->meter, &m->idle, &m->half_open };
 	u32 i;
 
-	m->kind = (u32)(draw() % 7);
-	m->flow_kind = (u32)(draw() % 5);
-	m->out_colour = (u32)(draw() % 4);
+	m->kind = (u32)(draw() % 10);
+	m->out = (u32)(draw() % 4);
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		*words[i] = (u32)any();
 	for (i = 0; i < sizeof(longs) / sizeof(longs[0]); i++)
@@ -86,17 +80,17 @@ static void any_marker(struct vm_marker *m)
 	m->max_demote = any_number();
 	m->max_promote = any_number();
 	m->p_drop = any_number();
-	m->initial_average = any_number();
+	m->a0 = any_number();
+	m->alpha = any_number();
 }
 
 /* Defaults with some fields, or most, replaced. */
 static void any_queue(struct vm_queue *q)
 {
-	u32 *const words[] = { &q->average_kind, &q->unit_packets,	&q->idle_packet_bytes, &q->spacing,
-			       &q->ecn,		 &q->size_weight_bytes, &q->limit_bytes,       &q->limit_packets,
-			       &q->strict,	 &q->priority,		&q->quantum_bytes,     &q->burst_bytes,
-			       &q->remark,	 &q->remark_dscp[1],	&q->nearest,	       &q->by_colour,
-			       &q->window,	 &q->distance_share };
+	u32 *const words[] = { &q->average.kind, &q->average.unit, &q->average.update, &q->average.idle_packet,
+			       &q->spacing, &q->ecn, &q->size_weight, &q->limit, &q->limit_packets, &q->strict,
+			       &q->priority, &q->quantum, &q->burst, &q->remark[0], &q->remark[1], &q->victim,
+			       &q->victim_by_colour, &q->victim_window, &q->ttl_option, &q->distance.share };
 	const u32 changes = (u32)(draw() % 4);
 	u32 i, at;
 
@@ -106,7 +100,7 @@ static void any_queue(struct vm_queue *q)
 		*words[at] = (u32)any();
 	}
 	if (draw() % 2)
-		q->weight = any_number();
+		q->average.weight = any_number();
 	if (draw() % 2)
 		q->rate = any();
 	for (i = 0; i < VM_COLOURS; i++)
@@ -119,14 +113,14 @@ static void any_queue(struct vm_queue *q)
 static void convert(void)
 {
 	struct vm_port port;
-	struct vm_queue_words words;
+	struct vm_queue_image image;
 	struct vm_queue queue;
 	struct vm_refusal fault;
 	char text[100];
 	u32 i;
 
 	port.rate = draw() % 4 ? 1 + draw() % 200000000000ull : any();
-	port.burst_bytes = (u32)any();
+	port.burst = (u32)any();
 	port.queues = (u32)any();
 	any_queue(&queue);
 	note(vm_queue_check(&queue, &port, &fault));
@@ -136,8 +130,8 @@ static void convert(void)
 		for (i = 0; i < length; i++)
 			note((u64)text[i]);
 	}
-	vm_queue_convert(&queue, &port, &words);
-	vm_queue_visit(&words, note_register, NULL);
+	vm_queue_convert(&queue, &port, &image);
+	vm_queue_visit(&image, note_register, NULL);
 }
 
 /* A card of one block that remembers writes, and now and then answers with something else. */
@@ -165,7 +159,7 @@ static void card(void)
 	const u32 header[] = { 0x564D0001, 0x00010004, 0, 0, 16, 4096, 64, 2, 6, 9728, 4096, 16 };
 	struct vm_block blocks[2];
 	struct vm_count lost;
-	struct vm_queue_words words;
+	struct vm_queue_image image;
 	struct vm_queue queue;
 	const struct vm_port port = { 1000000000, 0, 16 };
 	struct vm_lane lane = { 0 };
@@ -186,8 +180,8 @@ static void card(void)
 	lane.has.egresses = 1u << draw() % 4;
 	lane.first = 16 * lane.egress;
 	any_queue(&queue);
-	vm_queue_convert(&queue, &port, &words);
-	note((u64)vm_lane_write_queue(&lane, (u32)(draw() % 20), &words));
+	vm_queue_convert(&queue, &port, &image);
+	note((u64)vm_lane_write_queue(&lane, (u32)(draw() % 20), &image));
 	code = (u32)(draw() % 70);
 	note((u64)vm_lane_write_class(&lane, code, (u32)(draw() % 20), code % 4));
 	note((u64)vm_lane_write_seed(&lane, draw()));

@@ -88,9 +88,9 @@ class Bench:
                 "vlan": h.vlan, "srcAddr": number(h.src_addr), "dstAddr": number(h.dst_addr),
             },
             "config": {
-                "kind": c.kind, "alphaEighths": c.alpha_eighths, "initialAverage": c.initial_average,
-                "startCredits": c.start_credits, "recoveryCredits": c.recovery_credits, "ackGreen": c.ack_green,
-                "increaseByFactor": c.increase_by_factor, "idleAge": c.idle_age, "halfOpenAge": c.half_open_age,
+                "kind": c.kind, "alphaEighths": c.alpha, "initialAverage": c.a0,
+                "startCredits": c.ns, "recoveryCredits": c.na, "ackGreen": c.ack,
+                "increaseByFactor": c.increase, "idleAge": c.idle, "halfOpenAge": c.half_open,
             },
         }  # fmt: skip
         ports(self.wires, "io_request_bits", values)
@@ -129,10 +129,10 @@ class Bench:
         r = self.random
         return [
             config(
-                kind=r.choice(list(kinds)), alpha_eighths=r.choice([*range(9), r.randrange(16)]), increase_by_factor=r.randrange(2),
-                initial_average=r.choice([0, 0, 1, 100, 700, 7 * 256, r.randrange(2000), r.randrange(2**24), 2**24 - 1]),
-                start_credits=r.choice([0, 1, 5, 255]), recovery_credits=r.choice([0, 1, 5, 255]),
-                ack_green=r.randrange(2), idle_age=r.choice(ages), half_open_age=r.choice(ages),
+                kind=r.choice(list(kinds)), alpha=r.choice([*range(9), r.randrange(16)]), increase=r.randrange(2),
+                a0=r.choice([0, 0, 1, 100, 700, 7 * 256, r.randrange(2000), r.randrange(2**24), 2**24 - 1]),
+                ns=r.choice([0, 1, 5, 255]), na=r.choice([0, 1, 5, 255]),
+                ack=r.randrange(2), idle=r.choice(ages), half_open=r.choice(ages),
             )
             for _ in range(QUEUES)
         ]  # fmt: skip
@@ -191,7 +191,7 @@ async def one_flow_in_every_clock(dut):
     for n in range(9):
         for by_factor in (0, 1):
             c = config(
-                alpha_eighths=n, increase_by_factor=by_factor, initial_average=bench.random.choice([0, 3, 300, 1792])
+                alpha=n, increase=by_factor, a0=bench.random.choice([0, 3, 300, 1792])
             )
             for k in range(160):
                 seq = 1000 * k if bench.random.random() < (0.97 if k < 100 else 0.6) else 1000 * (k - 3)
@@ -205,7 +205,7 @@ async def a_run_longer_than_its_count(dut):
     """L_Y ends at 2^17 - 1 with A_Y less than a packet above: what is counted on would be probed; out of RAM and from the packet just ahead."""
     bench = Bench(dut, 8)
     await bench.start()
-    c = config(kind=3, alpha_eighths=7, increase_by_factor=1, initial_average=16383 * 256 + 250)
+    c = config(kind=3, alpha=7, increase=1, a0=16383 * 256 + 250)
     await bench.clock((headers(0, flags=SYN), c, 0))
     seq, reds = 0, 0
     while seq < 16384 + 2**17 - 100:  # the answers are not looked at: the state says later whether one was wrong
@@ -233,7 +233,7 @@ async def one_set_in_every_clock(dut):
     await bench.start()
     names = ((bench.random.getrandbits(32), 1, bench.random.getrandbits(16), 443) for _ in range(5000))
     flows = [name for name in names if toeplitz(name, RESET_SEED, 6) == 0][:6]
-    configs = [config(idle_age=i, half_open_age=h, initial_average=512) for i, h in ((0, 0), (3, 1), (60, 60), (60, 0))]
+    configs = [config(idle=i, half_open=h, a0=512) for i, h in ((0, 0), (3, 1), (60, 60), (60, 0))]
     for c in configs:
         for k in range(800):
             r = bench.random
@@ -293,7 +293,7 @@ async def a_flow_with_the_tag_of_another_has_no_state(dut):
     """For each bit of the rest of a name: two names that differ in it alone, and of one tag in one set. Whichever comes first has the state."""
     bench = Bench(dut, 9)
     await bench.start()
-    r, c = bench.random, config(initial_average=512, start_credits=2)
+    r, c = bench.random, config(a0=512, ns=2)
     bits = {*range(FOLD, 288 + 4), *range(303, 328)}  # the queue has four bits here
     for words, met in twins(bits, 6, r):
         await bench.reseed(words)
@@ -316,7 +316,7 @@ async def names_that_differ_in_one_bit_of_the_fold_alone_have_states_of_their_ow
     """One set and one secret part; the rest is the same, so the fold alone tells them apart."""
     bench = Bench(dut, 11)
     await bench.start()
-    r, c = bench.random, config(initial_average=512, start_credits=2)
+    r, c = bench.random, config(a0=512, ns=2)
     for words, met in twins(range(FOLD), 6, r, folds_alike=False):
         await bench.reseed(words)
         for bit in met:
@@ -340,7 +340,7 @@ async def entries_of_one_tag_age_are_renewed_and_change_hands(dut):
     flows = [name for name in names if toeplitz(name, words, 6) == 5][:5]
     other = 1 << bit ^ 1 << bit % FOLD
     flows += [(src ^ other & 2**128 - 1, dst ^ other >> 128, *ports) for src, dst, *ports in flows[:3]]
-    configs = [config(idle_age=i, half_open_age=h, initial_average=512) for i, h in ((3, 1), (5, 5), (2, 0), (9, 1))]
+    configs = [config(idle=i, half_open=h, a0=512) for i, h in ((3, 1), (5, 5), (2, 0), (9, 1))]
     for c in configs:
         for k in range(2500):
             bench.time += r.choice([4, 4, 4, 4, TICK, 2 * TICK]) if k % 200 < 120 else 4

@@ -104,14 +104,14 @@ class Bench:
         or its brim, the dropper's meter runs out, a bucket is too old to be known."""
         r, c = self.random, self.configs[queue]
         price = (self.counted(c) << 16) * c.cost[0].m >> c.cost[0].s
-        level = r.choice([price, price, 2 * price, c.low_ns << 16, c.high_ns << 16, c.burst_ns[0] << 16])
+        level = r.choice([price, price, 2 * price, c.low_threshold << 16, c.high_threshold << 16, c.burst[0] << 16])
         until = max(0, -((self.left[queue] - level) >> 16)) if level < WRAP << 16 else 0
         kind = r.random()
         if kind < 0.3:
             return r.choice([0, 0, 1])
         if kind < 0.32:
-            return r.choice([*EDGES, c.burst_ns[0], c.burst_ns[1]])
-        return max(0, (c.yellow_ns if kind < 0.36 else until) + r.choice([-1, 0, 0, 1])) % WRAP
+            return r.choice([*EDGES, c.burst[0], c.burst[1]])
+        return max(0, (c.meter if kind < 0.36 else until) + r.choice([-1, 0, 0, 1])) % WRAP
 
     def check(self):
         if self.waiting and self.waiting[0][0] <= self.clock:
@@ -152,13 +152,13 @@ def tight(r, kind):
     cost = [mb.Scaled(r.randrange(2**8, 2**18), r.randrange(8, 16)) for _ in range(2)]
     m.cost[0], m.cost[1] = cost[0], cost[0] if kind == mb.SRTCM else cost[1]
     for i in range(2):
-        units = m.packet_bytes or 1500
-        m.burst_ns[i] = min(
-            int(units * m.cost[i].m / 2 ** m.cost[i].s * r.choice([1, 1, 2, 3, r.uniform(0.5, 5)])) + 1, 2**42
+        units = m.packet or 1500
+        m.burst[i] = min(
+            int(units * m.cost[i].mant / 2 ** m.cost[i].shift * r.choice([1, 1, 2, 3, r.uniform(0.5, 5)])) + 1, 2**42
         )
-    m.burst_ns[1] += m.burst_ns[0] if kind == mb.SRTCM else 0
-    m.low_ns, m.high_ns = (int(m.burst_ns[0] * r.random()) for _ in range(2))
-    shift = max(0, 43 - m.burst_ns[0].bit_length() + r.randrange(3))
+    m.burst[1] += m.burst[0] if kind == mb.SRTCM else 0
+    m.low_threshold, m.high_threshold = (int(m.burst[0] * r.random()) for _ in range(2))
+    shift = max(0, 43 - m.burst[0].bit_length() + r.randrange(3))
     m.demote, m.promote = (mb.Scaled(r.randrange(2**17), shift) for _ in range(2))
     return m
 

@@ -24,13 +24,13 @@ LIMIT_LAG = 4  # a departure counts in the limit of verdicts that stand at the p
 class Bench:
     """One pipeline, its model and what is queued behind it (a plain FIFO a queue, served at random)."""
 
-    def __init__(self, dut, seed: int, unit_packets: bool, departures: bool):
+    def __init__(self, dut, seed: int, unit: bool, departures: bool):
         self.dut, self.wires, self.random = dut, Wires(dut), randomness.Random(seed)
         dut._log.info(f"seed {seed}")
-        self.top = 20 if unit_packets else 30000
+        self.top = 20 if unit else 30000
         self.configs = (mb.Queue * 16)(
             *(
-                queues.queue(self.random, self.top, unit_packets, departures and self.random.random() < 0.5)
+                queues.queue(self.random, self.top, unit, departures and self.random.random() < 0.5)
                 for _ in range(16)
             )
         )
@@ -180,7 +180,7 @@ class Bench:
             queued[0] += seen["lenBytes"]
             queued[1] += 1
             limits = self.configs[seen["queue"]]
-            assert queued[0] <= limits.limit_bytes and queued[1] <= limits.limit_packets, "over the limit"
+            assert queued[0] <= limits.limit and queued[1] <= limits.limit_packets, "over the limit"
 
     def check_mark(self, seen):
         """The colour that the queue's marker gave, and what it saw."""
@@ -224,8 +224,8 @@ class Bench:
     def recommit(self, chance: float):
         """Now and then gives a random queue another configuration, under traffic."""
         if self.commit is None and self.random.random() < chance:
-            unit_packets, departures = self.configs[0].unit_packets, self.departures
-            record = queues.queue(self.random, self.top, unit_packets, departures and self.random.random() < 0.5)
+            unit, departures = self.configs[0].unit, self.departures
+            record = queues.queue(self.random, self.top, unit, departures and self.random.random() < 0.5)
             self.commit = (self.random.randrange(16), record)
             ports(self.wires, "io_commit_bits", {"queue": self.commit[0], "config": queues.bundle(record)})
         self.wires.io_commit_valid.value = self.commit is not None
@@ -264,10 +264,10 @@ class Bench:
 
 
 @cocotb.test()
-@cocotb.parametrize(unit_packets=[False, True], departures=[False, True])
-async def decisions_at_every_pace_are_the_models(dut, unit_packets, departures):
-    seed = int(os.environ.get("VERMILION_SEED", "1")) * 4 + 2 * unit_packets + departures
-    bench = Bench(dut, seed, unit_packets, departures)
+@cocotb.parametrize(unit=[False, True], departures=[False, True])
+async def decisions_at_every_pace_are_the_models(dut, unit, departures):
+    seed = int(os.environ.get("VERMILION_SEED", "1")) * 4 + 2 * unit + departures
+    bench = Bench(dut, seed, unit, departures)
     await bench.start()
     rounds = 0
     while rounds < 3 or rounds < 12 and not all(bench.by_flow[c] for c in range(3)):  # red of a flow marker is rare

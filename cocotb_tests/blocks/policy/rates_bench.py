@@ -59,10 +59,10 @@ def documented(p: Fraction, spacing: int) -> Fraction:
 
 
 def config(curve_record, spacing: int, weight: int):
-    record = mb.queue(masks=(7, 7, 7), spacing=spacing, limit_bytes=FREE, limit_packets=FREE)
+    record = mb.queue(masks=(7, 7, 7), spacing=spacing, limit=FREE, limit_packets=FREE)
     record.weight = (mb.Scaled * 6)(*([mb.Scaled(weight, 0)] * 6))
     for c in range(3):
-        record.colour[c] = mb.Colour(drop=curve_record)
+        record.colour[c] = mb.colour(curve_record)
     return record
 
 

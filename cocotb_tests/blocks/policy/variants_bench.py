@@ -49,7 +49,7 @@ async def each_variants_averages_are_those_of_its_definition(dut):
         await pipeline.commit(dut, index, record(variant))
 
     weight = record("WRED").weight[0]
-    step = Fraction(weight.m, 2 ** (8 + weight.s))
+    step = Fraction(weight.mant, 2 ** (8 + weight.shift))
     backlog = {variant: [0, 0, 0] for variant in COUNTED}
     average = {variant: [0, 0, 0] for variant in COUNTED}  # U27.16
     apart = set()

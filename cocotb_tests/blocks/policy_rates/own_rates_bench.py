@@ -34,7 +34,7 @@ class Own(Bench):
         await FallingEdge(self.dut.clock)
         self.dut.io_classWrite_valid.value = 0
         filling = config(mb.Curve(), mb.GEOMETRIC, 256)
-        filling.unit_packets = record.unit_packets
+        filling.unit = record.unit
         await self.commit(self.index, filling)
         for some in (lengths, [60]):  # the last one comes when all others are in the queue
             assert set(await self.each([(length, NOT_ECT) for length in some])) == {mb.ENQUEUE}
@@ -83,7 +83,7 @@ async def marks_have_the_rate_of_the_ecn_thresholds_and_drops_that_of_the_others
     for average in (9, 30, 50, 60, 100):
         record = config(drop_record, spacing, 0)
         record.ecn = 1
-        record.colour[0] = mb.Colour(drop=drop_record, ecn_own=1, ecn=ecn_record)
+        record.colour[0] = mb.colour(drop_record, ecn_record)
         await bench.fill([60] * average, record)
         for name, bits, kinds, p in (
             ("not ECT", [NOT_ECT], (mb.EARLY,), drop_exact(average)),
@@ -101,7 +101,7 @@ async def drops_are_in_proportion_to_size(dut, spacing):
     record, exact = curve("red", 32, 128, Fraction(1, 5))
     average, mean = 84, 500
     record = config(record, spacing, 0)
-    record.size_on, record.size = 1, mb.scaled(Fraction(2**12, mean), 16)
+    record.size_weight, record.inv_mean_len = 1, mb.scaled(Fraction(2**12, mean), 16)
     await bench.fill([60] * average, record)
     lengths = [64, 500, 1514, 9000]
     p = {length: min(Fraction(1), exact(average) * length / mean) for length in lengths}
@@ -125,7 +125,7 @@ async def thresholds_in_bytes_meet_the_bytes_in_the_queue(dut, spacing):
     for lengths in ([1500] * 6 + [999], [2000] * 10, [200] * 100, [9000] * 6, [60] * 900, [45000] * 2):
         average = sum(lengths)
         record = config(curve_record, spacing, 0)
-        record.unit_packets = 0
+        record.unit = 0
         await bench.fill(lengths, record)
         p = exact(average)
         verdicts = await bench.each([(60, NOT_ECT)] * PACKETS)

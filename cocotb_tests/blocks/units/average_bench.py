@@ -56,7 +56,7 @@ class Bench:
             record.weight = (mb.Scaled * 6)(*(mb.Scaled(r.randrange(512), any_size(r, 5)) for _ in range(6)))
         if r.random() < 0.3:
             record.masks = (mb.u32 * 3)(*(r.randrange(8) for _ in range(3)))
-        record.update_depart = 1
+        record.update = 1
         return record
 
     def reconfigure(self, queue):
@@ -120,7 +120,7 @@ class Bench:
     def product(self, request, e):
         residue, pending = request.remainder[e]
         lam, steps = getattr(request.record, "lambda"), pending + (request.kind == ARRIVAL)
-        return request.idle[e] * lam.m + residue % 2 ** min(48, lam.s) + steps * request.record.idle_step
+        return request.idle[e] * lam.mant + residue % 2 ** min(48, lam.shift) + steps * request.record.idle_step
 
     def ageing(self, request, e):
         """What an ageing of the request's estimator starts from, behind the average."""
@@ -130,7 +130,7 @@ class Bench:
     def decay(self, request, e):
         """What IdleAge makes of the spell."""
         lam = getattr(request.record, "lambda")
-        exponent = min(self.product(request, e) >> lam.s, 2**16 - 1)
+        exponent = min(self.product(request, e) >> lam.shift, 2**16 - 1)
         return {"length": request.length[e], "factor": self.rom[exponent % 1024], "halvings": exponent // 1024}
 
     def drive(self, vectors, k):

@@ -160,15 +160,15 @@ class Limit:
             self.queued[queue][1] -= 1
         over, admitted, before = None, False, None
         if deciding:
-            queue, size, limit_bytes, limit_packets = deciding
+            queue, size, limit, limit_packets = deciding
             before = list(self.queued[queue])
-            room = limit_bytes - before[0] - size, limit_packets - before[1] - 1
+            room = limit - before[0] - size, limit_packets - before[1] - 1
             over = min(room) < 0
             self.seen["fits to the byte"] += room[0] == 0 and not over
             self.seen["fits to the packet"] += room[1] == 0 and not over
             self.seen["a byte too much"] += room[0] == -1
             self.seen["a packet too much"] += room[1] == -1
-            self.seen["limit below what is queued"] += limit_bytes < before[0]
+            self.seen["limit below what is queued"] += limit < before[0]
             admitted = not over and random.random() < arrive * admit
         dut.limit_admit.value = admitted
         await ReadOnly()
@@ -193,7 +193,7 @@ class Limit:
                 books[queue][0] += size
                 books[queue][1] += 1
             self.passed += size
-            assert self.real[queue][0] <= limit_bytes and self.real[queue][1] <= limit_packets, "over the limit"
+            assert self.real[queue][0] <= limit and self.real[queue][1] <= limit_packets, "over the limit"
         self.clock += 1
         await FallingEdge(dut.clock)
 

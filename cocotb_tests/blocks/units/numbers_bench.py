@@ -36,7 +36,7 @@ async def an_idle_spell_takes_away_what_the_model_says(dut):
         shown[k - PRODUCT] = int(dut.idleAge_product.value)
         if k < len(vectors):
             t, record, residue, steps = vectors[k]
-            kept = 2 ** min(48, getattr(record, "lambda").s) - 1
+            kept = 2 ** min(48, getattr(record, "lambda").shift) - 1
             start_from = {"residue": residue, "kept": kept, "step": record.idle_step, "steps": steps}
             ports(dut, "idleAge", {"idleNs": t, "lambda": queues.pair(getattr(record, "lambda")), "from": start_from})
 
@@ -45,8 +45,8 @@ async def an_idle_spell_takes_away_what_the_model_says(dut):
         t, record, residue, steps = vector
         factor, halvings = int(dut.idleAge_factor.value), int(dut.idleAge_halvings.value)
         lam = getattr(record, "lambda")
-        about = (t, lam.m, lam.s, record.idle_step, residue, steps, factor, halvings)
-        if lam.m == 1 and lam.s == 0 and t < 1024 and not (residue or steps):
+        about = (t, lam.mant, lam.shift, record.idle_step, residue, steps, factor, halvings)
+        if lam.mant == 1 and lam.shift == 0 and t < 1024 and not (residue or steps):
             assert (factor, halvings) == (library.vm_age_rom(t), 0), about
         for average in (AVERAGE_MAX, random.getrandbits(43)):
             aged, left = average * factor >> 17 >> halvings, mb.u64(residue)
@@ -66,23 +66,23 @@ def wild(random):
     th, p = (lambda: any_size(random, 27)), (lambda: any_size(random, 33))
     inverse = lambda: mb.Scaled(any_size(random, 18), random.randrange(64))
     return mb.Curve(
-        on=random.random() < 0.9, min_th=th(), max_th=th(), end_th=th(), inv1=inverse(), b1_1=p(), inv2=inverse(),
-        base2=p(), b1_2=p(), b2_2=inverse(),
+        on=random.random() < 0.9, min=th(), max=th(), end=th(), inv1=inverse(), slope1=p(), inv2=inverse(),
+        base2=p(), slope2=p(), square2=inverse(),
     )  # fmt: skip
 
 
 def step(random):
     """A step: all three thresholds are one."""
     at = any_size(random, 27)
-    return mb.Curve(on=1, min_th=at, max_th=at, end_th=at)
+    return mb.Curve(on=1, min=at, max=at, end=at)
 
 
 def certain(random):
     """A segment that is at p = 1 exactly, or reaches it, before its end."""
     low = random.randrange(1 << 20)
     flat = mb.Curve(
-        on=1, min_th=low, max_th=low, end_th=low + (1 << 20), inv2=mb.Scaled(random.getrandbits(18), 8),
-        base2=2**32 - random.choice([0, 1, 2**20]), b1_2=random.choice([0, 1, 2**32]),
+        on=1, min=low, max=low, end=low + (1 << 20), inv2=mb.Scaled(random.getrandbits(18), 8),
+        base2=2**32 - random.choice([0, 1, 2**20]), slope2=random.choice([0, 1, 2**32]),
     )  # fmt: skip
     return flat
 
@@ -93,9 +93,9 @@ def pair_of_curves(random, k):
     curves = [(wild, step, certain, queues.curve)[k % 4](*((random, top) if k % 4 == 3 else (random,))) for _ in (0, 1)]
     corners = {0, AVERAGE_MAX, random.getrandbits(43)}
     for curve in curves:
-        for th in (curve.min_th, curve.max_th, curve.end_th):
+        for th in (curve.min, curve.max, curve.end):
             corners |= {(th << 16) - 1, th << 16, (th << 16) + 1, (th << 16) + random.getrandbits(16)}
-        low, end = sorted((curve.min_th << 16, curve.end_th << 16))
+        low, end = sorted((curve.min << 16, curve.end << 16))
         corners |= {random.randint(low, end) for _ in range(3)}
     return curves, [a for a in sorted(corners) if 0 <= a <= AVERAGE_MAX]
 

@@ -29,7 +29,7 @@ def program(preset: str, folder=None, optimise: str = BENCH):
     sources = [HERE / "victims_bench.cpp", MODEL / "victims.cpp", MODEL / "clocked_victims.cpp"]
     verilate = ["verilator", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert"]
     verilate += ["-Wno-fatal", "--prefix", "VVictimPipeline", "--top-module", "VictimPipeline", "-o", "victims_bench"]
-    verilate += ["-CFLAGS", f"-I{MODEL}"]
+    verilate += ["-CFLAGS", f"-I{MODEL} -I{ROOT / 'sw_driver/lib'}"]
     make = ["make", "-f", "VVictimPipeline.mk", f"-j{CORES}"]
 
     def build(work):
@@ -37,7 +37,7 @@ def program(preset: str, folder=None, optimise: str = BENCH):
         tool([*verilate, "--Mdir", work, *verilog, *sources], work, failure)
         tool([*make, *whole(work, "VVictimPipeline", optimise, STANDARD), *MAKE_VARIABLES], work, failure)
 
-    made_from = [*verilog, *sources, *HERE.glob("*.h"), *MODEL.glob("*.h"), Path(inspect.getsourcefile(whole))]
+    made_from = [*verilog, *sources, *HERE.glob("*.h"), *MODEL.glob("*.h"), *(ROOT / "sw_driver/lib").glob("*.h"), Path(inspect.getsourcefile(whole))]
     key = content(made_from, *verilate, *make, optimise, STANDARD, *MAKE_VARIABLES, *versions())
     return kept("victims-bench", key, build) / "victims_bench"
 

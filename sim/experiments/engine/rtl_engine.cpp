@@ -28,7 +28,7 @@ std::string lacking(const VmConfig& c) {
   if (c.queue_count > vermilion::BuildQueues) return says("queue_count", c.queue_count, vermilion::BuildQueues);
   if (c.buffer_cells > vermilion::BuildCells) return says("buffer_cells", c.buffer_cells, vermilion::BuildCells);
   for (uint32_t q = 0; q < c.queue_count; q++)
-    if (c.queues[q].nearest != 0)
+    if (c.queues[q].victim != 0)
       return "queue " + std::to_string(q) +
              " drops the nearest packet, and the RTL of the experiments has no victim search; use the engine model";
   return "";

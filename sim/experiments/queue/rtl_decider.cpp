@@ -23,7 +23,7 @@ constexpr u32 OtherFrames = 64;  // the class of frames without IP: classify/Cla
 class RtlDecider : public Decider {
  public:
   RtlDecider(const VmQueue& queue, u64 seed) {
-    if (queue.marker.kind != 0 || queue.nearest != 0 || queue.update_depart != 0)
+    if (queue.marker.kind != 0 || queue.victim != 0 || queue.update != 0)
       throw std::runtime_error("the RTL's decision by itself has no marker, victim search or refresh at departures");
     top_.reset = 1;
     for (u32 i = 0; i < ResetClocks; i++) clock();
@@ -109,7 +109,7 @@ class RtlDecider : public Decider {
 #define VM_SCALED(to, from)                       \
   t.io_commit_bits_config_##to##_mant = (from).m; \
   t.io_commit_bits_config_##to##_shift = (from).s;
-    t.io_commit_bits_config_average_unitPackets = q.unit_packets != 0;
+    t.io_commit_bits_config_average_unitPackets = q.unit != 0;
     t.io_commit_bits_config_average_masks_0 = q.masks[0];
     t.io_commit_bits_config_average_masks_1 = q.masks[1];
     t.io_commit_bits_config_average_masks_2 = q.masks[2];
@@ -121,20 +121,20 @@ class RtlDecider : public Decider {
     VM_SCALED(average_weight_5, q.weight[5])
     VM_SCALED(average_lambda, q.lambda)
     t.io_commit_bits_config_average_idleStep = q.idle_step;
-    t.io_commit_bits_config_size_on = q.size_on != 0;
-    VM_SCALED(size_invMeanLen, q.size)
+    t.io_commit_bits_config_size_on = q.size_weight != 0;
+    VM_SCALED(size_invMeanLen, q.inv_mean_len)
     t.io_commit_bits_config_decide_spacing = q.spacing;
-    t.io_commit_bits_config_decide_limitBytes = q.limit_bytes;
+    t.io_commit_bits_config_decide_limitBytes = q.limit;
     t.io_commit_bits_config_decide_limitPackets = q.limit_packets;
-    const VmCurve& c = q.colour[0].drop;  // all packets are green
+    const VmCurve& c = q.colour[0].curve[VM_DROPS];  // all packets are green
     t.io_commit_bits_config_colours_0_drop_shape_on = c.on != 0;
-    t.io_commit_bits_config_colours_0_drop_shape_minTh = c.min_th;
-    t.io_commit_bits_config_colours_0_drop_shape_maxTh = c.max_th;
-    t.io_commit_bits_config_colours_0_drop_shape_endTh = c.end_th;
-    t.io_commit_bits_config_colours_0_drop_shape_slope1 = c.b1_1;
+    t.io_commit_bits_config_colours_0_drop_shape_minTh = c.min;
+    t.io_commit_bits_config_colours_0_drop_shape_maxTh = c.max;
+    t.io_commit_bits_config_colours_0_drop_shape_endTh = c.end;
+    t.io_commit_bits_config_colours_0_drop_shape_slope1 = c.slope1;
     t.io_commit_bits_config_colours_0_drop_shape_base2 = c.base2;
-    t.io_commit_bits_config_colours_0_drop_shape_slope2 = c.b1_2;
-    VM_SCALED(colours_0_drop_shape_square2, c.b2_2)
+    t.io_commit_bits_config_colours_0_drop_shape_slope2 = c.slope2;
+    VM_SCALED(colours_0_drop_shape_square2, c.square2)
     VM_SCALED(colours_0_drop_inverses_0, c.inv1)
     VM_SCALED(colours_0_drop_inverses_1, c.inv2)
 #undef VM_SCALED

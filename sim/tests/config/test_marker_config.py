@@ -104,11 +104,11 @@ def test_flow_markers_have_the_papers_defaults():
     one = record("3cpm")
     assert one["kind"] == 5
     assert one["flow"] == {
-        "kind": 1, "alpha_eighths": 4, "initial_average": 7 * 256, "start_credits": 5, "recovery_credits": 5,
-        "increase_by_factor": 0, "ack_green": 0, "idle_age": 14305, "half_open_age": 715,
+        "kind": 1, "alpha": 4, "a0": 7 * 256, "ns": 5, "na": 5,
+        "increase": 0, "ack": 0, "idle": 14305, "half_open": 715,
     }  # fmt: skip
     assert [record(kind)["flow"]["kind"] for kind in ("nm", "wpm", "apm")] == [0, 2, 3]
-    assert record("apm", alpha=0.25, a0=2.5, increase="factor")["flow"]["initial_average"] == 640
+    assert record("apm", alpha=0.25, a0=2.5, increase="factor")["flow"]["a0"] == 640
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_buckets_are_times_of_their_rates():
 def test_packets_count_as_their_stated_length():
     one = record("redp", packet="500B", p_drop=0.02, meter="5ms")
     packet = 500 * quantise.value(tuple(one["cost"][0]))
-    assert [one["burst_ns"][0], one["low_ns"], one["high_ns"]] == [math.ceil(n * packet) for n in (60, 15, 45)]
+    assert [one["burst_ns"][0], one["low_threshold"], one["high_threshold"]] == [math.ceil(n * packet) for n in (60, 15, 45)]
     m, s = one["demote"]
     assert abs(Fraction(m * 2**42, 2**s) / 2**16 / (30 * packet) - 1) < Fraction(1, 2**16)
 
@@ -200,11 +200,11 @@ def test_a_full_bucket_of_n_packets_passes_n_packets_at_once_and_no_more(kind, i
 
 def test_what_is_asked_for_is_never_held_as_nothing_nor_past_the_register():
     fastest = record("redp", rate="200Gbit", bucket="60B", low=1, high=2)
-    assert fastest["burst_ns"][0] == 3 and fastest["low_ns"] == fastest["high_ns"] == 1
+    assert fastest["burst_ns"][0] == 3 and fastest["low_threshold"] == fastest["high_threshold"] == 1
     assert min(fastest["demote"][0], fastest["promote"][0]) > 0
     slowest = record("srtcm", cir="64kbit", cbs="64MiB", ebs="64MiB")
     assert slowest["burst_ns"] == [2**26 * 125_000, 2**27 * 125_000] and slowest["burst_ns"][1] < 2**44
-    assert record("redp", p_drop=0.00001)["drop"] == 1 and record("apm", a0=0.002)["flow"]["initial_average"] == 1
+    assert record("redp", p_drop=0.00001)["drop"] == 1 and record("apm", a0=0.002)["flow"]["a0"] == 1
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_the_colours_that_a_marker_gives_may_be_dropped(kind, fields, colours):
 
 
 def test_half_open_is_never_longer_than_idle_by_default():
-    assert record("wpm", idle="1s")["flow"]["half_open_age"] == record("wpm", idle="1s")["flow"]["idle_age"] == 238
+    assert record("wpm", idle="1s")["flow"]["half_open"] == record("wpm", idle="1s")["flow"]["idle"] == 238
 
 
 def lines(kind, **fields):

@@ -95,7 +95,7 @@ class Spoken:
         entries = [{"dscp": dscp, "queue": dscp // 2 % 8, "colour": COLOURS[dscp // 16 % 3]} for dscp in range(64)]
         self.before.say("classes", "class-set", entry=entries)
         self.before.say("classes-get", "class-get")
-        self.before.say("lane-set", "lane-set", rate=10**8, burst_bytes=3000, option_ip4=158, option_ip6=30, seed=5)
+        self.before.say("lane-set", "lane-set", rate=10**8, burst=3000, option_ip4=158, option_ip6=30, seed=5)
         self.before.say("lane-get", "lane-get")
         for number, limit in enumerate((20000, 9000, 4000, 300000)):
             self.before.say(f"set{number}", "queue-set", queue=number, limit_bytes=limit)
@@ -159,7 +159,7 @@ def test_classes_and_port_are_held_as_they_were_set(said):
         (dscp, dscp // 2 % 8, COLOURS[dscp // 16 % 3]) for dscp in range(64)
     ] + [(64, 0, "green")]
     (lane,) = said.heard["lane-get"][2]
-    assert (lane["rate"], lane["burst-bytes"], lane["owner"]) == (10**8, 3000, "netlink")
+    assert (lane["rate"], lane["burst"], lane["owner"]) == (10**8, 3000, "netlink")
     assert (lane["option-ip4"], lane["option-ip6"]) == (158, 30)
 
 

@@ -321,7 +321,7 @@ def test_lanes_have_the_bytes_of_their_configurations():
     record = quantise.hardware(settings.lane(papers.module(of).lane_tables(of, "t2", "rio")))["queues"][0]
     green, yellow = record["curves"][0]["drop"], record["curves"][1]["drop"]
     assert (green["min"], green["max"], yellow["min"], yellow["max"]) == (25600, 51200, 10240, 25600)
-    assert green["b1_1"] == 2**26 and yellow["b1_1"] == 2**28 and record["masks"] == [1, 3, 7]
+    assert green["slope1"] == 2**26 and yellow["slope1"] == 2**28 and record["masks"] == [1, 3, 7]
 
 
 def test_the_published_page_has_every_published_row():

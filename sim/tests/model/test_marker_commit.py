@@ -13,8 +13,8 @@ KINDS = {"leaf": LEAF, "srtcm": SRTCM, "trtcm": TRTCM, "redp": REDP}
 
 def of(kind, depth=8 * MILLI, rate=10**6):
     """1 Mbit/s, 1,000 bytes deep; REDP's thresholds a quarter from either end, its dropper sure, its meter 100 ms."""
-    m = marker(kind, (rate, rate), (depth, 2 * depth), out_colour=RED)
-    m.low_ns, m.high_ns, m.drop, m.yellow_ns = depth // 4, depth * 3 // 4, 65536, 100 * MILLI
+    m = marker(kind, (rate, rate), (depth, 2 * depth), out=RED)
+    m.low_threshold, m.high_threshold, m.p_drop, m.meter = depth // 4, depth * 3 // 4, 65536, 100 * MILLI
     m.demote = m.promote = span(depth // 2)
     return m
 
@@ -34,8 +34,8 @@ def test_a_commit_of_the_same_kind_fills_no_bucket(name):
     """80 Mbit/s offered to 1 Mbit/s, a commit a millisecond with other colours and bursts: as many bytes as without commits pass."""
     rng, kinds = random.Random(1), [of(KINDS[name])]
     kinds.append(of(KINDS[name]))
-    kinds[0].drop = kinds[1].drop = 0
-    kinds[1].drop_colours = 4
+    kinds[0].p_drop = kinds[1].p_drop = 0
+    kinds[1].drop = 4
     passed = []
     for commits in (False, True):
         model, green = Model(kinds[0]), 0
@@ -72,13 +72,13 @@ def test_a_smaller_bucket_clips_and_a_deeper_one_keeps_what_is_there(name):
 
 def empty(model, time):
     """Takes the bucket down into REDP's demotion region, without the dropper's draw."""
-    while level(model, time) >= model.config.low_ns << 16:
+    while level(model, time) >= model.config.low_threshold << 16:
         model.mark(time, GREEN, 100, 0xFFFF)
 
 
 def test_the_dropper_waits_for_its_meter_at_the_start_and_behind_another_kind():
     config, start = of(REDP), 10**9
-    config.drop = 65535  # sure but for a draw of 0xFFFF
+    config.p_drop = 65535  # sure but for a draw of 0xFFFF
     model = Model(config)
     empty(model, start)
     for ns, dropped in ((0, False), (100 * MILLI, False)):
@@ -95,7 +95,7 @@ def test_the_dropper_waits_for_its_meter_at_the_start_and_behind_another_kind():
 
 def test_a_commit_does_not_forget_that_yellow_was_seen():
     config, time = of(REDP), 10**9
-    config.drop = 65535
+    config.p_drop = 65535
     model = Model(config)
     model.mark(time, GREEN, 64)
     time += 200 * MILLI
@@ -103,7 +103,7 @@ def test_a_commit_does_not_forget_that_yellow_was_seen():
     assert model.mark(time, GREEN, 64, 0).policed
     model.mark(time, YELLOW, 64, 0)
     commit(model, of(REDP))
-    model.config.drop = 65535
+    model.config.p_drop = 65535
     assert not model.mark(time + 1, GREEN, 64, 0).policed
     empty(model, time + 100 * MILLI + 1)
     assert model.mark(time + 100 * MILLI + 1, GREEN, 64, 0).policed

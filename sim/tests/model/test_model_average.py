@@ -150,7 +150,7 @@ def test_a_clock_set_back_empties_the_average_of_an_empty_queue():
 
 def test_departures_step_only_where_asked_and_also_to_an_empty_queue():
     for on in (0, 1):
-        q = queue(masks=(1, 3, 7), weight=Fraction(1, 50), update_depart=on)
+        q = queue(masks=(1, 3, 7), weight=Fraction(1, 50), update=on)
         model = Model(q)
         for c in range(3):
             model.decide(c, (10, 10, 10))
@@ -161,8 +161,8 @@ def test_departures_step_only_where_asked_and_also_to_an_empty_queue():
 
 
 def test_bytes_are_counted_where_the_queue_counts_bytes():
-    assert Model(queue(unit_packets=0)).decide(0, (7, 0, 0)).avg == 7000 << 16
-    assert Model(queue(unit_packets=1)).decide(0, (7, 0, 0)).avg == 7 << 16
+    assert Model(queue(unit=0)).decide(0, (7, 0, 0)).avg == 7000 << 16
+    assert Model(queue(unit=1)).decide(0, (7, 0, 0)).avg == 7 << 16
 
 
 @pytest.mark.parametrize("n", [0, 7])
@@ -171,7 +171,7 @@ def test_an_impossible_look_ahead_is_refused(n):
 
 
 def test_idle_time_counts_from_the_update_that_gave_the_base_or_a_later_departure():
-    q = aging(lam=Scaled(40000, 12), update_depart=1)
+    q = aging(lam=Scaled(40000, 12), update=1)
     for departed, idle in ((1990, 14), (900, 1004)):
         model = Model(q)
         base = model.decide(0, (50, 0, 0), time=1000).avg

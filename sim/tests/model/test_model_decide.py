@@ -87,7 +87,7 @@ def test_curve_is_the_exact_curve(name):
 @pytest.mark.parametrize("name", CURVES)
 def test_curve_edges_use_all_fraction_bits(name):
     curve, end = CURVES[name]
-    assert value(curve, (curve.min_th << 16) - 1) == (0, 0)
+    assert value(curve, (curve.min << 16) - 1) == (0, 0)
     assert value(curve, end << 16) == (ONE, 1)
     assert value(curve, 2**43 - 1) == (ONE, 1)
     assert value(curve, (end << 16) - 1)[1] == 0
@@ -104,7 +104,7 @@ def test_curve_never_falls(name):
 
 def test_a_steep_slope_saturates_and_does_not_wrap():
     curve = red_curve(10, 11, 1)
-    curve.inv1, curve.b1_1 = Scaled(2**18 - 1, 0), ONE
+    curve.inv1, curve.slope1 = Scaled(2**18 - 1, 0), ONE
     assert value(curve, (10 << 16) + 1000)[0] == ONE
     curve = red_curve(10, 10, 1, 20, 1, 1)
     assert value(curve, 15 << 16) == (ONE, 0)
@@ -231,7 +231,7 @@ def test_verdicts_come_in_the_documented_order():
 
 def test_limits_count_all_colours_and_this_packet():
     for packets, length, verdict in [((3, 3, 3), 1000, ENQUEUE), ((3, 4, 3), 1000, TAIL), ((3, 3, 3), 1001, TAIL)]:
-        assert busy(limit_bytes=10000).decide(packets=packets, len_bytes=length).verdict == verdict
+        assert busy(limit=10000).decide(packets=packets, len_bytes=length).verdict == verdict
     assert busy(limit_packets=10).decide(packets=(3, 3, 3)).verdict == ENQUEUE
     assert busy(limit_packets=10).decide(packets=(3, 3, 4)).verdict == TAIL
 
@@ -245,7 +245,7 @@ def test_early_drops_become_marks_and_forced_ones_do_not():
 
 
 def test_ecn_curve_of_its_own_marks_every_packet_from_its_step():
-    q = queue(curves=[RED] * 3, ecn=1, size_on=1, size=scaled(Fraction(4096, 1000), 16))
+    q = queue(curves=[RED] * 3, ecn=1, size_weight=1, size=scaled(Fraction(4096, 1000), 16))
     q.colour[0].ecn_own, q.colour[0].ecn = 1, red_curve(5, 5, 1)
     for packets, bits, verdict in [(4, 1, ENQUEUE), (5, 1, MARK), (29, 1, MARK), (30, 1, FORCED), (9, 0, ENQUEUE)]:
         d = Model(q).decide(packets=(packets, 0, 0), ecn=bits, draw=2**32 - 1, len_bytes=64)

@@ -23,8 +23,8 @@ def test_colours_and_state_are_the_papers_in_exact_fractions(seed, by_factor):
     print(f"seed {seed}")
     model, paper, marks = Model(65536), Paper(), [0, 0, 0]
     queues = [
-        config(kind=k, alpha_eighths=n, initial_average=a, increase_by_factor=by_factor, ack_green=rng.randrange(2),
-               start_credits=rng.choice([0, 5, 255]), recovery_credits=rng.choice([0, 1, 5]))
+        config(kind=k, alpha=n, a0=a, increase=by_factor, ack=rng.randrange(2),
+               ns=rng.choice([0, 5, 255]), na=rng.choice([0, 1, 5]))
         for k in range(4) for n in range(1, 8) for a in (0, 1, 200, 7 * 256, rng.randrange(5000))
     ]  # fmt: skip
     at = {}
@@ -80,7 +80,7 @@ def test_the_stationary_point_of_the_paper_is_a_fixed_point_for_every_alpha(n):
     rng = random.Random(n)
     for a in (256, 257, 1791, 7 * 256, 100 * 256 + 85, rng.randrange(256, 60000)):
         model, seq, gaps = Model(), 1, []
-        c = config(alpha_eighths=n, initial_average=a, increase_by_factor=1)
+        c = config(alpha=n, a0=a, increase=1)
         for _ in range(60):
             gap = 0
             while True:
@@ -100,7 +100,7 @@ def test_the_stationary_point_of_the_paper_is_a_fixed_point_for_every_alpha(n):
 
 def test_the_default_increase_finds_the_congestion_again():
     """With 2 (A_Y + 1) and alpha 1/2 each lost probe leaves A_Y one higher: an estimate that was too low rises by itself."""
-    model, c, seq = Model(), config(initial_average=0), 1
+    model, c, seq = Model(), config(a0=0), 1
     for cycle in range(40):
         while model.step(headers(seq), c).colour != RED:
             seq += 1
@@ -110,7 +110,7 @@ def test_the_default_increase_finds_the_congestion_again():
 
 def test_a_run_without_losses_saturates_and_goes_on():
     for by_factor, n in [(0, 4), (1, 4), (1, 7), (1, 8), (0, 8)]:
-        model, c = Model(), config(alpha_eighths=n, increase_by_factor=by_factor, initial_average=65535 * 256)
+        model, c = Model(), config(alpha=n, increase=by_factor, a0=65535 * 256)
         for k in range(3 * 65536):
             answer = model.step(headers(k), c)
         assert answer.state.average <= 2**24 - 1 and answer.state.burst <= 2**17 - 1
@@ -120,7 +120,7 @@ def test_a_run_without_losses_saturates_and_goes_on():
 
 def test_an_average_of_zero_is_not_the_end():
     for n in range(1, 9):
-        model, c = Model(), config(alpha_eighths=n, increase_by_factor=1, initial_average=0)
+        model, c = Model(), config(alpha=n, increase=1, a0=0)
         colours = [model.step(headers(k), c).colour for k in range(400)]
         assert colours[0] == RED and YELLOW in colours
 
@@ -150,16 +150,16 @@ def test_syn_kinds_and_packets_without_payload():
                 assert answer.state.burst == 0 and not events(answer)
     before = model.step(headers(8), c).state
     for flags in (ACK, FIN | ACK, RST, RST | ACK, RST | SYN, 0):
-        for ack_green in (0, 1):
-            answer = model.step(headers(50, 0, flags), config(ack_green=ack_green))
-            assert answer.colour == (GREEN if ack_green else YELLOW) and not answer.has_state and not events(answer)
+        for ack in (0, 1):
+            answer = model.step(headers(50, 0, flags), config(ack=ack))
+            assert answer.colour == (GREEN if ack else YELLOW) and not answer.has_state and not events(answer)
     assert model.step(headers(60, 1, RST), c).has_state == 0
     after = model.step(headers(9, 1, FIN | ACK), c).state
     assert (after.credits, after.burst, after.highest_seq) == (before.credits - 1, before.burst + 1, 9)
 
 
 def test_other_packets_are_yellow_and_leave_no_trace():
-    model, c = Model(), config(ack_green=1)
+    model, c = Model(), config(ack=1)
     model.step(headers(1, 0, SYN), c)
     cut = Headers(is_ip4=1, proto=6, has_ports=1, src_port=3, dst_port=4)
     later = Headers(is_ip4=1, proto=6)
@@ -191,7 +191,7 @@ def test_flows_differ_in_each_part_of_their_name():
     cases = [(name, 0, 0, 0) for name in names] + [(base, 1, 0, 0), (base, 0, 7, 0)]
     cases += [(base, 0, 0, vlan) for vlan in (1, 0x800, 0x1000, 0x800000, 0x1001)]
     for k, (flow, ip6, queue, vlan) in enumerate(cases):
-        answer = model.step(headers(1000 * k, 0, SYN, flow, ip6, vlan=vlan), config(start_credits=k + 1), queue=queue)
+        answer = model.step(headers(1000 * k, 0, SYN, flow, ip6, vlan=vlan), config(ns=k + 1), queue=queue)
         assert not events(answer)
     for k, (flow, ip6, queue, vlan) in enumerate(cases):
         answer = model.step(headers(1000 * k + 1, 1, ACK, flow, ip6, vlan=vlan), c, queue=queue)

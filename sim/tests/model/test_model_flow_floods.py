@@ -62,14 +62,14 @@ def test_a_full_set_makes_no_state_and_hurts_no_one():
     for flow in have:
         answer = model.step(headers(5, 1, ACK, flow), c)
         assert answer.state.credits == 0 and answer.state.burst == 5
-    free = [model.step(headers(3, 1, ACK, f), c, (c.idle_age + 1) * TICK) for f in set(flows) - set(have)]
+    free = [model.step(headers(3, 1, ACK, f), c, (c.idle + 1) * TICK) for f in set(flows) - set(have)]
     assert all(events(a) == {"adopted", "collision", "aged_out"} or "displaced" in events(a) for a in free[:20])
 
 
 @pytest.mark.parametrize("half_open", [False, True])
 def test_ages(half_open):
     """A flow that comes back after its age is adopted anew, one tick earlier it is not; a packet renews the age."""
-    c = config(idle_age=100, half_open_age=10)
+    c = config(idle=100, half_open=10)
     for start in (0, 2**48 - 5 * TICK):  # over the clock's end too
         for packets, age in ((1, 10), (4, 10)) if half_open else ((5, 100),):
             for late in (0, 1):
@@ -86,7 +86,7 @@ def test_a_flow_that_is_slow_from_the_start_is_settled_by_its_fourth_data_packet
     """Packets further apart than the half-open age, nearer than the idle age: four adoptions, then state is kept."""
     model, c = Model(), config()
     seen = [
-        events(model.step(headers(k, k > 0, ACK if k else SYN), c, k * (c.half_open_age + 1) * TICK)) for k in range(11)
+        events(model.step(headers(k, k > 0, ACK if k else SYN), c, k * (c.half_open + 1) * TICK)) for k in range(11)
     ]
     assert seen == [set()] + 4 * [{"adopted", "aged_out"}] + [set()] * 6
 
@@ -165,7 +165,7 @@ def test_a_syn_on_an_aged_entry_is_half_open_again():
     for flags in (SYN, ACK):  # and so is one that a data packet finds
         model = Model(256, seed)
         assert len(settled(model, c, crowd[:4])) == 4
-        late = (c.idle_age + 1) * TICK
+        late = (c.idle + 1) * TICK
         for flow in crowd[:4]:
             assert "aged_out" in events(model.step(headers(9, flags != SYN, flags, flow), c, late))
         answer = model.step(headers(0, 0, SYN, crowd[4]), c, late)
@@ -202,7 +202,7 @@ def flow_of(name):
 
 def test_of_two_flows_with_one_tag_the_first_has_state_as_if_it_were_alone():
     """Names that differ in two bits which cancel in the tag: the later flow is yellow until the first has aged, and changes nothing of its state."""
-    rng, c, seen = random.Random(10), config(initial_average=512), set()
+    rng, c, seen = random.Random(10), config(a0=512), set()
     print("seed 10")
     for seed, bits in twins(range(FOLD, 288), 6, rng):
         for bit in bits:
@@ -223,7 +223,7 @@ def test_of_two_flows_with_one_tag_the_first_has_state_as_if_it_were_alone():
                     answer = both.step(headers(rng.getrandbits(32), not syn, SYN if syn else ACK, second), c, time)
                     assert answer.colour == YELLOW and not answer.has_state
                     assert events(answer) == {"collision", "table_full"}
-            time += (c.idle_age + 1) * TICK
+            time += (c.idle + 1) * TICK
             seen |= events(both.step(headers(5, flow=second), c, time))
             assert events(both.step(headers(6, flow=first), c, time)) == {"collision", "table_full"}
     assert seen == {"adopted", "aged_out"}
@@ -231,7 +231,7 @@ def test_of_two_flows_with_one_tag_the_first_has_state_as_if_it_were_alone():
 
 def test_names_that_differ_in_one_bit_never_share_a_state():
     """Each bit of a name, under a key that gives both names one set and one secret part: the fold tells them apart, so both have state, each its own."""
-    rng, c = random.Random(12), config(initial_average=512, start_credits=200)
+    rng, c = random.Random(12), config(a0=512, ns=200)
     print("seed 12")
     for seed, bits in twins(range(288), 6, rng, folds_alike=False):
         for bit in bits:

@@ -9,7 +9,7 @@ FLOWS, OFFERED, HELD, ROUNDS = 65536, 46_000, 40_000, 3
 
 def test_a_table_of_65536_flows_holds_40000_at_once_each_with_its_own_state():
     """Sets of four, at random: about one flow in eleven finds its set full, has no state, and costs the others nothing."""
-    rng, c = random.Random(7), config(initial_average=256, start_credits=2, recovery_credits=1)
+    rng, c = random.Random(7), config(a0=256, ns=2, na=1)
     print("seed 7")
     model, paper, packets = Model(FLOWS), Paper(), {}
     while len(packets) < OFFERED:

@@ -22,8 +22,8 @@ RATE = 10**9
 
 def queue(index, **fields):
     record = {"index": index, "weight": [[256, 0]] * 6, "lambda": [65535, 0], "idle_step": 2**48 - 1}
-    record |= {"masks": [1, 2, 4], "unit_packets": 1}
-    record |= {"update_depart": 0, "spacing": 0, "size_weight": [0, 0, 0], "ecn": 0, "limit_bytes": 2**27 - 1}
+    record |= {"masks": [1, 2, 4], "unit": 1}
+    record |= {"update": 0, "spacing": 0, "size_weight": [0, 0, 0], "ecn": 0, "limit": 2**27 - 1}
     record |= {"limit_packets": 2**27 - 1, "strict": 0, "priority": 0, "quantum": 1500, "cost": [0, 0], "burst_ns": 0}
     record |= {"curves": [{"drop": OFF, "ecn_own": 0}] * 3}
     return record | fields
@@ -93,10 +93,10 @@ def test_a_shaped_queue_does_not_hold_up_the_others():
 
 def test_every_frame_is_sent_or_counted_byte_for_byte():
     rng = random.Random(8)
-    curve = {"on": 1, "min": 2, "max": 10, "end": 12, "inv1": [2**17, 12], "b1_1": 2**31, "inv2": [2**17, 10]}
-    curve |= {"base2": 2**31, "b1_2": 2**31, "b2_2": [0, 0]}
+    curve = {"on": 1, "min": 2, "max": 10, "end": 12, "inv1": [2**17, 12], "slope1": 2**31, "inv2": [2**17, 10]}
+    curve |= {"base2": 2**31, "slope2": 2**31, "square2": [0, 0]}
     curves = [{"drop": curve, "ecn_own": 0}] * 3
-    queues = [queue(i, curves=curves, ecn=1, limit_packets=15, spacing=i % 3, update_depart=i % 2) for i in range(8)]
+    queues = [queue(i, curves=curves, ecn=1, limit_packets=15, spacing=i % 3, update=i % 2) for i in range(8)]
     lane, came, verdicts, time = Lane(record(*queues, buffer_cells=600)), {}, Counter(), 0
     for number in range(20000):
         time += rng.randrange(9000)
@@ -162,8 +162,8 @@ def test_classes_colours_and_remarking():
 
 
 def test_the_same_seed_gives_the_same_run():
-    curve = {"on": 1, "min": 0, "max": 100, "end": 100, "inv1": [2**17, 16], "b1_1": 2**31, "inv2": [0, 0]}
-    curve |= {"base2": 0, "b1_2": 0, "b2_2": [0, 0]}
+    curve = {"on": 1, "min": 0, "max": 100, "end": 100, "inv1": [2**17, 16], "slope1": 2**31, "inv2": [0, 0]}
+    curve |= {"base2": 0, "slope2": 0, "square2": [0, 0]}
 
     def run(seed):
         lane = Lane(record(queue(0, curves=[{"drop": curve, "ecn_own": 0}] * 3), seed=seed))
@@ -181,12 +181,12 @@ def test_the_shipped_configuration_fills_the_model():
     for q in config["queues"]:
         got = c.queues[q["index"]]
         assert [[w.m, w.s] for w in got.weight] == q["weight"]
-        assert list(got.masks) == q["masks"] and got.limit_bytes == q["limit_bytes"] and got.quantum == q["quantum"]
+        assert list(got.masks) == q["masks"] and got.limit == q["limit"] and got.quantum == q["quantum"]
         for mine, theirs in zip(got.colour, q["curves"], strict=True):
             assert mine.drop.on == theirs["drop"]["on"]
             if mine.drop.on:
-                assert [mine.drop.min_th, mine.drop.b1_1, [mine.drop.b2_2.m, mine.drop.b2_2.s]] == [
-                    theirs["drop"][k] for k in ("min", "b1_1", "b2_2")
+                assert [mine.drop.min, mine.drop.slope1, [mine.drop.square2.m, mine.drop.square2.s]] == [
+                    theirs["drop"][k] for k in ("min", "slope1", "square2")
                 ]
     assert [[k.queue, k.colour] for k in c.egress[0].dscp] == config["dscp"]
     library().vm_config_destroy(file)

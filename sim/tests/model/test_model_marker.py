@@ -17,11 +17,11 @@ def random_marker(rng, kind):
     depth = rng.choice([1, 10, 100]) * 8 * 10**12 // rate
     second = depth * rng.choice([1, 2, 5]) if kind == SRTCM else rng.choice([1, 20]) * 8 * 10**12 // rate
     m = marker(kind, (rate, rate if kind == SRTCM else rate // rng.choice([1, 2])), (depth, second))
-    m.colour_aware, m.out_colour = rng.randrange(2), rng.choice([1, 2])
-    m.packet_bytes = rng.choice([0, 0, 1000])
-    m.low_ns, m.high_ns = depth // 4, depth * 3 // 4
-    m.demote, m.promote = span(Fraction(2 * m.low_ns)), span(Fraction(2 * (depth - m.high_ns)))
-    m.drop, m.yellow_ns = rng.choice([0, 1311, 65536]), depth // 8
+    m.colour_aware, m.out = rng.randrange(2), rng.choice([1, 2])
+    m.packet = rng.choice([0, 0, 1000])
+    m.low_threshold, m.high_threshold = depth // 4, depth * 3 // 4
+    m.demote, m.promote = span(Fraction(2 * m.low_threshold)), span(Fraction(2 * (depth - m.high_threshold)))
+    m.p_drop, m.meter = rng.choice([0, 1311, 65536]), depth // 8
     return m, 8 * 10**9 * 700 // rate
 
 
@@ -42,7 +42,7 @@ def test_every_packet_gets_the_colour_of_the_documents_arithmetic(name):
             )
             got = model.mark(time, colour, length, draw)
             assert (got.colour, bool(got.policed)) == reference.mark(time, colour, length, draw)
-            assert got.level <= config.burst_ns[0] << 16
+            assert got.level <= config.burst[0] << 16
             seen.add((colour, got.colour, got.policed))
     assert len(seen) >= {"leaf": 9, "srtcm": 6, "trtcm": 6, "redp": 6}[name], seen
 
@@ -90,15 +90,15 @@ def test_long_run_shares_are_the_rates(kind, rate):
         total[model.mark(int(time), 0, length).colour] += length
         time += Fraction(8 * 10**9 * length, 3 * rate)
     seconds = (time - start) / 10**9
-    committed = Fraction(total[GREEN] - config.burst_ns[kind == TRTCM] * rate // (8 * 10**9)) * 8 / seconds
+    committed = Fraction(total[GREEN] - config.burst[kind == TRTCM] * rate // (8 * 10**9)) * 8 / seconds
     assert abs(committed / rate - 1) < Fraction(1, 1000)
     if kind == TRTCM:
-        real = Fraction(total[GREEN] + total[YELLOW] - config.burst_ns[0] * peak // (8 * 10**9)) * 8 / seconds
+        real = Fraction(total[GREEN] + total[YELLOW] - config.burst[0] * peak // (8 * 10**9)) * 8 / seconds
         assert abs(real / peak - 1) < Fraction(1, 1000)
 
 
 def test_a_bucket_survives_the_wrap_of_time_and_a_clock_set_back():
-    config = marker(LEAF, (10**9, 10**9), (80_000, 0), out_colour=RED)
+    config = marker(LEAF, (10**9, 10**9), (80_000, 0), out=RED)
     model, time = Model(config), WRAP - 40_000
     assert [model.mark(time, GREEN, 1000).colour for _ in range(11)] == [GREEN] * 10 + [RED]
     assert [model.mark(time + 80_000, GREEN, 1000).colour for _ in range(11)] == [GREEN] * 10 + [RED]

@@ -23,13 +23,13 @@ MARKERS = {
 def at(model, tokens):
     """The bucket full, then at `tokens` ns."""
     model.fill()
-    out = model.mark(START, GREEN, (model.config.burst_ns[0] - int(tokens)) // 8, 0xFFFFFFFF)
+    out = model.mark(START, GREEN, (model.config.burst[0] - int(tokens)) // 8, 0xFFFFFFFF)
     assert out.colour == GREEN and not out.policed
 
 
 def inside(config, region, part):
     """The level at this part of the region, in ns of whole bytes."""
-    base, end = (0, config.low_ns) if region == "demotion" else (config.high_ns, config.burst_ns[0])
+    base, end = (0, config.low_threshold) if region == "demotion" else (config.high_threshold, config.burst[0])
     return base + int(part * (end - base)) // 8 * 8
 
 
@@ -81,7 +81,7 @@ def test_no_colour_changes_in_the_balanced_region_and_every_green_turns_yellow_w
 def test_p_drop_is_the_droppers_rate_in_the_demotion_region_and_nowhere_else(p):
     """And what it leaves is demoted as eq. (1) says: the two draws are independent."""
     count, fields, drop = 10_000, MARKERS["P0"], round(p * 2**16)
-    model, draws = Model(redp(**fields, drop=drop, yellow_ns=1000)), lane_draws(3)
+    model, draws = Model(redp(**fields, drop=drop, meter=1000)), lane_draws(3)
     for part in INSIDE:
         level, dropped, demoted = inside(model.config, "demotion", part), 0, 0
         for draw in islice(draws, count):
@@ -119,7 +119,7 @@ YELLOWS = {
 def test_the_dropper_rests_for_the_meters_time_behind_a_yellow_packet_that_came(before, late):
     """`late`: ns behind the last packet before, or behind the meter's end."""
     count, drop = 3000, 2**14
-    model, draws = Model(redp(drop=drop, yellow_ns=METER)), lane_draws(4)
+    model, draws = Model(redp(drop=drop, meter=METER)), lane_draws(4)
     packets = NO_YELLOW.get(before) or YELLOWS.get(before, [])
     last = max((time for time, _ in packets), default=0)
 
@@ -143,7 +143,7 @@ def test_the_dropper_rests_for_the_meters_time_behind_a_yellow_packet_that_came(
 
 
 def test_the_dropper_acts_only_in_the_demotion_region_and_while_no_yellow_came():
-    model = Model(redp(drop=65536, yellow_ns=METER))
+    model = Model(redp(drop=65536, meter=METER))
     model.fill()
     assert not model.mark(START, GREEN, 45_000, 0).policed  # 60 packets: not in the region
     assert not model.mark(START, GREEN, 100, 0).policed  # 15 packets: not below the threshold
@@ -162,7 +162,7 @@ RUNS, GREENS, END = 10, 1000, 300
 
 def run(kind, load, yellows, first, seed):
     """(level in packets, colour in, colour out) of each packet: greens of 1000 B at `load` times R, `yellows` with each."""
-    config = redp(out_colour=YELLOW)
+    config = redp(out=YELLOW)
     config.kind = kind
     model, draws, seen = Model(config), lane_draws(seed), []
     if first:
@@ -214,7 +214,7 @@ def test_redp_settles_in_the_region_of_its_load_from_any_level_and_a_plain_bucke
 
 def share(kind, phase):
     """Six UDP flows of equal rate, together 1.5 R, each at its phase of their period; the packets of each that are demoted, of 16,666."""
-    flows, config = 6, redp(out_colour=YELLOW)
+    flows, config = 6, redp(out=YELLOW)
     config.kind, period = kind, 6 * PACKET * 2 // 3
     model, draws, demoted = Model(config), lane_draws(4), [0] * flows
     for k in range(16_666):

@@ -65,7 +65,7 @@ class Books:
         best = colour if c.colour_aware else GREEN
         out, dropped = RED, False
         if c.kind == LEAF:
-            out = GREEN if a.covers(price) else c.out_colour
+            out = GREEN if a.covers(price) else c.out
         elif c.kind == SRTCM:
             if best == GREEN and a.covers(price):
                 out = GREEN
@@ -80,25 +80,25 @@ class Books:
                     b.take(other)
         elif colour <= YELLOW:
             odds = c.promote if colour else c.demote
-            reach, low, high = (draw >> 16) * odds.m << 26 >> odds.s, c.low_ns << 16, c.high_ns << 16
+            reach, low, high = (draw >> 16) * odds.m << 26 >> odds.s, c.low_threshold << 16, c.high_threshold << 16
             if colour == YELLOW:
                 self.yellow = self.time
                 out = GREEN if a.covers(price) and a.level > high + reach else YELLOW
             else:
-                rest = self.time - self.yellow <= c.yellow_ns
-                dropped = a.level < low and not rest and draw % 2**16 < c.drop
+                rest = self.time - self.yellow <= c.meter
+                dropped = a.level < low and not rest and draw % 2**16 < c.p_drop
                 out = GREEN if dropped or (a.covers(price) and a.level >= low - reach) else YELLOW
         self.dropped += dropped
         if out == GREEN and not dropped and c.kind != TRTCM:
             a.take(price)
-        return out, dropped or bool(c.drop_colours >> out & 1)
+        return out, dropped or bool(c.drop >> out & 1)
 
 
 def drain(books, ask):
     """Asks for each bucket's level to the unit. `ask`: what the model marks a packet, and bucket A's level."""
     c, a, b = books.c, books.a, books.b
     for account in (b, a) if c.kind in (SRTCM, TRTCM) else (a,):
-        c.colour_aware, c.low_ns, c.drop = 1, 0, 0
+        c.colour_aware, c.low_threshold, c.p_drop = 1, 0, 0
         c.cost[0] = c.cost[1] = UNIT
         colour, paid, missed = GREEN, GREEN, None
         if account is b:
@@ -117,10 +117,10 @@ def test_tokens_are_conserved_exactly_over_a_million_packets_with_thousands_of_b
     rng, kind = random.Random(5), KINDS[name]
     print("seed 5")
     second = {SRTCM: 2 * DEPTH, TRTCM: DEPTH}.get(kind, 0)
-    config = marker(kind, (RATE, RATE // 2 if kind == TRTCM else RATE), (DEPTH, second), yellow_ns=5000)
+    config = marker(kind, (RATE, RATE // 2 if kind == TRTCM else RATE), (DEPTH, second), meter=5000)
     costs = [(each.m, each.s) for each in config.cost]
     low, drop = DEPTH // 4, 2**14
-    config.high_ns, config.demote, config.promote = DEPTH * 3 // 4, span(2 * low), span(2 * low)
+    config.high_threshold, config.demote, config.promote = DEPTH * 3 // 4, span(2 * low), span(2 * low)
     model, books, time = Model(config), Books(config), 0
     start, aware, came = WRAP - PACKETS * MEAN // 2, [0, 0], [0] * 3
 
@@ -132,11 +132,11 @@ def test_tokens_are_conserved_exactly_over_a_million_packets_with_thousands_of_b
         if k % DRAIN == 0:
             if k:
                 drain(books, ask)
-            config.low_ns, config.drop, config.out_colour = low, drop, rng.choice((YELLOW, RED))
+            config.low_threshold, config.p_drop, config.out = low, drop, rng.choice((YELLOW, RED))
             config.cost[0], config.cost[1] = (Scaled(*pair) for pair in costs)
         if k % 100 == 0:  # another mixture and pace
             colours, most = rng.choice(COLOURS), int(2 * MEAN / rng.choice((0.25, 0.5, 1, 2, 4)))
-            config.colour_aware, config.drop_colours = rng.randrange(2), rng.choice((0, 1 << RED, 1 << YELLOW))
+            config.colour_aware, config.drop = rng.randrange(2), rng.choice((0, 1 << RED, 1 << YELLOW))
         time += int(rng.random() * most)
         books.wait(time)
         colour, length, draw = rng.choice(colours), 64 + int(rng.random() * 1455), rng.getrandbits(32)

@@ -91,9 +91,9 @@ def frozen():
     """The model as it was before it kept the remainder of each idle spell."""
     made = build.BUILD / "oracle-lane-frozen"
     sources = [lanes.HERE / "lane.cpp", *build.files("sim/model", "*.cpp")]
-    words = ["g++", "-std=gnu++20", "-O1", "-DVERMILION_AGEING=0", *sources, "-o", made]
+    words = ["g++", "-std=gnu++20", *build.MODEL_FLAGS, "-O1", "-DVERMILION_AGEING=0", *sources, "-o", made]
     with build.locked(f"{made.name}.lock"):
-        key = build.digest([*sources, *build.files("sim/model", "*.h")], *words)
+        key = build.digest([*sources, *build.model_headers()], *words)
         build.step(made, key, build.quiet, "", lambda: build.run(words, build.BUILD / "oracle-lane-frozen.log"))
     return made
 

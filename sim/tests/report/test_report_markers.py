@@ -22,7 +22,7 @@ from support.runs import ROOT, SHIPPED, same
 from support.shipped_capture import packets
 from vermilion import report
 from vermilion.configuration import config_file
-from vermilion.profile import marker_words, quantise
+from vermilion.profile import marker_image, quantise
 from vermilion.report import marker_points
 from vermilion.simulation import show
 
@@ -97,7 +97,7 @@ def test_flow_numbers_and_states_in_the_trace_follow_the_rules_packet_by_packet(
         if index not in markers or TCP not in frame:
             assert row["flow"] == row["flow_average"] == row["flow_events"] == ""
             continue
-        c = SimpleNamespace(**marker_words.flow_record(markers[index]))
+        c = SimpleNamespace(**marker_image.flow_record(markers[index]))
         header, key = segment(frame)
         assert int(row["colour"]) == paper.step((index, key), header, c)
         if not header.tcp_payload and not header.tcp_flags & 2:
@@ -105,7 +105,7 @@ def test_flow_numbers_and_states_in_the_trace_follow_the_rules_packet_by_packet(
             continue
         assert int(row["flow"]) == numbers.setdefault((index, key), len(numbers))
         f = paper.flows[index, key]
-        whole = Fraction(8, 8 - c.alpha_eighths) if row["flow_raised"] == "1" else 1
+        whole = Fraction(8, 8 - c.alpha) if row["flow_raised"] == "1" else 1
         assert Fraction(int(row["flow_average"]), 256) * whole == f.average
         assert [int(row[f"flow_{n}"]) for n in ("burst", "credits", "seq")] == [f.burst, f.credits, f.highest]
         assert ("probe" in row["flow_events"]) == (row["colour"] == "2")
@@ -157,7 +157,7 @@ def test_tokens_are_those_of_a_bucket_and_redps_shares_those_of_eq_1(shown):
     markers = {q.index: m for q in shown.config.queue for m in shown.config.marker if m.queue == q.name}
     seen = marker_points.collect(markers, shown.stats, shown.folder / "rtl.csv")
     for index in (LEAF, REDP, SRTCM, TRTCM):
-        rate, depth = marker_words.buckets(markers[index])[0]
+        rate, depth = marker_image.buckets(markers[index])[0]
         levels = [(time, level) for time, level, *_ in seen[index].levels.kept]
         assert len(levels) == sum(map(sum, shown.stats["queues"][index]["colours_in_out"]))
         assert max(level for _, level in levels) <= depth + 1

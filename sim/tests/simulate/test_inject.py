@@ -85,7 +85,7 @@ def voided(programs, check, folder):
         text = text.replace(before, after)
     (folder / file).write_text(text)
     objects = programs["lab"].parent / "obj"
-    includes = [f"-I{build.ROOT / place}" for place in ("sim/model", "sim/harness")]
+    includes = [f"-I{build.ROOT / place}" for place in ("sim/model", build.DRIVER, "sim/harness")]
     own = sorted((programs["lab"].parent / "obj-inject").glob("*.o"))
     shared = [path for path in build.harness_objects() if path.stem not in ("main", Path(file).stem)]
     lane = [objects / f"{name}.o" for name in ("verilated_lane", "verilated", "verilated_threads")]

@@ -95,7 +95,7 @@ class Rules:
             return self.paper.step(key, h, c)
         if key in flows:
             settled = self.data[key] >= 4
-            if p.ns - self.last[key] > (c.idle_age if settled else c.half_open_age) * TICK:
+            if p.ns - self.last[key] > (c.idle if settled else c.half_open) * TICK:
                 del flows[key]
                 self.events["aged_out"] += 1
                 self.data[key] *= not settled and not syn

@@ -102,7 +102,7 @@ def test_a_reserve_is_there_whatever_others_do(tmp_path, seed):
         )
         for queue in words["queues"]:
             if queue["index"] // SHARE == 1:
-                queue["limit_bytes"] = (reserve - 30) * CELL // SHARE
+                queue["limit"] = (reserve - 30) * CELL // SHARE
         of = [line for line in decisions(tmp_path, words, frames) if int(line["queue"]) // SHARE == 1]
         limit = (reserve - 30) * CELL // SHARE
         within = [line for line in of if int(line["queued_bytes"]) + int(line["len_bytes"]) <= limit]

@@ -15,7 +15,7 @@ OBJECTS += " pipeline_view random spacing token_marker victims"
 def test_a_lone_departure_is_a_disagreement_and_no_negative_agreement(tmp_path):
     shape, out = build.shape_object("lab"), tmp_path / "lone_departure"
     objects = {path.stem: path for path in build.harness_objects()}
-    command = ["g++", "-std=gnu++20", "-I", build.ROOT / "sim/model"]
+    command = ["g++", "-std=gnu++20", *build.MODEL_FLAGS]
     command += ["-I", build.ROOT / "sim/harness", build.ROOT / "sim/tests/simulate/lone_departure.cpp", "-o", out]
     command += [shape, *(objects[name] for name in OBJECTS.split())]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)

@@ -52,7 +52,7 @@ def visited(words) -> dict[int, int]:
 def expected(port=PORT, queues=16, **queue) -> dict[int, int]:
     """The shadow record of a queue as the configuration file would have it, in a lane of so many queues."""
     asked = config.parse({"port": {"rate": port}, "queue": [{"name": "a"} | queue]}, pool_elsewhere=True)
-    return visited(quantise.queue_words(asked.queue[0], asked.port.rate, queues, None))
+    return visited(quantise.queue_image(asked.queue[0], asked.port.rate, queues, None))
 
 
 ADDRESSES = sorted(expected())

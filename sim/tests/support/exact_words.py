@@ -130,7 +130,7 @@ def polynomial(curve, queue):
 def curve_record(curve, queue):
     if curve is None or curve.curve == "tail":
         return {"on": 0, "min": 0, "max": 0, "end": 0} | {
-            "inv1": [0, 0], "b1_1": 0, "inv2": [0, 0], "base2": 0, "b1_2": 0, "b2_2": [0, 0]
+            "inv1": [0, 0], "slope1": 0, "inv2": [0, 0], "base2": 0, "slope2": 0, "square2": [0, 0]
         }  # fmt: skip
     low, high, end = thresholds(curve, queue)
     base, b1, b2 = polynomial(curve, queue)
@@ -140,33 +140,40 @@ def curve_record(curve, queue):
         "max": high,
         "end": end,
         "inv1": list(inverse(high - low)),
-        "b1_1": probability(exact(curve.p)),
+        "slope1": probability(exact(curve.p)),
         "inv2": list(inverse(end - high)),
         "base2": probability(base),
-        "b1_2": probability(b1),
-        "b2_2": list(square(b2, end - high)),
+        "slope2": probability(b1),
+        "square2": list(square(b2, end - high)),
     }
 
 
 def flow_record(m):
     return {
         "kind": FLOW_KINDS[m.kind],
-        "alpha_eighths": int(8 * m.given("alpha")),
-        "initial_average": nearest(exact(m.given("a0")) * 2**8),
-        "start_credits": m.given("ns"),
-        "recovery_credits": m.given("na"),
-        "increase_by_factor": int(m.given("increase") == "factor"),
-        "ack_green": int(m.given("ack") == "green"),
-        "idle_age": nearest(Fraction(m.given("idle"), 2**22)),
-        "half_open_age": nearest(Fraction(m.given("half_open"), 2**22)),
+        "alpha": int(8 * m.given("alpha")),
+        "a0": nearest(exact(m.given("a0")) * 2**8),
+        "ns": m.given("ns"),
+        "na": m.given("na"),
+        "increase": int(m.given("increase") == "factor"),
+        "ack": int(m.given("ack") == "green"),
+        "idle": nearest(Fraction(m.given("idle"), 2**22)),
+        "half_open": nearest(Fraction(m.given("half_open"), 2**22)),
     }
+
+
+NO_FLOW = dict.fromkeys(("kind", "increase", "ack", "alpha", "ns", "na", "a0", "idle", "half_open"), 0)
+NO_MARKER = dict.fromkeys(("kind", "colour_aware", "length", "out", "drop", "packet"), 0) | {
+    "cost": [[0, 0], [0, 0]], "burst": [0, 0], "low_threshold": 0, "high_threshold": 0, "demote": [0, 0], "promote": [0, 0],
+    "p_drop": 0, "meter": 0, "flow": NO_FLOW,
+}  # fmt: skip
 
 
 def marker_record(m):
     if m is None:
-        return {"kind": 0}
+        return NO_MARKER
     if m.kind in FLOW_KINDS:
-        return {"kind": FLOW, "drop_colours": m.dropped, "flow": flow_record(m)}
+        return NO_MARKER | {"kind": FLOW, "drop": m.dropped, "flow": flow_record(m)}
     ns = {
         name: depth_ns(m.in_bytes(getattr(m, name)), m.rate_of(name)) for name in DEPTHS if getattr(m, name) is not None
     }
@@ -176,32 +183,38 @@ def marker_record(m):
         "trtcm": lambda: ((m.pir, m.cir), (ns["pbs"], ns["cbs"])),
         "redp": lambda: ((m.rate, 0), (ns["bucket"], 0)),
     }[m.kind]()
-    record = {
+    record = NO_MARKER | {
         "kind": KINDS[m.kind],
         "colour_aware": int(m.given("colour_aware")),
-        "ip_length": int(m.ip_length and not m.packet_bytes),
-        "packet_bytes": m.packet_bytes,
+        "length": int(m.ip_length and not m.packet_bytes),
+        "packet": m.packet_bytes,
         "cost": [list(cost(rate)) for rate in rates],
-        "burst_ns": list(bursts),
-        "out_colour": COLOURS.index(m.given("out")),
-        "drop_colours": m.dropped,
-        "low_ns": 0, "high_ns": 0, "demote": [0, 0], "promote": [0, 0], "drop": 0, "yellow_ns": 0,
-    }  # fmt: skip
+        "burst": list(bursts),
+        "out": COLOURS.index(m.given("out")),
+        "drop": m.dropped,
+    }
     if m.kind != "redp":
         return record
     return record | {
-        "low_ns": ns["low"],
-        "high_ns": ns["high"],
+        "low_threshold": ns["low"],
+        "high_threshold": ns["high"],
         "demote": list(span(ns["low"] / exact(m.given("max_demote")))),
         "promote": list(span((ns["bucket"] - ns["high"]) / exact(m.given("max_promote")))),
-        "drop": probability(exact(m.given("p_drop")), 16),
-        "yellow_ns": m.given("meter"),
+        "p_drop": probability(exact(m.given("p_drop")), 16),
+        "meter": m.given("meter"),
     }
+
+
+def colour_record(queue, colour):
+    drops = getattr(queue, colour)
+    return {"curve": [curve_record(drops, queue), curve_record(drops.ecn, queue)], "ecn_own": int(drops.ecn is not None)}
 
 
 def queue_record(queue, port_rate, queues, marker):
     w = exact(queue.average.weight)
     decay = idle_decay(w, queue.average.idle_packet.value, min(queue.rate or port_rate, port_rate))
+    codes = [getattr(queue.remark, colour) for colour in COLOURS]
+    remark = [{"dscp": code or 0, "on": int(code is not None)} for code in codes]
     return {
         "index": queue.index,
         "name": queue.name,
@@ -209,32 +222,27 @@ def queue_record(queue, port_rate, queues, marker):
         "lambda": list(decay),
         "idle_step": idle_step(w, decay),
         "masks": list(MASKS[queue.average.kind]),
-        "unit_packets": int(queue.average.unit == "packet"),
-        "update_depart": int(queue.average.update == "both"),
+        "unit": int(queue.average.unit == "packet"),
+        "update": int(queue.average.update == "both"),
         "spacing": SPACINGS[queue.spacing],
-        "size_weight": [1, *size_weight(queue.size_weight.value)] if queue.size_weight else [0, 0, 0],
+        "size_weight": int(queue.size_weight is not None),
+        "inv_mean_len": list(size_weight(queue.size_weight.value)) if queue.size_weight else [0, 0],
         "ecn": int(queue.ecn),
-        "limit_bytes": queue.limit.value if queue.limit else LEN_MAX,
+        "limit": queue.limit.value if queue.limit else LEN_MAX,
         "limit_packets": queue.limit_packets.value if queue.limit_packets else LEN_MAX,
         "alpha": 0 if queue.alpha is None else 8 + int(math.log2(queue.alpha)),
         "strict": int(queue.priority is not None),
         "priority": queue.priority or 0,
         "quantum": queue.quantum.value if queue.quantum else 1522,
         "cost": list(cost(queue.rate)),
-        "burst_ns": burst_ns(queue.burst.value if queue.burst else 3044, queue.rate, queues),
-        "curves": [
-            {
-                "drop": curve_record(getattr(queue, colour), queue),
-                "ecn_own": int(getattr(queue, colour).ecn is not None),
-                "ecn": curve_record(getattr(queue, colour).ecn, queue),
-            }
-            for colour in COLOURS
-        ],
-        "marker": marker_record(marker),
-        "distance": [int(queue.distance.option), int(queue.distance.infer), int(queue.distance.share)],
-        "remove_ttl_option": int(queue.ttl_option == "remove"),
-        "victim": [int(queue.victim == "nearest"), int(queue.victim_by_colour), queue.victim_window or 0],
-        "remark": [-1 if code is None else code for code in (getattr(queue.remark, colour) for colour in COLOURS)],
+        "burst": burst_ns(queue.burst.value if queue.burst else 3044, queue.rate, queues),
+        "colour": [colour_record(queue, colour) for colour in COLOURS],
+        "marker": marker_record(marker) | {"remark": remark},
+        "distance": {name: int(getattr(queue.distance, name)) for name in ("option", "infer", "share")},
+        "ttl_option": int(queue.ttl_option == "remove"),
+        "victim": int(queue.victim == "nearest"),
+        "victim_by_colour": int(queue.victim_by_colour),
+        "victim_window": queue.victim_window or 0,
     }
 
 
@@ -249,7 +257,7 @@ def hardware(config, egresses=1):
     rate, queues = config.port.rate, egresses * (1 + max(queue.index for queue in config.queue))
     pool = {"pool": {"size": config.pool.size.value // 64, "reserve": [0], "cap": [0]}} if config.pool else {}
     return {
-        "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate, queues)},
+        "port": {"cost": list(cost(rate)), "burst": burst_ns(config.port.burst.value, rate, queues)},
         **pool,
         "queues": [queue_record(q, rate, queues, markers.get(q.name)) for q in config.queue],
         "dscp": table,

@@ -21,8 +21,8 @@ FOLD, SECRET = 39, 3  # bits of a tag: of the name folded, and of the hash
 
 def config(**fields):
     """P1's parameters; ages of a minute and three seconds."""
-    default = dict(kind=THREE_COLOUR, alpha_eighths=4, initial_average=7 * 256, start_credits=5, recovery_credits=5)
-    return FlowConfig(**{**default, "idle_age": 14305, "half_open_age": 715, **fields})
+    default = dict(kind=THREE_COLOUR, alpha=4, a0=7 * 256, ns=5, na=5)
+    return FlowConfig(**{**default, "idle": 14305, "half_open": 715, **fields})
 
 
 def headers(seq=0, payload=1, flags=ACK, flow=(1, 2, 3, 4), ip6=0, **fields):
@@ -61,7 +61,7 @@ def events(answer):
 def average(state, c):
     """A_Y as a fraction."""
     base = Fraction(state.average, 256)
-    return base / (1 - Fraction(c.alpha_eighths, 8)) if state.raised else base
+    return base / (1 - Fraction(c.alpha, 8)) if state.raised else base
 
 
 def hash_key(seed) -> int:
@@ -132,13 +132,13 @@ class Paper:
         return floor(x / LSB) * LSB
 
     def increase(self, f, c, alpha):
-        if not c.increase_by_factor:
+        if not c.increase:
             f.average = 2 * (f.average + 1)
         elif not f.raised:
             f.average, f.raised = f.average / (1 - alpha), True
         else:
             base = f.average * (1 - alpha)
-            base = sum(self.down(base / d) for d in self.FACTORS[c.alpha_eighths]) + LSB
+            base = sum(self.down(base / d) for d in self.FACTORS[c.alpha]) + LSB
             f.average = base / (1 - alpha)
 
     def new(self, f, c, alpha, green, red):
@@ -155,13 +155,13 @@ class Paper:
 
     def step(self, key, h, c):
         """The colour; `self.flows[key]` is the state behind it."""
-        alpha = Fraction(c.alpha_eighths, 8)
+        alpha = Fraction(c.alpha, 8)
         green, red = c.kind in (THREE_COLOUR, WEB), c.kind in (THREE_COLOUR, ADAPTIVE)
         if c.kind == NONE or not h.is_tcp:
             return YELLOW
         if h.tcp_flags & RST or not (h.tcp_flags & SYN or h.tcp_payload):
-            return GREEN if green and c.ack_green else YELLOW
-        fresh = PaperFlow(c.start_credits, h.tcp_seq, Fraction(c.initial_average, 256))
+            return GREEN if green and c.ack else YELLOW
+        fresh = PaperFlow(c.ns, h.tcp_seq, Fraction(c.a0, 256))
         if h.tcp_flags & SYN:
             self.flows[key] = fresh
             return GREEN if green else YELLOW
@@ -175,7 +175,7 @@ class Paper:
                 f.average = self.down((1 - alpha) * f.average + alpha * f.burst)
                 f.burst, f.raised = 0, False
             if green:
-                f.credits = c.recovery_credits
+                f.credits = c.na
             return GREEN if green else YELLOW
         f.highest = h.tcp_seq
         return self.new(f, c, alpha, green, red)

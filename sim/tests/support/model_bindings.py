@@ -11,10 +11,14 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
+from vermilion.hardware.driver_library import C
+
 SOURCES = Path(__file__).resolve().parents[2] / "model"
+DRIVER = SOURCES.parents[1] / "sw_driver" / "lib"
 COLOURS, STAGES = 3, 6
 ENQUEUE, MARK, EARLY, FORCED, TAIL, NOBUF, BAD, POLICED = range(8)
 GEOMETRIC, UNIFORM, WAIT = range(3)
+DROPS, MARKS = range(2)
 ONE = 2**32
 LEN_MAX = 2**27 - 1
 
@@ -24,89 +28,13 @@ def record(name, **fields):
 
 
 u32, u64 = c_uint32, c_uint64
-Scaled = record("Scaled", m=u32, s=u32)
-Curve = record(
-    "Curve",
-    on=u32,
-    min_th=u32,
-    max_th=u32,
-    end_th=u32,
-    inv1=Scaled,
-    b1_1=u64,
-    inv2=Scaled,
-    base2=u64,
-    b1_2=u64,
-    b2_2=Scaled,
-)
-Colour = record("Colour", drop=Curve, ecn_own=u32, ecn=Curve)
-FlowConfig = record(
-    "FlowConfig",
-    kind=u32,
-    alpha_eighths=u32,
-    initial_average=u32,
-    start_credits=u32,
-    recovery_credits=u32,
-    increase_by_factor=u32,
-    ack_green=u32,
-    idle_age=u32,
-    half_open_age=u32,
-)
+Scaled, Curve, Colour, Marker, FlowConfig = C.Scaled, C.CurveImage, C.ColourImage, C.MarkerImage, C.FlowImage
 FlowState = record("FlowState", raised=u32, average=u32, burst=u32, highest_seq=u32, credits=u32)
-Marker = record(
-    "Marker",
-    kind=u32,
-    colour_aware=u32,
-    ip_length=u32,
-    packet_bytes=u32,
-    cost=Scaled * 2,
-    burst_ns=u64 * 2,
-    out_colour=u32,
-    low_ns=u64,
-    high_ns=u64,
-    demote=Scaled,
-    promote=Scaled,
-    drop=u32,
-    yellow_ns=u64,
-    drop_colours=u32,
-    flow=FlowConfig,
-)
 Marked = record("Marked", colour=u32, policed=u32, level=u64)
 NO_MARKER, LEAF, SRTCM, TRTCM, REDP, FLOW = range(6)
-Distance = record("Distance", option=u32, infer=u32, share=u32)
+Distance, Queue = C.DistanceImage, C.QueueImage
 OptionTypes = record("OptionTypes", ip4=u32, ip6=u32)
 TTL_OPTION = OptionTypes(158, 0x1E)
-Queue = record(
-    "Queue",
-    **{
-        "weight": Scaled * STAGES,
-        "lambda": Scaled,
-        "idle_step": u64,
-        "masks": u32 * COLOURS,
-        "unit_packets": u32,
-        "update_depart": u32,
-    },
-    spacing=u32,
-    size_on=u32,
-    size=Scaled,
-    ecn=u32,
-    limit_bytes=u32,
-    limit_packets=u32,
-    strict=u32,
-    priority=u32,
-    quantum=u32,
-    cost=Scaled,
-    burst_ns=u64,
-    colour=Colour * COLOURS,
-    marker=Marker,
-    remark=u32,
-    remark_dscp=u32 * COLOURS,
-    distance=Distance,
-    remove_ttl_option=u32,
-    nearest=u32,
-    by_colour=u32,
-    alpha=u32,
-    last=u32,
-)
 Class = record("Class", queue=u32, colour=u32)
 Egress = record("Egress", dscp=Class * 64, fallback=Class, port_cost=Scaled, port_burst_ns=u64)
 Pool = record("Pool", size=u32, reserve=u32 * 8, cap=u32 * 8)
@@ -223,11 +151,12 @@ SIGNATURES = {
 def library():
     """Compiled from the sources as they are; kept in the temporary folder under the hash of these."""
     sources = sorted(SOURCES.glob("*.cpp"))
-    digest = hashlib.sha256(b"".join(f.read_bytes() for f in sorted(SOURCES.iterdir()) if f.is_file())).hexdigest()[:16]
+    made_from = [path for folder in (SOURCES, DRIVER) for path in sorted(folder.iterdir()) if path.is_file()]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in made_from)).hexdigest()[:16]
     target = Path(tempfile.gettempdir()) / f"vermilion-model-{os.getuid()}-{digest}.so"
     if not target.exists():
         part = target.with_suffix(f".{os.getpid()}")
-        flags = ["-std=c++20", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
+        flags = ["-std=c++20", f"-I{DRIVER}", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
         subprocess.run([os.environ.get("CXX", "g++"), *flags, *map(str, sources), "-o", str(part)], check=True)
         part.rename(target)
     lib = ctypes.CDLL(str(target))
@@ -265,16 +194,27 @@ def red_curve(low, high, top, end=None, b1=0, b2=0):
     )
 
 
+def colour(drops, marks=None):
+    """A colour's image; with `marks`, ECN-capable packets take their probability from there."""
+    made = Colour(ecn_own=marks is not None)
+    made.curve[DROPS] = drops
+    if marks is not None:
+        made.curve[MARKS] = marks
+    return made
+
+
 def queue(masks=(1, 2, 4), weight=1, curves=(), spacing=GEOMETRIC, **fields):
     """A queue in packets, without limits, that counts as `masks` say."""
-    q = Queue(unit_packets=1, spacing=spacing, limit_bytes=LEN_MAX, limit_packets=LEN_MAX, quantum=1522)
+    q = Queue(unit=1, spacing=spacing, limit=LEN_MAX, limit_packets=LEN_MAX, quantum=1522)
     q.masks = (u32 * COLOURS)(*masks)
     q.weight = (Scaled * STAGES)(*(scaled(256 * (1 - (1 - weight) ** n), 9, 31) for n in range(1, STAGES + 1)))
     if weight == 1:
         q.weight = (Scaled * STAGES)(*([Scaled(256, 0)] * STAGES))
     for c, curve in enumerate(curves):
-        q.colour[c].drop = curve
+        q.colour[c].curve[DROPS] = curve
+    names = [name for name, _ in Queue._fields_]
     for name, value in fields.items():
+        assert name in names, f"{name} is no member of a queue's image"
         setattr(q, name, value)
     return q
 

@@ -99,7 +99,7 @@ def refusals(talk: Talk) -> dict[str, tuple[int, str]]:
         ({"priority": 8}, "priority is 8; legal is 0 to 7, higher goes first"),
         ({"quantum_bytes": 63}, "quantum is 63"),
         ({"rate": 63999}, "rate is 63999; legal is 64kbit to 200Gbit"),
-        ({"burst_bytes": 100_000_001}, "burst is 100000001"),
+        ({"burst": 100_000_001}, "burst is 100000001"),
         ({"remark": 8}, "remark is 8"),
         ({"remark": 1, "remark_green": 64}, "remark.green is 64"),
         ({"window": 17, "nearest": 1, "limit_bytes": 9000}, "victim_window is 17"),
@@ -140,7 +140,7 @@ def refusals(talk: Talk) -> dict[str, tuple[int, str]]:
     refuse(19, "ifindex is 4294967295", raw=here.replace("@", "ffffffff"))
     # Lanes and class tables.
     refuse(22, "rate is 5; legal is 64kbit to 200Gbit", "lane-set", rate=5)
-    refuse(22, "burst is 100000001", "lane-set", rate=10**9, burst_bytes=100_000_001)
+    refuse(22, "burst is 100000001", "lane-set", rate=10**9, burst=100_000_001)
     refuse(22, "queues is 17; legal is 0 to 16", "lane-set", queues=QUEUES + 1)
     refuse(34, "option-ip4 is 148; legal is 0 for none, or 2 to 255 but 148 (router alert)", "lane-set", option_ip4=148)
     refuse(34, "option-ip6 is 256", "lane-set", option_ip6=256)

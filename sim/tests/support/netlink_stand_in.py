@@ -25,7 +25,7 @@ class StandIn:
             "device": "pci/0000:03:00.0",
             "lane": 0,
             "rate": 10**9,
-            "burst-bytes": 0,
+            "burst": 0,
             "queues": 16,
         }
         self.lane |= {"option-ip4": 0, "option-ip6": 0, "pool-bytes": 0, "lost": [{"packets": 2**40, "bytes": 7}]}
@@ -48,7 +48,7 @@ class StandIn:
         if name == "lane-set":
             self.lane |= {key: value for key, value in fields.items() if key != "seed"}
         if name == "queue-get":
-            port = C.Port(self.lane["rate"] or 10**10, self.lane["burst-bytes"], self.lane["queues"])
+            port = C.Port(self.lane["rate"] or 10**10, self.lane["burst"], self.lane["queues"])
             made = {number: settings.words(netlink.to_settings(q), port, "q") for number, q in self.queues.items()}
             pairs = lambda words: b"".join(
                 at.to_bytes(4, "little") + word.to_bytes(4, "little") for _, at, word in registers.queue(words)

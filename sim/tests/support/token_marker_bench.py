@@ -21,7 +21,7 @@ def marker(kind, rates, bursts_ns, **fields):
     m = Marker(kind=kind, **fields)
     for i in range(2):
         m.cost[i] = Scaled(*cost(rates[i]))
-        m.burst_ns[i] = bursts_ns[i]
+        m.burst[i] = bursts_ns[i]
     return m
 
 
@@ -64,13 +64,13 @@ class Reference:
 
     def __init__(self, config):
         self.c, self.last = config, None
-        first, second = config.burst_ns[0], config.burst_ns[1]
+        first, second = config.burst[0], config.burst[1]
         self.a = Bucket(first)
         self.b = Bucket(second - first if config.kind == SRTCM else second)
         self.yellow = None  # when the last one came; the first packet counts as one
 
     def cost(self, i, length):
-        units = self.c.packet_bytes or length
+        units = self.c.packet or length
         return Fraction((units << 16) * self.c.cost[i].m >> self.c.cost[i].s, 2**16)
 
     def mark(self, time, colour, length, draw):
@@ -86,7 +86,7 @@ class Reference:
     def leaf(self, time, colour, length, draw):
         cost = self.cost(0, length)
         if self.a.tokens < cost:
-            return self.c.out_colour, False
+            return self.c.out, False
         self.a.tokens -= cost
         return GREEN, False
 
@@ -111,14 +111,14 @@ class Reference:
         return GREEN, False
 
     def redp(self, time, colour, length, draw):
-        cost, tokens, low, high = self.cost(0, length), self.a.tokens, self.c.low_ns, self.c.high_ns
+        cost, tokens, low, high = self.cost(0, length), self.a.tokens, self.c.low_threshold, self.c.high_threshold
         if colour == RED:
             return RED, False
         odds = self.c.demote if colour == GREEN else self.c.promote
         span = Fraction((draw >> 16) * odds.m << 26 >> odds.s, 2**16)
         if colour == GREEN:
-            metered = time - self.yellow <= self.c.yellow_ns
-            if tokens < low and not metered and draw % 2**16 < self.c.drop:
+            metered = time - self.yellow <= self.c.meter
+            if tokens < low and not metered and draw % 2**16 < self.c.p_drop:
                 return GREEN, True
             green = tokens >= cost and not tokens < low - span
         else:
@@ -139,7 +139,7 @@ PACKET = 8000  # ns: 1000 B at 1 Gb/s
 
 def redp(bucket=60, low=15, high=45, demote=Fraction(1, 2), promote=Fraction(1, 2), **fields):
     """P0's marker of 1 Gb/s; depths in packets of 1000 B."""
-    m = marker(REDP, (10**9, 10**9), (bucket * PACKET, 0), low_ns=low * PACKET, high_ns=high * PACKET, **fields)
+    m = marker(REDP, (10**9, 10**9), (bucket * PACKET, 0), low_threshold=low * PACKET, high_threshold=high * PACKET, **fields)
     m.demote, m.promote = span(low * PACKET / demote), span((bucket - high) * PACKET / promote)
     return m
 

@@ -121,7 +121,7 @@ def test_an_egress_is_a_netdev_with_a_share_of_the_pool(kernel):
     assert ctl("netlink:lane0", "apply", CONFIG)[0] == 0
     (told,) = [fields for name, fields in kernel.told if name == "lane-set"]
     assert (
-        set(told) == {"ifindex", "rate", "burst-bytes", "queues", "reserve-bytes", "cap-bytes"} and told["queues"] == 6
+        set(told) == {"ifindex", "rate", "burst", "queues", "reserve-bytes", "cap-bytes"} and told["queues"] == 6
     )
     kernel.told.clear()
     assert ctl("netlink:lane0", "set", "pool", "reserve=6400", "cap=12800") == (0, "")

@@ -17,10 +17,8 @@ from vermilion.values.fields import (
     RATE_TEXT,
     TOO_DEEP,
     Burst,
-    Probability,
     Rate,
     Strict,
-    Threshold,
     UserError,
     amount,
     number,
@@ -34,6 +32,7 @@ from . import rules
 from .markers import Marker
 from .refusals import first, sentence
 from .rules import Match, Rule
+from .tables import AverageFields, CurveFields, DistanceFields, QueueFields
 
 MASKS = {"red": (7, 7, 7), "wred": (7, 7, 7), "rio-c": (1, 3, 7), "rio-2": (1, 7, 7), "rio-dc": (1, 2, 4)}
 
@@ -45,24 +44,12 @@ class Port(Strict):
     burst: Burst = Amount(0, "byte")
 
 
-class Average(Strict):
-    """A queue's `average`: which colours each estimator counts, in which unit, with which weight."""
-
-    kind: Literal["red", "wred", "rio-c", "rio-2", "rio-dc"] = "red"
-    weight: Annotated[float, number(2**-15, 1, "2^-15 (0.0000306) to 1")] = 0.002
-    unit: Literal["byte", "packet"] = "byte"
-    idle_packet: Annotated[Amount, amount(64, 9600, "byte")] = Amount(1000, "byte")
-    update: Literal["arrival", "both"] = "arrival"
+class Average(AverageFields):
+    """A queue's `average`. The fields of this and other tables: `tables.py`, docs/profile.md."""
 
 
-class Curve(Strict):
+class Curve(CurveFields):
     """A drop or ECN curve. `end` belongs to exred, where it is the queue's limit if left out, and to red, where p is 1 from max up to it."""
-
-    curve: Literal["tail", "red", "gentle", "exred"]
-    min: Threshold | None = None
-    max: Threshold | None = None
-    p: Probability | None = None
-    end: Threshold | None = None
 
     @model_validator(mode="after")
     def fields_fit_the_curve(self):
@@ -132,12 +119,8 @@ class TtlOption(Strict):
     ip6: Annotated[int, option_type({5: "router alert"})] = 0x1E
 
 
-class Distance(Strict):
+class Distance(DistanceFields):
     """What a packet's distance is taken from."""
-
-    option: StrictBool = True
-    infer: StrictBool = True
-    share: StrictBool = False
 
 
 NewCode = Annotated[int, BeforeValidator(lambda raw: units.dscp(raw, "is"))]
@@ -166,15 +149,7 @@ class Pool(Strict):
         return self.size.value // CELL_BYTES
 
 
-def power_of_two(raw):
-    """`alpha`: what the hardware has a code for."""
-    good = isinstance(raw, (int, float)) and not isinstance(raw, bool)
-    if not good or raw not in [2.0**n for n in range(-7, 4)]:
-        raise ValueError(f"is {units.shown(raw)}; legal is a power of two from 2^-7 (0.0078125) to 8")
-    return float(raw)
-
-
-class Queue(Strict):
+class Queue(QueueFields):
     """`[[queue]]`, as the file has it; what concerns several queues is checked by `place`."""
 
     name: Annotated[str, BeforeValidator(one_line)]
@@ -182,25 +157,11 @@ class Queue(Strict):
     default: StrictBool = False
     dscp: Annotated[Codes, BeforeValidator(codes)] = Codes()
     remark: Annotated[Remark, BeforeValidator(one_or_three)] = Remark()
-    limit: Annotated[Amount, amount(1, LEN_MAX, "byte")] | None = None
-    limit_packets: Annotated[Amount, amount(1, LEN_MAX, "packet")] | None = None
-    alpha: Annotated[float, BeforeValidator(power_of_two)] | None = None
     average: Average = Average()
-    spacing: Literal["geometric", "uniform", "wait"] = "geometric"
-    size_weight: Annotated[Amount, amount(64, 9600, "byte")] | None = None
-    ecn: StrictBool = False
     green: DropCurve = TAIL
     yellow: DropCurve = TAIL
     red: DropCurve = TAIL
-    priority: Annotated[int, number(0, 7, "0 to 7, higher goes first", whole=True)] | None = None
-    quantum: Annotated[Amount, amount(64, 65535, "byte")] | None = None
-    rate: Rate | None = None
-    burst: Burst | None = None
     distance: Distance = Distance()
-    ttl_option: Literal["keep", "remove"] = "keep"
-    victim: Literal["arriving", "nearest"] = "arriving"
-    victim_by_colour: StrictBool = False
-    victim_window: Annotated[int, number(1, 16, "1 to 16 packets", whole=True)] | None = None
 
     def end_of(self, curve: Curve) -> int | None:
         """ExRED's K: `end`, or the queue's limit in the average's unit."""

@@ -5,14 +5,13 @@ WPM, APM and none (P1); papers: docs/words.md. A bucket or threshold in packets 
 rate fills it accordingly.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field, StrictBool, model_validator
+from pydantic import Field, model_validator
 
 from vermilion.hardware.formats import (
     COST_MANT,
     FLOW_AVERAGE_FRAC,
-    FLOW_TICK_NS,
     MARK_DRAW,
     MARK_SPAN_SHIFT,
     depth_ns,
@@ -21,103 +20,35 @@ from vermilion.hardware.formats import (
     probability,
 )
 from vermilion.values import units
-from vermilion.values.fields import COLOURS, Probability, Rate, Strict, amount, number
+from vermilion.values.fields import COLOURS, DEPTH_MAX, DEPTH_MAX_TEXT
 from vermilion.values.units import Amount
 
-DEPTH_MAX, DEPTH_MAX_TEXT = 64 * 2**20, "64MiB"  # bytes
-AGE_MAX, SPAN_MAX_NS = 65535 * FLOW_TICK_NS, (2**COST_MANT - 1) << MARK_SPAN_SHIFT
+from .tables import MARKER_DEFAULTS, MARKER_DEPTHS, MARKER_FIELDS, MarkerFields
+
+SPAN_MAX_NS = (2**COST_MANT - 1) << MARK_SPAN_SHIFT
 # What a packet can count as, in bytes, by `length`: frames as the lane counts them, without FCS, from Ethernet's least (runts aside) to the longest
 # with two VLAN tags; IP packets from a bare IPv4 header to Ethernet's 1500.
 SHORTEST, LONGEST = {"frame": 60, "ip": 20}, {"frame": 1522, "ip": 1500}
 
 
-def depth(raw):
-    """A bucket's depth or a threshold; whether 0 is legal depends on the kind."""
-    legal = f'are amounts up to {DEPTH_MAX_TEXT} such as "10KB" or "60p"'
-    value = units.amount(raw, legal)
-    if value.value > DEPTH_MAX:
-        raise ValueError(f"is {units.shown(raw)}; legal {legal}")
-    return value
-
-
-def duration(low: int, high: int, text: str):
-    """A validator for a time from `low` to `high` ns; `text` is the range in words."""
-
-    def parse(raw):
-        try:
-            ns = units.duration(raw)
-        except ValueError:
-            ns = None
-        if ns is None or not low <= ns <= high:
-            raise ValueError(f'is {units.shown(raw)}; legal are times from {text}, such as "100ms"')
-        return ns
-
-    return BeforeValidator(parse)
-
-
-Depth = Annotated[Amount, BeforeValidator(depth)]
-AboveZero = Annotated[float, number(0, 1, "above 0 to 1")]  # 0 itself is refused with what else REDP asks for
-Age = Annotated[int, duration(FLOW_TICK_NS, AGE_MAX, "5ms to 274s")]
-
-# Fields of each kind: needed, and with a default.
-FIELDS = {
-    "leaf": (("rate", "burst"), ("out", "length")),
-    "srtcm": (("cir", "cbs", "ebs"), ("colour_aware", "length")),
-    "trtcm": (("cir", "cbs", "pir", "pbs"), ("colour_aware", "length")),
-    "3cpm": ((), ("alpha", "a0", "ns", "na", "increase", "ack", "idle", "half_open")),
-    "wpm": ((), ("ns", "na", "ack", "idle", "half_open")),
-    "apm": ((), ("alpha", "a0", "increase", "idle", "half_open")),
-    "nm": ((), ()),
-    "redp": (("rate", "bucket", "low", "high"), ("max_demote", "max_promote", "p_drop", "meter", "length")),
-}
 COMMON = ("queue", "kind", "drop")  # and packet, where there is a bucket
-DEPTHS = ("burst", "cbs", "ebs", "pbs", "bucket", "low", "high")
+DEPTHS = MARKER_DEPTHS
 BUCKETS = ("burst", "cbs", "ebs", "pbs", "bucket")
-DEFAULTS = {"out": "red", "colour_aware": False, "max_demote": 0.5, "max_promote": 0.5, "p_drop": 0, "meter": 10**8}
-DEFAULTS |= {"alpha": 0.5, "a0": 7, "ns": 5, "na": 5, "increase": "double", "ack": "yellow"}
-DEFAULTS |= {"idle": 60 * 10**9, "half_open": 3 * 10**9}
+FIELDS, DEFAULTS = MARKER_FIELDS, MARKER_DEFAULTS
 
 
-class Marker(Strict):
-    """`[[marker]]`; None is a field that was not given, `given(name)` what holds then."""
+class Marker(MarkerFields):
+    """`[[marker]]`; None is a field that was not given, `given(name)` what holds then. The fields: `tables.py`."""
 
     queue: Annotated[str, Field(description="the name of a queue")]
-    kind: Literal["leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm", "nm"]
-    packet: Annotated[Amount, amount(64, 9600, "byte")] | None = None
-    drop: list[Literal["green", "yellow", "red"]] = []
-    rate: Rate | None = None
-    burst: Depth | None = None
-    out: Literal["yellow", "red"] | None = None
-    cir: Rate | None = None
-    cbs: Depth | None = None
-    ebs: Depth | None = None
-    pir: Rate | None = None
-    pbs: Depth | None = None
-    colour_aware: StrictBool | None = None
-    length: Literal["ip", "frame"] | None = None
-    bucket: Depth | None = None
-    low: Depth | None = None
-    high: Depth | None = None
-    max_demote: AboveZero | None = None
-    max_promote: AboveZero | None = None
-    p_drop: Probability | None = None
-    meter: Annotated[int, duration(0, 3600 * 10**9, "0ns to 3600s")] | None = None
-    alpha: Annotated[float, number(0.125, 1, "0.125 to 1 in steps of 0.125")] | None = None
-    a0: Annotated[float, number(0, 65535, "0 to 65535 packets")] | None = None
-    ns: Annotated[int, number(0, 255, "0 to 255 packets, whole", whole=True)] | None = None
-    na: Annotated[int, number(0, 255, "0 to 255 packets, whole", whole=True)] | None = None
-    increase: Literal["double", "factor"] | None = None
-    ack: Literal["yellow", "green"] | None = None
-    idle: Age | None = None
-    half_open: Age | None = None
 
     @model_validator(mode="after")
     def fields_fit_the_kind(self):
-        needed, optional = FIELDS[self.kind]
+        needed, _ = FIELDS[self.kind]
         for name in needed:
             if getattr(self, name) is None:
                 raise ValueError(f'has no {name}; kind "{self.kind}" needs {", ".join(needed)}')
-        taken = [*needed, *optional] + ([] if self.by_flow else ["packet"])
+        taken = self.taken + ([] if self.by_flow else ["packet"])
         for name in type(self).model_fields:
             if name not in (*taken, *COMMON) and getattr(self, name) is not None:
                 raise ValueError(
@@ -223,6 +154,14 @@ class Marker(Strict):
             if colour not in self.colours:
                 given = ", ".join(self.colours)
                 raise ValueError(f"has drop with {colour}, which this marker never gives; legal is {given}")
+
+    @property
+    def taken(self) -> list[str]:
+        """The fields of its kind, but those of all kinds."""
+        return [name for names in FIELDS[self.kind] for name in names]
+
+    def reads(self, name: str) -> bool:
+        return name in self.taken or name in ("kind", "drop") or (name == "packet" and not self.by_flow)
 
     @property
     def by_flow(self) -> bool:

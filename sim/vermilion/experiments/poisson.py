@@ -26,9 +26,9 @@ def program(engine: str, note) -> runs.Program:
     library, made = build.model_library(note), build.BUILD / ("poisson" if engine == "model" else f"poisson-{engine}")
     sources = [SOURCE, SOURCE.with_name(f"{engine}_decider.cpp")]
     with build.locked(f"{made.name}.lock"):
-        archives, words, key = rtl.policy(note) if engine == "rtl" else ([], build.CXX_FLAGS, "")
+        archives, words, key = rtl.policy(note) if engine == "rtl" else ([], [*build.CXX_FLAGS, *build.MODEL_FLAGS], "")
         command = ["g++", *words, *sources, *archives, *build.linked(library), "-pthread", "-o", made]
-        inputs = [*sources, SOURCE.with_name("decider.h"), *build.files("sim/model", "*.cpp", "*.h")]
+        inputs = [*sources, SOURCE.with_name("decider.h"), *build.model_inputs()]
         action = lambda: build.run(command, build.BUILD / f"{made.name}.log")
         text = "the Poisson queue" + (", RTL" if engine == "rtl" else "")
         build.step(made, build.digest(inputs, key, *command), note, text, action)
@@ -94,7 +94,7 @@ def figures(_of: settings.Poisson, results: dict[str, dict[int, dict]], _shorter
 def curve(of: settings.Poisson, scheme: str) -> list[float]:
     """p_d at a backlog of 0 to K, with K itself as full."""
     limit = config(of, scheme).queue[0].limit_packets.value
-    record = quantise.hardware(config(of, scheme))["queues"][0]["curves"][0]["drop"]
+    record = quantise.hardware(config(of, scheme))["queues"][0]["colour"][0]["curve"][0]
     p = [curves.integer_probability(record, q * curves.AVG_ONE) / curves.ONE for q in range(limit + 1)]
     return p[:-1] + [1.0]
 
@@ -155,7 +155,7 @@ def figure_2(of):
         for high, ink in ((20, "#5b8fc0"), (30, "#2e9e43"), (40, "#c99300"), (50, "#d2603a")):
             green = of.scheme["exred"] | {"max": f"{high}p"}
             queue = dict(of.lane["queue"][0]) | {"green": green}
-            record = quantise.hardware(settings.lane(of.lane | {"queue": [queue]}))["queues"][0]["curves"][0]["drop"]
+            record = quantise.hardware(settings.lane(of.lane | {"queue": [queue]}))["queues"][0]["colour"][0]["curve"][0]
             axis.plot(*curves.points(record, 100), color=ink, label=f"k_l 10, k_h {high}")
         axis.set(xlabel="average, packets", ylabel="drop probability")
         axis.legend()
@@ -167,7 +167,7 @@ def figure_3(of):
     def draw(figure):
         axis = figure.subplots()
         for scheme in (each for each in of.scheme if each != "tail"):
-            record = quantise.hardware(config(of, scheme))["queues"][0]["curves"][0]["drop"]
+            record = quantise.hardware(config(of, scheme))["queues"][0]["colour"][0]["curve"][0]
             ink = drawing.inks(of.scheme, INK)[scheme]
             axis.plot(*curves.points(record, 100), color=ink, label=NAMES.get(scheme, scheme))
         axis.set(xlabel="average, packets", ylabel="drop probability")

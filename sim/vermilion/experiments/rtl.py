@@ -43,7 +43,7 @@ def verilated(folder: Path, prefix: str, top: str, work: Path, note) -> tuple[li
 def flags(work: Path) -> list[str]:
     """For C++ that includes a Verilated module's header."""
     include = Path(os.environ.get("VERILATOR_ROOT", "")) / "include"
-    return [*build.CXX_FLAGS, "-isystem", str(include), "-isystem", str(work)]
+    return [*build.CXX_FLAGS, *build.MODEL_FLAGS, "-isystem", str(include), "-isystem", str(work)]
 
 
 def library(note) -> tuple[Path, str]:
@@ -57,10 +57,10 @@ def library(note) -> tuple[Path, str]:
         folder, work = build.system_verilog(PRESET, note), build.BUILD / PRESET / "obj-library"
         archives, key = verilated(folder, build.PREFIX, build.top_module(folder), work, note)
         command = ["g++", *flags(work), "-shared", "-fPIC"]
-        command += [f"-I{build.ROOT / 'sim' / each}" for each in ("model", "harness")]
+        command += [*build.MODEL_FLAGS, f"-I{build.ROOT / 'sim' / 'harness'}"]
         command += [word.replace("\\", "") for word in build.definitions(PRESET, "")]
         command += [*sources, *archives, *build.linked(model), "-pthread", "-o", made]
-        digest = build.digest(sources + headers + build.files("sim/model", "*.cpp", "*.h"), key, *command)
+        digest = build.digest(sources + headers + build.model_inputs(), key, *command)
         build.step(made, digest, note, "the engine rtl", lambda: build.run(command, build.BUILD / "rtl-engine.log"))
     return made, digest
 

@@ -33,7 +33,7 @@ def written(value) -> str:
 
 def words(queue, port) -> list[int]:
     """The values of the shadow record, in the order of vm_queue_visit()."""
-    out, held = [], C.QueueWords()
+    out, held = [], C.QueueImage()
     visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
     library().vm_queue_convert(ctypes.byref(queue), ctypes.byref(port), ctypes.byref(held))
     library().vm_queue_visit(ctypes.byref(held), visit(lambda _, __, word: out.append(word) or 0), None)

@@ -1,26 +1,24 @@
-"""The driver's netlink family, from its one source, `sw_driver/netlink/vermilion.yaml` (the kernel's YNL form).
+"""The driver's netlink family: `sw_driver/netlink/family.yaml` with the settings of `hw/regs/profile.yaml` is `vermilion.yaml` (the kernel's YNL form).
 
-It becomes the numbers of attributes and commands for C programs, the module's policies and its table of settings, and a page of the documentation.
+That becomes the numbers of attributes and commands for C programs, the module's policies and its table of settings, and a page of the documentation.
 `python -m vermilion.generate.netlink_spec` writes the committed files anew; with `--check` it writes nothing and fails if one is stale.
 Names in C are those that the kernel's own generator gives: VERMILION_A_QUEUE_WEIGHT, VERMILION_CMD_QUEUE_SET.
 """
 
+import re
 import sys
 from pathlib import Path
 
 from vermilion.toolchain import build
 
-SOURCE = build.ROOT / "sw_driver" / "netlink" / "vermilion.yaml"
+from . import netlink_settings
+
+FAMILY = build.ROOT / "sw_driver" / "netlink" / "family.yaml"
+SOURCE = FAMILY.with_name("vermilion.yaml")
 HEAD = "Generated from sw_driver/netlink/vermilion.yaml by sim/vermilion/generate/netlink_spec.py. Do not edit."
 SPDX = "SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0"
-# Sets of attributes that are settings: the struct whose members they are called after.
-STRUCTS = {"curve": "struct vm_curve", "marker": "struct vm_marker", "queue": "struct vm_queue"}
-# Members that attributes are not called after.
-MEMBERS = {
-    f"{prefix}{colour}": f"{member}[{number}]"
-    for prefix, member in (("", "curve"), ("remark-", "remark_dscp"))
-    for number, colour in enumerate(("green", "yellow", "red"))
-}
+# Sets of attributes that are settings: the struct that they fill.
+STRUCTS = {"curve": "struct vm_curve", "colour": "struct vm_curve", "marker": "struct vm_marker", "queue": "struct vm_queue"}
 NOT_SETTINGS = ("pad", "ifindex", "queue", "defaults", "registers", "owner")
 BESIDE = {"sub-type": " of ", "enum": ", "}  # what stands beside an attribute's type
 SCALARS = {"u32": "NLA_U32", "u64": "NLA_U64", "flag": "NLA_FLAG"}
@@ -29,7 +27,13 @@ SCALARS = {"u32": "NLA_U32", "u64": "NLA_U64", "flag": "NLA_FLAG"}
 def load() -> dict:
     import yaml
 
-    return yaml.safe_load(SOURCE.read_text())
+    return yaml.safe_load(family())
+
+
+def family() -> str:
+    """The text of vermilion.yaml."""
+    text = FAMILY.read_text().replace("# The source of vermilion.yaml:", "# Generated from family.yaml, do not edit:")
+    return re.sub(r"^# settings: (\w+)$", lambda found: netlink_settings.part(found[1]), text, flags=re.M)
 
 
 def sets(spec: dict) -> dict[str, list[dict]]:
@@ -67,7 +71,7 @@ def header(spec: dict) -> str:
         lines += block(f"vermilion_{of['name'].replace('-', '_')}", first, rest)
     for of, attributes in sets(spec).items():
         first, *rest = (attribute(of, each["name"]) for each in attributes)
-        last = attribute(of, "max")
+        last = last_of(spec, of)
         lines += ["enum {", f"\t{first} = 1,", *(f"\t{name}," for name in rest)]
         lines += [f"\t{last} = {([first] + rest)[-1]}", "};", ""]
     first, *rest = (upper("vermilion_cmd", each["name"]) for each in spec["operations"]["list"])
@@ -75,9 +79,15 @@ def header(spec: dict) -> str:
     return "\n".join([*lines, f"\tVERMILION_CMD_MAX = {([first] + rest)[-1]}", "};", "", "#endif", ""])
 
 
-def policy(name: str, of: str, attributes: list[dict], wanted: list[str] | None = None) -> list[str]:
+def last_of(spec: dict, of: str) -> str:
+    """The name of a set's greatest number; another one than the kernel's where an attribute is called max."""
+    found = next(each for each in spec["attribute-sets"] if each["name"] == of)
+    return upper(found.get("attr-max-name", f"vermilion_a_{of}_max"))
+
+
+def policy(spec: dict, name: str, of: str, attributes: list[dict], wanted: list[str] | None = None) -> list[str]:
     """A policy that lets these attributes of a set pass and no others."""
-    lines = [f"const struct nla_policy {name}[{attribute(of, 'max')} + 1] = {{"]
+    lines = [f"const struct nla_policy {name}[{last_of(spec, of)} + 1] = {{"]
     for each in attributes:
         if each["type"] in ("pad", "string", "binary") or (wanted is not None and each["name"] not in wanted):
             continue
@@ -89,10 +99,9 @@ def policy(name: str, of: str, attributes: list[dict], wanted: list[str] | None 
 
 def field(of: str, each: dict) -> str:
     name = attribute(of, each["name"])
-    if of == "curves":
-        offset = {"drops": "0", "marks": "sizeof(struct vm_curve)"}[each["name"]]
-        return f"\t{{ {name}, VM_NL_NEST, {offset}, &curve_set }},"
-    member = MEMBERS.get(each["name"], each["name"].removesuffix("-th").replace("-", "_"))
+    if (of, each["name"]) == ("colour", "ecn"):
+        return f"\t{{ {name}, VM_NL_NEST, sizeof(struct vm_curve), &curve_set }},"
+    member = netlink_settings.member(of, each["name"])
     if each["type"] == "nest" and each["nested-attributes"] != "number":
         nested = f"{each['nested-attributes']}_set"
         return f"\t{{ {name}, VM_NL_NEST, offsetof({STRUCTS[of]}, {member}), &{nested} }},"
@@ -121,14 +130,14 @@ def tables(spec: dict) -> str:
         "#define SET(fields, last, pad) { fields, ARRAY_SIZE(fields), last, pad }",
         "",
     ]
-    for of in ("number", "curve", "curves", "marker", "class-entry"):
-        lines += ["static " + policy(f"{of.replace('-', '_')}_policy", of, found[of])[0]]
-        lines += policy("", of, found[of])[1:]
+    for of in ("number", "curve", "colour", "marker", "class-entry"):
+        lines += ["static " + policy(spec, f"{of.replace('-', '_')}_policy", of, found[of])[0]]
+        lines += policy(spec, "", of, found[of])[1:]
     for operation in spec["operations"]["list"]:
         if "do" in operation:
             of, wanted = operation["attribute-set"], operation["do"]["request"]["attributes"]
-            lines += policy(f"vm_nl_{operation['name'].replace('-', '_')}_policy", of, found[of], wanted)
-    for of in ("curve", "curves", "marker", "queue"):
+            lines += policy(spec, f"vm_nl_{operation['name'].replace('-', '_')}_policy", of, found[of], wanted)
+    for of in ("curve", "colour", "marker", "queue"):
         fields = [each for each in found[of] if each["name"] not in NOT_SETTINGS]
         pad = attribute(of, "pad") if any(each["type"] == "pad" for each in found[of]) else "0"
         lines += [
@@ -138,7 +147,7 @@ def tables(spec: dict) -> str:
             "",
         ]
         scope, name = ("", "vm_nl_queue") if of == "queue" else ("static ", f"{of}_set")
-        lines += [f"{scope}const struct vm_nl_set {name} = SET({of}_fields, {attribute(of, 'max')}, {pad});", ""]
+        lines += [f"{scope}const struct vm_nl_set {name} = SET({of}_fields, {last_of(spec, of)}, {pad});", ""]
     return "\n".join(lines)
 
 
@@ -177,6 +186,7 @@ def page(spec: dict) -> str:
 
 
 GENERATED = {
+    SOURCE: lambda _spec: family(),
     build.ROOT / "sw_driver" / "netlink" / "vermilion_netlink.h": header,
     build.ROOT / "sw_driver" / "kernel" / "vm_netlink_tables.c": tables,
     build.ROOT / "docs" / "netlink-attributes.md": page,

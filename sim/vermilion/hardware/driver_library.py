@@ -1,6 +1,6 @@
 """The driver's library (`sw_driver/lib`) in Python: the very code that the kernel module has, so that `check` and the card agree.
 
-Structs and constants are read from its headers: `C.Queue` is `struct vm_queue`, `C.QueueWords` is `struct vm_queue_words`, and
+Structs and constants are read from its headers: `C.Queue` is `struct vm_queue`, `C.QueueImage` is `struct vm_queue_image`, and
 `C.VM_LEN_MAX` or `C.VM_REDP` a #define or a name of an enum. The library is built at the first call (`build.py`); the tools' package
 (`sw_driver/tools`) has headers and library with it, in the folder `driver`.
 """
@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 CARRIED = Path(__file__).parent / "driver"
 SOURCES = CARRIED if CARRIED.exists() else Path(__file__).resolve().parents[3] / "sw_driver" / "lib"
-HEADERS = [SOURCES / name for name in ("vm_types.h", "vm_units.h", "vm_profile.h", "vm_access.h")]
+HEADERS = [SOURCES / name for name in ("vm_types.h", "vm_units.h", "vm_profile_types.h", "vm_profile.h", "vm_access.h")]
 BASIC = {
     "u32": ctypes.c_uint32,
     "u64": ctypes.c_uint64,
@@ -30,8 +30,8 @@ def constants(text: str) -> dict[str, int]:
     found = {name: int(value, 0) for name, value in re.findall(r"#define (VM_\w+) (\d\w*?)u?\s*$", text, re.M)}
     for body in re.findall(r"enum\s*\w*\s*\{(.*?)\}", text, re.S):
         number = 0
-        for name, value in re.findall(r"(VM_\w+)(?:\s*=\s*(\d+))?", body):
-            number = int(value) if value else number
+        for name, value in re.findall(r"(VM_\w+)(?:\s*=\s*(\w+))?", body):
+            number = (int(value) if value.isdecimal() else found[value]) if value else number
             found[name] = number
             number += 1
     return found
@@ -80,6 +80,15 @@ read_headers()
 
 def pair(scaled) -> tuple[int, int]:
     return scaled.mant, scaled.shift
+
+
+def plain(value):
+    """A struct, an array or a number as JSON has it: members by their names, a scaled number as [mantissa, shift]."""
+    if isinstance(value, C.Scaled):
+        return list(pair(value))
+    if isinstance(value, ctypes.Structure):
+        return {name: plain(getattr(value, name)) for name, _ in value._fields_}
+    return [plain(each) for each in value] if isinstance(value, ctypes.Array) else value
 
 
 def number(x: Fraction | int):

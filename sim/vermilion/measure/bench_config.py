@@ -33,7 +33,7 @@ QUEUES = 16
 MARKERS = ("leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm")
 PORT = {"red": Fraction(1, 10), "ecn": Fraction(11, 20), "tail": Fraction(1, 10)}
 WINDOW = 16
-UNSHAPED = {"cost": [0, 0], "burst_ns": 0}
+UNSHAPED = {"cost": [0, 0], "burst": 0}
 LEAST_LIMIT = 4  # packets: a shaped queue waits for its turn
 ALPHA_8 = 11  # the code of a threshold of 8 times the free cells
 
@@ -67,8 +67,8 @@ def curve(limit: int) -> dict:
     """From p = 1/16 at an empty queue to 1 at the limit: no curve of the configuration's, so put into the record."""
     first = Fraction(1, 16)
     return {
-        "on": 1, "min": 0, "max": 0, "end": limit, "inv1": [0, 0], "b1_1": 0, "inv2": list(quantise.inverse(limit)),
-        "base2": quantise.probability(first), "b1_2": quantise.probability(1 - first), "b2_2": [0, 0],
+        "on": 1, "min": 0, "max": 0, "end": limit, "inv1": [0, 0], "slope1": 0, "inv2": list(quantise.inverse(limit)),
+        "base2": quantise.probability(first), "slope2": quantise.probability(1 - first), "square2": [0, 0],
     }  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def limit_of(shape: build.Preset, frame: int, spread: str) -> int:
 
 def with_curves(words: dict, limit: int) -> dict:
     for queue in words["queues"]:
-        queue["curves"] = [{"drop": curve(limit), "ecn_own": 0}] * len(config.COLOURS)
+        queue["colour"] = [{"curve": [curve(limit)] * 2, "ecn_own": 0}] * len(config.COLOURS)
     return words
 
 

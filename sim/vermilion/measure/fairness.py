@@ -87,9 +87,9 @@ def program(say=build.quiet) -> Path:
         build.ROOT / "sim/fairness/demotions.cpp",
         build.BUILD / "demotions",
     )
-    command = ["g++", *build.CXX_FLAGS, source, *build.linked(library), "-o", made]
+    command = ["g++", *build.CXX_FLAGS, *build.MODEL_FLAGS, source, *build.linked(library), "-o", made]
     with build.locked(f"{made.name}.lock"):
-        key = build.digest([source, *build.files("sim/model", "*.cpp", "*.h")], *command)
+        key = build.digest([source, *build.model_inputs()], *command)
         build.step(made, key, say, "the count of demotions", lambda: build.run(command, build.BUILD / "demotions.log"))
     return made
 

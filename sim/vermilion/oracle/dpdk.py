@@ -42,8 +42,8 @@ def compiled(name: str, text: str, command: list, sources: list, say) -> Path:
 
 def meter_program(say=build.quiet) -> Path:
     library, source = build.model_library(say), HERE / "meter.cpp"
-    command = ["g++", *build.CXX_FLAGS, "-w", *FLAGS, source, *build.linked(library), "-lrte_meter"]
-    sources = [source, *build.files("sim/model", "*.cpp", "*.h")]
+    command = ["g++", *build.CXX_FLAGS, *build.MODEL_FLAGS, "-w", *FLAGS, source, *build.linked(library), "-lrte_meter"]
+    sources = [source, *build.model_inputs()]
     return compiled("oracle-meter", "DPDK's meters", command, sources, say)
 
 

@@ -85,7 +85,7 @@ def follow(lane: lanes.Lane, decisions: list[lanes.Decision], held: bool) -> flo
     The exact average takes backlogs and departures as the model reports them. It has no look-ahead, so decisions have to be 6 cycles apart.
     """
     exact = [Average(*(lane.held if held else lane.exact)) for _ in lane.masks]
-    in_packets, longest, worst = lane.record["queues"][0]["unit_packets"], 1, 0.0
+    in_packets, longest, worst = lane.record["queues"][0]["unit"], 1, 0.0
     for d in decisions:
         if d.look_ahead != 1:
             raise build.BuildError(f"a decision looks {d.look_ahead} back; {NAME} compares those that look 1 back")

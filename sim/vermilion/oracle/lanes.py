@@ -110,8 +110,8 @@ def feed(command: list, text: str) -> str:
 def program(say=build.quiet) -> Path:
     library, source = build.model_library(say), HERE / "lane.cpp"
     made = build.BUILD / "oracle-lane"
-    command = ["g++", *build.CXX_FLAGS, source, *build.linked(library), "-o", made]
-    key = build.digest([source, *build.files("sim/model", "*.cpp", "*.h")], *command)
+    command = ["g++", *build.CXX_FLAGS, *build.MODEL_FLAGS, source, *build.linked(library), "-o", made]
+    key = build.digest([source, *build.model_inputs()], *command)
     if not build.is_made(made, key):
         with build.locked(f"{made.name}.lock"):
             build.step(made, key, say, "the model's side", lambda: build.run(command, build.BUILD / "oracle-lane.log"))

@@ -28,9 +28,9 @@ def integer_probability(record: dict, average: int) -> int:
     if not record["on"] or average < record["min"] * AVG_ONE:
         return 0
     if average < record["max"] * AVG_ONE:
-        return segment(record["min"], record["inv1"], 0, record["b1_1"], (0, 0))
+        return segment(record["min"], record["inv1"], 0, record["slope1"], (0, 0))
     if average < record["end"] * AVG_ONE:
-        return segment(record["max"], record["inv2"], record["base2"], record["b1_2"], record["b2_2"])
+        return segment(record["max"], record["inv2"], record["base2"], record["slope2"], record["square2"])
     return ONE
 
 
@@ -57,18 +57,19 @@ def draw(config: Config, path: Path, kind: str):
     figure, axes = pyplot.subplots(rows, columns, figsize=(5.5 * columns, 3.4 * rows), squeeze=False)
     for axis in axes.flat[len(queues) :]:
         axis.set_visible(False)
-    words = {record["index"]: record["curves"] for record in quantise.hardware(config)["queues"]}
+    words = {record["index"]: record["colour"] for record in quantise.hardware(config)["queues"]}
     for axis, queue in zip(axes.flat, queues, strict=False):
         records = words[queue.index]
-        ends = [r[k]["end"] for r in records for k in ("drop", "ecn")]
+        ends = [curve["end"] for r in records for curve in r["curve"]]
         top = max(max(ends) * 11 // 10, 1)
         for colour, record in zip(COLOURS, records, strict=True):
-            if record["drop"]["on"]:
+            drops, marks = record["curve"]
+            if drops["on"]:
                 axis.plot(
-                    *points(record["drop"], top), color=INK[colour], label=f"{colour}, {getattr(queue, colour).curve}"
+                    *points(drops, top), color=INK[colour], label=f"{colour}, {getattr(queue, colour).curve}"
                 )
             if record["ecn_own"]:
-                axis.plot(*points(record["ecn"], top), color=INK[colour], linestyle="--", label=f"{colour}, ECN")
+                axis.plot(*points(marks, top), color=INK[colour], linestyle="--", label=f"{colour}, ECN")
         axis.set_title(f"{queue.name} ({queue.average.kind}, {queue.spacing})", parse_math=False)
         axis.set(ylim=(-0.02, 1.02), xlim=(0, top))
         axis.set(xlabel=f"average, {queue.average.unit}s", ylabel="probability")

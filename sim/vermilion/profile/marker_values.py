@@ -21,7 +21,7 @@ from vermilion.hardware.formats import (
 )
 from vermilion.values.units import time_text
 
-from .marker_words import depths_ns, marker_record, spans
+from .marker_image import depths_ns, marker_record, spans
 
 RATES = ("rate", "cir", "pir")
 
@@ -42,8 +42,8 @@ def marker_lines(m: Marker) -> list[Line]:
         if width:  # else there is no such region
             lines.append(shown(name, exact(m.given(name)), width / (value(span) * 2**MARK_SPAN_SHIFT)))
     record = marker_record(m)
-    lines.append(shown("p_drop", exact(m.given("p_drop")), Fraction(record["drop"], 2**MARK_DRAW)))
-    lines.append(shown("meter", m.given("meter"), record["yellow_ns"], time_text))
+    lines.append(shown("p_drop", exact(m.given("p_drop")), Fraction(record["p_drop"], 2**MARK_DRAW)))
+    lines.append(shown("meter", m.given("meter"), record["meter"], time_text))
     return lines
 
 
@@ -51,12 +51,12 @@ def flow_lines(m: Marker) -> list[Line]:
     """A flow marker's figures, in the order of `FIELDS`; its switches stand in the table of markers."""
     held = marker_record(m)["flow"]
     real = {
-        "alpha": Fraction(held["alpha_eighths"], 8),
-        "a0": Fraction(held["initial_average"], 2**FLOW_AVERAGE_FRAC),
-        "ns": Fraction(held["start_credits"]),
-        "na": Fraction(held["recovery_credits"]),
-        "idle": Fraction(held["idle_age"] * FLOW_TICK_NS),
-        "half_open": Fraction(held["half_open_age"] * FLOW_TICK_NS),
+        "alpha": Fraction(held["alpha"], 8),
+        "a0": Fraction(held["a0"], 2**FLOW_AVERAGE_FRAC),
+        "ns": Fraction(held["ns"]),
+        "na": Fraction(held["na"]),
+        "idle": Fraction(held["idle"] * FLOW_TICK_NS),
+        "half_open": Fraction(held["half_open"] * FLOW_TICK_NS),
     }
     form = {"idle": (time_text,), "half_open": (time_text,)}
     return [

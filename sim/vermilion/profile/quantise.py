@@ -12,7 +12,7 @@ from fractions import Fraction
 from vermilion.configuration.config import CELL_BYTES, COLOURS, Config, Curve, Pool, Queue
 from vermilion.configuration.egresses import Lane, Whole
 from vermilion.configuration.markers import Marker
-from vermilion.hardware.driver_library import C, fault_of, library, number, pair
+from vermilion.hardware.driver_library import C, fault_of, library, number, pair, plain
 from vermilion.hardware.formats import (
     IDLE_FRAC,
     PROB_FRAC,
@@ -30,7 +30,6 @@ from vermilion.hardware.formats import (
 from vermilion.values.fields import UserError
 
 from .marker_values import marker_lines
-from .marker_words import marker_dict
 from .settings import DEFAULT_BURST, curve_settings, queue_settings
 
 CLOCK_NS, LATENESS_CLOCKS = C.VM_CLOCK_NS, C.VM_LATENESS_CLOCKS
@@ -81,76 +80,32 @@ def queue_count(config: Config) -> int:
     return 1 + max(queue.index for queue in config.queue)
 
 
-def curve_dict(words) -> dict:
-    return {
-        "on": words.on,
-        "min": words.min,
-        "max": words.max,
-        "end": words.end,
-        "inv1": list(pair(words.inv1)),
-        "b1_1": words.slope1,
-        "inv2": list(pair(words.inv2)),
-        "base2": words.base2,
-        "b1_2": words.slope2,
-        "b2_2": list(pair(words.square2)),
-    }
-
-
 def curve_record(curve: Curve | None, queue: Queue) -> dict:
-    """The register values of one curve; "on" 0 for tail drop."""
-    words = C.CurveWords()
+    """The image of one curve; "on" 0 for tail drop."""
+    image = C.CurveImage()
     settings = curve_settings(curve)
-    library().vm_curve_convert(ctypes.byref(settings), queue.end_of(curve) or 0 if curve else 0, ctypes.byref(words))
-    return curve_dict(words)
+    library().vm_curve_convert(ctypes.byref(settings), queue.end_of(curve) or 0 if curve else 0, ctypes.byref(image))
+    return plain(image)
 
 
-def queue_words(queue: Queue, port_rate: int, queues: int, marker: Marker | None):
-    """The library's words of a queue; what the library refuses, a card would."""
-    settings, port, words = queue_settings(queue, marker), C.Port(port_rate, 0, queues), C.QueueWords()
+def curve_of(colour: dict, kind: str) -> dict:
+    """The curve of drops ("drop") or of marks ("ecn") in a colour's image."""
+    return colour["curve"][C.VM_MARKS if kind == "ecn" else C.VM_DROPS]
+
+
+def queue_image(queue: Queue, port_rate: int, queues: int, marker: Marker | None):
+    """The library's image of a queue; what the library refuses, a card would."""
+    settings, port, image = queue_settings(queue, marker), C.Port(port_rate, 0, queues), C.QueueImage()
     fault = fault_of(settings, port)
     if fault:
         raise UserError(f'queue "{queue.name}", {fault}')
-    library().vm_queue_convert(ctypes.byref(settings), ctypes.byref(port), ctypes.byref(words))
-    return words
+    library().vm_queue_convert(ctypes.byref(settings), ctypes.byref(port), ctypes.byref(image))
+    return image
 
 
 def queue_record(queue: Queue, port_rate: int, queues: int, marker: Marker | None) -> dict:
     """A queue's part of the record; `port_rate` in bits a second, `queues` up to the highest configured."""
-    w = queue_words(queue, port_rate, queues, marker)
-    return {
-        "index": queue.index,
-        "name": queue.name,
-        "weight": [list(pair(weight)) for weight in w.weight],
-        "lambda": list(pair(getattr(w, "lambda"))),
-        "idle_step": w.idle_step,
-        "masks": list(w.masks),
-        "unit_packets": w.unit_packets,
-        "update_depart": w.update_depart,
-        "spacing": w.spacing,
-        "size_weight": [w.size_on, *pair(w.size)],
-        "ecn": w.ecn,
-        "limit_bytes": w.limit_bytes,
-        "limit_packets": w.limit_packets,
-        "alpha": w.alpha,
-        "strict": w.strict,
-        "priority": w.priority,
-        "quantum": w.quantum,
-        "cost": list(pair(w.cost)),
-        "burst_ns": w.burst_ns,
-        "curves": [
-            {
-                "drop": curve_dict(w.curve[c][C.VM_DROPS]),
-                "ecn_own": w.ecn_own[c],
-                "ecn": curve_dict(w.curve[c][C.VM_MARKS]),
-            }
-            for c in range(len(COLOURS))
-        ],
-        "marker": marker_dict(w.marker),
-        "distance": [w.distance_option, w.distance_infer, w.distance_share],
-        "remove_ttl_option": w.remove_ttl_option,
-        "victim": [w.nearest, w.by_colour, w.window],
-        "remark": [w.remark_dscp[c] if w.remark >> c & 1 else -1 for c in range(len(COLOURS))],
-    }
+    return {"index": queue.index, "name": queue.name} | plain(queue_image(queue, port_rate, queues, marker))
 
 
 def hardware(config: Config, egresses: int = 1) -> dict:
@@ -165,7 +120,7 @@ def hardware(config: Config, egresses: int = 1) -> dict:
     rate, queues = config.port.rate, egresses * queue_count(config)
     pool = {"pool": {"size": pool_cells(config.pool), "reserve": [0], "cap": [0]}} if config.pool else {}
     return {
-        "port": {"cost": list(cost(rate)), "burst_ns": burst_ns(config.port.burst.value, rate, queues)},
+        "port": {"cost": list(cost(rate)), "burst": burst_ns(config.port.burst.value, rate, queues)},
         **pool,
         "queues": [queue_record(q, rate, queues, markers.get(q.name)) for q in config.queue],
         "dscp": table,

@@ -224,7 +224,7 @@ def nth(every: int, what: str = "decision") -> str:
 def curves(made: Page, config: Config, record: dict, binned: dict, trace):
     made.section("curves", "Drop curves and operating points")
     kept = {q["index"]: q for q in record["queues"]}
-    curved = [q for q in config.queue if any(c[k]["on"] for c in kept[q.index]["curves"] for k in ("drop", "ecn"))]
+    curved = [q for q in config.queue if any(curve["on"] for c in kept[q.index]["colour"] for curve in c["curve"])]
     if not curved:
         made.text("No queue has a curve; all drop at their limits only.")
         return
@@ -248,7 +248,7 @@ def curves(made: Page, config: Config, record: dict, binned: dict, trace):
             made.part(f"curve-{q.index}", q.name)
         else:
             made.body.append(f"<details><summary>{escape(q.name)}: these curves judged no packet</summary>")
-        own = any(c["ecn_own"] for c in kept[q.index]["curves"])
+        own = any(c["ecn_own"] for c in kept[q.index]["colour"])
         caption = f"Queue {q.name} ({q.average.kind}, {q.spacing} spacing): share of packets over the average"
         caption += f" in {q.average.unit}s."
         caption += " Dashed and diamonds: ECT and CE packets, by their own ECN curve." if own else ""

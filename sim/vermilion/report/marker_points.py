@@ -13,7 +13,7 @@ from pathlib import Path
 from vermilion.configuration.config import COLOURS
 from vermilion.configuration.markers import Marker
 from vermilion.hardware.formats import FLOW_AVERAGE_FRAC, SHAPER_FRAC, value
-from vermilion.profile import marker_words
+from vermilion.profile import marker_image
 
 from .points import POLICED, Binned
 
@@ -90,7 +90,7 @@ def collect(markers: dict[int, Marker], stats: dict, trace) -> dict[int, MarkerS
     out = {}
     for index, m in markers.items():
         edges = [longest * i / SPANS for i in range(SPANS + 1)]
-        seen = out[index] = MarkerSeen(edges, marker_words.marker_record(m))
+        seen = out[index] = MarkerSeen(edges, marker_image.marker_record(m))
         if m.kind == "redp":
             low, high, depth = (m.in_bytes(x) for x in (m.low, m.high, m.bucket))
             seen.demoted, seen.promoted = Binned(cuts(0, low)), Binned(cuts(high, depth))
@@ -120,7 +120,7 @@ def packet(seen: MarkerSeen, m: Marker, row: dict, start: int, longest: int):
         tokens(seen, int(row["level"]), (time, came, left, dropped), span, m.packet_bytes or size)
     flow = seen.flows.get(int(row["flow"])) if row["flow"] else None
     if flow and row["flow_average"]:
-        eighths = seen.held["flow"]["alpha_eighths"]
+        eighths = seen.held["flow"]["alpha"]
         whole = 8 / (8 - eighths) if row["flow_raised"] == "1" and eighths < 8 else 1
         state = (int(row["flow_average"]) / 2**FLOW_AVERAGE_FRAC * whole, int(row["flow_burst"]))
         flow.points.add((time, *state, int(row["flow_credits"]), left))
@@ -139,7 +139,7 @@ def tokens(seen: MarkerSeen, level: int, mark: tuple, span: int, size: int):
     covered = level >= (size << SHAPER_FRAC) * mant >> shift
     if seen.demoted is None or not covered:
         return
-    if came == 0 and level < seen.held["low_ns"] << SHAPER_FRAC and not (dropped and left == 0):
+    if came == 0 and level < seen.held["low_threshold"] << SHAPER_FRAC and not (dropped and left == 0):
         seen.demoted.add(held, left == 1)
-    if came == 1 and level > seen.held["high_ns"] << SHAPER_FRAC:
+    if came == 1 and level > seen.held["high_threshold"] << SHAPER_FRAC:
         seen.promoted.add(held, left == 0)

@@ -4,7 +4,7 @@ Counters come from the run's JSON, everything over time from the trace (`marker_
 """
 
 from vermilion.configuration.config import COLOURS, Config
-from vermilion.profile import marker_words
+from vermilion.profile import marker_image
 from vermilion.simulation.show import EVENT_TEXT, FLOW_EVENTS
 
 from . import marker_plots, marker_points, plots, tables
@@ -117,7 +117,7 @@ def tokens(made, queue, m, seen):
     if not seen.levels.kept:
         made.text("No packet was measured by the bucket.")
         return
-    depth = marker_words.buckets(m)[0][1]
+    depth = marker_image.buckets(m)[0][1]
     units = f" Every packet counts as {m.packet_bytes:,} bytes." if m.packet_bytes else ""
     caption = f"Queue {queue.name}: tokens in {BUCKET[m.kind]}, as each packet met them.{units}"
     if m.kind == "redp":

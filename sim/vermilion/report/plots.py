@@ -137,12 +137,12 @@ def broken(times: list[float], values: list[float], span: float) -> tuple[list[f
 def drop_curves(figure_, queue, record: dict, binned: dict):
     """One queue's curves (p, and the long-run rate of its spacing) with operating points; `binned` as points.collect."""
     axis = figure_.subplots()
-    on = [(n, k) for n, r in enumerate(record["curves"]) for k in ("drop", "ecn") if r[k]["on"]]
+    on = [(n, k) for n, c in enumerate(record["colour"]) for k in ("drop", "ecn") if quantise.curve_of(c, k)["on"]]
     seen = [b.average for n, k in on if (queue.index, n, k) in binned for b in binned[queue.index, n, k].filled(FEW)]
-    ends = [record["curves"][n][k]["end"] for n, k in on]
+    ends = [quantise.curve_of(record["colour"][n], k)["end"] for n, k in on]
     top = max(int(max([e * 1.15 for e in ends] + [a * 1.05 for a in seen], default=1)), 1)
     for number, kind in on:
-        colour, curve = COLOURS[number], record["curves"][number][kind]
+        colour, curve = COLOURS[number], quantise.curve_of(record["colour"][number], kind)
         asked = getattr(queue, colour).ecn if kind == "ecn" else getattr(queue, colour)
         dashed = "--" if kind == "ecn" else "-"
         text = f"{colour}, {FAMILIES[asked.curve]}{' for ECN' if kind == 'ecn' else ''}"

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from vermilion.configuration.config import COLOURS
 from vermilion.hardware.formats import AVG_FRAC
+from vermilion.profile.quantise import curve_of
 
 ENQUEUE, MARK, EARLY, FORCED, TAIL, NOBUF, BAD, POLICED = range(8)  # verdicts, docs/architecture.md
 CONFIDENCE = 0.999
@@ -75,16 +76,16 @@ def collect(record: dict, stats: dict, trace) -> dict[tuple[int, int, str], Binn
     for queue, colour, average, verdict, ecn in from_trace(Path(trace)) if whole else from_samples(stats):
         if queue not in queues or verdict in (TAIL, NOBUF, BAD, POLICED):
             continue
-        curves = queues[queue]["curves"][colour]
+        curves = queues[queue]["colour"][colour]
         own = bool(queues[queue]["ecn"] and curves["ecn_own"])
         if own and ecn is None:
             continue
         kind = "ecn" if own and ecn else "drop"
-        if not curves[kind]["on"] or (kind == "ecn" and verdict == FORCED):
+        if not curve_of(curves, kind)["on"] or (kind == "ecn" and verdict == FORCED):
             continue
         key = (queue, colour, kind)
         if key not in out:
-            out[key] = Binned(edges(curves[kind]))
+            out[key] = Binned(edges(curve_of(curves, kind)))
         out[key].add(average, verdict in (MARK, EARLY, FORCED))
     return out
 

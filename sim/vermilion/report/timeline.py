@@ -6,13 +6,14 @@ Times are whole nanoseconds since the run's start. A null in a line is a break.
 import math
 
 from vermilion.configuration.config import COLOURS
+from vermilion.profile.quantise import curve_of
 
 from .plots import EVENTS_MAX, INK, LINES_MAX, VERDICT_MARKS, broken, scaled_time, thinned
 
 
 def data(record: dict, samples: list, events: list, start_ns: int, longest_ns: int) -> dict:
     """`record`, samples and events are this queue's; the time axis is as long as the run."""
-    packets = bool(record["unit_packets"])
+    packets = bool(record["unit"])
     scale, unit = scaled_time(longest_ns)
     backlog = [(s[0] - start_ns, s[5 if packets else 4]) for s in thinned(samples, LINES_MAX)]
     lines, thresholds = [{"label": "backlog, whole queue", "ink": ""} | series(backlog, longest_ns)], []
@@ -22,7 +23,7 @@ def data(record: dict, samples: list, events: list, start_ns: int, longest_ns: i
         if own:
             line = series([(s[0] - start_ns, s[3]) for s in own], longest_ns)
             lines.append({"label": f"average, {colour}", "ink": INK[colour]} | line)
-        drop = record["curves"][number]["drop"]
+        drop = curve_of(record["colour"][number], "drop")
         if own and drop["on"]:
             thresholds += [{"ink": INK[colour], "at": at} for at in sorted({drop["min"], drop["max"]})]
     kinds = []

@@ -11,7 +11,7 @@ from vermilion.configuration.config import COLOURS, Config
 from vermilion.configuration.egresses import port_rate
 from vermilion.console import narrow
 from vermilion.console.tables import table
-from vermilion.profile import marker_values, marker_words, quantise, settings, victim_notes
+from vermilion.profile import marker_image, marker_values, quantise, settings, victim_notes
 from vermilion.values import units
 
 from . import digest, front
@@ -133,7 +133,7 @@ def marker_table(config: Config) -> Table:
         if m.by_flow:
             made.add_row(m.queue, m.kind, "by flow", "", "", flow_text(m), ", ".join(m.drop))
             continue
-        cells = [f"{units.rate_text(rate)}, {depth:,} B" if rate else "" for rate, depth in marker_words.buckets(m)]
+        cells = [f"{units.rate_text(rate)}, {depth:,} B" if rate else "" for rate, depth in marker_image.buckets(m)]
         redp = f"low {m.low}, high {m.high}, p_drop {m.p_drop or 0:g}" if m.kind == "redp" else ""
         aware = "colour-aware" if m.colour_aware else ""
         bytes_of = "IP packet" if m.ip_length else "frame"

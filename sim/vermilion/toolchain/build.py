@@ -50,7 +50,9 @@ VARIANTS = {
     "fst": ["--trace-fst"],
     "undefined": ["--x-assign", "unique", "--x-initial", "unique"],  # random at request: sim/harness/undefined.h
 }
-HARNESS_FLAGS = [*CXX_FLAGS, f"-I{ROOT / 'sim/model'}", f"-I{ROOT / 'sim/harness'}"]
+DRIVER = "sw_driver/lib"  # the simulator programs its registers with the driver's code
+MODEL_FLAGS = [f"-I{ROOT / 'sim/model'}", f"-I{ROOT / DRIVER}"]
+HARNESS_FLAGS = [*CXX_FLAGS, *MODEL_FLAGS, f"-I{ROOT / 'sim/harness'}"]
 MAKE_VARIABLES = [
     "CFG_CXXFLAGS_PCH_I=-include",
     "CFG_LDLIBS_THREADS=-pthread",
@@ -135,11 +137,12 @@ def check_preset(preset: str):
 
 
 def objects(sources: list[Path], folder: Path, flags: list, headers: list[Path]) -> list[Path]:
-    """Compiles each source whose text, headers or flags have changed, several at once; returns the object files."""
+    """Compiles each source whose text, headers or flags have changed, several at once; returns the object files. C has its own flags."""
 
     def compiled(source: Path) -> Path:
         out = folder / f"{source.stem}.o"
-        command = ["g++", *flags, "-c", source, "-o", out]
+        compiler, own = ("gcc", C_FLAGS) if source.suffix == ".c" else ("g++", [])
+        command = [compiler, *(own or flags), "-c", source, "-o", out]
         step(out, digest([source, *headers], *command), quiet, "", lambda: run(command, folder / f"{source.stem}.log"))
         return out
 
@@ -164,7 +167,7 @@ def model_program(preset: str, say=quiet) -> Path:
         run(["g++", *parts, *libraries("").split(), "-o", program], work / "link.log")
 
     with locked(f"{preset}-model.lock"):
-        key = digest([main, SHAPE, *own, *files("sim/model", "*.cpp"), *headers], *flags, *defines)
+        key = digest([main, SHAPE, *own, *lane_sources(), *headers], *flags, *defines)
         step(program, key, say, f"the model, preset {preset}", action)
     return program
 
@@ -181,15 +184,27 @@ def installed_program(preset: str) -> Path:
 
 
 def harness_headers() -> list[Path]:
-    return sorted(harness("*.h") + files("sim/model", "*.h"))
+    return sorted(harness("*.h") + model_headers())
+
+
+def model_headers() -> list[Path]:
+    return files("sim/model", "*.h") + files(DRIVER, "*.h")
+
+
+def model_inputs() -> list[Path]:
+    """All that the model is made from, for keys."""
+    return files("sim/model", "*.cpp") + model_headers()
+
+
+def lane_sources() -> list[Path]:
+    """What every program of the simulator has: the model, and the driver's library."""
+    return files("sim/model", "*.cpp") + files(DRIVER, "*.c")
 
 
 def shared_objects(own: list[Path]) -> list[Path]:
     """The objects of the model and of these files of the harness, which all builds of the lane have in common."""
     with locked("obj-harness.lock"):
-        return objects(
-            sorted([*files("sim/model", "*.cpp"), *own]), BUILD / "obj-harness", HARNESS_FLAGS, harness_headers()
-        )
+        return objects(sorted([*lane_sources(), *own]), BUILD / "obj-harness", HARNESS_FLAGS, harness_headers())
 
 
 def shape_object(preset: str) -> Path:
@@ -223,15 +238,15 @@ def simulator(preset: str, variant: str = "", say=quiet) -> Path:
         verilate += ["--assert", "-Wno-fatal", "--prefix", PREFIX, "--top-module", top_module(folder)]
         verilate += ["--Mdir", work, "-o", program]
         verilate += VARIANTS[variant]
-        verilate += ["-CFLAGS", " ".join(["-I" + str(ROOT / "sim/model"), "-I" + str(ROOT / "sim/harness"), *defines])]
+        verilate += ["-CFLAGS", " ".join([*HARNESS_FLAGS[len(CXX_FLAGS) :], *defines])]
         common, shaped = BUILD / "obj-harness", BUILD / preset / "obj-shape" / f"{SHAPE.stem}.o"
         linked_too = " ".join(
             str(common / f"{path.stem}.o")
-            for path in harness("*.cpp") + files("sim/model", "*.cpp")
+            for path in harness("*.cpp") + lane_sources()
             if path.stem not in SHAPED
         )
         verilate += ["-LDFLAGS", f"{shaped} {linked_too} {libraries(variant)}"]
-        inputs = sources + harness("*.cpp", "*.h") + files("sim/model", "*.cpp", "*.h")
+        inputs = sources + harness("*.cpp", "*.h") + lane_sources() + model_headers()
         inputs += [Path(verilated.__file__)]
         key = digest(inputs, *verilate, *HARNESS_FLAGS, *MAKE_VARIABLES, OPTIMISED, *versions())
 
@@ -278,8 +293,8 @@ def beside_simulator(preset: str, folder: str, name: str, text: str, variant: st
     program = base.with_name(base.name.replace("-sim", f"-{name}"))
     own_objects = base.parent / beside(f"obj-{name}", variant)
     own = sorted(files(folder, "*.cpp"))
-    headers = files("sim/harness", "*.h") + files("sim/model", "*.h") + files(folder, "*.h")
-    folders = ["sim/model", "sim/harness", folder]
+    headers = files("sim/harness", "*.h") + model_headers() + files(folder, "*.h")
+    folders = ["sim/model", DRIVER, "sim/harness", folder]
     include = Path(os.environ.get("VERILATOR_ROOT", "")) / "include"
     flags = [*CXX_FLAGS, *[f"-I{ROOT / folder}" for folder in folders], f"-I{include}"]
 
@@ -331,15 +346,15 @@ def model_library(say=quiet, ageing: int | None = None) -> Path:
     # One unit with calls of its own bound to it: the clocked lane calls across files in every clock, through the PLT otherwise.
     whole = ["-O3", "-flto=auto", "-fno-semantic-interposition"]
     defines = [] if ageing is None else [f"-DVERMILION_AGEING={ageing}"]
-    flags = [*CXX_FLAGS, *whole, "-fPIC", *defines]
+    flags = [*CXX_FLAGS, f"-I{ROOT / DRIVER}", *whole, "-fPIC", *defines]
 
     def action():
-        parts = objects(sources, BUILD / f"obj-library{variant}", flags, files("sim/model", "*.h"))
+        parts = objects(sources, BUILD / f"obj-library{variant}", flags, model_headers())
         run(["g++", *flags, "-shared", "-o", fresh, *parts], BUILD / f"model{variant}.log")
         fresh.replace(library)  # a program that is linked with the old one meanwhile gets it whole
 
     with locked(f"{library.name}.lock"):
-        key = digest(files("sim/model", "*.cpp", "*.h"), *flags, fresh)
+        key = digest(model_inputs(), *flags, fresh)
         step(library, key, say, f"the model{variant}", action)
     return library
 
@@ -347,9 +362,9 @@ def model_library(say=quiet, ageing: int | None = None) -> Path:
 def driver_library(say=quiet) -> Path:
     """The driver's conversion and register access (sw_driver/lib) as a shared library."""
     library, fresh = BUILD / "libvermilion_driver.so", BUILD / "libvermilion_driver.so.new"
-    sources = sorted(files("sw_driver/lib", "*.c"))
+    sources = sorted(files(DRIVER, "*.c"))
     command = ["gcc", *C_FLAGS, "-shared", "-fPIC", "-o", fresh, *sources]
-    key = digest(files("sw_driver/lib", "*.c", "*.h"), *command)
+    key = digest(files(DRIVER, "*.c", "*.h"), *command)
 
     def action():
         run(command, BUILD / "driver.log")

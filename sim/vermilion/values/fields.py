@@ -13,6 +13,7 @@ from .units import Amount
 
 LEN_MAX = 2**27 - 1
 RATE_MIN, RATE_MAX, RATE_TEXT = 64_000, 200_000_000_000, "64kbit to 200Gbit"
+DEPTH_MAX, DEPTH_MAX_TEXT = 64 * 2**20, "64MiB"  # bytes
 COLOURS = ("green", "yellow", "red")
 
 
@@ -85,6 +86,38 @@ def amount(low, high, unit=None):
     return BeforeValidator(parse)
 
 
+def depth(raw):
+    """A bucket's depth or a threshold; whether 0 is legal depends on the kind."""
+    legal = f'are amounts up to {DEPTH_MAX_TEXT} such as "10KB" or "60p"'
+    value = units.amount(raw, legal)
+    if value.value > DEPTH_MAX:
+        raise ValueError(f"is {units.shown(raw)}; legal {legal}")
+    return value
+
+
+def duration(low: int, high: int, text: str):
+    """A validator for a time from `low` to `high` ns; `text` is the range in words."""
+
+    def parse(raw):
+        try:
+            ns = units.duration(raw)
+        except ValueError:
+            ns = None
+        if ns is None or not low <= ns <= high:
+            raise ValueError(f'is {units.shown(raw)}; legal are times from {text}, such as "100ms"')
+        return ns
+
+    return BeforeValidator(parse)
+
+
+def power_of_two(raw):
+    """`alpha`: what the hardware has a code for."""
+    good = isinstance(raw, (int, float)) and not isinstance(raw, bool)
+    if not good or raw not in [2.0**n for n in range(-7, 4)]:
+        raise ValueError(f"is {units.shown(raw)}; legal is a power of two from 2^-7 (0.0078125) to 8")
+    return float(raw)
+
+
 def rate_in_range(raw):
     value = units.rate(raw, f'is {RATE_TEXT}, such as "2Mbit" or "10Gbit"')
     if not RATE_MIN <= value <= RATE_MAX:
@@ -98,6 +131,7 @@ rate_in_range.legal = RATE_TEXT
 Rate = Annotated[int, BeforeValidator(rate_in_range)]
 Burst = Annotated[Amount, amount(0, 10**8, "byte")]
 Threshold = Annotated[Amount, amount(0, LEN_MAX)]
+Depth = Annotated[Amount, BeforeValidator(depth)]
 Probability = Annotated[float, number(0, 1, "0 to 1")]
 
 

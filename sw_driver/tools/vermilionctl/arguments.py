@@ -6,7 +6,7 @@ import click
 
 from vermilion.values import units
 
-from . import vocabulary
+from . import settings
 from .errors import UserError
 from .session import opened
 
@@ -26,7 +26,7 @@ def print_json(found):
 
 def queue_fields(_context, parameter, incomplete):
     """For the shell: QUEUE's fields with their `=`."""
-    return [f"{name}=" for name in vocabulary.NAMES if f"{name}=".startswith(incomplete)]
+    return [f"{name}=" for name in settings.NAMES if f"{name}=".startswith(incomplete)]
 
 
 def as_pairs(words) -> list[tuple[str, str]]:

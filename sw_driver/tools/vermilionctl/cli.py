@@ -12,7 +12,7 @@ from vermilion.configuration import egresses
 from vermilion.console.command_line import completion_script, printable_everywhere, version_option
 from vermilion.hardware.driver_library import C
 
-from . import counters, egress_commands, nic, programming, registers, show, vocabulary
+from . import counters, egress_commands, nic, programming, registers, settings, show
 from .arguments import Where, as_json, as_pairs, chosen_queues, console, print_json, queue_fields
 from .errors import DeviceError, UserError
 from .session import opened
@@ -92,7 +92,7 @@ def set_command(where, what, fields):
             wanted = programming.change_queue(held, what, pairs)
         session.write(wanted)
         has_pool = session.has_pool(wanted)
-    hints = [] if what in ("port", "pool", "class") else vocabulary.hints(pairs)
+    hints = [] if what in ("port", "pool", "class") else settings.hints(pairs)
     if what == "pool" or "alpha" in dict(pairs):
         hints += programming.notes(wanted, has_pool)
     for hint in hints:
@@ -206,7 +206,7 @@ def apply_file(device, lane, egress, file):
             every.append(session.load(file))
             every[-1].of_all = True
             for queue in every[-1].queues:
-                every[-1].words(queue)
+                every[-1].image(queue)
     for number, wanted in enumerate(every):
         with opened(device, lane, number) as session:
             click.echo(f"applied egress {number} of {load_into(session, wanted, file)}")

@@ -1,17 +1,18 @@
 """A lane through the kernel's driver: its generic netlink family, whose one description is `sw_driver/netlink/vermilion.yaml` (YNL).
 
 The kernel holds settings and locks, converts and checks; so there is no record here, and a refusal is its own sentence (extack). Attributes are
-called after the members of `struct vm_queue`, with `-` for `_`; settings go over as texts of `settings.py`, so both ways speak of the same fields.
+called after the fields of the configuration file (docs/profile.md), with `-` for `_`.
 pyroute2 finds the family and carries messages; its message classes are made of the description.
 """
 
-import ctypes
 import errno
 import socket
 from contextlib import contextmanager
 
 from vermilion.configuration import config_file, egresses
 from vermilion.hardware.driver_library import C
+from vermilion.hardware.profile_fields import FIELDS, Field
+from vermilion.profile.settings import get, put
 
 from . import counters, programming, registers, settings
 from .errors import Busy, DeviceError, UserError
@@ -26,32 +27,29 @@ REFUSALS = (
     errno.ERANGE,
     errno.EOPNOTSUPP,
 )  # the caller's fault; all else is not
-THRESHOLDS = {"min": "min-th", "max": "max-th", "end": "end-th"}
+
+PARTS = (("num", 0), ("den", 1), ("tens", 0))  # of a number, and what each is where it is left out
 
 
 def number(x) -> dict:
     return {"num": x.num, "den": x.den or 1, "tens": x.tens}
 
 
-def struct_of(made, kind, skip=()) -> dict:
-    """Members of a struct that are numbers, as attributes."""
-    out = {}
-    for member, _ in kind._fields_:
-        value = getattr(made, member)
-        if member in skip or isinstance(value, (ctypes.Array, C.Marker)):
-            continue
-        name = THRESHOLDS.get(member, member) if kind is C.Curve else member
-        out[name.replace("_", "-")] = number(value) if isinstance(value, C.Number) else int(value)
-    return out
+def way(field: Field) -> tuple[str, ...]:
+    """The attributes, each in the one before, that a field goes in: green.ecn.min is green, ecn, min; average.weight is average-weight."""
+    first, *rest = field.name.replace("_", "-").split(".")
+    return (first, *rest) if first in (*settings.COLOURS, "marker") else ("-".join((first, *rest)),)
 
 
 def of_settings(made) -> dict:
     """A `vm_queue` as attributes of queue-set."""
-    out = struct_of(made, C.Queue) | {"marker": struct_of(made.marker, C.Marker)}
-    for c, colour in enumerate(settings.COLOURS):
-        drops, marks = made.curve[c][C.VM_DROPS], made.curve[c][C.VM_MARKS]
-        out[colour] = {"drops": struct_of(drops, C.Curve), "marks": struct_of(marks, C.Curve)}
-        out[f"remark-{colour}"] = made.remark_dscp[c]
+    out: dict = {}
+    for field in FIELDS:
+        value, (*nests, last) = get(made, field), way(field)
+        at = out
+        for nest in nests:
+            at = at.setdefault(nest, {})
+        at[last] = number(value) if isinstance(value, C.Number) else int(value)
     return out
 
 
@@ -67,24 +65,17 @@ def changes(before: dict, after: dict) -> dict:
     return {name: value for name, value in out.items() if value != {}}
 
 
-def fill(made, kind, given: dict):
-    for member, _ in kind._fields_:
-        name = (THRESHOLDS.get(member, member) if kind is C.Curve else member).replace("_", "-")
-        if name not in given or isinstance(getattr(made, member), (ctypes.Array, C.Marker)):
-            continue
-        value = given[name]
-        exact = lambda: C.Number(value.get("num", 0), value.get("den", 1), value.get("tens", 0))
-        setattr(made, member, exact() if isinstance(getattr(made, member), C.Number) else value)
-
-
 def to_settings(given: dict):
     made = settings.defaults()
-    fill(made, C.Queue, given)
-    fill(made.marker, C.Marker, given.get("marker", {}))
-    for c, colour in enumerate(settings.COLOURS):
-        for which, what in ((C.VM_DROPS, "drops"), (C.VM_MARKS, "marks")):
-            fill(made.curve[c][which], C.Curve, given.get(colour, {}).get(what, {}))
-        made.remark_dscp[c] = given.get(f"remark-{colour}", 0)
+    for field in FIELDS:
+        *nests, last = way(field)
+        at = given
+        for nest in nests:
+            at = at.get(nest, {})
+        if last in at:
+            value = at[last]
+            exact = isinstance(get(made, field), C.Number)
+            put(made, field, C.Number(*(value.get(part, whole) for part, whole in PARTS)) if exact else value)
     return made
 
 
@@ -100,9 +91,9 @@ class Held(Record):
         super().__init__(None)
         self.line = line
 
-    def words(self, queue: int):
+    def image(self, queue: int):
         name, made = self.queues[queue]
-        return settings.words(made, C.Port(self.port.rate or self.line, self.port.burst_bytes, self.port.queues), name)
+        return settings.image(made, C.Port(self.port.rate or self.line, self.port.burst, self.port.queues), name)
 
 
 class Kernel:
@@ -167,7 +158,7 @@ class Kernel:
             if number_ in used:
                 held.queues[number_] = (f"{number_}", made)
                 self.words[number_] = each.get("registers", b"")
-        held.port = C.Port(lane["rate"], lane["burst-bytes"], lane["queues"] * self.egresses)
+        held.port = C.Port(lane["rate"], lane["burst"], lane["queues"] * self.egresses)
         held.egress = self.egress
         if not self.egress:  # what is of the whole lane comes with egress 0
             held.ttl_option = [lane["option-ip4"], lane["option-ip6"]]
@@ -196,7 +187,7 @@ class Kernel:
         """
         before, self.told = self.settings(), False
         for number_ in wanted.queues:
-            wanted.words(number_)
+            wanted.image(number_)
         if everything:
             self.refuse_what_tc_has(wanted)
         lane = self.lane_message(wanted, None if everything else before)
@@ -238,7 +229,7 @@ class Kernel:
         """What lane-set has to name; nothing where all of it is as before."""
         out, port = {}, wanted.port
         if before is None or bytes(before.port) != bytes(port):
-            out |= {"rate": port.rate, "burst-bytes": port.burst_bytes, "queues": port.queues // self.egresses}
+            out |= {"rate": port.rate, "burst": port.burst, "queues": port.queues // self.egresses}
         if wanted.ttl_option is not None and (before is None or before.ttl_option != wanted.ttl_option):
             out |= {"option-ip4": wanted.ttl_option[0], "option-ip6": wanted.ttl_option[1]}
         if wanted.pool is not None and (before is None or before.pool != wanted.pool):

@@ -11,7 +11,7 @@ from vermilion.profile.settings import queue_settings
 from vermilion.values import units
 from vermilion.values.fields import UserError
 
-from . import registers, settings, vocabulary
+from . import registers, settings
 from .record import Record
 
 CLASSES = registers.NO_IP + 1
@@ -123,7 +123,7 @@ def change_queue(record: Record, queue: str, pairs: list[tuple[str, str]]) -> Re
     """`set QUEUE`: another record."""
     wanted = clone(record)
     _, held = wanted.queues[number_of(record, queue)]
-    vocabulary.change(held, pairs)
+    settings.change(held, pairs)
     return wanted
 
 
@@ -136,7 +136,7 @@ def change_port(record: Record, pairs: list[tuple[str, str]]) -> Record:
             if name == "rate":
                 wanted.port.rate = min(units.rate(raw), 2**64 - 1)
             elif name == "burst":
-                wanted.port.burst_bytes = min(units.amount(raw).value, 2**32 - 1)
+                wanted.port.burst = min(units.amount(raw).value, 2**32 - 1)
             else:
                 raise UserError(f"{name} is no field of the port; legal are rate and burst")
         except ValueError as error:
@@ -160,7 +160,7 @@ def change_pool(record: Record, pairs: list[tuple[str, str]]) -> Record:
             known = fields[0] if len(fields) == 1 else " and ".join([", ".join(fields[:-1]), fields[-1]])
             raise UserError(f"{name} is no field of the pool; legal is {known}{other}")
         try:
-            held = settings.length(settings.short(raw), name, False)
+            held = settings.length(settings.short(raw), False)
         except ValueError as error:
             reason = str(error) if str(error).startswith("is ") else f"is {raw}; {error}"
             raise UserError(f"pool.{name} {reason}") from None
@@ -206,14 +206,14 @@ def change_classes(record: Record, pairs: list[tuple[str, str]]) -> Record:
 
 def real_values(record: Record, number: int) -> dict[str, str]:
     """What the card makes of those settings that rounding moves, in their own units, by the file's names."""
-    made, found = record.words(number), {}
+    made, found = record.image(number), {}
     scaled = lambda x, offset=0: Fraction(x.mant, 2 ** (x.shift + offset))
     found["average.weight"] = f"{float(scaled(made.weight[0], 8)):.6g}"
     if made.cost.mant:
         found["rate"] = units.rate_text(float(8 * 10**9 / scaled(made.cost)))
     for c, colour in enumerate(settings.COLOURS):
         for which, where in ((C.VM_DROPS, colour), (C.VM_MARKS, f"{colour}.ecn")):
-            curve = made.curve[c][which]
+            curve = made.colour[c].curve[which]
             if curve.on:
                 found[f"{where}.p"] = f"{curve.slope1 / 2**32:.6g}"
                 found[f"{where}.end"] = str(curve.end)

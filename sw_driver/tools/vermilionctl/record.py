@@ -1,4 +1,4 @@
-"""What this host has given to a card: a file an egress, since a card's registers tell the words of the last commit alone, and never settings.
+"""What this host has given to a card: a file an egress, since a card's registers tell the image of the last commit alone, and never settings.
 
 Before a card is written to, its file becomes one that claims nothing, and it is whole again when all is written: a program that is killed in
 between leaves a file that nobody believes. What a lane can be asked - switches, option types, port, seeds, and the shadow
@@ -82,7 +82,7 @@ def locked(device: str, lane: int | str):
 
 
 class Record:
-    """What was written: `port` (rate, burst_bytes, queues) or None, `queues` {number: (name, settings)}, the rest as in the file."""
+    """What was written: `port` (rate, burst, queues) or None, `queues` {number: (name, settings)}, the rest as in the file."""
 
     def __init__(self, path: Path, egress: int = 0):
         self.path, self.egress, self.port, self.queues = path, egress, None, {}
@@ -93,7 +93,7 @@ class Record:
         self.of_all = False  # the other egresses get theirs by the same command, and all were checked together
 
     def text(self) -> str:
-        port = self.port and [self.port.rate, self.port.burst_bytes, self.port.queues]
+        port = self.port and [self.port.rate, self.port.burst, self.port.queues]
         queues = {
             str(q): {"name": name, "settings": settings.as_dict(made)}
             for q, (name, made) in sorted(self.queues.items())
@@ -127,9 +127,9 @@ class Record:
         finally:
             self.port = port
 
-    def words(self, queue: int):
+    def image(self, queue: int):
         name, made = self.queues[queue]
-        return settings.words(made, self.port, name)
+        return settings.image(made, self.port, name)
 
     def differs(self, lane) -> str | None:
         """The first register that does not hold what was written from here; None where all do."""
@@ -137,7 +137,7 @@ class Record:
             if lane.shows(name) and lane.read(address) != value:
                 return name
         if self.last is not None and not lane.several:
-            for name, address, value in registers.queue(self.words(self.last)):
+            for name, address, value in registers.queue(self.image(self.last)):
                 if lane.read(address) != value:
                     return f"{name}, of queue {self.last}"
         return None

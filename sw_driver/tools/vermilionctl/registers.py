@@ -3,7 +3,7 @@
 Names are those of `vm_regs.h` in small letters, with indices: `shadow_colour_curve_min_th[2][0]`. A line is
 
     lane     port_cost                        0x0403d090
-    queue 3  shadow_limit_bytes               0x00030d40
+    queue 3  shadow_limit                     0x00030d40
     class    AF11                             0x00000001
 
 where a class stands for the write of `class_address` and `class_entry`; `frames without IP` is address 64.
@@ -52,11 +52,11 @@ def at(name: str, *indices: int) -> int:
     return base + sum(index * stride for index, stride in zip(indices, strides, strict=False))
 
 
-def queue(words) -> list[tuple[str, int, int]]:
+def queue(image) -> list[tuple[str, int, int]]:
     """(name, address, value) of the shadow record, in the order of addresses."""
     found = []
     collect = VISIT(lambda _context, address, value: found.append((address, value)) or 0)
-    library().vm_queue_visit(ctypes.byref(words), collect, None)
+    library().vm_queue_visit(ctypes.byref(image), collect, None)
     return [(name_at(address), address, value) for address, value in sorted(found)]
 
 
@@ -101,7 +101,7 @@ def lane_wide(record) -> list[tuple[str, int, int]]:
                 found.append((f"{name}[{i}]", at(name, i), word))
     if record.port is not None:
         cost = library().vm_cost(record.port.rate)
-        burst = library().vm_burst_ns(record.port.burst_bytes, record.port.rate, record.port.queues)
+        burst = library().vm_burst_ns(record.port.burst, record.port.rate, record.port.queues)
         found.append(("port_cost", at("port_cost"), cost.mant | cost.shift << 24))
         found.append(("port_burst_low", at("port_burst_low"), burst & 0xFFFFFFFF))
         found.append(("port_burst_high", at("port_burst_high"), burst >> 32))
@@ -127,7 +127,7 @@ def table(record, lane=None) -> dict:
     for number in sorted(record.queues):
         last = lane is not None and number == record.last and not lane.several
         parts[f"queue {number}"] = {
-            name: lane.read(address) if last else value for name, address, value in queue(record.words(number))
+            name: lane.read(address) if last else value for name, address, value in queue(record.image(number))
         }
     return parts
 

@@ -1,75 +1,29 @@
-"""A queue's settings by the names of the members of `struct vm_queue` (sw_driver/lib/vm_profile.h), as records hold them.
+"""A queue's settings by the names and words of the configuration file (docs/profile.md), as `set` takes them, `show` prints them and records hold them.
 
-    weight=0.002   average_kind=rio-c   curve.yellow.drops.min=30KB   marker.rate=2Mbit   remark.green=AF11
+    average.weight=0.02   limit=50KB   green.p=0.5   yellow.ecn.min=30KB   marker.rate=2Mbit   remark.green=AF11
 
-Names and order come from the header; what a text must be follows from the member's unit. Which values are legal says the library.
-A curve's thresholds are in the unit of the queue's averages: packets (`60p`) where `unit_packets` is 1.
+Names, members and words are generated (`profile_fields.py`); what a text must be follows from the field's type. Which values are legal says the
+library. Thresholds are in the unit of the queue's averages: packets (`60p`) where `average.unit` is packet.
 """
 
 import ctypes
+import difflib
 import re
 from fractions import Fraction
 
 from vermilion.hardware.driver_library import C, fault_of, library, number
-from vermilion.profile.settings import AVERAGES, CURVES, FLOW_KINDS, KINDS, SPACINGS
+from vermilion.hardware.profile_fields import BY_NAME, FIELDS, KEEP, Field
+from vermilion.profile.settings import get, put
 from vermilion.values import units
 
+from . import old_names
 from .errors import UserError
 
 COLOURS = ("green", "yellow", "red")
-WORDS = {
-    "average_kind": AVERAGES,
-    "spacing": SPACINGS,
-    "kind": CURVES,
-    "marker.kind": {"none": C.VM_NO_MARKER, **KINDS, "flow": C.VM_FLOW},
-    "marker.flow_kind": FLOW_KINDS,
-    "marker.out_colour": {"green": 0, "yellow": 1, "red": 2},
-}
-FLAGS = ("unit_packets", "update_depart", "ecn", "strict", "nearest", "by_colour", "remove_ttl_option")
-FLAGS += ("distance_option", "distance_infer", "distance_share")
-FLAGS += ("marker.colour_aware", "marker.ip_length", "marker.by_factor", "marker.ack_green")
-RATES = ("rate", "marker.rate", "marker.cir", "marker.pir")
-DEPTHS = tuple("marker." + name for name in ("burst", "cbs", "ebs", "pbs", "bucket", "low", "high"))
 LONGEST = 100  # characters of any value
 NOTHING = Fraction(1, 2**64)
 SWITCH = {"true": 1, "on": 1, "yes": 1, "1": 1, "false": 0, "off": 0, "no": 0, "0": 0}
-
-
-def paths():
-    """Every name with the way to it: (name, struct members and indices)."""
-    for member, _ in C.Queue._fields_:
-        if member == "curve":
-            for c, colour in enumerate(COLOURS):
-                for which, what in ((C.VM_DROPS, "drops"), (C.VM_MARKS, "marks")):
-                    for field, _ in C.Curve._fields_:
-                        yield f"curve.{colour}.{what}.{field}", ("curve", c, which, field)
-        elif member == "remark":
-            for c, colour in enumerate(COLOURS):
-                yield f"remark.{colour}", ("remark", c)
-        elif member == "marker":
-            for field, _ in C.Marker._fields_:
-                yield f"marker.{field}", ("marker", field)
-        elif member != "remark_dscp":
-            yield member, (member,)
-
-
-PATHS = dict(paths())
-
-
-def of_curve(name: str) -> str | None:
-    """The curve's field that a name means."""
-    return name.rsplit(".", 1)[1] if name.startswith("curve.") else None
-
-
-def holder(queue, path):
-    """What holds the last member of a path."""
-    for step in path[:-1]:
-        queue = queue[step] if isinstance(step, int) else getattr(queue, step)
-    return queue
-
-
-def words_of(name: str) -> dict | None:
-    return WORDS.get(of_curve(name) or name)
+NAMES = [field.name for field in FIELDS if field.in_file]
 
 
 def decimal(x) -> str:
@@ -91,22 +45,28 @@ def colours(mask: int) -> str:
 
 
 def text(queue, name: str) -> str:
-    """A member as set() takes it."""
-    path = PATHS[name]
-    if path[0] == "remark":
-        return units.dscp_name(queue.remark_dscp[path[1]]) if queue.remark >> path[1] & 1 else "keep"
-    value = getattr(holder(queue, path), path[-1])
-    if isinstance(value, C.Number):
+    """A field as `assign` takes it."""
+    field = BY_NAME[name]
+    value = get(queue, field)
+    if field.type in ("number", "power"):
         return decimal(value)
-    if words_of(name):
-        return next((word for word, held in words_of(name).items() if held == value), str(value))
-    if name == "marker.drop_colours":
+    if field.type == "dscp":
+        return units.dscp_name(value) if value < KEEP else "keep"
+    if field.type == "colours":
         return colours(value)
-    return str(int(value))
+    if field.type == "flag":
+        return "true" if value else "false"
+    return field.words[value] if value < len(field.words) else str(value)
 
 
 def as_dict(queue) -> dict[str, str]:
-    return {name: text(queue, name) for name in PATHS}
+    return {field.name: text(queue, field.name) for field in FIELDS}
+
+
+def shown(queue) -> dict[str, str]:
+    """The fields of the file: a queue is strict and has a priority, or it shares and has a quantum; the other one is none."""
+    left_out = "quantum" if queue.strict else "priority"
+    return {name: "none" if name == left_out else text(queue, name) for name in NAMES}
 
 
 def exact(raw: str):
@@ -128,70 +88,123 @@ def dscp(raw: str) -> int:
     return units.dscp(raw if number_ is None else number_, "is")
 
 
-def length(raw: str, name: str, packets: bool) -> int:
+def length(raw: str, packets: bool, reason: str = "") -> int:
     value = units.amount(raw)
     wanted = "packet" if packets else "byte"
     if value.unit not in (None, wanted):
-        raise ValueError(f"legal are {wanted}s here" + ("" if of_curve(name) is None else ", as average.unit says"))
+        raise ValueError(f"legal are {wanted}s here{reason}")
     return value.value
 
 
-def value_of(queue, name: str, raw: str):
-    """The member's value of a text; ValueError with what would be legal."""
-    field = of_curve(name) or name
-    if isinstance(getattr(holder(queue, PATHS[name]), PATHS[name][-1]), C.Number):
-        return exact(raw)
-    if words_of(name):
-        if raw in words_of(name):
-            return words_of(name)[raw]
-        raise ValueError(f"legal are {', '.join(words_of(name))}")
-    if name in FLAGS:
-        if raw.lower() in SWITCH:
-            return SWITCH[raw.lower()]
-        raise ValueError("legal are 1 and 0, on and off")
-    if name == "marker.drop_colours":
-        chosen = [] if raw == "none" else raw.split(",")
-        if not set(chosen) <= set(COLOURS):
-            raise ValueError("legal are colours with commas between them, or none")
-        return sum(1 << COLOURS.index(colour) for colour in set(chosen))
-    if name in RATES:
-        return units.rate(raw)
-    if name.endswith("_ns"):
-        bare = units.bare(raw)
-        return units.duration(raw) if bare is None else bare
-    if field in ("min", "max", "end"):
-        return length(raw, name, bool(queue.unit_packets))
-    if name == "limit_packets":
-        return length(raw, name, True)
-    if name.endswith("_bytes") or name in DEPTHS:
-        return length(raw, name, False)
+def word_of(field: Field, raw: str) -> int:
+    if raw in field.words:
+        return field.words.index(raw)
+    if len(field.words) == 2 and raw.lower() in SWITCH:  # as names of before had it
+        return SWITCH[raw.lower()]
+    raise ValueError(f"legal are {', '.join(field.words)}")
+
+
+def colours_of(raw: str) -> int:
+    chosen = [] if raw == "none" else raw.split(",")
+    if not set(chosen) <= set(COLOURS):
+        raise ValueError("legal are colours with commas between them, or none")
+    return sum(1 << COLOURS.index(colour) for colour in set(chosen))
+
+
+def flag_of(raw: str) -> int:
+    if raw.lower() in SWITCH:
+        return SWITCH[raw.lower()]
+    raise ValueError("legal are true and false, 1 and 0, on and off")
+
+
+def time_of(raw: str) -> int:
+    bare = units.bare(raw)
+    return units.duration(raw) if bare is None else bare
+
+
+def count_of(raw: str) -> int:
     bare = units.bare(raw)
     if bare is None:
         raise ValueError(f"legal are whole numbers of up to {units.WHOLE_DIGITS} digits")
     return bare
 
 
+READERS = {
+    "number": exact,
+    "power": exact,
+    "colours": colours_of,
+    "flag": flag_of,
+    "rate": units.rate,
+    "time": time_of,
+    "count": count_of,
+    "packets": lambda raw: length(raw, True),
+    "bytes": lambda raw: length(raw, False),
+    "depth": lambda raw: length(raw, False),
+    "dscp": lambda raw: KEEP if raw == "keep" else dscp(raw),
+}
+
+
+def value_of(queue, field: Field, raw: str):
+    """The member's value of a text; ValueError with what would be legal."""
+    if field.words:
+        return word_of(field, raw)
+    if field.type == "length":
+        return length(raw, queue.average.unit == C.VM_UNIT_PACKET, ", as average.unit says")
+    return READERS[field.type](raw)
+
+
 def assign(queue, name: str, raw: str, called: str | None = None):
-    """Sets one member from a text; UserError with field, as it was called, value and what is legal."""
-    path, called = PATHS[name], called or name
+    """Sets one field from a text; UserError with the field, as it was called, value and what is legal."""
+    field, called = BY_NAME[name], called or name
     try:
-        short(raw)
-        if path[0] == "remark":
-            code = None if raw == "keep" else dscp(raw)
-            queue.remark = queue.remark & ~(1 << path[1]) | (code is not None) << path[1]
-            queue.remark_dscp[path[1]] = code or 0
-            return
-        value = value_of(queue, name, raw)
+        value = value_of(queue, field, short(raw))
     except ValueError as error:
         reason = str(error)
         legal = reason[reason.index("legal") :] if "legal" in reason else reason
         raise UserError(f"{called} is {raw}; {legal}") from None
-    at = holder(queue, path)
-    if isinstance(value, int):
-        most = 2 ** (8 * ctypes.sizeof(dict(type(at)._fields_)[path[-1]])) - 1
-        if value > most:
-            raise UserError(f"{called} is {raw}; legal is 0 to {most}")
-    setattr(at, path[-1], value)
+    most = 2 ** (64 if field.type in ("rate", "time") else 32) - 1
+    if isinstance(value, int) and value > most:
+        raise UserError(f"{called} is {raw}; legal is 0 to {most}")
+    put(queue, field, value)
+
+
+def of_file(name: str, raw: str) -> list[tuple[str, str]]:
+    """The fields that one of the file sets: a strict queue has a priority, a queue that shares has a quantum."""
+    if name == "priority":
+        return [("strict", "false")] if raw == "none" else [("strict", "true"), ("priority", raw)]
+    return [("strict", "false"), ("quantum", raw)] if name == "quantum" else [(name, raw)]
+
+
+def refuse_name(name: str):
+    near = difflib.get_close_matches(name, [*NAMES, *old_names.NAMES], 3, 0.6)
+    near = list(dict.fromkeys(old_names.NAMES.get(each, each) for each in near))
+    hint = f"did you mean {' or '.join(near)}?" if near else "all names: vermilionctl show QUEUE"
+    raise UserError(f"{name} is no field of a queue; {hint}")
+
+
+def change(queue, pairs: list[tuple[str, str]]):
+    """Sets fields of a queue by the file's names, or by those of before; UserError with field, value and what is legal."""
+    found = []
+    for name, raw in pairs:
+        if name not in BY_NAME and name not in old_names.NAMES:
+            refuse_name(name)
+        for new, value in old_names.translated(name, short_or_refused(name, raw), pairs):
+            found += [(member, each, name) for member, each in of_file(new, value)]
+    for name, raw, called in sorted(found, key=lambda each: each[0] != "average.unit"):  # thresholds are in its unit
+        assign(queue, name, raw, called)
+
+
+def short_or_refused(name: str, raw: str) -> str:
+    try:
+        return short(raw)
+    except ValueError as error:
+        raise UserError(f"{name} is {raw}; {error}") from None
+
+
+def hints(pairs: list[tuple[str, str]]) -> list[str]:
+    """A sentence for each name that is not the file's."""
+    new = {name: old_names.NAMES.get(name) for name, _ in pairs} | {"strict": "priority or quantum"}
+    return [f"{name} is called {new[name]} in the configuration file" for name, _ in pairs if new[name]]
 
 
 def defaults():
@@ -202,18 +215,19 @@ def defaults():
 
 
 def from_dict(fields: dict[str, str]):
-    """What as_dict() gave; fields that it lacks are the library's defaults. A unit comes before what is counted in it."""
-    made = defaults()
-    for name in sorted(fields, key=lambda name: name != "unit_packets"):
-        assign(made, name, fields[name])
+    """What as_dict() gave, also with names of before; fields that it lacks are the library's defaults. A unit comes before what is counted in it."""
+    made, pairs = defaults(), list(fields.items())
+    current = [pair for name, raw in pairs for pair in old_names.translated(name, raw, pairs)]
+    for name, raw in sorted(current, key=lambda each: each[0] != "average.unit"):
+        assign(made, name, raw)
     return made
 
 
-def words(queue, port, name: str):
-    """The register words, or UserError with the library's refusal."""
+def image(queue, port, name: str):
+    """The register image, or UserError with the library's refusal."""
     fault = fault_of(queue, port)
     if fault:
         raise UserError(f"queue {name}: {fault}")
-    made = C.QueueWords()
+    made = C.QueueImage()
     library().vm_queue_convert(ctypes.byref(queue), ctypes.byref(port), ctypes.byref(made))
     return made

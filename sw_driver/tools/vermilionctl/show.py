@@ -3,7 +3,7 @@
 from vermilion.hardware.driver_library import library
 from vermilion.values import units
 
-from . import programming, registers, settings, vocabulary
+from . import programming, registers, settings
 from .counters import table
 
 SERVED = "strict, priority {}", "round robin, {} B"
@@ -17,7 +17,7 @@ def overview(session, held) -> dict:
         found["paused"] = paused
     if held is None:
         return found
-    found["port"] = {"rate": held.port.rate, "burst": held.port.burst_bytes}
+    found["port"] = {"rate": held.port.rate, "burst": held.port.burst}
     found["pool"] = {} if held.egress else {"size": held.pool or 0}
     if held.share is not None:
         found["pool"] |= dict(zip(("reserve", "cap"), held.share, strict=False))
@@ -33,16 +33,14 @@ def overview(session, held) -> dict:
 
 def queue(held, number: int) -> dict:
     name, made = held.queues[number]
-    return {"name": name, "settings": vocabulary.as_dict(made), "hardware": programming.real_values(held, number)}
+    return {"name": name, "settings": settings.shown(made), "hardware": programming.real_values(held, number)}
 
 
 def curve(made, colour: str) -> str:
-    cell = lambda what: {
-        field: settings.text(made, f"curve.{colour}.{what}.{field}") for field in ("kind", "min", "max", "p")
-    }
-    drops, marks = cell("drops"), cell("marks")
-    text = "tail" if drops["kind"] == "tail" else "{kind} {min} to {max}, {p}".format(**drops)
-    return text if marks["kind"] == "tail" else text + "; marks {kind} {min} to {max}, {p}".format(**marks)
+    cell = lambda place: {field: settings.text(made, f"{place}.{field}") for field in ("curve", "min", "max", "p")}
+    drops, marks = cell(colour), cell(f"{colour}.ecn")
+    text = "tail" if drops["curve"] == "tail" else "{curve} {min} to {max}, {p}".format(**drops)
+    return text if marks["curve"] == "tail" else text + "; marks {curve} {min} to {max}, {p}".format(**marks)
 
 
 def print_overview(screen, session, held):
@@ -61,14 +59,12 @@ def print_overview(screen, session, held):
         codes = [registers.class_name(code) for code, (owner, _) in enumerate(held.classes) if owner == number]
         codes = ", ".join(codes) if len(codes) <= 12 else f"{len(codes)} classes"
         value = lambda field: settings.text(made, field)
-        limit = [f"{made.limit_bytes} B"] * bool(made.limit_bytes) + [f"{made.limit_packets} p"] * bool(
-            made.limit_packets
-        )
+        limit = [f"{made.limit} B"] * bool(made.limit) + [f"{made.limit_packets} p"] * bool(made.limit_packets)
         limit += [f"alpha {value('alpha')}"] * bool(made.alpha.num)
-        service = SERVED[0].format(made.priority) if made.strict else SERVED[1].format(made.quantum_bytes)
+        service = SERVED[0].format(made.priority) if made.strict else SERVED[1].format(made.quantum)
         service += f", {units.rate_text(made.rate)}" if made.rate else ""
-        average = f"{value('average_kind')}, {value('weight')}, {'packets' if made.unit_packets else 'bytes'}"
-        marker = value("marker.flow_kind") if value("marker.kind") == "flow" else value("marker.kind")
+        average = f"{value('average.kind')}, {value('average.weight')}, {value('average.unit')}s"
+        marker = value("marker.kind")
         curves = [curve(made, colour) for colour in settings.COLOURS]
         queues.add_row(
             str(number),
@@ -81,7 +77,7 @@ def print_overview(screen, session, held):
             marker.replace("none", ""),
         )
     screen.print(queues)
-    burst = f", burst {held.port.burst_bytes} B" if held.port.burst_bytes else ""
+    burst = f", burst {held.port.burst} B" if held.port.burst else ""
     rate = units.rate_text(held.port.rate) if held.port.rate else "not shaped"
     cells = library().vm_pool_cells(held.pool or 0)
     pool = f" Pool: {held.pool} B, {cells:,} cells." if cells else ""
@@ -97,7 +93,7 @@ def print_queue(screen, held, number: int):
     name, made = held.queues[number]
     real = programming.real_values(held, number)
     fields = table(f"Queue {number}, {name}", ["field", "value", "in hardware"], [])
-    for field, text in vocabulary.as_dict(made).items():
+    for field, text in settings.shown(made).items():
         if field.startswith("marker.") and field != "marker.kind" and not made.marker.kind:
             continue
         shown = real.get(field, "")

@@ -17,7 +17,7 @@ PARTS = ("port", "classes", "ttl_option", "seed", "departures", "pool", "share",
 def port_words(port) -> tuple:
     """The port shaper's words: mantissa and shift of ns a byte, burst in ns."""
     cost = library().vm_cost(port.rate)
-    return cost.mant, cost.shift, library().vm_burst_ns(port.burst_bytes, port.rate, port.queues)
+    return cost.mant, cost.shift, library().vm_burst_ns(port.burst, port.rate, port.queues)
 
 
 def write(lane, record: Record, wanted: Record, everything: bool = False, progress=lambda done, total: None):
@@ -26,7 +26,7 @@ def write(lane, record: Record, wanted: Record, everything: bool = False, progre
     The record's file claims nothing from before the first write until after the last, whatever happens in between.
     """
     wanted.departures = any(held.update_depart for _, held in wanted.queues.values())
-    words = {number: wanted.words(number) for number in sorted(wanted.queues)}  # with every refusal of the library's
+    words = {number: wanted.image(number) for number in sorted(wanted.queues)}  # with every refusal of the library's
     check(lane, record, wanted, words)
     Writing(lane, record, wanted, words, everything, progress).run()
 
@@ -85,7 +85,7 @@ class Writing:
     def __init__(self, lane, record: Record, wanted: Record, words: dict, everything: bool, progress):
         self.lane, self.record, self.wanted, self.words, self.progress = lane, record, wanted, words, progress
         self.fresh = everything or record.port is None
-        self.old = {} if self.fresh else {number: bytes(record.words(number)) for number in record.queues}
+        self.old = {} if self.fresh else {number: bytes(record.image(number)) for number in record.queues}
         self.changed = [number for number in words if self.old.get(number) != bytes(words[number])]
         self.moved = self.fresh or port_words(record.port) != port_words(wanted.port)
         before = None if self.fresh else record.classes

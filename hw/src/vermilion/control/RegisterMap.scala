@@ -133,8 +133,8 @@ object RegisterMap {
   object Routes extends Register(0x00f0, BigInt("ffffffff", 16), 0x4)
 
   object ShadowFlags extends Register(0x0100, BigInt("777ff7f", 16)) {
-    val unitPackets = Field(0, 0)
-    val updateDepart = Field(1, 1)
+    val unit = Field(0, 0)
+    val update = Field(1, 1)
     val ecn = Field(2, 2)
     val sizeWeight = Field(3, 3)
     val spacing = Field(5, 4)
@@ -146,7 +146,7 @@ object RegisterMap {
     val maskRed = Field(26, 24)
   }
 
-  object ShadowLimitBytes extends Register(0x0104, BigInt("7ffffff", 16))
+  object ShadowLimit extends Register(0x0104, BigInt("7ffffff", 16))
 
   object ShadowLimitPackets extends Register(0x0108, BigInt("7ffffff", 16))
 
@@ -180,19 +180,19 @@ object RegisterMap {
     val option = Field(0, 0)
     val infer = Field(1, 1)
     val share = Field(2, 2)
-    val removeOption = Field(8, 8)
-    val nearest = Field(16, 16)
-    val byColour = Field(17, 17)
-    val last = Field(28, 24)
+    val ttlOption = Field(8, 8)
+    val victim = Field(16, 16)
+    val victimByColour = Field(17, 17)
+    val victimWindow = Field(28, 24)
   }
 
   object ShadowMarkerFlags extends Register(0x0140, BigInt("ffff7337", 16)) {
     val kind = Field(2, 0)
     val colourAware = Field(4, 4)
-    val ipLength = Field(5, 5)
-    val outColour = Field(9, 8)
-    val dropColours = Field(14, 12)
-    val packetBytes = Field(31, 16)
+    val length = Field(5, 5)
+    val out = Field(9, 8)
+    val drop = Field(14, 12)
+    val packet = Field(31, 16)
   }
 
   object ShadowMarkerCost extends Register(0x0144, BigInt("3f03ffff", 16), 0x4) {
@@ -222,11 +222,11 @@ object RegisterMap {
     val shift = Field(29, 24)
   }
 
-  object ShadowMarkerDrop extends Register(0x0174, BigInt("1ffff", 16))
+  object ShadowMarkerPDrop extends Register(0x0174, BigInt("1ffff", 16))
 
-  object ShadowMarkerYellowLow extends Register(0x0178, BigInt("ffffffff", 16))
+  object ShadowMarkerMeterLow extends Register(0x0178, BigInt("ffffffff", 16))
 
-  object ShadowMarkerYellowHigh extends Register(0x017c, BigInt("fff", 16))
+  object ShadowMarkerMeterHigh extends Register(0x017c, BigInt("fff", 16))
 
   object ShadowMarkerRemark extends Register(0x0180, BigInt("13f", 16), 0x4) {
     val dscp = Field(5, 0)
@@ -235,14 +235,14 @@ object RegisterMap {
 
   object ShadowMarkerFlow extends Register(0x018c, BigInt("ffffff", 16)) {
     val kind = Field(1, 0)
-    val byFactor = Field(2, 2)
-    val ackGreen = Field(3, 3)
+    val increase = Field(2, 2)
+    val ack = Field(3, 3)
     val alpha = Field(7, 4)
-    val startCredits = Field(15, 8)
-    val recoveryCredits = Field(23, 16)
+    val ns = Field(15, 8)
+    val na = Field(23, 16)
   }
 
-  object ShadowMarkerFlowAverage extends Register(0x0190, BigInt("ffffff", 16))
+  object ShadowMarkerFlowA0 extends Register(0x0190, BigInt("ffffff", 16))
 
   object ShadowMarkerFlowAges extends Register(0x0194, BigInt("ffffffff", 16)) {
     val idle = Field(15, 0)
@@ -260,11 +260,11 @@ object RegisterMap {
     val slope2One = Field(10, 10)
   }
 
-  object ShadowColourCurveMinTh extends Register(0x0204, BigInt("7ffffff", 16), 0x100, 0x40)
+  object ShadowColourCurveMin extends Register(0x0204, BigInt("7ffffff", 16), 0x100, 0x40)
 
-  object ShadowColourCurveMaxTh extends Register(0x0208, BigInt("7ffffff", 16), 0x100, 0x40)
+  object ShadowColourCurveMax extends Register(0x0208, BigInt("7ffffff", 16), 0x100, 0x40)
 
-  object ShadowColourCurveEndTh extends Register(0x020c, BigInt("7ffffff", 16), 0x100, 0x40)
+  object ShadowColourCurveEnd extends Register(0x020c, BigInt("7ffffff", 16), 0x100, 0x40)
 
   object ShadowColourCurveInv1 extends Register(0x0210, BigInt("3f03ffff", 16), 0x100, 0x40) {
     val mant = Field(17, 0)

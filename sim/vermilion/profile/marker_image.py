@@ -1,4 +1,4 @@
-"""From a `[[marker]]` table to the register values of `VmMarker` (sim/model/config.h), by the driver's library (`sw_driver/lib/vm_marker.c`).
+"""From a `[[marker]]` table to what the registers hold of it, by the driver's library (`sw_driver/lib/vm_marker.c`).
 
 Depths and thresholds are held as the time in which the bucket's rate fills them, in whole ns, rounded up, with the cost of a byte as the hardware
 has it. srTCM's second bucket is the sum of both depths, each rounded up by itself. REDP's spans follow from the thresholds as held.
@@ -7,7 +7,7 @@ has it. srTCM's second bucket is the sum of both depths, each rounded up by itse
 import ctypes
 
 from vermilion.configuration.markers import DEPTHS, Marker
-from vermilion.hardware.driver_library import C, library, number, pair
+from vermilion.hardware.driver_library import C, library, number, pair, plain
 from vermilion.hardware.formats import depth_ns, exact
 
 from .settings import marker_settings
@@ -38,51 +38,13 @@ def buckets(m: Marker) -> list[tuple[int, int]]:
     return [(m.rate, depth("burst" if m.kind == "leaf" else "bucket")), (0, 0)]
 
 
-def marker_dict(w) -> dict:
-    """The part of the record; fields that a kind does not have are left out."""
-    if w.kind == C.VM_NO_MARKER:
-        return {"kind": 0}
-    if w.kind == C.VM_FLOW:
-        return {
-            "kind": w.kind,
-            "drop_colours": w.drop_colours,
-            "flow": {
-                "kind": w.flow_kind,
-                "alpha_eighths": w.alpha_eighths,
-                "initial_average": w.initial_average,
-                "start_credits": w.start_credits,
-                "recovery_credits": w.recovery_credits,
-                "increase_by_factor": w.by_factor,
-                "ack_green": w.ack_green,
-                "idle_age": w.idle_age,
-                "half_open_age": w.half_open_age,
-            },
-        }
-    return {
-        "kind": w.kind,
-        "colour_aware": w.colour_aware,
-        "ip_length": w.ip_length,
-        "packet_bytes": w.packet_bytes,
-        "cost": [list(pair(cost)) for cost in w.cost],
-        "burst_ns": list(w.burst_ns),
-        "out_colour": w.out_colour,
-        "drop_colours": w.drop_colours,
-        "low_ns": w.low_ns,
-        "high_ns": w.high_ns,
-        "demote": list(pair(w.demote)),
-        "promote": list(pair(w.promote)),
-        "drop": w.drop,
-        "yellow_ns": w.yellow_ns,
-    }
-
-
 def marker_record(m: Marker | None) -> dict:
-    """A marker's part of the record; kind 0 for None."""
-    settings, words = marker_settings(m), C.MarkerWords()
-    library().vm_marker_convert(ctypes.byref(settings), ctypes.byref(words))
-    return marker_dict(words)
+    """The marker's image (`struct vm_marker_image`) as JSON has it; all 0 for None."""
+    settings, image = marker_settings(m), C.MarkerImage()
+    library().vm_marker_convert(ctypes.byref(settings), ctypes.byref(image))
+    return plain(image)
 
 
 def flow_record(m: Marker) -> dict:
-    """`VmFlowConfig` (sim/model/flow_records.h)."""
+    """`struct vm_flow_image`."""
     return marker_record(m)["flow"]

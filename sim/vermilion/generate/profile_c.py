@@ -1,0 +1,284 @@
+"""The driver's library from the description of a profile: structs, ranges and defaults, and the writes of the shadow record."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from .description import EXACT, HEAD, SPDX, Bits, File, Profile, Setting, Sub, Table, Word, of_queue
+
+TOP = f"/* {HEAD} */\n/* {SPDX} */\n/* clang-format off */\n"
+
+
+def upper(*words: str) -> str:
+    return "_".join(words).replace(".", "_").replace("-", "_").upper()
+
+
+# ---- structs ----
+
+
+def settings_struct(profile: Profile, table: Table) -> list[str]:
+    lines = [f"/* {table.doc} */", f"struct vm_{table.name} {{"]
+    for each in table.fields:
+        if isinstance(each, Sub):
+            size = "[VM_COLOURS][2]" if each.names else ""
+            lines.append(f"\tstruct vm_{each.table} {each.table}{size};")
+        else:
+            size = "[VM_COLOURS]" if each.for_each else ""
+            lines.append(f"\t{each.c_type} {each.name}{size}; /* {comment(each)} */")
+    return [*lines, "};", ""]
+
+
+def comment(each: Setting) -> str:
+    unit = {"bytes": "bytes", "packets": "packets", "depth": "bytes", "rate": "bits/s", "time": "ns"}.get(each.type, "")
+    words = ", ".join(each.words) if each.enum else ""
+    return each.doc.rstrip(".") + "".join(f"; {part}" for part in (unit, words) if part)
+
+
+def members(registers: tuple[Word | File, ...]) -> dict[str, str]:
+    """Members of an image and their types with `@` for the name, in the order of the registers; those within another have its name and a point."""
+    found: dict[str, str] = {}
+    for each in registers:
+        if isinstance(each, File):
+            size = f"[{each.count}]" if each.count > 1 else ""
+            found[each.file] = f"struct vm_{each.file}_image @{size}"
+            continue
+        size = f"[{each.count}]" if each.count > 1 else ""
+        for part in each.bits:
+            name, _, index = part.member.partition("[")
+            if part.top:
+                continue
+            if index:
+                found[name] = f"u32 @[{max(int(index[:-1]) + 1, size_of(found.get(name, '')))}]"
+            elif "." in name:
+                found[name] = "u32 @"
+                found.setdefault(f"{name.split('.')[0]}.", size)
+            else:
+                found[name] = f"u32 @{size}"
+        if not each.bits:
+            kind = "struct vm_scaled" if each.factor else "u64" if each.width > 32 else "u32"
+            found[each.member] = f"{kind} @{size}"
+    return found
+
+
+def size_of(shown: str) -> int:
+    return int(shown.partition("[")[2].rstrip("]") or 0)
+
+
+def image_structs(name: str, registers: tuple[Word | File, ...]) -> list[str]:
+    found, lines, inner = members(registers), [], []
+    groups = list(dict.fromkeys(member.split(".")[0] for member in found if "." in member))
+    for group in groups:
+        inner += [f"struct vm_{group}_image {{"]
+        inner += [
+            f"\t{kind.replace('@', member.split('.')[1])};"
+            for member, kind in found.items()
+            if member.startswith(f"{group}.") and not member.endswith(".")
+        ]
+        inner += ["};", ""]
+    for member, kind in found.items():
+        if "." not in member:
+            lines.append(f"\t{kind.replace('@', member)};")
+    lines += [f"\tstruct vm_{group}_image {group}{found[group + '.']};" for group in groups if f"{group}." in found]
+    return [*inner, f"struct vm_{name}_image {{", *lines, "};", ""]
+
+
+def types(profile: Profile) -> str:
+    """The header with all structs: settings of a queue, and the image of its registers."""
+    lines = [
+        "/* A queue's settings as an operator means them, and their image as the registers hold it. Meaning and legal values: docs/profile.md. */",
+        "#ifndef VM_PROFILE_TYPES_H",
+        "#define VM_PROFILE_TYPES_H",
+        "",
+        '#include "vm_types.h"',
+        "",
+    ]
+    for enum in profile.enums.values():
+        entries = ", ".join(enum.constant(entry) for entry in enum.entries)
+        entries += "".join(f", {enum.constant(word)} = {enum.constant(same)}" for word, same in enum.image)
+        lines += [f"enum vm_{enum.name.replace('-', '_')} {{ {entries} }};"]
+    lines.append("")
+    for table in profile.settings.values():
+        lines += settings_struct(profile, table)
+    for name, registers in profile.image.items():
+        lines += image_structs(name, registers)
+    lines += [
+        "#ifdef __cplusplus",
+        'extern "C" {',
+        "#endif",
+        "",
+        "/* Calls `visit` with each register of the shadow record and its value, until it returns other than 0, and returns that. */",
+        "typedef int vm_visit(void *context, u32 address, u32 value);",
+        "int vm_queue_visit(const struct vm_queue_image *image, vm_visit *visit, void *context);",
+        "",
+        "#ifdef __cplusplus",
+        "}",
+        "#endif",
+        "",
+    ]
+    return TOP + "\n".join([*lines, "#endif", ""])
+
+
+# ---- ranges and defaults ----
+
+
+def number(x: Fraction) -> str:
+    """`struct vm_number` of a decimal, with the fewest digits."""
+    tens = 0
+    while (x * 10**tens).denominator != 1:
+        tens += 1
+    return f"{{ {x * 10**tens}, 1, {tens} }}"
+
+
+def literal(x: Fraction) -> str:
+    return f"{x}ull" if x >= 1 << 31 else f"{x}u"
+
+
+def range_check(each: Setting, member: str) -> str | None:
+    """The C expression that is false with a refusal where the setting is out of its range; None where a rule by hand has it."""
+    if each.type in ("depth", "length") or each.range is None:
+        return None
+    low, high = each.range
+    text = f'"{each.legal}"'
+    if each.type == "number":
+        bounds = f"{low.numerator}, {low.denominator}, {high.numerator}, {high.denominator}"
+        return f'vm_check_number(fault, place, "{each.name}", {member}, {bounds}, {text})'
+    if each.type == "power":
+        return f'vm_check_power(fault, place, "{each.name}", {member}, {text})'
+    call = f'vm_check_range(fault, place, "{each.name}", {member}, {literal(low)}, {literal(high)}, {text})'
+    return f"({member} == {each.none}u || {call})" if each.none is not None else call
+
+
+def checks(table: Table, kind: str | None = None) -> Iterator[str]:
+    for each in table.settings:
+        if kind is not None and each.read_by and kind not in each.read_by:
+            continue
+        if not each.for_each and (made := range_check(each, f"s->{each.name}")):
+            yield made
+    for each in table.fields:
+        if isinstance(each, Sub) and not each.names and each.table != "marker":
+            yield f'vm_{each.table}_ranges(&s->{each.table}, "{each.table}", fault)'
+
+
+def joined(found: list[str]) -> str:
+    return " &&\n\t       ".join(found) or "true"
+
+
+def ranges(profile: Profile, table: Table) -> list[str]:
+    head = f"bool vm_{table.name}_ranges(const struct vm_{table.name} *s, const char *place, struct vm_refusal *fault)"
+    each = next((e for e in table.settings if e.for_each), None)
+    if table.name != "marker":
+        lines = [head, "{"]
+        if each:
+            lines += ["\tu32 c;", "", "\tfor (c = 0; c < VM_COLOURS; c++)"]
+            low, high = each.range or (Fraction(0), Fraction(0))
+            call = f'vm_check_range(fault, "{each.name}", vm_colours[c], s->{each.name}[c], {low}u, {high}u, "{each.legal}")'
+            lines += [f"\t\tif (!{call})", "\t\t\treturn false;"]
+        return [*lines, f"\treturn {joined([*checks(table)])};", "}", ""]
+    enum = table.settings[0].enum
+    assert enum is not None
+    lines = [head, "{", "\tswitch (s->kind) {"]
+    for word in enum.entries:
+        lines += [f"\tcase {enum.constant(word)}:"]
+        found = ["true"] if word == "none" else [c for c in checks(table, word) if '"kind"' not in c]
+        lines += [f"\t\treturn {joined(found)};".replace("\n\t", "\n\t\t")]
+    last = f'vm_check_range(fault, place, "kind", s->kind, 0, {len(enum.entries) - 1}, "{table.settings[0].legal}")'
+    return [*lines, "\tdefault:", f"\t\treturn {last};", "\t}", "}", ""]
+
+
+def fields(profile: Profile) -> str:
+    """Ranges of single settings, and defaults. Rules between settings: vm_check.c and vm_check_marker.c."""
+    lines = ['#include "vm_profile.h"', "", 'const char *const vm_colours[VM_COLOURS] = { "green", "yellow", "red" };', ""]
+    for table in profile.settings.values():
+        lines += ranges(profile, table)
+    lines += ["void vm_queue_defaults(struct vm_queue *queue)", "{", "\tvm_clear(queue, sizeof(*queue));"]
+    for each in of_queue(profile):
+        if not each.setting.default:
+            continue
+        if each.setting.type in EXACT:
+            parts = number(each.setting.default).strip("{ }").split(", ")
+            lines += [f"\tqueue->{each.c_member}.{part} = {value};" for part, value in zip(("num", "den", "tens"), parts, strict=True)]
+        else:
+            lines.append(f"\tqueue->{each.c_member} = {literal(each.setting.default)};")
+    return TOP + "\n".join([*lines, "}", ""])
+
+
+# ---- register writes ----
+
+
+def address(prefix: str, indices: list[str]) -> str:
+    return f"VM_REG_{prefix}" + (f"({', '.join(indices)})" if indices else "")
+
+
+def field_value(word: Word, part: Bits, holder: str, index: str, prefix: str) -> str:
+    if part.top:
+        value = f"(u32)({holder}{part.top} >> 32)"
+    elif "." in part.member:
+        group, name = part.member.split(".")
+        value = f"{holder}{group}{index}.{name}"
+    else:
+        value = f"{holder}{part.member}{index}"
+    return f"VM_PUT({upper('VM_REG', prefix, part.name)}, {value})"
+
+
+def writes(profile: Profile, name: str, path: str, holder: str, indices: list[str], depth: int) -> Iterator[str]:
+    """C statements that put each register of a group."""
+    for each in profile.image[name]:
+        looped, tab = each.count > 1, "\t" * depth
+        # a value in one register needs no loop of its own where it is there once
+        index = "ijk"[len(indices)] if looped else ""
+        inner = [*indices, index] if looped else indices
+        if looped:
+            yield f"{tab}for ({index} = 0; {index} < {each.count}; {index}++) {{"
+            tab += "\t"
+        at = f"[{index}]" if looped else ""
+        if isinstance(each, File):
+            yield from writes(profile, each.file, f"{path}_{each.file}", f"{holder}{each.file}{at}.", inner, len(tab))
+        else:
+            yield from word_writes(each, f"{path}_{each.name}", holder, at, inner, tab)
+        if looped:
+            yield "\t" * depth + "}"
+
+
+def word_writes(word: Word, path: str, holder: str, at: str, indices: list[str], tab: str) -> Iterator[str]:
+    value = f"{holder}{word.member}{at}"
+    if word.bits:
+        parts = [field_value(word, part, holder, at, path) for part in word.bits]
+        joined_parts = f" |\n{tab}\t".join(parts)
+        yield f"{tab}put(&walk, {address(upper(path), indices)},\n{tab}\t{joined_parts});"
+    elif word.factor:
+        yield f"{tab}put(&walk, {address(upper(path), indices)}, {value}.mant | {value}.shift << 24);"
+    elif word.wide:
+        for part, shown in (("low", f"(u32){value}"), ("high", f"(u32)({value} >> 32)")):
+            yield f"{tab}put(&walk, {address(upper(path, part), indices)}, {shown});"
+    else:
+        yield f"{tab}put(&walk, {address(upper(path), indices)}, (u32){value});"
+
+
+def visit(profile: Profile) -> str:
+    lines = [
+        "/* The shadow record: which value of a queue's image stands in which register. */",
+        '#include "vm_profile.h"',
+        '#include "vm_regs.h"',
+        "",
+        "struct walk {",
+        "\tvm_visit *visit;",
+        "\tvoid *context;",
+        "\tint result;",
+        "};",
+        "",
+        "static void put(struct walk *walk, u32 address, u32 value)",
+        "{",
+        "\tif (!walk->result)",
+        "\t\twalk->result = walk->visit(walk->context, address, value);",
+        "}",
+        "",
+        "int vm_queue_visit(const struct vm_queue_image *image, vm_visit *visit, void *context)",
+        "{",
+        "\tstruct walk walk = { visit, context, 0 };",
+        "\tu32 i, j;",
+        "",
+        *writes(profile, "queue", "shadow", "image->", [], 1),
+        "\treturn walk.result;",
+        "}",
+        "",
+    ]
+    return TOP + "\n".join(lines)

@@ -1,0 +1,98 @@
+"""`docs/profile.md`: each setting of a queue with its names and what is legal, and each value of its image with its register."""
+
+from .description import HEAD, File, Profile, Setting, Table, Word, of_queue
+
+INTRO = """A profile is all that a queue is set to. `hw/regs/profile.yaml` describes it once; this page, the driver's structs and checks, the netlink attributes,
+the registers of the shadow record and the tables of the configuration file are made from it.
+
+```mermaid
+flowchart LR
+  file["configuration file<br/>green.min = #quot;25KB#quot;"] --> settings["settings<br/>struct vm_queue"]
+  ctl["vermilionctl, netlink, tc"] --> settings
+  settings -- "vm_queue_check" --> settings
+  settings -- "vm_queue_convert" --> image["image<br/>struct vm_queue_image"]
+  image -- "vm_queue_visit" --> registers["shadow registers<br/>shadow.colour[0].curve[0].min"]
+  image --> model["C++ model"]
+```
+
+The settings are what an operator means. The image is what the registers hold: the model reads it, and the simulator and the driver write it to the
+registers by the same function. Nothing goes back. [configuration.md](configuration.md) explains the settings, [registers.md](registers.md) has the registers.
+"""
+
+
+def default(each: Setting) -> str:
+    if each.required or each.needed_by:
+        return "needed"
+    if each.none is not None:
+        return "none"
+    if each.enum:
+        return str(each.default_word)
+    if each.type == "flag":
+        return "true" if each.default else "false"
+    if each.type in ("dscp", "colours"):
+        return "none"
+    shown = f"{int(each.default)}" if each.default.denominator == 1 else f"{float(each.default):g}"
+    return shown + {"bytes": "B", "time": "ns"}.get(each.type, "")
+
+
+def legal(each: Setting) -> str:
+    if each.enum:
+        return ", ".join(word for word in each.words if not (each.required and word == "none"))
+    texts = {"flag": "true, false", "length": "0 to 134217727", "depth": "up to 64MiB", "dscp": "DSCP", "colours": "colours"}
+    return texts.get(each.type, each.legal)
+
+
+def settings_rows(profile: Profile, table: Table) -> list[str]:
+    lines = ["| field | default | legal | read by | meaning |", "| --- | --- | --- | --- | --- |"]
+    for each in table.settings:
+        readers = ", ".join(each.read_by)
+        lines.append(f"| `{each.name}` | {default(each)} | {legal(each)} | {readers} | {each.doc} |")
+    return lines
+
+
+def names_rows(profile: Profile) -> list[str]:
+    lines = ["| file, vermilionctl | C, from `struct vm_queue` | netlink |", "| --- | --- | --- |"]
+    for each in of_queue(profile):
+        lines.append(f"| `{each.name}` | `{each.c_member}` | `{netlink_name(each.name)}` |")
+    return lines
+
+
+def netlink_name(name: str) -> str:
+    first, _, rest = name.partition(".")
+    shown = name.replace("_", "-")
+    if first in ("green", "yellow", "red", "marker"):
+        return shown.replace(".", " / ")
+    return shown.replace(".", "-") if rest else shown
+
+
+def image_rows(profile: Profile, name: str, path: str, member: str) -> list[str]:
+    lines = []
+    for each in profile.image[name]:
+        size = f"[{each.count}]" if each.count > 1 else ""
+        if isinstance(each, File):
+            lines += image_rows(profile, each.file, f"{path}.{each.file}{size}", f"{member}{each.file}{size}.")
+        else:
+            lines += word_rows(each, f"{path}.{each.name}{size}", member, size)
+    return lines
+
+
+def word_rows(word: Word, path: str, member: str, size: str) -> list[str]:
+    if word.bits:
+        return [
+            f"| `{member}{part.member}` | `{path}.{part.name}` | U{part.high - part.low + 1} | {part.doc} |"
+            for part in word.bits
+            if not part.top
+        ]
+    form = f"U{word.factor[0]} 2^-U{word.factor[1]}" if word.factor else "U1.32" if word.top else f"U{word.width}"
+    shown = f"`{path}_low`, `_high`" if word.wide else f"`{path}`"
+    return [f"| `{member}{word.member}{size}` | {shown} | {form} | {word.doc} |"]
+
+
+def page(profile: Profile) -> str:
+    lines = ["# A profile", "", f"<!-- {HEAD} -->", "", INTRO]
+    for table in profile.settings.values():
+        lines += [f"## Settings: {table.name}", table.doc, "", *settings_rows(profile, table), ""]
+    lines += ["## Names", "A field has the same name everywhere.", "", *names_rows(profile), ""]
+    lines += ["## Image", "Members of `struct vm_queue_image`, and the registers that hold them.", ""]
+    lines += ["| member | register | format | meaning |", "| --- | --- | --- | --- |"]
+    return "\n".join([*lines, *image_rows(profile, "queue", "shadow", ""), ""])

@@ -1,0 +1,152 @@
+/* Generated from hw/regs/profile.yaml by sim/vermilion/generate/profile.py. Do not edit. */
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* clang-format off */
+#include "vm_profile.h"
+
+const char *const vm_colours[VM_COLOURS] = { "green", "yellow", "red" };
+
+bool vm_average_ranges(const struct vm_average *s, const char *place, struct vm_refusal *fault)
+{
+	return vm_check_number(fault, place, "weight", s->weight, 1, 32768, 1, 1, "2^-15 (0.0000306) to 1") &&
+	       vm_check_range(fault, place, "kind", s->kind, 0u, 4u, "red, wred, rio-c, rio-2, rio-dc (0 to 4)") &&
+	       vm_check_range(fault, place, "unit", s->unit, 0u, 1u, "byte, packet (0 to 1)") &&
+	       vm_check_range(fault, place, "update", s->update, 0u, 1u, "arrival, both (0 to 1)") &&
+	       vm_check_range(fault, place, "idle_packet", s->idle_packet, 64u, 9600u, "64B to 9600B");
+}
+
+bool vm_curve_ranges(const struct vm_curve *s, const char *place, struct vm_refusal *fault)
+{
+	return vm_check_range(fault, place, "curve", s->curve, 0u, 3u, "tail, red, gentle, exred (0 to 3)") &&
+	       vm_check_number(fault, place, "p", s->p, 0, 1, 1, 1, "0 to 1");
+}
+
+bool vm_distance_ranges(const struct vm_distance *s, const char *place, struct vm_refusal *fault)
+{
+	return vm_check_range(fault, place, "option", s->option, 0u, 1u, "0 and 1") &&
+	       vm_check_range(fault, place, "infer", s->infer, 0u, 1u, "0 and 1") &&
+	       vm_check_range(fault, place, "share", s->share, 0u, 1u, "0 and 1");
+}
+
+bool vm_marker_ranges(const struct vm_marker *s, const char *place, struct vm_refusal *fault)
+{
+	switch (s->kind) {
+	case VM_MARKER_NONE:
+		return true;
+	case VM_MARKER_LEAF:
+		return vm_check_range(fault, place, "drop", s->drop, 0u, 7u, "a mask of three colours, 0 to 7") &&
+		       (s->packet == 0u || vm_check_range(fault, place, "packet", s->packet, 64u, 9600u, "64B to 9600B")) &&
+		       vm_check_range(fault, place, "rate", s->rate, 64000u, 200000000000ull, "64kbit to 200Gbit") &&
+		       vm_check_range(fault, place, "out", s->out, 1u, 2u, "yellow, red (1 and 2)") &&
+		       vm_check_range(fault, place, "length", s->length, 0u, 1u, "frame, ip (0 to 1)");
+	case VM_MARKER_SRTCM:
+		return vm_check_range(fault, place, "drop", s->drop, 0u, 7u, "a mask of three colours, 0 to 7") &&
+		       (s->packet == 0u || vm_check_range(fault, place, "packet", s->packet, 64u, 9600u, "64B to 9600B")) &&
+		       vm_check_range(fault, place, "cir", s->cir, 64000u, 200000000000ull, "64kbit to 200Gbit") &&
+		       vm_check_range(fault, place, "colour_aware", s->colour_aware, 0u, 1u, "0 and 1") &&
+		       vm_check_range(fault, place, "length", s->length, 0u, 1u, "frame, ip (0 to 1)");
+	case VM_MARKER_TRTCM:
+		return vm_check_range(fault, place, "drop", s->drop, 0u, 7u, "a mask of three colours, 0 to 7") &&
+		       (s->packet == 0u || vm_check_range(fault, place, "packet", s->packet, 64u, 9600u, "64B to 9600B")) &&
+		       vm_check_range(fault, place, "cir", s->cir, 64000u, 200000000000ull, "64kbit to 200Gbit") &&
+		       vm_check_range(fault, place, "pir", s->pir, 64000u, 200000000000ull, "64kbit to 200Gbit") &&
+		       vm_check_range(fault, place, "colour_aware", s->colour_aware, 0u, 1u, "0 and 1") &&
+		       vm_check_range(fault, place, "length", s->length, 0u, 1u, "frame, ip (0 to 1)");
+	case VM_MARKER_REDP:
+		return vm_check_range(fault, place, "drop", s->drop, 0u, 7u, "a mask of three colours, 0 to 7") &&
+		       (s->packet == 0u || vm_check_range(fault, place, "packet", s->packet, 64u, 9600u, "64B to 9600B")) &&
+		       vm_check_range(fault, place, "rate", s->rate, 64000u, 200000000000ull, "64kbit to 200Gbit") &&
+		       vm_check_number(fault, place, "max_demote", s->max_demote, 0, 1, 1, 1, "above 0 to 1") &&
+		       vm_check_number(fault, place, "max_promote", s->max_promote, 0, 1, 1, 1, "above 0 to 1") &&
+		       vm_check_number(fault, place, "p_drop", s->p_drop, 0, 1, 1, 1, "0 to 1") &&
+		       vm_check_range(fault, place, "meter", s->meter, 0u, 3600000000000ull, "0ns to 3600s") &&
+		       vm_check_range(fault, place, "length", s->length, 0u, 1u, "frame, ip (0 to 1)");
+	case VM_MARKER_NM:
+		return vm_check_range(fault, place, "drop", s->drop, 0u, 7u, "a mask of three colours, 0 to 7");
+	case VM_MARKER_3CPM:
+		return vm_check_range(fault, place, "drop", s->drop, 0u, 7u, "a mask of three colours, 0 to 7") &&
+		       vm_check_number(fault, place, "alpha", s->alpha, 1, 8, 1, 1, "0.125 to 1 in steps of 0.125") &&
+		       vm_check_number(fault, place, "a0", s->a0, 0, 1, 65535, 1, "0 to 65535 packets") &&
+		       vm_check_range(fault, place, "ns", s->ns, 0u, 255u, "0 to 255 packets, whole") &&
+		       vm_check_range(fault, place, "na", s->na, 0u, 255u, "0 to 255 packets, whole") &&
+		       vm_check_range(fault, place, "increase", s->increase, 0u, 1u, "double, factor (0 to 1)") &&
+		       vm_check_range(fault, place, "ack", s->ack, 0u, 1u, "yellow, green (0 to 1)") &&
+		       vm_check_range(fault, place, "idle", s->idle, 4194304u, 274873712640ull, "5ms to 274s") &&
+		       vm_check_range(fault, place, "half_open", s->half_open, 4194304u, 274873712640ull, "5ms to 274s");
+	case VM_MARKER_WPM:
+		return vm_check_range(fault, place, "drop", s->drop, 0u, 7u, "a mask of three colours, 0 to 7") &&
+		       vm_check_range(fault, place, "ns", s->ns, 0u, 255u, "0 to 255 packets, whole") &&
+		       vm_check_range(fault, place, "na", s->na, 0u, 255u, "0 to 255 packets, whole") &&
+		       vm_check_range(fault, place, "ack", s->ack, 0u, 1u, "yellow, green (0 to 1)") &&
+		       vm_check_range(fault, place, "idle", s->idle, 4194304u, 274873712640ull, "5ms to 274s") &&
+		       vm_check_range(fault, place, "half_open", s->half_open, 4194304u, 274873712640ull, "5ms to 274s");
+	case VM_MARKER_APM:
+		return vm_check_range(fault, place, "drop", s->drop, 0u, 7u, "a mask of three colours, 0 to 7") &&
+		       vm_check_number(fault, place, "alpha", s->alpha, 1, 8, 1, 1, "0.125 to 1 in steps of 0.125") &&
+		       vm_check_number(fault, place, "a0", s->a0, 0, 1, 65535, 1, "0 to 65535 packets") &&
+		       vm_check_range(fault, place, "increase", s->increase, 0u, 1u, "double, factor (0 to 1)") &&
+		       vm_check_range(fault, place, "idle", s->idle, 4194304u, 274873712640ull, "5ms to 274s") &&
+		       vm_check_range(fault, place, "half_open", s->half_open, 4194304u, 274873712640ull, "5ms to 274s");
+	default:
+		return vm_check_range(fault, place, "kind", s->kind, 0, 8, "none, leaf, srtcm, trtcm, redp, nm, 3cpm, wpm, apm (0 to 8)");
+	}
+}
+
+bool vm_queue_ranges(const struct vm_queue *s, const char *place, struct vm_refusal *fault)
+{
+	u32 c;
+
+	for (c = 0; c < VM_COLOURS; c++)
+		if (!vm_check_range(fault, "remark", vm_colours[c], s->remark[c], 0u, 64u, "0 to 63, or 64 to keep the packet's"))
+			return false;
+	return vm_check_range(fault, place, "spacing", s->spacing, 0u, 2u, "geometric, uniform, wait (0 to 2)") &&
+	       (s->size_weight == 0u || vm_check_range(fault, place, "size_weight", s->size_weight, 64u, 9600u, "64B to 9600B")) &&
+	       vm_check_range(fault, place, "ecn", s->ecn, 0u, 1u, "0 and 1") &&
+	       (s->limit == 0u || vm_check_range(fault, place, "limit", s->limit, 1u, 134217727u, "1B to 134217727B")) &&
+	       (s->limit_packets == 0u || vm_check_range(fault, place, "limit_packets", s->limit_packets, 1u, 134217727u, "1p to 134217727p")) &&
+	       vm_check_power(fault, place, "alpha", s->alpha, "a power of two from 2^-7 (0.0078125) to 8") &&
+	       vm_check_range(fault, place, "strict", s->strict, 0u, 1u, "0 and 1") &&
+	       vm_check_range(fault, place, "priority", s->priority, 0u, 7u, "0 to 7, higher goes first") &&
+	       vm_check_range(fault, place, "quantum", s->quantum, 64u, 65535u, "64B to 65535B") &&
+	       (s->rate == 0u || vm_check_range(fault, place, "rate", s->rate, 64000u, 200000000000ull, "64kbit to 200Gbit")) &&
+	       vm_check_range(fault, place, "burst", s->burst, 0u, 100000000u, "0B to 100MB") &&
+	       vm_check_range(fault, place, "ttl_option", s->ttl_option, 0u, 1u, "keep, remove (0 to 1)") &&
+	       vm_check_range(fault, place, "victim", s->victim, 0u, 1u, "arriving, nearest (0 to 1)") &&
+	       vm_check_range(fault, place, "victim_by_colour", s->victim_by_colour, 0u, 1u, "0 and 1") &&
+	       (s->victim_window == 0u || vm_check_range(fault, place, "victim_window", s->victim_window, 1u, 16u, "1 to 16 packets")) &&
+	       vm_average_ranges(&s->average, "average", fault) &&
+	       vm_distance_ranges(&s->distance, "distance", fault);
+}
+
+void vm_queue_defaults(struct vm_queue *queue)
+{
+	vm_clear(queue, sizeof(*queue));
+	queue->average.weight.num = 2;
+	queue->average.weight.den = 1;
+	queue->average.weight.tens = 3;
+	queue->average.idle_packet = 1000u;
+	queue->quantum = 1522u;
+	queue->burst = 3044u;
+	queue->remark[0] = 64u;
+	queue->remark[1] = 64u;
+	queue->remark[2] = 64u;
+	queue->distance.option = 1u;
+	queue->distance.infer = 1u;
+	queue->marker.out = 2u;
+	queue->marker.max_demote.num = 5;
+	queue->marker.max_demote.den = 1;
+	queue->marker.max_demote.tens = 1;
+	queue->marker.max_promote.num = 5;
+	queue->marker.max_promote.den = 1;
+	queue->marker.max_promote.tens = 1;
+	queue->marker.meter = 100000000u;
+	queue->marker.alpha.num = 5;
+	queue->marker.alpha.den = 1;
+	queue->marker.alpha.tens = 1;
+	queue->marker.a0.num = 7;
+	queue->marker.a0.den = 1;
+	queue->marker.a0.tens = 0;
+	queue->marker.ns = 5u;
+	queue->marker.na = 5u;
+	queue->marker.idle = 60000000000ull;
+	queue->marker.half_open = 3000000000ull;
+}
