@@ -65,8 +65,7 @@ Decision DecisionModel::conclude(const Pending& seen, u32 queuedBytes, u32 queue
     verdict = seen.bad ? VM_BAD : VM_NOBUF;
   } else if (seen.policed) {
     verdict = VM_POLICED;
-  } else if (u64{queuedBytes} + seen.len_bytes > q.limit || u64{queuedPackets} + 1 > q.limit_packets ||
-             poolFull) {
+  } else if (u64{queuedBytes} + seen.len_bytes > q.limit || u64{queuedPackets} + 1 > q.limit_packets || poolFull) {
     verdict = VM_TAIL;
   } else if (seen.over) {
     spacingRestart(spacing, seen.draw);

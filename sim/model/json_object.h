@@ -61,9 +61,7 @@ class Object {
   }
   bool has(const char* key) const { return j_.contains(key); }
   std::string at(const std::string& key) const { return where_ + "." + key; }
-  [[noreturn]] void refuse(const std::string& key, const std::string& what) const {
-    vermilion::refuse(at(key), what);
-  }
+  [[noreturn]] void refuse(const std::string& key, const std::string& what) const { vermilion::refuse(at(key), what); }
   const nlohmann::json& get(const char* key) const {
     if (!has(key)) vermilion::refuse(where_, std::string("key \"") + key + "\" is missing");
     return j_[key];

@@ -93,8 +93,8 @@ static int put_known(struct sk_buff *skb, struct vm_repr *repr)
 	    nla_put_u32(skb, VERMILION_A_LANE_EGRESS, repr->lane.egress) || !put_way(skb, repr) ||
 	    !put_capabilities(skb, &repr->lane) ||
 	    nla_put_u64_64bit(skb, VERMILION_A_LANE_RATE, port.rate, VERMILION_A_LANE_PAD) ||
-	    nla_put_u32(skb, VERMILION_A_LANE_BURST, port.burst) ||
-	    nla_put_u32(skb, VERMILION_A_LANE_OWNER, owner) || nla_put_u32(skb, VERMILION_A_LANE_QUEUES, port.queues) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_BURST, port.burst) || nla_put_u32(skb, VERMILION_A_LANE_OWNER, owner) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_QUEUES, port.queues) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP4, option[0]) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_OPTION_IP6, option[1]) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_POOL_BYTES, pool.size) ||

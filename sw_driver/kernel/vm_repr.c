@@ -100,8 +100,7 @@ bool vm_queue_same_for_tc(const struct vm_queue *a, const struct vm_queue *b)
 				return false;
 	return a->average.kind == b->average.kind && a->average.unit == b->average.unit && a->ecn == b->ecn &&
 	       a->limit == b->limit && a->limit_packets == b->limit_packets && a->strict == b->strict &&
-	       a->priority == b->priority && a->quantum == b->quantum && a->rate == b->rate &&
-	       a->burst == b->burst;
+	       a->priority == b->priority && a->quantum == b->quantum && a->rate == b->rate && a->burst == b->burst;
 }
 
 void vm_queue_copy_for_tc(struct vm_queue *to, const struct vm_queue *from)

@@ -57,8 +57,8 @@ static bool at_least(struct vm_number x, u64 num, u64 den)
 	return !vm_wide_less(&a.num, &a.den);
 }
 
-bool vm_check_number(struct vm_refusal *fault, const char *place, const char *field, struct vm_number value, u64 low_num,
-		     u64 low_den, u64 high_num, u64 high_den, const char *legal)
+bool vm_check_number(struct vm_refusal *fault, const char *place, const char *field, struct vm_number value,
+		     u64 low_num, u64 low_den, u64 high_num, u64 high_den, const char *legal)
 {
 	return (at_least(value, low_num, low_den) && at_most(value, high_num, high_den)) ||
 	       vm_check_fail(fault, place, field, value, legal);
@@ -133,7 +133,8 @@ static bool curves_check(const struct vm_queue *q, struct vm_refusal *fault)
 static bool victim_check(const struct vm_queue *q, struct vm_refusal *fault)
 {
 	if (q->victim == VM_VICTIM_ARRIVING && q->victim_by_colour)
-		return fail(fault, "", "victim_by_colour", q->victim_by_colour, "0 where the arriving packet is dropped");
+		return fail(fault, "", "victim_by_colour", q->victim_by_colour,
+			    "0 where the arriving packet is dropped");
 	if (q->victim == VM_VICTIM_ARRIVING && q->victim_window)
 		return fail(fault, "", "victim_window", q->victim_window, "0 where the arriving packet is dropped");
 	return !q->victim_window || q->limit || q->limit_packets ||

@@ -28,7 +28,7 @@ static bool bucket(struct vm_refusal *fault, const struct vm_marker *m, const ch
 	return range(fault, field, bytes, least, DEPTH_MAX,
 		     m->packet			 ? "1p to 64MiB"
 		     : m->length == VM_LENGTH_IP ? "20B to 64MiB, or 1p up"
-				     : "60B to 64MiB, or 1p up");
+						 : "60B to 64MiB, or 1p up");
 }
 
 static bool srtcm(struct vm_refusal *fault, const struct vm_marker *m)

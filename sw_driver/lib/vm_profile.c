@@ -85,7 +85,10 @@ void vm_curve_convert(const struct vm_curve *c, u32 end, struct vm_curve_image *
 	w->on = 1;
 	w->min = c->min & VM_LEN_MAX;
 	w->max = c->max & VM_LEN_MAX;
-	w->end = (c->curve == VM_CURVE_RED && !c->end ? c->max : c->curve == VM_CURVE_GENTLE ? 2 * c->max : end) & VM_LEN_MAX;
+	w->end = (c->curve == VM_CURVE_RED && !c->end ? c->max
+		  : c->curve == VM_CURVE_GENTLE	      ? 2 * c->max
+						      : end) &
+		 VM_LEN_MAX;
 	w->inv1 = vm_inverse(w->max - w->min);
 	w->slope1 = vm_probability(c->p, VM_PROB_FRAC);
 	w->inv2 = vm_inverse(w->end - w->max);

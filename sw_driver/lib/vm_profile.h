@@ -50,8 +50,8 @@ bool vm_check_fail(struct vm_refusal *fault, const char *place, const char *fiel
 		   const char *legal);
 bool vm_check_range(struct vm_refusal *fault, const char *place, const char *field, u64 value, u64 low, u64 high,
 		    const char *legal);
-bool vm_check_number(struct vm_refusal *fault, const char *place, const char *field, struct vm_number value, u64 low_num,
-		     u64 low_den, u64 high_num, u64 high_den, const char *legal);
+bool vm_check_number(struct vm_refusal *fault, const char *place, const char *field, struct vm_number value,
+		     u64 low_num, u64 low_den, u64 high_num, u64 high_den, const char *legal);
 bool vm_check_power(struct vm_refusal *fault, const char *place, const char *field, struct vm_number value,
 		    const char *legal);
 extern const char *const vm_colours[VM_COLOURS];

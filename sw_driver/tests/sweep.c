@@ -66,8 +66,9 @@ static struct vm_curve any_curve(void)
 
 static void any_marker(struct vm_marker *m)
 {
-	u32 *const words[] = { &m->colour_aware, &m->length, &m->packet, &m->burst, &m->cbs, &m->ebs, &m->pbs,
-			       &m->bucket, &m->low, &m->high, &m->drop, &m->ns, &m->na, &m->increase, &m->ack };
+	u32 *const words[] = { &m->colour_aware, &m->length, &m->packet, &m->burst,    &m->cbs,
+			       &m->ebs,		 &m->pbs,    &m->bucket, &m->low,      &m->high,
+			       &m->drop,	 &m->ns,     &m->na,	 &m->increase, &m->ack };
 	u64 *const longs[] = { &m->rate, &m->cir, &m->pir, &m->meter, &m->idle, &m->half_open };
 	u32 i;
 
@@ -87,10 +88,12 @@ static void any_marker(struct vm_marker *m)
 /* Defaults with some fields, or most, replaced. */
 static void any_queue(struct vm_queue *q)
 {
-	u32 *const words[] = { &q->average.kind, &q->average.unit, &q->average.update, &q->average.idle_packet,
-			       &q->spacing, &q->ecn, &q->size_weight, &q->limit, &q->limit_packets, &q->strict,
-			       &q->priority, &q->quantum, &q->burst, &q->remark[0], &q->remark[1], &q->victim,
-			       &q->victim_by_colour, &q->victim_window, &q->ttl_option, &q->distance.share };
+	u32 *const words[] = {
+		&q->average.kind, &q->average.unit,	&q->average.update, &q->average.idle_packet, &q->spacing,
+		&q->ecn,	  &q->size_weight,	&q->limit,	    &q->limit_packets,	     &q->strict,
+		&q->priority,	  &q->quantum,		&q->burst,	    &q->remark[0],	     &q->remark[1],
+		&q->victim,	  &q->victim_by_colour, &q->victim_window,  &q->ttl_option,	     &q->distance.share
+	};
 	const u32 changes = (u32)(draw() % 4);
 	u32 i, at;
 

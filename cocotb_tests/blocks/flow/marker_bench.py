@@ -190,9 +190,7 @@ async def one_flow_in_every_clock(dut):
     await bench.start()
     for n in range(9):
         for by_factor in (0, 1):
-            c = config(
-                alpha=n, increase=by_factor, a0=bench.random.choice([0, 3, 300, 1792])
-            )
+            c = config(alpha=n, increase=by_factor, a0=bench.random.choice([0, 3, 300, 1792]))
             for k in range(160):
                 seq = 1000 * k if bench.random.random() < (0.97 if k < 100 else 0.6) else 1000 * (k - 3)
                 await bench.clock((headers(seq, flags=ACK if k else SYN), c, 0))

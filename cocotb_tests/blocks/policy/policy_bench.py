@@ -29,10 +29,7 @@ class Bench:
         dut._log.info(f"seed {seed}")
         self.top = 20 if unit else 30000
         self.configs = (mb.Queue * 16)(
-            *(
-                queues.queue(self.random, self.top, unit, departures and self.random.random() < 0.5)
-                for _ in range(16)
-            )
+            *(queues.queue(self.random, self.top, unit, departures and self.random.random() < 0.5) for _ in range(16))
         )
         self.model = mb.library().vm_create(mb.Config(queue_count=16, queues=self.configs))
         assert self.model, "the model refused the configuration"

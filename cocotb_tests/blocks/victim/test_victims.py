@@ -37,7 +37,14 @@ def program(preset: str, folder=None, optimise: str = BENCH):
         tool([*verilate, "--Mdir", work, *verilog, *sources], work, failure)
         tool([*make, *whole(work, "VVictimPipeline", optimise, STANDARD), *MAKE_VARIABLES], work, failure)
 
-    made_from = [*verilog, *sources, *HERE.glob("*.h"), *MODEL.glob("*.h"), *(ROOT / "sw_driver/lib").glob("*.h"), Path(inspect.getsourcefile(whole))]
+    made_from = [
+        *verilog,
+        *sources,
+        *HERE.glob("*.h"),
+        *MODEL.glob("*.h"),
+        *(ROOT / "sw_driver/lib").glob("*.h"),
+        Path(inspect.getsourcefile(whole)),
+    ]
     key = content(made_from, *verilate, *make, optimise, STANDARD, *MAKE_VARIABLES, *versions())
     return kept("victims-bench", key, build) / "victims_bench"
 

@@ -302,7 +302,8 @@ def test_distance_and_option_reach_the_hardware_and_are_shown(tmp_path):
     record = quantise.hardware(config_file.load(file))
     assert record["ttl_option"] == {"ip4": 222, "ip6": 30}
     shown = [(queue["distance"], queue["ttl_option"]) for queue in record["queues"]]
-    assert shown == [([1, 1, 0], 0), ([1, 0, 1], 1), ([1, 1, 0], 0)]
+    either, share = ({"option": 1, "infer": 1, "share": 0}, {"option": 1, "infer": 0, "share": 1})
+    assert shown == [(either, 0), (share, 1), (either, 0)]
     done = subprocess.run(
         [sys.executable, "-m", "vermilion", "check", file], capture_output=True, text=True, cwd=ROOT / "sim"
     )
@@ -361,8 +362,8 @@ def test_tiny_probability():
     first, second = quantise.notes(asked)
     assert first == 'queue "a" has green.p 1e-300, which the hardware holds as 0; the step of p is 2^-32 (2.3e-10)'
     assert "green.ecn.p 5.82077e-11, which" in second
-    held = quantise.hardware(asked)["queues"][0]["curves"]
-    assert [held[c]["drop"]["slope1"] > 0 for c in range(3)] == [False, False, True]
+    held = quantise.hardware(asked)["queues"][0]["colour"]
+    assert [held[c]["curve"][0]["slope1"] > 0 for c in range(3)] == [False, False, True]
 
 
 def test_a_queue_for_the_rest_is_added_only_where_none_is_named():

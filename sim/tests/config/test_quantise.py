@@ -10,7 +10,8 @@ import pytest
 
 from support import exact_words
 from vermilion.configuration import config
-from vermilion.profile import curves, quantise, settings
+from vermilion.hardware.profile_fields import BY_NAME
+from vermilion.profile import curves, quantise
 
 AVG, PROB = 2**16, 2**32
 
@@ -180,7 +181,7 @@ def test_effective_rate_of_small_p_tends_to_two_and_two_thirds():
     assert float(quantise.effective("uniform", p) / p) == pytest.approx(2, rel=1e-5)
     assert float(quantise.effective("wait", p) / p) == pytest.approx(2 / 3, rel=1e-5)
     assert quantise.effective("geometric", p) == p
-    for spacing in settings.SPACINGS:
+    for spacing in BY_NAME["spacing"].words:
         assert quantise.effective(spacing, Fraction(1)) == 1
         assert quantise.effective(spacing, Fraction(0)) == 0
 

@@ -21,6 +21,6 @@ def test_bursts_are_those_of_the_highest_number(indices):
     whole = quantise.hardware(asked(*range(max(indices) + 1)))
     few = quantise.hardware(asked(*range(len(indices))))
     assert record["port"] == whole["port"] != few["port"]
-    bursts = {queue["index"]: queue["burst_ns"] for queue in whole["queues"]}
-    assert all(queue["burst_ns"] == bursts[queue["index"]] for queue in record["queues"])
+    bursts = {queue["index"]: queue["burst"] for queue in whole["queues"]}
+    assert all(queue["burst"] == bursts[queue["index"]] for queue in record["queues"])
     assert quantise.queue_count(asked(*indices)) == 1 + max(indices)

@@ -33,7 +33,11 @@ def harness(tmp_path_factory):
         *build.MODEL_FLAGS,
         *("-I", "sim/harness"),
     ]
-    subprocess.run([*command, "-o", program, *("sim/" + name for name in sources), build.driver_library()], check=True, cwd=build.ROOT)
+    subprocess.run(
+        [*command, "-o", program, *("sim/" + name for name in sources), build.driver_library()],
+        check=True,
+        cwd=build.ROOT,
+    )
 
     def writes(record):
         text = subprocess.run([program], input=json.dumps(record), capture_output=True, text=True, check=True).stdout
@@ -57,12 +61,12 @@ def program(lane, asked):
     rate, queues = asked.port.rate, quantise.queue_count(asked) * max(lane.has.egresses, 1)
     markers = {m.queue: m for m in asked.marker}
     for queue in asked.queue:
-        words = quantise.queue_words(queue, rate, queues, markers.get(queue.name))
+        words = quantise.queue_image(queue, rate, queues, markers.get(queue.name))
         assert RUN.vm_lane_write_queue(byref(lane), queue.index, byref(words)) == 0
     record = quantise.hardware(asked)
     for code, (queue, colour) in enumerate([*record["dscp"], record["default"]]):
         assert RUN.vm_lane_write_class(byref(lane), code, queue, colour) == 0
-    departures = any(queue["update_depart"] for queue in record["queues"])
+    departures = any(queue["update"] for queue in record["queues"])
     assert RUN.vm_lane_write_switches(byref(lane), departures) == 0
     assert RUN.vm_lane_write_option(byref(lane), asked.ttl_option.ip4, asked.ttl_option.ip6) == 0
     assert RUN.vm_lane_write_pool(byref(lane), asked.pool.cells if asked.pool else 0) == 0
@@ -128,7 +132,7 @@ def test_every_egress_ends_in_the_registers_as_the_harness_leaves_it(harness, eg
         }
         assert held.classes == wanted.classes and len(held.classes) == 65 * egresses
         assert held.ports == wanted.ports and len(held.ports) == egresses
-        departs = any(queue["update_depart"] for each in asked for queue in quantise.hardware(each)["queues"])
+        departs = any(queue["update"] for each in asked for queue in quantise.hardware(each)["queues"])
         assert held.words[address("control")] == departs
         for path in ("seed", "mark_seed", "flow_seed"):
             assert [held.words[address(path, i)] for i in range(4)] == [
@@ -149,15 +153,15 @@ def test_counters_are_those_of_the_egresss_own_queue():
         assert RUN.vm_lane_statistics(byref(lane), queue, byref(got)) == C.VM_ERROR_QUEUE
         assert RUN.vm_lane_write_class(byref(lane), 0, queue, 0) == C.VM_ERROR_QUEUE
         assert RUN.vm_lane_write_queue(byref(lane), queue, byref(some_words())) == C.VM_ERROR_QUEUE
-    assert RUN.vm_lane_write_queue(byref(card.open(RUN, egress=1)[1]), 0, byref(some_words(nearest=1))) == (
+    assert RUN.vm_lane_write_queue(byref(card.open(RUN, egress=1)[1]), 0, byref(some_words(victim=1))) == (
         C.VM_ERROR_VICTIMS
     )
 
 
-def some_words(nearest=0):
+def some_words(victim=0):
     asked = config_file.load(build.ROOT / "sim/configs/default.toml")
-    words = quantise.queue_words(asked.queue[3], asked.port.rate, 6, None)
-    words.nearest = nearest
+    words = quantise.queue_image(asked.queue[3], asked.port.rate, 6, None)
+    words.victim = victim
     return words
 
 
@@ -176,12 +180,12 @@ def test_queues_that_a_build_lacks_are_refused_before_anything_is_written():
     _, lane = Card(held).open(RUN)
     before = dict(held.words)
     assert RUN.vm_lane_write_queue(byref(lane), 8, byref(some_words())) == C.VM_ERROR_QUEUE
-    assert RUN.vm_lane_write_queue(byref(lane), 4, byref(some_words(nearest=1))) == C.VM_ERROR_VICTIMS
+    assert RUN.vm_lane_write_queue(byref(lane), 4, byref(some_words(victim=1))) == C.VM_ERROR_VICTIMS
     assert RUN.vm_lane_write_class(byref(lane), 65, 0, 0) == C.VM_ERROR_QUEUE
     assert RUN.vm_lane_write_class(byref(lane), 0, 8, 0) == C.VM_ERROR_QUEUE
     assert RUN.vm_lane_statistics(byref(lane), 8, byref(C.Statistics())) == C.VM_ERROR_QUEUE
     assert held.words == before and not held.committed
-    assert RUN.vm_lane_write_queue(byref(lane), 3, byref(some_words(nearest=1))) == 0 and [*held.committed] == [3]
+    assert RUN.vm_lane_write_queue(byref(lane), 3, byref(some_words(victim=1))) == 0 and [*held.committed] == [3]
 
 
 def test_a_build_without_a_pool():

@@ -121,7 +121,7 @@ class Spoken:
         self.two, self.three, self.lanes, self.share, self.bad, self.behind = (Talk() for _ in range(6))
         self.flush, self.flushed = Talk(), Talk()
         self.two.say("two-classes", "class-set", entry=[{"dscp": 10, "queue": 5, "colour": "yellow"}])
-        self.two.say("two-queue", "queue-set", queue=5, limit_bytes=7000, quantum_bytes=3000)
+        self.two.say("two-queue", "queue-set", queue=5, limit=7000, quantum=3000)
         self.three.say("three-port", "lane-set", rate=10**9, option_ip4=158, seed=5)
         self.lanes.say("lanes", "lane-get", "dump", raw="")
         self.share.say("two-share", "lane-set", reserve_bytes=RESERVES[2])

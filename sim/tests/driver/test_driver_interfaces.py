@@ -98,7 +98,7 @@ class Spoken:
         self.before.say("lane-set", "lane-set", rate=10**8, burst=3000, option_ip4=158, option_ip6=30, seed=5)
         self.before.say("lane-get", "lane-get")
         for number, limit in enumerate((20000, 9000, 4000, 300000)):
-            self.before.say(f"set{number}", "queue-set", queue=number, limit_bytes=limit)
+            self.before.say(f"set{number}", "queue-set", queue=number, limit=limit)
         for th in THRESHOLDS:
             bound = Talk()
             bound.say(f"alpha{th}", "queue-get", queue=3)
@@ -111,11 +111,11 @@ class Spoken:
         self.cleared.say("cleared", "statistics-get", "dump")
         self.given.say("given0", "queue-reset", queue=0)
         self.given.say("given-classes", "class-reset")
-        self.shared.say("weight", "queue-set", queue=0, weight={"num": 1, "den": 128}, spacing="uniform")
-        self.shared.say("limit", "queue-set", queue=0, limit_bytes=77777)
+        self.shared.say("weight", "queue-set", queue=0, average_weight={"num": 1, "den": 128}, spacing="uniform")
+        self.shared.say("limit", "queue-set", queue=0, limit=77777)
         self.shared.say("shared", "queue-get", queue=0)
         self.kept.say("kept", "queue-get", queue=0)
-        self.kept.say("near", "queue-set", queue=0, nearest=1, window=8)
+        self.kept.say("near", "queue-set", queue=0, victim="nearest", victim_window=8)
         self.left.say("left", "queue-get", queue=0)
 
     def files(self) -> dict:
@@ -241,7 +241,7 @@ def test_devlink_sets_a_pool_and_thresholds(said):
         (queue,) = said.heard[f"alpha{th}"][2]
         alpha = Fraction(queue["alpha"]["num"], queue["alpha"]["den"] * 10 ** queue["alpha"]["tens"])
         assert alpha == (0 if th == 20 else Fraction(2) ** (th - 10))
-        assert (queue["limit-bytes"], queue["owner"]) == (300000, "netlink")
+        assert (queue["limit"], queue["owner"]) == (300000, "netlink")
     (lane,), (after,) = said.heard["with-pool"][2], said.heard["without-pool"][2]
     assert (lane["pool-bytes"], after["pool-bytes"]) == (200_001, 0)
     (pool,) = json.loads(said.said("static-shown"))["pool"].values()
@@ -274,7 +274,7 @@ def test_ethtool_tells_who_the_driver_is_dumps_registers_and_tests_itself(said):
     # The shadow record is the queue that was written last: queue 3.
     queue = C.Queue()
     library().vm_queue_defaults(ctypes.byref(queue))
-    queue.limit_bytes = 300000
+    queue.limit = 300000
     expected = registers(library(), queue, C.Port(10**8, 3000, 16))
     assert [held[at] for at in expected[::2]] == expected[1::2]
     shown = said.said("selftest")
@@ -298,18 +298,18 @@ def test_in_a_queue_of_tc_netlink_sets_what_tc_has_no_words_for(said):
     assert error == 16 and "queue 0 is offloaded by tc" in text
     (shared,), (kept,) = said.heard["shared"][2], said.heard["kept"][2]
     assert shared["owner"] == kept["owner"] == "tc"
-    assert (shared["limit-bytes"], kept["limit-bytes"]) == (400000, 300000)
+    assert (shared["limit"], kept["limit"]) == (400000, 300000)
     for reply in (shared, kept):
-        assert reply["weight"] == {"num": 1, "den": 128, "tens": 0} and reply["spacing"] == "uniform"
-        assert reply["green"]["drops"]["min-th"] == 30000
+        assert reply["average-weight"] == {"num": 1, "den": 128, "tens": 0} and reply["spacing"] == "uniform"
+        assert reply["green"]["min"] == 30000
 
 
 @pytest.mark.guest
 def test_what_netlink_has_set_stays_legal_when_tcs_limit_goes(said):
     assert said.heard["near"][:2] == (0, "-")
     (reply,) = said.heard["left"][2]
-    assert (reply["owner"], reply["limit-bytes"], reply["nearest"], reply["window"]) == ("none", 0, 1, 0)
-    assert reply["weight"] == {"num": 1, "den": 128, "tens": 0} and reply["spacing"] == "uniform"
+    assert (reply["owner"], reply["limit"], reply["victim"], reply["victim-window"]) == ("none", 0, "nearest", 0)
+    assert reply["average-weight"] == {"num": 1, "den": 128, "tens": 0} and reply["spacing"] == "uniform"
 
 
 @pytest.mark.guest

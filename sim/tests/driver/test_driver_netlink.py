@@ -10,7 +10,7 @@ from support.netlink_cases import CELLS, QUEUES, merged, nest
 from support.netlink_guest import MESSAGES, registers, settings, splats, values
 from support.netlink_session import POOLS, ROUNDS, SEED, SETTERS, Said, defaults
 from support.nightly import nightly
-from vermilion.generate import netlink_spec
+from vermilion.generate import netlink_settings, netlink_spec
 from vermilion.guests import driver_guest
 from vermilion.hardware.driver_library import C, library
 
@@ -24,11 +24,10 @@ def test_what_is_generated_from_the_specification_is_up_to_date():
 
 def test_every_setting_of_a_queue_and_a_marker_has_an_attribute():
     for of, struct in (("queue", C.Queue), ("curve", C.Curve), ("marker", C.Marker)):
-        named = set()
-        for name in MESSAGES.sets[of]:
-            if name not in netlink_spec.NOT_SETTINGS:
-                named.add(netlink_spec.MEMBERS.get(name, name.removesuffix("-th").replace("-", "_")).split("[")[0])
+        settings = [name for name in MESSAGES.sets[of] if name not in netlink_spec.NOT_SETTINGS]
+        named = {re.split(r"[.\[]", netlink_settings.member(of, name))[0] for name in settings}
         assert named == {name for name, _ in struct._fields_}
+    assert set(MESSAGES.sets["colour"]) == {*MESSAGES.sets["curve"], "ecn"}
 
 
 @pytest.fixture(scope="module", params=["6.12", nightly("6.1")])  # on 6.1, every run has tc
@@ -131,7 +130,7 @@ def test_two_writers_at_once_lose_nothing_and_mix_nothing(said):
         (reply,) = said.heard[f"r.{turn}"][2]
         assert settings(reply) in whole
     (reply,) = said.heard["both-last"][2]
-    assert (reply["priority"], reply["limit-bytes"]) == (3 + (ROUNDS - 1) % 4, 1000 + (ROUNDS - 1) % 4)
+    assert (reply["priority"], reply["limit"]) == (3 + (ROUNDS - 1) % 4, 1000 + (ROUNDS - 1) % 4)
 
 
 @pytest.mark.guest

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from support import exact_words
-from vermilion.hardware.driver_library import C, library, number, pair
-from vermilion.profile.quantise import curve_dict
+from vermilion.hardware.driver_library import C, library, number, pair, plain
 
 SEED = 20
 RATES = [64_000, 64_001, 99_999, 10**6, 10**9, 10**10, 10**11, 199_999_999_999, 2 * 10**11]
@@ -127,7 +126,7 @@ def test_pool_has_whole_cells():
 
 
 def curve(kind, low, high, end, p, own=0):
-    words, settings = C.CurveWords(), C.Curve(kind, low, high, own, number(exact_words.exact(p)))
+    words, settings = C.CurveImage(), C.Curve(kind, low, high, number(exact_words.exact(p)), own)
     library().vm_curve_convert(ctypes.byref(settings), end, ctypes.byref(words))
     return words
 
@@ -141,7 +140,7 @@ class Shape(SimpleNamespace):
 
 def test_curves_are_the_exact_ones_even_where_p_is_too_small_to_show():
     rng = random.Random(SEED)
-    kinds, done = {"red": C.VM_RED, "gentle": C.VM_GENTLE, "exred": C.VM_EXRED}, 0
+    kinds, done = {"red": C.VM_CURVE_RED, "gentle": C.VM_CURVE_GENTLE, "exred": C.VM_CURVE_EXRED}, 0
     while done < 1500:
         kind, scale = rng.choice([*kinds]), 2 ** rng.randint(2, 25)
         low, powers = rng.randrange(scale), rng.random() < 0.6
@@ -156,6 +155,6 @@ def test_curves_are_the_exact_ones_even_where_p_is_too_small_to_show():
         own = end if kind == "red" and rng.random() < 0.5 else 0  # RED that ends at max, and RED with an end of its own
         low_, high_, end_ = (SimpleNamespace(value=value) for value in (low, high, end))
         shape = Shape(curve=kind, min=low_, max=high_, end=end_ if own or kind != "red" else None, p=p)
-        held = curve_dict(curve(kinds[kind], low, high, end, p, own))
+        held = plain(curve(kinds[kind], low, high, end, p, own))
         assert held == exact_words.curve_record(shape, shape), (kind, low, high, end, p, own)
         done += 1

@@ -319,7 +319,7 @@ def test_quick_runs_of_the_networks_give_every_figure_that_a_row_asks_for(net, t
 def test_lanes_have_the_bytes_of_their_configurations():
     of = settings.parse(FILES["p2"])
     record = quantise.hardware(settings.lane(papers.module(of).lane_tables(of, "t2", "rio")))["queues"][0]
-    green, yellow = record["curves"][0]["drop"], record["curves"][1]["drop"]
+    green, yellow = (colour["curve"][0] for colour in record["colour"][:2])
     assert (green["min"], green["max"], yellow["min"], yellow["max"]) == (25600, 51200, 10240, 25600)
     assert green["slope1"] == 2**26 and yellow["slope1"] == 2**28 and record["masks"] == [1, 3, 7]
 

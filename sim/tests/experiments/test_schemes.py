@@ -40,7 +40,7 @@ def test_lanes_of_a_scenario_have_different_draws():
 def test_a_queue_is_what_its_name_says(queue):
     for ecn in schemes.ECN:
         record = quantise.hardware(settings.lane(schemes.core(OF, queue, ecn)))["queues"][0]
-        drops = [colour["drop"] for colour in record["curves"]]
+        drops = [colour["curve"][0] for colour in record["colour"]]
         masks = {"rio-c": [1, 3, 7], "rio-dc": [1, 2, 4]}.get(queue, [7, 7, 7])
         assert record["masks"] == masks and bool(record["ecn"]) == (ecn == "mark")
         assert (drops[0] == drops[1] == drops[2]) == (queue not in ("wred", "rio-c", "rio-dc"))

@@ -122,14 +122,14 @@ def test_an_empty_queue_falls_below_any_threshold_within_k_over_w_packets(spacin
 
 def fill(model, length, time):
     """An average of `length`: a queue that has stood at it, by a weight of 1 for once."""
-    kept = model.queues[0].weight[0].m, model.queues[0].weight[0].s
-    model.queues[0].weight[0].m, model.queues[0].weight[0].s = 256, 0
+    kept = model.queues[0].weight[0].mant, model.queues[0].weight[0].shift
+    model.queues[0].weight[0].mant, model.queues[0].weight[0].shift = 256, 0
     assert library().vm_configure(model.handle, 0, byref(model.queues[0])) == 0
     arrival = Arrival(time=time, len_bytes=64)
     arrival.backlog_bytes[0], arrival.n[0], arrival.n[1], arrival.n[2] = length, 1, 1, 1
     assert library().vm_decide(model.handle, byref(arrival), byref(Decision())) == 0
     assert model.averages()[0] == length * UNIT
-    model.queues[0].weight[0].m, model.queues[0].weight[0].s = kept
+    model.queues[0].weight[0].mant, model.queues[0].weight[0].shift = kept
     assert library().vm_configure(model.handle, 0, byref(model.queues[0])) == 0
 
 

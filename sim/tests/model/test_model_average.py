@@ -49,7 +49,7 @@ def test_idle_ageing_is_1_minus_w_to_the_m_and_the_packets(w, m, steps):
     step_ns, avg = 1200, 1000 << 16
     halvings = -log2(1 - float(w))
     lam = scaled(halvings / step_ns * 1024, 16)
-    q = aging(w, lam, round(halvings * 2 ** (10 + lam.s)))
+    q = aging(w, lam, round(halvings * 2 ** (10 + lam.shift)))
     got = library().vm_average_age(avg, m * step_ns, byref(q), steps, None)
     x = halvings * (m + steps)
     least, most = avg * 2 ** -(x * 1.0036) - 2, avg * 2 ** -(x * 0.9964 - 2**-10)

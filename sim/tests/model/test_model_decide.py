@@ -15,6 +15,7 @@ from support.model_bindings import (
     FORCED,
     GEOMETRIC,
     MARK,
+    MARKS,
     NOBUF,
     ONE,
     TAIL,
@@ -245,8 +246,8 @@ def test_early_drops_become_marks_and_forced_ones_do_not():
 
 
 def test_ecn_curve_of_its_own_marks_every_packet_from_its_step():
-    q = queue(curves=[RED] * 3, ecn=1, size_weight=1, size=scaled(Fraction(4096, 1000), 16))
-    q.colour[0].ecn_own, q.colour[0].ecn = 1, red_curve(5, 5, 1)
+    q = queue(curves=[RED] * 3, ecn=1, size_weight=1, inv_mean_len=scaled(Fraction(4096, 1000), 16))
+    q.colour[0].ecn_own, q.colour[0].curve[MARKS] = 1, red_curve(5, 5, 1)
     for packets, bits, verdict in [(4, 1, ENQUEUE), (5, 1, MARK), (29, 1, MARK), (30, 1, FORCED), (9, 0, ENQUEUE)]:
         d = Model(q).decide(packets=(packets, 0, 0), ecn=bits, draw=2**32 - 1, len_bytes=64)
         assert d.verdict == verdict

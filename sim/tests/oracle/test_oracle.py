@@ -51,8 +51,8 @@ def of_queue(**words):
 
 
 def slopes(record):
-    for curve in record["queues"][0]["curves"]:
-        curve["drop"]["inv1"][0] -= 2
+    for colour in record["queues"][0]["colour"]:
+        colour["curve"][0]["inv1"][0] -= 2
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ DEFAULTS = {"srtcm": 1, "trtcm": 1, "leaf": 0, "redp": 0}
 @pytest.mark.parametrize("kind", DEFAULTS)
 def test_the_rfcs_meters_count_ip_bytes_unless_told_otherwise(kind):
     depths = {"bucket": "60KB", "low": "15KB", "high": "45KB"} if kind == "redp" else {}
-    word = lambda **fields: quantise.hardware(parse(kind, **depths, **fields))["queues"][0]["marker"]["ip_length"]
+    word = lambda **fields: quantise.hardware(parse(kind, **depths, **fields))["queues"][0]["marker"]["length"]
     assert word() == DEFAULTS[kind]
     assert (word(length="ip"), word(length="frame")) == (1, 0)
 

@@ -207,7 +207,10 @@ def marker_record(m):
 
 def colour_record(queue, colour):
     drops = getattr(queue, colour)
-    return {"curve": [curve_record(drops, queue), curve_record(drops.ecn, queue)], "ecn_own": int(drops.ecn is not None)}
+    return {
+        "curve": [curve_record(drops, queue), curve_record(drops.ecn, queue)],
+        "ecn_own": int(drops.ecn is not None),
+    }
 
 
 def queue_record(queue, port_rate, queues, marker):

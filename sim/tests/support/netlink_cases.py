@@ -5,22 +5,21 @@ from vermilion.generate.netlink_messages import framed
 
 QUEUES, CELLS = 16, 4096
 # Settings from which each single one may go to another value and stay legal.
-CURVE = {"kind": "exred", "min-th": 1000, "max-th": 2000, "end-th": 90000, "p": {"num": 1, "den": 128, "tens": 1}}
-TAIL = {"kind": "tail", "min-th": 1, "max-th": 2, "end-th": 0, "p": {"num": 1, "den": 3, "tens": 2}}
+CURVE = {"curve": "exred", "min": 1000, "max": 2000, "p": {"num": 1, "den": 128, "tens": 1}, "end": 90000}
+TAIL = {"curve": "tail", "min": 1, "max": 2, "p": {"num": 1, "den": 3, "tens": 2}, "end": 0}
 PLAIN = {
-    "weight": {"num": 2, "den": 1, "tens": 3},
-    "size-weight-bytes": 1000,
+    "average-weight": {"num": 2, "den": 1, "tens": 3},
+    "size-weight": 1000,
     "ecn": 1,
-    "limit-bytes": 80000,
+    "limit": 80000,
     "limit-packets": 500,
     "alpha": {"num": 1, "den": 2, "tens": 0},
     "rate": 10**9,
-    "remark": 6,
     "remark-green": 10,
-    "nearest": 1,
-    "green": {"drops": CURVE, "marks": TAIL},
-    "yellow": {"drops": CURVE, "marks": TAIL},
-    "red": {"drops": CURVE, "marks": TAIL},
+    "victim": "nearest",
+    "green": CURVE | {"ecn": TAIL},
+    "yellow": CURVE | {"ecn": TAIL},
+    "red": CURVE | {"ecn": TAIL},
     "marker": {
         "kind": "none", "rate": 10**6, "cir": 10**6, "pir": 2 * 10**6, "burst": 9000, "cbs": 9000, "ebs": 9000, "pbs": 9000,
         "bucket": 9000, "low": 1000, "high": 2000,
@@ -81,47 +80,49 @@ def refusals(talk: Talk) -> dict[str, tuple[int, str]]:
         expected[word] = error, sentence
 
     out_of_range = [
-        ({"weight": number(3, 2)}, "average.weight is 3/2; legal is 2^-15 (0.0000306) to 1"),
-        ({"weight": number(1, 1, 9)}, "average.weight is 0.000000001"),
+        ({"average_weight": number(3, 2)}, "average.weight is 3/2; legal is 2^-15 (0.0000306) to 1"),
+        ({"average_weight": number(1, 1, 9)}, "average.weight is 0.000000001"),
         ({"average_kind": 5}, "average.kind is 5; legal is red, wred, rio-c, rio-2, rio-dc (0 to 4)"),
-        ({"unit_packets": 2}, "average.unit is 2"),
-        ({"update_depart": 2**32 - 1}, "average.update is 4294967295"),
-        ({"idle_packet_bytes": 63}, "average.idle_packet is 63; legal is 64B to 9600B"),
+        ({"average_unit": 2}, "average.unit is 2; legal is byte, packet (0 to 1)"),
+        ({"average_update": 2**32 - 1}, "average.update is 4294967295"),
+        ({"average_idle_packet": 63}, "average.idle_packet is 63; legal is 64B to 9600B"),
         ({"spacing": 3}, "spacing is 3"),
-        ({"size_weight_bytes": 63}, "size_weight is 63"),
+        ({"size_weight": 63}, "size_weight is 63"),
         ({"ecn": 2}, "ecn is 2; legal is 0 and 1"),
-        ({"limit_bytes": 2**27}, "limit is 134217728"),
+        ({"limit": 2**27}, "limit is 134217728"),
         ({"limit_packets": 2**27}, "limit_packets is 134217728"),
         ({"alpha": number(3, 1, 1)}, "alpha is 0.3; legal is a power of two from 2^-7 (0.0078125) to 8"),
         ({"alpha": number(1, 256)}, "alpha is 1/256; legal is a power of two from 2^-7 (0.0078125) to 8"),
         ({"alpha": number(16)}, "alpha is 16; legal is a power of two from 2^-7 (0.0078125) to 8"),
         ({"strict": 2}, "strict is 2"),
         ({"priority": 8}, "priority is 8; legal is 0 to 7, higher goes first"),
-        ({"quantum_bytes": 63}, "quantum is 63"),
+        ({"quantum": 63}, "quantum is 63"),
         ({"rate": 63999}, "rate is 63999; legal is 64kbit to 200Gbit"),
         ({"burst": 100_000_001}, "burst is 100000001"),
-        ({"remark": 8}, "remark is 8"),
-        ({"remark": 1, "remark_green": 64}, "remark.green is 64"),
-        ({"window": 17, "nearest": 1, "limit_bytes": 9000}, "victim_window is 17"),
-        ({"by_colour": 1}, "victim_by_colour is 1; legal is 0 where the arriving packet is dropped"),
-        ({"red": {"drops": {"kind": 4}}}, "red.curve is 4"),
-        ({"red": {"drops": {"kind": "red", "min-th": 9, "max-th": 8}}}, "red.min is 9; legal is 0 up to max"),
-        ({"green": {"drops": {"kind": "red", "p": number(11, 1, 1)}}}, "green.p is 1.1; legal is 0 to 1"),
-        ({"yellow": {"marks": {"kind": "red"}}}, "yellow.ecn.curve is 1; legal is tail (0) where ecn is 0"),
-        ({"marker": {"kind": 6}}, "marker.kind is 6"),
+        ({"remark_green": 65}, "remark.green is 65; legal is 0 to 63, or 64 to keep the packet's"),
+        ({"victim_window": 17, "victim": "nearest", "limit": 9000}, "victim_window is 17"),
+        ({"victim_by_colour": 1}, "victim_by_colour is 1; legal is 0 where the arriving packet is dropped"),
+        ({"red": {"curve": 4}}, "red.curve is 4"),
+        ({"red": {"curve": "red", "min": 9, "max": 8}}, "red.min is 9; legal is 0 up to max"),
+        ({"green": {"curve": "red", "p": number(11, 1, 1)}}, "green.p is 1.1; legal is 0 to 1"),
+        ({"yellow": {"ecn": {"curve": "red"}}}, "yellow.ecn.curve is 1; legal is tail (0) where ecn is 0"),
+        ({"marker": {"kind": 9}}, "marker.kind is 9"),
         ({"marker": {"kind": "leaf", "rate": 1}}, "marker.rate is 1; legal is 64kbit to 200Gbit"),
-        ({"marker": {"kind": "flow", "alpha-eighths": 9}}, "marker.alpha is 9; legal is 1 to 8 eighths"),
+        (
+            {"marker": {"kind": "apm", "alpha": number(9, 8)}},
+            "marker.alpha is 9/8; legal is 0.125 to 1 in steps of 0.125",
+        ),
     ]
     for values, sentence in out_of_range:
         refuse(22, sentence, defaults=True, **values)
     refuse(2, "queue is 16; legal is 0 to 15", queue=QUEUES, ecn=1)
     refuse(2, "queue is 4294967295; legal is 0 to 15", "queue-get", queue=2**32 - 1)
     refuse(2, "queue is 16", "statistics-get", queue=QUEUES)
-    refuse(34, "den of a number is 0; legal is 1 up", weight={"num": 1, "den": 0})
-    refuse(22, "num of a number is missing", weight={"den": 5})
+    refuse(34, "den of a number is 0; legal is 1 up", average_weight={"num": 1, "den": 0})
+    refuse(22, "num of a number is missing", average_weight={"den": 5})
     # Missing, repeated and foreign attributes, and such of another shape.
     here = attributes("queue", {"queue": 0})
-    ecn, weight = MESSAGES.sets["queue"]["ecn"][0], MESSAGES.sets["queue"]["weight"][0]
+    ecn, weight = MESSAGES.sets["queue"]["ecn"][0], MESSAGES.sets["queue"]["average-weight"][0]
     for command in ("queue-get", "queue-set", "queue-reset", "lane-set", "class-set", "statistics-clear"):
         refuse(22, "ifindex is missing", command, raw="")
     refuse(22, "queue is missing", raw=attributes("queue", {"ecn": 1}))

@@ -7,7 +7,7 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 
-from vermilion.generate import netlink_spec
+from vermilion.generate import netlink_settings, netlink_spec
 from vermilion.generate.netlink_messages import Messages
 from vermilion.hardware.driver_library import C
 from vermilion.toolchain import build
@@ -62,12 +62,12 @@ class Talk:
         return out
 
 
-def member(struct, name: str):
+def member(of: str, struct, name: str):
     """The member of a struct of settings that an attribute is called after."""
-    path = netlink_spec.MEMBERS.get(name, name.removesuffix("-th").replace("-", "_"))
-    field, *index = re.findall(r"\w+", path)
-    value = getattr(struct, field)
-    return value[int(index[0])] if index else value
+    value = struct
+    for step in re.findall(r"\w+", netlink_settings.member(of, name)):
+        value = value[int(step)] if step.isdecimal() else getattr(value, step)
+    return value
 
 
 def exact(number) -> dict:
@@ -81,14 +81,16 @@ def values(of: str, struct) -> dict:
     for name, (_, each) in MESSAGES.sets[of].items():
         if name in netlink_spec.NOT_SETTINGS:
             continue
-        if of == "curves":
-            value = values("curve", struct[("drops", "marks").index(name)])
+        if (of, name) == ("colour", "ecn"):
+            value = values("curve", struct[1])
+        elif of == "colour":
+            value = values("curve", struct[0])[name]
         elif each.get("nested-attributes") == "number":
-            value = exact(member(struct, name))
+            value = exact(member(of, struct, name))
         elif each["type"] == "nest":
-            value = values(each["nested-attributes"], member(struct, name))
+            value = values(each["nested-attributes"], member(of, struct, name))
         else:
-            value = member(struct, name)
+            value = member(of, struct, name)
             names = MESSAGES.enums.get(each.get("enum"), [])
             value = names[value] if value < len(names) else value
         out[name] = value
@@ -102,7 +104,7 @@ def settings(reply: dict) -> dict:
 
 def registers(library, queue, port) -> list[int]:
     """Address and value of every word of the shadow record, one behind the other, as the library works them out."""
-    words, out = C.QueueWords(), []
+    words, out = C.QueueImage(), []
     visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
     library.vm_queue_convert(ctypes.byref(queue), ctypes.byref(port), ctypes.byref(words))
     library.vm_queue_visit(ctypes.byref(words), visit(lambda _, at, word: out.extend((at, word)) or 0), None)

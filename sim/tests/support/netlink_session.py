@@ -77,7 +77,7 @@ class Said:
         # Two who write whole profiles to one queue and a setting of their own to another, and one who reads the first.
         self.writers = [Talk(), Talk()]
         for number, (talk, profile) in enumerate(zip(self.writers, self.queues, strict=False)):
-            own = {"limit_bytes": 1000} if number else {"priority": 3}
+            own = {"limit": 1000} if number else {"priority": 3}
             for turn in range(ROUNDS):
                 talk.say(f"w{number}.{turn}", "queue-set", queue=14, defaults=True, **values("queue", profile))
                 talk.say(

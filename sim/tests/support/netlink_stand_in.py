@@ -49,7 +49,7 @@ class StandIn:
             self.lane |= {key: value for key, value in fields.items() if key != "seed"}
         if name == "queue-get":
             port = C.Port(self.lane["rate"] or 10**10, self.lane["burst"], self.lane["queues"])
-            made = {number: settings.words(netlink.to_settings(q), port, "q") for number, q in self.queues.items()}
+            made = {number: settings.image(netlink.to_settings(q), port, "q") for number, q in self.queues.items()}
             pairs = lambda words: b"".join(
                 at.to_bytes(4, "little") + word.to_bytes(4, "little") for _, at, word in registers.queue(words)
             )

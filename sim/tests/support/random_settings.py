@@ -1,7 +1,7 @@
 """Random configuration files with everything that a queue and a marker can have."""
 
 from vermilion.configuration import config
-from vermilion.profile import settings
+from vermilion.hardware.profile_fields import BY_NAME
 
 
 def random_curve(rng, unit, ecn=False):
@@ -27,7 +27,12 @@ def random_queue(rng, name):
         "idle_packet": rng.randint(64, 9600),
         "update": rng.choice(["arrival", "both"]),
     }
-    queue = {"name": name, "average": average, "spacing": rng.choice([*settings.SPACINGS]), "ecn": rng.random() < 0.6}
+    queue = {
+        "name": name,
+        "average": average,
+        "spacing": rng.choice([*BY_NAME["spacing"].words]),
+        "ecn": rng.random() < 0.6,
+    }
     for colour in config.COLOURS:
         queue[colour] = random_curve(rng, letter)
         if queue["ecn"] and rng.random() < 0.5:

@@ -71,7 +71,7 @@ class Reference:
 
     def cost(self, i, length):
         units = self.c.packet or length
-        return Fraction((units << 16) * self.c.cost[i].m >> self.c.cost[i].s, 2**16)
+        return Fraction((units << 16) * self.c.cost[i].mant >> self.c.cost[i].shift, 2**16)
 
     def mark(self, time, colour, length, draw):
         elapsed = 0 if self.last is None else time - self.last
@@ -139,7 +139,9 @@ PACKET = 8000  # ns: 1000 B at 1 Gb/s
 
 def redp(bucket=60, low=15, high=45, demote=Fraction(1, 2), promote=Fraction(1, 2), **fields):
     """P0's marker of 1 Gb/s; depths in packets of 1000 B."""
-    m = marker(REDP, (10**9, 10**9), (bucket * PACKET, 0), low_threshold=low * PACKET, high_threshold=high * PACKET, **fields)
+    m = marker(
+        REDP, (10**9, 10**9), (bucket * PACKET, 0), low_threshold=low * PACKET, high_threshold=high * PACKET, **fields
+    )
     m.demote, m.promote = span(low * PACKET / demote), span((bucket - high) * PACKET / promote)
     return m
 

@@ -17,11 +17,12 @@ from support.register_file import by_address, lane_map
 from support.tool_cards import DEVICE, Bench, Dead, ctl
 from vermilion.configuration import config, config_file, markers
 from vermilion.hardware.driver_library import C
+from vermilion.hardware.profile_fields import BY_NAME
 from vermilion.profile import quantise
 from vermilion.profile.settings import queue_settings
 from vermilion.toolchain import build
 from vermilionctl import bus as buses
-from vermilionctl import programming, record, registers, settings, vocabulary
+from vermilionctl import old_names, programming, record, registers, settings
 
 SEED = 71
 CONFIG = build.ROOT / "sim/configs/default.toml"
@@ -45,11 +46,11 @@ def test_settings_as_text_are_the_same_settings():
             text = settings.as_dict(held)
             again = settings.from_dict(json.loads(json.dumps(text)))
             port = C.Port(asked.port.rate, 0, 16)
-            assert bytes(settings.words(again, port, "x")) == bytes(settings.words(held, port, "x"))
+            assert bytes(settings.image(again, port, "x")) == bytes(settings.image(held, port, "x"))
             assert settings.as_dict(again) == text
             seen |= set(text.items())
-    changing = {name for name in settings.PATHS if len({value for at, value in seen if at == name}) > 1}
-    assert len(changing) > 60, set(settings.PATHS) - changing
+    changing = {name for name in BY_NAME if len({value for at, value in seen if at == name}) > 1}
+    assert len(changing) > 60, set(BY_NAME) - changing
 
 
 def test_vocabulary_round_trip():
@@ -60,15 +61,15 @@ def test_vocabulary_round_trip():
         markers = {m.queue: m for m in asked.marker}
         for queue in asked.queue:
             held, again = queue_settings(queue, markers.get(queue.name)), settings.defaults()
-            shown = vocabulary.as_dict(held)
+            shown = settings.shown(held)
             assert shown["average.unit"] == queue.average.unit and shown["victim"] == queue.victim
             assert shown["priority"] == ("none" if queue.priority is None else str(queue.priority))
             if queue.name in markers:
                 assert shown["marker.kind"] == markers[queue.name].kind
-            vocabulary.change(again, [pair for pair in shown.items() if pair != ("quantum", "none")])
+            settings.change(again, [pair for pair in shown.items() if pair != ("quantum", "none")])
             port = C.Port(asked.port.rate, 0, 16)
-            assert bytes(settings.words(again, port, "x")) == bytes(settings.words(held, port, "x"))
-            assert vocabulary.as_dict(again) == shown
+            assert bytes(settings.image(again, port, "x")) == bytes(settings.image(held, port, "x"))
+            assert settings.shown(again) == shown
 
 
 def test_vocabulary_is_the_files():
@@ -83,8 +84,8 @@ def test_vocabulary_is_the_files():
 
     of_file = {name for name in fields(config.Queue) if not re.match("name$|index$|default$|dscp\\.", name)}
     of_file |= {f"marker.{name}" for name in fields(markers.Marker) if name != "queue"}
-    assert of_file == set(vocabulary.NAMES) and len(of_file) == len(vocabulary.NAMES)
-    assert not set(vocabulary.FILE) & of_file and set(vocabulary.STRUCT.values()) <= set(settings.PATHS)
+    assert of_file == set(settings.NAMES) and len(of_file) == len(settings.NAMES)
+    assert not set(old_names.NAMES) & of_file and set(old_names.NAMES.values()) <= of_file
 
 
 def test_old_names_are_taken_with_a_hint(bench):
@@ -114,14 +115,49 @@ def test_old_names_are_taken_with_a_hint(bench):
 
 
 def test_every_member_of_a_queues_settings_has_a_name():
-    held = settings.defaults()
-    for name in settings.PATHS:
-        path = settings.PATHS[name]
-        if path[0] != "remark":
-            assert hasattr(settings.holder(held, path), path[-1])
-    scalars = lambda kind: sum(1 for _, each in kind._fields_ if not issubclass(each, (C.Marker, ctypes.Array)))
-    whole = scalars(C.Queue) - 1 + scalars(C.Marker) + 6 * scalars(C.Curve) + 3  # the mask of remarks is in its colours
-    assert len(settings.PATHS) == whole
+    def members(value, path=()):
+        """The way to every member that is no struct and no array of structs."""
+        if isinstance(value, ctypes.Array):
+            for at, each in enumerate(value):
+                yield from members(each, (*path, at))
+        elif isinstance(value, ctypes.Structure) and not isinstance(value, C.Number):
+            for name, _ in value._fields_:
+                yield from members(getattr(value, name), (*path, name))
+        else:
+            yield path
+
+    assert [*members(settings.defaults())] == [field.path for field in BY_NAME.values()]
+
+
+# What `set` and records took before 0.1.0, and the same now.
+OLD = {
+    "weight=0.5": {"average.weight": "0.5"},
+    "average_kind=wred": {"average.kind": "wred"},
+    "unit_packets=1": {"average.unit": "packet"},
+    "update_depart=on": {"average.update": "both"},
+    "limit_bytes=9KB": {"limit": "9000"},
+    "curve.red.marks.kind=gentle": {"red.ecn.curve": "gentle"},
+    "nearest=1": {"victim": "nearest"},
+    "remove_ttl_option=1": {"ttl_option": "remove"},
+    "distance_share=1": {"distance.share": "true"},
+    "marker.kind=flow marker.flow_kind=wpm": {"marker.kind": "wpm"},
+    "marker.kind=flow": {"marker.kind": "nm"},
+    "marker.kind=leaf marker.flow_kind=nm": {"marker.kind": "leaf"},
+    "marker.alpha_eighths=3": {"marker.alpha": "0.375"},
+    "marker.initial_average=2.5": {"marker.a0": "2.5"},
+    "marker.by_factor=1": {"marker.increase": "factor"},
+    "marker.drop_colours=red": {"marker.drop": "red"},
+    "marker.ip_length=1": {"marker.length": "ip"},
+}
+
+
+@pytest.mark.parametrize("old", OLD)
+def test_settings_by_old_names_are_those_by_new_ones(old):
+    pairs = [tuple(word.split("=")) for word in old.split()]
+    changed, read = settings.defaults(), settings.from_dict(dict(pairs))
+    settings.change(changed, pairs)
+    wanted = settings.as_dict(settings.defaults()) | OLD[old]
+    assert settings.as_dict(changed) == settings.as_dict(read) == wanted
 
 
 def test_apply_leaves_in_the_card_what_check_says(bench):
@@ -198,13 +234,13 @@ def test_set_of_the_port_and_of_classes_writes_what_follows_from_it(bench):
         ),
         (("af3", "green.min=6KB"), "legal are packets here"),
         (("af1", "green.curve=blue"), "legal are tail, red, gentle, exred"),
-        (("af1", "ecn=2"), "ecn is 2; legal are 1 and 0, on and off"),
+        (("af1", "ecn=2"), "ecn is 2; legal are true and false, 1 and 0, on and off"),
         (("af1", "priority=99999999999"), "priority is 99999999999; legal is 0 to 4294967295"),
         (("af1", "priority=8"), "queue af1: priority is 8; legal is 0 to 7"),
         (("af1", "rate=63kbit"), "queue af1: rate is 63000; legal is 64kbit to 200Gbit"),
         (("af1", "remark.green=AF99"), "remark.green is AF99; legal are 0 to 63"),
-        (("af1", "average.unit=bytes"), "average.unit is bytes; legal are byte and packet"),
-        (("af1", "victim=1"), "victim is 1; legal are arriving and nearest"),
+        (("af1", "average.unit=bytes"), "average.unit is bytes; legal are byte, packet"),
+        (("af1", "victim=far"), "victim is far; legal are arriving, nearest"),
         (
             ("af1", "marker.kind=wred"),
             "marker.kind is wred; legal are none, leaf, srtcm, trtcm, redp, nm, 3cpm, wpm, apm",
@@ -261,7 +297,7 @@ def nearest(_monkeypatch):
 def test_a_card_that_others_wrote_to_or_that_was_reset_is_not_believed(bench):
     assert bench.ctl("show")[0] == 2 and "nothing whole was written" in bench.ctl("dump")[1]
     bench.ctl("apply", CONFIG)
-    for name in ("port_cost", "seed", "ttl_option", "shadow_limit_bytes", "control"):
+    for name in ("port_cost", "seed", "ttl_option", "shadow_limit", "control"):
         at = registers.at(name) if name != "seed" else registers.at("seed", 2)
         bench.lane.words[at] ^= 1
         for command in (("dump",), ("show",), ("set", "af1", "ecn=0")):
@@ -320,7 +356,14 @@ def test_a_damaged_record_is_refused_and_apply_mends_it(bench, state):
     bench.ctl("apply", CONFIG)
     (path,) = state.glob("*.json")
     good = path.read_text()
-    for text in ("", "{", "[]", '{"form": 2}', good.replace('"weight"', '"wait"', 1), good.replace("0.02", "x", 1)):
+    for text in (
+        "",
+        "{",
+        "[]",
+        '{"form": 2}',
+        good.replace('"average.weight"', '"wait"', 1),
+        good.replace("0.02", "x", 1),
+    ):
         path.write_text(text)
         status, said = bench.ctl("show")
         assert status == 2 and "is damaged" in said, text[:40]

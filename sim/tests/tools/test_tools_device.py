@@ -283,9 +283,9 @@ def test_others_at_the_same_card(served, monkeypatch):
         monkeypatch.setattr(buses, "PATIENCE_S", 1)
         status, said = ctl(where, "stats")
         assert status == 1 and "a device serves one client at a time" in said
-        other.write32(registers.at("shadow_limit_bytes"), 77)
+        other.write32(registers.at("shadow_limit"), 77)
     status, said = ctl(where, "dump")
-    assert status == 1 and "register shadow_limit_bytes, of queue 5 does not hold" in said
+    assert status == 1 and "register shadow_limit, of queue 5 does not hold" in said
     assert ctl(where, "apply", CONFIG)[0] == 0 and ctl(where, "dump")[0] == 0
     with device.client() as other:
         other.reset()

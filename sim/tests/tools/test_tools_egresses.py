@@ -36,7 +36,7 @@ def on(bench, egress, *words):
 
 
 def limits(bench) -> dict:
-    at = registers.at("shadow_limit_bytes")
+    at = registers.at("shadow_limit")
     return {queue: words[at] for queue, words in bench.lane.committed.items()}
 
 

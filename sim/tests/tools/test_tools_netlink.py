@@ -98,7 +98,7 @@ def test_a_lane_that_is_not_shaped_is_shown_and_set(kernel):
     assert ctl("netlink:lane0", "set", "0", "limit=50KB")[0] == 0
     assert [name for name, _ in kernel.told if name.endswith("-set")] == ["queue-set"]
     parts = json.loads(ctl("netlink:lane0", "dump", "--json")[1])
-    assert parts["lane"]["port_cost"] == 0 and parts["queue 0"]["shadow_limit_bytes"] == 50_000
+    assert parts["lane"]["port_cost"] == 0 and parts["queue 0"]["shadow_limit"] == 50_000
 
 
 def test_set_tells_the_kernel_of_one_queue_alone(kernel):
@@ -106,8 +106,8 @@ def test_set_tells_the_kernel_of_one_queue_alone(kernel):
     kernel.told.clear()
     assert ctl("netlink:lane0", "set", "1", "yellow.min=12KB", "spacing=wait")[0] == 0
     told = [fields for name, fields in kernel.told if name == "queue-set"]
-    assert told == [{"ifindex": 3, "queue": 1, "yellow": {"drops": {"min-th": 12_000}}, "spacing": C.VM_WAIT}]
-    assert kernel.queues[1]["yellow"]["drops"]["min-th"] == 12_000 and kernel.queues[1]["spacing"] == C.VM_WAIT
+    assert told == [{"ifindex": 3, "queue": 1, "yellow": {"min": 12_000}, "spacing": C.VM_SPACING_WAIT}]
+    assert kernel.queues[1]["yellow"]["min"] == 12_000 and kernel.queues[1]["spacing"] == C.VM_SPACING_WAIT
     assert not [name for name, _ in kernel.told if name == "class-set"]
     kernel.told.clear()
     status, said = ctl("netlink:lane0", "set", "1", "yellow.min=60KB")
@@ -120,9 +120,7 @@ def test_an_egress_is_a_netdev_with_a_share_of_the_pool(kernel):
     kernel.lane["capabilities"]["egresses"] = 4
     assert ctl("netlink:lane0", "apply", CONFIG)[0] == 0
     (told,) = [fields for name, fields in kernel.told if name == "lane-set"]
-    assert (
-        set(told) == {"ifindex", "rate", "burst", "queues", "reserve-bytes", "cap-bytes"} and told["queues"] == 6
-    )
+    assert set(told) == {"ifindex", "rate", "burst", "queues", "reserve-bytes", "cap-bytes"} and told["queues"] == 6
     kernel.told.clear()
     assert ctl("netlink:lane0", "set", "pool", "reserve=6400", "cap=12800") == (0, "")
     (told,) = [fields for name, fields in kernel.told if name.endswith("-set")]

@@ -7,7 +7,7 @@ from typing import Literal, get_args, get_origin
 from vermilion.values import units
 from vermilion.values.fields import Strict
 
-from . import rules
+from . import rules, tables
 from .rules import Rule
 
 SHOWN_FIELDS = 10  # of a table in a sentence
@@ -41,6 +41,13 @@ def one_of(kinds: tuple) -> str:
     return f" of {', '.join(names)}" if names else ""
 
 
+def own_first(model: type[Strict]) -> list[str]:
+    """Fields of a table: those that name it, which its class has itself, before the settings that it inherits."""
+    inherited = {name for base in model.__mro__[1:] if base.__module__ == tables.__name__ for name in base.model_fields}
+    names = [name for name in model.model_fields if name not in inherited]
+    return names + [name for name in model.model_fields if name in inherited]
+
+
 def key(part: str) -> str:
     """A key as it may stand in a sentence."""
     bare = re.fullmatch("[A-Za-z0-9_-]+", part) and len(part) <= units.SHOWN_MOST
@@ -69,7 +76,7 @@ def sentence(error: dict, raw: dict, top: type, models: dict[str, type]) -> str:
     kind = error["type"]
     if kind == "extra_forbidden":
         near = difflib.get_close_matches(loc[-1], model.model_fields, 1)
-        hint = f'did you mean "{near[0]}"?' if near else f"legal are {', '.join(model.model_fields)}"
+        hint = f'did you mean "{near[0]}"?' if near else f"legal are {', '.join(own_first(model))}"
         hint = model is Rule and rules.hint(loc[-1]) or hint
         return f"{where} is no key of Vermilion's; {hint}"
     if kind == "missing":

@@ -52,7 +52,17 @@ def engine(name: str, note, ageing: int | None = None) -> tuple[Path, str]:
     library, source = build.model_library(note, ageing), HERE / "engine" / f"{name}_engine.cpp"
     variant = "" if ageing is None else f"-ageing{ageing}"
     made = build.BUILD / f"libvermilion_{name}_engine{variant}.so"
-    command = ["g++", *build.CXX_FLAGS, *build.MODEL_FLAGS, "-shared", "-fPIC", source, *build.linked(library), "-o", made]
+    command = [
+        "g++",
+        *build.CXX_FLAGS,
+        *build.MODEL_FLAGS,
+        "-shared",
+        "-fPIC",
+        source,
+        *build.linked(library),
+        "-o",
+        made,
+    ]
     inputs = [source, HERE / "engine" / "engine.h", *build.model_inputs()]
     with build.locked(f"{made.name}.lock"):
         action = lambda: build.run(command, build.BUILD / f"{name}-engine{variant}.log")
@@ -66,7 +76,16 @@ def program(name: str, note, ageing: int | None = None) -> runs.Program:
     library, served = engine(name, note, ageing)
     made = build.BUILD / "vermilion-network"
     sources = [path for path in build.files("sim/experiments/ns3", "*.cpp") if path.parent.name == "ns3"]
-    command = ["g++", *build.CXX_FLAGS, *build.MODEL_FLAGS, "-isystem", folder / "include", *sorted(sources), "-o", made]
+    command = [
+        "g++",
+        *build.CXX_FLAGS,
+        *build.MODEL_FLAGS,
+        "-isystem",
+        folder / "include",
+        *sorted(sources),
+        "-o",
+        made,
+    ]
     command += [*linked(folder, version), "-ldl"]
     headers = build.files("sim/experiments/ns3", "*.h") + build.files("sim/experiments/engine", "*.h")
     inputs = [*sources, *headers, build.ROOT / "sim" / "model" / "records.h"]

@@ -155,7 +155,9 @@ def figure_2(of):
         for high, ink in ((20, "#5b8fc0"), (30, "#2e9e43"), (40, "#c99300"), (50, "#d2603a")):
             green = of.scheme["exred"] | {"max": f"{high}p"}
             queue = dict(of.lane["queue"][0]) | {"green": green}
-            record = quantise.hardware(settings.lane(of.lane | {"queue": [queue]}))["queues"][0]["colour"][0]["curve"][0]
+            record = quantise.hardware(settings.lane(of.lane | {"queue": [queue]}))["queues"][0]["colour"][0]["curve"][
+                0
+            ]
             axis.plot(*curves.points(record, 100), color=ink, label=f"k_l 10, k_h {high}")
         axis.set(xlabel="average, packets", ylabel="drop probability")
         axis.legend()

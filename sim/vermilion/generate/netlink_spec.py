@@ -18,7 +18,12 @@ SOURCE = FAMILY.with_name("vermilion.yaml")
 HEAD = "Generated from sw_driver/netlink/vermilion.yaml by sim/vermilion/generate/netlink_spec.py. Do not edit."
 SPDX = "SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0"
 # Sets of attributes that are settings: the struct that they fill.
-STRUCTS = {"curve": "struct vm_curve", "colour": "struct vm_curve", "marker": "struct vm_marker", "queue": "struct vm_queue"}
+STRUCTS = {
+    "curve": "struct vm_curve",
+    "colour": "struct vm_curve",
+    "marker": "struct vm_marker",
+    "queue": "struct vm_queue",
+}
 NOT_SETTINGS = ("pad", "ifindex", "queue", "defaults", "registers", "owner")
 BESIDE = {"sub-type": " of ", "enum": ", "}  # what stands beside an attribute's type
 SCALARS = {"u32": "NLA_U32", "u64": "NLA_U64", "flag": "NLA_FLAG"}

@@ -186,16 +186,25 @@ def ranges(profile: Profile, table: Table) -> list[str]:
 
 def fields(profile: Profile) -> str:
     """Ranges of single settings, and defaults. Rules between settings: vm_check.c and vm_check_marker.c."""
-    lines = ['#include "vm_profile.h"', "", 'const char *const vm_colours[VM_COLOURS] = { "green", "yellow", "red" };', ""]
+    lines = [
+        '#include "vm_profile.h"',
+        "",
+        'const char *const vm_colours[VM_COLOURS] = { "green", "yellow", "red" };',
+        "",
+    ]
     for table in profile.settings.values():
         lines += ranges(profile, table)
     lines += ["void vm_queue_defaults(struct vm_queue *queue)", "{", "\tvm_clear(queue, sizeof(*queue));"]
     for each in of_queue(profile):
-        if not each.setting.default:
+        if not each.setting.default and each.setting.type not in EXACT:
             continue
         if each.setting.type in EXACT:
             parts = number(each.setting.default).strip("{ }").split(", ")
-            lines += [f"\tqueue->{each.c_member}.{part} = {value};" for part, value in zip(("num", "den", "tens"), parts, strict=True)]
+            lines += [
+                f"\tqueue->{each.c_member}.{part} = {value};"
+                for part, value in zip(("num", "den", "tens"), parts, strict=True)
+                if value != "0"
+            ]
         else:
             lines.append(f"\tqueue->{each.c_member} = {literal(each.setting.default)};")
     return TOP + "\n".join([*lines, "}", ""])

@@ -66,7 +66,9 @@ def small(call: str) -> str:
 
 def nested(name: str, count: int) -> str:
     if count > 1:
-        return f'  o.objects("{name}", {count}, [&](const Object& each, std::size_t i) {{ read(each, out.{name}[i]); }});'
+        return (
+            f'  o.objects("{name}", {count}, [&](const Object& each, std::size_t i) {{ read(each, out.{name}[i]); }});'
+        )
     return f'  o.object("{name}", [&](const Object& each) {{ read(each, out.{name}); }});'
 
 

@@ -38,7 +38,13 @@ def default(each: Setting) -> str:
 def legal(each: Setting) -> str:
     if each.enum:
         return ", ".join(word for word in each.words if not (each.required and word == "none"))
-    texts = {"flag": "true, false", "length": "0 to 134217727", "depth": "up to 64MiB", "dscp": "DSCP", "colours": "colours"}
+    texts = {
+        "flag": "true, false",
+        "length": "0 to 134217727",
+        "depth": "up to 64MiB",
+        "dscp": "DSCP",
+        "colours": "colours",
+    }
     return texts.get(each.type, each.legal)
 
 

@@ -58,14 +58,17 @@ def annotation(each: Setting) -> str:
         return "Burst"
     simple = {"flag": "StrictBool", "length": "Threshold", "depth": "Depth", "rate": "Rate"}
     simple["colours"] = 'list[Literal["green", "yellow", "red"]]'
-    return simple.get(each.type) or {
-        "number": f"Annotated[float, number({whole(low)}, {whole(high)}, {shown})]",
-        "power": "Annotated[float, BeforeValidator(power_of_two)]",
-        "count": f"Annotated[int, number({whole(low)}, {whole(high)}, {shown}, whole=True)]",
-        "bytes": f'Annotated[Amount, amount({whole(low)}, {whole(high)}, "byte")]',
-        "packets": f'Annotated[Amount, amount({whole(low)}, {whole(high)}, "packet")]',
-        "time": f"Annotated[int, duration({whole(low)}, {whole(high)}, {shown})]",
-    }[each.type]
+    return (
+        simple.get(each.type)
+        or {
+            "number": f"Annotated[float, number({whole(low)}, {whole(high)}, {shown})]",
+            "power": "Annotated[float, BeforeValidator(power_of_two)]",
+            "count": f"Annotated[int, number({whole(low)}, {whole(high)}, {shown}, whole=True)]",
+            "bytes": f'Annotated[Amount, amount({whole(low)}, {whole(high)}, "byte")]',
+            "packets": f'Annotated[Amount, amount({whole(low)}, {whole(high)}, "packet")]',
+            "time": f"Annotated[int, duration({whole(low)}, {whole(high)}, {shown})]",
+        }[each.type]
+    )
 
 
 def default(each: Setting) -> str:
@@ -105,7 +108,9 @@ def marker_rules(table: Table) -> Iterator[str]:
     yield "MARKER_FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {"
     for kind in enum.entries[1:]:
         needed = tuple(e.name for e in table.settings if kind in e.needed_by)
-        other = tuple(e.name for e in table.settings if kind in e.read_by and kind not in e.needed_by and e.name != "packet")
+        other = tuple(
+            e.name for e in table.settings if kind in e.read_by and kind not in e.needed_by and e.name != "packet"
+        )
         yield f'    "{kind}": ({needed!r}, {other!r}),'.replace("'", '"')
     yield "}"
     yield "MARKER_DEFAULTS: dict[str, object] = {"

@@ -18,7 +18,9 @@ def field_line(part: Bits, tab: str) -> str:
     doc = f"Bit 32 of {part.top}." if part.top else part.doc
     desc = f" desc = {quoted(doc)};" if doc else ""
     shown = part.name.replace("_", " ").capitalize()
-    return f'{tab}field {{ name = "{shown}"; sw = rw; hw = r;{desc} }} {escaped(part.name)}[{part.high}:{part.low}] = 0;'
+    return (
+        f'{tab}field {{ name = "{shown}"; sw = rw; hw = r;{desc} }} {escaped(part.name)}[{part.high}:{part.low}] = 0;'
+    )
 
 
 def array(each: Word | File) -> str:
@@ -75,7 +77,10 @@ def rdl(profile: Profile) -> str:
         lines.append(f"regfile {'shadow' if name == 'queue' else name}_file {{")
         for each in registers:
             if isinstance(each, File):
-                lines += [f"    {each.file}_file {each.file}{array(each)};", f"    {each.file}->desc = {quoted(each.doc)};"]
+                lines += [
+                    f"    {each.file}_file {each.file}{array(each)};",
+                    f"    {each.file}->desc = {quoted(each.doc)};",
+                ]
             else:
                 lines += word_lines(each, "    ")
         lines += ["};", ""]

@@ -65,9 +65,7 @@ def draw(config: Config, path: Path, kind: str):
         for colour, record in zip(COLOURS, records, strict=True):
             drops, marks = record["curve"]
             if drops["on"]:
-                axis.plot(
-                    *points(drops, top), color=INK[colour], label=f"{colour}, {getattr(queue, colour).curve}"
-                )
+                axis.plot(*points(drops, top), color=INK[colour], label=f"{colour}, {getattr(queue, colour).curve}")
             if record["ecn_own"]:
                 axis.plot(*points(marks, top), color=INK[colour], linestyle="--", label=f"{colour}, ECN")
         axis.set_title(f"{queue.name} ({queue.average.kind}, {queue.spacing})", parse_math=False)

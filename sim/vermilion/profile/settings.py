@@ -107,4 +107,3 @@ def queue_settings(queue: Queue, marker: Marker | None):
         asked = DERIVED[field.name](queue) if field.name in DERIVED else asked_of(queue, field.name)
         put(out, field, c_value(field, asked))
     return out
-

@@ -241,9 +241,7 @@ def simulator(preset: str, variant: str = "", say=quiet) -> Path:
         verilate += ["-CFLAGS", " ".join([*HARNESS_FLAGS[len(CXX_FLAGS) :], *defines])]
         common, shaped = BUILD / "obj-harness", BUILD / preset / "obj-shape" / f"{SHAPE.stem}.o"
         linked_too = " ".join(
-            str(common / f"{path.stem}.o")
-            for path in harness("*.cpp") + lane_sources()
-            if path.stem not in SHAPED
+            str(common / f"{path.stem}.o") for path in harness("*.cpp") + lane_sources() if path.stem not in SHAPED
         )
         verilate += ["-LDFLAGS", f"{shaped} {linked_too} {libraries(variant)}"]
         inputs = sources + harness("*.cpp", "*.h") + lane_sources() + model_headers()

@@ -154,7 +154,7 @@ class Kernel:
         for each in self.ask("queue-get", {"ifindex": self.index}, True):
             number_, made = each["queue"], to_settings(each)
             self.owners[number_] = each.get("owner", 0)
-            held.departures |= bool(made.update_depart)
+            held.departures |= bool(made.average.update)
             if number_ in used:
                 held.queues[number_] = (f"{number_}", made)
                 self.words[number_] = each.get("registers", b"")

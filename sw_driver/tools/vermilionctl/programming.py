@@ -40,7 +40,7 @@ def of_config(config, path) -> Record:
             for code in getattr(queue.dscp, colour):
                 made.classes[code] = [queue.index, number]
     made.ttl_option, made.seed = [config.ttl_option.ip4, config.ttl_option.ip6], config.seed
-    made.departures = any(held.update_depart for _, held in made.queues.values())
+    made.departures = any(held.average.update for _, held in made.queues.values())
     made.pool = config.pool.size.value if config.pool else 0
     return made
 

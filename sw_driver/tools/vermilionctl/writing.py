@@ -25,7 +25,7 @@ def write(lane, record: Record, wanted: Record, everything: bool = False, progre
 
     The record's file claims nothing from before the first write until after the last, whatever happens in between.
     """
-    wanted.departures = any(held.update_depart for _, held in wanted.queues.values())
+    wanted.departures = any(held.average.update for _, held in wanted.queues.values())
     words = {number: wanted.image(number) for number in sorted(wanted.queues)}  # with every refusal of the library's
     check(lane, record, wanted, words)
     Writing(lane, record, wanted, words, everything, progress).run()
