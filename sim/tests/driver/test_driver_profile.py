@@ -9,7 +9,7 @@ from support import exact_words
 from support.random_settings import random_file
 from vermilion.configuration import config, config_file
 from vermilion.configuration.markers import Marker
-from vermilion.hardware.driver_library import C, fault_of, library
+from vermilion.hardware.driver_library import C, fault_of, library, plain
 from vermilion.profile import quantise, settings
 from vermilion.toolchain.build import ROOT
 from vermilion.values.fields import UserError

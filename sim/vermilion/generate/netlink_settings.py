@@ -64,7 +64,7 @@ def quoted_word(word: str) -> str:
 
 def sets(profile: Profile) -> Iterator[str]:
     curve = [line for _, line in attributes(profile, "curve")]
-    yield f"  - name: colour\n    attr-max-name: vermilion-a-colour-last\n    doc: A colour's curve of drops, and that of marks of ECN-capable packets.\n    attributes:"
+    yield "  - name: colour\n    attr-max-name: vermilion-a-colour-last\n    doc: A colour's curve of drops, and that of marks of ECN-capable packets.\n    attributes:"
     yield from curve
     yield nest("ecn", "curve", "The curve of marks; curve tail, none of its own. Needs ecn 1.")
     yield "  - name: curve\n    attr-max-name: vermilion-a-curve-last\n    attributes:"

@@ -13,7 +13,18 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, StrictBool
 
-from vermilion.values.fields import Burst, Depth, Probability, Rate, Strict, Threshold, amount, duration, number, power_of_two
+from vermilion.values.fields import (
+    Burst,
+    Depth,
+    Probability,
+    Rate,
+    Strict,
+    Threshold,
+    amount,
+    duration,
+    number,
+    power_of_two,
+)
 from vermilion.values.units import Amount
 '''
 FIELDS = f'''# {HEAD}

@@ -1,0 +1,111 @@
+"""The description of a profile (`hw/regs/profile.yaml`), and what is made from it."""
+
+import copy
+import re
+
+import pytest
+import yaml
+
+from vermilion.generate import description, profile, profile_c, profile_cpp, profile_page, profile_python, profile_rdl
+from vermilion.generate.netlink_settings import attributes
+from vermilion.hardware.driver_library import C
+from vermilion.values.fields import UserError
+
+RAW = yaml.safe_load(description.SOURCE.read_text())
+NOTE = {"name": "note", "type": "count", "range": [0, 9], "default": 3, "doc": "For readers of the card."}
+REGISTER = {"register": "note", "at": 0x28, "width": 4, "doc": "The curve's note."}
+
+
+def test_what_is_generated_from_the_description_is_up_to_date():
+    assert profile.stale() == []
+
+
+def changed(change):
+    raw = copy.deepcopy(RAW)
+    change(raw)
+    return description.read(raw)
+
+
+def with_note(raw):
+    raw["settings"]["curve"]["fields"].append(NOTE)
+    raw["image"]["curve"].append(REGISTER)
+
+
+# What a new field of a curve adds to each form.
+FORMS = {
+    "settings in C": (profile_c.types, "u32 note; /* For readers of the card */"),
+    "image in C": (profile_c.types, "\tu32 note;\n};\n\nstruct vm_colour_image"),
+    "range in C": (profile_c.fields, 'vm_check_range(fault, place, "note", s->note, 0u, 9u, "0 to 9")'),
+    "default in C": (profile_c.fields, "queue->curve[2][1].note = 3u;"),
+    "register write": (profile_c.visit, "VM_REG_SHADOW_COLOUR_CURVE_NOTE(i, j), (u32)image->colour[i].curve[j].note"),
+    "register": (profile_rdl.rdl, "word #(.W(4)) note @ 0x28;"),
+    "reader of JSON": (profile_cpp.reading, 'out.note = o.value("note").small(15u);'),
+    "table of the file": (profile_python.tables, 'note: Annotated[int, number(0, 9, "0 to 9", whole=True)] = 3'),
+    "name in vermilionctl": (profile_python.fields, 'Field("yellow.ecn.note", ("curve", 1, 1, "note"), "count"'),
+    "attribute of netlink": (
+        lambda found: "".join(line for _, line in attributes(found, "curve")),
+        'name: note, type: u32, doc: "For readers of the card (legal is 0 to 9)."',
+    ),
+    "row of the page": (profile_page.page, "| `green.note` | `curve[0][0].note` | `green / note` |"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_field_is_one_entry(form):
+    make, text = FORMS[form]
+    assert text in make(changed(with_note)) and text not in make(description.load())
+
+
+def test_no_two_values_share_bits():
+    """Every bit of the shadow record belongs to one value of the image."""
+    taken = {}
+
+    def take(name, at, bits, who):
+        for bit in bits:
+            assert taken.setdefault((name, at, bit), who) == who, f"{who} and {taken[name, at, bit]} share a bit"
+
+    for name, registers in description.load().image.items():
+        for each in registers:
+            if isinstance(each, description.Word):
+                assert each.count == 1 or each.stride >= (8 if each.wide else 4)
+                for i in range(each.count):
+                    at = each.at + i * each.stride
+                    parts = [(part.name, range(part.low, part.high + 1)) for part in each.bits]
+                    if not parts:
+                        parts = [(each.name, range(32))]
+                    for part, bits in parts:
+                        take(name, at, bits, f"{each.name}.{part}[{i}]")
+                    if each.wide:
+                        take(name, at + 4, range(32), f"{each.name}_high[{i}]")
+
+
+def test_a_value_of_the_image_fits_its_member():
+    for name, registers in description.load().image.items():
+        struct = getattr(C, f"{name.capitalize()}Image")
+        members = {member for member, _ in struct._fields_}
+        for each in registers:
+            if isinstance(each, description.Word) and not each.bits:
+                assert each.member.split(".")[0] in members and each.width <= 64
+            elif isinstance(each, description.Word):
+                wanted = {re.split(r"[.\[]", part.member)[0] for part in each.bits if not part.top}
+                assert wanted <= members
+
+
+BROKEN = {
+    "an unknown key": (lambda raw: raw["settings"]["curve"]["fields"][1].update(unit="B"), "min has unit; legal are"),
+    "an unknown type": (
+        lambda raw: raw["settings"]["curve"]["fields"][1].update(type="size"),
+        "min has type size; legal are flag,",
+    ),
+    "no such enum": (
+        lambda raw: raw["settings"]["average"]["fields"][1].update(enum="avg"),
+        "kind has enum avg; legal are curve-kind,",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_broken_description_is_refused_in_a_sentence(fault):
+    change, sentence = BROKEN[fault]
+    with pytest.raises(UserError, match=re.escape(f"profile.yaml: {sentence}")):
+        changed(change)
