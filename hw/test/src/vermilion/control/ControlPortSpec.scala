@@ -128,7 +128,7 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
       R.ShadowDistance
     )
       .map(r => r() -> r.mask) ++
-      Seq(R.ShadowFlags, R.ShadowLimitBytes, R.ShadowLimitPackets, R.ShadowLambda, R.ShadowInvMeanLen, R.ShadowQuantum)
+      Seq(R.ShadowFlags, R.ShadowLimit, R.ShadowLimitPackets, R.ShadowLambda, R.ShadowInvMeanLen, R.ShadowQuantum)
         .map(r => r() -> r.mask) ++
       Seq(R.ShadowCost, R.ShadowBurstLow, R.ShadowBurstHigh, R.ShadowIdleStepLow, R.ShadowIdleStepHigh)
         .map(r => r() -> r.mask) ++
@@ -140,9 +140,9 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
         k <- 0 until 2
         r <- Seq(
           R.ShadowColourCurveFlags,
-          R.ShadowColourCurveMinTh,
-          R.ShadowColourCurveMaxTh,
-          R.ShadowColourCurveEndTh,
+          R.ShadowColourCurveMin,
+          R.ShadowColourCurveMax,
+          R.ShadowColourCurveEnd,
           R.ShadowColourCurveInv1,
           R.ShadowColourCurveSlope1,
           R.ShadowColourCurveInv2,
@@ -186,11 +186,11 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
         assert(commits.isEmpty && services.isEmpty, "the shadow was shown without a commit")
 
         // commit: held back by the lane, later writes wait, the record is that of the commit
-        assert(write(R.QueueSelect(), 9) && write(R.ShadowQuantum(), 1234) && write(R.ShadowLimitBytes(), 777))
+        assert(write(R.QueueSelect(), 9) && write(R.ShadowQuantum(), 1234) && write(R.ShadowLimit(), 777))
         takeCommit = false
         assert(write(R.Commit(), 1))
         assert((read(R.Status()) & 2) == 2, "pending commit not shown")
-        assert(!write(R.ShadowLimitBytes(), 888, limit = 40), "a write was answered while a commit was pending")
+        assert(!write(R.ShadowLimit(), 888, limit = 40), "a write was answered while a commit was pending")
         for (_ <- 0 until loadClocks) clock()
         assert(dut.io.lane.commit.bits.config.decide.limitBytes.peek().litValue == 777)
         takeCommit = true
@@ -198,7 +198,7 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
         for (_ <- 0 until loadClocks) clock()
         dut.io.axi.b.ready.poke(false.B)
         assert(commits.toSeq == Seq(BigInt(9)) && services.toSeq == Seq(BigInt(1234)))
-        assert(read(R.ShadowLimitBytes()) == 888, "the waiting write was lost")
+        assert(read(R.ShadowLimit()) == 888, "the waiting write was lost")
         assert((read(R.Status()) & 0x102) == 0)
 
         // every field reaches its place in the record, and not before the commit
@@ -240,9 +240,9 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
             val curve = if (k == 0) lane.colours(c).drop else lane.colours(c).ecn
             def wide(of: R.Register, bit: Int) =
               written(of(c, k)) + (written(R.ShadowColourCurveFlags(c, k)) >> bit & 1) * (BigInt(1) << 32)
-            assert(curve.shape.minTh.peek().litValue == written(R.ShadowColourCurveMinTh(c, k)))
-            assert(curve.shape.maxTh.peek().litValue == written(R.ShadowColourCurveMaxTh(c, k)))
-            assert(curve.shape.endTh.peek().litValue == written(R.ShadowColourCurveEndTh(c, k)))
+            assert(curve.shape.minTh.peek().litValue == written(R.ShadowColourCurveMin(c, k)))
+            assert(curve.shape.maxTh.peek().litValue == written(R.ShadowColourCurveMax(c, k)))
+            assert(curve.shape.endTh.peek().litValue == written(R.ShadowColourCurveEnd(c, k)))
             assert(curve.shape.slope1.peek().litValue == wide(R.ShadowColourCurveSlope1, 8))
             assert(curve.shape.base2.peek().litValue == wide(R.ShadowColourCurveBase2, 9))
             assert(curve.shape.slope2.peek().litValue == wide(R.ShadowColourCurveSlope2, 10))
@@ -255,7 +255,7 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
             ) assert(of.mant.peek().litValue + (of.shift.peek().litValue << 24) == written(r(c, k)))
           }
           for (c <- 0 until 3) assert(lane.colours(c).ecnOwn.peek().litValue == written(R.ShadowColourEcnOwn(c)))
-          assert(lane.decide.limitBytes.peek().litValue == written(R.ShadowLimitBytes()))
+          assert(lane.decide.limitBytes.peek().litValue == written(R.ShadowLimit()))
           assert(lane.decide.limitPackets.peek().litValue == written(R.ShadowLimitPackets()))
           assert(dut.io.lane.service.bits.quantum.peek().litValue == written(R.ShadowQuantum()))
           val idleStep = written(R.ShadowIdleStepLow()) + (written(R.ShadowIdleStepHigh()) << 32)
@@ -355,7 +355,7 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
         clock()
 
         // After a reset every register is 0, at once and for good.
-        assert(write(R.ShadowBurstLow(), 99) && write(R.ShadowColourCurveMinTh(2, 1), 98))
+        assert(write(R.ShadowBurstLow(), 99) && write(R.ShadowColourCurveMin(2, 1), 98))
         dut.reset.poke(true.B)
         dut.clock.step()
         dut.reset.poke(false.B)
