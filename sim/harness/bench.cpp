@@ -138,8 +138,10 @@ void BenchTiming::write(const Options& o, nlohmann::ordered_json& json) const {
     for (const auto& [clocks, count] : seen) all += count;
     const auto at = [&](u64 part) {  // the least that `part` % are not above
       below = 0;
-      for (const auto& [clocks, count] : seen)
-        if ((below += count) * 100 >= part * all) return clocks;
+      for (const auto& [clocks, count] : seen) {
+        below += count;
+        if (below * 100 >= part * all) return clocks;
+      }
       return u64{0};
     };
     const u64 least = seen.empty() ? 0 : seen.begin()->first, most = seen.empty() ? 0 : seen.rbegin()->first;

@@ -51,16 +51,16 @@ u32 typeOfFamily(const u8* family, bool hostOrder) {
 CaptureReader::CaptureReader(const std::string& name) : name_(name) {
   std::FILE* file = std::fopen(name.c_str(), "rb");
   if (file == nullptr) throw InputError(name + ": cannot be read: " + std::strerror(errno));
-  std::fseek(file, 0, SEEK_END);
-  fileBytes_ = static_cast<u64>(std::max(0L, std::ftell(file)));
-  std::rewind(file);
+  // What cannot be sought, such as a pipe, has no length, and is read from where it stands.
+  if (std::fseek(file, 0, SEEK_END) == 0) fileBytes_ = static_cast<u64>(std::max(0L, std::ftell(file)));
+  if (std::fseek(file, 0, SEEK_SET) != 0) std::clearerr(file);
   char error[PCAP_ERRBUF_SIZE] = "";
   capture_ = pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, error);
   if (capture_ == nullptr) {
     std::fclose(file);
     throw InputError(name + ": is not a capture (" + error + "); legal are pcap and pcapng files");
   }
-  link_ = pcap_datalink(capture_);
+  link_ = pcap_datalink(capture_);  // NOLINT(clang-analyzer-unix.Stream): pcap closes the file with the capture
   if (isKnown(link_)) return;
   const char* text = pcap_datalink_val_to_description(link_);
   const std::string what = "link type " + std::to_string(link_) + (text ? std::string(" (") + text + ")" : "");

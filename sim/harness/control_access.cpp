@@ -84,7 +84,7 @@ std::vector<RegisterWrite> registerWrites(const VmConfig& config) {
   return out;
 }
 
-void ControlAccess::hang(u32 waited, const char* what, u32 address) const {
+void ControlAccess::hang(u32 waited, const char* what, u32 address) {
   if (waited < PatienceClocks) return;
   throw std::runtime_error(std::string("the control port hangs at a ") + what + " of address " +
                            std::to_string(address));

@@ -33,7 +33,7 @@ class ControlAccess : public Registers {
   u32 read(u32 address) override;
 
  private:
-  void hang(u32 waited, const char* what, u32 address) const;
+  static void hang(u32 waited, const char* what, u32 address);
   VerilatedLane& lane_;
   Clock clock_;
 };

@@ -66,7 +66,7 @@ void FlowBook::write(Json& json, u32 queue, u32 alphaEighths) const {
     const bool ip6 = f.name.words[9] >> 15 & 1;
     const double whole = f.state.raised && alphaEighths < 8 ? 8.0 / (8 - alphaEighths) : 1.0;
     busiest.push_back({{"flow", i},
-                       {"from", endpoint(&f.name.words[0], ip6, f.name.words[8] & 0xffff)},
+                       {"from", endpoint(f.name.words.data(), ip6, f.name.words[8] & 0xffff)},
                        {"to", endpoint(&f.name.words[4], ip6, f.name.words[8] >> 16)},
                        {"packets", f.packets},
                        {"losses", f.losses},

@@ -99,25 +99,30 @@ Front::Rule Front::ruleOf(const json& j) {
 }
 
 bool Front::fits(const Rule& rule, const Frame& frame, const Headers& h) {
-  const auto ports = [&](const std::optional<Range>& range, u32 port) {
-    return !range || (h.has_ports && port >= range->low && port <= range->high);
-  };
-  const auto prefix = [&](const std::optional<Prefix>& p, const u32* address) {
-    if (!p) return true;
-    if (p->six ? !h.is_ip6 : !h.is_ip4) return false;
-    for (u32 i = 0; i < 4; i++)
-      if ((address[i] & p->mask[i]) != p->address[i]) return false;
-    return true;
-  };
   if (rule.ingress && *rule.ingress != inputOf(frame)) return false;
-  if (rule.vlan || rule.pcp) {
-    const std::optional<u32> tag = tagOf(frame.bytes);
-    if (!tag || (rule.vlan && *rule.vlan != (*tag & 0xfff)) || (rule.pcp && *rule.pcp != *tag >> 13)) return false;
-  }
+  if (!fitsTag(rule, frame)) return false;
   if ((rule.protocol || rule.matchDscp) && !isIp(h)) return false;
   if ((rule.protocol && *rule.protocol != h.proto) || (rule.matchDscp && *rule.matchDscp != h.dscp)) return false;
-  return prefix(rule.source, h.src_addr) && prefix(rule.destination, h.dst_addr) &&
-         ports(rule.sourcePort, h.src_port) && ports(rule.destinationPort, h.dst_port);
+  return fitsPrefix(rule.source, h, h.src_addr) && fitsPrefix(rule.destination, h, h.dst_addr) &&
+         fitsRange(rule.sourcePort, h, h.src_port) && fitsRange(rule.destinationPort, h, h.dst_port);
+}
+
+bool Front::fitsTag(const Rule& rule, const Frame& frame) {
+  if (!rule.vlan && !rule.pcp) return true;
+  const std::optional<u32> tag = tagOf(frame.bytes);
+  return tag && (!rule.vlan || *rule.vlan == (*tag & 0xfff)) && (!rule.pcp || *rule.pcp == *tag >> 13);
+}
+
+bool Front::fitsPrefix(const std::optional<Prefix>& prefix, const Headers& h, const u32* address) {
+  if (!prefix) return true;
+  if (prefix->six ? !h.is_ip6 : !h.is_ip4) return false;
+  for (u32 i = 0; i < 4; i++)
+    if ((address[i] & prefix->mask[i]) != prefix->address[i]) return false;
+  return true;
+}
+
+bool Front::fitsRange(const std::optional<Range>& range, const Headers& h, u32 port) {
+  return !range || (h.has_ports && port >= range->low && port <= range->high);
 }
 
 void Front::give(Frame& frame, const Headers& h, u32 dscp, Count& count) {

@@ -58,6 +58,9 @@ class Front {
   };
   static Rule ruleOf(const nlohmann::json& json);
   static bool fits(const Rule& rule, const Frame& frame, const Headers& headers);
+  static bool fitsTag(const Rule& rule, const Frame& frame);
+  static bool fitsPrefix(const std::optional<Prefix>& prefix, const Headers& h, const u32* address);
+  static bool fitsRange(const std::optional<Range>& range, const Headers& h, u32 port);
   static void give(Frame& frame, const Headers& headers, u32 dscp, Count& count);
 
   std::vector<Rule> rules_;

@@ -16,38 +16,46 @@ bool lies(u64 at, u64 bytes, u64 wire) {
   return at + bytes > wire || (wire > PaddedBytes && wire - (at + bytes) > CheckBytes);
 }
 
+using Bytes = std::vector<u8>;
+
+u32 word(const Bytes& data, u64 i) {
+  return u32{data[i]} << 8 | data[i + 1];
+}
+
+// Where the payload of a frame begins, behind its tags; the frame may end before.
+u64 payloadAt(const Bytes& data) {
+  const u32 outer = word(data, 12);
+  if (outer != 0x8100 && outer != 0x88a8) return EthernetBytes;
+  if (data.size() < EthernetBytes + TagBytes) return EthernetBytes + TagBytes;
+  if (word(data, 16) == 0x8100) return EthernetBytes + TagBytes + TagBytes;
+  return outer == 0x8100 ? EthernetBytes + TagBytes : EthernetBytes;
+}
+
+const char* ip4Warning(const Bytes& data, u64 at, u64 wire) {
+  if (data.size() < at + Ip4Bytes) return CutHeader;
+  const u64 header = u64{4} * (data[at] & 15), total = word(data, at + 2);
+  if (header < Ip4Bytes || at + header > wire) return IpLength;
+  if (data.size() < at + header) return CutHeader;
+  return total < header || lies(at, total, wire) ? IpLength : nullptr;
+}
+
+const char* ip6Warning(const Bytes& data, u64 at, u64 wire) {
+  if (data.size() < at + Ip6Bytes) return CutHeader;
+  const u64 payload = word(data, at + 4);
+  return payload != 0 && lies(at, Ip6Bytes + payload, wire) ? IpLength : nullptr;
+}
+
 }  // namespace
 
 const char* headerWarning(const Frame& frame) {
-  const std::vector<u8>& data = frame.bytes;
-  const u64 size = data.size(), wire = std::max<u64>(frame.wireLen, size);
-  const auto word = [&](u64 i) { return u32{data[i]} << 8 | data[i + 1]; };
-  if (size < EthernetBytes) return nullptr;
-  u64 at = EthernetBytes;
-  const u32 outer = word(12);
-  if (outer == 0x8100 || outer == 0x88a8) {
-    if (size < at + TagBytes) return CutHeader;
-    if (word(16) == 0x8100) {
-      at += 2 * TagBytes;
-    } else if (outer == 0x8100) {
-      at += TagBytes;
-    }
-    if (size < at) return CutHeader;
-  }
-  const u32 type = word(at - 2);
-  if (type == 0x0800) {
-    if (size < at + Ip4Bytes) return CutHeader;
-    const u64 header = 4 * (data[at] & 15), total = word(at + 2);
-    if (header < Ip4Bytes || at + header > wire) return IpLength;
-    if (size < at + header) return CutHeader;
-    if (total < header || lies(at, total, wire)) return IpLength;
-  }
-  if (type == 0x86dd) {
-    if (size < at + Ip6Bytes) return CutHeader;
-    const u64 payload = word(at + 4);
-    if (payload != 0 && lies(at, Ip6Bytes + payload, wire)) return IpLength;
-  }
-  return nullptr;
+  const Bytes& data = frame.bytes;
+  const u64 wire = std::max<u64>(frame.wireLen, data.size());
+  if (data.size() < EthernetBytes) return nullptr;
+  const u64 at = payloadAt(data);
+  if (data.size() < at) return CutHeader;
+  const u32 type = word(data, at - 2);
+  if (type == 0x0800) return ip4Warning(data, at, wire);
+  return type == 0x86dd ? ip6Warning(data, at, wire) : nullptr;
 }
 
 }  // namespace vermilion

@@ -1,5 +1,9 @@
 #include "options.h"
 
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
 #include "option_number.h"
 
 namespace vermilion {
@@ -27,85 +31,100 @@ bool choice(const std::string& option, const std::string& text, const std::strin
   return text == yes;
 }
 
-}  // namespace
-
-Options parseOptions(int count, char** words) {
+struct Parsed {
   Options o;
-  bool paced = false;
-  for (int i = 1; i < count; i++) {
-    const std::string option = words[i];
-    if (option == "--bench") {
-      o.bench = true;
-      continue;
-    }
-    if (option == "--colours") {
-      o.colours = true;
-      continue;
-    }
-    if (option == "--all-inputs") {
-      o.allInputs = true;
-      continue;
-    }
-    if (option == "--imix") {
-      o.imix = true;
-      continue;
-    }
-    if (option == "--stalls") {
-      o.stalls = true;
-      continue;
-    }
-    if (option == "--progress") continue;  // always printed
-    if (i + 1 >= count) throw InputError(option + ": no such option, or its value is missing");
-    const std::string value = words[++i];
-    if (option == "--in") {
-      o.in = value;
-    } else if (option == "--config-words" || option == "--config") {
-      o.config = value;
-    } else if (option == "--front") {
-      o.front = value;
-    } else if (option == "--out") {
-      o.out = value;
-    } else if (option == "--stats-json") {
-      o.statsJson = value;
-    } else if (option == "--trace") {
-      o.trace = value;
-    } else if (option == "--vcd" || option == "--fst") {
-      o.waves = value;
-    } else if (option == "--engine") {
-      o.model = choice(option, value, "rtl", "model");
-    } else if (option == "--rate") {
-      o.rate = number(option, value, 64e3, 200e9, "64000 to 200000000000 bits a second");
-    } else if (option == "--speed") {
-      o.speed = number(option, value, 1e-6, 1e6, "0.000001 to 1000000");
-      paced = true;
-    } else if (option == "--split") {
-      o.split = number<u32>(option, value, 0, 9600, "0, or 48 to 9600 bytes");
-      if (*o.split != 0 && *o.split < 48) throw InputError("--split is " + value + "; legal is 0, or 48 to 9600 bytes");
-    } else if (option == "--seed") {
-      o.seed = number<u64>(option, value, 0, ~u64{0}, "0 to 2^64-1");
-    } else if (option == "--start-ns") {
-      o.startNs = number<u64>(option, value, o.startNs, u64{1} << 60, "1000000 to 2^60");
-    } else if (option == "--power-up") {
-      o.undefined.powerUp = number<u32>(option, value, 1, 0x7fffffff, "1 to 2^31-1");
-    } else if (option == "--collisions") {
-      o.undefined.collisions = number<u32>(option, value, 1, 0x7fffffff, "1 to 2^31-1");
-    } else if (option == "--hold") {
-      o.hold = number<u32>(option, value, 0, 255, "0 to 255, a bit for each egress");
-    } else if (option == "--frame-bytes") {
-      o.frameBytes = number<u32>(option, value, 14, 65535, "14 to 65535");
-    } else if (option == "--packets") {
-      o.packets = number<u32>(option, value, 1, 100'000'000, "1 to 100000000");
-    } else if (option == "--line-rate") {
-      o.lineRate = number(option, value, 64e3, 200e9, "64000 to 200000000000 bits a second");
-    } else if (option == "--load") {
-      o.load = number(option, value, 0.01, 1.0, "0.01 to 1");
-    } else if (option == "--spread") {
-      o.spreadRandom = choice(option, value, "one", "random");
-    } else {
-      throw InputError(option + ": no such option");
-    }
+  bool paced = false;  // --speed is given
+};
+
+template <class T>
+using Entry = std::pair<std::string_view, T>;
+
+// The entry of a table, or nullptr.
+template <class T, std::size_t N>
+const Entry<T>* find(const Entry<T> (&table)[N], const std::string& name) {
+  const auto* found = std::find_if(std::begin(table), std::end(table), [&](const auto& e) { return e.first == name; });
+  return found == std::end(table) ? nullptr : found;
+}
+
+// Options without a value.
+constexpr Entry<bool Options::*> Flags[] = {
+    {"--bench", &Options::bench}, {"--colours", &Options::colours}, {"--all-inputs", &Options::allInputs},
+    {"--imix", &Options::imix},   {"--stalls", &Options::stalls},
+};
+
+// Options whose value is taken as it is.
+constexpr Entry<std::string Options::*> Texts[] = {
+    {"--in", &Options::in},         {"--config-words", &Options::config},
+    {"--config", &Options::config}, {"--front", &Options::front},
+    {"--out", &Options::out},       {"--trace", &Options::trace},
+    {"--vcd", &Options::waves},     {"--stats-json", &Options::statsJson},
+    {"--fst", &Options::waves},
+};
+
+// Options whose value is checked: each is told the option's name and its value.
+using Name = const std::string&;
+using Value = const std::string&;
+using Setter = void (*)(Parsed& p, Name name, Value value);
+
+constexpr const char* BitRates = "64000 to 200000000000 bits a second";
+constexpr const char* Seeds = "1 to 2^31-1";
+
+void setSplit(Parsed& p, Name name, Value value) {
+  p.o.split = number<u32>(name, value, 0, 9600, "0, or 48 to 9600 bytes");
+  if (*p.o.split != 0 && *p.o.split < 48) throw InputError("--split is " + value + "; legal is 0, or 48 to 9600 bytes");
+}
+
+void setSpeed(Parsed& p, Name name, Value value) {
+  p.o.speed = number(name, value, 1e-6, 1e6, "0.000001 to 1000000");
+  p.paced = true;
+}
+
+constexpr Entry<Setter> OfCapture[] = {
+    {"--engine", [](Parsed& p, Name name, Value value) { p.o.model = choice(name, value, "rtl", "model"); }},
+    {"--rate", [](Parsed& p, Name name, Value value) { p.o.rate = number(name, value, 64e3, 200e9, BitRates); }},
+    {"--speed", setSpeed},
+    {"--split", setSplit},
+    {"--seed",
+     [](Parsed& p, Name name, Value value) { p.o.seed = number<u64>(name, value, 0, ~u64{0}, "0 to 2^64-1"); }},
+    {"--start-ns",
+     [](Parsed& p, Name name, Value value) {
+       p.o.startNs = number<u64>(name, value, p.o.startNs, u64{1} << 60, "1000000 to 2^60");
+     }},
+    {"--power-up",
+     [](Parsed& p, Name name, Value value) { p.o.undefined.powerUp = number<u32>(name, value, 1, 0x7fffffff, Seeds); }},
+    {"--collisions", [](Parsed& p, Name name,
+                        Value value) { p.o.undefined.collisions = number<u32>(name, value, 1, 0x7fffffff, Seeds); }},
+    {"--hold", [](Parsed& p, Name name,
+                  Value value) { p.o.hold = number<u32>(name, value, 0, 255, "0 to 255, a bit for each egress"); }},
+};
+
+constexpr Entry<Setter> OfBench[] = {
+    {"--frame-bytes",
+     [](Parsed& p, Name name, Value value) { p.o.frameBytes = number<u32>(name, value, 14, 65535, "14 to 65535"); }},
+    {"--packets", [](Parsed& p, Name name,
+                     Value value) { p.o.packets = number<u32>(name, value, 1, 100'000'000, "1 to 100000000"); }},
+    {"--line-rate",
+     [](Parsed& p, Name name, Value value) { p.o.lineRate = number(name, value, 64e3, 200e9, BitRates); }},
+    {"--load", [](Parsed& p, Name name, Value value) { p.o.load = number(name, value, 0.01, 1.0, "0.01 to 1"); }},
+    {"--spread", [](Parsed& p, Name name, Value value) { p.o.spreadRandom = choice(name, value, "one", "random"); }},
+};
+
+void set(Parsed& p, Name name, Value value) {
+  if (const auto* text = find(Texts, name)) {
+    p.o.*text->second = value;
+  } else if (const auto* ofCapture = find(OfCapture, name)) {
+    ofCapture->second(p, name, value);
+  } else if (const auto* ofBench = find(OfBench, name)) {
+    ofBench->second(p, name, value);
+  } else {
+    throw InputError(name + ": no such option");
   }
-  if (o.rate && paced) throw InputError("--rate and --speed are both given; one sets the pace");
+}
+
+// Options that do not go together, or that are missing.
+void checkTogether(const Parsed& p) {
+  const Options& o = p.o;
+  if (o.rate && p.paced) throw InputError("--rate and --speed are both given; one sets the pace");
   if ((!o.bench && o.in.empty()) || o.config.empty())
     throw InputError("--in and --config-words are needed, or --bench and --config-words");
   if (o.bench && (o.split || !o.front.empty()))
@@ -114,7 +133,24 @@ Options parseOptions(int count, char** words) {
   if (o.model && o.hold != 0) throw InputError("--engine model pauses no egress: no --hold");
   if (o.model && o.undefined.any())
     throw InputError("--engine model leaves nothing undefined: no --power-up, no --collisions");
-  return o;
+}
+
+}  // namespace
+
+Options parseOptions(int count, char** words) {
+  Parsed p;
+  for (int i = 1; i < count; i++) {
+    const std::string option = words[i];
+    if (const auto* flag = find(Flags, option)) {
+      p.o.*flag->second = true;
+      continue;
+    }
+    if (option == "--progress") continue;  // always printed
+    if (i + 1 >= count) throw InputError(option + ": no such option, or its value is missing");
+    set(p, option, words[++i]);
+  }
+  checkTogether(p);
+  return p.o;
 }
 
 }  // namespace vermilion

@@ -45,16 +45,18 @@ void Replay::compareMark(Differences& found, const RtlDecision& rtl, const VmMar
   found.compare("flow's credits", rtl.mark.flow.credits, model.flow.credits);
 }
 
-static const u64 Settling = timing::settling(BuildVictims);
+static u64 settling() {
+  return timing::settling(BuildVictims);
+}
 
 Replay::Replay(const VmConfig& config)
     : queueCount_(config.queue_count),
       victims_({config.queue_count, BuildCells, std::min<u32>(BuildVictims, config.queue_count), 64,
                 LaneShape{BeatBytes}.headPlaces()}),
       marks_(config),
-      view_(config, Settling),
+      view_(config, settling()),
       model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)),
-      awaited_(config.queue_count * Colours) {}
+      awaited_(std::size_t{config.queue_count} * Colours) {}
 
 void Replay::configure(u32 queue, const VmQueue& profile) {
   model_.configure(queue, profile);
@@ -84,7 +86,7 @@ void Replay::settle(Differences& found, const RtlDecision& rtl, const Arrival& s
   if (!held) outcome = {};
   if (!held) outcome.enqueued = admits(provisionalVerdict);
   if (held || admits(provisionalVerdict)) view_.reserved(seen);
-  if (outcome.enqueued) view_.admitted(clock - Settling - timing::Verdict, seen);
+  if (outcome.enqueued) view_.admitted(clock - settling() - timing::Verdict, seen);
   if (outcome.evicted && outcome.colour < u32{Colours})
     view_.evicted(clock, timeAt(clock), seen.queue, outcome.colour, outcome.lenBytes);
   if (held && (outcome.evicted || !outcome.enqueued))
@@ -132,7 +134,7 @@ void Replay::checkRefresh(const RtlDecision& rtl, u64 lookup) {
 
 u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   const Arrival& a = rtl.seen;
-  const u64 lookup = clock - Settling - timing::Verdict;
+  const u64 lookup = clock - settling() - timing::Verdict;
   (rtl.refresh ? refreshes_ : decisions_)++;
   if (a.queue >= queueCount_ || a.colour >= u32{Colours} || (!rtl.refresh && rtl.mark.colour >= u32{Colours})) {
     if (first_.empty()) disagree("queue or colour out of range", rtl, {}, {}, {VM_VERDICTS, 0, 0, 0});

@@ -118,20 +118,20 @@ void VerilatedLane::setTime(u64 ns) {
 }
 void VerilatedLane::setOutputReady(u32 egress, bool ready) {
 #define VM_TAKES(e) \
-  if (egress == e) ports_->top.io_out_##e##_ready = ready;
+  if (egress == (e)) ports_->top.io_out_##e##_ready = ready;
   VM_EACH_EGRESS(VM_TAKES)
 }
 
 void VerilatedLane::setPaused(u32 egress, bool paused) {
 #define VM_PAUSES(e) \
-  if (egress == e) ports_->top.io_paused_##e = paused;
+  if (egress == (e)) ports_->top.io_paused_##e = paused;
   VM_EACH_EGRESS(VM_PAUSES)
 }
 
 void VerilatedLane::setInput(u32 input, const Beat* beat) {
   auto& top = ports_->top;
 #define VM_SET(i)                                                        \
-  if (input == i) {                                                      \
+  if (input == (i)) {                                                    \
     top.io_in_##i##_valid = beat != nullptr;                             \
     if (beat == nullptr) return;                                         \
     static_assert(sizeof top.io_in_##i##_bits_data == VM_DATA_BITS / 8); \
@@ -145,7 +145,7 @@ void VerilatedLane::setInput(u32 input, const Beat* beat) {
 
 bool VerilatedLane::inputReady(u32 input) const {
 #define VM_READY(i) \
-  if (input == i) return ports_->top.io_in_##i##_ready;
+  if (input == (i)) return ports_->top.io_in_##i##_ready;
   VM_EACH_INPUT(VM_READY)
   return false;
 }
@@ -165,7 +165,7 @@ void VerilatedLane::edge() {
 bool VerilatedLane::output(u32 egress, Beat& beat) const {
   const auto& top = ports_->top;
 #define VM_OUTPUT(e)                                                \
-  if (egress == e) {                                                \
+  if (egress == (e)) {                                              \
     if (!top.io_out_##e##_valid) return false;                      \
     std::memcpy(beat.data, &top.io_out_##e##_bits_data, BeatBytes); \
     beat.keep = top.io_out_##e##_bits_keep;                         \
@@ -234,7 +234,7 @@ bool VerilatedLane::departed(Left& left) const {
 
 bool VerilatedLane::lost(u32 input, u32& lenBytes) const {
 #define VM_LOST(i)                               \
-  if (input == i) {                              \
+  if (input == (i)) {                            \
     lenBytes = ports_->top.io_lost_##i##_bits;   \
     return ports_->top.io_lost_##i##_valid != 0; \
   }

@@ -58,7 +58,7 @@ const std::array<u32, 1 << IdleFrac>& ageRom();
 
 u64 averageStep(u64 avg, u32 q, VmScaled weight);
 
-u64 averageAge(u64 avg, u32 exponent);
+u64 averageAge(u64 avg, u32 x);
 
 // What an ageing left over: see P above.
 struct Remainder {

@@ -116,28 +116,45 @@ void ClockedLane::settle() {
   decided_ = Decided{d.packet.id, d.packet.input, d.refresh, a, s.decision, {}, d.mark, {}, {}};
   std::copy_n(d.averages, Colours, decided_->averages);
   if (!d.refresh) {
-    const u32 provisionalVerdict = s.decision.verdict;
-    VictimOutcome outcome{};
-    outcome.enqueued = admits(provisionalVerdict);
-    if (victims_) outcome = *victims_->ports().outcome;
-    if (outcome.enqueued && victims_) bodies_[a.queue].push_back({d.packet, s.name});
-    if (outcome.evicted || outcome.victimMarked) decided_->victim = removeVictim(a.queue, outcome);
-    decided_->pushOut = {provisionalVerdict, s.pushOut, outcome};
-    decided_->decision.verdict = verdictOf(provisionalVerdict, s.pushOut, outcome);
-    if (outcome.enqueued) view_.admitted(d.clock, a);
-    if (outcome.evicted) view_.evicted(clock_, now_, a.queue, outcome.colour, outcome.lenBytes);
-    if (s.pushOut && (outcome.evicted || !outcome.enqueued))
-      view_.lost(clock_, a.queue, outcome.evicted ? outcome.lenBytes : a.len_bytes);
-    if (victims_) {
-      if (!outcome.enqueued) names_.push_back(s.name);
-      if (victims_->ports().freed) cells_.freedByPolicy(victims_->ports().freed->cells);
-    } else if (outcome.enqueued) {
-      listing_ = Leaving{d.packet, s.name};
-    } else {
-      cells_.freedByPolicy(d.packet.cells);
-    }
+    const VictimOutcome outcome = outcomeOf(s);
+    count(s, outcome);
+    list(s, outcome);
   }
   settling_.pop_front();
+}
+
+// What became of a packet, also for the trace.
+VictimOutcome ClockedLane::outcomeOf(const Settling& s) {
+  const u32 provisionalVerdict = s.decision.verdict, queue = s.deciding.seen.queue;
+  VictimOutcome outcome{};
+  outcome.enqueued = admits(provisionalVerdict);
+  if (victims_) outcome = *victims_->ports().outcome;
+  if (outcome.enqueued && victims_) bodies_[queue].push_back({s.deciding.packet, s.name});
+  if (outcome.evicted || outcome.victimMarked) decided_->victim = removeVictim(queue, outcome);
+  decided_->pushOut = {provisionalVerdict, s.pushOut, outcome};
+  decided_->decision.verdict = verdictOf(provisionalVerdict, s.pushOut, outcome);
+  return outcome;
+}
+
+// The backlogs that later packets see.
+void ClockedLane::count(const Settling& s, const VictimOutcome& outcome) {
+  const Arrival& a = s.deciding.seen;
+  if (outcome.enqueued) view_.admitted(s.deciding.clock, a);
+  if (outcome.evicted) view_.evicted(clock_, now_, a.queue, outcome.colour, outcome.lenBytes);
+  if (s.pushOut && (outcome.evicted || !outcome.enqueued))
+    view_.lost(clock_, a.queue, outcome.evicted ? outcome.lenBytes : a.len_bytes);
+}
+
+// Where the packet and its cells go.
+void ClockedLane::list(const Settling& s, const VictimOutcome& outcome) {
+  if (victims_) {
+    if (!outcome.enqueued) names_.push_back(s.name);
+    if (victims_->ports().freed) cells_.freedByPolicy(victims_->ports().freed->cells);
+  } else if (outcome.enqueued) {
+    listing_ = Leaving{s.deciding.packet, s.name};
+  } else {
+    cells_.freedByPolicy(s.deciding.packet.cells);
+  }
 }
 
 // A packet that goes from its queue's body to the head is listed in the next clock.

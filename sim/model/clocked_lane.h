@@ -104,6 +104,9 @@ class ClockedLane {
   void observe();
   void rule();
   void settle();
+  VictimOutcome outcomeOf(const Settling& s);
+  void count(const Settling& s, const VictimOutcome& outcome);
+  void list(const Settling& s, const VictimOutcome& outcome);
   void makeHead();
   u64 removeVictim(u32 queue, const VictimOutcome& outcome);
   void pushOut(int taken);

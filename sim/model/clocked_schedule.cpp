@@ -25,107 +25,125 @@ u32 ClockedScheduler::level() const {
   return Round;
 }
 
-int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bool room) {
-  // queues that become idle, are filled again, or become backlogged
-  int refilled = -1, becameBacklogged = -1;
-  if (emptied_) {
-    Queue& q = queues_[*emptied_];
-    q.backlogged = !q.packets.empty();
-    if (q.backlogged) refilled = static_cast<int>(*emptied_);
-  }
-  if (enqueued && !queues_[enqueued->queue].backlogged) {
-    queues_[enqueued->queue].backlogged = true;
-    becameBacklogged = static_cast<int>(enqueued->queue);
-  }
+// The queue that the take of the clock before emptied: it falls asleep, or a packet came meanwhile and it is filled again.
+std::optional<u32> ClockedScheduler::refill() {
+  if (!emptied_) return {};
+  Queue& q = queues_[*emptied_];
+  q.backlogged = !q.packets.empty();
+  return q.backlogged ? emptied_ : std::nullopt;
+}
 
-  // choice
-  const u32 level = this->level();
-  const bool listed = !lists_[level].empty();
-  const u32 first = listed ? lists_[level].front() : 0;
-  const u32 firstBytes = listed ? queues_[first].packets.front() : 0;
-  const bool more = queues_[first].packets.size() >= 2;
-  const bool mayServe = listed && !shaper_.charging() && refills_.empty() && room && port_.open() && settled_;
-  const bool covered = level != Round || queues_[first].deficit >= firstBytes;
-  const bool grant = mayServe && covered;
+// The queue that was asleep until this packet came.
+std::optional<u32> ClockedScheduler::awaken(const std::optional<Enqueued>& enqueued) {
+  if (!enqueued || queues_[enqueued->queue].backlogged) return {};
+  queues_[enqueued->queue].backlogged = true;
+  return enqueued->queue;
+}
 
-  // who joins
-  const bool blocks = shaper_.blocks();
-  const bool afterRefills = becameBacklogged < 0 && refills_.empty();
-  const bool parks = blocks && afterRefills;
-  const bool joinsAnew = mayServe && !covered && afterRefills && !blocks && releases_.empty();
-  std::optional<Joining> event;
-  bool refillGone = false, releaseGone = false;
-  if (becameBacklogged >= 0) {
-    event = {static_cast<u32>(becameBacklogged), 0, true, true, false};
-  } else if (!refills_.empty()) {
-    event = {refills_.front(), 0, true, true, false};
-    refillGone = true;
-  } else if (blocks) {
-    event = {first, queues_[first].deficit, false, false, true};
-  } else if (!releases_.empty()) {
+ClockedScheduler::Choice ClockedScheduler::choose(bool room) const {
+  Choice c{};
+  c.level = level();
+  c.listed = !lists_[c.level].empty();
+  c.first = c.listed ? lists_[c.level].front() : 0;
+  const Queue& q = queues_[c.first];
+  c.firstBytes = c.listed ? q.packets.front() : 0;
+  c.more = q.packets.size() >= 2;
+  c.mayServe = c.listed && !shaper_.charging() && refills_.empty() && room && port_.open() && settled_;
+  c.grant = c.mayServe && (c.level != Round || q.deficit >= c.firstBytes);
+  return c;
+}
+
+// One queue a clock joins a list or parks, the most urgent first.
+ClockedScheduler::Next ClockedScheduler::next(const Choice& c, const std::optional<u32>& becameBacklogged) const {
+  if (becameBacklogged) return {Source::Awake, {{*becameBacklogged, 0, true, true, false}}};
+  if (!refills_.empty()) return {Source::Refill, {{refills_.front(), 0, true, true, false}}};
+  if (shaper_.blocks()) return {Source::Blocked, {{c.first, queues_[c.first].deficit, false, false, true}}};
+  if (!releases_.empty()) {
     const Queue& q = queues_[releases_.front()];
-    event = {releases_.front(), q.deficit, q.deficit < q.packets.front(), false, false};
-    releaseGone = true;
-  } else if (joinsAnew) {
-    event = {first, queues_[first].deficit, true, false, false};
+    return {Source::Release, {{releases_.front(), q.deficit, q.deficit < q.packets.front(), false, false}}};
   }
+  if (c.mayServe && !c.grant) return {Source::Uncovered, {{c.first, queues_[c.first].deficit, true, false, false}}};
+  return {};
+}
 
-  // The second packet of the queue that is served is fetched in a clock in which that queue stands first, and the one behind it with the take.
-  const bool pops = (grant && !more) || joinsAnew || parks;
-  const bool known =
-      level == lastLevel_ && (knowsSecond_ || (arrived_ && listed && queues_[first].packets.size() == 2));
-  settled_ = !(grant && more && !known);
-  knowsSecond_ = listed && !pops && queues_[first].packets.size() >= (known ? 3 : 2) && (grant ? known : !known);
-  knowsSecond_ = knowsSecond_ || (known && !grant && !pops);
+// The second packet of the queue that is served is fetched in a clock in which that queue stands first, and the one behind it with the take.
+void ClockedScheduler::fetchSecond(const Choice& c, bool pops, const std::optional<Enqueued>& enqueued) {
+  const std::size_t packets = queues_[c.first].packets.size();
+  const bool known = c.level == lastLevel_ && (knowsSecond_ || (arrived_ && c.listed && packets == 2));
+  settled_ = !(c.grant && c.more && !known);
   // A packet that joins behind the only one is the second.
-  const bool joins = enqueued && listed && enqueued->queue == first && queues_[first].packets.size() == 1;
-  knowsSecond_ = knowsSecond_ || (joins && !pops);
-  arrived_ = pops && lists_[level].size() >= 2;
-  lastLevel_ = level;
-  const bool none = std::all_of(std::begin(lists_), std::end(lists_), [](const auto& list) { return list.empty(); });
+  const bool joins = enqueued && c.listed && enqueued->queue == c.first && packets == 1;
+  const bool fetched = c.listed && packets >= (known ? 3 : 2) && c.grant == known;
+  knowsSecond_ = !pops && (fetched || (known && !c.grant) || joins);
+  arrived_ = pops && lists_[c.level].size() >= 2;
+  lastLevel_ = c.level;
+}
 
-  // when to come back, for this clock
-  u64 ns;
-  const bool quietNow = quiet() && !event && refilled < 0;
-  busy_ = !quietNow || ((listed || shaper_.anyParked()) && !wake(now, ns));
+// When to come back, for this clock.
+bool ClockedScheduler::goesOn(u64 now, const Choice& c, bool changes) const {
+  if (!quiet() || changes) return true;
+  u64 ns = 0;
+  return (c.listed || shaper_.anyParked()) && !wake(now, ns);
+}
+
+// The queue that joins has used up its tokens, and parks in place of the list.
+bool ClockedScheduler::parksInstead() const {
+  return joining_ && (joining_->mustPark || (joining_->mayPark && shaper_.shaped(joining_->queue)));
+}
+
+void ClockedScheduler::take(const Choice& c) {
+  Queue& q = queues_[c.first];
+  q.packets.pop_front();
+  if (c.level == Round) q.deficit -= c.firstBytes;
+  settleLevel_ = c.level;
+  holdsFirst_ = c.more;
+  if (!c.more) emptied_ = c.first;
+}
+
+// `none`: all lists were empty, so what joins stands first.
+void ClockedScheduler::join(bool parked, bool none) {
+  Queue& q = queues_[joining_->queue];
+  q.deficit = joining_->deficit + (joining_->add && !parked ? q.quantum : 0);
+  if (parked) return;
+  lists_[q.level].push_back(joining_->queue);
+  if (none) {
+    knowsSecond_ = q.packets.size() >= 2;
+    lastLevel_ = q.level;
+  }
+}
+
+int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bool room) {
+  const std::optional<u32> refilled = refill();
+  const std::optional<u32> becameBacklogged = awaken(enqueued);
+  const Choice c = choose(room);
+  const Next n = next(c, becameBacklogged);
+  const bool blocked = n.from == Source::Blocked;
+  const bool pops = (c.grant && !c.more) || blocked || n.from == Source::Uncovered;
+  fetchSecond(c, pops, enqueued);
+  const bool none = std::all_of(std::begin(lists_), std::end(lists_), [](const auto& list) { return list.empty(); });
+  busy_ = goesOn(now, c, n.joining || refilled);
 
   // shapers
-  const int park = joining_ && (joining_->mustPark || (joining_->mayPark && shaper_.shaped(joining_->queue)))
-                       ? static_cast<int>(joining_->queue)
-                       : -1;
-  const int charge = grant && shaper_.shaped(first) ? static_cast<int>(first) : -1;
+  const bool parks = parksInstead();
+  const int park = parks ? static_cast<int>(joining_->queue) : -1;
+  const int charge = c.grant && shaper_.shaped(c.first) ? static_cast<int>(c.first) : -1;
   const int released = shaper_.released(now);
   const bool mayRelease = releases_.size() <= ReleasesBusy;
-  shaper_.clock(now, charge, firstBytes, {holdsFirst_, parks}, park, mayRelease);
-  port_.clock(now, grant, firstBytes);
+  shaper_.clock(now, charge, c.firstBytes, {holdsFirst_, blocked}, park, mayRelease);
+  port_.clock(now, c.grant, c.firstBytes);
 
   // lists
   emptied_.reset();
-  if (grant) {
-    Queue& q = queues_[first];
-    q.packets.pop_front();
-    if (level == Round) q.deficit -= firstBytes;
-    settleLevel_ = level;
-    holdsFirst_ = more;
-    if (!more) emptied_ = first;
-  }
-  if ((grant && !more) || joinsAnew || parks) lists_[level].pop_front();
-  if (joining_) {
-    Queue& q = queues_[joining_->queue];
-    q.deficit = joining_->deficit + (joining_->add && park < 0 ? q.quantum : 0);
-    if (park < 0) lists_[q.level].push_back(joining_->queue);
-    if (park < 0 && none) {
-      knowsSecond_ = q.packets.size() >= 2;
-      lastLevel_ = q.level;
-    }
-  }
-  joining_ = event;
-  if (refillGone) refills_.pop_front();
-  if (refilled >= 0) refills_.push_back(static_cast<u32>(refilled));
-  if (releaseGone) releases_.pop_front();
+  if (c.grant) take(c);
+  if (pops) lists_[c.level].pop_front();
+  if (joining_) join(parks, none);
+  joining_ = n.joining;
+  if (n.from == Source::Refill) refills_.pop_front();
+  if (refilled) refills_.push_back(*refilled);
+  if (n.from == Source::Release) releases_.pop_front();
   if (released >= 0) releases_.push_back(static_cast<u32>(released));
   if (enqueued) queues_[enqueued->queue].packets.push_back(enqueued->lenBytes);
-  return grant ? static_cast<int>(first) : -1;
+  return c.grant ? static_cast<int>(c.first) : -1;
 }
 
 bool ClockedScheduler::wake(u64 now, u64& ns) const {

@@ -40,6 +40,25 @@ class ClockedScheduler {
     u64 deficit;
     bool add, mayPark, mustPark;
   };
+  struct Choice {  // of a clock: the first queue of the list that may be served
+    u32 level, first, firstBytes;
+    bool listed, more;  // the list has a queue, and that queue a second packet
+    bool mayServe, grant;
+  };
+  enum class Source : u8 { None, Awake, Refill, Blocked, Release, Uncovered };
+  struct Next {  // who joins in the next clock, and why
+    Source from = Source::None;
+    std::optional<Joining> joining;
+  };
+  std::optional<u32> refill();
+  std::optional<u32> awaken(const std::optional<Enqueued>& enqueued);
+  Choice choose(bool room) const;
+  Next next(const Choice& c, const std::optional<u32>& backlogged) const;
+  void fetchSecond(const Choice& c, bool pops, const std::optional<Enqueued>& enqueued);
+  bool goesOn(u64 now, const Choice& c, bool changes) const;
+  bool parksInstead() const;
+  void take(const Choice& c);
+  void join(bool parked, bool none);
   u32 level() const;
   bool closed() const { return !lists_[level()].empty() && !port_.open(); }
   bool quiet() const { return !shaper_.charging() && port_.settled() && !joining_; }

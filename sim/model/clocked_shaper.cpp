@@ -83,8 +83,14 @@ bool ClockedQueueShaper::earliest(u64& ns) const {
 void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, Charged charged, int park, bool mayRelease) {
   const int free = released(now);
   const bool disturbed = free >= 0 || park >= 0 || charge >= 0 || charging() || s4_ >= 0 || s5_ >= 0;
+  findEarliest(disturbed);
+  turn(free, park, mayRelease);
+  writeCharge(now);
+  stepCharge(charge, lenBytes, charged);
+}
 
-  // the earliest
+// The earliest of all queues that wait, by one look at each in turn. `disturbed`: what waits has changed meanwhile.
+void ClockedQueueShaper::findEarliest(bool disturbed) {
   if (q2_.valid && q2_.queue == 0) {
     if (whole_) {
       result_ = least_;
@@ -100,8 +106,10 @@ void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, Charged charge
   if (disturbed || disturbed1_ || disturbed2_) whole_ = resultValid_ = false;
   disturbed2_ = disturbed1_;
   disturbed1_ = disturbed;
+}
 
-  // the turn
+// The queue whose turn comes, and those that leave or join.
+void ClockedQueueShaper::turn(int free, int park, bool mayRelease) {
   q2_ = q1_;
   q2_.waits = q1_.valid && queues_[q1_.queue].parked;
   q2_.stamped = queues_[q1_.queue].stamped;
@@ -121,8 +129,10 @@ void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, Charged charge
     queues_[static_cast<u32>(park)].parked = true;
     parked_++;
   }
+}
 
-  // the charge
+// The record of the queue that is charged.
+void ClockedQueueShaper::writeCharge(u64 now) {
   s5_ = std::exchange(s4_, stage_ == timing::ChargeCompared ? static_cast<int>(charged_) : -1);
   Queue& q = queues_[charged_];
   if (stage_ == timing::ChargeFloor) {
@@ -134,6 +144,10 @@ void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, Charged charge
     q.due = chargedDue_;
     q.stamped = true;
   }
+}
+
+// The charge's next stage, or a new one.
+void ClockedQueueShaper::stepCharge(int charge, u32 lenBytes, Charged charged) {
   if (charge >= 0) {
     stage_ = 1;
     charged_ = static_cast<u32>(charge);

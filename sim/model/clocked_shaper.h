@@ -76,6 +76,10 @@ class ClockedQueueShaper {
     bool stamped = false;
     DueTime due;
   };
+  void findEarliest(bool disturbed);
+  void turn(int free, int park, bool mayRelease);
+  void writeCharge(u64 now);
+  void stepCharge(int charge, u32 lenBytes, Charged charged);
   bool waits() const {
     const int queue = static_cast<int>(q2_.queue);
     return q2_.waits && !(charging() && charged_ == q2_.queue) && s4_ != queue && s5_ != queue;

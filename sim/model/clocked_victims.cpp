@@ -113,7 +113,7 @@ void ClockedVictims::serve() {
   std::optional<u32> asks, asksAgain;
   if (decided_.enqueued && queues_[s5_.arrival.queue].heldOrAsked < shape_.places) asks = s5_.arrival.queue;
   const bool voided = p5_.valid && !p5_.cell && p5_.queue == t2_;
-  if (t2_ && queues_[*t2_].body.size() + voided > queues_[*t2_].asked) asksAgain = *t2_;
+  if (t2_ && queues_[*t2_].body.size() + voided > queues_[*t2_].asked) asksAgain = t2_;
   if (p4_.valid) {
     const bool ahead = p5_.cell && p5_.queue == p4_.queue;
     if (queues_[p4_.queue].body.size() > ahead) p4_.cell = 0;  // who it is, is known behind what s5 does
@@ -151,30 +151,18 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std:
   findLowest(s1_);
   serve();
 
-  // s3: the heads as they stood
-  for (std::size_t i = 0; i < s3_.heads.size(); i++) {
-    if (!s3_.valid || s3_.tail() || !s3_.ranks[i].found) continue;
-    const std::deque<u32>& l = lists_[listOf(s3_, s3_.ranks[i])];
-    if (!l.empty()) s3_.heads[i] = l.front();
-  }
-
-  // push, and what the pop leaves
+  // s3: the heads as they stood, then the push, then what the pop leaves
+  if (s3_.valid && !s3_.tail()) readHeads();
   if (decided_.enqueued) enqueue();
-  for (std::size_t i = 0; i < s3_.heads.size(); i++)
-    if (s3_.valid && !s3_.tail() && s3_.ranks[i].found && popsFrom(listOf(s3_, s3_.ranks[i])))
-      s3_.heads[i] = left(listOf(s3_, s3_.ranks[i]));
+  if (s3_.valid && !s3_.tail()) correctHeads();
   if (s4_.valid) choose();
   if (p6_ && *p6_ < shape_.indexed) queues_[*p6_].behind--;
   if (pops()) popFront(*pops());
   if (hasVictim_) packets_[*s5_.candidate].marked |= decided_.victimMarked;
-  const std::optional<u32> goes = p5_.cell ? p5_.cell : decided_.evicted ? s5_.candidate : std::nullopt;
-  if (goes) {
-    std::deque<u32>& body = queues_[packets_[*goes].arrival.queue].body;
-    const auto place = std::find(body.begin(), body.end(), *goes);
-    check(place != body.end(), "a packet goes that stands in no body");
-    check(!p5_.cell || place == body.begin(), "not a body's first packet becomes head");
-    body.erase(place);
-    packets_[*goes].left = true;
+  if (p5_.cell) {
+    leaveBody(*p5_.cell);
+  } else if (decided_.evicted && s5_.candidate) {
+    leaveBody(*s5_.candidate);
   }
   if (p4_.cell) p4_.cell = queues_[p4_.queue].body.front();
 
@@ -183,7 +171,41 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std:
     s3_.wants[i] = s3_.arrival.action == VictimArrival::PushOut && !s3_.yields && s3_.ranks[i].found &&
                    s3_.arrival.distance >= s3_.ranks[i].distance;
 
-  // to the next clock
+  show();
+  s5_ = s4_, s4_ = s3_, s3_ = s2_, s2_ = s1_;
+  p5_ = p4_, p4_ = p3_;
+  s1_ = {};
+  if (ahead) s1_.valid = true, s1_.arrival = *ahead;
+  t2_ = t1_, t1_ = taken;
+  evaluate();
+  ports_.busy = !byEnqueued_.empty() || !byTaken_.empty() || t2_ || p4_.valid || p5_.valid || ports_.newHead;
+}
+
+void ClockedVictims::readHeads() {
+  for (std::size_t i = 0; i < s3_.heads.size(); i++) {
+    if (!s3_.ranks[i].found) continue;
+    const std::deque<u32>& l = lists_[listOf(s3_, s3_.ranks[i])];
+    if (!l.empty()) s3_.heads[i] = l.front();
+  }
+}
+
+void ClockedVictims::correctHeads() {
+  for (std::size_t i = 0; i < s3_.heads.size(); i++)
+    if (s3_.ranks[i].found && popsFrom(listOf(s3_, s3_.ranks[i]))) s3_.heads[i] = left(listOf(s3_, s3_.ranks[i]));
+}
+
+// A packet moves to the head, or evicted.
+void ClockedVictims::leaveBody(u32 cell) {
+  std::deque<u32>& body = queues_[packets_[cell].arrival.queue].body;
+  const auto place = std::find(body.begin(), body.end(), cell);
+  check(place != body.end(), "a packet goes that stands in no body");
+  check(!p5_.cell || place == body.begin(), "not a body's first packet becomes head");
+  body.erase(place);
+  packets_[cell].left = true;
+}
+
+// What the ports show in the next clock.
+void ClockedVictims::show() {
   ports_ = {};
   if (s5_.valid) {
     ports_.outcome = decided_;
@@ -197,13 +219,6 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std:
     ports_.newHead = {p5_.queue, *p5_.cell, packets_[*p5_.cell].marked};
     p6_ = p5_.queue;
   }
-  s5_ = s4_, s4_ = s3_, s3_ = s2_, s2_ = s1_;
-  p5_ = p4_, p4_ = p3_;
-  s1_ = {};
-  if (ahead) s1_.valid = true, s1_.arrival = *ahead;
-  t2_ = t1_, t1_ = taken;
-  evaluate();
-  ports_.busy = !byEnqueued_.empty() || !byTaken_.empty() || t2_ || p4_.valid || p5_.valid || ports_.newHead;
 }
 
 void ClockedVictims::evaluate() {

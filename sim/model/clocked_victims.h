@@ -80,7 +80,7 @@ class ClockedVictims {
     u64 tailSerial = 0;
     std::array<bool, 2> wants{};                   // from s4 on: the arriving packet is not nearer
     std::array<std::optional<u32>, 2> heads = {};  // from s4 on: of the lists
-    std::optional<u32> candidate = {};             // from s5 on
+    std::optional<u32> candidate;                  // from s5 on
     Rank chosen{};                                 // its rank
     bool emptied = false;                          // none was left
     bool yields = false;                           // from s4 on: its slot goes to a new head
@@ -89,7 +89,7 @@ class ClockedVictims {
   struct Service {
     bool valid = false;
     u32 queue = 0;
-    std::optional<u32> cell = {};  // from s5 on: the packet that becomes head
+    std::optional<u32> cell;  // from s5 on: the packet that becomes head
   };
   std::size_t list(u32 queue, u32 distance, u32 slot) const {
     return (queue * shape_.distances + distance) * Slots + slot;
@@ -102,6 +102,10 @@ class ClockedVictims {
   std::optional<u32> pops() const;  // who leaves the head of its list in s5
   bool popsFrom(std::size_t list) const { return pops() && listOf(packets_[*pops()]) == list; }
   std::optional<u32> left(std::size_t list) const;
+  void readHeads();
+  void correctHeads();
+  void leaveBody(u32 cell);
+  void show();
   void choose();
   void serve();
   void popFront(u32 cell);

@@ -116,6 +116,7 @@ void readPool(const Object& pool, VmConfig& config) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): one check after the other, in the order of the fields
 LoadedConfig readConfig(const std::string& text) {
   json j;
   try {

@@ -5,7 +5,8 @@ namespace vermilion {
 // Over a segment from `th` on: base r + (b1 + z) y.
 static u64 segment(u64 avg, u32 th, VmScaled inv, u32 ratio, u64 base, u64 b1, VmScaled b2) {
   const u64 distance = avg - (u64{th} << AvgFrac);
-  const u64 y = saturate((u128{distance} * (u64{inv.mant} * ratio)) >> RatioFrac >> inv.shift, WayBits);
+  const u64 y =
+      saturate((u128{distance} * static_cast<u128>(u64{inv.mant} * ratio)) >> RatioFrac >> inv.shift, WayBits);
   const u64 t = saturateAt(b1 + saturateAt(scale(distance, b2.mant, b2.shift), ProbOne), ProbOne);
   return saturateAt(((u128{base} * ratio) >> RatioFrac) + ((u128{t} * y) >> PosFrac), ProbOne);
 }

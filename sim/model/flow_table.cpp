@@ -40,7 +40,7 @@ static u64 fold(const FlowName& name) {
 
 FlowPlace FlowTable::lookup(const FlowName& name, bool syn, u64 tick, u32 idleAge, u32 halfOpenAge) {
   const u32 hashed = hash(name);
-  const u32 base = Ways * static_cast<u32>(truncate(hashed, setBits_));
+  const u32 base = Ways * static_cast<u32>(truncate(hashed, static_cast<int>(setBits_)));
   const u64 tag = u64{hashed >> setBits_} << FlowName::FoldBits | fold(name);
   const auto aged = [&](const Entry& e) {
     const u64 age = truncate(u128{tick} - e.tick, TickBits);
@@ -58,15 +58,19 @@ FlowPlace FlowTable::lookup(const FlowName& name, bool syn, u64 tick, u32 idleAg
   p.fresh = !own || old || (syn && halfOpen);
   if (own) {
     p.agedOut = old;
-  } else if ((way = lowest([&](const Entry& e) { return !e.valid; })) == Ways) {
-    p.collision = true;
-    if ((way = lowest(aged)) < Ways)
-      p.agedOut = true;
-    else if ((way = lowest([&](const Entry& e) { return e.data < Settled; })) < Ways)
-      p.displaced = true;
-    else
-      return p;
+  } else {
+    way = lowest([](const Entry& e) { return !e.valid; });
   }
+  if (way == Ways) {
+    p.collision = true;
+    way = lowest(aged);
+    p.agedOut = way < Ways;
+  }
+  if (way == Ways) {
+    way = lowest([](const Entry& e) { return e.data < Settled; });
+    p.displaced = way < Ways;
+  }
+  if (way == Ways) return p;
   p.index = base + static_cast<u32>(way);
   Entry& e = entries_[p.index];
   p.found = p.fresh || e.name == name;

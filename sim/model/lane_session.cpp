@@ -24,7 +24,7 @@ LaneSession::LaneSession(const VmConfig& config)
     : config_(config),
       profiles_(config.queues, config.queues + config.queue_count),
       lane_(config, shapeOf(config)),
-      counters_(config.queue_count * Colours) {
+      counters_(std::size_t{config.queue_count} * Colours) {
   config_.queues = profiles_.data();
 }
 

@@ -55,6 +55,21 @@ class TokenMarker {
   bool operator==(const TokenMarker&) const = default;
 
  private:
+  struct Buckets {
+    bool same;  // of the kind that filled them
+    u64 z[2], cost[2], level[2];
+    bool covered[2];
+  };
+  struct Result {
+    u32 colour;
+    bool takes[2], dropped;
+  };
+  Buckets bucketsAt(const VmMarker& m, u64 now, u32 bytes) const;
+  static Result leaf(const VmMarker& m, const Buckets& b);
+  static Result singleRate(const Buckets& b, u32 worst);
+  static Result twoRates(const Buckets& b, u32 worst);
+  Result redp(const VmMarker& m, const Buckets& b, u64 timeNs, u32 colour, u32 draw) const;
+
   u32 kind_ = VM_MARKER_NONE;  // that filled the buckets
   u64 z_[2] = {};
   u64 lastYellow_ = 0;

@@ -63,6 +63,10 @@ class Victims {
     VictimArrival arrival;
     bool marked;
   };
+  using Place = std::list<Packet>::iterator;
+  Place victimOf(const VictimArrival& arrival);
+  VictimOutcome pushOut(const VictimArrival& arrival);
+
   VictimShape shape_;
   std::vector<std::list<Packet>> queues_;  // oldest first
 };

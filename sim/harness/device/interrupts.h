@@ -35,7 +35,7 @@ class Interrupts {
  private:
   const PciConfig& config_;
   std::array<Descriptor, Vectors> eventfds_;
-  std::array<u32, 4 * Vectors> table_{};
+  std::array<u32, std::size_t{4} * Vectors> table_{};
   u32 pending_ = 0, raised_ = 0;
 };
 

@@ -1,7 +1,5 @@
 #include "server.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <cstdio>
 
@@ -60,34 +58,44 @@ int Server::patienceMs(bool busy) const {
   return static_cast<int>(std::clamp<long long>(left + 1, 0, 1'000'000));
 }
 
-bool Server::turn() {
-  const bool busy = lane_.slice();
-  control_.tend();
+// What may be read, in the order of `Source`, then the clients of the control channel; waits for something.
+std::vector<pollfd> Server::poll(bool busy) {
   std::vector<pollfd> fds = {{signals_.get(), POLLIN, 0},
                              {listener_.fd(), POLLIN, 0},
                              {session_ ? session_->fd() : -1, POLLIN, 0},
                              {controlListener_ ? controlListener_->fd() : -1, POLLIN, 0},
                              {traffic_.socket(), POLLIN, 0}};
-  const std::size_t fixed = fds.size();
   for (const ControlChannel::Client& client : control_.clients())
     fds.push_back({client.waits ? -1 : client.socket.get(), POLLIN, 0});
   if (::poll(fds.data(), fds.size(), patienceMs(busy)) < 0 && errno != EINTR)
     throw std::runtime_error(std::string("poll fails: ") + std::strerror(errno));
-  const auto ready = [&](std::size_t i) { return fds[i].revents != 0; };
-  if (ready(0)) return false;
-  if (ready(4)) lane_.take();
-  std::size_t i = fixed;
+  return fds;
+}
+
+// The clients of the control channel, old and new.
+void Server::serveControl(const std::vector<pollfd>& fds) {
+  std::size_t i = Sources;
   for (ControlChannel::Client& client : control_.clients())
-    if (ready(i++)) control_.readable(client);
-  if (controlListener_ && ready(3))
-    if (Descriptor socket = controlListener_->accept()) control_.join(std::move(socket));
+    if (fds[i++].revents != 0) control_.readable(client);
+  if (!controlListener_ || fds[NewControl].revents == 0) return;
+  if (Descriptor socket = controlListener_->accept()) control_.join(std::move(socket));
+}
+
+bool Server::turn() {
+  const bool busy = lane_.slice();
+  control_.tend();
+  const std::vector<pollfd> fds = poll(busy);
+  const auto ready = [&](Source source) { return fds[source].revents != 0; };
+  if (ready(Signals)) return false;
+  if (ready(Frames)) lane_.take();
+  serveControl(fds);
   if (control_.stopped()) return false;
-  const bool goesOn = !session_ || ((!ready(2) || session_->readable()) && !session_->overdue());
+  const bool goesOn = !session_ || ((!ready(Client) || session_->readable()) && !session_->overdue());
   if (!goesOn) {
     leave();
     if (!options_.keep) return false;
   }
-  if (ready(1)) join();
+  if (ready(NewClient)) join();
   if (session_ || options_.waitSeconds == 0 || Clock::now() < waitsSince_ + std::chrono::seconds(options_.waitSeconds))
     return true;
   end_ = End::NobodyCame;

@@ -1,7 +1,10 @@
 // The program's one loop: signals, the client, the control channel, frames, and between them the lane's clock.
 #pragma once
 
+#include <poll.h>
+
 #include <memory>
+#include <vector>
 
 #include "control_channel.h"
 #include "device_options.h"
@@ -20,6 +23,9 @@ class Server {
 
  private:
   using Clock = Session::Clock;
+  enum Source { Signals, NewClient, Client, NewControl, Frames, Sources };
+  std::vector<pollfd> poll(bool busy);
+  void serveControl(const std::vector<pollfd>& fds);
   bool turn();  // false: `end_` says why
   int patienceMs(bool busy) const;
   void join();

@@ -27,7 +27,7 @@ struct Place {
 
 Place placeOf(const std::string& text) {
   Place place;
-  if (text.rfind("udp:", 0) == 0) {
+  if (text.starts_with("udp:")) {
     const std::size_t colon = text.rfind(':');
     auto* at = reinterpret_cast<sockaddr_in*>(&place.bytes);
     u16 port = 0;

@@ -1,7 +1,5 @@
 #include "vfio_device.h"
 
-#include <linux/vfio.h>
-
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
@@ -114,7 +112,7 @@ std::vector<u8> VfioDevice::version(const Message& m) {
   return out;
 }
 
-std::vector<u8> VfioDevice::info(const Message& m) const {
+std::vector<u8> VfioDevice::info(const Message& m) {
   request<DeviceInfo>(m, "DEVICE_GET_INFO");
   return bytesOf(DeviceInfo{sizeof(DeviceInfo), VFIO_DEVICE_FLAGS_RESET | VFIO_DEVICE_FLAGS_PCI, VFIO_PCI_NUM_REGIONS,
                             VFIO_PCI_NUM_IRQS});
@@ -129,7 +127,7 @@ std::vector<u8> VfioDevice::regionInfo(const Message& m) const {
   return bytesOf(out);
 }
 
-std::vector<u8> VfioDevice::irqInfo(const Message& m) const {
+std::vector<u8> VfioDevice::irqInfo(const Message& m) {
   auto out = request<vfio_irq_info>(m, "DEVICE_GET_IRQ_INFO");
   if (out.index >= VFIO_PCI_NUM_IRQS)
     throw Refusal(EINVAL, "DEVICE_GET_IRQ_INFO of type " + std::to_string(out.index) + "; legal are 0 to 4");
@@ -156,23 +154,29 @@ void VfioDevice::setIrqs(Message& m) {
     throw Refusal(ENOTSUP, name + ": masks are kept by the client; legal is the action TRIGGER");
   if (data != VFIO_IRQ_SET_DATA_EVENTFD && !m.fds.empty())
     throw Refusal(EINVAL, name + ": brings file descriptors it has no use for");
-  const u8* flags = m.body.data() + sizeof set;
-  switch (data) {
-    case VFIO_IRQ_SET_DATA_EVENTFD:
-      if (!m.fds.empty() && m.fds.size() != set.count)
-        throw Refusal(EINVAL,
-                      name + ": brings " + std::to_string(m.fds.size()) + " eventfds; legal are one for each, or none");
-      for (u32 i = 0; i < set.count; i++)
-        interrupts_.wire(set.start + i, m.fds.empty() ? Descriptor() : std::move(m.fds[i]));
-      return;
-    case VFIO_IRQ_SET_DATA_BOOL:
-      if (m.body.size() - sizeof set < set.count) throw Refusal(EINVAL, name + ": brings too few booleans");
-      for (u32 i = 0; i < set.count; i++)
-        if (flags[i] != 0) interrupts_.raise(set.start + i);
-      return;
-    default:
-      for (u32 i = 0; i < set.count; i++) interrupts_.raise(set.start + i);
+  if (data == VFIO_IRQ_SET_DATA_EVENTFD) {
+    wire(set, m, name);
+  } else {
+    raise(set, m, name);
   }
+}
+
+// Gives vectors their eventfds, or takes them.
+void VfioDevice::wire(const vfio_irq_set& set, Message& m, const std::string& name) {
+  if (!m.fds.empty() && m.fds.size() != set.count)
+    throw Refusal(EINVAL,
+                  name + ": brings " + std::to_string(m.fds.size()) + " eventfds; legal are one for each, or none");
+  for (u32 i = 0; i < set.count; i++)
+    interrupts_.wire(set.start + i, m.fds.empty() ? Descriptor() : std::move(m.fds[i]));
+}
+
+// Raises vectors: all of the range, or those whose boolean is not 0.
+void VfioDevice::raise(const vfio_irq_set& set, const Message& m, const std::string& name) {
+  const bool chosen = (set.flags & VFIO_IRQ_SET_DATA_BOOL) != 0;
+  if (chosen && m.body.size() - sizeof set < set.count) throw Refusal(EINVAL, name + ": brings too few booleans");
+  const u8* flags = m.body.data() + sizeof set;
+  for (u32 i = 0; i < set.count; i++)
+    if (!chosen || flags[i] != 0) interrupts_.raise(set.start + i);
 }
 
 u64 VfioDevice::sizeOf(u32 region) const {

@@ -4,6 +4,8 @@
 // byte strobes, so 8 bytes are two accesses, the lower address first. The configuration space takes any length.
 #pragma once
 
+#include <linux/vfio.h>
+
 #include "dma_map.h"
 #include "interrupts.h"
 #include "lane_device.h"
@@ -27,10 +29,12 @@ class VfioDevice {
 
  private:
   std::vector<u8> version(const Message& message);
-  std::vector<u8> info(const Message& message) const;
+  static std::vector<u8> info(const Message& message);
   std::vector<u8> regionInfo(const Message& message) const;
-  std::vector<u8> irqInfo(const Message& message) const;
+  static std::vector<u8> irqInfo(const Message& message);
   void setIrqs(Message& message);
+  void wire(const vfio_irq_set& set, Message& message, const std::string& name);
+  void raise(const vfio_irq_set& set, const Message& message, const std::string& name);
   u64 sizeOf(u32 region) const;
   RegionAccess checked(const Message& message, const char* name, bool writes) const;
   std::vector<u8> regionRead(const Message& message);
