@@ -18,6 +18,7 @@ from pathlib import Path
 
 from vermilion.toolchain import build, chisel
 
+from . import cpp_lint
 from .scala_suites import Suites, suites
 from .suite_results import Count, junit, scalatest, slowest, times, write_junit
 
@@ -120,8 +121,13 @@ def end_of(log: Path) -> list[str]:
 
 
 def formatter(command: list, log: Path, variables: dict | None = None) -> Count:
+    return one(lambda log: execute(command, log, variables=variables), log)
+
+
+def one(check, log: Path) -> Count:
+    """A part that counts as one test: `check(log)` gives its status."""
     began = time.monotonic()
-    status, result = execute(command, log, variables=variables), log.with_suffix(".xml")
+    status, result = check(log), log.with_suffix(".xml")
     failure = "\n".join(end_of(log)) or f"status {status}" if status else ""
     write_junit(result, log.stem, time.monotonic() - began, failure)
     return Count(0, 1, times=times(result)) if status else Count(1, 0, times=times(result))
@@ -264,6 +270,8 @@ def parts(choice: Choice = EVERYTHING) -> dict:
     if cpp:
         out["format-cpp"] = lambda log: formatter(["clang-format", "--dry-run", "-Werror", *cpp], log)
     out["format-python"] = lambda log: formatter([*RUFF, "format", "-q", "--diff", *python], log)
+    if cpp:
+        out["lint-cpp"] = lambda log: one(cpp_lint.run, log)
     out["lint-python"] = lambda log: formatter([*RUFF, "check", "-q", *python], log)
     out["lint-imports"] = lambda log: formatter([tool("lint-imports"), "--no-cache"], log, variables=IMPORTABLE)
     out["lint-shell"] = lambda log: formatter([tool("shellcheck"), *shell_sources()], log)
