@@ -14,7 +14,7 @@ def commit() -> str:
     """The commit of the checkout that this file is in; "unknown" outside a checkout, and where git cannot tell."""
     if not (ROOT / ".git").exists():
         return "unknown"
-    command = ["git", "-C", ROOT, "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty= with changes"]
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty= with changes"]
     # A hook's GIT_DIR names another repository; the check for changes must not wait for a lock.
     environment = {name: value for name, value in os.environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
     environment["GIT_OPTIONAL_LOCKS"] = "0"
@@ -41,17 +41,25 @@ def version_option(program: str):
             click.echo(f"{program}: commit {commit()}, register map {register_map()}")
             context.exit()
 
-    words = {"is_flag": True, "is_eager": True, "expose_value": False, "callback": show}
-    return click.option("--version", **words, help="Shows the commit and the version of the register map.")
+    text = "Shows the commit and the version of the register map."
+    return click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=show, help=text)
 
 
 def completion_script(cli, program: str, shell: str) -> str:
     """What makes `shell` complete the program's words; file names where nothing else fits."""
-    from click.shell_completion import get_completion_class
+    from click.shell_completion import BashComplete, get_completion_class
 
-    made = get_completion_class(shell)(cli, {}, program, f"_{program.upper()}_COMPLETE")
-    if shell == "bash":
-        made._check_version = lambda: None  # it would start a bash to ask; what it prints works from 4.4 on
+    class Bash(BashComplete):
+        """It would start a bash to ask for its version; what it prints works from 4.4 on."""
+
+        @staticmethod
+        def _check_version() -> None:
+            pass
+
+    kind = Bash if shell == "bash" else get_completion_class(shell)
+    if kind is None:
+        raise ValueError(f"{shell}: click completes nothing in this shell")
+    made = kind(cli, {}, program, f"_{program.upper()}_COMPLETE")
     script = made.source()
     if shell == "bash":
         script = script.replace("bash_complete $1)", 'bash_complete "${1/#\\~\\//$HOME/}")')

@@ -1,5 +1,7 @@
 """Tables that fit a terminal of 80 columns: columns of zeros go, long names are cut, and what is still too wide goes into a second table."""
 
+from collections.abc import Iterable
+
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len, set_cell_size
 from rich.table import Table
@@ -15,7 +17,7 @@ def cut(name: str, most: int) -> str:
     return name if cell_len(name) <= most else set_cell_size(name, most - 1).rstrip() + "…"
 
 
-def width(head: str, cells: list[str]) -> int:
+def width(head: str, cells: Iterable[str]) -> int:
     """A head breaks at its spaces, a cell nowhere."""
     return max(map(cell_len, [*head.split(), *cells]))
 

@@ -7,10 +7,12 @@ Structs and constants are read from its headers: `C.Queue` is `struct vm_queue`,
 
 import ctypes
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 CARRIED = Path(__file__).parent / "driver"
 SOURCES = CARRIED if CARRIED.exists() else Path(__file__).resolve().parents[3] / "sw_driver" / "lib"
@@ -41,7 +43,7 @@ def class_name(struct: str) -> str:
     return "".join(word.capitalize() for word in struct.removeprefix("vm_").split("_"))
 
 
-def plain_type(words: str):
+def plain_type(words: str) -> Any:
     """A type without its arrays; pointers to anything but characters are bare addresses."""
     words = words.replace("const ", "").strip()
     if words.endswith("*"):
@@ -49,7 +51,7 @@ def plain_type(words: str):
     return getattr(C, class_name(words.split()[1])) if words.startswith("struct ") else BASIC[words]
 
 
-def members(body: str):
+def members(body: str) -> Iterator[tuple[str, Any]]:
     """(name, type) of every member, in order."""
     for declaration in filter(None, (part.strip() for part in body.split(";"))):
         pointer = re.fullmatch(r"(\w+) \(\*(\w+)\)\((.*)\)", declaration, re.S)
@@ -58,7 +60,10 @@ def members(body: str):
             yield pointer[2], ctypes.CFUNCTYPE(plain_type(pointer[1]), *taken)
             continue
         first, *more = declaration.split(",")
-        base, name = re.fullmatch(r"(.*?[\s*])(\w+(?:\[\w+\])*)", first, re.S).groups()
+        declared = re.fullmatch(r"(.*?[\s*])(\w+(?:\[\w+\])*)", first, re.S)
+        if declared is None:
+            raise ValueError(f"the driver's headers have a member that is not understood: {first}")
+        base, name = declared.groups()
         for declarator in (name, *(each.strip() for each in more)):
             made = plain_type(base)
             for size in reversed(re.findall(r"\[(\w+)\]", declarator)):
@@ -66,7 +71,7 @@ def members(body: str):
             yield declarator.split("[")[0], made
 
 
-def read_headers():
+def read_headers() -> None:
     """Everything the headers name."""
     text = "\n".join(re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S) for path in HEADERS)
     vars(C).update(constants(text))
@@ -78,20 +83,20 @@ C = SimpleNamespace()
 read_headers()
 
 
-def pair(scaled) -> tuple[int, int]:
+def pair(scaled: Any) -> tuple[int, int]:
     return scaled.mant, scaled.shift
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """A struct, an array or a number as JSON has it: members by their names, a scaled number as [mantissa, shift]."""
     if isinstance(value, C.Scaled):
         return list(pair(value))
     if isinstance(value, ctypes.Structure):
-        return {name: plain(getattr(value, name)) for name, _ in value._fields_}
+        return {field[0]: plain(getattr(value, field[0])) for field in value._fields_}
     return [plain(each) for each in value] if isinstance(value, ctypes.Array) else value
 
 
-def number(x: Fraction | int):
+def number(x: Fraction | int) -> Any:
     """An exact fraction for the library; every decimal of up to 19 digits can be one."""
     x = Fraction(x)
     twos = (x.denominator & -x.denominator).bit_length() - 1
@@ -117,7 +122,7 @@ def library() -> ctypes.CDLL:
     return load(build.driver_library())
 
 
-def load(path) -> ctypes.CDLL:
+def load(path: str | Path) -> ctypes.CDLL:
     """The library with the types of its functions set, as far as they give something else than an int."""
     made = ctypes.CDLL(str(path))
     scaled, exact, address = C.Scaled, C.Number, ctypes.c_void_p
@@ -154,7 +159,7 @@ def load(path) -> ctypes.CDLL:
     return made
 
 
-def fault_of(queue, port) -> str | None:
+def fault_of(queue: ctypes.Structure, port: ctypes.Structure) -> str | None:
     """What the library finds wrong with a queue's settings, a sentence, or None."""
     fault, text = C.Refusal(), ctypes.create_string_buffer(256)
     if library().vm_queue_check(ctypes.byref(queue), ctypes.byref(port), ctypes.byref(fault)):

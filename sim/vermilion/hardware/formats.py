@@ -5,6 +5,7 @@ normalised, that is with its top bit set, unless s is at its least or greatest.
 """
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -32,7 +33,7 @@ FLOW_AVERAGE_FRAC, FLOW_TICK_NS = (
 )  # A_Y in packets; ages of the flow table
 
 
-def exact(number: int | float) -> Fraction:
+def exact(number: float) -> Fraction:
     """The decimal number a person wrote, not the double beside it."""
     return Fraction(repr(number))
 
@@ -42,14 +43,14 @@ def nearest(x: Fraction) -> int:
     return math.floor(x + Fraction(1, 2))
 
 
-def value(scaled: tuple[int, int], offset: int = 0) -> Fraction:
+def value(scaled: Sequence[int], offset: int = 0) -> Fraction:
     """m 2^-(s + offset)."""
     return Fraction(scaled[0], 2 ** (scaled[1] + offset))
 
 
 def probability(p: Fraction, frac: int = PROB_FRAC) -> int:
     """U1.`frac`; 1.0 is exactly 2^`frac`."""
-    return library().vm_probability(number(p), frac)
+    return int(library().vm_probability(number(p), frac))
 
 
 def cost(rate: int | None) -> tuple[int, int]:
@@ -59,7 +60,7 @@ def cost(rate: int | None) -> tuple[int, int]:
 
 def depth_ns(bytes_: int, rate: int) -> int:
     """The time in which `rate`, as held, fills so many bytes: up to the next ns."""
-    return library().vm_depth_ns(bytes_, rate)
+    return int(library().vm_depth_ns(bytes_, rate))
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,11 @@ class Line:
     error: float  # relative
 
 
-def line(queue: str, field: str, asked: Fraction, real: Fraction, text=lambda x: f"{float(x):.6g}") -> Line:
+def plain(x: Fraction) -> str:
+    return f"{float(x):.6g}"
+
+
+def line(queue: str, field: str, asked: Fraction, real: Fraction, text: Callable[[Fraction], str] = plain) -> Line:
     """A value for the table, with its relative error."""
     return Line(queue, field, text(asked), text(real), float((real - asked) / asked) if asked else 0.0)
 

@@ -1,6 +1,7 @@
 """Builds of the application block of a Corundum NIC (`NicParams.scala`; a test compares both). Needs Python alone."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 APP_ID = 0x564D0001  # by which drivers know the block
 
@@ -34,18 +35,26 @@ PRESETS = {
     "card-4x100g": App(4, 512, host_lanes=False),
 }
 # What a preset's name may end in, in this order.
-SUFFIXES = {"-nots": {"timestamps": False}, "-300mhz": {"clock_ns": (10, 3)}}
+SUFFIXES: dict[str, dict[str, Any]] = {"-nots": {"timestamps": False}, "-300mhz": {"clock_ns": (10, 3)}}
 LEGAL = f"{', '.join(PRESETS)}; each may end in {', '.join(SUFFIXES)} or both"
 
 
 def app(preset: str) -> App | None:
     """What the build is for that a name with its endings means; None if there is none."""
-    changes = {}
+    changes: dict[str, Any] = {}
     for ending in reversed(SUFFIXES):
         if preset.endswith(ending):
             preset = preset.removesuffix(ending)
             changes |= SUFFIXES[ending]
     return replace(PRESETS[preset], **changes) if preset in PRESETS else None
+
+
+def known(preset: str) -> App:
+    """`app` of a preset that there is."""
+    found = app(preset)
+    if found is None:
+        raise ValueError(f"{preset} is no preset of a NIC's block; legal are {LEGAL}")
+    return found
 
 
 def variants(preset: str) -> list[str]:

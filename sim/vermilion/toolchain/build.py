@@ -236,7 +236,7 @@ def simulator(preset: str, variant: str = "", say=quiet) -> Path:
         verilate = ["verilator", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "fast"]
         # The lane's own assertions stay on in every simulation.
         verilate += ["--assert", "-Wno-fatal", "--prefix", PREFIX, "--top-module", top_module(folder)]
-        verilate += ["--Mdir", work, "-o", program]
+        verilate += ["--Mdir", str(work), "-o", str(program)]
         verilate += VARIANTS[variant]
         verilate += ["-CFLAGS", " ".join([*HARNESS_FLAGS[len(CXX_FLAGS) :], *defines])]
         common, shaped = BUILD / "obj-harness", BUILD / preset / "obj-shape" / f"{SHAPE.stem}.o"

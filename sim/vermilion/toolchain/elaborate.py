@@ -31,6 +31,9 @@ class Server:
             )
         except OSError as error:
             raise steps.BuildError(f"{command[0]} cannot be started: {error.strerror}") from None
+        if self.process.stdin is None or self.process.stdout is None:
+            raise steps.BuildError(f"{command[0]} has no pipes")
+        self.asks, self.answers = self.process.stdin, self.process.stdout
         atexit.register(self.close)
 
     def run(self, log: Path, main: str, *words: str):
@@ -41,9 +44,9 @@ class Server:
         log.parent.mkdir(parents=True, exist_ok=True)
         with self.busy:
             try:
-                self.process.stdin.write("\t".join(request) + "\n")
-                self.process.stdin.flush()
-                answer = self.process.stdout.readline().strip()
+                self.asks.write("\t".join(request) + "\n")
+                self.asks.flush()
+                answer = self.answers.readline().strip()
             except (OSError, ValueError):  # it has ended, or was closed
                 answer = ""
             except BaseException:  # a signal: the next request must not get this one's answer
@@ -62,7 +65,7 @@ class Server:
         return "\n".join(self.errors.read().splitlines()[-30:])
 
     def lives(self) -> bool:
-        return self.process.poll() is None and not self.process.stdin.closed
+        return self.process.poll() is None and not self.asks.closed
 
     def close(self):
         """Ends the JVM, after the request that it serves."""
@@ -74,7 +77,7 @@ class Server:
         if kill:
             self.process.kill()
         try:
-            self.process.stdin.close()
+            self.asks.close()
         except OSError:
             pass
         try:
@@ -82,4 +85,4 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self.process.stdout.close()
+        self.answers.close()

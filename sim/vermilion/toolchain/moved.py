@@ -93,8 +93,8 @@ def settle(root: Path = ROOT) -> bool:
     old = place(home)
     if old == str(root) and (home / "place").exists():
         return False
-    foreign = old not in (None, str(root))
-    if foreign:
+    foreign = old is not None and old != str(root)
+    if old is not None and foreign:
         note(home, old)  # until all is clean, so that what is interrupted is done again
         clean(home, old, str(root))
     note(home, str(root))

@@ -52,13 +52,17 @@ class Scanner:
             if not depth:
                 return
 
+    def behind_space(self, at: int) -> int:
+        found = SPACE.match(self.text, at)
+        return found.end() if found else at
+
     def gap(self) -> str:
         """Skips blank space and comments; returns what they are to the scanner."""
         begin = self.at
-        self.at = SPACE.match(self.text, begin).end()
+        self.at = self.behind_space(begin)
         while self.text.startswith("/*", self.at):
             self.comment()
-            self.at = SPACE.match(self.text, self.at).end()
+            self.at = self.behind_space(self.at)
         skipped = self.text[begin : self.at]
         if BLANK_LINE.search(skipped):
             return "\n\n"
@@ -67,7 +71,7 @@ class Scanner:
     def interpolated(self) -> bool:
         """Whether the quote here belongs to an identifier before it."""
         found = INTERPOLATOR.search(self.text, max(0, self.at - 200), self.at)
-        return bool(found) and found[1] not in KEYWORDS
+        return found is not None and found[1] not in KEYWORDS
 
     def interpolation(self) -> str:
         """An interpolated string, with the code in it stripped."""
@@ -81,7 +85,8 @@ class Scanner:
         while self.at < len(self.text):
             rest = self.text[self.at : self.at + 3]
             if rest.startswith(quotes):
-                self.at += len(re.compile('"+').match(self.text, self.at)[0]) if quotes == '"""' else 1
+                rest = self.text[self.at :]
+                self.at += len(rest) - len(rest.lstrip('"')) if quotes == '"""' else 1
                 flush()
                 return "".join(out)
             if rest.startswith("${"):

@@ -46,9 +46,17 @@ def read_port(found: re.Match, writes: dict[str, str]) -> str:
     )
 
 
+def width_of(port: str, text: str) -> int:
+    """Bits of a port of a module, by the pattern of its declaration."""
+    found = re.search(port, text)
+    if found is None:
+        raise ValueError(f"a memory has no port {port}: firtool or the sources of the memories have changed")
+    return int(found[1]) + 1
+
+
 def collide_wide(text: str, part_bits: int) -> str:
     """`WideWriteRam`: its row is written, a part of it is read."""
-    width = int(re.search(r"output reg \[(\d+):0\] part", text)[1]) + 1
+    width = width_of(r"output reg \[(\d+):0\] part", text)
     meets = f"collisions & write & (address >> {part_bits}) == row"
     read = f"  always @(posedge clock) part <= {meets} ? {random_bits(width)} : memory[address];"
     return WIDE_READ.sub(lambda _: SWITCH + read, text)
@@ -56,7 +64,7 @@ def collide_wide(text: str, part_bits: int) -> str:
 
 def collide_array(text: str) -> str:
     """`MemoryArray` of block RAM or UltraRAM."""
-    width = int(re.search(r"input \[(\d+):0\] writeData", text)[1]) + 1
+    width = width_of(r"input \[(\d+):0\] writeData", text)
     meets = "collisions & write & writeAddress == readAddress"
     read = f"  always @(posedge clock) held <= {meets} ? {random_bits(width)} : memory[readAddress];"
     return ARRAY_READ.sub(lambda _: SWITCH + read, text)

@@ -46,7 +46,10 @@ def settings(work: Path, prefix: str) -> list[str]:
     makefile = (work / f"{prefix}.mk").read_text()
     parts = re.findall(r"^(VM_(?:COVERAGE|TIMING|TRACE\w*)) = (\d)$", listed, re.M)
     parts += re.findall(r"^(VM_SC) = (\d)$", makefile, re.M)
-    own = re.search(r"^VM_USER_CFLAGS = \\\n((?:.*\\\n)*)", makefile, re.M)[1].replace("\\\n", " ").split()
+    flags = re.search(r"^VM_USER_CFLAGS = \\\n((?:.*\\\n)*)", makefile, re.M)
+    if flags is None:
+        raise steps.BuildError(f"{work / prefix}.mk names no VM_USER_CFLAGS; is this another version of Verilator?")
+    own = flags[1].replace("\\\n", " ").split()
     return [f"-D{name}={value}" for name, value in parts] + [
         word for word in own if not word.startswith(("-I", "-D", "-W"))
     ]

@@ -3,18 +3,21 @@
 import errno
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from . import units
 from .units import Amount
 
+T = TypeVar("T")
 LEN_MAX = 2**27 - 1
 RATE_MIN, RATE_MAX, RATE_TEXT = 64_000, 200_000_000_000, "64kbit to 200Gbit"
 DEPTH_MAX, DEPTH_MAX_TEXT = 64 * 2**20, "64MiB"  # bytes
 COLOURS = ("green", "yellow", "red")
+NAME_TEXT = "1 to 64 printable characters"
 
 
 # What a write, a flush or a close can meet; the system's error then names no file.
@@ -28,7 +31,7 @@ class UserError(Exception):
 TOO_DEEP = "is nested too deeply; nothing of Vermilion's is more than four deep"
 
 
-def read_toml(path: str | Path) -> dict:
+def read_toml(path: str | Path) -> dict[str, Any]:
     """The tables of a file; what is no file, no text or no TOML is refused in a sentence that begins with its name."""
     path = Path(path)
     try:
@@ -50,31 +53,46 @@ def read_toml(path: str | Path) -> dict:
         raise UserError(f"{path}: {TOO_DEEP}") from None
 
 
-def number(low, high, text, whole=False):
+def legal_is(text: str) -> Callable[[Callable[[object], T]], Callable[[object], T]]:
+    """Gives a validator what a sentence says where a field that it reads is missing (`refusals.py`)."""
+
+    def mark(parse: Callable[[object], T]) -> Callable[[object], T]:
+        vars(parse)["legal"] = text
+        return parse
+
+    return mark
+
+
+def number(low: float, high: float, text: str, whole: bool = False) -> BeforeValidator:
     """A validator for a bare number; `text` is the range in words."""
 
-    def parse(raw):
-        good = isinstance(raw, int if whole else (int, float)) and not isinstance(raw, bool)
-        if not good or not low <= raw <= high:
+    @legal_is(text)
+    def parse(raw: object) -> int | float:
+        if not isinstance(raw, (int, float)) or isinstance(raw, bool) or (whole and isinstance(raw, float)):
+            raise ValueError(f"is {units.shown(raw)}; legal is {text}")
+        if not low <= raw <= high:
             raise ValueError(f"is {units.shown(raw)}; legal is {text}")
         return raw
 
-    parse.legal = text
     return BeforeValidator(parse)
 
 
 def amounts(low: int, high: int, unit: str | None) -> str:
     """Some that are legal, as a sentence shows them."""
-    fits = lambda each: low <= each.value <= high and unit in (None, each.unit)
+
+    def fits(each: Amount) -> bool:
+        return low <= each.value <= high and unit in (None, each.unit)
+
     good = [f'"{text}"' for text in ("200KB", "64KiB", "1500B", "60p") if fits(units.amount(text))]
     return " or ".join(part for part in (", ".join(good[:-1]), good[-1]) if part)
 
 
-def amount(low, high, unit=None):
+def amount(low: int, high: int, unit: str | None = None) -> BeforeValidator:
     """A validator for an amount within a range; with `unit` fixed, or left to the queue."""
     text = f"{Amount(low, unit)} to {Amount(high, unit)}"
 
-    def parse(raw):
+    @legal_is(text)
+    def parse(raw: object) -> Amount:
         value = units.amount(raw, f"is {text}, such as {amounts(low, high, unit)}")
         if unit and value.unit not in (None, unit):
             raise ValueError(f"is {units.shown(raw)}; legal is {text}")
@@ -82,11 +100,10 @@ def amount(low, high, unit=None):
             raise ValueError(f"is {units.shown(raw)}; legal is {text}")
         return Amount(value.value, unit or value.unit)
 
-    parse.legal = text
     return BeforeValidator(parse)
 
 
-def depth(raw):
+def depth(raw: object) -> Amount:
     """A bucket's depth or a threshold; whether 0 is legal depends on the kind."""
     legal = f'are amounts up to {DEPTH_MAX_TEXT} such as "10KB" or "60p"'
     value = units.amount(raw, legal)
@@ -95,10 +112,11 @@ def depth(raw):
     return value
 
 
-def duration(low: int, high: int, text: str):
+def duration(low: int, high: int, text: str) -> BeforeValidator:
     """A validator for a time from `low` to `high` ns; `text` is the range in words."""
 
-    def parse(raw):
+    def parse(raw: object) -> int:
+        ns: int | None
         try:
             ns = units.duration(raw)
         except ValueError:
@@ -110,22 +128,19 @@ def duration(low: int, high: int, text: str):
     return BeforeValidator(parse)
 
 
-def power_of_two(raw):
+def power_of_two(raw: object) -> float:
     """`alpha`: what the hardware has a code for."""
-    good = isinstance(raw, (int, float)) and not isinstance(raw, bool)
-    if not good or raw not in [2.0**n for n in range(-7, 4)]:
+    if not isinstance(raw, (int, float)) or isinstance(raw, bool) or raw not in [2.0**n for n in range(-7, 4)]:
         raise ValueError(f"is {units.shown(raw)}; legal is a power of two from 2^-7 (0.0078125) to 8")
     return float(raw)
 
 
-def rate_in_range(raw):
+@legal_is(RATE_TEXT)
+def rate_in_range(raw: object) -> int:
     value = units.rate(raw, f'is {RATE_TEXT}, such as "2Mbit" or "10Gbit"')
     if not RATE_MIN <= value <= RATE_MAX:
         raise ValueError(f"is {units.shown(raw)}; legal is {RATE_TEXT}")
     return value
-
-
-rate_in_range.legal = RATE_TEXT
 
 
 Rate = Annotated[int, BeforeValidator(rate_in_range)]
@@ -135,12 +150,11 @@ Depth = Annotated[Amount, BeforeValidator(depth)]
 Probability = Annotated[float, number(0, 1, "0 to 1")]
 
 
-def option_type(reserved: dict[int, str]):
+def option_type(reserved: dict[int, str]) -> BeforeValidator:
     """A validator for a type byte of an IP option; 0 and 1 are padding, `reserved` have the TTL option's length."""
 
-    def parse(raw):
-        whole = isinstance(raw, int) and not isinstance(raw, bool)
-        if not whole or not 2 <= raw <= 255 or raw in reserved:
+    def parse(raw: object) -> int:
+        if not isinstance(raw, int) or isinstance(raw, bool) or not 2 <= raw <= 255 or raw in reserved:
             other = "".join(f", but {number} ({name})" for number, name in reserved.items())
             raise ValueError(f"is {units.shown(raw)}; legal is 2 to 255{other}")
         return raw
@@ -148,14 +162,12 @@ def option_type(reserved: dict[int, str]):
     return BeforeValidator(parse)
 
 
-def one_line(raw):
+@legal_is(NAME_TEXT)
+def one_line(raw: object) -> object:
     """A name for tables and sentences: one line, not too long."""
     if isinstance(raw, str) and not (0 < len(raw.strip()) and len(raw) <= 64 and raw.isprintable()):
-        raise ValueError(f"is {ascii(raw[:64])}; legal are {one_line.legal}")
+        raise ValueError(f"is {ascii(raw[:64])}; legal are {NAME_TEXT}")
     return raw
-
-
-one_line.legal = "1 to 64 printable characters"
 
 
 class Strict(BaseModel):

@@ -32,7 +32,7 @@ class Amount:
     value: int
     unit: str | None = None
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.unit == "packet":
             return f"{self.value}p"
         if self.unit is None:
@@ -121,13 +121,13 @@ def shown(raw: object) -> str:
     """A value as its writer would recognise it; a long one cut. Python has no decimal digits for a number of thousands."""
     if isinstance(raw, (dict, list)):
         return "a table" if isinstance(raw, dict) else "a list"
-    huge = isinstance(raw, int) and raw.bit_length() > 4 * SHOWN_MOST
-    text = str(raw).lower() if isinstance(raw, bool) else hex(raw) if huge else str(raw)
+    huge = raw if isinstance(raw, int) and raw.bit_length() > 4 * SHOWN_MOST else None
+    text = str(raw).lower() if isinstance(raw, bool) else str(raw) if huge is None else hex(huge)
     text = text if len(text) <= SHOWN_MOST else text[:SHOWN_MOST] + "..."
     return f'"{text}"' if isinstance(raw, str) else text
 
 
-def rate_text(bits: int | float) -> str:
+def rate_text(bits: float) -> str:
     """Bits a second in the largest unit that keeps the number above 1."""
     for name, size in (("Gbit", 10**9), ("Mbit", 10**6), ("kbit", 10**3)):
         if bits >= size:
@@ -135,7 +135,7 @@ def rate_text(bits: int | float) -> str:
     return f"{bits:.6g}bit"
 
 
-def time_text(ns) -> str:
+def time_text(ns: float | Fraction) -> str:
     """A time in the largest unit that keeps the number above 1."""
     for name, size in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
         if ns >= size:
