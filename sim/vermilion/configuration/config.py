@@ -4,11 +4,12 @@
 file, the field, the value and what would be legal. Fixed-point values come later, from `quantise.py`.
 """
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
-from pydantic import BeforeValidator, StrictBool, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, StrictBool, ValidationError, model_validator
 
 from vermilion.values import units
 from vermilion.values.fields import (
@@ -34,6 +35,7 @@ from .refusals import first, sentence
 from .rules import Match, Rule
 from .tables import AverageFields, CurveFields, DistanceFields, QueueFields
 
+T = TypeVar("T")
 MASKS = {"red": (7, 7, 7), "wred": (7, 7, 7), "rio-c": (1, 3, 7), "rio-2": (1, 7, 7), "rio-dc": (1, 2, 4)}
 
 
@@ -48,11 +50,19 @@ class Average(AverageFields):
     """A queue's `average`. The fields of this and other tables: `tables.py`, docs/profile.md."""
 
 
+class Shape(NamedTuple):
+    """Thresholds and probability of a curve that has them."""
+
+    min: int
+    max: int
+    p: float
+
+
 class Curve(CurveFields):
     """A drop or ECN curve. `end` belongs to exred, where it is the queue's limit if left out, and to red, where p is 1 from max up to it."""
 
     @model_validator(mode="after")
-    def fields_fit_the_curve(self):
+    def fields_fit_the_curve(self) -> Self:
         given = [name for name in ("min", "max", "p", "end") if getattr(self, name) is not None]
         needed = [] if self.curve == "tail" else ["min", "max", "p"]
         for name in needed:
@@ -64,13 +74,21 @@ class Curve(CurveFields):
                 raise ValueError(
                     f'has {name} {getattr(self, name)}, which curve "{self.curve}" does not take; it takes {takes}'
                 )
-        if needed and self.min.value > self.max.value:
+        if self.min is None or self.max is None:  # tail
+            return self
+        if self.min.value > self.max.value:
             raise ValueError(f"has min {self.min} above max {self.max}; legal is min up to max")
         if self.curve == "red" and self.end and self.end.value <= self.max.value:
             raise ValueError(f"has end {self.end} and max {self.max}; legal for red is an end above max")
         if self.curve == "gentle" and not 1 <= self.max.value <= LEN_MAX // 2:
             raise ValueError(f"has max {self.max}; gentle ends at twice max, so legal is 1 to {LEN_MAX // 2}")
         return self
+
+    def shape(self) -> Shape | None:
+        """None for tail."""
+        if self.min is None or self.max is None or self.p is None:
+            return None
+        return Shape(self.min.value, self.max.value, self.p)
 
 
 class EcnCurve(Curve):
@@ -98,14 +116,14 @@ class Codes(Strict):
     red: list[Code] = []
 
 
-def codes(raw):
+def codes(raw: object) -> object:
     """A list takes the colours of RFC 2597 (AFx2 yellow, AFx3 red, everything else green)."""
     if isinstance(raw, (dict, Codes)):
         return raw
     if not isinstance(raw, list):
         legal = 'a list such as ["AF11", 46], or a table of lists for green, yellow, red'
         raise ValueError(f"is {units.shown(raw)}; legal is {legal}")
-    out = {colour: [] for colour in COLOURS}
+    out: dict[str, list[int]] = {colour: [] for colour in COLOURS}
     for item in raw:
         code = units.dscp(item)
         out[COLOURS[units.AF_COLOUR.get(code, 0)]].append(code)
@@ -134,7 +152,7 @@ class Remark(Strict):
     red: NewCode | None = None
 
 
-def one_or_three(raw):
+def one_or_three(raw: object) -> object:
     """A code point alone is that of all three colours."""
     return raw if isinstance(raw, (dict, Remark)) else dict.fromkeys(COLOURS, units.dscp(raw, "is"))
 
@@ -163,6 +181,13 @@ class Queue(QueueFields):
     red: DropCurve = TAIL
     distance: Distance = Distance()
 
+    @property
+    def at(self) -> int:
+        """`index`, which every queue has behind `place`."""
+        if self.index is None:
+            raise ValueError(f'queue "{self.name}" has no number yet')
+        return self.index
+
     def end_of(self, curve: Curve) -> int | None:
         """ExRED's K: `end`, or the queue's limit in the average's unit."""
         limit = self.limit_packets if self.average.unit == "packet" else self.limit
@@ -170,7 +195,7 @@ class Queue(QueueFields):
         return chosen.value if chosen else None
 
     @model_validator(mode="after")
-    def fields_fit_each_other(self):
+    def fields_fit_each_other(self) -> Self:
         if self.priority is not None and self.quantum is not None:
             both = f"has both priority {self.priority} and quantum {self.quantum}"
             raise ValueError(f"{both}; a queue is either strict (priority) or shares (quantum)")
@@ -198,13 +223,14 @@ class Queue(QueueFields):
                 self._check(f"{colour}.ecn", drop.ecn)
         return self
 
-    def _check(self, where: str, curve: Curve):
+    def _check(self, where: str, curve: Curve) -> None:
         unit = self.average.unit
         for name in ("min", "max", "end"):
             value = getattr(curve, name)
             if value is not None and value.unit not in (None, unit):
                 raise ValueError(f'has {where}.{name} {value}, but average.unit is "{unit}"; legal are {unit}s')
-        if curve.curve != "exred":
+        shape = curve.shape()
+        if curve.curve != "exred" or shape is None:
             return
         end = self.end_of(curve)
         if end is None:
@@ -212,19 +238,19 @@ class Queue(QueueFields):
             raise ValueError(
                 f"has {where} exred with no end; give end, or the queue {limit}, up to {LEN_MAX} {unit}s and above max"
             )
-        low, high = curve.min.value, curve.max.value
+        low, high, p = shape
         if not low < high < end:
             raise ValueError(f"has {where} min {low}, max {high}, end {end}; exred needs min < max < end")
-        if units.Fraction(str(curve.p)) * (end - low) > high - low:
+        if units.Fraction(str(p)) * (end - low) > high - low:
             raise ValueError(
-                f"has {where}.p {curve.p}; exred with these thresholds takes 0 to {(high - low) / (end - low):.6g}"
+                f"has {where}.p {p}; exred with these thresholds takes 0 to {(high - low) / (end - low):.6g}"
             )
 
 
-class Config(Strict):
-    """A whole file. After `parse` or `load` every queue has its number, and one is the default."""
+class Tables(Strict):
+    """What every file has, whatever its port is like."""
 
-    port: Port
+    port: Strict | None
     pool: Pool | None = None
     queue: list[Queue] = []
     marker: list[Marker] = []
@@ -233,8 +259,14 @@ class Config(Strict):
     ttl_option: TtlOption = TtlOption()
 
 
-COLOUR_CURVES = dict.fromkeys(COLOURS, DropCurve)
-MODELS = {
+class Config(Tables):
+    """A whole file. After `parse` or `load` every queue has its number, and one is the default."""
+
+    port: Port
+
+
+COLOUR_CURVES: dict[str, type[BaseModel]] = dict.fromkeys(COLOURS, DropCurve)
+MODELS: dict[str, type[BaseModel]] = {
     "port": Port,
     "pool": Pool,
     "queue": Queue,
@@ -248,7 +280,7 @@ MODELS |= COLOUR_CURVES  # the tables of a file, by name
 
 
 def parse(
-    raw: dict,
+    raw: dict[str, Any],
     build_queues: int = 16,
     build_victims: int | None = None,
     build_cells: int | None = None,
@@ -263,7 +295,7 @@ def parse(
     return place(config, build_queues, build_queues if build_victims is None else build_victims)
 
 
-def check_pool(config: Config, build_cells: int | None, pool_elsewhere: bool):
+def check_pool(config: Config, build_cells: int | None, pool_elsewhere: bool) -> None:
     """Refuses a pool that is larger than the buffer, and dynamic thresholds without a pool, unless another file has it."""
     if config.pool and build_cells is not None and config.pool.cells > build_cells:
         most = f"{CELL_BYTES}B to {CELL_BYTES * build_cells}B"
@@ -280,14 +312,16 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
     """Numbers every queue, adds a default queue where none is named, and checks what concerns several queues, and the build."""
     queues = list(config.queue)
     zero = [q for q in queues if any(0 in getattr(q.dscp, colour) for colour in COLOURS)]
-    marked = [q for q in queues if q.default]
-    if len(marked) > 1:
-        raise UserError(f'queues "{marked[0].name}" and "{marked[1].name}" both have default = true; one may')
-    if not marked and not zero:
+    defaults = [q for q in queues if q.default]
+    if len(defaults) > 1:
+        raise UserError(f'queues "{defaults[0].name}" and "{defaults[1].name}" both have default = true; one may')
+    if not defaults and not zero:
         queues.append(Queue(name="default", default=True, limit=Amount(100_000, "byte")))
-    elif not marked:
+    elif not defaults:
         queues = [q.model_copy(update={"default": True}) if q is zero[0] else q for q in queues]
-    names, owner, used = set(), {}, {}
+    names: set[str] = set()
+    owner: dict[int, str] = {}  # by DSCP
+    used: dict[int, str] = {}  # by number
     explicit = {q.index for q in queues if q.index is not None}
     free = (n for n in range(4096) if n not in explicit)
     placed = []
@@ -296,15 +330,15 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
         if q.name in names:
             raise UserError(f'queue "{q.name}" is there twice; each queue needs a name of its own')
         names.add(q.name)
-        if q.index in used:
-            raise UserError(f'queues "{used[q.index]}" and "{q.name}" both have index {q.index}; each needs its own')
-        used[q.index] = q.name
-        if q.index >= build_queues:
-            raise UserError(f'queue "{q.name}" has number {q.index}; this build has queues 0 to {build_queues - 1}')
-        if q.victim == "nearest" and q.index >= build_victims:
+        if q.at in used:
+            raise UserError(f'queues "{used[q.at]}" and "{q.name}" both have index {q.at}; each needs its own')
+        used[q.at] = q.name
+        if q.at >= build_queues:
+            raise UserError(f'queue "{q.name}" has number {q.at}; this build has queues 0 to {build_queues - 1}')
+        if q.victim == "nearest" and q.at >= build_victims:
             able = f"can drop the nearest packet in queues 0 to {build_victims - 1}"
             able = able if build_victims else "can only drop the arriving packet"
-            raise UserError(f'queue "{q.name}", number {q.index}, has victim = "nearest"; this build {able}')
+            raise UserError(f'queue "{q.name}", number {q.at}, has victim = "nearest"; this build {able}')
         for colour in COLOURS:
             for code in getattr(q.dscp, colour):
                 if code in owner:
@@ -314,8 +348,8 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
                     raise UserError(f"DSCP {units.dscp_name(code)} ({code}) is claimed by {both}; one may")
                 owner[code] = q.name
         placed.append(q)
-    placed.sort(key=lambda q: q.index)
-    marked = set()
+    placed.sort(key=lambda q: q.at)
+    marked: set[str] = set()
     for marker in config.marker:
         if marker.queue not in names:
             known = ", ".join(f'"{name}"' for name in sorted(names))
@@ -328,7 +362,7 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
 
 
 @contextmanager
-def named(path: str | Path):
+def named(path: str | Path) -> Iterator[None]:
     """A refusal begins with the file's name."""
     try:
         yield
@@ -339,7 +373,7 @@ def named(path: str | Path):
         raise UserError(f"{path}: {plain}") from None
 
 
-def checked(path: str | Path, parse):
+def checked(path: str | Path, parse: Callable[[dict[str, Any]], T]) -> T:
     """What `parse` makes of the file's tables."""
     raw = read_toml(path)
     with named(path):

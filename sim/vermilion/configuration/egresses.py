@@ -4,20 +4,24 @@ The file's `[port]`, `[[queue]]` and `[[marker]]` are those of every egress. An 
 one, queues and markers all together. A file without `[[egress]]` and `routes` is that of a lane with one egress.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
+from vermilion.toolchain.presets import Preset
 from vermilion.values import units
-from vermilion.values.fields import RATE_TEXT, Burst, Rate, Strict, UserError, amounts, number, one_line
+from vermilion.values.fields import RATE_TEXT, Burst, Rate, Strict, UserError, amounts, number, one_line, read_toml
 from vermilion.values.units import Amount
 
 from . import config, rules
-from .config import CELL_BYTES, CELLS_MOST, MODELS, Config, Port, Queue, Rule
+from .config import CELL_BYTES, CELLS_MOST, MODELS, Config, Port, Queue, Tables
 from .markers import Marker
 from .refusals import first, sentence
+from .rules import Rule
 
 EGRESSES = (1, 2, 4, 8)  # that a build can have
 INPUTS_MOST = 16  # of a build
@@ -35,13 +39,13 @@ class Build:
     inputs: int | None = None
 
 
-def of_shape(shape) -> Build:
+def of_shape(shape: Preset) -> Build:
     """What a preset (`build.Preset`) has."""
     share = shape.queues // shape.egresses
     return Build(share, min(shape.victims, share), shape.cells, shape.egresses, shape.inputs)
 
 
-def cells_of(raw):
+def cells_of(raw: object) -> Amount:
     """An amount of bytes in whole cells; 0: none."""
     legal = f"0 for none, or {CELL_BYTES}B to {CELL_BYTES * CELLS_MOST}B"
     held = units.amount(raw, f"is {legal}, such as {amounts(CELL_BYTES, CELL_BYTES * CELLS_MOST, 'byte')}")
@@ -65,7 +69,7 @@ class Share(Strict):
         return self.reserve.value // CELL_BYTES, self.cap.value // CELL_BYTES
 
     @model_validator(mode="after")
-    def the_cap_is_not_below_the_reserve(self):
+    def the_cap_is_not_below_the_reserve(self) -> Self:
         if self.cap.value and self.cap.value < self.reserve.value:
             raise ValueError(f".cap is {self.cap}; legal is 0 for none, or {self.reserve}, the reserve, and more")
         return self
@@ -78,7 +82,7 @@ class OwnPort(Strict):
     burst: Burst | None = None
 
 
-def no_number(raw):
+def no_number(raw: object) -> object:
     """A name that `routes` and tables do not take for a number."""
     if isinstance(raw, str) and raw.strip().isdecimal():
         raise ValueError(f"is {units.shown(raw)}; legal are names that are no numbers")
@@ -96,7 +100,7 @@ class Egress(Strict):
     marker: list[Marker] | None = None
 
 
-class File(Config):
+class File(Tables):
     """The whole file. Each egress's part of it is a `Config`."""
 
     port: OwnPort = OwnPort()
@@ -104,7 +108,7 @@ class File(Config):
     routes: list[StrictInt | StrictStr] | None = None
 
 
-class Whole(Config):
+class Whole(Tables):
     """`Lane.whole`. It has no port of its own."""
 
     port: None = None
@@ -113,12 +117,15 @@ class Whole(Config):
     parts: list[Config] = Field(default=[], exclude=True)
 
 
-def parts(asked: Config) -> list[Config]:
+Asked = Config | Whole  # of a lane with one egress, or with several
+
+
+def parts(asked: Asked) -> list[Config]:
     """The configurations of the egresses."""
     return asked.parts if isinstance(asked, Whole) else [asked]
 
 
-def port_rate(asked: Config) -> int | None:
+def port_rate(asked: Asked) -> int | None:
     """The rate of the only port; None where there are several."""
     return asked.port.rate if asked.port else None
 
@@ -153,18 +160,19 @@ class Lane:
             found.append(each.model_copy(update={"queue": queues, "marker": markers}))
         return found
 
-    def whole(self, share: int) -> Config:
+    def whole(self, share: int) -> Asked:
         """All egresses, of `share` queues each, as one configuration for tables and reports, by numbers in the lane."""
         if len(self.configs) == 1:
             return self.configs[0]
         parts, first = self.named(), self.configs[0]
-        moved = lambda e, q: q.model_copy(update={"index": e * share + q.index})
         return Whole.model_construct(
             port=None,
             ports={self.label(e): each.port for e, each in enumerate(parts)},
             routes=self.routes,
             pool=first.pool,
-            queue=[moved(e, q) for e, each in enumerate(parts) for q in each.queue],
+            queue=[
+                q.model_copy(update={"index": e * share + q.at}) for e, each in enumerate(parts) for q in each.queue
+            ],
             marker=[m for each in parts for m in each.marker],
             rule=self.rule,
             seed=first.seed,
@@ -178,14 +186,14 @@ class Lane:
 
 def given(path: str | Path) -> bool:
     """Whether a file is that of a lane with several egresses."""
-    raw = config.read_toml(path)
+    raw = read_toml(path)
     return any(key in raw for key in KEYS)
 
 
 def needed(path: str | Path) -> int:
     """The egresses of the smallest build that a file may be for."""
-    raw = config.read_toml(path)
-    tables, routes = (raw.get(key) if isinstance(raw.get(key), list) else [] for key in KEYS)
+    raw = read_toml(path)
+    tables, routes = (found if isinstance(found := raw.get(key), list) else [] for key in KEYS)
     numbers = [table.get("index") for table in tables if isinstance(table, dict)] + routes
     found = max([len(tables), *(n + 1 for n in numbers if isinstance(n, int))], default=1)
     return next((count for count in EGRESSES if count >= found), EGRESSES[-1])
@@ -204,7 +212,7 @@ def load(path: str | Path, build: Build) -> Lane:
     return config.checked(path, lambda raw: parse(raw, build))
 
 
-def parse(raw: dict, build: Build) -> Lane:
+def parse(raw: dict[str, Any], build: Build) -> Lane:
     """The lane of a parsed file: in a build with several egresses those without `[[egress]]` have what is common to all."""
     several = any(key in raw for key in KEYS)
     if not several and build.egresses == 1:
@@ -224,12 +232,14 @@ def parse(raw: dict, build: Build) -> Lane:
     return Lane(configs, names, shares, routes(file.routes, labels, build), rules_of(raw, configs, build), several)
 
 
-def validated(raw: dict) -> File:
+def validated(raw: dict[str, Any]) -> File:
     try:
         return File.model_validate(raw)
     except ValidationError as found:
         error = first(found.errors())
-        inside = {"egress": Egress, "port": OwnPort, "pool": Share} if error["loc"][:1] == ("egress",) else {}
+        inside: dict[str, type[BaseModel]] = (
+            {"egress": Egress, "port": OwnPort, "pool": Share} if error["loc"][:1] == ("egress",) else {}
+        )
         if error["loc"][:1] == ("routes",):
             raise UserError(f"routes{place_of(error)} is {units.shown(error['input'])}; legal is {ROUTES}") from None
         raise UserError(sentence(error, raw, File, MODELS | {"port": OwnPort} | inside).replace(" .", ".")) from None
@@ -238,7 +248,7 @@ def validated(raw: dict) -> File:
 ROUTES = "a list with the number or the name of an egress for each input"
 
 
-def place_of(error: dict) -> str:
+def place_of(error: ErrorDetails) -> str:
     return f"[{error['loc'][1]}]" if len(error["loc"]) > 1 else ""
 
 
@@ -246,7 +256,8 @@ def numbered(tables: list[Egress], build: Build) -> dict[int, int]:
     """Which `[[egress]]` is that of which egress; those without `index` have the next that is free."""
     explicit = {table.index for table in tables if table.index is not None}
     free = (n for n in range(len(tables) + len(explicit)) if n not in explicit)
-    found, names = {}, set()
+    found: dict[int, int] = {}
+    names: set[str | None] = set()
     for at, table in enumerate(tables):
         index = next(free) if table.index is None else table.index
         where = f'egress "{table.name}"' if table.name is not None else f"egress number {at + 1}"
@@ -262,7 +273,7 @@ def numbered(tables: list[Egress], build: Build) -> dict[int, int]:
     return found
 
 
-def own(raw: dict, table: dict, where: str, build: Build) -> Config:
+def own(raw: dict[str, Any], table: dict[str, Any], where: str, build: Build) -> Config:
     """The configuration of one egress."""
     mine = {key: value for key, value in raw.items() if key not in (*KEYS, "rule")}
     if "port" in table:
@@ -281,7 +292,7 @@ def own(raw: dict, table: dict, where: str, build: Build) -> Config:
         raise UserError(str(error) if common else f"{where}, {error}") from None
 
 
-def routes(given: list | None, labels: dict[str, int], build: Build) -> list[int]:
+def routes(given: Sequence[int | str] | None, labels: dict[str, int], build: Build) -> list[int]:
     """The egress of each input. Where none are given all inputs go to egress 0, as after a reset."""
     if given is None:
         return [0] * (build.inputs or 1)
@@ -301,7 +312,7 @@ def routes(given: list | None, labels: dict[str, int], build: Build) -> list[int
     return found
 
 
-def check_shares(file: File, shares: list[Share], called: list[str], build: Build):
+def check_shares(file: File, shares: list[Share], called: list[str], build: Build) -> None:
     """Refuses shares that the pool or the buffer cannot hold."""
     for where, share in zip(called, shares, strict=True):
         for name, amount in (("reserve", share.reserve), ("cap", share.cap)):
@@ -319,7 +330,7 @@ def check_shares(file: File, shares: list[Share], called: list[str], build: Buil
         raise UserError(f"pool.size is {file.pool.size}; legal is {legal}")
 
 
-def rules_of(raw: dict, configs: list[Config], build: Build) -> list[Rule]:
+def rules_of(raw: dict[str, Any], configs: list[Config], build: Build) -> list[Rule]:
     """The file's rules, which stand in front of the whole lane."""
     if not raw.get("rule"):
         return []
@@ -329,7 +340,7 @@ def rules_of(raw: dict, configs: list[Config], build: Build) -> list[Rule]:
     return found
 
 
-def check_inputs(given: list[Rule], build: Build):
+def check_inputs(given: list[Rule], build: Build) -> None:
     """Refuses rules for inputs that the build does not have."""
     for number_, rule in enumerate(given, 1):
         if build.inputs and rule.match.ingress is not None and rule.match.ingress >= build.inputs:
@@ -340,7 +351,7 @@ def check_inputs(given: list[Rule], build: Build):
 
 def codes(given: list[Rule], configs: list[Config]) -> list[int]:
     """The DSCP that each rule gives, the same in every egress that has the rule's queue."""
-    found = []
+    found: list[int] = []
     for number_, rule in enumerate(given, 1):
         has = [each.queue for each in configs if any(queue.name == rule.queue for queue in each.queue)]
         every = [queue for each in configs for queue in each.queue]

@@ -5,7 +5,8 @@ WPM, APM and none (P1); papers: docs/words.md. A bucket or threshold in packets 
 rate fills it accordingly.
 """
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
@@ -43,7 +44,7 @@ class Marker(MarkerFields):
     queue: Annotated[str, Field(description="the name of a queue")]
 
     @model_validator(mode="after")
-    def fields_fit_the_kind(self):
+    def fields_fit_the_kind(self) -> Self:
         needed, _ = FIELDS[self.kind]
         for name in needed:
             if getattr(self, name) is None:
@@ -57,7 +58,7 @@ class Marker(MarkerFields):
                 )
         self._check_units()
         self._check_buckets()
-        if self.kind == "trtcm" and self.pir < self.cir:
+        if self.kind == "trtcm" and self.pir is not None and self.cir is not None and self.pir < self.cir:
             raise ValueError(
                 f"has pir {units.rate_text(self.pir)} below cir {units.rate_text(self.cir)}; RFC 2698 needs pir from cir up to 200Gbit"
             )
@@ -70,11 +71,11 @@ class Marker(MarkerFields):
 
     def text_of(self, name: str) -> str:
         """A field's value in a sentence."""
-        forms = dict.fromkeys(("rate", "cir", "pir"), units.rate_text)
+        forms: dict[str, Callable[[Any], str]] = dict.fromkeys(("rate", "cir", "pir"), units.rate_text)
         forms |= dict.fromkeys(("meter", "idle", "half_open"), units.time_text)
         return forms.get(name, units.shown)(getattr(self, name))
 
-    def _check_units(self):
+    def _check_units(self) -> None:
         given = {name: getattr(self, name) for name in DEPTHS if getattr(self, name) is not None}
         kinds = {value.unit or "byte" for value in given.values() if value.value or value.unit}
         if len(kinds) > 1:
@@ -95,8 +96,8 @@ class Marker(MarkerFields):
                     f"has {name} {value} of {self.packet_bytes} B; legal is up to {most}p, {DEPTH_MAX_TEXT}"
                 )
 
-    def _check_buckets(self):
-        if self.kind == "srtcm" and self.cbs.value + self.ebs.value == 0:
+    def _check_buckets(self) -> None:
+        if self.kind == "srtcm" and not any(depth.value for depth in (self.cbs, self.ebs) if depth):
             raise ValueError(
                 f"has cbs 0 and ebs 0; RFC 2697 needs at least one above 0, legal is up to {DEPTH_MAX_TEXT}"
             )
@@ -111,13 +112,14 @@ class Marker(MarkerFields):
             if self.packet_bytes == 0 and value.value < SHORTEST[self.given("length")]:
                 raise ValueError(f"has {name} {Amount(value.value, 'byte')}, in which no packet fits; {legal}")
 
-    def _check_redp(self):
-        low, high, bucket = self.low, self.high, self.bucket
+    def _check_redp(self) -> None:
+        low, high, bucket = (self.depth(name) for name in ("low", "high", "bucket"))
         if not low.value <= high.value <= bucket.value:
             raise ValueError(
                 f"has low {low}, high {high}, bucket {bucket}; REDP needs low up to high up to bucket, and bucket up to {DEPTH_MAX_TEXT}"
             )
-        ns = {name: depth_ns(self.in_bytes(getattr(self, name)), self.rate) for name in ("low", "high", "bucket")}
+        given = {"low": low, "high": high, "bucket": bucket}
+        ns = {name: depth_ns(self.in_bytes(depth), self.rate_of(name)) for name, depth in given.items()}
         for name, width in (("max_demote", ns["low"]), ("max_promote", ns["bucket"] - ns["high"])):
             asked = exact(self.given(name))
             if asked == 0:
@@ -132,7 +134,7 @@ class Marker(MarkerFields):
                 f"has p_drop {self.p_drop:g}, which rounds to 0 in 2^-{MARK_DRAW}; legal is 0, or 7.7e-06 to 1"
             )
 
-    def _check_flow(self):
+    def _check_flow(self) -> None:
         if self.alpha is not None and self.alpha * 8 != int(self.alpha * 8):
             raise ValueError(f"has alpha {self.alpha}; legal is 0.125 to 1 in steps of 0.125")
         if self.alpha == 1 and self.increase == "factor":
@@ -147,7 +149,7 @@ class Marker(MarkerFields):
             half, idle = (units.time_text(self.given(name)) for name in ("half_open", "idle"))
             raise ValueError(f"has half_open {half} above idle {idle}; legal is 5ms to {idle}")
 
-    def _check_drop(self):
+    def _check_drop(self) -> None:
         for colour in self.drop:
             if self.drop.count(colour) > 1:
                 raise ValueError(f"has drop with {colour} {self.drop.count(colour)} times; legal is each colour once")
@@ -183,7 +185,7 @@ class Marker(MarkerFields):
         }.get(self.kind, set())
         return [colour for colour in COLOURS if colour not in never]
 
-    def given(self, name: str):
+    def given(self, name: str) -> Any:
         """A field as asked, or its default."""
         asked = getattr(self, name)
         if asked is not None:
@@ -194,7 +196,17 @@ class Marker(MarkerFields):
 
     def rate_of(self, name: str) -> int:
         """The rate that fills the bucket to which a depth or threshold belongs."""
-        return {"trtcm": self.pir if name == "pbs" else self.cir, "srtcm": self.cir}.get(self.kind, self.rate)
+        rate = {"trtcm": self.pir if name == "pbs" else self.cir, "srtcm": self.cir}.get(self.kind, self.rate)
+        if rate is None:
+            raise ValueError(f'kind "{self.kind}" has no bucket that {name} belongs to')
+        return rate
+
+    def depth(self, name: str) -> Amount:
+        """A bucket's depth or a threshold that the kind has."""
+        depth: Amount | None = getattr(self, name)
+        if depth is None:
+            raise ValueError(f'kind "{self.kind}" has no {name}')
+        return depth
 
     @property
     def longest(self) -> int:
@@ -211,7 +223,7 @@ class Marker(MarkerFields):
     @property
     def ip_length(self) -> bool:
         """Buckets are filled with bytes of IP packets (RFC 2697, RFC 2698 section 2), not of frames."""
-        return self.given("length") == "ip"
+        return bool(self.given("length") == "ip")
 
     def in_bytes(self, depth: Amount) -> int:
         return depth.value * (self.packet_bytes if depth.unit == "packet" else 1)

@@ -2,7 +2,12 @@
 
 import difflib
 import re
-from typing import Literal, get_args, get_origin
+from collections.abc import Mapping
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 
 from vermilion.values import units
 from vermilion.values.fields import Strict
@@ -14,7 +19,7 @@ SHOWN_FIELDS = 10  # of a table in a sentence
 TABLES = ("egress", "queue", "marker", "rule")  # of which a file may have several
 
 
-def first(errors: list[dict]) -> dict:
+def first(errors: list[ErrorDetails]) -> ErrorDetails:
     """The error to tell. A key that is missing is perhaps misspelt, so an unknown key of the same table goes first."""
     found = errors[0]
     if found["type"] != "missing":
@@ -23,7 +28,7 @@ def first(errors: list[dict]) -> dict:
     return next(near, found)
 
 
-def legal_of(field) -> str:
+def legal_of(field: FieldInfo) -> str:
     """What a field that must be there takes."""
     kind = field.annotation
     if get_origin(kind) is Literal:
@@ -35,15 +40,18 @@ def legal_of(field) -> str:
     return f"is {texts[0] if texts else field.description}"
 
 
-def one_of(kinds: tuple) -> str:
+def one_of(kinds: tuple[Any, ...]) -> str:
     """What a list may hold, where that is one of a few names."""
     names = get_args(kinds[0]) if kinds and get_origin(kinds[0]) is Literal else ()
     return f" of {', '.join(names)}" if names else ""
 
 
-def own_first(model: type[Strict]) -> list[str]:
+def own_first(model: type[BaseModel]) -> list[str]:
     """Fields of a table: those that name it, which its class has itself, before the settings that it inherits."""
-    inherited = {name for base in model.__mro__[1:] if base.__module__ == tables.__name__ for name in base.model_fields}
+    settings = [
+        base for base in model.__mro__[1:] if issubclass(base, BaseModel) and base.__module__ == tables.__name__
+    ]
+    inherited = {name for base in settings for name in base.model_fields}
     names = [name for name in model.model_fields if name not in inherited]
     return names + [name for name in model.model_fields if name in inherited]
 
@@ -54,9 +62,13 @@ def key(part: str) -> str:
     return part if bare else units.shown(part)
 
 
-def sentence(error: dict, raw: dict, top: type, models: dict[str, type]) -> str:
+def sentence(
+    error: ErrorDetails, raw: dict[str, Any], top: type[BaseModel], models: Mapping[str, type[BaseModel]]
+) -> str:
     """One pydantic error as a sentence: where, what, what would be right. `top` is the model of the file, `models` those of its tables."""
-    loc, node, names = list(error["loc"]), raw, []
+    loc = list(error["loc"])
+    node: Any = raw  # the part of the file at which the walk has come
+    names: list[str] = []
     for part in loc:
         if isinstance(part, int):
             node = node[part] if isinstance(node, list) and part < len(node) else {}
@@ -73,14 +85,14 @@ def sentence(error: dict, raw: dict, top: type, models: dict[str, type]) -> str:
     where = ", ".join(part for part in names if part.startswith(tables)) or ""
     rest = ".".join(part for part in names if not part.startswith(tables))
     where = ", ".join(part for part in (where, rest) if part) or "the file"
-    kind = error["type"]
+    kind, last = error["type"], str(loc[-1]) if loc else ""
     if kind == "extra_forbidden":
-        near = difflib.get_close_matches(loc[-1], model.model_fields, 1)
+        near = difflib.get_close_matches(last, model.model_fields, 1)
         hint = f'did you mean "{near[0]}"?' if near else f"legal are {', '.join(own_first(model))}"
-        hint = model is Rule and rules.hint(loc[-1]) or hint
+        hint = model is Rule and rules.hint(last) or hint
         return f"{where} is no key of Vermilion's; {hint}"
     if kind == "missing":
-        return f"{where} is missing; legal {legal_of(model.model_fields[loc[-1]])}"
+        return f"{where} is missing; legal {legal_of(model.model_fields[last])}"
     if kind == "literal_error":
         legal = error["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
         return f"{where} is {units.shown(error['input'])}; legal are {legal}"
@@ -91,9 +103,10 @@ def sentence(error: dict, raw: dict, top: type, models: dict[str, type]) -> str:
     if names[-1] in TABLES and len(names) == 1 + bool(inside):
         legal["list_type"] = f"a list of tables, each headed [[{inside}{names[-1]}]]"
     elif kind == "list_type":
-        legal["list_type"] += one_of(get_args(model.model_fields[loc[-1]].annotation))
-    table = models.get([top, *(part for part in loc if isinstance(part, str))][-1])
+        legal["list_type"] += one_of(get_args(model.model_fields[last].annotation))
+    within = [part for part in loc if isinstance(part, str)]
+    table = models.get(within[-1]) if within else None
     fields = table.model_fields if table and len(table.model_fields) <= SHOWN_FIELDS else {}
-    table = f"a table with {', '.join(fields)}" if fields else "a table"
-    legal |= {"model_type": table, "dict_type": table, "model_attributes_type": table}
+    tabled = f"a table with {', '.join(fields)}" if fields else "a table"
+    legal |= {"model_type": tabled, "dict_type": tabled, "model_attributes_type": tabled}
     return f"{where} is {units.shown(error['input'])}; legal is {legal.get(kind, error['msg'])}"

@@ -7,7 +7,9 @@ The simulator applies them in front of the lane (sim/harness/front.h); a card ha
 import difflib
 import ipaddress
 import re
-from typing import Annotated, Literal
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, Protocol, Self, TypedDict
 
 from pydantic import BeforeValidator, model_validator
 
@@ -18,15 +20,16 @@ PROTOCOLS = {"icmp": 1, "igmp": 2, "tcp": 6, "udp": 17, "gre": 47, "esp": 50, "a
 PROTOCOLS |= {"sctp": 132, "udplite": 136}
 WITH_PORTS = (PROTOCOLS["tcp"], PROTOCOLS["udp"])
 PORT_MAX = 65535
+IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-def near(word: object, known) -> str:
+def near(word: object, known: Iterable[str]) -> str:
     """`; did you mean "..."?`, or nothing."""
     found = difflib.get_close_matches(word.lower(), known, 1) if isinstance(word, str) else []
     return f'; did you mean "{found[0]}"?' if found else ""
 
 
-def ip_protocol(raw):
+def ip_protocol(raw: object) -> int:
     """A name of PROTOCOLS in any case, or a number of IANA's registry."""
     if isinstance(raw, str) and raw.lower() in PROTOCOLS:
         return PROTOCOLS[raw.lower()]
@@ -36,7 +39,7 @@ def ip_protocol(raw):
     raise ValueError(f"is {units.shown(raw)}{hint}")
 
 
-def prefix(raw):
+def prefix(raw: object) -> IpNetwork:
     """`"10.0.0.0/8"`, `"2001:db8::/32"`, or one address."""
     legal = 'legal are an IPv4 or IPv6 address or prefix such as "10.0.0.0/8" and "2001:db8::/32"'
     if not isinstance(raw, str) or not re.fullmatch(r"[0-9a-fA-F:.]+(/\d{1,3})?", raw, re.ASCII):
@@ -50,11 +53,13 @@ def prefix(raw):
     return wide
 
 
-def ports(raw):
+def ports(raw: object) -> tuple[int, int]:
     """A port, or `"LOW-HIGH"`, as (low, high)."""
     found = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", raw, re.ASCII) if isinstance(raw, str) else None
-    whole = isinstance(raw, int) and not isinstance(raw, bool)
-    low, high = (raw, raw) if whole else (int(found[1]), int(found[2] or found[1])) if found else (-1, -1)
+    whole = raw if isinstance(raw, int) and not isinstance(raw, bool) else None
+    low, high = (
+        (whole, whole) if whole is not None else (int(found[1]), int(found[2] or found[1])) if found else (-1, -1)
+    )
     if not 0 <= low <= PORT_MAX or not 0 <= high <= PORT_MAX:
         raise ValueError(f'is {units.shown(raw)}; legal are 0 to {PORT_MAX} and ranges such as "5000-5010"')
     if low > high:
@@ -63,7 +68,7 @@ def ports(raw):
 
 
 Code = Annotated[int, BeforeValidator(lambda raw: units.dscp(raw, "is"))]
-Prefix = Annotated[ipaddress.IPv4Network | ipaddress.IPv6Network, BeforeValidator(prefix)]
+Prefix = Annotated[IpNetwork, BeforeValidator(prefix)]
 Ports = Annotated[tuple[int, int], BeforeValidator(ports)]
 
 
@@ -81,7 +86,7 @@ class Match(Strict):
     dscp: Code | None = None
 
     @model_validator(mode="after")
-    def fields_fit_each_other(self):
+    def fields_fit_each_other(self) -> Self:
         if self.source and self.destination and self.source.version != self.destination.version:
             raise ValueError(
                 f"has source {self.source} and destination {self.destination}, which no packet has together; "
@@ -103,7 +108,7 @@ class Rule(Strict):
     dscp: Code | None = None
 
     @model_validator(mode="after")
-    def one_thing_is_given(self):
+    def one_thing_is_given(self) -> Self:
         if (self.queue is None) == (self.dscp is None):
             both = "has both queue and dscp" if self.queue is not None else "gives neither queue nor dscp"
             raise ValueError(f"{both}; legal is one of them")
@@ -112,15 +117,33 @@ class Rule(Strict):
         return self
 
 
+class Target(Protocol):
+    """What rules read of a queue (`config.Queue`)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def default(self) -> bool: ...
+    @property
+    def dscp(self) -> object: ...
+
+
+class WithRules(Protocol):
+    """What `refuse` reads of a configuration (`config.Config`)."""
+
+    @property
+    def rule(self) -> Sequence[Rule]: ...
+
+
 def hint(key: str) -> str:
     """Of a key that a rule does not have: fields of `match` are often written beside it."""
     found = difflib.get_close_matches(key, [*Rule.model_fields, *Match.model_fields], 1)
     return f"did you mean match = {{ {found[0]} = ... }}?" if found and found[0] not in Rule.model_fields else ""
 
 
-def code_for(queues, queue, colour: str) -> int | None:
+def code_for(queues: Sequence[Target], queue: Target, colour: str) -> int | None:
     """The DSCP that leads to a queue and colour: the first of its list, or, of the default queue's green, the lowest that no queue claims."""
-    own = getattr(queue.dscp, colour)
+    own: list[int] = getattr(queue.dscp, colour)
     if own or not queue.default or colour != "green":
         return own[0] if own else None
     claimed = {code for each in queues for name in COLOURS for code in getattr(each.dscp, name)}
@@ -132,17 +155,17 @@ def label(number: int, rule: Rule) -> str:
     return f'rule "{rule.name}"' if rule.name else f"rule number {number}"
 
 
-def codes(rules: list[Rule], queues) -> list[int]:
+def codes(rules: list[Rule], queues: Sequence[Target]) -> list[int]:
     """The DSCP that each rule gives; UserError where a queue is not there or no DSCP leads to it."""
     return [code(number_, rule, queues) for number_, rule in enumerate(rules, 1)]
 
 
-def code(number_: int, rule: Rule, queues) -> int:
+def code(number_: int, rule: Rule, queues: Sequence[Target]) -> int:
     """The DSCP that rule number `number_` gives."""
     if rule.dscp is not None:
         return rule.dscp
     known = {queue.name: queue for queue in queues}
-    if rule.queue not in known:
+    if rule.queue is None or rule.queue not in known:
         names = ", ".join(f'"{name}"' for name in known)
         legal = near(rule.queue, known) or f"; queues are {names}"
         raise UserError(f"{label(number_, rule)}, queue is {units.shown(rule.queue)}, which is not there{legal}")
@@ -156,12 +179,15 @@ def code(number_: int, rule: Rule, queues) -> int:
 
 def text(match: Match) -> str:
     """A match on one line."""
-    shown = lambda value: "-".join(map(str, dict.fromkeys(value))) if isinstance(value, tuple) else str(value)
+
+    def shown(value: object) -> str:
+        return "-".join(map(str, dict.fromkeys(value))) if isinstance(value, tuple) else str(value)
+
     given = {name: getattr(match, name) for name in type(match).model_fields}
     return ", ".join(f"{name} {shown(value)}" for name, value in given.items() if value is not None) or "every frame"
 
 
-def refuse(config, path, what: str):
+def refuse(config: WithRules, path: str | Path, what: str) -> None:
     """Ends what would leave out the rules of a file in silence."""
     if config.rule:
         raise UserError(
@@ -170,20 +196,29 @@ def refuse(config, path, what: str):
         )
 
 
-def words(rule: Rule, code: int) -> dict:
+class Address(TypedDict):
+    """A prefix in words of 32 bits, least significant first."""
+
+    six: int
+    address: list[int]
+    mask: list[int]
+
+
+def words(rule: Rule, code: int) -> dict[str, object]:
     """A rule as sim/harness/front.h takes it."""
-    match, out = rule.match, {"dscp": code}
-    out |= {
-        name: getattr(match, name) for name in ("ingress", "vlan", "pcp", "protocol", "source_port", "destination_port")
-    }
+    match = rule.match
+    plain = ("ingress", "vlan", "pcp", "protocol", "source_port", "destination_port")
+    out: dict[str, object] = {"dscp": code, **{name: getattr(match, name) for name in plain}}
     out |= {name: address(getattr(match, name)) for name in ("source", "destination")}
     out["match_dscp"] = match.dscp
     return {name: value for name, value in out.items() if value is not None}
 
 
-def address(net) -> dict | None:
-    """Words of 32 bits, least significant first."""
+def address(net: IpNetwork | None) -> Address | None:
     if net is None:
         return None
-    split = lambda value: [int(value) >> 32 * i & 0xFFFFFFFF for i in range(4)]
+
+    def split(value: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[int]:
+        return [int(value) >> 32 * i & 0xFFFFFFFF for i in range(4)]
+
     return {"six": int(net.version == 6), "address": split(net.network_address), "mask": split(net.netmask)}

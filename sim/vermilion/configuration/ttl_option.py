@@ -15,8 +15,10 @@ behind 2106 refused. What is damaged is read as far as it goes, with a warning.
 import logging
 import struct
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal, Self
 
 from vermilion.values.fields import UserError
 
@@ -56,7 +58,7 @@ class Wanted:
 
 def checksum_update(checksum: int, before: bytes, after: bytes) -> int:
     """RFC 1624, eqn. 3, over words that change; `after` may be longer."""
-    total = (~checksum & 0xFFFF) + sum(~word & 0xFFFF for (word,) in struct.iter_unpack(">H", before))
+    total: int = (~checksum & 0xFFFF) + sum(~word & 0xFFFF for (word,) in struct.iter_unpack(">H", before))
     total += sum(word for (word,) in struct.iter_unpack(">H", after))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
@@ -70,7 +72,7 @@ def ip_offset(link: int, frame: bytes) -> int | None:
     if link == SLL2:
         return 20 if frame[0:2] in (b"\x08\0", b"\x86\xdd") else None
     if link in (NULL, LOOP):
-        orders = ("big", "little") if link == NULL else ("big",)
+        orders: tuple[Literal["big", "little"], ...] = ("big", "little") if link == NULL else ("big",)
         if len(frame) < 4:
             return 4
         return 4 if FAMILIES & {int.from_bytes(frame[:4], order) for order in orders} else None
@@ -84,7 +86,7 @@ def ip_offset(link: int, frame: bytes) -> int | None:
     return at if frame[at - 2 : at] in (b"\x08\0", b"\x86\xdd") else None
 
 
-def options(data: bytes, single: int, extra: int):
+def options(data: bytes, single: int, extra: int) -> Iterator[int]:
     """Types in a list of options; the walk ends where the list lies. `extra`: what the length does not count."""
     at = 0
     while at < len(data):
@@ -176,24 +178,24 @@ def add(link: int, frame: bytes, wire_bytes: int, wanted: Wanted) -> tuple[str, 
 class Notes(logging.Handler):
     """What scapy says of a damaged file; it goes on as if the file ended there."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self.texts = []
+        self.texts: list[str] = []
 
-    def emit(self, record):
+    def emit(self, record: logging.LogRecord) -> None:
         self.texts.append(record.getMessage())
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self.log = logging.getLogger("scapy.runtime")
         self.before = self.log.handlers[:], self.log.propagate
         self.log.handlers[:], self.log.propagate = [self], False
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.log.handlers[:], self.log.propagate = self.before
 
 
-def packets(source: Path):
+def packets(source: Path) -> Iterator[tuple[int, int, int, bytes, int]]:
     """(link type, ns since 1970, length on the wire, frame, bytes read so far) of each packet of a pcap or pcapng file."""
     from scapy.error import Scapy_Exception
     from scapy.utils import RawPcapNgReader, RawPcapReader
@@ -201,6 +203,7 @@ def packets(source: Path):
     try:
         with RawPcapReader(str(source)) as reader:
             end = reader.f.tell()
+            about: Any  # scapy has a form for each kind of file
             for frame, about in reader:
                 if len(frame) >= FRAME_MAX:
                     raise UserError(
@@ -226,7 +229,12 @@ def packets(source: Path):
         raise UserError(f"{source}: cannot be read: {error.strerror or error}") from None
 
 
-def convert(source: Path, target: Path, wanted: Wanted, on_progress, warn) -> Counter:
+Progress = Callable[[int, int], object]  # of bytes done, and of how many
+
+
+def convert(
+    source: Path, target: Path, wanted: Wanted, on_progress: Progress, warn: Callable[[str], object]
+) -> Counter[str]:
     """Writes the capture anew; `on_progress(done, total)` in bytes of the input. Gives packets by `REASONS`."""
     with Notes() as notes:
         counts = copy(source, target, wanted, on_progress)
@@ -237,10 +245,11 @@ def convert(source: Path, target: Path, wanted: Wanted, on_progress, warn) -> Co
     return counts
 
 
-def copy(source: Path, target: Path, wanted: Wanted, on_progress) -> Counter:
+def copy(source: Path, target: Path, wanted: Wanted, on_progress: Progress) -> Counter[str]:
     from scapy.utils import RawPcapWriter
 
-    counts, total, writer, first = Counter(), source.stat().st_size, None, None
+    counts: Counter[str] = Counter()
+    total, writer, first = source.stat().st_size, None, None
     try:
         for number, (link, stamp, wire, frame, done) in enumerate(packets(source)):
             if writer is None:

@@ -4,26 +4,30 @@ import io
 import os
 from pathlib import Path
 
-from vermilion.configuration.config import COLOURS, Config
+from vermilion.configuration.config import Config
 from vermilion.console.screen import any_glyph
 from vermilion.hardware import formats
 from vermilion.toolchain import build
+from vermilion.values.fields import COLOURS
 
 from . import quantise
+from .record import CurveRecord, Scaled
 
 INK = {"green": "#2e7d32", "yellow": "#c79100", "red": "#c62828"}
-AVG_ONE, ONE = 2**formats.AVG_FRAC, 2**formats.PROB_FRAC
-WAY_MAX = 2 ** (formats.POS_FRAC + 8) - 1  # U8.24
+POS_FRAC: int = formats.POS_FRAC
+AVG_ONE: int = 2**formats.AVG_FRAC
+ONE: int = 2**formats.PROB_FRAC
+WAY_MAX: int = 2 ** (POS_FRAC + 8) - 1  # U8.24
 
 
-def integer_probability(record: dict, average: int) -> int:
+def integer_probability(record: CurveRecord, average: int) -> int:
     """`p` (U1.32) of an average (U27.16), bit by bit as docs/architecture.md has it."""
 
-    def segment(th, inv, base, b1, b2):
+    def segment(th: int, inv: Scaled, base: int, b1: int, b2: Scaled) -> int:
         distance = average - th * AVG_ONE
         y = min((distance * inv[0]) >> inv[1], WAY_MAX)
         t = min(b1 + min((distance * b2[0]) >> b2[1], ONE), ONE)
-        return min(base + ((y * t) >> formats.POS_FRAC), ONE)
+        return min(base + ((y * t) >> POS_FRAC), ONE)
 
     if not record["on"] or average < record["min"] * AVG_ONE:
         return 0
@@ -34,7 +38,7 @@ def integer_probability(record: dict, average: int) -> int:
     return ONE
 
 
-def points(record: dict, top: int) -> tuple[list[float], list[float]]:
+def points(record: CurveRecord, top: int) -> tuple[list[float], list[float]]:
     """A fine walk over 0..top with both sides of every corner."""
     marks = {top * AVG_ONE * i // 400 for i in range(401)}
     for corner in (record["min"], record["max"], record["end"]):
@@ -43,7 +47,7 @@ def points(record: dict, top: int) -> tuple[list[float], list[float]]:
     return [a / AVG_ONE for a in walk], [integer_probability(record, a) / ONE for a in walk]
 
 
-def draw(config: Config, path: Path, kind: str):
+def draw(config: Config, path: Path, kind: str) -> None:
     """Writes the picture, one panel a queue that has a curve."""
     os.environ.setdefault("MPLCONFIGDIR", str(build.HOME / "matplotlib"))
     import matplotlib
@@ -59,7 +63,7 @@ def draw(config: Config, path: Path, kind: str):
         axis.set_visible(False)
     words = {record["index"]: record["colour"] for record in quantise.hardware(config)["queues"]}
     for axis, queue in zip(axes.flat, queues, strict=False):
-        records = words[queue.index]
+        records = words[queue.at]
         ends = [curve["end"] for r in records for curve in r["curve"]]
         top = max(max(ends) * 11 // 10, 1)
         for colour, record in zip(COLOURS, records, strict=True):

@@ -10,6 +10,7 @@ from vermilion.configuration.markers import DEPTHS, Marker
 from vermilion.hardware.driver_library import C, library, number, pair, plain
 from vermilion.hardware.formats import depth_ns, exact
 
+from .record import FlowRecord, MarkerRecord
 from .settings import marker_settings
 
 
@@ -24,27 +25,32 @@ def spans(m: Marker) -> dict[str, tuple[int, tuple[int, int]]]:
     ((2^16 m) 2^26) >> s in 2^-16 ns."""
     ns = depths_ns(m)
     widths = {"max_demote": ns["low"], "max_promote": ns["bucket"] - ns["high"]}
-    span = lambda name, width: pair(library().vm_span(width, number(exact(m.given(name)))))
-    return {name: (width, span(name, width)) for name, width in widths.items()}
+    asked = {name: number(exact(m.given(name))) for name in widths}
+    return {name: (width, pair(library().vm_span(width, asked[name]))) for name, width in widths.items()}
 
 
 def buckets(m: Marker) -> list[tuple[int, int]]:
     """(rate, depth in bytes) of buckets A and B as asked; srTCM's B holds both depths."""
-    depth = lambda name: m.in_bytes(getattr(m, name))
+
+    def bucket(field: str) -> tuple[int, int]:
+        return m.rate_of(field), m.in_bytes(m.depth(field))
+
     if m.kind == "srtcm":
-        return [(m.cir, depth("cbs")), (m.cir, depth("cbs") + depth("ebs"))]
+        rate, first = bucket("cbs")
+        return [(rate, first), (rate, first + bucket("ebs")[1])]
     if m.kind == "trtcm":
-        return [(m.pir, depth("pbs")), (m.cir, depth("cbs"))]
-    return [(m.rate, depth("burst" if m.kind == "leaf" else "bucket")), (0, 0)]
+        return [bucket("pbs"), bucket("cbs")]
+    return [bucket("burst" if m.kind == "leaf" else "bucket"), (0, 0)]
 
 
-def marker_record(m: Marker | None) -> dict:
+def marker_record(m: Marker | None) -> MarkerRecord:
     """The marker's image (`struct vm_marker_image`) as JSON has it; all 0 for None."""
     settings, image = marker_settings(m), C.MarkerImage()
     library().vm_marker_convert(ctypes.byref(settings), ctypes.byref(image))
-    return plain(image)
+    made: MarkerRecord = plain(image)
+    return made
 
 
-def flow_record(m: Marker) -> dict:
+def flow_record(m: Marker) -> FlowRecord:
     """`struct vm_flow_image`."""
     return marker_record(m)["flow"]

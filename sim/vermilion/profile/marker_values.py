@@ -4,6 +4,7 @@ A depth or a threshold is held as time; it is shown as the bytes (or packets) th
 span of its random threshold: MAX = width of the region / span.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from vermilion.configuration.markers import BUCKETS, FIELDS, Marker
@@ -16,6 +17,7 @@ from vermilion.hardware.formats import (
     cost,
     exact,
     line,
+    plain,
     rate_line,
     value,
 )
@@ -23,6 +25,7 @@ from vermilion.values.units import time_text
 
 from .marker_image import depths_ns, marker_record, spans
 
+Text = Callable[[Fraction], str]
 RATES = ("rate", "cir", "pir")
 
 
@@ -30,10 +33,14 @@ def marker_lines(m: Marker) -> list[Line]:
     """Every value of a marker that its registers may hold otherwise than asked."""
     if m.by_flow:
         return flow_lines(m)
-    shown = lambda field, asked, real, *text: line(m.queue, f"marker.{field}", Fraction(asked), Fraction(real), *text)
+
+    def shown(field: str, asked: Fraction | int, real: Fraction | int, text: Text = plain) -> Line:
+        return line(m.queue, f"marker.{field}", Fraction(asked), Fraction(real), text)
+
+    def unit(x: Fraction) -> str:
+        return f"{float(x / (m.packet_bytes or 1)):.6g}{'p' if m.packet_bytes else 'B'}"
+
     lines = [rate_line(m.queue, f"marker.{name}", getattr(m, name)) for name in RATES if getattr(m, name) is not None]
-    each = m.packet_bytes or 1
-    unit = lambda x: f"{float(x / each):.6g}{'p' if m.packet_bytes else 'B'}"
     for name, ns in depths_ns(m).items():
         lines.append(shown(name, m.in_bytes(getattr(m, name)), ns / value(cost(m.rate_of(name))), unit))
     if m.kind != "redp":
@@ -58,9 +65,14 @@ def flow_lines(m: Marker) -> list[Line]:
         "idle": Fraction(held["idle"] * FLOW_TICK_NS),
         "half_open": Fraction(held["half_open"] * FLOW_TICK_NS),
     }
-    form = {"idle": (time_text,), "half_open": (time_text,)}
     return [
-        line(m.queue, f"marker.{name}", exact(m.given(name)), real[name], *form.get(name, ()))
+        line(
+            m.queue,
+            f"marker.{name}",
+            exact(m.given(name)),
+            real[name],
+            time_text if name in ("idle", "half_open") else plain,
+        )
         for name in FIELDS[m.kind][1]
         if name in real
     ]

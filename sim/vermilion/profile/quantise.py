@@ -6,11 +6,13 @@ queue and its marker, and here its words become the record of `docs/hardware-con
 
 import ctypes
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
-from vermilion.configuration.config import CELL_BYTES, COLOURS, Config, Curve, Pool, Queue
-from vermilion.configuration.egresses import Lane, Whole
+from vermilion.configuration.config import CELL_BYTES, Config, Curve, Pool, Queue
+from vermilion.configuration.egresses import Asked, Lane, Whole
 from vermilion.configuration.markers import Marker
 from vermilion.hardware.driver_library import C, fault_of, library, number, pair, plain
 from vermilion.hardware.formats import (
@@ -27,9 +29,10 @@ from vermilion.hardware.formats import (
     rate_line,
     value,
 )
-from vermilion.values.fields import UserError
+from vermilion.values.fields import COLOURS, UserError
 
 from .marker_values import marker_lines
+from .record import CardRecord, ColourRecord, CurveRecord, LaneRecord, PoolRecord, QueueImage, QueueRecord, Record
 from .settings import DEFAULT_BURST, curve_settings, queue_settings
 
 CLOCK_NS, LATENESS_CLOCKS = C.VM_CLOCK_NS, C.VM_LATENESS_CLOCKS
@@ -57,43 +60,49 @@ def size_weight(mean: int) -> tuple[int, int]:
 
 def burst_ns(bytes_: int, rate: int | None, queues: int) -> int:
     """The time in which `rate` sends the burst; at least as late as the scheduler may be, at most what 40 bits hold (18 minutes)."""
-    return library().vm_burst_ns(bytes_, rate or 0, queues)
+    return int(library().vm_burst_ns(bytes_, rate or 0, queues))
 
 
 def thresholds(curve: Curve, queue: Queue) -> tuple[int, int, int]:
-    """min, max and the end from where on p is 1."""
-    low, high = curve.min.value, curve.max.value
-    return (
-        low,
-        high,
-        {"red": curve.end.value if curve.end else high, "gentle": 2 * high, "exred": queue.end_of(curve)}[curve.curve],
-    )
+    """min, max and the end from where on p is 1, of a curve that is no tail drop."""
+    shape, end = curve.shape(), queue.end_of(curve) if curve.curve == "exred" else None
+    if shape is None:
+        raise ValueError("tail drop has no thresholds")
+    if curve.curve == "gentle":
+        end = 2 * shape.max
+    if curve.curve == "red":
+        end = curve.end.value if curve.end else shape.max
+    if end is None:
+        raise ValueError("exred has no end; its queue has no limit")
+    return shape.min, shape.max, end
 
 
 def pool_cells(pool: Pool) -> int:
     """Whole cells of the pool's size."""
-    return library().vm_pool_cells(pool.size.value)
+    return int(library().vm_pool_cells(pool.size.value))
 
 
 def queue_count(config: Config) -> int:
     """Up to the highest number that is configured: so many are looked at by the shaper of the queues."""
-    return 1 + max(queue.index for queue in config.queue)
+    return 1 + max(queue.at for queue in config.queue)
 
 
-def curve_record(curve: Curve | None, queue: Queue) -> dict:
+def curve_record(curve: Curve | None, queue: Queue) -> CurveRecord:
     """The image of one curve; "on" 0 for tail drop."""
     image = C.CurveImage()
     settings = curve_settings(curve)
     library().vm_curve_convert(ctypes.byref(settings), queue.end_of(curve) or 0 if curve else 0, ctypes.byref(image))
-    return plain(image)
+    made: CurveRecord = plain(image)
+    return made
 
 
-def curve_of(colour: dict, kind: str) -> dict:
+def curve_of(colour: ColourRecord, kind: str) -> CurveRecord:
     """The curve of drops ("drop") or of marks ("ecn") in a colour's image."""
-    return colour["curve"][C.VM_MARKS if kind == "ecn" else C.VM_DROPS]
+    which: int = C.VM_MARKS if kind == "ecn" else C.VM_DROPS
+    return colour["curve"][which]
 
 
-def queue_image(queue: Queue, port_rate: int, queues: int, marker: Marker | None):
+def queue_image(queue: Queue, port_rate: int, queues: int, marker: Marker | None) -> Any:
     """The library's image of a queue; what the library refuses, a card would."""
     settings, port, image = queue_settings(queue, marker), C.Port(port_rate, 0, queues), C.QueueImage()
     fault = fault_of(settings, port)
@@ -103,42 +112,50 @@ def queue_image(queue: Queue, port_rate: int, queues: int, marker: Marker | None
     return image
 
 
-def queue_record(queue: Queue, port_rate: int, queues: int, marker: Marker | None) -> dict:
+def queue_record(queue: Queue, port_rate: int, queues: int, marker: Marker | None) -> QueueRecord:
     """A queue's part of the record; `port_rate` in bits a second, `queues` up to the highest configured."""
-    return {"index": queue.index, "name": queue.name} | plain(queue_image(queue, port_rate, queues, marker))
+    image: QueueImage = plain(queue_image(queue, port_rate, queues, marker))
+    return {"index": queue.at, "name": queue.name, **image}
 
 
-def hardware(config: Config, egresses: int = 1) -> dict:
+def hardware(config: Config, egresses: int = 1) -> LaneRecord:
     """The whole record that harness and model read; of `egresses`, which the shaper looks at in turn."""
-    rest = next(q.index for q in config.queue if q.default)
+    rest = next(q.at for q in config.queue if q.default)
     table = [[rest, 0] for _ in range(64)]
     for queue in config.queue:
         for rank, colour in enumerate(COLOURS):
             for code in getattr(queue.dscp, colour):
-                table[code] = [queue.index, rank]
+                table[code] = [queue.at, rank]
     markers = {m.queue: m for m in config.marker}
     rate, queues = config.port.rate, egresses * queue_count(config)
-    pool = {"pool": {"size": pool_cells(config.pool), "reserve": [0], "cap": [0]}} if config.pool else {}
-    return {
+    made: LaneRecord = {
         "port": {"cost": list(cost(rate)), "burst": burst_ns(config.port.burst.value, rate, queues)},
-        **pool,
         "queues": [queue_record(q, rate, queues, markers.get(q.name)) for q in config.queue],
         "dscp": table,
         "default": [rest, 0],
         "seed": config.seed,
         "ttl_option": {"ip4": config.ttl_option.ip4, "ip6": config.ttl_option.ip6},
     }
+    if config.pool:
+        made["pool"] = {"size": pool_cells(config.pool), "reserve": [0], "cap": [0]}
+    return made
 
 
-def card(configs: list[Config], routes: list[int], share: int) -> dict:
+def card(configs: list[Config], routes: list[int], share: int) -> CardRecord:
     """The record of a build with an egress for each configuration, of `share` queues each; `routes`: the egress of each input. Seed and types of
     the TTL option are the first configuration's. There is no pool: `lane` adds it.
     """
     records = [hardware(config, len(configs)) for config in configs]
-    moved = lambda entry, egress: [entry[0] + egress * share, entry[1]]
+
+    def moved(entry: list[int], egress: int) -> list[int]:
+        return [entry[0] + egress * share, entry[1]]
+
+    def queue(record: QueueRecord, egress: int) -> QueueRecord:
+        return {**record, "index": record["index"] + egress * share}
+
     return {
         "queue_count": share * len(configs),
-        "queues": [q | {"index": q["index"] + e * share} for e, record in enumerate(records) for q in record["queues"]],
+        "queues": [queue(each, e) for e, record in enumerate(records) for each in record["queues"]],
         "egresses": [
             {
                 "port": record["port"],
@@ -153,26 +170,32 @@ def card(configs: list[Config], routes: list[int], share: int) -> dict:
     }
 
 
-def lane(asked: Lane, share: int) -> dict:
+def lane(asked: Lane, share: int) -> Record:
     """The record of a lane as its file has it, with `share` queues in each egress."""
     if len(asked.configs) == 1:
         return hardware(asked.configs[0])
-    return card(asked.named(), asked.routes, share) | shares(asked, range(len(asked.configs)))
+    made = card(asked.named(), asked.routes, share)
+    if pool := shares(asked, range(len(asked.configs))):
+        made["pool"] = pool
+    return made
 
 
-def egress(asked: Lane, number: int) -> dict:
+def egress(asked: Lane, number: int) -> LaneRecord:
     """The record of an egress alone, with queues from 0 on."""
-    return hardware(asked.configs[number], len(asked.configs)) | shares(asked, [number])
+    made = hardware(asked.configs[number], len(asked.configs))
+    if pool := shares(asked, [number]):
+        made["pool"] = pool
+    return made
 
 
-def shares(asked: Lane, numbers) -> dict:
+def shares(asked: Lane, numbers: Iterable[int]) -> PoolRecord | None:
     """What some of the egresses have of the pool."""
     pool, held = asked.configs[0].pool, [asked.shares[number].cells for number in numbers]
     reserve, cap = ([share[i] for share in held] for i in (0, 1))
-    return {"pool": {"size": pool_cells(pool), "reserve": reserve, "cap": cap}} if pool else {}
+    return {"size": pool_cells(pool), "reserve": reserve, "cap": cap} if pool else None
 
 
-def notes(config: Config) -> list[str]:
+def notes(config: Asked) -> list[str]:
     """A sentence for each probability that is so small that the hardware holds 0."""
     found = []
     for queue in config.queue:
@@ -205,7 +228,7 @@ def effective(spacing: str, p: Fraction) -> Fraction:
     return 1 / (begin + sum_above(2, begin))
 
 
-def report(config: Config, egresses: int = 1) -> list[Line]:
+def report(config: Asked, egresses: int = 1) -> list[Line]:
     """Every value that rounding may move, of an egress of a lane that has so many, or of all egresses."""
     if isinstance(config, Whole):
         labels, found = list(config.ports), [report(part, len(config.parts)) for part in config.parts]
@@ -215,7 +238,7 @@ def report(config: Config, egresses: int = 1) -> list[Line]:
             for item in items
         ]
 
-    def burst(name, bytes_, rate):  # where the hardware's is another
+    def burst(name: str, bytes_: int, rate: int) -> list[Line]:  # where the hardware's is another
         asked, real = Fraction(8 * 10**9 * bytes_, rate), burst_ns(bytes_, rate, egresses * queue_count(config))
         return [line(name, "burst, ns", asked, Fraction(real))] if real != nearest(asked) else []
 
@@ -235,10 +258,10 @@ def report(config: Config, egresses: int = 1) -> list[Line]:
         for colour in COLOURS:
             drop = getattr(q, colour)
             for where, curve in ((colour, drop), (f"{colour}.ecn", drop.ecn)):
-                if curve is None or curve.curve == "tail":
+                shape = curve.shape() if curve else None
+                if shape is None:
                     continue
-                low, high, _ = thresholds(curve, q)
-                p = exact(curve.p)
+                low, high, p = shape.min, shape.max, exact(shape.p)
                 lines.append(line(q.name, f"{where}.p", p, Fraction(probability(p), 2**PROB_FRAC)))
                 if high > low:
                     slope = value(inverse(high - low), 8) * Fraction(probability(p), 2**PROB_FRAC)

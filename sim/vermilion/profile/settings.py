@@ -20,14 +20,14 @@ DEFAULT_QUANTUM, DEFAULT_BURST = (int(BY_NAME[name].default) for name in ("quant
 DERIVED: dict[str, Callable[[Queue], Any]] = {"strict": lambda queue: queue.priority is not None}
 
 
-def place(root, field: Field):
+def place(root: Any, field: Field) -> Any:
     """What holds the last member of a field's way."""
     for step in field.path[:-1]:
         root = root[step] if isinstance(step, int) else getattr(root, step)
     return root
 
 
-def put(root, field: Field, value):
+def put(root: Any, field: Field, value: Any) -> None:
     """Sets a member; `value` as C has it."""
     at, last = place(root, field), field.path[-1]
     if isinstance(last, int):
@@ -36,12 +36,12 @@ def put(root, field: Field, value):
         setattr(at, last, value)
 
 
-def get(root, field: Field):
+def get(root: Any, field: Field) -> Any:
     at, last = place(root, field), field.path[-1]
     return at[last] if isinstance(last, int) else getattr(at, last)
 
 
-def c_value(field: Field, asked):
+def c_value(field: Field, asked: Any) -> Any:
     """A value of the file, or None where it has none, as C has it."""
     if asked is None:
         asked = field.none if field.none is not None else field.default
@@ -55,9 +55,9 @@ def c_value(field: Field, asked):
     return int(getattr(asked, "value", asked))
 
 
-def asked_of(queue: Queue, name: str):
+def asked_of(queue: Queue, name: str) -> Any:
     """What the file has under a name such as green.ecn.min; None where it has nothing."""
-    found = queue
+    found: Any = queue
     for part in name.split("."):
         if found is None:
             return None
@@ -65,7 +65,7 @@ def asked_of(queue: Queue, name: str):
     return found
 
 
-def of_marker(m: Marker, field: Field):
+def of_marker(m: Marker, field: Field) -> Any:
     """The C value of a marker's field; the kind reads it."""
     name = field.name.removeprefix(MARKER)
     if name in DEPTHS:
@@ -75,12 +75,12 @@ def of_marker(m: Marker, field: Field):
     return c_value(field, m.given(name) if name in m.taken else getattr(m, name))
 
 
-def marker_settings(m: Marker | None):
+def marker_settings(m: Marker | None) -> Any:
     """`struct vm_marker`; a field that the kind does not read keeps its default."""
     return queue_of_marker(m).marker
 
 
-def queue_of_marker(m: Marker | None):
+def queue_of_marker(m: Marker | None) -> Any:
     out = C.Queue()
     library().vm_queue_defaults(ctypes.byref(out))
     for field in FIELDS:
@@ -89,7 +89,7 @@ def queue_of_marker(m: Marker | None):
     return out
 
 
-def curve_settings(curve: Curve | None):
+def curve_settings(curve: Curve | None) -> Any:
     """`struct vm_curve`; None is tail drop."""
     out = C.Queue()
     for field in FIELDS:
@@ -98,7 +98,7 @@ def curve_settings(curve: Curve | None):
     return out.curve[0][C.VM_DROPS]
 
 
-def queue_settings(queue: Queue, marker: Marker | None):
+def queue_settings(queue: Queue, marker: Marker | None) -> Any:
     """`struct vm_queue`, with its marker."""
     out = queue_of_marker(marker)
     for field in FIELDS:

@@ -3,7 +3,11 @@
 What is plainly a mistake is refused as the file is read (`config.py`); these are legal, and a user should know.
 """
 
-from vermilion.configuration.config import COLOURS, Config, Queue
+from collections.abc import Iterator
+
+from vermilion.configuration.config import Queue
+from vermilion.configuration.egresses import Asked
+from vermilion.values.fields import COLOURS
 
 
 def rules_nothing(queue: Queue) -> bool:
@@ -11,7 +15,7 @@ def rules_nothing(queue: Queue) -> bool:
     return all(drop.curve == "tail" and drop.ecn is None for drop in (getattr(queue, colour) for colour in COLOURS))
 
 
-def of(queue: Queue):
+def of(queue: Queue) -> Iterator[str]:
     if queue.victim != "nearest":
         return
     if queue.victim_window is None and rules_nothing(queue):
@@ -26,5 +30,5 @@ def of(queue: Queue):
         )
 
 
-def notes(config: Config) -> list[str]:
+def notes(config: Asked) -> list[str]:
     return [f'queue "{queue.name}" {text}' for queue in config.queue for text in of(queue)]
